@@ -175,6 +175,7 @@ impl App {
             Some(joint) => (joint.file.events > 0).then(|| joint.file.entry()),
             None => Some(RankEntry {
                 rank: ALL_RANKS,
+                host: None,
                 device: None,
                 core: None,
                 events: 0,

@@ -76,6 +76,7 @@ test("rows of ranks are sorted by lateness, and steps follow them", async (t) =>
 
   await t.test("the menu sorts them, and the address keeps it", async () => {
     const menu = page.getByRole("combobox", { name: "Order of the ranks" });
+    assert.doesNotMatch(await menu.innerText(), /By host/, "all ranks are on one host");
     await menu.selectOption("Latest first");
     await eventually(async () => assert.equal((await rowsOfRanks(page))[0], `Rank ${STRAGGLER}`));
     await eventually(() => assert.equal(parametersOf(page).get("order"), "late"));
@@ -118,6 +119,29 @@ test("rows of ranks are sorted by lateness, and steps follow them", async (t) =>
     await eventually(async () => assert.deepEqual(await rowsOfRanks(page), numbers));
     await eventually(() => assert.equal(parametersOf(page).get("order"), null));
   });
+  assert.deepEqual(problems, []);
+});
+
+test("ranks of several hosts are sorted by host", async (t) => {
+  const job = ["--ranks", "36", "--straggler", String(STRAGGLER), "--collectives", "20"];
+  const { url } = await serve(t, "demo", ...job);
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { page, problems } = await openPage(t, { width: 1280, height: 1000 });
+  await page.goto(`${url}/profile/${slug}?v=2&rank=all`);
+  await rowOf(page, "Rank 7").waitFor();
+  const menu = page.getByRole("combobox", { name: "Order of the ranks" }).first();
+  // The hosts are known once the ranks are.
+  await eventually(async () => assert.ok((await menu.innerText()).includes("By host")));
+  await menu.selectOption("By host");
+  await eventually(() => assert.equal(parametersOf(page).get("order"), "host"));
+  await eventually(async () => assert.match(await rowOf(page, "Rank 7").innerText(), /host-0/));
+  await page.reload();
+  await eventually(async () => assert.match(await rowOf(page, "Rank 7").innerText(), /host-0/));
+  await page.keyboard.press("g");
+  await page.keyboard.press("r");
+  await page.getByRole("option", { name: /^Rank 0 on host-0/ }).waitFor();
+  await page.getByPlaceholder("Go to rank").fill("17");
+  await page.getByRole("option", { name: /^Rank 17 on host-1/ }).waitFor();
   assert.deepEqual(problems, []);
 });
 

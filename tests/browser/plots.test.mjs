@@ -34,6 +34,46 @@ test("plots filter by kind, and lead to operations and ranks", async (t) => {
     assert.ok(parametersOf(page).get("sel"));
   });
 
+  await t.test("a line over time leads to the call of the late rank", async () => {
+    const plot = page.getByRole("region", { name: "Waiting over time" });
+    const lines = plot.locator(".plot-line:not(.plot-line-median)");
+    await eventually(async () => assert.equal(await lines.count(), 8));
+    const legend = plot.getByRole("group", { name: "Lines" });
+    // The late rank has a line, also if there are many ranks.
+    await legend.getByRole("button", { name: "Rank 77" }).waitFor();
+    for (const [name, shape] of [["Median", ".plot-line-median"], ["Range of all ranks", ".plot-range"]]) {
+      await legend.getByRole("button", { name }).click();
+      await eventually(async () => assert.equal(await plot.locator(shape).count(), 0));
+      await legend.getByRole("button", { name }).click();
+      await eventually(async () => assert.equal(await plot.locator(shape).count(), 1));
+    }
+    const area = plot.getByRole("slider");
+    const places = async () => {
+      await area.scrollIntoViewIfNeeded();
+      return area.boundingBox();
+    };
+    await eventually(async () => {
+      const { x, y, width } = await places();
+      // At the top is the line of a rank that waits most.
+      await page.mouse.move(x + width / 2 + Math.random() / 2, y + 2);
+      await plot.getByText(/^Rank \d+: .* % of .* from .*, all ranks .* % – .* %$/).waitFor({ timeout: 500 });
+    });
+    assert.match(await area.getAttribute("aria-valuetext"), /^Rank (?!77)/);
+    await page.mouse.down();
+    await page.mouse.up();
+    const details = page.getByRole("article", { name: "Details" });
+    await details.getByText("Rank 77", { exact: false }).first().waitFor();
+    await eventually(() => assert.ok(parametersOf(page).get("sel")));
+    // Keys do the same.
+    await area.press("ArrowRight");
+    await area.press("ArrowDown");
+    const before = await area.getAttribute("aria-valuetext");
+    await area.press("ArrowUp");
+    await eventually(async () => assert.notEqual(await area.getAttribute("aria-valuetext"), before));
+    await area.press("Enter");
+    await eventually(async () => assert.match(await details.innerText(), /Rank 77/));
+  });
+
   await t.test("a bar leads to its rank", async () => {
     const plot = page.getByRole("region", { name: "Waiting by rank" });
     await plot.getByRole("combobox", { name: "Order of the ranks" }).selectOption("Latest first");

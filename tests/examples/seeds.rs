@@ -156,6 +156,7 @@ fn segment_inputs(segments: &[Vec<u8>]) -> Vec<Vec<u8>> {
 fn bundles() -> Result<Vec<Vec<u8>>> {
     let rank = RankEntry {
         rank: 3,
+        host: None,
         device: None,
         core: Some(1),
         events: 7,

@@ -7,6 +7,7 @@
 pub mod cases;
 pub mod directory;
 pub mod group;
+pub mod host;
 pub mod packing;
 pub mod plan;
 pub mod rank;
@@ -15,6 +16,7 @@ use std::borrow::Cow;
 
 pub use self::directory::{Choice, choose};
 pub use self::group::profiles;
+pub use self::host::hosts;
 pub use self::packing::Packing;
 pub use self::plan::{Plan, PlanFile, Plans, Unplanned, plan};
 pub use self::rank::{Moved, Numbers, numbered, rank_of};

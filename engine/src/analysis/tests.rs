@@ -5,8 +5,10 @@ use proptest::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::*;
+use crate::base::Interval;
 use crate::exec::Work;
 use crate::ingest::{BuildOptions, Builder};
+use crate::metrics::trace::span;
 use crate::model::collective::NO_NUMBER;
 use crate::model::{
     Calls, CollectiveKind, Communicator, FieldId, Membership, OwnedValue, RankCalls, Signature, TableId,
@@ -14,6 +16,7 @@ use crate::model::{
 use crate::query::fields::for_each_row;
 use crate::segment::Segment;
 use crate::spill::MemoryScratch;
+use crate::vendor::joint::over_time::over_time;
 use crate::vendor::joint::{SOURCE, metrics::groups as joint_metrics};
 
 const US: i64 = 1_000_000;
@@ -404,4 +407,35 @@ fn a_joint_segment_has_every_call_and_every_wait() {
     let ranks = report.ranks.iter().filter(|rank| rank.root_blame_ps > 0.0).count();
     let links = report.links.iter().filter(|link| link.root_blame_ps > 0.0).count();
     assert_eq!(rows("cause").len(), ranks + links);
+}
+
+#[test]
+fn waits_over_time_add_up_to_the_waits_of_each_rank() {
+    let made = make(&Plan { ranks: 6, seed: 7, says: Says::Numbers, lost: 0, apart_us: 0 });
+    let (job, report) = analysed(made.inputs);
+    let segment = joint_segment(&job, &report);
+    let whole = span(&segment);
+    for most_steps in [1, 7, 64, 1_000] {
+        let found = over_time(&segment, whole, most_steps, Work::IN_PLACE).unwrap();
+        let steps = found.steps();
+        assert!((1..=most_steps as usize).contains(&steps), "{steps} of {most_steps}");
+        let recorded_ps = |at: usize| {
+            let start_ps = found.start_ps + found.step_ps * i64::try_from(at).unwrap();
+            (start_ps + found.step_ps).min(whole.end.0) - start_ps.max(whole.start.0)
+        };
+        for (waits, rank) in found.ranks.iter().zip(&report.ranks) {
+            let waited: f64 = waits.shares.iter().enumerate().map(|(at, s)| s * recorded_ps(at) as f64).sum();
+            assert!((waited - rank.wait_ps as f64).abs() < 1_000.0, "{waited} {}", rank.wait_ps);
+            assert_eq!(waits.rank, rank.rank);
+        }
+        let spreads = found.spreads();
+        assert_eq!(spreads.len(), steps);
+        for (at, spread) in spreads.iter().enumerate() {
+            let of = |number: u32| found.ranks.iter().find(|rank| rank.rank == number).unwrap().shares[at];
+            assert_eq!((of(spread.least.1), of(spread.most.1)), (spread.least.0, spread.most.0));
+            assert!(spread.least.0 <= spread.median && spread.median <= spread.most.0);
+        }
+    }
+    let late = Interval::new(whole.end.0 + 1, whole.end.0 + 2);
+    assert_eq!(over_time(&segment, late, 9, Work::IN_PLACE).unwrap().steps(), 0);
 }

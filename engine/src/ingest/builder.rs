@@ -144,7 +144,7 @@ impl<'a> Builder<'a> {
             templates: Vec::new(),
             tracks: Vec::new(),
             arrived: Arrived::new(options.sort_bytes / 4 * 3),
-            sorter: Sorter::new(scratch, options.sort_bytes),
+            sorter: Sorter::new(scratch, options.sort_bytes / 3 * 2),
             line: Box::new(line),
             waiting_bytes: 0,
             kept_bytes: 0,

@@ -15,7 +15,7 @@ pub mod neuron;
 mod rows;
 
 use crate::base::Result;
-use crate::exec::Work;
+use crate::exec::{Cancel, Work};
 use crate::metrics::{MetricGroup, trace};
 use crate::model::RankCalls;
 use crate::segment::{Bytes, Segment};
@@ -49,6 +49,17 @@ pub fn collectives<B: Bytes>(segment: &Segment<B>, rank: u32, ids: CallIds) -> R
     let span = trace::span(segment);
     calls.recorded_ps = (span.start.0, span.end.0);
     Ok(calls)
+}
+
+/// The host on which a rank ran, if its trace states it.
+///
+/// # Errors
+/// If bytes are missing or damaged, or the work is cancelled.
+pub fn host<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Option<String>> {
+    match segment.footer().rank.source.as_str() {
+        neuron::SOURCE | aiu::SOURCE | joint::SOURCE => Ok(None),
+        _ => kineto::host::read(segment, cancel),
+    }
 }
 
 /// The heading over a table in lists of tables, e.g. "Device".

@@ -12,6 +12,7 @@ use super::search::{SearchHit, SearchResult};
 use super::selection::{NameTotal, SelectionSummary, TrackTotal};
 use super::summary::{Metric, MetricGroup, Summary};
 use super::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlice};
+use super::waits::{WaitShares, WaitSteps};
 use super::window::WindowEvents;
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
@@ -426,4 +427,37 @@ pub fn summary<B: Bytes>(rank: RankView<'_, B>, number: u32, work: Work<'_>) -> 
     };
     let groups = vendor::metrics(rank.segment, work)?;
     Ok(Summary { rank: number, groups: groups.into_iter().map(group).collect() })
+}
+
+/// Shares of time that ranks waited, in steps; empty for a rank's own segment. The spread is that
+/// of all ranks, also if a few are requested.
+///
+/// # Errors
+/// If bytes are missing or damaged, or the work is cancelled.
+pub fn waits<B: Bytes>(
+    rank: RankView<'_, B>,
+    span: Interval,
+    most_steps: u32,
+    ranks: Option<&[u32]>,
+    work: Work<'_>,
+) -> Result<WaitSteps> {
+    let over_time = joint::over_time::over_time(rank.segment, span, most_steps, work)?;
+    let spreads = over_time.spreads();
+    let is_wanted = |rank: u32| ranks.is_none_or(|ranks| ranks.contains(&rank));
+    Ok(WaitSteps {
+        start_ps: over_time.start_ps,
+        step_ps: over_time.step_ps,
+        least: spreads.iter().map(|spread| spread.least.0 as f32).collect(),
+        median: spreads.iter().map(|spread| spread.median as f32).collect(),
+        most: spreads.iter().map(|spread| spread.most.0 as f32).collect(),
+        ranks: over_time
+            .ranks
+            .iter()
+            .filter(|waits| is_wanted(waits.rank))
+            .map(|waits| WaitShares {
+                rank: waits.rank,
+                shares: waits.shares.iter().map(|share| *share as f32).collect(),
+            })
+            .collect(),
+    })
 }

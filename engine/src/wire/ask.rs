@@ -14,6 +14,7 @@ use super::search::SearchResult;
 use super::selection::SelectionSummary;
 use super::summary::Summary;
 use super::tile::Tile;
+use super::waits::WaitSteps;
 use super::window::WindowEvents;
 use crate::base::{Error, Result};
 use crate::exec::Work;
@@ -130,6 +131,8 @@ pub enum Answer {
     Selection(SelectionSummary),
     /// Answer to [`RankQuestion::Summary`].
     Summary(Summary),
+    /// Answer to [`RankQuestion::Waits`].
+    Waits(WaitSteps),
 }
 
 /// Answers a question. `work` runs the heavy parts, and can be cancelled.
@@ -187,6 +190,9 @@ pub fn answer_of_rank(
             answer::selection(view, *span, tracks.as_deref(), work).map(Answer::Selection)
         }
         RankQuestion::Summary => return rank.summary(work).map(Answer::Summary),
+        RankQuestion::Waits { span, steps, ranks } => {
+            answer::waits(view, *span, *steps, ranks.as_deref(), work).map(Answer::Waits)
+        }
     };
     answer.map_err(|error| rank.refusal(error))
 }

@@ -79,6 +79,8 @@ pub fn rank_of_word(word: &str) -> Option<u32> {
 pub struct RankEntry {
     /// Number of the rank in the job; unique in the profile.
     pub rank: u32,
+    /// Name of its host, if known.
+    pub host: Option<String>,
     /// Device on its host, if known.
     pub device: Option<u32>,
     /// Core on its device, if known.

@@ -23,10 +23,11 @@ pub mod search;
 pub mod selection;
 pub mod summary;
 pub mod tile;
+pub mod waits;
 pub mod window;
 
 /// The version of these messages; part of every URL of a tile, so that caches never mix versions.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 
 /// The media type of postcard messages.
 pub const POSTCARD: &str = "application/x-nprof";

@@ -7,12 +7,14 @@ use nprof_engine::query::Direction;
 use nprof_engine::tile::TileId;
 use nprof_engine::wire::catalog::{ProfileInfo, ProfileList, RankDetail};
 use nprof_engine::wire::counter::CounterDetail;
-use nprof_engine::wire::detail::SliceDetail;
+use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 use nprof_engine::wire::question::{Question, RankId, RankQuestion, SearchQuery};
 use nprof_engine::wire::rows::TableRows;
 use nprof_engine::wire::search::SearchResult;
 use nprof_engine::wire::selection::SelectionSummary;
 use nprof_engine::wire::summary::Summary;
+use nprof_engine::wire::waits::WaitSteps;
+use nprof_engine::wire::window::WindowEvents;
 use serde::de::DeserializeOwned;
 use web_sys::AbortSignal;
 
@@ -226,6 +228,39 @@ impl RankSource {
         let (table, span, tracks) = (table.to_owned(), Some(axis.local_span(span)), Some(vec![track]));
         let question = RankQuestion::Rows { table, span, tracks, limit };
         self.ask(question, None).await.map(|rows| axis.moved_rows(rows))
+    }
+
+    /// The slices of a track in a span, the earliest first.
+    ///
+    /// # Errors
+    /// See [`Source::profiles`].
+    pub async fn slices_of_track(
+        self,
+        track: u32,
+        span: Interval,
+        limit: u32,
+    ) -> Result<Vec<SliceEntry>, FetchError> {
+        let axis = self.axis;
+        let (span, tracks) = (axis.local_span(span), Some(vec![track]));
+        let events: WindowEvents = self.ask(RankQuestion::Events { span, tracks, limit }, None).await?;
+        let mut slices = events.slices;
+        slices.iter_mut().for_each(|slice| axis.move_slice(slice));
+        Ok(slices)
+    }
+
+    /// The waiting of these ranks over time, and its range over all ranks. For all ranks together,
+    /// whose times are the shared ones.
+    ///
+    /// # Errors
+    /// See [`RankSource::tile`].
+    pub async fn waits(
+        self,
+        span: Interval,
+        steps: u32,
+        ranks: Vec<u32>,
+        cancel: &AbortSignal,
+    ) -> Result<WaitSteps, FetchError> {
+        self.ask(RankQuestion::Waits { span, steps, ranks: Some(ranks) }, Some(cancel)).await
     }
 
     /// The hits of a search.

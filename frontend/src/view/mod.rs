@@ -32,6 +32,7 @@ pub mod touch;
 pub mod track_path;
 pub mod trail;
 pub mod url;
+pub mod waits;
 pub mod window;
 
 pub use act::Act;

@@ -251,6 +251,7 @@ pub(crate) mod tests {
     pub(crate) fn rank_with(rank: u32, tracks: Vec<Track>) -> RankDetail {
         let entry = RankEntry {
             rank,
+            host: None,
             device: None,
             core: None,
             events: 0,

@@ -1,5 +1,5 @@
-//! How a rank stands among the others: how long others waited for it, and how long it waited. Lists
-//! and rows of ranks are in the order of these times.
+//! How a rank stands among the others: how long others waited for it, how long it waited, and its
+//! host. Lists and rows of ranks are in this order.
 //!
 //! The times are those of the table of ranks of the joint segment.
 
@@ -14,6 +14,8 @@ pub enum RankOrder {
     /// By number.
     #[default]
     Number,
+    /// By host, and by number within a host.
+    Host,
     /// The rank first for which others waited longest.
     Late,
     /// The rank first that waited longest.
@@ -22,13 +24,14 @@ pub enum RankOrder {
 
 impl RankOrder {
     /// All orders.
-    pub const ALL: [Self; 3] = [Self::Number, Self::Late, Self::Wait];
+    pub const ALL: [Self; 4] = [Self::Number, Self::Host, Self::Late, Self::Wait];
 
     /// The name in addresses.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Number => "rank",
+            Self::Host => "host",
             Self::Late => "late",
             Self::Wait => "wait",
         }
@@ -45,17 +48,18 @@ impl RankOrder {
     pub fn words(self) -> &'static str {
         match self {
             Self::Number => "By number",
+            Self::Host => "By host",
             Self::Late => "Latest first",
             Self::Wait => "Longest wait first",
         }
     }
 
-    /// The meaning of a rank's time in this order, in words. An order by number shows how late
-    /// ranks are.
+    /// The meaning of a rank's time in this order, in words. Orders by number and host show how
+    /// late ranks are.
     #[must_use]
     pub fn quantity(self) -> &'static str {
         match self {
-            Self::Number | Self::Late => "others waited for it",
+            Self::Number | Self::Host | Self::Late => "others waited for it",
             Self::Wait => "waited for others",
         }
     }
@@ -75,17 +79,21 @@ impl Standing {
     #[must_use]
     pub fn time_ps(self, order: RankOrder) -> i64 {
         match order {
-            RankOrder::Number | RankOrder::Late => self.late_ps,
+            RankOrder::Number | RankOrder::Host | RankOrder::Late => self.late_ps,
             RankOrder::Wait => self.wait_ps,
         }
     }
 }
 
-/// The times of all ranks.
+/// The times and hosts of all ranks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Standings {
     of: HashMap<u32, Standing>,
     most: Standing,
+    /// Names of the hosts, in order.
+    hosts: Vec<String>,
+    /// The host of each rank, as an index.
+    host_of: HashMap<u32, usize>,
 }
 
 impl Standings {
@@ -106,7 +114,32 @@ impl Standings {
             .collect();
         let most = |time: fn(&Standing) -> i64| of.values().map(time).max().unwrap_or_default();
         let most = Standing { late_ps: most(|one| one.late_ps), wait_ps: most(|one| one.wait_ps) };
-        Self { of, most }
+        Self { of, most, ..Self::default() }
+    }
+
+    /// The same times with the hosts of ranks. Hosts are ordered by name, and numbers in names by
+    /// value.
+    #[must_use]
+    pub fn with_hosts<'a>(self, ranks: impl Iterator<Item = (u32, &'a str)> + Clone) -> Self {
+        let mut hosts: Vec<String> = ranks.clone().map(|(_, host)| host.to_owned()).collect();
+        hosts.sort_by_cached_key(|host| parts(host));
+        hosts.dedup();
+        let places: HashMap<&str, usize> =
+            hosts.iter().enumerate().map(|(at, host)| (host.as_str(), at)).collect();
+        let host_of = ranks.filter_map(|(rank, host)| Some((rank, *places.get(host)?))).collect();
+        Self { hosts, host_of, ..self }
+    }
+
+    /// Whether ranks are on several hosts.
+    #[must_use]
+    pub fn has_hosts(&self) -> bool {
+        self.hosts.len() > 1
+    }
+
+    /// The host of a rank, if it is known.
+    #[must_use]
+    pub fn host(&self, rank: u32) -> Option<&str> {
+        self.hosts.get(*self.host_of.get(&rank)?).map(String::as_str)
     }
 
     /// Whether the times of any rank are known.
@@ -135,15 +168,30 @@ impl Standings {
         if most_ps > 0 { time_ps.max(0) as f64 / most_ps as f64 } else { 0.0 }
     }
 
-    /// Sorts ranks: the longest time first, ranks of equal times and all others by number.
+    /// Sorts ranks: the first host or the longest time first, all others by number. Ranks without a
+    /// host or time come last.
     #[must_use]
     pub fn key(&self, rank: u32, order: RankOrder) -> impl Ord + use<> {
-        let time_ps = match order {
-            RankOrder::Number => None,
-            RankOrder::Late | RankOrder::Wait => self.time_ps(rank, order),
+        let (host, time_ps) = match order {
+            RankOrder::Number => (None, None),
+            RankOrder::Host => (Some(self.host_of.get(&rank).copied().unwrap_or(usize::MAX)), None),
+            RankOrder::Late | RankOrder::Wait => (None, self.time_ps(rank, order)),
         };
-        (Reverse(time_ps), rank)
+        (host, Reverse(time_ps), rank)
     }
+}
+
+/// A name as words and numbers, so that `host-2` comes before `host-10`.
+fn parts(name: &str) -> Vec<(u64, String)> {
+    let is_digit = |text: &str| text.starts_with(|sign: char| sign.is_ascii_digit());
+    let bytes = name.as_bytes();
+    let runs = bytes.chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit());
+    let part = |run: &[u8]| {
+        let text = String::from_utf8_lossy(run).into_owned();
+        let number = if is_digit(&text) { text.parse().unwrap_or(u64::MAX) } else { 0 };
+        (number, text)
+    };
+    runs.map(part).collect()
 }
 
 /// The values of a column of whole numbers without gaps.
@@ -207,6 +255,18 @@ mod tests {
         for order in RankOrder::ALL {
             assert_eq!(RankOrder::from_name(order.name()), Some(order));
         }
-        assert_eq!(RankOrder::from_name("host"), None);
+        assert_eq!(RankOrder::from_name("node"), None);
+    }
+
+    #[test]
+    fn ranks_are_sorted_by_host() {
+        let hosts = [(5, "host-10"), (4, "host-2"), (1, "host-10"), (7, "gpu"), (3, "host-2")];
+        let standings = Standings::default().with_hosts(hosts.into_iter());
+        // The host of rank 0 is not known.
+        let mut ranks = vec![0, 1, 3, 4, 5, 7];
+        ranks.sort_by_cached_key(|rank| standings.key(*rank, RankOrder::Host));
+        assert_eq!(ranks, [7, 3, 4, 1, 5, 0]);
+        assert_eq!((standings.host(5), standings.host(0)), (Some("host-10"), None));
+        assert!(standings.has_hosts() && !Standings::default().has_hosts());
     }
 }

@@ -151,6 +151,7 @@ impl Joint {
             size_bytes: segment.bytes().file_len(),
             content: segment.content().to_owned(),
             inputs: Vec::new(),
+            host: None,
             device: None,
             core: None,
             events: segment.footer().tracks.iter().map(|track| u64::from(track.rows)).sum(),

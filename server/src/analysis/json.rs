@@ -45,10 +45,11 @@ pub fn clocks(of: &Analysed, profile: &Profile) -> Vec<Value> {
 
 /// Rows of the ranks.
 #[must_use]
-pub fn ranks(of: &Analysed) -> Vec<Value> {
+pub fn ranks(of: &Analysed, profile: &Profile) -> Vec<Value> {
     let rows = of.report.ranks.iter().map(|rank| {
         json!({
             "rank": rank.rank,
+            "host": profile.manifest.host_of(rank.rank),
             "collectives": rank.collectives,
             "lost": rank.lost,
             "wait_ns": ns(rank.wait_ps),
@@ -112,7 +113,7 @@ fn head(of: &Analysed, profile: &Profile) -> Vec<(&'static str, Value)> {
         ("violations", json!(clocks_found.violations)),
         ("cut_waits", json!(of.report.cuts)),
         ("clocks", Value::Array(clocks(of, profile))),
-        ("ranks", Value::Array(ranks(of))),
+        ("ranks", Value::Array(ranks(of, profile))),
         ("links", Value::Array(links(of))),
         ("mismatches", Value::Array(mismatches(of))),
     ]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use nprof_capture::device::simulated::{Detail, Settings as Simulation, capture};
+use nprof_capture::device::simulated::{Detail, Settings as Simulation, capture, host_of};
 use nprof_engine::base::ProfileId;
 use nprof_engine::base::id::{HASH_LEN, RankCount};
 
@@ -114,6 +114,7 @@ fn simulate(
             let place = PathBuf::from(format!("simulated rank {rank}"));
             TraceSource {
                 rank: Some(rank),
+                host: Some(host_of(rank)),
                 inputs: vec![place.display().to_string()],
                 fill: Box::new(move |sinks, _| {
                     let Some(sink) = sinks.rank(0) else { return Ok(()) };

@@ -29,6 +29,7 @@ mod summary;
 mod terms;
 mod verify;
 mod view;
+mod waits;
 mod warn;
 mod write;
 

@@ -5,12 +5,13 @@ use std::io::Write;
 use clap::{Args, ValueEnum};
 use nprof_engine::analysis::ClockVerdict;
 use nprof_engine::vendor::CallIds;
+use nprof_engine::vendor::joint::over_time::MOST_STEPS;
 use nprof_engine::wire::clock::Clock;
 
 use super::failing::Failing;
 use super::progress::watched;
 use super::size::{self, Align};
-use super::{StorePlace, rank_cells as cells};
+use super::{StorePlace, rank_cells as cells, waits};
 use crate::analysis::condition::Condition;
 use crate::analysis::{Analysed, analyse, json};
 use crate::ingest::IngestError;
@@ -22,6 +23,7 @@ Examples:
   nprof ranks run-7                          clocks, waiting and blame of each rank
   nprof ranks run-7 --align                  the same, and use the clocks found from now on
   nprof ranks run-7 --output-format json | jq '.ranks[] | {rank, root_blame_ns}'
+  nprof ranks run-7 --over-time              how long the ranks wait, step by step
   nprof ranks run-7 --fail-on 'wait > 10%'   exit with 3 if a rank waits for more than 10 % of its time";
 
 /// Show each rank of a profile: its clock, how long it waited, and who waited for it
@@ -36,6 +38,16 @@ pub(super) struct RanksArgs {
     /// As a table, CSV or JSON
     #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
     output_format: TableFormat,
+    /// Show how long the ranks wait in at most this many steps of time
+    #[arg(
+        long,
+        value_name = "STEPS",
+        num_args = 0..=1,
+        default_missing_value = "32",
+        conflicts_with_all = ["align", "fail_on"],
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_STEPS))
+    )]
+    over_time: Option<u32>,
     #[command(flatten)]
     fail: FailArgs,
 }
@@ -92,13 +104,16 @@ impl RanksArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let store = place.open()?;
         let mut profile = store.find(&self.profile)?;
+        if let Some(most_steps) = self.over_time {
+            return waits::write(&profile, most_steps, self.output_format, out);
+        }
         let of = analysed(&profile, CallIds::Skipped)?;
         if self.align {
             profile = align(&store, &profile, &of)?;
         }
         match self.output_format {
-            TableFormat::Text => text(&of, out)?,
-            TableFormat::Csv => csv(&of, out)?,
+            TableFormat::Text => text(&of, &profile, out)?,
+            TableFormat::Csv => cells::csv(out, &json::ranks(&of, &profile))?,
             TableFormat::Json => json::write_ranks(&of, &profile, out)?,
         }
         self.fail.check(&of, out)
@@ -139,22 +154,34 @@ fn verdict(of: &Analysed) -> String {
     }
 }
 
-fn text(of: &Analysed, out: &mut dyn Write) -> anyhow::Result<()> {
+fn text(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::Result<()> {
     writeln!(out, "{}", verdict(of))?;
-    let heading = [
-        "RANK",
-        "OFFSET",
-        "±",
-        "DRIFT",
-        "BUSY",
-        "EXPOSED",
-        "OF IT WAITING",
-        "WAITED",
-        "LAST",
-        "BLAME",
-        "ROOT BLAME",
-    ];
-    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    table(of, profile, out)?;
+    for finding in findings(of) {
+        writeln!(out, "{finding}")?;
+    }
+    Ok(())
+}
+
+/// Headings of the table of ranks.
+const HEADING: [&str; 11] = [
+    "RANK",
+    "OFFSET",
+    "±",
+    "DRIFT",
+    "BUSY",
+    "EXPOSED",
+    "OF IT WAITING",
+    "WAITED",
+    "LAST",
+    "BLAME",
+    "ROOT BLAME",
+];
+
+/// Writes a row for each rank. Hosts have a column if any is known.
+fn table(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::Result<()> {
+    let has_hosts = profile.manifest.ranks.iter().any(|rank| rank.host.is_some());
+    let mut rows = vec![HEADING.map(str::to_owned).to_vec()];
     let ranks = of.report.ranks.iter().zip(of.report.clocks_of_segments(&of.job));
     rows.extend(ranks.map(|(rank, fit)| {
         let span = rank.span_ps as f64;
@@ -173,11 +200,15 @@ fn text(of: &Analysed, out: &mut dyn Write) -> anyhow::Result<()> {
             cells::time(rank.root_blame_ps),
         ]
     }));
-    size::table(out, &[Align::Right; 11], &rows)?;
-    for finding in findings(of) {
-        writeln!(out, "{finding}")?;
+    let mut align = vec![Align::Right; HEADING.len()];
+    if has_hosts {
+        align.insert(1, Align::Left);
+        let hosts = of.report.ranks.iter().map(|rank| profile.manifest.host_of(rank.rank).unwrap_or("-"));
+        for (row, host) in rows.iter_mut().zip(std::iter::once("HOST").chain(hosts)) {
+            row.insert(1, host.to_owned());
+        }
     }
-    Ok(())
+    Ok(size::table(out, &align, &rows)?)
 }
 
 /// The main causes of waiting, in sentences.
@@ -215,8 +246,4 @@ fn findings(of: &Analysed) -> Vec<String> {
             .push(format!("{} more; --output-format json lists all", size::counted(more as u64, "mismatch")));
     }
     lines
-}
-
-fn csv(of: &Analysed, out: &mut dyn Write) -> anyhow::Result<()> {
-    cells::csv(out, &json::ranks(of))
 }

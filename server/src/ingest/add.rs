@@ -10,6 +10,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use nprof_capture::inputs::rank_of;
 use nprof_engine::native::disk::{self, DiskFile};
 
 use super::build::{align_wall_clock, look_through};
@@ -35,6 +36,10 @@ pub fn add(store: &Store, named: &Named, to: &str, meter: &Meter) -> Result<Inge
     named.inputs(&DiskSpool::new(&store.tmp(), meter))?.reading(|inputs| {
         let identity = identify(store, inputs, &settings, meter)?;
         let mut staged = stage(store.stage()?, inputs, identity, &settings, meter)?;
+        if let Some(host) = node(named) {
+            let unknown = staged.manifest.ranks.iter_mut().filter(|rank| rank.host.is_none());
+            unknown.for_each(|rank| rank.host = Some(host.clone()));
+        }
         meter.begin(Stage::Publishing, 0);
         let novelty = join(&before, &mut staged, meter)?;
         let profile = match novelty {
@@ -46,6 +51,15 @@ pub fn add(store: &Store, named: &Named, to: &str, meter: &Meter) -> Result<Inge
         }
         Ok(Ingested::new(profile, novelty, &settings))
     })
+}
+
+/// The host of further ranks: the one folder that has their traces, unless it tells a rank.
+fn node(named: &Named) -> Option<String> {
+    let mut paths = named.paths();
+    let (only, None) = (paths.next()?, paths.next()) else { return None };
+    let folder = only.canonicalize().ok().filter(|path| path.is_dir())?;
+    let name = folder.file_name()?.to_string_lossy().into_owned();
+    rank_of(&name).is_none().then_some(name)
 }
 
 /// Turns a profile of new ranks into the profile of old and new ranks.

@@ -13,6 +13,7 @@ use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::{OpenError, SegmentFile, disk};
 use nprof_engine::query::{NameUses, active_span};
 use nprof_engine::spill::Space;
+use nprof_engine::vendor;
 use nprof_engine::wire::catalog::NameSlot;
 use nprof_engine::wire::clock::Clock;
 
@@ -26,6 +27,9 @@ use crate::work::Meter;
 pub struct TraceSource<'a> {
     /// Number of the rank, if it is known before the trace is read.
     pub rank: Option<u32>,
+    /// Host of its ranks, if it is known before the trace is read. A host that the trace states has
+    /// precedence.
+    pub host: Option<String>,
     /// File names of the trace, for messages.
     pub inputs: Vec<String>,
     /// Path that errors name.
@@ -116,7 +120,7 @@ pub fn build(
 }
 
 /// Computes data from the finished segments that a page needs before its first picture: the busy
-/// span of each rank, and the numbers of names over all ranks.
+/// span of each rank, the host that its trace states, and the numbers of names over all ranks.
 pub(super) fn look_through(
     staging: &Staging,
     ranks: &mut [RankFile],
@@ -138,6 +142,9 @@ pub(super) fn look_through(
         rank.active_ps =
             active_span(&segment, work.cancel).map_err(damaged)?.map(|span| (span.start.0, span.end.0));
         uses.add_rank(&segment, work).map_err(damaged)?;
+        if let Some(host) = vendor::host(&segment, work.cancel).map_err(damaged)? {
+            rank.host = Some(host);
+        }
     }
     let slots = uses.into_slots().into_iter();
     Ok(slots.map(|name| NameSlot { kind: name.kind, slot: name.slot }).collect())
@@ -190,6 +197,7 @@ fn rank_file(
         size_bytes: built.bytes,
         content: built.content.clone(),
         inputs: source.inputs.clone(),
+        host: source.host.clone(),
         device: built.rank.device,
         core: built.rank.core,
         events: built.events,

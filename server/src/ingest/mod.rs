@@ -194,12 +194,14 @@ pub fn stage(
     let files = InputFiles { inputs, spool: DiskSpool::new(&scratch, meter), meter };
     let files = &files;
     let origins = origin::origins(inputs, meter);
-    let sources = inputs.plans.iter().zip(origins).map(|(plan, origin)| TraceSource {
-        rank: plan.rank,
-        inputs: inputs.files_of(plan).map(|file| file.leaf.candidate.name.clone()).collect(),
-        place: inputs.place(plan).to_owned(),
-        fill: Box::new(move |sinks, space| read(files, plan, origin, space, sinks)),
-    });
+    let sources =
+        inputs.plans.iter().zip(inputs.hosts()).zip(origins).map(|((plan, host), origin)| TraceSource {
+            rank: plan.rank,
+            host,
+            inputs: inputs.files_of(plan).map(|file| file.leaf.candidate.name.clone()).collect(),
+            place: inputs.place(plan).to_owned(),
+            fill: Box::new(move |sinks, space| read(files, plan, origin, space, sinks)),
+        });
     let identify = |cancel: Cancel<'_>| match identity {
         Some(identity) => Ok(identity),
         None => Identity::beside(inputs, cancel),

@@ -217,6 +217,7 @@ mod tests {
     fn source(ranks: usize, first: Option<u32>) -> TraceSource<'static> {
         TraceSource {
             rank: None,
+            host: None,
             inputs: vec!["made".to_owned()],
             place: "made".into(),
             fill: Box::new(move |sinks, _| {

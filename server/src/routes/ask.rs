@@ -73,6 +73,7 @@ impl Asked {
             | RankQuestion::Events { .. }
             | RankQuestion::Search(_)
             | RankQuestion::Selection { .. }
+            | RankQuestion::Waits { .. }
             | RankQuestion::Summary => Weight::Heavy,
         }
     }

@@ -93,6 +93,9 @@ pub struct RankFile {
     pub content: String,
     /// Names of the input files.
     pub inputs: Vec<String>,
+    /// Name of its host, if known. Unknown for profiles from before this key existed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// Device number on its host, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<u32>,
@@ -219,6 +222,12 @@ impl Manifest {
             known: self.ranks.iter().map(|file| file.rank.to_string()).collect::<Vec<_>>().join(", "),
         };
         self.ranks.iter_mut().find(|file| file.rank == rank).ok_or(unknown)
+    }
+
+    /// Name of the host of a rank, if known.
+    #[must_use]
+    pub fn host_of(&self, rank: u32) -> Option<&str> {
+        self.ranks.iter().find(|file| file.rank == rank)?.host.as_deref()
     }
 
     /// The profile's entry in the list of profiles.
@@ -380,6 +389,7 @@ impl RankFile {
     pub fn entry(&self) -> RankEntry {
         RankEntry {
             rank: self.rank,
+            host: self.host.clone(),
             device: self.device,
             core: self.core,
             events: self.events,

@@ -34,6 +34,7 @@ fn manifest(id: &str, content: &str) -> Manifest {
             size_bytes: 7,
             content: content.to_owned(),
             inputs: vec!["profile.ntff".to_owned()],
+            host: None,
             device: None,
             core: Some(1),
             events: 3,

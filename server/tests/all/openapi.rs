@@ -177,6 +177,7 @@ async fn every_answer_fits_its_schema() {
         ("search", format!("{rank}/search?q=e")),
         ("summariseSelection", format!("{rank}/selection?{span}")),
         ("readSummary", format!("{rank}/summary")),
+        ("readWaits", format!("{rank}/waits?{span}")),
         ("readJob", job.header("location").to_owned()),
     ] {
         check(operation, "200", &stage.json(&path).await);
@@ -195,7 +196,6 @@ async fn every_answer_fits_its_schema() {
     assert!(described.is_object() && described.get("content").is_none(), "{}", nothing.status);
     assert!(nothing.body.is_empty());
     check("readProfile", "404", &stage.get("/api/profiles/none").await.json());
-    // No answer, or a file.
     let without_json = ["deleteProfile", "cancelJob", "exportProfile"];
     let all = operations(&document).filter_map(|operation| operation.get("operationId")?.as_str());
     let left: Vec<&str> = all.filter(|id| !covered.contains(*id) && !without_json.contains(id)).collect();

@@ -301,3 +301,49 @@ fn clocks_are_stored_when_asked_and_never_over_one_set_by_hand() {
     assert_eq!(manifest().1["ranks"][1]["clock"], ranks[1]["clock"]);
     assert_eq!(manifest().1["ranks"][2]["clock_by"], "calls");
 }
+
+#[test]
+fn the_waiting_over_time_names_the_rank_that_waits_least() {
+    let dir = tempfile::tempdir().unwrap();
+    demo(dir.path());
+    let found = json_of(dir.path(), &["ranks", "job", "--over-time", "16", "--output-format", "json"]);
+    assert_eq!(found["ranks"], json!([0, 1, 2, 3, 4, 5, 6, 7]));
+    let steps = found["steps"].as_array().unwrap();
+    assert!((8..=16).contains(&steps.len()), "{}", steps.len());
+    // The others wait for rank 5 in every step.
+    assert!(steps.iter().all(|step| step["least_rank"] == 5), "{found}");
+    let step = &steps[1];
+    assert_eq!(step["shares"].as_array().unwrap().len(), 8);
+    assert!(step["least"].as_f64() <= step["median"].as_f64() && step["median"].as_f64() <= Some(1.0));
+    let text = succeed(dir.path(), &["ranks", "job", "--over-time"]);
+    assert!(text.contains("FROM") && text.lines().count() > 16, "{text}");
+    let csv = succeed(dir.path(), &["ranks", "job", "--over-time", "16", "--output-format", "csv"]);
+    assert_eq!(csv.lines().count(), steps.len() + 1, "{csv}");
+}
+
+#[test]
+fn hosts_are_those_of_the_traces_or_of_the_folders() {
+    let dir = tempfile::tempdir().unwrap();
+    demo(dir.path());
+    let text = succeed(dir.path(), &["ranks", "job"]);
+    assert!(text.contains("HOST") && text.contains("host-0"), "{text}");
+    let store = dir.path().join("store");
+    let trace = |file: &str, more: &str| {
+        let path = dir.path().join("traces").join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let event = r#"{"ph":"X","pid":1,"tid":1,"ts":5,"dur":2,"name":"a"}"#;
+        let base = r#""schemaVersion":1,"baseTimeNanoseconds":1000000000"#;
+        fs::write(path, format!(r#"{{{base}{more},"traceEvents":[{event}]}}"#)).unwrap();
+    };
+    trace("a/rank_0.json", "");
+    trace("b/rank_1.json", r#","host_name":"gpu-7.example""#);
+    trace("b/rank_2.json", "");
+    succeed(&store, &["ingest", dir.path().join("traces").to_str().unwrap(), "--db-bucket", "nodes"]);
+    trace("../c/rank_3.json", r#","kind":"other""#);
+    succeed(&store, &["ingest", dir.path().join("c").to_str().unwrap(), "--into", "nodes"]);
+    let found = json_of(&store, &["ranks", "nodes", "--output-format", "json"]);
+    let hosts: Vec<&Value> = found["ranks"].as_array().unwrap().iter().map(|rank| &rank["host"]).collect();
+    assert_eq!(hosts, ["a", "gpu-7.example", "b", "c"]);
+    let csv = succeed(&store, &["ranks", "nodes", "--output-format", "csv"]);
+    assert!(csv.lines().next().unwrap().contains("host"), "{csv}");
+}

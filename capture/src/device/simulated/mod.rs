@@ -32,6 +32,8 @@ use self::program::Texts;
 use self::rig::Rig;
 use self::schedule::{Part, Schedule};
 
+pub use self::side::host_of;
+
 /// Size and seed of a simulated job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {

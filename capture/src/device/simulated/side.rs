@@ -17,11 +17,24 @@ use nprof_engine::vendor::neuron::schema::{
 const PROGRAM: &str = "simulated-transformer";
 /// Number of cores of a device.
 const CORES_PER_DEVICE: u32 = 2;
+/// Number of ranks of a host: one for each core.
+const RANKS_PER_HOST: u32 = 16;
+
+/// Name of the host of a rank.
+#[must_use]
+pub fn host_of(rank: u32) -> String {
+    format!("host-{}", rank / RANKS_PER_HOST)
+}
+
+/// Number of the device of a rank on its host.
+fn device_of(rank: u32) -> u32 {
+    rank % RANKS_PER_HOST / CORES_PER_DEVICE
+}
 
 pub(super) fn describe(settings: &Settings, rank: u32, rig: &Rig<'_>, sink: &mut dyn Sink) -> Result<()> {
     sink.rank(RankInfo {
         rank: Some(rank),
-        device: Some(rank / CORES_PER_DEVICE),
+        device: Some(device_of(rank)),
         core: Some(rank % CORES_PER_DEVICE),
         origin_unix_ns: None,
         source: SOURCE.to_owned(),
@@ -42,7 +55,7 @@ pub(super) fn describe(settings: &Settings, rank: u32, rig: &Rig<'_>, sink: &mut
     }
     let table = ModelInfo::define(sink)?;
     let fields = [
-        (table.nd_idx, Value::Int(i64::from(rank / CORES_PER_DEVICE))),
+        (table.nd_idx, Value::Int(device_of(rank).into())),
         (table.nc_idx, Value::Int(i64::from(rank % CORES_PER_DEVICE))),
         (table.sg_name, Value::Text("sg00")),
         (table.trace_count, Value::Int(rig.events().cast_signed())),

@@ -8,6 +8,7 @@ use crate::query::SLOTS;
 use crate::segment::Footer;
 
 pub mod metrics;
+pub mod over_time;
 pub mod schema;
 
 /// Value of [`crate::model::RankInfo::source`] for a joint segment.

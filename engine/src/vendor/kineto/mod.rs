@@ -4,6 +4,7 @@
 mod annotation;
 pub mod collectives;
 mod group;
+pub mod host;
 
 /// Arguments of a kernel that communicates, in PyTorch since 2.3.
 pub const ARGUMENTS: [&str; 16] = [

@@ -101,6 +101,15 @@ pub enum RankQuestion {
     },
     /// The metrics: [`super::summary::Summary`].
     Summary,
+    /// Waiting of ranks over time, of what all ranks show together: [`super::waits::WaitSteps`].
+    Waits {
+        /// The span.
+        span: Interval,
+        /// Maximum number of steps.
+        steps: u32,
+        /// Ranks; `None` for all.
+        ranks: Option<Vec<u32>>,
+    },
 }
 
 /// A search, and the hits to describe.
@@ -148,6 +157,9 @@ const DEFAULT_LIMIT: u32 = 1_000;
 /// Maximum number of slices or hits in one answer.
 const MAX_LIMIT: u32 = 100_000;
 
+/// Default number of steps of waiting over time.
+const DEFAULT_STEPS: u32 = 256;
+
 /// The limit, clamped to the maximum.
 #[must_use]
 pub fn limited(limit: u32) -> usize {
@@ -165,7 +177,7 @@ pub fn limited_rows(limit: u32) -> usize {
 
 impl Question {
     /// Path templates of all questions, with parameters in braces.
-    pub const PATHS: [&str; 12] = [
+    pub const PATHS: [&str; 13] = [
         "/api/profiles",
         "/api/profiles/{slug}",
         "/api/profiles/{slug}/ranks/{rank}",
@@ -178,6 +190,7 @@ impl Question {
         "/api/profiles/{slug}/ranks/{rank}/search",
         "/api/profiles/{slug}/ranks/{rank}/selection",
         "/api/profiles/{slug}/ranks/{rank}/summary",
+        "/api/profiles/{slug}/ranks/{rank}/waits",
     ];
 
     /// Path and query string, relative to the server.
@@ -261,6 +274,10 @@ impl RankQuestion {
                 write_tracks(path, tracks.as_deref())
             }
             Self::Summary => path.write_str("/summary"),
+            Self::Waits { span, steps, ranks } => {
+                write!(path, "/waits?{}&steps={steps}", Span(*span))?;
+                ranks.as_ref().map_or(Ok(()), |ranks| write!(path, "&ranks={}", Numbers(ranks)))
+            }
         }
     }
 
@@ -302,6 +319,11 @@ impl RankQuestion {
                 Self::Selection { span: parameters.span()?, tracks: parameters.numbers("tracks")? }
             }
             ["summary"] => Self::Summary,
+            ["waits"] => Self::Waits {
+                span: parameters.span()?,
+                steps: parameters.number("steps")?.unwrap_or(DEFAULT_STEPS),
+                ranks: parameters.numbers("ranks")?,
+            },
             _ => return Ok(None),
         }))
     }

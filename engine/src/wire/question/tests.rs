@@ -55,6 +55,11 @@ fn of_rank() -> impl Strategy<Value = RankQuestion> {
         }),
         searches().prop_map(RankQuestion::Search),
         (spans(), tracks()).prop_map(|(span, tracks)| RankQuestion::Selection { span, tracks }),
+        (spans(), any::<u32>(), tracks()).prop_map(|(span, steps, ranks)| RankQuestion::Waits {
+            span,
+            steps,
+            ranks
+        }),
     ]
 }
 

@@ -213,7 +213,7 @@ fn RankList(finder: Finder, sight_px: RwSignal<f64>) -> impl IntoView {
     view! {
         <div class="rank-list">
             <div class="rank-list-head">
-                <RankOrderMenu order=finder.order on_choose=sort />
+                <RankOrderMenu order=finder.order known on_choose=sort />
                 <span class="muted">{quantity}</span>
             </div>
             <p class="rank-list-none muted" role="status">{none}</p>
@@ -240,6 +240,7 @@ struct RankRow {
     place: u32,
     rank: u32,
     top_px: f64,
+    host: Option<String>,
     time: Option<(i64, f64)>,
 }
 
@@ -254,6 +255,7 @@ fn RankRows(finder: Finder, scroll_px: RwSignal<f64>) -> impl IntoView {
             place: first + at,
             rank: *rank,
             top_px: top_px + f64::from(at) * ROW_PX,
+            host: known.host(*rank).filter(|_| known.has_hosts()).map(str::to_owned),
             time: known.time_ps(*rank, order).map(|time_ps| (time_ps, known.share(*rank, order))),
         };
         (0..).zip(found.get(first as usize..end as usize).unwrap_or_default()).map(row).collect()
@@ -264,7 +266,7 @@ fn RankRows(finder: Finder, scroll_px: RwSignal<f64>) -> impl IntoView {
 
 #[component]
 fn RankOption(finder: Finder, row: RankRow) -> impl IntoView {
-    let RankRow { place, rank, top_px, time } = row;
+    let RankRow { place, rank, top_px, host, time } = row;
     let opened = finder.opened;
     let count = move || finder.found.with(|found| found.len().to_string());
     let click = move |event: web_sys::MouseEvent| match event.ctrl_key() || event.meta_key() {
@@ -273,13 +275,14 @@ fn RankOption(finder: Finder, row: RankRow) -> impl IntoView {
     };
     let spoken =
         time.map(|(ps, _)| format!(", {} {}", finder.order.get_untracked().quantity(), format::duration(ps)));
+    let on_host = host.as_ref().map(|host| format!(" on {host}"));
     view! {
         <div
             id=option_id(place)
             class="rank-option"
             class:is-open=move || opened.rank_number.get() == Some(rank)
             role="option"
-            aria-label=format!("{}{}", rank_label(rank), spoken.unwrap_or_default())
+            aria-label=format!("{}{}{}", rank_label(rank), on_host.unwrap_or_default(), spoken.unwrap_or_default())
             aria-selected=move || (finder.at.get() == place).to_string()
             aria-setsize=count
             aria-posinset=(place + 1).to_string()
@@ -289,6 +292,7 @@ fn RankOption(finder: Finder, row: RankRow) -> impl IntoView {
             on:click=click
         >
             <span class="rank-name">{rank_label(rank)}</span>
+            {host.map(|host| view! { <span class="rank-host">{host}</span> })}
             {time.map(|(time_ps, share)| view! { <RankTime time_ps share /> })}
         </div>
     }

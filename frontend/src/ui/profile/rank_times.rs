@@ -18,7 +18,7 @@ const MOST_RANKS: u32 = 1 << 20;
 /// The times of all ranks of the open profile.
 #[derive(Clone, Copy)]
 pub struct RankTimes {
-    /// The times. Empty until they are known.
+    /// The times and hosts. Without times until they are known.
     pub known: Memo<Arc<Standings>>,
     /// True once something shows the times.
     is_shown: RwSignal<bool>,
@@ -50,7 +50,14 @@ impl RankTimes {
                 messages.fail(format!("The ranks were not compared: {error}"), Some(asked.retry));
             }
         });
-        let known = Memo::new(move |_| asked.answer().and_then(Result::ok).unwrap_or_default());
+        let known = Memo::new(move |_| {
+            let times = asked.answer().and_then(Result::ok).unwrap_or_default();
+            let standings = Standings::clone(&times);
+            Arc::new(profile.with(|answer| match answer {
+                Some(Ok(profile)) => standings.with_hosts(hosts(profile)),
+                _ => standings,
+            }))
+        });
         Self { known, is_shown }
     }
 
@@ -58,6 +65,10 @@ impl RankTimes {
     pub fn show(self) {
         self.is_shown.set(true);
     }
+}
+
+fn hosts(profile: &ProfileInfo) -> impl Iterator<Item = (u32, &str)> + Clone {
+    profile.ranks.iter().filter_map(|rank| Some((rank.rank, rank.host.as_deref()?)))
 }
 
 fn has_times(profile: &ProfileInfo) -> bool {

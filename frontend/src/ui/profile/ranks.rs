@@ -258,6 +258,9 @@ fn describe(rank: &RankEntry) -> String {
         ALL_RANKS => "Collective operations of all ranks".to_owned(),
         number => rank_label(number),
     };
+    if let Some(host) = &rank.host {
+        text.push_str(&format!(" · {host}"));
+    }
     for (what, number) in [("device", rank.device), ("core", rank.core)] {
         if let Some(number) = number {
             text.push_str(&format!(" · {what} {number}"));

@@ -52,6 +52,7 @@ fn SummaryHead(opened: Opened) -> impl IntoView {
         let several = opened.profile.with(|answer| matches!(answer, Some(Ok(of)) if of.ranks.len() > 1));
         let mut facts = Vec::new();
         facts.extend(several.then(|| rank_label(entry.rank)));
+        facts.extend(entry.host.clone());
         facts.extend(entry.device.map(|device| format!("device {device}")));
         facts.extend(entry.core.map(|core| format!("core {core}")));
         facts.push(format::duration(entry.end_ps.saturating_sub(entry.start_ps)));

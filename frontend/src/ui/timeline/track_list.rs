@@ -36,14 +36,16 @@ struct Item {
     is_of_ranks: bool,
     /// Of a rank's row the time by which the rows are sorted, and its share of the longest time.
     time: Option<(i64, f64)>,
+    /// Of a rank's row its host, if the rows are sorted by host.
+    host: Option<String>,
 }
 
 impl Item {
     /// A row is drawn again when any part of the key changes.
     fn key(&self) -> String {
-        let Self { content, row, track, is_closed, time, .. } = self;
+        let Self { content, row, track, is_closed, time, host, .. } = self;
         let (top_px, height_px) = (row.top_px.to_bits(), row.height_px);
-        format!("{content} {:?} {top_px} {height_px} {is_closed} {time:?}", track.number)
+        format!("{content} {:?} {top_px} {height_px} {is_closed} {time:?} {host:?}", track.number)
     }
 }
 
@@ -86,11 +88,12 @@ pub fn TrackList(
                 let track = sheet.tracks().get(row.track)?.clone();
                 let content = sheet.source(track.source)?.entry.content.as_str().into();
                 let is_closed = state.is_closed(&track);
-                let rank = track.rank.filter(|_| order != RankOrder::Number);
+                let host = host_of(&track, order, &standings);
+                let rank = track.rank.filter(|_| matches!(order, RankOrder::Late | RankOrder::Wait));
                 let time = rank
                     .and_then(|rank| Some((standings.time_ps(rank, order)?, standings.share(rank, order))));
                 let is_of_ranks = ranks == Some(row.track);
-                Some(Item { content, row: *row, track, position, is_closed, is_of_ranks, time })
+                Some(Item { content, row: *row, track, position, is_closed, is_of_ranks, time, host })
             })
             .collect::<Vec<_>>()
     };
@@ -101,7 +104,7 @@ pub fn TrackList(
     view! {
         <ul class="tracks" aria-label="Tracks" style=height>
             {keyed(items, Item::key, move |item| {
-                view! { <TrackName item order height=rank_height count on_command /> }.into_any()
+                view! { <TrackName item order standings height=rank_height count on_command /> }.into_any()
             })}
         </ul>
     }
@@ -117,35 +120,33 @@ fn has_name(position: usize, row: &Row) -> bool {
 fn TrackName(
     item: Item,
     order: Memo<RankOrder>,
+    standings: Memo<Arc<Standings>>,
     height: Memo<RankHeight>,
     count: Memo<usize>,
     on_command: Callback<Command>,
 ) -> impl IntoView {
-    let Item { row, track, position, is_closed, is_of_ranks, time, .. } = item;
+    let Item { row, track, position, is_closed, is_of_ranks, time, host, .. } = item;
     let style = format!(
         "top: {}px; height: {}px; --indent: {}px",
         row.top_px,
         if row.is_fitted() { row.height_px.max(NAME_PX) } else { row.height_px },
         f64::from(row.depth) * INDENT_PX
     );
-    let mut about = about(&track);
-    if let Some((time_ps, _)) = time {
-        let quantity = order.get_untracked().quantity();
-        about = format!("{quantity} {}, {about}", format::duration(time_ps));
-    }
+    let about = said(&track, time, host.as_deref(), order.get_untracked());
     let title = if about.is_empty() { track.name.clone() } else { format!("{}: {about}", track.name) };
     let content = match track.kind {
         TrackKind::Group => view! {
             <GroupButton track=track.clone() is_closed on_command />
             {is_of_ranks.then(|| {
                 let on_choose = Callback::new(move |order| on_command.run(Command::SortRanks(order)));
-                view! { <RankOrderMenu order on_choose /> <RankFit height on_command /> }
+                view! { <RankOrderMenu order known=standings on_choose /> <RankFit height on_command /> }
             })}
         }
         .into_any(),
         TrackKind::Slices => view! {
             <span class="track-name">{track.name.clone()}</span>
             {time.map(|(time_ps, share)| view! { <RankTime time_ps share /> })}
+            {host.map(|host| view! { <span class="rank-host">{host}</span> })}
         }
         .into_any(),
         TrackKind::Counter => view! {
@@ -205,6 +206,22 @@ fn RankFit(height: Memo<RankHeight>, on_command: Callback<Command>) -> impl Into
         >
             "Fit"
         </button>
+    }
+}
+
+/// The host of a rank's row, if the rows are sorted by host.
+fn host_of(track: &SheetTrack, order: RankOrder, standings: &Standings) -> Option<String> {
+    let rank = track.rank.filter(|_| order == RankOrder::Host)?;
+    Some(standings.host(rank).unwrap_or("host not known").to_owned())
+}
+
+/// The content of a row, in words: first why it has its place.
+fn said(track: &SheetTrack, time: Option<(i64, f64)>, host: Option<&str>, order: RankOrder) -> String {
+    let about = about(track);
+    match (time, host) {
+        (Some((time_ps, _)), _) => format!("{} {}, {about}", order.quantity(), format::duration(time_ps)),
+        (None, Some(host)) => format!("{host}, {about}"),
+        (None, None) => about,
     }
 }
 

@@ -133,6 +133,7 @@ pub const GROUPS: &[ActGroup] = &[
             row(FindRank, "Find a rank in the list", &[Go("r")], &[Need::Profile, Need::ManyRanks]),
             row(FitRanks, "Fit the rows of all ranks, or not", &[Typed("z")], RANK_ROWS),
             row(SortRanks(RankOrder::Number), "Sort the ranks by number", &[], RANK_ROWS),
+            row(SortRanks(RankOrder::Host), "Sort the ranks by host", &[], RANK_ROWS),
             row(SortRanks(RankOrder::Late), "Sort the ranks by lateness", &[], RANK_ROWS),
             row(SortRanks(RankOrder::Wait), "Sort the ranks by waiting", &[], RANK_ROWS),
         ],

@@ -327,7 +327,8 @@ impl View {
 }
 
 fn order(name: &str) -> Result<RankOrder, UrlError> {
-    RankOrder::from_name(name).ok_or(UrlError::Parameter { name: "order", expected: "rank, late or wait" })
+    RankOrder::from_name(name)
+        .ok_or(UrlError::Parameter { name: "order", expected: "rank, host, late or wait" })
 }
 
 fn syntax(name: &str) -> Result<Syntax, UrlError> {

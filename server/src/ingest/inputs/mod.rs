@@ -1,13 +1,13 @@
 //! Turns the files and directories that a user names into the plans of a profile.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use nprof_capture::archive::{self, FileBytes, Leaf, Spool};
 use nprof_capture::importer::{Claim, Role, TABLE};
 use nprof_capture::inputs::directory::Why;
 use nprof_capture::inputs::{
-    Candidate, Choice, Found, Plan, Refusal, Unplanned, choose, is_named_like_trace, plan,
+    Candidate, Choice, Found, Plan, Refusal, Unplanned, choose, hosts, is_named_like_trace, plan,
 };
 use nprof_capture::probe::Confidence;
 
@@ -92,6 +92,15 @@ impl Inputs {
     #[must_use]
     pub fn place(&self, plan: &Plan) -> &Path {
         &self.files[plan.trace()].place
+    }
+
+    /// The host of each plan, if the paths of the traces tell it.
+    #[must_use]
+    pub fn hosts(&self) -> Vec<Option<String>> {
+        let part = |part: Component<'_>| part.as_os_str().to_string_lossy().into_owned();
+        let path = |plan: &Plan| self.place(plan).components().map(part).collect::<Vec<_>>().join("/");
+        let paths: Vec<String> = self.plans.iter().map(path).collect();
+        hosts(&paths.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// Stored bytes of the files of all plans.

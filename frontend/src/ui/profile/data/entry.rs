@@ -108,6 +108,7 @@ mod tests {
         let rank = RankDetail {
             entry: RankEntry {
                 rank: 0,
+                host: None,
                 device: None,
                 core: None,
                 events: 0,

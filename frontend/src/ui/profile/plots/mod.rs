@@ -1,6 +1,8 @@
 //! Plots of all ranks, in the drawer: how long operations take, by kind and size, and how long
-//! ranks wait. Each plot is a table too, and a click leads to the operation or to the rank.
+//! ranks wait, over time and by rank. A click leads to the operation, the late call or the rank.
 
+mod late_call;
+mod over_time;
 mod rank_bars;
 mod spreads;
 
@@ -10,15 +12,31 @@ use leptos::prelude::*;
 use nprof_engine::vendor::joint::schema::OPERATIONS;
 use nprof_engine::wire::catalog::ALL_RANKS;
 
+use self::over_time::OverTime;
 use self::rank_bars::RankBars;
 use self::spreads::Spreads;
 use super::opened::Opened;
+use crate::draw::palette::{self, Ground, Rgb};
 use crate::ui::asked::Asked;
 use crate::ui::failure::{Failure, Loading};
+use crate::ui::theme::{CurrentTheme, Theme};
 use crate::view::spread::Operations;
 
 /// Most rows of operations that the page asks for.
 const MOST_ROWS: u32 = 100_000;
+
+/// The colours on the timeline for a background, in CSS.
+fn colours() -> Vec<String> {
+    let ground = match expect_context::<CurrentTheme>().get() {
+        Theme::Light => Ground::Light,
+        Theme::Dark => Ground::Dark,
+    };
+    let css = |colour: Rgb| {
+        let [red, green, blue] = colour.map(|part| (part * 255.0).round());
+        format!("rgb({red} {green} {blue})")
+    };
+    palette::colours(ground).into_iter().map(css).collect()
+}
 
 /// Returns true if the current rank is what all ranks show together.
 #[must_use]
@@ -56,6 +74,7 @@ pub fn Plots(
         Some(None) => view! {
             <div class="plots">
                 <Spreads opened operations />
+                <OverTime opened />
                 <RankBars opened />
             </div>
         }

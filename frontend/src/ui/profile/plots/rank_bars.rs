@@ -58,7 +58,7 @@ pub fn RankBars(
         <section class="plot" aria-label="Waiting by rank">
             <div class="plot-head">
                 <h3>"By rank"</h3>
-                <RankOrderMenu order on_choose=sort />
+                <RankOrderMenu order known=opened.times.known on_choose=sort />
                 <span class="muted">{said}</span>
                 <button class="button-link plot-table-link" type="button" on:click=table>"Table"</button>
             </div>

@@ -8,10 +8,8 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use crate::draw::names::Names;
-use crate::draw::palette::{self, Ground};
 use crate::ui::format;
 use crate::ui::profile::opened::Opened;
-use crate::ui::theme::{CurrentTheme, Theme};
 use crate::view::spread::{LogScale, OperationTime, Operations, Spread};
 
 /// Choices of the plot.
@@ -80,17 +78,9 @@ pub fn Spreads(
 
 /// The colours of the kinds on the timeline.
 fn colours(opened: Opened, kinds: &[String]) -> Vec<String> {
-    let ground = match expect_context::<CurrentTheme>().get() {
-        Theme::Light => Ground::Light,
-        Theme::Dark => Ground::Dark,
-    };
     let names = opened.rank_detail().map(|rank| Names::new(&rank.names)).unwrap_or_default();
-    let all = palette::colours(ground);
-    let css = |kind: &String| {
-        let [red, green, blue] = all[usize::from(names.colour(kind))].map(|part| (part * 255.0).round());
-        format!("rgb({red} {green} {blue})")
-    };
-    kinds.iter().map(css).collect()
+    let all = super::colours();
+    kinds.iter().map(|kind| all[usize::from(names.colour(kind))].clone()).collect()
 }
 
 /// Chooses the time that is plotted.

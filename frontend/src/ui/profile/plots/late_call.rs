@@ -1,0 +1,43 @@
+//! Leads from a wait of a rank to the call that ended it: the call of the rank that was late.
+
+use leptos::prelude::WithUntracked;
+use nprof_engine::base::Interval;
+use nprof_engine::model::is_wait;
+use nprof_engine::wire::catalog::ALL_RANKS;
+use nprof_engine::wire::detail::SliceEntry;
+
+use crate::fetch::FetchError;
+use crate::ui::message::Messages;
+use crate::ui::profile::opened::Opened;
+use crate::view::sheet::{SourceId, rank_label};
+
+/// Most calls of a step that are looked through.
+const MOST_CALLS: u32 = 10_000;
+
+/// Shows the call for which a rank waited longest in a span. A rank that did not wait leads to its
+/// own longest call: the others waited for it.
+pub async fn reveal_late_call(opened: Opened, rank: u32, span: Interval, messages: Messages) {
+    match late_call(opened, rank, span).await {
+        Ok(Some(call)) => opened.reveal(&call),
+        Ok(None) => messages.confirm(format!("{} calls nothing here", rank_label(rank))),
+        Err(error) => messages.fail(format!("The call was not found: {error}"), None),
+    }
+}
+
+async fn late_call(opened: Opened, rank: u32, span: Interval) -> Result<Option<SliceEntry>, FetchError> {
+    let track = opened.tracks.sheet.with_untracked(|sheet| {
+        let mut of_all = sheet.tracks().iter().filter(|track| track.source == SourceId(ALL_RANKS));
+        of_all.find(|track| track.rank == Some(rank)).and_then(|track| track.number)
+    });
+    let Some(track) = track else { return Ok(None) };
+    let calls = opened.ask(ALL_RANKS).slices_of_track(track, span, MOST_CALLS).await?;
+    let inside_ps = |call: &&SliceEntry| {
+        let end_ps = call.start_ps.saturating_add(call.duration_ps);
+        let inside_ps = end_ps.min(span.end.0).saturating_sub(call.start_ps.max(span.start.0));
+        (is_wait(&call.name), inside_ps)
+    };
+    let Some(longest) = calls.iter().max_by_key(inside_ps) else { return Ok(None) };
+    let detail = opened.ask(ALL_RANKS).slice(longest.row).await?;
+    let ended_by = detail.successors.into_iter().next().map(|neighbour| neighbour.slice);
+    Ok(Some(ended_by.unwrap_or(detail.slice)))
+}
