@@ -19,6 +19,8 @@ pub mod table;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unnamed_tests;
 
 pub use arrival::{Arrival, Span};
 pub use clock::{ClockVerdict, Clocks, RankClock};

@@ -71,10 +71,7 @@ pub(super) struct Step {
 
 impl RootBlame {
     pub(super) fn new(ranks: usize) -> Self {
-        Self {
-            history: std::iter::repeat_with(History::default).take(ranks).collect(),
-            ..Self::default()
-        }
+        Self { history: std::iter::repeat_with(History::default).take(ranks).collect(), ..Self::default() }
     }
 
     /// Takes the next operation. `lost` are members whose calls the trace lacks. `open` tells how

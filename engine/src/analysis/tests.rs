@@ -16,13 +16,13 @@ use crate::segment::Segment;
 use crate::spill::MemoryScratch;
 use crate::vendor::joint::{SOURCE, metrics::groups as joint_metrics};
 
-const US: i64 = 1_000_000;
+pub(super) const US: i64 = 1_000_000;
 
 /// Repeatable random numbers.
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    fn below(&mut self, limit: i64) -> i64 {
+    pub(super) fn below(&mut self, limit: i64) -> i64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         i64::try_from((self.0 >> 33) % limit.unsigned_abs()).unwrap()
     }
@@ -133,7 +133,7 @@ fn input(rank: u32, groups: &[Vec<usize>]) -> RankInput {
     RankInput { rank, calls, given: None, stated_ps: 0 }
 }
 
-fn analysed(inputs: Vec<RankInput>) -> (Job, Report) {
+pub(super) fn analysed(inputs: Vec<RankInput>) -> (Job, Report) {
     let job = Job::new(inputs);
     let found = matched(&job);
     let report = report(&job, found);

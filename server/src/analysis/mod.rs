@@ -6,6 +6,8 @@ pub mod joint;
 pub mod json;
 mod kept;
 
+pub use kept::damage as overlay_damage;
+
 use std::path::PathBuf;
 
 use nprof_engine::analysis::{Job, JobBuilder, RankInput, Report, report};

@@ -16,11 +16,7 @@ pub(super) struct Awaited {
 }
 
 /// Position in `arrivals` of the awaited one. `root` is the position of the root's rank in the job.
-pub(super) fn awaited_of(
-    arrivals: &[Arrival],
-    kind: CollectiveKind,
-    root: Option<usize>,
-) -> Option<usize> {
+pub(super) fn awaited_of(arrivals: &[Arrival], kind: CollectiveKind, root: Option<usize>) -> Option<usize> {
     let mut places = 0..arrivals.len();
     match kind.waiting() {
         // The last of several that came at once.

@@ -13,8 +13,8 @@ use crate::model::{CollectiveKind, TableId, TrackId};
 use crate::query::slice;
 use crate::segment::{Bytes, Segment};
 use crate::tile::block_slices;
-use crate::vendor::joint::schema::{CALLS, OPERATIONS};
 use crate::vendor::FieldColumns;
+use crate::vendor::joint::schema::{CALLS, OPERATIONS};
 use crate::vendor::joint::{SOURCE, rank_of};
 
 /// Facts about a call of a joint segment. Times are in picoseconds.
@@ -181,6 +181,10 @@ impl<'s, B: Bytes> Finder<'s, B> {
         let blocks = self.segment.blocks_of(track)?;
         for block in self.segment.blocks(self.table)?.overlapping(blocks, at) {
             let numbers = self.numbers.block(self.segment, block)?;
+            let rows = self.segment.blocks(self.table)?.rows(block);
+            if (0..rows).all(|row| numbers.int(0, row) != Some(number)) {
+                continue;
+            }
             let mut place = 0;
             block_slices(self.segment, self.table, block, |slice| {
                 let end_ps = slice.start_ps.saturating_add(slice.duration_ps);

@@ -3,7 +3,7 @@
 //!
 //! Their ends are near each other in every call. But ends of one group vary together, because each
 //! transfer has its own duration, and ends of siblings vary apart. Parts that this shows are groups
-//! of their own if their ends also follow their own last arrival at least as well as that of all.
+//! of their own if their ends also follow their own last arrival about as well as that of all.
 
 use rustc_hash::FxHashMap;
 
@@ -11,7 +11,7 @@ use crate::analysis::clock::line::Line;
 use crate::analysis::{Instances, Job, Member};
 
 /// Least common operations of two ranks that are compared.
-const LEAST_COMMON: usize = 4;
+const LEAST_COMMON: usize = 3;
 /// With so many operations offset, drift and place are taken out, else the offset alone.
 const MANY_COMMON: usize = 10;
 /// Least ratio of the variances of the ends of a rank to those of two others where a part ends:
@@ -21,6 +21,9 @@ const LEAST_GAP: [f64; 2] = [2.0, 16.0];
 const LEAST_RATIO: [f64; 2] = [2.0, 3.0];
 /// Variation below this share of a typical spread of ends is that of timestamps.
 const LEAST_VARIATION: f64 = 0.05;
+/// Most variation of ends after the last arrival of their own part, over that after the last
+/// arrival of all. Ranks that wait for all of a group follow it many times better.
+const MOST_OWN: f64 = 1.5;
 /// Calls beyond this many deviations are wrong matches.
 const OUTLIER: f64 = 4.0;
 /// Ranks of its part, and of others, that a rank is compared with.
@@ -221,8 +224,9 @@ fn fitted(points: &[([f64; 3], f64)]) -> [f64; 3] {
     [0, 1, 2].map(|at| rows[at][3] / rows[at][at])
 }
 
-/// Whether the first end of each part follows its own last arrival at least as well as the last
-/// arrival of all. Ranks of one group wait for all of it, so their ends do not.
+/// Whether the first end of each part follows its own last arrival about as well as the last
+/// arrival of all. Ranks of one group wait for all of it, so their ends do not. If all arrive
+/// together nothing shows, but then nobody waits either.
 fn follow_themselves(job: &Job, parts: &[Vec<u16>], instances: &Instances, lines: &[Line]) -> bool {
     let part_of: FxHashMap<usize, usize> = parts
         .iter()
@@ -262,5 +266,5 @@ fn follow_themselves(job: &Job, parts: &[Vec<u16>], instances: &Instances, lines
         };
         times.values().map(of).sum()
     };
-    variation(0) <= variation(1)
+    variation(0) <= MOST_OWN * variation(1)
 }

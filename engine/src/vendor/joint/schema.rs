@@ -52,12 +52,7 @@ pub const DERIVED: [Field; 3] = [
         group: "Waiting",
         doc: "Time from the first arrival of all ranks to this one.",
     },
-    Field {
-        name: "wait",
-        unit: Unit::Picoseconds,
-        group: "Waiting",
-        doc: "Time that this rank waited.",
-    },
+    Field { name: "wait", unit: Unit::Picoseconds, group: "Waiting", doc: "Time that this rank waited." },
     Field {
         name: "blame",
         unit: Unit::Picoseconds,
