@@ -56,8 +56,8 @@ fn read(path: &Path, segments: &str) -> Option<Vec<u8>> {
     (line == head(segments, overlay).as_bytes()).then(|| overlay.to_vec())
 }
 
-/// What is wrong with the kept overlay of a profile. `None` if there is none, or if it is undamaged:
-/// one of other segments or of another version is not damaged.
+/// What is wrong with the kept overlay of a profile. `None` if there is none, or if it is
+/// undamaged. One of other segments or of another version is not damaged.
 #[must_use]
 pub fn damage(profile: &Profile) -> Option<String> {
     let path = profile.dir.join(FILE);

@@ -275,7 +275,8 @@ fn entries(points: &[Vec<Point>], of: impl Fn(&[Point]) -> Option<(f64, f64)>) -
 /// Calls beyond this many deviations are wrong matches.
 const OUTLIER: f64 = 6.0;
 
-/// A typical spread of ends at a point, in microseconds: its weight is the reciprocal of the square.
+/// A typical spread of ends at a point, in microseconds. The point's weight is its square's
+/// reciprocal.
 fn spread(point: &Point) -> f64 {
     point.weight.sqrt().recip()
 }

@@ -73,7 +73,8 @@ pub(super) fn parts(
 }
 
 /// Parts of ranks whose ends vary together, by position: all ranks that vary with the rank with
-/// most calls up to the widest gap, then the same of the others. `None` if ranks cannot be compared.
+/// most calls up to the widest gap, then the same of the others. `None` if ranks cannot be
+/// compared.
 fn by_variation(ends: &[Vec<Ended>]) -> Option<Vec<Vec<usize>>> {
     let mut left: Vec<usize> = (0..ends.len()).collect();
     let mut parts = Vec::new();
