@@ -82,12 +82,13 @@ fn is_whole(bytes: &[u8]) -> bool {
         && hash == blake3::hash(overlay).to_hex().as_str()
 }
 
-/// Writes a temporary file and renames it, without a sync: the hash tells a lost content.
+/// Writes the whole file or nothing: a check of the store must not find a half one after a power
+/// cut.
 fn write(path: &Path, segments: &str, overlay: &[u8]) -> std::io::Result<()> {
     let file = AtomicFile::create(path)?;
     file.file().write_all(head(segments, overlay).as_bytes())?;
     file.file().write_all(overlay)?;
-    file.commit_unsynced()
+    file.commit().map(drop)
 }
 
 #[cfg(test)]
