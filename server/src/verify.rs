@@ -1,12 +1,14 @@
 //! Checks profiles: their manifests and every byte of their segments. Continues after damage.
 
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
 use nprof_engine::base::{ANNEX, Error};
 use nprof_engine::native::{OpenError, SegmentFile};
 use nprof_engine::query::{self, Finding, PartName};
 use serde::Serialize;
 
+use crate::analysis::{joint, overlay_damage};
 use crate::ingest::IngestError;
 use crate::store::{Profile, RankFile, SharedName, Store};
 use crate::summary::{Kept, kept};
@@ -14,6 +16,10 @@ use crate::work::{Meter, Stage};
 
 /// Name of a damaged part that loses no data: the metrics are computed again.
 pub const KEPT_SUMMARY: &str = "summary";
+
+/// Name of a damaged part that loses no data: the overlay or the joint segment of all ranks, which
+/// follow from their segments.
+pub const KEPT_COMPARISON: &str = "comparison of ranks";
 
 /// Name of a damaged part that loses no data: several profiles have one name.
 pub const SHARED_NAME: &str = "name";
@@ -79,8 +85,11 @@ pub fn verify(store: &Store, names: &[String], meter: &Meter) -> Result<Verified
         names.iter().map(|name| store.find(name)).collect::<Result<_, _>>()?
     };
     let files = || profiles.iter().flat_map(|profile| &profile.manifest.ranks);
-    meter.begin(Stage::Verifying, files().map(|file| file.size_bytes).sum());
+    let joint_bytes = |profile: &Profile| joint_file(profile).map_or(0, |(_, size_bytes)| size_bytes);
+    let all_bytes = files().map(|file| file.size_bytes).chain(profiles.iter().map(joint_bytes)).sum();
+    meter.begin(Stage::Verifying, all_bytes);
     for profile in &profiles {
+        verify_comparison(profile, meter, &mut verified)?;
         for file in &profile.manifest.ranks {
             verify_rank(profile, file, meter, &mut verified)?;
         }
@@ -104,28 +113,72 @@ fn verify_rank(
         let what = format!("the kept summary of {} is damaged", file.file);
         verified.damages.push(of(Damage { part: Some(KEPT_SUMMARY), ..Damage::of(what) }));
     }
-    let before = meter.bytes().0;
-    let segment = match SegmentFile::open_file(&profile.dir.join(&file.file)) {
-        Ok(segment) => segment,
-        Err(error) => {
-            let what = match error {
-                OpenError::Segment(error) => format!("{}: {error}", file.file),
-                OpenError::Io(error) => format!("{}: cannot read ({error})", file.file),
-            };
-            verified.damages.push(of(Damage::of(what)));
-            return Ok(());
-        }
+    let Some(segment) = check(&profile.dir.join(&file.file), &of, meter, &mut verified.damages)? else {
+        return Ok(());
     };
     if segment.content() != file.content {
         let what = format!("{} is undamaged, but it is not the segment that the manifest names", file.file);
         verified.damages.push(of(Damage::of(what)));
     }
+    verified.bytes += segment.file_len();
+    verified.ranks += 1;
+    Ok(())
+}
+
+/// The kept joint segment of a profile, and its size.
+fn joint_file(profile: &Profile) -> Option<(PathBuf, u64)> {
+    let path = joint::is_for(profile).then(|| joint::path_of(profile))?;
+    let size_bytes = std::fs::metadata(&path).ok()?.len();
+    Some((path, size_bytes))
+}
+
+/// Checks the overlay and the joint segment of a profile, if they are kept.
+fn verify_comparison(profile: &Profile, meter: &Meter, verified: &mut Verified) -> Result<(), IngestError> {
+    let slug = profile.manifest.slug();
+    let of = |damage: Damage| Damage {
+        profile: slug.to_owned(),
+        part: Some(KEPT_COMPARISON),
+        number: None,
+        ..damage
+    };
+    verified.damages.extend(overlay_damage(profile).map(|what| of(Damage::of(what))));
+    let Some((path, _)) = joint_file(profile) else { return Ok(()) };
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let of_file = |damage: Damage| match damage.what.starts_with(&name) {
+        true => of(damage),
+        false => of(Damage { what: format!("{name}: {}", damage.what), ..damage }),
+    };
+    if let Some(segment) = check(&path, &of_file, meter, &mut verified.damages)? {
+        verified.bytes += segment.file_len();
+    }
+    Ok(())
+}
+
+/// Checks all bytes of a segment. `None` if it cannot be opened.
+fn check(
+    path: &Path,
+    of: &dyn Fn(Damage) -> Damage,
+    meter: &Meter,
+    damages: &mut Vec<Damage>,
+) -> Result<Option<SegmentFile>, IngestError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let before = meter.bytes().0;
+    let segment = match SegmentFile::open_file(path) {
+        Ok(segment) => segment,
+        Err(error) => {
+            let what = match error {
+                OpenError::Segment(error) => format!("{name}: {error}"),
+                OpenError::Io(error) => format!("{name}: cannot read ({error})"),
+            };
+            damages.push(of(Damage::of(what)));
+            return Ok(None);
+        }
+    };
     let ended = query::verify::check(&segment, &mut |finding| {
         match finding {
             Finding::Checked(bytes) => meter.add_bytes(bytes),
             Finding::Damaged { part, offset, error } => {
-                let damage = Damage::of_part(query::part::name(&segment, part), offset, error);
-                verified.damages.push(of(damage));
+                damages.push(of(Damage::of_part(query::part::name(&segment, part), offset, error)));
             }
         }
         if meter.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -135,9 +188,7 @@ fn verify_rank(
     }
     // The header, footer and trailer were checked when the segment was opened.
     meter.add_bytes(segment.file_len().saturating_sub(meter.bytes().0 - before));
-    verified.bytes += segment.file_len();
-    verified.ranks += 1;
-    Ok(())
+    Ok(Some(segment))
 }
 
 impl Damage {

@@ -1,5 +1,7 @@
 //! Matched operations: which calls of which ranks belong together.
 
+use super::Job;
+
 /// Instances in columns. Each has a group and its members, ordered by rank.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Instances {
@@ -61,5 +63,49 @@ impl Instances {
     pub fn count(&self, at: usize) -> usize {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         (self.ends[at] - start) as usize
+    }
+
+    /// For each rank and call the number of its instance.
+    pub(super) fn by_call(&self, job: &Job) -> Vec<Vec<u32>> {
+        let mut numbers: Vec<Vec<u32>> = job.ranks.iter().map(|rank| vec![0; rank.calls.len()]).collect();
+        for (number, at) in (0_u32..).zip(0..self.len()) {
+            for one in self.members(at) {
+                numbers[one.rank][one.call] = number;
+            }
+        }
+        numbers
+    }
+
+    /// The `count` instances that calls with these numbers make. The numbers of a rank are in the
+    /// order of its calls by group. `None` if a number has no call, or calls of several groups.
+    pub(super) fn of_numbers(job: &Job, of_ranks: &[Vec<u32>], count: usize) -> Option<Self> {
+        const UNKNOWN: u32 = u32::MAX;
+        let mut groups = vec![UNKNOWN; count];
+        // First the number of members, then where the next one goes.
+        let mut ends = vec![0_u32; count];
+        for (at, (rank, numbers)) in job.ranks.iter().zip(of_ranks).enumerate() {
+            for (&call, &number) in rank.by_group.iter().zip(numbers) {
+                let of = job.signature_of(at, call as usize).group;
+                let group = groups.get_mut(number as usize)?;
+                if *group != UNKNOWN && *group != of {
+                    return None;
+                }
+                *group = of;
+                ends[number as usize] += 1;
+            }
+        }
+        let mut sum = 0;
+        for end in &mut ends {
+            (*end, sum) = (sum, sum + *end);
+        }
+        let (mut ranks, mut calls) = (vec![0_u16; sum as usize], vec![0_u32; sum as usize]);
+        for (at, (rank, numbers)) in (0_u16..).zip(job.ranks.iter().zip(of_ranks)) {
+            for (&call, &number) in rank.by_group.iter().zip(numbers) {
+                let place = &mut ends[number as usize];
+                (ranks[*place as usize], calls[*place as usize]) = (at, call);
+                *place += 1;
+            }
+        }
+        groups.iter().all(|group| *group != UNKNOWN).then_some(Self { groups, ends, ranks, calls })
     }
 }

@@ -129,37 +129,70 @@ pub struct Job {
 /// Most ranks of a job.
 pub const MAX_RANKS: usize = 1 << 16;
 
+/// Joins ranks one after the other, so that what was read of a rank can be freed before the next
+/// one is read.
+#[derive(Debug, Default)]
+pub struct JobBuilder {
+    job: Job,
+    groups: FxHashMap<Group, u32>,
+    signatures: FxHashMap<JobSignature, u32>,
+}
+
+impl JobBuilder {
+    /// Adds a rank. Ranks come ascending by number; ranks beyond [`MAX_RANKS`] are left out.
+    pub fn add(&mut self, input: RankInput) {
+        let RankInput { rank, mut calls, given, stated_ps } = input;
+        debug_assert!(self.job.ranks.last().is_none_or(|last| last.rank <= rank), "ranks ascend");
+        if self.job.ranks.len() == MAX_RANKS {
+            return;
+        }
+        calls.move_by(stated_ps);
+        let given = given.map(|clock| clock.of_moved(stated_ps));
+        let map: Vec<u32> = (0..calls.signatures.len())
+            .map(|at| {
+                let signature = self.job.signature(rank, &calls, at, &mut self.groups);
+                let next = u32::try_from(self.job.signatures.len()).unwrap_or(u32::MAX);
+                *self.signatures.entry(signature).or_insert_with_key(|new| {
+                    self.job.signatures.push(new.clone());
+                    next
+                })
+            })
+            .collect();
+        // A copy has no spare room, and lies apart from what reading left behind.
+        let mut own = calls.calls.clone();
+        own.signatures.iter_mut().for_each(|signature| *signature = map[*signature as usize]);
+        self.job.world = self.job.world.max(calls.world_size.unwrap_or(0));
+        // Groups and signatures of the job stand for those of its ranks.
+        let rest = RankCalls {
+            communicators: Vec::new(),
+            signatures: Vec::new(),
+            calls: Calls::default(),
+            covered_ps: calls.covered_ps.clone(),
+            steps_ps: calls.steps_ps.clone(),
+            ..calls
+        };
+        let (by_group, groups) = (Vec::new(), Vec::new());
+        self.job.ranks.push(JobRank { rank, calls: own, rest, given, stated_ps, by_group, groups });
+    }
+
+    /// The job.
+    #[must_use]
+    pub fn finish(self) -> Job {
+        let mut job = self.job;
+        job.world = job.world.max(u32::try_from(job.ranks.len()).unwrap_or(u32::MAX));
+        job.order();
+        job
+    }
+}
+
 impl Job {
     /// Joins the ranks. The result does not depend on their order.
     #[must_use]
     pub fn new(mut inputs: Vec<RankInput>) -> Self {
         inputs.sort_by_key(|input| input.rank);
-        inputs.truncate(MAX_RANKS);
-        let mut job = Self::default();
-        let mut groups: FxHashMap<Group, u32> = FxHashMap::default();
-        let mut signatures: FxHashMap<JobSignature, u32> = FxHashMap::default();
-        for RankInput { rank, mut calls, given, stated_ps } in inputs {
-            calls.move_by(stated_ps);
-            let given = given.map(|clock| clock.of_moved(stated_ps));
-            let map: Vec<u32> = (0..calls.signatures.len())
-                .map(|at| {
-                    let signature = job.signature(rank, &calls, at, &mut groups);
-                    let next = u32::try_from(job.signatures.len()).unwrap_or(u32::MAX);
-                    *signatures.entry(signature).or_insert_with_key(|new| {
-                        job.signatures.push(new.clone());
-                        next
-                    })
-                })
-                .collect();
-            let mut own = std::mem::take(&mut calls.calls);
-            own.signatures.iter_mut().for_each(|signature| *signature = map[*signature as usize]);
-            job.world = job.world.max(calls.world_size.unwrap_or(0));
-            let (by_group, groups) = (Vec::new(), Vec::new());
-            job.ranks.push(JobRank { rank, calls: own, rest: calls, given, stated_ps, by_group, groups });
-        }
-        job.world = job.world.max(u32::try_from(job.ranks.len()).unwrap_or(u32::MAX));
-        job.order();
-        job
+        let mut job = JobBuilder::default();
+        inputs.into_iter().for_each(|input| job.add(input));
+        job.finish()
     }
 
     fn signature(

@@ -19,11 +19,13 @@ pub mod table;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unnamed_tests;
 
 pub use arrival::{Arrival, Span};
 pub use clock::{ClockVerdict, Clocks, RankClock};
 pub use instances::{Instances, Member};
-pub use job::{Group, Job, JobRank, JobSignature, MAX_RANKS, RankInput};
+pub use job::{Group, Job, JobBuilder, JobRank, JobSignature, MAX_RANKS, RankInput};
 pub use report::{InstanceReport, LinkReport, RankReport, Report, report};
 pub use state::{Finding, Mismatch, Presence, State};
 

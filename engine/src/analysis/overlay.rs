@@ -26,12 +26,7 @@ pub fn encode(job: &Job, matched: &Matched) -> Vec<u8> {
     put_clocks(&matched.clocks, &mut out);
     let instances = &matched.instances;
     out.put_varint(instances.len() as u64);
-    let mut of_call: Vec<Vec<i64>> = job.ranks.iter().map(|rank| vec![0; rank.calls.len()]).collect();
-    for (number, at) in (0_i64..).zip(0..instances.len()) {
-        for one in instances.members(at) {
-            of_call[one.rank][one.call] = number;
-        }
-    }
+    let of_call = instances.by_call(job);
     let mut encoder = Encoder::default();
     let (mut column, mut packed) = (Vec::new(), Vec::new());
     for (rank, numbers) in job.ranks.iter().zip(&of_call) {
@@ -39,7 +34,7 @@ pub fn encode(job: &Job, matched: &Matched) -> Vec<u8> {
         for run in rank.by_group.chunks(MAX_VALUES) {
             column.clear();
             column.extend(run.iter().map(|&call| {
-                let number = numbers[call as usize];
+                let number = i64::from(numbers[call as usize]);
                 let step = number - expected;
                 expected = number + 1;
                 step
@@ -88,40 +83,23 @@ pub fn decode(job: &Job, bytes: &[u8]) -> Result<Matched> {
     if count > calls {
         return Err(DAMAGED);
     }
-    let mut members: Vec<(u32, u16, u32)> = Vec::with_capacity(calls);
     let (mut decoder, mut column) = (Decoder::default(), Vec::new());
-    for (rank, at) in job.ranks.iter().zip(0_u16..) {
+    let mut of_ranks: Vec<Vec<u32>> = Vec::with_capacity(job.ranks.len());
+    for rank in &job.ranks {
         let mut expected = 0_i64;
+        let mut numbers = Vec::with_capacity(rank.by_group.len());
         for run in rank.by_group.chunks(MAX_VALUES) {
             decoder.ints(cursor.bytes()?, run.len(), &mut column)?;
-            for (&call, step) in run.iter().zip(&column) {
+            for step in &column {
                 let number = expected.checked_add(*step).ok_or(DAMAGED)?;
                 expected = number.checked_add(1).ok_or(DAMAGED)?;
-                let number = u32::try_from(number).map_err(|_| DAMAGED)?;
-                members.push((number, at, call));
+                numbers.push(u32::try_from(number).map_err(|_| DAMAGED)?);
             }
         }
+        of_ranks.push(numbers);
     }
     cursor.finish()?;
-    Ok(Matched { instances: instances(job, members, count)?, clocks })
-}
-
-fn instances(job: &Job, mut members: Vec<(u32, u16, u32)>, count: usize) -> Result<Instances> {
-    members.sort_unstable();
-    let mut found = Instances::default();
-    let mut of_instance = Vec::new();
-    for run in members.chunk_by(|a, b| a.0 == b.0) {
-        let group = |&(_, rank, call): &(u32, u16, u32)| job.signature_of(rank.into(), call as usize).group;
-        let of = group(&run[0]);
-        // Numbers without a gap, and one group each: what `encode` writes.
-        if run[0].0 as usize != found.len() || run.iter().any(|one| group(one) != of) {
-            return Err(DAMAGED);
-        }
-        of_instance.clear();
-        of_instance.extend(run.iter().map(|&(_, rank, call)| (rank, call)));
-        found.push(of, &mut of_instance);
-    }
-    if found.len() == count { Ok(found) } else { Err(DAMAGED) }
+    Ok(Matched { instances: Instances::of_numbers(job, &of_ranks, count).ok_or(DAMAGED)?, clocks })
 }
 
 fn clocks(cursor: &mut Cursor<'_>, ranks: usize) -> Result<Clocks> {

@@ -19,6 +19,8 @@ pub struct InstanceReport {
     pub signature: u32,
     /// Arrivals and ends.
     pub span: Span,
+    /// Position of the rank that came first; `None` without members.
+    pub first: Option<u32>,
     /// Position of the rank that came last; `None` if there is one member.
     pub last: Option<u32>,
     /// Position of the root, for kinds with one.
@@ -202,6 +204,7 @@ fn basic(scene: &Scene<'_>) -> Vec<InstanceReport> {
             group: scene.instances.groups[at],
             signature,
             span: span_of(&arrivals),
+            first: first_of(&arrivals),
             last: last_of(&arrivals),
             root: stated.and_then(|root| u32::try_from(root).ok()),
             wait_ps: 0,
@@ -234,6 +237,11 @@ fn majority(job: &Job, arrivals: &[Arrival]) -> u32 {
     }
     let best = counts.into_iter().max_by_key(|(class, (count, _))| (*count, std::cmp::Reverse(*class)));
     best.map_or(first, |(_, (_, signature))| signature)
+}
+
+fn first_of(arrivals: &[Arrival]) -> Option<u32> {
+    let first = arrivals.iter().min_by_key(|one| one.start_ps);
+    first.and_then(|one| u32::try_from(one.member.rank).ok())
 }
 
 fn last_of(arrivals: &[Arrival]) -> Option<u32> {
@@ -300,7 +308,8 @@ fn blame(
             let shift = arrival.start_ps - rank.calls.starts_ps[arrival.member.call];
             open_part(&rank.rest.covered_ps, (from - shift, to - shift))
         };
-        root.add(step, &arrivals, open);
+        let lost = if is_slow { lost_of(scene, one, &arrivals) } else { Vec::new() };
+        root.add(step, (&arrivals, &lost), open);
         for arrival in arrivals.iter().filter(|arrival| arrival.wait_ps > 0) {
             let rank = &job.ranks[arrival.member.rank];
             let start = rank.calls.starts_ps[arrival.member.call];
@@ -320,6 +329,16 @@ fn blame(
     }
     links.sort_by(|a, b| b.root_blame_ps.total_cmp(&a.root_blame_ps).then(a.group.cmp(&b.group)));
     (links, cuts)
+}
+
+/// Positions of the members of an operation whose traces lack the call.
+fn lost_of(scene: &Scene<'_>, one: &InstanceReport, arrivals: &[Arrival]) -> Vec<usize> {
+    if one.state.absent == 0 {
+        return Vec::new();
+    }
+    let members = scene.job.members[one.group as usize].iter().map(|&rank| usize::from(rank));
+    let is_absent = |rank: &usize| arrivals.binary_search_by_key(rank, |one| one.member.rank).is_err();
+    members.filter(is_absent).collect()
 }
 
 /// Adds an operation to the sums of its ranks.

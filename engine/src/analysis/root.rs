@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arrival::{Arrival, Span};
 
@@ -53,6 +53,8 @@ pub(super) const SLOW_PS: f64 = 5e6;
 #[derive(Debug, Default)]
 pub(super) struct RootBlame {
     history: Vec<History>,
+    /// Groups whose last operation with all members had a slow transfer.
+    slow: FxHashSet<u32>,
     pub(super) causes: FxHashMap<Cause, f64>,
 }
 
@@ -69,15 +71,17 @@ pub(super) struct Step {
 
 impl RootBlame {
     pub(super) fn new(ranks: usize) -> Self {
-        Self {
-            history: std::iter::repeat_with(History::default).take(ranks).collect(),
-            causes: FxHashMap::default(),
-        }
+        Self { history: std::iter::repeat_with(History::default).take(ranks).collect(), ..Self::default() }
     }
 
-    /// Takes the next operation. `open` tells how much of a span of a rank lies outside of its
-    /// computation.
-    pub(super) fn add(&mut self, step: Step, arrivals: &[Arrival], open: impl Fn(&Arrival, i64, i64) -> i64) {
+    /// Takes the next operation. `lost` are members whose calls the trace lacks. `open` tells how
+    /// much of a span of a rank lies outside of its computation.
+    pub(super) fn add(
+        &mut self,
+        step: Step,
+        (arrivals, lost): (&[Arrival], &[usize]),
+        open: impl Fn(&Arrival, i64, i64) -> i64,
+    ) {
         let shares = self.shares(step, arrivals);
         if step.is_of_all {
             for history in &mut self.history {
@@ -85,7 +89,7 @@ impl RootBlame {
                 history.open.clear();
             }
         }
-        let link: Shares = Rc::from([(Cause::Link(step.group), 1.0)]);
+        let slow = self.causes_of_slowness(step, lost);
         for one in arrivals {
             let history = &mut self.history[one.member.rank];
             let end = history.dropped + history.open.len();
@@ -102,9 +106,24 @@ impl RootBlame {
             if step.excess_ps > 0.0 {
                 let from = step.span.last_ps.max(one.start_ps).min(one.end_ps);
                 let share = open(one, from, one.end_ps) as f64 / (one.end_ps - from).max(1) as f64;
-                history.push(Open { amount_ps: step.excess_ps * share, causes: Rc::clone(&link) });
+                history.push(Open { amount_ps: step.excess_ps * share, causes: Rc::clone(&slow) });
             }
         }
+    }
+
+    /// The causes of a slow transfer: the link of the group. If calls are lost and the link was not
+    /// slow before, the transfer seems slow because the awaited call is not there.
+    fn causes_of_slowness(&mut self, step: Step, lost: &[usize]) -> Shares {
+        if lost.is_empty() {
+            match step.excess_ps > 0.0 {
+                true => self.slow.insert(step.group),
+                false => self.slow.remove(&step.group),
+            };
+        }
+        if lost.is_empty() || self.slow.contains(&step.group) {
+            return Rc::from([(Cause::Link(step.group), 1.0)]);
+        }
+        lost.iter().map(|&rank| (Cause::Rank(rank), 1.0 / lost.len() as f64)).collect()
     }
 
     /// Adds the blame of an operation, and returns its causes. `None` if nobody waited.

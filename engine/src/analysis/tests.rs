@@ -19,13 +19,13 @@ use crate::spill::MemoryScratch;
 use crate::vendor::joint::over_time::over_time;
 use crate::vendor::joint::{SOURCE, metrics::groups as joint_metrics};
 
-const US: i64 = 1_000_000;
+pub(super) const US: i64 = 1_000_000;
 
 /// Repeatable random numbers.
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    fn below(&mut self, limit: i64) -> i64 {
+    pub(super) fn below(&mut self, limit: i64) -> i64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         i64::try_from((self.0 >> 33) % limit.unsigned_abs()).unwrap()
     }
@@ -136,7 +136,7 @@ fn input(rank: u32, groups: &[Vec<usize>]) -> RankInput {
     RankInput { rank, calls, given: None, stated_ps: 0 }
 }
 
-fn analysed(inputs: Vec<RankInput>) -> (Job, Report) {
+pub(super) fn analysed(inputs: Vec<RankInput>) -> (Job, Report) {
     let job = Job::new(inputs);
     let found = matched(&job);
     let report = report(&job, found);
@@ -391,15 +391,33 @@ fn a_joint_segment_has_every_call_and_every_wait() {
         _ => None,
     };
     let (calls, operations) = (rows("call"), rows("operation"));
-    // The slice of a transfer tells how late it was, and that of a wait does not.
-    let (transfers, waits): (Vec<_>, Vec<_>) = calls.iter().partition(|row| row.contains_key("late"));
-    assert_eq!(transfers.len(), job.ranks.iter().map(|rank| rank.calls.len()).sum::<usize>());
-    assert_eq!(waits.len(), transfers.iter().filter(|row| int(row, "wait") > Some(0)).count());
-    let waited: i64 = transfers.iter().filter_map(|row| int(row, "wait")).sum();
-    assert!(waited > 0);
-    assert_eq!(waited, report.ranks.iter().map(|rank| rank.wait_ps).sum::<i64>());
-    assert_eq!(waited, operations.iter().filter_map(|row| int(row, "wait")).sum::<i64>());
-    assert_eq!(rows("rank").iter().filter_map(|row| int(row, "wait")).sum::<i64>(), waited);
+    // What each call derives is what the report says of it, in whole nanoseconds.
+    let first_row = segment.footer().tables[1].first_row;
+    let (mut transfers, mut waited, mut blamed, mut arrows) = (Vec::new(), 0, 0, 0);
+    for (row, fields) in (first_row..).zip(&calls) {
+        let derived = joint::of_call(&segment, row).unwrap().unwrap();
+        assert!(derived.late_ps >= 0 && derived.wait_ps >= 0 && derived.blame_ps >= 0, "{derived:?}");
+        arrows += derived.waiting.len();
+        match derived.awaited {
+            Some(awaited) => {
+                let other = joint::of_call(&segment, awaited).unwrap().unwrap();
+                assert!(other.waiting.contains(&row) && other.late_ps == derived.late_ps + derived.wait_ps);
+            }
+            None => {
+                transfers.push(fields);
+                waited += derived.wait_ps;
+                blamed += derived.blame_ps;
+            }
+        }
+    }
+    let count = job.ranks.iter().map(|rank| rank.calls.len()).sum::<usize>();
+    assert_eq!((transfers.len(), calls.len()), (count, count + arrows));
+    let exact: i64 = report.ranks.iter().map(|rank| rank.wait_ps).sum();
+    let rounding = 2_000 * i64::try_from(calls.len()).unwrap();
+    assert!(waited > 0 && (waited - exact).abs() < rounding && (blamed - waited).abs() < rounding);
+    assert_eq!(operations.iter().filter_map(|row| int(row, "wait")).sum::<i64>(), exact);
+    assert_eq!(rows("rank").iter().filter_map(|row| int(row, "wait")).sum::<i64>(), exact);
+    assert_eq!(joint::of_call(&segment, 0), Ok(None), "a row of an operation");
     let mut numbers: Vec<i64> = transfers.iter().filter_map(|row| int(row, "operation")).collect();
     numbers.sort_unstable();
     numbers.dedup();

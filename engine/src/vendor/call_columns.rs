@@ -9,14 +9,14 @@ use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
 /// Columns of a table by field name.
 #[derive(Debug)]
-pub(super) struct FieldColumns<const N: usize> {
+pub(crate) struct FieldColumns<const N: usize> {
     table: TableId,
     columns: [Vec<usize>; N],
 }
 
 impl<const N: usize> FieldColumns<N> {
     /// The columns of these fields. A field that the table lacks has no columns.
-    pub(super) fn of<B: Bytes>(segment: &Segment<B>, table: TableId, names: [&str; N]) -> Self {
+    pub(crate) fn of<B: Bytes>(segment: &Segment<B>, table: TableId, names: [&str; N]) -> Self {
         let footer = segment.footer();
         let fields = (0_u32..).zip(&footer.fields).filter(|(_, (of, _))| *of == table);
         let by_name: FxHashMap<&str, u32> =
@@ -30,7 +30,7 @@ impl<const N: usize> FieldColumns<N> {
     }
 
     /// Decodes the columns of a block.
-    pub(super) fn block<B: Bytes>(&self, segment: &Segment<B>, block: usize) -> Result<BlockFields<N>> {
+    pub(crate) fn block<B: Bytes>(&self, segment: &Segment<B>, block: usize) -> Result<BlockFields<N>> {
         let mut reader = BlockReader::new(segment, self.table, block)?;
         let mut fields: [Vec<(ColumnType, BlockColumn)>; N] = std::array::from_fn(|_| Vec::new());
         for (columns, decoded) in self.columns.iter().zip(&mut fields) {
@@ -46,23 +46,23 @@ impl<const N: usize> FieldColumns<N> {
 
 /// Decoded fields of a block.
 #[derive(Debug)]
-pub(super) struct BlockFields<const N: usize> {
+pub(crate) struct BlockFields<const N: usize> {
     fields: [Vec<(ColumnType, BlockColumn)>; N],
 }
 
 impl<const N: usize> BlockFields<N> {
     /// The integer of a field in a row.
-    pub(super) fn int(&self, field: usize, row: usize) -> Option<i64> {
+    pub(crate) fn int(&self, field: usize, row: usize) -> Option<i64> {
         self.raw(field, row, |kind| matches!(kind, ColumnType::Int | ColumnType::Uint))
     }
 
     /// The number of a field's text or JSON text in the dictionary.
-    pub(super) fn code(&self, field: usize, row: usize) -> Option<u32> {
+    pub(crate) fn code(&self, field: usize, row: usize) -> Option<u32> {
         self.raw(field, row, ColumnType::is_code).and_then(|code| u32::try_from(code).ok())
     }
 
     /// The text of a field, or an empty one.
-    pub(super) fn text<'s, B: Bytes>(
+    pub(crate) fn text<'s, B: Bytes>(
         &self,
         segment: &'s Segment<B>,
         field: usize,

@@ -21,6 +21,7 @@ use crate::model::RankCalls;
 use crate::segment::{Bytes, Segment};
 
 pub use call_book::CallIds;
+pub(crate) use call_columns::FieldColumns;
 
 /// All metrics of a rank, in display order.
 ///

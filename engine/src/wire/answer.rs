@@ -14,6 +14,7 @@ use super::summary::{Metric, MetricGroup, Summary};
 use super::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlice};
 use super::waits::{WaitShares, WaitSteps};
 use super::window::WindowEvents;
+use crate::analysis::joint::{Derived, of_call};
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
 use crate::model::track::Initially;
@@ -235,25 +236,44 @@ pub fn slice<B: Bytes>(rank: RankView<'_, B>, row: u32) -> Result<SliceDetail> {
             value: content(value),
         }
     });
-    let neighbour = |arrow: Arrow, other: u32| {
-        Ok(Neighbour {
-            flow: segment.text(arrow.name)?.to_owned(),
-            slice: entry(segment, &query::slice::read(segment, other)?)?,
-        })
+    let neighbour = |flow: &str, other: u32| {
+        Ok(Neighbour { flow: flow.to_owned(), slice: entry(segment, &query::slice::read(segment, other)?)? })
     };
-    Ok(SliceDetail {
+    let stored = |arrows: Vec<Arrow>, end: fn(&Arrow) -> u32| -> Result<Vec<Neighbour>> {
+        arrows.iter().map(|arrow| neighbour(segment.text(arrow.name)?, end(arrow))).collect()
+    };
+    let mut detail = SliceDetail {
         fields: fields.collect(),
-        predecessors: segment
-            .arrows_to(row)?
-            .into_iter()
-            .map(|arrow| neighbour(arrow, arrow.from))
-            .collect::<Result<_>>()?,
-        successors: segment
-            .arrows_from(row)?
-            .into_iter()
-            .map(|arrow| neighbour(arrow, arrow.to))
-            .collect::<Result<_>>()?,
+        predecessors: stored(segment.arrows_to(row)?, |arrow| arrow.from)?,
+        successors: stored(segment.arrows_from(row)?, |arrow| arrow.to)?,
         slice: entry(segment, &at)?,
+    };
+    if let Some(derived) = of_call(segment, row)? {
+        detail.fields.extend(derived_fields(&derived));
+        for &wait in &derived.waiting {
+            detail.predecessors.push(neighbour(ARRIVAL, wait)?);
+        }
+        if let Some(awaited) = derived.awaited {
+            detail.successors.push(neighbour(ARRIVAL, awaited)?);
+        }
+    }
+    Ok(detail)
+}
+
+/// Name of the arrows from the waits of an operation to the call that ended them.
+const ARRIVAL: &str = "arrival";
+
+/// Fields that follow from other calls. Their numbers come after those of the stored fields.
+fn derived_fields(of: &Derived) -> impl Iterator<Item = FieldValue> {
+    let first = joint::schema::CALLS.fields.len();
+    let fields = joint::schema::DERIVED.iter().zip([of.late_ps, of.wait_ps, of.blame_ps]);
+    fields.enumerate().map(move |(at, (field, value))| FieldValue {
+        field: u32::try_from(first + at).unwrap_or_default(),
+        name: field.name.to_owned(),
+        unit: field.unit.symbol().to_owned(),
+        group: field.group.to_owned(),
+        doc: field.doc.to_owned(),
+        value: FieldContent::Int(value),
     })
 }
 

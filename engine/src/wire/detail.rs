@@ -39,7 +39,8 @@ pub struct SliceEntry {
 /// A field with its value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FieldValue {
-    /// Index into the table's fields of [`super::catalog::RankDetail`].
+    /// Index into the table's fields of [`super::catalog::RankDetail`]. Fields that are computed
+    /// for one row have numbers beyond it.
     pub field: u32,
     /// Exported name.
     pub name: String,

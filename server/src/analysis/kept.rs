@@ -56,12 +56,39 @@ fn read(path: &Path, segments: &str) -> Option<Vec<u8>> {
     (line == head(segments, overlay).as_bytes()).then(|| overlay.to_vec())
 }
 
-/// Writes a temporary file and renames it, without a sync: the hash tells a lost content.
+/// What is wrong with the kept overlay of a profile. `None` if there is none, or if it is
+/// undamaged. One of other segments or of another version is not damaged.
+#[must_use]
+pub fn damage(profile: &Profile) -> Option<String> {
+    let path = profile.dir.join(FILE);
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+        Err(error) => return Some(format!("{FILE}: cannot read ({error})")),
+    };
+    (!is_whole(&bytes)).then(|| format!("{FILE} is damaged"))
+}
+
+/// Whether the first line is that of an overlay, and has the hash of the rest.
+fn is_whole(bytes: &[u8]) -> bool {
+    let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else { return false };
+    let (line, overlay) = (&bytes[..end], &bytes[end + 1..]);
+    let words: Vec<&str> = std::str::from_utf8(line).map_or(Vec::new(), |line| line.split(' ').collect());
+    let [name, kind, version, segments, hash] = words[..] else { return false };
+    let is_hash = |word: &str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    format!("{name} {kind}") == TITLE
+        && version.parse::<u32>().is_ok()
+        && is_hash(segments)
+        && hash == blake3::hash(overlay).to_hex().as_str()
+}
+
+/// Writes the whole file or nothing: a check of the store must not find a half one after a power
+/// cut.
 fn write(path: &Path, segments: &str, overlay: &[u8]) -> std::io::Result<()> {
     let file = AtomicFile::create(path)?;
     file.file().write_all(head(segments, overlay).as_bytes())?;
     file.file().write_all(overlay)?;
-    file.commit_unsynced()
+    file.commit().map(drop)
 }
 
 #[cfg(test)]

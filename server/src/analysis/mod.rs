@@ -6,9 +6,11 @@ pub mod joint;
 pub mod json;
 mod kept;
 
+pub use kept::damage as overlay_damage;
+
 use std::path::PathBuf;
 
-use nprof_engine::analysis::{Job, RankInput, Report, report};
+use nprof_engine::analysis::{Job, JobBuilder, RankInput, Report, report};
 use nprof_engine::base::Error;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::{AllCores, OpenError};
@@ -73,20 +75,32 @@ pub struct Analysed {
 /// # Errors
 /// If a segment cannot be read.
 pub fn analyse(profile: &Profile, ids: CallIds, meter: &Meter) -> Result<Analysed, AnalysisError> {
-    let job = Job::new(read(profile, ids, meter)?);
+    let job = read(profile, ids, meter)?;
     let matched = kept::matched_of(profile, &job);
     let report = report(&job, matched);
     Ok(Analysed { job, report })
 }
 
+/// Ranks that are read before they are joined to the job. Memory for reading does not grow with the
+/// number of ranks, and lies apart from what is kept.
+const AT_ONCE: usize = 32;
+
 /// The calls of all ranks.
-fn read(profile: &Profile, ids: CallIds, meter: &Meter) -> Result<Vec<RankInput>, AnalysisError> {
-    let (ranks, stated_ps) = (&profile.manifest.ranks, profile.manifest.stated_offsets_ps());
+fn read(profile: &Profile, ids: CallIds, meter: &Meter) -> Result<Job, AnalysisError> {
+    let stated_ps = profile.manifest.stated_offsets_ps();
+    let mut ranks: Vec<(&RankFile, i64)> = profile.manifest.ranks.iter().zip(stated_ps).collect();
+    ranks.sort_by_key(|(file, _)| file.rank);
     let is_cancelled = || meter.is_cancelled();
     let work = Work { exec: &AllCores, cancel: Cancel::when(&is_cancelled) };
-    let read = work.gather(ranks.len(), |at| Ok(read_rank(profile, (&ranks[at], stated_ps[at]), ids)));
-    let read = read.map_err(|source| AnalysisError::Segment { path: profile.dir.clone(), source })?;
-    read.into_iter().collect()
+    let mut job = JobBuilder::default();
+    for some in ranks.chunks(AT_ONCE) {
+        let read = work.gather(some.len(), |at| Ok(read_rank(profile, some[at], ids)));
+        let read = read.map_err(|source| AnalysisError::Segment { path: profile.dir.clone(), source })?;
+        for rank in read {
+            job.add(rank?);
+        }
+    }
+    Ok(job.finish())
 }
 
 fn read_rank(

@@ -8,7 +8,7 @@ use clap::Args;
 use super::progress::watched;
 use super::{StorePlace, size};
 use crate::terminal::visible;
-use crate::verify::{Damage, KEPT_SUMMARY, SHARED_NAME, Verified, verify};
+use crate::verify::{Damage, KEPT_COMPARISON, KEPT_SUMMARY, SHARED_NAME, Verified, verify};
 use crate::work::Meter;
 
 const EXAMPLES: &str = "\
@@ -48,10 +48,9 @@ impl VerifyArgs {
         out.flush()?;
         let is_part = |damage: &&Damage, part| damage.part == Some(part);
         let shared = verified.damages.iter().filter(|damage| is_part(damage, SHARED_NAME)).count();
-        let lasting = verified
-            .damages
-            .iter()
-            .filter(|damage| !is_part(damage, KEPT_SUMMARY) && !is_part(damage, SHARED_NAME));
+        let lasting = verified.damages.iter().filter(|damage| {
+            ![KEPT_SUMMARY, KEPT_COMPARISON, SHARED_NAME].iter().any(|part| is_part(damage, part))
+        });
         let mut profiles: Vec<&str> = lasting.map(|damage| damage.profile.as_str()).collect();
         profiles.dedup();
         if profiles.is_empty() && shared > 0 {
@@ -59,6 +58,11 @@ impl VerifyArgs {
         }
         if profiles.is_empty() {
             let count = size::counted(verified.damages.len() as u64, "damaged place");
+            if verified.damages.iter().any(|damage| is_part(&damage, KEPT_COMPARISON)) {
+                bail!(
+                    "{count}, only in what nprof computes from segments; it does so again if you remove the files"
+                )
+            }
             bail!(
                 "{count}, in kept summaries only; nprof computes a damaged summary again when it is next \
                  requested"

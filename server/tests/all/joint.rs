@@ -7,6 +7,7 @@ use std::sync::Arc;
 use nprof_engine::exec::Work;
 use nprof_engine::wire::ask::{Answer, answer};
 use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail};
+use nprof_engine::wire::detail::{FieldContent, SliceDetail};
 use nprof_engine::wire::question::Question;
 use nprof_engine::wire::summary::Summary;
 use nprof_server::app::App;
@@ -14,7 +15,7 @@ use nprof_server::export::html::bundle;
 use nprof_server::store::Store;
 use nprof_server::work::Meter;
 
-use crate::cli::succeed;
+use crate::cli::{fail, succeed};
 use crate::stage::process;
 
 const STRAGGLER: &str = "2";
@@ -143,4 +144,70 @@ fn an_export_of_all_ranks_takes_it_along() {
     let bundle = bundle(&found, &ranks).unwrap();
     assert_eq!(bundle.profile, profile(&app));
     assert_eq!(bundle.ranks[0].summary.as_ref().unwrap(), &summary(&app));
+}
+
+#[test]
+fn a_check_finds_damage_in_what_all_ranks_show() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = job(dir.path(), "3");
+    let opened = Store::open(&store).unwrap();
+    let damages = || {
+        let verified = nprof_server::verify::verify(&opened, &[], &Meter::default()).unwrap();
+        verified.damages.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(damages(), [""; 0]);
+    let [joint] = &kept(&store)[..] else { panic!("one joint segment") };
+    let overlay = joint.with_file_name("collectives.overlay");
+    for (path, name) in [(joint.as_path(), "joint-"), (&overlay, "collectives.overlay")] {
+        let whole = fs::read(path).unwrap();
+        for at in (0..whole.len()).step_by(whole.len() / 40 + 1) {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0x10;
+            fs::write(path, bytes).unwrap();
+            let found = damages();
+            assert!(!found.is_empty(), "{name} byte {at} of {}", whole.len());
+            assert!(found.iter().all(|what| what.contains(name) && what.starts_with("job")), "{found:?}");
+        }
+        fs::write(path, &whole).unwrap();
+    }
+    fs::write(&overlay, "").unwrap();
+    let said = fail(&store, &["verify"], 1);
+    assert!(said.contains("only in what nprof computes"), "{said}");
+    fs::remove_file(&overlay).unwrap();
+    assert_eq!(damages(), [""; 0], "a lost overlay costs only time");
+}
+
+#[test]
+fn a_call_tells_who_it_waited_for_and_who_waited() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = app(&job(dir.path(), "4"));
+    let track = |name: &str| detail(&app).tracks.into_iter().find(|track| track.name == name).unwrap().id;
+    let slice = |row: u32| match ask(&app, &format!("/api/profiles/job/ranks/all/slices/{row}")) {
+        Answer::Slice(slice) => slice,
+        other => panic!("{other:?}"),
+    };
+    let field = |slice: &SliceDetail, name: &str| match slice
+        .fields
+        .iter()
+        .find(|field| field.name == name)
+        .unwrap()
+        .value
+    {
+        FieldContent::Int(value) => value,
+        ref other => panic!("{other:?}"),
+    };
+    // The last wait on the row of rank 0 whose end another rank decided.
+    let first = detail(&app).tables.iter().find(|table| table.name == "operation").unwrap().rows;
+    let row = u32::try_from(first).unwrap();
+    let wait = (row..).map(slice).find(|slice| !slice.successors.is_empty()).unwrap();
+    assert_eq!(wait.slice.track, track("Rank 0"));
+    let [cause] = &wait.successors[..] else { panic!("{:?}", wait.successors) };
+    assert_eq!(cause.slice.start_ps, wait.slice.start_ps + wait.slice.duration_ps);
+    assert_eq!(field(&wait, "wait"), wait.slice.duration_ps);
+    let cause = slice(cause.slice.row);
+    assert!(wait.slice.name.ends_with(&format!(" {}", field(&cause, "rank"))), "{}", wait.slice.name);
+    assert!(cause.predecessors.iter().any(|other| other.slice.row == wait.slice.row));
+    assert_eq!(cause.predecessors.len(), 3, "all others wait");
+    assert!(field(&cause, "blame") > 0 && field(&cause, "wait") == 0);
+    assert_eq!(field(&cause, "late"), field(&wait, "late") + field(&wait, "wait"));
 }

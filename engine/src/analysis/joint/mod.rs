@@ -5,18 +5,36 @@
 //! As a segment it has tiles, search, details and exports like any rank. Times are those of the
 //! clock that all ranks share.
 
+mod awaited;
+mod calls;
+mod derived;
+mod names;
 mod operations;
 mod tables;
 mod tracks;
 
-use self::operations::Writer;
+use self::awaited::Awaited;
+use self::names::Names;
+use self::tracks::Tracks;
 use super::{Job, Report};
 use crate::base::Result;
 use crate::model::{RankInfo, Sink};
 use crate::vendor::joint::SOURCE;
+use crate::vendor::joint::schema::{Call, Operation};
+
+pub use derived::{Derived, of_call};
 
 /// Version of the joint segment. One of another version is written again.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
+
+/// Times are whole nanoseconds: those of ranks are known to much less, and half of the bits of a
+/// picosecond time would be noise.
+const STEP_PS: i64 = 1_000;
+
+/// The time as it is written. An order of times stays.
+fn shown(ps: i64) -> i64 {
+    ps.div_euclid(STEP_PS).saturating_mul(STEP_PS)
+}
 
 /// Writes the joint segment of a job.
 ///
@@ -27,9 +45,28 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     // Numbers follow the first arrivals, so they grow along each row of the timeline.
     let mut order: Vec<usize> = (0..report.operations.len()).collect();
     order.sort_unstable_by_key(|&at| (report.operations[at].span.first_ps, at));
-    let mut writer = Writer::new(job, report, sink)?;
+    let mut numbers = vec![0_u32; order.len()];
     for (number, &at) in (1..).zip(&order) {
-        writer.operation(number, at)?;
+        numbers[at] = number;
+    }
+    let awaited: Vec<Option<Awaited>> =
+        (0..report.operations.len()).map(|at| Awaited::of(job, report, at)).collect();
+    let (operation, call) = (Operation::define(sink)?, Call::define(sink)?);
+    let tracks = Tracks::define(job, report, (operation.table, call.table), sink)?;
+    let names = Names::define(job, sink)?;
+    let mut writer =
+        operations::Writer { job, report, sink: &mut *sink, tracks: &tracks, of: operation, names: &names };
+    for &at in &order {
+        writer.operation(numbers[at], at, awaited[at])?;
+    }
+    // Rank by rank, so that rows come in their order and need no sorting.
+    let by_call = report.instances.by_call(job);
+    let mut writer = calls::Writer { job, report, sink: &mut *sink, of: call, names: &names };
+    for (rank, of_calls) in by_call.into_iter().enumerate() {
+        for (at, instance) in of_calls.into_iter().enumerate() {
+            let instance = instance as usize;
+            writer.call((rank, at), tracks.ranks[rank], numbers[instance], awaited[instance])?;
+        }
     }
     tables::write(job, report, &order, sink)
 }

@@ -5,6 +5,7 @@
 //! ones ([`votes`]), and a second round uses fitted ones.
 
 mod ends;
+mod lockstep;
 mod numbered;
 mod rooted;
 mod siblings;
@@ -40,9 +41,34 @@ pub(super) fn by_number(job: &Job) -> Instances {
     found
 }
 
+/// Matches the calls of streams whose groups are not known. The stream with most calls shows best
+/// which ranks belong together, and others follow.
+fn by_stream(job: &Job, mut streams: Vec<u32>, lines: &[Line], found: &mut Instances) {
+    let calls = |stream: u32| -> usize {
+        let ranks = job.members[stream as usize].iter();
+        ranks.map(|&rank| job.calls_in(rank.into(), stream).len()).sum()
+    };
+    streams.sort_by_cached_key(|&stream| std::cmp::Reverse(calls(stream)));
+    let mut known: Vec<Vec<Vec<u16>>> = Vec::new();
+    for stream in streams {
+        for members in siblings::apart(job, stream, lines) {
+            let mut together = Instances::default();
+            ends::matched(job, (stream, &members), lines, &mut together);
+            let parts = lockstep::parts(job, &members, &together, lines, &known);
+            for part in &parts {
+                ends::matched(job, (stream, part), lines, found);
+            }
+            if parts.len() > 1 && !known.contains(&parts) {
+                known.push(parts);
+            }
+        }
+    }
+}
+
 /// Matches all calls. `lines` maps the times of each rank to shared times.
 pub(super) fn by_all(job: &Job, lines: &[Line]) -> Instances {
     let mut found = Instances::default();
+    let mut unknown = Vec::new();
     for group in groups(job) {
         if job.is_numbered(group) {
             numbered::matched(job, group, &mut found);
@@ -50,11 +76,10 @@ pub(super) fn by_all(job: &Job, lines: &[Line]) -> Instances {
             let members: Vec<u16> = job.members[group as usize].clone();
             ends::matched(job, (group, &members), lines, &mut found);
         } else {
-            for members in siblings::apart(job, group, lines) {
-                ends::matched(job, (group, &members), lines, &mut found);
-            }
+            unknown.push(group);
         }
     }
+    by_stream(job, unknown, lines, &mut found);
     found
 }
 

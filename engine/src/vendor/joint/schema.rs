@@ -1,5 +1,8 @@
 //! The tables of a joint segment.
 
+use crate::model::Unit;
+use crate::vendor::table::Field;
+
 table! {
     /// Collective operations of all ranks: first the waiting until the last rank has come, then the
     /// transfer.
@@ -39,12 +42,24 @@ table! {
         rank: None, "Rank that called.";
         row: None, "Row of the call in the timeline of its rank.";
     }
-    "Waiting" {
-        late: Picoseconds, "Time from the first arrival of all ranks to this one.";
-        wait: Picoseconds, "Time that this rank waited.";
-        blame: Picoseconds, "Waiting of other ranks for this one, shared among all that had not come.";
-    }
 }
+
+/// Fields of a call that follow from the arrivals at its operation. They are not stored.
+pub const DERIVED: [Field; 3] = [
+    Field {
+        name: "late",
+        unit: Unit::Picoseconds,
+        group: "Waiting",
+        doc: "Time from the first arrival of all ranks to this one.",
+    },
+    Field { name: "wait", unit: Unit::Picoseconds, group: "Waiting", doc: "Time that this rank waited." },
+    Field {
+        name: "blame",
+        unit: Unit::Picoseconds,
+        group: "Waiting",
+        doc: "Waiting of other ranks for this one, shared among all that had not come.",
+    },
+];
 
 table! {
     /// Ranks: clock, communication and waiting.

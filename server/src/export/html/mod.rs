@@ -163,6 +163,10 @@ impl SegmentText {
 /// compared, the export has no joint segment.
 fn with_joint(profile: &Profile, ranks: &[RankFile]) -> Vec<RankFile> {
     let is_whole = ranks.len() == profile.manifest.ranks.len() && joint::is_for(profile);
+    if !is_whole && ranks.len() > 1 {
+        // Waits are those for all ranks: a part would show others, and hide who is late.
+        tracing::warn!("the export has no view of all ranks together, because it leaves some out");
+    }
     let joint = is_whole.then(|| joint::of_profile(profile, &Meter::default()));
     let joint = joint.and_then(|joint| {
         joint.inspect_err(|error| tracing::warn!("the export has no view of all ranks: {error}")).ok()
