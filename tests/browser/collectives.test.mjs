@@ -98,6 +98,9 @@ test("rows of ranks are sorted by lateness, and steps follow them", async (t) =>
     const call = slices[slices.length >> 1];
     await page.goto(`${url}/profile/${slug}?v=2&rank=all&order=wait&sel=${call.row}`);
     const details = page.getByRole("article", { name: "Details" });
+    const sorted = () => eventually(async () => assert.deepEqual(await rowsOfRanks(page), order.map((rank) => `Rank ${rank}`)));
+    // Rows have the order of numbers until the waits are here.
+    await sorted();
     for (const rank of order.slice(5)) {
       await details.getByText(`Ranks › Rank ${rank}`, { exact: true }).first().waitFor();
       await page.keyboard.press("ArrowDown");
@@ -105,6 +108,7 @@ test("rows of ranks are sorted by lateness, and steps follow them", async (t) =>
     await page.getByText("There is no track with slices below").waitFor({ state: "attached" });
     // From the first row a step up leaves the ranks.
     await page.goto(`${url}/profile/${slug}?v=2&rank=all&order=wait&sel=${call.row}`);
+    await sorted();
     for (const rank of order.slice(0, 6).reverse()) {
       await details.getByText(`Ranks › Rank ${rank}`, { exact: true }).first().waitFor();
       await page.keyboard.press("ArrowUp");
