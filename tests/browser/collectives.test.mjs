@@ -175,8 +175,8 @@ test("the list of ranks leads to each of many ranks", async (t) => {
     assert.ok(count > 8 && count < 50, `${count} rows`);
     assert.equal(await options.first().getAttribute("aria-setsize"), "100");
     await field.focus();
-    for (let page_ = 0; page_ < 12; page_++) await page.keyboard.press("PageDown");
     await eventually(async () => {
+      await page.keyboard.press("PageDown");
       const last = await options.last().getAttribute("aria-posinset");
       assert.equal(last, "100");
       const active = await field.getAttribute("aria-activedescendant");

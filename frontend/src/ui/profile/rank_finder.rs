@@ -77,9 +77,9 @@ impl Finder {
         self.is_open.set(true);
         let current = self.opened.rank_number.get_untracked();
         let at = self.found.with_untracked(|found| found.iter().position(|rank| Some(*rank) == current));
-        let at = at.and_then(|at| u32::try_from(at).ok()).unwrap_or_default();
-        // The list is in the page after this frame.
-        request_animation_frame(move || self.go(at));
+        self.at.set(at.and_then(|at| u32::try_from(at).ok()).unwrap_or_default());
+        // The list is in the page after this frame. A key may have moved the place until then.
+        request_animation_frame(move || self.go(self.at.get_untracked()));
     }
 
     fn close(self) {
