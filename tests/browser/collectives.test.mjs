@@ -218,6 +218,23 @@ test("rows of all ranks fit into the view", async (t) => {
   const { page, problems } = await openPage(t, { width: 1600, height: 900 });
   await page.goto(`${url}/profile/${slug}`);
   await rowOf(page, "Rank 3").waitFor();
+  const loads = page.getByRole("list", { name: "Tracks" }).getByTitle(/^Computation of Rank/);
+
+  await t.test("computation stands below the calls of its rank", async () => {
+    const load = page.getByTitle(/^Computation of Rank 3:/);
+    const [of, box] = [await rowOf(page, "Rank 3").boundingBox(), await load.boundingBox()];
+    assert.deepEqual([box.y, box.height], [of.y + of.height, 13]);
+    assert.match(await load.innerText(), /samples, values from 0 to (1|0\.\d+)/);
+    const { x, width } = await tracksOf(page).boundingBox();
+    const share = async () => {
+      const { data } = PNG.sync.read(await page.screenshot({ clip: { x, y: box.y, width, height: 10 } }));
+      let dark = 0;
+      for (let at = 0; at < data.length; at += 4) dark += data[at] < 180 ? 1 : 0;
+      return dark / (data.length / 4);
+    };
+    // The simulated job computes for a small part of its time.
+    await eventually(async () => assert.ok((await share()) > 0.02 && (await share()) < 0.5, `${await share()}`));
+  });
 
   await t.test("rows get low, and show waiting as a colour", async () => {
     await page.getByRole("button", { name: "Fit", exact: true }).click();
@@ -227,6 +244,7 @@ test("rows of all ranks fit into the view", async (t) => {
       const [inner, outer] = await rows.evaluate((rows) => [rows.scrollHeight, rows.clientHeight]);
       assert.ok(inner <= outer, `${inner} of ${outer}`);
     });
+    assert.equal(await loads.count(), 0);
     // Names stand at some of the rows. The straggler waits less than its neighbours.
     const items = await page.getByRole("list", { name: "Tracks" }).getByRole("listitem").filter({ hasText: /^Rank \d/ }).all();
     const named = await Promise.all(items.map(async (item) => [Number((await item.innerText()).match(/\d+/)[0]), (await item.boundingBox()).y]));

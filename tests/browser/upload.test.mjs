@@ -10,13 +10,14 @@ import { ask, eventually } from "./picture.mjs";
 import { openPage, serve } from "./stage.mjs";
 import { chooseFile, TRACE } from "./trace.mjs";
 
-const BYTES_PER_S = 12e6;
+const BYTES_PER_S = 24e6;
+const EVENTS = 1_000_000;
 
 /** A trace that takes seconds to send and to read. */
 function longTrace() {
   const event = (at) =>
     `{"ph":"X","pid":1,"tid":${at % 8},"ts":${at},"dur":5,"name":"step ${at % 50}","args":{"at":${at}}}`;
-  return `[${Array.from({ length: 500_000 }, (_, at) => event(at)).join(",\n")}]`;
+  return `[${Array.from({ length: EVENTS }, (_, at) => event(at)).join(",\n")}]`;
 }
 
 test("a file that is dropped on the list becomes a profile", async (t) => {
@@ -120,7 +121,7 @@ test("an upload is watched, stopped and sent again", async (t) => {
 
   await uploads.getByRole("button", { name: "Try again" }).click();
   await eventually(async () => assert.match(await uploads.innerText(), /[\d,]+ events · [\d,]+ events\/s/));
-  await uploads.getByText("Ingested 500,000 events.").waitFor({ timeout: 60_000 });
+  await uploads.getByText(`Ingested ${EVENTS.toLocaleString("en")} events.`).waitFor({ timeout: 60_000 });
   assert.equal((await ask(url, "profiles")).profiles.length, 1);
   assert.equal(await uploads.getByRole("progressbar").count(), 0);
   await uploads.getByRole("button", { name: "Close long.json" }).click();

@@ -11,13 +11,14 @@ use crate::ingest::{BuildOptions, Builder};
 use crate::metrics::trace::span;
 use crate::model::collective::NO_NUMBER;
 use crate::model::{
-    Calls, CollectiveKind, Communicator, FieldId, Membership, OwnedValue, RankCalls, Signature, TableId,
+    Calls, CollectiveKind, Communicator, ComputeLoad, FieldId, Membership, OwnedValue, RankCalls, Signature,
+    TableId, TrackId,
 };
 use crate::query::fields::for_each_row;
-use crate::segment::Segment;
+use crate::segment::{Footer, Segment};
 use crate::spill::MemoryScratch;
 use crate::vendor::joint::over_time::over_time;
-use crate::vendor::joint::{SOURCE, metrics::groups as joint_metrics};
+use crate::vendor::joint::{SOURCE, metrics::groups as joint_metrics, rank_of, subject_of};
 
 pub(super) const US: i64 = 1_000_000;
 
@@ -370,7 +371,10 @@ fn sizes_of_groups_without_members_name_no_number_of_ranks() {
 
 #[test]
 fn a_joint_segment_has_every_call_and_every_wait() {
-    let made = make(&Plan { ranks: 6, seed: 7, says: Says::Groups, lost: 20, apart_us: 500 });
+    let mut made = make(&Plan { ranks: 6, seed: 7, says: Says::Groups, lost: 20, apart_us: 500 });
+    for input in made.inputs.iter_mut().filter(|input| input.rank % 2 == 1) {
+        input.calls.compute_load = ComputeLoad::of(&[(0, 50 * US), (60 * US, 70 * US)], (0, 100 * US));
+    }
     let job = Job::new(made.inputs);
     let report = report(&job, matched(&job));
     let segment = joint_segment(&job, &report);
@@ -391,6 +395,16 @@ fn a_joint_segment_has_every_call_and_every_wait() {
         _ => None,
     };
     let (calls, operations) = (rows("call"), rows("operation"));
+    // A sample for each change of a rank's load, which the page finds by the rank of its track.
+    let changes = |rank: &JobRank| rank.rest.compute_load.changes().count();
+    assert_ne!(rows("computation").len(), 0);
+    assert_eq!(rows("computation").len(), job.ranks.iter().map(changes).sum::<usize>());
+    let footer = segment.footer();
+    let subjects = |of: fn(&Footer, TrackId) -> Option<u32>| {
+        (0..).map(TrackId).zip(&footer.tracks).filter_map(|(track, _)| of(footer, track)).collect::<Vec<_>>()
+    };
+    assert_eq!(subjects(rank_of), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(subjects(subject_of), [0, 1, 2, 3, 4, 5, 1, 3, 5]);
     // What each call derives is what the report says of it, in whole nanoseconds.
     let first_row = segment.footer().tables[1].first_row;
     let (mut transfers, mut waited, mut blamed, mut arrows) = (Vec::new(), 0, 0, 0);

@@ -1,6 +1,8 @@
 //! Collective operations of one rank in words of no vendor. [`crate::vendor::collectives`] reads
 //! them, and [`crate::analysis`] compares them over all ranks.
 
+use super::ComputeLoad;
+
 /// A kind of collective operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CollectiveKind {
@@ -271,6 +273,8 @@ pub struct RankCalls {
     pub covered_ps: Vec<(i64, i64)>,
     /// Time in which the rank computed.
     pub compute_ps: i64,
+    /// Share of time with computation, over time.
+    pub compute_load: ComputeLoad,
     /// Time in which the rank communicated.
     pub communication_ps: i64,
     /// Time from the first to the last work of the device.
@@ -292,6 +296,7 @@ impl RankCalls {
         let later = |time: &mut i64| *time = time.saturating_add(by_ps);
         self.calls.starts_ps.iter_mut().for_each(later);
         self.steps_ps.iter_mut().for_each(later);
+        later(&mut self.compute_load.start_ps);
         for (from, to) in self.covered_ps.iter_mut().chain([&mut self.recorded_ps]) {
             later(from);
             later(to);

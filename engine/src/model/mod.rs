@@ -2,6 +2,7 @@
 //! through which readers of trace formats pass them to the store.
 
 pub mod collective;
+pub mod compute_load;
 pub mod field;
 pub mod flow;
 pub mod names;
@@ -16,6 +17,7 @@ pub mod wait;
 pub mod warning;
 
 pub use collective::{Calls, CollectiveKind, Communicator, Membership, RankCalls, Signature, Waiting};
+pub use compute_load::ComputeLoad;
 pub use field::{FieldId, FieldSpec, OwnedValue, Unit, Value};
 pub use flow::{Bind, FlowPhase, FlowPoint};
 pub(crate) use names::hash_of;

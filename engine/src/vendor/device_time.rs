@@ -1,6 +1,6 @@
 //! Unions of the times of computation and communication of one rank.
 
-use crate::model::RankCalls;
+use crate::model::{ComputeLoad, RankCalls};
 
 /// Intervals of one track, joined where they touch. Starts must ascend.
 #[derive(Debug, Default)]
@@ -62,7 +62,9 @@ pub(super) fn complete(rank: &mut RankCalls, compute: Union) {
     rank.busy_ps = rank.compute_ps + rank.communication_ps - length(&rank.covered_ps);
     let first = [calls.first(), compute.first()].into_iter().flatten().map(|part| part.0).min();
     let last = [calls.last(), compute.last()].into_iter().flatten().map(|part| part.1).max();
-    rank.span_ps = last.unwrap_or(0).saturating_sub(first.unwrap_or(0));
+    let worked = (first.unwrap_or(0), last.unwrap_or(0));
+    rank.span_ps = worked.1.saturating_sub(worked.0);
+    rank.compute_load = ComputeLoad::of(&compute, worked);
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ pub fn rank_detail<B: Bytes>(
             value_range: track.value_range,
             unit: track.spec.unit.symbol().to_owned(),
             initially_closed: track.spec.initially == Initially::Closed,
-            rank: joint::rank_of(footer, id),
+            rank: joint::subject_of(footer, id),
         }
     });
     Ok(RankDetail {

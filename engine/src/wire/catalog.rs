@@ -169,7 +169,7 @@ pub struct Track {
     pub unit: String,
     /// Whether a group starts closed.
     pub initially_closed: bool,
-    /// The rank whose calls the track shows, in a joint segment.
+    /// The rank whose calls or computation the track shows, in a joint segment.
     pub rank: Option<u32>,
 }
 

@@ -156,11 +156,12 @@ impl Batch {
                 Some(RankLook::Heat) => cells.heat(&strip, &mut batch.instances),
                 Some(RankLook::Bars) | None => cells.strip(&strip, &mut batch.instances),
             }
-            cells.counter(
-                lane,
-                sheet.tracks()[track].value_range.unwrap_or((0.0, 0.0)),
-                &mut batch.instances,
-            );
+            let of = &sheet.tracks()[track];
+            if of.is_load() {
+                cells.load(&lane.content, &mut batch.instances);
+            } else {
+                cells.counter(lane, of.value_range.unwrap_or((0.0, 0.0)), &mut batch.instances);
+            }
             let instances = first as u32..batch.instances.len() as u32;
             batch.lanes.push(LaneSpan { track, lane: lane.lane, instances });
             band::add_lane(&mut batch.loads, track, &strip, tile, sheet);
@@ -213,7 +214,7 @@ impl Cells<'_> {
         }
     }
 
-    fn cells_from_ps(&self, ps: i64) -> f32 {
+    pub(super) fn cells_from_ps(&self, ps: i64) -> f32 {
         let cells = ps as f64 / self.tile.cell_ps.max(1) as f64;
         cells.clamp(-OUTSIDE, CELLS as f64 + OUTSIDE) as f32
     }

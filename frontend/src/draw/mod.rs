@@ -6,6 +6,7 @@ pub mod band;
 pub mod batch;
 pub mod density;
 mod heat;
+mod load;
 pub mod names;
 pub mod palette;
 pub mod rectangle;

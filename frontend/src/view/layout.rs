@@ -1,7 +1,7 @@
 //! Vertical positions of the tracks: the rows of the track tree from top to bottom, with open and
 //! closed groups.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use nprof_engine::wire::catalog::TrackKind;
 
@@ -15,6 +15,8 @@ pub const BAR_PX: f64 = 16.0;
 pub const GROUP_PX: f64 = 24.0;
 /// Height of a counter.
 pub const COUNTER_PX: f64 = 40.0;
+/// Height of a counter below the calls of its rank.
+pub const LOAD_PX: f64 = 13.0;
 /// Space above and below the content of a track.
 pub const PADDING_PX: f64 = 3.0;
 /// Least height of a lane in a row that is fitted into the view.
@@ -93,6 +95,16 @@ impl Layout {
         if let Some((RankRows { key, .. }, group)) = ranks.zip(sheet.rank_group()) {
             tree.children[group].sort_by_cached_key(|at| tracks[*at].rank.map(&key));
         }
+        let layout = Self::of_tree(tracks, &tree, &is_closed);
+        let Some(fit_px) = fit_px.filter(|fit_px| layout.height_px() > *fit_px) else { return layout };
+        // Room is for the calls first.
+        tree.leave_out_loads(tracks);
+        let mut layout = Self::of_tree(tracks, &tree, &is_closed);
+        layout.fit(tracks, fit_px);
+        layout
+    }
+
+    fn of_tree(tracks: &[SheetTrack], tree: &Tree, is_closed: impl Fn(&SheetTrack) -> bool) -> Self {
         let mut layout = Self {
             rows: Vec::with_capacity(tracks.len()),
             rank_look: RankLook::default(),
@@ -115,7 +127,6 @@ impl Layout {
                 pending.extend(tree.children[at].iter().rev().map(|child| (*child, depth.saturating_add(1))));
             }
         }
-        fit_px.into_iter().for_each(|fit_px| layout.fit(tracks, fit_px));
         layout
     }
 
@@ -200,6 +211,8 @@ impl Row {
     #[must_use]
     pub fn lane_px(&self, track: &SheetTrack, lane: u32) -> (f64, f64) {
         match track.kind {
+            // Right below the calls of its rank.
+            TrackKind::Counter if track.is_load() => (self.top_px, self.height_px - PADDING_PX),
             TrackKind::Counter | TrackKind::Group => {
                 (self.top_px + PADDING_PX, self.height_px - 2.0 * PADDING_PX)
             }
@@ -232,6 +245,7 @@ impl Row {
 fn height_px(track: &SheetTrack) -> f64 {
     match track.kind {
         TrackKind::Group => GROUP_PX,
+        TrackKind::Counter if track.is_load() => LOAD_PX,
         TrackKind::Counter => COUNTER_PX,
         TrackKind::Slices => f64::from(track.lanes.max(1)) * LANE_PX + 2.0 * PADDING_PX,
     }
@@ -252,7 +266,36 @@ impl Tree {
                 None => tree.roots.push(at),
             }
         }
+        tree.put_loads_below_calls(tracks);
         tree
+    }
+
+    /// The computation of a rank stands below its calls. A heading of nothing else goes.
+    fn put_loads_below_calls(&mut self, tracks: &[SheetTrack]) {
+        let key = |track: &SheetTrack| Some((track.source, track.rank?));
+        let of_rank = |at: usize| Some((key(&tracks[at])?, at));
+        let calls: HashMap<_, _> =
+            (0..tracks.len()).filter(|at| !tracks[*at].is_load()).filter_map(of_rank).collect();
+        let calls_of = |at: usize| calls.get(&key(&tracks[at])?).filter(|_| tracks[at].is_load());
+        let groups: BTreeSet<usize> = (0..tracks.len())
+            .filter(|at| calls_of(*at).is_some())
+            .filter_map(|at| tracks[at].parent)
+            .collect();
+        for at in 0..tracks.len() {
+            calls_of(at).into_iter().for_each(|calls| self.children[*calls].push(at));
+        }
+        for group in groups {
+            self.children[group].retain(|at| calls_of(*at).is_none());
+            if self.children[group].is_empty() {
+                self.roots.retain(|root| *root != group);
+            }
+        }
+    }
+
+    fn leave_out_loads(&mut self, tracks: &[SheetTrack]) {
+        for children in &mut self.children {
+            children.retain(|at| !tracks[*at].is_load());
+        }
     }
 
     /// The tile groups of all slices below a track, in order.
@@ -391,6 +434,22 @@ Power~";
             assert_eq!((top_px, bar_px), (58.0 + 10.0 * f64::from(lane), 9.0));
             assert_eq!((row.lane_at(track, top_px), row.lane_at(track, top_px + bar_px)), (lane, lane));
         }
+    }
+
+    #[test]
+    fn computation_stands_below_the_calls_of_its_rank_while_there_is_room() {
+        let sheet = sheet_of("Ranks/\n  Rank 0\n  Rank 1\n  Rank 2\nLoads/\n  Rank 2~\n  Rank 0~\nlast");
+        let layout = |fit_px| {
+            let ranks = RankRows { key: std::cmp::Reverse, fit_px };
+            Layout::of_ranks(&sheet, Some(ranks), |track| track.name == "Loads")
+        };
+        let usual = "Ranks@0 -Rank 2@24 --Rank 2@48 -Rank 1@61 -Rank 0@85 --Rank 0@109 last@122";
+        assert_eq!(shown(&layout(None).rows, &sheet), usual);
+        assert_eq!(shown(&layout(Some(146.0)).rows, &sheet), usual);
+        let fitted = layout(Some(145.0));
+        assert_eq!(shown(&fitted.rows, &sheet), "Ranks@0 -Rank 2@24 -Rank 1@48 -Rank 0@72 last@96");
+        let load = layout(None).rows[2];
+        assert_eq!(load.lane_px(&sheet.tracks()[load.track], 0), (48.0, LOAD_PX - PADDING_PX));
     }
 
     #[test]

@@ -42,8 +42,16 @@ pub struct SheetTrack {
     pub unit: String,
     /// True if a group is closed until the user opens it.
     pub starts_closed: bool,
-    /// The rank whose calls it shows, among the tracks of all ranks.
+    /// The rank whose calls or computation it shows, among the tracks of all ranks.
     pub rank: Option<u32>,
+}
+
+impl SheetTrack {
+    /// Whether it shows how much one of all ranks computes.
+    #[must_use]
+    pub fn is_load(&self) -> bool {
+        self.rank.is_some() && self.kind == TrackKind::Counter
+    }
 }
 
 /// The tracks of all shown ranks.
@@ -174,10 +182,10 @@ impl Sheet {
         self.index_of.get(&(source, number)).copied()
     }
 
-    /// The index of the group with a track for each rank, if the sheet has such tracks.
+    /// The index of the group with the calls of each rank, if the sheet has such tracks.
     #[must_use]
     pub fn rank_group(&self) -> Option<usize> {
-        self.tracks.iter().find(|track| track.rank.is_some())?.parent
+        self.tracks.iter().find(|track| track.rank.is_some() && !track.is_load())?.parent
     }
 
     /// A source's track.

@@ -17,15 +17,15 @@ use self::awaited::Awaited;
 use self::names::Names;
 use self::tracks::Tracks;
 use super::{Job, Report};
-use crate::base::Result;
-use crate::model::{RankInfo, Sink};
+use crate::base::{Result, Time};
+use crate::model::{RankInfo, Sink, Value};
 use crate::vendor::joint::SOURCE;
-use crate::vendor::joint::schema::{Call, Operation};
+use crate::vendor::joint::schema::{Call, Computation, Operation};
 
 pub use derived::{Derived, of_call};
 
 /// Version of the joint segment. One of another version is written again.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Times are whole nanoseconds: those of ranks are known to much less, and half of the bits of a
 /// picosecond time would be noise.
@@ -52,7 +52,9 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     let awaited: Vec<Option<Awaited>> =
         (0..report.operations.len()).map(|at| Awaited::of(job, report, at)).collect();
     let (operation, call) = (Operation::define(sink)?, Call::define(sink)?);
-    let tracks = Tracks::define(job, report, (operation.table, call.table), sink)?;
+    let computation = Computation::define(sink)?;
+    let tables = (operation.table, call.table, computation.table);
+    let tracks = Tracks::define(job, report, tables, sink)?;
     let names = Names::define(job, sink)?;
     let mut writer =
         operations::Writer { job, report, sink: &mut *sink, tracks: &tracks, of: operation, names: &names };
@@ -66,6 +68,14 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
         for (at, instance) in of_calls.into_iter().enumerate() {
             let instance = instance as usize;
             writer.call((rank, at), tracks.ranks[rank], numbers[instance], awaited[instance])?;
+        }
+    }
+    for (at, track) in tracks.computation.iter().enumerate() {
+        let Some(track) = *track else { continue };
+        let (rank, clock) = (&job.ranks[at], &report.used[at]);
+        let fields = [(computation.rank, Value::Int(rank.rank.into()))];
+        for (start_ps, share) in rank.rest.compute_load.changes() {
+            sink.sample(track, shown(clock.to_shared(Time(start_ps)).0), share, &fields)?;
         }
     }
     tables::write(job, report, &order, sink)

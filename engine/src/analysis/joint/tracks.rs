@@ -3,11 +3,11 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::analysis::job::Group;
+use crate::analysis::job::{Group, JobRank};
 use crate::analysis::{Job, Report};
 use crate::base::Result;
 use crate::model::track::Initially;
-use crate::model::{CollectiveKind, Identity, Nesting, Role, Sink, TableId, TrackId, TrackSpec};
+use crate::model::{CollectiveKind, Identity, Nesting, Role, Sink, TableId, TrackId, TrackSpec, Unit};
 
 /// More tracks than this of communicators of one name start closed.
 const MANY: usize = 8;
@@ -19,8 +19,10 @@ const LISTED: usize = 16;
 pub(super) struct Tracks {
     /// For each group and kind.
     pub(super) operations: FxHashMap<(u32, CollectiveKind), TrackId>,
-    /// For each rank, by position in the job.
+    /// The calls of each rank, by position in the job.
     pub(super) ranks: Vec<TrackId>,
+    /// The computation of each rank, by position in the job. `None` for a rank that states none.
+    pub(super) computation: Vec<Option<TrackId>>,
 }
 
 impl Tracks {
@@ -28,7 +30,7 @@ impl Tracks {
     pub(super) fn define(
         job: &Job,
         report: &Report,
-        (operations, calls): (TableId, TableId),
+        (operations, calls, computation): (TableId, TableId, TableId),
         sink: &mut dyn Sink,
     ) -> Result<Self> {
         let mut kinds: Vec<(u32, CollectiveKind)> = Vec::new();
@@ -74,8 +76,25 @@ impl Tracks {
             let spec = spec.showing(Identity { number: Some(rank.rank), ..Identity::of(Role::Collectives) });
             ranks.push(sink.track(spec)?);
         }
-        Ok(Self { operations: of_kinds, ranks })
+        Ok(Self { operations: of_kinds, ranks, computation: loads(job, computation, sink)? })
     }
+}
+
+/// Counters under a heading of their own: a view that shows only calls must not read them.
+fn loads(job: &Job, table: TableId, sink: &mut dyn Sink) -> Result<Vec<Option<TrackId>>> {
+    let computes = |rank: &JobRank| rank.rest.compute_load.changes().next().is_some();
+    if !job.ranks.iter().any(computes) {
+        return Ok(vec![None; job.ranks.len()]);
+    }
+    let all = sink.track(TrackSpec::group("Computation", None, 2))?;
+    let mut tracks = Vec::new();
+    for rank in &job.ranks {
+        let title = format!("Rank {}", rank.rank);
+        let spec = TrackSpec::counter(&title, Some(all), table, Unit::Ratio, rank.rank.into());
+        let spec = spec.showing(Identity { number: Some(rank.rank), ..Identity::default() });
+        tracks.push(if computes(rank) { Some(sink.track(spec)?) } else { None });
+    }
+    Ok(tracks)
 }
 
 /// The members of a group in words, for example `ranks 0–7`.

@@ -24,7 +24,18 @@ pub fn colours() -> impl Iterator<Item = (&'static str, u8)> {
 /// tracks of other segments.
 #[must_use]
 pub fn rank_of(footer: &Footer, track: TrackId) -> Option<u32> {
+    number_in(footer, track, &[schema::CALLS.name])
+}
+
+/// The rank that a track of a joint segment is about: whose calls or whose computation it shows.
+#[must_use]
+pub fn subject_of(footer: &Footer, track: TrackId) -> Option<u32> {
+    number_in(footer, track, &[schema::CALLS.name, schema::COMPUTATION.name])
+}
+
+/// The number of a track whose rows are in one of these tables of a joint segment.
+fn number_in(footer: &Footer, track: TrackId, tables: &[&str]) -> Option<u32> {
     let table = footer.tables.get(usize::from(footer.table_of(track)?.0))?;
-    let is_call = footer.rank.source == SOURCE && table.spec.name == schema::CALLS.name;
-    footer.tracks.get(track.0 as usize)?.spec.identity.number.filter(|_| is_call)
+    let is_here = footer.rank.source == SOURCE && tables.contains(&table.spec.name.as_str());
+    footer.tracks.get(track.0 as usize)?.spec.identity.number.filter(|_| is_here)
 }

@@ -44,6 +44,14 @@ table! {
     }
 }
 
+table! {
+    /// Samples of how much each rank computes.
+    "computation" COMPUTATION Computation Samples, value in "share";
+    "Rank" {
+        rank: None, "Rank that computes.";
+    }
+}
+
 /// Fields of a call that follow from the arrivals at its operation. They are not stored.
 pub const DERIVED: [Field; 3] = [
     Field {
@@ -163,7 +171,7 @@ table! {
 pub fn heading_of(table: &str) -> Option<&'static str> {
     match table {
         "operation" | "call" | "operation_size" | "mismatch" => Some("Collectives"),
-        "rank" | "cause" | "job" => Some("Ranks"),
+        "computation" | "rank" | "cause" | "job" => Some("Ranks"),
         _ => None,
     }
 }
@@ -174,7 +182,7 @@ mod tests {
 
     #[test]
     fn every_table_has_a_heading() {
-        for table in [&OPERATIONS, &CALLS, &RANKS, &CAUSES, &SIZES, &MISMATCHES, &JOB] {
+        for table in [&OPERATIONS, &CALLS, &COMPUTATION, &RANKS, &CAUSES, &SIZES, &MISMATCHES, &JOB] {
             assert!(heading_of(table.name).is_some(), "{}", table.name);
             assert!(table.fields.iter().all(|field| !field.doc.is_empty()));
         }

@@ -32,6 +32,8 @@ struct Item {
     track: SheetTrack,
     position: usize,
     is_closed: bool,
+    /// Whether the computation of its rank stands right below.
+    has_load: bool,
     /// Whether it is the heading of the rows of ranks.
     is_of_ranks: bool,
     /// Of a rank's row the time by which the rows are sorted, and its share of the longest time.
@@ -43,9 +45,9 @@ struct Item {
 impl Item {
     /// A row is drawn again when any part of the key changes.
     fn key(&self) -> String {
-        let Self { content, row, track, is_closed, time, host, .. } = self;
+        let Self { content, row, track, is_closed, has_load, time, host, .. } = self;
         let (top_px, height_px) = (row.top_px.to_bits(), row.height_px);
-        format!("{content} {:?} {top_px} {height_px} {is_closed} {time:?} {host:?}", track.number)
+        format!("{content} {:?} {top_px} {height_px} {is_closed} {has_load} {time:?} {host:?}", track.number)
     }
 }
 
@@ -88,12 +90,25 @@ pub fn TrackList(
                 let track = sheet.tracks().get(row.track)?.clone();
                 let content = sheet.source(track.source)?.entry.content.as_str().into();
                 let is_closed = state.is_closed(&track);
+                let below = layout.rows.get(position + 1).and_then(|row| sheet.tracks().get(row.track));
+                let has_load = below.is_some_and(SheetTrack::is_load) && !track.is_load();
                 let host = host_of(&track, order, &standings);
-                let rank = track.rank.filter(|_| matches!(order, RankOrder::Late | RankOrder::Wait));
+                let rank = track.rank.filter(|_| !track.is_load());
+                let rank = rank.filter(|_| matches!(order, RankOrder::Late | RankOrder::Wait));
                 let time = rank
                     .and_then(|rank| Some((standings.time_ps(rank, order)?, standings.share(rank, order))));
                 let is_of_ranks = ranks == Some(row.track);
-                Some(Item { content, row: *row, track, position, is_closed, is_of_ranks, time, host })
+                Some(Item {
+                    content,
+                    row: *row,
+                    track,
+                    position,
+                    is_closed,
+                    has_load,
+                    is_of_ranks,
+                    time,
+                    host,
+                })
             })
             .collect::<Vec<_>>()
     };
@@ -125,7 +140,7 @@ fn TrackName(
     count: Memo<usize>,
     on_command: Callback<Command>,
 ) -> impl IntoView {
-    let Item { row, track, position, is_closed, is_of_ranks, time, host, .. } = item;
+    let Item { row, track, position, is_closed, has_load, is_of_ranks, time, host, .. } = item;
     let style = format!(
         "top: {}px; height: {}px; --indent: {}px",
         row.top_px,
@@ -133,7 +148,8 @@ fn TrackName(
         f64::from(row.depth) * INDENT_PX
     );
     let about = said(&track, time, host.as_deref(), order.get_untracked());
-    let title = if about.is_empty() { track.name.clone() } else { format!("{}: {about}", track.name) };
+    let name = if track.is_load() { format!("Computation of {}", track.name) } else { track.name.clone() };
+    let title = if about.is_empty() { name } else { format!("{name}: {about}") };
     let content = match track.kind {
         TrackKind::Group => view! {
             <GroupButton track=track.clone() is_closed on_command />
@@ -149,6 +165,10 @@ fn TrackName(
             {host.map(|host| view! { <span class="rank-host">{host}</span> })}
         }
         .into_any(),
+        TrackKind::Counter if track.is_load() => view! {
+            <span class="track-name">"computation"<span class="unseen">{format!(" of {}", track.name)}</span></span>
+        }
+        .into_any(),
         TrackKind::Counter => view! {
             <span class="track-name">{track.name.clone()}</span>
             <span class="track-range">{range(&track)}</span>
@@ -159,6 +179,8 @@ fn TrackName(
         <li
             class=match track.kind {
                 TrackKind::Slices if row.is_fitted() => "track track-fitted",
+                TrackKind::Slices if has_load => "track track-above-load",
+                TrackKind::Counter if track.is_load() => "track track-load",
                 TrackKind::Group => "track track-heading",
                 TrackKind::Slices => "track",
                 TrackKind::Counter => "track track-counter",
@@ -211,7 +233,7 @@ fn RankFit(height: Memo<RankHeight>, on_command: Callback<Command>) -> impl Into
 
 /// The host of a rank's row, if the rows are sorted by host.
 fn host_of(track: &SheetTrack, order: RankOrder, standings: &Standings) -> Option<String> {
-    let rank = track.rank.filter(|_| order == RankOrder::Host)?;
+    let rank = track.rank.filter(|_| order == RankOrder::Host && !track.is_load())?;
     Some(standings.host(rank).unwrap_or("host not known").to_owned())
 }
 

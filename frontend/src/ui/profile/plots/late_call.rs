@@ -27,7 +27,7 @@ pub async fn reveal_late_call(opened: Opened, rank: u32, span: Interval, message
 async fn late_call(opened: Opened, rank: u32, span: Interval) -> Result<Option<SliceEntry>, FetchError> {
     let track = opened.tracks.sheet.with_untracked(|sheet| {
         let mut of_all = sheet.tracks().iter().filter(|track| track.source == SourceId(ALL_RANKS));
-        of_all.find(|track| track.rank == Some(rank)).and_then(|track| track.number)
+        of_all.find(|track| track.rank == Some(rank) && !track.is_load()).and_then(|track| track.number)
     });
     let Some(track) = track else { return Ok(None) };
     let calls = opened.ask(ALL_RANKS).slices_of_track(track, span, MOST_CALLS).await?;

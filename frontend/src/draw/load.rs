@@ -1,0 +1,78 @@
+//! How much a rank computes: a skyline without lines, because it stands below the bars of calls.
+
+use nprof_engine::tile::CELLS;
+use nprof_engine::wire::tile::Content;
+
+use super::batch::{Cells, Instance, Paint};
+use super::palette;
+
+/// Opacity of the part between the smallest and the largest share in a cell.
+const BETWEEN: u8 = 110;
+
+impl Cells<'_> {
+    /// Appends the shares of a load. All ranks have the scale from 0 to 1.
+    pub(super) fn load(&self, content: &Content, out: &mut Vec<Instance>) {
+        let mut add = |(start, end): (f32, f32), (low, high): (f64, f64), alpha: u8| {
+            let (low, high) = (low.clamp(0.0, 1.0) as f32, high.clamp(0.0, 1.0) as f32);
+            if end > start && high > low {
+                let (lane, paint, colour) = (self.lane, Paint::Cell, palette::GROUP);
+                out.push(Instance { start, end, low, high, lane, paint, colour, alpha });
+            }
+        };
+        match content {
+            Content::Samples(samples) => {
+                for (at, sample) in samples.iter().enumerate() {
+                    let next = samples.get(at + 1);
+                    let end = next.map_or(CELLS as f32, |next| self.cells_from_ps(next.time_ps));
+                    add((self.cells_from_ps(sample.time_ps), end), (0.0, sample.value), u8::MAX);
+                }
+            }
+            Content::Ranges(ranges) => {
+                for (at, range) in ranges.iter().enumerate() {
+                    let cell = (range.cell as f32, range.cell as f32 + 1.0);
+                    add(cell, (0.0, range.min), u8::MAX);
+                    add(cell, (range.min, range.max), BETWEEN);
+                    let next = ranges.get(at + 1).map_or(CELLS as f32, |next| next.cell as f32);
+                    add((cell.1, next), (0.0, range.last), u8::MAX);
+                }
+            }
+            Content::Slices(_) | Content::Cells(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nprof_engine::wire::tile::{Lane, Tile, TileRange, TileSample};
+
+    use super::*;
+    use crate::draw::batch::Batch;
+    use crate::draw::names::Names;
+    use crate::draw::shape::Shape;
+    use crate::view::sheet::SourceId;
+    use crate::view::sheet::tests::sheet_of;
+
+    #[track_caller]
+    fn check(content: Content, expected: &[(f32, f32, f32, f32, u8)]) {
+        let sheet = sheet_of("Ranks/\n  Rank 0\nLoads/\n  Rank 0~");
+        let lanes = vec![Lane { track: 103, lane: 0, content }];
+        let tile = Tile { version: 1, start_ps: 0, cell_ps: 10, names: vec![], waits: vec![], lanes };
+        let batch = Batch::new(&tile, SourceId(0), &sheet, &Shape::new(&sheet), &Names::default());
+        let drawn = batch.instances.iter().map(|one| {
+            assert_eq!((one.paint, one.colour), (Paint::Cell, palette::GROUP));
+            (one.start, one.end, one.low, one.high, one.alpha)
+        });
+        assert_eq!(drawn.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn shares_are_heights_from_zero_to_one() {
+        let sample = |time_ps, value| TileSample { time_ps, value, row: 0 };
+        check(
+            Content::Samples(vec![sample(0, 0.5), sample(20, 0.0), sample(30, 0.25)]),
+            &[(0.0, 2.0, 0.0, 0.5, 255), (3.0, CELLS as f32, 0.0, 0.25, 255)],
+        );
+        let range = TileRange { cell: 3, min: 0.25, max: 0.75, last: 0.0 };
+        check(Content::Ranges(vec![range]), &[(3.0, 4.0, 0.0, 0.25, 255), (3.0, 4.0, 0.25, 0.75, BETWEEN)]);
+    }
+}
