@@ -35,11 +35,10 @@ RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-
 SEEDS="$BUILT/seeds"
 cargo run --locked --quiet -p nprof-tests --example seeds -- "$SEEDS"
 
-FAILED=0
-for target in "${TARGETS[@]}"; do
-    say "Fuzzing $target for $SECONDS_EACH s"
+# fuzz TARGET: fuzzes one target, and says what it found.
+fuzz() {
+    local target="$1" seeds log="fuzz/artifacts/$1.log" arguments=("fuzz/corpus/$1")
     mkdir -p "fuzz/corpus/$target" "fuzz/artifacts/$target"
-    arguments=("fuzz/corpus/$target")
     for seeds in "fuzz/seeds/$target" "$SEEDS/$target"; do
         [ ! -d "$seeds" ] || arguments+=("$seeds")
     done
@@ -47,12 +46,28 @@ for target in "${TARGETS[@]}"; do
         -rss_limit_mb=2048 -max_len=65536 -artifact_prefix="fuzz/artifacts/$target/" -verbosity=0
         -print_funcs=0 -print_final_stats=1)
     [ ! -f "fuzz/$target.dict" ] || arguments+=(-dict="fuzz/$target.dict")
-    log="fuzz/artifacts/$target.log"
     if "$BUILT/$HOST/release/$target" "${arguments[@]}" >"$log" 2>&1; then
-        sed -n 's/^stat::number_of_executed_units: */   inputs tried: /p' "$log"
+        say "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs tried"
     else
+        say "$target failed"
         tail -n 40 "$log"
-        FAILED=$((FAILED + 1))
+        return 1
     fi
+}
+
+say "Fuzzing ${#TARGETS[@]} targets for $SECONDS_EACH s each, one a processor at a time"
+FAILED=0
+RUNNING=0
+for target in "${TARGETS[@]}"; do
+    if [ "$RUNNING" = "$(nproc)" ]; then
+        wait -n || FAILED=$((FAILED + 1))
+        RUNNING=$((RUNNING - 1))
+    fi
+    fuzz "$target" &
+    RUNNING=$((RUNNING + 1))
+done
+while [ "$RUNNING" -gt 0 ]; do
+    wait -n || FAILED=$((FAILED + 1))
+    RUNNING=$((RUNNING - 1))
 done
 [ "$FAILED" = 0 ] || die "$FAILED of ${#TARGETS[@]} targets failed: see fuzz/artifacts"

@@ -226,6 +226,7 @@ impl Rank for Whole<'_> {
             end_ps: 0,
             content: self.tile_content(),
             input: String::new(),
+            host: None,
             clock: None,
         };
         answer::rank_detail(self.view(), entry, &[], [])
