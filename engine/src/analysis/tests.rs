@@ -371,10 +371,7 @@ fn sizes_of_groups_without_members_name_no_number_of_ranks() {
 
 #[test]
 fn a_joint_segment_has_every_call_and_every_wait() {
-    let mut made = make(&Plan { ranks: 6, seed: 7, says: Says::Groups, lost: 20, apart_us: 500 });
-    for input in made.inputs.iter_mut().filter(|input| input.rank % 2 == 1) {
-        input.calls.compute_load = ComputeLoad::of(&[(0, 50 * US), (60 * US, 70 * US)], (0, 100 * US));
-    }
+    let made = make(&Plan { ranks: 6, seed: 7, says: Says::Groups, lost: 20, apart_us: 500 });
     let job = Job::new(made.inputs);
     let report = report(&job, matched(&job));
     let segment = joint_segment(&job, &report);
@@ -395,16 +392,6 @@ fn a_joint_segment_has_every_call_and_every_wait() {
         _ => None,
     };
     let (calls, operations) = (rows("call"), rows("operation"));
-    // A sample for each change of a rank's load, which the page finds by the rank of its track.
-    let changes = |rank: &JobRank| rank.rest.compute_load.changes().count();
-    assert_ne!(rows("computation").len(), 0);
-    assert_eq!(rows("computation").len(), job.ranks.iter().map(changes).sum::<usize>());
-    let footer = segment.footer();
-    let subjects = |of: fn(&Footer, TrackId) -> Option<u32>| {
-        (0..).map(TrackId).zip(&footer.tracks).filter_map(|(track, _)| of(footer, track)).collect::<Vec<_>>()
-    };
-    assert_eq!(subjects(rank_of), [0, 1, 2, 3, 4, 5]);
-    assert_eq!(subjects(subject_of), [0, 1, 2, 3, 4, 5, 1, 3, 5]);
     // What each call derives is what the report says of it, in whole nanoseconds.
     let first_row = segment.footer().tables[1].first_row;
     let (mut transfers, mut waited, mut blamed, mut arrows) = (Vec::new(), 0, 0, 0);
@@ -439,6 +426,26 @@ fn a_joint_segment_has_every_call_and_every_wait() {
     let ranks = report.ranks.iter().filter(|rank| rank.root_blame_ps > 0.0).count();
     let links = report.links.iter().filter(|link| link.root_blame_ps > 0.0).count();
     assert_eq!(rows("cause").len(), ranks + links);
+}
+
+#[test]
+fn a_joint_segment_has_the_load_of_each_rank_that_computes() {
+    let mut made = make(&Plan { ranks: 6, seed: 7, says: Says::Groups, lost: 20, apart_us: 500 });
+    for input in made.inputs.iter_mut().filter(|input| input.rank % 2 == 1) {
+        input.calls.compute_load = ComputeLoad::of(&[(0, 50 * US), (60 * US, 70 * US)], (0, 100 * US));
+    }
+    let (job, report) = analysed(made.inputs);
+    let segment = joint_segment(&job, &report);
+    let footer = segment.footer();
+    let table = footer.tables.iter().find(|table| table.spec.name == "computation").unwrap();
+    let changes = |rank: &JobRank| rank.rest.compute_load.changes().count();
+    assert_eq!(table.rows as usize, job.ranks.iter().map(changes).sum::<usize>());
+    assert!(table.rows >= 3 * 4, "a change at 0, 50, 60 and 70 us");
+    let subjects = |of: fn(&Footer, TrackId) -> Option<u32>| {
+        (0..).map(TrackId).zip(&footer.tracks).filter_map(|(track, _)| of(footer, track)).collect::<Vec<_>>()
+    };
+    assert_eq!(subjects(rank_of), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(subjects(subject_of), [0, 1, 2, 3, 4, 5, 1, 3, 5]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::ui::rank_order::{RankOrderMenu, RankTime};
 use crate::view::layout::Row;
 use crate::view::sheet::SheetTrack;
 use crate::view::standing::{RankOrder, Standings};
-use crate::view::state::tracks::RankHeight;
+use crate::view::state::tracks::{RankHeight, TracksState};
 use crate::view::{Act, Command, Extent, Layout, Sheet, View};
 
 /// Indentation per enclosing group.
@@ -43,6 +43,48 @@ struct Item {
 }
 
 impl Item {
+    /// The row in this position of a layout.
+    fn of(
+        position: usize,
+        sheet: &Sheet,
+        layout: &Layout,
+        state: &TracksState,
+        standings: &Standings,
+    ) -> Option<Self> {
+        let row = *layout.rows.get(position)?;
+        let track = sheet.tracks().get(row.track)?.clone();
+        let below = layout.rows.get(position + 1).and_then(|row| sheet.tracks().get(row.track));
+        let order = state.order;
+        let is_timed = matches!(order, RankOrder::Late | RankOrder::Wait) && !track.is_load();
+        let time = track
+            .rank
+            .filter(|_| is_timed)
+            .and_then(|rank| Some((standings.time_ps(rank, order)?, standings.share(rank, order))));
+        Some(Self {
+            content: sheet.source(track.source)?.entry.content.as_str().into(),
+            row,
+            position,
+            is_closed: state.is_closed(&track),
+            has_load: below.is_some_and(SheetTrack::is_load) && !track.is_load(),
+            is_of_ranks: sheet.rank_group() == Some(row.track),
+            time,
+            host: host_of(&track, order, standings),
+            track,
+        })
+    }
+
+    /// The classes of the row.
+    fn class(&self) -> &'static str {
+        match self.track.kind {
+            TrackKind::Slices if self.row.is_fitted() => "track track-fitted",
+            TrackKind::Slices if self.has_load => "track track-above-load",
+            TrackKind::Slices => "track",
+            TrackKind::Counter if self.track.is_load() => "track track-load",
+            TrackKind::Counter => "track track-counter",
+            TrackKind::Group => "track track-heading",
+        }
+    }
+
     /// A row is drawn again when any part of the key changes.
     fn key(&self) -> String {
         let Self { content, row, track, is_closed, has_load, time, host, .. } = self;
@@ -83,33 +125,9 @@ pub fn TrackList(
     let state = Memo::new(move |_| view.with(|view| view.tracks.clone()));
     let items = move || {
         let (sheet, layout, state, standings) = (sheet.get(), layout.get(), state.get(), standings.get());
-        let (ranks, order) = (sheet.rank_group(), state.order);
         let rows = layout.rows.iter().enumerate().skip(in_sight.get().start).take(in_sight.get().len());
         rows.filter(|(position, row)| has_name(*position, row))
-            .filter_map(|(position, row)| {
-                let track = sheet.tracks().get(row.track)?.clone();
-                let content = sheet.source(track.source)?.entry.content.as_str().into();
-                let is_closed = state.is_closed(&track);
-                let below = layout.rows.get(position + 1).and_then(|row| sheet.tracks().get(row.track));
-                let has_load = below.is_some_and(SheetTrack::is_load) && !track.is_load();
-                let host = host_of(&track, order, &standings);
-                let rank = track.rank.filter(|_| !track.is_load());
-                let rank = rank.filter(|_| matches!(order, RankOrder::Late | RankOrder::Wait));
-                let time = rank
-                    .and_then(|rank| Some((standings.time_ps(rank, order)?, standings.share(rank, order))));
-                let is_of_ranks = ranks == Some(row.track);
-                Some(Item {
-                    content,
-                    row: *row,
-                    track,
-                    position,
-                    is_closed,
-                    has_load,
-                    is_of_ranks,
-                    time,
-                    host,
-                })
-            })
+            .filter_map(|(position, _)| Item::of(position, &sheet, &layout, &state, &standings))
             .collect::<Vec<_>>()
     };
     let height = move || format!("height: {}px", layout.with(|layout| layout.height_px()));
@@ -140,7 +158,8 @@ fn TrackName(
     count: Memo<usize>,
     on_command: Callback<Command>,
 ) -> impl IntoView {
-    let Item { row, track, position, is_closed, has_load, is_of_ranks, time, host, .. } = item;
+    let class = item.class();
+    let Item { row, track, position, is_closed, is_of_ranks, time, host, .. } = item;
     let style = format!(
         "top: {}px; height: {}px; --indent: {}px",
         row.top_px,
@@ -177,14 +196,7 @@ fn TrackName(
     };
     view! {
         <li
-            class=match track.kind {
-                TrackKind::Slices if row.is_fitted() => "track track-fitted",
-                TrackKind::Slices if has_load => "track track-above-load",
-                TrackKind::Counter if track.is_load() => "track track-load",
-                TrackKind::Group => "track track-heading",
-                TrackKind::Slices => "track",
-                TrackKind::Counter => "track track-counter",
-            }
+            class=class
             style=style
             title=title.clone()
             aria-setsize=move || count.get().to_string()
