@@ -10,9 +10,9 @@ const { chromium } = createRequire(join(root, "tests/browser/package.json"))("pl
 /** The binary that is measured. */
 export const binary = process.env.NPROF_BIN ?? join(root, "target/release/nprof");
 
-/** Serves a profile of so many events a rank: its address, and what stops the server. */
-export async function demo(store, events, ...more) {
-  const server = spawn(binary, ["--store", store, "demo", "--events", events, ...more, "--port", "0"]);
+/** Serves a simulated profile, as the arguments of `nprof demo` say: its address, and what stops the server. */
+export async function demo(store, ...job) {
+  const server = spawn(binary, ["--store", store, "demo", ...job, "--port", "0"]);
   const address = await new Promise((resolve, reject) => {
     let text = "";
     server.stdout.on("data", (chunk) => {

@@ -1,9 +1,10 @@
 // How long the page takes from the address to the first slices on the screen: on a simulated profile of two ranks, in an
-// HTML file or a site of `nprof export`. Of a site also how much was sent until then, and in how many answers.
+// HTML file or a site of `nprof export`, or at an address of a server that runs. Of a site also how much was sent until then, and in how many answers.
 //
 //     node benches/first_picture.mjs [EVENTS]        1,000,000 events a rank unless told otherwise
 //     node benches/first_picture.mjs FILE.html
 //     node benches/first_picture.mjs FOLDER
+//     node benches/first_picture.mjs http://127.0.0.1:PORT/profile/…
 //
 // Needs what scripts/test.sh installs for the browser tests. NPROF_BIN names the binary (target/release/nprof unless
 // told otherwise), NPROF_CHROMIUM the browser. WebGL runs in software here: a graphics card is faster.
@@ -24,13 +25,14 @@ const RUNS = 9;
  * end, and the answers of the host.
  */
 async function opened() {
+  if (subject.startsWith("http:")) return { address: subject, end: async () => {} };
   if (subject.endsWith(".html")) return { address: pathToFileURL(subject).href, end: async () => {} };
   if (existsSync(subject)) {
     const site = await host({ after: () => {} }, subject);
     return { address: `${site.url}/`, end: site.stop, served: site.served };
   }
   const store = await mkdtemp(join(tmpdir(), "nprof-first-picture-"));
-  const server = await demo(store, subject);
+  const server = await demo(store, "--events", subject);
   const end = async () => {
     server.stop();
     await rm(store, { recursive: true, force: true });
@@ -61,7 +63,7 @@ await browser.close();
 await end();
 times.sort((a, b) => a - b);
 const ms = (at) => times[at].toFixed(0);
-const what = subject.endsWith(".html") ? "one HTML file" : existsSync(subject) ? "a site" : `${subject} events a rank`;
+const what = subject.endsWith(".html") ? "one HTML file" : existsSync(subject) ? "a site" : subject.startsWith("http:") ? "a server" : `${subject} events a rank`;
 console.log(`first picture, ${what}: ${ms(0)} / ${ms(RUNS >> 1)} / ${ms(RUNS - 1)} ms (fastest, median, slowest of ${RUNS})`);
 if (served.length > 0) {
   const most = sent.sort((a, b) => b.length - a.length)[0];

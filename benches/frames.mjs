@@ -10,6 +10,8 @@
 // WebGL runs in software here and would leave a frame in several tenths of a second, so the two calls that paint do nothing
 // unless NPROF_PAINT is 1; everything up to them is done. NPROF_BIN names the binary (target/release/nprof unless told otherwise), NPROF_CHROMIUM the browser, NPROF_STORE a
 // store that is kept: a large demo is simulated only once. With NPROF_SOURCE=html the page is an HTML file of the profile.
+// With NPROF_COLLECTIVES=N a job of N collective operations is simulated instead, the page shows all ranks together, and
+// sorting their rows is measured too.
 
 import { execFileSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -87,7 +89,9 @@ function turn({ seconds, dx, dy }) {
 const given = process.env.NPROF_STORE;
 const store = given ?? (await mkdtemp(join(tmpdir(), "nprof-frames-")));
 const paints = process.env.NPROF_PAINT === "1";
-const server = await demo(store, events, "--ranks", ranks);
+const collectives = process.env.NPROF_COLLECTIVES;
+const job = collectives ? ["--collectives", collectives, "--straggler", "17"] : ["--events", events];
+const server = await demo(store, ...job, "--ranks", ranks);
 process.on("exit", () => server.stop());
 const { address } = server;
 const { origin, pathname } = new URL(address);
@@ -117,7 +121,8 @@ await page.locator(".track-group").first().waitFor();
 while ((await closed.count()) > 0) await closed.first().click();
 const whole = (await (await fetch(`${origin}/api/profiles/${profile}`)).json()).ranks[0];
 const opened = /[?&]open=[^&]*/.exec(page.url())?.[0].slice(1);
-console.log(`${source}: ${events} events in each of ${ranks} ranks, ${SIZE.width} x ${SIZE.height}, ${SECONDS} s each; budget ${BUDGET_MS} ms (p99)${paints ? ", painted" : ""}`);
+const each = collectives ? `${collectives} operations of` : `${events} events in each of`;
+console.log(`${source}: ${each} ${ranks} ranks, ${SIZE.width} x ${SIZE.height}, ${SECONDS} s each; budget ${BUDGET_MS} ms (p99)${paints ? ", painted" : ""}`);
 
 async function measure(name, share, wheel) {
   const middle = Math.round((whole.start_ps + whole.end_ps) / 2);
@@ -136,10 +141,29 @@ async function measure(name, share, wheel) {
   console.log(`${name}: ${told(quantiles(cpu))} of processor, ${told(quantiles(wall))} of clock (p50 / p99 / most of ${cpu.length} frames)`);
 }
 
+/** Sorting all rows: the script until the next frame, from the longest of several. */
+async function measureSorting() {
+  await page.goto("about:blank");
+  await page.goto(addressOf(`${pathname}?v=2`));
+  const menu = page.getByRole("combobox", { name: "Order of the ranks" }).first();
+  await menu.waitFor();
+  await page.waitForLoadState("networkidle", { timeout: 300_000 });
+  await menu.selectOption("Latest first");
+  await page.waitForTimeout(2_000);
+  for (const order of ["By number", "Latest first", "Longest wait first"]) {
+    await browser.startTracing(page, { categories: ["devtools.timeline", "v8"] });
+    await menu.selectOption(order);
+    await page.waitForTimeout(1_000);
+    const trace = JSON.parse((await browser.stopTracing()).toString()).traceEvents;
+    console.log(`sorting, ${order}: ${Math.max(...frames(trace, "tdur")).toFixed(2)} ms in the longest frame`);
+  }
+}
+
 await measure("moving at half of the rank", 0.5, { dx: 40 });
 await measure("moving at 1 %", 0.01, { dx: 40 });
 await measure("moving at 10 µs", 1e7 / (whole.end_ps - whole.start_ps), { dx: 40 });
 await measure("zooming from all to µs", 1, { dy: 40 });
+if (collectives) await measureSorting();
 await browser.close();
 server.stop();
 if (!given) await rm(store, { recursive: true, force: true });
