@@ -138,6 +138,25 @@ fn the_file_holds_the_segment_and_no_name_as_markup() {
     assert!(said.contains("--max-size allows 1.00 kB") && said.contains("--tracks"), "{said}");
 }
 
+#[test]
+fn an_export_of_some_ranks_says_that_it_cannot_compare_all() {
+    if !has_page() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (store, path) = (dir.path().join("store"), dir.path().join("part.html"));
+    succeed(&store, &["demo", "--ranks", "3", "--collectives", "20", "--ingest-only", "--db-bucket", "run"]);
+    let said = |ranks: &[&str]| {
+        let args = [&["export", "run", "--format", "html", "-o", path.to_str().unwrap()], ranks].concat();
+        let output = run(&store, &args);
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stderr).contains("no view of all ranks together")
+    };
+    assert!(said(&["--rank", "0,2"]));
+    assert!(!said(&["--rank", "0"]), "one rank is compared with none");
+    assert!(!said(&[]));
+}
+
 /// The slices and samples of an export as JSON, without the keys that are renumbered.
 fn rows(store: &Path, args: &[&str]) -> Vec<Value> {
     let all: Value = serde_json::from_str(&succeed(store, &[&["export", "run"], args].concat())).unwrap();

@@ -162,8 +162,9 @@ impl SegmentText {
 /// The ranks, after what they show together. If some ranks are left out, or if they cannot be
 /// compared, the export has no joint segment.
 fn with_joint(profile: &Profile, ranks: &[RankFile]) -> Vec<RankFile> {
-    let is_whole = ranks.len() == profile.manifest.ranks.len() && joint::is_for(profile);
-    if !is_whole && ranks.len() > 1 {
+    let is_part = ranks.len() < profile.manifest.ranks.len();
+    let is_whole = !is_part && joint::is_for(profile);
+    if is_part && ranks.len() > 1 {
         // Waits are those for all ranks: a part would show others, and hide who is late.
         tracing::warn!("the export has no view of all ranks together, because it leaves some out");
     }
