@@ -65,6 +65,14 @@ fn a_trace_that_works_all_along_is_shown_whole() {
     check_active(&spread, None);
 }
 
+#[test]
+fn one_of_several_equal_stretches_is_not_the_active_one() {
+    let job = |start_ps: i64, duration_ps: i64| ("Compute", "conv", start_ps, duration_ps);
+    check_active(&[job(0, 200_000), job(400_000, 200_000), job(800_000, 201_000)], None);
+    // A short warm-up does not hide the only job.
+    check_active(&[job(0, 1_000), job(800_000, 200_000)], Some((800_000, 1_000_000)));
+}
+
 fn slots(ranks: &[&[(&str, &str, i64, i64)]]) -> Vec<(String, u8)> {
     let mut uses = NameUses::default();
     for slices in ranks {

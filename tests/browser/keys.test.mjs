@@ -205,6 +205,8 @@ test("keys and history", async (t) => {
       assert.ok(await palette.isVisible());
     });
     await field.and(page.locator(":focus")).waitFor();
+    const [whole, typed] = [await palette.boundingBox(), await field.boundingBox()];
+    assert.ok(typed.width > 0.8 * whole.width, `the field is ${typed.width} px wide, the palette ${whole.width}`);
     const found = await options.evaluateAll((options) =>
       options.map((option) => [option.firstElementChild.firstChild.textContent, option.querySelector(".key-list").innerText]),
     );

@@ -86,6 +86,17 @@ test("narrow screens", async (t) => {
     });
   }
 
+  await t.test("the tools of the ranks' heading are beside the tracks", async (t) => {
+    const { page, problems } = await openPage(t, { width: 390, height: 844, hasTouch: true, isMobile: true });
+    await page.goto(`${url}/profile/${slug}?v=2&rank=all`);
+    const heading = rowOf(page, "Ranks").locator(".track-label");
+    const fit = heading.getByRole("button", { name: "Fit", exact: true });
+    await fit.waitFor();
+    const [all, one] = [await heading.boundingBox(), await fit.boundingBox()];
+    assert.ok(one.x + one.width <= all.x + all.width, `${one.x} + ${one.width} in ${all.x} + ${all.width}`);
+    assert.deepEqual(problems, []);
+  });
+
   await t.test("the search is an icon that opens over the bar, the actions are a menu", async (t) => {
     const { page, problems } = await openPage(t, { width: 390, height: 844, hasTouch: true, isMobile: true });
     await page.goto(`${url}/profile/${slug}?v=2`);

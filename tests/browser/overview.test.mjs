@@ -123,3 +123,16 @@ test("labels and colours are those of the rank that is shown", async (t) => {
   });
   assert.deepEqual(problems, []);
 });
+
+test("a trace without events says so", async (t) => {
+  const { url } = await serve(t, "view", ...(await traces(t, { traceEvents: [] })));
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { page, problems } = await openPage(t);
+  await page.goto(`${url}/profile/${slug}?v=2`);
+  await page.getByText("This trace has no events.").waitFor();
+  await page.goto(`${url}/profile/${slug}/summary?v=2`);
+  await page.getByRole("heading", { name: "Overall" }).waitFor();
+  // A card without a metric is left out.
+  assert.equal(await page.getByRole("heading", { name: "Busy share by track" }).count(), 0);
+  assert.deepEqual(problems, []);
+});

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ask, eventually, parametersOf, rowOf } from "./picture.mjs";
-import { openPage, serve } from "./stage.mjs";
+import { openPage, serve, SERVED } from "./stage.mjs";
 
 test("plots filter by kind, and lead to operations and ranks", async (t) => {
   const { url } = await serve(t, "demo", "--ranks", "100", "--straggler", "77", "--collectives", "60");
@@ -12,9 +12,28 @@ test("plots filter by kind, and lead to operations and ranks", async (t) => {
   await page.goto(`${url}/profile/${slug}`);
   await rowOf(page, "Rank 3").waitFor();
 
-  await t.test("a plot filters by kind and leads to an operation", async () => {
+  await t.test("each plot is named in a low panel, and its name leads to it", async () => {
     await page.keyboard.press("g");
     await page.keyboard.press("p");
+    const list = page.getByRole("navigation", { name: "Plots" });
+    const last = page.getByRole("region", { name: "Waiting by rank" });
+    await last.waitFor({ state: "attached" });
+    const panel = page.getByRole("tabpanel").last();
+    const isSeen = async () => {
+      const [inner, outer] = [await last.boundingBox(), await panel.boundingBox()];
+      return inner.y < outer.y + outer.height - 20;
+    };
+    assert.equal(await isSeen(), false);
+    await list.getByRole("button", { name: "By rank" }).click();
+    await eventually(async () => assert.equal(await isSeen(), true));
+    // The list stays in sight and covers no heading.
+    const [names, heading] = [await list.boundingBox(), await last.getByRole("heading").boundingBox()];
+    assert.ok(names.y + names.height <= heading.y + 1, `${names.y} + ${names.height} against ${heading.y}`);
+    await list.getByRole("button", { name: "By kind and size" }).click();
+    await eventually(async () => assert.equal(await isSeen(), false));
+  });
+
+  await t.test("a plot filters by kind and leads to an operation", async () => {
     const plot = page.getByRole("region", { name: "Duration by kind and size" });
     const rows = plot.locator("tbody tr");
     await rows.first().waitFor();
@@ -89,5 +108,33 @@ test("plots filter by kind, and lead to operations and ranks", async (t) => {
     await page.mouse.up();
     await eventually(() => assert.equal(parametersOf(page).get("rank"), "77"));
   });
+  assert.deepEqual(problems, []);
+});
+
+test("the legend over time follows the ranks, also if their times come late", SERVED, async (t) => {
+  const { url } = await serve(t, "demo", "--ranks", "100", "--straggler", "77", "--collectives", "60");
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { page, problems } = await openPage(t, { width: 1600, height: 900 });
+  const legend = page.getByRole("group", { name: "Lines" });
+  // The times of all ranks come once the legend has ranks without times.
+  await page.route(/\/tables\/rank(\?|$)/, async (route) => {
+    await legend.getByRole("button", { name: "Rank 0" }).waitFor();
+    await route.continue();
+  });
+  await page.goto(`${url}/profile/${slug}?v=2&rank=all&tab=plots`);
+  await legend.getByRole("button", { name: "Rank 77" }).waitFor();
+  const colours = await legend.locator(".plot-dot").evaluateAll((dots) => dots.map((dot) => getComputedStyle(dot).backgroundColor));
+  assert.equal(new Set(colours.slice(0, 8)).size, 8, colours.join(" "));
+  assert.deepEqual(problems, []);
+});
+
+test("a rank has no plots, and leads to those of all ranks", async (t) => {
+  const { url } = await serve(t, "demo", "--events", "2000");
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { page, problems } = await openPage(t);
+  await page.goto(`${url}/profile/${slug}?v=2&rank=1&tab=plots`);
+  await page.getByRole("button", { name: "Open the tab Collectives" }).click();
+  await page.getByRole("region", { name: "Waiting over time" }).waitFor();
+  assert.equal(parametersOf(page).get("rank"), "all");
   assert.deepEqual(problems, []);
 });

@@ -16,6 +16,8 @@ const CELLS: f64 = 1024.0;
 const GAP: f64 = 0.1;
 /// A stretch longer than this share of the trace is no better as a view than the whole trace.
 const LONGEST: f64 = 0.25;
+/// A stretch with less than this share of all work is one of several, such as one of three jobs.
+const LEAST_WORK: f64 = 0.5;
 
 /// Work in one cell, over all lanes.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,7 +28,7 @@ struct CellWork {
 }
 
 /// The stretch with the most work between long gaps; `None` unless the stretch is a small part of
-/// the trace. Waits and instants are not work.
+/// the trace and has most of its work. Waits and instants are not work.
 ///
 /// # Errors
 /// If bytes are missing or damaged.
@@ -120,7 +122,7 @@ impl Cells {
         }
     }
 
-    /// The stretch of cells with the most work between two long gaps.
+    /// The stretch of cells between two long gaps that has most of the work.
     fn stretch(&self) -> Option<Interval> {
         let gap_ps = self.whole.duration_ps() as f64 * GAP;
         let (mut best, mut current): (Option<Stretch>, Option<Stretch>) = (None, None);
@@ -137,7 +139,9 @@ impl Cells {
                 }
             };
         }
-        with_more_work(best, current).map(|stretch| stretch.span)
+        let all_ps: f64 = self.work.iter().map(|cell| cell.work_ps as f64).sum();
+        let most = with_more_work(best, current)?;
+        (most.work_ps as f64 >= all_ps * LEAST_WORK).then_some(most.span)
     }
 }
 

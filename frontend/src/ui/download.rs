@@ -153,6 +153,8 @@ fn Entry(format: ExportFormat, profile: StoredValue<String>, rank: Memo<Option<u
     let ExportFormat { key, title, doc, is_per_rank, .. } = format;
     let shown_rank = move || rank.get().filter(|_| is_per_rank);
     let href = move || profile.with_value(|profile| Server::export_path(profile, &key, shown_rank()));
+    // The texts of the command line mark code.
+    let doc = doc.replace('`', "");
     let of_rank = move || shown_rank().map(|rank| format!(" of rank {rank}"));
     view! {
         <a class="downloads-entry" href=href download="">

@@ -30,6 +30,8 @@ impl Shown {
 
 /// Significant digits of rounded numbers.
 const DIGITS: i32 = 4;
+/// Percents below this have no digits.
+const LEAST_PERCENT: f64 = 0.001;
 /// Significant digits of sizes. Further digits matter to nobody.
 const SIZE_DIGITS: i32 = 3;
 const PS_PER_MS: i64 = 1_000 * PS_PER_US;
@@ -116,10 +118,14 @@ pub fn bytes(size: f64) -> String {
     format!("{} {unit}", rounded(value, SIZE_DIGITS))
 }
 
-/// A share as percent: `12.5 %`.
+/// A share as percent: `12.5 %`. A tiny share is `< 0.001 %`: nobody compares its digits.
 #[must_use]
 pub fn percent(share: f64) -> String {
-    format!("{} %", significant(share * 100.0))
+    let percent = share * 100.0;
+    if percent > 0.0 && percent < LEAST_PERCENT {
+        return format!("< {LEAST_PERCENT} %");
+    }
+    format!("{} %", significant(percent))
 }
 
 /// A share of a whole. The share of an empty whole is 0.
@@ -344,6 +350,9 @@ mod tests {
 
     #[test]
     fn small_and_large_numbers_stay_readable() {
+        check_value(FieldContent::Float(2.893e-7), "ratio", "< 0.001 %", Some("0.0000002893"));
+        check_value(FieldContent::Float(0.0), "ratio", "0 %", Some("0"));
+        check_value(FieldContent::Float(0.000_012_5), "ratio", "0.00125 %", Some("0.0000125"));
         check_value(FieldContent::Float(1.5e-7), "count", "1.500e-7", Some("0.00000015"));
         check_value(FieldContent::Float(1e6), "count", "1,000,000", Some("1000000"));
         check_value(FieldContent::Float(1_037.246_8), "", "1037", Some("1037.2468"));

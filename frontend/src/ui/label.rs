@@ -5,11 +5,12 @@
 use nprof_engine::wire::summary::MetricGroup;
 
 /// Meanings of abbreviations.
-const WORDS: [(&str, &str); 9] = [
+const WORDS: [(&str, &str); 10] = [
     ("avg", "average"),
     ("cat", "category"),
     ("evt", "event"),
     ("fn", "function"),
+    ("hz", "frequency"),
     ("instr", "instruction"),
     ("num", "number of"),
     ("param", "parameter"),
@@ -98,6 +99,7 @@ mod tests {
         check("throttle_avg_util_limit_nc0_percent", "Throttle average utilization limit NC0 %");
         check("activation_fn", "Activation function");
         check("throttle_active_nc0_time_ns", "Throttle active NC0 time");
+        check("used_hz", "Used frequency");
         check("layer", "Layer");
         check("q0_x__y", "Q0 x y");
     }

@@ -88,7 +88,7 @@ fn row(rank: &RankFile) -> Vec<String> {
 }
 
 /// An exact time with the largest unit that is not larger than it.
-fn time_text(ps: i128) -> String {
+pub(super) fn time_text(ps: i128) -> String {
     const UNITS: [(i64, &str); 4] =
         [(PS_PER_S, "s"), (1_000 * PS_PER_US, "ms"), (PS_PER_US, "µs"), (PS_PER_NS, "ns")];
     let fits = |(unit, _): &&(i64, &str)| ps.unsigned_abs() >= unit.unsigned_abs().into();

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::clock::time_text;
 use super::size;
 use crate::store::Profile;
 use crate::terminal::visible;
@@ -22,7 +23,7 @@ pub(super) fn tell(profile: &Profile, err: &mut dyn Write) -> io::Result<()> {
     let plural = if kinds.len() == 1 { "" } else { "s" };
     writeln!(err, "{} of warning{plural}:", size::counted(kinds.len() as u64, "kind"))?;
     for warning in kinds.iter().take(SHOWN) {
-        let (what, place) = (visible(&warning.what), visible(&warning.first_place));
+        let (what, place) = (visible(&warning.what), with_units(&visible(&warning.first_place)));
         let (count, title) = (size::count(warning.count), warning.kind.title());
         writeln!(err, "  {count} × {title}: {what} (first: {place})")?;
     }
@@ -31,4 +32,34 @@ pub(super) fn tell(profile: &Profile, err: &mut dyn Write) -> io::Result<()> {
         writeln!(err, "  and {others}; the page of the profile shows all warnings")?;
     }
     Ok(())
+}
+
+/// The text with timestamps such as `6909000000 ps` in the largest unit that fits.
+fn with_units(text: &str) -> String {
+    let mut shown = Vec::new();
+    let mut words = text.split(' ').peekable();
+    while let Some(word) = words.next() {
+        let ps = word.parse().ok().filter(|_| words.next_if_eq(&"ps").is_some());
+        shown.push(ps.map_or_else(|| word.to_owned(), time_text));
+    }
+    shown.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(with_units(text), expected);
+    }
+
+    #[test]
+    fn timestamps_have_readable_units() {
+        check("a.json, 6909000000 ps on track \"stream 7\"", "a.json, 6.909 ms on track \"stream 7\"");
+        check("-1500 ps", "-1.5 ns");
+        check("byte 19", "byte 19");
+        check("two  spaces, 12 maps", "two  spaces, 12 maps");
+        check("no ps here", "no ps here");
+    }
 }

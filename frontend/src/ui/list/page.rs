@@ -205,7 +205,7 @@ pub fn ListPage() -> impl IntoView {
     }
 }
 
-const HINT: &str = "Drop trace files anywhere on this page to ingest them: NTFF (with its NEFF), neuron-profile JSON, or Chrome Trace JSON, plain or .gz.";
+const HINT: &str = "Drop trace files anywhere on this page to ingest them: NTFF (with its NEFF), neuron-profile JSON, AIU traces, PyTorch and Chrome traces; plain, compressed or in archives.";
 
 /// Notice that the server stopped answering while a list is shown.
 #[component]

@@ -1,6 +1,7 @@
 //! The Summary place: the metrics of the rank, in cards.
 
 use leptos::prelude::*;
+use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::summary::{Metric, MetricGroup, Summary};
 
 use super::opened::Opened;
@@ -33,7 +34,7 @@ pub fn SummaryPage(
         Some(Ok(summary)) if summary.groups.is_empty() => {
             view! { <p class="panel-empty">"No metrics are defined for this kind of trace."</p> }.into_any()
         }
-        Some(Ok(summary)) => groups(&summary).into_any(),
+        Some(Ok(summary)) => groups(opened, &summary).into_any(),
     };
     view! {
         <main class="summary-place" aria-label="Summary">
@@ -79,16 +80,20 @@ fn SummaryHead(opened: Opened) -> impl IntoView {
     }
 }
 
-fn groups(summary: &Summary) -> impl IntoView + use<> {
-    let groups = summary.groups.iter().cloned().map(|group| view! { <Group group /> }).collect_view();
+fn groups(opened: Opened, summary: &Summary) -> impl IntoView + use<> {
+    let filled = summary.groups.iter().filter(|group| !group.metrics.is_empty());
+    let groups = filled.cloned().map(|group| view! { <Group opened group /> }).collect_view();
     view! { <div class="cards">{groups}</div> }
 }
 
 #[component]
-fn Group(group: MetricGroup) -> impl IntoView {
+fn Group(opened: Opened, group: MetricGroup) -> impl IntoView {
+    let is_of_all = opened.rank_number.get_untracked() == Some(ALL_RANKS);
     let row = |metric: &Metric| {
         let label = label_of_metric(&group, &metric.name);
-        view! { <Row label metric=metric.clone() /> }
+        let rank = rank_of(&label).filter(|_| is_of_all && group.has_names_of_trace);
+        let to_rank = rank.map(|rank| Callback::new(move |()| opened.act(&Command::OpenRank(rank))));
+        view! { <Row label metric=metric.clone() to_rank /> }
     };
     let rows = group.metrics.iter().map(row).collect_view();
     view! {
@@ -99,16 +104,28 @@ fn Group(group: MetricGroup) -> impl IntoView {
     }
 }
 
+/// The rank that a metric of all ranks is about.
+fn rank_of(label: &str) -> Option<u32> {
+    label.strip_prefix("rank ")?.parse().ok()
+}
+
+/// A metric. Its label leads `to_rank`, if the metric is about a rank.
 #[component]
-fn Row(label: String, metric: Metric) -> impl IntoView {
+fn Row(label: String, metric: Metric, to_rank: Option<Callback<()>>) -> impl IntoView {
     let Shown { text, exact } = format::value(&metric.value, &metric.unit);
     let value = match exact {
         Some(exact) => view! { <Explained text doc=exact /> }.into_any(),
         None => text.into_any(),
     };
-    let label = match label.trim().is_empty() {
-        true => view! { <Name name=label /> }.into_any(),
-        false => view! { <Explained text=label doc=explanation(&metric.name, &metric.doc) /> }.into_any(),
+    let label = match to_rank {
+        Some(to_rank) => view! {
+            <button class="button-link" type="button" title=metric.doc on:click=move |_| to_rank.run(())>
+                {label}
+            </button>
+        }
+        .into_any(),
+        None if label.trim().is_empty() => view! { <Name name=label /> }.into_any(),
+        None => view! { <Explained text=label doc=explanation(&metric.name, &metric.doc) /> }.into_any(),
     };
     view! {
         <div>

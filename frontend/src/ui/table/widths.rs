@@ -21,9 +21,25 @@ pub fn widths(table: &DataTable, columns: &[usize]) -> Vec<usize> {
         .map(|column| {
             let step = (table.rows / SAMPLE).max(1) as usize;
             let rows = (0..table.rows).step_by(step).chain(table.rows.checked_sub(1));
-            let values = rows.map(|row| cell_title(column, row).chars().count());
+            let values = rows.map(|row| width(&cell_title(column, row)));
             // The title has a sign for the order beside it.
             values.max().unwrap_or_default().max(column.title.chars().count() + 2).clamp(NARROWEST, widest)
         })
         .collect()
+}
+
+/// Width of a text in digits. Capitals are a third wider than digits.
+fn width(text: &str) -> usize {
+    let capitals = text.chars().filter(char::is_ascii_uppercase).count();
+    text.chars().count() + capitals.div_ceil(3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capitals_need_more_room() {
+        assert_eq!((width("compute_exec"), width("COMPUTE_EXEC"), width("12.5 ms")), (12, 16, 7));
+    }
 }

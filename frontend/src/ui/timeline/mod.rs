@@ -10,7 +10,7 @@ mod canvases;
 mod first_picture;
 mod frame;
 mod hits;
-mod measure;
+pub mod measure;
 mod minimap;
 mod notices;
 mod pointer;
@@ -32,7 +32,7 @@ use nprof_engine::wire::detail::SliceDetail;
 use self::areas::{Rows, RulerArea};
 use self::canvases::Canvases;
 use self::minimap::Minimap;
-use self::notices::{ActivePart, BesideTrace, Missing, Problem, describe, zero_in_words};
+use self::notices::{ActivePart, BesideTrace, Missing, NoTracks, Problem, describe, zero_in_words};
 use self::shown::Shown;
 use self::stage::StageHandle;
 use self::step::Steps;
@@ -130,6 +130,7 @@ pub fn Timeline(
             </div>
             <Rows parts scene stage on_command />
             <BesideTrace window=scene.window whole=scene.whole clock=times.clock on_command />
+            <NoTracks layout=scene.layout />
             <ActivePart view reach=times.reach on_command />
             <Problem problem stage />
             <Missing missing />

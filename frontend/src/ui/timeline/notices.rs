@@ -10,6 +10,7 @@ use nprof_engine::wire::detail::SliceDetail;
 use super::Tracks;
 use super::stage::StageHandle;
 use crate::ui::format;
+use crate::view::layout::Layout;
 use crate::view::outside::Outside;
 use crate::view::window::Reach;
 use crate::view::{Clock, Command, View};
@@ -84,6 +85,24 @@ pub fn BesideTrace(
                     <button type="button" class="button" on:click=move |_| on_command.run(Command::ShowAll)>
                         "Show all"
                     </button>
+                </div>
+            }
+        })
+    }
+}
+
+/// Shows that there is nothing to draw, because the trace has no events.
+#[component]
+pub fn NoTracks(
+    /// The rows of the timeline.
+    layout: Memo<Arc<Layout>>,
+) -> impl IntoView {
+    let is_empty = Memo::new(move |_| layout.with(|layout| layout.rows.is_empty()));
+    move || {
+        is_empty.get().then(|| {
+            view! {
+                <div class="timeline-beside" role="status">
+                    "This trace has no events."
                 </div>
             }
         })

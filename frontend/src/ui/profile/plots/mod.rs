@@ -20,6 +20,7 @@ use crate::draw::palette::{self, Ground, Rgb};
 use crate::ui::asked::Asked;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::theme::{CurrentTheme, Theme};
+use crate::view::Command;
 use crate::view::spread::Operations;
 
 /// Most rows of operations that the page asks for.
@@ -63,21 +64,62 @@ pub fn Plots(
     let state = Memo::new(move |_| asked.answer().map(|answer| answer.err().map(|error| error.to_string())));
     opened.times.show();
     move || match state.get() {
-        _ if !has_plots(opened) => {
-            view! { <p class="panel-empty">"Plots are about all ranks: open the tab Collectives."</p> }
-                .into_any()
-        }
+        _ if !has_plots(opened) => view! { <NotHere opened /> }.into_any(),
         None => view! { <Loading what="Loading operations …" /> }.into_any(),
         Some(Some(reason)) => {
             view! { <Failure title="The operations did not arrive" reason on_retry=retry /> }.into_any()
         }
         Some(None) => view! {
             <div class="plots">
-                <Spreads opened operations />
-                <OverTime opened />
-                <RankBars opened />
+                <List />
+                <div class="plots-grid">
+                    <Spreads opened operations />
+                    <OverTime opened />
+                    <RankBars opened />
+                </div>
             </div>
         }
         .into_any(),
+    }
+}
+
+/// The way from a rank to the plots of all ranks.
+#[component]
+fn NotHere(opened: Opened) -> impl IntoView {
+    view! {
+        <div class="panel-empty">
+            <p>
+                "Plots are about all ranks. "
+                <button
+                    class="button-link"
+                    type="button"
+                    on:click=move |_| opened.act(&Command::OpenRank(ALL_RANKS))
+                >
+                    "Open the tab Collectives"
+                </button>
+            </p>
+        </div>
+    }
+}
+
+/// The plots by name. A click scrolls to one: a low panel shows only the first.
+#[component]
+fn List() -> impl IntoView {
+    let entry = |(title, id): (&'static str, &'static str)| {
+        let show = move |_| {
+            document().get_element_by_id(id).into_iter().for_each(|plot| plot.scroll_into_view());
+        };
+        view! {
+            <button class="button-link" type="button" on:click=show>
+                {title}
+            </button>
+        }
+    };
+    let plots =
+        [(spreads::TITLE, spreads::ID), (over_time::TITLE, over_time::ID), (rank_bars::TITLE, rank_bars::ID)];
+    view! {
+        <nav class="plots-list" aria-label="Plots">
+            {plots.map(entry).collect_view()}
+        </nav>
     }
 }

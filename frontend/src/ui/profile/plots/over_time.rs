@@ -18,10 +18,19 @@ use crate::ui::failure::Failure;
 use crate::ui::format;
 use crate::ui::message::Messages;
 use crate::ui::profile::opened::Opened;
+use crate::ui::timeline::measure;
 use crate::view::TimeScale;
 use crate::view::sheet::rank_label;
-use crate::view::ticks::Ruler;
+use crate::view::ticks::{Ruler, Tick};
 use crate::view::waits::{self, MOST_LINES, MOST_STEPS, asked_span};
+
+/// The heading.
+pub const TITLE: &str = "Over time";
+/// The plot's id, to which the list of plots leads.
+pub const ID: &str = "plot-over-time";
+
+/// Width of a letter of the axis with its share of the padding, in CSS pixels.
+const LETTER_PX: f64 = 7.5;
 
 /// Something that the legend hides and shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,8 +56,8 @@ struct Plot {
     opened: Opened,
     /// Ranks that have a line, by number.
     ranks: Memo<Vec<u32>>,
-    /// Whether there are ranks without a line.
-    is_part: Memo<bool>,
+    /// All ranks of the profile.
+    all: Memo<Vec<u32>>,
     steps: Memo<Arc<WaitSteps>>,
     window: Memo<Interval>,
     hidden: RwSignal<BTreeSet<Shape>>,
@@ -61,6 +70,12 @@ struct Plot {
 impl Plot {
     fn is_drawn(self, shape: Shape) -> bool {
         self.hidden.with(|hidden| !hidden.contains(&shape))
+    }
+
+    /// Whether there are ranks without a line. This is no memo of the ranks with a line: an effect
+    /// that reads such a memo and then the ranks misses changes of the ranks.
+    fn is_part(self) -> bool {
+        self.ranks.with(Vec::len) < self.all.with(Vec::len)
     }
 
     fn colour(self, shape: Shape) -> String {
@@ -164,7 +179,7 @@ pub fn OverTime(
     let plot = Plot {
         opened,
         ranks,
-        is_part: Memo::new(move |_| all.with(Vec::len) > ranks.with(Vec::len)),
+        all,
         steps,
         window,
         hidden: RwSignal::new(BTreeSet::new()),
@@ -179,9 +194,9 @@ pub fn OverTime(
         })
     };
     view! {
-        <section class="plot" aria-label="Waiting over time">
+        <section class="plot" id=ID aria-label="Waiting over time">
             <div class="plot-head">
-                <h3>"Over time"</h3>
+                <h3>{TITLE}</h3>
                 <Legend plot />
                 <span class="muted plot-said">{said}</span>
             </div>
@@ -228,7 +243,7 @@ fn Legend(plot: Plot) -> impl IntoView {
         }
     };
     let shapes = move || {
-        let all = plot.is_part.get().then_some([Shape::Median, Shape::Range]).into_iter().flatten();
+        let all = plot.is_part().then_some([Shape::Median, Shape::Range]).into_iter().flatten();
         let ranks = plot.ranks.get().into_iter().map(Shape::Rank);
         ranks.chain(all).map(button).collect_view()
     };
@@ -243,6 +258,8 @@ fn Legend(plot: Plot) -> impl IntoView {
 #[component]
 fn Area(plot: Plot) -> impl IntoView {
     let node = NodeRef::<Div>::new();
+    let size_px = RwSignal::new((0.0, 0.0));
+    measure::follow(node, node, size_px);
     let point = move |event: &web_sys::MouseEvent| {
         let Some(area) = node.get_untracked() else { return };
         let across = f64::from(event.offset_x()) / f64::from(area.client_width()).max(1.0);
@@ -290,7 +307,7 @@ fn Area(plot: Plot) -> impl IntoView {
             >
                 <Lines plot />
             </div>
-            <TimeAxis plot />
+            <TimeAxis plot width_px=Signal::derive(move || size_px.get().0) />
         </div>
     }
 }
@@ -305,9 +322,9 @@ fn Lines(plot: Plot) -> impl IntoView {
     let shapes = move || {
         let steps = plot.steps.get();
         let top = waits::top(&steps);
-        let range = (plot.is_part.get() && plot.is_drawn(Shape::Range))
+        let range = (plot.is_part() && plot.is_drawn(Shape::Range))
             .then(|| view! { <path class="plot-range" d=waits::area(&steps.least, &steps.most, top) /> });
-        let median = (plot.is_part.get() && plot.is_drawn(Shape::Median))
+        let median = (plot.is_part() && plot.is_drawn(Shape::Median))
             .then(|| view! { <path class="plot-line plot-line-median" d=waits::line(&steps.median, top) /> });
         let line = |of: &nprof_engine::wire::waits::WaitShares| {
             let shape = Shape::Rank(of.rank);
@@ -341,16 +358,20 @@ fn Lines(plot: Plot) -> impl IntoView {
     }
 }
 
-/// The times below the lines, as on the ruler.
+/// The times below the lines, as on the ruler. A label that would be cut off is left out.
 #[component]
-fn TimeAxis(plot: Plot) -> impl IntoView {
+fn TimeAxis(plot: Plot, width_px: Signal<f64>) -> impl IntoView {
     let labels = move || {
-        let scale = TimeScale { window: plot.window.get(), width_px: plot.opened.tracks_px.get().0.max(1.0) };
+        let scale = TimeScale { window: plot.window.get(), width_px: width_px.get().max(1.0) };
         let ruler = Ruler::new(&scale, plot.first_ps());
         let base = ruler.base.map(|base| view! { <span class="plot-time-base">{base}</span> });
-        let label = |tick: &crate::view::ticks::Tick| {
-            let share = scale.px_from_time(tick.time_ps) / scale.width_px;
-            view! { <span style:left=format!("{:.3}%", share * 100.0)>{tick.label.clone()}</span> }
+        let label = |tick: &Tick| {
+            let left_px = scale.px_from_time(tick.time_ps);
+            let room_px = tick.label.chars().count() as f64 * LETTER_PX;
+            let share = left_px / scale.width_px;
+            (left_px + room_px <= scale.width_px).then(
+                || view! { <span style:left=format!("{:.3}%", share * 100.0)>{tick.label.clone()}</span> },
+            )
         };
         view! { {base} {ruler.ticks.iter().map(label).collect_view()} }
     };

@@ -15,6 +15,11 @@ use crate::view::sheet::rank_label;
 use crate::view::standing::{RankOrder, Standings};
 use crate::view::{Command, DataChange};
 
+/// The heading.
+pub const TITLE: &str = "By rank";
+/// The plot's id, to which the list of plots leads.
+pub const ID: &str = "plot-by-rank";
+
 /// The bars with their tools.
 #[component]
 pub fn RankBars(
@@ -55,9 +60,9 @@ pub fn RankBars(
     let sort = Callback::new(move |order| opened.act(&Command::SortRanks(order)));
     let table = move |_| opened.act(&Command::Data(DataChange::Open(RANKS.name.to_owned())));
     view! {
-        <section class="plot" aria-label="Waiting by rank">
+        <section class="plot" id=ID aria-label="Waiting by rank">
             <div class="plot-head">
-                <h3>"By rank"</h3>
+                <h3>{TITLE}</h3>
                 <RankOrderMenu order known=opened.times.known on_choose=sort />
                 <span class="muted">{said}</span>
                 <button class="button-link plot-table-link" type="button" on:click=table>"Table"</button>

@@ -12,6 +12,11 @@ use crate::ui::format;
 use crate::ui::profile::opened::Opened;
 use crate::view::spread::{LogScale, OperationTime, Operations, Spread};
 
+/// The heading.
+pub const TITLE: &str = "By kind and size";
+/// The plot's id, to which the list of plots leads.
+pub const ID: &str = "plot-by-kind";
+
 /// Choices of the plot.
 #[derive(Clone, Copy)]
 struct Choices {
@@ -64,9 +69,9 @@ pub fn Spreads(
         is_cut.then(|| format!("Of the first {} operations.", format::count(count)))
     };
     view! {
-        <section class="plot" aria-label="Duration by kind and size">
+        <section class="plot" id=ID aria-label="Duration by kind and size">
             <div class="plot-head">
-                <h3>"By kind and size"</h3>
+                <h3>{TITLE}</h3>
                 <TimeSwitch time />
                 <Legend choices />
                 <span class="muted">{cut}</span>
