@@ -136,3 +136,18 @@ test("a trace without events says so", async (t) => {
   assert.equal(await page.getByRole("heading", { name: "Busy share by track" }).count(), 0);
   assert.deepEqual(problems, []);
 });
+
+test("the notice about the active part can be closed", async (t) => {
+  const slice = (ts) => ({ ph: "X", pid: 1, tid: 1, name: "step", ts, dur: 900 });
+  const busy = Array.from({ length: 20 }, (_, at) => slice(10_000_000 + at * 1_000));
+  const { url } = await serve(t, "view", ...(await traces(t, { traceEvents: [slice(0), ...busy] })));
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { page, problems } = await openPage(t);
+  const notice = page.getByText("Showing the active");
+  await page.goto(`${url}/profile/${slug}?v=2`);
+  await notice.waitFor();
+  await page.getByRole("button", { name: "Close the notice" }).click();
+  await notice.waitFor({ state: "detached" });
+  assert.equal(await page.getByRole("button", { name: "Show all", exact: true }).count(), 0);
+  assert.deepEqual(problems, []);
+});

@@ -60,7 +60,8 @@ impl Ruler {
                 let sign = if offset_ps < 0 { "" } else { sign };
                 // Each label uses the coarsest unit that it reaches: "1 µs" after "500 ns".
                 let (unit_ps, symbol) = unit_of(offset_ps.saturating_abs().max(unit_ps));
-                let label = format!("{sign}{} {symbol}", in_unit(offset_ps, unit_ps));
+                let label =
+                    format!("{sign}{} {symbol}", in_unit(offset_ps, unit_ps, decimals(step_ps, unit_ps)));
                 Tick { time_ps: time_ps.saturating_add(zero_ps), label }
             })
             .collect();
@@ -83,7 +84,7 @@ pub(super) fn base_of(scale: &TimeScale, zero_ps: i64) -> (i64, i64) {
 /// A time in full, in the coarsest unit that it reaches: `59,602.423028 s`.
 pub(super) fn in_full(time_ps: i64) -> String {
     let (unit_ps, symbol) = unit_of(time_ps.saturating_abs());
-    format!("{} {symbol}", in_unit(time_ps, unit_ps))
+    format!("{} {symbol}", in_unit(time_ps, unit_ps, 0))
 }
 
 /// The smallest of 1, 2, 5 times a power of ten that is at least `least_ps`, and the distance of
@@ -119,8 +120,15 @@ fn base(window: Interval, unit_ps: i64) -> i64 {
     window.start.0.div_euclid(coarser_ps).saturating_mul(coarser_ps)
 }
 
-/// A time in a unit: exact, with commas between thousands and without trailing zeros.
-fn in_unit(time_ps: i64, unit_ps: i64) -> String {
+/// The decimals in a unit that tell all multiples of a step apart.
+fn decimals(step_ps: i64, unit_ps: i64) -> usize {
+    let is_enough = |decimals: &u32| step_ps % (unit_ps / 10_i64.pow(*decimals)).max(1) == 0;
+    (0..=unit_ps.ilog10()).find(is_enough).unwrap_or(0) as usize
+}
+
+/// A time in a unit: exact, with commas between thousands, and without trailing zeros beyond a
+/// number of decimals.
+fn in_unit(time_ps: i64, unit_ps: i64, least_decimals: usize) -> String {
     let (size, unit) = (time_ps.unsigned_abs(), unit_ps.unsigned_abs());
     let (whole, rest) = (size / unit, size % unit);
     let mut text = String::new();
@@ -134,11 +142,12 @@ fn in_unit(time_ps: i64, unit_ps: i64) -> String {
         }
         text.push(digit);
     }
-    if rest > 0 {
-        let decimals = unit.ilog10() as usize;
-        let fraction = format!("{rest:0decimals$}");
+    let all = unit.ilog10() as usize;
+    let fraction = format!("{rest:0all$}");
+    let decimals = fraction.trim_end_matches('0').len().max(least_decimals.min(all));
+    if decimals > 0 {
         text.push('.');
-        text.push_str(fraction.trim_end_matches('0'));
+        text.push_str(&fraction[..decimals]);
     }
     text
 }
@@ -159,15 +168,16 @@ mod tests {
     fn labels_suit_the_zoom() {
         check(0, PS_PER_S, 500.0, "0 ms | 200 ms | 400 ms | 600 ms | 800 ms");
         check(0, 4_000_000, 400.0, "0 µs | 1 µs | 2 µs | 3 µs");
-        check(0, 1_500, 400.0, "0 ns | 0.5 ns | 1 ns");
-        check(0, 2_000_000, 400.0, "0 ns | 500 ns | 1 µs | 1.5 µs");
+        check(0, 1_500, 400.0, "0.0 ns | 0.5 ns | 1.0 ns");
+        check(0, 2_000_000, 400.0, "0 ns | 500 ns | 1.0 µs | 1.5 µs");
+        check(1_869 * PS_PER_US, 1_875 * PS_PER_US, 300.0, "1.870 ms | 1.872 ms | 1.874 ms");
         check(-2 * PS_PER_S, 2 * PS_PER_S, 400.0, "−2 s | −1 s | 0 s | 1 s");
     }
 
     #[test]
     fn far_from_zero_labels_count_from_a_base() {
         let start = 1_234 * PS_PER_MS + 560 * PS_PER_US;
-        check(start, start + 2 * PS_PER_US, 400.0, "[1.23456 s] | +0 ns | +500 ns | +1 µs | +1.5 µs");
+        check(start, start + 2 * PS_PER_US, 400.0, "[1.23456 s] | +0 ns | +500 ns | +1.0 µs | +1.5 µs");
     }
 
     #[test]
@@ -185,7 +195,7 @@ mod tests {
         let ruler = Ruler::new(&TimeScale { window, width_px: 400.0 }, zero_ps);
         let ticks: Vec<_> =
             ruler.ticks.iter().map(|tick| (tick.time_ps - zero_ps, tick.label.as_str())).collect();
-        assert_eq!(ticks, [(0, "0 ns"), (500_000, "500 ns"), (1_000_000, "1 µs"), (1_500_000, "1.5 µs")]);
+        assert_eq!(ticks, [(0, "0 ns"), (500_000, "500 ns"), (1_000_000, "1.0 µs"), (1_500_000, "1.5 µs")]);
         assert_eq!(ruler.base, None);
     }
 

@@ -1,10 +1,11 @@
-//! Metrics as `neuron-profile view --output-format summary-text` and `summary-json` write them.
+//! Metrics as `neuron-profile view --output-format summary-text` and `summary-json` write them. The
+//! text of profiles of other vendors has headings and units in addition.
 
 use std::io::{self, Write};
 
 use nprof_engine::exec::Work;
 use nprof_engine::wire::detail::FieldContent;
-use nprof_engine::wire::summary::Summary;
+use nprof_engine::wire::summary::{Metric, Summary};
 use serde_json::{Map, Value as Json};
 
 use super::{Choices, ExportError, Prepared, RanksOf};
@@ -22,15 +23,16 @@ pub fn metrics(summary: &Summary) -> Map<String, Json> {
     all.map(|metric| (metric.name.clone(), json(&metric.value))).collect()
 }
 
-/// The metrics of these ranks as a table of two columns, with a heading per rank if there are
-/// several.
+/// The metrics of these ranks as a table, with a heading per rank if there are several.
 ///
 /// # Errors
 /// If a segment cannot be read.
 pub fn prepare_text<'a>(of: RanksOf<'a>, _: &'a Choices) -> Result<Prepared<'a>, ExportError> {
-    let ranks = of_ranks(of)?;
+    // Scripts read the text of neuron-profile as lines of a name and a value.
+    let is_plain = of.profile.manifest.source == nprof_engine::vendor::neuron::SOURCE;
+    let ranks = of_ranks(of, Summary::clone)?;
     Ok(Prepared::new(move |out| {
-        for (at, (rank, metrics)) in ranks.iter().enumerate() {
+        for (at, (rank, summary)) in ranks.iter().enumerate() {
             if ranks.len() > 1 {
                 writeln!(
                     out,
@@ -40,10 +42,36 @@ pub fn prepare_text<'a>(of: RanksOf<'a>, _: &'a Choices) -> Result<Prepared<'a>,
                     visible(&rank.id)
                 )?;
             }
-            write_text(metrics, out)?;
+            if is_plain {
+                write_text(&metrics(summary), out)?;
+            } else {
+                write_groups(summary, out)?;
+            }
         }
         Ok(())
     }))
+}
+
+/// The metrics under the headings of their groups, each with its unit. Groups can have metrics of
+/// the same name.
+fn write_groups(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let groups = || summary.groups.iter().filter(|group| !group.metrics.is_empty());
+    let name = |metric: &Metric| cell(&metric.name, MAX_NAME_CHARS);
+    let all = groups().flat_map(|group| &group.metrics);
+    let width = all.map(|metric| name(metric).chars().count()).max().unwrap_or(0);
+    for (at, group) in groups().enumerate() {
+        writeln!(out, "{}{}", if at > 0 { "\n" } else { "" }, visible(&group.title))?;
+        for metric in &group.metrics {
+            let value = match json(&metric.value) {
+                Json::String(text) => text,
+                value => value.to_string(),
+            };
+            let gap = " ".repeat(width - name(metric).chars().count());
+            let line = format!("{}{gap}  {} {}", name(metric), visible(&value), visible(&metric.unit));
+            writeln!(out, "{}", line.trim_end())?;
+        }
+    }
+    Ok(())
 }
 
 fn write_text(metrics: &Map<String, Json>, out: &mut dyn Write) -> io::Result<()> {
@@ -66,7 +94,7 @@ fn write_text(metrics: &Map<String, Json>, out: &mut dyn Write) -> io::Result<()
 /// If a segment cannot be read.
 pub fn prepare_json<'a>(of: RanksOf<'a>, _: &'a Choices) -> Result<Prepared<'a>, ExportError> {
     let mut all = Map::new();
-    for (rank, metrics) in of_ranks(of)? {
+    for (rank, metrics) in of_ranks(of, metrics)? {
         // Ranks of the same input have the same id. The rank's number keeps them apart.
         let key = if all.contains_key(&rank.id) {
             format!("{}_rank_{}", rank.id, rank.rank)
@@ -81,13 +109,11 @@ pub fn prepare_json<'a>(of: RanksOf<'a>, _: &'a Choices) -> Result<Prepared<'a>,
     }))
 }
 
-/// A rank with its metrics by name.
-type Measured<'a> = (&'a RankFile, Map<String, Json>);
-
-fn of_ranks(of: RanksOf<'_>) -> Result<Vec<Measured<'_>>, ExportError> {
+/// Each rank with what is taken from its summary.
+fn of_ranks<T>(of: RanksOf<'_>, taken: fn(&Summary) -> T) -> Result<Vec<(&RankFile, T)>, ExportError> {
     let measured = of.open()?.into_iter().map(|opened| {
         let rank = opened.rank;
-        opened.read(|segment| Ok((rank, metrics(&summary_of(of.profile, rank, segment, Work::IN_PLACE)?))))
+        opened.read(|segment| Ok((rank, taken(&summary_of(of.profile, rank, segment, Work::IN_PLACE)?))))
     });
     measured.collect()
 }
@@ -108,38 +134,62 @@ fn json(value: &FieldContent) -> Json {
 
 #[cfg(test)]
 mod tests {
-    use nprof_engine::wire::summary::{Metric, MetricGroup};
+    use nprof_engine::wire::summary::MetricGroup;
 
     use super::*;
 
+    fn summary(groups: Vec<MetricGroup>) -> Summary {
+        Summary { rank: 0, groups }
+    }
+
+    fn group(title: &str, metrics: Vec<Metric>) -> MetricGroup {
+        let title = title.to_owned();
+        MetricGroup { key: String::new(), title, has_names_of_trace: false, metrics }
+    }
+
+    fn metric(name: &str, value: FieldContent, unit: &str) -> Metric {
+        Metric { name: name.to_owned(), value, unit: unit.to_owned(), doc: String::new() }
+    }
+
     #[test]
     fn metrics_of_all_groups_keep_their_order_and_types() {
-        let metric = |name: &str, value| Metric {
-            name: name.to_owned(),
-            value,
-            unit: String::new(),
-            doc: String::new(),
-        };
-        let group = |metrics| MetricGroup {
-            key: String::new(),
-            title: String::new(),
-            has_names_of_trace: false,
-            metrics,
-        };
-        let summary = Summary {
-            rank: 0,
-            groups: vec![
-                group(vec![
-                    metric("total_time", FieldContent::Float(0.25)),
-                    metric("b", FieldContent::Int(-1)),
-                ]),
-                group(vec![
-                    metric("nan", FieldContent::Float(f64::NAN)),
-                    metric("list", FieldContent::Json("[1]".to_owned())),
-                ]),
-            ],
-        };
+        let summary = summary(vec![
+            group(
+                "",
+                vec![
+                    metric("total_time", FieldContent::Float(0.25), "s"),
+                    metric("b", FieldContent::Int(-1), ""),
+                ],
+            ),
+            group(
+                "",
+                vec![
+                    metric("nan", FieldContent::Float(f64::NAN), ""),
+                    metric("list", FieldContent::Json("[1]".to_owned()), ""),
+                ],
+            ),
+        ]);
         let text = Json::Object(metrics(&summary)).to_string();
         assert_eq!(text, r#"{"total_time":0.25,"b":-1,"nan":"NaN","list":[1]}"#);
+    }
+
+    #[test]
+    fn groups_have_headings_and_metrics_units() {
+        let summary = summary(vec![
+            group("Clock", vec![metric("start", FieldContent::Int(3), "ns")]),
+            group("Empty", vec![]),
+            group(
+                "Kernels",
+                vec![
+                    metric("start", FieldContent::Text("a\nb".to_owned()), ""),
+                    metric("longest", FieldContent::Float(0.5), "s"),
+                ],
+            ),
+        ]);
+        let mut text = Vec::new();
+        write_groups(&summary, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.starts_with("Clock\nstart    3 ns\n\nKernels\nstart    a"), "{text}");
+        assert!(text.ends_with("\nlongest  0.5 s\n") && text.lines().count() == 6, "{text}");
     }
 }

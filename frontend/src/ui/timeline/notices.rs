@@ -10,6 +10,7 @@ use nprof_engine::wire::detail::SliceDetail;
 use super::Tracks;
 use super::stage::StageHandle;
 use crate::ui::format;
+use crate::ui::icon::{Glyph, Icon};
 use crate::view::layout::Layout;
 use crate::view::outside::Outside;
 use crate::view::window::Reach;
@@ -109,7 +110,8 @@ pub fn NoTracks(
     }
 }
 
-/// Shows that only the busy part is visible, and offers the rest.
+/// Shows that only the busy part is visible, and offers the rest. It covers tracks, so it can be
+/// closed.
 #[component]
 pub fn ActivePart(
     /// The current view.
@@ -119,8 +121,9 @@ pub fn ActivePart(
     /// Receives the user's commands.
     on_command: Callback<Command>,
 ) -> impl IntoView {
+    let is_closed = RwSignal::new(false);
     let shown = Memo::new(move |_| {
-        let is_first = view.with(|view| view.window.is_none());
+        let is_first = view.with(|view| view.window.is_none()) && !is_closed.get();
         let reach = reach.get();
         let active = reach.active.filter(|_| is_first)?;
         Some((format::duration(active.duration_ps()), format::duration(reach.whole.duration_ps())))
@@ -132,6 +135,15 @@ pub fn ActivePart(
                     <span>"Showing the active "<b>{active}</b>" of "{whole}</span>
                     <button type="button" class="button" on:click=move |_| on_command.run(Command::ShowAll)>
                         "Show all"
+                    </button>
+                    <button
+                        type="button"
+                        class="button button-icon"
+                        title="Close"
+                        aria-label="Close the notice"
+                        on:click=move |_| is_closed.set(true)
+                    >
+                        <Icon glyph=Glyph::Close />
                     </button>
                 </div>
             }
