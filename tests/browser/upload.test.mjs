@@ -8,12 +8,22 @@ import test from "node:test";
 import { gzipSync } from "node:zlib";
 import { ask, eventually } from "./picture.mjs";
 import { openPage, serve } from "./stage.mjs";
-import { chooseFile, TRACE } from "./trace.mjs";
+import { TRACE } from "./trace.mjs";
 
 const BYTES_PER_S = 24e6;
 const EVENTS = 1_000_000;
 
-/** A trace that takes seconds to send and to read. */
+/** Chooses a trace that takes seconds to send and to read: a file, because a text of its size cannot be passed on. */
+async function chooseLongTrace(t, page) {
+  const folder = await mkdtemp(join(tmpdir(), "nprof-long-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, "long.json");
+  await writeFile(file, longTrace());
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Ingest files" }).click();
+  await (await chooser).setFiles(file);
+}
+
 function longTrace() {
   const event = (at) =>
     `{"ph":"X","pid":1,"tid":${at % 8},"ts":${at},"dur":5,"name":"step ${at % 50}","args":{"at":${at}}}`;
@@ -103,7 +113,7 @@ test("an upload is watched, stopped and sent again", async (t) => {
       assert.ok(now > 0 && now < 100, `${name}: ${now} %`);
     });
 
-  await chooseFile(page, "long.json", longTrace());
+  await chooseLongTrace(t, page);
   await isUnderWay("Sending");
   assert.match(await uploads.innerText(), /Sending: [\d.]+ [KM]iB of [\d.]+ MiB/);
   await cancel.click();
@@ -133,7 +143,7 @@ test("a server that ends while it reads is said to be gone", async (t) => {
   const { url, stop } = await serve(t, "serve");
   const { page } = await openPage(t);
   await page.goto(url);
-  await chooseFile(page, "long.json", longTrace());
+  await chooseLongTrace(t, page);
   const uploads = page.getByRole("region", { name: "Uploads" });
   await uploads.getByRole("progressbar", { name: "Reading the trace" }).waitFor();
   await stop();
