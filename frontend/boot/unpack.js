@@ -1,25 +1,19 @@
-// Starts the page of a file that holds a profile. Script and programs stand in the file as Z85 with a comma for "<", or
-// lie beside it on a web host. Those of the page are packed by gzip, which browsers unpack by themselves.
+// Starts the page of a file that contains a profile. Script and programs are text of the file with seven bits a
+// character, or files next to it on a web host. The page's own are packed by gzip, which browsers unpack.
 (() => {
   const boot = document.getElementById("boot");
   boot.textContent = "Unpacking nprof …";
 
-  const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&,>()[]{}@%$#";
-  const values = new Float64Array(128).fill(NaN);
-  for (let value = 0; value < 85; value++) values[DIGITS.charCodeAt(value)] = value;
-  // Five digits are four bytes. In the last group, each "#" in front stands for a byte that is not there.
+  // The low seven bits of a character count. Its eighth bit keeps it apart from what a parser would change.
   const bytesOf = (text) => {
-    const missing = text.slice(-5).match(/^#*/)[0].length;
-    const padded = text.slice(0, -5) + text.slice(-5).replace(/^#*/, "0".repeat(missing));
-    const view = new DataView(new ArrayBuffer((padded.length / 5) * 4));
-    for (let group = 0; group * 5 < padded.length; group++) {
-      let number = 0;
-      for (let at = group * 5; at < group * 5 + 5; at++) number = number * 85 + values[padded.charCodeAt(at)];
-      view.setUint32(group * 4, number);
+    const bytes = new Uint8Array(Math.floor((text.length * 7) / 8));
+    let [bits, held, end] = [0, 0, 0];
+    for (let at = 0; at < text.length; at++) {
+      bits = ((bits << 7) | (text.charCodeAt(at) & 127)) & 0x7fff;
+      held += 7;
+      if (held >= 8) bytes[end++] = bits >> (held -= 8);
     }
-    const bytes = new Uint8Array(view.buffer);
-    bytes.copyWithin(bytes.length - 4, bytes.length - 4 + missing);
-    return bytes.subarray(0, bytes.length - missing);
+    return bytes;
   };
 
   const bytes = async (id) => {
@@ -29,7 +23,7 @@
       if (!response.ok) throw new Error(`the web host answers ${response.status} for ${dataset.href}`);
       return new Uint8Array(await response.arrayBuffer());
     }
-    return bytesOf(textContent.trim());
+    return bytesOf(textContent);
   };
   const unpacked = async (id) => {
     const stream = new Blob([await bytes(id)]).stream().pipeThrough(new DecompressionStream("gzip"));

@@ -5,11 +5,11 @@
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The input is malformed or unsupported.
-    #[error("{what} ({place}); {hint}")]
+    #[error("{what}{}; {hint}", in_brackets(place))]
     Format {
         /// The fault, e.g. "NTFF version 4 is not supported".
         what: String,
-        /// The place of the fault, e.g. "byte 0".
+        /// The place of the fault, e.g. "byte 4096". Empty if the fault is the whole input.
         place: String,
         /// Advice to the user.
         hint: String,
@@ -30,6 +30,10 @@ impl Error {
     }
 }
 
+fn in_brackets(place: &str) -> String {
+    if place.is_empty() { String::new() } else { format!(" ({place})") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,5 +42,7 @@ mod tests {
     fn one_line_says_what_where_and_what_to_do() {
         let error = Error::format("the file is empty", "byte 0", "capture the profile again");
         assert_eq!(error.to_string(), "the file is empty (byte 0); capture the profile again");
+        let error = Error::format("the file is empty", "", "capture the profile again");
+        assert_eq!(error.to_string(), "the file is empty; capture the profile again");
     }
 }

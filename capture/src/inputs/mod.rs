@@ -48,7 +48,7 @@ pub enum Found {
 pub struct Refusal {
     /// The kind of the file, or the fault in it.
     pub what: Cow<'static, str>,
-    /// Place of the fault in the file.
+    /// Place of the fault in the file. Empty if it is the whole file.
     pub place: Cow<'static, str>,
     /// Advice to the user.
     pub hint: Cow<'static, str>,
@@ -69,7 +69,7 @@ impl Refusal {
     /// A refusal of a file that is something else.
     #[must_use]
     pub fn unread(what: impl Into<Cow<'static, str>>, hint: &'static str) -> Self {
-        let (what, place, hint) = (what.into(), Cow::Borrowed("byte 0"), Cow::Borrowed(hint));
+        let (what, place, hint) = (what.into(), Cow::Borrowed(""), Cow::Borrowed(hint));
         Self { what, place, hint, gravity: Gravity::Unread }
     }
 

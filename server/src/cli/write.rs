@@ -57,7 +57,7 @@ pub(super) fn write_trace(
     let mut said = Vec::new();
     let mut put = |profile: &Profile| {
         warn::tell(profile, &mut said)?;
-        let of = RanksOf { profile, ranks: &profile.manifest.ranks };
+        let of = RanksOf::all(profile);
         write(of, output, &meter, &mut *out)
     };
     let written = watched(&meter, || {
@@ -124,7 +124,7 @@ pub(super) fn write_stored(
     warn::tell(profile, &mut said)?;
     let written = watched(&meter, || {
         let is_cancelled = || meter.is_cancelled();
-        let taken = part.take(store, RanksOf { profile, ranks }, Cancel::when(&is_cancelled))?;
+        let taken = part.take(store, RanksOf::some(profile, ranks), Cancel::when(&is_cancelled))?;
         write(taken.ranks(), output, &meter, out)
     });
     finish(written, &meter, &said)

@@ -34,6 +34,7 @@ pub struct PartOf {
 pub struct TakenPart {
     profile: Profile,
     ranks: Vec<RankFile>,
+    is_part: bool,
     _staging: Option<Staging>,
 }
 
@@ -41,7 +42,7 @@ impl TakenPart {
     /// The ranks to write.
     #[must_use]
     pub fn ranks(&self) -> RanksOf<'_> {
-        RanksOf { profile: &self.profile, ranks: &self.ranks }
+        RanksOf { profile: &self.profile, ranks: &self.ranks, is_part: self.is_part }
     }
 }
 
@@ -57,9 +58,10 @@ impl PartOf {
     /// `NothingLeft` if no track or no event is in the part. Other errors if a segment cannot be
     /// read or written, or if the work is cancelled.
     pub fn take(&self, store: &Store, of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<TakenPart, ExportError> {
-        let RanksOf { profile, ranks } = of;
+        let RanksOf { profile, ranks, is_part } = of;
         if self.is_all() {
-            return Ok(TakenPart { profile: profile.clone(), ranks: ranks.to_vec(), _staging: None });
+            let (profile, ranks) = (profile.clone(), ranks.to_vec());
+            return Ok(TakenPart { profile, ranks, is_part, _staging: None });
         }
         let staging = store.stage_anywhere()?;
         let dir = staging.profile_dir();
@@ -77,7 +79,8 @@ impl PartOf {
         }
         let manifest = Manifest { ranks: cut.clone(), ..Manifest::clone(&profile.manifest) };
         let profile = Profile { manifest: manifest.into(), dir };
-        Ok(TakenPart { profile, ranks: cut, _staging: Some(staging) })
+        let is_part = is_part || !self.tracks.is_empty();
+        Ok(TakenPart { profile, ranks: cut, is_part, _staging: Some(staging) })
     }
 
     fn cut_rank(

@@ -14,6 +14,9 @@ pub struct RanksOf<'a> {
     pub profile: &'a Profile,
     /// The ranks, in the profile's order.
     pub ranks: &'a [RankFile],
+    /// Whether ranks or tracks of the profile are left out. What its ranks show together cannot be
+    /// said of a part: waits would be shorter, and the rank that is late could be missing.
+    pub is_part: bool,
 }
 
 /// A rank with its segment open.
@@ -25,6 +28,18 @@ pub struct OpenedRank<'a> {
 }
 
 impl<'a> RanksOf<'a> {
+    /// All ranks of a profile.
+    #[must_use]
+    pub fn all(profile: &'a Profile) -> Self {
+        Self::some(profile, &profile.manifest.ranks)
+    }
+
+    /// These ranks of a profile.
+    #[must_use]
+    pub fn some(profile: &'a Profile, ranks: &'a [RankFile]) -> Self {
+        Self { profile, ranks, is_part: ranks.len() < profile.manifest.ranks.len() }
+    }
+
     /// Opens the segments of all ranks.
     ///
     /// # Errors

@@ -151,7 +151,7 @@ impl Wanted {
             }
         }
         let is_gone = || head.is_closed();
-        let of = RanksOf { profile: &profile, ranks: &ranks };
+        let of = RanksOf::some(&profile, &ranks);
         Ok((self.part.take(app.store(), of, Cancel::when(&is_gone))?, name))
     }
 }

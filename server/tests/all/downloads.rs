@@ -21,7 +21,7 @@ const PATH: &str = "/api/profiles/small/export";
 /// The bytes that the command line writes for the profile of the stage.
 fn written(stage: &Stage, export: &Export) -> Vec<u8> {
     let profile = stage.store.find("small").unwrap();
-    let of = RanksOf { profile: &profile, ranks: &profile.manifest.ranks };
+    let of = RanksOf::all(&profile);
     let (Scope::Rank(prepare) | Scope::Profile(prepare)) = export.scope else { panic!("{export:?}") };
     let choices = Choices::default();
     let mut bytes = Vec::new();

@@ -11,6 +11,7 @@ use nprof_engine::wire::ask::answer;
 use nprof_engine::wire::bundle::{Bundle, OpenBundle};
 use nprof_engine::wire::question::Question;
 use nprof_server::assets;
+use nprof_server::export::RanksOf;
 use nprof_server::export::html::{Html, bundle};
 use serde_json::{Value, json};
 
@@ -104,7 +105,7 @@ async fn the_api_gives_the_same_file() {
     assert_eq!(answer.header("content-length"), answer.body.len().to_string());
     let profile = stage.store.find("small").unwrap();
     let mut written = Vec::new();
-    Html::of(&profile, &profile.manifest.ranks).unwrap().write(&mut written).unwrap();
+    Html::of(RanksOf::all(&profile)).unwrap().write(&mut written).unwrap();
     assert!(answer.body == written, "the file of the API is not that of the command line");
 }
 
@@ -153,6 +154,8 @@ fn an_export_of_some_ranks_says_that_it_cannot_compare_all() {
         String::from_utf8_lossy(&output.stderr).contains("no view of all ranks together")
     };
     assert!(said(&["--rank", "0,2"]));
+    assert!(said(&["--rank", "0,2", "--to", "1ms"]), "a cut leaves ranks out as well");
+    assert!(said(&["--tracks", "Engines/*"]));
     assert!(!said(&["--rank", "0"]), "one rank is compared with none");
     assert!(!said(&[]));
 }

@@ -95,10 +95,10 @@ pub(super) enum Basis {
 impl Basis {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Run => "run",
-            Self::Jobs => "jobs",
-            Self::Durations => "durations",
-            Self::Guess => "guess",
+            Self::Run => "one line through all kernels",
+            Self::Jobs => "a line for each job",
+            Self::Durations => "cycles over durations",
+            Self::Guess => "assumed",
         }
     }
 }
@@ -111,7 +111,7 @@ pub(super) struct Clock {
     /// Frequency that the slices tell, in hertz.
     pub(super) found_hz: f64,
     /// Cycles of all kernels over their durations, in hertz.
-    pub(super) by_durations_hz: Option<f64>,
+    pub(super) mean_hz: Option<f64>,
     pub(super) basis: Basis,
     /// Root mean square distance from the line in seconds.
     pub(super) residual_s: f64,
@@ -184,8 +184,8 @@ impl Counters {
     /// The clock of all slices.
     pub(super) fn finish(&self) -> Clock {
         let (cycles, ps) = self.kernels;
-        let by_durations_hz = (ps > 0.0 && cycles > 0.0).then(|| cycles / ps * PS_PER_S);
-        let (found_hz, basis, residual_s) = self.fit(by_durations_hz);
+        let mean_hz = (ps > 0.0 && cycles > 0.0).then(|| cycles / ps * PS_PER_S);
+        let (found_hz, basis, residual_s) = self.fit(mean_hz);
         let used_hz = self.stated_hz.unwrap_or(found_hz);
         let (low, high) = self.wraps.unwrap_or_default();
         let firsts: Vec<Option<(i64, i64)>> =
@@ -203,7 +203,7 @@ impl Counters {
         Clock {
             used_hz,
             found_hz,
-            by_durations_hz,
+            mean_hz,
             basis,
             residual_s,
             firsts,
@@ -214,14 +214,14 @@ impl Counters {
     }
 
     /// Frequency, basis and residual in seconds.
-    fn fit(&self, by_durations_hz: Option<f64>) -> (f64, Basis, f64) {
+    fn fit(&self, mean_hz: Option<f64>) -> (f64, Basis, f64) {
         let count: f64 = self.jobs.iter().map(|job| job.line.count).sum();
         let sum = |of: fn(&Line) -> f64| self.jobs.iter().map(|job| of(&job.line)).sum::<f64>();
         let shared =
             Line { count, tt: sum(|l| l.tt), tc: sum(|l| l.tc), cc: sum(|l| l.cc), ..Line::default() };
         let Some(within) = shared.slope() else {
-            let basis = if by_durations_hz.is_some() { Basis::Durations } else { Basis::Guess };
-            return (by_durations_hz.unwrap_or(FIRST_GUESS_HZ), basis, 0.0);
+            let basis = if mean_hz.is_some() { Basis::Durations } else { Basis::Guess };
+            return (mean_hz.unwrap_or(FIRST_GUESS_HZ), basis, 0.0);
         };
         let residual = |line: &Line, hz: f64| (line.squares(hz) / count).sqrt() / hz;
         let within_s = residual(&shared, within);

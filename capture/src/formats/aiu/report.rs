@@ -39,7 +39,7 @@ fn clock(sink: &mut dyn Sink, facts: Facts<'_>, totals: &Totals) -> Result<()> {
     let mut values = vec![
         (fields.used_hz, Value::Float(clock.used_hz)),
         (fields.found_hz, Value::Float(clock.found_hz)),
-        (fields.basis, Value::Text(clock.basis.name())),
+        (fields.found_by, Value::Text(clock.basis.name())),
         (fields.slices, count(totals.slices)),
         (fields.residual, Value::Float(clock.residual_s * 1e9)),
         (fields.drift, Value::Float(clock.drift_s() * 1e9)),
@@ -49,7 +49,7 @@ fn clock(sink: &mut dyn Sink, facts: Facts<'_>, totals: &Totals) -> Result<()> {
         (fields.host_duration, Value::Float(ns(totals.host_ps))),
         (fields.device_duration, Value::Float(ns(totals.device_ps))),
     ];
-    values.extend(clock.by_durations_hz.map(|hz| (fields.by_durations_hz, Value::Float(hz))));
+    values.extend(clock.mean_hz.map(|hz| (fields.mean_hz, Value::Float(hz))));
     sink.row(fields.table, &values)
 }
 

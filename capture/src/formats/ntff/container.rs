@@ -129,19 +129,19 @@ impl<'a> Container<'a> {
 /// Range of the protobuf part in the file, from the header.
 fn protobuf_range(input: &[u8]) -> Result<Range<usize>, Error> {
     let Some(&version) = input.first() else {
-        return Err(Error::format("the file is empty", "byte 0", "capture the profile again"));
+        return Err(Error::format("the file is empty", "", "capture the profile again"));
     };
     if version == NTRACE_FIRST_BYTE {
         return Err(Error::format(
             "this is an ntrace.pb (host events of a system profile), not an NTFF",
-            "byte 0",
+            "",
             "name the .ntff file from the same directory",
         ));
     }
     if version != VERSION {
         return Err(Error::format(
             format!("NTFF version {version} cannot be read; this nprof reads version {VERSION}"),
-            "byte 0",
+            "",
             "check that the file is an NTFF, or capture with a Neuron runtime that writes version 5",
         ));
     }

@@ -63,8 +63,8 @@ table! {
     "Clock" {
         used_hz: Hertz, "Frequency that durations were computed with.";
         found_hz: Hertz, "Slope of the least-squares line through repaired counters and times of the host.";
-        by_durations_hz: Hertz, "Cycles of all kernels over their durations on the host.";
-        basis: None, "Slices that the line was fitted to: of the whole run, or job by job.";
+        mean_hz: Hertz, "Cycles of all kernels over their durations on the host.";
+        found_by: None, "How the frequency was found.";
         slices: Count, "Slices with counters.";
         residual: Nanoseconds, "Root mean square distance of the line from the times of the host.";
         drift: Nanoseconds, "Largest shift of a job against the first job, by the found frequency.";

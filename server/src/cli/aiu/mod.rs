@@ -184,7 +184,7 @@ impl AiuArgs {
                 true => Alignment::of(&profile, &meter)?,
                 false => Alignment::default(),
             };
-            let of = RanksOf { profile: &profile, ranks: &profile.manifest.ranks };
+            let of = RanksOf::all(&profile);
             self.write(of, (&clocks, &stages), &request)
         });
         let outcome = written.inspect_err(|_| drop(io::stderr().write_all(&said)))?;

@@ -1,10 +1,11 @@
 //! A profile as one HTML file: the page, a worker that answers its questions, and the segments. Or
 //! as a folder for a static web host, with programs and segments as files next to the HTML file.
 //!
-//! All content except our own markup is base64 or Z85, so no name of a trace is ever read as
-//! markup. The same profile gives the same bytes.
+//! All content except our own markup is base64 or [`septets`], so no name of a trace is ever read
+//! as markup. The same profile gives the same bytes.
 
 mod page;
+mod septets;
 pub mod site;
 
 use std::fs::File;
@@ -45,7 +46,7 @@ const ZSTD_LEVEL: i32 = 19;
 /// # Errors
 /// If the page is not in this binary, a segment cannot be opened, or the file would be too large.
 pub fn prepare<'a>(of: RanksOf<'a>, choices: &'a Choices) -> Result<Prepared<'a>, ExportError> {
-    let html = Html::of(of.profile, of.ranks)?;
+    let html = Html::of(of)?;
     choices.max_bytes.map_or(Ok(()), |max_bytes| html.check_size(max_bytes))?;
     let size_bytes = html.size_bytes();
     Ok(Prepared::new(move |out| html.write(out)).with_size(size_bytes))
@@ -74,9 +75,9 @@ impl Html {
     ///
     /// # Errors
     /// If the page is not in this binary, or a segment cannot be opened.
-    pub fn of(profile: &Profile, ranks: &[RankFile]) -> Result<Self, ExportError> {
+    pub fn of(of: RanksOf<'_>) -> Result<Self, ExportError> {
         let page = Page::of_binary()?;
-        let ranks = &with_joint(profile, ranks);
+        let (profile, ranks) = (of.profile, &with_joint(of));
         let (mut before, mut after) = (Vec::new(), Vec::new());
         write_before(&page, "", (profile, ranks), &mut before)?;
         let mut programs = Vec::new();
@@ -159,14 +160,12 @@ impl SegmentText {
     }
 }
 
-/// The ranks, after what they show together. If some ranks are left out, or if they cannot be
-/// compared, the export has no joint segment.
-fn with_joint(profile: &Profile, ranks: &[RankFile]) -> Vec<RankFile> {
-    let is_part = ranks.len() < profile.manifest.ranks.len();
+/// The ranks, after what they show together. If ranks or tracks are left out, or if the ranks cannot
+/// be compared, the export has no joint segment.
+fn with_joint(RanksOf { profile, ranks, is_part }: RanksOf<'_>) -> Vec<RankFile> {
     let is_whole = !is_part && joint::is_for(profile);
     if is_part && ranks.len() > 1 {
-        // Waits are those for all ranks: a part would show others, and hide who is late.
-        tracing::warn!("the export has no view of all ranks together, because it leaves some out");
+        tracing::warn!("the export has no view of all ranks together, because ranks or tracks are left out");
     }
     let joint = is_whole.then(|| joint::of_profile(profile, &Meter::default()));
     let joint = joint.and_then(|joint| {
@@ -246,30 +245,11 @@ fn write_packed(id: &str, attributes: &str, bytes: &[u8], out: &mut dyn Write) -
     writeln!(out, "<script type=\"application/octet-stream\" id=\"{id}\"{attributes}>{text}</script>")
 }
 
-/// Writes an element that holds bytes as Z85, for `frontend/boot/unpack.js`. Z85 takes 5 characters
-/// for 4 bytes, base64 takes 5.33. A comma replaces `<`, so the text never ends its element.
+/// Writes an element that holds bytes as [`septets`], for `frontend/boot/unpack.js`.
 fn write_dense(id: &str, bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
-    let text = z85::encode(bytes).replace('<', ",");
-    writeln!(out, "<script type=\"application/octet-stream\" id=\"{id}\">{text}</script>")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dense_text_has_no_markup_and_five_characters_for_four_bytes() {
-        // The digits of this number are all `<`.
-        let number = (0..5).fold(0_u32, |number, _| number * 85 + 73);
-        for len in 0..9 {
-            let mut out = Vec::new();
-            let bytes = number.to_be_bytes().repeat(2);
-            write_dense("x", &bytes[..len], &mut out).unwrap();
-            let out = String::from_utf8(out).unwrap();
-            let text = out.strip_prefix("<script type=\"application/octet-stream\" id=\"x\">").unwrap();
-            let text = text.strip_suffix("</script>\n").unwrap();
-            assert!(!text.contains('<') && text.len() == len.div_ceil(4) * 5, "{text}");
-            assert_eq!(z85::decode(text.replace(',', "<")).unwrap(), bytes[..len]);
-        }
-    }
+    writeln!(
+        out,
+        "<script type=\"application/octet-stream\" id=\"{id}\">{}</script>",
+        septets::text_of(bytes)
+    )
 }

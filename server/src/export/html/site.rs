@@ -12,7 +12,6 @@ use nprof_engine::native::disk;
 use super::page::Page;
 use super::{SegmentText, with_joint, write_before};
 use crate::export::{ExportError, RanksOf};
-use crate::store::{Profile, RankFile};
 use crate::work::{Meter, Metered};
 
 /// File name of the page.
@@ -25,7 +24,7 @@ const POLICY: &str = "; connect-src 'self'";
 /// # Errors
 /// See [`Site::of`] and [`Site::write`].
 pub fn write(of: RanksOf<'_>, dir: &Path, meter: &Meter) -> Result<u64, ExportError> {
-    Site::of(of.profile, of.ranks)?.write(dir, meter)
+    Site::of(of)?.write(dir, meter)
 }
 
 /// A folder that has not been written yet.
@@ -47,9 +46,9 @@ impl Site {
     ///
     /// # Errors
     /// If the page is not in this binary, or a segment cannot be opened.
-    pub fn of(profile: &Profile, ranks: &[RankFile]) -> Result<Self, ExportError> {
+    pub fn of(of: RanksOf<'_>) -> Result<Self, ExportError> {
         let page = Page::of_binary()?;
-        let ranks = &with_joint(profile, ranks);
+        let (profile, ranks) = (of.profile, &with_joint(of));
         let mut index = Vec::new();
         write_before(&page, POLICY, (profile, ranks), &mut index)?;
         let mut files = Vec::new();
