@@ -103,11 +103,9 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
     fn end_chunk(&mut self, carried: usize) {
         sort_nearly(&mut self.keys, |&(key, _)| key);
         let end = self.keys.len() - carried;
-        let mut next = if carried > 0 {
-            self.free.pop().unwrap_or_else(|| Vec::with_capacity(Self::CHUNK))
-        } else {
-            Vec::new()
-        };
+        let fresh = || Vec::with_capacity(if carried > 0 { Self::CHUNK } else { 0 });
+        // Without this, every spill would leave memory of one more chunk behind.
+        let mut next = self.free.pop().unwrap_or_else(fresh);
         next.extend_from_slice(&self.keys[end..]);
         let mut chunk = std::mem::replace(&mut self.keys, next);
         chunk.truncate(end);
@@ -334,6 +332,28 @@ mod tests {
         fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
             Moment::take(cursor).map(Self)
         }
+    }
+
+    #[test]
+    fn keys_in_order_take_no_more_memory_with_each_spill() {
+        let scratch = MemoryScratch::default();
+        let mut sorter = Sorter::new(&scratch, 100_000);
+        let taken_after = |sorter: &mut Sorter<Packed, _>, keys: std::ops::Range<u32>| {
+            for at in keys {
+                sorter
+                    .push_with(Packed(Moment(at.into(), at)), |out| {
+                        out.put_varint(at.into());
+                        Ok(())
+                    })
+                    .unwrap();
+            }
+            let of_keys: usize = sorter.free.iter().chain([&sorter.keys]).map(Vec::capacity).sum();
+            of_keys * size_of::<Entry<Packed>>() + sorter.arena.capacity()
+        };
+        let few = taken_after(&mut sorter, 0..20_000);
+        let many = taken_after(&mut sorter, 20_000..400_000);
+        assert!(sorter.spilled.iter().map(|(pieces, _)| pieces.len()).sum::<usize>() > 50);
+        assert!(many <= few.max(400_000), "{few} bytes, then {many}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! tracks.
 
 use nprof_engine::base::Interval;
+use nprof_engine::tile::CELLS;
 use nprof_engine::wire::tile::{Content, Tile};
 
 use crate::view::Axis;
@@ -51,8 +52,13 @@ impl Density {
     /// Adds a tile of a rank with this axis. `row_of` returns the row of a track and the number of
     /// lanes that share the row, or `None` to skip the track.
     pub fn add(&mut self, tile: &Tile, axis: Axis, row_of: impl Fn(u32) -> Option<(usize, f32)>) {
+        let places = Places::new(self, axis);
+        // Lanes of many tracks have the same cells.
+        let mut edges = Vec::new();
         for lane in &tile.lanes {
-            let Some((row, shared_by)) = row_of(lane.track) else { continue };
+            let Some((row, shared_by)) = row_of(lane.track).filter(|(row, _)| *row < self.rows) else {
+                continue;
+            };
             let weight = 1.0 / shared_by.max(1.0);
             let is_wait = |name: u32| tile.waits.binary_search(&name).is_ok();
             match &lane.content {
@@ -60,20 +66,23 @@ impl Density {
                     for slice in slices.iter().filter(|slice| !is_wait(slice.name)) {
                         let start = slice.start_ps.max(0);
                         let end = slice.start_ps.saturating_add(slice.duration_ps);
-                        let end = end.min(tile.cell_ps.saturating_mul(nprof_engine::tile::CELLS));
+                        let end = end.min(tile.cell_ps.saturating_mul(CELLS));
                         let start_ps = tile.start_ps.saturating_add(start);
-                        let span = (start_ps, start_ps.saturating_add(end.saturating_sub(start)));
-                        self.spread(row, axis, span, 1.0, weight);
+                        let end_ps = start_ps.saturating_add(end.saturating_sub(start));
+                        self.spread(row, (places.of(start_ps), places.of(end_ps)), weight);
                     }
                 }
                 Content::Cells(cells) => {
+                    if edges.is_empty() {
+                        let start_ps = |cell| tile.start_ps.saturating_add(tile.cell_ps.saturating_mul(cell));
+                        edges.extend((0..=CELLS).map(|cell| places.of(start_ps(cell))));
+                    }
                     for cell in cells {
-                        let start = i64::from(cell.cell).saturating_mul(tile.cell_ps);
+                        let at = cell.cell as usize;
+                        let (Some(&from), Some(&to)) = (edges.get(at), edges.get(at + 1)) else { continue };
                         let work_ps = cell.busy_ps.saturating_sub(cell.wait_ps);
                         let share = work_ps as f32 / tile.cell_ps.max(1) as f32;
-                        let start_ps = tile.start_ps.saturating_add(start);
-                        let span = (start_ps, start_ps.saturating_add(tile.cell_ps));
-                        self.spread(row, axis, span, share, weight);
+                        self.spread(row, (from, to), share * weight);
                     }
                 }
                 Content::Samples(_) | Content::Ranges(_) => {}
@@ -81,23 +90,36 @@ impl Density {
         }
     }
 
-    /// Adds busy time to the columns that a span of the rank touches, to each its part of the span.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the columns")]
-    fn spread(&mut self, row: usize, axis: Axis, (start_ps, end_ps): (i64, i64), share: f32, weight: f32) {
-        if row >= self.rows || end_ps <= start_ps {
-            return;
-        }
-        let columns_per_ps = self.columns as f64 / self.whole.duration_ps().max(1) as f64;
-        let last = self.columns as f64;
-        let column = |local_ps: i64| {
-            let since_ps = axis.shared(local_ps).saturating_sub(self.whole.start.0);
-            (since_ps as f64 * columns_per_ps).clamp(0.0, last)
-        };
-        let (from, to) = (column(start_ps), column(end_ps));
+    /// Adds busy time to the columns that a span of places touches, to each its part of the span.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "places are columns")]
+    fn spread(&mut self, row: usize, (from, to): (f64, f64), busy: f32) {
         for column in from as usize..(to.ceil() as usize).min(self.columns) {
             let inside = (to.min((column + 1) as f64) - from.max(column as f64)).max(0.0) as f32;
-            self.busy[row * self.columns + column] += inside * share * weight;
+            self.busy[row * self.columns + column] += inside * busy;
         }
+    }
+}
+
+/// Places of times of a rank in the picture, in columns.
+#[derive(Debug, Clone, Copy)]
+struct Places {
+    axis: Axis,
+    start_ps: i64,
+    columns_per_ps: f64,
+    columns: f64,
+}
+
+impl Places {
+    fn new(density: &Density, axis: Axis) -> Self {
+        let (whole, columns) = (density.whole, density.columns as f64);
+        let columns_per_ps = columns / whole.duration_ps().max(1) as f64;
+        Self { axis, start_ps: whole.start.0, columns_per_ps, columns }
+    }
+
+    /// A time before or after the picture has the place of its edge.
+    fn of(&self, local_ps: i64) -> f64 {
+        let since_ps = self.axis.shared(local_ps).saturating_sub(self.start_ps);
+        (since_ps as f64 * self.columns_per_ps).clamp(0.0, self.columns)
     }
 }
 

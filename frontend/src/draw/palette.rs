@@ -4,6 +4,8 @@
 //! The first [`FIRST_COLOURS`] differ in lightness as well as in hue, so people who see no red or
 //! no green can tell them apart. Every colour has enough contrast to either dark or white text.
 
+use std::sync::LazyLock;
+
 /// A colour as red, green and blue from 0 to 1, in sRGB.
 pub type Rgb = [f32; 3];
 
@@ -84,6 +86,28 @@ impl Ink {
 /// The colours for a background, by index.
 #[must_use]
 pub fn colours(ground: Ground) -> [Rgb; COLOURS] {
+    kept(ground).0
+}
+
+/// The text colour that reads better on each colour of a background.
+#[must_use]
+pub fn inks(ground: Ground) -> [Ink; COLOURS] {
+    kept(ground).1
+}
+
+/// Colours and inks. Every frame asks for them several times, and a colour takes a dozen of powers
+/// and sines.
+fn kept(ground: Ground) -> &'static ([Rgb; COLOURS], [Ink; COLOURS]) {
+    static ALL: LazyLock<[([Rgb; COLOURS], [Ink; COLOURS]); 2]> = LazyLock::new(|| {
+        [Ground::Light, Ground::Dark].map(|ground| {
+            let colours = computed(ground);
+            (colours, colours.map(ink))
+        })
+    });
+    &ALL[usize::from(ground == Ground::Dark)]
+}
+
+fn computed(ground: Ground) -> [Rgb; COLOURS] {
     let mut all = [[0.0; 3]; COLOURS];
     for (colour, (lightness, chroma, hue)) in all.iter_mut().zip(NAMES) {
         *colour = match ground {
@@ -111,12 +135,11 @@ pub fn colours(ground: Ground) -> [Rgb; COLOURS] {
     all
 }
 
-/// The text colour that reads better on each colour of a background.
-#[must_use]
-pub fn inks(ground: Ground) -> [Ink; COLOURS] {
+/// The text colour that reads better on a colour.
+fn ink(colour: Rgb) -> Ink {
     // Luminance at which both contrasts are equal: white has luminance 1, the dark ink almost 0.
     const MIDDLE: f32 = 0.19;
-    colours(ground).map(|colour| if luminance(colour) > MIDDLE { Ink::Dark } else { Ink::White })
+    if luminance(colour) > MIDDLE { Ink::Dark } else { Ink::White }
 }
 
 /// Relative luminance (WCAG 2.2).

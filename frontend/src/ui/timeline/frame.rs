@@ -25,6 +25,8 @@ use crate::view::{Hovered, Reading};
 /// Time limit for unpacking tiles in a frame. The first drawing of these tiles takes about twice as
 /// long again.
 const UNPACK_MS: f64 = 1.5;
+/// Time limit for adding tiles to the minimap in a frame.
+const MINIMAP_MS: f64 = 1.0;
 
 impl Stage {
     /// Draws a frame.
@@ -38,7 +40,7 @@ impl Stage {
             return Outcome::default();
         }
         // The first picture is not delayed.
-        let is_unfinished = self.tiles.unpack(if self.has_drawn { UNPACK_MS } else { f64::INFINITY });
+        let mut is_unfinished = self.tiles.unpack(if self.has_drawn { UNPACK_MS } else { f64::INFINITY });
         let ratio = window().device_pixel_ratio().max(0.5);
         let scale = self.shown.scale();
         let top_px = self.shown.scroll_px;
@@ -48,7 +50,7 @@ impl Stage {
         let mut pieces = Vec::new();
         wanted.shown.iter().for_each(|id| self.tiles.cache().pieces(*id, &mut pieces));
         let hover = self.hover();
-        self.paint(&pieces, ratio);
+        is_unfinished |= self.paint(&pieces, ratio);
         if !pieces.is_empty() && !std::mem::replace(&mut self.has_drawn, true) {
             first_picture::mark();
         }
@@ -56,12 +58,13 @@ impl Stage {
         Outcome { is_unfinished, fetch, hover, problem }
     }
 
-    fn paint(&mut self, pieces: &[Piece], ratio: f64) {
+    /// Paints all canvases. Returns true if the minimap is not complete.
+    fn paint(&mut self, pieces: &[Piece], ratio: f64) -> bool {
         let (width_px, height_px) = self.shown.size_px;
         let (scale, ground, scroll_px) = (self.shown.scale(), self.shown.ground, self.shown.scroll_px);
         let (sheet, layout) = (Arc::clone(&self.shown.sheet), Arc::clone(&self.shown.layout));
         let (sheet, source) = (&*sheet, self.shown.current);
-        let Some(tools) = &mut self.tools else { return };
+        let Some(tools) = &mut self.tools else { return false };
         tools.fit((width_px, height_px), ratio);
         for id in self.tiles.take_dropped() {
             self.batches.remove(&id);
@@ -127,8 +130,8 @@ impl Stage {
             &tools.canvases.minimap,
             Overview { sheet, source, whole },
             self.tiles.overview(source),
-            ground,
-        );
+            (ground, MINIMAP_MS),
+        )
     }
 }
 

@@ -1,5 +1,6 @@
 //! The current rank in small, above the timeline: shows the busy parts and the visible part.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use leptos::prelude::*;
@@ -10,10 +11,12 @@ use wasm_bindgen::{Clamped, JsCast};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
 use super::pointer::capture;
+use super::tiles::now_ms;
 use crate::draw::density::Density;
 use crate::draw::palette::{self, Ground};
+use crate::fetch::TileKey;
 use crate::view::sheet::SourceId;
-use crate::view::{Command, Sheet, TimeScale, window};
+use crate::view::{Axis, Command, Sheet, TimeScale, window};
 
 /// Columns of the picture. The browser stretches them.
 const COLUMNS: usize = 1024;
@@ -39,8 +42,28 @@ pub struct Overview<'a> {
 #[derive(Debug)]
 pub struct Picture {
     context: CanvasRenderingContext2d,
-    /// The content, span, number of present tiles and background of the last drawing.
-    drawn: Option<(String, Interval, usize, Ground)>,
+    kept: Option<Kept>,
+}
+
+/// The overview of a source, as far as its tiles have arrived.
+#[derive(Debug)]
+struct Kept {
+    of: (String, Interval, Axis),
+    rows: Rows,
+    density: Density,
+    /// The tiles that the density contains.
+    added: HashSet<TileKey>,
+    /// Background of the last drawing.
+    ground: Option<Ground>,
+}
+
+/// Rows of the picture: each stands for one or more tracks.
+#[derive(Debug)]
+struct Rows {
+    /// Row of each track of the sheet, if it is in the picture.
+    of_track: Vec<Option<usize>>,
+    /// Lanes that share a row.
+    lanes: Vec<f32>,
 }
 
 impl Picture {
@@ -48,59 +71,83 @@ impl Picture {
     #[must_use]
     pub fn new(canvas: &HtmlCanvasElement) -> Option<Self> {
         let context = canvas.get_context("2d").ok()??.dyn_into().ok()?;
-        Some(Self { context, drawn: None })
+        Some(Self { context, kept: None })
     }
 
-    /// Draws the rank's overview over a span, unless it is already drawn.
+    /// Draws the rank's overview over a span, unless it is already drawn. Adds new tiles for about
+    /// `at_most_ms`, at least one. Returns true if some are left for the next frame.
     pub fn draw<'a>(
         &mut self,
         canvas: &HtmlCanvasElement,
         overview: Overview<'_>,
-        tiles: impl Iterator<Item = &'a Rc<Tile>> + Clone,
-        ground: Ground,
-    ) {
-        let rank = overview.sheet.source(overview.source);
-        let content = rank.map_or_else(String::new, |rank| rank.entry.content.clone());
-        let key = (content, overview.whole, tiles.clone().count(), ground);
-        if self.drawn.as_ref() == Some(&key) {
-            return;
+        tiles: impl Iterator<Item = (TileKey, &'a Rc<Tile>)>,
+        (ground, at_most_ms): (Ground, f64),
+    ) -> bool {
+        let Overview { sheet, source, whole } = overview;
+        let content = sheet.source(source).map_or_else(String::new, |rank| rank.entry.content.clone());
+        let of = (content, whole, sheet.axis(source));
+        let mut kept = match self.kept.take() {
+            Some(kept) if kept.of == of => kept,
+            _ => Kept::new(of, Rows::of(overview)),
+        };
+        let mut is_new = kept.ground != Some(ground);
+        let (mut is_late, start_ms) = (false, now_ms());
+        for (key, tile) in tiles {
+            if kept.added.contains(&key) {
+                continue;
+            }
+            is_late = is_new && now_ms() - start_ms >= at_most_ms;
+            if is_late {
+                break;
+            }
+            is_new = true;
+            kept.density.add(tile, overview.sheet.axis(source), |track| {
+                let row = kept.rows.of_track[sheet.position(source, track)?]?;
+                Some((row, kept.rows.lanes[row]))
+            });
+            kept.added.insert(key);
         }
-        let density = density(overview, tiles);
+        if is_new {
+            kept.ground = Some(ground);
+            self.put(canvas, &kept.density, ground);
+        }
+        self.kept = Some(kept);
+        is_late
+    }
+
+    fn put(&self, canvas: &HtmlCanvasElement, density: &Density, ground: Ground) {
         let (width, height) = (density.columns() as u32, density.rows() as u32);
         canvas.set_width(width);
         canvas.set_height(height);
-        let pixels = pixels(&density, ground);
+        let pixels = pixels(density, ground);
         if let Ok(image) = ImageData::new_with_u8_clamped_array_and_sh(Clamped(&pixels), width, height) {
             // Fails only for NaN.
             self.context.put_image_data(&image, 0.0, 0.0).ok();
         }
-        self.drawn = Some(key);
     }
 }
 
-fn density<'a>(
-    Overview { sheet, source, whole }: Overview<'_>,
-    tiles: impl Iterator<Item = &'a Rc<Tile>>,
-) -> Density {
-    let all = sheet.tracks();
-    let is_shown = |at: &usize| all[*at].source == source && all[*at].kind == TrackKind::Slices;
-    let tracks: Vec<_> = (0..all.len()).filter(is_shown).collect();
-    let rows = tracks.len().clamp(1, MOST_ROWS);
-    let mut row_of = vec![None; all.len()];
-    let mut lanes = vec![0.0_f32; rows];
-    for (position, at) in tracks.iter().enumerate() {
-        let row = position * rows / tracks.len();
-        row_of[*at] = Some(row);
-        lanes[row] += all[*at].lanes.max(1) as f32;
+impl Kept {
+    fn new(of: (String, Interval, Axis), rows: Rows) -> Self {
+        let density = Density::new(of.1, COLUMNS, rows.lanes.len());
+        Self { of, rows, density, added: HashSet::new(), ground: None }
     }
-    let mut density = Density::new(whole, COLUMNS, rows);
-    for tile in tiles {
-        density.add(tile, sheet.axis(source), |track| {
-            let row = row_of[sheet.position(source, track)?]?;
-            Some((row, lanes[row]))
-        });
+}
+
+impl Rows {
+    fn of(Overview { sheet, source, .. }: Overview<'_>) -> Self {
+        let all = sheet.tracks();
+        let is_shown = |at: &usize| all[*at].source == source && all[*at].kind == TrackKind::Slices;
+        let tracks: Vec<_> = (0..all.len()).filter(is_shown).collect();
+        let rows = tracks.len().clamp(1, MOST_ROWS);
+        let (mut of_track, mut lanes) = (vec![None; all.len()], vec![0.0_f32; rows]);
+        for (position, at) in tracks.iter().enumerate() {
+            let row = position * rows / tracks.len();
+            of_track[*at] = Some(row);
+            lanes[row] += all[*at].lanes.max(1) as f32;
+        }
+        Self { of_track, lanes }
     }
-    density
 }
 
 /// Red, green, blue and alpha of each place.

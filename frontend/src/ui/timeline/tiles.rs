@@ -127,9 +127,9 @@ impl Tiles {
     }
 
     /// The present tiles of a source's overview.
-    pub fn overview(&self, source: SourceId) -> impl Iterator<Item = &Rc<Tile>> + Clone {
+    pub fn overview(&self, source: SourceId) -> impl Iterator<Item = (TileKey, &Rc<Tile>)> {
         let keys = self.sources.get(&source).map_or(&[][..], |source| &source.overview);
-        keys.iter().filter_map(|key| self.cache.tile(*key))
+        keys.iter().filter_map(|key| Some((*key, self.cache.tile(*key)?)))
     }
 
     /// Tiles dropped since the last call.
@@ -210,6 +210,6 @@ impl Tiles {
     }
 }
 
-fn now_ms() -> f64 {
+pub(super) fn now_ms() -> f64 {
     window().performance().map_or(0.0, |clock| clock.now())
 }
