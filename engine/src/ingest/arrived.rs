@@ -15,9 +15,9 @@ use crate::block::BlockValues;
 use crate::codec::Texts;
 use crate::spill::{Scratch, Sorter};
 
-/// Approximate bytes of a row besides its fields.
-pub const ROW_BYTES: usize = 32;
-/// Most bytes of a value with the number of its row.
+/// Bytes of a number that each row of its track has.
+pub const NUMBER_BYTES: usize = 8;
+/// Most bytes of any other value, with the number of its row.
 pub const VALUE_BYTES: usize = 12;
 /// Approximate bytes of a track, and of a column of it, besides rows and values.
 const TRACK_BYTES: usize = 1 << 10;

@@ -1,6 +1,6 @@
 //! The way of a row through the builder: into the columns of its track, or to the sorter.
 
-use super::arrived::{ROW_BYTES, VALUE_BYTES};
+use super::arrived::{NUMBER_BYTES, VALUE_BYTES};
 use super::builder::{Builder, NO_TRACK, TrackState};
 use super::checks::check_field;
 use super::line::{Emptied, Place, Rest, TrackGroup};
@@ -96,18 +96,19 @@ impl Builder<'_> {
         if track != NO_TRACK
             && let Some(rows) = self.arrived.of(track)
         {
-            let (mut bytes, before) = (ROW_BYTES, rows.own_bytes());
+            let (mut bytes, before) = (row.column_bytes(), rows.own_bytes());
             row.begin(rows);
             for (id, kind, packed) in filled.iter().zip(template).flat_map(|(f, t)| t.fields(f.numbers)) {
                 bytes += VALUE_BYTES;
                 rows.field(id, kind, packed);
             }
             while let Some((id, kind, packed)) = fields.next(&mut packer)? {
-                bytes += VALUE_BYTES;
-                if !rows.takes_as_before(id, kind, packed) {
+                bytes += if rows.takes_as_before(id, kind, packed) {
+                    NUMBER_BYTES
+                } else {
                     check_field(&self.fields, table, id)?;
                     rows.odd_field(id, kind, packed);
-                    bytes += if let Packed::Text(text) = packed { text.len() } else { 0 };
+                    VALUE_BYTES + if let Packed::Text(text) = packed { text.len() } else { 0 }
                 }
             }
             bytes += rows.own_bytes() - before;

@@ -85,6 +85,16 @@ impl Row {
         }
     }
 
+    /// Bytes of the row in the columns of its track, besides its fields.
+    pub fn column_bytes(&self) -> usize {
+        let numbers = match self {
+            Self::Slice { .. } => 4,
+            Self::Sample { .. } => 2,
+            Self::Side => 0,
+        };
+        numbers * size_of::<i64>()
+    }
+
     /// Appends the values that the key does not contain.
     pub fn put_head(&self, out: &mut Vec<u8>) {
         match *self {
