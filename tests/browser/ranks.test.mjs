@@ -72,9 +72,10 @@ test("all ranks show at once and one of them stays the current one", async (t) =
     await heading(rank).click();
   }
   // Closed ranks show how busy they are, and say so under the pointer.
-  const row = await page.getByRole("listitem").filter({ has: heading(2) }).boundingBox();
-  const { x, width } = await tracksOf(page).boundingBox();
   await eventually(async () => {
+    // Rows move up while groups close.
+    const row = await page.getByRole("listitem").filter({ has: heading(2) }).boundingBox();
+    const { x, width } = await tracksOf(page).boundingBox();
     await page.mouse.move(x + width / 2 + Math.random() * 40, row.y + row.height - 4);
     await page.getByRole("tooltip").getByText(/lanes/).waitFor({ timeout: 500 });
   });

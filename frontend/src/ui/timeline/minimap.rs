@@ -1,6 +1,6 @@
 //! The current rank in small, above the timeline: shows the busy parts and the visible part.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use leptos::prelude::*;
@@ -15,7 +15,7 @@ use super::tiles::now_ms;
 use crate::draw::density::Density;
 use crate::draw::palette::{self, Ground};
 use crate::fetch::TileKey;
-use crate::view::sheet::SourceId;
+use crate::view::sheet::{SheetTrack, SourceId};
 use crate::view::{Axis, Command, Sheet, TimeScale, window};
 
 /// Columns of the picture. The browser stretches them.
@@ -60,8 +60,9 @@ struct Kept {
 /// Rows of the picture: each stands for one or more tracks.
 #[derive(Debug)]
 struct Rows {
-    /// Row of each track of the sheet, if it is in the picture.
-    of_track: Vec<Option<usize>>,
+    /// Row of each track of slices, by its number in the source. An index of the sheet would change
+    /// when other ranks are shown.
+    of_track: HashMap<u32, usize>,
     /// Lanes that share a row.
     lanes: Vec<f32>,
 }
@@ -101,8 +102,8 @@ impl Picture {
                 break;
             }
             is_new = true;
-            kept.density.add(tile, overview.sheet.axis(source), |track| {
-                let row = kept.rows.of_track[sheet.position(source, track)?]?;
+            kept.density.add(tile, sheet.axis(source), |track| {
+                let row = *kept.rows.of_track.get(&track)?;
                 Some((row, kept.rows.lanes[row]))
             });
             kept.added.insert(key);
@@ -136,15 +137,14 @@ impl Kept {
 
 impl Rows {
     fn of(Overview { sheet, source, .. }: Overview<'_>) -> Self {
-        let all = sheet.tracks();
-        let is_shown = |at: &usize| all[*at].source == source && all[*at].kind == TrackKind::Slices;
-        let tracks: Vec<_> = (0..all.len()).filter(is_shown).collect();
+        let is_shown = |track: &&SheetTrack| track.source == source && track.kind == TrackKind::Slices;
+        let tracks: Vec<_> = sheet.tracks().iter().filter(is_shown).collect();
         let rows = tracks.len().clamp(1, MOST_ROWS);
-        let (mut of_track, mut lanes) = (vec![None; all.len()], vec![0.0_f32; rows]);
-        for (position, at) in tracks.iter().enumerate() {
+        let (mut of_track, mut lanes) = (HashMap::new(), vec![0.0_f32; rows]);
+        for (position, track) in tracks.iter().enumerate() {
             let row = position * rows / tracks.len();
-            of_track[*at] = Some(row);
-            lanes[row] += all[*at].lanes.max(1) as f32;
+            of_track.extend(track.number.map(|number| (number, row)));
+            lanes[row] += track.lanes.max(1) as f32;
         }
         Self { of_track, lanes }
     }
