@@ -49,7 +49,10 @@ fn utilizations(rows: &[Row<'_>]) -> Vec<Metric> {
 fn powers(rows: &[Row<'_>]) -> Vec<Metric> {
     let doc = "Mean power in watts, weighted with time.";
     let metric = |row: &Row<'_>| {
-        Some(Metric::new(&text_of(row, "part")?, of(row, "average")?.clone(), Unit::None, doc))
+        let average = of(row, "average")?;
+        // Readings of an unknown scale count as 0, which is no power of a device that runs.
+        let is_known = float_of(average)? > 0.0;
+        is_known.then_some(Metric::new(&text_of(row, "part")?, average.clone(), Unit::None, doc))
     };
     rows.iter().filter_map(metric).collect()
 }

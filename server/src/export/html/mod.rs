@@ -160,8 +160,8 @@ impl SegmentText {
     }
 }
 
-/// The ranks, after what they show together. If ranks or tracks are left out, or if the ranks cannot
-/// be compared, the export has no joint segment.
+/// The ranks, after what they show together. If ranks or tracks are left out, or if the ranks
+/// cannot be compared, the export has no joint segment.
 fn with_joint(RanksOf { profile, ranks, is_part }: RanksOf<'_>) -> Vec<RankFile> {
     let is_whole = !is_part && joint::is_for(profile);
     if is_part && ranks.len() > 1 {
