@@ -85,7 +85,7 @@ enum Moved {
 
 /// An event, or the text between two events.
 #[derive(Debug)]
-struct Part {
+struct TemplateValue {
     /// Bytes that do not change. A changing number follows each, except the last.
     texts: Vec<Range<usize>>,
     moved: Vec<Moved>,
@@ -96,7 +96,7 @@ struct Part {
 pub struct Repeated {
     text: String,
     head: Range<usize>,
-    events: Vec<Part>,
+    events: Vec<TemplateValue>,
     tail: Range<usize>,
     /// Offset between turns in microseconds.
     turn_us: i128,
@@ -155,7 +155,7 @@ impl Repeated {
     }
 
     /// Parses a part of the text, and records the largest ids.
-    fn part(&mut self, range: Range<usize>, is_metadata: bool) -> Part {
+    fn part(&mut self, range: Range<usize>, is_metadata: bool) -> TemplateValue {
         let mut found: Vec<(Range<usize>, Moved)> = Vec::new();
         let bytes = &self.text.as_bytes()[range.clone()];
         for (at, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'"') {
@@ -184,7 +184,7 @@ impl Repeated {
             };
             found.extend(moved.map(|moved| (start..start + len, moved)));
         }
-        let mut part = Part { texts: Vec::new(), moved: Vec::new(), is_metadata };
+        let mut part = TemplateValue { texts: Vec::new(), moved: Vec::new(), is_metadata };
         let mut before = range.start;
         for (number, moved) in found {
             if let Moved::Id { value, key, .. } = moved {

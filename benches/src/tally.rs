@@ -2,8 +2,8 @@
 
 use nprof_engine::base::{Error, Result};
 use nprof_engine::model::{
-    FieldId, FieldSpec, Filled, FlowPoint, NameId, Names, Part, RankInfo, Sink, SliceKey, SliceRecord,
-    TableId, TableSpec, TemplateId, TrackId, TrackSpec, Value, WarningKind,
+    FieldId, FieldSpec, Filled, FlowPoint, NameId, Names, RankInfo, Sink, SliceKey, SliceRecord, TableId,
+    TableSpec, TemplateId, TemplateValue, TrackId, TrackSpec, Value, WarningKind,
 };
 
 /// Counts events and discards them.
@@ -58,7 +58,7 @@ impl Sink for Tally {
         Ok(())
     }
 
-    fn template(&mut self, _: TableId, parts: &[(FieldId, Part)]) -> Result<TemplateId> {
+    fn template(&mut self, _: TableId, parts: &[(FieldId, TemplateValue)]) -> Result<TemplateId> {
         self.templates.push(parts.len() as u64);
         Ok(TemplateId(self.templates.len() as u32 - 1))
     }

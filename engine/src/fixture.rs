@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::base::{Error, Result};
 use crate::model::{
-    FieldId, FieldSpec, Filled, FlowPoint, Form, NameId, Names, OwnedValue, Part, RankInfo, Sink, SliceKey,
-    SliceRecord, TableId, TableSpec, TemplateId, Templates, TrackId, TrackKind, TrackSpec, Value, Warning,
-    WarningKind, Warnings,
+    FieldId, FieldSpec, Filled, FlowPoint, Form, NameId, Names, OwnedValue, RankInfo, Sink, SliceKey,
+    SliceRecord, TableId, TableSpec, TemplateId, TemplateValue, Templates, TrackId, TrackKind, TrackSpec,
+    Value, Warning, WarningKind, Warnings,
 };
 
 /// A slice that [`Recorder`] has recorded.
@@ -191,7 +191,7 @@ impl Sink for Recorder {
         Ok(())
     }
 
-    fn template(&mut self, _: TableId, parts: &[(FieldId, Part)]) -> Result<TemplateId> {
+    fn template(&mut self, _: TableId, parts: &[(FieldId, TemplateValue)]) -> Result<TemplateId> {
         Ok(self.templates.define(parts))
     }
 

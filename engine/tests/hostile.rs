@@ -18,7 +18,7 @@ use nprof_engine::index::Postings;
 use nprof_engine::model::{
     FieldSpec, NameId, Nesting, TableId, TableKind, TableSpec, TrackId, TrackSpec, Warning, WarningKind,
 };
-use nprof_engine::query::{Finding, HitPage, Pattern, verify};
+use nprof_engine::query::{HitPage, Pattern, VerifyFinding, verify};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::{
     BlockListWriter, CHUNK_TEXTS, ColumnMeta, ColumnRole, End, Footer, Page, Piece, PieceWriter, Segment,
@@ -145,7 +145,7 @@ fn peak_of<R>(work: impl FnOnce() -> R) -> (R, u64) {
 fn ask_everything(segment: &Segment<Vec<u8>>) {
     let rank = RankView::of(segment);
     let span = Interval::new(0, 1_000);
-    let _ = verify::check(segment, &mut |_: Finding| ControlFlow::Continue(()));
+    let _ = verify::check(segment, &mut |_: VerifyFinding| ControlFlow::Continue(()));
     let _ = segment.anatomy();
     let _ = answer::search(rank, &Pattern::text("a"), HitPage::first(10), Work::IN_PLACE);
     let _ = answer::selection(rank, span, None, Work::IN_PLACE);

@@ -13,7 +13,7 @@ use nprof_engine::model::{
     FieldId, FieldSpec, Form, NameId, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec,
     Unit, Value,
 };
-use nprof_engine::query::{self, Finding, HitPage, Part, Pattern};
+use nprof_engine::query::{self, HitPage, Pattern, SegmentPart, VerifyFinding};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::{Segment, TrackMeta};
 use nprof_engine::spill::MemoryScratch;
@@ -203,8 +203,8 @@ proptest! {
         prop_assert_eq!(selection.count, (inside.count() + others) as u64);
         prop_assert!(segment.anatomy().is_ok());
         let whole = query::verify::check(&segment, &mut |finding| match finding {
-            Finding::Checked(_) => ControlFlow::Continue(()),
-            Finding::Damaged { .. } => ControlFlow::Break(()),
+            VerifyFinding::Checked(_) => ControlFlow::Continue(()),
+            VerifyFinding::Damaged { .. } => ControlFlow::Break(()),
         });
         prop_assert_eq!(whole, ControlFlow::Continue(()));
     }
@@ -296,9 +296,12 @@ fn damage_of_a_pack_in_a_large_segment_is_named_once() {
     let map = query::part::map(&segment);
     let blocks = segment.blocks(segment.table("counts").unwrap()).unwrap();
     assert_eq!((blocks.len(), blocks.packs()), (600, 1));
-    let is_pack = |part: &Part| query::part::name(&segment, *part).table.as_deref() == Some("counts");
-    let parts: Vec<_> =
-        map.iter().filter(|(_, part)| is_pack(part) && matches!(part, Part::Block(..))).cloned().collect();
+    let is_pack = |part: &SegmentPart| query::part::name(&segment, *part).table.as_deref() == Some("counts");
+    let parts: Vec<_> = map
+        .iter()
+        .filter(|(_, part)| is_pack(part) && matches!(part, SegmentPart::Block(..)))
+        .cloned()
+        .collect();
     assert!(!parts.is_empty());
     for (bytes, part) in parts {
         let mut damaged = whole.clone();
@@ -306,7 +309,7 @@ fn damage_of_a_pack_in_a_large_segment_is_named_once() {
         let damaged = Segment::open(damaged).unwrap();
         let mut found = Vec::new();
         let _ = query::verify::check(&damaged, &mut |finding| {
-            if let Finding::Damaged { part, offset, .. } = finding {
+            if let VerifyFinding::Damaged { part, offset, .. } = finding {
                 found.push((part, offset));
             }
             ControlFlow::Continue(())

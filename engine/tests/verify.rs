@@ -10,7 +10,7 @@ use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
     FieldSpec, Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackSpec, Value,
 };
-use nprof_engine::query::{self, Finding, Part};
+use nprof_engine::query::{self, SegmentPart, VerifyFinding};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
@@ -63,12 +63,12 @@ fn built() -> Vec<u8> {
     bytes
 }
 
-fn findings(segment: &Segment<Vec<u8>>) -> (Vec<(Part, u64)>, u64) {
+fn findings(segment: &Segment<Vec<u8>>) -> (Vec<(SegmentPart, u64)>, u64) {
     let (mut damaged, mut checked) = (Vec::new(), 0);
     let done = query::verify::check(segment, &mut |finding| {
         match finding {
-            Finding::Checked(bytes) => checked += bytes,
-            Finding::Damaged { part, offset, .. } => damaged.push((part, offset)),
+            VerifyFinding::Checked(bytes) => checked += bytes,
+            VerifyFinding::Damaged { part, offset, .. } => damaged.push((part, offset)),
         }
         ControlFlow::Continue(())
     });
@@ -76,24 +76,24 @@ fn findings(segment: &Segment<Vec<u8>>) -> (Vec<(Part, u64)>, u64) {
     (damaged, checked)
 }
 
-fn kind(part: Part) -> &'static str {
+fn kind(part: SegmentPart) -> &'static str {
     match part {
-        Part::BlockList(_) => "block list",
-        Part::Directory(_) => "directory",
-        Part::Block(..) => "block",
-        Part::Postings(_) => "postings",
-        Part::Program(_) => "program",
-        Part::Totals(_) => "totals",
-        Part::Pages(_) => "pages",
-        Part::Page(..) => "page",
-        Part::Dictionary => "dictionary",
-        Part::Chunk(_) => "chunk",
-        Part::ArrowList(_) => "arrow list",
-        Part::Arrows(..) => "arrows",
+        SegmentPart::BlockList(_) => "block list",
+        SegmentPart::Directory(_) => "directory",
+        SegmentPart::Block(..) => "block",
+        SegmentPart::Postings(_) => "postings",
+        SegmentPart::Program(_) => "program",
+        SegmentPart::Totals(_) => "totals",
+        SegmentPart::Pages(_) => "pages",
+        SegmentPart::Page(..) => "page",
+        SegmentPart::Dictionary => "dictionary",
+        SegmentPart::Chunk(_) => "chunk",
+        SegmentPart::ArrowList(_) => "arrow list",
+        SegmentPart::Arrows(..) => "arrows",
     }
 }
 
-fn parts(segment: &Segment<Vec<u8>>) -> Vec<(Range<u64>, Part)> {
+fn parts(segment: &Segment<Vec<u8>>) -> Vec<(Range<u64>, SegmentPart)> {
     query::part::map(segment).iter().cloned().collect()
 }
 
@@ -162,7 +162,7 @@ fn several_damages_are_all_reported() {
     chosen.iter().for_each(|(bytes, _)| damaged = with_flipped(&damaged, bytes.start));
     let (mut found, _) = findings(&Segment::open(damaged).unwrap());
     let mut expected: Vec<_> = chosen.iter().map(|(bytes, part)| (*part, bytes.start)).collect();
-    let order = |(_, offset): &(Part, u64)| *offset;
+    let order = |(_, offset): &(SegmentPart, u64)| *offset;
     found.sort_by_key(order);
     expected.sort_by_key(order);
     assert_eq!(found, expected);
@@ -188,7 +188,7 @@ fn what_is_not_damaged_stays_readable() {
     let table = segment.table_of(tracks[0]).unwrap();
     let blocks = segment.blocks_of(tracks[0]).unwrap();
     let names: Vec<usize> = segment.columns_of(table).collect();
-    let place = |part: &Part| matches!(part, Part::Block(column, block) if names.contains(column) && *block == blocks.end - 1);
+    let place = |part: &SegmentPart| matches!(part, SegmentPart::Block(column, block) if names.contains(column) && *block == blocks.end - 1);
     let (bytes, part) = parts(&segment).into_iter().rfind(|(_, part)| place(part)).unwrap();
     let damaged = Segment::open(with_flipped(&whole, bytes.start + 1)).unwrap();
     let name = query::part::name(&damaged, part);

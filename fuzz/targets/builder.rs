@@ -12,7 +12,7 @@ use nprof_engine::model::{
     Bind, FieldId, FieldSpec, FlowPhase, FlowPoint, Form, NameId, Nesting, Sink, SliceKey, SliceRecord,
     TableId, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
 };
-use nprof_engine::query::{self, Finding, HitPage, Pattern};
+use nprof_engine::query::{self, VerifyFinding, HitPage, Pattern};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
@@ -45,7 +45,7 @@ fuzz_target!(|bytes: &[u8]| {
     let found: u64 = segment.footer().tracks.iter().map(|track| u64::from(track.rows)).sum();
     assert_eq!(found, rows);
     let _ = query::verify::check(&segment, &mut |finding| match finding {
-        Finding::Checked(_) => ControlFlow::Continue(()),
+        VerifyFinding::Checked(_) => ControlFlow::Continue(()),
         damage => panic!("{damage:?}"),
     });
     questions(&segment);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nprof_engine::base::{ANNEX, Error};
 use nprof_engine::native::{OpenError, SegmentFile};
-use nprof_engine::query::{self, Finding, PartName};
+use nprof_engine::query::{self, PartName, VerifyFinding};
 use serde::Serialize;
 
 use crate::analysis::{joint, overlay_damage};
@@ -176,8 +176,8 @@ fn check(
     };
     let ended = query::verify::check(&segment, &mut |finding| {
         match finding {
-            Finding::Checked(bytes) => meter.add_bytes(bytes),
-            Finding::Damaged { part, offset, error } => {
+            VerifyFinding::Checked(bytes) => meter.add_bytes(bytes),
+            VerifyFinding::Damaged { part, offset, error } => {
                 damages.push(of(Damage::of_part(query::part::name(&segment, part), offset, error)));
             }
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::ROWS;
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
-use crate::codec::{self, Decoder, Encoder, Texts};
+use crate::codec::{self, ColumnTexts, Decoder, Encoder};
 
 /// Type of a column's stored values. A field has one column for each type that occurs in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,7 +71,7 @@ pub enum BlockValues {
     /// Floats.
     Floats(Vec<f64>),
     /// Texts in place.
-    Texts(Texts),
+    Texts(ColumnTexts),
 }
 
 /// A decoded block of a column.
@@ -93,7 +93,7 @@ pub enum Coding {
     /// A presence mask, and the values of the rows that have one.
     Masked,
     /// Differences from the values that the track's program predicts for each row's code.
-    Foretold,
+    Predicted,
     /// Codes of the track's program: the first, and differences from the usual successor.
     Codes,
     /// Starts: differences from the end of the row before plus the gap that the program predicts,
@@ -119,7 +119,7 @@ pub fn rate(size_bytes: i64, duration_ps: i64) -> f64 {
 impl Coding {
     /// All codings; the position is the code.
     pub const ALL: [Self; 7] =
-        [Self::All, Self::Masked, Self::Foretold, Self::Codes, Self::AfterEnd, Self::AfterStart, Self::Rate];
+        [Self::All, Self::Masked, Self::Predicted, Self::Codes, Self::AfterEnd, Self::AfterStart, Self::Rate];
 
     /// Code of this coding.
     #[must_use]
@@ -136,7 +136,7 @@ pub enum ValuesRef<'a> {
     /// Floats.
     Floats(&'a [f64]),
     /// A range of these texts.
-    Texts(&'a Texts, usize, usize),
+    Texts(&'a ColumnTexts, usize, usize),
 }
 
 /// Encodes a block by itself: the values of the rows that are set in `present` (an entry a row), or
@@ -211,7 +211,7 @@ impl BlockColumn {
                 codec::decode_mask(cursor.bytes()?, rows, &mut present)?;
                 Some(slots_of(&present))
             }
-            Coding::Foretold | Coding::Codes | Coding::AfterEnd | Coding::AfterStart | Coding::Rate => {
+            Coding::Predicted | Coding::Codes | Coding::AfterEnd | Coding::AfterStart | Coding::Rate => {
                 return Err(cursor.corrupt());
             }
         };
@@ -259,7 +259,7 @@ impl BlockColumn {
             BlockValues::Ints(values) => BlockValues::Ints(values.get(span.clone())?.to_vec()),
             BlockValues::Floats(values) => BlockValues::Floats(values.get(span.clone())?.to_vec()),
             BlockValues::Texts(texts) => {
-                let mut part = Texts::default();
+                let mut part = ColumnTexts::default();
                 span.clone().for_each(|at| part.push(texts.get(at)));
                 BlockValues::Texts(part)
             }
@@ -368,7 +368,7 @@ pub fn encoded_values(bytes: &[u8], offset: u64) -> Result<(Coding, &[u8])> {
         Coding::Codes => {
             cursor.varint()?;
         }
-        Coding::All | Coding::Foretold | Coding::AfterEnd | Coding::AfterStart | Coding::Rate => {}
+        Coding::All | Coding::Predicted | Coding::AfterEnd | Coding::AfterStart | Coding::Rate => {}
     }
     Ok((coding, cursor.take(cursor.remaining())?))
 }

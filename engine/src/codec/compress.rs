@@ -69,13 +69,13 @@ fn content_len(bytes: &[u8]) -> Option<usize> {
 
 /// Compresses runs of bytes one after the other in the same working memory, which is made at the
 /// first use.
-pub struct Packer {
+pub struct FrameCompressor {
     compressor: Option<Compressor<'static>>,
     level: i32,
     min_match: Option<u32>,
 }
 
-impl Packer {
+impl FrameCompressor {
     /// Creates a packer for the bytes of numbers.
     pub fn of_numbers() -> Self {
         Self { compressor: None, level: NUMBERS_LEVEL, min_match: Some(NUMBERS_MIN_MATCH) }

@@ -11,7 +11,7 @@ use super::stats::{DISTINCT_MAX, Stats};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 
-pub struct Dictionary;
+pub struct DictionaryCodec;
 
 const _: () = assert!(DISTINCT_MAX == 1 << u8::BITS, "the number of values less one is a byte");
 
@@ -23,7 +23,7 @@ fn code_width(distinct: usize) -> u8 {
     width_of(distinct as u64 - 1)
 }
 
-impl Codec for Dictionary {
+impl Codec for DictionaryCodec {
     fn encoded_len(&self, stats: &Stats) -> Option<usize> {
         let distinct = stats.distinct.as_deref().filter(|distinct| !distinct.is_empty())?;
         let values = signed_len(distinct[0]) + distances(distinct).map(varint_len).sum::<usize>();
@@ -40,7 +40,7 @@ impl Codec for Dictionary {
     }
 }
 
-impl Decode for Dictionary {
+impl Decode for DictionaryCodec {
     fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
         let len = usize::from(cursor.u8()?) + 1;
         let mut distinct = [0; DISTINCT_MAX];

@@ -61,13 +61,13 @@ impl Decode for Entropy {
 }
 
 /// A number type that is stored, and the modes that are stored for it.
-pub trait Stored: Number {
+pub trait EntropyNumber: Number {
     /// Byte and shift of the delta encoding's four bits after a mode. `None` for a mode that is not
     /// stored.
     fn delta_at(mode: u8) -> Option<(usize, u32)>;
 }
 
-impl Stored for i64 {
+impl EntropyNumber for i64 {
     fn delta_at(mode: u8) -> Option<(usize, u32)> {
         match mode {
             CLASSIC => Some((0, 4)),
@@ -77,7 +77,7 @@ impl Stored for i64 {
     }
 }
 
-impl Stored for f64 {
+impl EntropyNumber for f64 {
     fn delta_at(mode: u8) -> Option<(usize, u32)> {
         match mode {
             CLASSIC => Some((0, 4)),
@@ -90,7 +90,7 @@ impl Stored for f64 {
 }
 
 /// Whether a chunk's metadata begin with a stored mode and a stored delta encoding.
-fn in_subset<T: Stored>(chunk: &[u8]) -> bool {
+fn in_subset<T: EntropyNumber>(chunk: &[u8]) -> bool {
     let delta_at = chunk.first().and_then(|first| T::delta_at(first & MODE_BITS));
     delta_at
         .and_then(|(byte, shift)| Some(chunk.get(byte)? >> shift & MODE_BITS))
@@ -99,7 +99,7 @@ fn in_subset<T: Stored>(chunk: &[u8]) -> bool {
 
 /// Compresses the values. `stats` are the statistics of their ordered bits. `None` if pco fails or
 /// leaves the subset.
-pub fn compress<T: Stored>(values: &[T], stats: &Stats) -> Option<Vec<u8>> {
+pub fn compress<T: EntropyNumber>(values: &[T], stats: &Stats) -> Option<Vec<u8>> {
     // Differences are used if they are narrower. The sampling by which pco would choose costs more
     // than it saves.
     let narrower = stats.spread() == Spread::Differences;
@@ -113,7 +113,7 @@ pub fn compress<T: Stored>(values: &[T], stats: &Stats) -> Option<Vec<u8>> {
 }
 
 /// Fills `out` from all the bytes of `cursor`.
-pub fn decompress<T: Stored>(mut cursor: Cursor<'_>, out: &mut [T]) -> Result<()> {
+pub fn decompress<T: EntropyNumber>(mut cursor: Cursor<'_>, out: &mut [T]) -> Result<()> {
     let corrupt = cursor.corrupt();
     let chunk = cursor.take(cursor.remaining())?;
     if !in_subset::<T>(chunk) {
@@ -123,7 +123,7 @@ pub fn decompress<T: Stored>(mut cursor: Cursor<'_>, out: &mut [T]) -> Result<()
 }
 
 /// Returns the bytes after the page, or `None` if pco finds the chunk damaged.
-fn decompress_chunk<'a, T: Stored>(chunk: &'a [u8], out: &mut [T]) -> Option<&'a [u8]> {
+fn decompress_chunk<'a, T: EntropyNumber>(chunk: &'a [u8], out: &mut [T]) -> Option<&'a [u8]> {
     let (file, _) = FileDecompressor::new(HEADER.as_slice()).ok()?;
     let (mut decompressor, page) = file.chunk_decompressor::<T, _>(chunk).ok()?;
     let mut page = decompressor.page_decompressor(page, out.len()).ok()?;

@@ -8,11 +8,11 @@ use super::bits::{MAX_WIDTH, packed_len, unpack};
 use super::chains::Chains;
 use super::constant::Constant;
 use super::delta::Delta;
-use super::dictionary::Dictionary;
+use super::dictionary::DictionaryCodec;
 use super::divisor::{self, Quotients};
 use super::entropy::Entropy;
 use super::frame::Frame;
-use super::run::Run;
+use super::run::RunCodec;
 use super::shuffle::Shuffle;
 use super::sparse::Sparse;
 use super::stats::{Stats, are_all};
@@ -49,7 +49,8 @@ pub trait Trial: Decode {
 }
 
 /// Codecs by id, from [`INTS`] on.
-pub const CODECS: [&dyn Codec; 7] = [&Constant, &Frame, &Delta, &Run, &Dictionary, &Varint, &Sparse];
+pub const CODECS: [&dyn Codec; 7] =
+    [&Constant, &Frame, &Delta, &RunCodec, &DictionaryCodec, &Varint, &Sparse];
 /// Codecs by id, after [`CODECS`] and the divisor.
 pub const TRIALS: [&dyn Trial; 3] = [&Shuffle, &Chains, &Entropy];
 /// Decoders of [`CODECS`] and [`TRIALS`], by id. A divisor has no decoder of its own.
@@ -57,8 +58,8 @@ const DECODERS: [Option<&dyn Decode>; NAMES.len()] = [
     Some(&Constant),
     Some(&Frame),
     Some(&Delta),
-    Some(&Run),
-    Some(&Dictionary),
+    Some(&RunCodec),
+    Some(&DictionaryCodec),
     Some(&Varint),
     Some(&Sparse),
     None,

@@ -33,7 +33,7 @@ mod conformance;
 pub use chains::bits as chains_bits;
 pub use compress::{compress, compress_with, decompress, decompress_with};
 pub use stats::{DISTINCT_MAX, distinct_of};
-pub use text::Texts;
+pub use text::ColumnTexts;
 
 use crate::base::{Error, Result};
 
@@ -61,8 +61,8 @@ pub enum Around {
 /// Working memory for encoding many columns one after the other.
 pub struct Encoder {
     around: Around,
-    packer: compress::Packer,
-    text_packer: compress::Packer,
+    packer: compress::FrameCompressor,
+    text_packer: compress::FrameCompressor,
     numbers: Vec<u64>,
     planes: Vec<u8>,
     frame: Vec<u8>,
@@ -72,8 +72,8 @@ impl Default for Encoder {
     fn default() -> Self {
         Self {
             around: Around::Nothing,
-            packer: compress::Packer::of_numbers(),
-            text_packer: compress::Packer::of_texts(),
+            packer: compress::FrameCompressor::of_numbers(),
+            text_packer: compress::FrameCompressor::of_texts(),
             numbers: Vec::new(),
             planes: Vec::new(),
             frame: Vec::new(),
@@ -156,7 +156,7 @@ impl Decoder {
     /// # Errors
     /// Same as [`decode_ints`]; `Inconsistent`, before the texts are unpacked, if they take more
     /// memory.
-    pub fn texts(&mut self, bytes: &[u8], count: usize, most_bytes: usize) -> Result<Texts> {
+    pub fn texts(&mut self, bytes: &[u8], count: usize, most_bytes: usize) -> Result<ColumnTexts> {
         let too_long = Error::Inconsistent { what: "texts longer than a writer makes them" };
         let mut room = |bytes| if bytes <= most_bytes { Ok(()) } else { Err(too_long) };
         text::decode(bytes, count, &mut room, self)
@@ -172,7 +172,7 @@ impl Decoder {
         bytes: &[u8],
         count: usize,
         room: &mut dyn FnMut(usize) -> Result<()>,
-    ) -> Result<Texts> {
+    ) -> Result<ColumnTexts> {
         text::decode(bytes, count, room, self)
     }
 
@@ -238,7 +238,7 @@ pub fn encode_texts<'a>(texts: impl Iterator<Item = &'a str> + Clone, out: &mut 
 ///
 /// # Errors
 /// Same as [`decode_ints`].
-pub fn decode_texts(bytes: &[u8], count: usize) -> Result<Texts> {
+pub fn decode_texts(bytes: &[u8], count: usize) -> Result<ColumnTexts> {
     Decoder::default().texts(bytes, count, usize::MAX)
 }
 

@@ -11,14 +11,14 @@ use super::stats::Stats;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 
-pub struct Run;
+pub struct RunCodec;
 
 /// Width of the lengths less one.
 fn length_width(longest_run: usize) -> u8 {
     width_of(longest_run as u64 - 1)
 }
 
-impl Codec for Run {
+impl Codec for RunCodec {
     fn encoded_len(&self, stats: &Stats) -> Option<usize> {
         if stats.count == 0 {
             return None;
@@ -40,7 +40,7 @@ impl Codec for Run {
     }
 }
 
-impl Decode for Run {
+impl Decode for RunCodec {
     fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
         let runs = cursor.varint()?;
         // Each run is at least one value long.

@@ -36,14 +36,14 @@ const FRONT_SHARE: usize = 8;
 
 /// Texts of a column: one string, and the end of each text in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Texts {
+pub struct ColumnTexts {
     /// All texts, one after the other.
     pub bytes: String,
     /// End of each text in `bytes`.
     pub ends: Vec<u32>,
 }
 
-impl Texts {
+impl ColumnTexts {
     /// Number of texts.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -94,7 +94,7 @@ fn shared_len(a: &str, b: &str) -> usize {
     a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
 }
 
-impl<T: AsRef<str>> FromIterator<T> for Texts {
+impl<T: AsRef<str>> FromIterator<T> for ColumnTexts {
     fn from_iter<I: IntoIterator<Item = T>>(of: I) -> Self {
         let mut texts = Self::default();
         of.into_iter().for_each(|text| texts.push(text.as_ref()));
@@ -167,7 +167,7 @@ pub fn decode(
     count: usize,
     room: &mut dyn FnMut(usize) -> Result<()>,
     decoder: &mut Decoder,
-) -> Result<Texts> {
+) -> Result<ColumnTexts> {
     check_count(count)?;
     let mut cursor = Cursor::new(bytes, 0, "text column");
     let id = cursor.u8()?;
@@ -217,7 +217,7 @@ pub fn decode(
     if ends.iter().any(|end| !bytes.is_char_boundary(*end)) {
         return Err(corrupt);
     }
-    Ok(Texts { bytes, ends: ends.into_iter().map(|end| end as u32).collect() })
+    Ok(ColumnTexts { bytes, ends: ends.into_iter().map(|end| end as u32).collect() })
 }
 
 /// The end of each text, from the lengths of the rests and of what texts share.
@@ -230,11 +230,12 @@ fn ends_of(lengths: &[usize], shared: &[usize]) -> Vec<usize> {
 }
 
 /// Decodes texts that are lines.
-fn lines(mut cursor: Cursor<'_>, count: usize) -> Result<Texts> {
+fn lines(mut cursor: Cursor<'_>, count: usize) -> Result<ColumnTexts> {
     let stored = cursor.take(cursor.remaining())?;
     let lines = std::str::from_utf8(stored).ok().filter(|lines| lines.len() <= MAX_TEXT_BYTES);
     let lines = lines.filter(|lines| lines.is_empty() || lines.as_bytes().ends_with(&[LINE_FEED]));
-    let texts: Option<Texts> = lines.map(|lines| lines.split_terminator(char::from(LINE_FEED)).collect());
+    let texts: Option<ColumnTexts> =
+        lines.map(|lines| lines.split_terminator(char::from(LINE_FEED)).collect());
     texts.filter(|texts| texts.len() == count).ok_or_else(|| cursor.corrupt())
 }
 

@@ -8,11 +8,11 @@
 use std::ops::Range;
 
 use super::positions::Positions;
-use super::row::{Packed, Row, RowKey, put_value};
+use super::row::{PackedValue, RowHead, RowSortKey, put_value};
 use super::rows::{FieldColumn, GROUP_ROWS, MAX_GROUP_BYTES, Rows};
 use crate::base::Result;
 use crate::block::BlockValues;
-use crate::codec::Texts;
+use crate::codec::ColumnTexts;
 use crate::spill::{Scratch, Sorter};
 
 /// Bytes of a number that each row of its track has.
@@ -161,12 +161,12 @@ impl Rows {
     }
 
     /// Passes all rows to a sorter.
-    pub fn pack<S: Scratch>(&self, place: u64, sorter: &mut Sorter<RowKey, S>) -> Result<()> {
+    pub fn pack<S: Scratch>(&self, place: u64, sorter: &mut Sorter<RowSortKey, S>) -> Result<()> {
         let mut slots = vec![0; self.fields.len()];
         for (arrival, at) in (0..).zip(0..self.len()) {
             let row = self.row(at);
             let (start_ps, duration_ps) = row.span();
-            sorter.push_with(RowKey { place, start_ps, duration_ps, arrival }, |out| {
+            sorter.push_with(RowSortKey { place, start_ps, duration_ps, arrival }, |out| {
                 row.put_head(out);
                 for (column, slot) in self.fields.iter().zip(&mut slots) {
                     while column.row_of(*slot) == Some(at) {
@@ -180,15 +180,15 @@ impl Rows {
         Ok(())
     }
 
-    fn row(&self, at: usize) -> Row {
+    fn row(&self, at: usize) -> RowHead {
         let (start_ps, name) = (self.starts[at], self.names.get(at).copied());
         match (name.and_then(|name| u32::try_from(name).ok()), self.values.get(at)) {
             (Some(name), _) => {
                 let form = u8::try_from(self.forms[at]).unwrap_or_default();
-                Row::Slice { name, form, start_ps, duration_ps: self.durations[at] }
+                RowHead::Slice { name, form, start_ps, duration_ps: self.durations[at] }
             }
-            (None, Some(&value)) => Row::Sample { time_ps: start_ps, value },
-            (None, None) => Row::Side,
+            (None, Some(&value)) => RowHead::Sample { time_ps: start_ps, value },
+            (None, None) => RowHead::Side,
         }
     }
 }
@@ -247,11 +247,11 @@ impl FieldColumn {
     }
 
     /// A value by its position.
-    fn value(&self, slot: usize) -> Packed<'_> {
+    fn value(&self, slot: usize) -> PackedValue<'_> {
         match &self.values {
-            BlockValues::Ints(values) => Packed::Int(values[slot]),
-            BlockValues::Floats(values) => Packed::Float(values[slot]),
-            BlockValues::Texts(texts) => Packed::Text(texts.get(slot)),
+            BlockValues::Ints(values) => PackedValue::Int(values[slot]),
+            BlockValues::Floats(values) => PackedValue::Float(values[slot]),
+            BlockValues::Texts(texts) => PackedValue::Text(texts.get(slot)),
         }
     }
 }
@@ -263,7 +263,7 @@ impl BlockValues {
             Self::Ints(values) => pick(values, slots, spare),
             Self::Floats(values) => pick(values, slots, &mut Vec::new()),
             Self::Texts(texts) => {
-                let mut picked = Texts::default();
+                let mut picked = ColumnTexts::default();
                 slots.for_each(|at| picked.push(texts.get(at as usize)));
                 *texts = picked;
             }
@@ -275,7 +275,7 @@ impl BlockValues {
             Self::Ints(values) => Self::Ints(values[slots.clone()].to_vec()),
             Self::Floats(values) => Self::Floats(values[slots.clone()].to_vec()),
             Self::Texts(texts) => {
-                let mut part = Texts::default();
+                let mut part = ColumnTexts::default();
                 slots.clone().for_each(|at| part.push(texts.get(at)));
                 Self::Texts(part)
             }
@@ -370,14 +370,14 @@ mod tests {
         let field = |at| FieldId(at);
         for at in 0..GROUP_ROWS + 10 {
             rows.slice((0, 0), at as i64, 0);
-            rows.field(field(0), crate::block::ColumnType::Int, Packed::Int(at as i64));
+            rows.field(field(0), crate::block::ColumnType::Int, PackedValue::Int(at as i64));
         }
         assert_eq!(rows.group(0), 0..GROUP_ROWS);
         assert_eq!(rows.group(GROUP_ROWS), GROUP_ROWS..rows.len());
         let long = "x".repeat(MAX_GROUP_BYTES / 8);
         for at in 0..20 {
             rows.slice((0, 0), 1 << 40, 0);
-            rows.field(field(1), crate::block::ColumnType::LongText, Packed::Text(&long[at..]));
+            rows.field(field(1), crate::block::ColumnType::LongText, PackedValue::Text(&long[at..]));
         }
         let mut ends = Vec::new();
         let mut group = rows.group(0);

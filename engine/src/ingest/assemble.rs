@@ -10,7 +10,7 @@ use crate::codec::{self, Encoder};
 use crate::index::{BlockTexts, encode_postings};
 use crate::model::TableId;
 use crate::segment::{
-    Around, BlockListWriter, ColumnMeta, ColumnRole, Directory, Piece, PieceWriter, StoredAt,
+    BlockListWriter, ColumnMeta, ColumnRole, Directory, DirectoryFrame, Piece, PieceWriter, StoredAt,
 };
 
 /// Takes the tracks of one table in order.
@@ -97,7 +97,7 @@ impl ColumnOutput {
     /// Encodes the directory, and the postings if there are any.
     fn encode(&self, encoder: &mut Encoder) -> (Vec<u8>, Option<Vec<u8>>) {
         let mut directory = Vec::new();
-        self.directory.encode(Around::Nothing, encoder, &mut directory);
+        self.directory.encode(DirectoryFrame::Nothing, encoder, &mut directory);
         let postings = self.postings.as_ref().map(|texts| {
             let mut postings = Vec::new();
             encode_postings(texts, encoder, &mut postings);
@@ -114,7 +114,7 @@ impl ColumnOutput {
         let zones = vec![ZoneMap::None; places.len()];
         let mut bytes = Vec::new();
         encoder.within(codec::Around::Frame, |encoder| {
-            Directory { places, zones, inline }.encode(Around::Footer, encoder, &mut bytes);
+            Directory { places, zones, inline }.encode(DirectoryFrame::Footer, encoder, &mut bytes);
         });
         bytes
     }

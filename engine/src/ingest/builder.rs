@@ -3,21 +3,21 @@
 use rustc_hash::FxHashMap;
 
 use super::arrived::Arrived;
-use super::dictionary::Dictionary;
+use super::dictionary::DictionaryBuilder;
 use super::flows::{Link, Links};
 use super::limits::{self, MORE_NAMES};
-use super::line::{Back, Direct, Line, Place};
-use super::packer::{MAX_DICTIONARY_TEXT, Packer, cut_off, start_of};
-use super::row::RowKey;
+use super::packer::{MAX_DICTIONARY_TEXT, ValuePacker, cut_off, start_of};
+use super::pipeline::{Consumer, Direct, GroupKey, Pipeline};
+use super::row::RowSortKey;
 use super::rows::Rows;
 use super::take::Given;
 use super::template::Template;
 use crate::base::{Error, Interval, Result};
-use crate::codec::Texts;
+use crate::codec::ColumnTexts;
 use crate::exec::InPlace;
 use crate::model::{
-    FieldId, FieldSpec, Filled, FlowPoint, NameId, Part, RankInfo, Sink, SliceKey, SliceRecord, TableId,
-    TableKind, TableSpec, TemplateId, TrackId, TrackKind, TrackSpec, Value, WarningKind, Warnings,
+    FieldId, FieldSpec, Filled, FlowPoint, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableKind,
+    TableSpec, TemplateId, TemplateValue, TrackId, TrackKind, TrackSpec, Value, WarningKind, Warnings,
 };
 use crate::segment::{MAX_TRACK_DEPTH, Output, PieceWriter};
 use crate::spill::{Scratch, Sorter, Space};
@@ -72,10 +72,10 @@ pub(super) struct TrackState {
 
 impl TrackState {
     /// The place of the track, which has this number; `None` for a group.
-    pub(super) fn place(&self, track: u32) -> Option<Place> {
+    pub(super) fn place(&self, track: u32) -> Option<GroupKey> {
         match self.spec.kind {
             TrackKind::Slices(table, _) | TrackKind::Counter(table) => {
-                Some(Place { table, track: Some(TrackId(track)) })
+                Some(GroupKey { table, track: Some(TrackId(track)) })
             }
             TrackKind::Group => None,
         }
@@ -87,7 +87,7 @@ impl TrackState {
 pub struct Builder<'a> {
     pub(super) scratch: &'a dyn Scratch,
     pub(super) options: BuildOptions,
-    pub(super) names: Dictionary<'a>,
+    pub(super) names: DictionaryBuilder<'a>,
     pub(super) tables: Vec<TableSpec>,
     tables_by_name: FxHashMap<String, TableId>,
     pub(super) fields: Vec<(TableId, FieldSpec)>,
@@ -97,8 +97,8 @@ pub struct Builder<'a> {
     /// Rows that are sorted at the end: all while they fit into memory, then none.
     pub(super) arrived: Arrived,
     /// All other rows that are sorted.
-    pub(super) sorter: Sorter<RowKey, &'a dyn Scratch>,
-    pub(super) line: Box<dyn Line<'a> + 'a>,
+    pub(super) sorter: Sorter<RowSortKey, &'a dyn Scratch>,
+    pub(super) line: Box<dyn Pipeline<'a> + 'a>,
     /// Bytes of rows that wait for their blocks, summed over tracks.
     pub(super) waiting_bytes: usize,
     /// Bytes of everything else that stays in memory.
@@ -127,16 +127,16 @@ impl<'a> Builder<'a> {
         output: &'a mut (dyn Output + Send),
         options: BuildOptions,
     ) -> Result<Self> {
-        let back = Back::new(PieceWriter::new(output)?, &InPlace);
+        let back = Consumer::new(PieceWriter::new(output)?, &InPlace);
         Ok(Self::with_line(scratch, Direct(back), options))
     }
 
     /// Creates a builder for an empty rank. The consumer at the end of `line` writes the segment.
-    pub fn with_line(scratch: &'a dyn Scratch, line: impl Line<'a> + 'a, options: BuildOptions) -> Self {
+    pub fn with_line(scratch: &'a dyn Scratch, line: impl Pipeline<'a> + 'a, options: BuildOptions) -> Self {
         Self {
             scratch,
             options,
-            names: Dictionary::new(scratch, options.dictionary_bytes.min(MAX_TEXTS_IN_MEMORY)),
+            names: DictionaryBuilder::new(scratch, options.dictionary_bytes.min(MAX_TEXTS_IN_MEMORY)),
             tables: Vec::new(),
             tables_by_name: FxHashMap::default(),
             fields: Vec::new(),
@@ -223,7 +223,7 @@ impl<'a> Builder<'a> {
             return Ok(());
         }
         let chunks = self.names.take_full();
-        self.keep(chunks.iter().map(Texts::len).sum::<usize>() * limits::TEXT_BYTES);
+        self.keep(chunks.iter().map(ColumnTexts::len).sum::<usize>() * limits::TEXT_BYTES);
         self.line.send_texts(chunks)
     }
 }
@@ -309,15 +309,15 @@ impl Sink for Builder<'_> {
         self.take_slice(slice, None, Given(slice.fields.iter()))
     }
 
-    fn template(&mut self, table: TableId, parts: &[(FieldId, Part)]) -> Result<TemplateId> {
-        let of = |(field, _): &(FieldId, Part)| self.fields.get(field.0 as usize).map(|(of, _)| *of);
+    fn template(&mut self, table: TableId, parts: &[(FieldId, TemplateValue)]) -> Result<TemplateId> {
+        let of = |(field, _): &(FieldId, TemplateValue)| self.fields.get(field.0 as usize).map(|(of, _)| *of);
         if parts.iter().any(|part| of(part) != Some(table)) {
             return Err(Error::Invalid { what: "a template with a field that belongs to another table" });
         }
         let id =
             u32::try_from(self.templates.len()).map_err(|_| Error::Invalid { what: "too many templates" })?;
         let limit = self.options.dictionary_bytes;
-        let mut packer = Packer { names: &mut self.names, limit, warnings: &mut self.warnings };
+        let mut packer = ValuePacker { names: &mut self.names, limit, warnings: &mut self.warnings };
         self.templates.push(Template::new(table, parts, &mut packer)?);
         self.send_texts()?;
         Ok(TemplateId(id))

@@ -126,8 +126,8 @@ impl<'a> BlockUses<'a> {
 mod tests {
     use crate::ingest::{BuildOptions, Builder};
     use crate::model::{
-        FieldId, FieldSpec, Filled, Form, Nesting, Number, Part, Sink, SliceRecord, TableKind, TableSpec,
-        Templates, TrackSpec, Value,
+        FieldId, FieldSpec, Filled, Form, Nesting, Number, Sink, SliceRecord, TableKind, TableSpec,
+        TemplateValue, Templates, TrackSpec, Value,
     };
     use crate::spill::MemoryScratch;
 
@@ -148,10 +148,10 @@ mod tests {
         let mut spelt = Templates::default();
         let templates: Vec<_> = (0..length)
             .map(|pc| {
-                let fixed = |field, value| (field, Part::Fixed(Value::Int(value)));
+                let fixed = |field, value| (field, TemplateValue::Fixed(Value::Int(value)));
                 let mut parts = vec![fixed(fields[0], pc * 3), fixed(fields[2], 7)];
                 parts.extend((pc % 3 == 0).then(|| fixed(fields[1], pc / 2)));
-                parts.push((fields[3], Part::Int(0)));
+                parts.push((fields[3], TemplateValue::Int(0)));
                 if by_template { builder.template(table, &parts).unwrap() } else { spelt.define(&parts) }
             })
             .collect();

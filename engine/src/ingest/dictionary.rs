@@ -5,28 +5,34 @@ use std::sync::Arc;
 use super::limits::TEXT_BYTES;
 use super::numbers::Numbers;
 use crate::base::Result;
-use crate::codec::Texts;
+use crate::codec::ColumnTexts;
 use crate::model::{NameId, is_wait};
 use crate::segment::{CHUNK_TEXTS, MAX_WAITS};
 use crate::spill::Scratch;
 
 /// Texts with their numbers, and the texts that are not encoded yet.
-pub struct Dictionary<'a> {
+pub struct DictionaryBuilder<'a> {
     numbers: Numbers<'a>,
     /// Texts of the next chunk so far.
-    chunk: Texts,
+    chunk: ColumnTexts,
     /// Full chunks that were not taken yet, and the bytes of their texts.
-    full: Vec<Texts>,
+    full: Vec<ColumnTexts>,
     full_bytes: usize,
     /// Numbers of the texts that name waits, ascending.
     waits: Arc<Vec<u32>>,
 }
 
-impl<'a> Dictionary<'a> {
+impl<'a> DictionaryBuilder<'a> {
     /// An empty dictionary that keeps up to `limit` bytes of texts in memory.
     pub fn new(scratch: &'a dyn Scratch, limit: usize) -> Self {
         let numbers = Numbers::new(scratch, limit);
-        Self { numbers, chunk: Texts::default(), full: Vec::new(), full_bytes: 0, waits: Arc::default() }
+        Self {
+            numbers,
+            chunk: ColumnTexts::default(),
+            full: Vec::new(),
+            full_bytes: 0,
+            waits: Arc::default(),
+        }
     }
 
     /// Number of texts.
@@ -62,7 +68,7 @@ impl<'a> Dictionary<'a> {
             self.full_bytes += self.chunk.bytes.len();
             // The next chunk probably has about the same length.
             let next = String::with_capacity(self.chunk.bytes.len());
-            let next = Texts { bytes: next, ends: Vec::with_capacity(CHUNK_TEXTS) };
+            let next = ColumnTexts { bytes: next, ends: Vec::with_capacity(CHUNK_TEXTS) };
             self.full.push(std::mem::replace(&mut self.chunk, next));
         }
         Ok(id)
@@ -82,7 +88,7 @@ impl<'a> Dictionary<'a> {
     }
 
     /// Takes the full chunks.
-    pub fn take_full(&mut self) -> Vec<Texts> {
+    pub fn take_full(&mut self) -> Vec<ColumnTexts> {
         self.full_bytes = 0;
         std::mem::take(&mut self.full)
     }
@@ -93,7 +99,7 @@ impl<'a> Dictionary<'a> {
     }
 
     /// The remaining chunks. The last chunk is not full.
-    pub fn into_rest(mut self) -> Vec<Texts> {
+    pub fn into_rest(mut self) -> Vec<ColumnTexts> {
         if !self.chunk.is_empty() {
             self.full.push(self.chunk);
         }
@@ -116,7 +122,7 @@ mod tests {
             limit in 0_usize..200,
         ) {
             let scratch = MemoryScratch::default();
-            let mut dictionary = Dictionary::new(&scratch, limit);
+            let mut dictionary = DictionaryBuilder::new(&scratch, limit);
             let mut names = Names::default();
             for text in &texts {
                 prop_assert_eq!(dictionary.find(text).unwrap(), names.find(text));
@@ -126,7 +132,7 @@ mod tests {
             prop_assert_eq!(dictionary.len() as usize, names.len());
             prop_assert_eq!(dictionary.bytes(), names.text_bytes() + names.len() * TEXT_BYTES);
             let chunks = dictionary.into_rest();
-            let all: Vec<&str> = chunks.iter().flat_map(Texts::iter).collect();
+            let all: Vec<&str> = chunks.iter().flat_map(ColumnTexts::iter).collect();
             prop_assert_eq!(all, names.iter().collect::<Vec<_>>());
         }
     }
@@ -134,7 +140,7 @@ mod tests {
     #[test]
     fn full_chunks_are_handed_on() {
         let scratch = MemoryScratch::default();
-        let mut dictionary = Dictionary::new(&scratch, 1000);
+        let mut dictionary = DictionaryBuilder::new(&scratch, 1000);
         let texts = 3 * CHUNK_TEXTS + 7;
         for at in 0..texts {
             dictionary.intern(&at.to_string()).unwrap();
@@ -143,6 +149,6 @@ mod tests {
         assert_eq!(dictionary.take_full().len(), 3);
         assert_eq!(dictionary.full_bytes(), 0);
         assert_eq!(dictionary.len() as usize, texts);
-        assert_eq!(dictionary.into_rest().iter().map(Texts::len).sum::<usize>(), 7);
+        assert_eq!(dictionary.into_rest().iter().map(ColumnTexts::len).sum::<usize>(), 7);
     }
 }

@@ -4,16 +4,16 @@
 use std::ops::Range;
 
 use super::by_use::{BlockUses, ByUse};
-use super::foretold::Codes;
 use super::learn::Starts;
+use super::predicted::Codes;
 use super::rows::{FieldColumn, Rows};
 use crate::base::Covered;
 use crate::block::{BlockValues, Coding, ColumnType, ValuesRef, ZoneMap, encode_block, rate};
 use crate::codec::{DISTINCT_MAX, Encoder, distinct_of};
-use crate::segment::{BlockTotals, ColumnRole, Foretold, NameTotal, Program, put_column_key};
+use crate::segment::{BlockNameTotal, BlockTotals, ColumnRole, Predicted, Program, put_column_key};
 
 /// Input for encoding the blocks of a group.
-pub struct Group<'a> {
+pub struct BlockGroup<'a> {
     /// Rows of the group.
     pub rows: &'a Rows,
     /// Storage of starts.
@@ -59,14 +59,14 @@ pub struct EncodedColumn {
     pub texts: Option<Vec<u32>>,
 }
 
-impl Group<'_> {
+impl BlockGroup<'_> {
     /// Encodes all columns of the rows in `range`, except the lanes. Earlier rows last up to
     /// `reach_ps`.
     pub fn block(&self, range: Range<usize>, reach_ps: i64, encoder: &mut Encoder) -> EncodedBlock {
         let rows = self.rows;
         let mut block = EncodedBlock { rows: range.len() as u32, ..EncodedBlock::default() };
-        let foretold = self.program.map(|(program, codes)| Codes::of(program, &codes[range.clone()]));
-        let foretold = foretold.as_ref();
+        let predicted = self.program.map(|(program, codes)| Codes::of(program, &codes[range.clone()]));
+        let predicted = predicted.as_ref();
         if rows.starts.is_empty() {
             // A side table: its rows have no time.
         } else if rows.durations.is_empty() {
@@ -83,9 +83,9 @@ impl Group<'_> {
             for (role, values) in [(ColumnRole::Duration, &rows.durations), (ColumnRole::Name, &rows.names)] {
                 let kind = if role == ColumnRole::Name { ColumnType::Text } else { ColumnType::Int };
                 let values = &values[range.clone()];
-                let is_foretold = foretold
+                let is_predicted = predicted
                     .is_some_and(|codes| codes.put((role, kind), |_| true, values, encoder, &mut block));
-                if !is_foretold {
+                if !is_predicted {
                     block.plain(role, ValuesRef::Ints(values), encoder);
                 }
             }
@@ -94,18 +94,18 @@ impl Group<'_> {
         let mut uses = None;
         for column in &rows.fields {
             if let Some(by_use) = &column.by_use {
-                let codes = foretold.map(|foretold| foretold.codes);
+                let codes = predicted.map(|predicted| predicted.codes);
                 let uses = uses.get_or_insert_with(|| BlockUses::of(&rows.uses[range.clone()], codes));
-                self.put_by_use((column, by_use), &range, uses, foretold, encoder, &mut block);
+                self.put_by_use((column, by_use), &range, uses, predicted, encoder, &mut block);
             } else {
-                self.put_field(column, &range, foretold, encoder, &mut block);
+                self.put_field(column, &range, predicted, encoder, &mut block);
             }
         }
         block
     }
 
     /// Encodes all rows as a pack. `firsts` are the first rows of its tracks, ascending.
-    /// `Group::starts` must be plain.
+    /// `BlockGroup::starts` must be plain.
     pub fn pack(&self, firsts: &[usize], encoder: &mut Encoder) -> EncodedBlock {
         let mut block = self.block(0..self.rows.len(), i64::MIN, encoder);
         let lists = [(Coding::AfterStart, None), (Coding::AfterEnd, Some(&self.rows.durations))];
@@ -168,8 +168,8 @@ impl Group<'_> {
             Starts::Plain => {
                 return block.plain(ColumnRole::Start, ValuesRef::Ints(&starts[range.clone()]), encoder);
             }
-            Starts::AfterEnd => (Coding::AfterEnd, Foretold::GapAfterEnd),
-            Starts::AfterStart => (Coding::AfterStart, Foretold::StepAfterStart),
+            Starts::AfterEnd => (Coding::AfterEnd, Predicted::GapAfterEnd),
+            Starts::AfterStart => (Coding::AfterStart, Predicted::StepAfterStart),
         };
         let mut differences: Vec<i64> = vec![0];
         differences.extend((range.start + 1..range.end).map(|row| {
@@ -177,11 +177,11 @@ impl Group<'_> {
             starts[row] - before
         }));
         if let Some((program, codes)) = self.program
-            && let Some(foretold) = program.column(of)
+            && let Some(predicted) = program.column(of)
         {
             let codes = &codes[range.clone()];
             for (difference, &code) in differences.iter_mut().zip(codes).skip(1) {
-                *difference = difference.wrapping_sub(foretold.values[code as usize]);
+                *difference = difference.wrapping_sub(predicted.values[code as usize]);
             }
         }
         let mut bytes = vec![coding.code()];
@@ -196,25 +196,25 @@ impl Group<'_> {
         (column, by_use): (&FieldColumn, &ByUse),
         range: &Range<usize>,
         uses: &BlockUses<'_>,
-        foretold: Option<&Codes<'_>>,
+        predicted: Option<&Codes<'_>>,
         encoder: &mut Encoder,
         block: &mut EncodedBlock,
     ) {
         let of_uses = uses.values(by_use);
         let Some(&first) = of_uses.iter().flatten().next() else { return };
         let of = (ColumnRole::Field(column.field), column.kind);
-        if foretold.is_some_and(|codes| codes.put_by_use(of, &of_uses, uses, encoder, block)) {
+        if predicted.is_some_and(|codes| codes.put_by_use(of, &of_uses, uses, encoder, block)) {
             return;
         }
         let present = of_uses.contains(&None).then(|| uses.present(by_use));
-        if foretold.is_none_or(|codes| !codes.foretells(of)) && of_uses.iter().flatten().all(|v| *v == first)
+        if predicted.is_none_or(|codes| !codes.predicts(of)) && of_uses.iter().flatten().all(|v| *v == first)
         {
             // The count of equal values does not affect the encoding.
             return block.put(of, present.as_deref(), ValuesRef::Ints(&[first]), encoder);
         }
         let values: Vec<i64> = by_use.values(&self.rows.uses[range.clone()]).collect();
         let has = |at: usize| present.as_ref().is_none_or(|present| present[at]);
-        if !foretold.is_some_and(|codes| codes.put(of, has, &values, encoder, block)) {
+        if !predicted.is_some_and(|codes| codes.put(of, has, &values, encoder, block)) {
             block.put(of, present.as_deref(), ValuesRef::Ints(&values), encoder);
         }
     }
@@ -223,7 +223,7 @@ impl Group<'_> {
         &self,
         column: &FieldColumn,
         range: &Range<usize>,
-        foretold: Option<&Codes<'_>>,
+        predicted: Option<&Codes<'_>>,
         encoder: &mut Encoder,
         block: &mut EncodedBlock,
     ) {
@@ -240,7 +240,7 @@ impl Group<'_> {
         if let BlockValues::Ints(values) = &column.values {
             let has = |at: usize| present.as_ref().is_none_or(|present| present[at]);
             let values = &values[slots.clone()];
-            if foretold.is_some_and(|codes| codes.put((role, column.kind), has, values, encoder, block)) {
+            if predicted.is_some_and(|codes| codes.put((role, column.kind), has, values, encoder, block)) {
                 return;
             }
         }
@@ -318,12 +318,18 @@ fn totals_of(starts: &[i64], durations: &[i64], names: &[i64], covered_to: i64) 
     let mut places = [0_u16; RECENT_NAMES];
     for (at, ((&start, &duration), &name)) in (0_u16..).zip(starts.iter().zip(durations).zip(names)) {
         covered.add(start, start + duration);
-        let is_it = |total: &NameTotal| i64::from(total.name) == name;
+        let is_it = |total: &BlockNameTotal| i64::from(total.name) == name;
         let place = &mut places[name as usize % RECENT_NAMES];
         if !totals.names.get(usize::from(*place)).is_some_and(is_it) {
             let found = totals.names.iter().position(is_it).unwrap_or_else(|| {
                 let name = u32::try_from(name).unwrap_or_default();
-                totals.names.push(NameTotal { name, count: 0, total_ps: 0, longest_ps: 0, longest_at: at });
+                totals.names.push(BlockNameTotal {
+                    name,
+                    count: 0,
+                    total_ps: 0,
+                    longest_ps: 0,
+                    longest_at: at,
+                });
                 totals.names.len() - 1
             });
             if found >= MAX_DISTINCT {

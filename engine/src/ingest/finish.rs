@@ -10,8 +10,8 @@ use super::binder::{Binder, TrackBinder};
 use super::builder::{Builder, TrackState};
 use super::encoders::Encoders;
 use super::flows::{Arrows, write_arrows};
-use super::line::{Backed, Emptied, Line, Place, Rest, Size, TrackGroup};
-use super::row::{Row, RowKey, values};
+use super::pipeline::{Consumed, EmptiedRows, GroupKey, Pipeline, Rest, Size, TrackGroup};
+use super::row::{RowHead, RowSortKey, values};
 use super::rows::{GROUP_ROWS, MAX_GROUP_BYTES, Rows};
 use super::track_writer::TrackOutput;
 use crate::base::bytes::Cursor;
@@ -65,7 +65,7 @@ impl Builder<'_> {
             self.hand_over(track)?;
         }
         let place = |track: u32| self.tracks.get(track as usize).and_then(|state| state.place(track));
-        let mut arrived: Vec<(Place, Box<Rows>)> =
+        let mut arrived: Vec<(GroupKey, Box<Rows>)> =
             self.arrived.take().filter_map(|(track, rows)| Some((place(track)?, rows))).collect();
         arrived.sort_by_key(|(place, _)| *place);
         let metas: Vec<TrackMeta> = self.tracks.into_iter().map(TrackState::into_meta).collect();
@@ -83,7 +83,7 @@ impl Builder<'_> {
         sorted.send(&mut binder, &mut arrivals)?;
         let texts = self.names.len();
         let back = self.line.end()?;
-        let Backed { mut writer, tracks: outputs, chunks, encoders } =
+        let Consumed { mut writer, tracks: outputs, chunks, encoders } =
             back.finish(span, &self.names.into_rest(), size)?;
         let mut written = Written { metas, outputs };
         let (tables, columns) = written.assemble(self.tables, &encoders, &mut writer)?;
@@ -139,7 +139,7 @@ const LAST_TRACK: TrackId = TrackId(u32::MAX);
 /// Parts that have been written.
 struct Written {
     metas: Vec<TrackMeta>,
-    outputs: BTreeMap<Place, TrackOutput>,
+    outputs: BTreeMap<GroupKey, TrackOutput>,
 }
 
 impl Written {
@@ -155,7 +155,7 @@ impl Written {
         for (id, spec) in (0_u16..).map(TableId).zip(specs) {
             let mut table = TableAssembler::default();
             let (first, last) =
-                (Place { table: id, track: None }, Place { table: id, track: Some(LAST_TRACK) });
+                (GroupKey { table: id, track: None }, GroupKey { table: id, track: Some(LAST_TRACK) });
             for (place, output) in self.outputs.range_mut(first..=last) {
                 let mut next = first_row + table.rows();
                 for packed in &output.packed {
@@ -188,11 +188,11 @@ impl Written {
 
 /// Writes the pyramids and stores their locations in `metas`.
 fn write_pyramids_of(
-    outputs: BTreeMap<Place, TrackOutput>,
+    outputs: BTreeMap<GroupKey, TrackOutput>,
     metas: &mut [TrackMeta],
     writer: &mut PieceWriter<'_>,
 ) -> Result<()> {
-    let of_track = |(place, output): (Place, TrackOutput)| Some((place.track?, output.pyramid?));
+    let of_track = |(place, output): (GroupKey, TrackOutput)| Some((place.track?, output.pyramid?));
     let (tracks, mut pyramids): (Vec<TrackId>, Vec<ClosedPyramid>) =
         outputs.into_iter().filter_map(of_track).unzip();
     for (track, written) in tracks.iter().zip(write_pyramids(&mut pyramids, writer)?) {
@@ -209,10 +209,10 @@ struct Arrivals(FxHashMap<u32, Vec<u32>>);
 /// Sends all rows that promised no order to the consumer, in the order of their places.
 struct SortedTracks<'s, 'a> {
     /// Rows that fit into memory.
-    arrived: Vec<(Place, Box<Rows>)>,
+    arrived: Vec<(GroupKey, Box<Rows>)>,
     /// All other rows.
-    rows: Sorted<RowKey, &'a dyn Scratch>,
-    line: &'s mut (dyn Line<'a> + 'a),
+    rows: Sorted<RowSortKey, &'a dyn Scratch>,
+    line: &'s mut (dyn Pipeline<'a> + 'a),
     metas: &'s [TrackMeta],
     waits: Arc<Vec<u32>>,
     /// Span of the whole trace.
@@ -222,7 +222,7 @@ struct SortedTracks<'s, 'a> {
 /// The track whose rows are being read.
 struct Current {
     key: u64,
-    place: Place,
+    place: GroupKey,
     kind: Option<TrackKind>,
     /// Waiting rows, and the number of rows sent before.
     rows: Rows,
@@ -271,7 +271,7 @@ impl SortedTracks<'_, '_> {
 
 impl Current {
     fn new(key: u64, metas: &[TrackMeta], waits: &Arc<Vec<u32>>, binder: &Binder) -> Self {
-        let place = Place::of_key(key);
+        let place = GroupKey::of_key(key);
         let kind = place.track.and_then(|track| metas.get(track.0 as usize)).map(|meta| meta.spec.kind);
         let of_slices = place.track.filter(|_| matches!(kind, Some(TrackKind::Slices(..))));
         Self {
@@ -289,7 +289,7 @@ impl Current {
     fn send_whole(
         mut self,
         mut rows: Rows,
-        (line, span): (&mut dyn Line<'_>, Interval),
+        (line, span): (&mut dyn Pipeline<'_>, Interval),
         binder: &mut Binder,
         arrivals: &mut Arrivals,
     ) -> Result<()> {
@@ -319,7 +319,7 @@ impl Current {
     }
 
     /// Ends the track.
-    fn end(mut self, line: &mut dyn Line<'_>, span: Interval, binder: &mut Binder) -> Result<()> {
+    fn end(mut self, line: &mut dyn Pipeline<'_>, span: Interval, binder: &mut Binder) -> Result<()> {
         self.hand_over(line, Rest::Later(span))?;
         if let Some(track) = self.binder {
             track.finish(binder);
@@ -327,30 +327,30 @@ impl Current {
         Ok(())
     }
 
-    fn hand_over(&mut self, line: &mut dyn Line<'_>, rest: Rest) -> Result<()> {
+    fn hand_over(&mut self, line: &mut dyn Pipeline<'_>, rest: Rest) -> Result<()> {
         self.before += u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
         let rows = std::mem::take(&mut self.rows);
         let waits = Arc::clone(&self.waits);
         let group = TrackGroup { place: self.place, kind: self.kind, rows, waits, rest };
-        let Emptied(rows) = line.send(group)?;
+        let EmptiedRows(rows) = line.send(group)?;
         self.rows = rows;
         Ok(())
     }
 }
 
 /// Unpacks a row.
-fn read_row(key: &RowKey, packed: &[u8], kind: Option<TrackKind>, rows: &mut Rows) -> Result<()> {
+fn read_row(key: &RowSortKey, packed: &[u8], kind: Option<TrackKind>, rows: &mut Rows) -> Result<()> {
     let mut cursor = Cursor::new(packed, 0, "row in scratch space");
     let row = match kind {
-        None | Some(TrackKind::Group) => Row::Side,
-        Some(TrackKind::Slices(..)) => Row::Slice {
+        None | Some(TrackKind::Group) => RowHead::Side,
+        Some(TrackKind::Slices(..)) => RowHead::Slice {
             name: cursor.varint_u32()?,
             form: cursor.u8()?,
             start_ps: key.start_ps,
             duration_ps: key.duration_ps,
         },
         Some(TrackKind::Counter(_)) => {
-            Row::Sample { time_ps: key.start_ps, value: f64::from_bits(cursor.u64()?) }
+            RowHead::Sample { time_ps: key.start_ps, value: f64::from_bits(cursor.u64()?) }
         }
     };
     row.begin(rows);

@@ -8,12 +8,12 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::encode::{EncodedBlock, EncodedColumn, Group};
+use super::encode::{BlockGroup, EncodedBlock, EncodedColumn};
 use super::lanes::Lanes;
 use super::learn::{MIN_ROWS, Starts};
-use super::line::{Place, TrackGroup};
+use super::pipeline::{GroupKey, TrackGroup};
 use super::rows::Rows;
-use super::track_writer::{Packed, TrackOutput};
+use super::track_writer::{PackedTrack, TrackOutput};
 use crate::base::Result;
 use crate::block::{ColumnType, ROWS, ValuesRef};
 use crate::codec::Encoder;
@@ -30,12 +30,12 @@ const TRACK_BYTES: usize = 1 << 10;
 
 /// Rows of short tracks.
 #[derive(Debug, Default)]
-pub struct Held {
-    tracks: BTreeMap<Place, (Option<TrackKind>, Rows)>,
+pub struct HeldRows {
+    tracks: BTreeMap<GroupKey, (Option<TrackKind>, Rows)>,
     bytes: usize,
 }
 
-impl Held {
+impl HeldRows {
     /// Keeps a copy of the first rows of a track. Returns `false` if there are too many rows or
     /// bytes: a longer track can have a program.
     pub fn hold(&mut self, group: &TrackGroup) -> bool {
@@ -58,7 +58,7 @@ impl Held {
     }
 
     /// Takes the tracks before this place.
-    pub fn take_before(&mut self, place: Place) -> Self {
+    pub fn take_before(&mut self, place: GroupKey) -> Self {
         let later = self.tracks.split_off(&place);
         let tracks = std::mem::replace(&mut self.tracks, later);
         let bytes: usize = tracks.values().map(|(_, rows)| rows.bytes() + TRACK_BYTES).sum();
@@ -67,7 +67,7 @@ impl Held {
     }
 
     /// Returns the rows of a track that has more of them.
-    pub fn take(&mut self, place: Place) -> Option<(Option<TrackKind>, Rows)> {
+    pub fn take(&mut self, place: GroupKey) -> Option<(Option<TrackKind>, Rows)> {
         let held = self.tracks.remove(&place)?;
         self.bytes -= held.1.bytes() + TRACK_BYTES;
         Some(held)
@@ -75,7 +75,7 @@ impl Held {
 
     /// Groups tracks whose rows follow each other in their table. `is_written` says whether a track
     /// between two others is written without a pack.
-    pub fn into_packs(self, is_written: impl Fn(Place, Place) -> bool) -> Vec<Pack> {
+    pub fn into_packs(self, is_written: impl Fn(GroupKey, GroupKey) -> bool) -> Vec<Pack> {
         let mut packs: Vec<Pack> = Vec::new();
         for (place, (kind, rows)) in self.tracks {
             let joins = |pack: &Pack| {
@@ -100,11 +100,11 @@ impl Held {
 /// Rows of several tracks of a table.
 #[derive(Debug)]
 pub struct Pack {
-    first: Place,
-    last: Place,
+    first: GroupKey,
+    last: GroupKey,
     rows: Rows,
     /// Tracks with the first row of each.
-    tracks: Vec<(Place, Option<TrackKind>, usize)>,
+    tracks: Vec<(GroupKey, Option<TrackKind>, usize)>,
 }
 
 /// A pack whose columns are encoded.
@@ -124,8 +124,8 @@ struct Lines {
 }
 
 impl Pack {
-    /// Place of the first track of the pack.
-    pub fn place(&self) -> Place {
+    /// Key of the first track of the pack.
+    pub fn place(&self) -> GroupKey {
         self.first
     }
 
@@ -137,13 +137,13 @@ impl Pack {
     pub fn encode(&self, encoder: &mut Encoder) -> EncodedPack {
         let rows = &self.rows;
         let firsts: Vec<usize> = self.tracks.iter().map(|track| track.2).collect();
-        let group = Group { rows, starts: Starts::Plain, program: None };
+        let group = BlockGroup { rows, starts: Starts::Plain, program: None };
         let mut block = group.pack(&firsts, encoder);
         let mut out = TrackOutput::default();
         let mut lines = Lines::default();
         let ends = firsts.iter().skip(1).copied().chain([rows.len()]);
         for (&(place, kind, first), end) in self.tracks.iter().zip(ends) {
-            let mut packed = Packed {
+            let mut packed = PackedTrack {
                 track: place.track,
                 rows: u32::try_from(end - first).unwrap_or(u32::MAX),
                 lanes: 0,

@@ -13,7 +13,7 @@ use super::rows::{FieldColumn, GROUP_ROWS, Rows};
 use crate::block::ColumnType;
 use crate::codec;
 use crate::exec::InPlace;
-use crate::segment::{ColumnRole, Foretold, MAX_CODES, Program, ProgramColumn};
+use crate::segment::{ColumnRole, MAX_CODES, Predicted, Program, ProgramColumn};
 
 /// Number of rows for choosing a key: enough to see a loop many times.
 const SAMPLE_ROWS: usize = 8192;
@@ -62,7 +62,7 @@ struct Learned {
 /// A column of the group that can be predicted: values, and for each row the position of its value
 /// plus one.
 struct Column<'a> {
-    of: Foretold,
+    of: Predicted,
     values: Cow<'a, [i64]>,
     slots: Option<Vec<u32>>,
 }
@@ -99,13 +99,17 @@ impl Learner {
         let best = tried.into_iter().flatten().min_by_key(|(bits, _)| *bits);
         let start_bits = |of| bits_of(&columns, of, &plain);
         let without: usize = plain.iter().sum::<usize>()
-            - start_bits(Foretold::GapAfterEnd).max(start_bits(Foretold::StepAfterStart));
+            - start_bits(Predicted::GapAfterEnd).max(start_bits(Predicted::StepAfterStart));
         // The sample chose the key. The entries are learned from all rows of the group.
         learner.program = best.filter(|(bits, _)| *bits < without).map(|(_, learned)| learned.forgotten());
         learner.starts = match &learner.program {
-            Some(learned) if learned.program.column(Foretold::GapAfterEnd).is_some() => Starts::AfterEnd,
-            Some(learned) if learned.program.column(Foretold::StepAfterStart).is_some() => Starts::AfterStart,
-            _ if start_bits(Foretold::GapAfterEnd) < start_bits(Foretold::StepAfterStart) => Starts::AfterEnd,
+            Some(learned) if learned.program.column(Predicted::GapAfterEnd).is_some() => Starts::AfterEnd,
+            Some(learned) if learned.program.column(Predicted::StepAfterStart).is_some() => {
+                Starts::AfterStart
+            }
+            _ if start_bits(Predicted::GapAfterEnd) < start_bits(Predicted::StepAfterStart) => {
+                Starts::AfterEnd
+            }
             _ => Starts::Plain,
         };
         learner
@@ -136,8 +140,8 @@ impl Learner {
 const MARKS: usize = u64::BITS as usize;
 
 /// Number of distinct values of a column; `None` unless every row has a value.
-fn distinct_keys(rows: &Rows, of: Foretold) -> Option<usize> {
-    let Foretold::Column(role, kind) = of else { return None };
+fn distinct_keys(rows: &Rows, of: Predicted) -> Option<usize> {
+    let Predicted::Column(role, kind) = of else { return None };
     let keys = key_values(rows, role, kind)?;
     let (min, max) = (*keys.iter().min()?, *keys.iter().max()?);
     let Some(span) = usize::try_from(max.abs_diff(min)).ok().filter(|span| *span < keys.len() * MARKS) else {
@@ -151,7 +155,7 @@ fn distinct_keys(rows: &Rows, of: Foretold) -> Option<usize> {
     Some(marks.iter().map(|marks| marks.count_ones() as usize).sum())
 }
 
-fn bits_of(columns: &[Column<'_>], of: Foretold, bits: &[usize]) -> usize {
+fn bits_of(columns: &[Column<'_>], of: Predicted, bits: &[usize]) -> usize {
     columns.iter().position(|column| column.of == of).map_or(0, |at| bits[at])
 }
 
@@ -178,13 +182,13 @@ fn columns_of(rows: &Rows, sample: usize) -> Vec<Column<'_>> {
     }
     let full = |of, values| Column { of, values, slots: None };
     let mut columns = vec![
-        full(Foretold::GapAfterEnd, gaps.into()),
-        full(Foretold::StepAfterStart, steps.into()),
-        full(Foretold::Column(ColumnRole::Duration, ColumnType::Int), durations.into()),
-        full(Foretold::Column(ColumnRole::Name, ColumnType::Text), (&rows.names[..sample]).into()),
+        full(Predicted::GapAfterEnd, gaps.into()),
+        full(Predicted::StepAfterStart, steps.into()),
+        full(Predicted::Column(ColumnRole::Duration, ColumnType::Int), durations.into()),
+        full(Predicted::Column(ColumnRole::Name, ColumnType::Text), (&rows.names[..sample]).into()),
     ];
     for column in &rows.fields {
-        let of = Foretold::Column(ColumnRole::Field(column.field), column.kind);
+        let of = Predicted::Column(ColumnRole::Field(column.field), column.kind);
         if column.by_use.is_some() {
             columns.push(spelt_out(rows, column, of, sample));
             continue;
@@ -198,7 +202,7 @@ fn columns_of(rows: &Rows, sample: usize) -> Vec<Column<'_>> {
 }
 
 /// A column whose values follow from the templates of the rows.
-fn spelt_out<'a>(rows: &'a Rows, column: &'a FieldColumn, of: Foretold, sample: usize) -> Column<'a> {
+fn spelt_out<'a>(rows: &'a Rows, column: &'a FieldColumn, of: Predicted, sample: usize) -> Column<'a> {
     let values = rows.ints(column, &(0..sample)).unwrap_or_default();
     let slots = (values.len() < sample).then(|| {
         let mut present = vec![false; sample];
@@ -229,7 +233,7 @@ fn plain_bits(column: &Column<'_>, sample: usize) -> usize {
     let mask = if count == sample { 0 } else { sample };
     let distances = count * (u64::BITS - max.wrapping_sub(min).cast_unsigned().leading_zeros()) as usize;
     let chains = match column.of {
-        Foretold::Column(_, ColumnType::Text) => {
+        Predicted::Column(_, ColumnType::Text) => {
             codec::chains_bits((0..sample).filter_map(|row| column.at(row)))
         }
         _ => usize::MAX,
@@ -246,7 +250,7 @@ fn width(value: i64) -> usize {
 fn candidates(columns: &[Column<'_>], sample: usize) -> Vec<usize> {
     let mut found: Vec<(usize, usize)> = (0..columns.len())
         .filter(|&at| {
-            let Foretold::Column(role, kind) = columns[at].of else { return false };
+            let Predicted::Column(role, kind) = columns[at].of else { return false };
             role != ColumnRole::Duration
                 && matches!(kind, ColumnType::Int | ColumnType::Uint | ColumnType::Text)
                 && columns[at].slots.is_none()
@@ -270,7 +274,7 @@ impl Learned {
         plain: &[usize],
         (sample, share): (usize, f64),
     ) -> Option<(usize, Self)> {
-        let Foretold::Column(role, kind) = columns[key].of else { return None };
+        let Predicted::Column(role, kind) = columns[key].of else { return None };
         let empty = |column: &Column<'_>| ProgramColumn { of: column.of, present: None, values: Vec::new() };
         let program = Program {
             key: (role, kind),
@@ -284,7 +288,7 @@ impl Learned {
         let mut bits: Vec<usize> = (0..columns.len())
             .map(|at| {
                 let program = learned.entry_bits(at) * share * sample as f64;
-                learned.foretold_bits(&columns[at], at, &codes) + program as usize + sample / SIXTEENTHS
+                learned.predicted_bits(&columns[at], at, &codes) + program as usize + sample / SIXTEENTHS
             })
             .collect();
         // Starts are stored once, as gaps or as steps.
@@ -403,7 +407,7 @@ impl Learned {
 
     /// Approximate bits of the differences from the program in its column `at`. A column cannot be
     /// stored as differences if the program predicts its presence wrongly.
-    fn foretold_bits(&self, column: &Column<'_>, at: usize, codes: &[u32]) -> usize {
+    fn predicted_bits(&self, column: &Column<'_>, at: usize, codes: &[u32]) -> usize {
         let learned = &self.program.columns[at];
         let mut bits = 0;
         for (row, &code) in codes.iter().enumerate() {

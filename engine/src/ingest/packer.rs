@@ -1,8 +1,8 @@
 //! Packs the value of a field into its stored form.
 
-use super::dictionary::Dictionary;
+use super::dictionary::DictionaryBuilder;
 use super::limits::TEXT_BYTES;
-use super::row::Packed;
+use super::row::PackedValue;
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
 use crate::model::{NameId, Value, WarningKind, Warnings};
@@ -24,26 +24,28 @@ pub fn start_of(text: &str) -> String {
 }
 
 /// Packs values into the form in which they are stored.
-pub struct Packer<'p, 'a> {
+pub struct ValuePacker<'p, 'a> {
     /// The dictionary.
-    pub names: &'p mut Dictionary<'a>,
+    pub names: &'p mut DictionaryBuilder<'a>,
     /// Maximum bytes of texts in the dictionary.
     pub limit: usize,
     /// Receives a warning for each text that is cut.
     pub warnings: &'p mut Warnings,
 }
 
-impl Packer<'_, '_> {
+impl ValuePacker<'_, '_> {
     /// Inlined, so that the result stays in registers. An enum that passes through memory stalls
     /// the processor on each read, which cost 7 % of ingest.
     #[inline(always)]
-    pub fn pack<'v>(&mut self, value: Value<'v>) -> Result<(ColumnType, Packed<'v>)> {
+    pub fn pack<'v>(&mut self, value: Value<'v>) -> Result<(ColumnType, PackedValue<'v>)> {
         Ok(match value {
-            Value::Int(v) => (ColumnType::Int, Packed::Int(v)),
-            Value::Uint(v) => (ColumnType::Uint, Packed::Int(v.cast_signed())),
-            Value::Bool(v) => (ColumnType::Bool, Packed::Int(i64::from(v))),
-            Value::Float(v) => (ColumnType::Float, Packed::Float(v)),
-            Value::Name(name) if self.names.has(name) => (ColumnType::Text, Packed::Int(i64::from(name.0))),
+            Value::Int(v) => (ColumnType::Int, PackedValue::Int(v)),
+            Value::Uint(v) => (ColumnType::Uint, PackedValue::Int(v.cast_signed())),
+            Value::Bool(v) => (ColumnType::Bool, PackedValue::Int(i64::from(v))),
+            Value::Float(v) => (ColumnType::Float, PackedValue::Float(v)),
+            Value::Name(name) if self.names.has(name) => {
+                (ColumnType::Text, PackedValue::Int(i64::from(name.0)))
+            }
             Value::Name(_) => return Err(Error::Invalid { what: "a name that does not exist" }),
             Value::Text(text) => self.text(text, ColumnType::Text, ColumnType::LongText)?,
             Value::Json(text) => self.text(text, ColumnType::Json, ColumnType::LongJson)?,
@@ -67,15 +69,15 @@ impl Packer<'_, '_> {
         text: &'v str,
         coded: ColumnType,
         in_place: ColumnType,
-    ) -> Result<(ColumnType, Packed<'v>)> {
+    ) -> Result<(ColumnType, PackedValue<'v>)> {
         let id = self.number(text)?;
         if text.len() > MAX_TEXT {
             let what = "a text of more than 16 MiB; cut";
             self.warnings.add(WarningKind::AdjustedValue, what, || start_of(text));
         }
         Ok(match id {
-            Some(id) => (coded, Packed::Int(i64::from(id.0))),
-            None => (in_place, Packed::Text(cut_off(text, MAX_TEXT))),
+            Some(id) => (coded, PackedValue::Int(i64::from(id.0))),
+            None => (in_place, PackedValue::Text(cut_off(text, MAX_TEXT))),
         })
     }
 }

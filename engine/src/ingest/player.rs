@@ -1,14 +1,16 @@
 //! The builder's end of a relay. Plays the calls of batches in the order in which they were sent.
 
 use super::Builder;
-use super::packer::Packer;
+use super::packer::ValuePacker;
 use super::recent::PLACES;
-use super::relay::{Batch, Call, Held, Slice, Texted};
-use super::row::Packed;
-use super::take::RowFields;
+use super::relay::{Batch, HeldValue, RelayedCall, Slice, Texted};
+use super::row::PackedValue;
+use super::take::NextField;
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
-use crate::model::{FieldId, Filled, FlowPoint, NameId, Number, Part, Sink, SliceRecord, TemplateId, Value};
+use crate::model::{
+    FieldId, Filled, FlowPoint, NameId, Number, Sink, SliceRecord, TemplateId, TemplateValue, Value,
+};
 
 /// Plays calls to a builder.
 #[derive(Debug)]
@@ -37,42 +39,44 @@ impl Player {
         let mut parts = Parts { fields: fields.iter(), numbers, texts };
         for call in calls.drain(..) {
             match call {
-                Call::Name { text_len } => self.names.push(sink.name(parts.text(text_len)?)?),
-                Call::Table(spec) => drop(sink.table(*spec)?),
-                Call::Field(table, spec) => drop(sink.field(table, *spec)?),
-                Call::Track(spec) => drop(sink.track(*spec)?),
-                Call::DescribeTrack(track, spec) => sink.describe_track(track, *spec)?,
-                Call::InOrder(track) => sink.in_order(track)?,
-                Call::Template(table, mut of_template) => {
+                RelayedCall::Name { text_len } => self.names.push(sink.name(parts.text(text_len)?)?),
+                RelayedCall::Table(spec) => drop(sink.table(*spec)?),
+                RelayedCall::Field(table, spec) => drop(sink.field(table, *spec)?),
+                RelayedCall::Track(spec) => drop(sink.track(*spec)?),
+                RelayedCall::DescribeTrack(track, spec) => sink.describe_track(track, *spec)?,
+                RelayedCall::InOrder(track) => sink.in_order(track)?,
+                RelayedCall::Template(table, mut of_template) => {
                     for (_, part) in &mut of_template {
-                        if let Part::Fixed(Value::Name(name)) = part {
+                        if let TemplateValue::Fixed(Value::Name(name)) = part {
                             *name = self.name(*name)?;
                         }
                     }
-                    self.templates.push(Part::numbers(&of_template));
+                    self.templates.push(TemplateValue::numbers(&of_template));
                     sink.template(table, &of_template)?;
                 }
-                Call::Slice(slice) => {
+                RelayedCall::Slice(slice) => {
                     let record = self.record(&slice)?;
                     sink.take_slice(&record, None, self.fields(slice.fields as usize, &mut parts))?;
                 }
-                Call::SliceBy(template, slice) => {
+                RelayedCall::SliceBy(template, slice) => {
                     let record = self.record(&slice)?;
                     let filled = self.filled(template, &mut parts)?;
                     sink.take_slice(&record, Some(filled), self.fields(slice.fields as usize, &mut parts))?;
                 }
-                Call::Sample { track, time_ps, value, fields } => {
+                RelayedCall::Sample { track, time_ps, value, fields } => {
                     sink.take_sample(track, (time_ps, value), None, self.fields(fields, &mut parts))?;
                 }
-                Call::SampleBy { template, track, time_ps, value } => {
+                RelayedCall::SampleBy { template, track, time_ps, value } => {
                     sink.sample_by(self.filled(template, &mut parts)?, track, time_ps, value)?;
                 }
-                Call::Row { table, fields } => sink.take_row(table, self.fields(fields, &mut parts))?,
-                Call::Run(at) => sink.take_run(runs.get(at).ok_or(CUT)?, &self.names)?,
-                Call::FlowPoint(point) => {
+                RelayedCall::Row { table, fields } => {
+                    sink.take_row(table, self.fields(fields, &mut parts))?
+                }
+                RelayedCall::Run(at) => sink.take_run(runs.get(at).ok_or(CUT)?, &self.names)?,
+                RelayedCall::FlowPoint(point) => {
                     sink.flow_point(FlowPoint { name: self.name(point.name)?, ..point })?;
                 }
-                Call::Rank(info) => sink.rank(*info),
+                RelayedCall::Rank(info) => sink.rank(*info),
             }
         }
         for &(from, to, name) in &*links {
@@ -111,31 +115,38 @@ struct HeldFields<'p, 'b> {
     parts: &'p mut Parts<'b>,
 }
 
-impl RowFields for HeldFields<'_, '_> {
+impl NextField for HeldFields<'_, '_> {
     #[inline(always)]
-    fn next(&mut self, packer: &mut Packer<'_, '_>) -> Result<Option<(FieldId, ColumnType, Packed<'_>)>> {
+    fn next(
+        &mut self,
+        packer: &mut ValuePacker<'_, '_>,
+    ) -> Result<Option<(FieldId, ColumnType, PackedValue<'_>)>> {
         if self.left == 0 {
             return Ok(None);
         }
         self.left -= 1;
         let &(id, held) = self.parts.fields.next().ok_or(CUT)?;
         let (kind, packed) = match held {
-            Held::Name(v) => packer.pack(Value::Name(self.player.name(v)?))?,
-            Held::KnownText { place, as_what } => {
-                (as_what.coded(), Packed::Int(i64::from(self.player.texts[usize::from(place)].0)))
+            HeldValue::Name(v) => packer.pack(Value::Name(self.player.name(v)?))?,
+            HeldValue::KnownText { place, as_what } => {
+                (as_what.coded(), PackedValue::Int(i64::from(self.player.texts[usize::from(place)].0)))
             }
-            Held::NewText { len, place, as_what } => {
+            HeldValue::NewText { len, place, as_what } => {
                 let number = packer.number(self.parts.text(len as usize)?)?;
                 let number = number.ok_or(Error::Invalid { what: "a text without a number" })?;
                 self.player.texts[usize::from(place)] = number;
-                (as_what.coded(), Packed::Int(i64::from(number.0)))
+                (as_what.coded(), PackedValue::Int(i64::from(number.0)))
             }
-            Held::Text { len, as_what: Texted::Plain } => packer.pack(Value::Text(self.parts.text(len)?))?,
-            Held::Text { len, as_what: Texted::Json } => packer.pack(Value::Json(self.parts.text(len)?))?,
-            Held::Int(v) => (ColumnType::Int, Packed::Int(v)),
-            Held::Uint(v) => packer.pack(Value::Uint(v))?,
-            Held::Float(v) => (ColumnType::Float, Packed::Float(v)),
-            Held::Bool(v) => packer.pack(Value::Bool(v))?,
+            HeldValue::Text { len, as_what: Texted::Plain } => {
+                packer.pack(Value::Text(self.parts.text(len)?))?
+            }
+            HeldValue::Text { len, as_what: Texted::Json } => {
+                packer.pack(Value::Json(self.parts.text(len)?))?
+            }
+            HeldValue::Int(v) => (ColumnType::Int, PackedValue::Int(v)),
+            HeldValue::Uint(v) => packer.pack(Value::Uint(v))?,
+            HeldValue::Float(v) => (ColumnType::Float, PackedValue::Float(v)),
+            HeldValue::Bool(v) => packer.pack(Value::Bool(v))?,
         };
         Ok(Some((id, kind, packed)))
     }
@@ -143,7 +154,7 @@ impl RowFields for HeldFields<'_, '_> {
 
 /// Fields and texts of a batch that no call has taken yet.
 struct Parts<'b> {
-    fields: std::slice::Iter<'b, (FieldId, Held)>,
+    fields: std::slice::Iter<'b, (FieldId, HeldValue)>,
     numbers: &'b [Number],
     texts: &'b str,
 }

@@ -3,11 +3,11 @@
 use super::arrived::{NUMBER_BYTES, VALUE_BYTES};
 use super::builder::{Builder, NO_TRACK, TrackState};
 use super::checks::check_field;
-use super::line::{Emptied, Place, Rest, TrackGroup};
-use super::packer::Packer;
-use super::row::{Packed, Row, RowKey, put_value};
+use super::packer::ValuePacker;
+use super::pipeline::{EmptiedRows, GroupKey, Rest, TrackGroup};
+use super::row::{PackedValue, RowHead, RowSortKey, put_value};
 use super::rows::GROUP_ROWS;
-use super::take::RowFields;
+use super::take::NextField;
 use super::template::Template;
 use crate::base::{Error, Result};
 use crate::model::{Filled, TableId, TrackId};
@@ -21,9 +21,9 @@ impl Builder<'_> {
         &mut self,
         (table, track): (TableId, u32),
         number: u32,
-        row: Row,
+        row: RowHead,
         filled: Option<Filled<'_>>,
-        mut fields: impl RowFields,
+        mut fields: impl NextField,
     ) -> Result<()> {
         let state = self.tracks.get_mut(track as usize);
         let Some(TrackState { waiting: Some(rows), last, .. }) = state else {
@@ -51,7 +51,7 @@ impl Builder<'_> {
             rows.fill(filled, template, &self.templates)?;
         }
         let limit = self.options.dictionary_bytes;
-        let mut packer = Packer { names: &mut self.names, limit, warnings: &mut self.warnings };
+        let mut packer = ValuePacker { names: &mut self.names, limit, warnings: &mut self.warnings };
         while let Some((id, kind, packed)) = fields.next(&mut packer)? {
             // The fields of a template come first, also in the order of columns.
             rows.settle(&self.templates);
@@ -84,14 +84,14 @@ impl Builder<'_> {
         &mut self,
         (table, track): (TableId, u32),
         number: u32,
-        row: Row,
+        row: RowHead,
         filled: Option<Filled<'_>>,
-        mut fields: impl RowFields,
+        mut fields: impl NextField,
     ) -> Result<()> {
         let template =
             filled.as_ref().map(|filled| Template::of(&self.templates, table, filled)).transpose()?;
         let limit = self.options.dictionary_bytes;
-        let mut packer = Packer { names: &mut self.names, limit, warnings: &mut self.warnings };
+        let mut packer = ValuePacker { names: &mut self.names, limit, warnings: &mut self.warnings };
         // Rows of side tables have no order but that of their arrival, and they are few.
         if track != NO_TRACK
             && let Some(rows) = self.arrived.of(track)
@@ -108,15 +108,15 @@ impl Builder<'_> {
                 } else {
                     check_field(&self.fields, table, id)?;
                     rows.odd_field(id, kind, packed);
-                    VALUE_BYTES + if let Packed::Text(text) = packed { text.len() } else { 0 }
+                    VALUE_BYTES + if let PackedValue::Text(text) = packed { text.len() } else { 0 }
                 }
             }
             bytes += rows.own_bytes() - before;
             return if self.arrived.count(bytes) { self.pack_arrived() } else { Ok(()) };
         }
         let (start_ps, duration_ps) = row.span();
-        let place = Place { table, track: (track != NO_TRACK).then_some(TrackId(track)) };
-        let key = RowKey { place: place.key(), start_ps, duration_ps, arrival: number };
+        let place = GroupKey { table, track: (track != NO_TRACK).then_some(TrackId(track)) };
+        let key = RowSortKey { place: place.key(), start_ps, duration_ps, arrival: number };
         self.sorter.push_with(key, |out| {
             row.put_head(out);
             if let Some((filled, template)) = filled.as_ref().zip(template) {
@@ -168,7 +168,7 @@ impl Builder<'_> {
         self.waiting_bytes = self.waiting_bytes.saturating_sub(rows.bytes());
         let waits = self.names.waits();
         let group = TrackGroup { place, kind: Some(state.spec.kind), rows, waits, rest: Rest::Any };
-        let Emptied(mut rows) = self.line.send(group)?;
+        let EmptiedRows(mut rows) = self.line.send(group)?;
         rows.give(&mut self.pool);
         Ok(())
     }

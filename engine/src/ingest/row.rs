@@ -10,7 +10,7 @@ use crate::spill::{ByteSpan, Key};
 
 /// Sort key of a row. Order: table, track, start, longest first (parents before children), arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RowKey {
+pub struct RowSortKey {
     /// Table in the upper, track in the lower half.
     pub place: u64,
     /// Start, or time of a sample.
@@ -22,7 +22,7 @@ pub struct RowKey {
 }
 
 /// Compared as two numbers, which needs no branches.
-impl Ord for RowKey {
+impl Ord for RowSortKey {
     fn cmp(&self, other: &Self) -> Ordering {
         // Flipping the sign bit of signed numbers gives the order of unsigned numbers.
         let ordered = |value: i64| u128::from(value.cast_unsigned() ^ 1 << 63);
@@ -37,7 +37,7 @@ impl Ord for RowKey {
     }
 }
 
-impl Key for RowKey {
+impl Key for RowSortKey {
     type Span = ByteSpan;
     const MAX_LEN: usize = 40;
 
@@ -58,7 +58,7 @@ impl Key for RowKey {
     }
 }
 
-impl PartialOrd for RowKey {
+impl PartialOrd for RowSortKey {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -66,7 +66,7 @@ impl PartialOrd for RowKey {
 
 /// Kind of a row with its values, without fields.
 #[derive(Debug, Clone, Copy)]
-pub enum Row {
+pub enum RowHead {
     /// A slice: number of its name and code of its form.
     Slice { name: u32, form: u8, start_ps: i64, duration_ps: i64 },
     /// A sample.
@@ -75,7 +75,7 @@ pub enum Row {
     Side,
 }
 
-impl Row {
+impl RowHead {
     /// Start and duration.
     pub fn span(&self) -> (i64, i64) {
         match *self {
@@ -121,7 +121,7 @@ impl Row {
 
 /// A field's value in a packed row.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Packed<'a> {
+pub enum PackedValue<'a> {
     /// Integers, booleans, codes.
     Int(i64),
     /// Floats.
@@ -131,31 +131,31 @@ pub enum Packed<'a> {
 }
 
 /// Appends a value: the field, its type, its bytes.
-pub fn put_value(field: u32, kind: ColumnType, value: Packed<'_>, out: &mut Vec<u8>) {
+pub fn put_value(field: u32, kind: ColumnType, value: PackedValue<'_>, out: &mut Vec<u8>) {
     out.put_varint(u64::from(field));
     out.push(kind as u8);
     match value {
-        Packed::Int(value) => out.put_signed(value),
-        Packed::Float(value) => out.extend_from_slice(&value.to_le_bytes()),
-        Packed::Text(text) => out.put_text(text),
+        PackedValue::Int(value) => out.put_signed(value),
+        PackedValue::Float(value) => out.extend_from_slice(&value.to_le_bytes()),
+        PackedValue::Text(text) => out.put_text(text),
     }
 }
 
 /// Reads the values that [`put_value`] wrote, until the row ends.
-pub fn values(packed: &[u8]) -> impl Iterator<Item = Result<(u32, ColumnType, Packed<'_>)>> {
+pub fn values(packed: &[u8]) -> impl Iterator<Item = Result<(u32, ColumnType, PackedValue<'_>)>> {
     let mut cursor = Cursor::new(packed, 0, "row in scratch space");
     std::iter::from_fn(move || (cursor.remaining() > 0).then(|| read_value(&mut cursor)))
 }
 
-fn read_value<'a>(cursor: &mut Cursor<'a>) -> Result<(u32, ColumnType, Packed<'a>)> {
+fn read_value<'a>(cursor: &mut Cursor<'a>) -> Result<(u32, ColumnType, PackedValue<'a>)> {
     let field = cursor.varint_u32()?;
     let code = usize::from(cursor.u8()?);
     let kind = *ColumnType::ALL.get(code).ok_or(Error::Storage { what: "scratch space was damaged" })?;
     let value = match kind {
-        ColumnType::Float => Packed::Float(f64::from_bits(cursor.u64()?)),
-        ColumnType::LongText | ColumnType::LongJson => Packed::Text(cursor.text()?),
+        ColumnType::Float => PackedValue::Float(f64::from_bits(cursor.u64()?)),
+        ColumnType::LongText | ColumnType::LongJson => PackedValue::Text(cursor.text()?),
         ColumnType::Int | ColumnType::Uint | ColumnType::Bool | ColumnType::Text | ColumnType::Json => {
-            Packed::Int(cursor.signed()?)
+            PackedValue::Int(cursor.signed()?)
         }
     };
     Ok((field, kind, value))
@@ -167,9 +167,9 @@ mod tests {
 
     use super::*;
 
-    fn key() -> impl Strategy<Value = RowKey> {
+    fn key() -> impl Strategy<Value = RowSortKey> {
         let time = || prop_oneof![any::<i64>(), -2_i64..3];
-        (0_u64..3, time(), time(), 0_u32..3).prop_map(|(place, start_ps, duration_ps, arrival)| RowKey {
+        (0_u64..3, time(), time(), 0_u32..3).prop_map(|(place, start_ps, duration_ps, arrival)| RowSortKey {
             place,
             start_ps,
             duration_ps,
@@ -180,7 +180,7 @@ mod tests {
     proptest! {
         #[test]
         fn rows_are_in_order_of_place_start_length_and_arrival(a in key(), b in key()) {
-            let parts = |a: RowKey, b: RowKey| (a.place, a.start_ps, b.duration_ps, a.arrival);
+            let parts = |a: RowSortKey, b: RowSortKey| (a.place, a.start_ps, b.duration_ps, a.arrival);
             prop_assert_eq!(a.cmp(&b), parts(a, b).cmp(&parts(b, a)));
         }
     }

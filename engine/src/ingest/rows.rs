@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use super::by_use::{ByUse, NO_USE};
 use super::positions::Positions;
-use super::row::Packed;
+use super::row::PackedValue;
 use super::run::RunRow;
 use super::template::Template;
 use super::unsettled::Unsettled;
 use crate::base::Result;
 use crate::block::{BlockValues, ColumnType, ROWS};
-use crate::codec::Texts;
+use crate::codec::ColumnTexts;
 use crate::model::{FieldId, Filled, NameId, Number, TableId};
 
 /// Rows of a group: enough to learn each key from many of its rows.
@@ -144,8 +144,8 @@ impl Rows {
     /// earlier row has. Returns `false` for all other fields. Inlined, because these few
     /// comparisons are most of the cost of taking a row.
     #[inline(always)]
-    pub fn takes_as_before(&mut self, field: FieldId, kind: ColumnType, value: Packed<'_>) -> bool {
-        if let (Packed::Int(value), Some(column)) = (value, self.fields.get_mut(self.expected))
+    pub fn takes_as_before(&mut self, field: FieldId, kind: ColumnType, value: PackedValue<'_>) -> bool {
+        if let (PackedValue::Int(value), Some(column)) = (value, self.fields.get_mut(self.expected))
             && column.field == field
             && column.kind == kind
             && column.rows.is_none()
@@ -161,20 +161,20 @@ impl Rows {
 
     /// Adds a field to the row.
     #[inline(always)]
-    pub fn field(&mut self, field: FieldId, kind: ColumnType, value: Packed<'_>) {
+    pub fn field(&mut self, field: FieldId, kind: ColumnType, value: PackedValue<'_>) {
         if !self.takes_as_before(field, kind, value) {
             self.odd_field(field, kind, value);
         }
     }
 
     /// Adds any field to the row.
-    pub fn odd_field(&mut self, field: FieldId, kind: ColumnType, value: Packed<'_>) {
+    pub fn odd_field(&mut self, field: FieldId, kind: ColumnType, value: PackedValue<'_>) {
         let is_it = |column: &FieldColumn| column.field == field && column.kind == kind;
         let at = match self.fields.get(self.expected) {
             Some(column) if is_it(column) => self.expected,
             _ => self.column(field, kind),
         };
-        if let Packed::Text(text) = value {
+        if let PackedValue::Text(text) = value {
             self.text_len += text.len();
         }
         self.fields[at].spell_out(&self.uses);
@@ -315,7 +315,7 @@ impl FieldColumn {
     pub fn new(field: FieldId, kind: ColumnType) -> Self {
         let values = match kind {
             ColumnType::Float => BlockValues::Floats(Vec::new()),
-            ColumnType::LongText | ColumnType::LongJson => BlockValues::Texts(Texts::default()),
+            ColumnType::LongText | ColumnType::LongJson => BlockValues::Texts(ColumnTexts::default()),
             ColumnType::Int | ColumnType::Uint | ColumnType::Bool | ColumnType::Text | ColumnType::Json => {
                 BlockValues::Ints(Vec::new())
             }
@@ -393,12 +393,12 @@ impl FieldColumn {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "rows are flushed long before there are 2^32")]
-    pub fn push(&mut self, row: usize, value: Packed<'_>) {
+    pub fn push(&mut self, row: usize, value: PackedValue<'_>) {
         let before = self.len();
         match (&mut self.values, value) {
-            (BlockValues::Ints(values), Packed::Int(value)) => values.push(value),
-            (BlockValues::Floats(values), Packed::Float(value)) => values.push(value),
-            (BlockValues::Texts(texts), Packed::Text(text)) => texts.push(text),
+            (BlockValues::Ints(values), PackedValue::Int(value)) => values.push(value),
+            (BlockValues::Floats(values), PackedValue::Float(value)) => values.push(value),
+            (BlockValues::Texts(texts), PackedValue::Text(text)) => texts.push(text),
             // The type of a column determines both sides.
             (BlockValues::Ints(_) | BlockValues::Floats(_) | BlockValues::Texts(_), _) => return,
         }

@@ -10,7 +10,7 @@ use crate::model::{Filled, Form, NameId, Number, SliceRecord, TableId, TemplateI
 
 /// Rows of a track in their order.
 #[derive(Debug)]
-pub struct Run {
+pub struct TrackRun {
     /// The track, whose rows are promised to be in order.
     pub track: TrackId,
     /// The rows.
@@ -41,7 +41,7 @@ impl RunRow {
     }
 }
 
-impl Run {
+impl TrackRun {
     /// Creates an empty run.
     pub fn new(track: TrackId) -> Self {
         Self { track, rows: Vec::new(), numbers: Vec::new() }
@@ -69,7 +69,7 @@ impl Run {
 
 impl Builder<'_> {
     /// Takes a run. `names` gives the builder's numbers of names.
-    pub(super) fn take_run(&mut self, run: &Run, names: &[NameId]) -> Result<()> {
+    pub(super) fn take_run(&mut self, run: &TrackRun, names: &[NameId]) -> Result<()> {
         let (table, is_slices) = match self.tracks.get(run.track.0 as usize).map(|of| of.spec.kind) {
             Some(TrackKind::Slices(table, _)) => (table, true),
             Some(TrackKind::Counter(table)) => (table, false),
@@ -102,7 +102,7 @@ impl Builder<'_> {
             return Ok(false);
         };
         let mut last_of_run = if *arrived > 0 { *last } else { (i64::MIN, 0) };
-        let Some(latest) = Run::check(run, is_slices, Self::MAX_PS, &mut last_of_run) else {
+        let Some(latest) = TrackRun::check(run, is_slices, Self::MAX_PS, &mut last_of_run) else {
             return Ok(false);
         };
         let has_names = !is_slices || run.iter().all(|row| (row.name.0 as usize) < names.len());

@@ -2,8 +2,8 @@
 //! or a batch.
 
 use super::builder::{Builder, NO_TRACK};
-use super::packer::Packer;
-use super::row::{Packed, Row};
+use super::packer::ValuePacker;
+use super::row::{PackedValue, RowHead};
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
 use crate::model::{
@@ -11,20 +11,26 @@ use crate::model::{
 };
 
 /// The fields of a row, in order. Each is packed when it is taken, so its value stays in registers.
-pub trait RowFields {
+pub trait NextField {
     /// The next field.
     ///
     /// # Errors
     /// If the dictionary fails.
-    fn next(&mut self, packer: &mut Packer<'_, '_>) -> Result<Option<(FieldId, ColumnType, Packed<'_>)>>;
+    fn next(
+        &mut self,
+        packer: &mut ValuePacker<'_, '_>,
+    ) -> Result<Option<(FieldId, ColumnType, PackedValue<'_>)>>;
 }
 
 /// Fields as a reader gives them.
 pub struct Given<'f, 'v>(pub std::slice::Iter<'f, (FieldId, Value<'v>)>);
 
-impl RowFields for Given<'_, '_> {
+impl NextField for Given<'_, '_> {
     #[inline(always)]
-    fn next(&mut self, packer: &mut Packer<'_, '_>) -> Result<Option<(FieldId, ColumnType, Packed<'_>)>> {
+    fn next(
+        &mut self,
+        packer: &mut ValuePacker<'_, '_>,
+    ) -> Result<Option<(FieldId, ColumnType, PackedValue<'_>)>> {
         let Some(&(id, value)) = self.0.next() else { return Ok(None) };
         let (kind, packed) = packer.pack(value)?;
         Ok(Some((id, kind, packed)))
@@ -37,7 +43,7 @@ impl Builder<'_> {
         &mut self,
         slice: &SliceRecord<'_>,
         filled: Option<Filled<'_>>,
-        fields: impl RowFields,
+        fields: impl NextField,
     ) -> Result<SliceKey> {
         let track = slice.track;
         let kind = self.tracks.get(track.0 as usize).map(|track| track.spec.kind);
@@ -53,7 +59,7 @@ impl Builder<'_> {
         let arrival = self.count(track, start_ps, end_ps);
         let form = Form::ALL.iter().position(|&form| form == slice.form).unwrap_or_default();
         let form = u8::try_from(form).unwrap_or_default();
-        let row = Row::Slice { name: slice.name.0, form, start_ps, duration_ps: end_ps - start_ps };
+        let row = RowHead::Slice { name: slice.name.0, form, start_ps, duration_ps: end_ps - start_ps };
         self.push((table, track.0), arrival, row, filled, fields)?;
         Ok(SliceKey { track, arrival })
     }
@@ -64,7 +70,7 @@ impl Builder<'_> {
         track: TrackId,
         (time_ps, value): (i64, f64),
         filled: Option<Filled<'_>>,
-        fields: impl RowFields,
+        fields: impl NextField,
     ) -> Result<()> {
         let kind = self.tracks.get(track.0 as usize).map(|track| track.spec.kind);
         let Some(TrackKind::Counter(table)) = kind else {
@@ -73,15 +79,15 @@ impl Builder<'_> {
         let time_ps = self.limited(time_ps);
         self.arrive()?;
         let arrival = self.count(track, time_ps, time_ps);
-        self.push((table, track.0), arrival, Row::Sample { time_ps, value }, filled, fields)
+        self.push((table, track.0), arrival, RowHead::Sample { time_ps, value }, filled, fields)
     }
 
     /// Takes a row of a side table.
-    pub(super) fn take_row(&mut self, table: TableId, fields: impl RowFields) -> Result<()> {
+    pub(super) fn take_row(&mut self, table: TableId, fields: impl NextField) -> Result<()> {
         if self.table_kind(table) != Some(TableKind::Side) {
             return Err(Error::Invalid { what: "a row needs a side table" });
         }
         let arrival = self.arrive()?;
-        self.push((table, NO_TRACK), arrival, Row::Side, None, fields)
+        self.push((table, NO_TRACK), arrival, RowHead::Side, None, fields)
     }
 }

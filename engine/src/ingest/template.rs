@@ -1,10 +1,10 @@
 //! Templates at the builder's end.
 
-use super::packer::Packer;
-use super::row::Packed;
+use super::packer::ValuePacker;
+use super::row::PackedValue;
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
-use crate::model::{FieldId, Filled, Number, Part, TableId, TemplateId};
+use crate::model::{FieldId, Filled, Number, TableId, TemplateId, TemplateValue};
 
 /// The template of some rows of a table.
 #[derive(Debug)]
@@ -19,12 +19,12 @@ pub struct Template {
 pub struct PackedPart {
     field: FieldId,
     kind: ColumnType,
-    pub cell: Cell,
+    pub cell: FieldSource,
 }
 
 /// Source of the value of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Cell {
+pub enum FieldSource {
     /// The row has no value.
     Absent,
     /// Bits of a number that is the same in all rows.
@@ -37,24 +37,28 @@ pub enum Cell {
 
 impl Template {
     /// Packs the fixed values. The fields must belong to the table.
-    pub fn new(table: TableId, parts: &[(FieldId, Part)], packer: &mut Packer<'_, '_>) -> Result<Self> {
+    pub fn new(
+        table: TableId,
+        parts: &[(FieldId, TemplateValue)],
+        packer: &mut ValuePacker<'_, '_>,
+    ) -> Result<Self> {
         let packed = parts.iter().map(|&(field, part)| {
             let (kind, cell) = match part {
-                Part::Fixed(value) => {
+                TemplateValue::Fixed(value) => {
                     let (kind, packed) = packer.pack(value)?;
                     let cell = match packed {
-                        Packed::Int(value) => Cell::Fixed(value.cast_unsigned()),
-                        Packed::Float(value) => Cell::Fixed(value.to_bits()),
-                        Packed::Text(text) => Cell::Text(text),
+                        PackedValue::Int(value) => FieldSource::Fixed(value.cast_unsigned()),
+                        PackedValue::Float(value) => FieldSource::Fixed(value.to_bits()),
+                        PackedValue::Text(text) => FieldSource::Text(text),
                     };
                     (kind, cell)
                 }
-                Part::Int(place) => (ColumnType::Int, Cell::Number(place)),
-                Part::Float(place) => (ColumnType::Float, Cell::Number(place)),
+                TemplateValue::Int(place) => (ColumnType::Int, FieldSource::Number(place)),
+                TemplateValue::Float(place) => (ColumnType::Float, FieldSource::Number(place)),
             };
             Ok(PackedPart { field, kind, cell })
         });
-        Ok(Self { table, parts: packed.collect::<Result<_>>()?, numbers: Part::numbers(parts) })
+        Ok(Self { table, parts: packed.collect::<Result<_>>()?, numbers: TemplateValue::numbers(parts) })
     }
 
     /// Returns the template of a row of this table.
@@ -81,13 +85,13 @@ impl Template {
     pub fn fields<'t>(
         &'t self,
         numbers: &'t [Number],
-    ) -> impl Iterator<Item = (FieldId, ColumnType, Packed<'static>)> + 't {
+    ) -> impl Iterator<Item = (FieldId, ColumnType, PackedValue<'static>)> + 't {
         self.parts.iter().map(|part| {
             let bits = match part.cell {
-                Cell::Text(text) => return (part.field, part.kind, Packed::Text(text)),
-                Cell::Fixed(bits) => bits,
-                Cell::Number(place) => numbers.get(usize::from(place)).map_or(0, |number| number.0),
-                Cell::Absent => 0,
+                FieldSource::Text(text) => return (part.field, part.kind, PackedValue::Text(text)),
+                FieldSource::Fixed(bits) => bits,
+                FieldSource::Number(place) => numbers.get(usize::from(place)).map_or(0, |number| number.0),
+                FieldSource::Absent => 0,
             };
             (part.field, part.kind, of_bits(part.kind, bits))
         })
@@ -99,10 +103,10 @@ impl Template {
     }
 }
 
-fn of_bits(kind: ColumnType, bits: u64) -> Packed<'static> {
+fn of_bits(kind: ColumnType, bits: u64) -> PackedValue<'static> {
     match kind {
-        ColumnType::Float => Packed::Float(f64::from_bits(bits)),
-        _ => Packed::Int(bits.cast_signed()),
+        ColumnType::Float => PackedValue::Float(f64::from_bits(bits)),
+        _ => PackedValue::Int(bits.cast_signed()),
     }
 }
 
@@ -122,7 +126,11 @@ mod tests {
     }
 
     impl Told<'_, '_> {
-        fn template(&mut self, table: TableId, parts: &[(FieldId, Part)]) -> crate::model::TemplateId {
+        fn template(
+            &mut self,
+            table: TableId,
+            parts: &[(FieldId, TemplateValue)],
+        ) -> crate::model::TemplateId {
             match self {
                 Self::ByTemplate(builder) => builder.template(table, parts).unwrap(),
                 Self::SpeltOut(_, templates) => templates.define(parts),
@@ -168,12 +176,12 @@ mod tests {
         sink.in_order(tracks[0]).unwrap();
         let texts = [Value::Text("short"), Value::Json("[0]"), Value::Name(name)];
         let templates = texts.map(|text| {
-            let mut parts = vec![(fields[0], Part::Int(0)), (fields[1], Part::Fixed(text))];
+            let mut parts = vec![(fields[0], TemplateValue::Int(0)), (fields[1], TemplateValue::Fixed(text))];
             // Not all rows have this field.
-            parts.extend((text == texts[1]).then_some((fields[2], Part::Fixed(Value::Float(-0.0)))));
-            parts.extend((text != texts[2]).then_some((fields[3], Part::Float(1))));
-            parts.push((fields[4], Part::Fixed(Value::Bool(true))));
-            (told.template(table, &parts), Part::numbers(&parts))
+            parts.extend((text == texts[1]).then_some((fields[2], TemplateValue::Fixed(Value::Float(-0.0)))));
+            parts.extend((text != texts[2]).then_some((fields[3], TemplateValue::Float(1))));
+            parts.push((fields[4], TemplateValue::Fixed(Value::Bool(true))));
+            (told.template(table, &parts), TemplateValue::numbers(&parts))
         });
         for at in 0..20_000_i64 {
             let numbers = [Number::from(at / 7), Number::from(at as f64 / 3.0)];
@@ -225,7 +233,7 @@ mod tests {
         };
         let (of, other) = (builder.table(spec("of")).unwrap(), builder.table(spec("other")).unwrap());
         let field = builder.field(of, FieldSpec::named("f")).unwrap();
-        let parts = [(field, Part::Int(0))];
+        let parts = [(field, TemplateValue::Int(0))];
         assert!(builder.template(other, &parts).is_err());
         let template = builder.template(of, &parts).unwrap();
         let tracks = [of, other]

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::encode::{EncodedBlock, EncodedColumn, Group};
+use super::encode::{BlockGroup, EncodedBlock, EncodedColumn};
 use super::encoders::Encoders;
 use super::lanes::Lanes;
 use super::learn::Learner;
@@ -66,7 +66,7 @@ pub struct TrackOutput {
     /// Number of rows, start and end of each block.
     pub blocks: Vec<(u32, i64, i64)>,
     /// The tracks of a pack, each with one of the blocks; empty if blocks are packs of their own.
-    pub packed: Vec<Packed>,
+    pub packed: Vec<PackedTrack>,
     /// Columns of the track.
     pub columns: Vec<ColumnOutput>,
     /// Number of rows.
@@ -87,7 +87,7 @@ pub struct TrackOutput {
 
 /// A track of a pack.
 #[derive(Debug)]
-pub struct Packed {
+pub struct PackedTrack {
     /// The track; `None` for a side table.
     pub track: Option<TrackId>,
     /// Number of rows.
@@ -173,7 +173,8 @@ impl TrackWriter {
         }
         let learner = self.learner.get_or_insert_with(|| Learner::new(rows, encoders));
         let codes = learner.codes(rows, encoders);
-        let group = Group { rows, starts: learner.starts, program: learner.program().zip(codes.as_deref()) };
+        let group =
+            BlockGroup { rows, starts: learner.starts, program: learner.program().zip(codes.as_deref()) };
         let ranges = block_ranges(rows);
         let reaches = reaches_before(rows, &ranges, &mut self.reach_ps);
         // Lanes and pyramid need the rows in order, so one task computes both beside the tasks of

@@ -7,10 +7,10 @@
 use rustc_hash::FxHashMap;
 
 use super::by_use::NO_USE;
-use super::row::Packed;
+use super::row::PackedValue;
 use super::rows::FieldColumn;
 use super::run::RunRow;
-use super::template::{Cell, Template};
+use super::template::{FieldSource, Template};
 use crate::base::{Error, Result};
 use crate::block::BlockValues;
 use crate::model::{Filled, Number, TemplateId};
@@ -179,7 +179,7 @@ impl Unsettled {
             begins.push(begin);
             begin += of_row.numbers as usize;
         }
-        let mut cells = vec![Cell::Absent; columns.len() * used.len()];
+        let mut cells = vec![FieldSource::Absent; columns.len() * used.len()];
         for (slot, &at) in used.iter().enumerate() {
             let Use { template, columns, .. } = &self.uses[at];
             for (&column, part) in columns.iter().zip(&templates[*template as usize].parts) {
@@ -223,16 +223,16 @@ struct Together<'r> {
 impl Together<'_> {
     /// Appends the values of a column. `cells` gives the source of the values by slot. Returns the
     /// bytes of the texts among them.
-    fn settle(&self, column: &mut FieldColumn, cells: &[Cell]) -> usize {
-        let mut present = cells.iter().filter(|cell| **cell != Cell::Absent);
+    fn settle(&self, column: &mut FieldColumn, cells: &[FieldSource]) -> usize {
+        let mut present = cells.iter().filter(|cell| **cell != FieldSource::Absent);
         let Some(&first) = present.next() else { return 0 };
         if (column.by_use.is_some() || column.len() == 0)
             && matches!(column.values, BlockValues::Ints(_))
-            && cells.iter().all(|cell| matches!(cell, Cell::Fixed(_) | Cell::Absent))
+            && cells.iter().all(|cell| matches!(cell, FieldSource::Fixed(_) | FieldSource::Absent))
         {
             let by_use = column.by_use.get_or_insert_default();
             for ((&at, &rows), cell) in self.used.iter().zip(self.counts).zip(cells) {
-                if let Cell::Fixed(bits) = cell {
+                if let FieldSource::Fixed(bits) = cell {
                     by_use.add(at, bits.cast_signed(), rows);
                 }
             }
@@ -241,7 +241,7 @@ impl Together<'_> {
         column.spell_out(self.before);
         let before = column.len();
         let text_bytes = self.put(column, cells);
-        if let Cell::Fixed(bits) = first
+        if let FieldSource::Fixed(bits) = first
             && present.all(|cell| *cell == first)
         {
             column.note_same(before, bits.cast_signed());
@@ -250,7 +250,7 @@ impl Together<'_> {
     }
 
     /// Appends the values of a column if not all cells are absent.
-    fn put(&self, column: &mut FieldColumn, cells: &[Cell]) -> usize {
+    fn put(&self, column: &mut FieldColumn, cells: &[FieldSource]) -> usize {
         let is_settled = match column.values_of_all(self.first) {
             Some(BlockValues::Ints(values)) => self.extend(values, cells, u64::cast_signed),
             Some(BlockValues::Floats(values)) => self.extend(values, cells, f64::from_bits),
@@ -265,8 +265,8 @@ impl Together<'_> {
         }
         let mut text_bytes = 0;
         for (row, &slot) in (self.first..).zip(self.slots) {
-            if let Cell::Text(text) = cells[slot as usize] {
-                column.push(row, Packed::Text(text));
+            if let FieldSource::Text(text) = cells[slot as usize] {
+                column.push(row, PackedValue::Text(text));
                 text_bytes += text.len();
             }
         }
@@ -274,19 +274,19 @@ impl Together<'_> {
     }
 
     /// The rows that have a value, with the bits of the value.
-    fn values(&self, cells: &[Cell]) -> impl Iterator<Item = (usize, u64)> {
+    fn values(&self, cells: &[FieldSource]) -> impl Iterator<Item = (usize, u64)> {
         let rows = (self.first..).zip(self.slots).zip(self.begins);
         rows.filter_map(|((row, &slot), &begin)| match cells[slot as usize] {
-            Cell::Fixed(bits) => Some((row, bits)),
-            Cell::Number(place) => Some((row, self.numbers[begin + usize::from(place)].0)),
-            Cell::Absent | Cell::Text(_) => None,
+            FieldSource::Fixed(bits) => Some((row, bits)),
+            FieldSource::Number(place) => Some((row, self.numbers[begin + usize::from(place)].0)),
+            FieldSource::Absent | FieldSource::Text(_) => None,
         })
     }
 
     /// Appends a value of each row: fixed values of each template, or the number at one position.
     /// Returns `false` if the cells are neither.
-    fn extend<T: Copy>(&self, values: &mut Vec<T>, cells: &[Cell], of: impl Fn(u64) -> T) -> bool {
-        if let Cell::Number(place) = cells[0]
+    fn extend<T: Copy>(&self, values: &mut Vec<T>, cells: &[FieldSource], of: impl Fn(u64) -> T) -> bool {
+        if let FieldSource::Number(place) = cells[0]
             && cells.iter().all(|cell| *cell == cells[0])
         {
             let place = usize::from(place);
@@ -298,9 +298,9 @@ impl Together<'_> {
             }
             return true;
         }
-        let fixed = |cell: &Cell| match cell {
-            Cell::Fixed(bits) => Some(*bits),
-            Cell::Text(_) | Cell::Absent | Cell::Number(_) => None,
+        let fixed = |cell: &FieldSource| match cell {
+            FieldSource::Fixed(bits) => Some(*bits),
+            FieldSource::Text(_) | FieldSource::Absent | FieldSource::Number(_) => None,
         };
         let Some(fixed) = cells.iter().map(fixed).collect::<Option<Vec<u64>>>() else { return false };
         if fixed.iter().all(|bits| *bits == fixed[0]) {

@@ -27,7 +27,7 @@ pub use role::{EngineKind, Identity, Role};
 pub use sink::Sink;
 pub use slice::{Form, SliceKey, SliceRecord};
 pub use table::{TableId, TableKind, TableSpec};
-pub use template::{Filled, Number, Part, TemplateId, Templates};
+pub use template::{Filled, Number, TemplateId, TemplateValue, Templates};
 pub use track::{Nesting, TrackId, TrackKind, TrackSpec};
 pub use wait::is_wait;
 pub use warning::{Warning, WarningKind, Warnings};

@@ -2,8 +2,8 @@
 //! recorders implement it.
 
 use super::{
-    FieldId, FieldSpec, Filled, FlowPoint, NameId, Part, RankInfo, SliceKey, SliceRecord, TableId, TableSpec,
-    TemplateId, TrackId, TrackSpec, Value, WarningKind,
+    FieldId, FieldSpec, Filled, FlowPoint, NameId, RankInfo, SliceKey, SliceRecord, TableId, TableSpec,
+    TemplateId, TemplateValue, TrackId, TrackSpec, Value, WarningKind,
 };
 use crate::base::Result;
 
@@ -55,7 +55,7 @@ pub trait Sink {
     ///
     /// # Errors
     /// If a field is unknown or of another table.
-    fn template(&mut self, table: TableId, parts: &[(FieldId, Part)]) -> Result<TemplateId>;
+    fn template(&mut self, table: TableId, parts: &[(FieldId, TemplateValue)]) -> Result<TemplateId>;
 
     /// Takes a slice or an instant.
     ///

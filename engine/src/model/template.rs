@@ -9,7 +9,7 @@ pub struct TemplateId(pub u32);
 
 /// Value of a template's field.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Part {
+pub enum TemplateValue {
     /// The same in all rows.
     Fixed(Value<'static>),
     /// The integer at this position in the row's numbers.
@@ -18,7 +18,7 @@ pub enum Part {
     Float(u8),
 }
 
-impl Part {
+impl TemplateValue {
     /// Value of the field in a row with these numbers. Zero if the row has too few of them.
     #[must_use]
     pub fn value(self, numbers: &[Number]) -> Value<'static> {
@@ -68,11 +68,11 @@ pub struct Filled<'n> {
 
 /// Templates of a sink that stores all fields of each row.
 #[derive(Debug, Default)]
-pub struct Templates(Vec<Vec<(FieldId, Part)>>);
+pub struct Templates(Vec<Vec<(FieldId, TemplateValue)>>);
 
 impl Templates {
     /// Keeps a template and returns its number.
-    pub fn define(&mut self, parts: &[(FieldId, Part)]) -> TemplateId {
+    pub fn define(&mut self, parts: &[(FieldId, TemplateValue)]) -> TemplateId {
         self.0.push(parts.to_vec());
         TemplateId(u32::try_from(self.0.len() - 1).unwrap_or(u32::MAX))
     }

@@ -104,7 +104,7 @@ mod tests {
     use std::io::Write;
     use std::os::unix::fs::PermissionsExt;
 
-    use super::super::disk::Call;
+    use super::super::disk::DiskCall;
     use super::super::disk::watch::{Verdict, Watching};
     use super::*;
 
@@ -134,7 +134,7 @@ mod tests {
     fn a_file_system_without_unnamed_files_works_too() {
         let directory = tempfile::tempdir().unwrap();
         let _watching = Watching::below(directory.path(), |call| match call {
-            Call::CreateUnnamed { .. } => Verdict::Fail(rustix::io::Errno::OPNOTSUPP),
+            DiskCall::CreateUnnamed { .. } => Verdict::Fail(rustix::io::Errno::OPNOTSUPP),
             _ => Verdict::Make,
         });
         check_replaces(directory.path());

@@ -11,7 +11,7 @@ use crate::model::Warnings;
 const WAITING: usize = 8;
 
 /// Message to the builder.
-enum Load {
+enum BatchMessage {
     Batch(Batch),
     /// All events were sent. If this message is missing, the reader has failed.
     End(Warnings),
@@ -19,13 +19,13 @@ enum Load {
 
 /// The reader's end of the pipeline.
 pub struct ToBuilder<'a> {
-    feeder: Feeder<Load, Batch>,
+    feeder: Feeder<BatchMessage, Batch>,
     failure: &'a Failure,
 }
 
 /// The builder's end of the pipeline.
 pub struct FromReader<'a> {
-    taker: Taker<Load, Batch>,
+    taker: Taker<BatchMessage, Batch>,
     failure: &'a Failure,
 }
 
@@ -40,7 +40,7 @@ pub fn line(failure: &Failure) -> (ToBuilder<'_>, FromReader<'_>) {
 }
 
 impl ToBuilder<'_> {
-    fn put(&mut self, load: Load) -> Result<()> {
+    fn put(&mut self, load: BatchMessage) -> Result<()> {
         if self.feeder.send(load) {
             return Ok(());
         }
@@ -53,13 +53,13 @@ impl ToBuilder<'_> {
     /// # Errors
     /// If the builder fails.
     pub fn end(mut self, warnings: Warnings) -> Result<()> {
-        self.put(Load::End(warnings))
+        self.put(BatchMessage::End(warnings))
     }
 }
 
 impl Carrier for ToBuilder<'_> {
     fn carry(&mut self, batch: Batch) -> Result<Batch> {
-        self.put(Load::Batch(batch))?;
+        self.put(BatchMessage::Batch(batch))?;
         Ok(self.feeder.emptied())
     }
 }
@@ -83,11 +83,11 @@ impl FromReader<'_> {
         let mut player = Player::default();
         while let Some(load) = self.taker.take() {
             match load {
-                Load::Batch(mut batch) => {
+                BatchMessage::Batch(mut batch) => {
                     player.play(&mut batch, &mut builder)?;
                     self.taker.give_back(batch);
                 }
-                Load::End(warnings) => {
+                BatchMessage::End(warnings) => {
                     builder.warned(&warnings);
                     return builder.finish();
                 }

@@ -10,11 +10,11 @@ use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 /// The fields of the rows of one block, decoded together. Used for details of a row and for exports
 /// that read all rows.
 #[derive(Debug)]
-pub struct RowFields {
+pub struct BlockFields {
     columns: Vec<(FieldId, ColumnType, BlockColumn)>,
 }
 
-impl RowFields {
+impl BlockFields {
     /// Decodes the fields of a block of a table.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl RowFields {
         self.values(segment, at).map(owned).collect()
     }
 
-    /// Like [`RowFields::row`], but borrows the values.
+    /// Like [`BlockFields::row`], but borrows the values.
     pub fn values<'v, B: Bytes>(
         &'v self,
         segment: &'v Segment<B>,
@@ -108,7 +108,7 @@ fn value_of<'v, B: Bytes>(
 pub fn read<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<Vec<(FieldId, OwnedValue)>> {
     let place = segment.place(row)?;
     let reader = BlockReader::new(segment, place.table, place.block)?;
-    RowFields::read(segment, place.table, reader, place.at..place.at + 1)?.row(segment, place.at)
+    BlockFields::read(segment, place.table, reader, place.at..place.at + 1)?.row(segment, place.at)
 }
 
 /// Calls `each` with every row of a table: row number and fields.
@@ -123,7 +123,7 @@ pub fn for_each_row<B: Bytes, E: From<Error>>(
     let blocks = segment.blocks(table)?;
     let mut row = segment.footer().tables[usize::from(table.0)].first_row;
     for block in 0..blocks.len() {
-        let fields = RowFields::decode(segment, table, block)?;
+        let fields = BlockFields::decode(segment, table, block)?;
         for at in 0..blocks.rows(block) {
             each(row, fields.row(segment, at)?)?;
             row += 1;

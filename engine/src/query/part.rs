@@ -10,7 +10,7 @@ use crate::segment::{Bytes, ColumnRole, End, Piece, Segment, StoredAt};
 
 /// A part of a segment. Columns are named by their position in the footer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum SegmentPart {
     /// The list of a table's blocks.
     BlockList(TableId),
     /// The directory of a column, with the blocks stored in it.
@@ -69,19 +69,19 @@ impl fmt::Display for PartName {
 
 /// Byte ranges of the parts of a segment.
 #[derive(Debug, Clone, Default)]
-pub struct PartMap(Vec<(Range<u64>, Part)>);
+pub struct PartMap(Vec<(Range<u64>, SegmentPart)>);
 
 impl PartMap {
     /// The part that contains this byte.
     #[must_use]
-    pub fn at(&self, offset: u64) -> Option<Part> {
+    pub fn at(&self, offset: u64) -> Option<SegmentPart> {
         let after = self.0.partition_point(|(bytes, _)| bytes.start <= offset);
         let (bytes, part) = self.0.get(after.checked_sub(1)?)?;
         bytes.contains(&offset).then_some(*part)
     }
 
     /// All parts with their byte ranges, in file order.
-    pub fn iter(&self) -> impl Iterator<Item = &(Range<u64>, Part)> {
+    pub fn iter(&self) -> impl Iterator<Item = &(Range<u64>, SegmentPart)> {
         self.0.iter()
     }
 }
@@ -96,11 +96,11 @@ pub fn map<B: Bytes>(segment: &Segment<B>) -> PartMap {
         }
     };
     for (id, table) in (0..).map(TableId).zip(&segment.footer().tables) {
-        put(Part::BlockList(id), table.blocks);
+        put(SegmentPart::BlockList(id), table.blocks);
     }
     for (at, column) in segment.footer().columns.iter().enumerate() {
-        put(Part::Directory(at), column.directory);
-        put(Part::Postings(at), column.postings);
+        put(SegmentPart::Directory(at), column.directory);
+        put(SegmentPart::Postings(at), column.postings);
         let Ok((blocks, directory)) =
             segment.blocks(column.table).and_then(|b| Ok((b, segment.directory(at)?)))
         else {
@@ -108,24 +108,24 @@ pub fn map<B: Bytes>(segment: &Segment<B>) -> PartMap {
         };
         for (pack, place) in directory.places.iter().enumerate() {
             if let StoredAt::Piece(piece) = *place {
-                put(Part::Block(at, blocks.blocks_of_pack(pack).start), piece);
+                put(SegmentPart::Block(at, blocks.blocks_of_pack(pack).start), piece);
             }
         }
     }
     for (id, track) in (0..).map(TrackId).zip(&segment.footer().tracks) {
-        put(Part::Program(id), track.program);
-        put(Part::Totals(id), track.totals);
-        put(Part::Pages(id), track.pyramid);
+        put(SegmentPart::Program(id), track.program);
+        put(SegmentPart::Totals(id), track.totals);
+        put(SegmentPart::Pages(id), track.pyramid);
         let pages = segment.pages(id).unwrap_or_default();
-        pages.iter().enumerate().for_each(|(number, page)| put(Part::Page(id, number), page.piece));
+        pages.iter().enumerate().for_each(|(number, page)| put(SegmentPart::Page(id, number), page.piece));
     }
-    put(Part::Dictionary, segment.footer().dictionary.chunks);
+    put(SegmentPart::Dictionary, segment.footer().dictionary.chunks);
     let chunks = segment.chunk_pieces().unwrap_or_default().iter();
-    chunks.enumerate().for_each(|(number, piece)| put(Part::Chunk(number), *piece));
+    chunks.enumerate().for_each(|(number, piece)| put(SegmentPart::Chunk(number), *piece));
     for end in [End::From, End::To] {
-        put(Part::ArrowList(end), segment.arrow_directory(end));
+        put(SegmentPart::ArrowList(end), segment.arrow_directory(end));
         let chunks = segment.arrow_chunks(end).unwrap_or_default().into_iter();
-        chunks.enumerate().for_each(|(number, (_, piece))| put(Part::Arrows(end, number), piece));
+        chunks.enumerate().for_each(|(number, (_, piece))| put(SegmentPart::Arrows(end, number), piece));
     }
     map.0.sort_by_key(|(bytes, _)| bytes.start);
     map
@@ -133,7 +133,7 @@ pub fn map<B: Bytes>(segment: &Segment<B>) -> PartMap {
 
 /// The display name of a part.
 #[must_use]
-pub fn name<B: Bytes>(segment: &Segment<B>, part: Part) -> PartName {
+pub fn name<B: Bytes>(segment: &Segment<B>, part: SegmentPart) -> PartName {
     let name = |kind, number| PartName { kind, number, column: None, table: None, track: None };
     let table = |id: TableId| segment.footer().tables.get(usize::from(id.0)).map(|t| t.spec.name.clone());
     let of_column = |name: PartName, column: usize| {
@@ -151,20 +151,20 @@ pub fn name<B: Bytes>(segment: &Segment<B>, part: Part) -> PartName {
         PartName { track, ..name }
     };
     match part {
-        Part::BlockList(id) => PartName { table: table(id), ..name("block list", None) },
-        Part::Directory(column) => of_column(name("directory", None), column),
-        Part::Block(column, block) => of_column(name("block", Some(block)), column),
-        Part::Postings(column) => of_column(name("postings", None), column),
-        Part::Program(track) => of_track(name("program", None), track),
-        Part::Totals(track) => of_track(name("totals", None), track),
-        Part::Pages(track) => of_track(name("pyramid directory", None), track),
-        Part::Page(track, page) => of_track(name("pyramid page", Some(page)), track),
-        Part::Dictionary => name("dictionary directory", None),
-        Part::Chunk(chunk) => name("dictionary chunk", Some(chunk)),
-        Part::ArrowList(End::From) => name("directory of arrows by start", None),
-        Part::ArrowList(End::To) => name("directory of arrows by end", None),
-        Part::Arrows(End::From, chunk) => name("chunk of arrows by start", Some(chunk)),
-        Part::Arrows(End::To, chunk) => name("chunk of arrows by end", Some(chunk)),
+        SegmentPart::BlockList(id) => PartName { table: table(id), ..name("block list", None) },
+        SegmentPart::Directory(column) => of_column(name("directory", None), column),
+        SegmentPart::Block(column, block) => of_column(name("block", Some(block)), column),
+        SegmentPart::Postings(column) => of_column(name("postings", None), column),
+        SegmentPart::Program(track) => of_track(name("program", None), track),
+        SegmentPart::Totals(track) => of_track(name("totals", None), track),
+        SegmentPart::Pages(track) => of_track(name("pyramid directory", None), track),
+        SegmentPart::Page(track, page) => of_track(name("pyramid page", Some(page)), track),
+        SegmentPart::Dictionary => name("dictionary directory", None),
+        SegmentPart::Chunk(chunk) => name("dictionary chunk", Some(chunk)),
+        SegmentPart::ArrowList(End::From) => name("directory of arrows by start", None),
+        SegmentPart::ArrowList(End::To) => name("directory of arrows by end", None),
+        SegmentPart::Arrows(End::From, chunk) => name("chunk of arrows by start", Some(chunk)),
+        SegmentPart::Arrows(End::To, chunk) => name("chunk of arrows by end", Some(chunk)),
     }
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::RowFields;
+use super::BlockFields;
 use crate::base::{Error, Result};
 use crate::model::{FieldId, Form, NameId, OwnedValue, TableId, TableKind, TrackId};
 use crate::segment::{Bytes, ColumnRole, Segment};
@@ -121,7 +121,7 @@ struct Block {
     first_row: u32,
     starts_ps: Vec<i64>,
     core: Core,
-    fields: RowFields,
+    fields: BlockFields,
 }
 
 enum Core {
@@ -183,7 +183,7 @@ impl Block {
             }
             TableKind::Side => return Err(Error::Invalid { what: "a side table has no times" }),
         };
-        let fields = RowFields::decode(segment, table, block)?;
+        let fields = BlockFields::decode(segment, table, block)?;
         let in_table = segment.blocks(table)?.first_row(block);
         let first_row = segment.footer().tables[usize::from(table.0)].first_row.saturating_add(in_table);
         Ok(Self { first_row, starts_ps: ints(ColumnRole::Start)?, core, fields })

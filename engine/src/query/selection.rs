@@ -6,7 +6,7 @@ use super::self_time::Sweep;
 use crate::base::{Covered, Error, Interval, Result};
 use crate::exec::Work;
 use crate::model::{NameId, Nesting, TrackId, TrackKind};
-use crate::segment::{BlockReader, Bytes, ColumnRole, NameTotal, Segment};
+use crate::segment::{BlockNameTotal, BlockReader, Bytes, ColumnRole, Segment};
 
 /// Statistics of a span.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -142,7 +142,7 @@ impl Tally {
     }
 
     /// Adds the stored sums of a name in a block without calls inside calls.
-    fn add_stored(&mut self, of: &NameTotal, first_row: u32) {
+    fn add_stored(&mut self, of: &BlockNameTotal, first_row: u32) {
         self.total.count += u64::from(of.count);
         let time = NameTime {
             name: NameId(of.name),

@@ -4,7 +4,7 @@ use std::ops::{ControlFlow, Range};
 
 use rustc_hash::FxHashSet;
 
-use super::part::{self, Part, PartMap};
+use super::part::{self, PartMap, SegmentPart};
 use crate::base::{ANNEX, Error, Result};
 use crate::block::{BlockColumn, BlockValues};
 use crate::index::Postings;
@@ -14,13 +14,13 @@ use crate::tile::{range_cells, slice_cells};
 
 /// A finding of the check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finding {
+pub enum VerifyFinding {
     /// Number of bytes checked since the last finding.
     Checked(u64),
     /// A damaged part. Each part is reported once, without the parts that depend on it.
     Damaged {
         /// The damaged part.
-        part: Part,
+        part: SegmentPart,
         /// Offset of the part in the file. For a block stored in its column's directory, the offset
         /// of the directory.
         offset: u64,
@@ -30,20 +30,20 @@ pub enum Finding {
 }
 
 /// Receives findings. `Break` ends the check.
-pub type Report<'a> = &'a mut dyn FnMut(Finding) -> ControlFlow<()>;
+pub type VerifyReport<'a> = &'a mut dyn FnMut(VerifyFinding) -> ControlFlow<()>;
 
 /// Checks all parts that the footer leads to, and continues after damage. Header, footer and
 /// trailer were checked when the segment was opened. Parts listed only by a damaged list cannot
 /// be found and are not reported.
 ///
 /// Costs as much as reading all columns.
-pub fn check<B: Bytes>(segment: &Segment<B>, report: Report<'_>) -> ControlFlow<()> {
+pub fn check<B: Bytes>(segment: &Segment<B>, report: VerifyReport<'_>) -> ControlFlow<()> {
     let mut check = Check { segment, map: part::map(segment), damaged: FxHashSet::default(), report };
     let lists = check.map.clone();
     for (bytes, part) in lists.iter() {
         // Blocks are checked below: blocks of the same rows share the decoded columns that they
         // depend on.
-        if !matches!(part, Part::Block(..)) {
+        if !matches!(part, SegmentPart::Block(..)) {
             check.part(*part, bytes, decode_part(segment, *part))?;
         }
     }
@@ -53,23 +53,25 @@ pub fn check<B: Bytes>(segment: &Segment<B>, report: Report<'_>) -> ControlFlow<
     ControlFlow::Continue(())
 }
 
-fn decode_part<B: Bytes>(segment: &Segment<B>, part: Part) -> Result<()> {
+fn decode_part<B: Bytes>(segment: &Segment<B>, part: SegmentPart) -> Result<()> {
     match part {
-        Part::BlockList(table) => segment.blocks(table).map(drop),
-        Part::Directory(column) => segment.directory(column).and_then(|_| segment.zones(column)).map(drop),
-        Part::Postings(column) => decode_postings(segment, column),
-        Part::Program(track) => segment.program(track).map(drop),
-        Part::Totals(track) => segment.totals(track).map(drop),
-        Part::Pages(track) => segment.pages(track).map(drop),
-        Part::Page(track, number) => decode_page(segment, track, number),
-        Part::Dictionary => segment.chunk_pieces().map(drop),
-        Part::Chunk(chunk) => segment.chunk(chunk).map(drop),
-        Part::ArrowList(end) => segment.arrow_chunks(end).map(drop),
-        Part::Arrows(end, number) => match segment.arrow_chunks(end)?.get(number) {
+        SegmentPart::BlockList(table) => segment.blocks(table).map(drop),
+        SegmentPart::Directory(column) => {
+            segment.directory(column).and_then(|_| segment.zones(column)).map(drop)
+        }
+        SegmentPart::Postings(column) => decode_postings(segment, column),
+        SegmentPart::Program(track) => segment.program(track).map(drop),
+        SegmentPart::Totals(track) => segment.totals(track).map(drop),
+        SegmentPart::Pages(track) => segment.pages(track).map(drop),
+        SegmentPart::Page(track, number) => decode_page(segment, track, number),
+        SegmentPart::Dictionary => segment.chunk_pieces().map(drop),
+        SegmentPart::Chunk(chunk) => segment.chunk(chunk).map(drop),
+        SegmentPart::ArrowList(end) => segment.arrow_chunks(end).map(drop),
+        SegmentPart::Arrows(end, number) => match segment.arrow_chunks(end)?.get(number) {
             Some(&(_, piece)) => segment.arrow_chunk(piece).map(drop),
             None => Ok(()),
         },
-        Part::Block(column, block) => segment.block(column, block).map(drop),
+        SegmentPart::Block(column, block) => segment.block(column, block).map(drop),
     }
 }
 
@@ -95,13 +97,13 @@ fn decode_page<B: Bytes>(segment: &Segment<B>, track: TrackId, number: usize) ->
 struct Check<'s, B> {
     segment: &'s Segment<B>,
     map: PartMap,
-    damaged: FxHashSet<Part>,
-    report: Report<'s>,
+    damaged: FxHashSet<SegmentPart>,
+    report: VerifyReport<'s>,
 }
 
 impl<B: Bytes> Check<'_, B> {
     /// Reports the result of decoding a part at these bytes of the file.
-    fn part(&mut self, part: Part, bytes: &Range<u64>, decoded: Result<()>) -> ControlFlow<()> {
+    fn part(&mut self, part: SegmentPart, bytes: &Range<u64>, decoded: Result<()>) -> ControlFlow<()> {
         if let Err(error) = decoded {
             // The damage can be in another part, which was needed to decode this one.
             let culprit = match error {
@@ -118,12 +120,12 @@ impl<B: Bytes> Check<'_, B> {
                     _ => bytes.start,
                 };
                 let offset = if own { bytes.start } else { elsewhere() };
-                (self.report)(Finding::Damaged { part: culprit, offset, error })?;
+                (self.report)(VerifyFinding::Damaged { part: culprit, offset, error })?;
             }
         }
         // Parts in the annex were checked with the footer.
         let of_file = if bytes.start < ANNEX { bytes.end - bytes.start } else { 0 };
-        (self.report)(Finding::Checked(of_file))
+        (self.report)(VerifyFinding::Checked(of_file))
     }
 
     fn table(&mut self, table: TableId) -> ControlFlow<()> {
@@ -146,7 +148,7 @@ impl<B: Bytes> Check<'_, B> {
                 if block != first {
                     bytes.end = bytes.start;
                 }
-                self.part(Part::Block(column, first), &bytes, decoded)?;
+                self.part(SegmentPart::Block(column, first), &bytes, decoded)?;
             }
         }
         ControlFlow::Continue(())

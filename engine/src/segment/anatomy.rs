@@ -107,7 +107,7 @@ impl<B: Bytes> Segment<B> {
                     let (coding, values) = crate::block::encoded_values(&bytes, bytes.offset())?;
                     match coding {
                         Coding::All | Coding::Masked => codec::codec_name(values),
-                        Coding::Foretold => "foretold",
+                        Coding::Predicted => "predicted",
                         Coding::Codes => "codes of the program",
                         Coding::AfterEnd => "after the end before",
                         Coding::AfterStart => "after the start before",

@@ -10,7 +10,7 @@ use super::directory::StoredAt;
 use super::footer::ColumnRole;
 use super::footer_codec::column_key;
 use super::open_file::PieceBytes;
-use super::program::{Foretold, Program};
+use super::program::{Predicted, Program};
 use super::reader::Segment;
 use super::slice_columns::SliceColumns;
 use super::source::Bytes;
@@ -120,23 +120,23 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
                 cursor.finish()?;
                 self.rates(role, kind, offset).map(Some)
             }
-            Coding::Foretold | Coding::Codes if self.packed.len() > 1 => Err(cursor.corrupt()),
+            Coding::Predicted | Coding::Codes if self.packed.len() > 1 => Err(cursor.corrupt()),
             Coding::Rate => Err(cursor.corrupt()),
-            Coding::Foretold => {
+            Coding::Predicted => {
                 let program = self.program()?;
-                let foretold = program.column(Foretold::Column(role, kind));
-                let foretold = foretold.ok_or_else(|| cursor.corrupt())?;
+                let predicted = program.column(Predicted::Column(role, kind));
+                let predicted = predicted.ok_or_else(|| cursor.corrupt())?;
                 self.decode_codes(program)?;
                 let codes = self.codes.as_deref().unwrap_or_default();
                 let here = &codes[wanted.clone()];
                 let bytes = cursor.take(cursor.remaining())?;
                 let column = match codec::constant_int(bytes) {
                     // Nearly every column has one constant difference, which is then 0.
-                    Some(difference) => foretold.column(here, repeat(difference)),
+                    Some(difference) => predicted.column(here, repeat(difference)),
                     None => {
-                        self.decoder.ints(bytes, foretold.count(codes), &mut self.differences)?;
-                        let before = foretold.count(&codes[..wanted.start]);
-                        foretold.column(here, self.differences[before..].iter().copied())
+                        self.decoder.ints(bytes, predicted.count(codes), &mut self.differences)?;
+                        let before = predicted.count(&codes[..wanted.start]);
+                        predicted.column(here, self.differences[before..].iter().copied())
                     }
                 };
                 Ok(Some(column.from_row(wanted.start)))
@@ -147,7 +147,7 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
                     return Err(cursor.corrupt());
                 }
                 self.decode_codes(program)?;
-                let key = program.column(Foretold::Column(role, kind)).ok_or_else(|| cursor.corrupt())?;
+                let key = program.column(Predicted::Column(role, kind)).ok_or_else(|| cursor.corrupt())?;
                 let codes = &self.codes.as_deref().unwrap_or_default()[wanted.clone()];
                 Ok(Some(key.column(codes, repeat(0)).from_row(wanted.start)))
             }
@@ -222,10 +222,10 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         }
         let mut starts = Vec::new();
         self.decoder.ints(cursor.take(cursor.remaining())?, self.rows, &mut starts)?;
-        let of = if coding == Coding::AfterEnd { Foretold::GapAfterEnd } else { Foretold::StepAfterStart };
+        let of = if coding == Coding::AfterEnd { Predicted::GapAfterEnd } else { Predicted::StepAfterStart };
         // A track without a program predicts nothing.
-        let foretold = self.track_program()?.and_then(|program| Some((program, program.column(of)?)));
-        if let Some((program, _)) = foretold {
+        let predicted = self.track_program()?.and_then(|program| Some((program, program.column(of)?)));
+        if let Some((program, _)) = predicted {
             self.decode_codes(program)?;
         }
         let lasted = if coding == Coding::AfterEnd {
@@ -236,9 +236,9 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         };
         let first = self.segment.blocks(self.table)?.starts()[self.block];
         let codes = self.codes.as_deref().unwrap_or_default();
-        match foretold {
-            Some((_, foretold)) => {
-                let usual = codes.iter().map(|&code| foretold.values[code as usize]);
+        match predicted {
+            Some((_, predicted)) => {
+                let usual = codes.iter().map(|&code| predicted.values[code as usize]);
                 add_up(first, &mut starts, usual, lasted);
             }
             None => add_up(first, &mut starts, repeat(0), lasted),

@@ -13,7 +13,7 @@ use super::room::{self, Taken};
 use super::source::Bytes;
 use super::spare::Spare;
 use crate::base::{Error, Result};
-use crate::codec::Texts;
+use crate::codec::ColumnTexts;
 use crate::model::NameId;
 
 const NO_SUCH_TEXT: Error = Error::Inconsistent { what: "number of a missing text" };
@@ -25,15 +25,15 @@ const UNKEPT_BYTES: usize = 32 << 20;
 #[derive(Debug)]
 pub enum ChunkTexts<'s> {
     /// Kept with the segment.
-    Kept(&'s Texts),
+    Kept(&'s ColumnTexts),
     /// Decoded for one caller.
-    Own(Texts),
+    Own(ColumnTexts),
 }
 
 impl Deref for ChunkTexts<'_> {
-    type Target = Texts;
+    type Target = ColumnTexts;
 
-    fn deref(&self) -> &Texts {
+    fn deref(&self) -> &ColumnTexts {
         match self {
             Self::Kept(texts) => texts,
             Self::Own(texts) => texts,
@@ -48,7 +48,7 @@ pub struct Dictionary {
     len: u32,
     /// Pieces of the chunks.
     pieces: OnceLock<Vec<Piece>>,
-    chunks: Vec<OnceLock<Texts>>,
+    chunks: Vec<OnceLock<ColumnTexts>>,
 }
 
 impl Dictionary {
@@ -93,7 +93,7 @@ impl Dictionary {
     }
 
     /// Texts of a chunk, which is kept.
-    fn kept<B: Bytes>(&self, chunk: usize, file: &OpenFile<B>, spare: &Spare) -> Result<&Texts> {
+    fn kept<B: Bytes>(&self, chunk: usize, file: &OpenFile<B>, spare: &Spare) -> Result<&ColumnTexts> {
         get_or_keep(&self.chunks[chunk], file.room(), |taken: &mut Taken<'_>| {
             let (bytes, count) = self.stored(chunk, file)?;
             let mut room = |bytes| taken.grow(bytes, 1);
@@ -134,7 +134,7 @@ impl Dictionary {
         out: &mut Vec<&'s str>,
     ) -> Result<()> {
         let count = self.len as usize;
-        let mut chunk: Option<(usize, &Texts)> = None;
+        let mut chunk: Option<(usize, &ColumnTexts)> = None;
         let mut known: Option<(i64, &str)> = None;
         out.reserve(numbers.len());
         for &number in numbers {

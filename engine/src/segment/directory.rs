@@ -42,7 +42,7 @@ pub struct Directory {
 
 /// Compression around a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Around {
+pub enum DirectoryFrame {
     /// None: the directory is a piece of the file.
     Nothing,
     /// The frame of the footer, which compresses the inline blocks.
@@ -65,7 +65,7 @@ const FLOAT_ZONES: u8 = 2;
 
 impl Directory {
     /// Appends the directory.
-    pub fn encode(&self, around: Around, encoder: &mut Encoder, out: &mut Vec<u8>) {
+    pub fn encode(&self, around: DirectoryFrame, encoder: &mut Encoder, out: &mut Vec<u8>) {
         let pieces = || self.places.iter().filter_map(|place| place.piece());
         let lens = self.places.iter().map(|place| match *place {
             StoredAt::Absent => ABSENT,
@@ -81,7 +81,7 @@ impl Directory {
         // Checksums are noise: no codec makes them smaller.
         pieces().for_each(|piece| out.extend_from_slice(&piece.checksum.to_le_bytes()));
         let mut packed = Vec::new();
-        if around == Around::Nothing && self.inline.len() > MAX_PLAIN {
+        if around == DirectoryFrame::Nothing && self.inline.len() > MAX_PLAIN {
             codec::compress(&self.inline, &mut packed);
         }
         // A stored length equal to the length of the blocks means that they are plain.
@@ -221,12 +221,12 @@ mod tests {
 
     #[track_caller]
     fn check(directory: &Directory) {
-        check_in(directory, Around::Nothing);
-        check_in(directory, Around::Footer);
+        check_in(directory, DirectoryFrame::Nothing);
+        check_in(directory, DirectoryFrame::Footer);
     }
 
     #[track_caller]
-    fn check_in(directory: &Directory, around: Around) {
+    fn check_in(directory: &Directory, around: DirectoryFrame) {
         let mut bytes = Vec::new();
         directory.encode(around, &mut Encoder::default(), &mut bytes);
         let blocks = directory.places.len();

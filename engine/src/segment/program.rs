@@ -19,7 +19,7 @@ pub const MAX_CODES: usize = 1 << 20;
 
 /// A property of a row that a program predicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Foretold {
+pub enum Predicted {
     /// Time from the end of the row before to the row's start, in picoseconds.
     GapAfterEnd,
     /// Time from the start of the row before to the row's start, in picoseconds.
@@ -43,7 +43,7 @@ pub struct Program {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramColumn {
     /// Property that is predicted.
-    pub of: Foretold,
+    pub of: Predicted,
     /// Whether rows of each code have a value; `None` if all have one.
     pub present: Option<Vec<bool>>,
     /// Predicted value for each code; 0 if the code has none.
@@ -63,7 +63,7 @@ const VALUE_BYTES: usize = size_of::<i64>() + size_of::<bool>();
 impl Program {
     /// Predictions of this property.
     #[must_use]
-    pub fn column(&self, of: Foretold) -> Option<&ProgramColumn> {
+    pub fn column(&self, of: Predicted) -> Option<&ProgramColumn> {
         self.columns.iter().find(|column| column.of == of)
     }
 
@@ -76,9 +76,9 @@ impl Program {
         out.put_varint(self.columns.len() as u64);
         for column in &self.columns {
             match column.of {
-                Foretold::GapAfterEnd => out.push(GAP_AFTER_END),
-                Foretold::StepAfterStart => out.push(STEP_AFTER_START),
-                Foretold::Column(role, kind) => {
+                Predicted::GapAfterEnd => out.push(GAP_AFTER_END),
+                Predicted::StepAfterStart => out.push(STEP_AFTER_START),
+                Predicted::Column(role, kind) => {
                     out.push(COLUMN);
                     put_column_key((role, kind), out);
                 }
@@ -112,11 +112,11 @@ impl Program {
         let mut columns = Vec::with_capacity(count);
         for _ in 0..count {
             let of = match cursor.u8()? {
-                GAP_AFTER_END => Foretold::GapAfterEnd,
-                STEP_AFTER_START => Foretold::StepAfterStart,
+                GAP_AFTER_END => Predicted::GapAfterEnd,
+                STEP_AFTER_START => Predicted::StepAfterStart,
                 COLUMN => {
                     let (role, kind) = column_key(cursor)?;
-                    Foretold::Column(role, kind)
+                    Predicted::Column(role, kind)
                 }
                 _ => return Err(cursor.corrupt()),
             };
@@ -136,7 +136,7 @@ impl Program {
         }
         cursor.finish()?;
         let program = Self { key, successors, columns };
-        let keyed = program.column(Foretold::Column(key.0, key.1)).is_some_and(|key| key.present.is_none());
+        let keyed = program.column(Predicted::Column(key.0, key.1)).is_some_and(|key| key.present.is_none());
         if keyed { Ok(program) } else { Err(cursor.corrupt()) }
     }
 
@@ -206,10 +206,10 @@ mod tests {
             key,
             successors: vec![1, 2, 3, 0],
             columns: vec![
-                column(Foretold::GapAfterEnd, None, [1_000, -5, 0, i64::MAX]),
-                column(Foretold::Column(key.0, key.1), None, [0x40, 0x80, -1, 0x100]),
+                column(Predicted::GapAfterEnd, None, [1_000, -5, 0, i64::MAX]),
+                column(Predicted::Column(key.0, key.1), None, [0x40, 0x80, -1, 0x100]),
                 column(
-                    Foretold::Column(ColumnRole::Name, ColumnType::Text),
+                    Predicted::Column(ColumnRole::Name, ColumnType::Text),
                     Some(vec![true, false, true, true]),
                     [7, 0, 7, 9],
                 ),

@@ -12,13 +12,13 @@ use crate::block::list::{self, ListWriter};
 pub struct Totals {
     /// End of each block's names in `names`.
     ends: Vec<usize>,
-    names: Vec<NameTotal>,
+    names: Vec<BlockNameTotal>,
     covered_ps: Vec<u64>,
 }
 
 /// Totals of the slices of one name in one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NameTotal {
+pub struct BlockNameTotal {
     /// Number of the name.
     pub name: u32,
     /// Number of slices that start in the block.
@@ -35,7 +35,7 @@ pub struct NameTotal {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BlockTotals {
     /// Totals by name, in no particular order.
-    pub names: Vec<NameTotal>,
+    pub names: Vec<BlockNameTotal>,
     /// Time in picoseconds in which at least one slice of the block ran, after the end of all
     /// blocks before.
     pub covered_ps: u64,
@@ -87,7 +87,7 @@ impl TotalsWriter {
 /// Memory that reading the entry of a block takes, in bytes.
 const BLOCK_BYTES: usize = 2 * size_of::<i64>() + 2 * size_of::<usize>() + size_of::<u64>();
 /// Memory that reading the totals of a name takes, in bytes. The list of totals grows by doubling.
-const NAME_BYTES: usize = 5 * size_of::<i64>() + 2 * size_of::<NameTotal>();
+const NAME_BYTES: usize = 5 * size_of::<i64>() + 2 * size_of::<BlockNameTotal>();
 
 impl Totals {
     /// Reads the totals of a track with this many blocks.
@@ -114,9 +114,9 @@ impl Totals {
         taken.grow(len, NAME_BYTES)?;
         let mut column = || list::read_ints_of(cursor, len);
         let (name, count, total, longest, at) = (column()?, column()?, column()?, column()?, column()?);
-        let names: Option<Vec<NameTotal>> = (0..len)
+        let names: Option<Vec<BlockNameTotal>> = (0..len)
             .map(|index| {
-                Some(NameTotal {
+                Some(BlockNameTotal {
                     name: u32::try_from(name[index]).ok()?,
                     count: u32::try_from(count[index]).ok()?,
                     total_ps: total[index].cast_unsigned(),
@@ -132,7 +132,7 @@ impl Totals {
 
     /// Totals by name of a block of the track.
     #[must_use]
-    pub fn names(&self, block: usize) -> &[NameTotal] {
+    pub fn names(&self, block: usize) -> &[BlockNameTotal] {
         let start = block.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.names[start..self.ends[block]]
     }
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn totals_survive_and_no_cut_does() {
-        let name = |name| NameTotal { name, count: 3, total_ps: 900, longest_ps: 500, longest_at: 2047 };
+        let name = |name| BlockNameTotal { name, count: 3, total_ps: 900, longest_ps: 500, longest_at: 2047 };
         let blocks = [
             BlockTotals { names: vec![name(4), name(1)], covered_ps: 1_000 },
             BlockTotals { names: vec![name(u32::MAX)], covered_ps: u64::MAX },

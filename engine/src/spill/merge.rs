@@ -16,7 +16,7 @@ const BATCH_KEYS: usize = 512;
 const MAX_LEN_LEN: usize = 10;
 
 /// Position of a part of a run in the scratch space.
-pub type Piece = Range<u64>;
+pub type RunPart = Range<u64>;
 /// A key, and the position of its bytes in the arena.
 pub type Entry<K> = (K, <K as Key>::Span);
 
@@ -25,7 +25,7 @@ pub type Entry<K> = (K, <K as Key>::Span);
 #[derive(Debug)]
 pub struct Merge<K: Key> {
     /// The runs, each at its next key.
-    pub(super) runs: Vec<Run<K>>,
+    pub(super) runs: Vec<SortedRun<K>>,
     /// Next key of each run, `None` if the run has ended. The winner's entry is the key that was
     /// returned last.
     heads: Vec<Option<K>>,
@@ -41,7 +41,7 @@ impl<K: Key> Merge<K> {
     ///
     /// # Errors
     /// If the scratch space fails.
-    pub fn new<S: Scratch>(mut runs: Vec<Run<K>>, scratch: &S) -> Result<Self> {
+    pub fn new<S: Scratch>(mut runs: Vec<SortedRun<K>>, scratch: &S) -> Result<Self> {
         let count = runs.len();
         let mut heads = vec![None; count];
         // A single run needs no matches.
@@ -112,7 +112,7 @@ impl<K: Key> Merge<K> {
 
 /// A sorted run of keys.
 #[derive(Debug)]
-pub struct Run<K: Key> {
+pub struct SortedRun<K: Key> {
     /// Decoded keys. Keys from `next` on were not returned.
     keys: Vec<Entry<K>>,
     next: usize,
@@ -121,9 +121,9 @@ pub struct Run<K: Key> {
     chunks: std::vec::IntoIter<Vec<Entry<K>>>,
 }
 
-impl<K: Key> Run<K> {
+impl<K: Key> SortedRun<K> {
     /// Creates a run of spilled pieces, followed by chunks in memory.
-    pub fn new(pieces: Vec<Piece>, chunks: Vec<Vec<Entry<K>>>) -> Self {
+    pub fn new(pieces: Vec<RunPart>, chunks: Vec<Vec<Entry<K>>>) -> Self {
         let pieces = (!pieces.is_empty()).then(|| pieces.into_iter());
         let spilled = pieces.map(|pieces| RunReader {
             piece: 0..0,
@@ -192,8 +192,8 @@ impl<K: Key> Run<K> {
 #[derive(Debug)]
 struct RunReader {
     /// Unread rest of the current piece, and the pieces after it.
-    piece: Piece,
-    pieces: std::vec::IntoIter<Piece>,
+    piece: RunPart,
+    pieces: std::vec::IntoIter<RunPart>,
     buffer: Vec<u8>,
     /// Bytes of the buffer whose keys were decoded.
     at: usize,

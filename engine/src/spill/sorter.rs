@@ -1,7 +1,7 @@
 //! Sorting in bounded memory. Runs that fill the buffer are sorted and spilled; at the end they are
 //! merged.
 
-use super::merge::{Entry, LEAST_READ_LEN, Merge, Piece, READ_LEN, Run};
+use super::merge::{Entry, LEAST_READ_LEN, Merge, READ_LEN, RunPart, SortedRun};
 use super::{ByteSpan, Key, NoBytes, Scratch, Span};
 use crate::base::Result;
 use crate::base::bytes::Put;
@@ -38,7 +38,7 @@ pub struct Sorter<K: Key, S> {
     free: Vec<Vec<Entry<K>>>,
     arena: Vec<u8>,
     /// Spilled runs: the pieces of each, and its last key.
-    spilled: Vec<(Vec<Piece>, K)>,
+    spilled: Vec<(Vec<RunPart>, K)>,
 }
 
 impl<K: Key, S: Scratch> Sorter<K, S> {
@@ -142,7 +142,7 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
                 self.free.push(chunk);
             }
         } else {
-            let runs = runs.into_iter().map(|chunks| Run::new(Vec::new(), chunks)).collect();
+            let runs = runs.into_iter().map(|chunks| SortedRun::new(Vec::new(), chunks)).collect();
             let mut merge = Merge::new(runs, &self.scratch)?;
             while let Some(&key) = merge.next(&self.scratch)? {
                 spilling.put(key, merge.bytes(&self.arena), &self.scratch)?;
@@ -172,10 +172,11 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
         let first = kept.first().and_then(|run| run.first()?.first()).map(|&(key, _)| key);
         let goes_on = self.spilled.last().zip(first).is_some_and(|((_, last), first)| *last <= first);
         let rest = if goes_on { kept.remove(0) } else { Vec::new() };
-        let mut runs: Vec<Run<K>> = kept.into_iter().map(|chunks| Run::new(Vec::new(), chunks)).collect();
+        let mut runs: Vec<SortedRun<K>> =
+            kept.into_iter().map(|chunks| SortedRun::new(Vec::new(), chunks)).collect();
         let read_len = (self.limit / self.spilled.len().max(1)).clamp(LEAST_READ_LEN, READ_LEN);
-        let last = self.spilled.pop().map(|(pieces, _)| Run::new(pieces, rest).reading(read_len));
-        let whole = |(pieces, _)| Run::new(pieces, Vec::new()).reading(read_len);
+        let last = self.spilled.pop().map(|(pieces, _)| SortedRun::new(pieces, rest).reading(read_len));
+        let whole = |(pieces, _)| SortedRun::new(pieces, Vec::new()).reading(read_len);
         runs.extend(self.spilled.into_iter().map(whole));
         runs.extend(last);
         let merge = Merge::new(runs, &self.scratch)?;
@@ -228,7 +229,7 @@ pub fn sort_nearly<T: Copy, K: Ord>(values: &mut [T], key: impl Fn(&T) -> K) {
 
 /// A run that is being written to the scratch space.
 struct Spilling<K> {
-    pieces: Vec<Piece>,
+    pieces: Vec<RunPart>,
     buffer: Vec<u8>,
     /// First and last key.
     ends: Option<(K, K)>,

@@ -23,7 +23,7 @@ mod summary;
 pub use cascade::Cascade;
 pub use cut::{LaneContent, LaneSlice, LaneTile, Sample, cut, samples_in};
 pub use grid::{CELLS, Level, TileId};
-pub use group::{Group, groups};
+pub use group::{TileGroup, groups};
 pub use pyramid::{Base, ClosedPyramid, PyramidWriter, write_pyramids};
 pub use slice_block::{block_slices, for_each_slice_in, slices_in};
 pub use stored::{Stored, range_cells, slice_cells};

@@ -2,8 +2,8 @@
 
 use nprof_engine::base::{Error, Result};
 use nprof_engine::model::{
-    FieldId, FieldSpec, Filled, FlowPoint, NameId, Part, RankInfo, Sink, SliceKey, SliceRecord, TableId,
-    TableSpec, TemplateId, TrackId, TrackSpec, Value, WarningKind,
+    FieldId, FieldSpec, Filled, FlowPoint, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableSpec,
+    TemplateId, TemplateValue, TrackId, TrackSpec, Value, WarningKind,
 };
 
 use crate::work::Meter;
@@ -84,7 +84,7 @@ impl Sink for Counted<'_> {
         self.inner.in_order(track)
     }
 
-    fn template(&mut self, table: TableId, parts: &[(FieldId, Part)]) -> Result<TemplateId> {
+    fn template(&mut self, table: TableId, parts: &[(FieldId, TemplateValue)]) -> Result<TemplateId> {
         self.other()?;
         self.inner.template(table, parts)
     }

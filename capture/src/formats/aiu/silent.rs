@@ -2,8 +2,8 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{
-    FieldId, FieldSpec, Filled, FlowPoint, NameId, Part, RankInfo, Sink, SliceKey, SliceRecord, TableId,
-    TableSpec, TemplateId, TrackId, TrackSpec, Value, WarningKind,
+    FieldId, FieldSpec, Filled, FlowPoint, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableSpec,
+    TemplateId, TemplateValue, TrackId, TrackSpec, Value, WarningKind,
 };
 
 /// The sink. All ids are zero.
@@ -35,7 +35,7 @@ impl Sink for Silent {
         Ok(())
     }
 
-    fn template(&mut self, _: TableId, _: &[(FieldId, Part)]) -> Result<TemplateId> {
+    fn template(&mut self, _: TableId, _: &[(FieldId, TemplateValue)]) -> Result<TemplateId> {
         Ok(TemplateId(0))
     }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use nprof_engine::model::{
-    FieldId, Filled, Form, NameId, Number, Part, SliceKey, SliceRecord, TemplateId, TrackId, Value,
+    FieldId, Filled, Form, NameId, Number, SliceKey, SliceRecord, TemplateId, TemplateValue, TrackId, Value,
 };
 use nprof_engine::spill::{Scratch, Sorted, Space};
 use rustc_hash::FxHashMap;
@@ -321,40 +321,40 @@ impl Row {
     }
 
     /// The fields of the row, for the template.
-    fn parts(&self, writer: &Writer) -> Vec<(FieldId, Part)> {
+    fn parts(&self, writer: &Writer) -> Vec<(FieldId, TemplateValue)> {
         let handles = &writer.handles;
         let (_, queue_type) = writer.names[self.filling as usize];
         let whole = matches!(self.part, RowOf::Transfer(_));
-        let name = |name: NameId| Part::Fixed(Value::Name(name));
+        let name = |name: NameId| TemplateValue::Fixed(Value::Name(name));
         let mut parts = vec![
-            (handles.transfer_size, Part::Int(place::SIZE)),
-            (handles.read_size, Part::Int(place::SIZE)),
-            (handles.write_size, Part::Int(place::SIZE)),
-            (handles.transfer_rate, Part::Float(place::RATE)),
+            (handles.transfer_size, TemplateValue::Int(place::SIZE)),
+            (handles.read_size, TemplateValue::Int(place::SIZE)),
+            (handles.write_size, TemplateValue::Int(place::SIZE)),
+            (handles.transfer_rate, TemplateValue::Float(place::RATE)),
             (handles.aggregated, name(if whole { writer.yes } else { writer.no })),
             (handles.duplicate, name(writer.no)),
             (handles.is_cc_dma, name(writer.no)),
-            (handles.crc, Part::Int(place::CRC)),
+            (handles.crc, TemplateValue::Int(place::CRC)),
             (handles.dma_engine, name(writer.decimal(self.engine))),
             (handles.dma_queue, name(writer.decimal(self.queue))),
             (handles.queue_type, name(queue_type)),
             (handles.subgroup, name(self.ring.subgroup)),
         ];
         match self.part {
-            RowOf::Packet(_) => parts.push((handles.packet_idx, Part::Int(place::INDEX))),
-            RowOf::Transfer(Some(_)) => parts.push((handles.trigger, Part::Int(place::INDEX))),
+            RowOf::Packet(_) => parts.push((handles.packet_idx, TemplateValue::Int(place::INDEX))),
+            RowOf::Transfer(Some(_)) => parts.push((handles.trigger, TemplateValue::Int(place::INDEX))),
             RowOf::Transfer(None) => {}
         }
         if self.block.is_some() {
-            parts.push((handles.block_id, Part::Int(place::BLOCK)));
+            parts.push((handles.block_id, TemplateValue::Int(place::BLOCK)));
         }
         if self.filling != Filling::Static {
             // Only the contents of static transfers are in the NEFF. The contents of these are in
             // no file.
             parts.extend([
                 (handles.variable, name(writer.unknown)),
-                (handles.source, Part::Fixed(Value::Json(r#"[["unknown"]]"#))),
-                (handles.dest, Part::Fixed(Value::Json(r#"["unknown"]"#))),
+                (handles.source, TemplateValue::Fixed(Value::Json(r#"[["unknown"]]"#))),
+                (handles.dest, TemplateValue::Fixed(Value::Json(r#"["unknown"]"#))),
                 (handles.op, name(writer.nothing)),
                 (handles.semaphore_id, name(writer.no_semaphore)),
             ]);

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use nprof_engine::model::{
-    FieldId, FieldSpec, Filled, Form, NameId, Number, Part, SliceKey, SliceRecord, TemplateId, TrackId, Unit,
-    Value,
+    FieldId, FieldSpec, Filled, Form, NameId, Number, SliceKey, SliceRecord, TemplateId, TemplateValue,
+    TrackId, Unit, Value,
 };
 use nprof_engine::spill::Space;
 
@@ -284,11 +284,11 @@ const RUN_NUMBERS: usize = 3;
 const TRIGGER_NUMBERS: usize = 2;
 
 /// The fields of [`Rows::trigger_fields`] in a template.
-fn trigger_parts(handles: &Instruction) -> [(FieldId, Part); 8] {
+fn trigger_parts(handles: &Instruction) -> [(FieldId, TemplateValue); 8] {
     const START: u8 = RUN_NUMBERS as u8;
-    let (size, nothing) = (Part::Int(START + 1), Part::Fixed(Value::Int(0)));
+    let (size, nothing) = (TemplateValue::Int(START + 1), TemplateValue::Fixed(Value::Int(0)));
     [
-        (handles.trigger, Part::Int(START)),
+        (handles.trigger, TemplateValue::Int(START)),
         (handles.hbm_read_bytes, size),
         (handles.sbuf_write_bytes, size),
         (handles.weight_queue_bytes, size),
@@ -305,13 +305,13 @@ fn parts_of(
     handles: &Instruction,
     (subgraph, raw_field): (NameId, FieldId),
     decoded: &Decoded,
-) -> Vec<(FieldId, Part)> {
-    let fixed = |(field, value)| (field, Part::Fixed(value));
+) -> Vec<(FieldId, TemplateValue)> {
+    let fixed = |(field, value)| (field, TemplateValue::Fixed(value));
     let mut parts = vec![
-        (handles.evt_wait_time, Part::Int(0)),
+        (handles.evt_wait_time, TemplateValue::Int(0)),
         fixed((handles.fully_qualified_subgraph, Value::Name(subgraph))),
-        (handles.crc_in, Part::Int(1)),
-        (handles.crc_out, Part::Int(2)),
+        (handles.crc_in, TemplateValue::Int(1)),
+        (handles.crc_out, TemplateValue::Int(2)),
         fixed((handles.operands, Value::Name(decoded.operands))),
     ];
     parts.extend(decoded.raw.map(|raw| fixed((raw_field, Value::Name(raw)))));

@@ -3,8 +3,8 @@
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{
-    FieldId, FieldSpec, Filled, Form, NameId, Nesting, Number, Part, Sink, SliceRecord, TableId, TableKind,
-    TableSpec, TemplateId, TrackId, TrackSpec, Unit, Value, WarningKind,
+    FieldId, FieldSpec, Filled, Form, NameId, Nesting, Number, Sink, SliceRecord, TableId, TableKind,
+    TableSpec, TemplateId, TemplateValue, TrackId, TrackSpec, Unit, Value, WarningKind,
 };
 use nprof_engine::spill::{Key, NoBytes, Ordered, Scratch, Space};
 
@@ -209,8 +209,8 @@ impl<'c, 'a> EventWriter<'c, 'a> {
         if *changes < FIRST_OF_TEMPLATE {
             *changes += 1;
             if *changes == FIRST_OF_TEMPLATE {
-                let mut parts = vec![(self.handles.value, Part::Int(0))];
-                parts.extend(source.map(|(field, source)| (field, Part::Fixed(source))));
+                let mut parts = vec![(self.handles.value, TemplateValue::Int(0))];
+                parts.extend(source.map(|(field, source)| (field, TemplateValue::Fixed(source))));
                 *template = Some(out.sink.template(self.handles.table, &parts)?);
             }
         }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use nprof_engine::model::{Filled, Number, Part, TemplateId, TrackId, Value};
+use nprof_engine::model::{Filled, Number, TemplateId, TemplateValue, TrackId, Value};
 
 use super::core::{Core, Output};
 use super::packet::{Packet, transfer_rate};
@@ -41,10 +41,10 @@ impl Throughput {
         let no = out.sink.name("false")?;
         let in_flight = BinaryHeap::new();
         let parts = [
-            (handles.total_transfer_bytes, Part::Int(0)),
-            (handles.hbm_transfer_rate, Part::Fixed(Value::Int(0))),
-            (handles.hbm_total_transfer_bytes, Part::Fixed(Value::Int(0))),
-            (handles.uses_hbm, Part::Fixed(Value::Name(no))),
+            (handles.total_transfer_bytes, TemplateValue::Int(0)),
+            (handles.hbm_transfer_rate, TemplateValue::Fixed(Value::Int(0))),
+            (handles.hbm_total_transfer_bytes, TemplateValue::Fixed(Value::Int(0))),
+            (handles.uses_hbm, TemplateValue::Fixed(Value::Name(no))),
         ];
         Ok(Self {
             template: out.sink.template(handles.table, &parts)?,

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use nprof_engine::model::{FieldId, Filled, Number, Part, TrackId, Value};
+use nprof_engine::model::{FieldId, Filled, Number, TemplateValue, TrackId, Value};
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
 use super::core::{Core, Output};
@@ -238,8 +238,8 @@ fn write_sbuf(core: &Core<'_>, mut moments: Moments<'_>, out: &mut Output<'_>) -
         handles.partition_64_usage,
         handles.partition_96_usage,
     ];
-    let mut parts = vec![(handles.kind, Part::Fixed(Value::Name(kind)))];
-    parts.extend(partitions.map(|field| (field, Part::Float(0))));
+    let mut parts = vec![(handles.kind, TemplateValue::Fixed(Value::Name(kind)))];
+    parts.extend(partitions.map(|field| (field, TemplateValue::Float(0))));
     let template = out.sink.template(handles.table, &parts)?;
     let mut live_bytes = 0_i64;
     while let Some(time_ps) = moments.next(|step| live_bytes += step.by)? {
@@ -265,8 +265,8 @@ fn write_psum(
         let spec = INSTRUCTION_USAGE.field(&format!("bank_{bank}_usage"));
         banks.push(out.sink.field(handles.table, spec)?);
     }
-    let mut parts = vec![(handles.kind, Part::Fixed(Value::Name(kind)))];
-    parts.extend((0..).zip(&banks).map(|(place, &field)| (field, Part::Int(place))));
+    let mut parts = vec![(handles.kind, TemplateValue::Fixed(Value::Name(kind)))];
+    parts.extend((0..).zip(&banks).map(|(place, &field)| (field, TemplateValue::Int(place))));
     let template = out.sink.template(handles.table, &parts)?;
     let mut full = [0_i64; PSUM_BANKS];
     while let Some(time_ps) = moments.next(|step| full[usize::from(step.what)] += step.by)? {

@@ -18,7 +18,7 @@ use crate::model::Nesting;
 
 /// Position of a slice within its track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct LaneSlot {
     /// The lane, from 0 at the top.
     pub lane: u32,
     /// Number of enclosing slices if nesting means calls; otherwise 0.
@@ -48,7 +48,7 @@ impl Lanes {
     }
 
     /// The place of the next slice: the first free lane below the slices that enclose it.
-    pub fn place(&mut self, start_ps: i64, end_ps: i64) -> Place {
+    pub fn place(&mut self, start_ps: i64, end_ps: i64) -> LaneSlot {
         let (depth, lowest) = match self.nesting {
             Nesting::Calls => {
                 // A slice that ends at this start is over, even if the new slice takes no time.
@@ -64,7 +64,7 @@ impl Lanes {
         if self.nesting == Nesting::Calls && end_ps > start_ps && self.open.len() < MAX_OPEN {
             self.open.push(start_ps, end_ps);
         }
-        Place { lane: saturated(lane), depth: saturated(depth) }
+        LaneSlot { lane: saturated(lane), depth: saturated(depth) }
     }
 
     /// Frees the memory after the last slice.

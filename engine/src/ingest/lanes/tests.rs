@@ -40,8 +40,8 @@ fn slices_beyond_the_lanes_share_the_last_one() {
         let deepest = (0..most + 9).map(|at| lanes.place(at, 4 * most - at)).last().unwrap();
         assert_eq!((lanes.count(), lanes.crowded()), (most as u32, 9));
         let depth = if nesting == Nesting::Calls { most as u32 + 8 } else { 0 };
-        assert_eq!(deepest, Place { lane: most as u32 - 1, depth });
-        assert_eq!(lanes.place(4 * most, 4 * most + 1), Place { lane: 0, depth: 0 });
+        assert_eq!(deepest, LaneSlot { lane: most as u32 - 1, depth });
+        assert_eq!(lanes.place(4 * most, 4 * most + 1), LaneSlot { lane: 0, depth: 0 });
     }
 }
 
@@ -53,7 +53,7 @@ struct ByDefinition {
 }
 
 impl ByDefinition {
-    fn place(&mut self, start_ps: i64, end_ps: i64) -> Place {
+    fn place(&mut self, start_ps: i64, end_ps: i64) -> LaneSlot {
         self.open.retain(|&(end, _)| end > start_ps);
         let enclosing: Vec<usize> = match self.nesting {
             Nesting::Calls => {
@@ -71,7 +71,7 @@ impl ByDefinition {
         if end_ps > start_ps {
             self.open.push((end_ps, lane));
         }
-        Place { lane: saturated(lane), depth: saturated(enclosing.len()) }
+        LaneSlot { lane: saturated(lane), depth: saturated(enclosing.len()) }
     }
 }
 

@@ -1,25 +1,25 @@
 //! Batches of calls from a relay to the player.
 
-use crate::ingest::run::Run;
+use crate::ingest::run::TrackRun;
 use crate::model::{
-    FieldId, FieldSpec, FlowPoint, Form, NameId, Number, Part, RankInfo, SliceKey, TableId, TableSpec,
-    TemplateId, TrackId, TrackSpec,
+    FieldId, FieldSpec, FlowPoint, Form, NameId, Number, RankInfo, SliceKey, TableId, TableSpec, TemplateId,
+    TemplateValue, TrackId, TrackSpec,
 };
 
 /// Some calls of a reader, in order.
 #[derive(Debug, Default)]
 pub struct Batch {
-    pub(in crate::ingest) calls: Vec<Call>,
-    /// Rows of ordered tracks. [`Call::Run`] stands where the last row of a run arrived or later.
+    pub(in crate::ingest) calls: Vec<RelayedCall>,
+    /// Rows of ordered tracks. [`RelayedCall::Run`] stands where the last row of a run arrived or later.
     /// Runs from `used` on are empty, for reuse.
-    pub(in crate::ingest) runs: Vec<Run>,
+    pub(in crate::ingest) runs: Vec<TrackRun>,
     pub(in crate::ingest) used: usize,
     /// Arrows. The builder takes them after all rows of the batch.
     pub(in crate::ingest) links: Vec<(SliceKey, SliceKey, NameId)>,
     /// Number of calls, rows of runs, and arrows.
     pub(in crate::ingest) filled: usize,
     /// Fields of the calls, in the order of calls.
-    pub(in crate::ingest) fields: Vec<(FieldId, Held)>,
+    pub(in crate::ingest) fields: Vec<(FieldId, HeldValue)>,
     /// Numeric values of the calls with a template, in the order of calls.
     pub(in crate::ingest) numbers: Vec<Number>,
     /// Texts of calls and fields, in order.
@@ -28,7 +28,7 @@ pub struct Batch {
 
 /// A call without its fields and texts, which it only counts.
 #[derive(Debug)]
-pub enum Call {
+pub enum RelayedCall {
     Name {
         text_len: usize,
     },
@@ -37,7 +37,7 @@ pub enum Call {
     Track(Box<TrackSpec>),
     DescribeTrack(TrackId, Box<TrackSpec>),
     InOrder(TrackId),
-    Template(TableId, Box<[(FieldId, Part)]>),
+    Template(TableId, Box<[(FieldId, TemplateValue)]>),
     Slice(Slice),
     SliceBy(TemplateId, Slice),
     Sample {
@@ -82,7 +82,7 @@ impl Batch {
     pub(in crate::ingest) fn begin_run(&mut self, track: TrackId) -> usize {
         match self.runs.get_mut(self.used) {
             Some(run) => run.track = track,
-            None => self.runs.push(Run::new(track)),
+            None => self.runs.push(TrackRun::new(track)),
         }
         self.used += 1;
         self.used
@@ -103,7 +103,7 @@ pub struct Slice {
 
 /// A value without its text.
 #[derive(Debug, Clone, Copy)]
-pub enum Held {
+pub enum HeldValue {
     Int(i64),
     Uint(u64),
     Float(f64),

@@ -7,7 +7,7 @@ mod batch;
 use rustc_hash::FxHashMap;
 
 pub use batch::Batch;
-pub(super) use batch::{Call, Held, Slice, Texted};
+pub(super) use batch::{HeldValue, RelayedCall, Slice, Texted};
 
 use super::limits::{MAX_NAMES, MORE_NAMES, TEXT_BYTES, TOO_MANY_NAMES};
 use super::numbers::Numbers;
@@ -15,8 +15,9 @@ use super::recent::{PLACES, RecentTexts, Spot};
 use super::run::RunRow;
 use crate::base::{Error, Result};
 use crate::model::{
-    FieldId, FieldSpec, Filled, FlowPoint, Form, NameId, Number, Part, RankInfo, Sink, SliceKey, SliceRecord,
-    TableId, TableSpec, TemplateId, TrackId, TrackKind, TrackSpec, Value, WarningKind, Warnings,
+    FieldId, FieldSpec, Filled, FlowPoint, Form, NameId, Number, RankInfo, Sink, SliceKey, SliceRecord,
+    TableId, TableSpec, TemplateId, TemplateValue, TrackId, TrackKind, TrackSpec, Value, WarningKind,
+    Warnings,
 };
 use crate::spill::Scratch;
 
@@ -49,7 +50,7 @@ enum RunKind {
 
 /// What the relay knows of a track.
 #[derive(Debug, Clone, Copy, Default)]
-struct Line {
+struct Pipeline {
     /// Number of slices and samples so far.
     rows: u32,
     /// Whether the rows are slices, samples, or neither.
@@ -69,7 +70,7 @@ pub struct Relay<'a> {
     names: Numbers<'a>,
     tables: FxHashMap<String, TableId>,
     fields: FxHashMap<(TableId, String), FieldId>,
-    tracks: Vec<Line>,
+    tracks: Vec<Pipeline>,
     /// Count of numeric values that each template takes.
     templates: Vec<usize>,
     warnings: Warnings,
@@ -120,7 +121,7 @@ impl<'a> Relay<'a> {
 
     /// Inlined, so that the call is built in place. A copy waits until all its parts are written.
     #[inline(always)]
-    fn call(&mut self, call: Call) -> Result<()> {
+    fn call(&mut self, call: RelayedCall) -> Result<()> {
         self.batch.calls.push(call);
         self.more()
     }
@@ -166,7 +167,7 @@ impl<'a> Relay<'a> {
         if let Some(line) = self.tracks.get_mut(track.0 as usize)
             && line.run > 0
         {
-            self.batch.calls.push(Call::Run(line.run - 1));
+            self.batch.calls.push(RelayedCall::Run(line.run - 1));
             line.run = 0;
         }
     }
@@ -174,11 +175,11 @@ impl<'a> Relay<'a> {
     fn hold(&mut self, fields: &[(FieldId, Value<'_>)]) -> usize {
         for &(id, value) in fields {
             let value = match value {
-                Value::Int(v) => Held::Int(v),
-                Value::Uint(v) => Held::Uint(v),
-                Value::Float(v) => Held::Float(v),
-                Value::Bool(v) => Held::Bool(v),
-                Value::Name(v) => Held::Name(v),
+                Value::Int(v) => HeldValue::Int(v),
+                Value::Uint(v) => HeldValue::Uint(v),
+                Value::Float(v) => HeldValue::Float(v),
+                Value::Bool(v) => HeldValue::Bool(v),
+                Value::Name(v) => HeldValue::Name(v),
                 Value::Text(text) => self.hold_text(text, Texted::Plain),
                 Value::Json(text) => self.hold_text(text, Texted::Json),
             };
@@ -187,18 +188,18 @@ impl<'a> Relay<'a> {
         fields.len()
     }
 
-    fn hold_text(&mut self, text: &str, as_what: Texted) -> Held {
+    fn hold_text(&mut self, text: &str, as_what: Texted) -> HeldValue {
         let spot = self.recent_texts.find(text);
         if let Spot::Known(place) = spot {
-            return Held::KnownText { place, as_what };
+            return HeldValue::KnownText { place, as_what };
         }
         self.push_text(text);
         match (spot, u32::try_from(text.len())) {
             (Spot::Other(place), Ok(len)) if self.room_bytes > 0 => {
                 self.recent_texts.put(place, text);
-                Held::NewText { len, place, as_what }
+                HeldValue::NewText { len, place, as_what }
             }
-            _ => Held::Text { len: text.len(), as_what },
+            _ => HeldValue::Text { len: text.len(), as_what },
         }
     }
 
@@ -261,7 +262,7 @@ impl Sink for Relay<'_> {
             .ok_or(Error::Invalid { what: "more than 4 GiB of names in one rank" })?;
         if id.0 == known {
             self.push_text(text);
-            self.call(Call::Name { text_len: text.len() })?;
+            self.call(RelayedCall::Name { text_len: text.len() })?;
         }
         if let Spot::Other(place) = spot
             && !is_beyond
@@ -279,7 +280,7 @@ impl Sink for Relay<'_> {
         let id = u16::try_from(self.tables.len())
             .map_err(|_| Error::Invalid { what: "more than 65,535 tables" })?;
         self.tables.insert(spec.name.clone(), TableId(id));
-        self.call(Call::Table(Box::new(spec)))?;
+        self.call(RelayedCall::Table(Box::new(spec)))?;
         Ok(TableId(id))
     }
 
@@ -290,7 +291,7 @@ impl Sink for Relay<'_> {
         }
         let id = u32::try_from(self.fields.len()).map_err(|_| Error::Invalid { what: "too many fields" })?;
         self.fields.insert(key, FieldId(id));
-        self.call(Call::Field(table, Box::new(spec)))?;
+        self.call(RelayedCall::Field(table, Box::new(spec)))?;
         Ok(FieldId(id))
     }
 
@@ -301,39 +302,39 @@ impl Sink for Relay<'_> {
             TrackKind::Slices(..) => RunKind::Slices,
             TrackKind::Counter(_) => RunKind::Samples,
         };
-        self.tracks.push(Line { kind, ..Line::default() });
-        self.call(Call::Track(Box::new(spec)))?;
+        self.tracks.push(Pipeline { kind, ..Pipeline::default() });
+        self.call(RelayedCall::Track(Box::new(spec)))?;
         Ok(TrackId(id))
     }
 
     fn describe_track(&mut self, track: TrackId, spec: TrackSpec) -> Result<()> {
-        self.call(Call::DescribeTrack(track, Box::new(spec)))
+        self.call(RelayedCall::DescribeTrack(track, Box::new(spec)))
     }
 
     fn in_order(&mut self, track: TrackId) -> Result<()> {
         if let Some(line) = self.tracks.get_mut(track.0 as usize) {
             line.is_in_order = line.rows == 0;
         }
-        self.call(Call::InOrder(track))
+        self.call(RelayedCall::InOrder(track))
     }
 
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
         let (key, fields) = self.hold_slice(slice)?;
         let &SliceRecord { track, start_ps, duration_ps, name, form, .. } = slice;
-        self.call(Call::Slice(Slice { track, start_ps, duration_ps, name, form, fields }))?;
+        self.call(RelayedCall::Slice(Slice { track, start_ps, duration_ps, name, form, fields }))?;
         Ok(key)
     }
 
-    fn template(&mut self, table: TableId, parts: &[(FieldId, Part)]) -> Result<TemplateId> {
+    fn template(&mut self, table: TableId, parts: &[(FieldId, TemplateValue)]) -> Result<TemplateId> {
         let id =
             u32::try_from(self.templates.len()).map_err(|_| Error::Invalid { what: "too many templates" })?;
-        self.templates.push(Part::numbers(parts));
+        self.templates.push(TemplateValue::numbers(parts));
         for (_, part) in parts {
-            if let Part::Fixed(Value::Text(text) | Value::Json(text)) = part {
+            if let TemplateValue::Fixed(Value::Text(text) | Value::Json(text)) = part {
                 self.room_bytes = self.room_bytes.saturating_sub(text.len() + TEXT_BYTES);
             }
         }
-        self.call(Call::Template(table, parts.into()))?;
+        self.call(RelayedCall::Template(table, parts.into()))?;
         Ok(TemplateId(id))
     }
 
@@ -348,7 +349,7 @@ impl Sink for Relay<'_> {
         self.hold_numbers(filled)?;
         let (key, fields) = self.hold_slice(slice)?;
         let slice = Slice { track, start_ps, duration_ps, name, form, fields };
-        self.call(Call::SliceBy(filled.template, slice))?;
+        self.call(RelayedCall::SliceBy(filled.template, slice))?;
         Ok(key)
     }
 
@@ -360,7 +361,7 @@ impl Sink for Relay<'_> {
         }
         self.count(track)?;
         self.hold_numbers(filled)?;
-        self.call(Call::SampleBy { template: filled.template, track, time_ps, value })
+        self.call(RelayedCall::SampleBy { template: filled.template, track, time_ps, value })
     }
 
     fn sample(
@@ -372,12 +373,12 @@ impl Sink for Relay<'_> {
     ) -> Result<()> {
         self.count(track)?;
         let fields = self.hold(fields);
-        self.call(Call::Sample { track, time_ps, value, fields })
+        self.call(RelayedCall::Sample { track, time_ps, value, fields })
     }
 
     fn row(&mut self, table: TableId, fields: &[(FieldId, Value<'_>)]) -> Result<()> {
         let fields = self.hold(fields);
-        self.call(Call::Row { table, fields })
+        self.call(RelayedCall::Row { table, fields })
     }
 
     fn link(&mut self, from: SliceKey, to: SliceKey, name: NameId) -> Result<()> {
@@ -386,12 +387,12 @@ impl Sink for Relay<'_> {
     }
 
     fn flow_point(&mut self, point: FlowPoint) -> Result<()> {
-        self.call(Call::FlowPoint(point))
+        self.call(RelayedCall::FlowPoint(point))
     }
 
     fn rank(&mut self, info: RankInfo) {
         // The next call sends the batch that this call fills.
-        self.batch.calls.push(Call::Rank(Box::new(info)));
+        self.batch.calls.push(RelayedCall::Rank(Box::new(info)));
     }
 
     fn warn(&mut self, kind: WarningKind, what: &str, place: &dyn Fn() -> String) {

@@ -28,12 +28,13 @@ fn tell(sink: &mut dyn Sink) -> Result<()> {
     let counter = sink.track(TrackSpec::counter("counter", Some(group), samples, Unit::Count, 2))?;
     sink.in_order(ordered)?;
     let arrow = sink.name("arrow")?;
-    let parts = [(number, Part::Int(1)), (text, Part::Fixed(Value::Text("fixed")))];
+    let parts = [(number, TemplateValue::Int(1)), (text, TemplateValue::Fixed(Value::Text("fixed")))];
     let short = sink.template(slices, &parts)?;
-    let parts = [(named, Part::Fixed(Value::Name(arrow))), (text, Part::Fixed(Value::Json("[]")))];
-    let parts = [&parts[..], &[(number, Part::Float(0))]].concat();
+    let parts =
+        [(named, TemplateValue::Fixed(Value::Name(arrow))), (text, TemplateValue::Fixed(Value::Json("[]")))];
+    let parts = [&parts[..], &[(number, TemplateValue::Float(0))]].concat();
     let long = sink.template(slices, &parts)?;
-    let of_sample = sink.template(samples, &[(unit, Part::Float(0))])?;
+    let of_sample = sink.template(samples, &[(unit, TemplateValue::Float(0))])?;
     let mut before = None;
     for at in 0..6_000_i64 {
         let name = sink.name(&format!("name {}", at % 70))?;
@@ -136,7 +137,7 @@ fn tell_runs(sink: &mut dyn Sink, rows: i64, far_from: i64) -> Result<()> {
     let counter = sink.track(TrackSpec::counter("counter", None, samples, Unit::Count, 1))?;
     sink.in_order(track)?;
     sink.in_order(counter)?;
-    let template = sink.template(slices, &[(field, Part::Int(0))])?;
+    let template = sink.template(slices, &[(field, TemplateValue::Int(0))])?;
     let nothing = sink.template(samples, &[])?;
     let mut before = None;
     for at in 0..rows {

@@ -21,7 +21,7 @@ pub mod watch;
 /// A call that changes files or directories. Files without a name are told apart by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are the arguments of the call")]
-pub enum Call<'a> {
+pub enum DiskCall<'a> {
     CreateDir(&'a Path),
     CreateFile {
         file: u64,
@@ -76,7 +76,7 @@ impl DiskFile {
     pub fn create_new(path: &Path) -> io::Result<Self> {
         Self::create(
             path,
-            |file| Call::CreateFile { file, path },
+            |file| DiskCall::CreateFile { file, path },
             || OpenOptions::new().read(true).write(true).create_new(true).open(path),
         )
     }
@@ -120,7 +120,7 @@ impl DiskFile {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         Self::create(
             directory,
-            |file| Call::CreateUnnamed { file, directory },
+            |file| DiskCall::CreateUnnamed { file, directory },
             || {
                 open(directory, flags, Mode::from_raw_mode(0o666)).map(File::from).map_err(
                     |errno| match errno {
@@ -134,7 +134,7 @@ impl DiskFile {
 
     fn create<'a>(
         place: &Path,
-        call: impl Fn(u64) -> Call<'a>,
+        call: impl Fn(u64) -> DiskCall<'a>,
         create: impl Fn() -> io::Result<File>,
     ) -> io::Result<Self> {
         #[cfg(feature = "fixture")]
@@ -174,7 +174,7 @@ impl DiskFile {
     /// If the disk refuses.
     pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         #[cfg(feature = "fixture")]
-        again(|| self.watched.ask(&Call::Write { file: self.watched.file, bytes }))?;
+        again(|| self.watched.ask(&DiskCall::Write { file: self.watched.file, bytes }))?;
         self.file.write_all_at(bytes, offset)
     }
 
@@ -184,7 +184,7 @@ impl DiskFile {
     /// If the disk refuses. The content can be lost then.
     pub fn sync(&self) -> io::Result<()> {
         #[cfg(feature = "fixture")]
-        if !again(|| self.watched.ask(&Call::SyncFile(self.watched.file)))? {
+        if !again(|| self.watched.ask(&DiskCall::SyncFile(self.watched.file)))? {
             return Ok(());
         }
         again(|| self.file.sync_all())
@@ -199,7 +199,7 @@ impl DiskFile {
         let from = format!("/proc/self/fd/{}", self.file.as_raw_fd());
         again(|| {
             #[cfg(feature = "fixture")]
-            self.watched.ask(&Call::Link { file: self.watched.file, to })?;
+            self.watched.ask(&DiskCall::Link { file: self.watched.file, to })?;
             Ok(linkat(CWD, &from, CWD, to, AtFlags::SYMLINK_FOLLOW)?)
         })
     }
@@ -208,7 +208,7 @@ impl DiskFile {
 impl Write for &DiskFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         #[cfg(feature = "fixture")]
-        if let Err(error) = self.watched.ask(&Call::Write { file: self.watched.file, bytes }) {
+        if let Err(error) = self.watched.ask(&DiskCall::Write { file: self.watched.file, bytes }) {
             if self.watched.is_torn() {
                 (&self.file).write_all(&bytes[..bytes.len() / 2])?;
             }
@@ -237,7 +237,7 @@ impl Write for DiskFile {
 /// # Errors
 /// If the name is taken or the directory above cannot be written.
 pub fn create_dir(path: &Path) -> io::Result<()> {
-    asked(path, &Call::CreateDir(path), || fs::create_dir(path))
+    asked(path, &DiskCall::CreateDir(path), || fs::create_dir(path))
 }
 
 /// Creates a directory that other users can neither list nor enter.
@@ -245,7 +245,7 @@ pub fn create_dir(path: &Path) -> io::Result<()> {
 /// # Errors
 /// See [`create_dir`].
 pub fn create_private_dir(path: &Path) -> io::Result<()> {
-    asked(path, &Call::CreateDir(path), || DirBuilder::new().mode(0o700).create(path))
+    asked(path, &DiskCall::CreateDir(path), || DirBuilder::new().mode(0o700).create(path))
 }
 
 /// Creates a directory and the directories above it, if they are missing. They survive a power
@@ -272,7 +272,7 @@ pub fn create_dir_all(path: &Path) -> io::Result<()> {
 /// # Errors
 /// If the file system has one name for each file, or the directory of the name cannot be written.
 pub fn second_name(of: &Path, to: &Path) -> io::Result<()> {
-    asked(to, &Call::SecondName { of, to }, || fs::hard_link(of, to))
+    asked(to, &DiskCall::SecondName { of, to }, || fs::hard_link(of, to))
 }
 
 /// Renames a file or a directory. An existing file is replaced.
@@ -280,7 +280,7 @@ pub fn second_name(of: &Path, to: &Path) -> io::Result<()> {
 /// # Errors
 /// If a directory cannot be written, or a directory with content is in the place.
 pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    asked(to, &Call::Rename { from, to }, || fs::rename(from, to))
+    asked(to, &DiskCall::Rename { from, to }, || fs::rename(from, to))
 }
 
 /// Exchanges two names in one step.
@@ -288,7 +288,7 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
 /// # Errors
 /// `Unsupported` if the file system cannot do that. Other errors if a directory cannot be written.
 pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
-    let exchanged = asked(other, &Call::Exchange { one, other }, || {
+    let exchanged = asked(other, &DiskCall::Exchange { one, other }, || {
         Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
     });
     exchanged.map_err(|error| match Errno::from_io_error(&error) {
@@ -302,7 +302,7 @@ pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
 /// # Errors
 /// If there is no such file or its directory cannot be written.
 pub fn remove_file(path: &Path) -> io::Result<()> {
-    asked(path, &Call::RemoveFile(path), || fs::remove_file(path))
+    asked(path, &DiskCall::RemoveFile(path), || fs::remove_file(path))
 }
 
 /// Removes an empty directory.
@@ -310,7 +310,7 @@ pub fn remove_file(path: &Path) -> io::Result<()> {
 /// # Errors
 /// If there is no such directory, it has content, or the directory above cannot be written.
 pub fn remove_dir(path: &Path) -> io::Result<()> {
-    asked(path, &Call::RemoveDir(path), || fs::remove_dir(path))
+    asked(path, &DiskCall::RemoveDir(path), || fs::remove_dir(path))
 }
 
 /// Removes a directory with all of its content. A missing directory is no error.
@@ -353,7 +353,7 @@ fn remove_step_by_step(path: &Path) -> io::Result<()> {
 /// If the disk refuses. The changes can be lost then.
 pub fn sync_dir(path: &Path) -> io::Result<()> {
     #[cfg(feature = "fixture")]
-    if !again(|| watch::Watched::below(path).ask(&Call::SyncDir(path)))? {
+    if !again(|| watch::Watched::below(path).ask(&DiskCall::SyncDir(path)))? {
         return Ok(());
     }
     again(|| File::open(path)?.sync_all())
@@ -366,7 +366,7 @@ pub fn fresh_name(directory: &Path, prefix: &str) -> PathBuf {
     directory.join(format!("{prefix}{random:016x}"))
 }
 
-fn asked<T>(place: &Path, call: &Call<'_>, make: impl Fn() -> io::Result<T>) -> io::Result<T> {
+fn asked<T>(place: &Path, call: &DiskCall<'_>, make: impl Fn() -> io::Result<T>) -> io::Result<T> {
     #[cfg(feature = "fixture")]
     let watched = watch::Watched::below(place);
     #[cfg(feature = "fixture")]

@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use rustix::io::Errno;
 
-use super::Call;
+use super::DiskCall;
 
 /// The watcher's decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum Verdict {
     Tear(Errno),
 }
 
-type Watcher = Arc<dyn Fn(&Call<'_>) -> Verdict + Send + Sync>;
+type Watcher = Arc<dyn Fn(&DiskCall<'_>) -> Verdict + Send + Sync>;
 
 /// The watchers with their directories. Calls are made in many places and threads, so only the
 /// path tells whose call one is.
@@ -39,7 +39,10 @@ pub struct Watching(u64);
 
 impl Watching {
     /// Starts to watch.
-    pub fn below(directory: &Path, watcher: impl Fn(&Call<'_>) -> Verdict + Send + Sync + 'static) -> Self {
+    pub fn below(
+        directory: &Path,
+        watcher: impl Fn(&DiskCall<'_>) -> Verdict + Send + Sync + 'static,
+    ) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let mut watchers = WATCHERS.write().unwrap_or_else(PoisonError::into_inner);
         watchers.push((directory.to_owned(), number, Arc::new(watcher)));
@@ -83,7 +86,7 @@ impl Watched {
     }
 
     /// Asks the watcher. Returns whether the call must be made.
-    pub(super) fn ask(&self, call: &Call<'_>) -> io::Result<bool> {
+    pub(super) fn ask(&self, call: &DiskCall<'_>) -> io::Result<bool> {
         let verdict = self.watcher.as_ref().map_or(Verdict::Make, |watcher| watcher(call));
         self.torn.store(matches!(verdict, Verdict::Tear(_)).into(), Ordering::Relaxed);
         match verdict {

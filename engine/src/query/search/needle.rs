@@ -3,7 +3,7 @@
 use memchr::memmem::Finder;
 
 use super::any_case::AnyCase;
-use crate::codec::Texts;
+use crate::codec::ColumnTexts;
 
 /// Comparison of letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Needle {
     ///
     /// All texts are searched as one run of bytes. A match across the end of a text does not count.
     /// Letters beyond ASCII stay as they are, because an ASCII needle cannot match them.
-    pub fn for_each_match(&self, texts: &Texts, found: impl FnMut(usize)) {
+    pub fn for_each_match(&self, texts: &ColumnTexts, found: impl FnMut(usize)) {
         let bytes = texts.bytes.as_bytes();
         match &self.0 {
             Form::Same(finder) => {
@@ -69,7 +69,12 @@ impl Needle {
 }
 
 /// Visits all matches. `next` finds the first `len` bytes of a match from a position on.
-fn walk(texts: &Texts, len: usize, next: impl Fn(usize) -> Option<usize>, mut found: impl FnMut(usize)) {
+fn walk(
+    texts: &ColumnTexts,
+    len: usize,
+    next: impl Fn(usize) -> Option<usize>,
+    mut found: impl FnMut(usize),
+) {
     let (mut from, mut text) = (0, 0);
     while let Some(at) = next(from) {
         // A linear step: most matches are near the previous one, and all steps together are at most

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::needle::{Case, Needle};
 use super::regex::Regex;
-use crate::codec::Texts;
+use crate::codec::ColumnTexts;
 
 /// Syntax of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -87,7 +87,7 @@ impl Pattern {
     /// `is_wanted` returns `false`.
     pub(super) fn for_each_match(
         &self,
-        texts: &Texts,
+        texts: &ColumnTexts,
         is_wanted: impl Fn() -> bool,
         found: impl FnMut(usize),
     ) {

@@ -12,7 +12,7 @@ use regex_syntax::hir::{Hir, HirKind};
 
 use super::needle::{Case, Needle};
 use super::pattern::PatternError;
-use crate::codec::Texts;
+use crate::codec::ColumnTexts;
 
 /// Maximum bytes of a compiled automaton: some ten thousand states. `\w{20}` takes half of it.
 const SIZE_MAX: usize = 1 << 20;
@@ -66,7 +66,12 @@ impl Regex {
 
     /// Finds all texts that match, like [`Needle::for_each_match`]. Stops when `is_wanted` returns
     /// `false`.
-    pub fn for_each_match(&self, texts: &Texts, is_wanted: impl Fn() -> bool, mut found: impl FnMut(usize)) {
+    pub fn for_each_match(
+        &self,
+        texts: &ColumnTexts,
+        is_wanted: impl Fn() -> bool,
+        mut found: impl FnMut(usize),
+    ) {
         let (mut looked, mut gave_up) = (0, false);
         let mut look = |at: usize| {
             gave_up = gave_up || looked % TEXTS_BETWEEN == TEXTS_BETWEEN - 1 && !is_wanted();
@@ -184,7 +189,7 @@ mod tests {
 
     fn found(pattern: &str, of: &[String]) -> Vec<usize> {
         let mut found = Vec::new();
-        let texts: Texts = of.iter().collect();
+        let texts: ColumnTexts = of.iter().collect();
         Regex::new(pattern).unwrap().for_each_match(&texts, || true, |at| found.push(at));
         found
     }
@@ -282,7 +287,7 @@ mod tests {
 
     #[test]
     fn hostile_texts_take_linear_time() {
-        let texts: Texts = [&"a".repeat(1 << 20)].into_iter().collect();
+        let texts: ColumnTexts = [&"a".repeat(1 << 20)].into_iter().collect();
         let mut count = 0;
         Regex::new("(a*)*(a|aa)+b").unwrap().for_each_match(&texts, || true, |_| count += 1);
         assert_eq!(count, 0);

@@ -4,7 +4,7 @@ use super::Engine;
 
 /// A group of metrics with one heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
+pub enum NeuronGroup {
     /// Metrics of the whole run.
     Overall,
     /// DMA and memory.
@@ -19,7 +19,7 @@ pub enum Group {
     System,
 }
 
-impl Group {
+impl NeuronGroup {
     /// All groups, in display order.
     pub const ALL: [Self; 10] = [
         Self::Overall,
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn every_group_is_one_of_the_vendor() {
-        for group in Group::ALL {
+        for group in NeuronGroup::ALL {
             assert!(EXPORTED.contains(&group.key()), "{group:?}");
         }
     }
@@ -108,12 +108,12 @@ mod tests {
     #[test]
     fn groups_are_divided_as_the_vendor_does() {
         for (group, metric, expected) in [
-            (Group::Overall, "total_time", "overall_stats"),
-            (Group::Overall, "total_active_time_percent", "summary"),
-            (Group::DataMovement, "hbm_read_bytes", "data_movement"),
-            (Group::DataMovement, "software_dynamic_dma_size", "software_data_movement"),
-            (Group::Throttling, "throttle_active_nc0_time_ns", "throttling_nc0"),
-            (Group::Throttling, "throttle_avg_util_limit_nc1_percent", "throttling_nc1"),
+            (NeuronGroup::Overall, "total_time", "overall_stats"),
+            (NeuronGroup::Overall, "total_active_time_percent", "summary"),
+            (NeuronGroup::DataMovement, "hbm_read_bytes", "data_movement"),
+            (NeuronGroup::DataMovement, "software_dynamic_dma_size", "software_data_movement"),
+            (NeuronGroup::Throttling, "throttle_active_nc0_time_ns", "throttling_nc0"),
+            (NeuronGroup::Throttling, "throttle_avg_util_limit_nc1_percent", "throttling_nc1"),
         ] {
             assert_eq!(exported(group.key(), metric), expected, "{metric}");
         }

@@ -28,7 +28,7 @@ pub enum CounterTrack {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Group {
+enum NeuronGroup {
     Engines,
     Dma,
     Collectives,
@@ -36,7 +36,7 @@ enum Group {
     Counters,
 }
 
-impl Group {
+impl NeuronGroup {
     /// Name, position among the groups, and whether the group starts open.
     fn heading(self) -> (&'static str, i64, Initially) {
         match self {
@@ -52,7 +52,7 @@ impl Group {
 /// Defines the tracks of one rank on first use.
 #[derive(Debug, Default)]
 pub struct Tracks {
-    groups: FxHashMap<Group, TrackId>,
+    groups: FxHashMap<NeuronGroup, TrackId>,
     /// Tracks by physical core, then by engine.
     engines: FxHashMap<u32, FxHashMap<String, TrackId>>,
     /// Tracks by core and number, then by name.
@@ -115,7 +115,7 @@ impl Tracks {
         let role = engine.map_or(Role::Unknown, |engine| Role::Engine(engine.kind()));
         let shown = name_on_core(name, core);
         let track =
-            self.slices(sink, (&INSTRUCTION, Group::Engines), &shown, sort, on_core(role, core, None))?;
+            self.slices(sink, (&INSTRUCTION, NeuronGroup::Engines), &shown, sort, on_core(role, core, None))?;
         self.engines.entry(core).or_default().insert(name.to_owned(), track);
         Ok(track)
     }
@@ -163,7 +163,7 @@ impl Tracks {
     fn queue(&mut self, sink: &mut dyn Sink, core: u32, queue: Queue<'_>) -> Result<&mut QueueTracks> {
         let key = (core, queue.number);
         let known = self.queues.get(&key).is_some_and(|names| names.contains_key(queue.name));
-        let group = if known { None } else { Some(self.group(sink, Group::Dma)?) };
+        let group = if known { None } else { Some(self.group(sink, NeuronGroup::Dma)?) };
         let names = self.queues.entry(key).or_default();
         if let Some(parent) = group {
             let sort = queue.number.map_or(AFTER_NUMBERS, i64::from);
@@ -203,7 +203,8 @@ impl Tracks {
         let number = digits.parse::<u32>().ok();
         let sort = number.map_or(AFTER_NUMBERS, i64::from);
         let (shown, identity) = (name_on_core(id, core), on_core(Role::Semaphore, core, number));
-        let track = self.slices(sink, (&SEMAPHORE_UPDATE, Group::Semaphores), &shown, sort, identity)?;
+        let track =
+            self.slices(sink, (&SEMAPHORE_UPDATE, NeuronGroup::Semaphores), &shown, sort, identity)?;
         self.semaphores.entry(core).or_default().insert(id.to_owned(), track);
         Ok(track)
     }
@@ -235,12 +236,12 @@ impl Tracks {
 
     fn counters_of(&mut self, sink: &mut dyn Sink, core: u32) -> Result<TrackId> {
         if core == 0 {
-            return self.group(sink, Group::Counters);
+            return self.group(sink, NeuronGroup::Counters);
         }
         if let Some(&group) = self.counter_groups.get(&core) {
             return Ok(group);
         }
-        let (name, sort, _) = Group::Counters.heading();
+        let (name, sort, _) = NeuronGroup::Counters.heading();
         let spec = TrackSpec::group(&name_on_core(name, core), None, sort);
         let group = sink.track(TrackSpec { initially: Initially::Closed, ..spec })?;
         self.counter_groups.insert(core, group);
@@ -258,7 +259,7 @@ impl Tracks {
         let name = stream.map_or_else(|| "Operations".to_owned(), |stream| format!("Stream {stream}"));
         let identity = Identity { number: stream, ..Identity::of(Role::Collectives) };
         let sort = stream.map_or(-1, i64::from);
-        let track = self.slices(sink, (&CC_OPS, Group::Collectives), &name, sort, identity)?;
+        let track = self.slices(sink, (&CC_OPS, NeuronGroup::Collectives), &name, sort, identity)?;
         self.streams.insert(stream, track);
         Ok(track)
     }
@@ -273,7 +274,7 @@ impl Tracks {
         }
         let (name, sort) = (format!("CC-core {core}"), AFTER_NUMBERS + i64::from(core));
         let identity = on_core(Role::CollectiveCore, core, None);
-        let track = self.slices(sink, (&CC_INSTRUCTION, Group::Collectives), &name, sort, identity)?;
+        let track = self.slices(sink, (&CC_INSTRUCTION, NeuronGroup::Collectives), &name, sort, identity)?;
         self.cc_cores.insert(core, track);
         Ok(track)
     }
@@ -281,7 +282,7 @@ impl Tracks {
     fn slices(
         &mut self,
         sink: &mut dyn Sink,
-        (table, group): (&Table, Group),
+        (table, group): (&Table, NeuronGroup),
         name: &str,
         sort: i64,
         identity: Identity,
@@ -292,7 +293,7 @@ impl Tracks {
         sink.track(spec.showing(identity))
     }
 
-    fn group(&mut self, sink: &mut dyn Sink, group: Group) -> Result<TrackId> {
+    fn group(&mut self, sink: &mut dyn Sink, group: NeuronGroup) -> Result<TrackId> {
         if let Some(&track) = self.groups.get(&group) {
             return Ok(track);
         }

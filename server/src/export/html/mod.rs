@@ -17,7 +17,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use nprof_engine::exec::Work;
 use nprof_engine::native::SegmentFile;
-use nprof_engine::query::{self, Finding};
+use nprof_engine::query::{self, VerifyFinding};
 use nprof_engine::wire::bundle::{Bundle, BundledRank};
 use nprof_engine::wire::catalog::{ALL_RANKS, WarningEntry};
 use nprof_engine::wire::refusal::Refusal;
@@ -203,7 +203,7 @@ pub fn bundle(profile: &Profile, ranks: &[RankFile]) -> Result<Bundle, ExportErr
 fn damage(segment: &SegmentFile) -> Vec<WarningEntry> {
     let mut found = Vec::new();
     let flow = query::verify::check(segment, &mut |finding| {
-        if let Finding::Damaged { part, offset, error } = finding {
+        if let VerifyFinding::Damaged { part, offset, error } = finding {
             found.push(WarningEntry {
                 title: "Damaged segment".to_owned(),
                 what: format!("{}: {error}", query::part::name(segment, part)),

@@ -2,14 +2,14 @@
 
 use super::activity::{Activity, Classes, Classify, map_texts, sweep};
 use super::engines::name_code;
-use super::run::Run;
+use super::run::RunFacts;
 use super::{Columns, Placed, count, float, int, seconds, share};
 use crate::base::Result;
 use crate::model::{Role, TrackId, Unit};
 use crate::query;
 use crate::segment::{Bytes, Segment};
 use crate::vendor::neuron::SEMAPHORE_WAIT;
-use crate::vendor::neuron::group::Group;
+use crate::vendor::neuron::group::NeuronGroup;
 use crate::vendor::neuron::schema::{DMA, INSTRUCTION};
 
 /// Classes of the sweep.
@@ -36,7 +36,7 @@ struct Sizes {
 }
 
 /// Metrics of data movement.
-pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Placed>) -> Result<()> {
+pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &RunFacts<'_>, out: &mut Vec<Placed>) -> Result<()> {
     let dma = Columns::of(segment, DMA.name, run.cancel);
     let dma_classes = |_: TrackId, block: usize, names: &[i64]| match &dma {
         Some(dma) => classes_of(dma, block, names.len()),
@@ -73,10 +73,10 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Plac
     collective_metrics(&activity, run, out);
     let active_s = seconds(activity[ANYTHING].covered_ps);
     let doc = "Time in which at least one engine, DMA packet or collective was active.";
-    out.push((Group::Overall, float("total_active_time", active_s, Unit::Seconds, doc)));
+    out.push((NeuronGroup::Overall, float("total_active_time", active_s, Unit::Seconds, doc)));
     let doc = "Total active time as a share of the total time.";
     out.push((
-        Group::Overall,
+        NeuronGroup::Overall,
         float("total_active_time_percent", share(active_s, run.total_s), Unit::Ratio, doc),
     ));
     Ok(())
@@ -115,22 +115,25 @@ fn sizes_of<B: Bytes>(segment: &Segment<B>, dma: &Columns<'_, B>) -> Result<Size
     Ok(sizes)
 }
 
-fn packet_metrics(activity: &[Activity], run: &Run<'_>, out: &mut Vec<Placed>) {
+fn packet_metrics(activity: &[Activity], run: &RunFacts<'_>, out: &mut Vec<Placed>) {
     let packets = activity[PACKET];
     let active_s = seconds(packets.covered_ps);
     let doc = "Time in which at least one DMA packet was in flight.";
-    out.push((Group::DataMovement, float("dma_active_time", active_s, Unit::Seconds, doc)));
+    out.push((NeuronGroup::DataMovement, float("dma_active_time", active_s, Unit::Seconds, doc)));
     let doc = "DMA active time as a share of the total time.";
     out.push((
-        Group::DataMovement,
+        NeuronGroup::DataMovement,
         float("dma_active_time_percent", share(active_s, run.total_s), Unit::Ratio, doc),
     ));
     let doc = "Sum of the durations of all DMA packets.";
-    out.push((Group::DataMovement, float("dma_packet_time", seconds(packets.total_ps), Unit::Seconds, doc)));
+    out.push((
+        NeuronGroup::DataMovement,
+        float("dma_packet_time", seconds(packets.total_ps), Unit::Seconds, doc),
+    ));
     if let Some(chip) = run.chip {
         let cycles = (active_s * chip.base_hz).floor() as i64;
         out.push((
-            Group::DataMovement,
+            NeuronGroup::DataMovement,
             int("dma_active_cycles", cycles, Unit::Cycles, "DMA active time in cycles of the base clock."),
         ));
     }
@@ -138,7 +141,7 @@ fn packet_metrics(activity: &[Activity], run: &Run<'_>, out: &mut Vec<Placed>) {
 
 fn transfer_metrics(transfers: Activity, bytes: i64, out: &mut Vec<Placed>) {
     out.push((
-        Group::DataMovement,
+        NeuronGroup::DataMovement,
         count(
             "dma_transfer_count",
             transfers.count,
@@ -147,16 +150,16 @@ fn transfer_metrics(transfers: Activity, bytes: i64, out: &mut Vec<Placed>) {
     ));
     let doc = "Sum of the durations of all whole transfers.";
     out.push((
-        Group::DataMovement,
+        NeuronGroup::DataMovement,
         float("dma_transfer_time", seconds(transfers.total_ps), Unit::Seconds, doc),
     ));
     out.push((
-        Group::DataMovement,
+        NeuronGroup::DataMovement,
         int("dma_transfer_total_bytes", bytes, Unit::Bytes, "Bytes of all whole transfers."),
     ));
     let average = share(bytes as f64, transfers.count as f64);
     out.push((
-        Group::DataMovement,
+        NeuronGroup::DataMovement,
         float("dma_transfer_average_bytes", average, Unit::Bytes, "Average bytes of a whole transfer."),
     ));
 }
@@ -182,7 +185,7 @@ fn class_metrics(activity: &[Activity], sizes: &Sizes, out: &mut Vec<Placed>) {
     for (prefix, of, size, which) in sorts {
         let mut push = |name: &str, metric: super::Metric| {
             debug_assert!(metric.name.ends_with(name), "the name says what it is");
-            out.push((Group::DataMovement, metric));
+            out.push((NeuronGroup::DataMovement, metric));
         };
         let name = |what: &str| format!("{prefix}_{what}");
         let active_s = seconds(of.covered_ps);
@@ -206,7 +209,7 @@ fn class_metrics(activity: &[Activity], sizes: &Sizes, out: &mut Vec<Placed>) {
     let mut dynamic = |what: &str, value: f64| {
         let name = format!("dynamic_dma_{what}_percent");
         out.push((
-            Group::DataMovement,
+            NeuronGroup::DataMovement,
             float(&name, value, Unit::Ratio, "The same for DMA packets that were set up during the run."),
         ));
     };
@@ -216,7 +219,7 @@ fn class_metrics(activity: &[Activity], sizes: &Sizes, out: &mut Vec<Placed>) {
     dynamic("active_time", share(seconds(covered), seconds(packets.covered_ps)));
 }
 
-fn collective_metrics(activity: &[Activity], run: &Run<'_>, out: &mut Vec<Placed>) {
+fn collective_metrics(activity: &[Activity], run: &RunFacts<'_>, out: &mut Vec<Placed>) {
     let sorts = [
         ("cc_op", activity[COLLECTIVE], "cc_op_time", "cc_op_active_time", "collective operations"),
         (
@@ -229,17 +232,17 @@ fn collective_metrics(activity: &[Activity], run: &Run<'_>, out: &mut Vec<Placed
     ];
     for (prefix, of, total, active, what) in sorts {
         out.push((
-            Group::Collectives,
+            NeuronGroup::Collectives,
             count(&format!("{prefix}_count"), of.count, &format!("Number of {what}.")),
         ));
         let doc = format!("Sum of the durations of {what}.");
-        out.push((Group::Collectives, float(total, seconds(of.total_ps), Unit::Seconds, &doc)));
+        out.push((NeuronGroup::Collectives, float(total, seconds(of.total_ps), Unit::Seconds, &doc)));
         let active_s = seconds(of.covered_ps);
         let doc = format!("Time in which at least one of the {what} ran.");
-        out.push((Group::Collectives, float(active, active_s, Unit::Seconds, &doc)));
+        out.push((NeuronGroup::Collectives, float(active, active_s, Unit::Seconds, &doc)));
         let doc = format!("Time in which at least one of the {what} ran, as a share of the total time.");
         out.push((
-            Group::Collectives,
+            NeuronGroup::Collectives,
             float(&format!("{active}_percent"), share(active_s, run.total_s), Unit::Ratio, &doc),
         ));
     }

@@ -2,14 +2,14 @@
 //! instructions.
 
 use super::activity::{Activity, Classes, Classify, sweep};
-use super::run::{Chip, Run};
+use super::run::{Chip, RunFacts};
 use super::{Columns, Placed, count, float, int, seconds, share};
 use crate::base::Result;
 use crate::index::Postings;
 use crate::model::{NameId, Role, TableId, TrackId, Unit};
 use crate::query;
 use crate::segment::{Bytes, ColumnRole, Segment};
-use crate::vendor::neuron::group::Group;
+use crate::vendor::neuron::group::NeuronGroup;
 use crate::vendor::neuron::schema::INSTRUCTION;
 use crate::vendor::neuron::{Engine, SEMAPHORE_WAIT};
 
@@ -35,7 +35,7 @@ const MATMUL: usize = 2;
 const ACTIVATE: usize = 3;
 
 /// Metrics of engines and instructions.
-pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Placed>) -> Result<()> {
+pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &RunFacts<'_>, out: &mut Vec<Placed>) -> Result<()> {
     let Some(instruction) = Columns::of(segment, INSTRUCTION.name, run.cancel) else { return Ok(()) };
     let tracks = instruction_tracks(segment, &instruction);
     let code = |name| name_code(segment, instruction.table(), name);
@@ -64,7 +64,7 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Plac
     for (opcode, class, prefix, engine) in
         [("MATMUL", MATMUL, "matmul", Engine::Tensor), ("ACTIVATE", ACTIVATE, "activate", Engine::Scalar)]
     {
-        let group = Group::Engine(engine);
+        let group = NeuronGroup::Engine(engine);
         let instructions = sweeps.iter().map(|activity| activity[class].count).sum();
         let doc = format!("Number of instructions with opcode {opcode}.");
         out.push((group, count(&format!("{prefix}_instruction_count"), instructions, &doc)));
@@ -113,7 +113,7 @@ pub fn name_code<B: Bytes>(segment: &Segment<B>, table: TableId, wanted: &str) -
 }
 
 fn engine_metrics(engine: Engine, instructions: u64, active: Activity, total_s: f64, out: &mut Vec<Placed>) {
-    let (prefix, group) = (engine.prefix(), Group::Engine(engine));
+    let (prefix, group) = (engine.prefix(), NeuronGroup::Engine(engine));
     let active_s = seconds(active.covered_ps);
     out.push((
         group,
@@ -143,17 +143,17 @@ fn traffic_metrics<B: Bytes>(instruction: &Columns<'_, B>, out: &mut Vec<Placed>
             hbm += sum as f64;
         }
         out.push((
-            Group::DataMovement,
+            NeuronGroup::DataMovement,
             int(name, sum, Unit::Bytes, &format!("{doc} Sum over all instructions.")),
         ));
         if name == "psum_read_sbuf_write_bytes" {
             let doc = "Number of instructions that move partial sums to the state buffer.";
-            out.push((Group::DataMovement, count("psum_read_sbuf_write_count", rows, doc)));
+            out.push((NeuronGroup::DataMovement, count("psum_read_sbuf_write_count", rows, doc)));
         }
     }
     let (output, _) = instruction.sum("output_queue_bytes")?;
     out.push((
-        Group::DataMovement,
+        NeuronGroup::DataMovement,
         int(
             "output_queue_bytes",
             output,
@@ -167,7 +167,7 @@ fn traffic_metrics<B: Bytes>(instruction: &Columns<'_, B>, out: &mut Vec<Placed>
 fn flops_metrics<B: Bytes>(
     segment: &Segment<B>,
     instruction: &Columns<'_, B>,
-    run: &Run<'_>,
+    run: &RunFacts<'_>,
     hbm_bytes: f64,
     out: &mut Vec<Placed>,
 ) -> Result<()> {
@@ -175,7 +175,7 @@ fn flops_metrics<B: Bytes>(
     let hardware = elements.saturating_mul(2);
     let doc = "Floating-point operations of all matrix multiplications. Each element counts as a \
         multiplication and an addition.";
-    out.push((Group::Overall, int("hardware_flops", hardware, Unit::Flops, doc)));
+    out.push((NeuronGroup::Overall, int("hardware_flops", hardware, Unit::Flops, doc)));
     let transposes = if instruction.has("instruction_type") {
         Some(transpose_flops(segment, instruction)?)
     } else {
@@ -183,14 +183,14 @@ fn flops_metrics<B: Bytes>(
     };
     if let Some(transposes) = transposes {
         let doc = "Floating-point operations of matrix multiplications that only transpose data.";
-        out.push((Group::Overall, int("transpose_flops", transposes, Unit::Flops, doc)));
+        out.push((NeuronGroup::Overall, int("transpose_flops", transposes, Unit::Flops, doc)));
     }
     let by_rows = transposes.map(|transposes| (hardware - transposes) as f64);
     let model = run.stated_number("model_flops").or(by_rows);
     if let Some(model) = model {
         let doc = "Floating-point operations of the model, from the NEFF. Without a NEFF, the executed \
             operations without transposes.";
-        out.push((Group::Overall, int("model_flops", model as i64, Unit::Flops, doc)));
+        out.push((NeuronGroup::Overall, int("model_flops", model as i64, Unit::Flops, doc)));
     }
     if let Some(chip) = run.chip {
         utilisation(chip, run.total_s, hbm_bytes, (hardware as f64, model, by_rows), out);
@@ -225,14 +225,14 @@ fn utilisation(
     let mut ratio =
         |group, name: &str, value: f64, doc: &str| out.push((group, float(name, value, Unit::Ratio, doc)));
     ratio(
-        Group::Engine(Engine::Tensor),
+        NeuronGroup::Engine(Engine::Tensor),
         "hfu_estimated_percent",
         share(hardware, peak),
         "Executed floating-point operations as a share of the peak.",
     );
     let doc = "Bytes moved to and from device memory as a share of the peak of the memory.";
     ratio(
-        Group::DataMovement,
+        NeuronGroup::DataMovement,
         "mbu_estimated_percent",
         share(hbm_bytes, chip.hbm_bytes_per_s * total_s),
         doc,
@@ -244,14 +244,14 @@ fn utilisation(
         let Some(flops) = flops else { continue };
         for name in names {
             ratio(
-                Group::Engine(Engine::Tensor),
+                NeuronGroup::Engine(Engine::Tensor),
                 &format!("{name}_estimated_percent"),
                 share(flops, peak),
                 doc_used,
             );
             let achievable = (share(flops, hbm_bytes) / balance).min(1.0);
             ratio(
-                Group::Engine(Engine::Tensor),
+                NeuronGroup::Engine(Engine::Tensor),
                 &format!("{name}_max_achievable_estimated_percent"),
                 achievable,
                 doc_max,
@@ -261,7 +261,7 @@ fn utilisation(
     if let Some(flops) = model {
         let doc = "Useful floating-point operations for each byte moved to or from device memory.";
         out.push((
-            Group::Overall,
+            NeuronGroup::Overall,
             float("mm_arithmetic_intensity", share(flops, hbm_bytes), Unit::None, doc),
         ));
     }

@@ -14,7 +14,7 @@ mod run;
 mod throttle;
 
 pub use busy::{Busy, for_each_busy};
-use run::Run;
+use run::RunFacts;
 
 use crate::base::Result;
 use crate::exec::Cancel;
@@ -22,14 +22,14 @@ use crate::metrics::{Metric, MetricGroup};
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
 use crate::vendor::columns::Columns;
-use crate::vendor::neuron::group::Group;
+use crate::vendor::neuron::group::NeuronGroup;
 
 /// A metric with its group.
-type Placed = (Group, Metric);
+type Placed = (NeuronGroup, Metric);
 
 /// All metrics of a Neuron profile.
 pub fn groups<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Vec<MetricGroup>> {
-    let run = Run::of(segment, cancel)?;
+    let run = RunFacts::of(segment, cancel)?;
     let mut placed: Vec<Placed> = Vec::new();
     engines::metrics(segment, &run, &mut placed)?;
     dma::metrics(segment, &run, &mut placed)?;
@@ -45,18 +45,18 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Vec<
     }
     let rest = stated.into_iter().filter(|(name, _)| !taken.iter().any(|taken| taken == name));
     let stated = |(name, value)| Metric::new(name, value, Unit::None, "Value that the trace states.");
-    placed.extend(rest.map(|metric| (Group::System, stated(metric))));
+    placed.extend(rest.map(|metric| (NeuronGroup::System, stated(metric))));
     let metrics_of = |group| {
         let of_group = placed.iter().filter(move |(of, _)| *of == group);
         of_group.map(|(_, metric)| metric.clone()).collect()
     };
-    let group = |group: Group| MetricGroup {
+    let group = |group: NeuronGroup| MetricGroup {
         key: group.key(),
         title: group.title(),
         has_names_of_trace: false,
         metrics: metrics_of(group),
     };
-    let mut groups = Group::ALL.map(group).to_vec();
+    let mut groups = NeuronGroup::ALL.map(group).to_vec();
     groups.retain(|group| !group.metrics.is_empty());
     Ok(groups)
 }

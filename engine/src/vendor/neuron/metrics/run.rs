@@ -7,12 +7,12 @@ use crate::exec::Cancel;
 use crate::metrics::trace;
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
-use crate::vendor::neuron::group::Group;
+use crate::vendor::neuron::group::NeuronGroup;
 use crate::vendor::neuron::schema::{METADATA, MODEL_INFO, NC_MEM_USAGE, SUMMARY};
 
 /// Facts that metrics are computed with.
 #[derive(Debug)]
-pub struct Run<'a> {
+pub struct RunFacts<'a> {
     /// Length of the run in seconds.
     pub total_s: f64,
     /// End of the last instruction, in nanoseconds.
@@ -52,7 +52,7 @@ impl Chip {
 const WEIGHTS: &str = "Weights";
 const TENSORS: &str = "Tensors";
 
-impl<'a> Run<'a> {
+impl<'a> RunFacts<'a> {
     /// Reads the facts from side tables.
     pub fn of<B: Bytes>(segment: &'a Segment<B>, cancel: Cancel<'a>) -> Result<Self> {
         let rows = |table: &str| {
@@ -103,14 +103,14 @@ impl<'a> Run<'a> {
     /// Metrics that follow from side tables alone.
     pub fn metrics(&self, out: &mut Vec<Placed>) {
         out.push((
-            Group::Overall,
+            NeuronGroup::Overall,
             float("total_time", self.total_s, Unit::Seconds, "Time of the run on the device."),
         ));
         if let Some(chip) = self.chip {
             // Single precision, like the vendor's tool.
             let cycles = (self.total_s * chip.base_hz) as f32;
             out.push((
-                Group::Overall,
+                NeuronGroup::Overall,
                 int(
                     "neuroncore_cycle_count",
                     cycles as i64,
@@ -121,12 +121,12 @@ impl<'a> Run<'a> {
             let ratio = chip.peak_flops() / chip.hbm_bytes_per_s;
             let doc = "Peak floating-point operations of the Tensor engine for each byte of the peak \
                 memory bandwidth.";
-            out.push((Group::Overall, float("peak_flops_bandwidth_ratio", ratio, Unit::None, doc)));
+            out.push((NeuronGroup::Overall, float("peak_flops_bandwidth_ratio", ratio, Unit::None, doc)));
         }
         let docs = [
-            ("event_count", Group::Overall, "Number of records of events and semaphores."),
-            ("trace_count", Group::Overall, "Number of instructions, DMA rows and events."),
-            ("dma_queue_count", Group::DataMovement, "Number of DMA queues that the program declares."),
+            ("event_count", NeuronGroup::Overall, "Number of records of events and semaphores."),
+            ("trace_count", NeuronGroup::Overall, "Number of instructions, DMA rows and events."),
+            ("dma_queue_count", NeuronGroup::DataMovement, "Number of DMA queues that the program declares."),
         ];
         for (name, group, doc) in docs {
             if let Some(&(_, value)) = self.counts.iter().find(|(of, _)| *of == name) {
@@ -135,13 +135,13 @@ impl<'a> Run<'a> {
         }
         if let Some(weights) = self.memory_of(WEIGHTS) {
             out.push((
-                Group::DataMovement,
+                NeuronGroup::DataMovement,
                 int("weight_size_bytes", weights, Unit::Bytes, "Device memory that weights occupy."),
             ));
             if let Some(tensors) = self.memory_of(TENSORS) {
                 let doc = "Device memory that inputs, outputs and weights occupy.";
                 out.push((
-                    Group::DataMovement,
+                    NeuronGroup::DataMovement,
                     int("inputs_outputs_weights_size_bytes", weights + tensors, Unit::Bytes, doc),
                 ));
             }

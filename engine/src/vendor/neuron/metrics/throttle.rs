@@ -1,10 +1,10 @@
 //! Metrics of throttling: how long the core was throttled, why, and how much.
 
-use crate::vendor::neuron::group::Group;
+use crate::vendor::neuron::group::NeuronGroup;
 use crate::vendor::neuron::schema::HAM;
 use std::collections::BTreeMap;
 
-use super::run::Run;
+use super::run::RunFacts;
 use super::{Columns, Placed, float, int, share};
 use crate::base::Result;
 use crate::base::time::PS_PER_NS;
@@ -24,7 +24,7 @@ struct Held {
 }
 
 /// Metrics by core and reason.
-pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &Run<'_>, out: &mut Vec<Placed>) -> Result<()> {
+pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &RunFacts<'_>, out: &mut Vec<Placed>) -> Result<()> {
     let Some(ham) = Columns::of(segment, HAM.name, run.cancel) else { return Ok(()) };
     let mut held: BTreeMap<(i64, i64), Held> = BTreeMap::new();
     for block in 0..segment.blocks(ham.table())?.len() {
@@ -54,13 +54,13 @@ fn core_metrics(core: i64, held: &BTreeMap<(i64, i64), Held>, last_ns: f64, out:
     let throttled: i64 = of_core().filter(|&(kind, _)| kind != UNTHROTTLED).map(|(_, held)| held.ns).sum();
     let doc = "Time in which the device throttled the core.";
     out.push((
-        Group::Throttling,
+        NeuronGroup::Throttling,
         int(&format!("throttle_active_nc{core}_time_ns"), throttled, Unit::Nanoseconds, doc),
     ));
     let allowed: f64 = of_core().map(|(_, held)| held.allowed_ns).sum();
     let doc = "Average share of the peak that throttling allowed over the whole trace, weighted by time.";
     let name = format!("throttle_avg_util_limit_nc{core}_percent");
-    out.push((Group::Throttling, float(&name, share(allowed, last_ns), Unit::Ratio, doc)));
+    out.push((NeuronGroup::Throttling, float(&name, share(allowed, last_ns), Unit::Ratio, doc)));
     for (kind, held) in of_core() {
         let reason = match kind {
             0 => "activity_0".to_owned(),
@@ -69,10 +69,13 @@ fn core_metrics(core: i64, held: &BTreeMap<(i64, i64), Held>, last_ns: f64, out:
         };
         let doc = "Share of the trace with throttling records of this reason.";
         let name = format!("throttle_{reason}_active_time_nc{core}_percent");
-        out.push((Group::Throttling, float(&name, share(held.ns as f64, last_ns), Unit::Ratio, doc)));
+        out.push((NeuronGroup::Throttling, float(&name, share(held.ns as f64, last_ns), Unit::Ratio, doc)));
         let doc = "Average share of the peak that was allowed while records of this reason applied, \
             weighted by time.";
         let name = format!("throttle_{reason}_avg_util_limit_nc{core}_percent");
-        out.push((Group::Throttling, float(&name, share(held.allowed_ns, held.ns as f64), Unit::Ratio, doc)));
+        out.push((
+            NeuronGroup::Throttling,
+            float(&name, share(held.allowed_ns, held.ns as f64), Unit::Ratio, doc),
+        ));
     }
 }

@@ -48,7 +48,7 @@ table! {
     "dma_throughput" DMA_THROUGHPUT DmaThroughput Samples, value in "transfer_rate";
     "Memory traffic" {
         total_transfer_bytes: Bytes, "Bytes of all packets that have started so far.";
-        hbm_transfer_rate: BytesPerSecond, "Part of the data rate to or from device memory.";
+        hbm_transfer_rate: BytesPerSecond, "TemplateValue of the data rate to or from device memory.";
         hbm_total_transfer_bytes: Bytes, "Bytes of all packets to or from device memory that have started so far.";
         uses_hbm: None, "Whether any packet in flight touches device memory.";
     }

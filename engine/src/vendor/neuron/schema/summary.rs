@@ -21,8 +21,10 @@ pub static SUMMARY: Table = Table {
 };
 
 /// The group of each metric: one row with a field per metric.
-pub static SUMMARY_GROUPS: Table =
-    side("summary_groups", "Group of each metric in the summary. One row, with a field for each metric.");
+pub static SUMMARY_GROUPS: Table = side(
+    "summary_groups",
+    "NeuronGroup of each metric in the summary. One row, with a field for each metric.",
+);
 
 /// The order of the groups: one row with a field per group.
 pub static SUMMARY_GROUP_ORDER: Table =

@@ -5,7 +5,7 @@ use super::encode::{EncodedBlock, EncodedColumn, texts_of, zone_of};
 use crate::base::bytes::Put;
 use crate::block::{Coding, ColumnType, ROWS, ValuesRef};
 use crate::codec::Encoder;
-use crate::segment::{ColumnRole, Foretold, Program, ProgramColumn};
+use crate::segment::{ColumnRole, Predicted, Program, ProgramColumn};
 
 /// Program codes of the rows of a block.
 pub struct Codes<'a> {
@@ -35,8 +35,8 @@ impl<'a> Codes<'a> {
         Self { program, codes, distinct }
     }
 
-    pub fn foretells(&self, (role, kind): (ColumnRole, ColumnType)) -> bool {
-        self.program.column(Foretold::Column(role, kind)).is_some()
+    pub fn predicts(&self, (role, kind): (ColumnRole, ColumnType)) -> bool {
+        self.program.column(Predicted::Column(role, kind)).is_some()
     }
 
     /// Stores a column whose values follow from the uses of the rows, if the codes determine the
@@ -49,12 +49,12 @@ impl<'a> Codes<'a> {
         encoder: &mut Encoder,
         block: &mut EncodedBlock,
     ) -> bool {
-        let Some(foretold) = self.program.column(Foretold::Column(of.0, of.1)) else { return false };
+        let Some(predicted) = self.program.column(Predicted::Column(of.0, of.1)) else { return false };
         let is_usual = self.program.key == of
             || uses.codes().is_some_and(|codes| {
-                of_uses.iter().zip(codes).all(|(value, code)| *value == foretold.usual(*code))
+                of_uses.iter().zip(codes).all(|(value, code)| *value == predicted.usual(*code))
             });
-        is_usual && self.put_usual(of, foretold, encoder, block)
+        is_usual && self.put_usual(of, predicted, encoder, block)
     }
 
     /// Stores a column in which all values are as predicted. `false` if the distinct codes are not
@@ -62,7 +62,7 @@ impl<'a> Codes<'a> {
     fn put_usual(
         &self,
         (role, kind): (ColumnRole, ColumnType),
-        foretold: &ProgramColumn,
+        predicted: &ProgramColumn,
         encoder: &mut Encoder,
         block: &mut EncodedBlock,
     ) -> bool {
@@ -71,11 +71,11 @@ impl<'a> Codes<'a> {
         let bytes = if program.key == (role, kind) {
             encoded_codes(program, codes, encoder)
         } else {
-            let mut bytes = vec![Coding::Foretold.code()];
+            let mut bytes = vec![Coding::Predicted.code()];
             encoder.ints(&NOTHING[..codes.len()], &mut bytes);
             bytes
         };
-        let told: Vec<i64> = distinct.iter().filter_map(|code| foretold.usual(*code)).collect();
+        let told: Vec<i64> = distinct.iter().filter_map(|code| predicted.usual(*code)).collect();
         let told = ValuesRef::Ints(&told);
         let (zone, texts) = (zone_of((role, kind), told), texts_of(kind, told));
         block.columns.push(EncodedColumn { role, kind, zone, bytes, texts });
@@ -93,24 +93,24 @@ impl<'a> Codes<'a> {
         block: &mut EncodedBlock,
     ) -> bool {
         let Self { program, codes, .. } = *self;
-        let Some(foretold) = program.column(Foretold::Column(role, kind)) else { return false };
-        let usual = |code: &u32| foretold.values[*code as usize];
+        let Some(predicted) = program.column(Predicted::Column(role, kind)) else { return false };
+        let usual = |code: &u32| predicted.values[*code as usize];
         let is_key = program.key == (role, kind);
-        let is_whole = foretold.present.is_none() && values.len() == codes.len();
+        let is_whole = predicted.present.is_none() && values.len() == codes.len();
         let is_usual =
             is_key || (is_whole && values.iter().zip(codes).all(|(value, code)| *value == usual(code)));
         // The values come from the codes if the codes determine them.
-        if is_usual && self.put_usual((role, kind), foretold, encoder, block) {
+        if is_usual && self.put_usual((role, kind), predicted, encoder, block) {
             return true;
         }
         let bytes = if is_key {
             encoded_codes(program, codes, encoder)
         } else {
-            let mut bytes = vec![Coding::Foretold.code()];
+            let mut bytes = vec![Coding::Predicted.code()];
             if is_usual {
                 encoder.ints(&NOTHING[..codes.len()], &mut bytes);
             } else {
-                let Some(differences) = differences(foretold, codes, has, values) else { return false };
+                let Some(differences) = differences(predicted, codes, has, values) else { return false };
                 encoder.ints(&differences, &mut bytes);
             }
             bytes
@@ -127,26 +127,26 @@ static NOTHING: [i64; ROWS] = [0; ROWS];
 
 /// Differences from the predicted values; `None` if other rows have a value than predicted.
 fn differences(
-    foretold: &ProgramColumn,
+    predicted: &ProgramColumn,
     codes: &[u32],
     has: impl Fn(usize) -> bool,
     values: &[i64],
 ) -> Option<Vec<i64>> {
-    if values.len() == codes.len() && foretold.present.is_none() {
+    if values.len() == codes.len() && predicted.present.is_none() {
         let pairs = values.iter().zip(codes);
         return Some(
-            pairs.map(|(value, &code)| value.wrapping_sub(foretold.values[code as usize])).collect(),
+            pairs.map(|(value, &code)| value.wrapping_sub(predicted.values[code as usize])).collect(),
         );
     }
     let mut left = values.iter();
     let mut differences = Vec::with_capacity(values.len());
     for (at, &code) in codes.iter().enumerate() {
-        let foretold_here = foretold.present.as_ref().is_none_or(|marks| marks[code as usize]);
-        if has(at) != foretold_here {
+        let predicted_here = predicted.present.as_ref().is_none_or(|marks| marks[code as usize]);
+        if has(at) != predicted_here {
             return None;
         }
-        if foretold_here {
-            differences.push(left.next()?.wrapping_sub(foretold.values[code as usize]));
+        if predicted_here {
+            differences.push(left.next()?.wrapping_sub(predicted.values[code as usize]));
         }
     }
     Some(differences)

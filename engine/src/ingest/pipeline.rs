@@ -8,31 +8,31 @@ use std::sync::{Arc, Mutex};
 
 use super::builder::NO_TRACK;
 use super::encoders::Encoders;
-use super::held::Held;
+use super::held::HeldRows;
 use super::rows::Rows;
 use super::track_writer::{ClosedTrack, TrackOutput, TrackWriter};
 use crate::base::{Interval, Result};
-use crate::codec::{Around, Texts};
+use crate::codec::{Around, ColumnTexts};
 use crate::exec::Exec;
 use crate::model::{TableId, TrackId, TrackKind};
 use crate::segment::PieceWriter;
 
 /// The table and track of a group, ordered like rows: by table, then track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct GroupKey {
     /// The table.
     pub table: TableId,
     /// The track; `None` for rows of side tables.
     pub track: Option<TrackId>,
 }
 
-impl Place {
+impl GroupKey {
     /// The place as a number in the order of rows.
     pub(super) fn key(self) -> u64 {
         u64::from(self.table.0) << u32::BITS | u64::from(self.track.map_or(NO_TRACK, |track| track.0))
     }
 
-    /// The place of a number that [`Place::key`] returned.
+    /// The place of a number that [`GroupKey::key`] returned.
     #[expect(clippy::cast_possible_truncation, reason = "the halves are taken apart on purpose")]
     pub(super) fn of_key(key: u64) -> Self {
         let track = key as u32;
@@ -44,7 +44,7 @@ impl Place {
 /// Rows of one track, in their final order.
 #[derive(Debug)]
 pub struct TrackGroup {
-    pub(super) place: Place,
+    pub(super) place: GroupKey,
     pub(super) kind: Option<TrackKind>,
     pub(super) rows: Rows,
     /// Numbers of the names of waits so far, ascending, including all waits of the rows.
@@ -74,9 +74,9 @@ impl Rest {
     }
 }
 
-/// Emptied columns of a written group, whose memory the next group can use.
+/// EmptiedRows columns of a written group, whose memory the next group can use.
 #[derive(Debug, Default)]
-pub struct Emptied(pub(super) Rows);
+pub struct EmptiedRows(pub(super) Rows);
 
 /// Layout of a segment by its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,32 +88,32 @@ pub(super) enum Size {
 }
 
 /// Sends groups to the consumer.
-pub trait Line<'a> {
+pub trait Pipeline<'a> {
     /// Sends a group. Returns emptied columns for reuse, possibly of an earlier group.
     ///
     /// # Errors
     /// If the consumer fails.
-    fn send(&mut self, group: TrackGroup) -> Result<Emptied>;
+    fn send(&mut self, group: TrackGroup) -> Result<EmptiedRows>;
 
     /// Sends chunks of the dictionary, in order.
     ///
     /// # Errors
     /// If the consumer fails.
-    fn send_texts(&mut self, chunks: Vec<Texts>) -> Result<()>;
+    fn send_texts(&mut self, chunks: Vec<ColumnTexts>) -> Result<()>;
 
     /// Waits until all groups are written.
     ///
     /// # Errors
     /// If the consumer fails.
-    fn end(self: Box<Self>) -> Result<Back<'a>>;
+    fn end(self: Box<Self>) -> Result<Consumer<'a>>;
 }
 
 /// Consumer of a build: encodes and writes groups.
-pub struct Back<'a> {
+pub struct Consumer<'a> {
     pub(super) writer: PieceWriter<'a>,
     encoders: Encoders<'a>,
-    tracks: BTreeMap<Place, TrackWriter>,
-    held: Held,
+    tracks: BTreeMap<GroupKey, TrackWriter>,
+    held: HeldRows,
     done: Done,
     /// Approximate bytes of all open pyramids.
     pyramid_bytes: usize,
@@ -125,9 +125,9 @@ pub struct Back<'a> {
 #[derive(Default)]
 struct Done {
     /// Tracks whose blocks are written.
-    closed: BTreeMap<Place, ClosedTrack>,
+    closed: BTreeMap<GroupKey, ClosedTrack>,
     /// Packs of short tracks, by their first track.
-    packs: BTreeMap<Place, TrackOutput>,
+    packs: BTreeMap<GroupKey, TrackOutput>,
 }
 
 /// Most bytes of cells of all pyramids that wait. Beyond this, the track that grows writes or gives
@@ -139,23 +139,23 @@ const MAX_SHED_BYTES: usize = 2 << 20;
 const CLOSE_TRACKS: usize = 256;
 
 /// Output of the consumer, and the state that is needed to write the rest.
-pub(super) struct Backed<'a> {
+pub(super) struct Consumed<'a> {
     pub writer: PieceWriter<'a>,
-    pub tracks: BTreeMap<Place, TrackOutput>,
+    pub tracks: BTreeMap<GroupKey, TrackOutput>,
     /// Chunks of the dictionary.
     pub chunks: Vec<Vec<u8>>,
     /// Encoders for the remaining parts.
     pub encoders: Encoders<'a>,
 }
 
-impl<'a> Back<'a> {
+impl<'a> Consumer<'a> {
     /// Creates a consumer that writes through `writer` and encodes on `exec`.
     pub fn new(writer: PieceWriter<'a>, exec: &'a dyn Exec) -> Self {
         Self {
             writer,
             encoders: Encoders::new(exec),
             tracks: BTreeMap::new(),
-            held: Held::default(),
+            held: HeldRows::default(),
             done: Done::default(),
             pyramid_bytes: 0,
             chunks: Vec::new(),
@@ -166,7 +166,7 @@ impl<'a> Back<'a> {
     ///
     /// # Errors
     /// If the output cannot be written.
-    pub fn take(&mut self, mut group: TrackGroup) -> Result<Emptied> {
+    pub fn take(&mut self, mut group: TrackGroup) -> Result<EmptiedRows> {
         let (place, rest) = (group.place, group.rest);
         if let Some((kind, rows)) = self.held.take(place) {
             self.write(TrackGroup { place, kind, rows, waits: Arc::clone(&group.waits), rest: Rest::Any })?;
@@ -177,7 +177,7 @@ impl<'a> Back<'a> {
             }
             if self.held.hold(&group) {
                 group.rows.clear();
-                return Ok(Emptied(group.rows));
+                return Ok(EmptiedRows(group.rows));
             }
         }
         let emptied = self.write(group)?;
@@ -189,7 +189,7 @@ impl<'a> Back<'a> {
         Ok(emptied)
     }
 
-    fn write(&mut self, mut group: TrackGroup) -> Result<Emptied> {
+    fn write(&mut self, mut group: TrackGroup) -> Result<EmptiedRows> {
         if group.rows.len() > 0 {
             let new = || TrackWriter::new(group.kind, group.rest.whole());
             let track = self.tracks.entry(group.place).or_insert_with(new);
@@ -203,11 +203,11 @@ impl<'a> Back<'a> {
             }
         }
         group.rows.clear();
-        Ok(Emptied(group.rows))
+        Ok(EmptiedRows(group.rows))
     }
 
     /// Encodes the other parts of tracks that get no more rows.
-    fn close(&mut self, tracks: Vec<(Place, TrackWriter)>, span: Interval) {
+    fn close(&mut self, tracks: Vec<(GroupKey, TrackWriter)>, span: Interval) {
         let (places, open): (Vec<_>, Vec<_>) =
             tracks.into_iter().map(|(place, track)| (place, Mutex::new(Some(track)))).unzip();
         let closed = self.encoders.gather(open.len(), |at, encoder| {
@@ -224,9 +224,9 @@ impl<'a> Back<'a> {
     }
 
     /// Writes the held rows of tracks that get no more rows.
-    fn write_packs(&mut self, held: Held, around: Around) -> Result<()> {
+    fn write_packs(&mut self, held: HeldRows, around: Around) -> Result<()> {
         let Self { writer, encoders, tracks, done, .. } = self;
-        let is_written = |from: Place, to: Place| {
+        let is_written = |from: GroupKey, to: GroupKey| {
             let range = (Bound::Excluded(from), Bound::Excluded(to));
             tracks.range(range).next().is_some() || done.closed.range(range).next().is_some()
         };
@@ -240,11 +240,11 @@ impl<'a> Back<'a> {
     }
 
     /// Encodes chunks of the dictionary.
-    pub fn take_texts(&mut self, chunks: &[Texts]) {
+    pub fn take_texts(&mut self, chunks: &[ColumnTexts]) {
         self.encode_texts(chunks, Around::Nothing);
     }
 
-    fn encode_texts(&mut self, chunks: &[Texts], around: Around) {
+    fn encode_texts(&mut self, chunks: &[ColumnTexts], around: Around) {
         self.chunks.extend(self.encoders.gather(chunks.len(), |at, encoder| {
             let mut bytes = Vec::new();
             encoder.within(around, |encoder| encoder.texts(chunks[at].iter(), &mut bytes));
@@ -254,7 +254,7 @@ impl<'a> Back<'a> {
 
     /// Writes the parts of whole tracks and the held rows. `span` covers the whole trace. `rest`
     /// holds the last chunks of the dictionary.
-    pub(super) fn finish(mut self, span: Interval, rest: &[Texts], size: Size) -> Result<Backed<'a>> {
+    pub(super) fn finish(mut self, span: Interval, rest: &[ColumnTexts], size: Size) -> Result<Consumed<'a>> {
         let around = match size {
             Size::Small => {
                 self.writer.begin_annex();
@@ -285,24 +285,24 @@ impl<'a> Back<'a> {
             }
             tracks.insert(place, written);
         }
-        Ok(Backed { writer, tracks, chunks, encoders })
+        Ok(Consumed { writer, tracks, chunks, encoders })
     }
 }
 
 /// Runs the consumer on the producer's thread.
-pub(super) struct Direct<'a>(pub Back<'a>);
+pub(super) struct Direct<'a>(pub Consumer<'a>);
 
-impl<'a> Line<'a> for Direct<'a> {
-    fn send(&mut self, group: TrackGroup) -> Result<Emptied> {
+impl<'a> Pipeline<'a> for Direct<'a> {
+    fn send(&mut self, group: TrackGroup) -> Result<EmptiedRows> {
         self.0.take(group)
     }
 
-    fn send_texts(&mut self, chunks: Vec<Texts>) -> Result<()> {
+    fn send_texts(&mut self, chunks: Vec<ColumnTexts>) -> Result<()> {
         self.0.take_texts(&chunks);
         Ok(())
     }
 
-    fn end(self: Box<Self>) -> Result<Back<'a>> {
+    fn end(self: Box<Self>) -> Result<Consumer<'a>> {
         Ok(self.0)
     }
 }
