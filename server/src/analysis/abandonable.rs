@@ -22,8 +22,10 @@ pub(super) fn abandonable<T: Send + 'static>(
     let is_given_up = Arc::new(AtomicBool::new(false));
     let (send, receive) = channel();
     let flag = Arc::clone(&is_given_up);
-    // Fails only if nobody waits any more.
-    let thread = thread::spawn(move || drop(send.send(work(&flag))));
+    let thread = thread::spawn(move || {
+        // Fails only if nobody waits any more.
+        let _ = send.send(work(&flag));
+    });
     while !cancel.is_cancelled() {
         match receive.recv_timeout(TICK) {
             Ok(done) => return Some(done),
@@ -51,8 +53,8 @@ mod tests {
         let start = Instant::now();
         let cancel = || start.elapsed() > Duration::from_millis(20);
         let given_up = abandonable(Cancel::when(&cancel), move |flag| {
-            drop(released.recv());
-            drop(told.send(flag.load(Ordering::Relaxed)));
+            let _ = released.recv();
+            let _ = told.send(flag.load(Ordering::Relaxed));
         });
         // Its thread still waits: without a thread of its own, this line would never be reached.
         assert_eq!(given_up, None);
@@ -64,6 +66,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "in the work")]
     fn a_panic_of_the_work_is_one_of_the_caller() {
-        let _ = abandonable(Cancel::NEVER, |_| panic!("in the work"));
+        let _ = abandonable::<()>(Cancel::NEVER, |_| panic!("in the work"));
     }
 }

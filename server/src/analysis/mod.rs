@@ -19,8 +19,8 @@ use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::{AllCores, OpenError};
 use nprof_engine::vendor::{CallIds, collectives};
 
+use self::abandonable::abandonable;
 use crate::store::{ClockBy, Profile, RankFile};
-use abandonable::abandonable;
 
 /// A failed analysis.
 #[derive(Debug, thiserror::Error)]
