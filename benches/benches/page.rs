@@ -18,6 +18,7 @@ use nprof_benches::page::Page;
 use nprof_benches::source::Source;
 use nprof_engine::base::Interval;
 use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::exec::Work;
 use nprof_engine::native::SegmentFile;
 use nprof_engine::rank::RankView;
 use nprof_engine::tile::{CELLS, Level, TileId};
@@ -93,7 +94,7 @@ fn fullest_tile(segment: &SegmentFile, whole: Interval) -> Result<Vec<u8>> {
     for level in (0..=widest).filter_map(Level::new) {
         let tiles = level.tiles_of(whole);
         let id = TileId { group: 0, level, index: i64::midpoint(*tiles.start(), *tiles.end()) };
-        let bytes = postcard::to_allocvec(&answer::tile(RankView::of(segment), id)?)?;
+        let bytes = postcard::to_allocvec(&answer::tile(RankView::of(segment), id, Work::IN_PLACE)?)?;
         if bytes.len() > largest.len() {
             largest = bytes;
         }

@@ -337,19 +337,21 @@ mod tiles {
     }
 
     fn bytes_of(ns: u32) -> Vec<u8> {
-        let tile = answer::tile(RankView::of(&EVENTS.segment), tile_of(ns)).expect("it was just written");
+        let tile = answer::tile(RankView::of(&EVENTS.segment), tile_of(ns), Work::IN_PLACE)
+            .expect("it was just written");
         postcard::to_allocvec(&tile).expect("it fits")
     }
 
     #[divan::bench(args = CELLS_NS)]
     fn cut(bencher: Bencher, ns: u32) {
         let id = tile_of(ns);
-        bencher.bench(|| answer::tile(RankView::of(&EVENTS.segment), id).is_ok());
+        bencher.bench(|| answer::tile(RankView::of(&EVENTS.segment), id, Work::IN_PLACE).is_ok());
     }
 
     #[divan::bench(args = CELLS_NS)]
     fn pack(bencher: Bencher, ns: u32) {
-        let tile = answer::tile(RankView::of(&EVENTS.segment), tile_of(ns)).expect("it was just written");
+        let tile = answer::tile(RankView::of(&EVENTS.segment), tile_of(ns), Work::IN_PLACE)
+            .expect("it was just written");
         bencher.counter(BytesCount::new(bytes_of(ns).len())).bench(|| {
             let bytes = postcard::to_allocvec(&tile).expect("it fits");
             zstd::bulk::compress(&bytes, ZSTD_LEVEL).expect("it fits")

@@ -74,7 +74,7 @@ fn questions(path: &Path) {
             for group in 0..groups.len() as u32 {
                 for index in level.tiles_of(window) {
                     black_box(
-                        answer::tile(RankView::of(&segment), TileId { group, level, index })
+                        answer::tile(RankView::of(&segment), TileId { group, level, index }, Work::IN_PLACE)
                             .expect("it is readable"),
                     );
                 }
@@ -85,7 +85,7 @@ fn questions(path: &Path) {
     let (_, window) = view(0.001);
     report(
         "window, 0.1 %",
-        time(|| drop(black_box(answer::window(RankView::of(&segment), window, None, 2000)))),
+        time(|| drop(black_box(answer::window(RankView::of(&segment), window, None, 2000, Work::IN_PLACE)))),
     );
     let (_, window) = view(0.1);
     report(

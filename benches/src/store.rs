@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use nprof_engine::base::Interval;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::block::{BlockColumn, BlockValues, ColumnType};
-use nprof_engine::exec::Work;
+use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::model::TrackId;
 use nprof_engine::native::{AllCores, SegmentFile};
 use nprof_engine::query::{self, HitPage, Pattern};
@@ -261,7 +261,7 @@ fn cells(segment: &SegmentFile, engines: &[TrackId], level: Level, whole: Interv
     for &track in engines {
         for index in level.tiles_of(whole) {
             let tile = TileId { group: 0, level, index };
-            for lane in cut(segment, track, tile)? {
+            for lane in cut(segment, track, tile, Cancel::NEVER)? {
                 match lane.content {
                     LaneContent::SliceCells(cells) => {
                         sum.rows += cells.iter().map(|cell| u64::from(cell.content.count)).sum::<u64>();
@@ -303,7 +303,7 @@ fn tiles(segment: &SegmentFile, questions: &Questions, whole: Interval) -> Resul
         NAME,
         "tile",
         &ids,
-        |&id| Ok(answer::tile(RankView::of(segment), id)?),
+        |&id| Ok(answer::tile(RankView::of(segment), id, Work::IN_PLACE)?),
         |_, tile| Answer { rows: tile.lanes.len() as u64, sum: 0 },
     )
 }

@@ -13,6 +13,7 @@
 //! are answered from its bytes:
 //!
 //! ```
+//! use nprof_engine::exec::Work;
 //! use nprof_engine::ingest::{BuildOptions, Builder};
 //! use nprof_engine::model::{Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackSpec};
 //! use nprof_engine::rank::RankView;
@@ -36,9 +37,10 @@
 //!
 //! let segment = Segment::open(bytes)?;
 //! let rank = RankView::of(&segment);
-//! let second = answer::slice(rank, 1)?;
+//! let second = answer::slice(rank, 1, Work::IN_PLACE)?;
 //! assert_eq!((second.slice.start_ps, second.slice.duration_ps), (2_000_000, 500_000));
-//! let tile = answer::tile(rank, TileId { group: 0, level: Level::COARSEST, index: 0 })?;
+//! let id = TileId { group: 0, level: Level::COARSEST, index: 0 };
+//! let tile = answer::tile(rank, id, Work::IN_PLACE)?;
 //! assert_eq!((tile.lanes.len(), tile.names), (1, vec!["matmul".to_owned()]));
 //! # Ok::<(), nprof_engine::base::Error>(())
 //! ```

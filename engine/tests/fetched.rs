@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nprof_engine::base::{Error, Interval, Result};
+use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
     FieldSpec, Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
@@ -99,8 +100,10 @@ fn a_window_takes_few_requests_and_none_twice() {
     let segment = Host::segment(bytes, 4096);
     let host = segment.bytes().fetcher();
     let window = Interval::new(5_000_000, 5_003_000);
-    let found =
-        || query::slice::window(&segment, &[TrackId(1)], window, 10).map(|(found, _)| found[0].slice.row);
+    let found = || {
+        query::slice::window(&segment, &[TrackId(1)], window, 10, Cancel::NEVER)
+            .map(|(found, _)| found[0].slice.row)
+    };
     let row = found().unwrap();
     let asked = host.take_asked();
     assert!(asked.len() < 8 && asked.iter().sum::<u64>() < 2 * len, "{asked:?} of {len} bytes");
@@ -115,7 +118,9 @@ fn a_host_that_is_gone_is_an_error_that_passes() {
     let segment = Host::segment(build(60_000), 4096);
     let host = segment.bytes().fetcher();
     host.is_gone.store(true, Ordering::Relaxed);
-    let window = || query::slice::window(&segment, &[TrackId(1)], Interval::new(5_000_000, 5_003_000), 10);
+    let window = || {
+        query::slice::window(&segment, &[TrackId(1)], Interval::new(5_000_000, 5_003_000), 10, Cancel::NEVER)
+    };
     assert_eq!(window().unwrap_err(), Error::Storage { what: "gone" });
     host.is_gone.store(false, Ordering::Relaxed);
     assert!(!window().unwrap().0.is_empty());
@@ -136,8 +141,10 @@ fn an_overview_of_all_tracks_is_at_the_end() {
     let mut lanes = 0;
     for (group, _) in (0..).zip(&groups) {
         for index in level.tiles_of(whole) {
-            lanes +=
-                answer::tile(RankView::of(&segment), TileId { group, level, index }).unwrap().lanes.len();
+            lanes += answer::tile(RankView::of(&segment), TileId { group, level, index }, Work::IN_PLACE)
+                .unwrap()
+                .lanes
+                .len();
         }
     }
     assert!(lanes as i64 > TRACKS, "{lanes} lanes");

@@ -149,11 +149,15 @@ fn ask_everything(segment: &Segment<Vec<u8>>) {
     let _ = segment.anatomy();
     let _ = answer::search(rank, &Pattern::text("a"), HitPage::first(10), Work::IN_PLACE);
     let _ = answer::selection(rank, span, None, Work::IN_PLACE);
-    let _ = answer::window(rank, span, None, 100);
+    let _ = answer::window(rank, span, None, 100, Work::IN_PLACE);
     let _ = answer::summary(rank, 0, Work::IN_PLACE);
-    let _ = answer::slice(rank, 0);
+    let _ = answer::slice(rank, 0, Work::IN_PLACE);
     for level in [0, 8, 20] {
-        let _ = answer::tile(rank, TileId { group: 0, level: Level::new(level).unwrap(), index: 0 });
+        let _ = answer::tile(
+            rank,
+            TileId { group: 0, level: Level::new(level).unwrap(), index: 0 },
+            Work::IN_PLACE,
+        );
     }
 }
 

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use nprof_engine::base::Interval;
+use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit};
 use nprof_engine::query::{self, Direction, SliceAt};
@@ -74,7 +75,7 @@ impl Stage {
     }
 
     fn step(&self, from: &SliceAt, direction: Direction, closed: &[TrackId]) -> Option<SliceAt> {
-        query::neighbour::step(&self.segment, from.slice.row, direction, closed).unwrap()
+        query::neighbour::step(&self.segment, from.slice.row, direction, closed, Cancel::NEVER).unwrap()
     }
 }
 

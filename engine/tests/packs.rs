@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use nprof_engine::base::{Error, Interval, Time};
 use nprof_engine::block::rate;
-use nprof_engine::exec::Work;
+use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
     FieldId, FieldSpec, Form, NameId, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec,
@@ -151,7 +151,7 @@ fn expected(slices: &[Given]) -> Vec<Row> {
 fn found(segment: &Segment<Vec<u8>>, track: TrackId) -> Vec<Row> {
     let mut rows = Vec::new();
     for slice in tile::slices_in(segment, track, ALL).unwrap() {
-        let detail = answer::slice(RankView::of(segment), slice.row).unwrap();
+        let detail = answer::slice(RankView::of(segment), slice.row, Work::IN_PLACE).unwrap();
         let (mut size, mut rate, mut text) = (None, None, None);
         for field in &detail.fields {
             match &field.value {
@@ -218,7 +218,7 @@ proptest! {
             let mut starting = 0;
             for index in level.tiles_of(Interval::new(0, 1_100_000)) {
                 let id = TileId { group: 0, level, index };
-                for lane in cut(&segment, track, id).unwrap() {
+                for lane in cut(&segment, track, id, Cancel::NEVER).unwrap() {
                     starting += match lane.content {
                         LaneContent::Slices(slices) => {
                             slices.iter().filter(|slice| slice.start_ps >= id.interval().start.0).count()

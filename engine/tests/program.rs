@@ -292,7 +292,7 @@ fn a_pyramid_has_the_first_rows_however_small_their_group_was() {
     let whole = Interval::new(executed[0].start_ps, executed[executed.len() - 1].start_ps + 1);
     let mut starting = 0;
     for index in level.tiles_of(whole) {
-        for lane in cut(&segment, TRACK, TileId { group: 0, level, index }).unwrap() {
+        for lane in cut(&segment, TRACK, TileId { group: 0, level, index }, Cancel::NEVER).unwrap() {
             let LaneContent::SliceCells(cells) = lane.content else { continue };
             for cell in cells {
                 starting += cell.content.count as usize;

@@ -9,11 +9,14 @@ use nprof_engine::model::{
     FieldSpec, Form, Nesting, Sink, SliceRecord, TableId, TableKind, TableSpec, TrackId, TrackSpec, Unit,
     Value,
 };
-use nprof_engine::query::{self, RowFilter};
+use nprof_engine::query::{self, HitPage, HitPlace, Pattern, RowFilter, Syntax};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
+use nprof_engine::wire::allowance::TOO_LARGE;
+use nprof_engine::wire::answer;
 use nprof_engine::wire::detail::FieldContent;
+use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::rows::{
     ColumnValues, Presence, RowColumn, RowColumnRole, RowsWanted, TableRows, table_rows,
 };
@@ -198,4 +201,41 @@ fn cancelled_work_ends() {
     for table in ["slice", "counter", "side"] {
         assert_eq!(table_rows(RankView::of(&segment), table, ALL, work), Err(Error::Cancelled), "{table}");
     }
+}
+
+/// An answer repeats the name of each slice.
+#[test]
+fn an_answer_of_long_names_is_refused_and_a_part_of_it_is_not() {
+    const NAME_BYTES: usize = 1 << 20;
+    const SLICES: i64 = 300;
+    let scratch = MemoryScratch::default();
+    let mut bytes = Vec::new();
+    let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
+    let (name, kind) = ("slice".to_owned(), TableKind::Slices);
+    let spec = TableSpec { name, kind, name_key: String::new(), doc: String::new() };
+    let table = builder.table(spec).unwrap();
+    let track = builder.track(TrackSpec::slices("a", None, table, Nesting::Concurrent, 0)).unwrap();
+    let name = builder.name(&"long ".repeat(NAME_BYTES / 5)).unwrap();
+    for start_ps in 0..SLICES {
+        let (duration_ps, form, fields) = (1, Form::Complete, &[][..]);
+        builder.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields }).unwrap();
+    }
+    builder.finish().unwrap();
+    assert!(bytes.len() < 1 << 20, "a small file: {}", bytes.len());
+    let segment = Segment::open(bytes).unwrap();
+    let rank = RankView::of(&segment);
+    let window = |end_ps| {
+        let window = answer::window(rank, Interval::new(0, end_ps), None, 100_000, Work::IN_PLACE);
+        window.map(|events| events.slices.len())
+    };
+    assert_eq!(window(SLICES), Err(TOO_LARGE));
+    assert_eq!(window(100), Ok(100));
+    let pattern = Pattern::new("long", Syntax::Text).unwrap();
+    let page = |limit| HitPage::after(HitPlace { start_ps: 0, row: 0 }, limit);
+    let search = |limit| answer::search(rank, &pattern, page(limit), Work::IN_PLACE);
+    assert_eq!(search(1_000).map(|found| found.hits.len()), Err(TOO_LARGE));
+    assert_eq!(search(100).map(|found| found.hits.len()), Ok(100));
+    assert_eq!(Refusal::from(TOO_LARGE).kind, RefusalKind::BadQuestion);
+    // Columns have each text once.
+    assert_eq!(ask(&segment, "slice", ALL).rows, 300);
 }

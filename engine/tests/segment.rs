@@ -154,7 +154,7 @@ proptest! {
         let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
         for (at, track) in (0..3).map(|at| (at, TrackId(at as u32 + 1))) {
             for slice in tile::slices_in(&segment, track, all).unwrap() {
-                let detail = answer::slice(RankView::of(&segment), slice.row).unwrap();
+                let detail = answer::slice(RankView::of(&segment), slice.row, Work::IN_PLACE).unwrap();
                 let field = |name: &str| detail.fields.iter().find(|f| f.name == name).map(|f| format!("{:?}", f.value));
                 found.push((
                     key(at, slice.start_ps, slice.duration_ps, &detail.slice.name),
@@ -185,7 +185,7 @@ proptest! {
         let window = Interval::new(from, from + width);
         let inside: Vec<&Given> =
             slices.iter().filter(|g| window.overlaps(g.start_ps, g.start_ps + g.duration_ps)).collect();
-        let (found, truncated) = query::slice::window(&segment, &ids(&segment), window, 1000).unwrap();
+        let (found, truncated) = query::slice::window(&segment, &ids(&segment), window, 1000, Cancel::NEVER).unwrap();
         prop_assert_eq!((found.len(), truncated), (inside.len(), false));
         let selection = query::selection::select(&segment, &ids(&segment), window, Work::IN_PLACE).unwrap();
         prop_assert_eq!(selection.count, inside.len() as u64);
@@ -217,7 +217,7 @@ proptest! {
         let plain = regex_automata::meta::Regex::new(&format!("{case}{pattern}")).unwrap();
         let mut expected = Vec::new();
         for row in 0..u32::try_from(slices.len()).unwrap() {
-            let detail = answer::slice(RankView::of(&segment), row).unwrap();
+            let detail = answer::slice(RankView::of(&segment), row, Work::IN_PLACE).unwrap();
             let has_text = |field: &FieldContent| matches!(field, FieldContent::Text(text) if plain.is_match(text));
             if plain.is_match(&detail.slice.name) {
                 expected.push((detail.slice.start_ps, row, "name"));
@@ -296,7 +296,7 @@ fn a_stored_tile_is_the_aggregate_of_its_slices() {
 fn check_tile(segment: &Segment<Vec<u8>>, track: TrackId, id: TileId) -> Result<(), TestCaseError> {
     let span = id.interval();
     let slices = tile::slices_in(segment, track, span).unwrap();
-    for lane in cut(segment, track, id).unwrap() {
+    for lane in cut(segment, track, id, Cancel::NEVER).unwrap() {
         let of_lane: Vec<_> = slices.iter().filter(|slice| slice.lane == lane.lane).collect();
         match lane.content {
             LaneContent::Slices(found) => prop_assert_eq!(found.len(), of_lane.len()),
@@ -407,8 +407,8 @@ fn a_newer_version_says_upgrade() {
 fn an_empty_rank_has_an_empty_timeline() {
     let segment = Segment::open(build(&[], BuildOptions::default())).unwrap();
     assert_eq!(query::slice::tracks(&segment, None), []);
-    assert!(matches!(answer::slice(RankView::of(&segment), 0), Err(Error::Invalid { .. })));
-    assert!(matches!(answer::slice(RankView::of(&segment), 99), Err(Error::Invalid { .. })));
+    assert!(matches!(answer::slice(RankView::of(&segment), 0, Work::IN_PLACE), Err(Error::Invalid { .. })));
+    assert!(matches!(answer::slice(RankView::of(&segment), 99, Work::IN_PLACE), Err(Error::Invalid { .. })));
 }
 
 #[test]
@@ -432,7 +432,10 @@ fn the_ends_of_time_are_within_reach() {
     for level in (0..=Level::COARSEST.number()).filter_map(Level::new) {
         for time in [-far, -1, 0, far] {
             let index = *level.tiles_of(Interval::new(time, time + 1)).start();
-            assert!(answer::tile(RankView::of(&segment), TileId { group: 0, level, index }).is_ok());
+            assert!(
+                answer::tile(RankView::of(&segment), TileId { group: 0, level, index }, Work::IN_PLACE)
+                    .is_ok()
+            );
         }
     }
 }

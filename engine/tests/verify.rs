@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 
 use nprof_engine::base::Error;
+use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
     FieldSpec, Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackSpec, Value,
@@ -197,8 +198,8 @@ fn what_is_not_damaged_stays_readable() {
 
     // A row of another block of the same track is as in the intact segment.
     assert_eq!(
-        answer::slice(RankView::of(&damaged), 3).unwrap(),
-        answer::slice(RankView::of(&segment), 3).unwrap()
+        answer::slice(RankView::of(&damaged), 3, Work::IN_PLACE).unwrap(),
+        answer::slice(RankView::of(&segment), 3, Work::IN_PLACE).unwrap()
     );
     // So is a tile of another track.
     let other = *tracks.last().unwrap();
@@ -206,10 +207,13 @@ fn what_is_not_damaged_stays_readable() {
     let start = segment.footer().tracks[other.0 as usize].start_ps;
     let level = Level::for_cell_ps(1_000_000.0);
     let tile = TileId { group: 0, level, index: level.cell_of(nprof_engine::base::Time(start)) / 512 };
-    assert_eq!(cut(&damaged, other, tile).unwrap(), cut(&segment, other, tile).unwrap());
+    assert_eq!(
+        cut(&damaged, other, tile, Cancel::NEVER).unwrap(),
+        cut(&segment, other, tile, Cancel::NEVER).unwrap()
+    );
     // A row of the damaged block is refused, and the error leads to the block's name.
     let row = segment.footer().tracks[tracks[0].0 as usize].rows - 1;
-    let Err(error) = answer::slice(RankView::of(&damaged), row) else {
+    let Err(error) = answer::slice(RankView::of(&damaged), row, Work::IN_PLACE) else {
         panic!("row {row} is in the damaged block")
     };
     assert_eq!(query::part::name_of(&damaged, error), Some(name));

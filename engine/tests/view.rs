@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use nprof_engine::base::Interval;
+use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit};
 use nprof_engine::segment::Segment;
@@ -67,7 +68,7 @@ fn check(rows: i64) {
         assert!(finest <= level.number(), "{rows} rows: {finest} is coarser than the view's {level:?}");
         let mut starting = 0;
         for index in level.tiles_of(span) {
-            for lane in cut(&segment, track, TileId { group: 0, level, index }).unwrap() {
+            for lane in cut(&segment, track, TileId { group: 0, level, index }, Cancel::NEVER).unwrap() {
                 match lane.content {
                     LaneContent::SliceCells(cells) => {
                         starting += cells.iter().map(|cell| i64::from(cell.content.count)).sum::<i64>();
@@ -113,7 +114,11 @@ fn blocks_that_stay_decoded_change_no_tile() {
             let tile = TileId { group: 0, level, index };
             for track in [0, 1, 0].map(TrackId) {
                 let fresh = Segment::open(bytes.clone()).unwrap();
-                assert_eq!(cut(&kept, track, tile), cut(&fresh, track, tile), "{track:?} {tile:?}");
+                assert_eq!(
+                    cut(&kept, track, tile, Cancel::NEVER),
+                    cut(&fresh, track, tile, Cancel::NEVER),
+                    "{track:?} {tile:?}"
+                );
             }
         }
     }

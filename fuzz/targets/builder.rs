@@ -54,11 +54,11 @@ fuzz_target!(|bytes: &[u8]| {
 fn questions(segment: &Segment<Vec<u8>>) {
     let view = RankView::of(segment);
     let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
-    answer::window(view, all, None, 100).expect("the segment is whole");
+    answer::window(view, all, None, 100, Work::IN_PLACE).expect("the segment is whole");
     for group in 0..u32::try_from(groups(segment.footer()).0.len()).unwrap_or(0) {
         for level in [0, 10, 20, 40] {
             let id = TileId { group, level: Level::new(level).expect("a grid has it"), index: 0 };
-            answer::tile(view, id).expect("the segment is whole");
+            answer::tile(view, id, Work::IN_PLACE).expect("the segment is whole");
         }
     }
     let page = HitPage::first(10);

@@ -1,7 +1,9 @@
 //! State that all requests share: the store, open segments, cached tiles and running ingests.
 
+use std::collections::HashMap;
+use std::future::pending;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use nprof_engine::exec::Work;
 use nprof_engine::native::{SegmentFile, StoredFile};
@@ -17,11 +19,14 @@ use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::summary::Summary;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use tokio::sync::Semaphore;
 
+use crate::analysis::apart;
 use crate::analysis::joint::{self, Joint};
-use crate::child::IngestProcess;
+use crate::child::{Ended, IngestProcess};
 use crate::http::error::ApiError;
 use crate::http::turns::Turns;
+use crate::ingest::IngestError;
 use crate::jobs::Jobs;
 use crate::store::{Profile, RankFile, Store};
 use crate::summary::{stored, summary_of};
@@ -34,6 +39,11 @@ use crate::work::Meter;
 const MAX_SEGMENTS: usize = 64;
 /// Limit of open joint segments, one a profile.
 const MAX_JOINTS: usize = 16;
+/// Limit of the decoded lists and texts of all open segments together, in bytes. Those of a segment
+/// grow with the questions about it.
+const MAX_LIST_BYTES: u64 = 1 << 30;
+/// Limit of remembered comparisons that failed.
+const MAX_FAILED: usize = 64;
 /// Limit of the tile cache, in bytes. A screen needs some hundred tiles of about 10 KiB.
 const TILE_CACHE_BYTES: u64 = 64 << 20;
 /// Cost of a cached tile beyond its own bytes.
@@ -50,8 +60,19 @@ struct Shared {
     summaries: Cache<SegmentKey, Arc<Summary>>,
     /// Joint segments by their paths, which change with their contents.
     joints: Cache<PathBuf, Arc<Joint>>,
+    /// Comparisons that would fail again, by the paths of their joint segments.
+    failed: Mutex<HashMap<PathBuf, Refusal>>,
+    process: IngestProcess,
+    /// Permit to compare the ranks of a profile. A comparison can take as much memory as an ingest.
+    comparing: Semaphore,
     jobs: Jobs,
     turns: Turns,
+}
+
+/// An open segment.
+enum Open {
+    Rank(SegmentKey),
+    Joint(PathBuf),
 }
 
 /// Path of a segment's file, and its content id in the manifest. A replaced profile keeps its path.
@@ -80,13 +101,16 @@ impl App {
     #[must_use]
     pub fn new(store: Arc<Store>, process: IngestProcess) -> Self {
         let items = usize::try_from(TILE_CACHE_BYTES >> 13).unwrap_or(usize::MAX);
-        let jobs = Jobs::new(Arc::clone(&store), process);
+        let jobs = Jobs::new(Arc::clone(&store), process.clone());
         Self(Arc::new(Shared {
             store,
             segments: Cache::new(MAX_SEGMENTS),
             tiles: Cache::with_weighter(items, TILE_CACHE_BYTES, ByBytes),
             summaries: Cache::new(MAX_SEGMENTS),
             joints: Cache::new(MAX_JOINTS),
+            failed: Mutex::default(),
+            process,
+            comparing: Semaphore::new(1),
             jobs,
             turns: Turns::of_machine(),
         }))
@@ -132,6 +156,7 @@ impl App {
     }
 
     fn segment(&self, profile: &Profile, file: &RankFile) -> Result<Arc<SegmentFile>, Refusal> {
+        self.close_some();
         let path = profile.dir.join(&file.file);
         let key = (path, file.content.clone());
         self.0.segments.get_or_insert_with(&key, || {
@@ -143,16 +168,78 @@ impl App {
         })
     }
 
-    /// The joint segment of a profile. It is computed once, even if several requests ask at the
-    /// same time. Blocks.
-    fn joint(&self, profile: &Profile) -> Result<Arc<Joint>, Refusal> {
-        self.0.joints.get_or_insert_with(&joint::path_of(profile), || {
-            joint::of_profile(profile, &Meter::default()).map(Arc::new).map_err(|error| {
-                tracing::error!("{error}");
-                let name = profile.manifest.slug();
-                Refusal::new(RefusalKind::Damaged, format!("profile \"{name}\": {}", error.without_path()))
-            })
-        })
+    /// Closes open segments until the lists and texts of those that stay open are within the limit.
+    /// The largest goes first. Questions that use it keep it until they end.
+    fn close_some(&self) {
+        let Shared { segments, joints, .. } = &*self.0;
+        let of_ranks = segments.iter().map(|(key, segment)| (segment.kept_bytes(), Open::Rank(key)));
+        let of_all = joints.iter().map(|(path, joint)| (joint.segment.kept_bytes(), Open::Joint(path)));
+        for largest in beyond(MAX_LIST_BYTES, of_ranks.chain(of_all).collect()) {
+            match largest {
+                Open::Rank(key) => drop(segments.remove(&key)),
+                Open::Joint(path) => drop(joints.remove(&path)),
+            }
+        }
+    }
+
+    /// Compares the ranks of the profile, if this is a question about all of them and nobody has
+    /// compared them. Several requests wait for one process. It ends when nobody waits any more.
+    ///
+    /// # Errors
+    /// If there is no such profile, or its ranks cannot be compared.
+    pub async fn compare(&self, id: &RankId) -> Result<(), ApiError> {
+        if id.rank != ALL_RANKS {
+            return Ok(());
+        }
+        let (app, name) = (self.clone(), id.profile.clone());
+        let uncompared = tokio::task::spawn_blocking(move || app.uncompared(&name)).await??;
+        let Some(profile) = uncompared else { return Ok(()) };
+        let path = joint::path_of(&profile);
+        let compare = async {
+            let _permit = self.0.comparing.acquire().await;
+            let meter = Meter::default();
+            let compared = apart::compared(&self.0.store, &self.0.process, &profile, &meter, pending()).await;
+            compared.map(Arc::new).map_err(|error| self.not_compared(&profile, &error))
+        };
+        self.0.joints.get_or_insert_async(&path, compare).await?;
+        Ok(())
+    }
+
+    /// The profile, if its ranks must be compared first. Blocks.
+    fn uncompared(&self, name: &str) -> Result<Option<Profile>, ApiError> {
+        let profile = self.store().find(name)?;
+        if !joint::is_for(&profile) || self.kept_joint(&profile).is_some() {
+            return Ok(None);
+        }
+        let failed = self.0.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        match failed.get(&joint::path_of(&profile)) {
+            Some(refusal) => Err(refusal.clone().into()),
+            None => Ok(Some(profile)),
+        }
+    }
+
+    /// The refusal of a comparison that failed. One that fails at a limit fails each time, so it is
+    /// not repeated.
+    fn not_compared(&self, profile: &Profile, error: &IngestError) -> ApiError {
+        let name = profile.manifest.slug();
+        let reason = match error {
+            IngestError::Ended(ended) => ended.to_string(),
+            error => error.to_string(),
+        };
+        let refusal = Refusal::new(
+            RefusalKind::Damaged,
+            format!(
+                "the ranks of \"{name}\" cannot be compared: {reason}; `nprof ranks {name}` has no limits"
+            ),
+        );
+        if matches!(error, IngestError::Ended(Ended::GaveUp(_) | Ended::OutOfTime)) {
+            let mut failed = self.0.failed.lock().unwrap_or_else(PoisonError::into_inner);
+            if failed.len() >= MAX_FAILED {
+                failed.clear();
+            }
+            failed.insert(joint::path_of(profile), refusal.clone());
+        }
+        refusal.into()
     }
 
     /// The joint segment of a profile, if nothing must be computed.
@@ -188,13 +275,6 @@ impl App {
         }
     }
 
-    /// Whether a rank can be opened without an analysis of all ranks. Blocks for opening a file.
-    #[must_use]
-    pub fn is_ready(&self, id: &RankId) -> bool {
-        let profile = (id.rank == ALL_RANKS).then(|| self.store().find(&id.profile).ok()).flatten();
-        profile.is_none_or(|profile| !joint::is_for(&profile) || self.kept_joint(&profile).is_some())
-    }
-
     /// The frame of a tile, if it is in the cache.
     #[must_use]
     pub fn kept_tile(&self, key: &TileKey) -> Option<Arc<[u8]>> {
@@ -212,6 +292,20 @@ impl App {
     ) -> Result<Arc<[u8]>, ApiError> {
         self.0.tiles.get_or_insert_with(key, cut)
     }
+}
+
+/// The largest of these sizes, until the others are within the limit.
+fn beyond<K>(limit: u64, mut of: Vec<(u64, K)>) -> Vec<K> {
+    let mut sum = of.iter().fold(0_u64, |sum, (bytes, _)| sum.saturating_add(*bytes));
+    of.sort_by_key(|(bytes, _)| *bytes);
+    let mut largest = Vec::new();
+    while sum > limit
+        && let Some((bytes, key)) = of.pop()
+    {
+        sum = sum.saturating_sub(bytes);
+        largest.push(key);
+    }
+    largest
 }
 
 /// All methods block.
@@ -236,7 +330,9 @@ impl ask::Store for App {
         let RankId { profile: slug, rank } = id;
         let profile = self.store().find(slug).map_err(ApiError::from)?;
         if *rank == ALL_RANKS && joint::is_for(&profile) {
-            let joint = self.joint(&profile)?;
+            self.close_some();
+            let gone = || Refusal::new(RefusalKind::Replaced, "the profile has been changed; load it again");
+            let joint = self.kept_joint(&profile).ok_or_else(gone)?;
             let (file, segment) = (joint.file.clone(), Arc::clone(&joint.segment));
             return Ok(OpenRank { app: self.clone(), asked_for: slug.clone(), profile, file, segment });
         }
@@ -303,5 +399,19 @@ impl Rank for OpenRank {
             "; `nprof verify {}` lists all damage; to repair it, ingest the trace again with --force",
             self.asked_for
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_segments_are_closed_first_and_no_more_than_needed() {
+        let sizes = || vec![(10, "a"), (60, "b"), (30, "c")];
+        assert_eq!(beyond(100, sizes()), [""; 0]);
+        assert_eq!(beyond(99, sizes()), ["b"]);
+        assert_eq!(beyond(20, sizes()), ["b", "c"]);
+        assert_eq!(beyond(0, sizes()), ["b", "c", "a"]);
     }
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use nprof_engine::wire::job::{JobReport, JobState};
 use tokio::sync::{Semaphore, watch};
 
+use crate::analysis::{apart, joint};
 use crate::child::{IngestProcess, Order, Outcome};
 use crate::http::error::ApiError;
 use crate::ingest::{self, IngestError, Settings, Staged};
@@ -92,7 +93,11 @@ impl Jobs {
                 }
                 None => Err(IngestError::Cancelled),
             };
+            let (store, process) = (Arc::clone(&ingest.store), ingest.process.clone());
             let outcome = ingest.publish(read, Arc::clone(&running)).await;
+            if let Ok(profile) = &outcome {
+                compare(&store, &process, profile, &running).await;
+            }
             let outcome = outcome.map_err(|error| Arc::new(error.with_file_names()));
             running.phase.send_replace(Phase::Ended(outcome));
             drop(permit);
@@ -152,10 +157,29 @@ impl Ingest {
                     let staged = Staged { manifest: upload.left()?, staging: upload };
                     ingest::publish(&store, &staged, &settings, &job.meter)?
                 }
+                Outcome::Compared(_) => return Err(IngestError::Died),
             };
             Ok(ingested.profile)
         });
         published.await.unwrap_or(Err(IngestError::Died))
+    }
+}
+
+/// Compares the ranks of a new profile for the first viewer. Whoever asks later computes what is
+/// missing, so a failure is no error of the job.
+async fn compare(store: &Arc<Store>, process: &IngestProcess, profile: &Profile, job: &Job) {
+    if !joint::is_for(profile) {
+        return;
+    }
+    job.meter.begin(Stage::Analysing, 0);
+    match apart::compared(store, process, profile, &job.meter, job.cancelled()).await {
+        Ok(_) | Err(IngestError::Cancelled) => {}
+        Err(error) => {
+            let name = profile.manifest.slug();
+            tracing::warn!(
+                "the ranks of \"{name}\" are not compared ({error}); `nprof ranks {name}` has no limits"
+            );
+        }
     }
 }
 

@@ -5,13 +5,12 @@
 //! file, or a file of another segment or version, is never used: the metrics are computed again and
 //! the file is replaced. A lost file costs only time.
 
-use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use nprof_engine::base::Result;
 use nprof_engine::exec::Work;
-use nprof_engine::native::{AtomicFile, SegmentFile};
+use nprof_engine::native::{AtomicFile, SegmentFile, read_regular};
 use nprof_engine::wire::answer;
 use nprof_engine::wire::summary::Summary;
 
@@ -84,12 +83,11 @@ fn head(content: &str, message: &[u8]) -> String {
 }
 
 fn read(path: &Path, content: &str) -> Kept {
-    match fs::metadata(path) {
-        Err(_) => return Kept::None,
-        Ok(meta) if meta.len() > MAX_BYTES => return Kept::Damaged,
-        Ok(_) => {}
-    }
-    let Ok(bytes) = fs::read(path) else { return Kept::Damaged };
+    let bytes = match read_regular(path, MAX_BYTES) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Kept::None,
+        Err(_) => return Kept::Damaged,
+    };
     let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else { return Kept::Damaged };
     let (line, message) = bytes.split_at(end + 1);
     if line == head(content, message).as_bytes() {
@@ -118,6 +116,8 @@ fn write(path: &Path, content: &str, summary: &Summary) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use nprof_engine::wire::detail::FieldContent;
     use nprof_engine::wire::summary::{Metric, MetricGroup};
 

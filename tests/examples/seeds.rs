@@ -205,13 +205,15 @@ fn messages(segments: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
         for group in 0..u32::try_from(segment.footer().tracks.len())?.min(4) {
             for level in [0, 12, 24] {
                 let Some(level) = Level::new(level) else { continue };
-                let Ok(tile) = answer::tile(RankView::of(&segment), TileId { group, level, index: 0 }) else {
+                let Ok(tile) =
+                    answer::tile(RankView::of(&segment), TileId { group, level, index: 0 }, Work::IN_PLACE)
+                else {
                     continue;
                 };
                 messages.push(postcard::to_allocvec(&tile)?);
             }
         }
-        messages.push(postcard::to_allocvec(&answer::slice(RankView::of(&segment), 0)?)?);
+        messages.push(postcard::to_allocvec(&answer::slice(RankView::of(&segment), 0, Work::IN_PLACE)?)?);
         messages.push(postcard::to_allocvec(&answer::summary(RankView::of(&segment), 0, Work::IN_PLACE)?)?);
     }
     let packed: Vec<Vec<u8>> = messages

@@ -9,7 +9,7 @@
 use std::path::PathBuf;
 
 use nprof_engine::base::Interval;
-use nprof_engine::exec::Work;
+use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
     EngineKind, FieldId, FieldSpec, Form, Identity, Nesting, RankInfo, Role, Sink, SliceRecord, TableId,
@@ -182,10 +182,11 @@ fn check(segment: Segment<Vec<u8>>, rows: i64) {
     // The first of the short tracks has one row, the second two, and so on.
     assert_eq!(all.count, given + 15);
     let (found, _) =
-        query::slice::window(&segment, &tracks, Interval::new(50_000_000, 51_000_000), 100).unwrap();
+        query::slice::window(&segment, &tracks, Interval::new(50_000_000, 51_000_000), 100, Cancel::NEVER)
+            .unwrap();
     let names: Vec<&str> = found.iter().map(|at| segment.text(at.name()).unwrap()).collect();
     assert_eq!(names, ["LDWEIGHTS", "ACTIVATE"]);
-    let detail = answer::slice(RankView::of(&segment), found[0].slice.row).unwrap();
+    let detail = answer::slice(RankView::of(&segment), found[0].slice.row, Work::IN_PLACE).unwrap();
     assert_eq!((detail.predecessors.len(), detail.successors.len()), (1, 1));
     let matches =
         query::search::find(&segment, &Pattern::text("operand 50"), HitPage::first(1_000), Work::IN_PLACE)
@@ -210,7 +211,7 @@ fn check_packs(segment: &Segment<Vec<u8>>) {
         let slices = tile::slices_in(segment, track, Interval::new(0, i64::MAX / 4)).unwrap();
         for (row, slice) in slices.iter().enumerate() {
             assert_eq!(slice.start_ps, row as i64 * 1_000);
-            let detail = answer::slice(RankView::of(segment), slice.row).unwrap();
+            let detail = answer::slice(RankView::of(segment), slice.row, Work::IN_PLACE).unwrap();
             let rate = nprof_engine::block::rate(64 + row as i64 * 100, slice.duration_ps);
             let is_rate =
                 |field: &&FieldValue| field.name == "rate" && field.value == FieldContent::Float(rate);

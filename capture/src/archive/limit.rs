@@ -1,5 +1,7 @@
 //! Limits for unpacking. A small hostile file must fill neither memory nor disk.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 /// Most packings and archives around a file. `job.tar.gz` with `rank_0.json.gz` inside has three.
 pub const MAX_DEPTH: usize = 3;
 
@@ -12,7 +14,7 @@ pub const MAX_NAME_CHARS: usize = 1_024;
 /// Most bytes of the spool that one opened file can take.
 pub const MAX_SPOOLED: u64 = 64 << 30;
 
-/// Every file may unpack to this many bytes.
+/// Every file may unpack to this many bytes, and all archives of an ingest together.
 const MIN_UNPACKED: u64 = 1 << 30;
 
 /// Largest ratio of unpacked to packed bytes for a file that is unpacked while it is read. A trace
@@ -33,4 +35,46 @@ pub fn streamed(packed_len: u64) -> u64 {
 #[must_use]
 pub fn spooled(packed_len: u64) -> u64 {
     packed_len.saturating_mul(MAX_SPOOLED_RATIO).clamp(MIN_UNPACKED, MAX_SPOOLED)
+}
+
+/// Bytes of disk that all archives of an ingest may unpack to together. Each opened file adds what
+/// its own bytes allow. So an archive of many small archives gets no more than its own length
+/// allows.
+#[derive(Debug)]
+pub struct Allowance(AtomicU64);
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self::of(MIN_UNPACKED)
+    }
+}
+
+impl Allowance {
+    /// An allowance that begins with this many bytes.
+    #[must_use]
+    pub fn of(bytes: u64) -> Self {
+        Self(AtomicU64::new(bytes))
+    }
+
+    /// Adds what a file of this length allows.
+    pub fn add_file(&self, packed_len: u64) {
+        let bytes = packed_len.saturating_mul(MAX_SPOOLED_RATIO).min(MAX_SPOOLED);
+        self.update(|left| left.saturating_add(bytes));
+    }
+
+    /// Bytes that are left.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+
+    /// Takes bytes.
+    pub fn take(&self, bytes: u64) {
+        self.update(|left| left.saturating_sub(bytes));
+    }
+
+    fn update(&self, change: impl Fn(u64) -> u64) {
+        // The closure always returns a value, so this cannot fail.
+        let _ = self.0.fetch_update(Relaxed, Relaxed, |left| Some(change(left)));
+    }
 }

@@ -19,6 +19,7 @@ use std::io::{self, Read};
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
+use self::limit::Allowance;
 use self::unpack::{Layer, Unpacked};
 use crate::inputs::{Candidate, FileHead, Found, Packing, Refusal};
 use crate::probe::HEAD_LEN;
@@ -81,6 +82,16 @@ pub trait Spool {
     /// # Errors
     /// If reading fails, or the storage is full.
     fn keep(&self, unpacked: &mut dyn Read) -> io::Result<Held>;
+
+    /// The allowance that all files opened with this storage share. `None` gives each its own.
+    fn allowance(&self) -> Option<&Allowance> {
+        None
+    }
+
+    /// Whether nobody wants the files any more. What is not opened yet is left out then.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
 }
 
 /// Storage in memory.
@@ -138,7 +149,10 @@ pub struct Opened {
 /// as a whole.
 #[must_use]
 pub fn open(name: &str, bytes: FileBytes, spool: &dyn Spool) -> Opened {
-    let mut opening = Opening { spool, leaves: Vec::new(), is_archive: false, spooled_len: 0 };
+    let own = Allowance::default();
+    let allowance = spool.allowance().unwrap_or(&own);
+    allowance.add_file(bytes.len() as u64);
+    let mut opening = Opening { spool, allowance, leaves: Vec::new(), is_archive: false };
     opening.look(Item { name: name.to_owned(), packed: bytes, layers: Vec::new(), depth: 0 });
     Opened { leaves: opening.leaves, is_archive: opening.is_archive }
 }
@@ -154,13 +168,16 @@ struct Item {
 
 struct Opening<'s> {
     spool: &'s dyn Spool,
+    allowance: &'s Allowance,
     leaves: Vec<Leaf>,
     is_archive: bool,
-    spooled_len: u64,
 }
 
 impl Opening<'_> {
     fn look(&mut self, item: Item) {
+        if self.spool.is_cancelled() {
+            return;
+        }
         let head = match head(&item) {
             Ok(head) => head,
             Err(refusal) => return self.refuse(item, refusal),
@@ -214,12 +231,11 @@ impl Opening<'_> {
     /// Unpacks a file into the spool as a whole.
     fn spooled(&mut self, item: &Item) -> Result<FileBytes, Refusal> {
         let mut unpacked = item.reader();
-        unpacked.limit(
-            limit::spooled(item.packed.len() as u64).min(limit::MAX_SPOOLED.saturating_sub(self.spooled_len)),
-        );
-        let held = self.spool.keep(&mut unpacked).map_err(|error| unpacked.refusal(&error))?;
-        let bytes = FileBytes::new(held);
-        self.spooled_len += bytes.len() as u64;
+        unpacked.limit(limit::spooled(item.packed.len() as u64).min(self.allowance.left()));
+        let kept = self.spool.keep(&mut unpacked);
+        // A failure counts as well: it has cost the time, and others must not repeat it.
+        self.allowance.take(unpacked.unpacked_len());
+        let bytes = FileBytes::new(kept.map_err(|error| unpacked.refusal(&error))?);
         if let Some(damage) = unpacked.damage() {
             // The entries before the damage are good.
             let refusal = Refusal::damaged(damage.what.clone(), damage.place());

@@ -186,6 +186,64 @@ fn a_bomb_ends_at_its_limit() {
     assert_eq!(limit::streamed(1 << 30), 10_000 << 30);
 }
 
+/// Counts what is unpacked, and keeps nothing of it.
+struct Counting {
+    allowance: Allowance,
+    kept_bytes: std::cell::Cell<u64>,
+}
+
+impl Spool for Counting {
+    fn keep(&self, unpacked: &mut dyn Read) -> io::Result<Held> {
+        let kept = io::copy(unpacked, &mut io::sink());
+        self.kept_bytes.set(self.kept_bytes.get() + kept.as_ref().unwrap_or(&0));
+        kept?;
+        Ok(Arc::new(Vec::<u8>::new()))
+    }
+
+    fn allowance(&self) -> Option<&Allowance> {
+        Some(&self.allowance)
+    }
+}
+
+#[test]
+fn archives_in_an_archive_share_its_allowance() {
+    let inner = zstd(&tar(&[("a.json", &[b' '; 1 << 20])]));
+    let names: Vec<String> = (0..32).map(|at| format!("{at}.tar.zst")).collect();
+    let entries: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &inner[..])).collect();
+    let outer = zip(&entries);
+    let spool = Counting { allowance: Allowance::of(1 << 20), kept_bytes: 0.into() };
+    let opened = open("x.zip", FileBytes::new(Arc::new(outer.clone())), &spool);
+    let most = (1 << 20) + 1_100 * outer.len() as u64;
+    assert!(most < 28 << 20, "the archives unpack to more: {most}");
+    assert!(spool.kept_bytes.get() <= most, "{} of {most}", spool.kept_bytes.get());
+    assert_eq!(spool.allowance.left(), 0, "the last one found it used up");
+    let refused = opened.leaves.iter().filter(|leaf| refusal(leaf).contains("unpacks to more than")).count();
+    assert!((4..32).contains(&refused), "{refused}");
+}
+
+/// Is cancelled after some archives.
+struct Cancelled(std::cell::Cell<usize>);
+
+impl Spool for Cancelled {
+    fn keep(&self, unpacked: &mut dyn Read) -> io::Result<Held> {
+        self.0.set(self.0.get() + 1);
+        InMemory.keep(unpacked)
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.0.get() > 1
+    }
+}
+
+#[test]
+fn nothing_more_is_opened_after_a_cancellation() {
+    let inner = gzip(&tar(&[("a.json", TRACE)]));
+    let outer = zip(&["0.tgz", "1.tgz", "2.tgz", "3.tgz"].map(|name| (name, &inner[..])));
+    let spool = Cancelled(0.into());
+    open("x.zip", FileBytes::new(Arc::new(outer)), &spool);
+    assert_eq!(spool.0.get(), 2);
+}
+
 #[test]
 fn entries_that_share_their_bytes_are_refused() {
     let mut bytes = zip(&[("a.json", TRACE), ("b.json", TRACE)]);

@@ -86,6 +86,12 @@ impl<'a> Unpacked<'a> {
         self.most_len = self.most_len.min(most_len);
     }
 
+    /// Number of unpacked bytes so far.
+    #[must_use]
+    pub fn unpacked_len(&self) -> u64 {
+        self.unpacked_len
+    }
+
     /// The damage, if the bytes ended before their packing did.
     #[must_use]
     pub fn damage(&self) -> Option<&Damage> {

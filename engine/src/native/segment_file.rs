@@ -15,6 +15,7 @@ use rustix::buffer::spare_capacity;
 use rustix::io::{Errno, pread};
 
 use super::regions::{self, FileNumber, REGION_LEN};
+use super::regular::open_regular;
 use crate::base::{Error, Result};
 use crate::segment::{Bytes, Segment};
 
@@ -160,9 +161,9 @@ impl SegmentFile {
     /// Opens the segment in a file.
     ///
     /// # Errors
-    /// If the file cannot be opened, or holds no readable segment.
+    /// If the file cannot be opened, is no regular file, or holds no readable segment.
     pub fn open_file(path: &Path) -> std::result::Result<Self, OpenError> {
-        let file = StoredFile::new(File::open(path)?)?;
+        let file = StoredFile::new(open_regular(path)?)?;
         Segment::open(file).map_err(OpenError::Segment)
     }
 }

@@ -1,9 +1,10 @@
 //! A counter at a time and over a span. A value holds from its sample to the next one.
 
 use crate::base::{Error, Interval, Result};
+use crate::exec::Cancel;
 use crate::model::{TrackId, TrackKind};
 use crate::segment::{Bytes, Segment};
-use crate::tile::{Sample, samples_in};
+use crate::tile::{Sample, for_each_sample_in, samples_in};
 
 /// Samples of a counter around a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,11 +45,17 @@ pub fn at<B: Bytes>(segment: &Segment<B>, track: TrackId, moment: i64) -> Result
 }
 
 /// The values of a counter over a span, clamped to the span of the rank. `None` if no value
-/// holds in the span. Reads all samples of the span.
+/// holds in the span. Reads all samples of the span, a block at a time.
 ///
 /// # Errors
-/// `Invalid` if the track is not a counter; otherwise if bytes are missing or damaged.
-pub fn over<B: Bytes>(segment: &Segment<B>, track: TrackId, span: Interval) -> Result<Option<CounterSpan>> {
+/// `Invalid` if the track is not a counter; `Cancelled` if the work was cancelled; otherwise if
+/// bytes are missing or damaged.
+pub fn over<B: Bytes>(
+    segment: &Segment<B>,
+    track: TrackId,
+    span: Interval,
+    cancel: Cancel<'_>,
+) -> Result<Option<CounterSpan>> {
     check_counter(segment, track)?;
     // The last time of the rank is inside the span.
     let last = segment.footer().tracks.iter().filter(|track| track.rows > 0).map(|track| track.end_ps).max();
@@ -57,13 +64,19 @@ pub fn over<B: Bytes>(segment: &Segment<B>, track: TrackId, span: Interval) -> R
     if start >= end {
         return Ok(None);
     }
-    let samples = samples_in(segment, track, Interval::new(start, end))?;
-    let mut over = Sums::default();
-    for (at, sample) in samples.iter().enumerate() {
-        let until = samples.get(at + 1).map_or(end, |next| next.time_ps);
+    let (mut over, mut inside, mut held) = (Sums::default(), 0, None::<Sample>);
+    let hold = |over: &mut Sums, sample: Sample, until: i64| {
         over.add(sample.value, until.saturating_sub(sample.time_ps.max(start)));
+    };
+    for_each_sample_in(segment, track, Interval::new(start, end), cancel, |next| {
+        if let Some(sample) = held.replace(next) {
+            hold(&mut over, sample, next.time_ps);
+        }
+        inside += u64::from(next.time_ps >= start);
+    })?;
+    if let Some(last) = held {
+        hold(&mut over, last, end);
     }
-    let inside = samples.iter().filter(|sample| sample.time_ps >= start).count() as u64;
     Ok(over.of_samples(inside))
 }
 

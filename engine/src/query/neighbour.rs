@@ -7,6 +7,7 @@
 
 use super::slice::{self, SliceAt};
 use crate::base::{Interval, Result};
+use crate::exec::Cancel;
 use crate::model::{TableId, TrackId};
 use crate::segment::{Bytes, ColumnRole, Segment};
 use crate::tile::{LaneSlice, block_slices, slices_in};
@@ -58,34 +59,40 @@ struct Start {
 /// below the groups in `closed` are skipped.
 ///
 /// # Errors
-/// `Invalid` if the row is not a slice; otherwise if bytes are missing or damaged.
+/// `Invalid` if the row is not a slice; `Cancelled` if the work was cancelled; otherwise if bytes
+/// are missing or damaged.
 pub fn step<B: Bytes>(
     segment: &Segment<B>,
     row: u32,
     direction: Direction,
     closed: &[TrackId],
+    cancel: Cancel<'_>,
 ) -> Result<Option<SliceAt>> {
+    let place = (segment, cancel);
     let from = slice::read(segment, row)?;
     match direction {
-        Direction::Next => along_lane(segment, &from, Way::Forward),
-        Direction::Previous => along_lane(segment, &from, Way::Backward),
+        Direction::Next => along_lane(place, &from, Way::Forward),
+        Direction::Previous => along_lane(place, &from, Way::Backward),
         Direction::Up => match from.slice.lane.checked_sub(1) {
-            Some(lane) => nearest(segment, &from, from.track, Lanes::One(lane), direction),
-            None => in_next_track(segment, &from, direction, closed),
+            Some(lane) => nearest(place, &from, from.track, Lanes::One(lane), direction),
+            None => in_next_track(place, &from, direction, closed),
         },
         Direction::Down => {
             let lane = from.slice.lane + 1;
             if lane < segment.footer().tracks[from.track.0 as usize].lanes {
-                nearest(segment, &from, from.track, Lanes::One(lane), direction)
+                nearest(place, &from, from.track, Lanes::One(lane), direction)
             } else {
-                in_next_track(segment, &from, direction, closed)
+                in_next_track(place, &from, direction, closed)
             }
         }
     }
 }
 
+/// A segment, and whether the step is cancelled.
+type Place<'a, B> = (&'a Segment<B>, Cancel<'a>);
+
 fn in_next_track<B: Bytes>(
-    segment: &Segment<B>,
+    (segment, cancel): Place<'_, B>,
     from: &SliceAt,
     direction: Direction,
     closed: &[TrackId],
@@ -97,7 +104,7 @@ fn in_next_track<B: Bytes>(
         Direction::Up => order[..own].iter().rev().find(is_shown),
         _ => order[own + 1..].iter().find(is_shown),
     };
-    next.map_or(Ok(None), |track| nearest(segment, from, *track, Lanes::All, direction))
+    next.map_or(Ok(None), |track| nearest((segment, cancel), from, *track, Lanes::All, direction))
 }
 
 /// Whether a track is below one of these groups.
@@ -112,7 +119,7 @@ fn is_below<B: Bytes>(segment: &Segment<B>, track: TrackId, groups: &[TrackId]) 
 /// The slice of a track that is nearest in time. If several lanes have one at the start of
 /// `from`, the lane closest to the origin of the step wins.
 fn nearest<B: Bytes>(
-    segment: &Segment<B>,
+    (segment, cancel): Place<'_, B>,
     from: &SliceAt,
     track: TrackId,
     lanes: Lanes,
@@ -129,10 +136,11 @@ fn nearest<B: Bytes>(
         return Ok(Some(SliceAt { track, slice }));
     }
     let Some(start) = first_from(segment, track, moment)? else { return Ok(None) };
-    let after = scan(segment, track, start, lanes, Way::Forward)?;
+    let place = (segment, cancel);
+    let after = scan(place, track, start, lanes, Way::Forward)?;
     let before = match lanes {
-        Lanes::One(_) => scan(segment, track, start, lanes, Way::Backward)?,
-        Lanes::All => latest_end(segment, track, moment)?,
+        Lanes::One(_) => scan(place, track, start, lanes, Way::Backward)?,
+        Lanes::All => latest_end(place, track, moment)?,
     };
     let to_after = |slice: &SliceAt| slice.slice.start_ps.saturating_sub(from.end_ps()).max(0);
     let to_before = |slice: &SliceAt| moment.saturating_sub(slice.end_ps());
@@ -156,18 +164,18 @@ fn first_from<B: Bytes>(segment: &Segment<B>, track: TrackId, moment: i64) -> Re
     Ok(Some(Start { block, at: starts.partition_point(|&start| start < moment) }))
 }
 
-fn along_lane<B: Bytes>(segment: &Segment<B>, from: &SliceAt, way: Way) -> Result<Option<SliceAt>> {
-    let place = segment.place(from.slice.row)?;
+fn along_lane<B: Bytes>(of: Place<'_, B>, from: &SliceAt, way: Way) -> Result<Option<SliceAt>> {
+    let place = of.0.place(from.slice.row)?;
     let at = match way {
         Way::Forward => place.at + 1,
         Way::Backward => place.at,
     };
-    scan(segment, from.track, Start { block: place.block, at }, Lanes::One(from.slice.lane), way)
+    scan(of, from.track, Start { block: place.block, at }, Lanes::One(from.slice.lane), way)
 }
 
 /// The first slice on one of these lanes, searched forward or backward from `start`.
 fn scan<B: Bytes>(
-    segment: &Segment<B>,
+    (segment, cancel): Place<'_, B>,
     track: TrackId,
     start: Start,
     lanes: Lanes,
@@ -177,6 +185,7 @@ fn scan<B: Bytes>(
     let Start { mut block, at } = start;
     let mut at = Some(at);
     loop {
+        cancel.check()?;
         let of_rows = segment.core_ints(table, ColumnRole::Lane, block)?;
         let found = match way {
             Way::Forward => {
@@ -204,7 +213,11 @@ fn scan<B: Bytes>(
 }
 
 /// The slice that ends last, among the slices of a track that start before `moment`.
-fn latest_end<B: Bytes>(segment: &Segment<B>, track: TrackId, moment: i64) -> Result<Option<SliceAt>> {
+fn latest_end<B: Bytes>(
+    (segment, cancel): Place<'_, B>,
+    track: TrackId,
+    moment: i64,
+) -> Result<Option<SliceAt>> {
     let (Some(table), blocks) = (segment.table_of(track), segment.blocks_of(track)?) else { return Ok(None) };
     let list = segment.blocks(table)?;
     let end = blocks.start + list.starts()[blocks.clone()].partition_point(|&start| start < moment);
@@ -214,6 +227,7 @@ fn latest_end<B: Bytes>(segment: &Segment<B>, track: TrackId, moment: i64) -> Re
         if latest.as_ref().is_some_and(|latest| list.end(block) <= end_of(latest)) {
             continue;
         }
+        cancel.check()?;
         block_slices(segment, table, block, |slice| {
             let is_later = latest.as_ref().is_none_or(|latest| end_of(&slice) > end_of(latest));
             if slice.start_ps < moment && is_later {

@@ -1,6 +1,7 @@
 //! One slice by its row, and the slices of a window.
 
 use crate::base::{Error, Interval, Result};
+use crate::exec::Cancel;
 use crate::model::{NameId, TrackId};
 use crate::segment::{Bytes, ColumnRole, Segment};
 use crate::tile::{LaneSlice, block_slices};
@@ -52,18 +53,20 @@ pub fn read<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<SliceAt> {
 /// `limit` slices, and whether there are more.
 ///
 /// # Errors
-/// If bytes are missing or damaged.
+/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
 pub fn window<B: Bytes>(
     segment: &Segment<B>,
     tracks: &[TrackId],
     window: Interval,
     limit: usize,
+    cancel: Cancel<'_>,
 ) -> Result<(Vec<SliceAt>, bool)> {
     let mut found = Vec::new();
     for &track in tracks {
         let Some(table) = segment.table_of(track) else { continue };
         let blocks = segment.blocks_of(track)?;
         for block in segment.blocks(table)?.overlapping(blocks, window) {
+            cancel.check()?;
             block_slices(segment, table, block, |slice| {
                 if window.overlaps(slice.start_ps, slice.start_ps.saturating_add(slice.duration_ps)) {
                     found.push(SliceAt { track, slice });

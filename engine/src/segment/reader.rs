@@ -91,6 +91,12 @@ impl<B: Bytes> Segment<B> {
         self.file.bytes().file_len()
     }
 
+    /// Bytes of memory that the decoded lists and texts take now. They grow with the questions.
+    #[must_use]
+    pub fn kept_bytes(&self) -> u64 {
+        self.file.room().taken()
+    }
+
     /// Length in bytes of the file if the footer of a small segment were not compressed. Equals
     /// [`Segment::file_len`] for a large segment.
     #[must_use]

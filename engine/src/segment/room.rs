@@ -20,12 +20,24 @@ pub const FULL: Error =
 
 /// Memory that is left.
 #[derive(Debug)]
-pub struct Room(AtomicU64);
+pub struct Room {
+    left: AtomicU64,
+    whole: u64,
+}
 
 impl Room {
     /// The room of a segment whose file has this many bytes.
     pub fn of_file(len: u64) -> Self {
-        Self(AtomicU64::new(LEAST_BYTES.saturating_add(len.saturating_mul(BYTES_OF_BYTE))))
+        Self::new(LEAST_BYTES.saturating_add(len.saturating_mul(BYTES_OF_BYTE)))
+    }
+
+    fn new(whole: u64) -> Self {
+        Self { left: AtomicU64::new(whole), whole }
+    }
+
+    /// Bytes that are taken now.
+    pub fn taken(&self) -> u64 {
+        self.whole.saturating_sub(self.left.load(Relaxed))
     }
 
     /// Takes no memory yet.
@@ -48,7 +60,7 @@ impl<'r> Taken<'r> {
     /// [`FULL`] if less is left.
     pub fn grow(&mut self, count: usize, each: usize) -> Result<()> {
         let bytes = (count as u64).saturating_mul(each as u64);
-        self.room.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes)).map_err(|_| FULL)?;
+        self.room.left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes)).map_err(|_| FULL)?;
         self.bytes += bytes;
         Ok(())
     }
@@ -56,7 +68,7 @@ impl<'r> Taken<'r> {
     /// Gives back all but this many bytes.
     pub fn shrink(&mut self, bytes: usize) {
         let more = self.bytes.saturating_sub(bytes as u64);
-        self.room.0.fetch_add(more, Relaxed);
+        self.room.left.fetch_add(more, Relaxed);
         self.bytes -= more;
     }
 
@@ -83,7 +95,7 @@ mod tests {
 
     #[test]
     fn room_is_given_back_unless_it_is_kept() {
-        let room = Room(AtomicU64::new(100));
+        let room = Room::new(100);
         let mut taken = room.part();
         assert_eq!(taken.grow(10, 8), Ok(()));
         assert_eq!(taken.beside().grow(21, 1), Err(FULL));
@@ -91,6 +103,7 @@ mod tests {
         taken.shrink(50);
         assert_eq!(room.part().grow(50, 1), Ok(()));
         taken.keep();
+        assert_eq!(room.taken(), 50);
         assert_eq!(room.part().grow(51, 1), Err(FULL));
         assert_eq!(room.part().grow(50, 1), Ok(()), "given back by the part before");
     }

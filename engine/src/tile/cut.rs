@@ -9,6 +9,7 @@ use super::slice_block::for_each_slice_block_in;
 use super::stored::{range_cells, slice_cells};
 use super::summary::{Cell, Range, SliceCell, Summary};
 use crate::base::{Interval, Result, Time};
+use crate::exec::Cancel;
 use crate::model::{TrackId, TrackKind};
 use crate::segment::{Bytes, ColumnRole, Page, Segment};
 
@@ -67,8 +68,14 @@ pub struct Sample {
 /// Content of a track in a tile. Empty lanes are left out.
 ///
 /// # Errors
-/// If bytes are missing or damaged.
-pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Result<Vec<LaneTile>> {
+/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
+pub fn cut<B: Bytes>(
+    segment: &Segment<B>,
+    track: TrackId,
+    tile: TileId,
+    cancel: Cancel<'_>,
+) -> Result<Vec<LaneTile>> {
+    cancel.check()?;
     let meta = &segment.footer().tracks[track.0 as usize];
     let window = tile.interval();
     if meta.rows == 0 || meta.end_ps < window.start.0 || meta.start_ps >= window.end.0 {
@@ -84,7 +91,10 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
         (TrackKind::Group, _) => Ok(Vec::new()),
         (TrackKind::Slices(..), false) => {
             let mut lanes = RowLanes::new(tile, meta.lanes, &segment.footer().waits);
-            for_each_slice_block_in(segment, track, window, |block| lanes.add(block))?;
+            for_each_slice_block_in(segment, track, window, |block| {
+                lanes.add(block);
+                cancel.check()
+            })?;
             lanes.finish()
         }
         (TrackKind::Slices(..), true) => {
@@ -96,7 +106,8 @@ pub fn cut<B: Bytes>(segment: &Segment<B>, track: TrackId, tile: TileId) -> Resu
             Ok(lanes.collect())
         }
         (TrackKind::Counter(_), false) => {
-            let samples = samples_in(segment, track, window)?;
+            let mut samples = Vec::new();
+            for_each_sample_in(segment, track, window, cancel, |sample| samples.push(sample))?;
             Ok(counter_lane(samples, tile))
         }
         (TrackKind::Counter(_), true) => {
@@ -232,7 +243,23 @@ fn hold_from_before(value: Option<f64>, tile: TileId, cells: &mut Vec<Cell<Range
 /// If bytes are missing or damaged.
 pub fn samples_in<B: Bytes>(segment: &Segment<B>, track: TrackId, window: Interval) -> Result<Vec<Sample>> {
     let mut found = Vec::new();
-    let Some(table) = segment.table_of(track) else { return Ok(found) };
+    for_each_sample_in(segment, track, window, Cancel::NEVER, |sample| found.push(sample))?;
+    Ok(found)
+}
+
+/// Calls `each` with the samples of a counter in a window, in order. The first one is the sample
+/// whose value holds when the window begins, if there is one. Memory holds one block.
+///
+/// # Errors
+/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
+pub fn for_each_sample_in<B: Bytes>(
+    segment: &Segment<B>,
+    track: TrackId,
+    window: Interval,
+    cancel: Cancel<'_>,
+    mut each: impl FnMut(Sample),
+) -> Result<()> {
+    let Some(table) = segment.table_of(track) else { return Ok(()) };
     let blocks = segment.blocks_of(track)?;
     let list = segment.blocks(table)?;
     let starts = &list.starts()[blocks.clone()];
@@ -241,6 +268,7 @@ pub fn samples_in<B: Bytes>(segment: &Segment<B>, track: TrackId, window: Interv
     let to = blocks.start + starts.partition_point(|&start| start < window.end.0.max(window.start.0 + 1));
     let mut before = None;
     for block in from..to {
+        cancel.check()?;
         let first_row = segment.footer().tables[usize::from(table.0)].first_row + list.first_row(block);
         let times = segment.core_ints(table, ColumnRole::Start, block)?;
         let values = segment.core_floats(table, block)?;
@@ -249,10 +277,11 @@ pub fn samples_in<B: Bytes>(segment: &Segment<B>, track: TrackId, window: Interv
             if time_ps < window.start.0 {
                 before = Some(sample);
             } else if time_ps < window.end.0 {
-                found.push(sample);
+                before.take().into_iter().for_each(&mut each);
+                each(sample);
             }
         }
     }
-    found.splice(0..0, before);
-    Ok(found)
+    before.into_iter().for_each(each);
+    Ok(())
 }

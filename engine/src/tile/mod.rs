@@ -21,7 +21,7 @@ mod stored;
 mod summary;
 
 pub use cascade::Cascade;
-pub use cut::{LaneContent, LaneSlice, LaneTile, Sample, cut, samples_in};
+pub use cut::{LaneContent, LaneSlice, LaneTile, Sample, cut, for_each_sample_in, samples_in};
 pub use grid::{CELLS, Level, TileId};
 pub use group::{TileGroup, groups};
 pub use pyramid::{Base, ClosedPyramid, PyramidWriter, write_pyramids};

@@ -82,12 +82,12 @@ impl SliceBlock {
 /// block that lies only partly in the window stays decoded for a while.
 ///
 /// # Errors
-/// If bytes are missing or damaged.
+/// If bytes are missing or damaged, or `each` fails.
 pub fn for_each_slice_block_in<B: Bytes>(
     segment: &Segment<B>,
     track: TrackId,
     window: Interval,
-    mut each: impl FnMut(&SliceBlock),
+    mut each: impl FnMut(&SliceBlock) -> Result<()>,
 ) -> Result<()> {
     let Some(table) = segment.table_of(track) else { return Ok(()) };
     let list = segment.blocks(table)?;
@@ -98,7 +98,7 @@ pub fn for_each_slice_block_in<B: Bytes>(
             segment.keep_slices((table, block), &columns);
         }
         let showing = window.runs_of(&columns.starts, &columns.durations);
-        each(&SliceBlock { first_row: first_row + list.first_row(block), showing, columns });
+        each(&SliceBlock { first_row: first_row + list.first_row(block), showing, columns })?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::allowance::Allowance;
 use super::catalog::{
     Field, NameSlot, RankDetail, RankEntry, Table, TileGroup, Track, TrackKind, WarningEntry,
 };
@@ -117,8 +118,9 @@ where
 /// A tile.
 ///
 /// # Errors
-/// `Invalid` if there is no such group; otherwise if bytes are missing or damaged.
-pub fn tile<B: Bytes>(rank: RankView<'_, B>, id: TileId) -> Result<Tile> {
+/// `Invalid` if there is no such group; `Cancelled` if the work was cancelled; otherwise if bytes
+/// are missing or damaged.
+pub fn tile<B: Bytes>(rank: RankView<'_, B>, id: TileId, work: Work<'_>) -> Result<Tile> {
     let segment = rank.segment;
     let (groups, _) = tile::groups(segment.footer());
     let group =
@@ -126,7 +128,7 @@ pub fn tile<B: Bytes>(rank: RankView<'_, B>, id: TileId) -> Result<Tile> {
     let mut texts = TileTexts { segment, names: Vec::new(), waits: Vec::new(), known: FxHashMap::default() };
     let mut lanes = Vec::new();
     for &track in &group.tracks {
-        for lane in tile::cut(segment, track, id)? {
+        for lane in tile::cut(segment, track, id, work.cancel)? {
             let content = content_of(lane.content, id, &mut texts)?;
             lanes.push(Lane { track: track.0, lane: lane.lane, content });
         }
@@ -220,9 +222,10 @@ fn content_of<B: Bytes>(content: LaneContent, id: TileId, texts: &mut TileTexts<
 /// A slice with all its fields and neighbours.
 ///
 /// # Errors
-/// `Invalid` if the row is not a slice; otherwise if bytes are missing or damaged.
-pub fn slice<B: Bytes>(rank: RankView<'_, B>, row: u32) -> Result<SliceDetail> {
-    let segment = rank.segment;
+/// `Invalid` if the row is not a slice; `Cancelled` if the work was cancelled; otherwise if bytes
+/// are missing or damaged.
+pub fn slice<B: Bytes>(rank: RankView<'_, B>, row: u32, work: Work<'_>) -> Result<SliceDetail> {
+    let (segment, left) = (rank.segment, Allowance::of_answer());
     let at = query::slice::read(segment, row)?;
     let fields = query::fields::read(segment, row)?.into_iter().map(|(id, value)| {
         let (table, spec) = &segment.footer().fields[id.0 as usize];
@@ -237,7 +240,9 @@ pub fn slice<B: Bytes>(rank: RankView<'_, B>, row: u32) -> Result<SliceDetail> {
         }
     });
     let neighbour = |flow: &str, other: u32| {
-        Ok(Neighbour { flow: flow.to_owned(), slice: entry(segment, &query::slice::read(segment, other)?)? })
+        work.cancel.check()?;
+        let slice = entry(segment, &query::slice::read(segment, other)?, &left)?;
+        Ok(Neighbour { flow: left.text(flow)?, slice })
     };
     let stored = |arrows: Vec<Arrow>, end: fn(&Arrow) -> u32| -> Result<Vec<Neighbour>> {
         arrows.iter().map(|arrow| neighbour(segment.text(arrow.name)?, end(arrow))).collect()
@@ -246,7 +251,7 @@ pub fn slice<B: Bytes>(rank: RankView<'_, B>, row: u32) -> Result<SliceDetail> {
         fields: fields.collect(),
         predecessors: stored(segment.arrows_to(row)?, |arrow| arrow.from)?,
         successors: stored(segment.arrows_from(row)?, |arrow| arrow.to)?,
-        slice: entry(segment, &at)?,
+        slice: entry(segment, &at, &left)?,
     };
     if let Some(derived) = of_call(segment, row)? {
         detail.fields.extend(derived_fields(&derived));
@@ -290,13 +295,14 @@ pub fn content(value: OwnedValue) -> FieldContent {
     }
 }
 
-fn entry<B: Bytes>(segment: &Segment<B>, at: &SliceAt) -> Result<SliceEntry> {
+fn entry<B: Bytes>(segment: &Segment<B>, at: &SliceAt, left: &Allowance) -> Result<SliceEntry> {
+    left.take(size_of::<SliceEntry>())?;
     Ok(SliceEntry {
         row: at.slice.row,
         track: at.track.0,
         lane: at.slice.lane,
         depth: at.slice.depth,
-        name: segment.text(at.name())?.to_owned(),
+        name: left.text(segment.text(at.name())?)?,
         start_ps: at.slice.start_ps,
         duration_ps: at.slice.duration_ps,
         form: at.slice.form,
@@ -313,10 +319,11 @@ pub fn step<B: Bytes>(
     row: u32,
     direction: Direction,
     closed: &[u32],
+    work: Work<'_>,
 ) -> Result<Option<SliceDetail>> {
     let closed: Vec<TrackId> = closed.iter().copied().map(TrackId).collect();
-    query::neighbour::step(rank.segment, row, direction, &closed)?
-        .map(|at| slice(rank, at.slice.row))
+    query::neighbour::step(rank.segment, row, direction, &closed, work.cancel)?
+        .map(|at| slice(rank, at.slice.row, work))
         .transpose()
 }
 
@@ -329,9 +336,10 @@ pub fn counter<B: Bytes>(
     track: u32,
     moment: i64,
     span: Interval,
+    work: Work<'_>,
 ) -> Result<CounterDetail> {
     let at = query::counter::at(rank.segment, TrackId(track), moment)?;
-    let over = query::counter::over(rank.segment, TrackId(track), span)?;
+    let over = query::counter::over(rank.segment, TrackId(track), span, work.cancel)?;
     let sample = |sample: tile::Sample| CounterSample { time_ps: sample.time_ps, value: sample.value };
     Ok(CounterDetail {
         track,
@@ -355,10 +363,12 @@ pub fn window<B: Bytes>(
     window: Interval,
     tracks: Option<&[u32]>,
     limit: usize,
+    work: Work<'_>,
 ) -> Result<WindowEvents> {
-    let segment = rank.segment;
-    let (found, truncated) = query::slice::window(segment, &tracks_of(segment, tracks), window, limit)?;
-    let slices = found.iter().map(|found| entry(segment, found));
+    let (segment, left) = (rank.segment, Allowance::of_answer());
+    let tracks = tracks_of(segment, tracks);
+    let (found, truncated) = query::slice::window(segment, &tracks, window, limit, work.cancel)?;
+    let slices = found.iter().map(|found| entry(segment, found, &left));
     Ok(WindowEvents { slices: slices.collect::<Result<_>>()?, truncated })
 }
 
@@ -377,14 +387,16 @@ pub fn search<B: Bytes>(
     page: HitPage,
     work: Work<'_>,
 ) -> Result<SearchResult> {
-    let segment = rank.segment;
+    let (segment, left) = (rank.segment, Allowance::of_answer());
     let found = query::search::find(segment, pattern, page, work)?;
     let hits = found.hits.iter().map(|hit| {
         let field = match hit.role {
-            ColumnRole::Field(id) => segment.footer().fields[id.0 as usize].1.name.clone(),
-            _ => "name".to_owned(),
+            ColumnRole::Field(id) => segment.footer().fields[id.0 as usize].1.name.as_str(),
+            _ => "name",
         };
-        Ok(SearchHit { slice: entry(segment, &query::slice::read(segment, hit.row)?)?, field })
+        let field = left.text(field)?;
+        work.cancel.check()?;
+        Ok(SearchHit { slice: entry(segment, &query::slice::read(segment, hit.row)?, &left)?, field })
     });
     Ok(SearchResult { hits: hits.collect::<Result<_>>()?, before: found.before, total: found.rows.len() })
 }
@@ -399,11 +411,12 @@ pub fn selection<B: Bytes>(
     tracks: Option<&[u32]>,
     work: Work<'_>,
 ) -> Result<SelectionSummary> {
-    let segment = rank.segment;
+    let (segment, left) = (rank.segment, Allowance::of_answer());
     let selection = query::selection::select(segment, &tracks_of(segment, tracks), span, work)?;
     let by_name = selection.by_name.iter().map(|name| {
+        left.take(size_of::<NameTotal>())?;
         Ok(NameTotal {
-            name: segment.text(name.name)?.to_owned(),
+            name: left.text(segment.text(name.name)?)?,
             count: name.count,
             total_ps: name.total_ps,
             union_ps: name.union_ps,

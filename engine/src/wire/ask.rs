@@ -162,24 +162,25 @@ pub fn answer_of_rank(
     work: Work<'_>,
 ) -> std::result::Result<Answer, Refusal> {
     let view = rank.view();
+    work.cancel.check().map_err(|error| rank.refusal(error))?;
     let answer = match question {
         RankQuestion::Detail => rank.detail().map(Answer::Detail),
         RankQuestion::Tile { content, id } => {
             rank.check_content(content)?;
-            answer::tile(view, *id).map(Answer::Tile)
+            answer::tile(view, *id, work).map(Answer::Tile)
         }
-        RankQuestion::Slice(row) => answer::slice(view, *row).map(Answer::Slice),
-        RankQuestion::Step { row, direction, closed } => answer::step(view, *row, *direction, closed)
+        RankQuestion::Slice(row) => answer::slice(view, *row, work).map(Answer::Slice),
+        RankQuestion::Step { row, direction, closed } => answer::step(view, *row, *direction, closed, work)
             .map(|beside| beside.map_or(Answer::Nothing, Answer::Slice)),
         RankQuestion::Rows { table, span, tracks, limit } => {
             let wanted = RowsWanted { span: *span, tracks: tracks.as_deref(), limit: limited_rows(*limit) };
             rows::table_rows(view, table, wanted, work).map(Answer::Rows)
         }
         RankQuestion::Counter { track, at_ps, span } => {
-            answer::counter(view, *track, *at_ps, *span).map(Answer::Counter)
+            answer::counter(view, *track, *at_ps, *span, work).map(Answer::Counter)
         }
         RankQuestion::Events { span, tracks, limit } => {
-            answer::window(view, *span, tracks.as_deref(), limited(*limit)).map(Answer::Events)
+            answer::window(view, *span, tracks.as_deref(), limited(*limit), work).map(Answer::Events)
         }
         RankQuestion::Search(search) => {
             let pattern = Pattern::new(&search.text, search.syntax)

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::allowance::TOO_LARGE;
 use crate::base::Error;
 
 /// Reason why a question has no answer.
@@ -79,6 +80,7 @@ impl std::error::Error for Refusal {}
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         let kind = match error {
+            error if error == TOO_LARGE => RefusalKind::BadQuestion,
             // The caller asked for a row, a track or a tile that does not exist.
             Error::Invalid { .. } => RefusalKind::NotFound,
             Error::Cancelled => RefusalKind::Cancelled,

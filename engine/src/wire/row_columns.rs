@@ -1,8 +1,10 @@
 //! Reads the columns of listed rows, block by block. Each block is decoded once, whatever the order
-//! of the rows. Memory is about 16 bytes a value.
+//! of the rows. Memory is [`VALUE_BYTES`] a value, and texts, which count against the allowance of
+//! an answer.
 
 use rustc_hash::FxHashMap;
 
+use super::allowance::Allowance;
 use super::detail::FieldContent;
 use super::rows::{ColumnValues, Presence, RowColumn, RowColumnRole, Texts};
 use crate::base::{Error, Result};
@@ -12,21 +14,34 @@ use crate::model::{FieldId, NameId, TableId, TableKind, TrackId, Unit};
 use crate::query::ListedRow;
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
+/// Bytes of a value while the columns are read: its place, its bits, its share of the column.
+const VALUE_BYTES: usize = size_of::<(u32, u64)>() + size_of::<u64>();
+/// Columns that the rows of a timeline have before those that are stored.
+const CORE_COLUMNS: usize = 3;
+
+/// Positions in the footer of the columns of a table that answers show.
+fn shown<B: Bytes>(segment: &Segment<B>, table: TableId) -> impl Iterator<Item = usize> {
+    segment.columns_of(table).filter(move |&at| {
+        let role = segment.footer().columns[at].role;
+        matches!(role, ColumnRole::Duration | ColumnRole::Name | ColumnRole::Value | ColumnRole::Field(_))
+    })
+}
+
+/// Bytes of a row of this table while its columns are read, without texts.
+pub(super) fn bytes_of_row<B: Bytes>(segment: &Segment<B>, table: TableId) -> usize {
+    size_of::<ListedRow>() + (shown(segment, table).count() + CORE_COLUMNS) * VALUE_BYTES
+}
+
 /// The columns of these rows of a table.
 pub(super) fn columns<B: Bytes>(
     segment: &Segment<B>,
     table: TableId,
     rows: &[ListedRow],
+    left: &Allowance,
     work: Work<'_>,
 ) -> Result<Vec<RowColumn>> {
-    let mut read: Vec<ReadColumn> = segment
-        .columns_of(table)
-        .filter(|&at| {
-            let role = segment.footer().columns[at].role;
-            matches!(role, ColumnRole::Duration | ColumnRole::Name | ColumnRole::Value | ColumnRole::Field(_))
-        })
-        .map(|at| ReadColumn::new(segment, at))
-        .collect();
+    left.take(rows.len().saturating_mul(bytes_of_row(segment, table)))?;
+    let mut read: Vec<ReadColumn> = shown(segment, table).map(|at| ReadColumn::new(segment, at)).collect();
     let mut order: Vec<u32> = (0_u32..).zip(rows).map(|(place, _)| place).collect();
     order.sort_unstable_by_key(|&place| {
         let row = &rows[place as usize];
@@ -39,12 +54,14 @@ pub(super) fn columns<B: Bytes>(
         let mut reader = BlockReader::new(segment, table, rows[first as usize].block as usize)?;
         for column in &mut read {
             if let Some(block) = reader.column_of(column.at, at(first)..at(last) + 1)? {
-                places.iter().try_for_each(|&place| column.take(&block, at(place), place))?;
+                places.iter().try_for_each(|&place| column.take(&block, at(place), place, left))?;
             }
         }
     }
+    let segment = (segment, left);
     let mut columns = core_columns(segment, table, rows, &mut read)?;
-    for (id, (of, spec)) in (0_u32..).map(FieldId).zip(&segment.footer().fields) {
+    let footer = segment.0.footer();
+    for (id, (of, spec)) in (0_u32..).map(FieldId).zip(&footer.fields) {
         if *of == table {
             let values = merged(segment, of_role(&mut read, ColumnRole::Field(id)), rows.len())?;
             let about = About { name: &spec.name, unit: spec.unit, doc: &spec.doc };
@@ -54,16 +71,19 @@ pub(super) fn columns<B: Bytes>(
     Ok(columns)
 }
 
+/// A segment, and the bytes that are left for the answer.
+type Of<'a, B> = (&'a Segment<B>, &'a Allowance);
+
 /// The columns that the rows of a table of this kind have before their fields.
 fn core_columns<B: Bytes>(
-    segment: &Segment<B>,
+    segment: Of<'_, B>,
     table: TableId,
     rows: &[ListedRow],
     read: &mut Vec<ReadColumn>,
 ) -> Result<Vec<RowColumn>> {
     let all = |values| (Presence::All, values);
     let about = |name, unit, doc| About { name, unit, doc };
-    let kind = segment.footer().tables[usize::from(table.0)].spec.kind;
+    let kind = segment.0.footer().tables[usize::from(table.0)].spec.kind;
     if kind == TableKind::Side {
         return Ok(Vec::new());
     }
@@ -110,7 +130,7 @@ impl About<'_> {
 }
 
 /// Paths of the tracks of rows.
-fn tracks_of<B: Bytes>(segment: &Segment<B>, rows: &[ListedRow]) -> Result<Texts> {
+fn tracks_of<B: Bytes>((segment, left): Of<'_, B>, rows: &[ListedRow]) -> Result<Texts> {
     let mut texts = Texts { texts: Vec::new(), codes: Vec::with_capacity(rows.len()) };
     let mut known: FxHashMap<TrackId, u32> = FxHashMap::default();
     for row in rows {
@@ -120,7 +140,7 @@ fn tracks_of<B: Bytes>(segment: &Segment<B>, rows: &[ListedRow]) -> Result<Texts
             Some(&code) => code,
             None => {
                 let code = u32::try_from(texts.texts.len()).map_err(|_| damaged)?;
-                texts.texts.push(path_of(segment, track));
+                texts.texts.push(left.text(&path_of(segment, track))?);
                 known.insert(track, code);
                 code
             }
@@ -162,7 +182,7 @@ impl ReadColumn {
     }
 
     /// Takes over the value of a row, if it has one.
-    fn take(&mut self, block: &BlockColumn, at: usize, place: u32) -> Result<()> {
+    fn take(&mut self, block: &BlockColumn, at: usize, place: u32, left: &Allowance) -> Result<()> {
         let Some(slot) = block.slot(at) else { return Ok(()) };
         let damaged = Error::Inconsistent { what: "column block of another type" };
         let bits = match block.values() {
@@ -172,7 +192,7 @@ impl ReadColumn {
                 if slot >= texts.len() {
                     return Err(damaged);
                 }
-                self.texts.push(texts.get(slot).to_owned());
+                self.texts.push(left.text(texts.get(slot))?);
                 self.texts.len() as u64 - 1
             }
         };
@@ -185,7 +205,7 @@ impl ReadColumn {
     }
 
     /// The values in the order of the list.
-    fn into_values<B: Bytes>(self, segment: &Segment<B>) -> Result<ColumnValues> {
+    fn into_values<B: Bytes>(self, segment: Of<'_, B>) -> Result<ColumnValues> {
         let bits = self.values.iter().map(|&(_, bits)| bits);
         Ok(match self.kind {
             ColumnType::Int => ColumnValues::Ints(bits.map(u64::cast_signed).collect()),
@@ -206,7 +226,10 @@ impl ReadColumn {
     }
 }
 
-fn dictionary_texts<B: Bytes>(segment: &Segment<B>, numbers: impl Iterator<Item = u64>) -> Result<Texts> {
+fn dictionary_texts<B: Bytes>(
+    (segment, left): Of<'_, B>,
+    numbers: impl Iterator<Item = u64>,
+) -> Result<Texts> {
     let damaged = Error::Inconsistent { what: "number of a missing text" };
     let mut texts = Texts::default();
     let mut known: FxHashMap<u64, u32> = FxHashMap::default();
@@ -216,7 +239,7 @@ fn dictionary_texts<B: Bytes>(segment: &Segment<B>, numbers: impl Iterator<Item 
             None => {
                 let code = u32::try_from(texts.texts.len()).map_err(|_| damaged)?;
                 let id = NameId(u32::try_from(number).map_err(|_| damaged)?);
-                texts.texts.push(segment.text(id)?.to_owned());
+                texts.texts.push(left.text(segment.text(id)?)?);
                 known.insert(number, code);
                 code
             }
@@ -233,7 +256,7 @@ fn of_role(read: &mut Vec<ReadColumn>, role: ColumnRole) -> Vec<ReadColumn> {
 
 /// Joins the stored columns of one field.
 fn merged<B: Bytes>(
-    segment: &Segment<B>,
+    segment: Of<'_, B>,
     mut columns: Vec<ReadColumn>,
     rows: usize,
 ) -> Result<(Presence, ColumnValues)> {
@@ -259,25 +282,27 @@ fn merged<B: Bytes>(
 }
 
 /// Values of several types, in the order of the list.
-fn mixed<B: Bytes>(segment: &Segment<B>, columns: Vec<ReadColumn>) -> Result<Vec<FieldContent>> {
+fn mixed<B: Bytes>(segment: Of<'_, B>, columns: Vec<ReadColumn>) -> Result<Vec<FieldContent>> {
     let mut values = Vec::new();
     for column in columns {
         let places: Vec<u32> = column.values.iter().map(|&(place, _)| place).collect();
-        values.extend(places.into_iter().zip(contents(column.into_values(segment)?)));
+        values.extend(places.into_iter().zip(contents(column.into_values(segment)?, segment.1)?));
     }
     values.sort_by_key(|&(place, _)| place);
     Ok(values.into_iter().map(|(_, value)| value).collect())
 }
 
-fn contents(values: ColumnValues) -> Vec<FieldContent> {
-    let texts = |texts: Texts| texts.codes.into_iter().map(move |code| texts.texts[code as usize].clone());
-    match values {
+fn contents(values: ColumnValues, left: &Allowance) -> Result<Vec<FieldContent>> {
+    let texts = |texts: Texts, of: fn(String) -> FieldContent| -> Result<Vec<FieldContent>> {
+        texts.codes.iter().map(|&code| Ok(of(left.text(&texts.texts[code as usize])?))).collect()
+    };
+    Ok(match values {
         ColumnValues::Ints(values) => values.into_iter().map(FieldContent::Int).collect(),
         ColumnValues::Uints(values) => values.into_iter().map(FieldContent::Uint).collect(),
         ColumnValues::Floats(values) => values.into_iter().map(FieldContent::Float).collect(),
         ColumnValues::Bools(values) => values.into_iter().map(FieldContent::Bool).collect(),
-        ColumnValues::Texts(values) => texts(values).map(FieldContent::Text).collect(),
-        ColumnValues::Json(values) => texts(values).map(FieldContent::Json).collect(),
+        ColumnValues::Texts(values) => texts(values, FieldContent::Text)?,
+        ColumnValues::Json(values) => texts(values, FieldContent::Json)?,
         ColumnValues::Mixed(values) => values,
-    }
+    })
 }

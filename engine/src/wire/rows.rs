@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::allowance::Allowance;
 use super::detail::FieldContent;
-use super::row_columns::columns;
+use super::row_columns::{bytes_of_row, columns};
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
 use crate::model::TrackId;
@@ -116,10 +117,12 @@ pub struct RowsWanted<'a> {
 }
 
 /// The first rows of a table: of slices and samples in the order of time, of side tables in the
-/// order of row numbers. Decodes only blocks with such rows, and blocks at the edges of the span.
+/// order of row numbers. As many rows as an answer has memory for, at most the limit. Decodes only
+/// blocks with such rows, and blocks at the edges of the span.
 ///
 /// # Errors
-/// `Invalid` if there is no such table, or if it is a side table and a span or tracks are given;
+/// `Invalid` if there is no such table, if it is a side table and a span or tracks are given, or if
+/// the texts of the rows take more memory than an answer may;
 /// `Cancelled` if the work was cancelled; otherwise if bytes are missing or damaged.
 pub fn table_rows<B: Bytes>(
     RankView { segment, .. }: RankView<'_, B>,
@@ -131,12 +134,15 @@ pub fn table_rows<B: Bytes>(
     let tracks: Option<Vec<TrackId>> =
         wanted.tracks.map(|tracks| tracks.iter().copied().map(TrackId).collect());
     let filter = RowFilter { span: wanted.span, tracks: tracks.as_deref() };
-    let listing = query::listing::list(segment, id, filter, wanted.limit, work)?;
+    let left = Allowance::of_answer();
+    // Half of the memory is for texts.
+    let limit = wanted.limit.min(left.fitting(2 * bytes_of_row(segment, id)));
+    let listing = query::listing::list(segment, id, filter, limit, work)?;
     Ok(TableRows {
         table: table.to_owned(),
         rows: u32::try_from(listing.rows.len()).unwrap_or(u32::MAX),
         total: listing.total,
         truncated: (listing.rows.len() as u64) < listing.total,
-        columns: columns(segment, id, &listing.rows, work)?,
+        columns: columns(segment, id, &listing.rows, &left, work)?,
     })
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use nprof_engine::analysis::ClockVerdict;
 use nprof_engine::base::{ClockFit, Time};
+use nprof_engine::exec::Cancel;
 use nprof_engine::vendor::CallIds;
 
 use crate::analysis::{AnalysisError, analyse};
@@ -35,7 +36,7 @@ impl Alignment {
     /// # Errors
     /// If a segment cannot be read.
     pub fn of(profile: &Profile, meter: &Meter) -> Result<Self, AnalysisError> {
-        let analysed = analyse(profile, CallIds::Skipped, meter)?;
+        let analysed = analyse(profile, CallIds::Skipped, Cancel::when(&|| meter.is_cancelled()))?;
         let clocks = &analysed.report.clocks;
         if clocks.verdict != ClockVerdict::Aligned {
             return Ok(Self::default());

@@ -18,9 +18,8 @@ use nprof_engine::segment::Bytes as _;
 use nprof_engine::vendor::CallIds;
 use nprof_engine::wire::catalog::ALL_RANKS;
 
-use super::{AnalysisError, analyse};
+use super::{AnalysisError, analyse, analyse_to};
 use crate::store::{ClockBy, Profile, RankFile};
-use crate::work::Meter;
 
 /// Start and end of the file's name.
 const PREFIX: &str = "joint-";
@@ -73,19 +72,20 @@ pub fn kept(path: &Path) -> Option<Joint> {
 /// that may only be read it is not kept.
 ///
 /// # Errors
-/// If a segment of a rank cannot be read, or the joint segment cannot be written anywhere.
-pub fn of_profile(profile: &Profile, meter: &Meter) -> Result<Joint, AnalysisError> {
+/// If a segment of a rank cannot be read, the joint segment cannot be written anywhere, or the work
+/// is cancelled.
+pub fn of_profile(profile: &Profile, cancel: Cancel<'_>) -> Result<Joint, AnalysisError> {
     let path = path_of(profile);
     if let Some(joint) = kept(&path) {
         return Ok(joint);
     }
-    let of = analyse(profile, CallIds::Skipped, meter)?;
-    match write(&of, &path, meter) {
-        Err(AnalysisError::Write { .. }) if !meter.is_cancelled() => {
+    let of = analyse(profile, CallIds::Skipped, cancel)?;
+    match write(&of, &path, cancel) {
+        Err(AnalysisError::Write { .. }) if !cancel.is_cancelled() => {
             let dir =
                 tempfile::tempdir().map_err(|source| AnalysisError::Write { path: path.clone(), source })?;
             // The open file stays after its directory is gone.
-            write(&of, &dir.path().join("joint.nseg"), meter)
+            write(&of, &dir.path().join("joint.nseg"), cancel)
         }
         Ok(joint) => {
             forget_others(&path);
@@ -95,9 +95,19 @@ pub fn of_profile(profile: &Profile, meter: &Meter) -> Result<Joint, AnalysisErr
     }
 }
 
-fn write(of: &super::Analysed, path: &Path, meter: &Meter) -> Result<Joint, AnalysisError> {
-    let is_cancelled = || meter.is_cancelled();
-    let cancel = Cancel::when(&is_cancelled);
+/// Computes the joint segment of a profile for another process: writes it and the overlay to `dir`.
+/// Returns the name of its file, which is that of [`path_of`].
+///
+/// # Errors
+/// See [`of_profile`].
+pub fn to_directory(profile: &Profile, dir: &Path, cancel: Cancel<'_>) -> Result<String, AnalysisError> {
+    let of = analyse_to(profile, CallIds::Skipped, dir, cancel)?;
+    let name = path_of(profile).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    write(&of, &dir.join(&name), cancel)?;
+    Ok(name)
+}
+
+fn write(of: &super::Analysed, path: &Path, cancel: Cancel<'_>) -> Result<Joint, AnalysisError> {
     let calls = of.job.ranks.iter().map(|rank| rank.calls.len()).sum();
     write_segment_while(path, beside_analysis(calls), Taking::Beside, cancel, |sink, _| {
         joint::write(&of.job, &of.report, sink)
@@ -129,7 +139,7 @@ fn beside_analysis(calls: usize) -> BuildOptions {
 }
 
 /// Removes joint segments of other contents.
-fn forget_others(path: &Path) {
+pub(super) fn forget_others(path: &Path) {
     let Some(files) = path.parent().and_then(|dir| fs::read_dir(dir).ok()) else { return };
     for other in files.flatten().map(|file| file.path()).filter(|other| other != path) {
         let name = other.file_name().and_then(|name| name.to_str()).unwrap_or_default();

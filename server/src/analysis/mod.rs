@@ -1,6 +1,8 @@
 //! Runs the analysis of all ranks over a profile of the store. The engine computes; this module
 //! opens the segments.
 
+mod abandonable;
+pub mod apart;
 pub mod condition;
 pub mod joint;
 pub mod json;
@@ -8,7 +10,8 @@ mod kept;
 
 pub use kept::damage as overlay_damage;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use nprof_engine::analysis::{Job, JobBuilder, RankInput, Report, report};
 use nprof_engine::base::Error;
@@ -16,8 +19,8 @@ use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::{AllCores, OpenError};
 use nprof_engine::vendor::{CallIds, collectives};
 
+use self::abandonable::abandonable;
 use crate::store::{ClockBy, Profile, RankFile};
-use crate::work::Meter;
 
 /// A failed analysis.
 #[derive(Debug, thiserror::Error)]
@@ -70,15 +73,31 @@ pub struct Analysed {
     pub report: Report,
 }
 
-/// Analyses all ranks of a profile.
+/// Analyses all ranks of a profile. Answers a cancellation at once.
 ///
 /// # Errors
-/// If a segment cannot be read.
-pub fn analyse(profile: &Profile, ids: CallIds, meter: &Meter) -> Result<Analysed, AnalysisError> {
-    let job = read(profile, ids, meter)?;
-    let matched = kept::matched_of(profile, &job);
-    let report = report(&job, matched);
-    Ok(Analysed { job, report })
+/// If a segment cannot be read, or the analysis is cancelled.
+pub fn analyse(profile: &Profile, ids: CallIds, cancel: Cancel<'_>) -> Result<Analysed, AnalysisError> {
+    analyse_to(profile, ids, &profile.dir, cancel)
+}
+
+/// Analyses all ranks of a profile. The overlay is kept in `dir`.
+fn analyse_to(
+    profile: &Profile,
+    ids: CallIds,
+    dir: &Path,
+    cancel: Cancel<'_>,
+) -> Result<Analysed, AnalysisError> {
+    let cancelled = || AnalysisError::Segment { path: profile.dir.clone(), source: Error::Cancelled };
+    let (of, dir) = (profile.clone(), dir.to_owned());
+    let analysed = abandonable(cancel, move |is_given_up: &AtomicBool| -> Result<Analysed, AnalysisError> {
+        let is_given_up = || is_given_up.load(Ordering::Relaxed);
+        let job = read(&of, ids, Cancel::when(&is_given_up))?;
+        let matched = kept::matched_of(&of, &job, &dir);
+        let report = report(&job, matched);
+        Ok(Analysed { job, report })
+    });
+    analysed.unwrap_or_else(|| Err(cancelled()))
 }
 
 /// Ranks that are read before they are joined to the job. Memory for reading does not grow with the
@@ -86,12 +105,11 @@ pub fn analyse(profile: &Profile, ids: CallIds, meter: &Meter) -> Result<Analyse
 const AT_ONCE: usize = 32;
 
 /// The calls of all ranks.
-fn read(profile: &Profile, ids: CallIds, meter: &Meter) -> Result<Job, AnalysisError> {
+fn read(profile: &Profile, ids: CallIds, cancel: Cancel<'_>) -> Result<Job, AnalysisError> {
     let stated_ps = profile.manifest.stated_offsets_ps();
     let mut ranks: Vec<(&RankFile, i64)> = profile.manifest.ranks.iter().zip(stated_ps).collect();
     ranks.sort_by_key(|(file, _)| file.rank);
-    let is_cancelled = || meter.is_cancelled();
-    let work = Work { exec: &AllCores, cancel: Cancel::when(&is_cancelled) };
+    let work = Work { exec: &AllCores, cancel };
     let mut job = JobBuilder::default();
     for some in ranks.chunks(AT_ONCE) {
         let read = work.gather(some.len(), |at| Ok(read_rank(profile, some[at], ids)));

@@ -41,20 +41,18 @@ impl fmt::Display for Ended {
         match self {
             Self::GaveUp(limit_bytes) => write!(
                 f,
-                "the ingest needs more memory than the limit of {} MiB, or stopped because of a bug in nprof",
+                "the process needs more memory than the limit of {} MiB, or stopped because of a bug in nprof",
                 limit_bytes >> 20
             ),
             Self::OutOfTime => {
-                f.write_str("the ingest took more processor time than an input of this size may take")
+                f.write_str("the process took more processor time than an input of this size may take")
             }
-            Self::InputLost => {
-                f.write_str("an uploaded file became shorter or could not be read during the ingest")
-            }
+            Self::InputLost => f.write_str("an input became shorter or could not be read meanwhile"),
             Self::Killed => {
-                f.write_str("the ingest was killed, perhaps because the server's machine is short of memory")
+                f.write_str("the process was killed, perhaps because the server's machine is short of memory")
             }
             Self::Crashed => {
-                f.write_str("the ingest failed because of a bug in nprof; please report the bug")
+                f.write_str("the process failed because of a bug in nprof; please report the bug")
             }
         }
     }

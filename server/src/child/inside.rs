@@ -1,19 +1,22 @@
-//! The child's side: reads its order, limits itself, ingests, reports.
+//! The child's side: reads its order, limits itself, ingests or compares, reports.
 
 use std::io::{self, IsTerminal, Read, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use nprof_engine::wire::refusal::Refusal;
+use nprof_engine::exec::Cancel;
+use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use rustix::process::{Signal, getpid, kill_process};
 
-use super::message::{Order, Outcome, Report};
+use super::message::{Order, Outcome, Report, Task};
+use crate::analysis::joint;
 use crate::http::error::ApiError;
-use crate::ingest::{self, Named, Prepared, Result};
+use crate::ingest::{self, Named, Prepared, Result, Settings};
 use crate::store::Store;
-use crate::work::Meter;
+use crate::work::{Meter, Stage};
 
 /// Time between two reports.
 const TICK: Duration = Duration::from_millis(100);
@@ -45,33 +48,62 @@ fn work() -> io::Result<()> {
     }
     let order = Order::read(&mut stdin.lock())?;
     end_with(stdin);
-    let inputs = order.files();
-    let input_bytes = inputs.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|of| of.len());
-    order.limits.apply(input_bytes.sum())?;
+    let store = Store::read(&order.store());
+    order.limits.apply(input_bytes(&order.task, &store))?;
     let meter = Meter::default();
     let outcome = thread::scope(|scope| {
         let (done, wait) = mpsc::channel::<()>();
         let (order, meter) = (&order, &meter);
         scope.spawn(move || report_while(meter, &wait));
-        let outcome = ingest(order, meter);
+        let outcome = match &order.task {
+            Task::Ingest { settings, .. } => ingest(order, &store, settings, meter),
+            Task::Compare(id) => compare(order, &store, id, meter),
+        };
         drop(done);
         outcome
     });
-    // The log has the paths, the client gets none of them.
-    let told = outcome.map_err(|error| Refusal::from(ApiError::from(&error.with_file_names())));
-    Report::Done(told).write(&mut io::stdout())
+    Report::Done(outcome).write(&mut io::stdout())
 }
 
-fn ingest(order: &Order, meter: &Meter) -> Result<Outcome> {
-    let store = Store::read(&order.store());
-    let named = Named { files: order.files(), ..Named::default() };
-    match ingest::prepare(&store, &named, &order.settings, meter, Some(&order.staging()))? {
-        Prepared::AlreadyThere(id) => Ok(Outcome::AlreadyThere(id)),
-        Prepared::Staged(staged) => {
-            staged.staging.leave(&staged.manifest)?;
-            Ok(Outcome::Staged)
-        }
+/// Bytes of the files that the work reads.
+fn input_bytes(task: &Task, store: &Store) -> u64 {
+    let bytes = |file: PathBuf| std::fs::metadata(file).map_or(0, |of| of.len());
+    match task {
+        Task::Ingest { .. } => task.files().into_iter().map(bytes).sum(),
+        Task::Compare(id) => store.find(id).map_or(0, |profile| {
+            profile.manifest.ranks.iter().map(|rank| bytes(profile.dir.join(&rank.file))).sum()
+        }),
     }
+}
+
+fn ingest(
+    order: &Order,
+    store: &Store,
+    settings: &Settings,
+    meter: &Meter,
+) -> std::result::Result<Outcome, Refusal> {
+    let read = || -> Result<Outcome> {
+        let named = Named { files: order.task.files(), ..Named::default() };
+        match ingest::prepare(store, &named, settings, meter, Some(&order.staging()))? {
+            Prepared::AlreadyThere(id) => Ok(Outcome::AlreadyThere(id)),
+            Prepared::Staged(staged) => {
+                staged.staging.leave(&staged.manifest)?;
+                Ok(Outcome::Staged)
+            }
+        }
+    };
+    // The log has the paths, the client gets none of them.
+    read().map_err(|error| Refusal::from(ApiError::from(&error.with_file_names())))
+}
+
+fn compare(order: &Order, store: &Store, id: &str, meter: &Meter) -> std::result::Result<Outcome, Refusal> {
+    meter.begin(Stage::Analysing, 0);
+    let profile = store.find(id).map_err(ApiError::from)?;
+    // The server ends the process if nobody waits any more.
+    joint::to_directory(&profile, &order.staging(), Cancel::NEVER).map(Outcome::Compared).map_err(|error| {
+        tracing::error!("{error}");
+        Refusal::new(RefusalKind::Damaged, error.without_path())
+    })
 }
 
 /// Kills this process when its standard input ends: the server has ended, or gave the child up.

@@ -31,14 +31,26 @@ const LENGTH_BYTES: usize = size_of::<u32>();
 pub struct Order {
     /// Directory of the store. The child reads it.
     store: Vec<u8>,
-    /// Staging directory for the files of the profile.
+    /// Directory for the files that the child writes.
     staging: Vec<u8>,
-    /// The inputs.
-    files: Vec<Vec<u8>>,
-    /// Settings for the profile.
-    pub settings: Settings,
+    /// The work.
+    pub(super) task: Task,
     /// Limits of the child.
     pub limits: Limits,
+}
+
+/// The work of a child.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Task {
+    /// Reads the files of an upload.
+    Ingest {
+        /// The inputs.
+        files: Vec<Vec<u8>>,
+        /// Settings for the profile.
+        settings: Box<Settings>,
+    },
+    /// Compares the ranks of the profile with this id.
+    Compare(String),
 }
 
 /// What a child sends.
@@ -56,15 +68,24 @@ pub enum Outcome {
     AlreadyThere(String),
     /// The staging directory holds a complete profile.
     Staged,
+    /// The staging directory holds a joint segment in a file of this name.
+    Compared(String),
 }
 
 impl Order {
     /// An order to read `files`.
     #[must_use]
     pub fn new(store: &Path, staging: &Path, files: &[PathBuf], settings: Settings, limits: Limits) -> Self {
-        let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
         let files = files.iter().map(|file| bytes(file)).collect();
-        Self { store: bytes(store), staging: bytes(staging), files, settings, limits }
+        let task = Task::Ingest { files, settings: Box::new(settings) };
+        Self { store: bytes(store), staging: bytes(staging), task, limits }
+    }
+
+    /// An order to compare the ranks of the profile with this id.
+    #[must_use]
+    pub fn comparison(store: &Path, staging: &Path, id: &str, limits: Limits) -> Self {
+        let task = Task::Compare(id.to_owned());
+        Self { store: bytes(store), staging: bytes(staging), task, limits }
     }
 
     /// The order as a child reads it.
@@ -99,9 +120,15 @@ impl Order {
     pub(super) fn staging(&self) -> PathBuf {
         path(&self.staging)
     }
+}
 
+impl Task {
+    /// The inputs of an ingest.
     pub(super) fn files(&self) -> Vec<PathBuf> {
-        self.files.iter().map(|file| path(file)).collect()
+        match self {
+            Self::Ingest { files, .. } => files.iter().map(|file| path(file)).collect(),
+            Self::Compare(_) => Vec::new(),
+        }
     }
 }
 
@@ -126,6 +153,10 @@ impl Report {
         from.read_exact(&mut message).await?;
         parsed(&message)
     }
+}
+
+fn bytes(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_bytes().to_vec()
 }
 
 fn path(bytes: &[u8]) -> PathBuf {
@@ -205,7 +236,7 @@ mod tests {
         let bytes = order.to_bytes().unwrap();
         let read = Order::read(&mut &*bytes).unwrap();
         assert_eq!(
-            (read.store(), read.staging(), read.files()),
+            (read.store(), read.staging(), read.task.files()),
             (odd.to_owned(), "tmp".into(), files.to_vec())
         );
         for end in 0..bytes.len() {

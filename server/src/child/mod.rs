@@ -1,12 +1,15 @@
-//! Ingests in a process of their own. The inputs of a server's clients are foreign bytes, and
-//! whatever they cause must end one upload, not the server.
+//! Ingests and comparisons of ranks in a process of their own. The inputs of a server's clients are
+//! foreign bytes, and whatever they cause must end one upload, not the server. The memory of a
+//! comparison grows with the number of calls.
 //!
 //! ```text
 //! jobs ── Order ───► stdin   nprof --ingest-child   ──► files of the profile, in `Order::staging`
 //!      ◄─ Report ── stdout   (limits of memory and processor time)
+//! app, jobs ── Order ───► the same ──► joint segment and overlay, in `Order::staging`
 //! ```
 //! *Invariant.* The child changes nothing but the staging directory that the server lends to it.
-//! The server publishes the profile and removes the directory. The child ends when its standard
+//! The server publishes the profile, or moves the joint segment beside the ranks, and removes the
+//! directory. The child ends when its standard
 //! input ends, so it never outlives the server.
 
 mod ended;

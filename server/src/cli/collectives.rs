@@ -53,7 +53,7 @@ enum ByArg {
 
 impl CollectivesArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
-        let profile = place.open()?.find(&self.profile)?;
+        let profile = place.read()?.find(&self.profile)?;
         let is_whole = self.output_format == TableFormat::Json && self.by.is_none();
         let ids = if is_whole { CallIds::Read } else { CallIds::Skipped };
         let of = analysed(&profile, ids)?;

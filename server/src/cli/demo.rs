@@ -13,7 +13,9 @@ use super::StorePlace;
 use super::ingest::{NamingArgs, ready, report};
 use super::progress::watched;
 use super::serve::{PlaceArgs, block_on, serve};
-use crate::ingest::{Identity, IngestError, Ingested, Settings, TraceSource, already_there, build, publish};
+use crate::ingest::{
+    Identity, IngestError, Ingested, Settings, TraceSource, already_there, build, compare, publish,
+};
 use crate::store::Store;
 use crate::work::{Meter, Stage};
 
@@ -128,7 +130,9 @@ fn simulate(
         })
         .collect();
     let staged = build(store.stage()?, &sources, settings, meter, |_| Ok(identity))?;
-    publish(store, &staged, settings, meter)
+    let ingested = publish(store, &staged, settings, meter)?;
+    compare(&ingested.profile, meter)?;
+    Ok(ingested)
 }
 
 /// Identity of a simulated capture: its settings, because equal settings give equal captures.

@@ -43,6 +43,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::child;
 use crate::ending::Ending;
+use crate::http::limits::raise_open_files;
 use crate::ingest::IngestError;
 use crate::memory::return_large_blocks;
 use crate::store::{Store, default_root};
@@ -131,6 +132,8 @@ fn told(store: Store) -> Store {
 #[must_use]
 pub fn run() -> ExitCode {
     return_large_blocks();
+    // A profile can have more ranks than the usual limit.
+    raise_open_files();
     if child::is_asked(std::env::args_os().skip(1)) {
         log_to_stderr();
         return child::run();
@@ -216,8 +219,9 @@ fn cancelled_by(error: &anyhow::Error) -> Option<Ending> {
     if error.is::<progress::Terminated>() {
         return Some(Ending::Terminate);
     }
-    let is_cancelled =
-        error.chain().any(|cause| matches!(cause.downcast_ref(), Some(IngestError::Cancelled)));
+    let is_cancelled = error
+        .chain()
+        .any(|cause| matches!(cause.downcast_ref(), Some(IngestError::Cancelled | IngestError::NotCompared)));
     is_cancelled.then_some(Ending::Interrupt)
 }
 

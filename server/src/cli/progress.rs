@@ -25,8 +25,18 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// `SIGTERM` cancelled the work.
 #[derive(Debug, thiserror::Error)]
-#[error("{}", IngestError::Cancelled)]
-pub(super) struct Terminated;
+#[error("{0}")]
+pub(super) struct Terminated(IngestError);
+
+impl Terminated {
+    /// What remains of the work that failed with this error after the signal.
+    fn of(error: &anyhow::Error) -> Self {
+        match error.downcast_ref() {
+            Some(IngestError::NotCompared) => Self(IngestError::NotCompared),
+            _ => Self(IngestError::Cancelled),
+        }
+    }
+}
 
 /// Runs an ingest, an export or a check and shows its progress. The first Ctrl-C or `SIGTERM`
 /// cancels the work. The second one ends the program at once.
@@ -47,10 +57,10 @@ pub(super) fn watched<T, E: Into<anyhow::Error>>(
         drop(interrupt);
         result
     });
-    match result {
-        Err(_) if first.get() == Some(&Ending::Terminate) => Err(Terminated.into()),
-        result => result.map_err(Into::into),
-    }
+    result.map_err(|error| {
+        let error: anyhow::Error = error.into();
+        if first.get() == Some(&Ending::Terminate) { Terminated::of(&error).into() } else { error }
+    })
 }
 
 fn show(meter: &Meter, wait: &mpsc::Receiver<()>) {

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use clap::{Args, ValueEnum};
 use nprof_engine::analysis::ClockVerdict;
+use nprof_engine::exec::Cancel;
 use nprof_engine::vendor::CallIds;
 use nprof_engine::vendor::joint::over_time::MOST_STEPS;
 use nprof_engine::wire::clock::Clock;
@@ -93,7 +94,8 @@ impl FailArgs {
 pub(super) fn analysed(profile: &Profile, ids: CallIds) -> anyhow::Result<Analysed> {
     let meter = Meter::default();
     meter.begin(Stage::Analysing, 0);
-    let analysed = watched(&meter, || analyse(profile, ids, &meter));
+    let is_cancelled = || meter.is_cancelled();
+    let analysed = watched(&meter, || analyse(profile, ids, Cancel::when(&is_cancelled)));
     match analysed {
         Err(_) if meter.is_cancelled() => Err(IngestError::Cancelled.into()),
         other => Ok(other?),
@@ -102,7 +104,7 @@ pub(super) fn analysed(profile: &Profile, ids: CallIds) -> anyhow::Result<Analys
 
 impl RanksArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
-        let store = place.open()?;
+        let store = if self.align { place.open()? } else { place.read()? };
         let mut profile = store.find(&self.profile)?;
         if let Some(most_steps) = self.over_time {
             return waits::write(&profile, most_steps, self.output_format, out);

@@ -51,7 +51,7 @@ fn read(profile: &Profile, most_steps: u32) -> anyhow::Result<(WaitsOverTime, In
     let meter = Meter::default();
     meter.begin(Stage::Analysing, 0);
     let found = watched(&meter, || {
-        let joint = joint::of_profile(profile, &meter)?;
+        let joint = joint::of_profile(profile, Cancel::when(&|| meter.is_cancelled()))?;
         let is_cancelled = || meter.is_cancelled();
         let work = Work { exec: &AllCores, cancel: Cancel::when(&is_cancelled) };
         let whole = span(&joint.segment);

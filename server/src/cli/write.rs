@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::slice;
 
 use anyhow::{Context, bail};
-use nprof_engine::exec::Cancel;
+use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::AtomicFile;
 
 use super::progress::{Terminated, watched};
@@ -170,7 +170,9 @@ fn write(
     }
     meter.begin(Stage::Exporting, 0);
     let mut one = |of, destination: &Destination, prepare: Prepare| {
-        let prepared = prepare(of, choices)?;
+        let is_cancelled = || meter.is_cancelled();
+        let work = Work { cancel: Cancel::when(&is_cancelled), ..Work::IN_PLACE };
+        let prepared = prepare(of, choices, work)?;
         to(destination, meter, out, |out| Ok(prepared.write(out)?))
     };
     let written = match (format.scope, destination) {

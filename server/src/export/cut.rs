@@ -1,6 +1,7 @@
 //! The exported part of a profile: some tracks, some time. The part is written as separate
 //! segments, so the formats need no code for it.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use glob::{MatchOptions, Pattern};
@@ -13,8 +14,11 @@ use nprof_engine::query::{self, Cut, active_span};
 
 use super::ranks::{named, open};
 use super::tracks::Tracks;
-use super::{ExportError, RanksOf};
+use super::{Comparing, ExportError, RanksOf};
 use crate::store::{Manifest, Profile, RankFile, Staging, Store};
+
+/// Events of a part whose ranks are compared in this process, whatever process that is.
+const MAX_COMPARED: u64 = 2_000_000;
 
 /// The exported part of a profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,6 +39,7 @@ pub struct TakenPart {
     profile: Profile,
     ranks: Vec<RankFile>,
     is_part: bool,
+    comparing: Comparing,
     _staging: Option<Staging>,
 }
 
@@ -42,7 +47,12 @@ impl TakenPart {
     /// The ranks to write.
     #[must_use]
     pub fn ranks(&self) -> RanksOf<'_> {
-        RanksOf { profile: &self.profile, ranks: &self.ranks, is_part: self.is_part }
+        RanksOf {
+            profile: &self.profile,
+            ranks: &self.ranks,
+            is_part: self.is_part,
+            comparing: self.comparing,
+        }
     }
 }
 
@@ -58,10 +68,10 @@ impl PartOf {
     /// `NothingLeft` if no track or no event is in the part. Other errors if a segment cannot be
     /// read or written, or if the work is cancelled.
     pub fn take(&self, store: &Store, of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<TakenPart, ExportError> {
-        let RanksOf { profile, ranks, is_part } = of;
+        let RanksOf { profile, ranks, is_part, comparing } = of;
         if self.is_all() {
             let (profile, ranks) = (profile.clone(), ranks.to_vec());
-            return Ok(TakenPart { profile, ranks, is_part, _staging: None });
+            return Ok(TakenPart { profile, ranks, is_part, comparing, _staging: None });
         }
         let staging = store.stage_anywhere()?;
         let dir = staging.profile_dir();
@@ -72,6 +82,7 @@ impl PartOf {
             (self.from_ps.is_some() || self.to_ps.is_some()).then(|| Interval::new(start, end.max(start)));
         let mut cut = Vec::new();
         for rank in ranks {
+            cancel.check().map_err(ExportError::Damaged)?;
             cut.push(self.cut_rank((profile, rank), span, &dir, cancel)?);
         }
         if cut.iter().all(|rank| rank.events == 0) {
@@ -80,7 +91,10 @@ impl PartOf {
         let manifest = Manifest { ranks: cut.clone(), ..Manifest::clone(&profile.manifest) };
         let profile = Profile { manifest: manifest.into(), dir };
         let is_part = is_part || !self.tracks.is_empty();
-        Ok(TakenPart { profile, ranks: cut, is_part, _staging: Some(staging) })
+        // A part of the time has a comparison of its own. Memory for it grows with the calls.
+        let events: u64 = cut.iter().map(|rank| rank.events).sum();
+        let comparing = if events <= MAX_COMPARED { Comparing::Here } else { comparing };
+        Ok(TakenPart { profile, ranks: cut, is_part, comparing, _staging: Some(staging) })
     }
 
     fn cut_rank(
@@ -96,8 +110,7 @@ impl PartOf {
         let span = span.map(|span| rank.view(&segment).local_span(span));
         let cut = Cut { span, tracks: self.kept_tracks(&segment)? };
         let path = dir.join(&rank.file);
-        let options = BuildOptions::default();
-        let built = write_segment_while(&path, options, Taking::Beside, cancel, |sink, _| {
+        let built = write_segment_while(&path, of_cut(), Taking::Beside, cancel, |sink, _| {
             query::copy::copy(&segment, &cut, sink, cancel)
         });
         let built = built.map_err(|error| match error {
@@ -106,7 +119,7 @@ impl PartOf {
             }
             WriteError::Io(source) => ExportError::Write(source),
         })?;
-        let active = active_span(&named(&path, SegmentFile::open_file(&path))?, Cancel::NEVER).ok().flatten();
+        let active = active_span(&named(&path, SegmentFile::open_file(&path))?, cancel).ok().flatten();
         let note = format!("only a part of this rank is here: {} of {} events", built.events, rank.events);
         Ok(RankFile {
             size_bytes: built.bytes,
@@ -138,23 +151,35 @@ impl PartOf {
     }
 }
 
+/// The means for copying a part: rows come in order already, so sorting needs little memory.
+fn of_cut() -> BuildOptions {
+    const SHARE: usize = 4;
+    let whole = BuildOptions::default();
+    BuildOptions {
+        sort_bytes: whole.sort_bytes / SHARE,
+        dictionary_bytes: whole.dictionary_bytes,
+        group_bytes: whole.group_bytes / SHARE,
+        reader_bytes: whole.reader_bytes / SHARE,
+    }
+}
+
 /// The tracks of these ranks with their groups, as text for messages.
 fn known_tracks(profile: &Profile, ranks: &[RankFile]) -> Result<String, ExportError> {
     /// Longest list that a reader would read.
     const MOST: usize = 12;
-    let mut known = Vec::new();
+    let (mut known, mut first) = (HashSet::new(), Vec::new());
     for rank in ranks {
         let segment = open(profile, rank)?;
         let tracks = Tracks::of(&segment).map_err(ExportError::Damaged)?;
         let is_group = |track: &nprof_engine::segment::TrackMeta| track.spec.kind == TrackKind::Group;
         for (id, _) in tracks.ids().zip(&segment.footer().tracks).filter(|(_, track)| !is_group(track)) {
             let path = tracks.path(id).join("/");
-            if !known.contains(&path) {
-                known.push(path);
+            if known.insert(path.clone()) && first.len() < MOST {
+                first.push(path);
             }
         }
     }
     let more = known.len().saturating_sub(MOST);
-    known.truncate(MOST);
-    Ok(if more > 0 { format!("{} and {more} more", known.join(", ")) } else { known.join(", ") })
+    let first = first.join(", ");
+    Ok(if more > 0 { format!("{first} and {more} more") } else { first })
 }

@@ -17,7 +17,7 @@ mod tracks;
 pub mod wanted;
 
 pub use error::ExportError;
-pub use ranks::{OpenedRank, RanksOf};
+pub use ranks::{Comparing, OpenedRank, RanksOf};
 pub use table::{Choice, Choices, EXPORTS, Export, Prepared, Scope, find};
 
 use error::Failure;

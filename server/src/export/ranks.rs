@@ -17,6 +17,18 @@ pub struct RanksOf<'a> {
     /// Whether ranks or tracks of the profile are left out. What its ranks show together cannot be
     /// said of a part: waits would be shorter, and the rank that is late could be missing.
     pub is_part: bool,
+    /// Where ranks are compared that nobody has compared yet.
+    pub comparing: Comparing,
+}
+
+/// Where ranks are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparing {
+    /// In this process.
+    Here,
+    /// In a process of its own, before the export. If that failed, or if this is a large part of a
+    /// profile, the export has no view of all ranks.
+    Apart,
 }
 
 /// A rank with its segment open.
@@ -37,20 +49,29 @@ impl<'a> RanksOf<'a> {
     /// These ranks of a profile.
     #[must_use]
     pub fn some(profile: &'a Profile, ranks: &'a [RankFile]) -> Self {
-        Self { profile, ranks, is_part: ranks.len() < profile.manifest.ranks.len() }
+        let is_part = ranks.len() < profile.manifest.ranks.len();
+        Self { profile, ranks, is_part, comparing: Comparing::Here }
     }
 
-    /// Opens the segments of all ranks.
+    /// Opens the segments of all ranks, one after the other. A segment keeps its decoded lists and
+    /// its file while it is open, so an export of many ranks opens each when it needs it.
+    ///
+    /// # Errors
+    /// Each item is an error if the segment cannot be opened.
+    pub fn each(self) -> impl Iterator<Item = Result<OpenedRank<'a>, ExportError>> {
+        self.ranks.iter().map(move |rank| {
+            let path = self.profile.dir.join(&rank.file);
+            let segment = open(self.profile, rank)?;
+            Ok(OpenedRank { rank, path, segment })
+        })
+    }
+
+    /// Opens the segments of all ranks at once.
     ///
     /// # Errors
     /// If a segment cannot be opened.
     pub fn open(self) -> Result<Vec<OpenedRank<'a>>, ExportError> {
-        let opened = self.ranks.iter().map(|rank| {
-            let path = self.profile.dir.join(&rank.file);
-            let segment = open(self.profile, rank)?;
-            Ok(OpenedRank { rank, path, segment })
-        });
-        opened.collect()
+        self.each().collect()
     }
 }
 

@@ -27,10 +27,14 @@ pub fn metrics(summary: &Summary) -> Map<String, Json> {
 ///
 /// # Errors
 /// If a segment cannot be read.
-pub fn prepare_text<'a>(of: RanksOf<'a>, _: &'a Choices) -> Result<Prepared<'a>, ExportError> {
+pub fn prepare_text<'a>(
+    of: RanksOf<'a>,
+    _: &'a Choices,
+    work: Work<'_>,
+) -> Result<Prepared<'a>, ExportError> {
     // Scripts read the text of neuron-profile as lines of a name and a value.
     let is_plain = of.profile.manifest.source == nprof_engine::vendor::neuron::SOURCE;
-    let ranks = of_ranks(of, Summary::clone)?;
+    let ranks = of_ranks(of, Summary::clone, work)?;
     Ok(Prepared::new(move |out| {
         for (at, (rank, summary)) in ranks.iter().enumerate() {
             if ranks.len() > 1 {
@@ -92,9 +96,13 @@ fn write_text(metrics: &Map<String, Json>, out: &mut dyn Write) -> io::Result<()
 ///
 /// # Errors
 /// If a segment cannot be read.
-pub fn prepare_json<'a>(of: RanksOf<'a>, _: &'a Choices) -> Result<Prepared<'a>, ExportError> {
+pub fn prepare_json<'a>(
+    of: RanksOf<'a>,
+    _: &'a Choices,
+    work: Work<'_>,
+) -> Result<Prepared<'a>, ExportError> {
     let mut all = Map::new();
-    for (rank, metrics) in of_ranks(of, metrics)? {
+    for (rank, metrics) in of_ranks(of, metrics, work)? {
         // Ranks of the same input have the same id. The rank's number keeps them apart.
         let key = if all.contains_key(&rank.id) {
             format!("{}_rank_{}", rank.id, rank.rank)
@@ -110,10 +118,15 @@ pub fn prepare_json<'a>(of: RanksOf<'a>, _: &'a Choices) -> Result<Prepared<'a>,
 }
 
 /// Each rank with what is taken from its summary.
-fn of_ranks<T>(of: RanksOf<'_>, taken: fn(&Summary) -> T) -> Result<Vec<(&RankFile, T)>, ExportError> {
-    let measured = of.open()?.into_iter().map(|opened| {
+fn of_ranks<'a, T>(
+    of: RanksOf<'a>,
+    taken: fn(&Summary) -> T,
+    work: Work<'_>,
+) -> Result<Vec<(&'a RankFile, T)>, ExportError> {
+    let measured = of.each().map(|opened| {
+        let opened = opened?;
         let rank = opened.rank;
-        opened.read(|segment| Ok((rank, taken(&summary_of(of.profile, rank, segment, Work::IN_PLACE)?))))
+        opened.read(|segment| Ok((rank, taken(&summary_of(of.profile, rank, segment, work)?))))
     });
     measured.collect()
 }

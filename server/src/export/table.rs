@@ -5,6 +5,8 @@ use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use nprof_engine::exec::Work;
+
 use super::html::{self, site};
 use super::{ExportError, RanksOf, csv, json, perfetto, summary};
 use crate::work::Meter;
@@ -42,8 +44,9 @@ pub enum Scope {
     Folder(WriteFolder),
 }
 
-/// Opens all that a file is made from. Errors occur here if possible, before any byte is written.
-pub type Prepare = for<'a> fn(RanksOf<'a>, &'a Choices) -> Result<Prepared<'a>, ExportError>;
+/// Reads what a file is made from. Errors occur here if possible, before any byte is written, and a
+/// cancellation is heard.
+pub type Prepare = for<'a> fn(RanksOf<'a>, &'a Choices, Work<'_>) -> Result<Prepared<'a>, ExportError>;
 
 /// Writes a folder. Returns the bytes of all files.
 pub type WriteFolder = fn(RanksOf<'_>, &Path, &Meter) -> Result<u64, ExportError>;

@@ -188,6 +188,8 @@ impl From<&IngestError> for ApiError {
             | IngestError::Segment { .. }
             | IngestError::Start(_)
             | IngestError::Ended(Ended::Killed | Ended::Crashed)
+            | IngestError::Spared(_)
+            | IngestError::NotCompared
             | IngestError::Died => Self::Internal(error.to_string()),
             _ => Self::BadTrace(error.to_string()),
         }

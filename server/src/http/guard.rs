@@ -68,7 +68,7 @@ fn verdict(access: &Access, peer: Option<Peer>, request: (&Method, &Uri, &Header
     };
     if !is_known {
         return match given {
-            None if is_link_of_another_site(headers) && accepts(headers, "text/html") => {
+            None if can_lack_its_cookie(headers) && accepts(headers, "text/html") => {
                 let query = uri.query().map_or_else(String::new, |query| format!("{query}&"));
                 let query = format!("{query}{}={AGAIN}", token::PARAMETER);
                 Verdict::Again { address: address(uri.path(), &query) }
@@ -114,6 +114,12 @@ fn is_link_of_another_site(headers: &HeaderMap) -> bool {
     is("sec-fetch-site", &["cross-site", "same-site"])
         && is("sec-fetch-mode", &["navigate"])
         && text(headers, "sec-fetch-dest").is_none_or(|dest| dest == "document")
+}
+
+/// Whether a browser can have a cookie that it did not send, because a link of another site led
+/// here. Beyond this machine, browsers do not tell a server without TLS where a request comes from.
+fn can_lack_its_cookie(headers: &HeaderMap) -> bool {
+    is_link_of_another_site(headers) || text(headers, "sec-fetch-site").is_none()
 }
 
 /// Only these methods change nothing.

@@ -1,11 +1,9 @@
 //! Limits of connections: their number, and the time that a client may take.
 //!
-//! *Invariant.* A client that sends nothing, or takes nothing, loses its connection. The user of
-//! the server has slots that nobody else can take.
+//! *Invariant.* A client that sends nothing, or takes nothing, loses its connection, also if it
+//! sends or takes a little now and then.
 
-use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -14,8 +12,6 @@ use axum::body::{Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::time::{Instant, Sleep, sleep_until};
-
-use super::peer::Peer;
 
 /// Limit of connections, if the system allows as many open files.
 const MAX_CONNECTIONS: usize = 1024;
@@ -31,9 +27,11 @@ pub struct Limits {
     pub header: Duration,
     /// Longest wait for more of a body.
     pub stall: Duration,
-    /// A body that comes slower than this many bytes a second is cut off.
+    /// A body that comes slower than this many bytes a second is cut off, and so is a client that
+    /// takes its answers slower.
     pub least_bytes_per_s: u64,
-    /// Longest time in which a client takes nothing of an answer.
+    /// Longest time in which a client takes nothing of an answer, or that it lags behind the least
+    /// speed.
     pub unread: Duration,
     /// Limit of connections.
     pub connections: usize,
@@ -55,69 +53,14 @@ impl Limits {
     }
 }
 
-/// The limit of open files, after raising it.
-fn raise_open_files() -> u64 {
+/// Raises the limit of open files as far as the system allows. Returns the limit.
+pub fn raise_open_files() -> u64 {
     let mut limit = getrlimit(Resource::Nofile);
     let before = limit.current;
     limit.current = limit.maximum;
     // A system that refuses keeps the old limit.
     let now = if setrlimit(Resource::Nofile, limit).is_ok() { limit.maximum } else { before };
     now.unwrap_or(u64::MAX)
-}
-
-/// Counts open connections by owner.
-#[derive(Debug)]
-pub struct Slots {
-    connections: usize,
-    taken: Mutex<HashMap<Peer, usize>>,
-}
-
-/// A slot of a connection, free again when it is dropped.
-#[derive(Debug)]
-pub struct Slot {
-    slots: Arc<Slots>,
-    peer: Peer,
-}
-
-impl Slots {
-    /// All slots are free.
-    #[must_use]
-    pub fn new(limits: &Limits) -> Arc<Self> {
-        Arc::new(Self { connections: limits.connections, taken: Mutex::default() })
-    }
-
-    /// Takes a slot. One owner gets at most a quarter of all, and all others but the user of the
-    /// server seven eighths.
-    #[must_use]
-    pub fn take(self: &Arc<Self>, peer: Peer) -> Option<Slot> {
-        let mut taken = self.taken();
-        let all: usize = taken.values().sum();
-        let own = taken.get(&peer).copied().unwrap_or_default();
-        let is_free = match peer {
-            Peer::SameUser => all < self.connections,
-            _ => own < self.connections / 4 && all < self.connections - self.connections / 8,
-        };
-        is_free.then(|| {
-            *taken.entry(peer).or_default() += 1;
-            Slot { slots: Arc::clone(self), peer }
-        })
-    }
-
-    fn taken(&self) -> MutexGuard<'_, HashMap<Peer, usize>> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        let mut taken = self.slots.taken();
-        if let Some(count) = taken.get_mut(&self.peer) {
-            *count -= 1;
-            if *count == 0 {
-                taken.remove(&self.peer);
-            }
-        }
-    }
 }
 
 /// A request's body that fails if its client sends too slowly. Only the time in which the server
@@ -198,22 +141,6 @@ mod tests {
 
     fn limits(connections: usize, time: Duration) -> Limits {
         Limits { header: time, stall: time, least_bytes_per_s: 1024, unread: time, connections }
-    }
-
-    #[test]
-    fn the_user_of_the_server_always_finds_a_place() {
-        let slots = Slots::new(&limits(16, Duration::MAX));
-        let take = |peer, count| (0..count).filter_map(|_| slots.take(peer)).collect::<Vec<_>>();
-        let user = |uid| Peer::Local(Some(uid));
-        let mut others: Vec<Slot> = (1..9).flat_map(|uid| take(user(uid), 16)).collect();
-        assert_eq!(others.len(), 14, "seven eighths");
-        assert_eq!(others.iter().filter(|slot| slot.peer == user(1)).count(), 4, "a quarter each");
-        let own = take(Peer::SameUser, 16);
-        assert_eq!(own.len(), 2);
-        others.truncate(10);
-        assert_eq!(take(Peer::SameUser, 16).len(), 4);
-        drop((others, own));
-        assert!(slots.taken().is_empty());
     }
 
     #[tokio::test]

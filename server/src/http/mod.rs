@@ -17,5 +17,8 @@ pub mod negotiation;
 pub mod peer;
 pub mod router;
 pub mod server;
+pub mod shares;
+pub mod taken;
 pub mod token;
 pub mod turns;
+pub mod unread;

@@ -16,13 +16,14 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::net::{TcpListener, TcpStream};
-use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
 use super::access::{Access, Changes};
-use super::limits::{Limits, Paced, Slot, Slots};
+use super::limits::{Limits, Paced};
 use super::peer::Peer;
 use super::router::router;
+use super::shares::{Share, Shares};
+use super::taken::Taken;
 use super::token::Token;
 use crate::app::App;
 use crate::child::IngestProcess;
@@ -143,7 +144,7 @@ impl Listening {
 
 /// Serves connections for ever. Closes those that are too many.
 pub async fn accept(listener: TcpListener, connections: &GracefulShutdown, service: Router, limits: Limits) {
-    let slots = Slots::new(&limits);
+    let slots = Shares::of(limits.connections as u64);
     loop {
         let (stream, remote) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -155,7 +156,7 @@ pub async fn accept(listener: TcpListener, connections: &GracefulShutdown, servi
         };
         let Ok(local) = stream.local_addr() else { continue };
         let peer = Peer::of(remote, local);
-        match slots.take(peer) {
+        match slots.take(peer, 1) {
             Some(slot) => {
                 let connection = Connection { peer, slot, watcher: connections.watcher() };
                 drop(tokio::spawn(connection.serve(stream, service.clone(), limits)));
@@ -168,7 +169,7 @@ pub async fn accept(listener: TcpListener, connections: &GracefulShutdown, servi
 /// One accepted connection.
 struct Connection {
     peer: Peer,
-    slot: Slot,
+    slot: Share,
     watcher: Watcher,
 }
 
@@ -178,8 +179,7 @@ impl Connection {
         let Self { peer, slot, watcher } = self;
         // Answers are small and must not wait for more.
         let _ = stream.set_nodelay(true);
-        let mut stream = TimeoutStream::new(stream);
-        stream.set_write_timeout(Some(limits.unread));
+        let stream = Taken::new(stream, limits);
         let answer = service_fn(move |request: Request<Incoming>| {
             let mut request = request.map(|body| Body::new(Paced::new(body, limits)));
             request.extensions_mut().insert(peer);
@@ -191,7 +191,7 @@ impl Connection {
         let served = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(limits.header)
-            .serve_connection(TokioIo::new(Box::pin(stream)), answer);
+            .serve_connection(TokioIo::new(stream), answer);
         if let Err(error) = watcher.watch(served).await {
             tracing::debug!("a connection ended early: {error}");
         }

@@ -11,10 +11,15 @@ use std::thread::available_parallelism;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::peer::Peer;
+use super::shares::{Share, Shares};
+use super::unread::MAX_UNREAD_BYTES;
+
 /// Heavy questions at once, for each core. Two keep a core busy while one reads from disk.
 const PER_CORE: usize = 2;
-/// Downloads at once. Each occupies a thread, mostly waiting for its client.
-const DOWNLOADS: usize = 64;
+/// Downloads at once. Each occupies a thread, mostly waiting for its client, and has a turn of
+/// heavy work while it does not wait.
+const DOWNLOADS: u64 = 64;
 
 /// How much work a question is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +30,6 @@ pub enum Weight {
     Small,
     /// Can read every row.
     Heavy,
-    /// Writes a file for a client.
-    Download,
 }
 
 /// Turns of all questions of a server.
@@ -34,7 +37,8 @@ pub enum Weight {
 pub struct Turns {
     small: Queue,
     heavy: Queue,
-    downloads: Queue,
+    downloads: Arc<Shares>,
+    unread: Arc<Shares>,
 }
 
 /// The turns of one weight.
@@ -60,8 +64,21 @@ impl Turns {
         Self {
             small: at_once(PER_CORE * cores),
             heavy: at_once(PER_CORE * cores),
-            downloads: at_once(DOWNLOADS),
+            downloads: Shares::of(DOWNLOADS),
+            unread: Shares::of(MAX_UNREAD_BYTES),
         }
+    }
+
+    /// A place for a download, if this client may have one more.
+    #[must_use]
+    pub fn download(&self, peer: Peer) -> Option<Share> {
+        self.downloads.take(peer, 1)
+    }
+
+    /// Memory for answers that clients have not read yet.
+    #[must_use]
+    pub fn unread(&self) -> Arc<Shares> {
+        Arc::clone(&self.unread)
     }
 
     /// Waits for a turn. Turns come in the order of the calls; a dropped future gives its place in
@@ -94,7 +111,6 @@ impl Turns {
             Weight::Light => None,
             Weight::Small => Some(&self.small),
             Weight::Heavy => Some(&self.heavy),
-            Weight::Download => Some(&self.downloads),
         }
     }
 }

@@ -47,7 +47,7 @@ pub fn add(store: &Store, named: &Named, to: &str, meter: &Meter) -> Result<Inge
             Novelty::New => store.replace(&before, &staged.staging, &staged.manifest)?,
         };
         if novelty == Novelty::New {
-            compare(&profile, meter);
+            compare(&profile, meter)?;
         }
         Ok(Ingested::new(profile, novelty, &settings))
     })

@@ -94,6 +94,10 @@ pub enum IngestError {
         /// The problem, its place and the advice.
         source: nprof_capture::formats::Error,
     },
+    /// Files of directories and archives that turned out not to be traces. The ingest is repeated
+    /// without them.
+    #[error("{} files of the directory are not traces", .0.len())]
+    Spared(Vec<(PathBuf, nprof_capture::formats::Error)>),
     /// A segment could not be written or read back.
     #[error("{}: {source}", path.display())]
     Segment {
@@ -128,6 +132,9 @@ pub enum IngestError {
     /// Cancelled by the user.
     #[error("cancelled; the store is unchanged")]
     Cancelled,
+    /// Cancelled by the user while the ranks were compared.
+    #[error("cancelled; the profile is in the store, and its ranks are compared when somebody looks at them")]
+    NotCompared,
 }
 
 impl IngestError {
@@ -166,6 +173,8 @@ impl IngestError {
             | Self::Refused(_)
             | Self::Ended(_)
             | Self::Died
+            | Self::Spared(_)
+            | Self::NotCompared
             | Self::Cancelled => {}
         }
         self

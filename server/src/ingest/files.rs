@@ -4,6 +4,7 @@
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use nprof_capture::archive::limit::Allowance;
 use nprof_capture::archive::unpack::Damage;
 use nprof_capture::archive::{FileBytes, Held, Leaf, Spool};
 use nprof_capture::files::{Files, Take, whole};
@@ -18,17 +19,18 @@ use crate::work::{Meter, Metered};
 const CHUNK_LEN: u64 = 1 << 20;
 
 /// Unpacks to unnamed files, which vanish when their last handle is closed.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct DiskSpool<'a> {
     directory: &'a Path,
     meter: &'a Meter,
+    allowance: Allowance,
 }
 
 impl<'a> DiskSpool<'a> {
     /// Unpacks to a directory, until `meter` is cancelled.
     #[must_use]
     pub fn new(directory: &'a Path, meter: &'a Meter) -> Self {
-        Self { directory, meter }
+        Self { directory, meter, allowance: Allowance::default() }
     }
 }
 
@@ -46,6 +48,14 @@ impl Spool for DiskSpool<'_> {
             }
             file.write_all(&chunk)?;
         }
+    }
+
+    fn allowance(&self) -> Option<&Allowance> {
+        Some(&self.allowance)
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.meter.is_cancelled()
     }
 }
 

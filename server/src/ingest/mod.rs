@@ -92,7 +92,11 @@ pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> 
     store.check_writable()?;
     match prepare(store, named, settings, meter, None)? {
         Prepared::AlreadyThere(id) => keep(store, &id, settings),
-        Prepared::Staged(staged) => publish(store, &staged, settings, meter),
+        Prepared::Staged(staged) => {
+            let ingested = publish(store, &staged, settings, meter)?;
+            compare(&ingested.profile, meter)?;
+            Ok(ingested)
+        }
     }
 }
 
@@ -200,7 +204,9 @@ pub fn stage(
             host,
             inputs: inputs.files_of(plan).map(|file| file.leaf.candidate.name.clone()).collect(),
             place: inputs.place(plan).to_owned(),
-            fill: Box::new(move |sinks, space| read(files, plan, origin, space, sinks)),
+            fill: Box::new(move |sinks, space| {
+                read(files, plan, origin, space, sinks).map_err(|error| inputs.spared(plan, error))
+            }),
         });
     let identify = |cancel: Cancel<'_>| match identity {
         Some(identity) => Ok(identity),
@@ -251,7 +257,7 @@ fn read(
     })
 }
 
-/// Moves a staged profile into the store.
+/// Moves a staged profile into the store. Its ranks are not compared yet.
 ///
 /// # Errors
 /// See [`run`].
@@ -261,18 +267,27 @@ pub fn publish(store: &Store, staged: &Staged, settings: &Settings, meter: &Mete
         return Err(IngestError::Cancelled);
     }
     let profile = store.publish(&staged.staging, &staged.manifest, settings.existing)?;
-    compare(&profile, meter);
     Ok(Ingested::new(profile, Novelty::New, settings))
 }
 
 /// Compares the ranks of a profile for the first viewer. Whoever asks later computes what is
 /// missing, so a failure is no error of the ingest.
-fn compare(profile: &Profile, meter: &Meter) {
-    if joint::is_for(profile) {
-        meter.begin(Stage::Analysing, 0);
-        if let Err(error) = joint::of_profile(profile, meter) {
-            tracing::debug!("the ranks are not compared yet: {error}");
+///
+/// # Errors
+/// `NotCompared` if it is cancelled. The profile is in the store.
+pub fn compare(profile: &Profile, meter: &Meter) -> Result<()> {
+    if !joint::is_for(profile) {
+        return Ok(());
+    }
+    meter.begin(Stage::Analysing, 0);
+    let is_cancelled = || meter.is_cancelled();
+    match joint::of_profile(profile, Cancel::when(&is_cancelled)) {
+        Err(_) if meter.is_cancelled() => Err(IngestError::NotCompared),
+        Err(error) => {
+            tracing::warn!("the ranks are not compared yet: {error}");
+            Ok(())
         }
+        Ok(_) => Ok(()),
     }
 }
 

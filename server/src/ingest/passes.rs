@@ -4,6 +4,7 @@
 //! are. So a build needs the memory of two ranks, however many ranks a trace holds.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -77,6 +78,9 @@ struct Board {
     /// The first failure. It stops the other passes: a large rank must not delay the report about a
     /// small one.
     failure: Option<IngestError>,
+    /// Files that turned out not to be traces and can be left out. All are found in one go: each
+    /// would cost a repetition.
+    spared: Vec<(PathBuf, nprof_capture::formats::Error)>,
 }
 
 /// Builds all ranks. The results are in the order of the sources, then of the ranks within each.
@@ -87,7 +91,8 @@ pub(super) fn build_all(
 ) -> Result<Vec<RankBuilt>> {
     let builder = RankBuilder { staging, sources, meter };
     let waiting = (0..sources.len()).map(|trace| Pass { trace, nth: 0 }).collect();
-    let board = Mutex::new(Board { waiting, running: 0, built: Vec::new(), failure: None });
+    let board =
+        Mutex::new(Board { waiting, running: 0, built: Vec::new(), failure: None, spared: Vec::new() });
     let changed = Condvar::new();
     let failed = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -96,7 +101,9 @@ pub(super) fn build_all(
                 let is_cancelled = || meter.is_cancelled() || failed.load(Ordering::Relaxed);
                 while let Some(pass) = next(&board, &changed, &is_cancelled) {
                     let outcome = builder.build(pass, Cancel::when(&is_cancelled));
-                    failed.fetch_or(outcome.is_err(), Ordering::Relaxed);
+                    let is_failed =
+                        matches!(&outcome, Err(error) if !matches!(error, IngestError::Spared(_)));
+                    failed.fetch_or(is_failed, Ordering::Relaxed);
                     lock(&board).done(pass, outcome);
                     changed.notify_all();
                 }
@@ -113,6 +120,9 @@ pub(super) fn build_all(
     }
     if !board.waiting.is_empty() || board.running > 0 {
         return Err(IngestError::Died);
+    }
+    if !board.spared.is_empty() {
+        return Err(IngestError::Spared(board.spared));
     }
     board.built.sort_by_key(|of| Pass { trace: of.trace, nth: of.nth });
     Ok(board.built)
@@ -146,6 +156,7 @@ impl Board {
                     self.waiting.extend(further);
                 }
             }
+            Err(IngestError::Spared(files)) => self.spared.extend(files),
             Err(error) => {
                 self.failure.get_or_insert(error);
             }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
@@ -18,14 +19,27 @@ use super::waiting::{Waiting, Wanted};
 use super::{blocking, tiles};
 use crate::app::App;
 use crate::http::error::ApiError;
+use crate::http::peer::Peer;
 use crate::http::turns::{Turn, Weight};
+use crate::http::unread::counted;
 
 /// Time limit of a search. Only a regular expression made to be slow needs more than a second.
 const SEARCH_TIME: Duration = Duration::from_secs(10);
 
 /// `GET` of any path of [`Question::PATHS`].
-pub async fn read(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
+pub async fn read(
+    State(app): State<App>,
+    peer: Option<Extension<Peer>>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let peer = peer.map_or(Peer::Local(None), |Extension(peer)| peer);
+    let unread = app.turns().unread();
     let question = Question::parse(uri.path(), uri.query().unwrap_or_default())?;
+    if let Question::OfRank(rank, _) = &question {
+        // In a process of its own, so it needs no turn.
+        app.compare(rank).await?;
+    }
     let (waiting, wanted) = Waiting::new();
     let asked = Arc::new(Asked { app, question, headers, wanted });
     let weight = asked.weight();
@@ -37,16 +51,22 @@ pub async fn read(State(app): State<App>, uri: Uri, headers: HeaderMap) -> Resul
             if asked.can_be_kept()
                 && let Some(reply) = blocking(move || kept.reply(None)).await?
             {
-                return Ok(reply);
+                return counted(reply, &unread, peer);
             }
             asked.app.turns().wait(weight).await
         }
     };
     // One blocking call: no second thread has to wake up on the way to a cached tile. The turn ends
-    // with the work, which can go on for a moment after its client has left.
-    let reply = blocking(move || asked.reply(Some(&turn))).await;
+    // with the work, which can go on for a moment after its client has left. From then on, the
+    // memory of the answer counts as unread.
+    let reply = blocking(move || {
+        let reply = asked.reply(Some(&turn))?;
+        let reply = reply.ok_or_else(|| ApiError::Internal("an answer with a turn is complete".to_owned()));
+        counted(reply?, &unread, peer)
+    })
+    .await;
     drop(waiting);
-    reply?.ok_or_else(|| ApiError::Internal("an answer with a turn is complete".to_owned()))
+    reply
 }
 
 /// A question with what its answer depends on.
@@ -59,17 +79,14 @@ struct Asked {
 
 impl Asked {
     fn weight(&self) -> Weight {
-        let Question::OfRank(rank, question) = &self.question else { return Weight::Light };
-        if !self.app.is_ready(rank) {
-            return Weight::Heavy;
-        }
+        let Question::OfRank(_, question) = &self.question else { return Weight::Light };
         match question {
             RankQuestion::Detail
             | RankQuestion::Tile { .. }
             | RankQuestion::Slice(_)
-            | RankQuestion::Step { .. }
-            | RankQuestion::Counter { .. } => Weight::Small,
+            | RankQuestion::Step { .. } => Weight::Small,
             RankQuestion::Rows { .. }
+            | RankQuestion::Counter { .. }
             | RankQuestion::Events { .. }
             | RankQuestion::Search(_)
             | RankQuestion::Selection { .. }
@@ -79,12 +96,7 @@ impl Asked {
     }
 
     fn can_be_kept(&self) -> bool {
-        match &self.question {
-            Question::OfRank(rank, RankQuestion::Tile { .. } | RankQuestion::Summary) => {
-                self.app.is_ready(rank)
-            }
-            _ => false,
-        }
+        matches!(&self.question, Question::OfRank(_, RankQuestion::Tile { .. } | RankQuestion::Summary))
     }
 
     /// The reply. Without a turn, `None` unless the answer is kept. Blocks.
@@ -93,6 +105,9 @@ impl Asked {
         let form = Form::of(headers);
         match &self.question {
             Question::OfRank(rank, question @ RankQuestion::Tile { content, id }) => {
+                let is_cancelled = || !self.wanted.is_wanted();
+                let work = Work { cancel: Cancel::when(&is_cancelled), ..Work::IN_PLACE };
+                let turn = turn.map(|_| work);
                 return tiles::reply(app, (&app.rank(rank)?, question), (content, *id), headers, turn);
             }
             Question::OfRank(rank, RankQuestion::Summary) => {

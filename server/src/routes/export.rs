@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -9,11 +10,13 @@ use axum::response::{IntoResponse, Response};
 use glob::Pattern;
 use http_body_util::BodyExt;
 use http_body_util::channel::Channel;
-use nprof_engine::exec::Cancel;
+use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::export::{ExportFormat, ExportList};
 use nprof_engine::wire::percent::percent_encoded;
+use nprof_engine::wire::question::RankId;
+use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use serde::Deserialize;
-use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::path::{At, With};
@@ -24,8 +27,9 @@ use crate::app::App;
 use crate::export::cut::{PartOf, TakenPart};
 use crate::export::table::{Prepare, files, of_rank};
 use crate::export::wanted::{Ranks, numbers, size_bytes, time_ps};
-use crate::export::{Choices, Export, ExportError, RanksOf, Scope, find};
+use crate::export::{Choices, Comparing, Export, ExportError, RanksOf, Scope, find};
 use crate::http::error::ApiError;
+use crate::http::peer::Peer;
 use crate::http::turns::Weight;
 
 /// Query of an export.
@@ -57,22 +61,31 @@ pub async fn list(form: Form) -> Result<Response, ApiError> {
 /// `GET /api/profiles/{slug}/export?format=…`
 pub async fn read(
     State(app): State<App>,
+    peer: Option<Extension<Peer>>,
     At(at): At<ProfilePath>,
     With(query): With<ExportQuery>,
 ) -> Result<Response, ApiError> {
     let wanted = Wanted::of(query)?;
-    let turn = app.turns().wait(Weight::Download).await;
+    let peer = peer.map_or(Peer::Local(None), |Extension(peer)| peer);
+    let place = app.turns().download(peer).ok_or_else(too_many)?;
+    wanted.compare(&app, at.slug()).await;
+    let turn = app.turns().wait(Weight::Heavy).await;
     let (head, answered) = oneshot::channel();
     let (sender, body) = Channel::<Bytes, ExportError>::new(WAITING);
-    let sending = Sending::new(sender, Handle::current());
+    let sending = Sending::new(sender, app.clone(), turn);
     tokio::task::spawn_blocking(move || {
         wanted.answer(&app, at.slug(), head, sending);
-        drop(turn);
+        drop(place);
     });
     let lost = |_| ApiError::Internal("the export ended early".to_owned());
     let headers = answered.await.map_err(lost)??;
     // The layer that compresses asks again after the end, which a channel must not be asked.
     Ok((headers, Body::new(body.fuse())).into_response())
+}
+
+fn too_many() -> ApiError {
+    let what = "too many downloads run at once; wait for one of them";
+    Refusal::new(RefusalKind::TooSlow, what).into()
 }
 
 /// The sender of the response's head.
@@ -115,6 +128,17 @@ impl Wanted {
         Ok(Self { export, prepare, ranks, part, choices })
     }
 
+    /// Compares the ranks in a process of their own, if the export shows them together. Without a
+    /// comparison, it shows them one by one.
+    async fn compare(&self, app: &App, slug: &str) {
+        if self.export.key == "html" && self.ranks.is_none() && self.part == PartOf::default() {
+            let all = RankId { profile: slug.to_owned(), rank: ALL_RANKS };
+            if let Err(error) = app.compare(&all).await {
+                tracing::warn!("the export has no view of all ranks: {error}");
+            }
+        }
+    }
+
     /// Sends the head and writes the file. Blocks. An error before the first byte is the answer; a
     /// later one closes the connection, so that the browser discards the file. Work ends soon after
     /// the client has left.
@@ -123,7 +147,9 @@ impl Wanted {
             Ok(taken) => taken,
             Err(error) => return drop(head.send(Err(error))),
         };
-        let file = match (self.prepare)(taken.ranks(), &self.choices) {
+        let is_gone = || head.is_closed();
+        let work = Work { cancel: Cancel::when(&is_gone), ..Work::IN_PLACE };
+        let file = match (self.prepare)(taken.ranks(), &self.choices, work) {
             Ok(file) => file,
             Err(error) => return drop(head.send(Err(error.into()))),
         };
@@ -151,7 +177,7 @@ impl Wanted {
             }
         }
         let is_gone = || head.is_closed();
-        let of = RanksOf::some(&profile, &ranks);
+        let of = RanksOf { comparing: Comparing::Apart, ..RanksOf::some(&profile, &ranks) };
         Ok((self.part.take(app.store(), of, Cancel::when(&is_gone))?, name))
     }
 }

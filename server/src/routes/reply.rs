@@ -1,13 +1,14 @@
 //! Answers in the form that the client requested: postcard for the page, JSON for all others.
 
 use std::convert::Infallible;
+use std::io::{self, Write};
 
-use axum::Json;
 use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
+use nprof_engine::wire::allowance::{MAX_ANSWER_BYTES, TOO_LARGE};
 use nprof_engine::wire::refusal::Refusal;
 use nprof_engine::wire::{POSTCARD, POSTCARD_ZSTD};
 use serde::Serialize;
@@ -35,11 +36,13 @@ impl Form {
     /// must not cache it.
     pub fn reply<T: Serialize>(self, message: &T) -> Result<Response, ApiError> {
         let mut response = match self {
-            Self::Json => Json(message).into_response(),
+            Self::Json => {
+                let bytes = json(message, 2 * MAX_ANSWER_BYTES)?;
+                ([(header::CONTENT_TYPE, "application/json")], bytes).into_response()
+            }
             Self::Postcard => {
-                let bytes = postcard::to_allocvec(message).map_err(|error| {
-                    ApiError::Internal(format!("the answer could not be encoded: {error}"))
-                })?;
+                // Takes no more than the message in memory.
+                let bytes = postcard::to_allocvec(message).map_err(|error| not_encoded(&error))?;
                 ([(header::CONTENT_TYPE, POSTCARD)], bytes).into_response()
             }
         };
@@ -47,6 +50,43 @@ impl Form {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         headers.insert(header::VARY, HeaderValue::from_static("accept"));
         Ok(response)
+    }
+}
+
+fn not_encoded(error: &dyn std::fmt::Display) -> ApiError {
+    ApiError::Internal(format!("the answer could not be encoded: {error}"))
+}
+
+/// A message as JSON of at most `most` bytes: characters that JSON escapes take six times their
+/// bytes.
+fn json<T: Serialize>(message: &T, most: usize) -> Result<Vec<u8>, ApiError> {
+    let mut bounded = Bounded { written: Vec::new(), most };
+    match serde_json::to_writer(&mut bounded, message) {
+        Ok(()) => Ok(bounded.written),
+        Err(error) if error.io_error_kind() == Some(io::ErrorKind::FileTooLarge) => {
+            Err(Refusal::from(TOO_LARGE).into())
+        }
+        Err(error) => Err(not_encoded(&error)),
+    }
+}
+
+/// Takes bytes up to a limit.
+struct Bounded {
+    written: Vec<u8>,
+    most: usize,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.written.len() + bytes.len() > self.most {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.written.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -103,6 +143,14 @@ mod tests {
             headers.append(header::ACCEPT, value.parse().unwrap());
         }
         assert_eq!(Form::of(&headers), expected, "{accept:?}");
+    }
+
+    #[test]
+    fn json_that_grows_by_its_escapes_ends_at_the_limit() {
+        let text = "\u{1}".repeat(100);
+        assert_eq!(json(&text, 602).unwrap().len(), 602);
+        let refused = json(&text, 601).unwrap_err().to_string();
+        assert!(refused.contains("ask for fewer rows"), "{refused}");
     }
 
     #[test]

@@ -4,9 +4,12 @@ use std::io::{self, BufWriter, Write};
 
 use axum::body::Bytes;
 use http_body_util::channel::Sender;
+use hyper::body::Frame;
 use tokio::runtime::Handle;
 
+use crate::app::App;
 use crate::export::ExportError;
+use crate::http::turns::{Turn, Weight};
 
 /// Limit of pieces that wait for the network. A slow client slows down the writer.
 pub(super) const WAITING: usize = 4;
@@ -19,12 +22,15 @@ pub(super) struct Sending {
     /// `None` after the end.
     sender: Option<Sender<Bytes, ExportError>>,
     handle: Handle,
+    app: App,
+    /// The turn of heavy work. `None` while the client is waited for.
+    turn: Option<Turn>,
 }
 
 impl Sending {
-    /// Sends to this channel.
-    pub(super) fn new(sender: Sender<Bytes, ExportError>, handle: Handle) -> Self {
-        Self { sender: Some(sender), handle }
+    /// Sends to this channel, in turns with the heavy questions.
+    pub(super) fn new(sender: Sender<Bytes, ExportError>, app: App, turn: Turn) -> Self {
+        Self { sender: Some(sender), handle: Handle::current(), app, turn: Some(turn) }
     }
 
     /// Sends all that `write` writes. Blocks while the client is slow, and ends early if the client
@@ -60,8 +66,13 @@ impl Write for Sending {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let bytes = &bytes[..bytes.len().min(PIECE_BYTES)];
         let sender = self.sender.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
-        let sent = sender.send_data(Bytes::copy_from_slice(bytes));
-        self.handle.block_on(sent).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        let Err(late) = sender.try_send(Frame::data(Bytes::copy_from_slice(bytes))) else {
+            return Ok(bytes.len());
+        };
+        // A slow client must not hold up the questions of others.
+        drop(self.turn.take());
+        self.handle.block_on(sender.send(late)).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        self.turn = Some(self.handle.block_on(self.app.turns().wait(Weight::Heavy)));
         Ok(bytes.len())
     }
 

@@ -15,10 +15,10 @@ use nprof_engine::wire::{POSTCARD_ZSTD, VERSION};
 use crate::app::{App, OpenRank, TileKey};
 use crate::http::error::ApiError;
 use crate::http::negotiation::{Known, accepts, known};
-use crate::http::turns::Turn;
 
 /// Cache policy of tiles. A tile never changes, because its path names the content of its segment.
-const FOR_EVER: &str = "public, max-age=31536000, immutable";
+/// It is for those alone who may ask this server, so no proxy keeps it for others.
+const FOR_EVER: &str = "private, max-age=31536000, immutable";
 /// Level 3 packs tiles at about 300 MB/s. Higher levels save little on about ten kilobytes.
 const ZSTD_LEVEL: i32 = 3;
 
@@ -41,18 +41,18 @@ fn etag(content: &str, id: TileId, packing: Packing) -> String {
     format!("{weak}\"{content}-{VERSION}-{group}-{level}-{index}-{form}\"")
 }
 
-/// The reply for a tile with this content and id, if the rank still has the content. Without a
-/// turn, `None` unless no tile must be cut. Blocks.
+/// The reply for a tile with this content and id, if the rank still has the content. Without work
+/// that has a turn, `None` unless no tile must be cut. Blocks.
 pub(super) fn reply(
     app: &App,
     (rank, question): (&OpenRank, &RankQuestion),
     (content, id): (&str, TileId),
     headers: &HeaderMap,
-    turn: Option<&Turn>,
+    turn: Option<Work<'_>>,
 ) -> Result<Option<Response>, ApiError> {
     rank.check_content(content)?;
     let packing = if accepts(headers, "application/json") { Packing::Json } else { Packing::Frame };
-    let cut = || answer_of_rank(rank, question, Work::IN_PLACE).map_err(ApiError::from);
+    let cut = |work| answer_of_rank(rank, question, work).map_err(ApiError::from);
     let etag = etag(content, id, packing);
     let known = known(headers, &etag);
     if known == Known::This {
@@ -61,10 +61,10 @@ pub(super) fn reply(
     let key = TileKey { content: content.to_owned(), id };
     let reply = match (packing, turn) {
         (Packing::Json, None) => return Ok(None),
-        (Packing::Json, Some(_)) => axum::Json(cut()?).into_response(),
+        (Packing::Json, Some(work)) => axum::Json(cut(work)?).into_response(),
         (Packing::Frame, turn) => {
             let frame = match turn {
-                Some(_) => app.tile(&key, || frame(&cut()?))?,
+                Some(work) => app.tile(&key, || frame(&cut(work)?))?,
                 None => match app.kept_tile(&key) {
                     Some(frame) => frame,
                     None => return Ok(None),

@@ -22,6 +22,8 @@ use crate::ingest::Settings;
 use crate::jobs::Job;
 use crate::store::{Existing, Slug, Staging};
 
+/// Most parts of a form. Each file of a form takes a directory; an archive takes none.
+const MAX_PARTS: usize = 16_384;
 /// Longest file name in common file systems.
 const MAX_NAME_BYTES: usize = 255;
 
@@ -142,7 +144,13 @@ async fn receive_form(
     names: &mut Vec<String>,
 ) -> Result<(), ApiError> {
     let broken = |error: axum::extract::multipart::MultipartError| ApiError::BadRequest(error.body_text());
+    let mut parts = 0;
     while let Some(mut field) = form.next_field().await.map_err(broken)? {
+        parts += 1;
+        if parts > MAX_PARTS {
+            let what = format!("a form has at most {MAX_PARTS} parts; send more traces as one archive");
+            return Err(ApiError::BadRequest(what));
+        }
         let Some(name) = field.file_name().map(str::to_owned) else { continue };
         let (mut file, path) = create_file(staging, &name, names).await?;
         while let Some(bytes) = field.chunk().await.map_err(broken)? {

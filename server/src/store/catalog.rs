@@ -74,8 +74,9 @@ impl Catalog {
             }
             match self.manifest(&dir) {
                 Ok(Some(manifest)) => survey.profiles.push(Profile { manifest, dir }),
-                // Removed after the listing, or not a directory.
-                Ok(None) if !dir.is_dir() || leftovers::is_removed(&dir) => {}
+                // A file that somebody left there is no profile.
+                Ok(None) | Err(_) if !dir.is_dir() => {}
+                Ok(None) if leftovers::is_removed(&dir) => {}
                 Ok(None) => {
                     let error =
                         StoreError::Inconsistent { path: dir.join(FILE), what: "the file is missing" };

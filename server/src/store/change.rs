@@ -44,17 +44,20 @@ impl Store {
         };
         let mut manifest = manifest.clone();
         manifest.took = taken;
+        let mut target = self.profiles_dir().join(&manifest.id);
         match self.by_id(&manifest.id) {
             Ok(Some(before)) if existing == Existing::Keep => return Ok(before),
             Ok(Some(before)) => {
                 manifest.keep_names(&before.manifest);
                 manifest.keep_clocks(&before.manifest);
+                // Somebody may have renamed the directory. A second one would have the same names.
+                target = before.dir;
             }
             Ok(None) => {}
             Err(error) if existing == Existing::Keep => return Err(error),
             Err(error) => tracing::warn!("replacing a profile without its names: {error}"),
         }
-        self.put(staging, &manifest, &self.profiles_dir().join(&manifest.id))
+        self.put(staging, &manifest, &target)
     }
 
     /// Puts a staged profile into the place of `before`, whose ranks it contains. Names and clocks

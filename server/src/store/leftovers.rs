@@ -90,7 +90,7 @@ fn remove_rest(dir: &Path) {
 /// Completes the removals and replacements of dead processes. Needs the store's lock.
 pub(super) fn complete(profiles: &Path) -> Result<()> {
     // What was being removed goes first: it has the names that further removals need.
-    for dir in entries(profiles)? {
+    for dir in entries(profiles)?.into_iter().filter(|dir| dir.is_dir()) {
         match place_of_replaced(&dir) {
             Some(place) if place.exists() => remove_rest(&dir),
             Some(place) => drop(put_back(&dir, &place)),

@@ -1,6 +1,5 @@
 //! `manifest.json`: the description of a profile as readable text.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -8,7 +7,7 @@ use jiff::Timestamp;
 use nprof_capture::formats::trace_event::MAX_APART_PS;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::base::{ClockFit, Interval, Time};
-use nprof_engine::native::{SegmentFile, StoredFile};
+use nprof_engine::native::{SegmentFile, StoredFile, open_regular};
 use nprof_engine::query::is_small_part;
 use nprof_engine::rank::RankView;
 use nprof_engine::wire::catalog::{NameSlot, ProfileEntry, ProfileInfo, RankEntry};
@@ -317,7 +316,7 @@ impl Manifest {
     pub(super) fn read(dir: &Path) -> Result<Self> {
         let path = dir.join(FILE);
         let mut text = Vec::new();
-        let read = File::open(&path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text));
+        let read = open_regular(&path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text));
         read.map_err(|source| StoreError::Read { path: path.clone(), source })?;
         if text.len() as u64 > MOST_BYTES {
             return Err(StoreError::Inconsistent { path, what: "it is longer than any manifest" });

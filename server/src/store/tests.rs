@@ -423,3 +423,51 @@ fn leftovers_of_an_older_version_that_cannot_be_read_do_not_stop_a_command() {
     let store = Store::open(store.root()).unwrap();
     assert_eq!((store.list().unwrap(), staged(&store)), (vec![profile], 0));
 }
+
+#[test]
+fn a_replaced_profile_stays_in_the_directory_that_somebody_renamed() {
+    let (_dir, store) = open();
+    let mine = named(&id('a'), "run");
+    add(&store, &mine, Existing::Keep).unwrap();
+    let profiles = store.profiles_dir();
+    fs::rename(profiles.join(&mine.id), profiles.join("renamed")).unwrap();
+    let again = Manifest { name: None, ..manifest(&mine.id, "c1") };
+    let replaced = add(&store, &again, Existing::Replace).unwrap();
+    assert_eq!((replaced.directory_name().as_str(), replaced.manifest.slug()), ("renamed", "run"));
+    let survey = store.survey().unwrap();
+    assert_eq!((survey.profiles.len(), survey.shared), (1, vec![]));
+    assert_eq!(survey.profiles[0].manifest.ranks[0].content, "c1");
+}
+
+#[test]
+fn a_file_beside_the_profiles_is_nobodys_profile() {
+    let (_dir, store) = open();
+    add(&store, &named(&id('a'), "run"), Existing::Keep).unwrap();
+    for name in ["notes.txt", ".removed-x", ".replaced-n_x"] {
+        fs::write(store.profiles_dir().join(name), "mine").unwrap();
+    }
+    store.clear().unwrap();
+    let survey = store.survey().unwrap();
+    assert_eq!((survey.profiles.len(), survey.unreadable.len()), (1, 0), "{:?}", survey.unreadable);
+    assert_eq!(fs::read_dir(store.profiles_dir()).unwrap().count(), 4, "nothing of it is touched");
+}
+
+/// A store can come from anybody.
+#[test]
+fn what_is_no_regular_file_ends_no_command() {
+    let (_dir, store) = open();
+    let profile = add(&store, &named(&id('a'), "run"), Existing::Keep).unwrap();
+    let pipe = |name: &str| {
+        let path = profile.dir.join(name);
+        drop(fs::remove_file(&path));
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    };
+    pipe("rank_0.nseg");
+    let error = profile.open_rank(&profile.manifest.ranks[0]).unwrap_err();
+    assert!(error.to_string().contains("not a regular file"), "{error}");
+    pipe("manifest.json");
+    let survey = Store::read(store.root()).survey().unwrap();
+    let [(_, error)] = &survey.unreadable[..] else { panic!("{survey:?}") };
+    assert!(error.to_string().contains("not a regular file"), "{error}");
+    store.remove(&profile.directory_name()).unwrap();
+}

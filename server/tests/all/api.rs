@@ -191,7 +191,7 @@ async fn tiles_are_frames_for_ever() {
     let tile = stage.get(&path).await;
     assert_eq!(tile.status, StatusCode::OK, "{}", tile.text());
     assert_eq!(tile.header("content-type"), POSTCARD_ZSTD);
-    assert_eq!(tile.header("cache-control"), "public, max-age=31536000, immutable");
+    assert_eq!(tile.header("cache-control"), "private, max-age=31536000, immutable");
     let bytes = zstd::stream::decode_all(&tile.body[..]).unwrap();
     let decoded: Tile = postcard::from_bytes(&bytes).unwrap();
     assert!(!decoded.lanes.is_empty());

@@ -42,7 +42,8 @@ async fn a_clock_reaches_the_page_and_no_answer_changes() {
 async fn a_bundle_carries_the_clocks() {
     let stage = Stage::new();
     let profile = stage.store.set_clock("small", 0, Some(late())).unwrap();
-    let bytes = postcard::to_allocvec(&bundle(&profile, &profile.manifest.ranks).unwrap()).unwrap();
+    let bytes =
+        postcard::to_allocvec(&bundle(&profile, &profile.manifest.ranks, Work::IN_PLACE).unwrap()).unwrap();
     let mut opened = OpenBundle::new(postcard::from_bytes::<Bundle>(&bytes).unwrap()).unwrap();
     opened.open(0, fs::read(profile.segment_path(0).unwrap()).unwrap()).unwrap();
 

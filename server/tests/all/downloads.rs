@@ -5,11 +5,14 @@ use std::time::{Duration, Instant};
 
 use axum::body::{Body, to_bytes};
 use axum::http::StatusCode;
+use nprof_engine::exec::Work;
 use nprof_engine::native::SegmentFile;
 use nprof_engine::query::Part;
 use nprof_server::assets;
 use nprof_server::export::table::files;
 use nprof_server::export::{Choices, Export, RanksOf, Scope};
+use nprof_server::http::peer::Peer;
+use nprof_server::http::turns::Weight;
 use serde_json::Value;
 use tower::ServiceExt;
 
@@ -25,7 +28,7 @@ fn written(stage: &Stage, export: &Export) -> Vec<u8> {
     let (Scope::Rank(prepare) | Scope::Profile(prepare)) = export.scope else { panic!("{export:?}") };
     let choices = Choices::default();
     let mut bytes = Vec::new();
-    prepare(of, &choices).unwrap().write(&mut bytes).unwrap();
+    prepare(of, &choices, Work::IN_PLACE).unwrap().write(&mut bytes).unwrap();
     bytes
 }
 
@@ -160,6 +163,41 @@ async fn a_client_that_leaves_ends_the_work() {
     until_nothing_is_staged(&stage).await;
     let whole: Value = stage.json(&format!("{PATH}?format=json")).await;
     assert_eq!(whole["slice"].as_array().unwrap().len(), 60_005);
+}
+
+#[tokio::test]
+async fn a_download_has_a_turn_while_it_computes_and_none_while_it_waits() {
+    let row = |at: usize| format!(r#"{{"ph":"X","pid":2,"tid":3,"ts":{at},"dur":1,"name":"filler"}},"#);
+    let rows: String = (0..60_000).map(row).collect();
+    let stage = Stage::with(&TRACE.replacen('[', &format!("[{rows}"), 1));
+    let turns = stage.app.turns();
+    let free = || std::iter::from_fn(|| turns.take(Weight::Heavy)).collect::<Vec<_>>();
+    let taken = free();
+    let asked = request("GET", &format!("{PATH}?format=json")).body(Body::empty()).unwrap();
+    let answer = tokio::spawn(stage.service.clone().oneshot(asked));
+    while turns.waiting(Weight::Heavy) == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let all = taken.len();
+    drop(taken);
+    let answer = answer.await.unwrap().unwrap();
+    assert_eq!(answer.status(), StatusCode::OK);
+    // Nobody reads, so the writer waits for the network soon.
+    while free().len() < all {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(!to_bytes(answer.into_body(), usize::MAX).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn one_download_too_many_is_refused() {
+    let stage = Stage::new();
+    let path = format!("{PATH}?format=summary-text");
+    let taken: Vec<_> = std::iter::from_fn(|| stage.app.turns().download(Peer::SameUser)).collect();
+    let refused = stage.get(&path).await;
+    assert_eq!((taken.len(), refused.status), (64, StatusCode::SERVICE_UNAVAILABLE), "{}", refused.text());
+    drop(taken);
+    assert_eq!(stage.get(&path).await.status, StatusCode::OK);
 }
 
 /// Workers end soon after their answer.

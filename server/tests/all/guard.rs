@@ -63,8 +63,10 @@ async fn only_the_user_of_the_server_needs_no_token() {
 #[tokio::test]
 async fn a_refusal_is_a_page_for_people_and_a_message_for_the_page() {
     let stage = Stage::new();
-    let refused =
-        |accept| ask(&stage, request_of(STRANGER, "GET", "/profile/small").header("accept", accept));
+    let refused = |accept| {
+        let request = request_of(STRANGER, "GET", "/profile/small").header("accept", accept);
+        ask(&stage, request.header("sec-fetch-site", "none").header("sec-fetch-mode", "navigate"))
+    };
     let page = refused(BROWSER).await;
     assert_eq!(page.status, StatusCode::UNAUTHORIZED);
     assert!(page.header("content-type").starts_with("text/html"));
@@ -133,6 +135,12 @@ async fn a_link_on_another_site_asks_again_once() {
         "{}",
         first.text()
     );
+    // Beyond this machine, a browser tells a server without TLS nothing.
+    let silent = ask(&stage, request_of(STRANGER, "GET", "/profile/small").header("accept", BROWSER)).await;
+    assert!(silent.text().contains("http-equiv"), "{}", silent.text());
+    let silent = request_of(STRANGER, "GET", "/profile/small?token=again").header("accept", BROWSER);
+    let silent = ask(&stage, silent).await;
+    assert!(silent.text().contains("this server needs its token"), "{}", silent.text());
     let second = from_site("/profile/small?a=%22%3E&token=again").await;
     assert!(second.text().contains("this server needs its token") && !second.text().contains("http-equiv"));
     let cookie = format!("nprof-3001={}", stage.access.token.text());

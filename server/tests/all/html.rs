@@ -31,7 +31,7 @@ fn has_page() -> bool {
 fn opened(stage: &Stage) -> OpenBundle<Vec<u8>> {
     let profile = stage.store.find("small").unwrap();
     let bundle: Bundle = postcard::from_bytes(
-        &postcard::to_allocvec(&bundle(&profile, &profile.manifest.ranks).unwrap()).unwrap(),
+        &postcard::to_allocvec(&bundle(&profile, &profile.manifest.ranks, Work::IN_PLACE).unwrap()).unwrap(),
     )
     .unwrap();
     let mut opened = OpenBundle::new(bundle).unwrap();
@@ -105,7 +105,7 @@ async fn the_api_gives_the_same_file() {
     assert_eq!(answer.header("content-length"), answer.body.len().to_string());
     let profile = stage.store.find("small").unwrap();
     let mut written = Vec::new();
-    Html::of(RanksOf::all(&profile)).unwrap().write(&mut written).unwrap();
+    Html::of(RanksOf::all(&profile), Work::IN_PLACE).unwrap().write(&mut written).unwrap();
     assert!(answer.body == written, "the file of the API is not that of the command line");
 }
 

@@ -1,19 +1,23 @@
 //! What all ranks of a job show together: a segment of its own beside the ranks'.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use nprof_engine::exec::Work;
+use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::wire::ask::{Answer, answer};
 use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail};
 use nprof_engine::wire::detail::{FieldContent, SliceDetail};
-use nprof_engine::wire::question::Question;
+use nprof_engine::wire::question::{Question, RankId};
 use nprof_engine::wire::summary::Summary;
 use nprof_server::app::App;
+use nprof_server::child::IngestProcess;
 use nprof_server::export::html::bundle;
 use nprof_server::store::Store;
 use nprof_server::work::Meter;
+use tokio::runtime::Runtime;
 
 use crate::cli::{fail, succeed};
 use crate::stage::process;
@@ -34,6 +38,9 @@ fn app(store: &Path) -> App {
 
 fn ask(app: &App, path: &str) -> Answer {
     let question = Question::parse(path, "").unwrap();
+    if let Question::OfRank(rank, _) = &question {
+        Runtime::new().unwrap().block_on(app.compare(rank)).unwrap();
+    }
     answer(app, &question, Work::IN_PLACE).unwrap()
 }
 
@@ -132,16 +139,73 @@ fn what_is_lost_damaged_or_out_of_date_is_computed_again() {
     assert!(now.len() == 1 && now[0] != *first, "{now:?}");
 }
 
+/// A server whose comparisons run this script, and a profile without a joint segment.
+fn app_with(dir: &Path, script: &str) -> App {
+    let store = job(dir, "3");
+    kept(&store).iter().for_each(|joint| fs::remove_file(joint).unwrap());
+    let program = dir.join("program");
+    fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    App::new(Arc::new(Store::open(&store).unwrap()), IngestProcess { program, ..process() })
+}
+
+fn all_ranks() -> RankId {
+    RankId { profile: "job".to_owned(), rank: ALL_RANKS }
+}
+
+#[test]
+fn a_comparison_ends_when_nobody_waits_for_it_any_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let pid = dir.path().join("pid");
+    let app = app_with(dir.path(), &format!("echo $$ > {}; exec sleep 600", pid.display()));
+    Runtime::new().unwrap().block_on(async {
+        let asked = app.clone();
+        let waiting = tokio::spawn(async move { asked.compare(&all_ranks()).await });
+        let number = loop {
+            match fs::read_to_string(&pid) {
+                Ok(text) if text.ends_with('\n') => break text.trim().to_owned(),
+                _ => tokio::time::sleep(Duration::from_millis(5)).await,
+            }
+        };
+        waiting.abort();
+        let state = || fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+        while !state().is_empty() && !state().contains(") Z ") {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        while app.store().tmp().read_dir().unwrap().count() > 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+}
+
+#[test]
+fn a_comparison_that_its_limits_end_is_a_named_refusal_and_is_not_repeated() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = dir.path().join("runs");
+    let app = app_with(dir.path(), &format!("echo run >> {}; kill -ABRT $$", runs.display()));
+    let runtime = Runtime::new().unwrap();
+    for _ in 0..2 {
+        let said = runtime.block_on(app.compare(&all_ranks())).unwrap_err().to_string();
+        assert!(
+            said.contains("needs more memory than the limit") && said.contains("`nprof ranks job`"),
+            "{said}"
+        );
+    }
+    assert_eq!(fs::read_to_string(&runs).unwrap().lines().count(), 1);
+    // The ranks are there all the same.
+    assert!(matches!(ask(&app, "/api/profiles/job/ranks/0"), Answer::Detail(_)));
+}
+
 #[test]
 fn an_export_of_all_ranks_takes_it_along() {
     let dir = tempfile::tempdir().unwrap();
     let store = job(dir.path(), "3");
     let app = app(&store);
     let found = app.store().find("job").unwrap();
-    let joint = nprof_server::analysis::joint::of_profile(&found, &Meter::default()).unwrap();
+    let joint = nprof_server::analysis::joint::of_profile(&found, Cancel::NEVER).unwrap();
     let mut ranks = found.manifest.ranks.clone();
     ranks.insert(0, joint.file);
-    let bundle = bundle(&found, &ranks).unwrap();
+    let bundle = bundle(&found, &ranks, Work::IN_PLACE).unwrap();
     assert_eq!(bundle.profile, profile(&app));
     assert_eq!(bundle.ranks[0].summary.as_ref().unwrap(), &summary(&app));
 }

@@ -146,11 +146,12 @@ fn a_store_that_may_only_be_read_is_shown_and_not_changed() {
         nprof=$1 store=$2 trace=$3 out=$4
         touch "$store/x" 2>/dev/null && exit 8
         n list && n list --json >/dev/null && n summary x >/dev/null && n verify && n clock x || exit 1
+        n ranks x && n collectives x || exit 7
         n export x -o "$out/whole.json" && n export x --from 0us --to 20us -o "$out/part.json" || exit 2
         n view "$trace" --output-format json -o "$out/view.json" || exit 3
         timeout 3 "$nprof" --store "$store" serve --port 0 >"$out/said" || [ $? = 124 ] || exit 5
         grep -q "View a list of profiles" "$out/said" || exit 6
-        for change in "rm x" "ingest $trace" "clock x --rank 0 --offset 1us" "view $trace --ingest-only"; do
+        for change in "ranks x --align" "rm x" "ingest $trace" "clock x --rank 0 --offset 1us" "view $trace --ingest-only"; do
             n $change >"$out/said" 2>&1; [ $? = 1 ] && grep -q "this store is read only" "$out/said" || exit 4
         done"#;
     let out = dir.path().to_str().unwrap();

@@ -131,3 +131,20 @@ async fn a_job_can_be_cancelled() {
     end_of(&stage, &first).await;
     assert_eq!(stage.staged(), 0);
 }
+
+#[tokio::test]
+async fn a_form_of_too_many_parts_is_refused_and_leaves_nothing() {
+    let stage = Stage::new();
+    let part = "--cut\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n";
+    let body = |parts: usize| format!("{}--cut--\r\n", part.repeat(parts));
+    let sent = |parts| {
+        let form =
+            request("POST", "/api/profiles").header("content-type", "multipart/form-data; boundary=cut");
+        stage.ask(form.body(Body::from(body(parts))).unwrap())
+    };
+    assert!(sent(16_384).await.text().contains("the form contains no file"));
+    let refused = sent(16_385).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert!(refused.text().contains("at most 16384 parts"), "{}", refused.text());
+    assert_eq!(stage.staged(), 0);
+}

@@ -3,12 +3,17 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::StatusCode;
+use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::wire::POSTCARD_ZSTD;
+use nprof_engine::wire::ask::answer;
+use nprof_engine::wire::question::Question;
+use nprof_engine::wire::refusal::RefusalKind;
 use nprof_server::http::turns::{Turn, Weight};
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
@@ -92,4 +97,53 @@ fn a_question_that_nobody_waits_for_is_never_asked() {
         assert_eq!(stage.get(SUMMARY).await.status, StatusCode::OK);
         assert!(is_computed(&stage));
     });
+}
+
+/// The first look at the cancellation comes before the work, the others come while it runs.
+#[tokio::test]
+async fn a_question_that_runs_ends_when_its_client_has_left() {
+    let stage = Stage::large();
+    let rank = "/api/profiles/small/ranks/0";
+    let detail = stage.json(rank).await;
+    let tracks = detail["tracks"].as_array().unwrap();
+    let counter = &tracks.iter().find(|track| track["kind"] == "counter").unwrap()["id"];
+    let group = detail["groups"].as_array().unwrap().len() - 1;
+    let content = detail["entry"]["content"].as_str().unwrap();
+    let row = stage.row("worker").await;
+    let all = "start_ps=0&end_ps=100000000000";
+    for (path, query) in [
+        (format!("{rank}/tiles/{content}/{group}/0/1"), String::new()),
+        (format!("{rank}/slices/{row}"), String::new()),
+        (format!("{rank}/slices/{row}/step"), "direction=next".to_owned()),
+        (format!("{rank}/counters/{counter}"), format!("at_ps=1&{all}")),
+        (format!("{rank}/events"), format!("{all}&limit=100000")),
+        (format!("{rank}/selection"), all.to_owned()),
+        (format!("{rank}/tables/slice"), "limit=100000".to_owned()),
+        (format!("{rank}/search"), "q=filler".to_owned()),
+    ] {
+        let question = Question::parse(&path, &query).unwrap();
+        let looks = AtomicUsize::new(0);
+        let is_left = || looks.fetch_add(1, Ordering::Relaxed) > 0;
+        let work = Work { cancel: Cancel::when(&is_left), ..Work::IN_PLACE };
+        let refused = answer(&stage.app, &question, work).map_err(|refusal| refusal.kind);
+        assert_eq!(refused.err(), Some(RefusalKind::Cancelled), "{path}?{query}");
+    }
+}
+
+#[tokio::test]
+async fn large_answers_count_until_they_are_sent() {
+    let stage = Stage::large();
+    let unread = stage.app.turns().unread();
+    let path = "/api/profiles/small/ranks/0/tables/slice?limit=9000";
+    let asked = || stage.service.clone().oneshot(request("GET", path).body(Body::empty()).unwrap());
+    let answers = [asked().await.unwrap(), asked().await.unwrap()];
+    assert!(answers.iter().all(|answer| answer.status() == StatusCode::OK));
+    assert!(unread.in_use() > 200_000, "{}", unread.in_use());
+    // Other questions have their turns meanwhile.
+    assert_eq!(
+        all_turns(&stage, Weight::Heavy).len(),
+        2 * std::thread::available_parallelism().unwrap().get()
+    );
+    drop(answers);
+    assert_eq!(unread.in_use(), 0);
 }

@@ -5,7 +5,7 @@
 
 use super::rank_of;
 use crate::base::{Interval, Result, Time};
-use crate::exec::Work;
+use crate::exec::{Cancel, Work};
 use crate::metrics::trace;
 use crate::model::TrackId;
 use crate::segment::{Bytes, Segment};
@@ -96,7 +96,7 @@ pub fn over_time<B: Bytes>(
     rows.sort_unstable();
     let ranks = work.gather(rows.len(), |at| {
         let (rank, track) = rows[at];
-        let waited_ps = steps.waited_ps(segment, track)?;
+        let waited_ps = steps.waited_ps(segment, track, work.cancel)?;
         Ok(RankWaits { rank, shares: steps.shares(&waited_ps, whole) })
     })?;
     Ok(WaitsOverTime {
@@ -139,13 +139,18 @@ impl Steps {
     }
 
     /// The waited time of a row in each step, in picoseconds.
-    fn waited_ps<B: Bytes>(&self, segment: &Segment<B>, track: TrackId) -> Result<Vec<u64>> {
+    fn waited_ps<B: Bytes>(
+        &self,
+        segment: &Segment<B>,
+        track: TrackId,
+        cancel: Cancel<'_>,
+    ) -> Result<Vec<u64>> {
         let waits = &segment.footer().waits;
         let mut waited_ps = vec![0_u64; self.count];
         for index in self.level.tiles_of(self.span) {
             // Tracks are cut one by one, so the group has no meaning.
             let tile = TileId { group: 0, level: self.level, index };
-            for lane in tile::cut(segment, track, tile)? {
+            for lane in tile::cut(segment, track, tile, cancel)? {
                 match lane.content {
                     LaneContent::SliceCells(cells) => {
                         for cell in cells {

@@ -164,7 +164,7 @@ impl AiuArgs {
         let request = self.request(&stages);
         let traces = all_files(&self.input)?;
         let compiler = all_files(&self.compiler)?;
-        let store = place.open()?;
+        let store = place.open_or_read()?;
         let files: Vec<&Path> = traces.iter().chain(&compiler).map(|path| &**path).collect();
         lost_input::watch(&files);
         let meter = Meter::default();
@@ -175,7 +175,7 @@ impl AiuArgs {
             let spool = DiskSpool::new(&tmp, &meter);
             let inputs = aiu::inputs::inputs(&traces, &compiler, &settings, (dir.path(), &spool))?;
             let settings = ingest::Settings::default();
-            let read = |inputs: &Inputs| stage(store.stage()?, inputs, None, &settings, &meter);
+            let read = |inputs: &Inputs| stage(store.stage_anywhere()?, inputs, None, &settings, &meter);
             let staged = inputs.reading(read)?;
             let profile = staged.profile();
             warn::tell(&profile, &mut said)?;

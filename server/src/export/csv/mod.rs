@@ -9,6 +9,7 @@ mod columns;
 
 use std::io::Write;
 
+use nprof_engine::exec::Work;
 use nprof_engine::model::{TableId, TableKind};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::query::{self, Order, RowContent, TimedRow, for_each_timed};
@@ -31,7 +32,7 @@ const SIDE: [&str; 1] = ["row"];
 /// # Errors
 /// `SeveralRanks`, because ranks have different columns. `NoTable` if the rank does not have the
 /// chosen table. Other errors if the segment cannot be opened.
-pub fn prepare<'a>(of: RanksOf<'a>, choices: &'a Choices) -> Result<Prepared<'a>, ExportError> {
+pub fn prepare<'a>(of: RanksOf<'a>, choices: &'a Choices, _: Work<'_>) -> Result<Prepared<'a>, ExportError> {
     if let [first, _, ..] = of.ranks {
         return Err(ExportError::SeveralRanks { format: "csv", first: first.rank, known: numbers(of.ranks) });
     }

@@ -8,15 +8,14 @@ mod page;
 mod septets;
 pub mod site;
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use nprof_engine::exec::Work;
-use nprof_engine::native::SegmentFile;
+use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::native::{SegmentFile, open_regular};
 use nprof_engine::query::{self, VerifyFinding};
 use nprof_engine::wire::bundle::{Bundle, BundledRank};
 use nprof_engine::wire::catalog::{ALL_RANKS, WarningEntry};
@@ -24,14 +23,13 @@ use nprof_engine::wire::refusal::Refusal;
 
 use self::page::Page;
 
-use super::ranks::open;
+use super::ranks::{Comparing, open};
 use super::{Choices, ExportError, Prepared, RanksOf};
 use crate::analysis::joint;
 use crate::markup::escaped;
 use crate::store::{Manifest, Profile, RankFile};
 use crate::summary::summary_of;
 use crate::warnings;
-use crate::work::Meter;
 
 /// Bytes of a segment in one element of the page; a multiple of three. Browsers limit the length of
 /// a text, and the page shows how many elements it has unpacked.
@@ -45,8 +43,12 @@ const ZSTD_LEVEL: i32 = 19;
 ///
 /// # Errors
 /// If the page is not in this binary, a segment cannot be opened, or the file would be too large.
-pub fn prepare<'a>(of: RanksOf<'a>, choices: &'a Choices) -> Result<Prepared<'a>, ExportError> {
-    let html = Html::of(of)?;
+pub fn prepare<'a>(
+    of: RanksOf<'a>,
+    choices: &'a Choices,
+    work: Work<'_>,
+) -> Result<Prepared<'a>, ExportError> {
+    let html = Html::of(of, work)?;
     choices.max_bytes.map_or(Ok(()), |max_bytes| html.check_size(max_bytes))?;
     let size_bytes = html.size_bytes();
     Ok(Prepared::new(move |out| html.write(out)).with_size(size_bytes))
@@ -75,11 +77,11 @@ impl Html {
     ///
     /// # Errors
     /// If the page is not in this binary, or a segment cannot be opened.
-    pub fn of(of: RanksOf<'_>) -> Result<Self, ExportError> {
+    pub fn of(of: RanksOf<'_>, work: Work<'_>) -> Result<Self, ExportError> {
         let page = Page::of_binary()?;
-        let (profile, ranks) = (of.profile, &with_joint(of));
+        let (profile, ranks) = (of.profile, &with_joint(of, work.cancel));
         let (mut before, mut after) = (Vec::new(), Vec::new());
-        write_before(&page, "", (profile, ranks), &mut before)?;
+        write_before(&page, "", (profile, ranks), work, &mut before)?;
         let mut programs = Vec::new();
         for (id, bytes) in page.programs() {
             write_dense(id, bytes, &mut programs)?;
@@ -123,7 +125,7 @@ impl SegmentText {
     fn of(profile: &Profile, rank: &RankFile) -> Result<Self, ExportError> {
         let path = profile.dir.join(&rank.file);
         let failed = |source| ExportError::Open { path: path.clone(), source };
-        let size_bytes = std::fs::metadata(&path).map_err(failed)?.len();
+        let size_bytes = open_regular(&path).and_then(|file| file.metadata()).map_err(failed)?.len();
         Ok(Self { rank: rank.rank, path, size_bytes })
     }
 
@@ -142,7 +144,7 @@ impl SegmentText {
 
     fn write(&self, out: &mut dyn Write) -> Result<(), ExportError> {
         let failed = |source| ExportError::Open { path: self.path.clone(), source };
-        let mut file = File::open(&self.path).map_err(failed)?;
+        let mut file = open_regular(&self.path).map_err(failed)?;
         let (mut part, mut text) = (Vec::new(), String::new());
         let mut left = self.size_bytes;
         while left > 0 {
@@ -162,18 +164,27 @@ impl SegmentText {
 
 /// The ranks, after what they show together. If ranks or tracks are left out, or if the ranks
 /// cannot be compared, the export has no joint segment.
-fn with_joint(RanksOf { profile, ranks, is_part }: RanksOf<'_>) -> Vec<RankFile> {
+fn with_joint(of: RanksOf<'_>, cancel: Cancel<'_>) -> Vec<RankFile> {
+    let RanksOf { profile, ranks, is_part, .. } = of;
     let is_whole = !is_part && joint::is_for(profile);
     if is_part && ranks.len() > 1 {
         tracing::warn!("the export has no view of all ranks together, because ranks or tracks are left out");
     }
-    let joint = is_whole.then(|| joint::of_profile(profile, &Meter::default()));
-    let joint = joint.and_then(|joint| {
-        joint.inspect_err(|error| tracing::warn!("the export has no view of all ranks: {error}")).ok()
+    let joint = is_whole.then(|| match of.comparing {
+        Comparing::Here => joint::of_profile(profile, cancel)
+            .inspect_err(|error| tracing::warn!("the export has no view of all ranks: {error}"))
+            .ok(),
+        Comparing::Apart => {
+            let kept = joint::kept(&joint::path_of(profile));
+            if kept.is_none() {
+                tracing::warn!("the export has no view of all ranks: they are not compared");
+            }
+            kept
+        }
     });
     // In a store that may only be read the file is elsewhere, and already gone.
     let is_there = |file: &RankFile| file.events > 0 && profile.dir.join(&file.file).exists();
-    let joint = joint.map(|joint| joint.file).filter(is_there);
+    let joint = joint.flatten().map(|joint| joint.file).filter(is_there);
     joint.into_iter().chain(ranks.iter().cloned()).collect()
 }
 
@@ -181,8 +192,8 @@ fn with_joint(RanksOf { profile, ranks, is_part }: RanksOf<'_>) -> Vec<RankFile>
 /// together can be the first of them.
 ///
 /// # Errors
-/// If a segment cannot be opened.
-pub fn bundle(profile: &Profile, ranks: &[RankFile]) -> Result<Bundle, ExportError> {
+/// If a segment cannot be opened, or the work is cancelled.
+pub fn bundle(profile: &Profile, ranks: &[RankFile], work: Work<'_>) -> Result<Bundle, ExportError> {
     let (joint, own): (Vec<_>, Vec<_>) = ranks.iter().cloned().partition(|rank| rank.rank == ALL_RANKS);
     let manifest = Manifest { ranks: own, ..Manifest::clone(&profile.manifest) };
     let mut info = manifest.profile_info();
@@ -190,9 +201,10 @@ pub fn bundle(profile: &Profile, ranks: &[RankFile]) -> Result<Bundle, ExportErr
     let ranks = joint.iter().chain(&manifest.ranks).map(|rank| {
         let segment = open(profile, rank)?;
         let later = warnings::later(rank);
-        let warnings = later.iter().map(WarningEntry::from).chain(damage(&segment)).collect();
+        let warnings = later.iter().map(WarningEntry::from).chain(damage(&segment, work.cancel)).collect();
         // A damaged rank must not fail the export: the file has other ranks, and more than metrics.
-        let summary = summary_of(profile, rank, &segment, Work::IN_PLACE).map_err(Refusal::from);
+        let summary = summary_of(profile, rank, &segment, work).map_err(Refusal::from);
+        work.cancel.check().map_err(ExportError::Damaged)?;
         Ok(BundledRank { warnings, summary })
     });
     let ranks = ranks.collect::<Result<_, ExportError>>()?;
@@ -200,7 +212,7 @@ pub fn bundle(profile: &Profile, ranks: &[RankFile]) -> Result<Bundle, ExportErr
 }
 
 /// A warning for each unreadable part of a segment. The file contains the segment unchanged.
-fn damage(segment: &SegmentFile) -> Vec<WarningEntry> {
+fn damage(segment: &SegmentFile, cancel: Cancel<'_>) -> Vec<WarningEntry> {
     let mut found = Vec::new();
     let flow = query::verify::check(segment, &mut |finding| {
         if let VerifyFinding::Damaged { part, offset, error } = finding {
@@ -211,9 +223,9 @@ fn damage(segment: &SegmentFile) -> Vec<WarningEntry> {
                 count: 1,
             });
         }
-        ControlFlow::Continue(())
+        if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    debug_assert!(flow.is_continue(), "the report never breaks");
+    debug_assert!(flow.is_continue() || cancel.is_cancelled(), "only a cancellation breaks");
     found
 }
 
@@ -230,9 +242,10 @@ fn write_before(
     page: &Page,
     policy: &str,
     (profile, ranks): (&Profile, &[RankFile]),
+    work: Work<'_>,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
-    let (bundle, manifest) = (bundle(profile, ranks)?, &profile.manifest);
+    let (bundle, manifest) = (bundle(profile, ranks, work)?, &profile.manifest);
     page.write_head(manifest.shown_name(), policy, out)?;
     let slug = format!(" data-slug=\"{}\"", escaped(manifest.slug()));
     write_packed("nprof-bundle", &slug, &packed(&message(&bundle)?)?, out)?;

@@ -7,7 +7,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use nprof_engine::native::disk;
+use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::native::{directory_of, disk, open_regular};
 
 use super::page::Page;
 use super::{SegmentText, with_joint, write_before};
@@ -16,6 +17,8 @@ use crate::work::{Meter, Metered};
 
 /// File name of the page.
 const INDEX: &str = "index.html";
+/// Characters of a folder's name in the name of its staging directory, which must not be too long.
+const MAX_NAME_CHARS: usize = 48;
 /// Allows the page to load the files next to it.
 const POLICY: &str = "; connect-src 'self'";
 
@@ -24,7 +27,9 @@ const POLICY: &str = "; connect-src 'self'";
 /// # Errors
 /// See [`Site::of`] and [`Site::write`].
 pub fn write(of: RanksOf<'_>, dir: &Path, meter: &Meter) -> Result<u64, ExportError> {
-    Site::of(of)?.write(dir, meter)
+    let is_cancelled = || meter.is_cancelled();
+    let work = Work { cancel: Cancel::when(&is_cancelled), ..Work::IN_PLACE };
+    Site::of(of, work)?.write(dir, meter)
 }
 
 /// A folder that has not been written yet.
@@ -46,11 +51,11 @@ impl Site {
     ///
     /// # Errors
     /// If the page is not in this binary, or a segment cannot be opened.
-    pub fn of(of: RanksOf<'_>) -> Result<Self, ExportError> {
+    pub fn of(of: RanksOf<'_>, work: Work<'_>) -> Result<Self, ExportError> {
         let page = Page::of_binary()?;
-        let (profile, ranks) = (of.profile, &with_joint(of));
+        let (profile, ranks) = (of.profile, &with_joint(of, work.cancel));
         let mut index = Vec::new();
-        write_before(&page, POLICY, (profile, ranks), &mut index)?;
+        write_before(&page, POLICY, (profile, ranks), work, &mut index)?;
         let mut files = Vec::new();
         for rank in ranks {
             let SegmentText { rank: number, path, size_bytes } = SegmentText::of(profile, rank)?;
@@ -80,10 +85,17 @@ impl Site {
         if fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(ExportError::FolderInUse(dir.to_owned()));
         }
-        let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = directory_of(dir);
+        let name: String =
+            dir.file_name().unwrap_or_default().to_string_lossy().chars().take(MAX_NAME_CHARS).collect();
+        let prefix = format!(".nprof-{name}-");
+        remove_abandoned(parent, &prefix);
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".nprof-").permissions(permissions());
-        let staged = builder.tempdir_in(parent.unwrap_or(Path::new(".")))?;
+        builder.prefix(&prefix).permissions(permissions());
+        let staged = builder.tempdir_in(parent)?;
+        // Tells other exports that this folder is not abandoned. Not all file systems have locks.
+        let owner = File::open(staged.path())?;
+        drop(owner.try_lock());
         let mut bytes = 0;
         for (name, content) in &self.files {
             let file = File::create(staged.path().join(name))?;
@@ -92,7 +104,7 @@ impl Site {
         }
         disk::sync_dir(staged.path())?;
         disk::rename(staged.path(), dir)?;
-        disk::sync_dir(parent.unwrap_or(Path::new(".")))?;
+        disk::sync_dir(parent)?;
         // The staging directory was renamed: nothing has its old name any more.
         let _ = staged.keep();
         Ok(bytes)
@@ -108,11 +120,24 @@ impl Content {
             }
             Self::CopyOf(path) => {
                 let failed = |source| ExportError::Open { path: path.clone(), source };
-                io::copy(&mut File::open(path).map_err(failed)?, out)?
+                io::copy(&mut open_regular(path).map_err(failed)?, out)?
             }
         };
         out.flush()?;
         Ok(bytes)
+    }
+}
+
+/// Removes what killed exports to the same folder left. Best effort: a folder that stays costs only
+/// space.
+fn remove_abandoned(parent: &Path, prefix: &str) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(prefix);
+        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_ours && is_directory && File::open(entry.path()).is_ok_and(|owner| owner.try_lock().is_ok()) {
+            drop(disk::remove_dir_all(&entry.path()));
+        }
     }
 }
 
@@ -126,4 +151,29 @@ fn permissions() -> fs::Permissions {
 /// Writes an element that refers to a file next to the page.
 fn write_link(attributes: &str, name: &str, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "<script type=\"application/octet-stream\" {attributes} data-href=\"{name}\"></script>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_export_left_goes_with_the_next_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = |name: &str| dir.path().join(name);
+        for name in [".nprof-run-dead", ".nprof-run-alive", ".nprof-other-dead"] {
+            fs::create_dir(place(name)).unwrap();
+            fs::write(place(name).join("index.html"), "half").unwrap();
+        }
+        let alive = File::open(place(".nprof-run-alive")).unwrap();
+        alive.lock().unwrap();
+        let site = Site { files: vec![(INDEX.to_owned(), Content::Bytes(b"whole".to_vec()))] };
+        assert_eq!(site.write(&place("run"), &Meter::default()).unwrap(), 5);
+        let mut left: Vec<_> = fs::read_dir(dir.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(left, [".nprof-other-dead", ".nprof-run-alive", "run"]);
+    }
 }

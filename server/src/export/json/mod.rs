@@ -34,26 +34,26 @@ use crate::summary::summary_of;
 
 const SUMMARY: &str = "summary";
 
-/// Opens the segments and computes the metrics of these ranks. One rank is one object with all
+/// Opens each segment and computes the metrics of these ranks. One rank is one object with all
 /// tables. Several ranks become `{"rank_0": {…}, "rank_1": {…}}`.
 ///
 /// # Errors
 /// If a segment cannot be read.
-pub fn prepare<'a>(of: RanksOf<'a>, _: &'a Choices) -> Result<Prepared<'a>, ExportError> {
-    let ranks = of.open()?.into_iter().map(|opened| {
-        let summary =
-            opened.read(|segment| Ok(summary_of(of.profile, opened.rank, segment, Work::IN_PLACE)?))?;
-        Ok((opened, summary))
+pub fn prepare<'a>(of: RanksOf<'a>, _: &'a Choices, work: Work<'_>) -> Result<Prepared<'a>, ExportError> {
+    let summaries = of.each().map(|opened| {
+        let opened = opened?;
+        opened.read(|segment| Ok(summary_of(of.profile, opened.rank, segment, work)?))
     });
-    let ranks = ranks.collect::<Result<Vec<_>, ExportError>>()?;
+    let summaries = summaries.collect::<Result<Vec<_>, ExportError>>()?;
     Ok(Prepared::new(move |out| {
-        if let [(opened, summary)] = &ranks[..] {
-            return write_rank(opened, summary, out);
-        }
         let mut separator = "{";
-        for (opened, summary) in &ranks {
+        for (opened, summary) in of.each().zip(&summaries) {
+            let opened = opened?;
+            if summaries.len() == 1 {
+                return write_rank(&opened, summary, out);
+            }
             write!(out, "{separator}\n\"rank_{}\":", opened.rank.rank)?;
-            write_rank(opened, summary, out)?;
+            write_rank(&opened, summary, out)?;
             separator = ",";
         }
         Ok(writeln!(out, "}}")?)

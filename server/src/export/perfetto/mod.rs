@@ -12,6 +12,7 @@ pub mod proto;
 use std::io::{self, Write};
 
 use nprof_engine::base::Time;
+use nprof_engine::exec::Work;
 use nprof_engine::model::TrackKind;
 use nprof_engine::native::{SegmentFile, StoredFile};
 use nprof_engine::rank::RankView;
@@ -23,7 +24,7 @@ use self::proto::{
     TracePacket, TrackDescriptor, TrackEvent, UNIT_BYTES, UNIT_COUNT,
 };
 use super::{Choices, ExportError, Failure, OpenedRank, Prepared, RanksOf};
-use crate::store::{Profile, RankFile};
+use crate::store::RankFile;
 use crate::warnings;
 
 /// The tag of a packet in a trace: field 1, a message.
@@ -34,17 +35,27 @@ const PACKET_TAG: u8 = 0x0a;
 ///
 /// # Errors
 /// If a segment cannot be opened.
-pub fn prepare<'a>(of: RanksOf<'a>, choices: &'a Choices) -> Result<Prepared<'a>, ExportError> {
-    let ranks = of.open()?;
+pub fn prepare<'a>(
+    of: RanksOf<'a>,
+    choices: &'a Choices,
+    work: Work<'_>,
+) -> Result<Prepared<'a>, ExportError> {
+    let starts = of.each().map(|opened| {
+        let opened = opened?;
+        opened.read(|_| Ok(work.cancel.check()?))?;
+        Ok(first_ns(&opened))
+    });
+    let starts = starts.collect::<Result<Vec<_>, ExportError>>()?;
+    let zero = Zero::of(of, starts.into_iter().flatten().min());
     Ok(Prepared::new(move |out| {
-        let zero = Zero::of(of.profile, &ranks);
-        for (sequence, opened) in (1..).zip(&ranks) {
+        for (sequence, opened) in (1..).zip(of.each()) {
+            let opened = opened?;
             let rank = opened.rank;
             let mut packets = Packets { out: &mut *out, sequence, has_begun: false };
             let place = Place {
                 rank,
                 view: rank.view(opened.segment()),
-                is_alone: ranks.len() == 1,
+                is_alone: of.ranks.len() == 1,
                 shift_ns: zero.shift_ns(rank),
                 // Tracks of different ranks and traces must not share numbers.
                 seed: seed(&rank.content, rank.rank),
@@ -88,19 +99,13 @@ enum Zero {
 }
 
 impl Zero {
-    fn of(profile: &Profile, ranks: &[OpenedRank<'_>]) -> Self {
-        let is_known = ranks.iter().all(|opened| opened.rank.origin_unix_ns.is_some());
-        if let Some(origin_ns) = profile.manifest.shared_origin_unix_ns().filter(|_| is_known) {
+    /// The time zero of ranks whose earliest event has this shared time.
+    fn of(of: RanksOf<'_>, first_ns: Option<i64>) -> Self {
+        let is_known = of.ranks.iter().all(|rank| rank.origin_unix_ns.is_some());
+        if let Some(origin_ns) = of.profile.manifest.shared_origin_unix_ns().filter(|_| is_known) {
             return Self::Unix { origin_ns };
         }
-        let first_of = |opened: &OpenedRank<'_>| {
-            let rank = opened.rank.view(opened.segment());
-            let tracks = rank.segment.footer().tracks.iter().filter(|track| track.rows > 0);
-            tracks.map(|track| rank.shared(Time(track.start_ps)).floor_ns()).min()
-        };
-        Self::Origin {
-            before_ns: ranks.iter().filter_map(first_of).min().unwrap_or(0).min(0).saturating_neg(),
-        }
+        Self::Origin { before_ns: first_ns.unwrap_or(0).min(0).saturating_neg() }
     }
 
     /// Nanoseconds from the shared times of a rank to the trace's time. A rank without a clock is
@@ -114,6 +119,13 @@ impl Zero {
             Self::Origin { before_ns } => i128::from(*before_ns),
         }
     }
+}
+
+/// The shared time of the earliest event of a rank.
+fn first_ns(opened: &OpenedRank<'_>) -> Option<i64> {
+    let rank = opened.rank.view(opened.segment());
+    let tracks = rank.segment.footer().tracks.iter().filter(|track| track.rows > 0);
+    tracks.map(|track| rank.shared(Time(track.start_ps)).floor_ns()).min()
 }
 
 /// Writes packets of one sequence.

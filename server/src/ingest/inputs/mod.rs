@@ -1,9 +1,11 @@
 //! Turns the files and directories that a user names into the plans of a profile.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use nprof_capture::archive::{self, FileBytes, Leaf, Spool};
+use nprof_capture::formats::Error;
 use nprof_capture::importer::{Claim, Role, TABLE};
 use nprof_capture::inputs::directory::Why;
 use nprof_capture::inputs::{
@@ -58,7 +60,7 @@ impl Inputs {
         self.sources.iter().try_for_each(Source::check)
     }
 
-    /// Calls `read`. If a file of a directory turns out not to be a trace, it is left out and
+    /// Calls `read`. If files of a directory turn out not to be traces, they are left out and
     /// `read` is called again.
     ///
     /// # Errors
@@ -66,21 +68,42 @@ impl Inputs {
     pub fn reading<T>(mut self, mut read: impl FnMut(&Self) -> Result<T>) -> Result<T> {
         loop {
             match read(&self) {
-                Err(IngestError::Format { path, source }) => {
-                    let is_spare = |plan: &Plan| {
-                        let file = &self.files[plan.trace()];
-                        file.chosen == Chosen::ByDirectory && file.place == path && self.plans.len() > 1
-                    };
-                    let Some(at) = self.plans.iter().position(is_spare) else {
-                        return Err(IngestError::Format { path, source });
-                    };
-                    let plan = self.plans.remove(at);
-                    let name = &self.files[plan.trace()].leaf.candidate.name;
-                    self.left_out.push(format!("{name}: {source}"));
-                }
+                Err(IngestError::Spared(files)) => self.leave_out(files)?,
                 done => return done,
             }
         }
+    }
+
+    /// The error for a plan whose reader failed: files of directories and archives are spared.
+    pub(super) fn spared(&self, plan: &Plan, error: IngestError) -> IngestError {
+        match error {
+            IngestError::Format { path, source }
+                if self.files[plan.trace()].chosen == Chosen::ByDirectory && self.place(plan) == path =>
+            {
+                IngestError::Spared(vec![(path, source)])
+            }
+            error => error,
+        }
+    }
+
+    /// Removes the plans of these traces, if other plans are left.
+    fn leave_out(&mut self, files: Vec<(PathBuf, Error)>) -> Result<()> {
+        let mut bad: HashMap<PathBuf, Error> = files.into_iter().collect();
+        if self.plans.iter().all(|plan| bad.contains_key(self.place(plan))) {
+            let last = self.plans.last().and_then(|plan| bad.remove_entry(self.place(plan)));
+            let (path, source) = last.ok_or(IngestError::NoInput)?;
+            return Err(IngestError::Format { path, source });
+        }
+        for plan in std::mem::take(&mut self.plans) {
+            match bad.remove(self.place(&plan)) {
+                Some(source) => {
+                    let name = &self.files[plan.trace()].leaf.candidate.name;
+                    self.left_out.push(format!("{name}: {source}"));
+                }
+                None => self.plans.push(plan),
+            }
+        }
+        Ok(())
     }
 
     /// The files of a plan; the trace first.
@@ -145,8 +168,14 @@ impl Named {
     ///
     /// # Errors
     /// If the files contain no trace, or a file or directory cannot be read. Also if it is not
-    /// clear which of several files belongs to which trace.
+    /// clear which of several files belongs to which trace. `Cancelled` if the spool is cancelled.
     pub fn inputs(&self, spool: &dyn Spool) -> Result<Inputs> {
+        let planned = self.planned(spool);
+        // Whatever the result: files can be missing after a cancellation.
+        if spool.is_cancelled() { Err(IngestError::Cancelled) } else { planned }
+    }
+
+    fn planned(&self, spool: &dyn Spool) -> Result<Inputs> {
         let mut found = Gathered::default();
         if let Some(neff) = &self.neff {
             found.model(neff, spool)?;

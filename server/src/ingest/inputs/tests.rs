@@ -5,6 +5,9 @@ use nprof_capture::inputs::cases::{CASES, candidates, described, files, listed, 
 use nprof_capture::inputs::profiles;
 
 use super::*;
+use crate::ingest::{DiskSpool, Settings, stage};
+use crate::store::Store;
+use crate::work::Meter;
 
 /// Creates a directory with these files, each with its kind before a colon.
 fn tree(names: &str) -> tempfile::TempDir {
@@ -178,12 +181,14 @@ fn several_traces_have_a_name_together() {
 #[test]
 fn a_file_of_a_directory_that_is_no_trace_is_left_out_and_one_that_was_named_is_not() {
     let refuse = |inputs: &Inputs| {
-        let bad =
-            inputs.plans.iter().map(|plan| inputs.place(plan)).find(|place| place.ends_with("bad.json"));
-        let what = nprof_capture::formats::Error::format("no trace", "byte 0", "leave it out");
+        let bad = inputs.plans.iter().find(|plan| inputs.place(plan).ends_with("bad.json"));
+        let source = nprof_capture::formats::Error::format("no trace", "byte 0", "leave it out");
         bad.map_or_else(
             || Ok(inputs.clone()),
-            |bad| Err(IngestError::Format { path: bad.to_owned(), source: what }),
+            |bad| {
+                let path = inputs.place(bad).to_owned();
+                Err(inputs.spared(bad, IngestError::Format { path, source }))
+            },
         )
     };
     let dir = tree("json:a.json json:bad.json");
@@ -198,6 +203,37 @@ fn a_file_of_a_directory_that_is_no_trace_is_left_out_and_one_that_was_named_is_
     let dir = tree("json:bad.json");
     let alone = inputs(dir.path(), &["."]).unwrap();
     assert!(matches!(alone.reading(refuse), Err(IngestError::Format { .. })));
+}
+
+#[test]
+fn opening_is_cancelled() {
+    let dir = tree("json:a.json json:b.json");
+    let (spool, meter) = (tempfile::tempdir().unwrap(), Meter::default());
+    let named = Named { files: vec![dir.path().to_owned()], ..Named::default() };
+    assert!(named.inputs(&DiskSpool::new(spool.path(), &meter)).is_ok());
+    meter.cancel();
+    let cancelled = named.inputs(&DiskSpool::new(spool.path(), &meter));
+    assert!(matches!(cancelled, Err(IngestError::Cancelled)));
+}
+
+/// A repetition for each of them would cost the square of their number.
+#[test]
+fn files_that_are_no_traces_are_left_out_together() {
+    let dir = tempfile::tempdir().unwrap();
+    for at in 0..40 {
+        fs::write(dir.path().join(format!("bad_{at}.json")), "[1]").unwrap();
+    }
+    fs::write(dir.path().join("good.json"), r#"[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":1,"name":"a"}]"#)
+        .unwrap();
+    let store = Store::open(&dir.path().join("store")).unwrap();
+    let (settings, meter) = (Settings::default(), Meter::default());
+    let mut readings = 0;
+    let staged = inputs(dir.path(), &["."]).unwrap().reading(|inputs| {
+        readings += 1;
+        stage(store.stage()?, inputs, None, &settings, &meter)
+    });
+    let manifest = staged.unwrap().manifest;
+    assert_eq!((readings, manifest.ranks.len(), manifest.ranks[0].left_out.len()), (2, 1, 40));
 }
 
 #[test]

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nprof_engine::base::ClockFit;
+use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::wire::clock::Clock;
+use nprof_server::export::cut::PartOf;
+use nprof_server::export::{Choices, RanksOf, Scope, find};
 use nprof_server::ingest::{Named, Settings, add, run};
 use nprof_server::store::{Existing, Store};
 use nprof_server::verify::verify;
@@ -122,6 +125,23 @@ pub const COMMANDS: &[Command] = &[
         least_calls: 5,
     },
     Command {
+        name: "ranks --align",
+        prepare: |root, scene| scene.ingest(root, "mine", "run", Existing::Keep).unwrap(),
+        run: |root, _| {
+            let clock = ClockFit::new(0, 12, 0, None).map(Clock).ok();
+            changed(root, |store| store.align("run", &[(0, clock)]).map(drop))
+        },
+        frees_space: false,
+        least_calls: 5,
+    },
+    Command {
+        name: "export of a part",
+        prepare: |root, scene| scene.ingest(root, "mine", "run", Existing::Keep).unwrap(),
+        run: |root, _| export_part(root),
+        frees_space: false,
+        least_calls: 5,
+    },
+    Command {
         name: "ingest of a known trace under a new name",
         prepare: |root, scene| scene.ingest(root, "mine", "run", Existing::Keep).unwrap(),
         run: |root, scene| scene.ingest(root, "mine", "again", Existing::Keep),
@@ -146,6 +166,19 @@ fn changed(
     change: impl FnOnce(&Store) -> nprof_server::store::Result<()>,
 ) -> Result<(), String> {
     Store::open(root).and_then(|store| change(&store)).map_err(|error| error.to_string())
+}
+
+/// `nprof export run --from 0ps`, which changes nothing in the end.
+fn export_part(root: &Path) -> Result<(), String> {
+    let text = |error: &dyn std::fmt::Display| error.to_string();
+    let store = Store::read(root);
+    let profile = store.find("run").map_err(|error| text(&error))?;
+    let part = PartOf { from_ps: Some(0), ..PartOf::default() };
+    let taken = part.take(&store, RanksOf::all(&profile), Cancel::NEVER).map_err(|error| text(&error))?;
+    let Some(Scope::Rank(prepare)) = find("json").map(|export| export.scope) else { panic!("a table") };
+    let choices = Choices::default();
+    let prepared = prepare(taken.ranks(), &choices, Work::IN_PLACE).map_err(|error| text(&error))?;
+    prepared.write(&mut Vec::new()).map_err(|error| text(&error))
 }
 
 /// Leaves what processes of this and of older versions leave when they are killed.
