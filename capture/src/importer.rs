@@ -28,6 +28,9 @@ pub struct Importer {
     pub belonging: Belonging,
     /// Finds the rank that the first bytes of a trace state, if the format states ranks there.
     pub stated_rank: Option<FindRank>,
+    /// Recognises traces of other formats that belong to traces of this format, if both come
+    /// together.
+    pub goes_with: Option<fn(&[u8]) -> bool>,
     /// Finds the beginning of a trace on its own clock. `None` if the times of the format count
     /// from a zero of their own.
     #[cfg(feature = "read")]
@@ -122,6 +125,7 @@ pub static TABLE: [Importer; 4] = [
         session_prefix: Some("profile_rank_"),
         belonging: Belonging::All,
         stated_rank: None,
+        goes_with: None,
         #[cfg(feature = "read")]
         beginning: None,
         #[cfg(feature = "read")]
@@ -140,6 +144,7 @@ pub static TABLE: [Importer; 4] = [
         session_prefix: None,
         belonging: Belonging::Numbered,
         stated_rank: None,
+        goes_with: None,
         #[cfg(feature = "read")]
         beginning: None,
         #[cfg(feature = "read")]
@@ -167,6 +172,7 @@ pub static TABLE: [Importer; 4] = [
         session_prefix: None,
         belonging: Belonging::All,
         stated_rank: Some(probe::aiu::rank),
+        goes_with: Some(probe::aiu::goes_with),
         #[cfg(feature = "read")]
         beginning: Some(Beginning::of),
         #[cfg(feature = "read")]
@@ -185,6 +191,7 @@ pub static TABLE: [Importer; 4] = [
         session_prefix: None,
         belonging: Belonging::Numbered,
         stated_rank: None,
+        goes_with: None,
         #[cfg(feature = "read")]
         beginning: Some(Beginning::of),
         #[cfg(feature = "read")]
@@ -203,6 +210,25 @@ pub struct Claim {
     pub confidence: Confidence,
     /// The rank that the first bytes of a trace state.
     pub rank: Option<u32>,
+    /// Another format that reads the trace, if traces of that format come with it.
+    pub companion: Option<Companion>,
+}
+
+/// A format that reads a trace of another format together with its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Companion {
+    /// The format.
+    pub importer: &'static Importer,
+    /// The rank that the first bytes of the trace state, by the rules of that format.
+    pub rank: Option<u32>,
+}
+
+impl Companion {
+    /// The format that a trace with these first bytes goes with.
+    fn of(head: &[u8]) -> Option<Self> {
+        let importer = TABLE.iter().find(|row| row.goes_with.is_some_and(|goes| goes(head)))?;
+        Some(Self { importer, rank: importer.stated_rank.and_then(|stated| stated(head)) })
+    }
 }
 
 /// All formats that claim a file with these first bytes, the surest first.
@@ -213,11 +239,14 @@ pub fn claims(head: &[u8]) -> Vec<Claim> {
             let confidence = (takes.probe)(head)?;
             let stated = importer.stated_rank.filter(|_| takes.role == Role::Trace);
             let rank = stated.and_then(|stated| stated(head));
-            Some(Claim { importer, role: takes.role, confidence, rank })
+            Some(Claim { importer, role: takes.role, confidence, rank, companion: None })
         })
     };
     let mut claims: Vec<Claim> = TABLE.iter().flat_map(of_row).collect();
     claims.sort_by_key(|claim| std::cmp::Reverse(claim.confidence));
+    if let Some(first) = claims.first_mut().filter(|claim| claim.role == Role::Trace) {
+        first.companion = Companion::of(head).filter(|companion| companion.importer != first.importer);
+    }
     claims
 }
 

@@ -7,12 +7,15 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use nprof_capture::archive::{FileBytes, InMemory, open};
+use nprof_capture::files::{Job, MemoryFiles, OneRank};
 use nprof_capture::formats::{neuron_json, trace_event};
+use nprof_capture::inputs::{Candidate, plan};
 use nprof_engine::base::Interval;
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::model::{TrackId, TrackKind};
+use nprof_engine::model::{Sink, TrackId, TrackKind};
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::{MemoryScratch, Space};
 use nprof_engine::tile::slices_in;
@@ -65,7 +68,9 @@ fn ingested(text: &str) -> (Segment<Vec<u8>>, Cost) {
     let (allocated, in_use) = (ALLOCATED.load(Relaxed), IN_USE.load(Relaxed));
     PEAK.store(in_use, Relaxed);
     let mut builder = Builder::new(&scratch, &mut file, BuildOptions::default()).unwrap();
-    if text.starts_with("{\"summary\"") {
+    if text.contains("\"TS1\"") {
+        read_aiu(text, &mut builder, Space::new(&scratch));
+    } else if text.starts_with("{\"summary\"") {
         neuron_json::read(&mut text.as_bytes(), &mut builder, &mut |_| {}).unwrap();
     } else {
         let context = trace_event::Context { space: Some(Space::new(&scratch)), origin: None };
@@ -74,6 +79,17 @@ fn ingested(text: &str) -> (Segment<Vec<u8>>, Cost) {
     builder.finish().unwrap();
     let cost = Cost { allocated: ALLOCATED.load(Relaxed) - allocated, peak: PEAK.load(Relaxed) - in_use };
     (Segment::open(file).unwrap(), cost)
+}
+
+/// Reads the first rank of a trace of an AIU.
+fn read_aiu(text: &str, builder: &mut dyn Sink, space: Space<'_>) {
+    let bytes = FileBytes::new(Arc::new(text.as_bytes().to_vec()));
+    let leaves = open("a.json", bytes, &InMemory).leaves;
+    let candidates: Vec<Candidate> = leaves.iter().map(|leaf| leaf.candidate.clone()).collect();
+    let plans = plan(&candidates).unwrap().plans;
+    let files = MemoryFiles(leaves);
+    let job = Job { plan: &plans[0], files: &files, space, origin: None, progress: &|_| {} };
+    (plans[0].importer.read)(&job, &mut OneRank(builder)).unwrap();
 }
 
 /// `count` items, with commas between.
@@ -90,6 +106,16 @@ fn trace(count: u64, event: impl Fn(u64) -> String) -> String {
 
 fn slice(tid: u64, start: u64, duration: u64, more: &str) -> String {
     format!(r#"{{"ph":"X","pid":1,"tid":{tid},"ts":{start},"dur":{duration},"name":"a"{more}}}"#)
+}
+
+/// A slice of an AIU: process, thread, name, time in microseconds, and further attributes.
+fn work(pid: u64, tid: u64, name: &str, start: u64, more: &str) -> String {
+    let cycles = (start * 560) % (1 << 32);
+    let stamps: Vec<String> = (1..=5).map(|at| format!(r#""TS{at}":"{cycles}""#)).collect();
+    let stamps = stamps.join(",");
+    format!(
+        r#"{{"ph":"X","pid":{pid},"tid":{tid},"ts":{start},"dur":1,"name":"{name}","attr":{{{stamps}{more}}}}}"#
+    )
 }
 
 fn one_span(count: u64) -> String {
@@ -110,7 +136,7 @@ fn pairs(count: u64, [begin, end]: [&str; 2], of: impl Fn(u64) -> String) -> Str
 
 type Shape = (&'static str, fn(u64) -> String);
 
-const SHAPES: [Shape; 20] = [
+const SHAPES: [Shape; 27] = [
     ("slices of one span", one_span),
     ("nested slices", |count| trace(count, |at| slice(1, at, 2 * (count - at), ""))),
     ("overlapping slices", |count| trace(count, |at| slice(1, at, count, ""))),
@@ -169,6 +195,21 @@ const SHAPES: [Shape; 20] = [
     }),
     ("fields of a row", |count| {
         format!(r#"{{"summary":[{{"nd_idx":0}}],"x":[{{{}}}]}}"#, list(count, |at| format!(r#""f{at}":1"#)))
+    }),
+    ("kernels of an AIU", |count| trace(count, |at| work(0, 1, "k Cmpt Exec", at, ""))),
+    ("processes of an AIU", |count| trace(count, |at| work(at, 1, "k Cmpt Exec", at, ""))),
+    ("threads of an AIU", |count| trace(count, |at| work(0, at, "k Cmpt Exec", at, ""))),
+    ("names of an AIU", |count| trace(count, |at| work(0, 1, &format!("k{at}x Cmpt Exec"), at, ""))),
+    ("attributes of an AIU", |count| {
+        trace(count, |at| work(0, 1, "k Cmpt Exec", at, &format!(r#","k{at}":1"#)))
+    }),
+    ("operations of an AIU", |count| {
+        trace(count, |at| work(0, 1, "r DmaI", at, &format!(r#","CollGroup":"g_{at}","Peers":"0,1,{at}""#)))
+    }),
+    ("open slices of an AIU", |count| {
+        trace(count, |at| {
+            work(0, 1, &format!("k{at} Cmpt Exec"), at, "").replace(r#""ph":"X""#, r#""ph":"B""#)
+        })
     }),
 ];
 

@@ -34,7 +34,7 @@ fn read(files: &[(Role, &[u8])]) {
     let leaves: Vec<Leaf> = files
         .iter()
         .map(|&(role, bytes)| {
-            let claim = Claim { importer, role, confidence: Confidence::Certain, rank: None };
+            let claim = Claim { importer, role, confidence: Confidence::Certain, rank: None, companion: None };
             let candidate = Candidate { name: "x/perf/a".to_owned(), found: Found::Claimed(claim) };
             Leaf { candidate, packed: FileBytes::new(Arc::new(bytes.to_vec())), layers: Vec::new() }
         })

@@ -19,7 +19,7 @@ const fn case(files: &'static str, plans: &'static str, profiles: &'static str) 
 }
 
 /// All cases.
-pub static CASES: [Case; 19] = [
+pub static CASES: [Case; 22] = [
     case("json:a.json", "- trace_event a.json", "a.json"),
     case("json:a.json json:b.json", "- trace_event a.json, - trace_event b.json", "a.json | b.json"),
     case(
@@ -82,12 +82,24 @@ pub static CASES: [Case; 19] = [
         "3 aiu job.json+t.pt.trace.json",
         "job.json t.pt.trace.json",
     ),
+    // PyTorch's trace without work on the device: it goes with the runtime's traces, not alone.
+    case(
+        "flex3:job.json kineto:t.pt.trace.json flex3:other.json",
+        "3 aiu job.json+other.json+t.pt.trace.json",
+        "job.json t.pt.trace.json other.json",
+    ),
+    case(
+        "kineto:t_worker_1.pt.trace.json flex0:a.json flex1:b.json log:c.log",
+        "0 aiu a.json+c.log, 1 aiu t_worker_1.pt.trace.json+b.json+c.log",
+        "t_worker_1.pt.trace.json a.json b.json c.log",
+    ),
+    case("kineto:t.pt.trace.json", "- trace_event t.pt.trace.json", "t.pt.trace.json"),
     case("log:compiler.log", "alone compiler.log", "compiler.log"),
     case("ntff:a.ntff neff:b.neff neff:c.neff", "several b.neff c.neff", "a.ntff b.neff c.neff"),
 ];
 
 /// First bytes of a small file of this kind: `ntff`, `neff`, `json`, `neuron`; of an AIU `flex0` to
-/// `flex3` (the rank), `torch`, `log`.
+/// `flex3` (the rank), `torch`, `log`; `kineto`, PyTorch's without a device.
 #[must_use]
 pub fn sample(kind: &str) -> Vec<u8> {
     match kind {
@@ -101,6 +113,9 @@ pub fn sample(kind: &str) -> Vec<u8> {
         }
         "torch" => {
             br#"{"schemaVersion":1,"traceEvents":[{"name":"aiuLaunch","ph":"X","pid":9,"ts":1}]}"#.to_vec()
+        }
+        "kineto" => {
+            br#"{"schemaVersion":1,"traceEvents":[{"name":"aten::add","ph":"X","pid":9,"ts":1}]}"#.to_vec()
         }
         "log" => b"~~~~ Ideal/Total Cycles ~~~~\nadd-opCatScalar  7\n".to_vec(),
         other => other.as_bytes().to_vec(),

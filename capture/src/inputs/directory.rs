@@ -1,6 +1,6 @@
 //! The files of a directory or an archive that make a profile.
 
-use super::{Candidate, Found, Gravity, Refusal};
+use super::{Candidate, Found, Gravity, Refusal, settled};
 use crate::importer::{Importer, Role, TABLE};
 use crate::probe::Confidence;
 
@@ -38,6 +38,7 @@ pub enum Why {
 /// kinds are ignored.
 #[must_use]
 pub fn choose(candidates: &[Candidate]) -> Choice {
+    let candidates = &settled(candidates);
     let mut choice = Choice::default();
     let mut traces = Vec::new();
     for (file, candidate) in candidates.iter().enumerate() {

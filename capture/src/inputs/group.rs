@@ -1,6 +1,6 @@
 //! Grouping of files that were dropped together into profiles.
 
-use super::{Candidate, Found, rank_of};
+use super::{Candidate, Found, rank_of, settled};
 use crate::importer::{Belonging, Role, TABLE};
 
 /// The files of each profile, by their index in the list.
@@ -10,6 +10,7 @@ use crate::importer::{Belonging, Role, TABLE};
 /// profile of its own. Each profile alone plans the same ranks as in the whole list.
 #[must_use]
 pub fn profiles(candidates: &[Candidate]) -> Vec<Vec<usize>> {
+    let candidates = &settled(candidates);
     let mut together: Vec<Vec<usize>> = vec![Vec::new(); TABLE.len()];
     let mut numbered = Vec::new();
     let mut alone = Vec::new();

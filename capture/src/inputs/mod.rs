@@ -20,7 +20,7 @@ pub use self::host::hosts;
 pub use self::packing::Packing;
 pub use self::plan::{Plan, PlanFile, Plans, Unplanned, plan};
 pub use self::rank::{Moved, Numbers, numbered, rank_of};
-use crate::importer::{Claim, Role, TABLE, claims};
+use crate::importer::{Claim, Companion, Importer, Role, TABLE, claims};
 use crate::probe::known;
 
 /// The beginning of a file.
@@ -115,6 +115,28 @@ impl Candidate {
     pub(crate) fn file_name(&self) -> &str {
         self.name.rsplit('/').next().unwrap_or_default()
     }
+}
+
+/// The files, with traces that go with those of another format claimed by that format.
+fn settled(candidates: &[Candidate]) -> Vec<Candidate> {
+    let is_present = |importer: &Importer| {
+        let is_of = |candidate: &Candidate| {
+            candidate.claim(Role::Trace).is_some_and(|claim| claim.importer == importer)
+        };
+        candidates.iter().any(is_of)
+    };
+    let settle = |candidate: &Candidate| {
+        let claim = candidate.claim(Role::Trace);
+        let companion = claim.and_then(|claim| claim.companion).filter(|with| is_present(with.importer));
+        let found = match (claim, companion) {
+            (Some(claim), Some(Companion { importer, rank })) => {
+                Found::Claimed(Claim { importer, rank, companion: None, ..claim })
+            }
+            _ => candidate.found.clone(),
+        };
+        Candidate { name: candidate.name.clone(), found }
+    };
+    candidates.iter().map(settle).collect()
 }
 
 /// Whether a name has an ending of a file that a format reads. A packing's ending can follow.

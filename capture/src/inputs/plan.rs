@@ -1,6 +1,6 @@
 //! Plans: the files of each rank.
 
-use super::{Candidate, Found, Refusal, rank_of};
+use super::{Candidate, Found, Refusal, rank_of, settled};
 use crate::importer::{Claim, Importer, Number, Role};
 
 /// A trace with the files that belong to it, and the format that reads them. A plan gives one rank,
@@ -65,6 +65,7 @@ pub enum Unplanned {
 /// # Errors
 /// If there is nothing to read, or several files could belong to the traces.
 pub fn plan(candidates: &[Candidate]) -> Result<Plans, Unplanned> {
+    let candidates = &settled(candidates);
     let mut plans = Plans::default();
     let mut beside = Vec::new();
     for (file, candidate) in candidates.iter().enumerate() {

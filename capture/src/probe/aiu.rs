@@ -36,18 +36,32 @@ pub fn probe_compiler(head: &[u8]) -> Option<Confidence> {
     LOG_TELLING.iter().any(|text| has(text)).then_some(Confidence::Likely)
 }
 
-/// The rank that a trace states: in PyTorch's dialect under `distributedInfo`, else as the process
-/// id of its first event.
+/// The rank that a trace states: under `distributedInfo`, else in FLEX as the process id of its
+/// first event.
 #[must_use]
 pub fn rank(head: &[u8]) -> Option<u32> {
-    let is_torch = ["\"deviceProperties\"", "\"schemaVersion\""]
-        .iter()
-        .any(|key| memmem::find(head, key.as_bytes()).is_some());
-    if is_torch {
-        let at = memmem::find(head, b"\"distributedInfo\"")?;
-        return number_after(&head[at..], b"\"rank\"");
+    let stated = memmem::find(head, b"\"distributedInfo\"").map(|at| &head[at..]);
+    match stated.and_then(|stated| number_after(stated, b"\"rank\"")) {
+        None if !is_torch(head) => number_after(head, b"\"pid\"").filter(|&rank| rank <= MAX_RANK),
+        stated => stated,
     }
-    number_after(head, b"\"pid\"").filter(|&rank| rank <= MAX_RANK)
+}
+
+/// Whether a trace is in PyTorch's dialect.
+fn is_torch(head: &[u8]) -> bool {
+    let has = |key: &str| memmem::find(head, key.as_bytes()).is_some();
+    has("\"deviceProperties\"") || has("\"schemaVersion\"")
+}
+
+/// Texts of PyTorch's traces of other devices.
+const OF_OTHERS: [&str; 5] = ["\"computeMajor\"", "\"cuda", "\"hip", "\"NVIDIA", "\"AMD"];
+
+/// Whether a trace can be PyTorch's of a rank whose runtime wrote AIU traces: it is in PyTorch's
+/// dialect, and no other device is in it.
+#[must_use]
+pub fn goes_with(head: &[u8]) -> bool {
+    let has = |text: &str| memmem::find(head, text.as_bytes()).is_some();
+    is_torch(head) && !OF_OTHERS.iter().any(|text| has(text)) && events(head) == Some(Confidence::Certain)
 }
 
 /// The number after the first occurrence of a key. A number that can go on behind the head does not
@@ -76,11 +90,15 @@ mod tests {
         }
         let cuda = TORCH.replace("AIU", "NVIDIA").replace("\"rank\": 7", "\"a\":1");
         assert_eq!((probe(cuda.as_bytes()), rank(cuda.as_bytes())), (None, None));
+        assert!(!goes_with(cuda.as_bytes()) && !goes_with(FLEX.as_bytes()));
+        assert!(goes_with(cuda.replace("NVIDIA", "CPU").as_bytes()));
         assert_eq!(probe(br#"{"AIU Roundtrip":1}"#), None, "no trace");
         for cut in 0..FLEX.len() {
             let head = &FLEX.as_bytes()[..cut];
             let _ = (probe(head), probe_compiler(head), rank(head));
         }
+        let object = br#"{"distributedInfo":{"rank":6},"traceEvents":[{"pid":4711,"TS1":1}]}"#;
+        assert_eq!(rank(object), Some(6), "FLEX as an object");
         assert_eq!(rank(br#"[{"pid":12"#), None, "the number can go on");
         assert_eq!(rank(br#"[{"pid":1000000,"#), None, "no rank");
     }

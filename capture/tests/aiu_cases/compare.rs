@@ -10,10 +10,12 @@ use super::expected::{Case, Event};
 use super::read::Rank;
 
 /// An output to compare.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Check {
     /// Names, starts and durations of slices.
     Slices,
+    /// The same, but the runtime's start this many microseconds later in acelyzer's file.
+    Apart(f64),
     /// Names and durations of slices.
     Durations,
     /// Repaired counters, overflows, classes, bytes.
@@ -60,6 +62,9 @@ impl Check {
     ];
 }
 
+/// Parts of the names of PyTorch's slices.
+const MOVED_BY_NONE: [&str; 3] = ["ProfilerStep", "Torch-Compiled Region", "aten::"];
+
 /// Largest difference of times in microseconds.
 const MAX_APART_US: f64 = 0.001;
 
@@ -67,6 +72,13 @@ const MAX_APART_US: f64 = 0.001;
 pub fn compare(check: Check, case: &Case, ranks: &[Rank]) -> Option<Result<(), String>> {
     match check {
         Slices => both(expected_slices(case, true), found_slices(case, ranks, true)),
+        Apart(us) => {
+            let mut found = found_slices(case, ranks, true);
+            // acelyzer moves only the runtime's slices.
+            let of_torch = |name: &str| MOVED_BY_NONE.iter().any(|part| name.contains(part));
+            found.iter_mut().filter(|row| !of_torch(&row.0)).for_each(|row| row.1[0] += us);
+            both(expected_slices(case, true), found)
+        }
         Durations => both(expected_slices(case, false), found_slices(case, ranks, false)),
         Stamps => both(expected_stamps(case), found_stamps(case, ranks)),
         Preps => counter(case, ranks, ("ConcurrentPreps", "Concurrency", 1.0), "Concurrent preparations"),

@@ -38,7 +38,8 @@ const CASES: [(&str, &[Check]); 44] = [
     ("flexA_limit", &[]),
     ("flexA_twophase", &[Slices, Stamps, Preps, Power, Summary, Active, Cycles]),
     ("flexA_wrongfreq", &[Slices, Preps, Summary, Active, Cycles]),
-    ("mixA_v100", &[]),
+    // The true shift is 987,654.321 us, and acelyzer's 987,676.916.
+    ("mixA_v100", &[Apart(22.595), Summary, Cycles]),
     ("overlapB_tid9", &[Slices, Summary]),
     ("own_allreduce_flow", &[Stamps]),
     ("own_allreduce_flow_v100", &[Durations, Stamps]),
@@ -82,7 +83,8 @@ fn the_reader_finds_what_acelyzer_wrote() {
     for (case, checks) in CASES {
         let expected = expected::Case::open(&folder, case);
         let ranks = read::ranks(&folder, &expected.command);
-        for &check in &Check::ALL {
+        let others = checks.iter().filter(|check| !Check::ALL.contains(check));
+        for &check in Check::ALL.iter().chain(others) {
             let found = compare::compare(check, &expected, &ranks);
             let must = checks.contains(&check);
             match found {

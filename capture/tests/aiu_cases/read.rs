@@ -115,6 +115,7 @@ fn leaf(folder: &Path, name: &str, role: Role) -> Leaf {
     let mut leaf = open(name, FileBytes::new(Arc::new(bytes)), &InMemory).leaves.into_iter().next().unwrap();
     let importer = TABLE.iter().find(|row| row.name == "aiu").unwrap();
     let rank = (role == Role::Trace).then(|| probe::aiu::rank(&head)).flatten();
-    leaf.candidate.found = Found::Claimed(Claim { importer, role, confidence: Confidence::Certain, rank });
+    leaf.candidate.found =
+        Found::Claimed(Claim { importer, role, confidence: Confidence::Certain, rank, companion: None });
     leaf
 }

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use nprof_capture::archive::{Leaf, Spool};
 use nprof_capture::formats::aiu::Settings;
 use nprof_capture::importer::{Claim, Role, TABLE};
-use nprof_capture::inputs::{Candidate, Found, plan, rank_of};
+use nprof_capture::inputs::Found;
 use nprof_capture::probe::{self, Confidence, HEAD_LEN};
 
 use super::error::{AiuError, Result};
-use crate::ingest::{IngestError, Inputs, Named};
+use crate::ingest::{Inputs, Named};
 
 /// Name of the file with the settings.
 const SETTINGS: &str = "settings.json";
@@ -62,9 +62,7 @@ pub fn inputs(
     for file in &mut inputs.files {
         claim(&mut file.leaf);
     }
-    name_logs(&mut inputs, compiler);
-    let candidates: Vec<Candidate> = inputs.files.iter().map(|file| file.leaf.candidate.clone()).collect();
-    inputs.plans = plan(&candidates).map_err(|_| IngestError::NoInput)?.plans;
+    inputs.plan_again()?;
     Ok(inputs)
 }
 
@@ -80,24 +78,8 @@ fn claim(leaf: &mut Leaf) {
     let _ = leaf.reader().take(HEAD_LEN as u64).read_to_end(&mut head);
     if let Some(importer) = importer {
         let (confidence, rank) = (Confidence::Certain, probe::aiu::rank(&head));
-        leaf.candidate.found = Found::Claimed(Claim { importer, role: Role::Trace, confidence, rank });
-    }
-}
-
-/// Several logs of the compiler are those of the ranks, in order, unless their names tell ranks.
-fn name_logs(inputs: &mut Inputs, compiler: &[PathBuf]) {
-    let tells = |path: &PathBuf| rank_of(&path.to_string_lossy()).is_some();
-    if compiler.len() < 2 || compiler.iter().any(|path| path.is_dir() || tells(path)) {
-        return;
-    }
-    let ranks: Vec<u32> = inputs.plans.iter().filter_map(|plan| plan.rank).collect();
-    if ranks.len() != compiler.len() {
-        return;
-    }
-    for (path, rank) in compiler.iter().zip(ranks) {
-        for file in inputs.files.iter_mut().filter(|file| file.place == *path) {
-            file.leaf.candidate.name = format!("{} rank_{rank}", file.leaf.candidate.name);
-        }
+        leaf.candidate.found =
+            Found::Claimed(Claim { importer, role: Role::Trace, confidence, rank, companion: None });
     }
 }
 

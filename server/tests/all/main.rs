@@ -10,6 +10,7 @@
 mod add;
 mod aiu;
 mod aiu_cases;
+mod aiu_logs;
 mod api;
 mod archives;
 mod axis;

@@ -23,6 +23,12 @@ pub(super) const GROUP: &str = "CollGroup";
 pub(super) const PEER: &str = "Peer";
 /// Key of the ranks at the other ends of a step.
 pub(super) const PEERS: &str = "Peers";
+/// Key of the step of a collective operation.
+pub(super) const KIND: &str = "Type";
+/// Begins of the values of [`KIND`] for steps to several ranks.
+pub(super) const MULTICASTS: [&str; 2] = ["MultiCast", "Set BCList"];
+/// Key of the name of a slice, if it is not among the names. No argument has this key.
+pub(super) const NAME: &str = "\0name";
 /// Key of the bytes that a transfer moved.
 pub(super) const BYTES: &str = "Bytes";
 
@@ -63,6 +69,13 @@ impl Attributes {
         });
     }
 
+    /// Adds the name of the slice, which is not among the names.
+    pub(super) fn add_name(&mut self, name: &str) {
+        self.rest.put_bytes(NAME.as_bytes());
+        self.rest.put_varint(TEXT);
+        self.rest.put_text(name);
+    }
+
     /// Whether the slice ran on the device.
     pub(super) fn is_of_device(&self) -> bool {
         self.flags & 1 != 0
@@ -74,7 +87,7 @@ impl Attributes {
             _ => None,
         };
         if stamp.is_none() && key != CHARGE {
-            if key == GROUP.as_bytes() {
+            if key == GROUP.as_bytes() && matches!(value.kind(), Kind::Text | Kind::Escaped | Kind::Number) {
                 self.flags |= HAS_GROUP;
             }
             pack(&mut self.rest, key, value);
@@ -166,6 +179,34 @@ fn plain(text: &str) -> Value<'_> {
     }
 }
 
+/// Ranks at the other ends of a step.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Peers(pub(super) Vec<u32>);
+
+impl Peers {
+    /// Reads ranks: a number, a text of numbers with commas, or a list.
+    pub(super) fn of(value: Value<'_>) -> Self {
+        match value {
+            Value::Int(rank) => Self(u32::try_from(rank).into_iter().collect()),
+            Value::Text(text) | Value::Json(text) => {
+                let parts = text.split(|sign: char| !sign.is_ascii_alphanumeric());
+                Self(parts.filter_map(|rank| rank.parse().ok()).collect())
+            }
+            _ => Self::default(),
+        }
+    }
+}
+
+/// The instance of a collective operation that an argument names.
+pub(super) fn group_of(value: Value<'_>) -> Option<String> {
+    match value {
+        Value::Text(text) => Some(text.to_owned()),
+        Value::Int(number) => Some(number.to_string()),
+        Value::Uint(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
 /// The number of bytes in a packed argument.
 pub(super) fn bytes_of(value: Value<'_>) -> Option<u64> {
     match value {
@@ -193,5 +234,19 @@ mod tests {
         ] {
             assert_eq!(number(text.as_bytes()), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn ranks_are_numbers_texts_or_lists() {
+        for (value, expected) in [
+            (Value::Int(3), &[3][..]),
+            (Value::Text("0, 1,2"), &[0, 1, 2]),
+            (Value::Json("[4,\"5\"]"), &[4, 5]),
+            (Value::Text("none -7x"), &[]),
+            (Value::Bool(true), &[]),
+        ] {
+            assert_eq!(Peers::of(value).0, expected, "{value:?}");
+        }
+        assert_eq!(group_of(Value::Int(4)).as_deref(), Some("4"));
     }
 }

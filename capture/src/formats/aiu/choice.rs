@@ -46,6 +46,15 @@ impl Choices {
         choice.map(usize::from)
     }
 
+    /// The table of a kernel of a job, by its position among the kernels of the job.
+    pub(super) fn of(&self, job: u32, kernel: usize) -> Option<usize> {
+        if self.has_one {
+            return Some(0);
+        }
+        let choice = self.by_job.get(job as usize)?.get(kernel).copied();
+        choice.filter(|&choice| choice != NONE).map(usize::from)
+    }
+
     fn push(&mut self, job: u32, choice: u16) {
         let at = job as usize;
         if self.by_job.len() <= at {

@@ -2,9 +2,11 @@
 //!
 //! The counters have 32 bits and overflow every few seconds. A slice's end is a pair of times: by
 //! the host and by the counter. Consecutive pairs tell how often the counter overflowed between
-//! them. The frequency is the slope of the least-squares line through all pairs. If the files of a
-//! rank do not lie on one line, because their times on the host were shifted, each file gets a line
-//! of its own, and all lines share one slope.
+//! them, if the frequency is about known: the slope of the lines through the pairs of each job. When
+//! all pairs are known, the overflows between jobs are counted again with the final slope. The
+//! frequency is the slope of the least-squares line through all pairs. If the files of a rank do not
+//! lie on one line, because their times on the host were shifted, each file gets a line of its own,
+//! and all lines share one slope.
 
 /// Cycles of one overflow.
 pub(super) const WRAP: f64 = 4_294_967_296.0;
@@ -18,6 +20,12 @@ const FIRST_GUESS_HZ: f64 = 560e6;
 const MIN_SHIFT_S: f64 = 2e-6;
 /// See [`MIN_SHIFT_S`].
 const MAX_SPREAD: f64 = 4.0;
+
+/// Two points nearer than this are less than half an overflow apart, at any frequency up to 2 GHz.
+const SURE_S: f64 = 0.5;
+
+/// Largest standard error of a slope that tells overflows, as a share of the slope.
+const MAX_ERROR: f64 = 0.01;
 
 const PS_PER_S: f64 = 1e12;
 
@@ -49,6 +57,37 @@ impl Line {
         (self.count > 2.0 && slope.is_finite() && slope > 0.0).then_some(slope)
     }
 
+    /// Adds the points of another line, whose time and cycles begin this much later.
+    fn merge(&mut self, other: &Self, (seconds, cycles): (f64, f64)) {
+        let count = self.count + other.count;
+        if other.count == 0.0 {
+            return;
+        }
+        let (dt, dc) = (other.mean_t + seconds - self.mean_t, other.mean_c + cycles - self.mean_c);
+        let weight = self.count * other.count / count;
+        self.tt += other.tt + dt * dt * weight;
+        self.tc += other.tc + dt * dc * weight;
+        self.cc += other.cc + dc * dc * weight;
+        self.mean_t += dt * other.count / count;
+        self.mean_c += dc * other.count / count;
+        self.count = count;
+    }
+
+    /// Adds the points of a line of another job, with the means of both on one another.
+    fn stack(&mut self, other: &Self) {
+        self.count += other.count;
+        self.tt += other.tt;
+        self.tc += other.tc;
+        self.cc += other.cc;
+    }
+
+    /// The slope, if its standard error is small.
+    fn sure_slope(&self) -> Option<f64> {
+        let slope = self.slope()?;
+        let error = (self.squares(slope) / (self.count - 2.0).max(1.0) / self.tt).sqrt() / slope;
+        (self.count > 3.0 && error < MAX_ERROR).then_some(slope)
+    }
+
     /// Sum of the squares of the distances in cycles, from a line with this slope.
     fn squares(&self, slope: f64) -> f64 {
         (slope.mul_add(slope * self.tt, self.cc) - 2.0 * slope * self.tc).max(0.0)
@@ -61,7 +100,25 @@ struct Job {
     line: Line,
     /// Time and repaired counter of the first point.
     first: (i64, i64),
+    /// Lowest and highest repaired counter.
+    span: (i64, i64),
     is_used: bool,
+}
+
+impl Job {
+    const UNUSED: Self = Self {
+        line: Line { count: 0.0, mean_t: 0.0, mean_c: 0.0, tt: 0.0, tc: 0.0, cc: 0.0 },
+        first: (0, 0),
+        span: (0, 0),
+        is_used: false,
+    };
+
+    /// The job, with all counters moved to another number of overflows.
+    fn moved_to(self, repaired: i64) -> Self {
+        let by = repaired.saturating_sub(self.first.1);
+        let span = (self.span.0.saturating_add(by), self.span.1.saturating_add(by));
+        Self { first: (self.first.0, repaired), span, ..self }
+    }
 }
 
 /// The counters of one device while slices come.
@@ -70,13 +127,12 @@ pub(super) struct Counters {
     /// The frequency that the user stated, in hertz.
     stated_hz: Option<f64>,
     jobs: Vec<Job>,
-    pooled: Line,
-    /// Time and repaired counter of the last point.
-    last: Option<(i64, i64)>,
+    /// The lines of the finished jobs, on one another.
+    within: Line,
+    /// Time and repaired counter of the last point, and its job.
+    last: Option<(i64, i64, usize)>,
     /// Cycles and picoseconds of all kernels.
     kernels: (f64, f64),
-    /// Lowest and highest number of overflows.
-    wraps: Option<(i64, i64)>,
 }
 
 /// How the frequency was found.
@@ -127,17 +183,19 @@ pub(super) struct Clock {
 impl Counters {
     /// Counters of a device whose frequency the user stated, or not.
     pub(super) fn new(stated_hz: Option<f64>) -> Self {
-        let pooled = Line::default();
-        Self { stated_hz, jobs: Vec::new(), pooled, last: None, kernels: (0.0, 0.0), wraps: None }
+        Self { stated_hz, jobs: Vec::new(), within: Line::default(), last: None, kernels: (0.0, 0.0) }
     }
 
-    /// Best frequency so far, in hertz.
+    /// Best frequency so far, in hertz: the slope of the lines of all jobs so far. Durations on the
+    /// host are longer than those of the device, so they are worse.
     fn running_hz(&self) -> f64 {
-        let (cycles, ps) = self.kernels;
-        if ps > 0.0 && cycles > 0.0 {
-            return cycles / ps * PS_PER_S;
+        let mut within = self.within;
+        if let Some((.., job)) = self.last {
+            within.stack(&self.jobs[job].line);
         }
-        self.stated_hz.unwrap_or(FIRST_GUESS_HZ)
+        let (cycles, ps) = self.kernels;
+        let of_kernels = (ps > 0.0 && cycles > 0.0).then(|| cycles / ps * PS_PER_S);
+        within.sure_slope().or(of_kernels).or(self.stated_hz).unwrap_or(FIRST_GUESS_HZ)
     }
 
     /// Takes the duration of a kernel: cycles and picoseconds.
@@ -151,45 +209,66 @@ impl Counters {
     /// Takes a pair: time of the host, and counter. The slice's first counter was `back` cycles
     /// before.
     pub(super) fn point(&mut self, job: u32, time_ps: i64, (counter, back): (u32, u32)) {
+        let at = job as usize;
+        if let Some((.., before)) = self.last.filter(|(.., before)| *before != at) {
+            self.within.stack(&self.jobs[before].line);
+        }
         let counter = i64::from(counter);
         let repaired = match self.last {
             None => counter,
-            Some((last_ps, last)) => {
-                let expected = (time_ps.saturating_sub(last_ps)) as f64 / PS_PER_S * self.running_hz();
-                near(counter, last as f64 + expected)
+            Some((last_ps, last, _)) => {
+                let seconds = time_ps.saturating_sub(last_ps) as f64 / PS_PER_S;
+                // The frequency matters only if an overflow can lie between.
+                let hz = if seconds.abs() < SURE_S { FIRST_GUESS_HZ } else { self.running_hz() };
+                near(counter, last as f64 + seconds * hz)
             }
         };
-        self.last = Some((time_ps, repaired));
-        let first = (repaired - i64::from(back)).div_euclid(WRAP_INT);
-        let last = repaired.div_euclid(WRAP_INT);
-        self.wraps = Some(self.wraps.map_or((first, last), |(low, high)| (low.min(first), high.max(last))));
-        let at = job as usize;
-        while self.jobs.len() <= at {
-            self.jobs.push(Job { line: Line::default(), first: (0, 0), is_used: false });
+        if self.jobs.len() <= at {
+            self.jobs.resize(at + 1, Job::UNUSED);
         }
+        self.last = Some((time_ps, repaired, at));
         let of = &mut self.jobs[at];
-        if !of.is_used {
-            (of.first, of.is_used) = ((time_ps, repaired), true);
+        let first = repaired.saturating_sub(i64::from(back));
+        if of.is_used {
+            of.span = (of.span.0.min(first), of.span.1.max(repaired));
+        } else {
+            *of = Job { first: (time_ps, repaired), span: (first, repaired), is_used: true, ..*of };
         }
-        let since = |(ps, cycles): (i64, i64)| {
-            (time_ps.saturating_sub(ps) as f64 / PS_PER_S, repaired.saturating_sub(cycles) as f64)
-        };
-        let (seconds, cycles) = since(of.first);
-        of.line.add(seconds, cycles);
-        let first = self.jobs.iter().find(|job| job.is_used).map_or((time_ps, repaired), |job| job.first);
-        let (seconds, cycles) = since(first);
-        self.pooled.add(seconds, cycles);
+        let seconds = time_ps.saturating_sub(of.first.0) as f64 / PS_PER_S;
+        of.line.add(seconds, repaired.saturating_sub(of.first.1) as f64);
+    }
+
+    /// The jobs, with the overflows between them counted by this frequency.
+    fn settled(&self, hz: f64) -> Vec<Job> {
+        let mut jobs = self.jobs.clone();
+        let mut order: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].is_used).collect();
+        order.sort_by_key(|&at| jobs[at].first.0);
+        for pair in order.windows(2) {
+            let ((before_ps, before), now) = (jobs[pair[0]].first, jobs[pair[1]]);
+            let seconds = now.first.0.saturating_sub(before_ps) as f64 / PS_PER_S;
+            let repaired = near(now.first.1.rem_euclid(WRAP_INT), before as f64 + seconds * hz);
+            jobs[pair[1]] = now.moved_to(repaired);
+        }
+        jobs
     }
 
     /// The clock of all slices.
     pub(super) fn finish(&self) -> Clock {
         let (cycles, ps) = self.kernels;
         let mean_hz = (ps > 0.0 && cycles > 0.0).then(|| cycles / ps * PS_PER_S);
-        let (found_hz, basis, residual_s) = self.fit(mean_hz);
+        let mut shared = Line::default();
+        self.jobs.iter().for_each(|job| shared.stack(&job.line));
+        let jobs = match shared.sure_slope() {
+            Some(hz) => self.settled(hz),
+            None => self.jobs.clone(),
+        };
+        let (found_hz, basis, residual_s) = fit(&jobs, &shared, mean_hz);
         let used_hz = self.stated_hz.unwrap_or(found_hz);
-        let (low, high) = self.wraps.unwrap_or_default();
+        let used = || jobs.iter().filter(|job| job.is_used);
+        let low = used().map(|job| job.span.0).min().unwrap_or(0).div_euclid(WRAP_INT);
+        let high = used().map(|job| job.span.1).max().unwrap_or(0).div_euclid(WRAP_INT);
         let firsts: Vec<Option<(i64, i64)>> =
-            self.jobs.iter().map(|job| job.is_used.then_some(job.first)).collect();
+            jobs.iter().map(|job| job.is_used.then_some(job.first)).collect();
         let origin = firsts.iter().flatten().next().copied().unwrap_or_default();
         let shift = |job: &Job| {
             let (seconds, cycles) = (
@@ -198,8 +277,8 @@ impl Counters {
             );
             if job.is_used { seconds - cycles / found_hz } else { 0.0 }
         };
-        let first_shift = self.jobs.iter().find(|job| job.is_used).map_or(0.0, shift);
-        let shifts_s = self.jobs.iter().map(|job| shift(job) - first_shift).collect();
+        let first_shift = used().next().map_or(0.0, shift);
+        let shifts_s = jobs.iter().map(|job| shift(job) - first_shift).collect();
         Clock {
             used_hz,
             found_hz,
@@ -212,26 +291,28 @@ impl Counters {
             first_wrap: low,
         }
     }
+}
 
-    /// Frequency, basis and residual in seconds.
-    fn fit(&self, mean_hz: Option<f64>) -> (f64, Basis, f64) {
-        let count: f64 = self.jobs.iter().map(|job| job.line.count).sum();
-        let sum = |of: fn(&Line) -> f64| self.jobs.iter().map(|job| of(&job.line)).sum::<f64>();
-        let shared =
-            Line { count, tt: sum(|l| l.tt), tc: sum(|l| l.tc), cc: sum(|l| l.cc), ..Line::default() };
-        let Some(within) = shared.slope() else {
-            let basis = if mean_hz.is_some() { Basis::Durations } else { Basis::Guess };
-            return (mean_hz.unwrap_or(FIRST_GUESS_HZ), basis, 0.0);
-        };
-        let residual = |line: &Line, hz: f64| (line.squares(hz) / count).sqrt() / hz;
-        let within_s = residual(&shared, within);
-        let Some(pooled) = self.pooled.slope() else { return (within, Basis::Jobs, within_s) };
-        let pooled_s = residual(&self.pooled, pooled);
-        if pooled_s <= (within_s * MAX_SPREAD).max(MIN_SHIFT_S) {
-            (pooled, Basis::Run, pooled_s)
-        } else {
-            (within, Basis::Jobs, within_s)
-        }
+/// Frequency, basis and residual in seconds. `shared` are the lines of all jobs on one another.
+fn fit(jobs: &[Job], shared: &Line, mean_hz: Option<f64>) -> (f64, Basis, f64) {
+    let Some(within) = shared.slope() else {
+        let basis = if mean_hz.is_some() { Basis::Durations } else { Basis::Guess };
+        return (mean_hz.unwrap_or(FIRST_GUESS_HZ), basis, 0.0);
+    };
+    let residual = |line: &Line, hz: f64| (line.squares(hz) / shared.count).sqrt() / hz;
+    let within_s = residual(shared, within);
+    let mut pooled = Line::default();
+    let origin = jobs.iter().find(|job| job.is_used).map_or((0, 0), |job| job.first);
+    for job in jobs.iter().filter(|job| job.is_used) {
+        let seconds = job.first.0.saturating_sub(origin.0) as f64 / PS_PER_S;
+        pooled.merge(&job.line, (seconds, job.first.1.saturating_sub(origin.1) as f64));
+    }
+    let Some(hz) = pooled.slope() else { return (within, Basis::Jobs, within_s) };
+    let pooled_s = residual(&pooled, hz);
+    if pooled_s <= (within_s * MAX_SPREAD).max(MIN_SHIFT_S) {
+        (hz, Basis::Run, pooled_s)
+    } else {
+        (within, Basis::Jobs, within_s)
     }
 }
 
@@ -325,6 +406,34 @@ mod tests {
     }
 
     proptest! {
+        /// The host sees ends up to 20 us late, and pauses of 30 s lie between and within jobs: no
+        /// overflow is lost.
+        #[test]
+        fn late_ends_and_long_pauses_lose_no_overflow(
+            start: u32,
+            hz in 300e6..1500e6_f64,
+            late in prop::collection::vec(0_i64..20_000_000, 160),
+            pause_s in 20_i64..60,
+        ) {
+            let mut counters = Counters::new(None);
+            let mut ends = Vec::new();
+            for (n, late_ps) in (0_i64..).zip(late) {
+                // Four jobs of 40 kernels, and a pause after each 20.
+                let job = u32::try_from(n / 40).unwrap();
+                let time_ps = n * 100 * PS_PER_US + n / 20 * pause_s * 1_000_000 * PS_PER_US;
+                counters.kernel((60e-6 * hz) as u32, 60 * PS_PER_US + late_ps);
+                counters.point(job, time_ps + late_ps, (counter(hz, start, time_ps), 0));
+                ends.push((job, time_ps, late_ps));
+            }
+            let clock = counters.finish();
+            prop_assert!((clock.found_hz / hz - 1.0).abs() < 1e-6, "{} instead of {hz}", clock.found_hz);
+            for (job, time_ps, late_ps) in ends {
+                let repaired = clock.repaired(job, time_ps + late_ps, counter(hz, start, time_ps));
+                let cycles = (time_ps as f64 / PS_PER_S * hz).round() as i64 + i64::from(start);
+                prop_assert_eq!(repaired, cycles);
+            }
+        }
+
         /// Order of points and start of the counter change nothing.
         #[test]
         fn order_and_overflow_do_not_matter(start: u32, hz in 300e6..1500e6_f64, gap_s in 0_i64..40) {

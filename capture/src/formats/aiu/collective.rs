@@ -1,5 +1,8 @@
 //! Collective operations of a rank: all steps of an instance as one slice.
 //!
+//! A compiled graph that runs again has the same groups and steps again. A step that its instance
+//! has already begins a new instance, as does a long silence, and each job has its own.
+//!
 //! An operation begins when the last kernel before its first finished step ends, and ends with its
 //! last step. Its duration is that of the counters between the two, if both have them. A chain of N
 //! ranks moves 2 · (N − 1) times the bytes of a step.
@@ -7,11 +10,14 @@
 use std::collections::BTreeSet;
 
 use nprof_engine::base::Result;
+use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{Form, Sink, SliceRecord, Value};
+use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
 use nprof_engine::vendor::aiu::schema::AiuCollective;
-use nprof_engine::vendor::aiu::{Lane, Tracks};
-use rustc_hash::FxHashMap;
+use nprof_engine::vendor::aiu::{CHAIN, Lane, TREE, Tracks};
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::attribute::Peers;
 use super::clock::Clock;
 use super::summary::count;
 
@@ -24,18 +30,44 @@ const SYNC: &str = "[sync=";
 /// Highest number of a rank that is counted.
 const MAX_RANK: u32 = 1 << 16;
 
-/// Ranks and bytes that a step states.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Step<'s> {
+/// An instance is over if it is silent for this many times its length, or the least time.
+const MAX_SILENCE: i64 = 4;
+/// See [`MAX_SILENCE`].
+const LEAST_LENGTH_PS: i64 = 5_000_000_000_000;
+
+/// What a step states.
+#[derive(Debug, Default)]
+pub(super) struct Step {
+    /// Name of the slice, if it is not among the names.
+    pub(super) name: Option<String>,
     /// The instance.
-    pub(super) group: Option<&'s str>,
-    /// One rank, or several with commas.
-    pub(super) peers: Option<&'s str>,
+    pub(super) group: Option<String>,
+    /// The ranks at the other ends.
+    pub(super) peers: Peers,
     pub(super) bytes: Option<i64>,
+    /// Whether the step goes to several ranks.
+    pub(super) is_multicast: bool,
 }
 
 /// An end by the clock of the host in picoseconds, and by the repaired counter.
-type End = (i64, Option<i64>);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct End(pub(super) i64, pub(super) Option<i64>);
+
+impl Key for End {
+    type Span = NoBytes;
+    const MAX_LEN: usize = 21;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.put_signed(self.0);
+        out.push(u8::from(self.1.is_some()));
+        out.put_signed(self.1.unwrap_or(0));
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let (ps, has_cycle, cycle) = (cursor.signed()?, cursor.u8()? != 0, cursor.signed()?);
+        Ok(Self(ps, has_cycle.then_some(cycle)))
+    }
+}
 
 /// An operation.
 #[derive(Debug)]
@@ -47,72 +79,118 @@ struct Operation {
     bytes: i64,
     steps: u64,
     ranks: BTreeSet<u32>,
+    /// The rank that sends to several others.
+    multicaster: Option<u32>,
+    /// Names of the steps that state their place in the operation. Empty once the instance is over.
+    seen: FxHashSet<u32>,
+}
+
+impl Operation {
+    /// Whether a step belongs to a later instance.
+    fn is_over(&self, start_ps: i64, repeated: bool) -> bool {
+        let length_ps = self.last_end.0.saturating_sub(self.first_start_ps).max(LEAST_LENGTH_PS);
+        let silence_ps = start_ps.saturating_sub(self.last_end.0);
+        repeated || silence_ps > length_ps.saturating_mul(MAX_SILENCE)
+    }
+
+    /// The way of the data: along a chain of ranks, if the last one sends to all others.
+    fn algorithm(&self) -> Option<&'static str> {
+        let (first, last) = (self.ranks.first()?, self.ranks.last()?);
+        if first == last {
+            return None;
+        }
+        let is_chain = self.multicaster.is_some_and(|rank| rank == *first || rank == *last);
+        Some(if is_chain { CHAIN } else { TREE })
+    }
 }
 
 /// The operations of a rank.
-#[derive(Debug, Default)]
-pub(super) struct Collectives {
+pub(super) struct Collectives<'s> {
+    rank: Option<u32>,
     all: Vec<Operation>,
-    by_name: FxHashMap<Box<str>, usize>,
+    /// The last instance of each group of each job.
+    open: FxHashMap<(u32, Box<str>), usize>,
     /// Ends of kernels outside of operations.
-    kernel_ends: Vec<End>,
+    kernel_ends: Sorter<End, &'s dyn Scratch>,
 }
 
-impl Collectives {
-    /// Takes a kernel outside of operations.
-    pub(super) fn kernel(&mut self, end: End) {
-        self.kernel_ends.push(end);
+impl<'s> Collectives<'s> {
+    pub(super) fn new(rank: Option<u32>, space: Space<'s>) -> Self {
+        Self { rank, all: Vec::new(), open: FxHashMap::default(), kernel_ends: space.sorter(16) }
     }
 
-    /// Takes a step, with the name of its slice.
-    pub(super) fn step(&mut self, step: Step<'_>, name: &str, (start_ps, end): (i64, End)) {
-        let Some(group) = step.group else { return };
-        let at = match self.by_name.get(group) {
-            Some(&known) => known,
-            None => {
-                self.by_name.insert(group.into(), self.all.len());
-                self.all.push(Operation {
-                    name: group.into(),
-                    first_start_ps: start_ps,
-                    first_end_ps: end.0,
-                    last_end: end,
-                    bytes: 0,
-                    steps: 0,
-                    ranks: BTreeSet::new(),
-                });
-                self.all.len() - 1
-            }
-        };
+    /// Takes a kernel outside of operations.
+    pub(super) fn kernel(&mut self, end: End) -> Result<()> {
+        self.kernel_ends.push(end)
+    }
+
+    /// Takes a step of a job, with the number and the text of its slice's name.
+    pub(super) fn step(
+        &mut self,
+        step: &Step,
+        (job, number, name): (u32, u32, &str),
+        (start_ps, end): (i64, End),
+    ) {
+        let Some(group) = step.group.as_deref() else { return };
+        let sync = Sync::of(name);
+        let at = self.instance((job, group), start_ps, sync.is_some().then_some(number));
+        let at = at.unwrap_or_else(|| {
+            self.all.push(Operation {
+                name: group.into(),
+                first_start_ps: start_ps,
+                first_end_ps: end.0,
+                last_end: end,
+                bytes: 0,
+                steps: 0,
+                ranks: self.rank.into_iter().collect(),
+                multicaster: None,
+                seen: FxHashSet::default(),
+            });
+            self.open.insert((job, group.into()), self.all.len() - 1);
+            self.all.len() - 1
+        });
         let operation = &mut self.all[at];
         operation.first_start_ps = operation.first_start_ps.min(start_ps);
         operation.first_end_ps = operation.first_end_ps.min(end.0);
         operation.last_end = operation.last_end.max(end);
         operation.bytes = operation.bytes.max(step.bytes.unwrap_or(0));
         operation.steps += 1;
-        let peers = step.peers.into_iter().flat_map(|peers| peers.split(','));
-        let peers = peers.filter_map(|peer| peer.trim().parse().ok());
-        operation.ranks.extend(peers.chain(ranks_of(name)).filter(|&rank| rank < MAX_RANK));
+        if step.is_multicast {
+            operation.multicaster = operation.multicaster.or(self.rank);
+        }
+        let mut ranks = step.peers.0.clone();
+        if let Some(sync) = sync {
+            operation.seen.insert(number);
+            ranks.extend([sync.source].into_iter().chain(sync.destinations()));
+            if sync.mask.is_some() {
+                operation.multicaster = Some(sync.source);
+            }
+        }
+        operation.ranks.extend(ranks.into_iter().filter(|&rank| rank < MAX_RANK));
+    }
+
+    /// The running instance of a group that a step belongs to. Ends the one before.
+    fn instance(&mut self, (job, group): (u32, &str), start_ps: i64, name: Option<u32>) -> Option<usize> {
+        let at = *self.open.get(&(job, group.into()) as &(u32, Box<str>))?;
+        let operation = &mut self.all[at];
+        let is_repeated = name.is_some_and(|name| operation.seen.contains(&name));
+        if !operation.is_over(start_ps, is_repeated) {
+            return Some(at);
+        }
+        operation.seen = FxHashSet::default();
+        None
     }
 
     /// Writes a slice for each operation.
-    pub(super) fn finish(
-        mut self,
-        sink: &mut dyn Sink,
-        (tracks, clock): (&mut Tracks, &Clock),
-        rank: Option<u32>,
-    ) -> Result<()> {
+    pub(super) fn finish(self, sink: &mut dyn Sink, (tracks, clock): (&mut Tracks, &Clock)) -> Result<()> {
         if self.all.is_empty() {
             return Ok(());
         }
-        self.kernel_ends.sort_unstable();
         let fields = AiuCollective::define(sink)?;
         let track = tracks.lane(sink, fields.table, (Lane::Collective, 0))?;
-        for mut operation in self.all {
-            operation.ranks.extend(rank);
-            let before = self.kernel_ends.partition_point(|end| end.0 <= operation.first_end_ps);
-            let kernel = before.checked_sub(1).map(|at| self.kernel_ends[at]);
-            let kernel = kernel.filter(|end| operation.first_end_ps - end.0 <= MAX_GAP_PS);
-            let (last_end_ps, last_cycle) = operation.last_end;
+        let kernels = kernels_before(&self.all, self.kernel_ends)?;
+        for (operation, kernel) in self.all.into_iter().zip(kernels) {
+            let End(last_end_ps, last_cycle) = operation.last_end;
             let cycles = kernel.and_then(|end| end.1).zip(last_cycle).map(|(first, last)| last - first);
             let duration_ps = match cycles.filter(|cycles| *cycles > 0) {
                 Some(cycles) => clock.ps(cycles as f64),
@@ -130,6 +208,7 @@ impl Collectives {
                 (fields.steps, count(operation.steps)),
                 (fields.moved_bytes, Value::Int(moved)),
             ];
+            values.extend(operation.algorithm().map(|name| (fields.algorithm, Value::Text(name))));
             if duration_ps > 0 {
                 let rate = moved as f64 / duration_ps as f64 * 1e12;
                 values.push((fields.bandwidth, Value::Float(rate)));
@@ -141,50 +220,155 @@ impl Collectives {
     }
 }
 
-/// The ranks in the name of a step: source, and destination or a mask of destinations.
-fn ranks_of(name: &str) -> impl Iterator<Item = u32> {
-    let inside = name.find(SYNC).and_then(|at| name[at + SYNC.len()..].split(']').next());
-    let parts = inside.into_iter().flat_map(|inside| inside.rsplit('_').skip(1).take(2));
-    parts.flat_map(|part| {
-        let mask = part.strip_prefix("r0x").and_then(|mask| u64::from_str_radix(mask, 16).ok());
-        let one = part.strip_prefix(['r', 's']).and_then(|rank| rank.parse().ok());
-        let of_mask = (0..u64::BITS).filter(move |bit| mask.is_some_and(|mask| mask >> bit & 1 == 1));
-        one.into_iter().chain(of_mask)
-    })
+/// The last kernel that ends before the first end of a step of each operation, and not long before.
+fn kernels_before(all: &[Operation], ends: Sorter<End, &dyn Scratch>) -> Result<Vec<Option<End>>> {
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|&at| all[at].first_end_ps);
+    let mut found = vec![None; all.len()];
+    let mut ends = ends.finish()?;
+    let mut next = ends.next()?.copied();
+    let mut last: Option<End> = None;
+    for at in order {
+        let first_end_ps = all[at].first_end_ps;
+        while let Some(end) = next.filter(|end| end.0 <= first_end_ps) {
+            last = Some(end);
+            next = ends.next()?.copied();
+        }
+        found[at] = last.filter(|end| first_end_ps.saturating_sub(end.0) <= MAX_GAP_PS);
+    }
+    Ok(found)
+}
+
+/// The ranks in the name of a step: the source, and a destination or a mask of destinations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Sync {
+    source: u32,
+    one: Option<u32>,
+    mask: Option<u64>,
+}
+
+impl Sync {
+    fn of(name: &str) -> Option<Self> {
+        let inside = name[name.find(SYNC)? + SYNC.len()..].split(']').next()?;
+        let mut parts = inside.rsplit('_').skip(1);
+        let (destination, source) = (parts.next()?, parts.next()?);
+        let mask = destination.strip_prefix("r0x").and_then(|mask| u64::from_str_radix(mask, 16).ok());
+        let one = destination.strip_prefix('r').and_then(|rank| rank.parse().ok());
+        let source = source.strip_prefix('s')?.parse().ok()?;
+        (mask.is_some() || one.is_some()).then_some(Self { source, one, mask })
+    }
+
+    fn destinations(self) -> impl Iterator<Item = u32> {
+        let of_mask = (0..u64::BITS).filter(move |bit| self.mask.is_some_and(|mask| mask >> bit & 1 == 1));
+        self.one.into_iter().chain(of_mask)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use nprof_engine::fixture::Recorder;
+    use nprof_engine::fixture::{RecordedSlice, Recorder};
     use nprof_engine::model::OwnedValue;
+    use nprof_engine::spill::MemoryScratch;
 
     use super::super::clock::Counters;
     use super::*;
 
     #[test]
     fn names_tell_ranks() {
-        let ranks = |name: &str| ranks_of(name).collect::<Vec<u32>>();
-        assert_eq!(ranks("Recv_8 [5B] [sync=All_reduce_4_s2_r3_4] DmaI"), [3, 2]);
-        assert_eq!(ranks("Send_8 [sync=All_4_s3_r0x7_6] DmaO"), [0, 1, 2, 3]);
-        assert!(ranks("Add_1 Cmpt Exec").is_empty() && ranks("[sync=").is_empty());
+        let ranks = |name: &str| {
+            let sync = Sync::of(name)?;
+            Some((sync.source, sync.destinations().collect::<Vec<u32>>()))
+        };
+        assert_eq!(ranks("Recv_8 [5B] [sync=All_reduce_4_s2_r3_4] DmaI"), Some((2, vec![3])));
+        assert_eq!(ranks("Send_8 [sync=All_4_s3_r0x7_6] DmaO"), Some((3, vec![0, 1, 2])));
+        assert_eq!((ranks("Add_1 Cmpt Exec"), ranks("[sync="), ranks("[sync=a_b_c_1]")), (None, None, None));
+    }
+
+    fn us(us: i64) -> i64 {
+        us * 1_000_000
+    }
+
+    fn step(peers: &[u32], bytes: Option<i64>) -> Step {
+        Step { group: Some("g_1".to_owned()), peers: Peers(peers.to_vec()), bytes, ..Step::default() }
+    }
+
+    /// Steps of a group of rank 0: job, name, and start and end in microseconds.
+    fn found(rank: u32, steps: &[(u32, &str, i64, i64)]) -> Vec<RecordedSlice> {
+        let scratch = MemoryScratch::default();
+        let mut collectives = Collectives::new(Some(rank), Space::new(&scratch));
+        let mut names: Vec<&str> = Vec::new();
+        for &(job, name, start, end) in steps {
+            let at = names.iter().position(|known| *known == name).unwrap_or_else(|| {
+                names.push(name);
+                names.len() - 1
+            });
+            let number = u32::try_from(at).unwrap();
+            collectives.step(&step(&[], Some(8)), (job, number, name), (us(start), End(us(end), None)));
+        }
+        let (mut sink, clock) = (Recorder::default(), Counters::new(Some(100e6)).finish());
+        collectives.finish(&mut sink, (&mut Tracks::new(Some(rank)), &clock)).unwrap();
+        sink.slices
+    }
+
+    fn text(slice: &RecordedSlice, field: &str) -> Option<String> {
+        let found = slice.fields.iter().find(|(name, _)| name == field);
+        found.map(|(_, value)| match value {
+            OwnedValue::Text(text) => text.clone(),
+            other => format!("{other:?}"),
+        })
+    }
+
+    const RECEIVE: &str = "Recv [sync=g_1_s3_r0x7_6] DmaI";
+    const SEND: &str = "Send [sync=g_1_s0_r1_0] DmaO";
+
+    #[test]
+    fn a_graph_that_runs_again_has_its_operations_again() {
+        let spans = |steps: &[(u32, &str, i64, i64)]| -> Vec<(i64, i64)> {
+            let span = |slice: &RecordedSlice| (slice.start_ps / us(1), slice.duration_ps / us(1));
+            found(0, steps).iter().map(span).collect()
+        };
+        let twice = [(0, SEND, 10, 20), (0, RECEIVE, 30, 40), (0, SEND, 50, 60), (0, RECEIVE, 70, 80)];
+        assert_eq!(spans(&twice), [(10, 30), (50, 30)]);
+        let jobs = [(0, SEND, 10, 20), (1, RECEIVE, 30, 40), (0, RECEIVE, 50, 60)];
+        assert_eq!(spans(&jobs), [(10, 50), (30, 10)]);
+        // Steps whose names state no place belong together until a long silence.
+        let plain = [(0, "a DmaI", 10, 20), (0, "a DmaI", 30, 40), (0, "a DmaI", 30_000_000, 30_000_001)];
+        assert_eq!(spans(&plain), [(10, 30), (30_000_000, 1)]);
+    }
+
+    #[test]
+    fn the_last_rank_of_a_chain_sends_to_all() {
+        let algorithm = |name: &str, rank| text(&found(rank, &[(0, name, 0, 1)])[0], "algorithm");
+        assert_eq!(algorithm(RECEIVE, 0).as_deref(), Some(CHAIN));
+        assert_eq!(algorithm(SEND, 0).as_deref(), Some(TREE));
+        assert_eq!(
+            algorithm("Send [sync=g_s1_r0x5_6] DmaO", 1).as_deref(),
+            Some(TREE),
+            "a rank in the middle"
+        );
+        assert_eq!(algorithm("a DmaI", 3), None);
     }
 
     #[test]
     fn an_operation_begins_after_the_kernel_before_it() {
-        let us = |us: i64| us * 1_000_000;
-        let mut collectives = Collectives::default();
+        let scratch = MemoryScratch::default();
+        let mut collectives = Collectives::new(Some(0), Space::new(&scratch));
         // The host saw the last kernel end 3 us late.
-        for (end, cycle) in [(5, 500), (93, 9_000), (300, 30_000)] {
-            collectives.kernel((us(end), Some(cycle)));
+        for (end, cycle) in [(300, 30_000), (5, 500), (93, 9_000)] {
+            collectives.kernel(End(us(end), Some(cycle))).unwrap();
         }
-        let step = |bytes| Step { group: Some("g_1"), peers: Some("1,2"), bytes };
-        let (first, last) = ((us(140), Some(14_000)), (us(190), Some(19_000)));
-        collectives.step(step(Some(1000)), "Recv [sync=g_1_s1_r0_1] DmaI", (us(10), first));
-        collectives.step(step(None), "Send [sync=g_1_s0_r0xe_2] DmaO", (us(120), last));
-        collectives.step(Step::default(), "no group", (us(0), (us(999), None)));
+        let (first, last) = (End(us(140), Some(14_000)), End(us(190), Some(19_000)));
+        let named = |number, name| (0, number, name);
+        collectives.step(
+            &step(&[1, 2], Some(1000)),
+            named(0, "Recv [sync=g_1_s1_r0_1] DmaI"),
+            (us(10), first),
+        );
+        collectives.step(&step(&[1, 2], None), named(1, "Send [sync=g_1_s0_r0xe_2] DmaO"), (us(120), last));
+        collectives.step(&Step::default(), named(2, "no group"), (us(0), End(us(999), None)));
         let mut sink = Recorder::default();
         let clock = Counters::new(Some(100e6)).finish();
-        collectives.finish(&mut sink, (&mut Tracks::new(Some(0)), &clock), Some(0)).unwrap();
+        collectives.finish(&mut sink, (&mut Tracks::new(Some(0)), &clock)).unwrap();
         let slice = &sink.slices[0];
         assert_eq!((slice.start_ps, slice.duration_ps, slice.name.as_str()), (us(90), us(100), "g_1"));
         let moved = slice.fields.iter().find(|(name, _)| name == "moved_bytes").map(|(_, value)| value);

@@ -1,24 +1,26 @@
 //! Writes the slices of the device, once its clock is known, and what follows from them.
 
-use nprof_engine::base::Result;
-use nprof_engine::model::{FieldId, FieldSpec, Form, Sink, SliceRecord, Value, WarningKind};
-use nprof_engine::spill::{Scratch, Sorter, Space};
-use nprof_engine::vendor::aiu::schema::{AiuCounter, AiuOp, OPS};
-use nprof_engine::vendor::aiu::{Counter, Lane, Phase, STAMPS, Tracks};
-use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
-use super::attribute::{BYTES, GROUP, PEER, PEERS, bytes_of, unpack};
+use nprof_engine::base::Result;
+use nprof_engine::model::{Form, Sink, SliceRecord, Value, WarningKind};
+use nprof_engine::spill::{Scratch, Sorter, Space};
+use nprof_engine::vendor::aiu::schema::{AiuCounter, AiuOp};
+use nprof_engine::vendor::aiu::{Counter, Lane, Phase, STAMPS, Tracks};
+
+use super::argument::Arguments;
 use super::choice::Choices;
 use super::clock::Clock;
-use super::collective::{Collectives, Step};
+use super::collective::{Collectives, End};
 use super::edges::Edges;
 use super::held::{HAS_CHARGE, HAS_GROUP, Held, IS_UNFINISHED};
 use super::iteration::Iterations;
 use super::job::Jobs;
 use super::kernel::{Kernel, Transfer};
 use super::names::Names;
-use super::power::{KINDS, Readings, Sample};
+use super::power::{KINDS, Readings, Sample, Scale};
 use super::settings::Durations;
+use super::shift::Shift;
 use super::summary::Summary;
 use super::usage::{Matched, Usage};
 use super::watts::{Change, Watts};
@@ -28,6 +30,8 @@ const MIN_READING_PS: i64 = 100_000;
 
 /// Most slices have no more fields.
 const USUAL_FIELDS: usize = 24;
+/// Most threads with tracks of their own. Further ones share a track.
+const MAX_LANES: u32 = 4096;
 /// Units of a ratio in [`Edges`].
 const RATIO: f64 = 1e12;
 
@@ -41,6 +45,9 @@ pub(super) struct Facts<'a> {
     /// Whether work outside of its round trips is shifted.
     pub(super) fixes_jobs: bool,
     pub(super) durations: Durations,
+    /// Shift of the runtime's clock to PyTorch's.
+    pub(super) shift: Option<Shift>,
+    pub(super) scale: Scale,
 }
 
 /// Totals of the slices of a rank.
@@ -75,22 +82,21 @@ pub(super) struct Emitter<'a, 's> {
     facts: Facts<'a>,
     usage: Usage<'a>,
     choices: Choices,
-    summary: Summary,
+    summary: Summary<'s>,
     iterations: Iterations,
     tracks: Tracks,
-    op: AiuOp,
+    arguments: Arguments,
     counter: AiuCounter,
-    /// Fields of arguments by key.
-    others: FxHashMap<String, FieldId>,
     readings: Readings<'s>,
     preps: Edges<'s>,
     data_in: Edges<'s>,
     data_out: Edges<'s>,
     active: Edges<'s>,
     kernels: Edges<'s>,
-    collectives: Collectives,
-    device: Option<u32>,
+    collectives: Collectives<'s>,
     totals: Totals,
+    /// Spans of the kernels of jobs whose use of the arrays is known as a whole.
+    shared: BTreeMap<u32, (i64, i64)>,
 }
 
 impl<'a, 's> Emitter<'a, 's> {
@@ -107,21 +113,20 @@ impl<'a, 's> Emitter<'a, 's> {
             facts,
             usage,
             choices,
-            summary: Summary::default(),
+            summary: Summary::new(space),
             iterations: Iterations::default(),
             tracks: Tracks::new(device),
-            op,
+            arguments: Arguments::new(op),
             counter,
-            others: FxHashMap::default(),
             readings: Readings::new(space),
             preps: Edges::new(space),
             data_in: Edges::new(space),
             data_out: Edges::new(space),
             active: Edges::new(space),
             kernels: Edges::new(space),
-            collectives: Collectives::default(),
-            device,
+            collectives: Collectives::new(device, space),
             totals: Totals::default(),
+            shared: BTreeMap::new(),
         })
     }
 
@@ -141,7 +146,7 @@ impl<'a, 's> Emitter<'a, 's> {
     ) -> Result<()> {
         while let Some(kernel) = kernels()? {
             if kernel.is_torch {
-                let table = self.choices.next(kernel.job);
+                let table = (kernel.job, self.choices.next(kernel.job));
                 self.kernel(kernel.name, (kernel.start_ps, kernel.end_ps), table, None)?;
             }
         }
@@ -174,7 +179,7 @@ impl<'a, 's> Emitter<'a, 's> {
         if job.kernel_starts.is_some_and(is_within) {
             class = class.within_job();
         }
-        let op = self.op;
+        let op = self.arguments.op;
         let host_ps = held.host_ps();
         let mut fields = Vec::with_capacity(USUAL_FIELDS);
         fields.extend([
@@ -196,50 +201,35 @@ impl<'a, 's> Emitter<'a, 's> {
         if held.is(HAS_CHARGE) {
             fields.push((op.charge, Value::Int(i64::from(held.charge))));
         }
-        let step = self.arguments(rest, &mut fields)?;
-        let end = (placed.end_ps, placed.cycles.map(|_| repaired[name.phase.stamps().1]));
+        let mut step = self.arguments.read(self.sink, rest, &mut fields)?;
+        if step.bytes.is_none() && name.bytes.is_some() {
+            step.bytes = name.bytes;
+            fields.extend(name.bytes.map(|bytes| (op.bytes, Value::Int(bytes))));
+        }
+        let end = End(placed.end_ps, placed.cycles.map(|_| repaired[name.phase.stamps().1]));
         if has_group {
-            self.collectives.step(step, &name.text, (placed.start_ps, end));
+            self.collectives.step(&step, (held.job, held.name, &name.text), (placed.start_ps, end));
         } else if name.phase == Phase::Exec {
-            self.collectives.kernel(end);
+            self.collectives.kernel(end)?;
         }
         let matched = self.follow(held, placed, repaired, step.bytes)?;
-        fields.extend(matched.iter().flat_map(|matched| ideal_fields(&op, matched)));
+        fields.extend(matched.iter().flat_map(|matched| matched.fields(&op)));
         let lane = Lane::of(name.phase, has_group);
-        let track = self.tracks.lane(self.sink, op.table, (lane, held.thread))?;
+        let track = self.tracks.lane(self.sink, op.table, (lane, held.thread.min(MAX_LANES)))?;
         let form = if held.is(IS_UNFINISHED) { Form::Unfinished } else { Form::Complete };
         let duration_ps = placed.end_ps.saturating_sub(placed.start_ps);
         let record = SliceRecord {
             track,
             start_ps: placed.start_ps,
             duration_ps,
-            name: name.id,
+            name: match &step.name {
+                Some(text) => self.sink.name(text)?,
+                None => name.id,
+            },
             form,
             fields: &fields,
         };
         self.sink.slice(&record).map(|_| ())
-    }
-
-    /// Adds the fields of the packed arguments. Returns what they say about a collective operation.
-    fn arguments<'b>(&mut self, rest: &'b [u8], fields: &mut Vec<(FieldId, Value<'b>)>) -> Result<Step<'b>> {
-        let mut step = Step::default();
-        let (op, others, sink) = (&self.op, &mut self.others, &mut *self.sink);
-        unpack(rest, |key, value| {
-            let bytes = if key == BYTES { bytes_of(value) } else { None };
-            let bytes = bytes.and_then(|bytes| i64::try_from(bytes).ok());
-            step.bytes = bytes.or(step.bytes);
-            match (&*key, value) {
-                (GROUP, Value::Text(group)) => step.group = Some(group),
-                (PEER | PEERS, Value::Text(peers)) => step.peers = Some(peers),
-                _ => {}
-            }
-            fields.push(match bytes {
-                Some(bytes) => (op.bytes, Value::Int(bytes)),
-                None => (field(others, sink, op, &key)?, value),
-            });
-            Ok(())
-        })?;
-        Ok(step)
     }
 
     /// The end by the host stays, and the length is that of the counters.
@@ -319,7 +309,7 @@ impl<'a, 's> Emitter<'a, 's> {
                     let device_ps = end_ps.saturating_sub(start_ps);
                     self.totals.device_ps = self.totals.device_ps.saturating_add(device_ps);
                 }
-                let table = self.choices.next(held.job);
+                let table = (held.job, self.choices.next(held.job));
                 let steps = (held.flags & 0b1_1111 == 0b1_1111 && placed.cycles.is_some())
                     .then(|| std::array::from_fn(|at| held.stamps[at + 1].wrapping_sub(held.stamps[at])));
                 return self.kernel(held.name, (start_ps, end_ps), table, steps);
@@ -333,21 +323,24 @@ impl<'a, 's> Emitter<'a, 's> {
         &mut self,
         name: u32,
         (start_ps, end_ps): (i64, i64),
-        table: Option<usize>,
+        (job, table): (u32, Option<usize>),
         steps: Option<[u32; 4]>,
     ) -> Result<Option<Matched<'a>>> {
         let names = self.facts.names;
         let duration_ps = end_ps.saturating_sub(start_ps);
-        self.summary.take(names, name, duration_ps, steps);
+        self.summary.take(names, name, duration_ps, steps)?;
         self.iterations.take(name, start_ps);
         self.kernels.add(start_ps, end_ps, 1)?;
         self.totals.kernel_ps = self.totals.kernel_ps.saturating_add(duration_ps);
         let (first, last) = self.totals.first_last.unwrap_or((start_ps, end_ps));
         self.totals.first_last = Some((first.min(start_ps), last.max(end_ps)));
-        let matched = self.usage.take(Phase::kernel(&names.of(name).text), table, duration_ps);
-        if let Some(utilization) = matched.as_ref().and_then(|matched| matched.utilization) {
-            #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
-            self.active.add(start_ps, end_ps, (utilization * RATIO).round() as i64)?;
+        let matched = self.usage.take(Phase::kernel(&names.of(name).text), (job, table), duration_ps);
+        if self.usage.share(job).is_some() {
+            // The use of the arrays is known for the job as a whole.
+            let (first, last) = self.shared.entry(job).or_insert((start_ps, end_ps));
+            (*first, *last) = (start_ps.min(*first), end_ps.max(*last));
+        } else if let Some(utilization) = matched.as_ref().and_then(|matched| matched.utilization) {
+            self.active.add(start_ps, end_ps, units(utilization))?;
         }
         Ok(matched)
     }
@@ -362,6 +355,10 @@ impl<'a, 's> Emitter<'a, 's> {
 
     /// Writes the counters and the tables. Returns the totals.
     pub(super) fn finish(mut self, space: Space<'s>) -> Result<Totals> {
+        for (&job, &(first_ps, last_ps)) in &self.shared {
+            let share = self.usage.share(job);
+            self.active.add(first_ps, last_ps, units(share.map_or(0.0, |share| share.utilization)))?;
+        }
         let fresh = || Edges::new(space);
         let [preps, data_in, data_out, active, kernels] = [
             std::mem::replace(&mut self.preps, fresh()),
@@ -377,8 +374,10 @@ impl<'a, 's> Emitter<'a, 's> {
         let mut changes = space.pile();
         self.totals.busy_ps =
             kernels.finish(|time_ps, sum| changes.push(Change { time_ps, runs: sum > 0 }))?;
-        let Self { sink, mut tracks, counter, readings, usage, summary, iterations, totals, .. } = self;
-        self.collectives.finish(sink, (&mut tracks, self.facts.clock), self.device)?;
+        let Self {
+            sink, arguments, mut tracks, counter, readings, usage, summary, iterations, totals, ..
+        } = self;
+        self.collectives.finish(sink, (&mut tracks, self.facts.clock))?;
         let sink_of = std::cell::RefCell::new((&mut *sink, &mut tracks));
         let sample = |of: Counter, sample: Sample, value: f64| {
             let (sink, tracks) = &mut *sink_of.borrow_mut();
@@ -388,6 +387,7 @@ impl<'a, 's> Emitter<'a, 's> {
         };
         let mut watts = Watts::new(&changes)?;
         let implausible = readings.finish(
+            self.facts.scale,
             |of| {
                 watts.take(of.value, (of.time_ps, of.until_ps))?;
                 sample(Counter::Power, of, of.value)
@@ -401,13 +401,15 @@ impl<'a, 's> Emitter<'a, 's> {
                 sample(Counter::PowerOf(kind), end, 0.0)
             },
         )?;
+        let above = format!(
+            "a power above {} W; shown as 0 W, because the scale of the charge is not known",
+            self.facts.scale.max_watts
+        );
         warn_all(
             sink,
             &[
-                (
-                    implausible,
-                    "a power above 100 W; shown as 0 W, because the scale of the charge is not known",
-                ),
+                (implausible, &above),
+                (arguments.keyless, "more different arguments than a table can have; the value is dropped"),
                 (usage.too_short, "a kernel that took less than its ideal time; its ideal time is left out"),
             ],
         );
@@ -434,30 +436,8 @@ fn rate(bytes: i64, duration_ps: i64) -> i64 {
     if duration_ps > 0 { (bytes as f64 / duration_ps as f64 * 1e12).round() as i64 } else { 0 }
 }
 
-fn ideal_fields<'t>(op: &AiuOp, matched: &Matched<'t>) -> Vec<(FieldId, Value<'t>)> {
-    let mut fields = vec![
-        (op.category, Value::Text(matched.category)),
-        (op.phase, Value::Text(matched.phase)),
-        (op.ideal_cycles, Value::Int(i64::try_from(matched.cycles).unwrap_or(i64::MAX))),
-    ];
-    fields.extend(matched.utilization.map(|utilization| (op.pt_active, Value::Float(utilization))));
-    fields
-}
-
-/// The field of an argument. Arguments that have the name of a field of ours get a prefix.
-fn field(
-    others: &mut FxHashMap<String, FieldId>,
-    sink: &mut dyn Sink,
-    op: &AiuOp,
-    key: &str,
-) -> Result<FieldId> {
-    if let Some(&known) = others.get(key) {
-        return Ok(known);
-    }
-    let is_stated = [GROUP, PEER, PEERS, "Type"].contains(&key);
-    let is_ours = OPS.fields.iter().any(|field| field.name == key) && !is_stated;
-    let spec = if is_ours { FieldSpec::named(&format!("args.{key}")) } else { OPS.field(key) };
-    let field = sink.field(op.table, spec)?;
-    others.insert(key.to_owned(), field);
-    Ok(field)
+/// A ratio in the units of [`Edges`].
+#[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
+fn units(ratio: f64) -> i64 {
+    (ratio * RATIO).round() as i64
 }

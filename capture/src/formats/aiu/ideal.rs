@@ -1,8 +1,8 @@
-//! Ideal cycles of kernels: tables in logs of the compiler, and files of the PyTorch compiler.
+//! Ideal cycles of kernels: tables in logs of the compiler.
 
-use rustc_hash::FxHashMap;
+use std::hash::BuildHasher;
 
-use nprof_engine::vendor::aiu::{IDEAL_CYCLES, OP_CATEGORY};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// Part of the line that opens a table.
 const OPENS: &str = "Ideal/Total Cycles";
@@ -23,10 +23,15 @@ const PHASES: [(&str, &str); 2] = [("PREFILL", "TTFT"), ("DECODING", "ITL")];
 /// Phase of a table that states none.
 pub(super) const NO_PHASE: &str = "UNKN";
 /// Category of rows without one.
-const NOT_AVAILABLE: &str = "NotAvailable";
+pub(super) const NOT_AVAILABLE: &str = "NotAvailable";
+
+/// Most different tables.
+const MAX_TABLES: usize = 256;
+/// Longest line of a log that can belong to a table, in bytes.
+const MAX_LINE_LEN: usize = 64 << 10;
 
 /// A kernel of a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Ideal {
     pub(super) kernel: Box<str>,
     pub(super) category: Box<str>,
@@ -54,7 +59,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    fn new(phase: &'static str, kind: TableKind) -> Self {
+    pub(super) fn new(phase: &'static str, kind: TableKind) -> Self {
         Self { phase, kind, rows: Vec::new(), total: None, by_kernel: FxHashMap::default() }
     }
 
@@ -64,7 +69,7 @@ impl Table {
     }
 
     /// Adds a row. Of rows with equal names the first one counts.
-    fn add(&mut self, kernel: &str, category: &str, cycles: u64) {
+    pub(super) fn add(&mut self, kernel: &str, category: &str, cycles: u64) {
         if !self.by_kernel.contains_key(kernel) {
             self.by_kernel.insert(kernel.into(), self.rows.len());
             self.rows.push(Ideal { kernel: kernel.into(), category: category.into(), cycles });
@@ -77,36 +82,60 @@ impl Table {
     }
 }
 
-/// Adds the tables of a log. A table of the same phase with the same rows as one before is the same
-/// table.
-pub(super) fn read_log(log: &[u8], tables: &mut Vec<Table>) {
-    let log = String::from_utf8_lossy(log);
+/// Different tables.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    pub(super) all: Vec<Table>,
+    /// Positions of the tables with a hash.
+    by_hash: FxHashMap<u64, Vec<usize>>,
+    /// Tables that are too many.
+    pub(super) dropped: u64,
+}
+
+impl Tables {
+    /// Adds a table. A table of the same phase with the same rows as one before is the same table.
+    fn add(&mut self, table: Table) {
+        if table.rows.is_empty() {
+            return;
+        }
+        let hash = FxBuildHasher.hash_one((table.phase, table.total, &table.rows));
+        let equal = self.by_hash.entry(hash).or_default();
+        if equal.iter().any(|&at| self.all[at] == table) {
+            return;
+        }
+        if self.all.len() >= MAX_TABLES {
+            self.dropped += 1;
+            return;
+        }
+        equal.push(self.all.len());
+        self.all.push(table);
+    }
+}
+
+/// Adds the tables of a log.
+pub(super) fn read_log(log: &[u8], tables: &mut Tables) {
     let (mut phase, mut kind) = (NO_PHASE, TableKind::Kernels);
     let mut open: Option<Table> = None;
-    let mut push = |table: Table| {
-        if !(table.rows.is_empty() || tables.contains(&table)) {
-            tables.push(table);
-        }
-    };
-    for line in log.lines() {
+    for line in log.split(|&byte| byte == b'\n').filter(|line| line.len() <= MAX_LINE_LEN) {
+        let line = &*String::from_utf8_lossy(line);
         if let Some((_, name)) = PHASES.iter().find(|(word, _)| line.trim() == *word) {
             phase = name;
         } else if line.contains(AUTOPILOT) {
             kind = TableKind::Autopilot;
         } else if line.contains(OPENS) {
             if let Some(before) = open.replace(Table::new(phase, kind)) {
-                push(before);
+                tables.add(before);
             }
         } else if line.contains(CLOSES) {
             if let Some(table) = open.take() {
-                push(table);
+                tables.add(table);
             }
         } else if let Some(table) = &mut open {
             take_row(line, table);
         }
     }
     if let Some(cut) = open {
-        push(cut);
+        tables.add(cut);
     }
 }
 
@@ -127,31 +156,6 @@ fn take_row(line: &str, table: &mut Table) {
     }
 }
 
-/// Adds a file of the PyTorch compiler to the table of such files: a list of objects with ideal
-/// cycles and category, of which the first counts. The folder above `perf` names the kernel.
-pub(super) fn read_inductor(path: &str, text: &[u8], tables: &mut Vec<Table>) -> Result<(), String> {
-    let kernel = path.rsplit('/').skip_while(|part| *part != "perf").nth(1);
-    let Some(kernel) = kernel else {
-        return Err("the kernel is not known: the file is not at <kernel>/perf/ideal_cycles.json".to_owned());
-    };
-    let value: serde_json::Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-    let first = value.as_array().map_or(Some(&value), |rows| rows.first());
-    let cycles = first.and_then(|first| first.get(IDEAL_CYCLES)).and_then(serde_json::Value::as_u64);
-    let Some(cycles) = cycles else { return Err("there are no ideal cycles in it".to_owned()) };
-    let category = first.and_then(|first| first.get(OP_CATEGORY)).and_then(serde_json::Value::as_str);
-    let is_it = |table: &&mut Table| table.phase == NO_PHASE && table.kind == TableKind::Kernels;
-    let category = category.unwrap_or(NOT_AVAILABLE);
-    match tables.iter_mut().find(is_it) {
-        Some(table) => table.add(kernel, category, cycles),
-        None => {
-            let mut table = Table::new(NO_PHASE, TableKind::Kernels);
-            table.add(kernel, category, cycles);
-            tables.push(table);
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,44 +167,43 @@ mod tests {
 
     #[test]
     fn a_log_has_a_table_for_each_phase() {
-        let mut tables = Vec::new();
+        let mut tables = Tables::default();
         read_log(LOG.as_bytes(), &mut tables);
         read_log(LOG.as_bytes(), &mut tables);
-        assert_eq!(tables.len(), 2, "equal tables count once");
-        let first = &tables[0];
+        assert_eq!(tables.all.len(), 2, "equal tables count once");
+        let first = &tables.all[0];
         let rows: Vec<_> = first.rows.iter().map(|row| (&*row.kernel, &*row.category, row.cycles)).collect();
         assert_eq!(rows, [("bmm-BMM_1", "Bmm_fp16", 12288), ("view", NOT_AVAILABLE, 0)]);
         assert_eq!((first.phase, first.cycles(), first.row("view")), ("TTFT", 12293, Some(1)));
-        assert_eq!((tables[1].phase, tables[1].cycles()), ("ITL", 4), "a log that is cut off");
+        assert_eq!((tables.all[1].phase, tables.all[1].cycles()), ("ITL", 4), "a log that is cut off");
     }
 
     #[test]
     fn tables_of_the_autopilot_are_marked() {
-        let mut tables = Vec::new();
+        let mut tables = Tables::default();
         read_log(b"DSM-AutoPilot BEGIN\nIdeal/Total Cycles\na-opCatB 3\n", &mut tables);
-        assert_eq!(tables[0].kind, TableKind::Autopilot);
+        assert_eq!(tables.all[0].kind, TableKind::Autopilot);
+    }
+
+    #[test]
+    fn more_tables_than_a_compiler_writes_are_counted() {
+        let table = |n: usize| format!("Ideal/Total Cycles\nmul-opCatBmm {n}\nPerf Summary End\n");
+        let log: String = (0..MAX_TABLES + 7).map(table).collect();
+        let mut tables = Tables::default();
+        read_log(log.as_bytes(), &mut tables);
+        read_log(table(3).as_bytes(), &mut tables);
+        assert_eq!((tables.all.len(), tables.dropped), (MAX_TABLES, 7));
+        // A line without an end is no row.
+        read_log(&[b"Ideal/Total Cycles\nx-opCatY 3\n", &[b'x'; MAX_LINE_LEN + 1][..]].concat(), &mut tables);
+        assert_eq!(tables.dropped, 8);
     }
 
     #[test]
     fn any_bytes_are_read() {
-        let mut tables = Vec::new();
+        let mut tables = Tables::default();
         for cut in 0..LOG.len() {
             read_log(&LOG.as_bytes()[..cut], &mut tables);
         }
         read_log(b"Ideal/Total Cycles\n\xff\xfe-opCat\xff 1\n-opCat 99999999999999999999", &mut tables);
-    }
-
-    #[test]
-    fn files_of_the_pytorch_compiler_make_one_table() {
-        let mut tables = Vec::new();
-        let read =
-            |path: &str, text: &str, tables: &mut Vec<Table>| read_inductor(path, text.as_bytes(), tables);
-        let row = r#"[{"ideal_cycles": 24000, "op_category": "Bmm"}, {"ideal_cycles": 1}]"#;
-        read("x/inductor-spyre/addmm/perf/ideal_cycles.json", row, &mut tables).unwrap();
-        read("add/perf/ideal_cycles.json", r#"{"ideal_cycles": 0}"#, &mut tables).unwrap();
-        assert_eq!((tables.len(), tables[0].rows.len(), tables[0].row("add")), (1, 2, Some(1)));
-        for (path, text) in [("ideal_cycles.json", row), ("a/perf/b", "[]"), ("a/perf/b", "[")] {
-            assert!(read(path, text, &mut tables).is_err(), "{path} {text}");
-        }
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct Iterations {
     runs: Vec<u32>,
     known: Option<Word>,
     times: Times,
+    /// Repetitions of the word, with the first.
+    words: u64,
 }
 
 /// The kernels of an iteration, and the place in the one that is running.
@@ -64,10 +66,17 @@ impl Iterations {
     /// Takes a kernel. Kernels come by start.
     pub(super) fn take(&mut self, name: u32, start_ps: i64) {
         match &mut self.known {
-            Some(word) => word.take((name, start_ps), &mut self.times),
+            Some(word) => self.words += u64::from(word.take((name, start_ps), &mut self.times)),
             None if self.names.len() < MAX_KERNELS => self.search(name, start_ps),
             None => {}
         }
+    }
+
+    /// Number of iterations of this many kernels, which may begin and end within one. 0 if no kernels
+    /// repeat.
+    pub(super) fn count(&self, kernels: usize) -> u64 {
+        let whole = self.known.as_ref().map_or(0, |word| kernels / word.names.len().max(1));
+        self.words.max(whole as u64)
     }
 
     fn search(&mut self, name: u32, start_ps: i64) {
@@ -89,6 +98,7 @@ impl Iterations {
         if let Some(length) = found {
             let (first, second) = (count - 2 * length, count - length);
             self.times.add(self.starts[second].saturating_sub(self.starts[first]));
+            self.words = 2;
             self.known = Some(Word::new(self.names[second..].to_vec(), self.starts[second]));
             (self.names, self.starts, self.runs) = (Vec::new(), Vec::new(), Vec::new());
         }
@@ -125,7 +135,8 @@ impl Word {
         Self { names, borders, open: VecDeque::new(), last: Some(last) }
     }
 
-    fn take(&mut self, (name, start_ps): (u32, i64), times: &mut Times) {
+    /// Takes a kernel. Returns whether it ends an iteration.
+    fn take(&mut self, (name, start_ps): (u32, i64), times: &mut Times) -> bool {
         self.open.push_back(start_ps);
         let mut length = self.open.len() - 1;
         while length > 0 && self.names[length] != name {
@@ -137,7 +148,8 @@ impl Word {
             self.open.drain(..self.open.len() - length);
             self.last = None;
         }
-        if length == self.names.len() {
+        let is_whole = length == self.names.len();
+        if is_whole {
             let start_ps = self.open[0];
             if let Some(last) = self.last {
                 times.add(start_ps.saturating_sub(last));
@@ -145,6 +157,7 @@ impl Word {
             self.last = Some(start_ps);
             self.open.clear();
         }
+        is_whole
     }
 }
 

@@ -20,7 +20,8 @@ impl Span {
         span.end_ps = span.end_ps.max(end_ps);
     }
 
-    fn duration_ps(self) -> i64 {
+    /// Duration in picoseconds.
+    pub(super) fn duration_ps(self) -> i64 {
         self.end_ps.saturating_sub(self.start_ps)
     }
 }

@@ -3,7 +3,9 @@
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::spill::{Key, NoBytes};
+use nprof_engine::vendor::aiu::Phase;
 
+use super::clock::Clock;
 use super::held::Held;
 use crate::formats::trace_event::layer::Met;
 
@@ -15,6 +17,8 @@ pub(super) struct Kernel {
     pub(super) number: u32,
     pub(super) end_ps: i64,
     pub(super) name: u32,
+    /// Cycles of the execution; 0 if they are not known.
+    pub(super) cycles: u32,
     /// Whether the kernel is of PyTorch's dialect, which has no slice of ours.
     pub(super) is_torch: bool,
 }
@@ -23,13 +27,23 @@ impl Kernel {
     /// The kernel of a slice, by the clock of the host.
     pub(super) fn of(held: &Held) -> Self {
         let Held { start_ps, end_ps, number, name, job, .. } = *held;
-        Self { job, start_ps, number, end_ps, name, is_torch: false }
+        let stamps = Phase::Exec.stamps();
+        let cycles = if held.has(stamps) { held.cycles(stamps) } else { 0 };
+        Self { job, start_ps, number, end_ps, name, cycles, is_torch: false }
+    }
+
+    /// Duration in picoseconds: that of the cycles, if they are known.
+    pub(super) fn duration_ps(&self, clock: &Clock) -> i64 {
+        match self.cycles {
+            0 => self.end_ps.saturating_sub(self.start_ps),
+            cycles => clock.ps(f64::from(cycles)),
+        }
     }
 }
 
 impl Key for Kernel {
     type Span = NoBytes;
-    const MAX_LEN: usize = 36;
+    const MAX_LEN: usize = 41;
 
     fn put(&self, out: &mut Vec<u8>) {
         out.put_varint(u64::from(self.job));
@@ -37,13 +51,14 @@ impl Key for Kernel {
         out.put_varint(u64::from(self.number));
         out.put_signed(self.end_ps);
         out.put_varint(u64::from(self.name));
+        out.put_varint(u64::from(self.cycles));
         out.push(u8::from(self.is_torch));
     }
 
     fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
         let (job, start_ps, number) = (cursor.varint_u32()?, cursor.signed()?, cursor.varint_u32()?);
-        let (end_ps, name, is_torch) = (cursor.signed()?, cursor.varint_u32()?, cursor.u8()? != 0);
-        Ok(Self { job, start_ps, number, end_ps, name, is_torch })
+        let (end_ps, name, cycles) = (cursor.signed()?, cursor.varint_u32()?, cursor.varint_u32()?);
+        Ok(Self { job, start_ps, number, end_ps, name, cycles, is_torch: cursor.u8()? != 0 })
     }
 }
 

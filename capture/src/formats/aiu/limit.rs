@@ -55,11 +55,11 @@ pub(super) struct Look<'l> {
 }
 
 impl<'l> Look<'l> {
-    /// A pass for the rank with this position.
-    pub(super) fn new(nth: usize, limit: &'l Limit) -> Self {
+    /// A pass for one of the ranks.
+    pub(super) fn new(ranks: Ranks, limit: &'l Limit) -> Self {
         Self {
             limit,
-            ranks: Ranks::new(nth),
+            ranks,
             dialect: Dialect::Flex,
             counted: 0,
             open: FxHashMap::default(),

@@ -9,7 +9,9 @@
 //! A rank can have many files, its jobs. A FLEX file can have many ranks: each process is one.
 //! Slices wait in a sorter, so memory is bounded for any size of input.
 
+mod argument;
 mod attribute;
+mod autopilot;
 mod choice;
 mod clock;
 mod collective;
@@ -18,18 +20,22 @@ mod emit;
 mod filter;
 mod held;
 mod ideal;
+mod inductor;
 mod iteration;
 mod job;
 mod kernel;
 mod limit;
+mod logs;
 mod names;
 mod power;
 mod rank;
 mod report;
 mod settings;
+mod shift;
 mod silent;
 mod summary;
 mod taker;
+mod torch;
 mod usage;
 mod watts;
 
@@ -42,22 +48,28 @@ use std::io::Read;
 
 use nprof_engine::model::{RankInfo, Sink, WarningKind};
 use nprof_engine::spill::Space;
-use nprof_engine::vendor::aiu::{IDEAL_CYCLES, SETTINGS, SOURCE};
+use nprof_engine::vendor::aiu::SOURCE;
 
+use self::autopilot::shares;
 use self::choice::{Choices, choose};
 use self::emit::{Emitter, Facts};
 use self::filter::Filter;
-use self::ideal::{Table, read_inductor, read_log};
+use self::ideal::{Table, TableKind};
 use self::limit::{Allowed, Look};
+use self::logs::Logs;
+use self::power::Scale;
+use self::rank::{Ranks, most_ranks};
+use self::shift::{Calls, Shift};
 use self::silent::Silent;
 use self::taker::Taker;
+use self::torch::Ideals;
 use self::usage::Usage;
 use super::Error;
-use super::trace_event::layer::Session;
+use super::trace_event::layer::{Layer, Session};
 use super::trace_event::{Beginning, Context, Origin, origins};
 use crate::files::{Fault, Job};
 use crate::importer::{Role, Sinks};
-use crate::inputs::PlanFile;
+use crate::inputs::{PlanFile, rank_of};
 use crate::probe::HEAD_LEN;
 
 pub use self::settings::{Durations, Globals, Limit, Outside, Pattern, Settings};
@@ -79,6 +91,15 @@ impl Dialect {
     }
 }
 
+/// A border between files.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// A file of this dialect begins.
+    Begin(Dialect),
+    /// The file ends.
+    End,
+}
+
 /// Reads the ranks of a plan.
 ///
 /// # Errors
@@ -97,11 +118,16 @@ pub fn import_with(job: &Job<'_>, settings: Settings, sinks: &mut dyn Sinks) -> 
     let Some(sink) = sinks.rank(nth) else { return Ok(()) };
     let beside = job.plan.files.iter().filter(|part| part.role == Role::Compiler);
     let settings = settings::of_job(job, beside.map(|part| part.file), settings)?;
-    let ranks = Import { job, settings, nth }.run(sink)?;
+    let ranks = Import::new(job, settings, nth).run(sink)?;
     if let Some(last) = ranks.checked_sub(1) {
         sinks.rank(last);
     }
     Ok(())
+}
+
+/// Whether the ideal of a kernel depends on other kernels.
+fn has_choice(tables: &[Table]) -> bool {
+    tables.len() > 1 || tables.iter().any(|table| table.kind == TableKind::Autopilot)
 }
 
 /// Most ranks of a plan.
@@ -111,43 +137,154 @@ struct Import<'a> {
     job: &'a Job<'a>,
     settings: Settings,
     nth: usize,
+    /// The traces of all ranks.
+    parts: Vec<Part>,
+    logs: Logs<'a>,
+    most_ranks: usize,
 }
 
-impl Import<'_> {
+/// A trace, as its first bytes tell.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    file: usize,
+    dialect: Dialect,
+    beginning: Option<Beginning>,
+}
+
+impl<'a> Import<'a> {
+    fn new(job: &'a Job<'a>, settings: Settings, nth: usize) -> Self {
+        let part = |part: &PlanFile| {
+            let mut head = Vec::new();
+            // A file that cannot be read is reported when it is read as a whole.
+            let _ = job.files.leaf(part.file).reader().take(HEAD_LEN as u64).read_to_end(&mut head);
+            Part { file: part.file, dialect: Dialect::of(&head), beginning: Beginning::of(&head) }
+        };
+        let parts = job.plan.files.iter().filter(|part| part.role == Role::Trace);
+        let mut parts: Vec<Part> = parts.map(part).collect();
+        if settings.limit != Limit::default() {
+            // With a limit, events count in the order of time.
+            parts.sort_by_key(|part| part.beginning.map(|beginning| beginning.first_ps()));
+        }
+        // All passes must find the same ranks, so only traces that all of them read count.
+        let of_all = parts.iter().filter(|part| part.dialect == Dialect::Flex);
+        let most_ranks = most_ranks(of_all.map(|part| job.files.leaf(part.file).packed.len() as u64).sum());
+        Self { job, settings, nth, parts, logs: Logs::of(job), most_ranks }
+    }
+
+    /// The traces of this rank. Those of PyTorch are of one rank: the first, if traces of the runtime
+    /// have several.
+    fn traces(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().filter(|part| self.nth == 0 || part.dialect == Dialect::Flex)
+    }
+
     /// Reads the files, then writes the slices. Returns the number of ranks in the files.
     fn run(&self, sink: &mut dyn Sink) -> Result<usize, Fault> {
-        let tables = self.tables(sink)?;
+        let shift = self.shift()?;
+        let is_of_torch = self.traces().all(|part| part.dialect == Dialect::Torch);
+        let is_early = is_of_torch || !self.logs.may_be_of_ranks();
+        let early = if is_early { Some(self.logs.tables(None, sink)?) } else { None };
         let space = self.job.space;
         let stated_hz = self.settings.soc_mhz.map(|mhz| mhz * 1e6);
-        let filter = self.job.of_trace(Filter::new(&self.settings))?.within(self.allowed()?);
-        let mut taker = Taker::new(self.nth, stated_hz, tables.len() > 1, space).with(filter);
+        let wants_kernels = early.as_deref().is_none_or(has_choice);
+        let ideals = early.as_deref().map(|tables| self.ideals(tables)).transpose()?.flatten();
+        let mut taker =
+            Taker::new(self.ranks(), stated_hz, wants_kernels, space).with(self.filter()?, ideals);
         let info = {
-            let context = Context { origin: self.origin(), space: Some(space) };
+            let context = Context { origin: self.origin(shift), space: Some(space) };
             let mut session = self.job.of_trace(Session::new(context, &mut *sink).map_err(Error::from))?;
-            for file in self.traces() {
-                self.file(file, &mut session, &mut taker).map_err(|source| Fault { file, source })?;
+            for &part in self.traces() {
+                let shift_ps = shift.filter(|_| part.dialect == Dialect::Flex).map_or(0, |shift| shift.ps);
+                session.shift_by(shift_ps);
+                let read = self.file(part, &mut session, &mut taker);
+                read.map_err(|source| Fault { file: part.file, source })?;
             }
             self.job.of_trace(session.close().map_err(Error::from))?
         };
         let ranks = taker.ranks.count().max(1);
-        let written = self.write(taker, &tables, info, sink);
+        let late = match early {
+            Some(_) => Vec::new(),
+            None => self.logs.tables(Some((self.nth, ranks)), sink)?,
+        };
+        let tables = early.as_deref().unwrap_or(&late);
+        if taker.ranks.is_full() && self.nth == 0 {
+            let what = "more processes than nprof makes ranks of; the further ones are in the first rank";
+            sink.warn(WarningKind::AdjustedValue, what, &|| format!("{ranks} ranks"));
+        }
+        if shift.is_none() && self.has_both() && self.nth == 0 {
+            let what = "the clocks of the runtime and of PyTorch are not aligned: no shift puts the round trips \
+                into the calls";
+            sink.warn(WarningKind::MissingData, what, &String::new);
+        }
+        let written = self.write(taker, (tables, shift), info, sink);
         self.job.of_trace(written)?;
         Ok(ranks)
     }
 
-    fn files(&self, role: Role) -> impl Iterator<Item = PlanFile> {
-        self.job.plan.files.iter().copied().filter(move |part| part.role == role)
+    fn ranks(&self) -> Ranks {
+        Ranks::new(self.nth, self.most_ranks)
     }
 
-    /// The traces. With a limit they come by the time of their beginning, because events count in
-    /// the order of time.
-    fn traces(&self) -> Vec<usize> {
-        let mut traces: Vec<usize> = self.files(Role::Trace).map(|part| part.file).collect();
-        if self.settings.limit != Limit::default() {
-            let first = |file: &usize| Beginning::of(&self.head(*file)).map(|beginning| beginning.first_ps());
-            traces.sort_by_cached_key(first);
+    /// What the settings leave out.
+    fn filter(&self) -> Result<Filter, Fault> {
+        Ok(self.job.of_trace(Filter::new(&self.settings))?.within(self.allowed()?))
+    }
+
+    /// The ideals of the kernels of PyTorch's dialect. If the choice of tables depends on all
+    /// kernels, the traces are read once for it.
+    fn ideals<'t>(&self, tables: &'t [Table]) -> Result<Option<Ideals<'t>>, Fault> {
+        let core_hz = self.settings.core_mhz * 1e6;
+        let is_torch = |part: &Part| part.dialect == Dialect::Torch;
+        if tables.is_empty() || !self.traces().any(is_torch) {
+            return Ok(None);
         }
-        traces
+        if !has_choice(tables) {
+            return Ok(Some(Ideals::of_one(tables, core_hz)));
+        }
+        let space = self.job.space;
+        let mut taker = Taker::new(self.ranks(), None, true, space).with(self.filter()?, None);
+        self.look(self.traces(), self.origin(None), &mut taker, |taker, step| {
+            if let Step::Begin(dialect) = step {
+                taker.begin("", dialect);
+            }
+        })?;
+        let Taker { kernels, names, counters, .. } = taker;
+        let choose = || {
+            let mut list = space.pile();
+            let mut sorted = kernels.finish()?;
+            while let Some(&kernel) = sorted.next()? {
+                if kernel.is_torch {
+                    list.push(kernel)?;
+                }
+            }
+            let kernels = || {
+                let mut reader = list.read();
+                move || Ok(reader.next()?.copied())
+            };
+            Ideals::choose(kernels, (&names, tables), (&counters.finish(), core_hz))
+        };
+        self.job.of_trace(choose().map(Some).map_err(Error::from))
+    }
+
+    /// Whether the files are of both dialects.
+    fn has_both(&self) -> bool {
+        let has = |dialect| self.parts.iter().any(|part| part.dialect == dialect);
+        has(Dialect::Flex) && has(Dialect::Torch)
+    }
+
+    /// The time to add to the times of the runtime, if traces of PyTorch tell it.
+    fn shift(&self) -> Result<Option<Shift>, Fault> {
+        let zero = |dialect| self.origin_of(|part| part.dialect == dialect);
+        if !self.has_both() {
+            return Ok(None);
+        }
+        let (Some(flex), Some(torch)) = (zero(Dialect::Flex), zero(Dialect::Torch)) else { return Ok(None) };
+        let mut calls = Calls::new();
+        for (dialect, zero) in [(Dialect::Flex, flex), (Dialect::Torch, torch)] {
+            calls.begin(dialect);
+            let parts = self.parts.iter().filter(|part| part.dialect == dialect);
+            self.look(parts, Some(zero), &mut calls, |_, _| {})?;
+        }
+        Ok(calls.shift(torch.ps() - flex.ps()))
     }
 
     /// The events within the limit of the settings; `None` without a limit.
@@ -156,46 +293,60 @@ impl Import<'_> {
         if *limit == Limit::default() {
             return Ok(None);
         }
-        let (mut look, mut sink) = (Look::new(self.nth, limit), Silent);
-        let context = Context { origin: self.origin(), space: Some(self.job.space) };
+        let mut look = Look::new(self.ranks(), limit);
+        self.look(self.traces(), self.origin(None), &mut look, |look, step| match step {
+            Step::Begin(dialect) => look.begin(dialect),
+            Step::End => look.end(),
+        })?;
+        Ok(Some(look.finish()))
+    }
+
+    /// Passes the events of traces to a layer, and drops what it leaves to the ordinary reader.
+    fn look<'p, L: Layer>(
+        &self,
+        parts: impl Iterator<Item = &'p Part>,
+        origin: Option<Origin>,
+        layer: &mut L,
+        mut between: impl FnMut(&mut L, Step),
+    ) -> Result<(), Fault> {
+        let mut sink = Silent;
+        let context = Context { origin, space: Some(self.job.space) };
         let mut session = self.job.of_trace(Session::new(context, &mut sink).map_err(Error::from))?;
-        for file in self.traces() {
-            look.begin(Dialect::of(&self.head(file)));
+        for &Part { file, dialect, .. } in parts {
+            between(layer, Step::Begin(dialect));
             // Damage is reported when the file is read for good.
             let read = match self.job.files.leaf(file).plain() {
-                Some(bytes) => session.read_bytes(&bytes, &mut look, &mut |_| {}),
+                Some(bytes) => session.read_bytes(&bytes, layer, &mut |_| {}),
                 None => {
-                    let mut read = |input: &mut dyn Read| session.read(input, &mut look, &mut |_| {});
+                    let mut read = |input: &mut dyn Read| session.read(input, &mut *layer, &mut |_| {});
                     self.job.files.stream(file, &mut read).map(|_| ())
                 }
             };
             read.map_err(|source| Fault { file, source })?;
-            look.end();
+            between(layer, Step::End);
         }
-        Ok(Some(look.finish()))
+        Ok(())
     }
 
-    fn head(&self, file: usize) -> Vec<u8> {
-        let mut head = Vec::new();
-        // A file that cannot be read is reported when it is read as a whole.
-        let _ = self.job.files.leaf(file).reader().take(HEAD_LEN as u64).read_to_end(&mut head);
-        head
+    /// Time zero: that of the profile, or that of the earliest file. Times of the runtime that are
+    /// shifted are near PyTorch's.
+    fn origin(&self, shift: Option<Shift>) -> Option<Origin> {
+        let is_stated = |part: &Part| shift.is_none() || part.dialect == Dialect::Torch;
+        self.job.origin.or_else(|| self.origin_of(is_stated))
     }
 
-    /// Time zero: that of the profile, or that of the earliest file.
-    fn origin(&self) -> Option<Origin> {
-        if self.job.origin.is_some() {
-            return self.job.origin;
-        }
-        let beginnings: Vec<Option<Beginning>> =
-            self.files(Role::Trace).map(|part| Beginning::of(&self.head(part.file))).collect();
+    /// Time zero of some traces.
+    fn origin_of(&self, is_it: impl Fn(&Part) -> bool) -> Option<Origin> {
+        let parts = self.parts.iter().filter(|part| is_it(part));
+        let beginnings: Vec<Option<Beginning>> = parts.map(|part| part.beginning).collect();
         origins(&beginnings).into_iter().flatten().next()
     }
 
-    fn file(&self, file: usize, session: &mut Session<'_>, taker: &mut Taker<'_>) -> Result<(), Error> {
+    fn file(&self, part: Part, session: &mut Session<'_>, taker: &mut Taker<'_, '_>) -> Result<(), Error> {
+        let file = part.file;
         let leaf = self.job.files.leaf(file);
         let name = leaf.candidate.name.rsplit('/').next().unwrap_or_default();
-        taker.begin(name, Dialect::of(&self.head(file)));
+        taker.begin(name, part.dialect);
         // Other files of the plan are counted as a whole.
         let is_first = file == self.job.plan.trace();
         let progress = &mut |done| {
@@ -225,49 +376,40 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// The tables of the compiler's files.
-    fn tables(&self, sink: &mut dyn Sink) -> Result<Vec<Table>, Fault> {
-        let mut tables = Vec::new();
-        for PlanFile { file, .. } in self.files(Role::Compiler) {
-            let bytes = self.job.files.whole(file).map_err(|source| Fault { file, source })?;
-            let name = &self.job.files.leaf(file).candidate.name;
-            if bytes.starts_with(SETTINGS.as_bytes()) {
-                continue;
-            }
-            let is_json = bytes.trim_ascii_start().first().is_some_and(|first| matches!(first, b'[' | b'{'));
-            if is_json && memchr::memmem::find(&bytes, IDEAL_CYCLES.as_bytes()).is_some() {
-                if let Err(what) = read_inductor(name, &bytes, &mut tables) {
-                    let what = format!("a file of the compiler is not used: {what}");
-                    sink.warn(WarningKind::DamagedRecord, &what, &|| name.clone());
-                }
-                continue;
-            }
-            let before = tables.len();
-            read_log(&bytes, &mut tables);
-            if tables.len() == before && before == 0 {
-                let what = "a log of the compiler has no table of ideal cycles";
-                sink.warn(WarningKind::MissingData, what, &|| name.clone());
-            }
+    /// Number of the rank: the one that the name of a trace tells, or that a trace states. A process
+    /// id is the number of a rank if there is no other.
+    fn rank(&self, taker: &Taker<'_, '_>, stated: Option<u32>) -> Option<u32> {
+        let of_process = taker.ranks.number();
+        if self.nth > 0 {
+            return of_process;
         }
-        Ok(tables)
+        let name = |part: &Part| rank_of(&self.job.files.leaf(part.file).candidate.name);
+        let named = self.traces().find_map(name);
+        let of_whole = stated.or(self.job.plan.rank).filter(|_| taker.ranks.count() < 2);
+        named.or(of_whole).or(of_process)
     }
 
     fn write(
         &self,
-        taker: Taker<'_>,
-        tables: &[Table],
+        taker: Taker<'_, '_>,
+        (tables, shift): (&[Table], Option<Shift>),
         info: RankInfo,
         sink: &mut dyn Sink,
     ) -> Result<(), Error> {
         let space: Space<'_> = self.job.space;
         let core_hz = self.settings.core_mhz * 1e6;
-        let Taker { ranks, held, kernels, transfers, names, counters, jobs, threads, .. } = taker;
+        let device = self.rank(&taker, info.rank);
+        let Taker { held, kernels, transfers, names, counters, jobs, threads, .. } = taker;
         let clock = counters.finish();
         // Kernels are read twice: for the choice of tables, and those of PyTorch for their times.
         let mut list = space.pile();
         let mut sorted = kernels.finish()?;
+        // Kernels that the runtime has written count once, with their counters.
+        let counts_torch = jobs.all.iter().all(|job| job.kernels == 0);
         while let Some(&kernel) = sorted.next()? {
-            list.push(kernel)?;
+            if counts_torch || !kernel.is_torch {
+                list.push(kernel)?;
+            }
         }
         let choices = match tables.len() {
             0 | 1 => Choices::of_one(),
@@ -276,12 +418,23 @@ impl Import<'_> {
                 choose(|| Ok(reader.next()?.copied()), (&names, tables), core_hz)?
             }
         };
-        let device = ranks.number().or(info.rank);
         let fixes_jobs = self.settings.outside == Outside::Shifted;
         let durations = self.settings.durations;
-        let facts =
-            Facts { clock: &clock, names: &names, jobs: &jobs, threads: &threads, fixes_jobs, durations };
-        let usage = Usage::new(tables, core_hz);
+        let scale = Scale { watts: self.settings.power_scale, max_watts: self.settings.max_watts };
+        let facts = Facts {
+            clock: &clock,
+            names: &names,
+            jobs: &jobs,
+            threads: &threads,
+            fixes_jobs,
+            durations,
+            shift,
+            scale,
+        };
+        let mut reader = list.read();
+        let next = || Ok(reader.next()?.copied());
+        let shares = shares(next, (&names, tables), &choices, (&clock, core_hz))?;
+        let usage = Usage::new(tables, core_hz, shares);
         let mut emitter = Emitter::new(&mut *sink, facts, (usage, choices), device, space)?;
         emitter.slices(held)?;
         let mut reader = list.read();

@@ -20,23 +20,36 @@ pub(super) struct Name {
     pub(super) class: Class,
     /// Class of a slice of a collective operation.
     pub(super) class_in_group: Class,
+    /// Bytes of a transfer that the name tells.
+    pub(super) bytes: Option<i64>,
     /// Kind of its readings of the charge, a position in [`super::power::KINDS`].
     pub(super) kind: u8,
 }
 
+/// Most names that are told apart. Further ones count as one for each phase.
+const MAX_NAMES: usize = 1 << 18;
+
 /// All names so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Names {
     all: Vec<Name>,
     by_text: FxHashMap<Box<str>, u32>,
+    most: usize,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self { all: Vec::new(), by_text: FxHashMap::default(), most: MAX_NAMES }
+    }
 }
 
 impl Names {
-    /// The number of a name.
+    /// The number of a name, or of all further names of its phase.
     pub(super) fn number(&mut self, sink: &mut dyn Sink, text: &str) -> Result<u32> {
-        if let Some(&known) = self.by_text.get(text) {
+        if let Some(known) = self.known(text) {
             return Ok(known);
         }
+        let text = if self.is_full() { further(Phase::of(text)) } else { text };
         let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
         self.all.push(Name {
             id: sink.name(text)?,
@@ -44,21 +57,46 @@ impl Names {
             phase: Phase::of(text),
             class: Class::of_device(text, false),
             class_in_group: Class::of_device(text, true),
+            bytes: bytes_in(text),
             kind: power::kind(text),
         });
         self.by_text.insert(text.into(), number);
         Ok(number)
     }
 
-    /// The number of a name that has one.
+    /// The number of a name that has one, or of the further names of its phase.
     pub(super) fn known(&self, text: &str) -> Option<u32> {
-        self.by_text.get(text).copied()
+        let own = self.by_text.get(text);
+        let of_phase = || self.by_text.get(further(Phase::of(text))).filter(|_| self.is_full());
+        own.or_else(of_phase).copied()
+    }
+
+    fn is_full(&self) -> bool {
+        self.all.len() >= self.most
     }
 
     /// The name with this number.
     pub(super) fn of(&self, number: u32) -> &Name {
         &self.all[number as usize]
     }
+}
+
+/// The name that counts for all further names of a phase.
+fn further(phase: Phase) -> &'static str {
+    match phase {
+        Phase::DataIn => "further names DmaI",
+        Phase::Prep => "further names Cmpt Prep",
+        Phase::Exec => "further names Cmpt Exec",
+        Phase::DataOut => "further names DmaO",
+        Phase::Whole => "further names",
+    }
+}
+
+/// The bytes in a name such as `Recv_8 [524288B] DmaI`.
+fn bytes_in(name: &str) -> Option<i64> {
+    let inside = name.split('[').skip(1).filter_map(|part| part.split(']').next());
+    let sizes = inside.filter_map(|inside| inside.strip_suffix('B')?.parse::<u32>().ok());
+    sizes.map(i64::from).next()
 }
 
 /// The name under which kernels are summed up: digits after `_` or `-` are replaced by `[N]`.
@@ -82,7 +120,30 @@ pub(super) fn label(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use nprof_engine::fixture::Recorder;
+
     use super::*;
+
+    #[test]
+    fn further_names_count_as_one_for_each_phase() {
+        let (mut names, mut sink) = (Names { most: 2, ..Names::default() }, Recorder::default());
+        let texts = ["a Cmpt Exec", "b Cmpt Exec", "c Cmpt Exec", "d Cmpt Exec", "e DmaI", "a Cmpt Exec"];
+        let numbers = texts.map(|text| names.number(&mut sink, text).unwrap());
+        assert_eq!(numbers, [0, 1, 2, 2, 3, 0]);
+        assert_eq!((names.of(2).phase, names.of(3).phase), (Phase::Exec, Phase::DataIn));
+        assert_eq!((names.known("z Cmpt Exec"), names.known("z Cmpt Prep")), (Some(2), None));
+    }
+
+    #[test]
+    fn names_tell_bytes() {
+        for (name, expected) in [
+            ("Recv_8 [524288B] [sync=a_s0_r1_0] DmaI", Some(524_288)),
+            ("Send [sync=a_s0_r1_0] [16B] DmaO", Some(16)),
+            ("Send [B] [0x5B] [-1B] [5", None),
+        ] {
+            assert_eq!(bytes_in(name), expected, "{name}");
+        }
+    }
 
     #[test]
     fn numbers_of_names_are_summed_up() {

@@ -1,19 +1,22 @@
 //! Power, from the charge that accumulates in a counter of 32 bits.
 //!
-//! By the time of the host: `12 V · Δcharge / 512 / Δt` in watts, with Δt in microseconds. By the
+//! By the time of the host: `scale · Δcharge / Δt` in watts, with Δt in microseconds. By the
 //! counters of the device: `Δcharge / Δcycles`. Each value holds from the earlier reading on.
 
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
 
-/// Volts of the supply.
-const VOLTS: f64 = 12.0;
-/// Steps of the charge counter for an ampere in a microsecond.
-const STEPS: f64 = 512.0;
-/// Highest plausible power in watts. Higher values come from a scale that is not known.
-const MAX_WATTS: f64 = 100.0;
 const PS_PER_US: f64 = 1e6;
+
+/// The unit of the charge.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scale {
+    /// Watts of one step of the charge in a microsecond.
+    pub(super) watts: f64,
+    /// Highest plausible power in watts. Higher values come from a scale that is not known.
+    pub(super) max_watts: f64,
+}
 
 /// Kinds of slices that power is shown for, by their counters.
 pub(super) const KINDS: [&str; 6] = ["DmaI", "DmaO", "AllGather", "AllReduce", "Cmpt Exec", "Other"];
@@ -101,13 +104,14 @@ impl<'s> Readings<'s> {
     /// the number of implausible values, which are passed as 0 W.
     pub(super) fn finish(
         self,
+        scale: Scale,
         mut take: impl FnMut(Sample) -> Result<()>,
         take_per_cycle: impl FnMut(Sample) -> Result<()>,
     ) -> Result<u64> {
         let mut implausible = 0;
         steps(self.by_time, |step| {
-            let watts = VOLTS * step.value * PS_PER_US / STEPS;
-            let is_plausible = watts <= MAX_WATTS;
+            let watts = scale.watts * step.value * PS_PER_US;
+            let is_plausible = watts <= scale.max_watts;
             implausible += u64::from(!is_plausible);
             take(Sample { value: if is_plausible { watts } else { 0.0 }, ..step })
         })?;
@@ -162,7 +166,9 @@ mod tests {
             out.push(sample);
             Ok(())
         };
-        let bad = readings.finish(|sample| push(&mut watts, sample), |sample| push(&mut per_cycle, sample));
+        let scale = Scale { watts: 12.0 / 512.0, max_watts: 100.0 };
+        let bad =
+            readings.finish(scale, |sample| push(&mut watts, sample), |sample| push(&mut per_cycle, sample));
         assert_eq!(bad.unwrap(), 1);
         let first = Sample { time_ps: us(10), until_ps: us(20), value: 12.0, charge: 5120, kind: 0 };
         assert_eq!(watts[0], first);

@@ -2,8 +2,22 @@
 
 use rustc_hash::FxHashMap;
 
-/// Most ranks of the files of a plan.
-const MAX_RANKS: usize = 1 << 16;
+/// Highest process id that is the number of a rank.
+const MAX_NUMBER: u32 = 1 << 16;
+
+/// Most ranks of the files of a plan, however small these are.
+const MAX_RANKS: usize = 256;
+/// Ranks that files of any size can have.
+const MIN_RANKS: u64 = 16;
+/// Each rank is read in a pass of its own, so all passes together read at most this many bytes, or
+/// [`MIN_RANKS`] times all files.
+const MAX_BYTES: u64 = 64 << 30;
+
+/// Most ranks of files with this many bytes. Further processes belong to the first rank.
+pub(super) fn most_ranks(bytes: u64) -> usize {
+    let ranks = (MAX_BYTES / bytes.max(1)).max(MIN_RANKS);
+    usize::try_from(ranks).unwrap_or(MAX_RANKS).min(MAX_RANKS)
+}
 
 /// Rank that an event belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +32,10 @@ pub(super) enum Whose {
 #[derive(Debug)]
 pub(super) struct Ranks {
     nth: usize,
+    most: usize,
     known: FxHashMap<Box<[u8]>, usize>,
+    /// Whether there were more processes than ranks.
+    is_full: bool,
     /// Process of the last event.
     last: Option<(Box<[u8]>, Whose)>,
     /// Process id of the rank that is being read.
@@ -26,9 +43,14 @@ pub(super) struct Ranks {
 }
 
 impl Ranks {
-    /// Ranks, of which the one with this position is being read.
-    pub(super) fn new(nth: usize) -> Self {
-        Self { nth, known: FxHashMap::default(), last: None, mine: None }
+    /// At most this many ranks, of which the one with this position is being read.
+    pub(super) fn new(nth: usize, most: usize) -> Self {
+        Self { nth, most, known: FxHashMap::default(), is_full: false, last: None, mine: None }
+    }
+
+    /// Whether there were more processes than ranks.
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full
     }
 
     /// Whose event this is. Only slices make a process a rank; other events of processes that are
@@ -42,13 +64,14 @@ impl Ranks {
         let count = self.known.len();
         let position = match self.known.get(pid) {
             Some(&known) => Some(known),
-            None if is_slice && count < MAX_RANKS => {
+            None if is_slice && count < self.most => {
                 self.known.insert(pid.into(), count);
                 Some(count)
             }
             None => None,
         };
         let Some(position) = position else {
+            self.is_full |= is_slice;
             return if self.nth == 0 { Whose::Mine } else { Whose::Other };
         };
         let whose = if position == self.nth { Whose::Mine } else { Whose::Other };
@@ -67,7 +90,7 @@ impl Ranks {
     /// The number of the rank that is being read, if its process id is one.
     pub(super) fn number(&self) -> Option<u32> {
         let number = std::str::from_utf8(self.mine.as_deref()?).ok()?.trim().parse().ok()?;
-        usize::try_from(number).is_ok_and(|rank| rank < MAX_RANKS).then_some(number)
+        (number < MAX_NUMBER).then_some(number)
     }
 }
 
@@ -78,12 +101,24 @@ mod tests {
     #[test]
     fn each_process_with_slices_is_a_rank() {
         let whose = |nth: usize| {
-            let mut ranks = Ranks::new(nth);
+            let mut ranks = Ranks::new(nth, 9);
             let events = [("9", false), ("3", true), ("3", true), ("1", true), ("3", true), ("9", false)];
             let mine = events.map(|(pid, is_slice)| ranks.of(pid.as_bytes(), is_slice) == Whose::Mine);
             (mine, ranks.count(), ranks.number())
         };
         assert_eq!(whose(0), ([true, true, true, false, true, true], 2, Some(3)));
         assert_eq!(whose(1), ([false, false, false, true, false, false], 2, Some(1)));
+    }
+
+    #[test]
+    fn processes_beyond_the_most_ranks_are_of_the_first() {
+        let mine = |nth: usize| {
+            let mut ranks = Ranks::new(nth, 2);
+            let mine = ["3", "1", "7", "3"].map(|pid| ranks.of(pid.as_bytes(), true) == Whose::Mine);
+            (mine, ranks.count(), ranks.is_full())
+        };
+        assert_eq!(mine(0), ([true, false, true, true], 2, true));
+        assert_eq!(mine(1), ([false, true, false, false], 2, true));
+        assert_eq!((most_ranks(0), most_ranks(1 << 30), most_ranks(u64::MAX)), (256, 64, 16));
     }
 }

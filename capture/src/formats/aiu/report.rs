@@ -29,6 +29,13 @@ fn clock(sink: &mut dyn Sink, facts: Facts<'_>, totals: &Totals) -> Result<()> {
         );
         sink.warn(WarningKind::AdjustedValue, &what, &String::new);
     }
+    if let Some(shift) = facts.shift.filter(|shift| shift.ps != 0) {
+        let what = format!(
+            "times of the runtime were moved by {:.3} us, so that its round trips lie within the calls of PyTorch",
+            shift.ps as f64 / 1e6
+        );
+        sink.warn(WarningKind::AdjustedValue, &what, &|| format!("{} round trips", shift.pairs));
+    }
     if totals.reversed > 0 {
         let what = "counters of a slice run backwards; its duration is that of the host";
         for _ in 0..totals.reversed {
@@ -50,6 +57,10 @@ fn clock(sink: &mut dyn Sink, facts: Facts<'_>, totals: &Totals) -> Result<()> {
         (fields.device_duration, Value::Float(ns(totals.device_ps))),
     ];
     values.extend(clock.mean_hz.map(|hz| (fields.mean_hz, Value::Float(hz))));
+    if let Some(shift) = facts.shift {
+        values.push((fields.torch_shift, Value::Float(shift.ps as f64 / 1e3)));
+        values.push((fields.torch_pairs, count(shift.pairs as u64)));
+    }
     sink.row(fields.table, &values)
 }
 

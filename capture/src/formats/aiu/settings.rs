@@ -1,7 +1,7 @@
 //! Settings of the reader as a file: the inputs of a profile say how they are read, so profiles of
 //! other settings are other profiles. `nprof aiu` writes such a file.
 
-use nprof_engine::vendor::aiu::{CORE_MHZ, SETTINGS};
+use nprof_engine::vendor::aiu::{CORE_MHZ, MAX_WATTS, POWER_SCALE, SETTINGS};
 use serde::{Deserialize, Serialize};
 
 use crate::files::Fault;
@@ -25,6 +25,10 @@ pub struct Settings {
     pub durations: Durations,
     /// The part of the events that is read.
     pub limit: Limit,
+    /// Watts of one step of the charge counter in a microsecond.
+    pub power_scale: f64,
+    /// Highest plausible power in watts. Higher ones are shown as 0 W.
+    pub max_watts: f64,
 }
 
 /// Treatment of work on the device that lies outside of the round trips of its job.
@@ -96,6 +100,8 @@ impl Default for Settings {
             globals: Globals::Kept,
             durations: Durations::Device,
             limit: Limit::default(),
+            power_scale: POWER_SCALE,
+            max_watts: MAX_WATTS,
         }
     }
 }
@@ -139,11 +145,16 @@ impl Settings {
     /// Checks that the settings have a meaning.
     ///
     /// # Errors
-    /// If a frequency is not positive, or a pattern is no regular expression.
+    /// If a frequency or a power is not positive, or a pattern is no regular expression.
     pub fn check(&self) -> Result<(), Error> {
         let mhz = self.soc_mhz.into_iter().chain([self.core_mhz]);
         if let Some(wrong) = mhz.into_iter().find(|mhz| !(mhz.is_finite() && *mhz > 0.0)) {
             return Err(unusable(&format!("a frequency of {wrong} MHz")));
+        }
+        for (what, value) in [("a power scale", self.power_scale), ("a highest power", self.max_watts)] {
+            if !(value.is_finite() && value > 0.0) {
+                return Err(unusable(&format!("{what} of {value}")));
+            }
         }
         super::filter::Filter::new(self).map(|_| ())
     }
@@ -182,6 +193,8 @@ mod tests {
             globals: Globals::Dropped,
             durations: Durations::Host,
             limit: Limit { skip: 10, count: 40, ..Limit::default() },
+            power_scale: 0.5,
+            max_watts: 75.0,
         };
         let file = settings.to_file().unwrap();
         assert_eq!(Settings::of_file(file.as_bytes()).unwrap(), Some(settings));
@@ -193,6 +206,8 @@ mod tests {
     fn settings_without_a_meaning_are_refused() {
         for wrong in [
             r#"{"aiu_settings":{"soc_mhz":0}}"#,
+            r#"{"aiu_settings":{"power_scale":0}}"#,
+            r#"{"aiu_settings":{"max_watts":-1}}"#,
             r#"{"aiu_settings":{"other":1}}"#,
             r#"{"aiu_settings":{"left_out":[{"path":"name","regex":"("}]}}"#,
             r#"{"aiu_settings":{"left_out":[{"path":"","regex":"a"}]}}"#,

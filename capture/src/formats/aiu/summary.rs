@@ -1,7 +1,10 @@
-//! Kernels by name: times, and cycles between their counters.
+//! Kernels by name: times, and cycles between their counters. Measurements wait in a sorter, so
+//! memory is bounded for any number of kernels.
 
 use nprof_engine::base::Result;
+use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{Sink, Value};
+use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
 use nprof_engine::vendor::aiu::schema::{AiuCycles, AiuKernel};
 use rustc_hash::FxHashMap;
 
@@ -10,59 +13,109 @@ use super::names::{Names, label};
 /// Steps between neighbouring counters.
 const STEPS: [&str; 4] = ["TS2-1", "TS3-2", "TS4-3", "TS5-4"];
 
-/// Measurements of the kernels of one name.
+/// Kinds of measurements: the duration, then each of [`STEPS`].
+const KINDS: usize = 1 + STEPS.len();
+
+/// A measurement, ordered by name, kind and value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Measured {
+    /// Position of the name in [`Summary::all`].
+    kernel: u32,
+    kind: u8,
+    /// Picoseconds or cycles.
+    value: i64,
+}
+
+impl Key for Measured {
+    type Span = NoBytes;
+    const MAX_LEN: usize = 16;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.put_varint(u64::from(self.kernel));
+        out.push(self.kind);
+        out.put_signed(self.value);
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        Ok(Self { kernel: cursor.varint_u32()?, kind: cursor.u8()?, value: cursor.signed()? })
+    }
+}
+
+/// The kernels of one name.
 #[derive(Debug, Default)]
 struct Kernels {
     label: String,
-    /// Durations in picoseconds.
-    durations: Vec<i64>,
-    /// Cycles of each step.
-    cycles: [Vec<i64>; 4],
+    /// Number and sum of the measurements of each kind.
+    sums: [(u64, i128); KINDS],
 }
 
 /// All kernels of a rank.
-#[derive(Debug, Default)]
-pub(super) struct Summary {
+pub(super) struct Summary<'s> {
     all: Vec<Kernels>,
-    by_label: FxHashMap<String, usize>,
+    by_label: FxHashMap<String, u32>,
     /// Position in `all` by the number of the name.
-    by_name: FxHashMap<u32, usize>,
+    by_name: FxHashMap<u32, u32>,
+    measured: Sorter<Measured, &'s dyn Scratch>,
 }
 
-impl Summary {
+impl<'s> Summary<'s> {
+    pub(super) fn new(space: Space<'s>) -> Self {
+        Self {
+            all: Vec::new(),
+            by_label: FxHashMap::default(),
+            by_name: FxHashMap::default(),
+            measured: space.sorter(4),
+        }
+    }
+
     /// Takes a kernel with its duration in picoseconds, and the cycles of its steps if known.
-    pub(super) fn take(&mut self, names: &Names, name: u32, duration_ps: i64, steps: Option<[u32; 4]>) {
-        let at = match self.by_name.get(&name) {
+    pub(super) fn take(
+        &mut self,
+        names: &Names,
+        name: u32,
+        duration_ps: i64,
+        steps: Option<[u32; 4]>,
+    ) -> Result<()> {
+        let kernel = match self.by_name.get(&name) {
             Some(&known) => known,
             None => {
                 let label = label(&names.of(name).text);
                 let at = *self.by_label.entry(label.clone()).or_insert_with(|| {
                     self.all.push(Kernels { label, ..Kernels::default() });
-                    self.all.len() - 1
+                    u32::try_from(self.all.len() - 1).unwrap_or(u32::MAX)
                 });
                 self.by_name.insert(name, at);
                 at
             }
         };
-        let kernels = &mut self.all[at];
-        kernels.durations.push(duration_ps);
-        for (list, cycles) in kernels.cycles.iter_mut().zip(steps.into_iter().flatten()) {
-            list.push(i64::from(cycles));
+        let sums = &mut self.all[kernel as usize].sums;
+        let values = [duration_ps].into_iter().chain(steps.into_iter().flatten().map(i64::from));
+        for (kind, value) in (0_u8..).zip(values) {
+            let (count, sum) = &mut sums[usize::from(kind)];
+            (*count, *sum) = (*count + 1, *sum + i128::from(value));
+            self.measured.push(Measured { kernel, kind, value })?;
         }
+        Ok(())
     }
 
     /// Writes the tables, the name with the most time first.
-    pub(super) fn finish(mut self, sink: &mut dyn Sink) -> Result<()> {
+    pub(super) fn finish(self, sink: &mut dyn Sink) -> Result<()> {
         if self.all.is_empty() {
             return Ok(());
         }
-        let total = |kernels: &Kernels| kernels.durations.iter().map(|&ps| i128::from(ps)).sum::<i128>();
-        self.all.sort_by_cached_key(|kernels| (std::cmp::Reverse(total(kernels)), kernels.label.clone()));
-        let whole: i128 = self.all.iter().map(total).sum();
+        let mut spreads: Vec<[Spread; KINDS]> =
+            self.all.iter().map(|kernels| kernels.sums.map(Spread::begin)).collect();
+        let mut sorted = self.measured.finish()?;
+        while let Some(&Measured { kernel, kind, value }) = sorted.next()? {
+            spreads[kernel as usize][usize::from(kind)].take(value);
+        }
+        let mut order: Vec<usize> = (0..self.all.len()).collect();
+        let total = |at: &usize| self.all[*at].sums[0].1;
+        order.sort_by_key(|at| (std::cmp::Reverse(total(at)), &self.all[*at].label));
+        let whole: i128 = order.iter().map(total).sum();
         let (times, steps) = (AiuKernel::define(sink)?, AiuCycles::define(sink)?);
-        for kernels in &mut self.all {
-            let sum = total(kernels);
-            let of = Spread::of(&mut kernels.durations);
+        for &at in &order {
+            let (sum, of) = (total(&at), &spreads[at][0]);
             let ns = |ps: f64| Value::Float(ps / 1e3);
             let values = [
                 (times.share, Value::Float(share(sum as f64, whole as f64))),
@@ -72,17 +125,13 @@ impl Summary {
                 (times.median, ns(of.median)),
                 (times.min, ns(of.min)),
                 (times.max, ns(of.max)),
-                (times.stdev, ns(of.stdev)),
-                (times.name, Value::Text(&kernels.label)),
+                (times.stdev, ns(of.stdev())),
+                (times.name, Value::Text(&self.all[at].label)),
             ];
             sink.row(times.table, &values)?;
         }
-        for kernels in &mut self.all {
-            for (step, cycles) in STEPS.into_iter().zip(&mut kernels.cycles) {
-                if cycles.is_empty() {
-                    continue;
-                }
-                let of = Spread::of(cycles);
+        for &at in &order {
+            for (step, of) in STEPS.into_iter().zip(&spreads[at][1..]).filter(|(_, of)| of.count > 0) {
                 let values = [
                     (steps.calls, count(of.count)),
                     (steps.step, Value::Text(step)),
@@ -90,8 +139,8 @@ impl Summary {
                     (steps.median, Value::Float(of.median)),
                     (steps.min, Value::Float(of.min)),
                     (steps.max, Value::Float(of.max)),
-                    (steps.stdev, Value::Float(of.stdev)),
-                    (steps.name, Value::Text(&kernels.label)),
+                    (steps.stdev, Value::Float(of.stdev())),
+                    (steps.name, Value::Text(&self.all[at].label)),
                 ];
                 sink.row(steps.table, &values)?;
             }
@@ -100,7 +149,7 @@ impl Summary {
     }
 }
 
-/// Statistics of some numbers.
+/// Statistics of numbers that come in order, and whose count and sum are known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Spread {
     count: u64,
@@ -108,22 +157,32 @@ struct Spread {
     median: f64,
     min: f64,
     max: f64,
-    /// With n - 1; 0 for one number.
-    stdev: f64,
+    squares: f64,
+    taken: u64,
 }
 
 impl Spread {
-    /// Statistics of at least one number. Sorts them.
-    fn of(values: &mut [i64]) -> Self {
-        values.sort_unstable();
-        let count = values.len();
-        let mean = values.iter().map(|&value| i128::from(value)).sum::<i128>() as f64 / count.max(1) as f64;
-        let middle = |at: usize| values.get(at).map_or(0.0, |&value| value as f64);
-        let median = f64::midpoint(middle(count.saturating_sub(1) / 2), middle(count / 2));
-        let squares: f64 = values.iter().map(|&value| (value as f64 - mean).powi(2)).sum();
-        let stdev = if count > 1 { (squares / (count - 1) as f64).sqrt() } else { 0.0 };
-        let (min, max) = (middle(0), middle(count.saturating_sub(1)));
-        Self { count: count as u64, mean, median, min, max, stdev }
+    fn begin((count, sum): (u64, i128)) -> Self {
+        let mean = sum as f64 / count.max(1) as f64;
+        Self { count, mean, median: 0.0, min: 0.0, max: 0.0, squares: 0.0, taken: 0 }
+    }
+
+    fn take(&mut self, value: i64) {
+        let value = value as f64;
+        if self.taken == 0 {
+            self.min = value;
+        }
+        self.max = value;
+        // The two numbers in the middle; they are one if the count is odd.
+        let middle = [self.count.saturating_sub(1) / 2, self.count / 2];
+        self.median += middle.into_iter().filter(|at| *at == self.taken).count() as f64 * value / 2.0;
+        self.squares += (value - self.mean).powi(2);
+        self.taken += 1;
+    }
+
+    /// Standard deviation with n - 1; 0 for one number.
+    fn stdev(&self) -> f64 {
+        if self.count > 1 { (self.squares / (self.count - 1) as f64).sqrt() } else { 0.0 }
     }
 }
 
@@ -143,11 +202,16 @@ mod tests {
 
     #[test]
     fn statistics_of_few_numbers() {
-        let of = |mut values: Vec<i64>| Spread::of(&mut values);
-        let one = Spread { count: 1, mean: 7.0, median: 7.0, min: 7.0, max: 7.0, stdev: 0.0 };
-        assert_eq!(of(vec![7]), one);
-        let four = of(vec![4, 1, 3, 2]);
+        let of = |values: &[i64]| {
+            let sum = values.iter().map(|&value| i128::from(value)).sum();
+            let mut spread = Spread::begin((values.len() as u64, sum));
+            values.iter().for_each(|&value| spread.take(value));
+            spread
+        };
+        let one = of(&[7]);
+        assert_eq!((one.mean, one.median, one.min, one.max, one.stdev()), (7.0, 7.0, 7.0, 7.0, 0.0));
+        let four = of(&[1, 2, 3, 4]);
         assert_eq!((four.mean, four.median, four.min, four.max), (2.5, 2.5, 1.0, 4.0));
-        assert!((four.stdev - (5.0_f64 / 3.0).sqrt()).abs() < 1e-12);
+        assert!((four.stdev() - (5.0_f64 / 3.0).sqrt()).abs() < 1e-12);
     }
 }

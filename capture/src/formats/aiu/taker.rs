@@ -18,10 +18,14 @@ use super::job::Jobs;
 use super::kernel::{Kernel, Transfer};
 use super::names::Names;
 use super::rank::{Ranks, Whose};
+use super::torch::Ideals;
 use crate::formats::trace_event::layer::{Below, Layer, Met, Taken};
 
 /// Most slices of the device that are open at a time. Further begins become unfinished slices.
 const MAX_OPEN: usize = 1 << 16;
+
+/// Most threads whose ids are kept. Further ones count as one.
+const MAX_THREADS: usize = 1 << 16;
 
 /// A begin that waits for its end.
 #[derive(Debug)]
@@ -31,7 +35,7 @@ struct Open {
 }
 
 /// State while the files of a rank are read.
-pub(super) struct Taker<'s> {
+pub(super) struct Taker<'s, 't> {
     /// Which processes are this rank.
     pub(super) ranks: Ranks,
     /// The slices of the device.
@@ -57,13 +61,15 @@ pub(super) struct Taker<'s> {
     attributes: Attributes,
     number: u32,
     filter: Filter,
+    /// Ideals of the kernels of PyTorch's dialect.
+    ideals: Option<Ideals<'t>>,
 }
 
-impl<'s> Taker<'s> {
-    /// A taker for the rank with this position.
-    pub(super) fn new(nth: usize, stated_hz: Option<f64>, wants_kernels: bool, space: Space<'s>) -> Self {
+impl<'s, 't> Taker<'s, 't> {
+    /// A taker for one of the ranks.
+    pub(super) fn new(ranks: Ranks, stated_hz: Option<f64>, wants_kernels: bool, space: Space<'s>) -> Self {
         Self {
-            ranks: Ranks::new(nth),
+            ranks,
             held: space.sorter(1),
             kernels: space.sorter(8),
             transfers: space.sorter(16),
@@ -81,12 +87,13 @@ impl<'s> Taker<'s> {
             attributes: Attributes::default(),
             number: 0,
             filter: Filter::default(),
+            ideals: None,
         }
     }
 
-    /// Leaves out what the filter leaves out.
-    pub(super) fn with(self, filter: Filter) -> Self {
-        Self { filter, ..self }
+    /// Leaves out what the filter leaves out, and tells kernels of PyTorch's dialect their ideals.
+    pub(super) fn with(self, filter: Filter, ideals: Option<Ideals<'t>>) -> Self {
+        Self { filter, ideals, ..self }
     }
 
     /// Begins a file.
@@ -139,10 +146,22 @@ impl<'s> Taker<'s> {
         })
     }
 
-    fn thread(&mut self, met: Met<'_>) -> u32 {
+    /// The number of a thread that is known, or of all further threads.
+    fn known_thread(&self, tid: &[u8]) -> Option<u32> {
+        let is_full = self.threads.len() > MAX_THREADS;
+        let known = self.thread_numbers.get(tid).copied();
+        known.or_else(|| is_full.then(|| u32::try_from(MAX_THREADS).unwrap_or(u32::MAX)))
+    }
+
+    fn thread(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> u32 {
         let tid = met.tid();
-        if let Some(&known) = self.thread_numbers.get(tid) {
-            return known;
+        let number = self.known_thread(tid);
+        if number.is_some_and(|number| number as usize == MAX_THREADS) {
+            let what = "more threads than nprof tells apart; the slice is on the last one";
+            below.warn(WarningKind::AdjustedValue, what, met);
+        }
+        if let Some(number) = number {
+            return number;
         }
         let number = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
         self.threads.push(String::from_utf8_lossy(tid).into());
@@ -159,7 +178,10 @@ impl<'s> Taker<'s> {
         let number = self.number;
         self.number = self.number.saturating_add(1);
         let Attributes { stamps, charge, flags, .. } = self.attributes;
-        let (name, thread) = (self.names.number(below.sink(), &met.name())?, self.thread(met));
+        let (name, thread) = (self.names.number(below.sink(), &met.name())?, self.thread(below, met));
+        if *self.names.of(name).text != *met.name() {
+            self.attributes.add_name(&met.name());
+        }
         Ok(Held { start_ps, number, end_ps: start_ps, stamps, charge, flags, name, thread, job: self.job })
     }
 
@@ -188,13 +210,12 @@ impl<'s> Taker<'s> {
 
     fn end_slice(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
         let (name, tid) = (met.name(), met.tid());
-        let is_last = |open: &Open| {
-            *self.names.of(open.held.name).text == *name
-                && self.threads[open.held.thread as usize].as_bytes() == tid
-        };
-        let open = match self.last.take_if(|open| is_last(open)) {
+        let thread = self.known_thread(tid);
+        let number = self.names.known(&name);
+        let is_last = |open: &mut Open| number == Some(open.held.name) && thread == Some(open.held.thread);
+        let open = match self.last.take_if(is_last) {
             Some(open) => Some(open),
-            None => self.take_open(&name, tid),
+            None => self.take_open(number, thread),
         };
         let Some(Open { mut held, rest }) = open else { return Ok(Taken::Passed) };
         let Some(time_ps) = below.time(met)? else {
@@ -209,11 +230,11 @@ impl<'s> Taker<'s> {
         Ok(Taken::ByLayer)
     }
 
-    fn take_open(&mut self, name: &str, tid: &[u8]) -> Option<Open> {
+    fn take_open(&mut self, name: Option<u32>, thread: Option<u32>) -> Option<Open> {
         if self.open_count == 0 {
             return None;
         }
-        let key = (*self.thread_numbers.get(tid)?, self.names.known(name)?);
+        let key = (thread?, name?);
         let opens = self.open.get_mut(&key)?;
         let open = opens.pop();
         self.open_count -= usize::from(open.is_some());
@@ -262,8 +283,17 @@ impl<'s> Taker<'s> {
         let number = self.number;
         self.number = self.number.saturating_add(1);
         if is_kernel {
-            let name = self.names.number(below.sink(), &met.name())?;
-            self.kernels.push(Kernel { job: self.job, start_ps, number, end_ps, name, is_torch: true })?;
+            let (job, text) = (self.job, met.name());
+            let name = self.names.number(below.sink(), &text)?;
+            self.kernels.push(Kernel { job, start_ps, number, end_ps, name, cycles: 0, is_torch: true })?;
+            if let Some(ideals) = &self.ideals {
+                let (category, used) = ideals.of(&text, (job, number), end_ps.saturating_sub(start_ps));
+                below.add_argument("user_cat", &serde_json::Value::from(category).to_string());
+                if let Some(used) = used {
+                    below.add_argument("pt_active", &serde_json::Value::from(used).to_string());
+                    below.add_argument("core used", "true");
+                }
+            }
         }
         if is_transfer && let Some(rate) = Transfer::rate(met) {
             self.transfers.push(Transfer { start_ps, number, end_ps, rate })?;
@@ -272,7 +302,7 @@ impl<'s> Taker<'s> {
     }
 }
 
-impl Layer for Taker<'_> {
+impl Layer for Taker<'_, '_> {
     fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
         if self.dialect == Dialect::Torch {
             if self.filter.leaves_out(met) {

@@ -1,5 +1,6 @@
 //! Whole traces of a few slices, with a device whose truth is known.
 
+mod several;
 mod truth;
 
 use std::sync::Arc;

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{Sink, Value};
+use nprof_engine::model::{FieldId, Sink, Value};
 use nprof_engine::vendor::aiu::metrics::TOTAL;
-use nprof_engine::vendor::aiu::schema::{AiuCategory, AiuIdeal};
+use nprof_engine::vendor::aiu::schema::{AiuCategory, AiuIdeal, AiuOp};
 
+use super::autopilot::Share;
 use super::ideal::{NO_PHASE, Table, TableKind};
 use super::summary::{count, share};
 
 /// Category of kernels that are in no table.
-const OTHER: &str = "other";
+pub(super) const OTHER: &str = "other";
 /// Categories that are always listed.
 const ALWAYS: [&str; 2] = ["StcdpHbm", OTHER];
 
@@ -36,9 +37,29 @@ impl Cell {
 pub(super) struct Matched<'t> {
     pub(super) category: &'t str,
     pub(super) phase: &'static str,
-    pub(super) cycles: u64,
-    /// Ideal over measured time; `None` if the kernel took no time.
+    /// Ideal cycles, if the table has them for the kernel alone.
+    pub(super) cycles: Option<u64>,
+    /// Ideal over measured time; `None` if the kernel took no time. With the autopilot, that of all
+    /// kernels of the job.
     pub(super) utilization: Option<f64>,
+}
+
+impl<'t> Matched<'t> {
+    /// The ideal of a kernel by its row in a table of kernels.
+    pub(super) fn of(table: &'t Table, row: usize, (measured_ps, core_hz): (i64, f64)) -> Self {
+        let ideal = &table.rows[row];
+        let ideal_ps = ideal.cycles as f64 / core_hz * 1e12;
+        let utilization = (measured_ps > 0).then(|| ideal_ps / measured_ps as f64);
+        Self { category: &ideal.category, phase: table.phase, cycles: Some(ideal.cycles), utilization }
+    }
+
+    /// The fields of the kernel's slice.
+    pub(super) fn fields(&self, op: &AiuOp) -> Vec<(FieldId, Value<'t>)> {
+        let mut fields = vec![(op.category, Value::Text(self.category)), (op.phase, Value::Text(self.phase))];
+        fields.extend(self.cycles.map(|cycles| (op.ideal_cycles, count(cycles))));
+        fields.extend(self.utilization.map(|utilization| (op.pt_active, Value::Float(utilization))));
+        fields
+    }
 }
 
 /// Sums of a rank.
@@ -46,8 +67,8 @@ pub(super) struct Matched<'t> {
 pub(super) struct Usage<'t> {
     tables: &'t [Table],
     core_hz: f64,
-    /// Calls of each row of each table.
-    rows: Vec<Vec<u64>>,
+    /// Use of the arrays by job, if the autopilot's tables tell it.
+    shares: Vec<Option<Share>>,
     by_phase: BTreeMap<&'static str, BTreeMap<&'t str, Cell>>,
     /// Kernels that took less than their ideal time.
     pub(super) too_short: u64,
@@ -56,25 +77,39 @@ pub(super) struct Usage<'t> {
 }
 
 impl<'t> Usage<'t> {
-    pub(super) fn new(tables: &'t [Table], core_hz: f64) -> Self {
+    pub(super) fn new(tables: &'t [Table], core_hz: f64, shares: Vec<Option<Share>>) -> Self {
         let mut by_phase: BTreeMap<&'static str, BTreeMap<&'t str, Cell>> = BTreeMap::new();
         for table in tables {
             let of_phase = by_phase.entry(table.phase).or_default();
             let own = table.rows.iter().map(|row| &*row.category);
             of_phase.extend(own.chain(ALWAYS).map(|category| (category, Cell::default())));
         }
-        let rows = tables.iter().map(|table| vec![0; table.rows.len()]).collect();
-        Self { tables, core_hz, rows, by_phase, too_short: 0, unknown: 0 }
+        Self { tables, core_hz, shares, by_phase, too_short: 0, unknown: 0 }
     }
 
-    /// Takes a kernel with the number of its table. Returns its ideal, if the table has one.
+    /// The use of the arrays by a job as a whole.
+    pub(super) fn share(&self, job: u32) -> Option<Share> {
+        self.shares.get(job as usize).copied().flatten()
+    }
+
+    /// Takes a kernel with its job and the number of its table. Returns its ideal, if there is one.
     pub(super) fn take(
         &mut self,
         kernel: &str,
-        table: Option<usize>,
+        (job, table): (u32, Option<usize>),
         measured_ps: i64,
     ) -> Option<Matched<'t>> {
         let first = self.tables.first()?;
+        if let Some(share) = self.share(job) {
+            let phase = self.tables[share.table].phase;
+            self.cell(phase, OTHER).add(measured_ps, 0);
+            return Some(Matched {
+                category: OTHER,
+                phase,
+                cycles: None,
+                utilization: Some(share.utilization),
+            });
+        }
         let found = table.and_then(|at| Some((at, self.tables[at].row(kernel)?)));
         let Some((at, row)) = found else {
             self.unknown += 1;
@@ -82,20 +117,17 @@ impl<'t> Usage<'t> {
             self.cell(phase, OTHER).add(measured_ps, 0);
             return None;
         };
-        self.rows[at][row] += 1;
         let table = &self.tables[at];
         if table.kind == TableKind::Autopilot {
             self.cell(table.phase, OTHER).add(measured_ps, 0);
             return None;
         }
-        let ideal = &table.rows[row];
-        let ideal_ps = ideal.cycles as f64 / self.core_hz * 1e12;
-        let utilization = (measured_ps > 0).then(|| ideal_ps / measured_ps as f64);
-        let is_too_short = ideal.cycles > 0 && utilization.is_none_or(|utilization| utilization > 1.0);
+        let matched = Matched::of(table, row, (measured_ps, self.core_hz));
+        let cycles = table.rows[row].cycles;
+        let is_too_short = cycles > 0 && matched.utilization.is_none_or(|utilization| utilization > 1.0);
         self.too_short += u64::from(is_too_short);
-        let counted = if is_too_short { 0 } else { ideal.cycles };
-        self.cell(table.phase, &ideal.category).add(measured_ps, counted);
-        Some(Matched { category: &ideal.category, phase: table.phase, cycles: ideal.cycles, utilization })
+        self.cell(table.phase, matched.category).add(measured_ps, if is_too_short { 0 } else { cycles });
+        Some(matched)
     }
 
     fn cell(&mut self, phase: &'static str, category: &'t str) -> &mut Cell {
@@ -103,18 +135,11 @@ impl<'t> Usage<'t> {
     }
 
     /// Ideal cycles of the autopilot's tables of a phase: the total of an iteration, times the
-    /// iterations.
+    /// iterations of each job.
     fn autopilot(&self, phase: &str) -> u64 {
-        let of_phase = self.tables.iter().zip(&self.rows);
-        let is_it = |table: &Table| table.kind == TableKind::Autopilot && table.phase == phase;
-        let cycles = of_phase.filter(|(table, _)| is_it(table)).map(|(table, calls)| {
-            let mut calls: Vec<u64> = calls.iter().copied().filter(|&calls| calls > 0).collect();
-            calls.sort_unstable();
-            // Kernels that run once, before or after the iterations, do not count.
-            let iterations = calls.get(calls.len() / 2).copied().unwrap_or(1);
-            table.cycles().saturating_mul(iterations)
-        });
-        cycles.sum()
+        let of_phase = |share: &&Share| self.tables[share.table].phase == phase;
+        let cycles = |share: &Share| self.tables[share.table].cycles().saturating_mul(share.iterations);
+        self.shares.iter().flatten().filter(of_phase).map(cycles).fold(0, u64::saturating_add)
     }
 
     /// Writes the tables of categories and of ideal cycles.

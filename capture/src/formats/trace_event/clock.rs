@@ -34,12 +34,14 @@ impl NoTime {
 #[derive(Debug)]
 pub(super) struct Clock {
     origin: Option<Origin>,
+    /// Time in picoseconds that is added to the times of the current file.
+    shift_ps: i128,
 }
 
 impl Clock {
     /// A clock with the origin that the ranks of a profile share; `None` for a trace that is alone.
     pub(super) fn new(origin: Option<Origin>) -> Self {
-        Self { origin }
+        Self { origin, shift_ps: 0 }
     }
 
     /// Chooses the origin from the first bytes of the trace, if there is none yet. If they have no
@@ -48,6 +50,11 @@ impl Clock {
         if self.origin.is_none() {
             self.origin = origins(&[Beginning::of(head)])[0];
         }
+    }
+
+    /// Adds a time in picoseconds to the times that follow.
+    pub(super) fn shift_by(&mut self, ps: i128) {
+        self.shift_ps = ps;
     }
 
     /// The origin, once it is known.
@@ -59,8 +66,8 @@ impl Clock {
     pub(super) fn time(&mut self, raw: Raw, bytes: &[u8]) -> Result<i64, NoTime> {
         let ps = number(raw, bytes)?;
         let origin = self.origin.get_or_insert_with(|| Origin::of_first(ps));
-        let since = ps.checked_sub(origin.ps()).ok_or(NoTime::OutOfRange)?;
-        i64::try_from(since).map_err(|_| NoTime::OutOfRange)
+        let shifted = ps.checked_add(self.shift_ps).and_then(|ps| ps.checked_sub(origin.ps()));
+        i64::try_from(shifted.ok_or(NoTime::OutOfRange)?).map_err(|_| NoTime::OutOfRange)
     }
 
     /// Wall clock of time zero in Unix nanoseconds, if known. `base_ns` is the wall clock of the

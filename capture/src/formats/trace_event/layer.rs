@@ -70,6 +70,11 @@ impl Below<'_, '_> {
         self.0.out().sink
     }
 
+    /// Gives the event that the layer passes a further argument: its key, and its value as JSON.
+    pub(in crate::formats) fn add_argument(&mut self, key: &str, value: &str) {
+        self.0.out().add_argument(key, value);
+    }
+
     /// Counts a warning at an event.
     pub(in crate::formats) fn warn(&mut self, kind: WarningKind, what: &str, met: Met<'_>) {
         self.0.out().warn(kind, what, met.0.offset);
@@ -221,6 +226,11 @@ impl<'s> Session<'s> {
         Document::new(Scan::over(bytes, progress), over, self.exec).read()
     }
 
+    /// Adds a time in picoseconds to all times of the files that follow.
+    pub(in crate::formats) fn shift_by(&mut self, ps: i128) {
+        self.reader.out().clock.shift_by(ps);
+    }
+
     /// The sink.
     pub(in crate::formats) fn sink(&mut self) -> &mut dyn Sink {
         self.reader.out().sink
@@ -262,7 +272,11 @@ impl<'s> Events<'s> for Layered<'_, 's> {
                 self.reader.count_event();
                 Ok(())
             }
-            Taken::Passed => self.reader.event(seen),
+            Taken::Passed => {
+                let taken = self.reader.event(seen);
+                self.reader.out().drop_arguments();
+                taken
+            }
         }
     }
 

@@ -97,7 +97,7 @@ impl Origin {
     }
 
     /// Time zero on the trace's own clock, in picoseconds.
-    pub(super) fn ps(self) -> i128 {
+    pub(in crate::formats) fn ps(self) -> i128 {
         self.ps
     }
 

@@ -15,7 +15,7 @@ use super::field::{Fields, Kept, Level, Row, SideFields, TOO_MANY_KEYS};
 use super::flow;
 use super::shape::{MAX_STEPS, NONE};
 use super::text::{self, Fidelity};
-use super::tokens::{Kind, Raw};
+use super::tokens::{Kind, Raw, Tail, Tokens};
 use super::track::{Id, Tables, TrackIndex, Tracks};
 use crate::formats::room::{Room, emptied};
 
@@ -78,6 +78,8 @@ pub(super) struct Output<'s> {
     pub(super) flow_events: Option<SideTable<4>>,
     row: Row,
     room: Room,
+    /// Further arguments of the next event: JSON without the brackets.
+    more: Vec<u8>,
 }
 
 /// Keys of an event that are fields, if the event has them.
@@ -128,6 +130,7 @@ impl<'s> Output<'s> {
             flow_events: None,
             row: Row::default(),
             room: Room::new(),
+            more: Vec::new(),
         })
     }
 
@@ -192,8 +195,39 @@ impl<'s> Output<'s> {
         self.row.clear();
     }
 
+    /// Gives the next event a further argument: its key, and its value as JSON.
+    pub(super) fn add_argument(&mut self, key: &str, value: &str) {
+        self.more.extend_from_slice(if self.more.is_empty() { b"\"" } else { b",\"" });
+        self.more.extend_from_slice(key.as_bytes());
+        self.more.extend_from_slice(b"\":");
+        self.more.extend_from_slice(value.as_bytes());
+    }
+
+    /// Forgets further arguments that no event has taken.
+    pub(super) fn drop_arguments(&mut self) {
+        self.more.clear();
+    }
+
     /// Adds all parts of an event besides its name, place and time. The row is empty before.
     pub(super) fn add_event(&mut self, of: Of, seen: Seen<'_>) -> Result<()> {
+        self.add_parts(of, seen)?;
+        if self.more.is_empty() {
+            return Ok(());
+        }
+        let inside = [b"{", &*std::mem::take(&mut self.more), b"}"].concat();
+        let mut tokens = Tokens::new(&inside, Tail::Closed);
+        tokens.advance();
+        while let Ok((byte, _)) = tokens.peek_item()
+            && byte != b'}'
+            && let Ok(key) = tokens.key()
+            && let Ok(value) = tokens.value()
+        {
+            self.add(of, (Level::Argument, key.of(&inside)), (&inside, value), seen.offset)?;
+        }
+        Ok(())
+    }
+
+    fn add_parts(&mut self, of: Of, seen: Seen<'_>) -> Result<()> {
         let event = seen.event;
         let phase = event.ph.of(seen.bytes);
         // These keys have a form of their own only with the right phase.

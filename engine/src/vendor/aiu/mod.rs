@@ -17,6 +17,12 @@ pub const SOURCE: &str = "aiu";
 /// Frequency of the cores in megahertz, unless stated: the peak that ideal cycles count at.
 pub const CORE_MHZ: f64 = 1100.0;
 
+/// Watts of one step of the charge counter in a microsecond, unless stated: 12 V, and 512 steps for
+/// an ampere in a microsecond.
+pub const POWER_SCALE: f64 = 12.0 / 512.0;
+/// Highest plausible power in watts, unless stated.
+pub const MAX_WATTS: f64 = 100.0;
+
 /// Number of cycle counters of a slice on the device, called `TS1` to `TS5`.
 pub const STAMPS: usize = 5;
 
@@ -41,6 +47,12 @@ pub const LOG_TELLING: [&str; 3] = ["Ideal/Total Cycles", "[DeepRT]", "DSM-AutoP
 pub const WITH_KERNELS: &str = "with kernels";
 /// See [`WITH_KERNELS`].
 pub const WITHOUT_KERNELS: &str = "without kernels";
+
+/// Value of the field `algorithm` of a collective operation whose data go from rank to rank, and
+/// from the last one to all others.
+pub const CHAIN: &str = "chain";
+/// Value of the field `algorithm` of other collective operations.
+pub const TREE: &str = "tree";
 
 /// Key of a kernel's cycles in a file of the PyTorch compiler for AIUs.
 pub const IDEAL_CYCLES: &str = "ideal_cycles";

@@ -44,6 +44,7 @@ table! {
         ranks: Count, "Ranks that the steps name, and this one.";
         members: None, "Numbers of these ranks, ascending.";
         steps: Count, "Slices of the operation on this rank.";
+        algorithm: None, "`chain` if the first or the last rank sends to several, else `tree`.";
         moved_bytes: Bytes, "Bytes that a chain of these ranks moves: 2 (n - 1) times those of a step.";
         bandwidth: BytesPerSecond, "Moved bytes over the duration.";
     }
@@ -73,6 +74,8 @@ table! {
         reversed: Count, "Slices whose counters run backwards. Their durations are those of the host.";
         host_duration: Nanoseconds, "Sum of the durations of all kernels by the clock of the host.";
         device_duration: Nanoseconds, "Sum of the durations of all kernels by their cycles.";
+        torch_shift: Nanoseconds, "Time added to the times of the runtime, so that they are on PyTorch's clock.";
+        torch_pairs: Count, "Round trips of the runtime within calls of PyTorch, which tell the added time.";
     }
 }
 

@@ -1,5 +1,7 @@
 //! Turns the files and directories that a user names into the plans of a profile.
 
+mod logs;
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -8,9 +10,7 @@ use nprof_capture::archive::{self, FileBytes, Leaf, Spool};
 use nprof_capture::formats::Error;
 use nprof_capture::importer::{Claim, Role, TABLE};
 use nprof_capture::inputs::directory::Why;
-use nprof_capture::inputs::{
-    Candidate, Choice, Found, Plan, Refusal, Unplanned, choose, hosts, is_named_like_trace, plan,
-};
+use nprof_capture::inputs::{Candidate, Choice, Found, Plan, Refusal, choose, hosts, is_named_like_trace};
 use nprof_capture::probe::Confidence;
 
 use super::mapped::{self, Source};
@@ -34,6 +34,8 @@ pub struct InputFile {
     pub place: PathBuf,
     /// The way in which the file was chosen.
     pub chosen: Chosen,
+    /// Position among the logs of a compiler that the user named.
+    pub nth_log: Option<usize>,
 }
 
 /// All files to read.
@@ -103,6 +105,15 @@ impl Inputs {
                 None => self.plans.push(plan),
             }
         }
+        Ok(())
+    }
+
+    /// Plans the files once more, after their claims have changed.
+    ///
+    /// # Errors
+    /// If no file is a trace, or it is not clear which files belong to which trace.
+    pub fn plan_again(&mut self) -> Result<()> {
+        self.plans = logs::planned(&self.files)?;
         Ok(())
     }
 
@@ -195,28 +206,11 @@ impl Named {
             }
         }
         let Gathered { files, wholes, mut left_out, sources } = found;
-        let candidates: Vec<Candidate> = files.iter().map(|file| file.leaf.candidate.clone()).collect();
-        let place = |file: usize| files[file].place.clone();
-        let plans = plan(&candidates).map_err(|unplanned| match unplanned {
-            Unplanned::Nothing => IngestError::NoInput,
-            Unplanned::Alone(file) if candidates[file].claim(Role::Compiler).is_some() => {
-                IngestError::CompilerAlone { path: place(file) }
-            }
-            Unplanned::Alone(file) => IngestError::NeffAlone { path: place(file) },
-            Unplanned::Several(first, second) => {
-                IngestError::SeveralNeffs { first: place(first), second: place(second) }
-            }
-        })?;
-        if let Some((file, refusal)) = plans.refused.into_iter().next() {
-            return Err(IngestError::Format { path: place(file), source: refusal.into() });
-        }
-        for file in plans.unused {
-            tracing::info!("{} is not used: no trace takes it", files[file].place.display());
-        }
+        let plans = logs::planned(&files)?;
         left_out.sort();
         left_out.dedup();
-        let title = title(&wholes, &files, plans.plans.len());
-        Ok(Inputs { title, plans: plans.plans, files, left_out, sources })
+        let title = title(&wholes, &files, plans.len());
+        Ok(Inputs { title, plans, files, left_out, sources })
     }
 }
 
@@ -351,7 +345,7 @@ impl Gathered {
     /// folders, which name kernels.
     fn compiler(&mut self, path: &Path, spool: &dyn Spool) -> Result<()> {
         if !path.is_dir() {
-            return self.file(path, spool);
+            return self.log(path, spool);
         }
         let before = self.files.len();
         let whole = file_name(path);
@@ -380,6 +374,26 @@ impl Gathered {
         Ok(())
     }
 
+    /// Adds a log of a compiler, whatever its first bytes.
+    fn log(&mut self, path: &Path, spool: &dyn Spool) -> Result<()> {
+        let name = file_name(path);
+        let opened = archive::open(&name, self.open(path)?, spool);
+        if opened.is_archive {
+            return self.file(path, spool);
+        }
+        let logs = self.files.iter().filter_map(|file| file.nth_log);
+        let mut nth_log = logs.max().map_or(0, |last| last + 1);
+        for leaf in opened.leaves {
+            let mut file = InputFile::new(leaf, (path, &name), Chosen::ByName);
+            if logs::claim(&mut file.leaf) {
+                file.nth_log = Some(nth_log);
+                nth_log += 1;
+            }
+            self.files.push(file);
+        }
+        Ok(())
+    }
+
     /// Adds the file that the user named as the program. The program can be inside an archive.
     fn model(&mut self, path: &Path, spool: &dyn Spool) -> Result<()> {
         let bytes = self.open(path)?;
@@ -391,7 +405,7 @@ impl Gathered {
             let importer = TABLE.iter().find(|row| row.takes.iter().any(|takes| takes.role == Role::Model));
             let claim = |importer| {
                 let confidence = Confidence::Certain;
-                Claim { importer, role: Role::Model, confidence, rank: None }
+                Claim { importer, role: Role::Model, confidence, rank: None, companion: None }
             };
             let found = importer.map_or_else(
                 || {
@@ -444,7 +458,7 @@ impl InputFile {
             Some(entry) => PathBuf::from(format!("{}/{entry}", path.display())),
             None => path.to_owned(),
         };
-        Self { place, leaf, chosen }
+        Self { place, leaf, chosen, nth_log: None }
     }
 }
 

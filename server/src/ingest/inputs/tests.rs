@@ -2,7 +2,7 @@
 
 use nprof_capture::archive::InMemory;
 use nprof_capture::inputs::cases::{CASES, candidates, described, files, listed, sample};
-use nprof_capture::inputs::profiles;
+use nprof_capture::inputs::{plan, profiles};
 
 use super::*;
 use crate::ingest::{DiskSpool, Settings, stage};

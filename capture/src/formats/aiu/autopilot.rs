@@ -1,0 +1,100 @@
+//! Use of the PT arrays by whole jobs: the autopilot arranges kernels anew, so its tables give only
+//! the total of an iteration.
+
+use nprof_engine::base::Result;
+use nprof_engine::vendor::aiu::Phase;
+use rustc_hash::FxHashMap;
+
+use super::choice::Choices;
+use super::clock::Clock;
+use super::ideal::{Table, TableKind};
+use super::iteration::Iterations;
+use super::kernel::Kernel;
+use super::names::Names;
+
+/// The use of the arrays by a job.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Share {
+    /// Position of the autopilot's table.
+    pub(super) table: usize,
+    /// Repetitions of the table's kernels.
+    pub(super) iterations: u64,
+    /// Ideal time of all iterations over the time of all kernels.
+    pub(super) utilization: f64,
+}
+
+/// The jobs' use of the arrays, by number. Kernels come by job and start. `core_hz` is the frequency
+/// that ideal cycles count at.
+pub(super) fn shares(
+    mut kernels: impl FnMut() -> Result<Option<Kernel>>,
+    (names, tables): (&Names, &[Table]),
+    choices: &Choices,
+    (clock, core_hz): (&Clock, f64),
+) -> Result<Vec<Option<Share>>> {
+    let mut shares = Vec::new();
+    if tables.iter().all(|table| table.kind == TableKind::Kernels) {
+        return Ok(shares);
+    }
+    let mut tally = Tally::default();
+    let mut job = 0;
+    while let Some(kernel) = kernels()? {
+        if kernel.job != job {
+            shares.resize(job as usize, None);
+            shares.push(std::mem::take(&mut tally).finish(tables, core_hz));
+            job = kernel.job;
+        }
+        let name = Phase::kernel(&names.of(kernel.name).text);
+        let chosen = choices.of(job, tally.count);
+        let row = chosen.and_then(|at| Some((at, tables.get(at)?.row(name)?)));
+        tally.take(&kernel, row, kernel.duration_ps(clock));
+    }
+    shares.resize(job as usize, None);
+    shares.push(tally.finish(tables, core_hz));
+    Ok(shares)
+}
+
+/// The kernels of a job.
+#[derive(Default)]
+struct Tally {
+    count: usize,
+    ps: i64,
+    /// Calls by table and row.
+    calls: FxHashMap<(usize, usize), u64>,
+    iterations: Iterations,
+}
+
+impl Tally {
+    fn take(&mut self, kernel: &Kernel, row: Option<(usize, usize)>, duration_ps: i64) {
+        self.count += 1;
+        self.ps = self.ps.saturating_add(duration_ps);
+        self.iterations.take(kernel.name, kernel.start_ps);
+        if let Some(row) = row {
+            *self.calls.entry(row).or_default() += 1;
+        }
+    }
+
+    fn finish(self, tables: &[Table], core_hz: f64) -> Option<Share> {
+        let calls_of = |at: usize| {
+            let mut calls: Vec<u64> =
+                self.calls.iter().filter(|((table, _), _)| *table == at).map(|(_, calls)| *calls).collect();
+            calls.sort_unstable();
+            calls
+        };
+        let most =
+            (0..tables.len()).max_by_key(|&at| (calls_of(at).iter().sum::<u64>(), std::cmp::Reverse(at)))?;
+        let calls = calls_of(most);
+        // Tables whose names are not those of the trace: there must be one only.
+        if self.count == 0
+            || tables[most].kind != TableKind::Autopilot
+            || (calls.is_empty() && tables.len() > 1)
+        {
+            return None;
+        }
+        // Kernels that run once, before or after the iterations, do not count.
+        let iterations = calls.get(calls.len() / 2).copied();
+        let iterations = iterations.unwrap_or_else(|| self.iterations.count(self.count).max(1));
+        let ideal_s = tables[most].cycles() as f64 * iterations as f64 / core_hz;
+        let utilization = if self.ps > 0 { ideal_s * 1e12 / self.ps as f64 } else { 0.0 };
+        Some(Share { table: most, iterations, utilization })
+    }
+}

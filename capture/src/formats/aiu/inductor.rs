@@ -1,0 +1,131 @@
+//! Ideal cycles of kernels in files of the PyTorch compiler: one file a kernel, all in one table.
+//! Only the first row of a file is kept, so memory is bounded for any size of file.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use nprof_engine::vendor::aiu::{IDEAL_CYCLES, OP_CATEGORY};
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use super::ideal::{NO_PHASE, NOT_AVAILABLE, Table, TableKind, Tables};
+
+/// Adds a file to the table of such files: a list of objects with ideal cycles and category, of
+/// which the first counts. The folder above `perf` names the kernel.
+pub(super) fn read_inductor(path: &str, text: &[u8], tables: &mut Tables) -> Result<(), String> {
+    let kernel = path.rsplit('/').skip_while(|part| *part != "perf").nth(1);
+    let Some(kernel) = kernel else {
+        return Err("the kernel is not known: the file is not at <kernel>/perf/ideal_cycles.json".to_owned());
+    };
+    let First(row) = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    let Some(Row { cycles: Some(cycles), category }) = row else {
+        return Err("there are no ideal cycles in it".to_owned());
+    };
+    let category = category.as_deref().unwrap_or(NOT_AVAILABLE);
+    let is_it = |table: &&mut Table| table.phase == NO_PHASE && table.kind == TableKind::Kernels;
+    match tables.all.iter_mut().find(is_it) {
+        Some(table) => table.add(kernel, category, cycles),
+        None => {
+            let mut table = Table::new(NO_PHASE, TableKind::Kernels);
+            table.add(kernel, category, cycles);
+            tables.all.push(table);
+        }
+    }
+    Ok(())
+}
+
+/// What a file says about a kernel.
+#[derive(Debug, Default)]
+struct Row {
+    cycles: Option<u64>,
+    category: Option<String>,
+}
+
+impl Row {
+    fn of<'de, A: MapAccess<'de>>(mut members: A) -> Result<Self, A::Error> {
+        let mut row = Self::default();
+        while let Some(key) = members.next_key::<Cow<'de, str>>()? {
+            match &*key {
+                IDEAL_CYCLES => row.cycles = Some(members.next_value()?),
+                OP_CATEGORY => row.category = members.next_value()?,
+                _ => {
+                    members.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(row)
+    }
+}
+
+impl<'de> Deserialize<'de> for Row {
+    fn deserialize<D: Deserializer<'de>>(of: D) -> Result<Self, D::Error> {
+        of.deserialize_map(Members)
+    }
+}
+
+/// Reads the members of a row.
+struct Members;
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Row;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with ideal cycles")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Row, A::Error> {
+        Row::of(members)
+    }
+}
+
+/// The first row of a list, or the only one. The other rows are checked and not kept.
+struct First(Option<Row>);
+
+impl<'de> Deserialize<'de> for First {
+    fn deserialize<D: Deserializer<'de>>(of: D) -> Result<Self, D::Error> {
+        of.deserialize_any(Rows)
+    }
+}
+
+/// Reads rows.
+struct Rows;
+
+impl<'de> Visitor<'de> for Rows {
+    type Value = First;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of objects")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<First, A::Error> {
+        let first = rows.next_element::<Row>()?;
+        while rows.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(First(first))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, row: A) -> Result<First, A::Error> {
+        Row::of(row).map(|row| First(Some(row)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_the_pytorch_compiler_make_one_table() {
+        let mut tables = Tables::default();
+        let read = |path: &str, text: &str, tables: &mut Tables| read_inductor(path, text.as_bytes(), tables);
+        let row = r#"[{"ideal_cycles": 24000, "op_category": "Bmm"}, {"ideal_cycles": 1}, 7]"#;
+        read("x/inductor-spyre/addmm/perf/ideal_cycles.json", row, &mut tables).unwrap();
+        read("add/perf/ideal_cycles.json", r#"{"a": [0], "ideal_cycles": 0}"#, &mut tables).unwrap();
+        let table = &tables.all[0];
+        assert_eq!((tables.all.len(), table.rows.len(), table.row("add")), (1, 2, Some(1)));
+        assert_eq!((&*table.rows[0].category, table.rows[0].cycles), ("Bmm", 24000));
+        for (path, text) in
+            [("ideal_cycles.json", row), ("a/perf/b", "[]"), ("a/perf/b", "["), ("a/perf/b", "[0,0]")]
+        {
+            assert!(read(path, text, &mut tables).is_err(), "{path} {text}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The files of the compiler that go with a plan, and which of them are for a rank.
+//!
+//! Several logs whose names tell no rank belong to the ranks in their order, if there are as many.
+//! Otherwise each log is for all ranks.
+
+use nprof_engine::model::{Sink, WarningKind};
+use nprof_engine::vendor::aiu::{IDEAL_CYCLES, SETTINGS};
+
+use super::ideal::{Table, Tables, read_log};
+use super::inductor::read_inductor;
+use crate::files::{Fault, Job};
+use crate::importer::Role;
+use crate::inputs::rank_of;
+
+/// Kind of a file of the compiler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A log with tables.
+    Log,
+    /// A file of the PyTorch compiler.
+    Inductor,
+    /// Settings of the reader, which have been read.
+    Settings,
+}
+
+impl Kind {
+    fn of(bytes: &[u8]) -> Self {
+        if bytes.starts_with(SETTINGS.as_bytes()) {
+            return Self::Settings;
+        }
+        let is_json = bytes.trim_ascii_start().first().is_some_and(|first| matches!(first, b'[' | b'{'));
+        let has_cycles = || memchr::memmem::find(bytes, IDEAL_CYCLES.as_bytes()).is_some();
+        if is_json && has_cycles() { Self::Inductor } else { Self::Log }
+    }
+}
+
+/// The files of the compiler.
+pub(super) struct Logs<'a> {
+    job: &'a Job<'a>,
+    files: Vec<usize>,
+}
+
+impl<'a> Logs<'a> {
+    pub(super) fn of(job: &'a Job<'a>) -> Self {
+        let parts = job.plan.files.iter().filter(|part| part.role == Role::Compiler);
+        Self { job, files: parts.map(|part| part.file).collect() }
+    }
+
+    /// Whether several files can be those of several ranks.
+    pub(super) fn may_be_of_ranks(&self) -> bool {
+        let is_named = |file: &usize| rank_of(&self.job.files.leaf(*file).candidate.name).is_some();
+        self.files.len() > 1 && !self.files.iter().any(is_named)
+    }
+
+    /// The tables for a rank: its position, and the number of ranks.
+    pub(super) fn tables(
+        &self,
+        rank: Option<(usize, usize)>,
+        sink: &mut dyn Sink,
+    ) -> Result<Vec<Table>, Fault> {
+        let mut logs = Vec::new();
+        let mut tables = Tables::default();
+        for &file in &self.files {
+            let bytes = self.job.files.whole(file).map_err(|source| Fault { file, source })?;
+            match Kind::of(&bytes) {
+                Kind::Settings => {}
+                Kind::Log => logs.push(file),
+                Kind::Inductor => {
+                    let name = &self.job.files.leaf(file).candidate.name;
+                    if let Err(what) = read_inductor(name, &bytes, &mut tables) {
+                        let what = format!("a file of the compiler is not used: {what}");
+                        sink.warn(WarningKind::DamagedRecord, &what, &|| name.clone());
+                    }
+                }
+            }
+        }
+        let own =
+            rank.filter(|&(_, ranks)| ranks > 1 && ranks == logs.len()).and_then(|(nth, _)| logs.get(nth));
+        if let Some(&own) = own {
+            logs = vec![own];
+        }
+        for file in logs {
+            self.log(file, &mut tables, sink)?;
+        }
+        if tables.dropped > 0 {
+            let what =
+                "more different tables of ideal cycles than nprof reads; the further ones are left out";
+            sink.warn(WarningKind::MissingData, what, &|| format!("{} tables", tables.dropped));
+        }
+        Ok(tables.all)
+    }
+
+    fn log(&self, file: usize, tables: &mut Tables, sink: &mut dyn Sink) -> Result<(), Fault> {
+        let bytes = self.job.files.whole(file).map_err(|source| Fault { file, source })?;
+        read_log(&bytes, tables);
+        if tables.all.is_empty() {
+            let name = &self.job.files.leaf(file).candidate.name;
+            let what = "a log of the compiler has no table of ideal cycles";
+            sink.warn(WarningKind::MissingData, what, &|| name.clone());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,73 @@
+//! Ideals of the kernels of PyTorch's dialect. The ordinary reader writes their slices while it reads,
+//! so the table of each kernel must be known before.
+
+use nprof_engine::base::Result;
+use nprof_engine::vendor::aiu::Phase;
+
+use super::autopilot::{Share, shares};
+use super::choice::{Choices, choose};
+use super::clock::Clock;
+use super::ideal::Table;
+use super::kernel::Kernel;
+use super::names::Names;
+use super::usage::{Matched, OTHER};
+
+/// What is known about the kernels before they are written.
+#[derive(Debug)]
+pub(super) struct Ideals<'t> {
+    tables: &'t [Table],
+    core_hz: f64,
+    /// Table of each kernel by its number, if there are several.
+    chosen: Option<Vec<Option<u16>>>,
+    shares: Vec<Option<Share>>,
+}
+
+impl<'t> Ideals<'t> {
+    /// The only table gives the ideals of all kernels.
+    pub(super) fn of_one(tables: &'t [Table], core_hz: f64) -> Self {
+        Self { tables, core_hz, chosen: None, shares: Vec::new() }
+    }
+
+    /// Chooses tables. `kernels` starts a reading of all kernels, by job and start.
+    pub(super) fn choose<R: FnMut() -> Result<Option<Kernel>>>(
+        kernels: impl Fn() -> R,
+        (names, tables): (&Names, &'t [Table]),
+        (clock, core_hz): (&Clock, f64),
+    ) -> Result<Self> {
+        let mut choices = match tables.len() {
+            0 | 1 => Choices::of_one(),
+            _ => choose(kernels(), (names, tables), core_hz)?,
+        };
+        let shares = shares(kernels(), (names, tables), &choices, (clock, core_hz))?;
+        let (mut all, mut chosen) = (kernels(), Vec::new());
+        while let Some(kernel) = all()? {
+            let at = kernel.number as usize;
+            if chosen.len() <= at {
+                chosen.resize(at + 1, None);
+            }
+            chosen[at] = choices.next(kernel.job).and_then(|table| u16::try_from(table).ok());
+        }
+        Ok(Self { tables, core_hz, chosen: Some(chosen), shares })
+    }
+
+    /// The category of a kernel of a job, and its use of the arrays if it has one.
+    pub(super) fn of(
+        &self,
+        kernel: &str,
+        (job, number): (u32, u32),
+        measured_ps: i64,
+    ) -> (&'t str, Option<f64>) {
+        if let Some(share) = self.shares.get(job as usize).copied().flatten() {
+            return (OTHER, Some(share.utilization));
+        }
+        let table = match &self.chosen {
+            None => Some(0),
+            Some(chosen) => chosen.get(number as usize).copied().flatten(),
+        };
+        let table = table.and_then(|at| self.tables.get(usize::from(at)));
+        let row = table.and_then(|table| Some((table, table.row(Phase::kernel(kernel))?)));
+        let Some((table, row)) = row else { return (OTHER, None) };
+        let matched = Matched::of(table, row, (measured_ps, self.core_hz));
+        (matched.category, matched.utilization.filter(|utilization| *utilization > 0.0))
+    }
+}
