@@ -10,6 +10,8 @@
 mod add;
 mod aiu;
 mod aiu_cases;
+mod aiu_events;
+mod aiu_stages;
 mod api;
 mod archives;
 mod axis;

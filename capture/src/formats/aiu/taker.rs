@@ -92,6 +92,7 @@ impl<'s> Taker<'s> {
     /// Begins a file.
     pub(super) fn begin(&mut self, name: &str, dialect: Dialect) {
         self.job = self.jobs.begin(name);
+        self.filter.begin(name, dialect);
         self.dialect = dialect;
     }
 

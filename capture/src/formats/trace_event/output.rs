@@ -76,6 +76,12 @@ pub(super) struct Output<'s> {
     unread: SideTable<3>,
     /// Other contents of flow events. The table is defined with the first such event.
     pub(super) flow_events: Option<SideTable<4>>,
+    /// Whether points of arrows are kept as written, too.
+    pub(super) keeps_points: bool,
+    /// Points of arrows as written. The table is defined with the first one.
+    pub(super) points: Option<SideTable<7>>,
+    /// Number of the file that is read, from 0.
+    pub(super) file: usize,
     row: Row,
     room: Room,
 }
@@ -88,6 +94,9 @@ fn own(event: &Event) -> [Raw; OWN_KEYS.len()] {
     let Event { cat, id, id2, scope, bind_id, flow_in, flow_out, bp, .. } = *event;
     [cat, id, id2, scope, bind_id, flow_in, flow_out, bp]
 }
+
+/// Field with the number of the file that a slice comes from.
+const FILE_NUMBER: &str = "file_number";
 
 /// Most bytes of an unreadable event that are kept.
 const MAX_UNREAD_LEN: usize = 64 << 10;
@@ -126,6 +135,9 @@ impl<'s> Output<'s> {
             side_fields: SideFields::default(),
             unread,
             flow_events: None,
+            keeps_points: false,
+            points: None,
+            file: 0,
             row: Row::default(),
             room: Room::new(),
         })
@@ -192,8 +204,18 @@ impl<'s> Output<'s> {
         self.row.clear();
     }
 
-    /// Adds all parts of an event besides its name, place and time. The row is empty before.
+    /// Adds all parts of an event besides its name, place and time, and for slices the number of
+    /// the file, unless it is the first one. The row is empty before.
     pub(super) fn add_event(&mut self, of: Of, seen: Seen<'_>) -> Result<()> {
+        self.add_own(of, seen)?;
+        if self.file > 0 && of == Of::Slices {
+            let number = self.file.to_string();
+            self.add_text(of, FILE_NUMBER, &number)?;
+        }
+        Ok(())
+    }
+
+    fn add_own(&mut self, of: Of, seen: Seen<'_>) -> Result<()> {
         let event = seen.event;
         let phase = event.ph.of(seen.bytes);
         // These keys have a form of their own only with the right phase.
