@@ -31,7 +31,7 @@ struct Operation {
 /// # Errors
 /// If bytes are missing or damaged.
 pub fn samples(ranks: &[Source<'_>]) -> Result<Vec<Event>> {
-    let mut operations: BTreeMap<String, Operation> = BTreeMap::new();
+    let mut operations: BTreeMap<(String, u32), Operation> = BTreeMap::new();
     for source in ranks {
         add(source, &mut operations)?;
     }
@@ -46,9 +46,11 @@ pub fn samples(ranks: &[Source<'_>]) -> Result<Vec<Event>> {
     Ok(samples)
 }
 
-fn add(source: &Source<'_>, operations: &mut BTreeMap<String, Operation>) -> Result<()> {
+/// Adds the operations of a rank. Those of one instance are told apart by their order in time.
+fn add(source: &Source<'_>, operations: &mut BTreeMap<(String, u32), Operation>) -> Result<()> {
     let Some(table) = source.segment.table(COLLECTIVES.name) else { return Ok(()) };
     let fields = &source.segment.footer().fields;
+    let mut occurrences: BTreeMap<String, u32> = BTreeMap::new();
     for_each_timed(source.segment, &[table], Order::Time, |row| {
         let RowContent::Slice { duration_ps, name, .. } = row.content else { return Ok(()) };
         let is_moved = |field: &&(_, OwnedValue)| {
@@ -59,7 +61,9 @@ fn add(source: &Source<'_>, operations: &mut BTreeMap<String, Operation>) -> Res
         let (start_ps, end_ps) =
             (source.time(row.start_ps), source.time(row.start_ps.saturating_add(duration_ps)));
         let name = source.segment.text(name)?.to_owned();
-        let of = operations.entry(name).or_insert(Operation { start_ps, end_ps, bytes, ranks: 0 });
+        let nth = occurrences.entry(name.clone()).or_default();
+        *nth += 1;
+        let of = operations.entry((name, *nth)).or_insert(Operation { start_ps, end_ps, bytes, ranks: 0 });
         of.start_ps = of.start_ps.min(start_ps);
         of.end_ps = of.end_ps.max(end_ps);
         of.bytes = of.bytes.max(bytes);
@@ -71,5 +75,6 @@ fn add(source: &Source<'_>, operations: &mut BTreeMap<String, Operation>) -> Res
 fn sample(time_ps: i128, gigabytes: f64) -> Event {
     let mut args = Args::default();
     args.insert("GBps", Json::from(gigabytes));
-    Event { args, ..Event::new('C', "Coll_Bandwidth", time_ps, Json::from(PROCESS)) }
+    let category = Some(String::new());
+    Event { category, args, ..Event::new('C', "Coll_Bandwidth", time_ps, Json::from(PROCESS)) }
 }

@@ -6,46 +6,74 @@ use serde_json::{Map, Value as Json, json};
 
 use super::Request;
 use super::error::Result;
+use super::events::Each;
 use super::form::{Form, TimeUnit};
-use super::source::Source;
-use super::trace::{self, Met};
+use super::source::{DEVICES, Source};
+use super::trace::{self, Met, Shared};
 
 /// Keys of a document that the output has of its own.
-const OWN: [&str; 5] = ["traceEvents", "otherData", "distributedInfo", "displayTimeUnit", "deviceProperties"];
+const OWN: [&str; 5] = ["traceEvents", "otherData", "distributedInfo", "displayTimeUnit", DEVICES];
 
 /// Writes the events of these ranks as one document.
 ///
 /// # Errors
 /// If bytes are missing or damaged, or the output cannot be written.
-pub fn write(ranks: &[Source<'_>], request: &Request, out: &mut dyn Write) -> Result<Met> {
-    write!(out, "{{\n\"deviceProperties\":{}", devices(ranks))?;
+pub fn write(ranks: &[Source<'_>], request: &Request, out: &mut dyn Write) -> Result<(Met, Shared)> {
+    let each = |each: &mut Each<'_>| trace::for_each(ranks, &request.form, each);
+    document((ranks, ranks), request, out, each)
+}
+
+/// Writes the events of one of the ranks as a document of its own.
+///
+/// # Errors
+/// If bytes are missing or damaged, or the output cannot be written.
+pub fn write_rank(
+    (ranks, at): (&[Source<'_>], usize),
+    request: &Request,
+    shared: &Shared,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let each = |each: &mut Each<'_>| trace::for_rank((ranks, at), &request.form, shared, each);
+    document((ranks, &ranks[at..=at]), request, out, each)
+}
+
+/// Writes a document about `of`, some of the ranks.
+fn document<T>(
+    (ranks, of): (&[Source<'_>], &[Source<'_>]),
+    request: &Request,
+    out: &mut dyn Write,
+    events: impl FnOnce(&mut Each<'_>) -> Result<T>,
+) -> Result<T> {
+    write!(out, "{{\n\"deviceProperties\":{}", devices(of))?;
     write!(out, ",\n\"traceName\":{}", Json::from(request.title()))?;
     write!(out, ",\n\"traceEvents\":[")?;
     let mut separator = "";
-    let met = trace::for_each(ranks, &request.form, &mut |event| {
+    let written = events(&mut |event| {
         writeln!(out, "{separator}")?;
         separator = ",";
         Ok(event.write(out)?)
     })?;
     write!(out, "\n]")?;
-    for (key, value) in passed(ranks) {
+    for (key, value) in passed(of) {
         write!(out, ",\n{}:{value}", Json::from(key))?;
     }
     write!(out, ",\n\"displayTimeUnit\":{}", unit(ranks, &request.form))?;
     writeln!(out, ",\n\"otherData\":{}\n}}", other_data(request))?;
-    Ok(met)
+    Ok(written)
 }
 
-/// The devices of the ranks: those that PyTorch states, with the rank as their number.
+/// The devices of the ranks: those that PyTorch states, with their numbers among the devices of all
+/// ranks.
 fn devices(ranks: &[Source<'_>]) -> Json {
     let of_rank = |source: &Source<'_>| {
-        let stated = source.document.iter().find(|(key, _)| key == "deviceProperties");
+        let stated = source.document.iter().find(|(key, _)| key == DEVICES);
         let mut devices = match stated {
             Some((_, Json::Array(devices))) => devices.clone(),
-            _ => vec![json!({ "name": "AIU" })],
+            _ => vec![json!({ "type": "AIU", "name": "AIU", "core": "PT Array" })],
         };
-        for device in devices.iter_mut().filter_map(Json::as_object_mut) {
-            device.insert("id".to_owned(), Json::from(source.rank));
+        for (device, at) in devices.iter_mut().filter_map(Json::as_object_mut).zip(0..) {
+            let own = device.get("id").and_then(Json::as_i64).unwrap_or(at);
+            device.insert("id".to_owned(), Json::from(source.device(own)));
         }
         devices
     };
@@ -76,7 +104,7 @@ pub fn metadata(ranks: &[Source<'_>], request: &Request) -> Map<String, Json> {
         _ => Map::new(),
     };
     metadata.extend(passed(ranks));
-    metadata.insert("deviceProperties".to_owned(), devices(ranks));
+    metadata.insert(DEVICES.to_owned(), devices(ranks));
     metadata
 }
 

@@ -8,12 +8,17 @@ use serde_json::Value as Json;
 
 use super::args::{Args, Key};
 use super::event::Event;
+use super::form::{Form, Forms};
 use super::names;
 use super::rows::integer;
 use super::source::{Source, into_json};
 
 /// Keys of the counters.
 const STAMP_KEYS: [&str; STAMPS] = ["TS1", "TS2", "TS3", "TS4", "TS5"];
+
+/// A smaller difference between host and device is none, in microseconds: times since 1970 are
+/// stated in steps of this.
+const MIN_ADJUST_US: f64 = 0.000_25;
 
 /// A slice of the device as stored.
 #[derive(Debug)]
@@ -31,13 +36,15 @@ pub fn is_prep(name: &str) -> bool {
 }
 
 /// Fills an event with what the slice states. Returns its thread.
-pub fn fill(event: &mut Event, op: Op<'_>, source: &Source<'_>) -> Option<String> {
+pub fn fill(event: &mut Event, op: Op<'_>, (source, form): (&Source<'_>, &Form)) -> Option<String> {
     let plain = names::plain(op.name);
     event.category = Some(category(&plain.name).to_owned());
-    event.name = plain.name;
+    // acelyzer leaves the size in the name, unless it looks for the two ends of transfers.
+    let keeps_size = form.forms == Forms::Acelyzer && !form.has_flows;
+    event.name = if keeps_size { names::normalised(op.name) } else { plain.name };
     event.pid = Json::from(source.rank);
     let args = &mut event.args;
-    let mut told = Told::default();
+    let mut told = Told { names_peers: form.has_flows, ..Told::default() };
     for (key, value) in op.fields {
         told.take(args, key, value);
     }
@@ -52,6 +59,12 @@ pub fn fill(event: &mut Event, op: Op<'_>, source: &Source<'_>) -> Option<String
     for key in ["rank", "device"] {
         args.insert(key, Json::from(source.rank));
     }
+    if form.has_shifts {
+        let shift_us = args.get("jobname").and_then(Json::as_str).map_or(0.0, |job| source.shift_us(job));
+        if shift_us != 0.0 {
+            args.insert("ts_adj", Json::from(shift_us));
+        }
+    }
     if let (Some(host_ps), true) = (told.host_ps, source.used_hz > 0.0) {
         adjust(args, op.name, (host_ps, told.stamps), source.used_hz);
     }
@@ -64,6 +77,8 @@ struct Told {
     thread: Option<String>,
     host_ps: Option<i64>,
     stamps: [Option<i64>; STAMPS],
+    /// Whether the rank at the other end is called as several are.
+    names_peers: bool,
 }
 
 impl Told {
@@ -85,7 +100,7 @@ impl Told {
             "bytes" => ("bytes".into(), text(value)),
             "wraps" => ("OVC".into(), into_json(value)),
             "job" => ("jobname".into(), into_json(value)),
-            "Peer" => ("Peers".into(), into_json(value)),
+            "Peer" if self.names_peers => ("Peers".into(), into_json(value)),
             "pt_active" => {
                 let active = into_json(value);
                 // A kernel without ideal cycles has no use of the arrays.
@@ -116,6 +131,9 @@ fn adjust(args: &mut Args, name: &str, (host_ps, stamps): (i64, [Option<i64>; ST
     let (Some(first), Some(last)) = (stamps[0], stamps[last]) else { return };
     #[expect(clippy::cast_precision_loss, reason = "a difference of counters, and a duration")]
     let longer_us = (last - first) as f64 / hz * 1e6 - host_ps as f64 / 1e6;
+    if longer_us.abs() < MIN_ADJUST_US {
+        return;
+    }
     args.insert("time_adjust", serde_json::json!({ "ts": -longer_us, "dur": longer_us }));
 }
 
@@ -131,8 +149,8 @@ fn category(name: &str) -> &'static str {
     let is_rdma = name.contains("Rdma");
     match Phase::of(name) {
         Phase::DataIn | Phase::DataOut if !is_rdma => "gpu_memcpy",
+        Phase::DataIn | Phase::DataOut => "user_annotation",
         Phase::Exec if name.contains("AllReduce") => "user_annotation",
-        _ if is_rdma => "user_annotation",
         _ => "kernel",
     }
 }
@@ -157,6 +175,7 @@ mod tests {
             ("InputX DmaI", "gpu_memcpy"),
             ("SenRdmaRecv DmaI", "user_annotation"),
             ("AllReduce_all_reduce_4_Add_1 Cmpt Exec", "user_annotation"),
+            ("SenRdmaSend_1 ", "kernel"),
             ("other", "kernel"),
         ] {
             assert_eq!(category(name), expected, "{name}");

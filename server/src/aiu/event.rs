@@ -23,8 +23,10 @@ pub struct Event {
     pub pid: Json,
     /// Thread id; null if the event is of a process.
     pub tid: Json,
-    /// Number that the events of an arrow or of a pair share.
-    pub id: Option<u64>,
+    /// Id that the events of an arrow or of a pair share.
+    pub id: Option<Json>,
+    /// What an instant is about: `t` a thread, `p` a process, `g` all.
+    pub scope: Option<char>,
     /// Arguments.
     pub args: Args,
 }
@@ -42,6 +44,7 @@ impl Event {
             pid,
             tid: Json::Null,
             id: None,
+            scope: None,
             args: Args::default(),
         }
     }
@@ -75,8 +78,11 @@ impl Event {
             out.extend_from_slice(b",\"tid\":");
             serde_json::to_writer(&mut *out, &self.tid)?;
         }
-        if let Some(id) = self.id {
+        if let Some(id) = &self.id {
             write!(out, ",\"id\":{id}")?;
+        }
+        if let Some(scope) = self.scope {
+            write!(out, ",\"s\":\"{scope}\"")?;
         }
         if self.phase == 'f' {
             // An arrow ends at the slice that encloses its end.
@@ -115,7 +121,9 @@ const DIGITS: usize = 6;
 /// An id as JSON: a number if it is one.
 #[must_use]
 pub fn id(text: &str) -> Json {
-    text.parse::<i64>().map_or_else(|_| Json::from(text), Json::from)
+    let number = text.parse::<i64>().map(Json::from).or_else(|_| text.parse::<u64>().map(Json::from));
+    // `007` and `+1` are texts.
+    number.ok().filter(|number| number.to_string() == text).unwrap_or_else(|| Json::from(text))
 }
 
 #[cfg(test)]
@@ -140,7 +148,7 @@ mod tests {
     fn an_event_is_an_object() {
         let mut event = Event::new('f', "a \"b\"", 2_000_000, id("0"));
         event.tid = id("x");
-        event.id = Some(7);
+        event.id = Some(Json::from(7));
         let mut out = Vec::new();
         event.write(&mut out).unwrap();
         let read: Json = serde_json::from_slice(&out).unwrap();

@@ -1,104 +1,164 @@
 //! The events of a rank as acelyzer writes them: slices of the host and of the device with their
 //! arguments, and counters.
 //!
-//! FLEX: threads are numbered from 1000 in steps of 100, in the order of their first slices. Slices
-//! of the host are in process 1000 + rank; those of the device in the process of the rank.
-//! PyTorch's events keep their processes and threads.
+//! FLEX: threads have the [`Numbers`] of all ranks. Slices of the host are in process 1000 + rank;
+//! those of the device in the process of the rank. PyTorch's events keep their processes and
+//! threads. Each file of a rank has its own dialect.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use nprof_engine::model::{FieldId, Form as SliceForm, OwnedValue, TableId, TrackId};
 use nprof_engine::query::{Order, RowContent, TimedRow, for_each_timed};
-use nprof_engine::vendor::aiu::Class;
-use nprof_engine::vendor::aiu::schema::{COLLECTIVES, COUNTERS, OPS};
+use nprof_engine::vendor::aiu::schema::{COUNTERS, OPS};
+use nprof_engine::vendor::aiu::{Class, Phase};
 use serde_json::Value as Json;
 
 use super::args::Args;
 use super::error::Result;
 use super::event::Event;
-use super::form::{Form, Names, Preps, StepForm, Threads};
-use super::lanes::{Lanes, Placed};
+use super::form::{Form, Forms, Names, Preps, StepForm, Threads};
+use super::host::{self, Named, Own, Samples};
+use super::lanes::{Lanes, Placed, Thread};
 use super::launches::Launches;
-use super::source::{Dialect, Source, into_json, json, process};
+use super::source::{Dialect, SLICES, Source, process};
 use super::steps::Steps;
 use super::sums::Sums;
-use super::{device, names, series};
+use super::threads::{FIRST_THREAD, Numbers};
+use super::{device, names, operations, points, series};
 
-/// Table of the events that the ordinary reader of Trace Event JSON keeps.
-const SLICES: &str = "slice";
+/// Tables of the ordinary reader of Trace Event JSON.
+const SAMPLES: &str = "counter";
+const ASYNCS: &str = "async";
 /// Process of the host of rank 0.
 pub const HOST: i64 = 1_000;
-/// Number of the first thread, and the distance between threads.
-const FIRST_THREAD: i64 = 1_000;
-const THREAD_STEP: i64 = 100;
+/// Category of kernels in PyTorch's dialect.
+const KERNEL: &str = "kernel";
 
 /// Receiver of events.
 pub type Each<'e> = dyn FnMut(&Event) -> Result<()> + 'e;
+
+/// The tables with events, as far as the segment has them.
+#[derive(Debug, Clone, Copy)]
+struct Tables {
+    ops: Option<TableId>,
+    slices: Option<TableId>,
+    counters: Option<TableId>,
+    samples: Option<TableId>,
+    asyncs: Option<TableId>,
+}
 
 /// Writer of the events of a rank.
 pub struct Events<'a> {
     source: &'a Source<'a>,
     form: &'a Form,
+    numbers: &'a mut Numbers,
     /// Names of fields.
     keys: Vec<Arc<str>>,
     /// Slices that overlap others.
     pub lanes: Lanes,
-    threads: HashMap<String, i64>,
     series: HashMap<TrackId, Option<series::Written>>,
-    tables: [Option<TableId>; 3],
-    /// Last times of the host and of the device.
+    tables: Tables,
+    /// Rows with the same time.
+    waiting: Vec<TimedRow>,
+    samples: Samples,
+    /// Last starts of the host and of the device.
     last: [Option<i128>; 2],
     pairs: u64,
     sums: Sums,
-    /// Launches of kernels in PyTorch's dialect.
-    pub launches: Launches,
+    launches: Launches,
+    points: Vec<points::Point>,
+    /// Place of each thread of FLEX, if points of arrows need it.
+    places: HashMap<String, (Json, Json)>,
+    /// Ends of kernels outside of collective operations.
+    pub kernels: operations::Kernels,
 }
 
 impl<'a> Events<'a> {
     /// Events of a rank in this form.
-    #[must_use]
-    pub fn new(source: &'a Source<'a>, form: &'a Form) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// If bytes are missing or damaged.
+    pub fn new(source: &'a Source<'a>, form: &'a Form, numbers: &'a mut Numbers) -> Result<Self> {
+        let table = |name: &str| source.segment.table(name);
+        Ok(Self {
             source,
             form,
             keys: source.segment.footer().fields.iter().map(|(_, of)| of.name.as_str().into()).collect(),
-            lanes: Lanes::new(form.overlap, form.max_streams),
-            threads: HashMap::new(),
+            lanes: Lanes::new(form.overlap, form.max_streams, threads(source, numbers)),
+            numbers,
             series: HashMap::new(),
-            tables: [OPS.name, SLICES, COUNTERS.name].map(|name| source.segment.table(name)),
+            tables: Tables {
+                ops: table(OPS.name),
+                slices: table(SLICES),
+                counters: table(COUNTERS.name),
+                samples: table(SAMPLES),
+                asyncs: table(ASYNCS),
+            },
+            waiting: Vec::new(),
+            samples: Samples::default(),
             last: [None; 2],
             pairs: 0,
             sums: Sums::default(),
             launches: Launches::default(),
-        }
+            points: points::of(source.segment)?,
+            places: HashMap::new(),
+            kernels: operations::Kernels::default(),
+        })
     }
 
-    /// Calls `each` with every event of the rank, by time; metadata come last. Steps of collective
-    /// operations go to `steps`, too.
+    /// Calls `each` with every event of the rank, by time; metadata and arrows come last. Steps of
+    /// collective operations go to `steps`, too. Arrows are numbered after `last_arrow`.
     ///
     /// # Errors
     /// If bytes are missing or damaged, or if `each` fails.
-    pub fn for_each(&mut self, steps: &mut Steps, each: &mut Each<'_>) -> Result<()> {
+    pub fn for_each(&mut self, steps: &mut Steps, last_arrow: &mut u64, each: &mut Each<'_>) -> Result<()> {
         for event in self.source.metadata()? {
             each(&event)?;
         }
-        let tables: Vec<TableId> = self.tables.into_iter().flatten().collect();
+        let Tables { ops, slices, counters, samples, asyncs } = self.tables;
+        let tables: Vec<TableId> = [ops, slices, counters, samples, asyncs].into_iter().flatten().collect();
         for_each_timed(self.source.segment, &tables, Order::Time, |row| {
-            if self.source.segment.table_of(row.track) == self.tables[2] {
-                self.sample(&row, each)
-            } else {
-                self.slice(row, steps, each)
+            if self.waiting.first().is_some_and(|first| first.start_ps != row.start_ps) {
+                self.rows(steps, each)?;
             }
+            self.waiting.push(row);
+            Ok::<_, super::error::AiuError>(())
         })?;
+        self.rows(steps, each)?;
         for mut event in std::mem::take(&mut self.sums).finish() {
             self.shorten(&mut event);
             each(&event)?;
         }
-        if self.form.has_collectives {
-            self.collectives(each)?;
-        }
+        let (points, source) = (std::mem::take(&mut self.points), self.source);
+        points::events(&points, source, &self.places, last_arrow).iter().try_for_each(&mut *each)?;
+        let launches = std::mem::take(&mut self.launches);
+        launches.arrows(&points, source, last_arrow).iter().flatten().try_for_each(&mut *each)?;
         self.processes(each)
+    }
+
+    /// Writes the rows that start together: the longest slices first, because others lie within.
+    fn rows(&mut self, steps: &mut Steps, each: &mut Each<'_>) -> Result<()> {
+        let mut rows = std::mem::take(&mut self.waiting);
+        rows.sort_by_key(|row| match row.content {
+            RowContent::Slice { duration_ps, .. } => Reverse(duration_ps),
+            RowContent::Sample { .. } => Reverse(-1),
+        });
+        for row in rows.drain(..) {
+            let table = self.source.segment.table_of(row.track);
+            if table == self.tables.counters {
+                self.sample(&row, each)?;
+            } else if table == self.tables.samples {
+                self.host_sample(row);
+            } else if table == self.tables.asyncs {
+                self.asynchronous(row, each)?;
+            } else {
+                self.slice(row, steps, each)?;
+            }
+        }
+        self.waiting = rows;
+        self.samples.flush(each)
     }
 
     fn sample(&mut self, row: &TimedRow, each: &mut Each<'_>) -> Result<()> {
@@ -110,43 +170,83 @@ impl<'a> Events<'a> {
         each(&written.event(self.source.time(row.start_ps), i64::from(self.source.rank), value))
     }
 
-    fn slice(&mut self, row: TimedRow, steps: &mut Steps, each: &mut Each<'_>) -> Result<()> {
+    /// Takes a sample of a counter of the trace. Counters of FLEX belong to the rank.
+    fn host_sample(&mut self, row: TimedRow) {
+        let RowContent::Sample { value } = row.content else { return };
+        let own = Own::of(self.named(row.fields));
+        let (source, time_ps) = (self.source, self.source.time(row.start_ps));
+        // Tracks that nprof adds, such as those of allocated bytes, are no counters of the trace.
+        let Some(place) = source.place(row.track) else { return };
+        if place.series.is_empty() && !own.args.contains_key("series") {
+            return;
+        }
+        let stated = own.pid.clone().unwrap_or_else(|| place.pid.clone());
+        let pid = match source.main_dialect() {
+            Dialect::Flex => Json::from(source.rank),
+            Dialect::Torch => source.process(stated),
+        };
+        self.samples.take(place, (pid, time_ps), (own, value));
+    }
+
+    /// Writes an asynchronous slice of the trace.
+    fn asynchronous(&mut self, row: TimedRow, each: &mut Each<'_>) -> Result<()> {
         let RowContent::Slice { duration_ps, name, form, .. } = row.content else { return Ok(()) };
-        let of_device = self.source.segment.table_of(row.track) == self.tables[0];
-        let name = self.source.segment.text(name)?;
+        let source = self.source;
+        let own = Own::of(self.named(row.fields));
+        let place = source.place(row.track);
+        let pid = own.pid.or_else(|| place.map(|place| place.pid.clone())).unwrap_or(Json::Null);
+        let mut event = Event::new('b', source.segment.text(name)?, source.time(row.start_ps), pid);
+        (event.category, event.id, event.args) = (own.category, own.id, own.args);
+        event.tid = own.tid.unwrap_or(Json::Null);
+        event.args.insert("rank", Json::from(source.rank));
+        event.pid = match source.main_dialect() {
+            Dialect::Flex => Json::from(source.rank),
+            Dialect::Torch => source.process(event.pid),
+        };
+        host::asynchronous(event, (duration_ps, form), each)
+    }
+
+    fn slice(&mut self, row: TimedRow, steps: &mut Steps, each: &mut Each<'_>) -> Result<()> {
+        let RowContent::Slice { duration_ps, name: name_id, form, .. } = row.content else { return Ok(()) };
+        let of_device = self.source.segment.table_of(row.track) == self.tables.ops;
+        let name = self.source.segment.text(name_id)?;
         let mut event = Event::new('X', name, self.source.time(row.start_ps), Json::Null);
         event.duration_ps = Some(duration_ps);
         let fields = self.named(row.fields);
+        let mut dialect = Dialect::Flex;
         if of_device {
             let of = device::Op { name, fields };
-            let Some(thread) = device::fill(&mut event, of, self.source) else { return Ok(()) };
+            let Some(thread) = device::fill(&mut event, of, (self.source, self.form)) else { return Ok(()) };
             if !self.form.has_utilization {
                 event.args.remove("pt_active");
                 event.args.remove("core used");
             }
             if self.form.preps == Preps::Counted && device::is_prep(name) {
                 // The number of preparations is a counter.
-                self.thread(&thread);
                 return Ok(());
             }
-            event.tid = Json::from(self.thread(&thread));
-        } else {
-            self.of_host(&mut event, row.track, fields);
-        }
-        match form {
-            SliceForm::Complete => {}
-            SliceForm::Unfinished if of_device => {
-                event.args.insert("unfinished", Json::from(true));
+            event.tid = number(self.numbers.number(thread.trim_matches('"')));
+            if !self.points.is_empty() {
+                self.places.insert(thread, (event.pid.clone(), event.tid.clone()));
             }
-            // Viewers draw a begin without its end to the end of the trace.
-            SliceForm::Unfinished => {
+            if self.form.has_collectives
+                && Phase::of(name) == Phase::Exec
+                && !event.args.contains_key("CollGroup")
+            {
+                self.kernels.take(event.time_ps + i128::from(duration_ps), name_id);
+            }
+        } else if form == SliceForm::Instant {
+            return self.instant(event, row.track, fields, each);
+        } else {
+            dialect = self.of_host(&mut event, row.track, fields);
+        }
+        if form != SliceForm::Complete {
+            if !of_device {
+                // Viewers draw a begin without its end to the end of the trace.
                 (event.phase, event.duration_ps) = ('B', None);
                 return each(&event);
             }
-            SliceForm::Instant => {
-                (event.phase, event.duration_ps) = ('i', None);
-                return each(&event);
-            }
+            event.args.insert("unfinished", Json::from(true));
         }
         let is_summed = of_device && self.form.steps == StepForm::Summed;
         if !is_summed && (of_device || event.args.contains_key("stream")) {
@@ -155,7 +255,7 @@ impl<'a> Events<'a> {
         let Some(mut placed) = self.place(event, row.start_ps, each)? else { return Ok(()) };
         if of_device {
             steps.take(self.source.rank, &placed, name);
-        } else if self.source.dialect == Dialect::Torch && self.form.has_launches {
+        } else if dialect == Dialect::Torch && self.form.has_launches {
             self.launches.take(&placed);
         }
         if is_summed {
@@ -167,61 +267,100 @@ impl<'a> Events<'a> {
     }
 
     /// Fields with their names, in the order of the segment.
-    fn named(&self, fields: Vec<(FieldId, OwnedValue)>) -> Vec<(Arc<str>, OwnedValue)> {
+    fn named(&self, fields: Vec<(FieldId, OwnedValue)>) -> Named {
         fields.into_iter().map(|(id, value)| (self.keys[id.0 as usize].clone(), value)).collect()
-    }
-
-    /// Number of a thread of FLEX.
-    fn thread(&mut self, name: &str) -> i64 {
-        if let Some(&known) = self.threads.get(name) {
-            return known;
-        }
-        let number = FIRST_THREAD + THREAD_STEP * i64::try_from(self.threads.len()).unwrap_or(0);
-        let kept = Some(self.form.threads).filter(|of| *of == Threads::Kept);
-        let number = kept.and_then(|_| name.trim_matches('"').parse().ok()).unwrap_or(number);
-        self.threads.insert(name.to_owned(), number);
-        number
     }
 
     /// Takes the numbers from the name of a slice of the device, if the form asks for it.
     fn shorten(&self, event: &mut Event) {
-        let short = names::shortened(&event.name);
+        let short = match self.form.forms {
+            Forms::Own => names::shortened(&event.name),
+            Forms::Acelyzer => names::shortened_as_acelyzer(&event.name),
+        };
         if self.form.names == Names::Shortened && short != event.name {
             let original = std::mem::replace(&mut event.name, short);
             event.args.insert("orig_name", Json::from(original));
         }
     }
 
-    fn of_host(&mut self, event: &mut Event, track: TrackId, fields: Vec<(Arc<str>, OwnedValue)>) {
-        for (key, value) in fields {
-            match (&*key, value) {
-                ("cat", OwnedValue::Text(category)) => event.category = Some(category),
-                (_, value) => event.args.insert(key, into_json(value)),
-            }
-        }
-        let rank = i64::from(self.source.rank);
-        let (pid, tid) = self.source.place(track).cloned().unwrap_or((Json::from(rank), Json::Null));
+    /// Writes an instant of the trace. Those of FLEX belong to the rank, and keep their threads.
+    fn instant(&self, mut event: Event, track: TrackId, fields: Named, each: &mut Each<'_>) -> Result<()> {
+        let own = Own::of(fields);
+        let source = self.source;
+        let place = source.place(track);
+        let (pid, tid) = place.map_or((Json::Null, Json::Null), |of| (of.pid.clone(), of.tid.clone()));
+        event.scope = Some(match (&pid, &tid) {
+            (Json::Null, _) => 'g',
+            (_, Json::Null) => 'p',
+            _ => 't',
+        });
+        let (pid, tid) = (own.pid.unwrap_or(pid), own.tid.unwrap_or(tid));
+        event.pid = match source.dialect_of(own.file) {
+            Dialect::Flex => Json::from(source.rank),
+            Dialect::Torch => source.process(pid),
+        };
+        event.tid = tid;
+        (event.phase, event.duration_ps) = ('i', None);
+        (event.category, event.args) = (own.category, own.args);
+        event.args.insert("rank", Json::from(source.rank));
+        each(&event)
+    }
+
+    /// Fills an event with what the slice of the host, or of PyTorch's dialect, states.
+    fn of_host(&mut self, event: &mut Event, track: TrackId, fields: Named) -> Dialect {
+        let own = Own::of(fields);
+        let source = self.source;
+        let dialect = source.dialect_of(own.file);
+        let rank = i64::from(source.rank);
+        let place = source.place(track);
+        let (pid, tid) = place.map_or((Json::from(rank), Json::Null), |of| (of.pid.clone(), of.tid.clone()));
+        let (pid, tid) = (own.pid.unwrap_or(pid), own.tid.unwrap_or(tid));
+        (event.category, event.args) = (own.category, own.args);
         event.args.insert("rank", Json::from(rank));
-        let class = match self.source.dialect {
+        event.args.insert("jobname", Json::from(source.file_name(own.file)));
+        let class = match dialect {
             Dialect::Torch => {
-                (event.pid, event.tid) = (self.source.process(pid), tid);
+                (event.pid, event.tid) = (source.process(pid), tid);
                 if let Some(device) = event.args.get_mut("device") {
-                    *device = Json::from(rank);
+                    *device = device.as_i64().map_or(Json::Null, |of| Json::from(source.device(of)));
                 }
+                self.utilization(event);
                 Class::of_torch(event.category.as_deref().unwrap_or_default(), &event.name)
             }
             Dialect::Flex => {
                 let class = Class::of_host(&event.name);
-                let thread = self.thread(&tid.to_string());
+                let id = match &tid {
+                    Json::String(text) => text.clone(),
+                    other => other.to_string(),
+                };
+                let thread = self.numbers.number(&id);
                 event.pid = Json::from(HOST + rank);
                 // Round trips have a thread of their own.
                 let has_own = class == Class::RoundtripAiu || self.form.threads == Threads::Kept;
-                event.tid = Json::from(if has_own { thread } else { FIRST_THREAD });
+                event.tid = number(if has_own { thread } else { FIRST_THREAD });
                 event.category.get_or_insert_with(|| "cpu_op".to_owned());
+                if !self.points.is_empty() {
+                    self.places.insert(id, (event.pid.clone(), event.tid.clone()));
+                }
                 class
             }
         };
         event.args.insert("class", Json::from(class.name()));
+        dialect
+    }
+
+    /// States the category and the use of the PT arrays of a kernel of PyTorch's dialect.
+    fn utilization(&self, event: &mut Event) {
+        if event.category.as_deref() != Some(KERNEL) || !self.form.has_utilization {
+            return;
+        }
+        let (ideals, duration_ps) = (&self.source.ideals, event.duration_ps.unwrap_or(0));
+        let Some(category) = ideals.category(&event.name) else { return };
+        event.args.insert("user_cat", Json::from(category));
+        if let Some(active) = ideals.active(&event.name, duration_ps, self.form.core_mhz) {
+            event.args.insert("pt_active", Json::from(active));
+            event.args.insert("core used", Json::from(true));
+        }
     }
 
     /// Puts a slice where it does not cross the others of its thread. Returns the slice, unless it
@@ -229,12 +368,12 @@ impl<'a> Events<'a> {
     fn place(&mut self, mut event: Event, start_ps: i64, each: &mut Each<'_>) -> Result<Option<Event>> {
         let duration_ps = event.duration_ps.unwrap_or(0);
         let side = usize::from(event.pid.as_i64() == Some(i64::from(self.source.rank)));
+        self.last[side] = Some(self.last[side].map_or(event.time_ps, |last| last.max(event.time_ps)));
         let end_ps = event.time_ps + i128::from(duration_ps);
-        self.last[side] = Some(self.last[side].map_or(end_ps, |last| last.max(end_ps)));
-        let (Some(pid), Some(tid)) = (event.pid.as_i64(), event.tid.as_i64()) else { return Ok(Some(event)) };
-        match self.lanes.place((pid, tid), start_ps, start_ps.saturating_add(duration_ps)) {
+        let Some(thread) = thread(&event.pid, &event.tid) else { return Ok(Some(event)) };
+        match self.lanes.place(thread, start_ps, start_ps.saturating_add(duration_ps)) {
             Placed::Dropped => return Ok(None),
-            Placed::On(tid) => event.tid = Json::from(tid),
+            Placed::On(tid) => event.tid = number(tid),
             Placed::Later(later_ps) => {
                 let us = |ps: i128| Json::from(ps as f64 / 1e6);
                 event.args.insert("orig_ts", us(event.time_ps));
@@ -244,7 +383,7 @@ impl<'a> Events<'a> {
             }
             Placed::Async => {
                 self.pairs += 1;
-                (event.phase, event.id, event.duration_ps) = ('b', Some(self.pairs), None);
+                (event.phase, event.id, event.duration_ps) = ('b', Some(Json::from(self.pairs)), None);
                 each(&event)?;
                 let end = Event { phase: 'e', time_ps: end_ps, args: Args::default(), ..event };
                 each(&end)?;
@@ -254,34 +393,11 @@ impl<'a> Events<'a> {
         Ok(Some(event))
     }
 
-    /// Slices of whole collective operations.
-    fn collectives(&mut self, each: &mut Each<'_>) -> Result<()> {
-        let Some(table) = self.source.segment.table(COLLECTIVES.name) else { return Ok(()) };
-        let rank = i64::from(self.source.rank);
-        for_each_timed(self.source.segment, &[table], Order::Time, |row| {
-            let RowContent::Slice { duration_ps, name, .. } = row.content else { return Ok(()) };
-            let name = self.source.segment.text(name)?;
-            let mut event = Event::new('X', "gloo:all_reduce", self.source.time(row.start_ps), Json::Null);
-            event.duration_ps = Some(duration_ps);
-            event.category = Some("user_annotation".to_owned());
-            (event.pid, event.tid) = (Json::from(HOST + rank), Json::from(format!("coll{rank}")));
-            for (key, value) in self.named(row.fields) {
-                match &*key {
-                    "bytes" => event.args.insert("bytes", Json::from(format!("{}B", json(&value)))),
-                    "moved_bytes" => event.args.insert("Coll_data_size", json(&value)),
-                    _ => event.args.insert(key, json(&value)),
-                }
-            }
-            event.args.insert("CollGroup", Json::from(name));
-            event.args.insert("orig_name", Json::from(name));
-            each(&event)
-        })
-    }
-
     /// Names of the processes of FLEX.
     fn processes(&self, each: &mut Each<'_>) -> Result<()> {
         let rows = |table: TableId| self.source.segment.footer().tables[usize::from(table.0)].rows;
-        if self.source.dialect == Dialect::Torch && self.tables[0].is_none_or(|table| rows(table) == 0) {
+        let has_ops = self.tables.ops.is_some_and(|table| rows(table) > 0);
+        if self.source.main_dialect() == Dialect::Torch && !has_ops {
             return Ok(());
         }
         let rank = i64::from(self.source.rank);
@@ -292,4 +408,29 @@ impl<'a> Events<'a> {
         }
         Ok(())
     }
+}
+
+/// Process and thread as numbers, if they are.
+fn thread(pid: &Json, tid: &Json) -> Option<Thread> {
+    Some((pid.as_i64()?, tid.as_i64().map(i128::from).or_else(|| tid.as_u64().map(i128::from))?))
+}
+
+/// A thread number as JSON.
+fn number(tid: i128) -> Json {
+    match (i64::try_from(tid), u64::try_from(tid)) {
+        (Ok(tid), _) => Json::from(tid),
+        (_, Ok(tid)) => Json::from(tid),
+        _ => Json::from(tid.to_string()),
+    }
+}
+
+/// The threads of a rank in the output.
+fn threads(source: &Source<'_>, numbers: &Numbers) -> HashSet<Thread> {
+    let rank = i64::from(source.rank);
+    let torch = source.has(Dialect::Torch).then(|| {
+        let stated = source.places().map(|place| (source.process(place.pid.clone()), &place.tid));
+        stated.filter_map(|(pid, tid)| thread(&pid, tid))
+    });
+    let flex = numbers.all().flat_map(|tid| [(HOST + rank, tid), (rank, tid)]);
+    torch.into_iter().flatten().chain(flex).collect()
 }

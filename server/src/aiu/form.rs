@@ -3,7 +3,7 @@
 use super::lanes::Overlap;
 
 /// Choices about the events.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Form {
     /// Treatment of overlapping slices.
     pub overlap: Overlap,
@@ -27,6 +27,14 @@ pub struct Form {
     pub steps: StepForm,
     /// Treatment of the thread ids of FLEX.
     pub threads: Threads,
+    /// Names of events and of arguments.
+    pub forms: Forms,
+    /// Whether slices of shifted jobs state the shift.
+    pub has_shifts: bool,
+    /// Whether events of the inputs are left out.
+    pub is_part: bool,
+    /// Frequency of the cores in megahertz.
+    pub core_mhz: f64,
     /// Phases that are written; empty for all.
     pub phases: String,
     /// Unit that viewers show times in.
@@ -84,6 +92,15 @@ pub enum Threads {
     Numbered,
     /// They keep their ids.
     Kept,
+}
+
+/// Whether names follow acelyzer where it damages them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Forms {
+    /// Words keep their digits, and sizes are arguments.
+    Own,
+    /// Words lose their digits, and sizes stay in names without arrows.
+    Acelyzer,
 }
 
 /// Unit that viewers show times in.

@@ -24,7 +24,7 @@ const HEAD: [&str; 9] =
 /// If bytes are missing or damaged, or the output cannot be written.
 pub fn write(ranks: &[Source<'_>], form: &Form, out: &mut dyn Write) -> Result<Met> {
     let mut widths = Widths::of(&HEAD);
-    let met = trace::for_each(ranks, form, &mut |event| {
+    let (met, _) = trace::for_each(ranks, form, &mut |event| {
         if let Some(row) = row(ranks, event) {
             widths.take(&row);
         }

@@ -15,10 +15,14 @@ mod event;
 mod events;
 pub mod form;
 mod frame;
+mod host;
+mod ideals;
 pub mod inputs;
 pub mod lanes;
 mod launches;
 mod names;
+mod operations;
+mod points;
 pub mod profile;
 mod rows;
 mod series;
@@ -27,6 +31,7 @@ mod steps;
 mod sums;
 mod table_text;
 mod tables;
+mod threads;
 pub mod told;
 mod trace;
 pub mod verification;
@@ -47,7 +52,7 @@ pub use self::verification::Report;
 use crate::export::{OpenedRank, RanksOf};
 
 /// The files to write, and their form.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// The trace; the names of other files are made from it.
     pub output: PathBuf,
@@ -134,7 +139,11 @@ pub fn verify(of: RanksOf<'_>, request: &Request, form: ReportForm) -> Result<(R
 }
 
 fn sources<'a>(opened: &'a [OpenedRank<'_>], clocks: &Alignment) -> Result<Vec<Source<'a>>> {
-    opened.iter().map(|of| Source::of(of.segment(), of.rank.rank, clocks)).collect()
+    let of = |of: &'a OpenedRank<'_>| Source::of(of.segment(), of.rank.rank, clocks);
+    let mut sources = opened.iter().map(of).collect::<Result<Vec<_>>>()?;
+    let step = sources.iter().map(|source| source.devices).max().unwrap_or(0).max(1);
+    sources.iter_mut().for_each(|source| source.device_step = step);
+    Ok(sources)
 }
 
 /// A file that was written.
@@ -163,15 +172,16 @@ pub fn write(of: RanksOf<'_>, clocks: &Alignment, request: &Request) -> Result<(
         })?);
     }
     if request.trace == Some(Kind::Chrome) {
+        let mut shared = trace::Shared::new();
         written.push(file(&request.trace(), |out| {
-            met = chrome::write(&ranks, request, out)?;
+            (met, shared) = chrome::write(&ranks, request, out)?;
             Ok(())
         })?);
         if request.for_tensorboard && ranks.len() > 1 {
-            for source in &ranks {
+            for (at, source) in ranks.iter().enumerate() {
                 let path = request.beside(&format!("_worker_{}{TENSORBOARD}", source.rank));
-                let only = std::slice::from_ref(source);
-                written.push(file(&path, |out| chrome::write(only, request, out).map(|_| ()))?);
+                let write = |out: &mut dyn Write| chrome::write_rank((&ranks, at), request, &shared, out);
+                written.push(file(&path, write)?);
             }
         }
     }

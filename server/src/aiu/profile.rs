@@ -38,7 +38,7 @@ pub enum Switch {
     Tables,
     /// The table of times of kernels and of collective operations can be written.
     Shares,
-    /// Slices can be filtered.
+    /// Events can be chosen by their phase.
     Filter,
     /// Names lose their numbers.
     Names,
@@ -106,7 +106,7 @@ const OFF_IN_TORCH_MINIMAL: [Switch; 5] =
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stages {
     off: BTreeSet<Switch>,
-    /// Stages that the file switches off, and that do nothing in nprof.
+    /// Stages that the file switches off or does not name, and that do nothing in nprof.
     pub without_effect: Vec<String>,
     /// Stages that nprof does not know.
     pub unknown: Vec<String>,
@@ -118,11 +118,15 @@ impl Stages {
     pub fn known(name: &str) -> Option<Self> {
         match name {
             "everything.json" | "default.json" => Some(Self::default()),
-            "torch_minimal.json" => {
-                Some(Self { off: BTreeSet::from(OFF_IN_TORCH_MINIMAL), ..Self::default() })
-            }
+            "torch_minimal.json" => Some(Self::torch_minimal()),
             _ => None,
         }
+    }
+
+    /// The stages of acelyzer's profile for TensorBoard.
+    #[must_use]
+    pub fn torch_minimal() -> Self {
+        Self { off: BTreeSet::from(OFF_IN_TORCH_MINIMAL), ..Self::default() }
     }
 
     /// Reads a profile: `{"stages":[{"name":true},…]}`. A profile without stages switches none off;
@@ -150,9 +154,7 @@ impl Stages {
                 Some(switch) if !is_on(name) => {
                     of.off.insert(*switch);
                 }
-                None if stated.contains(&(name, false)) && !is_on(name) => {
-                    of.without_effect.push((*name).to_owned());
-                }
+                None if !is_on(name) => of.without_effect.push((*name).to_owned()),
                 _ => {}
             }
         }

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use super::args::Args;
 use super::event::Event;
 use super::form::{Form, Series};
+use super::host::whole;
 
 /// A counter of an output.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,12 +54,8 @@ impl Written {
     /// A sample of the counter.
     #[must_use]
     pub fn event(&self, time_ps: i128, pid: i64, value: f64) -> Event {
-        let value = value / self.unit;
-        let is_whole = value.fract() == 0.0 && value.abs() < 1e15;
-        #[expect(clippy::cast_possible_truncation, reason = "checked above")]
-        let shown = if is_whole { Json::from(value as i64) } else { Json::from(value) };
         let mut args = Args::default();
-        args.insert(self.key, shown);
+        args.insert(self.key, whole(value / self.unit));
         let category = Some(self.category.to_owned());
         Event { category, args, ..Event::new('C', &self.name, time_ps, Json::from(pid)) }
     }

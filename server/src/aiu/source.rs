@@ -4,37 +4,76 @@ use std::collections::HashMap;
 
 use nprof_engine::model::{OwnedValue, TrackId};
 use nprof_engine::native::SegmentFile;
-use nprof_engine::vendor::aiu::schema::CLOCK;
+use nprof_engine::vendor::aiu::schema::{CLOCK, JOBS};
 use serde_json::Value as Json;
 
 use super::align::{Alignment, RankTime};
 use super::args::Args;
 use super::error::Result;
 use super::event::{Event, id};
+use super::ideals::Ideals;
 use super::rows::{self, Row, integer};
 
+/// Table of the slices that the ordinary reader of Trace Event JSON keeps.
+pub const SLICES: &str = "slice";
 /// Side tables of the reader of Trace Event JSON.
 const ORIGIN: &str = "clock";
 const METADATA: &str = "metadata";
 const METADATA_EVENTS: &str = "metadata_event";
 const TRACKS: &str = "track";
+const FILES: &str = "file";
+const THREADS: &str = "thread";
 
 /// Keys of a document that only PyTorch's profiler writes.
 const OF_TORCH: [&str; 2] = ["schemaVersion", "deviceProperties"];
+/// Key of a document with the list of devices.
+pub const DEVICES: &str = "deviceProperties";
 
-/// Process of the device in PyTorch's dialect.
-const DEVICE: i64 = 0;
 /// Positions of the processes of a rank, and the position of its device among them.
 const RANK_POSITIONS: i64 = 123_000;
 const DEVICE_POSITION: i64 = 15;
 
-/// Dialect of the events of the host.
+/// Dialect of the events of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// The runtime's.
     Flex,
     /// PyTorch's.
     Torch,
+}
+
+/// A file of a rank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct FileOf {
+    name: String,
+    dialect: Dialect,
+}
+
+/// Process, thread or counter of a track, as the trace names them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    /// Process; null if the track belongs to none.
+    pub pid: Json,
+    /// Thread; null if the track is no thread.
+    pub tid: Json,
+    /// Counter, if the track is one.
+    pub counter: String,
+    /// Series of the counter.
+    pub series: String,
+    /// Id that tells counters of one name apart.
+    pub counter_id: String,
+}
+
+impl Place {
+    /// The thread's id as text, as slices of the device state it.
+    #[must_use]
+    pub fn thread_id(&self) -> String {
+        match &self.tid {
+            Json::String(text) => text.clone(),
+            Json::Null => String::new(),
+            other => other.to_string(),
+        }
+    }
 }
 
 /// A rank with what its side tables state.
@@ -48,14 +87,23 @@ pub struct Source<'a> {
     pub title: String,
     /// The rank's times on the clock of the output.
     pub clock: RankTime,
-    /// Dialect of the events of the host.
-    pub dialect: Dialect,
     /// Cycles per second that durations were computed with; 0 if the rank has no cycles.
     pub used_hz: f64,
     /// Keys of the document beside its events.
     pub document: Vec<(String, Json)>,
-    /// Process and thread of tracks, as the trace names them.
-    places: HashMap<u32, (Json, Json)>,
+    /// Ids of threads with the times of their first slices, in picoseconds, and the numbers of the
+    /// files with these.
+    pub threads: Vec<(String, i64, usize)>,
+    /// Ideal cycles of kernels.
+    pub ideals: Ideals,
+    /// Devices that PyTorch states.
+    pub devices: usize,
+    /// Distance between the numbers of the devices of two ranks.
+    pub device_step: usize,
+    files: Vec<FileOf>,
+    /// Shifts of jobs in microseconds.
+    shifts: HashMap<String, f64>,
+    places: HashMap<u32, Place>,
 }
 
 impl<'a> Source<'a> {
@@ -74,13 +122,28 @@ impl<'a> Source<'a> {
             .iter()
             .filter_map(|row| Some((row.text("key").to_owned(), json(row.get("value")?))))
             .collect();
-        let is_torch = document.iter().any(|(key, _)| OF_TORCH.contains(&key.as_str()));
-        let places = rows::of(segment, TRACKS)?.iter().filter_map(place).collect();
-        let used_hz = rows::of(segment, CLOCK.name)?.first().map_or(0.0, |row| row.number("used_hz"));
-        let dialect = if is_torch { Dialect::Torch } else { Dialect::Flex };
-        let clock = clocks.times(rank, origin_ns.unwrap_or(0) * 1_000);
-        let title = segment.footer().rank.title.clone();
-        Ok(Self { segment, rank, title, clock, dialect, used_hz, document, places })
+        let thread = |row: &Row| {
+            let (first, file) = (integer(row.get("first")?)?, integer(row.get("file")?)?);
+            Some((row.text("tid").to_owned(), first, usize::try_from(file).ok()?))
+        };
+        let shift = |row: &Row| (row.text("job").to_owned(), row.number("shift") / 1e3);
+        let devices = document.iter().find(|(key, _)| key == DEVICES);
+        let devices = devices.and_then(|(_, value)| value.as_array()).map_or(0, Vec::len);
+        Ok(Self {
+            segment,
+            rank,
+            title: segment.footer().rank.title.clone(),
+            clock: clocks.times(rank, origin_ns.unwrap_or(0) * 1_000),
+            used_hz: rows::of(segment, CLOCK.name)?.first().map_or(0.0, |row| row.number("used_hz")),
+            document,
+            threads: rows::of(segment, THREADS)?.iter().filter_map(thread).collect(),
+            ideals: Ideals::of(segment)?,
+            devices,
+            device_step: devices.max(1),
+            files: rows::of(segment, FILES)?.iter().map(file).collect(),
+            shifts: rows::of(segment, JOBS.name)?.iter().map(shift).collect(),
+            places: rows::of(segment, TRACKS)?.iter().filter_map(place).collect(),
+        })
     }
 
     /// A time on the clock of the output.
@@ -89,37 +152,97 @@ impl<'a> Source<'a> {
         self.clock.at(ps)
     }
 
-    /// Process and thread of a track.
+    /// A time on the trace's own clock.
     #[must_use]
-    pub fn place(&self, track: TrackId) -> Option<&(Json, Json)> {
+    pub fn stated(&self, ps: i64) -> i128 {
+        self.clock.origin_ps + i128::from(ps)
+    }
+
+    /// Process, thread or counter of a track.
+    #[must_use]
+    pub fn place(&self, track: TrackId) -> Option<&Place> {
         self.places.get(&track.0)
     }
 
-    /// The process of an event of PyTorch's dialect. All ranks call their device 0.
-    #[must_use]
-    pub fn process(&self, pid: Json) -> Json {
-        if pid == DEVICE { Json::from(self.rank) } else { pid }
+    /// Processes and threads of all tracks.
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        self.places.values()
     }
 
-    /// The metadata events of PyTorch's dialect. acelyzer writes its own for FLEX.
+    /// The dialect of a file of the rank.
+    #[must_use]
+    pub fn dialect_of(&self, file: usize) -> Dialect {
+        self.files.get(file).map_or(Dialect::Flex, |file| file.dialect)
+    }
+
+    /// The name of a file of the rank.
+    #[must_use]
+    pub fn file_name(&self, file: usize) -> &str {
+        self.files.get(file).map_or(&self.title, |file| &file.name)
+    }
+
+    /// Whether the rank has files of this dialect.
+    #[must_use]
+    pub fn has(&self, dialect: Dialect) -> bool {
+        self.files.iter().any(|file| file.dialect == dialect)
+    }
+
+    /// The dialect of an event that tells no file: PyTorch's if no other file is there.
+    #[must_use]
+    pub fn main_dialect(&self) -> Dialect {
+        if self.has(Dialect::Flex) || !self.has(Dialect::Torch) { Dialect::Flex } else { Dialect::Torch }
+    }
+
+    /// Shift of a job into its round trips in microseconds.
+    #[must_use]
+    pub fn shift_us(&self, job: &str) -> f64 {
+        self.shifts.get(job).copied().unwrap_or(0.0)
+    }
+
+    /// The number of a device of this rank among the devices of all ranks. Every rank calls its
+    /// only device 0.
+    #[must_use]
+    pub fn device(&self, device: i64) -> i64 {
+        let step = i64::try_from(self.device_step).unwrap_or(1);
+        if (0..step).contains(&device) { i64::from(self.rank) * step + device } else { device }
+    }
+
+    /// The process of an event of PyTorch's dialect: processes of devices have their numbers.
+    #[must_use]
+    pub fn process(&self, pid: Json) -> Json {
+        pid.as_i64().map_or(pid, |number| Json::from(self.device(number)))
+    }
+
+    /// The metadata events of the trace. Those of FLEX stay in the process of the rank.
     ///
     /// # Errors
     /// If bytes are missing or damaged.
     pub fn metadata(&self) -> Result<Vec<Event>> {
-        if self.dialect == Dialect::Flex {
-            return Ok(Vec::new());
-        }
+        let is_flex = self.main_dialect() == Dialect::Flex && !self.has(Dialect::Torch);
         let event = |row: &Row| {
+            let name = row.text("name");
             let pid = row.get("pid").map_or(Json::Null, id_of);
-            let is_device = pid == DEVICE;
-            let mut event = Event::new('M', row.text("name"), self.clock.origin_ps, self.process(pid));
-            event.tid = row.get("tid").map_or(Json::Null, id_of);
+            let is_device = pid.as_i64().is_some_and(|pid| (0..self.device_step as i64).contains(&pid));
+            let pid = if is_flex { Json::from(self.rank) } else { self.process(pid) };
+            let mut event = Event::new('M', name, self.clock.origin_ps, pid);
+            if !name.starts_with("process_") {
+                event.tid = row.get("tid").map_or(Json::Null, id_of);
+            }
             if let Some(Json::Object(args)) = row.get("args").map(json) {
                 event.args = args.into_iter().collect();
             }
-            if let Some(position) = event.args.get_mut("sort_index") {
+            if is_flex {
+                event.args.insert("rank", Json::from(self.rank));
+            } else if let Some(position) = event.args.get_mut("sort_index")
+                && name == "process_sort_index"
+            {
                 let of_rank = i64::from(self.rank) * RANK_POSITIONS;
                 *position = Json::from(of_rank + if is_device { DEVICE_POSITION } else { 0 });
+            } else if let Some(Json::String(labels)) = event.args.get_mut("labels")
+                && is_device
+                && self.device_step == 1
+            {
+                *labels = labels_of_rank(labels, self.rank);
             }
             event
         };
@@ -127,10 +250,30 @@ impl<'a> Source<'a> {
     }
 }
 
-fn place(row: &Row) -> Option<(u32, (Json, Json))> {
+/// Labels of the device of a rank: the number at their end is that of the rank.
+fn labels_of_rank(labels: &str, rank: u32) -> String {
+    let rest = labels.trim_end_matches(|sign: char| sign.is_ascii_digit());
+    if rest.len() < labels.len() { format!("{rest}{rank}") } else { labels.to_owned() }
+}
+
+fn file(row: &Row) -> FileOf {
+    let is_torch = row.text("keys").split(' ').any(|key| OF_TORCH.contains(&key));
+    let dialect = if is_torch { Dialect::Torch } else { Dialect::Flex };
+    FileOf { name: row.text("name").to_owned(), dialect }
+}
+
+fn place(row: &Row) -> Option<(u32, Place)> {
     let track = u32::try_from(integer(row.get("track")?)?).ok()?;
     let part = |key: &str| row.get(key).map_or(Json::Null, id_of);
-    Some((track, (part("pid"), part("tid"))))
+    let text = |key: &str| row.text(key).to_owned();
+    let place = Place {
+        pid: part("pid"),
+        tid: part("tid"),
+        counter: text("counter"),
+        series: text("series"),
+        counter_id: text("counter_id"),
+    };
+    Some((track, place))
 }
 
 fn id_of(value: &OwnedValue) -> Json {
@@ -172,4 +315,15 @@ pub fn process(pid: i64, name: &str, position: i64, time_ps: i128) -> [Event; 3]
         args.insert(key, value);
         Event { args, ..Event::new('M', what, time_ps, Json::from(pid)) }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_end_with_the_rank() {
+        assert_eq!(labels_of_rank("AIU 0", 3), "AIU 3");
+        assert_eq!(labels_of_rank("CPU", 3), "CPU");
+    }
 }

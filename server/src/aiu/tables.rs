@@ -116,7 +116,9 @@ pub fn active(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
         let (kernels, elapsed) = (us(row, "kernel_time"), us(row, "elapsed"));
         let (start, end) = (of.at(row.number("start")), of.at(row.number("end")));
         let share = row.number("summed_share") * 100.0;
-        writeln!(out, "{kernels:9.3}\t {elapsed:10.3}\t  {start}\t {end}\t {share:5.2}\t {:4}", of.rank)?;
+        // A sign or a blank comes before the digits.
+        let elapsed = format!(" {elapsed:.3}");
+        writeln!(out, "{kernels:9.3}\t {elapsed:>10}\t  {start}\t {end}\t {share:5.2}\t {:4}", of.rank)?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Facts about the ranks that acelyzer states in its log: iterations, and statistics of the power.
 
-use nprof_engine::vendor::aiu::schema::{ITERATIONS, POWER};
+use nprof_engine::vendor::aiu::schema::{CLOCK, ITERATIONS, POWER};
 
 use super::error::Result;
 use super::rows::{self, Row};
@@ -16,6 +16,29 @@ pub fn iterations(of: RanksOf<'_>) -> Result<Vec<String>> {
         format!("ITSTATS: [{rank}] avg_iteration_time={mean_us:?}, iterations={count:.0}")
     };
     lines(of, ITERATIONS.name, line)
+}
+
+/// Frequencies that differ by more are worth a line, in megahertz.
+const MAX_OFF_MHZ: f64 = 0.1;
+
+/// The lines about frequencies: which one keeps the times of the device together with those of the
+/// host, if it is not the stated one.
+///
+/// # Errors
+/// If a segment cannot be read.
+pub fn frequencies(of: RanksOf<'_>, stated_mhz: Option<f64>) -> Result<Vec<String>> {
+    let Some(stated_mhz) = stated_mhz else { return Ok(Vec::new()) };
+    let line = |rank: u32, row: &Row| {
+        let (found_mhz, drift_us) = (row.number("found_hz") / 1e6, row.number("drift") / 1e3);
+        let is_off = (found_mhz - stated_mhz).abs() > MAX_OFF_MHZ && found_mhz > 0.0;
+        is_off.then(|| {
+            format!(
+                "FREQ: [{rank}] the counters run at {found_mhz:.3} MHz; use --freq={found_mhz:.3}, \
+                 or leave it out (largest drift {drift_us:.0} us)"
+            )
+        })
+    };
+    Ok(lines(of, CLOCK.name, line)?.into_iter().flatten().collect())
 }
 
 /// The lines about the power of all ranks.
@@ -45,7 +68,7 @@ pub fn power(of: RanksOf<'_>) -> Result<Vec<String>> {
     Ok(if found.is_empty() { none() } else { found })
 }
 
-fn lines(of: RanksOf<'_>, table: &str, line: impl Fn(u32, &Row) -> String) -> Result<Vec<String>> {
+fn lines<T>(of: RanksOf<'_>, table: &str, line: impl Fn(u32, &Row) -> T) -> Result<Vec<T>> {
     let mut lines = Vec::new();
     for opened in of.open()? {
         let rows = rows::of(opened.segment(), table)?;

@@ -5,8 +5,10 @@ use super::error::Result;
 use super::event::Event;
 use super::events::{Each, Events};
 use super::form::{Form, Series};
+use super::operations;
 use super::source::Source;
 use super::steps::Steps;
+use super::threads::Numbers;
 
 /// Facts about the events of an output, for messages.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -19,13 +21,20 @@ pub struct Met {
     pub beyond: u64,
 }
 
-/// Calls `each` with all events that the form writes, rank by rank.
+/// Events that are known only once all ranks have been read, each with its rank: arrows between
+/// ranks, and slices of whole collective operations.
+pub type Shared = Vec<(u32, Event)>;
+
+/// Calls `each` with all events that the form writes, rank by rank. Returns what was met, and the
+/// events that the files of single ranks need.
 ///
 /// # Errors
 /// If bytes are missing or damaged, or if `each` fails.
-pub fn for_each(ranks: &[Source<'_>], form: &Form, each: &mut Each<'_>) -> Result<Met> {
+pub fn for_each(ranks: &[Source<'_>], form: &Form, each: &mut Each<'_>) -> Result<(Met, Shared)> {
+    let mut numbers = Numbers::of(ranks, form)?;
     let mut met = Met::default();
     let mut steps = Steps::default();
+    let (mut overlaps, mut beyond, mut last_arrow) = (0, 0, 0);
     let mut shown = |event: &Event| {
         if form.writes(event.phase) {
             met.events += 1;
@@ -33,19 +42,44 @@ pub fn for_each(ranks: &[Source<'_>], form: &Form, each: &mut Each<'_>) -> Resul
         }
         Ok(())
     };
-    let (mut overlaps, mut beyond, mut last_arrow) = (0, 0, 0);
+    let mut kernels = Vec::new();
     for source in ranks {
-        let mut events = Events::new(source, form);
-        events.for_each(&mut steps, &mut shown)?;
-        events.launches.arrows(&mut last_arrow).iter().flatten().try_for_each(&mut shown)?;
+        let mut events = Events::new(source, form, &mut numbers)?;
+        events.for_each(&mut steps, &mut last_arrow, &mut shown)?;
         overlaps += events.lanes.overlaps;
         beyond += events.lanes.beyond;
+        kernels.push(events.kernels);
+    }
+    let mut shared = Shared::new();
+    if form.has_collectives {
+        for (source, kernels) in ranks.iter().zip(kernels) {
+            let operations = operations::events(source, form, kernels, &steps)?;
+            shared.extend(operations.into_iter().map(|event| (source.rank, event)));
+        }
     }
     if form.has_flows {
-        steps.arrows().iter().flatten().try_for_each(&mut shown)?;
+        shared.extend(steps.arrows(&mut last_arrow).into_iter().flatten());
     }
+    shared.iter().try_for_each(|(_, event)| shown(event))?;
     if form.shows(Series::CollBw) {
         bandwidth::samples(ranks)?.iter().try_for_each(&mut shown)?;
     }
-    Ok(Met { overlaps, beyond, ..met })
+    Ok((Met { overlaps, beyond, ..met }, shared))
+}
+
+/// Calls `each` with the events of one of the ranks, as they are in the file of all ranks.
+///
+/// # Errors
+/// If bytes are missing or damaged, or if `each` fails.
+pub fn for_rank(
+    (ranks, at): (&[Source<'_>], usize),
+    form: &Form,
+    shared: &Shared,
+    each: &mut Each<'_>,
+) -> Result<()> {
+    let mut numbers = Numbers::of(ranks, form)?;
+    let mut shown = |event: &Event| if form.writes(event.phase) { each(event) } else { Ok(()) };
+    Events::new(&ranks[at], form, &mut numbers)?.for_each(&mut Steps::default(), &mut 0, &mut shown)?;
+    let own = shared.iter().filter(|(rank, _)| *rank == ranks[at].rank);
+    own.map(|(_, event)| event).try_for_each(shown)
 }

@@ -17,12 +17,10 @@ use serde_json::{Map, Value as Json, json};
 
 use super::error::Result;
 use super::rows::integer;
-use super::source::Source;
+use super::source::{SLICES, Source, json as value_json};
 
 /// Names of the calls that launch kernels and wait for them.
 const PARENTS: [&str; 2] = ["ScheduleCompute", "ScheduleWait"];
-/// Table of the events that the ordinary reader of Trace Event JSON keeps.
-const SLICES: &str = "slice";
 /// Findings of a kind that a report lists. The count is that of all.
 const MAX_LISTED: usize = 10_000;
 /// Times that differ by less are equal: half of a nanosecond, in picoseconds.
@@ -105,8 +103,8 @@ struct Checked<'a> {
     source: &'a Source<'a>,
     /// Table of the slices of FLEX on the device.
     ops: Option<TableId>,
-    /// The last end by process and stream.
-    ends: HashMap<(String, i64), i64>,
+    /// The last end by process and stream. A stream is a number or a text.
+    ends: HashMap<(String, Option<String>), i64>,
     by_correlation: BTreeMap<i64, Correlated>,
 }
 
@@ -134,7 +132,7 @@ impl Checked<'_> {
             category.contains("gpu") || category.contains("kernel")
         };
         if is_work {
-            self.work(row.track, (name, span), field("stream").and_then(integer), report);
+            self.work(row.track, (name, span), field("stream").map(value_json), report);
         }
         if is_op {
             return Ok(());
@@ -155,12 +153,14 @@ impl Checked<'_> {
         &mut self,
         track: TrackId,
         (name, (start_ps, end_ps)): (&str, (i64, i64)),
-        stream: Option<i64>,
+        stream: Option<Json>,
         report: &mut Report,
     ) {
         let source = self.source;
-        let (pid, tid) = source.place(track).cloned().unwrap_or((json!(source.rank), Json::Null));
-        let last = self.ends.entry((pid.to_string(), stream.unwrap_or(-1))).or_insert(i64::MIN);
+        let place = source.place(track).map(|place| (place.pid.clone(), place.tid.clone()));
+        let (pid, tid) = place.unwrap_or((json!(source.rank), Json::Null));
+        let of = (pid.to_string(), stream.as_ref().map(Json::to_string));
+        let last = self.ends.entry(of).or_insert(i64::MIN);
         if start_ps < last.saturating_sub(MARGIN_PS) && end_ps > start_ps {
             let (ts, dur) = (source.time(start_ps) as f64 / 1e6, (end_ps - start_ps) as f64 / 1e6);
             let place = json!({

@@ -7,6 +7,7 @@ use nprof_engine::vendor::aiu::is_global;
 use regex_automata::meta::Regex;
 use rustc_hash::FxHashMap;
 
+use super::Dialect;
 use super::attribute::BYTES;
 use super::limit::{Allowed, key};
 use super::settings::{Globals, Settings, unusable};
@@ -26,6 +27,11 @@ const MAX_OPEN: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub(super) struct Filter {
     patterns: Vec<(Path, Regex)>,
+    /// Patterns that find the name of the file.
+    of_files: Vec<Regex>,
+    /// Whether such a pattern finds the file that is read.
+    drops_file: bool,
+    is_flex: bool,
     drops_globals: bool,
     /// Begins that were left out, by process, thread and name.
     open: FxHashMap<Box<[u8]>, u32>,
@@ -40,7 +46,13 @@ enum Path {
     Event(String),
     /// A key of the arguments.
     Argument(String),
+    /// The rank, which is the process in FLEX.
+    Rank,
 }
+
+/// Arguments that acelyzer adds: the rank, and the name of the file.
+const RANK: &str = "rank";
+const JOB: &str = "jobname";
 
 impl Filter {
     /// The filter of these settings.
@@ -50,6 +62,7 @@ impl Filter {
     pub(super) fn new(settings: &Settings) -> Result<Self, Error> {
         let pattern = |pattern: &super::settings::Pattern| {
             let path = match pattern.path.split_once('.') {
+                Some((object, RANK)) if ARGUMENTS.contains(&object) => Path::Rank,
                 Some((object, key)) if ARGUMENTS.contains(&object) && !key.is_empty() => {
                     Path::Argument(key.to_owned())
                 }
@@ -63,12 +76,24 @@ impl Filter {
                 .map_err(|_| unusable(&format!("`{}` is no regular expression", pattern.regex)))?;
             Ok((path, regex))
         };
+        let all = settings.left_out.iter().map(pattern).collect::<Result<Vec<_>, Error>>()?;
+        let is_file = |path: &Path| matches!(path, Path::Argument(key) if key == JOB);
+        let (of_files, patterns): (Vec<_>, Vec<_>) = all.into_iter().partition(|(path, _)| is_file(path));
         Ok(Self {
-            patterns: settings.left_out.iter().map(pattern).collect::<Result<_, Error>>()?,
+            patterns,
+            of_files: of_files.into_iter().map(|(_, regex)| regex).collect(),
+            drops_file: false,
+            is_flex: true,
             drops_globals: settings.globals == Globals::Dropped,
             open: FxHashMap::default(),
             allowed: None,
         })
+    }
+
+    /// Begins a file.
+    pub(super) fn begin(&mut self, name: &str, dialect: Dialect) {
+        self.drops_file = self.of_files.iter().any(|regex| regex.is_match(name.as_bytes()));
+        self.is_flex = dialect == Dialect::Flex;
     }
 
     /// Leaves out all other events, too. They are asked about in the order of the first pass.
@@ -82,14 +107,20 @@ impl Filter {
             return true;
         }
         let phase = met.phase();
-        if !matches!(phase, b"X" | b"B" | b"E") || (self.patterns.is_empty() && !self.drops_globals) {
+        if !matches!(phase, b"X" | b"B" | b"E") {
+            return false;
+        }
+        if self.drops_file {
+            return true;
+        }
+        if self.patterns.is_empty() && !self.drops_globals {
             return false;
         }
         if phase == b"E" {
             return self.take_open(met);
         }
         let found = (self.drops_globals && is_global(&met.name()))
-            || self.patterns.iter().any(|(path, regex)| path.is_found(met, regex));
+            || self.patterns.iter().any(|(path, regex)| path.is_found(met, regex, self.is_flex));
         if found && phase == b"B" && self.open.len() < MAX_OPEN {
             *self.open.entry(key(met)).or_default() += 1;
         }
@@ -111,12 +142,18 @@ impl Filter {
 }
 
 impl Path {
-    /// Whether the expression finds the value in this place.
-    fn is_found(&self, met: Met<'_>, regex: &Regex) -> bool {
+    /// Whether the expression finds the value in this place. Names of FLEX are in acelyzer's words.
+    fn is_found(&self, met: Met<'_>, regex: &Regex, is_flex: bool) -> bool {
         match self {
+            Self::Rank => is_flex && regex.is_match(met.pid()),
             Self::Event(key) => {
                 let value = match key.as_str() {
+                    "name" if is_flex => normalised(met.name()),
                     "name" => met.name(),
+                    "ts" => String::from_utf8_lossy(met.times()[0]),
+                    // The end of a begin is not known yet.
+                    "dur" => String::from_utf8_lossy(met.times()[1]),
+                    "id" => String::from_utf8_lossy(met.id()),
                     "ph" => String::from_utf8_lossy(met.phase()),
                     "cat" => Cow::Owned(String::from_utf8_lossy(&met.cat()).into_owned()),
                     "pid" => String::from_utf8_lossy(met.pid()),
@@ -141,6 +178,7 @@ impl Path {
         }
     }
 
+    /// Looks among the keys that Trace Event does not define.
     fn is_in_extras(met: Met<'_>, key: &str, regex: &Regex) -> bool {
         let mut is_found = false;
         met.each_extra(|of, value| {
@@ -148,4 +186,12 @@ impl Path {
         });
         is_found
     }
+}
+
+/// A name of FLEX in acelyzer's words.
+fn normalised(name: Cow<'_, str>) -> Cow<'_, str> {
+    if name.contains("RDMA") || name.contains("Receive") {
+        return Cow::Owned(name.replace("RDMA", "Rdma").replace("Receive", "Recv"));
+    }
+    name
 }

@@ -347,6 +347,7 @@ impl<'a> Import<'a> {
         let leaf = self.job.files.leaf(file);
         let name = leaf.candidate.name.rsplit('/').next().unwrap_or_default();
         taker.begin(name, part.dialect);
+        session.name(name);
         // Other files of the plan are counted as a whole.
         let is_first = file == self.job.plan.trace();
         let progress = &mut |done| {

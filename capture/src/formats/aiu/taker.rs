@@ -99,6 +99,7 @@ impl<'s, 't> Taker<'s, 't> {
     /// Begins a file.
     pub(super) fn begin(&mut self, name: &str, dialect: Dialect) {
         self.job = self.jobs.begin(name);
+        self.filter.begin(name, dialect);
         self.dialect = dialect;
     }
 

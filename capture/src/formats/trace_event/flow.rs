@@ -32,7 +32,37 @@ pub(super) fn take(
     let name = out.sink.name(if name.is_empty() { &cat } else { &name })?;
     let track = out.tracks.id(out.sink, track)?;
     out.sink.flow_point(FlowPoint { key, track, time_ps, phase, bind, name })?;
+    if out.keeps_points {
+        keep_point(out, seen, time_ps)?;
+    }
     keep_arguments(out, seen, time_ps)
+}
+
+/// Keeps a point as written. The store knows only the slices at the ends of an arrow.
+fn keep_point(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result<()> {
+    let (name, cat, event) = (seen.name(), seen.cat(), seen.event);
+    let [phase, id, pid, tid] = [event.ph, event.id, event.pid, event.tid].map(|of| seen.text(of));
+    let texts = [&phase, &name, &cat, &id, &pid, &tid].map(|text| Value::Text(text));
+    let [phase, name, cat, id, pid, tid] = texts;
+    let row = [Value::Int(time_ps), phase, name, cat, id, pid, tid];
+    let table = match &mut out.points {
+        Some(table) => table,
+        none => none.insert(define_points(out.sink)?),
+    };
+    table.row(out.sink, row)
+}
+
+fn define_points(sink: &mut dyn Sink) -> Result<SideTable<7>> {
+    let fields = [
+        FieldSpec::new("time_ps", Unit::Picoseconds, "", "When."),
+        FieldSpec::new("ph", Unit::None, "", "Phase: start, step or end."),
+        FieldSpec::new("name", Unit::None, "", "Name of the flow."),
+        FieldSpec::new("cat", Unit::None, "", "Categories of the flow."),
+        FieldSpec::new("id", Unit::None, "", "Id of the flow."),
+        FieldSpec::new("pid", Unit::None, "", "Process."),
+        FieldSpec::new("tid", Unit::None, "", "Thread."),
+    ];
+    SideTable::define(sink, ("flow_point", "Points of arrows as written."), fields)
 }
 
 /// Adds the flow point of an event with a `bind_id` to the event's own slice.

@@ -12,6 +12,7 @@ use nprof_engine::model::{RankInfo, Sink, WarningKind};
 
 use super::document::Document;
 use super::event::{Seen, bytes_of, text_of};
+use super::files::Files;
 use super::output::Output;
 use super::reader::Reader;
 use super::scan::Scan;
@@ -99,6 +100,16 @@ impl<'a> Met<'a> {
     /// The categories; empty if there are none.
     pub(in crate::formats) fn cat(self) -> Cow<'a, [u8]> {
         self.0.cat_bytes()
+    }
+
+    /// The id as written.
+    pub(in crate::formats) fn id(self) -> &'a [u8] {
+        self.0.event.id.of(self.0.bytes)
+    }
+
+    /// The time and the duration as written.
+    pub(in crate::formats) fn times(self) -> [&'a [u8]; 2] {
+        [self.0.event.ts, self.0.event.dur].map(|of| of.of(self.0.bytes))
     }
 
     /// The process id as written.
@@ -195,13 +206,21 @@ pub(in crate::formats) fn each_member(inside: &[u8], mut visit: impl FnMut(&[u8]
 /// Reads several files of one rank through a layer.
 pub(in crate::formats) struct Session<'s> {
     reader: Reader<'s>,
+    files: Files,
     exec: &'s dyn Exec,
 }
 
 impl<'s> Session<'s> {
     /// A session with this sink.
     pub(in crate::formats) fn new(context: Context<'s>, sink: &'s mut dyn Sink) -> Result<Self> {
-        Ok(Self { reader: Reader::new(context, sink)?, exec: context.exec() })
+        let mut reader = Reader::new(context, sink)?;
+        reader.out().keeps_points = true;
+        Ok(Self { reader, files: Files::default(), exec: context.exec() })
+    }
+
+    /// Names the next file.
+    pub(in crate::formats) fn name(&mut self, name: &str) {
+        self.files.name(name);
     }
 
     /// Reads a file through the layer.
@@ -211,8 +230,9 @@ impl<'s> Session<'s> {
         layer: &mut dyn Layer,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
-        let over = Layered { reader: &mut self.reader, layer };
-        Document::new(Scan::new(input, progress), over, self.exec).read()
+        let exec = self.exec;
+        let over = self.over(layer);
+        Document::new(Scan::new(input, progress), over, exec).read()
     }
 
     /// Reads a file in memory through the layer.
@@ -222,8 +242,15 @@ impl<'s> Session<'s> {
         layer: &mut dyn Layer,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
-        let over = Layered { reader: &mut self.reader, layer };
-        Document::new(Scan::over(bytes, progress), over, self.exec).read()
+        let exec = self.exec;
+        let over = self.over(layer);
+        Document::new(Scan::over(bytes, progress), over, exec).read()
+    }
+
+    /// The reader of the next file.
+    fn over<'l>(&'l mut self, layer: &'l mut dyn Layer) -> Layered<'l, 's> {
+        self.reader.out().file = self.files.begin();
+        Layered { reader: &mut self.reader, files: &mut self.files, layer }
     }
 
     /// Adds a time in picoseconds to all times of the files that follow.
@@ -239,13 +266,16 @@ impl<'s> Session<'s> {
     /// Emits the waiting events and the names of tracks. Returns the facts about the rank, which
     /// the sink does not have yet.
     pub(in crate::formats) fn close(mut self) -> Result<RankInfo> {
-        self.reader.close()
+        let info = self.reader.close()?;
+        self.files.write(self.reader.out().sink)?;
+        Ok(info)
     }
 }
 
 /// A reader below a layer.
 struct Layered<'l, 's> {
     reader: &'l mut Reader<'s>,
+    files: &'l mut Files,
     layer: &'l mut dyn Layer,
 }
 
@@ -259,6 +289,7 @@ impl<'s> Events<'s> for Layered<'_, 's> {
     }
 
     fn metadata(&mut self, key: &str, value: (Raw, &[u8]), offset: u64) -> Result<()> {
+        self.files.key(key);
         self.reader.metadata(key, value, offset)
     }
 
@@ -267,7 +298,11 @@ impl<'s> Events<'s> for Layered<'_, 's> {
     }
 
     fn event(&mut self, seen: Seen<'_>) -> Result<()> {
-        match self.layer.event(&mut Below(self.reader), Met(seen))? {
+        let met = Met(seen);
+        if matches!(met.phase(), b"X" | b"B") {
+            self.files.thread(met.tid(), || Below(self.reader).known_time(met));
+        }
+        match self.layer.event(&mut Below(self.reader), met)? {
             Taken::ByLayer => {
                 self.reader.count_event();
                 Ok(())

@@ -31,6 +31,7 @@ mod document;
 mod duration;
 mod event;
 mod field;
+mod files;
 mod flow;
 mod json;
 mod kineto;

@@ -76,6 +76,12 @@ pub(super) struct Output<'s> {
     unread: SideTable<3>,
     /// Other contents of flow events. The table is defined with the first such event.
     pub(super) flow_events: Option<SideTable<4>>,
+    /// Whether points of arrows are kept as written, too.
+    pub(super) keeps_points: bool,
+    /// Points of arrows as written. The table is defined with the first one.
+    pub(super) points: Option<SideTable<7>>,
+    /// Number of the file that is read, from 0.
+    pub(super) file: usize,
     row: Row,
     room: Room,
     /// Further arguments of the next event: JSON without the brackets.
@@ -90,6 +96,9 @@ fn own(event: &Event) -> [Raw; OWN_KEYS.len()] {
     let Event { cat, id, id2, scope, bind_id, flow_in, flow_out, bp, .. } = *event;
     [cat, id, id2, scope, bind_id, flow_in, flow_out, bp]
 }
+
+/// Field with the number of the file that a slice comes from.
+const FILE_NUMBER: &str = "file_number";
 
 /// Most bytes of an unreadable event that are kept.
 const MAX_UNREAD_LEN: usize = 64 << 10;
@@ -128,6 +137,9 @@ impl<'s> Output<'s> {
             side_fields: SideFields::default(),
             unread,
             flow_events: None,
+            keeps_points: false,
+            points: None,
+            file: 0,
             row: Row::default(),
             room: Room::new(),
             more: Vec::new(),
@@ -208,9 +220,14 @@ impl<'s> Output<'s> {
         self.more.clear();
     }
 
-    /// Adds all parts of an event besides its name, place and time. The row is empty before.
+    /// Adds all parts of an event besides its name, place and time, and for slices the number of
+    /// the file, unless it is the first one. The row is empty before.
     pub(super) fn add_event(&mut self, of: Of, seen: Seen<'_>) -> Result<()> {
         self.add_parts(of, seen)?;
+        if self.file > 0 && of == Of::Slices {
+            let number = self.file.to_string();
+            self.add_text(of, FILE_NUMBER, &number)?;
+        }
         if self.more.is_empty() {
             return Ok(());
         }

@@ -3,6 +3,7 @@
 mod absent;
 mod values;
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use self::values::{CounterArg, Frequencies, OverlapArg, UnitArg, limit, patterns
 use super::progress::watched;
 use super::{StorePlace, lost_input, size, warn};
 use crate::aiu::align::Alignment;
-use crate::aiu::form::{Form, Names, Preps, Series, StepForm, Threads};
+use crate::aiu::form::{Form, Forms, Names, Preps, Series, StepForm, Threads};
 use crate::aiu::lanes::Overlap;
 use crate::aiu::profile::{Stages, Switch};
 use crate::aiu::{self, Kind, Met, Report, ReportForm, Request, Written, told};
@@ -93,6 +94,9 @@ pub(super) struct AiuArgs {
     /// Keep numbers in names
     #[arg(long = "keep_names")]
     keep_names: bool,
+    /// Write names as acelyzer damages them: `max_poold`, and `[B]` for the size of a transfer
+    #[arg(long)]
+    compat: bool,
     /// Leave out slices with a value that a pattern finds: `path:regex,…`, such as
     /// `args.Type:^SingleCast$`
     #[arg(long = "event_filter", value_name = "PATTERNS", default_value = "")]
@@ -103,10 +107,10 @@ pub(super) struct AiuArgs {
     /// Form of the output
     #[arg(short = 'f', long, default_value = "json")]
     format: FormatArg,
-    /// Write files for TensorBoard, and keep names
+    /// Write files for TensorBoard; without -P, the stages are those of torch_minimal.json
     #[arg(long, conflicts_with = "disable_tb")]
     tb: bool,
-    /// Write no file for TensorBoard
+    /// Write no file for TensorBoard, and keep names
     #[arg(long = "disable_tb")]
     disable_tb: bool,
     /// Write no trace
@@ -156,8 +160,13 @@ impl AiuArgs {
         if self.format == FormatArg::Text && !self.verify {
             bail!("-f text is for reports; add -V, or leave it out");
         }
+        let is_power = |arg: &&CounterArg| matches!(arg, CounterArg::PowerTs3 | CounterArg::PowerTs4);
+        if self.counter.iter().flatten().filter(is_power).collect::<BTreeSet<_>>().len() > 1 {
+            bail!("power_ts3 and power_ts4 exclude each other; choose one of them with -C");
+        }
         let stages = match &self.profile {
             Some(path) => stages(path).map_err(anyhow::Error::msg)?,
+            None if self.tb => Stages::torch_minimal(),
             None => Stages::default(),
         };
         let settings = self.settings(&stages)?;
@@ -216,6 +225,7 @@ impl AiuArgs {
                     }
                 });
             }
+            lines.extend(told::frequencies(of, self.freq.map(|of| of.soc_mhz))?);
             if stages.has(Switch::Iterations) {
                 lines.extend(told::iterations(of)?);
             }
@@ -237,6 +247,12 @@ impl AiuArgs {
             (is_table && self.flow, "--flow", "-f pddf", "a table has slices only"),
             (self.verify && self.power_stats, "--power-stats", "-V", "only a report is written"),
             (self.verify && self.build_coll_event, "-R", "-V", "only a report is written"),
+            (
+                self.verify && self.freq.is_some(),
+                "--freq",
+                "-V",
+                "times of the host are checked, which it does not change",
+            ),
         ];
         let given = given.iter().filter(|(is_given, ..)| *is_given);
         given.map(|(_, option, with, why)| format!("{option} has no effect with {with}: {why}")).collect()
@@ -244,15 +260,16 @@ impl AiuArgs {
 
     fn settings(&self, stages: &Stages) -> anyhow::Result<Settings> {
         let default = Settings::default();
-        let filter = if stages.has(Switch::Filter) { self.event_filter.as_str() } else { "" };
+        // A wrong frequency must not make slices overlap that did not.
+        let is_by_host = self.verify || !stages.has(Switch::DeviceTime);
         let drops_globals = self.drop_globals && stages.has(Switch::Globals);
         let settings = Settings {
-            soc_mhz: self.freq.map(|of| of.soc_mhz),
+            soc_mhz: self.freq.map(|of| of.soc_mhz).filter(|_| !self.verify),
             core_mhz: self.freq.and_then(|of| of.core_mhz).unwrap_or(default.core_mhz),
             outside: if self.flex_ts_fix { Outside::Shifted } else { Outside::Kept },
-            left_out: patterns(filter).map_err(anyhow::Error::msg)?,
+            left_out: patterns(&self.event_filter).map_err(anyhow::Error::msg)?,
             globals: if drops_globals { Globals::Dropped } else { Globals::Kept },
-            durations: if stages.has(Switch::DeviceTime) { Durations::Device } else { Durations::Host },
+            durations: if is_by_host { Durations::Host } else { Durations::Device },
             limit: self.event_limit.clone().unwrap_or_default(),
         };
         settings.check()?;
@@ -279,7 +296,7 @@ impl AiuArgs {
             (false, true) => OUTPUT_WITHOUT_TENSORBOARD,
             (false, false) => OUTPUT,
         };
-        let keeps_names = self.keep_names || self.tb || !stages.has(Switch::Names);
+        let keeps_names = self.keep_names || self.disable_tb || !stages.has(Switch::Names);
         let counters = self.counters(stages);
         // Preparations become a counter, or stay.
         let keeps_preps = self.keep_prep || !counters.contains(&Series::PrepQueue);
@@ -300,7 +317,11 @@ impl AiuArgs {
                 has_utilization: stages.has(Switch::Utilization),
                 steps: if sums_up { StepForm::Summed } else { StepForm::Each },
                 threads: if stages.has(Switch::Threads) { Threads::Numbered } else { Threads::Kept },
-                phases: self.filter.clone(),
+                forms: if self.compat { Forms::Acelyzer } else { Forms::Own },
+                has_shifts: self.flex_ts_fix,
+                is_part: !self.event_filter.is_empty() || self.event_limit.is_some(),
+                core_mhz: self.freq.and_then(|of| of.core_mhz).unwrap_or(Settings::default().core_mhz),
+                phases: if stages.has(Switch::Filter) { self.filter.clone() } else { String::new() },
                 time_unit: self.time_unit.into(),
             },
             trace: (!self.disable_file).then_some(kind),

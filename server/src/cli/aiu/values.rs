@@ -38,7 +38,7 @@ impl From<OverlapArg> for Overlap {
 }
 
 /// A value of `--counter`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(super) enum CounterArg {
     /// Watts by the time of the host
