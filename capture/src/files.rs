@@ -151,6 +151,7 @@ mod tests {
     use crate::archive::fixture::{gzip, zip, zstd};
     use crate::archive::open;
     use crate::formats::ntff::fixture::varied;
+    use crate::formats::perfetto;
     use crate::inputs::{Candidate, plan};
 
     const TRACE: &[u8] = br#"[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":2,"name":"a"}]"#;
@@ -172,7 +173,7 @@ mod tests {
     fn every_format_reads_packed_what_it_reads_plain() {
         let tables: &[u8] =
             br#"{"instruction":[{"timestamp":10,"duration":5,"label":"Tensor","opcode":"X"}]}"#;
-        for trace in [TRACE, tables, &varied().bytes()] {
+        for trace in [TRACE, tables, &varied().bytes(), &perfetto::fixture::varied()] {
             let plain = read(trace.to_vec()).unwrap();
             assert!(plain.0 > 0);
             for packed in [gzip(trace), zstd(trace), zip(&[("t", trace)]), zip(&[("t.gz", &gzip(trace))])] {

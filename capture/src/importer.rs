@@ -8,7 +8,7 @@ use std::fmt;
 use crate::files::{Fault, Job};
 #[cfg(feature = "read")]
 use crate::formats::{
-    aiu, neuron_json, ntff,
+    aiu, neuron_json, ntff, perfetto,
     trace_event::{self, Beginning},
 };
 use crate::probe::{self, Confidence};
@@ -102,7 +102,7 @@ pub trait Sinks {
 
 /// All formats. If two are equally sure of a file, the first gets it. In a directory with several
 /// formats, only the first one is read.
-pub static TABLE: [Importer; 4] = [
+pub static TABLE: [Importer; 5] = [
     Importer {
         name: "ntff",
         title: "NTFF",
@@ -196,6 +196,24 @@ pub static TABLE: [Importer; 4] = [
         beginning: Some(Beginning::of),
         #[cfg(feature = "read")]
         read: trace_event::import,
+    },
+    Importer {
+        name: "perfetto",
+        title: "Perfetto trace",
+        takes: &[Takes {
+            role: Role::Trace,
+            title: "Perfetto trace",
+            extensions: &["pftrace", "perfetto-trace"],
+            probe: probe::perfetto::probe,
+            number: Number::One,
+        }],
+        session_prefix: None,
+        belonging: Belonging::Numbered,
+        stated_rank: None,
+        #[cfg(feature = "read")]
+        beginning: Some(perfetto::beginning),
+        #[cfg(feature = "read")]
+        read: perfetto::import,
     },
 ];
 

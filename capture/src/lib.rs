@@ -19,3 +19,4 @@ pub mod importer;
 pub mod inputs;
 mod json;
 pub mod probe;
+mod protobuf;

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nprof_capture::archive::{FileBytes, InMemory, open};
 use nprof_capture::files::{Job, MemoryFiles, OneRank};
-use nprof_capture::formats::{neuron_json, trace_event};
+use nprof_capture::formats::{neuron_json, perfetto, trace_event};
 use nprof_capture::inputs::{Candidate, plan};
 use nprof_engine::base::Interval;
 use nprof_engine::ingest::{BuildOptions, Builder};
@@ -63,18 +63,23 @@ struct Cost {
 }
 
 /// Ingests a trace into memory.
-fn ingested(text: &str) -> (Segment<Vec<u8>>, Cost) {
+fn ingested(mut bytes: &[u8]) -> (Segment<Vec<u8>>, Cost) {
     let (scratch, mut file) = (MemoryScratch::default(), Vec::new());
     let (allocated, in_use) = (ALLOCATED.load(Relaxed), IN_USE.load(Relaxed));
     PEAK.store(in_use, Relaxed);
     let mut builder = Builder::new(&scratch, &mut file, BuildOptions::default()).unwrap();
-    if text.contains("\"TS1\"") {
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && text.contains("\"TS1\"")
+    {
         read_aiu(text, &mut builder, Space::new(&scratch));
-    } else if text.starts_with("{\"summary\"") {
-        neuron_json::read(&mut text.as_bytes(), &mut builder, &mut |_| {}).unwrap();
+    } else if bytes.starts_with(b"{\"summary\"") {
+        neuron_json::read(&mut bytes, &mut builder, &mut |_| {}).unwrap();
+    } else if bytes.starts_with(b"\n") {
+        let space = Space { sort_bytes: 1 << 20, ..Space::new(&scratch) };
+        perfetto::read(&mut bytes, space, None, &mut builder, &mut |_| {}).unwrap();
     } else {
         let context = trace_event::Context { space: Some(Space::new(&scratch)), origin: None };
-        trace_event::read(&mut text.as_bytes(), context, &mut builder, &mut |_| {}).unwrap();
+        trace_event::read(&mut bytes, context, &mut builder, &mut |_| {}).unwrap();
     }
     builder.finish().unwrap();
     let cost = Cost { allocated: ALLOCATED.load(Relaxed) - allocated, peak: PEAK.load(Relaxed) - in_use };
@@ -213,20 +218,109 @@ const SHAPES: [Shape; 27] = [
     }),
 ];
 
+/// Appends a varint.
+fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value.to_le_bytes()[0] | 0x80);
+        value >>= 7;
+    }
+    out.push(value.to_le_bytes()[0]);
+}
+
+/// A message of numbers and of texts or messages, by field.
+fn message(numbers: &[(u64, u64)], parts: &[(u64, &[u8])]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for &(field, number) in numbers {
+        put_varint(&mut out, field << 3);
+        put_varint(&mut out, number);
+    }
+    for &(field, bytes) in parts {
+        put_varint(&mut out, field << 3 | 2);
+        put_varint(&mut out, bytes.len() as u64);
+        out.extend_from_slice(bytes);
+    }
+    out
+}
+
+/// A Perfetto trace of packets, each with a sequence, a time, and a message under a field.
+fn packets(count: u64, of: impl Fn(u64) -> (u64, u64, u64, Vec<u8>)) -> Vec<u8> {
+    let mut out = Vec::new();
+    for at in 0..count {
+        let (sequence, ns, field, bytes) = of(at);
+        let packet = message(&[(8, ns), (10, sequence)], &[(field, &bytes)]);
+        out.extend(message(&[], &[(1, &packet)]));
+    }
+    out
+}
+
+/// An event of a type on a track, with a name.
+fn track_event(kind: u64, track: u64, name: &str) -> Vec<u8> {
+    message(&[(9, kind), (11, track)], &[(23, name.as_bytes())])
+}
+
+const EVENT: u64 = 11;
+
+/// Perfetto traces.
+const PACKETS: [(&str, fn(u64) -> Vec<u8>); 12] = [
+    ("packets of open slices", |count| packets(count, |at| (1, at, EVENT, track_event(1, 1, "a")))),
+    ("packets of ends", |count| packets(count, |at| (1, at, EVENT, track_event(2, 1, "a")))),
+    ("packets of nested slices", |count| {
+        packets(2 * count, |at| (1, at, EVENT, track_event(1 + at / count, 1, "")))
+    }),
+    ("packets of other names", |count| {
+        packets(2 * count, |at| (1, at, EVENT, track_event(1 + at / count, 1, &format!("n{}", at % count))))
+    }),
+    ("packets of tracks", |count| packets(count, |at| (1, at, EVENT, track_event(3, at, "a")))),
+    ("packets of descriptors", |count| {
+        packets(2 * count, |at| match at < count {
+            true => (1, at, 60, message(&[(1, at + 1), (5, at)], &[(2, b"t")])),
+            false => (1, at, EVENT, track_event(3, at - count, "a")),
+        })
+    }),
+    ("packets of sequences", |count| packets(count, |at| (at, at, EVENT, track_event(3, 1, "a")))),
+    ("packets of counters", |count| {
+        packets(count, |at| (1, at, EVENT, message(&[(9, 4), (11, at), (30, at)], &[])))
+    }),
+    ("packets of names", |count| packets(count, |at| (1, at, EVENT, track_event(3, 1, &format!("n{at}"))))),
+    ("packets of keys", |count| {
+        packets(count, |at| {
+            let annotation = message(&[(4, at)], &[(10, format!("k{at}").as_bytes())]);
+            (1, at, EVENT, message(&[(9, 3), (11, 1)], &[(4, &annotation)]))
+        })
+    }),
+    ("packets of clocks", |count| {
+        packets(2 * count, |at| match at % 2 {
+            0 => {
+                let [own, boot] = [(64, at), (6, at)].map(|(id, ns)| message(&[(1, id), (2, ns)], &[]));
+                (at / 2, at, 6, message(&[], &[(1, &own), (1, &boot)]))
+            }
+            _ => {
+                let event = track_event(3, 1, "a");
+                (at / 2, at, EVENT, event)
+            }
+        })
+    }),
+    ("packets of flows", |count| {
+        packets(count, |at| (1, at, EVENT, message(&[(9, 3), (11, 1), (36, at / 3)], &[])))
+    }),
+];
+
 #[test]
 fn allocations_grow_with_the_input_and_not_with_its_square() {
     let _one = alone();
-    let grows = |(name, shape): Shape| {
-        let [one, four] = [2_000, 8_000].map(|count| ingested(&shape(count)).1);
+    let grows = |name: &str, of: &dyn Fn(u64) -> Vec<u8>| {
+        let [one, four] = [2_000, 8_000].map(|count| ingested(&of(count)).1);
         (four.allocated >= 5 * one.allocated).then(|| format!("{name}: {one:?} became {four:?}"))
     };
-    let grown: Vec<String> = SHAPES.into_iter().filter_map(grows).collect();
+    let texts = SHAPES.into_iter().filter_map(|(name, of)| grows(name, &|count| of(count).into_bytes()));
+    let packets = PACKETS.into_iter().filter_map(|(name, of)| grows(name, &of));
+    let grown: Vec<String> = texts.chain(packets).collect();
     assert_eq!(grown, [""; 0]);
 }
 
 /// Bytes at the peak for each further item between two sizes.
 fn peak_of_each(shape: fn(u64) -> String, [few, many]: [u64; 2]) -> u64 {
-    let of = |count: u64| ingested(&shape(count)).1.peak;
+    let of = |count: u64| ingested(shape(count).as_bytes()).1.peak;
     of(many).saturating_sub(of(few)) / (many - few)
 }
 
@@ -244,7 +338,8 @@ fn lanes_and_threads_take_little_memory_each() {
 fn tracks_that_are_written_early_are_whole() {
     let _one = alone();
     const COUNT: u64 = 36_000;
-    let (segment, _) = ingested(&trace(COUNT, |at| slice(at, at, 7, &format!(r#","args":{{"at":{at}}}"#))));
+    let (segment, _) =
+        ingested(trace(COUNT, |at| slice(at, at, 7, &format!(r#","args":{{"at":{at}}}"#))).as_bytes());
     let tracks = &segment.footer().tracks;
     let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
     let mut rows = Vec::new();

@@ -12,7 +12,7 @@ use nprof_capture::archive::fixture::{gzip, tar, zip, zstd};
 use nprof_capture::device::simulated::{self, Settings};
 use nprof_capture::formats::neff::{Neff, fixture as neff};
 use nprof_capture::formats::ntff::fixture::{self as ntff, BEGIN, EVENT, INSTRUCTION, Trace, word};
-use nprof_capture::formats::trace_event;
+use nprof_capture::formats::{perfetto, trace_event};
 use nprof_engine::codec;
 use nprof_engine::exec::Work;
 use nprof_engine::fixture::Recorder;
@@ -67,6 +67,7 @@ fn main() -> Result<()> {
     }
     write(&directory, "ntff", &traces)?;
     write(&directory, "neff", &programs)?;
+    write(&directory, "perfetto", &[perfetto::fixture::varied()])?;
     write(&directory, "inputs", &inputs(&traces[0]))?;
     let segments = [simulated_segment(60)?, event_segment()?, simulated_segment(LARGE_EVENTS)?];
     write(&directory, "segment", &segment_inputs(&segments))?;

@@ -10,6 +10,7 @@ pub mod error;
 pub mod neff;
 pub mod neuron_json;
 pub mod ntff;
+pub mod perfetto;
 mod room;
 pub mod trace_event;
 

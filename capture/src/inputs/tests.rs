@@ -6,6 +6,7 @@ use super::*;
 use crate::formats::Error;
 use crate::formats::neff::fixture as neff;
 use crate::formats::ntff::fixture as ntff;
+use crate::formats::perfetto::fixture as perfetto;
 use crate::probe::Confidence;
 
 #[test]
@@ -55,6 +56,8 @@ fn samples() -> Vec<(&'static str, Role, Vec<u8>)> {
         trace("trace_event", br#"{"traceEvents":[], "summary": [{}]}"#),
         trace("trace_event", br#"{"metadata": {"instruction": 1}, "traceEvents": ["#),
         trace("trace_event", br#"{"ph":"X"}"#),
+        trace("perfetto", &perfetto::varied()),
+        trace("perfetto", b"\x0a\x10\x12\x05\x0a\x03\x08\x01\x10"),
     ]
 }
 
@@ -111,7 +114,6 @@ fn everything_else_says_what_it_seems_to_be() {
     check_refused(b"\x0a\x03abc", "Perfetto");
     check_refused(b"\x0a\x80\x02\x08\x01\x12\x09/host:CPU\x1a", "XPlane");
     check_refused(b"\x0a\x10\x12\x0d/device:TPU:0\x1a", "XPlane");
-    check_refused(b"\x0a\x10\x12\x05\x0a\x03\x08\x01\x10", "Perfetto");
     check_refused(b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "Perfetto");
     check_refused(b"\x04\x22\x4d\x18", "lz4");
     check_refused(b"SQLite format 3\0", "SQLite");

@@ -59,7 +59,7 @@ static KNOWN: [Known; 20] = [
         what: "this is an XPlane profile (.xplane.pb)",
         hint: "export its trace as Trace Event JSON first",
     },
-    known(b"\n", "this is probably a Perfetto protobuf trace", "export it as Trace Event JSON first"),
+    known(b"\n", "this begins like a Perfetto trace and is none", "capture the trace again"),
     Known {
         mark: Mark::Is(|head| matches!(head, [1..=31, ..])),
         what: "NTFF version {first byte} is not supported",
@@ -70,7 +70,8 @@ static KNOWN: [Known; 20] = [
     known(
         b"",
         "this is not a trace that nprof can read",
-        "nprof reads NTFF, NEFF, neuron-profile JSON, AIU traces and Trace Event JSON, compressed or not",
+        "nprof reads NTFF, NEFF, neuron-profile JSON, AIU traces, Trace Event JSON and Perfetto traces, \
+         compressed or not",
     ),
 ];
 

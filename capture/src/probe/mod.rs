@@ -9,6 +9,7 @@ pub mod json;
 pub mod known;
 pub mod neff;
 pub mod ntff;
+pub mod perfetto;
 mod protobuf;
 
 /// Number of first (unpacked) bytes that a probe wants. Fewer are enough if the file has no more.

@@ -19,8 +19,8 @@ pub enum IngestError {
     NoInput,
     /// The directory contains no trace.
     #[error(
-        "{}: no trace in this directory; expected NTFF, neuron-profile JSON or Trace Event JSON, \
-         compressed or not",
+        "{}: no trace in this directory; expected NTFF, neuron-profile JSON, Trace Event JSON or a \
+         Perfetto trace, compressed or not",
         path.display()
     )]
     EmptyDirectory {
@@ -29,8 +29,8 @@ pub enum IngestError {
     },
     /// The archive contains no trace.
     #[error(
-        "{}: no trace in this archive; expected NTFF, neuron-profile JSON or Trace Event JSON, compressed \
-         or not",
+        "{}: no trace in this archive; expected NTFF, neuron-profile JSON, Trace Event JSON or a \
+         Perfetto trace, compressed or not",
         path.display()
     )]
     EmptyArchive {

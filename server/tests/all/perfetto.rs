@@ -225,3 +225,78 @@ fn several_ranks_are_one_trace() {
     }
     assert!(fail(&store, &["export", "demo", "--format", "nonsense"], 2).contains("perfetto"));
 }
+
+/// What a trace has in common with the same trace read again. Numbers of tracks and arrows differ,
+/// lanes of a track can differ, and exact times count from another zero.
+fn contents(seen: Seen) -> [Vec<String>; 5] {
+    let Seen { slices, instants, samples, arguments, arrows, .. } = seen;
+    let slice = |(path, name, start, end, _): &(String, String, u64, u64, usize)| {
+        format!("{path}: {name} {start} {end}")
+    };
+    let argument = |of: &str, (name, value): &(String, String)| match value.parse::<i64>() {
+        Ok(ps) if name == "start_ps" => format!("{of} {name} {}", ps.rem_euclid(1_000)),
+        _ => format!("{of} {name} {value}"),
+    };
+    let arguments = arguments.iter().flat_map(|(of, all)| all.iter().map(|one| argument(of, one)));
+    let mut contents = [
+        slices.iter().map(slice).collect::<Vec<_>>(),
+        instants.into_iter().map(|instant| format!("{instant:?}")).collect(),
+        samples.into_iter().map(|sample| format!("{sample:?}")).collect(),
+        arguments.collect(),
+        arrows.into_values().map(|ends| format!("{ends:?}")).collect(),
+    ];
+    contents.iter_mut().for_each(|of| of.sort());
+    contents
+}
+
+/// Ingests a file, exports it as a Perfetto trace, ingests that and exports it again.
+#[track_caller]
+fn check_read_again(file: Option<&str>) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = dir.path().join("store");
+    match file {
+        Some(text) => {
+            let trace = dir.path().join("trace.json");
+            fs::write(&trace, text).unwrap();
+            succeed(&store, &["ingest", trace.to_str().unwrap(), "--db-bucket", "first"]);
+        }
+        None => {
+            succeed(&store, &["demo", "--ingest-only", "--events", "3000", "--db-bucket", "first"]);
+        }
+    }
+    let [first, second] = ["first", "second"].map(|name| dir.path().join(format!("{name}.pftrace")));
+    let export = |name: &str, out: &std::path::Path| {
+        let out = out.to_str().unwrap();
+        succeed(&store, &["export", name, "--format", "perfetto", "--show-perfetto-flows", "-o", out]);
+        contents(seen(&fs::read(out).unwrap()))
+    };
+    let expected = export("first", &first);
+    succeed(&store, &["ingest", first.to_str().unwrap(), "--db-bucket", "second"]);
+    let found = export("second", &second);
+    for (expected, found) in expected.iter().zip(&found) {
+        let differs = expected.iter().zip(found).find(|(expected, found)| expected != found);
+        assert_eq!((differs, found.len()), (None, expected.len()));
+    }
+}
+
+/// The reader of Perfetto traces is the inverse of this export: names, times to the picosecond,
+/// tracks, arguments, arrows and samples come back.
+#[test]
+fn an_exported_trace_is_the_same_when_it_is_read_again() {
+    check_read_again(Some(TRACE));
+    check_read_again(Some(
+        r#"[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"a","cat":"x,y"},
+        {"ph":"X","pid":1,"tid":1,"ts":5,"dur":10.000001,"name":"b","args":{"ph":"p","n":-3,"z":null}},
+        {"ph":"X","pid":1,"tid":1,"ts":6.000017,"dur":1,"name":"c","args":{"mine":"start_ps"}},
+        {"ph":"X","pid":1,"tid":1,"ts":10,"dur":0.0005,"name":"d","args":{"deep":{"a":[1,{"b":"c"}]}}},
+        {"ph":"i","pid":1,"tid":1,"ts":11.0001,"s":"t","name":""},
+        {"ph":"B","pid":1,"tid":2,"ts":1,"name":"open"},
+        {"ph":"b","cat":"c","id":1,"pid":1,"ts":1,"name":"w"},{"ph":"e","cat":"c","id":1,"pid":1,"ts":5,"name":"w"},
+        {"ph":"b","cat":"c","id":2,"pid":1,"ts":2,"name":"w"},{"ph":"e","cat":"c","id":2,"pid":1,"ts":7,"name":"w"},
+        {"ph":"C","pid":1,"ts":3,"name":"load","args":{"a":0.25,"b":7}}]"#,
+    ));
+    check_read_again(Some(
+        r#"[{"ph":"X","pid":1,"tid":1,"ts":1712195495520833.313,"dur":2.5,"name":"wall clock"}]"#,
+    ));
+    check_read_again(None);
+}

@@ -9,7 +9,7 @@ const TEXT_COPIES: usize = 6;
 
 /// Counts the memory of processes and tracks, and refuses those that are too many.
 #[derive(Debug)]
-pub(super) struct Allowance {
+pub(in crate::formats) struct Allowance {
     left_bytes: usize,
     refused: u64,
 }
@@ -22,13 +22,13 @@ impl Default for Allowance {
 
 impl Allowance {
     /// Number of events whose process or track was refused.
-    pub(super) fn refused(&self) -> u64 {
+    pub(in crate::formats) fn refused(&self) -> u64 {
         self.refused
     }
 
     /// Takes the memory of a process or a track with texts of this many bytes. `false` if there is
     /// not enough.
-    pub(super) fn takes(&mut self, text_bytes: usize) -> bool {
+    pub(in crate::formats) fn takes(&mut self, text_bytes: usize) -> bool {
         let left = self.left_bytes.checked_sub(TRACK_BYTES.saturating_add(TEXT_COPIES * text_bytes));
         self.refused += u64::from(left.is_none());
         self.left_bytes = left.unwrap_or(self.left_bytes);
@@ -36,7 +36,7 @@ impl Allowance {
     }
 
     /// Puts a name in the place of another one. `false` if there is not enough memory.
-    pub(super) fn renames(&mut self, place: &mut String, name: &str) -> bool {
+    pub(in crate::formats) fn renames(&mut self, place: &mut String, name: &str) -> bool {
         let left = (self.left_bytes + TEXT_COPIES * place.len()).checked_sub(TEXT_COPIES * name.len());
         if let Some(left) = left {
             self.left_bytes = left;

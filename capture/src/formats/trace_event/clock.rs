@@ -6,7 +6,8 @@ use super::tokens::{Kind, Raw};
 
 /// Times in this range of picoseconds since 1970 (the years 2001 to 2128) count as wall clock. No
 /// machine is up that long.
-const EPOCH_PS: std::ops::Range<i128> = 1_000_000_000_000_000_000_000..5_000_000_000_000_000_000_000;
+pub(in crate::formats) const EPOCH_PS: std::ops::Range<i128> =
+    1_000_000_000_000_000_000_000..5_000_000_000_000_000_000_000;
 
 /// Reason why an event has no time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -46,7 +46,7 @@ impl Compacted {
 /// Appends the value as compact JSON: no white space, no comments, no extra commas. Values that
 /// JSON cannot express (NaN, foreign words) become strings. `Err` if the brackets hold something
 /// else than keys and values; `out` is unchanged then.
-pub(super) fn compact(bytes: &[u8], out: &mut String) -> Result<(), Stop> {
+pub(in crate::formats) fn compact(bytes: &[u8], out: &mut String) -> Result<(), Stop> {
     let before = out.len();
     if plain(bytes, out) {
         return Ok(());

@@ -14,7 +14,7 @@ use super::tokens::Kind;
 
 /// Side that a slice runs on, by its category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Side {
+pub(in crate::formats) enum Side {
     /// A call of the runtime or the driver.
     Host,
     /// Work of a device.
@@ -22,7 +22,7 @@ pub(super) enum Side {
 }
 
 /// The side of a category, if its slices launch work or are launched.
-pub(super) fn side(cat: &[u8]) -> Option<Side> {
+pub(in crate::formats) fn side(cat: &[u8]) -> Option<Side> {
     match cat {
         b"kernel" | b"gpu_memcpy" | b"gpu_memset" | b"concurrent_kernel" | b"Kernel" | b"Memcpy"
         | b"Memset" | b"mtia_ccp_events" => Some(Side::Device),

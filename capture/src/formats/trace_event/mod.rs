@@ -23,9 +23,9 @@
 //!   thread of each track), `stack_frame`, `sample`, `flow_event`, `unread_event`.
 
 mod ahead;
-mod allowance;
+pub(super) mod allowance;
 mod asynchronous;
-mod clock;
+pub(super) mod clock;
 mod counter;
 mod document;
 mod duration;
@@ -33,15 +33,15 @@ mod event;
 mod field;
 mod files;
 mod flow;
-mod json;
-mod kineto;
+pub(super) mod json;
+pub(super) mod kineto;
 pub(super) mod layer;
 mod memory;
 mod metadata;
 mod naming;
 mod number;
 mod open;
-mod origin;
+pub(super) mod origin;
 mod output;
 mod reader;
 mod recovery;

@@ -20,7 +20,7 @@ const MAX_STRAY_PS: i128 = 3_600 * 1_000_000_000_000;
 pub const MAX_APART_PS: i128 = 1 << 61;
 
 /// Most timestamps of a head that are read.
-const MAX_TIMESTAMPS: usize = 10_000;
+pub(in crate::formats) const MAX_TIMESTAMPS: usize = 10_000;
 
 const PS_PER_NS: i128 = 1_000;
 
@@ -46,12 +46,16 @@ impl Beginning {
             .filter(|&ps| ps != 0)
             .take(MAX_TIMESTAMPS)
             .collect();
-        let middle = times.len().checked_sub(1)? / 2;
-        let (_, &mut median, _) = times.select_nth_unstable(middle);
-        let near = times.into_iter().filter(|ps| ps.abs_diff(median) <= MAX_STRAY_PS.unsigned_abs());
-        let first_ps = near.min()?;
+        let first_ps = earliest(&mut times)?;
         let base = values(head, b"\"baseTimeNanoseconds\"").next();
         let base_ns = base.and_then(|(value, bytes)| str::from_utf8(value.of(bytes)).ok()?.parse().ok());
+        Some(Self { first_ps, base_ns })
+    }
+
+    /// The beginning of a trace with these first times, in picoseconds, and this wall clock at the
+    /// own clock's zero. `None` if there are no times.
+    pub(in crate::formats) fn of_times(mut times: Vec<i128>, base_ns: Option<i64>) -> Option<Self> {
+        let first_ps = earliest(&mut times)?;
         Some(Self { first_ps, base_ns })
     }
 
@@ -59,6 +63,14 @@ impl Beginning {
     pub(in crate::formats) fn first_ps(&self) -> i128 {
         self.first_ps
     }
+}
+
+/// The earliest time near the median.
+fn earliest(times: &mut [i128]) -> Option<i128> {
+    let middle = times.len().checked_sub(1)? / 2;
+    let (_, &mut median, _) = times.select_nth_unstable(middle);
+    let near = times.iter().copied().filter(|ps| ps.abs_diff(median) <= MAX_STRAY_PS.unsigned_abs());
+    near.min()
 }
 
 /// Values after each occurrence of a key, with the bytes that each is a span of.
@@ -90,7 +102,7 @@ pub struct Origin {
 
 impl Origin {
     /// The origin of a trace that is alone, from its first time.
-    pub(super) fn of_first(ps: i128) -> Self {
+    pub(in crate::formats) fn of_first(ps: i128) -> Self {
         let near_zero = ps.unsigned_abs() <= NEAR_ZERO_PS.unsigned_abs();
         let ps = if near_zero { 0 } else { ps.div_euclid(PS_PER_NS) * PS_PER_NS };
         Self { ps, sharing: Sharing::Shared }

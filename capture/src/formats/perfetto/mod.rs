@@ -1,0 +1,81 @@
+//! Perfetto traces: lists of protobuf packets, as Chrome, Android, the Perfetto SDK and nprof's own
+//! export write them.
+//!
+//! The format is described by the files under `protos/perfetto/trace` of the Perfetto project. No
+//! message is decoded as a whole: [`crate::protobuf`] steps through the fields of a packet, and no
+//! length allocates anything.
+//!
+//! A trace is ordered by writer ([`sequence`]), not by time. Descriptors of tracks can be at its
+//! end. So the reader passes twice over its events. [`reader`] turns packets into records with all
+//! their texts, which a sorter takes. [`tree`] makes the tracks when the trace has ended, and
+//! [`emit`] matches begins with ends, track by track. Memory is bounded for any size of input: the
+//! sorters spill, and interned texts, tracks and open slices have limits.
+//!
+//! Places of the contents:
+//! - Slices and instants are in the table `slice`, samples in `counter`, processes and threads in
+//!   the side table `track`.
+//! - Annotations are fields of their name. Nested ones are JSON.
+//! - Other packets are counted in warnings and in the side table `unread_packet` ([`source`]).
+
+mod annotation;
+mod beginning;
+mod clock;
+mod emit;
+mod event;
+mod field;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
+mod flow;
+mod input;
+mod legacy;
+mod output;
+mod reader;
+mod record;
+mod sequence;
+mod source;
+mod track;
+mod tree;
+
+use std::io::Read;
+
+use nprof_engine::model::Sink;
+use nprof_engine::spill::Space;
+
+use self::reader::Reader;
+use super::Error;
+use super::trace_event::Origin;
+use crate::files::{Fault, Job};
+use crate::importer::Sinks;
+
+pub use self::beginning::beginning;
+
+/// Reads a trace, unpacked, to its end. `progress` receives the number of bytes read so far.
+///
+/// # Errors
+/// If the input has no packet of a trace or cannot be read, or if the sink fails. Damage within a
+/// trace is no error: it is counted, and everything before it is kept.
+pub fn read(
+    input: &mut dyn Read,
+    space: Space<'_>,
+    origin: Option<Origin>,
+    sink: &mut dyn Sink,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), Error> {
+    Reader::new(&space, sink)?.read(input, progress, (&space, origin))
+}
+
+/// Reads a plan's trace: from its bytes if they are not packed, else while it is unpacked.
+///
+/// # Errors
+/// The same as for [`read`].
+pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
+    let Some(bytes) = job.files.leaf(job.plan.trace()).plain() else {
+        return job.stream_trace(sinks, |input, sink| read(input, job.space, job.origin, sink, &mut |_| {}));
+    };
+    let Some(sink) = sinks.rank(0) else { return Ok(()) };
+    let mut input = &bytes[..];
+    job.of_trace(read(&mut input, job.space, job.origin, sink, &mut |done| (job.progress)(done)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! The way of events from packets to the sink: fields, tracks, and the sorter between them.
+
+use nprof_engine::base::{Error, Result};
+use nprof_engine::model::{Sink, TableKind, TableSpec, Unit, Value, WarningKind};
+use nprof_engine::spill::{Scratch, Sorter, Space};
+
+use super::clock::ClockId;
+use super::field::{Keys, Of, Row};
+use super::record::{Act, Place, Record, SortKey, WaitKey};
+use super::sequence::Memory;
+use super::track::Tracks;
+use crate::formats::trace_event::origin::MAX_TIMESTAMPS;
+use crate::protobuf::Damage;
+
+/// The reason why a packet was not read to its end.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// The packet is damaged: the next one is read.
+    Damage,
+    /// The sink has failed: reading ends.
+    Engine(Error),
+}
+
+impl From<Damage> for Stop {
+    fn from(_: Damage) -> Self {
+        Self::Damage
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Engine(error)
+    }
+}
+
+/// A time of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// Nanoseconds on the trace's clock.
+    Known(i64),
+    /// Nanoseconds on a clock that no snapshot so far relates to the trace's.
+    On(ClockId, i64),
+}
+
+/// The output of the reader.
+pub(super) struct Output<'s> {
+    /// The receiver of all events.
+    pub(super) sink: &'s mut dyn Sink,
+    /// Fields of both tables.
+    pub(super) keys: Keys,
+    /// Fields of the current event.
+    pub(super) row: Row,
+    /// Buffer for texts.
+    pub(super) text: String,
+    /// The tracks of the trace.
+    pub(super) tracks: Tracks,
+    /// Memory of sequences.
+    pub(super) memory: Memory,
+    /// Offset of the current packet.
+    pub(super) offset: u64,
+    /// Events with a time on the trace's clock.
+    pub(super) events: Sorter<SortKey, &'s dyn Scratch>,
+    /// Events that wait for a snapshot of clocks.
+    pub(super) waiting: Sorter<WaitKey, &'s dyn Scratch>,
+    /// Number of events so far.
+    pub(super) count: u64,
+    /// First times, in picoseconds.
+    pub(super) first_times: Vec<i128>,
+}
+
+/// One [`Space::sort_bytes`]' share of the sorter for events that wait for clocks.
+const WAITING_SHARE: usize = 4;
+
+impl<'s> Output<'s> {
+    /// Defines the tables.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub(super) fn new(space: &Space<'s>, sink: &'s mut dyn Sink) -> Result<Self> {
+        let mut table = |name: &str, kind, name_key: &str, doc: &str| {
+            let (name, name_key, doc) = (name.to_owned(), name_key.to_owned(), doc.to_owned());
+            sink.table(TableSpec { name, kind, name_key, doc })
+        };
+        let slices = table("slice", TableKind::Slices, "name", "Slices and instants of tracks.")?;
+        let samples = table("counter", TableKind::Samples, "name", "Samples of counters.")?;
+        Ok(Self {
+            sink,
+            keys: Keys::new(slices, samples),
+            row: Row::default(),
+            text: String::new(),
+            tracks: Tracks::default(),
+            memory: Memory::default(),
+            offset: 0,
+            events: space.sorter(1),
+            waiting: space.sorter(WAITING_SHARE),
+            count: 0,
+            first_times: Vec::new(),
+        })
+    }
+
+    /// Counts a warning about the current packet.
+    pub(super) fn warn(&mut self, kind: WarningKind, what: &str) {
+        let offset = self.offset;
+        self.sink.warn(kind, what, &|| format!("byte {offset}"));
+    }
+
+    /// Adds a field to the row.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub(super) fn put(
+        &mut self,
+        of: Of,
+        key: &str,
+        (unit, group): (Unit, &str),
+        value: Value<'_>,
+    ) -> Result<()> {
+        match self.keys.id(self.sink, of, key, (unit, group))? {
+            Some(id) => self.row.put(id, value),
+            None => {
+                let what = "more different keys than a table can have; the value is dropped";
+                self.warn(WarningKind::AdjustedValue, what);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a field of nprof's own to the row.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub(super) fn put_own(&mut self, of: Of, key: &str, value: Value<'_>) -> Result<()> {
+        self.put(of, key, (Unit::None, "Event"), value)
+    }
+
+    /// Passes an event with the fields of the row to the sorter.
+    ///
+    /// # Errors
+    /// If the scratch space fails.
+    pub(super) fn push(&mut self, moment: Moment, place: Place, record: &Record<'_>) -> Result<()> {
+        self.count += 1;
+        let order = self.count;
+        match moment {
+            Moment::Known(ns) => {
+                self.note(ns);
+                self.tracks.reach(place.track, &record.act, ns);
+                let (key, row) = (SortKey { place, ns, order }, &self.row);
+                self.events.push_with(key, |bytes| {
+                    record.encode(bytes, row);
+                    Ok(())
+                })
+            }
+            Moment::On(clock, ns) => {
+                let (key, row) = (WaitKey { order, clock, ns, place }, &self.row);
+                self.waiting.push_with(key, |bytes| {
+                    record.encode(bytes, row);
+                    Ok(())
+                })
+            }
+        }
+    }
+
+    /// Passes an event that waited to the sorter.
+    ///
+    /// # Errors
+    /// If the scratch space fails.
+    pub(super) fn push_late(&mut self, ns: i64, key: WaitKey, bytes: &[u8], act: &Act) -> Result<()> {
+        self.note(ns);
+        self.tracks.reach(key.place.track, act, ns);
+        let key = SortKey { place: key.place, ns, order: key.order };
+        self.events.push_with(key, |out| {
+            out.extend_from_slice(bytes);
+            Ok(())
+        })
+    }
+
+    /// Remembers the first times, which decide about the origin.
+    fn note(&mut self, ns: i64) {
+        if self.first_times.len() < MAX_TIMESTAMPS {
+            self.first_times.push(i128::from(ns) * 1_000);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Older events: the phases of Trace Event JSON within track events.
+
+use super::super::fixture::{Message, annotation, interned, packet};
+use super::{all, read, samples, warnings};
+
+/// An event of an older phase.
+fn older(phase: u8, name: &str, more: &Message) -> Message {
+    let legacy = Message([Message::new().number(2, u64::from(phase)).0, more.0.clone()].concat());
+    Message::new().text(23, name).text(22, "c").message(6, &legacy)
+}
+
+fn thread(pid: u64, tid: u64) -> Message {
+    Message::new().number(18, pid).number(19, tid)
+}
+
+#[test]
+fn phases_become_what_they_are_in_json() {
+    let none = Message::new();
+    let id = Message::new().number(6, 5);
+    let on = |more: &Message| Message([thread(1, 2).0, more.0.clone()].concat());
+    let recorder = read(&[
+        packet(1, 100, 11, &older(b'B', "b", &thread(1, 2))),
+        packet(1, 110, 11, &older(b'X', "x", &on(&Message::new().number(3, 7)))),
+        packet(1, 200, 11, &older(b'E', "b", &thread(1, 2))),
+        packet(1, 300, 11, &older(b'I', "thread", &thread(1, 2))),
+        packet(1, 300, 11, &older(b'I', "process", &on(&Message::new().number(14, 2)))),
+        packet(1, 300, 11, &older(b'i', "global", &on(&Message::new().number(14, 1)))),
+        packet(1, 400, 11, &older(b'b', "n", &on(&id))),
+        packet(1, 410, 11, &older(b'b', "m", &on(&id))),
+        packet(1, 420, 11, &older(b'n', "n", &on(&id))),
+        packet(1, 430, 11, &older(b'e', "m", &on(&id))),
+        packet(1, 450, 11, &older(b'e', "n", &on(&id))),
+        packet(1, 500, 11, &older(b'S', "s", &on(&id))),
+        packet(1, 600, 11, &older(b'F', "s", &on(&id))),
+        packet(1, 700, 11, &older(b'O', "object", &on(&none))),
+    ]);
+    let expected = [
+        "Global: global 300+0 instant",
+        "Process 1/Process events: process 300+0 instant",
+        "Process 1/Thread 2: b 100+100",
+        "Process 1/Thread 2: object 700+0 instant",
+        "Process 1/Thread 2: thread 300+0 instant",
+        "Process 1/Thread 2: x 110+7000",
+        "Process 1/c: m 410+20",
+        "Process 1/c: n 400+50",
+        "Process 1/c: n 420+0 instant",
+        "Process 1/s · c: s 500+100",
+    ];
+    assert_eq!(all(&recorder), expected);
+    assert!(warnings(&recorder).is_empty(), "{:?}", warnings(&recorder));
+}
+
+#[test]
+fn a_sequence_has_a_thread_and_its_times() {
+    let described = Message::new().number(1, 7).number(2, 8).text(5, "main").number(6, 2);
+    let timed = |delta: u64| older(b'I', "x", &Message::new()).number(1, delta);
+    let words = Message::new().message(2, &interned(3, "interned"));
+    let named =
+        Message::new().number(16, 9).message(6, &Message::new().number(1, 3).number(2, u64::from(b'I')));
+    let without = |event: &Message| Message::new().number(10, 1).message(11, event);
+    let recorder = read(&[
+        Message::new().number(10, 1).message(44, &described),
+        without(&timed(1)),
+        without(&timed(2)),
+        without(&named).message(12, &words),
+        Message::new().number(10, 1).message(43, &Message::new().number(1, 7).text(6, "server")),
+    ]);
+    let expected = [
+        "server 7/main 8: interned 9000+0 instant",
+        "server 7/main 8: x 3000+0 instant",
+        "server 7/main 8: x 5000+0 instant",
+    ];
+    assert_eq!(all(&recorder), expected);
+}
+
+#[test]
+fn counters_have_a_track_for_each_series() {
+    let counter = older(b'C', "memory", &thread(1, 2))
+        .message(4, &annotation("used").number(4, 5))
+        .message(4, &annotation("free").text(6, "6.5"))
+        .message(4, &annotation("odd").text(6, "none"));
+    let alone = older(b'C', "load", &thread(1, 2)).message(4, &annotation("value").float(5, 0.5));
+    let recorder = read(&[packet(1, 100, 11, &counter), packet(1, 200, 11, &alone)]);
+    let mut found = samples(&recorder);
+    found.sort();
+    let expected =
+        ["Process 1/load: 200 0.5", "Process 1/memory · free: 100 6.5", "Process 1/memory · used: 100 5"];
+    assert_eq!(found, expected);
+    assert_eq!(warnings(&recorder).len(), 1);
+}
+
+#[test]
+fn flows_bind_as_in_json() {
+    let on = |tid, more: Message| Message([thread(1, tid).0, more.0].concat());
+    let flow = |id| Message::new().number(8, id);
+    let out = Message::new().number(3, 9).number(8, 4).number(13, 2);
+    let back = Message::new().number(3, 9).number(8, 4).number(13, 1);
+    let recorder = read(&[
+        packet(1, 100, 11, &older(b's', "f", &on(2, flow(3)))),
+        packet(1, 150, 11, &older(b't', "f", &on(2, flow(3)))),
+        packet(1, 200, 11, &older(b'f', "f", &on(3, flow(3).number(12, 1)))),
+        packet(1, 300, 11, &older(b'f', "f", &on(3, flow(3)))),
+        packet(1, 100, 11, &older(b'X', "from", &on(2, out))),
+        packet(1, 200, 11, &older(b'X', "to", &on(3, back))),
+    ]);
+    let points: Vec<_> = recorder.flow_points.iter().map(|point| (point.phase, point.bind)).collect();
+    use nprof_engine::model::{Bind::*, FlowPhase::*};
+    assert_eq!(points, [(Start, Enclosing), (Step, Enclosing), (End, Enclosing), (End, Next)]);
+    assert!(recorder.flow_points.windows(2).all(|pair| pair[0].key == pair[1].key));
+    assert_eq!(super::arrows(&recorder), ["from > to"]);
+}
+
+#[test]
+fn metadata_names_threads_and_processes() {
+    let name =
+        |what, name: &str| older(b'M', what, &thread(1, 2)).message(4, &annotation("name").text(6, name));
+    let recorder = read(&[
+        packet(1, 100, 11, &name("thread_name", "worker")),
+        packet(1, 100, 11, &name("process_name", "server")),
+        packet(1, 100, 11, &older(b'I', "x", &thread(1, 2))),
+    ]);
+    assert_eq!(all(&recorder), ["server 1/worker 2: x 100+0 instant"]);
+}

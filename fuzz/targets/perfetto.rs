@@ -1,0 +1,19 @@
+//! Any bytes as a Perfetto trace.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use nprof_capture::formats::perfetto;
+use nprof_capture::formats::trace_event::origins;
+use nprof_engine::fixture::Recorder;
+use nprof_engine::spill::{MemoryScratch, Space};
+
+fuzz_target!(|bytes: &[u8]| {
+    let scratch = MemoryScratch::default();
+    // So little memory that the sorters spill.
+    let space = Space { sort_bytes: 4_000, ..Space::new(&scratch) };
+    let origin = origins(&[perfetto::beginning(bytes), perfetto::beginning(&bytes[bytes.len() / 2..])])[1];
+    for origin in [None, origin] {
+        let mut input = bytes;
+        let _ = perfetto::read(&mut input, space, origin, &mut Recorder::default(), &mut |_| {});
+    }
+});
