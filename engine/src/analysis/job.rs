@@ -64,7 +64,7 @@ pub struct JobSignature {
     pub count: u64,
     /// Bytes as nccl-tests counts them.
     pub bytes: u64,
-    /// The root, if it is stated.
+    /// The root, if it is stated; of a pair the rank that sends.
     pub root: Option<u32>,
 }
 
@@ -168,7 +168,6 @@ impl JobBuilder {
             signatures: Vec::new(),
             calls: Calls::default(),
             covered_ps: calls.covered_ps.clone(),
-            steps_ps: calls.steps_ps.clone(),
             ..calls
         };
         let (by_group, groups) = (Vec::new(), Vec::new());
@@ -211,20 +210,22 @@ impl Job {
             self.groups.push(new.clone());
             next
         });
-        let kind = match own.kind {
-            CollectiveKind::Receive => CollectiveKind::Send,
-            kind => kind,
+        let (kind, root) = match own.kind {
+            CollectiveKind::Send => (CollectiveKind::Send, pair.map(|_| rank)),
+            CollectiveKind::Receive => (CollectiveKind::Send, own.peer.filter(|_| pair.is_some())),
+            kind => (kind, own.peer),
         };
-        let root = own.peer.filter(|_| !own.kind.is_pair());
         JobSignature { group, kind, dtype: own.dtype.clone(), count: own.count, bytes: own.bytes, root }
     }
 
     /// Fills in classes, members, and the calls of each group.
     fn order(&mut self) {
-        let mut classes: FxHashMap<(u32, CollectiveKind, &str, u64), u32> = FxHashMap::default();
+        let mut classes: FxHashMap<(u32, CollectiveKind, &str, u64, Option<u32>), u32> = FxHashMap::default();
         for signature in &self.signatures {
             let count = if signature.has_common_size() { signature.count } else { 0 };
-            let key = (signature.group, signature.kind, signature.dtype.as_str(), count);
+            // Two ranks can send to each other at once.
+            let sender = signature.root.filter(|_| signature.kind.is_pair());
+            let key = (signature.group, signature.kind, signature.dtype.as_str(), count, sender);
             let next = u32::try_from(classes.len()).unwrap_or(u32::MAX);
             self.classes.push(*classes.entry(key).or_insert(next));
         }

@@ -6,6 +6,7 @@
 
 mod arrival;
 mod clock;
+mod culprit;
 mod exposure;
 mod instances;
 mod job;
@@ -15,8 +16,14 @@ pub mod overlay;
 mod report;
 mod root;
 mod state;
+mod steps;
 pub mod table;
+mod totals;
 
+#[cfg(test)]
+mod certain_tests;
+#[cfg(test)]
+mod cost_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -24,10 +31,13 @@ mod unnamed_tests;
 
 pub use arrival::{Arrival, Span};
 pub use clock::{ClockVerdict, Clocks, RankClock};
+pub use culprit::{Cost, Culprit, costs};
 pub use instances::{Instances, Member};
 pub use job::{Group, Job, JobBuilder, JobRank, JobSignature, MAX_RANKS, RankInput};
 pub use report::{InstanceReport, LinkReport, RankReport, Report, report};
 pub use state::{Finding, Mismatch, Presence, State};
+pub use steps::{StepReport, steps};
+pub use totals::{JobTotals, totals};
 
 /// Matched operations and the clocks that they show.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,7 +6,7 @@ use super::arrival::{Arrival, Scene, Span, judge, likely_root, span_of};
 use super::exposure::{Waits, open_part};
 use super::root::{Cause, RootBlame, SLOW, SLOW_PS, Step};
 use super::state::{Absence, Finding, State, states};
-use super::{Clocks, Instances, Job, Matched};
+use super::{Clocks, Instances, Job, Matched, steps};
 use crate::base::ClockFit;
 use crate::model::{CollectiveKind, Waiting};
 
@@ -29,8 +29,8 @@ pub struct InstanceReport {
     pub wait_ps: i64,
     /// Which members are there.
     pub state: State,
-    /// Step of the job, counted from 1; 0 before the first one or without steps.
-    pub step: u32,
+    /// Number of the step of the job; `None` before the first mark of a trace that has marks.
+    pub step: Option<u32>,
 }
 
 impl InstanceReport {
@@ -64,6 +64,13 @@ pub struct RankReport {
     pub first: u64,
     /// Waiting that would go if it had come with the last but one.
     pub saving_ps: f64,
+    /// Time by which operations would have begun earlier had this rank come as early as the median.
+    /// These are those that wait for all, in which it came last, each up to the last of the others.
+    /// It is a ceiling, because others can be late for reasons of their own.
+    pub ceiling_ps: i64,
+    /// Time by which its operations would have begun earlier had no rank come later than the
+    /// median: a ceiling too.
+    pub ceiling_of_all_ps: i64,
     /// Time in which it computed.
     pub compute_ps: i64,
     /// Time in which it communicated.
@@ -80,13 +87,16 @@ pub struct RankReport {
     pub span_ps: i64,
 }
 
-/// Root blame of the slow transfers of a group.
+/// What the slow transfers of a group cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkReport {
     /// Number of the group in the job.
     pub group: u32,
     /// Waiting that its slow transfers caused elsewhere, in picoseconds.
     pub root_blame_ps: f64,
+    /// Time of its ranks in these transfers beyond the usual, as far as computation does not cover
+    /// it, in picoseconds. It is no part of the blame.
+    pub excess_ps: f64,
 }
 
 /// Everything about the operations of a job.
@@ -103,7 +113,7 @@ pub struct Report {
     pub operations: Vec<InstanceReport>,
     /// The ranks, ascending.
     pub ranks: Vec<RankReport>,
-    /// Links with root blame, largest first.
+    /// Links with slow transfers, those with the largest cost first.
     pub links: Vec<LinkReport>,
     /// What does not fit together.
     pub findings: Vec<Finding>,
@@ -117,6 +127,24 @@ impl Report {
     pub fn clocks_of_segments(&self, job: &Job) -> impl Iterator<Item = ClockFit> {
         let ranks = job.ranks.iter().zip(&self.used);
         ranks.map(|(rank, used)| used.of_moved(rank.stated_ps.saturating_neg()))
+    }
+
+    /// Lowest and highest possible offset for the times of the ranks' segments, in the order of
+    /// ranks. A clock that the user has set has none.
+    pub fn bounds_of_segments(&self, job: &Job) -> impl Iterator<Item = (Option<i64>, Option<i64>)> {
+        let ranks = job.ranks.iter().zip(&self.clocks.ranks);
+        ranks.map(|(rank, found)| {
+            let of_segment = |ps: i64| ps.saturating_add(rank.stated_ps);
+            let bounds = rank.given.is_none().then_some((found.low_ps, found.high_ps));
+            let (low, high) = bounds.unwrap_or_default();
+            (low.map(of_segment), high.map(of_segment))
+        })
+    }
+
+    /// For each rank and call the number of its operation.
+    #[must_use]
+    pub fn by_call(&self, job: &Job) -> Vec<Vec<u32>> {
+        self.instances.by_call(job)
     }
 
     /// The members of an instance on the shared clock, ordered by rank.
@@ -140,6 +168,7 @@ pub fn report(job: &Job, matched: Matched) -> Report {
     let scene = Scene { job, instances: &instances, clocks: &used };
     let mut operations = basic(&scene);
     let (findings, absences) = states(&scene, &mut operations);
+    steps::find(job, &mut operations);
     let mut ranks: Vec<RankReport> = job.ranks.iter().map(of_rank).collect();
     for Absence { rank, lost } in absences {
         ranks[rank].lost = lost;
@@ -199,7 +228,8 @@ fn basic(scene: &Scene<'_>) -> Vec<InstanceReport> {
             let key = (of.group, of.kind, first.map(|one| one.member.rank));
             rooted.entry(key).or_default().push(at);
         }
-        let stated = of.root.and_then(|root| job.ranks.binary_search_by_key(&root, |rank| rank.rank).ok());
+        let stated = of.root.filter(|_| of.kind.waiting() != Waiting::ForAll);
+        let stated = stated.and_then(|root| job.ranks.binary_search_by_key(&root, |rank| rank.rank).ok());
         operations.push(InstanceReport {
             group: scene.instances.groups[at],
             signature,
@@ -209,7 +239,7 @@ fn basic(scene: &Scene<'_>) -> Vec<InstanceReport> {
             root: stated.and_then(|root| u32::try_from(root).ok()),
             wait_ps: 0,
             state: State::default(),
-            step: step_of(job, &arrivals),
+            step: steps::stated(job, &arrivals),
         });
     }
     for ((_, kind, _), of) in rooted {
@@ -247,16 +277,6 @@ fn first_of(arrivals: &[Arrival]) -> Option<u32> {
 fn last_of(arrivals: &[Arrival]) -> Option<u32> {
     let last = arrivals.iter().max_by_key(|one| one.start_ps).filter(|_| arrivals.len() > 1);
     last.and_then(|one| u32::try_from(one.member.rank).ok())
-}
-
-fn step_of(job: &Job, arrivals: &[Arrival]) -> u32 {
-    let step = arrivals.iter().find_map(|one| {
-        let rank = &job.ranks[one.member.rank];
-        let start = rank.calls.starts_ps[one.member.call];
-        let steps = &rank.rest.steps_ps;
-        (!steps.is_empty()).then(|| steps.partition_point(|step| *step <= start))
-    });
-    u32::try_from(step.unwrap_or(0)).unwrap_or(u32::MAX)
 }
 
 /// For each operation the median transfer of those that are alike in kind, size and number of
@@ -320,15 +340,28 @@ fn blame(
     for (rank, exposed) in ranks.iter_mut().zip(exposed) {
         rank.exposed_wait_ps = exposed.sum_ps();
     }
-    let mut links = Vec::new();
+    (links_of(root, ranks), cuts)
+}
+
+/// Gives the ranks their root blame. Returns the links, the largest cost first.
+fn links_of(root: RootBlame, ranks: &mut [RankReport]) -> Vec<LinkReport> {
+    let empty = |group| LinkReport { group, root_blame_ps: 0.0, excess_ps: 0.0 };
+    let mut links: FxHashMap<u32, LinkReport> = FxHashMap::default();
     for (cause, root_blame_ps) in root.causes {
         match cause {
             Cause::Rank(rank) => ranks[rank].root_blame_ps = root_blame_ps,
-            Cause::Link(group) => links.push(LinkReport { group, root_blame_ps }),
+            Cause::Link(group) => {
+                links.entry(group).or_insert_with(|| empty(group)).root_blame_ps = root_blame_ps;
+            }
         }
     }
-    links.sort_by(|a, b| b.root_blame_ps.total_cmp(&a.root_blame_ps).then(a.group.cmp(&b.group)));
-    (links, cuts)
+    for (group, excess_ps) in root.excess {
+        links.entry(group).or_insert_with(|| empty(group)).excess_ps = excess_ps;
+    }
+    let mut links: Vec<LinkReport> = links.into_values().collect();
+    let cost = |link: &LinkReport| link.root_blame_ps + link.excess_ps;
+    links.sort_by(|a, b| cost(b).total_cmp(&cost(a)).then(a.group.cmp(&b.group)));
+    links
 }
 
 /// Positions of the members of an operation whose traces lack the call.
@@ -366,5 +399,20 @@ fn credit(one: &InstanceReport, kind: CollectiveKind, arrivals: &[Arrival], rank
         last.last += 1;
         let margin = one.span.last_ps.saturating_sub(one.span.second_last_ps) as f64;
         last.saving_ps += (arrivals.len() - 1) as f64 * margin;
+        ceilings(one, arrivals, ranks);
+    }
+}
+
+/// Adds what an operation that waits for all would gain from earlier arrivals.
+fn ceilings(one: &InstanceReport, arrivals: &[Arrival], ranks: &mut [RankReport]) {
+    let Some(last) = one.last.and_then(|rank| ranks.get_mut(rank as usize)) else { return };
+    let mut starts: Vec<i64> = arrivals.iter().map(|arrival| arrival.start_ps).collect();
+    // The lower one of two: a pair has no middle, and the first one is there on time.
+    let middle = (starts.len() - 1) / 2;
+    let median = *starts.select_nth_unstable(middle).1;
+    let last_ps = one.span.last_ps;
+    last.ceiling_ps += last_ps.saturating_sub(median.max(one.span.second_last_ps));
+    for arrival in arrivals {
+        ranks[arrival.member.rank].ceiling_of_all_ps += last_ps.saturating_sub(median);
     }
 }

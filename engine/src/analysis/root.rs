@@ -56,6 +56,9 @@ pub(super) struct RootBlame {
     /// Groups whose last operation with all members had a slow transfer.
     slow: FxHashSet<u32>,
     pub(super) causes: FxHashMap<Cause, f64>,
+    /// For each group the time of its members in slow transfers beyond the usual, as far as
+    /// computation does not cover it. It is no part of the blame: nobody waited in it.
+    pub(super) excess: FxHashMap<u32, f64>,
 }
 
 /// What the pass must know about an operation.
@@ -94,6 +97,15 @@ impl RootBlame {
             let history = &mut self.history[one.member.rank];
             let end = history.dropped + history.open.len();
             history.seen.insert(step.group, end);
+            let mut excess_ps = 0.0;
+            if step.excess_ps > 0.0 {
+                let from = step.span.last_ps.max(one.start_ps).min(one.end_ps);
+                let share = open(one, from, one.end_ps) as f64 / (one.end_ps - from).max(1) as f64;
+                excess_ps = step.excess_ps * share;
+            }
+            if excess_ps > 0.0 && slow.iter().any(|(cause, _)| *cause == Cause::Link(step.group)) {
+                *self.excess.entry(step.group).or_default() += excess_ps;
+            }
             if step.is_of_all {
                 continue;
             }
@@ -104,9 +116,7 @@ impl RootBlame {
                 history.push(Open { amount_ps: waited as f64, causes: Rc::clone(causes) });
             }
             if step.excess_ps > 0.0 {
-                let from = step.span.last_ps.max(one.start_ps).min(one.end_ps);
-                let share = open(one, from, one.end_ps) as f64 / (one.end_ps - from).max(1) as f64;
-                history.push(Open { amount_ps: step.excess_ps * share, causes: Rc::clone(&slow) });
+                history.push(Open { amount_ps: excess_ps, causes: Rc::clone(&slow) });
             }
         }
     }

@@ -28,8 +28,8 @@ pub enum RowKey {
     Size(CollectiveKind, u64, u32),
     /// Operations in which the rank with this number came last.
     Rank(u32),
-    /// Operations of a step, counted from 1; 0 before the first one.
-    Step(u32),
+    /// Operations of the step with this number; `None` before the first step.
+    Step(Option<u32>),
 }
 
 /// Operations that have a key in common. Times are in picoseconds, rates in bytes a second.

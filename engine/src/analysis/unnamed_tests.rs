@@ -6,16 +6,16 @@ use crate::model::collective::NO_NUMBER;
 use crate::model::{Calls, CollectiveKind, Communicator, Membership, RankCalls, Signature};
 
 /// Ranks that run operations one after the other.
-struct Stage {
-    inputs: Vec<RankInput>,
-    now: Vec<i64>,
+pub(super) struct Stage {
+    pub(super) inputs: Vec<RankInput>,
+    pub(super) now: Vec<i64>,
     /// Rank and row of the members of each operation.
     truth: Vec<Vec<(usize, u32)>>,
 }
 
 impl Stage {
     /// Ranks with these communicators: what a trace calls them, and their members if it tells.
-    fn new(ranks: u32, communicators: &[(&str, &[u32])]) -> Self {
+    pub(super) fn new(ranks: u32, communicators: &[(&str, &[u32])]) -> Self {
         let input = |rank: u32| {
             let mut calls = RankCalls::default();
             for (name, ranks) in communicators {
@@ -34,8 +34,9 @@ impl Stage {
         Self { inputs: (0..ranks).map(input).collect(), now, truth: Vec::new() }
     }
 
-    /// Runs an operation. `transfer` gives the time from the last arrival to the end of a rank.
-    fn run(&mut self, communicator: u32, ranks: &[usize], transfer: impl Fn(usize) -> i64) {
+    /// Runs an operation with a signature of its ranks, which begin with one of each communicator.
+    /// `transfer` gives the time from the last arrival to the end of a rank.
+    pub(super) fn run(&mut self, signature: u32, ranks: &[usize], transfer: impl Fn(usize) -> i64) {
         let last = ranks.iter().map(|&rank| self.now[rank]).max().unwrap();
         let mut members = Vec::new();
         for &rank in ranks {
@@ -46,7 +47,7 @@ impl Stage {
             rows.push(u32::try_from(rows.len()).unwrap());
             starts_ps.push(start);
             durations_ps.push(end - start);
-            signatures.push(communicator);
+            signatures.push(signature);
             numbers.push(NO_NUMBER);
             self.now[rank] = end;
             self.inputs[rank].calls.recorded_ps = (0, end);

@@ -190,6 +190,9 @@ pub struct Signature {
 /// [`Calls::numbers`] of a call without a number.
 pub const NO_NUMBER: u32 = u32::MAX;
 
+/// [`Calls::steps`] of a call before the first step.
+pub const NO_STEP: u32 = u32::MAX;
+
 /// Calls in columns, ordered by start. A million calls take 28 MB.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Calls {
@@ -205,6 +208,9 @@ pub struct Calls {
     pub rows: Vec<u32>,
     /// The trace's own id of the call. Empty unless it was asked for.
     pub ids: Vec<i64>,
+    /// The trace's number of the step or iteration that launched the call, or [`NO_STEP`]. Empty if
+    /// the trace marks no steps.
+    pub steps: Vec<u32>,
 }
 
 impl Calls {
@@ -226,6 +232,12 @@ impl Calls {
         self.starts_ps[at].saturating_add(self.durations_ps[at])
     }
 
+    /// Number of the step of a call, if the trace states it.
+    #[must_use]
+    pub fn step(&self, at: usize) -> Option<u32> {
+        self.steps.get(at).copied().filter(|step| *step != NO_STEP)
+    }
+
     /// Gives unused memory back.
     pub fn shrink(&mut self) {
         self.starts_ps.shrink_to_fit();
@@ -234,6 +246,7 @@ impl Calls {
         self.numbers.shrink_to_fit();
         self.rows.shrink_to_fit();
         self.ids.shrink_to_fit();
+        self.steps.shrink_to_fit();
     }
 
     /// Sorts the calls by start, then by row.
@@ -255,6 +268,7 @@ impl Calls {
         put(&order, &mut self.numbers);
         put(&order, &mut self.rows);
         put(&order, &mut self.ids);
+        put(&order, &mut self.steps);
     }
 }
 
@@ -281,8 +295,6 @@ pub struct RankCalls {
     pub span_ps: i64,
     /// Time in which the rank computed or communicated.
     pub busy_ps: i64,
-    /// Start of each step or iteration, ascending; empty if the trace marks none.
-    pub steps_ps: Vec<i64>,
     /// Number of ranks of the job, if the trace states it.
     pub world_size: Option<u32>,
 }
@@ -295,7 +307,6 @@ impl RankCalls {
         }
         let later = |time: &mut i64| *time = time.saturating_add(by_ps);
         self.calls.starts_ps.iter_mut().for_each(later);
-        self.steps_ps.iter_mut().for_each(later);
         later(&mut self.compute_load.start_ps);
         for (from, to) in self.covered_ps.iter_mut().chain([&mut self.recorded_ps]) {
             later(from);
@@ -343,10 +354,12 @@ mod tests {
             numbers: vec![7, 8, 9],
             rows: vec![4, 9, 3],
             ids: vec![],
+            steps: vec![1, 0, 2],
         };
         calls.sort();
         assert_eq!(calls.starts_ps, [1, 5, 5]);
         assert_eq!((calls.durations_ps, calls.rows), (vec![10, 51, 50], vec![9, 3, 4]));
         assert_eq!((calls.signatures, calls.numbers), (vec![0, 1, 2], vec![8, 9, 7]));
+        assert_eq!(calls.steps, [0, 2, 1]);
     }
 }

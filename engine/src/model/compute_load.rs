@@ -50,6 +50,24 @@ impl ComputeLoad {
         Self { start_ps: first, step_ps, parts: busy_ps.into_iter().map(part).collect() }
     }
 
+    /// Time with computation between two times, in picoseconds, as far as steps tell.
+    #[must_use]
+    pub fn between(&self, (from, to): (i64, i64)) -> f64 {
+        if self.step_ps <= 0 {
+            return 0.0;
+        }
+        let part =
+            |time: i64| usize::try_from(time.saturating_sub(self.start_ps) / self.step_ps).unwrap_or(0);
+        let (first, last) = (part(from), part(to).min(self.parts.len().saturating_sub(1)));
+        let computed = |at: usize| {
+            let start = self.step_ps.saturating_mul(i64::try_from(at).unwrap_or(i64::MAX));
+            let start = self.start_ps.saturating_add(start);
+            let inside = to.min(start.saturating_add(self.step_ps)).saturating_sub(from.max(start)).max(0);
+            inside as f64 * f64::from(self.parts[at]) / PARTS as f64
+        };
+        (first..=last).filter(|at| *at < self.parts.len()).map(computed).sum()
+    }
+
     /// Starts of steps with the share that holds from there on, from 0 to 1. A step with the share
     /// of the step before is left out. The end of the last step has the share 0.
     pub fn changes(&self) -> impl Iterator<Item = (i64, f64)> + '_ {
@@ -73,6 +91,10 @@ mod tests {
         let load = ComputeLoad::of(&[(10, 20), (25, 30)], (10, 40));
         assert_eq!((load.step_ps, load.parts.len()), (1, 30));
         assert_eq!(load.changes().collect::<Vec<_>>(), [(10, 1.0), (20, 0.0), (25, 1.0), (30, 0.0)]);
+        for (span, computed) in [((0, 100), 15.0), ((15, 27), 7.0), ((20, 25), 0.0), ((50, 60), 0.0)] {
+            assert_eq!(load.between(span), computed, "{span:?}");
+        }
+        assert_eq!(ComputeLoad::default().between((0, 100)), 0.0);
 
         let second = 1_000_000_000_000;
         let load = ComputeLoad::of(&[(0, second / 4), (second / 2, second)], (0, second));

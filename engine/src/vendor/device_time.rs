@@ -84,7 +84,7 @@ mod tests {
             signatures: vec![0; 2],
             numbers: vec![0; 2],
             rows: vec![0, 1],
-            ids: vec![],
+            ..Calls::default()
         };
         let mut rank = RankCalls { calls, ..RankCalls::default() };
         complete(&mut rank, compute);

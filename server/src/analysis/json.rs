@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use nprof_engine::analysis::table::rates;
-use nprof_engine::analysis::{ClockVerdict, Presence};
+use nprof_engine::analysis::{ClockVerdict, Culprit, Presence, costs, totals};
 use nprof_engine::base::Time;
 use serde_json::{Value, json};
 
@@ -20,7 +20,8 @@ fn ns(ps: i64) -> f64 {
 #[must_use]
 pub fn clocks(of: &Analysed, profile: &Profile) -> Vec<Value> {
     let ranks = of.job.ranks.iter().zip(&of.report.clocks.ranks);
-    let rows = ranks.zip(of.report.clocks_of_segments(&of.job)).map(|((rank, found), fit)| {
+    let fits = of.report.clocks_of_segments(&of.job).zip(of.report.bounds_of_segments(&of.job));
+    let rows = ranks.zip(fits).map(|((rank, found), (fit, bounds))| {
         let mut row = json!({
             "rank": rank.rank,
             "offset_ns": ns(fit.offset_ps()),
@@ -34,13 +35,25 @@ pub fn clocks(of: &Analysed, profile: &Profile) -> Vec<Value> {
         if let Some(origin) = origin.and_then(|file| file.origin_unix_ns) {
             row["at_unix_ns"] = json!(origin.saturating_add(Time(fit.at_ps()).floor_ns()));
         }
-        if let (None, Some(low), Some(high)) = (rank.given, found.low_ps, found.high_ps) {
-            let of_segment = |ps: i64| json!(ns(ps.saturating_add(rank.stated_ps)));
-            (row["low_ns"], row["high_ns"]) = (of_segment(low), of_segment(high));
+        if let (Some(low), Some(high)) = bounds {
+            (row["low_ns"], row["high_ns"]) = (json!(ns(low)), json!(ns(high)));
         }
         row
     });
     rows.collect()
+}
+
+/// Rows of the ranks with their clocks, for a table of one row a rank.
+#[must_use]
+pub fn ranks_with_clocks(of: &Analysed, profile: &Profile) -> Vec<Value> {
+    let mut rows = ranks(of, profile);
+    for (row, clock) in rows.iter_mut().zip(clocks(of, profile)) {
+        for key in ["offset_ns", "low_ns", "high_ns", "drift_ppm", "residual_ns"] {
+            row[key] = clock.get(key).cloned().unwrap_or_default();
+        }
+        row["clock_calls"] = clock.get("calls").cloned().unwrap_or_default();
+    }
+    rows
 }
 
 /// Rows of the ranks.
@@ -57,6 +70,7 @@ pub fn ranks(of: &Analysed, profile: &Profile) -> Vec<Value> {
             "last_takes_all_ns": rank.last_takes_all_ps / 1e3,
             "root_blame_ns": rank.root_blame_ps / 1e3,
             "saving_ns": rank.saving_ps / 1e3,
+            "ceiling_ns": ns(rank.ceiling_ps),
             "last": rank.last,
             "first": rank.first,
             "compute_ns": ns(rank.compute_ps),
@@ -81,9 +95,50 @@ pub fn links(of: &Analysed) -> Vec<Value> {
             "communicator": group.communicator.name,
             "ranks": group.ranks(),
             "root_blame_ns": link.root_blame_ps / 1e3,
+            "excess_ns": link.excess_ps / 1e3,
         })
     });
     rows.collect()
+}
+
+/// Rows of ranks and links in one list, the largest cost first.
+fn causes(of: &Analysed) -> Vec<Value> {
+    let rows = costs(&of.report).into_iter().map(|cost| {
+        let ranks = match cost.culprit {
+            Culprit::Rank(rank) => vec![rank],
+            Culprit::Link(group) => of.job.groups[group as usize].ranks(),
+        };
+        json!({
+            "cause": cost.culprit.name(&of.job),
+            "ranks": ranks,
+            "root_blame_ns": cost.root_blame_ps / 1e3,
+            "excess_ns": cost.excess_ps / 1e3,
+        })
+    });
+    rows.collect()
+}
+
+/// The job as a whole.
+fn job(of: &Analysed) -> Value {
+    let totals = totals(&of.job, &of.report);
+    json!({
+        "ranks": totals.ranks,
+        "operations": totals.operations,
+        "calls": totals.calls,
+        "span_ns": ns(totals.span_ps),
+        "compute_ns": ns(totals.compute_ps),
+        "communication_ns": ns(totals.communication_ps),
+        "overlap_ns": ns(totals.overlap_ps),
+        "exposed_ns": ns(totals.exposed_ps),
+        "exposed_wait_ns": ns(totals.exposed_wait_ps),
+        "exposed_transfer_ns": ns(totals.exposed_transfer_ps()),
+        "idle_ns": ns(totals.idle_ps),
+        "wait_ns": ns(totals.wait_ps),
+        "imbalance": totals.imbalance,
+        "straggler": totals.straggler,
+        "ceiling_ns": ns(totals.ceiling_ps),
+        "ceiling_of_all_ns": ns(totals.ceiling_of_all_ps),
+    })
 }
 
 fn mismatches(of: &Analysed) -> Vec<Value> {
@@ -112,6 +167,8 @@ fn head(of: &Analysed, profile: &Profile) -> Vec<(&'static str, Value)> {
         ("verdict", json!(verdict(of))),
         ("violations", json!(clocks_found.violations)),
         ("cut_waits", json!(of.report.cuts)),
+        ("job", job(of)),
+        ("causes", Value::Array(causes(of))),
         ("clocks", Value::Array(clocks(of, profile))),
         ("ranks", Value::Array(ranks(of, profile))),
         ("links", Value::Array(links(of))),
@@ -190,8 +247,8 @@ fn instance(of: &Analysed, at: usize) -> Value {
     if one.state.absent > 0 {
         row["absent"] = json!(one.state.absent);
     }
-    if one.step > 0 {
-        row["step"] = json!(one.step);
+    if let Some(step) = one.step {
+        row["step"] = json!(step);
     }
     if let Some(rates) = rates(&of.job, one) {
         row["algorithm_bytes_per_s"] = json!(rates.algorithm);

@@ -13,7 +13,7 @@ pub use kept::damage as overlay_damage;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nprof_engine::analysis::{Job, JobBuilder, RankInput, Report, report};
+use nprof_engine::analysis::{Job, JobBuilder, RankInput, Report, StepReport, report, steps};
 use nprof_engine::base::Error;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::{AllCores, OpenError};
@@ -71,6 +71,14 @@ pub struct Analysed {
     pub job: Job,
     /// What they show.
     pub report: Report,
+}
+
+impl Analysed {
+    /// The steps of the job.
+    #[must_use]
+    pub fn steps(&self) -> Vec<StepReport> {
+        steps(&self.job, &self.report, &self.report.by_call(&self.job))
+    }
 }
 
 /// Analyses all ranks of a profile. Answers a cancellation at once.

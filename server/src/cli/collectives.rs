@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use clap::{Args, ValueEnum};
+use nprof_engine::analysis::StepReport;
 use nprof_engine::analysis::table::{By, Row, RowKey, rows};
 use nprof_engine::vendor::CallIds;
 use serde_json::{Value, json};
@@ -68,11 +69,14 @@ impl CollectivesArgs {
             ByArg::Step => By::Step,
         };
         let rows = rows(&of.job, &of.report, by);
+        let steps = if by == By::Step { of.steps() } else { Vec::new() };
+        let json_rows = || rows.iter().map(|row| json_row(row, &steps)).collect::<Vec<Value>>();
         match self.output_format {
+            TableFormat::Text if by == By::Step => text_of_steps(&steps, out)?,
             TableFormat::Text => text(by, &rows, out)?,
-            TableFormat::Csv => cells::csv(out, &rows.iter().map(json_row).collect::<Vec<_>>())?,
+            TableFormat::Csv => cells::csv(out, &json_rows())?,
             TableFormat::Json => {
-                let rows: Vec<Value> = rows.iter().map(json_row).collect();
+                let rows = json_rows();
                 serde_json::to_writer_pretty(&mut *out, &json!({ "rows": rows }))?;
                 writeln!(out)?;
             }
@@ -97,13 +101,14 @@ fn text(by: By, rows: &[Row], out: &mut dyn Write) -> std::io::Result<()> {
             RowKey::Size(kind, bytes, ranks) => {
                 vec![kind.name().to_owned(), size::count(bytes), known(ranks)]
             }
-            RowKey::Rank(number) | RowKey::Step(number) => vec![number.to_string()],
+            RowKey::Rank(number) => vec![number.to_string()],
+            RowKey::Step(number) => vec![shown(number)],
         };
         line.push(size::count(row.count));
         line.extend(row.transfer_ps.iter().chain(&row.wait_ps).map(|&ps| cells::time(ps as f64)));
         line.push(cells::time(row.total_wait_ps as f64));
         line.extend([cells::rate(row.bus_rate), cells::rate(row.bus_rate_with_wait)]);
-        line.push(row.slowest.map_or_else(|| "-".to_owned(), |rank| rank.to_string()));
+        line.push(shown(row.slowest));
         lines.push(line);
     }
     let mut align = vec![Align::Right; key.len() + rest.len()];
@@ -113,12 +118,31 @@ fn text(by: By, rows: &[Row], out: &mut dyn Write) -> std::io::Result<()> {
     size::table(out, &align, &lines)
 }
 
+fn text_of_steps(steps: &[StepReport], out: &mut dyn Write) -> std::io::Result<()> {
+    let heading = ["STEP", "COUNT", "START", "SPAN", "SKEW", "ALL WAITS", "SLOWEST", "IMBALANCE"];
+    let mut lines = vec![heading.map(str::to_owned).to_vec()];
+    lines.extend(steps.iter().map(|step| {
+        let [start, span, skew, wait] =
+            [step.start_ps, step.span_ps, step.skew_ps, step.wait_ps].map(|ps| cells::time(ps as f64));
+        let imbalance = step.imbalance.map_or_else(|| "-".to_owned(), |part| cells::share(part, 1.0));
+        let (number, count) = (step.number.to_string(), size::count(step.operations));
+        vec![number, count, start, span, skew, wait, shown(step.slowest), imbalance]
+    }));
+    size::table(out, &[Align::Right; 8], &lines)
+}
+
+/// A number, or a dash.
+fn shown(number: Option<u32>) -> String {
+    number.map_or_else(|| "-".to_owned(), |number| number.to_string())
+}
+
 /// A number of ranks, or a dash.
 fn known(ranks: u32) -> String {
     if ranks == 0 { "-".to_owned() } else { ranks.to_string() }
 }
 
-fn json_row(row: &Row) -> Value {
+/// A row as JSON, with the facts about its step if it is one of `steps`.
+fn json_row(row: &Row, steps: &[StepReport]) -> Value {
     let ns = |ps: i64| ps as f64 / 1e3;
     let mut object = match row.key {
         RowKey::Kind(kind) => json!({ "kind": kind.name() }),
@@ -146,6 +170,16 @@ fn json_row(row: &Row) -> Value {
     });
     if let (Value::Object(object), Value::Object(rest)) = (&mut object, rest) {
         object.extend(rest);
+    }
+    if let RowKey::Step(number) = row.key {
+        let step = steps.iter().find(|step| Some(step.number) == number);
+        object["start_ns"] = json!(step.map(|step| ns(step.start_ps)));
+        object["span_ns"] = json!(step.map(|step| ns(step.span_ps)));
+        object["skew_ns"] = json!(step.map(|step| ns(step.skew_ps)));
+        object["imbalance"] = json!(step.and_then(|step| step.imbalance));
+        if let Some(step) = step {
+            object["slowest_rank"] = json!(step.slowest);
+        }
     }
     object
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::{Args, ValueEnum};
-use nprof_engine::analysis::ClockVerdict;
+use nprof_engine::analysis::{ClockVerdict, Cost, costs, totals};
 use nprof_engine::exec::Cancel;
 use nprof_engine::vendor::CallIds;
 use nprof_engine::vendor::joint::over_time::MOST_STEPS;
@@ -115,7 +115,7 @@ impl RanksArgs {
         }
         match self.output_format {
             TableFormat::Text => text(&of, &profile, out)?,
-            TableFormat::Csv => cells::csv(out, &json::ranks(&of, &profile))?,
+            TableFormat::Csv => cells::csv(out, &json::ranks_with_clocks(&of, &profile))?,
             TableFormat::Json => json::write_ranks(&of, &profile, out)?,
         }
         self.fail.check(&of, out)
@@ -158,6 +158,9 @@ fn verdict(of: &Analysed) -> String {
 
 fn text(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::Result<()> {
     writeln!(out, "{}", verdict(of))?;
+    for line in whole(of) {
+        writeln!(out, "{line}")?;
+    }
     table(of, profile, out)?;
     for finding in findings(of) {
         writeln!(out, "{finding}")?;
@@ -165,11 +168,39 @@ fn text(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::Result
     Ok(())
 }
 
-/// Headings of the table of ranks.
-const HEADING: [&str; 11] = [
+/// The job in two sentences: where its time went, and what could be saved.
+fn whole(of: &Analysed) -> Vec<String> {
+    let totals = totals(&of.job, &of.report);
+    let share = |ps: i64| cells::share(ps as f64, totals.span_ps as f64);
+    let imbalance = totals.imbalance.map_or_else(|| "-".to_owned(), |part| cells::share(part, 1.0));
+    let time = format!(
+        "time of all ranks: {} compute, {} communication under it, {} exposed transfer, {} exposed wait, \
+         {} idle; imbalance {imbalance}",
+        share(totals.compute_ps),
+        share(totals.overlap_ps),
+        share(totals.exposed_transfer_ps()),
+        share(totals.exposed_wait_ps),
+        share(totals.idle_ps),
+    );
+    let ceiling = totals.straggler.map(|rank| {
+        format!(
+            "ceiling: at most {} would be saved if rank {rank} came as early as the median, {} if no rank \
+             came later",
+            cells::time(totals.ceiling_ps as f64),
+            cells::time(totals.ceiling_of_all_ps as f64),
+        )
+    });
+    std::iter::once(time).chain(ceiling).collect()
+}
+
+/// Headings of the table of ranks. LOW and HIGH are what is certain, relative to the offset.
+const HEADING: [&str; 14] = [
     "RANK",
     "OFFSET",
-    "±",
+    "LOW",
+    "HIGH",
+    "RESIDUAL",
+    "CALLS",
     "DRIFT",
     "BUSY",
     "EXPOSED",
@@ -184,14 +215,22 @@ const HEADING: [&str; 11] = [
 fn table(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::Result<()> {
     let has_hosts = profile.manifest.ranks.iter().any(|rank| rank.host.is_some());
     let mut rows = vec![HEADING.map(str::to_owned).to_vec()];
-    let ranks = of.report.ranks.iter().zip(of.report.clocks_of_segments(&of.job));
-    rows.extend(ranks.map(|(rank, fit)| {
+    let clocks = of.report.clocks_of_segments(&of.job).zip(of.report.bounds_of_segments(&of.job));
+    let ranks = of.report.ranks.iter().zip(&of.report.clocks.ranks).zip(clocks);
+    rows.extend(ranks.map(|((rank, found), (fit, (low, high)))| {
         let span = rank.span_ps as f64;
+        let from_offset = |bound: Option<i64>| {
+            let apart = bound.map(|bound| bound.saturating_sub(fit.offset_ps()));
+            apart.map_or_else(|| "-".to_owned(), |apart| cells::time(apart as f64))
+        };
         let busy = rank.compute_ps + rank.exposed_ps;
         vec![
             rank.rank.to_string(),
             cells::time(fit.offset_ps() as f64),
-            fit.bound_ps().map_or_else(|| "-".to_owned(), |bound| cells::time(bound as f64)),
+            from_offset(low),
+            from_offset(high),
+            cells::time(found.residual_ps as f64),
+            found.calls.to_string(),
             cells::drift(fit.drift_ppb()),
             cells::share(busy as f64, span),
             cells::share(rank.exposed_ps as f64, span),
@@ -221,23 +260,9 @@ fn findings(of: &Analysed) -> Vec<String> {
     const LEAST: f64 = 0.05;
     let total: f64 = of.report.ranks.iter().map(|rank| rank.wait_ps as f64).sum();
     let uncertain = of.report.clocks.verdict == ClockVerdict::Unknown;
-    let ranks = of.report.ranks.iter().map(|rank| (rank.root_blame_ps, format!("rank {}", rank.rank)));
-    let links = of.report.links.iter().map(|link| {
-        let ranks: Vec<String> =
-            of.job.groups[link.group as usize].ranks().iter().map(u32::to_string).collect();
-        (link.root_blame_ps, format!("slow transfers among ranks {}", ranks.join(", ")))
-    });
-    let mut causes: Vec<(f64, String)> = ranks.chain(links).collect();
-    causes.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let named = causes.iter().filter(|(ps, _)| !uncertain && *ps > LEAST * total && *ps > 0.0).take(MOST);
-    let cause = |(ps, who): &(f64, String)| {
-        format!(
-            "{who}: others waited {} for it, {} of all waiting",
-            cells::time(*ps),
-            cells::share(*ps, total)
-        )
-    };
-    let mut lines: Vec<String> = named.map(cause).collect();
+    let costs = costs(&of.report);
+    let named = costs.iter().filter(|cost| !uncertain && cost.whole_ps() > LEAST * total).take(MOST);
+    let mut lines: Vec<String> = named.map(|cost| cause(of, cost, total)).collect();
     for finding in of.report.findings.iter().take(MOST) {
         let rank = of.job.ranks[finding.rank as usize].rank;
         lines.push(format!("rank {rank}: {} in operation {}", finding.what.name(), finding.instance));
@@ -248,4 +273,18 @@ fn findings(of: &Analysed) -> Vec<String> {
             .push(format!("{} more; --output-format json lists all", size::counted(more as u64, "mismatch")));
     }
     lines
+}
+
+/// A cause in a sentence. `total` is the waiting of all ranks.
+fn cause(of: &Analysed, cost: &Cost, total: f64) -> String {
+    let mut parts = Vec::new();
+    if cost.root_blame_ps > 0.0 {
+        let (time, share) = (cells::time(cost.root_blame_ps), cells::share(cost.root_blame_ps, total));
+        parts.push(format!("others waited {time} for it, {share} of all waiting"));
+    }
+    if cost.excess_ps > 0.0 {
+        let time = cells::time(cost.excess_ps);
+        parts.push(format!("the transfers themselves took the ranks {time} longer than usual"));
+    }
+    format!("{}: {}", cost.culprit.name(&of.job), parts.join("; "))
 }

@@ -37,34 +37,144 @@ fn json_of(store: &Path, args: &[&str]) -> Value {
     serde_json::from_str(&succeed(store, args)).unwrap()
 }
 
-/// Makes a job, analyses it and scores the analysis. The score names what is broken.
+/// A job of `gen.py`: its truth, and the store with its profile `job`.
+struct Truth {
+    bench: PathBuf,
+    dir: tempfile::TempDir,
+}
+
+impl Truth {
+    /// Makes and ingests a job. `None`, saying so, without the generator or Python.
+    fn make(arguments: &[&str]) -> Option<Self> {
+        let bench = shared("bench/multirank")?;
+        let made = Self { bench, dir: tempfile::tempdir().unwrap() };
+        let job = made.dir.path().join("job");
+        let Ok(done) = made.python("gen.py").arg(&job).args(arguments).output() else {
+            println!("skipped: python3 cannot be run");
+            return None;
+        };
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        fs::rename(job.join("truth.json"), made.truth()).unwrap();
+        succeed(&made.store(), &["ingest", job.to_str().unwrap(), "--db-bucket", "job"]);
+        Some(made)
+    }
+
+    fn python(&self, script: &str) -> Command {
+        let mut command = Command::new("python3");
+        command.arg(self.bench.join(script));
+        command
+    }
+
+    fn store(&self) -> PathBuf {
+        self.dir.path().join("store")
+    }
+
+    fn truth(&self) -> PathBuf {
+        self.dir.path().join("truth.json")
+    }
+
+    /// Analyses the job and scores the analysis. The score names what is broken.
+    #[track_caller]
+    fn score(&self, limits: &[&str]) -> (String, String) {
+        let found = succeed(&self.store(), &["collectives", "job", "--output-format", "json"]);
+        let result = self.dir.path().join("result.json");
+        fs::write(&result, &found).unwrap();
+        let scored = self.python("score.py").args([&self.truth(), &result]).args(limits).output().unwrap();
+        let score = String::from_utf8_lossy(&scored.stdout).into_owned();
+        assert!(scored.status.success(), "{score}{}", String::from_utf8_lossy(&scored.stderr));
+        (found, score)
+    }
+}
+
+/// Makes a job, analyses it and scores the analysis.
 #[track_caller]
 fn check_truth(arguments: &[&str], limits: &[&str]) {
-    let Some(bench) = shared("bench/multirank") else { return };
-    let dir = tempfile::tempdir().unwrap();
-    let (job, store) = (dir.path().join("job"), dir.path().join("store"));
-    let python = |script: &str| {
-        let mut command = Command::new("python3");
-        command.arg(bench.join(script));
-        command
-    };
-    let Ok(made) = python("gen.py").arg(&job).args(arguments).output() else {
-        println!("skipped: python3 cannot be run");
-        return;
-    };
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let truth = dir.path().join("truth.json");
-    fs::rename(job.join("truth.json"), &truth).unwrap();
-    succeed(&store, &["ingest", job.to_str().unwrap(), "--db-bucket", "job"]);
-    let result = dir.path().join("result.json");
-    fs::write(&result, succeed(&store, &["collectives", "job", "--output-format", "json"])).unwrap();
-    let scored = python("score.py").args([&truth, &result]).args(limits).output().unwrap();
-    let score = String::from_utf8_lossy(&scored.stdout).into_owned();
-    assert!(scored.status.success(), "{arguments:?}\n{score}{}", String::from_utf8_lossy(&scored.stderr));
+    let Some(made) = Truth::make(arguments) else { return };
+    let (found, score) = made.score(limits);
     println!("{arguments:?}\n{score}");
     // Once more from the kept overlay.
-    let again = succeed(&store, &["collectives", "job", "--output-format", "json"]);
-    assert_eq!(again, fs::read_to_string(&result).unwrap());
+    let again = succeed(&made.store(), &["collectives", "job", "--output-format", "json"]);
+    assert_eq!(again, found);
+}
+
+/// Clocks far apart that drift, and one of twenty calls lost, with groups only.
+#[test]
+fn sixty_four_ranks_with_bad_clocks_reach_the_goals() {
+    let job = ["--ranks", "64", "--lean", "--offset-ms", "50", "--drift-ppm", "50", "--lost", "0.05"];
+    let Some(made) = Truth::make(&job) else { return };
+    let (found, score) = made.score(&[&STRICT[..], &["--json"]].concat());
+    println!("{score}");
+    let score: Value = serde_json::from_str(&score).unwrap();
+    for of in ["pair_precision", "pair_recall"] {
+        assert!(score["match"][of].as_f64().unwrap() >= 0.999, "{score}");
+    }
+    assert_eq!((&score["bounds"]["hold"], &score["bounds"]["of"]), (&json!(63), &json!(63)), "{score}");
+    assert!(score["clock_error_us"]["p95"].as_f64().unwrap() <= 2.0, "{score}");
+    let found: Value = serde_json::from_str(&found).unwrap();
+    let truth: Value = serde_json::from_slice(&fs::read(made.truth()).unwrap()).unwrap();
+    let planted = truth["planted"].as_array().unwrap().iter().filter_map(|fault| match &fault["kind"] {
+        kind if kind == "slow_compute" || kind == "pause" => Some(json!([fault["rank"]])),
+        kind if kind == "slow_link" => Some(truth["comms"][fault["comm"].as_str()?]["ranks"].clone()),
+        _ => None,
+    });
+    let mut planted: Vec<String> = planted.map(|ranks| ranks.to_string()).collect();
+    let causes = found["causes"].as_array().unwrap().iter();
+    let mut top: Vec<String> = causes.take(3).map(|cause| cause["ranks"].to_string()).collect();
+    planted.sort();
+    top.sort();
+    assert_eq!(top, planted, "{}", found["causes"]);
+}
+
+/// The marks of the host are ahead of the device by a part of a step.
+#[test]
+fn steps_are_those_of_the_truth() {
+    let Some(made) = Truth::make(&["--ranks", "8", "--layers", "2", "--steps", "3"]) else { return };
+    let (found, _) = made.score(&STRICT);
+    let found: Value = serde_json::from_str(&found).unwrap();
+    let truth: Value = serde_json::from_slice(&fs::read(made.truth()).unwrap()).unwrap();
+    let mut of_call: std::collections::HashMap<(String, i64), u64> = std::collections::HashMap::new();
+    for one in truth["instances"].as_array().unwrap() {
+        let (ranks, ids) = (one["ranks"].as_array().unwrap(), one["corr"].as_array().unwrap());
+        for (rank, id) in ranks.iter().zip(ids) {
+            of_call.insert((rank.to_string(), id.as_i64().unwrap()), one["step"].as_u64().unwrap());
+        }
+    }
+    let mut counts = [0_u64; 3];
+    for one in found["instances"].as_array().unwrap() {
+        let (rank, id) = one["members"].as_object().unwrap().iter().next().unwrap();
+        let step = of_call[&(rank.clone(), id.as_i64().unwrap())];
+        // The generator's marks begin with 10.
+        assert_eq!(one["step"].as_u64(), Some(step + 10), "{one}");
+        counts[usize::try_from(step).unwrap()] += 1;
+    }
+    let rows = json_of(&made.store(), &["collectives", "job", "--by", "step", "--output-format", "json"]);
+    let rows = rows["rows"].as_array().unwrap();
+    let of = |key: &str| rows.iter().map(|row| row[key].as_u64().unwrap()).collect::<Vec<_>>();
+    assert_eq!((of("step"), of("count")), (vec![10, 11, 12], counts.to_vec()));
+    assert!(
+        rows.iter().all(|row| row["skew_ns"].as_f64() > Some(0.0) && row["imbalance"].as_f64() > Some(0.0))
+    );
+    let paused = truth["planted"].as_array().unwrap().iter().find(|fault| fault["kind"] == "pause").unwrap();
+    assert_eq!(rows[1]["slowest_rank"], paused["rank"], "the pause is in the second step");
+    let text = succeed(&made.store(), &["collectives", "job", "--by", "step"]);
+    assert!(text.contains("SKEW") && text.lines().count() == 4, "{text}");
+}
+
+/// One all-reduce of four AIUs. Bounds from the host times of single messages, computed by hand.
+#[test]
+fn clocks_of_four_aius_are_moved_as_their_messages_demand() {
+    let Some(trace) = shared("data/aiu/repo/tests/test_data/allreduce_tp4.json") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    succeed(dir.path(), &["ingest", trace.to_str().unwrap(), "--db-bucket", "tp4"]);
+    let found = json_of(dir.path(), &["ranks", "tp4", "--output-format", "json"]);
+    assert_eq!((&found["verdict"], &found["violations"]), (&json!("aligned"), &json!(0)));
+    for (rank, low_us, high_us) in [(1, 838.6, 1_525.6), (2, 778.9, 1_465.9), (3, 645.5, 1_332.5)] {
+        let clock = &found["clocks"][rank];
+        let us = |key: &str| clock[key].as_f64().unwrap() / 1e3;
+        assert!((low_us..=high_us).contains(&us("offset_ns")), "{clock}");
+        assert!(us("low_ns") <= us("offset_ns") && us("offset_ns") <= us("high_ns"), "{clock}");
+        assert!(us("low_ns") < high_us && us("high_ns") > low_us, "{clock}");
+    }
 }
 
 const STRICT: [&str; 4] = ["--clock-us", "2", "--wait", "0.01"];
@@ -240,8 +350,19 @@ fn the_straggler_of_a_simulated_job_is_named() {
     let most = ranks.iter().max_by_key(|rank| rank["last"].as_u64()).unwrap();
     assert_eq!((&most["rank"], &most["collectives"]), (&json!(5), &json!(200)));
     assert_eq!(found["verdict"], "agree");
+    assert_eq!((&found["job"]["straggler"], &found["job"]["operations"]), (&json!(5), &json!(200)));
+    let (ceiling, span) = (&found["job"]["ceiling_ns"], &ranks[5]["span_ns"]);
+    assert!(ceiling.as_f64() > Some(0.0) && ceiling.as_f64() < span.as_f64(), "{}", found["job"]);
+    assert_eq!(found["causes"][0]["cause"], "rank 5");
     let text = succeed(dir.path(), &["ranks", "job"]);
     assert!(text.contains("\nrank 5: others waited "), "{text}");
+    for part in ["\ntime of all ranks: ", "\nceiling: at most ", "LOW", "HIGH", "RESIDUAL", "CALLS"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    let csv = succeed(dir.path(), &["ranks", "job", "--output-format", "csv"]);
+    for key in ["low_ns", "high_ns", "residual_ns", "clock_calls"] {
+        assert!(csv.lines().next().unwrap().split(',').any(|one| one == key), "{key} in {csv}");
+    }
     for by in ["kind", "size", "rank", "step"] {
         let rows = json_of(dir.path(), &["collectives", "job", "--by", by, "--output-format", "json"]);
         let counts = rows["rows"].as_array().unwrap().iter().map(|row| row["count"].as_u64().unwrap());

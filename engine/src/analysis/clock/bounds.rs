@@ -1,85 +1,248 @@
-//! What is certain of the offsets: nobody leaves an operation that waits for all before the last
-//! one has entered.
+//! What is certain of the offsets, by causality alone.
 //!
-//! Every such operation bounds the difference of two clocks. The tightest bounds of a rank against
-//! the reference are the shortest paths over all operations, from it and to it.
+//! Each certain order bounds the difference of two clocks at a time. The tightest bounds of a rank
+//! against the reference are the shortest paths over all operations, from it and to it. Clocks are
+//! taken to run straight, and no two of them apart by more than [`MOST_DRIFT`]. So a bound at one
+//! time also holds at others, wider by the drift that is possible in between. Bounds at several
+//! times limit the drift further. The estimate has no part in it.
+//!
+//! Every pass leaves bounds that hold; further passes only tighten them.
 
 use super::RankClock;
-use super::line::{Line, rounded};
-use super::sample::is_meeting;
+use super::causality::Causality;
 use crate::analysis::{Instances, Job};
 use crate::base::Time;
-use crate::model::Waiting;
 
 /// No bound. Sums with times stay in range.
 const FAR: i64 = i64::MAX / 4;
 /// Passes until nothing changes; more mean that clocks contradict each other.
 const MOST_PASSES: usize = 24;
+/// Parts of a rank's time, each with bounds of its own.
+const PARTS: usize = 64;
+/// Largest drift between two clocks: NTP corrects a clock by no more, and crystals differ by less.
+const MOST_DRIFT: f64 = 500e-6;
+/// Rounds in which bounds of the offsets limit the drift, and that limit tightens the bounds.
+const ROUNDS: usize = 3;
 
 /// Bounds of the offset of each rank.
 #[derive(Debug)]
 pub(super) struct Bounds {
+    ranks: Vec<Envelope>,
+    reference: usize,
+}
+
+/// Bounds of the offset of a rank over its own time.
+#[derive(Debug, Clone)]
+struct Envelope {
+    start_ps: i64,
+    width_ps: i64,
+    /// Lowest and highest offset in the middle of each part.
     low: Vec<i64>,
     high: Vec<i64>,
-    /// Half of the time in which each rank has calls.
-    half_ps: Vec<f64>,
-    reference: usize,
-    slack_ps: i64,
+    /// Least and most growth of the offset in a picosecond.
+    slopes: (f64, f64),
 }
 
-/// Local times of a call, corrected by the drift alone.
-fn straight(job: &Job, line: &Line, rank: usize, call: usize) -> (i64, i64) {
-    let drift = Line { offset_ps: 0.0, ..*line };
-    let calls = &job.ranks[rank].calls;
-    (drift.shared(calls.starts_ps[call]), drift.shared(calls.end_ps(call)))
+#[expect(clippy::cast_possible_truncation, reason = "a cast of a float saturates")]
+fn ceiled(value: f64) -> i64 {
+    value.ceil() as i64
 }
 
-pub(super) fn certain(job: &Job, instances: &Instances, lines: &[Line], reference: usize) -> Bounds {
-    let count = job.ranks.len();
-    let (mut low, mut high) = (vec![-FAR; count], vec![FAR; count]);
-    if let (Some(low), Some(high)) = (low.get_mut(reference), high.get_mut(reference)) {
-        (*low, *high) = (0, 0);
+impl Envelope {
+    fn of(job: &Job, rank: usize) -> Self {
+        let calls = &job.ranks[rank].calls;
+        let start_ps = calls.starts_ps.first().copied().unwrap_or(0);
+        let end_ps = (0..calls.len()).map(|call| calls.end_ps(call)).max().unwrap_or(start_ps);
+        let parts = i64::try_from(PARTS).unwrap_or(1);
+        let width_ps = end_ps.saturating_sub(start_ps).max(0) / parts + 1;
+        let (low, high) = (vec![-FAR; PARTS], vec![FAR; PARTS]);
+        Self { start_ps, width_ps, low, high, slopes: (-MOST_DRIFT, MOST_DRIFT) }
     }
-    let meetings: Vec<usize> = (0..instances.len()).filter(|&at| is_meeting(job, instances, at)).collect();
-    for pass in 0..MOST_PASSES {
+
+    fn part(&self, time: i64) -> usize {
+        let part = time.saturating_sub(self.start_ps) / self.width_ps;
+        usize::try_from(part).unwrap_or(0).min(PARTS - 1)
+    }
+
+    fn centre(&self, part: usize) -> i64 {
+        let whole = self.width_ps.saturating_mul(i64::try_from(part).unwrap_or(0));
+        self.start_ps.saturating_add(whole).saturating_add(self.width_ps / 2)
+    }
+
+    /// The most by which the offset grows from one time to another.
+    fn most(&self, from: i64, to: i64) -> i64 {
+        let run = to.saturating_sub(from) as f64;
+        ceiled(run * if run > 0.0 { self.slopes.1 } else { self.slopes.0 })
+    }
+
+    /// The least by which the offset grows from one time to another.
+    fn least(&self, from: i64, to: i64) -> i64 {
+        self.most(to, from).saturating_neg()
+    }
+
+    /// The shared time is no later than this.
+    fn latest(&self, time: i64) -> i64 {
+        let part = self.part(time);
+        match self.high[part] {
+            FAR => FAR,
+            high => time.saturating_add(high).saturating_add(self.most(self.centre(part), time)),
+        }
+    }
+
+    /// The shared time is no earlier than this.
+    fn earliest(&self, time: i64) -> i64 {
+        let part = self.part(time);
+        if self.low[part] <= -FAR {
+            return -FAR;
+        }
+        time.saturating_add(self.low[part]).saturating_add(self.least(self.centre(part), time))
+    }
+
+    /// The shared time of `time` is `shared` or before. Returns whether that is news.
+    fn is_before(&mut self, time: i64, shared: i64) -> bool {
+        let part = self.part(time);
+        let high = shared.saturating_sub(time).saturating_add(self.most(time, self.centre(part)));
+        let is_news = high < self.high[part];
+        self.high[part] = self.high[part].min(high);
+        is_news
+    }
+
+    /// The shared time of `time` is `shared` or after. Returns whether that is news.
+    fn is_after(&mut self, time: i64, shared: i64) -> bool {
+        let part = self.part(time);
+        let low = shared.saturating_sub(time).saturating_add(self.least(time, self.centre(part)));
+        let is_news = low > self.low[part];
+        self.low[part] = self.low[part].max(low);
+        is_news
+    }
+
+    /// Carries the bounds of each part to all others.
+    fn spread(&mut self) {
+        let (later, earlier) = (self.most(0, self.width_ps), self.most(self.width_ps, 0));
+        // The most that the offset grows in one direction is the most that it falls in the other.
+        let onwards = (1..PARTS).map(|at| (at - 1, at, later, earlier));
+        let back = (1..PARTS).rev().map(|at| (at, at - 1, earlier, later));
+        for (from, to, rise, fall) in onwards.chain(back) {
+            if self.high[from] < FAR {
+                self.high[to] = self.high[to].min(self.high[from].saturating_add(rise));
+            }
+            if self.low[from] > -FAR {
+                self.low[to] = self.low[to].max(self.low[from].saturating_sub(fall));
+            }
+        }
+    }
+
+    /// Limits the growth of the offset by the bounds: the offset runs straight between them.
+    fn limit_slopes(&mut self) {
+        let (mut least, mut most) = self.slopes;
+        for from in 0..PARTS {
+            for to in from + 1..PARTS {
+                let run = (to - from) as f64 * self.width_ps as f64;
+                if self.high[to] < FAR && self.low[from] > -FAR {
+                    most = most.min(self.high[to].saturating_sub(self.low[from]) as f64 / run);
+                }
+                if self.low[to] > -FAR && self.high[from] < FAR {
+                    least = least.max(self.low[to].saturating_sub(self.high[from]) as f64 / run);
+                }
+            }
+        }
+        if least <= most {
+            self.slopes = (least, most);
+        }
+    }
+
+    /// Lowest and highest offset at a time.
+    fn at(&self, time: i64) -> (i64, i64) {
+        let part = self.part(time);
+        let centre = self.centre(part);
+        let low = if self.low[part] > -FAR { self.low[part] + self.least(centre, time) } else { -FAR };
+        let high = if self.high[part] < FAR { self.high[part] + self.most(centre, time) } else { FAR };
+        (low, high)
+    }
+}
+
+/// Finds the bounds. `some` are instances that show most of what is certain: they come first,
+/// because all instances of a large job take long.
+pub(super) fn certain(job: &Job, instances: &Instances, some: &[u32], reference: usize) -> Bounds {
+    let mut ranks: Vec<Envelope> = (0..job.ranks.len()).map(|rank| Envelope::of(job, rank)).collect();
+    if let Some(of) = ranks.get_mut(reference) {
+        (of.low, of.high, of.slopes) = (vec![0; PARTS], vec![0; PARTS], (0.0, 0.0));
+    }
+    let mut bounds = Bounds { ranks, reference };
+    let all = Causality::certain(job, instances);
+    let some: Vec<u32> = some.iter().copied().filter(|at| all.binary_search(at).is_ok()).collect();
+    let step_ps = step_ps(job);
+    for _ in 0..ROUNDS {
+        bounds.tighten(job, instances, &some, step_ps);
+        bounds.ranks.iter_mut().for_each(Envelope::limit_slopes);
+    }
+    bounds.tighten(job, instances, &all, step_ps);
+    bounds
+}
+
+impl Bounds {
+    /// Passes over instances until nothing changes.
+    fn tighten(&mut self, job: &Job, instances: &Instances, of: &[u32], step_ps: i64) {
+        for pass in 0..MOST_PASSES {
+            self.ranks.iter_mut().for_each(Envelope::spread);
+            let mut has_changed = false;
+            // Going back and forth carries a bound through the whole job in one pass.
+            let order: Box<dyn Iterator<Item = &u32>> =
+                if pass % 2 == 0 { Box::new(of.iter()) } else { Box::new(of.iter().rev()) };
+            for &at in order {
+                has_changed |= self.apply(job, instances, at as usize, step_ps);
+            }
+            if !has_changed {
+                return;
+            }
+        }
+    }
+
+    /// Applies the order of an instance. A time can be wrong by a step, to both sides. Returns
+    /// whether it tells news.
+    fn apply(&mut self, job: &Job, instances: &Instances, at: usize, step_ps: i64) -> bool {
+        let Some(causality) = Causality::of(job, instances, at) else { return false };
+        let (mut latest, mut earliest) = (FAR, -FAR);
+        for one in instances.members(at) {
+            let (calls, of) = (&job.ranks[one.rank].calls, &self.ranks[one.rank]);
+            if causality.binds_end(one.rank) {
+                latest = latest.min(of.latest(calls.end_ps(one.call)));
+            }
+            if causality.binds_start(one.rank) {
+                earliest = earliest.max(of.earliest(calls.starts_ps[one.call]));
+            }
+        }
+        let (latest, earliest) = (latest.saturating_add(2 * step_ps), earliest.saturating_sub(2 * step_ps));
         let mut has_changed = false;
-        // Going back and forth carries a bound through the whole job in one pass.
-        let order: Box<dyn Iterator<Item = &usize>> =
-            if pass % 2 == 0 { Box::new(meetings.iter()) } else { Box::new(meetings.iter().rev()) };
-        for &at in order {
-            let (mut latest_end, mut earliest_start) = (FAR, -FAR);
-            for one in instances.members(at) {
-                let (start, end) = straight(job, &lines[one.rank], one.rank, one.call);
-                if high[one.rank] < FAR {
-                    latest_end = latest_end.min(end.saturating_add(high[one.rank]));
-                }
-                if low[one.rank] > -FAR {
-                    earliest_start = earliest_start.max(start.saturating_add(low[one.rank]));
-                }
+        for one in instances.members(at).filter(|one| one.rank != self.reference) {
+            let (calls, of) = (&job.ranks[one.rank].calls, &mut self.ranks[one.rank]);
+            if latest < FAR && causality.binds_start(one.rank) {
+                has_changed |= of.is_before(calls.starts_ps[one.call], latest);
             }
-            for one in instances.members(at).filter(|one| one.rank != reference) {
-                let (start, end) = straight(job, &lines[one.rank], one.rank, one.call);
-                if latest_end < FAR && latest_end.saturating_sub(start) < high[one.rank] {
-                    high[one.rank] = latest_end.saturating_sub(start);
-                    has_changed = true;
-                }
-                if earliest_start > -FAR && earliest_start.saturating_sub(end) > low[one.rank] {
-                    low[one.rank] = earliest_start.saturating_sub(end);
-                    has_changed = true;
-                }
+            if earliest > -FAR && causality.binds_end(one.rank) {
+                has_changed |= of.is_after(calls.end_ps(one.call), earliest);
             }
         }
-        if !has_changed {
-            break;
-        }
+        has_changed
     }
-    let half = |rank: usize| {
-        let starts = &job.ranks[rank].calls.starts_ps;
-        let ends = starts.first().zip(starts.last());
-        ends.map_or(0.0, |(first, last)| last.saturating_sub(*first) as f64 / 2.0)
-    };
-    let half_ps = (0..count).map(half).collect();
-    Bounds { low, high, half_ps, reference, slack_ps: 2 * step_ps(job) }
+
+    /// Lowest and highest offset of a rank at a time of its own. Bounds that contradict each other
+    /// are none.
+    pub(super) fn at(&self, rank: usize, time: i64) -> (Option<i64>, Option<i64>) {
+        let of = &self.ranks[rank];
+        if (0..PARTS).any(|part| of.low[part] > of.high[part]) {
+            return (None, None);
+        }
+        let (low, high) = of.at(time);
+        (Some(low).filter(|low| *low > -FAR), Some(high).filter(|high| *high < FAR))
+    }
+
+    /// Whether the clocks can be right as they were recorded.
+    pub(super) fn allow_recorded(&self) -> bool {
+        self.ranks
+            .iter()
+            .all(|of| of.low.iter().all(|low| *low <= 0) && of.high.iter().all(|high| *high >= 0))
+    }
 }
 
 /// The step of the timestamps: a microsecond or a nanosecond if all times are multiples of it.
@@ -90,38 +253,23 @@ pub(super) fn step_ps(job: &Job) -> i64 {
     [1_000_000, 1_000].into_iter().find(|step| is_step(*step)).unwrap_or(1)
 }
 
-impl Bounds {
-    /// Lowest and highest offset of a rank at the time of its line, with room for the steps of the
-    /// timestamps and for an error of the drift. Bounds that contradict each other are none.
-    pub(super) fn at(&self, rank: usize, line: Line, slope_error: f64) -> (Option<i64>, Option<i64>) {
-        if rank == self.reference {
-            return (Some(0), Some(0));
-        }
-        debug_assert!(line.offset_ps.is_finite());
-        let room = self.slack_ps.saturating_add(rounded(4.0 * slope_error * self.half_ps[rank]));
-        let low = Some(self.low[rank]).filter(|low| *low > -FAR).map(|low| low.saturating_sub(room));
-        let high = Some(self.high[rank]).filter(|high| *high < FAR).map(|high| high.saturating_add(room));
-        match (low, high) {
-            (Some(low), Some(high)) if low > high => (None, None),
-            bounds => bounds,
-        }
-    }
-}
-
-/// Operations in which a rank left before another one entered, beyond the steps of the timestamps.
+/// Operations whose times contradict their certain order, beyond the steps of the timestamps.
 pub(super) fn violations(job: &Job, instances: &Instances, clocks: &[RankClock]) -> u64 {
     let slack = 2 * step_ps(job);
     let shared = |rank: usize, time: i64| clocks[rank].fit.to_shared(Time(time)).0;
-    let is_violated = |at: &usize| {
+    let is_violated = |&at: &u32| {
+        let Some(causality) = Causality::of(job, instances, at as usize) else { return false };
         let (mut last_start, mut first_end) = (i64::MIN, i64::MAX);
-        for one in instances.members(*at) {
+        for one in instances.members(at as usize) {
             let calls = &job.ranks[one.rank].calls;
-            if job.signature_of(one.rank, one.call).kind.waiting() == Waiting::ForAll {
+            if causality.binds_start(one.rank) {
                 last_start = last_start.max(shared(one.rank, calls.starts_ps[one.call]));
+            }
+            if causality.binds_end(one.rank) {
                 first_end = first_end.min(shared(one.rank, calls.end_ps(one.call)));
             }
         }
-        instances.count(*at) > 1 && last_start.saturating_sub(slack) > first_end
+        last_start.saturating_sub(slack) > first_end
     };
-    (0..instances.len()).filter(is_violated).count() as u64
+    Causality::certain(job, instances).iter().filter(|at| is_violated(at)).count() as u64
 }

@@ -5,7 +5,7 @@
 //! operations. A drift counts only if its residuals prove it.
 
 use super::ClockVerdict;
-use super::bounds::step_ps;
+use super::bounds::{Bounds, step_ps};
 use super::line::{Line, Point, resistant, slope_of, weight_of, weighted_median};
 use super::sample::Sample;
 use super::solve::{Entry, levels, misfit};
@@ -28,8 +28,6 @@ pub(super) struct Estimate {
     pub(super) lines: Vec<Line>,
     /// Median deviation of each rank from the operations' medians, in picoseconds.
     pub(super) residuals: Vec<f64>,
-    /// Standard error of the slope of each rank.
-    slope_errors: Vec<f64>,
     reference: usize,
 }
 
@@ -95,8 +93,7 @@ pub(super) fn fit(job: &Job, instances: &Instances, sample: &Sample, start: Vec<
         *line = Line { at_ps, offset_ps: line.shift(at_ps), slope: line.slope };
     }
     let count = lines.len();
-    let (residuals, slope_errors) = (vec![0.0; count], vec![0.0; count]);
-    let mut estimate = Estimate { lines, residuals, slope_errors, reference: sample.reference };
+    let mut estimate = Estimate { lines, residuals: vec![0.0; count], reference: sample.reference };
     if sample.instances.is_empty() {
         return estimate;
     }
@@ -112,11 +109,6 @@ pub(super) fn fit(job: &Job, instances: &Instances, sample: &Sample, start: Vec<
 }
 
 impl Estimate {
-    /// Standard error of a rank's slope.
-    pub(super) fn slope_error(&self, rank: usize) -> f64 {
-        self.slope_errors[rank]
-    }
-
     /// Gives the reference the line of no change.
     fn anchor(&mut self) {
         let reference = self.lines[self.reference];
@@ -193,7 +185,6 @@ impl Estimate {
         let entries = entries(&points, slope_by);
         let ranks = self.lines.len();
         let stated: Vec<bool> = job.groups.iter().map(Group::is_stated).collect();
-        self.slope_errors = errors(&entries, job.groups.len(), (ranks, self.reference));
         let slopes = levels(&entries, &stated, (ranks, self.reference));
         let flat = misfit(&entries, &stated, &vec![0.0; ranks]);
         let gain = flat - misfit(&entries, &stated, &slopes);
@@ -217,15 +208,11 @@ impl Estimate {
     }
 
     /// Whether there is evidence to move ranks, and the lines to use.
-    pub(super) fn verdict(
-        &self,
-        job: &Job,
-        instances: &Instances,
-        sample: &Sample,
-    ) -> (ClockVerdict, Vec<Line>) {
+    pub(super) fn verdict(&self, job: &Job, sample: &Sample, bounds: &Bounds) -> (ClockVerdict, Vec<Line>) {
         let still: Vec<Line> =
             self.lines.iter().map(|line| Line { at_ps: line.at_ps, ..Line::default() }).collect();
-        if sample.instances.is_empty() {
+        // Without operations that end together, causality alone can contradict the clocks.
+        if sample.instances.is_empty() && bounds.allow_recorded() {
             return (ClockVerdict::Unknown, still);
         }
         let step = step_ps(job) as f64;
@@ -242,7 +229,7 @@ impl Estimate {
             line.slope != 0.0 || line.offset_ps.abs() > uncertain.max(3.0 * step).max(LEAST_OFFSET_PS)
         };
         let moves = self.lines.iter().zip(&uncertain).any(is_evidence);
-        if !moves && !is_violated(job, instances, sample, 2 * step_ps(job)) {
+        if !moves && bounds.allow_recorded() {
             return (ClockVerdict::Agree, still);
         }
         let is_still = |line: &Line, uncertain: f64| {
@@ -330,45 +317,6 @@ fn slope_by(points: &[Point]) -> Option<(f64, f64)> {
     let (slope, error) = slope_of(&points.iter().map(without).collect::<Vec<_>>())?;
     let error = error.max(LEAST_SLOPE_ERROR);
     Some((slope, 1.0 / (error * error)))
-}
-
-/// An upper bound of the standard error of each rank's level against the reference: that of the
-/// best path over groups. Infinite without a path.
-fn errors(entries: &[Entry], groups: usize, (ranks, reference): (usize, usize)) -> Vec<f64> {
-    let mut variance = vec![f64::INFINITY; ranks];
-    variance[reference] = 0.0;
-    let mut of_group = vec![f64::INFINITY; groups];
-    loop {
-        let mut has_changed = false;
-        for one in entries {
-            let through = variance[one.rank] + 1.0 / one.weight;
-            if through < of_group[one.group] {
-                of_group[one.group] = through;
-            }
-        }
-        for one in entries {
-            let through = of_group[one.group] + 1.0 / one.weight;
-            if through < variance[one.rank] {
-                variance[one.rank] = through;
-                has_changed = true;
-            }
-        }
-        if !has_changed {
-            break;
-        }
-    }
-    let error = |variance: f64| if variance.is_finite() { variance.sqrt() } else { 0.0 };
-    variance.into_iter().map(error).collect()
-}
-
-/// Whether a rank leaves an operation before another one enters it, on the clocks as recorded.
-fn is_violated(job: &Job, instances: &Instances, sample: &Sample, slack: i64) -> bool {
-    sample.instances.iter().any(|&at| {
-        let calls = |one: Member| (&job.ranks[one.rank].calls, one.call);
-        let starts = instances.members(at as usize).map(calls).map(|(calls, at)| calls.starts_ps[at]);
-        let ends = instances.members(at as usize).map(calls).map(|(calls, at)| calls.end_ps(at));
-        starts.max().unwrap_or(0).saturating_sub(slack) > ends.min().unwrap_or(0)
-    })
 }
 
 #[cfg(test)]

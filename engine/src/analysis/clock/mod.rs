@@ -1,6 +1,7 @@
 //! One clock for all ranks: what is certain of each offset, and the best estimate within.
 
 mod bounds;
+mod causality;
 mod estimate;
 pub(crate) mod line;
 mod sample;
@@ -49,7 +50,8 @@ pub struct Clocks {
     pub verdict: ClockVerdict,
     /// The clocks, in the order of ranks.
     pub ranks: Vec<RankClock>,
-    /// Operations in which a rank left before another one entered, on the resulting clocks.
+    /// Operations whose times contradict their certain order on the resulting clocks: a rank left
+    /// an all-reduce before another one entered, for example.
     pub violations: u64,
 }
 
@@ -58,12 +60,12 @@ pub(super) fn find(job: &Job, instances: &Instances, start: Vec<Line>) -> (Clock
     let sample = sample::of(job, instances);
     let reference = sample.reference;
     let estimated = estimate::fit(job, instances, &sample, start);
-    let bounds = bounds::certain(job, instances, &estimated.lines, reference);
-    let (verdict, lines) = estimated.verdict(job, instances, &sample);
+    let bounds = bounds::certain(job, instances, &sample.instances, reference);
+    let (verdict, lines) = estimated.verdict(job, &sample, &bounds);
     let ranks = (0..job.ranks.len()).map(|rank| {
         let line = &lines[rank];
-        let (low, high) = bounds.at(rank, estimated.lines[rank], estimated.slope_error(rank));
         let at_ps = line.at_ps;
+        let (low, high) = bounds.at(rank, at_ps);
         let shift = line::rounded(line.shift(at_ps));
         // The estimate must not contradict what is certain.
         let shift_within = shift.max(low.unwrap_or(i64::MIN)).min(high.unwrap_or(i64::MAX));

@@ -16,16 +16,17 @@ mod tracks;
 use self::awaited::Awaited;
 use self::names::Names;
 use self::tracks::Tracks;
-use super::{Job, Report};
+use super::{Job, Report, steps};
 use crate::base::{Result, Time};
 use crate::model::{RankInfo, Sink, Value};
 use crate::vendor::joint::SOURCE;
 use crate::vendor::joint::schema::{Call, Computation, Operation};
 
 pub use derived::{Derived, of_call};
+pub(super) use tracks::members;
 
 /// Version of the joint segment. One of another version is written again.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Times are whole nanoseconds: those of ranks are known to much less, and half of the bits of a
 /// picosecond time would be noise.
@@ -64,8 +65,8 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     // Rank by rank, so that rows come in their order and need no sorting.
     let by_call = report.instances.by_call(job);
     let mut writer = calls::Writer { job, report, sink: &mut *sink, of: call, names: &names };
-    for (rank, of_calls) in by_call.into_iter().enumerate() {
-        for (at, instance) in of_calls.into_iter().enumerate() {
+    for (rank, of_calls) in by_call.iter().enumerate() {
+        for (at, &instance) in of_calls.iter().enumerate() {
             let instance = instance as usize;
             writer.call((rank, at), tracks.ranks[rank], numbers[instance], awaited[instance])?;
         }
@@ -78,5 +79,6 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
             sink.sample(track, shown(clock.to_shared(Time(start_ps)).0), share, &fields)?;
         }
     }
-    tables::write(job, report, &order, sink)
+    tables::write(job, report, &order, sink)?;
+    tables::steps(&steps(job, report, &by_call), sink)
 }

@@ -62,8 +62,8 @@ impl Writer<'_> {
         if signature.bytes > 0 {
             fields.push((of.bytes, Value::Int(i64::try_from(signature.bytes).unwrap_or(i64::MAX))));
         }
-        if one.step > 0 {
-            fields.push((of.step, Value::Int(one.step.into())));
+        if let Some(step) = one.step {
+            fields.push((of.step, Value::Int(step.into())));
         }
         fields.push((of.calls, Value::Int(i64::try_from(calls).unwrap_or(i64::MAX))));
         fields.push((of.state, Value::Text(state(one))));

@@ -1,12 +1,11 @@
 //! Tables that compare ranks, sizes and causes.
 
 use super::operations::rounded;
-use super::tracks::members;
 use crate::analysis::table::{By, RowKey, rows};
-use crate::analysis::{ClockVerdict, Job, RankReport, Report};
+use crate::analysis::{ClockVerdict, Culprit, Job, Report, StepReport, costs, totals};
 use crate::base::Result;
 use crate::model::{FieldId, Sink, Value};
-use crate::vendor::joint::schema::{Cause, JointJob, JointMismatch, JointRank, JointSize};
+use crate::vendor::joint::schema::{Cause, JointJob, JointMismatch, JointRank, JointSize, JointStep};
 
 /// Writes the side tables. `order` has the operations by number.
 pub(super) fn write(job: &Job, report: &Report, order: &[usize], sink: &mut dyn Sink) -> Result<()> {
@@ -27,49 +26,66 @@ fn count(number: u64) -> Value<'static> {
 
 fn whole(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     let of = JointJob::define(sink)?;
-    let sum = |part: fn(&RankReport) -> i64| report.ranks.iter().map(part).fold(0, i64::saturating_add);
-    let span = sum(|rank| rank.span_ps);
-    let mean = sum(|rank| rank.compute_ps) as f64 / report.ranks.len().max(1) as f64;
-    let most = report.ranks.iter().map(|rank| rank.compute_ps).max().unwrap_or(0);
+    let totals = totals(job, report);
     let clocks = match report.clocks.verdict {
         ClockVerdict::Unknown => "unknown: no operation has two ranks",
         ClockVerdict::Agree => "agree",
         ClockVerdict::Aligned => "aligned by the calls",
     };
-    let calls = job.ranks.iter().map(|rank| rank.calls.len() as u64).sum();
     let mut fields = vec![
-        (of.ranks, count(job.ranks.len() as u64)),
-        (of.operations, count(report.operations.len() as u64)),
-        (of.calls, count(calls)),
+        (of.ranks, count(totals.ranks)),
+        (of.operations, count(totals.operations)),
+        (of.calls, count(totals.calls)),
         (of.clocks, Value::Text(clocks)),
-        (of.compute, share(sum(|rank| rank.compute_ps), span)),
-        (of.overlapped, share(sum(|rank| rank.overlap_ps), span)),
-        (of.exposed_transfer, share(sum(|rank| rank.exposed_ps - rank.exposed_wait_ps), span)),
-        (of.exposed_wait, share(sum(|rank| rank.exposed_wait_ps), span)),
-        (of.idle, share(sum(|rank| rank.idle_ps), span)),
+        (of.compute, share(totals.compute_ps, totals.span_ps)),
+        (of.overlapped, share(totals.overlap_ps, totals.span_ps)),
+        (of.exposed_transfer, share(totals.exposed_transfer_ps(), totals.span_ps)),
+        (of.exposed_wait, share(totals.exposed_wait_ps, totals.span_ps)),
+        (of.idle, share(totals.idle_ps, totals.span_ps)),
     ];
-    if mean > 0.0 {
-        fields.push((of.imbalance, Value::Float(most as f64 / mean - 1.0)));
+    fields.extend(totals.imbalance.map(|imbalance| (of.imbalance, Value::Float(imbalance))));
+    fields.push((of.wait, Value::Int(totals.wait_ps)));
+    if let Some(straggler) = totals.straggler {
+        fields.push((of.straggler, Value::Int(straggler.into())));
+        fields.push((of.ceiling, Value::Int(totals.ceiling_ps)));
+        fields.push((of.ceiling_of_all, Value::Int(totals.ceiling_of_all_ps)));
     }
     sink.row(of.table, &fields)
 }
 
 fn causes(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     let of = Cause::define(sink)?;
-    let ranks = report.ranks.iter().map(|rank| (rank.root_blame_ps, format!("rank {}", rank.rank)));
-    let links = report.links.iter().map(|link| {
-        let who = members(&job.groups[link.group as usize]);
-        (link.root_blame_ps, format!("slow transfers among {who}"))
-    });
-    let mut causes: Vec<(f64, String)> = ranks.chain(links).filter(|(ps, _)| *ps > 0.0).collect();
-    causes.sort_by(|a, b| b.0.total_cmp(&a.0));
     let waited: f64 = report.ranks.iter().map(|rank| rank.wait_ps as f64).sum();
-    for (ps, cause) in &causes {
-        let fields = [
-            (of.cause, Value::Text(cause)),
-            (of.root_blame, Value::Int(rounded(*ps))),
-            (of.share, Value::Float(if waited > 0.0 { ps / waited } else { 0.0 })),
+    for cost in costs(report) {
+        let cause = cost.culprit.name(job);
+        let share = if waited > 0.0 { cost.root_blame_ps / waited } else { 0.0 };
+        let mut fields = vec![
+            (of.cause, Value::Text(&cause)),
+            (of.root_blame, Value::Int(rounded(cost.root_blame_ps))),
+            (of.share, Value::Float(share)),
         ];
+        if matches!(cost.culprit, Culprit::Link(_)) {
+            fields.push((of.excess, Value::Int(rounded(cost.excess_ps))));
+        }
+        sink.row(of.table, &fields)?;
+    }
+    Ok(())
+}
+
+/// Writes the table of steps.
+pub(super) fn steps(steps: &[StepReport], sink: &mut dyn Sink) -> Result<()> {
+    let of = JointStep::define(sink)?;
+    for step in steps {
+        let mut fields = vec![
+            (of.number, Value::Int(step.number.into())),
+            (of.operations, count(step.operations)),
+            (of.start, Value::Int(step.start_ps)),
+            (of.span, Value::Int(step.span_ps)),
+            (of.skew, Value::Int(step.skew_ps)),
+            (of.wait, Value::Int(step.wait_ps)),
+        ];
+        fields.extend(step.slowest.map(|rank| (of.slowest, Value::Int(rank.into()))));
+        fields.extend(step.imbalance.map(|imbalance| (of.imbalance, Value::Float(imbalance))));
         sink.row(of.table, &fields)?;
     }
     Ok(())
@@ -77,7 +93,8 @@ fn causes(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
 
 fn ranks(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     let of = JointRank::define(sink)?;
-    for (rank, fit) in report.ranks.iter().zip(report.clocks_of_segments(job)) {
+    let clocks = report.clocks_of_segments(job).zip(report.bounds_of_segments(job));
+    for ((rank, found), (fit, bounds)) in report.ranks.iter().zip(&report.clocks.ranks).zip(clocks) {
         let busy = rank.compute_ps.saturating_add(rank.exposed_ps);
         let mut fields: Vec<(FieldId, Value<'_>)> = vec![
             (of.rank, Value::Int(rank.rank.into())),
@@ -88,6 +105,7 @@ fn ranks(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
             (of.last, count(rank.last)),
             (of.first, count(rank.first)),
             (of.saving, Value::Int(rounded(rank.saving_ps))),
+            (of.ceiling, Value::Int(rank.ceiling_ps)),
             (of.wait, Value::Int(rank.wait_ps)),
             (of.busy, share(busy, rank.span_ps)),
             (of.exposed, share(rank.exposed_ps, rank.span_ps)),
@@ -97,7 +115,12 @@ fn ranks(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
             (of.span, Value::Int(rank.span_ps)),
             (of.offset, Value::Int(fit.offset_ps())),
             (of.drift_ppb, Value::Int(fit.drift_ppb().into())),
+            (of.residual, count(found.residual_ps)),
+            (of.calls, count(found.calls.into())),
         ];
+        let (low, high) = bounds;
+        fields.extend(low.map(|low| (of.low, Value::Int(low))));
+        fields.extend(high.map(|high| (of.high, Value::Int(high))));
         if let Some(bound) = fit.bound_ps() {
             fields.push((of.bound, count(bound)));
         }

@@ -98,7 +98,7 @@ fn loads(job: &Job, table: TableId, sink: &mut dyn Sink) -> Result<Vec<Option<Tr
 }
 
 /// The members of a group in words, for example `ranks 0–7`.
-pub(super) fn members(group: &Group) -> String {
+pub(in crate::analysis) fn members(group: &Group) -> String {
     let ranks = group.ranks();
     if ranks.is_empty() {
         return "unknown ranks".to_owned();

@@ -37,10 +37,11 @@ fn seconds(ps: f64) -> OwnedValue {
 }
 
 fn causes(rows: &[Row<'_>]) -> Vec<Metric> {
-    let doc = "Waiting of all ranks that began there.";
+    let doc = "Waiting of all ranks that began there, and time of a link's own ranks beyond the usual.";
     let metric = |row: &Row<'_>| {
-        let blame = float_of(of(row, "root_blame")?)?;
-        Some(Metric::new(&text_of(row, "cause")?, seconds(blame), Unit::Seconds, doc))
+        let excess = of(row, "excess").and_then(float_of).unwrap_or(0.0);
+        let cost = float_of(of(row, "root_blame")?)? + excess;
+        Some(Metric::new(&text_of(row, "cause")?, seconds(cost), Unit::Seconds, doc))
     };
     rows.iter().filter_map(metric).take(MOST).collect()
 }

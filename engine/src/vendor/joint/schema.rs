@@ -14,7 +14,7 @@ table! {
         members: None, "Ranks of the communicator.";
         dtype: None, "Type of the elements.";
         bytes: Bytes, "The larger of input and output of a rank.";
-        step: Count, "Step or iteration of the job, from 1.";
+        step: None, "Number of the step or iteration.";
         calls: Count, "Calls that were recorded.";
         state: None, "Whether all members are there.";
     }
@@ -83,6 +83,7 @@ table! {
         last: Count, "Operations in which it came last.";
         first: Count, "Operations in which it came first.";
         saving: Picoseconds, "Waiting that would go if it had come with the last but one.";
+        ceiling: Picoseconds, "At most this would be saved if it came as early as the median.";
     }
     "Time" {
         wait: Picoseconds, "Time that it waited for other ranks.";
@@ -95,7 +96,11 @@ table! {
     }
     "Clock" {
         offset: Picoseconds, "Time that is added to the times of the rank.";
+        low: Picoseconds, "Lowest offset that is possible; certain.";
+        high: Picoseconds, "Highest offset that is possible; certain.";
         bound: Picoseconds, "Largest error of the offset; certain.";
+        residual: Picoseconds, "Typical difference of its ends to the median end of an operation.";
+        calls: Count, "Calls that the offset was found by.";
         drift_ppb: None, "Change of the offset over time, in parts per thousand million.";
     }
 }
@@ -107,6 +112,7 @@ table! {
         cause: None, "Rank that came late, or group whose transfers were slow.";
         root_blame: Picoseconds, "Waiting of all ranks that began there.";
         share: Ratio, "Share of all waiting.";
+        excess: Picoseconds, "Time of a link's ranks in transfers beyond the usual. It is no waiting.";
     }
 }
 
@@ -163,6 +169,29 @@ table! {
         exposed_wait: Ratio, "Share of the ranks' time in which they waited and did not compute.";
         idle: Ratio, "Share of the ranks' time without computation and communication.";
         imbalance: Ratio, "Computation of the slowest rank over the mean of all ranks, minus 1.";
+        wait: Picoseconds, "Waits of all ranks.";
+    }
+    "Ceiling" {
+        straggler: None, "Rank that would save most if it came as early as the median.";
+        ceiling: Picoseconds, "At most this would be saved if that rank came as early as the median.";
+        ceiling_of_all: Picoseconds, "At most this would be saved if no rank came later than the median.";
+    }
+}
+
+table! {
+    /// Steps or iterations: those that the traces state, else those in which operations repeat.
+    "step" STEPS JointStep Side;
+    "Step" {
+        number: None, "Number of the step.";
+        operations: Count, "Collective operations.";
+        start: Picoseconds, "First arrival at an operation of the step.";
+        span: Picoseconds, "Time from the first arrival to the last end.";
+        skew: Picoseconds, "Time from the first rank's first call to the last rank's.";
+    }
+    "Waiting" {
+        wait: Picoseconds, "Waits of all ranks.";
+        slowest: None, "Rank for which the others waited most.";
+        imbalance: Ratio, "Computation of the slowest rank over the mean of all ranks, minus 1.";
     }
 }
 
@@ -171,7 +200,7 @@ table! {
 pub fn heading_of(table: &str) -> Option<&'static str> {
     match table {
         "operation" | "call" | "operation_size" | "mismatch" => Some("Collectives"),
-        "computation" | "rank" | "cause" | "job" => Some("Ranks"),
+        "computation" | "rank" | "cause" | "job" | "step" => Some("Ranks"),
         _ => None,
     }
 }
@@ -182,7 +211,7 @@ mod tests {
 
     #[test]
     fn every_table_has_a_heading() {
-        for table in [&OPERATIONS, &CALLS, &COMPUTATION, &RANKS, &CAUSES, &SIZES, &MISMATCHES, &JOB] {
+        for table in [&OPERATIONS, &CALLS, &COMPUTATION, &RANKS, &CAUSES, &SIZES, &MISMATCHES, &JOB, &STEPS] {
             assert!(heading_of(table.name).is_some(), "{}", table.name);
             assert!(table.fields.iter().all(|field| !field.doc.is_empty()));
         }

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::annotation::{self, Bare, Stated, around_launches};
 use super::group::Job;
+use super::steps::{self, Mark, Steps};
 use super::{
     ARGUMENTS, CATEGORY, CORRELATION, Class, DIMS, DTYPE, EXTERNAL, GROUP, IN, NAME, OUT, RANKS, ROOT, SEQ,
     SIZE, SOURCE, TARGET, TYPE, class_on_device, element_bytes,
@@ -18,8 +19,6 @@ use crate::vendor::call_book::{Call, CallBook, CallIds};
 use crate::vendor::call_columns::{BlockFields, FieldColumns, first_row, slice_tracks};
 use crate::vendor::device_time::{Union, complete};
 
-/// Name of the annotations of steps.
-const STEP: &str = "ProfilerStep#";
 /// Prefix of the names of Gloo's operations.
 const GLOO: &str = "gloo:";
 
@@ -36,17 +35,19 @@ pub fn read<B: Bytes>(segment: &Segment<B>, ids: CallIds) -> Result<RankCalls> {
         known: FxHashMap::default(),
         classes: FxHashMap::default(),
         bare: Vec::new(),
+        steps: Steps::default(),
     };
     for (track, table) in slice_tracks(segment, |role| role == Role::Kernels) {
         reader.track(track, table, Place::Device)?;
     }
+    reader.steps.end_of_device();
     let has_kernels = !reader.book.rank.calls.is_empty();
     for (track, table) in slice_tracks(segment, |role| role == Role::HostThread) {
         reader.track(track, table, if has_kernels { Place::Host } else { Place::HostOfGloo })?;
     }
     reader.annotate()?;
     let mut rank = reader.book.rank;
-    rank.steps_ps.sort_unstable();
+    rank.calls.steps = reader.steps.numbers();
     rank.world_size = reader.job.world_size;
     complete(&mut rank, reader.compute);
     Ok(rank)
@@ -73,36 +74,38 @@ struct Reader<'s, B> {
     compute: Union,
     known: FxHashMap<(TrackId, i64, Key), u32>,
     /// Classes by the numbers of name and category.
-    classes: FxHashMap<(i64, Option<u32>), (Class, Mark)>,
+    classes: FxHashMap<(i64, Option<u32>), (Class, Option<u32>)>,
     /// Calls without arguments: position, correlation, and what their annotation must fit.
     bare: Vec<(usize, i64, Bare)>,
-}
-
-/// Whether a slice marks a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mark {
-    None,
-    Step,
+    steps: Steps,
 }
 
 impl<B: Bytes> Reader<'_, B> {
     fn track(&mut self, track: TrackId, table: TableId, place: Place) -> Result<()> {
         let columns = FieldColumns::of(self.segment, table, ARGUMENTS);
         // Host threads have many rows, and their names decide alone.
-        let category = FieldColumns::of(self.segment, table, [ARGUMENTS[CATEGORY]]);
+        let field = if place == Place::Device { CATEGORY } else { CORRELATION };
+        let one = FieldColumns::of(self.segment, table, [ARGUMENTS[field]]);
+        let wants_launches = place != Place::Device && self.steps.wants_launches();
         for block in self.segment.blocks_of(track)? {
             let mut core = BlockReader::new(self.segment, table, block)?;
             let names = core.core_ints(ColumnRole::Name)?;
             let starts = core.core_ints(ColumnRole::Start)?;
             let durations = core.core_ints(ColumnRole::Duration)?;
             let forms = core.core_ints(ColumnRole::Form)?;
-            let categories = category.block(self.segment, block)?;
+            let one = one.block(self.segment, block)?;
             let first = first_row(self.segment, table, block)?;
             let mut fields = None;
             for (at, row) in (0..starts.len()).zip(first..) {
-                let (class, mark) = self.class(place, names[at], categories.code(0, at))?;
-                if mark == Mark::Step && place != Place::Device {
-                    self.book.rank.steps_ps.push(starts[at]);
+                let (class, step) = self.class(place, names[at], one.code(0, at))?;
+                let mark = step.map(|number| Mark { start_ps: starts[at], number });
+                match (place, mark) {
+                    (Place::Device, Some(mark)) => self.steps.mark_of_device(track, mark),
+                    (_, Some(mark)) => self.steps.mark_of_host(mark),
+                    (_, None) => {}
+                }
+                if let Some(correlation) = one.int(0, at).filter(|_| wants_launches) {
+                    self.steps.launch(correlation, starts[at]);
                 }
                 let is_complete = forms[at] == 0;
                 let end = starts[at].saturating_add(durations[at]);
@@ -124,13 +127,13 @@ impl<B: Bytes> Reader<'_, B> {
         Ok(())
     }
 
-    fn class(&mut self, place: Place, name: i64, category: Option<u32>) -> Result<(Class, Mark)> {
+    fn class(&mut self, place: Place, name: i64, category: Option<u32>) -> Result<(Class, Option<u32>)> {
         let category = category.filter(|_| place == Place::Device);
         if let Some(&known) = self.classes.get(&(name, category)).filter(|_| place == Place::Device) {
             return Ok(known);
         }
         let text = self.segment.text(NameId(u32::try_from(name).unwrap_or_default()))?;
-        let mark = if text.starts_with(STEP) { Mark::Step } else { Mark::None };
+        let step = steps::number_of(text);
         let class = match place {
             Place::Device => {
                 let category = category.map_or(Ok(""), |code| self.segment.text(NameId(code)))?;
@@ -140,9 +143,9 @@ impl<B: Bytes> Reader<'_, B> {
             Place::Host | Place::HostOfGloo => Class::Neither,
         };
         if place == Place::Device {
-            self.classes.insert((name, category), (class, mark));
+            self.classes.insert((name, category), (class, step));
         }
-        Ok((class, mark))
+        Ok((class, step))
     }
 
     fn call(
@@ -184,6 +187,7 @@ impl<B: Bytes> Reader<'_, B> {
             self.bare.push((self.book.rank.calls.len(), correlation, bare));
         }
         let id = correlation.unwrap_or_else(|| i64::from(row));
+        self.steps.call(track, start_ps, correlation);
         self.book.call(Call { start_ps, duration_ps, signature, number: int(SEQ), row, id });
         Ok(())
     }

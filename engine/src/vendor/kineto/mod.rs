@@ -5,6 +5,9 @@ mod annotation;
 pub mod collectives;
 mod group;
 pub mod host;
+mod steps;
+#[cfg(test)]
+mod tests;
 
 /// Arguments of a kernel that communicates, in PyTorch since 2.3.
 pub const ARGUMENTS: [&str; 16] = [

@@ -1,0 +1,75 @@
+//! The job as a whole: shares of its time, and what could be saved.
+
+use super::{Job, RankReport, Report};
+
+/// Sums over all ranks of a job. Times are in picoseconds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct JobTotals {
+    /// Ranks of the profile.
+    pub ranks: u64,
+    /// Collective operations.
+    pub operations: u64,
+    /// Calls of all ranks.
+    pub calls: u64,
+    /// Time from the first to the last work of each rank.
+    pub span_ps: i64,
+    /// Time with computation.
+    pub compute_ps: i64,
+    /// Time with communication.
+    pub communication_ps: i64,
+    /// Time with communication under computation.
+    pub overlap_ps: i64,
+    /// Time with communication and no computation.
+    pub exposed_ps: i64,
+    /// Part of the exposed time in which ranks waited.
+    pub exposed_wait_ps: i64,
+    /// Time without computation and communication.
+    pub idle_ps: i64,
+    /// Waits of all ranks.
+    pub wait_ps: i64,
+    /// Computation of the busiest rank over the mean of all ranks, minus 1. `None` without
+    /// computation.
+    pub imbalance: Option<f64>,
+    /// Number of the rank with the largest [`RankReport::ceiling_ps`].
+    pub straggler: Option<u32>,
+    /// Its ceiling: at most this would be saved if it came as early as the median.
+    pub ceiling_ps: i64,
+    /// Ceiling of what would be saved if no rank came later than the median.
+    pub ceiling_of_all_ps: i64,
+}
+
+impl JobTotals {
+    /// Part of the exposed time in which data moved.
+    #[must_use]
+    pub fn exposed_transfer_ps(&self) -> i64 {
+        self.exposed_ps.saturating_sub(self.exposed_wait_ps)
+    }
+}
+
+/// The totals of a job.
+#[must_use]
+pub fn totals(job: &Job, report: &Report) -> JobTotals {
+    let sum = |part: fn(&RankReport) -> i64| report.ranks.iter().map(part).fold(0, i64::saturating_add);
+    let compute_ps = sum(|rank| rank.compute_ps);
+    let mean = compute_ps as f64 / report.ranks.len().max(1) as f64;
+    let most = report.ranks.iter().map(|rank| rank.compute_ps).max().unwrap_or(0);
+    let straggler = report.ranks.iter().max_by_key(|rank| (rank.ceiling_ps, std::cmp::Reverse(rank.rank)));
+    let straggler = straggler.filter(|rank| rank.ceiling_ps > 0);
+    JobTotals {
+        ranks: job.ranks.len() as u64,
+        operations: report.operations.len() as u64,
+        calls: job.ranks.iter().map(|rank| rank.calls.len() as u64).sum(),
+        span_ps: sum(|rank| rank.span_ps),
+        compute_ps,
+        communication_ps: sum(|rank| rank.communication_ps),
+        overlap_ps: sum(|rank| rank.overlap_ps),
+        exposed_ps: sum(|rank| rank.exposed_ps),
+        exposed_wait_ps: sum(|rank| rank.exposed_wait_ps),
+        idle_ps: sum(|rank| rank.idle_ps),
+        wait_ps: sum(|rank| rank.wait_ps),
+        imbalance: (mean > 0.0).then(|| most as f64 / mean - 1.0),
+        straggler: straggler.map(|rank| rank.rank),
+        ceiling_ps: straggler.map_or(0, |rank| rank.ceiling_ps),
+        ceiling_of_all_ps: report.ranks.iter().map(|rank| rank.ceiling_of_all_ps).max().unwrap_or(0),
+    }
+}

@@ -1,0 +1,193 @@
+//! Operations of all libraries, and steps, read from segments.
+
+use super::collectives::read;
+use crate::base::Result;
+use crate::ingest::{BuildOptions, Builder};
+use crate::model::{
+    CollectiveKind, FieldId, FieldSpec, Form, Identity, Nesting, RankCalls, RankInfo, Role, Sink,
+    SliceRecord, TableId, TableKind, TableSpec, TrackId, TrackSpec, Value,
+};
+use crate::segment::Segment;
+use crate::spill::MemoryScratch;
+use crate::vendor::CallIds;
+
+const US: i64 = 1_000_000;
+
+/// A slice: name, start and end in microseconds, arguments.
+type Row<'a> = (&'a str, (i64, i64), &'a [(&'a str, Value<'a>)]);
+
+/// A track: its role and its slices.
+type Rows<'a> = (Role, &'a [Row<'a>]);
+
+fn add(sink: &mut dyn Sink, table: TableId, number: u32, (role, rows): &Rows<'_>) -> Result<TrackId> {
+    let identity = Identity { number: Some(number), ..Identity::of(*role) };
+    let spec = TrackSpec::slices("track", None, table, Nesting::Concurrent, number.into());
+    let track = sink.track(spec.showing(identity))?;
+    for &(name, (start, end), arguments) in *rows {
+        let mut fields: Vec<(FieldId, Value<'_>)> = Vec::new();
+        for &(key, value) in arguments {
+            fields.push((sink.field(table, FieldSpec::named(key))?, value));
+        }
+        let (start_ps, duration_ps) = (start * US, (end - start) * US);
+        let name = sink.name(name)?;
+        sink.slice(&SliceRecord {
+            track,
+            start_ps,
+            duration_ps,
+            name,
+            form: Form::Complete,
+            fields: &fields,
+        })?;
+    }
+    Ok(track)
+}
+
+/// The operations of a trace with these tracks.
+fn calls(tracks: &[Rows<'_>]) -> RankCalls {
+    let (scratch, mut bytes) = (MemoryScratch::default(), Vec::new());
+    let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
+    builder.rank(RankInfo { source: "trace_event".to_owned(), ..RankInfo::default() });
+    let table = TableSpec {
+        name: "slice".to_owned(),
+        kind: TableKind::Slices,
+        name_key: "name".to_owned(),
+        doc: String::new(),
+    };
+    let table = builder.table(table).unwrap();
+    for (number, track) in (0..).zip(tracks) {
+        add(&mut builder, table, number, track).unwrap();
+    }
+    builder.finish().unwrap();
+    read(&Segment::open(bytes).unwrap(), CallIds::Read).unwrap()
+}
+
+/// Kind, type, count and bytes of each call.
+fn shown(calls: &RankCalls) -> Vec<(CollectiveKind, &str, u64, u64)> {
+    let of = |signature: &u32| {
+        let one = &calls.signatures[*signature as usize];
+        (one.kind, one.dtype.as_str(), one.count, one.bytes)
+    };
+    calls.calls.signatures.iter().map(of).collect()
+}
+
+#[test]
+fn kinds_of_nccl_come_from_arguments_or_the_kernel() {
+    let arguments = [
+        ("Collective name", Value::Text("_reduce_scatter_base")),
+        ("dtype", Value::Text("BFloat16")),
+        ("In msg nelems", Value::Int(8)),
+        ("Out msg nelems", Value::Int(4)),
+        ("Group size", Value::Int(2)),
+        ("Process Group Name", Value::Text("0")),
+        ("Process Group Ranks", Value::Text("[0, 1]")),
+    ];
+    let found = calls(&[(
+        Role::Kernels,
+        &[
+            (
+                "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+                (0, 5),
+                &arguments,
+            ),
+            ("ncclKernel_AllReduce_RING_LL_Sum_float", (6, 9), &[]),
+            ("void gemm", (9, 12), &[]),
+        ],
+    )]);
+    let kinds = [(CollectiveKind::ReduceScatter, "BFloat16", 8, 16), (CollectiveKind::AllReduce, "", 0, 0)];
+    assert_eq!(shown(&found), kinds);
+    assert_eq!(found.compute_ps, 3 * US);
+}
+
+#[test]
+fn kinds_of_rccl_come_from_arguments_because_its_kernels_are_generic() {
+    let named = |name| {
+        [
+            ("Collective name", Value::Text(name)),
+            ("dtype", Value::Text("Float")),
+            ("In msg nelems", Value::Int(3)),
+            ("Out msg nelems", Value::Int(3)),
+            ("Process Group Name", Value::Text("1")),
+            ("Process Group Ranks", Value::Text("[0, 1]")),
+            ("correlation", Value::Int(7)),
+        ]
+    };
+    let (reduce, gather) = (named("allreduce"), named("_allgather_base"));
+    let dims = [("Input Dims", Value::Text("[[4, 2]]")), ("Input type", Value::Text("[\"float\"]"))];
+    let correlation = [("correlation", Value::Int(9))];
+    let found = calls(&[
+        (
+            Role::Kernels,
+            &[
+                ("ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)", (10, 15), &reduce),
+                ("rcclGenericKernel<1>", (20, 25), &gather),
+                ("ncclDevKernel_Generic_4", (30, 35), &[]),
+                ("ncclDevKernel_Generic_4", (40, 45), &correlation),
+            ],
+        ),
+        (Role::HostThread, &[("rccl:broadcast", (1, 4), &dims), ("hipLaunchKernel", (2, 3), &correlation)]),
+    ]);
+    let kinds = [
+        (CollectiveKind::AllReduce, "Float", 3, 12),
+        (CollectiveKind::AllGather, "Float", 3, 12),
+        // Nothing tells the kind, so nothing is certain of it.
+        (CollectiveKind::Other, "", 0, 0),
+        // The annotation around the launch tells it.
+        (CollectiveKind::Broadcast, "float", 8, 32),
+    ];
+    assert_eq!(shown(&found), kinds);
+}
+
+#[test]
+fn gloo_works_on_threads_of_the_host_where_no_kernels_are() {
+    let dims = [("Input Dims", Value::Text("[[4]]")), ("Input type", Value::Text("[\"float\"]"))];
+    let host: &[Row<'_>] = &[
+        ("ProfilerStep#3", (0, 100), &[]),
+        ("gloo:all_reduce", (10, 20), &dims),
+        ("gloo:barrier", (30, 31), &[]),
+        ("gloo:send", (40, 41), &[]),
+        ("aten::add", (50, 60), &[]),
+    ];
+    let found = calls(&[(Role::HostThread, host)]);
+    let kinds = [
+        (CollectiveKind::AllReduce, "float", 4, 16),
+        (CollectiveKind::Barrier, "", 0, 0),
+        (CollectiveKind::Send, "", 0, 0),
+    ];
+    assert_eq!(shown(&found), kinds);
+    assert_eq!(found.calls.steps, [3; 3]);
+    // With kernels the host's operations of Gloo are only those of the control.
+    let kernel: &[Row<'_>] = &[("ncclDevKernel_AllGather_RING_LL", (5, 8), &[])];
+    let both = calls(&[(Role::Kernels, kernel), (Role::HostThread, host)]);
+    assert_eq!(shown(&both), [(CollectiveKind::AllGather, "", 0, 0)]);
+}
+
+#[test]
+fn steps_are_those_of_launches_and_not_of_starts() {
+    let launched = |number| [("correlation", Value::Int(number))];
+    let (first, second, third) = (launched(1), launched(2), launched(3));
+    let kernel = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+    // The host launches the second call in step 10. It starts while the host is in step 11.
+    let kernels: &[Row<'_>] =
+        &[(kernel, (20, 25), &first), (kernel, (60, 65), &second), (kernel, (70, 75), &third)];
+    let host: &[Row<'_>] = &[
+        ("ProfilerStep#10", (0, 50), &[]),
+        ("cudaLaunchKernelExC", (10, 11), &first),
+        ("cudaLaunchKernelExC", (40, 41), &second),
+        ("ProfilerStep#11", (50, 90), &[]),
+        ("cudaLaunchKernelExC", (55, 56), &third),
+    ];
+    let found = calls(&[(Role::Kernels, kernels), (Role::HostThread, host)]);
+    assert_eq!(found.calls.steps, [10, 10, 11]);
+    // Marks on the device count before launches.
+    let annotation = [("cat", Value::Text("gpu_user_annotation"))];
+    let marked: &[Row<'_>] = &[
+        ("ProfilerStep#10", (20, 25), &annotation),
+        (kernel, (20, 25), &first),
+        ("ProfilerStep#11", (60, 75), &annotation),
+        (kernel, (60, 65), &second),
+        (kernel, (70, 75), &third),
+    ];
+    let found = calls(&[(Role::Kernels, marked), (Role::HostThread, host)]);
+    assert_eq!(found.calls.steps, [10, 11, 11]);
+    assert_eq!(calls(&[(Role::Kernels, kernels)]).calls.steps, [0; 0]);
+}
