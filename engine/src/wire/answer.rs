@@ -9,7 +9,7 @@ use super::catalog::{
 use super::counter::{CounterDetail, CounterSample, CounterTotals};
 use super::detail::{FieldContent, FieldValue, Neighbour, SliceDetail, SliceEntry};
 use super::search::{SearchHit, SearchResult};
-use super::selection::{NameTotal, SelectionSummary, TrackTotal};
+use super::selection::{NameTotal, SelectionSummary, Side, TrackTotal};
 use super::summary::{Metric, MetricGroup, Summary};
 use super::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlice};
 use super::waits::{WaitShares, WaitSteps};
@@ -404,6 +404,10 @@ pub fn selection<B: Bytes>(
     let by_name = selection.by_name.iter().map(|name| {
         Ok(NameTotal {
             name: segment.text(name.name)?.to_owned(),
+            side: name.side.map(|side| match side {
+                model::Side::Device => Side::Device,
+                model::Side::Host => Side::Host,
+            }),
             count: name.count,
             total_ps: name.total_ps,
             union_ps: name.union_ps,

@@ -51,7 +51,10 @@ mod tests {
         let folder = |name: &str| ("".into(), name.to_owned());
         assert_eq!(too_deep(&[], 4), None);
         let one = too_deep(&[folder("a/b/")], 4);
-        assert_eq!(one.as_deref(), Some("a/b/: not searched, because more than 4 levels below the directory"));
+        assert_eq!(
+            one.as_deref(),
+            Some("a/b/: not searched, because more than 4 levels below the directory")
+        );
         let two = too_deep(&[folder("a/b/"), folder("c/")], 4).expect("a line");
         assert!(two.starts_with("a/b/ and 1 more: "), "{two}");
     }

@@ -183,7 +183,8 @@ impl Named {
         if let Some((file, refusal)) = plans.refused.into_iter().next() {
             return Err(IngestError::Format { path: place(file), source: refusal.into() });
         }
-        let unused = plans.unused.iter().map(|&file| (files[file].leaf.candidate.name.clone(), UNUSED.to_owned()));
+        let unused =
+            plans.unused.iter().map(|&file| (files[file].leaf.candidate.name.clone(), UNUSED.to_owned()));
         left_out.extend(left_out::lines(unused.collect()));
         left_out.sort();
         left_out.dedup();

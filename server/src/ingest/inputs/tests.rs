@@ -109,7 +109,10 @@ fn captures_of_several_nodes_have_a_folder_each() {
     let hosts = [Some("node0"), Some("node1"), Some("node0"), Some("node1")];
     // The directory itself is not a host.
     assert_eq!(all.hosts()[..4], hosts.map(|host| host.map(str::to_owned)));
-    assert_eq!(all.left_out, ["a.ntff: not read, because profile_rank_<i>.ntff files are present and take precedence"]);
+    assert_eq!(
+        all.left_out,
+        ["a.ntff: not read, because profile_rank_<i>.ntff files are present and take precedence"]
+    );
     fs::remove_file(dir.path().join("a.ntff")).unwrap();
     // The nodes have their captures at different depths.
     let all = inputs(dir.path(), &["."]).unwrap();
