@@ -127,6 +127,26 @@ test("keys and history", async (t) => {
     assert.equal(await page.evaluate(() => history.length), before);
   });
 
+  await t.test("a drag on the minimap is one entry, and back undoes it", async (t) => {
+    const page = await open(t);
+    const length = () => page.evaluate(() => history.length);
+    const before = await length();
+    const { x, y, width: wide, height } = await page.locator(".minimap").boundingBox();
+    await page.mouse.move(x + wide / 4, y + height / 2);
+    await page.mouse.down();
+    // Few steps, so that a slow machine makes no rest between them.
+    await page.mouse.move(x + (3 * wide) / 4, y + height / 2, { steps: 4 });
+    await page.mouse.up();
+    const whole = entry.end_ps - entry.start_ps;
+    const aim = entry.start_ps + whole * 0.75;
+    const moved = await viewWhere(page, (view) => Math.abs((view.from + view.to) / 2 - aim) < whole / 50);
+    assert.equal(Math.round((moved.to - moved.from) / width), 1);
+    await rested(page);
+    assert.equal(await length(), before + 1);
+    await page.goBack();
+    await viewWhere(page, (view) => view.from === window[0] && view.to === window[1]);
+  });
+
   await t.test("backspace undoes zooms one by one", async (t) => {
     const page = await open(t);
     await page.keyboard.press("w");

@@ -6,7 +6,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
-import { addressOf, ask, eventually, isBar, laneTop, parametersOf, picture, rowOf, scaleOf } from "./picture.mjs";
+import {
+  addressOf, ask, eventually, isBar, laneTop, parametersOf, picture, rowOf, scaleOf, tracksOf, viewOf,
+} from "./picture.mjs";
 import { openPage, serve } from "./stage.mjs";
 
 const LANE_PX = 18;
@@ -83,6 +85,73 @@ test("a constant load is drawn constant over every edge of a tile", async (t) =>
     await rowOf(page, "fifth 1").waitFor();
     assert.deepEqual(problems, []);
   });
+});
+
+test("a closed group is as high as its lanes work, to the pixel", async (t) => {
+  // One more of four threads ends at each step. A wait is no work.
+  const slice = (tid, dur, name = "work", ts = 0) => ({ ph: "X", pid: 1, tid, ts, dur, name });
+  const work = [800, 400, 200, 100].map((dur, at) => slice(at + 1, dur));
+  const traceEvents = [named(1, undefined, "host"), ...work, slice(1, 200, "wait", 800)];
+  const { url } = await serve(t, "view", ...(await traces(t, { traceEvents })));
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { entry, tracks } = await ask(url, `profiles/${slug}/ranks/0`);
+  const group = tracks.find(({ kind }) => kind === "group");
+  const { page, problems } = await openPage(t);
+  await page.goto(addressOf(url, slug, [entry.start_ps, entry.end_ps], `&groups=${group.id}`));
+  const heading = page.getByRole("button", { name: group.name });
+  await heading.waitFor();
+  await eventually(async () => {
+    const row = await page.getByRole("listitem").filter({ has: heading }).boundingBox();
+    const { at } = await picture(page);
+    const scale = await scaleOf(page);
+    // A closed group has a bar of 18 pixels for all of its lanes.
+    for (const [us, share] of [[50, 1], [150, 0.75], [300, 0.5], [600, 0.25], [900, 0]]) {
+      const x = scale.x(entry.start_ps + us * 1e6);
+      const rows = Array.from({ length: Math.round(row.height) }, (_, y) => isBar(at(x, row.y + y)));
+      const high = rows.filter(Boolean).length;
+      assert.ok(Math.abs(high - share * 18) <= 1, `${high} pixels at ${us} µs, where ${share} of the lanes work`);
+      // From the bottom up, without a gap.
+      assert.equal(rows.lastIndexOf(true) - rows.indexOf(true) + (high > 0), high, `${rows}`);
+    }
+  });
+  assert.deepEqual(problems, []);
+});
+
+test("a trace of waits opens where it works, and shows all on request", async (t) => {
+  // As on a Neuron core: engines wait for 1.8 ms, and then work for 12 µs.
+  const slice = (tid, ts, dur, name) => ({ ph: "X", pid: 1, tid, ts, dur, name });
+  const engine = (tid) => [
+    slice(tid, 0, 1_800, "EVENT_SEMAPHORE"),
+    ...Array.from({ length: 12 }, (_, at) => slice(tid, 1_800 + at, 1, "MATMUL")),
+  ];
+  const traceEvents = [named(1, 1, "Tensor"), named(1, 2, "Vector"), ...engine(1), ...engine(2)];
+  const { url } = await serve(t, "view", ...(await traces(t, { traceEvents })));
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { entry } = await ask(url, `profiles/${slug}/ranks/0`);
+  const { page, problems } = await openPage(t);
+  await page.goto(`${url}/profile/${slug}?v=2`);
+  await page.getByText("Showing the active").waitFor();
+  const { width } = await tracksOf(page).boundingBox();
+  /** Pixels of a line of a lane that are a bar's. */
+  const bars = async () => {
+    const box = await tracksOf(page).boundingBox();
+    const y = (await laneTop(page, "Tensor 1")) + 2;
+    const { at } = await picture(page);
+    return Array.from({ length: Math.floor(box.width) }, (_, x) => at(box.x + x, y)).filter(isBar).length;
+  };
+  // The work fills most of the width. No window is in the address, so a link shows this part too.
+  await eventually(async () => assert.ok((await bars()) > width * 0.6, `${await bars()} of ${width}`));
+  assert.equal(viewOf(page).from, null);
+  await page.getByRole("button", { name: "Show all", exact: true }).click();
+  await page.getByText("Showing the active").waitFor({ state: "detached" });
+  await eventually(async () => {
+    const { from, to } = viewOf(page);
+    assert.ok(from <= entry.start_ps && to >= entry.end_ps, page.url());
+    // The work is less than a hundredth now. The waits are not drawn as work.
+    const count = await bars();
+    assert.ok(count > 2 && count < width * 0.02, `${count} of ${width}`);
+  });
+  assert.deepEqual(problems, []);
 });
 
 test("labels and colours are those of the rank that is shown", async (t) => {

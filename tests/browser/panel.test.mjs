@@ -288,3 +288,44 @@ test("a table of calls adds no time twice, names everything and cuts no unit", S
   }
   assert.deepEqual(problems, []);
 });
+
+test("names of devices and of the host have a table each", SERVED, async (t) => {
+  const { url } = await serve(t, "serve");
+  const { page, problems } = await openPage(t);
+  await page.goto(url);
+  const labels = (pid, text) => ({ ph: "M", pid, name: "process_labels", args: { labels: text } });
+  const slice = (pid, tid, dur, name) => ({ ph: "X", pid, tid, ts: 1000, dur, name });
+  const traceEvents = [
+    labels(1, "CPU"),
+    labels(2, "GPU 0"),
+    slice(1, 1, 900, "step"),
+    slice(1, 1, 100, "launch"),
+    slice(2, 7, 500, "gemm"),
+    slice(2, 7, 40, "step"),
+  ];
+  await chooseFile(page, "sides.json", JSON.stringify({ traceEvents }));
+  const [{ slug }] = await eventually(async () => {
+    const { profiles } = await ask(url, "profiles");
+    assert.equal(profiles.length, 1);
+    return profiles;
+  });
+  const { entry } = await ask(url, `profiles/${slug}/ranks/0`);
+  await page.goto(`${url}/profile/${slug}?v=1&mark=${entry.start_ps}..${entry.end_ps}`);
+  const tables = page.getByRole("tabpanel", { name: "Selection" }).getByRole("table");
+  const names = (title) =>
+    tables
+      .filter({ has: page.getByRole("columnheader", { name: title }) })
+      .locator("tbody td:first-child")
+      .allInnerTexts();
+  await eventually(async () => {
+    assert.deepEqual(await names("Name on devices"), ["gemm", "step"]);
+    assert.deepEqual(await names("Name on host threads"), ["step", "launch"]);
+  });
+  await page.getByRole("link", { name: "Summary" }).click();
+  const summary = page.getByRole("main", { name: "Summary" });
+  for (const [title, first] of [["devices", "gemm"], ["host threads", "step"]]) {
+    const card = summary.locator(".metric-card").filter({ hasText: `Self time by name, ${title}` });
+    assert.match(await card.locator("dt").first().innerText(), new RegExp(first));
+  }
+  assert.deepEqual(problems, []);
+});

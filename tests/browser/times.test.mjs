@@ -130,6 +130,8 @@ test("times and counters", async (t) => {
     await details(page).getByRole("heading", { name: counter.name }).waitFor();
     assert.match(await line(page, "Value"), /^300/);
     assert.match(await line(page, "Change"), /^\+200/);
+    // 200 more within 100 ms.
+    assert.match(await line(page, "Change per second"), /^\+2,?000|^\+2 k/);
     assert.equal(await line(page, "Since"), "100 ms");
     assert.match(await line(page, "Smallest"), /^100/);
     assert.match(await line(page, "Largest"), /^300/);

@@ -98,14 +98,15 @@ pub static CASES: [Case; 22] = [
     case("ntff:a.ntff neff:b.neff neff:c.neff", "several b.neff c.neff", "a.ntff b.neff c.neff"),
 ];
 
-/// First bytes of a small file of this kind: `ntff`, `neff`, `json`, `neuron`; of an AIU `flex0` to
-/// `flex3` (the rank), `torch`, `log`; `kineto`, PyTorch's without a device.
+/// First bytes of a small file of this kind: `ntff`, `neff`, `json`, `neuron`, `object`; of an AIU
+/// `flex0` to `flex3` (the rank), `torch`, `log`; `kineto`, PyTorch's without a device.
 #[must_use]
 pub fn sample(kind: &str) -> Vec<u8> {
     match kind {
         "ntff" => b"\x05\x10\0\0\0\0\0\0\0".to_vec(),
         "neff" => b"\x02\0\0\0\0\0\0\0\0\x04\0\0\0\0\0\0".to_vec(),
         "json" => br#"{"traceEvents":[]}"#.to_vec(),
+        "object" => br#"{"a":1}"#.to_vec(),
         "neuron" => br#"{"summary":[{}]}"#.to_vec(),
         "flex0" | "flex1" | "flex3" => {
             let rank = &kind["flex".len()..];

@@ -3,8 +3,8 @@
 use super::{Metric, MetricGroup};
 use crate::base::{Interval, Result};
 use crate::exec::Work;
-use crate::model::{OwnedValue, TrackId, Unit};
-use crate::query;
+use crate::model::{OwnedValue, Side, TrackId, Unit};
+use crate::query::{self, NameTime};
 use crate::segment::{Bytes, Segment};
 
 /// The explanation of a name's self time.
@@ -49,11 +49,7 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Metr
         let doc = "Share of the total time in which at least one slice of the track runs.";
         Metric::new(&path(track.track), share, Unit::Ratio, doc)
     });
-    let mut by_name = Vec::new();
-    for name in selection.by_name.iter().take(TOP_NAMES) {
-        by_name.push(time(segment.text(name.name)?, name.self_ps, SELF_DOC));
-    }
-    Ok(vec![
+    let mut groups = vec![
         MetricGroup { key: "overall", title: "Overall", has_names_of_trace: false, metrics: totals },
         MetricGroup {
             key: "busy_share_by_track",
@@ -61,13 +57,29 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Metr
             has_names_of_trace: true,
             metrics: busy.collect(),
         },
-        MetricGroup {
-            key: "self_time_by_name",
-            title: "Self time by name",
-            has_names_of_trace: true,
-            metrics: by_name,
-        },
-    ])
+    ];
+    groups.extend(self_times(segment, &selection.by_name)?);
+    Ok(groups)
+}
+
+/// The names with the most self time. Names of devices and of hosts have a group each, because
+/// calls of a host last while its devices work.
+fn self_times<B: Bytes>(segment: &Segment<B>, names: &[NameTime]) -> Result<Vec<MetricGroup>> {
+    let is_apart = names.iter().any(|name| name.side.is_some());
+    let kinds: &[(Option<Side>, &str, &str)] = match is_apart {
+        true => &[
+            (Some(Side::Device), "self_time_by_name_device", "Self time by name, devices"),
+            (Some(Side::Host), "self_time_by_name_host", "Self time by name, host threads"),
+            (None, "self_time_by_name_other", "Self time by name, other tracks"),
+        ],
+        false => &[(None, "self_time_by_name", "Self time by name")],
+    };
+    let group = |&(side, key, title): &(Option<Side>, &'static str, &'static str)| {
+        let top = names.iter().filter(|name| name.side == side).take(TOP_NAMES);
+        let metrics = top.map(|name| Ok(time(segment.text(name.name)?, name.self_ps, SELF_DOC)));
+        Ok(MetricGroup { key, title, has_names_of_trace: true, metrics: metrics.collect::<Result<_>>()? })
+    };
+    kinds.iter().map(group).collect()
 }
 
 fn time(name: &str, ps: u64, doc: &str) -> Metric {
@@ -79,4 +91,54 @@ fn time(name: &str, ps: u64, doc: &str) -> Metric {
 fn count(name: &str, count: u64, doc: &str) -> Metric {
     let value = i64::try_from(count).map_or(OwnedValue::Uint(count), OwnedValue::Int);
     Metric::new(name, value, Unit::Count, doc)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::Work;
+    use crate::ingest::{BuildOptions, Builder};
+    use crate::model::{Form, Identity, Nesting, Role, Sink, SliceRecord, TableKind, TableSpec, TrackSpec};
+    use crate::spill::MemoryScratch;
+
+    /// The groups of self times of a rank with a slice for each `(role, name, duration)`: key, then
+    /// names with picoseconds.
+    #[track_caller]
+    fn check(slices: &[(Role, &str, i64)], expected: &str) {
+        let scratch = MemoryScratch::default();
+        let mut bytes = Vec::new();
+        let mut sink = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
+        let kind = TableKind::Slices;
+        let spec = TableSpec { name: "slice".into(), kind, name_key: String::new(), doc: String::new() };
+        let table = sink.table(spec).unwrap();
+        for &(role, name, duration_ps) in slices {
+            let spec = TrackSpec::slices("any", None, table, Nesting::Concurrent, 0);
+            let track = sink.track(spec.showing(Identity::of(role))).unwrap();
+            let (name, form) = (sink.name(name).unwrap(), Form::Complete);
+            sink.slice(&SliceRecord { track, start_ps: 0, duration_ps, name, form, fields: &[] }).unwrap();
+        }
+        sink.finish().unwrap();
+        let groups = groups(&Segment::open(bytes).unwrap(), Work::IN_PLACE).unwrap();
+        let of_names = groups.iter().filter(|group| group.key.starts_with("self_time"));
+        let line = |group: &MetricGroup| {
+            let metric = |metric: &Metric| match metric.value {
+                OwnedValue::Float(seconds) => format!(" {} {:.0}", metric.name, seconds * 1e12),
+                ref other => format!(" {} {other:?}", metric.name),
+            };
+            format!("{}:{}", group.key, group.metrics.iter().map(metric).collect::<String>())
+        };
+        assert_eq!(of_names.map(line).collect::<Vec<_>>().join(" | "), expected);
+    }
+
+    #[test]
+    fn names_of_devices_and_hosts_are_apart() {
+        let (host, device) = (Role::HostThread, Role::Kernels);
+        check(
+            &[(host, "step", 900), (device, "matmul", 500), (device, "step", 40), (Role::Unknown, "io", 3)],
+            "self_time_by_name_device: matmul 500 step 40 | self_time_by_name_host: step 900 | \
+             self_time_by_name_other: io 3",
+        );
+        check(&[(host, "step", 9), (Role::Unknown, "io", 3)], "self_time_by_name: step 9 io 3");
+        check(&[(device, "matmul", 5), (Role::Queue, "matmul", 3)], "self_time_by_name: matmul 8");
+    }
 }

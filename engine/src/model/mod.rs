@@ -23,7 +23,7 @@ pub use flow::{Bind, FlowPhase, FlowPoint};
 pub(crate) use names::hash_of;
 pub use names::{NameId, Names};
 pub use rank::RankInfo;
-pub use role::{EngineKind, Identity, Role};
+pub use role::{EngineKind, Identity, Role, Side};
 pub use sink::Sink;
 pub use slice::{Form, SliceKey, SliceRecord};
 pub use table::{TableId, TableKind, TableSpec};

@@ -42,7 +42,26 @@ pub enum EngineKind {
     Sync,
 }
 
+/// A side of a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// Accelerators.
+    Device,
+    /// The processor that accelerators are attached to.
+    Host,
+}
+
 impl Role {
+    /// The side of the machine, if the role is known.
+    #[must_use]
+    pub fn side(self) -> Option<Side> {
+        match self {
+            Self::Unknown => None,
+            Self::HostThread => Some(Side::Host),
+            _ => Some(Side::Device),
+        }
+    }
+
     /// All roles. The position is the code in a segment.
     pub const ALL: [Self; 13] = [
         Self::Unknown,

@@ -1,11 +1,13 @@
 //! Statistics of the slices in a span of time. Tracks are shared among all cores.
 
+use std::hash::Hash;
+
 use rustc_hash::FxHashMap;
 
 use super::self_time::Sweep;
 use crate::base::{Covered, Error, Interval, Result};
 use crate::exec::Work;
-use crate::model::{NameId, Nesting, TrackId, TrackKind};
+use crate::model::{NameId, Nesting, Side, TrackId, TrackKind};
 use crate::segment::{BlockNameTotal, BlockReader, Bytes, ColumnRole, Segment};
 
 /// Statistics of a span.
@@ -13,7 +15,8 @@ use crate::segment::{BlockNameTotal, BlockReader, Bytes, ColumnRole, Segment};
 pub struct Selection {
     /// Number of slices that overlap the span.
     pub count: u64,
-    /// Statistics by name, most self time first.
+    /// Statistics by name, most self time first. If tracks of hosts and of devices were requested, a
+    /// name has an entry for each side of the machine.
     pub by_name: Vec<NameTime>,
     /// Statistics by track, in the requested order.
     pub by_track: Vec<TrackTime>,
@@ -24,6 +27,8 @@ pub struct Selection {
 pub struct NameTime {
     /// The name.
     pub name: NameId,
+    /// The side of the machine. `None` if not all sides are apart, or if it is not known.
+    pub side: Option<Side>,
     /// Number of slices that overlap the span.
     pub count: u64,
     /// Sum of the parts inside the span. Calls inside calls count in each.
@@ -62,21 +67,36 @@ pub fn select<B: Bytes>(
     span: Interval,
     work: Work<'_>,
 ) -> Result<Selection> {
+    let side = sides_apart(segment, tracks);
     let totals = work.gather(tracks.len(), |at| select_of_track(segment, tracks[at], span, work))?;
-    let mut names = Names::default();
+    let mut names = FxHashMap::default();
     let mut selection = Selection::default();
     for (total, of_track) in totals {
         selection.count += total.count;
         if total.count > 0 {
             selection.by_track.push(total);
         }
+        let side = side(total.track);
         for of in of_track.into_values() {
-            add(&mut names, of);
+            add(&mut names, (side, of.name), NameTime { side, ..of });
         }
     }
     selection.by_name = names.into_values().collect();
-    selection.by_name.sort_by_key(|name| (std::cmp::Reverse((name.self_ps, name.total_ps)), name.name));
+    selection
+        .by_name
+        .sort_by_key(|name| (std::cmp::Reverse((name.self_ps, name.total_ps)), name.name, name.side));
     Ok(selection)
+}
+
+/// The side of each track, if these are tracks of hosts and of devices.
+fn sides_apart<'s, B: Bytes>(
+    segment: &'s Segment<B>,
+    tracks: &[TrackId],
+) -> impl Fn(TrackId) -> Option<Side> + use<'s, B> {
+    let side = |track: TrackId| segment.footer().tracks[track.0 as usize].spec.identity.role.side();
+    let has = |wanted: Side| tracks.iter().any(|&track| side(track) == Some(wanted));
+    let is_apart = has(Side::Host) && has(Side::Device);
+    move |track| side(track).filter(|_| is_apart)
 }
 
 fn select_of_track<B: Bytes>(
@@ -146,6 +166,7 @@ impl Tally {
         self.total.count += u64::from(of.count);
         let time = NameTime {
             name: NameId(of.name),
+            side: None,
             count: u64::from(of.count),
             total_ps: of.total_ps,
             union_ps: of.total_ps,
@@ -153,7 +174,7 @@ impl Tally {
             longest_ps: of.longest_ps,
             longest_row: first_row + u32::from(of.longest_at),
         };
-        add(&mut self.names, time);
+        add(&mut self.names, of.name, time);
     }
 
     /// Adds a slice that overlaps the span. `calls` has the earlier slices, if the track has calls
@@ -170,6 +191,7 @@ impl Tally {
         let added = calls.map(|calls| calls.add(name.0, start, end));
         let time = NameTime {
             name,
+            side: None,
             count: 1,
             total_ps: inside_ps,
             union_ps: added.map_or(inside_ps, |added| added.union_ps),
@@ -177,7 +199,7 @@ impl Tally {
             longest_ps: duration.unsigned_abs(),
             longest_row: row,
         };
-        add(&mut self.names, time);
+        add(&mut self.names, name.0, time);
         if let Some((caller, taken_ps)) = added.and_then(|added| added.caller)
             && let Some(caller) = self.names.get_mut(&caller)
         {
@@ -189,9 +211,9 @@ impl Tally {
 }
 
 /// Adds the slices of a name.
-fn add(names: &mut Names, of: NameTime) {
-    let entry =
-        names.entry(of.name.0).or_insert(NameTime { count: 0, total_ps: 0, union_ps: 0, self_ps: 0, ..of });
+fn add<K: Eq + Hash>(names: &mut FxHashMap<K, NameTime>, key: K, of: NameTime) {
+    let none = NameTime { count: 0, total_ps: 0, union_ps: 0, self_ps: 0, ..of };
+    let entry = names.entry(key).or_insert(none);
     entry.count += of.count;
     entry.total_ps += of.total_ps;
     entry.union_ps += of.union_ps;

@@ -10,7 +10,7 @@ use super::catalog::{
 use super::counter::{CounterDetail, CounterSample, CounterTotals};
 use super::detail::{FieldContent, FieldValue, Neighbour, SliceDetail, SliceEntry};
 use super::search::{SearchHit, SearchResult};
-use super::selection::{NameTotal, SelectionSummary, TrackTotal};
+use super::selection::{NameTotal, SelectionSummary, Side, TrackTotal};
 use super::summary::{Metric, MetricGroup, Summary};
 use super::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlice};
 use super::waits::{WaitShares, WaitSteps};
@@ -417,6 +417,10 @@ pub fn selection<B: Bytes>(
         left.take(size_of::<NameTotal>())?;
         Ok(NameTotal {
             name: left.text(segment.text(name.name)?)?,
+            side: name.side.map(|side| match side {
+                model::Side::Device => Side::Device,
+                model::Side::Host => Side::Host,
+            }),
             count: name.count,
             total_ps: name.total_ps,
             union_ps: name.union_ps,

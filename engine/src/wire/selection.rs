@@ -11,10 +11,20 @@ pub struct SelectionSummary {
     pub end_ps: i64,
     /// Number of slices that overlap the span.
     pub count: u64,
-    /// Statistics by name, most self time first.
+    /// Statistics by name and side of the machine, most self time first.
     pub by_name: Vec<NameTotal>,
     /// Statistics by track, in display order.
     pub by_track: Vec<TrackTotal>,
+}
+
+/// A side of a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// Accelerators.
+    Device,
+    /// The processor that accelerators are attached to.
+    Host,
 }
 
 /// Slices of one name.
@@ -22,6 +32,8 @@ pub struct SelectionSummary {
 pub struct NameTotal {
     /// The name.
     pub name: String,
+    /// The side of the machine, if the span has tracks of hosts and of devices.
+    pub side: Option<Side>,
     /// Number of slices that overlap the span.
     pub count: u64,
     /// Sum of the parts inside the span. Calls inside calls count in each.

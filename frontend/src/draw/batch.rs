@@ -35,9 +35,9 @@ pub enum Paint {
     Range = 5,
     /// An instant with others next to it: a thin line.
     Tick = 6,
-    /// A slice that only waits: hatched.
+    /// A slice that only waits: a thin hatched band.
     Wait = 7,
-    /// Narrow waits in one cell: hatched. The height is the share of the cell that they take.
+    /// Narrow waits in one cell: a hatched band. The height is the share of the cell that they take.
     WaitCell = 8,
     /// Time of a row that is too low for bars. The opacity is the share of the time.
     Heat = 9,
@@ -126,6 +126,8 @@ const OUTSIDE: f64 = 64.0;
 /// Lower and upper edge of a tick in its lane. Ticks are centred because the heights of cells start
 /// at the bottom.
 const TICK: (f32, f32) = (0.3, 0.7);
+/// Lower and upper edge of a wait in its lane. A thin band at half height cannot be taken for work.
+const WAIT: (f32, f32) = (0.3125, 0.6875);
 
 impl Batch {
     /// The rectangles of a source's tile. Lanes of unknown tracks are left out.
@@ -225,6 +227,7 @@ impl Cells<'_> {
 
     pub(super) fn bar(&self, slice: &TileSlice) -> Instance {
         let is_wait = self.tile.waits.binary_search(&slice.name).is_ok();
+        let (low, high) = if is_wait { WAIT } else { (0.0, 1.0) };
         let (paint, colour) = match slice.form {
             _ if is_wait => (Paint::Wait, palette::WAIT),
             hit::UNFINISHED => (Paint::Unfinished, self.colour(slice.name)),
@@ -233,8 +236,8 @@ impl Cells<'_> {
         Instance {
             start: self.cells_from_ps(slice.start_ps),
             end: self.cells_from_ps(slice.start_ps.saturating_add(slice.duration_ps)),
-            low: 0.0,
-            high: 1.0,
+            low,
+            high,
             lane: self.lane,
             paint,
             colour,
@@ -242,7 +245,8 @@ impl Cells<'_> {
         }
     }
 
-    /// The work from the bottom up, then the wait above it.
+    /// The work from the bottom up. The wait is a band at half height, like that of a long wait, or
+    /// above the work if that reaches higher.
     fn share(&self, share: &Share, out: &mut Vec<Instance>) {
         let part = |low: f32, high: f32, paint, colour| Instance {
             start: share.cell as f32,
@@ -255,8 +259,9 @@ impl Cells<'_> {
             alpha: u8::MAX,
         };
         if share.wait > 0.0 {
-            let top = (share.work + share.wait).min(1.0);
-            out.push(part(share.work, top, Paint::WaitCell, palette::WAIT));
+            let low = share.work.max(WAIT.0);
+            let high = (low + share.wait.min(1.0) * (WAIT.1 - WAIT.0)).min(1.0);
+            out.push(part(low, high, Paint::WaitCell, palette::WAIT));
         }
         if share.work > 0.0 || share.wait <= 0.0 {
             out.push(part(0.0, share.work, Paint::Cell, self.colour(share.name)));
@@ -380,21 +385,22 @@ Power~";
             100,
             0,
             Content::Cells(vec![cell(0, 1_024, 0), cell(4, 10, 0), cell(5, 768, 512), cell(20, 0, 0)]),
-            "Cell 0..1 0.00..1.00 lane 0 | Cell 4..5 0.00..0.01 lane 0 | WaitCell 5..6 0.25..0.75 lane 0 | \
+            "Cell 0..1 0.00..1.00 lane 0 | Cell 4..5 0.00..0.01 lane 0 | WaitCell 5..6 0.31..0.50 lane 0 | \
              Cell 5..6 0.00..0.25 lane 0 | Tick 20.5..20.5 0.30..0.70 lane 0",
         );
     }
 
     #[test]
-    fn waits_are_hatched() {
+    fn waits_are_thin_hatched_bands() {
         let sheet = sheet_of(TRACKS);
         let slices = vec![slice(0, 5_000, 0), slice(6_000, 6_000, 2)];
         let lanes = vec![Lane { track: 100, lane: 0, content: Content::Slices(slices) }];
         let names = vec!["EVENT_SEMAPHORE".into()];
         let tile = Tile { version: 1, start_ps: 0, cell_ps: 1_000, names, waits: vec![0], lanes };
         let batch = Batch::new(&tile, SourceId(0), &sheet, &Shape::new(&sheet), &Names::default());
-        let looks: Vec<_> = batch.instances.iter().map(|one| (one.paint, one.colour)).collect();
-        assert_eq!(looks, [(Paint::Wait, palette::WAIT); 2]);
+        let looks: Vec<_> =
+            batch.instances.iter().map(|one| (one.paint, one.colour, (one.low, one.high))).collect();
+        assert_eq!(looks, [(Paint::Wait, palette::WAIT, WAIT); 2]);
     }
 
     #[test]

@@ -16,6 +16,7 @@ const FONT: &str =
 
 /// CSS colours for one background.
 struct Inks {
+    ground: &'static str,
     text: &'static str,
     muted: &'static str,
     selected: &'static str,
@@ -28,6 +29,7 @@ struct Inks {
 fn inks(ground: Ground) -> &'static Inks {
     match ground {
         Ground::Light => &Inks {
+            ground: "#ffffff",
             text: "#1a1e24",
             muted: "#565f6b",
             selected: "#10141a",
@@ -37,6 +39,7 @@ fn inks(ground: Ground) -> &'static Inks {
             on_accent: "#ffffff",
         },
         Ground::Dark => &Inks {
+            ground: "#15191f",
             text: "#e5e8ec",
             muted: "#9da7b3",
             selected: "#ffffff",
@@ -102,6 +105,10 @@ fn back_to(context: &CanvasRenderingContext2d, (x0, y0): (f64, f64), (x1, y1): (
     context.line_to(x1, y1);
 }
 
+/// Space between a text and the hatched band around it.
+const GAP_PX: f64 = 3.0;
+/// Height of a text.
+const LABEL_HEIGHT_PX: f64 = 12.0;
 /// Limit of cached text widths.
 const MOST_WIDTHS: usize = 50_000;
 
@@ -142,6 +149,11 @@ impl Pen {
         context.set_font(FONT);
         context.set_text_baseline("middle");
         context.set_text_align("left");
+        context.set_fill_style_str(inks.ground);
+        for label in above.labels.all.iter().filter(|label| label.gap_px > 0.0) {
+            let (left, top) = (label.x_px - GAP_PX, label.y_px - LABEL_HEIGHT_PX / 2.0);
+            context.fill_rect(left, top, label.gap_px + 2.0 * GAP_PX, LABEL_HEIGHT_PX);
+        }
         // A change of ink costs more than a second look at each label.
         for ink in [Ink::Dark, Ink::White] {
             context.set_fill_style_str(ink.css());

@@ -24,12 +24,11 @@ const EXTENT: f64 = 0.6;
 const LINE_PX: f64 = 1.75;
 /// Number of steps in which an unfinished slice fades.
 const FADE_STEPS: u32 = 16;
-/// Hatching of waits: distance and thickness of its lines in CSS pixels, opacity between the lines,
-/// and the opacity that the lines add. Both together equal the values in `quad.frag`.
-const HATCH_PX: f64 = 6.0;
-const HATCH_LINE_PX: f64 = 1.25;
-const BETWEEN: f64 = 0.10;
-const HATCHED: f64 = (0.5 - BETWEEN) / (1.0 - BETWEEN);
+/// Hatching of waits: distance and thickness of its lines in CSS pixels, and their opacity, as in
+/// `quad.frag`.
+const HATCH_PX: f64 = 4.0;
+const HATCH_LINE_PX: f64 = 2.0;
+const HATCHED: f64 = 0.9;
 /// Share of a diamond within its darker rim, and darkness of the rim, as in `quad.frag`.
 const CORE: f64 = 0.68;
 const RIM: f32 = 0.45;
@@ -180,8 +179,6 @@ impl Painter {
                 context.fill_rect(left, top, right - left, bottom - top);
             }
             Paint::Wait | Paint::WaitCell => {
-                context.set_global_alpha(alpha * BETWEEN);
-                context.fill_rect(left, top, right - left, bottom - top);
                 context.set_global_alpha(alpha * HATCHED);
                 self.hatch(rectangle, ratio, height);
             }

@@ -21,12 +21,10 @@ const uint WAIT_CELL = 8u;
 const float FADED = 0.15;
 const float AREA = 0.35;
 const float EXTENT = 0.6;
-// Hatching of waits: distance and thickness of its lines in CSS pixels, and how solid they and the
-// ground between them are.
-const float HATCH = 6.0;
-const float HATCH_LINE = 1.25;
-const float HATCHED = 0.5;
-const float BETWEEN = 0.10;
+// Hatching of waits: distance and thickness of its lines in CSS pixels, and how solid they are.
+const float HATCH = 4.0;
+const float HATCH_LINE = 2.0;
+const float HATCHED = 0.9;
 // Thickness of a counter's line in CSS pixels.
 const float LINE = 1.75;
 
@@ -46,7 +44,7 @@ void main() {
         alpha *= EXTENT;
     } else if (paint == WAIT || paint == WAIT_CELL) {
         float across = mod(gl_FragCoord.x - gl_FragCoord.y, HATCH * ratio);
-        alpha *= across < HATCH_LINE * ratio ? HATCHED : BETWEEN;
+        alpha *= across < HATCH_LINE * ratio ? HATCHED : 0.0;
     }
     fragment = vec4(rgb * alpha, alpha);
 }

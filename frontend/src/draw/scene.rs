@@ -68,6 +68,8 @@ pub struct Label<'a> {
     pub text: Cow<'a, str>,
     /// Colour of the text.
     pub ink: Ink,
+    /// Width of the gap that the text needs in a hatched band, in CSS pixels. 0 on a bar.
+    pub gap_px: f64,
 }
 
 /// The texts of a frame. No two texts of a lane overlap, even if they come from different tiles.
@@ -98,6 +100,8 @@ const LABEL_PX: f64 = 28.0;
 const LABEL_HEIGHT_PX: f64 = 11.0;
 /// Space between a bar's edge and its text.
 const INSET_PX: f64 = 4.0;
+/// Part of a wait's band that stays in sight before its text, and behind it.
+const BAND_PX: f64 = 12.0;
 
 impl<'a> Camera<'a> {
     /// The visible instances of a piece. `None` if there are none.
@@ -169,22 +173,23 @@ impl<'a> Camera<'a> {
             let (top_px, height_px) = self.band_px(track, lane).filter(|band| band.1 >= LABEL_HEIGHT_PX)?;
             let start_ps = tile.start_ps.saturating_add(start_ps);
             let span = Interval::new(start_ps, start_ps.saturating_add(duration_ps.max(0)));
-            let (x_px, room_px) = self.text_room(axis.shared_span(span), shown)?;
+            let is_wait = tile.waits.binary_search(&name).is_ok();
+            let band_px = if is_wait { BAND_PX } else { 0.0 };
+            let (x_px, room_px) = self.text_room(axis.shared_span(span), shown, INSET_PX + band_px)?;
             let end_px = out.end_px.entry((track, lane)).or_insert(f64::NEG_INFINITY);
             if x_px < *end_px {
                 return None;
             }
-            let is_wait = tile.waits.binary_search(&name).is_ok();
             let name = tile.names.get(name as usize)?;
             let full_px = width_px(name);
             let text = fitted(name, full_px, room_px, width_px)?;
-            *end_px = x_px + full_px.min(room_px);
-            let ink = if is_wait {
-                Ink::of_ground(self.ground)
-            } else {
-                inks[usize::from(self.names.colour(name))]
+            let text_px = full_px.min(room_px);
+            *end_px = x_px + text_px;
+            let (ink, gap_px) = match is_wait {
+                true => (Ink::of_ground(self.ground), text_px),
+                false => (inks[usize::from(self.names.colour(name))], 0.0),
             };
-            out.all.push(Label { x_px, y_px: top_px + height_px / 2.0, text, ink });
+            out.all.push(Label { x_px, y_px: top_px + height_px / 2.0, text, ink, gap_px });
             Some(())
         };
         for lane in &tile.lanes {
@@ -204,16 +209,16 @@ impl<'a> Camera<'a> {
         }
     }
 
-    /// The visible part of a slice, if it has room for text. If several pieces show a slice, only
-    /// the piece in which the visible part begins gives the text.
-    fn text_room(&self, slice: Interval, shown: Interval) -> Option<(f64, f64)> {
+    /// The visible part of a slice between two insets, if it has room for text. If several pieces
+    /// show a slice, only the piece in which the visible part begins gives the text.
+    fn text_room(&self, slice: Interval, shown: Interval, inset_px: f64) -> Option<(f64, f64)> {
         let end_ps = slice.end.0.min(self.scale.window.end.0);
         let visible_ps = slice.start.0.max(self.scale.window.start.0);
         if visible_ps < shown.start.0 || visible_ps >= shown.end.0 {
             return None;
         }
-        let x_px = self.scale.px_from_time(visible_ps) + INSET_PX;
-        let room_px = self.scale.px_from_time(end_ps) - INSET_PX - x_px;
+        let x_px = self.scale.px_from_time(visible_ps) + inset_px;
+        let room_px = self.scale.px_from_time(end_ps) - inset_px - x_px;
         (room_px >= LABEL_PX - 2.0 * INSET_PX).then_some((x_px, room_px))
     }
 
@@ -312,6 +317,7 @@ pub(crate) mod tests {
             let start_ps: i64 = start.parse().unwrap();
             let duration_ps = end.parse::<i64>().unwrap() - start_ps;
             let slice = TileSlice { start_ps, duration_ps, row: 0, name: tile.names.len() as u32, form: 0 };
+            tile.waits.extend((name == "wait").then_some(slice.name));
             tile.names.push(name.to_owned());
             let (track, lane) = (track.parse().unwrap(), lane.parse().unwrap());
             tile.lanes.push(Lane { track, lane, content: Content::Slices(vec![slice]) });
@@ -417,8 +423,8 @@ Queue";
         );
     }
 
-    #[test]
-    fn texts_of_a_lane_never_overlap() {
+    /// Places, texts and gaps of the labels of these pieces on one lane of 100 pixels.
+    fn labels_of(pieces: &[Piece]) -> Vec<(f64, String, f64)> {
         let sheet = sheet_of("a");
         let (layout, shape) = (Layout::new(&sheet, |_| false), Shape::new(&sheet));
         let scale = TimeScale { window: Interval::new(0, 100_000), width_px: 100.0 };
@@ -434,16 +440,29 @@ Queue";
             names: &names,
             ground: Ground::Light,
         };
-        // Two tiles hold the same slice. The second one has only the part in a cell of its own.
-        let pieces =
-            ["100 0 0..90000 matmul", "100 0 20000..90000 matmul", "100 0 50000..90000 matmul"].map(piece);
         let mut labels = Labels::default();
-        for piece in &pieces {
+        for piece in pieces {
             let batch = Batch::new(&piece.tile, SourceId(0), &sheet, &shape, &Names::default());
             camera.labels(piece, &batch, &mut |text| text.chars().count() as f64 * 6.0, &mut labels);
         }
-        let places: Vec<_> = labels.all.iter().map(|label| label.x_px).collect();
+        labels.all.iter().map(|label| (label.x_px, label.text.to_string(), label.gap_px)).collect()
+    }
+
+    #[test]
+    fn texts_of_a_lane_never_overlap() {
+        // Two tiles hold the same slice. The second one has only the part in a cell of its own.
+        let pieces =
+            ["100 0 0..90000 matmul", "100 0 20000..90000 matmul", "100 0 50000..90000 matmul"].map(piece);
+        let places: Vec<_> = labels_of(&pieces).iter().map(|label| label.0).collect();
         assert_eq!(places, [4.0, 54.0]);
+    }
+
+    #[test]
+    fn the_band_of_a_wait_stays_in_sight_on_both_sides_of_its_text() {
+        let wait = |end| piece(&format!("100 0 0..{end} wait"));
+        assert_eq!(labels_of(&[wait(90_000)]), [(16.0, "wait".to_owned(), 24.0)]);
+        assert_eq!(labels_of(&[wait(56_000)]), [(16.0, "wait".to_owned(), 24.0)]);
+        assert_eq!(labels_of(&[wait(50_000)]), []);
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub(super) struct ViewArgs {
     #[arg(short = 's', long, value_name = "FILE.ntff")]
     session_file: Option<PathBuf>,
     /// Directory with one trace for each rank: `profile_rank_<i>.ntff`, else other NTFF, else JSON
-    /// traces. Without traces of its own, those in its folders, such as a folder for each node
+    /// traces. The folders below are searched too, such as a folder for each node
     #[arg(short = 'd', long, value_name = "DIR", conflicts_with = "session_file")]
     session_dir: Option<PathBuf>,
     /// Traces of any supported format, or archives of them; several traces become the ranks

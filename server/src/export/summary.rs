@@ -16,11 +16,20 @@ use crate::terminal::{cell, visible};
 /// Longest name of a metric in the text form. The JSON form has the whole name.
 const MAX_NAME_CHARS: usize = 200;
 
-/// All metrics of a rank by name.
+/// All metrics of a rank by name. If a name of the trace is taken already, it has its group before
+/// it: hosts and devices can have slices of one name.
 #[must_use]
 pub fn metrics(summary: &Summary) -> Map<String, Json> {
-    let all = summary.groups.iter().flat_map(|group| &group.metrics);
-    all.map(|metric| (metric.name.clone(), json(&metric.value))).collect()
+    let mut all = Map::new();
+    for group in &summary.groups {
+        for metric in &group.metrics {
+            let is_taken = group.has_names_of_trace && all.contains_key(&metric.name);
+            let key =
+                if is_taken { format!("{}.{}", group.key, metric.name) } else { metric.name.clone() };
+            all.insert(key, json(&metric.value));
+        }
+    }
+    all
 }
 
 /// The metrics of these ranks as a table, with a heading per rank if there are several.
@@ -184,6 +193,17 @@ mod tests {
         ]);
         let text = Json::Object(metrics(&summary)).to_string();
         assert_eq!(text, r#"{"total_time":0.25,"b":-1,"nan":"NaN","list":[1]}"#);
+    }
+
+    #[test]
+    fn a_name_of_the_trace_in_two_groups_is_written_twice() {
+        let of = |key: &str, seconds: f64| MetricGroup {
+            key: key.to_owned(),
+            has_names_of_trace: true,
+            ..group("", vec![metric("step", FieldContent::Float(seconds), "s")])
+        };
+        let text = Json::Object(metrics(&summary(vec![of("device", 0.25), of("host", 2.5)]))).to_string();
+        assert_eq!(text, r#"{"step":0.25,"host.step":2.5}"#);
     }
 
     #[test]

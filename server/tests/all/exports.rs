@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use nprof_capture::formats::ntff::fixture::{BEGIN, varied};
+use nprof_engine::vendor::neuron::Engine;
 use serde_json::{Value, json};
 
-use crate::cli::{fail, run, stage, succeed};
+use crate::cli::{fail, nprof, run, stage, succeed};
 use crate::stage::TRACE;
 
 /// A trace with a truncated last event.
@@ -15,9 +17,9 @@ const CUT: &str = r#"{"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1
 const CUT_TABLE: &str =
     r#"{"instruction":[{"timestamp":1,"duration":2,"opcode":"A","label":"Tensor"},{"times"#;
 
-fn write(dir: &Path, name: &str, text: &str) -> String {
+fn write(dir: &Path, name: &str, bytes: impl AsRef<[u8]>) -> String {
     let path = dir.join(name);
-    fs::write(&path, text).unwrap();
+    fs::write(&path, bytes).unwrap();
     path.to_str().unwrap().to_owned()
 }
 
@@ -61,6 +63,21 @@ fn every_form_says_the_warnings_whether_the_trace_is_read_now_or_was_before() {
                     assert!(said.contains("1 × Truncated input: "), "{args:?}: {said}");
                 }
             }
+        }
+    }
+    // A record of an engine that has no clock.
+    let mut damaged = varied();
+    damaged.edge(Engine::Sync, 1, 0, 0, BEGIN + 1);
+    let ntff = write(dir.path(), "damaged.ntff", damaged.bytes());
+    let store = dir.path().join("damaged");
+    for form in ["json", "summary-json", "summary-text", "perfetto"] {
+        let output = run(&store, &["view", "-s", &ntff, "--output-format", form, "--output-file", "-"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && said.contains("Damaged record"), "{form}: {said}");
+        if form == "json" {
+            let tables = parsed(&String::from_utf8_lossy(&output.stdout));
+            let kinds = tables["warning"].as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap());
+            assert!(kinds.into_iter().any(|kind| kind == "Damaged record"), "{tables}");
         }
     }
     let whole = write(dir.path(), "whole.json", TRACE);
@@ -199,6 +216,23 @@ fn several_ranks_are_one_document_or_files_that_are_named() {
     let names = |tables: &Value| tables["slice"].to_string();
     assert!(names(&all["rank_4"]).contains("of 4") && !names(&all["rank_4"]).contains("of 2"));
 
+    // A profile of a directory has the directory's name. A file that is named is one for each rank.
+    let of_view = dir.path().join("view.json");
+    let output = run(
+        &store,
+        &["view", "-d", session, "--output-format", "json", "--output-file", of_view.to_str().unwrap()],
+    );
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    for rank in [2, 4] {
+        let file = dir.path().join(format!("view_rank_{rank}.json"));
+        assert!(said.contains(&format!("wrote {}", file.display())), "{said}");
+        assert_eq!(parsed(&fs::read_to_string(&file).unwrap()), all[&format!("rank_{rank}")]);
+    }
+    assert!(!of_view.exists());
+    succeed(&store, &["ingest", session]);
+    let list = parsed(&succeed(&store, &["list", "--json"]));
+    assert_eq!(list["profiles"][0]["display_name"], "session", "{list}");
+
     succeed(&store, &["ingest", session, "--db-bucket", "job"]);
     let list = parsed(&succeed(&store, &["list", "--json"]));
     assert_eq!(list["profiles"][0]["display_name"], "job", "the name that it was given");
@@ -213,6 +247,47 @@ fn several_ranks_are_one_document_or_files_that_are_named() {
     assert!(!out.exists());
     let one = succeed(&store, &["export", "job", "--rank", "4"]);
     assert_eq!(parsed(&one), all["rank_4"]);
+}
+
+#[test]
+fn an_export_without_a_file_name_is_in_the_working_directory_and_says_so() {
+    let (dir, trace) = stage();
+    let here = dir.path().join("here");
+    fs::create_dir(&here).unwrap();
+    let mut command = nprof(&dir.path().join("store"));
+    let output =
+        command.args(["view", &trace, "--output-format", "json"]).current_dir(&here).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && said.contains("wrote ntff.json ("), "{said}");
+    assert!(output.stdout.is_empty());
+    assert!(parsed(&fs::read_to_string(here.join("ntff.json")).unwrap())["slice"].is_array());
+}
+
+#[test]
+fn instructions_and_transfers_have_ids_and_name_their_predecessors() {
+    let (dir, _) = stage();
+    let store = dir.path().join("store");
+    succeed(&store, &["demo", "--ingest-only", "--events", "3000", "--ranks", "1"]);
+    let id = parsed(&succeed(&store, &["list", "--json"]))["profiles"][0]["id"].as_str().unwrap().to_owned();
+    let tables = parsed(&succeed(&store, &["export", &id]));
+    let rows = tables["instruction"].as_array().unwrap();
+    let transfers = tables["dma"].as_array().unwrap();
+    let end_ps = |row: &Value| row["start_ps"].as_i64().unwrap() + row["duration_ps"].as_i64().unwrap();
+    let ends: BTreeMap<u64, i64> =
+        rows.iter().chain(transfers).map(|row| (row["id"].as_u64().unwrap(), end_ps(row))).collect();
+    assert_eq!(ends.len(), rows.len() + transfers.len(), "ids are unique");
+    let lists = rows.iter().filter_map(|row| Some((row, row.get("predecessors")?.as_array()?)));
+    let mut arrows = 0;
+    for (row, list) in lists {
+        assert!(!list.is_empty(), "an empty list is left out: {row}");
+        for before in list {
+            assert!(before["type"].is_string(), "{before}");
+            let ended = ends[&before["id"].as_u64().unwrap()];
+            assert!(ended <= end_ps(row), "{row} before {before}");
+            arrows += 1;
+        }
+    }
+    assert!(arrows > rows.len() / 10, "{arrows} of {}", rows.len());
 }
 
 #[cfg(unix)]

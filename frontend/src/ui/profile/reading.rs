@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
-use nprof_engine::wire::counter::CounterDetail;
+use nprof_engine::base::time::PS_PER_S;
+use nprof_engine::wire::counter::{CounterDetail, CounterSample};
 use nprof_engine::wire::detail::FieldContent;
 
 use super::opened::{Answer, Opened};
@@ -134,6 +135,19 @@ fn value(value: f64, unit: &str) -> Shown {
     format::value(&FieldContent::Float(value), unit)
 }
 
+/// A difference with its sign.
+fn signed(difference: f64, unit: &str) -> Shown {
+    let Shown { text, exact } = value(difference, unit);
+    let sign = if difference > 0.0 { "+" } else { "" };
+    Shown { text: format!("{sign}{text}"), exact }
+}
+
+/// Change per second from one sample to the next, if time passes between them.
+fn rate(before: CounterSample, sample: CounterSample) -> Option<f64> {
+    let seconds = sample.time_ps.checked_sub(before.time_ps)? as f64 / PS_PER_S as f64;
+    (seconds > 0.0).then(|| (sample.value - before.value) / seconds)
+}
+
 /// The value at the timestamp, and its origin.
 fn at(detail: &CounterDetail, time_ps: i64, unit: &str, clock: &Clock) -> Vec<Line> {
     let mut lines = vec![("Moment", Shown::plain(clock.text(time_ps)))];
@@ -144,10 +158,8 @@ fn at(detail: &CounterDetail, time_ps: i64, unit: &str, clock: &Clock) -> Vec<Li
     lines.push(("Value", value(sample.value, unit)));
     lines.push(("Since", Shown::plain(clock.text(sample.time_ps))));
     if let Some(before) = detail.before {
-        let change = sample.value - before.value;
-        let Shown { text, exact } = value(change, unit);
-        let sign = if change > 0.0 { "+" } else { "" };
-        lines.push(("Change", Shown { text: format!("{sign}{text}"), exact }));
+        lines.push(("Change", signed(sample.value - before.value, unit)));
+        lines.extend(rate(before, sample).map(|rate| ("Change per second", signed(rate, unit))));
         lines.push(("Before", value(before.value, unit)));
     }
     lines
@@ -166,4 +178,18 @@ fn over(detail: &CounterDetail, unit: &str, window: Interval) -> Vec<Line> {
         None => lines.push(("Values", Shown::plain("none".to_owned()))),
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_the_change_over_the_time_between_samples() {
+        let sample = |time_ps, value| CounterSample { time_ps, value };
+        // 6 more within 3 µs.
+        assert_eq!(rate(sample(1_000_000, 2.0), sample(4_000_000, 8.0)), Some(2e6));
+        assert_eq!(rate(sample(0, 8.0), sample(PS_PER_S, 2.0)), Some(-6.0));
+        assert_eq!(rate(sample(5, 1.0), sample(5, 2.0)), None, "no time passes");
+    }
 }

@@ -79,8 +79,13 @@ fn Totals(opened: Opened, summaries: Arc<Summaries>) -> impl IntoView {
     let span = Interval::new(summary.start_ps, summary.end_ps);
     let whole = u64::try_from(span.duration_ps()).unwrap_or(0);
     let sort = expect_context::<SelectionSort>();
-    let (names, longest) = by_name(&summaries);
-    let names = table_of(Signal::stored(Arc::new(names)), sort.names, name_cells(opened, longest, whole));
+    let names = summaries.sides().into_iter().map(|side| {
+        let (names, longest) = by_name(&summaries, side);
+        let cells = name_cells(opened, longest, whole);
+        let source = table_of(Signal::stored(Arc::new(names)), sort.names, cells);
+        view! { <PlainTable source most=MOST_ROWS noun="names" /> }
+    });
+    let names = names.collect_view();
     let of_tracks = Arc::clone(&summaries);
     // The names of the tracks can arrive later than the totals.
     let tracks = Memo::new(move |_| {
@@ -109,7 +114,7 @@ fn Totals(opened: Opened, summaries: Arc<Summaries>) -> impl IntoView {
             </div>
         </div>
         <div class="columns">
-            <PlainTable source=names most=MOST_ROWS noun="names" />
+            <div class="stacked">{names}</div>
             <PlainTable source=tracks most=MOST_ROWS noun="tracks" />
         </div>
     }

@@ -15,8 +15,15 @@ use nprof_engine::vendor::aiu::SETTINGS;
 use super::InputFile;
 use crate::ingest::{IngestError, Result};
 
+/// The plans of files, and the files that no plan takes.
+pub(super) struct Planned {
+    pub plans: Vec<Plan>,
+    /// Positions of the files.
+    pub unused: Vec<usize>,
+}
+
 /// The plans of these files.
-pub(super) fn planned(files: &[InputFile]) -> Result<Vec<Plan>> {
+pub(super) fn planned(files: &[InputFile]) -> Result<Planned> {
     let candidates: Vec<Candidate> = files.iter().map(|file| file.leaf.candidate.clone()).collect();
     let place = |file: usize| files[file].place.clone();
     let mut plans = plan(&candidates).map_err(|unplanned| match unplanned {
@@ -32,11 +39,8 @@ pub(super) fn planned(files: &[InputFile]) -> Result<Vec<Plan>> {
     if let Some((file, refusal)) = plans.refused.into_iter().next() {
         return Err(IngestError::Format { path: place(file), source: refusal.into() });
     }
-    for file in plans.unused {
-        tracing::info!("{} is not used: no trace takes it", files[file].place.display());
-    }
     share_out(files, &mut plans.plans);
-    Ok(plans.plans)
+    Ok(Planned { plans: plans.plans, unused: plans.unused })
 }
 
 /// Gives each rank the log at its position.

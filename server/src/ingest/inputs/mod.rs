@@ -1,5 +1,6 @@
 //! Turns the files and directories that a user names into the plans of a profile.
 
+mod left_out;
 mod logs;
 
 use std::collections::HashMap;
@@ -13,6 +14,7 @@ use nprof_capture::inputs::directory::Why;
 use nprof_capture::inputs::{Candidate, Choice, Found, Plan, Refusal, choose, hosts, is_named_like_trace};
 use nprof_capture::probe::Confidence;
 
+use self::logs::Planned;
 use super::mapped::{self, Source};
 use super::{IngestError, Result};
 
@@ -113,7 +115,7 @@ impl Inputs {
     /// # Errors
     /// If no file is a trace, or it is not clear which files belong to which trace.
     pub fn plan_again(&mut self) -> Result<()> {
-        self.plans = logs::planned(&self.files)?;
+        self.plans = logs::planned(&self.files)?.plans;
         Ok(())
     }
 
@@ -206,7 +208,9 @@ impl Named {
             }
         }
         let Gathered { files, wholes, mut left_out, sources } = found;
-        let plans = logs::planned(&files)?;
+        let Planned { plans, unused } = logs::planned(&files)?;
+        let unused = unused.iter().map(|&file| (files[file].leaf.candidate.name.clone(), UNUSED.to_owned()));
+        left_out.extend(left_out::lines(unused.collect()));
         left_out.sort();
         left_out.dedup();
         let title = title(&wholes, &files, plans.len());
@@ -216,6 +220,8 @@ impl Named {
 
 /// Levels of folders below a directory that are searched for traces.
 const MAX_DEPTH: usize = 4;
+/// Reason for leaving out a program or a log.
+const UNUSED: &str = "not used, because no trace of the profile goes with it";
 
 /// Treatment of files in a directory that go with traces.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -257,20 +263,20 @@ impl Gathered {
         self.choose(files, Beside::Taken, || IngestError::EmptyArchive { path: path.to_owned() })
     }
 
-    /// Adds the files of a directory. If no trace is in the directory itself, its folders are
-    /// searched: captures of several nodes have a folder each.
+    /// Adds the files of a directory and of the folders below: captures of several nodes have a
+    /// folder each, at any depth down to [`MAX_DEPTH`].
     fn directory(&mut self, path: &Path, beside: Beside, spool: &dyn Spool) -> Result<()> {
         let (mut files, mut folders) = self.listed(path, "", spool)?;
-        let mut depth = 1;
-        while !has_trace(&files) && !folders.is_empty() && depth <= MAX_DEPTH {
+        for _ in 0..MAX_DEPTH {
             let mut below = Vec::new();
             for (folder, prefix) in folders {
                 let (found, further) = self.listed(&folder, &prefix, spool)?;
                 files.extend(found);
                 below.extend(further);
             }
-            (folders, depth) = (below, depth + 1);
+            folders = below;
         }
+        self.left_out.extend(left_out::too_deep(&folders, MAX_DEPTH));
         only_once(&mut files);
         self.wholes.push(path.to_owned());
         self.choose(files, beside, || IngestError::EmptyDirectory { path: path.to_owned() })
@@ -331,8 +337,8 @@ impl Gathered {
         } else {
             let said = left_out
                 .into_iter()
-                .map(|left_out| format!("{}: {}", candidates[left_out.file].name, reason(left_out.why)));
-            self.left_out.extend(said);
+                .map(|left_out| (candidates[left_out.file].name.clone(), reason(left_out.why)));
+            self.left_out.extend(left_out::lines(said.collect()));
         }
         let is_taken =
             |file: usize| traces.contains(&file) || (beside == Beside::Taken && models.contains(&file));
@@ -425,12 +431,6 @@ impl Gathered {
 
 /// A folder, and the path below the named directory, which begins the names of its files.
 type Folder = (PathBuf, String);
-
-/// Returns true if a directory with these files has a trace.
-fn has_trace(files: &[InputFile]) -> bool {
-    let candidates: Vec<Candidate> = files.iter().map(|file| file.leaf.candidate.clone()).collect();
-    !choose(&candidates).traces.is_empty()
-}
 
 /// Leaves out programs with the same bytes as an earlier one: each node has a copy.
 fn only_once(files: &mut Vec<InputFile>) {

@@ -107,21 +107,54 @@ fn captures_of_several_nodes_have_a_folder_each() {
         put_below(dir.path(), "file.neff", node, "file.neff");
     }
     std::os::unix::fs::symlink(dir.path(), dir.path().join("node0/above")).unwrap();
-    // A trace of the directory itself counts alone.
-    assert_eq!(said(inputs(dir.path(), &["."])), "- ntff a.ntff+file.neff");
-    for file in ["a.ntff", "file.neff"] {
-        fs::remove_file(dir.path().join(file)).unwrap();
-    }
-    // One folder has traces, so no folder below is searched.
-    let expected =
-        "0 ntff node0/profile_rank_0.ntff+node0/file.neff, 1 ntff node0/profile_rank_1.ntff+node0/file.neff";
-    assert_eq!(said(inputs(dir.path(), &["."])), expected);
-    fs::rename(dir.path().join("node1/capture"), dir.path().join("node2")).unwrap();
+    // A trace of the directory itself is one of the job too.
     let all = inputs(dir.path(), &["."]).unwrap();
-    assert_eq!(all.plans.len(), 4);
-    assert_eq!(all.place(&all.plans[1]), dir.path().join("./node2/profile_rank_0.ntff"));
+    let hosts = [Some("node0"), Some("node1"), Some("node0"), Some("node1")];
+    // The directory itself is not a host.
+    assert_eq!(all.hosts()[..4], hosts.map(|host| host.map(str::to_owned)));
+    assert_eq!(
+        all.left_out,
+        ["a.ntff: not read, because profile_rank_<i>.ntff files are present and take precedence"]
+    );
+    fs::remove_file(dir.path().join("a.ntff")).unwrap();
+    // The nodes have their captures at different depths.
+    let all = inputs(dir.path(), &["."]).unwrap();
+    assert_eq!((all.plans.len(), all.left_out.len()), (4, 0));
+    assert_eq!(all.place(&all.plans[1]), dir.path().join("./node1/capture/profile_rank_0.ntff"));
     let models = |file: &&InputFile| file.leaf.candidate.claim(Role::Model).is_some();
     assert_eq!(all.files.iter().filter(models).count(), 1, "the copies of a program are one");
+}
+
+#[test]
+fn folders_are_searched_down_to_a_limit_and_a_deeper_one_is_named() {
+    let dir = tree("json:rank_0.json");
+    put_below(dir.path(), "rank_0.json", "1/2/3/4", "rank_1.json");
+    let said_of = |inputs: Inputs| (inputs.plans.len(), inputs.left_out);
+    assert_eq!(said_of(inputs(dir.path(), &["."]).unwrap()), (2, vec![]));
+    put_below(dir.path(), "rank_0.json", "1/2/3/4/5", "rank_2.json");
+    let (plans, said) = said_of(inputs(dir.path(), &["."]).unwrap());
+    assert_eq!(plans, 2);
+    assert_eq!(said, ["1/2/3/4/5/: not searched, because more than 4 levels below the directory"]);
+    // A document that only could be a trace does not hide the traces below.
+    let dir = tree("ntff:a.ntff object:config.json");
+    put_below(dir.path(), "a.ntff", "node0", "profile_rank_0.ntff");
+    fs::remove_file(dir.path().join("a.ntff")).unwrap();
+    let (plans, said) = said_of(inputs(dir.path(), &["."]).unwrap());
+    assert_eq!((plans, said.len()), (1, 1), "{said:?}");
+}
+
+#[test]
+fn a_program_that_no_trace_takes_is_named() {
+    let dir = tree("json:a.json neff:b.neff log:c.log");
+    let named = inputs(dir.path(), &["a.json", "b.neff", "c.log"]).unwrap();
+    let unused = |name: &str| format!("{name}: not used, because no trace of the profile goes with it");
+    assert_eq!(named.left_out, [unused("b.neff"), unused("c.log")]);
+    let by_option = Named {
+        neff: Some(dir.path().join("b.neff")),
+        files: vec![dir.path().join("a.json")],
+        ..Named::default()
+    };
+    assert_eq!(by_option.inputs(&InMemory).unwrap().left_out, [unused("b.neff")]);
 }
 
 #[test]
