@@ -25,7 +25,7 @@ use crate::vendor::joint::schema::{Call, Computation, Operation};
 pub use derived::{Derived, of_call};
 
 /// Version of the joint segment. One of another version is written again.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Times are whole nanoseconds: those of ranks are known to much less, and half of the bits of a
 /// picosecond time would be noise.

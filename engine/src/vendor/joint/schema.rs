@@ -95,6 +95,7 @@ table! {
     }
     "Clock" {
         offset: Picoseconds, "Time that is added to the times of the rank.";
+        at: Picoseconds, "Time of the rank at which the offset holds, if the offset changes.";
         bound: Picoseconds, "Largest error of the offset; certain.";
         drift_ppb: None, "Change of the offset over time, in parts per thousand million.";
     }
