@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use nprof_engine::base::Interval;
 use nprof_engine::query::Syntax;
 
+use super::axes::Timebase;
+use super::axis::Axis;
 use super::data::DataChange;
 use super::panel::{Arrangement, Side, Tab};
 use super::place::ProfilePlace;
@@ -122,6 +124,15 @@ pub enum Command {
         /// Number of the current rank. To change it too, use [`Command::InRank`].
         current: u32,
     },
+    /// Shows all ranks on other clocks. What the current rank shows in the window stays in its place.
+    SetTimebase {
+        /// The time base.
+        base: Timebase,
+        /// The axis of the current rank before.
+        from: Axis,
+        /// The axis of the current rank after it.
+        to: Axis,
+    },
     /// Sorts lists and rows of ranks.
     SortRanks(RankOrder),
     /// Sets the height of the rows of ranks.
@@ -167,6 +178,7 @@ impl Command {
             | Self::TurnTo(_)
             | Self::ClosePanel { .. }
             | Self::Resize { .. }
+            | Self::SetTimebase { .. }
             | Self::SortRanks(_)
             | Self::SetRankHeight(_)
             | Self::ScrollTo(_) => History::Replace,
@@ -208,6 +220,11 @@ impl View {
         self.search.apply(command);
         if let Command::Data(change) = command {
             self.data = std::mem::take(&mut self.data).changed(change);
+        }
+        if let Command::SetTimebase { base, from, to } = *command {
+            self.timebase = base;
+            self.window = self.window.map(|span| to.shared_span(from.local_span(span)));
+            self.selection.move_times(|ps| to.shared(from.local(ps)));
         }
         if let Command::Resize { side, size_px } = *command {
             self.panels = std::mem::take(&mut self.panels).sized(side, size_px);
@@ -260,6 +277,8 @@ impl View {
 
 #[cfg(test)]
 mod tests {
+    use nprof_engine::base::ClockFit;
+
     use super::*;
 
     fn whole() -> Reach {
@@ -303,6 +322,22 @@ mod tests {
         check(std::slice::from_ref(&both), "/profile/p?v=2&rank=0&ranks=0,7");
         let then = Box::new(Command::Select(Some(5)));
         check(&[both, Command::InRank { rank: 7, then }], "/profile/p?v=2&rank=7&ranks=0,7&sel=5");
+    }
+
+    #[test]
+    fn another_time_base_keeps_what_the_current_rank_shows() {
+        let axis = |offset_ps| Axis(ClockFit::new(0, offset_ps, 0, None).expect("no drift"));
+        let raw = Command::SetTimebase { base: Timebase::Raw, from: axis(5_000), to: axis(0) };
+        let back = Command::SetTimebase { base: Timebase::Aligned, from: axis(0), to: axis(5_000) };
+        let show = Command::Show(Interval::new(10_000, 20_000));
+        let mark = Command::Mark(Some(Interval::new(12_000, 13_000)));
+        let read = Command::Read("Power@15000".parse::<Reading>().expect("a reading"));
+        let all = [show, mark, read, Command::TurnTo(Tab::Details), raw.clone()];
+        let link = "/profile/p?v=2&from=5000&to=15000&counter=Power@10000&mark=7000..8000&clock=raw";
+        check(&all, &format!("{link}&drawer=open"));
+        // The opening window follows the time base.
+        check(&[raw.clone()], "/profile/p?v=2&clock=raw");
+        check(&[raw, back], "/profile/p?v=2");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! State of the page: values and functions on them, without a browser.
 
 pub mod act;
+pub mod axes;
 pub mod axis;
 pub mod beside;
 pub mod clock;
@@ -36,6 +37,7 @@ pub mod waits;
 pub mod window;
 
 pub use act::Act;
+pub use axes::{Axes, Timebase};
 pub use axis::Axis;
 pub use clock::Clock;
 pub use command::{Command, History};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::wire::catalog::{ALL_RANKS, RankDetail, Track, TrackKind};
 
+use super::axes::Axes;
 use super::axis::Axis;
 use super::track_path::{Paths, TrackPath};
 
@@ -60,12 +61,14 @@ pub struct Sheet {
     sources: Vec<Arc<RankDetail>>,
     tracks: Vec<SheetTrack>,
     index_of: HashMap<(SourceId, u32), usize>,
+    axes: Arc<Axes>,
 }
 
-/// Two sheets are equal if they were made from the same answers.
+/// Two sheets are equal if they were made from the same answers and have the same axes.
 impl PartialEq for Sheet {
     fn eq(&self, other: &Self) -> bool {
-        self.sources.len() == other.sources.len()
+        self.axes == other.axes
+            && self.sources.len() == other.sources.len()
             && self.sources.iter().zip(&other.sources).all(|(a, b)| Arc::ptr_eq(a, b))
     }
 }
@@ -85,7 +88,7 @@ pub fn rank_label(rank: u32) -> String {
 const MOST_TRACKS: usize = 8;
 
 impl Sheet {
-    /// The sheet of these ranks, in this order.
+    /// The sheet of these ranks, in this order. Their times are the shared ones.
     #[must_use]
     pub fn of(sources: Vec<Arc<RankDetail>>) -> Self {
         let mut sheet = Self::default();
@@ -94,6 +97,12 @@ impl Sheet {
             sheet.push_tracks(rank, heading);
         }
         Self { sources, ..sheet }
+    }
+
+    /// The same sheet with these axes.
+    #[must_use]
+    pub fn on(self, axes: Arc<Axes>) -> Self {
+        Self { axes, ..self }
     }
 
     fn push_heading(&mut self, rank: u32) -> usize {
@@ -160,7 +169,7 @@ impl Sheet {
     /// The axis of a rank's times.
     #[must_use]
     pub fn axis(&self, id: SourceId) -> Axis {
-        Axis::of(self.source(id).and_then(|rank| rank.entry.clock))
+        self.axes.axis(id.0)
     }
 
     /// Wall clock of the shared time zero in Unix nanoseconds, if the rank knows it.
@@ -252,6 +261,8 @@ fn close_large_groups(tracks: &mut [SheetTrack], first: usize) {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::view::Timebase;
+    use crate::view::axes::tests::rank as entry;
     use crate::view::layout::tests::tracks;
     use nprof_engine::wire::catalog::{RankEntry, TileGroup};
 
@@ -268,6 +279,8 @@ pub(crate) mod tests {
             content: "c".into(),
             input: "test".into(),
             clock: None,
+            clock_by: None,
+            found: None,
         };
         let groups = vec![TileGroup { id: 0, tracks: tracks.iter().map(|track| track.id).collect() }];
         let names = vec![];
@@ -313,6 +326,21 @@ pub(crate) mod tests {
     fn groups_in_groups_count_for_themselves() {
         let text = format!("Engines/\n  a\n  b\nDMA/\n  large/\n{}  q2/\n    x", "    e\n".repeat(17));
         check_closed(&text, 0, &["large"]);
+    }
+
+    #[test]
+    fn ranks_stand_on_the_axes_of_the_time_base() {
+        let entries = [0, 1].map(|number| entry(number, None, Some(i64::from(number) * 500)));
+        let sheet = |base| {
+            let ranks = [0, 1].map(|rank| Arc::new(rank_with(rank, tracks("Tensor"))));
+            Sheet::of(ranks.to_vec()).on(Arc::new(Axes::of(&entries, base)))
+        };
+        let call_ps = |sheet: &Sheet, rank: u32, local_ps: i64| sheet.axis(SourceId(rank)).shared(local_ps);
+        // The clock of rank 1 is behind, so its trace has the same operation earlier.
+        let aligned = sheet(Timebase::Aligned);
+        assert_eq!(call_ps(&aligned, 0, 1_500), call_ps(&aligned, 1, 1_000));
+        let raw = sheet(Timebase::Raw);
+        assert_eq!(call_ps(&raw, 1, 1_000), 1_000);
     }
 
     #[test]

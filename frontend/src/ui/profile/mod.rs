@@ -1,11 +1,14 @@
 //! The page of a profile: its places (timeline, summary, data), search, and the panels.
 
+pub mod aligned;
 pub mod compared;
 pub mod data;
 pub mod field;
 
 #[cfg(feature = "browser")]
 mod bar;
+#[cfg(feature = "browser")]
+mod clock_switch;
 #[cfg(feature = "browser")]
 mod details;
 #[cfg(feature = "browser")]

@@ -1,26 +1,26 @@
 //! The open profile: the state that all parts of its page read, and the only way to change it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_engine::base::Interval;
-use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail};
+use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail, RankEntry};
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 
 use super::rank_details::RankDetails;
 use super::rank_times::RankTimes;
 use crate::fetch::{FetchError, RankSource, Source};
 use crate::ui::address::Address;
-use crate::ui::asked::{Answered, Asked};
+use crate::ui::asked::{Answered, Asked, TimesOf};
 use crate::ui::clipboard;
 use crate::ui::message::Messages;
 use crate::ui::place::Place;
 use crate::ui::timeline::Tracks;
 use crate::view::sheet::SourceId;
 use crate::view::window::Reach;
-use crate::view::{Axis, Clock, Command, Sheet, Tab, TimeScale, View};
+use crate::view::{Axes, Axis, Clock, Command, Sheet, Tab, TimeScale, Timebase, View, axes};
 
 /// An answer, or `None` while it is missing.
 pub type Answer<T> = Option<Result<Arc<T>, FetchError>>;
@@ -65,14 +65,14 @@ pub struct ProfileSource {
     source: Source,
     slug: StoredValue<String>,
     /// The axes of the ranks; known before any rank is asked for.
-    axes: StoredValue<BTreeMap<u32, Axis>>,
+    axes: Memo<Arc<Axes>>,
 }
 
 impl ProfileSource {
     /// The source of answers about a rank.
     #[must_use]
     pub fn rank(self, rank: u32) -> RankSource {
-        let axis = self.axes.with_value(|axes| axes.get(&rank).copied().unwrap_or_default());
+        let axis = self.axes.with_untracked(|axes| axes.axis(rank));
         self.source.rank(self.slug.get_value(), rank).on_axis(axis)
     }
 }
@@ -87,10 +87,16 @@ impl Opened {
             // While the page changes to another place, this component still exists for a moment.
             place.with(|place| place.view().cloned()).or_else(|| before.cloned()).unwrap_or_default()
         });
-        let (slug, axes) = (StoredValue::new(slug), StoredValue::new(BTreeMap::new()));
-        let of = ProfileSource { source: Source::of_page(), slug, axes };
-        let attempt = RwSignal::new(0_u32);
-        let profile = profile_of(of, attempt);
+        let (slug, attempt) = (StoredValue::new(slug), RwSignal::new(0_u32));
+        let (source, again) = (Source::of_page(), RwSignal::new(0_u32));
+        let profile = profile_of(source, slug, attempt, again);
+        let timebase = Memo::new(move |_| view.with(|view| view.timebase));
+        let axes = Memo::new(move |_| {
+            let base = timebase.get();
+            Arc::new(known(profile, |profile| Axes::of(&profile.ranks, base)).unwrap_or_default())
+        });
+        provide_context(TimesOf(axes));
+        let of = ProfileSource { source, slug, axes };
         let rank_number = current_number(profile, view);
         let wanted = Memo::new(move |_| {
             let current = rank_number.get();
@@ -99,10 +105,10 @@ impl Opened {
         let ranks = RankDetails::new(of, wanted, attempt);
         let rank = current_rank(ranks, rank_number);
         let selected = slice_resource(of, rank_number, view, attempt);
-        let profile = Signal::derive(move || profile.get().map(|((), answer)| answer));
+        ask_for_clocks(of, profile, again);
+        let (whole, reach) = spans(profile, rank, timebase);
+        let profile = Signal::derive(move || profile.get().map(|(_, answer)| answer));
         let times = RankTimes::new(of, profile, view, attempt);
-        let whole = Memo::new(move |_| whole(profile, rank));
-        let reach = Memo::new(move |_| Reach { whole: whole.get(), active: active(profile) });
         keep_choice(address, rank_number, view);
         let tracks_px = RwSignal::new((0.0, 0.0));
         let clock = Memo::new(move |_| {
@@ -115,7 +121,7 @@ impl Opened {
             profile,
             rank_number,
             rank,
-            tracks: tracks_of(ranks, rank, wanted, times),
+            tracks: tracks_of(ranks, rank, wanted, (of, times)),
             selected,
             whole,
             reach,
@@ -148,6 +154,22 @@ impl Opened {
         let Tracks { sheet, current, .. } = self.tracks;
         let source = current.get_untracked();
         sheet.with_untracked(|sheet| sheet.axis(source))
+    }
+
+    /// Shows all ranks on the other clocks.
+    pub fn switch_clock(self) {
+        let Some(current) = self.rank_number.get_untracked() else { return };
+        let base = self.view.with_untracked(|view| view.timebase).other();
+        let axis = |base| self.ranks_untracked(|ranks| Axes::of(ranks, base).axis(current));
+        let (from, to) = (axis(base.other()), axis(base));
+        self.act(&Command::SetTimebase { base, from, to });
+    }
+
+    fn ranks_untracked<T>(self, of: impl Fn(&[RankEntry]) -> T) -> T {
+        self.profile.with_untracked(|answer| match answer {
+            Some(Ok(profile)) => of(&profile.ranks),
+            _ => of(&[]),
+        })
     }
 
     /// The rank, once it is present.
@@ -289,41 +311,49 @@ impl Opened {
     }
 }
 
-/// From the first timestamp of all ranks to the last. If that is not known, the span of the shown
-/// rank.
-fn whole(profile: Signal<Answer<ProfileInfo>>, rank: Signal<Answer<RankDetail>>) -> Interval {
-    let of_profile = profile.with(|answer| match answer {
-        Some(Ok(profile)) => Some(Interval::new(profile.start_ps, profile.end_ps)),
+/// What a function finds in the profile, once it is present.
+fn known<T>(profile: RwSignal<Answered<u32, ProfileInfo>>, of: impl Fn(&ProfileInfo) -> T) -> Option<T> {
+    profile.with(|answer| match answer {
+        Some((_, Ok(profile))) => Some(of(profile)),
         _ => None,
-    });
-    of_profile.unwrap_or_else(|| {
-        rank.with(|answer| match answer {
-            Some(Ok(rank)) => Interval::new(rank.entry.start_ps, rank.entry.end_ps),
-            _ => Interval::default(),
-        })
     })
 }
 
-/// The busiest time span of a profile.
-fn active(profile: Signal<Answer<ProfileInfo>>) -> Option<Interval> {
-    profile.with(|answer| match answer {
-        Some(Ok(profile)) => profile.active_ps.map(|(start, end)| Interval::new(start, end)),
-        _ => None,
+/// From the first to the last time of all ranks, and the limits of windows.
+fn spans(
+    profile: RwSignal<Answered<u32, ProfileInfo>>,
+    rank: Signal<Answer<RankDetail>>,
+    timebase: Memo<Timebase>,
+) -> (Memo<Interval>, Memo<Reach>) {
+    let whole = Memo::new(move |_| {
+        let base = timebase.get();
+        known(profile, |profile| axes::whole(profile, base)).unwrap_or_else(|| span_of(rank))
+    });
+    let reach = Memo::new(move |_| {
+        let base = timebase.get();
+        let active = known(profile, |profile| axes::active(profile, base)).flatten();
+        Reach { whole: whole.get(), active }
+    });
+    (whole, reach)
+}
+
+/// The span of the shown rank.
+fn span_of(rank: Signal<Answer<RankDetail>>) -> Interval {
+    rank.with(|answer| match answer {
+        Some(Ok(rank)) => Interval::new(rank.entry.start_ps, rank.entry.end_ps),
+        _ => Interval::default(),
     })
 }
 
 /// The number of the current rank: that of the view, else the one that the profile opens with.
-fn current_number(profile: RwSignal<Answered<(), ProfileInfo>>, view: Memo<View>) -> Memo<Option<u32>> {
+fn current_number(profile: RwSignal<Answered<u32, ProfileInfo>>, view: Memo<View>) -> Memo<Option<u32>> {
     Memo::new(move |_| {
         // The profile knows the axes, without which no time can be asked for.
-        let (first, first_rank) = profile.with(|answer| match answer {
-            Some(((), Ok(profile))) => {
-                let mut ranks = profile.ranks.iter().map(|rank| rank.rank);
-                let first = ranks.clone().next()?;
-                Some((first, ranks.find(|rank| *rank != ALL_RANKS).unwrap_or(first)))
-            }
-            _ => None,
-        })?;
+        let (first, first_rank) = known(profile, |profile| {
+            let mut ranks = profile.ranks.iter().map(|rank| rank.rank);
+            let first = ranks.clone().next()?;
+            Some((first, ranks.find(|rank| *rank != ALL_RANKS).unwrap_or(first)))
+        })??;
         let first_of = |view: &View| if view.is_bare { first } else { first_rank };
         Some(view.with(|view| view.tracks.rank.unwrap_or_else(|| first_of(view))))
     })
@@ -355,7 +385,7 @@ fn tracks_of(
     ranks: RankDetails,
     current: Signal<Answer<RankDetail>>,
     wanted: Memo<BTreeSet<u32>>,
-    times: RankTimes,
+    (of, times): (ProfileSource, RankTimes),
 ) -> Tracks {
     let both = Memo::new(move |_| {
         let Some(Ok(current)) = current.get() else { return (Arc::default(), SourceId::default()) };
@@ -370,21 +400,37 @@ fn tracks_of(
             }
             false => vec![current],
         };
-        (Arc::new(Sheet::of(sources)), source)
+        (Arc::new(Sheet::of(sources).on(of.axes.get())), source)
     });
     let (sheet, current) = (Memo::new(move |_| both.get().0), Memo::new(move |_| both.get().1));
     Tracks { sheet, current, standings: times.known }
 }
 
-/// The profile. The axes of its ranks are known before any rank is asked for.
-fn profile_of(of: ProfileSource, attempt: RwSignal<u32>) -> RwSignal<Answered<(), ProfileInfo>> {
-    let ask = move |(), _| async move {
-        let profile = of.source.profile(&of.slug.get_value()).await?;
-        let axes = profile.ranks.iter().map(|rank| (rank.rank, Axis::of(rank.clock)));
-        of.axes.try_set_value(axes.collect());
-        Ok(profile)
+/// The profile, asked for again after each change of `again`.
+fn profile_of(
+    source: Source,
+    slug: StoredValue<String>,
+    attempt: RwSignal<u32>,
+    again: RwSignal<u32>,
+) -> RwSignal<Answered<u32, ProfileInfo>> {
+    let ask = move |_, _| async move { source.profile(&slug.get_value()).await };
+    Asked::new_with(attempt, Memo::new(move |_| Some(again.get())), ask).last
+}
+
+/// Asks for the profile again once its ranks are compared, if they were not: it has their clocks
+/// then. The ranks are compared for whoever asks for what they show together.
+fn ask_for_clocks(of: ProfileSource, profile: RwSignal<Answered<u32, ProfileInfo>>, again: RwSignal<u32>) {
+    let is_missing = move || {
+        let is_open = |rank: &RankEntry| rank.rank == ALL_RANKS && rank.content.is_empty();
+        known(profile, |profile| profile.ranks.iter().any(is_open)) == Some(true)
     };
-    Asked::new_with(attempt, Memo::new(|_| Some(())), ask).last
+    let question = Memo::new(move |_| is_missing().then_some(()));
+    let compared = Asked::new(question, move |(), _| async move { of.rank(ALL_RANKS).detail().await });
+    Effect::new(move |_| {
+        if compared.last.with(|answer| matches!(answer, Some((_, Ok(_))))) && untrack(is_missing) {
+            again.update(|again| *again += 1);
+        }
+    });
 }
 
 fn slice_resource(

@@ -87,6 +87,7 @@ fn run(act: Act, opened: Opened) -> bool {
         Act::NextRank => open_neighbour(opened, Walk::Forward),
         Act::MoreRanks => show_more(opened),
         Act::FewerRanks => show_fewer(opened),
+        Act::SwitchClock => opened.switch_clock(),
         Act::FindRank => return find_rank(),
         Act::GoTo(place) => opened.act(&Command::GoTo(place)),
         Act::CopyLink => opened.copy_link(),

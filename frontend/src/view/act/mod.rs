@@ -67,6 +67,8 @@ pub enum Act {
     SortRanks(RankOrder),
     /// Fits the rows of all ranks into the view, or makes them as high as others.
     FitRanks,
+    /// Switches between aligned and raw times.
+    SwitchClock,
     /// Opens the list of ranks.
     FindRank,
     /// Opens a place of the profile.
@@ -102,6 +104,8 @@ pub enum Need {
     SeveralShown,
     /// The profile has so many ranks that there is a list of them.
     ManyRanks,
+    /// The clocks of the ranks differ.
+    Clocks,
     /// The timeline has a row for each rank.
     RankRows,
     /// Something is searched for.
@@ -125,6 +129,7 @@ impl Need {
             Self::Ranks => "with several ranks",
             Self::SeveralShown => "with several ranks in sight",
             Self::ManyRanks => "with many ranks",
+            Self::Clocks => "with ranks whose clocks differ",
             Self::RankRows => "in the tab Collectives",
             Self::Search => "after a search",
             Self::Warnings => "with warnings",

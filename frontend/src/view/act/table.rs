@@ -131,6 +131,7 @@ pub const GROUPS: &[ActGroup] = &[
             ),
             row(MoreRanks, "Show one more rank below", &[Bracket("}")], RANKS),
             row(FindRank, "Find a rank in the list", &[Go("r")], &[Need::Profile, Need::ManyRanks]),
+            row(SwitchClock, "Aligned or raw times", &[Typed("c")], &[Need::Profile, Need::Clocks]),
             row(FitRanks, "Fit the rows of all ranks, or not", &[Typed("z")], RANK_ROWS),
             row(SortRanks(RankOrder::Number), "Sort the ranks by number", &[], RANK_ROWS),
             row(SortRanks(RankOrder::Host), "Sort the ranks by host", &[], RANK_ROWS),

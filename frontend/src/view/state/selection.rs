@@ -22,6 +22,14 @@ impl SelectionState {
         self.row.is_none() && self.reading.is_none()
     }
 
+    /// Moves the marked span and the time of the reading.
+    pub(in crate::view) fn move_times(&mut self, moved: impl Fn(i64) -> i64) {
+        self.marked = self.marked.map(|span| Interval::new(moved(span.start.0), moved(span.end.0)));
+        if let Some(reading) = &mut self.reading {
+            reading.time_ps = moved(reading.time_ps);
+        }
+    }
+
     pub(in crate::view) fn apply(&mut self, command: &Command) {
         match command {
             Command::Select(row) => (self.row, self.reading) = (*row, None),

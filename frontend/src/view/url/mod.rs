@@ -1,6 +1,6 @@
 //! The view as the path of a URL:
 //! `/profile/<name>?v=2&rank=0&ranks=0,7&from=…&to=…&sel=…&counter=Power@1500&mark=a..b`, then
-//! `&open=DMA/q0&closed=Engines&row=Engines/Tensor&order=late&q=…&search=regex&tab=details`, then
+//! `&open=DMA/q0&closed=Engines&row=Engines/Tensor&clock=raw&order=late&q=…&search=regex&tab=details`, then
 //! `&of=57b3d6ea1f6dd8da`.
 //!
 //! A versioned format: reading a written URL gives the same view. Times are picoseconds, tracks are
@@ -20,6 +20,7 @@ use nprof_engine::wire::catalog::{rank_of_word, rank_word};
 use nprof_engine::wire::percent::{parameter_decoded, percent_decoded, percent_encoded};
 use nprof_engine::wire::question::{syntax_name, syntax_of};
 
+use crate::view::axes::Timebase;
 use crate::view::data::WARNINGS_TABLE;
 use crate::view::panel::Tab;
 use crate::view::place::{ProfilePlace, split_path};
@@ -105,6 +106,9 @@ impl fmt::Display for Parameters<'_> {
         if let Some(TopRow { rank, path }) = &view.tracks.top {
             let rank = rank.map_or_else(String::new, |rank| format!("{}:", rank_word(rank)));
             write!(f, "&row={rank}{}", legible(path.as_str()))?;
+        }
+        if view.timebase == Timebase::Raw {
+            write!(f, "&clock={}", Timebase::RAW)?;
         }
         if view.tracks.order != RankOrder::default() {
             write!(f, "&order={}", view.tracks.order.name())?;
@@ -217,6 +221,8 @@ impl View {
             "open" => self.tracks.groups.extend(groups("open", value)?),
             "closed" => self.tracks.groups.extend(groups("closed", value)?),
             "row" => self.tracks.top = Some(top_row(&decoded("row", value)?)?),
+            "clock" if value == Timebase::RAW => self.timebase = Timebase::Raw,
+            "clock" => return Err(UrlError::Parameter { name: "clock", expected: Timebase::RAW }),
             "order" => self.tracks.order = order(value)?,
             "rows" if value == RankHeight::FIT => self.tracks.height = RankHeight::Fit,
             "rows" => return Err(UrlError::Parameter { name: "rows", expected: RankHeight::FIT }),
