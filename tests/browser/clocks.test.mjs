@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { writeJob } from "./job.mjs";
+import { STEP_MORE_US, writeJob } from "./job.mjs";
 import { ask, eventually, isBar, parametersOf, picture, rowOf, scaleOf, tracksOf } from "./picture.mjs";
 import { openPage, serve } from "./stage.mjs";
 
@@ -30,7 +30,7 @@ async function areBars(page, track, ps) {
 
 test("ranks below each other are on one clock, or on their own when the user wants that", async (t) => {
   const job = await writeJob(t, OFFSETS_US);
-  const { url } = await serve(t, "view", job);
+  const { url } = await serve(t, "view", "-d", job);
   const [{ slug }] = (await ask(url, "profiles")).profiles;
   const { ranks } = await ask(url, `profiles/${slug}`);
   const found = new Map(ranks.map(({ rank, found }) => [rank, found]));
@@ -97,7 +97,7 @@ test("ranks below each other are on one clock, or on their own when the user wan
 
 test("ranks whose clocks agree show no switch", async (t) => {
   const job = await writeJob(t, [0, 0]);
-  const { url } = await serve(t, "view", job);
+  const { url } = await serve(t, "view", "-d", job);
   const [{ slug }] = (await ask(url, "profiles")).profiles;
   const { page, problems } = await openPage(t);
   await page.goto(`${url}/profile/${slug}?v=2&rank=1`);
@@ -109,3 +109,109 @@ test("ranks whose clocks agree show no switch", async (t) => {
   assert.equal(parametersOf(page).get("clock"), null);
   assert.deepEqual(problems, []);
 });
+
+test("a marked step is compared with the steps of the same name in other ranks", async (t) => {
+  const job = await writeJob(t, OFFSETS_US);
+  const { url } = await serve(t, "view", "-d", job);
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const NAME = "ProfilerStep#20";
+  const stepOf = async (rank) => {
+    const { tracks, entry } = await ask(url, `profiles/${slug}/ranks/${rank}`);
+    const whole = `start_ps=${entry.start_ps}&end_ps=${entry.end_ps}`;
+    const all = tracks.filter(({ kind }) => kind === "slices").map(({ id }) => id);
+    const { slices } = await ask(url, `profiles/${slug}/ranks/${rank}/events?${whole}&tracks=${all}&limit=1000`);
+    return slices.find(({ name }) => name === NAME);
+  };
+  const [own, other] = [await stepOf(0), await stepOf(2)];
+  const { page, problems } = await openPage(t, { width: 1600, height: 900 });
+  const there = `start_ps=${other.start_ps}&end_ps=${other.start_ps + other.duration_ps}`;
+  const { by_name } = await ask(url, `profiles/${slug}/ranks/2/selection?${there}`);
+  const more = 2 * STEP_MORE_US;
+  const said = new RegExp(`${NAME} of each rank: .* here; .* in rank 2 \\(${more} µs longer, starts ${more} µs earlier\\)`);
+
+  await page.goto(`${url}/profile/${slug}?v=2&rank=0&ranks=0,2&sel=${own.row}`);
+  await page.getByRole("article", { name: "Details" }).getByRole("heading", { name: NAME }).waitFor();
+  await page.locator("body").press("m");
+  const panel = page.getByRole("tabpanel", { name: "Selection" });
+  await panel.getByText(said).waitFor();
+  await eventually(() => assert.equal(parametersOf(page).get("marked"), NAME));
+  const table = panel.getByRole("table").first();
+  await eventually(async () => {
+    const names = await table.getByRole("row").filter({ hasText: /gemm_|ProfilerStep/ }).allInnerTexts();
+    const expected = by_name.filter(({ name }) => /gemm_|ProfilerStep/.test(name)).map(({ name }) => name);
+    assert.deepEqual(names.map((text) => text.split(/\s/)[0]).sort(), expected.sort());
+  });
+  // On the clocks of the traces the steps are 4.7 ms apart, and still the same step.
+  await page.locator("body").press("c");
+  await panel.getByText(/ProfilerStep#20 of each rank: .* in rank 2 \(14 µs longer, starts 4\.71\d* ms earlier\)/).waitFor();
+  await page.locator("body").press("c");
+  await panel.getByText(said).waitFor();
+  await page.reload();
+  await panel.getByText(said).waitFor();
+  // A span of the ruler is the same span of all ranks.
+  const marked = `${own.start_ps}..${own.start_ps + own.duration_ps}`;
+  await page.goto(`${url}/profile/${slug}?v=2&rank=0&ranks=0,2&mark=${marked}&tab=selection`);
+  await table.getByRole("columnheader", { name: "In rank 2" }).waitFor();
+  assert.equal(await panel.getByText(`${NAME} of each rank`).count(), 0);
+  assert.deepEqual(problems, []);
+});
+
+test("a track is pinned in all ranks, in those that were latest, and unpinned", async (t) => {
+  const RANKS = 12;
+  const offsets = Array.from({ length: RANKS }, (_, rank) => (rank % 2) * 5_300);
+  const LATE = 7;
+  const job = await writeJob(t, offsets, { slow: { rank: LATE, us: 300 } });
+  const { url } = await serve(t, "view", "-d", job);
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { slices, track } = await callsOf(url, slug, 0);
+  const call = slices[20];
+  const end = call.start_ps + call.duration_ps;
+  const { page, problems } = await openPage(t, { width: 1600, height: 900 });
+  const rows = () => rowsOf(page);
+  await page.goto(`${url}/profile/${slug}?v=2&rank=0&from=${end - 200 * PS_PER_US}&to=${end + 100 * PS_PER_US}`);
+  const row = rowOf(page, track);
+  await row.hover({ position: { x: 60, y: 8 } });
+  await row.getByRole("button", { name: "Show this track of all ranks" }).click();
+  const all = Array.from({ length: RANKS }, (_, rank) => `Rank ${rank}`);
+  await eventually(async () => assert.deepEqual((await rows()).slice(1, RANKS + 1), all));
+  await eventually(() => assert.match(parametersOf(page).get("pin"), /stream 20/));
+  // All of them on one clock: right before the end of a collective each has a bar.
+  await eventually(async () => assert.ok((await barsOfRanks(page, end - 10 * PS_PER_US)).every(Boolean)));
+  await eventually(async () => assert.ok(!(await barsOfRanks(page, end + 20 * PS_PER_US)).some(Boolean)));
+
+  const choice = page.getByRole("combobox", { name: "Ranks of the pinned tracks" });
+  await choice.selectOption("of the 8 latest");
+  await eventually(async () => assert.equal((await rows())[1], `Rank ${LATE}`));
+  await eventually(() => assert.equal(parametersOf(page).get("pin_ranks"), "latest"));
+  await eventually(async () => assert.equal((await rows()).filter((name) => /^Rank \d+$/.test(name)).length, 8 + 1));
+  await page.reload();
+  await eventually(async () => assert.equal((await rows())[1], `Rank ${LATE}`));
+
+  await page.getByRole("button", { name: "Unpin this track" }).click();
+  await eventually(() => assert.equal(parametersOf(page).get("pin"), null));
+  await rowOf(page, track).waitFor();
+  // Keys do the same for the track of the selected slice.
+  await page.goto(`${url}/profile/${slug}?v=2&rank=0&sel=${call.row}`);
+  await page.getByRole("article", { name: "Details" }).getByRole("heading").first().waitFor();
+  await page.locator("body").press("p");
+  await eventually(async () => assert.deepEqual((await rows()).slice(1, RANKS + 1), all));
+  await page.locator("body").press("p");
+  await eventually(() => assert.equal(parametersOf(page).get("pin"), null));
+  assert.deepEqual(problems, []);
+});
+
+/** The names of all rows in sight, from top to bottom. */
+async function rowsOf(page) {
+  const rows = await page.getByRole("list", { name: "Tracks" }).getByRole("listitem").all();
+  const placed = await Promise.all(rows.map(async (row) => [(await row.boundingBox()).y, (await row.locator(".track-name").innerText()).trim()]));
+  return placed.sort((a, b) => a[0] - b[0]).map(([, name]) => name);
+}
+
+/** Whether a bar of each pinned row covers this time. */
+async function barsOfRanks(page, ps) {
+  const { x } = await scaleOf(page);
+  const seen = await picture(page);
+  const rows = await page.getByRole("list", { name: "Tracks" }).getByRole("listitem").filter({ hasText: /^Rank \d+/ }).all();
+  const places = (await Promise.all(rows.map((row) => row.boundingBox()))).sort((a, b) => a.y - b.y).slice(0, -1);
+  return places.map(({ y }) => isBar(seen.at(x(ps), y + 12)));
+}

@@ -9,6 +9,8 @@ const FIRST_US = 20_000;
 const STEP_US = 1_000;
 /** What a rank computes before a collective, and how long the transfer takes. */
 const TRANSFER_US = 60;
+/** How much earlier the steps of each further rank begin. */
+export const STEP_MORE_US = 7;
 const computeUs = (rank, call) => 300 + ((rank * 131 + call * 17) % 200);
 
 /**
@@ -40,7 +42,7 @@ function traceOf(rank, offsetsUs, calls, slow) {
       "Process Group Ranks": `[${ranks.join(", ")}]`,
       Seq: call,
     });
-    slice("user_annotation", `ProfilerStep#${call}`, 1000 + rank, 1000 + rank, start - 20, end - start + 10, {});
+    slice("user_annotation", `ProfilerStep#${call}`, 1000 + rank, 1000 + rank, start - 20 - STEP_MORE_US * rank, end - start + 10 + STEP_MORE_US * rank, {});
   }
   const name = (pid, label) => [
     { ph: "M", name: "process_name", pid, tid: 0, args: { name: "python3" } },

@@ -69,7 +69,9 @@ where
         let times = use_context::<TimesOf>();
         Effect::new(move |_| {
             attempt.track();
-            times.inspect(|times| times.0.track());
+            if let Some(TimesOf(axes)) = times {
+                axes.track();
+            }
             let request = question.get().zip(requests.begin());
             let answer = request.map(|(question, (number, signal))| {
                 let answer = ask(question.clone(), signal);

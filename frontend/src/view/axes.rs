@@ -45,7 +45,7 @@ fn is_by_hand(rank: &RankEntry) -> bool {
     rank.clock_by == Some(ClockBy::Hand)
 }
 
-/// The axes of the ranks that have a clock.
+/// The axes of the ranks whose times are not the shared ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Axes(BTreeMap<u32, Axis>);
 
@@ -54,7 +54,7 @@ impl Axes {
     #[must_use]
     pub fn of(ranks: &[RankEntry], base: Timebase) -> Self {
         let axes = ranks.iter().map(|rank| (rank.rank, Axis(base.clock_of(rank))));
-        Self(axes.filter(|(_, axis)| *axis != Axis::default()).collect())
+        Self(axes.filter(|(_, axis)| axis.0.offset_ps() != 0 || axis.0.drift_ppb() != 0).collect())
     }
 
     /// The axis of a rank.

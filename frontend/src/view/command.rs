@@ -9,6 +9,7 @@ use super::axes::Timebase;
 use super::axis::Axis;
 use super::data::DataChange;
 use super::panel::{Arrangement, Side, Tab};
+use super::pins::PinnedRanks;
 use super::place::ProfilePlace;
 use super::reading::Reading;
 use super::standing::RankOrder;
@@ -76,6 +77,13 @@ pub enum Command {
     },
     /// Marks a span for its statistics, or none.
     Mark(Option<Interval>),
+    /// Marks the span of a slice. Other ranks are asked for their own slice of its name.
+    MarkSlice {
+        /// The span.
+        span: Interval,
+        /// The name of the slice.
+        name: String,
+    },
     /// Opens or closes a group, in all ranks.
     SetGroup {
         /// The group.
@@ -124,6 +132,12 @@ pub enum Command {
         /// Number of the current rank. To change it too, use [`Command::InRank`].
         current: u32,
     },
+    /// Pins a track, by its path, in the ranks of [`Command::PinRanks`], or unpins it.
+    Pin(TrackPath),
+    /// Chooses the ranks whose pinned tracks are shown.
+    PinRanks(PinnedRanks),
+    /// Unpins all tracks.
+    Unpin,
     /// Shows all ranks on other clocks. What the current rank shows in the window stays in its place.
     SetTimebase {
         /// The time base.
@@ -191,7 +205,11 @@ impl Command {
             | Self::Read(_)
             | Self::Reveal { .. }
             | Self::Mark(_)
+            | Self::MarkSlice { .. }
             | Self::OpenRank(_)
+            | Self::Pin(_)
+            | Self::PinRanks(_)
+            | Self::Unpin
             | Self::ShowRanks { .. } => History::Push,
             Self::InRank { then, .. } => then.history(),
         }
@@ -313,7 +331,12 @@ mod tests {
         check(&[reading(), Command::OpenRank(2)], "/profile/p?v=2&rank=2&dock=open");
         check(&[Command::SearchAs(Syntax::Regex)], "/profile/p?v=2&search=regex");
         check(&[Command::SearchAs(Syntax::Regex), Command::SearchAs(Syntax::Text)], "/profile/p?v=2");
-        check(&[Command::Mark(Some(Interval::new(-5, 6)))], "/profile/p?v=2&mark=-5..6");
+        let mark = || Command::Mark(Some(Interval::new(-5, 6)));
+        check(&[mark()], "/profile/p?v=2&mark=-5..6");
+        let name = "ProfilerStep#12".to_owned();
+        let step = || Command::MarkSlice { span: Interval::new(1, 2), name: name.clone() };
+        check(&[mark(), step()], "/profile/p?v=2&mark=1..2&marked=ProfilerStep%2312");
+        check(&[step(), mark()], "/profile/p?v=2&mark=-5..6");
         let top = |rank| Command::ScrollTo(Some(TopRow { rank, path: path("DMA/q0") }));
         check(&[top(None)], "/profile/p?v=2&row=DMA/q0");
         check(&[top(Some(7))], "/profile/p?v=2&row=7:DMA/q0");
@@ -332,11 +355,10 @@ mod tests {
         let show = Command::Show(Interval::new(10_000, 20_000));
         let mark = Command::Mark(Some(Interval::new(12_000, 13_000)));
         let read = Command::Read("Power@15000".parse::<Reading>().expect("a reading"));
-        let all = [show, mark, read, Command::TurnTo(Tab::Details), raw.clone()];
         let link = "/profile/p?v=2&from=5000&to=15000&counter=Power@10000&mark=7000..8000&clock=raw";
-        check(&all, &format!("{link}&drawer=open"));
+        check(&[show, mark, read, raw.clone()], link);
         // The opening window follows the time base.
-        check(&[raw.clone()], "/profile/p?v=2&clock=raw");
+        check(std::slice::from_ref(&raw), "/profile/p?v=2&clock=raw");
         check(&[raw, back], "/profile/p?v=2");
     }
 

@@ -49,8 +49,11 @@ fn aligned(shift: Option<(u32, Shift)>, ranks: &[RankEntry]) -> Said {
     }
     let by = if shift.is_by_hand { "as set by hand" } else { "as the collectives of all ranks show" };
     let text = format!("aligned by {}", with_bound(&shift));
-    let title =
-        format!("{} is added to the times of {name}, {by}.{} Press for the times of the trace", with_bound(&shift), certainty(&shift));
+    let title = format!(
+        "{} is added to the times of {name}, {by}.{} Press for the times of the trace",
+        with_bound(&shift),
+        certainty(&shift)
+    );
     Said { text, title }
 }
 
@@ -75,7 +78,9 @@ fn with_bound(shift: &Shift) -> String {
 
 fn certainty(shift: &Shift) -> String {
     let bound = match (shift.bound_ps, shift.is_by_hand) {
-        (Some(_), false) => " The bound is certain: no rank leaves a collective before the last one has entered it.",
+        (Some(_), false) => {
+            " The bound is certain: no rank leaves a collective before the last one has entered it."
+        }
         _ => "",
     };
     let drift = match shift.drift_ppb {
@@ -104,13 +109,13 @@ mod tests {
     #[test]
     fn a_moved_rank_says_by_how_much() {
         let ranks = [rank(0, None, Some(0)), rank(1, None, Some(-5 * MS)), rank(2, None, Some(1_200_000))];
-        check(&ranks, 1, Timebase::Aligned, "aligned by −5 ms ± 0.018 ns", "The bound is certain");
-        check(&ranks, 2, Timebase::Aligned, "aligned by +1.2 µs ± 0.018 ns", "times of Rank 2");
+        check(&ranks, 1, Timebase::Aligned, "aligned by −5 ms ± 18 ps", "The bound is certain");
+        check(&ranks, 2, Timebase::Aligned, "aligned by +1.2 µs ± 18 ps", "times of Rank 2");
         check(&ranks, 0, Timebase::Aligned, "aligned", "other ranks are moved");
         check(&ranks, ALL_RANKS, Timebase::Aligned, "aligned", "2 ranks are moved");
         check(&ranks, 1, Timebase::Raw, "raw times", "Rank 1 moves by −5 ms");
         let by_hand = [rank(3, Some((MS, ClockBy::Hand)), Some(MS))];
-        check(&by_hand, 3, Timebase::Aligned, "aligned by +1 ms ± 0.018 ns", "as set by hand");
+        check(&by_hand, 3, Timebase::Aligned, "aligned by +1 ms ± 18 ps", "as set by hand");
     }
 
     #[test]

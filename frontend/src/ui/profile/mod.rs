@@ -24,6 +24,8 @@ mod panels;
 #[cfg(feature = "browser")]
 mod plots;
 #[cfg(feature = "browser")]
+mod profile_source;
+#[cfg(feature = "browser")]
 mod rail;
 #[cfg(feature = "browser")]
 mod rank_details;
@@ -43,6 +45,8 @@ mod search_box;
 mod search_panel;
 #[cfg(feature = "browser")]
 mod selection;
+#[cfg(feature = "browser")]
+mod shown_tracks;
 #[cfg(feature = "browser")]
 mod summary;
 #[cfg(feature = "browser")]

@@ -1,6 +1,5 @@
 //! The open profile: the state that all parts of its page read, and the only way to change it.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -9,8 +8,10 @@ use nprof_engine::base::Interval;
 use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail, RankEntry};
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 
+use super::profile_source::{ProfileSource, ask_for_clocks, known, profile_of, spans};
 use super::rank_details::RankDetails;
 use super::rank_times::RankTimes;
+use super::shown_tracks::{content_of, offers_of, tracks_of};
 use crate::fetch::{FetchError, RankSource, Source};
 use crate::ui::address::Address;
 use crate::ui::asked::{Answered, Asked, TimesOf};
@@ -19,8 +20,9 @@ use crate::ui::message::Messages;
 use crate::ui::place::Place;
 use crate::ui::timeline::Tracks;
 use crate::view::sheet::SourceId;
+use crate::view::track_path::TrackPath;
 use crate::view::window::Reach;
-use crate::view::{Axes, Axis, Clock, Command, Sheet, Tab, TimeScale, Timebase, View, axes};
+use crate::view::{Axes, Axis, Clock, Command, Tab, TimeScale, View};
 
 /// An answer, or `None` while it is missing.
 pub type Answer<T> = Option<Result<Arc<T>, FetchError>>;
@@ -59,24 +61,6 @@ pub struct Opened {
     of: ProfileSource,
 }
 
-/// The source of answers about the open profile.
-#[derive(Debug, Clone, Copy)]
-pub struct ProfileSource {
-    source: Source,
-    slug: StoredValue<String>,
-    /// The axes of the ranks; known before any rank is asked for.
-    axes: Memo<Arc<Axes>>,
-}
-
-impl ProfileSource {
-    /// The source of answers about a rank.
-    #[must_use]
-    pub fn rank(self, rank: u32) -> RankSource {
-        let axis = self.axes.with_untracked(|axes| axes.axis(rank));
-        self.source.rank(self.slug.get_value(), rank).on_axis(axis)
-    }
-}
-
 impl Opened {
     /// Starts to fetch the profile with this slug.
     #[must_use]
@@ -98,17 +82,15 @@ impl Opened {
         provide_context(TimesOf(axes));
         let of = ProfileSource { source, slug, axes };
         let rank_number = current_number(profile, view);
-        let wanted = Memo::new(move |_| {
-            let current = rank_number.get();
-            view.with(|view| current.map(|current| view.tracks.shown_with(current)).unwrap_or_default())
-        });
+        let info = Signal::derive(move || profile.get().map(|(_, answer)| answer));
+        let times = RankTimes::new(of, info, view, attempt);
+        let content = content_of(profile, view, rank_number, times);
+        let wanted = Memo::new(move |_| content.with(|content| content.ranks().collect()));
         let ranks = RankDetails::new(of, wanted, attempt);
         let rank = current_rank(ranks, rank_number);
         let selected = slice_resource(of, rank_number, view, attempt);
         ask_for_clocks(of, profile, again);
         let (whole, reach) = spans(profile, rank, timebase);
-        let profile = Signal::derive(move || profile.get().map(|(_, answer)| answer));
-        let times = RankTimes::new(of, profile, view, attempt);
         keep_choice(address, rank_number, view);
         let tracks_px = RwSignal::new((0.0, 0.0));
         let clock = Memo::new(move |_| {
@@ -118,10 +100,10 @@ impl Opened {
         });
         Self {
             view,
-            profile,
+            profile: info,
             rank_number,
             rank,
-            tracks: tracks_of(ranks, rank, wanted, (of, times)),
+            tracks: tracks_of(ranks, rank, content, (of, times), offers_of(info)),
             selected,
             whole,
             reach,
@@ -185,6 +167,25 @@ impl Opened {
         Signal::derive(move || {
             let source = current.get();
             sheet.with(|sheet| sheet.position(source, track).map_or_else(String::new, |at| sheet.title(at)))
+        })
+    }
+
+    /// The path of the track of the selected slice or counter, if other ranks can show it too.
+    #[must_use]
+    pub fn selected_path(self) -> Option<TrackPath> {
+        let Tracks { sheet, current, offers, .. } = self.tracks;
+        let source = current.get();
+        if source.0 == ALL_RANKS || !offers.get().are_several() {
+            return None;
+        }
+        let read = self.view.with(|view| view.selection.reading.clone());
+        sheet.with(|sheet| {
+            let at = match read {
+                Some(reading) => sheet.find(source, &reading.track)?,
+                None => sheet.position(source, self.selected.get()?.ok()?.slice.track)?,
+            };
+            let track = &sheet.tracks()[at];
+            Some(track.pin.as_ref().unwrap_or(&track.path).clone())
         })
     }
 
@@ -311,40 +312,6 @@ impl Opened {
     }
 }
 
-/// What a function finds in the profile, once it is present.
-fn known<T>(profile: RwSignal<Answered<u32, ProfileInfo>>, of: impl Fn(&ProfileInfo) -> T) -> Option<T> {
-    profile.with(|answer| match answer {
-        Some((_, Ok(profile))) => Some(of(profile)),
-        _ => None,
-    })
-}
-
-/// From the first to the last time of all ranks, and the limits of windows.
-fn spans(
-    profile: RwSignal<Answered<u32, ProfileInfo>>,
-    rank: Signal<Answer<RankDetail>>,
-    timebase: Memo<Timebase>,
-) -> (Memo<Interval>, Memo<Reach>) {
-    let whole = Memo::new(move |_| {
-        let base = timebase.get();
-        known(profile, |profile| axes::whole(profile, base)).unwrap_or_else(|| span_of(rank))
-    });
-    let reach = Memo::new(move |_| {
-        let base = timebase.get();
-        let active = known(profile, |profile| axes::active(profile, base)).flatten();
-        Reach { whole: whole.get(), active }
-    });
-    (whole, reach)
-}
-
-/// The span of the shown rank.
-fn span_of(rank: Signal<Answer<RankDetail>>) -> Interval {
-    rank.with(|answer| match answer {
-        Some(Ok(rank)) => Interval::new(rank.entry.start_ps, rank.entry.end_ps),
-        _ => Interval::default(),
-    })
-}
-
 /// The number of the current rank: that of the view, else the one that the profile opens with.
 fn current_number(profile: RwSignal<Answered<u32, ProfileInfo>>, view: Memo<View>) -> Memo<Option<u32>> {
     Memo::new(move |_| {
@@ -378,59 +345,6 @@ fn current_rank(ranks: RankDetails, number: Memo<Option<u32>>) -> Signal<Answer<
         number.get().and_then(|number| ranks.get(number)).or_else(|| before.cloned().flatten())
     });
     Signal::derive(move || shown.get())
-}
-
-/// The tracks of the current rank and of all ranks beside it that are present.
-fn tracks_of(
-    ranks: RankDetails,
-    current: Signal<Answer<RankDetail>>,
-    wanted: Memo<BTreeSet<u32>>,
-    (of, times): (ProfileSource, RankTimes),
-) -> Tracks {
-    let both = Memo::new(move |_| {
-        let Some(Ok(current)) = current.get() else { return (Arc::default(), SourceId::default()) };
-        let source = SourceId(current.entry.rank);
-        // While another rank is in flight, the wanted ranks are not those of the previous one.
-        let numbers = wanted.get();
-        let sources = match numbers.contains(&source.0) {
-            // What all ranks show together stands above them.
-            true => {
-                let (all, own): (Vec<u32>, Vec<u32>) = numbers.into_iter().partition(|at| *at == ALL_RANKS);
-                all.into_iter().chain(own).filter_map(|rank| ranks.get(rank)?.ok()).collect()
-            }
-            false => vec![current],
-        };
-        (Arc::new(Sheet::of(sources).on(of.axes.get())), source)
-    });
-    let (sheet, current) = (Memo::new(move |_| both.get().0), Memo::new(move |_| both.get().1));
-    Tracks { sheet, current, standings: times.known }
-}
-
-/// The profile, asked for again after each change of `again`.
-fn profile_of(
-    source: Source,
-    slug: StoredValue<String>,
-    attempt: RwSignal<u32>,
-    again: RwSignal<u32>,
-) -> RwSignal<Answered<u32, ProfileInfo>> {
-    let ask = move |_, _| async move { source.profile(&slug.get_value()).await };
-    Asked::new_with(attempt, Memo::new(move |_| Some(again.get())), ask).last
-}
-
-/// Asks for the profile again once its ranks are compared, if they were not: it has their clocks
-/// then. The ranks are compared for whoever asks for what they show together.
-fn ask_for_clocks(of: ProfileSource, profile: RwSignal<Answered<u32, ProfileInfo>>, again: RwSignal<u32>) {
-    let is_missing = move || {
-        let is_open = |rank: &RankEntry| rank.rank == ALL_RANKS && rank.content.is_empty();
-        known(profile, |profile| profile.ranks.iter().any(is_open)) == Some(true)
-    };
-    let question = Memo::new(move |_| is_missing().then_some(()));
-    let compared = Asked::new(question, move |(), _| async move { of.rank(ALL_RANKS).detail().await });
-    Effect::new(move |_| {
-        if compared.last.with(|answer| matches!(answer, Some((_, Ok(_))))) && untrack(is_missing) {
-            again.update(|again| *again += 1);
-        }
-    });
 }
 
 fn slice_resource(

@@ -12,8 +12,8 @@ use crate::fetch::cache::TileCache;
 use crate::fetch::decode::PackedTile;
 use crate::fetch::wanted::{Wanted, overview};
 use crate::fetch::{FetchError, RankSource, Source, TileKey};
-use crate::view::sheet::SourceId;
 use crate::view::Sheet;
+use crate::view::sheet::SourceId;
 
 /// Size limit of the decoded tiles.
 const CACHE_BYTES: usize = 192 << 20;

@@ -69,6 +69,10 @@ pub enum Act {
     FitRanks,
     /// Switches between aligned and raw times.
     SwitchClock,
+    /// Shows the track of the selection of all ranks, or not any more.
+    PinTrack,
+    /// Shows no track of all ranks any more.
+    Unpin,
     /// Opens the list of ranks.
     FindRank,
     /// Opens a place of the profile.
@@ -106,6 +110,10 @@ pub enum Need {
     ManyRanks,
     /// The clocks of the ranks differ.
     Clocks,
+    /// A slice or a counter of one of several ranks is selected.
+    TrackOfRanks,
+    /// A track of several ranks is pinned.
+    Pins,
     /// The timeline has a row for each rank.
     RankRows,
     /// Something is searched for.
@@ -130,6 +138,8 @@ impl Need {
             Self::SeveralShown => "with several ranks in sight",
             Self::ManyRanks => "with many ranks",
             Self::Clocks => "with ranks whose clocks differ",
+            Self::TrackOfRanks => "with a selection in one of several ranks",
+            Self::Pins => "with pinned tracks",
             Self::RankRows => "in the tab Collectives",
             Self::Search => "after a search",
             Self::Warnings => "with warnings",

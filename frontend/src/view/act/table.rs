@@ -131,6 +131,13 @@ pub const GROUPS: &[ActGroup] = &[
             ),
             row(MoreRanks, "Show one more rank below", &[Bracket("}")], RANKS),
             row(FindRank, "Find a rank in the list", &[Go("r")], &[Need::Profile, Need::ManyRanks]),
+            row(
+                PinTrack,
+                "Show the track of the selection of all ranks, or not",
+                &[Typed("p")],
+                &[Need::Profile, Need::TrackOfRanks],
+            ),
+            row(Unpin, "Unpin all tracks", &[], &[Need::Profile, Need::Pins]),
             row(SwitchClock, "Aligned or raw times", &[Typed("c")], &[Need::Profile, Need::Clocks]),
             row(FitRanks, "Fit the rows of all ranks, or not", &[Typed("z")], RANK_ROWS),
             row(SortRanks(RankOrder::Number), "Sort the ranks by number", &[], RANK_ROWS),
