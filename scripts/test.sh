@@ -98,7 +98,7 @@ browser_tests() (
     node --test --test-reporter=tap ./*.test.mjs || status=1
     # The same tests look at HTML files that are exported from the server's store.
     NPROF_SOURCE=html node --test --test-reporter=tap \
-        ./{collectives,data,difference,hits,keys,narrow,overview,panel,plain,plots,ranks,search,state,timeline,times,touch}.test.mjs || status=1
+        ./{clocks,collectives,data,difference,hits,keys,narrow,overview,panel,plain,plots,ranks,search,state,timeline,times,touch}.test.mjs || status=1
     return "$status"
 )
 

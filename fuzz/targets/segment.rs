@@ -228,6 +228,8 @@ impl Rank for Whole<'_> {
             input: String::new(),
             host: None,
             clock: None,
+            clock_by: None,
+            found: None,
         };
         answer::rank_detail(self.view(), entry, &[], [])
     }

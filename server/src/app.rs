@@ -252,29 +252,6 @@ impl App {
         })
     }
 
-    /// The entry of the joint segment, if the profile has one or may have one. What is not
-    /// computed yet has no content.
-    fn joint_entry(&self, profile: &Profile, info: &ProfileInfo) -> Option<RankEntry> {
-        if !joint::is_for(profile) {
-            return None;
-        }
-        match self.kept_joint(profile) {
-            Some(joint) => (joint.file.events > 0).then(|| joint.file.entry()),
-            None => Some(RankEntry {
-                rank: ALL_RANKS,
-                host: None,
-                device: None,
-                core: None,
-                events: 0,
-                start_ps: info.start_ps,
-                end_ps: info.end_ps,
-                content: String::new(),
-                input: String::new(),
-                clock: None,
-            }),
-        }
-    }
-
     /// The frame of a tile, if it is in the cache.
     #[must_use]
     pub fn kept_tile(&self, key: &TileKey) -> Option<Arc<[u8]>> {
@@ -320,7 +297,11 @@ impl ask::Store for App {
     fn profile(&self, name: &str) -> Result<ProfileInfo, Refusal> {
         let profile = self.store().find(name).map_err(ApiError::from)?;
         let mut info = profile.manifest.profile_info();
-        if let Some(entry) = self.joint_entry(&profile, &info) {
+        let joint = joint::is_for(&profile).then(|| self.kept_joint(&profile)).flatten();
+        if let Some(joint) = &joint {
+            joint.add_clocks(&mut info);
+        }
+        if let Some(entry) = joint_entry(&profile, &info, joint.as_deref()) {
             info.ranks.insert(0, entry);
         }
         Ok(info)
@@ -345,6 +326,31 @@ impl ask::Store for App {
         let file = profile.manifest.ranks.iter().find(|file| file.rank == *rank).ok_or_else(missing)?.clone();
         let segment = self.segment(&profile, &file)?;
         Ok(OpenRank { app: self.clone(), asked_for: slug.clone(), profile, file, segment })
+    }
+}
+
+/// The entry of the joint segment, if the profile has one or may have one. What is not computed yet
+/// has no content.
+fn joint_entry(profile: &Profile, info: &ProfileInfo, kept: Option<&Joint>) -> Option<RankEntry> {
+    if !joint::is_for(profile) {
+        return None;
+    }
+    match kept {
+        Some(joint) => (joint.file.events > 0).then(|| joint.file.entry()),
+        None => Some(RankEntry {
+            rank: ALL_RANKS,
+            host: None,
+            device: None,
+            core: None,
+            events: 0,
+            start_ps: info.start_ps,
+            end_ps: info.end_ps,
+            content: String::new(),
+            input: String::new(),
+            clock: None,
+            clock_by: None,
+            found: None,
+        }),
     }
 }
 
@@ -382,7 +388,10 @@ impl Rank for OpenRank {
     fn detail(&self) -> nprof_engine::base::Result<RankDetail> {
         let later = warnings::later(&self.file);
         let later = later.iter().map(WarningEntry::from);
-        answer::rank_detail(self.view(), self.file.entry(), &self.profile.manifest.names, later)
+        let mut entry = self.file.entry();
+        let joint = joint::is_for(&self.profile).then(|| self.app.kept_joint(&self.profile)).flatten();
+        entry.found = joint.and_then(|joint| joint.clock(entry.rank));
+        answer::rank_detail(self.view(), entry, &self.profile.manifest.names, later)
     }
 
     fn summary(&self, work: Work<'_>) -> Result<Summary, Refusal> {

@@ -166,6 +166,8 @@ fn bundles() -> Result<Vec<Vec<u8>>> {
         content: "0123456789abcdef".to_owned(),
         input: "trace.json".to_owned(),
         clock: None,
+        clock_by: None,
+        found: None,
     };
     let entry = ProfileEntry {
         id: "n_0".to_owned(),

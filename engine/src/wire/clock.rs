@@ -4,6 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{ClockFit, Error, Result};
 
+/// Who set the clock of a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockBy {
+    /// The user, with `nprof clock`.
+    Hand,
+    /// The ingest, from what the trace says.
+    Trace,
+    /// `nprof ranks --align`, from the calls of all ranks.
+    Calls,
+}
+
 /// The clock of a rank. A message with an impossible clock is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Parts", into = "Parts")]

@@ -13,6 +13,12 @@ use leptos::task::spawn_local;
 use web_sys::{AbortController, AbortSignal};
 
 use crate::fetch::FetchError;
+use crate::view::Axes;
+
+/// The axes of the times in questions and answers; a context of the page of a profile. All its
+/// questions are asked again when they change.
+#[derive(Debug, Clone, Copy)]
+pub struct TimesOf(pub Memo<Arc<Axes>>);
 
 /// A question with its answer, once there is one.
 pub type Answered<Q, T> = Option<(Q, Result<Arc<T>, FetchError>)>;
@@ -60,8 +66,12 @@ where
     {
         let last = RwSignal::new(None);
         let requests = Requests::new();
+        let times = use_context::<TimesOf>();
         Effect::new(move |_| {
             attempt.track();
+            if let Some(TimesOf(axes)) = times {
+                axes.track();
+            }
             let request = question.get().zip(requests.begin());
             let answer = request.map(|(question, (number, signal))| {
                 let answer = ask(question.clone(), signal);

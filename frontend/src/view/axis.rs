@@ -5,7 +5,6 @@
 
 use nprof_engine::base::{ClockFit, Interval, Time};
 use nprof_engine::query::HitPlace;
-use nprof_engine::wire::clock::Clock;
 use nprof_engine::wire::counter::CounterDetail;
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 use nprof_engine::wire::rows::{ColumnValues, RowColumnRole, TableRows};
@@ -17,12 +16,6 @@ use nprof_engine::wire::selection::SelectionSummary;
 pub struct Axis(pub ClockFit);
 
 impl Axis {
-    /// The axis of a rank with this clock.
-    #[must_use]
-    pub fn of(clock: Option<Clock>) -> Self {
-        Self(clock.map(|clock| clock.0).unwrap_or_default())
-    }
-
     /// The shared time of a rank's time.
     #[must_use]
     pub fn shared(self, local_ps: i64) -> i64 {

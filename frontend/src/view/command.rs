@@ -5,8 +5,11 @@ use std::collections::BTreeSet;
 use nprof_engine::base::Interval;
 use nprof_engine::query::Syntax;
 
+use super::axes::Timebase;
+use super::axis::Axis;
 use super::data::DataChange;
 use super::panel::{Arrangement, Side, Tab};
+use super::pins::PinnedRanks;
 use super::place::ProfilePlace;
 use super::reading::Reading;
 use super::standing::RankOrder;
@@ -74,6 +77,13 @@ pub enum Command {
     },
     /// Marks a span for its statistics, or none.
     Mark(Option<Interval>),
+    /// Marks the span of a slice. Other ranks are asked for their own slice of its name.
+    MarkSlice {
+        /// The span.
+        span: Interval,
+        /// The name of the slice.
+        name: String,
+    },
     /// Opens or closes a group, in all ranks.
     SetGroup {
         /// The group.
@@ -122,6 +132,21 @@ pub enum Command {
         /// Number of the current rank. To change it too, use [`Command::InRank`].
         current: u32,
     },
+    /// Pins a track, by its path, in the ranks of [`Command::PinRanks`], or unpins it.
+    Pin(TrackPath),
+    /// Chooses the ranks whose pinned tracks are shown.
+    PinRanks(PinnedRanks),
+    /// Unpins all tracks.
+    Unpin,
+    /// Shows all ranks on other clocks. What the current rank shows in the window stays in its place.
+    SetTimebase {
+        /// The time base.
+        base: Timebase,
+        /// The axis of the current rank before.
+        from: Axis,
+        /// The axis of the current rank after it.
+        to: Axis,
+    },
     /// Sorts lists and rows of ranks.
     SortRanks(RankOrder),
     /// Sets the height of the rows of ranks.
@@ -167,6 +192,7 @@ impl Command {
             | Self::TurnTo(_)
             | Self::ClosePanel { .. }
             | Self::Resize { .. }
+            | Self::SetTimebase { .. }
             | Self::SortRanks(_)
             | Self::SetRankHeight(_)
             | Self::ScrollTo(_) => History::Replace,
@@ -179,7 +205,11 @@ impl Command {
             | Self::Read(_)
             | Self::Reveal { .. }
             | Self::Mark(_)
+            | Self::MarkSlice { .. }
             | Self::OpenRank(_)
+            | Self::Pin(_)
+            | Self::PinRanks(_)
+            | Self::Unpin
             | Self::ShowRanks { .. } => History::Push,
             Self::InRank { then, .. } => then.history(),
         }
@@ -208,6 +238,11 @@ impl View {
         self.search.apply(command);
         if let Command::Data(change) = command {
             self.data = std::mem::take(&mut self.data).changed(change);
+        }
+        if let Command::SetTimebase { base, from, to } = *command {
+            self.timebase = base;
+            self.window = self.window.map(|span| to.shared_span(from.local_span(span)));
+            self.selection.move_times(|ps| to.shared(from.local(ps)));
         }
         if let Command::Resize { side, size_px } = *command {
             self.panels = std::mem::take(&mut self.panels).sized(side, size_px);
@@ -260,6 +295,8 @@ impl View {
 
 #[cfg(test)]
 mod tests {
+    use nprof_engine::base::ClockFit;
+
     use super::*;
 
     fn whole() -> Reach {
@@ -294,7 +331,12 @@ mod tests {
         check(&[reading(), Command::OpenRank(2)], "/profile/p?v=2&rank=2&dock=open");
         check(&[Command::SearchAs(Syntax::Regex)], "/profile/p?v=2&search=regex");
         check(&[Command::SearchAs(Syntax::Regex), Command::SearchAs(Syntax::Text)], "/profile/p?v=2");
-        check(&[Command::Mark(Some(Interval::new(-5, 6)))], "/profile/p?v=2&mark=-5..6");
+        let mark = || Command::Mark(Some(Interval::new(-5, 6)));
+        check(&[mark()], "/profile/p?v=2&mark=-5..6");
+        let name = "ProfilerStep#12".to_owned();
+        let step = || Command::MarkSlice { span: Interval::new(1, 2), name: name.clone() };
+        check(&[mark(), step()], "/profile/p?v=2&mark=1..2&marked=ProfilerStep%2312");
+        check(&[step(), mark()], "/profile/p?v=2&mark=-5..6");
         let top = |rank| Command::ScrollTo(Some(TopRow { rank, path: path("DMA/q0") }));
         check(&[top(None)], "/profile/p?v=2&row=DMA/q0");
         check(&[top(Some(7))], "/profile/p?v=2&row=7:DMA/q0");
@@ -303,6 +345,21 @@ mod tests {
         check(std::slice::from_ref(&both), "/profile/p?v=2&rank=0&ranks=0,7");
         let then = Box::new(Command::Select(Some(5)));
         check(&[both, Command::InRank { rank: 7, then }], "/profile/p?v=2&rank=7&ranks=0,7&sel=5");
+    }
+
+    #[test]
+    fn another_time_base_keeps_what_the_current_rank_shows() {
+        let axis = |offset_ps| Axis(ClockFit::new(0, offset_ps, 0, None).expect("no drift"));
+        let raw = Command::SetTimebase { base: Timebase::Raw, from: axis(5_000), to: axis(0) };
+        let back = Command::SetTimebase { base: Timebase::Aligned, from: axis(0), to: axis(5_000) };
+        let show = Command::Show(Interval::new(10_000, 20_000));
+        let mark = Command::Mark(Some(Interval::new(12_000, 13_000)));
+        let read = Command::Read("Power@15000".parse::<Reading>().expect("a reading"));
+        let link = "/profile/p?v=2&from=5000&to=15000&counter=Power@10000&mark=7000..8000&clock=raw";
+        check(&[show, mark, read, raw.clone()], link);
+        // The opening window follows the time base.
+        check(std::slice::from_ref(&raw), "/profile/p?v=2&clock=raw");
+        check(&[raw, back], "/profile/p?v=2");
     }
 
     #[test]

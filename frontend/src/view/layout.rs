@@ -122,7 +122,10 @@ impl Layout {
             layout.rows.push(Row { track: at, depth, top_px, height_px, lane_px: LANE_PX, is_closed });
             top_px += height_px;
             if is_closed {
-                layout.tiles_below.insert(at, tree.tiles_below(tracks, at));
+                // The tiles of one source do not show how busy the tracks of several are.
+                if track.pin.is_none() {
+                    layout.tiles_below.insert(at, tree.tiles_below(tracks, at));
+                }
             } else {
                 pending.extend(tree.children[at].iter().rev().map(|child| (*child, depth.saturating_add(1))));
             }

@@ -1,6 +1,7 @@
 //! State of the page: values and functions on them, without a browser.
 
 pub mod act;
+pub mod axes;
 pub mod axis;
 pub mod beside;
 pub mod clock;
@@ -15,14 +16,17 @@ pub mod hover;
 pub mod keys;
 pub mod layout;
 pub mod moments;
+pub mod namesake;
 pub mod nearest;
 pub mod outside;
 pub mod panel;
+pub mod pins;
 pub mod place;
 pub mod rank_list;
 pub mod reading;
 pub mod scale;
 pub mod sheet;
+pub mod sheet_content;
 pub mod spread;
 pub mod standing;
 pub mod state;
@@ -36,6 +40,7 @@ pub mod waits;
 pub mod window;
 
 pub use act::Act;
+pub use axes::{Axes, Timebase};
 pub use axis::Axis;
 pub use clock::Clock;
 pub use command::{Command, History};

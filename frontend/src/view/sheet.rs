@@ -8,7 +8,9 @@ use std::sync::Arc;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::wire::catalog::{ALL_RANKS, RankDetail, Track, TrackKind};
 
+use super::axes::Axes;
 use super::axis::Axis;
+use super::sheet_content::{SheetContent, counterpart};
 use super::track_path::{Paths, TrackPath};
 
 /// Identifies a source of tiles and slices on the page: the number of its rank.
@@ -44,6 +46,8 @@ pub struct SheetTrack {
     pub starts_closed: bool,
     /// The rank whose calls or computation it shows, among the tracks of all ranks.
     pub rank: Option<u32>,
+    /// The path of the pinned track that it shows of its rank, or is the heading of.
+    pub pin: Option<TrackPath>,
 }
 
 impl SheetTrack {
@@ -51,6 +55,32 @@ impl SheetTrack {
     #[must_use]
     pub fn is_load(&self) -> bool {
         self.rank.is_some() && self.kind == TrackKind::Counter
+    }
+
+    /// The rank that the row is about, if its place among rows of other ranks depends on the rank.
+    #[must_use]
+    pub fn subject(&self) -> Option<u32> {
+        self.rank.or_else(|| (self.pin.is_some() && self.number.is_some()).then_some(self.source.0))
+    }
+
+    /// A heading without a track of its own.
+    fn heading(source: SourceId, path: TrackPath, name: String) -> Self {
+        Self {
+            source,
+            number: None,
+            path,
+            parent: None,
+            name,
+            kind: TrackKind::Group,
+            lanes: 0,
+            rows: 0,
+            group: None,
+            value_range: None,
+            unit: String::new(),
+            starts_closed: false,
+            rank: None,
+            pin: None,
+        }
     }
 }
 
@@ -60,12 +90,16 @@ pub struct Sheet {
     sources: Vec<Arc<RankDetail>>,
     tracks: Vec<SheetTrack>,
     index_of: HashMap<(SourceId, u32), usize>,
+    axes: Arc<Axes>,
+    content: SheetContent,
 }
 
-/// Two sheets are equal if they were made from the same answers.
+/// Two sheets are equal if they were made from the same answers, with the same content and axes.
 impl PartialEq for Sheet {
     fn eq(&self, other: &Self) -> bool {
-        self.sources.len() == other.sources.len()
+        self.axes == other.axes
+            && self.content == other.content
+            && self.sources.len() == other.sources.len()
             && self.sources.iter().zip(&other.sources).all(|(a, b)| Arc::ptr_eq(a, b))
     }
 }
@@ -85,64 +119,83 @@ pub fn rank_label(rank: u32) -> String {
 const MOST_TRACKS: usize = 8;
 
 impl Sheet {
-    /// The sheet of these ranks, in this order.
+    /// The sheet of these ranks, in this order. Their times are the shared ones.
     #[must_use]
     pub fn of(sources: Vec<Arc<RankDetail>>) -> Self {
-        let mut sheet = Self::default();
-        for rank in &sources {
-            let heading = (sources.len() > 1).then(|| sheet.push_heading(rank.entry.rank));
-            sheet.push_tracks(rank, heading);
-        }
-        Self { sources, ..sheet }
+        let shown = sources.iter().map(|rank| rank.entry.rank).collect();
+        Self::arranged(sources, SheetContent { shown, ..SheetContent::default() })
     }
 
-    fn push_heading(&mut self, rank: u32) -> usize {
-        self.tracks.push(SheetTrack {
-            source: SourceId(rank),
-            number: None,
-            path: TrackPath::of_rank(rank),
-            parent: None,
-            name: rank_label(rank),
-            kind: TrackKind::Group,
-            lanes: 0,
-            rows: 0,
-            group: None,
-            value_range: None,
-            unit: String::new(),
-            starts_closed: false,
-            rank: None,
-        });
-        self.tracks.len() - 1
+    /// The sheet of the pinned tracks of these ranks, and of all other tracks of those that are
+    /// shown.
+    #[must_use]
+    pub fn arranged(sources: Vec<Arc<RankDetail>>, content: SheetContent) -> Self {
+        let mut sheet = Self { sources, content, ..Self::default() };
+        let sources = sheet.sources.clone();
+        let mut tracks: BTreeMap<u32, Vec<SheetTrack>> =
+            sources.iter().map(|rank| (rank.entry.rank, tracks_of(rank))).collect();
+        sheet.push_pinned(&mut tracks);
+        let is_shown = |rank: &&Arc<RankDetail>| sheet.content.shown.contains(&rank.entry.rank);
+        let shown: Vec<u32> = sources.iter().filter(is_shown).map(|rank| rank.entry.rank).collect();
+        for rank in &shown {
+            let own = tracks.remove(rank).unwrap_or_default();
+            let has_heading = shown.len() > 1 || !sheet.tracks.is_empty();
+            sheet.push_rank(*rank, own, has_heading);
+        }
+        let numbered = sheet.tracks.iter().enumerate();
+        sheet.index_of =
+            numbered.filter_map(|(at, track)| Some(((track.source, track.number?), at))).collect();
+        sheet
     }
 
-    fn push_tracks(&mut self, rank: &RankDetail, heading: Option<usize>) {
-        let source = SourceId(rank.entry.rank);
-        let (first, mut paths) = (self.tracks.len(), Paths::default());
-        for track in &rank.tracks {
-            // A parent comes before its children, so there can be no cycle. A track with a missing
-            // parent stands at the top.
-            let group = track.parent.and_then(|parent| self.index_of.get(&(source, parent)).copied());
-            let path = paths.next(group.map(|group| &self.tracks[group].path), &track.name);
-            self.index_of.insert((source, track.id), self.tracks.len());
-            let Track { id, name, kind, lanes, rows, group: tiles, value_range, unit, rank, .. } =
-                track.clone();
-            self.tracks.push(SheetTrack {
-                source,
-                number: Some(id),
-                path,
-                parent: group.or(heading),
-                name,
-                kind,
-                lanes,
-                rows,
-                group: tiles,
-                value_range,
-                unit,
-                starts_closed: track.initially_closed,
-                rank,
-            });
+    /// Moves the pinned tracks to the top.
+    fn push_pinned(&mut self, tracks: &mut BTreeMap<u32, Vec<SheetTrack>>) {
+        let SheetContent { pinned, pinned_ranks, .. } = self.content.clone();
+        for path in pinned {
+            let heading = self.tracks.len();
+            for rank in &pinned_ranks {
+                let Some(own) = tracks.get_mut(rank) else { continue };
+                let Some(at) = counterpart(own, &path) else { continue };
+                // The place in the list stays, so that indices of parents stay.
+                let gone = SheetTrack { number: None, ..own[at].clone() };
+                let track = std::mem::replace(&mut own[at], gone);
+                if self.tracks.len() == heading {
+                    let heading =
+                        SheetTrack::heading(track.source, TrackPath::of_pin(&path), track.name.clone());
+                    self.tracks.push(SheetTrack { pin: Some(path.clone()), ..heading });
+                }
+                let name = rank_label(*rank);
+                self.tracks.push(SheetTrack {
+                    name,
+                    parent: Some(heading),
+                    pin: Some(path.clone()),
+                    ..track
+                });
+            }
         }
-        close_large_groups(&mut self.tracks, first);
+    }
+
+    /// Adds the tracks of a rank but those that were moved to the top.
+    fn push_rank(&mut self, rank: u32, own: Vec<SheetTrack>, has_heading: bool) {
+        let heading = has_heading.then_some(self.tracks.len());
+        if has_heading {
+            let heading = SheetTrack::heading(SourceId(rank), TrackPath::of_rank(rank), rank_label(rank));
+            self.tracks.push(heading);
+        }
+        let mut places = Vec::with_capacity(own.len());
+        for track in own {
+            places.push(self.tracks.len());
+            if track.number.is_some() {
+                let parent = track.parent.map(|parent: usize| places[parent]).or(heading);
+                self.tracks.push(SheetTrack { parent, ..track });
+            }
+        }
+    }
+
+    /// The same sheet with these axes.
+    #[must_use]
+    pub fn on(self, axes: Arc<Axes>) -> Self {
+        Self { axes, ..self }
     }
 
     /// The ranks, in the order of their tracks.
@@ -160,7 +213,7 @@ impl Sheet {
     /// The axis of a rank's times.
     #[must_use]
     pub fn axis(&self, id: SourceId) -> Axis {
-        Axis::of(self.source(id).and_then(|rank| rank.entry.clock))
+        self.axes.axis(id.0)
     }
 
     /// Wall clock of the shared time zero in Unix nanoseconds, if the rank knows it.
@@ -206,36 +259,69 @@ impl Sheet {
         std::iter::successors(parent(at), move |at| parent(*at))
     }
 
-    /// The titles of the tracks of a source, without the heading of their rank.
+    /// The titles of the tracks of a source by number, without the heading of their rank.
     #[must_use]
     pub fn titles_of(&self, id: SourceId) -> Vec<String> {
-        let is_own = |group: &usize| self.tracks[*group].number.is_some();
-        let tracks = (0..self.tracks.len()).filter(|at| self.tracks[*at].source == id);
-        tracks.map(|at| self.joined(self.above(at).filter(is_own), at)).collect()
+        let tracks = self.source(id).map_or_else(Vec::new, |rank| tracks_of(rank));
+        (0..tracks.len()).map(|at| joined(&tracks, at)).collect()
     }
 
     /// A track's name after the names of its groups.
     #[must_use]
     pub fn title(&self, at: usize) -> String {
-        self.joined(self.above(at), at)
-    }
-
-    fn joined(&self, groups: impl Iterator<Item = usize>, at: usize) -> String {
-        let mut names: Vec<&str> = groups.map(|group| self.tracks[group].name.as_str()).collect();
-        names.reverse();
-        names.extend(self.tracks.get(at).map(|track| track.name.as_str()));
-        names.join(TITLE_SEPARATOR)
+        joined(&self.tracks, at)
     }
 }
 
-/// Closes large groups of the tracks from `first` on. The group with the most slices stays open,
+/// A track's name after the names of its groups.
+fn joined(tracks: &[SheetTrack], at: usize) -> String {
+    let track = |at: usize| tracks.get(at);
+    let path = std::iter::successors(track(at), |below| below.parent.and_then(track));
+    let mut names: Vec<&str> = path.map(|track| track.name.as_str()).collect();
+    names.reverse();
+    names.join(TITLE_SEPARATOR)
+}
+
+/// All tracks of a rank. Their parents are indices in this list.
+pub(super) fn tracks_of(rank: &RankDetail) -> Vec<SheetTrack> {
+    let source = SourceId(rank.entry.rank);
+    let (mut tracks, mut paths) = (Vec::<SheetTrack>::with_capacity(rank.tracks.len()), Paths::default());
+    let mut index_of = HashMap::<u32, usize>::with_capacity(rank.tracks.len());
+    for track in &rank.tracks {
+        // A parent comes before its children, so there can be no cycle. A track with a missing
+        // parent stands at the top.
+        let group = track.parent.and_then(|parent| index_of.get(&parent).copied());
+        let path = paths.next(group.map(|group| &tracks[group].path), &track.name);
+        index_of.insert(track.id, tracks.len());
+        let Track { id, name, kind, lanes, rows, group: tiles, value_range, unit, rank, .. } = track.clone();
+        tracks.push(SheetTrack {
+            source,
+            number: Some(id),
+            path,
+            parent: group,
+            name,
+            kind,
+            lanes,
+            rows,
+            group: tiles,
+            value_range,
+            unit,
+            starts_closed: track.initially_closed,
+            rank,
+            pin: None,
+        });
+    }
+    close_large_groups(&mut tracks);
+    tracks
+}
+
+/// Closes large groups of the tracks of a rank. The group with the most slices stays open,
 /// because the main content of a trace must not be hidden.
-fn close_large_groups(tracks: &mut [SheetTrack], first: usize) {
+fn close_large_groups(tracks: &mut [SheetTrack]) {
     // For each group, or `None` for tracks at the top: its slice tracks and their rows.
     let mut of_group = BTreeMap::<Option<usize>, (usize, u64)>::new();
-    for track in tracks[first..].iter().filter(|track| track.kind == TrackKind::Slices) {
-        let group = track.parent.filter(|parent| *parent >= first);
-        let (count, rows) = of_group.entry(group).or_default();
+    for track in tracks.iter().filter(|track| track.kind == TrackKind::Slices) {
+        let (count, rows) = of_group.entry(track.parent).or_default();
         (*count, *rows) = (*count + 1, rows.saturating_add(track.rows));
     }
     // The first of several groups with equally many slices. Tracks at the top come last.
@@ -252,6 +338,8 @@ fn close_large_groups(tracks: &mut [SheetTrack], first: usize) {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::view::Timebase;
+    use crate::view::axes::tests::rank as entry;
     use crate::view::layout::tests::tracks;
     use nprof_engine::wire::catalog::{RankEntry, TileGroup};
 
@@ -268,6 +356,8 @@ pub(crate) mod tests {
             content: "c".into(),
             input: "test".into(),
             clock: None,
+            clock_by: None,
+            found: None,
         };
         let groups = vec![TileGroup { id: 0, tracks: tracks.iter().map(|track| track.id).collect() }];
         let names = vec![];
@@ -313,6 +403,46 @@ pub(crate) mod tests {
     fn groups_in_groups_count_for_themselves() {
         let text = format!("Engines/\n  a\n  b\nDMA/\n  large/\n{}  q2/\n    x", "    e\n".repeat(17));
         check_closed(&text, 0, &["large"]);
+    }
+
+    #[test]
+    fn ranks_stand_on_the_axes_of_the_time_base() {
+        let entries = [0, 1].map(|number| entry(number, None, Some(i64::from(number) * 500)));
+        let sheet = |base| {
+            let ranks = [0, 1].map(|rank| Arc::new(rank_with(rank, tracks("Tensor"))));
+            Sheet::of(ranks.to_vec()).on(Arc::new(Axes::of(&entries, base)))
+        };
+        let call_ps = |sheet: &Sheet, rank: u32, local_ps: i64| sheet.axis(SourceId(rank)).shared(local_ps);
+        // The clock of rank 1 is behind, so its trace has the same operation earlier.
+        let aligned = sheet(Timebase::Aligned);
+        assert_eq!(call_ps(&aligned, 0, 1_500), call_ps(&aligned, 1, 1_000));
+        let raw = sheet(Timebase::Raw);
+        assert_eq!(call_ps(&raw, 1, 1_000), 1_000);
+    }
+
+    #[test]
+    fn a_pinned_track_of_several_ranks_stands_above_all_others() {
+        let text = "Engines/\n  Tensor\n  Vector\nPower~";
+        let ranks = [3, 5, 7].map(|rank| Arc::new(rank_with(rank, tracks(text))));
+        let content = |shown: &[u32], paths: &[&str]| SheetContent {
+            shown: shown.iter().copied().collect(),
+            pinned: paths.iter().filter_map(|path| TrackPath::read(path)).collect(),
+            pinned_ranks: vec![7, 3, 5],
+        };
+        let titles = |sheet: &Sheet| (0..sheet.tracks().len()).map(|at| sheet.title(at)).collect::<Vec<_>>();
+        let sheet = Sheet::arranged(ranks.to_vec(), content(&[5], &["Engines/Tensor"]));
+        let pinned = ["Rank 7", "Rank 3", "Rank 5"].map(|rank| format!("Tensor › {rank}"));
+        let own = ["Rank 5", "Rank 5 › Engines", "Rank 5 › Engines › Vector", "Rank 5 › Power"];
+        let expected: Vec<String> = ["Tensor".to_owned()].into_iter().chain(pinned).collect();
+        assert_eq!(titles(&sheet)[..4], expected);
+        assert_eq!(titles(&sheet)[4..], own);
+        assert_eq!(sheet.position(SourceId(3), 101), Some(2));
+        assert_eq!(sheet.position(SourceId(3), 102), None, "another track of a rank that is not shown");
+        assert_eq!(sheet.titles_of(SourceId(3))[1], "Engines › Tensor");
+        assert_eq!(sheet.tracks()[2].subject(), Some(3));
+        // A group, or a track that no rank has, is no pinned track.
+        let none = Sheet::arranged(ranks.to_vec(), content(&[3], &["Engines", "Scalar"]));
+        assert_eq!(titles(&none), titles(&Sheet::of(ranks[..1].to_vec())));
     }
 
     #[test]

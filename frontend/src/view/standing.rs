@@ -203,10 +203,17 @@ fn whole(column: &RowColumn) -> Option<&Vec<i64>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use nprof_engine::wire::rows::RowColumnRole;
 
     use super::*;
+
+    /// Ranks for which the others waited this long.
+    pub(crate) fn standings(ranks: &[u32], late_ps: &[i64]) -> Standings {
+        let ranks: Vec<i64> = ranks.iter().map(|rank| i64::from(*rank)).collect();
+        let none = vec![0; ranks.len()];
+        Standings::read(&table(&[("rank", &ranks[..]), ("wait", &none[..]), ("root_blame", late_ps)]))
+    }
 
     fn table(columns: &[(&str, &[i64])]) -> TableRows {
         let column = |(name, values): &(&str, &[i64])| RowColumn {

@@ -29,6 +29,34 @@ impl TrackPath {
         Self(format!("rank#{rank}#").into())
     }
 
+    /// The path of the heading of a pinned track's rows. No track has such a path.
+    #[must_use]
+    pub fn of_pin(pinned: &Self) -> Self {
+        Self(format!("pin#{pinned}#").into())
+    }
+
+    /// The name of the track itself.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The path with the same text for every number. Tracks that correspond in two ranks can have
+    /// different numbers of processes and devices.
+    #[must_use]
+    pub fn pattern(&self) -> String {
+        let is_digit = |sign: &char| sign.is_ascii_digit();
+        let mut pattern = String::with_capacity(self.0.len());
+        for sign in self.0.chars() {
+            match is_digit(&sign) {
+                true if pattern.ends_with('0') => {}
+                true => pattern.push('0'),
+                false => pattern.push(sign),
+            }
+        }
+        pattern
+    }
+
     /// The path as a text.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -86,6 +114,14 @@ mod tests {
         }
         assert_eq!(paths.next(None, "DMA").as_str(), "DMA#2");
         assert_eq!(paths.next(None, "q0#2").as_str(), "q0%232");
+    }
+
+    #[test]
+    fn numbers_do_not_count_in_patterns() {
+        let path = |text| TrackPath::read(text).expect("a path");
+        assert_eq!(path("GPU 0/stream 20").pattern(), path("GPU 13/stream 7").pattern());
+        assert_ne!(path("GPU 0/stream 20").pattern(), path("CPU 0/stream 20").pattern());
+        assert_eq!((path("GPU 0/stream 20").name(), path("lone").name()), ("stream 20", "lone"));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! joint segment of other contents is never found, and a lost one costs only time. The manifest
 //! does not name it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +17,9 @@ use nprof_engine::metrics::trace::span;
 use nprof_engine::native::{OpenError, SegmentFile, Taking, WriteError, disk, write_segment_while};
 use nprof_engine::segment::Bytes as _;
 use nprof_engine::vendor::CallIds;
-use nprof_engine::wire::catalog::ALL_RANKS;
+use nprof_engine::vendor::joint::clocks::clocks;
+use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo};
+use nprof_engine::wire::clock::Clock;
 
 use super::{AnalysisError, analyse, analyse_to};
 use crate::store::{ClockBy, Profile, RankFile};
@@ -32,6 +35,8 @@ pub struct Joint {
     pub file: RankFile,
     /// The segment.
     pub segment: Arc<SegmentFile>,
+    /// The clocks that the calls show, by rank.
+    clocks: BTreeMap<u32, Clock>,
 }
 
 /// Whether a profile can have a joint segment.
@@ -174,7 +179,23 @@ impl Joint {
             notes: Vec::new(),
             left_out: Vec::new(),
         };
-        Self { file, segment: Arc::new(segment) }
+        let clocks = clocks(&segment).unwrap_or_else(|error| {
+            tracing::warn!("{}: {error}; ranks are shown without alignment", path.display());
+            Vec::new()
+        });
+        let clocks = clocks.into_iter().map(|(rank, fit)| (rank, Clock(fit))).collect();
+        Self { file, segment: Arc::new(segment), clocks }
+    }
+
+    /// The clock of a rank, as the calls of all ranks show it.
+    #[must_use]
+    pub fn clock(&self, rank: u32) -> Option<Clock> {
+        self.clocks.get(&rank).copied()
+    }
+
+    /// Adds the clocks to the ranks of a profile.
+    pub fn add_clocks(&self, info: &mut ProfileInfo) {
+        info.ranks.iter_mut().for_each(|rank| rank.found = self.clock(rank.rank));
     }
 }
 

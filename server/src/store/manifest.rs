@@ -11,7 +11,7 @@ use nprof_engine::native::{SegmentFile, StoredFile, open_regular};
 use nprof_engine::query::is_small_part;
 use nprof_engine::rank::RankView;
 use nprof_engine::wire::catalog::{NameSlot, ProfileEntry, ProfileInfo, RankEntry};
-use nprof_engine::wire::clock::Clock;
+use nprof_engine::wire::clock::{Clock, ClockBy};
 use serde::{Deserialize, Serialize};
 
 use super::{Result, Slug, StoreError, disk};
@@ -126,18 +126,6 @@ pub struct RankFile {
     /// Files of the input directory that were not read, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
-}
-
-/// Who set the clock of a rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ClockBy {
-    /// The user, with `nprof clock`.
-    Hand,
-    /// The ingest, from what the trace says.
-    Trace,
-    /// `nprof ranks --align`, from the calls of all ranks.
-    Calls,
 }
 
 impl Manifest {
@@ -397,6 +385,8 @@ impl RankFile {
             content: self.tile_content(),
             input: self.inputs.join(" + "),
             clock: self.clock,
+            clock_by: self.clock_by(),
+            found: None,
         }
     }
 

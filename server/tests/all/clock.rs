@@ -34,6 +34,7 @@ async fn a_clock_reaches_the_page_and_no_answer_changes() {
     assert_eq!(stage.json(profile).await["ranks"][0]["clock"], told);
     let mut now = stage.json(rank).await;
     assert_eq!(now["entry"]["clock"].take(), told);
+    assert_eq!(now["entry"]["clock_by"].take(), "hand");
     assert_eq!(now, detail, "all else has the rank's own times");
     assert_eq!((stage.tile_path().await, stage.get(&path).await.body), (path, tile.body));
 }

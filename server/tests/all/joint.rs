@@ -15,8 +15,9 @@ use nprof_engine::wire::summary::Summary;
 use nprof_server::app::App;
 use nprof_server::child::IngestProcess;
 use nprof_server::export::html::bundle;
-use nprof_server::store::Store;
+use nprof_server::store::{ClockBy, Store};
 use nprof_server::work::Meter;
+use serde_json::json;
 use tokio::runtime::Runtime;
 
 use crate::cli::{fail, succeed};
@@ -208,6 +209,67 @@ fn an_export_of_all_ranks_takes_it_along() {
     let bundle = bundle(&found, &ranks, Work::IN_PLACE).unwrap();
     assert_eq!(bundle.profile, profile(&app));
     assert_eq!(bundle.ranks[0].summary.as_ref().unwrap(), &summary(&app));
+}
+
+/// A store with the job "job" of two ranks that reduce 20 times; the clock of rank 1 is 5 ms ahead.
+fn shifted_job(dir: &Path) -> PathBuf {
+    let traces = dir.join("traces");
+    fs::create_dir(&traces).unwrap();
+    for (rank, ahead_us) in [(0_u32, 0), (1, 5_000)] {
+        let call = |number: u64| {
+            let arrival = 1_000 * number + 7 * u64::from(rank) * (number % 5);
+            json!({
+                "ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "pid": rank, "tid": 20,
+                "ts": arrival + ahead_us, "dur": 1_000 * number + 100 - arrival,
+                "args": {
+                    "device": rank, "stream": 20, "Collective name": "allreduce", "In msg nelems": 8,
+                    "Group size": 2, "dtype": "Float", "Process Group Name": "0",
+                    "Process Group Ranks": "[0, 1]", "Seq": number,
+                },
+            })
+        };
+        let group = json!({"pg_name": "0", "pg_desc": "default_pg", "pg_size": 2, "ranks": [0, 1]});
+        let trace = json!({
+            "schemaVersion": 1,
+            "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": 2, "pg_count": 1, "pg_config": [group]},
+            "traceEvents": (1..=20).map(call).collect::<Vec<_>>(),
+        });
+        fs::write(traces.join(format!("rank_{rank}.json")), trace.to_string()).unwrap();
+    }
+    let store = dir.join("store");
+    succeed(&store, &["ingest", traces.to_str().unwrap(), "--db-bucket", "job"]);
+    store
+}
+
+#[test]
+fn ranks_have_the_clocks_that_their_calls_show_beside_those_of_the_user() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = shifted_job(dir.path());
+    let rank = |number: u32| {
+        let info = profile(&app(&store));
+        info.ranks.into_iter().find(|rank| rank.rank == number).unwrap()
+    };
+    let found = rank(1).found.unwrap().0;
+    let bound_ps = found.bound_ps().unwrap();
+    assert!(found.offset_ps().abs_diff(-5_000_000_000) <= bound_ps && bound_ps < 200_000_000, "{found:?}");
+    assert_eq!((rank(1).clock, rank(0).found.unwrap().0.offset_ps()), (None, 0));
+    // The detail of the rank says the same.
+    let Answer::Detail(of_rank) = ask(&app(&store), "/api/profiles/job/ranks/1") else { panic!("a detail") };
+    assert_eq!(of_rank.entry, rank(1));
+    // A bundle has them too, without what all ranks show.
+    let opened = Store::open(&store).unwrap().find("job").unwrap();
+    let bundle = bundle(&opened, &opened.manifest.ranks).unwrap();
+    assert_eq!(bundle.profile.ranks[1].found, rank(1).found);
+    // Nothing is compared for a list of ranks.
+    for path in kept(&store) {
+        fs::remove_file(path).unwrap();
+    }
+    assert_eq!((rank(1).found, kept(&store).len()), (None, 0));
+    // The user's clock is the one that the joint segment uses.
+    succeed(&store, &["clock", "job", "--rank", "1", "--offset", "-4ms"]);
+    assert_eq!(rank(1).clock_by, Some(ClockBy::Hand));
+    detail(&app(&store));
+    assert_eq!(rank(1).found, rank(1).clock);
 }
 
 #[test]

@@ -114,6 +114,7 @@ fn ranks(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
             (of.communication, Value::Int(rank.communication_ps)),
             (of.span, Value::Int(rank.span_ps)),
             (of.offset, Value::Int(fit.offset_ps())),
+            (of.at, Value::Int(fit.at_ps())),
             (of.drift_ppb, Value::Int(fit.drift_ppb().into())),
             (of.residual, count(found.residual_ps)),
             (of.calls, count(found.calls.into())),

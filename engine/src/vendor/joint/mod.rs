@@ -7,6 +7,7 @@ use crate::model::{CollectiveKind, TrackId};
 use crate::query::SLOTS;
 use crate::segment::Footer;
 
+pub mod clocks;
 pub mod metrics;
 pub mod over_time;
 pub mod schema;

@@ -98,6 +98,7 @@ table! {
         offset: Picoseconds, "Time that is added to the times of the rank.";
         low: Picoseconds, "Lowest offset that is possible; certain.";
         high: Picoseconds, "Highest offset that is possible; certain.";
+        at: Picoseconds, "Time of the rank at which the offset holds, if the offset changes.";
         bound: Picoseconds, "Largest error of the offset; certain.";
         residual: Picoseconds, "Typical difference of its ends to the median end of an operation.";
         calls: Count, "Calls that the offset was found by.";

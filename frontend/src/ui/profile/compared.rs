@@ -6,6 +6,7 @@ use nprof_engine::wire::rows::ColumnValues;
 use nprof_engine::wire::selection::{NameTotal, SelectionSummary, Side};
 
 use super::data::content::texts;
+use crate::ui::format;
 use crate::view::table::{DataTable, TableColumn};
 
 /// Key of the column of names.
@@ -24,6 +25,44 @@ pub struct Summaries {
     pub own: SelectionSummary,
     /// Of the other ranks that are shown, with their numbers.
     pub beside: Vec<(u32, SelectionSummary)>,
+    /// The marked slice, if a slice is marked and each rank was asked for its own one.
+    pub slice: Option<MarkedSlice>,
+}
+
+/// A slice whose span is marked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MarkedSlice {
+    /// Its name.
+    pub name: String,
+    /// Ranks without a slice of this name. They were asked for the span of the current rank's.
+    pub lacking: Vec<u32>,
+}
+
+impl Summaries {
+    /// Which spans are compared, in words. `None` if it is the same span of all ranks.
+    #[must_use]
+    pub fn spans(&self) -> Option<String> {
+        let MarkedSlice { name, lacking } = self.slice.as_ref()?;
+        let duration = |summary: &SelectionSummary| summary.end_ps.saturating_sub(summary.start_ps);
+        let own_ps = duration(&self.own);
+        let mut said = vec![format!("{name} of each rank: {} here", format::duration(own_ps))];
+        for (rank, summary) in self.beside.iter().filter(|(rank, _)| !lacking.contains(rank)) {
+            let longer = signed(duration(summary).saturating_sub(own_ps), ["longer", "shorter"]);
+            let later = signed(summary.start_ps.saturating_sub(self.own.start_ps), ["later", "earlier"]);
+            let took = format::duration(duration(summary));
+            said.push(format!("{took} in rank {rank} ({longer}, starts {later})"));
+        }
+        for rank in lacking {
+            said.push(format!("rank {rank} has none, so the same span there"));
+        }
+        Some(said.join("; "))
+    }
+}
+
+/// A time with a word for its direction: `3 µs longer`.
+fn signed(ps: i64, [more, less]: [&str; 2]) -> String {
+    let word = if ps < 0 { less } else { more };
+    format!("{} {word}", format::duration(i64::try_from(ps.unsigned_abs()).unwrap_or(i64::MAX)))
 }
 
 impl Summaries {
@@ -76,11 +115,13 @@ pub fn by_name(summaries: &Summaries, side: Option<Side>) -> (DataTable, Vec<Opt
         let other: Vec<i64> =
             totals.keys().map(|name| picoseconds(of.get(name).copied().unwrap_or(0))).collect();
         let difference = own.iter().zip(&other).map(|(own, other)| own.saturating_sub(*other)).collect();
+        let has_own = summaries.slice.as_ref().is_some_and(|slice| !slice.lacking.contains(rank));
+        let doc = match has_own {
+            true => "Self time in the slice of the same name in the other rank that is shown",
+            false => "Self time of the same span in the other rank that is shown",
+        };
         let (key, title) = (format!("{SELF}_{rank}"), format!("In rank {rank}"));
-        columns.push(
-            TableColumn::new(&key, &title, "ps", ColumnValues::Ints(other))
-                .explained("Self time of the same span in the other rank that is shown"),
-        );
+        columns.push(TableColumn::new(&key, &title, "ps", ColumnValues::Ints(other)).explained(doc));
         if summaries.beside.len() == 1 {
             columns.push(
                 TableColumn::new(DIFFERENCE, "Difference", "ps", ColumnValues::Ints(difference))
@@ -137,30 +178,42 @@ mod tests {
     fn a_second_rank_has_its_times_and_the_difference_beside() {
         let own = summary(&[("matmul", 30), ("add", 5)]);
         let other = summary(&[("matmul", 20), ("wait", 9)]);
-        let one = Summaries { own: own.clone(), beside: vec![(3, other.clone())] };
+        let one = Summaries { own: own.clone(), beside: vec![(3, other.clone())], slice: None };
         let (table, longest) = by_name(&one, None);
         // Names of both ranks: add, matmul, wait.
         assert_eq!(shown(&table, &["self", "self_3", "difference"]), [[5, 0, 5], [30, 20, 10], [0, 9, -9]]);
         assert_eq!(longest, [Some(7), Some(7), None]);
-        let two = Summaries { own: own.clone(), beside: vec![(3, other.clone()), (4, other)] };
+        let two = Summaries { own: own.clone(), beside: vec![(3, other.clone()), (4, other)], slice: None };
         let keys: Vec<String> =
             by_name(&two, None).0.columns.iter().map(|column| column.key.clone()).collect();
         assert_eq!(keys, ["name", "count", "self", "self_3", "self_4", "union", "total", "longest"]);
-        let (alone, _) = by_name(&Summaries { own, beside: Vec::new() }, None);
+        let (alone, _) = by_name(&Summaries { own, beside: Vec::new(), slice: None }, None);
         assert_eq!((alone.columns.len(), alone.rows), (6, 2));
     }
 
     #[test]
     fn devices_and_hosts_have_a_table_each() {
-        let empty = Summaries { own: summary(&[]), beside: Vec::new() };
+        let empty = Summaries { own: summary(&[]), beside: Vec::new(), slice: None };
         assert_eq!(empty.sides(), [None]);
         let mut own = summary(&[("step", 40), ("matmul", 30), ("step", 50)]);
         own.by_name[0].side = Some(Side::Device);
         own.by_name[1].side = Some(Side::Device);
         own.by_name[2].side = Some(Side::Host);
-        let both = Summaries { own, beside: Vec::new() };
+        let both = Summaries { own, beside: Vec::new(), slice: None };
         assert_eq!(both.sides(), [Some(Side::Device), Some(Side::Host)]);
         assert_eq!(shown(&by_name(&both, Some(Side::Device)).0, &["self"]), [[30], [40]]);
         assert_eq!(shown(&by_name(&both, Some(Side::Host)).0, &["self"]), [[50]]);
+    }
+
+    #[test]
+    fn the_spans_of_a_marked_slice_are_told() {
+        let span = |start_ps, end_ps| SelectionSummary { start_ps, end_ps, ..summary(&[]) };
+        let (own, longer, none) = (span(0, 100_000_000), span(-2_000_000, 101_000_000), span(0, 100_000_000));
+        let slice = MarkedSlice { name: "step#1".to_owned(), lacking: vec![4] };
+        let summaries = Summaries { own, beside: vec![(3, longer), (4, none)], slice: Some(slice) };
+        let expected = "step#1 of each rank: 100 µs here; 103 µs in rank 3 (3 µs longer, starts 2 µs earlier); \
+                        rank 4 has none, so the same span there";
+        assert_eq!(summaries.spans().as_deref(), Some(expected));
+        assert_eq!(Summaries { slice: None, ..summaries }.spans(), None);
     }
 }

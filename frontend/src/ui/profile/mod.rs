@@ -1,11 +1,14 @@
 //! The page of a profile: its places (timeline, summary, data), search, and the panels.
 
+pub mod aligned;
 pub mod compared;
 pub mod data;
 pub mod field;
 
 #[cfg(feature = "browser")]
 mod bar;
+#[cfg(feature = "browser")]
+mod clock_switch;
 #[cfg(feature = "browser")]
 mod details;
 #[cfg(feature = "browser")]
@@ -20,6 +23,8 @@ mod page;
 mod panels;
 #[cfg(feature = "browser")]
 mod plots;
+#[cfg(feature = "browser")]
+mod profile_source;
 #[cfg(feature = "browser")]
 mod rail;
 #[cfg(feature = "browser")]
@@ -40,6 +45,8 @@ mod search_box;
 mod search_panel;
 #[cfg(feature = "browser")]
 mod selection;
+#[cfg(feature = "browser")]
+mod shown_tracks;
 #[cfg(feature = "browser")]
 mod summary;
 #[cfg(feature = "browser")]

@@ -1,26 +1,28 @@
 //! The open profile: the state that all parts of its page read, and the only way to change it.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_engine::base::Interval;
-use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail};
+use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail, RankEntry};
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 
+use super::profile_source::{ProfileSource, ask_for_clocks, known, profile_of, spans};
 use super::rank_details::RankDetails;
 use super::rank_times::RankTimes;
+use super::shown_tracks::{content_of, offers_of, tracks_of};
 use crate::fetch::{FetchError, RankSource, Source};
 use crate::ui::address::Address;
-use crate::ui::asked::{Answered, Asked};
+use crate::ui::asked::{Answered, Asked, TimesOf};
 use crate::ui::clipboard;
 use crate::ui::message::Messages;
 use crate::ui::place::Place;
 use crate::ui::timeline::Tracks;
 use crate::view::sheet::SourceId;
+use crate::view::track_path::TrackPath;
 use crate::view::window::Reach;
-use crate::view::{Axis, Clock, Command, Sheet, Tab, TimeScale, View};
+use crate::view::{Axes, Axis, Clock, Command, Tab, TimeScale, View};
 
 /// An answer, or `None` while it is missing.
 pub type Answer<T> = Option<Result<Arc<T>, FetchError>>;
@@ -59,24 +61,6 @@ pub struct Opened {
     of: ProfileSource,
 }
 
-/// The source of answers about the open profile.
-#[derive(Debug, Clone, Copy)]
-pub struct ProfileSource {
-    source: Source,
-    slug: StoredValue<String>,
-    /// The axes of the ranks; known before any rank is asked for.
-    axes: StoredValue<BTreeMap<u32, Axis>>,
-}
-
-impl ProfileSource {
-    /// The source of answers about a rank.
-    #[must_use]
-    pub fn rank(self, rank: u32) -> RankSource {
-        let axis = self.axes.with_value(|axes| axes.get(&rank).copied().unwrap_or_default());
-        self.source.rank(self.slug.get_value(), rank).on_axis(axis)
-    }
-}
-
 impl Opened {
     /// Starts to fetch the profile with this slug.
     #[must_use]
@@ -87,22 +71,26 @@ impl Opened {
             // While the page changes to another place, this component still exists for a moment.
             place.with(|place| place.view().cloned()).or_else(|| before.cloned()).unwrap_or_default()
         });
-        let (slug, axes) = (StoredValue::new(slug), StoredValue::new(BTreeMap::new()));
-        let of = ProfileSource { source: Source::of_page(), slug, axes };
-        let attempt = RwSignal::new(0_u32);
-        let profile = profile_of(of, attempt);
-        let rank_number = current_number(profile, view);
-        let wanted = Memo::new(move |_| {
-            let current = rank_number.get();
-            view.with(|view| current.map(|current| view.tracks.shown_with(current)).unwrap_or_default())
+        let (slug, attempt) = (StoredValue::new(slug), RwSignal::new(0_u32));
+        let (source, again) = (Source::of_page(), RwSignal::new(0_u32));
+        let profile = profile_of(source, slug, attempt, again);
+        let timebase = Memo::new(move |_| view.with(|view| view.timebase));
+        let axes = Memo::new(move |_| {
+            let base = timebase.get();
+            Arc::new(known(profile, |profile| Axes::of(&profile.ranks, base)).unwrap_or_default())
         });
+        provide_context(TimesOf(axes));
+        let of = ProfileSource { source, slug, axes };
+        let rank_number = current_number(profile, view);
+        let info = Signal::derive(move || profile.get().map(|(_, answer)| answer));
+        let times = RankTimes::new(of, info, view, attempt);
+        let content = content_of(profile, view, rank_number, times);
+        let wanted = Memo::new(move |_| content.with(|content| content.ranks().collect()));
         let ranks = RankDetails::new(of, wanted, attempt);
         let rank = current_rank(ranks, rank_number);
         let selected = slice_resource(of, rank_number, view, attempt);
-        let profile = Signal::derive(move || profile.get().map(|((), answer)| answer));
-        let times = RankTimes::new(of, profile, view, attempt);
-        let whole = Memo::new(move |_| whole(profile, rank));
-        let reach = Memo::new(move |_| Reach { whole: whole.get(), active: active(profile) });
+        ask_for_clocks(of, profile, again);
+        let (whole, reach) = spans(profile, rank, timebase);
         keep_choice(address, rank_number, view);
         let tracks_px = RwSignal::new((0.0, 0.0));
         let clock = Memo::new(move |_| {
@@ -112,10 +100,10 @@ impl Opened {
         });
         Self {
             view,
-            profile,
+            profile: info,
             rank_number,
             rank,
-            tracks: tracks_of(ranks, rank, wanted, times),
+            tracks: tracks_of(ranks, rank, content, (of, times), offers_of(info)),
             selected,
             whole,
             reach,
@@ -150,6 +138,22 @@ impl Opened {
         sheet.with_untracked(|sheet| sheet.axis(source))
     }
 
+    /// Shows all ranks on the other clocks.
+    pub fn switch_clock(self) {
+        let Some(current) = self.rank_number.get_untracked() else { return };
+        let base = self.view.with_untracked(|view| view.timebase).other();
+        let axis = |base| self.ranks_untracked(|ranks| Axes::of(ranks, base).axis(current));
+        let (from, to) = (axis(base.other()), axis(base));
+        self.act(&Command::SetTimebase { base, from, to });
+    }
+
+    fn ranks_untracked<T>(self, of: impl Fn(&[RankEntry]) -> T) -> T {
+        self.profile.with_untracked(|answer| match answer {
+            Some(Ok(profile)) => of(&profile.ranks),
+            _ => of(&[]),
+        })
+    }
+
     /// The rank, once it is present.
     #[must_use]
     pub fn rank_detail(self) -> Option<Arc<RankDetail>> {
@@ -163,6 +167,25 @@ impl Opened {
         Signal::derive(move || {
             let source = current.get();
             sheet.with(|sheet| sheet.position(source, track).map_or_else(String::new, |at| sheet.title(at)))
+        })
+    }
+
+    /// The path of the track of the selected slice or counter, if other ranks can show it too.
+    #[must_use]
+    pub fn selected_path(self) -> Option<TrackPath> {
+        let Tracks { sheet, current, offers, .. } = self.tracks;
+        let source = current.get();
+        if source.0 == ALL_RANKS || !offers.get().are_several() {
+            return None;
+        }
+        let read = self.view.with(|view| view.selection.reading.clone());
+        sheet.with(|sheet| {
+            let at = match read {
+                Some(reading) => sheet.find(source, &reading.track)?,
+                None => sheet.position(source, self.selected.get()?.ok()?.slice.track)?,
+            };
+            let track = &sheet.tracks()[at];
+            Some(track.pin.as_ref().unwrap_or(&track.path).clone())
         })
     }
 
@@ -289,41 +312,15 @@ impl Opened {
     }
 }
 
-/// From the first timestamp of all ranks to the last. If that is not known, the span of the shown
-/// rank.
-fn whole(profile: Signal<Answer<ProfileInfo>>, rank: Signal<Answer<RankDetail>>) -> Interval {
-    let of_profile = profile.with(|answer| match answer {
-        Some(Ok(profile)) => Some(Interval::new(profile.start_ps, profile.end_ps)),
-        _ => None,
-    });
-    of_profile.unwrap_or_else(|| {
-        rank.with(|answer| match answer {
-            Some(Ok(rank)) => Interval::new(rank.entry.start_ps, rank.entry.end_ps),
-            _ => Interval::default(),
-        })
-    })
-}
-
-/// The busiest time span of a profile.
-fn active(profile: Signal<Answer<ProfileInfo>>) -> Option<Interval> {
-    profile.with(|answer| match answer {
-        Some(Ok(profile)) => profile.active_ps.map(|(start, end)| Interval::new(start, end)),
-        _ => None,
-    })
-}
-
 /// The number of the current rank: that of the view, else the one that the profile opens with.
-fn current_number(profile: RwSignal<Answered<(), ProfileInfo>>, view: Memo<View>) -> Memo<Option<u32>> {
+fn current_number(profile: RwSignal<Answered<u32, ProfileInfo>>, view: Memo<View>) -> Memo<Option<u32>> {
     Memo::new(move |_| {
         // The profile knows the axes, without which no time can be asked for.
-        let (first, first_rank) = profile.with(|answer| match answer {
-            Some(((), Ok(profile))) => {
-                let mut ranks = profile.ranks.iter().map(|rank| rank.rank);
-                let first = ranks.clone().next()?;
-                Some((first, ranks.find(|rank| *rank != ALL_RANKS).unwrap_or(first)))
-            }
-            _ => None,
-        })?;
+        let (first, first_rank) = known(profile, |profile| {
+            let mut ranks = profile.ranks.iter().map(|rank| rank.rank);
+            let first = ranks.clone().next()?;
+            Some((first, ranks.find(|rank| *rank != ALL_RANKS).unwrap_or(first)))
+        })??;
         let first_of = |view: &View| if view.is_bare { first } else { first_rank };
         Some(view.with(|view| view.tracks.rank.unwrap_or_else(|| first_of(view))))
     })
@@ -348,43 +345,6 @@ fn current_rank(ranks: RankDetails, number: Memo<Option<u32>>) -> Signal<Answer<
         number.get().and_then(|number| ranks.get(number)).or_else(|| before.cloned().flatten())
     });
     Signal::derive(move || shown.get())
-}
-
-/// The tracks of the current rank and of all ranks beside it that are present.
-fn tracks_of(
-    ranks: RankDetails,
-    current: Signal<Answer<RankDetail>>,
-    wanted: Memo<BTreeSet<u32>>,
-    times: RankTimes,
-) -> Tracks {
-    let both = Memo::new(move |_| {
-        let Some(Ok(current)) = current.get() else { return (Arc::default(), SourceId::default()) };
-        let source = SourceId(current.entry.rank);
-        // While another rank is in flight, the wanted ranks are not those of the previous one.
-        let numbers = wanted.get();
-        let sources = match numbers.contains(&source.0) {
-            // What all ranks show together stands above them.
-            true => {
-                let (all, own): (Vec<u32>, Vec<u32>) = numbers.into_iter().partition(|at| *at == ALL_RANKS);
-                all.into_iter().chain(own).filter_map(|rank| ranks.get(rank)?.ok()).collect()
-            }
-            false => vec![current],
-        };
-        (Arc::new(Sheet::of(sources)), source)
-    });
-    let (sheet, current) = (Memo::new(move |_| both.get().0), Memo::new(move |_| both.get().1));
-    Tracks { sheet, current, standings: times.known }
-}
-
-/// The profile. The axes of its ranks are known before any rank is asked for.
-fn profile_of(of: ProfileSource, attempt: RwSignal<u32>) -> RwSignal<Answered<(), ProfileInfo>> {
-    let ask = move |(), _| async move {
-        let profile = of.source.profile(&of.slug.get_value()).await?;
-        let axes = profile.ranks.iter().map(|rank| (rank.rank, Axis::of(rank.clock)));
-        of.axes.try_set_value(axes.collect());
-        Ok(profile)
-    };
-    Asked::new_with(attempt, Memo::new(|_| Some(())), ask).last
 }
 
 fn slice_resource(

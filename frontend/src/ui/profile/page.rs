@@ -87,6 +87,11 @@ fn run(act: Act, opened: Opened) -> bool {
         Act::NextRank => open_neighbour(opened, Walk::Forward),
         Act::MoreRanks => show_more(opened),
         Act::FewerRanks => show_fewer(opened),
+        Act::PinTrack => {
+            untrack(|| opened.selected_path()).into_iter().for_each(|path| opened.act(&Command::Pin(path)));
+        }
+        Act::Unpin => opened.act(&Command::Unpin),
+        Act::SwitchClock => opened.switch_clock(),
         Act::FindRank => return find_rank(),
         Act::GoTo(place) => opened.act(&Command::GoTo(place)),
         Act::CopyLink => opened.copy_link(),
@@ -107,6 +112,8 @@ fn given(opened: Opened) -> Vec<Need> {
         (Need::Zoom, opened.can_undo()),
         (Need::Slice, is_slice),
         (Need::Selection, is_selected),
+        (Need::TrackOfRanks, opened.selected_path().is_some()),
+        (Need::Pins, opened.view.with(|view| !view.tracks.pins.paths.is_empty())),
         (Need::Search, is_searched),
         (Need::Warnings, has_warnings(opened)),
     ];

@@ -7,7 +7,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_engine::wire::catalog::RankDetail;
 
-use super::opened::{Answer, ProfileSource};
+use super::opened::Answer;
+use super::profile_source::ProfileSource;
 use crate::fetch::FetchError;
 
 /// Limit of ranks that are kept. The shown ranks are always kept.

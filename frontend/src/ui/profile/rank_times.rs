@@ -6,11 +6,14 @@ use leptos::prelude::*;
 use nprof_engine::vendor::joint::schema::RANKS;
 use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo};
 
-use super::opened::{Answer, ProfileSource};
+use super::opened::Answer;
+use super::profile_source::ProfileSource;
 use crate::ui::asked::Asked;
 use crate::ui::message::Messages;
 use crate::view::View;
+use crate::view::pins::PinnedRanks;
 use crate::view::standing::{RankOrder, Standings};
+use crate::view::state::tracks::TracksState;
 
 /// Limit of ranks whose times are asked for.
 const MOST_RANKS: u32 = 1 << 20;
@@ -36,7 +39,7 @@ impl RankTimes {
         let messages = expect_context::<Messages>();
         let is_shown = RwSignal::new(false);
         let question = Memo::new(move |before: Option<&Option<()>>| {
-            let is_wanted = || is_shown.get() || view.with(|view| view.tracks.order != RankOrder::Number);
+            let is_wanted = || is_shown.get() || view.with(|view| is_needed(&view.tracks));
             let has_times =
                 || profile.with(|answer| matches!(answer, Some(Ok(profile)) if has_times(profile)));
             (before.is_some_and(Option::is_some) || is_wanted() && has_times()).then_some(())
@@ -69,6 +72,12 @@ impl RankTimes {
 
 fn hosts(profile: &ProfileInfo) -> impl Iterator<Item = (u32, &str)> + Clone {
     profile.ranks.iter().filter_map(|rank| Some((rank.rank, rank.host.as_deref()?)))
+}
+
+/// Whether rows are chosen or sorted by the times.
+fn is_needed(tracks: &TracksState) -> bool {
+    let are_latest = !tracks.pins.paths.is_empty() && tracks.pins.of == PinnedRanks::Latest;
+    tracks.order != RankOrder::Number || are_latest
 }
 
 fn has_times(profile: &ProfileInfo) -> bool {

@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry};
 use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
+use super::clock_switch::{ClockSwitch, has_clocks};
 use super::opened::Opened;
 use super::rank_finder::RankFinder;
 use crate::ui::format;
@@ -46,6 +47,7 @@ pub fn needs(opened: Opened) -> Vec<Need> {
     let met = [
         (Need::Ranks, numbers.len() > 1),
         (Need::ManyRanks, single(&numbers).count() >= MANY),
+        (Need::Clocks, has_clocks(opened)),
         (Need::SeveralShown, shown(opened).len() > 1),
     ];
     met.into_iter().filter(|(_, is_met)| *is_met).map(|(need, _)| need).collect()
@@ -99,6 +101,7 @@ pub fn RankTabs(
                 <If is=many>
                     <RankFinder opened ranks=numbers />
                 </If>
+                <ClockSwitch opened />
             </nav>
         </If>
     }

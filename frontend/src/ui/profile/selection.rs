@@ -4,19 +4,25 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
+use nprof_engine::query::{HitPlace, Syntax};
 use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::detail::FieldContent;
+use nprof_engine::wire::question::{SearchQuery, Toward};
 use nprof_engine::wire::rows::ColumnValues;
 use nprof_engine::wire::selection::SelectionSummary;
+use web_sys::AbortSignal;
 
-use super::compared::{LONGEST, NAME, SELF, Summaries, by_name, picoseconds};
+use super::compared::{LONGEST, MarkedSlice, NAME, SELF, Summaries, by_name, picoseconds};
 use super::data::content::texts;
 use super::opened::{Answer, Opened};
+use crate::fetch::FetchError;
 use crate::ui::asked::Asked;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format;
 use crate::ui::name::Name;
 use crate::ui::table::{DrawCell, PlainTable, TableSource};
+use crate::view::namesake::{nearest, pattern_of};
+use crate::view::sheet::SourceId;
 use crate::view::table::{DataTable, Sorting, TableColumn, sorted};
 use crate::view::{Act, Command};
 
@@ -24,6 +30,8 @@ use crate::view::{Act, Command};
 const MOST_ROWS: usize = 200;
 /// Limit of ranks whose times stand beside those of the current rank.
 const MOST_BESIDE: usize = 3;
+/// Limit of slices of a name that are looked at in another rank.
+const MOST_NAMESAKES: u32 = 64;
 /// Key of a column with a bar.
 const SHARE: &str = "share";
 
@@ -37,20 +45,16 @@ pub fn Selection(
     provide_context(SelectionSort { names: RwSignal::new(Some(most_self)), tracks: RwSignal::new(None) });
     let wanted = Memo::new(move |_| {
         let rank = opened.rank_number.get()?;
-        let (span, shown) = opened.view.with(|view| (view.selection.marked, view.tracks.shown_with(rank)));
+        let (selection, shown) =
+            opened.view.with(|view| (view.selection.clone(), view.tracks.shown_with(rank)));
         // What all ranks show together has other names than a rank.
         let is_rank = |&other: &u32| other != rank && rank != ALL_RANKS && other != ALL_RANKS;
-        Some((rank, span?, shown.into_iter().filter(is_rank).take(MOST_BESIDE).collect::<Vec<u32>>()))
+        let others: Vec<u32> = shown.into_iter().filter(is_rank).take(MOST_BESIDE).collect();
+        let slice = selection.marked_slice.filter(|_| !others.is_empty());
+        Some((rank, selection.marked?, others, slice))
     });
     let asked =
-        Asked::new(wanted, move |(rank, span, others): (u32, Interval, Vec<u32>), signal| async move {
-            let own = opened.ask(rank).selection(span, &signal).await?;
-            let mut beside = Vec::new();
-            for other in others {
-                beside.push((other, opened.ask(other).selection(span, &signal).await?));
-            }
-            Ok(Summaries { own, beside })
-        });
+        Asked::new(wanted, move |wanted, signal| async move { compare(opened, wanted, signal).await });
     // During a drag, the last answer stays until the next one arrives. The answer of another rank
     // does not stay.
     let answer = move || -> Answer<Summaries> {
@@ -71,6 +75,50 @@ pub fn Selection(
         Some(Ok(summaries)) => view! { <Totals opened summaries /> }.into_any(),
     }
     }
+}
+
+/// The current rank, the marked span, the other ranks, and the name of the slice whose span it is.
+type Wanted = (u32, Interval, Vec<u32>, Option<String>);
+
+/// The totals of all ranks: of the same span, or of each rank's own slice of the marked name.
+async fn compare(
+    opened: Opened,
+    (rank, span, others, name): Wanted,
+    signal: AbortSignal,
+) -> Result<Summaries, FetchError> {
+    let own = opened.ask(rank).selection(span, &signal).await?;
+    let (mut beside, mut lacking) = (Vec::new(), Vec::new());
+    for other in others {
+        let there = match &name {
+            Some(name) => namesake(opened, (rank, other), name, span, &signal).await?,
+            None => None,
+        };
+        if name.is_some() && there.is_none() {
+            lacking.push(other);
+        }
+        beside.push((other, opened.ask(other).selection(there.unwrap_or(span), &signal).await?));
+    }
+    Ok(Summaries { own, beside, slice: name.map(|name| MarkedSlice { name, lacking }) })
+}
+
+/// The span of the slice of this name in another rank, where the current rank has it in `span`.
+async fn namesake(
+    opened: Opened,
+    (rank, other): (u32, u32),
+    name: &str,
+    span: Interval,
+    signal: &AbortSignal,
+) -> Result<Option<Interval>, FetchError> {
+    let at = HitPlace { start_ps: span.start.0, row: 0 };
+    let (text, syntax) = (pattern_of(name), Syntax::Regex);
+    let search = SearchQuery { text, syntax, at, toward: Toward::Around, limit: MOST_NAMESAKES };
+    let hits = opened.ask(other).search(search, signal).await?;
+    let sheet = opened.tracks.sheet.get_untracked();
+    let path = |rank: u32, track: u32| sheet.track(SourceId(rank), track).map(|track| track.path.pattern());
+    let selected = opened.selected.get_untracked().and_then(Result::ok);
+    let own = selected.filter(|detail| detail.slice.name == name).map(|detail| detail.slice.track);
+    let own = own.and_then(|track| path(rank, track));
+    Ok(nearest(&hits, name, span.start.0, |track| own.is_some() && path(other, track) == own))
 }
 
 #[component]
@@ -113,6 +161,7 @@ fn Totals(opened: Opened, summaries: Arc<Summaries>) -> impl IntoView {
                 </button>
             </div>
         </div>
+        {summaries.spans().map(|said| view! { <p class="stats-note muted">{said}</p> })}
         <div class="columns">
             <div class="stacked">{names}</div>
             <PlainTable source=tracks most=MOST_ROWS noun="tracks" />

@@ -108,6 +108,7 @@ pub fn Rows(
                 view=scene.view
                 sheet=scene.tracks.sheet
                 standings=scene.tracks.standings
+                offers=scene.tracks.offers
                 layout=scene.layout
                 scroll_px=scene.scroll_px.into()
                 height_px=Signal::derive(move || scene.size_px.get().1)

@@ -13,6 +13,7 @@ mod hits;
 pub mod measure;
 mod minimap;
 mod notices;
+mod pin;
 mod pointer;
 mod scroll;
 mod shown;
@@ -44,6 +45,7 @@ use crate::draw::palette::Ground;
 use crate::fetch::Source;
 use crate::view::act::Need;
 use crate::view::layout::RankRows;
+use crate::view::pins::PinOffers;
 use crate::view::sheet::{SheetTrack, SourceId};
 use crate::view::standing::Standings;
 use crate::view::state::tracks::{RankHeight, TracksState};
@@ -74,6 +76,8 @@ pub struct Tracks {
     pub current: Memo<SourceId>,
     /// How late all ranks were, as far as known.
     pub standings: Memo<Arc<Standings>>,
+    /// The ranks that a pinned track can be shown of.
+    pub offers: Memo<PinOffers>,
 }
 
 /// The timeline of the shown ranks.

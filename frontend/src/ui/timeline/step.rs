@@ -61,9 +61,11 @@ impl Steps {
                 }
             }
             Act::MarkSlice => {
-                if let Some((start_ps, duration_ps)) = self.selected() {
-                    let span = Interval::new(start_ps, start_ps.saturating_add(duration_ps));
-                    self.on_command.run(Command::Mark(Some(span)));
+                if let Some(detail) = self.stage.with(|stage| stage.shown().selected.clone()).flatten() {
+                    let slice = &detail.slice;
+                    let span =
+                        Interval::new(slice.start_ps, slice.start_ps.saturating_add(slice.duration_ps));
+                    self.on_command.run(Command::MarkSlice { span, name: slice.name.clone() });
                 }
             }
             Act::Drop => {

@@ -12,8 +12,8 @@ use crate::fetch::cache::TileCache;
 use crate::fetch::decode::PackedTile;
 use crate::fetch::wanted::{Wanted, overview};
 use crate::fetch::{FetchError, RankSource, Source, TileKey};
+use crate::view::Sheet;
 use crate::view::sheet::SourceId;
-use crate::view::{Axis, Sheet};
 
 /// Size limit of the decoded tiles.
 const CACHE_BYTES: usize = 192 << 20;
@@ -100,7 +100,7 @@ impl Tiles {
     /// Shows other ranks. The tiles of ranks that stay are kept.
     pub fn open(&mut self, source: Source, profile: &str, sheet: &Sheet) {
         let sources = sheet.sources().iter().map(|rank| {
-            let source = source.rank(profile.to_owned(), rank.entry.rank).on_axis(Axis::of(rank.entry.clock));
+            let source = source.rank(profile.to_owned(), rank.entry.rank);
             let content = rank.entry.content.clone();
             (SourceId(rank.entry.rank), TileSource { source, content, overview: overview(rank) })
         });

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use nprof_engine::wire::catalog::TrackKind;
+use nprof_engine::wire::catalog::{ALL_RANKS, TrackKind};
 use nprof_engine::wire::detail::FieldContent;
 
+use super::pin::{PinButton, PinMenu, PinnedHead};
 use crate::ui::format;
 use crate::ui::keyed::keyed;
 use crate::ui::rank_order::{RankOrderMenu, RankTime};
 use crate::view::layout::Row;
+use crate::view::pins::PinOffers;
 use crate::view::sheet::SheetTrack;
 use crate::view::standing::{RankOrder, Standings};
 use crate::view::state::tracks::{RankHeight, TracksState};
@@ -57,7 +59,7 @@ impl Item {
         let order = state.order;
         let is_timed = matches!(order, RankOrder::Late | RankOrder::Wait) && !track.is_load();
         let time = track
-            .rank
+            .subject()
             .filter(|_| is_timed)
             .and_then(|rank| Some((standings.time_ps(rank, order)?, standings.share(rank, order))));
         Some(Self {
@@ -88,8 +90,12 @@ impl Item {
     /// A row is drawn again when any part of the key changes.
     fn key(&self) -> String {
         let Self { content, row, track, is_closed, has_load, time, host, .. } = self;
+        let pin = &track.pin;
         let (top_px, height_px) = (row.top_px.to_bits(), row.height_px);
-        format!("{content} {:?} {top_px} {height_px} {is_closed} {has_load} {time:?} {host:?}", track.number)
+        format!(
+            "{content} {:?} {top_px} {height_px} {is_closed} {has_load} {time:?} {host:?} {pin:?}",
+            track.number
+        )
     }
 }
 
@@ -102,6 +108,8 @@ pub fn TrackList(
     sheet: Memo<Arc<Sheet>>,
     /// How late all ranks were.
     standings: Memo<Arc<Standings>>,
+    /// The ranks that a pinned track can be shown of.
+    offers: Memo<PinOffers>,
     /// The rows of the tracks.
     layout: Memo<Arc<Layout>>,
     /// Distance of the visible rows from the top.
@@ -134,10 +142,11 @@ pub fn TrackList(
     let count = Memo::new(move |_| layout.with(|layout| layout.rows.len()));
     let order = Memo::new(move |_| state.with(|state| state.order));
     let rank_height = Memo::new(move |_| state.with(|state| state.height));
+    let pins = PinMenu { offers, state };
     view! {
         <ul class="tracks" aria-label="Tracks" style=height>
             {keyed(items, Item::key, move |item| {
-                view! { <TrackName item order standings height=rank_height count on_command /> }.into_any()
+                view! { <TrackName item order standings height=rank_height count pins on_command /> }.into_any()
             })}
         </ul>
     }
@@ -156,6 +165,7 @@ fn TrackName(
     standings: Memo<Arc<Standings>>,
     height: Memo<RankHeight>,
     count: Memo<usize>,
+    pins: PinMenu,
     on_command: Callback<Command>,
 ) -> impl IntoView {
     let class = item.class();
@@ -169,6 +179,7 @@ fn TrackName(
     let about = said(&track, time, host.as_deref(), order.get_untracked());
     let name = if track.is_load() { format!("Computation of {}", track.name) } else { track.name.clone() };
     let title = if about.is_empty() { name } else { format!("{name}: {about}") };
+    let can_pin = track.pin.is_none() && track.kind != TrackKind::Group && track.source.0 != ALL_RANKS;
     let content = match track.kind {
         TrackKind::Group => view! {
             <GroupButton track=track.clone() is_closed on_command />
@@ -176,6 +187,7 @@ fn TrackName(
                 let on_choose = Callback::new(move |order| on_command.run(Command::SortRanks(order)));
                 view! { <RankOrderMenu order known=standings on_choose /> <RankFit height on_command /> }
             })}
+            {track.pin.clone().map(|path| view! { <PinnedHead path menu=pins on_command /> })}
         }
         .into_any(),
         TrackKind::Slices => view! {
@@ -202,7 +214,11 @@ fn TrackName(
             aria-setsize=move || count.get().to_string()
             aria-posinset=(position + 1).to_string()
         >
-            <div class="track-label">{content}<span class="unseen">{about}</span></div>
+            <div class="track-label">
+                {content}
+                {can_pin.then(|| view! { <PinButton path=track.path.clone() menu=pins on_command /> })}
+                <span class="unseen">{about}</span>
+            </div>
         </li>
     }
 }
@@ -245,7 +261,7 @@ fn RankFit(height: Memo<RankHeight>, on_command: Callback<Command>) -> impl Into
 
 /// The host of a rank's row, if the rows are sorted by host.
 fn host_of(track: &SheetTrack, order: RankOrder, standings: &Standings) -> Option<String> {
-    let rank = track.rank.filter(|_| order == RankOrder::Host && !track.is_load())?;
+    let rank = track.subject().filter(|_| order == RankOrder::Host && !track.is_load())?;
     Some(standings.host(rank).unwrap_or("host not known").to_owned())
 }
 

@@ -67,6 +67,12 @@ pub enum Act {
     SortRanks(RankOrder),
     /// Fits the rows of all ranks into the view, or makes them as high as others.
     FitRanks,
+    /// Switches between aligned and raw times.
+    SwitchClock,
+    /// Shows the track of the selection of all ranks, or not any more.
+    PinTrack,
+    /// Shows no track of all ranks any more.
+    Unpin,
     /// Opens the list of ranks.
     FindRank,
     /// Opens a place of the profile.
@@ -102,6 +108,12 @@ pub enum Need {
     SeveralShown,
     /// The profile has so many ranks that there is a list of them.
     ManyRanks,
+    /// The clocks of the ranks differ.
+    Clocks,
+    /// A slice or a counter of one of several ranks is selected.
+    TrackOfRanks,
+    /// A track of several ranks is pinned.
+    Pins,
     /// The timeline has a row for each rank.
     RankRows,
     /// Something is searched for.
@@ -125,6 +137,9 @@ impl Need {
             Self::Ranks => "with several ranks",
             Self::SeveralShown => "with several ranks in sight",
             Self::ManyRanks => "with many ranks",
+            Self::Clocks => "with ranks whose clocks differ",
+            Self::TrackOfRanks => "with a selection in one of several ranks",
+            Self::Pins => "with pinned tracks",
             Self::RankRows => "in the tab Collectives",
             Self::Search => "after a search",
             Self::Warnings => "with warnings",

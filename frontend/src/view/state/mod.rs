@@ -14,6 +14,7 @@ use self::panels::PanelsState;
 use self::search::SearchState;
 use self::selection::SelectionState;
 use self::tracks::TracksState;
+use super::axes::Timebase;
 use super::data::DataView;
 use super::place::ProfilePlace;
 use super::sheet::{Sheet, SourceId};
@@ -30,6 +31,8 @@ pub struct View {
     pub data: DataView,
     /// The visible span; `None` is the span that the profile opens with.
     pub window: Option<Interval>,
+    /// The clocks on which ranks are shown.
+    pub timebase: Timebase,
     /// The shown ranks and their open groups.
     pub tracks: TracksState,
     /// The selected slice or counter, and the marked span.

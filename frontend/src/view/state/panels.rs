@@ -221,7 +221,7 @@ impl View {
                 chosen.is_dock_open = true;
             }
             Command::Select(Some(_)) | Command::Read(_) | Command::Reveal { .. } => show(Tab::Details),
-            Command::Mark(Some(_)) => show(Tab::Selection),
+            Command::Mark(Some(_)) | Command::MarkSlice { .. } => show(Tab::Selection),
             Command::ShowTab(tab) => show(tab),
             Command::SearchFor(ref query) if !query.is_empty() && self.search.query.is_empty() => {
                 show(Tab::Hits);

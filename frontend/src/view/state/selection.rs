@@ -13,6 +13,8 @@ pub struct SelectionState {
     pub reading: Option<Reading>,
     /// A span that the user marked to ask for its statistics.
     pub marked: Option<Interval>,
+    /// The name of the slice whose span is marked.
+    pub marked_slice: Option<String>,
 }
 
 impl SelectionState {
@@ -22,6 +24,14 @@ impl SelectionState {
         self.row.is_none() && self.reading.is_none()
     }
 
+    /// Moves the marked span and the time of the reading.
+    pub(in crate::view) fn move_times(&mut self, moved: impl Fn(i64) -> i64) {
+        self.marked = self.marked.map(|span| Interval::new(moved(span.start.0), moved(span.end.0)));
+        if let Some(reading) = &mut self.reading {
+            reading.time_ps = moved(reading.time_ps);
+        }
+    }
+
     pub(in crate::view) fn apply(&mut self, command: &Command) {
         match command {
             Command::Select(row) => (self.row, self.reading) = (*row, None),
@@ -29,7 +39,11 @@ impl SelectionState {
             Command::Reveal { row, .. } | Command::Step { row, .. } => {
                 (self.row, self.reading) = (Some(*row), None);
             }
-            Command::Mark(span) => self.marked = *span,
+            Command::Mark(span) => (self.marked, self.marked_slice) = (*span, None),
+            Command::MarkSlice { span, name } => {
+                (self.marked, self.marked_slice) =
+                    (Some(*span), Some(name.clone()).filter(|name| !name.is_empty()));
+            }
             // Rows and counters of the previous rank mean nothing in the next one.
             Command::OpenRank(_) | Command::InRank { .. } => (self.row, self.reading) = (None, None),
             _ => {}

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::view::Command;
+use crate::view::pins::Pins;
 use crate::view::sheet::{Sheet, SheetTrack};
 use crate::view::standing::RankOrder;
 use crate::view::track_path::TrackPath;
@@ -23,6 +24,8 @@ pub struct TracksState {
     pub order: RankOrder,
     /// Height of the rows of ranks.
     pub height: RankHeight,
+    /// The pinned tracks.
+    pub pins: Pins,
 }
 
 /// Height of the rows of ranks.
@@ -89,6 +92,15 @@ impl TracksState {
             Command::ScrollTo(top) => self.top.clone_from(top),
             Command::SortRanks(order) => self.order = *order,
             Command::SetRankHeight(height) => self.height = *height,
+            Command::Pin(path) => {
+                if !self.pins.paths.remove(path) {
+                    self.pins.paths.insert(path.clone());
+                }
+                // What was in sight moves with the pinned rows.
+                self.top = None;
+            }
+            Command::PinRanks(of) => self.pins.of = *of,
+            Command::Unpin => (self.pins, self.top) = (Pins::default(), None),
             Command::OpenRank(rank) | Command::InRank { rank, .. } => self.open(*rank),
             Command::ShowRanks { ranks, current } => {
                 self.rank = Some(*current);
@@ -109,6 +121,7 @@ impl TracksState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::pins::PinnedRanks;
     use crate::view::sheet::tests::sheet_of;
 
     fn path(text: &str) -> TrackPath {
@@ -125,6 +138,17 @@ mod tests {
         state.apply(&Command::SetGroup { path: path("DMA/Q"), is_open: true });
         assert_eq!(state.hidden_by(&sheet, 2), [path("DMA")]);
         assert_eq!(state.hidden_by(&sheet, 3), []);
+    }
+
+    #[test]
+    fn tracks_are_pinned_and_unpinned() {
+        let mut state = TracksState::default();
+        let pin = |text| Command::Pin(path(text));
+        let all = [pin("a"), pin("b"), pin("a"), Command::PinRanks(PinnedRanks::Latest)];
+        all.iter().for_each(|command| state.apply(command));
+        assert_eq!(state.pins, Pins { paths: [path("b")].into(), of: PinnedRanks::Latest });
+        state.apply(&Command::Unpin);
+        assert_eq!(state, TracksState::default());
     }
 
     #[track_caller]

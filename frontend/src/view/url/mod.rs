@@ -1,7 +1,7 @@
 //! The view as the path of a URL:
 //! `/profile/<name>?v=2&rank=0&ranks=0,7&from=…&to=…&sel=…&counter=Power@1500&mark=a..b`, then
-//! `&open=DMA/q0&closed=Engines&row=Engines/Tensor&order=late&q=…&search=regex&tab=details`, then
-//! `&of=57b3d6ea1f6dd8da`.
+//! `&open=DMA/q0&closed=Engines&row=Engines/Tensor&pin=Engines/Tensor&clock=raw&order=late`, then
+//! `&q=…&search=regex&tab=details&of=57b3d6ea1f6dd8da`.
 //!
 //! A versioned format: reading a written URL gives the same view. Times are picoseconds, tracks are
 //! paths ([`TrackPath`]). Default values are left out and unknown parameters are ignored. A link
@@ -20,8 +20,10 @@ use nprof_engine::wire::catalog::{rank_of_word, rank_word};
 use nprof_engine::wire::percent::{parameter_decoded, percent_decoded, percent_encoded};
 use nprof_engine::wire::question::{syntax_name, syntax_of};
 
+use crate::view::axes::Timebase;
 use crate::view::data::WARNINGS_TABLE;
 use crate::view::panel::Tab;
+use crate::view::pins::PinnedRanks;
 use crate::view::place::{ProfilePlace, split_path};
 use crate::view::standing::RankOrder;
 use crate::view::state::View;
@@ -98,6 +100,9 @@ impl fmt::Display for Parameters<'_> {
         if let Some(span) = view.selection.marked {
             write!(f, "&mark={}..{}", span.start.0, span.end.0)?;
         }
+        if let Some(name) = &view.selection.marked_slice {
+            write!(f, "&marked={}", percent_encoded(name))?;
+        }
         for (name, state) in GROUPS {
             let paths = view.tracks.groups.iter().filter(|(_, is_open)| **is_open == state);
             write_list(f, name, paths.map(|(path, _)| legible(path.as_str())))?;
@@ -105,6 +110,14 @@ impl fmt::Display for Parameters<'_> {
         if let Some(TopRow { rank, path }) = &view.tracks.top {
             let rank = rank.map_or_else(String::new, |rank| format!("{}:", rank_word(rank)));
             write!(f, "&row={rank}{}", legible(path.as_str()))?;
+        }
+        let pins = &view.tracks.pins;
+        write_list(f, "pin", pins.paths.iter().map(|path| legible(path.as_str())))?;
+        if pins.of != PinnedRanks::default() {
+            write!(f, "&pin_ranks={}", pins.of.name())?;
+        }
+        if view.timebase == Timebase::Raw {
+            write!(f, "&clock={}", Timebase::RAW)?;
         }
         if view.tracks.order != RankOrder::default() {
             write!(f, "&order={}", view.tracks.order.name())?;
@@ -214,9 +227,14 @@ impl View {
                 self.selection.reading = Some(number("counter", COUNTER, &decoded("counter", value)?)?)
             }
             "mark" => self.selection.marked = Some(span(value)?),
+            "marked" => self.selection.marked_slice = Some(decoded("marked", value)?),
             "open" => self.tracks.groups.extend(groups("open", value)?),
             "closed" => self.tracks.groups.extend(groups("closed", value)?),
             "row" => self.tracks.top = Some(top_row(&decoded("row", value)?)?),
+            "pin" => self.tracks.pins.paths.extend(paths("pin", value)?),
+            "pin_ranks" => self.tracks.pins.of = pinned_ranks(value)?,
+            "clock" if value == Timebase::RAW => self.timebase = Timebase::Raw,
+            "clock" => return Err(UrlError::Parameter { name: "clock", expected: Timebase::RAW }),
             "order" => self.tracks.order = order(value)?,
             "rows" if value == RankHeight::FIT => self.tracks.height = RankHeight::Fit,
             "rows" => return Err(UrlError::Parameter { name: "rows", expected: RankHeight::FIT }),
@@ -241,7 +259,7 @@ impl View {
 
 const COUNTER: &str = "the path of a counter and picoseconds, written Power@1500";
 const ROW: &str = "the path of a track, written Engines/Tensor or 7:Engines/Tensor";
-const PATHS: &str = "paths of groups with commas between";
+const PATHS: &str = "paths of tracks with commas between";
 const GROUP_NUMBERS: &str = "numbers of groups with commas between";
 const READING: &str = "a counter's track and picoseconds, written 7@1500";
 const PICOSECONDS: &str = "a whole number of picoseconds";
@@ -271,9 +289,17 @@ fn numbers(name: &'static str, expected: &'static str, text: &str) -> Result<BTr
 /// Reads the paths of groups that are in the state of this parameter.
 fn groups(name: &'static str, text: &str) -> Result<BTreeMap<TrackPath, bool>, UrlError> {
     let is_open = GROUPS.contains(&(name, true));
-    let text = decoded(name, text)?;
+    Ok(paths(name, text)?.into_iter().map(|path| (path, is_open)).collect())
+}
+
+fn paths(name: &'static str, text: &str) -> Result<Vec<TrackPath>, UrlError> {
     let path = |text| TrackPath::read(text).ok_or(UrlError::Parameter { name, expected: PATHS });
-    text.split(',').map(|text| Ok((path(text)?, is_open))).collect()
+    decoded(name, text)?.split(',').map(path).collect()
+}
+
+fn pinned_ranks(name: &str) -> Result<PinnedRanks, UrlError> {
+    let expected = "all, latest or shown";
+    PinnedRanks::from_name(name).ok_or(UrlError::Parameter { name: "pin_ranks", expected })
 }
 
 fn top_row(text: &str) -> Result<TopRow, UrlError> {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::view::panel::{PANELS, Side};
+use crate::view::pins::Pins;
 use crate::view::state::panels::{PanelState, PanelsState};
 use crate::view::state::search::SearchState;
 use crate::view::state::selection::SelectionState;
@@ -30,15 +31,28 @@ fn tracks() -> impl Strategy<Value = TracksState> {
     let ranks = proptest::collection::btree_set(any::<u32>(), 0..4);
     let order = proptest::sample::select(&RankOrder::ALL[..]);
     let height = any::<bool>().prop_map(|fits| if fits { RankHeight::Fit } else { RankHeight::Usual });
-    (option::of(any::<u32>()), ranks, groups, option::of(top), order, height).prop_map(
-        |(rank, ranks, groups, top, order, height)| TracksState { rank, ranks, groups, top, order, height },
+    let pins =
+        (proptest::collection::btree_set(path(), 0..3), proptest::sample::select(&PinnedRanks::ALL[..]));
+    let pins = pins.prop_map(|(paths, of)| Pins { paths, of });
+    (option::of(any::<u32>()), ranks, groups, option::of(top), order, height, pins).prop_map(
+        |(rank, ranks, groups, top, order, height, pins)| TracksState {
+            rank,
+            ranks,
+            groups,
+            top,
+            order,
+            height,
+            pins,
+        },
     )
 }
 
 fn selection() -> impl Strategy<Value = SelectionState> {
     let reading = (path(), any::<i64>()).prop_map(|(track, time_ps)| Reading { track, time_ps });
-    (option::of(any::<u32>()), option::of(reading), option::of(intervals()))
-        .prop_map(|(row, reading, marked)| SelectionState { row, reading, marked })
+    let marked_slice = option::of("\\PC{1,8}");
+    (option::of(any::<u32>()), option::of(reading), option::of(intervals()), marked_slice).prop_map(
+        |(row, reading, marked, marked_slice)| SelectionState { row, reading, marked, marked_slice },
+    )
 }
 
 fn panel(side: Side) -> impl Strategy<Value = PanelState> {
@@ -72,11 +86,12 @@ proptest! {
         (query, syntax) in ("\\PC{0,12}", prop_oneof![Just(Syntax::Text), Just(Syntax::Regex)]),
         panels in panels(),
         of in option::of("[0-9a-f]{1,20}"),
+        timebase in prop_oneof![Just(Timebase::Aligned), Just(Timebase::Raw)],
         place in proptest::sample::select(&ProfilePlace::ALL[..]),  filter in "\\PC{0,12}",
     ) {
         let search = SearchState { query, syntax };
         let data = DataView { filter, ..DataView::default() };
-        let view = View { profile, place, data, window, tracks, selection, search, panels, numbered, of, is_bare: false };
+        let view = View { profile, place, data, window, timebase, tracks, selection, search, panels, numbered, of, is_bare: false };
         prop_assert_eq!(view.to_string().parse(), Ok(view));
     }
 

@@ -197,6 +197,11 @@ pub fn bundle(profile: &Profile, ranks: &[RankFile], work: Work<'_>) -> Result<B
     let (joint, own): (Vec<_>, Vec<_>) = ranks.iter().cloned().partition(|rank| rank.rank == ALL_RANKS);
     let manifest = Manifest { ranks: own, ..Manifest::clone(&profile.manifest) };
     let mut info = manifest.profile_info();
+    // A part of the ranks has no joint segment, but its ranks keep the clocks of the whole job.
+    let kept = joint::is_for(profile).then(|| joint::kept(&joint::path_of(profile))).flatten();
+    if let Some(kept) = kept {
+        kept.add_clocks(&mut info);
+    }
     info.ranks.splice(0..0, joint.iter().map(RankFile::entry));
     let ranks = joint.iter().chain(&manifest.ranks).map(|rank| {
         let segment = open(profile, rank)?;

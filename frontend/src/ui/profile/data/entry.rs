@@ -117,6 +117,8 @@ mod tests {
                 content: String::new(),
                 input: String::new(),
                 clock: None,
+                clock_by: None,
+                found: None,
             },
             tracks: Vec::new(),
             groups: Vec::new(),

@@ -1,0 +1,218 @@
+//! The axes of all ranks of a profile in a time base, and what alignment adds to the raw times.
+
+use std::collections::BTreeMap;
+
+use nprof_engine::base::{ClockFit, Interval, Time};
+use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankEntry};
+use nprof_engine::wire::clock::ClockBy;
+
+use super::axis::Axis;
+
+/// The clocks on which ranks are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Timebase {
+    /// The clock that all ranks share: as set by hand, else as the calls of all ranks show it.
+    #[default]
+    Aligned,
+    /// The times of the traces, as far as they state their wall clocks.
+    Raw,
+}
+
+impl Timebase {
+    /// The name in addresses of the base that is not the usual one.
+    pub const RAW: &str = "raw";
+
+    /// The other base.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Aligned => Self::Raw,
+            Self::Raw => Self::Aligned,
+        }
+    }
+
+    fn clock_of(self, rank: &RankEntry) -> ClockFit {
+        let stated = rank.clock.filter(|_| rank.clock_by == Some(ClockBy::Trace));
+        let clock = match self {
+            Self::Aligned => rank.clock.filter(|_| is_by_hand(rank)).or(rank.found).or(rank.clock),
+            Self::Raw => stated,
+        };
+        clock.map(|clock| clock.0).unwrap_or_default()
+    }
+}
+
+fn is_by_hand(rank: &RankEntry) -> bool {
+    rank.clock_by == Some(ClockBy::Hand)
+}
+
+/// The axes of the ranks whose times are not the shared ones.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Axes(BTreeMap<u32, Axis>);
+
+impl Axes {
+    /// The axes of these ranks.
+    #[must_use]
+    pub fn of(ranks: &[RankEntry], base: Timebase) -> Self {
+        let axes = ranks.iter().map(|rank| (rank.rank, Axis(base.clock_of(rank))));
+        Self(axes.filter(|(_, axis)| axis.0.offset_ps() != 0 || axis.0.drift_ppb() != 0).collect())
+    }
+
+    /// The axis of a rank.
+    #[must_use]
+    pub fn axis(&self, rank: u32) -> Axis {
+        self.0.get(&rank).copied().unwrap_or_default()
+    }
+}
+
+/// From the first to the last time of all ranks in a time base.
+#[must_use]
+pub fn whole(profile: &ProfileInfo, base: Timebase) -> Interval {
+    let own = profile.ranks.iter().filter(|rank| rank.rank != ALL_RANKS && rank.events > 0);
+    let spans = own.map(|rank| Axis(base.clock_of(rank)).shared_span(span_of(rank)));
+    spans.reduce(Interval::cover).unwrap_or_else(|| Interval::new(profile.start_ps, profile.end_ps))
+}
+
+/// The busiest span of a profile in a time base. It is known on the clocks of the manifest, so it
+/// becomes longer by what moves the ranks apart.
+#[must_use]
+pub fn active(profile: &ProfileInfo, base: Timebase) -> Option<Interval> {
+    let (start_ps, end_ps) = profile.active_ps?;
+    let own = profile.ranks.iter().filter(|rank| rank.rank != ALL_RANKS && rank.events > 0);
+    let moved = own.map(|rank| {
+        let kept = rank.clock.map(|clock| clock.0).unwrap_or_default();
+        let moved = |ps: i64| base.clock_of(rank).to_shared(kept.to_local(Time(ps))).0;
+        Interval::new(moved(start_ps), moved(end_ps))
+    });
+    Some(moved.reduce(Interval::cover).unwrap_or_else(|| Interval::new(start_ps, end_ps)))
+}
+
+fn span_of(rank: &RankEntry) -> Interval {
+    Interval::new(rank.start_ps, rank.end_ps.max(rank.start_ps))
+}
+
+/// What alignment adds to the raw times of a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shift {
+    /// Picoseconds from the raw to the aligned time, where the clock was compared.
+    pub offset_ps: i64,
+    /// Growth of the offset in nanoseconds per second.
+    pub drift_ppb: i32,
+    /// Largest possible error of the offset, if known.
+    pub bound_ps: Option<u64>,
+    /// Whether the user set the clock.
+    pub is_by_hand: bool,
+}
+
+impl Shift {
+    /// The shift of a rank.
+    #[must_use]
+    pub fn of(rank: &RankEntry) -> Self {
+        let (raw, aligned) = (Timebase::Raw.clock_of(rank), Timebase::Aligned.clock_of(rank));
+        let at = Time(aligned.at_ps());
+        Self {
+            offset_ps: aligned.to_shared(at).0.saturating_sub(raw.to_shared(at).0),
+            drift_ppb: aligned.drift_ppb().saturating_sub(raw.drift_ppb()),
+            bound_ps: aligned.bound_ps(),
+            is_by_hand: is_by_hand(rank),
+        }
+    }
+
+    /// Whether the rank stands elsewhere in the other time base.
+    #[must_use]
+    pub fn moves(&self) -> bool {
+        self.offset_ps != 0 || self.drift_ppb != 0
+    }
+}
+
+/// Whether any rank stands elsewhere in the other time base.
+#[must_use]
+pub fn is_any_moved(ranks: &[RankEntry]) -> bool {
+    ranks.iter().any(|rank| Shift::of(rank).moves())
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use nprof_engine::wire::catalog::ProfileEntry;
+    use nprof_engine::wire::clock::Clock;
+
+    use super::*;
+
+    const MS: i64 = 1_000_000_000;
+
+    /// A clock that is behind by this offset.
+    pub(crate) fn clock(offset_ps: i64) -> Option<Clock> {
+        ClockFit::new(0, offset_ps, 0, Some(18)).ok().map(Clock)
+    }
+
+    /// A rank from 0 to 10 ms of its own time with a set and a found clock.
+    pub(crate) fn rank(number: u32, set: Option<(i64, ClockBy)>, found: Option<i64>) -> RankEntry {
+        RankEntry {
+            rank: number,
+            host: None,
+            device: None,
+            core: None,
+            events: 1,
+            start_ps: 0,
+            end_ps: 10 * MS,
+            content: "c".into(),
+            input: "test".into(),
+            clock: set.and_then(|(offset_ps, _)| clock(offset_ps)),
+            clock_by: set.map(|(_, by)| by),
+            found: found.and_then(clock),
+        }
+    }
+
+    fn profile(ranks: Vec<RankEntry>) -> ProfileInfo {
+        let entry = ProfileEntry {
+            id: "n".into(),
+            slug: "p".into(),
+            aliases: vec![],
+            display_name: "p".into(),
+            created_unix_ms: 0,
+            ranks: 2,
+            events: 2,
+            size_bytes: 0,
+            warnings: 0,
+            source: "test".into(),
+        };
+        ProfileInfo { entry, start_ps: 0, end_ps: 10 * MS, active_ps: Some((MS, 2 * MS)), ranks }
+    }
+
+    #[track_caller]
+    fn check(set: Option<(i64, ClockBy)>, found: Option<i64>, aligned: i64, raw: i64) {
+        let ranks = [rank(3, set, found)];
+        let at = |base| Axes::of(&ranks, base).axis(3).shared(0);
+        assert_eq!((at(Timebase::Aligned), at(Timebase::Raw)), (aligned, raw), "{set:?} {found:?}");
+        assert_eq!(Shift::of(&ranks[0]).offset_ps, aligned - raw);
+    }
+
+    #[test]
+    fn the_hand_wins_over_the_calls_and_they_win_over_the_trace() {
+        check(None, None, 0, 0);
+        check(None, Some(5), 5, 0);
+        check(Some((7, ClockBy::Hand)), Some(5), 7, 0);
+        check(Some((7, ClockBy::Hand)), None, 7, 0);
+        check(Some((7, ClockBy::Trace)), Some(5), 5, 7);
+        check(Some((7, ClockBy::Trace)), None, 7, 7);
+        check(Some((7, ClockBy::Calls)), Some(5), 5, 0);
+        check(Some((7, ClockBy::Calls)), None, 7, 0);
+    }
+
+    #[test]
+    fn agreeing_clocks_move_nothing() {
+        let both = [rank(0, None, Some(0)), rank(1, Some((7, ClockBy::Trace)), Some(7))];
+        assert!(!is_any_moved(&both));
+        assert!(is_any_moved(&[rank(0, None, Some(0)), rank(1, None, Some(7))]));
+        assert_eq!(Axes::of(&both[..1], Timebase::Aligned), Axes::default());
+    }
+
+    #[test]
+    fn the_whole_and_the_busy_span_hold_all_ranks_in_each_base() {
+        let profile = profile(vec![rank(0, None, Some(0)), rank(1, None, Some(-5 * MS))]);
+        let ms = |start, end| Interval::new(start * MS, end * MS);
+        assert_eq!(whole(&profile, Timebase::Aligned), ms(-5, 10));
+        assert_eq!(whole(&profile, Timebase::Raw), ms(0, 10));
+        assert_eq!(active(&profile, Timebase::Aligned), Some(ms(-4, 2)));
+        assert_eq!(active(&profile, Timebase::Raw), Some(ms(1, 2)));
+    }
+}

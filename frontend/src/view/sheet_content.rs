@@ -1,0 +1,69 @@
+//! Which ranks and tracks a sheet shows, and which tracks of two ranks correspond.
+
+use std::collections::BTreeSet;
+
+use nprof_engine::wire::catalog::{ALL_RANKS, TrackKind};
+
+use super::sheet::SheetTrack;
+use super::track_path::TrackPath;
+
+/// What a sheet shows of its ranks.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SheetContent {
+    /// The ranks with all their tracks.
+    pub shown: BTreeSet<u32>,
+    /// Paths of the tracks that stand above all others, of each of these ranks.
+    pub pinned: BTreeSet<TrackPath>,
+    /// The ranks of the pinned tracks, from the first row to the last.
+    pub pinned_ranks: Vec<u32>,
+}
+
+impl SheetContent {
+    /// All ranks whose tracks are needed. What all ranks show together stands above them.
+    pub fn ranks(&self) -> impl Iterator<Item = u32> {
+        let ranks: BTreeSet<u32> = self.shown.iter().chain(&self.pinned_ranks).copied().collect();
+        let (all, own): (Vec<u32>, Vec<u32>) = ranks.into_iter().partition(|at| *at == ALL_RANKS);
+        all.into_iter().chain(own)
+    }
+}
+
+/// The track of a rank that corresponds to this path, which can be of another rank: the same path,
+/// else the same name in groups that differ by numbers only, else the only track of such a path.
+#[must_use]
+pub fn counterpart(tracks: &[SheetTrack], path: &TrackPath) -> Option<usize> {
+    let has_data = |track: &SheetTrack| track.kind != TrackKind::Group && track.number.is_some();
+    let with_data = (0..tracks.len()).filter(|at| has_data(&tracks[*at]));
+    if let Some(same) = with_data.clone().find(|at| tracks[*at].path == *path) {
+        return Some(same);
+    }
+    let pattern = path.pattern();
+    let alike: Vec<usize> = with_data.filter(|at| tracks[*at].path.pattern() == pattern).collect();
+    let named = alike.iter().find(|at| tracks[**at].path.name() == path.name());
+    named.or(alike.first().filter(|_| alike.len() == 1)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::layout::tests::tracks;
+    use crate::view::sheet::tests::rank_with;
+    use crate::view::sheet::tracks_of;
+
+    #[test]
+    fn a_track_has_counterparts_in_ranks_with_other_numbers() {
+        #[track_caller]
+        fn check(text: &str, path: &str, expected: Option<&str>) {
+            let own = tracks_of(&rank_with(3, tracks(text)));
+            let found = counterpart(&own, &TrackPath::read(path).expect("a path"));
+            assert_eq!(found.map(|at| own[at].path.as_str()), expected, "{text}");
+        }
+        let devices = "GPU 1/\n  stream 7\n  stream 20\nCPU 4/\n  thread 9\n  thread 10";
+        check(devices, "GPU 1/stream 7", Some("GPU 1/stream 7"));
+        check(devices, "GPU 0/stream 20", Some("GPU 1/stream 20"));
+        check(devices, "GPU 0/stream 13", None);
+        check(devices, "CPU 77/thread 10", Some("CPU 4/thread 10"));
+        check("CPU 4/\n  thread 9", "CPU 77/thread 77", Some("CPU 4/thread 9"));
+        check(devices, "CPU 77/thread 77", None);
+        check(devices, "GPU 0", None);
+    }
+}
