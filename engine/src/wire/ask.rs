@@ -169,8 +169,9 @@ pub fn answer_of_rank(
             answer::tile(view, *id).map(Answer::Tile)
         }
         RankQuestion::Slice(row) => answer::slice(view, *row).map(Answer::Slice),
-        RankQuestion::Step { row, direction, closed } => answer::step(view, *row, *direction, closed)
-            .map(|beside| beside.map_or(Answer::Nothing, Answer::Slice)),
+        RankQuestion::Step { row, to, closed } => {
+            answer::step(view, *row, *to, closed).map(|beside| beside.map_or(Answer::Nothing, Answer::Slice))
+        }
         RankQuestion::Rows { table, span, tracks, limit } => {
             let wanted = RowsWanted { span: *span, tracks: tracks.as_deref(), limit: limited_rows(*limit) };
             rows::table_rows(view, table, wanted, work).map(Answer::Rows)
