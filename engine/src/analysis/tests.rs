@@ -34,31 +34,31 @@ impl Dice {
 
 /// What a trace says of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Says {
+pub(super) enum Says {
     Numbers,
     Groups,
 }
 
 #[derive(Debug, Clone)]
-struct Plan {
-    ranks: usize,
-    seed: u64,
-    says: Says,
+pub(super) struct Plan {
+    pub(super) ranks: usize,
+    pub(super) seed: u64,
+    pub(super) says: Says,
     /// Lost calls in a thousand.
-    lost: i64,
+    pub(super) lost: i64,
     /// Most microseconds between clocks.
-    apart_us: i64,
+    pub(super) apart_us: i64,
 }
 
 /// A job with its truth.
-struct Made {
-    inputs: Vec<RankInput>,
+pub(super) struct Made {
+    pub(super) inputs: Vec<RankInput>,
     offsets: Vec<i64>,
     /// Rank and row of the members of each operation, as far as recorded.
     truth: Vec<Vec<(usize, u32)>>,
 }
 
-fn make(plan: &Plan) -> Made {
+pub(super) fn make(plan: &Plan) -> Made {
     let Plan { ranks, seed, says, lost, apart_us } = *plan;
     let mut dice = Dice(seed ^ 0x5bd1_e995);
     let offsets: Vec<i64> =
@@ -348,7 +348,7 @@ fn no_ranks_and_no_calls_are_no_error() {
     assert_eq!((job.ranks.len(), report.operations.len(), report.ranks.len()), (1, 0, 1));
 }
 
-fn joint_segment(job: &Job, report: &Report) -> Segment<Vec<u8>> {
+pub(super) fn joint_segment(job: &Job, report: &Report) -> Segment<Vec<u8>> {
     let (scratch, mut bytes) = (MemoryScratch::default(), Vec::new());
     let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
     joint::write(job, report, &mut builder).unwrap();
@@ -397,18 +397,20 @@ fn a_joint_segment_has_every_call_and_every_wait() {
     let first_row = segment.footer().tables[1].first_row;
     let (mut transfers, mut waited, mut blamed, mut arrows) = (Vec::new(), 0, 0, 0);
     for (row, fields) in (first_row..).zip(&calls) {
-        let derived = joint::of_call(&segment, row).unwrap().unwrap();
-        assert!(derived.late_ps >= 0 && derived.wait_ps >= 0 && derived.blame_ps >= 0, "{derived:?}");
+        let derived = joint::of_row(&segment, row).unwrap().unwrap();
+        let of = derived.call.unwrap();
+        assert!(of.late_ps >= 0 && of.wait_ps >= 0 && of.blame_ps >= 0, "{derived:?}");
         arrows += derived.waiting.len();
         match derived.awaited {
             Some(awaited) => {
-                let other = joint::of_call(&segment, awaited).unwrap().unwrap();
-                assert!(other.waiting.contains(&row) && other.late_ps == derived.late_ps + derived.wait_ps);
+                let other = joint::of_row(&segment, awaited).unwrap().unwrap();
+                let late_ps = other.call.unwrap().late_ps;
+                assert!(other.waiting.contains(&row) && late_ps == of.late_ps + of.wait_ps);
             }
             None => {
                 transfers.push(fields);
-                waited += derived.wait_ps;
-                blamed += derived.blame_ps;
+                waited += of.wait_ps;
+                blamed += of.blame_ps;
             }
         }
     }
@@ -419,7 +421,8 @@ fn a_joint_segment_has_every_call_and_every_wait() {
     assert!(waited > 0 && (waited - exact).abs() < rounding && (blamed - waited).abs() < rounding);
     assert_eq!(operations.iter().filter_map(|row| int(row, "wait")).sum::<i64>(), exact);
     assert_eq!(rows("rank").iter().filter_map(|row| int(row, "wait")).sum::<i64>(), exact);
-    assert_eq!(joint::of_call(&segment, 0), Ok(None), "a row of an operation");
+    let side = segment.footer().tables.iter().find(|table| table.spec.name == "rank").unwrap().first_row;
+    assert_eq!(joint::of_row(&segment, side), Ok(None), "a row of no operation");
     let mut numbers: Vec<i64> = transfers.iter().filter_map(|row| int(row, "operation")).collect();
     numbers.sort_unstable();
     numbers.dedup();

@@ -62,6 +62,13 @@ impl Role {
         }
     }
 
+    /// Whether a track shows collective operations or states, and no other work of a rank. Changes
+    /// of semaphores and throttling are states.
+    #[must_use]
+    pub fn is_auxiliary(self) -> bool {
+        matches!(self, Self::Collectives | Self::CollectiveCore | Self::Semaphore | Self::Throttling)
+    }
+
     /// All roles. The position is the code in a segment.
     pub const ALL: [Self; 13] = [
         Self::Unknown,

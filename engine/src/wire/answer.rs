@@ -8,19 +8,20 @@ use super::catalog::{
     Field, NameSlot, RankDetail, RankEntry, Table, TileGroup, Track, TrackKind, WarningEntry,
 };
 use super::counter::{CounterDetail, CounterSample, CounterTotals};
-use super::detail::{FieldContent, FieldValue, Neighbour, SliceDetail, SliceEntry};
+use super::detail::{FieldContent, FieldValue, Neighbour, OperationMember, SliceDetail, SliceEntry};
+use super::question::StepTo;
 use super::search::{SearchHit, SearchResult};
 use super::selection::{NameTotal, SelectionSummary, Side, TrackTotal};
 use super::summary::{Metric, MetricGroup, Summary};
 use super::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlice};
 use super::waits::{WaitShares, WaitSteps};
 use super::window::WindowEvents;
-use crate::analysis::joint::{Derived, of_call};
+use crate::analysis::joint::{self as joint_analysis, CallWaits, MemberCall};
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
 use crate::model::track::Initially;
 use crate::model::{self, NameId, OwnedValue, TableKind, TrackId};
-use crate::query::{self, Direction, HitPage, Pattern, SliceAt};
+use crate::query::{self, HitPage, Pattern, SliceAt};
 use crate::rank::RankView;
 use crate::segment::{Arrow, Bytes, ColumnRole, Segment};
 use crate::tile::{self, LaneContent, TileId};
@@ -63,6 +64,7 @@ pub fn rank_detail<B: Bytes>(
             unit: track.spec.unit.symbol().to_owned(),
             initially_closed: track.spec.initially == Initially::Closed,
             rank: joint::subject_of(footer, id),
+            is_auxiliary: track.spec.identity.role.is_auxiliary(),
         }
     });
     Ok(RankDetail {
@@ -252,9 +254,11 @@ pub fn slice<B: Bytes>(rank: RankView<'_, B>, row: u32, work: Work<'_>) -> Resul
         predecessors: stored(segment.arrows_to(row)?, |arrow| arrow.from)?,
         successors: stored(segment.arrows_from(row)?, |arrow| arrow.to)?,
         slice: entry(segment, &at, &left)?,
+        members: Vec::new(),
     };
-    if let Some(derived) = of_call(segment, row)? {
-        detail.fields.extend(derived_fields(&derived));
+    if let Some(derived) = joint_analysis::of_row(segment, row)? {
+        detail.fields.extend(derived.call.iter().flat_map(derived_fields));
+        detail.members = derived.members.iter().map(member).collect();
         for &wait in &derived.waiting {
             detail.predecessors.push(neighbour(ARRIVAL, wait)?);
         }
@@ -269,7 +273,7 @@ pub fn slice<B: Bytes>(rank: RankView<'_, B>, row: u32, work: Work<'_>) -> Resul
 const ARRIVAL: &str = "arrival";
 
 /// Fields that follow from other calls. Their numbers come after those of the stored fields.
-fn derived_fields(of: &Derived) -> impl Iterator<Item = FieldValue> {
+fn derived_fields(of: &CallWaits) -> impl Iterator<Item = FieldValue> + use<> {
     let first = joint::schema::CALLS.fields.len();
     let fields = joint::schema::DERIVED.iter().zip([of.late_ps, of.wait_ps, of.blame_ps]);
     fields.enumerate().map(move |(at, (field, value))| FieldValue {
@@ -280,6 +284,11 @@ fn derived_fields(of: &Derived) -> impl Iterator<Item = FieldValue> {
         doc: field.doc.to_owned(),
         value: FieldContent::Int(value),
     })
+}
+
+fn member(of: &MemberCall) -> OperationMember {
+    let MemberCall { rank, row, call, start_ps, wait_ps, end_ps, is_awaited } = *of;
+    OperationMember { rank, row, call, start_ps, wait_ps, end_ps, is_awaited }
 }
 
 /// Converts a value for messages.
@@ -309,22 +318,26 @@ fn entry<B: Bytes>(segment: &Segment<B>, at: &SliceAt, left: &Allowance) -> Resu
     })
 }
 
-/// The slice in this direction; `None` if there is none. Tracks below the groups in `closed` are
-/// skipped.
+/// The slice to which a step leads; `None` if there is none. Tracks below the groups in `closed`
+/// are skipped.
 ///
 /// # Errors
 /// See [`slice()`].
 pub fn step<B: Bytes>(
     rank: RankView<'_, B>,
     row: u32,
-    direction: Direction,
+    to: StepTo,
     closed: &[u32],
     work: Work<'_>,
 ) -> Result<Option<SliceDetail>> {
     let closed: Vec<TrackId> = closed.iter().copied().map(TrackId).collect();
-    query::neighbour::step(rank.segment, row, direction, &closed, work.cancel)?
-        .map(|at| slice(rank, at.slice.row, work))
-        .transpose()
+    let found = match to {
+        StepTo::Slice(direction) => {
+            query::neighbour::step(rank.segment, row, direction, &closed, work.cancel)?.map(|at| at.slice.row)
+        }
+        StepTo::Operation(sense) => joint_analysis::beside(rank.segment, row, sense)?,
+    };
+    found.map(|row| slice(rank, row, work)).transpose()
 }
 
 /// The values of a counter at a time and over a span.

@@ -170,7 +170,7 @@ pub fn answer_of_rank(
             answer::tile(view, *id, work).map(Answer::Tile)
         }
         RankQuestion::Slice(row) => answer::slice(view, *row, work).map(Answer::Slice),
-        RankQuestion::Step { row, direction, closed } => answer::step(view, *row, *direction, closed, work)
+        RankQuestion::Step { row, to, closed } => answer::step(view, *row, *to, closed, work)
             .map(|beside| beside.map_or(Answer::Nothing, Answer::Slice)),
         RankQuestion::Rows { table, span, tracks, limit } => {
             let wanted = RowsWanted { span: *span, tracks: tracks.as_deref(), limit: limited_rows(*limit) };

@@ -176,6 +176,8 @@ pub struct Track {
     pub initially_closed: bool,
     /// The rank whose calls or computation the track shows, in a joint segment.
     pub rank: Option<u32>,
+    /// Whether the track shows collective operations or states, and no other work of the rank.
+    pub is_auxiliary: bool,
 }
 
 /// Content of a track.

@@ -13,6 +13,28 @@ pub struct SliceDetail {
     pub predecessors: Vec<Neighbour>,
     /// Slices that depend on this slice: arrows that begin here.
     pub successors: Vec<Neighbour>,
+    /// Of an operation of all ranks, and of the calls that belong to it, the calls of all its
+    /// ranks.
+    pub members: Vec<OperationMember>,
+}
+
+/// The call of a rank in an operation. Times are in picoseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OperationMember {
+    /// Number of the rank.
+    pub rank: u32,
+    /// Row of the slice of its transfer.
+    pub row: u32,
+    /// Row of the call in the timeline of its rank.
+    pub call: u32,
+    /// The time when the rank came.
+    pub start_ps: i64,
+    /// Time that it waited for others.
+    pub wait_ps: i64,
+    /// The time when its call ended.
+    pub end_ps: i64,
+    /// Whether the others waited for this rank.
+    pub is_awaited: bool,
 }
 
 /// A slice without its fields.

@@ -5,6 +5,7 @@ pub mod arrow;
 pub mod band;
 pub mod batch;
 pub mod density;
+pub mod front;
 mod heat;
 mod load;
 pub mod names;

@@ -6,6 +6,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use super::arrow::{Arrow, Tag};
+use super::front::{Front, FrontOf, Mark};
 use super::palette::{Ground, Ink};
 use super::scene::{Labels, Rect};
 use crate::view::TimeScale;
@@ -24,6 +25,8 @@ struct Inks {
     accent: &'static str,
     shade: &'static str,
     on_accent: &'static str,
+    /// Colour around lines that cross bars of any colour.
+    halo: &'static str,
 }
 
 fn inks(ground: Ground) -> &'static Inks {
@@ -37,6 +40,7 @@ fn inks(ground: Ground) -> &'static Inks {
             accent: "#3451c6",
             shade: "rgb(52 81 198 / 14%)",
             on_accent: "#ffffff",
+            halo: "#ffffff",
         },
         Ground::Dark => &Inks {
             ground: "#15191f",
@@ -47,6 +51,7 @@ fn inks(ground: Ground) -> &'static Inks {
             accent: "#8ea8ff",
             shade: "rgb(142 168 255 / 18%)",
             on_accent: "#0e1433",
+            halo: "#0b0e13",
         },
     }
 }
@@ -71,6 +76,8 @@ pub struct Above<'a> {
     pub selected: Option<Rect>,
     /// Arrows to and from the selected slice.
     pub arrows: Vec<Arrow>,
+    /// Arrival fronts of the selected operation and of the one under the pointer.
+    pub fronts: Vec<Front>,
     /// The marked span and the one being dragged.
     pub shades: Vec<Shade>,
     /// Position of the pointer, for a hairline.
@@ -89,6 +96,20 @@ pub struct Pen {
 const STRAIGHT_PX: f64 = 8.0;
 /// Corner radius of arrows that turn round.
 const CORNER_PX: f64 = 5.0;
+
+/// The place of a line in a row.
+type PlaceOf = fn(&Mark) -> f64;
+
+/// Widths of the lines through arrivals and through ends.
+const START_LINE_PX: f64 = 2.0;
+const END_LINE_PX: f64 = 1.0;
+/// Width of the halo on each side of a line, and its opacity.
+const HALO_PX: f64 = 1.5;
+const HALO_STRENGTH: f64 = 0.7;
+/// Radius of the dot on the awaited arrival.
+const DOT_PX: f64 = 4.0;
+/// Opacity of the front under the pointer.
+const POINTED_STRENGTH: f64 = 0.75;
 
 /// Draws an arrow to a slice that starts before the other one ends. The line leaves to the right,
 /// runs back between the two lanes and arrives from the left.
@@ -164,6 +185,9 @@ impl Pen {
         }
         for arrow in &above.arrows {
             self.arrow(arrow, inks.accent);
+        }
+        for front in &above.fronts {
+            self.front(front, inks);
         }
         for tag in
             above.arrows.iter().filter_map(|arrow| arrow.tag.as_ref()).filter(|tag| !tag.text.is_empty())
@@ -241,6 +265,42 @@ impl Pen {
         context.set_line_width(line_px);
         let width = (right - left).max(3.0);
         context.stroke_rect(left - 0.5, rect.y_px.round() - 0.5, width, rect.height_px.round() + 1.0);
+    }
+
+    /// Draws a front. A halo sets its lines apart from bars and hatches of any colour. Lines stand
+    /// on whole pixels within rows, so that they are crisp there.
+    fn front(&self, front: &Front, inks: &Inks) {
+        let context = &self.context;
+        context.set_line_join("round");
+        let lines: [(PlaceOf, f64); 2] =
+            [(|mark| mark.end_px.floor() + 0.5, END_LINE_PX), (|mark| mark.start_px.round(), START_LINE_PX)];
+        let strength = if front.of == FrontOf::Selected { 1.0 } else { POINTED_STRENGTH };
+        for (x_px, line_px) in lines {
+            for (ink, width_px, alpha) in
+                [(inks.halo, line_px + 2.0 * HALO_PX, HALO_STRENGTH), (inks.accent, line_px, 1.0)]
+            {
+                context.set_global_alpha(alpha * strength);
+                context.set_stroke_style_str(ink);
+                context.set_line_width(width_px);
+                context.begin_path();
+                for mark in &front.marks {
+                    context.line_to(x_px(mark), mark.span_px.0);
+                    context.line_to(x_px(mark), mark.span_px.1);
+                }
+                context.stroke();
+            }
+        }
+        if let Some((x_px, y_px)) = front.awaited_px {
+            for (ink, radius_px) in [(inks.halo, DOT_PX + HALO_PX), (inks.accent, DOT_PX)] {
+                context.set_fill_style_str(ink);
+                context.begin_path();
+                // Fails only for a negative radius.
+                context.arc(x_px, y_px, radius_px, 0.0, std::f64::consts::TAU).ok();
+                context.fill();
+            }
+        }
+        context.set_global_alpha(1.0);
+        context.set_line_join("miter");
     }
 
     fn arrow(&self, arrow: &Arrow, ink: &str) {

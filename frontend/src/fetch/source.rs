@@ -3,12 +3,11 @@
 
 use leptos::prelude::expect_context;
 use nprof_engine::base::Interval;
-use nprof_engine::query::Direction;
 use nprof_engine::tile::TileId;
 use nprof_engine::wire::catalog::{ProfileInfo, ProfileList, RankDetail};
 use nprof_engine::wire::counter::CounterDetail;
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
-use nprof_engine::wire::question::{Question, RankId, RankQuestion, SearchQuery};
+use nprof_engine::wire::question::{Question, RankId, RankQuestion, SearchQuery, StepTo};
 use nprof_engine::wire::rows::TableRows;
 use nprof_engine::wire::search::SearchResult;
 use nprof_engine::wire::selection::SelectionSummary;
@@ -160,6 +159,15 @@ impl RankSource {
         self.ask(RankQuestion::Slice(row), None).await.map(|detail| axis.moved_detail(detail))
     }
 
+    /// All details of a slice, unless the signal comes first.
+    ///
+    /// # Errors
+    /// See [`RankSource::tile`].
+    pub async fn slice_unless(self, row: u32, cancel: &AbortSignal) -> Result<SliceDetail, FetchError> {
+        let axis = self.axis;
+        self.ask(RankQuestion::Slice(row), Some(cancel)).await.map(|detail| axis.moved_detail(detail))
+    }
+
     /// All details of the neighbour of this slice. `None` if there is none. Steps up and down skip
     /// the tracks below the groups in `closed`.
     ///
@@ -168,10 +176,10 @@ impl RankSource {
     pub async fn step(
         self,
         row: u32,
-        direction: Direction,
+        to: StepTo,
         closed: Vec<u32>,
     ) -> Result<Option<SliceDetail>, FetchError> {
-        let question = Question::OfRank(self.id, RankQuestion::Step { row, direction, closed });
+        let question = Question::OfRank(self.id, RankQuestion::Step { row, to, closed });
         let bytes = self.source.bytes(&question, None).await?;
         // An empty answer means no neighbour: no message is empty.
         if bytes.is_empty() {
@@ -213,6 +221,23 @@ impl RankSource {
         self.ask(question, Some(cancel)).await.map(|rows| axis.moved_rows(rows))
     }
 
+    /// The first rows of a table; of slices and samples only those in `span`, if there is one.
+    /// Nothing cancels the question.
+    ///
+    /// # Errors
+    /// See [`Source::profiles`].
+    pub async fn all_rows(
+        self,
+        table: &str,
+        span: Option<Interval>,
+        limit: u32,
+    ) -> Result<TableRows, FetchError> {
+        let axis = self.axis;
+        let (table, span) = (table.to_owned(), span.map(|span| axis.local_span(span)));
+        let question = RankQuestion::Rows { table, span, tracks: None, limit };
+        self.ask(question, None).await.map(|rows| axis.moved_rows(rows))
+    }
+
     /// Slices of a table in a track and a span, the earliest first.
     ///
     /// # Errors
@@ -246,6 +271,18 @@ impl RankSource {
         let mut slices = events.slices;
         slices.iter_mut().for_each(|slice| axis.move_slice(slice));
         Ok(slices)
+    }
+
+    /// The slices of all tracks in a span, track by track.
+    ///
+    /// # Errors
+    /// See [`Source::profiles`].
+    pub async fn events(self, span: Interval, limit: u32) -> Result<WindowEvents, FetchError> {
+        let axis = self.axis;
+        let question = RankQuestion::Events { span: axis.local_span(span), tracks: None, limit };
+        let mut events: WindowEvents = self.ask(question, None).await?;
+        events.slices.iter_mut().for_each(|slice| axis.move_slice(slice));
+        Ok(events)
     }
 
     /// The waiting of these ranks over time, and its range over all ranks. For all ranks together,

@@ -36,6 +36,10 @@ pub enum Glyph {
     Up,
     /// The next one, downwards.
     Down,
+    /// The previous one, to the left.
+    Left,
+    /// The next one, to the right.
+    Right,
     /// More actions.
     More,
     /// Empty list.
@@ -85,6 +89,8 @@ impl Glyph {
             Self::Close => "M4 4l8 8M12 4l-8 8",
             Self::Up => "M4 9.75L8 5.75l4 4",
             Self::Down => "M4 6.25l4 4l4-4",
+            Self::Left => "M9.75 4l-4 4l4 4",
+            Self::Right => "M6.25 4l4 4l-4 4",
             Self::Timeline => "M2 3.5h5M5 8h7M3.5 12.5h4M10 3.5h4M10 12.5h3",
             Self::Summary => "M2.5 13.5v-5h3v5ZM6.5 13.5v-11h3v11ZM10.5 13.5v-8h3v8Z",
             Self::Dock => "M3 3h10a1 1 0 0 1 1 1v8a1 1 0 0 1-1 1H3a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1ZM10 3v10",

@@ -67,6 +67,9 @@ impl Axis {
         for neighbour in detail.predecessors.iter_mut().chain(&mut detail.successors) {
             self.move_slice(&mut neighbour.slice);
         }
+        for member in &mut detail.members {
+            (member.start_ps, member.end_ps) = (self.shared(member.start_ps), self.shared(member.end_ps));
+        }
         detail
     }
 

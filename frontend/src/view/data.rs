@@ -26,6 +26,8 @@ pub struct DataView {
     pub hidden: BTreeSet<String>,
     /// Whether only rows in the timeline's window are shown.
     pub in_window: bool,
+    /// Whether rows of waits stand beside those of operations.
+    pub with_waits: bool,
 }
 
 /// A change of the Data place.
@@ -43,6 +45,8 @@ pub enum DataChange {
     ShowAll,
     /// Restricts the rows to the timeline's window, or shows all.
     InWindow(bool),
+    /// Shows rows of waits beside those of operations, or hides them.
+    WithWaits(bool),
 }
 
 impl DataView {
@@ -62,6 +66,7 @@ impl DataView {
             }
             DataChange::ShowAll => self.hidden.clear(),
             DataChange::InWindow(in_window) => self.in_window = *in_window,
+            DataChange::WithWaits(with_waits) => self.with_waits = *with_waits,
         }
         self
     }
@@ -79,6 +84,8 @@ impl DataView {
                 let keys = value.split(',').filter(|key| !key.is_empty());
                 self.hidden = keys.map(|key| text("hide", key)).collect::<Result<_, _>>()?;
             }
+            "waits" if value == "shown" => self.with_waits = true,
+            "waits" => return Err(UrlError::Parameter { name: "waits", expected: "shown" }),
             "within" if value == "window" => self.in_window = true,
             "within" => return Err(UrlError::Parameter { name: "within", expected: "window" }),
             _ => return Ok(false),
@@ -108,7 +115,10 @@ impl fmt::Display for DataView {
             write!(f, "{separator}{}", percent_encoded(column))?;
             separator = ",";
         }
-        if self.in_window { f.write_str("&within=window") } else { Ok(()) }
+        if self.in_window {
+            f.write_str("&within=window")?;
+        }
+        if self.with_waits { f.write_str("&waits=shown") } else { Ok(()) }
     }
 }
 
@@ -131,9 +141,10 @@ mod tests {
         fn reading_what_was_written_gives_the_same_state(
             table in prop::option::of("\\PC{1,12}"), sort in prop::option::of(("[^-]\\PC{0,12}", any::<bool>())),
             filter in "\\PC{0,12}", hidden in prop::collection::btree_set("\\PC{1,6}", 0..4), in_window in any::<bool>(),
+            with_waits in any::<bool>(),
         ) {
             let sorting = sort.map(|(column, descending)| Sorting { column, descending });
-            let view = DataView { table, sorting, filter, hidden, in_window };
+            let view = DataView { table, sorting, filter, hidden, in_window, with_waits };
             prop_assert_eq!(read(&view.to_string()), Ok(view));
         }
     }
@@ -158,6 +169,7 @@ mod tests {
 
     #[test]
     fn wrong_parameters_are_named() {
+        assert!(read("waits=always").unwrap_err().to_string().contains("\"waits\""));
         assert!(read("within=always").unwrap_err().to_string().contains("\"within\""));
         assert!(read("filter=%ff").unwrap_err().to_string().contains("\"filter\""));
     }

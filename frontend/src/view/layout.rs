@@ -355,6 +355,7 @@ pub(crate) mod tests {
                     unit: String::new(),
                     initially_closed: line.ends_with("/-"),
                     rank: name.strip_prefix("Rank ").and_then(|number| number.parse().ok()),
+                    is_auxiliary: false,
                 }
             })
             .collect()

@@ -46,6 +46,12 @@ pub struct Operation {
     pub kind: u32,
     /// Bytes, if known.
     pub bytes: Option<i64>,
+    /// Rank that came last, if one is known.
+    pub last_rank: Option<u32>,
+    /// Sum of the waits of all ranks, in picoseconds.
+    pub waited_ps: i64,
+    /// Calls that were recorded.
+    calls: Option<i64>,
     transfer_ps: i64,
     wait_ps: i64,
 }
@@ -83,7 +89,9 @@ impl Operations {
             rows.columns.iter().find(move |column| column.role == RowColumnRole::Field && column.name == name)
         };
         let numbers = ints(of_role(RowColumnRole::Row), count);
-        let [bytes, transfer, wait] = ["bytes", "transfer", "spread"].map(|name| ints(field(name), count));
+        let [bytes, transfer, wait, waited, last, calls] =
+            ["bytes", "transfer", "spread", "wait", "last_rank", "calls"]
+                .map(|name| ints(field(name), count));
         let of_rows = texts(field("kind"), count);
         let mut kinds: Vec<String> = of_rows.iter().flatten().map(|kind| (*kind).to_owned()).collect();
         kinds.sort_unstable();
@@ -95,12 +103,38 @@ impl Operations {
                 row: u32::try_from(numbers[at]?).ok()?,
                 kind: u32::try_from(kind).ok()?,
                 bytes: bytes[at],
+                last_rank: last[at].and_then(|last| u32::try_from(last).ok()),
+                waited_ps: waited[at].unwrap_or(0),
+                calls: calls[at],
                 transfer_ps: transfer[at]?,
                 wait_ps: wait[at].unwrap_or(0),
             })
         };
         let all = (0..count).filter_map(operation).collect();
         Self { kinds, all, is_cut: rows.truncated }
+    }
+
+    /// Row of the operation in which the others waited longest for a rank. `None` if they never
+    /// did.
+    #[must_use]
+    pub fn worst_of_rank(&self, rank: u32) -> Option<u32> {
+        self.worst(|one| one.last_rank == Some(rank) && one.waited_ps > 0)
+    }
+
+    /// Row of the operation of a kind and size in which all ranks together waited longest. Of
+    /// several it is one with as many calls as the group has ranks.
+    #[must_use]
+    pub fn worst_of_size(&self, kind: &str, bytes: Option<i64>, ranks: Option<i64>) -> Option<u32> {
+        let is_of_kind = |one: &Operation| {
+            self.kinds.get(one.kind as usize).is_some_and(|known| known == kind) && one.bytes == bytes
+        };
+        self.worst(|one| is_of_kind(one) && one.calls == ranks).or_else(|| self.worst(is_of_kind))
+    }
+
+    /// Row of the first of the longest waits.
+    fn worst(&self, is_wanted: impl Fn(&Operation) -> bool) -> Option<u32> {
+        let wanted = self.all.iter().rev().filter(|one| is_wanted(one));
+        wanted.max_by_key(|one| one.waited_ps).map(|one| one.row)
     }
 
     /// The spread of a time, by kind and size.
@@ -292,6 +326,33 @@ mod tests {
         };
         assert_eq!(shown(OperationTime::Whole), "0 Some(64) 1 200, 1 Some(8) 1 300, 1 Some(64) 2 405");
         assert_eq!(shown(OperationTime::Wait), "0 Some(64) 1 0, 1 Some(8) 1 0, 1 Some(64) 2 7");
+    }
+
+    #[test]
+    fn the_worst_operation_is_the_first_one_with_the_longest_wait() {
+        let one = |row, kind, bytes, last_rank, waited_ps, calls| Operation {
+            row,
+            kind,
+            bytes: Some(bytes),
+            last_rank: Some(last_rank),
+            waited_ps,
+            calls: Some(calls),
+            transfer_ps: 0,
+            wait_ps: 0,
+        };
+        let all = vec![
+            one(1, 0, 8, 3, 0, 4),
+            one(2, 0, 8, 5, 70, 2),
+            one(3, 1, 8, 5, 90, 4),
+            one(4, 1, 8, 5, 90, 4),
+            one(5, 0, 8, 6, 50, 4),
+        ];
+        let all = Operations { kinds: vec!["a".to_owned(), "b".to_owned()], all, is_cut: false };
+        assert_eq!([3, 5, 6, 7].map(|rank| all.worst_of_rank(rank)), [None, Some(3), Some(5), None]);
+        assert_eq!(all.worst_of_size("a", Some(8), Some(4)), Some(5));
+        assert_eq!(all.worst_of_size("a", Some(8), Some(9)), Some(2));
+        assert_eq!(all.worst_of_size("a", Some(9), Some(4)), None);
+        assert_eq!(all.worst_of_size("c", Some(8), Some(4)), None);
     }
 
     #[test]

@@ -6,8 +6,10 @@
 //! clock that all ranks share.
 
 mod awaited;
+mod beside;
 mod calls;
 mod derived;
+mod finder;
 mod names;
 mod operations;
 mod tables;
@@ -22,7 +24,8 @@ use crate::model::{RankInfo, Sink, Value};
 use crate::vendor::joint::SOURCE;
 use crate::vendor::joint::schema::{Call, Computation, Operation};
 
-pub use derived::{Derived, of_call};
+pub use beside::{Sense, beside};
+pub use derived::{CallWaits, Derived, MemberCall, of_row};
 pub(super) use tracks::members;
 
 /// Version of the joint segment. One of another version is written again.
@@ -82,3 +85,6 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     tables::write(job, report, &order, sink)?;
     tables::steps(&steps(job, report, &by_call), sink)
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,6 +12,7 @@ use self::parameters::{DIRECTIONS, Parameters, SYNTAXES, TOWARDS, missing, name_
 use super::catalog::{rank_of_word, rank_word};
 use super::percent::{percent_decoded, percent_encoded};
 use super::refusal::{Refusal, RefusalKind};
+use crate::analysis::joint::Sense;
 use crate::base::Interval;
 use crate::query::{Direction, HitPage, HitPlace, Syntax};
 use crate::tile::{Level, TileId};
@@ -52,12 +53,12 @@ pub enum RankQuestion {
     },
     /// Details of a slice: [`super::detail::SliceDetail`].
     Slice(u32),
-    /// The slice beside a slice: [`super::detail::SliceDetail`], or nothing.
+    /// The slice to which a step from a slice leads: [`super::detail::SliceDetail`], or nothing.
     Step {
         /// The row of the slice to step from.
         row: u32,
-        /// Direction of the step.
-        direction: Direction,
+        /// Target of the step.
+        to: StepTo,
         /// Groups whose tracks are skipped.
         closed: Vec<u32>,
     },
@@ -110,6 +111,16 @@ pub enum RankQuestion {
         /// Ranks; `None` for all.
         ranks: Option<Vec<u32>>,
     },
+}
+
+/// Target of a step from a slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepTo {
+    /// The slice beside it.
+    Slice(Direction),
+    /// The operation before or after its own one, of the same communicator and kind: in what all
+    /// ranks show together.
+    Operation(Sense),
 }
 
 /// A search, and the hits to describe.
@@ -247,8 +258,8 @@ impl RankQuestion {
                 write!(path, "/tiles/{}/{group}/{}/{index}", percent_encoded(content), level.number())
             }
             Self::Slice(row) => write!(path, "/slices/{row}"),
-            Self::Step { row, direction, closed } => {
-                write!(path, "/slices/{row}/step?direction={}", name_of(&DIRECTIONS, *direction))?;
+            Self::Step { row, to, closed } => {
+                write!(path, "/slices/{row}/step?direction={}", name_of(&DIRECTIONS, *to))?;
                 if closed.is_empty() { Ok(()) } else { write!(path, "&closed={}", Numbers(closed)) }
             }
             Self::Rows { table, span, tracks, limit } => {
@@ -295,7 +306,7 @@ impl RankQuestion {
             ["slices", row] => Self::Slice(number("row", row)?),
             ["slices", row, "step"] => Self::Step {
                 row: number("row", row)?,
-                direction: parameters.word("direction", &DIRECTIONS)?.ok_or_else(|| missing("direction"))?,
+                to: parameters.word("direction", &DIRECTIONS)?.ok_or_else(|| missing("direction"))?,
                 closed: parameters.numbers("closed")?.unwrap_or_default(),
             },
             ["tables", table] if !table.is_empty() => Self::Rows {

@@ -2,7 +2,8 @@
 
 use std::str::FromStr;
 
-use super::{DEFAULT_LIMIT, SearchQuery, Toward};
+use super::{DEFAULT_LIMIT, SearchQuery, StepTo, Toward};
+use crate::analysis::joint::Sense;
 use crate::base::Interval;
 use crate::query::{Direction, HitPlace, Syntax};
 use crate::wire::percent::parameter_decoded;
@@ -11,11 +12,13 @@ use crate::wire::refusal::{Refusal, RefusalKind};
 /// Words of the grammar with their values.
 pub(super) type Words<T, const N: usize> = [(&'static str, T); N];
 
-pub(super) const DIRECTIONS: Words<Direction, 4> = [
-    ("next", Direction::Next),
-    ("previous", Direction::Previous),
-    ("up", Direction::Up),
-    ("down", Direction::Down),
+pub(super) const DIRECTIONS: Words<StepTo, 6> = [
+    ("next", StepTo::Slice(Direction::Next)),
+    ("previous", StepTo::Slice(Direction::Previous)),
+    ("up", StepTo::Slice(Direction::Up)),
+    ("down", StepTo::Slice(Direction::Down)),
+    ("next_operation", StepTo::Operation(Sense::Next)),
+    ("previous_operation", StepTo::Operation(Sense::Previous)),
 ];
 pub(super) const SYNTAXES: Words<Syntax, 2> = [("text", Syntax::Text), ("regex", Syntax::Regex)];
 pub(super) const TOWARDS: Words<Toward, 3> =

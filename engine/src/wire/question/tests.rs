@@ -33,7 +33,7 @@ fn of_rank() -> impl Strategy<Value = RankQuestion> {
             RankQuestion::Tile { content, id: TileId { group, level, index } }
         });
     let step = (any::<u32>(), meaning(&DIRECTIONS), prop::collection::vec(any::<u32>(), 0..4))
-        .prop_map(|(row, direction, closed)| RankQuestion::Step { row, direction, closed });
+        .prop_map(|(row, to, closed)| RankQuestion::Step { row, to, closed });
     let rows = ("\\PC{1,12}", prop::option::of(spans()), tracks(), any::<u32>())
         .prop_map(|(table, span, tracks, limit)| RankQuestion::Rows { table, span, tracks, limit });
     prop_oneof![

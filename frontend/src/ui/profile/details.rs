@@ -7,6 +7,7 @@ use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::detail::{FieldContent, FieldValue, Neighbour, SliceDetail};
 
 use super::field::{self, FieldGroup};
+use super::members::{Members, OperationActions};
 use super::opened::Opened;
 use super::reading::ReadingDetails;
 use crate::ui::clipboard;
@@ -79,6 +80,7 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
                     <p>{track}</p>
                 </div>
                 <div class="details-actions">
+                    <OperationActions opened detail=detail.clone() />
                     {in_rank}
                     <button class="button" type="button" on:click=copy>
                         <Icon glyph=Glyph::Copy />
@@ -96,6 +98,7 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
                         {timing}
                     </dl>
                 </section>
+                <Members opened members=detail.members.clone() />
                 {groups}
                 <Neighbours opened title=before neighbours=detail.predecessors.clone() />
                 <Neighbours opened title=after neighbours=detail.successors.clone() />

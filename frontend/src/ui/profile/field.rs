@@ -135,6 +135,7 @@ mod tests {
             ],
             predecessors: Vec::new(),
             successors: Vec::new(),
+            members: Vec::new(),
         };
         assert_eq!(
             as_text(&detail, "Engines › Tensor", 500),

@@ -14,6 +14,10 @@ mod details;
 #[cfg(feature = "browser")]
 mod hovered;
 #[cfg(feature = "browser")]
+mod late;
+#[cfg(feature = "browser")]
+mod members;
+#[cfg(feature = "browser")]
 mod missing;
 #[cfg(feature = "browser")]
 mod opened;

@@ -57,7 +57,7 @@ pub struct Opened {
     pub retry: Callback<()>,
     ranks: RankDetails,
     address: Address,
-    messages: Messages,
+    pub(super) messages: Messages,
     of: ProfileSource,
 }
 
@@ -296,9 +296,11 @@ impl Opened {
             match self.ask(rank).slice(row).await {
                 Ok(detail) if self.rank_number.get_untracked() == Some(rank) => self.reveal(&detail.slice),
                 Ok(detail) => {
-                    let SliceEntry { row, start_ps, duration_ps, .. } = detail.slice;
-                    // Its groups are not known before the rank is open.
-                    let reveal = Command::Reveal { row, start_ps, duration_ps, hidden_by: Vec::new() };
+                    let SliceEntry { row, start_ps, duration_ps, track, .. } = detail.slice;
+                    // Without its groups the slice is selected, and perhaps hidden.
+                    let of_rank = self.ask(rank).detail().await.ok();
+                    let hidden_by = of_rank.map_or_else(Vec::new, |of| self.hidden_by(of, track));
+                    let reveal = Command::Reveal { row, start_ps, duration_ps, hidden_by };
                     self.act(&Command::InRank { rank, then: Box::new(reveal) });
                     // Hits of another rank would hide it.
                     self.act(&Command::ShowTab(Tab::Details));

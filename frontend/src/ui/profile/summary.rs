@@ -13,6 +13,7 @@ use crate::ui::format::{self, Shown};
 use crate::ui::label::{explanation, label_of_metric};
 use crate::ui::name::Name;
 use crate::view::data::WARNINGS_TABLE;
+use crate::view::late::rank_of_cause;
 use crate::view::sheet::rank_label;
 use crate::view::{Command, DataChange};
 
@@ -91,8 +92,8 @@ fn Group(opened: Opened, group: MetricGroup) -> impl IntoView {
     let is_of_all = opened.rank_number.get_untracked() == Some(ALL_RANKS);
     let row = |metric: &Metric| {
         let label = label_of_metric(&group, &metric.name);
-        let rank = rank_of(&label).filter(|_| is_of_all && group.has_names_of_trace);
-        let to_rank = rank.map(|rank| Callback::new(move |()| opened.act(&Command::OpenRank(rank))));
+        let rank = rank_of_cause(&label).filter(|_| is_of_all && group.has_names_of_trace);
+        let to_rank = rank.map(|rank| Callback::new(move |()| opened.reveal_worst(rank)));
         view! { <Row label metric=metric.clone() to_rank /> }
     };
     let rows = group.metrics.iter().map(row).collect_view();
@@ -102,11 +103,6 @@ fn Group(opened: Opened, group: MetricGroup) -> impl IntoView {
             <dl class="rows metrics">{rows}</dl>
         </section>
     }
-}
-
-/// The rank that a metric of all ranks is about.
-fn rank_of(label: &str) -> Option<u32> {
-    label.strip_prefix("rank ")?.parse().ok()
 }
 
 /// A metric. Its label leads `to_rank`, if the metric is about a rank.

@@ -43,12 +43,6 @@ pub struct TableSource {
     pub draw: StoredValue<DrawCell>,
 }
 
-/// Draws all cells in the usual way.
-#[must_use]
-pub fn usual_cells() -> DrawCell {
-    Arc::new(|_, _| None)
-}
-
 /// A table of a few rows. Further rows are counted below.
 #[component]
 pub fn PlainTable(

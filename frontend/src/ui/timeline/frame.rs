@@ -13,6 +13,7 @@ use super::shown::{Gesture, Hit, Shown};
 use super::stage::{Outcome, Stage};
 use crate::draw::arrow::arrows;
 use crate::draw::batch::Batch;
+use crate::draw::front::{Front, FrontOf, front};
 use crate::draw::overlay::{Above, Shade};
 use crate::draw::scene::{Camera, Labels};
 use crate::draw::surface::Surface;
@@ -172,7 +173,17 @@ fn above<'a>(camera: &Camera<'a>, shown: &Shown, gesture: &Gesture, hovered: Opt
             .selected
             .as_ref()
             .map_or_else(Vec::new, |detail| arrows(camera, detail, format::duration)),
+        fronts: fronts(camera, shown),
         shades: marked.into_iter().chain(dragged).collect(),
         pointer_px: gesture.pointer.map(|pointer| pointer.x_px),
     }
+}
+
+/// The fronts of the operation under the pointer and of the selected one, which is drawn last.
+fn fronts(camera: &Camera<'_>, shown: &Shown) -> Vec<Front> {
+    let selected = shown.selected.as_ref().filter(|_| shown.reading.is_none());
+    let pointed = shown.pointed.as_ref();
+    let pointed = pointed.filter(|one| selected.is_none_or(|selected| selected.members != one.members));
+    let both = [(pointed, FrontOf::Pointed), (selected, FrontOf::Selected)];
+    both.into_iter().filter_map(|(one, of)| front(camera, &one?.members, of)).collect()
 }

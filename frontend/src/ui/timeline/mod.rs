@@ -14,6 +14,7 @@ pub mod measure;
 mod minimap;
 mod notices;
 mod pin;
+mod pointed;
 mod pointer;
 mod scroll;
 mod shown;
@@ -34,6 +35,7 @@ use self::areas::{Rows, RulerArea};
 use self::canvases::Canvases;
 use self::minimap::Minimap;
 use self::notices::{ActivePart, BesideTrace, Missing, NoTracks, Problem, describe, zero_in_words};
+use self::pointed::Pointed;
 use self::shown::Shown;
 use self::stage::StageHandle;
 use self::step::Steps;
@@ -97,20 +99,19 @@ pub fn Timeline(
     on_hover: Callback<Option<Hover>>,
 ) -> impl IntoView {
     let (problem, missing) = (RwSignal::new(None::<String>), RwSignal::new(None::<String>));
-    let stage = StageHandle::new(on_hover, problem);
+    let pointed = Pointed::new(view, tracks);
+    let stage = StageHandle::new(pointed.before(on_hover), problem);
     let parts = Parts::new();
     let scene = Scene::new(view, tracks, times);
     open_canvases(stage, parts, missing);
     measure::follow(parts.rows, parts.sight, scene.size_px);
-    show(stage, scene, selected);
+    show(stage, scene, selected, pointed.detail);
     keep_selected_in_sight(scene, parts, selected);
     scroll::follow(scene, parts, on_command);
     let said = RwSignal::new(None::<String>);
     let steps =
         Steps { view, tracks, stage, on_command, problem, said, is_stepping: StoredValue::new(false) };
-    let (run, given) =
-        (Callback::new(move |act| steps.run(act)), Callback::new(move |()| given(tracks.sheet)));
-    expect_context::<Commands>().handle(Handler { run, given });
+    handle_commands(steps, selected);
     on_cleanup(move || on_hover.run(None));
     let base = Memo::new(move |_| Ruler::new(&scene.scale(), scene.whole.get().start.0).base);
     let zero_unix_ns = Memo::new(move |_| {
@@ -143,10 +144,20 @@ pub fn Timeline(
     }
 }
 
+fn handle_commands(steps: Steps, selected: Signal<Option<Arc<SliceDetail>>>) {
+    let run = Callback::new(move |act| steps.run(act));
+    let given = Callback::new(move |()| given(steps.tracks.sheet, selected));
+    expect_context::<Commands>().handle(Handler { run, given });
+}
+
 /// The needs of commands that the tracks meet.
-fn given(sheet: Memo<Arc<Sheet>>) -> Vec<Need> {
+fn given(sheet: Memo<Arc<Sheet>>, selected: Signal<Option<Arc<SliceDetail>>>) -> Vec<Need> {
     let has_rank_rows = sheet.with_untracked(|sheet| sheet.rank_group().is_some());
-    [Need::Timeline].into_iter().chain(has_rank_rows.then_some(Need::RankRows)).collect()
+    let is_operation =
+        selected.with_untracked(|detail| detail.as_ref().is_some_and(|one| !one.members.is_empty()));
+    let more = [(has_rank_rows, Need::RankRows), (is_operation, Need::Operation)];
+    let more = more.into_iter().filter_map(|(is_given, need)| is_given.then_some(need));
+    [Need::Timeline].into_iter().chain(more).collect()
 }
 
 /// The elements that are drawn on or measured.
@@ -234,7 +245,12 @@ fn open_canvases(stage: StageHandle, parts: Parts, missing: RwSignal<Option<Stri
 }
 
 /// Updates the stage whenever any drawn value has changed.
-fn show(stage: StageHandle, scene: Scene, selected: Signal<Option<Arc<SliceDetail>>>) {
+fn show(
+    stage: StageHandle,
+    scene: Scene,
+    selected: Signal<Option<Arc<SliceDetail>>>,
+    pointed: Memo<Option<Arc<SliceDetail>>>,
+) {
     let theme = expect_context::<CurrentTheme>();
     let source = Source::of_page();
     Effect::new(move |_| {
@@ -252,6 +268,7 @@ fn show(stage: StageHandle, scene: Scene, selected: Signal<Option<Arc<SliceDetai
             size_px: scene.size_px.get(),
             scroll_px: scene.scroll_px.get(),
             selected: selected.get(),
+            pointed: pointed.get(),
             reading,
             marked,
             ground: match theme.get() {

@@ -33,6 +33,8 @@ pub struct Shown {
     pub scroll_px: f64,
     /// The selected slice.
     pub selected: Option<Arc<SliceDetail>>,
+    /// The slice of an operation of all ranks on which the pointer rests.
+    pub pointed: Option<Arc<SliceDetail>>,
     /// The counter that is read instead of a selected slice.
     pub reading: Option<Reading>,
     /// The marked span.

@@ -2,15 +2,19 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use nprof_engine::analysis::joint::Sense;
 use nprof_engine::base::Interval;
 use nprof_engine::query::Direction;
 use nprof_engine::wire::catalog::TrackKind;
+use nprof_engine::wire::detail::SliceDetail;
+use nprof_engine::wire::question::StepTo;
 
 use super::Tracks;
 use super::across::Across;
 use super::pointer::around;
 use super::scroll::row_of;
 use super::stage::StageHandle;
+use crate::fetch::FetchError;
 use crate::view::sheet::{Sheet, SourceId};
 use crate::view::standing::RankOrder;
 use crate::view::state::tracks::TopRow;
@@ -55,6 +59,8 @@ impl Steps {
             Act::PreviousSlice => self.step(Direction::Previous),
             Act::SliceAbove => self.step(Direction::Up),
             Act::SliceBelow => self.step(Direction::Down),
+            Act::NextOperation => self.step_to_operation(Sense::Next),
+            Act::PreviousOperation => self.step_to_operation(Sense::Previous),
             Act::ZoomToSlice => {
                 if let Some((start_ps, duration_ps)) = self.selected() {
                     self.on_command.run(Command::Focus(around(start_ps, duration_ps)));
@@ -123,31 +129,69 @@ impl Steps {
         spawn_local(async move {
             let Some(sheet) = self.tracks.sheet.try_get_untracked() else { return };
             let mut closed = closed_groups(&sheet, current, self.view);
+            let to = StepTo::Slice(direction);
             let answer = match across {
                 Some(Across::Into(calls)) => calls.nearest(source).await,
                 Some(Across::OutOf(group)) => {
                     closed.push(group);
-                    source.step(row, direction, closed).await
+                    source.step(row, to, closed).await
                 }
-                None => source.step(row, direction, closed).await,
+                None => source.step(row, to, closed).await,
             };
-            self.is_stepping.try_set_value(false);
-            match answer {
-                Ok(Some(detail)) => {
-                    self.said.try_set(None);
-                    let slice = detail.slice;
-                    let (row, start_ps, duration_ps) = (slice.row, slice.start_ps, slice.duration_ps);
-                    let Some(at) = sheet.position(current, slice.track) else { return };
-                    let hidden_by = |view: &View| view.tracks.hidden_by(&sheet, at);
-                    let Some(hidden_by) = self.view.try_with_untracked(hidden_by) else { return };
-                    self.on_command.run(Command::Step { row, start_ps, duration_ps, hidden_by });
-                }
-                Ok(None) => self.say(edge(direction)),
-                Err(error) => {
-                    self.problem.try_set(Some(error.to_string()));
-                }
-            }
+            let times = |detail: &SliceDetail| (detail.slice.start_ps, detail.slice.duration_ps);
+            self.arrive(current, answer, times, edge(direction));
         });
+    }
+
+    /// Steps to an operation beside the selected one. All of its front comes into sight.
+    fn step_to_operation(self, sense: Sense) {
+        let current = self.tracks.current.get_untracked();
+        let Some(row) = self.view.with_untracked(|view| view.selection.row) else { return };
+        let source = self.stage.with(|stage| stage.shown().current_source()).flatten();
+        let Some(source) = source.filter(|_| !self.is_stepping.get_value()) else { return };
+        self.is_stepping.set_value(true);
+        spawn_local(async move {
+            let answer = source.step(row, StepTo::Operation(sense), Vec::new()).await;
+            let times = |detail: &SliceDetail| {
+                let start_ps = detail.members.iter().map(|one| one.start_ps).min().unwrap_or_default();
+                let end_ps = detail.members.iter().map(|one| one.end_ps).max().unwrap_or_default();
+                (start_ps, end_ps.saturating_sub(start_ps))
+            };
+            let edge = match sense {
+                Sense::Next => "This is the last operation of its kind",
+                Sense::Previous => "This is the first operation of its kind",
+            };
+            self.arrive(current, answer, times, edge);
+        });
+    }
+
+    /// Selects the slice to which a step leads, if its rank is still the current one. Start and
+    /// duration of what comes into sight are `times`. `edge` says that there is no such slice.
+    fn arrive(
+        self,
+        from: SourceId,
+        answer: Result<Option<SliceDetail>, FetchError>,
+        times: impl Fn(&SliceDetail) -> (i64, i64),
+        edge: &str,
+    ) {
+        self.is_stepping.try_set_value(false);
+        match answer {
+            Ok(Some(detail)) => {
+                self.said.try_set(None);
+                let (row, (start_ps, duration_ps)) = (detail.slice.row, times(&detail));
+                let Some(sheet) = self.tracks.sheet.try_get_untracked() else { return };
+                let is_current = self.tracks.current.try_get_untracked() == Some(from);
+                let at = sheet.position(from, detail.slice.track).filter(|_| is_current);
+                let Some(at) = at else { return };
+                let hidden_by = |view: &View| view.tracks.hidden_by(&sheet, at);
+                let Some(hidden_by) = self.view.try_with_untracked(hidden_by) else { return };
+                self.on_command.run(Command::Step { row, start_ps, duration_ps, hidden_by });
+            }
+            Ok(None) => self.say(edge),
+            Err(error) => {
+                self.problem.try_set(Some(error.to_string()));
+            }
+        }
     }
 
     /// Announces a text to users of screen readers, even if it equals the last one.

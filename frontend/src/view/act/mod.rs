@@ -33,6 +33,10 @@ pub enum Act {
     SliceAbove,
     /// Selects a slice in the lane or track below.
     SliceBelow,
+    /// Selects the operation before the selected one, of the same communicator and kind.
+    PreviousOperation,
+    /// Selects the operation after the selected one, of the same communicator and kind.
+    NextOperation,
     /// Zooms to the selected slice.
     ZoomToSlice,
     /// Marks the span of the selected slice.
@@ -100,6 +104,8 @@ pub enum Need {
     Zoom,
     /// A slice is selected.
     Slice,
+    /// An operation of all ranks or a call of one is selected.
+    Operation,
     /// A slice or a counter is selected, or a span is marked.
     Selection,
     /// The profile has several ranks.
@@ -133,6 +139,7 @@ impl Need {
             Self::Timeline => "in the timeline",
             Self::Zoom => "after a zoom",
             Self::Slice => "with a selected slice",
+            Self::Operation => "with a selected operation of all ranks",
             Self::Selection => "with a selection",
             Self::Ranks => "with several ranks",
             Self::SeveralShown => "with several ranks in sight",

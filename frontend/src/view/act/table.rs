@@ -18,6 +18,7 @@ const fn gesture(shown: &'static [&'static str], what: &'static str) -> Gesture 
 const PROFILE: &[Need] = &[Need::Profile];
 const TIMELINE: &[Need] = &[Need::Profile, Need::Timeline];
 const SLICE: &[Need] = &[Need::Profile, Need::Timeline, Need::Slice];
+const OPERATION: &[Need] = &[Need::Profile, Need::Timeline, Need::Operation];
 const SEARCH: &[Need] = &[Need::Profile, Need::Search];
 const RANKS: &[Need] = &[Need::Profile, Need::Ranks];
 const RANK_ROWS: &[Need] = &[Need::Profile, Need::Timeline, Need::RankRows];
@@ -72,6 +73,8 @@ pub const GROUPS: &[ActGroup] = &[
             row(NextSlice, "Next slice of the lane", &[Typed("ArrowRight")], TIMELINE),
             row(SliceAbove, "Slice in the lane or track above", &[Typed("ArrowUp")], TIMELINE),
             row(SliceBelow, "Slice in the lane or track below", &[Typed("ArrowDown")], TIMELINE),
+            row(PreviousOperation, "Previous operation of this kind", &[Typed("p")], OPERATION),
+            row(NextOperation, "Next operation of this kind", &[Typed("n")], OPERATION),
             row(ZoomToSlice, "Zoom to the selected slice", &[Typed("f")], SLICE),
             row(MarkSlice, "Add up the selected slice's span", &[Typed("m")], SLICE),
             row(

@@ -2,6 +2,7 @@
 
 pub mod content;
 pub mod entry;
+pub mod lead;
 
 #[cfg(feature = "browser")]
 mod page;

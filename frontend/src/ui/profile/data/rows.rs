@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
+use nprof_engine::wire::catalog::ALL_RANKS;
 
 use super::content::{Content, content};
 use super::entry::{EntryKind, TableEntry};
+use super::lead::{Lead, has_waits, is_wait};
 use super::warnings::{warning_cells, warnings_table};
 use crate::ui::asked::Asked;
 use crate::ui::failure::{Failure, Loading};
 use crate::ui::format;
 use crate::ui::profile::opened::{Answer, Opened};
-use crate::ui::table::{DrawCell, TableSource, TableTools, TableToolsState, VirtualTable, usual_cells};
+use crate::ui::table::{DrawCell, TableSource, TableTools, TableToolsState, VirtualTable, cell_title};
 use crate::view::sheet::SourceId;
 use crate::view::table::{Sorting, TableFilter, sorted};
 use crate::view::{Command, DataChange};
@@ -50,6 +52,7 @@ pub fn TableRowsView(
         Some(Ok(content)) => content,
         _ => before.cloned().unwrap_or_default(),
     });
+    let name = StoredValue::new(entry.name.clone());
     let file = format!("{}-{}.csv", opened.slug(), entry.name.trim_start_matches('~'));
     move || match has_answer.get() {
         None => view! { <Loading what="Loading rows …" /> }.into_any(),
@@ -58,7 +61,7 @@ pub fn TableRowsView(
         }
         Some(Ok(())) => {
             let (file, title) = (file.clone(), entry.title.clone());
-            view! { <Shown opened kind content file title /> }.into_any()
+            view! { <Shown opened kind name content file title /> }.into_any()
         }
     }
 }
@@ -100,6 +103,7 @@ fn answer(opened: Opened, entry: &TableEntry) -> (Signal<Answer<Content>>, Callb
 fn Shown(
     opened: Opened,
     kind: EntryKind,
+    name: StoredValue<String>,
     content: Memo<Arc<Content>>,
     file: String,
     title: String,
@@ -119,9 +123,16 @@ fn Shown(
     });
     let filter = Memo::new(move |_| opened.view.with(|view| view.data.filter.clone()));
     let sorting = Memo::new(move |_| opened.view.with(|view| view.data.sorting.clone()));
+    let leads = Leads { opened, name, content };
+    let hides_waits =
+        Memo::new(move |_| leads.can_hide_waits() && !opened.view.with(|view| view.data.with_waits));
     let passing = Memo::new(move |_| {
         let filter = filter.with(|filter| TableFilter::parse(filter));
-        table.with(|table| columns.with(|columns| Arc::new(filter.rows(table, columns))))
+        let mut rows = table.with(|table| columns.with(|columns| filter.rows(table, columns)));
+        if hides_waits.get() {
+            content.with(|content| rows.retain(|row| !is_wait(content, *row)));
+        }
+        Arc::new(rows)
     });
     let rows = Memo::new(move |_| {
         let passing = passing.get();
@@ -132,7 +143,10 @@ fn Shown(
     let mistake = Memo::new(move |_| {
         filter.with(|filter| table.with(|table| TableFilter::parse(filter).mistake(table)))
     });
-    let draw: DrawCell = if kind == EntryKind::Warnings { warning_cells(opened) } else { usual_cells() };
+    let draw: DrawCell = match kind {
+        EntryKind::Warnings => warning_cells(opened),
+        _ => leads.cells(),
+    };
     let source = TableSource {
         table: table.into(),
         columns: columns.into(),
@@ -142,11 +156,15 @@ fn Shown(
         draw: StoredValue::new(draw),
     };
     let tools = TableToolsState::new(source);
-    let open = Callback::new(move |row: u32| {
-        let number = content.with_untracked(|content| content.numbers.get(row as usize).copied());
-        number.into_iter().for_each(|number| opened.reveal_row(number));
+    let open = Callback::new(move |row: u32| match kind {
+        EntryKind::Slices => {
+            let number = content.with_untracked(|content| content.numbers.get(row as usize).copied());
+            number.into_iter().for_each(|number| opened.reveal_row(number));
+        }
+        _ => leads.follow_row(row),
     });
-    let on_open = Signal::derive(move || (kind == EntryKind::Slices).then_some(open));
+    let can_open = kind == EntryKind::Slices || leads.has_any();
+    let on_open = Signal::stored(can_open.then_some(open));
     view! {
         <TableTools
             tools
@@ -157,6 +175,7 @@ fn Shown(
             on_toggle=Callback::new(move |key| change(DataChange::Toggle(key)))
             file
         >
+            {leads.can_hide_waits().then(|| view! { <WaitsSwitch opened /> })}
             {kind.has_time().then(|| view! { <WindowSwitch opened /> })}
         </TableTools>
         <Truncated opened kind content />
@@ -184,6 +203,107 @@ fn Shown(
         >
             <VirtualTable source tools label=title.clone() on_open />
         </Show>
+    }
+}
+
+/// Where the rows of a table lead.
+#[derive(Clone, Copy)]
+struct Leads {
+    opened: Opened,
+    /// Name of the table.
+    name: StoredValue<String>,
+    content: Memo<Arc<Content>>,
+}
+
+impl Leads {
+    /// Whether the table has rows of waits, which can be hidden.
+    fn can_hide_waits(self) -> bool {
+        self.is_of_all() && self.name.with_value(|name| has_waits(name))
+    }
+
+    fn is_of_all(self) -> bool {
+        self.opened.rank_number.get_untracked() == Some(ALL_RANKS)
+    }
+
+    /// Whether the first row leads somewhere.
+    fn has_any(self) -> bool {
+        self.of_row(0).is_some()
+    }
+
+    fn of_row(self, row: u32) -> Option<Lead> {
+        let zero_ps = self.opened.whole.get_untracked().start.0;
+        let of =
+            |content: &Arc<Content>| self.name.with_value(|name| Lead::of_row(name, content, row, zero_ps));
+        self.content.with_untracked(of).filter(|_| self.is_of_all())
+    }
+
+    fn of_cell(self, key: &str, row: u32) -> Option<Lead> {
+        let zero_ps = self.opened.whole.get_untracked().start.0;
+        let of =
+            |content: &Arc<Content>| self.name.with_value(|name| Lead::of(name, content, key, row, zero_ps));
+        self.content.with_untracked(of).filter(|_| self.is_of_all())
+    }
+
+    /// Draws cells that lead somewhere as links.
+    fn cells(self) -> DrawCell {
+        Arc::new(move |column, row| {
+            let lead = self.of_cell(&column.key, row)?;
+            let (text, title) = (cell_title(column, row), lead.words());
+            let follow = move |event: web_sys::MouseEvent| {
+                event.stop_propagation();
+                self.follow(lead.clone());
+            };
+            let link = view! {
+                <button class="button-link" type="button" title=title on:click=follow>
+                    {text}
+                </button>
+            };
+            Some(link.into_any())
+        })
+    }
+
+    fn follow_row(self, row: u32) {
+        self.of_row(row).into_iter().for_each(|lead| self.follow(lead));
+    }
+
+    fn follow(self, lead: Lead) {
+        let opened = self.opened;
+        match lead {
+            Lead::Operation { number, at_ps } => opened.reveal_operation(number, at_ps),
+            Lead::Late(row) => opened.reveal_late(row),
+            Lead::Worst(rank) => opened.reveal_worst(rank),
+            Lead::WorstOfSize { kind, bytes, ranks } => opened.reveal_worst_of_size(kind, bytes, ranks),
+            Lead::RankAt { rank, at_ps } => {
+                let then = Box::new(Command::Show(opened.around(at_ps)));
+                opened.act(&Command::InRank { rank, then });
+            }
+            Lead::Slice { rank, row } => opened.reveal_in(rank, row),
+        }
+    }
+}
+
+/// Hides rows of waits, so that each operation has one row, or shows them.
+#[component]
+fn WaitsSwitch(opened: Opened) -> impl IntoView {
+    let with_waits = Memo::new(move |_| opened.view.with(|view| view.data.with_waits));
+    let button = move |value: bool, text: &'static str, title: &'static str| {
+        view! {
+            <button
+                class="button"
+                type="button"
+                aria-pressed=move || (with_waits.get() == value).to_string()
+                title=title
+                on:click=move |_| opened.act(&Command::Data(DataChange::WithWaits(value)))
+            >
+                {text}
+            </button>
+        }
+    };
+    view! {
+        <div class="switch" role="group" aria-label="Waits">
+            {button(false, "Without waits", "One row for each operation")}
+            {button(true, "With waits", "Rows for the slices of waits, too")}
+        </div>
     }
 }
 

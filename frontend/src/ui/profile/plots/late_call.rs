@@ -1,4 +1,4 @@
-//! Leads from a wait of a rank to the call that ended it: the call of the rank that was late.
+//! Leads from a wait of a rank to the rank that ended it, and what that did instead of coming.
 
 use leptos::prelude::WithUntracked;
 use nprof_engine::base::Interval;
@@ -14,17 +14,18 @@ use crate::view::sheet::{SourceId, rank_label};
 /// Most calls of a step that are looked through.
 const MOST_CALLS: u32 = 10_000;
 
-/// Shows the call for which a rank waited longest in a span. A rank that did not wait leads to its
+/// Shows the rank for which a rank waited longest in a span. A rank that did not wait leads to its
 /// own longest call: the others waited for it.
 pub async fn reveal_late_call(opened: Opened, rank: u32, span: Interval, messages: Messages) {
     match late_call(opened, rank, span).await {
-        Ok(Some(call)) => opened.reveal(&call),
+        Ok(Some(row)) => opened.reveal_late(row),
         Ok(None) => messages.confirm(format!("{} calls nothing here", rank_label(rank))),
         Err(error) => messages.fail(format!("The call was not found: {error}"), None),
     }
 }
 
-async fn late_call(opened: Opened, rank: u32, span: Interval) -> Result<Option<SliceEntry>, FetchError> {
+/// The row of a call of the operation in which others waited.
+async fn late_call(opened: Opened, rank: u32, span: Interval) -> Result<Option<u32>, FetchError> {
     let track = opened.tracks.sheet.with_untracked(|sheet| {
         let mut of_all = sheet.tracks().iter().filter(|track| track.source == SourceId(ALL_RANKS));
         of_all.find(|track| track.rank == Some(rank) && !track.is_load()).and_then(|track| track.number)
@@ -36,8 +37,5 @@ async fn late_call(opened: Opened, rank: u32, span: Interval) -> Result<Option<S
         let inside_ps = end_ps.min(span.end.0).saturating_sub(call.start_ps.max(span.start.0));
         (is_wait(&call.name), inside_ps)
     };
-    let Some(longest) = calls.iter().max_by_key(inside_ps) else { return Ok(None) };
-    let detail = opened.ask(ALL_RANKS).slice(longest.row).await?;
-    let ended_by = detail.successors.into_iter().next().map(|neighbour| neighbour.slice);
-    Ok(Some(ended_by.unwrap_or(detail.slice)))
+    Ok(calls.iter().max_by_key(inside_ps).map(|longest| longest.row))
 }

@@ -1,5 +1,6 @@
 //! Plots of all ranks, in the drawer: how long operations take, by kind and size, and how long
-//! ranks wait, over time and by rank. A click leads to the operation, the late call or the rank.
+//! ranks wait, over time and by rank. A click leads to the late rank at that time, or to the
+//! operation.
 
 mod late_call;
 mod over_time;

@@ -1,5 +1,5 @@
 //! The waiting of ranks over time: lines of some ranks, and the range and median of all of them. A
-//! click leads to the call of the rank that was late.
+//! click leads to what the late rank did then.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -292,7 +292,7 @@ fn Area(plot: Plot) -> impl IntoView {
                 node_ref=node
                 tabindex="0"
                 role="slider"
-                aria-label="Step. Arrow keys move, Enter shows the call of the late rank"
+                aria-label="Step. Arrow keys move, Enter shows what the late rank did"
                 aria-valuemin="0"
                 aria-valuemax=move || plot.steps.with(|steps| steps.most.len()).saturating_sub(1).to_string()
                 aria-valuenow=move || plot.pointed.get().map_or(0, |(at, _)| at).to_string()

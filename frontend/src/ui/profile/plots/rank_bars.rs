@@ -1,5 +1,5 @@
 //! The times of all ranks as bars: upwards how long others waited for a rank, downwards how long it
-//! waited. A click opens the rank.
+//! waited. A click opens the rank in the operation in which others waited longest for it.
 
 use std::fmt::Write as _;
 
@@ -72,7 +72,7 @@ pub fn RankBars(
                 node_ref=node
                 on:pointermove=move |event| pointed.set(at(&event))
                 on:pointerleave=move |_| pointed.set(None)
-                on:click=move |event| at(&event).into_iter().for_each(|rank| opened.act(&Command::OpenRank(rank)))
+                on:click=move |event| at(&event).into_iter().for_each(|rank| opened.reveal_worst(rank))
             >
                 {bars}
             </div>

@@ -22,6 +22,8 @@ pub const ID: &str = "plot-by-kind";
 struct Choices {
     opened: Opened,
     operations: Memo<Arc<Operations>>,
+    /// The time that is plotted.
+    time: RwSignal<OperationTime>,
     /// Kinds that the legend hides.
     hidden: RwSignal<BTreeSet<u32>>,
     /// The colours of the kinds, in CSS.
@@ -38,7 +40,7 @@ pub fn Spreads(
 ) -> impl IntoView {
     let colours = Memo::new(move |_| colours(opened, &operations.read().kinds));
     let (time, hidden) = (RwSignal::new(OperationTime::default()), RwSignal::new(BTreeSet::new()));
-    let choices = Choices { opened, operations, hidden, colours };
+    let choices = Choices { opened, operations, time, hidden, colours };
     let spreads = Memo::new(move |_| {
         let mut spreads = operations.read().spreads(time.get());
         spreads.retain(|one| !hidden.read().contains(&one.kind));
@@ -208,9 +210,14 @@ fn SpreadPlot(choices: Choices, spread: Spread, scale: LogScale) -> impl IntoVie
     let (opened, kind) = (choices.opened, spread.kind);
     let at = move |ps: i64| percent(scale.share(ps));
     let width = percent(scale.share(spread.three_quarters_ps) - scale.share(spread.quarter_ps));
+    // A slow transfer is no fault of the rank that came last.
+    let show = move |row: u32| match choices.time.get_untracked() {
+        OperationTime::Transfer => opened.reveal_row(row),
+        OperationTime::Whole | OperationTime::Wait => opened.reveal_late(row),
+    };
     let dot = move |(ps, row): (i64, u32)| {
         view! {
-            <circle cx=at(ps) cy="11" r="3" on:click=move |_| opened.reveal_row(row)>
+            <circle cx=at(ps) cy="11" r="3" on:click=move |_| show(row)>
                 <title>{format::duration(ps)}</title>
             </circle>
         }

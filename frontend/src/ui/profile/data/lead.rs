@@ -1,0 +1,196 @@
+//! Where the cells of the tables of all ranks lead. Pure.
+
+use nprof_engine::vendor::joint::schema::{CALLS, CAUSES, MISMATCHES, OPERATIONS, RANKS, SIZES};
+use nprof_engine::wire::detail::FieldContent;
+
+use super::content::Content;
+use crate::view::late::rank_of_cause;
+
+/// A place to which a cell leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lead {
+    /// The slice of an operation, of which a slice or call has this time.
+    Operation {
+        /// Number of the operation.
+        number: i64,
+        /// The time, since the profile's origin.
+        at_ps: i64,
+    },
+    /// The late rank of the operation with a slice in this row.
+    Late(u32),
+    /// The operation in which others waited longest for a rank.
+    Worst(u32),
+    /// The operation of a kind and size in which ranks waited longest.
+    WorstOfSize {
+        /// The kind.
+        kind: String,
+        /// Bytes, if known.
+        bytes: Option<i64>,
+        /// Members of the group, if known.
+        ranks: Option<i64>,
+    },
+    /// A rank at a time.
+    RankAt {
+        /// Number of the rank.
+        rank: u32,
+        /// The time, since the profile's origin.
+        at_ps: i64,
+    },
+    /// A slice of a rank.
+    Slice {
+        /// Number of the rank.
+        rank: u32,
+        /// Row of the slice.
+        row: u32,
+    },
+}
+
+impl Lead {
+    /// The place to which a cell of a table leads. `key` is the key of its column. `None` if it
+    /// leads nowhere. The start of slices in `content` counts from `zero_ps`.
+    #[must_use]
+    pub fn of(table: &str, content: &Content, key: &str, row: u32, zero_ps: i64) -> Option<Self> {
+        let cell = |key: &str| content.table.column(key)?.1.cell(row);
+        let int = |key: &str| match cell(key)? {
+            FieldContent::Int(value) => Some(value),
+            _ => None,
+        };
+        let text = |key: &str| match cell(key)? {
+            FieldContent::Text(text) => Some(text),
+            _ => None,
+        };
+        let rank = |key: &str| u32::try_from(int(key)?).ok();
+        let number = || content.numbers.get(row as usize).copied();
+        let start_ps = || Some(int("start")?.saturating_add(zero_ps));
+        let operation = |at_ps| Some(Self::Operation { number: int("operation")?, at_ps });
+        match (table, key) {
+            (name, "operation") if name == CALLS.name || name == OPERATIONS.name => operation(start_ps()?),
+            // Side tables have times since the profile's origin.
+            (name, "operation") if name == MISMATCHES.name => operation(int("start")?),
+            (name, "last_rank") if name == OPERATIONS.name => int(key).and(number()).map(Self::Late),
+            (name, "rank") if name == CALLS.name => {
+                Some(Self::Slice { rank: rank(key)?, row: u32::try_from(int("row")?).ok()? })
+            }
+            (name, "rank") if name == MISMATCHES.name => {
+                Some(Self::RankAt { rank: rank(key)?, at_ps: int("start")? })
+            }
+            (name, "rank") if name == RANKS.name => rank(key).map(Self::Worst),
+            (name, "cause") if name == CAUSES.name => rank_of_cause(&text(key)?).map(Self::Worst),
+            (name, "slowest") if name == SIZES.name => rank(key).map(Self::Worst),
+            (name, "kind") if name == SIZES.name => Some(Self::WorstOfSize {
+                kind: text("kind")?,
+                bytes: int("bytes").filter(|bytes| *bytes > 0),
+                ranks: int("ranks"),
+            }),
+            _ => None,
+        }
+    }
+
+    /// The place to which a row of a table leads: that of its first cell that leads somewhere.
+    #[must_use]
+    pub fn of_row(table: &str, content: &Content, row: u32, zero_ps: i64) -> Option<Self> {
+        let mut keys = content.table.columns.iter().map(|column| column.key.as_str());
+        keys.find_map(|key| Self::of(table, content, key, row, zero_ps))
+    }
+
+    /// What a click does, in words.
+    #[must_use]
+    pub fn words(&self) -> &'static str {
+        match self {
+            Self::Operation { .. } => "Show the operation",
+            Self::Late(_) => "Show what this rank did while others waited for it",
+            Self::Worst(_) => "Show what the rank did when others waited longest for it",
+            Self::WorstOfSize { .. } => "Show what the late rank did in the operation with the longest waits",
+            Self::RankAt { .. } => "Show the rank at this time",
+            Self::Slice { .. } => "Show the call in its rank",
+        }
+    }
+}
+
+/// Whether a table of all ranks has rows for waits beside those of operations.
+#[must_use]
+pub fn has_waits(table: &str) -> bool {
+    table == OPERATIONS.name
+}
+
+/// Whether a row is a wait of an operation. Only the transfer has a kind.
+#[must_use]
+pub fn is_wait(content: &Content, row: u32) -> bool {
+    content.table.column("kind").is_some_and(|(_, kind)| kind.cell(row).is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use nprof_engine::wire::rows::{ColumnValues, Presence};
+
+    use super::super::content::texts;
+    use super::*;
+    use crate::view::table::{DataTable, TableColumn};
+
+    fn ints(key: &str, values: &[i64]) -> TableColumn {
+        TableColumn::new(key, key, "", ColumnValues::Ints(values.to_vec()))
+    }
+
+    fn words(key: &str, values: &[&str]) -> TableColumn {
+        TableColumn::new(key, key, "", texts(values.iter().map(|text| (*text).to_owned()).collect()))
+    }
+
+    fn content(columns: Vec<TableColumn>) -> Content {
+        let table = DataTable { columns, rows: 2 };
+        Content { table, numbers: vec![40, 41], total: 2 }
+    }
+
+    #[track_caller]
+    fn check(table: &str, content: &Content, key: &str, expected: Option<Lead>) {
+        assert_eq!(Lead::of(table, content, key, 1, 1_000), expected, "{table}.{key}");
+    }
+
+    #[test]
+    fn each_table_leads_to_operations_and_late_ranks() {
+        let calls = content(vec![
+            ints("start", &[0, 5]),
+            ints("operation", &[1, 2]),
+            ints("rank", &[3, 4]),
+            ints("row", &[8, 9]),
+        ]);
+        check("call", &calls, "operation", Some(Lead::Operation { number: 2, at_ps: 1_005 }));
+        check("call", &calls, "rank", Some(Lead::Slice { rank: 4, row: 9 }));
+        check("call", &calls, "row", None);
+        check("slice", &calls, "rank", None);
+        let operations = content(vec![ints("start", &[0, 5]), ints("last_rank", &[3, 17])]);
+        check("operation", &operations, "last_rank", Some(Lead::Late(41)));
+        let ranks = content(vec![ints("rank", &[3, 17]), ints("wait", &[3, 17])]);
+        check("rank", &ranks, "rank", Some(Lead::Worst(17)));
+        check("rank", &ranks, "wait", None);
+        assert_eq!(Lead::of_row("rank", &ranks, 0, 0), Some(Lead::Worst(3)));
+        let causes = content(vec![words("cause", &["slow transfers among ranks 0, 1", "rank 17"])]);
+        check("cause", &causes, "cause", Some(Lead::Worst(17)));
+        assert_eq!(Lead::of_row("cause", &causes, 0, 0), None);
+        let sizes = content(vec![
+            words("kind", &["all-gather", "all-reduce"]),
+            ints("bytes", &[64, 0]),
+            ints("ranks", &[2, 4]),
+            ints("slowest", &[1, 6]),
+        ]);
+        let kind = "all-reduce".to_owned();
+        check(
+            "operation_size",
+            &sizes,
+            "kind",
+            Some(Lead::WorstOfSize { kind, bytes: None, ranks: Some(4) }),
+        );
+        check("operation_size", &sizes, "slowest", Some(Lead::Worst(6)));
+        let mismatches =
+            content(vec![ints("operation", &[1, 2]), ints("rank", &[3, 4]), ints("start", &[70, 80])]);
+        check("mismatch", &mismatches, "operation", Some(Lead::Operation { number: 2, at_ps: 80 }));
+        check("mismatch", &mismatches, "rank", Some(Lead::RankAt { rank: 4, at_ps: 80 }));
+    }
+
+    #[test]
+    fn a_wait_has_no_kind() {
+        let kind = words("kind", &["all-reduce"]).present(&Presence::Some(vec![false, true]), 2);
+        let both = content(vec![kind]);
+        assert!(has_waits("operation") && !has_waits("call"));
+        assert_eq!([0, 1].map(|row| is_wait(&both, row)), [true, false]);
+    }
+}

@@ -1,0 +1,178 @@
+//! Leads to the rank for which others waited, at the time when they did, with what it did instead
+//! selected.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use nprof_engine::base::Interval;
+use nprof_engine::vendor::joint::schema::{CALLS, OPERATIONS};
+use nprof_engine::wire::catalog::{ALL_RANKS, RankDetail};
+use nprof_engine::wire::detail::SliceEntry;
+use nprof_engine::wire::rows::{ColumnValues, RowColumnRole, TableRows};
+
+use super::opened::Opened;
+use crate::fetch::FetchError;
+use crate::view::late::instead;
+use crate::view::sheet::SourceId;
+use crate::view::spread::Operations;
+use crate::view::track_path::TrackPath;
+use crate::view::{Command, Late, Sheet, Tab};
+
+/// Most slices of a rank that are compared. Of more, only the last part of the span counts.
+const MOST_SLICES: u32 = 20_000;
+/// Most calls of a rank that are left out.
+const MOST_CALLS: u32 = 10_000;
+/// Most operations that are compared.
+const MOST_OPERATIONS: u32 = 100_000;
+
+impl Opened {
+    /// Opens the rank for which others waited in an operation of all ranks, and selects what it did
+    /// from the first arrival to its own. `row` is a slice of the operation or of a call. A rank
+    /// that did nothing that was recorded has the span marked.
+    pub fn reveal_late(self, row: u32) {
+        spawn_local(async move {
+            if let Err(error) = self.go_to_late(row).await {
+                let again = Callback::new(move |()| self.reveal_late(row));
+                self.messages.fail(format!("The late rank was not found: {error}"), Some(again));
+            }
+        });
+    }
+
+    /// Like [`Opened::reveal_late`], for the operation in which the others waited longest for a
+    /// rank. If they never waited for it, only opens the rank.
+    pub fn reveal_worst(self, rank: u32) {
+        spawn_local(async move {
+            let worst = self.operations().await.map(|all| all.worst_of_rank(rank));
+            match worst {
+                Ok(Some(row)) => self.reveal_late(row),
+                Ok(None) => self.act(&Command::OpenRank(rank)),
+                Err(error) => {
+                    let again = Callback::new(move |()| self.reveal_worst(rank));
+                    self.messages.fail(format!("The operations did not arrive: {error}"), Some(again));
+                }
+            }
+        });
+    }
+
+    /// Like [`Opened::reveal_late`], for the operation of a kind and size in which ranks waited
+    /// longest.
+    pub fn reveal_worst_of_size(self, kind: String, bytes: Option<i64>, ranks: Option<i64>) {
+        spawn_local(async move {
+            match self.operations().await.map(|all| all.worst_of_size(&kind, bytes, ranks)) {
+                Ok(Some(row)) => self.reveal_late(row),
+                Ok(None) => self.messages.fail("The operation was not found".to_owned(), None),
+                Err(error) => {
+                    self.messages.fail(format!("The operations did not arrive: {error}"), None);
+                }
+            }
+        });
+    }
+
+    /// Selects the slice of the operation with this number, of which a slice has this time.
+    pub fn reveal_operation(self, number: i64, at_ps: i64) {
+        spawn_local(async move {
+            let span = Interval::new(at_ps.saturating_sub(1), at_ps.saturating_add(1));
+            let rows = self.ask(ALL_RANKS).all_rows(OPERATIONS.name, Some(span), MOST_OPERATIONS).await;
+            match rows.map(|rows| row_of(&rows, number)) {
+                Ok(Some(row)) => self.reveal_in(ALL_RANKS, row),
+                Ok(None) => self.messages.fail(format!("Operation {number} was not found"), None),
+                Err(error) => {
+                    let again = Callback::new(move |()| self.reveal_operation(number, at_ps));
+                    self.messages.fail(format!("The operation was not found: {error}"), Some(again));
+                }
+            }
+        });
+    }
+
+    async fn operations(self) -> Result<Operations, FetchError> {
+        let rows = self.ask(ALL_RANKS).all_rows(OPERATIONS.name, None, MOST_OPERATIONS).await?;
+        Ok(Operations::read(&rows))
+    }
+
+    async fn go_to_late(self, row: u32) -> Result<(), FetchError> {
+        let members = self.ask(ALL_RANKS).slice(row).await?.members;
+        let Some(late) = Late::of(&members) else { return Ok(()) };
+        let rank = self.ask(late.rank).detail().await?;
+        let slice = match late.span.duration_ps() {
+            // Nobody waited: only its call is there to show.
+            0 => Some(self.ask(late.rank).slice(late.call).await?.slice),
+            _ => self.done_instead(&late, &rank).await?,
+        };
+        let shown = late.window(self.window());
+        let in_rank = |then| Command::InRank { rank: late.rank, then: Box::new(then) };
+        let Some(slice) = slice else {
+            self.act(&in_rank(Command::Show(shown)));
+            self.act(&Command::Mark(Some(late.span)));
+            return Ok(());
+        };
+        // The rest of a long slice can stay out of sight.
+        let end_ps = slice.start_ps.saturating_add(slice.duration_ps);
+        let (start_ps, end_ps) = match late.span.duration_ps() {
+            0 => (slice.start_ps, end_ps),
+            _ => (slice.start_ps.max(late.span.start.0), end_ps.min(late.span.end.0)),
+        };
+        let (row, duration_ps) = (slice.row, end_ps.saturating_sub(start_ps));
+        let hidden_by = self.hidden_by(rank, slice.track);
+        self.act(&in_rank(Command::Reveal { row, start_ps, duration_ps, hidden_by }));
+        if late.span.duration_ps() > 0 {
+            self.act(&Command::Focus(shown));
+        }
+        self.act(&Command::ShowTab(Tab::Details));
+        Ok(())
+    }
+
+    /// The slice that took most of the time until the rank came, beside its calls.
+    async fn done_instead(self, late: &Late, rank: &RankDetail) -> Result<Option<SliceEntry>, FetchError> {
+        let all = self.ask(ALL_RANKS);
+        let track = all.clone().slice(late.row).await?.slice.track;
+        let calls = all.rows_of_track(CALLS.name, track, late.span, MOST_CALLS).await?;
+        let calls: BTreeSet<u32> = ints(&calls, "row").filter_map(|row| u32::try_from(row).ok()).collect();
+        let auxiliary: BTreeSet<u32> =
+            rank.tracks.iter().filter(|track| track.is_auxiliary).map(|track| track.id).collect();
+        let mut span = late.span;
+        let slices = loop {
+            let events = self.ask(late.rank).events(span, MOST_SLICES).await?;
+            if !events.truncated || span.duration_ps() < 2 {
+                break events.slices;
+            }
+            span.start.0 = span.end.0.saturating_sub(span.duration_ps() / 2);
+        };
+        let is_counted =
+            |slice: &SliceEntry| !auxiliary.contains(&slice.track) && !calls.contains(&slice.row);
+        Ok(instead(&slices, span, is_counted).cloned())
+    }
+
+    /// The closed groups that hide a track of a rank.
+    pub(super) fn hidden_by(self, rank: RankDetail, track: u32) -> Vec<TrackPath> {
+        let source = SourceId(rank.entry.rank);
+        let sheet = Sheet::of(vec![Arc::new(rank)]);
+        let hidden_by = |at| self.view.with_untracked(|view| view.tracks.hidden_by(&sheet, at));
+        sheet.position(source, track).map_or_else(Vec::new, hidden_by)
+    }
+}
+
+/// The integers of a field that all rows have.
+fn ints<'a>(rows: &'a TableRows, name: &str) -> impl Iterator<Item = i64> + use<'a> {
+    let is_it = |column: &&nprof_engine::wire::rows::RowColumn| {
+        column.role == RowColumnRole::Field && column.name == name
+    };
+    let values = rows.columns.iter().find(is_it).map(|column| &column.values);
+    values.into_iter().flat_map(|values| {
+        match values {
+            ColumnValues::Ints(values) => values.as_slice(),
+            _ => &[],
+        }
+        .iter()
+        .copied()
+    })
+}
+
+/// The last row of an operation: its transfer, if that is in the answer.
+fn row_of(rows: &TableRows, number: i64) -> Option<u32> {
+    let numbers = rows.columns.iter().find(|column| column.role == RowColumnRole::Row)?;
+    let ColumnValues::Ints(numbers) = &numbers.values else { return None };
+    let of_number = ints(rows, "operation").zip(numbers).filter(|(of, _)| *of == number);
+    of_number.last().and_then(|(_, row)| u32::try_from(*row).ok())
+}

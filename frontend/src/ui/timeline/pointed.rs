@@ -1,0 +1,98 @@
+//! The operation on which the pointer rests. Its members are asked for once the pointer has rested,
+//! and the question is cancelled when the pointer leaves.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::leptos_dom::helpers::{TimeoutHandle, set_timeout_with_handle};
+use leptos::prelude::*;
+use nprof_engine::wire::catalog::ALL_RANKS;
+use nprof_engine::wire::detail::SliceDetail;
+
+use super::Tracks;
+use crate::fetch::{FetchError, Source};
+use crate::ui::asked::Asked;
+use crate::view::sheet::SourceId;
+use crate::view::{Hover, View};
+
+/// Length of the pointer's rest.
+const REST: Duration = Duration::from_millis(50);
+
+/// A place of the pointer: the row of the slice below, and the position in the viewport.
+type At = (u32, (f64, f64));
+
+/// The operation on which the pointer rests.
+#[derive(Clone, Copy)]
+pub struct Pointed {
+    tracks: Tracks,
+    /// Row of the slice that is asked for.
+    row: RwSignal<Option<u32>>,
+    at: StoredValue<Option<At>>,
+    rest: StoredValue<Option<TimeoutHandle>>,
+    /// The slice with the members of its operation, once they are here.
+    pub detail: Memo<Option<Arc<SliceDetail>>>,
+}
+
+impl Pointed {
+    /// Nothing is pointed at.
+    #[must_use]
+    pub fn new(view: Signal<View>, tracks: Tracks) -> Self {
+        let (source, row) = (Source::of_page(), RwSignal::new(None));
+        let asked = Asked::new(Memo::new(move |_| row.get()), move |row: u32, signal| {
+            let profile = view.try_with_untracked(|view| view.profile.clone());
+            let axis = tracks.sheet.try_with_untracked(|sheet| sheet.axis(SourceId(ALL_RANKS)));
+            async move {
+                let (profile, axis) = profile.zip(axis).ok_or(FetchError::Cancelled)?;
+                source.rank(profile, ALL_RANKS).on_axis(axis).slice_unless(row, &signal).await
+            }
+        });
+        let detail = Memo::new(move |_| {
+            let row = row.get()?;
+            asked.last.get().filter(|(of, _)| *of == row).and_then(|(_, answer)| answer.ok())
+        });
+        let (at, rest) = (StoredValue::new(None), StoredValue::new(None));
+        let pointed = Self { tracks, row, at, rest, detail };
+        on_cleanup(move || pointed.forget());
+        pointed
+    }
+
+    /// Takes over what is under the pointer, and passes it on.
+    #[must_use]
+    pub fn before(self, next: Callback<Option<Hover>>) -> Callback<Option<Hover>> {
+        Callback::new(move |hover: Option<Hover>| {
+            self.follow(hover.as_ref());
+            next.run(hover);
+        })
+    }
+
+    fn follow(self, hover: Option<&Hover>) {
+        let at = hover.and_then(|hover| {
+            let is_of_all = self.tracks.sheet.try_with_untracked(|sheet| {
+                sheet.tracks().get(hover.track).is_some_and(|track| track.source == SourceId(ALL_RANKS))
+            });
+            let row = hover.what.slice_row().filter(|_| is_of_all == Some(true))?;
+            Some((row, hover.client_px))
+        });
+        let row = at.map(|(row, _)| row);
+        let asked = self.row.try_get_untracked().flatten();
+        // Frames report a pointer that rests again and again.
+        if self.at.get_value() == at || row.is_some() && row == asked {
+            return;
+        }
+        self.forget();
+        self.at.set_value(at);
+        if asked.is_some() {
+            self.row.set(None);
+        }
+        let Some(row) = row else { return };
+        let ask = move || {
+            self.row.try_set(Some(row));
+        };
+        self.rest.set_value(set_timeout_with_handle(ask, REST).ok());
+    }
+
+    /// Forgets a rest that has not ended.
+    fn forget(self) {
+        self.rest.try_update_value(Option::take).flatten().iter().for_each(TimeoutHandle::clear);
+    }
+}
