@@ -210,6 +210,7 @@ pub static TABLE: [Importer; 5] = [
         session_prefix: None,
         belonging: Belonging::Numbered,
         stated_rank: None,
+        goes_with: None,
         #[cfg(feature = "read")]
         beginning: Some(perfetto::beginning),
         #[cfg(feature = "read")]

@@ -240,7 +240,7 @@ fn nothing_more_is_opened_after_a_cancellation() {
     let inner = gzip(&tar(&[("a.json", TRACE)]));
     let outer = zip(&["0.tgz", "1.tgz", "2.tgz", "3.tgz"].map(|name| (name, &inner[..])));
     let spool = Cancelled(0.into());
-    open("x.zip", FileBytes::new(Arc::new(outer)), &spool);
+    let _opened = open("x.zip", FileBytes::new(Arc::new(outer)), &spool);
     assert_eq!(spool.0.get(), 2);
 }
 

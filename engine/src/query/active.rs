@@ -41,7 +41,7 @@ pub fn active_span<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result
     let mut cells = Cells::new(level, whole);
     for track in tracks {
         cancel.check()?;
-        cells.add_track(segment, track)?;
+        cells.add_track(segment, track, cancel)?;
     }
     Ok(cells.stretch().filter(|stretch| is_small_part(*stretch, whole)))
 }
@@ -74,11 +74,16 @@ impl Cells {
         Self { level, whole, first, work: vec![CellWork::default(); count] }
     }
 
-    fn add_track<B: Bytes>(&mut self, segment: &Segment<B>, track: TrackId) -> Result<()> {
+    fn add_track<B: Bytes>(
+        &mut self,
+        segment: &Segment<B>,
+        track: TrackId,
+        cancel: Cancel<'_>,
+    ) -> Result<()> {
         let waits = &segment.footer().waits;
         for index in self.level.tiles_of(self.whole) {
             let tile = TileId { group: 0, level: self.level, index };
-            for lane in cut(segment, track, tile)? {
+            for lane in cut(segment, track, tile, cancel)? {
                 match lane.content {
                     LaneContent::Slices(slices) => {
                         for slice in slices.iter().filter(|slice| waits.binary_search(&slice.name).is_err()) {

@@ -24,8 +24,7 @@ pub fn metrics(summary: &Summary) -> Map<String, Json> {
     for group in &summary.groups {
         for metric in &group.metrics {
             let is_taken = group.has_names_of_trace && all.contains_key(&metric.name);
-            let key =
-                if is_taken { format!("{}.{}", group.key, metric.name) } else { metric.name.clone() };
+            let key = if is_taken { format!("{}.{}", group.key, metric.name) } else { metric.name.clone() };
             all.insert(key, json(&metric.value));
         }
     }

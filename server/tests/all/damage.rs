@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use axum::http::StatusCode;
 use nprof_engine::native::SegmentFile;
-use nprof_engine::query::{self, Part};
+use nprof_engine::query::{self, SegmentPart};
 use nprof_engine::segment::ColumnRole;
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ pub fn flip(path: &Path, offset: u64) {
 }
 
 /// Offset and name of the first part that fits.
-pub fn find(path: &Path, fits: impl Fn(&SegmentFile, Part) -> bool) -> (u64, String) {
+pub fn find(path: &Path, fits: impl Fn(&SegmentFile, SegmentPart) -> bool) -> (u64, String) {
     let segment = SegmentFile::open_file(path).unwrap();
     let map = query::part::map(&segment);
     let (bytes, part) = map.iter().find(|(_, part)| fits(&segment, *part)).unwrap();
@@ -71,7 +71,7 @@ async fn damage_is_named_and_what_does_not_need_it_is_answered() {
     let whole = stage.json(&format!("{rank}/events?start_ps=0&end_ps=100000000")).await;
     // The list of columns of a field that only the details show.
     let (offset, name) = find(&path, |segment, part| match part {
-        Part::Directory(column) => {
+        SegmentPart::Directory(column) => {
             let role = segment.footer().columns[column].role;
             matches!(role, ColumnRole::Field(_)) && segment.column_name(column) == "text"
         }

@@ -7,7 +7,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::StatusCode;
 use nprof_engine::exec::Work;
 use nprof_engine::native::SegmentFile;
-use nprof_engine::query::Part;
+use nprof_engine::query::SegmentPart;
 use nprof_server::assets;
 use nprof_server::export::table::files;
 use nprof_server::export::{Choices, Export, RanksOf, Scope};
@@ -97,7 +97,7 @@ async fn damage_in_the_middle_ends_the_body_early() {
     let mut stage = Stage::large();
     let path = stage.store.find("small").unwrap().segment_path(0).unwrap();
     let is_field = |segment: &SegmentFile, part| match part {
-        Part::Directory(column) => segment.column_name(column) == "text",
+        SegmentPart::Directory(column) => segment.column_name(column) == "text",
         _ => false,
     };
     flip(&path, find(&path, is_field).0 + 1);

@@ -258,7 +258,7 @@ fn ranks_have_the_clocks_that_their_calls_show_beside_those_of_the_user() {
     assert_eq!(of_rank.entry, rank(1));
     // A bundle has them too, without what all ranks show.
     let opened = Store::open(&store).unwrap().find("job").unwrap();
-    let bundle = bundle(&opened, &opened.manifest.ranks).unwrap();
+    let bundle = bundle(&opened, &opened.manifest.ranks, Work::IN_PLACE).unwrap();
     assert_eq!(bundle.profile.ranks[1].found, rank(1).found);
     // Nothing is compared for a list of ranks.
     for path in kept(&store) {

@@ -10,8 +10,8 @@
 mod add;
 mod aiu;
 mod aiu_cases;
-mod aiu_logs;
 mod aiu_events;
+mod aiu_logs;
 mod aiu_stages;
 mod api;
 mod archives;

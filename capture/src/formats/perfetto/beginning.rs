@@ -72,7 +72,7 @@ impl Times {
         };
         let ns = self.clocks.read(clock, timestamp);
         if has_event {
-            self.ns.extend(self.clocks.to_trace(clock, ns));
+            self.ns.extend(self.clocks.trace_ns(clock, ns));
         }
         Ok(())
     }

@@ -194,7 +194,7 @@ impl Clocks {
     }
 
     /// A time on the trace's clock. `None` if no snapshot so far leads there.
-    pub(super) fn to_trace(&mut self, clock: ClockId, ns: i64) -> Option<i64> {
+    pub(super) fn trace_ns(&mut self, clock: ClockId, ns: i64) -> Option<i64> {
         let primary = self.primary();
         if clock == primary {
             return Some(ns);

@@ -92,7 +92,7 @@ fn resolve<'s>(out: &mut Output<'s>, clocks: &mut Clocks, space: &Space<'s>) -> 
     let is_alone = out.first_times.is_empty();
     while let Some((key, bytes)) = waiting.next_with()? {
         let act = Record::act(&mut Cursor::new(bytes, 0, SCRATCH))?;
-        let known = clocks.to_trace(key.clock, key.ns);
+        let known = clocks.trace_ns(key.clock, key.ns);
         let known =
             known.or_else(|| (is_alone && *own.get_or_insert(key.clock) == key.clock).then_some(key.ns));
         match known {

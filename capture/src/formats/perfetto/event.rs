@@ -418,6 +418,6 @@ fn moment(seen: &Seen<'_>, around: &mut Around<'_>) -> Option<Moment> {
         (None, Some(absolute_us)) => absolute_us.saturating_mul(1_000),
         (None, None) => return around.moment,
     };
-    let known = around.clocks.to_trace(MONOTONIC, ns).map(Moment::Known);
+    let known = around.clocks.trace_ns(MONOTONIC, ns).map(Moment::Known);
     Some(known.unwrap_or(Moment::On(MONOTONIC, ns)))
 }

@@ -258,7 +258,7 @@ impl<'s> Reader<'s> {
         if sequence.is_torn && self.clocks.is_incremental(clock) {
             return Ok(None);
         }
-        Ok(Some(self.clocks.to_trace(clock, ns).map_or(Moment::On(clock, ns), Moment::Known)))
+        Ok(Some(self.clocks.trace_ns(clock, ns).map_or(Moment::On(clock, ns), Moment::Known)))
     }
 }
 

@@ -73,7 +73,7 @@ pub const GROUPS: &[ActGroup] = &[
             row(NextSlice, "Next slice of the lane", &[Typed("ArrowRight")], TIMELINE),
             row(SliceAbove, "Slice in the lane or track above", &[Typed("ArrowUp")], TIMELINE),
             row(SliceBelow, "Slice in the lane or track below", &[Typed("ArrowDown")], TIMELINE),
-            row(PreviousOperation, "Previous operation of this kind", &[Typed("p")], OPERATION),
+            row(PreviousOperation, "Previous operation of this kind", &[Typed("b")], OPERATION),
             row(NextOperation, "Next operation of this kind", &[Typed("n")], OPERATION),
             row(ZoomToSlice, "Zoom to the selected slice", &[Typed("f")], SLICE),
             row(MarkSlice, "Add up the selected slice's span", &[Typed("m")], SLICE),

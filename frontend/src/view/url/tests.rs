@@ -146,7 +146,8 @@ fn links_without_a_rank_keep_what_they_showed() {
 fn links_of_all_versions_are_read() {
     let path = |text| TrackPath::read(text).expect("a path");
     let search = SearchState { query: "a b".to_owned(), syntax: Syntax::Regex };
-    let selection = SelectionState { row: Some(4), reading: None, marked: Some(Interval::new(-5, 6)) };
+    let selection =
+        SelectionState { row: Some(4), marked: Some(Interval::new(-5, 6)), ..SelectionState::default() };
     let common = View {
         window: Some(Interval::new(10, 20)),
         tracks: TracksState { rank: Some(1), ..TracksState::default() },

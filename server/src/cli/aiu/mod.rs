@@ -137,6 +137,10 @@ pub(super) struct AiuArgs {
     /// Print statistics of the power, with and without kernels
     #[arg(long = "power-stats")]
     power_stats: bool,
+
+    /// Watts for each step of the power counter per microsecond; AIU's own scale unless given
+    #[arg(long = "power-scale", value_name = "WATTS")]
+    power_scale: Option<f64>,
     /// Keep the clocks of ranks
     #[arg(short = 'M', long = "skip_mpsync")]
     skip_mpsync: bool,
@@ -271,6 +275,8 @@ impl AiuArgs {
             globals: if drops_globals { Globals::Dropped } else { Globals::Kept },
             durations: if is_by_host { Durations::Host } else { Durations::Device },
             limit: self.event_limit.clone().unwrap_or_default(),
+            power_scale: self.power_scale.unwrap_or(default.power_scale),
+            max_watts: default.max_watts,
         };
         settings.check()?;
         Ok(settings)

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use nprof_engine::native::disk::Call;
+use nprof_engine::native::disk::DiskCall;
 use nprof_engine::native::disk::watch::{Verdict, Watching};
 use rustix::io::Errno;
 
@@ -49,18 +49,23 @@ enum Disk {
 }
 
 /// Returns true if this file system cannot do that at all.
-fn is_unknown(disk: Disk, call: &Call<'_>) -> bool {
-    let is_special =
-        matches!(call, Call::Exchange { .. } | Call::CreateUnnamed { .. } | Call::SecondName { .. });
+fn is_unknown(disk: Disk, call: &DiskCall<'_>) -> bool {
+    let is_special = matches!(
+        call,
+        DiskCall::Exchange { .. } | DiskCall::CreateUnnamed { .. } | DiskCall::SecondName { .. }
+    );
     disk == Disk::Network && is_special
 }
 
-fn takes_space(call: &Call<'_>) -> bool {
-    !matches!(call, Call::SyncFile(_) | Call::SyncDir(_) | Call::RemoveFile(_) | Call::RemoveDir(_))
+fn takes_space(call: &DiskCall<'_>) -> bool {
+    !matches!(
+        call,
+        DiskCall::SyncFile(_) | DiskCall::SyncDir(_) | DiskCall::RemoveFile(_) | DiskCall::RemoveDir(_)
+    )
 }
 
-fn verdict(disk: Disk, fault: Fault, call: &Call<'_>, (number, nth): (usize, usize)) -> Verdict {
-    let is_sync = matches!(call, Call::SyncFile(_) | Call::SyncDir(_));
+fn verdict(disk: Disk, fault: Fault, call: &DiskCall<'_>, (number, nth): (usize, usize)) -> Verdict {
+    let is_sync = matches!(call, DiskCall::SyncFile(_) | DiskCall::SyncDir(_));
     match fault {
         Fault::Kill if number == nth => Verdict::Tear(Errno::IO),
         Fault::Kill if number > nth => Verdict::Fail(Errno::IO),

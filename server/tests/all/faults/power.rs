@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use nprof_engine::native::disk::Call;
+use nprof_engine::native::disk::DiskCall;
 use nprof_engine::native::disk::watch::{Verdict, Watching};
 
 use super::scene::{COMMANDS, Command, Scene, check_whole, copy};
@@ -100,43 +100,43 @@ impl Recorder {
     }
 
     /// Adds a call. A call that fails, such as the creation of what exists, is no step.
-    fn record(&mut self, call: &Call<'_>) {
+    fn record(&mut self, call: &DiskCall<'_>) {
         if let Some(step) = self.step(call) {
             self.tree.apply(&step);
             self.steps.push(step);
         }
     }
 
-    fn step(&mut self, call: &Call<'_>) -> Option<Step> {
+    fn step(&mut self, call: &DiskCall<'_>) -> Option<Step> {
         let set = |(dir, name): (Node, String), node| (dir, name, node);
         Some(match *call {
-            Call::CreateDir(path) => {
+            DiskCall::CreateDir(path) => {
                 let place = self.place(path).filter(|_| self.node(path).is_none())?;
                 let node = self.new_node();
                 self.tree.dirs.insert(node, BTreeMap::new());
                 Step::Names(vec![set(place, Some(node))])
             }
-            Call::CreateFile { file, path } => {
+            DiskCall::CreateFile { file, path } => {
                 let place = self.place(path).filter(|_| self.node(path).is_none())?;
                 let node = self.new_file(file);
                 Step::Names(vec![set(place, Some(node))])
             }
-            Call::CreateUnnamed { file, .. } => {
+            DiskCall::CreateUnnamed { file, .. } => {
                 self.new_file(file);
                 return None;
             }
-            Call::Link { file, to } => {
+            DiskCall::Link { file, to } => {
                 let place = self.place(to).filter(|_| self.node(to).is_none())?;
                 Step::Names(vec![set(place, Some(*self.numbered.get(&file)?))])
             }
-            Call::SecondName { of, to } => {
+            DiskCall::SecondName { of, to } => {
                 let place = self.place(to).filter(|_| self.node(to).is_none())?;
                 Step::Names(vec![set(place, Some(self.node(of)?))])
             }
-            Call::Write { file, bytes } => Step::Write(*self.numbered.get(&file)?, bytes.to_vec()),
-            Call::SyncFile(file) => Step::SyncFile(*self.numbered.get(&file)?),
-            Call::SyncDir(path) => Step::SyncDir(self.node(path)?),
-            Call::Rename { from, to } => {
+            DiskCall::Write { file, bytes } => Step::Write(*self.numbered.get(&file)?, bytes.to_vec()),
+            DiskCall::SyncFile(file) => Step::SyncFile(*self.numbered.get(&file)?),
+            DiskCall::SyncDir(path) => Step::SyncDir(self.node(path)?),
+            DiskCall::Rename { from, to } => {
                 let node = self.node(from)?;
                 let is_full = |node| self.tree.dirs.get(&node).is_some_and(|entries| !entries.is_empty());
                 if self.node(to).is_some_and(is_full) {
@@ -144,11 +144,11 @@ impl Recorder {
                 }
                 Step::Names(vec![set(self.place(from)?, None), set(self.place(to)?, Some(node))])
             }
-            Call::Exchange { one, other } => {
+            DiskCall::Exchange { one, other } => {
                 let (first, second) = (self.node(one)?, self.node(other)?);
                 Step::Names(vec![set(self.place(one)?, Some(second)), set(self.place(other)?, Some(first))])
             }
-            Call::RemoveFile(path) | Call::RemoveDir(path) => {
+            DiskCall::RemoveFile(path) | DiskCall::RemoveDir(path) => {
                 self.node(path)?;
                 Step::Names(vec![set(self.place(path)?, None)])
             }
@@ -282,7 +282,7 @@ fn check(command: &Command) {
     let watching = Watching::below(&root, move |call| {
         recording.lock().unwrap().record(call);
         match call {
-            Call::SyncFile(_) | Call::SyncDir(_) => Verdict::Skip,
+            DiskCall::SyncFile(_) | DiskCall::SyncDir(_) => Verdict::Skip,
             _ => Verdict::Make,
         }
     });
