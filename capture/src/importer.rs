@@ -59,11 +59,11 @@ pub struct Takes {
     pub extensions: &'static [&'static str],
     /// Confidence that a file with these first bytes is one.
     pub probe: fn(&[u8]) -> Option<Confidence>,
-    /// How many files of the kind a rank can have.
+    /// Number of files of the kind that a rank can have.
     pub number: Number,
 }
 
-/// How many files of one kind a rank can have.
+/// Number of files of one kind that a rank can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Number {
     /// One. Each trace is a rank of its own, and a second file beside it is an error.

@@ -260,8 +260,11 @@ fn track_event(kind: u64, track: u64, name: &str) -> Vec<u8> {
 
 const EVENT: u64 = 11;
 
+/// A shape of a Perfetto trace, with its name.
+type PacketShape = (&'static str, fn(u64) -> Vec<u8>);
+
 /// Perfetto traces.
-const PACKETS: [(&str, fn(u64) -> Vec<u8>); 12] = [
+const PACKETS: [PacketShape; 12] = [
     ("packets of open slices", |count| packets(count, |at| (1, at, EVENT, track_event(1, 1, "a")))),
     ("packets of ends", |count| packets(count, |at| (1, at, EVENT, track_event(2, 1, "a")))),
     ("packets of nested slices", |count| {

@@ -1,6 +1,6 @@
 //! What delays cost: slow links, totals of the job, and steps.
 
-use super::tests::{US, analysed};
+use super::tests::{Plan, Says, US, analysed, int, joint_segment, make, rows_of};
 use super::unnamed_tests::Stage;
 use super::*;
 use crate::model::collective::NO_STEP;
@@ -140,4 +140,21 @@ fn steps_of_ranks_are_joined_by_their_numbers() {
     let wait: i64 = report.ranks.iter().map(|rank| rank.wait_ps).sum();
     assert_eq!(found.iter().map(|step| step.wait_ps).sum::<i64>(), wait);
     assert!(found.iter().all(|step| step.slowest == Some(3)));
+}
+
+#[test]
+fn a_joint_segment_has_causes_steps_and_certain_clocks() {
+    let made = make(&Plan { ranks: 6, seed: 7, says: Says::Groups, lost: 20, apart_us: 500 });
+    let job = Job::new(made.inputs);
+    let report = report(&job, matched(&job));
+    let segment = joint_segment(&job, &report);
+    let rows = |table: &str| rows_of(&segment, table);
+    let exact: i64 = report.ranks.iter().map(|rank| rank.wait_ps).sum();
+    assert_eq!(rows("cause").len(), costs(&report).len());
+    assert_eq!(rows("step").iter().filter_map(|row| int(row, "wait")).sum::<i64>(), exact);
+    let of = |name: &str| rows("rank").iter().filter_map(|row| int(row, name)).collect::<Vec<_>>();
+    assert!([of("low"), of("offset"), of("high")].iter().all(|column| column.len() == 6));
+    assert!(
+        of("low").iter().zip(of("offset")).zip(of("high")).all(|((low, at), high)| *low <= at && at <= high)
+    );
 }

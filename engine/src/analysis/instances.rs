@@ -7,7 +7,7 @@ use super::Job;
 pub struct Instances {
     /// Number of the group.
     pub groups: Vec<u32>,
-    /// Where the members of each instance end.
+    /// End of the members of each instance.
     ends: Vec<u32>,
     /// Positions of the ranks.
     ranks: Vec<u16>,

@@ -51,7 +51,7 @@ impl Group {
     }
 }
 
-/// What equal calls of all ranks have in common.
+/// Properties that equal calls of all ranks share.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobSignature {
     /// Number of the group.

@@ -27,7 +27,7 @@ pub struct InstanceReport {
     pub root: Option<u32>,
     /// Sum of the waits of all members.
     pub wait_ps: i64,
-    /// Which members are there.
+    /// Members that are present.
     pub state: State,
     /// Number of the step of the job; `None` before the first mark of a trace that has marks.
     pub step: Option<u32>,
@@ -115,7 +115,7 @@ pub struct Report {
     pub ranks: Vec<RankReport>,
     /// Links with slow transfers, those with the largest cost first.
     pub links: Vec<LinkReport>,
-    /// What does not fit together.
+    /// Contradictions between members.
     pub findings: Vec<Finding>,
     /// Waits that were cut, because a call ended before the awaited rank came: a wrong clock or a
     /// wrong match.

@@ -61,7 +61,7 @@ pub(super) struct RootBlame {
     pub(super) excess: FxHashMap<u32, f64>,
 }
 
-/// What the pass must know about an operation.
+/// Facts about an operation that the pass needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) group: u32,

@@ -24,7 +24,7 @@ pub enum Presence {
 /// State of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct State {
-    /// Which members are there.
+    /// Members that are present.
     pub presence: Presence,
     /// Members that are not there, as far as known.
     pub absent: u32,
@@ -34,7 +34,7 @@ pub struct State {
     pub has_other_kind: bool,
 }
 
-/// What does not fit.
+/// Contradictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mismatch {
     /// Another number or type of elements than most ranks.
@@ -64,7 +64,7 @@ pub struct Finding {
     pub instance: u32,
     /// Position of the rank in the job.
     pub rank: u32,
-    /// What does not fit.
+    /// Contradictions.
     pub what: Mismatch,
 }
 

@@ -6,7 +6,7 @@ use super::{InstanceReport, Job, Report};
 use crate::base::time::PS_PER_S;
 use crate::model::CollectiveKind;
 
-/// What the rows of a table have in common.
+/// Property that groups the rows of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// Kind of operation.
@@ -19,7 +19,7 @@ pub enum By {
     Step,
 }
 
-/// What one row is about.
+/// Subject of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RowKey {
     /// Operations of a kind.

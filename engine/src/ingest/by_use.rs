@@ -116,7 +116,7 @@ impl<'a> BlockUses<'a> {
         self.codes.as_deref()
     }
 
-    /// Which rows have a value.
+    /// Rows that have a value.
     pub fn present(&self, by_use: &ByUse) -> Vec<bool> {
         self.uses.iter().map(|&at| by_use.of(at).is_some()).collect()
     }

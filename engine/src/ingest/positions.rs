@@ -1,4 +1,4 @@
-//! Where the columns of a group are, by field and type.
+//! Positions of the columns of a group, by field and type.
 
 use rustc_hash::FxHashMap;
 

@@ -82,7 +82,7 @@ impl CollectiveKind {
         }
     }
 
-    /// Which ranks wait for which. Sends are taken to be larger than buffers.
+    /// The ranks that wait for each other. Sends are taken to be larger than buffers.
     #[must_use]
     pub fn waiting(self) -> Waiting {
         match self {
@@ -154,7 +154,7 @@ pub enum Membership {
 pub struct Communicator {
     /// Name; several communicators can have the same.
     pub name: String,
-    /// What is known of the members.
+    /// Known members.
     pub membership: Membership,
     /// Member ranks, ascending. They can be the first of several, or none can be known.
     pub ranks: Vec<u32>,
@@ -170,7 +170,7 @@ impl Communicator {
     }
 }
 
-/// What equal calls have in common.
+/// Properties that equal calls share.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Signature {
     /// Number of the communicator in its list.

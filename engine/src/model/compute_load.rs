@@ -1,4 +1,4 @@
-//! How much a rank computes over time, in few steps of equal length.
+//! Computation of a rank over time, in few steps of equal length.
 
 /// Most steps of a rank. A view of all ranks has about as many pixels, and a list of the times
 /// themselves would be as long as the trace.

@@ -231,7 +231,7 @@ mod tests {
                 assert_eq!(stored.range(offset, 100).unwrap(), expected, "{offset}");
             }
         }
-        // What was read once stays right. What was not is an error.
+        // Pieces that were read stay right. Other pieces are an error.
         writer.set_len(50_000).unwrap();
         for offset in [10, 33_000, 60_000, 99_900] {
             match stored.range(offset, 100) {

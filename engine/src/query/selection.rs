@@ -15,8 +15,8 @@ use crate::segment::{BlockNameTotal, BlockReader, Bytes, ColumnRole, Segment};
 pub struct Selection {
     /// Number of slices that overlap the span.
     pub count: u64,
-    /// Statistics by name, most self time first. If tracks of hosts and of devices were requested, a
-    /// name has an entry for each side of the machine.
+    /// Statistics by name, most self time first. If tracks of hosts and of devices were requested,
+    /// a name has an entry for each side of the machine.
     pub by_name: Vec<NameTime>,
     /// Statistics by track, in the requested order.
     pub by_track: Vec<TrackTime>,

@@ -54,7 +54,7 @@ const PLACE_BYTES: usize = 2 * size_of::<i64>() + size_of::<StoredAt>();
 /// Memory that reading the range of a block takes, in bytes: two numbers, twice the range.
 const ZONE_BYTES: usize = 2 * size_of::<i64>() + 2 * size_of::<ZoneMap>();
 
-/// How a block is stored, in the two lowest bits of its length.
+/// Storage of a block, in the two lowest bits of its length.
 const ABSENT: i64 = 0;
 const INLINE: i64 = 1;
 const PIECE: i64 = 2;

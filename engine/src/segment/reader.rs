@@ -30,9 +30,9 @@ use crate::model::{NameId, TableId, TrackId};
 pub struct Segment<B> {
     /// Bytes and footer.
     file: OpenFile<B>,
-    /// What was decoded of each table, column and track.
+    /// Decoded lists of each table, column and track.
     lists: Lists,
-    /// What was decoded of the texts.
+    /// Decoded texts.
     dictionary: Dictionary,
     /// Working memory.
     spare: Spare,

@@ -98,10 +98,10 @@ pub struct RankEntry {
     /// Map from the rank's times to the times that all ranks share. `None` if the rank's times are
     /// the shared times as far as known.
     pub clock: Option<Clock>,
-    /// Who set the clock. `None` without a clock.
+    /// Origin of the clock. `None` without a clock.
     pub clock_by: Option<ClockBy>,
-    /// The clock that the calls of all ranks show, which the joint segment uses; that of the user if
-    /// the user set one. `None` if the ranks were not compared yet.
+    /// The clock that the calls of all ranks show, which the joint segment uses; that of the user
+    /// if the user set one. `None` if the ranks were not compared yet.
     pub found: Option<Clock>,
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{ClockFit, Error, Result};
 
-/// Who set the clock of a rank.
+/// Origin of the clock of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockBy {

@@ -29,11 +29,11 @@ pub async fn compared(
 ) -> Result<Joint> {
     let (path, place) = (joint::path_of(profile), Arc::clone(store));
     let begun = blocking(move || match joint::kept(&path) {
-        Some(joint) => Ok(Begun::Kept(joint)),
+        Some(joint) => Ok(Begun::Kept(Box::new(joint))),
         None => Ok(Begun::Missing(place.stage_anywhere()?)),
     });
     let staging = match begun.await? {
-        Begun::Kept(joint) => return Ok(joint),
+        Begun::Kept(joint) => return Ok(*joint),
         Begun::Missing(staging) => Aside(Some(staging)),
     };
     let Some(dir) = staging.0.as_ref().map(Staging::dir) else { return Err(IngestError::Died) };
@@ -49,7 +49,7 @@ pub async fn compared(
 
 /// State before a comparison.
 enum Begun {
-    Kept(Joint),
+    Kept(Box<Joint>),
     Missing(Staging),
 }
 

@@ -91,7 +91,7 @@ impl fmt::Display for Broken {
 }
 
 impl Condition {
-    /// What breaks the limit, if it is broken: the worst rank.
+    /// The worst rank beyond the limit, if there is one.
     #[must_use]
     pub fn broken_by(&self, of: &Analysed) -> Option<Broken> {
         let waits: f64 = of.report.ranks.iter().map(|rank| rank.wait_ps as f64).sum();

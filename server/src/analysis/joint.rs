@@ -46,7 +46,7 @@ pub fn is_for(profile: &Profile) -> bool {
     ranks.len() > 1 && ranks.iter().all(|rank| rank.rank != ALL_RANKS)
 }
 
-/// Where the joint segment of a profile is kept. The name changes with everything that changes the
+/// Path of the joint segment of a profile. The name changes with everything that changes the
 /// segment.
 #[must_use]
 pub fn path_of(profile: &Profile) -> PathBuf {
@@ -149,7 +149,7 @@ pub(super) fn forget_others(path: &Path) {
     for other in files.flatten().map(|file| file.path()).filter(|other| other != path) {
         let name = other.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if name.starts_with(PREFIX) && name.ends_with(SUFFIX) {
-            // What stays is overwritten or ignored.
+            // Remaining files are overwritten or ignored.
             drop(disk::remove_file(&other));
         }
     }

@@ -75,7 +75,7 @@ fn first_line(file: &mut impl BufRead) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// What is wrong with the kept overlay of a profile. `None` if there is none, or if it is
+/// Fault of the kept overlay of a profile. `None` if there is none, or if it is
 /// undamaged. One of other segments or of another version is not damaged.
 #[must_use]
 pub fn damage(profile: &Profile) -> Option<String> {

@@ -1,4 +1,4 @@
-//! How much memory and processor time a child may use.
+//! Limits of memory and processor time of a child.
 
 use std::io;
 

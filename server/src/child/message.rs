@@ -26,7 +26,7 @@ const MAX_REASON_CHARS: usize = 8_192;
 /// Bytes of a length.
 const LENGTH_BYTES: usize = size_of::<u32>();
 
-/// What a child has to do.
+/// Task of a child.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Order {
     /// Directory of the store. The child reads it.
@@ -53,7 +53,7 @@ pub(super) enum Task {
     Compare(String),
 }
 
-/// What a child sends.
+/// Message of a child.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Report {
     Progress(Progress),
@@ -61,7 +61,7 @@ pub(super) enum Report {
     Done(Result<Outcome, Refusal>),
 }
 
-/// What became of the inputs.
+/// Result of the inputs.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// The profile with this id has these inputs already.

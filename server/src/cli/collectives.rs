@@ -29,7 +29,7 @@ Examples:
 pub(super) struct CollectivesArgs {
     /// Name or id of a profile, as `nprof list` shows it
     profile: String,
-    /// What the operations of a row have in common. JSON lists every operation unless this is given
+    /// Property that the operations of a row share. JSON lists every operation unless this is given
     #[arg(long, value_enum, ignore_case = true)]
     by: Option<ByArg>,
     /// As a table, CSV or JSON
@@ -39,7 +39,7 @@ pub(super) struct CollectivesArgs {
     fail: FailArgs,
 }
 
-/// What the operations of a row have in common.
+/// Property that the operations of a row share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ByArg {
     /// Kind of operation

@@ -8,7 +8,7 @@ use crate::export::cut::PartOf;
 use crate::export::wanted::{Ranks, time_ps};
 use crate::store::{Profile, RankFile};
 
-/// Which part of a profile.
+/// Part of a profile.
 #[derive(Debug, Args)]
 pub(super) struct PartArgs {
     /// Ranks to write, such as `0,3-5` [default: all]

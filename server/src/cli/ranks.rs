@@ -135,7 +135,7 @@ fn align(store: &Store, profile: &Profile, of: &Analysed) -> anyhow::Result<Prof
     Ok(store.align(&profile.manifest.id, &clocks)?)
 }
 
-/// What the clocks of the job are, in a sentence.
+/// The clocks of the job, in a sentence.
 fn verdict(of: &Analysed) -> String {
     let clocks = &of.report.clocks;
     let calls = clocks.ranks.iter().map(|clock| clock.calls).max().unwrap_or(0);

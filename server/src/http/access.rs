@@ -9,7 +9,7 @@ use super::token::Token;
 /// Headers that proxies add. A request with one of them comes from somebody else than its sender.
 const FORWARDED: [&str; 5] = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
 
-/// Who may change the store: upload, delete, cancel.
+/// Clients that may change the store: upload, delete, cancel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Changes {
     /// Everybody who may ask.
@@ -28,7 +28,7 @@ pub struct Access {
     /// Host names under which the server can be addressed, besides `localhost` and all IP
     /// addresses.
     pub names: Vec<String>,
-    /// Who may change the store.
+    /// Clients that may change the store.
     pub changes: Changes,
 }
 

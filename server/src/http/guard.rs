@@ -22,7 +22,7 @@ use crate::markup::{escaped, page};
 /// a browser without the cookie asks twice and not for ever.
 const AGAIN: &str = "again";
 
-/// What the guard does with a request.
+/// Verdict of the guard about a request.
 #[derive(Debug)]
 enum Verdict {
     /// The request passes.

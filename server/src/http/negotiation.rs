@@ -1,4 +1,4 @@
-//! What the client takes, and what it already has: `Accept`, `Accept-Encoding`, `If-None-Match`.
+//! Forms that the client accepts and already has: `Accept`, `Accept-Encoding`, `If-None-Match`.
 
 use axum::http::{HeaderMap, HeaderName, header};
 
@@ -26,7 +26,7 @@ fn names(headers: &HeaderMap, name: &HeaderName, item: &str) -> bool {
     })
 }
 
-/// What the client has, according to `If-None-Match`.
+/// Versions that the client has, according to `If-None-Match`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Known {
     /// Another answer, or none.

@@ -35,7 +35,7 @@ pub const GRACE: Duration = Duration::from_secs(5);
 /// Wait after the system refused a connection, for example because too many files are open.
 const REFUSED_WAIT: Duration = Duration::from_millis(100);
 
-/// Where to listen, and for whom.
+/// Address to listen on, and the admitted clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     /// The address; `None` is loopback.
@@ -44,7 +44,7 @@ pub struct Address {
     pub port: u16,
     /// Further host names under which the server can be addressed.
     pub names: Vec<String>,
-    /// Who may change the store, if other machines reach the server.
+    /// Clients that may change the store, if other machines reach the server.
     pub changes: Changes,
 }
 

@@ -21,7 +21,7 @@ const PER_CORE: usize = 2;
 /// heavy work while it does not wait.
 const DOWNLOADS: u64 = 64;
 
-/// How much work a question is.
+/// Weight of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
     /// Reads what is kept.

@@ -38,7 +38,7 @@ impl Sending {
     pub(super) fn send(self, write: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>) {
         let mut out = BufWriter::with_capacity(PIECE_BYTES, self);
         let written = write(&mut out).and_then(|()| Ok(out.flush()?));
-        // What is still in the buffer after an error is of no use.
+        // After an error, the rest of the buffer is of no use.
         let (mut sending, _) = out.into_parts();
         match written {
             Ok(()) => drop(sending.sender.take()),

@@ -1,4 +1,4 @@
-//! What dead processes left: staging directories, half removed and half replaced profiles,
+//! Leftovers of dead processes: staging directories, half removed and half replaced profiles,
 //! temporary files. Whatever cannot be read or removed is reported and stays: leftovers only take
 //! space.
 
@@ -89,7 +89,7 @@ fn remove_rest(dir: &Path) {
 
 /// Completes the removals and replacements of dead processes. Needs the store's lock.
 pub(super) fn complete(profiles: &Path) -> Result<()> {
-    // What was being removed goes first: it has the names that further removals need.
+    // Half removed profiles go first: they have the names that further removals need.
     for dir in entries(profiles)?.into_iter().filter(|dir| dir.is_dir()) {
         match place_of_replaced(&dir) {
             Some(place) if place.exists() => remove_rest(&dir),

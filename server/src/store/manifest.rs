@@ -114,7 +114,7 @@ pub struct RankFile {
     /// the shared times as far as known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
-    /// Who set the clock. A clock from before this key existed counts as set by hand.
+    /// Origin of the clock. A clock from before this key existed counts as set by hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_by: Option<ClockBy>,
     /// The busiest time span, if it is a small part of the rank.
@@ -359,7 +359,7 @@ impl Manifest {
 }
 
 impl RankFile {
-    /// Who set the clock. `None` without a clock.
+    /// Origin of the clock. `None` without a clock.
     #[must_use]
     pub fn clock_by(&self) -> Option<ClockBy> {
         self.clock.map(|_| self.clock_by.unwrap_or(ClockBy::Hand))

@@ -1,4 +1,4 @@
-//! Who has which name.
+//! Names of profiles and their owners.
 //!
 //! A profile that takes a name from another says so in its own manifest ([`Taken`]). So one rename,
 //! which publishes the profile, hands over the name. The other profile's manifest is changed

@@ -34,7 +34,7 @@ impl Stage {
     ];
 }
 
-/// What a [`Meter`] shows at one moment.
+/// State of a [`Meter`] at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     /// Stage of the work.

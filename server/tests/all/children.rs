@@ -157,7 +157,7 @@ fn a_killed_child_fails_its_upload_and_nothing_else() {
     let server = Server::start();
     let job = server.send(&large_trace());
     kill_process(server.child(&job), Signal::KILL).unwrap();
-    server.check_failed(&job, "the ingest was killed");
+    server.check_failed(&job, "the process was killed");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Who may ask a server, and what a browser may do with the answers.
+//! Clients that may ask a server, and the rights of a browser with the answers.
 
 use axum::body::Body;
 use axum::http::StatusCode;

@@ -1,4 +1,4 @@
-//! What all ranks of a job show together: a segment of its own beside the ranks'.
+//! The joint view of all ranks of a job: a segment of its own beside the ranks'.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -97,7 +97,7 @@ fn an_ingest_compares_its_ranks() {
     let rows = |table: &str| detail.tables.iter().find(|of| of.name == table).unwrap().rows;
     assert_eq!((rows("rank"), rows("job")), (4, 1));
     assert!(rows("call") >= 4 * 60 && rows("operation") >= 60);
-    // Where the waiting began is what a reader sees first.
+    // A reader first sees the rank where the waiting began.
     let first = &summary(&app).groups[0];
     assert_eq!((first.key.as_str(), first.metrics[0].name.as_str()), ("joint_causes", "rank 2"));
 }

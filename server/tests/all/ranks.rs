@@ -416,7 +416,7 @@ fn clocks_are_stored_when_asked_and_never_over_one_set_by_hand() {
     let found = json_of(&store, &["ranks", "job", "--output-format", "json"]);
     assert_eq!(found["clocks"][2]["set_by"], "hand");
     assert_eq!(found["clocks"][2]["offset_ns"], 1e6);
-    // What the calls show does not depend on what was stored before.
+    // The result of the calls does not depend on the stored clocks.
     succeed(&store, &["clock", "job", "--rank", "2", "--clear"]);
     succeed(&store, &["ranks", "job", "--align"]);
     assert_eq!(manifest().1["ranks"][1]["clock"], ranks[1]["clock"]);

@@ -47,7 +47,7 @@ pub struct Settings {
     pub layers: u32,
     /// The slowest rank. `None`: the seed decides.
     pub straggler: Option<u32>,
-    /// What is captured.
+    /// Subject of the capture.
     pub detail: Detail,
 }
 

@@ -270,7 +270,7 @@ fn wait_ns(execution: &Execution) -> i64 {
     i64::from(execution.wait_cycles) * multiplier / divisor
 }
 
-/// What a row that triggered a transfer has besides the numbers of each row.
+/// Fields of a row that triggered a transfer, besides the numbers of each row.
 struct TriggerRow {
     template: TemplateId,
     /// Start and size of the transfer.

@@ -57,6 +57,7 @@ pub(super) fn build(tracks: &Tracks, sink: &mut dyn Sink, tables: [TableId; 2]) 
         sink,
         tables,
         groups: vec![None; tracks.all.len()],
+        levels: BTreeMap::new(),
         has_children: vec![false; tracks.all.len()],
         processes: BTreeMap::new(),
         by_name: positions(tracks, |at| tracks.all[at].name.as_str()),
@@ -101,6 +102,8 @@ struct Tree<'t> {
     sink: &'t mut dyn Sink,
     tables: [TableId; 2],
     groups: Vec<Option<TrackId>>,
+    /// Number of groups above a group that is not at the top.
+    levels: BTreeMap<TrackId, usize>,
     has_children: Vec<bool>,
     processes: BTreeMap<i64, TrackId>,
     by_name: Vec<i64>,
@@ -253,11 +256,24 @@ impl Tree<'_> {
                 if self.groups[at].is_some() {
                     return Ok(self.groups[at]);
                 }
-                self.sink.track(TrackSpec::group(&self.name(at), parent, self.sort(at)))?
+                self.new_group(at, parent)?
             }
         };
         self.groups[at] = Some(group);
         Ok(Some(group))
+    }
+
+    /// Makes the group of the tracks below a track. Beyond [`MAX_DEPTH`] it is the group above.
+    fn new_group(&mut self, at: usize, parent: Option<TrackId>) -> Result<TrackId> {
+        let level = parent.map_or(0, |parent| 1 + self.levels.get(&parent).copied().unwrap_or_default());
+        if let Some(parent) = parent.filter(|_| level >= MAX_DEPTH) {
+            return Ok(parent);
+        }
+        let group = self.sink.track(TrackSpec::group(&self.name(at), parent, self.sort(at)))?;
+        if level > 0 {
+            self.levels.insert(group, level);
+        }
+        Ok(group)
     }
 
     fn process(&mut self, pid: i64) -> Result<TrackId> {

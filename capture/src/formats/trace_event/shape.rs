@@ -55,7 +55,7 @@ struct Recalled {
     raw: Raw,
     /// Length in bytes; 0 if there is no value.
     len: u8,
-    /// How many values in a row were others.
+    /// Number of values in a row that were others.
     misses: u8,
 }
 

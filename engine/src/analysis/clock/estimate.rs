@@ -268,7 +268,7 @@ fn spread(point: &Point) -> f64 {
     point.weight.sqrt().recip()
 }
 
-/// What the points of one group show.
+/// Result of the points of one group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Shown {
     /// The difference for a transfer without duration.

@@ -14,7 +14,7 @@ use line::Line;
 
 pub(super) use estimate::tree;
 
-/// How the clocks of a job relate.
+/// Relation between the clocks of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockVerdict {
     /// No two ranks meet, so nothing is known.

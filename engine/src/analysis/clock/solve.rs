@@ -4,7 +4,7 @@
 //! host often share tight groups, and loose groups join hosts. Moving rank by rank would need
 //! thousands of passes over all calls.
 
-/// What a rank shows in a group.
+/// Result of a rank in a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Entry {
     pub(super) rank: usize,

@@ -109,7 +109,7 @@ pub(super) fn rounded(ps: f64) -> i64 {
     ps.round() as i64
 }
 
-/// Who is there, in words.
+/// The members that are present, in words.
 fn state(one: &InstanceReport) -> &'static str {
     match (one.state.presence, one.state.has_other_kind, one.state.has_other_size) {
         (_, true, _) => "kinds differ",

@@ -124,7 +124,7 @@ fn vary_apart(ends: &[Vec<Ended>], parts: &[Vec<usize>]) -> bool {
     all[1].variance() >= LEAST_RATIO[1] * all[0].variance()
 }
 
-/// How much the ends of two ranks vary apart, in typical spreads.
+/// Variation between the ends of two ranks, in typical spreads.
 #[derive(Debug, Clone, Copy, Default)]
 struct Variation {
     squares: f64,
@@ -163,7 +163,7 @@ fn ends_of(job: &Job, ranks: &[u16], instances: &Instances, lines: &[Line]) -> V
     ends
 }
 
-/// How much the ends of two ranks vary apart, beside offset, drift, and a share of the spread.
+/// Variation between the ends of two ranks, beside offset, drift, and a share of the spread.
 /// `None` with few common operations.
 fn variation(a: &[Ended], b: &[Ended]) -> Option<Variation> {
     let mut common: Vec<([f64; 3], f64)> = Vec::new();

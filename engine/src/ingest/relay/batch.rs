@@ -10,8 +10,8 @@ use crate::model::{
 #[derive(Debug, Default)]
 pub struct Batch {
     pub(in crate::ingest) calls: Vec<RelayedCall>,
-    /// Rows of ordered tracks. [`RelayedCall::Run`] stands where the last row of a run arrived or later.
-    /// Runs from `used` on are empty, for reuse.
+    /// Rows of ordered tracks. [`RelayedCall::Run`] stands where the last row of a run arrived or
+    /// later. Runs from `used` on are empty, for reuse.
     pub(in crate::ingest) runs: Vec<TrackRun>,
     pub(in crate::ingest) used: usize,
     /// Arrows. The builder takes them after all rows of the batch.

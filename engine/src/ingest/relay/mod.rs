@@ -48,7 +48,7 @@ enum RunKind {
     Samples,
 }
 
-/// What the relay knows of a track.
+/// State of a track in the relay.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pipeline {
     /// Number of slices and samples so far.

@@ -1,4 +1,4 @@
-//! How long ranks wait over time, in steps of the grid of tiles.
+//! Waiting of ranks over time, in steps of the grid of tiles.
 //!
 //! Waits of coarse steps come from the stored cells of the rows of ranks, so a window of any width
 //! costs a few hundred cells a rank.

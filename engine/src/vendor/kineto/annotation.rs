@@ -12,7 +12,7 @@ use crate::vendor::call_columns::{FieldColumns, integers, slice_tracks};
 /// Prefix of the names of annotations.
 const PREFIXES: [&str; 3] = ["nccl:", "rccl:", "hccl:"];
 
-/// What an annotation states.
+/// Facts that an annotation states.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stated {
     pub(super) kind: CollectiveKind,
@@ -38,8 +38,8 @@ struct Annotation {
 }
 
 impl Annotation {
-    /// How well the annotation fits a kernel that was launched at this time; `None` if it does not.
-    /// Annotations of launches that follow each other at once can overlap.
+    /// Quality of the fit between the annotation and a kernel that was launched at this time;
+    /// `None` if it does not. Annotations of launches that follow each other at once can overlap.
     fn fit(&self, bare: Bare, time: i64) -> Option<(bool, i64)> {
         let is_vague = matches!(bare.kind, CollectiveKind::Exchange | CollectiveKind::Other);
         let is_around = self.start_ps <= time && time < self.end_ps;

@@ -53,7 +53,7 @@ pub fn read<B: Bytes>(segment: &Segment<B>, ids: CallIds) -> Result<RankCalls> {
     Ok(rank)
 }
 
-/// Where a track is, and what is read from it.
+/// Position of a track, and the columns that are read from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// Kernels and steps.
@@ -64,7 +64,7 @@ enum Place {
     HostOfGloo,
 }
 
-/// What decides the signature of a row: numbers of texts, and sizes.
+/// Values that decide the signature of a row: numbers of texts, and sizes.
 type Key = [Option<i64>; 10];
 
 struct Reader<'s, B> {

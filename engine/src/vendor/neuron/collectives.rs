@@ -52,7 +52,7 @@ pub fn read<B: Bytes>(segment: &Segment<B>, rank: u32, ids: CallIds) -> Result<R
     Ok(rank)
 }
 
-/// What decides the signature of a row: numbers of its name and texts, and sizes.
+/// Values that decide the signature of a row: numbers of its name and texts, and sizes.
 type Key = (i64, Option<u32>, Option<u32>, [Option<i64>; 3]);
 
 struct Reader<'s, B> {

@@ -1,8 +1,8 @@
 //! Plans of the files, and the logs of a compiler that the user named: which rank each is for.
 //!
-//! Names can tell ranks. If none does, and there are as many logs as ranks, each rank has the log at
-//! its position. The same log can be named for several ranks. If one trace has several ranks, its
-//! reader gets all logs in their order.
+//! Names can tell ranks. If none does, and there are as many logs as ranks, each rank has the log
+//! at its position. The same log can be named for several ranks. If one trace has several ranks,
+//! its reader gets all logs in their order.
 
 use std::io::Read;
 

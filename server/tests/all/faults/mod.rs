@@ -20,7 +20,7 @@ use rustix::io::Errno;
 
 use scene::{COMMANDS, Command, Scene, check_whole, copy};
 
-/// What goes wrong from the nth call on.
+/// Fault from the nth call on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     /// No call is made any more.

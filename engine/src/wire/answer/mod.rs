@@ -1,7 +1,11 @@
 //! Answers: each message is computed from a rank by one call that server and page share. All times
 //! are the rank's own.
 
+mod totals;
+
 use rustc_hash::FxHashMap;
+
+pub use totals::{selection, summary, waits};
 
 use super::allowance::Allowance;
 use super::catalog::{
@@ -11,10 +15,7 @@ use super::counter::{CounterDetail, CounterSample, CounterTotals};
 use super::detail::{FieldContent, FieldValue, Neighbour, OperationMember, SliceDetail, SliceEntry};
 use super::question::StepTo;
 use super::search::{SearchHit, SearchResult};
-use super::selection::{NameTotal, SelectionSummary, Side, TrackTotal};
-use super::summary::{Metric, MetricGroup, Summary};
 use super::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlice};
-use super::waits::{WaitShares, WaitSteps};
 use super::window::WindowEvents;
 use crate::analysis::joint::{self as joint_analysis, CallWaits, MemberCall};
 use crate::base::{Error, Interval, Result};
@@ -25,8 +26,7 @@ use crate::query::{self, HitPage, Pattern, SliceAt};
 use crate::rank::RankView;
 use crate::segment::{Arrow, Bytes, ColumnRole, Segment};
 use crate::tile::{self, LaneContent, TileId};
-use crate::vendor::joint;
-use crate::{metrics, vendor};
+use crate::vendor::{self, joint};
 
 /// All data that the page needs to lay out a rank. `names` and `later` do not come from the
 /// segment. `later` has the warnings that came up after the segment was written.
@@ -412,102 +412,4 @@ pub fn search<B: Bytes>(
         Ok(SearchHit { slice: entry(segment, &query::slice::read(segment, hit.row)?, &left)?, field })
     });
     Ok(SearchResult { hits: hits.collect::<Result<_>>()?, before: found.before, total: found.rows.len() })
-}
-
-/// Statistics of a span, over all tracks or the requested ones.
-///
-/// # Errors
-/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
-pub fn selection<B: Bytes>(
-    rank: RankView<'_, B>,
-    span: Interval,
-    tracks: Option<&[u32]>,
-    work: Work<'_>,
-) -> Result<SelectionSummary> {
-    let (segment, left) = (rank.segment, Allowance::of_answer());
-    let selection = query::selection::select(segment, &tracks_of(segment, tracks), span, work)?;
-    let by_name = selection.by_name.iter().map(|name| {
-        left.take(size_of::<NameTotal>())?;
-        Ok(NameTotal {
-            name: left.text(segment.text(name.name)?)?,
-            side: name.side.map(|side| match side {
-                model::Side::Device => Side::Device,
-                model::Side::Host => Side::Host,
-            }),
-            count: name.count,
-            total_ps: name.total_ps,
-            union_ps: name.union_ps,
-            self_ps: name.self_ps,
-            longest_ps: name.longest_ps,
-            longest_row: name.longest_row,
-        })
-    });
-    Ok(SelectionSummary {
-        start_ps: span.start.0,
-        end_ps: span.end.0,
-        count: selection.count,
-        by_name: by_name.collect::<Result<_>>()?,
-        by_track: selection
-            .by_track
-            .iter()
-            .map(|t| TrackTotal { track: t.track.0, count: t.count, busy_ps: t.busy_ps })
-            .collect(),
-    })
-}
-
-/// The metrics of a rank.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
-pub fn summary<B: Bytes>(rank: RankView<'_, B>, number: u32, work: Work<'_>) -> Result<Summary> {
-    let group = |group: metrics::MetricGroup| MetricGroup {
-        key: group.key.to_owned(),
-        title: group.title.to_owned(),
-        has_names_of_trace: group.has_names_of_trace,
-        metrics: group
-            .metrics
-            .into_iter()
-            .map(|metric| Metric {
-                name: metric.name,
-                value: content(metric.value),
-                unit: metric.unit.symbol().to_owned(),
-                doc: metric.doc,
-            })
-            .collect(),
-    };
-    let groups = vendor::metrics(rank.segment, work)?;
-    Ok(Summary { rank: number, groups: groups.into_iter().map(group).collect() })
-}
-
-/// Shares of time that ranks waited, in steps; empty for a rank's own segment. The spread is that
-/// of all ranks, also if a few are requested.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
-pub fn waits<B: Bytes>(
-    rank: RankView<'_, B>,
-    span: Interval,
-    most_steps: u32,
-    ranks: Option<&[u32]>,
-    work: Work<'_>,
-) -> Result<WaitSteps> {
-    let over_time = joint::over_time::over_time(rank.segment, span, most_steps, work)?;
-    let spreads = over_time.spreads();
-    let is_wanted = |rank: u32| ranks.is_none_or(|ranks| ranks.contains(&rank));
-    Ok(WaitSteps {
-        start_ps: over_time.start_ps,
-        step_ps: over_time.step_ps,
-        least: spreads.iter().map(|spread| spread.least.0 as f32).collect(),
-        median: spreads.iter().map(|spread| spread.median as f32).collect(),
-        most: spreads.iter().map(|spread| spread.most.0 as f32).collect(),
-        ranks: over_time
-            .ranks
-            .iter()
-            .filter(|waits| is_wanted(waits.rank))
-            .map(|waits| WaitShares {
-                rank: waits.rank,
-                shares: waits.shares.iter().map(|share| *share as f32).collect(),
-            })
-            .collect(),
-    })
 }
