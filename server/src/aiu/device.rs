@@ -65,7 +65,7 @@ pub fn fill(event: &mut Event, op: Op<'_>, (source, form): (&Source<'_>, &Form))
             args.insert("ts_adj", Json::from(shift_us));
         }
     }
-    if let (Some(host_ps), true) = (told.host_ps, source.used_hz > 0.0) {
+    if let (Some(host_ps), true) = (told.host_ps, form.has_device_time && source.used_hz > 0.0) {
         adjust(args, op.name, (host_ps, told.stamps), source.used_hz);
     }
     told.thread

@@ -1,4 +1,4 @@
-//! What the events of an output look like: the choices of the user.
+//! Form of the events of an output: the choices of the user.
 
 use super::lanes::Overlap;
 
@@ -29,6 +29,8 @@ pub struct Form {
     pub threads: Threads,
     /// Names of events and of arguments.
     pub forms: Forms,
+    /// Whether durations of work on the device follow its counters.
+    pub has_device_time: bool,
     /// Whether slices of shifted jobs state the shift.
     pub has_shifts: bool,
     /// Whether events of the inputs are left out.

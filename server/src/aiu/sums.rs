@@ -59,9 +59,11 @@ fn key(event: &Event) -> Option<(String, String)> {
 
 /// The ranks that a step names.
 fn peers(event: &Event) -> Vec<Json> {
-    match event.args.get("Peers") {
+    // A step to one rank names it as `Peer`, unless arrows are written.
+    match event.args.get("Peers").or_else(|| event.args.get("Peer")) {
         Some(Json::Array(peers)) => peers.clone(),
         Some(Json::String(peers)) => peers.split(',').map(|peer| Json::from(peer.trim())).collect(),
+        Some(peer @ Json::Number(_)) => vec![Json::from(peer.to_string())],
         _ => Vec::new(),
     }
 }
@@ -90,6 +92,17 @@ mod tests {
         event.duration_ps = Some(duration);
         event.args.insert("Peers", Json::from(peers));
         event
+    }
+
+    #[test]
+    fn a_single_step_names_its_peer() {
+        for (key, peer) in [("Peers", Json::from("3")), ("Peer", Json::from("3")), ("Peer", Json::from(3))] {
+            let mut single = Event::new('X', "SenRdmaRecv_9 [sync=a_4]", 0, Json::from(0));
+            single.args.insert(key, peer);
+            let mut sums = Sums::default();
+            assert_eq!(sums.take(single), None);
+            assert_eq!(sums.finish()[0].args["Peers"], serde_json::json!(["3"]), "{key}");
+        }
     }
 
     #[test]

@@ -266,6 +266,8 @@ pub fn op(rank: u32, name: &str, (start, duration): (u64, u64), more: &str) -> S
         [first, last, last, last, last]
     } else if name.ends_with("DmaO") {
         [first, first, first, first, last]
+    } else if name.ends_with("Cmpt Prep") {
+        [first, first, last, last, last]
     } else {
         [first, first, first, last, last]
     };

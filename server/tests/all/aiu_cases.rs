@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use self::better::better;
 use self::events::{Pair, differences, events};
-use self::texts::{same_frame, same_lines, same_report, same_table};
+use self::texts::{same_frame, same_lines, same_report, same_shares, same_table};
 use crate::cli::run;
 
 mod better;
@@ -24,7 +24,7 @@ enum File {
     Categories,
     /// The categories for people.
     CategoryText,
-    /// Times of kernels by rank. acelyzer leaves those of communication empty.
+    /// Times of kernels by rank.
     Shares,
     /// Names, processes, starts and durations of the slices of the trace. Of all traces, the other
     /// columns and the other events are compared, too.
@@ -54,7 +54,6 @@ impl File {
             Cycles => Some(("_ts_analysis.csv", '\t')),
             Categories => Some(("_categories.csv", ',')),
             CategoryText => Some(("_categories.txt", ' ')),
-            Shares => Some(("_stats_summary.csv", ',')),
             _ => None,
         }
     }
@@ -112,7 +111,7 @@ const CASES: [(&str, &[File]); 44] = [
     ("tp4_nosync", TIMES),
     ("tp4_summarize", ALIGNED),
     ("tp4_tb", ALIGNED),
-    ("tp4x3_coll_v100", &[Summary, Cycles, Shifted]),
+    ("tp4x3_coll_v100", &[Summary, Cycles, Shifted, Shares]),
     ("tp4x3_flow", &[Summary, Cycles, Shifted, Forward]),
     ("tp4x3_sync2", &[Summary, Cycles, Shifted, Forward]),
 ];
@@ -296,6 +295,7 @@ fn the_files_are_those_of_acelyzer() {
             let traces = trace.map(beside).unwrap_or_default();
             let result = match (file, file.table()) {
                 (_, Some((ending, separator))) => same_table(&beside(&format!("out{ending}")), separator),
+                (Shares, _) => same_shares(&beside("out_stats_summary.csv")),
                 (Frame, _) => same_frame(&beside("out.txt")),
                 (Iterations, _) => same_lines(&expected, &said, "ITSTATS: "),
                 (Power, _) => same_lines(&expected, &said, "Power with"),

@@ -65,7 +65,7 @@ pub(super) struct AiuArgs {
     /// Counters in the trace; none without a value [default: power_ts4 coll_bw prep_queue rcu_util]
     #[arg(short = 'C', long, value_name = "COUNTERS", num_args = 0.., value_delimiter = ' ')]
     counter: Option<Vec<CounterArg>>,
-    /// What to do about slices that overlap others of their thread without being inside
+    /// Treatment of slices that overlap others of their thread without being inside
     #[arg(short = 'O', long, default_value = "tid")]
     overlap: OverlapArg,
     /// Further thread numbers for overlapping slices that cause no message; -1 for any
@@ -137,8 +137,7 @@ pub(super) struct AiuArgs {
     /// Print statistics of the power, with and without kernels
     #[arg(long = "power-stats")]
     power_stats: bool,
-
-    /// Watts for each step of the power counter per microsecond; AIU's own scale unless given
+    /// Watts of a step of the charge in a microsecond [default: 12 / 512]
     #[arg(long = "power-scale", value_name = "WATTS")]
     power_scale: Option<f64>,
     /// Keep the clocks of ranks
@@ -324,6 +323,7 @@ impl AiuArgs {
                 steps: if sums_up { StepForm::Summed } else { StepForm::Each },
                 threads: if stages.has(Switch::Threads) { Threads::Numbered } else { Threads::Kept },
                 forms: if self.compat { Forms::Acelyzer } else { Forms::Own },
+                has_device_time: stages.has(Switch::DeviceTime),
                 has_shifts: self.flex_ts_fix,
                 is_part: !self.event_filter.is_empty() || self.event_limit.is_some(),
                 core_mhz: self.freq.and_then(|of| of.core_mhz).unwrap_or(Settings::default().core_mhz),
@@ -358,7 +358,7 @@ fn command(words: impl Iterator<Item = OsString>) -> String {
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<String>>().join(" ")
 }
 
-/// What the command did.
+/// Result of the command.
 struct Outcome {
     written: Vec<Written>,
     met: Met,

@@ -104,7 +104,13 @@ fn columns(a: &Value, b: &Value, relative: f64) -> Vec<String> {
     let mut columns = Vec::new();
     for key in a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))) {
         let is_left_out = matches!(key.as_str(), "args" | "id");
-        if !is_left_out && !is_same(a.get(key), b.get(key), relative) {
+        let (a, b) = (a.get(key), b.get(key));
+        // A share of a time since 1970 is days long.
+        let is_same = match (key.as_str(), a.and_then(Value::as_f64), b.and_then(Value::as_f64)) {
+            ("ts" | "dur", Some(a), Some(b)) => (a - b).abs() <= NEAR,
+            _ => is_same(a, b, relative),
+        };
+        if !is_left_out && !is_same {
             columns.push(key.clone());
         }
     }
