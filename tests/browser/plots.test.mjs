@@ -68,6 +68,16 @@ test("plots filter by kind, and lead to operations and ranks", async (t) => {
   });
 
   await t.test("a line over time leads to what the late rank did", async () => {
+    const all = `profiles/${slug}/ranks/all`;
+    const { entry } = await ask(url, all);
+    const { columns } = await ask(url, `${all}/tables/operation`);
+    const [starts, lasts, spreads] = ["start", "last_rank", "spread"].map((name) => columns.find((column) => column.name === name));
+    // Of an operation, the wait stands before the transfer, and only the transfer names the late rank.
+    const transfers = starts.values.ints.filter((_, at) => lasts.present.some[at]);
+    const late = transfers.map((end_ps, at) => ({ end_ps, rank: lasts.values.ints[at], spread_ps: spreads.values.ints[at] }));
+    const [longest] = late.filter(({ rank }) => rank === 77).sort((one, other) => other.spread_ps - one.spread_ps);
+    const late_ps = longest.end_ps - longest.spread_ps / 2;
+    const share = (late_ps - entry.start_ps) / (entry.end_ps - entry.start_ps);
     const plot = page.getByRole("region", { name: "Waiting over time" });
     const lines = plot.locator(".plot-line:not(.plot-line-median)");
     await eventually(async () => assert.equal(await lines.count(), 8));
@@ -88,10 +98,11 @@ test("plots filter by kind, and lead to operations and ranks", async (t) => {
     await eventually(async () => {
       const { x, y, width } = await places();
       // At the top is the line of a rank that waits most.
-      await page.mouse.move(x + width / 2 + Math.random() / 2, y + 2);
+      await page.mouse.move(x + width * share + Math.random() / 2, y + 2);
       await plot.getByText(/^Rank \d+: .* % of .* from .*, all ranks .* % – .* %$/).waitFor({ timeout: 500 });
     });
     assert.match(await area.getAttribute("aria-valuetext"), /^Rank (?!77)/);
+    const step = await area.getAttribute("aria-valuenow");
     await page.mouse.down();
     await page.mouse.up();
     await isAtRank77();
@@ -103,6 +114,9 @@ test("plots filter by kind, and lead to operations and ranks", async (t) => {
     const before = await area.getAttribute("aria-valuetext");
     await area.press("ArrowUp");
     await eventually(async () => assert.notEqual(await area.getAttribute("aria-valuetext"), before));
+    for (let left = 200; left > 0 && (await area.getAttribute("aria-valuenow")) !== step; left -= 1) {
+      await area.press("ArrowRight");
+    }
     await area.press("Enter");
     await isAtRank77();
     await page.goBack();
