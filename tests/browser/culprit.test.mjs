@@ -88,7 +88,8 @@ test("a planted straggler is found by clicking", async (t) => {
     await click(longest);
     await rows.first().waitFor();
     await eventually(async () => {
-      const seen = await placesOf(page, members);
+      // The outline of the selected wait covers the front in the wait's own row.
+      const seen = (await placesOf(page, members)).filter(({ member }) => member.rank !== 3);
       assert.equal(await crossed(page, seen, (member) => member.start_ps), seen.length);
     });
   });
@@ -99,7 +100,7 @@ test("a planted straggler is found by clicking", async (t) => {
     assert.ok((await rows.count()) < 30, "only rows in sight are in the page");
     const [offset] = (await rows.first().locator("td").nth(1).innerText()).split(/\s/);
     assert.ok(Number(offset) > 0, offset);
-    const heading = details(page).getByRole("columnheader", { name: "Rank", exact: true });
+    const heading = details(page).getByRole("columnheader", { name: /^Rank\b/ });
     await heading.getByRole("button").click();
     await heading.getByRole("button").click();
     await eventually(async () => assert.match(await rows.first().innerText(), /^0\s/));
@@ -199,10 +200,10 @@ test("keys and buttons step from operation to operation of a kind", async (t) =>
     const { members } = all[at + 1];
     assert.ok(members.every((one) => from <= one.start_ps && one.end_ps <= to), "all of it is in sight");
     await details(page).getByRole("heading", { name: `Arrivals (${RANKS})` }).waitFor();
-    await page.locator("body").press("p");
+    await page.locator("body").press("b");
     await eventually(() => assert.equal(viewOf(page).selected, all[at].row));
     await details(page).getByRole("heading", { name: `Arrivals (${RANKS})` }).waitFor();
-    await page.locator("body").press("p");
+    await page.locator("body").press("b");
     await eventually(() => assert.equal(viewOf(page).selected, all[at - 1].row));
     await details(page).getByRole("heading", { name: `Arrivals (${RANKS})` }).waitFor();
     await page.locator("body").press("n");
