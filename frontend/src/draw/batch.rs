@@ -37,7 +37,8 @@ pub enum Paint {
     Tick = 6,
     /// A slice that only waits: a thin hatched band.
     Wait = 7,
-    /// Narrow waits in one cell: a hatched band. The height is the share of the cell that they take.
+    /// Narrow waits in one cell: a hatched band. The height is the share of the cell that they
+    /// take.
     WaitCell = 8,
     /// Time of a row that is too low for bars. The opacity is the share of the time.
     Heat = 9,

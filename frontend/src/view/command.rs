@@ -103,7 +103,7 @@ pub enum Command {
     ClosePanel {
         /// The panel.
         side: Side,
-        /// Where the panels are. The drawer of a narrow window closes with the tabs of the dock.
+        /// Positions of the panels. The drawer of a narrow window closes with the tabs of the dock.
         arrangement: Arrangement,
     },
     /// Changes the size of a panel.
@@ -138,7 +138,8 @@ pub enum Command {
     PinRanks(PinnedRanks),
     /// Unpins all tracks.
     Unpin,
-    /// Shows all ranks on other clocks. What the current rank shows in the window stays in its place.
+    /// Shows all ranks on other clocks. The content of the current rank in the window stays in its
+    /// place.
     SetTimebase {
         /// The time base.
         base: Timebase,

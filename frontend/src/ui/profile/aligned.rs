@@ -16,7 +16,7 @@ pub struct Said {
     pub title: String,
 }
 
-/// What is said while `current` is the current rank. `None` if no rank stands elsewhere in the other
+/// The badge while `current` is the current rank. `None` if no rank stands elsewhere in the other
 /// time base.
 #[must_use]
 pub fn said(ranks: &[RankEntry], current: Option<u32>, base: Timebase) -> Option<Said> {

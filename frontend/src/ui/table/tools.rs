@@ -1,4 +1,4 @@
-//! What is done with a table: filter, choice of columns, copy, download.
+//! Actions on a table: filter, choice of columns, copy, download.
 
 use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
@@ -84,7 +84,7 @@ pub fn TableTools(
     filter: Signal<String>,
     /// Called with a changed filter.
     on_filter: Callback<String>,
-    /// What is wrong with the filter.
+    /// Fault of the filter.
     #[prop(into)]
     mistake: Signal<Option<String>>,
     /// Whether a column is hidden, by its key.
@@ -101,8 +101,11 @@ pub fn TableTools(
     let box_node = NodeRef::<leptos::html::Input>::new();
     let matches = move || {
         let (shown, all) = (source.rows.with(|rows| rows.len()), source.table.with(|table| table.rows));
-        let (shown, all) = (format::count(shown as u64), format::counted(all.into(), "row", "rows"));
-        if filter.with(|filter| filter.trim().is_empty()) { all } else { format!("{shown} of {all}") }
+        // Without a filter, the table can still hide rows.
+        if filter.with(|filter| filter.trim().is_empty()) {
+            return format::counted(shown as u64, "row", "rows");
+        }
+        format!("{} of {}", format::count(shown as u64), format::counted(all.into(), "row", "rows"))
     };
     let copied = move || match tools.marked.span() {
         Some((first, last)) if last > first => {

@@ -87,6 +87,13 @@ impl Item {
         }
     }
 
+    /// The place of the row.
+    fn style(&self) -> String {
+        let Row { top_px, height_px, depth, .. } = self.row;
+        let height_px = if self.row.is_fitted() { height_px.max(NAME_PX) } else { height_px };
+        format!("top: {top_px}px; height: {height_px}px; --indent: {}px", f64::from(depth) * INDENT_PX)
+    }
+
     /// A row is drawn again when any part of the key changes.
     fn key(&self) -> String {
         let Self { content, row, track, is_closed, has_load, time, host, .. } = self;
@@ -106,7 +113,7 @@ pub fn TrackList(
     view: Signal<View>,
     /// The tracks.
     sheet: Memo<Arc<Sheet>>,
-    /// How late all ranks were.
+    /// Lateness of all ranks.
     standings: Memo<Arc<Standings>>,
     /// The ranks that a pinned track can be shown of.
     offers: Memo<PinOffers>,
@@ -134,7 +141,8 @@ pub fn TrackList(
     let items = move || {
         let (sheet, layout, state, standings) = (sheet.get(), layout.get(), state.get(), standings.get());
         let rows = layout.rows.iter().enumerate().skip(in_sight.get().start).take(in_sight.get().len());
-        rows.filter(|(position, row)| has_name(*position, row))
+        let first = layout.rows.iter().position(Row::is_fitted).unwrap_or_default();
+        rows.filter(|(position, row)| has_name(position.saturating_sub(first), row))
             .filter_map(|(position, _)| Item::of(position, &sheet, &layout, &state, &standings))
             .collect::<Vec<_>>()
     };
@@ -153,7 +161,7 @@ pub fn TrackList(
 }
 
 /// Whether a row has its name in the list. Of rows that are lower than a name, only one in so many
-/// that their names do not cover each other.
+/// that their names do not cover each other. `position` counts from the first such row.
 fn has_name(position: usize, row: &Row) -> bool {
     !row.is_fitted() || position.is_multiple_of((NAME_PX / row.height_px.max(1.0)).ceil() as usize)
 }
@@ -168,14 +176,8 @@ fn TrackName(
     pins: PinMenu,
     on_command: Callback<Command>,
 ) -> impl IntoView {
-    let class = item.class();
-    let Item { row, track, position, is_closed, is_of_ranks, time, host, .. } = item;
-    let style = format!(
-        "top: {}px; height: {}px; --indent: {}px",
-        row.top_px,
-        if row.is_fitted() { row.height_px.max(NAME_PX) } else { row.height_px },
-        f64::from(row.depth) * INDENT_PX
-    );
+    let (class, style) = (item.class(), item.style());
+    let Item { track, position, is_closed, is_of_ranks, time, host, .. } = item;
     let about = said(&track, time, host.as_deref(), order.get_untracked());
     let name = if track.is_load() { format!("Computation of {}", track.name) } else { track.name.clone() };
     let title = if about.is_empty() { name } else { format!("{name}: {about}") };
