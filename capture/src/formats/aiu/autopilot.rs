@@ -23,8 +23,8 @@ pub(super) struct Share {
     pub(super) utilization: f64,
 }
 
-/// The jobs' use of the arrays, by number. Kernels come by job and start. `core_hz` is the frequency
-/// that ideal cycles count at.
+/// The jobs' use of the arrays, by number. Kernels come by job and start. `core_hz` is the
+/// frequency that ideal cycles count at.
 pub(super) fn shares(
     mut kernels: impl FnMut() -> Result<Option<Kernel>>,
     (names, tables): (&Names, &[Table]),

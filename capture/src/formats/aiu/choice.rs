@@ -1,4 +1,4 @@
-//! Which table of the compiler a kernel belongs to, if there are several.
+//! Choice of the compiler's table for a kernel, if there are several.
 //!
 //! A table describes one iteration of one phase of the model, and a job repeats tables. The kernels
 //! of a job are cut into iterations: from the current kernel on, the table with the longest run of

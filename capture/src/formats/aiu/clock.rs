@@ -2,11 +2,11 @@
 //!
 //! The counters have 32 bits and overflow every few seconds. A slice's end is a pair of times: by
 //! the host and by the counter. Consecutive pairs tell how often the counter overflowed between
-//! them, if the frequency is about known: the slope of the lines through the pairs of each job. When
-//! all pairs are known, the overflows between jobs are counted again with the final slope. The
-//! frequency is the slope of the least-squares line through all pairs. If the files of a rank do not
-//! lie on one line, because their times on the host were shifted, each file gets a line of its own,
-//! and all lines share one slope.
+//! them, if the frequency is about known: the slope of the lines through the pairs of each job.
+//! When all pairs are known, the overflows between jobs are counted again with the final slope. The
+//! frequency is the slope of the least-squares line through all pairs. If the files of a rank do
+//! not lie on one line, because their times on the host were shifted, each file gets a line of its
+//! own, and all lines share one slope.
 
 /// Cycles of one overflow.
 pub(super) const WRAP: f64 = 4_294_967_296.0;
@@ -135,7 +135,7 @@ pub(super) struct Counters {
     kernels: (f64, f64),
 }
 
-/// How the frequency was found.
+/// Source of the frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Basis {
     /// One line through all slices.

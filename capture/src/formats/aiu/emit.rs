@@ -6,7 +6,7 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{Form, Sink, SliceRecord, Value, WarningKind};
 use nprof_engine::spill::{Scratch, Sorter, Space};
 use nprof_engine::vendor::aiu::schema::{AiuCounter, AiuOp};
-use nprof_engine::vendor::aiu::{Counter, Lane, Phase, STAMPS, Tracks};
+use nprof_engine::vendor::aiu::{Class, Counter, Lane, Phase, STAMPS, Tracks};
 
 use super::argument::Arguments;
 use super::choice::Choices;
@@ -174,11 +174,7 @@ impl<'a, 's> Emitter<'a, 's> {
         let repaired = self.repaired(held, name.phase, placed);
         let has_group = held.is(HAS_GROUP);
         let job = &self.facts.jobs.all[held.job as usize];
-        let mut class = if has_group { name.class_in_group } else { name.class };
-        let is_within = |span: super::job::Span| held.start_ps > span.start_ps && held.start_ps < span.end_ps;
-        if job.kernel_starts.is_some_and(is_within) {
-            class = class.within_job();
-        }
+        let class = self.class(held);
         let op = self.arguments.op;
         let host_ps = held.host_ps();
         let mut fields = Vec::with_capacity(USUAL_FIELDS);
@@ -230,6 +226,15 @@ impl<'a, 's> Emitter<'a, 's> {
             fields: &fields,
         };
         self.sink.slice(&record).map(|_| ())
+    }
+
+    /// The class of a slice by its name, its operation and its place among the kernels of its job.
+    fn class(&self, held: &Held) -> Class {
+        let name = self.facts.names.of(held.name);
+        let class = if held.is(HAS_GROUP) { name.class_in_group } else { name.class };
+        let is_within = |span: super::job::Span| held.start_ps > span.start_ps && held.start_ps < span.end_ps;
+        let kernels = self.facts.jobs.all[held.job as usize].kernel_starts;
+        if kernels.is_some_and(is_within) { class.within_job() } else { class }
     }
 
     /// The end by the host stays, and the length is that of the counters.
@@ -401,24 +406,24 @@ impl<'a, 's> Emitter<'a, 's> {
                 sample(Counter::PowerOf(kind), end, 0.0)
             },
         )?;
-        let above = format!(
-            "a power above {} W; shown as 0 W, because the scale of the charge is not known",
-            self.facts.scale.max_watts
-        );
-        warn_all(
-            sink,
-            &[
-                (implausible, &above),
-                (arguments.keyless, "more different arguments than a table can have; the value is dropped"),
-                (usage.too_short, "a kernel that took less than its ideal time; its ideal time is left out"),
-            ],
-        );
+        warn_of_power(sink, implausible, self.facts.scale.max_watts);
+        warn_all(sink, &[(arguments.keyless, KEYLESS), (usage.too_short, TOO_SHORT)]);
         usage.finish(sink)?;
         summary.finish(sink)?;
         iterations.finish(sink)?;
         watts.finish(sink)?;
         Ok(totals)
     }
+}
+
+const KEYLESS: &str = "more different arguments than a table can have; the value is dropped";
+const TOO_SHORT: &str = "a kernel that took less than its ideal time; its ideal time is left out";
+
+/// Counts warnings about powers that cannot be.
+fn warn_of_power(sink: &mut dyn Sink, count: u64, max_watts: f64) {
+    let what =
+        format!("a power above {max_watts} W; shown as 0 W, because the scale of the charge is not known");
+    warn_all(sink, &[(count, &what)]);
 }
 
 /// Counts warnings about values.

@@ -23,7 +23,7 @@ const BYTES_KEY: &str = "bytes";
 /// Most begins whose end is still to be left out.
 const MAX_OPEN: usize = 1 << 16;
 
-/// What the settings leave out.
+/// Events that the settings leave out.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
     patterns: Vec<(Path, Regex)>,

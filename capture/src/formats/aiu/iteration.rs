@@ -72,8 +72,8 @@ impl Iterations {
         }
     }
 
-    /// Number of iterations of this many kernels, which may begin and end within one. 0 if no kernels
-    /// repeat.
+    /// Number of iterations of this many kernels, which may begin and end within one. 0 if no
+    /// kernels repeat.
     pub(super) fn count(&self, kernels: usize) -> u64 {
         let whole = self.known.as_ref().map_or(0, |word| kernels / word.names.len().max(1));
         self.words.max(whole as u64)

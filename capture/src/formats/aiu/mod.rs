@@ -171,8 +171,8 @@ impl<'a> Import<'a> {
         Self { job, settings, nth, parts, logs: Logs::of(job), most_ranks }
     }
 
-    /// The traces of this rank. Those of PyTorch are of one rank: the first, if traces of the runtime
-    /// have several.
+    /// The traces of this rank. Those of PyTorch are of one rank: the first, if traces of the
+    /// runtime have several.
     fn traces(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().filter(|part| self.nth == 0 || part.dialect == Dialect::Flex)
     }
@@ -224,7 +224,7 @@ impl<'a> Import<'a> {
         Ranks::new(self.nth, self.most_ranks)
     }
 
-    /// What the settings leave out.
+    /// Events that the settings leave out.
     fn filter(&self) -> Result<Filter, Fault> {
         Ok(self.job.of_trace(Filter::new(&self.settings))?.within(self.allowed()?))
     }
@@ -377,8 +377,8 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
-    /// Number of the rank: the one that the name of a trace tells, or that a trace states. A process
-    /// id is the number of a rank if there is no other.
+    /// Number of the rank: the one that the name of a trace tells, or that a trace states. A
+    /// process id is the number of a rank if there is no other.
     fn rank(&self, taker: &Taker<'_, '_>, stated: Option<u32>) -> Option<u32> {
         let of_process = taker.ranks.number();
         if self.nth > 0 {

@@ -1,9 +1,10 @@
 //! Shift between the clocks of the runtime (FLEX) and of PyTorch, if one rank has traces of both.
 //!
 //! Each round trip of the runtime lies within a call of PyTorch: the k-th within the k-th. The call
-//! is longer by a time `x`, of which a constant share lies after the round trip. So the ends of both
-//! are `shift + share · x` apart, a line that least squares find. No round trip may begin before its
-//! call or end after it, which bounds the shift. Clocks that fit as they are stay as they are.
+//! is longer by a time `x`, of which a constant share lies after the round trip. So the ends of
+//! both are `shift + share · x` apart, a line that least squares find. No round trip may begin
+//! before its call or end after it, which bounds the shift. Clocks that fit as they are stay as
+//! they are.
 
 use nprof_engine::base::Result;
 use rustc_hash::FxHashMap;

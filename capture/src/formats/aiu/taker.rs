@@ -36,7 +36,7 @@ struct Open {
 
 /// State while the files of a rank are read.
 pub(super) struct Taker<'s, 't> {
-    /// Which processes are this rank.
+    /// Processes of this rank.
     pub(super) ranks: Ranks,
     /// The slices of the device.
     pub(super) held: Sorter<Held, &'s dyn Scratch>,

@@ -1,5 +1,5 @@
-//! Ideals of the kernels of PyTorch's dialect. The ordinary reader writes their slices while it reads,
-//! so the table of each kernel must be known before.
+//! Ideals of the kernels of PyTorch's dialect. The ordinary reader writes their slices while it
+//! reads, so the table of each kernel must be known before.
 
 use nprof_engine::base::Result;
 use nprof_engine::vendor::aiu::Phase;

@@ -23,8 +23,8 @@ fn torch(events: &[String]) -> String {
 /// Round trips of the runtime: start and duration in microseconds.
 const TRIPS: [(f64, f64); 3] = [(30.0, 2418.165), (4998.165, 2413.444), (9961.609, 2419.153)];
 
-/// A trace of the runtime with a kernel in each round trip, and PyTorch's calls around them. A third
-/// of the longer time of a call comes last.
+/// A trace of the runtime with a kernel in each round trip, and PyTorch's calls around them. A
+/// third of the longer time of a call comes last.
 fn both(shift_us: f64) -> [(&'static str, String); 2] {
     let device = Device::new(560e6, 7);
     let mut flex: Vec<String> = Vec::new();
