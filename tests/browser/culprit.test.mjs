@@ -261,7 +261,7 @@ test("tables lead to the late rank", async (t) => {
     assert.equal(await count(), operations);
     await page.getByRole("button", { name: "With waits" }).click();
     await eventually(async () => assert.equal(await count(), slices));
-    assert.equal(parametersOf(page).get("waits"), "shown");
+    await eventually(() => assert.equal(parametersOf(page).get("waits"), "shown"));
     await page.getByRole("button", { name: "Without waits" }).click();
     await eventually(async () => assert.equal(await count(), operations));
     const late = page.getByRole("grid").getByTitle("Show what this rank did while others waited for it");
