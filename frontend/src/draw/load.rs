@@ -1,4 +1,4 @@
-//! How much a rank computes: a skyline without lines, because it stands below the bars of calls.
+//! Computation of a rank: a skyline without lines, because it stands below the bars of calls.
 
 use nprof_engine::tile::CELLS;
 use nprof_engine::wire::tile::Content;

@@ -98,7 +98,7 @@ impl Default for Commands {
     }
 }
 
-/// Where a key is pressed. `None` if it belongs to a dialog, or to an element that took it.
+/// Scope of a pressed key. `None` if it belongs to a dialog, or to an element that took it.
 fn scope_of(event: &web_sys::KeyboardEvent) -> Option<Scope> {
     if event.default_prevented() {
         return None;

@@ -13,7 +13,7 @@ pub fn RankOrderMenu(
     /// The current order.
     #[prop(into)]
     order: Signal<RankOrder>,
-    /// What is known of the ranks. Ranks of one host have no order by host.
+    /// Known facts of the ranks. Ranks of one host have no order by host.
     known: Memo<Arc<Standings>>,
     /// Called with the chosen order.
     on_choose: Callback<RankOrder>,

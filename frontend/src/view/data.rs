@@ -1,4 +1,4 @@
-//! What the Data place shows: the table, its order and filter, hidden columns. With the writing and
+//! State of the Data place: the table, its order and filter, hidden columns. With the writing and
 //! parsing of its parameters in the address.
 
 use std::collections::BTreeSet;

@@ -7,7 +7,7 @@ const STARTS: u32 = 6;
 /// Points of any other letter.
 const ANYWHERE: u32 = 1;
 
-/// How well the typed letters, without spaces, stand in the text in their order. More is better;
+/// Quality of the match between the typed letters, without spaces, and the text. More is better;
 /// `None` if they do not. O(letters × text).
 #[must_use]
 pub fn score(typed: &str, text: &str) -> Option<u32> {

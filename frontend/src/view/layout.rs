@@ -26,7 +26,7 @@ const GAP_FROM_PX: f64 = 6.0;
 /// Height of a lane below which bars and hatches cannot be told apart.
 const HEAT_BELOW_PX: f64 = 3.0;
 
-/// How rows of ranks are drawn.
+/// Form of the rows of ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RankLook {
     /// As bars, like the rows of all other tracks.
@@ -67,7 +67,7 @@ pub struct Row {
 pub struct Layout {
     /// The rows, without gaps between them.
     pub rows: Vec<Row>,
-    /// How rows of ranks are drawn.
+    /// Form of the rows of ranks.
     pub rank_look: RankLook,
     /// For each of the sheet's tracks, its index in `rows`.
     row_of_track: Vec<Option<u32>>,

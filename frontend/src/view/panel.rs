@@ -25,7 +25,7 @@ pub enum Side {
     Drawer,
 }
 
-/// Where the panels are.
+/// Positions of the panels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrangement {
     /// A dock at the right and a drawer below.

@@ -1,4 +1,4 @@
-//! Which ranks the tabs and the list of ranks show.
+//! Ranks in the tabs and in the list of ranks.
 
 use std::collections::BTreeSet;
 

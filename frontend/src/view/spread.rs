@@ -1,4 +1,4 @@
-//! How long collective operations take, by kind and size: the spread of their durations.
+//! Spread of the durations of collective operations, by kind and size.
 //!
 //! One pass over the rows of the table of operations, then a sort of the durations of each kind and
 //! size.

@@ -1,4 +1,4 @@
-//! How a rank stands among the others: how long others waited for it, how long it waited, and its
+//! Standing of a rank among the others: the time others waited for it, its own waiting, and its
 //! host. Lists and rows of ranks are in this order.
 //!
 //! The times are those of the table of ranks of the joint segment.

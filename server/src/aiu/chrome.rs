@@ -96,7 +96,7 @@ fn unit(ranks: &[Source<'_>], form: &Form) -> Json {
     stated.unwrap_or_else(|| Json::from(if form.time_unit == TimeUnit::Ns { "ns" } else { "ms" }))
 }
 
-/// What a report says about the trace: the program, and the keys of the document.
+/// Statements of a report about the trace: the program, and the keys of the document.
 #[must_use]
 pub fn metadata(ranks: &[Source<'_>], request: &Request) -> Map<String, Json> {
     let mut metadata = match other_data(request) {

@@ -122,8 +122,10 @@ const DIGITS: usize = 6;
 #[must_use]
 pub fn id(text: &str) -> Json {
     let number = text.parse::<i64>().map(Json::from).or_else(|_| text.parse::<u64>().map(Json::from));
-    // `007` and `+1` are texts.
-    number.ok().filter(|number| number.to_string() == text).unwrap_or_else(|| Json::from(text))
+    // `007`, `-0` and `+1` are texts.
+    let is_number =
+        text == "0" || !text.trim_start_matches('-').starts_with(['0', '+']) && !text.starts_with('+');
+    number.ok().filter(|_| is_number).unwrap_or_else(|| Json::from(text))
 }
 
 #[cfg(test)]

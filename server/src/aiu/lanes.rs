@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-/// What is done about a slice that ends after the open slice below it.
+/// Treatment of a slice that ends after the open slice below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overlap {
     /// It gets another thread number.

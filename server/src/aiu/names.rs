@@ -38,7 +38,7 @@ pub fn plain(name: &str) -> Plain {
 pub fn shortened(name: &str) -> String {
     short(name, |short, behind| {
         let is_word = short.ends_with(char::is_alphabetic) && behind.starts_with(char::is_alphabetic);
-        is_word && !short.rfind('[').is_some_and(|open| !short[open..].contains(']'))
+        is_word && short.rfind('[').is_none_or(|open| short[open..].contains(']'))
     })
 }
 

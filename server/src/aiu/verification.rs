@@ -33,7 +33,7 @@ pub struct Finding {
     pub name: &'static str,
     /// Whether it makes the trace wrong.
     pub is_error: bool,
-    /// How often it was found.
+    /// Number of times that the fault was found.
     pub count: u64,
     /// The places, up to a limit.
     pub instances: Vec<Json>,

@@ -51,7 +51,7 @@ pub struct Opened {
     pub tracks_px: RwSignal<(f64, f64)>,
     /// Format of timestamps.
     pub clock: Memo<Clock>,
-    /// How late all ranks were.
+    /// Lateness of all ranks.
     pub times: RankTimes,
     /// Requests all missing answers again.
     pub retry: Callback<()>,

@@ -14,7 +14,7 @@ use crate::fetch::FetchError;
 /// Limit of ranks that are kept. The shown ranks are always kept.
 const MOST_KEPT: usize = 64;
 
-/// What is known about each rank.
+/// Known facts about each rank.
 type Known = BTreeMap<u32, Result<Arc<RankDetail>, FetchError>>;
 
 /// The ranks of the open profile that are known.
@@ -53,7 +53,7 @@ impl RankDetails {
         Self { known }
     }
 
-    /// What is known about a rank.
+    /// Known facts about a rank.
     #[must_use]
     pub fn get(self, rank: u32) -> Answer<RankDetail> {
         self.known.with(|known| known.get(&rank).cloned())

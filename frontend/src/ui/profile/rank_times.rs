@@ -1,4 +1,4 @@
-//! How late all ranks were and how long they waited: asked for once something shows it.
+//! Lateness and waiting of all ranks, requested once something shows them.
 
 use std::sync::Arc;
 

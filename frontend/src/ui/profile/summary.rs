@@ -45,7 +45,7 @@ pub fn SummaryPage(
     }
 }
 
-/// What is summed up: the profile and rank, its length, events and warnings.
+/// Subject of the summary: the profile and rank, its length, events and warnings.
 #[component]
 fn SummaryHead(opened: Opened) -> impl IntoView {
     let facts = move || {

@@ -26,7 +26,7 @@ use crate::view::table::{DataTable, Sorting, TableColumn};
 /// Draws a cell in its own way; `None` for the usual way.
 pub type DrawCell = Arc<dyn Fn(&TableColumn, u32) -> Option<AnyView> + Send + Sync>;
 
-/// What a table shows.
+/// Content of a table.
 #[derive(Clone, Copy)]
 pub struct TableSource {
     /// All columns and rows.
@@ -50,7 +50,7 @@ pub fn PlainTable(
     source: TableSource,
     /// Maximum number of rows in the page.
     most: usize,
-    /// What the rows are, such as `names`.
+    /// Noun for the rows, such as `names`.
     noun: &'static str,
     /// CSS class.
     #[prop(default = "")]

@@ -145,7 +145,7 @@ fn row_id(place: u32) -> String {
     format!("row-{place}")
 }
 
-/// What keys act on.
+/// Object that keys act on.
 #[derive(Clone, Copy)]
 struct Keys {
     source: TableSource,

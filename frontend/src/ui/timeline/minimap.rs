@@ -27,7 +27,7 @@ const GRIP_PX: f64 = 5.0;
 /// Least width of the window's frame.
 const LEAST_PX: f64 = 6.0;
 
-/// What the minimap shows: a source over a span.
+/// Content of the minimap: a source over a span.
 #[derive(Debug, Clone, Copy)]
 pub struct Overview<'a> {
     /// The tracks.

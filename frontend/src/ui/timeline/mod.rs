@@ -76,7 +76,7 @@ pub struct Tracks {
     pub sheet: Memo<Arc<Sheet>>,
     /// The current rank.
     pub current: Memo<SourceId>,
-    /// How late all ranks were, as far as known.
+    /// Lateness of all ranks, as far as known.
     pub standings: Memo<Arc<Standings>>,
     /// The ranks that a pinned track can be shown of.
     pub offers: Memo<PinOffers>,

@@ -93,7 +93,7 @@ pub enum Act {
     ShowKeys,
 }
 
-/// What a command can need.
+/// Requirement of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// A profile is open.
@@ -160,11 +160,11 @@ impl Need {
 pub struct ActRow {
     /// The command.
     pub act: Act,
-    /// What it does, in words.
+    /// Effect of the command, in words.
     pub what: &'static str,
     /// Its keys: alternatives. Without keys, it is in the palette only.
     pub keys: &'static [Chord],
-    /// What it needs.
+    /// Requirement of the command.
     pub needs: &'static [Need],
 }
 

@@ -37,7 +37,7 @@ const NAMES: &[&str] = &[
     "F2",
 ];
 
-/// What keys mean in each scope: the pressed keys as they are shown, and the command.
+/// Meaning of keys in each scope: the pressed keys as they are shown, and the command.
 fn meanings() -> Vec<(Scope, bool, String, Act)> {
     let letters: Vec<_> = ('A'..='Z')
         .map(|letter| (format!("Key{letter}"), letter.to_ascii_lowercase().to_string(), letter.to_string()))

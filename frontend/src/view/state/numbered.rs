@@ -7,7 +7,7 @@ use super::tracks::TopRow;
 use crate::view::Reading;
 use crate::view::sheet::{Sheet, SheetTrack, SourceId};
 
-/// What a link of version 1 says by track numbers.
+/// Content of a link of version 1, by track numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Numbered {
     /// Groups that differ from their initial state.

@@ -291,7 +291,7 @@ mod tests {
         check(&[search("a")], None, hits, hits);
         // The hits stay in sight.
         check(&[search("a"), select.clone()], details, hits, hits);
-        // What was used stays open, also without its content.
+        // A used panel stays open, also without content.
         check(&[select.clone(), Command::Select(None)], details, None, details);
         check(&[select.clone(), Command::OpenRank(3)], details, None, details);
         check(&[search("a"), search("")], None, hits, hits);

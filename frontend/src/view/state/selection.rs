@@ -1,4 +1,4 @@
-//! What is selected: a slice or a counter, and a span.
+//! The selection: a slice or a counter, and a span.
 
 use nprof_engine::base::Interval;
 

@@ -71,7 +71,7 @@ impl TableFilter {
         (0..table.rows).zip(passes).filter(|(_, passes)| *passes).map(|(row, _)| row).collect()
     }
 
-    /// What is wrong with the filter for this table, in words for people.
+    /// Fault of the filter for this table, in words for people.
     #[must_use]
     pub fn mistake(&self, table: &DataTable) -> Option<String> {
         self.0.iter().find_map(|word| {

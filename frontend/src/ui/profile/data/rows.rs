@@ -23,7 +23,7 @@ use crate::view::{Command, DataChange};
 /// Most rows that the page asks for.
 const MOST_ROWS: u32 = 100_000;
 
-/// What the rows are asked by.
+/// Key of a request for rows.
 #[derive(Debug, Clone, PartialEq)]
 struct Wanted {
     rank: u32,

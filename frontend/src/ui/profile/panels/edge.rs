@@ -10,7 +10,7 @@ use crate::view::Side;
 /// Change of the size per press of an arrow key.
 const STEP_PX: u32 = 24;
 
-/// What differs between the edges.
+/// Difference between the edges.
 struct Edge {
     label: &'static str,
     orientation: &'static str,

@@ -49,7 +49,7 @@ impl Panels {
         panels
     }
 
-    /// Where the panels are.
+    /// Positions of the panels.
     #[must_use]
     pub fn arrangement(self) -> Arrangement {
         Arrangement::of(self.viewport_px.get().0)

@@ -129,7 +129,7 @@ impl Plot {
         spawn_local(reveal_late_call(self.opened, rank, span, self.messages));
     }
 
-    /// What is pointed at, in words.
+    /// The object under the pointer, in words.
     fn said(self) -> Option<String> {
         let (at, rank) = self.pointed.get()?;
         self.steps.with(|steps| {
