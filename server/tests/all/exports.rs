@@ -1,6 +1,6 @@
 //! Exports of a trace and of a stored profile: tracks, counters, arrows, exact times, warnings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -264,36 +264,23 @@ fn an_export_without_a_file_name_is_in_the_working_directory_and_says_so() {
 }
 
 #[test]
-fn instructions_and_transfers_have_ids_and_name_their_predecessors() {
+fn instructions_and_transfers_have_ids_and_arrows_name_their_rows() {
     let (dir, _) = stage();
     let store = dir.path().join("store");
     succeed(&store, &["demo", "--ingest-only", "--events", "3000", "--ranks", "1"]);
     let id = parsed(&succeed(&store, &["list", "--json"]))["profiles"][0]["id"].as_str().unwrap().to_owned();
     let tables = parsed(&succeed(&store, &["export", &id]));
-    let rows = tables["instruction"].as_array().unwrap();
-    let transfers = tables["dma"].as_array().unwrap();
-    let end_ps = |row: &Value| row["start_ps"].as_i64().unwrap() + row["duration_ps"].as_i64().unwrap();
-    // The tables count their ids each for itself.
-    let ends_of = |rows: &[Value]| -> BTreeMap<u64, i64> {
-        let ends: BTreeMap<u64, i64> =
-            rows.iter().map(|row| (row["id"].as_u64().unwrap(), end_ps(row))).collect();
-        assert_eq!(ends.len(), rows.len(), "ids are unique");
-        ends
+    let of = |table: &str, key: &str| -> Vec<u64> {
+        tables[table].as_array().unwrap().iter().map(|row| row[key].as_u64().unwrap()).collect()
     };
-    let ends = [ends_of(rows), ends_of(transfers)];
-    let lists = rows.iter().filter_map(|row| Some((row, row.get("predecessors")?.as_array()?)));
-    let mut arrows = 0;
-    for (row, list) in lists {
-        assert!(!list.is_empty(), "an empty list is left out: {row}");
-        for before in list {
-            assert!(before["type"].is_string(), "{before}");
-            let id = before["id"].as_u64().unwrap();
-            let ended = ends.iter().filter_map(|table| table.get(&id)).min().unwrap();
-            assert!(*ended <= end_ps(row), "{row} before {before}");
-            arrows += 1;
-        }
+    // Each table counts its ids for itself.
+    for table in ["instruction", "dma"] {
+        let ids = of(table, "id");
+        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{table}: ids are unique");
     }
-    assert!(arrows > rows.len() / 10, "{arrows} of {}", rows.len());
+    let rows: BTreeSet<u64> = [of("instruction", "row"), of("dma", "row")].concat().into_iter().collect();
+    let (from, to) = (of("arrow", "from"), of("arrow", "to"));
+    assert!(!from.is_empty() && from.iter().chain(&to).filter(|row| rows.contains(row)).count() > from.len());
 }
 
 #[cfg(unix)]
