@@ -16,6 +16,7 @@ ADVISORIES=https://github.com/rustsec/advisory-db
 PASSED=0
 FAILED=0
 SUMMARY=()
+TIMES=()
 LOG="$(mktemp)"
 trap 'rm -f "$LOG"' EXIT
 export CARGO_TERM_COLOR="${CARGO_TERM_COLOR:-auto}"
@@ -98,7 +99,7 @@ browser_tests() (
     node --test --test-reporter=tap ./*.test.mjs || status=1
     # The same tests look at HTML files that are exported from the server's store.
     NPROF_SOURCE=html node --test --test-reporter=tap \
-        ./{clocks,collectives,data,difference,hits,keys,narrow,overview,panel,plain,plots,ranks,search,state,timeline,times,touch}.test.mjs || status=1
+        ./{arrows,clocks,collectives,culprit,data,difference,hits,keys,narrow,overview,panel,plain,plots,ranks,search,state,timeline,times,touch,waits}.test.mjs || status=1
     return "$status"
 )
 
@@ -157,10 +158,13 @@ need_writable
 need_all
 for suite in "${SUITES[@]}"; do
     say "Suite $suite"
+    started=$SECONDS
     "suite_$suite"
+    TIMES+=("$suite $((SECONDS - started)) s")
 done
 
 say "Results"
 printf '%s\n' "${SUMMARY[@]}"
+printf 'Time: %s\n' "$(IFS=,; printf '%s' "${TIMES[*]}")"
 printf '%d passed, %d failed\n' "$PASSED" "$FAILED"
 [ "$FAILED" = 0 ]
