@@ -12,7 +12,7 @@ pub enum Culprit {
     Link(u32),
 }
 
-/// What a culprit costs, in picoseconds summed over the ranks that lose it.
+/// Cost of a culprit, in picoseconds summed over the ranks that lose it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
     /// The culprit.

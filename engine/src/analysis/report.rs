@@ -87,7 +87,7 @@ pub struct RankReport {
     pub span_ps: i64,
 }
 
-/// What the slow transfers of a group cost.
+/// Costs of the slow transfers of a group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkReport {
     /// Number of the group in the job.

@@ -174,7 +174,7 @@ impl StepReport {
     }
 }
 
-/// What follows from the calls of each rank, rank by rank.
+/// Results of the calls of each rank, rank by rank.
 fn sums(job: &Job, report: &Report, by_call: &[Vec<u32>], numbers: &[u32]) -> Vec<Sums> {
     let empty =
         Sums { first_starts_ps: (i64::MAX, i64::MIN), computed_ps: 0.0, most_computed_ps: 0.0, ranks: 0 };

@@ -90,7 +90,7 @@ fn span_of(rank: &RankEntry) -> Interval {
     Interval::new(rank.start_ps, rank.end_ps.max(rank.start_ps))
 }
 
-/// What alignment adds to the raw times of a rank.
+/// Time that alignment adds to the raw times of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shift {
     /// Picoseconds from the raw to the aligned time, where the clock was compared.

@@ -7,7 +7,7 @@ use nprof_engine::wire::catalog::{ALL_RANKS, TrackKind};
 use super::sheet::SheetTrack;
 use super::track_path::TrackPath;
 
-/// What a sheet shows of its ranks.
+/// Content of a sheet by its ranks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SheetContent {
     /// The ranks with all their tracks.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::peer::Peer;
 
-/// What is there, and who has taken how much of it.
+/// An amount, and the share of it that each client has taken.
 #[derive(Debug)]
 pub struct Shares {
     whole: u64,
@@ -47,7 +47,7 @@ impl Shares {
         })
     }
 
-    /// What is taken now, by all.
+    /// Amount that all have taken.
     #[must_use]
     pub fn in_use(&self) -> u64 {
         self.taken().values().sum()

@@ -35,7 +35,7 @@ const MAX_SILENCE: i64 = 4;
 /// See [`MAX_SILENCE`].
 const LEAST_LENGTH_PS: i64 = 5_000_000_000_000;
 
-/// What a step states.
+/// A step as the trace states it.
 #[derive(Debug, Default)]
 pub(super) struct Step {
     /// Name of the slice, if it is not among the names.

@@ -280,7 +280,7 @@ impl<'a, 's> Emitter<'a, 's> {
         })
     }
 
-    /// What follows from a slice: kernels, counters, power.
+    /// Results of a slice: kernels, counters, power.
     fn follow(
         &mut self,
         held: &Held,

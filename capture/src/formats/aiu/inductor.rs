@@ -34,7 +34,7 @@ pub(super) fn read_inductor(path: &str, text: &[u8], tables: &mut Tables) -> Res
     Ok(())
 }
 
-/// What a file says about a kernel.
+/// A kernel as a file states it.
 #[derive(Debug, Default)]
 struct Row {
     cycles: Option<u64>,

@@ -12,7 +12,7 @@ use super::kernel::Kernel;
 use super::names::Names;
 use super::usage::{Matched, OTHER};
 
-/// What is known about the kernels before they are written.
+/// Facts about the kernels before they are written.
 #[derive(Debug)]
 pub(super) struct Ideals<'t> {
     tables: &'t [Table],

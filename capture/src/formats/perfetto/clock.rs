@@ -42,7 +42,7 @@ impl ClockId {
     }
 }
 
-/// How readings of a clock are written.
+/// Form of the readings of a clock.
 #[derive(Debug, Clone, Copy)]
 struct Unit {
     ns: i64,

@@ -21,7 +21,7 @@ use crate::formats::trace_event::{Beginning, Origin, Sharing, origins};
 
 /// Name of the format in a profile.
 const SOURCE: &str = "perfetto";
-/// What a cursor over a record reads.
+/// Values that a cursor over a record reads.
 const SCRATCH: &str = "scratch space";
 /// Most bytes of open slices.
 const MAX_OPEN_LEN: usize = 64 << 20;
@@ -415,7 +415,7 @@ impl Emitter<'_> {
     }
 }
 
-/// What is added to the record of a slice.
+/// Additions to the record of a slice.
 #[derive(Debug, Clone, Copy)]
 enum Extra<'r> {
     /// The phase of an end without a begin.

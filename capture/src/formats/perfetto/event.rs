@@ -26,7 +26,7 @@ const STATE: u64 = 5;
 /// Most bytes of the categories of an event, as they are joined.
 const MAX_CATEGORIES_LEN: usize = 64 << 10;
 
-/// What a packet states besides its event.
+/// Statements of a packet besides its event.
 pub(super) struct Around<'r> {
     pub(super) clocks: &'r mut Clocks,
     pub(super) sequence: &'r mut Sequence,
@@ -212,19 +212,13 @@ impl<'a> Seen<'a> {
                 out.put_own(of, "correlation_id", Value::Text(&String::from_utf8_lossy(text)))?;
             }
             Some(Correlation::Interned(iid)) => {
-                match sequence.name(out.sink, Kind::Correlation, iid)?.map(|(name, _)| name) {
-                    Some(name) => out.put_own(of, "correlation_id", Value::Name(name))?,
-                    None => out.warn(WarningKind::MissingData, MISSING_TEXT),
-                }
+                put_interned(out, sequence, (of, "correlation_id"), (Kind::Correlation, iid))?;
             }
         }
         if let Some(bytes) = self.source {
             out.put_own(of, "source_location", Value::Text(&source(bytes)?))?;
         } else if self.source_iid != 0 {
-            match sequence.name(out.sink, Kind::Source, self.source_iid)?.map(|(name, _)| name) {
-                Some(name) => out.put_own(of, "source_location", Value::Name(name))?,
-                None => out.warn(WarningKind::MissingData, MISSING_TEXT),
-            }
+            put_interned(out, sequence, (of, "source_location"), (Kind::Source, self.source_iid))?;
         }
         Ok(())
     }
@@ -260,6 +254,20 @@ impl<'a> Seen<'a> {
         let of_track = self.track.or(sequence.track).and_then(|uuid| out.tracks.process_of(uuid));
         of_track.or(sequence.thread.map(|(pid, _)| pid))
     }
+}
+
+/// Fills a field with an interned text, or warns that the text is missing.
+fn put_interned(
+    out: &mut Output<'_>,
+    sequence: &mut Sequence,
+    (of, key): (Of, &'static str),
+    (kind, iid): (Kind, u64),
+) -> Result<(), Stop> {
+    match sequence.name(out.sink, kind, iid)?.map(|(name, _)| name) {
+        Some(name) => out.put_own(of, key, Value::Name(name))?,
+        None => out.warn(WarningKind::MissingData, MISSING_TEXT),
+    }
+    Ok(())
 }
 
 /// Most letters of an event's name that name a track.

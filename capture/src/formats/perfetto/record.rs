@@ -119,7 +119,7 @@ impl Key for FlowKey {
     }
 }
 
-/// What an event does on its track.
+/// Effect of an event on its track.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Act {
     /// A slice begins.

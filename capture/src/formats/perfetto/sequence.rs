@@ -80,7 +80,7 @@ impl Memory {
     }
 }
 
-/// What a sequence has stated so far.
+/// Statements of a sequence so far.
 #[derive(Debug, Default)]
 pub(super) struct Sequence {
     texts: [FxHashMap<u64, Interned>; Kind::COUNT],

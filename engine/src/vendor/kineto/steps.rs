@@ -24,7 +24,7 @@ pub(super) struct Mark {
     pub(super) number: u32,
 }
 
-/// Where a call comes from.
+/// Origin of a call.
 #[derive(Debug, Clone, Copy)]
 struct Origin {
     track: TrackId,
