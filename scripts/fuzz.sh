@@ -3,11 +3,18 @@
 #
 # scripts/fuzz.sh [SECONDS [TARGET…]]: 10 seconds for each of all targets unless told otherwise. What crashes a target is
 # kept in fuzz/artifacts/TARGET; run that file again by:  target-fuzz/HOST/release/TARGET FILE
+#
+# scripts/fuzz.sh --build: only builds the targets.
 set -euo pipefail
 # shellcheck source=scripts/tools.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tools.sh"
 cd "$ROOT"
 
+BUILD_ONLY=0
+if [ "${1:-}" = --build ]; then
+    BUILD_ONLY=1
+    shift
+fi
 SECONDS_EACH="${1:-10}"
 shift || true
 TARGETS=("$@")
@@ -27,13 +34,16 @@ say "Building ${#TARGETS[@]} fuzz targets"
 # that build scripts and macros are built without it.
 RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
--Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1" \
+-Cllvm-args=-sanitizer-coverage-trace-compares" \
     CARGO_TARGET_DIR="$BUILT" \
     cargo build --release --locked --manifest-path fuzz/Cargo.toml --target "$HOST"
+[ "$BUILD_ONLY" = 0 ] || exit 0
 
 # The seeds of text formats lie in fuzz/seeds; those of binary ones are made, as every change of a format changes them.
 SEEDS="$BUILT/seeds"
-cargo run --locked --quiet -p nprof-tests --example seeds -- "$SEEDS"
+# With the features of the whole workspace: the Rust tests have compiled that.
+cargo build --locked --quiet --workspace --example seeds
+"${CARGO_TARGET_DIR:-$ROOT/target}/debug/examples/seeds" "$SEEDS"
 
 # fuzz TARGET: fuzzes one target, and says what it found.
 fuzz() {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { STEP_MORE_US, writeJob } from "./job.mjs";
-import { ask, eventually, isBar, parametersOf, picture, rowOf, scaleOf, tracksOf } from "./picture.mjs";
+import { ask, eventually, isBar, parametersOf, picture, reload, rowOf, scaleOf, settledAddress, tracksOf } from "./picture.mjs";
 import { openPage, serve } from "./stage.mjs";
 
 const OFFSETS_US = [0, 5_300, -4_700];
@@ -60,11 +60,11 @@ test("ranks below each other are on one clock, or on their own when the user wan
     const apart = () => eventually(async () => assert.deepEqual(await areBars(page, track, inside), [true, false, false]));
     // The calls of ranks 1 and 2 are some steps away, where their ranks compute.
     await apart();
-    await page.reload();
+    await reload(page);
     await raw.waitFor();
     await apart();
     const { page: other } = await openPage(t, { width: 1600, height: 900 });
-    await other.goto(page.url());
+    await other.goto(await settledAddress(page));
     await eventually(async () => assert.deepEqual(await areBars(other, track, inside), [true, false, false]));
     await raw.click();
     await aligned.waitFor();
@@ -148,7 +148,7 @@ test("a marked step is compared with the steps of the same name in other ranks",
   await panel.getByText(/ProfilerStep#20 of each rank: .* in rank 2 \(14 µs longer, starts 4\.71\d* ms earlier\)/).waitFor();
   await page.locator("body").press("c");
   await panel.getByText(said).waitFor();
-  await page.reload();
+  await reload(page);
   await panel.getByText(said).waitFor();
   // A span of the ruler is the same span of all ranks.
   const marked = `${own.start_ps}..${own.start_ps + own.duration_ps}`;
@@ -186,7 +186,7 @@ test("a track is pinned in all ranks, in those that were latest, and unpinned", 
   await eventually(async () => assert.equal((await rows())[1], `Rank ${LATE}`));
   await eventually(() => assert.equal(parametersOf(page).get("pin_ranks"), "latest"));
   await eventually(async () => assert.equal((await rows()).filter((name) => /^Rank \d+$/.test(name)).length, 8 + 1));
-  await page.reload();
+  await reload(page);
   await eventually(async () => assert.equal((await rows())[1], `Rank ${LATE}`));
 
   await page.getByRole("button", { name: "Unpin this track" }).click();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { PNG } from "pngjs";
-import { ask, eventually, parametersOf, rowOf, tracksOf } from "./picture.mjs";
+import { ask, eventually, parametersOf, reload, rowOf, tracksOf } from "./picture.mjs";
 import { openPage, serve } from "./stage.mjs";
 
 const STRAGGLER = 5;
@@ -55,7 +55,7 @@ test("the tab of all ranks leads to the rank that is late", async (t) => {
     await eventually(() => assert.equal(parametersOf(page).get("rank"), String(STRAGGLER), page.url()));
     assert.equal(await tab(`Rank ${STRAGGLER}`).getAttribute("aria-selected"), "true");
     await details.getByRole("heading").first().waitFor();
-    assert.ok(parametersOf(page).get("sel"), page.url());
+    await eventually(() => assert.ok(parametersOf(page).get("sel"), page.url()));
   });
 
   assert.deepEqual(problems, []);
@@ -86,7 +86,7 @@ test("rows of ranks are sorted by lateness, and steps follow them", async (t) =>
     await eventually(() => assert.equal(parametersOf(page).get("order"), "late"));
     // The row says why it is there.
     await rowOf(page, `Rank ${STRAGGLER}`).getByText(/others waited for it .*s/).waitFor({ state: "attached" });
-    await page.reload();
+    await reload(page);
     await eventually(async () => assert.equal((await rowsOfRanks(page))[0], `Rank ${STRAGGLER}`));
     await menu.selectOption("Longest wait first");
     // Nobody waits less than the straggler.
@@ -143,7 +143,7 @@ test("ranks of several hosts are sorted by host", async (t) => {
   await menu.selectOption("By host");
   await eventually(() => assert.equal(parametersOf(page).get("order"), "host"));
   await eventually(async () => assert.match(await rowOf(page, "Rank 7").innerText(), /host-0/));
-  await page.reload();
+  await reload(page);
   await eventually(async () => assert.match(await rowOf(page, "Rank 7").innerText(), /host-0/));
   await page.keyboard.press("g");
   await page.keyboard.press("r");

@@ -115,9 +115,11 @@ test("a planted straggler is found by clicking", async (t) => {
     await eventually(() => assert.equal(parametersOf(page).get("rank"), String(STRAGGLER), page.url()));
     const tab = page.getByRole("tab", { name: `Rank ${STRAGGLER}`, exact: true });
     assert.equal(await tab.getAttribute("aria-selected"), "true");
-    const { from, to, selected } = viewOf(page);
-    assert.equal(selected, late.call);
-    assert.ok(from <= late.start_ps && late.start_ps <= to, page.url());
+    await eventually(() => {
+      const { from, to, selected } = viewOf(page);
+      assert.equal(selected, late.call);
+      assert.ok(from <= late.start_ps && late.start_ps <= to, page.url());
+    });
     await details(page).getByRole("heading").first().waitFor();
     await page.goBack();
     await rows.first().waitFor();

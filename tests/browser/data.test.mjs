@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import test from "node:test";
-import { ask, eventually, parametersOf, rowOf, viewOf } from "./picture.mjs";
+import { ask, eventually, parametersOf, reload, rowOf, viewOf } from "./picture.mjs";
 import { IS_FILE, openPage, serve } from "./stage.mjs";
 
 /** The column of an answer by its name, a value or null a row. */
@@ -93,9 +93,8 @@ test("tables and summary", async (t) => {
     const titles = await grid.getByRole("columnheader").allInnerTexts();
     assert.ok(!titles.map((text) => text.trim()).includes(title), titles.join());
 
-    const address = page.url();
     const sorted = await shown();
-    await page.reload();
+    const address = await reload(page);
     await page.getByText(`${matches} of ${nodes.total} rows`).waitFor();
     assert.equal(page.url(), address);
     assert.deepEqual(await shown(), sorted);
@@ -174,7 +173,7 @@ test("tables and summary", async (t) => {
     await page.getByRole("button", { name: "Window" }).click();
     await status.getByText(`${count(inside.total)} ${inside.total === 1 ? "row" : "rows"}`, { exact: true }).waitFor();
     await eventually(() => assert.equal(parametersOf(page).get("within"), "window"));
-    await page.reload();
+    await reload(page);
     await page.getByRole("button", { name: "Window", pressed: true }).waitFor();
     await page.getByRole("button", { name: "Whole" }).click();
     await status.getByText(`${count(all.total)} rows`).waitFor();

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { addressOf, ask, eventually, rowOf, viewOf, parametersOf } from "./picture.mjs";
+import { addressOf, ask, eventually, parametersOf, reload, rowOf, viewOf } from "./picture.mjs";
 import { openPage, serve, SERVED } from "./stage.mjs";
 
 const number = (count) => count.toLocaleString("en-US");
@@ -128,7 +128,7 @@ test("hits", async (t) => {
     const name = top.split("/").at(-1);
     await eventually(() => assert.equal(parametersOf(page).get("tab"), "selection"));
 
-    await page.reload();
+    await reload(page);
     await page.getByRole("tab", { name: "Selection", selected: true }).waitFor();
     assert.equal(await box.inputValue(), query);
     await page.locator(".search-count").getByText(`${number(all.length)} hits`).waitFor();

@@ -6,7 +6,7 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { ask, eventually, rowOf, tracksOf } from "./picture.mjs";
+import { ask, eventually, rowOf, settledAddress, tracksOf } from "./picture.mjs";
 import { exported, openPage, serve, SERVED } from "./stage.mjs";
 
 /** Opens a file with the network cut. `requests` fills with all that the page asks for. */
@@ -54,7 +54,7 @@ test("an HTML file", SERVED, async (t) => {
     await page.getByRole("tab", { name: /1/ }).first().click();
     await eventually(() => assert.match(page.url(), /#\/profile\/.*rank=1/));
     await tracksOf(page).click({ position: { x: 400, y: 60 } });
-    const seen = page.url();
+    const seen = await settledAddress(page);
     const other = await openFile(t, seen);
     await rowOf(other.page, "Tensor").waitFor();
     assert.equal(other.page.url(), seen);
@@ -180,7 +180,7 @@ test("the menu of downloads has all formats of the server", SERVED, async (t) =>
   const focused = () => page.evaluate(() => document.activeElement.textContent);
 
   await t.test("keys open it, walk through it and close it", async () => {
-    const address = page.url();
+    const address = await settledAddress(page);
     await button.focus();
     await page.keyboard.press("Enter");
     await links.first().waitFor();

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ask, eventually } from "./picture.mjs";
+import { ask, eventually, reload } from "./picture.mjs";
 import { openPage, serve } from "./stage.mjs";
 import { chooseFile, TRACE } from "./trace.mjs";
 
@@ -138,7 +138,7 @@ test("filter and order stand in the address, and Back returns to the place in th
   await page.getByRole("searchbox", { name: "Filter profiles" }).fill("trace-c");
   await page.getByRole("heading", { name: "Profiles 1 of 12" }).waitFor();
   await eventually(() => assert.equal(new URL(page.url()).search, "?q=trace-c&sort=-name"));
-  await page.reload();
+  await reload(page);
   await page.getByRole("heading", { name: "Profiles 1 of 12" }).waitFor();
   assert.deepEqual(await shown(), ["trace-c.json"]);
   assert.deepEqual(problems, []);

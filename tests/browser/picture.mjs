@@ -10,6 +10,8 @@ const PADDING_PX = 3;
 const LANE_PX = 18;
 const WAIT_MS = 15_000;
 const RETRY_MS = 40;
+/** More than the time after which the page writes its address. */
+const SETTLED_MS = 500;
 /** Bars are coloured; ground, grid lines and texts are nearly grey. */
 const LEAST_CHROMA = 28;
 
@@ -36,6 +38,23 @@ export async function ask(url, path) {
 /** The address of a profile that shows the picoseconds from `from` to `to`. */
 export function addressOf(url, slug, [from, to], more = "") {
   return `${url}/profile/${slug}?v=1&from=${from}&to=${to}${more}`;
+}
+
+/** The address when it has stopped to change: the page writes it a third of a second after a step, not at each one. */
+export function settledAddress(page) {
+  return eventually(async () => {
+    const address = page.url();
+    await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+    assert.equal(page.url(), address, "the address still changes");
+    return address;
+  });
+}
+
+/** Reloads the page once its address tells what it shows. Returns that address. */
+export async function reload(page) {
+  const address = await settledAddress(page);
+  await page.reload();
+  return address;
 }
 
 /** The view's parameters in the address bar. An HTML file has them behind its path. */

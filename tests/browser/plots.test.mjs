@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ask, eventually, parametersOf, rowOf } from "./picture.mjs";
+import { ask, eventually, parametersOf, reload, rowOf } from "./picture.mjs";
 import { openPage, serve, SERVED } from "./stage.mjs";
 
 test("plots filter by kind, and lead to operations and ranks", async (t) => {
@@ -154,6 +154,28 @@ test("the legend over time follows the ranks, also if their times come late", SE
   await legend.getByRole("button", { name: "Rank 77" }).waitFor();
   const colours = await legend.locator(".plot-dot").evaluateAll((dots) => dots.map((dot) => getComputedStyle(dot).backgroundColor));
   assert.equal(new Set(colours.slice(0, 8)).size, 8, colours.join(" "));
+  assert.deepEqual(problems, []);
+});
+
+test("the choices of the plots are in the address", async (t) => {
+  const { url } = await serve(t, "demo", "--ranks", "8", "--straggler", "3", "--collectives", "20");
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { page, problems } = await openPage(t, { width: 1600, height: 900 });
+  await page.goto(`${url}/profile/${slug}?v=2&rank=all&tab=plots`);
+  const time = page.getByRole("group", { name: "Time" }).getByRole("button", { name: "Transfer" });
+  const kind = page.getByRole("group", { name: "Kinds" }).getByRole("button").first();
+  const line = page.getByRole("group", { name: "Lines" }).getByRole("button", { name: "Rank 3" });
+  const pressed = () => Promise.all([time, kind, line].map((button) => button.getAttribute("aria-pressed")));
+  await line.waitFor();
+  assert.deepEqual(await pressed(), ["false", "true", "true"]);
+  for (const button of [time, kind, line]) await button.click();
+  await eventually(async () => assert.deepEqual(await pressed(), ["true", "false", "false"]));
+  const rows = page.getByRole("region", { name: "Duration by kind and size" }).locator("tbody tr");
+  const shown = await rows.allInnerTexts();
+  await reload(page);
+  await line.waitFor();
+  await eventually(async () => assert.deepEqual(await pressed(), ["true", "false", "false"]));
+  assert.deepEqual(await rows.allInnerTexts(), shown);
   assert.deepEqual(problems, []);
 });
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ask, eventually, rowOf } from "./picture.mjs";
+import { ask, eventually, reload, rowOf } from "./picture.mjs";
 import { openPage, serve, SERVED } from "./stage.mjs";
 
 test("search", async (t) => {
@@ -52,7 +52,7 @@ test("search", async (t) => {
     await box.fill("mat|transpose");
     await hits(page, `syntax=regex&q=${encodeURIComponent("mat|transpose")}`);
     await eventually(() => assert.match(page.url(), /search=regex/));
-    await page.reload();
+    await reload(page);
     await rowOf(page, "Tensor").waitFor();
     assert.equal(await toggle.getAttribute("aria-pressed"), "true");
     assert.deepEqual(problems, []);

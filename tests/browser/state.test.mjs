@@ -2,10 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import {
-  addressOf, ask, barPixels, difference, eventually, isBar, laneTop, middleOf, parametersOf, picture, rowOf, scaleOf,
-  tracksOf, viewOf,
-} from "./picture.mjs";
+import { addressOf, ask, barPixels, difference, eventually, isBar, laneTop, middleOf, parametersOf, picture, reload, rowOf, scaleOf, settledAddress, tracksOf, viewOf } from "./picture.mjs";
 import { isQuiet, openPage, serve } from "./stage.mjs";
 
 /** Waits until bars are drawn, nothing is on its way and the picture of the timeline stays the same; returns that. */
@@ -231,7 +228,7 @@ test("the view", async (t) => {
     assert.equal(parametersOf(page).get("ranks"), "0,1");
     assert.match(await page.getByRole("article", { name: "Details" }).innerText(), /Rank 1 › .*Tensor/);
 
-    await page.reload();
+    await reload(page);
     await detailsOf(page, wanted.name);
     await group("Rank 0").waitFor();
     await group("Rank 1").waitFor();
@@ -265,17 +262,12 @@ test("the view", async (t) => {
     await press(page, "w", 2);
     await viewWhere(page, (view) => view.from > window[0]);
     await page.mouse.move(5, 5);
-    const address = await eventually(async () => {
-      const url = page.url();
-      await new Promise((resolve) => setTimeout(resolve, 400));
-      assert.equal(page.url(), url, "the address still changes");
-      return url;
-    });
+    const address = await settledAddress(page);
     const fields = () => page.getByRole("article", { name: "Details" }).getByRole("definition").allInnerTexts();
     const details = await fields();
     assert.ok(details.length >= 10, `${details.length} fields`);
     const before = await drawn(page);
-    await page.reload();
+    await reload(page);
     await detailsOf(page, "MATMUL");
     await drawn(page);
     // How far the rows are scrolled is no part of the address.
@@ -311,7 +303,7 @@ test("the view", async (t) => {
     async (t) => {
       const page = await open(t, `&sel=${matmul.row}`);
       for (let load = 0; load < 4; load += 1) {
-        await page.reload();
+        await reload(page);
         await detailsOf(page, "MATMUL");
         await drawn(page);
         assert.equal(await page.locator(".timeline-rows").evaluate((rows) => rows.scrollTop), 0);

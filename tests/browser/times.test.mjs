@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
-import { addressOf, ask, eventually, laneTop, middleOf, rowOf, scaleOf, tracksOf, viewOf } from "./picture.mjs";
+import { addressOf, ask, eventually, laneTop, middleOf, rowOf, scaleOf, settledAddress, tracksOf, viewOf } from "./picture.mjs";
 import { openPage, serve } from "./stage.mjs";
 
 const US = 1_000_000;
@@ -136,10 +136,8 @@ test("times and counters", async (t) => {
     assert.match(await line(page, "Smallest"), /^100/);
     assert.match(await line(page, "Largest"), /^300/);
     assert.match(await line(page, "Mean"), /^200/);
-    const address = await eventually(() => {
-      assert.match(page.url(), /counter=/);
-      return page.url();
-    });
+    const address = await settledAddress(page);
+    assert.match(address, /counter=/);
     await page.goto(address);
     await details(page).getByRole("heading", { name: counter.name }).waitFor();
     await page.keyboard.press("Escape");

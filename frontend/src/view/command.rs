@@ -14,7 +14,10 @@ use super::place::ProfilePlace;
 use super::reading::Reading;
 use super::standing::RankOrder;
 use super::state::View;
+use super::state::orders::PanelTable;
+use super::state::plots::PlotsChange;
 use super::state::tracks::{RankHeight, TopRow};
+use super::table::Sorting;
 use super::track_path::TrackPath;
 use super::window::{self, Reach};
 
@@ -156,6 +159,15 @@ pub enum Command {
     GoTo(ProfilePlace),
     /// Changes the Data place.
     Data(DataChange),
+    /// Sorts a table in a panel.
+    SortTable {
+        /// The table.
+        table: PanelTable,
+        /// The order; `None` is the one that the table has at first.
+        sorting: Option<Sorting>,
+    },
+    /// Changes the plots.
+    Plots(PlotsChange),
 }
 
 /// Effect of a command on the browser's history.
@@ -196,6 +208,8 @@ impl Command {
             | Self::SetTimebase { .. }
             | Self::SortRanks(_)
             | Self::SetRankHeight(_)
+            | Self::SortTable { .. }
+            | Self::Plots(_)
             | Self::ScrollTo(_) => History::Replace,
             Self::Data(DataChange::Open(_)) | Self::GoTo(_) => History::Push,
             Self::Data(_) => History::Replace,
@@ -237,6 +251,8 @@ impl View {
         self.tracks.apply(command);
         self.selection.apply(command);
         self.search.apply(command);
+        self.orders.apply(command);
+        self.plots.apply(command);
         if let Command::Data(change) = command {
             self.data = std::mem::take(&mut self.data).changed(change);
         }

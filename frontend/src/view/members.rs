@@ -3,11 +3,11 @@
 use nprof_engine::wire::detail::OperationMember;
 use nprof_engine::wire::rows::ColumnValues;
 
-use super::table::{DataTable, Sorting, TableColumn};
+use super::state::orders::ARRIVAL;
+use super::table::{DataTable, TableColumn};
 
 /// Key of the column of ranks.
 pub const RANK: &str = "rank";
-const ARRIVAL: &str = "arrival";
 
 /// A row for each member. Times count from the first arrival.
 #[must_use]
@@ -31,15 +31,10 @@ pub fn members_table(members: &[OperationMember]) -> DataTable {
     DataTable { columns, rows: u32::try_from(members.len()).unwrap_or(u32::MAX) }
 }
 
-/// The first order: the latest rank is on top.
-#[must_use]
-pub fn latest_first() -> Sorting {
-    Sorting { column: ARRIVAL.to_owned(), descending: true }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::state::orders::PanelTable;
     use crate::view::table::sorted;
 
     #[test]
@@ -54,7 +49,8 @@ mod tests {
             is_awaited: false,
         };
         let table = members_table(&[member(0, 150, 50), member(7, 100, 100), member(9, 200, 0)]);
-        let order = sorted(&table, (0..table.rows).collect(), Some(&latest_first()));
+        let latest_first = PanelTable::Arrivals.first_order();
+        let order = sorted(&table, (0..table.rows).collect(), latest_first.as_ref());
         let line =
             |row: u32| table.columns.iter().map(|column| column.text(row)).collect::<Vec<_>>().join(" ");
         let lines: Vec<String> = order.into_iter().map(line).collect();

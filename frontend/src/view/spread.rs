@@ -26,6 +26,22 @@ impl OperationTime {
     /// All times.
     pub const ALL: [Self; 3] = [Self::Whole, Self::Transfer, Self::Wait];
 
+    /// The name in addresses.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Transfer => "transfer",
+            Self::Wait => "wait",
+        }
+    }
+
+    /// Parses [`OperationTime::name`].
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|time| time.name() == name)
+    }
+
     /// The name for people.
     #[must_use]
     pub fn words(self) -> &'static str {

@@ -7,12 +7,11 @@ use nprof_engine::wire::selection::{NameTotal, SelectionSummary, Side};
 
 use super::data::content::texts;
 use crate::ui::format;
+use crate::view::state::orders::SELF;
 use crate::view::table::{DataTable, TableColumn};
 
 /// Key of the column of names.
 pub const NAME: &str = "name";
-/// Key of the column of self times.
-pub const SELF: &str = "self";
 /// Key of the column of longest slices.
 pub const LONGEST: &str = "longest";
 /// Key of the column of differences.

@@ -7,12 +7,13 @@ use leptos::prelude::*;
 use nprof_engine::wire::detail::{OperationMember, SliceDetail};
 
 use super::opened::Opened;
+use super::selection::table_of;
 use crate::ui::commands::Commands;
 use crate::ui::format;
 use crate::ui::icon::{Glyph, Icon};
-use crate::ui::table::{DrawCell, TableSource, TableToolsState, VirtualTable};
-use crate::view::members::{RANK, latest_first, members_table};
-use crate::view::table::sorted;
+use crate::ui::table::{DrawCell, TableToolsState, VirtualTable};
+use crate::view::members::{RANK, members_table};
+use crate::view::state::orders::PanelTable;
 use crate::view::{Act, Late};
 
 /// Most rows in sight. Others scroll.
@@ -32,27 +33,14 @@ pub fn Members(
     if count == 0 {
         return ().into_any();
     }
-    let sorting = RwSignal::new(Some(latest_first()));
-    let table = StoredValue::new(Arc::new(members_table(&members)));
-    let rows = Memo::new(move |_| {
-        let table = table.get_value();
-        sorting.with(|sorting| Arc::new(sorted(&table, (0..table.rows).collect(), sorting.as_ref())))
-    });
-    let columns: Vec<usize> = (0..table.with_value(|table| table.columns.len())).collect();
+    let table = Signal::stored(Arc::new(members_table(&members)));
     let calls: Vec<(u32, u32)> = members.iter().map(|one| (one.rank, one.call)).collect();
     let calls = StoredValue::new(calls);
     let open = Callback::new(move |row: u32| {
         let call = calls.with_value(|calls| calls.get(row as usize).copied());
         call.into_iter().for_each(|(rank, call)| opened.reveal_in(rank, call));
     });
-    let source = TableSource {
-        table: Signal::derive(move || table.get_value()),
-        columns: Signal::stored(columns),
-        rows: rows.into(),
-        sorting: sorting.into(),
-        on_sort: Callback::new(move |next| sorting.set(next)),
-        draw: StoredValue::new(draw(members, open)),
-    };
+    let source = table_of(opened, PanelTable::Arrivals, table, draw(members, open));
     let tools = TableToolsState::new(source);
     let height = format!("{}px", (count.min(MOST_IN_SIGHT) + 1) * ROW_PX + 1);
     let on_open = Signal::stored(Some(open));

@@ -12,7 +12,7 @@ use nprof_engine::wire::rows::ColumnValues;
 use nprof_engine::wire::selection::SelectionSummary;
 use web_sys::AbortSignal;
 
-use super::compared::{LONGEST, MarkedSlice, NAME, SELF, Summaries, by_name, picoseconds};
+use super::compared::{LONGEST, MarkedSlice, NAME, Summaries, by_name, picoseconds};
 use super::data::content::texts;
 use super::opened::{Answer, Opened};
 use crate::fetch::FetchError;
@@ -23,7 +23,8 @@ use crate::ui::name::Name;
 use crate::ui::table::{DrawCell, PlainTable, TableSource};
 use crate::view::namesake::{nearest, pattern_of};
 use crate::view::sheet::SourceId;
-use crate::view::table::{DataTable, Sorting, TableColumn, sorted};
+use crate::view::state::orders::{PanelTable, SELF};
+use crate::view::table::{DataTable, TableColumn, sorted};
 use crate::view::{Act, Command};
 
 /// Limit of listed rows. The others are counted.
@@ -41,8 +42,6 @@ pub fn Selection(
     /// The opened profile.
     opened: Opened,
 ) -> impl IntoView {
-    let most_self = Sorting { column: SELF.to_owned(), descending: true };
-    provide_context(SelectionSort { names: RwSignal::new(Some(most_self)), tracks: RwSignal::new(None) });
     let wanted = Memo::new(move |_| {
         let rank = opened.rank_number.get()?;
         let (selection, shown) =
@@ -126,11 +125,10 @@ fn Totals(opened: Opened, summaries: Arc<Summaries>) -> impl IntoView {
     let summary = &summaries.own;
     let span = Interval::new(summary.start_ps, summary.end_ps);
     let whole = u64::try_from(span.duration_ps()).unwrap_or(0);
-    let sort = expect_context::<SelectionSort>();
     let names = summaries.sides().into_iter().map(|side| {
         let (names, longest) = by_name(&summaries, side);
         let cells = name_cells(opened, longest, whole);
-        let source = table_of(Signal::stored(Arc::new(names)), sort.names, cells);
+        let source = table_of(opened, PanelTable::Names, Signal::stored(Arc::new(names)), cells);
         view! { <PlainTable source most=MOST_ROWS noun="names" /> }
     });
     let names = names.collect_view();
@@ -139,7 +137,7 @@ fn Totals(opened: Opened, summaries: Arc<Summaries>) -> impl IntoView {
     let tracks = Memo::new(move |_| {
         Arc::new(by_track(&of_tracks.own, whole, |track| opened.track_title(track).get()))
     });
-    let tracks = table_of(tracks.into(), sort.tracks, share_cells());
+    let tracks = table_of(opened, PanelTable::Tracks, tracks.into(), share_cells());
     view! {
         <div class="stats-line">
             <dl class="stats">
@@ -169,32 +167,28 @@ fn Totals(opened: Opened, summaries: Arc<Summaries>) -> impl IntoView {
     }
 }
 
-/// Order of both tables, kept when the span changes.
-#[derive(Debug, Clone, Copy)]
-struct SelectionSort {
-    names: RwSignal<Option<Sorting>>,
-    tracks: RwSignal<Option<Sorting>>,
-}
-
-/// A table in an order that the user changes.
+/// A table of a panel, in the order that the address tells.
 pub fn table_of(
+    opened: Opened,
+    which: PanelTable,
     table: Signal<Arc<DataTable>>,
-    sort: RwSignal<Option<Sorting>>,
     draw: DrawCell,
 ) -> TableSource {
+    let sorting = Memo::new(move |_| opened.view.with(|view| view.orders.of(which)));
     let columns = move || table.with(|table| (0..table.columns.len()).collect::<Vec<usize>>());
     let rows = move || {
         table.with(|table| {
             let all = (0..table.rows).collect();
-            Arc::new(sort.with(|sorting| sorted(table, all, sorting.as_ref())))
+            Arc::new(sorting.with(|sorting| sorted(table, all, sorting.as_ref())))
         })
     };
+    let on_sort = Callback::new(move |sorting| opened.act(&Command::SortTable { table: which, sorting }));
     TableSource {
         table,
         columns: Signal::derive(columns),
         rows: Signal::derive(rows),
-        sorting: sort.into(),
-        on_sort: Callback::new(move |sorting| sort.set(sorting)),
+        sorting: sorting.into(),
+        on_sort,
         draw: StoredValue::new(draw),
     }
 }

@@ -8,6 +8,7 @@ use super::data::{warning_cells, warnings_table};
 use super::opened::Opened;
 use super::selection::table_of;
 use crate::ui::table::PlainTable;
+use crate::view::state::orders::PanelTable;
 
 /// Returns true if the current rank has warnings.
 #[must_use]
@@ -25,7 +26,7 @@ pub fn Warnings(
         let rank = opened.rank_detail();
         Arc::new(warnings_table(rank.as_ref().map_or(&[][..], |rank| &rank.warnings)))
     });
-    let source = table_of(table.into(), RwSignal::new(None), warning_cells(opened));
+    let source = table_of(opened, PanelTable::Warnings, table.into(), warning_cells(opened));
     view! {
         <Show
             when=move || has_warnings(opened)

@@ -2,7 +2,9 @@
 //! reducer of its own, `apply`, which ignores the commands of other parts.
 
 pub mod numbered;
+pub mod orders;
 pub mod panels;
+pub mod plots;
 pub mod search;
 pub mod selection;
 pub mod tracks;
@@ -10,7 +12,9 @@ pub mod tracks;
 use nprof_engine::base::Interval;
 
 use self::numbered::Numbered;
+use self::orders::Orders;
 use self::panels::PanelsState;
+use self::plots::PlotsState;
 use self::search::SearchState;
 use self::selection::SelectionState;
 use self::tracks::TracksState;
@@ -41,6 +45,10 @@ pub struct View {
     pub search: SearchState,
     /// The panels beside and below the timeline.
     pub panels: PanelsState,
+    /// Orders of the tables in the panels.
+    pub orders: Orders,
+    /// The plots.
+    pub plots: PlotsState,
     /// Track numbers of an old link, until the tracks are known.
     pub numbered: Option<Numbered>,
     /// Content id of the segment that the row of the selected slice and the track numbers refer to.

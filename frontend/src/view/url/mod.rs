@@ -134,7 +134,7 @@ impl fmt::Display for Parameters<'_> {
         if view.search.syntax != Syntax::default() {
             write!(f, "&search={}", syntax_name(view.search.syntax))?;
         }
-        write!(f, "{}", view.panels)?;
+        write!(f, "{}{}{}", view.panels, view.orders, view.plots)?;
         if let Some(of) = &view.of {
             write!(f, "&of={of}")?;
         }
@@ -246,7 +246,10 @@ impl View {
             "reading" => self.numbered().reading = Some(numbered_reading(value)?),
             "top" => self.numbered().top = Some(number("top", "the number of a track", value)?),
             _ => {
-                let _is_known = self.panels.read(name, value)? || self.data.read(name, value)?;
+                let _is_known = self.panels.read(name, value)?
+                    || self.orders.read(name, value)?
+                    || self.plots.read(name, value)?
+                    || self.data.read(name, value)?;
             }
         }
         Ok(())

@@ -3,10 +3,14 @@
 use super::*;
 use crate::view::panel::{PANELS, Side};
 use crate::view::pins::Pins;
+use crate::view::spread::OperationTime;
+use crate::view::state::orders::{Orders, PanelTable};
 use crate::view::state::panels::{PanelState, PanelsState};
+use crate::view::state::plots::{PlotsState, WaitLine};
 use crate::view::state::search::SearchState;
 use crate::view::state::selection::SelectionState;
 use crate::view::state::tracks::{RankHeight, TracksState};
+use crate::view::table::Sorting;
 use crate::view::track_path::Paths;
 use crate::view::{DataView, Reading};
 use nprof_engine::wire::catalog::ALL_RANKS;
@@ -72,6 +76,25 @@ fn panels() -> impl Strategy<Value = PanelsState> {
     })
 }
 
+fn orders() -> impl Strategy<Value = Orders> {
+    let sorting =
+        ("[a-z_0-9,%&]{1,6}", any::<bool>()).prop_map(|(column, descending)| Sorting { column, descending });
+    let one = (proptest::sample::select(&PanelTable::ALL[..]), sorting);
+    proptest::collection::vec(one, 0..4).prop_map(|chosen| {
+        let with = |orders: Orders, (table, sorting)| orders.with(table, Some(sorting));
+        chosen.into_iter().fold(Orders::default(), with)
+    })
+}
+
+fn plots() -> impl Strategy<Value = PlotsState> {
+    let line =
+        prop_oneof![any::<u32>().prop_map(WaitLine::Rank), Just(WaitLine::Median), Just(WaitLine::Range)];
+    let kinds = proptest::collection::btree_set("\\PC{1,8}", 0..3);
+    let lines = proptest::collection::btree_set(line, 0..4);
+    (proptest::sample::select(&OperationTime::ALL[..]), kinds, lines)
+        .prop_map(|(time, hidden_kinds, hidden_lines)| PlotsState { time, hidden_kinds, hidden_lines })
+}
+
 fn numbered() -> impl Strategy<Value = Numbered> {
     let toggled = proptest::collection::btree_set(any::<u32>(), 1..4);
     (toggled, option::of(any::<(u32, i64)>()), option::of(any::<u32>()))
@@ -84,14 +107,14 @@ proptest! {
         profile in "\\PC{1,12}", tracks in tracks(), selection in selection(),
         window in option::of(intervals()), numbered in option::of(numbered()),
         (query, syntax) in ("\\PC{0,12}", prop_oneof![Just(Syntax::Text), Just(Syntax::Regex)]),
-        panels in panels(),
+        panels in panels(), (orders, plots) in (orders(), plots()),
         of in option::of("[0-9a-f]{1,20}"),
         timebase in prop_oneof![Just(Timebase::Aligned), Just(Timebase::Raw)],
         place in proptest::sample::select(&ProfilePlace::ALL[..]),  filter in "\\PC{0,12}",
     ) {
         let search = SearchState { query, syntax };
         let data = DataView { filter, ..DataView::default() };
-        let view = View { profile, place, data, window, timebase, tracks, selection, search, panels, numbered, of, is_bare: false };
+        let view = View { profile, place, data, window, timebase, tracks, selection, search, panels, orders, plots, numbered, of, is_bare: false };
         prop_assert_eq!(view.to_string().parse(), Ok(view));
     }
 
@@ -171,6 +194,28 @@ fn links_of_all_versions_are_read() {
     view.tracks.groups = [(path("DMA/q%20"), true), (path("DMA"), true), (path("Engines"), false)].into();
     view.tracks.top = Some(TopRow { rank: Some(7), path: path("Engines/Tensor#2") });
     assert_eq!(second.parse(), Ok(view));
+}
+
+/// A link of version 2 with the parameters that came after the one above. It is never changed.
+#[test]
+fn a_link_with_all_choices_of_version_2_is_read() {
+    let link = "/profile/p/data?v=2&rank=all&mark=1..9&marked=step%235&pin=Engines/Tensor&pin_ranks=latest\
+                &clock=raw&order=late&rows=fit&tab=plots&dock=closed&dock_px=500&drawer=open&drawer_px=340\
+                &sort_names=count&sort_tracks=-self&sort_arrivals=rank&sort_warnings=-time&plot_time=transfer\
+                &hide_kinds=all-gather&hide_lines=7,median&table=operation&sort=-bytes&filter=all&hide=group\
+                &waits=shown&within=window";
+    let view: View = link.parse().expect("a link of version 2");
+    assert_eq!(view.place, ProfilePlace::Data);
+    assert_eq!(view.selection.marked_slice.as_deref(), Some("step#5"));
+    assert_eq!((view.timebase, view.tracks.order), (Timebase::Raw, RankOrder::Late));
+    assert_eq!((view.tracks.height, view.tracks.pins.of), (RankHeight::Fit, PinnedRanks::Latest));
+    assert_eq!(view.panels.drawer, PanelState { is_open: Some(true), size_px: Some(340) });
+    assert_eq!(view.orders.of(PanelTable::Names), Sorting::from_name("count"));
+    assert_eq!(view.plots.hidden_lines, [WaitLine::Rank(7), WaitLine::Median].into());
+    assert!(view.data.with_waits && view.data.in_window);
+    // Nothing of it is lost when it is written again, in whatever order.
+    let parts = |url: &str| url.split('&').map(str::to_owned).collect::<BTreeSet<_>>();
+    assert_eq!(parts(&view.to_string()), parts(link));
 }
 
 #[test]

@@ -19,10 +19,11 @@ use crate::ui::format;
 use crate::ui::message::Messages;
 use crate::ui::profile::opened::Opened;
 use crate::ui::timeline::measure;
-use crate::view::TimeScale;
 use crate::view::sheet::rank_label;
+use crate::view::state::plots::{PlotsChange, WaitLine};
 use crate::view::ticks::{Ruler, Tick};
 use crate::view::waits::{self, MOST_LINES, MOST_STEPS, asked_span};
+use crate::view::{Command, TimeScale};
 
 /// The heading.
 pub const TITLE: &str = "Over time";
@@ -32,21 +33,12 @@ pub const ID: &str = "plot-over-time";
 /// Width of a letter of the axis with its share of the padding, in CSS pixels.
 const LETTER_PX: f64 = 7.5;
 
-/// Something that the legend hides and shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Shape {
-    Rank(u32),
-    Median,
-    Range,
-}
-
-impl Shape {
-    fn words(self) -> String {
-        match self {
-            Self::Rank(rank) => rank_label(rank),
-            Self::Median => "Median".to_owned(),
-            Self::Range => "Range of all ranks".to_owned(),
-        }
+/// The name of a line in the legend.
+fn words(line: WaitLine) -> String {
+    match line {
+        WaitLine::Rank(rank) => rank_label(rank),
+        WaitLine::Median => "Median".to_owned(),
+        WaitLine::Range => "Range of all ranks".to_owned(),
     }
 }
 
@@ -60,7 +52,7 @@ struct Plot {
     all: Memo<Vec<u32>>,
     steps: Memo<Arc<WaitSteps>>,
     window: Memo<Interval>,
-    hidden: RwSignal<BTreeSet<Shape>>,
+    hidden: Memo<BTreeSet<WaitLine>>,
     /// The step and the rank under the pointer.
     pointed: RwSignal<Option<(usize, u32)>>,
     colours: Memo<Vec<String>>,
@@ -68,8 +60,8 @@ struct Plot {
 }
 
 impl Plot {
-    fn is_drawn(self, shape: Shape) -> bool {
-        self.hidden.with(|hidden| !hidden.contains(&shape))
+    fn is_drawn(self, line: WaitLine) -> bool {
+        self.hidden.with(|hidden| !hidden.contains(&line))
     }
 
     /// Whether there are ranks without a line. This is no memo of the ranks with a line: an effect
@@ -78,8 +70,8 @@ impl Plot {
         self.ranks.with(Vec::len) < self.all.with(Vec::len)
     }
 
-    fn colour(self, shape: Shape) -> String {
-        let Shape::Rank(rank) = shape else { return "var(--text-muted)".to_owned() };
+    fn colour(self, line: WaitLine) -> String {
+        let WaitLine::Rank(rank) = line else { return "var(--text-muted)".to_owned() };
         let at = self.ranks.with(|ranks| ranks.iter().position(|own| *own == rank));
         self.colours.with(|colours| colours.get(at.unwrap_or_default()).cloned().unwrap_or_default())
     }
@@ -99,7 +91,7 @@ impl Plot {
         let found = self.steps.with(|steps| {
             let at = (at >= 0.0).then_some(at as usize)?;
             let share = above as f32 * waits::top(steps);
-            let rank = waits::nearest(steps, at, share, |rank| self.is_drawn(Shape::Rank(rank)))?;
+            let rank = waits::nearest(steps, at, share, |rank| self.is_drawn(WaitLine::Rank(rank)))?;
             Some((at, rank))
         });
         self.pointed.set(found);
@@ -108,9 +100,9 @@ impl Plot {
     /// Moves along the steps, and from rank to rank.
     fn walk(self, steps: isize, ranks: isize) {
         let sight = self.in_sight();
-        let drawn: Vec<u32> = self
-            .ranks
-            .with(|ranks| ranks.iter().copied().filter(|rank| self.is_drawn(Shape::Rank(*rank))).collect());
+        let drawn: Vec<u32> = self.ranks.with(|ranks| {
+            ranks.iter().copied().filter(|rank| self.is_drawn(WaitLine::Rank(*rank))).collect()
+        });
         let (Some(first), false) = (drawn.first(), sight.is_empty()) else { return };
         let next = match self.pointed.get_untracked() {
             None => (sight.start, *first),
@@ -182,7 +174,7 @@ pub fn OverTime(
         all,
         steps,
         window,
-        hidden: RwSignal::new(BTreeSet::new()),
+        hidden: Memo::new(move |_| opened.view.with(|view| view.plots.hidden_lines.clone())),
         pointed: RwSignal::new(None),
         colours: Memo::new(move |_| colours()),
         messages: expect_context(),
@@ -213,38 +205,34 @@ pub fn OverTime(
 /// The shapes with their colours. A click hides a shape or shows it again.
 #[component]
 fn Legend(plot: Plot) -> impl IntoView {
-    let button = move |shape: Shape| {
+    let button = move |line: WaitLine| {
         let toggle = move |_| {
-            plot.hidden.update(|hidden| {
-                if !hidden.remove(&shape) {
-                    hidden.insert(shape);
-                }
-            });
+            plot.opened.act(&Command::Plots(PlotsChange::ToggleLine(line)));
         };
         view! {
             <button
                 class="plot-kind"
                 type="button"
-                aria-pressed=move || plot.is_drawn(shape).to_string()
+                aria-pressed=move || plot.is_drawn(line).to_string()
                 title="Hide or show this line"
                 on:click=toggle
             >
                 <span
-                    class=match shape {
-                        Shape::Rank(_) => "plot-dot",
-                        Shape::Median => "plot-dot plot-dot-line",
-                        Shape::Range => "plot-dot plot-dot-range",
+                    class=match line {
+                        WaitLine::Rank(_) => "plot-dot",
+                        WaitLine::Median => "plot-dot plot-dot-line",
+                        WaitLine::Range => "plot-dot plot-dot-range",
                     }
                     aria-hidden="true"
-                    style:background=move || plot.colour(shape)
+                    style:background=move || plot.colour(line)
                 ></span>
-                {shape.words()}
+                {words(line)}
             </button>
         }
     };
     let shapes = move || {
-        let all = plot.is_part().then_some([Shape::Median, Shape::Range]).into_iter().flatten();
-        let ranks = plot.ranks.get().into_iter().map(Shape::Rank);
+        let all = plot.is_part().then_some([WaitLine::Median, WaitLine::Range]).into_iter().flatten();
+        let ranks = plot.ranks.get().into_iter().map(WaitLine::Rank);
         ranks.chain(all).map(button).collect_view()
     };
     view! {
@@ -322,16 +310,16 @@ fn Lines(plot: Plot) -> impl IntoView {
     let shapes = move || {
         let steps = plot.steps.get();
         let top = waits::top(&steps);
-        let range = (plot.is_part() && plot.is_drawn(Shape::Range))
+        let range = (plot.is_part() && plot.is_drawn(WaitLine::Range))
             .then(|| view! { <path class="plot-range" d=waits::area(&steps.least, &steps.most, top) /> });
-        let median = (plot.is_part() && plot.is_drawn(Shape::Median))
+        let median = (plot.is_part() && plot.is_drawn(WaitLine::Median))
             .then(|| view! { <path class="plot-line plot-line-median" d=waits::line(&steps.median, top) /> });
         let line = |of: &nprof_engine::wire::waits::WaitShares| {
-            let shape = Shape::Rank(of.rank);
+            let line = WaitLine::Rank(of.rank);
             let rank = of.rank;
             let is_pointed = move || plot.pointed.get().is_some_and(|(_, pointed)| pointed == rank);
-            plot.is_drawn(shape).then(|| {
-                let colour = plot.colour(shape);
+            plot.is_drawn(line).then(|| {
+                let colour = plot.colour(line);
                 view! {
                     <path
                         class="plot-line"

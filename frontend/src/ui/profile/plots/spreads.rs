@@ -10,7 +10,9 @@ use leptos::prelude::*;
 use crate::draw::names::Names;
 use crate::ui::format;
 use crate::ui::profile::opened::Opened;
+use crate::view::Command;
 use crate::view::spread::{LogScale, OperationTime, Operations, Spread};
+use crate::view::state::plots::PlotsChange;
 
 /// The heading.
 pub const TITLE: &str = "By kind and size";
@@ -23,9 +25,9 @@ struct Choices {
     opened: Opened,
     operations: Memo<Arc<Operations>>,
     /// The time that is plotted.
-    time: RwSignal<OperationTime>,
+    time: Memo<OperationTime>,
     /// Kinds that the legend hides.
-    hidden: RwSignal<BTreeSet<u32>>,
+    hidden: Memo<BTreeSet<u32>>,
     /// The colours of the kinds, in CSS.
     colours: Memo<Vec<String>>,
 }
@@ -39,7 +41,12 @@ pub fn Spreads(
     operations: Memo<Arc<Operations>>,
 ) -> impl IntoView {
     let colours = Memo::new(move |_| colours(opened, &operations.read().kinds));
-    let (time, hidden) = (RwSignal::new(OperationTime::default()), RwSignal::new(BTreeSet::new()));
+    let time = Memo::new(move |_| opened.view.with(|view| view.plots.time));
+    let hidden = Memo::new(move |_| {
+        let names = opened.view.with(|view| view.plots.hidden_kinds.clone());
+        let kinds = operations.read();
+        (0..).zip(&kinds.kinds).filter(|(_, kind)| names.contains(*kind)).map(|(at, _)| at).collect()
+    });
     let choices = Choices { opened, operations, time, hidden, colours };
     let spreads = Memo::new(move |_| {
         let mut spreads = operations.read().spreads(time.get());
@@ -74,7 +81,7 @@ pub fn Spreads(
         <section class="plot" id=ID aria-label="Duration by kind and size">
             <div class="plot-head">
                 <h3>{TITLE}</h3>
-                <TimeSwitch time />
+                <TimeSwitch opened time />
                 <Legend choices />
                 <span class="muted">{cut}</span>
             </div>
@@ -92,14 +99,14 @@ fn colours(opened: Opened, kinds: &[String]) -> Vec<String> {
 
 /// Chooses the time that is plotted.
 #[component]
-fn TimeSwitch(time: RwSignal<OperationTime>) -> impl IntoView {
+fn TimeSwitch(opened: Opened, time: Memo<OperationTime>) -> impl IntoView {
     let button = |one: OperationTime| {
         view! {
             <button
                 class="button"
                 type="button"
                 aria-pressed=move || (time.get() == one).to_string()
-                on:click=move |_| time.set(one)
+                on:click=move |_| opened.act(&Command::Plots(PlotsChange::Time(one)))
             >
                 {one.words()}
             </button>
@@ -115,22 +122,16 @@ fn TimeSwitch(time: RwSignal<OperationTime>) -> impl IntoView {
 /// The kinds with their colours. A click hides a kind or shows it again.
 #[component]
 fn Legend(choices: Choices) -> impl IntoView {
-    let Choices { hidden, .. } = choices;
+    let Choices { opened, hidden, .. } = choices;
     let button = move |(at, kind): (u32, String)| {
-        let toggle = move |_| {
-            hidden.update(|hidden| {
-                if !hidden.remove(&at) {
-                    hidden.insert(at);
-                }
-            });
-        };
+        let toggle = Command::Plots(PlotsChange::ToggleKind(kind.clone()));
         view! {
             <button
                 class="plot-kind"
                 type="button"
                 aria-pressed=move || (!hidden.read().contains(&at)).to_string()
                 title="Hide or show this kind"
-                on:click=toggle
+                on:click=move |_| opened.act(&toggle)
             >
                 <Dot choices kind=at />
                 {kind}
