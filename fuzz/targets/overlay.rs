@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use libfuzzer_sys::fuzz_target;
 use nprof_capture::device::simulated::{self, Settings};
 use nprof_engine::analysis::{Job, RankInput, matched, overlay};
+use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
@@ -21,7 +22,7 @@ fn made() -> &'static (Job, Vec<u8>) {
     static MADE: OnceLock<(Job, Vec<u8>)> = OnceLock::new();
     MADE.get_or_init(|| {
         let job = Job::new((0..RANKS).map(rank).collect());
-        let bytes = overlay::encode(&job, &matched(&job));
+        let bytes = overlay::encode(&job, &matched(&job, Cancel::NEVER).expect("nobody cancels it"));
         assert!(overlay::decode(&job, &bytes).is_ok(), "a good overlay is read");
         (job, bytes)
     })
@@ -35,7 +36,7 @@ fn rank(rank: u32) -> RankInput {
     simulated::capture(&settings, rank, &mut builder, &mut |_| {}).expect("the settings are in range");
     builder.finish().expect("memory is enough");
     let segment = Segment::open(segment).expect("it was just written");
-    let calls = collectives(&segment, rank, CallIds::Read).expect("it was just written");
+    let calls = collectives(&segment, rank, CallIds::Read, Cancel::NEVER).expect("it was just written");
     RankInput { rank, calls, given: None, stated_ps: 0 }
 }
 

@@ -16,7 +16,7 @@ use nprof_engine::base::Result;
 use nprof_engine::base::bytes::Put;
 use nprof_engine::block::ColumnType;
 use nprof_engine::codec;
-use nprof_engine::exec::Work;
+use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{Nesting, TableId, TableKind, TableSpec, TrackSpec};
 use nprof_engine::query;
@@ -251,7 +251,7 @@ fn ask_all(rank: &Whole<'_>) {
     let segment = rank.0;
     let _ = segment.anatomy();
     let _ = query::verify::check(segment, &mut |_| ControlFlow::Continue(()));
-    let _ = collectives(segment, 0, CallIds::Read);
+    let _ = collectives(segment, 0, CallIds::Read, Cancel::NEVER);
     let span = "start_ps=0&end_ps=1000000000";
     let mut questions = vec![
         String::new(),

@@ -5,7 +5,8 @@
 //! the first of the others. A wait ends when its call ends.
 
 use super::{Instances, Job, Member};
-use crate::base::{ClockFit, Time};
+use crate::base::{ClockFit, Result, Time};
+use crate::exec::Cancel;
 use crate::model::{CollectiveKind, Waiting};
 
 /// A member on the shared clock, in picoseconds.
@@ -46,6 +47,8 @@ pub(super) struct Scene<'j> {
     pub(super) instances: &'j Instances,
     /// Clocks in the order of ranks.
     pub(super) clocks: &'j [ClockFit],
+    /// Tells whether the work is cancelled.
+    pub(super) cancel: Cancel<'j>,
 }
 
 impl Scene<'_> {
@@ -163,10 +166,11 @@ fn share(arrivals: &mut [Arrival]) {
 
 /// The rank that does not wait in the operations of a group with a root, if the trace does not
 /// state it. `None` without operations.
-pub(super) fn likely_root(scene: &Scene<'_>, instances: &[usize], waiting: Waiting) -> Option<usize> {
+pub(super) fn likely_root(scene: &Scene<'_>, instances: &[usize], waiting: Waiting) -> Result<Option<usize>> {
     let mut scores: rustc_hash::FxHashMap<usize, (f64, u32)> = rustc_hash::FxHashMap::default();
     let mut arrivals = Vec::new();
     for &at in instances {
+        scene.cancel.check()?;
         scene.arrivals(at, &mut arrivals);
         if arrivals.len() < 2 {
             continue;
@@ -189,11 +193,11 @@ pub(super) fn likely_root(scene: &Scene<'_>, instances: &[usize], waiting: Waiti
         }
     }
     // A rank whose calls are lost must not win by absence.
-    let most = scores.values().map(|(_, count)| *count).max()?;
+    let most = scores.values().map(|(_, count)| *count).max().unwrap_or(0);
     let likely = scores.iter().filter(|(_, (_, count))| count * 2 >= most);
     let mean = |score: &(f64, u32)| score.0 / f64::from(score.1);
     let best = likely.min_by(|a, b| mean(a.1).total_cmp(&mean(b.1)).then(a.0.cmp(b.0)));
-    best.map(|(rank, _)| *rank)
+    Ok(best.map(|(rank, _)| *rank))
 }
 
 #[cfg(test)]

@@ -145,8 +145,7 @@ fn steps_of_ranks_are_joined_by_their_numbers() {
 #[test]
 fn a_joint_segment_has_causes_steps_and_certain_clocks() {
     let made = make(&Plan { ranks: 6, seed: 7, says: Says::Groups, lost: 20, apart_us: 500 });
-    let job = Job::new(made.inputs);
-    let report = report(&job, matched(&job));
+    let (job, report) = analysed(made.inputs);
     let segment = joint_segment(&job, &report);
     let rows = |table: &str| rows_of(&segment, table);
     let exact: i64 = report.ranks.iter().map(|rank| rank.wait_ps).sum();

@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::base::ClockFit;
+use crate::base::{ClockFit, Result};
+use crate::exec::Cancel;
 use crate::model::collective::NO_NUMBER;
 use crate::model::{Calls, CollectiveKind, Communicator, Membership, RankCalls};
 
@@ -175,12 +176,14 @@ impl JobBuilder {
     }
 
     /// The job.
-    #[must_use]
-    pub fn finish(self) -> Job {
+    ///
+    /// # Errors
+    /// `Cancelled` if the work is cancelled.
+    pub fn finish(self, cancel: Cancel<'_>) -> Result<Job> {
         let mut job = self.job;
         job.world = job.world.max(u32::try_from(job.ranks.len()).unwrap_or(u32::MAX));
-        job.order();
-        job
+        job.order(cancel)?;
+        Ok(job)
     }
 }
 
@@ -191,7 +194,7 @@ impl Job {
         inputs.sort_by_key(|input| input.rank);
         let mut job = JobBuilder::default();
         inputs.into_iter().for_each(|input| job.add(input));
-        job.finish()
+        job.finish(Cancel::NEVER).expect("nobody cancels it")
     }
 
     fn signature(
@@ -219,7 +222,7 @@ impl Job {
     }
 
     /// Fills in classes, members, and the calls of each group.
-    fn order(&mut self) {
+    fn order(&mut self, cancel: Cancel<'_>) -> Result<()> {
         let mut classes: FxHashMap<(u32, CollectiveKind, &str, u64, Option<u32>), u32> = FxHashMap::default();
         for signature in &self.signatures {
             let count = if signature.has_common_size() { signature.count } else { 0 };
@@ -231,6 +234,7 @@ impl Job {
         }
         self.members = vec![Vec::new(); self.groups.len()];
         for (at, rank) in (0_u16..).zip(&mut self.ranks) {
+            cancel.check()?;
             let group_of = |call: &u32| self.signatures[rank.calls.signatures[*call as usize] as usize].group;
             let count = u32::try_from(rank.calls.len()).unwrap_or(u32::MAX);
             rank.by_group = (0..count).collect();
@@ -243,6 +247,7 @@ impl Job {
                 self.members[group as usize].push(at);
             }
         }
+        Ok(())
     }
 
     /// Calls of a rank in a group, ordered by start.

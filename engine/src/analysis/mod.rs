@@ -21,6 +21,8 @@ pub mod table;
 mod totals;
 
 #[cfg(test)]
+mod cancel_tests;
+#[cfg(test)]
 mod certain_tests;
 #[cfg(test)]
 mod cost_tests;
@@ -39,6 +41,9 @@ pub use state::{Finding, Mismatch, Presence, State};
 pub use steps::{StepReport, steps};
 pub use totals::{JobTotals, totals};
 
+use crate::base::Result;
+use crate::exec::Cancel;
+
 /// Matched operations and the clocks that they show.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Matched {
@@ -49,21 +54,23 @@ pub struct Matched {
 }
 
 /// Matches the calls of all ranks and finds the clocks.
-#[must_use]
-pub fn matched(job: &Job) -> Matched {
-    let numbered = matching::by_number(job);
+///
+/// # Errors
+/// `Cancelled` if the work is cancelled.
+pub fn matched(job: &Job, cancel: Cancel<'_>) -> Result<Matched> {
+    let numbered = matching::by_number(job, cancel)?;
     if !matching::needs_clocks(job) {
-        let start = clock::tree(job, &numbered);
-        let (clocks, _) = clock::find(job, &numbered, start);
-        return Matched { instances: numbered, clocks };
+        let start = clock::tree(job, &numbered, cancel)?;
+        let (clocks, _) = clock::find(job, &numbered, start, cancel)?;
+        return Ok(Matched { instances: numbered, clocks });
     }
     let start = match numbered.is_empty() {
-        true => matching::rough_clocks(job).0,
-        false => clock::tree(job, &numbered),
+        true => matching::rough_clocks(job, cancel)?.0,
+        false => clock::tree(job, &numbered, cancel)?,
     };
-    let first = matching::by_all(job, &start);
-    let (_, lines) = clock::find(job, &first, start);
-    let instances = matching::by_all(job, &lines);
-    let (clocks, _) = clock::find(job, &instances, lines);
-    Matched { instances, clocks }
+    let first = matching::by_all(job, &start, cancel)?;
+    let (_, lines) = clock::find(job, &first, start, cancel)?;
+    let instances = matching::by_all(job, &lines, cancel)?;
+    let (clocks, _) = clock::find(job, &instances, lines, cancel)?;
+    Ok(Matched { instances, clocks })
 }

@@ -7,7 +7,8 @@ use super::exposure::{Waits, open_part};
 use super::root::{Cause, RootBlame, SLOW, SLOW_PS, Step};
 use super::state::{Absence, Finding, State, states};
 use super::{Clocks, Instances, Job, Matched, steps};
-use crate::base::ClockFit;
+use crate::base::{ClockFit, Result};
+use crate::exec::Cancel;
 use crate::model::{CollectiveKind, Waiting};
 
 /// An operation with its times. Times are in picoseconds of the shared clock.
@@ -150,7 +151,7 @@ impl Report {
     /// The members of an instance on the shared clock, ordered by rank.
     #[must_use]
     pub fn arrivals(&self, job: &Job, at: usize) -> Vec<Arrival> {
-        let scene = Scene { job, instances: &self.instances, clocks: &self.used };
+        let scene = Scene { job, instances: &self.instances, clocks: &self.used, cancel: Cancel::NEVER };
         let mut arrivals = Vec::new();
         scene.arrivals(at, &mut arrivals);
         let one = &self.operations[at];
@@ -161,20 +162,22 @@ impl Report {
 }
 
 /// Reports on matched calls.
-#[must_use]
-pub fn report(job: &Job, matched: Matched) -> Report {
+///
+/// # Errors
+/// `Cancelled` if the work is cancelled.
+pub fn report(job: &Job, matched: Matched, cancel: Cancel<'_>) -> Result<Report> {
     let Matched { instances, clocks } = matched;
     let used = used_clocks(job, &clocks);
-    let scene = Scene { job, instances: &instances, clocks: &used };
-    let mut operations = basic(&scene);
-    let (findings, absences) = states(&scene, &mut operations);
+    let scene = Scene { job, instances: &instances, clocks: &used, cancel };
+    let mut operations = basic(&scene)?;
+    let (findings, absences) = states(&scene, &mut operations)?;
     steps::find(job, &mut operations);
     let mut ranks: Vec<RankReport> = job.ranks.iter().map(of_rank).collect();
     for Absence { rank, lost } in absences {
         ranks[rank].lost = lost;
     }
-    let (links, cuts) = blame(&scene, &mut operations, &mut ranks);
-    Report { clocks, used, instances, operations, ranks, links, findings, cuts }
+    let (links, cuts) = blame(&scene, &mut operations, &mut ranks)?;
+    Ok(Report { clocks, used, instances, operations, ranks, links, findings, cuts })
 }
 
 /// Clocks by hand replace those that the calls show. If the reference has one, the others follow.
@@ -213,12 +216,13 @@ fn of_rank(rank: &super::JobRank) -> RankReport {
 type RootKey = (u32, CollectiveKind, Option<usize>);
 
 /// Times, signatures and roots of all instances.
-fn basic(scene: &Scene<'_>) -> Vec<InstanceReport> {
+fn basic(scene: &Scene<'_>) -> Result<Vec<InstanceReport>> {
     let job = scene.job;
     let mut arrivals = Vec::new();
     let mut rooted: FxHashMap<RootKey, Vec<usize>> = FxHashMap::default();
     let mut operations = Vec::with_capacity(scene.instances.len());
     for at in 0..scene.instances.len() {
+        scene.cancel.check()?;
         scene.arrivals(at, &mut arrivals);
         let signature = majority(job, &arrivals);
         let of = &job.signatures[signature as usize];
@@ -244,13 +248,13 @@ fn basic(scene: &Scene<'_>) -> Vec<InstanceReport> {
     }
     for ((_, kind, _), of) in rooted {
         let unstated = of.iter().any(|&at| operations[at].root.is_none());
-        let likely = if unstated { likely_root(scene, &of, kind.waiting()) } else { None };
+        let likely = if unstated { likely_root(scene, &of, kind.waiting())? } else { None };
         let likely = likely.and_then(|root| u32::try_from(root).ok());
         for at in of {
             operations[at].root = operations[at].root.or(likely);
         }
     }
-    operations
+    Ok(operations)
 }
 
 /// The most frequent signature; the first one of several.
@@ -300,7 +304,7 @@ fn blame(
     scene: &Scene<'_>,
     operations: &mut [InstanceReport],
     ranks: &mut [RankReport],
-) -> (Vec<LinkReport>, u64) {
+) -> Result<(Vec<LinkReport>, u64)> {
     let job = scene.job;
     let usual = usual_transfers(scene, operations);
     let mut order: Vec<usize> = (0..operations.len()).collect();
@@ -310,6 +314,7 @@ fn blame(
     let mut exposed = vec![Waits::default(); ranks.len()];
     let mut arrivals = Vec::new();
     for at in order {
+        scene.cancel.check()?;
         let one = &mut operations[at];
         let kind = job.signatures[one.signature as usize].kind;
         scene.arrivals(at, &mut arrivals);
@@ -340,7 +345,7 @@ fn blame(
     for (rank, exposed) in ranks.iter_mut().zip(exposed) {
         rank.exposed_wait_ps = exposed.sum_ps();
     }
-    (links_of(root, ranks), cuts)
+    Ok((links_of(root, ranks), cuts))
 }
 
 /// Gives the ranks their root blame. Returns the links, the largest cost first.

@@ -4,6 +4,7 @@
 use super::Job;
 use super::arrival::Scene;
 use super::report::InstanceReport;
+use crate::base::Result;
 
 /// Presence of the members of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Hash)]
@@ -79,11 +80,15 @@ pub(super) struct Absence {
 const MOST_LOST: u64 = 10;
 
 /// Fills in the states.
-pub(super) fn states(scene: &Scene<'_>, operations: &mut [InstanceReport]) -> (Vec<Finding>, Vec<Absence>) {
+pub(super) fn states(
+    scene: &Scene<'_>,
+    operations: &mut [InstanceReport],
+) -> Result<(Vec<Finding>, Vec<Absence>)> {
     let job = scene.job;
     let calls = calls_by_group(scene);
     let (mut findings, mut lost, mut present) = (Vec::new(), vec![0_u64; job.ranks.len()], Vec::new());
     for (number, one) in (0_u32..).zip(operations.iter_mut()) {
+        scene.cancel.check()?;
         let group = &job.groups[one.group as usize];
         present.clear();
         for member in scene.instances.members(number as usize) {
@@ -119,7 +124,7 @@ pub(super) fn states(scene: &Scene<'_>, operations: &mut [InstanceReport]) -> (V
         lost[rank as usize] * MOST_LOST <= calls
     };
     findings.retain(|one| one.what != Mismatch::Missing || is_sound(one.rank));
-    (findings, lost.into_iter().enumerate().map(|(rank, lost)| Absence { rank, lost }).collect())
+    Ok((findings, lost.into_iter().enumerate().map(|(rank, lost)| Absence { rank, lost }).collect()))
 }
 
 fn differs(job: &Job, signature: u32, rank: usize, call: usize) -> Option<Mismatch> {

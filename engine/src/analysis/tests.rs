@@ -139,8 +139,8 @@ fn input(rank: u32, groups: &[Vec<usize>]) -> RankInput {
 
 pub(super) fn analysed(inputs: Vec<RankInput>) -> (Job, Report) {
     let job = Job::new(inputs);
-    let found = matched(&job);
-    let report = report(&job, found);
+    let found = matched(&job, Cancel::NEVER).unwrap();
+    let report = report(&job, found, Cancel::NEVER).unwrap();
     (job, report)
 }
 
@@ -247,7 +247,7 @@ proptest! {
     #[test]
     fn an_overlay_keeps_what_was_matched_in_few_bytes(plan in plans()) {
         let job = Job::new(make(&plan).inputs);
-        let found = matched(&job);
+        let found = matched(&job, Cancel::NEVER).unwrap();
         let bytes = overlay::encode(&job, &found);
         prop_assert_eq!(overlay::decode(&job, &bytes), Ok(found));
         let calls: usize = job.ranks.iter().map(|rank| rank.calls.len()).sum();
@@ -258,13 +258,14 @@ proptest! {
     #[test]
     fn damaged_overlays_are_refused(plan in plans(), at in any::<prop::sample::Index>(), flip in 1..=255_u8) {
         let job = Job::new(make(&plan).inputs);
-        let mut bytes = overlay::encode(&job, &matched(&job));
+        let mut bytes = overlay::encode(&job, &matched(&job, Cancel::NEVER).unwrap());
         let at = at.index(bytes.len());
         prop_assert!(overlay::decode(&job, &bytes[..at]).is_err());
         bytes[at] ^= flip;
         // A flipped byte can be another valid overlay. It must be one that fits the job.
         if let Ok(found) = overlay::decode(&job, &bytes) {
-            prop_assert_eq!(report(&job, found).ranks.len(), job.ranks.len());
+            let report = report(&job, found, Cancel::NEVER).unwrap();
+            prop_assert_eq!(report.ranks.len(), job.ranks.len());
         }
     }
 }
@@ -351,7 +352,7 @@ fn no_ranks_and_no_calls_are_no_error() {
 pub(super) fn joint_segment(job: &Job, report: &Report) -> Segment<Vec<u8>> {
     let (scratch, mut bytes) = (MemoryScratch::default(), Vec::new());
     let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
-    joint::write(job, report, &mut builder).unwrap();
+    joint::write(job, report, &mut builder, Cancel::NEVER).unwrap();
     builder.finish().unwrap();
     Segment::open(bytes).unwrap()
 }
@@ -394,8 +395,7 @@ pub(super) fn int(row: &FxHashMap<String, OwnedValue>, name: &str) -> Option<i64
 #[test]
 fn a_joint_segment_has_every_call_and_every_wait() {
     let made = make(&Plan { ranks: 6, seed: 7, says: Says::Groups, lost: 20, apart_us: 500 });
-    let job = Job::new(made.inputs);
-    let report = report(&job, matched(&job));
+    let (job, report) = analysed(made.inputs);
     let segment = joint_segment(&job, &report);
     assert_eq!(segment.footer().rank.source, SOURCE);
     let rows = |table: &str| rows_of(&segment, table);

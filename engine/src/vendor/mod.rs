@@ -40,12 +40,17 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Met
 /// the trace has none.
 ///
 /// # Errors
-/// If bytes are missing or damaged.
-pub fn collectives<B: Bytes>(segment: &Segment<B>, rank: u32, ids: CallIds) -> Result<RankCalls> {
+/// If bytes are missing or damaged, or the work is cancelled.
+pub fn collectives<B: Bytes>(
+    segment: &Segment<B>,
+    rank: u32,
+    ids: CallIds,
+    cancel: Cancel<'_>,
+) -> Result<RankCalls> {
     let mut calls = match segment.footer().rank.source.as_str() {
-        neuron::SOURCE => neuron::collectives::read(segment, rank, ids)?,
-        aiu::SOURCE => aiu::collectives::read(segment, rank, ids)?,
-        _ => kineto::collectives::read(segment, ids)?,
+        neuron::SOURCE => neuron::collectives::read(segment, rank, ids, cancel)?,
+        aiu::SOURCE => aiu::collectives::read(segment, rank, ids, cancel)?,
+        _ => kineto::collectives::read(segment, ids, cancel)?,
     };
     let span = trace::span(segment);
     calls.recorded_ps = (span.start.0, span.end.0);

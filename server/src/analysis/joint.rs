@@ -115,7 +115,7 @@ pub fn to_directory(profile: &Profile, dir: &Path, cancel: Cancel<'_>) -> Result
 fn write(of: &super::Analysed, path: &Path, cancel: Cancel<'_>) -> Result<Joint, AnalysisError> {
     let calls = of.job.ranks.iter().map(|rank| rank.calls.len()).sum();
     write_segment_while(path, beside_analysis(calls), Taking::Beside, cancel, |sink, _| {
-        joint::write(&of.job, &of.report, sink)
+        joint::write(&of.job, &of.report, sink, cancel)
     })
     .map_err(|error| match error {
         WriteError::Io(source) => AnalysisError::Write { path: path.to_owned(), source },

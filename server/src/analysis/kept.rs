@@ -9,6 +9,8 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use nprof_engine::analysis::{Job, Matched, matched, overlay};
+use nprof_engine::base;
+use nprof_engine::exec::Cancel;
 use nprof_engine::native::{AtomicFile, open_regular};
 
 use crate::store::Profile;
@@ -28,21 +30,29 @@ const MAX_BYTES: u64 = 1 << 36;
 
 /// The matched calls: the kept ones, else computed now and kept in `dir`. A failure to keep them is
 /// not an error.
-pub(super) fn matched_of(profile: &Profile, job: &Job, dir: &Path) -> Matched {
+///
+/// # Errors
+/// `Cancelled` if the work is cancelled.
+pub(super) fn matched_of(
+    profile: &Profile,
+    job: &Job,
+    dir: &Path,
+    cancel: Cancel<'_>,
+) -> base::Result<Matched> {
     let segments = segments_of(profile);
     let calls: u64 = job.ranks.iter().map(|rank| rank.calls.len() as u64).sum();
     let most = BYTES + BYTES_A_RANK * job.ranks.len() as u64 + BYTES_A_CALL * calls;
     if let Some(found) =
         read(&profile.dir.join(FILE), &segments, most).and_then(|bytes| overlay::decode(job, &bytes).ok())
     {
-        return found;
+        return Ok(found);
     }
-    let found = matched(job);
+    let found = matched(job, cancel)?;
     let path = dir.join(FILE);
     if let Err(error) = write(&path, &segments, &overlay::encode(job, &found)) {
         tracing::debug!("{}: cannot keep the overlay for the next request ({error})", path.display());
     }
-    found
+    Ok(found)
 }
 
 /// A hash over the numbers, the contents and the stated offsets of all ranks.

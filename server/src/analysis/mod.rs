@@ -1,7 +1,6 @@
 //! Runs the analysis of all ranks over a profile of the store. The engine computes; this module
 //! opens the segments.
 
-mod abandonable;
 pub mod apart;
 pub mod condition;
 pub mod joint;
@@ -11,7 +10,6 @@ mod kept;
 pub use kept::damage as overlay_damage;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use nprof_engine::analysis::{Job, JobBuilder, RankInput, Report, StepReport, report, steps};
 use nprof_engine::base::Error;
@@ -19,7 +17,6 @@ use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::{AllCores, OpenError};
 use nprof_engine::vendor::{CallIds, collectives};
 
-use self::abandonable::abandonable;
 use crate::store::{ClockBy, Profile, RankFile};
 
 /// A failed analysis.
@@ -81,7 +78,7 @@ impl Analysed {
     }
 }
 
-/// Analyses all ranks of a profile. Answers a cancellation at once.
+/// Analyses all ranks of a profile.
 ///
 /// # Errors
 /// If a segment cannot be read, or the analysis is cancelled.
@@ -96,16 +93,11 @@ fn analyse_to(
     dir: &Path,
     cancel: Cancel<'_>,
 ) -> Result<Analysed, AnalysisError> {
-    let cancelled = || AnalysisError::Segment { path: profile.dir.clone(), source: Error::Cancelled };
-    let (of, dir) = (profile.clone(), dir.to_owned());
-    let analysed = abandonable(cancel, move |is_given_up: &AtomicBool| -> Result<Analysed, AnalysisError> {
-        let is_given_up = || is_given_up.load(Ordering::Relaxed);
-        let job = read(&of, ids, Cancel::when(&is_given_up))?;
-        let matched = kept::matched_of(&of, &job, &dir);
-        let report = report(&job, matched);
-        Ok(Analysed { job, report })
-    });
-    analysed.unwrap_or_else(|| Err(cancelled()))
+    let cancelled = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
+    let job = read(profile, ids, cancel)?;
+    let matched = kept::matched_of(profile, &job, dir, cancel).map_err(cancelled)?;
+    let report = report(&job, matched, cancel).map_err(cancelled)?;
+    Ok(Analysed { job, report })
 }
 
 /// Ranks that are read before they are joined to the job. Memory for reading does not grow with the
@@ -119,20 +111,21 @@ fn read(profile: &Profile, ids: CallIds, cancel: Cancel<'_>) -> Result<Job, Anal
     ranks.sort_by_key(|(file, _)| file.rank);
     let work = Work { exec: &AllCores, cancel };
     let mut job = JobBuilder::default();
+    let cancelled = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
     for some in ranks.chunks(AT_ONCE) {
-        let read = work.gather(some.len(), |at| Ok(read_rank(profile, some[at], ids)));
-        let read = read.map_err(|source| AnalysisError::Segment { path: profile.dir.clone(), source })?;
-        for rank in read {
+        let read = work.gather(some.len(), |at| Ok(read_rank(profile, some[at], ids, cancel)));
+        for rank in read.map_err(cancelled)? {
             job.add(rank?);
         }
     }
-    Ok(job.finish())
+    job.finish(cancel).map_err(cancelled)
 }
 
 fn read_rank(
     profile: &Profile,
     (file, stated_ps): (&RankFile, i64),
     ids: CallIds,
+    cancel: Cancel<'_>,
 ) -> Result<RankInput, AnalysisError> {
     let path = profile.dir.join(&file.file);
     let damaged = |source| AnalysisError::Segment { path: path.clone(), source };
@@ -140,7 +133,7 @@ fn read_rank(
         OpenError::Io(source) => AnalysisError::Open { path: path.clone(), source },
         OpenError::Segment(source) => damaged(source),
     })?;
-    let calls = collectives(&segment, file.rank, ids).map_err(damaged)?;
+    let calls = collectives(&segment, file.rank, ids, cancel).map_err(damaged)?;
     let given = file.clock.filter(|_| file.clock_by() == Some(ClockBy::Hand)).map(|clock| clock.0);
     Ok(RankInput { rank: file.rank, calls, given, stated_ps })
 }

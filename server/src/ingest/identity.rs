@@ -125,6 +125,7 @@ fn shortened(hasher: &blake3::Hasher) -> [u8; HASH_LEN] {
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     use nprof_capture::archive::InMemory;
 
@@ -166,6 +167,28 @@ mod tests {
         assert_eq!(several.traces[0], several.traces[1]);
         assert_eq!(several.of_rank(0, 0), several.traces[0]);
         assert_ne!(several.of_rank(0, 1), several.of_rank(0, 2));
+    }
+
+    #[test]
+    fn a_cancelled_hash_ends_after_the_chunk_that_is_being_read() {
+        const CHUNKS: u64 = 5;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("long");
+        std::fs::write(&path, [5, 1, 0, 0, 0, 0, 0, 0, 0]).unwrap();
+        let len = CHUNKS * CHUNK_LEN as u64;
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(len).unwrap();
+        let inputs = inputs(&[&path], None);
+        let meter = Meter::default();
+        assert!(Identity::of(&inputs, &meter).is_ok());
+        assert_eq!(meter.bytes().0, len);
+        meter.cancel();
+        assert!(matches!(Identity::of(&inputs, &meter), Err(IngestError::Cancelled)));
+        assert_eq!(meter.bytes().0, CHUNK_LEN as u64);
+        let checks = AtomicU64::new(0);
+        let is_cancelled = || checks.fetch_add(1, Ordering::Relaxed) == 1;
+        let hashed = Identity::beside(&inputs, Cancel::when(&is_cancelled));
+        assert!(matches!(hashed, Err(IngestError::Cancelled)));
+        assert_eq!(checks.into_inner(), 2, "of {CHUNKS} chunks");
     }
 
     #[test]

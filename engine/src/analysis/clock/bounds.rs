@@ -11,7 +11,8 @@
 use super::RankClock;
 use super::causality::Causality;
 use crate::analysis::{Instances, Job};
-use crate::base::Time;
+use crate::base::{Result, Time};
+use crate::exec::Cancel;
 
 /// No bound. Sums with times stay in range.
 const FAR: i64 = i64::MAX / 4;
@@ -163,26 +164,37 @@ impl Envelope {
 
 /// Finds the bounds. `some` are instances that show most of what is certain: they come first,
 /// because all instances of a large job take long.
-pub(super) fn certain(job: &Job, instances: &Instances, some: &[u32], reference: usize) -> Bounds {
+pub(super) fn certain(
+    job: &Job,
+    (instances, some): (&Instances, &[u32]),
+    reference: usize,
+    cancel: Cancel<'_>,
+) -> Result<Bounds> {
     let mut ranks: Vec<Envelope> = (0..job.ranks.len()).map(|rank| Envelope::of(job, rank)).collect();
     if let Some(of) = ranks.get_mut(reference) {
         (of.low, of.high, of.slopes) = (vec![0; PARTS], vec![0; PARTS], (0.0, 0.0));
     }
     let mut bounds = Bounds { ranks, reference };
-    let all = Causality::certain(job, instances);
+    let all = Causality::certain(job, instances, cancel)?;
     let some: Vec<u32> = some.iter().copied().filter(|at| all.binary_search(at).is_ok()).collect();
     let step_ps = step_ps(job);
     for _ in 0..ROUNDS {
-        bounds.tighten(job, instances, &some, step_ps);
+        bounds.tighten(job, (instances, &some), step_ps, cancel)?;
         bounds.ranks.iter_mut().for_each(Envelope::limit_slopes);
     }
-    bounds.tighten(job, instances, &all, step_ps);
-    bounds
+    bounds.tighten(job, (instances, &all), step_ps, cancel)?;
+    Ok(bounds)
 }
 
 impl Bounds {
     /// Passes over instances until nothing changes.
-    fn tighten(&mut self, job: &Job, instances: &Instances, of: &[u32], step_ps: i64) {
+    fn tighten(
+        &mut self,
+        job: &Job,
+        (instances, of): (&Instances, &[u32]),
+        step_ps: i64,
+        cancel: Cancel<'_>,
+    ) -> Result<()> {
         for pass in 0..MOST_PASSES {
             self.ranks.iter_mut().for_each(Envelope::spread);
             let mut has_changed = false;
@@ -190,12 +202,14 @@ impl Bounds {
             let order: Box<dyn Iterator<Item = &u32>> =
                 if pass % 2 == 0 { Box::new(of.iter()) } else { Box::new(of.iter().rev()) };
             for &at in order {
+                cancel.check()?;
                 has_changed |= self.apply(job, instances, at as usize, step_ps);
             }
             if !has_changed {
-                return;
+                break;
             }
         }
+        Ok(())
     }
 
     /// Applies the order of an instance. A time can be wrong by a step, to both sides. Returns
@@ -254,10 +268,15 @@ pub(super) fn step_ps(job: &Job) -> i64 {
 }
 
 /// Operations whose times contradict their certain order, beyond the steps of the timestamps.
-pub(super) fn violations(job: &Job, instances: &Instances, clocks: &[RankClock]) -> u64 {
+pub(super) fn violations(
+    job: &Job,
+    instances: &Instances,
+    clocks: &[RankClock],
+    cancel: Cancel<'_>,
+) -> Result<u64> {
     let slack = 2 * step_ps(job);
     let shared = |rank: usize, time: i64| clocks[rank].fit.to_shared(Time(time)).0;
-    let is_violated = |&at: &u32| {
+    let is_violated = |at: u32| {
         let Some(causality) = Causality::of(job, instances, at as usize) else { return false };
         let (mut last_start, mut first_end) = (i64::MIN, i64::MAX);
         for one in instances.members(at as usize) {
@@ -271,5 +290,10 @@ pub(super) fn violations(job: &Job, instances: &Instances, clocks: &[RankClock])
         }
         last_start.saturating_sub(slack) > first_end
     };
-    Causality::certain(job, instances).iter().filter(|at| is_violated(at)).count() as u64
+    let mut count = 0;
+    for at in Causality::certain(job, instances, cancel)? {
+        cancel.check()?;
+        count += u64::from(is_violated(at));
+    }
+    Ok(count)
 }

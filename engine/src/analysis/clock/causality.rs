@@ -6,6 +6,8 @@
 //! Exchanges do not state who sends to whom. Groups that the trace does not state are guesses.
 
 use crate::analysis::{Instances, Job, Member};
+use crate::base::Result;
+use crate::exec::Cancel;
 use crate::model::CollectiveKind;
 use crate::model::collective::NO_NUMBER;
 
@@ -22,9 +24,15 @@ pub(super) enum Causality {
 
 impl Causality {
     /// The instances with a certain order.
-    pub(super) fn certain(job: &Job, instances: &Instances) -> Vec<u32> {
-        let numbered = (0_u32..).zip(0..instances.len());
-        numbered.filter(|&(_, at)| is_certain(job, instances, at)).map(|(number, _)| number).collect()
+    pub(super) fn certain(job: &Job, instances: &Instances, cancel: Cancel<'_>) -> Result<Vec<u32>> {
+        let mut certain = Vec::new();
+        for (number, at) in (0_u32..).zip(0..instances.len()) {
+            cancel.check()?;
+            if is_certain(job, instances, at) {
+                certain.push(number);
+            }
+        }
+        Ok(certain)
     }
 
     /// The order of an instance that is one of [`Self::certain`]. `None` for others.

@@ -10,6 +10,8 @@ use super::line::{Line, Point, resistant, slope_of, weight_of, weighted_median};
 use super::sample::Sample;
 use super::solve::{Entry, levels, misfit};
 use crate::analysis::{Group, Instances, Job, Member};
+use crate::base::Result;
+use crate::exec::Cancel;
 
 const MOST_SWEEPS: usize = 30;
 const MOST_DRIFT_ROUNDS: usize = 12;
@@ -33,12 +35,12 @@ pub(super) struct Estimate {
 
 /// Lines from the groups: each rank against one that is known, from the reference on. Ranks with a
 /// known line keep it.
-pub(in crate::analysis) fn tree(job: &Job, instances: &Instances) -> Vec<Line> {
-    let sample = super::sample::of(job, instances);
+pub(in crate::analysis) fn tree(job: &Job, instances: &Instances, cancel: Cancel<'_>) -> Result<Vec<Line>> {
+    let sample = super::sample::of(job, instances, cancel)?;
     let mut lines = vec![Line::default(); job.ranks.len()];
     let mut is_known = vec![false; job.ranks.len()];
     if is_known.is_empty() {
-        return lines;
+        return Ok(lines);
     }
     is_known[sample.reference] = true;
     let mut by_group: Vec<Vec<u32>> = vec![Vec::new(); job.groups.len()];
@@ -56,6 +58,7 @@ pub(in crate::analysis) fn tree(job: &Job, instances: &Instances) -> Vec<Line> {
             let Some(known) = known.filter(|_| members.iter().any(|&rank| !is_known[rank])) else { continue };
             let mut points: Vec<Vec<Point>> = vec![Vec::new(); job.ranks.len()];
             for &at in &by_group[group] {
+                cancel.check()?;
                 let end = |one: Member| job.ranks[one.rank].calls.end_ps(one.call);
                 let stay = |one: Member| job.ranks[one.rank].calls.durations_ps[one.call];
                 let Some(base) = instances.members(at as usize).find(|one| one.rank == known) else {
@@ -78,13 +81,19 @@ pub(in crate::analysis) fn tree(job: &Job, instances: &Instances) -> Vec<Line> {
             }
         }
         if !has_grown {
-            return lines;
+            return Ok(lines);
         }
     }
 }
 
 /// Improves the lines until nothing changes.
-pub(super) fn fit(job: &Job, instances: &Instances, sample: &Sample, start: Vec<Line>) -> Estimate {
+pub(super) fn fit(
+    job: &Job,
+    of: (&Instances, &Sample),
+    start: Vec<Line>,
+    cancel: Cancel<'_>,
+) -> Result<Estimate> {
+    let sample = of.1;
     let mut lines = start;
     for (line, calls) in lines.iter_mut().zip(&sample.of_rank) {
         // Offset and slope disturb each other least in the middle of the calls.
@@ -95,17 +104,17 @@ pub(super) fn fit(job: &Job, instances: &Instances, sample: &Sample, start: Vec<
     let count = lines.len();
     let mut estimate = Estimate { lines, residuals: vec![0.0; count], reference: sample.reference };
     if sample.instances.is_empty() {
-        return estimate;
+        return Ok(estimate);
     }
     estimate.anchor();
     let step = step_ps(job) as f64;
     for _ in 0..MOST_DRIFT_ROUNDS {
-        estimate.settle(job, instances, sample, step);
-        if !estimate.drift(job, instances, sample, step) {
+        estimate.settle(job, of, step, cancel)?;
+        if !estimate.drift(job, of, step, cancel)? {
             break;
         }
     }
-    estimate
+    Ok(estimate)
 }
 
 impl Estimate {
@@ -124,22 +133,22 @@ impl Estimate {
     }
 
     /// The difference of each call to the median end of its operation.
-    fn points(&self, job: &Job, instances: &Instances, sample: &Sample) -> Vec<Vec<Point>> {
-        let mut ends = Vec::new();
-        let middles: Vec<i64> = sample
-            .instances
-            .iter()
-            .map(|&at| {
-                ends.clear();
-                ends.extend(
-                    instances
-                        .members(at as usize)
-                        .map(|one| self.lines[one.rank].shared(job.ranks[one.rank].calls.end_ps(one.call))),
-                );
-                ends.sort_unstable();
-                i64::midpoint(ends[(ends.len() - 1) / 2], ends[ends.len() / 2])
-            })
-            .collect();
+    fn points(
+        &self,
+        job: &Job,
+        (instances, sample): (&Instances, &Sample),
+        cancel: Cancel<'_>,
+    ) -> Result<Vec<Vec<Point>>> {
+        let (mut ends, mut middles) = (Vec::new(), Vec::with_capacity(sample.instances.len()));
+        for &at in &sample.instances {
+            cancel.check()?;
+            let members = instances.members(at as usize);
+            let end = |one: Member| self.lines[one.rank].shared(job.ranks[one.rank].calls.end_ps(one.call));
+            ends.clear();
+            ends.extend(members.map(end));
+            ends.sort_unstable();
+            middles.push(i64::midpoint(ends[(ends.len() - 1) / 2], ends[ends.len() / 2]));
+        }
         let of_rank = |(rank, calls): (usize, &Vec<(u32, i64)>)| {
             let point = |&(at, end): &(u32, i64)| Point {
                 time_ps: end,
@@ -149,18 +158,18 @@ impl Estimate {
             };
             calls.iter().map(point).collect()
         };
-        sample.of_rank.iter().enumerate().map(of_rank).collect()
+        Ok(sample.of_rank.iter().enumerate().map(of_rank).collect())
     }
 
     /// Moves the offsets until they stay.
-    fn settle(&mut self, job: &Job, instances: &Instances, sample: &Sample, step: f64) {
+    fn settle(&mut self, job: &Job, of: (&Instances, &Sample), step: f64, cancel: Cancel<'_>) -> Result<()> {
         let stated: Vec<bool> = job.groups.iter().map(Group::is_stated).collect();
         let exact = (0.05 * step).max(1.0);
         for _ in 0..MOST_SWEEPS {
-            let points = self.points(job, instances, sample);
+            let points = self.points(job, of, cancel)?;
             let entries =
                 entries(&points, |points| shown_by(points).map(|shown| (shown.level, shown.weight)));
-            let moves = levels(&entries, &stated, (self.lines.len(), self.reference));
+            let moves = levels(&entries, &stated, (self.lines.len(), self.reference), cancel)?;
             let mut most = 0.0_f64;
             for (line, shift) in self.lines.iter_mut().zip(&moves) {
                 line.offset_ps += shift;
@@ -170,27 +179,28 @@ impl Estimate {
                 break;
             }
         }
-        let points = self.points(job, instances, sample);
+        let points = self.points(job, of, cancel)?;
         for (residual, points) in self.residuals.iter_mut().zip(&points) {
             let mut off: Vec<(f64, f64)> =
                 points.iter().map(|point| (point.difference_ps.abs(), 1.0)).collect();
             *residual = weighted_median(&mut off);
         }
+        Ok(())
     }
 
     /// Adds the drifts that the residuals prove: with them the slopes in all groups fit together
     /// far better than by chance. Returns whether there are any.
-    fn drift(&mut self, job: &Job, instances: &Instances, sample: &Sample, step: f64) -> bool {
-        let points = self.points(job, instances, sample);
+    fn drift(&mut self, job: &Job, of: (&Instances, &Sample), step: f64, cancel: Cancel<'_>) -> Result<bool> {
+        let points = self.points(job, of, cancel)?;
         let entries = entries(&points, slope_by);
         let ranks = self.lines.len();
         let stated: Vec<bool> = job.groups.iter().map(Group::is_stated).collect();
-        let slopes = levels(&entries, &stated, (ranks, self.reference));
+        let slopes = levels(&entries, &stated, (ranks, self.reference), cancel)?;
         let flat = misfit(&entries, &stated, &vec![0.0; ranks]);
         let gain = flat - misfit(&entries, &stated, &slopes);
         let free = ranks.saturating_sub(1) as f64;
         if gain <= free + PROOF * (2.0 * free).sqrt() + PROOF * PROOF {
-            return false;
+            return Ok(false);
         }
         let least = LEAST_DRIFT_PS.max(2.0 * step);
         let mut has_drift = false;
@@ -204,7 +214,7 @@ impl Estimate {
                 has_drift = true;
             }
         }
-        has_drift
+        Ok(has_drift)
     }
 
     /// Whether there is evidence to move ranks, and the lines to use.

@@ -7,7 +7,8 @@ pub(crate) mod line;
 mod sample;
 mod solve;
 
-use crate::base::ClockFit;
+use crate::base::{ClockFit, Result};
+use crate::exec::Cancel;
 
 use super::{Instances, Job};
 use line::Line;
@@ -56,11 +57,16 @@ pub struct Clocks {
 }
 
 /// Finds the clocks. `start` are lines that are known roughly.
-pub(super) fn find(job: &Job, instances: &Instances, start: Vec<Line>) -> (Clocks, Vec<Line>) {
-    let sample = sample::of(job, instances);
+pub(super) fn find(
+    job: &Job,
+    instances: &Instances,
+    start: Vec<Line>,
+    cancel: Cancel<'_>,
+) -> Result<(Clocks, Vec<Line>)> {
+    let sample = sample::of(job, instances, cancel)?;
     let reference = sample.reference;
-    let estimated = estimate::fit(job, instances, &sample, start);
-    let bounds = bounds::certain(job, instances, &sample.instances, reference);
+    let estimated = estimate::fit(job, (instances, &sample), start, cancel)?;
+    let bounds = bounds::certain(job, (instances, &sample.instances), reference, cancel)?;
     let (verdict, lines) = estimated.verdict(job, &sample, &bounds);
     let ranks = (0..job.ranks.len()).map(|rank| {
         let line = &lines[rank];
@@ -76,6 +82,6 @@ pub(super) fn find(job: &Job, instances: &Instances, start: Vec<Line>) -> (Clock
         RankClock { fit, low_ps: low, high_ps: high, residual_ps, calls: sample.calls(rank) }
     });
     let ranks: Vec<RankClock> = ranks.collect();
-    let violations = bounds::violations(job, instances, &ranks);
-    (Clocks { reference, verdict, ranks, violations }, estimated.lines)
+    let violations = bounds::violations(job, instances, &ranks, cancel)?;
+    Ok((Clocks { reference, verdict, ranks, violations }, estimated.lines))
 }

@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 
 use crate::analysis::{Instances, Job};
+use crate::base::Result;
+use crate::exec::Cancel;
 use crate::model::Waiting;
 
 /// Parts of the time of a group.
@@ -36,9 +38,10 @@ fn transfer(job: &Job, instances: &Instances, at: usize) -> i64 {
     stays.min().unwrap_or(0)
 }
 
-pub(super) fn of(job: &Job, instances: &Instances) -> Sample {
+pub(super) fn of(job: &Job, instances: &Instances, cancel: Cancel<'_>) -> Result<Sample> {
     let mut by_group: Vec<Vec<(i64, u32)>> = vec![Vec::new(); job.groups.len()];
     for (number, at) in (0_u32..).zip(0..instances.len()) {
+        cancel.check()?;
         if is_meeting(job, instances, at) {
             let of = &mut by_group[instances.groups[at] as usize];
             of.push((transfer(job, instances, at), number));
@@ -65,7 +68,7 @@ pub(super) fn of(job: &Job, instances: &Instances) -> Sample {
     }
     let reference = of_rank.iter().position(|calls| !calls.is_empty()).unwrap_or(0);
     let (instances, transfers_ps) = chosen.into_iter().unzip();
-    Sample { instances, transfers_ps, of_rank, reference }
+    Ok(Sample { instances, transfers_ps, of_rank, reference })
 }
 
 impl Sample {

@@ -4,6 +4,9 @@
 //! host often share tight groups, and loose groups join hosts. Moving rank by rank would need
 //! thousands of passes over all calls.
 
+use crate::base::Result;
+use crate::exec::Cancel;
+
 /// Result of a rank in a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Entry {
@@ -19,7 +22,15 @@ pub(super) struct Entry {
 ///
 /// Solves the normal equations by conjugate gradients. Ranks come first in the vectors, then
 /// groups.
-pub(super) fn levels(entries: &[Entry], is_stated: &[bool], (ranks, reference): (usize, usize)) -> Vec<f64> {
+///
+/// # Errors
+/// `Cancelled` if the work is cancelled.
+pub(super) fn levels(
+    entries: &[Entry],
+    is_stated: &[bool],
+    (ranks, reference): (usize, usize),
+    cancel: Cancel<'_>,
+) -> Result<Vec<f64>> {
     let system = System { entries, is_stated, ranks };
     let mut right = vec![0.0; ranks + is_stated.len()];
     let mut diagonal = right.clone();
@@ -39,6 +50,7 @@ pub(super) fn levels(entries: &[Entry], is_stated: &[bool], (ranks, reference): 
     let mut size = dot(&left, &direction);
     let enough = size * 1e-20;
     for _ in 0..2 * found.len() + 50 {
+        cancel.check()?;
         let image = system.apply(&direction);
         let along = dot(&direction, &image);
         if size <= enough || along <= 0.0 {
@@ -58,7 +70,7 @@ pub(super) fn levels(entries: &[Entry], is_stated: &[bool], (ranks, reference): 
     }
     let base = found[reference];
     let with_entry = diagonal.iter().take(ranks).map(|weight| *weight > 0.0);
-    found.iter().zip(with_entry).map(|(level, has)| if has { level - base } else { 0.0 }).collect()
+    Ok(found.iter().zip(with_entry).map(|(level, has)| if has { level - base } else { 0.0 }).collect())
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -125,7 +137,7 @@ mod tests {
             entry(0, 2, 1.0, 2.0),
             entry(2, 2, 1.0, 2.0),
         ];
-        let found = levels(&entries, &[true; 3], (5, 0));
+        let found = levels(&entries, &[true; 3], (5, 0), Cancel::NEVER).unwrap();
         for (found, truth) in found.iter().zip(truth) {
             assert!((found - truth).abs() < 1e-6, "{found} for {truth}");
         }

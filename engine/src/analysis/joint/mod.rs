@@ -20,6 +20,7 @@ use self::names::Names;
 use self::tracks::Tracks;
 use super::{Job, Report, steps};
 use crate::base::{Result, Time};
+use crate::exec::Cancel;
 use crate::model::{RankInfo, Sink, Value};
 use crate::vendor::joint::SOURCE;
 use crate::vendor::joint::schema::{Call, Computation, Operation};
@@ -43,8 +44,8 @@ fn shown(ps: i64) -> i64 {
 /// Writes the joint segment of a job.
 ///
 /// # Errors
-/// If the sink fails.
-pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
+/// If the sink fails, or the work is cancelled.
+pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>) -> Result<()> {
     sink.rank(RankInfo { source: SOURCE.to_owned(), title: "All ranks".to_owned(), ..RankInfo::default() });
     // Numbers follow the first arrivals, so they grow along each row of the timeline.
     let mut order: Vec<usize> = (0..report.operations.len()).collect();
@@ -53,8 +54,9 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     for (number, &at) in (1..).zip(&order) {
         numbers[at] = number;
     }
-    let awaited: Vec<Option<Awaited>> =
-        (0..report.operations.len()).map(|at| Awaited::of(job, report, at)).collect();
+    let awaited: Vec<Option<Awaited>> = (0..report.operations.len())
+        .map(|at| cancel.check().map(|()| Awaited::of(job, report, at)))
+        .collect::<Result<_>>()?;
     let (operation, call) = (Operation::define(sink)?, Call::define(sink)?);
     let computation = Computation::define(sink)?;
     let tables = (operation.table, call.table, computation.table);
@@ -63,6 +65,7 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     let mut writer =
         operations::Writer { job, report, sink: &mut *sink, tracks: &tracks, of: operation, names: &names };
     for &at in &order {
+        cancel.check()?;
         writer.operation(numbers[at], at, awaited[at])?;
     }
     // Rank by rank, so that rows come in their order and need no sorting.
@@ -70,6 +73,7 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     let mut writer = calls::Writer { job, report, sink: &mut *sink, of: call, names: &names };
     for (rank, of_calls) in by_call.iter().enumerate() {
         for (at, &instance) in of_calls.iter().enumerate() {
+            cancel.check()?;
             let instance = instance as usize;
             writer.call((rank, at), tracks.ranks[rank], numbers[instance], awaited[instance])?;
         }

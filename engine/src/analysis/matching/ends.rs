@@ -7,6 +7,8 @@
 use super::{is_anchor, rooted, tolerance};
 use crate::analysis::clock::line::Line;
 use crate::analysis::{Instances, Job};
+use crate::base::Result;
+use crate::exec::Cancel;
 
 /// An operation that is being matched.
 #[derive(Debug)]
@@ -41,7 +43,13 @@ enum Reach {
 const OPEN: usize = 64;
 
 /// Adds the instances of the ranks of a group.
-pub(super) fn matched(job: &Job, (group, ranks): (u32, &[u16]), lines: &[Line], found: &mut Instances) {
+pub(super) fn matched(
+    job: &Job,
+    (group, ranks): (u32, &[u16]),
+    lines: &[Line],
+    found: &mut Instances,
+    cancel: Cancel<'_>,
+) -> Result<()> {
     let mut calls = Vec::new();
     for &rank in ranks {
         let own = &job.ranks[usize::from(rank)].calls;
@@ -58,23 +66,25 @@ pub(super) fn matched(job: &Job, (group, ranks): (u32, &[u16]), lines: &[Line], 
     calls.sort_unstable();
     let is_stated = job.groups[group as usize].is_stated();
     let reach = if is_stated { Reach::First } else { Reach::Last };
-    let mut clusters = swept(&calls, lines.len(), reach);
+    let mut clusters = swept(&calls, lines.len(), reach, cancel)?;
     if is_stated {
-        join_suspects(&mut clusters, ranks.len());
+        join_suspects(&mut clusters, ranks.len(), cancel)?;
     }
-    let rooted = rooted::matched(job, (group, ranks), lines, &clusters);
+    let rooted = rooted::matched(job, (group, ranks), lines, &clusters, cancel)?;
     for mut members in clusters.into_iter().map(|cluster| cluster.members).chain(rooted) {
         if !members.is_empty() {
             found.push(group, &mut members);
         }
     }
+    Ok(())
 }
 
-fn swept(calls: &[Ended], ranks: usize, reach: Reach) -> Vec<Cluster> {
+fn swept(calls: &[Ended], ranks: usize, reach: Reach, cancel: Cancel<'_>) -> Result<Vec<Cluster>> {
     let mut clusters: Vec<Cluster> = Vec::new();
     // The first cluster that a rank can still join.
     let mut next_of: Vec<usize> = vec![0; ranks];
     for call in calls {
+        cancel.check()?;
         let from = next_of[usize::from(call.rank)].max(clusters.len().saturating_sub(OPEN));
         let fitting = (from..clusters.len()).rev().filter(|&at| clusters[at].takes(call, reach));
         let nearest = fitting.min_by_key(|&at| call.end_ps - clusters[at].last_end_ps);
@@ -97,7 +107,7 @@ fn swept(calls: &[Ended], ranks: usize, reach: Reach) -> Vec<Cluster> {
         cluster.members.push((call.rank, call.call));
         next_of[usize::from(call.rank)] = at + 1;
     }
-    clusters
+    Ok(clusters)
 }
 
 impl Cluster {
@@ -113,8 +123,9 @@ impl Cluster {
 
 /// Joins a few calls with another kind or size to the operation of the majority that ended at the
 /// same time without their ranks.
-fn join_suspects(clusters: &mut [Cluster], ranks: usize) {
+fn join_suspects(clusters: &mut [Cluster], ranks: usize, cancel: Cancel<'_>) -> Result<()> {
     for at in 0..clusters.len() {
+        cancel.check()?;
         let count = clusters[at].members.len();
         if count == 0 || count * 2 >= ranks {
             continue;
@@ -134,4 +145,5 @@ fn join_suspects(clusters: &mut [Cluster], ranks: usize) {
             clusters[other].members.extend(members);
         }
     }
+    Ok(())
 }

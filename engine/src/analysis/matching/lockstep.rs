@@ -9,6 +9,8 @@ use rustc_hash::FxHashMap;
 
 use crate::analysis::clock::line::Line;
 use crate::analysis::{Instances, Job, Member};
+use crate::base::Result;
+use crate::exec::Cancel;
 
 /// Least common operations of two ranks that are compared.
 const LEAST_COMMON: usize = 3;
@@ -45,12 +47,13 @@ pub(super) fn parts(
     instances: &Instances,
     lines: &[Line],
     known: &[Vec<Vec<u16>>],
-) -> Vec<Vec<u16>> {
+    cancel: Cancel<'_>,
+) -> Result<Vec<Vec<u16>>> {
     if ranks.len() < 4 {
-        return vec![ranks.to_vec()];
+        return Ok(vec![ranks.to_vec()]);
     }
     let ends = ends_of(job, ranks, instances, lines);
-    let own = by_variation(&ends).into_iter();
+    let own = by_variation(&ends, cancel)?.into_iter();
     let of_others = known.iter().map(|parts| {
         let place = |rank: &u16| ranks.binary_search(rank).ok();
         parts.iter().map(|part| part.iter().filter_map(place).collect()).collect::<Vec<Vec<usize>>>()
@@ -58,31 +61,32 @@ pub(super) fn parts(
     for mut parts in own.chain(of_others) {
         parts.retain(|part| !part.is_empty());
         let is_split = parts.len() > 1 && parts.iter().all(|part| part.len() > 1);
-        if !is_split || parts.iter().map(Vec::len).sum::<usize>() < ranks.len() || !vary_apart(&ends, &parts)
-        {
+        let is_whole = parts.iter().map(Vec::len).sum::<usize>() == ranks.len();
+        if !is_split || !is_whole || !vary_apart(&ends, &parts, cancel)? {
             continue;
         }
         let mut parts: Vec<Vec<u16>> =
             parts.iter().map(|part| part.iter().map(|&at| ranks[at]).collect()).collect();
         parts.sort_unstable();
-        if follow_themselves(job, &parts, instances, lines) {
-            return parts;
+        if follow_themselves(job, &parts, instances, lines, cancel)? {
+            return Ok(parts);
         }
     }
-    vec![ranks.to_vec()]
+    Ok(vec![ranks.to_vec()])
 }
 
 /// Parts of ranks whose ends vary together, by position: all ranks that vary with the rank with
 /// most calls up to the widest gap, then the same of the others. `None` if ranks cannot be
 /// compared.
-fn by_variation(ends: &[Vec<Ended>]) -> Option<Vec<Vec<usize>>> {
+fn by_variation(ends: &[Vec<Ended>], cancel: Cancel<'_>) -> Result<Option<Vec<Vec<usize>>>> {
     let mut left: Vec<usize> = (0..ends.len()).collect();
     let mut parts = Vec::new();
     while let Some(&centre) = left.iter().max_by_key(|&&at| (ends[at].len(), std::cmp::Reverse(at))) {
         let others: Vec<usize> = left.iter().copied().filter(|&at| at != centre).collect();
         let mut varied = Vec::new();
         for at in others {
-            let variation = variation(&ends[centre], &ends[at])?;
+            cancel.check()?;
+            let Some(variation) = variation(&ends[centre], &ends[at]) else { return Ok(None) };
             varied.push((variation.variance(), usize::from(variation.is_of_few), at));
         }
         varied.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -95,14 +99,15 @@ fn by_variation(ends: &[Vec<Ended>]) -> Option<Vec<Vec<usize>>> {
         left.retain(|at| part.binary_search(at).is_err());
         parts.push(part);
     }
-    Some(parts)
+    Ok(Some(parts))
 }
 
 /// Whether the ends of each rank vary more against those of other parts than against its own.
-fn vary_apart(ends: &[Vec<Ended>], parts: &[Vec<usize>]) -> bool {
+fn vary_apart(ends: &[Vec<Ended>], parts: &[Vec<usize>], cancel: Cancel<'_>) -> Result<bool> {
     let mut all = [Variation::default(); 2];
     for (number, part) in parts.iter().enumerate() {
         for (place, &rank) in part.iter().enumerate() {
+            cancel.check()?;
             let mut of = [Variation::default(); 2];
             let others = (1..part.len()).map(|step| part[(place + step) % part.len()]);
             let beyond = (1..parts.len()).cycle().enumerate().take(COMPARED).map(|(round, step)| {
@@ -116,12 +121,12 @@ fn vary_apart(ends: &[Vec<Ended>], parts: &[Vec<usize>]) -> bool {
                 of[1].add(variation(&ends[rank], &ends[other]));
             }
             if of[1].variance() < LEAST_RATIO[0] * of[0].variance() {
-                return false;
+                return Ok(false);
             }
             all.iter_mut().zip(of).for_each(|(all, of)| all.add(Some(of)));
         }
     }
-    all[1].variance() >= LEAST_RATIO[1] * all[0].variance()
+    Ok(all[1].variance() >= LEAST_RATIO[1] * all[0].variance())
 }
 
 /// Variation between the ends of two ranks, in typical spreads.
@@ -228,7 +233,13 @@ fn fitted(points: &[([f64; 3], f64)]) -> [f64; 3] {
 /// Whether the first end of each part follows its own last arrival about as well as the last
 /// arrival of all. Ranks of one group wait for all of it, so their ends do not. If all arrive
 /// together nothing shows, but then nobody waits either.
-fn follow_themselves(job: &Job, parts: &[Vec<u16>], instances: &Instances, lines: &[Line]) -> bool {
+fn follow_themselves(
+    job: &Job,
+    parts: &[Vec<u16>],
+    instances: &Instances,
+    lines: &[Line],
+    cancel: Cancel<'_>,
+) -> Result<bool> {
     let part_of: FxHashMap<usize, usize> = parts
         .iter()
         .enumerate()
@@ -238,6 +249,7 @@ fn follow_themselves(job: &Job, parts: &[Vec<u16>], instances: &Instances, lines
     // part, and of all.
     let mut times: FxHashMap<(usize, u32), Vec<[f64; 2]>> = FxHashMap::default();
     for instance in 0..instances.len() {
+        cancel.check()?;
         let mut of_parts: Vec<Option<(i64, i64, u32)>> = vec![None; parts.len()];
         for one in instances.members(instance) {
             let (calls, line) = (&job.ranks[one.rank].calls, &lines[one.rank]);
@@ -267,5 +279,5 @@ fn follow_themselves(job: &Job, parts: &[Vec<u16>], instances: &Instances, lines
         };
         times.values().map(of).sum()
     };
-    variation(0) <= MOST_OWN * variation(1)
+    Ok(variation(0) <= MOST_OWN * variation(1))
 }

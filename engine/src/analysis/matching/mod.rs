@@ -13,6 +13,8 @@ mod votes;
 
 use super::clock::line::Line;
 use super::{Instances, Job};
+use crate::base::Result;
+use crate::exec::Cancel;
 use crate::model::Waiting;
 
 pub(super) use votes::rough_clocks;
@@ -33,17 +35,23 @@ pub(super) fn needs_clocks(job: &Job) -> bool {
 }
 
 /// Matches the calls with numbers.
-pub(super) fn by_number(job: &Job) -> Instances {
+pub(super) fn by_number(job: &Job, cancel: Cancel<'_>) -> Result<Instances> {
     let mut found = Instances::default();
     for group in groups(job).filter(|&group| job.is_numbered(group)) {
-        numbered::matched(job, group, &mut found);
+        numbered::matched(job, group, &mut found, cancel)?;
     }
-    found
+    Ok(found)
 }
 
 /// Matches the calls of streams whose groups are not known. The stream with most calls shows best
 /// which ranks belong together, and others follow.
-fn by_stream(job: &Job, mut streams: Vec<u32>, lines: &[Line], found: &mut Instances) {
+fn by_stream(
+    job: &Job,
+    mut streams: Vec<u32>,
+    lines: &[Line],
+    found: &mut Instances,
+    cancel: Cancel<'_>,
+) -> Result<()> {
     let calls = |stream: u32| -> usize {
         let ranks = job.members[stream as usize].iter();
         ranks.map(|&rank| job.calls_in(rank.into(), stream).len()).sum()
@@ -51,36 +59,37 @@ fn by_stream(job: &Job, mut streams: Vec<u32>, lines: &[Line], found: &mut Insta
     streams.sort_by_cached_key(|&stream| std::cmp::Reverse(calls(stream)));
     let mut known: Vec<Vec<Vec<u16>>> = Vec::new();
     for stream in streams {
-        for members in siblings::apart(job, stream, lines) {
+        for members in siblings::apart(job, stream, lines, cancel)? {
             let mut together = Instances::default();
-            ends::matched(job, (stream, &members), lines, &mut together);
-            let parts = lockstep::parts(job, &members, &together, lines, &known);
+            ends::matched(job, (stream, &members), lines, &mut together, cancel)?;
+            let parts = lockstep::parts(job, &members, &together, lines, &known, cancel)?;
             for part in &parts {
-                ends::matched(job, (stream, part), lines, found);
+                ends::matched(job, (stream, part), lines, found, cancel)?;
             }
             if parts.len() > 1 && !known.contains(&parts) {
                 known.push(parts);
             }
         }
     }
+    Ok(())
 }
 
 /// Matches all calls. `lines` maps the times of each rank to shared times.
-pub(super) fn by_all(job: &Job, lines: &[Line]) -> Instances {
+pub(super) fn by_all(job: &Job, lines: &[Line], cancel: Cancel<'_>) -> Result<Instances> {
     let mut found = Instances::default();
     let mut unknown = Vec::new();
     for group in groups(job) {
         if job.is_numbered(group) {
-            numbered::matched(job, group, &mut found);
+            numbered::matched(job, group, &mut found, cancel)?;
         } else if job.groups[group as usize].is_stated() {
             let members: Vec<u16> = job.members[group as usize].clone();
-            ends::matched(job, (group, &members), lines, &mut found);
+            ends::matched(job, (group, &members), lines, &mut found, cancel)?;
         } else {
             unknown.push(group);
         }
     }
-    by_stream(job, unknown, lines, &mut found);
-    found
+    by_stream(job, unknown, lines, &mut found, cancel)?;
+    Ok(found)
 }
 
 fn groups(job: &Job) -> impl Iterator<Item = u32> + '_ {

@@ -7,6 +7,8 @@ use super::ends::Cluster;
 use super::is_anchor;
 use crate::analysis::Job;
 use crate::analysis::clock::line::Line;
+use crate::base::Result;
+use crate::exec::Cancel;
 
 /// The calls of one operation, and where it stands in the order of the group.
 #[derive(Debug)]
@@ -40,19 +42,21 @@ pub(super) fn matched(
     (group, ranks): (u32, &[u16]),
     lines: &[Line],
     clusters: &[Cluster],
-) -> Vec<Vec<(u16, u32)>> {
+    cancel: Cancel<'_>,
+) -> Result<Vec<Vec<(u16, u32)>>> {
     let mut cluster_of: FxHashMap<(u16, u32), usize> = FxHashMap::default();
     let has_rooted = ranks
         .iter()
         .any(|&rank| job.calls_in(rank.into(), group).iter().any(|&call| !is_anchor(job, rank.into(), call)));
     if !has_rooted {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     for (at, cluster) in clusters.iter().enumerate() {
         cluster_of.extend(cluster.members.iter().map(|&member| (member, at)));
     }
     let mut calls = Vec::new();
     for &rank in ranks {
+        cancel.check()?;
         between(job, (group, rank), &lines[usize::from(rank)], (&cluster_of, clusters.len()), &mut calls);
     }
     // Calls with a known place come first. They make the slots that the others choose from.
@@ -60,6 +64,7 @@ pub(super) fn matched(
     let mut slots: Vec<Slot> = Vec::new();
     let mut by_place: FxHashMap<(u32, usize), Vec<usize>> = FxHashMap::default();
     for call in calls {
+        cancel.check()?;
         let is_free = |slot: &Slot| slot.members.iter().all(|(rank, _)| *rank != call.rank);
         let near = (call.follows.0..=call.follows.1).filter_map(|place| by_place.get(&(call.class, place)));
         let free = near.flatten().copied().filter(|&at| is_free(&slots[at]));
@@ -78,7 +83,7 @@ pub(super) fn matched(
         }
     }
     slots.sort_by_key(|slot| (slot.before, slot.start_ps));
-    slots.into_iter().map(|slot| slot.members).collect()
+    Ok(slots.into_iter().map(|slot| slot.members).collect())
 }
 
 /// Adds the calls of a rank that are not matched, each between the matched ones.

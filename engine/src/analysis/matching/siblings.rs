@@ -9,6 +9,8 @@ use super::is_anchor;
 use super::votes::partners;
 use crate::analysis::Job;
 use crate::analysis::clock::line::Line;
+use crate::base::Result;
+use crate::exec::Cancel;
 
 /// Least common ends of two ranks.
 const LEAST_COMMON: usize = 2;
@@ -21,12 +23,13 @@ const LEAST_SHARE: f64 = 0.8;
 const NEARBY: f64 = 8.0;
 
 /// The ranks with calls on the stream, in groups.
-pub(super) fn apart(job: &Job, group: u32, lines: &[Line]) -> Vec<Vec<u16>> {
+pub(super) fn apart(job: &Job, group: u32, lines: &[Line], cancel: Cancel<'_>) -> Result<Vec<Vec<u16>>> {
     let ranks = &job.members[group as usize];
     let ends: Vec<Vec<(i64, i64, u32)>> =
         ranks.iter().map(|&rank| ends_of(job, group, rank, &lines[usize::from(rank)])).collect();
     let mut first: Vec<usize> = (0..ranks.len()).collect();
     for (a, b) in partners(ranks.len()) {
+        cancel.check()?;
         if root(&first, a) != root(&first, b) && are_together(&ends[a], &ends[b]) {
             let (low, high) = (root(&first, a), root(&first, b));
             first[low.max(high)] = low.min(high);
@@ -38,7 +41,7 @@ pub(super) fn apart(job: &Job, group: u32, lines: &[Line]) -> Vec<Vec<u16>> {
     }
     let mut groups: Vec<Vec<u16>> = groups.into_values().collect();
     groups.sort_unstable();
-    groups
+    Ok(groups)
 }
 
 fn root(first: &[usize], mut at: usize) -> usize {

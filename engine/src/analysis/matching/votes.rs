@@ -7,6 +7,8 @@
 use super::{is_anchor, tolerance};
 use crate::analysis::Job;
 use crate::analysis::clock::line::{Line, Point, resistant, weight_of};
+use crate::base::Result;
+use crate::exec::Cancel;
 use rustc_hash::FxHashMap;
 
 /// Width of a bin of the histogram.
@@ -48,9 +50,13 @@ pub(super) fn partners(count: usize) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// A line for each rank to the time of the first one, and whether it was found.
-pub(crate) fn rough_clocks(job: &Job) -> (Vec<Line>, Vec<bool>) {
+pub(crate) fn rough_clocks(job: &Job, cancel: Cancel<'_>) -> Result<(Vec<Line>, Vec<bool>)> {
     let calls: Vec<Vec<Ended>> = (0..job.ranks.len()).map(|rank| unnumbered(job, rank)).collect();
-    let mut edges: Vec<Edge> = pairs(job).into_iter().filter_map(|(a, b)| edge(&calls, a, b)).collect();
+    let mut edges: Vec<Edge> = Vec::new();
+    for (a, b) in pairs(job) {
+        cancel.check()?;
+        edges.extend(edge(&calls, a, b));
+    }
     edges.sort_by_key(|edge| (std::cmp::Reverse(edge.hits), edge.a, edge.b));
     let mut tree: Vec<Vec<(usize, Line)>> = vec![Vec::new(); job.ranks.len()];
     let mut first: Vec<usize> = (0..job.ranks.len()).collect();
@@ -67,7 +73,9 @@ pub(crate) fn rough_clocks(job: &Job) -> (Vec<Line>, Vec<bool>) {
     }
     let mut lines = vec![Line::default(); job.ranks.len()];
     let mut is_found = vec![false; job.ranks.len()];
-    let Some(start) = (0..tree.len()).find(|&rank| !tree[rank].is_empty()) else { return (lines, is_found) };
+    let Some(start) = (0..tree.len()).find(|&rank| !tree[rank].is_empty()) else {
+        return Ok((lines, is_found));
+    };
     is_found[start] = true;
     let mut queue = vec![start];
     while let Some(from) = queue.pop() {
@@ -79,7 +87,7 @@ pub(crate) fn rough_clocks(job: &Job) -> (Vec<Line>, Vec<bool>) {
             }
         }
     }
-    (lines, is_found)
+    Ok((lines, is_found))
 }
 
 fn root(first: &mut [usize], mut at: usize) -> usize {

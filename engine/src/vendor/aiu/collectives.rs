@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::schema::COLLECTIVES;
 use crate::base::Result;
+use crate::exec::Cancel;
 use crate::model::{CollectiveKind, Communicator, Membership, NameId, RankCalls, Role, Signature, TableId};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 use crate::vendor::call_book::{Call, CallBook, CallIds};
@@ -19,16 +20,22 @@ const BYTES: usize = 1;
 /// Reads the operations of a rank. Its kernels are its computation.
 ///
 /// # Errors
-/// If bytes are missing or damaged.
-pub fn read<B: Bytes>(segment: &Segment<B>, rank: u32, ids: CallIds) -> Result<RankCalls> {
+/// If bytes are missing or damaged, or the work is cancelled.
+pub fn read<B: Bytes>(
+    segment: &Segment<B>,
+    rank: u32,
+    ids: CallIds,
+    cancel: Cancel<'_>,
+) -> Result<RankCalls> {
     let Some(table) = segment.table(COLLECTIVES.name) else {
-        return kineto::collectives::read(segment, ids);
+        return kineto::collectives::read(segment, ids, cancel);
     };
     let mut book = CallBook::new(ids);
     let mut calls = Vec::new();
     for (track, of) in slice_tracks(segment, |role| role == Role::Collectives) {
         if of == table {
             for block in segment.blocks_of(track)? {
+                cancel.check()?;
                 add_block(segment, (table, block), rank, (&mut book, &mut calls))?;
             }
         }
@@ -48,6 +55,7 @@ pub fn read<B: Bytes>(segment: &Segment<B>, rank: u32, ids: CallIds) -> Result<R
     let mut compute = Union::default();
     for (track, of) in slice_tracks(segment, |role| role == Role::Kernels) {
         for block in segment.blocks_of(track)? {
+            cancel.check()?;
             let mut columns = BlockReader::new(segment, of, block)?;
             let starts = columns.core_ints(ColumnRole::Start)?;
             let durations = columns.core_ints(ColumnRole::Duration)?;

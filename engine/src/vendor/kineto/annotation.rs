@@ -5,7 +5,8 @@ use rustc_hash::FxHashMap;
 
 use super::{ARGUMENTS, CORRELATION, DIMS, EXTERNAL, TYPE};
 use crate::base::Result;
-use crate::model::{CollectiveKind, NameId, Role, TrackId};
+use crate::exec::Cancel;
+use crate::model::{CollectiveKind, NameId, Role, TableId, TrackId};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 use crate::vendor::call_columns::{FieldColumns, integers, slice_tracks};
 
@@ -58,10 +59,11 @@ const NEAR: usize = 16;
 pub(super) fn around_launches<B: Bytes>(
     segment: &Segment<B>,
     wanted: &FxHashMap<i64, Bare>,
+    cancel: Cancel<'_>,
 ) -> Result<FxHashMap<i64, Stated>> {
     let mut found = FxHashMap::default();
     for (track, table) in slice_tracks(segment, |role| role == Role::HostThread) {
-        let (annotations, launches) = of_thread(segment, track, table, wanted)?;
+        let (annotations, launches) = of_thread(segment, (track, table), wanted, cancel)?;
         for (correlation, time) in launches {
             let before = annotations.partition_point(|one| one.start_ps <= time);
             let near = annotations[before.saturating_sub(NEAR)..before].iter();
@@ -78,14 +80,15 @@ pub(super) fn around_launches<B: Bytes>(
 /// Annotations of a thread by start, and its launches with a wanted correlation.
 fn of_thread<B: Bytes>(
     segment: &Segment<B>,
-    track: TrackId,
-    table: crate::model::TableId,
+    (track, table): (TrackId, TableId),
     wanted: &FxHashMap<i64, Bare>,
+    cancel: Cancel<'_>,
 ) -> Result<(Vec<Annotation>, Vec<Launch>)> {
     let columns = FieldColumns::of(segment, table, ARGUMENTS);
     let (mut annotations, mut launches) = (Vec::new(), Vec::new());
     let mut is_annotation: FxHashMap<i64, bool> = FxHashMap::default();
     for block in segment.blocks_of(track)? {
+        cancel.check()?;
         let mut core = BlockReader::new(segment, table, block)?;
         let starts = core.core_ints(ColumnRole::Start)?;
         let durations = core.core_ints(ColumnRole::Duration)?;

@@ -11,6 +11,7 @@ use super::{
     SIZE, SOURCE, TARGET, TYPE, class_on_device, element_bytes,
 };
 use crate::base::Result;
+use crate::exec::Cancel;
 use crate::model::{
     CollectiveKind, Communicator, Form, Membership, NameId, RankCalls, Role, Signature, TableId, TrackId,
 };
@@ -25,8 +26,8 @@ const GLOO: &str = "gloo:";
 /// Reads the operations of a rank. All other kernels are its computation.
 ///
 /// # Errors
-/// If bytes are missing or damaged.
-pub fn read<B: Bytes>(segment: &Segment<B>, ids: CallIds) -> Result<RankCalls> {
+/// If bytes are missing or damaged, or the work is cancelled.
+pub fn read<B: Bytes>(segment: &Segment<B>, ids: CallIds, cancel: Cancel<'_>) -> Result<RankCalls> {
     let mut reader = Reader {
         segment,
         job: Job::read(segment)?,
@@ -36,6 +37,7 @@ pub fn read<B: Bytes>(segment: &Segment<B>, ids: CallIds) -> Result<RankCalls> {
         classes: FxHashMap::default(),
         bare: Vec::new(),
         steps: Steps::default(),
+        cancel,
     };
     for (track, table) in slice_tracks(segment, |role| role == Role::Kernels) {
         reader.track(track, table, Place::Device)?;
@@ -78,6 +80,7 @@ struct Reader<'s, B> {
     /// Calls without arguments: position, correlation, and what their annotation must fit.
     bare: Vec<(usize, i64, Bare)>,
     steps: Steps,
+    cancel: Cancel<'s>,
 }
 
 impl<B: Bytes> Reader<'_, B> {
@@ -88,6 +91,7 @@ impl<B: Bytes> Reader<'_, B> {
         let one = FieldColumns::of(self.segment, table, [ARGUMENTS[field]]);
         let wants_launches = place != Place::Device && self.steps.wants_launches();
         for block in self.segment.blocks_of(track)? {
+            self.cancel.check()?;
             let mut core = BlockReader::new(self.segment, table, block)?;
             let names = core.core_ints(ColumnRole::Name)?;
             let starts = core.core_ints(ColumnRole::Start)?;
@@ -239,7 +243,7 @@ impl<B: Bytes> Reader<'_, B> {
         if wanted.is_empty() {
             return Ok(());
         }
-        let stated = around_launches(self.segment, &wanted)?;
+        let stated = around_launches(self.segment, &wanted, self.cancel)?;
         for (at, correlation, _) in std::mem::take(&mut self.bare) {
             let Some(Stated { kind, count, dtype }) = stated.get(&correlation) else { continue };
             let before = self.book.rank.signatures[self.book.rank.calls.signatures[at] as usize].clone();

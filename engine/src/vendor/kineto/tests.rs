@@ -2,6 +2,7 @@
 
 use super::collectives::read;
 use crate::base::Result;
+use crate::exec::Cancel;
 use crate::ingest::{BuildOptions, Builder};
 use crate::model::{
     CollectiveKind, FieldId, FieldSpec, Form, Identity, Nesting, RankCalls, RankInfo, Role, Sink,
@@ -58,7 +59,7 @@ fn calls(tracks: &[Rows<'_>]) -> RankCalls {
         add(&mut builder, table, number, track).unwrap();
     }
     builder.finish().unwrap();
-    read(&Segment::open(bytes).unwrap(), CallIds::Read).unwrap()
+    read(&Segment::open(bytes).unwrap(), CallIds::Read, Cancel::NEVER).unwrap()
 }
 
 /// Kind, type, count and bytes of each call.

@@ -4,6 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::schema::CC_OPS;
 use crate::base::Result;
+use crate::exec::Cancel;
 use crate::model::{
     CollectiveKind, Communicator, Membership, NameId, RankCalls, Role, Signature, TableId, TrackId,
 };
@@ -23,9 +24,14 @@ const ELEMENTS: usize = 5;
 /// Reads the operations of a rank. Instructions of engines are its computation, without waits.
 ///
 /// # Errors
-/// If bytes are missing or damaged.
-pub fn read<B: Bytes>(segment: &Segment<B>, rank: u32, ids: CallIds) -> Result<RankCalls> {
-    let mut reader = Reader { segment, rank, book: CallBook::new(ids), known: FxHashMap::default() };
+/// If bytes are missing or damaged, or the work is cancelled.
+pub fn read<B: Bytes>(
+    segment: &Segment<B>,
+    rank: u32,
+    ids: CallIds,
+    cancel: Cancel<'_>,
+) -> Result<RankCalls> {
+    let mut reader = Reader { segment, rank, book: CallBook::new(ids), known: FxHashMap::default(), cancel };
     let table = segment.table(CC_OPS.name);
     for (track, of) in slice_tracks(segment, |role| role == Role::Collectives) {
         if Some(of) == table {
@@ -36,6 +42,7 @@ pub fn read<B: Bytes>(segment: &Segment<B>, rank: u32, ids: CallIds) -> Result<R
     let mut compute = Union::default();
     for (track, of) in slice_tracks(segment, |role| matches!(role, Role::Engine(_))) {
         for block in segment.blocks_of(track)? {
+            cancel.check()?;
             let mut columns = BlockReader::new(segment, of, block)?;
             let starts = columns.core_ints(ColumnRole::Start)?;
             let durations = columns.core_ints(ColumnRole::Duration)?;
@@ -60,6 +67,7 @@ struct Reader<'s, B> {
     rank: u32,
     book: CallBook,
     known: FxHashMap<Key, u32>,
+    cancel: Cancel<'s>,
 }
 
 impl<B: Bytes> Reader<'_, B> {
@@ -67,6 +75,7 @@ impl<B: Bytes> Reader<'_, B> {
         let columns = FieldColumns::of(self.segment, table, FIELDS);
         let stream = self.segment.footer().tracks[track.0 as usize].spec.identity.number;
         for block in self.segment.blocks_of(track)? {
+            self.cancel.check()?;
             let fields = columns.block(self.segment, block)?;
             let mut core = BlockReader::new(self.segment, table, block)?;
             let starts = core.core_ints(ColumnRole::Start)?;
