@@ -283,8 +283,15 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Writes an instant of the trace. Those of FLEX belong to the rank, and keep their threads.
-    fn instant(&self, mut event: Event, track: TrackId, fields: Named, each: &mut Each<'_>) -> Result<()> {
+    /// Writes an instant of the trace. Those of FLEX belong to the rank and keep their threads, but
+    /// what is left of a slice is on the slice's thread.
+    fn instant(
+        &mut self,
+        mut event: Event,
+        track: TrackId,
+        fields: Named,
+        each: &mut Each<'_>,
+    ) -> Result<()> {
         let own = Own::of(fields);
         let source = self.source;
         let place = source.place(track);
@@ -294,12 +301,15 @@ impl<'a> Events<'a> {
             (_, Json::Null) => 'p',
             _ => 't',
         });
-        let (pid, tid) = (own.pid.unwrap_or(pid), own.tid.unwrap_or(tid));
-        event.pid = match source.dialect_of(own.file) {
-            Dialect::Flex => Json::from(source.rank),
-            Dialect::Torch => source.process(pid),
+        let (pid, tid) = (own.pid.clone().unwrap_or(pid), own.tid.clone().unwrap_or(tid));
+        (event.pid, event.tid) = match source.dialect_of(own.file) {
+            Dialect::Torch => (source.process(pid), tid),
+            Dialect::Flex if own.is_of_slice() && own.has_counters() => {
+                (Json::from(source.rank), number(self.numbers.number(&text_of(&tid))))
+            }
+            Dialect::Flex if own.is_of_slice() => self.thread_of_host(&tid, Class::of_host(&event.name)),
+            Dialect::Flex => (Json::from(source.rank), tid),
         };
-        event.tid = tid;
         (event.phase, event.duration_ps) = ('i', None);
         (event.category, event.args) = (own.category, own.args);
         event.args.insert("rank", Json::from(source.rank));
@@ -329,24 +339,25 @@ impl<'a> Events<'a> {
             }
             Dialect::Flex => {
                 let class = Class::of_host(&event.name);
-                let id = match &tid {
-                    Json::String(text) => text.clone(),
-                    other => other.to_string(),
-                };
-                let thread = self.numbers.number(&id);
-                event.pid = Json::from(HOST + rank);
-                // Round trips have a thread of their own.
-                let has_own = class == Class::RoundtripAiu || self.form.threads == Threads::Kept;
-                event.tid = number(if has_own { thread } else { FIRST_THREAD });
+                (event.pid, event.tid) = self.thread_of_host(&tid, class);
                 event.category.get_or_insert_with(|| "cpu_op".to_owned());
                 if !self.points.is_empty() {
-                    self.places.insert(id, (event.pid.clone(), event.tid.clone()));
+                    self.places.insert(text_of(&tid), (event.pid.clone(), event.tid.clone()));
                 }
                 class
             }
         };
         event.args.insert("class", Json::from(class.name()));
         dialect
+    }
+
+    /// Process and thread of a slice of the host that FLEX puts on this thread.
+    fn thread_of_host(&mut self, tid: &Json, class: Class) -> (Json, Json) {
+        let thread = self.numbers.number(&text_of(tid));
+        // Round trips have a thread of their own.
+        let has_own = class == Class::RoundtripAiu || self.form.threads == Threads::Kept;
+        let tid = if has_own { thread } else { FIRST_THREAD };
+        (Json::from(HOST + i64::from(self.source.rank)), number(tid))
     }
 
     /// States the category and the use of the PT arrays of a kernel of PyTorch's dialect.
@@ -413,6 +424,14 @@ impl<'a> Events<'a> {
 /// Process and thread as numbers, if they are.
 fn thread(pid: &Json, tid: &Json) -> Option<Thread> {
     Some((pid.as_i64()?, tid.as_i64().map(i128::from).or_else(|| tid.as_u64().map(i128::from))?))
+}
+
+/// The id of a thread as FLEX writes it.
+fn text_of(tid: &Json) -> String {
+    match tid {
+        Json::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }
 
 /// A thread number as JSON.

@@ -11,6 +11,9 @@ use super::event::Event;
 use super::events::Each;
 use super::source::{Place, into_json};
 
+/// The first of the counters of slices of the device.
+const FIRST_COUNTER: &str = "TS1";
+
 /// Fields of a row with their names.
 pub type Named = Vec<(Arc<str>, OwnedValue)>;
 
@@ -40,6 +43,20 @@ impl Own {
             own.take(key, value);
         }
         own
+    }
+
+    /// Whether an instant is what is left of a slice: an end without a begin, or a slice with a
+    /// negative duration.
+    #[must_use]
+    pub fn is_of_slice(&self) -> bool {
+        let is_negative = |duration: &Json| duration.as_f64().is_some_and(|us| us < 0.0);
+        self.args["ph"] == "E" || is_negative(&self.args["dur"])
+    }
+
+    /// Whether the arguments have the first counter of a slice of the device.
+    #[must_use]
+    pub fn has_counters(&self) -> bool {
+        self.args.contains_key(FIRST_COUNTER) || self.args["attr"].get(FIRST_COUNTER).is_some()
     }
 
     fn take(&mut self, key: Arc<str>, value: OwnedValue) {

@@ -137,6 +137,37 @@ fn counters_pairs_instants_and_arrows_of_the_host_are_kept() {
 }
 
 #[test]
+fn what_is_left_of_a_slice_is_on_its_thread() {
+    let half = |ph: &str, name: &str, tid: u32, ts: u64, more: &str| {
+        format!(r#"{{"ph":"{ph}","name":"{name}","pid":0,"tid":{tid},"ts":{ts}{more}}}"#)
+    };
+    let counters = r#","attr":{"TS1":"1","TS2":"2","TS3":"3","TS4":"4","TS5":"5"}"#;
+    let trace = [
+        call("Execute Graph", 5, (10, 100)),
+        op(0, "add_1 Cmpt Exec", (32, 5), ""),
+        half("E", "run", 5, 120, ""),
+        half("B", "run", 5, 130, ""),
+        half("E", "AIU Roundtrip", 6, 140, ""),
+        half("B", "AIU Roundtrip", 6, 150, ""),
+        half("X", "back", 5, 160, r#","dur":-3"#),
+        half("E", "mul Cmpt Exec", 1, 170, counters),
+        half("B", "mul Cmpt Exec", 1, 180, counters),
+        half("i", "mark", 5, 190, ""),
+    ];
+    let dir = written(&[("a.json", &format!("[{}]", trace.join(",")))], &["--freq", "560"]);
+    let found = events(dir.path(), "out.json");
+    let places = |name: &str| -> Vec<String> {
+        let of = found.iter().filter(|event| event["name"] == name);
+        of.map(|event| format!("{} {} {}", event["ph"], event["pid"], event["tid"])).collect()
+    };
+    assert_eq!(places("run"), [r#""i" 1000 1000"#, r#""B" 1000 1000"#]);
+    assert_eq!(places("AIU Roundtrip"), [r#""i" 1000 1200"#, r#""B" 1000 1200"#]);
+    assert_eq!(places("back"), [r#""i" 1000 1000"#]);
+    assert_eq!(places("mul Cmpt Exec"), [r#""i" 0 1100"#, r#""X" 0 1100"#]);
+    assert_eq!(places("mark"), [r#""i" 0 5"#], "an instant of the trace keeps its thread");
+}
+
+#[test]
 fn each_file_has_its_own_dialect_and_name() {
     let flex = format!("[{},{}]", call("Execute Graph", 5, (10, 100)), op(0, "add_1 Cmpt Exec", (32, 5), ""));
     let torch = torch(&[slice("cpu_op", "aten::add", (51, 52), (11.0, 4.0), json!({}))]);
