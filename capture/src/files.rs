@@ -1,6 +1,7 @@
 //! The input of a reader: the files of a plan, and the resources to read them.
 
 use std::io::Read;
+use std::sync::OnceLock;
 
 use nprof_engine::model::{Sink, WarningKind};
 use nprof_engine::spill::Space;
@@ -8,7 +9,7 @@ use nprof_engine::spill::Space;
 use crate::archive::unpack::Damage;
 use crate::archive::{FileBytes, InMemory, Leaf, Spool};
 use crate::formats::Error;
-use crate::formats::trace_event::Origin;
+use crate::formats::trace_event::{Origin, Owners};
 use crate::importer::Sinks;
 use crate::inputs::{Plan, Refusal};
 
@@ -29,6 +30,12 @@ pub trait Files {
     /// # Errors
     /// If `take` fails, also because of a failed read.
     fn stream(&self, file: usize, take: Take<'_>) -> Result<Option<Damage>, Error>;
+
+    /// Place for the ranks of a file's events, which the first pass over the file notes for the
+    /// passes of the other ranks. `None` if nothing is kept between passes.
+    fn owners(&self, _file: usize) -> Option<&OnceLock<Owners>> {
+        None
+    }
 }
 
 /// Reads a file to its end.

@@ -40,11 +40,16 @@ pub fn probe_compiler(head: &[u8]) -> Option<Confidence> {
 /// first event.
 #[must_use]
 pub fn rank(head: &[u8]) -> Option<u32> {
-    let stated = memmem::find(head, b"\"distributedInfo\"").map(|at| &head[at..]);
-    match stated.and_then(|stated| number_after(stated, b"\"rank\"")) {
+    match stated_rank(head) {
         None if !is_torch(head) => number_after(head, b"\"pid\"").filter(|&rank| rank <= MAX_RANK),
         stated => stated,
     }
+}
+
+/// The rank that a trace states under `distributedInfo`.
+#[must_use]
+pub fn stated_rank(head: &[u8]) -> Option<u32> {
+    number_after(&head[memmem::find(head, b"\"distributedInfo\"")?..], b"\"rank\"")
 }
 
 /// Whether a trace is in PyTorch's dialect.

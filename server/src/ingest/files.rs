@@ -3,12 +3,14 @@
 
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use nprof_capture::archive::limit::Allowance;
 use nprof_capture::archive::unpack::Damage;
 use nprof_capture::archive::{FileBytes, Held, Leaf, Spool};
 use nprof_capture::files::{Files, Take, whole};
 use nprof_capture::formats::Error;
+use nprof_capture::formats::trace_event::Owners;
 
 use super::ahead::read_ahead;
 use super::inputs::Inputs;
@@ -64,6 +66,8 @@ pub(super) struct InputFiles<'a> {
     pub(super) inputs: &'a Inputs,
     pub(super) spool: DiskSpool<'a>,
     pub(super) meter: &'a Meter,
+    /// Ranks of the events of each input, for the passes of the other ranks.
+    pub(super) owners: Vec<OnceLock<Owners>>,
 }
 
 impl Files for InputFiles<'_> {
@@ -86,5 +90,9 @@ impl Files for InputFiles<'_> {
         let mut unpacked = leaf.unpacked(Box::new(Metered::new(&*leaf.packed, self.meter)));
         read_ahead(&mut unpacked, |ahead| take(ahead))?;
         Ok(unpacked.damage().cloned())
+    }
+
+    fn owners(&self, file: usize) -> Option<&OnceLock<Owners>> {
+        self.owners.get(file)
     }
 }

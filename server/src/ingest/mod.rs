@@ -23,6 +23,7 @@ pub use inputs::{Chosen, InputFile, Inputs, Named};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use nprof_capture::files::Job;
 use nprof_capture::formats::trace_event::Origin;
@@ -195,7 +196,8 @@ pub fn stage(
 ) -> Result<Staged> {
     meter.begin(Stage::Reading, inputs.total_bytes());
     let scratch = staging.dir().to_owned();
-    let files = InputFiles { inputs, spool: DiskSpool::new(&scratch, meter), meter };
+    let owners = inputs.files.iter().map(|_| OnceLock::new()).collect();
+    let files = InputFiles { inputs, spool: DiskSpool::new(&scratch, meter), meter, owners };
     let files = &files;
     let origins = origin::origins(inputs, meter);
     let sources =

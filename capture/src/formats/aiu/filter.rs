@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::Dialect;
 use super::attribute::BYTES;
 use super::limit::{Allowed, key};
-use super::settings::{Globals, Settings, unusable};
+use super::settings::{Globals, Pattern, Settings, unusable};
 use crate::formats::Error;
 use crate::formats::trace_event::layer::{Met, each_member};
 
@@ -32,6 +32,8 @@ pub(super) struct Filter {
     /// Whether such a pattern finds the file that is read.
     drops_file: bool,
     is_flex: bool,
+    /// The rank of all events of the file, if it is not their process.
+    rank: Option<String>,
     drops_globals: bool,
     /// Begins that were left out, by process, thread and name.
     open: FxHashMap<Box<[u8]>, u32>,
@@ -46,13 +48,32 @@ enum Path {
     Event(String),
     /// A key of the arguments.
     Argument(String),
-    /// The rank, which is the process in FLEX.
+    /// The rank: that of the file, or the process.
     Rank,
+    /// The duration of a complete event. Those of begins and ends take a first pass, which
+    /// [`super::limit`] makes.
+    Duration,
 }
 
 /// Arguments that acelyzer adds: the rank, and the name of the file.
 const RANK: &str = "rank";
 const JOB: &str = "jobname";
+
+/// The patterns that find durations.
+///
+/// # Errors
+/// If one of them is no regular expression.
+pub(super) fn of_durations(settings: &Settings) -> Result<Vec<Regex>, Error> {
+    settings.left_out.iter().filter(|pattern| pattern.path == DURATION).map(regex).collect()
+}
+
+/// Key of durations.
+const DURATION: &str = "dur";
+
+fn regex(pattern: &Pattern) -> Result<Regex, Error> {
+    let wrong = |_| unusable(&format!("`{}` is no regular expression", pattern.regex));
+    Regex::new(&pattern.regex).map_err(wrong)
+}
 
 impl Filter {
     /// The filter of these settings.
@@ -60,21 +81,20 @@ impl Filter {
     /// # Errors
     /// If a pattern is no regular expression, or its path names nothing.
     pub(super) fn new(settings: &Settings) -> Result<Self, Error> {
-        let pattern = |pattern: &super::settings::Pattern| {
+        let pattern = |pattern: &Pattern| {
             let path = match pattern.path.split_once('.') {
                 Some((object, RANK)) if ARGUMENTS.contains(&object) => Path::Rank,
                 Some((object, key)) if ARGUMENTS.contains(&object) && !key.is_empty() => {
                     Path::Argument(key.to_owned())
                 }
+                None if pattern.path == DURATION => Path::Duration,
                 None if !pattern.path.is_empty() => Path::Event(pattern.path.clone()),
                 _ => {
                     let what = format!("`{}` names no value of an event", pattern.path);
                     return Err(unusable(&what));
                 }
             };
-            let regex = Regex::new(&pattern.regex)
-                .map_err(|_| unusable(&format!("`{}` is no regular expression", pattern.regex)))?;
-            Ok((path, regex))
+            Ok((path, regex(pattern)?))
         };
         let all = settings.left_out.iter().map(pattern).collect::<Result<Vec<_>, Error>>()?;
         let is_file = |path: &Path| matches!(path, Path::Argument(key) if key == JOB);
@@ -84,16 +104,18 @@ impl Filter {
             of_files: of_files.into_iter().map(|(_, regex)| regex).collect(),
             drops_file: false,
             is_flex: true,
+            rank: None,
             drops_globals: settings.globals == Globals::Dropped,
             open: FxHashMap::default(),
             allowed: None,
         })
     }
 
-    /// Begins a file.
-    pub(super) fn begin(&mut self, name: &str, dialect: Dialect) {
+    /// Begins a file of this dialect, and of this rank if its events are not of their processes.
+    pub(super) fn begin(&mut self, name: &str, dialect: Dialect, rank: Option<u32>) {
         self.drops_file = self.of_files.iter().any(|regex| regex.is_match(name.as_bytes()));
         self.is_flex = dialect == Dialect::Flex;
+        self.rank = rank.map(|rank| rank.to_string());
     }
 
     /// Leaves out all other events, too. They are asked about in the order of the first pass.
@@ -120,7 +142,7 @@ impl Filter {
             return self.take_open(met);
         }
         let found = (self.drops_globals && is_global(&met.name()))
-            || self.patterns.iter().any(|(path, regex)| path.is_found(met, regex, self.is_flex));
+            || self.patterns.iter().any(|(path, regex)| self.is_found(met, path, regex));
         if found && phase == b"B" && self.open.len() < MAX_OPEN {
             *self.open.entry(key(met)).or_default() += 1;
         }
@@ -139,30 +161,31 @@ impl Filter {
         }
         true
     }
-}
 
-impl Path {
     /// Whether the expression finds the value in this place. Names of FLEX are in acelyzer's words.
-    fn is_found(&self, met: Met<'_>, regex: &Regex, is_flex: bool) -> bool {
-        match self {
-            Self::Rank => is_flex && regex.is_match(met.pid()),
-            Self::Event(key) => {
+    fn is_found(&self, met: Met<'_>, path: &Path, regex: &Regex) -> bool {
+        match path {
+            Path::Rank => regex.is_match(self.rank.as_ref().map_or(met.pid(), |rank| rank.as_bytes())),
+            Path::Duration => {
+                let duration = met.times()[1];
+                met.phase() == b"X" && !duration.is_empty() && regex.is_match(duration)
+            }
+            Path::Event(key) => {
                 let value = match key.as_str() {
-                    "name" if is_flex => normalised(met.name()),
+                    "name" if self.is_flex => normalised(met.name()),
                     "name" => met.name(),
                     "ts" => String::from_utf8_lossy(met.times()[0]),
-                    // The end of a begin is not known yet.
-                    "dur" => String::from_utf8_lossy(met.times()[1]),
                     "id" => String::from_utf8_lossy(met.id()),
-                    "ph" => String::from_utf8_lossy(met.phase()),
+                    // A begin and its end are one complete event.
+                    "ph" => Cow::Borrowed("X"),
                     "cat" => Cow::Owned(String::from_utf8_lossy(&met.cat()).into_owned()),
                     "pid" => String::from_utf8_lossy(met.pid()),
                     "tid" => String::from_utf8_lossy(met.tid()),
-                    _ => return Self::is_in_extras(met, key, regex),
+                    _ => return is_in_extras(met, key, regex),
                 };
                 regex.is_match(value.as_bytes())
             }
-            Self::Argument(key) => {
+            Path::Argument(key) => {
                 let mut is_found = false;
                 let mut look = |of: &[u8], value: crate::formats::trace_event::layer::Value<'_>| {
                     // Filters know the bytes of a transfer as `bytes`, in any dialect.
@@ -177,15 +200,15 @@ impl Path {
             }
         }
     }
+}
 
-    /// Looks among the keys that Trace Event does not define.
-    fn is_in_extras(met: Met<'_>, key: &str, regex: &Regex) -> bool {
-        let mut is_found = false;
-        met.each_extra(|of, value| {
-            is_found |= of == key.as_bytes() && regex.is_match(value.text().as_bytes());
-        });
-        is_found
-    }
+/// Looks among the keys that Trace Event does not define.
+fn is_in_extras(met: Met<'_>, key: &str, regex: &Regex) -> bool {
+    let mut is_found = false;
+    met.each_extra(|of, value| {
+        is_found |= of == key.as_bytes() && regex.is_match(value.text().as_bytes());
+    });
+    is_found
 }
 
 /// A name of FLEX in acelyzer's words.

@@ -1,10 +1,12 @@
-//! The part of the events that the settings limit a rank to.
+//! The part of the events that the settings limit a rank to, and begins whose durations are left
+//! out.
 //!
 //! A first pass over the files decides about each event, because a begin counts with the time of
 //! its end. An event counts if a part of it lies between the two times; a begin and its end count
 //! once. The second pass asks [`Allowed`] in the same order. Memory is a bit an event.
 
 use nprof_engine::base::Result;
+use regex_automata::meta::Regex;
 use rustc_hash::FxHashMap;
 
 use super::Dialect;
@@ -39,13 +41,26 @@ impl Allowed {
     }
 }
 
-/// A begin that waits for its end: its position, and its time in microseconds.
-type Begin = (usize, f64);
+/// A begin that waits for its end.
+#[derive(Debug, Clone, Copy)]
+struct Begin {
+    /// Its position among the events.
+    at: usize,
+    /// Its time in microseconds.
+    us: f64,
+    /// Its exact time in picoseconds.
+    ps: Option<i64>,
+    /// Whether its time is written with a fraction.
+    has_fraction: bool,
+}
 
 /// The first pass over the events of a rank.
 #[derive(Debug)]
 pub(super) struct Look<'l> {
-    limit: &'l Limit,
+    /// `None` if all events count.
+    limit: Option<&'l Limit>,
+    /// Begins and ends are left out if one of these finds their duration.
+    durations: Vec<Regex>,
     ranks: Ranks,
     dialect: Dialect,
     /// Events that counted.
@@ -56,9 +71,10 @@ pub(super) struct Look<'l> {
 
 impl<'l> Look<'l> {
     /// A pass for one of the ranks.
-    pub(super) fn new(ranks: Ranks, limit: &'l Limit) -> Self {
+    pub(super) fn new(ranks: Ranks, limit: Option<&'l Limit>, durations: Vec<Regex>) -> Self {
         Self {
             limit,
+            durations,
             ranks,
             dialect: Dialect::Flex,
             counted: 0,
@@ -75,8 +91,8 @@ impl<'l> Look<'l> {
     /// Ends a file: begins without ends count with their own time.
     pub(super) fn end(&mut self) {
         let mut left: Vec<Begin> = self.open.drain().flat_map(|(_, opens)| opens).collect();
-        left.sort_by_key(|(at, _)| *at);
-        for (at, us) in left {
+        left.sort_by_key(|begin| begin.at);
+        for Begin { at, us, .. } in left {
             if self.counts((us, us)) {
                 self.allowed.allow(at);
             }
@@ -90,32 +106,38 @@ impl<'l> Look<'l> {
 
     /// Counts an event from one time to another, in microseconds. Returns whether it is read.
     fn counts(&mut self, (start, end): (f64, f64)) -> bool {
-        if start > self.limit.ts_end || end < self.limit.ts_start {
+        let Some(limit) = self.limit else { return true };
+        if start > limit.ts_end || end < limit.ts_start {
             return false;
         }
         self.counted += 1;
-        self.counted > self.limit.skip && self.counted - self.limit.skip <= self.limit.count
+        self.counted > limit.skip && self.counted - limit.skip <= limit.count
     }
 
-    fn decide(&mut self, at: usize, met: Met<'_>) -> bool {
+    fn decide(&mut self, at: usize, met: Met<'_>, ps: Option<i64>) -> bool {
         let phase = met.phase();
         let is_free = |letter: char| phase == letter.encode_utf8(&mut [0; 4]).as_bytes();
         // The reader reports events without times.
         let Some(us) = met.time_us() else { return true };
-        if self.limit.no_count_types.chars().any(is_free) {
+        if self.limit.is_some_and(|limit| limit.no_count_types.chars().any(is_free)) {
             return true;
         }
+        let has_fraction = met.times()[0].contains(&b'.');
         match phase {
             b"B" => {
-                self.open.entry(key(met)).or_default().push((at, us));
+                self.open.entry(key(met)).or_default().push(Begin { at, us, ps, has_fraction });
                 false
             }
             b"E" => {
                 let begin = self.open.get_mut(&key(met)).and_then(Vec::pop);
-                let Some((begin, start)) = begin else { return false };
-                let is_read = self.counts((start, us));
+                let Some(begin) = begin else { return self.limit.is_none() };
+                let duration = begin.ps.zip(ps).map(|(start, end)| end.saturating_sub(start));
+                let text = duration.map(|ps| written(ps, begin.has_fraction || has_fraction));
+                let is_found =
+                    text.is_some_and(|text| self.durations.iter().any(|regex| regex.is_match(&text)));
+                let is_read = self.counts((begin.us, us)) && !is_found;
                 if is_read {
-                    self.allowed.allow(begin);
+                    self.allowed.allow(begin.at);
                 }
                 is_read
             }
@@ -128,15 +150,28 @@ impl<'l> Look<'l> {
 }
 
 impl Layer for Look<'_> {
-    fn event(&mut self, _: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
+    fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
         let is_slice = matches!(met.phase(), b"X" | b"B" | b"E");
         if self.dialect == Dialect::Torch || self.ranks.of(met.pid(), is_slice) == Whose::Mine {
             let at = self.allowed.push();
-            if self.decide(at, met) {
+            let ps = if self.durations.is_empty() { None } else { below.known_time(met) };
+            if self.decide(at, met, ps) {
                 self.allowed.allow(at);
             }
         }
         Ok(Taken::ByLayer)
+    }
+}
+
+/// A duration in microseconds as acelyzer writes the difference of two times: with a fraction if
+/// one of them has one.
+fn written(ps: i64, has_fraction: bool) -> String {
+    let (sign, ps) = (if ps < 0 { "-" } else { "" }, ps.unsigned_abs());
+    let (whole, rest) = (ps / 1_000_000, format!("{:06}", ps % 1_000_000));
+    match rest.trim_end_matches('0') {
+        "" if !has_fraction => format!("{sign}{whole}"),
+        "" => format!("{sign}{whole}.0"),
+        rest => format!("{sign}{whole}.{rest}"),
     }
 }
 

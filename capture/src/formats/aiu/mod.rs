@@ -45,6 +45,7 @@ mod fixture;
 mod tests;
 
 use std::io::Read;
+use std::sync::OnceLock;
 
 use nprof_engine::model::{RankInfo, Sink, WarningKind};
 use nprof_engine::spill::Space;
@@ -53,7 +54,7 @@ use nprof_engine::vendor::aiu::SOURCE;
 use self::autopilot::shares;
 use self::choice::{Choices, choose};
 use self::emit::{Emitter, Facts};
-use self::filter::Filter;
+use self::filter::{Filter, of_durations};
 use self::ideal::{Table, TableKind};
 use self::limit::{Allowed, Look};
 use self::logs::Logs;
@@ -66,11 +67,13 @@ use self::torch::Ideals;
 use self::usage::Usage;
 use super::Error;
 use super::trace_event::layer::{Layer, Session};
+use super::trace_event::owners::Skips;
 use super::trace_event::{Beginning, Context, Origin, origins};
 use crate::files::{Fault, Job};
 use crate::importer::{Role, Sinks};
 use crate::inputs::{PlanFile, rank_of};
 use crate::probe::HEAD_LEN;
+use crate::probe::aiu::stated_rank;
 
 pub use self::settings::{Durations, Globals, Limit, Outside, Pattern, Settings};
 
@@ -94,8 +97,8 @@ impl Dialect {
 /// A border between files.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// A file of this dialect begins.
-    Begin(Dialect),
+    /// This file begins.
+    Begin(Part),
     /// The file ends.
     End,
 }
@@ -149,6 +152,9 @@ struct Part {
     file: usize,
     dialect: Dialect,
     beginning: Option<Beginning>,
+    /// The rank of all its events, if its name or its document states one. PyTorch's traces always
+    /// have one.
+    rank: Option<u32>,
 }
 
 impl<'a> Import<'a> {
@@ -156,8 +162,12 @@ impl<'a> Import<'a> {
         let part = |part: &PlanFile| {
             let mut head = Vec::new();
             // A file that cannot be read is reported when it is read as a whole.
-            let _ = job.files.leaf(part.file).reader().take(HEAD_LEN as u64).read_to_end(&mut head);
-            Part { file: part.file, dialect: Dialect::of(&head), beginning: Beginning::of(&head) }
+            let leaf = job.files.leaf(part.file);
+            let _ = leaf.reader().take(HEAD_LEN as u64).read_to_end(&mut head);
+            let dialect = Dialect::of(&head);
+            let of_plan = || (dialect == Dialect::Torch).then(|| job.plan.rank.unwrap_or(0));
+            let rank = rank_of(&leaf.candidate.name).or_else(|| stated_rank(&head)).or_else(of_plan);
+            Part { file: part.file, dialect, beginning: Beginning::of(&head), rank }
         };
         let parts = job.plan.files.iter().filter(|part| part.role == Role::Trace);
         let mut parts: Vec<Part> = parts.map(part).collect();
@@ -243,8 +253,8 @@ impl<'a> Import<'a> {
         let space = self.job.space;
         let mut taker = Taker::new(self.ranks(), None, true, space).with(self.filter()?, None);
         self.look(self.traces(), self.origin(None), &mut taker, |taker, step| {
-            if let Step::Begin(dialect) = step {
-                taker.begin("", dialect);
+            if let Step::Begin(part) = step {
+                taker.begin("", (part.dialect, self.rank_of_all(part)));
             }
         })?;
         let Taker { kernels, names, counters, .. } = taker;
@@ -287,18 +297,26 @@ impl<'a> Import<'a> {
         Ok(calls.shift(torch.ps() - flex.ps()))
     }
 
-    /// The events within the limit of the settings; `None` without a limit.
+    /// The events that the settings allow as far as this takes a first pass; `None` if it takes
+    /// none.
     fn allowed(&self) -> Result<Option<Allowed>, Fault> {
-        let limit = &self.settings.limit;
-        if *limit == Limit::default() {
+        let durations = self.job.of_trace(of_durations(&self.settings))?;
+        let limit = Some(&self.settings.limit).filter(|limit| **limit != Limit::default());
+        if limit.is_none() && durations.is_empty() {
             return Ok(None);
         }
-        let mut look = Look::new(self.ranks(), limit);
+        let mut look = Look::new(self.ranks(), limit, durations);
         self.look(self.traces(), self.origin(None), &mut look, |look, step| match step {
-            Step::Begin(dialect) => look.begin(dialect),
+            Step::Begin(part) => look.begin(part.dialect),
             Step::End => look.end(),
         })?;
         Ok(Some(look.finish()))
+    }
+
+    /// The rank of all events of a file that belong to the rank that is read, if it is not their
+    /// process.
+    fn rank_of_all(&self, part: Part) -> Option<u32> {
+        part.rank.filter(|_| self.nth == 0)
     }
 
     /// Passes the events of traces to a layer, and drops what it leaves to the ordinary reader.
@@ -312,13 +330,16 @@ impl<'a> Import<'a> {
         let mut sink = Silent;
         let context = Context { origin, space: Some(self.job.space) };
         let mut session = self.job.of_trace(Session::new(context, &mut sink).map_err(Error::from))?;
-        for &Part { file, dialect, .. } in parts {
-            between(layer, Step::Begin(dialect));
+        for &part in parts {
+            let file = part.file;
+            between(layer, Step::Begin(part));
             // Damage is reported when the file is read for good.
             let read = match self.job.files.leaf(file).plain() {
-                Some(bytes) => session.read_bytes(&bytes, layer, &mut |_| {}),
+                Some(bytes) => session.read_bytes(&bytes, self.skips(file), layer, &mut |_| {}),
                 None => {
-                    let mut read = |input: &mut dyn Read| session.read(input, &mut *layer, &mut |_| {});
+                    let skips = self.skips(file);
+                    let mut read =
+                        |input: &mut dyn Read| session.read(input, skips.clone(), &mut *layer, &mut |_| {});
                     self.job.files.stream(file, &mut read).map(|_| ())
                 }
             };
@@ -326,6 +347,12 @@ impl<'a> Import<'a> {
             between(layer, Step::End);
         }
         Ok(())
+    }
+
+    /// The events of a file that this pass leaves out, as far as the first pass noted them.
+    fn skips(&self, file: usize) -> Skips<'_> {
+        let owners = self.job.files.owners(file).filter(|_| self.nth > 0);
+        owners.and_then(OnceLock::get).map_or_else(Skips::default, |owners| Skips::of(owners, self.nth))
     }
 
     /// Time zero: that of the profile, or that of the earliest file. Times of the runtime that are
@@ -346,8 +373,12 @@ impl<'a> Import<'a> {
         let file = part.file;
         let leaf = self.job.files.leaf(file);
         let name = leaf.candidate.name.rsplit('/').next().unwrap_or_default();
-        taker.begin(name, part.dialect);
+        taker.begin(name, (part.dialect, self.rank_of_all(part)));
         session.name(name);
+        let owners = self.job.files.owners(file).filter(|_| self.nth == 0 && part.dialect == Dialect::Flex);
+        if owners.is_some() {
+            session.note();
+        }
         // Other files of the plan are counted as a whole.
         let is_first = file == self.job.plan.trace();
         let progress = &mut |done| {
@@ -356,18 +387,22 @@ impl<'a> Import<'a> {
             }
         };
         match leaf.plain() {
-            Some(bytes) => session.read_bytes(&bytes, taker, progress)?,
+            Some(bytes) => session.read_bytes(&bytes, self.skips(file), taker, progress)?,
             None => {
-                let damage = self
-                    .job
-                    .files
-                    .stream(file, &mut |input| session.read(input, &mut *taker, &mut |_| {}))?;
+                let skips = self.skips(file);
+                let read =
+                    &mut |input: &mut dyn Read| session.read(input, skips.clone(), &mut *taker, &mut |_| {});
+                let damage = self.job.files.stream(file, read)?;
                 if let Some(damage) = damage {
                     let what = "the file is cut off or damaged; nprof has read everything before this place";
                     let place = || format!("{}: {}", damage.place(), damage.what);
                     session.sink().warn(WarningKind::TruncatedInput, what, &place);
                 }
             }
+        }
+        if let (Some(owners), Some(noted)) = (owners, session.noted()) {
+            // The first pass over the file notes first.
+            let _ = owners.set(noted);
         }
         let unfinished = taker.end()?;
         for _ in 0..unfinished {

@@ -36,8 +36,10 @@ pub(super) struct Ranks {
     known: FxHashMap<Box<[u8]>, usize>,
     /// Whether there were more processes than ranks.
     is_full: bool,
-    /// Process of the last event.
-    last: Option<(Box<[u8]>, Whose)>,
+    /// Process of the last event that was of a known one, and its position.
+    last: Option<(Box<[u8]>, usize)>,
+    /// Position of the process of the last event; `None` if it was not known before.
+    owner: Option<usize>,
     /// Process id of the rank that is being read.
     mine: Option<Box<[u8]>>,
 }
@@ -45,7 +47,7 @@ pub(super) struct Ranks {
 impl Ranks {
     /// At most this many ranks, of which the one with this position is being read.
     pub(super) fn new(nth: usize, most: usize) -> Self {
-        Self { nth, most, known: FxHashMap::default(), is_full: false, last: None, mine: None }
+        Self { nth, most, known: FxHashMap::default(), is_full: false, last: None, owner: None, mine: None }
     }
 
     /// Whether there were more processes than ranks.
@@ -56,14 +58,16 @@ impl Ranks {
     /// Whose event this is. Only slices make a process a rank; other events of processes that are
     /// none belong to the first rank.
     pub(super) fn of(&mut self, pid: &[u8], is_slice: bool) -> Whose {
-        if let Some((last, whose)) = &self.last
+        if let Some((last, position)) = &self.last
             && **last == *pid
         {
-            return *whose;
+            self.owner = Some(*position);
+            return self.whose(*position);
         }
         let count = self.known.len();
-        let position = match self.known.get(pid) {
-            Some(&known) => Some(known),
+        self.owner = self.known.get(pid).copied();
+        let position = match self.owner {
+            Some(known) => Some(known),
             None if is_slice && count < self.most => {
                 self.known.insert(pid.into(), count);
                 Some(count)
@@ -74,12 +78,22 @@ impl Ranks {
             self.is_full |= is_slice;
             return if self.nth == 0 { Whose::Mine } else { Whose::Other };
         };
-        let whose = if position == self.nth { Whose::Mine } else { Whose::Other };
+        let whose = self.whose(position);
         if whose == Whose::Mine && self.mine.is_none() {
             self.mine = Some(pid.into());
         }
-        self.last = Some((pid.into(), whose));
+        self.last = Some((pid.into(), position));
         whose
+    }
+
+    fn whose(&self, position: usize) -> Whose {
+        if position == self.nth { Whose::Mine } else { Whose::Other }
+    }
+
+    /// Position of the rank of the last event. `None` if the event made its process a rank, or if
+    /// its process is none.
+    pub(super) fn owner(&self) -> Option<u32> {
+        self.owner.and_then(|position| u32::try_from(position).ok())
     }
 
     /// Number of ranks so far.
@@ -104,10 +118,16 @@ mod tests {
             let mut ranks = Ranks::new(nth, 9);
             let events = [("9", false), ("3", true), ("3", true), ("1", true), ("3", true), ("9", false)];
             let mine = events.map(|(pid, is_slice)| ranks.of(pid.as_bytes(), is_slice) == Whose::Mine);
-            (mine, ranks.count(), ranks.number())
+            (mine, ranks.count(), ranks.number(), ranks.owner())
         };
-        assert_eq!(whose(0), ([true, true, true, false, true, true], 2, Some(3)));
-        assert_eq!(whose(1), ([false, false, false, true, false, false], 2, Some(1)));
+        assert_eq!(whose(0), ([true, true, true, false, true, true], 2, Some(3), None));
+        assert_eq!(whose(1), ([false, false, false, true, false, false], 2, Some(1), None));
+        let mut ranks = Ranks::new(0, 9);
+        let owners = ["3", "3", "1", "3", "1", "1"].map(|pid| {
+            ranks.of(pid.as_bytes(), true);
+            ranks.owner()
+        });
+        assert_eq!(owners, [None, Some(0), None, Some(0), Some(1), Some(1)]);
     }
 
     #[test]

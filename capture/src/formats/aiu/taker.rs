@@ -96,10 +96,10 @@ impl<'s, 't> Taker<'s, 't> {
         Self { filter, ideals, ..self }
     }
 
-    /// Begins a file.
-    pub(super) fn begin(&mut self, name: &str, dialect: Dialect) {
+    /// Begins a file of this dialect, and of this rank if its events are not of their processes.
+    pub(super) fn begin(&mut self, name: &str, (dialect, rank): (Dialect, Option<u32>)) {
         self.job = self.jobs.begin(name);
-        self.filter.begin(name, dialect);
+        self.filter.begin(name, dialect, rank);
         self.dialect = dialect;
     }
 
@@ -332,5 +332,9 @@ impl Layer for Taker<'_, '_> {
             self.jobs.host(self.job, met, below);
         }
         Ok(taken)
+    }
+
+    fn owner(&self) -> Option<u32> {
+        self.ranks.owner().filter(|_| self.dialect == Dialect::Flex)
     }
 }

@@ -1,5 +1,6 @@
 //! Whole traces of a few slices, with a device whose truth is known.
 
+mod noted;
 mod several;
 mod truth;
 
@@ -13,20 +14,29 @@ use proptest::prelude::*;
 use super::fixture::Device;
 use super::*;
 use crate::archive::{FileBytes, InMemory, open};
-use crate::files::MemoryFiles;
+use crate::files::{Files, MemoryFiles};
 use crate::inputs::plan;
 
 /// Reads files as one profile. Returns the ranks.
 fn read(files: &[(&str, String)], settings: Settings) -> Vec<Recorder> {
-    let leaves: Vec<_> = files
-        .iter()
-        .flat_map(|(name, text)| {
-            open(name, FileBytes::new(Arc::new(text.clone().into_bytes())), &InMemory).leaves
-        })
-        .collect();
+    let files: Vec<(&str, Vec<u8>)> =
+        files.iter().map(|(name, text)| (*name, text.clone().into_bytes())).collect();
+    read_through(&files, &settings, |files| files)
+}
+
+/// Reads files as one profile, through what `keep` makes of them.
+fn read_through<F: Files>(
+    files: &[(&str, Vec<u8>)],
+    settings: &Settings,
+    keep: impl Fn(MemoryFiles) -> F,
+) -> Vec<Recorder> {
+    let leaf = |(name, bytes): &(&str, Vec<u8>)| {
+        open(name, FileBytes::new(Arc::new(bytes.clone())), &InMemory).leaves
+    };
+    let leaves: Vec<_> = files.iter().flat_map(leaf).collect();
     let candidates: Vec<_> = leaves.iter().map(|leaf| leaf.candidate.clone()).collect();
     let plans = plan(&candidates).unwrap().plans;
-    let (scratch, files) = (MemoryScratch::default(), MemoryFiles(leaves));
+    let (scratch, files) = (MemoryScratch::default(), keep(MemoryFiles(leaves)));
     let mut ranks = Vec::new();
     for plan in &plans {
         let (mut nth, mut count) = (0, 1);
@@ -366,8 +376,55 @@ fn settings_leave_events_out() {
     assert_eq!(names(&filtered), all[..2], "the end goes with its begin");
     let argument = Settings { left_out: vec![pattern("args.TS1", ".")], ..Settings::default() };
     assert_eq!(names(&argument), all[..1]);
+    for (path, regex, left) in [
+        // Pairs have durations, too.
+        ("dur", "^20(\\.0)?$", &all[..2]),
+        ("dur", "^15", &[all[0], all[2]]),
+        ("dur", "^60$", &all[1..]),
+        ("dur", "", &[]),
+        ("ph", "^X$", &[]),
+        ("ph", "B", &all),
+        ("args.rank", "^0$", &[]),
+        ("args.rank", "^1$", &all),
+    ] {
+        let filtered = Settings { left_out: vec![pattern(path, regex)], ..Settings::default() };
+        assert_eq!(names(&filtered), left, "{path}:{regex}");
+    }
+    let limit = Limit { skip: 1, count: 1, ..Limit::default() };
+    let both = Settings { left_out: vec![pattern("dur", "^20")], limit, ..Settings::default() };
+    assert_eq!(names(&both), all[1..2], "an event that is left out counts");
     let dropped = Settings { globals: Globals::Dropped, ..Settings::default() };
     assert_eq!(names(&dropped), all[1..]);
+}
+
+#[test]
+fn filters_know_the_rank_that_is_written() {
+    let device = Device::new(560e6, 7);
+    let slice = device.slice("add Cmpt Exec", 40, 55).complete();
+    let of_process = slice.replace("\"pid\":0", "\"pid\":4711");
+    let torch = |more: &str| {
+        let kernel = r#"{"ph":"X","cat":"kernel","name":"add","pid":0,"tid":1,"ts":5,"dur":6,"args":{}}"#;
+        format!(
+            r#"{{"schemaVersion":1,"deviceProperties":[{{"id":0,"name":"AIU"}}]{more},"traceEvents":[{kernel}]}}"#
+        )
+    };
+    let stated = r#","distributedInfo":{"rank":5}"#;
+    for (file, text, rank) in [
+        ("a.json", format!("[{slice}]"), 0),
+        ("a.json", format!("[{of_process}]"), 4711),
+        ("rank_3.json", format!("[{of_process}]"), 3),
+        ("a.json", format!("{{\"distributedInfo\":{{\"rank\":6}},\"traceEvents\":[{of_process}]}}"), 6),
+        ("a.json", torch(""), 0),
+        ("a.json", torch(stated), 5),
+        ("rank_2.json", torch(stated), 2),
+    ] {
+        let slices = |regex: String| {
+            let left_out = vec![Pattern { path: "args.rank".to_owned(), regex }];
+            let files = [(file, text.clone())];
+            read(&files, Settings { left_out, ..Settings::default() }).remove(0).slices.len()
+        };
+        assert_eq!((slices(format!("^{rank}$")), slices("^9".to_owned())), (0, 1), "{file} {text}");
+    }
 }
 
 #[test]

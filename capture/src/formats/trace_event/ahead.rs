@@ -7,6 +7,7 @@
 use nprof_engine::exec::{Exec, conveyor};
 
 use super::event::{Event, Parser, Seen};
+use super::owners::Skips;
 use super::tokens::{Tail, Tokens};
 use crate::formats::Error;
 
@@ -27,19 +28,21 @@ const MAX_SPARE_MEMBERS: usize = 64;
 
 /// Parser of events ahead of the reader.
 #[derive(Debug)]
-pub(super) struct Ahead {
+pub(super) struct Ahead<'a> {
     /// The document's only parser, so that equal sequences of keys have equal numbers.
     pub(super) parser: Parser,
+    /// Events that are left out.
+    pub(super) skips: Skips<'a>,
     first: Batch,
 }
 
-impl Default for Ahead {
+impl Default for Ahead<'_> {
     fn default() -> Self {
-        Self { parser: Parser::with_paths(), first: Batch::default() }
+        Self { parser: Parser::with_paths(), skips: Skips::default(), first: Batch::default() }
     }
 }
 
-impl Ahead {
+impl Ahead<'_> {
     /// Passes the events that follow byte `start` of the input to `take`, as long as they are
     /// plain.
     ///
@@ -53,12 +56,12 @@ impl Ahead {
     ) -> Result<(), Error> {
         // The first batch is filled on this thread. If there is no more, a second thread would not
         // pay off.
-        self.first.fill(&mut self.parser, input, start);
+        self.first.fill((&mut self.parser, &mut self.skips), input, start);
         take(&self.first)?;
         if !exec.is_parallel() {
             while self.first.is_full() {
                 let start = self.first.end();
-                self.first.fill(&mut self.parser, input, start);
+                self.first.fill((&mut self.parser, &mut self.skips), input, start);
                 take(&self.first)?;
             }
         } else if self.first.is_full() {
@@ -74,7 +77,7 @@ impl Ahead {
         (input, mut start): (&[u8], usize),
         take: &mut dyn FnMut(&Batch) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let parser = &mut self.parser;
+        let (parser, skips) = (&mut self.parser, &mut self.skips);
         let (feeder, taker) = conveyor::<Batch, Batch>(MAX_WAITING);
         // Each thread drops its end when it is done, which ends the other's wait.
         let (mut of_aside, mut of_here) = (Some(feeder), Some(taker));
@@ -83,7 +86,7 @@ impl Ahead {
             let Some(feeder) = of_aside.take() else { return };
             loop {
                 let mut batch = feeder.emptied();
-                batch.fill(parser, input, start);
+                batch.fill((parser, skips), input, start);
                 start = batch.end();
                 let is_last = !batch.is_full();
                 if !feeder.send(batch) || is_last {
@@ -120,10 +123,10 @@ pub(super) struct Batch {
 
 impl Batch {
     /// Parses the events that follow byte `start` of the input.
-    fn fill(&mut self, parser: &mut Parser, input: &[u8], start: usize) {
+    fn fill(&mut self, (parser, skips): (&mut Parser, &mut Skips<'_>), input: &[u8], start: usize) {
         self.spans.clear();
         self.end = start;
-        while let Some((at, len)) = self.next(parser, input) {
+        while let Some((at, len)) = self.next((parser, skips), input) {
             self.spans.push((at, len));
             self.end = at + len;
             self.is_full = self.spans.len() == BATCH_EVENTS || self.end - start >= BATCH_LEN;
@@ -135,16 +138,26 @@ impl Batch {
     }
 
     /// Parses one event. Returns its offset and length, or `None` if there is no plain event.
-    fn next(&mut self, parser: &mut Parser, input: &[u8]) -> Option<(usize, usize)> {
+    fn next(
+        &mut self,
+        (parser, skips): (&mut Parser, &mut Skips<'_>),
+        input: &[u8],
+    ) -> Option<(usize, usize)> {
         // Events that are truncated by the limit or by the end of the input are left to the
         // document.
         let near = |at: usize| &input[at..input.len().min(at + MAX_EVENT_LEN)];
-        let mut tokens = Tokens::new(near(self.end), Tail::Open);
-        let (first, commas) = tokens.peek_item().ok()?;
-        if first != b'{' || commas > 1 {
-            return None;
-        }
-        let at = self.end + tokens.position();
+        let at = loop {
+            let mut tokens = Tokens::new(near(self.end), Tail::Open);
+            let (first, commas) = tokens.peek_item().ok()?;
+            if first != b'{' || commas > 1 {
+                return None;
+            }
+            let at = self.end + tokens.position();
+            match skips.end_from(at as u64) {
+                Some(end) => self.end = usize::try_from(end).map_or(input.len(), |end| end.min(input.len())),
+                None => break at,
+            }
+        };
         let slot = self.spans.len();
         if slot == self.events.len() {
             self.events.push(Event::default());

@@ -10,6 +10,7 @@ use super::ahead::{Ahead, Batch};
 use super::event::{Event, Seen, text_of};
 use super::layer::Events;
 use super::metadata::Metadata;
+use super::owners::Skips;
 use super::scan::{Attempt, MAX_ITEM_LEN, Scan};
 use super::tokens::Raw;
 use crate::formats::Error;
@@ -51,7 +52,7 @@ pub(super) struct Document<'s, 'i, R> {
     line: u64,
     is_by_line: bool,
     exec: &'s dyn Exec,
-    pub(super) ahead: Ahead,
+    pub(super) ahead: Ahead<'i>,
 }
 
 /// A document that begins with this many elements that are no events is no trace.
@@ -71,6 +72,12 @@ impl<'s, 'i, R: Events<'s>> Document<'s, 'i, R> {
             exec,
             ahead: Ahead::default(),
         }
+    }
+
+    /// Leaves events out.
+    pub(super) fn without(mut self, skips: Skips<'i>) -> Self {
+        self.ahead.skips = skips;
+        self
     }
 
     /// Reads the document to its end.
@@ -259,6 +266,11 @@ impl<'s, 'i, R: Events<'s>> Document<'s, 'i, R> {
             }
             match first {
                 b'{' => {
+                    let offset = self.scan.offset();
+                    if let Some(end) = self.ahead.skips.end_from(offset) {
+                        self.scan.skip(end - offset)?;
+                        continue;
+                    }
                     let (parser, event) = (&mut self.ahead.parser, &mut self.event);
                     match self.scan.attempt(MAX_ITEM_LEN, |tokens| parser.parse(event, tokens))? {
                         Attempt::Done((), len) => self.take_event(len)?,

@@ -68,17 +68,18 @@ impl Files {
     }
 
     /// Notes the thread of a slice. `time` is asked for if the file did not name the thread before.
-    pub(super) fn thread(&mut self, id: &[u8], time: impl FnOnce() -> Option<i64>) {
+    /// Returns whether the thread was known from the file.
+    pub(super) fn thread(&mut self, id: &[u8], time: impl FnOnce() -> Option<i64>) -> bool {
         if self.last.is_some_and(|last| *self.threads[last].id == *id) {
-            return;
+            return true;
         }
         let file = self.all.len();
         let known = self.by_id.get(id).copied();
         if let Some(at) = known.filter(|&at| self.threads[at].file == file) {
             self.last = Some(at);
-            return;
+            return true;
         }
-        let Some(time_ps) = time() else { return };
+        let Some(time_ps) = time() else { return false };
         self.latest_ps = self.latest_ps.max(time_ps);
         match known {
             Some(at) => {
@@ -97,6 +98,7 @@ impl Files {
             }
             None => {}
         }
+        false
     }
 
     /// Writes the tables `file` and `thread`.
@@ -144,7 +146,8 @@ mod tests {
             files.name("a.json");
             assert_eq!(files.begin(), number);
             files.key("schemaVersion");
-            slices.into_iter().for_each(|(id, time_ps)| files.thread(id.as_bytes(), || Some(time_ps)));
+            let known = slices.map(|(id, time_ps)| files.thread(id.as_bytes(), || Some(time_ps)));
+            assert_eq!(known, [false, false, number == 0]);
         }
         let order: Vec<(&[u8], i64)> = files.threads.iter().map(|of| (&*of.id, of.first_ps)).collect();
         assert_eq!(order, [(&b"b"[..], 50), (b"a", 30), (b"c", 10), (b"d", 45)]);

@@ -14,6 +14,7 @@ use super::document::Document;
 use super::event::{Seen, bytes_of, text_of};
 use super::files::Files;
 use super::output::Output;
+use super::owners::{Noting, Owners, Skips};
 use super::reader::Reader;
 use super::scan::Scan;
 use super::tokens::{Kind, Raw, Tail, Tokens};
@@ -40,6 +41,12 @@ pub(super) trait Events<'s> {
 pub(in crate::formats) trait Layer {
     /// Takes an event, or passes it.
     fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken>;
+
+    /// Position of the rank of the last event, if the passes of all other ranks can leave the event
+    /// out.
+    fn owner(&self) -> Option<u32> {
+        None
+    }
 }
 
 /// Whether a layer took an event.
@@ -208,6 +215,8 @@ pub(in crate::formats) struct Session<'s> {
     reader: Reader<'s>,
     files: Files,
     exec: &'s dyn Exec,
+    /// Ranks of the events of the next file, if they are noted.
+    noting: Option<Noting>,
 }
 
 impl<'s> Session<'s> {
@@ -215,7 +224,17 @@ impl<'s> Session<'s> {
     pub(in crate::formats) fn new(context: Context<'s>, sink: &'s mut dyn Sink) -> Result<Self> {
         let mut reader = Reader::new(context, sink)?;
         reader.out().keeps_points = true;
-        Ok(Self { reader, files: Files::default(), exec: context.exec() })
+        Ok(Self { reader, files: Files::default(), exec: context.exec(), noting: None })
+    }
+
+    /// Notes the ranks of the events of the next file.
+    pub(in crate::formats) fn note(&mut self) {
+        self.noting = Some(Noting::default());
+    }
+
+    /// The ranks of the events of the last file, if they were noted.
+    pub(in crate::formats) fn noted(&mut self) -> Option<Owners> {
+        self.noting.take()?.finish()
     }
 
     /// Names the next file.
@@ -223,34 +242,36 @@ impl<'s> Session<'s> {
         self.files.name(name);
     }
 
-    /// Reads a file through the layer.
+    /// Reads a file through the layer, without some events.
     pub(in crate::formats) fn read(
         &mut self,
         input: &mut dyn Read,
+        skips: Skips<'_>,
         layer: &mut dyn Layer,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
         let exec = self.exec;
         let over = self.over(layer);
-        Document::new(Scan::new(input, progress), over, exec).read()
+        Document::new(Scan::new(input, progress), over, exec).without(skips).read()
     }
 
-    /// Reads a file in memory through the layer.
+    /// Reads a file in memory through the layer, without some events.
     pub(in crate::formats) fn read_bytes(
         &mut self,
         bytes: &[u8],
+        skips: Skips<'_>,
         layer: &mut dyn Layer,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
         let exec = self.exec;
         let over = self.over(layer);
-        Document::new(Scan::over(bytes, progress), over, exec).read()
+        Document::new(Scan::over(bytes, progress), over, exec).without(skips).read()
     }
 
     /// The reader of the next file.
     fn over<'l>(&'l mut self, layer: &'l mut dyn Layer) -> Layered<'l, 's> {
         self.reader.out().file = self.files.begin();
-        Layered { reader: &mut self.reader, files: &mut self.files, layer }
+        Layered { reader: &mut self.reader, files: &mut self.files, layer, noting: &mut self.noting }
     }
 
     /// Adds a time in picoseconds to all times of the files that follow.
@@ -277,6 +298,15 @@ struct Layered<'l, 's> {
     reader: &'l mut Reader<'s>,
     files: &'l mut Files,
     layer: &'l mut dyn Layer,
+    noting: &'l mut Option<Noting>,
+}
+
+impl Layered<'_, '_> {
+    fn cut(&mut self) {
+        if let Some(noting) = self.noting {
+            noting.cut();
+        }
+    }
 }
 
 impl<'s> Events<'s> for Layered<'_, 's> {
@@ -289,20 +319,27 @@ impl<'s> Events<'s> for Layered<'_, 's> {
     }
 
     fn metadata(&mut self, key: &str, value: (Raw, &[u8]), offset: u64) -> Result<()> {
+        self.cut();
         self.files.key(key);
         self.reader.metadata(key, value, offset)
     }
 
     fn unread(&mut self, what: &str, bytes: &[u8], offset: u64) -> Result<()> {
+        self.cut();
         self.reader.unread(what, bytes, offset)
     }
 
     fn event(&mut self, seen: Seen<'_>) -> Result<()> {
         let met = Met(seen);
-        if matches!(met.phase(), b"X" | b"B") {
-            self.files.thread(met.tid(), || Below(self.reader).known_time(met));
+        // All ranks need the first slice of each thread.
+        let is_first = matches!(met.phase(), b"X" | b"B")
+            && !self.files.thread(met.tid(), || Below(self.reader).known_time(met));
+        let taken = self.layer.event(&mut Below(self.reader), met)?;
+        if let Some(noting) = self.noting {
+            let owner = self.layer.owner().filter(|_| !is_first);
+            noting.event((seen.offset, seen.bytes.len()), owner);
         }
-        match self.layer.event(&mut Below(self.reader), met)? {
+        match taken {
             Taken::ByLayer => {
                 self.reader.count_event();
                 Ok(())

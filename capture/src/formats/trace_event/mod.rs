@@ -43,6 +43,7 @@ mod number;
 mod open;
 pub(super) mod origin;
 mod output;
+pub(super) mod owners;
 mod reader;
 mod recovery;
 mod role;
@@ -64,6 +65,7 @@ use crate::importer::Sinks;
 use crate::json::{digits, tokens};
 
 pub use self::origin::{Beginning, MAX_APART_PS, Origin, Sharing, origins};
+pub use self::owners::Owners;
 
 /// Facts about the profile that the trace is a rank of, and resources for its reader.
 #[derive(Clone, Copy, Default)]

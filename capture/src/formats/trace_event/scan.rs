@@ -102,6 +102,21 @@ impl<'a> Scan<'a> {
         self.start = (self.start + len).min(self.end);
     }
 
+    /// Drops the next `len` bytes of the input.
+    ///
+    /// # Errors
+    /// If the input cannot be read.
+    pub(super) fn skip(&mut self, len: u64) -> Result<(), Error> {
+        let mut left = usize::try_from(len).unwrap_or(usize::MAX);
+        while left > self.end - self.start && self.tail == Tail::Open {
+            left -= self.end - self.start;
+            self.start = self.end;
+            self.fill()?;
+        }
+        self.consume(left.min(self.end - self.start));
+        Ok(())
+    }
+
     /// Reads more bytes. The window keeps its start.
     ///
     /// # Errors
