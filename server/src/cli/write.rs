@@ -7,7 +7,7 @@ use std::slice;
 
 use anyhow::{Context, bail};
 use nprof_engine::exec::{Cancel, Work};
-use nprof_engine::native::AtomicFile;
+use nprof_engine::native::{AtomicFile, directory_of};
 
 use super::progress::{Terminated, watched};
 use super::{lost_input, size, warn};
@@ -124,7 +124,11 @@ pub(super) fn write_stored(
     warn::tell(profile, &mut said)?;
     let written = watched(&meter, || {
         let is_cancelled = || meter.is_cancelled();
-        let taken = part.take(store, RanksOf::some(profile, ranks), Cancel::when(&is_cancelled))?;
+        let stage = || match &output.destination {
+            Destination::File(path) if !is_special(path) => store.stage_beside(directory_of(path)),
+            _ => store.stage_anywhere(),
+        };
+        let taken = part.take(stage, RanksOf::some(profile, ranks), Cancel::when(&is_cancelled))?;
         write(taken.ranks(), output, &meter, out)
     });
     finish(written, &meter, &said)

@@ -15,7 +15,7 @@ use nprof_engine::query::{self, Cut, active_span};
 use super::ranks::{named, open};
 use super::tracks::Tracks;
 use super::{Comparing, ExportError, RanksOf};
-use crate::store::{Manifest, Profile, RankFile, Staging, Store};
+use crate::store::{self, Manifest, Profile, RankFile, Staging};
 
 /// Events of a part whose ranks are compared in this process, whatever process that is.
 const MAX_COMPARED: u64 = 2_000_000;
@@ -62,18 +62,24 @@ impl PartOf {
         *self == Self::default()
     }
 
-    /// Takes this part of the ranks. Writes nothing if the part is all.
+    /// Takes this part of the ranks. `stage` creates the directory for it. Writes nothing if the part
+    /// is all.
     ///
     /// # Errors
     /// `NothingLeft` if no track or no event is in the part. Other errors if a segment cannot be
     /// read or written, or if the work is cancelled.
-    pub fn take(&self, store: &Store, of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<TakenPart, ExportError> {
+    pub fn take(
+        &self,
+        stage: impl FnOnce() -> store::Result<Staging>,
+        of: RanksOf<'_>,
+        cancel: Cancel<'_>,
+    ) -> Result<TakenPart, ExportError> {
         let RanksOf { profile, ranks, is_part, comparing } = of;
         if self.is_all() {
             let (profile, ranks) = (profile.clone(), ranks.to_vec());
             return Ok(TakenPart { profile, ranks, is_part, comparing, _staging: None });
         }
-        let staging = store.stage_anywhere()?;
+        let staging = stage()?;
         let dir = staging.profile_dir();
         let first_ps = profile.manifest.shared_start().0;
         let at = |ps: i64| first_ps.saturating_add(ps);

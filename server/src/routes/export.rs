@@ -178,7 +178,7 @@ impl Wanted {
         }
         let is_gone = || head.is_closed();
         let of = RanksOf { comparing: Comparing::Apart, ..RanksOf::some(&profile, &ranks) };
-        Ok((self.part.take(app.store(), of, Cancel::when(&is_gone))?, name))
+        Ok((self.part.take(|| app.store().stage_anywhere(), of, Cancel::when(&is_gone))?, name))
     }
 }
 

@@ -5,6 +5,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nprof_engine::native::{TEMPORARY, disk};
 
@@ -104,6 +105,23 @@ pub(super) fn complete(profiles: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Removes the staging directories of dead processes from a folder that is no store. No lock guards
+/// the folder, so a directory without a locked owner must be old. Best effort: a directory that
+/// stays costs only space.
+pub(super) fn clear_beside(folder: &Path, prefix: &str) {
+    /// A living owner has locked its file long before.
+    const OLD: Duration = Duration::from_secs(10);
+    let is_old = |dir: &Path| {
+        let age = dir.symlink_metadata().and_then(|of| of.modified()).map(|time| time.elapsed());
+        age.is_ok_and(|age| age.is_ok_and(|age| age > OLD))
+    };
+    let Ok(entries) = entries(folder) else { return };
+    let ours = entries.into_iter().filter(|dir| has_prefix(dir, prefix) && is_old(dir));
+    for dir in ours.filter(|dir| staging::is_abandoned(dir)) {
+        drop(disk::remove_dir_all(&dir));
+    }
 }
 
 /// Removes the staging directories and temporary files of dead processes. Needs the store's lock.

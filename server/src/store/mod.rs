@@ -65,6 +65,9 @@ const LOCK: &str = "lock";
 /// Start of the names of temporary directories outside the store.
 const OUTSIDE: &str = "nprof-";
 
+/// Start of the names of temporary directories beside files that are written.
+const BESIDE: &str = ".nprof-part-";
+
 /// Action if the profile already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Existing {
@@ -251,6 +254,20 @@ impl Store {
     /// If the directory cannot be written.
     pub fn stage_anywhere(&self) -> Result<Staging> {
         if self.is_read_only() { Staging::new(&self.tmp(), OUTSIDE) } else { self.stage() }
+    }
+
+    /// Creates a directory like [`Store::stage_anywhere`] for a file that is written to `folder`. If
+    /// the store may only be read, the directory is in this folder: its disk must have room for the
+    /// file. Also removes there what killed processes left.
+    ///
+    /// # Errors
+    /// If the directory cannot be written.
+    pub fn stage_beside(&self, folder: &Path) -> Result<Staging> {
+        if !self.is_read_only() {
+            return self.stage();
+        }
+        leftovers::clear_beside(folder, BESIDE);
+        Staging::new(folder, BESIDE)
     }
 
     /// Removes the leftovers of dead processes.

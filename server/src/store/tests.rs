@@ -1,6 +1,7 @@
 //! The store's guarantees, each on its own directory.
 
 use std::fs;
+use std::time::{Duration, SystemTime};
 
 use nprof_engine::base::ClockFit;
 use nprof_engine::wire::clock::Clock;
@@ -407,6 +408,19 @@ fn a_store_that_may_only_be_read_is_shown_and_refuses_changes() {
     let outside = staging.scratch_path("");
     drop(staging);
     assert!(!outside.exists());
+    let folder = tempfile::tempdir().unwrap();
+    let living = store.stage_beside(folder.path()).unwrap();
+    assert!(living.profile_dir().starts_with(folder.path()));
+    // A process that was killed leaves its directory.
+    let dead = folder.path().join(format!("{BESIDE}dead"));
+    fs::create_dir(&dead).unwrap();
+    let hour_ago = SystemTime::now() - Duration::from_secs(3_600);
+    fs::File::open(&dead).unwrap().set_modified(hour_ago).unwrap();
+    fs::File::open(living.scratch_path("")).unwrap().set_modified(hour_ago).unwrap();
+    drop(store.stage_beside(folder.path()).unwrap());
+    assert!(!dead.exists() && living.profile_dir().exists());
+    drop(living);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]

@@ -140,6 +140,7 @@ fn a_store_that_may_only_be_read_is_shown_and_not_changed() {
     let (dir, trace) = stage();
     let store = dir.path().join("store");
     succeed(&store, &["ingest", &trace, "--db-bucket", "x"]);
+    fs::write(dir.path().join("flex.json"), include_str!("../../../fuzz/seeds/aiu/flex.json")).unwrap();
     let mount = "mount --bind \"$2\" \"$2\" && mount -o remount,ro,bind \"$2\"";
     let script = r#"
         n() { "$nprof" --store "$store" "$@"; }
@@ -147,7 +148,10 @@ fn a_store_that_may_only_be_read_is_shown_and_not_changed() {
         touch "$store/x" 2>/dev/null && exit 8
         n list && n list --json >/dev/null && n summary x >/dev/null && n verify && n clock x || exit 1
         n ranks x && n collectives x || exit 7
-        n export x -o "$out/whole.json" && n export x --from 0us --to 20us -o "$out/part.json" || exit 2
+        n export x -o "$out/whole.json" || exit 2
+        # The part lies beside the output while it is written, not in the system's directory.
+        (export TMPDIR=/none; n export x --from 0us --to 20us -o "$out/part.json") || exit 9
+        n aiu -i "$out/flex.json" -o "$out/aiu.json" || exit 10
         n view "$trace" --output-format json -o "$out/view.json" || exit 3
         timeout 3 "$nprof" --store "$store" serve --port 0 >"$out/said" || [ $? = 124 ] || exit 5
         grep -q "View a list of profiles" "$out/said" || exit 6
@@ -158,10 +162,12 @@ fn a_store_that_may_only_be_read_is_shown_and_not_changed() {
     let Some(output) = in_mount(mount, script, &store, &[&trace, out]) else { return };
     assert!(output.status.success(), "{:?}: {}", output.status, err(&output));
     assert!(err(&output).matches("this store is read only").count() >= 8, "{}", err(&output));
-    for file in ["whole.json", "part.json", "view.json"] {
+    for file in ["whole.json", "part.json", "aiu.json", "view.json"] {
         assert!(dir.path().join(file).metadata().unwrap().len() > 0, "{file}");
     }
     assert_eq!(fs::read_dir(store.join("tmp")).unwrap().count(), 0);
+    let left = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(left.filter(|name| name.to_string_lossy().starts_with('.')).count(), 0);
 }
 
 #[test]

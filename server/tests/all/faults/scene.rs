@@ -174,7 +174,9 @@ fn export_part(root: &Path) -> Result<(), String> {
     let store = Store::read(root);
     let profile = store.find("run").map_err(|error| text(&error))?;
     let part = PartOf { from_ps: Some(0), ..PartOf::default() };
-    let taken = part.take(&store, RanksOf::all(&profile), Cancel::NEVER).map_err(|error| text(&error))?;
+    let taken = part
+        .take(|| store.stage_anywhere(), RanksOf::all(&profile), Cancel::NEVER)
+        .map_err(|error| text(&error))?;
     let Some(Scope::Rank(prepare)) = find("json").map(|export| export.scope) else { panic!("a table") };
     let choices = Choices::default();
     let prepared = prepare(taken.ranks(), &choices, Work::IN_PLACE).map_err(|error| text(&error))?;
