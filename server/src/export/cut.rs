@@ -62,8 +62,8 @@ impl PartOf {
         *self == Self::default()
     }
 
-    /// Takes this part of the ranks. `stage` creates the directory for it. Writes nothing if the part
-    /// is all.
+    /// Takes this part of the ranks. `stage` creates the directory for it. Writes nothing if the
+    /// part is all.
     ///
     /// # Errors
     /// `NothingLeft` if no track or no event is in the part. Other errors if a segment cannot be

@@ -256,9 +256,9 @@ impl Store {
         if self.is_read_only() { Staging::new(&self.tmp(), OUTSIDE) } else { self.stage() }
     }
 
-    /// Creates a directory like [`Store::stage_anywhere`] for a file that is written to `folder`. If
-    /// the store may only be read, the directory is in this folder: its disk must have room for the
-    /// file. Also removes there what killed processes left.
+    /// Creates a directory like [`Store::stage_anywhere`] for a file that is written to `folder`.
+    /// If the store may only be read, the directory is in this folder: its disk must have room
+    /// for the file. Also removes there what killed processes left.
     ///
     /// # Errors
     /// If the directory cannot be written.
