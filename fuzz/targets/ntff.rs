@@ -6,10 +6,11 @@ use libfuzzer_sys::fuzz_target;
 use nprof_capture::formats::ntff;
 use nprof_engine::fixture::Recorder;
 use nprof_engine::spill::{MemoryScratch, Space};
+use nprof_fuzz::within_reader;
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(|bytes: &[u8]| within_reader(bytes.len(), || {
     let scratch = MemoryScratch::default();
     // Little memory, so that sorting spills.
     let space = Space { sort_bytes: 4_000, ..Space::new(&scratch) };
     let _ = ntff::read(bytes, None, space, &mut Recorder::default(), &mut |_| {});
-});
+}));

@@ -6,8 +6,9 @@ use nprof_capture::formats::perfetto;
 use nprof_capture::formats::trace_event::origins;
 use nprof_engine::fixture::Recorder;
 use nprof_engine::spill::{MemoryScratch, Space};
+use nprof_fuzz::within_reader;
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(|bytes: &[u8]| within_reader(bytes.len(), || {
     let scratch = MemoryScratch::default();
     // So little memory that the sorters spill.
     let space = Space { sort_bytes: 4_000, ..Space::new(&scratch) };
@@ -16,4 +17,4 @@ fuzz_target!(|bytes: &[u8]| {
         let mut input = bytes;
         let _ = perfetto::read(&mut input, space, origin, &mut Recorder::default(), &mut |_| {});
     }
-});
+}));

@@ -5,10 +5,8 @@
 //! them.
 #![no_main]
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use libfuzzer_sys::fuzz_target;
 use nprof_capture::device::simulated::{self, Settings};
@@ -22,7 +20,8 @@ use nprof_engine::model::{Nesting, TableId, TableKind, TableSpec, TrackSpec};
 use nprof_engine::query;
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::{
-    ColumnMeta, ColumnRole, DictionaryMeta, FlowsMeta, Footer, PieceWriter, Segment, TableMeta, TrackMeta, WORDS,
+    ColumnMeta, ColumnRole, DictionaryMeta, FlowsMeta, Footer, PieceWriter, Segment, TableMeta, TrackMeta,
+    WORDS,
 };
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::vendor::{CallIds, collectives};
@@ -33,35 +32,12 @@ use nprof_engine::wire::percent::percent_encoded;
 use nprof_engine::wire::question::Question;
 use nprof_engine::wire::refusal::Refusal;
 use nprof_engine::wire::summary::Summary;
+use nprof_fuzz::{Bound, within};
 
-/// The system's allocator, counted: bytes in use, and the most bytes in use.
-struct Counting;
-
-static IN_USE: AtomicU64 = AtomicU64::new(0);
-static PEAK: AtomicU64 = AtomicU64::new(0);
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let bytes = layout.size() as u64;
-        PEAK.fetch_max(IN_USE.fetch_add(bytes, Relaxed) + bytes, Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        IN_USE.fetch_sub(layout.size() as u64, Relaxed);
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-/// Most bytes of memory for any input, and for each of its bytes in addition.
-const MOST_BYTES: u64 = 256 << 20;
-const MOST_BYTES_OF_BYTE: u64 = 64;
+/// Memory of all questions.
+const PEAK: Bound = Bound { bytes: 256 << 20, of_byte: 64 };
+/// The rows of a hostile segment can be many, so only libFuzzer's limit of time bounds the work.
+const ANY: Bound = Bound { bytes: u64::MAX, of_byte: 0 };
 
 const EVENTS: u64 = 300;
 /// More events than a small segment can have.
@@ -192,14 +168,11 @@ fn put_equal(value: i64, count: u64, out: &mut Vec<u8>) {
 
 /// Asks every question, and asserts the memory at the peak.
 fn ask(bytes: Vec<u8>) {
-    let before = IN_USE.load(Relaxed);
-    PEAK.store(before, Relaxed);
-    let most = MOST_BYTES + MOST_BYTES_OF_BYTE * bytes.len() as u64;
-    if let Ok(segment) = Segment::open(bytes) {
-        ask_all(&Whole(&segment));
-    }
-    let peak = PEAK.load(Relaxed).saturating_sub(before);
-    assert!(peak < most, "{peak} bytes of memory, at most {most} are allowed");
+    within(bytes.len(), PEAK, ANY, || {
+        if let Ok(segment) = Segment::open(bytes) {
+            ask_all(&Whole(&segment));
+        }
+    });
 }
 
 /// A segment without a store around it.

@@ -1,0 +1,83 @@
+//! A counting allocator for the targets: what a reader allocates must not grow faster than its
+//! input.
+//!
+//! Bytes that are allocated in all stand for time, because they do not depend on the machine.
+//! zstd and libFuzzer have allocators of their own, which are not counted.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The system's allocator, counted.
+struct Counting;
+
+static IN_USE: AtomicU64 = AtomicU64::new(0);
+static PEAK: AtomicU64 = AtomicU64::new(0);
+static ALLOCATED: AtomicU64 = AtomicU64::new(0);
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let bytes = layout.size() as u64;
+        ALLOCATED.fetch_add(bytes, Relaxed);
+        PEAK.fetch_max(IN_USE.fetch_add(bytes, Relaxed) + bytes, Relaxed);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        IN_USE.fetch_sub(layout.size() as u64, Relaxed);
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+/// A number of bytes for any input, and more for each of its bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Bound {
+    pub bytes: u64,
+    pub of_byte: u64,
+}
+
+impl Bound {
+    /// Most bytes for an input of this length.
+    #[must_use]
+    pub const fn of(self, len: usize) -> u64 {
+        self.bytes + self.of_byte * len as u64
+    }
+}
+
+/// Runs `read` on an input of this length.
+///
+/// # Panics
+/// If it has more than `peak` bytes of memory at once, or allocates more than `all` bytes.
+pub fn within<T>(len: usize, peak: Bound, all: Bound, read: impl FnOnce() -> T) -> T {
+    let (before, allocated) = (IN_USE.load(Relaxed), ALLOCATED.load(Relaxed));
+    PEAK.store(before, Relaxed);
+    let result = read();
+    let at_once = PEAK.load(Relaxed).saturating_sub(before);
+    let in_all = ALLOCATED.load(Relaxed).saturating_sub(allocated);
+    assert!(
+        at_once <= peak.of(len),
+        "{at_once} bytes of memory at once for {len}, {} are allowed",
+        peak.of(len)
+    );
+    assert!(in_all <= all.of(len), "{in_all} bytes allocated for {len}, {} are allowed", all.of(len));
+    result
+}
+
+/// Runs a reader of a format on an input of this length.
+///
+/// # Panics
+/// If it takes more than the bounds of all readers.
+pub fn within_reader<T>(len: usize, read: impl FnOnce() -> T) -> T {
+    within(len, READER_PEAK, READER_ALL, read)
+}
+
+/// Memory of a reader and of the recorder of its events.
+const READER_PEAK: Bound = Bound { bytes: 16 << 20, of_byte: 4 << 10 };
+/// Bytes that a reader and its recorder allocate in all. An input that costs the square of its
+/// length exceeds it at some ten thousand bytes. Kept inputs take less than a megabyte.
+const READER_ALL: Bound = Bound { bytes: 32 << 20, of_byte: 8 << 10 };
