@@ -32,6 +32,48 @@ pub fn wide_comments(source: &Source) -> Vec<usize> {
     (1..).zip(source.text.lines()).filter(|(_, line)| is_wide(line)).map(|(at, _)| at).collect()
 }
 
+/// Lines of Markdown, from 1, that are too wide. Tables and code cannot be wrapped, and neither can
+/// a line without a space.
+#[must_use]
+pub fn wide_prose(source: &Source) -> Vec<usize> {
+    if !source.path.ends_with(".md") {
+        return Vec::new();
+    }
+    let (mut is_code, mut wide) = (false, Vec::new());
+    for (at, line) in (1..).zip(source.text.lines()) {
+        let text = line.trim_start();
+        if text.starts_with("```") {
+            is_code = !is_code;
+        }
+        let can_wrap = !is_code && !text.starts_with('|') && text.contains(' ');
+        if can_wrap && line.chars().count() > COMMENT_COLUMNS_MAX {
+            wide.push(at);
+        }
+    }
+    wide
+}
+
+/// Paths from the project's top folder that Markdown names as code, with their lines. Changelogs
+/// and records of decisions tell of files as they were.
+#[must_use]
+pub fn named_paths(source: &Source) -> Vec<(usize, &str)> {
+    const TOP: [&str; 8] =
+        ["engine/", "capture/", "server/", "frontend/", "tests/", "benches/", "scripts/", "docs/"];
+    let is_history = source.path == "CHANGELOG.md" || source.path.starts_with("docs/decisions/");
+    if !source.path.ends_with(".md") || is_history {
+        return Vec::new();
+    }
+    let is_path = |text: &str| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+        TOP.iter().any(|top| text.starts_with(top)) && text.contains('.') && text.chars().all(is_plain)
+    };
+    (1..)
+        .zip(source.text.lines())
+        .flat_map(|(at, line)| line.split('`').skip(1).step_by(2).map(move |text| (at, text)))
+        .filter(|(_, text)| is_path(text))
+        .collect()
+}
+
 /// The functions that are too long. Nested functions count for themselves and for the outer one.
 #[must_use]
 pub fn long_functions(source: &Source) -> Vec<LongFunction<'_>> {

@@ -4,7 +4,8 @@
 //! A rule is a function from one file to its problems. Each has a test on a snippet that breaks it.
 
 use nprof_tests::shape::{
-    COMMENT_COLUMNS_MAX, FUNCTION_LINES_MAX, LongFunction, long_functions, wide_comments,
+    COMMENT_COLUMNS_MAX, FUNCTION_LINES_MAX, LongFunction, long_functions, named_paths, wide_comments,
+    wide_prose,
 };
 use nprof_tests::source::{Source, at, project_root, read_all};
 
@@ -50,7 +51,7 @@ type Rule = fn(&Source) -> Vec<String>;
 
 #[test]
 fn the_project_keeps_its_rules() {
-    let rules: [Rule; 14] = [
+    let rules: [Rule; 16] = [
         engine_layers,
         engine_is_pure,
         capture_is_pure,
@@ -59,6 +60,8 @@ fn the_project_keeps_its_rules() {
         crates,
         length,
         comment_width,
+        prose_width,
+        named_files,
         function_length,
         module_doc,
         no_allow,
@@ -206,6 +209,17 @@ fn length(source: &Source) -> Vec<String> {
 fn comment_width(source: &Source) -> Vec<String> {
     let problem = format!("a comment is at most {COMMENT_COLUMNS_MAX} columns wide: wrap it");
     wide_comments(source).into_iter().map(|line| at(source, line, &problem)).collect()
+}
+
+fn prose_width(source: &Source) -> Vec<String> {
+    let problem = format!("prose is at most {COMMENT_COLUMNS_MAX} columns wide: wrap it");
+    wide_prose(source).into_iter().map(|line| at(source, line, &problem)).collect()
+}
+
+fn named_files(source: &Source) -> Vec<String> {
+    let is_missing = |path: &str| !project_root().join(path).exists();
+    let missing = named_paths(source).into_iter().filter(|(_, path)| is_missing(path));
+    missing.map(|(line, path)| at(source, line, &format!("`{path}` does not exist"))).collect()
 }
 
 fn function_length(source: &Source) -> Vec<String> {
@@ -439,6 +453,12 @@ fn the_exceptions_are_needed() {
 fn comments_are_narrow_and_functions_are_short() {
     let wide = format!("// {}", "x".repeat(COMMENT_COLUMNS_MAX - 2));
     check(comment_width, "engine/src/a.rs", &wide, 1);
+    let prose = format!("a {}", "x".repeat(COMMENT_COLUMNS_MAX));
+    check(prose_width, "docs/a.md", &prose, 1);
+    check(prose_width, "docs/a.md", &format!("```\n{prose}\n```\n| {prose}\n{}", "x".repeat(200)), 0);
+    check(named_files, "docs/a.md", "`tests/tests/tidy.rs`, `engine/src/base` and `target/a.rs`", 0);
+    check(named_files, "docs/a.md", "see `engine/src/no_such_file.rs`", 1);
+    check(named_files, "CHANGELOG.md", "see `engine/src/no_such_file.rs`", 0);
     let long = format!("fn finish() {{{}}}", "\n".repeat(FUNCTION_LINES_MAX));
     check(function_length, "engine/src/a.rs", &long, 1);
     check(function_length, "engine/src/ingest/finish.rs", &long, 0);

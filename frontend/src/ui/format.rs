@@ -125,6 +125,11 @@ pub fn percent(share: f64) -> String {
     if percent > 0.0 && percent < LEAST_PERCENT {
         return format!("< {LEAST_PERCENT} %");
     }
+    // Changes per second can be many times the whole.
+    if percent.abs() >= 1000.0 && percent.abs() < u64::MAX as f64 {
+        let sign = if percent < 0.0 { "−" } else { "" };
+        return format!("{sign}{} %", count(percent.abs().round() as u64));
+    }
     format!("{} %", significant(percent))
 }
 
@@ -352,6 +357,7 @@ mod tests {
     fn small_and_large_numbers_stay_readable() {
         check_value(FieldContent::Float(2.893e-7), "ratio", "< 0.001 %", Some("0.0000002893"));
         check_value(FieldContent::Float(0.0), "ratio", "0 %", Some("0"));
+        check_value(FieldContent::Float(-2_611.551), "ratio", "−261,155 %", Some("-2611.551"));
         check_value(FieldContent::Float(0.000_012_5), "ratio", "0.00125 %", Some("0.0000125"));
         check_value(FieldContent::Float(1.5e-7), "count", "1.500e-7", Some("0.00000015"));
         check_value(FieldContent::Float(1e6), "count", "1,000,000", Some("1000000"));

@@ -135,11 +135,16 @@ fn value(value: f64, unit: &str) -> Shown {
     format::value(&FieldContent::Float(value), unit)
 }
 
+/// A value that is computed from samples. Its last digits are those of the computation, so only the
+/// rounded value is shown.
+fn computed(number: f64, unit: &str) -> Shown {
+    Shown::plain(value(number, unit).text)
+}
+
 /// A difference with its sign.
 fn signed(difference: f64, unit: &str) -> Shown {
-    let Shown { text, exact } = value(difference, unit);
     let sign = if difference > 0.0 { "+" } else { "" };
-    Shown { text: format!("{sign}{text}"), exact }
+    Shown::plain(format!("{sign}{}", computed(difference, unit).text))
 }
 
 /// Change per second from one sample to the next, if time passes between them.
@@ -171,7 +176,7 @@ fn over(detail: &CounterDetail, unit: &str, window: Interval) -> Vec<Line> {
     match detail.span {
         Some(span) => lines.extend([
             ("Smallest", value(span.min, unit)),
-            ("Mean", value(span.mean, unit)),
+            ("Mean", computed(span.mean, unit)),
             ("Largest", value(span.max, unit)),
             ("Samples", Shown::plain(format::count(span.samples))),
         ]),
@@ -191,5 +196,11 @@ mod tests {
         assert_eq!(rate(sample(1_000_000, 2.0), sample(4_000_000, 8.0)), Some(2e6));
         assert_eq!(rate(sample(0, 8.0), sample(PS_PER_S, 2.0)), Some(-6.0));
         assert_eq!(rate(sample(5, 1.0), sample(5, 2.0)), None, "no time passes");
+    }
+
+    #[test]
+    fn computed_values_show_no_digits_of_the_computation() {
+        let change = signed(0.895 - 1.0, "ratio");
+        assert_eq!((change.text.as_str(), change.exact), ("−10.5 %", None));
     }
 }
