@@ -3,18 +3,11 @@
 #
 # scripts/fuzz.sh [SECONDS [TARGET…]]: 10 seconds for each of all targets unless told otherwise. What crashes a target is
 # kept in fuzz/artifacts/TARGET; run that file again by:  target-fuzz/HOST/release/TARGET FILE
-#
-# scripts/fuzz.sh --build: only builds the targets.
 set -euo pipefail
 # shellcheck source=scripts/tools.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tools.sh"
 cd "$ROOT"
 
-BUILD_ONLY=0
-if [ "${1:-}" = --build ]; then
-    BUILD_ONLY=1
-    shift
-fi
 SECONDS_EACH="${1:-10}"
 shift || true
 TARGETS=("$@")
@@ -34,10 +27,9 @@ say "Building ${#TARGETS[@]} fuzz targets"
 # that build scripts and macros are built without it.
 RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
--Cllvm-args=-sanitizer-coverage-trace-compares" \
+-Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1" \
     CARGO_TARGET_DIR="$BUILT" \
     cargo build --release --locked --manifest-path fuzz/Cargo.toml --target "$HOST"
-[ "$BUILD_ONLY" = 0 ] || exit 0
 
 # The seeds of text formats lie in fuzz/seeds; those of binary ones are made, as every change of a format changes them.
 SEEDS="$BUILT/seeds"

@@ -133,9 +133,6 @@ suite_browser() {
 
 suite_fuzz() { check fuzz "$ROOT/scripts/fuzz.sh"; }
 
-# Not named by users: what suite_fuzz builds, ahead of time.
-suite_fuzzers() { check fuzzers "$ROOT/scripts/fuzz.sh" --build; }
-
 # The licences themselves are one of the Rust tests; this adds advisories, sources and duplicates. Building the tool
 # takes minutes, so only those who name this suite get it built.
 suite_deny() {
@@ -186,30 +183,8 @@ run() {
     echo "$1 $((SECONDS - started))" >>"$RESULTS/times"
 }
 
-# run_at_once SUITE…: suites that only compile, each into a folder of its own. Each ends with one long crate on one
-# processor, so they take less time at once than one after another. The output of each is printed when all are done.
-run_at_once() {
-    local suite
-    local -A started
-    say "Suites $* at once"
-    for suite in "$@"; do
-        run "$suite" >"$RESULTS/$suite.log" 2>&1 &
-        started[$suite]=$!
-    done
-    for suite in "$@"; do
-        # A suite that ended before it counted anything has failed.
-        wait "${started[$suite]}" || count "$suite" 0 1
-        cat "$RESULTS/$suite.log"
-    done
-}
-
 need_writable
 need_all
-if [ "$NAMED" = 0 ]; then
-    run format
-    run_at_once page lint fuzzers
-    SUITES=(rust wasm browser fuzz deny)
-fi
 for suite in "${SUITES[@]}"; do run "$suite"; done
 
 say "Results"
