@@ -80,12 +80,13 @@ suite_wasm() { check wasm engine_as_wasm; }
 FILES_OF_HTML=(arrows clocks collectives culprit data difference hits keys narrow overview panel plain plots ranks
     search state timeline times touch waits)
 
-# browser_files NAME FILE…: runs test files, two at a time. Files with a failure run once more, one at a time, as what
-# fails only on a busy machine tells nothing of the page. The results name them: such a test is to be repaired.
+# browser_files NAME FILE…: runs test files one after another, as a browser without a GPU keeps both processors busy.
+# Files with a failure run once more: what fails only on a busy machine tells nothing of the page. The results name
+# them, since such a test is to be repaired.
 browser_files() {
     local name="$1" log="$RESULTS/$1.tap" again="$RESULTS/$1-again.tap" passed failed file files=()
     shift
-    node --test --test-concurrency=2 --test-reporter=tap "$@" 2>&1 | tee "$log" || true
+    node --test --test-concurrency=1 --test-reporter=tap "$@" 2>&1 | tee "$log" || true
     passed="$(sum_of "$log" '^# pass ([0-9]+)$')"
     failed="$(sum_of "$log" '^# fail ([0-9]+)$')"
     mapfile -t files < <(sed -n "s/^ *location: '.*\/\([a-z]*\.test\.mjs\):[0-9:]*'\$/\1/p" "$log" | sort -u)
