@@ -33,8 +33,8 @@ RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-
 
 # The seeds of text formats lie in fuzz/seeds; those of binary ones are made, as every change of a format changes them.
 SEEDS="$BUILT/seeds"
-# With the features of the whole workspace: the Rust tests have compiled that.
-cargo build --locked --quiet --workspace --example seeds
+# As the Rust tests build it: with other features, all crates would be compiled once more.
+cargo test --locked --quiet --workspace --no-run
 "${CARGO_TARGET_DIR:-$ROOT/target}/debug/examples/seeds" "$SEEDS"
 
 # fuzz TARGET: fuzzes one target, and says what it found.
