@@ -8,7 +8,7 @@ import { PNG } from "pngjs";
 
 const PADDING_PX = 3;
 const LANE_PX = 18;
-const WAIT_MS = 15_000;
+const WAIT_MS = 30_000;
 const RETRY_MS = 40;
 /** More than the time after which the page writes its address. */
 const SETTLED_MS = 500;
