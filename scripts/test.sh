@@ -13,7 +13,7 @@ SUITES=("${@:-${ALL[@]}}")
 # Number of suites that the user named; 0 for all.
 NAMED=$#
 ADVISORIES=https://github.com/rustsec/advisory-db
-# What the suites found: lines of "name passed failed" in counts, of "suite seconds" in times, remarks in notes.
+# Results of the suites: lines of "name passed failed" in counts, of "suite seconds" in times, remarks in notes.
 RESULTS="$(mktemp -d)"
 trap 'rm -rf "$RESULTS"' EXIT
 touch "$RESULTS/counts" "$RESULTS/times" "$RESULTS/notes"
@@ -84,25 +84,26 @@ FILES_OF_HTML=(arrows clocks collectives culprit data difference hits keys narro
 # Files with a failure run once more: what fails only on a busy machine tells nothing of the page. The results name
 # them, since such a test is to be repaired.
 browser_files() {
-    local name="$1" log="$RESULTS/$1.tap" again="$RESULTS/$1-again.tap" passed failed file files=()
+    local name="$1" log="$RESULTS/$1.tap" again="$RESULTS/$1-again.tap" code=0 passed failed still files=()
     shift
-    node --test --test-concurrency=1 --test-reporter=tap "$@" 2>&1 | tee "$log" || true
+    node --test --test-concurrency=1 --test-reporter=tap "$@" 2>&1 | tee "$log" || code=1
     passed="$(sum_of "$log" '^# pass ([0-9]+)$')"
     failed="$(sum_of "$log" '^# fail ([0-9]+)$')"
     mapfile -t files < <(sed -n "s/^ *location: '.*\/\([a-z]*\.test\.mjs\):[0-9:]*'\$/\1/p" "$log" | sort -u)
     if [ "${#files[@]}" != 0 ]; then
         say "Once more: ${files[*]}"
-        node --test --test-concurrency=1 --test-reporter=tap "${files[@]}" 2>&1 | tee "$again" || true
-        local still
+        code=0
+        node --test --test-concurrency=1 --test-reporter=tap "${files[@]}" 2>&1 | tee "$again" || code=1
         still="$(sum_of "$again" '^# fail ([0-9]+)$')"
-        if [ "$still" -lt "$failed" ]; then
+        # A second run that failed without a count proves nothing.
+        if [ "$still" -lt "$failed" ] && { [ "$code" = 0 ] || [ "$still" != 0 ]; }; then
             echo "UNSTEADY: $((failed - still)) tests of $name (${files[*]}) passed only when they ran again" >>"$RESULTS/notes"
             passed=$((passed + failed - still))
             failed="$still"
         fi
     fi
-    # A run that ended before it counted anything has failed.
-    if [ "$passed" = 0 ] && [ "$failed" = 0 ]; then failed=1; fi
+    # A run that ended before it counted a failure, or anything at all, has failed.
+    if [ "$failed" = 0 ] && { [ "$code" != 0 ] || [ "$passed" = 0 ]; }; then failed=1; fi
     count "$name" "$passed" "$failed"
 }
 

@@ -87,7 +87,7 @@ impl Default for Skips<'_> {
 }
 
 impl<'a> Skips<'a> {
-    /// What the pass of the rank at this position leaves out.
+    /// The runs that the pass of the rank at this position leaves out.
     pub(in crate::formats) fn of(owners: &'a Owners, nth: usize) -> Self {
         let nth = u32::try_from(nth).unwrap_or(u32::MAX);
         let mut skips = Self { runs: Cursor::new(&owners.0, 0, "runs"), nth, ..Self::default() };

@@ -44,7 +44,7 @@ impl fmt::Display for WaitLine {
     }
 }
 
-/// What the plots show.
+/// Choices of the plots.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PlotsState {
     /// The time of operations whose spread is plotted.
