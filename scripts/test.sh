@@ -49,6 +49,7 @@ counted() {
 # A dependency added to a crate must be in both lock files: better said in the first second than after the last build.
 suite_format() {
     check format cargo fmt --all --check
+    check format cargo fmt --manifest-path fuzz/Cargo.toml --check
     check locks cargo metadata --locked --format-version 1 --manifest-path Cargo.toml >/dev/null
     check locks cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
 }

@@ -4,69 +4,33 @@
 
 #![expect(clippy::unwrap_used, reason = "a test and its helpers")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use nprof_capture::archive::{FileBytes, InMemory, open};
 use nprof_capture::files::{Job, MemoryFiles, OneRank};
 use nprof_capture::formats::{neuron_json, perfetto, trace_event};
 use nprof_capture::inputs::{Candidate, plan};
 use nprof_engine::base::Interval;
+use nprof_engine::fixture::{Cost, Counting, alone, cost};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{Sink, TrackId, TrackKind};
+use nprof_engine::native::write_segment;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::{MemoryScratch, Space};
 use nprof_engine::tile::slices_in;
 
-/// The system's allocator, counted.
-struct Counting;
-
-/// Bytes allocated so far, bytes in use, and the most bytes in use.
-static ALLOCATED: AtomicU64 = AtomicU64::new(0);
-static IN_USE: AtomicU64 = AtomicU64::new(0);
-static PEAK: AtomicU64 = AtomicU64::new(0);
-
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-#[expect(unsafe_code, reason = "an allocator has no safe interface")]
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let bytes = layout.size() as u64;
-        ALLOCATED.fetch_add(bytes, Relaxed);
-        PEAK.fetch_max(IN_USE.fetch_add(bytes, Relaxed) + bytes, Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        IN_USE.fetch_sub(layout.size() as u64, Relaxed);
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-/// The counters belong to one test at a time, from before it makes its traces.
-static ONE: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Cost {
-    allocated: u64,
-    peak: u64,
-}
-
 /// Ingests a trace into memory.
-fn ingested(mut bytes: &[u8]) -> (Segment<Vec<u8>>, Cost) {
+fn ingested(bytes: &[u8]) -> (Segment<Vec<u8>>, Cost) {
+    let (file, cost) = cost(|| segment_of(bytes));
+    (Segment::open(file).unwrap(), cost)
+}
+
+fn segment_of(mut bytes: &[u8]) -> Vec<u8> {
     let (scratch, mut file) = (MemoryScratch::default(), Vec::new());
-    let (allocated, in_use) = (ALLOCATED.load(Relaxed), IN_USE.load(Relaxed));
-    PEAK.store(in_use, Relaxed);
     let mut builder = Builder::new(&scratch, &mut file, BuildOptions::default()).unwrap();
     if let Ok(text) = std::str::from_utf8(bytes)
         && text.contains("\"TS1\"")
@@ -82,8 +46,7 @@ fn ingested(mut bytes: &[u8]) -> (Segment<Vec<u8>>, Cost) {
         trace_event::read(&mut bytes, context, &mut builder, &mut |_| {}).unwrap();
     }
     builder.finish().unwrap();
-    let cost = Cost { allocated: ALLOCATED.load(Relaxed) - allocated, peak: PEAK.load(Relaxed) - in_use };
-    (Segment::open(file).unwrap(), cost)
+    file
 }
 
 /// Reads the first rank of a trace of an AIU.
@@ -310,7 +273,7 @@ const PACKETS: [PacketShape; 12] = [
 
 #[test]
 fn allocations_grow_with_the_input_and_not_with_its_square() {
-    let _one = alone();
+    let _alone = alone();
     let grows = |name: &str, of: &dyn Fn(u64) -> Vec<u8>| {
         let [one, four] = [2_000, 8_000].map(|count| ingested(&of(count)).1);
         (four.allocated >= 5 * one.allocated).then(|| format!("{name}: {one:?} became {four:?}"))
@@ -329,17 +292,72 @@ fn peak_of_each(shape: fn(u64) -> String, [few, many]: [u64; 2]) -> u64 {
 
 #[test]
 fn lanes_and_threads_take_little_memory_each() {
-    let _one = alone();
+    let _alone = alone();
     let of_a_lane = peak_of_each(one_span, [9_000, 15_000]);
     assert!(of_a_lane < 1_500, "{of_a_lane} bytes a lane");
     let of_a_thread = peak_of_each(threads, [3_000, 9_000]);
     assert!(of_a_thread < 2_500, "{of_a_thread} bytes a thread");
 }
 
+/// So little memory that a trace of some megabytes has more than fits.
+const LITTLE: BuildOptions = BuildOptions {
+    sort_bytes: 4 << 20,
+    dictionary_bytes: 2 << 20,
+    group_bytes: 2 << 20,
+    reader_bytes: 2 << 20,
+};
+/// Events that take more than [`MOST`] bytes if all of them stay in memory.
+const MANY: u64 = 800_000;
+const MOST: u64 = 64 << 20;
+
+/// Events of which each brings something that is kept until the end, or that must be sorted.
+const LARGE: [Shape; 4] = [
+    ("different texts", |count| {
+        trace(count, |at| slice(1, at, 1, &format!(r#","args":{{"text":"{:0>60}"}}"#, at * 7_919)))
+    }),
+    ("different names", |count| {
+        trace(count, |at| format!(r#"{{"ph":"X","pid":1,"tid":1,"ts":{at},"dur":1,"name":"{at:0>80}"}}"#))
+    }),
+    ("arrows", |count| {
+        trace(count, |at| {
+            let ph = if at % 2 == 0 { "s" } else { "f" };
+            format!(
+                r#"{{"ph":"{ph}","cat":"c","id":{},"pid":1,"tid":{},"ts":{at},"name":"a"}}"#,
+                at / 2,
+                at % 8
+            )
+        })
+    }),
+    ("slices from the last to the first", |count| {
+        trace(count, |at| slice(at % 8, count - at, 3, &format!(r#","args":{{"number":{at}}}"#)))
+    }),
+];
+
+#[test]
+fn own_memory_has_a_limit_whatever_the_input() {
+    let _alone = alone();
+    let directory = std::env::temp_dir();
+    let path = directory.join(format!("nprof-bounds-{}.nseg", std::process::id()));
+    let peak_of = |text: &str| {
+        let mut bytes = text.as_bytes();
+        let (written, cost) = cost(|| {
+            write_segment(&path, LITTLE, |sink, space| {
+                let context = trace_event::Context { space: Some(space), origin: None };
+                trace_event::read(&mut bytes, context, sink, &mut |_| {})
+            })
+        });
+        std::fs::remove_file(&path).unwrap();
+        assert!(written.is_ok(), "{written:?}");
+        cost.peak
+    };
+    let peaks = LARGE.map(|(name, of)| (name, peak_of(&of(MANY))));
+    assert!(peaks.iter().all(|&(_, peak)| peak < MOST), "{peaks:?}");
+}
+
 /// More short tracks than are held at once: some are written before others come.
 #[test]
 fn tracks_that_are_written_early_are_whole() {
-    let _one = alone();
+    let _alone = alone();
     const COUNT: u64 = 36_000;
     let (segment, _) =
         ingested(trace(COUNT, |at| slice(at, at, 7, &format!(r#","args":{{"at":{at}}}"#))).as_bytes());

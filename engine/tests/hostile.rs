@@ -4,16 +4,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test and its helpers")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nprof_engine::base::bytes::Put;
 use nprof_engine::base::{Interval, Result};
 use nprof_engine::block::ColumnType;
 use nprof_engine::codec;
 use nprof_engine::exec::Work;
+use nprof_engine::fixture::{Counting, alone, cost};
 use nprof_engine::index::Postings;
 use nprof_engine::model::{
     FieldSpec, NameId, Nesting, TableId, TableKind, TableSpec, TrackId, TrackSpec, Warning, WarningKind,
@@ -27,39 +25,8 @@ use nprof_engine::segment::{
 use nprof_engine::tile::{Level, TileId, slice_cells};
 use nprof_engine::wire::answer;
 
-/// The system's allocator, counted.
-struct Counting;
-
-/// Bytes in use, and the most bytes in use.
-static IN_USE: AtomicU64 = AtomicU64::new(0);
-static PEAK: AtomicU64 = AtomicU64::new(0);
-
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-#[expect(unsafe_code, reason = "an allocator has no safe interface")]
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let bytes = layout.size() as u64;
-        PEAK.fetch_max(IN_USE.fetch_add(bytes, Relaxed) + bytes, Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        IN_USE.fetch_sub(layout.size() as u64, Relaxed);
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-/// The counters belong to one test at a time, from before it makes its segments.
-static ONE: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Most bytes of memory that a hostile segment takes.
 const MOST: u64 = 256 << 20;
@@ -135,10 +102,8 @@ fn piece(writer: &mut Writer<'_>, put: impl FnOnce(&mut Vec<u8>)) -> Piece {
 
 /// Memory at the peak of a piece of work, beyond what was in use before.
 fn peak_of<R>(work: impl FnOnce() -> R) -> (R, u64) {
-    let before = IN_USE.load(Relaxed);
-    PEAK.store(before, Relaxed);
-    let result = work();
-    (result, PEAK.load(Relaxed) - before)
+    let (result, cost) = cost(work);
+    (result, cost.peak)
 }
 
 /// Asks every kind of question.

@@ -1,38 +1,9 @@
-//! A counting allocator for the targets: what a reader allocates must not grow faster than its
-//! input.
-//!
-//! Bytes that are allocated in all stand for time, because they do not depend on the machine.
-//! zstd and libFuzzer have allocators of their own, which are not counted.
+//! Bounds of memory for the targets: what a reader allocates must not grow faster than its input.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-/// The system's allocator, counted.
-struct Counting;
-
-static IN_USE: AtomicU64 = AtomicU64::new(0);
-static PEAK: AtomicU64 = AtomicU64::new(0);
-static ALLOCATED: AtomicU64 = AtomicU64::new(0);
+use nprof_engine::fixture::{Cost, Counting, cost};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let bytes = layout.size() as u64;
-        ALLOCATED.fetch_add(bytes, Relaxed);
-        PEAK.fetch_max(IN_USE.fetch_add(bytes, Relaxed) + bytes, Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        IN_USE.fetch_sub(layout.size() as u64, Relaxed);
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
 
 /// A number of bytes for any input, and more for each of its bytes.
 #[derive(Debug, Clone, Copy)]
@@ -54,11 +25,7 @@ impl Bound {
 /// # Panics
 /// If it has more than `peak` bytes of memory at once, or allocates more than `all` bytes.
 pub fn within<T>(len: usize, peak: Bound, all: Bound, read: impl FnOnce() -> T) -> T {
-    let (before, allocated) = (IN_USE.load(Relaxed), ALLOCATED.load(Relaxed));
-    PEAK.store(before, Relaxed);
-    let result = read();
-    let at_once = PEAK.load(Relaxed).saturating_sub(before);
-    let in_all = ALLOCATED.load(Relaxed).saturating_sub(allocated);
+    let (result, Cost { peak: at_once, allocated: in_all }) = cost(read);
     assert!(
         at_once <= peak.of(len),
         "{at_once} bytes of memory at once for {len}, {} are allowed",

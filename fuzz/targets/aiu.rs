@@ -12,6 +12,7 @@ use nprof_capture::inputs::{Candidate, Found, Plan, PlanFile};
 use nprof_capture::probe::{Confidence, aiu};
 use nprof_engine::fixture::Recorder;
 use nprof_engine::spill::{MemoryScratch, Space};
+use nprof_fuzz::within_reader;
 
 /// A trace that the compiler's file goes with.
 const TRACE: &[u8] = br#"[{"name":"a Cmpt Exec","ph":"X","pid":0,"tid":1,"ts":1,"dur":9,
@@ -30,11 +31,17 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fn read(files: &[(Role, &[u8])]) {
+    let len = files.iter().map(|(_, bytes)| bytes.len()).sum();
+    within_reader(len, || import_all(files));
+}
+
+fn import_all(files: &[(Role, &[u8])]) {
     let importer = TABLE.iter().find(|row| row.name == "aiu").expect("the format is in the table");
     let leaves: Vec<Leaf> = files
         .iter()
         .map(|&(role, bytes)| {
-            let claim = Claim { importer, role, confidence: Confidence::Certain, rank: None, companion: None };
+            let claim =
+                Claim { importer, role, confidence: Confidence::Certain, rank: None, companion: None };
             let candidate = Candidate { name: "x/perf/a".to_owned(), found: Found::Claimed(claim) };
             Leaf { candidate, packed: FileBytes::new(Arc::new(bytes.to_vec())), layers: Vec::new() }
         })

@@ -12,19 +12,22 @@ use nprof_engine::model::{
     Bind, FieldId, FieldSpec, FlowPhase, FlowPoint, Form, NameId, Nesting, Sink, SliceKey, SliceRecord,
     TableId, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
 };
-use nprof_engine::query::{self, VerifyFinding, HitPage, Pattern};
+use nprof_engine::query::{self, HitPage, Pattern, VerifyFinding};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{Level, TileId, groups};
 use nprof_engine::wire::answer;
+use nprof_fuzz::within_reader;
 
 /// Bytes of a call: what, track, start, duration or value, name.
 const CALL_LEN: usize = 8;
 const TRACKS: usize = 8;
 const NAMES: [&str; 4] = ["a", "wait", "", "\u{0}<b>"];
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(|bytes: &[u8]| within_reader(bytes.len(), || read(bytes)));
+
+fn read(bytes: &[u8]) {
     let Some((&head, calls)) = bytes.split_first() else { return };
     let (scratch, mut segment) = (MemoryScratch::default(), Vec::new());
     let little = usize::from(head % 16) << 8;
@@ -49,7 +52,7 @@ fuzz_target!(|bytes: &[u8]| {
         damage => panic!("{damage:?}"),
     });
     questions(&segment);
-});
+}
 
 fn questions(segment: &Segment<Vec<u8>>) {
     let view = RankView::of(segment);

@@ -6,8 +6,11 @@ use nprof_engine::exec::Work;
 use nprof_engine::wire::ask::answer;
 use nprof_engine::wire::bundle::{Bundle, OpenBundle};
 use nprof_engine::wire::question::{Question, RankId, RankQuestion};
+use nprof_fuzz::within_reader;
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(|bytes: &[u8]| within_reader(bytes.len(), || read(bytes)));
+
+fn read(bytes: &[u8]) {
     // The page has a bundle as a zstd frame or plain.
     let Ok(bundle) = postcard::from_bytes::<Bundle>(bytes) else { return };
     let written = postcard::to_allocvec(&bundle).expect("memory is enough");
@@ -22,4 +25,4 @@ fuzz_target!(|bytes: &[u8]| {
         let id = RankId { profile: name.clone(), rank };
         let _ = answer(&&open, &Question::OfRank(id, RankQuestion::Summary), Work::IN_PLACE);
     }
-});
+}

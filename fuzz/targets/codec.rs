@@ -7,11 +7,14 @@ use nprof_engine::codec::{
     decode_floats, decode_ints, decode_mask, decode_texts, encode_floats, encode_ints, encode_mask,
     encode_texts,
 };
+use nprof_fuzz::within_reader;
 
 /// First bytes of an input: what to do, and the number of values.
 const HEAD_LEN: usize = 3;
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(|bytes: &[u8]| within_reader(bytes.len(), || read(bytes)));
+
+fn read(bytes: &[u8]) {
     let Some((head, rest)) = bytes.split_at_checked(HEAD_LEN) else { return };
     let count = usize::from(u16::from_le_bytes([head[1], head[2]]));
     match head[0] % 8 {
@@ -61,7 +64,7 @@ fuzz_target!(|bytes: &[u8]| {
             mask(&rest.iter().map(|byte| byte % 2 == 1).collect::<Vec<_>>());
         }
     }
-});
+}
 
 /// Each eight bytes as a number.
 fn words(bytes: &[u8]) -> impl Iterator<Item = u64> {

@@ -10,8 +10,17 @@ use nprof_capture::files::{Job, MemoryFiles, OneRank};
 use nprof_capture::inputs::{choose, plan, profiles};
 use nprof_engine::fixture::Recorder;
 use nprof_engine::spill::{MemoryScratch, Space};
+use nprof_fuzz::{Bound, within};
 
-fuzz_target!(|bytes: &[u8]| {
+/// Memory of the unpacked files and of their readers. A byte of an archive is at most 1,100 bytes
+/// of its files, in a vector that grows by doubling.
+const PEAK: Bound = Bound { bytes: 64 << 20, of_byte: 8 << 10 };
+/// Four plans are read, each of them in a few passes.
+const ALL: Bound = Bound { bytes: 256 << 20, of_byte: 64 << 10 };
+
+fuzz_target!(|bytes: &[u8]| within(bytes.len(), PEAK, ALL, || read(bytes)));
+
+fn read(bytes: &[u8]) {
     let leaves = open("input.json", FileBytes::new(Arc::new(bytes.to_vec())), &InMemory).leaves;
     let candidates: Vec<_> = leaves.iter().map(|leaf| leaf.candidate.clone()).collect();
     let files: usize = profiles(&candidates).iter().map(Vec::len).sum();
@@ -25,4 +34,4 @@ fuzz_target!(|bytes: &[u8]| {
         let job = Job { plan, files: &files, space, origin: None, progress: &|_| {} };
         let _ = (plan.importer.read)(&job, &mut OneRank(&mut Recorder::default()));
     }
-});
+}

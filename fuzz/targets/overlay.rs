@@ -12,6 +12,7 @@ use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::vendor::{CallIds, collectives};
+use nprof_fuzz::within_reader;
 
 const RANKS: u32 = 4;
 /// A change is an offset and the bits to flip there.
@@ -42,15 +43,19 @@ fn rank(rank: u32) -> RankInput {
 
 fuzz_target!(|bytes: &[u8]| {
     let (job, good) = made();
+    within_reader(bytes.len(), || read(bytes, job, good));
+});
+
+fn read(bytes: &[u8], job: &Job, good: &[u8]) {
     let Some((&mode, rest)) = bytes.split_first() else { return };
     if mode % 2 == 0 {
         let _ = overlay::decode(job, rest);
         return;
     }
-    let mut changed = good.clone();
+    let mut changed = good.to_vec();
     for change in rest.chunks_exact(CHANGE_LEN) {
         let at = usize::from(u16::from_le_bytes([change[0], change[1]])) % changed.len();
         changed[at] ^= change[2];
     }
     let _ = overlay::decode(job, &changed);
-});
+}

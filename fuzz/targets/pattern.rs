@@ -11,6 +11,7 @@ use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::query::{self, HitPage, Pattern, Syntax};
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
+use nprof_fuzz::within_reader;
 
 fn segment() -> &'static Segment<Vec<u8>> {
     static SEGMENT: OnceLock<Segment<Vec<u8>>> = OnceLock::new();
@@ -26,10 +27,15 @@ fn segment() -> &'static Segment<Vec<u8>> {
 }
 
 fuzz_target!(|query: &str| {
+    let segment = segment();
+    within_reader(query.len(), || search(segment, query));
+});
+
+fn search(segment: &Segment<Vec<u8>>, query: &str) {
     for syntax in [Syntax::Text, Syntax::Regex] {
         if let Ok(pattern) = Pattern::new(query, syntax) {
-            let found = query::search::find(segment(), &pattern, HitPage::first(10), Work::IN_PLACE);
+            let found = query::search::find(segment, &pattern, HitPage::first(10), Work::IN_PLACE);
             found.expect("the segment is whole");
         }
     }
-});
+}

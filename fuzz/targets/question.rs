@@ -3,8 +3,11 @@
 
 use libfuzzer_sys::fuzz_target;
 use nprof_engine::wire::question::Question;
+use nprof_fuzz::within_reader;
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(|bytes: &[u8]| within_reader(bytes.len(), || check(bytes)));
+
+fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let read = |address: &str| {
         let (path, query) = address.split_once('?').unwrap_or((address, ""));
@@ -13,4 +16,4 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(question) = read(text) {
         assert_eq!(read(&question.path()), Ok(question));
     }
-});
+}

@@ -13,11 +13,14 @@ use nprof_engine::wire::selection::SelectionSummary;
 use nprof_engine::wire::summary::Summary;
 use nprof_engine::wire::tile::Tile;
 use nprof_engine::wire::window::WindowEvents;
+use nprof_fuzz::within_reader;
 
 /// Larger than any tile: the grid bounds the cells, and texts are cut before they are sent.
 const TILE_LEN_MAX: usize = 1 << 20;
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(|bytes: &[u8]| within_reader(bytes.len(), || read(bytes)));
+
+fn read(bytes: &[u8]) {
     let unpacked = codec::decompress(bytes, TILE_LEN_MAX);
     for message in [Some(bytes), unpacked.as_deref().ok()].into_iter().flatten() {
         check::<Tile>(message);
@@ -32,7 +35,7 @@ fuzz_target!(|bytes: &[u8]| {
         check::<SelectionSummary>(message);
         check::<WindowEvents>(message);
     }
-});
+}
 
 /// Every message that can be read can be written, and reads the same again.
 fn check<T: serde::de::DeserializeOwned + serde::Serialize>(message: &[u8]) {

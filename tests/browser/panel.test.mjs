@@ -27,6 +27,9 @@ test("the panels are closed until they are used", async (t) => {
   };
   const holds = (page, name, value) =>
     eventually(() => assert.equal(parametersOf(page).get(name), value, page.url()));
+  const tabsAre = (side, expected) =>
+    eventually(async () => assert.deepEqual(await side.getByRole("tab").allInnerTexts(), expected));
+  const isWide = (part, px) => eventually(async () => assert.equal(await width(part), px));
   const wide = { width: 1600, height: 900 };
 
   await t.test("the drawer, by its button, by Q, by a double click and by Enter on its edge", async (t) => {
@@ -95,16 +98,16 @@ test("the panels are closed until they are used", async (t) => {
     const [dock, drawer] = [page.locator(".dock"), page.locator(".drawer")];
     await page.getByRole("tabpanel", { name: "Selection" }).waitFor();
     assert.equal(await dock.count(), 0);
-    assert.deepEqual(await drawer.getByRole("tab").allInnerTexts(), ["Selection", "Hits"]);
+    await tabsAre(drawer, ["Selection", "Hits"]);
     const before = await width(tracks);
     // A step selects a slice, and that opens the dock.
     await eventually(async () => {
       await page.keyboard.press("ArrowRight");
       await page.getByRole("article", { name: "Details" }).waitFor({ timeout: 1_000 });
     });
-    assert.deepEqual(await dock.getByRole("tab").allInnerTexts(), ["Details"]);
+    await tabsAre(dock, ["Details"]);
     await page.getByRole("tabpanel", { name: "Selection" }).waitFor();
-    assert.equal(await width(tracks), before - (await width(dock)));
+    await isWide(tracks, before - (await width(dock)));
     await page.keyboard.press("i");
     await dock.waitFor({ state: "detached" });
     await holds(page, "dock", "closed");
@@ -117,7 +120,7 @@ test("the panels are closed until they are used", async (t) => {
     await edge.focus();
     await page.keyboard.press("ArrowLeft");
     await holds(page, "dock_px", "408");
-    assert.equal(await width(dock), 408);
+    await isWide(dock, 408);
     const box = await edge.boundingBox();
     await page.mouse.move(box.x, 400);
     await page.mouse.down();
@@ -126,7 +129,7 @@ test("the panels are closed until they are used", async (t) => {
     await holds(page, "dock_px", "500");
     await reload(page);
     await dock.waitFor();
-    assert.equal(await width(dock), 500);
+    await isWide(dock, 500);
     await page.getByRole("button", { name: "Close the details (I)" }).click();
     await page.getByRole("button", { name: "Open the details (I)" }).and(page.locator(":focus")).waitFor();
     await page.keyboard.press("q");
@@ -137,7 +140,7 @@ test("the panels are closed until they are used", async (t) => {
     await dock.waitFor();
     await page.setViewportSize({ width: 1280, height: 900 });
     await dock.waitFor({ state: "detached" });
-    assert.deepEqual(await drawer.getByRole("tab").allInnerTexts(), ["Details", "Selection", "Hits"]);
+    await tabsAre(drawer, ["Details", "Selection", "Hits"]);
     await drawer.getByRole("article", { name: "Details" }).waitFor();
     await page.keyboard.press("g");
     await page.keyboard.press("h");

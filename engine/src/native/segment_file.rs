@@ -263,4 +263,12 @@ mod tests {
             assert_eq!(stored.range(0, 16), Err(Error::Storage { what: "the disk cannot read the file" }));
         }
     }
+
+    /// No file system of a test refuses in these ways, so the words are compared.
+    #[test]
+    fn a_network_that_lost_the_file_is_not_called_a_disk() {
+        assert_eq!(reason(Errno::STALE), "the file was removed from the network's file system");
+        assert_eq!(reason(Errno::IO), "the disk cannot read the file");
+        assert_eq!(reason(Errno::TIMEDOUT), "the system cannot read the file");
+    }
 }

@@ -22,10 +22,10 @@ const HOSTILE: &str = r#"[
 ]"#;
 
 /// Cells by title; `None` for a cell without a value.
-type Row = BTreeMap<String, Option<String>>;
+pub type Row = BTreeMap<String, Option<String>>;
 
 /// Reads RFC 4180.
-fn read(text: &str) -> Vec<Row> {
+pub fn read(text: &str) -> Vec<Row> {
     let mut lines = vec![Vec::new()];
     let mut rest = text;
     while !rest.is_empty() {

@@ -13,6 +13,7 @@ mod aiu_cases;
 mod aiu_events;
 mod aiu_logs;
 mod aiu_stages;
+mod any_export;
 mod api;
 mod archives;
 mod axis;

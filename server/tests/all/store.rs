@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use nprof_server::ingest::{self, Named, Settings};
 use nprof_server::store::Store;
+use nprof_server::work::Meter;
 use serde_json::Value;
 
 use crate::cli::{fail, nprof, run, stage, succeed};
@@ -45,7 +47,8 @@ fn a_profile_that_cannot_be_read_is_listed_and_removed_and_noticed_by_an_ingest(
 
         let said = fail(&store, &["ingest", &trace], 1);
         assert!(said.contains(&format!("`nprof rm {id}`")) && said.contains("--force"), "{said}");
-        assert!(!said.contains("Reading"), "it is noticed before the trace is read: {said}");
+        let events = events_before_a_refusal(&store, &trace, Settings::default());
+        assert_eq!(events, 0, "it is noticed before the trace is read");
         assert!(succeed(&store, &["view", &trace, "--output-format", "json", "-o", "-"]).contains("outer"));
         let said = fail(&store, &["summary", id], 1);
         assert!(said.contains("manifest.json"), "{said}");
@@ -56,6 +59,26 @@ fn a_profile_that_cannot_be_read_is_listed_and_removed_and_noticed_by_an_ingest(
     succeed(&store, &["ingest", &trace]);
     fs::write(only_profile(&store).join("manifest.json"), "{").unwrap();
     succeed(&store, &["ingest", "--force", &trace]);
+    assert_eq!(succeed(&store, &["list"]).lines().count(), 2);
+}
+
+/// Events that are read before an ingest is refused.
+fn events_before_a_refusal(store: &Path, trace: &str, settings: Settings) -> u64 {
+    let (meter, named) = (Meter::default(), Named { files: vec![trace.into()], ..Named::default() });
+    let refused = ingest::run(&Store::open(store).unwrap(), &named, &settings, &meter);
+    assert!(refused.is_err(), "{refused:?}");
+    meter.events()
+}
+
+#[test]
+fn a_name_that_is_taken_is_noticed_before_the_trace_is_read() {
+    let (dir, trace) = stage();
+    let store = dir.path().join("store");
+    succeed(&store, &["ingest", &trace, "--db-bucket", "x"]);
+    let other = dir.path().join("other.json");
+    fs::write(&other, TRACE.replace("outer", "other")).unwrap();
+    let settings = Settings { slug: Some("x".parse().unwrap()), ..Settings::default() };
+    assert_eq!(events_before_a_refusal(&store, other.to_str().unwrap(), settings), 0);
     assert_eq!(succeed(&store, &["list"]).lines().count(), 2);
 }
 

@@ -96,6 +96,7 @@ pub fn Rows(
                     style=size
                     aria-hidden="true"
                     on:pointerdown=move |event| gestures.press(&event)
+                    on:mousedown=move |event| gestures.count(&event)
                     on:pointermove=move |event| gestures.pull(&event)
                     on:pointerup=move |event| gestures.release(&event)
                     on:pointercancel=move |event| gestures.lose(&event)

@@ -14,8 +14,9 @@ use crate::view::{Command, Hovered, Reading, TimeScale};
 
 /// Least movement of a drag. A press that moves less is a click.
 const CLICK_PX: f64 = 4.0;
-/// Longest time between both clicks of a double click, in milliseconds.
-const DOUBLE_CLICK_MS: f64 = 600.0;
+/// Longest time between both taps of a double tap, in milliseconds. Of a mouse the browser itself
+/// tells which click is the second one.
+const DOUBLE_TAP_MS: f64 = 600.0;
 /// Zoom per pixel of the wheel.
 const WHEEL_ZOOM: f64 = 0.002;
 /// Like [`WHEEL_ZOOM`], for pinches. Browsers report a pinch as small turns of the wheel with the
@@ -55,6 +56,8 @@ pub struct Gestures {
     on_command: Callback<Command>,
     press: StoredValue<Option<Press>>,
     clicked: StoredValue<Option<Click>>,
+    /// Which press of a row of quick ones the last press of the mouse was: 2 in a double click.
+    presses: StoredValue<i32>,
     touches: StoredValue<Touches>,
     /// The element that a finger scrolls.
     rows: NodeRef<Div>,
@@ -84,7 +87,8 @@ impl Gestures {
     #[must_use]
     pub fn new(stage: StageHandle, rows: NodeRef<Div>, on_command: Callback<Command>) -> Self {
         let (press, touches) = (StoredValue::new(None), StoredValue::new(Touches::default()));
-        Self { stage, on_command, press, clicked: StoredValue::new(None), touches, rows }
+        let (clicked, presses) = (StoredValue::new(None), StoredValue::new(0));
+        Self { stage, on_command, press, clicked, presses, touches, rows }
     }
 
     fn scale(self) -> Option<TimeScale> {
@@ -110,6 +114,12 @@ impl Gestures {
         } else {
             Press::Zoom { start_px }
         }));
+    }
+
+    /// Handles what the browser tells of a press after [`Gestures::press`]: whether it is the
+    /// second one of a double click.
+    pub fn count(self, event: &web_sys::MouseEvent) {
+        self.presses.set_value(event.detail());
     }
 
     /// Handles a press on the ruler.
@@ -216,7 +226,7 @@ impl Gestures {
 
     /// Handles a double click, which zooms to the slice.
     pub fn focus(self, event: &web_sys::MouseEvent) {
-        let hit = self.just_clicked(event).or_else(|| {
+        let hit = self.clicked_at(event).map(|click| click.hit).or_else(|| {
             let (x_px, y_px) = (f64::from(event.offset_x()), f64::from(event.offset_y()));
             self.stage.with(|stage| stage.hit(x_px, y_px)).flatten()
         });
@@ -234,7 +244,7 @@ impl Gestures {
     /// Handles a click: selects a slice or none, reads a counter, or opens a closed group. The
     /// second click of a double click changes nothing.
     fn click(self, event: &PointerEvent, (x_px, y_px): (f64, f64)) {
-        if self.just_clicked(event).is_some() {
+        if self.is_second(event) {
             return;
         }
         let hit = self.stage.with(|stage| stage.hit(x_px, y_px)).flatten();
@@ -248,13 +258,22 @@ impl Gestures {
         self.on_command.run(command);
     }
 
-    /// The item of the first click, if this event belongs to the second one. The first click can
-    /// open a panel, and then another item is below the pointer.
-    fn just_clicked(self, event: &web_sys::MouseEvent) -> Option<Hit> {
+    /// Whether a click is the second one of a double click.
+    fn is_second(self, event: &PointerEvent) -> bool {
+        let Some(click) = self.clicked_at(event) else { return false };
+        if is_touch(event) {
+            event.time_stamp() - click.time_ms < DOUBLE_TAP_MS
+        } else {
+            self.presses.get_value() > 1
+        }
+    }
+
+    /// The last click on an item, if it was at the place of this event. In a double click that is
+    /// the first one, which can open a panel; then another item is below the pointer.
+    fn clicked_at(self, event: &web_sys::MouseEvent) -> Option<Click> {
         let (x_px, y_px) = client_px(event);
         let click = self.clicked.get_value()?;
-        let is_near = (click.client_px.0 - x_px).hypot(click.client_px.1 - y_px) < CLICK_PX;
-        (is_near && event.time_stamp() - click.time_ms < DOUBLE_CLICK_MS).then_some(click.hit)
+        ((click.client_px.0 - x_px).hypot(click.client_px.1 - y_px) < CLICK_PX).then_some(click)
     }
 
     /// Handles the wheel over the tracks. It zooms at the cursor, and moves the window if turned
