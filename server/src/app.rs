@@ -1,7 +1,6 @@
 //! State that all requests share: the store, open segments, cached tiles and running ingests.
 
 use std::collections::HashMap;
-use std::future::pending;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,7 +18,7 @@ use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::summary::Summary;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 use crate::analysis::apart;
 use crate::analysis::joint::{self, Joint};
@@ -65,6 +64,8 @@ struct Shared {
     process: IngestProcess,
     /// Permit to compare the ranks of a profile. A comparison can take as much memory as an ingest.
     comparing: Semaphore,
+    /// True once the server ends.
+    is_ending: watch::Sender<bool>,
     jobs: Jobs,
     turns: Turns,
 }
@@ -111,6 +112,7 @@ impl App {
             failed: Mutex::default(),
             process,
             comparing: Semaphore::new(1),
+            is_ending: watch::Sender::new(false),
             jobs,
             turns: Turns::of_machine(),
         }))
@@ -126,6 +128,18 @@ impl App {
     #[must_use]
     pub fn jobs(&self) -> &Jobs {
         &self.0.jobs
+    }
+
+    /// Cancels ingests and comparisons, also those that begin later, because the server ends.
+    pub fn end(&self) {
+        self.jobs().cancel_all();
+        self.0.is_ending.send_replace(true);
+    }
+
+    /// Waits until the server ends.
+    async fn ended(&self) {
+        // The sender lives as long as `self`.
+        let _ = self.0.is_ending.subscribe().wait_for(|is_ending| *is_ending).await;
     }
 
     /// The turns of questions.
@@ -198,7 +212,8 @@ impl App {
         let compare = async {
             let _permit = self.0.comparing.acquire().await;
             let meter = Meter::default();
-            let compared = apart::compared(&self.0.store, &self.0.process, &profile, &meter, pending()).await;
+            let ended = self.ended();
+            let compared = apart::compared(&self.0.store, &self.0.process, &profile, &meter, ended).await;
             compared.map(Arc::new).map_err(|error| self.not_compared(&profile, &error))
         };
         self.0.joints.get_or_insert_async(&path, compare).await?;

@@ -3,10 +3,21 @@
 use std::collections::BTreeMap;
 
 use nprof_engine::model::{Warning, WarningKind};
-use nprof_engine::native::OpenError;
+use nprof_engine::native::{OpenError, TEMPORARY};
 use nprof_engine::segment::Footer;
 
 use crate::store::{Profile, RankFile};
+
+/// The files of a rank for a message: the first one, and how many more the user named.
+fn named(inputs: &[String]) -> String {
+    let mut of_user = inputs.iter().filter(|name| !name.starts_with(TEMPORARY));
+    let first = of_user.next().cloned().unwrap_or_default();
+    match of_user.count() {
+        0 => first,
+        1 => format!("{first} and 1 more file"),
+        more => format!("{first} and {more} more files"),
+    }
+}
 
 /// All warnings of a rank. The warnings in its segment come first.
 #[must_use]
@@ -17,7 +28,7 @@ pub fn of_rank(rank: &RankFile, footer: &Footer) -> Vec<Warning> {
 /// The warnings of a rank that arose after its segment was written.
 #[must_use]
 pub fn later(rank: &RankFile) -> Vec<Warning> {
-    let first_place = rank.inputs.join(", ");
+    let first_place = named(&rank.inputs);
     let of_kind = |kind, notes: &[String]| {
         let of =
             |what: &String| Warning { kind, what: what.clone(), first_place: first_place.clone(), count: 1 };
@@ -46,10 +57,10 @@ pub fn of_profile(profile: &Profile) -> Vec<Warning> {
             Err(error) => vec![unreadable(rank, &error)],
         };
         for mut warning in of_rank {
-            let input = rank.inputs.join(", ");
+            let input = named(&rank.inputs);
             if warning.first_place.is_empty() {
                 warning.first_place = input;
-            } else if warning.first_place != input {
+            } else if !rank.inputs.iter().any(|input| warning.first_place.starts_with(input.as_str())) {
                 warning.first_place = format!("{input}, {}", warning.first_place);
             }
             let count = warning.count;

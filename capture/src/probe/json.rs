@@ -1,6 +1,6 @@
 //! Probes of the JSON formats: neuron-profile's tables, and Trace Event.
 
-use nprof_engine::vendor::neuron::schema::TELLING;
+use nprof_engine::vendor::neuron::schema::{SUMMARY, TELLING};
 
 use super::{Confidence, aiu};
 use crate::json::tokens::{Tail, Tokens};
@@ -27,11 +27,18 @@ pub(super) fn events(head: &[u8]) -> Option<Confidence> {
     if has("traceEvents") {
         return Some(Confidence::Certain);
     }
-    if outline.has_neuron_table() {
+    if outline.has_neuron_table() || outline.is_own_export() {
         return None;
     }
     let looks_so = has("ph") || outline.kind == Kind::NoRows;
     Some(if looks_so { Confidence::Likely } else { Confidence::Possible })
+}
+
+/// Whether this is a JSON export of nprof that no format reads: one of a Neuron profile is read as
+/// neuron-profile's JSON.
+#[must_use]
+pub fn is_own_export(head: &[u8]) -> bool {
+    Outline::of(head).is_some_and(|outline| outline.is_own_export() && !outline.has_neuron_table())
 }
 
 /// A key with the first byte of its value.
@@ -89,9 +96,17 @@ impl<'h> Outline<'h> {
         Some(outline)
     }
 
+    /// nprof's own exports begin with a table that describes them.
+    fn is_own_export(&self) -> bool {
+        self.kind == Kind::Object && self.keys.first().is_some_and(|key| key.name == b"export")
+    }
+
     fn has_neuron_table(&self) -> bool {
-        let is_table =
-            |key: &Key<'_>| key.first == b'[' && TELLING.iter().any(|table| table.as_bytes() == key.name);
+        let is_told = |table: &str| table != SUMMARY.name || !self.is_own_export();
+        let is_table = |key: &Key<'_>| {
+            let mut tables = TELLING.iter().filter(|table| is_told(table));
+            key.first == b'[' && tables.any(|table| table.as_bytes() == key.name)
+        };
         let has_events = self.keys.iter().any(|key| key.name == b"traceEvents");
         self.kind == Kind::Object && !has_events && self.keys.iter().any(is_table)
     }

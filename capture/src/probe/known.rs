@@ -2,6 +2,7 @@
 
 use nprof_engine::segment::MAGIC;
 
+use super::json::is_own_export;
 use super::protobuf::is_xplane;
 use crate::inputs::Refusal;
 
@@ -27,7 +28,7 @@ enum Mark {
 const FIRST_BYTE: &str = "{first byte}";
 
 /// All known formats. The first row that fits counts.
-static KNOWN: [Known; 20] = [
+static KNOWN: [Known; 21] = [
     known(b"\xfd7zXZ\0", "this is packed with xz", "unpack it first (`xz -d`)"),
     known(b"BZh", "this is packed with bzip2", "unpack it first (`bzip2 -d`)"),
     known(b"\x04\x22\x4d\x18", "this is packed with lz4", "unpack it first (`lz4 -d`)"),
@@ -58,6 +59,11 @@ static KNOWN: [Known; 20] = [
         mark: Mark::Is(is_xplane),
         what: "this is an XPlane profile (.xplane.pb)",
         hint: "export its trace as Trace Event JSON first",
+    },
+    Known {
+        mark: Mark::Is(is_own_export),
+        what: "this is a JSON export of nprof, not a trace",
+        hint: "name the trace that it came from, or export as `perfetto`, which nprof reads",
     },
     known(b"\n", "this begins like a Perfetto trace and is none", "capture the trace again"),
     Known {

@@ -4,7 +4,7 @@ use std::thread::{Scope, ScopedJoinHandle};
 
 use crate::base::{Error, Result};
 use crate::codec::ColumnTexts;
-use crate::exec::{Feeder, conveyor};
+use crate::exec::{Cancel, Feeder, conveyor};
 use crate::ingest::{Consumer, EmptiedRows, Pipeline, TrackGroup};
 
 /// Number of messages that can wait: one waits while another is written and a third is filled.
@@ -18,16 +18,19 @@ enum GroupMessage {
 
 /// The producer's end of the pipeline.
 pub struct Beside<'scope> {
+    cancel: Cancel<'scope>,
     feeder: Feeder<GroupMessage, EmptiedRows>,
     back: Option<ScopedJoinHandle<'scope, Result<Consumer<'scope>>>>,
 }
 
 impl<'scope> Beside<'scope> {
-    /// Starts the consumer.
-    pub fn new(scope: &'scope Scope<'scope, '_>, mut back: Consumer<'scope>) -> Self {
+    /// Starts the consumer. Every group is a place to cancel: very many short ones are held and
+    /// written late.
+    pub fn new(scope: &'scope Scope<'scope, '_>, mut back: Consumer<'scope>, cancel: Cancel<'scope>) -> Self {
         let (feeder, taker) = conveyor(WAITING);
         let back = scope.spawn(move || {
             while let Some(load) = taker.take() {
+                cancel.check()?;
                 match load {
                     GroupMessage::Group(group) => taker.give_back(back.take(*group)?),
                     GroupMessage::Texts(chunks) => back.take_texts(&chunks),
@@ -35,7 +38,7 @@ impl<'scope> Beside<'scope> {
             }
             Ok(back)
         });
-        Self { feeder, back: Some(back) }
+        Self { cancel, feeder, back: Some(back) }
     }
 
     /// Waits for the consumer, which has stopped or stops because no more groups come.
@@ -45,6 +48,7 @@ impl<'scope> Beside<'scope> {
     }
 
     fn put(&mut self, load: GroupMessage) -> Result<()> {
+        self.cancel.check()?;
         if !self.feeder.send(load) {
             // The consumer has stopped with an error: return that error.
             Self::join(self.back.take())?;
@@ -64,7 +68,7 @@ impl<'scope> Pipeline<'scope> for Beside<'scope> {
     }
 
     fn end(self: Box<Self>) -> Result<Consumer<'scope>> {
-        let Self { feeder, back } = *self;
+        let Self { feeder, back, .. } = *self;
         drop(feeder);
         Self::join(back)
     }

@@ -164,7 +164,7 @@ pub fn write_segment_while<E>(
     let output_of_back = &mut output;
     let built = std::thread::scope(|scope| {
         let writer = PieceWriter::new(output_of_back).map_err(because)?;
-        let line = Beside::new(scope, Consumer::new(writer, &AllCores));
+        let line = Beside::new(scope, Consumer::new(writer, &AllCores), cancel);
         // A full disk appears as an error of the reader, which passes on the sink's error. The real
         // cause is here.
         let unread = |error: E| io_cause().map_or(WriteError::Read(error), WriteError::Io);

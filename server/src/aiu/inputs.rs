@@ -13,8 +13,8 @@ use nprof_capture::probe::{self, Confidence, HEAD_LEN};
 use super::error::{AiuError, Result};
 use crate::ingest::{Inputs, Named};
 
-/// Name of the file with the settings.
-const SETTINGS: &str = "settings.json";
+/// Name of the file with the settings. Messages leave out files with such names.
+const SETTINGS: &str = ".nprof-settings.json";
 
 /// The files that a text names: paths or patterns, separated by commas or white space.
 ///

@@ -29,12 +29,12 @@ const MAX_OFF_MHZ: f64 = 0.1;
 pub fn frequencies(of: RanksOf<'_>, stated_mhz: Option<f64>) -> Result<Vec<String>> {
     let Some(stated_mhz) = stated_mhz else { return Ok(Vec::new()) };
     let line = |rank: u32, row: &Row| {
-        let (found_mhz, drift_us) = (row.number("found_hz") / 1e6, row.number("drift") / 1e3);
+        let (found_mhz, drift_us) = (row.number("found_hz") / 1e6, row.number("used_drift") / 1e3);
         let is_off = (found_mhz - stated_mhz).abs() > MAX_OFF_MHZ && found_mhz > 0.0;
         is_off.then(|| {
             format!(
                 "FREQ: [{rank}] the counters run at {found_mhz:.3} MHz; use --freq={found_mhz:.3}, \
-                 or leave it out (largest drift {drift_us:.0} us)"
+                 or leave it out (largest drift with the stated one: {drift_us:.0} us)"
             )
         })
     };

@@ -117,6 +117,8 @@ fn simulate(
             TraceSource {
                 rank: Some(rank),
                 host: Some(host_of(rank)),
+                // Rows come in order, which takes little memory.
+                bytes: 0,
                 inputs: vec![place.display().to_string()],
                 fill: Box::new(move |sinks, _| {
                     let Some(sink) = sinks.rank(0) else { return Ok(()) };

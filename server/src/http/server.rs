@@ -134,7 +134,7 @@ impl Listening {
             () = accept(self.listener, &connections, service, Limits::of_system()) => {}
             _ = signals.next() => {}
         }
-        app.jobs().cancel_all();
+        app.end();
         // A second signal does not wait for the requests in flight.
         drop(tokio::spawn(async move { signals.exit_at_next().await }));
         // Connections that are still open afterwards end with the runtime.

@@ -34,6 +34,8 @@ pub struct TraceSource<'a> {
     pub inputs: Vec<String>,
     /// Path that errors name.
     pub place: PathBuf,
+    /// About how many bytes the trace has, unpacked. A large one is built alone.
+    pub bytes: u64,
     /// Sends the events of the trace to sinks.
     pub fill: Fill<'a>,
 }
@@ -172,11 +174,17 @@ pub(super) fn align_wall_clock(rank: &mut RankFile, zero_unix_ns: i64, of: &str)
     }
 }
 
+/// Warning of a trace whose reader found nothing to show.
+const NO_EVENT: &str = "the trace has no events";
+
 /// Number of different kinds of warnings. A kind that occurs a thousand times, or in each rank,
 /// counts once.
 fn kinds_of_warnings(built: &[RankBuilt], ranks: &[RankFile]) -> u64 {
     let of_segments = built.iter().flat_map(|of| &of.built.warnings).map(|w| (Some(w.kind), w.what.as_str()));
-    let of_ranks = ranks.iter().flat_map(|rank| &rank.notes).map(|note| (None, note.as_str()));
+    let of_ranks = ranks
+        .iter()
+        .flat_map(|rank| rank.notes.iter().chain(&rank.left_out))
+        .map(|note| (None, note.as_str()));
     of_segments.chain(of_ranks).collect::<HashSet<_>>().len() as u64
 }
 
@@ -208,6 +216,6 @@ fn rank_file(
         clock_by: None,
         active_ps: None,
         notes: moved.map(|moved| note(moved.wish)).collect(),
-        left_out: Vec::new(),
+        left_out: if built.events == 0 { vec![NO_EVENT.to_owned()] } else { Vec::new() },
     }
 }

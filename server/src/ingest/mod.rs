@@ -182,6 +182,17 @@ fn may_be_there(store: &Store, inputs: &Inputs, settings: &Settings) -> Result<b
     Ok(!survey.unreadable.is_empty() || survey.profiles.iter().any(may_be))
 }
 
+/// Bytes of the files of a plan, unpacked: a guess where they are packed.
+fn unpacked_bytes(inputs: &Inputs, plan: &Plan) -> u64 {
+    /// Traces are packed to a tenth to a thirtieth of their bytes.
+    const PACKED: u64 = 32;
+    let bytes = |file: &InputFile| {
+        let of_one = if file.leaf.layers.is_empty() { 1 } else { PACKED };
+        file.leaf.packed.len() as u64 * of_one
+    };
+    inputs.files_of(plan).map(bytes).sum()
+}
+
 /// Reads all inputs to a staging directory. Identifies the inputs in parallel if
 /// `identity` is `None`.
 ///
@@ -206,6 +217,7 @@ pub fn stage(
             host,
             inputs: inputs.files_of(plan).map(|file| file.leaf.candidate.name.clone()).collect(),
             place: inputs.place(plan).to_owned(),
+            bytes: unpacked_bytes(inputs, plan),
             fill: Box::new(move |sinks, space| {
                 read(files, plan, origin, space, sinks).map_err(|error| inputs.spared(plan, error))
             }),
@@ -218,7 +230,7 @@ pub fn stage(
     inputs.check_lengths()?;
     staged.manifest.title.clone_from(&inputs.title);
     if let Some(first) = staged.manifest.ranks.first_mut() {
-        first.left_out.clone_from(&inputs.left_out);
+        first.left_out.extend_from_slice(&inputs.left_out);
         staged.manifest.warnings += inputs.left_out.len() as u64;
     }
     Ok(staged)

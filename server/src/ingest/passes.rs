@@ -1,7 +1,8 @@
-//! Builds the segments of all ranks, two at a time.
+//! Builds the segments of all ranks: small ones two at a time, large ones one after another.
 //!
 //! A trace of several ranks is read once per rank. The first pass finds out how many ranks there
-//! are. So a build needs the memory of two ranks, however many ranks a trace holds.
+//! are. So a build needs the memory of one large rank or of two small ones, however many ranks a
+//! trace holds. A large rank keeps all cores busy by itself.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -22,8 +23,12 @@ use super::{IngestError, Result};
 use crate::store::Staging;
 use crate::work::Meter;
 
-/// Ranks that are built in parallel. Both together use the memory budget of one rank.
+/// Small ranks that are built in parallel. Both together use the memory budget of one rank.
 const MAX_THREADS: usize = 2;
+
+/// Most bytes of a trace whose ranks are small. Beside the budgets a build keeps up to forty bytes
+/// for each byte of the trace, so two such ranks take less than 512 MiB.
+const MAX_SMALL: u64 = 4 << 20;
 
 /// Limit of ranks in one trace. A larger number is a fault of its reader.
 const MAX_RANKS: usize = 65_536;
@@ -74,6 +79,8 @@ impl Sinks for OneOf<'_> {
 struct Board {
     waiting: VecDeque<Pass>,
     running: usize,
+    /// True while the pass that runs must run alone.
+    is_alone: bool,
     built: Vec<RankBuilt>,
     /// The first failure. It stops the other passes: a large rank must not delay the report about a
     /// small one.
@@ -91,15 +98,21 @@ pub(super) fn build_all(
 ) -> Result<Vec<RankBuilt>> {
     let builder = RankBuilder { staging, sources, meter };
     let waiting = (0..sources.len()).map(|trace| Pass { trace, nth: 0 }).collect();
-    let board =
-        Mutex::new(Board { waiting, running: 0, built: Vec::new(), failure: None, spared: Vec::new() });
+    let board = Mutex::new(Board {
+        waiting,
+        running: 0,
+        is_alone: false,
+        built: Vec::new(),
+        failure: None,
+        spared: Vec::new(),
+    });
     let changed = Condvar::new();
     let failed = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..MAX_THREADS {
             scope.spawn(|| {
                 let is_cancelled = || meter.is_cancelled() || failed.load(Ordering::Relaxed);
-                while let Some(pass) = next(&board, &changed, &is_cancelled) {
+                while let Some(pass) = builder.next(&board, &changed, &is_cancelled) {
                     let outcome = builder.build(pass, Cancel::when(&is_cancelled));
                     let is_failed =
                         matches!(&outcome, Err(error) if !matches!(error, IngestError::Spared(_)));
@@ -132,22 +145,10 @@ fn lock(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
     board.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The next pass. Waits while a running pass can add further ones.
-fn next(board: &Mutex<Board>, changed: &Condvar, is_cancelled: &dyn Fn() -> bool) -> Option<Pass> {
-    let idle = |board: &mut Board| board.waiting.is_empty() && board.running > 0 && board.failure.is_none();
-    let mut board = changed.wait_while(lock(board), idle).unwrap_or_else(PoisonError::into_inner);
-    // A pass that was taken must be run, because the other thread can wait for its end.
-    if is_cancelled() {
-        return None;
-    }
-    let pass = board.waiting.pop_front()?;
-    board.running += 1;
-    Some(pass)
-}
-
 impl Board {
     fn done(&mut self, pass: Pass, outcome: Result<(Built, usize)>) {
         self.running -= 1;
+        self.is_alone = false;
         match outcome {
             Ok((built, ranks)) => {
                 self.built.push(RankBuilt { trace: pass.trace, nth: pass.nth, built });
@@ -172,11 +173,34 @@ struct RankBuilder<'a> {
 }
 
 impl RankBuilder<'_> {
+    /// Returns true if a pass must run alone.
+    fn is_alone(&self, pass: Pass) -> bool {
+        self.sources.len() == 1 && pass.nth == 0 || self.sources[pass.trace].bytes > MAX_SMALL
+    }
+
+    /// The next pass. Waits while a running pass can add further ones, and for the end of passes
+    /// beside which it cannot run.
+    fn next(&self, board: &Mutex<Board>, changed: &Condvar, is_cancelled: &dyn Fn() -> bool) -> Option<Pass> {
+        let must_wait = |board: &mut Board| {
+            let fits = |pass: &Pass| !board.is_alone && !self.is_alone(*pass);
+            board.running > 0 && board.failure.is_none() && !board.waiting.front().is_some_and(fits)
+        };
+        let mut board = changed.wait_while(lock(board), must_wait).unwrap_or_else(PoisonError::into_inner);
+        // A pass that was taken must be run, because the other thread can wait for its end.
+        if is_cancelled() {
+            return None;
+        }
+        let pass = board.waiting.pop_front()?;
+        board.running += 1;
+        board.is_alone = self.is_alone(pass);
+        Some(pass)
+    }
+
     /// Memory options and thread use for a rank that is built alone or shares the machine with
     /// another.
     fn means(&self, pass: Pass) -> (BuildOptions, Taking) {
         let whole = BuildOptions::default();
-        if self.sources.len() == 1 && pass.nth == 0 {
+        if self.is_alone(pass) {
             return (whole, Taking::Beside);
         }
         let shared = BuildOptions {
@@ -217,6 +241,8 @@ impl RankBuilder<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicUsize;
+
     use nprof_engine::model::RankInfo;
 
     use super::*;
@@ -231,6 +257,7 @@ mod tests {
             host: None,
             inputs: vec!["made".to_owned()],
             place: "made".into(),
+            bytes: 0,
             fill: Box::new(move |sinks, _| {
                 for (nth, number) in (0..ranks).zip(0..) {
                     if let Some(sink) = sinks.rank(nth) {
@@ -274,6 +301,28 @@ mod tests {
         meter.cancel();
         let built = build_all(&store.stage().unwrap(), &[source(2, None)], &meter);
         assert!(matches!(built, Err(IngestError::Cancelled)));
+    }
+
+    /// Two ranks at once would take the memory of two.
+    #[test]
+    fn large_ranks_are_built_one_after_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let large = || TraceSource {
+            bytes: MAX_SMALL + 1,
+            fill: Box::new(|sinks, _| {
+                most.fetch_max(running.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+                thread::sleep(std::time::Duration::from_millis(20));
+                sinks.rank(1);
+                running.fetch_sub(1, Ordering::Relaxed);
+                Ok(())
+            }),
+            ..source(0, None)
+        };
+        let staging = store.stage().unwrap();
+        let built = build_all(&staging, &[large(), source(2, None), large()], &Meter::default()).unwrap();
+        assert_eq!((built.len(), most.into_inner()), (6, 1));
     }
 
     #[test]

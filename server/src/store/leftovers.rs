@@ -39,9 +39,20 @@ pub(super) fn is_removed(dir: &Path) -> bool {
     !dir.join(manifest::FILE).exists() && dir.join(MARK).exists()
 }
 
+/// Returns true for a directory itself. A link to a directory is none: what it leads to does not
+/// belong to the store.
+fn is_own_dir(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|of| of.is_dir())
+}
+
 /// Removes a profile's directory. The first step makes it invisible for good. A failure of later
-/// steps is not an error. Works on a full disk. Needs the store's lock.
+/// steps is not an error. Works on a full disk. Of a link only the link is removed. Needs the
+/// store's lock.
 pub(super) fn remove(dir: &Path) -> Result<()> {
+    if !is_own_dir(dir) {
+        let removed = disk::remove_file(dir).and_then(|()| disk::sync_dir(dir.parent().unwrap_or(dir)));
+        return removed.map_err(failed(dir));
+    }
     let name = dir.file_name().unwrap_or_default().to_string_lossy();
     let hidden = dir.with_file_name(format!("{REMOVED}{name}"));
     let (rest, synced) = match disk::rename(dir, &hidden) {
@@ -91,7 +102,7 @@ fn remove_rest(dir: &Path) {
 /// Completes the removals and replacements of dead processes. Needs the store's lock.
 pub(super) fn complete(profiles: &Path) -> Result<()> {
     // Half removed profiles go first: they have the names that further removals need.
-    for dir in entries(profiles)?.into_iter().filter(|dir| dir.is_dir()) {
+    for dir in entries(profiles)?.into_iter().filter(|dir| is_own_dir(dir)) {
         match place_of_replaced(&dir) {
             Some(place) if place.exists() => remove_rest(&dir),
             Some(place) => drop(put_back(&dir, &place)),
@@ -118,7 +129,7 @@ pub(super) fn clear_beside(folder: &Path, prefix: &str) {
         age.is_ok_and(|age| age.is_ok_and(|age| age > OLD))
     };
     let Ok(entries) = entries(folder) else { return };
-    let ours = entries.into_iter().filter(|dir| has_prefix(dir, prefix) && is_old(dir));
+    let ours = entries.into_iter().filter(|dir| is_own_dir(dir) && has_prefix(dir, prefix) && is_old(dir));
     for dir in ours.filter(|dir| staging::is_abandoned(dir)) {
         drop(disk::remove_dir_all(&dir));
     }
@@ -126,13 +137,14 @@ pub(super) fn clear_beside(folder: &Path, prefix: &str) {
 
 /// Removes the staging directories and temporary files of dead processes. Needs the store's lock.
 pub(super) fn clear(tmp: &Path, profiles: &Path) -> Result<()> {
-    for dir in entries(tmp)?.into_iter().filter(|dir| staging::is_abandoned(dir)) {
+    let abandoned = |dir: &PathBuf| is_own_dir(tmp) && is_own_dir(dir) && staging::is_abandoned(dir);
+    for dir in entries(tmp)?.into_iter().filter(abandoned) {
         let removed = put_back_from_staging(&dir, profiles).and_then(|()| disk::remove_dir_all(&dir));
         if let Err(error) = removed {
             tracing::warn!("cannot remove {}: {error}", dir.display());
         }
     }
-    for profile in entries(profiles)? {
+    for profile in entries(profiles)?.into_iter().filter(|dir| is_own_dir(dir)) {
         // Another user's profile in a shared store can be unreadable.
         let Ok(files) = entries(&profile) else { continue };
         for file in files.into_iter().filter(|path| has_prefix(path, TEMPORARY)) {
@@ -179,7 +191,7 @@ fn put_back(replaced: &Path, place: &Path) -> io::Result<()> {
 /// replaced already and is half removed.
 fn put_back_from_staging(dir: &Path, profiles: &Path) -> io::Result<()> {
     let replaced = dir.join(REPLACED_IN_STAGING);
-    if !replaced.exists() {
+    if !is_own_dir(&replaced) {
         return Ok(());
     }
     match Manifest::read(&replaced) {
@@ -191,5 +203,42 @@ fn put_back_from_staging(dir: &Path, profiles: &Path) -> io::Result<()> {
             tracing::warn!("removing what is left of a replaced profile: {error}");
             Ok(())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Removed, Store};
+    use super::*;
+
+    /// What a link leads to does not belong to the store, whoever made the link.
+    #[test]
+    fn nothing_is_removed_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, other) = (folder.path().join("store"), folder.path().join("other"));
+        for name in ["a", "sub/b"] {
+            let path = other.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "mine").unwrap();
+        }
+        let left = || (fs::read(other.join("a")).ok(), fs::read(other.join("sub/b")).ok());
+        let whole = left();
+        let link = |name: &str| std::os::unix::fs::symlink(&other, root.join(name)).unwrap();
+
+        let store = Store::open(&root).unwrap();
+        for name in ["profiles/x", "profiles/.removed-y", "profiles/.replaced-z", "tmp/job"] {
+            link(name);
+        }
+        assert!(matches!(store.remove("x"), Ok(Removed::Unreadable(_))));
+        assert!(!root.join("profiles/x").is_symlink(), "the link itself is removed");
+        store.clear().unwrap();
+        Store::open(&root).unwrap();
+        assert_eq!(left(), whole);
+
+        fs::remove_file(root.join("tmp/job")).unwrap();
+        fs::remove_dir(root.join("tmp")).unwrap();
+        link("tmp");
+        Store::open(&root).unwrap();
+        assert_eq!(left(), whole);
     }
 }

@@ -293,7 +293,7 @@ impl Manifest {
 
     /// First and last timestamp of all ranks, in the time that they share. Ranks without events are
     /// skipped. The result is (0, 0) if no rank has events.
-    fn span_ps(&self) -> (i64, i64) {
+    pub(crate) fn span_ps(&self) -> (i64, i64) {
         let spans = self.ranks.iter().filter(|rank| rank.events > 0);
         let spans = spans.map(|rank| rank.shared_ps((rank.start_ps, rank.end_ps)));
         let cover = |a: (i64, i64), b: (i64, i64)| (a.0.min(b.0), a.1.max(b.1));

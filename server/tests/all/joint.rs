@@ -179,6 +179,24 @@ fn a_comparison_ends_when_nobody_waits_for_it_any_more() {
     });
 }
 
+/// The answer does not wait for the comparison, which would take ten minutes.
+#[test]
+fn a_comparison_ends_when_the_server_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    let begun = dir.path().join("begun");
+    let app = app_with(dir.path(), &format!("echo > {}; exec sleep 600", begun.display()));
+    Runtime::new().unwrap().block_on(async {
+        let asked = app.clone();
+        let waiting = tokio::spawn(async move { asked.compare(&all_ranks()).await });
+        while !begun.exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        app.end();
+        assert!(waiting.await.unwrap().is_err());
+        assert!(app.compare(&all_ranks()).await.is_err(), "none begins later");
+    });
+}
+
 #[test]
 fn a_comparison_that_its_limits_end_is_a_named_refusal_and_is_not_repeated() {
     let dir = tempfile::tempdir().unwrap();

@@ -8,6 +8,8 @@
 //! not lie on one line, because their times on the host were shifted, each file gets a line of its
 //! own, and all lines share one slope.
 
+use super::line::Line;
+
 /// Cycles of one overflow.
 pub(super) const WRAP: f64 = 4_294_967_296.0;
 const WRAP_INT: i64 = 1 << 32;
@@ -24,75 +26,7 @@ const MAX_SPREAD: f64 = 4.0;
 /// Two points nearer than this are less than half an overflow apart, at any frequency up to 2 GHz.
 const SURE_S: f64 = 0.5;
 
-/// Largest standard error of a slope that tells overflows, as a share of the slope.
-const MAX_ERROR: f64 = 0.01;
-
 const PS_PER_S: f64 = 1e12;
-
-/// Running sums of a line `cycles = hz · seconds + offset`, around the first point.
-#[derive(Debug, Clone, Copy, Default)]
-struct Line {
-    count: f64,
-    mean_t: f64,
-    mean_c: f64,
-    /// Sums of products of the distances from the means.
-    tt: f64,
-    tc: f64,
-    cc: f64,
-}
-
-impl Line {
-    fn add(&mut self, seconds: f64, cycles: f64) {
-        self.count += 1.0;
-        let (dt, dc) = (seconds - self.mean_t, cycles - self.mean_c);
-        self.mean_t += dt / self.count;
-        self.mean_c += dc / self.count;
-        self.tt += dt * (seconds - self.mean_t);
-        self.tc += dt * (cycles - self.mean_c);
-        self.cc += dc * (cycles - self.mean_c);
-    }
-
-    fn slope(&self) -> Option<f64> {
-        let slope = self.tc / self.tt;
-        (self.count > 2.0 && slope.is_finite() && slope > 0.0).then_some(slope)
-    }
-
-    /// Adds the points of another line, whose time and cycles begin this much later.
-    fn merge(&mut self, other: &Self, (seconds, cycles): (f64, f64)) {
-        let count = self.count + other.count;
-        if other.count == 0.0 {
-            return;
-        }
-        let (dt, dc) = (other.mean_t + seconds - self.mean_t, other.mean_c + cycles - self.mean_c);
-        let weight = self.count * other.count / count;
-        self.tt += other.tt + dt * dt * weight;
-        self.tc += other.tc + dt * dc * weight;
-        self.cc += other.cc + dc * dc * weight;
-        self.mean_t += dt * other.count / count;
-        self.mean_c += dc * other.count / count;
-        self.count = count;
-    }
-
-    /// Adds the points of a line of another job, with the means of both on one another.
-    fn stack(&mut self, other: &Self) {
-        self.count += other.count;
-        self.tt += other.tt;
-        self.tc += other.tc;
-        self.cc += other.cc;
-    }
-
-    /// The slope, if its standard error is small.
-    fn sure_slope(&self) -> Option<f64> {
-        let slope = self.slope()?;
-        let error = (self.squares(slope) / (self.count - 2.0).max(1.0) / self.tt).sqrt() / slope;
-        (self.count > 3.0 && error < MAX_ERROR).then_some(slope)
-    }
-
-    /// Sum of the squares of the distances in cycles, from a line with this slope.
-    fn squares(&self, slope: f64) -> f64 {
-        (slope.mul_add(slope * self.tt, self.cc) - 2.0 * slope * self.tc).max(0.0)
-    }
-}
 
 /// The counters of one job.
 #[derive(Debug, Clone, Copy)]
@@ -106,12 +40,8 @@ struct Job {
 }
 
 impl Job {
-    const UNUSED: Self = Self {
-        line: Line { count: 0.0, mean_t: 0.0, mean_c: 0.0, tt: 0.0, tc: 0.0, cc: 0.0 },
-        first: (0, 0),
-        span: (0, 0),
-        is_used: false,
-    };
+    const UNUSED: Self =
+        Self { line: Line::empty(FIRST_GUESS_HZ), first: (0, 0), span: (0, 0), is_used: false };
 
     /// The job, with all counters moved to another number of overflows.
     fn moved_to(self, repaired: i64) -> Self {
@@ -132,7 +62,7 @@ pub(super) struct Counters {
     /// Time and repaired counter of the last point, and its job.
     last: Option<(i64, i64, usize)>,
     /// Cycles and picoseconds of all kernels.
-    kernels: (f64, f64),
+    kernels: (u64, i64),
 }
 
 /// Source of the frequency.
@@ -151,7 +81,7 @@ pub(super) enum Basis {
 impl Basis {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Run => "one line through all kernels",
+            Self::Run => "one line through all slices",
             Self::Jobs => "a line for each job",
             Self::Durations => "cycles over durations",
             Self::Guess => "assumed",
@@ -169,12 +99,14 @@ pub(super) struct Clock {
     /// Cycles of all kernels over their durations, in hertz.
     pub(super) mean_hz: Option<f64>,
     pub(super) basis: Basis,
-    /// Root mean square distance from the line in seconds.
-    pub(super) residual_s: f64,
+    /// Root mean square distance from the line in seconds, if there is a line.
+    pub(super) residual_s: Option<f64>,
     /// Time and repaired counter of the first point of each job.
     firsts: Vec<Option<(i64, i64)>>,
-    /// Distance of each job from the line of the first job, in seconds.
+    /// Distance of each job from the line of the earliest job, in seconds.
     pub(super) shifts_s: Vec<f64>,
+    /// The same with the slope that is used.
+    used_shifts_s: Vec<f64>,
     /// Overflows over the run.
     pub(super) wraps: i64,
     first_wrap: i64,
@@ -183,7 +115,7 @@ pub(super) struct Clock {
 impl Counters {
     /// Counters of a device whose frequency the user stated, or not.
     pub(super) fn new(stated_hz: Option<f64>) -> Self {
-        Self { stated_hz, jobs: Vec::new(), within: Line::default(), last: None, kernels: (0.0, 0.0) }
+        Self { stated_hz, jobs: Vec::new(), within: Line::empty(FIRST_GUESS_HZ), last: None, kernels: (0, 0) }
     }
 
     /// Best frequency so far, in hertz: the slope of the lines of all jobs so far. Durations on the
@@ -193,17 +125,21 @@ impl Counters {
         if let Some((.., job)) = self.last {
             within.stack(&self.jobs[job].line);
         }
-        let (cycles, ps) = self.kernels;
-        let of_kernels = (ps > 0.0 && cycles > 0.0).then(|| cycles / ps * PS_PER_S);
-        within.sure_slope().or(of_kernels).or(self.stated_hz).unwrap_or(FIRST_GUESS_HZ)
+        within.sure_slope().or(self.mean_hz()).or(self.stated_hz).unwrap_or(FIRST_GUESS_HZ)
     }
 
     /// Takes the duration of a kernel: cycles and picoseconds.
     pub(super) fn kernel(&mut self, cycles: u32, host_ps: i64) {
         if host_ps > 0 {
-            self.kernels.0 += f64::from(cycles);
-            self.kernels.1 += host_ps as f64;
+            self.kernels.0 = self.kernels.0.saturating_add(u64::from(cycles));
+            self.kernels.1 = self.kernels.1.saturating_add(host_ps);
         }
+    }
+
+    /// Cycles of all kernels over their durations, in hertz.
+    fn mean_hz(&self) -> Option<f64> {
+        let (cycles, ps) = self.kernels;
+        (ps > 0 && cycles > 0).then(|| cycles as f64 / ps as f64 * PS_PER_S)
     }
 
     /// Takes a pair: time of the host, and counter. The slice's first counter was `back` cycles
@@ -241,9 +177,7 @@ impl Counters {
     /// The jobs, with the overflows between them counted by this frequency.
     fn settled(&self, hz: f64) -> Vec<Job> {
         let mut jobs = self.jobs.clone();
-        let mut order: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].is_used).collect();
-        order.sort_by_key(|&at| jobs[at].first.0);
-        for pair in order.windows(2) {
+        for pair in by_time(&jobs).windows(2) {
             let ((before_ps, before), now) = (jobs[pair[0]].first, jobs[pair[1]]);
             let seconds = now.first.0.saturating_sub(before_ps) as f64 / PS_PER_S;
             let repaired = near(now.first.1.rem_euclid(WRAP_INT), before as f64 + seconds * hz);
@@ -252,67 +186,73 @@ impl Counters {
         jobs
     }
 
-    /// The clock of all slices.
+    /// The clock of all slices. The order of the jobs does not matter.
     pub(super) fn finish(&self) -> Clock {
-        let (cycles, ps) = self.kernels;
-        let mean_hz = (ps > 0.0 && cycles > 0.0).then(|| cycles / ps * PS_PER_S);
-        let mut shared = Line::default();
-        self.jobs.iter().for_each(|job| shared.stack(&job.line));
+        let mean_hz = self.mean_hz();
+        let mut shared = Line::empty(FIRST_GUESS_HZ);
+        by_time(&self.jobs).into_iter().for_each(|at| shared.stack(&self.jobs[at].line));
         let jobs = match shared.sure_slope() {
             Some(hz) => self.settled(hz),
             None => self.jobs.clone(),
         };
-        let (found_hz, basis, residual_s) = fit(&jobs, &shared, mean_hz);
+        let used: Vec<&Job> = by_time(&jobs).into_iter().map(|at| &jobs[at]).collect();
+        let (found_hz, basis, residual_s) = fit(&used, &shared, mean_hz);
         let used_hz = self.stated_hz.unwrap_or(found_hz);
-        let used = || jobs.iter().filter(|job| job.is_used);
-        let low = used().map(|job| job.span.0).min().unwrap_or(0).div_euclid(WRAP_INT);
-        let high = used().map(|job| job.span.1).max().unwrap_or(0).div_euclid(WRAP_INT);
-        let firsts: Vec<Option<(i64, i64)>> =
-            jobs.iter().map(|job| job.is_used.then_some(job.first)).collect();
-        let origin = firsts.iter().flatten().next().copied().unwrap_or_default();
-        let shift = |job: &Job| {
-            let (seconds, cycles) = (
-                job.first.0.saturating_sub(origin.0) as f64 / PS_PER_S + job.line.mean_t,
-                job.first.1.saturating_sub(origin.1) as f64 + job.line.mean_c,
-            );
-            if job.is_used { seconds - cycles / found_hz } else { 0.0 }
+        let low = used.iter().map(|job| job.span.0).min().unwrap_or(0).div_euclid(WRAP_INT);
+        let high = used.iter().map(|job| job.span.1).max().unwrap_or(0).div_euclid(WRAP_INT);
+        let shift = |job: &Job, hz: f64| {
+            let (seconds, cycles) = since(job.first, used.first().map_or((0, 0), |first| first.first));
+            (seconds + job.line.mean_t) - (cycles + job.line.mean_cycles()) / hz
         };
-        let first_shift = used().next().map_or(0.0, shift);
-        let shifts_s = jobs.iter().map(|job| shift(job) - first_shift).collect();
+        let shifts = |hz: f64| {
+            let of_first = used.first().map_or(0.0, |first| shift(first, hz));
+            jobs.iter().map(|job| if job.is_used { shift(job, hz) - of_first } else { 0.0 }).collect()
+        };
         Clock {
             used_hz,
             found_hz,
             mean_hz,
             basis,
             residual_s,
-            firsts,
-            shifts_s,
+            firsts: jobs.iter().map(|job| job.is_used.then_some(job.first)).collect(),
+            shifts_s: shifts(found_hz),
+            used_shifts_s: shifts(used_hz),
             wraps: high - low,
             first_wrap: low,
         }
     }
 }
 
-/// Frequency, basis and residual in seconds. `shared` are the lines of all jobs on one another.
-fn fit(jobs: &[Job], shared: &Line, mean_hz: Option<f64>) -> (f64, Basis, f64) {
+/// The places of the jobs with points, by the time of their first point.
+fn by_time(jobs: &[Job]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].is_used).collect();
+    order.sort_by_key(|&at| (jobs[at].first, jobs[at].span));
+    order
+}
+
+/// Seconds and cycles from a point to another one.
+fn since((time_ps, cycles): (i64, i64), (origin_ps, origin): (i64, i64)) -> (f64, f64) {
+    (time_ps.saturating_sub(origin_ps) as f64 / PS_PER_S, cycles.saturating_sub(origin) as f64)
+}
+
+/// Frequency, basis, and residual in seconds, if there is a line. The jobs come by their times;
+/// `shared` are their lines on one another.
+fn fit(jobs: &[&Job], shared: &Line, mean_hz: Option<f64>) -> (f64, Basis, Option<f64>) {
     let Some(within) = shared.slope() else {
         let basis = if mean_hz.is_some() { Basis::Durations } else { Basis::Guess };
-        return (mean_hz.unwrap_or(FIRST_GUESS_HZ), basis, 0.0);
+        return (mean_hz.unwrap_or(FIRST_GUESS_HZ), basis, None);
     };
     let residual = |line: &Line, hz: f64| (line.squares(hz) / shared.count).sqrt() / hz;
     let within_s = residual(shared, within);
-    let mut pooled = Line::default();
-    let origin = jobs.iter().find(|job| job.is_used).map_or((0, 0), |job| job.first);
-    for job in jobs.iter().filter(|job| job.is_used) {
-        let seconds = job.first.0.saturating_sub(origin.0) as f64 / PS_PER_S;
-        pooled.merge(&job.line, (seconds, job.first.1.saturating_sub(origin.1) as f64));
-    }
-    let Some(hz) = pooled.slope() else { return (within, Basis::Jobs, within_s) };
+    let mut pooled = Line::empty(within);
+    let origin = jobs.first().map_or((0, 0), |job| job.first);
+    jobs.iter().for_each(|job| pooled.merge(&job.line, since(job.first, origin)));
+    let Some(hz) = pooled.slope() else { return (within, Basis::Jobs, Some(within_s)) };
     let pooled_s = residual(&pooled, hz);
     if pooled_s <= (within_s * MAX_SPREAD).max(MIN_SHIFT_S) {
-        (hz, Basis::Run, pooled_s)
+        (hz, Basis::Run, Some(pooled_s))
     } else {
-        (within, Basis::Jobs, within_s)
+        (within, Basis::Jobs, Some(within_s))
     }
 }
 
@@ -339,10 +279,20 @@ impl Clock {
         near(i64::from(counter), expected).saturating_sub(self.first_wrap.saturating_mul(WRAP_INT))
     }
 
-    /// Largest shift of a job against the first, in seconds.
+    /// Largest shift of a job against the earliest one by the found frequency, in seconds.
     pub(super) fn drift_s(&self) -> f64 {
-        self.shifts_s.iter().fold(0.0, |most: f64, shift| most.max(shift.abs()))
+        largest(&self.shifts_s)
     }
+
+    /// Largest shift of a job against the earliest one by the used frequency, in seconds.
+    pub(super) fn used_drift_s(&self) -> f64 {
+        largest(&self.used_shifts_s)
+    }
+}
+
+/// The shift that is furthest from zero, with its sign.
+fn largest(shifts_s: &[f64]) -> f64 {
+    shifts_s.iter().fold(0.0, |most: f64, shift| if shift.abs() > most.abs() { *shift } else { most })
 }
 
 #[cfg(test)]
@@ -383,7 +333,7 @@ mod tests {
         let clock = found(557.05e6, 4_290_000_000, &[(0, 0), (9 * second, 0), (31 * second, 0)]);
         check(&clock, 557.05e6, Basis::Run);
         assert_eq!(clock.wraps, 5);
-        assert!(clock.drift_s() < 1e-6);
+        assert!(clock.drift_s().abs() < 1e-6);
         let (time_ps, raw) = (31 * second, counter(557.05e6, 4_290_000_000, 31 * second));
         assert_eq!(clock.repaired(2, time_ps, raw).div_euclid(WRAP_INT), 5);
     }
@@ -395,6 +345,28 @@ mod tests {
         check(&clock, 560e6, Basis::Jobs);
         let shifts: Vec<f64> = clock.shifts_s.iter().map(|s| (s * 1e3).round()).collect();
         assert_eq!(shifts, [0.0, 40.0, -25.0]);
+    }
+
+    /// Six jobs two hours apart, whose ends the host sees up to a microsecond late.
+    #[test]
+    fn a_run_of_half_a_day_keeps_its_scatter() {
+        let hz = 557_077_300.0;
+        let mut counters = Counters::new(Some(560e6));
+        for job in 0..6 {
+            for n in 0..300 {
+                let time_ps = i64::from(job) * 7_200_000_000 * PS_PER_US + n * 250 * PS_PER_US;
+                let late_ps = (n * 7_919 + i64::from(job) * 104_729) % 1_000 * 1_000;
+                counters.point(job as u32, time_ps + late_ps, (counter(hz, 77, time_ps), 0));
+            }
+        }
+        let clock = counters.finish();
+        assert!((clock.found_hz / hz - 1.0).abs() < 1e-11, "{} instead of {hz}", clock.found_hz);
+        assert_eq!(clock.basis, Basis::Run);
+        let residual_ns = clock.residual_s.unwrap() * 1e9;
+        assert!((250.0..330.0).contains(&residual_ns), "{residual_ns} ns");
+        assert!(clock.drift_s().abs() < 100e-9, "{} s", clock.drift_s());
+        let by_stated_s = 5.0 * 7_200.0 * (1.0 - hz / 560e6);
+        assert!((clock.used_drift_s() / by_stated_s - 1.0).abs() < 1e-4, "{} s", clock.used_drift_s());
     }
 
     #[test]

@@ -408,6 +408,9 @@ impl<'a, 's> Emitter<'a, 's> {
         )?;
         warn_of_power(sink, implausible, self.facts.scale.max_watts);
         warn_all(sink, &[(arguments.keyless, KEYLESS), (usage.too_short, TOO_SHORT)]);
+        for _ in 0..usage.unknown.0 {
+            sink.warn(WarningKind::MissingData, UNKNOWN, &|| usage.unknown.1.clone());
+        }
         usage.finish(sink)?;
         summary.finish(sink)?;
         iterations.finish(sink)?;
@@ -418,6 +421,7 @@ impl<'a, 's> Emitter<'a, 's> {
 
 const KEYLESS: &str = "more different arguments than a table can have; the value is dropped";
 const TOO_SHORT: &str = "a kernel that took less than its ideal time; its ideal time is left out";
+const UNKNOWN: &str = "a kernel that no table of the compiler names; its category is \"other\"";
 
 /// Counts warnings about powers that cannot be.
 fn warn_of_power(sink: &mut dyn Sink, count: u64, max_watts: f64) {

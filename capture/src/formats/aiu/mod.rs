@@ -25,6 +25,7 @@ mod iteration;
 mod job;
 mod kernel;
 mod limit;
+mod line;
 mod logs;
 mod names;
 mod power;

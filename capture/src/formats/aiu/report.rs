@@ -48,14 +48,15 @@ fn clock(sink: &mut dyn Sink, facts: Facts<'_>, totals: &Totals) -> Result<()> {
         (fields.found_hz, Value::Float(clock.found_hz)),
         (fields.found_by, Value::Text(clock.basis.name())),
         (fields.slices, count(totals.slices)),
-        (fields.residual, Value::Float(clock.residual_s * 1e9)),
         (fields.drift, Value::Float(clock.drift_s() * 1e9)),
+        (fields.used_drift, Value::Float(clock.used_drift_s() * 1e9)),
         (fields.wraps, Value::Int(clock.wraps)),
         (fields.wraps_in_slices, count(totals.wraps_in_slices)),
         (fields.reversed, count(totals.reversed)),
         (fields.host_duration, Value::Float(ns(totals.host_ps))),
         (fields.device_duration, Value::Float(ns(totals.device_ps))),
     ];
+    values.extend(clock.residual_s.map(|residual_s| (fields.residual, Value::Float(residual_s * 1e9))));
     values.extend(clock.mean_hz.map(|hz| (fields.mean_hz, Value::Float(hz))));
     if let Some(shift) = facts.shift {
         values.push((fields.torch_shift, Value::Float(shift.ps as f64 / 1e3)));

@@ -72,8 +72,8 @@ pub(super) struct Usage<'t> {
     by_phase: BTreeMap<&'static str, BTreeMap<&'t str, Cell>>,
     /// Kernels that took less than their ideal time.
     pub(super) too_short: u64,
-    /// Kernels that are in no table.
-    pub(super) unknown: u64,
+    /// Number of kernels that are in no table, and the name of the first one.
+    pub(super) unknown: (u64, String),
 }
 
 impl<'t> Usage<'t> {
@@ -84,7 +84,7 @@ impl<'t> Usage<'t> {
             let own = table.rows.iter().map(|row| &*row.category);
             of_phase.extend(own.chain(ALWAYS).map(|category| (category, Cell::default())));
         }
-        Self { tables, core_hz, shares, by_phase, too_short: 0, unknown: 0 }
+        Self { tables, core_hz, shares, by_phase, too_short: 0, unknown: (0, String::new()) }
     }
 
     /// The use of the arrays by a job as a whole.
@@ -112,7 +112,10 @@ impl<'t> Usage<'t> {
         }
         let found = table.and_then(|at| Some((at, self.tables[at].row(kernel)?)));
         let Some((at, row)) = found else {
-            self.unknown += 1;
+            if self.unknown.0 == 0 {
+                kernel.clone_into(&mut self.unknown.1);
+            }
+            self.unknown.0 += 1;
             let phase = table.map_or(first.phase, |at| self.tables[at].phase);
             self.cell(phase, OTHER).add(measured_ps, 0);
             return None;

@@ -215,13 +215,12 @@ pub fn write_core(core: &Core<'_>, counts: &Counts, architecture: u32, sink: &mu
     sink.row(handles.table, &row)
 }
 
-/// Cycles of the base clock, in single precision like in the vendor's tool. A count just below a
-/// whole one is rounded up.
+/// Cycles of the base clock. Each step is in single precision, as in the vendor's tool: scripts
+/// compare these numbers.
 #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
 #[expect(clippy::cast_precision_loss, reason = "single precision is what is asked for")]
 fn base_cycles(ps: i64, base_ghz: f64) -> i64 {
-    let cycles = (ps as f64 / PS_PER_NS as f64 * base_ghz) as f32;
-    cycles as i64
+    (ps as f32 * base_ghz as f32 / PS_PER_NS as f32) as i64
 }
 
 /// Writes side table `trace_segment` and warns of buffers that were full.

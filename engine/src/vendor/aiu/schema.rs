@@ -68,7 +68,8 @@ table! {
         found_by: None, "How the frequency was found.";
         slices: Count, "Slices with counters.";
         residual: Nanoseconds, "Root mean square distance of the line from the times of the host.";
-        drift: Nanoseconds, "Largest shift of a job against the first job, by the found frequency.";
+        drift: Nanoseconds, "Largest shift of a job against the earliest job, by the found frequency.";
+        used_drift: Nanoseconds, "Largest shift of a job against the earliest job, by the used frequency.";
         wraps: Count, "Overflows of the counter over the run.";
         wraps_in_slices: Count, "Slices within which the counter overflowed.";
         reversed: Count, "Slices whose counters run backwards. Their durations are those of the host.";
@@ -91,7 +92,7 @@ table! {
         host_start: Nanoseconds, "Start of the first round trip on the host.";
         host_end: Nanoseconds, "End of the last round trip on the host.";
         shift: Nanoseconds, "Time that puts the work on the device inside the round trips of the host.";
-        clock_shift: Nanoseconds, "Distance of the job from the line of the first job's counters.";
+        clock_shift: Nanoseconds, "Distance of the job from the line of the earliest job's counters.";
     }
 }
 

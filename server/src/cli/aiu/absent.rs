@@ -6,7 +6,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 pub(super) struct IgnoredArgs {
     /// Without effect: the second way of aligning ranks
-    #[arg(short = 'S', long = "mp_sync_v2", hide_short_help = true)]
+    #[arg(short = 'S', long = "use_mp_sync_v2", alias = "mp_sync_v2", hide_short_help = true)]
     mp_sync_v2: bool,
     /// Without effect: slices are not split into phases
     #[arg(short = 's', long = "split_events", hide_short_help = true)]

@@ -117,10 +117,10 @@ pub(super) struct AiuArgs {
     #[arg(long = "disable_file")]
     disable_file: bool,
     /// Write no tables
-    #[arg(short = 't', long = "disable_stats")]
+    #[arg(short = 't', long = "no_stats", alias = "disable_stats")]
     disable_stats: bool,
     /// Check the trace and write a report instead of all other files; ends with 1 if a check fails
-    #[arg(short = 'V', long = "verification_mode")]
+    #[arg(short = 'V', long = "verify", alias = "verification_mode")]
     verify: bool,
     /// Unit of times in viewers
     #[arg(long = "time_unit", default_value = "ns")]
@@ -141,8 +141,11 @@ pub(super) struct AiuArgs {
     #[arg(long = "power-scale", value_name = "WATTS")]
     power_scale: Option<f64>,
     /// Keep the clocks of ranks
-    #[arg(short = 'M', long = "skip_mpsync")]
+    #[arg(short = 'M', long = "no_mp_sync", alias = "skip_mpsync")]
     skip_mpsync: bool,
+    /// Print the version
+    #[arg(long, action = clap::ArgAction::Version)]
+    version: Option<bool>,
     #[command(flatten)]
     ignored: IgnoredArgs,
 }

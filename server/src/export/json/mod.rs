@@ -47,23 +47,28 @@ pub fn prepare<'a>(of: RanksOf<'a>, _: &'a Choices, work: Work<'_>) -> Result<Pr
     let summaries = summaries.collect::<Result<Vec<_>, ExportError>>()?;
     Ok(Prepared::new(move |out| {
         let mut separator = "{";
+        let first_event_ps = of.profile.manifest.span_ps().0;
         for (opened, summary) in of.each().zip(&summaries) {
             let opened = opened?;
             if summaries.len() == 1 {
-                return write_rank(&opened, summary, out);
+                return write_rank(&opened, (summary, first_event_ps), out);
             }
             write!(out, "{separator}\n\"rank_{}\":", opened.rank.rank)?;
-            write_rank(&opened, summary, out)?;
+            write_rank(&opened, (summary, first_event_ps), out)?;
             separator = ",";
         }
         Ok(writeln!(out, "}}")?)
     }))
 }
 
-fn write_rank(opened: &OpenedRank<'_>, summary: &Summary, out: &mut dyn Write) -> Result<(), ExportError> {
+fn write_rank(
+    opened: &OpenedRank<'_>,
+    (summary, first_event_ps): (&Summary, i64),
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
     opened.read(|segment| {
         let tracks = Tracks::of(segment)?;
-        Document { segment, rank: opened.rank, summary, tracks, out }.write()
+        Document { segment, rank: opened.rank, summary, first_event_ps, tracks, out }.write()
     })
 }
 
@@ -71,6 +76,8 @@ struct Document<'a> {
     segment: &'a SegmentFile,
     rank: &'a RankFile,
     summary: &'a Summary,
+    /// Time of the first event of the profile.
+    first_event_ps: i64,
     tracks: Tracks<'a>,
     out: &'a mut dyn Write,
 }
@@ -83,7 +90,8 @@ impl Document<'_> {
         // Several rows are the summaries of several cores. A single row is completed with computed
         // values.
         let has_summaries = tables.iter().any(|(id, name, _)| name == SUMMARY && self.rows(*id) > 1);
-        let mut separator = "{";
+        self.description()?;
+        let separator = ",";
         for (id, name, kind) in tables.iter().filter(|(_, name, _)| name != SUMMARY || has_summaries) {
             self.head(separator, name)?;
             match kind {
@@ -91,16 +99,13 @@ impl Document<'_> {
                 TableKind::Slices | TableKind::Samples => self.timed(*id)?,
             }
             write!(self.out, "\n]")?;
-            separator = ",";
         }
         if is_neuron && has(INSTRUCTION.name) && !has(ACTIVE_TIME.name) {
             self.active_time(separator)?;
-            separator = ",";
         }
         if !has_summaries {
             let own = Json::Object(super::summary::metrics(self.summary));
             self.table(separator, SUMMARY, &[own])?;
-            separator = ",";
             let derived = if is_neuron {
                 super::neuron_summary::tables(self.segment, self.summary)
             } else {
@@ -110,7 +115,7 @@ impl Document<'_> {
                 self.table(separator, name, rows)?;
             }
         }
-        self.own(separator)?;
+        self.own()?;
         Ok(writeln!(self.out, "\n}}")?)
     }
 

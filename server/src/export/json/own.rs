@@ -16,10 +16,10 @@ pub(super) const NAMES: [&str; 4] = [tracks::TABLE, "arrow", "warning", "export"
 const VERSION: u32 = 1;
 
 impl Document<'_> {
-    /// Writes all of nprof's own tables.
-    pub(super) fn own(&mut self, separator: &str) -> Result<(), Failure> {
+    /// Writes the tables of tracks, arrows and warnings.
+    pub(super) fn own(&mut self) -> Result<(), Failure> {
         let tracks: Vec<Json> = self.tracks.ids().map(|track| self.track(track)).collect();
-        self.table(separator, tracks::TABLE, &tracks)?;
+        self.table(",", tracks::TABLE, &tracks)?;
         self.arrows()?;
         let footer = self.segment.footer();
         let warnings = warnings::of_rank(self.rank, footer);
@@ -34,7 +34,13 @@ impl Document<'_> {
                 })
             })
             .collect();
-        self.table(",", "warning", &warnings)?;
+        Ok(self.table(",", "warning", &warnings)?)
+    }
+
+    /// Writes the description of the export. It is the first table, by which nprof recognises its
+    /// own exports.
+    pub(super) fn description(&mut self) -> Result<(), Failure> {
+        let footer = self.segment.footer();
         let mut row = Map::new();
         row.insert("version".to_owned(), json!(VERSION));
         row.insert("written_by".to_owned(), json!(concat!("nprof ", env!("CARGO_PKG_VERSION"))));
@@ -43,13 +49,14 @@ impl Document<'_> {
         row.insert("source".to_owned(), json!(footer.rank.source));
         row.insert("title".to_owned(), json!(footer.rank.title));
         row.insert("inputs".to_owned(), json!(self.rank.inputs));
+        row.insert("first_event_ps".to_owned(), json!(self.first_event_ps));
         if let Some(origin) = footer.rank.origin_unix_ns {
             row.insert("origin_unix_ns".to_owned(), json!(origin));
         }
         if let Some(clock) = self.rank.clock {
             row.insert("clock".to_owned(), json!(clock));
         }
-        Ok(self.table(",", "export", &[Json::Object(row)])?)
+        Ok(self.table("{", "export", &[Json::Object(row)])?)
     }
 
     fn track(&self, id: TrackId) -> Json {
