@@ -9,6 +9,7 @@ mod clock;
 mod culprit;
 mod exposure;
 mod instances;
+mod islands;
 mod job;
 pub mod joint;
 mod matching;
@@ -26,6 +27,8 @@ mod cancel_tests;
 mod certain_tests;
 #[cfg(test)]
 mod cost_tests;
+#[cfg(test)]
+mod partial_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -59,18 +62,19 @@ pub struct Matched {
 /// `Cancelled` if the work is cancelled.
 pub fn matched(job: &Job, cancel: Cancel<'_>) -> Result<Matched> {
     let numbered = matching::by_number(job, cancel)?;
+    let whole = islands::Islands::whole(job.ranks.len());
     if !matching::needs_clocks(job) {
         let start = clock::tree(job, &numbered, cancel)?;
-        let (clocks, _) = clock::find(job, &numbered, start, cancel)?;
+        let (clocks, _) = clock::find(job, (&numbered, &whole), start, cancel)?;
         return Ok(Matched { instances: numbered, clocks });
     }
-    let start = match numbered.is_empty() {
-        true => matching::rough_clocks(job, cancel)?.0,
-        false => clock::tree(job, &numbered, cancel)?,
+    let (start, islands) = match numbered.is_empty() {
+        true => matching::rough_clocks(job, cancel)?,
+        false => (clock::tree(job, &numbered, cancel)?, whole),
     };
-    let first = matching::by_all(job, &start, cancel)?;
-    let (_, lines) = clock::find(job, &first, start, cancel)?;
-    let instances = matching::by_all(job, &lines, cancel)?;
-    let (clocks, _) = clock::find(job, &instances, lines, cancel)?;
+    let first = matching::by_all(job, &start, &islands, cancel)?;
+    let (_, lines) = clock::find(job, (&first, &islands), start, cancel)?;
+    let instances = matching::by_all(job, &lines, &islands, cancel)?;
+    let (clocks, _) = clock::find(job, (&instances, &islands), lines, cancel)?;
     Ok(Matched { instances, clocks })
 }

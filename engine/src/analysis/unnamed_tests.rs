@@ -10,7 +10,7 @@ pub(super) struct Stage {
     pub(super) inputs: Vec<RankInput>,
     pub(super) now: Vec<i64>,
     /// Rank and row of the members of each operation.
-    truth: Vec<Vec<(usize, u32)>>,
+    pub(super) truth: Vec<Vec<(usize, u32)>>,
 }
 
 impl Stage {

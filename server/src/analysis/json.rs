@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use nprof_engine::analysis::joint::numbers;
 use nprof_engine::analysis::table::rates;
 use nprof_engine::analysis::{ClockVerdict, Culprit, Presence, costs, totals};
 use nprof_engine::base::Time;
@@ -142,9 +143,11 @@ fn job(of: &Analysed) -> Value {
 }
 
 fn mismatches(of: &Analysed) -> Vec<Value> {
+    let numbers = numbers(&of.report);
     let rows = of.report.findings.iter().map(|finding| {
         let rank = of.job.ranks[finding.rank as usize].rank;
-        json!({"rank": rank, "what": finding.what.name(), "instance": finding.instance})
+        let (instance, number) = (finding.instance, numbers[finding.instance as usize]);
+        json!({"rank": rank, "what": finding.what.name(), "instance": instance, "operation": number})
     });
     rows.collect()
 }

@@ -8,7 +8,7 @@ use nprof_engine::analysis::table::{By, Row, RowKey, rows};
 use nprof_engine::vendor::CallIds;
 use serde_json::{Value, json};
 
-use super::ranks::{FailArgs, TableFormat, analysed};
+use super::ranks::{FailArgs, TableFormat, analysed, mismatches};
 use super::size::{self, Align};
 use super::{StorePlace, rank_cells as cells};
 use crate::analysis::json as analysis_json;
@@ -72,8 +72,15 @@ impl CollectivesArgs {
         let steps = if by == By::Step { of.steps() } else { Vec::new() };
         let json_rows = || rows.iter().map(|row| json_row(row, &steps)).collect::<Vec<Value>>();
         match self.output_format {
-            TableFormat::Text if by == By::Step => text_of_steps(&steps, out)?,
-            TableFormat::Text => text(by, &rows, out)?,
+            TableFormat::Text => {
+                if by == By::Step {
+                    text_of_steps(&steps, out)?
+                } else {
+                    text(by, &rows, out)?
+                }
+                // A rank that is missing can hang the job: it must not need another command.
+                mismatches(&of).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+            }
             TableFormat::Csv => cells::csv(out, &json_rows())?,
             TableFormat::Json => {
                 let rows = json_rows();

@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use clap::{Args, ValueEnum};
-use nprof_engine::analysis::{ClockVerdict, Cost, costs, totals};
+use nprof_engine::analysis::joint::numbers;
+use nprof_engine::analysis::{ClockVerdict, Cost, Finding, costs, totals};
 use nprof_engine::exec::Cancel;
 use nprof_engine::vendor::CallIds;
 use nprof_engine::vendor::joint::over_time::MOST_STEPS;
@@ -263,14 +264,23 @@ fn findings(of: &Analysed) -> Vec<String> {
     let costs = costs(&of.report);
     let named = costs.iter().filter(|cost| !uncertain && cost.whole_ps() > LEAST * total).take(MOST);
     let mut lines: Vec<String> = named.map(|cost| cause(of, cost, total)).collect();
-    for finding in of.report.findings.iter().take(MOST) {
+    lines.extend(mismatches(of));
+    lines
+}
+
+/// The first ranks that are missing or differ in an operation, in sentences.
+pub(super) fn mismatches(of: &Analysed) -> Vec<String> {
+    /// Shown mismatches.
+    const MOST: usize = 5;
+    let numbers = numbers(&of.report);
+    let line = |finding: &Finding| {
         let rank = of.job.ranks[finding.rank as usize].rank;
-        lines.push(format!("rank {rank}: {} in operation {}", finding.what.name(), finding.instance));
-    }
-    let more = of.report.findings.len().saturating_sub(MOST);
+        format!("rank {rank}: {} in operation {}", finding.what.name(), numbers[finding.instance as usize])
+    };
+    let mut lines: Vec<String> = of.report.findings.iter().take(MOST).map(line).collect();
+    let more = of.report.findings.len().saturating_sub(MOST) as u64;
     if more > 0 {
-        lines
-            .push(format!("{} more; --output-format json lists all", size::counted(more as u64, "mismatch")));
+        lines.push(format!("{} more; --output-format json lists all", size::counted(more, "mismatch")));
     }
     lines
 }

@@ -23,7 +23,10 @@ pub(super) fn tell(profile: &Profile, err: &mut dyn Write) -> io::Result<()> {
     let plural = if kinds.len() == 1 { "" } else { "s" };
     writeln!(err, "{} of warning{plural}:", size::counted(kinds.len() as u64, "kind"))?;
     for warning in kinds.iter().take(SHOWN) {
-        let (what, place) = (visible(&warning.what), with_units(&visible(&warning.first_place)));
+        let (what, place) = (
+            visible(&warning.what),
+            with_units(&visible(&warning.first_place), profile.manifest.span_ps().0),
+        );
         let (count, title) = (size::count(warning.count), warning.kind.title());
         writeln!(err, "  {count} × {title}: {what} (first: {place})")?;
     }
@@ -34,13 +37,14 @@ pub(super) fn tell(profile: &Profile, err: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The text with timestamps such as `6909000000 ps` in the largest unit that fits.
-fn with_units(text: &str) -> String {
+/// The text with timestamps such as `6909000000 ps` in the largest unit that fits. They count from
+/// the first event of the profile, as those of the page do.
+fn with_units(text: &str, first_event_ps: i64) -> String {
     let mut shown = Vec::new();
     let mut words = text.split(' ').peekable();
     while let Some(word) = words.next() {
         let ps = word.parse().ok().filter(|_| words.next_if_eq(&"ps").is_some());
-        shown.push(ps.map_or_else(|| word.to_owned(), time_text));
+        shown.push(ps.map_or_else(|| word.to_owned(), |ps: i128| time_text(ps - i128::from(first_event_ps))));
     }
     shown.join(" ")
 }
@@ -51,13 +55,14 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        assert_eq!(with_units(text), expected);
+        assert_eq!(with_units(text, 0), expected);
     }
 
     #[test]
     fn timestamps_have_readable_units() {
         check("a.json, 6909000000 ps on track \"stream 7\"", "a.json, 6.909 ms on track \"stream 7\"");
         check("-1500 ps", "-1.5 ns");
+        assert_eq!(with_units("6909000000 ps", 909_000_000), "6 ms");
         check("byte 19", "byte 19");
         check("two  spaces, 12 maps", "two  spaces, 12 maps");
         check("no ps here", "no ps here");

@@ -197,6 +197,33 @@ fn sixty_four_ranks_with_numbers_and_colliding_names_are_as_their_truth_says() {
 }
 
 #[test]
+fn both_commands_say_mismatches_with_the_number_of_the_operation() {
+    let Some(made) = Truth::make(&["--ranks", "16", "--lean", "--mismatch", "--ids", "seq"]) else { return };
+    let (found, _) = made.score(&[]);
+    let found: Value = serde_json::from_str(&found).unwrap();
+    let mismatches = found["mismatches"].as_array().unwrap();
+    assert!(!mismatches.is_empty());
+    for command in ["ranks", "collectives"] {
+        let text = succeed(&made.store(), &[command, "job"]);
+        for of in mismatches {
+            let (rank, what, number) = (&of["rank"], of["what"].as_str().unwrap(), &of["operation"]);
+            assert!(
+                text.contains(&format!("rank {rank}: {what} in operation {number}\n")),
+                "{command}: {text}"
+            );
+        }
+    }
+    // Numbers follow the first arrivals. Instances come in another order.
+    let first = |at: usize| found["instances"][at]["first_ns"].as_f64().unwrap();
+    for of in mismatches {
+        let at = of["instance"].as_u64().unwrap() as usize;
+        let all = found["instances"].as_array().unwrap().len();
+        let before = (0..all).filter(|&other| (first(other), other) < (first(at), at)).count();
+        assert_eq!(of["operation"], before + 1);
+    }
+}
+
+#[test]
 fn ranks_without_groups_get_their_clocks_and_causes() {
     // Groups in lock-step cannot be told apart, so pairs are not all right.
     let limits = ["--clock-us", "2", "--pairs", "0.5", "--wait", "0.05"];

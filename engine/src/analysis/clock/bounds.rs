@@ -30,6 +30,8 @@ const ROUNDS: usize = 3;
 pub(super) struct Bounds {
     ranks: Vec<Envelope>,
     reference: usize,
+    /// Ranks whose matches with the reference are certain. Others bound nothing.
+    is_certain: Vec<bool>,
 }
 
 /// Bounds of the offset of a rank over its own time.
@@ -167,14 +169,14 @@ impl Envelope {
 pub(super) fn certain(
     job: &Job,
     (instances, some): (&Instances, &[u32]),
-    reference: usize,
+    (reference, is_certain): (usize, Vec<bool>),
     cancel: Cancel<'_>,
 ) -> Result<Bounds> {
     let mut ranks: Vec<Envelope> = (0..job.ranks.len()).map(|rank| Envelope::of(job, rank)).collect();
     if let Some(of) = ranks.get_mut(reference) {
         (of.low, of.high, of.slopes) = (vec![0; PARTS], vec![0; PARTS], (0.0, 0.0));
     }
-    let mut bounds = Bounds { ranks, reference };
+    let mut bounds = Bounds { ranks, reference, is_certain };
     let all = Causality::certain(job, instances, cancel)?;
     let some: Vec<u32> = some.iter().copied().filter(|at| all.binary_search(at).is_ok()).collect();
     let step_ps = step_ps(job);
@@ -217,7 +219,7 @@ impl Bounds {
     fn apply(&mut self, job: &Job, instances: &Instances, at: usize, step_ps: i64) -> bool {
         let Some(causality) = Causality::of(job, instances, at) else { return false };
         let (mut latest, mut earliest) = (FAR, -FAR);
-        for one in instances.members(at) {
+        for one in instances.members(at).filter(|one| self.is_certain[one.rank]) {
             let (calls, of) = (&job.ranks[one.rank].calls, &self.ranks[one.rank]);
             if causality.binds_end(one.rank) {
                 latest = latest.min(of.latest(calls.end_ps(one.call)));
@@ -229,6 +231,9 @@ impl Bounds {
         let (latest, earliest) = (latest.saturating_add(2 * step_ps), earliest.saturating_sub(2 * step_ps));
         let mut has_changed = false;
         for one in instances.members(at).filter(|one| one.rank != self.reference) {
+            if !self.is_certain[one.rank] {
+                continue;
+            }
             let (calls, of) = (&job.ranks[one.rank].calls, &mut self.ranks[one.rank]);
             if latest < FAR && causality.binds_start(one.rank) {
                 has_changed |= of.is_before(calls.starts_ps[one.call], latest);

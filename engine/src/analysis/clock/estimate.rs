@@ -9,6 +9,7 @@ use super::bounds::{Bounds, step_ps};
 use super::line::{Line, Point, resistant, slope_of, weight_of, weighted_median};
 use super::sample::Sample;
 use super::solve::{Entry, levels, misfit};
+use crate::analysis::islands::Islands;
 use crate::analysis::{Group, Instances, Job, Member};
 use crate::base::Result;
 use crate::exec::Cancel;
@@ -36,7 +37,7 @@ pub(super) struct Estimate {
 /// Lines from the groups: each rank against one that is known, from the reference on. Ranks with a
 /// known line keep it.
 pub(in crate::analysis) fn tree(job: &Job, instances: &Instances, cancel: Cancel<'_>) -> Result<Vec<Line>> {
-    let sample = super::sample::of(job, instances, cancel)?;
+    let sample = super::sample::of(job, instances, &Islands::whole(job.ranks.len()), cancel)?;
     let mut lines = vec![Line::default(); job.ranks.len()];
     let mut is_known = vec![false; job.ranks.len()];
     if is_known.is_empty() {
@@ -121,11 +122,7 @@ impl Estimate {
     /// Gives the reference the line of no change.
     fn anchor(&mut self) {
         let reference = self.lines[self.reference];
-        let back = Line {
-            at_ps: reference.shared(reference.at_ps),
-            offset_ps: -reference.offset_ps,
-            slope: -reference.slope,
-        };
+        let back = reference.back();
         for line in &mut self.lines {
             *line = line.then(&back);
         }

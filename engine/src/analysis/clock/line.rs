@@ -28,6 +28,11 @@ impl Line {
         Self { offset_ps, slope: self.slope + next.slope, ..*self }
     }
 
+    /// The line from shared times to local ones.
+    pub(crate) fn back(&self) -> Self {
+        Self { at_ps: self.shared(self.at_ps), offset_ps: -self.offset_ps, slope: -self.slope }
+    }
+
     /// The clock with this line, with its offset at another local time. Slopes beyond what a clock
     /// can have are limited.
     pub(crate) fn clock(&self, at_ps: i64, bound_ps: Option<u64>) -> ClockFit {

@@ -10,6 +10,7 @@ mod solve;
 use crate::base::{ClockFit, Result};
 use crate::exec::Cancel;
 
+use super::islands::Islands;
 use super::{Instances, Job};
 use line::Line;
 
@@ -59,14 +60,17 @@ pub struct Clocks {
 /// Finds the clocks. `start` are lines that are known roughly.
 pub(super) fn find(
     job: &Job,
-    instances: &Instances,
+    (instances, islands): (&Instances, &Islands),
     start: Vec<Line>,
     cancel: Cancel<'_>,
 ) -> Result<(Clocks, Vec<Line>)> {
-    let sample = sample::of(job, instances, cancel)?;
+    let sample = sample::of(job, instances, islands, cancel)?;
     let reference = sample.reference;
     let estimated = estimate::fit(job, (instances, &sample), start, cancel)?;
-    let bounds = bounds::certain(job, (instances, &sample.instances), reference, cancel)?;
+    let is_certain = |rank: usize| islands.are_certain(rank, reference);
+    let is_certain: Vec<bool> = (0..job.ranks.len()).map(is_certain).collect();
+    let some = (instances, &sample.instances[..]);
+    let bounds = bounds::certain(job, some, (reference, is_certain), cancel)?;
     let (verdict, lines) = estimated.verdict(job, &sample, &bounds);
     let ranks = (0..job.ranks.len()).map(|rank| {
         let line = &lines[rank];

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use crate::analysis::islands::Islands;
 use crate::analysis::{Instances, Job};
 use crate::base::Result;
 use crate::exec::Cancel;
@@ -20,7 +21,8 @@ pub(super) struct Sample {
     pub(super) transfers_ps: Vec<i64>,
     /// For each rank its calls: position in the sample, and end.
     pub(super) of_rank: Vec<Vec<(u32, i64)>>,
-    /// Rank that the others are compared with: the first one that meets others.
+    /// Rank that the others are compared with: the first one that meets others on the largest
+    /// island.
     pub(super) reference: usize,
 }
 
@@ -38,7 +40,7 @@ fn transfer(job: &Job, instances: &Instances, at: usize) -> i64 {
     stays.min().unwrap_or(0)
 }
 
-pub(super) fn of(job: &Job, instances: &Instances, cancel: Cancel<'_>) -> Result<Sample> {
+pub(super) fn of(job: &Job, instances: &Instances, islands: &Islands, cancel: Cancel<'_>) -> Result<Sample> {
     let mut by_group: Vec<Vec<(i64, u32)>> = vec![Vec::new(); job.groups.len()];
     for (number, at) in (0_u32..).zip(0..instances.len()) {
         cancel.check()?;
@@ -66,7 +68,9 @@ pub(super) fn of(job: &Job, instances: &Instances, cancel: Cancel<'_>) -> Result
             of_rank[one.rank].push((at, job.ranks[one.rank].calls.end_ps(one.call)));
         }
     }
-    let reference = of_rank.iter().position(|calls| !calls.is_empty()).unwrap_or(0);
+    let meeting = (0..of_rank.len()).filter(|&rank| !of_rank[rank].is_empty());
+    let sizes = islands.sizes();
+    let reference = meeting.max_by_key(|&rank| (sizes[rank], Reverse(rank))).unwrap_or(0);
     let (instances, transfers_ps) = chosen.into_iter().unzip();
     Ok(Sample { instances, transfers_ps, of_rank, reference })
 }

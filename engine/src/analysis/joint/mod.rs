@@ -41,19 +41,36 @@ fn shown(ps: i64) -> i64 {
     ps.div_euclid(STEP_PS).saturating_mul(STEP_PS)
 }
 
+/// The operations in the order of their first arrivals.
+fn order_of(report: &Report) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..report.operations.len()).collect();
+    order.sort_unstable_by_key(|&at| (report.operations[at].span.first_ps, at));
+    order
+}
+
+fn numbers_of(order: &[usize]) -> Vec<u32> {
+    let mut numbers = vec![0; order.len()];
+    for (number, &at) in (1..).zip(order) {
+        numbers[at] = number;
+    }
+    numbers
+}
+
+/// The number of each operation, from 1 on. Numbers follow the first arrivals, so they grow along
+/// each row of the timeline.
+#[must_use]
+pub fn numbers(report: &Report) -> Vec<u32> {
+    numbers_of(&order_of(report))
+}
+
 /// Writes the joint segment of a job.
 ///
 /// # Errors
 /// If the sink fails, or the work is cancelled.
 pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>) -> Result<()> {
     sink.rank(RankInfo { source: SOURCE.to_owned(), title: "All ranks".to_owned(), ..RankInfo::default() });
-    // Numbers follow the first arrivals, so they grow along each row of the timeline.
-    let mut order: Vec<usize> = (0..report.operations.len()).collect();
-    order.sort_unstable_by_key(|&at| (report.operations[at].span.first_ps, at));
-    let mut numbers = vec![0_u32; order.len()];
-    for (number, &at) in (1..).zip(&order) {
-        numbers[at] = number;
-    }
+    let order = order_of(report);
+    let numbers = numbers_of(&order);
     let awaited: Vec<Option<Awaited>> = (0..report.operations.len())
         .map(|at| cancel.check().map(|()| Awaited::of(job, report, at)))
         .collect::<Result<_>>()?;
@@ -86,7 +103,7 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>
             sink.sample(track, shown(clock.to_shared(Time(start_ps)).0), share, &fields)?;
         }
     }
-    tables::write(job, report, &order, sink)?;
+    tables::write(job, report, &numbers, sink)?;
     tables::steps(&steps(job, report, &by_call), sink)
 }
 

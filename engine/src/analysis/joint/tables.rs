@@ -7,13 +7,13 @@ use crate::base::Result;
 use crate::model::{FieldId, Sink, Value};
 use crate::vendor::joint::schema::{Cause, JointJob, JointMismatch, JointRank, JointSize, JointStep};
 
-/// Writes the side tables. `order` has the operations by number.
-pub(super) fn write(job: &Job, report: &Report, order: &[usize], sink: &mut dyn Sink) -> Result<()> {
+/// Writes the side tables. `numbers` has the number of each operation.
+pub(super) fn write(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
     whole(job, report, sink)?;
     causes(job, report, sink)?;
     ranks(job, report, sink)?;
     sizes(job, report, sink)?;
-    mismatches(job, report, order, sink)
+    mismatches(job, report, numbers, sink)
 }
 
 fn share(part: i64, whole: i64) -> Value<'static> {
@@ -168,14 +168,12 @@ fn sizes(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     Ok(())
 }
 
-fn mismatches(job: &Job, report: &Report, order: &[usize], sink: &mut dyn Sink) -> Result<()> {
+fn mismatches(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
     let of = JointMismatch::define(sink)?;
-    let mut numbers = vec![0_i64; order.len()];
-    (1..).zip(order).for_each(|(number, &at)| numbers[at] = number);
     for finding in &report.findings {
         let at = finding.instance as usize;
         let fields = [
-            (of.operation, Value::Int(numbers[at])),
+            (of.operation, Value::Int(numbers[at].into())),
             (of.rank, Value::Int(job.ranks[finding.rank as usize].rank.into())),
             (of.what, Value::Text(finding.what.name())),
             (of.start, Value::Int(report.operations[at].span.first_ps)),

@@ -8,10 +8,12 @@ mod ends;
 mod lockstep;
 mod numbered;
 mod rooted;
+mod shifts;
 mod siblings;
 mod votes;
 
 use super::clock::line::Line;
+use super::islands::Islands;
 use super::{Instances, Job};
 use crate::base::Result;
 use crate::exec::Cancel;
@@ -48,7 +50,7 @@ pub(super) fn by_number(job: &Job, cancel: Cancel<'_>) -> Result<Instances> {
 fn by_stream(
     job: &Job,
     mut streams: Vec<u32>,
-    lines: &[Line],
+    (lines, islands): (&[Line], &Islands),
     found: &mut Instances,
     cancel: Cancel<'_>,
 ) -> Result<()> {
@@ -59,7 +61,11 @@ fn by_stream(
     streams.sort_by_cached_key(|&stream| std::cmp::Reverse(calls(stream)));
     let mut known: Vec<Vec<Vec<u16>>> = Vec::new();
     for stream in streams {
-        for members in siblings::apart(job, stream, lines, cancel)? {
+        let mut groups = Vec::new();
+        for ranks in islands.parts(&job.members[stream as usize]) {
+            groups.extend(siblings::apart(job, (stream, &ranks), lines, cancel)?);
+        }
+        for members in groups {
             let mut together = Instances::default();
             ends::matched(job, (stream, &members), lines, &mut together, cancel)?;
             let parts = lockstep::parts(job, &members, &together, lines, &known, cancel)?;
@@ -74,21 +80,23 @@ fn by_stream(
     Ok(())
 }
 
-/// Matches all calls. `lines` maps the times of each rank to shared times.
-pub(super) fn by_all(job: &Job, lines: &[Line], cancel: Cancel<'_>) -> Result<Instances> {
+/// Matches all calls. `lines` maps the times of each rank to shared times. Calls without numbers
+/// meet only on their island.
+pub(super) fn by_all(job: &Job, lines: &[Line], islands: &Islands, cancel: Cancel<'_>) -> Result<Instances> {
     let mut found = Instances::default();
     let mut unknown = Vec::new();
     for group in groups(job) {
         if job.is_numbered(group) {
             numbered::matched(job, group, &mut found, cancel)?;
         } else if job.groups[group as usize].is_stated() {
-            let members: Vec<u16> = job.members[group as usize].clone();
-            ends::matched(job, (group, &members), lines, &mut found, cancel)?;
+            for members in islands.parts(&job.members[group as usize]) {
+                ends::matched(job, (group, &members), lines, &mut found, cancel)?;
+            }
         } else {
             unknown.push(group);
         }
     }
-    by_stream(job, unknown, lines, &mut found, cancel)?;
+    by_stream(job, unknown, (lines, islands), &mut found, cancel)?;
     Ok(found)
 }
 

@@ -22,9 +22,13 @@ const LEAST_SHARE: f64 = 0.8;
 /// Calls are near each other up to this multiple of the difference between ends.
 const NEARBY: f64 = 8.0;
 
-/// The ranks with calls on the stream, in groups.
-pub(super) fn apart(job: &Job, group: u32, lines: &[Line], cancel: Cancel<'_>) -> Result<Vec<Vec<u16>>> {
-    let ranks = &job.members[group as usize];
+/// The ranks of a stream, in groups.
+pub(super) fn apart(
+    job: &Job,
+    (group, ranks): (u32, &[u16]),
+    lines: &[Line],
+    cancel: Cancel<'_>,
+) -> Result<Vec<Vec<u16>>> {
     let ends: Vec<Vec<(i64, i64, u32)>> =
         ranks.iter().map(|&rank| ends_of(job, group, rank, &lines[usize::from(rank)])).collect();
     let mut first: Vec<usize> = (0..ranks.len()).collect();

@@ -1,43 +1,35 @@
 //! Rough clocks from calls without numbers.
 //!
-//! Two ranks that meet in a group end their calls together. Each pair of equal calls votes for the
-//! difference of its ends; only the true difference gets many votes. From there on both sequences
-//! are followed in order. A spanning tree over the best pairs of ranks gives each rank a line.
+//! Two ranks that meet in a group end their calls together, which shows the shift between their
+//! clocks ([`shifts`]). From there on both sequences are followed in order. A spanning tree over
+//! the best pairs of ranks gives each rank a line.
 
+use super::shifts::{self, BIN_PS, Found, MOST_DRIFT};
 use super::{is_anchor, tolerance};
 use crate::analysis::Job;
 use crate::analysis::clock::line::{Line, Point, resistant, weight_of};
+use crate::analysis::islands::Islands;
 use crate::base::Result;
 use crate::exec::Cancel;
-use rustc_hash::FxHashMap;
-
-/// Width of a bin of the histogram.
-const BIN_PS: i64 = 20_000_000;
-/// Bins on each side: half a second.
-const BINS: i64 = 25_000;
-/// Calls of a rank that vote.
-const VOTERS: usize = 128;
-/// Calls of the other rank that a vote considers on each side.
-const NEAR: usize = 512;
-/// Largest drift between two clocks that is followed.
-const MOST_DRIFT: f64 = 100e-6;
+use rustc_hash::FxHashSet;
 
 /// A call without a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Ended {
-    end_ps: i64,
-    duration_ps: i64,
-    class: u32,
+pub(super) struct Ended {
+    pub(super) end_ps: i64,
+    pub(super) duration_ps: i64,
+    pub(super) class: u32,
 }
 
-/// A line between two ranks and the number of calls that agree.
+/// What the calls of two ranks tell of each other.
 #[derive(Debug)]
 struct Edge {
     a: usize,
     b: usize,
     hits: usize,
-    /// From times of `b` to times of `a`.
-    line: Line,
+    is_certain: bool,
+    /// From times of `b` to times of `a`. `None` if several fit.
+    line: Option<Line>,
 }
 
 /// Pairs of positions that are compared if no communicator says who is with whom: neighbours, and
@@ -49,45 +41,65 @@ pub(super) fn partners(count: usize) -> impl Iterator<Item = (usize, usize)> {
         .flat_map(move |distance| (0..count - distance).map(move |at| (at, at + distance)))
 }
 
-/// A line for each rank to the time of the first one, and whether it was found.
-pub(crate) fn rough_clocks(job: &Job, cancel: Cancel<'_>) -> Result<(Vec<Line>, Vec<bool>)> {
+/// A line for each rank to the time of the first one of its island, and the islands.
+pub(crate) fn rough_clocks(job: &Job, cancel: Cancel<'_>) -> Result<(Vec<Line>, Islands)> {
     let calls: Vec<Vec<Ended>> = (0..job.ranks.len()).map(|rank| unnumbered(job, rank)).collect();
     let mut edges: Vec<Edge> = Vec::new();
     for (a, b) in pairs(job) {
         cancel.check()?;
         edges.extend(edge(&calls, a, b));
     }
-    edges.sort_by_key(|edge| (std::cmp::Reverse(edge.hits), edge.a, edge.b));
+    edges.sort_by_key(|edge| (!edge.is_certain, std::cmp::Reverse(edge.hits), edge.a, edge.b));
     let mut tree: Vec<Vec<(usize, Line)>> = vec![Vec::new(); job.ranks.len()];
-    let mut first: Vec<usize> = (0..job.ranks.len()).collect();
+    let mut matched: Vec<usize> = (0..job.ranks.len()).collect();
+    let mut certain = matched.clone();
     for edge in &edges {
-        let (a, b) = (root(&mut first, edge.a), root(&mut first, edge.b));
-        if a == b {
-            continue;
+        let Some(line) = edge.line else { continue };
+        if edge.is_certain {
+            join(&mut certain, edge.a, edge.b);
         }
-        first[a.max(b)] = a.min(b);
-        tree[edge.a].push((edge.b, edge.line));
-        let Line { at_ps, offset_ps, slope } = edge.line;
-        let back = Line { at_ps: edge.line.shared(at_ps), offset_ps: -offset_ps, slope: -slope };
-        tree[edge.b].push((edge.a, back));
+        if join(&mut matched, edge.a, edge.b) {
+            tree[edge.a].push((edge.b, line));
+            tree[edge.b].push((edge.a, line.back()));
+        }
     }
     let mut lines = vec![Line::default(); job.ranks.len()];
-    let mut is_found = vec![false; job.ranks.len()];
-    let Some(start) = (0..tree.len()).find(|&rank| !tree[rank].is_empty()) else {
-        return Ok((lines, is_found));
-    };
-    is_found[start] = true;
-    let mut queue = vec![start];
-    while let Some(from) = queue.pop() {
-        for (to, line) in tree[from].clone() {
-            if !is_found[to] {
-                is_found[to] = true;
-                lines[to] = line.then(&lines[from]);
-                queue.push(to);
+    for start in 0..tree.len() {
+        if root(&mut matched, start) != start {
+            continue;
+        }
+        let mut queue = vec![(start, start)];
+        while let Some((before, from)) = queue.pop() {
+            for (to, line) in tree[from].iter().filter(|(to, _)| *to != before) {
+                lines[*to] = line.then(&lines[from]);
+                queue.push((from, *to));
             }
         }
     }
-    Ok((lines, is_found))
+    let apart = apart(&edges, &mut matched);
+    let certain = (0..certain.len()).map(|rank| root(&mut certain, rank)).collect();
+    Ok((lines, Islands::new(apart, certain)))
+}
+
+/// The island of each rank. Ranks without a line to others stay on the largest island, as if their
+/// clocks agreed, unless calls show that several lines fit.
+fn apart(edges: &[Edge], matched: &mut [usize]) -> Vec<usize> {
+    let roots: Vec<usize> = (0..matched.len()).map(|rank| root(matched, rank)).collect();
+    let mut sizes = vec![0_usize; roots.len()];
+    roots.iter().for_each(|&root| sizes[root] += 1);
+    let Some(largest) = (0..sizes.len()).max_by_key(|&at| (sizes[at], std::cmp::Reverse(at))) else {
+        return Vec::new();
+    };
+    let unclear = edges.iter().map(|edge| (roots[edge.a], roots[edge.b])).filter(|(a, b)| a != b);
+    let is_apart: FxHashSet<usize> = unclear.flat_map(|(a, b)| [a, b]).collect();
+    roots.into_iter().map(|root| if is_apart.contains(&root) { root } else { largest }).collect()
+}
+
+/// Joins the sets of two members. Returns whether they were apart.
+fn join(first: &mut [usize], a: usize, b: usize) -> bool {
+    let (a, b) = (root(first, a), root(first, b));
+    first[a.max(b)] = a.min(b);
+    a != b
 }
 
 fn root(first: &mut [usize], mut at: usize) -> usize {
@@ -140,55 +152,26 @@ fn pairs(job: &Job) -> Vec<(usize, usize)> {
 }
 
 fn edge(calls: &[Vec<Ended>], a: usize, b: usize) -> Option<Edge> {
-    let mut by_class: FxHashMap<u32, Vec<i64>> = FxHashMap::default();
-    for call in &calls[a] {
-        by_class.entry(call.class).or_default().push(call.end_ps);
-    }
-    let common: Vec<Ended> =
-        calls[b].iter().copied().filter(|call| by_class.contains_key(&call.class)).collect();
-    let is_common: rustc_hash::FxHashSet<u32> = common.iter().map(|call| call.class).collect();
-    let others: Vec<Ended> =
-        calls[a].iter().copied().filter(|call| is_common.contains(&call.class)).collect();
-    let middle = common.len().saturating_sub(VOTERS) / 2;
-    let voters = &common[middle..common.len().min(middle + VOTERS)];
-    let (mut votes, mut shift) = vote(&by_class, voters, 0);
-    if votes * 2 < voters.len() {
-        // The clocks may have nothing in common: their first calls may.
-        let prior = others.first()?.end_ps.saturating_sub(common.first()?.end_ps);
-        let (again, other) = vote(&by_class, voters, prior);
-        if again > votes * 2 {
-            (votes, shift) = (again, other);
-        }
-    }
-    if votes == 0 {
-        return None;
-    }
-    let mut points = follow(&others, &common, middle + voters.len() / 2, shift);
+    let classes = |rank: usize| calls[rank].iter().map(|call| call.class).collect::<FxHashSet<u32>>();
+    let of_both = &classes(a) & &classes(b);
+    let common = |rank: usize| -> Vec<Ended> {
+        calls[rank].iter().copied().filter(|call| of_both.contains(&call.class)).collect()
+    };
+    let (own, others) = (common(b), common(a));
+    // The rank with fewer calls is followed: the other one recorded what it met, but not the
+    // reverse.
+    let is_reverse = own.len() > others.len();
+    let (few, many) = if is_reverse { (&others, &own) } else { (&own, &others) };
+    let shift = match shifts::found(few, many) {
+        Found::Nothing => return None,
+        Found::Unclear => return Some(Edge { a, b, hits: 0, is_certain: false, line: None }),
+        Found::Shift(shift) => shift,
+    };
+    let mut points = follow(many, few, shift.middle, shift.shift_ps);
     let hits = points.len();
-    resistant(&mut points, 4e6).map(|line| Edge { a, b, hits, line })
-}
-
-/// The number of votes of the best difference near `prior`, and that difference.
-fn vote(by_class: &FxHashMap<u32, Vec<i64>>, voters: &[Ended], prior: i64) -> (usize, i64) {
-    let mut bins = vec![0_u16; usize::try_from(2 * BINS + 2).unwrap_or_default()];
-    for call in voters {
-        let Some(ends) = by_class.get(&call.class) else { continue };
-        let expected = call.end_ps.saturating_add(prior);
-        let near = ends.partition_point(|end| *end < expected);
-        for end in &ends[near.saturating_sub(NEAR)..ends.len().min(near + NEAR)] {
-            let bin = end.saturating_sub(expected).div_euclid(BIN_PS) + BINS;
-            if let Some(bin) = usize::try_from(bin).ok().and_then(|bin| bins.get_mut(bin)) {
-                *bin = bin.saturating_add(1);
-            }
-        }
-    }
-    let sum = |at: usize| -> usize { bins[at - 1..=at + 1].iter().map(|&votes| usize::from(votes)).sum() };
-    let zero = usize::try_from(BINS).unwrap_or_default();
-    let best = (1..bins.len() - 1)
-        .max_by_key(|&at| (sum(at), bins[at], std::cmp::Reverse(at.abs_diff(zero))))
-        .unwrap_or(zero);
-    let middle = i64::try_from(best).unwrap_or_default() - BINS;
-    (sum(best), prior.saturating_add(middle * BIN_PS + BIN_PS / 2))
+    let line = resistant(&mut points, 4e6)?;
+    let line = if is_reverse { line.back() } else { line };
+    Some(Edge { a, b, hits, is_certain: shift.is_certain, line: Some(line) })
 }
 
 /// Pairs of calls that end together, from position `middle` of `b` in both directions.
@@ -250,7 +233,7 @@ mod tests {
             let ranks = [calls(300, 0, 11), calls(300, shift, 7)];
             let edge = edge(&ranks, 0, 1).unwrap();
             assert!(edge.hits > 200, "{shift}: {} hits", edge.hits);
-            let off = edge.line.shift(ranks[1][5].end_ps) + shift as f64;
+            let off = edge.line.unwrap().shift(ranks[1][5].end_ps) + shift as f64;
             assert!(off.abs() < 1e6, "{shift}: {off} ps off");
         }
     }
