@@ -471,17 +471,17 @@ fn reason(why: Why) -> String {
 
 /// The common name of several traces.
 fn title(wholes: &[PathBuf], files: &[InputFile], traces: usize) -> Option<String> {
-    if traces < 2 {
-        return None;
-    }
     let is_named =
         |file: &&InputFile| file.chosen == Chosen::ByName && file.leaf.candidate.claim(Role::Trace).is_some();
     match (wholes, files.iter().find(is_named)) {
-        // `.` and `..` have no name of their own.
-        ([only], None) => {
+        // A directory is named for what it holds, also if that is one trace. `.` and `..` have no
+        // name of their own.
+        ([only], None) if traces > 1 || only.is_dir() => {
             only.canonicalize().ok().map(|path| file_name(&path)).filter(|name| !name.is_empty())
         }
-        ([], Some(first)) => Some(format!("{} and {} more", first.leaf.candidate.name, traces - 1)),
+        ([], Some(first)) if traces > 1 => {
+            Some(format!("{} and {} more", first.leaf.candidate.name, traces - 1))
+        }
         _ => None,
     }
 }

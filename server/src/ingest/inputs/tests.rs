@@ -74,7 +74,7 @@ fn check_dir(names: &str, expected: &str, left_out: &[&str]) {
     let inputs = named.inputs(&InMemory).unwrap();
     assert!(inputs.files.iter().all(|file| file.chosen == Chosen::ByDirectory));
     let name = file_name(&dir.path().canonicalize().unwrap());
-    assert_eq!(inputs.title, (inputs.plans.len() > 1).then_some(name));
+    assert_eq!(inputs.title, Some(name), "{names:?}");
     let reasons: Vec<&str> = inputs.left_out.iter().filter_map(|said| said.split(':').next()).collect();
     assert_eq!(reasons, left_out, "{names:?}");
     assert_eq!(said(Ok(inputs)), expected, "{names:?}");
