@@ -22,11 +22,10 @@ pub(super) fn tell(profile: &Profile, err: &mut dyn Write) -> io::Result<()> {
     }
     let plural = if kinds.len() == 1 { "" } else { "s" };
     writeln!(err, "{} of warning{plural}:", size::counted(kinds.len() as u64, "kind"))?;
+    let (first_event_ps, _) = profile.manifest.span_ps();
     for warning in kinds.iter().take(SHOWN) {
-        let (what, place) = (
-            visible(&warning.what),
-            with_units(&visible(&warning.first_place), profile.manifest.span_ps().0),
-        );
+        let what = visible(&warning.what);
+        let place = with_units(&visible(&warning.first_place), first_event_ps);
         let (count, title) = (size::count(warning.count), warning.kind.title());
         writeln!(err, "  {count} × {title}: {what} (first: {place})")?;
     }

@@ -211,7 +211,7 @@ mod tests {
     use super::super::{Removed, Store};
     use super::*;
 
-    /// What a link leads to does not belong to the store, whoever made the link.
+    /// The target of a link does not belong to the store, whoever made the link.
     #[test]
     fn nothing_is_removed_through_a_link() {
         let folder = tempfile::tempdir().unwrap();

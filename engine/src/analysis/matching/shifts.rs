@@ -35,8 +35,8 @@ const CLEAR: f64 = 6.0;
 const MET: f64 = 1.0;
 /// Evidence against a shift of a call that the other rank lacks although it recorded at that time.
 const LACKED: f64 = 1.5;
-/// What is known of differences beforehand, as so many of them with this deviation in typical
-/// spreads. Two or three calls can agree by chance.
+/// Number and deviation, in typical spreads, of differences that are assumed beforehand: two or
+/// three calls can agree by chance.
 const PRIOR: (f64, f64) = (2.0, 0.5);
 /// Most that a single difference counts, in typical spreads.
 const OUTLIER: f64 = 4.0;
@@ -51,7 +51,7 @@ pub(super) struct Shift {
     pub(super) is_certain: bool,
 }
 
-/// What the calls of two ranks tell of their shift.
+/// Shift between two ranks, as far as their calls show it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Found {
     /// No call can meet one of the other rank.

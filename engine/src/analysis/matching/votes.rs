@@ -21,7 +21,7 @@ pub(super) struct Ended {
     pub(super) class: u32,
 }
 
-/// What the calls of two ranks tell of each other.
+/// Relation of two ranks by their calls.
 #[derive(Debug)]
 struct Edge {
     a: usize,
