@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::clock::{Clock, ClockBy};
+use super::selection::Side;
 use crate::model::Warning;
 
 /// All profiles of a store, newest first.
@@ -178,6 +179,8 @@ pub struct Track {
     pub rank: Option<u32>,
     /// Whether the track shows collective operations or states, and no other work of the rank.
     pub is_auxiliary: bool,
+    /// The side of the machine that the track belongs to, if the trace tells.
+    pub side: Option<Side>,
 }
 
 /// Content of a track.

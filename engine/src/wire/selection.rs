@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model;
+
 /// Statistics of the slices in a span.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SelectionSummary {
@@ -25,6 +27,15 @@ pub enum Side {
     Device,
     /// The processor that accelerators are attached to.
     Host,
+}
+
+impl From<model::Side> for Side {
+    fn from(side: model::Side) -> Self {
+        match side {
+            model::Side::Device => Self::Device,
+            model::Side::Host => Self::Host,
+        }
+    }
 }
 
 /// Slices of one name.

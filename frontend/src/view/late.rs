@@ -56,37 +56,71 @@ pub fn rank_of_cause(cause: &str) -> Option<u32> {
     rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
 }
 
+/// What a slice is to a search for the work of a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Work of a device.
+    Device,
+    /// Work of the host, or of a track of which the trace tells no side.
+    Host,
+    /// No work of its own: a collective operation, or a state such as throttling.
+    Nothing,
+}
+
 /// The part of a slice inside a span, in picoseconds.
 fn inside_ps(slice: &SliceEntry, span: Interval) -> i64 {
     let end_ps = slice.start_ps.saturating_add(slice.duration_ps);
     end_ps.min(span.end.0).saturating_sub(slice.start_ps.max(span.start.0)).max(0)
 }
 
-/// The slice that took most of a span: what a rank did instead of coming at its start. Time in
-/// enclosed slices counts for these alone. A slice that goes on after the span kept nobody from
-/// coming at its end, so its time counts half. A wait is named only if the rank did nothing else.
+/// What a rank did instead of coming at the start of a span: the slice with the most time of its
+/// own, which excludes the slices in it.
+///
+/// A slice that goes on after the span kept nobody from coming at its end. Steps and annotations do
+/// so, and they enclose all other work. Such a slice is named only if finished work took less than
+/// a quarter of the span. Devices come before the host, which mostly waits for them. A wait is
+/// named only if the rank did nothing else.
 #[must_use]
 pub fn instead(
     slices: &[SliceEntry],
     span: Interval,
-    is_counted: impl Fn(&SliceEntry) -> bool,
+    part_of: impl Fn(&SliceEntry) -> Part,
 ) -> Option<&SliceEntry> {
+    /// The least share of a span that says what a rank did.
+    const LEAST: i64 = 4;
     let own_ps = own_times(slices, span);
-    let score = |slice: &SliceEntry, own_ps: i64| {
-        let end_ps = slice.start_ps.saturating_add(slice.duration_ps);
-        // Clocks of ranks and times of arrivals are rounded.
-        let is_over = end_ps <= span.end.0.saturating_add(PS_PER_NS);
-        if is_over { own_ps.saturating_mul(2) } else { own_ps }
-    };
-    let all = slices
+    let all: Vec<(&SliceEntry, i64, Part)> = slices
         .iter()
         .zip(own_ps)
-        .filter(|(slice, own_ps)| slice.form != INSTANT && *own_ps > 0 && is_counted(slice));
-    // Of equal ones the shortest says most.
-    let key = |(slice, own_ps): &(&SliceEntry, i64)| {
-        (!is_wait(&slice.name), score(slice, *own_ps), Reverse((slice.duration_ps, slice.row)))
+        .filter(|(slice, own_ps)| slice.form != INSTANT && *own_ps > 0)
+        .map(|(slice, own_ps)| (slice, own_ps, part_of(slice)))
+        .filter(|(.., part)| *part != Part::Nothing)
+        .collect();
+    // Clocks of ranks and times of arrivals are rounded.
+    let end_ps = span.end.0.saturating_add(PS_PER_NS);
+    let is_over = |slice: &SliceEntry| slice.start_ps.saturating_add(slice.duration_ps) <= end_ps;
+    let finished = |side: Part| {
+        let of_side = all
+            .iter()
+            .filter(move |(slice, _, part)| *part == side && is_over(slice) && !is_wait(&slice.name));
+        let total_ps = of_side.clone().fold(0_i64, |sum, (_, own_ps, _)| sum.saturating_add(*own_ps));
+        let is_enough = total_ps.saturating_mul(LEAST) >= span.duration_ps();
+        // Of equal ones the shortest says most.
+        is_enough.then(|| of_side.max_by_key(|(slice, own_ps, _)| (*own_ps, tie(slice)))).flatten()
     };
-    all.max_by_key(key).map(|(slice, _)| slice)
+    let longest = || {
+        let key = |(slice, own_ps, part): &&(&SliceEntry, i64, Part)| {
+            (!is_wait(&slice.name), *own_ps, *part == Part::Device, tie(slice))
+        };
+        all.iter().max_by_key(key)
+    };
+    let found = finished(Part::Device).or_else(|| finished(Part::Host)).or_else(longest);
+    found.map(|(slice, ..)| *slice)
+}
+
+/// Order of slices with equal times of their own: the shorter one, then the earlier one.
+fn tie(slice: &SliceEntry) -> Reverse<(i64, u32)> {
+    Reverse((slice.duration_ps, slice.row))
 }
 
 /// The time inside a span that each slice has for itself, without the slices in it.
@@ -174,11 +208,17 @@ mod tests {
         (0..).zip(lines).map(slice).collect()
     }
 
-    /// Checks what was done from 1 to 2 µs. Slices of track 9 do not count.
+    /// Checks what was done from 1 to 2 µs. Tracks from 5 on are of the host, slices of track 9 do
+    /// not count.
     #[track_caller]
     fn check(text: &str, expected: Option<&str>) {
         let slices = slices(text);
-        let found = instead(&slices, Interval::new(1_000_000, 2_000_000), |slice| slice.track != 9);
+        let part_of = |slice: &SliceEntry| match slice.track {
+            9 => Part::Nothing,
+            5..9 => Part::Host,
+            _ => Part::Device,
+        };
+        let found = instead(&slices, Interval::new(1_000_000, 2_000_000), part_of);
         assert_eq!(found.map(|slice| slice.name.as_str()), expected);
     }
 
@@ -195,14 +235,30 @@ mod tests {
     fn enclosing_slices_count_for_their_own_time() {
         check("1 0 0..5000000 step\n1 1 900000..1900000 load\n1 2 1000000..1100000 read", Some("load"));
         check("1 0 0..5000000 step\n1 1 1200000..1300000 load", Some("step"));
+        check("5 0 0..2000000 step\n5 1 900000..1900000 load\n5 2 1000000..1700000 read", Some("read"));
+    }
+
+    #[test]
+    fn annotations_around_much_work_are_not_named() {
+        let kernels = "1 0 1000000..1100000 a\n1 0 1100000..1230000 b\n1 0 1300000..1400000 a";
+        check(&format!("2 0 0..9000000 ProfilerStep#13\n{kernels}"), Some("b"));
+        check(&format!("5 0 0..9000000 PyTorch Profiler (0)\n{kernels}"), Some("b"));
+        check("2 0 0..9000000 step\n1 0 1000000..1100000 a", Some("step"));
     }
 
     #[test]
     fn what_goes_on_kept_nobody_from_coming() {
-        check("1 0 1000000..9000000 range\n2 0 1000000..1600000 kernel", Some("kernel"));
-        check("1 0 1000000..9000000 range\n2 0 1000000..1400000 kernel", Some("range"));
+        check("1 0 1000000..9000000 range\n2 0 1000000..1250000 kernel", Some("kernel"));
+        check("1 0 1000000..9000000 range\n2 0 1000000..1240000 kernel", Some("range"));
         // The end of the span is rounded down to a nanosecond.
         check("1 0 1000000..9000000 range\n2 0 1000000..2000999 kernel", Some("kernel"));
+    }
+
+    #[test]
+    fn devices_come_before_the_host_unless_they_were_idle() {
+        check("5 0 1000000..1900000 launch\n1 0 1000000..1250000 kernel", Some("kernel"));
+        check("5 0 1000000..1900000 load\n1 0 1000000..1000010 copy", Some("load"));
+        check("5 0 1000000..2000000 synchronize\n1 0 1000000..1000010 copy", Some("copy"));
     }
 
     #[test]

@@ -356,6 +356,7 @@ pub(crate) mod tests {
                     initially_closed: line.ends_with("/-"),
                     rank: name.strip_prefix("Rank ").and_then(|number| number.parse().ok()),
                     is_auxiliary: false,
+                    side: None,
                 }
             })
             .collect()

@@ -268,21 +268,32 @@ pub(super) fn hash_id(seen: Seen<'_>, hasher: &mut impl Hasher) {
     if seen.event.scope.is_present() {
         seen.text(seen.event.scope).hash(hasher);
     }
-    let (value, bytes, is_local) = id_of(seen);
+    let (value, bytes, reach) = id_of(seen);
     Id::new(value, bytes).hash(hasher);
-    if is_local {
+    if reach == Reach::Local {
         Id::new(seen.event.pid, seen.bytes).hash(hasher);
     }
 }
 
-/// The id with the bytes it is a span of, and whether it is local to its process. The value of
-/// `id2` is preferred to that of `id`. An `id2` without `local` and `global` is an id as a whole.
-pub(super) fn id_of(seen: Seen<'_>) -> (Raw, &[u8], bool) {
+/// What an event says about the reach of its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Nothing.
+    Unsaid,
+    /// The id belongs to one process: `id2.local`.
+    Local,
+    /// The id belongs to all processes: `id2.global`.
+    Global,
+}
+
+/// The id with the bytes it is a span of, and its reach. The value of `id2` is preferred to that of
+/// `id`. An `id2` without `local` and `global` is an id as a whole.
+pub(super) fn id_of(seen: Seen<'_>) -> (Raw, &[u8], Reach) {
     let id2 = seen.event.id2;
     if matches!(id2.kind(), Kind::Absent | Kind::Null) {
-        return (seen.event.id, seen.bytes, false);
+        return (seen.event.id, seen.bytes, Reach::Unsaid);
     }
-    let mut id = (id2, seen.bytes, false);
+    let mut id = (id2, seen.bytes, Reach::Unsaid);
     if id2.kind() != Kind::Object {
         return id;
     }
@@ -292,8 +303,8 @@ pub(super) fn id_of(seen: Seen<'_>) -> (Raw, &[u8], bool) {
     while let Ok(key) = tokens.peek_item().and_then(|_| tokens.key()) {
         let Ok(value) = tokens.value() else { break };
         match &*text_of(bytes, key) {
-            "local" => id = (value, bytes, true),
-            "global" => id = (value, bytes, false),
+            "local" => id = (value, bytes, Reach::Local),
+            "global" => id = (value, bytes, Reach::Global),
             _ => {}
         }
     }

@@ -1,9 +1,11 @@
 //! Counter events: each argument is a sample of one series.
 
+use std::borrow::Cow;
+
 use nprof_engine::base::Result;
 use nprof_engine::model::{Nesting, WarningKind};
 
-use super::asynchronous::id_of;
+use super::asynchronous::{Reach, id_of};
 use super::event::{Seen, bytes_of, text_of};
 use super::field::Level;
 use super::number::Number;
@@ -28,8 +30,7 @@ pub(super) fn take(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result
             is_whole = false;
             continue;
         };
-        let (id, id_bytes, _) = id_of(seen);
-        let (name, own_id, series) = (seen.name(), text_of(id_bytes, id), seen.text(member.key));
+        let (name, own_id, series) = (seen.name(), own_id(seen), seen.text(member.key));
         let role = Role::Counter { name: (&*name).into(), id: (&*own_id).into(), series: (&*series).into() };
         let track = out.tracks.track(process, role, Nesting::Concurrent);
         out.start_row();
@@ -64,6 +65,17 @@ pub(super) fn take(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result
         seen.bytes,
         seen.offset,
     )
+}
+
+/// The id of a counter with its reach: a local and a global id of one value are two counters.
+fn own_id(seen: Seen<'_>) -> Cow<'_, str> {
+    let (id, bytes, reach) = id_of(seen);
+    let text = text_of(bytes, id);
+    match reach {
+        Reach::Unsaid => text,
+        Reach::Local => format!("local {text}").into(),
+        Reach::Global => format!("global {text}").into(),
+    }
 }
 
 /// The value as a float, and whether it is exact.

@@ -42,6 +42,12 @@ pub(in crate::formats) fn side(cat: &[u8]) -> Option<Side> {
     }
 }
 
+/// Whether slices of this category run on the host, wherever the trace puts them: PyTorch gives
+/// frames of threads without an id to process 0, which is also that of the first device.
+pub(super) fn is_of_host(cat: &[u8]) -> bool {
+    matches!(cat, b"python_function" | b"cpu_op") || side(cat) == Some(Side::Host)
+}
+
 /// Whether flow events of this category lead from a launch to its work.
 pub(super) fn is_launch_flow(cat: &[u8]) -> bool {
     matches!(cat, b"ac2g" | b"async_cpu_to_gpu" | b"async_gpu" | b"async")

@@ -52,13 +52,17 @@ impl<'s> Reader<'s> {
 
     fn thread(&mut self, seen: Seen<'_>) -> TrackIndex {
         let tracks = &mut self.out.tracks;
-        let is_device = kineto::side(&seen.cat_bytes()) == Some(Side::Device);
+        let cat = seen.cat_bytes();
+        let is_device = kineto::side(&cat) == Some(Side::Device);
+        let is_host = kineto::is_of_host(&cat);
         let nesting = if is_device { Nesting::Concurrent } else { Nesting::Calls };
         let find = || tracks.thread(Output::pid(seen), Output::tid(seen), nesting);
         let track = self.threads.track(seen, find);
         // Remembered threads are marked, too: an annotation can come before the first kernel.
         if is_device {
             self.out.tracks.on_device(track);
+        } else if is_host {
+            self.out.tracks.on_host(track);
         }
         track
     }

@@ -55,6 +55,8 @@ pub(super) struct Track {
     unit: Unit,
     /// Whether the track has work of a device.
     on_device: bool,
+    /// Whether the track has work of the host.
+    on_host: bool,
     /// Latest time of an event on the track.
     last_ps: i64,
 }
@@ -239,6 +241,11 @@ impl Tracks {
         (!is_shared).then(|| (&mut self.tracks[track.0].described, &mut self.allowance))
     }
 
+    /// Notes that a track has work of the host.
+    pub(super) fn on_host(&mut self, track: TrackIndex) {
+        self.tracks[track.0].on_host = true;
+    }
+
     /// Notes that a track has work of a device.
     pub(super) fn on_device(&mut self, track: TrackIndex) {
         self.tracks[track.0].on_device = true;
@@ -304,8 +311,8 @@ impl Tracks {
         }
     }
 
-    /// Identity of a track. A thread of a device's process is a stream, even if none of its work is
-    /// known as a device's.
+    /// Identity of a track. A thread of a device's process is a stream if none of its work is known
+    /// as the host's.
     fn identity(&self, track: &Track) -> Identity {
         let Role::Thread(id) = &track.role else { return Identity::default() };
         let number = match id {
@@ -314,11 +321,10 @@ impl Tracks {
         };
         let labels = self.processes.get(track.process.0).map(|process| &process.described.labels);
         let chip = labels.and_then(|labels| device_number(labels)).and_then(|chip| u32::try_from(chip).ok());
-        let role = match track.on_device || chip.is_some() {
-            true => model::Role::Kernels,
-            false => model::Role::HostThread,
-        };
-        Identity { chip, number, ..Identity::of(role) }
+        match track.on_device || (chip.is_some() && !track.on_host) {
+            true => Identity { chip, number, ..Identity::of(model::Role::Kernels) },
+            false => Identity { number, ..Identity::of(model::Role::HostThread) },
+        }
     }
 
     /// Sends the names and the order of all tracks with events to the sink.
@@ -354,11 +360,13 @@ impl Tracks {
         }
         let mut tracks: Vec<usize> = (0..self.tracks.len()).collect();
         tracks.sort_by(|&a, &b| compare_tracks(&self.tracks[a], &self.tracks[b]));
+        let below = i64::try_from(processes.len()).unwrap_or(i64::MAX).saturating_add(1);
         for (&index, place) in tracks.iter().zip(1..) {
             let track = &self.tracks[index];
             let Some(id) = track.id else { continue };
             let (parent, sort) = match self.processes.get(track.process.0) {
-                None => (None, 0),
+                // Devices and hosts come first: the global track has few instants.
+                None => (None, below),
                 Some(process) => match track.role {
                     Role::Process => (process.group, 0),
                     Role::Thread(_) => (process.group, place),
@@ -430,6 +438,7 @@ impl Track {
             nesting,
             unit: Unit::None,
             on_device: false,
+            on_host: false,
             last_ps: i64::MIN,
         }
     }

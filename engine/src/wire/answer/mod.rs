@@ -15,6 +15,7 @@ use super::counter::{CounterDetail, CounterSample, CounterTotals};
 use super::detail::{FieldContent, FieldValue, Neighbour, OperationMember, SliceDetail, SliceEntry};
 use super::question::StepTo;
 use super::search::{SearchHit, SearchResult};
+use super::selection::Side;
 use super::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlice};
 use super::window::WindowEvents;
 use crate::analysis::joint::{self as joint_analysis, CallWaits, MemberCall};
@@ -65,6 +66,7 @@ pub fn rank_detail<B: Bytes>(
             initially_closed: track.spec.initially == Initially::Closed,
             rank: joint::subject_of(footer, id),
             is_auxiliary: track.spec.identity.role.is_auxiliary(),
+            side: track.spec.identity.role.side().map(Side::from),
         }
     });
     Ok(RankDetail {

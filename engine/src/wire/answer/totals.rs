@@ -10,7 +10,7 @@ use crate::wire::allowance::Allowance;
 use crate::wire::selection::{NameTotal, SelectionSummary, Side, TrackTotal};
 use crate::wire::summary::{Metric, MetricGroup, Summary};
 use crate::wire::waits::{WaitShares, WaitSteps};
-use crate::{metrics, model, query, vendor};
+use crate::{metrics, query, vendor};
 
 /// Statistics of a span, over all tracks or the requested ones.
 ///
@@ -28,10 +28,7 @@ pub fn selection<B: Bytes>(
         left.take(size_of::<NameTotal>())?;
         Ok(NameTotal {
             name: left.text(segment.text(name.name)?)?,
-            side: name.side.map(|side| match side {
-                model::Side::Device => Side::Device,
-                model::Side::Host => Side::Host,
-            }),
+            side: name.side.map(Side::from),
             count: name.count,
             total_ps: name.total_ps,
             union_ps: name.union_ps,

@@ -1,20 +1,21 @@
 //! Leads to the rank for which others waited, at the time when they did, with what it did instead
 //! selected.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_engine::base::Interval;
 use nprof_engine::vendor::joint::schema::{CALLS, OPERATIONS};
-use nprof_engine::wire::catalog::{ALL_RANKS, RankDetail};
+use nprof_engine::wire::catalog::{ALL_RANKS, RankDetail, Track};
 use nprof_engine::wire::detail::SliceEntry;
 use nprof_engine::wire::rows::{ColumnValues, RowColumnRole, TableRows};
+use nprof_engine::wire::selection::Side;
 
 use super::opened::Opened;
 use crate::fetch::FetchError;
-use crate::view::late::instead;
+use crate::view::late::{Part, instead};
 use crate::view::sheet::SourceId;
 use crate::view::spread::Operations;
 use crate::view::track_path::TrackPath;
@@ -129,8 +130,7 @@ impl Opened {
         let track = all.clone().slice(late.row).await?.slice.track;
         let calls = all.rows_of_track(CALLS.name, track, late.span, MOST_CALLS).await?;
         let calls: BTreeSet<u32> = ints(&calls, "row").filter_map(|row| u32::try_from(row).ok()).collect();
-        let auxiliary: BTreeSet<u32> =
-            rank.tracks.iter().filter(|track| track.is_auxiliary).map(|track| track.id).collect();
+        let parts: HashMap<u32, Part> = rank.tracks.iter().map(|track| (track.id, part(track))).collect();
         let mut span = late.span;
         let slices = loop {
             let events = self.ask(late.rank).events(span, MOST_SLICES).await?;
@@ -139,9 +139,11 @@ impl Opened {
             }
             span.start.0 = span.end.0.saturating_sub(span.duration_ps() / 2);
         };
-        let is_counted =
-            |slice: &SliceEntry| !auxiliary.contains(&slice.track) && !calls.contains(&slice.row);
-        Ok(instead(&slices, span, is_counted).cloned())
+        let part_of = |slice: &SliceEntry| match calls.contains(&slice.row) {
+            true => Part::Nothing,
+            false => parts.get(&slice.track).copied().unwrap_or(Part::Host),
+        };
+        Ok(instead(&slices, span, part_of).cloned())
     }
 
     /// The closed groups that hide a track of a rank.
@@ -150,6 +152,15 @@ impl Opened {
         let sheet = Sheet::of(vec![Arc::new(rank)]);
         let hidden_by = |at| self.view.with_untracked(|view| view.tracks.hidden_by(&sheet, at));
         sheet.position(source, track).map_or_else(Vec::new, hidden_by)
+    }
+}
+
+/// What the slices of a track are to a search for the work of a rank.
+fn part(track: &Track) -> Part {
+    match track.side {
+        _ if track.is_auxiliary => Part::Nothing,
+        Some(Side::Device) => Part::Device,
+        Some(Side::Host) | None => Part::Host,
     }
 }
 

@@ -61,6 +61,9 @@ pub struct Opened {
     of: ProfileSource,
 }
 
+/// The width of a timeline that was not shown yet. The Data page can be opened first.
+const USUAL_PX: f64 = 1000.0;
+
 impl Opened {
     /// Starts to fetch the profile with this slug.
     #[must_use]
@@ -95,7 +98,9 @@ impl Opened {
         let tracks_px = RwSignal::new((0.0, 0.0));
         let clock = Memo::new(move |_| {
             let window = view.with(|view| view.window_in(reach.get()));
-            let scale = TimeScale { window, width_px: tracks_px.get().0 };
+            let width_px = tracks_px.get().0;
+            let width_px = if width_px > 0.0 { width_px } else { USUAL_PX };
+            let scale = TimeScale { window, width_px };
             Clock::new(&scale, whole.get().start.0)
         });
         Self {

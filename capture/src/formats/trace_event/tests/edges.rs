@@ -1,7 +1,7 @@
 //! Rare cases: order of tracks, names that look alike, ids, lines, flows of every kind.
 
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::model::{TrackId, TrackKind, Unit};
+use nprof_engine::model::{Role, TrackId, TrackKind, Unit};
 use nprof_engine::query;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::{MemoryScratch, Space};
@@ -115,13 +115,20 @@ fn counters_of_several_ids_are_several_series() {
     let event = |id: &str, ts: u32, value: u32| {
         format!(r#"{{"ph":"C","name":"mem","pid":1,"ts":{ts},{id},"args":{{"v":{value}}}}}"#)
     };
-    let ids = [r#""id2":{"local":"0x1"}"#, r#""id2":{"global":"0x2"}"#, r#""id2":"z""#, r#""id2":{},"id":5"#];
+    let ids = [
+        r#""id2":{"local":"0x1"}"#,
+        r#""id2":{"global":"0x1"}"#,
+        r#""id2":"z""#,
+        r#""id2":{},"id":5"#,
+        r#""id":"0x1""#,
+    ];
     let text: Vec<String> = (1..).zip(ids).map(|(ts, id)| event(id, ts, ts)).collect();
     let expected = [
-        "Process 1/Counters/mem [0x1]: 1 @1000000",
-        "Process 1/Counters/mem [0x2]: 2 @2000000",
+        "Process 1/Counters/mem [local 0x1]: 1 @1000000",
+        "Process 1/Counters/mem [global 0x1]: 2 @2000000",
         "Process 1/Counters/mem [z]: 3 @3000000",
         "Process 1/Counters/mem [{}]: 4 @4000000 id=5",
+        "Process 1/Counters/mem [0x1]: 5 @5000000",
     ];
     check(format!("[{}]", text.join(",")), &expected, &[]);
 }
@@ -306,4 +313,24 @@ fn launches_are_linked_where_the_trace_draws_no_arrows() {
     assert_eq!(names, [("launch", "k"), ("again", "late")]);
     let recorder = record(format!("[{launch},{kernel},{arrow}]"));
     assert_eq!((recorder.links.len(), recorder.flow_points.len()), (0, 1));
+}
+
+#[test]
+fn the_hosts_frames_in_a_devices_process_are_no_stream() {
+    let text = r#"[
+        {"ph":"i","s":"g","pid":0,"tid":7,"name":"start","ts":0},
+        {"ph":"M","name":"process_labels","pid":0,"tid":0,"args":{"labels":"GPU 0"}},
+        {"ph":"X","cat":"python_function","pid":0,"tid":0,"name":"run","ts":1,"dur":9},
+        {"ph":"X","cat":"kernel","pid":0,"tid":7,"name":"k","ts":2,"dur":1},
+        {"ph":"X","cat":"gpu_user_annotation","pid":0,"tid":8,"name":"step","ts":2,"dur":1}
+    ]"#;
+    let recorder = record(text);
+    let role_of = |name: &str| {
+        let slice = recorder.slices.iter().find(|slice| slice.name == name).unwrap();
+        recorder.tracks[slice.track.0 as usize].identity.role
+    };
+    assert_eq!(role_of("run"), Role::HostThread);
+    assert_eq!([role_of("k"), role_of("step")], [Role::Kernels; 2]);
+    let sort_of = |name: &str| recorder.tracks.iter().find(|track| track.name == name).unwrap().sort;
+    assert!(sort_of("Global") > sort_of("GPU 0"), "devices come before instants of all processes");
 }
