@@ -73,8 +73,8 @@ fn inside_ps(slice: &SliceEntry, span: Interval) -> i64 {
     end_ps.min(span.end.0).saturating_sub(slice.start_ps.max(span.start.0)).max(0)
 }
 
-/// What a rank did instead of coming at the start of a span: the slice with the most time of its
-/// own, which excludes the slices in it.
+/// What a rank did instead of coming at the start of a span: of the name with the most time, the
+/// slice with the most time. The time of a slice excludes that of the slices in it.
 ///
 /// A slice that goes on after the span kept nobody from coming at its end. Steps and annotations do
 /// so, and they enclose all other work. Such a slice is named only if finished work took less than
@@ -103,10 +103,19 @@ pub fn instead(
         let of_side = all
             .iter()
             .filter(move |(slice, _, part)| *part == side && is_over(slice) && !is_wait(&slice.name));
-        let total_ps = of_side.clone().fold(0_i64, |sum, (_, own_ps, _)| sum.saturating_add(*own_ps));
+        let mut by_name: HashMap<&str, i64> = HashMap::new();
+        let mut total_ps = 0_i64;
+        for (slice, own_ps, _) in of_side.clone() {
+            let of_name = by_name.entry(&slice.name).or_default();
+            *of_name = of_name.saturating_add(*own_ps);
+            total_ps = total_ps.saturating_add(*own_ps);
+        }
         let is_enough = total_ps.saturating_mul(LEAST) >= span.duration_ps();
         // Of equal ones the shortest says most.
-        is_enough.then(|| of_side.max_by_key(|(slice, own_ps, _)| (*own_ps, tie(slice)))).flatten()
+        let key = |(slice, own_ps, _): &&(&SliceEntry, i64, Part)| {
+            (by_name.get(slice.name.as_str()).copied(), *own_ps, tie(slice))
+        };
+        is_enough.then(|| of_side.max_by_key(key)).flatten()
     };
     let longest = || {
         let key = |(slice, own_ps, part): &&(&SliceEntry, i64, Part)| {
@@ -241,8 +250,8 @@ mod tests {
     #[test]
     fn annotations_around_much_work_are_not_named() {
         let kernels = "1 0 1000000..1100000 a\n1 0 1100000..1230000 b\n1 0 1300000..1400000 a";
-        check(&format!("2 0 0..9000000 ProfilerStep#13\n{kernels}"), Some("b"));
-        check(&format!("5 0 0..9000000 PyTorch Profiler (0)\n{kernels}"), Some("b"));
+        check(&format!("2 0 0..9000000 ProfilerStep#13\n{kernels}"), Some("a"));
+        check(&format!("5 0 0..9000000 PyTorch Profiler (0)\n{kernels}"), Some("a"));
         check("2 0 0..9000000 step\n1 0 1000000..1100000 a", Some("step"));
     }
 

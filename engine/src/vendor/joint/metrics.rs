@@ -10,6 +10,9 @@ use crate::vendor::columns::Columns;
 use crate::vendor::rows::{Row, by_name, float_of, of, single, text_of};
 use crate::vendor::table::Table;
 
+/// Key of the group of waits by rank.
+pub const WAITS: &str = "joint_waits";
+
 /// Number of listed ranks, causes and sizes.
 const MOST: usize = 20;
 
@@ -25,7 +28,7 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Metr
     let mut groups = vec![
         by_name("joint_causes", "Where waiting began", causes(&rows(&CAUSES)?)),
         single("joint_job", "All ranks", &JOB, &rows(&JOB)?),
-        by_name("joint_waits", "Waiting by rank", waits(&ranks)),
+        by_name(WAITS, "Waiting by rank", waits(&ranks)),
         by_name("joint_sizes", "Bus bandwidth by kind, size and ranks", sizes(&rows(&SIZES)?)),
     ];
     groups.retain(|group| !group.metrics.is_empty());

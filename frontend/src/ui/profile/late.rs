@@ -1,14 +1,16 @@
 //! Leads to the rank for which others waited, at the time when they did, with what it did instead
 //! selected.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_engine::base::Interval;
+use nprof_engine::model::is_wait;
 use nprof_engine::vendor::joint::schema::{CALLS, OPERATIONS};
-use nprof_engine::wire::catalog::{ALL_RANKS, RankDetail, Track};
+use nprof_engine::wire::catalog::{ALL_RANKS, RankDetail, Track, TrackKind};
 use nprof_engine::wire::detail::SliceEntry;
 use nprof_engine::wire::rows::{ColumnValues, RowColumnRole, TableRows};
 use nprof_engine::wire::selection::Side;
@@ -42,19 +44,48 @@ impl Opened {
     }
 
     /// Like [`Opened::reveal_late`], for the operation in which the others waited longest for a
-    /// rank. If they never waited for it, only opens the rank.
+    /// rank. If it was never the last one, only opens the rank.
     pub fn reveal_worst(self, rank: u32) {
         spawn_local(async move {
             let worst = self.operations().await.map(|all| all.worst_of_rank(rank));
             match worst {
                 Ok(Some(row)) => self.reveal_late(row),
-                Ok(None) => self.act(&Command::OpenRank(rank)),
+                Ok(None) => {
+                    self.act(&Command::OpenRank(rank));
+                    let text = format!("Rank {rank} never came last. Other ranks passed its delays on.");
+                    self.messages.confirm(text);
+                }
                 Err(error) => {
                     let again = Callback::new(move |()| self.reveal_worst(rank));
                     self.messages.fail(format!("The operations did not arrive: {error}"), Some(again));
                 }
             }
         });
+    }
+
+    /// Selects the longest wait of a rank among the calls of all ranks.
+    pub fn reveal_longest_wait(self, rank: u32) {
+        spawn_local(async move {
+            match self.longest_wait(rank).await {
+                Ok(Some(row)) => self.reveal_in(ALL_RANKS, row),
+                Ok(None) => self.messages.fail(format!("No wait of rank {rank} was found"), None),
+                Err(error) => {
+                    let again = Callback::new(move |()| self.reveal_longest_wait(rank));
+                    self.messages.fail(format!("The wait was not found: {error}"), Some(again));
+                }
+            }
+        });
+    }
+
+    async fn longest_wait(self, rank: u32) -> Result<Option<u32>, FetchError> {
+        let all = self.ask(ALL_RANKS);
+        let detail = all.clone().detail().await?;
+        let calls = |track: &&Track| track.rank == Some(rank) && track.kind == TrackKind::Slices;
+        let Some(track) = detail.tracks.iter().find(calls) else { return Ok(None) };
+        let span = Interval::new(detail.entry.start_ps, detail.entry.end_ps.saturating_add(1));
+        let slices = all.slices_of_track(track.id, span, MOST_SLICES).await?;
+        let waits = slices.iter().filter(|slice| is_wait(&slice.name));
+        Ok(waits.max_by_key(|slice| (slice.duration_ps, Reverse(slice.row))).map(|slice| slice.row))
     }
 
     /// Like [`Opened::reveal_late`], for the operation of a kind and size in which ranks waited

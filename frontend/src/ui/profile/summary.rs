@@ -1,6 +1,7 @@
 //! The Summary place: the metrics of the rank, in cards.
 
 use leptos::prelude::*;
+use nprof_engine::vendor::joint::metrics::WAITS;
 use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::summary::{Metric, MetricGroup, Summary};
 
@@ -93,7 +94,13 @@ fn Group(opened: Opened, group: MetricGroup) -> impl IntoView {
     let row = |metric: &Metric| {
         let label = label_of_metric(&group, &metric.name);
         let rank = rank_of_cause(&label).filter(|_| is_of_all && group.has_names_of_trace);
-        let to_rank = rank.map(|rank| Callback::new(move |()| opened.reveal_worst(rank)));
+        let is_waiting = group.key == WAITS;
+        let to_rank = rank.map(|rank| {
+            Callback::new(move |()| match is_waiting {
+                true => opened.reveal_longest_wait(rank),
+                false => opened.reveal_worst(rank),
+            })
+        });
         view! { <Row label metric=metric.clone() to_rank /> }
     };
     let rows = group.metrics.iter().map(row).collect_view();

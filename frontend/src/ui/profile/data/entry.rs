@@ -23,6 +23,23 @@ pub struct TableEntry {
     pub rows: u64,
     /// Kind of the rows.
     pub kind: EntryKind,
+    /// Number of fields of a row.
+    pub fields: usize,
+}
+
+impl TableEntry {
+    /// Most rows that the page asks for: a million, fewer of a table with many fields.
+    #[must_use]
+    pub fn most_rows(&self) -> u32 {
+        /// Cells that fit into the memory of a tab beside the timeline, 8 bytes each.
+        const MOST_CELLS: usize = 8_000_000;
+        const LEAST: usize = 100_000;
+        const MOST: usize = 1_000_000;
+        /// Columns for the track, the time and the name.
+        const OWN: usize = 6;
+        let rows = (MOST_CELLS / (self.fields + OWN)).clamp(LEAST, MOST);
+        u32::try_from(rows).unwrap_or(u32::MAX)
+    }
 }
 
 /// Kind of a table's rows.
@@ -58,6 +75,7 @@ pub fn entries(rank: &RankDetail) -> Vec<TableEntry> {
             doc: "What the ingest could not read or had to correct.".to_owned(),
             rows: rank.warnings.len() as u64,
             kind: EntryKind::Warnings,
+            fields: 0,
         });
     }
     let others: Vec<String> = entries.iter().map(|entry| entry.heading.clone()).collect();
@@ -79,6 +97,7 @@ fn entry(table: &Table) -> TableEntry {
         heading: table.group.clone(),
         doc: table.doc.clone(),
         rows: table.rows,
+        fields: table.fields.len(),
         kind: match table.kind.as_str() {
             "slices" => EntryKind::Slices,
             "samples" => EntryKind::Samples,
@@ -89,7 +108,7 @@ fn entry(table: &Table) -> TableEntry {
 
 #[cfg(test)]
 mod tests {
-    use nprof_engine::wire::catalog::{RankEntry, WarningEntry};
+    use nprof_engine::wire::catalog::{Field, RankEntry, WarningEntry};
 
     use super::*;
 
@@ -152,5 +171,29 @@ mod tests {
         ];
         assert_eq!(list, expected);
         assert!(entries(&rank)[5].kind.has_time() && !entries(&rank)[0].kind.has_time());
+    }
+
+    #[test]
+    fn tables_of_few_fields_show_a_million_rows() {
+        let most_rows = |fields| {
+            let of = Table {
+                name: String::new(),
+                kind: String::new(),
+                group: String::new(),
+                rows: 5_000_000,
+                doc: String::new(),
+                fields: vec![
+                    Field {
+                        name: String::new(),
+                        unit: String::new(),
+                        group: String::new(),
+                        doc: String::new()
+                    };
+                    fields
+                ],
+            };
+            entry(&of).most_rows()
+        };
+        assert_eq!([0, 2, 44, 500].map(most_rows), [1_000_000, 1_000_000, 160_000, 100_000]);
     }
 }

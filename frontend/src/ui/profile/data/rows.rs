@@ -20,9 +20,6 @@ use crate::view::sheet::SourceId;
 use crate::view::table::{Sorting, TableFilter, sorted};
 use crate::view::{Command, DataChange};
 
-/// Most rows that the page asks for.
-const MOST_ROWS: u32 = 100_000;
-
 /// Key of a request for rows.
 #[derive(Debug, Clone, PartialEq)]
 struct Wanted {
@@ -76,7 +73,7 @@ fn answer(opened: Opened, entry: &TableEntry) -> (Signal<Answer<Content>>, Callb
         });
         return (warnings, opened.retry);
     }
-    let (table, has_time) = (entry.name.clone(), entry.kind.has_time());
+    let (table, has_time, most) = (entry.name.clone(), entry.kind.has_time(), entry.most_rows());
     let wanted = Memo::new(move |_| {
         let rank = opened.rank_number.get()?;
         let in_window = opened.view.with(|view| view.data.in_window);
@@ -86,7 +83,7 @@ fn answer(opened: Opened, entry: &TableEntry) -> (Signal<Answer<Content>>, Callb
     });
     let asked = Asked::new(wanted, move |wanted: Wanted, signal| async move {
         let Wanted { rank, table, span } = wanted;
-        let rows = opened.ask(rank).rows(table, span, MOST_ROWS, &signal).await?;
+        let rows = opened.ask(rank).rows(table, span, most, &signal).await?;
         let zero_ps = opened.whole.try_get_untracked().unwrap_or_default().start.0;
         let titles = opened.tracks.sheet.with_untracked(|sheet| sheet.titles_of(SourceId(rank)));
         Ok(content(rows, zero_ps, &titles))
