@@ -1,0 +1,112 @@
+// A job of two AIUs with a table of their compiler: tracks, tables, the summary, and their operations as those of all ranks.
+
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "node:test";
+import { ask, eventually, rowOf, scaleOf, viewOf } from "./picture.mjs";
+import { openPage, serve } from "./stage.mjs";
+
+const CALLS = 6;
+const STEP_US = 1_000;
+const KERNEL_US = 100;
+/** How much longer the kernels of rank 1 take. */
+const LATE_US = 80;
+const CYCLES_PER_US = 560;
+/** Cycles of a kernel if the arrays are always busy, at 1,100 MHz. */
+const IDEAL_CYCLES = 44_000;
+
+/** A slice of the runtime. Its power rises by `charge` units. */
+function op(name, at, us, charge, more = {}) {
+  const counter = (time) => String(Math.round(time * CYCLES_PER_US));
+  const attr = { TS1: counter(at), TS2: counter(at), TS3: counter(at), TS4: counter(at + us), TS5: counter(at + us), Power: String(charge), ...more };
+  return { ph: "X", name, pid: 0, tid: 1, ts: at, dur: us, attr };
+}
+
+/** What a rank writes: in each step a kernel and its part of an all-reduce, in which rank 0 sends. */
+function traceOf(rank) {
+  const group = "AllReduce_all_reduce_4";
+  const slices = [];
+  for (let call = 0; call < CALLS; call++) {
+    const at = 10_000 + call * STEP_US;
+    const takes = KERNEL_US + rank * LATE_US;
+    slices.push(op("add_1 Cmpt Exec", at, takes, 1_000 + 100_000 * call));
+    const sync = `sync=${group}_s0_r1_0`;
+    const [name, Type] = rank === 0 ? [`SenRDMASend_7 [4096B] [${sync}] DmaO`, "SingleCast"] : [`SenRDMAReceive_9 [4096B] [${sync}] DmaI`, "WDone Barrier"];
+    const start = at + takes + 10;
+    slices.push(op(name, start, at + 400 - start, 50_000 + 100_000 * call, { CollGroup: group, Peer: String(1 - rank), Bytes: "4096", Type }));
+  }
+  return slices;
+}
+
+const LOG = `   PREFILL
+~~~~ Ideal/Total Cycles ~~~~
+add_1-opCatScalar     ${IDEAL_CYCLES}
+Total	${IDEAL_CYCLES}
+====== Perf Summary End ======
+`;
+
+async function jobOf(t) {
+  const folder = await mkdtemp(join(tmpdir(), "nprof-aiu-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const traces = [0, 1].map((rank) => join(folder, `job_rank_${rank}.json`));
+  await Promise.all(traces.map((file, rank) => writeFile(file, JSON.stringify(traceOf(rank)))));
+  const log = join(folder, "compiler.log");
+  await writeFile(log, LOG);
+  const { url } = await serve(t, "view", ...traces, "-c", log);
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  return { url, slug };
+}
+
+test("a job of AIUs with a table of the compiler", async (t) => {
+  const { url, slug } = await jobOf(t);
+  const open = async (t, path) => {
+    const { page, problems } = await openPage(t);
+    await page.goto(`${url}/profile/${slug}${path}`);
+    t.after(() => assert.deepEqual(problems, []));
+    return page;
+  };
+
+  await t.test("the tracks of a device", async (t) => {
+    const rank = `profiles/${slug}/ranks/1`;
+    const { tracks, entry } = await ask(url, rank);
+    const page = await open(t, `?v=2&rank=1&from=${entry.start_ps}&to=${entry.end_ps}`);
+    for (const name of ["Compute", "Collectives", "Power (W)"]) await rowOf(page, name).waitFor();
+    const { id } = tracks.find(({ name }) => name === "Compute");
+    const { slices } = await ask(url, `${rank}/events?start_ps=${entry.start_ps}&end_ps=${entry.end_ps}&tracks=${id}&limit=100`);
+    assert.equal(slices.length, CALLS);
+    const [kernel] = slices;
+    const [scale, row] = [await scaleOf(page), await rowOf(page, "Compute").boundingBox()];
+    await page.mouse.click(scale.x(kernel.start_ps + kernel.duration_ps / 2), row.y + 12);
+    await eventually(() => assert.equal(viewOf(page).selected, kernel.row, page.url()));
+    const details = page.getByRole("article", { name: "Details" });
+    await details.getByRole("heading", { name: "add_1 Cmpt Exec" }).waitFor();
+    await details.getByText(`${KERNEL_US + LATE_US} µs`).first().waitFor();
+  });
+
+  await t.test("the use of the arrays by category, as a table and in the summary", async (t) => {
+    const page = await open(t, "/data?v=2&rank=0&table=aiu_category");
+    const row = page.getByRole("grid").locator("tbody tr").filter({ hasText: "Scalar" });
+    const text = (await row.innerText()).replace(/\s+/g, " ");
+    // 6 kernels of 100 µs, each 44,000 cycles at 1,100 MHz: 40 µs.
+    for (const part of [`${(CALLS * KERNEL_US)} µs`, " 6 ", "240 µs", "264,000 cycles", "40 %"]) {
+      assert.ok(text.includes(part), `${part} in ${text}`);
+    }
+    await page.getByRole("link", { name: "Summary" }).or(page.getByRole("button", { name: "Summary" })).first().click();
+    const card = page.locator(".metric-card").filter({ hasText: "PT utilization by category" });
+    assert.match((await card.innerText()).replace(/\s+/g, " "), /Scalar 40 %/);
+  });
+
+  await t.test("its operations are those of all ranks, and the late rank is named", async (t) => {
+    const page = await open(t, "?v=2&rank=all");
+    await rowOf(page, "all-reduce · ranks 0, 1").waitFor();
+    const all = `profiles/${slug}/ranks/all`;
+    const { tracks, entry } = await ask(url, all);
+    const { id } = tracks.find(({ name, rank }) => name === "Rank 0" && rank === 0);
+    const { slices } = await ask(url, `${all}/events?start_ps=${entry.start_ps}&end_ps=${entry.end_ps}&tracks=${id}&limit=100`);
+    const waits = slices.filter(({ name }) => name === "wait for rank 1");
+    assert.equal(waits.length, CALLS);
+    for (const wait of waits) assert.ok(Math.abs(wait.duration_ps / 1e6 - LATE_US) < 1, `${wait.duration_ps} ps`);
+  });
+});
