@@ -7,11 +7,15 @@ use sha2::{Digest, Sha256};
 /// A small page for people. `head` and `body` are markup; the title is text.
 #[must_use]
 pub fn page(title: &str, head: &str, body: &str) -> String {
+    /// Looks as the profiles' page does, without its files.
+    const STYLE: &str = ":root{color-scheme:light dark}body{margin:4rem auto;max-width:40rem;\
+        padding:0 1.5rem;font:1rem/1.5 system-ui,sans-serif}h1{font-size:1.25rem}a{color:LinkText}\
+        code{overflow-wrap:anywhere}";
     let title = escaped(title);
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n{head}<title>{title}</title>\n\
-         {body}\n</html>\n"
+         <meta name=\"viewport\" content=\"width=device-width\">\n<style>{STYLE}</style>\n\
+         {head}<title>{title}</title>\n<main>\n{body}\n</main>\n</html>\n"
     )
 }
 

@@ -22,7 +22,7 @@ mod summary;
 
 pub use cascade::Cascade;
 pub use cut::{LaneContent, LaneSlice, LaneTile, Sample, cut, for_each_sample_in, samples_in};
-pub use grid::{CELLS, Level, TileId};
+pub use grid::{CELLS, FINEST_CELL_PS, Level, TileId};
 pub use group::{TileGroup, groups};
 pub use pyramid::{Base, ClosedPyramid, PyramidWriter, write_pyramids};
 pub use slice_block::{block_slices, for_each_slice_in, slices_in};

@@ -7,13 +7,14 @@
 use std::ops::Range;
 
 use nprof_engine::tile::CELLS;
-use nprof_engine::wire::tile::{Content, Lane, Tile, TileRange, TileSample, TileSlice};
+use nprof_engine::wire::tile::{Content, Lane, Tile, TileCell, TileSlice};
 
 use super::band::{self, Load};
 use super::names::Names;
 use super::palette;
 use super::shape::Shape;
 use super::strip::{Point, Share, Strip};
+use super::values::Values;
 use crate::view::layout::RankLook;
 use crate::view::sheet::SourceId;
 use crate::view::{Extent, Sheet, hit};
@@ -89,8 +90,8 @@ pub struct LaneSpan {
     pub instances: Range<u32>,
 }
 
-/// Neighbouring cells that one slice fills. The run is wide enough for the slice's name, although
-/// the tile has cells for this lane.
+/// Neighbouring cells that one slice fills in a tile that has cells for this lane. The slice can go
+/// on in the next tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// Index of the track.
@@ -103,6 +104,8 @@ pub struct Run {
     pub duration_ps: i64,
     /// Index into the tile's texts.
     pub name: u32,
+    /// Row of the slice.
+    pub row: u32,
 }
 
 /// All rectangles of a tile.
@@ -112,8 +115,10 @@ pub struct Batch {
     pub instances: Vec<Instance>,
     /// The lanes of the instances, in the same order.
     pub lanes: Vec<LaneSpan>,
-    /// Slices in cells that have room for a text.
+    /// Slices in cells that have room for a text, perhaps with their part in the next tile.
     pub runs: Vec<Run>,
+    /// The diamonds, by their position in the tile.
+    pub diamonds: Vec<Instance>,
     /// Number of working lanes of each group.
     pub loads: Vec<Load>,
 }
@@ -160,34 +165,44 @@ impl Batch {
                 Some(RankLook::Bars) | None => cells.strip(&strip, &mut batch.instances),
             }
             let of = &sheet.tracks()[track];
-            if of.is_load() {
-                cells.load(&lane.content, &mut batch.instances);
-            } else {
-                cells.counter(lane, of.value_range.unwrap_or((0.0, 0.0)), &mut batch.instances);
+            let extent = Extent::of_values(of.value_range.unwrap_or((0.0, 0.0)));
+            for values in Values::of(&lane.content, tile) {
+                match of.is_load() {
+                    true => cells.load(&values, &mut batch.instances),
+                    false => cells.values(&values, &extent, &mut batch.instances),
+                }
             }
             let instances = first as u32..batch.instances.len() as u32;
             batch.lanes.push(LaneSpan { track, lane: lane.lane, instances });
             band::add_lane(&mut batch.loads, track, &strip, tile, sheet);
             batch.runs.extend(runs(lane, track, tile.cell_ps));
         }
+        batch.diamonds = batch.instances.iter().filter(|one| one.paint == Paint::Instant).copied().collect();
+        batch.diamonds.sort_by(|a, b| a.start.total_cmp(&b.start));
         batch
     }
 }
 
-/// Slices in cells that have room for a text.
+/// Slices in cells that have room for a text. At the edges of the tile the rest of the slice can
+/// have it.
 fn runs(lane: &Lane, track: usize, cell_ps: i64) -> impl Iterator<Item = Run> {
     let cells = match &lane.content {
         Content::Cells(cells) => cells.as_slice(),
         _ => &[],
     };
     let all = cells.chunk_by(|a, b| a.longest_row == b.longest_row && a.cell.checked_add(1) == Some(b.cell));
-    all.filter(|cells| cells.len() >= LEAST_RUN_CELLS).map(move |cells| Run {
+    let is_at_edge = |cells: &[TileCell]| {
+        cells[0].cell == 0 || cells.last().is_some_and(|last| last.cell + 1 == CELLS as u32)
+    };
+    let has_room = move |cells: &&[TileCell]| cells.len() >= LEAST_RUN_CELLS || is_at_edge(cells);
+    all.filter(has_room).map(move |cells| Run {
         track,
         lane: lane.lane,
         start_ps: i64::from(cells[0].cell).saturating_mul(cell_ps),
         duration_ps: (cells.len() as i64).saturating_mul(cell_ps),
         // The first and last cell can be shared with neighbours that fill more of them.
         name: cells[cells.len() / 2].name,
+        row: cells[0].longest_row,
     })
 }
 
@@ -209,16 +224,11 @@ impl Cells<'_> {
         out.extend(strip.points.iter().map(|point| self.point(point)));
     }
 
-    fn counter(&self, lane: &Lane, value_range: (f64, f64), out: &mut Vec<Instance>) {
-        match &lane.content {
-            Content::Samples(samples) => self.samples(samples, &Extent::of_values(value_range), out),
-            Content::Ranges(ranges) => self.ranges(ranges, &Extent::of_values(value_range), out),
-            Content::Slices(_) | Content::Cells(_) => {}
-        }
+    fn cells_from_ps(&self, ps: i64) -> f32 {
+        self.clamped(ps as f64 / self.tile.cell_ps.max(1) as f64)
     }
 
-    pub(super) fn cells_from_ps(&self, ps: i64) -> f32 {
-        let cells = ps as f64 / self.tile.cell_ps.max(1) as f64;
+    pub(super) fn clamped(&self, cells: f64) -> f32 {
         cells.clamp(-OUTSIDE, CELLS as f64 + OUTSIDE) as f32
     }
 
@@ -270,7 +280,7 @@ impl Cells<'_> {
     }
 
     fn point(&self, point: &Point) -> Instance {
-        let at = point.at.clamp(-OUTSIDE, CELLS as f64 + OUTSIDE) as f32;
+        let at = self.clamped(point.at);
         let (paint, (low, high)) =
             if point.is_dense { (Paint::Tick, TICK) } else { (Paint::Instant, (0.0, 1.0)) };
         let (lane, colour) = (self.lane, self.colour(point.name));
@@ -282,30 +292,13 @@ impl Cells<'_> {
         Instance { start, end, low, high, lane: self.lane, paint, colour, alpha }
     }
 
-    /// Each value holds until the next sample. The last value holds to the end of the tile.
-    fn samples(&self, samples: &[TileSample], values: &Extent, out: &mut Vec<Instance>) {
-        for (at, sample) in samples.iter().enumerate() {
-            let end = samples.get(at + 1).map_or(CELLS as f32, |next| self.cells_from_ps(next.time_ps));
-            out.push(self.value(
-                self.cells_from_ps(sample.time_ps),
-                end,
-                area(values, sample.value),
-                Paint::Value,
-            ));
-        }
-    }
-
-    /// The range of values in each cell. Between cells, the last value of the cell before.
-    fn ranges(&self, ranges: &[TileRange], values: &Extent, out: &mut Vec<Instance>) {
-        for (at, range) in ranges.iter().enumerate() {
-            let (start, end) = (range.cell as f32, range.cell as f32 + 1.0);
-            out.push(self.value(start, end, area(values, range.max), Paint::Value));
-            let extent = (values.share(range.min) as f32, values.share(range.max) as f32);
-            out.push(self.value(start, end, extent, Paint::Range));
-            let next = ranges.get(at + 1).map_or(CELLS as f32, |next| next.cell as f32);
-            if next > end {
-                out.push(self.value(end, next, area(values, range.last), Paint::Value));
-            }
+    /// The area below the largest value, and the range of the values if there are several.
+    fn values(&self, of: &Values, extent: &Extent, out: &mut Vec<Instance>) {
+        let (start, end) = (self.clamped(of.start), self.clamped(of.end));
+        out.push(self.value(start, end, area(extent, of.max), Paint::Value));
+        if of.min < of.max {
+            let range = (extent.share(of.min) as f32, extent.share(of.max) as f32);
+            out.push(self.value(start, end, range, Paint::Range));
         }
     }
 }
@@ -321,7 +314,7 @@ fn area(extent: &Extent, value: f64) -> (f32, f32) {
 mod tests {
     use super::*;
     use crate::view::sheet::tests::sheet_of;
-    use nprof_engine::wire::tile::TileCell;
+    use nprof_engine::wire::tile::{TileRange, TileSample};
 
     const TRACKS: &str = "
 Tensor*2
@@ -419,7 +412,7 @@ Power~";
             0,
             Content::Ranges(vec![range(1, 25.0, 75.0, 50.0), range(4, 0.0, 0.0, 0.0)]),
             "Value 1..2 0.00..0.75 lane 2 | Range 1..2 0.25..0.75 lane 2 | Value 2..4 0.00..0.50 lane 2 | \
-             Value 4..5 0.00..0.00 lane 2 | Range 4..5 0.00..0.00 lane 2 | Value 5..512 0.00..0.00 lane 2",
+             Value 4..5 0.00..0.00 lane 2 | Value 5..512 0.00..0.00 lane 2",
         );
     }
 
@@ -447,7 +440,7 @@ Power~";
         };
         let sheet = sheet_of(TRACKS);
         let runs = Batch::new(&tile, SourceId(0), &sheet, &Shape::new(&sheet), &Names::default()).runs;
-        assert_eq!(runs, [Run { track: 0, lane: 1, start_ps: 40, duration_ps: 160, name: 0 }]);
+        assert_eq!(runs, [Run { track: 0, lane: 1, start_ps: 40, duration_ps: 160, name: 0, row: 2 }]);
     }
 
     #[test]

@@ -1,49 +1,30 @@
 //! Computation of a rank: a skyline without lines, because it stands below the bars of calls.
 
-use nprof_engine::tile::CELLS;
-use nprof_engine::wire::tile::Content;
-
 use super::batch::{Cells, Instance, Paint};
 use super::palette;
+use super::values::Values;
 
 /// Opacity of the part between the smallest and the largest share in a cell.
 const BETWEEN: u8 = 110;
 
 impl Cells<'_> {
     /// Appends the shares of a load. All ranks have the scale from 0 to 1.
-    pub(super) fn load(&self, content: &Content, out: &mut Vec<Instance>) {
-        let mut add = |(start, end): (f32, f32), (low, high): (f64, f64), alpha: u8| {
+    pub(super) fn load(&self, of: &Values, out: &mut Vec<Instance>) {
+        let (start, end) = (self.clamped(of.start), self.clamped(of.end));
+        for (low, high, alpha) in [(0.0, of.min, u8::MAX), (of.min, of.max, BETWEEN)] {
             let (low, high) = (low.clamp(0.0, 1.0) as f32, high.clamp(0.0, 1.0) as f32);
             if end > start && high > low {
                 let (lane, paint, colour) = (self.lane, Paint::Cell, palette::GROUP);
                 out.push(Instance { start, end, low, high, lane, paint, colour, alpha });
             }
-        };
-        match content {
-            Content::Samples(samples) => {
-                for (at, sample) in samples.iter().enumerate() {
-                    let next = samples.get(at + 1);
-                    let end = next.map_or(CELLS as f32, |next| self.cells_from_ps(next.time_ps));
-                    add((self.cells_from_ps(sample.time_ps), end), (0.0, sample.value), u8::MAX);
-                }
-            }
-            Content::Ranges(ranges) => {
-                for (at, range) in ranges.iter().enumerate() {
-                    let cell = (range.cell as f32, range.cell as f32 + 1.0);
-                    add(cell, (0.0, range.min), u8::MAX);
-                    add(cell, (range.min, range.max), BETWEEN);
-                    let next = ranges.get(at + 1).map_or(CELLS as f32, |next| next.cell as f32);
-                    add((cell.1, next), (0.0, range.last), u8::MAX);
-                }
-            }
-            Content::Slices(_) | Content::Cells(_) => {}
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use nprof_engine::wire::tile::{Lane, Tile, TileRange, TileSample};
+    use nprof_engine::tile::CELLS;
+    use nprof_engine::wire::tile::{Content, Lane, Tile, TileRange, TileSample};
 
     use super::*;
     use crate::draw::batch::Batch;

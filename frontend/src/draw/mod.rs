@@ -7,6 +7,7 @@ pub mod batch;
 pub mod density;
 pub mod front;
 mod heat;
+pub mod label;
 mod load;
 pub mod names;
 pub mod palette;
@@ -15,6 +16,7 @@ pub mod scene;
 pub mod shape;
 pub mod strip;
 pub mod surface;
+pub mod values;
 
 #[cfg(feature = "browser")]
 pub mod overlay;

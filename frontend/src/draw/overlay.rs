@@ -7,8 +7,9 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use super::arrow::{Arrow, Tag};
 use super::front::{Front, FrontOf, Mark};
+use super::label::Label;
 use super::palette::{Ground, Ink};
-use super::scene::{Labels, Rect};
+use super::scene::Rect;
 use crate::view::TimeScale;
 use crate::view::ticks::Ruler;
 
@@ -69,7 +70,7 @@ pub struct Shade {
 #[derive(Debug, Default)]
 pub struct Above<'a> {
     /// Texts on slices.
-    pub labels: Labels<'a>,
+    pub labels: Vec<Label<'a>>,
     /// The slice under the pointer.
     pub hovered: Option<Rect>,
     /// The selected slice.
@@ -171,14 +172,14 @@ impl Pen {
         context.set_text_baseline("middle");
         context.set_text_align("left");
         context.set_fill_style_str(inks.ground);
-        for label in above.labels.all.iter().filter(|label| label.gap_px > 0.0) {
+        for label in above.labels.iter().filter(|label| label.gap_px > 0.0) {
             let (left, top) = (label.x_px - GAP_PX, label.y_px - LABEL_HEIGHT_PX / 2.0);
             context.fill_rect(left, top, label.gap_px + 2.0 * GAP_PX, LABEL_HEIGHT_PX);
         }
         // A change of ink costs more than a second look at each label.
         for ink in [Ink::Dark, Ink::White] {
             context.set_fill_style_str(ink.css());
-            for label in above.labels.all.iter().filter(|label| label.ink == ink) {
+            for label in above.labels.iter().filter(|label| label.ink == ink) {
                 // Fails only for NaN.
                 context.fill_text(&label.text, label.x_px, label.y_px + 0.5).ok();
             }

@@ -8,7 +8,7 @@ use super::batch::{Instance, Paint};
 use super::shape::Band;
 
 /// Half of a diamond's width, in CSS pixels.
-const DIAMOND_PX: f64 = 5.0;
+pub(super) const DIAMOND_PX: f64 = 5.0;
 /// Gap at the end of a slice, in CSS pixels.
 const GAP_PX: f64 = 1.0;
 /// Least width of a slice with a gap at its end, in CSS pixels.

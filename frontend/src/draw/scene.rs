@@ -1,23 +1,20 @@
-//! Content of a frame: the visible rectangles of each tile, and the texts. A value that tests can
-//! read.
+//! Content of a frame: the visible rectangles of each tile. A value that tests can read.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::Range;
 
 use nprof_engine::base::Interval;
 use nprof_engine::wire::catalog::TrackKind;
-use nprof_engine::wire::tile::{Content, Tile};
 
 use super::band::Columns;
 use super::batch::{Batch, Instance};
 use super::names::Names;
-use super::palette::{self, Ground, Ink};
+use super::palette::Ground;
+use super::rectangle::DIAMOND_PX;
 use super::shape::Shape;
 use crate::fetch::TileKey;
 use crate::fetch::cache::Piece;
 use crate::view::sheet::SourceId;
-use crate::view::{Layout, Sheet, TimeScale, hit};
+use crate::view::{Layout, Sheet, TimeScale};
 
 /// The visible part of a sheet.
 #[derive(Debug, Clone, Copy)]
@@ -57,30 +54,6 @@ pub struct Quads {
     pub instances: Vec<Range<u32>>,
 }
 
-/// A text on a slice.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Label<'a> {
-    /// Left end, in CSS pixels.
-    pub x_px: f64,
-    /// Vertical middle, in CSS pixels from the frame's top.
-    pub y_px: f64,
-    /// The text, possibly shortened.
-    pub text: Cow<'a, str>,
-    /// Colour of the text.
-    pub ink: Ink,
-    /// Width of the gap that the text needs in a hatched band, in CSS pixels. 0 on a bar.
-    pub gap_px: f64,
-}
-
-/// The texts of a frame. No two texts of a lane overlap, even if they come from different tiles.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Labels<'a> {
-    /// The texts.
-    pub all: Vec<Label<'a>>,
-    /// End of the last text in each lane, in CSS pixels by track and lane.
-    end_px: HashMap<(usize, u32), f64>,
-}
-
 /// A rectangle on the frame, in CSS pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rect {
@@ -94,16 +67,7 @@ pub struct Rect {
     pub height_px: f64,
 }
 
-/// Least width of a bar with a text.
-const LABEL_PX: f64 = 28.0;
-/// Least height of a bar with a text.
-const LABEL_HEIGHT_PX: f64 = 11.0;
-/// Space between a bar's edge and its text.
-const INSET_PX: f64 = 4.0;
-/// Part of a wait's band that stays in sight before its text, and behind it.
-const BAND_PX: f64 = 12.0;
-
-impl<'a> Camera<'a> {
+impl Camera<'_> {
     /// The visible instances of a piece. `None` if there are none.
     #[must_use]
     pub fn quads(&self, piece: &Piece, batch: &Batch) -> Option<Quads> {
@@ -152,74 +116,36 @@ impl<'a> Camera<'a> {
         out
     }
 
-    /// The texts on a piece's slices. `width_px` measures a text.
-    pub fn labels(
+    /// The diamonds that the edge of a piece cuts, whole and in pixels of the screen.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "a position on the screen")]
+    pub fn cut_diamonds<'b>(
         &self,
-        piece: &'a Piece,
-        batch: &Batch,
-        width_px: &mut dyn FnMut(&str) -> f64,
-        out: &mut Labels<'a>,
-    ) {
-        let tile: &'a Tile = &piece.tile;
-        let least_ps = self.scale.ps_from_px(LABEL_PX);
-        let axis = self.sheet.axis(piece.id.source);
-        let clip = axis.shared_span(piece.clip);
-        let shown = Interval::new(
-            clip.start.0.max(self.scale.window.start.0),
-            clip.end.0.min(self.scale.window.end.0),
-        );
-        let inks = palette::inks(self.ground);
-        let mut add = |(track, lane): (usize, u32), start_ps: i64, duration_ps: i64, name: u32| {
-            let (top_px, height_px) = self.band_px(track, lane).filter(|band| band.1 >= LABEL_HEIGHT_PX)?;
-            let start_ps = tile.start_ps.saturating_add(start_ps);
-            let span = Interval::new(start_ps, start_ps.saturating_add(duration_ps.max(0)));
-            let is_wait = tile.waits.binary_search(&name).is_ok();
-            let band_px = if is_wait { BAND_PX } else { 0.0 };
-            let (x_px, room_px) = self.text_room(axis.shared_span(span), shown, INSET_PX + band_px)?;
-            let end_px = out.end_px.entry((track, lane)).or_insert(f64::NEG_INFINITY);
-            if x_px < *end_px {
-                return None;
-            }
-            let name = tile.names.get(name as usize)?;
-            let full_px = width_px(name);
-            let text = fitted(name, full_px, room_px, width_px)?;
-            let text_px = full_px.min(room_px);
-            *end_px = x_px + text_px;
-            let (ink, gap_px) = match is_wait {
-                true => (Ink::of_ground(self.ground), text_px),
-                false => (inks[usize::from(self.names.colour(name))], 0.0),
+        pieces: impl Iterator<Item = (&'b Piece, &'b Batch)>,
+        ratio: f64,
+    ) -> Vec<Instance> {
+        let mut out = Vec::new();
+        for (piece, batch) in pieces.filter(|(_, batch)| !batch.diamonds.is_empty()) {
+            let axis = self.sheet.axis(piece.id.source);
+            let Some((left, right)) = self.clip_px(axis.shared_span(piece.clip)) else { continue };
+            let offset_px = self.scale.px_from_time(axis.shared(piece.tile.start_ps));
+            let cell_px = piece.tile.cell_ps as f64 * self.scale.px_per_ps() * axis.rate();
+            let px = |one: &Instance| f64::from(one.start) * cell_px + offset_px;
+            let near = |from_px: f64, to_px: f64| {
+                let from = batch.diamonds.partition_point(|one| px(one) < from_px);
+                let to = batch.diamonds.partition_point(|one| px(one) < to_px);
+                &batch.diamonds[from..to.max(from)]
             };
-            out.all.push(Label { x_px, y_px: top_px + height_px / 2.0, text, ink, gap_px });
-            Some(())
-        };
-        for lane in &tile.lanes {
-            let Content::Slices(slices) = &lane.content else { continue };
-            let Some(track) = self.sheet.position(piece.id.source, lane.track) else { continue };
-            if self.band_px(track, lane.lane).is_none() {
-                continue;
-            }
-            for slice in
-                slices.iter().filter(|slice| slice.duration_ps >= least_ps && slice.form != hit::INSTANT)
-            {
-                add((track, lane.lane), slice.start_ps, slice.duration_ps, slice.name);
-            }
+            // A piece that is narrower than two diamonds has each only once.
+            let middle_px = f64::midpoint(left, right);
+            let first = near(left, (left + DIAMOND_PX + 1.0).min(middle_px));
+            let last = near((right - DIAMOND_PX - 1.0).max(middle_px), right);
+            out.extend(first.iter().chain(last).map(|one| {
+                let at = (px(one) * ratio) as f32;
+                Instance { start: at, end: at, ..*one }
+            }));
         }
-        for run in batch.runs.iter().filter(|run| run.duration_ps >= least_ps) {
-            add((run.track, run.lane), run.start_ps, run.duration_ps, run.name);
-        }
-    }
-
-    /// The visible part of a slice between two insets, if it has room for text. If several pieces
-    /// show a slice, only the piece in which the visible part begins gives the text.
-    fn text_room(&self, slice: Interval, shown: Interval, inset_px: f64) -> Option<(f64, f64)> {
-        let end_ps = slice.end.0.min(self.scale.window.end.0);
-        let visible_ps = slice.start.0.max(self.scale.window.start.0);
-        if visible_ps < shown.start.0 || visible_ps >= shown.end.0 {
-            return None;
-        }
-        let x_px = self.scale.px_from_time(visible_ps) + inset_px;
-        let room_px = self.scale.px_from_time(end_ps) - inset_px - x_px;
-        (room_px >= LABEL_PX - 2.0 * INSET_PX).then_some((x_px, room_px))
+        out
     }
 
     /// Position of a slice on the frame, possibly outside of it. `track` is an index. `None` if the
@@ -243,7 +169,7 @@ impl<'a> Camera<'a> {
 
     /// A lane's band on the frame: distance from the frame's top, and height. `None` if it is out
     /// of sight.
-    fn band_px(&self, track: usize, lane: u32) -> Option<(f64, f64)> {
+    pub(super) fn band_px(&self, track: usize, lane: u32) -> Option<(f64, f64)> {
         let (row, of) = (self.layout.row_of(track)?, self.sheet.tracks().get(track)?);
         if of.kind == TrackKind::Group && !row.is_closed {
             return None;
@@ -260,45 +186,18 @@ impl<'a> Camera<'a> {
     }
 }
 
-/// The longest part of a text that fits, with an ellipsis if it was cut. `None` if not even two
-/// letters fit. Letters are measured one by one, and each letter only once for all names.
-fn fitted<'a>(
-    text: &'a str,
-    full_px: f64,
-    room_px: f64,
-    width_px: &mut dyn FnMut(&str) -> f64,
-) -> Option<Cow<'a, str>> {
-    /// Least number of letters that make sense alone.
-    const LEAST: usize = 2;
-    const ELLIPSIS: &str = "…";
-    if full_px <= room_px {
-        return Some(Cow::Borrowed(text));
-    }
-    let mut left_px = room_px - width_px(ELLIPSIS);
-    let mut letter = [0; 4];
-    let mut end = 0;
-    for (at, sign) in text.char_indices() {
-        left_px -= width_px(sign.encode_utf8(&mut letter));
-        if left_px < 0.0 {
-            break;
-        }
-        end = at + sign.len_utf8();
-    }
-    let shown = text[..end].trim_end();
-    (shown.chars().nth(LEAST - 1).is_some()).then(|| Cow::Owned(format!("{shown}{ELLIPSIS}")))
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use std::rc::Rc;
 
     use super::*;
+    use crate::draw::label::labels;
     use crate::view::sheet::tests::sheet_of;
     use nprof_engine::tile::{Level, TileId};
-    use nprof_engine::wire::tile::{Lane, TileSlice};
+    use nprof_engine::wire::tile::{Content, Lane, Tile, TileSlice};
 
     /// A tile of the finest level with slices `track lane start..end name`, in picoseconds.
-    fn piece(text: &str) -> Piece {
+    pub(crate) fn piece(text: &str) -> Piece {
         let tile = TileId { group: 0, level: Level::new(0).unwrap(), index: 0 };
         let id = TileKey { source: SourceId(0), tile };
         let mut tile = Tile {
@@ -316,7 +215,8 @@ pub(crate) mod tests {
             let (start, end) = span.split_once("..").unwrap();
             let start_ps: i64 = start.parse().unwrap();
             let duration_ps = end.parse::<i64>().unwrap() - start_ps;
-            let slice = TileSlice { start_ps, duration_ps, row: 0, name: tile.names.len() as u32, form: 0 };
+            let row = tile.names.len() as u32;
+            let slice = TileSlice { start_ps, duration_ps, row, name: row, form: 0 };
             tile.waits.extend((name == "wait").then_some(slice.name));
             tile.names.push(name.to_owned());
             let (track, lane) = (track.parse().unwrap(), lane.parse().unwrap());
@@ -352,12 +252,12 @@ Queue";
         let camera =
             Camera { scale, scroll_px, height_px, sheet, source, shape, layout, names: &names, ground };
         let quads = camera.quads(&piece, &batch);
-        let mut labels = Labels::default();
-        camera.labels(&piece, &batch, &mut |text| text.chars().count() as f64 * 6.0, &mut labels);
+        let width_px = &mut |text: &str| text.chars().count() as f64 * 6.0;
+        let labels = labels(&camera, [(&piece, &batch)].into_iter(), width_px);
         let mut lines = vec![quads.map_or("nothing".to_owned(), |quads| {
             format!("{:?} at {} clip {:?}", quads.instances, quads.offset_px, quads.clip_px)
         })];
-        lines.extend(labels.all.iter().map(|label| format!("{}@{},{}", label.text, label.x_px, label.y_px)));
+        lines.extend(labels.iter().map(|label| format!("{}@{},{}", label.text, label.x_px, label.y_px)));
         assert_eq!(lines.join(" | "), expected);
     }
 
@@ -421,59 +321,5 @@ Queue";
             &[],
             "[0..5] at -10 clip (0.0, 70.0) | matm…@4,35 | copy@4,101",
         );
-    }
-
-    /// Places, texts and gaps of the labels of these pieces on one lane of 100 pixels.
-    fn labels_of(pieces: &[Piece]) -> Vec<(f64, String, f64)> {
-        let sheet = sheet_of("a");
-        let (layout, shape) = (Layout::new(&sheet, |_| false), Shape::new(&sheet));
-        let scale = TimeScale { window: Interval::new(0, 100_000), width_px: 100.0 };
-        let names = Names::default();
-        let camera = Camera {
-            scale,
-            scroll_px: 0.0,
-            height_px: 50.0,
-            sheet: &sheet,
-            source: SourceId(0),
-            shape: &shape,
-            layout: &layout,
-            names: &names,
-            ground: Ground::Light,
-        };
-        let mut labels = Labels::default();
-        for piece in pieces {
-            let batch = Batch::new(&piece.tile, SourceId(0), &sheet, &shape, &Names::default());
-            camera.labels(piece, &batch, &mut |text| text.chars().count() as f64 * 6.0, &mut labels);
-        }
-        labels.all.iter().map(|label| (label.x_px, label.text.to_string(), label.gap_px)).collect()
-    }
-
-    #[test]
-    fn texts_of_a_lane_never_overlap() {
-        // Two tiles hold the same slice. The second one has only the part in a cell of its own.
-        let pieces =
-            ["100 0 0..90000 matmul", "100 0 20000..90000 matmul", "100 0 50000..90000 matmul"].map(piece);
-        let places: Vec<_> = labels_of(&pieces).iter().map(|label| label.0).collect();
-        assert_eq!(places, [4.0, 54.0]);
-    }
-
-    #[test]
-    fn the_band_of_a_wait_stays_in_sight_on_both_sides_of_its_text() {
-        let wait = |end| piece(&format!("100 0 0..{end} wait"));
-        assert_eq!(labels_of(&[wait(90_000)]), [(16.0, "wait".to_owned(), 24.0)]);
-        assert_eq!(labels_of(&[wait(56_000)]), [(16.0, "wait".to_owned(), 24.0)]);
-        assert_eq!(labels_of(&[wait(50_000)]), []);
-    }
-
-    #[test]
-    fn texts_are_cut_between_letters() {
-        let fitted = |text, room_px| {
-            let mut width_px = |text: &str| text.chars().count() as f64 * 10.0;
-            fitted(text, width_px(text), room_px, &mut width_px).map(Cow::into_owned)
-        };
-        assert_eq!(fitted("ééééé", 50.0).as_deref(), Some("ééééé"));
-        assert_eq!(fitted("ééééé", 49.0).as_deref(), Some("ééé…"));
-        assert_eq!(fitted("ab cdef", 40.0).as_deref(), Some("ab…"));
-        assert_eq!(fitted("ééééé", 29.0), None);
     }
 }

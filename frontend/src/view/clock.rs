@@ -39,7 +39,9 @@ impl Clock {
     /// 990.12 µs`.
     #[must_use]
     pub fn text(&self, time_ps: i64) -> String {
-        let since_ps = rounded(self.since_zero(time_ps), self.digit_ps.max(1));
+        let since_ps = self.since_zero(time_ps);
+        let digit_ps = self.digit_ps.min(least_digit(since_ps)).max(1);
+        let since_ps = rounded(since_ps, digit_ps);
         let base_ps = match self.base_ps {
             0 => 0,
             base_ps if self.is_near(since_ps, base_ps) => base_ps,
@@ -60,6 +62,12 @@ impl Clock {
 /// The largest power of ten that is no more than this; at least 1.
 fn digit(ps: i64) -> i64 {
     10_i64.pow(ps.max(1).ilog10())
+}
+
+/// The value of the third digit of a number: times near zero keep as many, however wide the window
+/// is.
+fn least_digit(ps: i64) -> i64 {
+    digit(i64::try_from(ps.unsigned_abs()).unwrap_or(i64::MAX)) / 100
 }
 
 /// Rounds to the nearest multiple, halves away from zero.
@@ -96,6 +104,15 @@ mod tests {
         check(0, (start, start + 1_000), start + 7, "97.985 ms + 0.007 ns");
         check(0, (0, 302 * MS), start, "98 ms");
         check(0, (0, 302 * MS), 97_930 * US, "97.9 ms");
+    }
+
+    #[test]
+    fn moments_near_zero_keep_three_digits() {
+        check(0, (0, 302 * MS), 121_922, "122 ns");
+        check(0, (0, 302 * MS), -1_341_000, "−1.34 µs");
+        check(0, (0, 302 * MS), 150 * US, "150 µs");
+        check(0, (0, 302 * MS), 7, "0.007 ns");
+        check(0, (0, 302 * MS), 0, "0 ns");
     }
 
     #[test]

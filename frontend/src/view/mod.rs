@@ -26,6 +26,7 @@ pub mod pins;
 pub mod place;
 pub mod rank_list;
 pub mod reading;
+pub mod row_step;
 pub mod scale;
 pub mod sheet;
 pub mod sheet_content;

@@ -201,8 +201,12 @@ fn log_to_stderr() {
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
-    causes.into_iter().any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+    // Errors of serde_json do not show the error of the output among their causes.
+    let kind = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref::<io::Error>() {
+        Some(error) => Some(error.kind()),
+        None => cause.downcast_ref::<serde_json::Error>()?.io_error_kind(),
+    };
+    error.chain().filter_map(kind).any(|kind| kind == io::ErrorKind::BrokenPipe)
 }
 
 /// The exit code of a failure.

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use indicatif::{DecimalBytes, HumanCount};
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::terminal::cell;
 
@@ -38,16 +39,17 @@ pub(super) const MAX_CELL_CHARS: usize = 200;
 pub(super) fn table(out: &mut dyn Write, align: &[Align], rows: &[Vec<String>]) -> std::io::Result<()> {
     let shown: Vec<Vec<String>> =
         rows.iter().map(|row| row.iter().map(|text| cell(text, MAX_CELL_CHARS)).collect()).collect();
-    let chars = |cell: &String| cell.chars().count();
-    let width_of = |at: usize| shown.iter().filter_map(|row| row.get(at)).map(chars).max();
+    // Signs of some scripts are two columns wide.
+    let width = |cell: &String| cell.width();
+    let width_of = |at: usize| shown.iter().filter_map(|row| row.get(at)).map(width).max();
     let widths: Vec<usize> = (0..align.len()).map(|at| width_of(at).unwrap_or(0)).collect();
     for row in &shown {
         let mut line = String::new();
-        for (at, ((cell, align), &width)) in row.iter().zip(align).zip(&widths).enumerate() {
+        for (at, ((cell, align), &widest)) in row.iter().zip(align).zip(&widths).enumerate() {
             if at > 0 {
                 line.push_str("  ");
             }
-            let gap = " ".repeat(width - chars(cell));
+            let gap = " ".repeat(widest.saturating_sub(width(cell)));
             match align {
                 Align::Left => line.extend([cell, gap.as_str()]),
                 Align::Right => line.extend([gap.as_str(), cell]),
@@ -70,10 +72,11 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_cells() {
-        let rows = [["name", "events"], ["größe", "1,000"]].map(|row| row.map(str::to_owned).to_vec());
+        let rows = [["name", "events"], ["größe", "1,000"], ["日本", "1"]];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
         let mut out = Vec::new();
         table(&mut out, &[Align::Left, Align::Right], &rows).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "name   events\ngröße   1,000\n");
+        assert_eq!(String::from_utf8(out).unwrap(), "name   events\ngröße   1,000\n日本        1\n");
     }
 
     #[test]

@@ -52,7 +52,9 @@ pub struct Address {
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// Another program listens on the port.
-    #[error("port {port} is taken by another program; stop that program, or choose another port with --port")]
+    #[error(
+        "port {port} is taken by another program, or by nprof with another store; stop that program, or choose another port with --port"
+    )]
     PortTaken {
         /// The port.
         port: u16,

@@ -92,7 +92,7 @@ fn Nearest(slug: String) -> impl IntoView {
         let name = nearest(&slug, known)?.to_owned();
         let place = Place::Profile(View::of_profile(&name));
         Some(view! {
-            <span>
+            <span class="with-links">
                 "Did you mean "
                 <Link place>{name}</Link>
                 "?"

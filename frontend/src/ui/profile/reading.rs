@@ -141,10 +141,18 @@ fn computed(number: f64, unit: &str) -> Shown {
     Shown::plain(value(number, unit).text)
 }
 
-/// A difference with its sign.
+/// A difference with its sign. It is no id, so a large one has commas.
 fn signed(difference: f64, unit: &str) -> Shown {
+    /// Above this, floats are not exact as integers.
+    const MOST_EXACT: f64 = (1_u64 << 53) as f64;
     let sign = if difference > 0.0 { "+" } else { "" };
-    Shown::plain(format!("{sign}{}", computed(difference, unit).text))
+    let unit = if unit.is_empty() { "count" } else { unit };
+    let content = match difference.fract() == 0.0 && difference.abs() <= MOST_EXACT {
+        #[expect(clippy::cast_possible_truncation, reason = "a whole number in the range")]
+        true => FieldContent::Int(difference as i64),
+        false => FieldContent::Float(difference),
+    };
+    Shown::plain(format!("{sign}{}", format::value(&content, unit).text))
 }
 
 /// Change per second from one sample to the next, if time passes between them.
@@ -188,6 +196,13 @@ fn over(detail: &CounterDetail, unit: &str, window: Interval) -> Vec<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn differences_have_signs_and_commas() {
+        assert_eq!(signed(1_541_894.0, "").text, "+1,541,894");
+        assert_eq!(signed(-3.5, "").text, "−3.5");
+        assert_eq!(signed(2.0e6, "B").text, "+1.91 MiB");
+    }
 
     #[test]
     fn a_rate_is_the_change_over_the_time_between_samples() {

@@ -14,8 +14,9 @@ use super::stage::{Outcome, Stage};
 use crate::draw::arrow::arrows;
 use crate::draw::batch::Batch;
 use crate::draw::front::{Front, FrontOf, front};
+use crate::draw::label::labels;
 use crate::draw::overlay::{Above, Shade};
-use crate::draw::scene::{Camera, Labels};
+use crate::draw::scene::Camera;
 use crate::draw::surface::Surface;
 use crate::fetch::Wanted;
 use crate::fetch::cache::Piece;
@@ -113,14 +114,13 @@ impl Stage {
             let surface = Surface { width_px, height_px, scroll_px, ratio, lines_px, ground };
             painter.draw(&surface, &quads);
             let drawn = pieces.iter().filter_map(|piece| Some((piece, self.batches.get(&piece.id)?)));
-            painter.draw_loose(&surface, &camera.group_bands(drawn, ratio));
+            let mut loose = camera.group_bands(drawn.clone(), ratio);
+            loose.extend(camera.cut_diamonds(drawn, ratio));
+            painter.draw_loose(&surface, &loose);
         }
         let mut above = above(&camera, &self.shown, &self.gesture, self.hovered.as_ref());
-        for piece in pieces {
-            if let Some(batch) = self.batches.get(&piece.id) {
-                camera.labels(piece, batch, &mut |text| tools.above.width_px(text), &mut above.labels);
-            }
-        }
+        let drawn = pieces.iter().filter_map(|piece| Some((piece, self.batches.get(&piece.id)?)));
+        above.labels = labels(&camera, drawn, &mut |text| tools.above.width_px(text));
         tools.above.draw_above(&scale, height_px, ratio, ground, &above);
         let ruled = Ruled { scale, zero_ps, ratio, ground, shades: above.shades };
         if tools.is_ruler_new(ruled.clone()) {
@@ -157,7 +157,7 @@ fn above<'a>(camera: &Camera<'a>, shown: &Shown, gesture: &Gesture, hovered: Opt
         camera.rect(camera.sheet.find(camera.source, track)?, 0, *time_ps, 0)
     };
     Above {
-        labels: Labels::default(),
+        labels: Vec::new(),
         hovered: hovered.and_then(|hit| match hit.what {
             Hovered::Slice { start_ps, duration_ps, .. } => {
                 camera.rect(hit.track, hit.lane, start_ps, duration_ps)

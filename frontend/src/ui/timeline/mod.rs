@@ -7,6 +7,7 @@
 mod across;
 mod areas;
 mod canvases;
+mod counter_step;
 mod first_picture;
 mod frame;
 mod hits;
@@ -53,7 +54,7 @@ use crate::view::standing::Standings;
 use crate::view::state::tracks::{RankHeight, TracksState};
 use crate::view::ticks::Ruler;
 use crate::view::window::Reach;
-use crate::view::{Clock, Command, Hover, Layout, Sheet, TimeScale, View};
+use crate::view::{Clock, Command, Hover, Layout, Reading, Sheet, TimeScale, View};
 
 /// Time settings of the timeline.
 #[derive(Debug, Clone, Copy)]
@@ -279,20 +280,38 @@ fn show(
     });
 }
 
-/// Scrolls to the selected slice's lane if a newly selected slice is out of sight, or if the tracks
-/// get so low that it is.
+/// What must stay in sight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Selected {
+    /// A slice, by its row.
+    Slice(u32),
+    /// A counter, by the index of its track.
+    Counter(usize),
+}
+
+/// Scrolls to the lane of the selected slice or counter if it is newly selected and out of sight,
+/// or if the tracks get so low that it is.
 fn keep_selected_in_sight(scene: Scene, parts: Parts, selected: Signal<Option<Arc<SliceDetail>>>) {
+    let reading = Memo::new(move |_| scene.view.with(|view| view.selection.reading.clone()));
     let place = Memo::new(move |_| {
-        let detail = selected.get()?;
         let sheet = scene.tracks.sheet.get();
-        let at = sheet.position(scene.tracks.current.get(), detail.slice.track)?;
-        let (top_px, height_px) = scene
-            .layout
-            .with(|layout| Some(layout.row_of(at)?.lane_px(sheet.tracks().get(at)?, detail.slice.lane)))?;
-        Some((detail.slice.row, top_px, height_px))
+        let current = scene.tracks.current.get();
+        let (what, at, lane) = match reading.get() {
+            Some(Reading { track, .. }) => {
+                let at = sheet.find(current, &track)?;
+                (Selected::Counter(at), at, 0)
+            }
+            None => {
+                let slice = &selected.get()?.slice;
+                (Selected::Slice(slice.row), sheet.position(current, slice.track)?, slice.lane)
+            }
+        };
+        let (top_px, height_px) =
+            scene.layout.with(|layout| Some(layout.row_of(at)?.lane_px(sheet.tracks().get(at)?, lane)))?;
+        Some((what, top_px, height_px))
     });
-    Effect::new(move |before: Option<Option<(u32, f64)>>| {
-        let (row, top_px, height_px) = place.get()?;
+    Effect::new(move |before: Option<Option<(Selected, f64)>>| {
+        let (what, top_px, height_px) = place.get()?;
         let sight_px = scene.size_px.get().1;
         // Before the first measurement the visible area is empty, so a scroll would be wrong.
         if sight_px <= 0.0 {
@@ -302,7 +321,7 @@ fn keep_selected_in_sight(scene: Scene, parts: Parts, selected: Signal<Option<Ar
         let is_in = |sight_px: f64| top_px >= scroll_px && top_px + height_px <= scroll_px + sight_px;
         // Opening a group above must not scroll. A panel that opens over the slice must.
         let to_px = match before.flatten() {
-            Some((before, was_px)) if before == row => {
+            Some((before, was_px)) if before == what => {
                 let is_covered = was_px > sight_px && is_in(was_px) && !is_in(sight_px);
                 is_covered.then_some(top_px + 2.0 * height_px - sight_px)
             }
@@ -311,6 +330,6 @@ fn keep_selected_in_sight(scene: Scene, parts: Parts, selected: Signal<Option<Ar
         if let (Some(to_px), Some(rows)) = (to_px, parts.rows.get_untracked()) {
             rows.set_scroll_top(to_px as i32);
         }
-        Some((row, sight_px))
+        Some((what, sight_px))
     });
 }

@@ -11,6 +11,7 @@ use nprof_engine::wire::question::StepTo;
 
 use super::Tracks;
 use super::across::Across;
+use super::counter_step::counter_beside;
 use super::pointer::around;
 use super::scroll::row_of;
 use super::stage::StageHandle;
@@ -110,6 +111,10 @@ impl Steps {
 
     fn step(self, direction: Direction) {
         let current = self.tracks.current.get_untracked();
+        if let Some(reading) = self.view.with_untracked(|view| view.selection.reading.clone()) {
+            self.step_from_counter(&reading, direction);
+            return;
+        }
         let Some(row) = self.view.with_untracked(|view| view.selection.row) else {
             // The first step selects a visible slice.
             if let Some((rank, row)) = self.stage.with(|stage| stage.slice_in_sight()).flatten() {
@@ -118,6 +123,12 @@ impl Steps {
             return;
         };
         if self.is_stepping.get_value() {
+            return;
+        }
+        if let Some(reading) = self.stage.with(|stage| counter_beside(stage.shown(), direction)).flatten() {
+            let name = format!("Counter {}", reading.track.name());
+            self.on_command.run(Command::Read(reading));
+            self.say(&name);
             return;
         }
         let source = self.stage.with(|stage| stage.shown().current_source()).flatten();
@@ -167,7 +178,7 @@ impl Steps {
 
     /// Selects the slice to which a step leads, if its rank is still the current one. Start and
     /// duration of what comes into sight are `times`. `edge` says that there is no such slice.
-    fn arrive(
+    pub(super) fn arrive(
         self,
         from: SourceId,
         answer: Result<Option<SliceDetail>, FetchError>,
@@ -195,7 +206,7 @@ impl Steps {
     }
 
     /// Announces a text to users of screen readers, even if it equals the last one.
-    fn say(self, text: &str) {
+    pub(super) fn say(self, text: &str) {
         self.said.try_update(|said| {
             // A screen reader repeats only changed text, so add an invisible space.
             let is_repeated = said.as_deref() == Some(text);
@@ -216,11 +227,11 @@ fn closed_groups(sheet: &Sheet, source: SourceId, view: Signal<View>) -> Vec<u32
 }
 
 /// The message for a step that leads nowhere.
-fn edge(direction: Direction) -> &'static str {
+pub(super) fn edge(direction: Direction) -> &'static str {
     match direction {
         Direction::Next => "This is the last slice of its lane",
         Direction::Previous => "This is the first slice of its lane",
-        Direction::Up => "There is no track with slices above",
-        Direction::Down => "There is no track with slices below",
+        Direction::Up => "There is no track above",
+        Direction::Down => "There is no track below",
     }
 }

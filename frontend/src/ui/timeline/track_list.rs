@@ -19,6 +19,8 @@ use crate::view::{Act, Command, Extent, Layout, Sheet, View};
 
 /// Indentation per enclosing group.
 const INDENT_PX: f64 = 14.0;
+/// Height from which on the name of a track keeps to its top.
+const TALL_PX: f64 = 120.0;
 /// Least height of a name.
 const NAME_PX: f64 = 15.0;
 /// Height of rows beyond the visible ones that are ready for scrolling.
@@ -80,6 +82,7 @@ impl Item {
         match self.track.kind {
             TrackKind::Slices if self.row.is_fitted() => "track track-fitted",
             TrackKind::Slices if self.has_load => "track track-above-load",
+            TrackKind::Slices if self.row.height_px > TALL_PX => "track track-tall",
             TrackKind::Slices => "track",
             TrackKind::Counter if self.track.is_load() => "track track-load",
             TrackKind::Counter => "track track-counter",

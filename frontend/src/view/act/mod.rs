@@ -29,9 +29,9 @@ pub enum Act {
     PreviousSlice,
     /// Selects the slice after the selected one.
     NextSlice,
-    /// Selects a slice in the lane or track above.
+    /// Selects a slice in the lane above, or what is in the row above.
     SliceAbove,
-    /// Selects a slice in the lane or track below.
+    /// Selects a slice in the lane below, or what is in the row below.
     SliceBelow,
     /// Selects the operation before the selected one, of the same communicator and kind.
     PreviousOperation,

@@ -1,0 +1,74 @@
+//! Steps from row to row: to the next track with slices, or to the next counter. Pure.
+
+use nprof_engine::query::Direction;
+use nprof_engine::wire::catalog::TrackKind;
+
+use super::layout::{Layout, Row};
+use super::sheet::{Sheet, SheetTrack};
+
+/// The row to which a step leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowStep {
+    /// A counter, as the index of its track.
+    Counter(usize),
+    /// A track with slices, as its index.
+    Slices(usize),
+}
+
+impl RowStep {
+    /// The step up or down from a track, by index. Headings and empty tracks are passed, also the
+    /// computation of a rank, which is a part of the rank's row. `None` at the last row.
+    #[must_use]
+    pub fn of(sheet: &Sheet, layout: &Layout, from: usize, direction: Direction) -> Option<Self> {
+        let source = sheet.tracks().get(from)?.source;
+        let place = layout.rows.iter().position(|row| row.track == from)?;
+        let step = |row: &Row| {
+            let track = sheet.tracks().get(row.track).filter(|track| track.source == source)?;
+            Self::to(row.track, track)
+        };
+        match direction {
+            Direction::Up => layout.rows[..place].iter().rev().find_map(step),
+            Direction::Down => layout.rows[place + 1..].iter().find_map(step),
+            Direction::Next | Direction::Previous => None,
+        }
+    }
+
+    fn to(at: usize, track: &SheetTrack) -> Option<Self> {
+        match track.kind {
+            _ if track.rows == 0 => None,
+            TrackKind::Slices => Some(Self::Slices(at)),
+            TrackKind::Counter if !track.is_load() => Some(Self::Counter(at)),
+            TrackKind::Counter | TrackKind::Group => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::sheet::tests::sheet_of;
+
+    #[test]
+    fn steps_pass_headings_and_loads() {
+        let sheet =
+            sheet_of("Power~\nEngines/\n  Tensor*2\n  Heat~\nRanks/\n  Rank 0\nLoads/\n  Rank 0~\nlast");
+        let layout = Layout::new(&sheet, |_| false);
+        let at = |name: &str| sheet.tracks().iter().position(|track| track.name == name).unwrap();
+        let step = |from: &str, direction| RowStep::of(&sheet, &layout, at(from), direction);
+        assert_eq!(step("Power", Direction::Up), None);
+        assert_eq!(step("Power", Direction::Down), Some(RowStep::Slices(at("Tensor"))));
+        assert_eq!(step("Tensor", Direction::Up), Some(RowStep::Counter(at("Power"))));
+        assert_eq!(step("Tensor", Direction::Down), Some(RowStep::Counter(at("Heat"))));
+        assert_eq!(step("Heat", Direction::Down), Some(RowStep::Slices(at("Rank 0"))));
+        assert_eq!(step("Rank 0", Direction::Down), Some(RowStep::Slices(at("last"))));
+        assert_eq!(step("last", Direction::Down), None);
+        assert_eq!(step("Tensor", Direction::Next), None);
+    }
+
+    #[test]
+    fn closed_groups_are_passed() {
+        let sheet = sheet_of("a\nEngines/-\n  Tensor\nlast~");
+        let layout = Layout::new(&sheet, |track| track.name == "Engines");
+        assert_eq!(RowStep::of(&sheet, &layout, 0, Direction::Down), Some(RowStep::Counter(3)));
+    }
+}
