@@ -114,21 +114,10 @@ pub fn query(path: &Path, questions: &Questions) -> Result<Vec<Figure>> {
     let engines = engines(&segment);
     let whole = Interval::new(ps(questions.start_ns), ps(questions.end_ns + questions.longest_ns));
     let level = Level::for_cell_ps(ps(questions.cell_ns) as f64);
+    let [near, far] = windows(&segment, &engines, questions)?;
     let timed = [
-        time(
-            NAME,
-            "W1",
-            &questions.windows,
-            |window| window_rows(&segment, engines[window.engine_index], window, questions.lookback_ns),
-            |_, rows| sum_of_rows(rows),
-        )?,
-        time(
-            NAME,
-            "W2",
-            &questions.windows,
-            |window| window_rows(&segment, engines[window.engine_index], window, u64::MAX),
-            |_, rows| sum_of_rows(rows),
-        )?,
+        near,
+        far,
         time(
             NAME,
             "Z1",
@@ -137,42 +126,47 @@ pub fn query(path: &Path, questions: &Questions) -> Result<Vec<Figure>> {
             // The answer is the same in each run.
             |&run, sum| if run == 0 { *sum } else { Answer::default() },
         )?,
-        time(
-            NAME,
-            "G1",
-            &questions.spans,
-            |&(start, end)| {
-                Ok(query::selection::select(
-                    &segment,
-                    &engines,
-                    Interval::new(ps(start), ps(end)),
-                    Work::on(&AllCores),
-                )?)
-            },
-            |_, selection| {
-                let ps: u64 = selection.by_name.iter().map(|name| name.total_ps).sum();
-                Answer { rows: selection.count, sum: ps / PS_PER_NS.unsigned_abs() }
-            },
-        )?,
-        time(
-            NAME,
-            "S1",
-            &questions.needles,
-            |needle| {
-                Ok(query::search::find(
-                    &segment,
-                    &Pattern::text(needle),
-                    HitPage::first(0),
-                    Work::on(&AllCores),
-                )?
-                .rows)
-            },
-            |_, rows| Answer { rows: rows.len(), sum: 0 },
-        )?,
+        selections(&segment, &engines, questions)?,
+        searches(&segment, questions)?,
         tiles(&segment, questions, whole)?,
     ];
     let memory = figure(Content::Memory { peak_mib: peak_mib() });
     Ok(timed.into_iter().flatten().chain([memory]).collect())
+}
+
+/// W1 and W2: the rows of windows that start shortly before the window, and all of them.
+fn windows(segment: &SegmentFile, engines: &[TrackId], questions: &Questions) -> Result<[[Figure; 2]; 2]> {
+    let of = |name, lookback_ns| {
+        let ask = |window: &Window| window_rows(segment, engines[window.engine_index], window, lookback_ns);
+        time(NAME, name, &questions.windows, ask, |_, rows| sum_of_rows(rows))
+    };
+    Ok([of("W1", questions.lookback_ns)?, of("W2", u64::MAX)?])
+}
+
+/// G1: the time of names in spans.
+fn selections(segment: &SegmentFile, engines: &[TrackId], questions: &Questions) -> Result<[Figure; 2]> {
+    time(
+        NAME,
+        "G1",
+        &questions.spans,
+        |&(start, end)| {
+            let span = Interval::new(ps(start), ps(end));
+            Ok(query::selection::select(segment, engines, span, Work::on(&AllCores))?)
+        },
+        |_, selection| {
+            let ps: u64 = selection.by_name.iter().map(|name| name.total_ps).sum();
+            Answer { rows: selection.count, sum: ps / PS_PER_NS.unsigned_abs() }
+        },
+    )
+}
+
+/// S1: the rows with a text.
+fn searches(segment: &SegmentFile, questions: &Questions) -> Result<[Figure; 2]> {
+    let find = |needle: &String| {
+        let (pattern, none) = (Pattern::text(needle), HitPage::first(0));
+        Ok(query::search::find(segment, &pattern, none, Work::on(&AllCores))?.rows)
+    };
+    time(NAME, "S1", &questions.needles, find, |_, rows| Answer { rows: rows.len(), sum: 0 })
 }
 
 fn ps(ns: u64) -> i64 {

@@ -1,4 +1,6 @@
 //! Code that several tests share. Tests across crates are in `tests/`.
 
+pub mod imports;
+pub mod layers;
 pub mod shape;
 pub mod source;

@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 const SKIPPED: [&str; 5] = ["target", "node_modules", "dist", "golden", "corpus"];
 const KINDS: [&str; 10] = ["rs", "toml", "md", "sh", "py", "mjs", "js", "css", "html", "json"];
 
+/// A check of one file, which returns a line for each problem.
+pub type Rule = fn(&Source) -> Vec<String>;
+
 /// One text file of the project.
 pub struct Source {
     /// Path from the project's top folder, with `/`.

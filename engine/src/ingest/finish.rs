@@ -17,10 +17,10 @@ use super::track_writer::TrackOutput;
 use crate::base::bytes::Cursor;
 use crate::base::{Interval, Result};
 use crate::model::{
-    FieldId, RankInfo, TableId, TableSpec, TrackId, TrackKind, TrackSpec, Warning, WarningKind,
+    FieldId, RankInfo, TableId, TableSpec, TrackId, TrackKind, TrackSpec, Warning, WarningKind, Warnings,
 };
 use crate::segment::{
-    ColumnMeta, Footer, Piece, PieceWriter, TableMeta, TrackMeta, content_id, write_dictionary,
+    Arrow, ColumnMeta, Footer, Piece, PieceWriter, TableMeta, TrackMeta, content_id, write_dictionary,
 };
 use crate::spill::{Scratch, Sorted};
 use crate::tile::{ClosedPyramid, write_pyramids};
@@ -57,20 +57,13 @@ impl Builder<'_> {
         let span = self.tracks.iter().filter_map(|track| track.span).reduce(Interval::cover);
         let span = span.unwrap_or_default();
         let size = if self.rows() <= SMALL_ROWS { Size::Small } else { Size::Large };
-        let sorted_and_linked =
-            (0_u32..).zip(&self.tracks).filter(|(_, track)| track.linked && !track.is_in_order());
-        let sorted_and_linked =
-            sorted_and_linked.map(|(id, track)| (id, vec![0; track.rows as usize])).collect();
+        let mut arrivals = Arrivals::of(&self.tracks);
         for track in 0..self.tracks.len() {
             self.hand_over(track)?;
         }
-        let place = |track: u32| self.tracks.get(track as usize).and_then(|state| state.place(track));
-        let mut arrived: Vec<(GroupKey, Box<Rows>)> =
-            self.arrived.take().filter_map(|(track, rows)| Some((place(track)?, rows))).collect();
-        arrived.sort_by_key(|(place, _)| *place);
+        let arrived = self.take_arrived();
         let metas: Vec<TrackMeta> = self.tracks.into_iter().map(TrackState::into_meta).collect();
         let mut binder = Binder::new(self.points);
-        let mut arrivals = Arrivals(sorted_and_linked);
         let waits = self.names.waits();
         let sorted = SortedTracks {
             arrived,
@@ -89,19 +82,8 @@ impl Builder<'_> {
         let (tables, columns) = written.assemble(self.tables, &encoders, &mut writer)?;
         let Written { metas: mut tracks, outputs } = written;
         let mut warnings = self.warnings;
-        for (place, output) in &outputs {
-            let what = "more slices at one time than a track has lanes; they share the last lane";
-            warnings.add_all(WarningKind::AdjustedValue, what, output.crowded, || {
-                let track = place.track.and_then(|track| tracks.get(track.0 as usize));
-                track.map_or_else(String::new, |track| format!("track {:?}", track.spec.name))
-            });
-        }
-        let row = |track: TrackId, row: u32| tracks[track.0 as usize].first_row + row;
-        let flows = binder.arrows(row, &mut |what, point| {
-            warnings.add(WarningKind::UnboundFlow, what, || {
-                format!("{} ps on track {:?}", point.time_ps, tracks[point.track.0 as usize].spec.name)
-            });
-        });
+        warn_of_crowded_lanes(&outputs, &tracks, &mut warnings);
+        let flows = bind_flows(binder, &tracks, &mut warnings);
         let first_rows: Vec<u32> = tracks.iter().map(|track| track.first_row).collect();
         let arrows =
             Arrows { numbered: &flows, links: &self.links, first_rows: &first_rows, arrivals: &arrivals.0 };
@@ -121,7 +103,23 @@ impl Builder<'_> {
             warnings: warnings.iter().collect(),
         };
         let (bytes, checksum) = writer.finish(footer.encode())?;
-        Ok(Built {
+        Ok(Built::new(footer, span, (bytes, checksum)))
+    }
+
+    /// Takes the rows of tracks that fit into memory, in the order of their places.
+    fn take_arrived(&mut self) -> Vec<(GroupKey, Box<Rows>)> {
+        let place = |track: u32| self.tracks.get(track as usize).and_then(|state| state.place(track));
+        let arrived = self.arrived.take();
+        let mut arrived: Vec<_> = arrived.filter_map(|(track, rows)| Some((place(track)?, rows))).collect();
+        arrived.sort_by_key(|(place, _)| *place);
+        arrived
+    }
+}
+
+impl Built {
+    /// The result for a segment with this footer, whose length and checksum the writer returned.
+    fn new(footer: Footer, span: Interval, (bytes, checksum): (u64, u32)) -> Self {
+        Self {
             events: footer.tracks.iter().map(|track| u64::from(track.rows)).sum(),
             start_ps: span.start.0,
             end_ps: span.end.0,
@@ -129,8 +127,33 @@ impl Builder<'_> {
             rank: footer.rank,
             content: content_id(checksum, bytes),
             bytes,
-        })
+        }
     }
+}
+
+/// Warns of slices that share the last lane of their track.
+fn warn_of_crowded_lanes(
+    outputs: &BTreeMap<GroupKey, TrackOutput>,
+    tracks: &[TrackMeta],
+    warnings: &mut Warnings,
+) {
+    for (place, output) in outputs {
+        let what = "more slices at one time than a track has lanes; they share the last lane";
+        warnings.add_all(WarningKind::AdjustedValue, what, output.crowded, || {
+            let track = place.track.and_then(|track| tracks.get(track.0 as usize));
+            track.map_or_else(String::new, |track| format!("track {:?}", track.spec.name))
+        });
+    }
+}
+
+/// The flows between rows of the segment. Warns of points without a slice.
+fn bind_flows(binder: Binder, tracks: &[TrackMeta], warnings: &mut Warnings) -> Vec<Arrow> {
+    let row = |track: TrackId, row: u32| tracks[track.0 as usize].first_row + row;
+    binder.arrows(row, &mut |what, point| {
+        warnings.add(WarningKind::UnboundFlow, what, || {
+            format!("{} ps on track {:?}", point.time_ps, tracks[point.track.0 as usize].spec.name)
+        });
+    })
 }
 
 /// A track after all tracks.
@@ -205,6 +228,14 @@ fn write_pyramids_of(
 
 /// Rows of slices by arrival, for linked tracks whose rows arrived in another order.
 struct Arrivals(FxHashMap<u32, Vec<u32>>);
+
+impl Arrivals {
+    /// Room for the rows of linked tracks that promised no order.
+    fn of(tracks: &[TrackState]) -> Self {
+        let sorted = (0_u32..).zip(tracks).filter(|(_, track)| track.linked && !track.is_in_order());
+        Self(sorted.map(|(id, track)| (id, vec![0; track.rows as usize])).collect())
+    }
+}
 
 /// Sends all rows that promised no order to the consumer, in the order of their places.
 struct SortedTracks<'s, 'a> {

@@ -245,6 +245,29 @@ fn read_some(
 
 /// Reads what [`put_tracks`] wrote. Rows of a table are in the order of its tracks.
 pub fn read_tracks(tables: &[TableMeta], next: &mut u64, cursor: &mut Cursor<'_>) -> Result<Vec<TrackMeta>> {
+    let mut tracks = read_of_all(tables, cursor)?;
+    read_some(&mut tracks, cursor, |track, cursor| {
+        track.value_range = Some((f64::from_bits(cursor.u64()?), f64::from_bits(cursor.u64()?)));
+        Ok(())
+    })?;
+    read_some(&mut tracks, cursor, |track, cursor| {
+        track.pyramid = Piece::decode(next, cursor)?;
+        track.pyramid_bytes = cursor.varint()?;
+        Ok(())
+    })?;
+    read_some(&mut tracks, cursor, |track, cursor| {
+        track.program = Piece::decode(next, cursor)?;
+        Ok(())
+    })?;
+    read_some(&mut tracks, cursor, |track, cursor| {
+        track.totals = Piece::decode(next, cursor)?;
+        Ok(())
+    })?;
+    Ok(tracks)
+}
+
+/// Reads the data that all tracks have.
+fn read_of_all(tables: &[TableMeta], cursor: &mut Cursor<'_>) -> Result<Vec<TrackMeta>> {
     let count = list::stated_len(cursor, MAX_TRACKS as usize)?;
     let parents = list::read_ints_of(cursor, count)?;
     let names = read_texts(cursor, parents.len())?;
@@ -290,23 +313,6 @@ pub fn read_tracks(tables: &[TableMeta], next: &mut u64, cursor: &mut Cursor<'_>
             totals: Piece::default(),
         });
     }
-    read_some(&mut tracks, cursor, |track, cursor| {
-        track.value_range = Some((f64::from_bits(cursor.u64()?), f64::from_bits(cursor.u64()?)));
-        Ok(())
-    })?;
-    read_some(&mut tracks, cursor, |track, cursor| {
-        track.pyramid = Piece::decode(next, cursor)?;
-        track.pyramid_bytes = cursor.varint()?;
-        Ok(())
-    })?;
-    read_some(&mut tracks, cursor, |track, cursor| {
-        track.program = Piece::decode(next, cursor)?;
-        Ok(())
-    })?;
-    read_some(&mut tracks, cursor, |track, cursor| {
-        track.totals = Piece::decode(next, cursor)?;
-        Ok(())
-    })?;
     Ok(tracks)
 }
 

@@ -32,42 +32,15 @@ pub fn DownloadMenu(
     /// The shown rank, if there are several. Formats that hold one rank take this one.
     rank: Memo<Option<u32>>,
 ) -> impl IntoView {
-    let is_open = RwSignal::new(false);
-    let button = NodeRef::<html::Button>::new();
-    let entries = NodeRef::<html::Div>::new();
-    let close = move || {
-        is_open.set(false);
-        if let Some(button) = button.get_untracked() {
-            button.focus().ok();
-        }
-    };
-    let press = move |event: web_sys::KeyboardEvent| {
-        if !is_open.get_untracked() {
-            return;
-        }
-        match event.key().as_str() {
-            "Escape" => close(),
-            "ArrowDown" => move_focus(entries.get_untracked().as_deref(), 1),
-            "ArrowUp" => move_focus(entries.get_untracked().as_deref(), -1),
-            _ => return,
-        }
-        // The page has keys of its own, and the menu around this one closes by Escape, too.
-        event.prevent_default();
-        event.stop_propagation();
-    };
-    let left = move |event: web_sys::FocusEvent| {
-        if !keeps_focus(&event) {
-            is_open.set(false);
-        }
-    };
-    // Another click would close the menu around this one on a narrow screen.
-    let toggle = move |event: web_sys::MouseEvent| {
-        event.stop_propagation();
-        is_open.update(|open| *open = !*open);
-    };
+    let menu = Menu { is_open: RwSignal::new(false), button: NodeRef::new(), entries: NodeRef::new() };
+    let Menu { is_open, button, entries } = menu;
     let profile = StoredValue::new(profile);
     view! {
-        <div class="downloads" on:keydown=press on:focusout=left>
+        <div
+            class="downloads"
+            on:keydown=move |event| menu.press(&event)
+            on:focusout=move |event| menu.leave(&event)
+        >
             <button
                 node_ref=button
                 class="button button-icon"
@@ -76,7 +49,7 @@ pub fn DownloadMenu(
                 title="Download the profile as a file"
                 aria-expanded=move || is_open.get().to_string()
                 aria-controls=ENTRIES_ID
-                on:click=toggle
+                on:click=move |event| menu.toggle(&event)
             >
                 <Icon glyph=Glyph::Download />
                 <span class="bar-label">{LABEL}</span>
@@ -88,13 +61,57 @@ pub fn DownloadMenu(
                 class:is-open=is_open
                 role="group"
                 aria-label="Formats"
-                on:click=move |_| close()
+                on:click=move |_| menu.close()
             >
                 <If is=move || is_open.get()>
                     <Formats server profile rank ranks=1 />
                 </If>
             </div>
         </div>
+    }
+}
+
+/// The button with its entries.
+#[derive(Clone, Copy)]
+struct Menu {
+    is_open: RwSignal<bool>,
+    button: NodeRef<html::Button>,
+    entries: NodeRef<html::Div>,
+}
+
+impl Menu {
+    fn close(self) {
+        self.is_open.set(false);
+        if let Some(button) = self.button.get_untracked() {
+            button.focus().ok();
+        }
+    }
+
+    fn press(self, event: &web_sys::KeyboardEvent) {
+        if !self.is_open.get_untracked() {
+            return;
+        }
+        match event.key().as_str() {
+            "Escape" => self.close(),
+            "ArrowDown" => move_focus(self.entries.get_untracked().as_deref(), 1),
+            "ArrowUp" => move_focus(self.entries.get_untracked().as_deref(), -1),
+            _ => return,
+        }
+        // The page has keys of its own, and the menu around this one closes by Escape, too.
+        event.prevent_default();
+        event.stop_propagation();
+    }
+
+    fn leave(self, event: &web_sys::FocusEvent) {
+        if !keeps_focus(event) {
+            self.is_open.set(false);
+        }
+    }
+
+    fn toggle(self, event: &web_sys::MouseEvent) {
+        // Another click would close the menu around this one on a narrow screen.
+        event.stop_propagation();
+        self.is_open.update(|open| *open = !*open);
     }
 }
 

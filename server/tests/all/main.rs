@@ -34,6 +34,7 @@ mod joint;
 mod killed;
 mod names;
 mod openapi;
+mod parameters;
 mod perfetto;
 mod ranks;
 mod shrunk;

@@ -12,11 +12,11 @@ use serde_json::Value;
 
 use crate::stage::{Stage, TRACE, request};
 
-fn document() -> Value {
+pub fn document() -> Value {
     serde_json::from_str(DOCUMENT).unwrap()
 }
 
-fn resolve<'a>(document: &'a Value, node: &'a Value) -> &'a Value {
+pub fn resolve<'a>(document: &'a Value, node: &'a Value) -> &'a Value {
     match node.get("$ref").and_then(Value::as_str) {
         Some(reference) => {
             let pointer = reference.strip_prefix('#').unwrap();

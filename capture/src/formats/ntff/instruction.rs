@@ -148,14 +148,8 @@ impl<'c, 'a> Rows<'c, 'a> {
         transfer: Option<&Transfer>,
         out: &mut Output<'_>,
     ) -> Result<SliceKey, Error> {
-        let &Execution { start_ps, end_ps: Reverse(end_ps), engine, pc, .. } = execution;
-        let track = match self.tracks[engine.index()] {
-            Some(track) => track,
-            None => {
-                let track = out.tracks.engine(out.sink, engine.name(), self.core.number)?;
-                *self.tracks[engine.index()].insert(out.in_order(track)?)
-            }
-        };
+        let &Execution { start_ps, end_ps: Reverse(end_ps), engine, .. } = execution;
+        let track = self.track(engine, out)?;
         let trigger = match transfer.zip(execution.crc) {
             Some((transfer, _)) => self.trigger_template(execution, transfer, out)?,
             None => None,
@@ -163,19 +157,8 @@ impl<'c, 'a> Rows<'c, 'a> {
         let decoded = self.decoded(execution);
         let template = decoded.and_then(|decoded| decoded.template).zip(execution.crc);
         let mut fields: Vec<(FieldId, Value<'_>)> = std::mem::take(&mut out.room);
-        match decoded {
-            Some(_) if template.is_some() => {}
-            Some(decoded) => {
-                self.run_fields(execution, &mut fields);
-                fields.push((self.handles.operands, Value::Name(decoded.operands)));
-                fields.extend(decoded.raw.map(|raw| (self.raw_field, Value::Name(raw))));
-                fields.extend_from_slice(&decoded.fields);
-            }
-            None => {
-                self.run_fields(execution, &mut fields);
-                let names = (self.engines[engine.index()], self.product);
-                fields.extend(fixed_fields(&self.handles, names, pc, None));
-            }
+        if template.is_none() {
+            self.row_fields(execution, decoded, &mut fields);
         }
         if let Some(transfer) = transfer.filter(|_| trigger.is_none()) {
             self.trigger_fields(transfer, &mut fields);
@@ -189,23 +172,42 @@ impl<'c, 'a> Rows<'c, 'a> {
             fields: &fields,
         };
         let key = match template {
-            Some((template, (crc_in, crc_out))) => {
-                let (mut template, mut count, mut of_trigger) = (template, RUN_NUMBERS, [0, 0]);
-                if let Some(trigger) = &trigger {
-                    (template, count) = (trigger.template, RUN_NUMBERS + TRIGGER_NUMBERS);
-                    of_trigger = [trigger.start_ns, trigger.size_bytes];
-                }
-                let [start_ns, size_bytes] = of_trigger;
-                let numbers =
-                    [wait_ns(execution), i64::from(crc_in), i64::from(crc_out), start_ns, size_bytes];
-                let numbers = numbers.map(Number::from);
-                out.sink.slice_by(Filled { template, numbers: &numbers[..count] }, &slice)
+            Some((template, crc)) => {
+                let numbers = [wait_ns(execution), i64::from(crc.0), i64::from(crc.1)];
+                send_filled(&slice, (template, numbers), trigger.as_ref(), out)
             }
             None => out.sink.slice(&slice),
         };
         out.room = emptied(fields);
         self.counts[engine.index()] += 1;
         Ok(key?)
+    }
+
+    /// The track of an engine, which its first row creates.
+    fn track(&mut self, engine: Engine, out: &mut Output<'_>) -> Result<TrackId, Error> {
+        if let Some(track) = self.tracks[engine.index()] {
+            return Ok(track);
+        }
+        let track = out.tracks.engine(out.sink, engine.name(), self.core.number)?;
+        Ok(*self.tracks[engine.index()].insert(out.in_order(track)?))
+    }
+
+    /// Fields of a row without a template.
+    fn row_fields<'f>(
+        &'f self,
+        execution: &Execution,
+        decoded: Option<&'f Decoded>,
+        fields: &mut Vec<(FieldId, Value<'f>)>,
+    ) {
+        self.run_fields(execution, fields);
+        if let Some(decoded) = decoded {
+            fields.push((self.handles.operands, Value::Name(decoded.operands)));
+            fields.extend(decoded.raw.map(|raw| (self.raw_field, Value::Name(raw))));
+            fields.extend_from_slice(&decoded.fields);
+        } else {
+            let names = (self.engines[execution.engine.index()], self.product);
+            fields.extend(fixed_fields(&self.handles, names, execution.pc, None));
+        }
     }
 
     /// The template and the numbers of a row that triggered a transfer. `None` if the instruction
@@ -282,6 +284,24 @@ struct TriggerRow {
 const RUN_NUMBERS: usize = 3;
 /// Further numbers of a run that triggered a transfer: start and size of the transfer.
 const TRIGGER_NUMBERS: usize = 2;
+
+/// Sends a row by its template, or by that of its trigger, which takes further numbers.
+#[inline]
+fn send_filled(
+    slice: &SliceRecord<'_>,
+    (template, [wait_ns, crc_in, crc_out]): (TemplateId, [i64; RUN_NUMBERS]),
+    trigger: Option<&TriggerRow>,
+    out: &mut Output<'_>,
+) -> nprof_engine::base::Result<SliceKey> {
+    let (mut template, mut count, mut of_trigger) = (template, RUN_NUMBERS, [0; TRIGGER_NUMBERS]);
+    if let Some(trigger) = trigger {
+        (template, count) = (trigger.template, RUN_NUMBERS + TRIGGER_NUMBERS);
+        of_trigger = [trigger.start_ns, trigger.size_bytes];
+    }
+    let [start_ns, size_bytes] = of_trigger;
+    let numbers = [wait_ns, crc_in, crc_out, start_ns, size_bytes].map(Number::from);
+    out.sink.slice_by(Filled { template, numbers: &numbers[..count] }, slice)
+}
 
 /// The fields of [`Rows::trigger_fields`] in a template.
 fn trigger_parts(handles: &Instruction) -> [(FieldId, TemplateValue); 8] {

@@ -5,8 +5,28 @@ use crate::ingest::{BuildOptions, Builder, Player};
 use crate::model::{Bind, FlowPhase, Nesting, TableKind, Unit};
 use crate::spill::MemoryScratch;
 
-/// Makes every kind of call a few thousand times.
-fn tell(sink: &mut dyn Sink) -> Result<()> {
+/// Ids of the definitions that [`define`] makes.
+struct Defined {
+    slices: TableId,
+    side: TableId,
+    /// Fields of slices, then of samples and of side rows.
+    number: FieldId,
+    text: FieldId,
+    named: FieldId,
+    unit: FieldId,
+    note: FieldId,
+    sorted: TrackId,
+    ordered: TrackId,
+    counter: TrackId,
+    arrow: NameId,
+    /// Templates of two numbers, and of one.
+    short: TemplateId,
+    long: TemplateId,
+    of_sample: TemplateId,
+}
+
+/// Defines tables, fields, tracks and templates of every kind, some twice.
+fn define(sink: &mut dyn Sink) -> Result<Defined> {
     let table = |name: &str, kind| TableSpec {
         name: name.to_owned(),
         kind,
@@ -35,37 +55,59 @@ fn tell(sink: &mut dyn Sink) -> Result<()> {
     let parts = [&parts[..], &[(number, TemplateValue::Float(0))]].concat();
     let long = sink.template(slices, &parts)?;
     let of_sample = sink.template(samples, &[(unit, TemplateValue::Float(0))])?;
+    Ok(Defined {
+        slices,
+        side,
+        number,
+        text,
+        named,
+        unit,
+        note,
+        sorted,
+        ordered,
+        counter,
+        arrow,
+        short,
+        long,
+        of_sample,
+    })
+}
+
+/// Tells slice `at`: by its fields, or by one of the templates.
+fn tell_slice(sink: &mut dyn Sink, defined: &Defined, at: i64) -> Result<SliceKey> {
+    let &Defined { number, text, named, sorted, ordered, short, long, .. } = defined;
+    let name = sink.name(&format!("name {}", at % 70))?;
+    let (words, json) = (format!("text {}", at % 1_000), format!("[{at}]"));
+    let of_number =
+        [Value::Int(-at), Value::Uint(u64::MAX), Value::Float(0.5), Value::Bool(true)][at as usize % 4];
+    let of_text = if at % 3 == 0 { Value::Json(&json) } else { Value::Text(&words) };
+    let fields = [(number, of_number), (text, of_text), (named, Value::Name(name))];
+    let (track, start_ps) = if at % 2 == 0 { (sorted, at * 7_919 % 6_000) } else { (ordered, at) };
+    let fields = &fields[..at as usize % 4];
+    let slice = SliceRecord { track, start_ps, duration_ps: 5, name, form: Form::Complete, fields };
+    let bare = SliceRecord { fields: &fields[..0], ..slice };
+    let numbers = [Number::from(0.5), Number::from(at)];
+    match at / 500 % 3 {
+        0 => sink.slice(&slice),
+        1 => sink.slice_by(Filled { template: short, numbers: &numbers }, &bare),
+        _ => sink.slice_by(Filled { template: long, numbers: &numbers[..1] }, &bare),
+    }
+}
+
+/// Makes every kind of call a few thousand times.
+fn tell(sink: &mut dyn Sink) -> Result<()> {
+    let defined = define(sink)?;
+    let Defined { slices, side, unit, note, sorted, counter, arrow, of_sample, .. } = defined;
     let mut before = None;
     for at in 0..6_000_i64 {
-        let name = sink.name(&format!("name {}", at % 70))?;
-        let (words, json) = (format!("text {}", at % 1_000), format!("[{at}]"));
-        let of_number =
-            [Value::Int(-at), Value::Uint(u64::MAX), Value::Float(0.5), Value::Bool(true)][at as usize % 4];
-        let of_text = if at % 3 == 0 { Value::Json(&json) } else { Value::Text(&words) };
-        let fields = [(number, of_number), (text, of_text), (named, Value::Name(name))];
-        let track = if at % 2 == 0 { sorted } else { ordered };
-        let start_ps = if at % 2 == 0 { at * 7_919 % 6_000 } else { at };
-        let fields = &fields[..at as usize % 4];
-        let form = Form::Complete;
-        let slice = SliceRecord { track, start_ps, duration_ps: 5, name, form, fields };
-        let numbers = [Number::from(0.5), Number::from(at)];
-        let key = match at / 500 % 3 {
-            0 => sink.slice(&slice)?,
-            1 => sink.slice_by(
-                Filled { template: short, numbers: &numbers },
-                &SliceRecord { fields: &fields[..0], ..slice },
-            )?,
-            _ => sink.slice_by(
-                Filled { template: long, numbers: &numbers[..1] },
-                &SliceRecord { fields: &fields[..0], ..slice },
-            )?,
-        };
+        let key = tell_slice(sink, &defined, at)?;
         if let Some(before) = before.replace(key).filter(|_| at % 5 == 0) {
             sink.link(before, key, arrow)?;
         }
         sink.sample(counter, at, at as f64, &[(unit, Value::Name(arrow))][..at as usize % 2])?;
-        sink.sample_by(Filled { template: of_sample, numbers: &numbers[..1] }, counter, at, 1.0)?;
-        sink.row(side, &[(note, Value::Text(&words))])?;
+        let numbers = [Number::from(0.5)];
+        sink.sample_by(Filled { template: of_sample, numbers: &numbers }, counter, at, 1.0)?;
+        sink.row(side, &[(note, Value::Text(&format!("text {}", at % 1_000)))])?;
         if at % 10 == 0 {
             let (phase, bind) =
                 (if at % 20 == 0 { FlowPhase::Start } else { FlowPhase::End }, Bind::Enclosing);

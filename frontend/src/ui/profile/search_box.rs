@@ -45,27 +45,7 @@ pub fn SearchBox(
                 <Icon glyph=Glyph::Search />
             </button>
             <div class="search-body" on:focusin=move |_| is_open.set(true)>
-                <label class="field">
-                    <Icon glyph=Glyph::Search />
-                    <span class="unseen">"Search names and fields"</span>
-                    <input
-                        node_ref=search.input
-                        type="search"
-                        placeholder="Search names and fields"
-                        spellcheck="false"
-                        prop:value=move || search.text()
-                        aria-invalid=move || search.mistake().is_some().to_string()
-                        aria-describedby=move || search.mistake().map(|_| MISTAKE_ID)
-                        on:input:target=move |event| search.typed(event.target().value())
-                        on:keydown=move |event| press(&event, search, is_open)
-                    />
-                    <span class="search-count" aria-live="polite">
-                        {move || search.mistake().is_none().then(|| search.count())}
-                    </span>
-                    <If is=move || search.text().is_empty()>
-                        <kbd aria-hidden="true">{Act::Search.keys()}</kbd>
-                    </If>
-                </label>
+                <SearchField search is_open />
                 <SyntaxButton search />
                 <If is=some>
                     <WalkButton search walk=Walk::Backward />
@@ -87,6 +67,34 @@ pub fn SearchBox(
                 </p>
             </div>
         </search>
+    }
+}
+
+/// The field of the text, with the number of hits.
+#[component]
+fn SearchField(search: Search, is_open: RwSignal<bool>) -> impl IntoView {
+    view! {
+        <label class="field">
+            <Icon glyph=Glyph::Search />
+            <span class="unseen">"Search names and fields"</span>
+            <input
+                node_ref=search.input
+                type="search"
+                placeholder="Search names and fields"
+                spellcheck="false"
+                prop:value=move || search.text()
+                aria-invalid=move || search.mistake().is_some().to_string()
+                aria-describedby=move || search.mistake().map(|_| MISTAKE_ID)
+                on:input:target=move |event| search.typed(event.target().value())
+                on:keydown=move |event| press(&event, search, is_open)
+            />
+            <span class="search-count" aria-live="polite">
+                {move || search.mistake().is_none().then(|| search.count())}
+            </span>
+            <If is=move || search.text().is_empty()>
+                <kbd aria-hidden="true">{Act::Search.keys()}</kbd>
+            </If>
+        </label>
     }
 }
 

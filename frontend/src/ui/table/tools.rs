@@ -98,7 +98,6 @@ pub fn TableTools(
     children: Children,
 ) -> impl IntoView {
     let source = tools.source;
-    let box_node = NodeRef::<leptos::html::Input>::new();
     let matches = move || {
         let (shown, all) = (source.rows.with(|rows| rows.len()), source.table.with(|table| table.rows));
         // Without a filter, the table can still hide rows.
@@ -107,53 +106,15 @@ pub fn TableTools(
         }
         format!("{} of {}", format::count(shown as u64), format::counted(all.into(), "row", "rows"))
     };
-    let copied = move || match tools.marked.span() {
-        Some((first, last)) if last > first => {
-            format!("Copy {} rows", format::count(u64::from(last - first) + 1))
-        }
-        Some(_) => "Copy row".to_owned(),
-        None => "Copy".to_owned(),
-    };
-    let leave = move |event: web_sys::KeyboardEvent| {
-        if event.key() == "Escape"
-            && let Some(input) = box_node.get_untracked()
-        {
-            event.stop_propagation();
-            on_filter.run(String::new());
-            input.blur().ok();
-        }
-    };
     view! {
         <div class="table-tools">
-            <label class="field table-filter" class:is-wrong=move || mistake.with(Option::is_some)>
-                <Icon glyph=Glyph::Search />
-                <span class="unseen">"Filter rows"</span>
-                <input
-                    node_ref=box_node
-                    type="search"
-                    spellcheck="false"
-                    autocomplete="off"
-                    placeholder="Filter: text, column:text, column>10us"
-                    aria-invalid=move || mistake.with(Option::is_some).to_string()
-                    prop:value=filter
-                    on:input=move |event| on_filter.run(event_target_value(&event))
-                    on:keydown=leave
-                />
-            </label>
+            <FilterBox filter on_filter mistake />
             <span class="table-matches" role="status">{matches}</span>
             {move || mistake.get().map(|mistake| view! { <span class="table-mistake" role="alert">{mistake}</span> })}
             <span class="table-tools-gap"></span>
             {children()}
             <ColumnChooser source is_hidden on_toggle />
-            <button
-                class="button"
-                type="button"
-                title="Copy with tabs between values, for a spreadsheet"
-                on:click=move |_| tools.copy()
-            >
-                <Icon glyph=Glyph::Copy />
-                {copied}
-            </button>
+            <CopyButton tools />
             <button
                 class="button"
                 type="button"
@@ -164,6 +125,65 @@ pub fn TableTools(
                 "Download CSV"
             </button>
         </div>
+    }
+}
+
+/// The box for the text of the filter. Escape clears and leaves it.
+#[component]
+fn FilterBox(
+    filter: Signal<String>,
+    on_filter: Callback<String>,
+    mistake: Signal<Option<String>>,
+) -> impl IntoView {
+    let box_node = NodeRef::<leptos::html::Input>::new();
+    let leave = move |event: web_sys::KeyboardEvent| {
+        if event.key() == "Escape"
+            && let Some(input) = box_node.get_untracked()
+        {
+            event.stop_propagation();
+            on_filter.run(String::new());
+            input.blur().ok();
+        }
+    };
+    view! {
+        <label class="field table-filter" class:is-wrong=move || mistake.with(Option::is_some)>
+            <Icon glyph=Glyph::Search />
+            <span class="unseen">"Filter rows"</span>
+            <input
+                node_ref=box_node
+                type="search"
+                spellcheck="false"
+                autocomplete="off"
+                placeholder="Filter: text, column:text, column>10us"
+                aria-invalid=move || mistake.with(Option::is_some).to_string()
+                prop:value=filter
+                on:input=move |event| on_filter.run(event_target_value(&event))
+                on:keydown=leave
+            />
+        </label>
+    }
+}
+
+/// The button that copies the marked rows, or all if none is marked.
+#[component]
+fn CopyButton(tools: TableToolsState) -> impl IntoView {
+    let label = move || match tools.marked.span() {
+        Some((first, last)) if last > first => {
+            format!("Copy {} rows", format::count(u64::from(last - first) + 1))
+        }
+        Some(_) => "Copy row".to_owned(),
+        None => "Copy".to_owned(),
+    };
+    view! {
+        <button
+            class="button"
+            type="button"
+            title="Copy with tabs between values, for a spreadsheet"
+            on:click=move |_| tools.copy()
+        >
+            <Icon glyph=Glyph::Copy />
+            {label}
+        </button>
     }
 }
 

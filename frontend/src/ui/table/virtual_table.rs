@@ -45,23 +45,12 @@ pub fn VirtualTable(
     });
     let sight = Memo::new(move |_| scroller.get().sight(scroll_px.get()));
     let keys = Keys { source, tools, scroller, scrolled, on_open };
-    Effect::new(move |before: Option<()>| {
-        // Another order or filter starts at its first row.
-        source.rows.track();
-        if let (Some(()), Some(element)) = (before, scrolled.get_untracked()) {
-            element.set_scroll_top(0);
-            tools.marked.clear();
-        }
-    });
+    keys.return_to_first_row();
     let sizes =
         Memo::new(move |_| source.table.with(|table| source.columns.with(|columns| widths(table, columns))));
     let least_width = move || {
         let all: usize = sizes.with(|sizes| sizes.iter().map(|size| size + PADDING_CH).sum());
         format!("{all}ch")
-    };
-    let columns = move || {
-        let columns = sizes.get().into_iter();
-        columns.map(|size| view! { <col style:width=format!("{}ch", size + PADDING_CH) /> }).collect_view()
     };
     view! {
         <div
@@ -86,22 +75,42 @@ pub fn VirtualTable(
                 style:min-width=least_width
                 on:keydown=move |event| keys.press(&event)
             >
-                <colgroup>{columns}</colgroup>
+                <ColumnWidths sizes />
                 <Head source />
-                <tbody>
-                    <Space height_px=Signal::derive(move || sight.get().top_px) />
-                    {move || {
-                        source.table.track();
-                        source.columns.track();
-                        view! { <Rows source tools sight keys /> }
-                    }}
-                    <Space height_px=Signal::derive(move || {
-                        let Sight { first, end, top_px } = sight.get();
-                        scroller.get().height_px() - top_px - f64::from(end - first) * ROW_PX
-                    }) />
-                </tbody>
+                <Body source tools sight keys />
             </table>
         </div>
+    }
+}
+
+/// Widths of the columns. `sizes` are those of their texts, in characters.
+#[component]
+fn ColumnWidths(sizes: Memo<Vec<usize>>) -> impl IntoView {
+    let columns = move || {
+        let columns = sizes.get().into_iter();
+        columns.map(|size| view! { <col style:width=format!("{}ch", size + PADDING_CH) /> }).collect_view()
+    };
+    view! { <colgroup>{columns}</colgroup> }
+}
+
+/// The rows in sight, with room for those above and below.
+#[component]
+fn Body(source: TableSource, tools: TableToolsState, sight: Memo<Sight>, keys: Keys) -> impl IntoView {
+    let above_px = Signal::derive(move || sight.get().top_px);
+    let below_px = Signal::derive(move || {
+        let Sight { first, end, top_px } = sight.get();
+        keys.scroller.get().height_px() - top_px - f64::from(end - first) * ROW_PX
+    });
+    view! {
+        <tbody>
+            <Space height_px=above_px />
+            {move || {
+                source.table.track();
+                source.columns.track();
+                view! { <Rows source tools sight keys /> }
+            }}
+            <Space height_px=below_px />
+        </tbody>
     }
 }
 
@@ -156,6 +165,17 @@ struct Keys {
 }
 
 impl Keys {
+    /// Scrolls to the first row and clears the marks whenever order or filter change.
+    fn return_to_first_row(self) {
+        Effect::new(move |before: Option<()>| {
+            self.source.rows.track();
+            if let (Some(()), Some(element)) = (before, self.scrolled.get_untracked()) {
+                element.set_scroll_top(0);
+                self.tools.marked.clear();
+            }
+        });
+    }
+
     fn open(self, row: u32) {
         if let Some(open) = self.on_open.get_untracked() {
             open.run(row);

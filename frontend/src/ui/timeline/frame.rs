@@ -1,6 +1,6 @@
 //! Draws one frame: requests the tiles in sight, uploads new ones, and paints what is here.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 
 use leptos::prelude::window;
 use nprof_engine::base::Interval;
@@ -14,12 +14,13 @@ use super::stage::{Outcome, Stage};
 use crate::draw::arrow::arrows;
 use crate::draw::batch::Batch;
 use crate::draw::front::{Front, FrontOf, front};
-use crate::draw::label::labels;
-use crate::draw::overlay::{Above, Shade};
+use crate::draw::label::{Label, labels};
+use crate::draw::overlay::{Above, Pen, Shade};
+use crate::draw::painter::Painter;
 use crate::draw::scene::Camera;
 use crate::draw::surface::Surface;
-use crate::fetch::Wanted;
 use crate::fetch::cache::Piece;
+use crate::fetch::{TileKey, Wanted};
 use crate::ui::format;
 use crate::view::ticks::Ruler;
 use crate::view::{Hovered, Reading};
@@ -62,26 +63,62 @@ impl Stage {
 
     /// Paints all canvases. Returns true if the minimap is not complete.
     fn paint(&mut self, pieces: &[Piece], ratio: f64) -> bool {
+        if let Some(tools) = &self.tools {
+            tools.fit(self.shown.size_px, ratio);
+        }
+        self.update_batches(pieces);
         let (width_px, height_px) = self.shown.size_px;
         let (scale, ground, scroll_px) = (self.shown.scale(), self.shown.ground, self.shown.scroll_px);
-        let (sheet, layout) = (Arc::clone(&self.shown.sheet), Arc::clone(&self.shown.layout));
-        let (sheet, source) = (&*sheet, self.shown.current);
+        let (sheet, layout, source) = (&*self.shown.sheet, &*self.shown.layout, self.shown.current);
+        let (shape, names, whole) = (&self.shape, &self.names, self.shown.whole);
         let Some(tools) = &mut self.tools else { return false };
-        tools.fit((width_px, height_px), ratio);
+        let ruler = Ruler::new(&scale, whole.start.0);
+        let camera = Camera { scale, scroll_px, height_px, sheet, source, shape, layout, names, ground };
+        let tiles = DrawnTiles { camera: &camera, pieces, batches: &self.batches };
+        let are_bands_stale = std::mem::take(&mut self.are_bands_stale);
+        let spans = pieces.iter().map(|piece| (piece.id, piece.clip)).collect();
+        let below = Below { scale, height_px, scroll_px, ratio, ground, pieces: spans };
+        if (tools.is_below_new(below) || are_bands_stale)
+            && let Some(painter) = &mut tools.painter
+        {
+            if are_bands_stale {
+                painter.set_bands(shape.bands(sheet, layout));
+            }
+            let lines_px = ruler.ticks.iter().map(|tick| scale.px_from_time(tick.time_ps)).collect();
+            let surface = Surface { width_px, height_px, scroll_px, ratio, lines_px, ground };
+            tiles.paint(painter, &surface);
+        }
+        let mut above = above(&camera, &self.shown, &self.gesture, self.hovered.as_ref());
+        above.labels = tiles.labels(&mut tools.above);
+        tools.above.draw_above(&scale, height_px, ratio, ground, &above);
+        let ruled = Ruled { scale, zero_ps: whole.start.0, ratio, ground, shades: above.shades };
+        if tools.is_ruler_new(ruled.clone()) {
+            tools.ruler.draw_ruler(&scale, &ruler, RULER_PX, ratio, ground, &ruled.shades);
+        }
+        tools.minimap.draw(
+            &tools.canvases.minimap,
+            Overview { sheet, source, whole },
+            self.tiles.overview(source),
+            (ground, MINIMAP_MS),
+        )
+    }
+
+    /// Drops the rectangles of tiles that are gone, and computes and uploads those of new tiles.
+    fn update_batches(&mut self, pieces: &[Piece]) {
+        let mut painter = self.tools.as_mut().and_then(|tools| tools.painter.as_mut());
         for id in self.tiles.take_dropped() {
             self.batches.remove(&id);
-            if let Some(painter) = &mut tools.painter {
+            if let Some(painter) = &mut painter {
                 painter.drop_tile(id);
             }
         }
-        let zero_ps = self.shown.whole.start.0;
-        let ruler = Ruler::new(&scale, zero_ps);
+        let (sheet, look) = (&*self.shown.sheet, self.shown.layout.rank_look);
         for piece in pieces {
-            let is_new = tools.painter.as_ref().is_some_and(|painter| !painter.has(piece.id));
+            let is_new = painter.as_ref().is_some_and(|painter| !painter.has(piece.id));
             if is_new || !self.batches.contains_key(&piece.id) {
-                let (look, source) = (layout.rank_look, piece.id.source);
+                let source = piece.id.source;
                 let mut batch = Batch::looking(look, &piece.tile, source, sheet, &self.shape, &self.names);
-                if let Some(painter) = &mut tools.painter {
+                if let Some(painter) = &mut painter {
                     painter.upload(piece.id, &batch);
                 }
                 // From now on only the lanes of the instances are needed.
@@ -89,50 +126,35 @@ impl Stage {
                 self.batches.insert(piece.id, batch);
             }
         }
-        let (shape, names) = (&self.shape, &self.names);
-        let layout = &*layout;
-        let camera = Camera { scale, scroll_px, height_px, sheet, source, shape, layout, names, ground };
-        let are_bands_stale = std::mem::take(&mut self.are_bands_stale);
-        let below = Below {
-            scale,
-            height_px,
-            scroll_px,
-            ratio,
-            ground,
-            pieces: pieces.iter().map(|piece| (piece.id, piece.clip)).collect(),
-        };
-        if (tools.is_below_new(below) || are_bands_stale)
-            && let Some(painter) = &mut tools.painter
-        {
-            if are_bands_stale {
-                painter.set_bands(self.shape.bands(sheet, layout));
-            }
-            painter.set_palette(ground);
-            let quads = |piece: &Piece| camera.quads(piece, self.batches.get(&piece.id)?);
-            let quads: Vec<_> = pieces.iter().filter_map(quads).collect();
-            let lines_px = ruler.ticks.iter().map(|tick| scale.px_from_time(tick.time_ps)).collect();
-            let surface = Surface { width_px, height_px, scroll_px, ratio, lines_px, ground };
-            painter.draw(&surface, &quads);
-            let drawn = pieces.iter().filter_map(|piece| Some((piece, self.batches.get(&piece.id)?)));
-            let mut loose = camera.group_bands(drawn.clone(), ratio);
-            loose.extend(camera.cut_diamonds(drawn, ratio));
-            painter.draw_loose(&surface, &loose);
-        }
-        let mut above = above(&camera, &self.shown, &self.gesture, self.hovered.as_ref());
-        let drawn = pieces.iter().filter_map(|piece| Some((piece, self.batches.get(&piece.id)?)));
-        above.labels = labels(&camera, drawn, &mut |text| tools.above.width_px(text));
-        tools.above.draw_above(&scale, height_px, ratio, ground, &above);
-        let ruled = Ruled { scale, zero_ps, ratio, ground, shades: above.shades };
-        if tools.is_ruler_new(ruled.clone()) {
-            tools.ruler.draw_ruler(&scale, &ruler, RULER_PX, ratio, ground, &ruled.shades);
-        }
-        let whole = self.shown.whole;
-        tools.minimap.draw(
-            &tools.canvases.minimap,
-            Overview { sheet, source, whole },
-            self.tiles.overview(source),
-            (ground, MINIMAP_MS),
-        )
+    }
+}
+
+/// The tiles of a frame, with their rectangles.
+struct DrawnTiles<'f, 'a> {
+    camera: &'f Camera<'a>,
+    pieces: &'a [Piece],
+    batches: &'f HashMap<TileKey, Batch>,
+}
+
+impl<'a> DrawnTiles<'_, 'a> {
+    /// Paints the rectangles of all tiles.
+    fn paint(&self, painter: &mut Painter, surface: &Surface) {
+        painter.set_palette(surface.ground);
+        let quads = |piece: &Piece| self.camera.quads(piece, self.batches.get(&piece.id)?);
+        let quads: Vec<_> = self.pieces.iter().filter_map(quads).collect();
+        painter.draw(surface, &quads);
+        let mut loose = self.camera.group_bands(self.drawn(), surface.ratio);
+        loose.extend(self.camera.cut_diamonds(self.drawn(), surface.ratio));
+        painter.draw_loose(surface, &loose);
+    }
+
+    /// The labels of all tiles. `pen` measures them.
+    fn labels(&self, pen: &mut Pen) -> Vec<Label<'a>> {
+        labels(self.camera, self.drawn(), &mut |text| pen.width_px(text))
+    }
+
+    fn drawn(&self) -> impl Iterator<Item = (&'a Piece, &Batch)> + Clone {
+        self.pieces.iter().filter_map(|piece| Some((piece, self.batches.get(&piece.id)?)))
     }
 }
 

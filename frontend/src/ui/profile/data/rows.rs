@@ -1,6 +1,7 @@
 //! The rows of the open table: asked for once a table, shown in the order and with the filter of
 //! the address.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -17,7 +18,7 @@ use crate::ui::format;
 use crate::ui::profile::opened::{Answer, Opened};
 use crate::ui::table::{DrawCell, TableSource, TableTools, TableToolsState, VirtualTable, cell_title};
 use crate::view::sheet::SourceId;
-use crate::view::table::{Sorting, TableFilter, sorted};
+use crate::view::table::{Sorting, TableColumn, TableFilter, sorted};
 use crate::view::{Command, DataChange};
 
 /// Key of a request for rows.
@@ -58,7 +59,7 @@ pub fn TableRowsView(
         }
         Some(Ok(())) => {
             let (file, title) = (file.clone(), entry.title.clone());
-            view! { <Shown opened kind name content file title /> }.into_any()
+            view! { <ToolsAndRows opened kind name content file title /> }.into_any()
         }
     }
 }
@@ -97,7 +98,7 @@ fn answer(opened: Opened, entry: &TableEntry) -> (Signal<Answer<Content>>, Callb
 
 /// The tools and the rows.
 #[component]
-fn Shown(
+fn ToolsAndRows(
     opened: Opened,
     kind: EntryKind,
     name: StoredValue<String>,
@@ -105,22 +106,57 @@ fn Shown(
     file: String,
     title: String,
 ) -> impl IntoView {
-    let data = move || opened.view.with(|view| view.data.clone());
-    let change = move |change: DataChange| opened.act(&Command::Data(change));
-    let table = Memo::new(move |_| content.with(|content| Arc::new(content.table.clone())));
+    let change = Callback::new(move |change: DataChange| opened.act(&Command::Data(change)));
     let hidden = Memo::new(move |_| opened.view.with(|view| view.data.hidden.clone()));
+    let filter = Memo::new(move |_| opened.view.with(|view| view.data.filter.clone()));
+    let leads = Leads { opened, name, content };
+    let source = table_source(leads, kind, (hidden, filter), change);
+    let (table, rows) = (source.table, source.rows);
+    let mistake = Memo::new(move |_| {
+        filter.with(|filter| table.with(|table| TableFilter::parse(filter).mistake(table)))
+    });
+    let tools = TableToolsState::new(source);
+    let on_open = Signal::stored(leads.opening(kind));
+    view! {
+        <TableTools
+            tools
+            filter
+            on_filter=Callback::new(move |text| change.run(DataChange::Filter(text)))
+            mistake
+            is_hidden=Callback::new(move |key: String| hidden.with(|hidden| hidden.contains(&key)))
+            on_toggle=Callback::new(move |key| change.run(DataChange::Toggle(key)))
+            file
+        >
+            {leads.can_hide_waits().then(|| view! { <WaitsSwitch opened /> })}
+            {kind.has_time().then(|| view! { <WindowSwitch opened /> })}
+        </TableTools>
+        <Truncated opened kind content />
+        <Show
+            when=move || rows.with(|rows| !rows.is_empty())
+            fallback=move || view! { <NoRows opened content change /> }
+        >
+            <VirtualTable source tools label=title.clone() on_open />
+        </Show>
+    }
+}
+
+/// The columns that are not hidden, and the rows that pass the filter, in order.
+fn table_source(
+    leads: Leads,
+    kind: EntryKind,
+    (hidden, filter): (Memo<BTreeSet<String>>, Memo<String>),
+    change: Callback<DataChange>,
+) -> TableSource {
+    let Leads { opened, content, .. } = leads;
+    let table = Memo::new(move |_| content.with(|content| Arc::new(content.table.clone())));
     let columns = Memo::new(move |_| {
-        let is_shown = |column: &crate::view::table::TableColumn| {
-            !column.is_empty() && !hidden.with(|hidden| hidden.contains(&column.key))
-        };
+        let is_shown =
+            |column: &TableColumn| !column.is_empty() && !hidden.with(|hidden| hidden.contains(&column.key));
         table.with(|table| {
             let columns = table.columns.iter().enumerate();
             columns.filter(|(_, column)| is_shown(column)).map(|(at, _)| at).collect::<Vec<usize>>()
         })
     });
-    let filter = Memo::new(move |_| opened.view.with(|view| view.data.filter.clone()));
-    let sorting = Memo::new(move |_| opened.view.with(|view| view.data.sorting.clone()));
-    let leads = Leads { opened, name, content };
     let hides_waits =
         Memo::new(move |_| leads.can_hide_waits() && !opened.view.with(|view| view.data.with_waits));
     let passing = Memo::new(move |_| {
@@ -131,75 +167,50 @@ fn Shown(
         }
         Arc::new(rows)
     });
+    let sorting = Memo::new(move |_| opened.view.with(|view| view.data.sorting.clone()));
     let rows = Memo::new(move |_| {
         let passing = passing.get();
         let in_order =
             |sorting: &Option<Sorting>| table.with(|table| sorted(table, passing.to_vec(), sorting.as_ref()));
         Arc::new(sorting.with(in_order))
     });
-    let mistake = Memo::new(move |_| {
-        filter.with(|filter| table.with(|table| TableFilter::parse(filter).mistake(table)))
-    });
     let draw: DrawCell = match kind {
         EntryKind::Warnings => warning_cells(opened),
         _ => leads.cells(),
     };
-    let source = TableSource {
+    TableSource {
         table: table.into(),
         columns: columns.into(),
         rows: rows.into(),
         sorting: sorting.into(),
-        on_sort: Callback::new(move |sorting| change(DataChange::Sort(sorting))),
+        on_sort: Callback::new(move |sorting| change.run(DataChange::Sort(sorting))),
         draw: StoredValue::new(draw),
-    };
-    let tools = TableToolsState::new(source);
-    let open = Callback::new(move |row: u32| match kind {
-        EntryKind::Slices => {
-            let number = content.with_untracked(|content| content.numbers.get(row as usize).copied());
-            number.into_iter().for_each(|number| opened.reveal_row(number));
+    }
+}
+
+/// Stands for the rows if there are none, and offers to show all.
+#[component]
+fn NoRows(opened: Opened, content: Memo<Arc<Content>>, change: Callback<DataChange>) -> impl IntoView {
+    let text = move || {
+        if content.with(|content| content.table.rows == 0) {
+            "The timeline's window has no rows of this table."
+        } else {
+            "No row matches the filter."
         }
-        _ => leads.follow_row(row),
-    });
-    let can_open = kind == EntryKind::Slices || leads.has_any();
-    let on_open = Signal::stored(can_open.then_some(open));
+    };
+    let show_all = move |_| {
+        change.run(DataChange::Filter(String::new()));
+        if opened.view.with(|view| view.data.in_window) {
+            change.run(DataChange::InWindow(false));
+        }
+    };
     view! {
-        <TableTools
-            tools
-            filter
-            on_filter=Callback::new(move |text| change(DataChange::Filter(text)))
-            mistake
-            is_hidden=Callback::new(move |key: String| hidden.with(|hidden| hidden.contains(&key)))
-            on_toggle=Callback::new(move |key| change(DataChange::Toggle(key)))
-            file
-        >
-            {leads.can_hide_waits().then(|| view! { <WaitsSwitch opened /> })}
-            {kind.has_time().then(|| view! { <WindowSwitch opened /> })}
-        </TableTools>
-        <Truncated opened kind content />
-        <Show
-            when=move || rows.with(|rows| !rows.is_empty())
-            fallback=move || {
-                let text = if content.with(|content| content.table.rows == 0) {
-                    "The timeline's window has no rows of this table."
-                } else {
-                    "No row matches the filter."
-                };
-                let drop = move |_| {
-                    change(DataChange::Filter(String::new()));
-                    if data().in_window {
-                        change(DataChange::InWindow(false));
-                    }
-                };
-                view! {
-                    <div class="notice">
-                        <p>{text}</p>
-                        <button class="button" type="button" on:click=drop>"Show all rows"</button>
-                    </div>
-                }
-            }
-        >
-            <VirtualTable source tools label=title.clone() on_open />
-        </Show>
+        <div class="notice">
+            <p>{text}</p>
+            <button class="button" type="button" on:click=show_all>
+                "Show all rows"
+            </button>
+        </div>
     }
 }
 
@@ -257,6 +268,19 @@ impl Leads {
             };
             Some(link.into_any())
         })
+    }
+
+    /// Opens a row. `None` if no row leads anywhere.
+    fn opening(self, kind: EntryKind) -> Option<Callback<u32>> {
+        let open = Callback::new(move |row: u32| match kind {
+            EntryKind::Slices => {
+                let number =
+                    self.content.with_untracked(|content| content.numbers.get(row as usize).copied());
+                number.into_iter().for_each(|number| self.opened.reveal_row(number));
+            }
+            _ => self.follow_row(row),
+        });
+        (kind == EntryKind::Slices || self.has_any()).then_some(open)
     }
 
     fn follow_row(self, row: u32) {

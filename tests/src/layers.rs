@@ -1,0 +1,340 @@
+//! Rules about imports: between the layers of a crate, and between crates. `tests/tidy.rs` applies
+//! them to all files.
+
+use crate::imports::{imports_after, lines_with_word, root_imports};
+use crate::source::{Rule, Source, at};
+
+/// The engine's layers. Each imports only earlier layers.
+const ENGINE_LAYERS: [&str; 17] = [
+    "base", "exec", "spill", "model", "codec", "block", "index", "segment", "tile", "ingest", "query",
+    "metrics", "vendor", "rank", "analysis", "wire", "native",
+];
+/// The page's layers. Each imports only earlier layers. `draw` draws the data that `fetch` has
+/// brought.
+const PAGE_LAYERS: [&str; 4] = ["view", "fetch", "draw", "ui"];
+/// The program of the workers, in the page's crate.
+const WORKER: &str = "worker";
+/// Modules of capture that the page has.
+const RECOGNITION: [&str; 3] = ["importer", "inputs", "probe"];
+/// The readers. Each imports only readers of earlier layers, and no other one of its own.
+const READER_LAYERS: [&str; 4] = ["error", "room", "neff trace_event", "aiu neuron_json ntff perfetto"];
+/// Layers of the server. Modules of one layer can import each other.
+const SERVER_LAYERS: [&str; 7] = [
+    "assets ending markup memory terminal work",
+    "store",
+    "summary warnings",
+    "analysis child export ingest",
+    "aiu verify",
+    "app http jobs routes",
+    "cli",
+];
+/// Imports of a later layer of the server. A child process refuses in the words of the server.
+const SERVER_EXCEPTIONS: [(&str, &str); 1] = [("child", "http")];
+/// Modules that compile for the browser and fail when run there.
+const IMPURE: [&str; 6] = ["fs", "thread", "net", "process", "env", "os"];
+/// Names that give another result in the next run. `FxHashMap` has no random state.
+const UNREPEATABLE: [&str; 4] = ["SystemTime", "HashMap", "HashSet", "RandomState"];
+const BROWSER: [&str; 4] = ["leptos", "web_sys", "js_sys", "wasm_bindgen"];
+/// Folders with the crates that they must not depend on.
+const FORBIDDEN_CRATES: [(&str, &[&str]); 4] = [
+    ("engine", &["axum", "tokio", "leptos", "web-sys", "nprof-capture", "nprof-server", "nprof-frontend"]),
+    ("capture", &["axum", "leptos", "web-sys", "nprof-server", "nprof-frontend"]),
+    ("server", &["leptos", "web-sys", "nprof-frontend"]),
+    ("frontend", &["axum", "tokio", "nprof-server"]),
+];
+
+/// The rules of this file.
+pub const RULES: [Rule; 9] = [
+    engine_layers,
+    engine_is_pure,
+    capture_is_pure,
+    reader_layers,
+    server_layers,
+    page_layers,
+    page_reads_no_trace,
+    view_is_plain,
+    crates,
+];
+
+fn engine_layers(source: &Source) -> Vec<String> {
+    let modules = source.modules();
+    let Some(own_name) = modules.first().filter(|_| source.path.starts_with("engine/src/")) else {
+        return Vec::new();
+    };
+    // Fixtures serve the tests of all layers.
+    if *own_name == "fixture" {
+        return Vec::new();
+    }
+    if layer(&ENGINE_LAYERS, own_name).is_none() {
+        return vec![at(source, 1, "say in tests/src/layers.rs which layer this is")];
+    }
+    let mut problems = upward(source, &ENGINE_LAYERS, own_name, &root_imports(source));
+    let fixtures =
+        imports_after(&source.product, "crate::").into_iter().filter(|(_, name)| name == "fixture");
+    problems.extend(fixtures.map(|(line, _)| at(source, line, "fixtures are for tests")));
+    problems
+}
+
+/// Position of the layer of a module. A layer can have several modules.
+fn layer(layers: &[&str], name: &str) -> Option<usize> {
+    layers.iter().position(|layer| layer.split(' ').any(|known| known == name))
+}
+
+/// Imports of a module of a later layer than the own one.
+fn upward(source: &Source, layers: &[&str], own: &str, imports: &[(usize, String)]) -> Vec<String> {
+    let above = imports.iter().filter(|(_, name)| layer(layers, name) > layer(layers, own));
+    above.map(|(line, name)| at(source, *line, &format!("`{own}` must not import `{name}`"))).collect()
+}
+
+fn engine_is_pure(source: &Source) -> Vec<String> {
+    if !source.path.starts_with("engine/src/") || source.modules().first() == Some(&"native") {
+        return Vec::new();
+    }
+    let mut problems = impure(source);
+    for word in UNREPEATABLE {
+        for line in lines_with_word(&source.product, word) {
+            problems.push(at(
+                source,
+                line,
+                &format!("`{word}`: the engine gives the same result in every run"),
+            ));
+        }
+    }
+    // `Instant` without `std::time` is a word of this project: an event without duration.
+    let clocks =
+        imports_after(&source.product, "std::time::").into_iter().filter(|(_, name)| name == "Instant");
+    problems.extend(clocks.map(|(line, _)| at(source, line, "`Instant` does not run in a browser")));
+    problems
+}
+
+fn capture_is_pure(source: &Source) -> Vec<String> {
+    if source.path.starts_with("capture/src/") { impure(source) } else { Vec::new() }
+}
+
+fn impure(source: &Source) -> Vec<String> {
+    let used = imports_after(&source.product, "std::");
+    let banned = used.into_iter().filter(|(_, name)| IMPURE.contains(&name.as_str()));
+    banned.map(|(line, name)| at(source, line, &format!("`std::{name}` does not run in a browser"))).collect()
+}
+
+/// A reader that imports another one breaks when that one changes. Only two readers are made for
+/// others.
+fn reader_layers(source: &Source) -> Vec<String> {
+    const FORMATS: &str = "formats";
+    let modules = source.modules();
+    let (true, [FORMATS, own, ..]) = (source.path.starts_with("capture/src/"), &modules[..]) else {
+        return Vec::new();
+    };
+    let Some(own_at) = layer(&READER_LAYERS, own) else {
+        return vec![at(source, 1, "say in tests/src/layers.rs which layer this reader is")];
+    };
+    let imports = imports_after(&source.product, "crate::formats::");
+    let of_layers = imports.into_iter().filter_map(|(line, name)| {
+        let at = layer(&READER_LAYERS, &name).filter(|_| name != *own)?;
+        (at >= own_at).then_some((line, name))
+    });
+    let problem = |(line, name)| at(source, line, &format!("reader `{own}` must not import reader `{name}`"));
+    of_layers.map(problem).collect()
+}
+
+fn server_layers(source: &Source) -> Vec<String> {
+    let modules = source.modules();
+    let Some(own) = modules.first().filter(|_| source.path.starts_with("server/src/")) else {
+        return Vec::new();
+    };
+    if layer(&SERVER_LAYERS, own).is_none() {
+        return vec![at(source, 1, "say in tests/src/layers.rs which layer this is")];
+    }
+    let mut imports = root_imports(source);
+    imports.retain(|(_, name)| !SERVER_EXCEPTIONS.contains(&(own, name)));
+    upward(source, &SERVER_LAYERS, own, &imports)
+}
+
+fn page_layers(source: &Source) -> Vec<String> {
+    let modules = source.modules();
+    let Some(own) = modules.first().filter(|_| source.path.starts_with("frontend/src/")) else {
+        return Vec::new();
+    };
+    let imports = root_imports(source);
+    if *own != WORKER {
+        let mut problems = upward(source, &PAGE_LAYERS, own, &imports);
+        let workers = imports.iter().filter(|(_, name)| name == WORKER);
+        problems.extend(workers.map(|(line, _)| at(source, *line, "the page reaches workers by messages")));
+        return problems;
+    }
+    let of_page = imports.iter().filter(|(_, name)| layer(&PAGE_LAYERS, name).is_some());
+    let problem = |name: &str| format!("`{WORKER}` is a program without the page: no `{name}`");
+    of_page.map(|(line, name)| at(source, *line, &problem(name))).collect()
+}
+
+/// The page only recognises inputs. A native build of the whole workspace would not notice a reader
+/// in the page.
+fn page_reads_no_trace(source: &Source) -> Vec<String> {
+    if !source.path.starts_with("frontend/src/") {
+        return Vec::new();
+    }
+    let used = imports_after(&source.code, "nprof_capture::").into_iter();
+    let others = used.filter(|(_, name)| !RECOGNITION.contains(&name.as_str()));
+    others.map(|(line, name)| at(source, line, &format!("the page has no `{name}` of capture"))).collect()
+}
+
+fn view_is_plain(source: &Source) -> Vec<String> {
+    if !source.path.starts_with("frontend/src/view") {
+        return Vec::new();
+    }
+    let mut problems = Vec::new();
+    for word in BROWSER {
+        for line in lines_with_word(&source.product, word) {
+            problems.push(at(source, line, &format!("`view` must not use `{word}`: its tests run natively")));
+        }
+    }
+    problems
+}
+
+/// Checks both the dependencies in a manifest and the names in code: a path can reach a crate that
+/// another one re-exports.
+fn crates(source: &Source) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (folder, forbidden) in FORBIDDEN_CRATES {
+        for name in forbidden {
+            let lines = if source.path == format!("{folder}/Cargo.toml") {
+                dependency_lines(&source.text, name)
+            } else if source.path.starts_with(&format!("{folder}/src/")) {
+                lines_with_word(&source.code, &name.replace('-', "_"))
+            } else {
+                Vec::new()
+            };
+            let problem = format!("`{folder}` must not depend on `{name}`");
+            problems.extend(lines.into_iter().map(|line| at(source, line, &problem)));
+        }
+    }
+    problems
+}
+
+fn dependency_lines(manifest: &str, name: &str) -> Vec<usize> {
+    let mut lines = Vec::new();
+    let mut in_dependencies = false;
+    for (index, line) in manifest.lines().enumerate() {
+        let is_named = if line.starts_with('[') {
+            in_dependencies = line.trim_end().ends_with("dependencies]");
+            line.contains(&format!("dependencies.{name}]"))
+        } else {
+            in_dependencies && line.split(['.', '=', ' ']).next() == Some(name)
+        };
+        if is_named {
+            lines.push(index + 1);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(rule: Rule, path: &str, text: &str, expected: usize) {
+        let problems = rule(&Source::new(path, text));
+        assert_eq!(problems.len(), expected, "{path}: {text}\n{}", problems.join("\n"));
+    }
+
+    #[test]
+    fn engine_layers_import_downward() {
+        check(engine_layers, "engine/src/tile/grid.rs", "use crate::base::Time;", 0);
+        check(engine_layers, "engine/src/tile/grid.rs", "use crate::tile::Level;", 0);
+        check(engine_layers, "engine/src/tile/grid.rs", "use crate::query::Window;", 1);
+        check(
+            engine_layers,
+            "engine/src/base/time.rs",
+            "use crate::{base::Id, model::{Rank, Track}, wire};",
+            2,
+        );
+        check(engine_layers, "engine/src/base/mod.rs", "fn f() { crate::model::g() }", 1);
+        check(engine_layers, "engine/src/base/time.rs", "use super::super::model::Rank;", 1);
+        check(engine_layers, "engine/src/base/time.rs", "use super::id;", 0);
+        check(engine_layers, "engine/src/base/time.rs", "use crate::fixture;", 1);
+        check(engine_layers, "engine/src/base/time.rs", "// use crate::model::Rank;", 0);
+        let tests = |line: &str| format!("#[cfg(test)]\nmod tests {{\n    {line}\n}}");
+        check(engine_layers, "engine/src/base/time.rs", &tests("use crate::model::X;"), 1);
+        check(engine_layers, "engine/src/base/time.rs", &tests("use crate::fixture;"), 0);
+        check(engine_layers, "engine/src/base/time.rs", &tests("use super::super::model;"), 0);
+        check(engine_layers, "engine/src/fixture.rs", "use crate::wire::tile;", 0);
+        check(engine_layers, "engine/src/new.rs", "", 1);
+        check(engine_layers, "engine/src/lib.rs", "use crate::wire::tile;", 0);
+        check(engine_layers, "capture/src/base/time.rs", "use crate::model::Rank;", 0);
+    }
+
+    #[test]
+    fn engine_and_formats_touch_nothing_outside() {
+        check(engine_is_pure, "engine/src/tile/build.rs", "use std::fs::File;", 1);
+        check(engine_is_pure, "engine/src/tile/build.rs", "use std::{fs, io::Read, thread};", 2);
+        check(engine_is_pure, "engine/src/tile/build.rs", "std::time::Instant::now()", 1);
+        check(engine_is_pure, "engine/src/tile/build.rs", "use std::time::{Duration, SystemTime};", 1);
+        check(engine_is_pure, "engine/src/tile/build.rs", "use std::time::{Duration, Instant};", 1);
+        check(engine_is_pure, "engine/src/tile/build.rs", "EventKind::Instant", 0);
+        check(engine_is_pure, "engine/src/tile/build.rs", "HashMap::new()", 1);
+        check(engine_is_pure, "engine/src/tile/build.rs", "use rustc_hash::FxHashMap;", 0);
+        check(engine_is_pure, "engine/src/native/file.rs", "use std::fs::File;", 0);
+        check(capture_is_pure, "capture/src/formats/ntff/mod.rs", "use std::fs;", 1);
+        check(capture_is_pure, "capture/src/archive/mod.rs", "use std::fs;", 1);
+        check(capture_is_pure, "capture/src/formats/ntff/mod.rs", "use std::io::Read;", 0);
+    }
+
+    #[test]
+    fn page_layers_import_downward() {
+        check(page_layers, "frontend/src/view/window.rs", "use crate::draw::Glyph;", 1);
+        check(page_layers, "frontend/src/fetch/client.rs", "use crate::{draw::Glyph, view::Window};", 1);
+        check(page_layers, "frontend/src/draw/text.rs", "use crate::ui::Theme;", 1);
+        check(page_layers, "frontend/src/draw/text.rs", "use crate::fetch::Piece;", 0);
+        check(page_layers, "capture/src/view/text.rs", "use crate::ui::Theme;", 0);
+        check(page_layers, "frontend/src/ui/list.rs", "use crate::{draw, fetch, ui, view};", 0);
+        check(view_is_plain, "frontend/src/view/window.rs", "use leptos::prelude::*;", 1);
+        check(view_is_plain, "frontend/src/view/window.rs", "fn f(w: web_sys::Window) {}", 1);
+        check(view_is_plain, "frontend/src/ui/list.rs", "use leptos::prelude::*;", 0);
+    }
+
+    #[test]
+    fn workers_and_page_are_two_programs() {
+        check(page_layers, "frontend/src/ui/list.rs", "use crate::worker::Answers;", 1);
+        check(page_layers, "frontend/src/worker/mod.rs", "use crate::fetch::Wanted;", 1);
+        check(page_layers, "frontend/src/worker/mod.rs", "use crate::worker::Host;", 0);
+        check(page_reads_no_trace, "frontend/src/ui/upload.rs", "use nprof_capture::formats;", 1);
+        check(page_reads_no_trace, "frontend/src/ui/upload.rs", "use nprof_capture::{inputs, probe::X};", 0);
+        check(page_reads_no_trace, "server/src/ingest.rs", "use nprof_capture::formats;", 0);
+    }
+
+    #[test]
+    fn readers_import_no_other_reader() {
+        check(reader_layers, "capture/src/formats/perfetto/a.rs", "use crate::formats::{Error, ntff};", 1);
+        check(reader_layers, "capture/src/formats/trace_event/a.rs", "use crate::formats::aiu::Taker;", 1);
+        check(reader_layers, "capture/src/formats/ntff/a.rs", "use crate::formats::{neff::Neff, room};", 0);
+        check(reader_layers, "capture/src/formats/ntff/a.rs", "use crate::formats::ntff::row;", 0);
+        check(reader_layers, "capture/src/formats/neff/a.rs", "use crate::formats::trace_event::a;", 1);
+        check(reader_layers, "capture/src/formats/new/mod.rs", "", 1);
+        check(reader_layers, "capture/src/probe/a.rs", "use crate::formats::ntff;", 0);
+    }
+
+    #[test]
+    fn server_layers_import_downward() {
+        check(server_layers, "server/src/store/a.rs", "use crate::ingest::Settings;", 1);
+        check(server_layers, "server/src/ingest/a.rs", "use crate::{analysis, http::error, store};", 1);
+        check(server_layers, "server/src/http/a.rs", "use crate::cli;", 1);
+        check(server_layers, "server/src/child/a.rs", "use crate::http::error;", 0);
+        check(server_layers, "server/src/cli/a.rs", "use crate::{http, aiu};", 0);
+        check(server_layers, "server/src/new.rs", "", 1);
+        check(server_layers, "server/src/lib.rs", "use crate::cli;", 0);
+    }
+
+    #[test]
+    fn crates_know_only_those_below_them() {
+        check(crates, "engine/Cargo.toml", "[dependencies]\ntokio = \"1\"", 1);
+        check(crates, "engine/Cargo.toml", "[dependencies]\naxum.workspace = true", 1);
+        check(crates, "engine/Cargo.toml", "[dependencies.leptos]\nversion = \"0.8\"", 1);
+        check(crates, "engine/Cargo.toml", "[target.'cfg(unix)'.dependencies]\ntokio = \"1\"", 1);
+        check(crates, "engine/Cargo.toml", "[features]\ntokio = []", 0);
+        check(crates, "capture/src/lib.rs", "use nprof_server::App;", 1);
+        check(crates, "server/src/lib.rs", "use nprof_frontend::view;", 1);
+        check(crates, "frontend/src/lib.rs", "use nprof_server::App;", 1);
+        check(crates, "frontend/src/lib.rs", "use nprof_engine::tile;", 0);
+    }
+}
