@@ -29,15 +29,17 @@ pub struct Cost {
 
 /// A cause that stands out has at least this share of all waiting.
 const LEAST_OF_WAITS: f64 = 0.02;
-/// Nothing stands out if all waiting and slow transfers take less than this share of the time of all
-/// ranks: that is not worth a search.
+/// Nothing stands out if all waiting and slow transfers take less than this share of the time of
+/// all ranks: that is not worth a search.
 const LEAST_OF_TIME: f64 = 0.005;
-/// A rank that stands out has this multiple of the mean blame of the others. Two to eight equal
-/// ranks with noise reached 2.0 over 80 operations. Two late ranks of four reach 2.9 each.
-pub const LEAST_OF_OTHERS: f64 = 2.5;
-/// A rank that stands out has its direct blame this many deviations beyond that of the largest of as
-/// many equal ranks. That one is at about `sqrt(2 ln n)` deviations. With uniform noise, less than
-/// 1 % of jobs of 2 to 8 equal ranks with 5 or more operations have such a rank.
+/// A rank that stands out has this multiple of the mean root blame of the others. Of 2 to 8 equal
+/// ranks with noise, the largest reached 2.0 in 80 operations. Two late ranks of four have 2.9.
+const LEAST_OF_OTHERS: f64 = 2.25;
+/// The multiple grows by this with each doubling beyond 8 ranks, because the largest of more equal
+/// ranks is larger: it reached 2.9 of 32, and 3.1 of 64.
+const MORE_BY_DOUBLING: f64 = 0.5;
+/// A rank that stands out has its root blame this many deviations beyond that of the largest of as
+/// many equal ranks, which is at about `sqrt(2 ln n)` deviations. Few operations prove little.
 const LEAST_OF_CHANCE: f64 = 2.0;
 
 impl Culprit {
@@ -124,17 +126,21 @@ pub(super) fn outstanding(report: &Report) -> Vec<u32> {
     let least_ps = LEAST_OF_WAITS * sum(report, |rank| rank.wait_ps);
     let whole: f64 = report.ranks.iter().map(|rank| rank.root_blame_ps).sum();
     let others = report.ranks.len().saturating_sub(1).max(1) as f64;
-    let most_by_chance = LEAST_OF_CHANCE + (2.0 * (report.ranks.len().max(1) as f64).ln()).sqrt();
+    let count = report.ranks.len().max(1) as f64;
+    let multiple = LEAST_OF_OTHERS + MORE_BY_DOUBLING * (count / 8.0).log2().max(0.0);
+    let deviations = LEAST_OF_CHANCE + (2.0 * count.ln()).sqrt();
     let ranks = report.ranks.iter().zip(&report.clocks.ranks);
     let is_late = |(rank, clock): &(&RankReport, &RankClock)| {
         let of_others = (whole - rank.root_blame_ps) / others;
+        // The mean of each of its operations, as if all its ranks were equal.
+        let of_equals = rank.blame_ps - rank.surplus_ps;
         // A clock that is wrong by this much makes each partner wait so long in each operation.
         let of_clock = rank.partners as f64 * clock.residual_ps as f64;
         rank.root_blame_ps > 0.0
             && rank.root_blame_ps >= least_ps
-            && rank.root_blame_ps >= LEAST_OF_OTHERS * of_others
+            && rank.root_blame_ps >= multiple * of_others
             && rank.root_blame_ps > of_clock
-            && rank.surplus_ps > most_by_chance * rank.chance_ps
+            && rank.root_blame_ps - of_equals > deviations * rank.chance_ps
     };
     ranks.filter(is_late).map(|(rank, _)| rank.rank).collect()
 }

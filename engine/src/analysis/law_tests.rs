@@ -1,5 +1,5 @@
-//! Laws of waits, blame and clocks, on jobs with random groups, kinds, roots, clocks that drift, and
-//! losses.
+//! Laws of waits, blame and clocks, on jobs with random groups, kinds, roots, clocks that drift,
+//! and losses.
 
 use proptest::prelude::*;
 

@@ -41,7 +41,7 @@ mod unnamed_tests;
 
 pub use arrival::{Arrival, Span};
 pub use clock::{ClockVerdict, Clocks, RankClock, Unbounded};
-pub use culprit::{Cost, Culprit, LEAST_OF_OTHERS, SlowTransfer, costs, shown_by};
+pub use culprit::{Cost, Culprit, SlowTransfer, costs, shown_by};
 pub use instances::{Instances, Member};
 pub use job::{Group, Job, JobBuilder, JobRank, JobSignature, MAX_RANKS, RankInput};
 pub use report::{InstanceReport, LinkReport, RankReport, Report, report};

@@ -39,8 +39,8 @@ pub struct Row {
     pub key: RowKey,
     /// Number of operations.
     pub count: u64,
-    /// Operations among them with calls of one rank only. They are in no median: how long such a call
-    /// waited for ranks that were not recorded is not known.
+    /// Operations among them with calls of one rank only. They are in no median: nobody knows how
+    /// long such a call waited for ranks that were not recorded.
     pub alone: u64,
     /// Sum of the operations' bytes.
     pub bytes: u64,
@@ -126,8 +126,8 @@ pub struct Rates {
     pub bus_with_wait: f64,
 }
 
-/// Bandwidths of an operation. `None` if its bytes are not known, or when its transfer began: that of
-/// a call without others can be hours after it.
+/// Bandwidths of an operation. `None` if its bytes or its time are not known: the transfer of a
+/// call without others can begin long after the call.
 #[must_use]
 pub fn rates(job: &Job, one: &InstanceReport) -> Option<Rates> {
     let signature = &job.signatures[one.signature as usize];

@@ -136,7 +136,7 @@ fn job(of: &Analysed) -> Value {
     let totals = totals(&of.job, &of.report);
     json!({
         "ranks": totals.ranks,
-        "world": totals.world,
+        "ranks_of_job": totals.world,
         "operations": totals.operations,
         "operations_of_one_rank": totals.alone,
         "calls": totals.calls,

@@ -1,9 +1,7 @@
 //! What `nprof ranks` and `nprof collectives` say in sentences: clocks, totals, causes, mismatches.
 
 use nprof_engine::analysis::joint::numbers;
-use nprof_engine::analysis::{
-    ClockVerdict, Cost, Culprit, Finding, LEAST_OF_OTHERS, Unbounded, costs, shown_by, totals,
-};
+use nprof_engine::analysis::{ClockVerdict, Cost, Culprit, Finding, Unbounded, costs, shown_by, totals};
 
 use super::rank_cells as cells;
 use super::size;
@@ -90,10 +88,11 @@ pub(super) fn findings(of: &Analysed) -> Vec<String> {
     let has_rank = named.iter().any(|cost| matches!(cost.culprit, Culprit::Rank(_)));
     let mut lines: Vec<String> = named.iter().map(|cost| cause(of, cost, total)).collect();
     if !has_rank && of.report.clocks.verdict != ClockVerdict::Unknown {
-        lines.push(format!(
-            "no rank stands out: none has {LEAST_OF_OTHERS} times the root blame of the others, beyond chance \
-             and errors of clocks"
-        ));
+        lines.push(
+            "no rank stands out: none has clearly more root blame than the others, beyond chance and errors of \
+             clocks"
+                .to_owned(),
+        );
     }
     lines.extend(mismatches(of));
     lines

@@ -69,13 +69,13 @@ pub(super) enum TableFormat {
 /// Conditions that make the command fail.
 #[derive(Debug, Args)]
 pub(super) struct FailArgs {
-    /// Exit with 3 if this holds, such as `wait > 10%`, `root-blame > 5 ms` or `mismatches > 0`; can be
-    /// repeated
+    /// Exit with 3 if this holds, such as `wait > 10%`, `root-blame > 5 ms` or `mismatches > 0`;
+    /// can be repeated
     ///
-    /// Quantities are those of the worst rank: `wait`, `exposed`, `blame`, `root-blame`, `lost`; and
-    /// `mismatches`. A limit is a share such as `10%`, or a time such as `5ms`; of `lost` and
-    /// `mismatches` a number. Shares of `wait` and `exposed` are of the rank's time, those of `blame`
-    /// and `root-blame` of all waiting, and that of `lost` of the rank's operations.
+    /// A condition is a quantity of the worst rank, `>` and a limit. `wait` and `exposed` take a
+    /// share of the rank's time or a time. `blame` and `root-blame` take a share of all waiting or
+    /// a time. `lost` takes a share of the rank's operations or a number. `mismatches` takes a
+    /// number, and counts all ranks.
     #[arg(long, value_name = "CONDITION")]
     fail_on: Vec<Condition>,
 }

@@ -41,7 +41,7 @@ fn two_of_128_ranks_are_said_to_be_a_part() {
         assert!(text.contains("10 of 15 operations have a call of one rank only"), "{command}: {text}");
     }
     let found = json_of(dir.path(), &["ranks", "job", "--output-format", "json"]);
-    assert_eq!((&found["job"]["ranks"], &found["job"]["world"]), (&json!(2), &json!(128)));
+    assert_eq!((&found["job"]["ranks"], &found["job"]["ranks_of_job"]), (&json!(2), &json!(128)));
     assert_eq!(found["job"]["operations_of_one_rank"], 10);
     // Two all-reduces have both ranks: of 8,425 and 13,838 us, with waits of 3,302 and 22,328 us.
     let rows = json_of(dir.path(), &["collectives", "job", "--by", "kind", "--output-format", "json"]);

@@ -92,8 +92,8 @@ impl Causality {
     }
 }
 
-/// Whether an instance has a certain order: its kind has one, its group is stated or is the one that
-/// all ranks share, and its members agree.
+/// Whether an instance has a certain order: its kind has one, its group is stated or shared by all
+/// ranks, and its members agree.
 fn is_certain(job: &Job, instances: &Instances, at: usize, shared: Option<u32>) -> bool {
     let group = &job.groups[instances.groups[at] as usize];
     let has_members = group.pair.is_some() || !group.communicator.ranks.is_empty();

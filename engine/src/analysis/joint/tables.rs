@@ -35,9 +35,9 @@ fn whole(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     };
     let mut fields = vec![
         (of.ranks, count(totals.ranks)),
-        (of.world, count(totals.world)),
+        (of.ranks_of_job, count(totals.world)),
         (of.operations, count(totals.operations)),
-        (of.alone, count(totals.alone)),
+        (of.operations_of_one_rank, count(totals.alone)),
         (of.calls, count(totals.calls)),
         (of.clocks, Value::Text(clocks)),
         (of.compute, share(totals.compute_ps, totals.span_ps)),
@@ -176,7 +176,7 @@ fn sizes(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
             (of.bytes, count(bytes)),
             (of.ranks, Value::Int(ranks.into())),
             (of.count, count(row.count)),
-            (of.alone, count(row.alone)),
+            (of.of_one_rank, count(row.alone)),
         ];
         if let Some(slowest) = row.slowest {
             fields.push((of.slowest, Value::Int(slowest.into())));

@@ -44,8 +44,8 @@ fn causes(rows: &[Row<'_>]) -> Vec<Metric> {
     let is_rank = |metric: &Metric| metric.place.as_ref().is_some_and(|place| place.ranks.len() == 1);
     if !rows.is_empty() && !metrics.iter().any(is_rank) {
         let doc = "Every rank has some blame, because somebody is always last. A rank stands out if it has \
-                   2.5 times the mean root blame of the others and 2 % of all waiting, beyond chance and \
-                   errors of clocks.";
+                   clearly more root blame than the others, and 2 % of all waiting, beyond chance and errors \
+                   of clocks.";
         let value = OwnedValue::Text("waiting is shared by all".to_owned());
         metrics.push(Metric::new("no rank stands out", value, Unit::None, doc));
     }
@@ -135,8 +135,11 @@ fn time(ps: f64) -> String {
     const UNITS: [(f64, &str); 4] = [(1e12, "s"), (1e9, "ms"), (1e6, "µs"), (1e3, "ns")];
     let (unit, symbol) = UNITS.into_iter().find(|(unit, _)| ps >= *unit).unwrap_or((1.0, "ps"));
     let value = ps / unit;
-    let digits = usize::from(value < 100.0) + usize::from(value < 10.0);
-    format!("{value:.digits$} {symbol}")
+    match value {
+        value if value >= 100.0 => format!("{value:.0} {symbol}"),
+        value if value >= 10.0 => format!("{value:.1} {symbol}"),
+        value => format!("{value:.2} {symbol}"),
+    }
 }
 
 fn waits(rows: &[Row<'_>]) -> Vec<Metric> {

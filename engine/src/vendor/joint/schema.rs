@@ -136,7 +136,7 @@ table! {
         bytes: Bytes, "The larger of input and output of a rank.";
         ranks: Count, "Members of the group.";
         count: Count, "Operations.";
-        alone: Count, "Operations with a call of one rank only. They are in no median.";
+        of_one_rank: Count, "Operations with a call of one rank only. They are in no median.";
         slowest: None, "Rank that came last most often.";
     }
     "Waiting" {
@@ -172,9 +172,9 @@ table! {
     "job" JOB JointJob Side;
     "Job" {
         ranks: Count, "Ranks of the profile.";
-        world: Count, "Ranks of the job, as far as the traces tell.";
+        ranks_of_job: Count, "Ranks of the job, as far as the traces tell.";
         operations: Count, "Collective operations.";
-        alone: Count, "Operations with a call of one rank only. Nobody is known to wait in them.";
+        operations_of_one_rank: Count, "Operations with a call of one rank only. Nobody is known to wait in them.";
         calls: Count, "Calls of all ranks.";
         clocks: None, "Whether the clocks agree, were aligned by the calls, or are unknown.";
     }
