@@ -18,7 +18,7 @@ use crate::store::{Profile, RankFile};
 
 /// Raised when a metric is added, removed or computed differently. The program's version is part of
 /// it.
-const VERSION: &str = concat!("2-", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("3-", env!("CARGO_PKG_VERSION"));
 /// The first words of the file.
 const TITLE: &str = "nprof summary";
 /// Larger files are not summaries of nprof.
@@ -129,6 +129,7 @@ mod tests {
             value,
             unit: "s".to_owned(),
             doc: "What it is.".to_owned(),
+            place: None,
         };
         let values =
             [FieldContent::Float(0.1), FieldContent::Float(f64::INFINITY), FieldContent::Uint(u64::MAX)];

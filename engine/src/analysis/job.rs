@@ -181,7 +181,10 @@ impl JobBuilder {
     /// `Cancelled` if the work is cancelled.
     pub fn finish(self, cancel: Cancel<'_>) -> Result<Job> {
         let mut job = self.job;
-        job.world = job.world.max(u32::try_from(job.ranks.len()).unwrap_or(u32::MAX));
+        // A group has at most the ranks of the job, recorded or not.
+        let groups = job.groups.iter().map(Group::size).filter(|size| *size as usize <= MAX_RANKS);
+        let known = u32::try_from(job.ranks.len()).unwrap_or(u32::MAX);
+        job.world = groups.fold(job.world.max(known), u32::max);
         job.order(cancel)?;
         Ok(job)
     }

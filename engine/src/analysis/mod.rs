@@ -5,6 +5,7 @@
 //! 40 bytes a call; time is linear in calls, but for sorting.
 
 mod arrival;
+mod chance;
 mod clock;
 mod culprit;
 mod exposure;
@@ -28,6 +29,10 @@ mod certain_tests;
 #[cfg(test)]
 mod cost_tests;
 #[cfg(test)]
+mod law_tests;
+#[cfg(test)]
+mod named_tests;
+#[cfg(test)]
 mod partial_tests;
 #[cfg(test)]
 mod tests;
@@ -35,8 +40,8 @@ mod tests;
 mod unnamed_tests;
 
 pub use arrival::{Arrival, Span};
-pub use clock::{ClockVerdict, Clocks, RankClock};
-pub use culprit::{Cost, Culprit, costs};
+pub use clock::{ClockVerdict, Clocks, RankClock, Unbounded};
+pub use culprit::{Cost, Culprit, SlowTransfer, costs, shown_by};
 pub use instances::{Instances, Member};
 pub use job::{Group, Job, JobBuilder, JobRank, JobSignature, MAX_RANKS, RankInput};
 pub use report::{InstanceReport, LinkReport, RankReport, Report, report};

@@ -7,13 +7,13 @@
 //! bits.
 
 use super::instances::Instances;
-use super::{ClockVerdict, Clocks, Job, Matched, RankClock};
+use super::{ClockVerdict, Clocks, Job, Matched, RankClock, Unbounded};
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{ClockFit, Error, Result};
 use crate::codec::{Decoder, Encoder, MAX_VALUES};
 
 /// Version of analysis and layout. Another version is computed again.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 const DAMAGED: Error = Error::Inconsistent { what: "an overlay of other segments" };
 
@@ -63,6 +63,8 @@ fn put_clocks(clocks: &Clocks, out: &mut Vec<u8>) {
             out.push(u8::from(bound.is_some()));
             out.put_signed(bound.unwrap_or(0));
         }
+        let unbounded = clock.unbounded.and_then(|why| Unbounded::ALL.iter().position(|one| *one == why));
+        out.push(unbounded.map_or(0, |at| u8::try_from(at + 1).unwrap_or(0)));
         out.put_varint(clock.residual_ps);
         out.put_varint(clock.calls.into());
     }
@@ -126,8 +128,12 @@ fn clocks(cursor: &mut Cursor<'_>, ranks: usize) -> Result<Clocks> {
         let (low_ps, high_ps) = (bound()?, bound()?);
         let bound = low_ps.zip(high_ps).map(|(low, high)| offset.abs_diff(low).max(offset.abs_diff(high)));
         let fit = ClockFit::new(at, offset, drift, bound)?;
+        let unbounded = match cursor.u8()? {
+            0 => None,
+            code => Some(*Unbounded::ALL.get(usize::from(code) - 1).ok_or(DAMAGED)?),
+        };
         let (residual_ps, calls) = (cursor.varint()?, cursor.varint_u32()?);
-        of_ranks.push(RankClock { fit, low_ps, high_ps, residual_ps, calls });
+        of_ranks.push(RankClock { fit, low_ps, high_ps, unbounded, residual_ps, calls });
     }
     Ok(Clocks { reference, verdict, ranks: of_ranks, violations })
 }

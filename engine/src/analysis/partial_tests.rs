@@ -163,6 +163,10 @@ impl Case {
             assert!(clock.high_ps.is_none_or(|high| high >= right), "{self:?}: rank {rank} {clock:?}");
         }
         let is_bound = clocks.ranks.iter().all(|clock| clock.low_ps.is_some() && clock.high_ps.is_some());
+        // A rank without bounds says why: it is unclear at which step its calls are.
+        assert_eq!(is_bound, clocks.ranks.iter().all(|clock| clock.unbounded.is_none()), "{self:?}");
+        let why = clocks.ranks[self.rank].unbounded;
+        assert!(why.is_none_or(|why| why == Unbounded::SeveralSteps), "{self:?}: {why:?}");
         (met * 100 / job.ranks[self.rank].calls.len(), is_bound)
     }
 }

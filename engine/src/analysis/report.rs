@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::arrival::{Arrival, Scene, Span, judge, likely_root, span_of};
+use super::chance::Chance;
 use super::exposure::{Waits, open_part};
 use super::root::{Cause, RootBlame, SLOW, SLOW_PS, Step};
 use super::state::{Absence, Finding, State, states};
@@ -35,6 +36,12 @@ pub struct InstanceReport {
 }
 
 impl InstanceReport {
+    /// Whether the call of one rank only is there: its own end tells nothing of how long it waited.
+    #[must_use]
+    pub fn is_alone(&self) -> bool {
+        self.last.is_none()
+    }
+
     /// Time from the last arrival to the last end.
     #[must_use]
     pub fn transfer_ps(&self) -> i64 {
@@ -63,6 +70,13 @@ pub struct RankReport {
     pub last: u64,
     /// Operations in which it came first, among those that wait for all.
     pub first: u64,
+    /// Direct blame beyond the mean of each operation: how much later it came than ranks that are
+    /// equal.
+    pub surplus_ps: f64,
+    /// Deviation of [`Self::surplus_ps`] that chance explains.
+    pub chance_ps: f64,
+    /// Sum of the other ranks in its operations.
+    pub partners: u64,
     /// Waiting that would go if it had come with the last but one.
     pub saving_ps: f64,
     /// Time by which operations would have begun earlier had this rank come as early as the median.
@@ -98,6 +112,12 @@ pub struct LinkReport {
     /// Time of its ranks in these transfers beyond the usual, as far as computation does not cover
     /// it, in picoseconds. It is no part of the blame.
     pub excess_ps: f64,
+    /// Operations with slow transfers.
+    pub operations: u64,
+    /// Mean time by which these transfers took longer than usual, in picoseconds.
+    pub slower_ps: f64,
+    /// Number of the instance with the slowest transfer.
+    pub worst: Option<u32>,
 }
 
 /// Everything about the operations of a job.
@@ -284,19 +304,21 @@ fn last_of(arrivals: &[Arrival]) -> Option<u32> {
 }
 
 /// For each operation the median transfer of those that are alike in kind, size and number of
-/// ranks, in picoseconds.
+/// ranks, in picoseconds. An operation with the call of one rank only has its own, if no other is
+/// like it: the end of such a call tells nothing of when the transfer began.
 fn usual_transfers(scene: &Scene<'_>, operations: &[InstanceReport]) -> Vec<f64> {
     let key = |one: &InstanceReport| {
         let signature = &scene.job.signatures[one.signature as usize];
         (signature.kind, signature.count, scene.job.groups[one.group as usize].size())
     };
     let mut like: FxHashMap<(CollectiveKind, u64, u32), Vec<i64>> = FxHashMap::default();
-    for one in operations {
+    for one in operations.iter().filter(|one| !one.is_alone()) {
         like.entry(key(one)).or_default().push(one.transfer_ps());
     }
     like.values_mut().for_each(|transfers| transfers.sort_unstable());
     let median = |transfers: &[i64]| transfers[transfers.len() / 2] as f64;
-    operations.iter().map(|one| median(&like[&key(one)])).collect()
+    let usual = |one| like.get(&key(one)).map_or(one.transfer_ps() as f64, |transfers| median(transfers));
+    operations.iter().map(usual).collect()
 }
 
 /// Waits and blame of all kinds, in one pass in the order of last arrivals.
@@ -312,6 +334,7 @@ fn blame(
     let mut root = RootBlame::new(ranks.len());
     let mut cuts = 0;
     let mut exposed = vec![Waits::default(); ranks.len()];
+    let mut chance = Chance::new(operations.len());
     let mut arrivals = Vec::new();
     for at in order {
         scene.cancel.check()?;
@@ -321,19 +344,19 @@ fn blame(
         cuts += judge(&mut arrivals, kind, one.root.map(|root| root as usize));
         one.wait_ps = arrivals.iter().map(|arrival| arrival.wait_ps).sum();
         credit(one, kind, &arrivals, ranks);
+        chance.add(at, &arrivals, ranks);
         let group = &job.groups[one.group as usize];
-        let slow = one.transfer_ps() as f64 - usual[at];
-        let is_slow = slow > (SLOW - 1.0) * usual[at] + SLOW_PS && kind.waiting() == Waiting::ForAll;
+        let lost = lost_of(scene, one, &arrivals);
+        let excess_ps = excess_of(job, one, usual[at], &lost);
+        let lost = if excess_ps > 0.0 { lost } else { Vec::new() };
         let is_of_all = arrivals.len() == ranks.len()
             || group.pair.is_none() && group.size() as usize >= ranks.len() && group.size() >= job.world;
-        let step =
-            Step { group: one.group, span: one.span, excess_ps: if is_slow { slow } else { 0.0 }, is_of_all };
+        let step = Step { at, group: one.group, span: one.span, excess_ps, is_of_all };
         let open = |arrival: &Arrival, from: i64, to: i64| {
             let rank = &job.ranks[arrival.member.rank];
             let shift = arrival.start_ps - rank.calls.starts_ps[arrival.member.call];
             open_part(&rank.rest.covered_ps, (from - shift, to - shift))
         };
-        let lost = if is_slow { lost_of(scene, one, &arrivals) } else { Vec::new() };
         root.add(step, (&arrivals, &lost), open);
         for arrival in arrivals.iter().filter(|arrival| arrival.wait_ps > 0) {
             let rank = &job.ranks[arrival.member.rank];
@@ -345,12 +368,36 @@ fn blame(
     for (rank, exposed) in ranks.iter_mut().zip(exposed) {
         rank.exposed_wait_ps = exposed.sum_ps();
     }
+    chance.finish(scene.instances, ranks);
     Ok((links_of(root, ranks), cuts))
+}
+
+/// Time by which the transfer of an operation is longer than usual, in picoseconds; 0 if it is not
+/// slow. `lost` are members whose traces lack the call. Members that were not recorded can have
+/// come late, so a transfer without them is not known to be slow.
+fn excess_of(job: &Job, one: &InstanceReport, usual_ps: f64, lost: &[usize]) -> f64 {
+    let group = &job.groups[one.group as usize];
+    let waits_for_all = job.signatures[one.signature as usize].kind.waiting() == Waiting::ForAll;
+    let is_unseen = match group.is_stated() {
+        true => one.state.absent as usize > lost.len(),
+        false => job.world as usize > job.ranks.len(),
+    };
+    let excess_ps = one.transfer_ps() as f64 - usual_ps;
+    let is_slow = excess_ps > (SLOW - 1.0) * usual_ps + SLOW_PS;
+    let has_others = !one.is_alone() || !lost.is_empty();
+    if is_slow && waits_for_all && has_others && !is_unseen { excess_ps } else { 0.0 }
 }
 
 /// Gives the ranks their root blame. Returns the links, the largest cost first.
 fn links_of(root: RootBlame, ranks: &mut [RankReport]) -> Vec<LinkReport> {
-    let empty = |group| LinkReport { group, root_blame_ps: 0.0, excess_ps: 0.0 };
+    let empty = |group| LinkReport {
+        group,
+        root_blame_ps: 0.0,
+        excess_ps: 0.0,
+        operations: 0,
+        slower_ps: 0.0,
+        worst: None,
+    };
     let mut links: FxHashMap<u32, LinkReport> = FxHashMap::default();
     for (cause, root_blame_ps) in root.causes {
         match cause {
@@ -360,8 +407,11 @@ fn links_of(root: RootBlame, ranks: &mut [RankReport]) -> Vec<LinkReport> {
             }
         }
     }
-    for (group, excess_ps) in root.excess {
-        links.entry(group).or_insert_with(|| empty(group)).excess_ps = excess_ps;
+    for (group, excess) in root.excess {
+        let link = links.entry(group).or_insert_with(|| empty(group));
+        (link.excess_ps, link.operations) = (excess.of_ranks_ps, excess.operations);
+        link.slower_ps = excess.of_operations_ps / excess.operations.max(1) as f64;
+        link.worst = excess.worst.and_then(|(at, _)| u32::try_from(at).ok());
     }
     let mut links: Vec<LinkReport> = links.into_values().collect();
     let cost = |link: &LinkReport| link.root_blame_ps + link.excess_ps;

@@ -56,14 +56,28 @@ pub(super) struct RootBlame {
     /// Groups whose last operation with all members had a slow transfer.
     slow: FxHashSet<u32>,
     pub(super) causes: FxHashMap<Cause, f64>,
-    /// For each group the time of its members in slow transfers beyond the usual, as far as
-    /// computation does not cover it. It is no part of the blame: nobody waited in it.
-    pub(super) excess: FxHashMap<u32, f64>,
+    /// The slow transfers of each group.
+    pub(super) excess: FxHashMap<u32, Excess>,
+}
+
+/// The slow transfers of a group.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Excess {
+    /// Time of its members beyond the usual, as far as computation does not cover it, in
+    /// picoseconds. It is no part of the blame: nobody waited in it.
+    pub(super) of_ranks_ps: f64,
+    /// Operations with slow transfers, and the time by which these were slower.
+    pub(super) operations: u64,
+    pub(super) of_operations_ps: f64,
+    /// The operation with the slowest transfer, and the time by which it was slower.
+    pub(super) worst: Option<(usize, f64)>,
 }
 
 /// Facts about an operation that the pass needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
+    /// Number of the instance.
+    pub(super) at: usize,
     pub(super) group: u32,
     pub(super) span: Span,
     /// Time by which the transfer is longer than that of its like.
@@ -93,6 +107,10 @@ impl RootBlame {
             }
         }
         let slow = self.causes_of_slowness(step, lost);
+        let is_link = step.excess_ps > 0.0 && slow.iter().any(|(cause, _)| *cause == Cause::Link(step.group));
+        if is_link {
+            self.excess.entry(step.group).or_default().add(step);
+        }
         for one in arrivals {
             let history = &mut self.history[one.member.rank];
             let end = history.dropped + history.open.len();
@@ -103,8 +121,8 @@ impl RootBlame {
                 let share = open(one, from, one.end_ps) as f64 / (one.end_ps - from).max(1) as f64;
                 excess_ps = step.excess_ps * share;
             }
-            if excess_ps > 0.0 && slow.iter().any(|(cause, _)| *cause == Cause::Link(step.group)) {
-                *self.excess.entry(step.group).or_default() += excess_ps;
+            if is_link {
+                self.excess.entry(step.group).or_default().of_ranks_ps += excess_ps;
             }
             if step.is_of_all {
                 continue;
@@ -169,6 +187,16 @@ impl RootBlame {
         let sum: f64 = kept.iter().map(|(_, amount)| amount).sum();
         kept.iter_mut().for_each(|(_, amount)| *amount /= sum);
         (sum > 0.0).then(|| Rc::from(kept))
+    }
+}
+
+impl Excess {
+    fn add(&mut self, step: Step) {
+        self.operations += 1;
+        self.of_operations_ps += step.excess_ps;
+        if self.worst.is_none_or(|(_, most_ps)| step.excess_ps > most_ps) {
+            self.worst = Some((step.at, step.excess_ps));
+        }
     }
 }
 

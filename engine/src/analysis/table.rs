@@ -39,16 +39,22 @@ pub struct Row {
     pub key: RowKey,
     /// Number of operations.
     pub count: u64,
+    /// Operations among them with calls of one rank only. They are in no median: nobody knows how
+    /// long such a call waited for ranks that were not recorded.
+    pub alone: u64,
     /// Sum of the operations' bytes.
     pub bytes: u64,
-    /// Median, 95th percentile and maximum of the transfer times.
-    pub transfer_ps: [i64; 3],
+    /// Median, 95th percentile and maximum of the transfer times. `None` if all operations have
+    /// calls of one rank only.
+    pub transfer_ps: Option<[i64; 3]>,
     /// Median, 95th percentile and maximum of the sums of waits of the operations.
-    pub wait_ps: [i64; 3],
+    pub wait_ps: Option<[i64; 3]>,
     /// Sum of the waits of all ranks.
     pub total_wait_ps: i64,
     /// Median bandwidth of the transfers: bytes by time; `None` if no bytes are known.
     pub algorithm_rate: Option<f64>,
+    /// The same from the first arrival on, with all waiting.
+    pub algorithm_rate_with_wait: Option<f64>,
     /// Median bus bandwidth of the transfers, as nccl-tests defines it.
     pub bus_rate: Option<f64>,
     /// The same from the first arrival on, with all waiting.
@@ -57,7 +63,7 @@ pub struct Row {
     pub slowest: Option<u32>,
 }
 
-/// The rows of a table, ordered by key. Operations with one member have no waits and count too.
+/// The rows of a table, ordered by key.
 #[must_use]
 pub fn rows(job: &Job, report: &Report, by: By) -> Vec<Row> {
     let mut groups: FxHashMap<RowKey, Vec<&InstanceReport>> = FxHashMap::default();
@@ -81,16 +87,11 @@ pub fn rows(job: &Job, report: &Report, by: By) -> Vec<Row> {
 
 fn row(job: &Job, key: RowKey, of: &[&InstanceReport]) -> Row {
     let signature = |one: &InstanceReport| &job.signatures[one.signature as usize];
-    let mut algorithm = Vec::new();
-    let mut bus = Vec::new();
-    let mut bus_with_wait = Vec::new();
+    let met: Vec<&InstanceReport> = of.iter().copied().filter(|one| !one.is_alone()).collect();
+    let rates: Vec<Rates> = met.iter().filter_map(|one| rates(job, one)).collect();
+    let rate = |part: fn(&Rates) -> f64| median(rates.iter().map(part).collect());
     let mut slowest: FxHashMap<u32, u64> = FxHashMap::default();
-    for one in of {
-        if let Some(rates) = rates(job, one) {
-            algorithm.push(rates.algorithm);
-            bus.push(rates.bus);
-            bus_with_wait.push(rates.bus_with_wait);
-        }
+    for one in &met {
         if let Some(last) = one.last {
             *slowest.entry(job.ranks[last as usize].rank).or_default() += 1;
         }
@@ -99,13 +100,15 @@ fn row(job: &Job, key: RowKey, of: &[&InstanceReport]) -> Row {
     Row {
         key,
         count: of.len() as u64,
+        alone: (of.len() - met.len()) as u64,
         bytes: of.iter().map(|one| signature(one).bytes).fold(0, u64::saturating_add),
-        transfer_ps: quantiles(of.iter().map(|one| one.transfer_ps()).collect()),
-        wait_ps: quantiles(of.iter().map(|one| one.wait_ps).collect()),
+        transfer_ps: quantiles(met.iter().map(|one| one.transfer_ps()).collect()),
+        wait_ps: quantiles(met.iter().map(|one| one.wait_ps).collect()),
         total_wait_ps: of.iter().map(|one| one.wait_ps).sum(),
-        algorithm_rate: median(algorithm),
-        bus_rate: median(bus),
-        bus_rate_with_wait: median(bus_with_wait),
+        algorithm_rate: rate(|of| of.algorithm),
+        algorithm_rate_with_wait: rate(|of| of.algorithm_with_wait),
+        bus_rate: rate(|of| of.bus),
+        bus_rate_with_wait: rate(|of| of.bus_with_wait),
         slowest: slowest.map(|(rank, _)| rank),
     }
 }
@@ -115,18 +118,21 @@ fn row(job: &Job, key: RowKey, of: &[&InstanceReport]) -> Row {
 pub struct Rates {
     /// Bytes by the time of the transfer.
     pub algorithm: f64,
+    /// Bytes by the time from the first arrival on.
+    pub algorithm_with_wait: f64,
     /// The algorithm bandwidth times the factor of kind and number of ranks.
     pub bus: f64,
     /// The bus bandwidth over the time from the first arrival on.
     pub bus_with_wait: f64,
 }
 
-/// Bandwidths of an operation. `None` if its bytes or its time are not known.
+/// Bandwidths of an operation. `None` if its bytes or its time are not known: the transfer of a
+/// call without others can begin long after the call.
 #[must_use]
 pub fn rates(job: &Job, one: &InstanceReport) -> Option<Rates> {
     let signature = &job.signatures[one.signature as usize];
     let whole = one.span.end_ps.saturating_sub(one.span.first_ps);
-    if signature.bytes == 0 || one.transfer_ps() == 0 || whole <= 0 {
+    if signature.bytes == 0 || one.is_alone() || one.transfer_ps() == 0 || whole <= 0 {
         return None;
     }
     let ranks = match job.groups[one.group as usize].size() {
@@ -135,14 +141,16 @@ pub fn rates(job: &Job, one: &InstanceReport) -> Option<Rates> {
     };
     let rate = |ps: i64| signature.bytes as f64 * PS_PER_S as f64 / ps as f64;
     let factor = signature.kind.bus_factor(ranks);
-    let algorithm = rate(one.transfer_ps());
-    Some(Rates { algorithm, bus: algorithm * factor, bus_with_wait: rate(whole) * factor })
+    let (algorithm, algorithm_with_wait) = (rate(one.transfer_ps()), rate(whole));
+    let (bus, bus_with_wait) = (algorithm * factor, algorithm_with_wait * factor);
+    Some(Rates { algorithm, algorithm_with_wait, bus, bus_with_wait })
 }
 
-fn quantiles(mut values: Vec<i64>) -> [i64; 3] {
+/// Median, 95th percentile and maximum. `None` without values.
+fn quantiles(mut values: Vec<i64>) -> Option<[i64; 3]> {
     values.sort_unstable();
-    let at = |share: usize| values.get((values.len() * share / 100).min(values.len().saturating_sub(1)));
-    [50, 95, 100].map(|share| at(share).copied().unwrap_or(0))
+    let last = values.len().checked_sub(1)?;
+    Some([50, 95, 100].map(|share| values[(values.len() * share / 100).min(last)]))
 }
 
 fn median(mut values: Vec<f64>) -> Option<f64> {

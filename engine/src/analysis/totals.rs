@@ -1,5 +1,6 @@
 //! The job as a whole: shares of its time, and what could be saved.
 
+use super::culprit::outstanding;
 use super::{Job, RankReport, Report};
 
 /// Sums over all ranks of a job. Times are in picoseconds.
@@ -7,8 +8,12 @@ use super::{Job, RankReport, Report};
 pub struct JobTotals {
     /// Ranks of the profile.
     pub ranks: u64,
+    /// Ranks of the job, as far as the traces tell. Those beyond [`Self::ranks`] were not recorded.
+    pub world: u64,
     /// Collective operations.
     pub operations: u64,
+    /// Operations with calls of one rank only. Nobody is known to wait in them.
+    pub alone: u64,
     /// Calls of all ranks.
     pub calls: u64,
     /// Time from the first to the last work of each rank.
@@ -30,7 +35,8 @@ pub struct JobTotals {
     /// Computation of the busiest rank over the mean of all ranks, minus 1. `None` without
     /// computation.
     pub imbalance: Option<f64>,
-    /// Number of the rank with the largest [`RankReport::ceiling_ps`].
+    /// Number of the rank with the largest [`RankReport::ceiling_ps`] among those that stand out:
+    /// of equal ranks none is named.
     pub straggler: Option<u32>,
     /// Its ceiling: at most this would be saved if it came as early as the median.
     pub ceiling_ps: i64,
@@ -53,11 +59,14 @@ pub fn totals(job: &Job, report: &Report) -> JobTotals {
     let compute_ps = sum(|rank| rank.compute_ps);
     let mean = compute_ps as f64 / report.ranks.len().max(1) as f64;
     let most = report.ranks.iter().map(|rank| rank.compute_ps).max().unwrap_or(0);
-    let straggler = report.ranks.iter().max_by_key(|rank| (rank.ceiling_ps, std::cmp::Reverse(rank.rank)));
-    let straggler = straggler.filter(|rank| rank.ceiling_ps > 0);
+    let late = outstanding(report);
+    let late = report.ranks.iter().filter(|rank| rank.ceiling_ps > 0 && late.contains(&rank.rank));
+    let straggler = late.max_by_key(|rank| (rank.ceiling_ps, std::cmp::Reverse(rank.rank)));
     JobTotals {
         ranks: job.ranks.len() as u64,
+        world: if job.ranks.is_empty() { 0 } else { job.world.into() },
         operations: report.operations.len() as u64,
+        alone: report.operations.iter().filter(|one| one.is_alone()).count() as u64,
         calls: job.ranks.iter().map(|rank| rank.calls.len() as u64).sum(),
         span_ps: sum(|rank| rank.span_ps),
         compute_ps,

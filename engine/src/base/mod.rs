@@ -5,6 +5,7 @@ pub mod checksum;
 pub mod clock;
 pub mod error;
 pub mod id;
+pub mod natural;
 pub mod time;
 
 pub use clock::ClockFit;

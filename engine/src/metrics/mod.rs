@@ -29,12 +29,27 @@ pub struct Metric {
     pub unit: Unit,
     /// Definition and computation.
     pub doc: String,
+    /// The place that shows it.
+    pub place: Option<MetricPlace>,
+}
+
+/// A place in a job that shows what a metric is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MetricPlace {
+    /// The rank to look at.
+    pub rank: u32,
+    /// The time to look at, in picoseconds of the clock that all ranks share.
+    pub at_ps: Option<i64>,
+    /// Number of the operation.
+    pub operation: Option<u32>,
+    /// All ranks that it is about: of a link those that it joins.
+    pub ranks: Vec<u32>,
 }
 
 impl Metric {
     /// Creates a metric.
     #[must_use]
     pub fn new(name: &str, value: OwnedValue, unit: Unit, doc: &str) -> Self {
-        Self { name: name.to_owned(), value, unit, doc: doc.to_owned() }
+        Self { name: name.to_owned(), value, unit, doc: doc.to_owned(), place: None }
     }
 }

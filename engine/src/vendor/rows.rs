@@ -47,3 +47,12 @@ pub fn float_of(value: &OwnedValue) -> Option<f64> {
         _ => None,
     }
 }
+
+/// A whole number.
+pub fn int_of(value: &OwnedValue) -> Option<i64> {
+    match value {
+        OwnedValue::Int(value) => Some(*value),
+        OwnedValue::Uint(value) => i64::try_from(*value).ok(),
+        _ => None,
+    }
+}

@@ -37,4 +37,21 @@ pub struct Metric {
     pub unit: String,
     /// Definition and computation.
     pub doc: String,
+    /// The place that shows it. Only metrics of all ranks have one.
+    pub place: Option<MetricPlace>,
+}
+
+/// A place in a job that shows what a metric is about: a rank that came late, the slowest transfer
+/// of a link, the first of several mismatches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MetricPlace {
+    /// The rank to look at.
+    pub rank: u32,
+    /// The time to look at, in picoseconds of the clock that all ranks share, since the profile's
+    /// origin. `None` if the whole rank is meant.
+    pub at_ps: Option<i64>,
+    /// Number of the operation, as the table of operations has it.
+    pub operation: Option<u32>,
+    /// All ranks that it is about: of a link those that it joins.
+    pub ranks: Vec<u32>,
 }

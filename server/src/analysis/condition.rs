@@ -15,8 +15,10 @@ enum Quantity {
     Wait,
     /// Largest share or time that a rank communicated without computing.
     Exposed,
-    /// Largest root blame of a rank: a time, or its share of all waiting.
+    /// Largest direct blame of a rank: a time, or its share of all waiting.
     Blame,
+    /// Largest root blame of a rank: a time, or its share of all waiting.
+    RootBlame,
     /// Number of ranks with another size or kind, or without a call.
     Mismatches,
     /// Largest share of the operations of its groups that a rank lacks, or their number.
@@ -38,12 +40,15 @@ pub struct Condition {
     limit: Limit,
 }
 
-const QUANTITIES: [(&str, Quantity); 5] = [
-    ("wait", Quantity::Wait),
-    ("exposed", Quantity::Exposed),
-    ("blame", Quantity::Blame),
-    ("mismatches", Quantity::Mismatches),
-    ("lost", Quantity::Lost),
+/// Names of the quantities, each with the example of a condition. Columns of `nprof ranks` have the
+/// same names.
+const QUANTITIES: [(&str, Quantity, &str); 6] = [
+    ("wait", Quantity::Wait, "wait > 10%"),
+    ("exposed", Quantity::Exposed, "exposed > 20%"),
+    ("blame", Quantity::Blame, "blame > 5 ms"),
+    ("root-blame", Quantity::RootBlame, "root-blame > 5 ms"),
+    ("mismatches", Quantity::Mismatches, "mismatches > 0"),
+    ("lost", Quantity::Lost, "lost > 1%"),
 ];
 
 impl FromStr for Condition {
@@ -52,29 +57,55 @@ impl FromStr for Condition {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "\"{text}\" is not a condition; write wait, exposed, blame, lost or mismatches, then > and a \
-                 share, a time or a number, such as \"wait > 10%\", \"blame > 5ms\" or \"mismatches > 0\""
+                "\"{text}\" is not a condition; write wait, exposed, blame, root-blame, lost or mismatches, \
+                 then > and a share, a time or a number, such as \"wait > 10%\", \"blame > 5 ms\" or \
+                 \"mismatches > 0\""
             )
         };
         let (name, limit) = text.split_once('>').ok_or_else(wrong)?;
-        let quantity = QUANTITIES.iter().find(|(known, _)| *known == name.trim()).ok_or_else(wrong)?.1;
-        let limit = limit.trim();
-        let limit = if let Some(percent) = limit.strip_suffix('%') {
-            Limit::Share(percent.trim().parse::<f64>().map_err(|_| wrong())? / 100.0)
-        } else if let Ok(count) = limit.parse::<f64>() {
-            Limit::Count(count)
-        } else if with_unit(limit).is_some() {
-            Limit::Time(time_ps(limit).map_err(|_| wrong())?)
-        } else {
-            return Err(wrong());
-        };
-        let is_counted = matches!(quantity, Quantity::Mismatches | Quantity::Lost);
-        let fits = match limit {
-            Limit::Share(share) => quantity != Quantity::Mismatches && share.is_finite(),
-            Limit::Time(_) => !is_counted,
-            Limit::Count(count) => is_counted && count.is_finite(),
-        };
-        if fits { Ok(Self { quantity, limit }) } else { Err(wrong()) }
+        // The column has a space in its name.
+        let name = name.trim().to_ascii_lowercase().replace([' ', '_'], "-");
+        let known = QUANTITIES.iter().find(|(known, ..)| *known == name);
+        let &(_, quantity, example) = known.ok_or_else(wrong)?;
+        limit_of(quantity, limit.trim())
+            .map(|limit| Self { quantity, limit })
+            .map_err(|why| format!("\"{text}\" is not a condition: {why}; write for example \"{example}\""))
+    }
+}
+
+/// Reads the limit of a quantity. The error says what is wrong with it.
+fn limit_of(quantity: Quantity, text: &str) -> Result<Limit, String> {
+    let is_counted = matches!(quantity, Quantity::Mismatches | Quantity::Lost);
+    let limit = if let Some(percent) = text.strip_suffix('%') {
+        let share = percent.trim().parse::<f64>().map_err(|_| format!("\"{text}\" is not a share"))? / 100.0;
+        if quantity == Quantity::Mismatches {
+            return Err("mismatches are counted".to_owned());
+        }
+        if share > 1.0 && share.is_finite() {
+            return Err("a share is at most 100%, so nothing could break it".to_owned());
+        }
+        Limit::Share(share)
+    } else if let Ok(count) = text.parse::<f64>() {
+        if !is_counted {
+            return Err(format!("\"{text}\" has no unit"));
+        }
+        Limit::Count(count)
+    } else if with_unit(text).is_some() {
+        let time = time_ps(text)?;
+        if is_counted {
+            return Err("it is a number or a share, and no time".to_owned());
+        }
+        Limit::Time(time)
+    } else {
+        return Err(format!("\"{text}\" is no limit"));
+    };
+    let size = match limit {
+        Limit::Share(size) | Limit::Count(size) => size,
+        Limit::Time(ps) => ps as f64,
+    };
+    match size.is_finite() && size >= 0.0 {
+        true => Ok(limit),
+        false => Err("a limit is a number from 0 on".to_owned()),
     }
 }
 
@@ -99,14 +130,15 @@ impl Condition {
             let (amount, whole) = match self.quantity {
                 Quantity::Wait => (rank.wait_ps as f64, rank.span_ps as f64),
                 Quantity::Exposed => (rank.exposed_ps as f64, rank.span_ps as f64),
-                Quantity::Blame => (rank.root_blame_ps, waits),
+                Quantity::Blame => (rank.blame_ps, waits),
+                Quantity::RootBlame => (rank.root_blame_ps, waits),
                 Quantity::Lost => (rank.lost as f64, (rank.lost + rank.collectives) as f64),
                 Quantity::Mismatches => (of.report.findings.len() as f64, 1.0),
             };
             if let Limit::Share(_) = self.limit { amount / whole.max(1.0) } else { amount }
         };
         let worst = of.report.ranks.iter().max_by(|a, b| value(a).total_cmp(&value(b)))?;
-        let name = QUANTITIES.iter().find(|(_, one)| *one == self.quantity).map_or("", |(name, _)| *name);
+        let name = QUANTITIES.iter().find(|(_, one, _)| *one == self.quantity).map_or("", |(name, ..)| *name);
         let found = value(worst);
         let (limit, found, limit_text) = match self.limit {
             Limit::Share(share) => (share, format!("{:.1} %", found * 100.0), format!("{} %", share * 100.0)),
@@ -131,11 +163,26 @@ mod tests {
 
     #[test]
     fn conditions_have_a_quantity_and_a_fitting_limit() {
-        for good in
-            ["wait > 10%", "wait>2.5 %", "blame > 5ms", "exposed > 20%", "mismatches > 0", "lost > 1%"]
-        {
+        for good in [
+            "wait > 10%",
+            "wait>2.5 %",
+            "wait > 10ms",
+            "wait > 10 ms",
+            "blame > 5ms",
+            "blame > 30%",
+            "root-blame > 5 ms",
+            "root blame > 0%",
+            "Root_Blame > 1 s",
+            "exposed > 100%",
+            "mismatches > 0",
+            "lost > 1%",
+            "lost > 3",
+        ] {
             assert!(good.parse::<Condition>().is_ok(), "{good}");
         }
+        let of = |text: &str| text.parse::<Condition>().unwrap();
+        assert_eq!(of("blame > 5 ms").quantity, Quantity::Blame);
+        assert_eq!(of("root blame > 5 ms"), of("root-blame>5ms"));
         for wrong in [
             "",
             "wait",
@@ -146,9 +193,25 @@ mod tests {
             "mismatches > 1%",
             "lost > 1ms",
             "wait > inf%",
+            "wait > nan%",
+            "wait > -1%",
+            "wait > 101%",
+            "wait > -5ms",
+            "wait >= 10%",
+            "wait > 10 parsecs",
+            "mismatches > -1",
+            "mismatches > nan",
+            "root blame",
         ] {
             let error = wrong.parse::<Condition>().unwrap_err();
             assert!(error.starts_with(&format!("\"{wrong}\" is not a condition")), "{error}");
+            // An example in the message is a condition.
+            let examples: Vec<&str> =
+                error.split('"').skip(3).step_by(2).filter(|one| one.contains('>')).collect();
+            assert!(!examples.is_empty(), "{error}");
+            examples.iter().for_each(|example| assert!(example.parse::<Condition>().is_ok(), "{error}"));
         }
+        let error = "wait > -1%".parse::<Condition>().unwrap_err();
+        assert!(error.ends_with("write for example \"wait > 10%\""), "{error}");
     }
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use nprof_engine::analysis::joint::numbers;
 use nprof_engine::analysis::table::rates;
-use nprof_engine::analysis::{ClockVerdict, Culprit, Presence, costs, totals};
+use nprof_engine::analysis::{ClockVerdict, Culprit, Presence, costs, shown_by, totals};
 use nprof_engine::base::Time;
 use serde_json::{Value, json};
 
@@ -39,6 +39,9 @@ pub fn clocks(of: &Analysed, profile: &Profile) -> Vec<Value> {
         if let (Some(low), Some(high)) = bounds {
             (row["low_ns"], row["high_ns"]) = (json!(ns(low)), json!(ns(high)));
         }
+        if let Some(why) = found.unbounded.filter(|_| rank.given.is_none()) {
+            row["no_bounds"] = json!(why.words());
+        }
         row
     });
     rows.collect()
@@ -49,7 +52,7 @@ pub fn clocks(of: &Analysed, profile: &Profile) -> Vec<Value> {
 pub fn ranks_with_clocks(of: &Analysed, profile: &Profile) -> Vec<Value> {
     let mut rows = ranks(of, profile);
     for (row, clock) in rows.iter_mut().zip(clocks(of, profile)) {
-        for key in ["offset_ns", "low_ns", "high_ns", "drift_ppm", "residual_ns"] {
+        for key in ["offset_ns", "low_ns", "high_ns", "no_bounds", "drift_ppm", "residual_ns"] {
             row[key] = clock.get(key).cloned().unwrap_or_default();
         }
         row["clock_calls"] = clock.get("calls").cloned().unwrap_or_default();
@@ -90,13 +93,21 @@ pub fn ranks(of: &Analysed, profile: &Profile) -> Vec<Value> {
 /// Rows of the slow links.
 #[must_use]
 pub fn links(of: &Analysed) -> Vec<Value> {
+    let numbers = numbers(&of.report);
     let rows = of.report.links.iter().map(|link| {
         let group = &of.job.groups[link.group as usize];
+        let worst = shown_by(&of.job, &of.report, link).map(|slow| {
+            let operation = numbers[slow.instance];
+            json!({"operation": operation, "rank": slow.rank, "start_ns": ns(slow.start_ps)})
+        });
         json!({
             "communicator": group.communicator.name,
             "ranks": group.ranks(),
             "root_blame_ns": link.root_blame_ps / 1e3,
             "excess_ns": link.excess_ps / 1e3,
+            "operations": link.operations,
+            "slower_ns": link.slower_ps / 1e3,
+            "worst": worst,
         })
     });
     rows.collect()
@@ -114,6 +125,7 @@ fn causes(of: &Analysed) -> Vec<Value> {
             "ranks": ranks,
             "root_blame_ns": cost.root_blame_ps / 1e3,
             "excess_ns": cost.excess_ps / 1e3,
+            "stands_out": cost.stands_out,
         })
     });
     rows.collect()
@@ -124,7 +136,9 @@ fn job(of: &Analysed) -> Value {
     let totals = totals(&of.job, &of.report);
     json!({
         "ranks": totals.ranks,
+        "ranks_of_job": totals.world,
         "operations": totals.operations,
+        "operations_of_one_rank": totals.alone,
         "calls": totals.calls,
         "span_ns": ns(totals.span_ps),
         "compute_ns": ns(totals.compute_ps),
@@ -255,6 +269,7 @@ fn instance(of: &Analysed, at: usize) -> Value {
     }
     if let Some(rates) = rates(&of.job, one) {
         row["algorithm_bytes_per_s"] = json!(rates.algorithm);
+        row["algorithm_bytes_per_s_with_wait"] = json!(rates.algorithm_with_wait);
         row["bus_bytes_per_s"] = json!(rates.bus);
         row["bus_bytes_per_s_with_wait"] = json!(rates.bus_with_wait);
     }

@@ -8,7 +8,8 @@ use nprof_engine::analysis::table::{By, Row, RowKey, rows};
 use nprof_engine::vendor::CallIds;
 use serde_json::{Value, json};
 
-use super::ranks::{FailArgs, TableFormat, analysed, mismatches};
+use super::rank_lines::{mismatches, recorded};
+use super::ranks::{FailArgs, TableFormat, analysed};
 use super::size::{self, Align};
 use super::{StorePlace, rank_cells as cells};
 use crate::analysis::json as analysis_json;
@@ -22,8 +23,9 @@ Examples:
 
 /// Show the collective operations of all ranks: transfer, waiting and bandwidth
 ///
-/// A transfer is the time from the last arrival to the last end. Bus bandwidths are those of
-/// nccl-tests, of the transfer alone and with all waiting.
+/// A transfer is the time from the last arrival to the last end. Algorithm and bus bandwidths are
+/// those of nccl-tests, of the transfer alone and with all waiting. Operations with a call of one
+/// rank only are counted, and are in no median.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CollectivesArgs {
@@ -79,7 +81,10 @@ impl CollectivesArgs {
                     text(by, &rows, out)?
                 }
                 // A rank that is missing can hang the job: it must not need another command.
-                mismatches(&of).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+                let lines = recorded(&of).into_iter().chain(mismatches(&of));
+                for line in lines {
+                    writeln!(out, "{line}")?;
+                }
             }
             TableFormat::Csv => cells::csv(out, &json_rows())?,
             TableFormat::Json => {
@@ -99,8 +104,21 @@ fn text(by: By, rows: &[Row], out: &mut dyn Write) -> std::io::Result<()> {
         By::Rank => &["LAST"],
         By::Step => &["STEP"],
     };
-    let rest =
-        ["COUNT", "TRANSFER", "P95", "MAX", "WAIT", "P95", "MAX", "ALL WAITS", "BUS", "WITH WAIT", "SLOWEST"];
+    let rest = [
+        "COUNT",
+        "TRANSFER",
+        "P95",
+        "MAX",
+        "WAIT",
+        "P95",
+        "MAX",
+        "ALL WAITS",
+        "ALG",
+        "WITH WAIT",
+        "BUS",
+        "WITH WAIT",
+        "SLOWEST",
+    ];
     let mut lines = vec![key.iter().chain(&rest).map(|&cell| cell.to_owned()).collect::<Vec<_>>()];
     for row in rows {
         let mut line = match row.key {
@@ -112,9 +130,13 @@ fn text(by: By, rows: &[Row], out: &mut dyn Write) -> std::io::Result<()> {
             RowKey::Step(number) => vec![shown(number)],
         };
         line.push(size::count(row.count));
-        line.extend(row.transfer_ps.iter().chain(&row.wait_ps).map(|&ps| cells::time(ps as f64)));
+        for times in [row.transfer_ps, row.wait_ps] {
+            let cell = |at: usize| times.map_or_else(|| "-".to_owned(), |of| cells::time(of[at] as f64));
+            line.extend([0, 1, 2].map(cell));
+        }
         line.push(cells::time(row.total_wait_ps as f64));
-        line.extend([cells::rate(row.bus_rate), cells::rate(row.bus_rate_with_wait)]);
+        line.extend([row.algorithm_rate, row.algorithm_rate_with_wait].map(cells::rate));
+        line.extend([row.bus_rate, row.bus_rate_with_wait].map(cells::rate));
         line.push(shown(row.slowest));
         lines.push(line);
     }
@@ -159,9 +181,11 @@ fn json_row(row: &Row, steps: &[StepReport]) -> Value {
         RowKey::Rank(rank) => json!({ "last_rank": rank }),
         RowKey::Step(step) => json!({ "step": step }),
     };
-    let [transfer, wait] = [row.transfer_ps, row.wait_ps].map(|of| of.map(ns));
+    let [transfer, wait] =
+        [row.transfer_ps, row.wait_ps].map(|of| [0, 1, 2].map(|at| of.map(|times| ns(times[at]))));
     let rest = json!({
         "count": row.count,
+        "of_one_rank": row.alone,
         "bytes": row.bytes,
         "transfer_median_ns": transfer[0],
         "transfer_p95_ns": transfer[1],
@@ -171,6 +195,7 @@ fn json_row(row: &Row, steps: &[StepReport]) -> Value {
         "wait_max_ns": wait[2],
         "total_wait_ns": ns(row.total_wait_ps),
         "algorithm_bytes_per_s": row.algorithm_rate,
+        "algorithm_bytes_per_s_with_wait": row.algorithm_rate_with_wait,
         "bus_bytes_per_s": row.bus_rate,
         "bus_bytes_per_s_with_wait": row.bus_rate_with_wait,
         "slowest_rank": row.slowest,

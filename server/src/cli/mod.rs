@@ -21,6 +21,7 @@ mod part;
 mod probe;
 mod progress;
 mod rank_cells;
+mod rank_lines;
 mod ranks;
 mod rm;
 mod serve;

@@ -35,9 +35,14 @@ pub(super) fn share(part: f64, whole: f64) -> String {
     if whole > 0.0 { format!("{:.1} %", part / whole * 100.0) } else { "-".to_owned() }
 }
 
-/// Bytes a second.
+/// Bytes a second, with three digits.
 pub(super) fn rate(bytes_per_s: Option<f64>) -> String {
-    bytes_per_s.map_or_else(|| "-".to_owned(), |rate| format!("{} GB/s", digits(rate / 1e9)))
+    const UNITS: [(f64, &str); 3] = [(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")];
+    let Some(rate) = bytes_per_s else { return "-".to_owned() };
+    // Common speeds have one unit, so that rows can be compared.
+    let found = UNITS.iter().find(|(unit, _)| rate >= 0.1 * unit);
+    let (unit, symbol) = found.copied().unwrap_or((1.0, "B/s"));
+    format!("{} {symbol}", digits(rate / unit))
 }
 
 /// Writes flat JSON objects as CSV. The keys of the first one are the heading.
@@ -81,6 +86,8 @@ mod tests {
             assert_eq!(time(ps), text);
         }
         assert_eq!((share(1.0, 8.0).as_str(), share(1.0, 0.0).as_str()), ("12.5 %", "-"));
+        let rates = [Some(12.34e9), Some(0.4e9), Some(2.5e6), Some(99.0), None].map(rate);
+        assert_eq!(rates, ["12.3 GB/s", "0.40 GB/s", "2.50 MB/s", "99.0 B/s", "-"]);
         assert_eq!((drift(0).as_str(), drift(-1_500).as_str()), ("-", "-1.50 ppm"));
     }
 

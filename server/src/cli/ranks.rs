@@ -3,8 +3,7 @@
 use std::io::Write;
 
 use clap::{Args, ValueEnum};
-use nprof_engine::analysis::joint::numbers;
-use nprof_engine::analysis::{ClockVerdict, Cost, Finding, costs, totals};
+use nprof_engine::analysis::ClockVerdict;
 use nprof_engine::exec::Cancel;
 use nprof_engine::vendor::CallIds;
 use nprof_engine::vendor::joint::over_time::MOST_STEPS;
@@ -12,6 +11,7 @@ use nprof_engine::wire::clock::Clock;
 
 use super::failing::Failing;
 use super::progress::watched;
+use super::rank_lines as lines;
 use super::size::{self, Align};
 use super::{StorePlace, rank_cells as cells, waits};
 use crate::analysis::condition::Condition;
@@ -26,7 +26,8 @@ Examples:
   nprof ranks run-7 --align                  the same, and use the clocks found from now on
   nprof ranks run-7 --output-format json | jq '.ranks[] | {rank, root_blame_ns}'
   nprof ranks run-7 --over-time              how long the ranks wait, step by step
-  nprof ranks run-7 --fail-on 'wait > 10%'   exit with 3 if a rank waits for more than 10 % of its time";
+  nprof ranks run-7 --fail-on 'wait > 10%'   exit with 3 if a rank waits for more than 10 % of its time
+  nprof ranks run-7 --fail-on 'root-blame > 5 ms' --fail-on 'mismatches > 0'";
 
 /// Show each rank of a profile: its clock, how long it waited, and who waited for it
 #[derive(Debug, Args)]
@@ -68,8 +69,13 @@ pub(super) enum TableFormat {
 /// Conditions that make the command fail.
 #[derive(Debug, Args)]
 pub(super) struct FailArgs {
-    /// Exit with 3 if this holds, such as `wait > 10%`, `blame > 5ms`, `lost > 1%` or
-    /// `mismatches > 0`; can be repeated
+    /// Exit with 3 if this holds, such as `wait > 10%`, `root-blame > 5 ms` or `mismatches > 0`;
+    /// can be repeated
+    ///
+    /// A condition is a quantity of the worst rank, `>` and a limit. `wait` and `exposed` take a
+    /// share of the rank's time or a time. `blame` and `root-blame` take a share of all waiting or
+    /// a time. `lost` takes a share of the rank's operations or a number. `mismatches` takes a
+    /// number, and counts all ranks.
     #[arg(long, value_name = "CONDITION")]
     fail_on: Vec<Condition>,
 }
@@ -136,62 +142,16 @@ fn align(store: &Store, profile: &Profile, of: &Analysed) -> anyhow::Result<Prof
     Ok(store.align(&profile.manifest.id, &clocks)?)
 }
 
-/// The clocks of the job, in a sentence.
-fn verdict(of: &Analysed) -> String {
-    let clocks = &of.report.clocks;
-    let calls = clocks.ranks.iter().map(|clock| clock.calls).max().unwrap_or(0);
-    let residual = clocks.ranks.iter().map(|clock| clock.residual_ps).max().unwrap_or(0);
-    let reference = of.job.ranks.get(clocks.reference).map_or(0, |rank| rank.rank);
-    match clocks.verdict {
-        ClockVerdict::Unknown => "clocks: no operation has two ranks, so nothing is known".to_owned(),
-        ClockVerdict::Agree => format!(
-            "clocks: unmoved; they agree within {} ({})",
-            cells::time(residual as f64),
-            size::counted(calls.into(), "operation")
-        ),
-        ClockVerdict::Aligned => format!(
-            "clocks: aligned with rank {reference} by {}; ends differ by {}",
-            size::counted(calls.into(), "operation"),
-            cells::time(residual as f64)
-        ),
-    }
-}
-
 fn text(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::Result<()> {
-    writeln!(out, "{}", verdict(of))?;
-    for line in whole(of) {
+    let before = std::iter::once(lines::verdict(of)).chain(lines::recorded(of)).chain(lines::whole(of));
+    for line in before {
         writeln!(out, "{line}")?;
     }
     table(of, profile, out)?;
-    for finding in findings(of) {
-        writeln!(out, "{finding}")?;
+    for line in lines::findings(of).into_iter().chain(lines::unbounded(of)) {
+        writeln!(out, "{line}")?;
     }
     Ok(())
-}
-
-/// The job in two sentences: where its time went, and what could be saved.
-fn whole(of: &Analysed) -> Vec<String> {
-    let totals = totals(&of.job, &of.report);
-    let share = |ps: i64| cells::share(ps as f64, totals.span_ps as f64);
-    let imbalance = totals.imbalance.map_or_else(|| "-".to_owned(), |part| cells::share(part, 1.0));
-    let time = format!(
-        "time of all ranks: {} compute, {} communication under it, {} exposed transfer, {} exposed wait, \
-         {} idle; imbalance {imbalance}",
-        share(totals.compute_ps),
-        share(totals.overlap_ps),
-        share(totals.exposed_transfer_ps()),
-        share(totals.exposed_wait_ps),
-        share(totals.idle_ps),
-    );
-    let ceiling = totals.straggler.map(|rank| {
-        format!(
-            "ceiling: at most {} would be saved if rank {rank} came as early as the median, {} if no rank \
-             came later",
-            cells::time(totals.ceiling_ps as f64),
-            cells::time(totals.ceiling_of_all_ps as f64),
-        )
-    });
-    std::iter::once(time).chain(ceiling).collect()
 }
 
 /// Headings of the table of ranks. LOW and HIGH are what is certain, relative to the offset.
@@ -251,50 +211,4 @@ fn table(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::Resul
         }
     }
     Ok(size::table(out, &align, &rows)?)
-}
-
-/// The main causes of waiting, in sentences.
-fn findings(of: &Analysed) -> Vec<String> {
-    /// Shown causes.
-    const MOST: usize = 5;
-    /// Smaller shares of all waiting are not named.
-    const LEAST: f64 = 0.05;
-    let total: f64 = of.report.ranks.iter().map(|rank| rank.wait_ps as f64).sum();
-    let uncertain = of.report.clocks.verdict == ClockVerdict::Unknown;
-    let costs = costs(&of.report);
-    let named = costs.iter().filter(|cost| !uncertain && cost.whole_ps() > LEAST * total).take(MOST);
-    let mut lines: Vec<String> = named.map(|cost| cause(of, cost, total)).collect();
-    lines.extend(mismatches(of));
-    lines
-}
-
-/// The first ranks that are missing or differ in an operation, in sentences.
-pub(super) fn mismatches(of: &Analysed) -> Vec<String> {
-    /// Shown mismatches.
-    const MOST: usize = 5;
-    let numbers = numbers(&of.report);
-    let line = |finding: &Finding| {
-        let rank = of.job.ranks[finding.rank as usize].rank;
-        format!("rank {rank}: {} in operation {}", finding.what.name(), numbers[finding.instance as usize])
-    };
-    let mut lines: Vec<String> = of.report.findings.iter().take(MOST).map(line).collect();
-    let more = of.report.findings.len().saturating_sub(MOST) as u64;
-    if more > 0 {
-        lines.push(format!("{} more; --output-format json lists all", size::counted(more, "mismatch")));
-    }
-    lines
-}
-
-/// A cause in a sentence. `total` is the waiting of all ranks.
-fn cause(of: &Analysed, cost: &Cost, total: f64) -> String {
-    let mut parts = Vec::new();
-    if cost.root_blame_ps > 0.0 {
-        let (time, share) = (cells::time(cost.root_blame_ps), cells::share(cost.root_blame_ps, total));
-        parts.push(format!("others waited {time} for it, {share} of all waiting"));
-    }
-    if cost.excess_ps > 0.0 {
-        let time = cells::time(cost.excess_ps);
-        parts.push(format!("the transfers themselves took the ranks {time} longer than usual"));
-    }
-    format!("{}: {}", cost.culprit.name(&of.job), parts.join("; "))
 }

@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn metric(name: &str, value: FieldContent, unit: &str) -> Metric {
-        Metric { name: name.to_owned(), value, unit: unit.to_owned(), doc: String::new() }
+        Metric { name: name.to_owned(), value, unit: unit.to_owned(), doc: String::new(), place: None }
     }
 
     #[test]

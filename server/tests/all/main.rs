@@ -32,6 +32,7 @@ mod guard;
 mod html;
 mod joint;
 mod killed;
+mod named;
 mod names;
 mod openapi;
 mod parameters;

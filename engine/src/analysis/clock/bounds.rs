@@ -248,12 +248,17 @@ impl Bounds {
     /// Lowest and highest offset of a rank at a time of its own. Bounds that contradict each other
     /// are none.
     pub(super) fn at(&self, rank: usize, time: i64) -> (Option<i64>, Option<i64>) {
-        let of = &self.ranks[rank];
-        if (0..PARTS).any(|part| of.low[part] > of.high[part]) {
+        if self.are_contradictory(rank) {
             return (None, None);
         }
-        let (low, high) = of.at(time);
+        let (low, high) = self.ranks[rank].at(time);
         (Some(low).filter(|low| *low > -FAR), Some(high).filter(|high| *high < FAR))
+    }
+
+    /// Whether the bounds of a rank contradict each other.
+    pub(super) fn are_contradictory(&self, rank: usize) -> bool {
+        let of = &self.ranks[rank];
+        (0..PARTS).any(|part| of.low[part] > of.high[part])
     }
 
     /// Whether the clocks can be right as they were recorded.

@@ -3,7 +3,9 @@
 //! Data cannot arrive before it was sent, and no more than that holds for every library. The root
 //! of a small broadcast can leave before the others come, and a sender before its receiver comes.
 //! Their ends tell nothing of which calls belong together, so only numbers make them certain.
-//! Exchanges do not state who sends to whom. Groups that the trace does not state are guesses.
+//! Exchanges do not state who sends to whom. Groups that the trace does not state are guesses, but
+//! for one: if every rank of the job is there, and calls on one stream only, the ranks whose calls
+//! end together time and again are one group. Nothing else could make them end together.
 
 use crate::analysis::{Instances, Job, Member};
 use crate::base::Result;
@@ -22,13 +24,30 @@ pub(super) enum Causality {
     ToRoot(usize),
 }
 
+/// Operations of all ranks that show a stream to be that of one group.
+const LEAST_SHARED: usize = 5;
+
+/// The group of a job whose ranks all call on one stream only, although no trace states it. `None`
+/// if there are several streams: groups behind a common one can run in lock-step.
+fn shared_stream(job: &Job, instances: &Instances) -> Option<u32> {
+    let ranks = job.ranks.len();
+    let &(group, _) = job.ranks.first()?.groups.first()?;
+    let is_only = job.ranks.iter().all(|rank| matches!(rank.groups[..], [(only, _)] if only == group));
+    if !is_only || ranks < 2 || job.world as usize != ranks {
+        return None;
+    }
+    let whole = (0..instances.len()).filter(|&at| instances.count(at) == ranks);
+    (whole.count() >= LEAST_SHARED).then_some(group)
+}
+
 impl Causality {
     /// The instances with a certain order.
     pub(super) fn certain(job: &Job, instances: &Instances, cancel: Cancel<'_>) -> Result<Vec<u32>> {
         let mut certain = Vec::new();
+        let shared = shared_stream(job, instances);
         for (number, at) in (0_u32..).zip(0..instances.len()) {
             cancel.check()?;
-            if is_certain(job, instances, at) {
+            if is_certain(job, instances, at, shared) {
                 certain.push(number);
             }
         }
@@ -73,11 +92,12 @@ impl Causality {
     }
 }
 
-/// Whether an instance has a certain order: its kind has one, its group is stated, and its members
-/// agree.
-fn is_certain(job: &Job, instances: &Instances, at: usize) -> bool {
+/// Whether an instance has a certain order: its kind has one, its group is stated or shared by all
+/// ranks, and its members agree.
+fn is_certain(job: &Job, instances: &Instances, at: usize, shared: Option<u32>) -> bool {
     let group = &job.groups[instances.groups[at] as usize];
-    let is_known = group.is_stated() && (group.pair.is_some() || !group.communicator.ranks.is_empty());
+    let has_members = group.pair.is_some() || !group.communicator.ranks.is_empty();
+    let is_known = group.is_stated() && has_members || shared == Some(instances.groups[at]);
     let Some(causality) = Causality::of(job, instances, at) else { return false };
     if !is_known || instances.count(at) < 2 {
         return false;

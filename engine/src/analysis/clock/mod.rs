@@ -6,6 +6,7 @@ mod estimate;
 pub(crate) mod line;
 mod sample;
 mod solve;
+mod unbounded;
 
 use crate::base::{ClockFit, Result};
 use crate::exec::Cancel;
@@ -15,6 +16,7 @@ use super::{Instances, Job};
 use line::Line;
 
 pub(super) use estimate::tree;
+pub use unbounded::Unbounded;
 
 /// Relation between the clocks of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +39,8 @@ pub struct RankClock {
     pub low_ps: Option<i64>,
     /// Largest such offset.
     pub high_ps: Option<i64>,
+    /// Why there is no least or no largest offset. `None` if there are both.
+    pub unbounded: Option<Unbounded>,
     /// Typical difference between an end on this rank and the median of the operation's ends.
     pub residual_ps: u64,
     /// Operations that the estimate uses.
@@ -70,7 +74,8 @@ pub(super) fn find(
     let is_certain = |rank: usize| islands.are_certain(rank, reference);
     let is_certain: Vec<bool> = (0..job.ranks.len()).map(is_certain).collect();
     let some = (instances, &sample.instances[..]);
-    let bounds = bounds::certain(job, some, (reference, is_certain), cancel)?;
+    let bounds = bounds::certain(job, some, (reference, is_certain.clone()), cancel)?;
+    let seen = unbounded::Seen::of(job, instances, cancel)?;
     let (verdict, lines) = estimated.verdict(job, &sample, &bounds);
     let ranks = (0..job.ranks.len()).map(|rank| {
         let line = &lines[rank];
@@ -83,7 +88,10 @@ pub(super) fn find(
         let bound = low.zip(high).map(|(low, high)| moved.abs_diff(low).max(moved.abs_diff(high)));
         let fit = Line { offset_ps: moved as f64, ..*line }.clock(at_ps, bound);
         let residual_ps = line::rounded(estimated.residuals[rank]).unsigned_abs();
-        RankClock { fit, low_ps: low, high_ps: high, residual_ps, calls: sample.calls(rank) }
+        let is_bounded = low.is_some() && high.is_some();
+        let why = || seen.why(job, rank, &is_certain, bounds.are_contradictory(rank));
+        let unbounded = (!is_bounded).then(why);
+        RankClock { fit, low_ps: low, high_ps: high, unbounded, residual_ps, calls: sample.calls(rank) }
     });
     let ranks: Vec<RankClock> = ranks.collect();
     let violations = bounds::violations(job, instances, &ranks, cancel)?;

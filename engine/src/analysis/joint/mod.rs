@@ -21,7 +21,7 @@ use self::tracks::Tracks;
 use super::{Job, Report, steps};
 use crate::base::{Result, Time};
 use crate::exec::Cancel;
-use crate::model::{RankInfo, Sink, Value};
+use crate::model::{RankInfo, Sink, Value, WarningKind};
 use crate::vendor::joint::SOURCE;
 use crate::vendor::joint::schema::{Call, Computation, Operation};
 
@@ -30,11 +30,15 @@ pub use derived::{CallWaits, Derived, MemberCall, of_row};
 pub(super) use tracks::members;
 
 /// Version of the joint segment. One of another version is written again.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// Times are whole nanoseconds: those of ranks are known to much less, and half of the bits of a
 /// picosecond time would be noise.
 const STEP_PS: i64 = 1_000;
+
+/// A warning about a job of which some ranks are there.
+const MISSING_RANKS: &str =
+    "ranks of the job were not recorded; waits, blame and last ranks are those among the others";
 
 /// The time as it is written. An order of times stays.
 fn shown(ps: i64) -> i64 {
@@ -69,6 +73,10 @@ pub fn numbers(report: &Report) -> Vec<u32> {
 /// If the sink fails, or the work is cancelled.
 pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>) -> Result<()> {
     sink.rank(RankInfo { source: SOURCE.to_owned(), title: "All ranks".to_owned(), ..RankInfo::default() });
+    if (job.world as usize) > job.ranks.len() && !job.ranks.is_empty() {
+        let place = || format!("{} of {} ranks are there", job.ranks.len(), job.world);
+        sink.warn(WarningKind::MissingData, MISSING_RANKS, &place);
+    }
     let order = order_of(report);
     let numbers = numbers_of(&order);
     let awaited: Vec<Option<Awaited>> = (0..report.operations.len())

@@ -84,6 +84,7 @@ impl Writer<'_> {
         fields.push((of.transfer, Value::Int(one.transfer_ps())));
         if let Some(rates) = rates(job, one) {
             fields.push((of.algorithm_rate, Value::Float(rates.algorithm)));
+            fields.push((of.algorithm_rate_with_wait, Value::Float(rates.algorithm_with_wait)));
             fields.push((of.bus_rate, Value::Float(rates.bus)));
             fields.push((of.bus_rate_with_wait, Value::Float(rates.bus_with_wait)));
         }

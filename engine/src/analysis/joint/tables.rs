@@ -1,8 +1,9 @@
 //! Tables that compare ranks, sizes and causes.
 
 use super::operations::rounded;
+use super::shown;
 use crate::analysis::table::{By, RowKey, rows};
-use crate::analysis::{ClockVerdict, Culprit, Job, Report, StepReport, costs, totals};
+use crate::analysis::{ClockVerdict, Culprit, Job, Report, StepReport, costs, shown_by, totals};
 use crate::base::Result;
 use crate::model::{FieldId, Sink, Value};
 use crate::vendor::joint::schema::{Cause, JointJob, JointMismatch, JointRank, JointSize, JointStep};
@@ -10,7 +11,7 @@ use crate::vendor::joint::schema::{Cause, JointJob, JointMismatch, JointRank, Jo
 /// Writes the side tables. `numbers` has the number of each operation.
 pub(super) fn write(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
     whole(job, report, sink)?;
-    causes(job, report, sink)?;
+    causes(job, report, numbers, sink)?;
     ranks(job, report, sink)?;
     sizes(job, report, sink)?;
     mismatches(job, report, numbers, sink)
@@ -34,7 +35,9 @@ fn whole(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     };
     let mut fields = vec![
         (of.ranks, count(totals.ranks)),
+        (of.ranks_of_job, count(totals.world)),
         (of.operations, count(totals.operations)),
+        (of.operations_of_one_rank, count(totals.alone)),
         (of.calls, count(totals.calls)),
         (of.clocks, Value::Text(clocks)),
         (of.compute, share(totals.compute_ps, totals.span_ps)),
@@ -48,12 +51,14 @@ fn whole(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     if let Some(straggler) = totals.straggler {
         fields.push((of.straggler, Value::Int(straggler.into())));
         fields.push((of.ceiling, Value::Int(totals.ceiling_ps)));
+    }
+    if totals.ceiling_of_all_ps > 0 {
         fields.push((of.ceiling_of_all, Value::Int(totals.ceiling_of_all_ps)));
     }
     sink.row(of.table, &fields)
 }
 
-fn causes(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
+fn causes(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
     let of = Cause::define(sink)?;
     let waited: f64 = report.ranks.iter().map(|rank| rank.wait_ps as f64).sum();
     for cost in costs(report) {
@@ -63,13 +68,44 @@ fn causes(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
             (of.cause, Value::Text(&cause)),
             (of.root_blame, Value::Int(rounded(cost.root_blame_ps))),
             (of.share, Value::Float(share)),
+            (of.stands_out, Value::Bool(cost.stands_out)),
         ];
-        if matches!(cost.culprit, Culprit::Link(_)) {
-            fields.push((of.excess, Value::Int(rounded(cost.excess_ps))));
+        let ranks;
+        match cost.culprit {
+            Culprit::Rank(rank) => fields.push((of.rank, Value::Int(rank.into()))),
+            Culprit::Link(group) => {
+                ranks = list(&job.groups[group as usize].ranks());
+                fields.push((of.ranks, Value::Json(&ranks)));
+                fields.push((of.excess, Value::Int(rounded(cost.excess_ps))));
+                slow_transfers(job, report, (&of, group), numbers, &mut fields);
+            }
         }
         sink.row(of.table, &fields)?;
     }
     Ok(())
+}
+
+/// Numbers as a JSON array.
+fn list(numbers: &[u32]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    format!("[{}]", numbers.join(","))
+}
+
+/// Adds the slow transfers of a link: how many, how slow, and where they are seen best.
+fn slow_transfers(
+    job: &Job,
+    report: &Report,
+    (of, group): (&Cause, u32),
+    numbers: &[u32],
+    fields: &mut Vec<(FieldId, Value<'_>)>,
+) {
+    let Some(link) = report.links.iter().find(|link| link.group == group) else { return };
+    let Some(slow) = shown_by(job, report, link) else { return };
+    fields.push((of.operations, count(link.operations)));
+    fields.push((of.slower, Value::Int(rounded(link.slower_ps))));
+    fields.push((of.operation, Value::Int(numbers[slow.instance].into())));
+    fields.push((of.rank, Value::Int(slow.rank.into())));
+    fields.push((of.start, Value::Int(shown(slow.start_ps))));
 }
 
 /// Writes the table of steps.
@@ -122,6 +158,7 @@ fn ranks(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
         let (low, high) = bounds;
         fields.extend(low.map(|low| (of.low, Value::Int(low))));
         fields.extend(high.map(|high| (of.high, Value::Int(high))));
+        fields.extend(found.unbounded.map(|why| (of.no_bounds, Value::Text(why.words()))));
         if let Some(bound) = fit.bound_ps() {
             fields.push((of.bound, count(bound)));
         }
@@ -139,25 +176,22 @@ fn sizes(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
             (of.bytes, count(bytes)),
             (of.ranks, Value::Int(ranks.into())),
             (of.count, count(row.count)),
+            (of.of_one_rank, count(row.alone)),
         ];
         if let Some(slowest) = row.slowest {
             fields.push((of.slowest, Value::Int(slowest.into())));
         }
-        let [wait_median, wait_p95, wait_max] = row.wait_ps;
-        let [transfer_median, transfer_p95, transfer_max] = row.transfer_ps;
-        for (field, ps) in [
-            (of.wait, row.total_wait_ps),
-            (of.wait_median, wait_median),
-            (of.wait_p95, wait_p95),
-            (of.wait_max, wait_max),
-            (of.transfer_median, transfer_median),
-            (of.transfer_p95, transfer_p95),
-            (of.transfer_max, transfer_max),
+        fields.push((of.wait, Value::Int(row.total_wait_ps)));
+        for (of, times) in [
+            ([of.wait_median, of.wait_p95, of.wait_max], row.wait_ps),
+            ([of.transfer_median, of.transfer_p95, of.transfer_max], row.transfer_ps),
         ] {
-            fields.push((field, Value::Int(ps)));
+            let times = times.into_iter().flatten();
+            fields.extend(of.into_iter().zip(times).map(|(field, ps)| (field, Value::Int(ps))));
         }
         for (field, rate) in [
             (of.algorithm_rate, row.algorithm_rate),
+            (of.algorithm_rate_with_wait, row.algorithm_rate_with_wait),
             (of.bus_rate, row.bus_rate),
             (of.bus_rate_with_wait, row.bus_rate_with_wait),
         ] {

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use crate::analysis::job::{Group, JobRank};
 use crate::analysis::{Job, Report};
 use crate::base::Result;
+use crate::base::natural::natural;
 use crate::model::track::Initially;
 use crate::model::{CollectiveKind, Identity, Nesting, Role, Sink, TableId, TrackId, TrackSpec, Unit};
 
@@ -42,7 +43,7 @@ impl Tracks {
             }
         }
         let name = |group: u32| job.groups[group as usize].communicator.name.as_str();
-        kinds.sort_by(|a, b| name(a.0).cmp(name(b.0)).then(a.cmp(b)));
+        kinds.sort_by(|a, b| natural(name(a.0), name(b.0)).then(a.cmp(b)));
         let all = sink.track(TrackSpec::group("Collectives", None, 0))?;
         let mut of_kinds = FxHashMap::default();
         for named in kinds.chunk_by(|a, b| name(a.0) == name(b.0)) {

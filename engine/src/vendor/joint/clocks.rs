@@ -6,7 +6,7 @@ use crate::exec::Cancel;
 use crate::model::OwnedValue;
 use crate::segment::{Bytes, Segment};
 use crate::vendor::columns::Columns;
-use crate::vendor::rows::of;
+use crate::vendor::rows::{int_of, of};
 
 /// The clock of each rank by number: the map from the times of its segment to those of the joint
 /// segment. Rows without a clock are skipped. Empty for a segment without a table of ranks.
@@ -24,12 +24,4 @@ pub fn clocks<B: Bytes>(segment: &Segment<B>) -> Result<Vec<(u32, ClockFit)>> {
         Some((u32::try_from(int("rank")?).ok()?, fit))
     };
     Ok(rows.iter().filter_map(clock).collect())
-}
-
-fn int_of(value: &OwnedValue) -> Option<i64> {
-    match value {
-        OwnedValue::Int(value) => Some(*value),
-        OwnedValue::Uint(value) => i64::try_from(*value).ok(),
-        _ => None,
-    }
 }

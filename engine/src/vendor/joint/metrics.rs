@@ -1,13 +1,13 @@
 //! The summary of a joint segment, from its side tables.
 
-use super::schema::{CAUSES, JOB, RANKS, SIZES};
+use super::schema::{CAUSES, JOB, MISMATCHES, RANKS, SIZES};
 use crate::base::Result;
 use crate::exec::Work;
-use crate::metrics::{Metric, MetricGroup};
+use crate::metrics::{Metric, MetricGroup, MetricPlace};
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
 use crate::vendor::columns::Columns;
-use crate::vendor::rows::{Row, by_name, float_of, of, single, text_of};
+use crate::vendor::rows::{Row, by_name, float_of, int_of, of, single, text_of};
 use crate::vendor::table::Table;
 
 /// Key of the group of waits by rank.
@@ -27,6 +27,7 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Metr
     let ranks = rows(&RANKS)?;
     let mut groups = vec![
         by_name("joint_causes", "Where waiting began", causes(&rows(&CAUSES)?)),
+        by_name("joint_mismatches", "Mismatches", mismatches(&rows(&MISMATCHES)?)),
         single("joint_job", "All ranks", &JOB, &rows(&JOB)?),
         by_name(WAITS, "Waiting by rank", waits(&ranks)),
         by_name("joint_sizes", "Bus bandwidth by kind, size and ranks", sizes(&rows(&SIZES)?)),
@@ -39,14 +40,109 @@ fn seconds(ps: f64) -> OwnedValue {
     OwnedValue::Float(ps / 1e12)
 }
 
+/// The causes that stand out. Without a rank among them, a line says so.
 fn causes(rows: &[Row<'_>]) -> Vec<Metric> {
-    let doc = "Waiting of all ranks that began there, and time of a link's own ranks beyond the usual.";
-    let metric = |row: &Row<'_>| {
-        let excess = of(row, "excess").and_then(float_of).unwrap_or(0.0);
-        let cost = float_of(of(row, "root_blame")?)? + excess;
-        Some(Metric::new(&text_of(row, "cause")?, seconds(cost), Unit::Seconds, doc))
+    let is_out = |row: &&Row<'_>| matches!(of(row, "stands_out"), Some(OwnedValue::Bool(true)));
+    let mut metrics: Vec<Metric> = rows.iter().filter(is_out).take(MOST).filter_map(cause).collect();
+    let is_rank = |metric: &Metric| metric.place.as_ref().is_some_and(|place| place.ranks.len() == 1);
+    if !rows.is_empty() && !metrics.iter().any(is_rank) {
+        let doc = "Every rank has some blame, because somebody is always last. A rank stands out if it has \
+                   clearly more root blame than the others, and 2 % of all waiting, beyond chance and errors \
+                   of clocks.";
+        let value = OwnedValue::Text("waiting is shared by all".to_owned());
+        metrics.push(Metric::new("no rank stands out", value, Unit::None, doc));
+    }
+    metrics
+}
+
+fn cause(row: &Row<'_>) -> Option<Metric> {
+    let number = |name: &str| of(row, name).and_then(float_of);
+    let (name, blame) = (text_of(row, "cause")?, number("root_blame")?);
+    let rank = whole(row, "rank");
+    let Some(excess) = number("excess") else {
+        let doc = "Waiting of all ranks that began there.";
+        let place = rank.map(|rank| MetricPlace { rank, at_ps: None, operation: None, ranks: vec![rank] });
+        return Some(Metric { place, ..Metric::new(&name, seconds(blame), Unit::Seconds, doc) });
     };
-    rows.iter().filter_map(metric).take(MOST).collect()
+    let name = match number("slower").zip(number("operations")) {
+        Some((slower, 1.0)) => format!("{name}: +{} in 1 operation", time(slower)),
+        Some((slower, count)) => format!("{name}: +{} per operation, {count} operations", time(slower)),
+        None => name,
+    };
+    let doc = format!(
+        "Transfers of this link took longer than usual. Waiting of all ranks that began there: {}. Time of \
+         its own ranks beyond the usual, which is no waiting: {}.",
+        time(blame),
+        time(excess)
+    );
+    let place = rank.map(|rank| MetricPlace {
+        rank,
+        at_ps: of(row, "start").and_then(int_of),
+        operation: whole(row, "operation"),
+        ranks: of(row, "ranks").map(ranks_of).unwrap_or_default(),
+    });
+    Some(Metric { place, ..Metric::new(&name, seconds(blame + excess), Unit::Seconds, &doc) })
+}
+
+/// Mismatches by kind: how many there are, and the first one of each.
+fn mismatches(rows: &[Row<'_>]) -> Vec<Metric> {
+    const KINDS: [(&str, &str, &str); 3] = [
+        (
+            "missing",
+            "missing calls",
+            "A rank makes no further call in a group while the others wait: they hang. Look at what it does \
+             from here on.",
+        ),
+        (
+            "kind",
+            "calls of another kind",
+            "A rank calls another operation than most ranks of its group: it took another way through the \
+             program, or skipped a call before.",
+        ),
+        (
+            "size",
+            "calls of another size",
+            "A rank calls with another number or type of elements than most ranks of its group: the result \
+             is wrong, or the operation hangs.",
+        ),
+    ];
+    let metric = |(key, name, doc): (&str, &str, &str)| {
+        let is_it = |row: &&Row<'_>| text_of(row, "what").as_deref() == Some(key);
+        let mut of_kind: Vec<&Row<'_>> = rows.iter().filter(is_it).collect();
+        of_kind.sort_by_key(|row| (of(row, "start").and_then(int_of), whole(row, "rank")));
+        let first = of_kind.first()?;
+        let (rank, operation) = (whole(first, "rank")?, whole(first, "operation")?);
+        let name = format!("{name}; first: rank {rank}, operation {operation}");
+        let at_ps = of(first, "start").and_then(int_of);
+        let place = Some(MetricPlace { rank, at_ps, operation: Some(operation), ranks: vec![rank] });
+        let count = OwnedValue::Int(i64::try_from(of_kind.len()).unwrap_or(i64::MAX));
+        Some(Metric { place, ..Metric::new(&name, count, Unit::Count, doc) })
+    };
+    KINDS.into_iter().filter_map(metric).collect()
+}
+
+/// A whole number of a field that counts.
+fn whole(row: &Row<'_>, name: &str) -> Option<u32> {
+    of(row, name).and_then(int_of).and_then(|number| u32::try_from(number).ok())
+}
+
+/// The numbers of a JSON array.
+fn ranks_of(value: &OwnedValue) -> Vec<u32> {
+    let OwnedValue::Json(text) = value else { return Vec::new() };
+    let numbers = text.trim_matches(['[', ']']).split(',');
+    numbers.filter_map(|number| number.trim().parse().ok()).collect()
+}
+
+/// A time with three digits and its unit.
+fn time(ps: f64) -> String {
+    const UNITS: [(f64, &str); 4] = [(1e12, "s"), (1e9, "ms"), (1e6, "µs"), (1e3, "ns")];
+    let (unit, symbol) = UNITS.into_iter().find(|(unit, _)| ps >= *unit).unwrap_or((1.0, "ps"));
+    let value = ps / unit;
+    match value {
+        value if value >= 100.0 => format!("{value:.0} {symbol}"),
+        value if value >= 10.0 => format!("{value:.1} {symbol}"),
+        value => format!("{value:.2} {symbol}"),
+    }
 }
 
 fn waits(rows: &[Row<'_>]) -> Vec<Metric> {

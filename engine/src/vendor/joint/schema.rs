@@ -29,6 +29,7 @@ table! {
     "Bandwidth" {
         transfer: Picoseconds, "Time from the last arrival to the last end.";
         algorithm_rate: BytesPerSecond, "Bytes over the time of the transfer.";
+        algorithm_rate_with_wait: BytesPerSecond, "Bytes over the time from the first arrival on.";
         bus_rate: BytesPerSecond, "Bus bandwidth of the transfer, as nccl-tests defines it.";
         bus_rate_with_wait: BytesPerSecond, "Bus bandwidth from the first arrival on.";
     }
@@ -103,6 +104,7 @@ table! {
         residual: Picoseconds, "Typical difference of its ends to the median end of an operation.";
         calls: Count, "Calls that the offset was found by.";
         drift_ppb: None, "Change of the offset over time, in parts per thousand million.";
+        no_bounds: None, "Why the lowest or the highest offset is not known.";
     }
 }
 
@@ -110,10 +112,19 @@ table! {
     /// Causes of waiting, the largest first: where the delays began.
     "cause" CAUSES Cause Side;
     "Cause" {
-        cause: None, "Rank that came late, or group whose transfers were slow.";
+        cause: None, "Rank that came late, or link whose transfers were slow.";
+        stands_out: None, "Whether it is more than equal ranks show.";
         root_blame: Picoseconds, "Waiting of all ranks that began there.";
         share: Ratio, "Share of all waiting.";
         excess: Picoseconds, "Time of a link's ranks in transfers beyond the usual. It is no waiting.";
+    }
+    "Slow transfers" {
+        ranks: None, "Ranks that the link joins.";
+        operations: Count, "Operations with slow transfers.";
+        slower: Picoseconds, "Mean time by which these transfers took longer than usual.";
+        operation: Count, "Number of the operation with the slowest transfer.";
+        rank: None, "Rank that came late; of a link the one that shows the slowest transfer.";
+        start: Picoseconds, "Start of the slowest transfer.";
     }
 }
 
@@ -125,6 +136,7 @@ table! {
         bytes: Bytes, "The larger of input and output of a rank.";
         ranks: Count, "Members of the group.";
         count: Count, "Operations.";
+        of_one_rank: Count, "Operations with a call of one rank only. They are in no median.";
         slowest: None, "Rank that came last most often.";
     }
     "Waiting" {
@@ -138,6 +150,7 @@ table! {
         transfer_p95: Picoseconds, "95th percentile of the transfer times.";
         transfer_max: Picoseconds, "Longest transfer.";
         algorithm_rate: BytesPerSecond, "Median of bytes over the time of the transfer.";
+        algorithm_rate_with_wait: BytesPerSecond, "Median of bytes over the time from the first arrival on.";
         bus_rate: BytesPerSecond, "Median bus bandwidth, as nccl-tests defines it.";
         bus_rate_with_wait: BytesPerSecond, "Median bus bandwidth from the first arrival on.";
     }
@@ -159,7 +172,9 @@ table! {
     "job" JOB JointJob Side;
     "Job" {
         ranks: Count, "Ranks of the profile.";
+        ranks_of_job: Count, "Ranks of the job, as far as the traces tell.";
         operations: Count, "Collective operations.";
+        operations_of_one_rank: Count, "Operations with a call of one rank only. Nobody is known to wait in them.";
         calls: Count, "Calls of all ranks.";
         clocks: None, "Whether the clocks agree, were aligned by the calls, or are unknown.";
     }

@@ -8,7 +8,7 @@ use crate::segment::Bytes;
 use crate::vendor::joint;
 use crate::wire::allowance::Allowance;
 use crate::wire::selection::{NameTotal, SelectionSummary, Side, TrackTotal};
-use crate::wire::summary::{Metric, MetricGroup, Summary};
+use crate::wire::summary::{Metric, MetricGroup, MetricPlace, Summary};
 use crate::wire::waits::{WaitShares, WaitSteps};
 use crate::{metrics, query, vendor};
 
@@ -67,6 +67,12 @@ pub fn summary<B: Bytes>(rank: RankView<'_, B>, number: u32, work: Work<'_>) -> 
                 value: content(metric.value),
                 unit: metric.unit.symbol().to_owned(),
                 doc: metric.doc,
+                place: metric.place.map(|place| MetricPlace {
+                    rank: place.rank,
+                    at_ps: place.at_ps,
+                    operation: place.operation,
+                    ranks: place.ranks,
+                }),
             })
             .collect(),
     };

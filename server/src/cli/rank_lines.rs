@@ -1,0 +1,167 @@
+//! What `nprof ranks` and `nprof collectives` say in sentences: clocks, totals, causes, mismatches.
+
+use nprof_engine::analysis::joint::numbers;
+use nprof_engine::analysis::{ClockVerdict, Cost, Culprit, Finding, Unbounded, costs, shown_by, totals};
+
+use super::rank_cells as cells;
+use super::size;
+use crate::analysis::Analysed;
+
+/// The clocks of the job, in a sentence.
+pub(super) fn verdict(of: &Analysed) -> String {
+    let clocks = &of.report.clocks;
+    let calls = clocks.ranks.iter().map(|clock| clock.calls).max().unwrap_or(0);
+    let residual = clocks.ranks.iter().map(|clock| clock.residual_ps).max().unwrap_or(0);
+    let reference = of.job.ranks.get(clocks.reference).map_or(0, |rank| rank.rank);
+    match clocks.verdict {
+        ClockVerdict::Unknown => "clocks: no operation has two ranks, so nothing is known".to_owned(),
+        ClockVerdict::Agree => format!(
+            "clocks: unmoved; they agree within {} ({})",
+            cells::time(residual as f64),
+            size::counted(calls.into(), "operation")
+        ),
+        ClockVerdict::Aligned => format!(
+            "clocks: aligned with rank {reference} by {}; ends differ by {}",
+            size::counted(calls.into(), "operation"),
+            cells::time(residual as f64)
+        ),
+    }
+}
+
+/// The job in two sentences: where its time went, and what could be saved.
+pub(super) fn whole(of: &Analysed) -> Vec<String> {
+    let totals = totals(&of.job, &of.report);
+    let share = |ps: i64| cells::share(ps as f64, totals.span_ps as f64);
+    let imbalance = totals.imbalance.map_or_else(|| "-".to_owned(), |part| cells::share(part, 1.0));
+    let time = format!(
+        "time of all ranks: {} compute, {} communication under it, {} exposed transfer, {} exposed wait, \
+         {} idle; imbalance {imbalance}",
+        share(totals.compute_ps),
+        share(totals.overlap_ps),
+        share(totals.exposed_transfer_ps()),
+        share(totals.exposed_wait_ps),
+        share(totals.idle_ps),
+    );
+    let all = cells::time(totals.ceiling_of_all_ps as f64);
+    let ceiling = match totals.straggler {
+        Some(rank) => Some(format!(
+            "ceiling: at most {} would be saved if rank {rank} came as early as the median, {all} if no rank \
+             came later",
+            cells::time(totals.ceiling_ps as f64),
+        )),
+        None if totals.ceiling_of_all_ps > 0 => {
+            Some(format!("ceiling: at most {all} would be saved if no rank came later than the median"))
+        }
+        None => None,
+    };
+    std::iter::once(time).chain(ceiling).collect()
+}
+
+/// The part of the job that was recorded, if it is not the whole.
+pub(super) fn recorded(of: &Analysed) -> Vec<String> {
+    let totals = totals(&of.job, &of.report);
+    let ranks = (totals.ranks < totals.world).then(|| {
+        format!(
+            "recorded: {} of {}; waits, blame and last ranks are those among them",
+            size::count(totals.ranks),
+            size::counted(totals.world, "rank"),
+        )
+    });
+    let alone = (totals.alone > 0).then(|| {
+        let verb = if totals.alone == 1 { "has" } else { "have" };
+        format!(
+            "{} of {} {verb} a call of one rank only, and no part in waits, medians and bandwidths",
+            size::count(totals.alone),
+            size::counted(totals.operations, "operation"),
+        )
+    });
+    ranks.into_iter().chain(alone).collect()
+}
+
+/// The main causes of waiting, in sentences. If no rank is one of them, a sentence says so.
+pub(super) fn findings(of: &Analysed) -> Vec<String> {
+    /// Shown causes.
+    const MOST: usize = 5;
+    let total: f64 = of.report.ranks.iter().map(|rank| rank.wait_ps as f64).sum();
+    let costs = costs(&of.report);
+    let named: Vec<&Cost> = costs.iter().filter(|cost| cost.stands_out).take(MOST).collect();
+    let has_rank = named.iter().any(|cost| matches!(cost.culprit, Culprit::Rank(_)));
+    let mut lines: Vec<String> = named.iter().map(|cost| cause(of, cost, total)).collect();
+    if !has_rank && of.report.clocks.verdict != ClockVerdict::Unknown {
+        lines.push(
+            "no rank stands out: none has clearly more root blame than the others, beyond chance and errors of \
+             clocks"
+                .to_owned(),
+        );
+    }
+    lines.extend(mismatches(of));
+    lines
+}
+
+/// Why LOW or HIGH of ranks are not known, and what helps.
+pub(super) fn unbounded(of: &Analysed) -> Vec<String> {
+    let clocks = of.job.ranks.iter().zip(&of.report.clocks.ranks);
+    let found: Vec<(Unbounded, u32)> = clocks
+        .filter(|(rank, _)| rank.given.is_none())
+        .filter_map(|(rank, clock)| Some((clock.unbounded?, rank.rank)))
+        .collect();
+    let of_reason = |why: Unbounded| {
+        let ranks: Vec<u32> = found.iter().filter(|one| one.0 == why).map(|one| one.1).collect();
+        let noun = if ranks.len() == 1 { "rank" } else { "ranks" };
+        let line =
+            format!("{noun} {}: LOW or HIGH is not known, {}; {}", list(&ranks), why.words(), why.advice());
+        (!ranks.is_empty()).then_some(line)
+    };
+    Unbounded::ALL.into_iter().filter_map(of_reason).collect()
+}
+
+/// The first numbers of a list, and how many there are.
+fn list(ranks: &[u32]) -> String {
+    /// Shown numbers.
+    const MOST: usize = 8;
+    let shown: Vec<String> = ranks.iter().take(MOST).map(u32::to_string).collect();
+    let more = if ranks.len() > MOST { format!(" … ({} in all)", ranks.len()) } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// The first ranks that are missing or differ in an operation, in sentences.
+pub(super) fn mismatches(of: &Analysed) -> Vec<String> {
+    /// Shown mismatches.
+    const MOST: usize = 5;
+    let numbers = numbers(&of.report);
+    let line = |finding: &Finding| {
+        let rank = of.job.ranks[finding.rank as usize].rank;
+        format!("rank {rank}: {} in operation {}", finding.what.name(), numbers[finding.instance as usize])
+    };
+    let mut lines: Vec<String> = of.report.findings.iter().take(MOST).map(line).collect();
+    let more = of.report.findings.len().saturating_sub(MOST) as u64;
+    if more > 0 {
+        let noun = if more == 1 { "mismatch" } else { "mismatches" };
+        lines.push(format!("{} more {noun}; --output-format json lists all", size::count(more)));
+    }
+    lines
+}
+
+/// A cause in a sentence. `total` is the waiting of all ranks.
+fn cause(of: &Analysed, cost: &Cost, total: f64) -> String {
+    let mut parts = Vec::new();
+    if let Culprit::Link(group) = cost.culprit
+        && let Some(link) = of.report.links.iter().find(|link| link.group == group && link.operations > 0)
+    {
+        let operations = size::counted(link.operations, "operation");
+        parts.push(format!("+{} per operation, {operations}", cells::time(link.slower_ps)));
+        if let Some(slow) = shown_by(&of.job, &of.report, link) {
+            let number = numbers(&of.report)[slow.instance];
+            parts.push(format!("slowest in operation {number}, see rank {}", slow.rank));
+        }
+    }
+    if cost.root_blame_ps > 0.0 {
+        let (time, share) = (cells::time(cost.root_blame_ps), cells::share(cost.root_blame_ps, total));
+        parts.push(format!("others waited {time} for it, {share} of all waiting"));
+    }
+    if cost.excess_ps > 0.0 {
+        let time = cells::time(cost.excess_ps);
+        parts.push(format!("the transfers themselves took the ranks {time} longer than usual"));
+    }
+    format!("{}: {}", cost.culprit.name(&of.job), parts.join("; "))
+}
