@@ -176,8 +176,8 @@ impl App {
         self.0.segments.get_or_insert_with(&key, || {
             profile.open_rank(file).map(Arc::new).map_err(|error| {
                 tracing::error!("{}: {error}", key.0.display());
-                let (profile, file) = (profile.manifest.slug(), &file.file);
-                Refusal::new(RefusalKind::Damaged, format!("profile \"{profile}\", {file}: {error}"))
+                let place = profile.place_of(file).for_clients();
+                Refusal::new(RefusalKind::Damaged, format!("{place}: {error}"))
             })
         })
     }

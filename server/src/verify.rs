@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::analysis::{joint, overlay_damage};
 use crate::ingest::IngestError;
-use crate::store::{Profile, RankFile, SharedName, Store};
+use crate::store::{Profile, RankFile, SharedName, Store, name_for_rm};
 use crate::summary::{Kept, kept};
 use crate::work::{Meter, Stage};
 
@@ -68,10 +68,12 @@ pub fn verify(store: &Store, names: &[String], meter: &Meter) -> Result<Verified
     let mut verified = Verified::default();
     let profiles = if names.is_empty() {
         let survey = store.survey()?;
-        verified.damages.extend(survey.unreadable.into_iter().map(|(dir, error)| Damage {
-            profile: dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            ..Damage::of(error.to_string())
-        }));
+        verified.damages.extend(
+            survey
+                .unreadable
+                .into_iter()
+                .map(|(dir, error)| Damage { profile: name_for_rm(&dir), ..Damage::of(error.to_string()) }),
+        );
         verified.damages.extend(survey.shared.into_iter().map(|SharedName { name, directories }| Damage {
             profile: name,
             part: Some(SHARED_NAME),

@@ -8,7 +8,7 @@ import test from "node:test";
 import { ask, eventually, rowOf } from "./picture.mjs";
 import { SERVED, openPage, serve } from "./stage.mjs";
 
-const THREADS = Number(process.env.NPROF_THREADS ?? 20_000);
+const THREADS = Number(process.env.NPROF_THREADS ?? 100_000);
 /** Elements of a page that shows a screen of rows, and some. */
 const MOST_ELEMENTS = 2_000;
 

@@ -74,6 +74,8 @@ fn main() -> Result<()> {
     write(&directory, "tile", &messages(&segments)?)?;
     write(&directory, "bundle", &bundles()?)?;
     write(&directory, "question", &addresses())?;
+    write(&directory, "neuron_json", &hostile_tables())?;
+    write(&directory, "trace_event", &hostile_events())?;
     write(&directory, "overlay", &[vec![1, 3, 0, 1], vec![0, 1, 1, 0]])
 }
 
@@ -119,6 +121,42 @@ fn inputs(trace: &[u8]) -> Vec<Vec<u8>> {
     ];
     let (zip, tar) = (zip(&entries), tar(&entries));
     vec![gzip(EVENTS.as_bytes()), zstd(trace), gzip(&tar), zstd(&zip), zip, tar]
+}
+
+/// Repetitions in a seed that is hostile by its length: each seed has some ten thousand bytes.
+const MANY: usize = 4_000;
+
+/// Tables of neuron-profile that cost the square of their length once, or could.
+fn hostile_tables() -> Vec<Vec<u8>> {
+    let rows = |rows: String| format!(r#"{{"summary":[{{"nd_idx":0}}],"x":[{rows}]}}"#).into_bytes();
+    let same = ["{", "{,", "{]", "}", "{\"a\":[", "\"\\"].map(|part| rows(part.repeat(MANY)));
+    let pairs = [("{", "]"), ("[", "}"), ("{\"a\":", "}")];
+    let pairs = pairs.map(|(begin, end)| rows(begin.repeat(MANY) + &end.repeat(MANY)));
+    same.into_iter().chain(pairs).collect()
+}
+
+/// Events that cost the square of their number once, or could.
+fn hostile_events() -> Vec<Vec<u8>> {
+    let trace = |event: &dyn Fn(usize) -> String| {
+        let events: Vec<String> = (0..MANY / 16).map(event).collect();
+        format!("[{}]", events.join(",")).into_bytes()
+    };
+    let slice = |ts: usize, dur: usize| format!(r#"{{"ph":"X","ts":{ts},"dur":{dur},"name":"a"}}"#);
+    let end = |at: usize| {
+        let (ph, ts) = if at < MANY / 32 { ("B", MANY + at) } else { ("E", at) };
+        format!(r#"{{"ph":"{ph}","ts":{ts},"name":"a"}}"#)
+    };
+    vec![
+        trace(&|_| slice(0, 1)),
+        trace(&|at| slice(at, MANY - at)),
+        trace(&|at| slice(at, MANY)),
+        trace(&|at| {
+            format!(r#"{{"ph":"X","tid":{at},"ts":1,"dur":1,"name":"n{at}","args":{{"k{at}":{at}.5}}}}"#)
+        }),
+        trace(&end),
+        "[{".repeat(MANY).into_bytes(),
+        format!("[{}", r#"{"ph":"X","#.repeat(MANY / 4)).into_bytes(),
+    ]
 }
 
 fn simulated_segment(events_per_rank: u64) -> Result<Vec<u8>> {

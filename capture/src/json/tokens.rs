@@ -346,7 +346,9 @@ impl<'a> Tokens<'a> {
                     self.comment()?;
                     continue;
                 }
-                b'{' | b'[' if depth == MAX_DEPTH => return Err(Stop::Damaged("nesting too deep")),
+                b'{' | b'[' if depth == MAX_DEPTH => {
+                    return Err(Stop::Damaged("brackets nested more than 128 deep"));
+                }
                 open @ (b'{' | b'[') => {
                     levels = levels << 1 | u128::from(open == b'{');
                     depth += 1;

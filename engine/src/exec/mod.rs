@@ -5,10 +5,14 @@
 
 mod cancel;
 mod conveyor;
+mod steps;
 mod tasks;
 mod work;
 
 pub use cancel::Cancel;
 pub use conveyor::{Feeder, Taker, conveyor};
+pub use steps::step;
+#[cfg(any(test, feature = "fixture"))]
+pub use steps::steps;
 pub use tasks::{Exec, InPlace, gather};
 pub use work::Work;

@@ -13,6 +13,7 @@ use super::rows::{FieldColumn, GROUP_ROWS, MAX_GROUP_BYTES, Rows};
 use crate::base::Result;
 use crate::block::BlockValues;
 use crate::codec::ColumnTexts;
+use crate::exec::step;
 use crate::spill::{Scratch, Sorter};
 
 /// Bytes of a number that each row of its track has.
@@ -168,6 +169,7 @@ impl Rows {
             let (start_ps, duration_ps) = row.span();
             sorter.push_with(RowSortKey { place, start_ps, duration_ps, arrival }, |out| {
                 row.put_head(out);
+                step(self.fields.len());
                 for (column, slot) in self.fields.iter().zip(&mut slots) {
                     while column.row_of(*slot) == Some(at) {
                         put_value(column.field.0, column.kind, column.value(*slot), out);

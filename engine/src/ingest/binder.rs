@@ -1,5 +1,6 @@
 //! Binds flow points to slices while the rows of a track pass by, and draws the arrows at the end.
 
+use crate::exec::step;
 use crate::model::{Bind, FlowPhase, FlowPoint, TrackId};
 use crate::segment::Arrow;
 
@@ -158,6 +159,7 @@ impl TrackBinder {
         self.later = at;
         if self.open.len() >= self.crowded {
             // A slice also encloses a point at its end.
+            step(self.open.len());
             self.open.retain(|&(end, _)| end >= start_ps);
             self.crowded = FEW_OPEN.max(2 * self.open.len());
         }

@@ -10,6 +10,7 @@ use super::rows::{FieldColumn, Rows};
 use crate::base::Covered;
 use crate::block::{BlockValues, Coding, ColumnType, ValuesRef, ZoneMap, encode_block, rate};
 use crate::codec::{DISTINCT_MAX, Encoder, distinct_of};
+use crate::exec::step;
 use crate::segment::{BlockNameTotal, BlockTotals, ColumnRole, Predicted, Program, put_column_key};
 
 /// Input for encoding the blocks of a group.
@@ -43,6 +44,9 @@ const MAX_DISTINCT: usize = DISTINCT_MAX;
 
 /// Number of names whose positions are cached while the rows of a block are counted.
 const RECENT_NAMES: usize = 64;
+/// Most columns of whole numbers that are compared with columns of rates. Wider tables have data in
+/// the place of keys.
+const MAX_SIZES: usize = 256;
 
 /// A column of an encoded block.
 #[derive(Debug)]
@@ -92,13 +96,15 @@ impl BlockGroup<'_> {
             block.plain(ColumnRole::Form, ValuesRef::Ints(&rows.forms[range.clone()]), encoder);
         }
         let mut uses = None;
+        let sizes = self.sizes();
+        step(rows.fields.len());
         for column in &rows.fields {
             if let Some(by_use) = &column.by_use {
                 let codes = predicted.map(|predicted| predicted.codes);
                 let uses = uses.get_or_insert_with(|| BlockUses::of(&rows.uses[range.clone()], codes));
                 self.put_by_use((column, by_use), &range, uses, predicted, encoder, &mut block);
             } else {
-                self.put_field(column, &range, predicted, encoder, &mut block);
+                self.put_field((column, &sizes), &range, predicted, encoder, &mut block);
             }
         }
         block
@@ -130,32 +136,40 @@ impl BlockGroup<'_> {
         block
     }
 
+    /// The integer columns that are compared with columns of rates: all, or none if they are many.
+    fn sizes(&self) -> Vec<&FieldColumn> {
+        let is_size = |column: &&FieldColumn| matches!(column.kind, ColumnType::Int | ColumnType::Uint);
+        let sizes: Vec<_> = self.rows.fields.iter().filter(is_size).collect();
+        if sizes.len() <= MAX_SIZES { sizes } else { Vec::new() }
+    }
+
     /// Finds an integer column whose rates over the durations equal the values of a column bit by
     /// bit.
-    fn sizes_of(
+    fn size_of(
         &self,
-        rates: &[f64],
-        present: Option<&[bool]>,
+        sizes: &[&FieldColumn],
+        (rates, present): (&[f64], Option<&[bool]>),
         range: &Range<usize>,
     ) -> Option<(ColumnRole, ColumnType)> {
         let durations = self.rows.durations.get(range.clone())?;
         let has = |at: &usize| present.is_none_or(|present| present[*at]);
         let first = (0..range.len()).find(has)?;
         let is_rate = |size: i64, at: usize, of: f64| rate(size, durations[at]).to_bits() == of.to_bits();
-        let columns = self.rows.fields.iter();
-        let sizes = columns.filter(|column| matches!(column.kind, ColumnType::Int | ColumnType::Uint));
-        for (column, values) in sizes.filter_map(|column| Some((column, self.rows.ints(column, range)?))) {
+        for &column in sizes {
+            step(1);
+            let Some(values) = self.rows.ints(column, range) else { continue };
             let is_one = values.len() == rates.len()
                 && is_rate(*values.first()?, first, *rates.first()?)
                 && (0..range.len())
                     .filter(has)
                     .zip(values.iter().zip(rates))
                     .all(|(at, (&size, &of))| is_rate(size, at, of));
-            let mut marks = vec![false; range.len()];
-            if is_one {
-                self.rows.mark(column, range, &mut marks);
+            if !is_one {
+                continue;
             }
-            if is_one && marks.iter().enumerate().all(|(at, &mark)| mark == has(&at)) {
+            let mut marks = vec![false; range.len()];
+            self.rows.mark(column, range, &mut marks);
+            if marks.iter().enumerate().all(|(at, &mark)| mark == has(&at)) {
                 return Some((ColumnRole::Field(column.field), column.kind));
             }
         }
@@ -221,7 +235,7 @@ impl BlockGroup<'_> {
 
     fn put_field(
         &self,
-        column: &FieldColumn,
+        (column, sizes): (&FieldColumn, &[&FieldColumn]),
         range: &Range<usize>,
         predicted: Option<&Codes<'_>>,
         encoder: &mut Encoder,
@@ -245,7 +259,7 @@ impl BlockGroup<'_> {
             }
         }
         if let BlockValues::Floats(values) = &column.values
-            && let Some(sizes) = self.sizes_of(&values[slots.clone()], present.as_deref(), range)
+            && let Some(sizes) = self.size_of(sizes, (&values[slots.clone()], present.as_deref()), range)
         {
             let mut bytes = vec![Coding::Rate.code()];
             put_column_key(sizes, &mut bytes);

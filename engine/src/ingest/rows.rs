@@ -11,6 +11,7 @@ use super::unsettled::Unsettled;
 use crate::base::Result;
 use crate::block::{BlockValues, ColumnType, ROWS};
 use crate::codec::ColumnTexts;
+use crate::exec::step;
 use crate::model::{FieldId, Filled, NameId, Number, TableId};
 
 /// Rows of a group: enough to learn each key from many of its rows.
@@ -115,6 +116,7 @@ impl Rows {
             }
             BlockValues::Ints(_) | BlockValues::Floats(_) => 0,
         };
+        step(self.fields.len());
         self.fields.iter().map(of).sum()
     }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Mutex;
 
+use rustc_hash::FxHashMap;
+
 use super::encode::{BlockGroup, EncodedBlock, EncodedColumn};
 use super::encoders::Encoders;
 use super::lanes::Lanes;
@@ -10,6 +12,7 @@ use super::rows::Rows;
 use crate::base::{Interval, Result};
 use crate::block::{ColumnType, ROWS, ValuesRef, ZoneMap};
 use crate::codec::Encoder;
+use crate::exec::step;
 use crate::index::BlockTexts;
 use crate::model::{Nesting, TrackId, TrackKind};
 use crate::segment::{
@@ -60,6 +63,9 @@ struct Counter {
     range: Option<(f64, f64)>,
 }
 
+/// Most columns of a track that are looked at one by one.
+const FEW_COLUMNS: usize = 32;
+
 /// The written parts of a track.
 #[derive(Debug, Default)]
 pub struct TrackOutput {
@@ -69,6 +75,8 @@ pub struct TrackOutput {
     pub packed: Vec<PackedTrack>,
     /// Columns of the track.
     pub columns: Vec<ColumnOutput>,
+    /// Their positions, if they are many.
+    positions: FxHashMap<(ColumnRole, ColumnType), usize>,
     /// Number of rows.
     pub rows: u32,
     /// Number of lanes.
@@ -425,16 +433,30 @@ impl TrackOutput {
     fn add(&mut self, block: EncodedBlock, writer: &mut PieceWriter<'_>) -> Result<()> {
         let number = u32::try_from(self.blocks.len()).unwrap_or(u32::MAX);
         for encoded in block.columns {
-            let is_it = |column: &ColumnOutput| column.role == encoded.role && column.kind == encoded.kind;
-            let at = self.columns.iter().position(is_it).unwrap_or_else(|| {
-                self.columns.push(ColumnOutput::new(encoded.role, encoded.kind));
-                self.columns.len() - 1
-            });
+            let at = self.column(encoded.role, encoded.kind);
             self.columns[at].add(number, encoded, writer)?;
         }
         self.blocks.push((block.rows, block.start_ps, block.end_ps));
         self.rows += block.rows;
         Ok(())
+    }
+
+    /// Position of a column, which is added if it is new.
+    fn column(&mut self, role: ColumnRole, kind: ColumnType) -> usize {
+        let known = if self.columns.len() <= FEW_COLUMNS {
+            step(self.columns.len());
+            self.columns.iter().position(|column| column.role == role && column.kind == kind)
+        } else {
+            step(1);
+            let keys = self.columns.iter().map(|column| (column.role, column.kind));
+            let unlisted = keys.zip(0..).skip(self.positions.len());
+            self.positions.extend(unlisted);
+            self.positions.get(&(role, kind)).copied()
+        };
+        known.unwrap_or_else(|| {
+            self.columns.push(ColumnOutput::new(role, kind));
+            self.columns.len() - 1
+        })
     }
 }
 

@@ -9,6 +9,7 @@ use super::summary::{Cell, Range, SliceCell, Summary};
 use crate::base::{Interval, Result, Time};
 use crate::block::list;
 use crate::codec::Encoder;
+use crate::exec::step;
 use crate::segment::{Page, Piece, PieceWriter, put_pages};
 
 /// Average number of rows in the cells of a stored level. Cells of finer levels take more bytes
@@ -216,6 +217,7 @@ impl<C: Stored> PyramidWriter<C> {
     }
 
     fn give_up_finest(&mut self) {
+        step(self.lanes.len() + self.pages.len() + self.closed.len());
         for lane in 0..self.lanes.len() {
             let lane = u32::try_from(lane).unwrap_or(u32::MAX);
             self.update(lane, |cascade, mut out| cascade.drop_finest(&mut out));
@@ -240,6 +242,7 @@ impl<C: Stored> PyramidWriter<C> {
             self.give_up_finest();
         }
         let finest = self.chosen.level.number();
+        step(self.closed.len());
         let full = |(key, cells): (&(u32, u8), &Vec<_>)| {
             (key.1 >= finest && cells.len() >= WRITE_CELLS).then_some(*key)
         };

@@ -17,20 +17,28 @@ use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::{AllCores, OpenError};
 use nprof_engine::vendor::{CallIds, collectives};
 
-use crate::store::{ClockBy, Profile, RankFile};
+use crate::store::{ClockBy, Profile, RankFile, SegmentPlace};
 
 /// A failed analysis.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
     /// A segment cannot be opened.
-    #[error("{}: cannot read ({source})", path.display())]
+    #[error("{place}: cannot read ({source})")]
     Open {
         /// The segment.
-        path: PathBuf,
+        place: SegmentPlace,
         /// The cause.
         source: std::io::Error,
     },
-    /// A segment is damaged.
+    /// The segment of a rank is damaged.
+    #[error("{place}: {source}; `nprof verify` lists all damages")]
+    Rank {
+        /// The segment.
+        place: SegmentPlace,
+        /// The cause.
+        source: Error,
+    },
+    /// The joint segment is damaged, or the work was cancelled.
     #[error("{}: {source}; `nprof verify` lists all damages", path.display())]
     Segment {
         /// The segment.
@@ -54,7 +62,8 @@ impl AnalysisError {
     pub fn without_path(&self) -> String {
         let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match self {
-            Self::Open { path, source } => format!("{}: cannot read ({source})", name(path)),
+            Self::Open { place, source } => format!("{}: cannot read ({source})", place.for_clients()),
+            Self::Rank { place, source } => format!("{}: {source}", place.for_clients()),
             Self::Segment { path, source } => format!("{}: {source}", name(path)),
             Self::Write { path, source } => format!("{}: cannot write ({source})", name(path)),
         }
@@ -127,10 +136,9 @@ fn read_rank(
     ids: CallIds,
     cancel: Cancel<'_>,
 ) -> Result<RankInput, AnalysisError> {
-    let path = profile.dir.join(&file.file);
-    let damaged = |source| AnalysisError::Segment { path: path.clone(), source };
+    let damaged = |source| AnalysisError::Rank { place: profile.place_of(file), source };
     let segment = profile.open_rank(file).map_err(|error| match error {
-        OpenError::Io(source) => AnalysisError::Open { path: path.clone(), source },
+        OpenError::Io(source) => AnalysisError::Open { place: profile.place_of(file), source },
         OpenError::Segment(source) => damaged(source),
     })?;
     let calls = collectives(&segment, file.rank, ids, cancel).map_err(damaged)?;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::StorePlace;
 use super::size::{self, Align};
-use crate::store::{Manifest, Profile, SharedName, Survey};
+use crate::store::{Manifest, Profile, SharedName, Survey, name_for_rm};
 use crate::terminal::visible;
 
 const EXAMPLES: &str = "\
@@ -60,9 +60,10 @@ fn write_json(survey: &Survey, out: &mut dyn Write) -> anyhow::Result<()> {
     let profiles = survey.profiles.iter().map(|profile| profile.manifest.entry()).collect();
     let mut list = serde_json::to_value(ProfileList { profiles })?;
     if let (Value::Object(list), false) = (&mut list, survey.unreadable.is_empty()) {
-        let unreadable = survey.unreadable.iter().map(|(dir, error)| {
-            json!({"directory": dir.file_name().map(|name| name.to_string_lossy()), "error": error.to_string()})
-        });
+        let unreadable = survey
+            .unreadable
+            .iter()
+            .map(|(dir, error)| json!({"directory": name_for_rm(dir), "error": error.to_string()}));
         list.insert("unreadable".to_owned(), unreadable.collect());
     }
     serde_json::to_writer_pretty(&mut *out, &list)?;
@@ -74,7 +75,7 @@ fn write_table(survey: &Survey, out: &mut dyn Write) -> anyhow::Result<()> {
     rows.extend(survey.profiles.iter().map(row));
     rows.extend(survey.unreadable.iter().map(|(dir, error)| {
         let mut row = ["-"; HEADING.len()].map(str::to_owned);
-        row[0] = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        row[0] = name_for_rm(dir);
         row[HEADING.len() - 1] = format!("cannot be read: {error}");
         row.to_vec()
     }));
@@ -119,7 +120,7 @@ fn clocks(manifest: &Manifest, entry: &ProfileEntry) -> String {
 /// Fails if something is wrong with the store.
 fn conclude(survey: &Survey) -> anyhow::Result<()> {
     if let [(dir, _), others @ ..] = &survey.unreadable[..] {
-        let first = dir.file_name().unwrap_or_default().to_string_lossy();
+        let first = name_for_rm(dir);
         let advice = format!("remove it with `nprof rm {first}` and ingest its trace again");
         match others.len() {
             0 => bail!("the profile {first} cannot be read; {advice}"),

@@ -12,7 +12,7 @@ use nprof_engine::model::TrackKind;
 use nprof_engine::native::{SegmentFile, Taking, WriteError, write_segment_while};
 use nprof_engine::query::{self, Cut, active_span};
 
-use super::ranks::{named, open};
+use super::ranks::{failed, open};
 use super::tracks::Tracks;
 use super::{Comparing, ExportError, RanksOf};
 use crate::store::{self, Manifest, Profile, RankFile, Staging};
@@ -88,7 +88,7 @@ impl PartOf {
             (self.from_ps.is_some() || self.to_ps.is_some()).then(|| Interval::new(start, end.max(start)));
         let mut cut = Vec::new();
         for rank in ranks {
-            cancel.check().map_err(ExportError::Damaged)?;
+            cancel.check().map_err(ExportError::Cancelled)?;
             cut.push(self.cut_rank((profile, rank), span, &dir, cancel)?);
         }
         if cut.iter().all(|rank| rank.events == 0) {
@@ -110,22 +110,21 @@ impl PartOf {
         dir: &Path,
         cancel: Cancel<'_>,
     ) -> Result<RankFile, ExportError> {
-        let from = profile.dir.join(&rank.file);
+        let damaged = |source| ExportError::Segment { place: profile.place_of(rank), source };
         let segment = open(profile, rank)?;
         // The same moment of the job on every rank.
         let span = span.map(|span| rank.view(&segment).local_span(span));
-        let cut = Cut { span, tracks: self.kept_tracks(&segment)? };
+        let cut = Cut { span, tracks: self.kept_tracks(&segment).map_err(damaged)? };
         let path = dir.join(&rank.file);
         let built = write_segment_while(&path, of_cut(), Taking::Beside, cancel, |sink, _| {
             query::copy::copy(&segment, &cut, sink, cancel)
         });
         let built = built.map_err(|error| match error {
-            WriteError::Read(source) | WriteError::Engine(source) => {
-                ExportError::Segment { path: from, source }
-            }
+            WriteError::Read(source) | WriteError::Engine(source) => damaged(source),
             WriteError::Io(source) => ExportError::Write(source),
         })?;
-        let active = active_span(&named(&path, SegmentFile::open_file(&path))?, cancel).ok().flatten();
+        let written = SegmentFile::open_file(&path).map_err(|error| failed(profile.place_of(rank), error))?;
+        let active = active_span(&written, cancel).ok().flatten();
         let note = format!("only a part of this rank is here: {} of {} events", built.events, rank.events);
         Ok(RankFile {
             size_bytes: built.bytes,
@@ -139,11 +138,11 @@ impl PartOf {
         })
     }
 
-    fn kept_tracks(&self, segment: &SegmentFile) -> Result<Option<Vec<bool>>, ExportError> {
+    fn kept_tracks(&self, segment: &SegmentFile) -> nprof_engine::base::Result<Option<Vec<bool>>> {
         if self.tracks.is_empty() {
             return Ok(None);
         }
-        let tracks = Tracks::of(segment).map_err(ExportError::Damaged)?;
+        let tracks = Tracks::of(segment)?;
         let is_kept = |id| {
             let path = tracks.path(id);
             (1..=path.len()).any(|len| self.takes(&path[..len].join("/")))
@@ -176,7 +175,8 @@ fn known_tracks(profile: &Profile, ranks: &[RankFile]) -> Result<String, ExportE
     let (mut known, mut first) = (HashSet::new(), Vec::new());
     for rank in ranks {
         let segment = open(profile, rank)?;
-        let tracks = Tracks::of(&segment).map_err(ExportError::Damaged)?;
+        let damaged = |source| ExportError::Segment { place: profile.place_of(rank), source };
+        let tracks = Tracks::of(&segment).map_err(damaged)?;
         let is_group = |track: &nprof_engine::segment::TrackMeta| track.spec.kind == TrackKind::Group;
         for (id, _) in tracks.ids().zip(&segment.footer().tracks).filter(|(_, track)| !is_group(track)) {
             let path = tracks.path(id).join("/");

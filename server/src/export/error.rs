@@ -4,33 +4,33 @@ use indicatif::DecimalBytes;
 use std::io;
 use std::path::PathBuf;
 
-use crate::store::StoreError;
+use crate::store::{SegmentPlace, StoreError};
 
 /// Errors of exports.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// A segment could not be read.
-    #[error("{}: {source}", path.display())]
+    #[error("{place}: {source}")]
     Segment {
         /// The segment.
-        path: PathBuf,
+        place: SegmentPlace,
         /// The cause.
         source: nprof_engine::base::Error,
     },
-    /// A file could not be opened.
-    #[error("{}: cannot read ({source})", path.display())]
+    /// The file of a segment could not be opened.
+    #[error("{place}: cannot read ({source})")]
     Open {
-        /// The file.
-        path: PathBuf,
+        /// The segment.
+        place: SegmentPlace,
         /// The cause.
         source: io::Error,
     },
     /// The binary was built without the page.
     #[error("this nprof was built without its page; run scripts/page.sh and build again")]
     NoPage,
-    /// Bytes of a segment are damaged.
-    #[error("a segment cannot be read: {0}; `nprof verify` tells more")]
-    Damaged(nprof_engine::base::Error),
+    /// The export was cancelled.
+    #[error(transparent)]
+    Cancelled(nprof_engine::base::Error),
     /// The store could not be written.
     #[error(transparent)]
     Store(#[from] StoreError),

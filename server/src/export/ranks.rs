@@ -1,11 +1,9 @@
 //! The ranks that an export writes, with their segments.
 
-use std::path::{Path, PathBuf};
-
 use nprof_engine::native::{OpenError, SegmentFile};
 
 use super::{ExportError, Failure};
-use crate::store::{Profile, RankFile};
+use crate::store::{Profile, RankFile, SegmentPlace};
 
 /// Ranks of a profile.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +33,7 @@ pub enum Comparing {
 pub struct OpenedRank<'a> {
     /// The rank's entry in the manifest.
     pub rank: &'a RankFile,
-    path: PathBuf,
+    place: SegmentPlace,
     segment: SegmentFile,
 }
 
@@ -60,9 +58,8 @@ impl<'a> RanksOf<'a> {
     /// Each item is an error if the segment cannot be opened.
     pub fn each(self) -> impl Iterator<Item = Result<OpenedRank<'a>, ExportError>> {
         self.ranks.iter().map(move |rank| {
-            let path = self.profile.dir.join(&rank.file);
             let segment = open(self.profile, rank)?;
-            Ok(OpenedRank { rank, path, segment })
+            Ok(OpenedRank { rank, place: self.profile.place_of(rank), segment })
         })
     }
 
@@ -82,13 +79,13 @@ impl OpenedRank<'_> {
         &self.segment
     }
 
-    /// Runs work that reads the segment. An error of reading gets the segment's path.
+    /// Runs work that reads the segment. An error of reading gets the segment's place.
     pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&SegmentFile) -> Result<T, Failure>,
     ) -> Result<T, ExportError> {
         work(&self.segment).map_err(|failure| match failure {
-            Failure::Engine(source) => ExportError::Segment { path: self.path.clone(), source },
+            Failure::Engine(source) => ExportError::Segment { place: self.place.clone(), source },
             Failure::Io(source) => ExportError::Write(source),
         })
     }
@@ -99,13 +96,13 @@ impl OpenedRank<'_> {
 /// # Errors
 /// If the segment cannot be read, or is not the one that the manifest names.
 pub(super) fn open(profile: &Profile, rank: &RankFile) -> Result<SegmentFile, ExportError> {
-    named(&profile.dir.join(&rank.file), profile.open_rank(rank))
+    profile.open_rank(rank).map_err(|error| failed(profile.place_of(rank), error))
 }
 
-/// Names the file in the error of opening a segment.
-pub(super) fn named(path: &Path, opened: Result<SegmentFile, OpenError>) -> Result<SegmentFile, ExportError> {
-    opened.map_err(|error| match error {
-        OpenError::Io(source) => ExportError::Open { path: path.to_owned(), source },
-        OpenError::Segment(source) => ExportError::Segment { path: path.to_owned(), source },
-    })
+/// The error about a segment that cannot be opened.
+pub(super) fn failed(place: SegmentPlace, error: OpenError) -> ExportError {
+    match error {
+        OpenError::Io(source) => ExportError::Open { place, source },
+        OpenError::Segment(source) => ExportError::Segment { place, source },
+    }
 }

@@ -1,8 +1,6 @@
 //! Errors of HTTP handlers. Only this module maps errors to status codes.
 
-use std::borrow::Cow;
 use std::fmt;
-use std::path::Path;
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -69,11 +67,6 @@ impl ApiError {
             Self::Refused(refusal) => refusal.kind,
         }
     }
-}
-
-/// Name of a file for clients, who may not know the path of the store.
-pub fn name_of(path: &Path) -> Cow<'_, str> {
-    path.file_name().unwrap_or_default().to_string_lossy()
 }
 
 fn status_of(kind: RefusalKind) -> StatusCode {
@@ -164,14 +157,14 @@ impl From<ExportError> for ApiError {
             ExportError::SeveralRanks { .. }
             | ExportError::NothingLeft { .. }
             | ExportError::TooLarge { .. } => Self::BadRequest(error.to_string()),
-            ExportError::Segment { ref path, source } => {
-                Self::logged(&error, &format!("{}: {source}", name_of(path)))
+            ExportError::Segment { ref place, source } => {
+                Self::logged(&error, &format!("{}: {source}", place.for_clients()))
             }
-            ExportError::Open { ref path, ref source } => {
-                Self::logged(&error, &format!("{}: cannot read ({source})", name_of(path)))
+            ExportError::Open { ref place, ref source } => {
+                Self::logged(&error, &format!("{}: cannot read ({source})", place.for_clients()))
             }
             ExportError::FolderInUse(_) => Self::logged(&error, "the folder is not empty"),
-            ExportError::NoPage | ExportError::Damaged(_) | ExportError::Write(_) => {
+            ExportError::NoPage | ExportError::Cancelled(_) | ExportError::Write(_) => {
                 Self::Internal(error.to_string())
             }
         }

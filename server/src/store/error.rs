@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::leftovers::name_for_rm;
+
 /// Shorthand for results of the store.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
@@ -156,8 +158,7 @@ pub enum StoreError {
     NoHome,
 }
 
-/// The name of a file's directory, which `nprof rm` takes.
+/// The name of a manifest's directory for `nprof rm`.
 fn directory_name(file: &Path) -> String {
-    let directory = file.parent().and_then(Path::file_name);
-    directory.unwrap_or_default().to_string_lossy().into_owned()
+    name_for_rm(file.parent().unwrap_or(file))
 }

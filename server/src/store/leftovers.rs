@@ -34,6 +34,13 @@ pub(super) fn place_of_replaced(dir: &Path) -> Option<PathBuf> {
     Some(dir.with_file_name(id))
 }
 
+/// The name of a profile's directory for `nprof rm`, which first puts back what was moved aside.
+#[must_use]
+pub fn name_for_rm(dir: &Path) -> String {
+    let place = place_of_replaced(dir);
+    place.as_deref().unwrap_or(dir).file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// Returns true if a directory of `profiles/` was removed except for some files.
 pub(super) fn is_removed(dir: &Path) -> bool {
     !dir.join(manifest::FILE).exists() && dir.join(MARK).exists()
@@ -240,5 +247,26 @@ mod tests {
         link("tmp");
         Store::open(&root).unwrap();
         assert_eq!(left(), whole);
+    }
+
+    /// The advice of the message works: `nprof rm` first puts back what was moved aside.
+    #[test]
+    fn a_damaged_profile_that_was_moved_aside_is_removed_by_its_own_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("store");
+        Store::open(&root).unwrap();
+        let aside = replaced_dir(&root.join("profiles/n_1"));
+        fs::create_dir(&aside).unwrap();
+        fs::write(aside.join(manifest::FILE), "{").unwrap();
+
+        let store = Store::read(&root);
+        let survey = store.survey().unwrap();
+        let [(dir, error)] = &survey.unreadable[..] else { panic!("{survey:?}") };
+        assert_eq!(dir, &aside);
+        let said = error.to_string();
+        assert!(said.contains("`nprof rm n_1`"), "{said}");
+
+        assert!(matches!(Store::open(&root).unwrap().remove("n_1"), Ok(Removed::Unreadable(_))));
+        assert_eq!(fs::read_dir(root.join("profiles")).unwrap().count(), 0);
     }
 }

@@ -302,7 +302,7 @@ async fn a_damaged_segment_is_reported_and_nothing_else_suffers() {
     let answer = stage.get("/api/profiles/small/ranks/0").await;
     assert_eq!(answer.status, StatusCode::INTERNAL_SERVER_ERROR);
     let said = answer.json()["error"].as_str().unwrap().to_owned();
-    assert!(said.contains("\"small\", rank_0.nseg: "), "{said}");
+    assert!(said.contains("\"small\" rank 0, rank_0.nseg: "), "{said}");
     assert_eq!(stage.get("/api/profiles").await.status, StatusCode::OK);
 }
 

@@ -87,7 +87,7 @@ async fn what_cannot_be_written_is_refused_before_the_file() {
     for export in files().filter(|export| export.key != "html") {
         let answer = stage.get(&format!("{PATH}?format={}", export.key)).await;
         assert_eq!(answer.status, StatusCode::INTERNAL_SERVER_ERROR, "{export:?}");
-        assert!(answer.text().contains("rank_0.nseg"), "{export:?}: {}", answer.text());
+        assert!(answer.text().contains("rank 0, rank_0.nseg"), "{export:?}: {}", answer.text());
     }
     assert_eq!(stage.staged(), 0);
 }

@@ -419,7 +419,7 @@ impl<'a, 's> Emitter<'a, 's> {
     }
 }
 
-const KEYLESS: &str = "more different arguments than a table can have; the value is dropped";
+const KEYLESS: &str = "more than 4,096 different arguments; the value is dropped";
 const TOO_SHORT: &str = "a kernel that took less than its ideal time; its ideal time is left out";
 const UNKNOWN: &str = "a kernel that no table of the compiler names; its category is \"other\"";
 

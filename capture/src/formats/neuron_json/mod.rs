@@ -145,7 +145,7 @@ impl<'s> Import<'s> {
 
     /// Keeps a row or a value of a table that is one too many, as JSON.
     fn row_of_other(&mut self, table: &str, text: &str, offset: u64) -> Result<(), Error> {
-        let what = "more tables than a rank can have; rows of further ones are in the table `other_tables`";
+        let what = "more than 1,024 tables; rows of further ones are in the table `other_tables`";
         self.warn(WarningKind::AdjustedValue, what, offset);
         let id = self.sink.table(TableSpec {
             name: "other_tables".to_owned(),

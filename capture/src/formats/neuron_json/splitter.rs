@@ -6,6 +6,7 @@
 //! If a row turns out to be damaged, the search restarts there.
 
 use super::input::Input;
+use nprof_engine::exec::step;
 use nprof_engine::vendor::neuron::schema;
 
 /// Longest row in bytes; beyond it something is broken. The largest rows of neuron-profile have
@@ -15,6 +16,11 @@ pub(super) const MAX_ROW: usize = 16 << 20;
 /// Bytes to follow a row after a seam between rows seemed to lie in one of its strings. This bounds
 /// the work that damage costs, since these bytes are scanned again.
 const AFTER_SEAM: usize = 8 << 10;
+/// The same once all such bytes are more than [`AGAIN_FREE`] and [`AGAIN_RATIO`] for each byte
+/// before the row.
+const LITTLE_AFTER_SEAM: usize = 64;
+const AGAIN_FREE: u64 = 1 << 20;
+const AGAIN_RATIO: u64 = 16;
 
 /// Longest key of a table in bytes.
 const MAX_KEY: usize = 1 << 10;
@@ -57,8 +63,12 @@ pub(super) struct Splitter<'a> {
     passed: usize,
     /// Possible start of the next row, relative to this one, if this one is damaged.
     seam: Option<usize>,
+    /// Bytes that were followed behind seams so far, and are scanned again.
+    again: u64,
     /// Open brackets at the point up to which the current row has been followed.
     open: Vec<u8>,
+    /// How many of them are braces.
+    braces: usize,
     /// Whether the outermost object has ended.
     ended: bool,
 }
@@ -80,7 +90,9 @@ impl<'a> Splitter<'a> {
             current: 0,
             passed: 0,
             seam: None,
+            again: 0,
             open: Vec::new(),
+            braces: 0,
             ended: false,
         }
     }
@@ -99,8 +111,21 @@ impl<'a> Splitter<'a> {
     /// doubt.
     pub(super) fn reject(&mut self) {
         if let Some(seam) = self.seam {
-            self.passed = seam;
+            self.restart(seam, self.current);
         }
+    }
+
+    /// Continues at a seam within the bytes that were followed.
+    fn restart(&mut self, seam: usize, followed: usize) {
+        self.passed = seam;
+        self.again += followed.saturating_sub(seam) as u64;
+        step(followed.saturating_sub(seam));
+    }
+
+    /// Bytes to follow the current row after a seam.
+    fn after_seam(&self) -> usize {
+        let most = AGAIN_FREE.saturating_add(self.input.offset().saturating_mul(AGAIN_RATIO));
+        if self.again < most { AFTER_SEAM } else { LITTLE_AFTER_SEAM }
     }
 
     /// Moves to the next piece.
@@ -249,12 +274,15 @@ impl<'a> Splitter<'a> {
                 Ok(Piece::Row)
             }
             Extent::TooLong(followed) => {
-                self.passed = self.seam.unwrap_or(followed);
+                match self.seam {
+                    Some(seam) => self.restart(seam, followed),
+                    None => self.passed = followed,
+                }
                 Ok(Piece::Damage("a row without an end"))
             }
             Extent::CutOff => match self.seam {
                 Some(seam) => {
-                    self.passed = seam;
+                    self.restart(seam, self.input.here().len());
                     Ok(Piece::Damage("a row without an end"))
                 }
                 None => Ok(Piece::CutOff),
@@ -265,9 +293,10 @@ impl<'a> Splitter<'a> {
     /// Follows an object to its end.
     fn object_extent(&mut self) -> std::io::Result<Extent> {
         self.open.clear();
-        let mut at = 0;
+        self.braces = 0;
+        let (mut at, after_seam) = (0, self.after_seam());
         loop {
-            let limit = self.seam.map_or(MAX_ROW, |seam| seam + AFTER_SEAM);
+            let limit = self.seam.map_or(MAX_ROW, |seam| seam + after_seam);
             if at > limit {
                 return Ok(Extent::TooLong(limit));
             }
@@ -288,8 +317,8 @@ impl<'a> Splitter<'a> {
                 at += 1;
                 continue;
             }
-            let Some(end) = self.string_end(at, limit + AFTER_SEAM)? else {
-                let too_long = self.input.here().len() >= limit + AFTER_SEAM;
+            let Some(end) = self.string_end(at, limit + after_seam)? else {
+                let too_long = self.input.here().len() >= limit + after_seam;
                 return Ok(if too_long { Extent::TooLong(limit) } else { Extent::CutOff });
             };
             if self.seam.is_none() {
@@ -312,16 +341,26 @@ impl<'a> Splitter<'a> {
                     self.seam = Some(at);
                 }
                 self.open.push(byte);
+                self.braces += usize::from(byte == b'{');
             }
-            // Also closes brackets left open inside, whose own ends are missing.
-            _ => {
-                let opening = if byte == b'}' { b'{' } else { b'[' };
-                if let Some(depth) = self.open.iter().rposition(|open| *open == opening) {
-                    self.open.truncate(depth);
-                }
-            }
+            // Also closes brackets left open inside, whose own ends are missing. An end without a
+            // begin looks at none of them: they can be millions.
+            b'}' if self.braces > 0 => self.close(b'{'),
+            b']' if self.open.len() > self.braces => self.close(b'['),
+            _ => {}
         }
         self.open.is_empty()
+    }
+
+    /// Closes the last open bracket of this kind, and all brackets inside.
+    fn close(&mut self, opening: u8) {
+        while let Some(open) = self.open.pop() {
+            step(1);
+            self.braces -= usize::from(open == b'{');
+            if open == opening {
+                break;
+            }
+        }
     }
 
     /// Distance behind the closing quote of the string whose opening quote is at `quote`, if at

@@ -136,7 +136,7 @@ impl TableReader {
             }
             let Some(column) = self.columns.get_mut(name.as_ref()) else {
                 if *fields_left == 0 {
-                    let what = "more different keys than a rank can have; the value is dropped";
+                    let what = "more than 16,384 different keys of all tables; the value is dropped";
                     sink.warn(WarningKind::AdjustedValue, what, &|| format!("byte {offset}"));
                     continue;
                 }

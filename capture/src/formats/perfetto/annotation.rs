@@ -219,7 +219,7 @@ fn value<'t>(
             let mut writer = Writer { sequence: &*sequence, text: &mut *text, limit, is_whole: true };
             writer.annotation(annotation, 0)?;
             if !writer.is_whole {
-                let what = "a nested value that is too deep or too long; parts of it are null";
+                let what = "a value nested more than 64 deep, or too long; parts of it are null";
                 out.warn(WarningKind::AdjustedValue, what);
             }
             Value::Json(text)

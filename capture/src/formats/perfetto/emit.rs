@@ -2,6 +2,7 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::Cursor;
+use nprof_engine::exec::step;
 use nprof_engine::model::{
     Bind, FieldId, FieldSpec, FlowPhase, FlowPoint, Form, NameId, RankInfo, Sink, SliceKey, SliceRecord,
     TableKind, TableSpec, TrackId, Unit, Value, WarningKind,
@@ -240,6 +241,7 @@ impl Emitter<'_> {
         let from = self.open.len().saturating_sub(MAX_LOOKED_AT);
         let of_name =
             name.and_then(|name| self.open[from..].iter().rposition(|open| open.name == Some(name)));
+        step(self.open.len() - from - of_name.unwrap_or_default());
         let at = of_name.map_or(self.open.len().wrapping_sub(1), |at| from + at);
         let Some(open) = self.pop(at) else {
             self.warn(WarningKind::Unpaired, "an end without a begin; kept as an instant");

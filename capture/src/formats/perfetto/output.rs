@@ -118,7 +118,7 @@ impl<'s> Output<'s> {
         match self.keys.id(self.sink, of, key, (unit, group))? {
             Some(id) => self.row.put(id, value),
             None => {
-                let what = "more different keys than a table can have; the value is dropped";
+                let what = "more than 4,096 different keys of a table; the value is dropped";
                 self.warn(WarningKind::AdjustedValue, what);
             }
         }

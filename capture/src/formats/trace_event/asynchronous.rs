@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};
 
 use nprof_engine::base::Result;
+use nprof_engine::exec::step;
 use nprof_engine::model::{Form, WarningKind};
 use nprof_engine::spill::Scratch;
 use rustc_hash::FxHashMap;
@@ -136,7 +137,9 @@ impl<'s> Asyncs<'s> {
         let fits =
             |begin: &Named| begin.waiting.time_ps <= time_ps && (name == NO_NAME || begin.name == name);
         let from = stack.begins.len().saturating_sub(MAX_LOOKED_AT);
-        let Some(at) = stack.begins[from..].iter().rposition(fits) else {
+        let found = stack.begins[from..].iter().rposition(fits);
+        step(stack.begins.len() - from - found.unwrap_or_default());
+        let Some(at) = found else {
             out.tracks.reach(track, time_ps);
             match self.room.keep(seen, track, time_ps)? {
                 Some(waiting) => push(&mut stack.ends, Named { name, waiting }),

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 use nprof_engine::base::Result;
+use nprof_engine::exec::step;
 use nprof_engine::model::{Form, SliceKey, WarningKind};
 use nprof_engine::spill::Scratch;
 
@@ -83,7 +84,9 @@ impl<'s> Durations<'s> {
         let stack = self.stacks.entry(key).or_default();
         // The first of those that are looked at; the others wait for the end.
         let from = stack.begins.len().saturating_sub(MAX_LOOKED_AT);
-        let Some(at) = stack.begins[from..].iter().rposition(|begin| begin.time_ps <= time_ps) else {
+        let found = stack.begins[from..].iter().rposition(|begin| begin.time_ps <= time_ps);
+        step(stack.begins.len() - from - found.unwrap_or_default());
+        let Some(at) = found else {
             match self.room.keep(seen, track, time_ps)? {
                 Some(waiting) => stack.ends.push(waiting),
                 None => emit_unpaired_end(out, Of::Slices, seen, (track, time_ps))?,

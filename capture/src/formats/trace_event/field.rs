@@ -68,7 +68,7 @@ pub(super) struct Fields {
 }
 
 /// Warning about a value whose key has no field.
-pub(super) const TOO_MANY_KEYS: &str = "more different keys than a table can have; the value is dropped";
+pub(super) const TOO_MANY_KEYS: &str = "more than 4,096 different keys of a table; the value is dropped";
 
 /// The fields of all side tables together.
 #[derive(Debug, Default)]

@@ -1,7 +1,6 @@
 //! The end of each lane of a track: a tree that finds the first free lane and the last busy one.
 
-#[cfg(test)]
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::exec::step;
 
 /// The end of the last slice of each lane, in a binary tree with the smallest and largest end per
 /// node.
@@ -14,9 +13,6 @@ pub struct LineEnds {
     /// Smallest and largest end; empty, or a power of two long.
     nodes: Vec<(i64, i64)>,
     count: usize,
-    /// Number of nodes visited.
-    #[cfg(test)]
-    pub steps: AtomicU64,
 }
 
 const UNUSED: (i64, i64) = (i64::MIN, i64::MIN);
@@ -37,14 +33,6 @@ impl LineEnds {
         self.nodes.len() / 2
     }
 
-    #[cfg(test)]
-    fn step(&self) {
-        self.steps.fetch_add(1, Ordering::Relaxed);
-    }
-
-    #[cfg(not(test))]
-    fn step(&self) {}
-
     /// The last lane that ends at `end_ps` or later.
     pub fn last_reaching(&self, end_ps: i64) -> Option<usize> {
         let room = self.room();
@@ -56,7 +44,7 @@ impl LineEnds {
         }
         let mut node = 1;
         while node < room {
-            self.step();
+            step(1);
             node = 2 * node + 1;
             if self.nodes[node].1 < end_ps {
                 node -= 1;
@@ -106,9 +94,9 @@ impl LineEnds {
         let mut node = room + lowest;
         // Go to the next subtree on the right until one has a free lane.
         while self.nodes[node].0 > start_ps {
-            self.step();
+            step(1);
             while node % 2 == 1 {
-                self.step();
+                step(1);
                 node /= 2;
             }
             if node == 0 {
@@ -117,7 +105,7 @@ impl LineEnds {
             node += 1;
         }
         while node < room {
-            self.step();
+            step(1);
             node *= 2;
             if self.nodes[node].0 > start_ps {
                 node += 1;
@@ -133,7 +121,7 @@ impl LineEnds {
         nodes[room..room + old].copy_from_slice(&self.nodes[old..]);
         self.nodes = nodes;
         for node in (1..room).rev() {
-            self.step();
+            step(1);
             self.sum_up(node);
         }
     }
@@ -147,7 +135,7 @@ impl LineEnds {
         let mut node = self.room() + line;
         self.nodes[node] = (end_ps, end_ps);
         while node > 1 && self.room() > FLAT_LINES {
-            self.step();
+            step(1);
             node /= 2;
             let before = self.nodes[node];
             self.sum_up(node);

@@ -81,13 +81,6 @@ impl Lanes {
     pub fn crowded(&self) -> u64 {
         self.crowded
     }
-
-    /// Number of comparisons for all places.
-    #[cfg(test)]
-    fn steps(&self) -> u64 {
-        use std::sync::atomic::Ordering::Relaxed;
-        self.lines.steps.load(Relaxed) + self.open.steps.load(Relaxed)
-    }
 }
 
 fn saturated(number: usize) -> u32 {

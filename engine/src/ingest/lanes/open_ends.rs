@@ -1,7 +1,6 @@
 //! Counts the open slices that end at or after a given time.
 
-#[cfg(test)]
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::exec::step;
 
 /// Ends of slices, in runs of descending ends. Each run except the last is at least twice as long
 /// as the next one.
@@ -12,20 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug, Default)]
 pub struct OpenEnds {
     runs: Vec<Vec<i64>>,
-    /// Number of ends visited.
-    #[cfg(test)]
-    pub steps: AtomicU64,
 }
 
 impl OpenEnds {
-    #[cfg(test)]
-    fn looked_at(&self, ends: usize) {
-        self.steps.fetch_add(ends as u64, Ordering::Relaxed);
-    }
-
-    #[cfg(not(test))]
-    fn looked_at(&self, _: usize) {}
-
     /// Number of slices open at `now_ps` that end at or after `end_ps`. `end_ps` is later than
     /// `now_ps`, and `now_ps` never decreases between calls.
     pub fn count_from(&mut self, now_ps: i64, end_ps: i64) -> usize {
@@ -33,11 +21,11 @@ impl OpenEnds {
         let count = |run: &Vec<i64>| match run.last() {
             // All of them, which is the usual case.
             Some(&last) if last >= end_ps => {
-                self.looked_at(1);
+                step(1);
                 run.len()
             }
             _ => {
-                self.looked_at(run.len().checked_ilog2().map_or(0, |steps| steps as usize + 1));
+                step(run.len().checked_ilog2().map_or(0, |steps| steps as usize + 1));
                 run.partition_point(|&end| end >= end_ps)
             }
         };
@@ -52,7 +40,7 @@ impl OpenEnds {
     /// Adds the end of a slice that starts at `now_ps`.
     pub fn push(&mut self, now_ps: i64, end_ps: i64) {
         self.forget(now_ps);
-        self.looked_at(1);
+        step(1);
         match self.runs.last_mut() {
             Some(run) if run.last().is_none_or(|&last| last >= end_ps) => run.push(end_ps),
             _ => {
@@ -70,7 +58,7 @@ impl OpenEnds {
                 run.pop();
             }
             let (left, dropped) = (run.len(), before - run.len());
-            self.looked_at(dropped + 1);
+            step(dropped + 1);
             if left > 0 || self.runs.len() == 1 {
                 break;
             }
@@ -83,7 +71,7 @@ impl OpenEnds {
         while let [.., earlier, later] = self.runs.as_slice()
             && earlier.len() < 2 * later.len()
         {
-            self.looked_at(earlier.len() + later.len());
+            step(earlier.len() + later.len());
             let merged = merged(earlier, later, now_ps);
             self.runs.truncate(self.runs.len() - 2);
             self.runs.push(merged);

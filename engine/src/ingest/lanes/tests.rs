@@ -4,6 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::exec::steps;
 
 #[track_caller]
 fn check(nesting: Nesting, slices: &[(i64, i64)], expected: &[(u32, u32)]) {
@@ -112,12 +113,12 @@ proptest! {
 
 /// Steps per slice for `count` slices, each given by its number.
 fn steps_of_each(nesting: Nesting, count: i64, slice: impl Fn(i64) -> (i64, i64)) -> u64 {
-    let mut lanes = Lanes::new(nesting);
+    let (mut lanes, before) = (Lanes::new(nesting), steps());
     for number in 0..count {
         let (start, end) = slice(number);
         lanes.place(start, end);
     }
-    lanes.steps() / count.unsigned_abs()
+    (steps() - before) / count.unsigned_abs()
 }
 
 /// Slices that are all open at once, in orders that were or could be expensive.

@@ -27,7 +27,7 @@ use super::ranks::{Comparing, open};
 use super::{Choices, ExportError, Prepared, RanksOf};
 use crate::analysis::joint;
 use crate::markup::escaped;
-use crate::store::{Manifest, Profile, RankFile};
+use crate::store::{Manifest, Profile, RankFile, SegmentPlace};
 use crate::summary::summary_of;
 use crate::warnings;
 
@@ -70,6 +70,7 @@ struct SegmentText {
     rank: u32,
     path: PathBuf,
     size_bytes: u64,
+    place: SegmentPlace,
 }
 
 impl Html {
@@ -79,7 +80,7 @@ impl Html {
     /// If the page is not in this binary, or a segment cannot be opened.
     pub fn of(of: RanksOf<'_>, work: Work<'_>) -> Result<Self, ExportError> {
         let page = Page::of_binary()?;
-        let (profile, ranks) = (of.profile, &with_joint(of, work.cancel));
+        let (profile, ranks) = (of.profile, &with_joint(of, work.cancel)?);
         let (mut before, mut after) = (Vec::new(), Vec::new());
         write_before(&page, "", (profile, ranks), work, &mut before)?;
         let mut programs = Vec::new();
@@ -124,9 +125,10 @@ impl Html {
 impl SegmentText {
     fn of(profile: &Profile, rank: &RankFile) -> Result<Self, ExportError> {
         let path = profile.dir.join(&rank.file);
-        let failed = |source| ExportError::Open { path: path.clone(), source };
+        let place = profile.place_of(rank);
+        let failed = |source| ExportError::Open { place: place.clone(), source };
         let size_bytes = open_regular(&path).and_then(|file| file.metadata()).map_err(failed)?.len();
-        Ok(Self { rank: rank.rank, path, size_bytes })
+        Ok(Self { rank: rank.rank, path, size_bytes, place })
     }
 
     /// The opening tag before the base64 text of each part.
@@ -143,7 +145,7 @@ impl SegmentText {
     }
 
     fn write(&self, out: &mut dyn Write) -> Result<(), ExportError> {
-        let failed = |source| ExportError::Open { path: self.path.clone(), source };
+        let failed = |source| ExportError::Open { place: self.place.clone(), source };
         let mut file = open_regular(&self.path).map_err(failed)?;
         let (mut part, mut text) = (Vec::new(), String::new());
         let mut left = self.size_bytes;
@@ -164,16 +166,25 @@ impl SegmentText {
 
 /// The ranks, after what they show together. If ranks or tracks are left out, or if the ranks
 /// cannot be compared, the export has no joint segment.
-fn with_joint(of: RanksOf<'_>, cancel: Cancel<'_>) -> Vec<RankFile> {
+///
+/// # Errors
+/// `Cancelled` if the work is cancelled.
+fn with_joint(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Vec<RankFile>, ExportError> {
     let RanksOf { profile, ranks, is_part, .. } = of;
     let is_whole = !is_part && joint::is_for(profile);
     if is_part && ranks.len() > 1 {
         tracing::warn!("the export has no view of all ranks together, because ranks or tracks are left out");
     }
     let joint = is_whole.then(|| match of.comparing {
-        Comparing::Here => joint::of_profile(profile, cancel)
-            .inspect_err(|error| tracing::warn!("the export has no view of all ranks: {error}"))
-            .ok(),
+        Comparing::Here => match joint::of_profile(profile, cancel) {
+            Ok(joint) => Some(joint),
+            // A cancelled export says that it is cancelled, and nothing else.
+            Err(_) if cancel.is_cancelled() => None,
+            Err(error) => {
+                tracing::warn!("the export has no view of all ranks: {error}");
+                None
+            }
+        },
         Comparing::Apart => {
             let kept = joint::kept(&joint::path_of(profile));
             if kept.is_none() {
@@ -182,10 +193,11 @@ fn with_joint(of: RanksOf<'_>, cancel: Cancel<'_>) -> Vec<RankFile> {
             kept
         }
     });
+    cancel.check().map_err(ExportError::Cancelled)?;
     // In a store that may only be read the file is elsewhere, and already gone.
     let is_there = |file: &RankFile| file.events > 0 && profile.dir.join(&file.file).exists();
     let joint = joint.flatten().map(|joint| joint.file).filter(is_there);
-    joint.into_iter().chain(ranks.iter().cloned()).collect()
+    Ok(joint.into_iter().chain(ranks.iter().cloned()).collect())
 }
 
 /// The data about these ranks that the page needs in addition to their segments. What they show
@@ -209,7 +221,7 @@ pub fn bundle(profile: &Profile, ranks: &[RankFile], work: Work<'_>) -> Result<B
         let warnings = later.iter().map(WarningEntry::from).chain(damage(&segment, work.cancel)).collect();
         // A damaged rank must not fail the export: the file has other ranks, and more than metrics.
         let summary = summary_of(profile, rank, &segment, work).map_err(Refusal::from);
-        work.cancel.check().map_err(ExportError::Damaged)?;
+        work.cancel.check().map_err(ExportError::Cancelled)?;
         Ok(BundledRank { warnings, summary })
     });
     let ranks = ranks.collect::<Result<_, ExportError>>()?;
@@ -270,4 +282,30 @@ fn write_dense(id: &str, bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
         "<script type=\"application/octet-stream\" id=\"{id}\">{}</script>",
         septets::text_of(bytes)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A warning about what the export lacks would be about a file that nobody gets.
+    #[test]
+    fn a_cancelled_export_is_no_export_without_a_view_of_all_ranks() {
+        let rank = |rank: u32| {
+            serde_json::json!({
+                "rank": rank, "id": "n", "file": "rank.nseg", "size_bytes": 1, "content": "c",
+                "inputs": ["a.json"], "events": 1, "start_ps": 0, "end_ps": 1,
+            })
+        };
+        let manifest: Manifest = serde_json::from_value(serde_json::json!({
+            "format": 1, "id": "n_1", "created": "2026-11-25T00:00:00Z", "written_by": "0.1.0",
+            "source": "trace_event", "ranks": [rank(0), rank(1)],
+        }))
+        .unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let profile = Profile { manifest: manifest.into(), dir: dir.path().to_owned() };
+        let of = |cancel| with_joint(RanksOf::all(&profile), cancel);
+        assert_eq!(of(Cancel::NEVER).unwrap().len(), 2);
+        assert!(matches!(of(Cancel::when(&|| true)), Err(ExportError::Cancelled(_))));
+    }
 }

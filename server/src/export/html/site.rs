@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::{directory_of, disk, open_regular};
@@ -43,7 +43,7 @@ pub struct Site {
 enum Content {
     Bytes(Vec<u8>),
     /// A copy of this file.
-    CopyOf(PathBuf),
+    CopyOf(SegmentText),
 }
 
 impl Site {
@@ -53,16 +53,17 @@ impl Site {
     /// If the page is not in this binary, or a segment cannot be opened.
     pub fn of(of: RanksOf<'_>, work: Work<'_>) -> Result<Self, ExportError> {
         let page = Page::of_binary()?;
-        let (profile, ranks) = (of.profile, &with_joint(of, work.cancel));
+        let (profile, ranks) = (of.profile, &with_joint(of, work.cancel)?);
         let mut index = Vec::new();
         write_before(&page, POLICY, (profile, ranks), work, &mut index)?;
         let mut files = Vec::new();
         for rank in ranks {
-            let SegmentText { rank: number, path, size_bytes } = SegmentText::of(profile, rank)?;
+            let text = SegmentText::of(profile, rank)?;
+            let (number, size_bytes) = (text.rank, text.size_bytes);
             let name = format!("rank_{number}-{}.nseg", rank.content);
             let attributes = format!("data-segment=\"{number}\" data-size=\"{size_bytes}\"");
             write_link(&attributes, &name, &mut index)?;
-            files.push((name, Content::CopyOf(path)));
+            files.push((name, Content::CopyOf(text)));
         }
         let mut programs = Vec::new();
         for (id, bytes) in page.programs() {
@@ -118,8 +119,8 @@ impl Content {
                 out.write_all(bytes)?;
                 bytes.len() as u64
             }
-            Self::CopyOf(path) => {
-                let failed = |source| ExportError::Open { path: path.clone(), source };
+            Self::CopyOf(SegmentText { path, place, .. }) => {
+                let failed = |source| ExportError::Open { place: place.clone(), source };
                 io::copy(&mut open_regular(path).map_err(failed)?, out)?
             }
         };

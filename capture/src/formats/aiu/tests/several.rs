@@ -226,7 +226,7 @@ fn traces_with_more_keys_threads_or_processes_than_usual_are_read() {
         (0..5_000).map(|n| slice.replace("\"TS1\"", &format!("\"k{n}\":1,\"TS1\""))).collect();
     let rank = read_one(&format!("[{}]", with_keys.join(",")));
     let dropped = rank.warnings();
-    let dropped = dropped.iter().find(|warning| warning.what.contains("more different arguments"));
+    let dropped = dropped.iter().find(|warning| warning.what.contains("more than 4,096 different arguments"));
     assert_eq!(dropped.map(|warning| warning.count), Some(904));
     let threads: Vec<String> =
         (0..5_000).map(|n| slice.replace("\"tid\":1", &format!("\"tid\":{n}"))).collect();
