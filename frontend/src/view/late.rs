@@ -49,13 +49,6 @@ impl Late {
     }
 }
 
-/// The rank that a cause of waiting names. `None` for causes that are no rank.
-#[must_use]
-pub fn rank_of_cause(cause: &str) -> Option<u32> {
-    let rest = cause.strip_prefix("rank ")?;
-    rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
-}
-
 /// What a slice is to a search for the work of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
@@ -178,13 +171,6 @@ mod tests {
             of(&[member(3, 40, true), member(4, 70, false), member(5, 10, false)]),
             Some((3, 13, 10, 40))
         );
-    }
-
-    #[test]
-    fn causes_name_ranks() {
-        assert_eq!(rank_of_cause("rank 17"), Some(17));
-        assert_eq!(rank_of_cause("slow transfers among ranks 0, 1"), None);
-        assert_eq!(rank_of_cause("rank"), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The summary of a joint segment, from its side tables.
 
-use super::schema::{CAUSES, JOB, MISMATCHES, RANKS, SIZES};
+use super::schema::{self, JOB, MISMATCHES, RANKS, SIZES};
 use crate::base::Result;
 use crate::exec::Work;
 use crate::metrics::{Metric, MetricGroup, MetricPlace};
@@ -10,6 +10,8 @@ use crate::vendor::columns::Columns;
 use crate::vendor::rows::{Row, by_name, float_of, int_of, of, single, text_of};
 use crate::vendor::table::Table;
 
+/// Key of the group of causes.
+pub const CAUSES: &str = "joint_causes";
 /// Key of the group of waits by rank.
 pub const WAITS: &str = "joint_waits";
 
@@ -26,7 +28,7 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Metr
     };
     let ranks = rows(&RANKS)?;
     let mut groups = vec![
-        by_name("joint_causes", "Where waiting began", causes(&rows(&CAUSES)?)),
+        by_name(CAUSES, "Where waiting began", causes(&rows(&schema::CAUSES)?)),
         by_name("joint_mismatches", "Mismatches", mismatches(&rows(&MISMATCHES)?)),
         single("joint_job", "All ranks", &JOB, &rows(&JOB)?),
         by_name(WAITS, "Waiting by rank", waits(&ranks)),
@@ -154,8 +156,9 @@ fn waits(rows: &[Row<'_>]) -> Vec<Metric> {
         .collect();
     by_wait.sort_by(|a, b| b.0.total_cmp(&a.0));
     let metric = |(wait, rank): (f64, &OwnedValue)| {
-        let rank = float_of(rank)?;
-        Some(Metric::new(&format!("rank {rank}"), seconds(wait), Unit::Seconds, doc))
+        let rank = u32::try_from(int_of(rank)?).ok()?;
+        let place = Some(MetricPlace { rank, at_ps: None, operation: None, ranks: vec![rank] });
+        Some(Metric { place, ..Metric::new(&format!("rank {rank}"), seconds(wait), Unit::Seconds, doc) })
     };
     by_wait.into_iter().take(MOST).filter_map(metric).collect()
 }

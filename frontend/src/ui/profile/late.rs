@@ -9,11 +9,13 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_engine::base::Interval;
 use nprof_engine::model::is_wait;
+use nprof_engine::vendor::joint::metrics::WAITS;
 use nprof_engine::vendor::joint::schema::{CALLS, OPERATIONS};
 use nprof_engine::wire::catalog::{ALL_RANKS, RankDetail, Track, TrackKind};
 use nprof_engine::wire::detail::SliceEntry;
 use nprof_engine::wire::rows::{ColumnValues, RowColumnRole, TableRows};
 use nprof_engine::wire::selection::Side;
+use nprof_engine::wire::summary::MetricPlace;
 
 use super::opened::Opened;
 use crate::fetch::FetchError;
@@ -61,6 +63,15 @@ impl Opened {
                 }
             }
         });
+    }
+
+    /// Leads to the place of a metric of all ranks. `key` is the key of its group.
+    pub fn reveal_place(self, key: &str, place: &MetricPlace) {
+        match (key, place.operation, place.at_ps) {
+            (_, Some(operation), Some(at_ps)) => self.reveal_operation(operation.into(), at_ps),
+            (WAITS, ..) => self.reveal_longest_wait(place.rank),
+            _ => self.reveal_worst(place.rank),
+        }
     }
 
     /// Selects the longest wait of a rank among the calls of all ranks.

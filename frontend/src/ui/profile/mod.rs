@@ -10,6 +10,8 @@ mod bar;
 #[cfg(feature = "browser")]
 mod clock_switch;
 #[cfg(feature = "browser")]
+mod culprit;
+#[cfg(feature = "browser")]
 mod details;
 #[cfg(feature = "browser")]
 mod hovered;

@@ -4,6 +4,7 @@
 use leptos::prelude::*;
 
 use super::bar::Bar;
+use super::culprit::CulpritNotice;
 use super::data::DataPage;
 use super::hovered::HoverTip;
 use super::missing::{Failed, failure};
@@ -146,7 +147,11 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
     view! {
         <main class="timeline-area">
             {move || if here.get() {
-                view! { <Timeline view=opened.view.into() tracks=opened.tracks times selected on_command on_hover /> }.into_any()
+                view! {
+                    <Timeline view=opened.view.into() tracks=opened.tracks times selected on_command on_hover />
+                    <CulpritNotice opened />
+                }
+                .into_any()
             } else {
                 view! { <Loading what=loading /> }.into_any()
             }}

@@ -1,8 +1,6 @@
 //! The Summary place: the metrics of the rank, in cards.
 
 use leptos::prelude::*;
-use nprof_engine::vendor::joint::metrics::WAITS;
-use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::summary::{Metric, MetricGroup, Summary};
 
 use super::opened::Opened;
@@ -14,7 +12,6 @@ use crate::ui::format::{self, Shown};
 use crate::ui::label::{explanation, label_of_metric};
 use crate::ui::name::Name;
 use crate::view::data::WARNINGS_TABLE;
-use crate::view::late::rank_of_cause;
 use crate::view::sheet::rank_label;
 use crate::view::{Command, DataChange};
 
@@ -90,18 +87,14 @@ fn groups(opened: Opened, summary: &Summary) -> impl IntoView + use<> {
 
 #[component]
 fn Group(opened: Opened, group: MetricGroup) -> impl IntoView {
-    let is_of_all = opened.rank_number.get_untracked() == Some(ALL_RANKS);
+    let key = StoredValue::new(group.key.clone());
     let row = |metric: &Metric| {
         let label = label_of_metric(&group, &metric.name);
-        let rank = rank_of_cause(&label).filter(|_| is_of_all && group.has_names_of_trace);
-        let is_waiting = group.key == WAITS;
-        let to_rank = rank.map(|rank| {
-            Callback::new(move |()| match is_waiting {
-                true => opened.reveal_longest_wait(rank),
-                false => opened.reveal_worst(rank),
-            })
-        });
-        view! { <Row label metric=metric.clone() to_rank /> }
+        let to_place = metric
+            .place
+            .clone()
+            .map(|place| Callback::new(move |()| key.with_value(|key| opened.reveal_place(key, &place))));
+        view! { <Row label metric=metric.clone() to_place /> }
     };
     let rows = group.metrics.iter().map(row).collect_view();
     view! {
@@ -112,17 +105,17 @@ fn Group(opened: Opened, group: MetricGroup) -> impl IntoView {
     }
 }
 
-/// A metric. Its label leads `to_rank`, if the metric is about a rank.
+/// A metric. Its label leads `to_place`, if a place shows what the metric is about.
 #[component]
-fn Row(label: String, metric: Metric, to_rank: Option<Callback<()>>) -> impl IntoView {
+fn Row(label: String, metric: Metric, to_place: Option<Callback<()>>) -> impl IntoView {
     let Shown { text, exact } = format::value(&metric.value, &metric.unit);
     let value = match exact {
         Some(exact) => view! { <Explained text doc=exact /> }.into_any(),
         None => text.into_any(),
     };
-    let label = match to_rank {
-        Some(to_rank) => view! {
-            <button class="button-link" type="button" title=metric.doc on:click=move |_| to_rank.run(())>
+    let label = match to_place {
+        Some(to_place) => view! {
+            <button class="button-link" type="button" title=metric.doc on:click=move |_| to_place.run(())>
                 {label}
             </button>
         }

@@ -4,7 +4,6 @@ use nprof_engine::vendor::joint::schema::{CALLS, CAUSES, MISMATCHES, OPERATIONS,
 use nprof_engine::wire::detail::FieldContent;
 
 use super::content::Content;
-use crate::view::late::rank_of_cause;
 
 /// A place to which a cell leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +74,11 @@ impl Lead {
                 Some(Self::RankAt { rank: rank(key)?, at_ps: int("start")? })
             }
             (name, "rank") if name == RANKS.name => rank(key).map(Self::Worst),
-            (name, "cause") if name == CAUSES.name => rank_of_cause(&text(key)?).map(Self::Worst),
+            // A link leads to its slowest transfer.
+            (name, "cause") if name == CAUSES.name => {
+                let slowest = int("start").and_then(operation);
+                slowest.or_else(|| rank("rank").map(Self::Worst))
+            }
             (name, "slowest") if name == SIZES.name => rank(key).map(Self::Worst),
             (name, "kind") if name == SIZES.name => Some(Self::WorstOfSize {
                 kind: text("kind")?,

@@ -1,0 +1,79 @@
+//! The notice over the timeline of all ranks: where most waiting began, with the way there.
+
+use leptos::prelude::*;
+use nprof_engine::vendor::joint::metrics::CAUSES;
+use nprof_engine::wire::catalog::ALL_RANKS;
+use nprof_engine::wire::summary::{MetricPlace, Summary};
+
+use super::opened::Opened;
+use crate::ui::asked::Asked;
+use crate::ui::format;
+use crate::ui::icon::{Glyph, Icon};
+
+/// The largest cause that stands out.
+#[derive(Debug, Clone, PartialEq)]
+struct Culprit {
+    name: String,
+    cost: String,
+    place: MetricPlace,
+}
+
+impl Culprit {
+    fn of(summary: &Summary) -> Option<Self> {
+        let causes = summary.groups.iter().find(|group| group.key == CAUSES)?;
+        let metric = causes.metrics.iter().find(|metric| metric.place.is_some())?;
+        let cost = format::value(&metric.value, &metric.unit).text;
+        Some(Self { name: metric.name.clone(), cost, place: metric.place.clone()? })
+    }
+
+    /// A link has a name with its numbers; see `nprof_engine::vendor::joint::metrics`.
+    fn is_link(&self) -> bool {
+        self.place.operation.is_some()
+    }
+}
+
+/// Names the culprit while all ranks are shown and nothing is selected. It covers tracks, so it can
+/// be closed.
+#[component]
+pub fn CulpritNotice(
+    /// The opened profile.
+    opened: Opened,
+) -> impl IntoView {
+    let all = Memo::new(move |_| opened.rank_number.get().filter(|rank| *rank == ALL_RANKS));
+    let asked = Asked::new(all, move |rank, _| async move { opened.ask(rank).summary().await });
+    let is_closed = RwSignal::new(false);
+    let culprit = Memo::new(move |_| {
+        let is_idle = opened.view.with(|view| view.selection.is_empty());
+        if all.get().is_none() || is_closed.get() || !is_idle {
+            return None;
+        }
+        asked.answer().and_then(Result::ok).and_then(|summary| Culprit::of(&summary))
+    });
+    move || {
+        culprit.get().map(|culprit| {
+            let (what, show) = match culprit.is_link() {
+                true => ("Slow ", "Show the slowest transfer"),
+                false => ("Most waiting began at ", "Show what it did"),
+            };
+            let Culprit { name, cost, place } = culprit;
+            let reveal = move |_| opened.reveal_place(CAUSES, &place);
+            view! {
+                <div class="timeline-part timeline-culprit" role="status">
+                    <span>{what}<b>{name}</b>": "{cost}" in all"</span>
+                    <button type="button" class="button" on:click=reveal>
+                        {show}
+                    </button>
+                    <button
+                        type="button"
+                        class="button button-icon"
+                        title="Close"
+                        aria-label="Close the notice about waiting"
+                        on:click=move |_| is_closed.set(true)
+                    >
+                        <Icon glyph=Glyph::Close />
+                    </button>
+                </div>
+            }
+        })
+    }
+}
