@@ -196,6 +196,9 @@ fn a_late_rank_has_a_place_in_the_summary() {
     assert_eq!((metrics.len(), metrics[0].name.as_str()), (1, "rank 5"));
     let place = MetricPlace { rank: 5, at_ps: None, operation: None, ranks: vec![5] };
     assert_eq!(metrics[0].place, Some(place));
+    let waits = metrics_of(&job, &report, "joint_waits");
+    let places = waits.iter().map(|metric| (metric.name.clone(), metric.place.as_ref().unwrap().rank));
+    assert!(places.into_iter().all(|(name, rank)| name == format!("rank {rank}")), "{waits:?}");
     assert_eq!(metrics_of(&job, &report, "joint_mismatches"), []);
 }
 

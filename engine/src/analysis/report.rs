@@ -346,9 +346,7 @@ fn blame(
         credit(one, kind, &arrivals, ranks);
         chance.add(at, &arrivals, ranks);
         let group = &job.groups[one.group as usize];
-        let lost = lost_of(scene, one, &arrivals);
-        let excess_ps = excess_of(job, one, usual[at], &lost);
-        let lost = if excess_ps > 0.0 { lost } else { Vec::new() };
+        let (excess_ps, lost) = excess_of(scene, one, usual[at], &arrivals);
         let is_of_all = arrivals.len() == ranks.len()
             || group.pair.is_none() && group.size() as usize >= ranks.len() && group.size() >= job.world;
         let step = Step { at, group: one.group, span: one.span, excess_ps, is_of_all };
@@ -373,19 +371,27 @@ fn blame(
 }
 
 /// Time by which the transfer of an operation is longer than usual, in picoseconds; 0 if it is not
-/// slow. `lost` are members whose traces lack the call. Members that were not recorded can have
-/// come late, so a transfer without them is not known to be slow.
-fn excess_of(job: &Job, one: &InstanceReport, usual_ps: f64, lost: &[usize]) -> f64 {
-    let group = &job.groups[one.group as usize];
+/// slow. With it the positions of members whose traces lack the call. Members that were not
+/// recorded can have come late, so a transfer without them is not known to be slow.
+fn excess_of(
+    scene: &Scene<'_>,
+    one: &InstanceReport,
+    usual_ps: f64,
+    arrivals: &[Arrival],
+) -> (f64, Vec<usize>) {
+    let job = scene.job;
     let waits_for_all = job.signatures[one.signature as usize].kind.waiting() == Waiting::ForAll;
-    let is_unseen = match group.is_stated() {
+    let excess_ps = one.transfer_ps() as f64 - usual_ps;
+    if !waits_for_all || excess_ps <= (SLOW - 1.0) * usual_ps + SLOW_PS {
+        return (0.0, Vec::new());
+    }
+    let lost = lost_of(scene, one, arrivals);
+    let is_unseen = match job.groups[one.group as usize].is_stated() {
         true => one.state.absent as usize > lost.len(),
         false => job.world as usize > job.ranks.len(),
     };
-    let excess_ps = one.transfer_ps() as f64 - usual_ps;
-    let is_slow = excess_ps > (SLOW - 1.0) * usual_ps + SLOW_PS;
     let has_others = !one.is_alone() || !lost.is_empty();
-    if is_slow && waits_for_all && has_others && !is_unseen { excess_ps } else { 0.0 }
+    if has_others && !is_unseen { (excess_ps, lost) } else { (0.0, Vec::new()) }
 }
 
 /// Gives the ranks their root blame. Returns the links, the largest cost first.

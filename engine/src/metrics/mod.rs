@@ -46,6 +46,14 @@ pub struct MetricPlace {
     pub ranks: Vec<u32>,
 }
 
+impl MetricPlace {
+    /// A whole rank.
+    #[must_use]
+    pub fn of_rank(rank: u32) -> Self {
+        Self { rank, at_ps: None, operation: None, ranks: vec![rank] }
+    }
+}
+
 impl Metric {
     /// Creates a metric.
     #[must_use]

@@ -75,8 +75,10 @@ pub(super) fn find(
     let is_certain: Vec<bool> = (0..job.ranks.len()).map(is_certain).collect();
     let some = (instances, &sample.instances[..]);
     let bounds = bounds::certain(job, some, (reference, is_certain.clone()), cancel)?;
-    let seen = unbounded::Seen::of(job, instances, cancel)?;
     let (verdict, lines) = estimated.verdict(job, &sample, &bounds);
+    let is_open = |(rank, line): (usize, &Line)| matches!(bounds.at(rank, line.at_ps), (None, _) | (_, None));
+    let has_open = lines.iter().enumerate().any(is_open);
+    let seen = if has_open { Some(unbounded::Seen::of(job, instances, cancel)?) } else { None };
     let ranks = (0..job.ranks.len()).map(|rank| {
         let line = &lines[rank];
         let at_ps = line.at_ps;
@@ -88,9 +90,10 @@ pub(super) fn find(
         let bound = low.zip(high).map(|(low, high)| moved.abs_diff(low).max(moved.abs_diff(high)));
         let fit = Line { offset_ps: moved as f64, ..*line }.clock(at_ps, bound);
         let residual_ps = line::rounded(estimated.residuals[rank]).unsigned_abs();
-        let is_bounded = low.is_some() && high.is_some();
-        let why = || seen.why(job, rank, &is_certain, bounds.are_contradictory(rank));
-        let unbounded = (!is_bounded).then(why);
+        let unbounded = match (low, high) {
+            (Some(_), Some(_)) => None,
+            _ => seen.as_ref().map(|seen| seen.why(job, rank, &is_certain, bounds.are_contradictory(rank))),
+        };
         RankClock { fit, low_ps: low, high_ps: high, unbounded, residual_ps, calls: sample.calls(rank) }
     });
     let ranks: Vec<RankClock> = ranks.collect();

@@ -63,8 +63,8 @@ fn cause(row: &Row<'_>) -> Option<Metric> {
     let rank = whole(row, "rank");
     let Some(excess) = number("excess") else {
         let doc = "Waiting of all ranks that began there.";
-        let place = rank.map(|rank| MetricPlace { rank, at_ps: None, operation: None, ranks: vec![rank] });
-        return Some(Metric { place, ..Metric::new(&name, seconds(blame), Unit::Seconds, doc) });
+        let metric = Metric::new(&name, seconds(blame), Unit::Seconds, doc);
+        return Some(Metric { place: rank.map(MetricPlace::of_rank), ..metric });
     };
     let name = match number("slower").zip(number("operations")) {
         Some((slower, 1.0)) => format!("{name}: +{} in 1 operation", time(slower)),
@@ -157,8 +157,8 @@ fn waits(rows: &[Row<'_>]) -> Vec<Metric> {
     by_wait.sort_by(|a, b| b.0.total_cmp(&a.0));
     let metric = |(wait, rank): (f64, &OwnedValue)| {
         let rank = u32::try_from(int_of(rank)?).ok()?;
-        let place = Some(MetricPlace { rank, at_ps: None, operation: None, ranks: vec![rank] });
-        Some(Metric { place, ..Metric::new(&format!("rank {rank}"), seconds(wait), Unit::Seconds, doc) })
+        let metric = Metric::new(&format!("rank {rank}"), seconds(wait), Unit::Seconds, doc);
+        Some(Metric { place: Some(MetricPlace::of_rank(rank)), ..metric })
     };
     by_wait.into_iter().take(MOST).filter_map(metric).collect()
 }
