@@ -1,5 +1,6 @@
-//! Every crate that nprof depends on has a licence that `deny.toml` allows. This test checks it
-//! because `cargo deny` takes longer to install than everything else together.
+//! Every crate that nprof depends on has a licence that `deny.toml` allows, and comes from the
+//! registry. These tests check it because `cargo deny` takes longer to install than everything else
+//! together.
 
 use std::process::Command;
 
@@ -32,6 +33,18 @@ fn every_crate_has_an_allowed_licence() {
     }
     problems.dedup();
     assert!(problems.is_empty(), "not in deny.toml's list:\n{}", problems.join("\n"));
+}
+
+/// As `cargo deny check sources`: no crate comes from a repository or another registry.
+#[test]
+fn every_crate_comes_from_the_registry() {
+    const REGISTRY: &str = "source = \"registry+https://github.com/rust-lang/crates.io-index\"";
+    for lock in ["Cargo.lock", "fuzz/Cargo.lock"] {
+        let text = std::fs::read_to_string(project_root().join(lock)).unwrap();
+        let sources: Vec<&str> = text.lines().filter(|line| line.starts_with("source = ")).collect();
+        let foreign: Vec<&&str> = sources.iter().filter(|source| **source != REGISTRY).collect();
+        assert!(sources.len() > 50 && foreign.is_empty(), "{lock}: {foreign:?}");
+    }
 }
 
 /// The strings of `allow = […]` in the section `[licenses]`.

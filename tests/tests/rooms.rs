@@ -1,5 +1,5 @@
 //! Checks that each format and each vendor has a complete folder of its own, that one module
-//! changes files, and that tables are padded by hand.
+//! changes files, that tables are padded by hand, and that promises name tests that exist.
 
 use nprof_capture::importer::TABLE;
 use nprof_engine::vendor::kineto::ARGUMENTS;
@@ -47,6 +47,56 @@ fn formats_are_whole(rows: &[&str], sources: &[Source]) -> Vec<String> {
         problems.extend(names.map(|name| at(source, 1, &problem(name))));
     }
     problems
+}
+
+#[test]
+fn promises_name_tests_that_exist() {
+    let sources = read_all(&project_root()).unwrap();
+    let page = sources.iter().find(|source| source.path == "docs/security.md").unwrap();
+    let table = page.text.split("## How it is tested").nth(1).unwrap_or_default();
+    let rows: Vec<&str> = table.lines().filter(|line| line.starts_with('|')).skip(2).collect();
+    let problems: Vec<String> = rows.iter().flat_map(|row| missing_tests(row, &sources)).collect();
+    assert!(rows.len() > 30 && problems.is_empty(), "{} rows\n{}", rows.len(), problems.join("\n"));
+}
+
+/// What a row of the table names and the sources do not have: files with tests, and tests in the
+/// file or folder before them.
+fn missing_tests(row: &str, sources: &[Source]) -> Vec<String> {
+    let mut place: Vec<&Source> = Vec::new();
+    let mut problems = Vec::new();
+    for word in row.split('`').skip(1).step_by(2) {
+        let is_name = word.contains('_')
+            && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte.is_ascii_digit());
+        if is_name {
+            let definition = format!("fn {word}(");
+            if !place.iter().any(|source| source.text.contains(&definition)) {
+                problems.push(format!("docs/security.md: no test `{word}` in the file before it"));
+            }
+            continue;
+        }
+        if ![".rs", ".mjs", "/"].iter().any(|end| word.ends_with(end)) {
+            continue;
+        }
+        let paths = ["", "server/tests/all/", "tests/browser/"].map(|folder| format!("{folder}{word}"));
+        place =
+            sources.iter().filter(|source| paths.iter().any(|path| source.path.starts_with(path))).collect();
+        let has_test = |source: &&Source| {
+            ["#[test]", "#[tokio::test", "proptest!", "fuzz_target!", "test("]
+                .iter()
+                .any(|mark| source.text.contains(mark))
+        };
+        if !place.iter().any(has_test) {
+            problems.push(format!("docs/security.md: no test in `{word}`"));
+        }
+    }
+    problems
+}
+
+#[test]
+fn a_test_that_is_gone_is_missed() {
+    let sources = [Source::new("server/tests/all/a.rs", "#[test]\nfn it_holds() {}")];
+    assert_eq!(missing_tests("| x | `a.rs` (`it_holds`) |", &sources), [""; 0]);
+    assert_eq!(missing_tests("| x | `a.rs` (`it_held`), `b.rs` |", &sources).len(), 2);
 }
 
 /// Names that a vendor gave are written only in its folder, and all other code refers to them

@@ -449,8 +449,7 @@ impl TrackOutput {
         } else {
             step(1);
             let keys = self.columns.iter().map(|column| (column.role, column.kind));
-            let unlisted = keys.zip(0..).skip(self.positions.len());
-            self.positions.extend(unlisted);
+            self.positions.extend(keys.zip(0..).skip(self.positions.len()));
             self.positions.get(&(role, kind)).copied()
         };
         known.unwrap_or_else(|| {

@@ -124,7 +124,7 @@ async fn another_segment_than_the_manifest_names_is_refused() {
     fs::rename(&beside, &path).unwrap();
     SegmentFile::open_file(&path).expect("the other segment is undamaged");
     stage.restart();
-    let refusal = "profile \"small\", rank_0.nseg: parts of the file contradict each other (this is not the \
+    let refusal = "profile \"small\" rank 0, rank_0.nseg: parts of the file contradict each other (this is not the \
                    segment that the manifest names)";
     for question in [rank, &format!("{rank}/slices/0"), &format!("{rank}/summary"), &tile] {
         let refused = stage.get(question).await;
@@ -137,6 +137,7 @@ async fn another_segment_than_the_manifest_names_is_refused() {
     let command = command.args(["summary", "small", "--store"]).arg(stage.store.root());
     let (_, err) = texts(&command.stdin(Stdio::null()).output().unwrap());
     assert!(err.contains("not the segment that the manifest names"), "{err}");
+    assert!(err.contains("nprof: profile \"small\" rank 0, "), "{err}");
     let (out, _) = texts(&verify(stage.store.root(), &[]));
     assert!(out.contains("it is not the segment that the manifest names"), "{out}");
     fs::write(&beside, whole).unwrap();
