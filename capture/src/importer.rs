@@ -157,7 +157,7 @@ pub static TABLE: [Importer; 5] = [
             Takes {
                 role: Role::Trace,
                 title: "AIU trace",
-                extensions: &["json"],
+                extensions: &["json", "pftrace", "perfetto-trace"],
                 probe: probe::aiu::probe,
                 number: Number::Several,
             },
@@ -174,7 +174,7 @@ pub static TABLE: [Importer; 5] = [
         stated_rank: Some(probe::aiu::rank),
         goes_with: Some(probe::aiu::goes_with),
         #[cfg(feature = "read")]
-        beginning: Some(Beginning::of),
+        beginning: Some(aiu::beginning),
         #[cfg(feature = "read")]
         read: aiu::import,
     },

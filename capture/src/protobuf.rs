@@ -26,7 +26,6 @@ pub(crate) enum Value<'a> {
     Fixed32(u32),
 }
 
-#[cfg(feature = "read")]
 impl<'a> Value<'a> {
     /// The number; 0 for bytes.
     pub(crate) fn number(self) -> u64 {

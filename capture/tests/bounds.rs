@@ -37,10 +37,9 @@ fn ingested_with(bytes: &[u8], options: BuildOptions) -> (Segment<Vec<u8>>, Cost
 fn segment_of(mut bytes: &[u8], options: BuildOptions) -> Vec<u8> {
     let (scratch, mut file) = (MemoryScratch::default(), Vec::new());
     let mut builder = Builder::new(&scratch, &mut file, options).unwrap();
-    if let Ok(text) = std::str::from_utf8(bytes)
-        && text.contains("\"TS1\"")
-    {
-        read_aiu(text, &mut builder, Space::new(&scratch));
+    let has = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    if has("\"TS1\"") || has("\x03TS1") {
+        read_aiu(bytes, &mut builder, Space::new(&scratch));
     } else if bytes.starts_with(b"{\"summary\"") {
         neuron_json::read(&mut bytes, &mut builder, &mut |_| {}).unwrap();
     } else if bytes.starts_with(b"\n") {
@@ -55,9 +54,8 @@ fn segment_of(mut bytes: &[u8], options: BuildOptions) -> Vec<u8> {
 }
 
 /// Reads the first rank of a trace of an AIU.
-fn read_aiu(text: &str, builder: &mut dyn Sink, space: Space<'_>) {
-    let bytes = FileBytes::new(Arc::new(text.as_bytes().to_vec()));
-    let leaves = open("a.json", bytes, &InMemory).leaves;
+fn read_aiu(bytes: &[u8], builder: &mut dyn Sink, space: Space<'_>) {
+    let leaves = open("a.json", FileBytes::new(Arc::new(bytes.to_vec())), &InMemory).leaves;
     let candidates: Vec<Candidate> = leaves.iter().map(|leaf| leaf.candidate.clone()).collect();
     let plans = plan(&candidates).unwrap().plans;
     let files = MemoryFiles(leaves);
@@ -250,7 +248,7 @@ const EVENT: u64 = 11;
 type PacketShape = (&'static str, fn(u64) -> Vec<u8>);
 
 /// Perfetto traces.
-const PACKETS: [PacketShape; 12] = [
+const PACKETS: [PacketShape; 16] = [
     ("packets of open slices", |count| packets(count, |at| (1, at, EVENT, track_event(1, 1, "a")))),
     ("packets of ends", |count| packets(count, |at| (1, at, EVENT, track_event(2, 1, "a")))),
     ("packets of nested slices", |count| {
@@ -292,7 +290,33 @@ const PACKETS: [PacketShape; 12] = [
     ("packets of flows", |count| {
         packets(count, |at| (1, at, EVENT, message(&[(9, 3), (11, 1), (36, at / 3)], &[])))
     }),
+    ("packets of an AIU's names", |count| {
+        packets(count, |at| (1, at, EVENT, aiu_event(at, 1, &[(23, format!("n{at}").as_bytes())])))
+    }),
+    ("packets of an AIU's keys", |count| {
+        packets(count, |at| {
+            let annotation = message(&[(4, at)], &[(10, format!("k{at}").as_bytes())]);
+            (1, at, EVENT, aiu_event(at, 1, &[(4, &annotation), (23, b"a")]))
+        })
+    }),
+    ("packets of an AIU's tracks", |count| {
+        packets(count, |at| (1, at, EVENT, aiu_event(at, at, &[(23, b"a")])))
+    }),
+    ("packets of an AIU that share a text that grows", |count| {
+        let text = "t".repeat(4 * count as usize);
+        let words = message(&[], &[(29, &message(&[(1, 1)], &[(2, text.as_bytes())]))]);
+        let shared = message(&[(17, 1)], &[(10, b"text")]);
+        let mut out = packets(1, |at| (1, at, 12, words.clone()));
+        out.extend(packets(count, |at| (1, at, EVENT, aiu_event(at, 1, &[(4, &shared), (23, b"a")]))));
+        out
+    }),
 ];
+
+/// An instant of an AIU's device on a track, with further parts.
+fn aiu_event(counter: u64, track: u64, more: &[(u64, &[u8])]) -> Vec<u8> {
+    let counter = message(&[(4, counter)], &[(10, b"TS1")]);
+    message(&[(9, 3), (11, track)], &[&[(4, &*counter)], more].concat())
+}
 
 /// The shapes whose cost grows by 5 or more from one size to four times that size.
 fn grown(options: BuildOptions) -> Vec<String> {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use nprof_capture::archive::fixture::{gzip, tar, zip, zstd};
 use nprof_capture::device::simulated::{self, Settings};
+use nprof_capture::formats::aiu::packet_fixture::packets;
 use nprof_capture::formats::neff::{Neff, fixture as neff};
 use nprof_capture::formats::ntff::fixture::{self as ntff, BEGIN, EVENT, INSTRUCTION, Trace, word};
 use nprof_capture::formats::{perfetto, trace_event};
@@ -48,6 +49,13 @@ const EVENTS: &str = r#"[
     {"ph":"C","pid":1,"ts":1,"name":"load","args":{"a":1,"b":2.5}}, {"ph":"b","pid":1,"ts":1,"id":1,"cat":"d","name":"e"},
     {"ph":"M","pid":1,"name":"process_name","args":{"name":"host"}}, {"ph":"X","ts":"odd"}]"#;
 
+/// Traces of AIUs that become packets.
+const AIU_TRACES: [&str; 3] = [
+    include_str!("../../fuzz/seeds/aiu/flex.json"),
+    include_str!("../../fuzz/seeds/aiu/chain.json"),
+    include_str!("../../fuzz/seeds/aiu/hcoll.json"),
+];
+
 fn main() -> Result<()> {
     let directory = std::env::args_os().nth(1).ok_or("say where to: seeds DIRECTORY")?;
     let directory = PathBuf::from(directory);
@@ -68,6 +76,7 @@ fn main() -> Result<()> {
     write(&directory, "ntff", &traces)?;
     write(&directory, "neff", &programs)?;
     write(&directory, "perfetto", &[perfetto::fixture::varied()])?;
+    write(&directory, "aiu", &AIU_TRACES.map(packets))?;
     write(&directory, "inputs", &inputs(&traces[0]))?;
     let segments = [simulated_segment(60)?, event_segment()?, simulated_segment(LARGE_EVENTS)?];
     write(&directory, "segment", &segment_inputs(&segments))?;

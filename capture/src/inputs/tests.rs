@@ -110,6 +110,8 @@ fn check_refused(head: &[u8], expected: &str) {
 #[test]
 fn everything_else_says_what_it_seems_to_be() {
     check_refused(b"", "the file is empty");
+    check_refused(b"\n", "the file is empty");
+    check_refused(b" \r\n\t\n", "the file is empty");
     check_refused(b"\x04\0\0\0", "NTFF version 4 is not supported");
     check_refused(b"\x0a\x03abc", "Perfetto");
     check_refused(b"\x0a\x80\x02\x08\x01\x12\x09/host:CPU\x1a", "XPlane");

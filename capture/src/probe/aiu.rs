@@ -3,15 +3,39 @@
 use memchr::memmem;
 use nprof_engine::vendor::aiu::{IDEAL_CYCLES, LOG_TELLING, SETTINGS, TELLING};
 
-use super::Confidence;
 use super::json::events;
+use super::{Confidence, perfetto};
+use crate::protobuf::{Damage, Fields};
 
 /// Highest process id that is the number of a rank.
 const MAX_RANK: u32 = 65_535;
 
-/// Whether this is a trace of an AIU, in the dialect of its runtime or of PyTorch.
+/// Texts by which packets of an AIU are recognised: the key of a counter with its length, and calls
+/// of PyTorch's dialect. nprof's own exports of the runtime's traces have other keys, because their
+/// times are computed already.
+const IN_PACKETS: [&str; 3] = [COUNTER, "aiuLaunch", "aiuScheduleWait"];
+/// Names of the runtime, which tell an AIU if the packets describe processes. nprof's own exports
+/// describe none.
+const NAMES_IN_PACKETS: [&str; 4] = [" Cmpt Exec", "AIU Roundtrip", "Flex RoundTrip", "SenFusedDeviceNode"];
+/// Key of the first cycle counter in a packet, with its length.
+const COUNTER: &str = "\x03TS1";
+
+/// Fields of a packet: descriptor of a track, of a process, and of a thread.
+const TRACK: u32 = 60;
+const PROCESS: u32 = 43;
+const THREAD: u32 = 44;
+/// Fields of a track's descriptor with its process and its thread.
+const OF_TRACK: [u32; 2] = [3, 4];
+
+/// Whether this is a trace of an AIU, in the dialect of its runtime or of PyTorch: Trace Event
+/// JSON, or Perfetto's packets.
 #[must_use]
 pub fn probe(head: &[u8]) -> Option<Confidence> {
+    if is_packets(head) {
+        let has = |text: &str| memmem::find(head, text.as_bytes()).is_some();
+        let is_named = NAMES_IN_PACKETS.iter().any(|name| has(name)) && first_process(head).is_some();
+        return (is_named || IN_PACKETS.iter().any(|text| has(text))).then_some(Confidence::Certain);
+    }
     TELLING.iter().find(|text| memmem::find(head, text.as_bytes()).is_some())?;
     events(head).filter(|confidence| *confidence > Confidence::Possible)?;
     Some(Confidence::Certain)
@@ -36,10 +60,62 @@ pub fn probe_compiler(head: &[u8]) -> Option<Confidence> {
     LOG_TELLING.iter().any(|text| has(text)).then_some(Confidence::Likely)
 }
 
+/// Whether a trace has Perfetto's form.
+#[must_use]
+pub fn is_packets(head: &[u8]) -> bool {
+    perfetto::probe(head).is_some()
+}
+
+/// The process that the first descriptor of a process or a thread in packets names.
+fn first_process(head: &[u8]) -> Option<u64> {
+    let mut fields = Fields::new(head);
+    while let Ok(Some((_, packet))) = fields.next() {
+        if let Ok(Some(process)) = process_of(packet.bytes()) {
+            return Some(process);
+        }
+    }
+    None
+}
+
+/// The process that a packet describes.
+fn process_of(packet: &[u8]) -> Result<Option<u64>, Damage> {
+    let mut fields = Fields::new(packet);
+    while let Some((number, value)) = fields.next()? {
+        match number {
+            PROCESS | THREAD => return id_of(value.bytes()).map(Some),
+            TRACK => {
+                let mut parts = Fields::new(value.bytes());
+                while let Some((part, value)) = parts.next()? {
+                    if OF_TRACK.contains(&part) {
+                        return id_of(value.bytes()).map(Some);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+/// The process id of a descriptor of a process or a thread. One that is not written is 0.
+fn id_of(descriptor: &[u8]) -> Result<u64, Damage> {
+    let mut fields = Fields::new(descriptor);
+    while let Some((number, value)) = fields.next()? {
+        if number == 1 {
+            return Ok(value.number());
+        }
+    }
+    Ok(0)
+}
+
 /// The rank that a trace states: under `distributedInfo`, else in FLEX as the process id of its
-/// first event.
+/// first event, or of the first descriptor of packets.
 #[must_use]
 pub fn rank(head: &[u8]) -> Option<u32> {
+    if is_packets(head) {
+        let process = first_process(head).filter(|_| !is_torch(head))?;
+        return u32::try_from(process).ok().filter(|&rank| rank <= MAX_RANK);
+    }
     match stated_rank(head) {
         None if !is_torch(head) => number_after(head, b"\"pid\"").filter(|&rank| rank <= MAX_RANK),
         stated => stated,
@@ -52,9 +128,14 @@ pub fn stated_rank(head: &[u8]) -> Option<u32> {
     number_after(&head[memmem::find(head, b"\"distributedInfo\"")?..], b"\"rank\"")
 }
 
-/// Whether a trace is in PyTorch's dialect.
-fn is_torch(head: &[u8]) -> bool {
+/// Whether a trace is in PyTorch's dialect. Packets have no keys of a document, so the counters of
+/// the runtime tell them.
+#[must_use]
+pub fn is_torch(head: &[u8]) -> bool {
     let has = |key: &str| memmem::find(head, key.as_bytes()).is_some();
+    if is_packets(head) {
+        return !has(COUNTER) && !NAMES_IN_PACKETS.iter().any(|name| has(name));
+    }
     has("\"deviceProperties\"") || has("\"schemaVersion\"")
 }
 
@@ -106,6 +187,39 @@ mod tests {
         assert_eq!(rank(object), Some(6), "FLEX as an object");
         assert_eq!(rank(br#"[{"pid":12"#), None, "the number can go on");
         assert_eq!(rank(br#"[{"pid":1000000,"#), None, "no rank");
+    }
+
+    /// A message under a field.
+    fn message(field: u8, content: &[u8]) -> Vec<u8> {
+        // Fields above 15 have a tag of two bytes.
+        let tag = u32::from(field) << 3 | 2;
+        let low = u8::try_from(tag & 0x7f).unwrap();
+        let tag = if tag > 0x7f { vec![low | 0x80, u8::try_from(tag >> 7).unwrap()] } else { vec![low] };
+        [tag, vec![u8::try_from(content.len()).unwrap()], content.to_vec()].concat()
+    }
+
+    #[test]
+    fn packets_are_recognised_by_their_content() {
+        let packet = |content: &[u8]| message(1, &[&[0x50, 1, 0x40, 5], content].concat());
+        let thread = packet(&message(60, &[&[8, 11], &*message(4, &[8, 7, 16, 8])].concat()));
+        let name = |text: &[u8]| packet(&message(11, &[&[0x48, 1], &*message(10, text)].concat()));
+        let counter = packet(&message(11, &message(4, &message(10, b"TS1"))));
+        for (packets, expected, of_torch, number) in [
+            ([&*thread, &counter], true, false, Some(7)),
+            ([&*thread, &name(b"add Cmpt Exec")], true, false, Some(7)),
+            // An own export describes no process.
+            ([&*name(b"a"), &name(b"add Cmpt Exec")], false, false, None),
+            ([&*thread, &name(b"aiuLaunchCompute")], true, true, None),
+            ([&*thread, &name(b"cudaLaunchKernel")], false, true, None),
+        ] {
+            let head = packets.concat();
+            assert!(is_packets(&head));
+            assert_eq!(probe(&head), expected.then_some(Confidence::Certain), "{head:?}");
+            assert_eq!((is_torch(&head), rank(&head)), (of_torch, number), "{head:?}");
+            for cut in 0..head.len() {
+                let _ = (probe(&head[..cut]), rank(&head[..cut]));
+            }
+        }
     }
 
     #[test]

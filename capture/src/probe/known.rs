@@ -90,8 +90,9 @@ const fn known(mark: &'static [u8], what: &'static str, hint: &'static str) -> K
 /// Refusal of a file with these first bytes, which no format has claimed.
 #[must_use]
 pub fn refuse(head: &[u8]) -> Refusal {
-    let Some(&first) = head.first() else {
-        return Refusal::unread("the file is empty", "capture the profile again");
+    let first = match head.first() {
+        Some(&first) if !head.trim_ascii().is_empty() => first,
+        _ => return Refusal::unread("the file is empty", "capture the profile again"),
     };
     let fits = |known: &&Known| match known.mark {
         Mark::Begins(magic) => head.get(..magic.len()).is_some_and(|start| start.eq_ignore_ascii_case(magic)),

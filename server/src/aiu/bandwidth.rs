@@ -57,7 +57,9 @@ fn add(source: &Source<'_>, operations: &mut BTreeMap<(String, u32), Operation>)
             let (id, _): &(nprof_engine::model::FieldId, OwnedValue) = field;
             fields[id.0 as usize].1.name == "moved_bytes"
         };
-        let bytes = row.fields.iter().find(is_moved).and_then(|(_, value)| integer(value)).unwrap_or(0);
+        // Operations whose steps name no ranks have no bandwidth.
+        let moved = row.fields.iter().find(is_moved).and_then(|(_, value)| integer(value));
+        let Some(bytes) = moved else { return Ok(()) };
         let (start_ps, end_ps) =
             (source.time(row.start_ps), source.time(row.start_ps.saturating_add(duration_ps)));
         let name = source.segment.text(name)?.to_owned();

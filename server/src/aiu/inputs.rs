@@ -3,8 +3,9 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use nprof_capture::archive::{Leaf, Spool};
+use nprof_capture::archive::{FileBytes, Leaf, Spool};
 use nprof_capture::formats::aiu::Settings;
 use nprof_capture::importer::{Claim, Role, TABLE};
 use nprof_capture::inputs::Found;
@@ -60,10 +61,29 @@ pub fn inputs(
     let named = Named { files: traces.to_vec(), compiler: beside, ..Named::default() };
     let mut inputs = named.inputs(spool)?;
     for file in &mut inputs.files {
+        fill(&mut file.leaf);
         claim(&mut file.leaf);
     }
     inputs.plan_again()?;
     Ok(inputs)
+}
+
+/// Documents without an event that say nothing else, as acelyzer takes them.
+const EMPTY: [&[u8]; 2] = [b"[]", b"{}"];
+/// The document that says the same as a trace.
+const NO_EVENTS: &[u8] = br#"{"traceEvents":[]}"#;
+
+/// Makes a document without events the trace that it is for acelyzer. The reader warns about it.
+fn fill(leaf: &mut Leaf) {
+    /// Bytes of a document with white space around it.
+    const MAX_LEN: u64 = 64;
+    let mut bytes = Vec::new();
+    // A file that cannot be read is reported when it is read as a whole.
+    let _ = leaf.reader().take(MAX_LEN).read_to_end(&mut bytes);
+    let text: Vec<u8> = bytes.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    if EMPTY.contains(&&*text) {
+        (leaf.packed, leaf.layers) = (FileBytes::new(Arc::new(NO_EVENTS.to_vec())), Vec::new());
+    }
 }
 
 /// Makes the reader of AIU traces read a trace.

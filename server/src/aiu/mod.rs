@@ -131,7 +131,7 @@ pub fn verify(of: RanksOf<'_>, request: &Request, form: ReportForm) -> Result<(R
     let written = file(&request.output, |out| {
         match form {
             ReportForm::Json => report.write_json(chrome::metadata(&ranks, request), out)?,
-            ReportForm::Text => report.write_text(out)?,
+            ReportForm::Text => report.write_text((&request.command, ranks.len()), out)?,
         }
         Ok(())
     })?;

@@ -52,7 +52,8 @@ pub fn events(source: &Source<'_>, form: &Form, mut kernels: Kernels, steps: &St
         let number = |key: &str| stated.get(key).and_then(|value| integer(value)).unwrap_or(0);
         let members = match stated.get("members") {
             Some(nprof_engine::model::OwnedValue::Text(members)) => members.replace(',', ", "),
-            _ => String::new(),
+            // acelyzer knows only operations whose steps name ranks.
+            _ => return Ok(()),
         };
         let start_ps = source.time(row.start_ps);
         let mut event = Event::new('X', title(group), start_ps, Json::from(HOST + i64::from(source.rank)));

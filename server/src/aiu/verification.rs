@@ -46,6 +46,9 @@ pub struct Report {
     pub findings: [Finding; 4],
 }
 
+/// Key of the rank of a place.
+const RANK: &str = "rank";
+
 /// Position of each kind in a report.
 const OVERLAPS: usize = 0;
 const OUTSIDE: usize = 1;
@@ -177,10 +180,10 @@ fn check_parent(source: &Source<'_>, correlation: i64, of: &Correlated, report: 
     match of.parents {
         None => report.add(
             ORPHAN_KERNELS,
-            json!({ "corr_id": correlation, "rank": source.rank, "count": of.kernels.len() }),
+            json!({ "corr_id": correlation, RANK: source.rank, "count": of.kernels.len() }),
         ),
         Some(_) if of.kernels.is_empty() => {
-            report.add(ORPHAN_PARENTS, json!({ "corr_id": correlation, "rank": source.rank }));
+            report.add(ORPHAN_PARENTS, json!({ "corr_id": correlation, RANK: source.rank }));
         }
         Some((first, last)) => {
             let is_outside = |(start, end): &&(i64, i64)| first - start > MARGIN_PS || end - last > MARGIN_PS;
@@ -188,7 +191,7 @@ fn check_parent(source: &Source<'_>, correlation: i64, of: &Correlated, report: 
                 report.add(
                     OUTSIDE,
                     json!({
-                        "corr_id": format!("{correlation:#x}"), "rank": source.rank,
+                        "corr_id": format!("{correlation:#x}"), RANK: source.rank,
                         "kernel_start": us(*start), "kernel_end": us(*end),
                         "parent_start": us(first), "parent_end": us(last),
                     }),
@@ -249,34 +252,96 @@ impl Report {
         writeln!(out)
     }
 
-    /// Writes the report as text: the result, the checks, and the findings with their places.
+    /// Writes the report as acelyzer's text: the command, the findings with their places, the
+    /// checks and the result. Places state their rank only if there are several.
     ///
     /// # Errors
     /// If the output cannot be written.
-    pub fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "Result: {}", if self.has_failed() { "FAIL" } else { "PASS" })?;
-        for (test, passed) in self.tests() {
-            writeln!(out, "{test}: {}", if passed { "pass" } else { "fail" })?;
-        }
-        for finding in self.findings.iter().filter(|finding| finding.count > 0) {
-            let kind = if finding.is_error { "error" } else { "warning" };
-            writeln!(out, "{kind}: {} ({})", finding.name, finding.count)?;
-            for instance in &finding.instances {
-                writeln!(out, "  {instance}")?;
+    pub fn write_text(&self, (command, ranks): (&str, usize), out: &mut dyn Write) -> io::Result<()> {
+        // The line is one sign longer than the title.
+        writeln!(out, "Acelyzer Verification Report\n{}", "=".repeat(29))?;
+        writeln!(out, "Input:   {command}\n")?;
+        type IsWanted = fn(&&Finding) -> bool;
+        let sections: [(&str, IsWanted); 3] = [
+            ("ERRORS", |of| of.is_error && of.count > 0),
+            ("WARNINGS", |of| !of.is_error && of.count > 0),
+            ("PASSED", |of| of.count == 0),
+        ];
+        for (title, is_wanted) in sections {
+            let count = self.findings.iter().filter(is_wanted).count();
+            writeln!(out, "{}", underlined(&format!("{title} ({count})")))?;
+            for finding in self.findings.iter().filter(is_wanted) {
+                writeln!(out, "  {}: {} occurrence(s)", finding.name, finding.count)?;
+                for instance in &finding.instances {
+                    writeln!(out, "    {}", place(instance, ranks))?;
+                }
             }
+            writeln!(out)?;
         }
-        Ok(())
+        let tests = self.tests();
+        writeln!(out, "{}", underlined(&format!("TESTS APPLIED ({})", tests.len())))?;
+        for (test, passed) in tests {
+            writeln!(out, "  {}  {test}", if passed { "PASS" } else { "FAIL" })?;
+        }
+        writeln!(out, "\nResult: {}", if self.has_failed() { "FAIL (errors detected)" } else { "PASS" })
     }
+}
+
+/// A title with a line of the same length below it.
+fn underlined(title: &str) -> String {
+    format!("{title}\n{}", "-".repeat(title.len()))
+}
+
+/// A place as `key=value` pairs.
+fn place(instance: &Json, ranks: usize) -> String {
+    let members = instance.as_object().into_iter().flatten();
+    let members = members.filter(|(key, _)| ranks > 1 || key.as_str() != RANK);
+    let pair = |(key, value): (&String, &Json)| match value {
+        Json::String(text) => format!("{key}={text}"),
+        // acelyzer's word for no value.
+        Json::Null => format!("{key}=None"),
+        value => format!("{key}={value}"),
+    };
+    members.map(pair).collect::<Vec<String>>().join("  ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A report as acelyzer 1.3.0 writes it.
+    const REPORT: &str = "\
+Acelyzer Verification Report
+=============================
+Input:   nprof aiu -V
+
+ERRORS (1)
+----------
+  overlaps: 1 occurrence(s)
+    name=a  stream=None  ts=7000001368.76
+
+WARNINGS (1)
+------------
+  orphan_kernels: 1 occurrence(s)
+    corr_id=7  count=2
+
+PASSED (2)
+----------
+  kernel_outside_parent: 0 occurrence(s)
+  orphan_parents: 0 occurrence(s)
+
+TESTS APPLIED (2)
+-----------------
+  FAIL  Compute Overlap Check
+  PASS  Kernel-Parent Timestamp Check
+
+Result: FAIL (errors detected)
+";
+
     #[test]
     fn only_errors_fail() {
         let mut report = Report::default();
-        report.add(ORPHAN_KERNELS, json!({ "corr_id": 7 }));
+        report.add(ORPHAN_KERNELS, json!({ "corr_id": 7, "rank": 3, "count": 2 }));
         assert!(!report.has_failed());
         let json = |report: &Report| {
             let mut out = Vec::new();
@@ -285,17 +350,19 @@ mod tests {
         };
         let passing = json(&report);
         assert_eq!((&passing["result"], &passing["warnings"][0]["count"]), (&json!("PASS"), &json!(1)));
-        report.add(OVERLAPS, json!({ "name": "a" }));
+        report.add(OVERLAPS, json!({ "name": "a", "stream": null, "ts": 7_000_001_368.76 }));
         let failing = json(&report);
         assert_eq!(
             (&failing["result"], &failing["errors"][0]["finding"]),
             (&json!("FAIL"), &json!("overlaps"))
         );
         assert_eq!(failing["passed"].as_array().unwrap().len(), 2);
-        let mut out = Vec::new();
-        report.write_text(&mut out).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        assert!(text.starts_with("Result: FAIL\nCompute Overlap Check: fail\n"), "{text}");
-        assert!(text.contains("warning: orphan_kernels (1)\n  {\"corr_id\":7}\n"), "{text}");
+        let text = |ranks: usize| {
+            let mut out = Vec::new();
+            report.write_text(("nprof aiu -V", ranks), &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(text(1), REPORT);
+        assert!(text(2).contains("    corr_id=7  rank=3  count=2\n"), "{}", text(2));
     }
 }

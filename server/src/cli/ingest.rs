@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::frequency::FrequencyArgs;
 use super::progress::watched;
 use super::{StorePlace, lost_input, size, warn};
 use crate::ingest::{Ingested, Named, Novelty, Settings, add, run};
@@ -31,6 +32,8 @@ pub(super) struct IngestArgs {
     /// Log of the compiler, or folder with its files: ideal cycles of an AIU's kernels
     #[arg(short = 'c', long, value_name = "LOG")]
     compiler_log: Vec<PathBuf>,
+    #[command(flatten)]
+    frequency: FrequencyArgs,
     /// Add the traces as further ranks of this profile, which keeps its names, clocks and links
     #[arg(long, value_name = "PROFILE", conflicts_with_all = ["db_bucket", "display_name", "force"])]
     into: Option<String>,
@@ -67,7 +70,10 @@ impl IngestArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let settings = self.naming.settings()?;
         let store = place.open()?;
-        let named = Named { files: self.files, compiler: self.compiler_log, ..Named::default() };
+        let frequencies = self.frequency.file()?;
+        let mut compiler = self.compiler_log;
+        compiler.extend(frequencies.iter().map(|(_, file)| file.clone()));
+        let named = Named { files: self.files, compiler, ..Named::default() };
         let Some(to) = self.into else { return Ok(ready(&ingest(&store, &named, &settings)?, out)?) };
         let before = store.find(&to)?.manifest.ranks.len();
         lost_input::watch_for(&named);

@@ -13,6 +13,7 @@ mod demo;
 mod export;
 mod failing;
 mod formats;
+mod frequency;
 mod ingest;
 mod inspect;
 mod list;
@@ -80,7 +81,7 @@ struct StorePlace {
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(serve::ServeArgs),
-    View(view::ViewArgs),
+    View(Box<view::ViewArgs>),
     Ingest(ingest::IngestArgs),
     List(list::ListArgs),
     Rm(rm::RmArgs),

@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::StorePlace;
 use super::formats::{ChoiceArgs, Target, target_parser};
+use super::frequency::FrequencyArgs;
 use super::ingest::{NamingArgs, ingest, ready};
 use super::serve::{PlaceArgs, announce, block_on, open_browser, serve};
 use super::terms;
@@ -43,6 +44,8 @@ pub(super) struct ViewArgs {
     /// Log of the compiler, or folder with its files: ideal cycles of an AIU's kernels
     #[arg(short = 'c', long, value_name = "LOG")]
     compiler_log: Vec<PathBuf>,
+    #[command(flatten)]
+    frequency: FrequencyArgs,
     /// Trace
     #[arg(short = 's', long, value_name = "FILE.ntff")]
     session_file: Option<PathBuf>,
@@ -99,13 +102,20 @@ impl ViewArgs {
                 _ => terms::write_text(out),
             };
         }
-        let named = Named {
+        let mut named = Named {
             neff: self.neff_path.clone(),
             compiler: self.compiler_log.clone(),
             session_file: self.session_file.clone(),
             session_dir: self.session_dir.clone(),
             files: self.files.clone(),
         };
+        let frequencies = self.frequency.file()?;
+        if let Some((_, file)) = &frequencies {
+            if named.is_empty() {
+                bail!("--freq is for traces of an AIU; name a trace, too");
+            }
+            named.compiler.push(file.clone());
+        }
         // Only an ingest changes the store.
         let is_ingest = self.output_format.0.is_none() && (self.ingest_only || !named.is_empty());
         let store = if is_ingest { store.open()? } else { store.open_or_read()? };

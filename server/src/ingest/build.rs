@@ -174,7 +174,7 @@ pub(super) fn align_wall_clock(rank: &mut RankFile, zero_unix_ns: i64, of: &str)
     }
 }
 
-/// Warning of a trace whose reader found nothing to show.
+/// Warning of a trace whose reader found nothing to show and did not say so.
 const NO_EVENT: &str = "the trace has no events";
 
 /// Number of different kinds of warnings. A kind that occurs a thousand times, or in each rank,
@@ -197,6 +197,8 @@ fn rank_file(
 ) -> RankFile {
     let rank = numbers.ranks[at];
     let moved = numbers.moved.iter().filter(|moved| moved.at == at);
+    let is_said = built.warnings.iter().any(|warning| warning.what == NO_EVENT);
+    let is_silent = built.events == 0 && !is_said;
     let note = |wish| format!("rank {wish} is taken by another file; this file became rank {rank}");
     RankFile {
         rank,
@@ -216,6 +218,6 @@ fn rank_file(
         clock_by: None,
         active_ps: None,
         notes: moved.map(|moved| note(moved.wish)).collect(),
-        left_out: if built.events == 0 { vec![NO_EVENT.to_owned()] } else { Vec::new() },
+        left_out: if is_silent { vec![NO_EVENT.to_owned()] } else { Vec::new() },
     }
 }

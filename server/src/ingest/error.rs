@@ -52,6 +52,15 @@ pub enum IngestError {
         /// One of the files.
         path: PathBuf,
     },
+    /// A trace was named as a log of a compiler.
+    #[error(
+        "{}: this is a trace, and -c is for logs of the compiler; name it with the other traces",
+        path.display()
+    )]
+    TraceAsLog {
+        /// The trace.
+        path: PathBuf,
+    },
     /// It is not clear which NEFF belongs to which trace.
     #[error(
         "{} and {}: several NEFFs; name the traced NEFF with -n, or ingest the traces one by one",
@@ -161,6 +170,7 @@ impl IngestError {
             | Self::EmptyArchive { path }
             | Self::NeffAlone { path }
             | Self::CompilerAlone { path }
+            | Self::TraceAsLog { path }
             | Self::Open { path, .. }
             | Self::NotAFile { path }
             | Self::Shrunk { path }

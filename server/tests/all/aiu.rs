@@ -143,10 +143,11 @@ fn options_that_cannot_be_used_are_refused() {
 fn options_without_an_effect_say_why() {
     let all = ["-S", "-s", "-k", "-I", "--ignore_crit", "-T", "--disable_input_warnings", "-D", "3"];
     let (_dir, messages) = said(FLEX, &all);
-    for option in all.iter().filter(|option| **option != "3") {
+    for option in all.iter().filter(|option| !["-D", "3"].contains(option)) {
         let line = format!("{option} has no effect: ");
         assert!(messages.contains(&line), "{option}: {messages}");
     }
+    assert!(messages.contains("-D has no effect above 2: "), "{messages}");
     assert!(!said(FLEX, &["-t"]).1.contains("no effect"));
     let messages = said(FLEX, &["-f", "pddf", "--flow"]).1;
     assert!(messages.contains("--flow has no effect with -f pddf: "), "{messages}");
@@ -249,10 +250,11 @@ fn a_trace_with_errors_fails_its_verification() {
     assert!(error.contains("the trace has errors"), "{error}");
     let report = fs::read_to_string(report).unwrap();
     for line in [
-        "Result: FAIL",
-        "error: overlaps (1)",
-        "error: kernel_outside_parent (1)",
-        "warning: orphan_kernels (1)",
+        "\nResult: FAIL (errors detected)\n",
+        "\nERRORS (2)\n----------\n  overlaps: 1 occurrence(s)\n    name=b  pid=0  tid=1  stream=1  ts=20.0  dur=80.0\n",
+        "  kernel_outside_parent: 1 occurrence(s)\n    corr_id=0x7  kernel_start=20.0  kernel_end=100.0",
+        "\nWARNINGS (1)\n------------\n  orphan_kernels: 1 occurrence(s)\n    corr_id=8  count=1\n",
+        "  FAIL  Compute Overlap Check\n",
     ] {
         assert!(report.contains(line), "{line}: {report}");
     }

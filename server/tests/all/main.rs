@@ -11,6 +11,7 @@ mod add;
 mod aiu;
 mod aiu_cases;
 mod aiu_events;
+mod aiu_inputs;
 mod aiu_logs;
 mod aiu_stages;
 mod any_export;

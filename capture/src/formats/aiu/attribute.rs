@@ -216,6 +216,11 @@ pub(super) fn bytes_of(value: Value<'_>) -> Option<u64> {
     }
 }
 
+/// The number of bytes in an argument as written.
+pub(super) fn bytes_of_argument(value: Written<'_>) -> Option<i64> {
+    number(value.text().as_bytes()).and_then(|bytes| i64::try_from(bytes).ok())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

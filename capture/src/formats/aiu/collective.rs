@@ -5,7 +5,8 @@
 //!
 //! An operation begins when the last kernel before its first finished step ends, and ends with its
 //! last step. Its duration is that of the counters between the two, if both have them. A chain of N
-//! ranks moves 2 · (N − 1) times the bytes of a step.
+//! ranks moves 2 · (N − 1) times the bytes of a step. Steps of PyTorch's dialect ([`super::hcoll`])
+//! name no ranks, so ranks and bandwidth of their operations are not known.
 
 use std::collections::BTreeSet;
 
@@ -42,6 +43,9 @@ pub(super) struct Step {
     pub(super) name: Option<String>,
     /// The instance.
     pub(super) group: Option<String>,
+    /// Name of the operation, if it is not that of the instance. Steps of such an operation name no
+    /// ranks.
+    pub(super) title: Option<&'static str>,
     /// The ranks at the other ends.
     pub(super) peers: Peers,
     pub(super) bytes: Option<i64>,
@@ -73,6 +77,8 @@ impl Key for End {
 #[derive(Debug)]
 struct Operation {
     name: Box<str>,
+    /// Whether steps name the ranks.
+    names_ranks: bool,
     first_start_ps: i64,
     first_end_ps: i64,
     last_end: End,
@@ -136,7 +142,8 @@ impl<'s> Collectives<'s> {
         let at = self.instance((job, group), start_ps, sync.is_some().then_some(number));
         let at = at.unwrap_or_else(|| {
             self.all.push(Operation {
-                name: group.into(),
+                name: step.title.unwrap_or(group).into(),
+                names_ranks: step.title.is_none(),
                 first_start_ps: start_ps,
                 first_end_ps: end.0,
                 last_end: end,
@@ -201,17 +208,21 @@ impl<'s> Collectives<'s> {
             let moved = operation.bytes.saturating_mul(2).saturating_mul(others);
             let members: Vec<String> = operation.ranks.iter().map(u32::to_string).collect();
             let members = members.join(",");
-            let mut values = vec![
-                (fields.bytes, Value::Int(operation.bytes)),
-                (fields.ranks, count(operation.ranks.len() as u64)),
-                (fields.members, Value::Text(&members)),
-                (fields.steps, count(operation.steps)),
-                (fields.moved_bytes, Value::Int(moved)),
-            ];
-            values.extend(operation.algorithm().map(|name| (fields.algorithm, Value::Text(name))));
-            if duration_ps > 0 {
-                let rate = moved as f64 / duration_ps as f64 * 1e12;
-                values.push((fields.bandwidth, Value::Float(rate)));
+            let mut values = vec![(fields.steps, count(operation.steps))];
+            if operation.names_ranks || operation.bytes > 0 {
+                values.push((fields.bytes, Value::Int(operation.bytes)));
+            }
+            if operation.names_ranks {
+                values.extend([
+                    (fields.ranks, count(operation.ranks.len() as u64)),
+                    (fields.members, Value::Text(&members)),
+                    (fields.moved_bytes, Value::Int(moved)),
+                ]);
+                values.extend(operation.algorithm().map(|name| (fields.algorithm, Value::Text(name))));
+                if duration_ps > 0 {
+                    let rate = moved as f64 / duration_ps as f64 * 1e12;
+                    values.push((fields.bandwidth, Value::Float(rate)));
+                }
             }
             let (name, form) = (sink.name(&operation.name)?, Form::Complete);
             sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields: &values })?;

@@ -6,13 +6,14 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{Form, Sink, SliceRecord, Value, WarningKind};
 use nprof_engine::spill::{Scratch, Sorter, Space};
 use nprof_engine::vendor::aiu::schema::{AiuCounter, AiuOp};
-use nprof_engine::vendor::aiu::{Class, Counter, Lane, Phase, STAMPS, Tracks};
+use nprof_engine::vendor::aiu::{Class, Counter, HCOLL, Lane, Phase, STAMPS, Tracks};
 
 use super::argument::Arguments;
 use super::choice::Choices;
 use super::clock::Clock;
-use super::collective::{Collectives, End};
+use super::collective::{Collectives, End, Step};
 use super::edges::Edges;
+use super::hcoll::{Operations, Protocol};
 use super::held::{HAS_CHARGE, HAS_GROUP, Held, IS_UNFINISHED};
 use super::iteration::Iterations;
 use super::job::Jobs;
@@ -45,6 +46,8 @@ pub(super) struct Facts<'a> {
     /// Whether work outside of its round trips is shifted.
     pub(super) fixes_jobs: bool,
     pub(super) durations: Durations,
+    /// Frequency of the cores, if there are ideal cycles.
+    pub(super) core_hz: Option<f64>,
     /// Shift of the runtime's clock to PyTorch's.
     pub(super) shift: Option<Shift>,
     pub(super) scale: Scale,
@@ -149,6 +152,24 @@ impl<'a, 's> Emitter<'a, 's> {
                 let table = (kernel.job, self.choices.next(kernel.job));
                 self.kernel(kernel.name, (kernel.start_ps, kernel.end_ps), table, None)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Takes the steps of collective operations of PyTorch's dialect.
+    pub(super) fn protocols(&mut self, protocols: Sorter<Protocol, &'s dyn Scratch>) -> Result<()> {
+        let mut operations = Operations::default();
+        let mut sorted = protocols.finish()?;
+        while let Some(protocol) = sorted.next()? {
+            let step = Step {
+                group: Some(operations.of(protocol).to_string()),
+                title: Some(HCOLL),
+                bytes: Some(protocol.bytes),
+                ..Step::default()
+            };
+            let name = &self.facts.names.of(protocol.name).text;
+            let span = (protocol.start_ps, End(protocol.end_ps, None));
+            self.collectives.step(&step, (protocol.job, protocol.name, name), span);
         }
         Ok(())
     }

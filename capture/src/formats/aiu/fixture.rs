@@ -11,6 +11,7 @@ pub(super) struct Device {
 #[derive(Debug, Clone)]
 pub(super) struct Made {
     name: String,
+    rank: u32,
     start_us: i64,
     end_us: i64,
     attributes: String,
@@ -32,9 +33,19 @@ impl Device {
     /// A slice that executes between these times.
     pub(super) fn slice(self, name: &str, start_us: i64, end_us: i64) -> Made {
         let (first, last) = (self.counter(start_us), self.counter(end_us));
+        // The counters around the phase that the name tells show the whole slice.
+        let from = if name.ends_with("DmaI") {
+            1
+        } else if name.ends_with("DmaO") {
+            4
+        } else {
+            3
+        };
+        let counter = |at: usize| if at < from { first } else { last };
+        let [ts1, ts2, ts3, ts4, ts5] = [0, 1, 2, 3, 4].map(counter);
         let attributes =
-            format!(r#""TS1":"{first}","TS2":"{first}","TS3":"{first:#x}","TS4":"{last}","TS5":"{last}""#);
-        Made { name: name.to_owned(), start_us, end_us, attributes }
+            format!(r#""TS1":"{ts1}","TS2":"{ts2}","TS3":"{ts3:#x}","TS4":"{ts4}","TS5":"{ts5}""#);
+        Made { name: name.to_owned(), rank: 0, start_us, end_us, attributes }
     }
 }
 
@@ -45,10 +56,22 @@ impl Made {
         self
     }
 
+    /// The slice of a rank.
+    pub(super) fn of_rank(mut self, rank: u32) -> Self {
+        self.rank = rank;
+        self
+    }
+
+    /// The slice with further attributes.
+    pub(super) fn with(mut self, attributes: &str) -> Self {
+        self.attributes = format!("{},{attributes}", self.attributes);
+        self
+    }
+
     fn event(&self, phase: &str, us: i64, more: &str) -> String {
-        let (name, attributes) = (&self.name, &self.attributes);
+        let Self { name, rank, attributes, .. } = self;
         format!(
-            r#"{{"name":"{name}","ph":"{phase}","pid":0,"tid":1,"ts":{us}{more},"attr":{{{attributes}}}}}"#
+            r#"{{"name":"{name}","ph":"{phase}","pid":{rank},"tid":1,"ts":{us}{more},"attr":{{{attributes}}}}}"#
         )
     }
 

@@ -1,10 +1,11 @@
 //! IBM AIU traces: the inputs of acelyzer.
 //!
-//! Both dialects are Trace Event JSON. FLEX, the runtime, writes lists of events; its slices of the
-//! device have five cycle counters. PyTorch's profiler writes its usual object. [`taker`] takes the
-//! slices of the device out of the events, and the ordinary reader takes everything else. When all
-//! files of a rank have been read, [`clock`] tells the frequency of the device, and [`emit`] writes
-//! the slices with what follows from them. Logs of the compiler ([`ideal`]) give ideal cycles.
+//! Both dialects are Trace Event JSON, and [`packets`] makes such JSON of Perfetto's form. FLEX,
+//! the runtime, writes lists of events; its slices of the device have five cycle counters.
+//! PyTorch's profiler writes its usual object. [`taker`] takes the slices of the device out of the
+//! events, and the ordinary reader takes everything else. When all files of a rank have been read,
+//! [`clock`] tells the frequency of the device, and [`emit`] writes the slices with what follows
+//! from them. Logs of the compiler ([`ideal`]) give ideal cycles.
 //!
 //! A rank can have many files, its jobs. A FLEX file can have many ranks: each process is one.
 //! Slices wait in a sorter, so memory is bounded for any size of input.
@@ -18,6 +19,7 @@ mod collective;
 mod edges;
 mod emit;
 mod filter;
+mod hcoll;
 mod held;
 mod ideal;
 mod inductor;
@@ -28,6 +30,8 @@ mod limit;
 mod line;
 mod logs;
 mod names;
+mod packets;
+mod part;
 mod power;
 mod rank;
 mod report;
@@ -42,6 +46,8 @@ mod watts;
 
 #[cfg(test)]
 mod fixture;
+#[cfg(any(test, feature = "fixture"))]
+pub mod packet_fixture;
 #[cfg(test)]
 mod tests;
 
@@ -49,7 +55,7 @@ use std::io::Read;
 use std::sync::OnceLock;
 
 use nprof_engine::model::{RankInfo, Sink, WarningKind};
-use nprof_engine::spill::Space;
+use nprof_engine::spill::{Pile, Scratch, Sorter, Space};
 use nprof_engine::vendor::aiu::SOURCE;
 
 use self::autopilot::shares;
@@ -57,8 +63,10 @@ use self::choice::{Choices, choose};
 use self::emit::{Emitter, Facts};
 use self::filter::{Filter, of_durations};
 use self::ideal::{Table, TableKind};
+use self::kernel::Kernel;
 use self::limit::{Allowed, Look};
 use self::logs::Logs;
+use self::part::{Dialect, Part, Written};
 use self::power::Scale;
 use self::rank::{Ranks, most_ranks};
 use self::shift::{Calls, Shift};
@@ -70,30 +78,13 @@ use super::Error;
 use super::trace_event::layer::{Layer, Session};
 use super::trace_event::owners::Skips;
 use super::trace_event::{Beginning, Context, Origin, origins};
+use crate::archive::unpack::Damage;
 use crate::files::{Fault, Job};
 use crate::importer::{Role, Sinks};
-use crate::inputs::{PlanFile, rank_of};
-use crate::probe::HEAD_LEN;
-use crate::probe::aiu::stated_rank;
+use crate::inputs::rank_of;
 
+pub use self::part::beginning;
 pub use self::settings::{Durations, Globals, Limit, Outside, Pattern, Settings};
-
-/// Dialect of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Dialect {
-    /// The runtime's.
-    Flex,
-    /// PyTorch's.
-    Torch,
-}
-
-impl Dialect {
-    /// The dialect of a file with these first bytes.
-    fn of(head: &[u8]) -> Self {
-        let has = |key: &[u8]| memchr::memmem::find(head, key).is_some();
-        if has(b"\"deviceProperties\"") || has(b"\"schemaVersion\"") { Self::Torch } else { Self::Flex }
-    }
-}
 
 /// A border between files.
 #[derive(Debug, Clone, Copy)]
@@ -134,6 +125,22 @@ fn has_choice(tables: &[Table]) -> bool {
     tables.len() > 1 || tables.iter().any(|table| table.kind == TableKind::Autopilot)
 }
 
+/// The kernels that `is_wanted` wants, in their order.
+fn listed<'s>(
+    kernels: Sorter<Kernel, &'s dyn Scratch>,
+    space: Space<'s>,
+    is_wanted: impl Fn(&Kernel) -> bool,
+) -> nprof_engine::base::Result<Pile<Kernel, &'s dyn Scratch>> {
+    let mut list = space.pile();
+    let mut sorted = kernels.finish()?;
+    while let Some(&kernel) = sorted.next()? {
+        if is_wanted(&kernel) {
+            list.push(kernel)?;
+        }
+    }
+    Ok(list)
+}
+
 /// Most ranks of a plan.
 const MAX_RANKS: usize = 1 << 16;
 
@@ -147,31 +154,10 @@ struct Import<'a> {
     most_ranks: usize,
 }
 
-/// A trace, as its first bytes tell.
-#[derive(Debug, Clone, Copy)]
-struct Part {
-    file: usize,
-    dialect: Dialect,
-    beginning: Option<Beginning>,
-    /// The rank of all its events, if its name or its document states one. PyTorch's traces always
-    /// have one.
-    rank: Option<u32>,
-}
-
 impl<'a> Import<'a> {
     fn new(job: &'a Job<'a>, settings: Settings, nth: usize) -> Self {
-        let part = |part: &PlanFile| {
-            let mut head = Vec::new();
-            // A file that cannot be read is reported when it is read as a whole.
-            let leaf = job.files.leaf(part.file);
-            let _ = leaf.reader().take(HEAD_LEN as u64).read_to_end(&mut head);
-            let dialect = Dialect::of(&head);
-            let of_plan = || (dialect == Dialect::Torch).then(|| job.plan.rank.unwrap_or(0));
-            let rank = rank_of(&leaf.candidate.name).or_else(|| stated_rank(&head)).or_else(of_plan);
-            Part { file: part.file, dialect, beginning: Beginning::of(&head), rank }
-        };
         let parts = job.plan.files.iter().filter(|part| part.role == Role::Trace);
-        let mut parts: Vec<Part> = parts.map(part).collect();
+        let mut parts: Vec<Part> = parts.map(|part| Part::of(job, part)).collect();
         if settings.limit != Limit::default() {
             // With a limit, events count in the order of time.
             parts.sort_by_key(|part| part.beginning.map(|beginning| beginning.first_ps()));
@@ -260,13 +246,7 @@ impl<'a> Import<'a> {
         })?;
         let Taker { kernels, names, counters, .. } = taker;
         let choose = || {
-            let mut list = space.pile();
-            let mut sorted = kernels.finish()?;
-            while let Some(&kernel) = sorted.next()? {
-                if kernel.is_torch {
-                    list.push(kernel)?;
-                }
-            }
+            let list = listed(kernels, space, |kernel| kernel.is_torch)?;
             let kernels = || {
                 let mut reader = list.read();
                 move || Ok(reader.next()?.copied())
@@ -335,15 +315,7 @@ impl<'a> Import<'a> {
             let file = part.file;
             between(layer, Step::Begin(part));
             // Damage is reported when the file is read for good.
-            let read = match self.job.files.leaf(file).plain() {
-                Some(bytes) => session.read_bytes(&bytes, self.skips(file), layer, &mut |_| {}),
-                None => {
-                    let skips = self.skips(file);
-                    let mut read =
-                        |input: &mut dyn Read| session.read(input, skips.clone(), &mut *layer, &mut |_| {});
-                    self.job.files.stream(file, &mut read).map(|_| ())
-                }
-            };
+            let read = self.events(part, (&mut session, layer), &mut |_| {});
             read.map_err(|source| Fault { file, source })?;
             between(layer, Step::End);
         }
@@ -376,7 +348,9 @@ impl<'a> Import<'a> {
         let name = leaf.candidate.name.rsplit('/').next().unwrap_or_default();
         taker.begin(name, (part.dialect, self.rank_of_all(part)));
         session.name(name);
-        let owners = self.job.files.owners(file).filter(|_| self.nth == 0 && part.dialect == Dialect::Flex);
+        // Packets are read as a whole by every pass.
+        let has_owners = self.nth == 0 && part.dialect == Dialect::Flex && part.written == Written::Json;
+        let owners = self.job.files.owners(file).filter(|_| has_owners);
         if owners.is_some() {
             session.note();
         }
@@ -387,19 +361,10 @@ impl<'a> Import<'a> {
                 (self.job.progress)(done)
             }
         };
-        match leaf.plain() {
-            Some(bytes) => session.read_bytes(&bytes, self.skips(file), taker, progress)?,
-            None => {
-                let skips = self.skips(file);
-                let read =
-                    &mut |input: &mut dyn Read| session.read(input, skips.clone(), &mut *taker, &mut |_| {});
-                let damage = self.job.files.stream(file, read)?;
-                if let Some(damage) = damage {
-                    let what = "the file is cut off or damaged; nprof has read everything before this place";
-                    let place = || format!("{}: {}", damage.place(), damage.what);
-                    session.sink().warn(WarningKind::TruncatedInput, what, &place);
-                }
-            }
+        if let Some(damage) = self.events(part, (&mut *session, &mut *taker), progress)? {
+            let what = "the file is cut off or damaged; nprof has read everything before this place";
+            let place = || format!("{}: {}", damage.place(), damage.what);
+            session.sink().warn(WarningKind::TruncatedInput, what, &place);
         }
         if let (Some(owners), Some(noted)) = (owners, session.noted()) {
             // The first pass over the file notes first.
@@ -411,6 +376,35 @@ impl<'a> Import<'a> {
             session.sink().warn(WarningKind::Unpaired, what, &|| name.to_owned());
         }
         Ok(())
+    }
+
+    /// Reads the events of a file through a layer: from its bytes if they are not packed, else
+    /// while it is unpacked. Returns damage of the packing.
+    fn events(
+        &self,
+        part: Part,
+        (session, layer): (&mut Session<'_>, &mut dyn Layer),
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Option<Damage>, Error> {
+        let (file, space) = (part.file, self.job.space);
+        let of = (part.dialect, part.beginning);
+        session.begin();
+        match (part.written, self.job.files.leaf(file).plain()) {
+            (Written::Json, Some(bytes)) => session.read_bytes(&bytes, self.skips(file), layer, progress)?,
+            (Written::Packets, Some(bytes)) => {
+                packets::read(&mut &bytes[..], of, space, (session, layer), progress)?;
+            }
+            (written, None) => {
+                let mut read = |input: &mut dyn Read| match written {
+                    Written::Json => session.read(input, self.skips(file), &mut *layer, &mut |_| {}),
+                    Written::Packets => {
+                        packets::read(input, of, space, (&mut *session, &mut *layer), &mut |_| {})
+                    }
+                };
+                return self.job.files.stream(file, &mut read);
+            }
+        }
+        Ok(None)
     }
 
     /// Number of the rank: the one that the name of a trace tells, or that a trace states. A
@@ -436,18 +430,12 @@ impl<'a> Import<'a> {
         let space: Space<'_> = self.job.space;
         let core_hz = self.settings.core_mhz * 1e6;
         let device = self.rank(&taker, info.rank);
-        let Taker { held, kernels, transfers, names, counters, jobs, threads, .. } = taker;
+        let Taker { held, kernels, transfers, protocols, names, counters, jobs, threads, .. } = taker;
         let clock = counters.finish();
-        // Kernels are read twice: for the choice of tables, and those of PyTorch for their times.
-        let mut list = space.pile();
-        let mut sorted = kernels.finish()?;
         // Kernels that the runtime has written count once, with their counters.
         let counts_torch = jobs.all.iter().all(|job| job.kernels == 0);
-        while let Some(&kernel) = sorted.next()? {
-            if counts_torch || !kernel.is_torch {
-                list.push(kernel)?;
-            }
-        }
+        // Kernels are read twice: for the choice of tables, and those of PyTorch for their times.
+        let list = listed(kernels, space, |kernel| counts_torch || !kernel.is_torch)?;
         let choices = match tables.len() {
             0 | 1 => Choices::of_one(),
             _ => {
@@ -465,6 +453,7 @@ impl<'a> Import<'a> {
             threads: &threads,
             fixes_jobs,
             durations,
+            core_hz: (!tables.is_empty()).then_some(core_hz),
             shift,
             scale,
         };
@@ -477,6 +466,9 @@ impl<'a> Import<'a> {
         let mut reader = list.read();
         emitter.torch_kernels(|| Ok(reader.next()?.copied()))?;
         emitter.transfers(transfers, space)?;
+        if counts_torch {
+            emitter.protocols(protocols)?;
+        }
         let totals = emitter.finish(space)?;
         report::write(sink, facts, &totals)?;
         let title = jobs.all.first().map(|job| job.name.to_string()).unwrap_or_default();

@@ -16,6 +16,10 @@ pub(super) fn write(sink: &mut dyn Sink, facts: Facts<'_>, totals: &Totals) -> R
     if totals.slices > 0 {
         clock(sink, facts, totals)?;
         jobs(sink, facts)?;
+    } else if facts.core_hz.is_some() {
+        let fields = AiuClock::define(sink)?;
+        let core = facts.core_hz.map(|hz| (fields.core_hz, Value::Float(hz)));
+        sink.row(fields.table, core.as_slice())?;
     }
     active(sink, totals)
 }
@@ -56,6 +60,7 @@ fn clock(sink: &mut dyn Sink, facts: Facts<'_>, totals: &Totals) -> Result<()> {
         (fields.host_duration, Value::Float(ns(totals.host_ps))),
         (fields.device_duration, Value::Float(ns(totals.device_ps))),
     ];
+    values.extend(facts.core_hz.map(|hz| (fields.core_hz, Value::Float(hz))));
     values.extend(clock.residual_s.map(|residual_s| (fields.residual, Value::Float(residual_s * 1e9))));
     values.extend(clock.mean_hz.map(|hz| (fields.mean_hz, Value::Float(hz))));
     if let Some(shift) = facts.shift {

@@ -13,6 +13,7 @@ use super::Dialect;
 use super::attribute::Attributes;
 use super::clock::Counters;
 use super::filter::Filter;
+use super::hcoll::{Protocol, is_step, stated};
 use super::held::{Held, IS_UNFINISHED};
 use super::job::Jobs;
 use super::kernel::{Kernel, Transfer};
@@ -44,6 +45,8 @@ pub(super) struct Taker<'s, 't> {
     pub(super) kernels: Sorter<Kernel, &'s dyn Scratch>,
     /// Transfers of PyTorch's dialect whose rate is stated.
     pub(super) transfers: Sorter<Transfer, &'s dyn Scratch>,
+    /// Steps of collective operations of PyTorch's dialect.
+    pub(super) protocols: Sorter<Protocol, &'s dyn Scratch>,
     pub(super) names: Names,
     pub(super) counters: Counters,
     pub(super) jobs: Jobs,
@@ -73,6 +76,7 @@ impl<'s, 't> Taker<'s, 't> {
             held: space.sorter(1),
             kernels: space.sorter(8),
             transfers: space.sorter(16),
+            protocols: space.sorter(16),
             names: Names::default(),
             counters: Counters::new(stated_hz),
             jobs: Jobs::default(),
@@ -271,9 +275,12 @@ impl<'s, 't> Taker<'s, 't> {
         if met.phase() != b"X" {
             return Ok(());
         }
-        let (is_kernel, is_transfer) = match &*met.cat() {
+        let category = met.cat();
+        let is_step = is_step(&category, &met.name());
+        let (is_kernel, is_transfer) = match &*category {
             b"kernel" => (true, false),
             b"gpu_memcpy" => (false, true),
+            _ if is_step => (false, false),
             _ => return Ok(()),
         };
         // The ordinary reader reports times that are missing.
@@ -295,6 +302,11 @@ impl<'s, 't> Taker<'s, 't> {
                     below.add_argument("core used", "true");
                 }
             }
+        }
+        if is_step {
+            let (job, (correlation, bytes)) = (self.job, stated(met));
+            let name = self.names.number(below.sink(), &met.name())?;
+            self.protocols.push(Protocol { job, start_ps, number, end_ps, name, correlation, bytes })?;
         }
         if is_transfer && let Some(rate) = Transfer::rate(met) {
             self.transfers.push(Transfer { start_ps, number, end_ps, rate })?;

@@ -1,6 +1,9 @@
 //! Whole traces of a few slices, with a device whose truth is known.
 
+mod devices;
 mod noted;
+mod packets;
+mod protocols;
 mod several;
 mod truth;
 
@@ -13,7 +16,7 @@ use proptest::prelude::*;
 
 use super::fixture::Device;
 use super::*;
-use crate::archive::{FileBytes, InMemory, open};
+use crate::archive::{FileBytes, InMemory, Leaf, open};
 use crate::files::{Files, MemoryFiles};
 use crate::inputs::plan;
 
@@ -30,10 +33,21 @@ fn read_through<F: Files>(
     settings: &Settings,
     keep: impl Fn(MemoryFiles) -> F,
 ) -> Vec<Recorder> {
+    read_claimed(files, settings, keep, |_| {})
+}
+
+/// The same, after `claim` has changed what each file is.
+fn read_claimed<F: Files>(
+    files: &[(&str, Vec<u8>)],
+    settings: &Settings,
+    keep: impl Fn(MemoryFiles) -> F,
+    claim: impl Fn(&mut Leaf),
+) -> Vec<Recorder> {
     let leaf = |(name, bytes): &(&str, Vec<u8>)| {
         open(name, FileBytes::new(Arc::new(bytes.clone())), &InMemory).leaves
     };
-    let leaves: Vec<_> = files.iter().flat_map(leaf).collect();
+    let mut leaves: Vec<_> = files.iter().flat_map(leaf).collect();
+    leaves.iter_mut().for_each(claim);
     let candidates: Vec<_> = leaves.iter().map(|leaf| leaf.candidate.clone()).collect();
     let plans = plan(&candidates).unwrap().plans;
     let (scratch, files) = (MemoryScratch::default(), keep(MemoryFiles(leaves)));

@@ -242,6 +242,11 @@ impl<'s> Session<'s> {
         self.files.name(name);
     }
 
+    /// Begins the next file, which one of the readers below reads.
+    pub(in crate::formats) fn begin(&mut self) {
+        self.reader.out().file = self.files.begin();
+    }
+
     /// Reads a file through the layer, without some events.
     pub(in crate::formats) fn read(
         &mut self,
@@ -268,9 +273,17 @@ impl<'s> Session<'s> {
         Document::new(Scan::over(bytes, progress), over, exec).without(skips).read()
     }
 
-    /// The reader of the next file.
+    /// Reads a piece of the file through the layer: a document with some of its events.
+    pub(in crate::formats) fn read_piece(
+        &mut self,
+        bytes: &[u8],
+        layer: &mut dyn Layer,
+    ) -> Result<(), Error> {
+        self.read_bytes(bytes, Skips::default(), layer, &mut |_| {})
+    }
+
+    /// The reader of the file.
     fn over<'l>(&'l mut self, layer: &'l mut dyn Layer) -> Layered<'l, 's> {
-        self.reader.out().file = self.files.begin();
         Layered { reader: &mut self.reader, files: &mut self.files, layer, noting: &mut self.noting }
     }
 

@@ -1,18 +1,26 @@
 //! Collective operations of an AIU profile: the rows of `aiu_collective`. Traces of PyTorch without
-//! steps on the device have those of its profiler.
+//! steps on the device have those of its profiler. Steps of HCOLL tell no ranks, so their
+//! operations are those of one communicator with unknown members.
 
 use std::collections::BTreeMap;
 
-use super::schema::COLLECTIVES;
+use rustc_hash::FxHashMap;
+
+use super::HCOLL;
+use super::schema::{COLLECTIVES, OPS};
 use crate::base::Result;
 use crate::exec::Cancel;
-use crate::model::{CollectiveKind, Communicator, Membership, NameId, RankCalls, Role, Signature, TableId};
+use crate::model::{
+    CollectiveKind, Communicator, Membership, NameId, RankCalls, Role, Signature, TableId, TrackId,
+};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 use crate::vendor::call_book::{Call, CallBook, CallIds};
 use crate::vendor::call_columns::{FieldColumns, first_row, integers, slice_tracks};
 use crate::vendor::device_time::{Union, complete};
 use crate::vendor::kineto;
 
+/// Field with the category of a slice.
+const CATEGORY: &str = "cat";
 const FIELDS: [&str; 2] = ["members", "bytes"];
 const MEMBERS: usize = 0;
 const BYTES: usize = 1;
@@ -54,19 +62,56 @@ pub fn read<B: Bytes>(
     }
     let mut compute = Union::default();
     for (track, of) in slice_tracks(segment, |role| role == Role::Kernels) {
-        for block in segment.blocks_of(track)? {
-            cancel.check()?;
-            let mut columns = BlockReader::new(segment, of, block)?;
-            let starts = columns.core_ints(ColumnRole::Start)?;
-            let durations = columns.core_ints(ColumnRole::Duration)?;
-            for (start, duration) in starts.into_iter().zip(durations).filter(|(_, duration)| *duration > 0) {
-                compute.add(start, start.saturating_add(duration));
-            }
-        }
+        add_compute(segment, (track, of), &mut compute, cancel)?;
     }
     let mut rank = book.rank;
+    rank.world_size = kineto::world_size(segment)?;
     complete(&mut rank, compute);
     Ok(rank)
+}
+
+/// Adds the kernels of a track. Streams of PyTorch's dialect have copies and steps, too.
+fn add_compute<B: Bytes>(
+    segment: &Segment<B>,
+    (track, table): (TrackId, TableId),
+    compute: &mut Union,
+    cancel: Cancel<'_>,
+) -> Result<()> {
+    let is_stream = segment.table(OPS.name) != Some(table);
+    let columns = FieldColumns::of(segment, table, [CATEGORY]);
+    let mut known: FxHashMap<(i64, Option<u32>), bool> = FxHashMap::default();
+    for block in segment.blocks_of(track)? {
+        cancel.check()?;
+        let mut core = BlockReader::new(segment, table, block)?;
+        let starts = core.core_ints(ColumnRole::Start)?;
+        let durations = core.core_ints(ColumnRole::Duration)?;
+        let names = if is_stream { core.core_ints(ColumnRole::Name)? } else { Vec::new() };
+        let fields = columns.block(segment, block)?;
+        for (at, (start, duration)) in starts.into_iter().zip(durations).enumerate() {
+            if duration <= 0 {
+                continue;
+            }
+            if let Some(&name) = names.get(at) {
+                let key = (name, fields.code(0, at));
+                let is_kernel = match known.get(&key) {
+                    Some(&known) => known,
+                    None => *known.entry(key).or_insert(is_kernel(segment, key)?),
+                };
+                if !is_kernel {
+                    continue;
+                }
+            }
+            compute.add(start, start.saturating_add(duration));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a slice of a stream computes, by the numbers of its name and its category.
+fn is_kernel<B: Bytes>(segment: &Segment<B>, (name, category): (i64, Option<u32>)) -> Result<bool> {
+    let name = segment.text(NameId(u32::try_from(name).unwrap_or_default()))?;
+    let category = category.map_or(Ok(""), |code| segment.text(NameId(code)))?;
+    Ok(!name.contains(HCOLL) && kineto::is_compute(name, category))
 }
 
 /// Adds the operations of a block.
@@ -101,8 +146,12 @@ fn add_block<B: Bytes>(
     Ok(())
 }
 
-/// The group of the ranks that an operation names.
+/// The group of the ranks that an operation names. If it names none, they are not known.
 fn group_of(members: &str, rank: u32) -> Communicator {
+    if members.is_empty() {
+        let (name, membership) = (HCOLL.to_owned(), Membership::Unknown);
+        return Communicator { name, membership, ranks: Vec::new(), size: 0 };
+    }
     let mut ranks: Vec<u32> = integers(members).chain([rank]).collect();
     ranks.sort_unstable();
     ranks.dedup();
@@ -130,5 +179,7 @@ mod tests {
     fn this_rank_is_a_member() {
         let group = group_of("0,2", 1);
         assert_eq!((group.ranks.as_slice(), group.size, group.is_whole()), (&[0, 1, 2][..], 3, true));
+        let unknown = group_of("", 1);
+        assert_eq!((unknown.membership, unknown.size), (Membership::Unknown, 0));
     }
 }

@@ -27,34 +27,108 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Metr
         single("aiu_clock", "Clock of the device", &CLOCK, &rows(&CLOCK)?),
         single("aiu_iterations", "Iterations", &ITERATIONS, &rows(&ITERATIONS)?),
         by_name("aiu_power", "Power in watts", powers(&rows(&POWER)?)),
-        by_name("aiu_pt_utilization", "PT utilization by category", utilizations(&rows(&CATEGORIES)?)),
-        by_name("aiu_kernel_time", "Time by kernel", kernels(&rows(&KERNELS)?)),
     ];
+    let categories = rows(&CATEGORIES)?;
+    groups.extend(BY_CATEGORY.iter().map(|of| by_name(of.key, of.title, of.metrics(&categories))));
+    groups.push(by_name("aiu_kernel_time", "Time by kernel", kernels(&rows(&KERNELS)?)));
     groups.retain(|group| !group.metrics.is_empty());
     groups.extend(trace::groups(segment, work)?);
     Ok(groups)
 }
 
-fn utilizations(rows: &[Row<'_>]) -> Vec<Metric> {
-    let doc = "Ideal time of the kernels of a category over their measured time.";
-    let metric = |row: &Row<'_>| {
-        let (phase, category) = (text_of(row, "phase")?, text_of(row, "category")?);
-        let name = if phase.is_empty() { category } else { format!("{phase} / {category}") };
-        let (calls, util) = (of(row, "calls")?, of(row, "pt_util")?);
-        (float_of(calls)? > 0.0).then(|| Metric::new(&name, util.clone(), Unit::Ratio, doc))
-    };
-    rows.iter().filter_map(metric).collect()
+/// A column of the table of categories as metrics.
+struct ByCategory {
+    key: &'static str,
+    title: &'static str,
+    column: &'static str,
+    unit: Unit,
+    doc: &'static str,
 }
 
+/// The columns, in display order.
+const BY_CATEGORY: [ByCategory; 6] = [
+    ByCategory {
+        key: "aiu_pt_utilization",
+        title: "PT utilization by category",
+        column: "pt_util",
+        unit: Unit::Ratio,
+        doc: "Ideal time of the kernels of a category over their measured time.",
+    },
+    ByCategory {
+        key: "aiu_category_time",
+        title: "Time by category",
+        column: "kernel_time",
+        unit: Unit::Seconds,
+        doc: "Sum of the measured durations of the kernels of a category.",
+    },
+    ByCategory {
+        key: "aiu_category_share",
+        title: "Share of the time by category",
+        column: "share",
+        unit: Unit::Ratio,
+        doc: "Share of the measured time of the phase.",
+    },
+    ByCategory {
+        key: "aiu_category_calls",
+        title: "Calls by category",
+        column: "calls",
+        unit: Unit::Count,
+        doc: "Executions of the kernels of a category.",
+    },
+    ByCategory {
+        key: "aiu_category_ideal_cycles",
+        title: "Ideal cycles by category",
+        column: "ideal_cycles",
+        unit: Unit::Cycles,
+        doc: "Sum of the ideal cycles of the kernels of a category.",
+    },
+    ByCategory {
+        key: "aiu_category_ideal_time",
+        title: "Ideal time by category",
+        column: "ideal_time",
+        unit: Unit::Seconds,
+        doc: "Ideal cycles over the frequency of the cores.",
+    },
+];
+
+impl ByCategory {
+    fn metrics(&self, rows: &[Row<'_>]) -> Vec<Metric> {
+        let metric = |row: &Row<'_>| {
+            let (phase, category) = (text_of(row, "phase")?, text_of(row, "category")?);
+            let name = if phase.is_empty() { category } else { format!("{phase} / {category}") };
+            let is_used = float_of(of(row, "calls")?)? > 0.0;
+            let value = of(row, self.column)?;
+            let value = match self.unit {
+                // Tables have nanoseconds, metrics have seconds.
+                Unit::Seconds => OwnedValue::Float(float_of(value)? / 1e9),
+                _ => value.clone(),
+            };
+            is_used.then(|| Metric::new(&name, value, self.unit, self.doc))
+        };
+        rows.iter().filter_map(metric).collect()
+    }
+}
+
+/// Statistics of the power beside its average: column, word behind the part, and meaning.
+const POWERS: [(&str, &str, &str); 5] = [
+    ("average", "", "Mean power in watts, weighted with time."),
+    ("min", ", minimum", "Lowest power above 0 in watts."),
+    ("median", ", median", "Median of the power above 0 in watts, weighted with time."),
+    ("mean", ", mean above 0", "Mean of the power above 0 in watts, weighted with time."),
+    ("max", ", maximum", "Highest power in watts."),
+];
+
 fn powers(rows: &[Row<'_>]) -> Vec<Metric> {
-    let doc = "Mean power in watts, weighted with time.";
-    let metric = |row: &Row<'_>| {
-        let average = of(row, "average")?;
-        // Readings of an unknown scale count as 0, which is no power of a device that runs.
-        let is_known = float_of(average)? > 0.0;
-        is_known.then_some(Metric::new(&text_of(row, "part")?, average.clone(), Unit::None, doc))
+    // Readings of an unknown scale count as 0, which is no power of a device that runs.
+    let is_known = |row: &&Row<'_>| of(row, "average").and_then(float_of).is_some_and(|watts| watts > 0.0);
+    let metrics = |row: &Row<'_>| -> Vec<Metric> {
+        let part = text_of(row, "part").unwrap_or_default();
+        let metric = |&(column, word, doc): &(&str, &str, &str)| {
+            Some(Metric::new(&format!("{part}{word}"), of(row, column)?.clone(), Unit::None, doc))
+        };
+        POWERS.iter().filter_map(metric).collect()
     };
-    rows.iter().filter_map(metric).collect()
+    rows.iter().filter(is_known).flat_map(metrics).collect()
 }
 
 fn kernels(rows: &[Row<'_>]) -> Vec<Metric> {

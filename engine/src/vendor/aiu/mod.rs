@@ -54,6 +54,10 @@ pub const CHAIN: &str = "chain";
 /// Value of the field `algorithm` of other collective operations.
 pub const TREE: &str = "tree";
 
+/// Word in the names of the steps of collective operations of PyTorch's dialect, and name of these
+/// operations.
+pub const HCOLL: &str = "HCOLL";
+
 /// Key of a kernel's cycles in a file of the PyTorch compiler for AIUs.
 pub const IDEAL_CYCLES: &str = "ideal_cycles";
 /// Key of a kernel's category in such a file.

@@ -63,6 +63,7 @@ table! {
     "aiu_clock" CLOCK AiuClock Side;
     "Clock" {
         used_hz: Hertz, "Frequency that durations were computed with.";
+        core_hz: Hertz, "Frequency of the cores that ideal cycles count at.";
         found_hz: Hertz, "Slope of the least-squares line through repaired counters and times of the host.";
         mean_hz: Hertz, "Cycles of all kernels over their durations on the host.";
         found_by: None, "How the frequency was found.";

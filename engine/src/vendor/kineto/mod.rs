@@ -9,6 +9,9 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
+use crate::base::Result;
+use crate::segment::{Bytes, Segment};
+
 /// Arguments of a kernel that communicates, in PyTorch since 2.3.
 pub const ARGUMENTS: [&str; 16] = [
     "Collective name",
@@ -53,6 +56,19 @@ enum Class {
     Compute,
     /// Copies, fills and annotations.
     Neither,
+}
+
+/// Whether a slice on a stream of a device is computation.
+pub(in crate::vendor) fn is_compute(name: &str, category: &str) -> bool {
+    class_on_device(name, category) == Class::Compute
+}
+
+/// Number of ranks of the job, if the trace states it.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub(in crate::vendor) fn world_size<B: Bytes>(segment: &Segment<B>) -> Result<Option<u32>> {
+    Ok(group::Job::read(segment)?.world_size)
 }
 
 /// The class of a slice on a stream of a device.

@@ -32,9 +32,6 @@ pub(super) struct IgnoredArgs {
     /// Without effect, as in acelyzer
     #[arg(long = "freq_scaling", value_name = "FACTOR", hide_short_help = true)]
     freq_scaling: Option<f64>,
-    /// Without effect: NPROF_LOG chooses what is logged
-    #[arg(short = 'D', long = "loglevel", value_name = "LEVEL", hide_short_help = true)]
-    loglevel: Option<u8>,
 }
 
 impl IgnoredArgs {
@@ -51,7 +48,6 @@ impl IgnoredArgs {
             (self.autopilot_data.is_some(), "--autopilot_data", acelyzer),
             (self.disable_input_warnings, "--disable_input_warnings", acelyzer),
             (self.freq_scaling.is_some(), "--freq_scaling", acelyzer),
-            (self.loglevel.is_some(), "-D", "NPROF_LOG chooses what is logged"),
         ];
         let given = given.iter().filter(|(is_given, ..)| *is_given);
         given.map(|(_, option, reason)| format!("{option} has no effect: {reason}")).collect()

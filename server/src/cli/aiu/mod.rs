@@ -13,7 +13,8 @@ use clap::{Args, ValueEnum};
 use nprof_capture::formats::aiu::{Durations, Globals, Limit, Outside, Settings};
 
 use self::absent::IgnoredArgs;
-use self::values::{CounterArg, Frequencies, OverlapArg, UnitArg, limit, patterns, stages};
+use self::values::{CounterArg, OverlapArg, UnitArg, limit, patterns, stages};
+use super::frequency::Frequencies;
 use super::progress::watched;
 use super::{StorePlace, lost_input, size, warn};
 use crate::aiu::align::Alignment;
@@ -146,9 +147,16 @@ pub(super) struct AiuArgs {
     /// Print the version
     #[arg(long, action = clap::ArgAction::Version)]
     version: Option<bool>,
+    /// Messages: 0 errors, 1 warnings, too, 2 all
+    #[arg(short = 'D', long = "loglevel", value_name = "LEVEL", default_value_t = ALL_MESSAGES)]
+    loglevel: u8,
     #[command(flatten)]
     ignored: IgnoredArgs,
 }
+
+/// Levels of messages of `--loglevel`.
+const WARNINGS: u8 = 1;
+const ALL_MESSAGES: u8 = 2;
 
 /// A value of `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -202,8 +210,11 @@ impl AiuArgs {
             let of = RanksOf::all(&profile);
             self.write(of, (&clocks, &stages), &request)
         });
+        if self.loglevel < WARNINGS {
+            said.clear();
+        }
         let outcome = written.inspect_err(|_| drop(io::stderr().write_all(&said)))?;
-        outcome.tell(&said)
+        outcome.tell(&said, self.loglevel)
     }
 
     /// Whether ranks get one clock.
@@ -218,6 +229,9 @@ impl AiuArgs {
         request: &Request,
     ) -> anyhow::Result<Outcome> {
         let mut lines = self.ignored.lines();
+        if self.loglevel > ALL_MESSAGES {
+            lines.push("-D has no effect above 2: NPROF_LOG chooses what else is logged".to_owned());
+        }
         lines.extend(self.beside());
         lines.extend(unused(stages));
         if !self.verify {
@@ -371,10 +385,25 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// Prints warnings and the names of the files. A check that failed is an error.
-    fn tell(&self, said: &[u8]) -> anyhow::Result<()> {
-        let (mut err, met) = (io::stderr().lock(), self.met);
-        err.write_all(said)?;
+    /// Prints warnings and the names of the files, as far as the level goes. A check that failed is
+    /// an error.
+    fn tell(&self, said: &[u8], level: u8) -> anyhow::Result<()> {
+        let mut err = io::stderr().lock();
+        if level >= WARNINGS {
+            err.write_all(said)?;
+            self.tell_warnings(&mut err)?;
+        }
+        if level >= ALL_MESSAGES {
+            self.tell_facts(&mut err)?;
+        }
+        if self.report.as_ref().is_some_and(Report::has_failed) {
+            bail!("the trace has errors; the report lists them");
+        }
+        Ok(())
+    }
+
+    fn tell_warnings(&self, err: &mut dyn Write) -> io::Result<()> {
+        let met = self.met;
         if met.overlaps > 0 {
             let slices = size::counted(met.overlaps, "slice");
             writeln!(err, "{slices} overlapping others of their thread")?;
@@ -383,6 +412,10 @@ impl Outcome {
             let slices = size::counted(met.beyond, "slice");
             writeln!(err, "{slices} with a thread number beyond --max_tid_streams")?;
         }
+        Ok(())
+    }
+
+    fn tell_facts(&self, err: &mut dyn Write) -> io::Result<()> {
         for line in &self.lines {
             writeln!(err, "{line}")?;
         }
@@ -392,9 +425,6 @@ impl Outcome {
         let findings = self.report.iter().flat_map(|report| &report.findings);
         for finding in findings.filter(|finding| finding.count > 0) {
             writeln!(err, "{} × {}", size::count(finding.count), finding.name)?;
-        }
-        if self.report.as_ref().is_some_and(Report::has_failed) {
-            bail!("the trace has errors; the report lists them");
         }
         Ok(())
     }

@@ -88,27 +88,6 @@ impl From<UnitArg> for TimeUnit {
     }
 }
 
-/// Frequencies in megahertz: of the cycle counters, and of the cores.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Frequencies {
-    pub(super) soc_mhz: f64,
-    pub(super) core_mhz: Option<f64>,
-}
-
-impl Frequencies {
-    /// Reads `SOC` or `SOC:CORE`.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let mhz = |text: &str| {
-            let mhz = text.trim().parse::<f64>().ok().filter(|mhz| mhz.is_finite() && *mhz > 0.0);
-            mhz.ok_or_else(|| format!("`{text}` is no frequency above 0 in MHz"))
-        };
-        match text.split_once(':') {
-            Some((soc, core)) => Ok(Self { soc_mhz: mhz(soc)?, core_mhz: Some(mhz(core)?) }),
-            None => Ok(Self { soc_mhz: mhz(text)?, core_mhz: None }),
-        }
-    }
-}
-
 /// Reads a list of `path:regex`, with commas between them.
 pub(super) fn patterns(text: &str) -> Result<Vec<Pattern>, String> {
     let pattern = |word: &str| {
@@ -140,16 +119,6 @@ pub(super) fn stages(path: &Path) -> Result<Stages, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn frequencies_have_one_or_two_parts() {
-        let of = |soc_mhz, core_mhz| Ok(Frequencies { soc_mhz, core_mhz });
-        assert_eq!(Frequencies::parse("560"), of(560.0, None));
-        assert_eq!(Frequencies::parse("557.05:800"), of(557.05, Some(800.0)));
-        for wrong in ["0", "-1", "a", "560:", "inf", ""] {
-            assert!(Frequencies::parse(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn limits_are_json() {

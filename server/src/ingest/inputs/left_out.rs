@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Folder;
+use super::{Folder, InputFile};
 
 /// Files of one folder with one reason that have a line each.
 const EACH: usize = 4;
@@ -20,6 +20,15 @@ pub(super) fn lines(files: Vec<(String, String)>) -> Vec<String> {
         few => few.iter().map(|name| format!("{name}: {reason}")).collect(),
     };
     alike.into_iter().flat_map(of_folder).collect()
+}
+
+/// Reason for leaving out a program or a log.
+pub(super) const UNUSED: &str = "not used, because no trace of the profile goes with it";
+
+/// The lines about programs and logs that no trace takes.
+pub(super) fn unused(files: &[InputFile], unused: &[usize]) -> Vec<String> {
+    let line = |&file: &usize| (files[file].leaf.candidate.name.clone(), UNUSED.to_owned());
+    lines(unused.iter().map(line).collect())
 }
 
 /// The line about folders that are too deep below a directory to be searched.

@@ -57,6 +57,11 @@ fn share_out(files: &[InputFile], plans: &mut [Plan]) {
     }
 }
 
+/// Whether a file is a trace for sure. A log can look like one at its beginning: `[INFO] …`.
+pub(super) fn is_trace(leaf: &Leaf) -> bool {
+    leaf.candidate.claim(Role::Trace).is_some_and(|claim| claim.confidence > Confidence::Possible)
+}
+
 /// Makes the reader of logs read a file, whatever its first bytes. Returns whether it is a log, and
 /// no settings.
 pub(super) fn claim(leaf: &mut Leaf) -> bool {

@@ -115,7 +115,10 @@ impl Inputs {
     /// # Errors
     /// If no file is a trace, or it is not clear which files belong to which trace.
     pub fn plan_again(&mut self) -> Result<()> {
-        self.plans = logs::planned(&self.files)?.plans;
+        let Planned { plans, unused } = logs::planned(&self.files)?;
+        self.plans = plans;
+        self.left_out.retain(|line| !line.ends_with(left_out::UNUSED));
+        self.left_out.extend(left_out::unused(&self.files, &unused));
         Ok(())
     }
 
@@ -209,8 +212,7 @@ impl Named {
         }
         let Gathered { files, wholes, mut left_out, sources } = found;
         let Planned { plans, unused } = logs::planned(&files)?;
-        let unused = unused.iter().map(|&file| (files[file].leaf.candidate.name.clone(), UNUSED.to_owned()));
-        left_out.extend(left_out::lines(unused.collect()));
+        left_out.extend(left_out::unused(&files, &unused));
         left_out.sort();
         left_out.dedup();
         let title = title(&wholes, &files, plans.len());
@@ -220,8 +222,6 @@ impl Named {
 
 /// Levels of folders below a directory that are searched for traces.
 const MAX_DEPTH: usize = 4;
-/// Reason for leaving out a program or a log.
-const UNUSED: &str = "not used, because no trace of the profile goes with it";
 
 /// Treatment of files in a directory that go with traces.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -391,6 +391,9 @@ impl Gathered {
         let mut nth_log = logs.max().map_or(0, |last| last + 1);
         for leaf in opened.leaves {
             let mut file = InputFile::new(leaf, (path, &name), Chosen::ByName);
+            if logs::is_trace(&file.leaf) {
+                return Err(IngestError::TraceAsLog { path: path.to_owned() });
+            }
             if logs::claim(&mut file.leaf) {
                 file.nth_log = Some(nth_log);
                 nth_log += 1;

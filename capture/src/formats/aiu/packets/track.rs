@@ -1,0 +1,133 @@
+//! Tracks of Perfetto's reader as processes and threads.
+
+use nprof_engine::model::{TrackId, TrackKind, TrackSpec};
+use rustc_hash::FxHashSet;
+
+use super::event::Piece;
+
+/// Most groups above a track.
+const MAX_DEPTH: usize = 32;
+/// Most letters of a name that each event of a track repeats.
+const MAX_LABEL_CHARS: usize = 256;
+
+/// A track.
+#[derive(Debug)]
+struct Track {
+    spec: TrackSpec,
+    /// The beginning of its name, with its number if another track beside it has that beginning.
+    label: String,
+    /// Process and thread as the trace numbers them.
+    pid: Option<String>,
+    tid: Option<String>,
+    /// Whether its names were written.
+    is_described: bool,
+}
+
+/// All tracks.
+#[derive(Debug, Default)]
+pub(super) struct Tracks {
+    all: Vec<Track>,
+    labels: FxHashSet<(Option<TrackId>, String)>,
+    /// Processes whose names were written.
+    named: FxHashSet<String>,
+}
+
+impl Tracks {
+    /// Adds a track.
+    pub(super) fn push(&mut self, spec: TrackSpec) -> TrackId {
+        let id = TrackId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
+        let mut label: String = spec.name.chars().take(MAX_LABEL_CHARS).collect();
+        if !self.labels.insert((spec.parent, label.clone())) {
+            label = format!("{label} track {}", id.0);
+        }
+        self.all.push(Track { spec, label, pid: None, tid: None, is_described: false });
+        id
+    }
+
+    /// Notes the process and the thread of a track.
+    pub(super) fn note(&mut self, id: TrackId, pid: Option<String>, tid: Option<String>) {
+        if let Some(track) = self.all.get_mut(id.0 as usize) {
+            (track.pid, track.tid) = (pid, tid);
+        }
+    }
+
+    /// The beginning of the name of a track, which no other track beside it has.
+    pub(super) fn label(&self, id: TrackId) -> &str {
+        self.all.get(id.0 as usize).map_or("", |track| &track.label)
+    }
+
+    /// Adds the process and the thread of a track to an event.
+    pub(super) fn place(&self, id: TrackId, piece: &mut Piece) {
+        let Some(track) = self.all.get(id.0 as usize) else { return };
+        if let Some(pid) = self.process(id) {
+            piece.member("pid", &pid);
+        }
+        match &track.tid {
+            Some(tid) => piece.member("tid", tid),
+            None if !matches!(track.spec.kind, TrackKind::Counter(_)) => piece.text("tid", &track.label),
+            None => {}
+        }
+    }
+
+    /// Writes the names and the order of a track and its process, unless they were written.
+    pub(super) fn describe(&mut self, id: TrackId, piece: &mut Piece) {
+        let Some(track) = self.all.get_mut(id.0 as usize) else { return };
+        if std::mem::replace(&mut track.is_described, true) {
+            return;
+        }
+        let track = &self.all[id.0 as usize];
+        if let Some(pid) = self.process(id)
+            && let Some(process) = self.top(id).map(|top| &self.all[top.0 as usize].spec)
+            && self.named.insert(pid.clone())
+        {
+            for (what, key, value) in [
+                ("process_name", "name", quoted(&process.name)),
+                ("process_sort_index", "sort_index", process.sort.to_string()),
+            ] {
+                begin(piece, what, (key, &value));
+                piece.member("pid", &pid);
+                piece.end();
+            }
+        }
+        let thread = [
+            ("thread_name", "name", quoted(&track.spec.name)),
+            ("thread_sort_index", "sort_index", track.spec.sort.to_string()),
+        ];
+        for (what, key, value) in thread {
+            begin(piece, what, (key, &value));
+            self.place(id, piece);
+            piece.end();
+        }
+    }
+
+    /// The process of a track as JSON. Tracks below a group that is no process are one, too.
+    fn process(&self, id: TrackId) -> Option<String> {
+        let stated = self.all.get(id.0 as usize)?.pid.clone();
+        stated.or_else(|| Some(quoted(self.label(self.top(id)?))))
+    }
+
+    /// The outermost group above a track.
+    fn top(&self, id: TrackId) -> Option<TrackId> {
+        let parent = |id: TrackId| self.all.get(id.0 as usize)?.spec.parent;
+        let mut top = parent(id)?;
+        for _ in 0..MAX_DEPTH {
+            match parent(top) {
+                Some(above) => top = above,
+                None => break,
+            }
+        }
+        Some(top)
+    }
+}
+
+/// Begins an event with metadata.
+fn begin(piece: &mut Piece, what: &str, (key, value): (&str, &str)) {
+    piece.begin("M", what, 0);
+    piece.begin_arguments();
+    piece.member(key, value);
+    piece.end_arguments();
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

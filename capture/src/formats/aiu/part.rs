@@ -1,0 +1,61 @@
+//! The traces of a plan, as their first bytes tell.
+
+use std::io::Read;
+
+use crate::files::Job;
+use crate::formats::perfetto;
+use crate::formats::trace_event::Beginning;
+use crate::inputs::{PlanFile, rank_of};
+use crate::probe::HEAD_LEN;
+use crate::probe::aiu::{is_packets, is_torch, stated_rank};
+
+/// Dialect of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// The runtime's.
+    Flex,
+    /// PyTorch's.
+    Torch,
+}
+
+/// Form of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Written {
+    /// Trace Event JSON.
+    Json,
+    /// Perfetto's packets.
+    Packets,
+}
+
+/// A trace.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) file: usize,
+    pub(super) dialect: Dialect,
+    pub(super) written: Written,
+    pub(super) beginning: Option<Beginning>,
+    /// The rank of all its events, if its name or its document states one. PyTorch's traces always
+    /// have one.
+    pub(super) rank: Option<u32>,
+}
+
+impl Part {
+    /// The trace of a file of the plan.
+    pub(super) fn of(job: &Job<'_>, part: &PlanFile) -> Self {
+        let mut head = Vec::new();
+        // A file that cannot be read is reported when it is read as a whole.
+        let leaf = job.files.leaf(part.file);
+        let _ = leaf.reader().take(HEAD_LEN as u64).read_to_end(&mut head);
+        let dialect = if is_torch(&head) { Dialect::Torch } else { Dialect::Flex };
+        let of_plan = || (dialect == Dialect::Torch).then(|| job.plan.rank.unwrap_or(0));
+        let rank = rank_of(&leaf.candidate.name).or_else(|| stated_rank(&head)).or_else(of_plan);
+        let written = if is_packets(&head) { Written::Packets } else { Written::Json };
+        Self { file: part.file, dialect, written, beginning: beginning(&head), rank }
+    }
+}
+
+/// Finds the beginning of a trace in its first bytes, which may end anywhere.
+#[must_use]
+pub fn beginning(head: &[u8]) -> Option<Beginning> {
+    if is_packets(head) { perfetto::beginning(head) } else { Beginning::of(head) }
+}

@@ -1,0 +1,189 @@
+//! Traces in Perfetto's form give what they give as JSON.
+
+use super::super::packet_fixture::packets;
+use super::*;
+
+/// Reads files of bytes.
+fn read_bytes(files: &[(&str, Vec<u8>)]) -> Vec<Recorder> {
+    read_through(files, &Settings::default(), |files| files)
+}
+
+/// Slices with the fields that do not depend on the form of the file.
+fn slices(rank: &Recorder) -> Vec<String> {
+    let line = |slice: &RecordedSlice| {
+        let mut fields: Vec<String> = slice
+            .fields
+            .iter()
+            .filter(|(name, _)| !["job", "id", "pid", "tid"].contains(&name.as_str()))
+            .map(|(name, value)| format!("{name}={value:?}"))
+            .collect();
+        fields.sort();
+        let (start, duration) = (slice.start_ps, slice.duration_ps);
+        format!("{}: {} {start}+{duration} {}", rank.path(slice.track), slice.name, fields.join(" "))
+    };
+    let mut lines: Vec<String> = rank.slices.iter().map(line).collect();
+    lines.sort();
+    lines
+}
+
+/// The tables of the layer, row by row.
+fn tables(rank: &Recorder) -> Vec<String> {
+    let names =
+        ["aiu_clock", "aiu_kernel", "aiu_cycles", "aiu_active", "aiu_category", "aiu_iteration", "aiu_power"];
+    names.iter().flat_map(|table| rank.rows_of(table).map(move |row| format!("{table} {row:?}"))).collect()
+}
+
+#[track_caller]
+fn check(text: &str, log: &str) {
+    let log = ("c.log", log.as_bytes().to_vec());
+    let json = read_bytes(&[("a.json", text.as_bytes().to_vec()), log.clone()]);
+    let packets = read_bytes(&[("a.pftrace", packets(text)), log]);
+    assert_eq!(packets.len(), json.len(), "ranks");
+    for (packets, json) in packets.iter().zip(&json) {
+        assert_eq!(slices(packets), slices(json));
+        assert_eq!(tables(packets), tables(json));
+        assert_eq!(packets.rank.rank, json.rank.rank);
+        assert_eq!(packets.rank.source, SOURCE);
+        let counters = |of: &Recorder| {
+            let mut lines: Vec<String> = of
+                .samples
+                .iter()
+                .map(|sample| format!("{} {} {}", of.path(sample.track), sample.time_ps, sample.value))
+                .collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(counters(packets), counters(json));
+    }
+}
+
+const LOG: &str = include_str!("../../../../../fuzz/seeds/aiu/compiler.log");
+
+#[test]
+fn the_runtime_gives_the_same_in_both_forms() {
+    let device = Device::new(560e6, 4_294_000_000);
+    let slices: Vec<String> = (0..40)
+        .map(|n| {
+            let name = ["mul_1", "add", "conv2d_7", "relu_3"][n % 4];
+            let start = 100 + 900 * n as i64;
+            let slice = device.slice(&format!("{name} Cmpt Exec"), start, start + 300 + 20 * (n % 4) as i64);
+            let slice = slice.late_by(n as i64 % 3);
+            format!("{},{}", slice.begin(), slice.end())
+        })
+        .collect();
+    let trip = r#"{"name":"AIU Roundtrip","ph":"X","pid":0,"tid":7,"ts":50,"dur":40000,"args":{"a":[1,2]}}"#;
+    let counter = r#"{"name":"queue","ph":"C","pid":0,"tid":7,"ts":60,"args":{"queue":4}}"#;
+    check(&format!("[{trip},{counter},{}]", slices.join(",")), LOG);
+}
+
+#[test]
+fn processes_of_packets_are_ranks() {
+    let rank = |pid: u32, start: i64| {
+        let slice = Device::new(560e6, 9).slice("mul_1 Cmpt Exec", start, start + 100).complete();
+        slice.replace("\"pid\":0", &format!("\"pid\":{pid}"))
+    };
+    let text = format!("[{},{},{}]", rank(3, 100), rank(1, 150), rank(3, 400));
+    check(&text, LOG);
+    let ranks = read_bytes(&[("a.pftrace", packets(&text))]);
+    assert_eq!(ranks.iter().map(|rank| rank.rank.rank).collect::<Vec<_>>(), [Some(3), Some(1)]);
+}
+
+#[test]
+fn pytorch_gives_the_same_in_both_forms() {
+    let slice = |cat: &str, name: &str, (pid, tid): (u32, u32), (ts, dur): (f64, f64), more: &str| {
+        format!(
+            r#"{{"ph":"X","cat":"{cat}","name":"{name}","pid":{pid},"tid":{tid},"ts":{ts},"dur":{dur},"args":{{{more}}}}}"#
+        )
+    };
+    let mut events = Vec::new();
+    for n in 0..12 {
+        let (at, correlation) = (1_000.0 * f64::from(n), format!("\"correlation\":{}", 100 + n));
+        let name = ["mul", "add", "relu"][n as usize % 3];
+        events.push(slice("cuda_runtime", "aiuLaunchControlBlocks", (9, 9), (at + 1.0, 3.0), &correlation));
+        events.push(slice("kernel", name, (0, 1), (at + 6.0, 300.5), &format!("{correlation},\"stream\":1")));
+        let rate = r#""bytes":4096,"memory bandwidth (GB/s)":2.5"#;
+        events.push(slice("gpu_memcpy", "Memcpy (HtoD)", (0, 1), (at + 400.0, 2.0), rate));
+    }
+    let text = format!(
+        r#"{{"schemaVersion":1,"deviceProperties":[{{"id":0,"name":"AIU"}}],"traceEvents":[{}]}}"#,
+        events.join(",")
+    );
+    check(&text, LOG);
+}
+
+#[test]
+fn packets_without_an_aiu_are_read_as_perfetto_reads_them() {
+    let text = r#"[{"name":"work","ph":"X","pid":3,"tid":1,"ts":10,"dur":5,"args":{}}]"#;
+    let leaves = open("a", FileBytes::new(Arc::new(packets(text))), &InMemory).leaves;
+    let plans = plan(&[leaves[0].candidate.clone()]).unwrap().plans;
+    assert_eq!(plans[0].importer.name, "perfetto");
+}
+
+#[test]
+fn a_cut_trace_keeps_what_is_whole() {
+    let slice = Device::new(560e6, 9).slice("mul_1 Cmpt Exec", 100, 200);
+    let text = format!("[{},{}]", slice.complete(), slice.complete());
+    let bytes = packets(&text);
+    let rank = read_bytes(&[("a.pftrace", bytes[..bytes.len() - 5].to_vec())]).remove(0);
+    assert_eq!(ops(&rank).len(), 2);
+    let warnings: Vec<String> = rank.warnings().into_iter().map(|warning| warning.what).collect();
+    assert!(warnings.iter().any(|what| what.contains("in the middle of a packet")), "{warnings:?}");
+}
+
+#[test]
+fn a_long_text_that_events_share_is_not_repeated_without_end() {
+    use crate::formats::perfetto::fixture::{Message, annotation, event, interned, packet, trace};
+    let long = "n".repeat(1 << 20);
+    let mut packets =
+        vec![packet(1, 0, 60, &Message::new().number(1, 9).message(4, &Message::new().number(1, 3)))];
+    let words = Message::new().message(2, &interned(1, &long)).message(29, &interned(1, &long));
+    let first = Message::new().number(9, 3).number(11, 9).number(10, 1);
+    packets.push(packet(1, 1_000, 11, &first).message(12, &words).number(13, 1));
+    for n in 0..40 {
+        let counter = annotation("TS1").number(4, n);
+        let text = annotation("text").number(17, 1);
+        let slice = Message::new().number(9, 3).number(11, 9).number(10, 1);
+        packets.push(packet(1, 2_000 + n, 11, &slice.message(4, &counter).message(4, &text)));
+    }
+    packets.push(packet(1, 9_000, 11, &event(3, 9, "end")));
+    let rank = read_bytes(&[("a.pftrace", trace(&packets))]).remove(0);
+    assert_eq!(rank.slices.len(), 42);
+    let warning = rank.warnings().into_iter().find(|warning| warning.what.contains("more long texts"));
+    assert!(warning.is_some_and(|warning| warning.count > 60), "most of 81 texts are cut");
+    assert!(
+        rank.slices.iter().any(|slice| slice.name == long)
+            && rank.slices.iter().any(|slice| slice.name == long[..256])
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Damaged packets are read or refused, and nothing else happens.
+    #[test]
+    fn damaged_packets_cause_no_panic(
+        which in 0_usize..3,
+        flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+    ) {
+        let seeds = [
+            include_str!("../../../../../fuzz/seeds/aiu/flex.json"),
+            include_str!("../../../../../fuzz/seeds/aiu/chain.json"),
+            include_str!("../../../../../fuzz/seeds/aiu/hcoll.json"),
+        ];
+        let mut bytes = packets(seeds[which]);
+        for (at, byte) in flips {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let leaves = open("a.pftrace", FileBytes::new(Arc::new(bytes)), &InMemory).leaves;
+        let candidates: Vec<_> = leaves.iter().map(|leaf| leaf.candidate.clone()).collect();
+        let (scratch, files) = (MemoryScratch::default(), MemoryFiles(leaves));
+        for plan in plan(&candidates).map(|planned| planned.plans).unwrap_or_default() {
+            let mut recorder = Recorder::default();
+            let mut sinks = OneOf { recorder: &mut recorder, nth: 0, count: 1 };
+            let space = Space::new(&scratch);
+            let job = Job { plan: &plan, files: &files, space, origin: None, progress: &|_| {} };
+            let _ = (plan.importer.read)(&job, &mut sinks);
+        }
+    }
+}
