@@ -37,6 +37,14 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The number of a field of 32 bits.
+    ///
+    /// # Errors
+    /// If the number has more bits.
+    pub(crate) fn number_u32(self) -> Result<u32, Damage> {
+        u32::try_from(self.number()).map_err(|_| Damage::Invalid)
+    }
+
     /// The number as a signed one.
     pub(crate) fn signed(self) -> i64 {
         self.number().cast_signed()
