@@ -12,7 +12,7 @@ use nprof_capture::files::{Job, MemoryFiles, OneRank};
 use nprof_capture::formats::{neuron_json, perfetto, trace_event};
 use nprof_capture::inputs::{Candidate, plan};
 use nprof_engine::base::Interval;
-use nprof_engine::fixture::{Cost, Counting, alone, cost};
+use nprof_engine::fixture::{Allocated, Counting, alone, cost};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{Sink, TrackId, TrackKind};
 use nprof_engine::native::write_segment;
@@ -24,7 +24,7 @@ use nprof_engine::tile::slices_in;
 static ALLOCATOR: Counting = Counting;
 
 /// Ingests a trace into memory.
-fn ingested(bytes: &[u8]) -> (Segment<Vec<u8>>, Cost) {
+fn ingested(bytes: &[u8]) -> (Segment<Vec<u8>>, Allocated) {
     let (file, cost) = cost(|| segment_of(bytes));
     (Segment::open(file).unwrap(), cost)
 }

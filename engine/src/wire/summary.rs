@@ -10,12 +10,12 @@ pub struct Summary {
     /// Number of the rank.
     pub rank: u32,
     /// Groups in display order.
-    pub groups: Vec<MetricGroup>,
+    pub groups: Vec<MetricGroupEntry>,
 }
 
 /// Metrics under one heading.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MetricGroup {
+pub struct MetricGroupEntry {
     /// Identifies the group, e.g. `tensor_engine`.
     pub key: String,
     /// The heading.
@@ -23,12 +23,12 @@ pub struct MetricGroup {
     /// Whether the metrics have names of the trace instead of names of nprof.
     pub has_names_of_trace: bool,
     /// Metrics in display order.
-    pub metrics: Vec<Metric>,
+    pub metrics: Vec<MetricEntry>,
 }
 
 /// One metric.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Metric {
+pub struct MetricEntry {
     /// Exported name, e.g. `tensor_engine_active_time`.
     pub name: String,
     /// The value.

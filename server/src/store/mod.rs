@@ -50,7 +50,7 @@ pub use change::Removed;
 use disk::failed;
 pub use error::{Result, StoreError};
 pub use location::default_root;
-pub use manifest::{FORMAT, Manifest, RankFile, Taken};
+pub use manifest::{FORMAT, Manifest, RankFile, TakenName};
 pub use nprof_engine::wire::clock::ClockBy;
 pub use slug::Slug;
 pub use staging::Staging;

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use nprof_engine::vendor::joint::metrics::WAITS;
 use nprof_engine::wire::catalog::ALL_RANKS;
-use nprof_engine::wire::summary::{Metric, MetricGroup, Summary};
+use nprof_engine::wire::summary::{MetricEntry, MetricGroupEntry, Summary};
 
 use super::opened::Opened;
 use super::page::name;
@@ -89,9 +89,9 @@ fn groups(opened: Opened, summary: &Summary) -> impl IntoView + use<> {
 }
 
 #[component]
-fn Group(opened: Opened, group: MetricGroup) -> impl IntoView {
+fn Group(opened: Opened, group: MetricGroupEntry) -> impl IntoView {
     let is_of_all = opened.rank_number.get_untracked() == Some(ALL_RANKS);
-    let row = |metric: &Metric| {
+    let row = |metric: &MetricEntry| {
         let label = label_of_metric(&group, &metric.name);
         let rank = rank_of_cause(&label).filter(|_| is_of_all && group.has_names_of_trace);
         let is_waiting = group.key == WAITS;
@@ -114,7 +114,7 @@ fn Group(opened: Opened, group: MetricGroup) -> impl IntoView {
 
 /// A metric. Its label leads `to_rank`, if the metric is about a rank.
 #[component]
-fn Row(label: String, metric: Metric, to_rank: Option<Callback<()>>) -> impl IntoView {
+fn Row(label: String, metric: MetricEntry, to_rank: Option<Callback<()>>) -> impl IntoView {
     let Shown { text, exact } = format::value(&metric.value, &metric.unit);
     let value = match exact {
         Some(exact) => view! { <Explained text doc=exact /> }.into_any(),
