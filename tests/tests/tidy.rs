@@ -50,8 +50,7 @@ fn the_project_keeps_its_rules() {
     let sources = read_all(&project_root()).unwrap();
     assert!(sources.len() > 20, "the project's files were not found");
     let rules = layers::RULES.iter().chain(&rules);
-    let problems: Vec<String> =
-        rules.flat_map(|rule| sources.iter().flat_map(move |source| rule(source))).collect();
+    let problems: Vec<String> = rules.flat_map(|rule| sources.iter().flat_map(rule)).collect();
     assert!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
 }
 
