@@ -1,8 +1,8 @@
 //! Names of profiles and their owners.
 //!
 //! A profile that takes a name from another says so in its own manifest ([`TakenName`]). So one
-//! rename, which publishes the profile, hands over the name. The other profile's manifest is changed
-//! afterwards, by this process or, if it dies, by the next one that changes the store.
+//! rename, which publishes the profile, hands over the name. The other profile's manifest is
+//! changed afterwards, by this process or, if it dies, by the next one that changes the store.
 //!
 //! [`TakenName`]: super::manifest::TakenName
 
