@@ -36,7 +36,17 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The number of a field of 32 bits.
+    ///
+    /// # Errors
+    /// If the number has more bits.
+    #[cfg(feature = "read")]
+    pub(crate) fn number_u32(self) -> Result<u32, Damage> {
+        u32::try_from(self.number()).map_err(|_| Damage::Invalid)
+    }
+
     /// The number as a signed one.
+    #[cfg(feature = "read")]
     pub(crate) fn signed(self) -> i64 {
         self.number().cast_signed()
     }

@@ -13,7 +13,7 @@ use nprof_capture::files::{Job, MemoryFiles, OneRank};
 use nprof_capture::formats::{neuron_json, perfetto, trace_event};
 use nprof_capture::inputs::{Candidate, plan};
 use nprof_engine::base::Interval;
-use nprof_engine::fixture::{Cost, Counting, alone, cost};
+use nprof_engine::fixture::{Counting, Spent, alone, cost};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{Sink, TrackId, TrackKind};
 use nprof_engine::native::write_segment;
@@ -25,11 +25,11 @@ use nprof_engine::tile::slices_in;
 static ALLOCATOR: Counting = Counting;
 
 /// Ingests a trace into memory.
-fn ingested(bytes: &[u8]) -> (Segment<Vec<u8>>, Cost) {
+fn ingested(bytes: &[u8]) -> (Segment<Vec<u8>>, Spent) {
     ingested_with(bytes, BuildOptions::default())
 }
 
-fn ingested_with(bytes: &[u8], options: BuildOptions) -> (Segment<Vec<u8>>, Cost) {
+fn ingested_with(bytes: &[u8], options: BuildOptions) -> (Segment<Vec<u8>>, Spent) {
     let (file, cost) = cost(|| segment_of(bytes, options));
     (Segment::open(file).unwrap(), cost)
 }
@@ -326,7 +326,7 @@ fn grown(options: BuildOptions) -> Vec<String> {
     let grows = |name: &str, of: &dyn Fn(u64) -> Vec<u8>| {
         let [one, four] = [COUNT, 4 * COUNT].map(|count| {
             let cost = ingested_with(&of(count), options).1;
-            Cost { steps: cost.steps + ITEM_STEPS * count, ..cost }
+            Spent { steps: cost.steps + ITEM_STEPS * count, ..cost }
         });
         let is_more = four.allocated >= 5 * one.allocated || four.steps >= 5 * one.steps;
         is_more.then(|| format!("{name}: {one:?} became {four:?}"))

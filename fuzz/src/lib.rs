@@ -2,7 +2,7 @@
 //! look at what came before, must not grow faster than its input.
 
 use nprof_engine::exec::steps;
-use nprof_engine::fixture::{Cost, Counting, cost};
+use nprof_engine::fixture::{Spent, Counting, cost};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -27,7 +27,7 @@ impl Bound {
 /// # Panics
 /// If it has more than `peak` bytes of memory at once, or allocates more than `all` bytes.
 pub fn within<T>(len: usize, peak: Bound, all: Bound, read: impl FnOnce() -> T) -> T {
-    let (result, Cost { peak: at_once, allocated: in_all, .. }) = cost(read);
+    let (result, Spent { peak: at_once, allocated: in_all, .. }) = cost(read);
     assert!(
         at_once <= peak.of(len),
         "{at_once} bytes of memory at once for {len}, {} are allowed",

@@ -119,12 +119,12 @@ mod tests {
     use std::fs;
 
     use nprof_engine::wire::detail::FieldContent;
-    use nprof_engine::wire::summary::{Metric, MetricGroup};
+    use nprof_engine::wire::summary::{MetricEntry, MetricGroupEntry};
 
     use super::*;
 
     fn summary() -> Summary {
-        let metric = |name: &str, value| Metric {
+        let metric = |name: &str, value| MetricEntry {
             name: name.to_owned(),
             value,
             unit: "s".to_owned(),
@@ -136,7 +136,7 @@ mod tests {
         let metrics = values.into_iter().map(|value| metric("m", value)).collect();
         Summary {
             rank: 3,
-            groups: vec![MetricGroup {
+            groups: vec![MetricGroupEntry {
                 key: "all".to_owned(),
                 title: "All".to_owned(),
                 has_names_of_trace: false,

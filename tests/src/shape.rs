@@ -1,5 +1,6 @@
 //! Widths of comments and lengths of functions, for `tests/tidy.rs`.
 
+use crate::imports::identifier;
 use crate::source::Source;
 
 /// Widest comment line.
@@ -72,6 +73,35 @@ pub fn named_paths(source: &Source) -> Vec<(usize, &str)> {
         .flat_map(|(at, line)| line.split('`').skip(1).step_by(2).map(move |text| (at, text)))
         .filter(|(_, text)| is_path(text))
         .collect()
+}
+
+/// The places where a row of a code map says to begin, with lines and with the folders of the row.
+/// The row has the folders in its first cell, the later ones as siblings of the first, and the
+/// places in its last.
+#[must_use]
+pub fn beginnings(source: &Source) -> Vec<(usize, Vec<&str>, &str)> {
+    if source.path != "ARCHITECTURE.md" {
+        return Vec::new();
+    }
+    fn quoted(cell: &str) -> Vec<&str> {
+        cell.split('`').skip(1).step_by(2).collect()
+    }
+    let rows = (1..).zip(source.text.lines()).filter(|(_, line)| line.starts_with("| `"));
+    rows.flat_map(|(at, line)| {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").collect();
+        let (folders, places) = (quoted(cells[0]), cells.last().map_or(Vec::new(), |cell| quoted(cell)));
+        places.into_iter().map(move |place| (at, folders.clone(), place))
+    })
+    .collect()
+}
+
+/// Types that a source declares as public, with their lines, from 1.
+#[must_use]
+pub fn public_types(source: &Source) -> Vec<(usize, &str)> {
+    const KINDS: [&str; 4] = ["pub struct ", "pub enum ", "pub trait ", "pub type "];
+    let declared = |line| KINDS.iter().find_map(|kind| str::strip_prefix(str::trim_start(line), kind));
+    let lines = (1..).zip(source.product.lines());
+    lines.filter_map(|(at, line)| Some((at, identifier(declared(line)?)))).collect()
 }
 
 /// The functions that are too long. Nested functions count for themselves and for the outer one.

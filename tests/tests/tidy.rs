@@ -4,24 +4,42 @@
 //! A rule is a function from one file to its problems. Each has a test on a snippet that breaks it.
 //! `tests/src/layers.rs` has the rules and tests of layers.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use nprof_tests::imports::{identifier, lines_with_word};
 use nprof_tests::layers;
 use nprof_tests::shape::{
-    COMMENT_COLUMNS_MAX, FUNCTION_LINES_MAX, LongFunction, long_functions, named_paths, wide_comments,
-    wide_prose,
+    COMMENT_COLUMNS_MAX, FUNCTION_LINES_MAX, LongFunction, beginnings, long_functions, named_paths,
+    public_types, wide_comments, wide_prose,
 };
 use nprof_tests::source::{Rule, Source, at, project_root, read_all};
 
 const VAGUE: [&str; 7] = ["util", "utils", "helper", "helpers", "manager", "common", "misc"];
 const LINES_MAX: usize = 500;
+/// Names that several public types of a crate have, with the crate. This list can only shrink.
+const SHARED_NAMES: [(&str, &str); 11] = [
+    ("capture", "Settings"),
+    ("engine", "Field"),
+    ("engine", "Lane"),
+    ("engine", "Presence"),
+    ("engine", "Row"),
+    ("engine", "Side"),
+    ("engine", "Table"),
+    ("engine", "TrackKind"),
+    ("engine", "Tracks"),
+    ("server", "Named"),
+    ("server", "Written"),
+];
 
 #[test]
 fn the_project_keeps_its_rules() {
-    let rules: [Rule; 10] = [
+    let rules: [Rule; 11] = [
         length,
         comment_width,
         prose_width,
         named_files,
+        map_leads_to_files,
         function_length,
         module_doc,
         no_allow,
@@ -34,6 +52,29 @@ fn the_project_keeps_its_rules() {
     let rules = layers::RULES.iter().chain(&rules);
     let problems: Vec<String> = rules.flat_map(|rule| sources.iter().flat_map(rule)).collect();
     assert!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
+}
+
+/// Two public types of a crate do not share a name: a reader would not know which one is meant.
+#[test]
+fn public_types_have_names_of_their_own() {
+    let sources = read_all(&project_root()).unwrap();
+    let shared = shared_names(&sources);
+    let all: Vec<String> =
+        shared.iter().map(|(name, places)| format!("{name:?}: {}", places.join(", "))).collect();
+    let names: Vec<(&str, &str)> = shared.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, SHARED_NAMES, "{}", all.join("\n"));
+}
+
+/// Names of several public types of a crate, with the crate and the places.
+fn shared_names(sources: &[Source]) -> Vec<((&str, &str), Vec<String>)> {
+    let mut places: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
+    for source in sources {
+        let Some((folder, _)) = source.path.split_once("/src/") else { continue };
+        for (line, name) in public_types(source).into_iter().filter(|(_, name)| *name != "Result") {
+            places.entry((folder, name)).or_default().push(format!("{}:{line}", source.path));
+        }
+    }
+    places.into_iter().filter(|(_, places)| places.len() > 1).collect()
 }
 
 fn length(source: &Source) -> Vec<String> {
@@ -59,6 +100,18 @@ fn named_files(source: &Source) -> Vec<String> {
     let is_missing = |path: &str| !project_root().join(path).exists();
     let missing = named_paths(source).into_iter().filter(|(_, path)| is_missing(path));
     missing.map(|(line, path)| at(source, line, &format!("`{path}` does not exist"))).collect()
+}
+
+fn map_leads_to_files(source: &Source) -> Vec<String> {
+    let root = project_root();
+    let exists = |folders: &[&str], place: &str| {
+        let parent = root.join(folders[0]).parent().map(Path::to_path_buf).unwrap_or_default();
+        let siblings = folders[1..].iter().map(|folder| parent.join(folder));
+        let mut all = siblings.chain([root.join(folders[0]), parent.clone()]);
+        all.any(|folder| folder.join(place).is_file())
+    };
+    let missing = beginnings(source).into_iter().filter(|(_, folders, place)| !exists(folders, place));
+    missing.map(|(line, _, place)| at(source, line, &format!("`{place}` does not exist"))).collect()
 }
 
 fn function_length(source: &Source) -> Vec<String> {
@@ -142,6 +195,15 @@ fn check(rule: Rule, path: &str, text: &str, expected: usize) {
 }
 
 #[test]
+fn a_shared_name_is_found() {
+    let text = "pub struct A;\npub(super) enum B {}\n#[cfg(test)]\nmod tests {\n    pub struct C;\n}";
+    let of = |path| Source::new(path, text);
+    let sources = [of("engine/src/a.rs"), of("engine/src/b.rs"), of("server/src/a.rs")];
+    let places = ["engine/src/a.rs:1", "engine/src/b.rs:1"].map(str::to_owned).into();
+    assert_eq!(shared_names(&sources), [(("engine", "A"), places)]);
+}
+
+#[test]
 fn comments_are_narrow_and_functions_are_short() {
     let wide = format!("// {}", "x".repeat(COMMENT_COLUMNS_MAX - 2));
     check(comment_width, "engine/src/a.rs", &wide, 1);
@@ -151,6 +213,10 @@ fn comments_are_narrow_and_functions_are_short() {
     check(named_files, "docs/a.md", "`tests/tests/tidy.rs`, `engine/src/base` and `target/a.rs`", 0);
     check(named_files, "docs/a.md", "see `engine/src/no_such_file.rs`", 1);
     check(named_files, "CHANGELOG.md", "see `engine/src/no_such_file.rs`", 0);
+    let row = |place: &str| format!("| `engine/src/base`, `exec` | time | `{place}` |");
+    for (place, problems) in [("time.rs", 0), ("work.rs", 0), ("exec/work.rs", 0), ("line.rs", 1)] {
+        check(map_leads_to_files, "ARCHITECTURE.md", &row(place), problems);
+    }
     let long = format!("fn finish() {{{}}}", "\n".repeat(FUNCTION_LINES_MAX));
     check(function_length, "engine/src/a.rs", &long, 1);
     check(function_length, "engine/src/a.rs", &long.replacen('\n', "", 1), 0);

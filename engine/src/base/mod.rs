@@ -5,10 +5,12 @@ pub mod checksum;
 pub mod clock;
 pub mod error;
 pub mod id;
+mod narrow;
 pub mod natural;
 pub mod time;
 
 pub use clock::ClockFit;
 pub use error::{ANNEX, Error, Result};
 pub use id::ProfileId;
+pub use narrow::narrow;
 pub use time::{Covered, Interval, Time};

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::positions::Positions;
 use super::row::{PackedValue, RowHead, RowSortKey, put_value};
 use super::rows::{FieldColumn, GROUP_ROWS, MAX_GROUP_BYTES, Rows};
-use crate::base::Result;
+use crate::base::{Result, narrow};
 use crate::block::BlockValues;
 use crate::codec::ColumnTexts;
 use crate::exec::step;
@@ -209,7 +209,7 @@ impl FieldColumn {
         if self.is_full(order.len()) {
             return self.values.pick(order.iter().copied(), spare);
         }
-        let slots = 0..u32::try_from(self.len()).unwrap_or(u32::MAX);
+        let slots = 0..narrow(self.len());
         let place = |slot| self.row_of(slot as usize).map_or(u32::MAX, |row| rank[row]);
         let mut places: Vec<(u32, u32)> = slots.map(|slot| (place(slot), slot)).collect();
         places.sort();
@@ -223,7 +223,7 @@ impl FieldColumn {
         if slots.is_empty() {
             return None;
         }
-        let first = u32::try_from(range.start).unwrap_or(u32::MAX);
+        let first = narrow(range.start);
         let row =
             |slot| self.row_of(slot).and_then(|row| u32::try_from(row).ok()).unwrap_or(u32::MAX) - first;
         let mut part = Self::new(self.field, self.kind);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::encoders::Encoders;
 use super::track_writer::{ColumnOutput, TrackOutput};
-use crate::base::Result;
+use crate::base::{Result, narrow};
 use crate::block::{ColumnType, ZoneMap};
 use crate::codec::{self, Encoder};
 use crate::index::{BlockTexts, encode_postings};
@@ -128,7 +128,7 @@ impl ColumnOutput {
     /// Adds the part of a track. The first pack of the part is pack number `before` of the table.
     fn append(&mut self, part: Self, before: usize) {
         self.pad(before);
-        let inline_before = u32::try_from(self.directory.inline.len()).unwrap_or(u32::MAX);
+        let inline_before = narrow(self.directory.inline.len());
         self.directory.inline.extend_from_slice(&part.directory.inline);
         self.directory.places.extend(part.directory.places.into_iter().map(|place| match place {
             StoredAt::Inline(start, len) => StoredAt::Inline(start + inline_before, len),
@@ -136,7 +136,7 @@ impl ColumnOutput {
         }));
         self.directory.zones.extend(part.directory.zones);
         self.bytes += part.bytes;
-        let before = u32::try_from(before).unwrap_or(u32::MAX);
+        let before = narrow(before);
         match (&mut self.postings, part.postings) {
             (Some(texts), Some(part)) => texts.append(&part, before),
             _ => self.postings = None,

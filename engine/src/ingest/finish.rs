@@ -15,7 +15,7 @@ use super::row::{RowHead, RowSortKey, values};
 use super::rows::{GROUP_ROWS, MAX_GROUP_BYTES, Rows};
 use super::track_writer::TrackOutput;
 use crate::base::bytes::Cursor;
-use crate::base::{Interval, Result};
+use crate::base::{Interval, Result, narrow};
 use crate::model::{
     FieldId, RankInfo, TableId, TableSpec, TrackId, TrackKind, TrackSpec, Warning, WarningKind, Warnings,
 };
@@ -278,7 +278,7 @@ impl SortedTracks<'_, '_> {
                 current = Some(Current::new(key.place, self.metas, &self.waits, binder));
             }
             let Some(current) = &mut current else { continue };
-            let row = current.before + u32::try_from(current.rows.len()).unwrap_or(u32::MAX);
+            let row = current.before + narrow(current.rows.len());
             if let Some(rows) = current.place.track.and_then(|track| arrivals.0.get_mut(&track.0)) {
                 rows[key.arrival as usize] = row;
             }
@@ -359,7 +359,7 @@ impl Current {
     }
 
     fn hand_over(&mut self, line: &mut dyn Pipeline<'_>, rest: Rest) -> Result<()> {
-        self.before += u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
+        self.before += narrow(self.rows.len());
         let rows = std::mem::take(&mut self.rows);
         let waits = Arc::clone(&self.waits);
         let group = TrackGroup { place: self.place, kind: self.kind, rows, waits, rest };

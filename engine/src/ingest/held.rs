@@ -14,7 +14,7 @@ use super::learn::{MIN_ROWS, Starts};
 use super::pipeline::{GroupKey, TrackGroup};
 use super::rows::Rows;
 use super::track_writer::{PackedTrack, TrackOutput};
-use crate::base::Result;
+use crate::base::{Result, narrow};
 use crate::block::{ColumnType, ROWS, ValuesRef};
 use crate::codec::Encoder;
 use crate::model::{Nesting, TableId, TrackKind};
@@ -143,12 +143,8 @@ impl Pack {
         let mut lines = Lines::default();
         let ends = firsts.iter().skip(1).copied().chain([rows.len()]);
         for (&(place, kind, first), end) in self.tracks.iter().zip(ends) {
-            let mut packed = PackedTrack {
-                track: place.track,
-                rows: u32::try_from(end - first).unwrap_or(u32::MAX),
-                lanes: 0,
-                value_range: None,
-            };
+            let mut packed =
+                PackedTrack { track: place.track, rows: narrow(end - first), lanes: 0, value_range: None };
             match kind {
                 Some(TrackKind::Slices(_, nesting)) => {
                     let spans = rows.starts[first..end].iter().zip(&rows.durations[first..end]);

@@ -8,7 +8,7 @@ use super::row::PackedValue;
 use super::run::RunRow;
 use super::template::Template;
 use super::unsettled::Unsettled;
-use crate::base::Result;
+use crate::base::{Result, narrow};
 use crate::block::{BlockValues, ColumnType, ROWS};
 use crate::codec::ColumnTexts;
 use crate::exec::step;
@@ -190,7 +190,7 @@ impl Rows {
         let Self { unsettled, fields, columns, count, .. } = self;
         unsettled.push(*count - 1, filled, || {
             let at = template.columns().map(|(field, kind)| column(fields, columns, field, kind));
-            at.map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect()
+            at.map(|at| narrow(at)).collect()
         })?;
         if self.unsettled.is_full() {
             self.settle(templates);
@@ -215,7 +215,7 @@ impl Rows {
         unsettled.extend(*count, run, numbers, |template| {
             let template = Template::of_table(templates, table, template)?;
             let at = template.columns().map(|(field, kind)| column(fields, columns, field, kind));
-            let at = at.map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect();
+            let at = at.map(|at| narrow(at)).collect();
             Ok((at, template.numbers()))
         })?;
         self.starts.extend(run.iter().map(|row| row.start_ps));
@@ -308,7 +308,7 @@ fn column(fields: &mut Vec<FieldColumn>, columns: &mut Positions, field: FieldId
     let at = columns.of(field, kind);
     if *at == 0 {
         fields.push(FieldColumn::new(field, kind));
-        *at = u32::try_from(fields.len()).unwrap_or(u32::MAX);
+        *at = narrow(fields.len());
     }
     *at as usize - 1
 }

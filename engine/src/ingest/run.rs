@@ -5,7 +5,7 @@
 use super::builder::{Builder, TrackState};
 use super::rows::GROUP_ROWS;
 use super::take::Given;
-use crate::base::{Error, Interval, Result};
+use crate::base::{Error, Interval, Result, narrow};
 use crate::model::{Filled, Form, NameId, Number, SliceRecord, TableId, TemplateId, TrackId, TrackKind};
 
 /// Rows of a track in their order.
@@ -106,7 +106,7 @@ impl Builder<'_> {
             return Ok(false);
         };
         let has_names = !is_slices || run.iter().all(|row| (row.name.0 as usize) < names.len());
-        let count = u32::try_from(run.len()).unwrap_or(u32::MAX);
+        let count = narrow(run.len());
         let sum = self.rows.checked_add(count).filter(|sum| *sum < u32::MAX && has_names);
         let (Some(sum), Some(first)) = (sum, run.first()) else { return Ok(false) };
         if rows.len() == 0 {

@@ -9,7 +9,7 @@ use super::encoders::Encoders;
 use super::lanes::Lanes;
 use super::learn::Learner;
 use super::rows::Rows;
-use crate::base::{Interval, Result};
+use crate::base::{Interval, Result, narrow};
 use crate::block::{ColumnType, ROWS, ValuesRef, ZoneMap};
 use crate::codec::Encoder;
 use crate::exec::step;
@@ -431,7 +431,7 @@ impl TrackOutput {
     }
 
     fn add(&mut self, block: EncodedBlock, writer: &mut PieceWriter<'_>) -> Result<()> {
-        let number = u32::try_from(self.blocks.len()).unwrap_or(u32::MAX);
+        let number = narrow(self.blocks.len());
         for encoded in block.columns {
             let at = self.column(encoded.role, encoded.kind);
             self.columns[at].add(number, encoded, writer)?;
@@ -476,7 +476,7 @@ impl ColumnOutput {
         self.bytes += encoded.bytes.len() as u64;
         let max_inline = if writer.has_annex() { MAX_INLINE_SMALL } else { MAX_INLINE };
         let place = if encoded.bytes.len() <= max_inline {
-            let start = u32::try_from(self.directory.inline.len()).unwrap_or(u32::MAX);
+            let start = narrow(self.directory.inline.len());
             self.directory.inline.extend_from_slice(&encoded.bytes);
             StoredAt::Inline(start, encoded.bytes.len() as u32)
         } else {

@@ -123,6 +123,14 @@ pub enum Value<'a> {
     Json(&'a str),
 }
 
+impl Value<'_> {
+    /// A number without a sign: `Int` if the number fits, else `Uint`.
+    #[must_use]
+    pub fn unsigned(number: u64) -> Self {
+        i64::try_from(number).map_or(Self::Uint(number), Self::Int)
+    }
+}
+
 /// An owned value of a field, as the store returns it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OwnedValue {
@@ -152,5 +160,16 @@ impl OwnedValue {
             Self::Text(v) => Value::Text(v),
             Self::Json(v) => Value::Json(v),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_without_a_sign_stay_exact() {
+        assert_eq!(Value::unsigned(i64::MAX.unsigned_abs()), Value::Int(i64::MAX));
+        assert_eq!(Value::unsigned(u64::MAX), Value::Uint(u64::MAX));
     }
 }

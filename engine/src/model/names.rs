@@ -2,6 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::base::narrow;
+
 /// A text of the segment's dictionary, in the order of first use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct NameId(pub u32);
@@ -85,7 +87,7 @@ impl Names {
 
     /// All texts, in the order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        (0..u32::try_from(self.ends.len()).unwrap_or(u32::MAX)).map(|id| self.text(NameId(id)))
+        (0..narrow(self.ends.len())).map(|id| self.text(NameId(id)))
     }
 }
 

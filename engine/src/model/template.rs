@@ -2,6 +2,7 @@
 //! few of their fields; a reader passes the others once.
 
 use super::{FieldId, Value};
+use crate::base::narrow;
 
 /// A template's number in the order of definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -74,7 +75,7 @@ impl Templates {
     /// Keeps a template and returns its number.
     pub fn define(&mut self, parts: &[(FieldId, TemplateValue)]) -> TemplateId {
         self.0.push(parts.to_vec());
-        TemplateId(u32::try_from(self.0.len() - 1).unwrap_or(u32::MAX))
+        TemplateId(narrow(self.0.len() - 1))
     }
 
     /// Fields of a row: those of the template, then the others. `None` if the template is unknown.

@@ -24,7 +24,7 @@ pub use copy::Cut;
 pub use counter::{CounterAt, CounterSpan};
 pub use fields::BlockFields;
 pub use listing::{ListedRow, Listing, RowFilter};
-pub use name_slots::{FIRST_SLOTS, NameSlot, NameUses, SLOTS, kind_of, slot_of_rare};
+pub use name_slots::{FIRST_SLOTS, KindSlot, NameUses, SLOTS, kind_of, slot_of_rare};
 pub use neighbour::Direction;
 pub use part::{PartMap, PartName, SegmentPart};
 pub use rows::{Order, RowContent, TimedRow, for_each_of_track, for_each_timed};

@@ -53,7 +53,7 @@ fn preference(kind: &str) -> u64 {
 
 /// A kind of name with its slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NameSlot {
+pub struct KindSlot {
     /// The name without its digits.
     pub kind: String,
     /// Below [`SLOTS`].
@@ -105,7 +105,7 @@ impl NameUses {
     /// The kinds with the most time, most time first. Each has the slot that is rarest on its
     /// tracks, then in its groups. Among equally rare slots the text decides.
     #[must_use]
-    pub fn into_slots(self) -> Vec<NameSlot> {
+    pub fn into_slots(self) -> Vec<KindSlot> {
         let mut order: Vec<(String, NameUse)> = self.kinds.into_iter().collect();
         // Kinds with equal times stay in the order of texts.
         order.sort_by_key(|(_, of)| Reverse(of.total_ps));
@@ -123,7 +123,7 @@ impl NameUses {
             let rarest = (0..choice).map(|step| (liked + step) % choice).min_by_key(|slot| uses[*slot]);
             given.push(rarest.unwrap_or_default() as u8);
         }
-        order.into_iter().zip(given).map(|((kind, _), slot)| NameSlot { kind, slot }).collect()
+        order.into_iter().zip(given).map(|((kind, _), slot)| KindSlot { kind, slot }).collect()
     }
 }
 

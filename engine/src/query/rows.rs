@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::BlockFields;
-use crate::base::{Error, Result};
+use crate::base::{Error, Result, narrow};
 use crate::model::{FieldId, Form, NameId, OwnedValue, TableId, TableKind, TrackId};
 use crate::segment::{Bytes, ColumnRole, Segment};
 
@@ -154,7 +154,7 @@ impl<'a, B: Bytes> Cursor<'a, B> {
         let Some(start_ps) = self.peek()? else { return Ok(None) };
         let Some(block) = &self.block else { return Ok(None) };
         let row = TimedRow {
-            row: block.first_row.saturating_add(u32::try_from(self.at).unwrap_or(u32::MAX)),
+            row: block.first_row.saturating_add(narrow(self.at)),
             track: self.track,
             start_ps,
             content: block.core.row(self.at)?,

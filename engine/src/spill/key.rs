@@ -9,7 +9,7 @@ use crate::base::bytes::Cursor;
 /// A small value of fixed parts, which can be written to scratch space and read back.
 pub trait Key: Copy + Ord {
     /// [`NoBytes`] for a key without further bytes, [`ByteSpan`] for one with bytes.
-    type Span: Span;
+    type Span: SpanKind;
 
     /// Most bytes that [`Key::put`] appends.
     const MAX_LEN: usize;
@@ -26,7 +26,7 @@ pub trait Key: Copy + Ord {
 
 /// Position of the bytes that come with a key. The span is part of the sorted entry, so that keys
 /// without bytes stay small.
-pub trait Span: Copy + Debug {
+pub trait SpanKind: Copy + Debug {
     /// Whether keys of this kind have bytes.
     const HAS_BYTES: bool;
 
@@ -41,7 +41,7 @@ pub trait Span: Copy + Debug {
 #[derive(Debug, Clone, Copy)]
 pub struct NoBytes;
 
-impl Span for NoBytes {
+impl SpanKind for NoBytes {
     const HAS_BYTES: bool = false;
 
     fn of(_start: usize, _end: usize) -> Self {
@@ -60,7 +60,7 @@ pub struct ByteSpan {
     end: u32,
 }
 
-impl Span for ByteSpan {
+impl SpanKind for ByteSpan {
     const HAS_BYTES: bool = true;
 
     #[expect(clippy::cast_possible_truncation, reason = "as the trait says")]

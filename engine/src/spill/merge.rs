@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Key, Scratch, Span};
+use super::{Key, Scratch, SpanKind};
 use crate::base::Result;
 use crate::base::bytes::Cursor;
 

@@ -2,7 +2,7 @@
 //! merged.
 
 use super::merge::{Entry, LEAST_READ_LEN, Merge, READ_LEN, RunPart, SortedRun};
-use super::{ByteSpan, Key, NoBytes, Scratch, Span};
+use super::{ByteSpan, Key, NoBytes, Scratch, SpanKind};
 use crate::base::Result;
 use crate::base::bytes::Put;
 

@@ -2,7 +2,7 @@
 //! above it.
 
 use super::grid::Level;
-use super::summary::{Cell, Summary};
+use super::summary::{Cell, CellSummary};
 use crate::base::Time;
 
 /// The open cells of one lane, one a level. Values come in order of time.
@@ -16,7 +16,7 @@ pub struct Cascade<T> {
     open: Vec<Option<Cell<T>>>,
 }
 
-impl<T: Summary> Cascade<T> {
+impl<T: CellSummary> Cascade<T> {
     /// Creates a cascade from the finest to the coarsest wanted level.
     #[must_use]
     pub fn new(base: Level, top: Level) -> Self {

@@ -7,7 +7,7 @@ use super::grid::{Level, TileId};
 use super::row_lanes::{MAX_SLICES, RowLanes};
 use super::slice_block::for_each_slice_block_in;
 use super::stored::{range_cells, slice_cells};
-use super::summary::{Cell, Range, SliceCell, Summary};
+use super::summary::{Cell, CellSummary, Range, SliceCell};
 use crate::base::{Interval, Result, Time};
 use crate::exec::Cancel;
 use crate::model::{TrackId, TrackKind};

@@ -13,7 +13,7 @@ const MAX_LANES: u32 = 32;
 
 /// Tracks that share tiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TileGroup {
+pub struct TileTracks {
     /// Heading of the tracks.
     pub parent: Option<TrackId>,
     /// The tracks in display order.
@@ -23,7 +23,7 @@ pub struct TileGroup {
 /// Groups of a segment, and its tracks in display order (a parent before its children). The same
 /// segment always has the same groups, because their numbers are in URLs.
 #[must_use]
-pub fn groups(footer: &Footer) -> (Vec<TileGroup>, Vec<TrackId>) {
+pub fn groups(footer: &Footer) -> (Vec<TileTracks>, Vec<TrackId>) {
     let mut children: Vec<Vec<TrackId>> = vec![Vec::new(); footer.tracks.len() + 1];
     for (id, track) in (0..).map(TrackId).zip(&footer.tracks) {
         let slot = track.spec.parent.map_or(footer.tracks.len(), |parent| parent.0 as usize);
@@ -49,14 +49,14 @@ fn group_siblings(
     footer: &Footer,
     parent: Option<TrackId>,
     siblings: &[TrackId],
-    groups: &mut Vec<TileGroup>,
+    groups: &mut Vec<TileTracks>,
 ) {
     let filled = |id: &&TrackId| {
         let track = &footer.tracks[id.0 as usize];
         track.rows > 0 && track.spec.kind != TrackKind::Group
     };
     let lanes = siblings.iter().filter(filled).map(|&id| (id, footer.tracks[id.0 as usize].lanes));
-    groups.extend(bounded(lanes).into_iter().map(|tracks| TileGroup { parent, tracks }));
+    groups.extend(bounded(lanes).into_iter().map(|tracks| TileTracks { parent, tracks }));
 }
 
 /// Splits tracks, each with its number of lanes, into groups within the limits.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cascade::Cascade;
 use super::grid::{CELLS, Level};
 use super::stored::Stored;
-use super::summary::{Cell, Range, SliceCell, Summary};
-use crate::base::{Interval, Result, Time};
+use super::summary::{Cell, CellSummary, Range, SliceCell};
+use crate::base::{Interval, Result, Time, narrow};
 use crate::block::list;
 use crate::codec::Encoder;
 use crate::exec::step;
@@ -171,7 +171,7 @@ impl<C: Stored> PyramidWriter<C> {
         while self.base < self.chosen.level {
             self.give_up_finest();
         }
-        self.lanes.iter_mut().flat_map(Cascade::contents).for_each(Summary::shed);
+        self.lanes.iter_mut().flat_map(Cascade::contents).for_each(CellSummary::shed);
         for (key, cells) in std::mem::take(&mut self.closed) {
             self.encode_pages(key, &cells, encoder);
         }
@@ -219,7 +219,7 @@ impl<C: Stored> PyramidWriter<C> {
     fn give_up_finest(&mut self) {
         step(self.lanes.len() + self.pages.len() + self.closed.len());
         for lane in 0..self.lanes.len() {
-            let lane = u32::try_from(lane).unwrap_or(u32::MAX);
+            let lane = narrow(lane);
             self.update(lane, |cascade, mut out| cascade.drop_finest(&mut out));
         }
         self.base = self.base.coarser();

@@ -2,7 +2,7 @@
 
 use super::grid::CELLS;
 use super::pyramid::PAGE_CELLS;
-use super::summary::{Cell, Range, SliceCell, SliceSummary, Summary};
+use super::summary::{Cell, CellSummary, Range, SliceCell, SliceSummary};
 use crate::base::Result;
 use crate::block::list;
 use crate::codec::Encoder;
@@ -14,7 +14,7 @@ const MAX_PAGE_CELLS: usize = PAGE_CELLS + CELLS.unsigned_abs() as usize;
 /// Stored form of a cell's summary.
 pub trait Stored: Sized + std::fmt::Debug {
     /// Summary from which the cell is computed.
-    type Summary: Summary + std::fmt::Debug;
+    type Summary: CellSummary + std::fmt::Debug;
     /// Computes the stored form from a closed cell.
     fn of(summary: &Self::Summary) -> Self;
     /// Appends the contents of cells, column by column.

@@ -4,7 +4,7 @@ use super::name_times::NameTimes;
 
 /// A summary whose merges can be grouped in any way: `merge` is associative, and [`Default`] is
 /// neutral.
-pub trait Summary: Default + Clone {
+pub trait CellSummary: Default + Clone {
     /// Merges a summary of later cells into this one.
     fn merge(&mut self, later: &Self);
 
@@ -40,7 +40,7 @@ pub struct SliceSummary {
     pub names: NameTimes,
 }
 
-impl Summary for SliceSummary {
+impl CellSummary for SliceSummary {
     fn merge(&mut self, later: &Self) {
         self.busy_ps += later.busy_ps;
         self.wait_ps += later.wait_ps;
@@ -125,7 +125,7 @@ impl Range {
     }
 }
 
-impl Summary for Range {
+impl CellSummary for Range {
     fn merge(&mut self, later: &Self) {
         if later.count == 0 {
             return;
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_law<T: Summary + PartialEq + std::fmt::Debug>(a: &T, b: &T, c: &T) {
+    fn check_law<T: CellSummary + PartialEq + std::fmt::Debug>(a: &T, b: &T, c: &T) {
         let join = |x: &T, y: &T| {
             let mut joined = x.clone();
             joined.merge(y);

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::base::narrow;
 use crate::model::collective::NO_NUMBER;
 use crate::model::{Communicator, RankCalls, Signature};
 
@@ -47,7 +48,7 @@ impl CallBook {
 
     /// Number of a communicator, which is new or known.
     pub(super) fn communicator(&mut self, communicator: Communicator) -> u32 {
-        let next = u32::try_from(self.rank.communicators.len()).unwrap_or(u32::MAX);
+        let next = narrow(self.rank.communicators.len());
         *self.communicators.entry(communicator).or_insert_with_key(|new| {
             self.rank.communicators.push(new.clone());
             next
@@ -56,7 +57,7 @@ impl CallBook {
 
     /// Number of a signature, which is new or known.
     pub(super) fn signature(&mut self, signature: Signature) -> u32 {
-        let next = u32::try_from(self.rank.signatures.len()).unwrap_or(u32::MAX);
+        let next = narrow(self.rank.signatures.len());
         *self.signatures.entry(signature).or_insert_with_key(|new| {
             self.rank.signatures.push(new.clone());
             next

@@ -143,7 +143,7 @@ pub struct RankDetail {
     pub names: Vec<NameSlot>,
 }
 
-/// The colour number of a kind of name ([`crate::query::NameSlot`]).
+/// The colour number of a kind of name ([`crate::query::KindSlot`]).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NameSlot {
     /// The name without its digits.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::allowance::Allowance;
 use super::detail::FieldContent;
 use super::row_columns::{bytes_of_row, columns};
-use crate::base::{Error, Interval, Result};
+use crate::base::{Error, Interval, Result, narrow};
 use crate::exec::Work;
 use crate::model::TrackId;
 use crate::query::{self, RowFilter};
@@ -140,7 +140,7 @@ pub fn table_rows<B: Bytes>(
     let listing = query::listing::list(segment, id, filter, limit, work)?;
     Ok(TableRows {
         table: table.to_owned(),
-        rows: u32::try_from(listing.rows.len()).unwrap_or(u32::MAX),
+        rows: narrow(listing.rows.len()),
         total: listing.total,
         truncated: (listing.rows.len() as u64) < listing.total,
         columns: columns(segment, id, &listing.rows, &left, work)?,

@@ -10,12 +10,12 @@ pub struct Summary {
     /// Number of the rank.
     pub rank: u32,
     /// Groups in display order.
-    pub groups: Vec<MetricGroup>,
+    pub groups: Vec<MetricGroupEntry>,
 }
 
 /// Metrics under one heading.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MetricGroup {
+pub struct MetricGroupEntry {
     /// Identifies the group, e.g. `tensor_engine`.
     pub key: String,
     /// The heading.
@@ -23,12 +23,12 @@ pub struct MetricGroup {
     /// Whether the metrics have names of the trace instead of names of nprof.
     pub has_names_of_trace: bool,
     /// Metrics in display order.
-    pub metrics: Vec<Metric>,
+    pub metrics: Vec<MetricEntry>,
 }
 
 /// One metric.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Metric {
+pub struct MetricEntry {
     /// Exported name, e.g. `tensor_engine_active_time`.
     pub name: String,
     /// The value.
@@ -38,13 +38,13 @@ pub struct Metric {
     /// Definition and computation.
     pub doc: String,
     /// The place that shows it. Only metrics of all ranks have one.
-    pub place: Option<MetricPlace>,
+    pub place: Option<MetricPlaceEntry>,
 }
 
 /// A place in a job that shows what a metric is about: a rank that came late, the slowest transfer
 /// of a link, the first of several mismatches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MetricPlace {
+pub struct MetricPlaceEntry {
     /// The rank to look at.
     pub rank: u32,
     /// The time to look at, in picoseconds of the clock that all ranks share, since the profile's

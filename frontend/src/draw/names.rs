@@ -1,6 +1,6 @@
 //! Colours of names.
 //!
-//! The store numbers the names of a whole profile during the ingest (`query::NameSlot`). So a name
+//! The store numbers the names of a whole profile during the ingest (`query::KindSlot`). So a name
 //! has the same colour on every rank and in every link, whichever was opened first. Names that take
 //! next to no time have no number. Their colour is derived from their text.
 

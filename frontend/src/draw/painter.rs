@@ -4,19 +4,20 @@ use web_sys::HtmlCanvasElement;
 
 use super::batch::{Batch, Instance};
 use super::palette::Ground;
+use super::plain::PlainPainter;
 use super::scene::Quads;
 use super::shape::Band;
 use super::surface::Surface;
-use super::{plain, webgl};
+use super::webgl::CardPainter;
 use crate::fetch::TileKey;
 
 /// A painter of one of the two kinds. Both draw the same picture.
 #[derive(Debug)]
 pub enum Painter {
     /// Draws with the graphics card.
-    Card(webgl::Painter),
+    Card(CardPainter),
     /// Draws on a 2-D canvas.
-    Plain(plain::Painter),
+    Plain(PlainPainter),
 }
 
 /// The canvases of the two painters. A canvas that had a context of one kind never gets a context
@@ -35,7 +36,7 @@ impl Painter {
     /// # Errors
     /// If the browser supports neither, says what is missing, in words for people.
     pub fn new(grounds: &Grounds) -> Result<Self, String> {
-        match webgl::Painter::new(&grounds.card) {
+        match CardPainter::new(&grounds.card) {
             Ok(painter) => Ok(Self::Card(painter)),
             Err(reason) => Self::plain(grounds).ok_or_else(|| {
                 format!("{}, and no 2-D canvas instead: allow one of the two for this page", reason.0)
@@ -46,7 +47,7 @@ impl Painter {
     /// The painter without a graphics card. `None` if the browser gives no 2-D canvas.
     #[must_use]
     pub fn plain(grounds: &Grounds) -> Option<Self> {
-        plain::Painter::new(&grounds.plain).map(Self::Plain)
+        PlainPainter::new(&grounds.plain).map(Self::Plain)
     }
 
     /// The canvas in use, then the one that stays empty.

@@ -9,7 +9,7 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use super::batch::{Batch, Instance, Paint};
 use super::palette::{self, Ground};
-use super::rectangle::{Place, Rectangle};
+use super::rectangle::{Rectangle, TilePlace};
 use super::scene::Quads;
 use super::shape::Band;
 use super::surface::Surface;
@@ -35,7 +35,7 @@ const RIM: f32 = 0.45;
 
 /// The canvas with the rectangles of all uploaded tiles.
 #[derive(Debug)]
-pub struct Painter {
+pub struct PlainPainter {
     context: CanvasRenderingContext2d,
     tiles: HashMap<TileKey, Vec<Instance>>,
     bands: Vec<Band>,
@@ -45,7 +45,7 @@ pub struct Painter {
     colours_of: Option<Ground>,
 }
 
-impl Painter {
+impl PlainPainter {
     /// Prepares a canvas. `None` if the browser gives no context.
     #[must_use]
     pub fn new(canvas: &HtmlCanvasElement) -> Option<Self> {
@@ -118,7 +118,7 @@ impl Painter {
         let Some(instances) = self.tiles.get(&quads.tile) else { return };
         let (left, right) =
             ((quads.clip_px.0 * surface.ratio).round(), (quads.clip_px.1 * surface.ratio).round());
-        let place = Place {
+        let place = TilePlace {
             offset_px: quads.offset_px,
             cell_px: quads.cell_px,
             scroll_px: surface.scroll_px,
@@ -141,7 +141,7 @@ impl Painter {
     /// a pixel of the screen.
     pub fn draw_loose(&self, surface: &Surface, instances: &[Instance]) {
         let (width, height) = surface.size_px();
-        let place = Place {
+        let place = TilePlace {
             offset_px: 0.0,
             cell_px: 1.0 / surface.ratio,
             scroll_px: surface.scroll_px,
@@ -152,7 +152,7 @@ impl Painter {
     }
 
     /// Draws those of `instances` that are in sight, between two columns.
-    fn draw_run(&self, instances: &[Instance], place: &Place, (left, right): (f64, f64), height: f64) {
+    fn draw_run(&self, instances: &[Instance], place: &TilePlace, (left, right): (f64, f64), height: f64) {
         for instance in instances {
             let Some(band) = self.bands.get(instance.lane as usize) else { continue };
             let Some(mut rectangle) = place.rectangle(instance, *band) else { continue };

@@ -19,7 +19,7 @@ const LEAST_VALUE_PX: f64 = 1.5;
 
 /// Position of a tile on the canvas.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
+pub struct TilePlace {
     /// The tile's start, in CSS pixels from the canvas's left edge.
     pub offset_px: f64,
     /// Width of a cell in CSS pixels.
@@ -43,7 +43,7 @@ pub struct Rectangle {
     pub bottom: f64,
 }
 
-impl Place {
+impl TilePlace {
     /// The pixels of an instance whose lane has this band. `None` if the lane is hidden.
     #[must_use]
     pub fn rectangle(&self, instance: &Instance, band: Band) -> Option<Rectangle> {
@@ -106,7 +106,7 @@ mod tests {
         expected: [f64; 4],
     ) {
         let instance = Instance { start, end, low, high, lane: 0, paint, colour: 0, alpha: 255 };
-        let place = Place { offset_px: 10.0, cell_px: 2.0, scroll_px: 100.0, ratio };
+        let place = TilePlace { offset_px: 10.0, cell_px: 2.0, scroll_px: 100.0, ratio };
         let found = place.rectangle(&instance, LANE).expect("in sight");
         assert_eq!([found.left, found.top, found.right, found.bottom], expected);
     }
@@ -146,7 +146,7 @@ mod tests {
             colour: 0,
             alpha: 9,
         };
-        let place = Place { offset_px: 0.0, cell_px: 1.0, scroll_px: 0.0, ratio: 1.0 };
+        let place = TilePlace { offset_px: 0.0, cell_px: 1.0, scroll_px: 0.0, ratio: 1.0 };
         assert_eq!(place.rectangle(&instance, Band { top_px: 0.0, height_px: 0.0 }), None);
     }
 }

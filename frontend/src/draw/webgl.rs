@@ -43,7 +43,7 @@ pub struct NoWebGl(pub String);
 
 /// The canvas with all uploaded tiles.
 #[derive(Debug)]
-pub struct Painter {
+pub struct CardPainter {
     gl: Gl,
     program: WebGlProgram,
     uniforms: Uniforms,
@@ -67,7 +67,7 @@ struct Uniforms {
     bands: Option<WebGlUniformLocation>,
 }
 
-impl Painter {
+impl CardPainter {
     /// Prepares a canvas. Called again after its context was lost and restored.
     ///
     /// # Errors

@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 
-use super::actions::Action;
-use super::address::{Address, Link};
+use super::address::Address;
+use super::brand::Brand;
 use super::commands::{Commands, Handler};
 use super::explain::{Explanation, ExplanationView};
-use super::help::Help;
+use super::help::{Help, HelpOpen};
 use super::icon::{Glyph, Icon};
 use super::list::{ListPage, ListScroll};
 use super::message::{MessageList, Messages};
@@ -19,10 +19,6 @@ use crate::fetch::Source;
 use crate::fetch::embedded::Embedded;
 use crate::view::Act;
 use crate::view::act::Need;
-
-/// True while the dialog with all keys is shown; a context.
-#[derive(Debug, Clone, Copy)]
-pub struct HelpOpen(pub RwSignal<bool>);
 
 /// The part of the address that selects the components. The rest of the address only changes their
 /// content.
@@ -81,28 +77,6 @@ pub fn App() -> impl IntoView {
         <ExplanationView />
         <MessageList />
     }
-}
-
-/// The program's name as a link to the list.
-#[component]
-pub fn Brand() -> impl IntoView {
-    view! {
-        <Link place=Place::list() class="brand">
-            <svg viewBox="0 0 16 16" aria-hidden="true">
-                <rect width="16" height="16" rx="3.5" fill="#3b5bdb" />
-                <path d="M3 4.75h6M6 8h7M4.5 11.25h4.5" stroke="#fff" stroke-width="2" stroke-linecap="round" />
-            </svg>
-            "nprof"
-        </Link>
-    }
-}
-
-/// The button that opens the dialog with all keys.
-#[component]
-pub fn HelpButton() -> impl IntoView {
-    let help = expect_context::<HelpOpen>();
-    let show = Callback::new(move |()| help.0.set(true));
-    view! { <Action label="Show all keys" act=Act::ShowKeys glyph=Glyph::Keyboard on_press=show /> }
 }
 
 #[component]

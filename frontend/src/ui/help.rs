@@ -2,9 +2,24 @@
 
 use leptos::prelude::*;
 
+use super::actions::Action;
 use super::dialog::Dialog;
+use super::icon::Glyph;
+use crate::view::Act;
 use crate::view::act::table::GROUPS;
 use crate::view::act::{ActGroup, ActRow, Gesture};
+
+/// True while the dialog with all keys is shown; a context.
+#[derive(Debug, Clone, Copy)]
+pub struct HelpOpen(pub RwSignal<bool>);
+
+/// The button that opens the dialog with all keys.
+#[component]
+pub fn HelpButton() -> impl IntoView {
+    let help = expect_context::<HelpOpen>();
+    let show = Callback::new(move |()| help.0.set(true));
+    view! { <Action label="Show all keys" act=Act::ShowKeys glyph=Glyph::Keyboard on_press=show /> }
+}
 
 /// The dialog with all keys.
 #[component]

@@ -2,7 +2,7 @@
 //!
 //! The name itself is in the explanation, because queries, exports and other tools use it.
 
-use nprof_engine::wire::summary::MetricGroup;
+use nprof_engine::wire::summary::MetricGroupEntry;
 
 /// Meanings of abbreviations.
 const WORDS: [(&str, &str); 10] = [
@@ -55,7 +55,7 @@ pub fn label(name: &str) -> String {
 
 /// The label of a metric in a group. Names from the trace are not changed.
 #[must_use]
-pub fn label_of_metric(group: &MetricGroup, name: &str) -> String {
+pub fn label_of_metric(group: &MetricGroupEntry, name: &str) -> String {
     if group.has_names_of_trace { name.to_owned() } else { without_prefix(&format!("{}_", group.key), name) }
 }
 
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(label_below("Tensor engine", "tensor_engine_active_time"), "Active time");
         assert_eq!(label_below("Throttle", "throttle_percent"), "Throttle %");
         assert_eq!(label_below("", "layer"), "Layer");
-        let group = |has_names_of_trace| MetricGroup {
+        let group = |has_names_of_trace| MetricGroupEntry {
             key: "tensor_engine".to_owned(),
             title: "PE".to_owned(),
             has_names_of_trace,

@@ -18,6 +18,8 @@ pub mod app;
 #[cfg(feature = "browser")]
 pub mod asked;
 #[cfg(feature = "browser")]
+pub mod brand;
+#[cfg(feature = "browser")]
 pub mod clipboard;
 #[cfg(feature = "browser")]
 pub mod commands;

@@ -2,7 +2,7 @@
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part<'a> {
+pub enum TextPart<'a> {
     /// Plain text.
     Text(&'a str),
     /// A time since the profile's origin, in picoseconds.
@@ -15,7 +15,7 @@ const UNIT: &str = " ps";
 /// The parts of a text, in order. A number counts as a timestamp if " ps" follows as a word of its
 /// own.
 #[must_use]
-pub fn parts(text: &str) -> Vec<Part<'_>> {
+pub fn parts(text: &str) -> Vec<TextPart<'_>> {
     let mut parts = Vec::new();
     let (mut shown, mut from) = (0, 0);
     while let Some(at) = text[from..].find(UNIT).map(|at| from + at) {
@@ -25,12 +25,12 @@ pub fn parts(text: &str) -> Vec<Part<'_>> {
         let digits = text.as_bytes()[shown..at].iter().rev().take_while(|byte| is_number(byte)).count();
         let start = at - digits;
         if let (true, Ok(ps)) = (is_word, text[start..at].parse()) {
-            parts.extend((start > shown).then(|| Part::Text(&text[shown..start])));
-            parts.push(Part::Moment(ps));
+            parts.extend((start > shown).then(|| TextPart::Text(&text[shown..start])));
+            parts.push(TextPart::Moment(ps));
             shown = from;
         }
     }
-    parts.extend((shown < text.len()).then(|| Part::Text(&text[shown..])));
+    parts.extend((shown < text.len()).then(|| TextPart::Text(&text[shown..])));
     parts
 }
 
@@ -41,18 +41,18 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, expected: &[Part<'_>]) {
+    fn check(text: &str, expected: &[TextPart<'_>]) {
         assert_eq!(parts(text), expected, "{text}");
     }
 
     #[test]
     fn moments_are_found_between_words() {
-        let text = Part::Text;
+        let text = TextPart::Text;
         check("", &[]);
         check("byte 8812", &[text("byte 8812")]);
-        check("59609241768000000 ps", &[Part::Moment(59_609_241_768_000_000)]);
-        check("at -5 ps on track \"a\"", &[text("at "), Part::Moment(-5), text(" on track \"a\"")]);
-        check("1 ps, 2 ps", &[Part::Moment(1), text(", "), Part::Moment(2)]);
+        check("59609241768000000 ps", &[TextPart::Moment(59_609_241_768_000_000)]);
+        check("at -5 ps on track \"a\"", &[text("at "), TextPart::Moment(-5), text(" on track \"a\"")]);
+        check("1 ps, 2 ps", &[TextPart::Moment(1), text(", "), TextPart::Moment(2)]);
         // Other units, no number, a number beyond the range.
         check("10 psi, x ps", &[text("10 psi, x ps")]);
         check("99999999999999999999 ps", &[text("99999999999999999999 ps")]);
@@ -64,8 +64,8 @@ mod tests {
             let joined: String = parts(&text)
                 .iter()
                 .map(|part| match part {
-                    Part::Text(text) => (*text).to_owned(),
-                    Part::Moment(ps) => format!("{ps}{UNIT}"),
+                    TextPart::Text(text) => (*text).to_owned(),
+                    TextPart::Moment(ps) => format!("{ps}{UNIT}"),
                 })
                 .collect();
             // A number can have been written with leading zeros.

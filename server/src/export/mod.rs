@@ -18,6 +18,6 @@ pub mod wanted;
 
 pub use error::ExportError;
 pub use ranks::{Comparing, OpenedRank, RanksOf};
-pub use table::{Choice, Choices, EXPORTS, Export, Prepared, Scope, find};
+pub use table::{Choice, Choices, EXPORTS, Export, PreparedExport, Scope, find};
 
 use error::Failure;

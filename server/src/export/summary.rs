@@ -5,10 +5,10 @@ use std::io::{self, Write};
 
 use nprof_engine::exec::Work;
 use nprof_engine::wire::detail::FieldContent;
-use nprof_engine::wire::summary::{Metric, Summary};
+use nprof_engine::wire::summary::{MetricEntry, Summary};
 use serde_json::{Map, Value as Json};
 
-use super::{Choices, ExportError, Prepared, RanksOf};
+use super::{Choices, ExportError, PreparedExport, RanksOf};
 use crate::store::RankFile;
 use crate::summary::summary_of;
 use crate::terminal::{cell, visible};
@@ -39,11 +39,11 @@ pub fn prepare_text<'a>(
     of: RanksOf<'a>,
     _: &'a Choices,
     work: Work<'_>,
-) -> Result<Prepared<'a>, ExportError> {
+) -> Result<PreparedExport<'a>, ExportError> {
     // Scripts read the text of neuron-profile as lines of a name and a value.
     let is_plain = of.profile.manifest.source == nprof_engine::vendor::neuron::SOURCE;
     let ranks = of_ranks(of, Summary::clone, work)?;
-    Ok(Prepared::new(move |out| {
+    Ok(PreparedExport::new(move |out| {
         for (at, (rank, summary)) in ranks.iter().enumerate() {
             if ranks.len() > 1 {
                 writeln!(
@@ -68,7 +68,7 @@ pub fn prepare_text<'a>(
 /// the same name.
 fn write_groups(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let groups = || summary.groups.iter().filter(|group| !group.metrics.is_empty());
-    let name = |metric: &Metric| cell(&metric.name, MAX_NAME_CHARS);
+    let name = |metric: &MetricEntry| cell(&metric.name, MAX_NAME_CHARS);
     let all = groups().flat_map(|group| &group.metrics);
     let width = all.map(|metric| name(metric).chars().count()).max().unwrap_or(0);
     for (at, group) in groups().enumerate() {
@@ -108,7 +108,7 @@ pub fn prepare_json<'a>(
     of: RanksOf<'a>,
     _: &'a Choices,
     work: Work<'_>,
-) -> Result<Prepared<'a>, ExportError> {
+) -> Result<PreparedExport<'a>, ExportError> {
     let mut all = Map::new();
     for (rank, metrics) in of_ranks(of, metrics, work)? {
         // Ranks of the same input have the same id. The rank's number keeps them apart.
@@ -119,7 +119,7 @@ pub fn prepare_json<'a>(
         };
         all.insert(key, Json::Object(metrics));
     }
-    Ok(Prepared::new(move |out| {
+    Ok(PreparedExport::new(move |out| {
         serde_json::to_writer_pretty(&mut *out, &all).map_err(io::Error::from)?;
         Ok(writeln!(out)?)
     }))
@@ -155,21 +155,21 @@ fn json(value: &FieldContent) -> Json {
 
 #[cfg(test)]
 mod tests {
-    use nprof_engine::wire::summary::MetricGroup;
+    use nprof_engine::wire::summary::MetricGroupEntry;
 
     use super::*;
 
-    fn summary(groups: Vec<MetricGroup>) -> Summary {
+    fn summary(groups: Vec<MetricGroupEntry>) -> Summary {
         Summary { rank: 0, groups }
     }
 
-    fn group(title: &str, metrics: Vec<Metric>) -> MetricGroup {
+    fn group(title: &str, metrics: Vec<MetricEntry>) -> MetricGroupEntry {
         let title = title.to_owned();
-        MetricGroup { key: String::new(), title, has_names_of_trace: false, metrics }
+        MetricGroupEntry { key: String::new(), title, has_names_of_trace: false, metrics }
     }
 
-    fn metric(name: &str, value: FieldContent, unit: &str) -> Metric {
-        Metric { name: name.to_owned(), value, unit: unit.to_owned(), doc: String::new(), place: None }
+    fn metric(name: &str, value: FieldContent, unit: &str) -> MetricEntry {
+        MetricEntry { name: name.to_owned(), value, unit: unit.to_owned(), doc: String::new(), place: None }
     }
 
     #[test]
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_name_of_the_trace_in_two_groups_is_written_twice() {
-        let of = |key: &str, seconds: f64| MetricGroup {
+        let of = |key: &str, seconds: f64| MetricGroupEntry {
             key: key.to_owned(),
             has_names_of_trace: true,
             ..group("", vec![metric("step", FieldContent::Float(seconds), "s")])

@@ -46,7 +46,7 @@ pub enum Scope {
 
 /// Reads what a file is made from. Errors occur here if possible, before any byte is written, and a
 /// cancellation is heard.
-pub type Prepare = for<'a> fn(RanksOf<'a>, &'a Choices, Work<'_>) -> Result<Prepared<'a>, ExportError>;
+pub type Prepare = for<'a> fn(RanksOf<'a>, &'a Choices, Work<'_>) -> Result<PreparedExport<'a>, ExportError>;
 
 /// Writes a folder. Returns the bytes of all files.
 pub type WriteFolder = fn(RanksOf<'_>, &Path, &Meter) -> Result<u64, ExportError>;
@@ -74,7 +74,7 @@ pub struct Choices {
 }
 
 /// A file that has not been written yet.
-pub struct Prepared<'a> {
+pub struct PreparedExport<'a> {
     size_bytes: Option<u64>,
     write: Box<WriteOnce<'a>>,
 }
@@ -235,7 +235,7 @@ impl Choices {
     }
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> PreparedExport<'a> {
     /// A file of a size that is known only after it was written.
     #[must_use]
     pub fn new(write: impl FnOnce(&mut dyn Write) -> Result<(), ExportError> + 'a) -> Self {

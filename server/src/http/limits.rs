@@ -22,7 +22,7 @@ const FEWEST_CONNECTIONS: usize = 16;
 
 /// Limits of connections.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct ConnectionLimits {
     /// Longest time from a connection's start, or its last answer, to the end of the next header.
     pub header: Duration,
     /// Longest wait for more of a body.
@@ -37,7 +37,7 @@ pub struct Limits {
     pub connections: usize,
 }
 
-impl Limits {
+impl ConnectionLimits {
     /// The limits of a server. Raises the limit of open files as far as the system allows.
     #[must_use]
     pub fn of_system() -> Self {
@@ -68,7 +68,7 @@ pub fn raise_open_files() -> u64 {
 #[derive(Debug)]
 pub struct Paced<B> {
     body: B,
-    limits: Limits,
+    limits: ConnectionLimits,
     received_bytes: u64,
     waited: Duration,
     /// Start and latest end of the current wait.
@@ -82,7 +82,7 @@ pub struct TooSlow;
 
 impl<B> Paced<B> {
     /// Limits the waits for this body.
-    pub fn new(body: B, limits: Limits) -> Self {
+    pub fn new(body: B, limits: ConnectionLimits) -> Self {
         Self { body, limits, received_bytes: 0, waited: Duration::ZERO, waiting: None }
     }
 
@@ -139,8 +139,8 @@ mod tests {
 
     use super::*;
 
-    fn limits(connections: usize, time: Duration) -> Limits {
-        Limits { header: time, stall: time, least_bytes_per_s: 1024, unread: time, connections }
+    fn limits(connections: usize, time: Duration) -> ConnectionLimits {
+        ConnectionLimits { header: time, stall: time, least_bytes_per_s: 1024, unread: time, connections }
     }
 
     #[tokio::test]

@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tower::ServiceExt;
 
 use super::access::{Access, Changes};
-use super::limits::{Limits, Paced};
+use super::limits::{ConnectionLimits, Paced};
 use super::peer::Peer;
 use super::router::router;
 use super::shares::{Share, Shares};
@@ -133,7 +133,7 @@ impl Listening {
         let connections = GracefulShutdown::new();
         let mut signals = self.signals;
         tokio::select! {
-            () = accept(self.listener, &connections, service, Limits::of_system()) => {}
+            () = accept(self.listener, &connections, service, ConnectionLimits::of_system()) => {}
             _ = signals.next() => {}
         }
         app.end();
@@ -145,7 +145,12 @@ impl Listening {
 }
 
 /// Serves connections for ever. Closes those that are too many.
-pub async fn accept(listener: TcpListener, connections: &GracefulShutdown, service: Router, limits: Limits) {
+pub async fn accept(
+    listener: TcpListener,
+    connections: &GracefulShutdown,
+    service: Router,
+    limits: ConnectionLimits,
+) {
     let slots = Shares::of(limits.connections as u64);
     loop {
         let (stream, remote) = match listener.accept().await {
@@ -177,7 +182,7 @@ struct Connection {
 
 impl Connection {
     /// Answers the requests of this connection.
-    async fn serve(self, stream: TcpStream, service: Router, limits: Limits) {
+    async fn serve(self, stream: TcpStream, service: Router, limits: ConnectionLimits) {
         let Self { peer, slot, watcher } = self;
         // Answers are small and must not wait for more.
         let _ = stream.set_nodelay(true);

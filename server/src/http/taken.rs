@@ -11,13 +11,13 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::limits::Limits;
+use super::limits::ConnectionLimits;
 
 /// A connection with a limit of the debt.
 #[derive(Debug)]
 pub struct Taken<S> {
     stream: S,
-    limits: Limits,
+    limits: ConnectionLimits,
     debt: Duration,
     /// Start and latest end of the current wait.
     waiting: Option<(Instant, Pin<Box<Sleep>>)>,
@@ -25,7 +25,7 @@ pub struct Taken<S> {
 
 impl<S> Taken<S> {
     /// Limits the waits for this client.
-    pub fn new(stream: S, limits: Limits) -> Self {
+    pub fn new(stream: S, limits: ConnectionLimits) -> Self {
         Self { stream, limits, debt: Duration::ZERO, waiting: None }
     }
 
@@ -104,8 +104,8 @@ mod tests {
 
     use super::*;
 
-    fn limits(unread: Duration) -> Limits {
-        Limits { header: unread, stall: unread, least_bytes_per_s: 1024, unread, connections: 1 }
+    fn limits(unread: Duration) -> ConnectionLimits {
+        ConnectionLimits { header: unread, stall: unread, least_bytes_per_s: 1024, unread, connections: 1 }
     }
 
     /// Sends 40 pieces to a client that takes one of these every 100 ms.

@@ -14,7 +14,7 @@ use nprof_engine::wire::ask::{Answer, Store as _, answer};
 use nprof_engine::wire::question::{Question, RankQuestion};
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
-use super::reply::{self, Form};
+use super::reply::{self, ReplyForm};
 use super::waiting::{Waiting, Wanted};
 use super::{blocking, tiles};
 use crate::app::App;
@@ -102,7 +102,7 @@ impl Asked {
     /// The reply. Without a turn, `None` unless the answer is kept. Blocks.
     fn reply(&self, turn: Option<&Turn>) -> Result<Option<Response>, ApiError> {
         let (app, headers) = (&self.app, &self.headers);
-        let form = Form::of(headers);
+        let form = ReplyForm::of(headers);
         match &self.question {
             Question::OfRank(rank, question @ RankQuestion::Tile { content, id }) => {
                 let is_cancelled = || !self.wanted.is_wanted();
@@ -124,7 +124,7 @@ impl Asked {
     }
 
     /// Computes the answer until it is complete, too late, or nobody waits for it. Blocks.
-    fn answer(&self, form: Form) -> Result<Response, ApiError> {
+    fn answer(&self, form: ReplyForm) -> Result<Response, ApiError> {
         let is_search = matches!(self.question, Question::OfRank(_, RankQuestion::Search(_)));
         let until = is_search.then(|| Instant::now() + SEARCH_TIME);
         let is_late = || until.is_some_and(|until| Instant::now() >= until);

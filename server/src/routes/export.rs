@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 
 use super::path::{At, With};
 use super::profiles::ProfilePath;
-use super::reply::Form;
+use super::reply::ReplyForm;
 use super::sending::{Sending, WAITING};
 use crate::app::App;
 use crate::export::cut::{PartOf, TakenPart};
@@ -47,7 +47,7 @@ pub struct ExportQuery {
 }
 
 /// `GET /api/exports`
-pub async fn list(form: Form) -> Result<Response, ApiError> {
+pub async fn list(form: ReplyForm) -> Result<Response, ApiError> {
     let formats = files().map(|export| ExportFormat {
         key: export.key.to_owned(),
         title: export.title.to_owned(),

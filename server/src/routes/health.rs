@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 
-use super::reply::Form;
+use super::reply::ReplyForm;
 use crate::app::App;
 use crate::http::error::ApiError;
 
@@ -34,6 +34,6 @@ impl Health {
 }
 
 /// `GET /api/health`
-pub async fn read(State(app): State<App>, form: Form) -> Result<Response, ApiError> {
+pub async fn read(State(app): State<App>, form: ReplyForm) -> Result<Response, ApiError> {
     form.reply(&Health::of(app.store().root()))
 }

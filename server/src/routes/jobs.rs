@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
 use super::path::At;
-use super::reply::Form;
+use super::reply::ReplyForm;
 use crate::app::App;
 use crate::http::error::ApiError;
 
@@ -17,7 +17,11 @@ pub struct JobPath {
 }
 
 /// `GET /api/jobs/{id}`
-pub async fn read(State(app): State<App>, At(at): At<JobPath>, form: Form) -> Result<Response, ApiError> {
+pub async fn read(
+    State(app): State<App>,
+    At(at): At<JobPath>,
+    form: ReplyForm,
+) -> Result<Response, ApiError> {
     form.reply(&app.jobs().find(at.id)?.report())
 }
 

@@ -19,14 +19,14 @@ use crate::markup::{escaped, page};
 
 /// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum ReplyForm {
     /// For the page: small and quick to decode.
     Postcard,
     /// For people and scripts.
     Json,
 }
 
-impl Form {
+impl ReplyForm {
     /// The form that the request accepts.
     pub fn of(headers: &HeaderMap) -> Self {
         if accepts(headers, POSTCARD) { Self::Postcard } else { Self::Json }
@@ -124,7 +124,7 @@ pub async fn refusals(request: Request, next: Next) -> Response {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Form {
+impl<S: Send + Sync> FromRequestParts<S> for ReplyForm {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
@@ -137,12 +137,12 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(accept: &[&str], expected: Form) {
+    fn check(accept: &[&str], expected: ReplyForm) {
         let mut headers = HeaderMap::new();
         for value in accept {
             headers.append(header::ACCEPT, value.parse().unwrap());
         }
-        assert_eq!(Form::of(&headers), expected, "{accept:?}");
+        assert_eq!(ReplyForm::of(&headers), expected, "{accept:?}");
     }
 
     #[test]
@@ -155,12 +155,12 @@ mod tests {
 
     #[test]
     fn postcard_only_for_those_who_name_it() {
-        check(&[], Form::Json);
-        check(&["*/*"], Form::Json);
-        check(&["application/x-nprof"], Form::Postcard);
-        check(&["text/html, Application/X-Nprof;q=0.9"], Form::Postcard);
-        check(&["text/html", "application/x-nprof"], Form::Postcard);
-        check(&["application/x-nprof+zstd"], Form::Json);
-        check(&["application/x-nprof;q=0"], Form::Json);
+        check(&[], ReplyForm::Json);
+        check(&["*/*"], ReplyForm::Json);
+        check(&["application/x-nprof"], ReplyForm::Postcard);
+        check(&["text/html, Application/X-Nprof;q=0.9"], ReplyForm::Postcard);
+        check(&["text/html", "application/x-nprof"], ReplyForm::Postcard);
+        check(&["application/x-nprof+zstd"], ReplyForm::Json);
+        check(&["application/x-nprof;q=0"], ReplyForm::Json);
     }
 }

@@ -15,7 +15,7 @@ use tokio::io::AsyncWriteExt;
 
 use super::blocking;
 use super::path::With;
-use super::reply::Form;
+use super::reply::ReplyForm;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::ingest::Settings;
@@ -53,7 +53,7 @@ impl UploadQuery {
 pub async fn create(
     State(app): State<App>,
     With(query): With<UploadQuery>,
-    form: Form,
+    form: ReplyForm,
     request: Request,
 ) -> Result<Response, ApiError> {
     let settings = query.settings()?;

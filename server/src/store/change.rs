@@ -8,7 +8,7 @@ use nprof_engine::wire::clock::Clock;
 
 use super::leftovers::{self, replaced_dir};
 use super::{
-    ClockBy, Existing, Manifest, Profile, Result, Slug, Staging, Store, StoreError, Survey, Taken, disk,
+    ClockBy, Existing, Manifest, Profile, Result, Slug, Staging, Store, StoreError, Survey, TakenName, disk,
 };
 
 /// A profile that was removed.
@@ -223,7 +223,7 @@ impl Store {
         for taker in profiles.iter().rev().filter(|profile| !profile.manifest.took.is_empty()) {
             // An earlier step can have changed or removed it.
             let Some(mut manifest) = present(&taker.dir)? else { continue };
-            for Taken { name, from } in std::mem::take(&mut manifest.took) {
+            for TakenName { name, from } in std::mem::take(&mut manifest.took) {
                 let is_loser = |profile: &&Profile| profile.manifest.id == from && from != manifest.id;
                 if manifest.has_name(name.as_str())
                     && let Some(loser) = profiles.iter().find(is_loser)
@@ -267,11 +267,11 @@ fn present(dir: &Path) -> Result<Option<Manifest>> {
 }
 
 /// The name with each other profile that has it, if these may lose it.
-fn holders(survey: &Survey, slug: &Slug, id: &str, existing: Existing) -> Result<Vec<Taken>> {
+fn holders(survey: &Survey, slug: &Slug, id: &str, existing: Existing) -> Result<Vec<TakenName>> {
     let others = survey.profiles.iter().map(|profile| &profile.manifest);
     let others = others.filter(|manifest| manifest.has_name(slug.as_str()) && manifest.id != id);
-    let taken: Vec<Taken> =
-        others.map(|manifest| Taken { name: slug.clone(), from: manifest.id.clone() }).collect();
+    let taken: Vec<TakenName> =
+        others.map(|manifest| TakenName { name: slug.clone(), from: manifest.id.clone() }).collect();
     match taken.first() {
         Some(first) if existing == Existing::Keep => {
             Err(StoreError::NameTaken { name: slug.to_string(), id: first.from.clone() })

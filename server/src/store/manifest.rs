@@ -62,7 +62,7 @@ pub struct Manifest {
     /// Names that this profile takes from other profiles. They do not have them any more, also
     /// before their own manifests say so. Empty once they do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub took: Vec<Taken>,
+    pub took: Vec<TakenName>,
     /// Numbers of the profile's names over all ranks, for colours. Empty if they are not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<NameSlot>,
@@ -70,7 +70,7 @@ pub struct Manifest {
 
 /// A name that one profile takes from another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Taken {
+pub struct TakenName {
     /// The name.
     pub name: Slug,
     /// Id of the other profile.

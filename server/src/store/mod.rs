@@ -52,7 +52,7 @@ use disk::failed;
 pub use error::{Result, StoreError};
 pub use leftovers::name_for_rm;
 pub use location::default_root;
-pub use manifest::{FORMAT, Manifest, RankFile, Taken};
+pub use manifest::{FORMAT, Manifest, RankFile, TakenName};
 pub use nprof_engine::wire::clock::ClockBy;
 pub use segment_place::SegmentPlace;
 pub use slug::Slug;

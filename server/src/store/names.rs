@@ -1,10 +1,10 @@
 //! Names of profiles and their owners.
 //!
-//! A profile that takes a name from another says so in its own manifest ([`Taken`]). So one rename,
-//! which publishes the profile, hands over the name. The other profile's manifest is changed
-//! afterwards, by this process or, if it dies, by the next one that changes the store.
+//! A profile that takes a name from another says so in its own manifest ([`TakenName`]). So one
+//! rename, which publishes the profile, hands over the name. The other profile's manifest is
+//! changed afterwards, by this process or, if it dies, by the next one that changes the store.
 //!
-//! [`Taken`]: super::manifest::Taken
+//! [`TakenName`]: super::manifest::TakenName
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;

@@ -359,7 +359,7 @@ fn slugs(store: &Store) -> Vec<(String, Vec<String>)> {
 #[test]
 fn names_that_were_handed_over_and_on_have_one_owner_before_and_after_the_completion() {
     let (_dir, store) = open();
-    let taken = |name: &str, from: char| Taken { name: name.parse().unwrap(), from: id(from) };
+    let taken = |name: &str, from: char| TakenName { name: name.parse().unwrap(), from: id(from) };
     let at = |second, manifest: Manifest| Manifest {
         created: jiff::Timestamp::from_second(second).unwrap(),
         ..manifest

@@ -11,7 +11,7 @@ use axum::body::Bytes;
 use axum::extract::Request;
 use axum::routing::{get, post};
 use hyper_util::server::graceful::GracefulShutdown;
-use nprof_server::http::limits::Limits;
+use nprof_server::http::limits::ConnectionLimits;
 use nprof_server::http::peer::Peer;
 use nprof_server::http::server::accept;
 use tokio::runtime::Runtime;
@@ -26,7 +26,7 @@ const HEAD: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n";
 const LARGE_BYTES: usize = 64 << 20;
 
 /// A server with these limits, until the runtime is dropped.
-fn serve(limits: Limits) -> (Runtime, SocketAddr) {
+fn serve(limits: ConnectionLimits) -> (Runtime, SocketAddr) {
     let runtime = Runtime::new().unwrap();
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
@@ -41,8 +41,14 @@ fn serve(limits: Limits) -> (Runtime, SocketAddr) {
     (runtime, address)
 }
 
-fn limits() -> Limits {
-    Limits { header: PATIENCE, stall: PATIENCE, least_bytes_per_s: 1, unread: PATIENCE, connections: 16 }
+fn limits() -> ConnectionLimits {
+    ConnectionLimits {
+        header: PATIENCE,
+        stall: PATIENCE,
+        least_bytes_per_s: 1,
+        unread: PATIENCE,
+        connections: 16,
+    }
 }
 
 fn connect(address: SocketAddr) -> TcpStream {
@@ -69,7 +75,7 @@ fn is_answered(stream: &mut TcpStream) -> bool {
 
 #[test]
 fn a_header_that_never_ends_closes_the_connection() {
-    let (_runtime, address) = serve(Limits { header: SHORT, ..limits() });
+    let (_runtime, address) = serve(ConnectionLimits { header: SHORT, ..limits() });
     let mut half = connect(address);
     half.write_all(HEAD).unwrap();
     let mut idle = connect(address);
@@ -81,7 +87,7 @@ fn a_header_that_never_ends_closes_the_connection() {
 
 #[test]
 fn a_body_that_never_ends_closes_the_connection() {
-    let (_runtime, address) = serve(Limits { stall: SHORT, ..limits() });
+    let (_runtime, address) = serve(ConnectionLimits { stall: SHORT, ..limits() });
     let mut stream = connect(address);
     stream.write_all(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhalf").unwrap();
     let answer = rest(stream);
@@ -90,7 +96,7 @@ fn a_body_that_never_ends_closes_the_connection() {
 
 #[test]
 fn an_answer_that_nobody_reads_closes_the_connection() {
-    let (_runtime, address) = serve(Limits { unread: SHORT, connections: 1, ..limits() });
+    let (_runtime, address) = serve(ConnectionLimits { unread: SHORT, connections: 1, ..limits() });
     let mut reader = connect(address);
     reader.write_all(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     // Another connection finds a place as soon as the first one is closed.

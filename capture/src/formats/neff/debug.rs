@@ -8,7 +8,7 @@ use crate::formats::Error;
 
 /// One layer, e.g. `debug_info/hlo.dbg`.
 #[derive(Clone, PartialEq, Message)]
-pub struct Layer {
+pub struct DebugLayer {
     /// Description of the layer, for display.
     #[prost(string, tag = "1")]
     pub description: String,
@@ -62,8 +62,8 @@ pub fn is_layer(path: &str) -> bool {
 ///
 /// # Errors
 /// If the bytes are no such message.
-pub fn read(path: &str, bytes: &[u8]) -> Result<Layer, Error> {
-    Layer::decode(bytes).map_err(|error| {
+pub fn read(path: &str, bytes: &[u8]) -> Result<DebugLayer, Error> {
+    DebugLayer::decode(bytes).map_err(|error| {
         Error::format(
             format!("debug names cannot be decoded: {error}"),
             path,

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use prost::Message;
 
-use super::debug::{Entry, Layer};
+use super::debug::{DebugLayer, Entry};
 use super::header::HEADER_LEN;
 
 /// A header as the runtime writes it.
@@ -47,7 +47,7 @@ pub fn gzip(bytes: &[u8]) -> Vec<u8> {
 
 /// An archive with every member that is read, and one that is not.
 pub fn members() -> Vec<u8> {
-    let layer = Layer {
+    let layer = DebugLayer {
         description: "HLO".into(),
         parent_layer: String::new(),
         entries: vec![Entry { id: 3, name: "%dot.3".into(), parents: vec![5], ..Default::default() }],

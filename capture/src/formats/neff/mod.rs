@@ -21,7 +21,7 @@ use nprof_engine::base::Result as SinkResult;
 use nprof_engine::model::{FieldSpec, Sink, TableKind, TableSpec, Unit, Value, WarningKind};
 use serde_json::Value as Json;
 
-use self::debug::Layer;
+use self::debug::DebugLayer;
 use self::header::{HEADER_LEN, Header};
 use self::package::Member;
 use self::tensor::Tensor;
@@ -37,7 +37,7 @@ pub struct Neff {
     tensors: Vec<Tensor>,
     semaphore_names: BTreeMap<u8, String>,
     /// Layers of debug names, by path.
-    layers: Vec<(String, Layer)>,
+    layers: Vec<(String, DebugLayer)>,
     /// Members that could not be read: path and reason.
     damaged: Vec<(String, String)>,
 }
@@ -132,7 +132,7 @@ impl Neff {
 
     /// Layers of debug names by their path in the package.
     #[must_use]
-    pub fn layers(&self) -> &[(String, Layer)] {
+    pub fn layers(&self) -> &[(String, DebugLayer)] {
         &self.layers
     }
 
@@ -195,7 +195,7 @@ impl Neff {
                 let parent_ids = Json::from(entry.parents.clone()).to_string();
                 let pairs = entry.attributes.iter().map(|a| (a.key.clone(), Json::from(a.value.clone())));
                 let attribute_text = Json::Object(pairs.collect()).to_string();
-                let number = i64::try_from(entry.id).map_or(Value::Uint(entry.id), Value::Int);
+                let number = Value::unsigned(entry.id);
                 let row = [
                     (layer_field, Value::Text(path)),
                     (id, number),

@@ -122,10 +122,7 @@ impl<'a> Cell<'a> {
     pub(super) fn value(&self) -> Value<'_> {
         match self {
             Self::Int(value) => Value::Int(*value),
-            Self::Uint(value) => match i64::try_from(*value) {
-                Ok(value) => Value::Int(value),
-                Err(_) => Value::Uint(*value),
-            },
+            Self::Uint(value) => Value::unsigned(*value),
             Self::Float(value) => Value::Float(*value),
             Self::Bool(value) => Value::Bool(*value),
             Self::Text(text) => Value::Text(text),

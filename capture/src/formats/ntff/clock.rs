@@ -14,14 +14,14 @@ const MAX_PS: u64 = 1 << 62;
 /// The clocks of one subgraph. A clock is `None` if the file does not name it or it would stand
 /// still. Records of such a clock cannot be placed.
 #[derive(Debug, Clone, Default)]
-pub struct Clocks {
+pub struct CoreClocks {
     engines: [Option<Clock>; Engine::ALL.len()],
     event: Option<Clock>,
     throttle: Option<Clock>,
     dma: [Option<Clock>; DMA_ENGINES],
 }
 
-impl Clocks {
+impl CoreClocks {
     /// Reads the clock table.
     #[must_use]
     pub fn new(table: &proto::Clocks) -> Self {

@@ -3,7 +3,7 @@
 use nprof_engine::model::{Sink, TrackId, WarningKind};
 use rustc_hash::FxHashSet;
 
-use super::clock::Clocks;
+use super::clock::CoreClocks;
 use super::program::Program;
 use super::proto;
 use super::record::RECORD_LEN;
@@ -24,7 +24,7 @@ pub struct Core<'a> {
     /// The programs, by [`Engine::index`].
     pub programs: [Program<'a>; Engine::ALL.len()],
     /// The clocks of the core.
-    pub clocks: Clocks,
+    pub clocks: CoreClocks,
     /// Time zero of the profile on the clocks' axis.
     pub origin_ps: i64,
 }
@@ -38,7 +38,7 @@ impl<'a> Core<'a> {
             subgraph,
             name: super::container::text(&subgraph.name).into_owned(),
             programs: Engine::ALL.map(|engine| Program::new(subgraph, engine)),
-            clocks: subgraph.clocks.as_ref().map(Clocks::new).unwrap_or_default(),
+            clocks: subgraph.clocks.as_ref().map(CoreClocks::new).unwrap_or_default(),
             origin_ps: 0,
         }
     }

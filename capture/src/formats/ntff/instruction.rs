@@ -253,7 +253,7 @@ impl<'c, 'a> Rows<'c, 'a> {
     /// it.
     fn trigger_fields(&self, transfer: &Transfer, fields: &mut Vec<(FieldId, Value<'_>)>) {
         let handles = &self.handles;
-        let size = unsigned(transfer.size_bytes);
+        let size = Value::unsigned(transfer.size_bytes);
         fields.extend([
             (handles.trigger, Value::Int(transfer.start_ps.div_euclid(1000))),
             (handles.hbm_read_bytes, size),
@@ -365,7 +365,7 @@ fn fixed_fields(
         (handles.psum_write_bytes, traffic.psum_write),
         (handles.psum_read_sbuf_write_bytes, traffic.psum_read_sbuf_write),
     ];
-    fields.extend(columns.into_iter().filter_map(|(field, value)| Some((field, unsigned(value?)))));
+    fields.extend(columns.into_iter().filter_map(|(field, value)| Some((field, Value::unsigned(value?)))));
     if traffic.psum_read_sbuf_write.is_some() {
         fields.push((handles.is_psum_read_sbuf_write, Value::Bool(true)));
     }
@@ -380,8 +380,4 @@ fn has_consequences(decoded: &Decoded) -> bool {
             || effect.write.is_some()
             || decoded.only_waits
             || decoded.completion.is_some())
-}
-
-fn unsigned(value: u64) -> Value<'static> {
-    i64::try_from(value).map_or(Value::Uint(value), Value::Int)
 }

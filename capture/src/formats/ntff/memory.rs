@@ -48,7 +48,7 @@ pub fn write(core: &Core<'_>, sink: &mut dyn Sink) -> Result<()> {
     }
     let handles = NcMemUsage::define(sink)?;
     let mut row = |label: &str, size_bytes: u64| {
-        let size = i64::try_from(size_bytes).map_or(Value::Uint(size_bytes), Value::Int);
+        let size = Value::unsigned(size_bytes);
         sink.row(
             handles.table,
             &[

@@ -106,7 +106,7 @@ pub fn write_capture(
         row.push(("compiler_version", Value::Text(compiler)));
     }
     if let Some(flops) = neff.and_then(Neff::model_flops) {
-        row.push(("model_flops", i64::try_from(flops).map_or(Value::Uint(flops), Value::Int)));
+        row.push(("model_flops", Value::unsigned(flops)));
     }
     write_named(&SUMMARY, &row, sink)
 }
@@ -145,7 +145,7 @@ fn write_metadata(
 ) -> Result<()> {
     let last_ns = Time(last_end_ps).floor_ns();
     let last_ts = rfc3339(last_ns);
-    let count = Value::Int(i64::try_from(cores.len()).unwrap_or(i64::MAX));
+    let count = Value::unsigned(cores.len() as u64);
     let handles = Metadata::define(sink)?;
     let mut row = vec![
         (handles.ntff_version, Value::Int(i64::from(VERSION))),
@@ -188,7 +188,7 @@ fn write_metadata(
 /// If the sink fails.
 pub fn write_core(core: &Core<'_>, counts: &Counts, architecture: u32, sink: &mut dyn Sink) -> Result<()> {
     let handles = ModelInfo::define(sink)?;
-    let count = |value: u64| Value::Int(i64::try_from(value).unwrap_or(i64::MAX));
+    let count = Value::unsigned;
     let instructions: u64 = counts.instructions.iter().sum();
     let trace_count = instructions + counts.dma_rows + counts.events;
     let mut row = vec![
@@ -249,7 +249,7 @@ pub fn write_segments(
     let offset = field("offset_bytes", Unit::Bytes, "Offset of the first record in the file.")?;
     let buffer =
         field("buffer_bytes", Unit::Bytes, "Capacity that the runtime had reserved for the records.")?;
-    let int = |value: u64| Value::Int(i64::try_from(value).unwrap_or(i64::MAX));
+    let int = Value::unsigned;
     for segment in segments {
         let size_bytes = segment.bytes.len() as u64;
         let mut row: Vec<(FieldId, Value<'_>)> = vec![

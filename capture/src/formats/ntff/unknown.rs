@@ -46,7 +46,7 @@ impl UnknownRecords {
             handles.table,
             &[
                 (handles.segment, Value::Text(segment)),
-                (handles.record, Value::Int(i64::try_from(number).unwrap_or(i64::MAX))),
+                (handles.record, Value::unsigned(number)),
                 (handles.kind, Value::Int(i64::from(record.kind()))),
                 (handles.bytes, Value::Text(&hex)),
             ],

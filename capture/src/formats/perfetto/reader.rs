@@ -53,11 +53,11 @@ impl<'a> Head<'a> {
         while let Some((number, value)) = fields.next()? {
             match number {
                 8 => head.timestamp = Some(value.number()),
-                10 => head.sequence = u32::try_from(value.number()).unwrap_or(u32::MAX),
+                10 => head.sequence = value.number_u32()?,
                 13 => head.is_cleared |= value.number() & CLEARED != 0,
                 41 => head.is_cleared |= value.number() != 0,
                 42 => head.has_lost |= value.number() != 0,
-                58 => head.clock = u32::try_from(value.number()).ok(),
+                58 => head.clock = Some(value.number_u32()?),
                 59 => head.defaults = Some(value.bytes()),
                 _ => {}
             }
@@ -270,7 +270,7 @@ fn defaults_of(sequence: &mut Sequence, bytes: &[u8]) -> Result<(), Damage> {
     let mut fields = Fields::new(bytes);
     while let Some((number, value)) = fields.next()? {
         match number {
-            58 => sequence.clock = u32::try_from(value.number()).ok(),
+            58 => sequence.clock = Some(value.number_u32()?),
             11 => {
                 let mut fields = Fields::new(value.bytes());
                 while let Some((number, value)) = fields.next()? {

@@ -148,8 +148,8 @@ impl Sources {
             ids.push(sink.field(table, field)?);
         }
         for (number, unread) in &self.0 {
-            let whole = |number: u64| Value::Int(i64::try_from(number).unwrap_or(i64::MAX));
-            let values = [Value::Text(&unread.what), whole(unread.packets), whole(unread.bytes)];
+            let values =
+                [Value::Text(&unread.what), Value::unsigned(unread.packets), Value::unsigned(unread.bytes)];
             sink.row(table, &ids.iter().copied().zip(values).collect::<Vec<_>>())?;
             if OF_RECORDING.contains(number) {
                 continue;

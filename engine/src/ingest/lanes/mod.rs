@@ -14,6 +14,7 @@ mod tests;
 use line_ends::LineEnds;
 use open_ends::OpenEnds;
 
+use crate::base::narrow;
 use crate::model::Nesting;
 
 /// Position of a slice within its track.
@@ -64,7 +65,7 @@ impl Lanes {
         if self.nesting == Nesting::Calls && end_ps > start_ps && self.open.len() < MAX_OPEN {
             self.open.push(start_ps, end_ps);
         }
-        LaneSlot { lane: saturated(lane), depth: saturated(depth) }
+        LaneSlot { lane: narrow(lane), depth: narrow(depth) }
     }
 
     /// Frees the memory after the last slice.
@@ -74,15 +75,11 @@ impl Lanes {
 
     /// Number of lanes so far.
     pub fn count(&self) -> u32 {
-        saturated(self.lines.count())
+        narrow(self.lines.count())
     }
 
     /// Number of slices that share the last lane with slices of the same time.
     pub fn crowded(&self) -> u64 {
         self.crowded
     }
-}
-
-fn saturated(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }

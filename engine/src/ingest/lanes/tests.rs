@@ -72,7 +72,7 @@ impl ByDefinition {
         if end_ps > start_ps {
             self.open.push((end_ps, lane));
         }
-        LaneSlot { lane: saturated(lane), depth: saturated(enclosing.len()) }
+        LaneSlot { lane: narrow(lane), depth: narrow(enclosing.len()) }
     }
 }
 

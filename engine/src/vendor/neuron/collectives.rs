@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::schema::CC_OPS;
-use crate::base::Result;
+use crate::base::{Result, narrow};
 use crate::exec::Cancel;
 use crate::model::{
     CollectiveKind, Communicator, Membership, NameId, RankCalls, Role, Signature, TableId, TrackId,
@@ -131,7 +131,7 @@ fn group_of(text: &str, rank: u32, stream: Option<u32>) -> Communicator {
         Some(mut ranks) => {
             ranks.sort_unstable();
             ranks.dedup();
-            let size = u32::try_from(ranks.len()).unwrap_or(u32::MAX);
+            let size = narrow(ranks.len());
             Communicator { name: String::new(), membership: Membership::Stated, ranks, size }
         }
         None => Communicator {

@@ -8,7 +8,7 @@ use crate::segment::Bytes;
 use crate::vendor::joint;
 use crate::wire::allowance::Allowance;
 use crate::wire::selection::{NameTotal, SelectionSummary, Side, TrackTotal};
-use crate::wire::summary::{Metric, MetricGroup, MetricPlace, Summary};
+use crate::wire::summary::{MetricEntry, MetricGroupEntry, MetricPlaceEntry, Summary};
 use crate::wire::waits::{WaitShares, WaitSteps};
 use crate::{metrics, query, vendor};
 
@@ -55,19 +55,19 @@ pub fn selection<B: Bytes>(
 /// # Errors
 /// If bytes are missing or damaged, or the work is cancelled.
 pub fn summary<B: Bytes>(rank: RankView<'_, B>, number: u32, work: Work<'_>) -> Result<Summary> {
-    let group = |group: metrics::MetricGroup| MetricGroup {
+    let group = |group: metrics::MetricGroup| MetricGroupEntry {
         key: group.key.to_owned(),
         title: group.title.to_owned(),
         has_names_of_trace: group.has_names_of_trace,
         metrics: group
             .metrics
             .into_iter()
-            .map(|metric| Metric {
+            .map(|metric| MetricEntry {
                 name: metric.name,
                 value: content(metric.value),
                 unit: metric.unit.symbol().to_owned(),
                 doc: metric.doc,
-                place: metric.place.map(|place| MetricPlace {
+                place: metric.place.map(|place| MetricPlaceEntry {
                     rank: place.rank,
                     at_ps: place.at_ps,
                     operation: place.operation,

@@ -8,8 +8,9 @@ use super::search::Search;
 use super::search_box::SearchBox;
 use crate::fetch::Source;
 use crate::ui::actions::{Action, BarActions};
-use crate::ui::app::{Brand, HelpButton};
+use crate::ui::brand::Brand;
 use crate::ui::download::DownloadMenu;
+use crate::ui::help::HelpButton;
 use crate::ui::icon::Glyph;
 use crate::ui::theme::ThemeButton;
 

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use nprof_engine::vendor::joint::metrics::CAUSES;
 use nprof_engine::wire::catalog::ALL_RANKS;
-use nprof_engine::wire::summary::{MetricPlace, Summary};
+use nprof_engine::wire::summary::{MetricPlaceEntry, Summary};
 
 use super::opened::Opened;
 use crate::ui::asked::Asked;
@@ -15,7 +15,7 @@ use crate::ui::icon::{Glyph, Icon};
 struct Culprit {
     name: String,
     cost: String,
-    place: MetricPlace,
+    place: MetricPlaceEntry,
 }
 
 impl Culprit {

@@ -15,7 +15,7 @@ use nprof_engine::wire::catalog::{ALL_RANKS, RankDetail, Track, TrackKind};
 use nprof_engine::wire::detail::SliceEntry;
 use nprof_engine::wire::rows::{ColumnValues, RowColumnRole, TableRows};
 use nprof_engine::wire::selection::Side;
-use nprof_engine::wire::summary::MetricPlace;
+use nprof_engine::wire::summary::MetricPlaceEntry;
 
 use super::opened::Opened;
 use crate::fetch::FetchError;
@@ -66,7 +66,7 @@ impl Opened {
     }
 
     /// Leads to the place of a metric of all ranks. `key` is the key of its group.
-    pub fn reveal_place(self, key: &str, place: &MetricPlace) {
+    pub fn reveal_place(self, key: &str, place: &MetricPlaceEntry) {
         match (key, place.operation, place.at_ps) {
             (_, Some(operation), Some(at_ps)) => self.reveal_operation(operation.into(), at_ps),
             (WAITS, ..) => self.reveal_longest_wait(place.rank),

@@ -1,7 +1,7 @@
 //! The Summary place: the metrics of the rank, in cards.
 
 use leptos::prelude::*;
-use nprof_engine::wire::summary::{Metric, MetricGroup, Summary};
+use nprof_engine::wire::summary::{MetricEntry, MetricGroupEntry, Summary};
 
 use super::opened::Opened;
 use super::page::name;
@@ -86,9 +86,9 @@ fn groups(opened: Opened, summary: &Summary) -> impl IntoView + use<> {
 }
 
 #[component]
-fn Group(opened: Opened, group: MetricGroup) -> impl IntoView {
+fn Group(opened: Opened, group: MetricGroupEntry) -> impl IntoView {
     let key = StoredValue::new(group.key.clone());
-    let row = |metric: &Metric| {
+    let row = |metric: &MetricEntry| {
         let label = label_of_metric(&group, &metric.name);
         let to_place = metric
             .place
@@ -107,7 +107,7 @@ fn Group(opened: Opened, group: MetricGroup) -> impl IntoView {
 
 /// A metric. Its label leads `to_place`, if a place shows what the metric is about.
 #[component]
-fn Row(label: String, metric: Metric, to_place: Option<Callback<()>>) -> impl IntoView {
+fn Row(label: String, metric: MetricEntry, to_place: Option<Callback<()>>) -> impl IntoView {
     let Shown { text, exact } = format::value(&metric.value, &metric.unit);
     let value = match exact {
         Some(exact) => view! { <Explained text doc=exact /> }.into_any(),

@@ -7,7 +7,7 @@ use nprof_engine::vendor::joint::schema::CALLS;
 use nprof_engine::wire::catalog::TrackKind;
 use nprof_engine::wire::detail::SliceDetail;
 
-use super::shown::Shown;
+use super::shown::ShownTimeline;
 use crate::fetch::{FetchError, RankSource};
 use crate::view::beside::nearest_row;
 use crate::view::layout::Row;
@@ -35,7 +35,7 @@ pub struct Calls {
 impl Across {
     /// The step from the selected slice. `None` if the order of tracks there is of the segment.
     #[must_use]
-    pub fn of(shown: &Shown, direction: Direction) -> Option<Self> {
+    pub fn of(shown: &ShownTimeline, direction: Direction) -> Option<Self> {
         let (sheet, rows) = (&*shown.sheet, &shown.layout.rows);
         let slice = &shown.selected.as_ref()?.slice;
         let at = sheet.position(shown.current, slice.track)?;

@@ -6,7 +6,7 @@ use nprof_engine::base::Interval;
 use nprof_engine::query::Direction;
 use nprof_engine::wire::detail::SliceDetail;
 
-use super::shown::Shown;
+use super::shown::ShownTimeline;
 use super::step::{Steps, edge};
 use crate::fetch::{FetchError, RankSource};
 use crate::view::row_step::RowStep;
@@ -18,7 +18,7 @@ const MOST_SLICES: u32 = 1_000;
 /// The counter in the row beside the selected slice. `None` if the next row has slices, or if the
 /// slice's own track has a lane there.
 #[must_use]
-pub fn counter_beside(shown: &Shown, direction: Direction) -> Option<Reading> {
+pub fn counter_beside(shown: &ShownTimeline, direction: Direction) -> Option<Reading> {
     let slice = &shown.selected.as_ref()?.slice;
     let at = shown.sheet.position(shown.current, slice.track)?;
     let is_last_lane = match direction {

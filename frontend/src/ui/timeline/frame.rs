@@ -9,7 +9,7 @@ use nprof_engine::wire::detail::SliceEntry;
 use super::canvases::{Below, RULER_PX, Ruled};
 use super::first_picture;
 use super::minimap::Overview;
-use super::shown::{Gesture, Hit, Shown};
+use super::shown::{GestureState, Hit, ShownTimeline};
 use super::stage::{Outcome, Stage};
 use crate::draw::arrow::arrows;
 use crate::draw::batch::Batch;
@@ -158,7 +158,12 @@ impl<'a> DrawnTiles<'_, 'a> {
     }
 }
 
-fn above<'a>(camera: &Camera<'a>, shown: &Shown, gesture: &Gesture, hovered: Option<&Hit>) -> Above<'a> {
+fn above<'a>(
+    camera: &Camera<'a>,
+    shown: &ShownTimeline,
+    gesture: &GestureState,
+    hovered: Option<&Hit>,
+) -> Above<'a> {
     let scale = &camera.scale;
     let shade = |span: Interval, label: String| Shade {
         span_px: (
@@ -202,7 +207,7 @@ fn above<'a>(camera: &Camera<'a>, shown: &Shown, gesture: &Gesture, hovered: Opt
 }
 
 /// The fronts of the operation under the pointer and of the selected one, which is drawn last.
-fn fronts(camera: &Camera<'_>, shown: &Shown) -> Vec<Front> {
+fn fronts(camera: &Camera<'_>, shown: &ShownTimeline) -> Vec<Front> {
     let selected = shown.selected.as_ref().filter(|_| shown.reading.is_none());
     let pointed = shown.pointed.as_ref();
     let pointed = pointed.filter(|one| selected.is_none_or(|selected| selected.members != one.members));

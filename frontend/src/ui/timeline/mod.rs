@@ -37,7 +37,7 @@ use self::canvases::Canvases;
 use self::minimap::Minimap;
 use self::notices::{ActivePart, BesideTrace, Missing, NoTracks, Problem, describe, zero_in_words};
 use self::pointed::Pointed;
-use self::shown::Shown;
+use self::shown::ShownTimeline;
 use self::stage::StageHandle;
 use self::step::Steps;
 use super::commands::{Commands, Handler};
@@ -258,7 +258,7 @@ fn show(
         let (profile, marked, reading) = scene
             .view
             .with(|view| (view.profile.clone(), view.selection.marked, view.selection.reading.clone()));
-        stage.show(Shown {
+        stage.show(ShownTimeline {
             source: Some(source),
             profile,
             sheet: scene.tracks.sheet.get(),

@@ -12,7 +12,7 @@ use crate::view::{Hovered, Layout, Reading, Sheet, TimeScale};
 
 /// Content of the canvases. Replaced as a whole whenever a part changes.
 #[derive(Debug, Clone, Default)]
-pub struct Shown {
+pub struct ShownTimeline {
     /// The source of tiles and slices.
     pub source: Option<Source>,
     /// The profile's name for URLs.
@@ -43,7 +43,7 @@ pub struct Shown {
     pub ground: Ground,
 }
 
-impl Shown {
+impl ShownTimeline {
     /// The source of answers about the current rank.
     #[must_use]
     pub fn current_source(&self) -> Option<RankSource> {
@@ -60,7 +60,7 @@ impl Shown {
 
 /// State of a pointer gesture.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Gesture {
+pub struct GestureState {
     /// Position of the pointer, in CSS pixels of the tracks and of the viewport.
     pub pointer: Option<Pointer>,
     /// The span that is being dragged.

@@ -10,8 +10,8 @@ use leptos::leptos_dom::helpers::{request_animation_frame, set_timeout};
 use leptos::prelude::*;
 
 use super::canvases::{Canvases, Tools};
-use super::shown::{Gesture, Hit, Shown};
-use super::tiles::{Orders, Tiles};
+use super::shown::{GestureState, Hit, ShownTimeline};
+use super::tiles::{TileOrders, Tiles};
 use crate::draw::batch::Batch;
 use crate::draw::names::Names;
 use crate::draw::shape::Shape;
@@ -22,13 +22,13 @@ use crate::view::Hover;
 /// State of the timeline's drawing.
 #[derive(Debug, Default)]
 pub struct Stage {
-    pub(super) shown: Shown,
+    pub(super) shown: ShownTimeline,
     pub(super) shape: Shape,
     pub(super) tiles: Tiles,
     pub(super) tools: Option<Tools>,
     pub(super) batches: HashMap<TileKey, Batch>,
     pub(super) names: Names,
-    pub(super) gesture: Gesture,
+    pub(super) gesture: GestureState,
     pub(super) hovered: Option<Hit>,
     pub(super) is_frame_requested: bool,
     pub(super) are_bands_stale: bool,
@@ -41,7 +41,7 @@ pub struct Stage {
 pub(super) struct Outcome {
     /// True if another frame is needed.
     pub(super) is_unfinished: bool,
-    pub(super) fetch: Orders,
+    pub(super) fetch: TileOrders,
     pub(super) hover: Option<Option<Hover>>,
     pub(super) problem: Option<String>,
 }
@@ -109,13 +109,13 @@ impl StageHandle {
     }
 
     /// Sets the content to show.
-    pub fn show(self, shown: Shown) {
+    pub fn show(self, shown: ShownTimeline) {
         self.with(|stage| stage.show(shown));
         self.invalidate();
     }
 
     /// Changes the state of the gesture.
-    pub fn gesture(self, change: impl FnOnce(&mut Gesture)) {
+    pub fn gesture(self, change: impl FnOnce(&mut GestureState)) {
         self.with(|stage| change(&mut stage.gesture));
         self.invalidate();
     }
@@ -145,11 +145,11 @@ impl Stage {
 
     /// The content that is shown.
     #[must_use]
-    pub fn shown(&self) -> &Shown {
+    pub fn shown(&self) -> &ShownTimeline {
         &self.shown
     }
 
-    fn show(&mut self, shown: Shown) {
+    fn show(&mut self, shown: ShownTimeline) {
         if self.shown.sheet != shown.sheet || self.shown.profile != shown.profile {
             let first = shown.sheet.sources().first();
             self.has_drawn = false;

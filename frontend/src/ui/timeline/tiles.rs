@@ -50,7 +50,7 @@ struct Request {
 
 /// Requests to send, and the time to plan again.
 #[derive(Debug, Default)]
-pub struct Orders {
+pub struct TileOrders {
     /// Requests, most urgent first.
     pub start: Vec<Order>,
     /// Time until failed requests are due.
@@ -139,7 +139,7 @@ impl Tiles {
 
     /// The tiles that a frame needs, and the requests to send for it. `current` is the source of
     /// the minimap.
-    pub fn plan(&mut self, wanted: &Wanted, current: SourceId) -> Orders {
+    pub fn plan(&mut self, wanted: &Wanted, current: SourceId) -> TileOrders {
         // Until the rest arrives, the overview of the visible groups is shown in its place, so it
         // comes first. Tiles ahead come after all others.
         let is_first = |key: &TileKey| {
@@ -160,7 +160,7 @@ impl Tiles {
                 request.cancel.abort();
             }
         }
-        let mut orders = Orders::default();
+        let mut orders = TileOrders::default();
         for key in plan.start {
             let Some(TileSource { source, content, .. }) = self.sources.get(&key.source).cloned() else {
                 continue;

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::queue::{Upload, Uploads};
-use super::stage::Stage;
+use super::stage::UploadStage;
 use crate::ui::address::Link;
 use crate::ui::format;
 use crate::ui::icon::{Glyph, Icon};
@@ -34,11 +34,13 @@ pub fn UploadList(
 #[component]
 fn UploadRow(uploads: Uploads, upload: Upload) -> impl IntoView {
     let Upload { number, name, size_bytes, stage, .. } = upload.clone();
-    let has_failed = Memo::new(move |_| stage.with(|stage| matches!(stage, Stage::Failed(_))));
-    let is_over = Memo::new(move |_| stage.with(Stage::is_final));
-    let can_repeat =
-        Memo::new(move |_| stage.with(|stage| matches!(stage, Stage::Failed(_) | Stage::Cancelled)));
-    let can_stop = Memo::new(move |_| stage.with(|stage| !stage.is_final() && *stage != Stage::Stopping));
+    let has_failed = Memo::new(move |_| stage.with(|stage| matches!(stage, UploadStage::Failed(_))));
+    let is_over = Memo::new(move |_| stage.with(UploadStage::is_final));
+    let can_repeat = Memo::new(move |_| {
+        stage.with(|stage| matches!(stage, UploadStage::Failed(_) | UploadStage::Cancelled))
+    });
+    let can_stop =
+        Memo::new(move |_| stage.with(|stage| !stage.is_final() && *stage != UploadStage::Stopping));
     let (again, stopped) = (upload.clone(), upload);
     let again = move |_| uploads.start(again.clone());
     let stop = move |_| uploads.cancel(&stopped);
@@ -86,15 +88,15 @@ fn UploadRow(uploads: Uploads, upload: Upload) -> impl IntoView {
 
 /// A progress bar. It runs to and fro if the progress is not known.
 #[component]
-fn Progress(stage: RwSignal<Stage>) -> impl IntoView {
-    let share = Memo::new(move |_| stage.with(Stage::share));
+fn Progress(stage: RwSignal<UploadStage>) -> impl IntoView {
+    let share = Memo::new(move |_| stage.with(UploadStage::share));
     let width = move || share.get().map(|share| format!("{:.1}%", share * 100.0));
     view! {
         <div
             class="progress"
             class:progress-open=move || share.get().is_none()
             role="progressbar"
-            aria-label=move || stage.with(Stage::title)
+            aria-label=move || stage.with(UploadStage::title)
             aria-valuemin="0"
             aria-valuemax="100"
             aria-valuenow=move || share.get().map(|share| format!("{:.0}", share * 100.0))
@@ -104,8 +106,8 @@ fn Progress(stage: RwSignal<Stage>) -> impl IntoView {
     }
 }
 
-fn message(stage: &Stage) -> AnyView {
-    let Stage::Done(profile) = stage else { return stage.text().into_any() };
+fn message(stage: &UploadStage) -> AnyView {
+    let UploadStage::Done(profile) = stage else { return stage.text().into_any() };
     let place = Place::Profile(View::of_profile(&profile.slug));
     let text = format!("Ingested {}. ", format::counted(profile.events, "event", "events"));
     let open = format!("Open {}", profile.display_name);

@@ -13,7 +13,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, FileList, FormData};
 
 use super::head;
-use super::stage::{Speed, Stage};
+use super::stage::{Speed, UploadStage};
 use crate::fetch::upload::{Sent, Transfer};
 use crate::fetch::{FetchError, Source};
 
@@ -32,7 +32,7 @@ pub struct Upload {
     /// Size of the files in bytes.
     pub size_bytes: f64,
     /// Current stage.
-    pub stage: RwSignal<Stage>,
+    pub stage: RwSignal<UploadStage>,
     source: Source,
     files: StoredValue<Vec<File>, LocalStorage>,
     under_way: StoredValue<UnderWay, LocalStorage>,
@@ -110,7 +110,7 @@ impl Uploads {
             number,
             name,
             size_bytes: files.iter().map(|file| file.size()).sum(),
-            stage: RwSignal::new(Stage::Waiting),
+            stage: RwSignal::new(UploadStage::Waiting),
             source: self.source,
             files: StoredValue::new_local(files),
             under_way: StoredValue::new_local(UnderWay::Nothing),
@@ -121,7 +121,7 @@ impl Uploads {
 
     /// Sends an upload, also after a failed attempt.
     pub fn start(self, upload: Upload) {
-        upload.stage.set(Stage::Waiting);
+        upload.stage.set(UploadStage::Waiting);
         self.queue.update_value(|queue| queue.push_back(upload));
         if !self.running.get_value() {
             self.running.set_value(true);
@@ -141,15 +141,15 @@ impl Uploads {
     pub fn cancel(self, upload: &Upload) {
         self.queue.update_value(|queue| queue.retain(|waiting| waiting.number != upload.number));
         match upload.under_way.get_value() {
-            UnderWay::Nothing => upload.stage.set(Stage::Cancelled),
+            UnderWay::Nothing => upload.stage.set(UploadStage::Cancelled),
             UnderWay::Transfer(transfer) => transfer.abort(),
             UnderWay::Job(id) => {
-                upload.stage.set(Stage::Stopping);
+                upload.stage.set(UploadStage::Stopping);
                 let stage = upload.stage;
                 spawn_local(async move {
                     let cancelled = async { self.source.server()?.cancel_job(id).await };
                     if let Err(error) = cancelled.await {
-                        stage.set(Stage::Failed(error.to_string()));
+                        stage.set(UploadStage::Failed(error.to_string()));
                     }
                 });
             }
@@ -180,8 +180,8 @@ impl Upload {
         self.under_way.set_value(UnderWay::Nothing);
         self.stage.set(match outcome {
             Ok(stage) => stage,
-            Err(FetchError::Cancelled) => Stage::Cancelled,
-            Err(error) => Stage::Failed(error.to_string()),
+            Err(FetchError::Cancelled) => UploadStage::Cancelled,
+            Err(error) => UploadStage::Failed(error.to_string()),
         });
     }
 
@@ -191,20 +191,20 @@ impl Upload {
         let transfer = Rc::new(Transfer::new()?);
         self.under_way.set_value(UnderWay::Transfer(Rc::clone(&transfer)));
         let (stage, total_bytes) = (self.stage, self.size_bytes);
-        stage.set(Stage::Sending { done_bytes: 0.0, total_bytes });
+        stage.set(UploadStage::Sending { done_bytes: 0.0, total_bytes });
         let on_sent = move |Sent { done_bytes, total_bytes }: Sent| {
-            stage.set(Stage::Sending { done_bytes, total_bytes });
+            stage.set(UploadStage::Sending { done_bytes, total_bytes });
         };
         transfer.send(&form, Rc::new(on_sent)).await
     }
 
     /// Polls the server's job until it ends.
-    async fn watch(&self, mut report: JobReport) -> Result<Stage, FetchError> {
+    async fn watch(&self, mut report: JobReport) -> Result<UploadStage, FetchError> {
         let (mut speed, mut failures) = (Speed::default(), 0);
         while !report.state.is_final() {
             speed = speed.after(js_sys::Date::now(), report.events);
-            if self.stage.with_untracked(|stage| *stage != Stage::Stopping) {
-                self.stage.set(Stage::Ingesting(report.clone(), speed));
+            if self.stage.with_untracked(|stage| *stage != UploadStage::Stopping) {
+                self.stage.set(UploadStage::Ingesting(report.clone(), speed));
             }
             pause(LOOK_EVERY_MS).await;
             match self.source.server()?.job(report.id).await {
@@ -214,9 +214,9 @@ impl Upload {
             }
         }
         match (report.state, report.profile) {
-            (JobState::Cancelled, _) => Ok(Stage::Cancelled),
-            (JobState::Done, Some(slug)) => Ok(Stage::Done(self.source.profile(&slug).await?.entry)),
-            _ => Ok(Stage::Failed(report.error.unwrap_or_else(|| "The ingest failed".to_owned()))),
+            (JobState::Cancelled, _) => Ok(UploadStage::Cancelled),
+            (JobState::Done, Some(slug)) => Ok(UploadStage::Done(self.source.profile(&slug).await?.entry)),
+            _ => Ok(UploadStage::Failed(report.error.unwrap_or_else(|| "The ingest failed".to_owned()))),
         }
     }
 }

@@ -11,7 +11,7 @@ const NEWEST: f64 = 0.3;
 
 /// Stage of an upload.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Stage {
+pub enum UploadStage {
     /// Waits until another upload is sent.
     Waiting,
     /// The bytes are in flight.
@@ -33,7 +33,7 @@ pub enum Stage {
     Cancelled,
 }
 
-impl Stage {
+impl UploadStage {
     /// Returns true if the upload has ended.
     #[must_use]
     pub fn is_final(&self) -> bool {
@@ -155,17 +155,18 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(stage: &Stage, text: &str, share: Option<f64>) {
+    fn check(stage: &UploadStage, text: &str, share: Option<f64>) {
         assert_eq!((stage.text().as_str(), stage.share()), (text, share));
     }
 
     #[test]
     fn each_stage_tells_how_far_it_is() {
-        check(&Stage::Waiting, "Waiting for the one before", None);
-        let sending = Stage::Sending { done_bytes: 1024.0, total_bytes: 4096.0 };
+        check(&UploadStage::Waiting, "Waiting for the one before", None);
+        let sending = UploadStage::Sending { done_bytes: 1024.0, total_bytes: 4096.0 };
         check(&sending, "Sending: 1 KiB of 4 KiB", Some(0.25));
-        check(&Stage::Sending { done_bytes: 0.0, total_bytes: 0.0 }, "Sending: 0 B of 0 B", None);
-        let ingesting = |state, done, events| Stage::Ingesting(report(state, done, events), Speed::default());
+        check(&UploadStage::Sending { done_bytes: 0.0, total_bytes: 0.0 }, "Sending: 0 B of 0 B", None);
+        let ingesting =
+            |state, done, events| UploadStage::Ingesting(report(state, done, events), Speed::default());
         check(&ingesting(JobState::Waiting, 0, 0), "Waiting for another ingest", None);
         check(
             &ingesting(JobState::Identifying, 1 << 20, 0),
@@ -174,11 +175,11 @@ mod tests {
         );
         let speed = Speed::default().after(0.0, 10).after(500.0, 617_010);
         check(
-            &Stage::Ingesting(report(JobState::Reading, 2 << 20, 617_010), speed),
+            &UploadStage::Ingesting(report(JobState::Reading, 2 << 20, 617_010), speed),
             "Reading the trace: 2 MiB of 4 MiB · 617,010 events · 1,200,000 events/s",
             Some(0.5),
         );
-        check(&Stage::Failed("no trace".to_owned()), "no trace", None);
+        check(&UploadStage::Failed("no trace".to_owned()), "no trace", None);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use self::cell::{Line, nanoseconds, number};
 use self::columns::Columns;
 use super::tracks::{Tracks, form_name};
 use super::wanted::numbers;
-use super::{Choices, ExportError, Failure, OpenedRank, Prepared, RanksOf};
+use super::{Choices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
 
 /// Columns of slices before the fields.
 const SLICE: [&str; 6] = ["start_ns", "duration_ns", "track", "name", "form", "row"];
@@ -32,14 +32,18 @@ const SIDE: [&str; 1] = ["row"];
 /// # Errors
 /// `SeveralRanks`, because ranks have different columns. `NoTable` if the rank does not have the
 /// chosen table. Other errors if the segment cannot be opened.
-pub fn prepare<'a>(of: RanksOf<'a>, choices: &'a Choices, _: Work<'_>) -> Result<Prepared<'a>, ExportError> {
+pub fn prepare<'a>(
+    of: RanksOf<'a>,
+    choices: &'a Choices,
+    _: Work<'_>,
+) -> Result<PreparedExport<'a>, ExportError> {
     if let [first, _, ..] = of.ranks {
         return Err(ExportError::SeveralRanks { format: "csv", first: first.rank, known: numbers(of.ranks) });
     }
     let opened = of.open()?;
     let tables = opened.iter().map(|opened| Chosen::of(opened, choices.table.as_deref()));
     let tables = tables.collect::<Result<Vec<_>, ExportError>>()?;
-    Ok(Prepared::new(move |out| {
+    Ok(PreparedExport::new(move |out| {
         opened.iter().zip(&tables).try_for_each(|(opened, chosen)| {
             opened.read(|segment| {
                 let tracks = Tracks::of(segment)?;

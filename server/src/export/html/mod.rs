@@ -24,7 +24,7 @@ use nprof_engine::wire::refusal::Refusal;
 use self::page::Page;
 
 use super::ranks::{Comparing, open};
-use super::{Choices, ExportError, Prepared, RanksOf};
+use super::{Choices, ExportError, PreparedExport, RanksOf};
 use crate::analysis::joint;
 use crate::markup::escaped;
 use crate::store::{Manifest, Profile, RankFile, SegmentPlace};
@@ -47,11 +47,11 @@ pub fn prepare<'a>(
     of: RanksOf<'a>,
     choices: &'a Choices,
     work: Work<'_>,
-) -> Result<Prepared<'a>, ExportError> {
+) -> Result<PreparedExport<'a>, ExportError> {
     let html = Html::of(of, work)?;
     choices.max_bytes.map_or(Ok(()), |max_bytes| html.check_size(max_bytes))?;
     let size_bytes = html.size_bytes();
-    Ok(Prepared::new(move |out| html.write(out)).with_size(size_bytes))
+    Ok(PreparedExport::new(move |out| html.write(out)).with_size(size_bytes))
 }
 
 /// A profile as an HTML file that has not been written yet.

@@ -28,7 +28,7 @@ use serde_json::Value as Json;
 use self::keys::FieldKeys;
 use super::number::{Precision, float};
 use super::tracks::{self, Tracks};
-use super::{Choices, ExportError, Failure, OpenedRank, Prepared, RanksOf};
+use super::{Choices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
 use crate::store::RankFile;
 use crate::summary::summary_of;
 
@@ -39,13 +39,17 @@ const SUMMARY: &str = "summary";
 ///
 /// # Errors
 /// If a segment cannot be read.
-pub fn prepare<'a>(of: RanksOf<'a>, _: &'a Choices, work: Work<'_>) -> Result<Prepared<'a>, ExportError> {
+pub fn prepare<'a>(
+    of: RanksOf<'a>,
+    _: &'a Choices,
+    work: Work<'_>,
+) -> Result<PreparedExport<'a>, ExportError> {
     let summaries = of.each().map(|opened| {
         let opened = opened?;
         opened.read(|segment| Ok(summary_of(of.profile, opened.rank, segment, work)?))
     });
     let summaries = summaries.collect::<Result<Vec<_>, ExportError>>()?;
-    Ok(Prepared::new(move |out| {
+    Ok(PreparedExport::new(move |out| {
         let mut separator = "{";
         let first_event_ps = of.profile.manifest.span_ps().0;
         for (opened, summary) in of.each().zip(&summaries) {

@@ -23,7 +23,7 @@ use self::proto::{
     CounterDescriptor, DebugAnnotation, EXPLICIT_ORDER, INSTANT, NEEDS_INTERNED, SEQUENCE_BEGINS,
     TracePacket, TrackDescriptor, TrackEvent, UNIT_BYTES, UNIT_COUNT,
 };
-use super::{Choices, ExportError, Failure, OpenedRank, Prepared, RanksOf};
+use super::{Choices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
 use crate::store::RankFile;
 use crate::warnings;
 
@@ -39,7 +39,7 @@ pub fn prepare<'a>(
     of: RanksOf<'a>,
     choices: &'a Choices,
     work: Work<'_>,
-) -> Result<Prepared<'a>, ExportError> {
+) -> Result<PreparedExport<'a>, ExportError> {
     let starts = of.each().map(|opened| {
         let opened = opened?;
         opened.read(|_| Ok(work.cancel.check()?))?;
@@ -47,7 +47,7 @@ pub fn prepare<'a>(
     });
     let starts = starts.collect::<Result<Vec<_>, ExportError>>()?;
     let zero = Zero::of(of, starts.into_iter().flatten().min());
-    Ok(Prepared::new(move |out| {
+    Ok(PreparedExport::new(move |out| {
         for (sequence, opened) in (1..).zip(of.each()) {
             let opened = opened?;
             let rank = opened.rank;

@@ -71,6 +71,16 @@ fn damage_within_a_packet_costs_that_packet() {
 }
 
 #[test]
+fn numbers_of_more_than_32_bits_are_damage() {
+    const BEYOND: u64 = 1 << 32;
+    let of = |number, value| packet(1, 150, 11, &event(INSTANT, 1, "x")).number(number, value);
+    let (sequence, clock) = (of(10, BEYOND), of(58, BEYOND));
+    let recorder = read(&[packet(1, 100, 11, &event(INSTANT, 1, "a")), sequence, clock]);
+    assert_eq!(recorder.slices.len(), 1);
+    assert_eq!(warnings(&recorder), [("a packet whose content is damaged; skipped".to_owned(), 2)]);
+}
+
+#[test]
 fn what_is_no_trace_is_refused() {
     for bytes in [&b""[..], b"hello", b"{\"traceEvents\":[]}", b"\x0a\xff\xff\xff\xff\x0f"] {
         assert!(try_read(bytes).is_none(), "{bytes:?}");

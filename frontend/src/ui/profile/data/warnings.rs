@@ -12,7 +12,7 @@ use crate::ui::format;
 use crate::ui::profile::opened::Opened;
 use crate::ui::table::DrawCell;
 use crate::view::Command;
-use crate::view::moments::{Part, parts};
+use crate::view::moments::{TextPart, parts};
 use crate::view::table::{DataTable, TableColumn};
 
 const WHAT: &str = "what";
@@ -49,9 +49,9 @@ pub fn warning_cells(opened: Opened) -> DrawCell {
 fn with_moments(opened: Opened, text: &str) -> impl IntoView + use<> {
     let clock = opened.clock;
     let axis = opened.axis();
-    let part = |part: &Part<'_>| match *part {
-        Part::Text(text) => text.to_owned().into_any(),
-        Part::Moment(ps) => {
+    let part = |part: &TextPart<'_>| match *part {
+        TextPart::Text(text) => text.to_owned().into_any(),
+        TextPart::Moment(ps) => {
             let ps = axis.shared(ps);
             view! {
             <button
