@@ -17,10 +17,11 @@ const CYCLES_PER_US = 560;
 /** Cycles of a kernel if the arrays are always busy, at 1,100 MHz. */
 const IDEAL_CYCLES = 44_000;
 
-/** A slice of the runtime. Its power rises by `charge` units. */
+/** A slice of the runtime, whose counters rise at the `step` of an operation that its name tells. */
 function op(name, at, us, charge, more = {}) {
-  const counter = (time) => String(Math.round(time * CYCLES_PER_US));
-  const attr = { TS1: counter(at), TS2: counter(at), TS3: counter(at), TS4: counter(at + us), TS5: counter(at + us), Power: String(charge), ...more };
+  const step = name.endsWith("DmaI") ? 2 : name.endsWith("DmaO") ? 5 : 4;
+  const counter = (number) => [`TS${number}`, String(Math.round((number < step ? at : at + us) * CYCLES_PER_US))];
+  const attr = { ...Object.fromEntries([1, 2, 3, 4, 5].map(counter)), Power: String(charge), ...more };
   return { ph: "X", name, pid: 0, tid: 1, ts: at, dur: us, attr };
 }
 

@@ -109,7 +109,7 @@ test("rows of ranks are sorted by lateness, and steps follow them", async (t) =>
       await details.getByText(`Ranks › Rank ${rank}`, { exact: true }).first().waitFor();
       await page.keyboard.press("ArrowDown");
     }
-    await page.getByText("There is no track with slices below").waitFor({ state: "attached" });
+    await page.getByText("There is no track below").waitFor({ state: "attached" });
     // From the first row a step up leaves the ranks.
     await page.goto(`${url}/profile/${slug}?v=2&rank=all&order=wait&sel=${call.row}`);
     await sorted();

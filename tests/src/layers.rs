@@ -17,7 +17,7 @@ const WORKER: &str = "worker";
 /// Modules of capture that the page has.
 const RECOGNITION: [&str; 3] = ["importer", "inputs", "probe"];
 /// The readers. Each imports only readers of earlier layers, and no other one of its own.
-const READER_LAYERS: [&str; 4] = ["error", "room", "neff trace_event", "aiu neuron_json ntff perfetto"];
+const READER_LAYERS: [&str; 5] = ["error", "room", "neff trace_event", "neuron_json ntff perfetto", "aiu"];
 /// Layers of the server. Modules of one layer can import each other.
 const SERVER_LAYERS: [&str; 7] = [
     "assets ending markup memory terminal work",
@@ -117,8 +117,8 @@ fn impure(source: &Source) -> Vec<String> {
     banned.map(|(line, name)| at(source, line, &format!("`std::{name}` does not run in a browser"))).collect()
 }
 
-/// A reader that imports another one breaks when that one changes. Only two readers are made for
-/// others.
+/// A reader that imports another one breaks when that one changes. Only three readers are made
+/// for others.
 fn reader_layers(source: &Source) -> Vec<String> {
     const FORMATS: &str = "formats";
     let modules = source.modules();

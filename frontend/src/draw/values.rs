@@ -1,8 +1,8 @@
-//! One look for the values of a counter at every zoom. A value that holds for long is exact. Samples
-//! that share a cell are the range of their values.
+//! One look for the values of a counter at every zoom. A value that holds for long is exact.
+//! Samples that share a cell are the range of their values.
 //!
-//! A tile has samples if there are few of them, else the ranges of its cells. Without the same cells
-//! in both forms, a steady counter would change its look at the edge of a tile.
+//! A tile has samples if there are few of them, else the ranges of its cells. Without the same
+//! cells in both forms, a steady counter would change its look at the edge of a tile.
 
 use nprof_engine::tile::{CELLS, FINEST_CELL_PS};
 use nprof_engine::wire::tile::{Content, Tile, TileRange, TileSample};

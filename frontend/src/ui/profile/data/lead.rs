@@ -166,9 +166,16 @@ mod tests {
         check("rank", &ranks, "rank", Some(Lead::Worst(17)));
         check("rank", &ranks, "wait", None);
         assert_eq!(Lead::of_row("rank", &ranks, 0, 0), Some(Lead::Worst(3)));
-        let causes = content(vec![words("cause", &["slow transfers among ranks 0, 1", "rank 17"])]);
+        let of_link = Presence::Some(vec![true, false]);
+        let causes = content(vec![
+            words("cause", &["link among ranks 0, 1", "rank 17"]),
+            ints("operation", &[176]).present(&of_link, 2),
+            ints("rank", &[1, 17]),
+            ints("start", &[70]).present(&of_link, 2),
+        ]);
         check("cause", &causes, "cause", Some(Lead::Worst(17)));
-        assert_eq!(Lead::of_row("cause", &causes, 0, 0), None);
+        let slowest = Lead::Operation { number: 176, at_ps: 70 };
+        assert_eq!(Lead::of_row("cause", &causes, 0, 0), Some(slowest));
         let sizes = content(vec![
             words("kind", &["all-gather", "all-reduce"]),
             ints("bytes", &[64, 0]),
