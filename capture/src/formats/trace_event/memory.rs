@@ -42,11 +42,11 @@ impl Memory {
         let device = device_name(kind, number("Device Id"));
         let process = out.tracks.process(&Output::pid(seen));
         if let Some(total) = number("Total Allocated") {
-            let track = counter(out, process, "allocated bytes", device);
+            let track = counter(out, process, "memory", device);
             return sample(out, track, time_ps, total);
         }
         let Some(bytes) = number("Bytes") else { return Ok(()) };
-        let track = counter(out, process, "allocated bytes since the first event", device);
+        let track = counter(out, process, "memory since start", device);
         self.waiting.push(Change { time_ps, track, bytes });
         if self.waiting.len() < MAX_WAITING { Ok(()) } else { self.finish(out) }
     }

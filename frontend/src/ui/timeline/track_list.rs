@@ -20,7 +20,7 @@ use crate::view::{Act, Command, Extent, Layout, Sheet, View};
 /// Indentation per enclosing group.
 const INDENT_PX: f64 = 14.0;
 /// Height from which on the name of a track keeps to its top.
-const TALL_PX: f64 = 120.0;
+const TALL_PX: f64 = 48.0;
 /// Least height of a name.
 const NAME_PX: f64 = 15.0;
 /// Height of rows beyond the visible ones that are ready for scrolling.

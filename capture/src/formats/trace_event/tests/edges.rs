@@ -274,11 +274,11 @@ fn memory_instants_are_counters_too() {
     let recorder = record(format!("[{}]", text.join(",")));
     assert_eq!(recorder.slices.len(), 6, "the instants stay");
     let counters = [
-        "Process 1/Counters/allocated bytes [GPU 0]: 100 @1000000",
-        "Process 1/Counters/allocated bytes [GPU 0]: 70 @2000000",
-        "Process 1/Counters/allocated bytes [GPU 1]: 7 @2000000",
-        "Process 1/Counters/allocated bytes since the first event [CPU]: 16 @3000000",
-        "Process 1/Counters/allocated bytes since the first event [CPU]: 12 @9000000",
+        "Process 1/Counters/memory [GPU 0]: 100 @1000000",
+        "Process 1/Counters/memory [GPU 0]: 70 @2000000",
+        "Process 1/Counters/memory [GPU 1]: 7 @2000000",
+        "Process 1/Counters/memory since start [CPU]: 16 @3000000",
+        "Process 1/Counters/memory since start [CPU]: 12 @9000000",
     ];
     assert_eq!(lines(&recorder)[6..], counters);
     let units = recorder.tracks.iter().filter(|track| matches!(track.kind, TrackKind::Counter(_)));
