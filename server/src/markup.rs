@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 #[must_use]
 pub fn page(title: &str, head: &str, body: &str) -> String {
     /// Looks as the profiles' page does, without its files.
-    const STYLE: &str = ":root{color-scheme:light dark}body{margin:4rem auto;max-width:40rem;\
+    const STYLE: &str = ":root{color-scheme:light dark}body{background:Canvas;color:CanvasText;margin:4rem auto;max-width:40rem;\
         padding:0 1.5rem;font:1rem/1.5 system-ui,sans-serif}h1{font-size:1.25rem}a{color:LinkText}\
         code{overflow-wrap:anywhere}";
     let title = escaped(title);

@@ -28,6 +28,7 @@ test("axe finds nothing", async (t) => {
     list: [url, (page) => page.getByRole("link", { name: "Demo: 2 simulated ranks" })],
     "a broken link": [`${profile}&from=5`, (page) => page.getByRole("heading", { name: "This link cannot be read" })],
     "no profile": [`${url}/profile/none`, (page) => page.getByRole("alert")],
+    "a similar name": [`${url}/profile/${slug.slice(0, -1)}`, (page) => page.getByText("Did you mean")],
     timeline: [profile, (page) => rowOf(page, "Tensor")],
     summary: [`${url}/profile/${slug}/summary?v=2`, (page) => page.getByRole("heading", { name: "Tensor engine" })],
     "a table": [`${url}/profile/${slug}/data?table=neff_node`, (page) => page.getByRole("grid", { name: "NEFF node" })],
@@ -42,6 +43,14 @@ test("axe finds nothing", async (t) => {
     warnings: [`${profile}&tab=warnings`, (page) => page.getByText("Every event of this rank's trace was read.")],
   };
   for (const colorScheme of ["light", "dark"]) {
+    await t.test(`no page, ${colorScheme}`, SERVED, async (t) => {
+      const { page } = await openPage(t, { colorScheme });
+      await page.goto(`${url}/nothing`);
+      await page.getByRole("heading", { name: "Not found" }).waitFor();
+      assert.deepEqual(await violations(page), []);
+      const [red] = (await page.locator("body").evaluate((body) => getComputedStyle(body).color)).match(/\d+/g).map(Number);
+      assert.equal(red > 128, colorScheme === "dark", "text follows the theme");
+    });
     for (const [name, [address, there]] of Object.entries(states)) {
       await t.test(`${name}, ${colorScheme}`, async (t) => {
         const { page } = await openPage(t, { colorScheme });

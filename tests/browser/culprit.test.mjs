@@ -82,6 +82,18 @@ test("a planted straggler is found by clicking", async (t) => {
   };
   const rows = details(page).getByRole("grid", { name: "Arrivals of ranks" }).locator("tbody tr:not(.space)");
 
+  await t.test("the first picture names the late rank, and leads to what it did", async () => {
+    await page.goto(`${url}/profile/${slug}?v=2&rank=all`);
+    const notice = page.getByRole("status").filter({ hasText: "Most waiting began at" });
+    await notice.getByText(`rank ${STRAGGLER}`, { exact: true }).waitFor();
+    await notice.getByRole("button", { name: "Show what it did" }).click();
+    await eventually(() => assert.equal(parametersOf(page).get("rank"), String(STRAGGLER), page.url()));
+    await eventually(() => assert.ok(parametersOf(page).get("sel"), page.url()));
+    await page.goBack();
+    await notice.getByRole("button", { name: /^Close/ }).click();
+    await notice.waitFor({ state: "detached" });
+  });
+
   await t.test("a click on a wait shows the arrival front", async () => {
     await open();
     const places = await placesOf(page, members);

@@ -90,6 +90,23 @@ test("keys and history", async (t) => {
     assert.deepEqual(names.filter((name, at) => name !== names[at - 1]), expected);
   });
 
+  await t.test("a counter that a key reads comes into sight, above the panel", async (t) => {
+    const page = await open(t, { height: 560 });
+    await eventually(async () => {
+      await page.keyboard.press("ArrowRight");
+      assert.ok(viewOf(page).selected !== null, "nothing is selected");
+    });
+    await eventually(async () => {
+      await page.keyboard.press("ArrowDown");
+      assert.ok(parametersOf(page).get("counter"), page.url());
+    });
+    const name = parametersOf(page).get("counter").split("@")[0].split("/").at(-1);
+    await eventually(async () => {
+      const [row, rows] = await Promise.all([rowOf(page, name), page.locator(".timeline-rows")].map((one) => one.boundingBox()));
+      assert.ok(row.y >= rows.y && row.y + row.height <= rows.y + rows.height, JSON.stringify([row, rows]));
+    });
+  });
+
   await t.test("quick zooms are one entry of the history, a rest begins another", async (t) => {
     const page = await open(t);
     const length = () => page.evaluate(() => history.length);

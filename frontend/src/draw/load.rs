@@ -51,7 +51,12 @@ mod tests {
         let sample = |time_ps, value| TileSample { time_ps, value, row: 0 };
         check(
             Content::Samples(vec![sample(0, 0.5), sample(20, 0.0), sample(30, 0.25)]),
-            &[(0.0, 2.0, 0.0, 0.5, 255), (3.0, CELLS as f32, 0.0, 0.25, 255)],
+            &[
+                (0.0, 1.0, 0.0, 0.5, 255),
+                (1.0, 2.0, 0.0, 0.5, 255),
+                (3.0, 4.0, 0.0, 0.25, 255),
+                (4.0, CELLS as f32, 0.0, 0.25, 255),
+            ],
         );
         let range = TileRange { cell: 3, min: 0.25, max: 0.75, last: 0.0 };
         check(Content::Ranges(vec![range]), &[(3.0, 4.0, 0.0, 0.25, 255), (3.0, 4.0, 0.25, 0.75, BETWEEN)]);

@@ -191,6 +191,7 @@ pub(crate) mod tests {
     use std::rc::Rc;
 
     use super::*;
+    use crate::draw::batch::Paint;
     use crate::draw::label::labels;
     use crate::view::sheet::tests::sheet_of;
     use nprof_engine::tile::{Level, TileId};
@@ -310,6 +311,34 @@ Queue";
             bands.iter().map(|band| format!("{}..{}@{:.2}", band.start, band.end, band.high)).collect();
         // One of three lanes works all the time, another one for a nanosecond.
         assert_eq!(text.join(" "), "0..12@0.33 12..13@0.38 13..19@0.33 19..20@0.32");
+    }
+
+    #[test]
+    fn diamonds_at_the_edge_of_a_piece_are_whole() {
+        let sheet = sheet_of("a");
+        let (layout, shape) = (Layout::new(&sheet, |_| false), Shape::new(&sheet));
+        let names = Names::default();
+        // One pixel is 1000 ps. The piece shows 20 to 80 pixels.
+        let scale = TimeScale { window: Interval::new(0, 100_000), width_px: 100.0 };
+        let (sheet, shape, layout, names) = (&sheet, &shape, &layout, &names);
+        let (source, ground) = (SourceId(0), Ground::Light);
+        let (scroll_px, height_px) = (0.0, 50.0);
+        let camera = Camera { scale, scroll_px, height_px, sheet, source, shape, layout, names, ground };
+        let instants = [18_000, 21_000, 50_000, 76_000, 81_000];
+        let text: Vec<_> = instants.iter().map(|at| format!("100 0 {at}..{at} x")).collect();
+        let mut piece = piece(&text.join("\n"));
+        piece.clip = Interval::new(20_000, 80_000);
+        let batch = Batch::new(&piece.tile, source, sheet, shape, names);
+        let cut = |ratio| {
+            let all = camera.cut_diamonds([(&piece, &batch)].into_iter(), ratio);
+            all.iter().map(|one| (one.paint, one.start.round())).collect::<Vec<_>>()
+        };
+        assert_eq!(cut(1.0), [(Paint::Instant, 21.0), (Paint::Instant, 76.0)]);
+        assert_eq!(cut(2.0), [(Paint::Instant, 42.0), (Paint::Instant, 152.0)]);
+        piece.clip = Interval::new(16_000, 26_000);
+        let batch = Batch::new(&piece.tile, source, sheet, shape, names);
+        let all = camera.cut_diamonds([(&piece, &batch)].into_iter(), 1.0);
+        assert_eq!(all.iter().map(|one| one.start.round()).collect::<Vec<_>>(), [18.0, 21.0]);
     }
 
     #[test]

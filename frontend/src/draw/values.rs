@@ -1,8 +1,8 @@
-//! One look for the values of a counter at every zoom. A value that holds for long is exact.
-//! Samples that share a cell are the range of their values.
+//! One look for the values of a counter at every zoom: the range of the values that begin in a
+//! cell, then the last one until the next cell with values. A cell is one to two device pixels wide.
 //!
 //! A tile has samples if there are few of them, else the ranges of its cells. Without the same
-//! cells in both forms, a steady counter would change its look at the edge of a tile.
+//! cells in both forms, a counter would change its look at the edge of a tile.
 
 use nprof_engine::tile::{CELLS, FINEST_CELL_PS};
 use nprof_engine::wire::tile::{Content, Tile, TileRange, TileSample};
@@ -37,46 +37,44 @@ impl Values {
 }
 
 fn of_samples(samples: &[TileSample], cell_ps: i64) -> Vec<Values> {
-    // The cells of the finest tiles can be wide on the screen.
-    let cell = |sample: &TileSample| match cell_ps {
-        FINEST_CELL_PS => sample.time_ps,
-        _ => sample.time_ps.div_euclid(cell_ps),
-    };
-    let at = |ps: i64| ps as f64 / cell_ps as f64;
+    if cell_ps == FINEST_CELL_PS {
+        // These cells can be wide on the screen.
+        return of_exact(samples);
+    }
+    let cell = |sample: &TileSample| sample.time_ps.div_euclid(cell_ps);
     let cells: Vec<&[TileSample]> = samples.chunk_by(|a, b| cell(a) == cell(b)).collect();
-    let is_exact = |samples: &[TileSample]| samples.len() == 1 || cell_ps == FINEST_CELL_PS;
-    let start = |samples: &[TileSample]| match is_exact(samples) {
-        true => at(samples[0].time_ps),
-        false => cell(&samples[0]) as f64,
-    };
     let mut out = Vec::with_capacity(samples.len());
     for (number, of) in cells.iter().enumerate() {
-        let end = cells.get(number + 1).map_or(CELLS as f64, |next| start(next));
-        let (start, last) = (start(of), of[of.len() - 1].value);
-        if is_exact(of) {
-            out.push(Values::held(start, end, last));
-            continue;
-        }
-        let (min, max) = of
+        let start = cell(&of[0]) as f64;
+        let next = cells.get(number + 1).map_or(CELLS as f64, |next| cell(&next[0]) as f64);
+        let range = of
             .iter()
             .fold((f64::NAN, f64::NAN), |(min, max), sample| (sample.value.min(min), sample.value.max(max)));
-        out.push(Values { start, end: start + 1.0, min, max });
-        if end > start + 1.0 {
-            out.push(Values::held(start + 1.0, end, last));
-        }
+        add(&mut out, (start, next), range, of[of.len() - 1].value);
     }
     out
+}
+
+/// Each sample from its time on, to the picosecond.
+fn of_exact(samples: &[TileSample]) -> Vec<Values> {
+    let at = |sample: &TileSample| sample.time_ps as f64 / FINEST_CELL_PS as f64;
+    let ends = samples.iter().skip(1).map(at).chain([CELLS as f64]);
+    samples.iter().zip(ends).map(|(sample, end)| Values::held(at(sample), end, sample.value)).collect()
+}
+
+/// Adds the range of a cell, and the last value until the next cell with values.
+fn add(out: &mut Vec<Values>, (start, next): (f64, f64), (min, max): (f64, f64), last: f64) {
+    out.push(Values { start, end: start + 1.0, min, max });
+    if next > start + 1.0 {
+        out.push(Values::held(start + 1.0, next, last));
+    }
 }
 
 fn of_ranges(ranges: &[TileRange]) -> Vec<Values> {
     let mut out = Vec::with_capacity(ranges.len());
     for (number, range) in ranges.iter().enumerate() {
-        let start = f64::from(range.cell);
-        out.push(Values { start, end: start + 1.0, min: range.min, max: range.max });
         let next = ranges.get(number + 1).map_or(CELLS as f64, |next| f64::from(next.cell));
-        if next > start + 1.0 {
-            out.push(Values::held(start + 1.0, next, range.last));
-        }
+        add(&mut out, (f64::from(range.cell), next), (range.min, range.max), range.last);
     }
     out
 }
@@ -102,9 +100,15 @@ mod tests {
     }
 
     #[test]
-    fn lonely_samples_are_exact() {
-        check(samples(&[(-4_096, 5.0), (3_072, 7.0)]), 2_048, "-2..1.5 5..5 | 1.5..512 7..7");
+    fn a_value_holds_from_its_cell_on() {
+        check(
+            samples(&[(-4_096, 5.0), (3_072, 7.0)]),
+            2_048,
+            "-2..-1 5..5 | -1..1 5..5 | 1..2 7..7 | 2..512 7..7",
+        );
         check(samples(&[]), 2_048, "");
+        // The finest cells can be wide on the screen.
+        check(samples(&[(0, 1.0), (512, 5.0)]), 1_024, "0..0.5 1..1 | 0.5..512 5..5");
     }
 
     #[test]
@@ -112,21 +116,33 @@ mod tests {
         check(
             samples(&[(0, 1.0), (4_096, 5.0), (4_100, 9.0), (4_200, 2.0), (9_216, 3.0)]),
             2_048,
-            "0..2 1..1 | 2..3 2..9 | 3..4.5 2..2 | 4.5..512 3..3",
+            "0..1 1..1 | 1..2 1..1 | 2..3 2..9 | 3..4 2..2 | 4..5 3..3 | 5..512 3..3",
         );
-        // The finest cells can be wide on the screen.
-        check(samples(&[(0, 1.0), (512, 5.0)]), 1_024, "0..0.5 1..1 | 0.5..512 5..5");
     }
 
-    /// Both forms of the same samples, if each cell has several.
+    /// Both forms of the same samples.
     #[test]
     fn ranges_look_like_their_samples() {
         let range = |cell, min, max, last| TileRange { cell, min, max, last };
-        let ranges =
-            Content::Ranges(vec![range(0, 1.0, 3.0, 2.0), range(1, 0.0, 9.0, 9.0), range(4, 5.0, 6.0, 5.0)]);
-        let expected = "0..1 1..3 | 1..2 0..9 | 2..4 9..9 | 4..5 5..6 | 5..512 5..5";
+        let ranges = Content::Ranges(vec![
+            range(0, 1.0, 3.0, 2.0),
+            range(1, 0.0, 9.0, 9.0),
+            range(4, 5.0, 6.0, 5.0),
+            range(10, 4.0, 4.0, 4.0),
+        ]);
+        let expected =
+            "0..1 1..3 | 1..2 0..9 | 2..4 9..9 | 4..5 5..6 | 5..10 5..5 | 10..11 4..4 | 11..512 4..4";
         check(ranges, 2_048, expected);
-        let all = [(0, 1.0), (1, 3.0), (2, 2.0), (2_048, 0.0), (2_049, 9.0), (8_192, 6.0), (8_193, 5.0)];
+        let all = [
+            (0, 1.0),
+            (1, 3.0),
+            (2, 2.0),
+            (2_048, 0.0),
+            (2_049, 9.0),
+            (8_192, 6.0),
+            (8_193, 5.0),
+            (20_480, 4.0),
+        ];
         check(samples(&all), 2_048, expected);
     }
 }

@@ -1,10 +1,12 @@
 //! Flags and commands of neuron-profile that have no effect in nprof.
 
 use std::fs;
+use std::io::Read as _;
+use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::cli::{fail, run, stage, succeed};
+use crate::cli::{fail, nprof, run, stage, succeed};
 
 #[test]
 fn flags_without_effect_say_so_and_scripts_go_on() {
@@ -41,6 +43,20 @@ fn terminology_is_a_table_or_json() {
     let terms = json["terminology"].as_array().unwrap();
     assert!(terms.len() > 200, "{}", terms.len());
     assert!(terms.iter().any(|term| term["name"] == "evt_wait_time" && term["unit"] == "ns"));
+}
+
+/// `nprof view --terminology --output-format json | head -c 10`.
+#[test]
+fn a_reader_that_has_enough_is_no_error() {
+    let (dir, _) = stage();
+    let args = ["view", "--terminology", "--output-format", "json"];
+    let mut child =
+        nprof(dir.path()).args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = [0; 10];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(output.status.success(), "{:?}", output.status);
 }
 
 #[test]
