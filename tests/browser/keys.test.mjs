@@ -45,7 +45,7 @@ test("keys and history", async (t) => {
         if (closed.some((name) => name.trim() === of.name)) return false;
         group = of.parent;
       }
-      return track.kind !== "group" && track.rows > 0;
+      return track.kind === "group" ? closed.some((name) => name.trim() === track.name) : track.rows > 0;
     };
     const expected = tracks.filter(isShown).map(({ name }) => name);
     await eventually(async () => {
@@ -53,21 +53,27 @@ test("keys and history", async (t) => {
       assert.ok(viewOf(page).selected !== null, "nothing is selected");
     });
     const status = page.locator('.timeline > [role="status"].unseen');
-    const track = async () => (await status.innerText()).match(/^Counter (.*?)\u00a0?$| on (.*), [^,]* after the start/)?.slice(1).find(Boolean);
-    const state = (page) => `${viewOf(page).selected} ${parametersOf(page).get("counter")}`;
+    const track = async () => (await status.innerText()).match(/^Counter (.*?)\u00a0?$|^Group (.*) is closed|^Selected.* on (.*), [^,]* after the start/)?.slice(1).find(Boolean);
+    const heading = () => page.evaluate(() => document.activeElement?.closest(".track-group")?.innerText.trim());
+    const state = async () => `${viewOf(page).selected} ${parametersOf(page).get("counter")} ${await heading()}`;
     // Up to the first track, then down to the last one.
     const walk = async (key, end) => {
       const seen = [];
       for (let step = 0; step < 400; step += 1) {
-        const before = state(page);
+        const before = await state();
         await page.keyboard.press(key);
         const text = await eventually(async () => {
           const text = await status.innerText();
-          assert.ok(state(page) !== before || text.includes(end), "nothing happened");
+          assert.ok((await state()) !== before || text.includes(end), "nothing happened");
           return text;
         });
         if (text.includes(end)) return seen;
         const name = await eventually(async () => {
+          const group = await heading();
+          if (group) {
+            assert.equal(await track(), group);
+            return group;
+          }
           const counter = parametersOf(page).get("counter");
           if (counter !== null) {
             assert.ok((await status.innerText()).startsWith("Counter "));
@@ -88,6 +94,22 @@ test("keys and history", async (t) => {
     const top = await ask(url, `profiles/${slug}/ranks/0/slices/${first}`);
     const names = [tracks.find(({ id }) => id === top.slice.track).name, ...(await walk("ArrowDown", "no track below"))];
     assert.deepEqual(names.filter((name, at) => name !== names[at - 1]), expected);
+    // Enter opens a group, and the next step leads into it.
+    await eventually(async () => {
+      await page.keyboard.press("ArrowUp");
+      assert.ok(await heading(), "no heading has the focus");
+    });
+    const group = await heading();
+    await page.keyboard.press("Enter");
+    await page.locator('.track-group[aria-expanded="true"]', { hasText: group }).waitFor();
+    await eventually(async () => assert.equal(await heading(), group));
+    await page.keyboard.press("ArrowDown");
+    const { id } = tracks.find(({ name, kind }) => kind === "group" && name === group);
+    const isIn = ({ parent }) => parent !== null && (parent === id || isIn(tracks.find((track) => track.id === parent)));
+    await eventually(async () => {
+      const name = await track();
+      assert.ok(tracks.some((track) => track.name === name && isIn(track)), `${name} is not in ${group}`);
+    });
   });
 
   await t.test("a counter that a key reads comes into sight, above the panel", async (t) => {

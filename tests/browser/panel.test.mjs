@@ -176,12 +176,14 @@ test("the panels are closed until they are used", async (t) => {
       await page.keyboard.press("ArrowRight");
       assert.ok(viewOf(page).selected !== null);
     });
-    // Down to the last track, with the panel closed; then it opens over that track.
+    // Down to the last track with slices, with the panel closed; then it opens over that track.
     await page.keyboard.press("q");
-    for (let step = 0; step < 12; step += 1) {
+    const status = page.locator('.timeline > [role="status"].unseen');
+    await eventually(async () => {
       await page.keyboard.press("ArrowDown");
       await page.waitForTimeout(60);
-    }
+      assert.match(await status.innerText(), / on Throttling,/);
+    });
     await page.keyboard.press("q");
     const details = page.getByRole("article", { name: "Details" });
     const track = await eventually(async () => (await details.locator("p").first().innerText()).split(" › ").at(-1));

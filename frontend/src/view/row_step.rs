@@ -1,4 +1,4 @@
-//! Steps from row to row: to the next track with slices, or to the next counter. Pure.
+//! Steps from row to row: to a track with slices, to a counter, or to a closed group. Pure.
 
 use nprof_engine::query::Direction;
 use nprof_engine::wire::catalog::TrackKind;
@@ -13,18 +13,21 @@ pub enum RowStep {
     Counter(usize),
     /// A track with slices, as its index.
     Slices(usize),
+    /// A closed group, as the index of its track.
+    Closed(usize),
 }
 
 impl RowStep {
-    /// The step up or down from a track, by index. Headings and empty tracks are passed, also the
-    /// computation of a rank, which is a part of the rank's row. `None` at the last row.
+    /// The step up or down from a track, by index. Headings of open groups and empty tracks are
+    /// passed, also the computation of a rank, which is a part of the rank's row. `None` at the
+    /// last row.
     #[must_use]
     pub fn of(sheet: &Sheet, layout: &Layout, from: usize, direction: Direction) -> Option<Self> {
         let source = sheet.tracks().get(from)?.source;
         let place = layout.rows.iter().position(|row| row.track == from)?;
         let step = |row: &Row| {
             let track = sheet.tracks().get(row.track).filter(|track| track.source == source)?;
-            Self::to(row.track, track)
+            if row.is_closed { Some(Self::Closed(row.track)) } else { Self::to(row.track, track) }
         };
         match direction {
             Direction::Up => layout.rows[..place].iter().rev().find_map(step),
@@ -66,9 +69,10 @@ mod tests {
     }
 
     #[test]
-    fn closed_groups_are_passed() {
+    fn closed_groups_are_steps() {
         let sheet = sheet_of("a\nEngines/-\n  Tensor\nlast~");
         let layout = Layout::new(&sheet, |track| track.name == "Engines");
-        assert_eq!(RowStep::of(&sheet, &layout, 0, Direction::Down), Some(RowStep::Counter(3)));
+        assert_eq!(RowStep::of(&sheet, &layout, 0, Direction::Down), Some(RowStep::Closed(1)));
+        assert_eq!(RowStep::of(&sheet, &layout, 1, Direction::Down), Some(RowStep::Counter(3)));
     }
 }

@@ -7,9 +7,9 @@
 mod across;
 mod areas;
 mod canvases;
-mod counter_step;
 mod first_picture;
 mod frame;
+mod heading;
 mod hits;
 pub mod measure;
 mod minimap;
@@ -17,6 +17,7 @@ mod notices;
 mod pin;
 mod pointed;
 mod pointer;
+mod row_steps;
 mod scroll;
 mod shown;
 mod stage;

@@ -11,7 +11,6 @@ use nprof_engine::wire::question::StepTo;
 
 use super::Tracks;
 use super::across::Across;
-use super::counter_step::counter_beside;
 use super::pointer::around;
 use super::scroll::row_of;
 use super::stage::StageHandle;
@@ -111,8 +110,7 @@ impl Steps {
 
     fn step(self, direction: Direction) {
         let current = self.tracks.current.get_untracked();
-        if let Some(reading) = self.view.with_untracked(|view| view.selection.reading.clone()) {
-            self.step_from_counter(&reading, direction);
+        if self.step_rows(direction) {
             return;
         }
         let Some(row) = self.view.with_untracked(|view| view.selection.row) else {
@@ -123,12 +121,6 @@ impl Steps {
             return;
         };
         if self.is_stepping.get_value() {
-            return;
-        }
-        if let Some(reading) = self.stage.with(|stage| counter_beside(stage.shown(), direction)).flatten() {
-            let name = format!("Counter {}", reading.track.name());
-            self.on_command.run(Command::Read(reading));
-            self.say(&name);
             return;
         }
         let source = self.stage.with(|stage| stage.shown().current_source()).flatten();
@@ -215,8 +207,8 @@ impl Steps {
     }
 }
 
-/// The groups of which only the heading is shown. Steps skip them, so the selection is always in
-/// sight. A group of many queues opens when its heading is clicked, not when a step passes it.
+/// The groups of which only the heading is shown. Steps from slice to slice skip them, so the
+/// selection is always in sight.
 fn closed_groups(sheet: &Sheet, source: SourceId, view: Signal<View>) -> Vec<u32> {
     let groups = sheet.tracks().iter().filter(|track| track.kind == TrackKind::Group);
     let is_closed = |view: &View| {

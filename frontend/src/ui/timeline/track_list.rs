@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use nprof_engine::wire::catalog::{ALL_RANKS, TrackKind};
 use nprof_engine::wire::detail::FieldContent;
 
+use super::heading::focus_heading;
 use super::pin::{PinButton, PinMenu, PinnedHead};
 use crate::ui::format;
 use crate::ui::keyed::keyed;
@@ -187,7 +188,7 @@ fn TrackName(
     let can_pin = track.pin.is_none() && track.kind != TrackKind::Group && track.source.0 != ALL_RANKS;
     let content = match track.kind {
         TrackKind::Group => view! {
-            <GroupButton track=track.clone() is_closed on_command />
+            <GroupButton track=track.clone() position is_closed on_command />
             {is_of_ranks.then(|| {
                 let on_choose = Callback::new(move |order| on_command.run(Command::SortRanks(order)));
                 view! { <RankOrderMenu order known=standings on_choose /> <RankFit height on_command /> }
@@ -230,14 +231,26 @@ fn TrackName(
 
 /// The name of a group, which opens and closes it.
 #[component]
-fn GroupButton(track: SheetTrack, is_closed: bool, on_command: Callback<Command>) -> impl IntoView {
+fn GroupButton(
+    track: SheetTrack,
+    position: usize,
+    is_closed: bool,
+    on_command: Callback<Command>,
+) -> impl IntoView {
     let SheetTrack { path, name, .. } = track;
+    let toggle = move |event: web_sys::MouseEvent| {
+        on_command.run(Command::SetGroup { path: path.clone(), is_open: is_closed });
+        // The row is drawn again. A key must not lose its place.
+        if event.detail() == 0 {
+            focus_heading(position, || {});
+        }
+    };
     view! {
         <button
             type="button"
             class="track-group"
             aria-expanded=if is_closed { "false" } else { "true" }
-            on:click=move |_| on_command.run(Command::SetGroup { path: path.clone(), is_open: is_closed })
+            on:click=toggle
         >
             <svg class="track-chevron" viewBox="0 0 16 16" aria-hidden="true">
                 <path d="M6 4l4 4-4 4" />

@@ -71,8 +71,8 @@ pub const GROUPS: &[ActGroup] = &[
         rows: &[
             row(PreviousSlice, "Previous slice of the lane", &[Typed("ArrowLeft")], TIMELINE),
             row(NextSlice, "Next slice of the lane", &[Typed("ArrowRight")], TIMELINE),
-            row(SliceAbove, "Slice or counter above", &[Typed("ArrowUp")], TIMELINE),
-            row(SliceBelow, "Slice or counter below", &[Typed("ArrowDown")], TIMELINE),
+            row(SliceAbove, "Slice, counter or closed group above", &[Typed("ArrowUp")], TIMELINE),
+            row(SliceBelow, "Slice, counter or closed group below", &[Typed("ArrowDown")], TIMELINE),
             row(PreviousOperation, "Previous operation of this kind", &[Typed("b")], OPERATION),
             row(NextOperation, "Next operation of this kind", &[Typed("n")], OPERATION),
             row(ZoomToSlice, "Zoom to the selected slice", &[Typed("f")], SLICE),
