@@ -1,4 +1,4 @@
-//! From tiles to pixels. The picture is a value first ([`scene::Quads`], [`scene::Labels`],
+//! From tiles to pixels. The picture is a value first ([`scene::Quads`], [`label::Label`],
 //! [`batch::Batch`]), which tests can read. The canvases only draw it.
 
 pub mod arrow;

@@ -1,5 +1,6 @@
 //! One look for the values of a counter at every zoom: the range of the values that begin in a
-//! cell, then the last one until the next cell with values. A cell is one to two device pixels wide.
+//! cell, then the last one until the next cell with values. A cell is one to two device pixels
+//! wide.
 //!
 //! A tile has samples if there are few of them, else the ranges of its cells. Without the same
 //! cells in both forms, a counter would change its look at the edge of a tile.
