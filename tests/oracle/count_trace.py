@@ -164,9 +164,9 @@ def memory(trace, pid, name, args):
     kind = {0: "CPU", 1: "GPU", 6: "GPU", 19: "MTIA"}[args["Device Type"]]
     device = kind if kind == "CPU" else f"{kind} {args['Device Id']}"
     if "Total Allocated" in args:
-        trace.samples[pid, "allocated bytes", device, ""] += 1
+        trace.samples[pid, "memory", device, ""] += 1
     elif "Bytes" in args:
-        trace.samples[pid, "allocated bytes since the first event", device, ""] += 1
+        trace.samples[pid, "memory since start", device, ""] += 1
 
 
 def pair(trace, threads, asyncs):
