@@ -2,7 +2,7 @@
 //! look at what came before, must not grow faster than its input.
 
 use nprof_engine::exec::steps;
-use nprof_engine::fixture::{Spent, Counting, cost};
+use nprof_engine::fixture::{Counting, Spent, cost};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
