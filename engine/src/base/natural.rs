@@ -6,6 +6,12 @@ use std::cmp::Ordering;
 /// as `a1` and `a01`, are compared by their characters, so that only equal names are equal.
 #[must_use]
 pub fn natural(a: &str, b: &str) -> Ordering {
+    natural_by(a, b, |letter| letter)
+}
+
+/// Like [`natural`], but letters are compared as `folded`.
+#[must_use]
+pub fn natural_by(a: &str, b: &str, folded: impl Fn(char) -> char) -> Ordering {
     let (mut left, mut right) = (a, b);
     loop {
         let (digits_a, digits_b) = (digits(left), digits(right));
@@ -20,7 +26,7 @@ pub fn natural(a: &str, b: &str) -> Ordering {
         let (mut chars_a, mut chars_b) = (left.chars(), right.chars());
         let order = match (chars_a.next(), chars_b.next()) {
             (None, None) => return a.cmp(b),
-            (a, b) => a.cmp(&b),
+            (a, b) => a.map(&folded).cmp(&b.map(&folded)),
         };
         if order != Ordering::Equal {
             return order;

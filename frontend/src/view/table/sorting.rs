@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 
+use nprof_engine::base::natural::natural_by;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::rows::ColumnValues;
 
@@ -130,40 +131,5 @@ pub(super) fn number(value: &FieldContent) -> Option<f64> {
 /// so are compared by their characters.
 #[must_use]
 pub(super) fn natural(a: &str, b: &str) -> Ordering {
-    let (mut left, mut right) = (a, b);
-    loop {
-        let (digits_a, digits_b) = (digits(left), digits(right));
-        if digits_a > 0 && digits_b > 0 {
-            let order = by_value(&left[..digits_a], &right[..digits_b]);
-            if order != Ordering::Equal {
-                return order;
-            }
-            (left, right) = (&left[digits_a..], &right[digits_b..]);
-            continue;
-        }
-        let (mut chars_a, mut chars_b) = (left.chars(), right.chars());
-        let order = match (chars_a.next(), chars_b.next()) {
-            (None, None) => return a.cmp(b),
-            (a, b) => a.map(lower).cmp(&b.map(lower)),
-        };
-        if order != Ordering::Equal {
-            return order;
-        }
-        (left, right) = (chars_a.as_str(), chars_b.as_str());
-    }
-}
-
-fn lower(letter: char) -> char {
-    letter.to_ascii_lowercase()
-}
-
-/// Number of digits at the start.
-fn digits(text: &str) -> usize {
-    text.bytes().take_while(u8::is_ascii_digit).count()
-}
-
-/// Compares digits by the value of the number, however long.
-fn by_value(a: &str, b: &str) -> Ordering {
-    let (a, b) = (a.trim_start_matches('0'), b.trim_start_matches('0'));
-    a.len().cmp(&b.len()).then_with(|| a.cmp(b))
+    natural_by(a, b, |letter| letter.to_ascii_lowercase())
 }
