@@ -4,6 +4,7 @@ use std::io::Write;
 
 use clap::{Args, ValueEnum};
 use nprof_engine::analysis::StepReport;
+use nprof_engine::analysis::joint::numbers;
 use nprof_engine::analysis::table::{By, Row, RowKey, rows};
 use nprof_engine::vendor::CallIds;
 use serde_json::{Value, json};
@@ -81,7 +82,7 @@ impl CollectivesArgs {
                     text(by, &rows, out)?
                 }
                 // A rank that is missing can hang the job: it must not need another command.
-                let lines = recorded(&of).into_iter().chain(mismatches(&of));
+                let lines = recorded(&of).into_iter().chain(mismatches(&of, &numbers(&of.report)));
                 for line in lines {
                     writeln!(out, "{line}")?;
                 }

@@ -83,10 +83,11 @@ pub(super) fn findings(of: &Analysed) -> Vec<String> {
     /// Shown causes.
     const MOST: usize = 5;
     let total: f64 = of.report.ranks.iter().map(|rank| rank.wait_ps as f64).sum();
+    let numbers = numbers(&of.report);
     let costs = costs(&of.report);
     let named: Vec<&Cost> = costs.iter().filter(|cost| cost.stands_out).take(MOST).collect();
     let has_rank = named.iter().any(|cost| matches!(cost.culprit, Culprit::Rank(_)));
-    let mut lines: Vec<String> = named.iter().map(|cost| cause(of, cost, total)).collect();
+    let mut lines: Vec<String> = named.iter().map(|cost| cause(of, cost, total, &numbers)).collect();
     if !has_rank && of.report.clocks.verdict != ClockVerdict::Unknown {
         lines.push(
             "no rank stands out: none has clearly more root blame than the others, beyond chance and errors of \
@@ -94,7 +95,7 @@ pub(super) fn findings(of: &Analysed) -> Vec<String> {
                 .to_owned(),
         );
     }
-    lines.extend(mismatches(of));
+    lines.extend(mismatches(of, &numbers));
     lines
 }
 
@@ -124,11 +125,11 @@ fn list(ranks: &[u32]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// The first ranks that are missing or differ in an operation, in sentences.
-pub(super) fn mismatches(of: &Analysed) -> Vec<String> {
+/// The first ranks that are missing or differ in an operation, in sentences. `numbers` has the
+/// number of each operation.
+pub(super) fn mismatches(of: &Analysed, numbers: &[u32]) -> Vec<String> {
     /// Shown mismatches.
     const MOST: usize = 5;
-    let numbers = numbers(&of.report);
     let line = |finding: &Finding| {
         let rank = of.job.ranks[finding.rank as usize].rank;
         format!("rank {rank}: {} in operation {}", finding.what.name(), numbers[finding.instance as usize])
@@ -142,8 +143,9 @@ pub(super) fn mismatches(of: &Analysed) -> Vec<String> {
     lines
 }
 
-/// A cause in a sentence. `total` is the waiting of all ranks.
-fn cause(of: &Analysed, cost: &Cost, total: f64) -> String {
+/// A cause in a sentence. `total` is the waiting of all ranks, `numbers` has the number of each
+/// operation.
+fn cause(of: &Analysed, cost: &Cost, total: f64, numbers: &[u32]) -> String {
     let mut parts = Vec::new();
     if let Culprit::Link(group) = cost.culprit
         && let Some(link) = of.report.links.iter().find(|link| link.group == group && link.operations > 0)
@@ -151,7 +153,7 @@ fn cause(of: &Analysed, cost: &Cost, total: f64) -> String {
         let operations = size::counted(link.operations, "operation");
         parts.push(format!("+{} per operation, {operations}", cells::time(link.slower_ps)));
         if let Some(slow) = shown_by(&of.job, &of.report, link) {
-            let number = numbers(&of.report)[slow.instance];
+            let number = numbers[slow.instance];
             parts.push(format!("slowest in operation {number}, see rank {}", slow.rank));
         }
     }
