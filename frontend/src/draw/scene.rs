@@ -83,13 +83,15 @@ impl Camera<'_> {
         }
         let axis = self.sheet.axis(piece.id.source);
         let clip_px = self.clip_px(axis.shared_span(piece.clip))?;
-        (!instances.is_empty()).then(|| Quads {
-            tile: piece.id,
-            offset_px: self.scale.px_from_time(axis.shared(piece.tile.start_ps)),
-            cell_px: piece.tile.cell_ps as f64 * self.scale.px_per_ps() * axis.rate(),
-            clip_px,
-            instances,
-        })
+        let (offset_px, cell_px) = self.place(piece);
+        (!instances.is_empty()).then_some(Quads { tile: piece.id, offset_px, cell_px, clip_px, instances })
+    }
+
+    /// Position of a tile's start and width of its cells, in CSS pixels.
+    fn place(&self, piece: &Piece) -> (f64, f64) {
+        let axis = self.sheet.axis(piece.id.source);
+        let cell_px = piece.tile.cell_ps as f64 * self.scale.px_per_ps() * axis.rate();
+        (self.scale.px_from_time(axis.shared(piece.tile.start_ps)), cell_px)
     }
 
     /// The visible bands of closed groups, in device pixels.
@@ -128,8 +130,7 @@ impl Camera<'_> {
         for (piece, batch) in pieces.filter(|(_, batch)| !batch.diamonds.is_empty()) {
             let axis = self.sheet.axis(piece.id.source);
             let Some((left, right)) = self.clip_px(axis.shared_span(piece.clip)) else { continue };
-            let offset_px = self.scale.px_from_time(axis.shared(piece.tile.start_ps));
-            let cell_px = piece.tile.cell_ps as f64 * self.scale.px_per_ps() * axis.rate();
+            let (offset_px, cell_px) = self.place(piece);
             let px = |one: &Instance| f64::from(one.start) * cell_px + offset_px;
             let near = |from_px: f64, to_px: f64| {
                 let from = batch.diamonds.partition_point(|one| px(one) < from_px);
