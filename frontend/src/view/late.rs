@@ -49,7 +49,7 @@ impl Late {
     }
 }
 
-/// What a slice is to a search for the work of a rank.
+/// The part of a slice in a search for the work of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// Work of a device.
@@ -66,8 +66,8 @@ fn inside_ps(slice: &SliceEntry, span: Interval) -> i64 {
     end_ps.min(span.end.0).saturating_sub(slice.start_ps.max(span.start.0)).max(0)
 }
 
-/// What a rank did instead of coming at the start of a span: of the name with the most time, the
-/// slice with the most time. The time of a slice excludes that of the slices in it.
+/// The work that a rank did instead of coming at the start of a span: of the name with the most
+/// time, the slice with the most time. The time of a slice excludes that of the slices in it.
 ///
 /// A slice that goes on after the span kept nobody from coming at its end. Steps and annotations do
 /// so, and they enclose all other work. Such a slice is named only if finished work took less than

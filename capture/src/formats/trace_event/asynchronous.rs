@@ -278,7 +278,7 @@ pub(super) fn hash_id(seen: Seen<'_>, hasher: &mut impl Hasher) {
     }
 }
 
-/// What an event says about the reach of its id.
+/// The reach of an id, as its event states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
     /// Nothing.

@@ -197,7 +197,7 @@ impl Opened {
     }
 }
 
-/// What the slices of a track are to a search for the work of a rank.
+/// The part of the slices of a track in a search for the work of a rank.
 fn part(track: &Track) -> Part {
     match track.side {
         _ if track.is_auxiliary => Part::Nothing,

@@ -18,7 +18,7 @@ use crate::view::{Command, Reading};
 /// Slices of a track that are compared to find the nearest one.
 const MOST_SLICES: u32 = 1_000;
 
-/// What a step leaves.
+/// The kind of row that a step leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Left {
     /// A slice in the lane at the edge of its track.
