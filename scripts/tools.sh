@@ -133,7 +133,7 @@ cargo_install() {
     # Optimising a tool that runs for a second takes longer than all it will ever save.
     # The outer build's settings (another compiler, flags) are not for the tools.
     env -u RUSTC -u RUSTC_BOOTSTRAP -u RUSTFLAGS -u CARGO_UNSTABLE_BUILD_STD \
-        CARGO_TARGET_DIR="$NPROF_TOOLS/target" CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off \
+        CARGO_TARGET_DIR="$NPROF_TOOLS/target" CARGO_PROFILE_RELEASE_OPT_LEVEL="${TOOL_OPT_LEVEL:-1}" CARGO_PROFILE_RELEASE_LTO=off \
         CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false \
         cargo install "$crate" --version "$version" --root "$NPROF_TOOLS" "$@" </dev/null >"$log" 2>&1 ||
         { tail -n 20 "$log" >&2; die "cargo could not build $crate $version (all of it: $log)"; }
@@ -144,7 +144,7 @@ cargo_install() {
 need_trunk() { cargo_install trunk trunk "$TRUNK_VERSION" --locked --no-default-features; }
 
 # Checks what dependencies may be. Building it takes longer than any of the suites that are always run.
-need_deny() { cargo_install cargo-deny cargo-deny "$DENY_VERSION" --locked; }
+need_deny() { TOOL_OPT_LEVEL=0 cargo_install cargo-deny cargo-deny "$DENY_VERSION" --locked; }
 
 # The page's glue code and this tool must be of the same version to the last digit.
 need_wasm_bindgen() { cargo_install wasm-bindgen wasm-bindgen-cli "$(locked_version wasm-bindgen)"; }

@@ -35,6 +35,7 @@ pub mod standing;
 pub mod state;
 pub mod table;
 pub mod ticks;
+pub mod told_apart;
 pub mod touch;
 pub mod track_path;
 pub mod trail;

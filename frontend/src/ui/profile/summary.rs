@@ -13,6 +13,7 @@ use crate::ui::label::{explanation, label_of_metric};
 use crate::ui::name::Name;
 use crate::view::data::WARNINGS_TABLE;
 use crate::view::sheet::rank_label;
+use crate::view::told_apart::told_apart;
 use crate::view::{Command, DataChange};
 
 /// The place with all metrics.
@@ -88,15 +89,16 @@ fn groups(opened: Opened, summary: &Summary) -> impl IntoView + use<> {
 #[component]
 fn Group(opened: Opened, group: MetricGroupEntry) -> impl IntoView {
     let key = StoredValue::new(group.key.clone());
-    let row = |metric: &MetricEntry| {
-        let label = label_of_metric(&group, &metric.name);
+    let labels: Vec<String> =
+        group.metrics.iter().map(|metric| label_of_metric(&group, &metric.name)).collect();
+    let row = |(metric, label): (&MetricEntry, String)| {
         let to_place = metric
             .place
             .clone()
             .map(|place| Callback::new(move |()| key.with_value(|key| opened.reveal_place(key, &place))));
         view! { <Row label metric=metric.clone() to_place /> }
     };
-    let rows = group.metrics.iter().map(row).collect_view();
+    let rows = group.metrics.iter().zip(told_apart(&labels)).map(row).collect_view();
     view! {
         <section class="metric-card">
             <h3>{group.title}</h3>

@@ -118,11 +118,12 @@ pub fn TableTools(
             <button
                 class="button"
                 type="button"
+                aria-label="Download CSV"
                 title="Save the shown rows and columns as a file"
                 on:click=move |_| tools.download(&file.get_untracked())
             >
                 <Icon glyph=Glyph::Download />
-                "Download CSV"
+                "CSV"
             </button>
         </div>
     }
