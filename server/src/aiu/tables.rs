@@ -86,7 +86,8 @@ impl RankTables {
 }
 
 fn us(row: &Row, field: &str) -> f64 {
-    row.number(field) / 1e3
+    // To the picosecond: the quotient of a decimal number of nanoseconds is no decimal number.
+    (row.number(field) * 1e3).round() / 1e6
 }
 
 /// Kernels by name: `_summary.csv`.

@@ -354,7 +354,7 @@ impl<'a, 's> Emitter<'a, 's> {
     ) -> Result<Option<Matched<'a>>> {
         let names = self.facts.names;
         let duration_ps = end_ps.saturating_sub(start_ps);
-        self.summary.take(names, name, duration_ps, steps)?;
+        self.summary.take(names, name, (start_ps, end_ps), steps)?;
         self.iterations.take(name, start_ps);
         self.kernels.add(start_ps, end_ps, 1)?;
         self.totals.kernel_ps = self.totals.kernel_ps.saturating_add(duration_ps);

@@ -45,6 +45,8 @@ impl Key for Measured {
 #[derive(Debug, Default)]
 struct Kernels {
     label: String,
+    /// Start of the first one, by the corrected clock.
+    first_ps: i64,
     /// Number and sum of the measurements of each kind.
     sums: [(u64, i128); KINDS],
 }
@@ -68,12 +70,12 @@ impl<'s> Summary<'s> {
         }
     }
 
-    /// Takes a kernel with its duration in picoseconds, and the cycles of its steps if known.
+    /// Takes a kernel with its start and end in picoseconds, and the cycles of its steps if known.
     pub(super) fn take(
         &mut self,
         names: &Names,
         name: u32,
-        duration_ps: i64,
+        (start_ps, end_ps): (i64, i64),
         steps: Option<[u32; 4]>,
     ) -> Result<()> {
         let kernel = match self.by_name.get(&name) {
@@ -81,14 +83,16 @@ impl<'s> Summary<'s> {
             None => {
                 let label = label(&names.of(name).text);
                 let at = *self.by_label.entry(label.clone()).or_insert_with(|| {
-                    self.all.push(Kernels { label, ..Kernels::default() });
+                    self.all.push(Kernels { label, first_ps: start_ps, ..Kernels::default() });
                     u32::try_from(self.all.len() - 1).unwrap_or(u32::MAX)
                 });
                 self.by_name.insert(name, at);
                 at
             }
         };
-        let sums = &mut self.all[kernel as usize].sums;
+        let Kernels { first_ps, sums, .. } = &mut self.all[kernel as usize];
+        *first_ps = start_ps.min(*first_ps);
+        let duration_ps = end_ps.saturating_sub(start_ps);
         let values = [duration_ps].into_iter().chain(steps.into_iter().flatten().map(i64::from));
         for (kind, value) in (0_u8..).zip(values) {
             let (count, sum) = &mut sums[usize::from(kind)];
@@ -98,7 +102,8 @@ impl<'s> Summary<'s> {
         Ok(())
     }
 
-    /// Writes the tables, the name with the most time first.
+    /// Writes the tables, the name with the most time first. Of equal times, the name that ran first
+    /// comes first, as in acelyzer's tables.
     pub(super) fn finish(self, sink: &mut dyn Sink) -> Result<()> {
         if self.all.is_empty() {
             return Ok(());
@@ -111,7 +116,10 @@ impl<'s> Summary<'s> {
         }
         let mut order: Vec<usize> = (0..self.all.len()).collect();
         let total = |at: &usize| self.all[*at].sums[0].1;
-        order.sort_by_key(|at| (std::cmp::Reverse(total(at)), &self.all[*at].label));
+        order.sort_by_key(|at| {
+            let Kernels { label, first_ps, .. } = &self.all[*at];
+            (std::cmp::Reverse(total(at)), *first_ps, label)
+        });
         let whole: i128 = order.iter().map(total).sum();
         let (times, steps) = (AiuKernel::define(sink)?, AiuCycles::define(sink)?);
         for &at in &order {

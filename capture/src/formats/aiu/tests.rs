@@ -267,8 +267,8 @@ fn the_compilers_log_gives_the_use_of_the_pt_arrays() {
         rows,
         [
             ("StcdpHbm".to_owned(), 0, 0.0),
-            ("Scalar".to_owned(), 1, 0.0),
             ("other".to_owned(), 1, 0.0),
+            ("Scalar".to_owned(), 1, 0.0),
             ("Bmm_fp16".to_owned(), 1, 0.5),
             ("Total".to_owned(), 3, 0.25),
         ]

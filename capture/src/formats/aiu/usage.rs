@@ -145,6 +145,18 @@ impl<'t> Usage<'t> {
         self.shares.iter().flatten().filter(of_phase).map(cycles).fold(0, u64::saturating_add)
     }
 
+    /// Positions of the categories of a phase, as acelyzer lists them: those that are always there,
+    /// then the others in the order of the compiler's tables.
+    fn positions(&self, phase: &str) -> BTreeMap<&str, usize> {
+        let of_phase = self.tables.iter().filter(|table| table.phase == phase);
+        let own = of_phase.flat_map(|table| &table.rows).map(|row| &*row.category);
+        let mut positions = BTreeMap::new();
+        for (at, category) in ALWAYS.into_iter().chain(own).enumerate() {
+            positions.entry(category).or_insert(at);
+        }
+        positions
+    }
+
     /// Writes the tables of categories and of ideal cycles.
     pub(super) fn finish(&self, sink: &mut dyn Sink) -> Result<()> {
         if self.tables.is_empty() {
@@ -160,7 +172,8 @@ impl<'t> Usage<'t> {
             }
             total.ideal_cycles = total.ideal_cycles.saturating_add(self.autopilot(phase));
             let mut rows: Vec<(&str, Cell)> = cells.iter().map(|(&name, &cell)| (name, cell)).collect();
-            rows.sort_by_key(|(name, cell)| (cell.measured_ps, *name));
+            let positions = self.positions(phase);
+            rows.sort_by_key(|(name, cell)| (cell.measured_ps, positions.get(name)));
             rows.push((TOTAL, total));
             for (category, cell) in rows {
                 self.row(sink, &fields, (phase, category), (cell, total))?;

@@ -162,6 +162,24 @@ fn kernels_of_pytorch_have_their_ideals() {
     assert_eq!(kernels(&whole), ["other 0.50 true"; 3]);
 }
 
+#[test]
+fn rows_of_equal_times_keep_the_order_of_acelyzer() {
+    let device = Device::new(560e6, 7);
+    let kernels = [("sub", 100), ("add", 300)]
+        .map(|(name, start)| device.slice(&format!("{name} Cmpt Exec"), start, start + 50).complete());
+    let log = "Ideal/Total Cycles\nmul-opCatZeta 5\ndiv-opCatAlpha 6\nsub-opCatScalar 7\nadd-opCatScalar 8\n";
+    let files = [("job.json", format!("[{}]", kernels.join(","))), ("c.log", log.to_owned())];
+    let rank = read(&files, Settings::default()).remove(0);
+    let texts = |table, name| {
+        rank.rows_of(table).map(|row| format!("{:?}", field(row, name).unwrap())).collect::<Vec<_>>()
+    };
+    // By time: `sub` ran first.
+    assert_eq!(texts("aiu_kernel", "name"), [r#"Text("sub Cmpt Exec")"#, r#"Text("add Cmpt Exec")"#]);
+    // By the compiler's table, after the two that are always there.
+    let categories = ["StcdpHbm", "other", "Zeta", "Alpha", "Scalar", "Total"];
+    assert_eq!(texts("aiu_category", "category"), categories.map(|name| format!("Text({name:?})")));
+}
+
 /// Iterations of two jobs of three kernels each, whose log is the autopilot's.
 fn autopilot(log: &str) -> Recorder {
     let device = Device::new(560e6, 7);
