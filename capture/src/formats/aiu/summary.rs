@@ -102,8 +102,8 @@ impl<'s> Summary<'s> {
         Ok(())
     }
 
-    /// Writes the tables, the name with the most time first. Of equal times, the name that ran first
-    /// comes first, as in acelyzer's tables.
+    /// Writes the tables, the name with the most time first. Of equal times, the name that ran
+    /// first comes first, as in acelyzer's tables.
     pub(super) fn finish(self, sink: &mut dyn Sink) -> Result<()> {
         if self.all.is_empty() {
             return Ok(());
