@@ -6,16 +6,18 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex};
 
-use super::builder::NO_TRACK;
-use super::encoders::Encoders;
 use super::held::HeldRows;
-use super::rows::Rows;
 use super::track_writer::{ClosedTrack, TrackOutput, TrackWriter};
 use crate::base::{Interval, Result};
 use crate::codec::{Around, ColumnTexts};
 use crate::exec::Exec;
+use crate::ingest::encoders::Encoders;
+use crate::ingest::rows::Rows;
 use crate::model::{TableId, TrackId, TrackKind};
 use crate::segment::PieceWriter;
+
+/// Track number of rows of side tables, which belong to no track.
+pub const NO_TRACK: u32 = u32::MAX;
 
 /// The table and track of a group, ordered like rows: by table, then track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,13 +30,13 @@ pub struct GroupKey {
 
 impl GroupKey {
     /// The place as a number in the order of rows.
-    pub(super) fn key(self) -> u64 {
+    pub(in crate::ingest) fn key(self) -> u64 {
         u64::from(self.table.0) << u32::BITS | u64::from(self.track.map_or(NO_TRACK, |track| track.0))
     }
 
     /// The place of a number that [`GroupKey::key`] returned.
     #[expect(clippy::cast_possible_truncation, reason = "the halves are taken apart on purpose")]
-    pub(super) fn of_key(key: u64) -> Self {
+    pub(in crate::ingest) fn of_key(key: u64) -> Self {
         let track = key as u32;
         let track = (track != NO_TRACK).then_some(TrackId(track));
         Self { table: TableId((key >> u32::BITS) as u16), track }
@@ -44,18 +46,18 @@ impl GroupKey {
 /// Rows of one track, in their final order.
 #[derive(Debug)]
 pub struct TrackGroup {
-    pub(super) place: GroupKey,
-    pub(super) kind: Option<TrackKind>,
-    pub(super) rows: Rows,
+    pub(in crate::ingest) place: GroupKey,
+    pub(in crate::ingest) kind: Option<TrackKind>,
+    pub(in crate::ingest) rows: Rows,
     /// Numbers of the names of waits so far, ascending, including all waits of the rows.
-    pub(super) waits: Arc<Vec<u32>>,
+    pub(in crate::ingest) waits: Arc<Vec<u32>>,
     /// When further rows can come.
-    pub(super) rest: Rest,
+    pub(in crate::ingest) rest: Rest,
 }
 
 /// Rows that can come after a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rest {
+pub(in crate::ingest) enum Rest {
     /// Rows of this and of other tracks.
     Any,
     /// Rows of this track and of the tracks after it. The span is that of the whole trace.
@@ -76,11 +78,11 @@ impl Rest {
 
 /// EmptiedRows columns of a written group, whose memory the next group can use.
 #[derive(Debug, Default)]
-pub struct EmptiedRows(pub(super) Rows);
+pub struct EmptiedRows(pub(in crate::ingest) Rows);
 
 /// Layout of a segment by its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Size {
+pub(in crate::ingest) enum Size {
     /// The pieces stand behind the footer, in the same frame.
     Small,
     /// The pieces are pieces of the file.
@@ -110,7 +112,7 @@ pub trait Pipeline<'a> {
 
 /// Consumer of a build: encodes and writes groups.
 pub struct Consumer<'a> {
-    pub(super) writer: PieceWriter<'a>,
+    pub(in crate::ingest) writer: PieceWriter<'a>,
     encoders: Encoders<'a>,
     tracks: BTreeMap<GroupKey, TrackWriter>,
     held: HeldRows,
@@ -139,7 +141,7 @@ const MAX_SHED_BYTES: usize = 2 << 20;
 const CLOSE_TRACKS: usize = 256;
 
 /// Output of the consumer, and the state that is needed to write the rest.
-pub(super) struct Consumed<'a> {
+pub(in crate::ingest) struct Consumed<'a> {
     pub writer: PieceWriter<'a>,
     pub tracks: BTreeMap<GroupKey, TrackOutput>,
     /// Chunks of the dictionary.
@@ -254,7 +256,12 @@ impl<'a> Consumer<'a> {
 
     /// Writes the parts of whole tracks and the held rows. `span` covers the whole trace. `rest`
     /// holds the last chunks of the dictionary.
-    pub(super) fn finish(mut self, span: Interval, rest: &[ColumnTexts], size: Size) -> Result<Consumed<'a>> {
+    pub(in crate::ingest) fn finish(
+        mut self,
+        span: Interval,
+        rest: &[ColumnTexts],
+        size: Size,
+    ) -> Result<Consumed<'a>> {
         let around = match size {
             Size::Small => {
                 self.writer.begin_annex();
@@ -290,7 +297,7 @@ impl<'a> Consumer<'a> {
 }
 
 /// Runs the consumer on the producer's thread.
-pub(super) struct Direct<'a>(pub Consumer<'a>);
+pub(in crate::ingest) struct Direct<'a>(pub Consumer<'a>);
 
 impl<'a> Pipeline<'a> for Direct<'a> {
     fn send(&mut self, group: TrackGroup) -> Result<EmptiedRows> {

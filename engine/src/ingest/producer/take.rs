@@ -1,11 +1,11 @@
 //! Takes rows into the builder: slices, samples and rows of side tables, with fields from a reader
 //! or a batch.
 
-use super::builder::{Builder, NO_TRACK};
-use super::packer::ValuePacker;
-use super::row::{PackedValue, RowHead};
+use super::builder::Builder;
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
+use crate::ingest::consumer::NO_TRACK;
+use crate::ingest::rows::{PackedValue, RowHead, ValuePacker};
 use crate::model::{
     FieldId, Filled, Form, SliceKey, SliceRecord, TableId, TableKind, TrackId, TrackKind, Value,
 };
@@ -39,7 +39,7 @@ impl NextField for Given<'_, '_> {
 
 impl Builder<'_> {
     /// Takes a slice with `fields`. The fields inside `slice` are ignored.
-    pub(super) fn take_slice(
+    pub(in crate::ingest) fn take_slice(
         &mut self,
         slice: &SliceRecord<'_>,
         filled: Option<Filled<'_>>,
@@ -65,7 +65,7 @@ impl Builder<'_> {
     }
 
     /// Takes a sample.
-    pub(super) fn take_sample(
+    pub(in crate::ingest) fn take_sample(
         &mut self,
         track: TrackId,
         (time_ps, value): (i64, f64),
@@ -83,7 +83,7 @@ impl Builder<'_> {
     }
 
     /// Takes a row of a side table.
-    pub(super) fn take_row(&mut self, table: TableId, fields: impl NextField) -> Result<()> {
+    pub(in crate::ingest) fn take_row(&mut self, table: TableId, fields: impl NextField) -> Result<()> {
         if self.table_kind(table) != Some(TableKind::Side) {
             return Err(Error::Invalid { what: "a row needs a side table" });
         }

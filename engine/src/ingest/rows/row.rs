@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::rows::Rows;
+use super::track_rows::Rows;
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
 use crate::block::ColumnType;

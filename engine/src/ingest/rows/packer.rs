@@ -1,10 +1,10 @@
 //! Packs the value of a field into its stored form.
 
-use super::dictionary::DictionaryBuilder;
-use super::limits::TEXT_BYTES;
 use super::row::PackedValue;
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
+use crate::ingest::limits::TEXT_BYTES;
+use crate::ingest::texts::DictionaryBuilder;
 use crate::model::{NameId, Value, WarningKind, Warnings};
 
 /// Longest text of the dictionary. Longer texts are stored in place. The limit keeps every chunk of

@@ -5,11 +5,11 @@ use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use super::encoders::Encoders;
 use super::window::{Batches, Window};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::codec::Encoder;
+use crate::ingest::encoders::Encoders;
 use crate::model::{NameId, SliceKey, TrackId};
 use crate::segment::{Arrow, ArrowChunk, CHUNK_ARROWS, End, FlowsMeta, FlowsWriter, PieceWriter};
 use crate::spill::{Key, NoBytes, Pile, Scratch, Sorted, Sorter};

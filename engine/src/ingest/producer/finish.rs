@@ -5,17 +5,15 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::assemble::TableAssembler;
-use super::binder::{Binder, TrackBinder};
 use super::builder::{Builder, TrackState};
-use super::encoders::Encoders;
-use super::flows::{Arrows, write_arrows};
-use super::pipeline::{Consumed, EmptiedRows, GroupKey, Pipeline, Rest, Size, TrackGroup};
-use super::row::{RowHead, RowSortKey, values};
-use super::rows::{GROUP_ROWS, MAX_GROUP_BYTES, Rows};
-use super::track_writer::TrackOutput;
 use crate::base::bytes::Cursor;
 use crate::base::{Interval, Result, narrow};
+use crate::ingest::arrows::{Arrows, Binder, TrackBinder, write_arrows};
+use crate::ingest::consumer::{
+    Consumed, EmptiedRows, GroupKey, Pipeline, Rest, Size, TableAssembler, TrackGroup, TrackOutput,
+};
+use crate::ingest::encoders::Encoders;
+use crate::ingest::rows::{GROUP_ROWS, MAX_GROUP_BYTES, RowHead, RowSortKey, Rows, values};
 use crate::model::{
     FieldId, RankInfo, TableId, TableSpec, TrackId, TrackKind, TrackSpec, Warning, WarningKind, Warnings,
 };

@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::encode::{BlockGroup, EncodedBlock, EncodedColumn};
-use super::lanes::Lanes;
 use super::learn::{MIN_ROWS, Starts};
 use super::pipeline::{GroupKey, TrackGroup};
-use super::rows::Rows;
 use super::track_writer::{PackedTrack, TrackOutput};
 use crate::base::{Result, narrow};
 use crate::block::{ColumnType, ROWS, ValuesRef};
 use crate::codec::Encoder;
+use crate::ingest::lanes::Lanes;
+use crate::ingest::rows::Rows;
 use crate::model::{Nesting, TableId, TrackKind};
 use crate::segment::{ColumnRole, PieceWriter};
 

@@ -1,10 +1,10 @@
 //! Columns of a block that the program of the track predicts.
 
-use super::by_use::BlockUses;
 use super::encode::{EncodedBlock, EncodedColumn, texts_of, zone_of};
 use crate::base::bytes::Put;
 use crate::block::{Coding, ColumnType, ROWS, ValuesRef};
 use crate::codec::Encoder;
+use crate::ingest::rows::BlockUses;
 use crate::segment::{ColumnRole, Predicted, Program, ProgramColumn};
 
 /// Program codes of the rows of a block.

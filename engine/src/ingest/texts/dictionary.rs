@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::limits::TEXT_BYTES;
 use super::numbers::Numbers;
 use crate::base::Result;
 use crate::codec::ColumnTexts;
+use crate::ingest::limits::TEXT_BYTES;
 use crate::model::{NameId, is_wait};
 use crate::segment::{CHUNK_TEXTS, MAX_WAITS};
 use crate::spill::Scratch;

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::positions::Positions;
 use super::row::{PackedValue, RowHead, RowSortKey, put_value};
-use super::rows::{FieldColumn, GROUP_ROWS, MAX_GROUP_BYTES, Rows};
+use super::track_rows::{FieldColumn, GROUP_ROWS, MAX_GROUP_BYTES, Rows};
 use crate::base::{Result, narrow};
 use crate::block::BlockValues;
 use crate::codec::ColumnTexts;

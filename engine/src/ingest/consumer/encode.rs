@@ -3,14 +3,13 @@
 
 use std::ops::Range;
 
-use super::by_use::{BlockUses, ByUse};
 use super::learn::Starts;
 use super::predicted::Codes;
-use super::rows::{FieldColumn, Rows};
 use crate::base::Covered;
 use crate::block::{BlockValues, Coding, ColumnType, ValuesRef, ZoneMap, encode_block, rate};
 use crate::codec::{DISTINCT_MAX, Encoder, distinct_of};
 use crate::exec::step;
+use crate::ingest::rows::{BlockUses, ByUse, FieldColumn, Rows};
 use crate::segment::{BlockNameTotal, BlockTotals, ColumnRole, Predicted, Program, put_column_key};
 
 /// Input for encoding the blocks of a group.

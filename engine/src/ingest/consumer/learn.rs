@@ -8,11 +8,11 @@ use std::borrow::Cow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::encoders::Encoders;
-use super::rows::{FieldColumn, GROUP_ROWS, Rows};
 use crate::block::ColumnType;
 use crate::codec;
 use crate::exec::InPlace;
+use crate::ingest::encoders::Encoders;
+use crate::ingest::rows::{FieldColumn, GROUP_ROWS, Rows};
 use crate::segment::{ColumnRole, MAX_CODES, Predicted, Program, ProgramColumn};
 
 /// Number of rows for choosing a key: enough to see a loop many times.

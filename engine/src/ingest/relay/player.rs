@@ -1,13 +1,12 @@
 //! The builder's end of a relay. Plays the calls of batches in the order in which they were sent.
 
-use super::Builder;
-use super::packer::ValuePacker;
 use super::recent::PLACES;
-use super::relay::{Batch, HeldValue, RelayedCall, Slice, Texted};
-use super::row::PackedValue;
-use super::take::NextField;
+use super::{Batch, HeldValue, RelayedCall, Slice, Texted};
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
+use crate::ingest::Builder;
+use crate::ingest::producer::NextField;
+use crate::ingest::rows::{PackedValue, ValuePacker};
 use crate::model::{
     FieldId, Filled, FlowPoint, NameId, Number, Sink, SliceRecord, TemplateId, TemplateValue, Value,
 };

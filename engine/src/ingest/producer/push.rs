@@ -1,15 +1,13 @@
 //! The way of a row through the builder: into the columns of its track, or to the sorter.
 
-use super::arrived::{NUMBER_BYTES, VALUE_BYTES};
-use super::builder::{Builder, NO_TRACK, TrackState};
+use super::builder::{Builder, TrackState};
 use super::checks::check_field;
-use super::packer::ValuePacker;
-use super::pipeline::{EmptiedRows, GroupKey, Rest, TrackGroup};
-use super::row::{PackedValue, RowHead, RowSortKey, put_value};
-use super::rows::GROUP_ROWS;
 use super::take::NextField;
-use super::template::Template;
 use crate::base::{Error, Result};
+use crate::ingest::consumer::{EmptiedRows, GroupKey, NO_TRACK, Rest, TrackGroup};
+use crate::ingest::rows::{
+    GROUP_ROWS, NUMBER_BYTES, PackedValue, RowHead, RowSortKey, Template, VALUE_BYTES, ValuePacker, put_value,
+};
 use crate::model::{Filled, TableId, TrackId};
 
 impl Builder<'_> {

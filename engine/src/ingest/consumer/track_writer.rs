@@ -5,15 +5,15 @@ use std::sync::Mutex;
 use rustc_hash::FxHashMap;
 
 use super::encode::{BlockGroup, EncodedBlock, EncodedColumn};
-use super::encoders::Encoders;
-use super::lanes::Lanes;
 use super::learn::Learner;
-use super::rows::Rows;
 use crate::base::{Interval, Result, narrow};
 use crate::block::{ColumnType, ROWS, ValuesRef, ZoneMap};
 use crate::codec::Encoder;
 use crate::exec::step;
 use crate::index::BlockTexts;
+use crate::ingest::encoders::Encoders;
+use crate::ingest::lanes::Lanes;
+use crate::ingest::rows::Rows;
 use crate::model::{Nesting, TrackId, TrackKind};
 use crate::segment::{
     ColumnRole, Directory, MAX_INLINE, MAX_INLINE_SMALL, Piece, PieceWriter, StoredAt, TotalsWriter,

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::encoders::Encoders;
 use super::track_writer::{ColumnOutput, TrackOutput};
 use crate::base::{Result, narrow};
 use crate::block::{ColumnType, ZoneMap};
 use crate::codec::{self, Encoder};
 use crate::index::{BlockTexts, encode_postings};
+use crate::ingest::encoders::Encoders;
 use crate::model::TableId;
 use crate::segment::{
     BlockListWriter, ColumnMeta, ColumnRole, Directory, DirectoryFrame, Piece, PieceWriter, StoredAt,

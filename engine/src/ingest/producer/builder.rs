@@ -2,19 +2,17 @@
 
 use rustc_hash::FxHashMap;
 
-use super::arrived::Arrived;
-use super::dictionary::DictionaryBuilder;
-use super::flows::{Link, Links};
-use super::limits::{self, MORE_NAMES};
-use super::packer::{MAX_DICTIONARY_TEXT, ValuePacker, cut_off, start_of};
-use super::pipeline::{Consumer, Direct, GroupKey, Pipeline};
-use super::row::RowSortKey;
-use super::rows::Rows;
 use super::take::Given;
-use super::template::Template;
 use crate::base::{Error, Interval, Result};
 use crate::codec::ColumnTexts;
 use crate::exec::InPlace;
+use crate::ingest::arrows::{Link, Links};
+use crate::ingest::consumer::{Consumer, Direct, GroupKey, Pipeline};
+use crate::ingest::limits::{self, MORE_NAMES};
+use crate::ingest::rows::{
+    Arrived, MAX_DICTIONARY_TEXT, RowSortKey, Rows, Template, ValuePacker, cut_off, start_of,
+};
+use crate::ingest::texts::DictionaryBuilder;
 use crate::model::{
     FieldId, FieldSpec, Filled, FlowPoint, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableKind,
     TableSpec, TemplateId, TemplateValue, TrackId, TrackKind, TrackSpec, Value, WarningKind, Warnings,
@@ -27,8 +25,6 @@ use crate::spill::{Scratch, Sorter, Space};
 const MAX_TEXTS_IN_MEMORY: usize = 32 << 20;
 /// Bytes of texts that are sent to the consumer at once: several chunks, so that all cores encode.
 const TEXT_BATCH_BYTES: usize = 4 << 20;
-/// Track number of rows of side tables, which belong to no track.
-pub(super) const NO_TRACK: u32 = u32::MAX;
 
 /// Memory limits of a build.
 #[derive(Debug, Clone, Copy)]

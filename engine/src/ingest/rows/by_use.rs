@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::rows::{FieldColumn, Rows};
+use super::track_rows::{FieldColumn, Rows};
 
 /// Stands for the template of a row without one.
 pub const NO_USE: u32 = u32::MAX;

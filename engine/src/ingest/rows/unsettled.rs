@@ -8,9 +8,9 @@ use rustc_hash::FxHashMap;
 
 use super::by_use::NO_USE;
 use super::row::PackedValue;
-use super::rows::FieldColumn;
 use super::run::RunRow;
 use super::template::{FieldSource, Template};
+use super::track_rows::FieldColumn;
 use crate::base::{Error, Result};
 use crate::block::BlockValues;
 use crate::model::{Filled, Number, TemplateId};
