@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::placement::GAP_PX;
 use super::tooltip::Tooltip;
+use crate::view::placement::GAP_PX;
 
 #[derive(Debug, Clone, PartialEq)]
 struct Shown {

@@ -4,9 +4,8 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::commands::Commands;
-use super::dialog::Dialog;
 use super::help::key_list;
-use super::icon::{Glyph, Icon};
+use crate::ui::controls::{Dialog, Glyph, Icon};
 use crate::view::act::{ActRow, Need, rows};
 use crate::view::fuzzy::score;
 use crate::view::hits::{Walk, step};

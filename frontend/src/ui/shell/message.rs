@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use super::icon::{Glyph, Icon};
-use crate::ui::keyed::keyed;
+use crate::ui::controls::{Glyph, Icon, keyed};
 
 /// Display time of a confirmation.
 const CONFIRMATION: Duration = Duration::from_secs(4);

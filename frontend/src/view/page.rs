@@ -2,9 +2,9 @@
 
 use nprof_engine::wire::percent::{parameter_decoded, percent_encoded};
 
-use super::list::order::Sort;
-use crate::view::View;
-use crate::view::url::UrlError;
+use super::View;
+use super::profile_order::Sort;
+use super::url::UrlError;
 
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,7 +103,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ui::list::order::{Column, Direction};
+    use crate::view::profile_order::{Column, Direction};
 
     #[test]
     fn addresses_name_pages() {

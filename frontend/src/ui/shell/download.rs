@@ -11,11 +11,9 @@ use nprof_engine::wire::catalog::ProfileEntry;
 use nprof_engine::wire::export::{ExportFormat, ExportList};
 use wasm_bindgen::JsCast;
 
-use super::dialog::Dialog;
-use super::icon::{Glyph, Icon};
 use crate::fetch::FetchError;
 use crate::fetch::server::Server;
-use crate::ui::keyed::If;
+use crate::ui::controls::{Dialog, Glyph, Icon, If};
 
 /// Id of the entries, for the button that opens the menu.
 const ENTRIES_ID: &str = "downloads";

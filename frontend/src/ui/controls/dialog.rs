@@ -5,7 +5,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::icon::{Glyph, Icon};
-use crate::ui::keyed::If;
+use super::keyed::If;
 
 /// A dialog with a heading.
 #[component]

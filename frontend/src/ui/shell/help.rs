@@ -2,9 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::actions::Action;
-use super::dialog::Dialog;
-use super::icon::Glyph;
+use crate::ui::controls::{Action, Dialog, Glyph};
 use crate::view::Act;
 use crate::view::act::table::GROUPS;
 use crate::view::act::{ActGroup, ActRow, Gesture};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::format;
+use crate::ui::text::format;
 use crate::view::standing::{RankOrder, Standings};
 
 /// The menu. The rows of ranks and the list of ranks share their order.

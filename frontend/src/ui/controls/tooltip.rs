@@ -4,8 +4,8 @@
 use leptos::html;
 use leptos::prelude::*;
 
-use super::placement::{Pixels, place};
-use crate::ui::keyed::If;
+use super::keyed::If;
+use crate::view::placement::{Pixels, place};
 
 /// Shows its content next to a point. Hidden without a point.
 #[component]

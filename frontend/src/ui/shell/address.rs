@@ -7,7 +7,7 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
-use super::place::{ListView, Place};
+use crate::view::page::{ListView, Place};
 use crate::view::trail::{Entry, Trail};
 use crate::view::window::Reach;
 use crate::view::{Command, History, View};

@@ -8,9 +8,8 @@ use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 use web_sys::MediaQueryList;
 
-use super::actions::Action;
-use super::icon::Glyph;
 use super::kept;
+use crate::ui::controls::{Action, Glyph};
 
 /// A set of colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
