@@ -1,9 +1,18 @@
 //! Rules about imports: between the layers of a crate, and between crates. `tests/tidy.rs` applies
 //! them to all files.
 
-use crate::imports::{imports_after, lines_with_word, root_imports};
+use crate::imports::{identifier, imports_after, lines_with_word, root_imports};
 use crate::source::{Rule, Source, at};
 
+/// Folders with layers of their own. Each module imports only earlier layers of its folder, and all
+/// modules of its own layer.
+const ROOMS: [(&str, &[&str]); 2] = [
+    (
+        "engine/src/ingest",
+        &["encoders limits", "texts", "rows", "arrows lanes", "consumer", "producer", "relay"],
+    ),
+    ("frontend/src/ui", &["text", "controls", "shell", "table", "timeline upload", "profile", "list", "app"]),
+];
 /// The engine's layers. Each imports only earlier layers.
 const ENGINE_LAYERS: [&str; 17] = [
     "base", "exec", "spill", "model", "codec", "block", "index", "segment", "tile", "ingest", "query",
@@ -44,8 +53,9 @@ const FORBIDDEN_CRATES: [(&str, &[&str]); 4] = [
 ];
 
 /// The rules of this file.
-pub const RULES: [Rule; 9] = [
+pub const RULES: [Rule; 10] = [
     engine_layers,
+    room_layers,
     engine_is_pure,
     capture_is_pure,
     reader_layers,
@@ -72,6 +82,26 @@ fn engine_layers(source: &Source) -> Vec<String> {
     let fixtures =
         imports_after(&source.product, "crate::").into_iter().filter(|(_, name)| name == "fixture");
     problems.extend(fixtures.map(|(line, _)| at(source, line, "fixtures are for tests")));
+    problems
+}
+
+fn room_layers(source: &Source) -> Vec<String> {
+    let rooms = ROOMS.iter().filter_map(|(folder, layers)| {
+        let below = source.path.strip_prefix(folder)?.strip_prefix('/')?;
+        (below != "mod.rs").then_some((*folder, *layers, identifier(below)))
+    });
+    let mut problems = Vec::new();
+    for (folder, layers, own) in rooms {
+        if layer(layers, own).is_none() {
+            problems.push(at(source, 1, "say in tests/src/layers.rs which layer this is"));
+            continue;
+        }
+        let path = folder.split_once("src/").map_or("", |(_, path)| path).replace('/', "::");
+        let mut imports = imports_after(&source.product, &format!("crate::{path}::"));
+        let to_folder = source.modules().len() - path.split("::").count();
+        imports.extend(imports_after(&source.product, &"super::".repeat(to_folder)));
+        problems.extend(upward(source, layers, own, &imports));
+    }
     problems
 }
 
@@ -262,6 +292,21 @@ mod tests {
         check(engine_layers, "engine/src/new.rs", "", 1);
         check(engine_layers, "engine/src/lib.rs", "use crate::wire::tile;", 0);
         check(engine_layers, "capture/src/base/time.rs", "use crate::model::Rank;", 0);
+    }
+
+    #[test]
+    fn rooms_import_downward() {
+        check(room_layers, "engine/src/ingest/rows/row.rs", "use crate::ingest::producer::Builder;", 1);
+        check(room_layers, "engine/src/ingest/rows/row.rs", "use super::super::relay::Batch;", 1);
+        check(room_layers, "engine/src/ingest/rows/row.rs", "use super::consumer;", 0);
+        check(room_layers, "engine/src/ingest/rows/row.rs", "use crate::ingest::texts::Numbers;", 0);
+        check(room_layers, "engine/src/ingest/limits.rs", "use super::rows::Rows;", 1);
+        check(room_layers, "engine/src/ingest/relay/mod.rs", "use super::rows::Rows;", 0);
+        check(room_layers, "engine/src/ingest/texts/mod.rs", "use super::rows::Rows;", 1);
+        check(room_layers, "engine/src/ingest/new.rs", "", 1);
+        check(room_layers, "engine/src/ingest/mod.rs", "use relay::Batch;", 0);
+        let tests = "#[cfg(test)]\nmod tests {\n    use crate::ingest::producer::Builder;\n}";
+        check(room_layers, "engine/src/ingest/rows/row.rs", tests, 0);
     }
 
     #[test]

@@ -5,42 +5,20 @@
 //! If they do not fit into memory, they are packed and sorted, with the scratch space of
 //! [`crate::spill`]. [`crate::exec::Exec`] shares the encoding of a group among cores. Block lists,
 //! directories, postings and arrows are written last.
+//!
+//! Each room imports only rooms to its left: texts < rows < lanes, arrows < consumer < producer <
+//! relay.
 
-mod arrived;
-mod assemble;
-mod binder;
-mod builder;
-mod by_use;
-mod checks;
-mod dictionary;
-mod encode;
+mod arrows;
+mod consumer;
 mod encoders;
-mod finish;
-mod flows;
-mod held;
 mod lanes;
-mod learn;
 mod limits;
-mod numbers;
-mod packer;
-mod pipeline;
-mod player;
-mod positions;
-mod predicted;
-mod push;
-mod recent;
+mod producer;
 mod relay;
-mod row;
 mod rows;
-mod run;
-mod take;
-mod template;
-mod track_writer;
-mod unsettled;
-mod window;
+mod texts;
 
-pub use builder::{BuildOptions, Builder};
-pub use finish::Built;
-pub use pipeline::{Consumer, EmptiedRows, GroupKey, Pipeline, TrackGroup};
-pub use player::Player;
-pub use relay::{Batch, Carrier, Relay};
+pub use consumer::{Consumer, EmptiedRows, GroupKey, Pipeline, TrackGroup};
+pub use producer::{BuildOptions, Builder, Built};
+pub use relay::{Batch, Carrier, Player, Relay};

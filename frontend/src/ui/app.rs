@@ -2,23 +2,18 @@
 
 use leptos::prelude::*;
 
-use super::address::Address;
-use super::brand::Brand;
-use super::commands::{Commands, Handler};
-use super::explain::{Explanation, ExplanationView};
-use super::help::{Help, HelpOpen};
-use super::icon::{Glyph, Icon};
+use super::controls::{Explanation, ExplanationView, Glyph, Icon};
 use super::list::{ListPage, ListScroll};
-use super::message::{MessageList, Messages};
-use super::palette::Palette;
-use super::place::Place;
 use super::profile::{HomeLink, ProfilePage};
-use super::theme::CurrentTheme;
+use super::shell::{
+    Address, Brand, Commands, CurrentTheme, Handler, Help, HelpOpen, MessageList, Messages, Palette,
+};
 use super::upload::Uploads;
 use crate::fetch::Source;
 use crate::fetch::embedded::Embedded;
 use crate::view::Act;
 use crate::view::act::Need;
+use crate::view::page::Place;
 
 /// The part of the address that selects the components. The rest of the address only changes their
 /// content.

@@ -1,57 +1,20 @@
 //! The components, and pure functions for them that need no browser.
+//!
+//! Each part imports only parts to its left: text < controls < shell < table < timeline, upload <
+//! profile < list < app.
 
-pub mod format;
-pub mod json;
-pub mod label;
 pub mod list;
-pub mod place;
-pub mod placement;
 pub mod profile;
+pub mod text;
 pub mod upload;
 
 #[cfg(feature = "browser")]
-pub mod actions;
-#[cfg(feature = "browser")]
-pub mod address;
-#[cfg(feature = "browser")]
 pub mod app;
 #[cfg(feature = "browser")]
-pub mod asked;
+pub mod controls;
 #[cfg(feature = "browser")]
-pub mod brand;
-#[cfg(feature = "browser")]
-pub mod clipboard;
-#[cfg(feature = "browser")]
-pub mod commands;
-#[cfg(feature = "browser")]
-pub mod dialog;
-#[cfg(feature = "browser")]
-pub mod download;
-#[cfg(feature = "browser")]
-pub mod explain;
-#[cfg(feature = "browser")]
-pub mod failure;
-#[cfg(feature = "browser")]
-pub mod help;
-#[cfg(feature = "browser")]
-pub mod icon;
-#[cfg(feature = "browser")]
-pub mod kept;
-#[cfg(feature = "browser")]
-pub mod keyed;
-#[cfg(feature = "browser")]
-pub mod message;
-#[cfg(feature = "browser")]
-pub mod name;
-#[cfg(feature = "browser")]
-pub mod palette;
-#[cfg(feature = "browser")]
-pub mod rank_order;
+pub mod shell;
 #[cfg(feature = "browser")]
 pub mod table;
 #[cfg(feature = "browser")]
-pub mod theme;
-#[cfg(feature = "browser")]
 pub mod timeline;
-#[cfg(feature = "browser")]
-pub mod tooltip;

@@ -1,6 +1,6 @@
 //! Batches of calls from a relay to the player.
 
-use crate::ingest::run::TrackRun;
+use crate::ingest::rows::TrackRun;
 use crate::model::{
     FieldId, FieldSpec, FlowPoint, Form, NameId, Number, RankInfo, SliceKey, TableId, TableSpec, TemplateId,
     TemplateValue, TrackId, TrackSpec,

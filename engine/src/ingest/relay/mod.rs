@@ -3,16 +3,19 @@
 //! only on the order of calls.
 
 mod batch;
+mod player;
+mod recent;
 
+use batch::{HeldValue, RelayedCall, Slice, Texted};
+use recent::{PLACES, RecentTexts, Spot};
 use rustc_hash::FxHashMap;
 
 pub use batch::Batch;
-pub(super) use batch::{HeldValue, RelayedCall, Slice, Texted};
+pub use player::Player;
 
 use super::limits::{MAX_NAMES, MORE_NAMES, TEXT_BYTES, TOO_MANY_NAMES};
-use super::numbers::Numbers;
-use super::recent::{PLACES, RecentTexts, Spot};
-use super::run::RunRow;
+use super::rows::RunRow;
+use super::texts::Numbers;
 use crate::base::{Error, Result};
 use crate::model::{
     FieldId, FieldSpec, Filled, FlowPoint, Form, NameId, Number, RankInfo, Sink, SliceKey, SliceRecord,

@@ -5,9 +5,9 @@ use leptos::task::spawn_local;
 use nprof_engine::wire::catalog::ProfileEntry;
 
 use super::page::Profiles;
-use crate::ui::dialog::Dialog;
-use crate::ui::format;
-use crate::ui::message::Messages;
+use crate::ui::controls::Dialog;
+use crate::ui::shell::Messages;
+use crate::ui::text::format;
 
 /// The confirmation dialog.
 #[component]

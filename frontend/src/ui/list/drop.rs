@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use web_sys::DragEvent;
 
-use crate::ui::keyed::If;
+use crate::ui::controls::If;
 use crate::ui::upload::Uploads;
 
 /// Accepts files that are dropped on its content.

@@ -1,7 +1,5 @@
 //! The list of profiles: find, open and delete profiles, or drop a trace to create one.
 
-pub mod order;
-
 #[cfg(feature = "browser")]
 mod delete;
 #[cfg(feature = "browser")]

@@ -8,21 +8,14 @@ use nprof_engine::wire::catalog::{ProfileEntry, ProfileList};
 
 use super::delete::ConfirmDelete;
 use super::drop::DropZone;
-use super::order;
 use super::table::{Chosen, ProfileTable};
 use crate::fetch::{FetchError, Source};
-use crate::ui::actions::BarActions;
-use crate::ui::address::Address;
-use crate::ui::brand::Brand;
-use crate::ui::download::DownloadDialog;
-use crate::ui::failure::{Failure, Loading};
-use crate::ui::format;
-use crate::ui::help::HelpButton;
-use crate::ui::icon::{Glyph, Icon};
-use crate::ui::keyed::If;
-use crate::ui::place::ListView;
-use crate::ui::theme::ThemeButton;
+use crate::ui::controls::{BarActions, Failure, Glyph, Icon, If, Loading};
+use crate::ui::shell::{Address, Brand, DownloadDialog, HelpButton, ThemeButton};
+use crate::ui::text::format;
 use crate::ui::upload::{UploadList, Uploads};
+use crate::view::page::ListView;
+use crate::view::profile_order;
 
 /// Interval of requests for the list. Another process can ingest at any time; the answer for an
 /// unchanged list is small.
@@ -161,7 +154,7 @@ pub fn ListPage() -> impl IntoView {
     let server = profiles.source.server().ok();
     let shown = Memo::new(move |_| {
         profiles.list.with(|list| match list {
-            Some(list) => order::shown(&list.profiles, &looked.view().filter, looked.view().sort),
+            Some(list) => profile_order::shown(&list.profiles, &looked.view().filter, looked.view().sort),
             None => Vec::new(),
         })
     });

@@ -3,14 +3,13 @@
 use leptos::prelude::*;
 use nprof_engine::wire::catalog::ProfileEntry;
 
-use super::order::{Column, Direction};
 use super::page::Looked;
-use crate::ui::address::Link;
-use crate::ui::format;
-use crate::ui::icon::{Glyph, Icon};
-use crate::ui::keyed::{If, keyed};
-use crate::ui::place::Place;
+use crate::ui::controls::{Glyph, Icon, If, keyed};
+use crate::ui::shell::Link;
+use crate::ui::text::format;
 use crate::view::View;
+use crate::view::page::Place;
+use crate::view::profile_order::{Column, Direction};
 
 /// All columns with their headings.
 const COLUMNS: [(Column, &str); 6] = [

@@ -2,7 +2,7 @@
 
 use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry};
 
-use crate::ui::format;
+use crate::ui::text::format;
 use crate::view::Timebase;
 use crate::view::axes::{Shift, is_any_moved};
 use crate::view::sheet::rank_label;

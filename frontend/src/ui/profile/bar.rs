@@ -7,12 +7,8 @@ use super::page::name;
 use super::search::Search;
 use super::search_box::SearchBox;
 use crate::fetch::Source;
-use crate::ui::actions::{Action, BarActions};
-use crate::ui::brand::Brand;
-use crate::ui::download::DownloadMenu;
-use crate::ui::help::HelpButton;
-use crate::ui::icon::Glyph;
-use crate::ui::theme::ThemeButton;
+use crate::ui::controls::{Action, BarActions, Glyph};
+use crate::ui::shell::{Brand, DownloadMenu, HelpButton, ThemeButton};
 
 /// The bar of the profile's page.
 #[component]

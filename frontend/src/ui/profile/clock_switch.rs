@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::aligned::said;
 use super::opened::Opened;
-use crate::ui::keyed::If;
+use crate::ui::controls::If;
 use crate::view::axes::is_any_moved;
 use crate::view::{Act, Timebase};
 

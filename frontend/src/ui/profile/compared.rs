@@ -6,7 +6,7 @@ use nprof_engine::wire::rows::ColumnValues;
 use nprof_engine::wire::selection::{NameTotal, SelectionSummary, Side};
 
 use super::data::content::texts;
-use crate::ui::format;
+use crate::ui::text::format;
 use crate::view::state::orders::SELF;
 use crate::view::table::{DataTable, TableColumn};
 

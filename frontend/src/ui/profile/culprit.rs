@@ -6,9 +6,9 @@ use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::summary::{MetricPlaceEntry, Summary};
 
 use super::opened::Opened;
-use crate::ui::asked::Asked;
-use crate::ui::format;
-use crate::ui::icon::{Glyph, Icon};
+use crate::ui::controls::{Glyph, Icon};
+use crate::ui::shell::Asked;
+use crate::ui::text::format;
 
 /// The largest cause that stands out.
 #[derive(Debug, Clone, PartialEq)]

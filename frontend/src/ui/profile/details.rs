@@ -10,14 +10,10 @@ use super::field::{self, FieldGroup};
 use super::members::{Members, OperationActions};
 use super::opened::Opened;
 use super::reading::ReadingDetails;
-use crate::ui::clipboard;
-use crate::ui::explain::Explained;
-use crate::ui::failure::{Failure, Loading};
-use crate::ui::format::{self, Shown};
-use crate::ui::icon::{Glyph, Icon};
-use crate::ui::label::{explanation, known_label};
-use crate::ui::message::Messages;
-use crate::ui::name::Name;
+use crate::ui::controls::{Explained, Failure, Glyph, Icon, Loading, Name};
+use crate::ui::shell::{Messages, clipboard};
+use crate::ui::text::format::{self, Shown};
+use crate::ui::text::label::{explanation, known_label};
 
 /// Limit of listed arrows. A collective can have thousands.
 const MOST_NEIGHBOURS: usize = 200;

@@ -2,7 +2,7 @@
 
 use nprof_engine::wire::detail::{FieldContent, FieldValue, SliceDetail, SliceEntry};
 
-use crate::ui::format;
+use crate::ui::text::format;
 
 /// Heading of fields that have none.
 const NO_GROUP: &str = "Fields";

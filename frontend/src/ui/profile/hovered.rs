@@ -5,8 +5,8 @@ use nprof_engine::wire::detail::FieldContent;
 
 use super::field;
 use super::opened::Opened;
-use crate::ui::format;
-use crate::ui::tooltip::Tooltip;
+use crate::ui::controls::Tooltip;
+use crate::ui::text::format;
 use crate::view::{Clock, Hover, Hovered};
 
 /// The tooltip for the item under the pointer.

@@ -8,10 +8,10 @@ use nprof_engine::wire::detail::{OperationMember, SliceDetail};
 
 use super::opened::Opened;
 use super::selection::table_of;
-use crate::ui::commands::Commands;
-use crate::ui::format;
-use crate::ui::icon::{Glyph, Icon};
+use crate::ui::controls::{Glyph, Icon};
+use crate::ui::shell::Commands;
 use crate::ui::table::{DrawCell, TableToolsState, VirtualTable};
+use crate::ui::text::format;
 use crate::view::members::{RANK, members_table};
 use crate::view::state::orders::PanelTable;
 use crate::view::{Act, Late};

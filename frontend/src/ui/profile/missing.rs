@@ -5,12 +5,11 @@ use nprof_engine::wire::refusal::RefusalKind;
 
 use super::opened::Opened;
 use crate::fetch::Source;
-use crate::ui::address::Link;
-use crate::ui::asked::Asked;
-use crate::ui::failure::Failure;
-use crate::ui::place::Place;
+use crate::ui::controls::Failure;
+use crate::ui::shell::{Asked, Link};
 use crate::view::View;
 use crate::view::nearest::nearest;
+use crate::view::page::Place;
 
 /// Reason why there is no timeline.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,7 +8,7 @@ use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail, RankEntry}
 
 use super::opened::Answer;
 use crate::fetch::{RankSource, Source};
-use crate::ui::asked::{Answered, Asked};
+use crate::ui::shell::{Answered, Asked};
 use crate::view::window::Reach;
 use crate::view::{Axes, Timebase, axes};
 

@@ -5,11 +5,10 @@ use leptos::prelude::*;
 
 use super::data::entry::entries;
 use super::opened::Opened;
-use crate::ui::address::Address;
-use crate::ui::format;
-use crate::ui::icon::{Glyph, Icon};
-use crate::ui::keyed::If;
-use crate::ui::place::Place;
+use crate::ui::controls::{Glyph, Icon, If};
+use crate::ui::shell::Address;
+use crate::ui::text::format;
+use crate::view::page::Place;
 use crate::view::{Act, Command, ProfilePlace, View};
 
 fn glyph(place: ProfilePlace) -> Glyph {

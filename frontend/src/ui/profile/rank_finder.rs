@@ -9,11 +9,9 @@ use wasm_bindgen::JsCast;
 
 use super::opened::Opened;
 use super::ranks::toggle_beside;
-use crate::ui::format;
-use crate::ui::icon::{Glyph, Icon};
-use crate::ui::keyed::{If, keyed};
-use crate::ui::rank_order::{RankOrderMenu, RankTime};
+use crate::ui::controls::{Glyph, Icon, If, RankOrderMenu, RankTime, keyed};
 use crate::ui::table::follow_height;
+use crate::ui::text::format;
 use crate::view::rank_list::listed;
 use crate::view::sheet::rank_label;
 use crate::view::standing::RankOrder;

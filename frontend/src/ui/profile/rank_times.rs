@@ -8,8 +8,7 @@ use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo};
 
 use super::opened::Answer;
 use super::profile_source::ProfileSource;
-use crate::ui::asked::Asked;
-use crate::ui::message::Messages;
+use crate::ui::shell::{Asked, Messages};
 use crate::view::View;
 use crate::view::pins::PinnedRanks;
 use crate::view::standing::{RankOrder, Standings};

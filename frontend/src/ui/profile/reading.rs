@@ -9,9 +9,9 @@ use nprof_engine::wire::counter::{CounterDetail, CounterSample};
 use nprof_engine::wire::detail::FieldContent;
 
 use super::opened::{Answer, Opened};
-use crate::ui::asked::Asked;
-use crate::ui::failure::{Failure, Loading};
-use crate::ui::format::{self, Shown};
+use crate::ui::controls::{Failure, Loading};
+use crate::ui::shell::Asked;
+use crate::ui::text::format::{self, Shown};
 use crate::view::sheet::SourceId;
 use crate::view::{Clock, Reading};
 

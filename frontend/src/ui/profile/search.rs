@@ -15,8 +15,8 @@ use nprof_engine::wire::refusal::RefusalKind;
 use nprof_engine::wire::search::SearchResult;
 
 use super::opened::{Answer, Opened};
-use crate::ui::asked::Asked;
-use crate::ui::format;
+use crate::ui::shell::Asked;
+use crate::ui::text::format;
 use crate::view::hits::{Here, Next, Walk, next};
 use crate::view::{Act, Command, Tab};
 

@@ -4,9 +4,8 @@ use leptos::prelude::*;
 use nprof_engine::query::Syntax;
 
 use super::search::Search;
-use crate::ui::commands::pressed_in;
-use crate::ui::icon::{Glyph, Icon};
-use crate::ui::keyed::If;
+use crate::ui::controls::{Glyph, Icon, If};
+use crate::ui::shell::pressed_in;
 use crate::view::Act;
 use crate::view::act::Pressed;
 use crate::view::hits::Walk;

@@ -8,11 +8,8 @@ use nprof_engine::wire::search::SearchHit;
 use super::details::Details;
 use super::opened::Opened;
 use super::search::Search;
-use crate::ui::failure::{Failure, Loading};
-use crate::ui::format;
-use crate::ui::keyed::If;
-use crate::ui::keyed::keyed;
-use crate::ui::name::Name;
+use crate::ui::controls::{Failure, If, Loading, Name, keyed};
+use crate::ui::text::format;
 
 /// The panel's content.
 #[derive(Debug, Clone, PartialEq)]

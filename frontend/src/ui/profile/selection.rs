@@ -16,11 +16,10 @@ use super::compared::{LONGEST, MarkedSlice, NAME, Summaries, by_name, picosecond
 use super::data::content::texts;
 use super::opened::{Answer, Opened};
 use crate::fetch::FetchError;
-use crate::ui::asked::Asked;
-use crate::ui::failure::{Failure, Loading};
-use crate::ui::format;
-use crate::ui::name::Name;
+use crate::ui::controls::{Failure, Loading, Name};
+use crate::ui::shell::Asked;
 use crate::ui::table::{DrawCell, PlainTable, TableSource};
+use crate::ui::text::format;
 use crate::view::namesake::{nearest, pattern_of};
 use crate::view::sheet::SourceId;
 use crate::view::state::orders::{PanelTable, SELF};

@@ -9,7 +9,7 @@ use super::opened::Answer;
 use super::profile_source::{ProfileSource, known};
 use super::rank_details::RankDetails;
 use super::rank_times::RankTimes;
-use crate::ui::asked::Answered;
+use crate::ui::shell::Answered;
 use crate::ui::timeline::Tracks;
 use crate::view::pins::PinOffers;
 use crate::view::sheet::SourceId;

@@ -5,12 +5,10 @@ use nprof_engine::wire::summary::{MetricEntry, MetricGroupEntry, Summary};
 
 use super::opened::Opened;
 use super::page::name;
-use crate::ui::asked::Asked;
-use crate::ui::explain::Explained;
-use crate::ui::failure::{Failure, Loading};
-use crate::ui::format::{self, Shown};
-use crate::ui::label::{explanation, label_of_metric};
-use crate::ui::name::Name;
+use crate::ui::controls::{Explained, Failure, Loading, Name};
+use crate::ui::shell::Asked;
+use crate::ui::text::format::{self, Shown};
+use crate::ui::text::label::{explanation, label_of_metric};
 use crate::view::data::WARNINGS_TABLE;
 use crate::view::sheet::rank_label;
 use crate::view::told_apart::told_apart;

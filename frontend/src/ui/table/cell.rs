@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use nprof_engine::wire::detail::FieldContent;
 
 use super::DrawCell;
-use crate::ui::format::{self, Shown};
+use crate::ui::text::format::{self, Shown};
 use crate::view::table::{DataTable, TableColumn};
 
 /// A text from this length on has a tooltip with all of it: it can be cut off.

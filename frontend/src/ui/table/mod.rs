@@ -20,7 +20,7 @@ pub use virtual_table::{VirtualTable, follow_height};
 
 use self::cell::Cells;
 use self::head::Head;
-use super::format;
+use crate::ui::text::format;
 use crate::view::table::{DataTable, Sorting, TableColumn};
 
 /// Draws a cell in its own way; `None` for the usual way.

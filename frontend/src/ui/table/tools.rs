@@ -6,10 +6,9 @@ use web_sys::{Blob, BlobPropertyBag, HtmlElement, Url};
 
 use super::TableSource;
 use super::marked::MarkedRows;
-use crate::ui::clipboard;
-use crate::ui::format;
-use crate::ui::icon::{Glyph, Icon};
-use crate::ui::message::Messages;
+use crate::ui::controls::{Glyph, Icon};
+use crate::ui::shell::{Messages, clipboard};
+use crate::ui::text::format;
 use crate::view::table::{as_csv, as_tsv};
 
 /// Marked rows of a table, and the ways out of the page.

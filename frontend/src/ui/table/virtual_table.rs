@@ -12,7 +12,7 @@ use super::cell::Cells;
 use super::head::Head;
 use super::tools::TableToolsState;
 use super::widths::widths;
-use crate::ui::keyed::keyed;
+use crate::ui::controls::keyed;
 use crate::view::table::{Scroller, Sight};
 
 /// Height of a row and of the head, in CSS pixels; the style sheet has the same.

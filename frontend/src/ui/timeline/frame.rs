@@ -21,7 +21,7 @@ use crate::draw::scene::Camera;
 use crate::draw::surface::Surface;
 use crate::fetch::cache::Piece;
 use crate::fetch::{TileKey, Wanted};
-use crate::ui::format;
+use crate::ui::text::format;
 use crate::view::ticks::Ruler;
 use crate::view::{Hovered, Reading};
 

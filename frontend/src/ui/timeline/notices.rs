@@ -9,8 +9,8 @@ use nprof_engine::wire::detail::SliceDetail;
 
 use super::Tracks;
 use super::stage::StageHandle;
-use crate::ui::format;
-use crate::ui::icon::{Glyph, Icon};
+use crate::ui::controls::{Glyph, Icon};
+use crate::ui::text::format;
 use crate::view::layout::Layout;
 use crate::view::outside::Outside;
 use crate::view::window::Reach;

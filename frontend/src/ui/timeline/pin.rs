@@ -2,8 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::ui::icon::{Glyph, Icon};
-use crate::ui::keyed::If;
+use crate::ui::controls::{Glyph, Icon, If};
 use crate::view::pins::{PinOffers, PinnedRanks};
 use crate::view::state::tracks::TracksState;
 use crate::view::track_path::TrackPath;

@@ -11,7 +11,7 @@ use nprof_engine::wire::detail::SliceDetail;
 
 use super::Tracks;
 use crate::fetch::{FetchError, Source};
-use crate::ui::asked::Asked;
+use crate::ui::shell::Asked;
 use crate::view::sheet::SourceId;
 use crate::view::{Hover, View};
 

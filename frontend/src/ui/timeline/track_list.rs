@@ -8,9 +8,8 @@ use nprof_engine::wire::detail::FieldContent;
 
 use super::heading::focus_heading;
 use super::pin::{PinButton, PinMenu, PinnedHead};
-use crate::ui::format;
-use crate::ui::keyed::keyed;
-use crate::ui::rank_order::{RankOrderMenu, RankTime};
+use crate::ui::controls::{RankOrderMenu, RankTime, keyed};
+use crate::ui::text::format;
 use crate::view::layout::Row;
 use crate::view::pins::PinOffers;
 use crate::view::sheet::SheetTrack;

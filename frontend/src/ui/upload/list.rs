@@ -4,12 +4,11 @@ use leptos::prelude::*;
 
 use super::queue::{Upload, Uploads};
 use super::stage::UploadStage;
-use crate::ui::address::Link;
-use crate::ui::format;
-use crate::ui::icon::{Glyph, Icon};
-use crate::ui::keyed::{If, keyed};
-use crate::ui::place::Place;
+use crate::ui::controls::{Glyph, Icon, If, keyed};
+use crate::ui::shell::Link;
+use crate::ui::text::format;
 use crate::view::View;
+use crate::view::page::Place;
 
 /// All uploads of this visit that the user has not closed.
 #[component]

@@ -3,7 +3,7 @@
 use nprof_engine::wire::catalog::ProfileEntry;
 use nprof_engine::wire::job::{JobReport, JobState};
 
-use crate::ui::format;
+use crate::ui::text::format;
 
 /// Weight of the newest speed in the shown speed. The rest is the last shown speed, so that the
 /// number stays readable.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::rows::{ColumnValues, RowColumn, RowColumnRole, TableRows, Texts};
 
-use crate::ui::label::known_label;
+use crate::ui::text::label::known_label;
 use crate::view::sheet::TITLE_SEPARATOR;
 use crate::view::table::{DataTable, TableColumn};
 

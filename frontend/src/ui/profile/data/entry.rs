@@ -2,7 +2,7 @@
 
 use nprof_engine::wire::catalog::{RankDetail, Table};
 
-use crate::ui::label::label;
+use crate::ui::text::label::label;
 use crate::view::data::WARNINGS_TABLE;
 
 /// Headings in the order of the list. Others come before the last one.

@@ -4,9 +4,9 @@ use leptos::prelude::*;
 
 use super::entry::{EntryKind, TableEntry, entries};
 use super::rows::TableRowsView;
-use crate::ui::failure::Loading;
-use crate::ui::format;
+use crate::ui::controls::Loading;
 use crate::ui::profile::opened::Opened;
+use crate::ui::text::format;
 use crate::view::{Command, DataChange};
 
 /// The place with all tables of the rank.

@@ -8,9 +8,9 @@ use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::rows::ColumnValues;
 
 use super::content::texts;
-use crate::ui::format;
 use crate::ui::profile::opened::Opened;
 use crate::ui::table::DrawCell;
+use crate::ui::text::format;
 use crate::view::Command;
 use crate::view::moments::{TextPart, parts};
 use crate::view::table::{DataTable, TableColumn};

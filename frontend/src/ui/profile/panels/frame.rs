@@ -6,8 +6,7 @@ use wasm_bindgen::JsCast;
 
 use super::Panels;
 use super::edge::PanelEdge;
-use crate::ui::icon::{Glyph, Icon};
-use crate::ui::keyed::If;
+use crate::ui::controls::{Glyph, Icon, If};
 use crate::ui::profile::details::Details;
 use crate::ui::profile::plots::Plots;
 use crate::ui::profile::search_panel::SearchPanel;

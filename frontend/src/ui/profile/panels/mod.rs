@@ -12,7 +12,7 @@ use super::opened::Opened;
 use super::plots::has_plots;
 use super::search::Search;
 use super::warnings::has_warnings;
-use crate::ui::kept;
+use crate::ui::shell::kept;
 use crate::view::panel::{Arrangement, is_low};
 use crate::view::{Act, Command, Side, Tab};
 

@@ -7,8 +7,8 @@ use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::detail::SliceEntry;
 
 use crate::fetch::FetchError;
-use crate::ui::message::Messages;
 use crate::ui::profile::opened::Opened;
+use crate::ui::shell::Messages;
 use crate::view::sheet::{SourceId, rank_label};
 
 /// Most calls of a step that are looked through.

@@ -18,9 +18,9 @@ use self::rank_bars::RankBars;
 use self::spreads::Spreads;
 use super::opened::Opened;
 use crate::draw::palette::{self, Ground, Rgb};
-use crate::ui::asked::Asked;
-use crate::ui::failure::{Failure, Loading};
-use crate::ui::theme::{CurrentTheme, Theme};
+use crate::ui::controls::{Failure, Loading};
+use crate::ui::shell::Asked;
+use crate::ui::shell::{CurrentTheme, Theme};
 use crate::view::Command;
 use crate::view::spread::Operations;
 

@@ -13,11 +13,10 @@ use nprof_engine::wire::waits::WaitSteps;
 
 use super::colours;
 use super::late_call::reveal_late_call;
-use crate::ui::asked::Asked;
-use crate::ui::failure::Failure;
-use crate::ui::format;
-use crate::ui::message::Messages;
+use crate::ui::controls::Failure;
 use crate::ui::profile::opened::Opened;
+use crate::ui::shell::{Asked, Messages};
+use crate::ui::text::format;
 use crate::ui::timeline::measure;
 use crate::view::sheet::rank_label;
 use crate::view::state::plots::{PlotsChange, WaitLine};

@@ -8,9 +8,9 @@ use leptos::prelude::*;
 use nprof_engine::vendor::joint::schema::RANKS;
 use nprof_engine::wire::catalog::ALL_RANKS;
 
-use crate::ui::format;
+use crate::ui::controls::RankOrderMenu;
 use crate::ui::profile::opened::Opened;
-use crate::ui::rank_order::RankOrderMenu;
+use crate::ui::text::format;
 use crate::view::sheet::rank_label;
 use crate::view::standing::{RankOrder, Standings};
 use crate::view::{Command, DataChange};

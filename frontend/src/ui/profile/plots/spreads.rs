@@ -8,8 +8,8 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use crate::draw::names::Names;
-use crate::ui::format;
 use crate::ui::profile::opened::Opened;
+use crate::ui::text::format;
 use crate::view::Command;
 use crate::view::spread::{LogScale, OperationTime, Operations, Spread};
 use crate::view::state::plots::PlotsChange;

@@ -1,0 +1,308 @@
+//! Writes arrows to the segment in bounded memory: a trace can have as many arrows as slices.
+
+use std::cmp::Ordering;
+use std::sync::{Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use super::window::{Batches, Window};
+use crate::base::Result;
+use crate::base::bytes::{Cursor, Put};
+use crate::codec::Encoder;
+use crate::ingest::encoders::Encoders;
+use crate::model::{NameId, SliceKey, TrackId};
+use crate::segment::{Arrow, ArrowChunk, CHUNK_ARROWS, End, FlowsMeta, FlowsWriter, PieceWriter};
+use crate::spill::{Key, NoBytes, Pile, Scratch, Sorted, Sorter};
+
+/// Bytes of arrows that are sorted in memory, for each direction.
+const SORT_BYTES: usize = 24 << 20;
+
+/// An arrow before rows have numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Link {
+    pub from: SliceKey,
+    pub to: SliceKey,
+    pub name: NameId,
+}
+
+impl Key for Link {
+    type Span = NoBytes;
+    const MAX_LEN: usize = 8 + 3 * 5;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        let arrivals = u64::from(self.from.arrival) << 32 | u64::from(self.to.arrival);
+        out.extend_from_slice(&arrivals.to_le_bytes());
+        for part in [self.from.track.0, self.to.track.0, self.name.0] {
+            out.put_varint(u64::from(part));
+        }
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the halves are taken apart on purpose")]
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let arrivals = cursor.u64()?;
+        let mut end = |arrival| Ok(SliceKey { track: TrackId(cursor.varint_u32()?), arrival });
+        let (from, to) = (end((arrivals >> 32) as u32)?, end(arrivals as u32)?);
+        Ok(Self { from, to, name: NameId(cursor.varint_u32()?) })
+    }
+}
+
+/// Maximum number of track pairs with separate piles: each pile can use a megabyte of memory.
+const MAX_PAIRS: usize = 16;
+
+/// All arrows in arrival order. Arrows between the same two tracks are kept together, because they
+/// come nearly in the order of their rows. Arrows of different tracks do not.
+pub struct Links<'a> {
+    scratch: &'a dyn Scratch,
+    pile_of: FxHashMap<(TrackId, TrackId), usize>,
+    piles: Vec<LinkPile<'a>>,
+}
+
+struct LinkPile<'a> {
+    links: Pile<Link, &'a dyn Scratch>,
+    /// Tracks of the first arrow. All arrows of the pile share them, except in the last pile.
+    tracks: (TrackId, TrackId),
+    /// Row ranges by [`End`]: from, to.
+    batches: [Batches; 2],
+}
+
+impl<'a> Links<'a> {
+    /// An empty collection.
+    pub fn new(scratch: &'a dyn Scratch) -> Self {
+        Self { scratch, pile_of: FxHashMap::default(), piles: Vec::new() }
+    }
+
+    /// Adds an arrow.
+    pub fn push(&mut self, link: Link) -> Result<()> {
+        let pair = (link.from.track, link.to.track);
+        let at = match self.pile_of.get(&pair) {
+            Some(&at) => at,
+            None => {
+                let at = self.piles.len().min(MAX_PAIRS);
+                if at == self.piles.len() {
+                    let (links, batches) = (Pile::new(self.scratch), Default::default());
+                    self.piles.push(LinkPile { links, tracks: pair, batches });
+                }
+                if at < MAX_PAIRS {
+                    self.pile_of.insert(pair, at);
+                }
+                at
+            }
+        };
+        let LinkPile { links, batches: [from, to], .. } = &mut self.piles[at];
+        from.push(link.from.arrival);
+        to.push(link.to.arrival);
+        links.push(link)
+    }
+}
+
+/// All arrows and the row numbers that they need.
+pub struct Arrows<'f> {
+    /// Arrows whose rows have numbers.
+    pub numbered: &'f [Arrow],
+    /// Arrows whose rows have no numbers yet.
+    pub links: &'f Links<'f>,
+    /// First row of each track.
+    pub first_rows: &'f [u32],
+    /// Rows of tracks by arrival, for tracks whose rows arrived in another order.
+    pub arrivals: &'f FxHashMap<u32, Vec<u32>>,
+}
+
+impl<'f> Arrows<'f> {
+    fn row(&self, key: SliceKey) -> u32 {
+        let row = if self.arrivals.is_empty() { None } else { self.arrivals.get(&key.track.0) };
+        let row = row.map_or(key.arrival, |rows| rows[key.arrival as usize]);
+        self.first_rows[key.track.0 as usize] + row
+    }
+
+    /// The arrows of a pile in the order of one end, if a full sort is not needed.
+    fn window(&self, at: usize, end: End) -> Option<Window<'f>> {
+        let LinkPile { links, tracks, batches } = self.links.piles.get(at).filter(|_| at < MAX_PAIRS)?;
+        let near = if end == End::From { tracks.0 } else { tracks.1 };
+        let batches = &batches[usize::from(end == End::To)];
+        if self.arrivals.contains_key(&near.0) { None } else { Window::new(links, end, batches) }
+    }
+}
+
+/// An arrow in which the end to sort by comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FromEnd {
+    pub near: u32,
+    far: u32,
+    name: u32,
+}
+
+/// Ordered by near end, far end and name. Compared as one number, which needs no branches.
+impl Ord for FromEnd {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.number().cmp(&other.number())
+    }
+}
+
+impl PartialOrd for FromEnd {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl FromEnd {
+    /// The parts in comparison order, 32 bits each.
+    fn number(self) -> u128 {
+        let ends = u64::from(self.near) << 32 | u64::from(self.far);
+        u128::from(ends) << 32 | u128::from(self.name)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the parts are taken apart on purpose")]
+    fn from_number(number: u128) -> Self {
+        Self { near: (number >> 64) as u32, far: (number >> 32) as u32, name: number as u32 }
+    }
+
+    /// Converts an arrow for sorting by this end.
+    pub fn of(arrow: Arrow, end: End) -> Self {
+        let Arrow { from, to, name } = arrow;
+        let (near, far) = if end == End::From { (from, to) } else { (to, from) };
+        Self { near, far, name: name.0 }
+    }
+
+    fn arrow(self, end: End) -> Arrow {
+        let Self { near, far, name } = self;
+        let (from, to) = if end == End::From { (near, far) } else { (far, near) };
+        Arrow { from, to, name: NameId(name) }
+    }
+}
+
+impl Key for FromEnd {
+    type Span = NoBytes;
+    const MAX_LEN: usize = 8 + 5;
+
+    fn put(&self, out: &mut Vec<u8>) {
+        let ends = u64::from(self.near) << 32 | u64::from(self.far);
+        out.extend_from_slice(&ends.to_le_bytes());
+        out.put_varint(u64::from(self.name));
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the halves are taken apart on purpose")]
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let ends = cursor.u64()?;
+        Ok(Self { near: (ends >> 32) as u32, far: ends as u32, name: cursor.varint_u32()? })
+    }
+}
+
+/// Number of chunks that a direction encodes at once.
+const CHUNKS: usize = 64;
+
+/// Writes all distinct arrows once per direction. Both directions are written at the same time.
+pub fn write_arrows(
+    arrows: &Arrows<'_>,
+    scratch: &dyn Scratch,
+    encoders: &Encoders<'_>,
+    writer: &mut PieceWriter<'_>,
+) -> Result<FlowsMeta> {
+    const ENDS: [End; 2] = [End::From, End::To];
+    let sorted = encoders.gather(ENDS.len(), |at, _| Direction::new(ENDS[at], arrows, scratch));
+    let directions = sorted.into_iter().map(|direction| direction.map(Mutex::new));
+    let directions = directions.collect::<Result<Vec<_>>>()?;
+    let mut writers = ENDS.map(|_| FlowsWriter::default());
+    loop {
+        let chunks = encoders.gather(ENDS.len(), |at, encoder| {
+            directions[at].lock().unwrap_or_else(PoisonError::into_inner).chunks(encoder)
+        });
+        let mut is_done = true;
+        for (of, chunks) in writers.iter_mut().zip(chunks) {
+            for chunk in chunks? {
+                of.push(&chunk, writer)?;
+                is_done = false;
+            }
+        }
+        if is_done {
+            break;
+        }
+    }
+    let [from, to] = writers;
+    let ((by_from, from_bytes), (by_to, to_bytes)) = (from.finish(writer)?, to.finish(writer)?);
+    let arrows = directions.first().map(|from| from.lock().unwrap_or_else(PoisonError::into_inner).count);
+    Ok(FlowsMeta { arrows: arrows.unwrap_or_default(), by_from, by_to, bytes: from_bytes + to_bytes })
+}
+
+/// Greater than every arrow.
+const NO_HEAD: u128 = u128::MAX;
+
+/// The arrows in the order of one of their ends.
+struct Direction<'f> {
+    end: End,
+    arrows: &'f Arrows<'f>,
+    windows: Vec<Window<'f>>,
+    /// Arrows that no window covers.
+    sorted: Sorted<FromEnd, &'f dyn Scratch>,
+    /// The next arrow of each window, then of the sorted ones, each combined with its position
+    /// here. Stored as numbers, so that the processor finds the minimum without branches.
+    heads: Vec<u128>,
+    last: Option<FromEnd>,
+    /// Number of arrows so far.
+    count: u64,
+}
+
+impl<'f> Direction<'f> {
+    fn new(end: End, arrows: &'f Arrows<'f>, scratch: &'f dyn Scratch) -> Result<Self> {
+        let mut sorter = Sorter::new(scratch, SORT_BYTES);
+        arrows.numbered.iter().try_for_each(|&arrow| sorter.push(FromEnd::of(arrow, end)))?;
+        let mut windows = Vec::new();
+        for (at, pile) in arrows.links.piles.iter().enumerate() {
+            if let Some(window) = arrows.window(at, end) {
+                windows.push(window);
+                continue;
+            }
+            let mut links = pile.links.read();
+            while let Some(link) = links.next()? {
+                let arrow = Arrow { from: arrows.row(link.from), to: arrows.row(link.to), name: link.name };
+                sorter.push(FromEnd::of(arrow, end))?;
+            }
+        }
+        let heads = vec![NO_HEAD; windows.len() + 1];
+        let sorted = sorter.finish()?;
+        let mut direction = Self { end, arrows, windows, sorted, heads, last: None, count: 0 };
+        (0..direction.heads.len()).try_for_each(|at| direction.advance(at))?;
+        Ok(direction)
+    }
+
+    fn advance(&mut self, at: usize) -> Result<()> {
+        let next = match self.windows.get_mut(at) {
+            Some(window) => window.next(&|key| self.arrows.row(key))?,
+            None => self.sorted.next()?.copied(),
+        };
+        self.heads[at] = next.map_or(NO_HEAD, |next| next.number() << u32::BITS | at as u128);
+        Ok(())
+    }
+
+    /// The next arrow. There are few heads to compare.
+    #[expect(clippy::cast_possible_truncation, reason = "the parts are taken apart on purpose")]
+    fn next(&mut self) -> Result<Option<FromEnd>> {
+        let least = self.heads.iter().copied().fold(NO_HEAD, u128::min);
+        if least == NO_HEAD {
+            return Ok(None);
+        }
+        self.advance(least as u32 as usize)?;
+        Ok(Some(FromEnd::from_number(least >> u32::BITS)))
+    }
+
+    /// The next chunks; empty after the last.
+    fn chunks(&mut self, encoder: &mut Encoder) -> Result<Vec<ArrowChunk>> {
+        let mut chunks = Vec::new();
+        let mut arrows = Vec::with_capacity(CHUNK_ARROWS);
+        while chunks.len() < CHUNKS {
+            let next = self.next()?;
+            if let Some(arrow) = next.filter(|_| next != self.last) {
+                arrows.push(arrow.arrow(self.end));
+                self.last = next;
+                self.count += 1;
+            }
+            if arrows.len() == CHUNK_ARROWS || (next.is_none() && !arrows.is_empty()) {
+                chunks.push(ArrowChunk::new(&arrows, self.end, encoder));
+                arrows.clear();
+            }
+            if next.is_none() {
+                break;
+            }
+        }
+        Ok(chunks)
+    }
+}

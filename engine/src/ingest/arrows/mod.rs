@@ -1,0 +1,9 @@
+//! Arrows between slices: links that a reader names, and flow points that are bound to slices while
+//! their rows pass by.
+
+mod binder;
+mod links;
+mod window;
+
+pub(super) use binder::{Binder, TrackBinder};
+pub(super) use links::{Arrows, Link, Links, write_arrows};

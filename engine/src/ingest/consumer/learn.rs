@@ -1,0 +1,462 @@
+//! Learns a track's program from its first rows, and extends it with new keys.
+//!
+//! Every group of rows first adds its new keys to the program. The usual values of a key are the
+//! medians over the group. An entry of the program never changes, so blocks written earlier stay
+//! readable.
+
+use std::borrow::Cow;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::block::ColumnType;
+use crate::codec;
+use crate::exec::InPlace;
+use crate::ingest::encoders::Encoders;
+use crate::ingest::rows::{FieldColumn, GROUP_ROWS, Rows};
+use crate::segment::{ColumnRole, MAX_CODES, Predicted, Program, ProgramColumn};
+
+/// Number of rows for choosing a key: enough to see a loop many times.
+const SAMPLE_ROWS: usize = 8192;
+/// A track with fewer rows is not worth a program.
+pub const MIN_ROWS: usize = 1024;
+/// Number of columns that are tried as the key, those with the most distinct values first.
+const CANDIDATES: usize = 3;
+/// Minimum repetitions of a key in the sample.
+const MIN_REPEATS: usize = 2;
+/// Divisor of a program's cost if the track continues after its first group: later rows share its
+/// entries.
+const SHARING: u32 = 4;
+/// Estimated bits per change that say in which row a value changes.
+const STEP_BITS: usize = 4;
+/// A stored column of differences costs at least one bit per this many rows: even zeros have a
+/// frame.
+const SIXTEENTHS: usize = 16;
+
+/// Storage of the starts of a track.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Starts {
+    /// As plain values.
+    Plain,
+    /// As gaps from the end of the previous row.
+    AfterEnd,
+    /// As steps from the start of the previous row.
+    AfterStart,
+}
+
+/// The learned repetition of a track.
+#[derive(Debug)]
+pub struct Learner {
+    /// Storage of starts.
+    pub starts: Starts,
+    program: Option<Learned>,
+}
+
+#[derive(Debug)]
+struct Learned {
+    codes: FxHashMap<i64, u32>,
+    program: Program,
+    /// The position of the key in `program.columns`.
+    key_at: usize,
+}
+
+/// A column of the group that can be predicted: values, and for each row the position of its value
+/// plus one.
+struct Column<'a> {
+    of: Predicted,
+    values: Cow<'a, [i64]>,
+    slots: Option<Vec<u32>>,
+}
+
+impl Column<'_> {
+    fn at(&self, row: usize) -> Option<i64> {
+        match &self.slots {
+            None => self.values.get(row).copied(),
+            Some(slots) => (slots[row] as usize).checked_sub(1).map(|slot| self.values[slot]),
+        }
+    }
+}
+
+impl Learner {
+    /// Learns how the rows of a track repeat.
+    pub fn new(rows: &Rows, encoders: &Encoders<'_>) -> Self {
+        let sample = rows.len().min(SAMPLE_ROWS);
+        let mut learner = Self { starts: Starts::Plain, program: None };
+        if rows.durations.is_empty() || sample < 2 {
+            return learner;
+        }
+        let columns = columns_of(rows, sample);
+        let plain = columns.iter().map(|column| plain_bits(column, sample)).collect::<Vec<_>>();
+        let keys = if sample >= MIN_ROWS { candidates(&columns, sample) } else { Vec::new() };
+        let sharing = if rows.len() < GROUP_ROWS { 1 } else { SHARING };
+        let tried = encoders.gather(keys.len(), |at, _| {
+            // More rows need fewer entries per row, so all waiting rows count instead of the
+            // sample.
+            let distinct = distinct_keys(rows, columns[keys[at]].of)?;
+            let share = distinct as f64 / rows.len() as f64 / f64::from(sharing);
+            Learned::try_key(&columns, keys[at], &plain, (sample, share))
+        });
+        // The first of equals is the key with the most distinct values.
+        let best = tried.into_iter().flatten().min_by_key(|(bits, _)| *bits);
+        let start_bits = |of| bits_of(&columns, of, &plain);
+        let without: usize = plain.iter().sum::<usize>()
+            - start_bits(Predicted::GapAfterEnd).max(start_bits(Predicted::StepAfterStart));
+        // The sample chose the key. The entries are learned from all rows of the group.
+        learner.program = best.filter(|(bits, _)| *bits < without).map(|(_, learned)| learned.forgotten());
+        learner.starts = match &learner.program {
+            Some(learned) if learned.program.column(Predicted::GapAfterEnd).is_some() => Starts::AfterEnd,
+            Some(learned) if learned.program.column(Predicted::StepAfterStart).is_some() => {
+                Starts::AfterStart
+            }
+            _ if start_bits(Predicted::GapAfterEnd) < start_bits(Predicted::StepAfterStart) => {
+                Starts::AfterEnd
+            }
+            _ => Starts::Plain,
+        };
+        learner
+    }
+
+    /// Updates the program and returns the codes of these rows; `None` without a program. There is
+    /// no program if the key is missing in a row or there are too many keys.
+    pub fn codes(&mut self, rows: &Rows, encoders: &Encoders<'_>) -> Option<Vec<u32>> {
+        let learned = self.program.as_mut()?;
+        let (role, kind) = learned.program.key;
+        let keys = key_values(rows, role, kind)?;
+        let known = learned.program.successors.len();
+        let codes = learned.assign(&keys)?;
+        if learned.program.successors.len() > known {
+            let columns = columns_of(rows, rows.len());
+            learned.extend(&columns, &codes, known, encoders);
+        }
+        Some(codes)
+    }
+
+    /// The current program.
+    pub fn program(&self) -> Option<&Program> {
+        self.program.as_ref().map(|learned| &learned.program)
+    }
+}
+
+/// Bits of a word of marks. Marks for close numbers and codes take a tenth of the time of a set.
+const MARKS: usize = u64::BITS as usize;
+
+/// Number of distinct values of a column; `None` unless every row has a value.
+fn distinct_keys(rows: &Rows, of: Predicted) -> Option<usize> {
+    let Predicted::Column(role, kind) = of else { return None };
+    let keys = key_values(rows, role, kind)?;
+    let (min, max) = (*keys.iter().min()?, *keys.iter().max()?);
+    let Some(span) = usize::try_from(max.abs_diff(min)).ok().filter(|span| *span < keys.len() * MARKS) else {
+        return Some(keys.iter().collect::<FxHashSet<_>>().len());
+    };
+    let mut marks = vec![0_u64; span / MARKS + 1];
+    for key in &*keys {
+        let at = key.abs_diff(min) as usize;
+        marks[at / MARKS] |= 1 << (at % MARKS);
+    }
+    Some(marks.iter().map(|marks| marks.count_ones() as usize).sum())
+}
+
+fn bits_of(columns: &[Column<'_>], of: Predicted, bits: &[usize]) -> usize {
+    columns.iter().position(|column| column.of == of).map_or(0, |at| bits[at])
+}
+
+fn key_values(rows: &Rows, role: ColumnRole, kind: ColumnType) -> Option<Cow<'_, [i64]>> {
+    match role {
+        ColumnRole::Name => Some(Cow::Borrowed(&rows.names)),
+        ColumnRole::Field(field) => {
+            let column = rows.fields.iter().find(|column| column.field == field && column.kind == kind)?;
+            column.is_full(rows.len()).then(|| rows.ints(column, &(0..rows.len())))?
+        }
+        _ => None,
+    }
+}
+
+/// All columns of the first `sample` rows that a program can predict.
+fn columns_of(rows: &Rows, sample: usize) -> Vec<Column<'_>> {
+    let (starts, durations) = (&rows.starts[..sample], &rows.durations[..sample]);
+    // The first row has no previous row. Its gap and step are 0 here.
+    let mut gaps = vec![0_i64; sample];
+    let mut steps = vec![0_i64; sample];
+    for row in 1..sample {
+        steps[row] = starts[row].wrapping_sub(starts[row - 1]);
+        gaps[row] = steps[row].wrapping_sub(durations[row - 1]);
+    }
+    let full = |of, values| Column { of, values, slots: None };
+    let mut columns = vec![
+        full(Predicted::GapAfterEnd, gaps.into()),
+        full(Predicted::StepAfterStart, steps.into()),
+        full(Predicted::Column(ColumnRole::Duration, ColumnType::Int), durations.into()),
+        full(Predicted::Column(ColumnRole::Name, ColumnType::Text), (&rows.names[..sample]).into()),
+    ];
+    for column in &rows.fields {
+        let of = Predicted::Column(ColumnRole::Field(column.field), column.kind);
+        if column.by_use.is_some() {
+            columns.push(spelt_out(rows, column, of, sample));
+            continue;
+        }
+        let Some(values) = column.ints() else { continue };
+        let slots = column.slots(&(0..sample));
+        let slots = (slots.len() < sample).then(|| column.slot_of_row(rows.len()));
+        columns.push(Column { of, values: values.into(), slots });
+    }
+    columns
+}
+
+/// A column whose values follow from the templates of the rows.
+fn spelt_out<'a>(rows: &'a Rows, column: &'a FieldColumn, of: Predicted, sample: usize) -> Column<'a> {
+    let values = rows.ints(column, &(0..sample)).unwrap_or_default();
+    let slots = (values.len() < sample).then(|| {
+        let mut present = vec![false; sample];
+        rows.mark(column, &(0..sample), &mut present);
+        let mut slot = 0;
+        let mut slot_of = |is_there| {
+            slot += u32::from(is_there);
+            if is_there { slot } else { 0 }
+        };
+        present.into_iter().map(&mut slot_of).collect()
+    });
+    Column { of, values, slots }
+}
+
+/// Approximate bits of a column that is stored by itself: as differences, or as distances from the
+/// minimum.
+fn plain_bits(column: &Column<'_>, sample: usize) -> usize {
+    let mut before = None;
+    let (mut deltas, mut count, mut min, mut max) = (0, 0_usize, i64::MAX, i64::MIN);
+    for value in (0..sample).filter_map(|row| column.at(row)) {
+        let delta = value.wrapping_sub(before.unwrap_or(value));
+        deltas += if delta == 0 { 0 } else { width(delta) + STEP_BITS };
+        before = Some(value);
+        count += 1;
+        (min, max) = (min.min(value), max.max(value));
+    }
+    // A column with missing values also has a mask.
+    let mask = if count == sample { 0 } else { sample };
+    let distances = count * (u64::BITS - max.wrapping_sub(min).cast_unsigned().leading_zeros()) as usize;
+    let chains = match column.of {
+        Predicted::Column(_, ColumnType::Text) => {
+            codec::chains_bits((0..sample).filter_map(|row| column.at(row)))
+        }
+        _ => usize::MAX,
+    };
+    deltas.min(distances).min(chains) + mask
+}
+
+/// Bits of a number with its sign; 0 for zero.
+fn width(value: i64) -> usize {
+    (u64::BITS - crate::base::bytes::zigzag(value).leading_zeros()) as usize
+}
+
+/// Candidate keys: names and fields that every row has and that repeat, most distinct values first.
+fn candidates(columns: &[Column<'_>], sample: usize) -> Vec<usize> {
+    let mut found: Vec<(usize, usize)> = (0..columns.len())
+        .filter(|&at| {
+            let Predicted::Column(role, kind) = columns[at].of else { return false };
+            role != ColumnRole::Duration
+                && matches!(kind, ColumnType::Int | ColumnType::Uint | ColumnType::Text)
+                && columns[at].slots.is_none()
+        })
+        .map(|at| {
+            let distinct: FxHashSet<i64> = columns[at].values[..sample].iter().copied().collect();
+            (distinct.len(), at)
+        })
+        .filter(|&(distinct, _)| distinct > 1 && distinct * MIN_REPEATS <= sample)
+        .collect();
+    found.sort_unstable_by_key(|&(distinct, at)| (std::cmp::Reverse(distinct), at));
+    found.truncate(CANDIDATES);
+    found.into_iter().map(|(_, at)| at).collect()
+}
+
+impl Learned {
+    /// A program with this key, and the approximate bits of all columns with it.
+    fn try_key(
+        columns: &[Column<'_>],
+        key: usize,
+        plain: &[usize],
+        (sample, share): (usize, f64),
+    ) -> Option<(usize, Self)> {
+        let Predicted::Column(role, kind) = columns[key].of else { return None };
+        let empty = |column: &Column<'_>| ProgramColumn { of: column.of, present: None, values: Vec::new() };
+        let program = Program {
+            key: (role, kind),
+            successors: Vec::new(),
+            columns: columns.iter().map(empty).collect(),
+        };
+        let mut learned = Self { codes: FxHashMap::default(), program, key_at: key };
+        let codes = learned.assign(&columns[key].values[..sample])?;
+        learned.extend(columns, &codes, 0, &Encoders::new(&InPlace));
+        let entries = learned.program.successors.len();
+        let mut bits: Vec<usize> = (0..columns.len())
+            .map(|at| {
+                let program = learned.entry_bits(at) * share * sample as f64;
+                learned.predicted_bits(&columns[at], at, &codes) + program as usize + sample / SIXTEENTHS
+            })
+            .collect();
+        // Starts are stored once, as gaps or as steps.
+        let (gap, step) = (0, 1);
+        let starts = if bits[gap] <= bits[step] { gap } else { step };
+        bits[key] = learned.surprises(&codes) * width(entries as i64) + entries;
+        let worth = |at: usize| at == key || (bits[at] < plain[at] && (at > step || at == starts));
+        let total = (0..columns.len())
+            .filter(|&at| at > step || at == starts)
+            .map(|at| if worth(at) { bits[at] } else { plain[at] })
+            .sum();
+        let kept: Vec<bool> = (0..columns.len()).map(worth).collect();
+        learned.key_at = kept[..key].iter().filter(|&&kept| kept).count();
+        let mut kept = kept.into_iter();
+        learned.program.columns.retain(|_| kept.next().unwrap_or_default());
+        Some((total, learned))
+    }
+
+    /// The same key and columns without entries.
+    fn forgotten(mut self) -> Self {
+        self.codes.clear();
+        self.program.successors.clear();
+        for column in &mut self.program.columns {
+            column.values.clear();
+            column.present = None;
+        }
+        self
+    }
+
+    /// Number of rows whose code is not the usual successor of the previous code.
+    fn surprises(&self, codes: &[u32]) -> usize {
+        let successors = &self.program.successors;
+        codes.windows(2).filter(|pair| successors[pair[0] as usize] != pair[1]).count()
+    }
+
+    /// Codes of keys. New keys get the next codes. `None` if there are too many keys.
+    #[expect(clippy::cast_possible_truncation, reason = "MAX_CODES fits 32 bits")]
+    fn assign(&mut self, keys: &[i64]) -> Option<Vec<u32>> {
+        let mut codes = Vec::with_capacity(keys.len());
+        let program = &mut self.program;
+        let mut usual = 0_u32;
+        for key in keys {
+            // Most rows are the usual successor of the previous row and need no hashing.
+            let known = &program.columns[self.key_at].values;
+            let code = if known.get(usual as usize) == Some(key) {
+                usual
+            } else {
+                let next = known.len() as u32;
+                *self.codes.entry(*key).or_insert(next)
+            };
+            if code as usize == known.len() {
+                if known.len() == MAX_CODES {
+                    self.codes.remove(key);
+                    return None;
+                }
+                program.columns[self.key_at].values.push(*key);
+                // New keys follow each other unless a later row shows another successor.
+                program.successors.push(code + 1);
+            }
+            usual = program.successors[code as usize];
+            codes.push(code);
+        }
+        // The last new code has no successor yet.
+        let last = program.successors.len() as u32 - u32::from(!program.successors.is_empty());
+        program.successors.iter_mut().for_each(|code| *code = (*code).min(last));
+        Some(codes)
+    }
+
+    /// Adds the usual values of the codes from `known` on, as found in these rows.
+    fn extend(&mut self, columns: &[Column<'_>], codes: &[u32], known: usize, encoders: &Encoders<'_>) {
+        let total = self.program.successors.len();
+        // Rows of each new code, grouped.
+        let mut ends = vec![0_usize; total - known];
+        let new = |code: u32| (code as usize).checked_sub(known);
+        codes.iter().filter_map(|&code| new(code)).for_each(|at| ends[at] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += std::mem::replace(end, sum);
+        }
+        let mut rows = vec![0_usize; sum];
+        for (row, at) in codes.iter().enumerate().filter_map(|(row, &code)| Some((row, new(code)?))) {
+            rows[ends[at]] = row;
+            ends[at] += 1;
+        }
+        let rows_of = |at: usize| &rows[if at == 0 { 0 } else { ends[at - 1] }..ends[at]];
+        let mut scratch = Vec::new();
+        for at in 0..ends.len() {
+            scratch.clear();
+            scratch.extend(
+                rows_of(at).iter().filter_map(|&row| codes.get(row + 1)).map(|&code| i64::from(code)),
+            );
+            if let Some(usual) = most_frequent(&mut scratch) {
+                self.program.successors[known + at] = u32::try_from(usual).unwrap_or_default();
+            }
+        }
+        let (key_at, of) = (self.key_at, &self.program.columns);
+        let told = encoders.gather(of.len(), |index, _| {
+            let column = columns.iter().find(|column| column.of == of[index].of && index != key_at);
+            let mut scratch = Vec::new();
+            let mut usual = |at| column.and_then(|column| usual_of(column, rows_of(at), &mut scratch));
+            (0..ends.len()).map(&mut usual).collect::<Vec<_>>()
+        });
+        for (index, (learned, told)) in self.program.columns.iter_mut().zip(told).enumerate() {
+            if index != key_at {
+                told.into_iter().for_each(|value| learned.tell(value));
+            }
+        }
+    }
+
+    /// Approximate bits of an entry of a program column.
+    fn entry_bits(&self, at: usize) -> f64 {
+        let values = &self.program.columns[at].values;
+        let bits = values.windows(2).map(|pair| width(pair[1].wrapping_sub(pair[0]))).sum::<usize>();
+        bits as f64 / values.len().max(1) as f64
+    }
+
+    /// Approximate bits of the differences from the program in its column `at`. A column cannot be
+    /// stored as differences if the program predicts its presence wrongly.
+    fn predicted_bits(&self, column: &Column<'_>, at: usize, codes: &[u32]) -> usize {
+        let learned = &self.program.columns[at];
+        let mut bits = 0;
+        for (row, &code) in codes.iter().enumerate() {
+            let present = learned.present.as_ref().is_none_or(|marks| marks[code as usize]);
+            match column.at(row) {
+                Some(value) if present => bits += width(value.wrapping_sub(learned.values[code as usize])),
+                None if !present => {}
+                _ => return usize::MAX / 4,
+            }
+        }
+        bits
+    }
+}
+
+/// The usual value of these rows in a column; `None` if most rows have none.
+fn usual_of(column: &Column<'_>, rows: &[usize], scratch: &mut Vec<i64>) -> Option<i64> {
+    scratch.clear();
+    scratch.extend(rows.iter().filter_map(|&row| column.at(row)));
+    (scratch.len() * 2 > rows.len()).then(|| median(scratch))
+}
+
+impl ProgramColumn {
+    /// The predicted value of rows with this code; `None` if they have none.
+    pub(super) fn usual(&self, code: u32) -> Option<i64> {
+        let is_present = self.present.as_ref().is_none_or(|marks| marks[code as usize]);
+        is_present.then(|| self.values[code as usize])
+    }
+
+    /// Adds the usual value of the next code.
+    fn tell(&mut self, value: Option<i64>) {
+        if value.is_none() && self.present.is_none() {
+            self.present = Some(vec![true; self.values.len()]);
+        }
+        if let Some(marks) = &mut self.present {
+            marks.push(value.is_some());
+        }
+        self.values.push(value.unwrap_or_default());
+    }
+}
+
+/// The median: of two middle values the lower; 0 if there are none.
+fn median(values: &mut [i64]) -> i64 {
+    let middle = values.len().saturating_sub(1) / 2;
+    if values.is_empty() { 0 } else { *values.select_nth_unstable(middle).1 }
+}
+
+/// The most frequent value: of equals the smallest.
+fn most_frequent(values: &mut [i64]) -> Option<i64> {
+    values.sort_unstable();
+    let run = values.chunk_by(|a, b| a == b).max_by_key(|run| (run.len(), std::cmp::Reverse(run[0])))?;
+    Some(run[0])
+}

@@ -1,0 +1,315 @@
+//! Pipeline between the producer of rows, which takes events, and the consumer, which encodes and
+//! writes them. Both can run at the same time: the producer fills the next group of rows while the
+//! consumer encodes the last.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::{Arc, Mutex};
+
+use super::held::HeldRows;
+use super::track_writer::{ClosedTrack, TrackOutput, TrackWriter};
+use crate::base::{Interval, Result};
+use crate::codec::{Around, ColumnTexts};
+use crate::exec::Exec;
+use crate::ingest::encoders::Encoders;
+use crate::ingest::rows::Rows;
+use crate::model::{TableId, TrackId, TrackKind};
+use crate::segment::PieceWriter;
+
+/// Track number of rows of side tables, which belong to no track.
+pub const NO_TRACK: u32 = u32::MAX;
+
+/// The table and track of a group, ordered like rows: by table, then track.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GroupKey {
+    /// The table.
+    pub table: TableId,
+    /// The track; `None` for rows of side tables.
+    pub track: Option<TrackId>,
+}
+
+impl GroupKey {
+    /// The place as a number in the order of rows.
+    pub(in crate::ingest) fn key(self) -> u64 {
+        u64::from(self.table.0) << u32::BITS | u64::from(self.track.map_or(NO_TRACK, |track| track.0))
+    }
+
+    /// The place of a number that [`GroupKey::key`] returned.
+    #[expect(clippy::cast_possible_truncation, reason = "the halves are taken apart on purpose")]
+    pub(in crate::ingest) fn of_key(key: u64) -> Self {
+        let track = key as u32;
+        let track = (track != NO_TRACK).then_some(TrackId(track));
+        Self { table: TableId((key >> u32::BITS) as u16), track }
+    }
+}
+
+/// Rows of one track, in their final order.
+#[derive(Debug)]
+pub struct TrackGroup {
+    pub(in crate::ingest) place: GroupKey,
+    pub(in crate::ingest) kind: Option<TrackKind>,
+    pub(in crate::ingest) rows: Rows,
+    /// Numbers of the names of waits so far, ascending, including all waits of the rows.
+    pub(in crate::ingest) waits: Arc<Vec<u32>>,
+    /// When further rows can come.
+    pub(in crate::ingest) rest: Rest,
+}
+
+/// Rows that can come after a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::ingest) enum Rest {
+    /// Rows of this and of other tracks.
+    Any,
+    /// Rows of this track and of the tracks after it. The span is that of the whole trace.
+    Sorted(Interval),
+    /// Rows of the tracks after this one only.
+    Later(Interval),
+}
+
+impl Rest {
+    /// The span of the whole trace, if it is known.
+    fn whole(self) -> Option<Interval> {
+        match self {
+            Self::Any => None,
+            Self::Sorted(span) | Self::Later(span) => Some(span),
+        }
+    }
+}
+
+/// EmptiedRows columns of a written group, whose memory the next group can use.
+#[derive(Debug, Default)]
+pub struct EmptiedRows(pub(in crate::ingest) Rows);
+
+/// Layout of a segment by its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::ingest) enum Size {
+    /// The pieces stand behind the footer, in the same frame.
+    Small,
+    /// The pieces are pieces of the file.
+    Large,
+}
+
+/// Sends groups to the consumer.
+pub trait Pipeline<'a> {
+    /// Sends a group. Returns emptied columns for reuse, possibly of an earlier group.
+    ///
+    /// # Errors
+    /// If the consumer fails.
+    fn send(&mut self, group: TrackGroup) -> Result<EmptiedRows>;
+
+    /// Sends chunks of the dictionary, in order.
+    ///
+    /// # Errors
+    /// If the consumer fails.
+    fn send_texts(&mut self, chunks: Vec<ColumnTexts>) -> Result<()>;
+
+    /// Waits until all groups are written.
+    ///
+    /// # Errors
+    /// If the consumer fails.
+    fn end(self: Box<Self>) -> Result<Consumer<'a>>;
+}
+
+/// Consumer of a build: encodes and writes groups.
+pub struct Consumer<'a> {
+    pub(in crate::ingest) writer: PieceWriter<'a>,
+    encoders: Encoders<'a>,
+    tracks: BTreeMap<GroupKey, TrackWriter>,
+    held: HeldRows,
+    done: Done,
+    /// Approximate bytes of all open pyramids.
+    pyramid_bytes: usize,
+    /// Encoded chunks of the dictionary. The chunks are small and are written together at the end.
+    chunks: Vec<Vec<u8>>,
+}
+
+/// Tracks that get no more rows.
+#[derive(Default)]
+struct Done {
+    /// Tracks whose blocks are written.
+    closed: BTreeMap<GroupKey, ClosedTrack>,
+    /// Packs of short tracks, by their first track.
+    packs: BTreeMap<GroupKey, TrackOutput>,
+}
+
+/// Most bytes of cells of all pyramids that wait. Beyond this, the track that grows writes or gives
+/// up its cells.
+const MAX_PYRAMID_BYTES: usize = 48 << 20;
+/// Most bytes of a pyramid that has written what it can, while the others take too much.
+const MAX_SHED_BYTES: usize = 2 << 20;
+/// Tracks that are closed at once.
+const CLOSE_TRACKS: usize = 256;
+
+/// Output of the consumer, and the state that is needed to write the rest.
+pub(in crate::ingest) struct Consumed<'a> {
+    pub writer: PieceWriter<'a>,
+    pub tracks: BTreeMap<GroupKey, TrackOutput>,
+    /// Chunks of the dictionary.
+    pub chunks: Vec<Vec<u8>>,
+    /// Encoders for the remaining parts.
+    pub encoders: Encoders<'a>,
+}
+
+impl<'a> Consumer<'a> {
+    /// Creates a consumer that writes through `writer` and encodes on `exec`.
+    pub fn new(writer: PieceWriter<'a>, exec: &'a dyn Exec) -> Self {
+        Self {
+            writer,
+            encoders: Encoders::new(exec),
+            tracks: BTreeMap::new(),
+            held: HeldRows::default(),
+            done: Done::default(),
+            pyramid_bytes: 0,
+            chunks: Vec::new(),
+        }
+    }
+
+    /// Encodes and writes a group, or holds it while the track is still short.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn take(&mut self, mut group: TrackGroup) -> Result<EmptiedRows> {
+        let (place, rest) = (group.place, group.rest);
+        if let Some((kind, rows)) = self.held.take(place) {
+            self.write(TrackGroup { place, kind, rows, waits: Arc::clone(&group.waits), rest: Rest::Any })?;
+        } else if !self.tracks.contains_key(&place) {
+            if matches!(rest, Rest::Sorted(_) | Rest::Later(_)) && self.held.is_full() {
+                let held = self.held.take_before(place);
+                self.write_packs(held, Around::Nothing)?;
+            }
+            if self.held.hold(&group) {
+                group.rows.clear();
+                return Ok(EmptiedRows(group.rows));
+            }
+        }
+        let emptied = self.write(group)?;
+        if let Rest::Later(span) = rest
+            && let Some(track) = self.tracks.remove(&place)
+        {
+            self.close(vec![(place, track)], span);
+        }
+        Ok(emptied)
+    }
+
+    fn write(&mut self, mut group: TrackGroup) -> Result<EmptiedRows> {
+        if group.rows.len() > 0 {
+            let new = || TrackWriter::new(group.kind, group.rest.whole());
+            let track = self.tracks.entry(group.place).or_insert_with(new);
+            let before = track.pyramid_bytes();
+            track.write(&group.rows, &group.waits, &self.encoders, &mut self.writer)?;
+            self.pyramid_bytes = (self.pyramid_bytes + track.pyramid_bytes()).saturating_sub(before);
+            if self.pyramid_bytes > MAX_PYRAMID_BYTES {
+                let before = track.pyramid_bytes();
+                track.shed(MAX_SHED_BYTES, &self.encoders, &mut self.writer)?;
+                self.pyramid_bytes = (self.pyramid_bytes + track.pyramid_bytes()).saturating_sub(before);
+            }
+        }
+        group.rows.clear();
+        Ok(EmptiedRows(group.rows))
+    }
+
+    /// Encodes the other parts of tracks that get no more rows.
+    fn close(&mut self, tracks: Vec<(GroupKey, TrackWriter)>, span: Interval) {
+        let (places, open): (Vec<_>, Vec<_>) =
+            tracks.into_iter().map(|(place, track)| (place, Mutex::new(Some(track)))).unzip();
+        let closed = self.encoders.gather(open.len(), |at, encoder| {
+            let mut track: TrackWriter = open[at].lock().ok()?.take()?;
+            let bytes = track.pyramid_bytes();
+            Some((track.close(span, encoder), bytes))
+        });
+        for (place, closed) in places.into_iter().zip(closed) {
+            if let Some((track, bytes)) = closed {
+                self.pyramid_bytes = self.pyramid_bytes.saturating_sub(bytes);
+                self.done.closed.insert(place, track);
+            }
+        }
+    }
+
+    /// Writes the held rows of tracks that get no more rows.
+    fn write_packs(&mut self, held: HeldRows, around: Around) -> Result<()> {
+        let Self { writer, encoders, tracks, done, .. } = self;
+        let is_written = |from: GroupKey, to: GroupKey| {
+            let range = (Bound::Excluded(from), Bound::Excluded(to));
+            tracks.range(range).next().is_some() || done.closed.range(range).next().is_some()
+        };
+        let packs = held.into_packs(is_written);
+        let encoded = encoders
+            .gather(packs.len(), |at, encoder| encoder.within(around, |encoder| packs[at].encode(encoder)));
+        for (pack, encoded) in packs.iter().zip(encoded) {
+            done.packs.insert(pack.place(), encoded.write(writer)?);
+        }
+        Ok(())
+    }
+
+    /// Encodes chunks of the dictionary.
+    pub fn take_texts(&mut self, chunks: &[ColumnTexts]) {
+        self.encode_texts(chunks, Around::Nothing);
+    }
+
+    fn encode_texts(&mut self, chunks: &[ColumnTexts], around: Around) {
+        self.chunks.extend(self.encoders.gather(chunks.len(), |at, encoder| {
+            let mut bytes = Vec::new();
+            encoder.within(around, |encoder| encoder.texts(chunks[at].iter(), &mut bytes));
+            bytes
+        }));
+    }
+
+    /// Writes the parts of whole tracks and the held rows. `span` covers the whole trace. `rest`
+    /// holds the last chunks of the dictionary.
+    pub(in crate::ingest) fn finish(
+        mut self,
+        span: Interval,
+        rest: &[ColumnTexts],
+        size: Size,
+    ) -> Result<Consumed<'a>> {
+        let around = match size {
+            Size::Small => {
+                self.writer.begin_annex();
+                Around::Frame
+            }
+            Size::Large => Around::Nothing,
+        };
+        self.encode_texts(rest, around);
+        let held = std::mem::take(&mut self.held);
+        self.write_packs(held, around)?;
+        let mut open = std::mem::take(&mut self.tracks).into_iter();
+        loop {
+            let some: Vec<_> = open.by_ref().take(CLOSE_TRACKS).collect();
+            if some.is_empty() {
+                break;
+            }
+            self.close(some, span);
+        }
+        let Self { mut writer, encoders, done, chunks, .. } = self;
+        let (mut tracks, mut waiting_bytes) = (done.packs, 0);
+        for (place, track) in done.closed {
+            let mut written = track.write(&mut writer)?;
+            if let Some(pyramid) = &mut written.pyramid {
+                waiting_bytes += pyramid.waiting_bytes();
+                if waiting_bytes > MAX_PYRAMID_BYTES {
+                    pyramid.write(&mut writer)?;
+                }
+            }
+            tracks.insert(place, written);
+        }
+        Ok(Consumed { writer, tracks, chunks, encoders })
+    }
+}
+
+/// Runs the consumer on the producer's thread.
+pub(in crate::ingest) struct Direct<'a>(pub Consumer<'a>);
+
+impl<'a> Pipeline<'a> for Direct<'a> {
+    fn send(&mut self, group: TrackGroup) -> Result<EmptiedRows> {
+        self.0.take(group)
+    }
+
+    fn send_texts(&mut self, chunks: Vec<ColumnTexts>) -> Result<()> {
+        self.0.take_texts(&chunks);
+        Ok(())
+    }
+
+    fn end(self: Box<Self>) -> Result<Consumer<'a>> {
+        Ok(self.0)
+    }
+}

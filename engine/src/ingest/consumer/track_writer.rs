@@ -1,0 +1,500 @@
+//! Writes the rows of one track, which arrive in their final order: a group of blocks at a time.
+
+use std::sync::Mutex;
+
+use rustc_hash::FxHashMap;
+
+use super::encode::{BlockGroup, EncodedBlock, EncodedColumn};
+use super::learn::Learner;
+use crate::base::{Interval, Result, narrow};
+use crate::block::{ColumnType, ROWS, ValuesRef, ZoneMap};
+use crate::codec::Encoder;
+use crate::exec::step;
+use crate::index::BlockTexts;
+use crate::ingest::encoders::Encoders;
+use crate::ingest::lanes::Lanes;
+use crate::ingest::rows::Rows;
+use crate::model::{Nesting, TrackId, TrackKind};
+use crate::segment::{
+    ColumnRole, Directory, MAX_INLINE, MAX_INLINE_SMALL, Piece, PieceWriter, StoredAt, TotalsWriter,
+};
+use crate::tile::{Base, ClosedPyramid, PyramidWriter, Range, SliceCell, Stored};
+
+/// Maximum number of block texts that are kept for the postings of a column.
+const MAX_POSTINGS: usize = 4 << 20;
+
+/// Most lanes of a track with a pyramid. Each lane has cells of its own.
+const MAX_PYRAMID_LANES: u32 = 4096;
+
+/// Takes the rows of a track in order and writes their blocks.
+#[derive(Debug)]
+pub struct TrackWriter {
+    shape: Shape,
+    learner: Option<Learner>,
+    out: TrackOutput,
+    /// `None` if a block has too many names.
+    totals: Option<TotalsWriter>,
+    /// The latest end so far.
+    reach_ps: i64,
+    /// Span of the whole trace, if it is known already.
+    whole: Option<Interval>,
+}
+
+/// Kind of the rows of a track.
+#[derive(Debug)]
+enum Shape {
+    Slices(Slices),
+    Counter(Counter),
+    Side,
+}
+
+#[derive(Debug)]
+struct Slices {
+    lanes: Lanes,
+    pyramid: Option<PyramidWriter<SliceCell>>,
+    /// Whether depths are stored.
+    nests: bool,
+    rows: u32,
+}
+
+#[derive(Debug)]
+struct Counter {
+    pyramid: Option<PyramidWriter<Range>>,
+    range: Option<(f64, f64)>,
+}
+
+/// Most columns of a track that are looked at one by one.
+const FEW_COLUMNS: usize = 32;
+
+/// The written parts of a track.
+#[derive(Debug, Default)]
+pub struct TrackOutput {
+    /// Number of rows, start and end of each block.
+    pub blocks: Vec<(u32, i64, i64)>,
+    /// The tracks of a pack, each with one of the blocks; empty if blocks are packs of their own.
+    pub packed: Vec<PackedTrack>,
+    /// Columns of the track.
+    pub columns: Vec<ColumnOutput>,
+    /// Their positions, if they are many.
+    positions: FxHashMap<(ColumnRole, ColumnType), usize>,
+    /// Number of rows.
+    pub rows: u32,
+    /// Number of lanes.
+    pub lanes: u32,
+    /// Number of slices that share the last lane with slices of the same time.
+    pub crowded: u64,
+    /// Smallest and largest value of a counter.
+    pub value_range: Option<(f64, f64)>,
+    /// Pyramid, which is written after all tracks; `None` if the track has few rows.
+    pub pyramid: Option<ClosedPyramid>,
+    /// Location of the track's program.
+    pub program: Piece,
+    /// Location of the block totals.
+    pub totals: Piece,
+}
+
+/// A track of a pack.
+#[derive(Debug)]
+pub struct PackedTrack {
+    /// The track; `None` for a side table.
+    pub track: Option<TrackId>,
+    /// Number of rows.
+    pub rows: u32,
+    /// Number of lanes.
+    pub lanes: u32,
+    /// Smallest and largest value of a counter.
+    pub value_range: Option<(f64, f64)>,
+}
+
+/// The written parts of one column of a track.
+#[derive(Debug)]
+pub struct ColumnOutput {
+    /// Content of the column.
+    pub role: ColumnRole,
+    /// Stored type.
+    pub kind: ColumnType,
+    /// Blocks of the column. Blocks without values at the end of the track are left out.
+    pub directory: Directory,
+    /// Texts of the track's blocks; `None` if there are too many.
+    pub postings: Option<BlockTexts>,
+    /// Bytes of the blocks.
+    pub bytes: u64,
+}
+
+impl TrackWriter {
+    /// Creates a writer for a track, or for the rows of a side table. `whole` is the span of the
+    /// whole trace, if it is known already.
+    pub fn new(kind: Option<TrackKind>, whole: Option<Interval>) -> Self {
+        let shape = match kind {
+            Some(TrackKind::Slices(_, nesting)) => Shape::Slices(Slices::new(nesting)),
+            Some(TrackKind::Counter(_)) => Shape::Counter(Counter { pyramid: None, range: None }),
+            Some(TrackKind::Group) | None => Shape::Side,
+        };
+        let (out, totals) = (TrackOutput::default(), Some(TotalsWriter::default()));
+        Self { shape, learner: None, out, totals, reach_ps: i64::MIN, whole }
+    }
+
+    /// Approximate bytes of the cells of the pyramid that are not written.
+    pub fn pyramid_bytes(&mut self) -> usize {
+        match &mut self.shape {
+            Shape::Slices(Slices { pyramid: Some(pyramid), .. }) => pyramid.bytes(),
+            Shape::Counter(Counter { pyramid: Some(pyramid), .. }) => pyramid.bytes(),
+            Shape::Slices(_) | Shape::Counter(_) | Shape::Side => 0,
+        }
+    }
+
+    /// Writes the cells of the pyramid that are closed, and gives up the pyramid if the others take
+    /// more than `most_bytes`.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn shed(
+        &mut self,
+        most_bytes: usize,
+        encoders: &Encoders<'_>,
+        writer: &mut PieceWriter<'_>,
+    ) -> Result<()> {
+        match &mut self.shape {
+            Shape::Slices(Slices { pyramid: Some(pyramid), .. }) => {
+                shed(pyramid, most_bytes, encoders, writer)
+            }
+            Shape::Counter(Counter { pyramid: Some(pyramid), .. }) => {
+                shed(pyramid, most_bytes, encoders, writer)
+            }
+            Shape::Slices(_) | Shape::Counter(_) | Shape::Side => Ok(()),
+        }
+    }
+
+    /// Writes the next rows. `waits` are the numbers of the names of waits, ascending.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn write(
+        &mut self,
+        rows: &Rows,
+        waits: &[u32],
+        encoders: &Encoders<'_>,
+        writer: &mut PieceWriter<'_>,
+    ) -> Result<()> {
+        if rows.len() == 0 {
+            return Ok(());
+        }
+        let learner = self.learner.get_or_insert_with(|| Learner::new(rows, encoders));
+        let codes = learner.codes(rows, encoders);
+        let group =
+            BlockGroup { rows, starts: learner.starts, program: learner.program().zip(codes.as_deref()) };
+        let ranges = block_ranges(rows);
+        let reaches = reaches_before(rows, &ranges, &mut self.reach_ps);
+        // Lanes and pyramid need the rows in order, so one task computes both beside the tasks of
+        // the blocks.
+        let whole = self.whole;
+        let in_order = Mutex::new((&mut self.shape, Vec::new(), Vec::new()));
+        let blocks = encoders.gather(ranges.len() + 1, |task, encoder| match task.checked_sub(1) {
+            Some(block) => Some(group.block(ranges[block].clone(), reaches[block], encoder)),
+            None => {
+                if let Ok(mut in_order) = in_order.lock() {
+                    let (shape, lanes, shifts) = &mut *in_order;
+                    shape.pass((rows, waits), whole, (lanes, shifts), encoder);
+                }
+                None
+            }
+        });
+        let Ok((shape, lanes, shifts)) = in_order.into_inner() else { return Ok(()) };
+        let of_lanes = encoders.gather(ranges.len(), |at, encoder| {
+            let mut block = EncodedBlock::default();
+            for (role, values) in [(ColumnRole::Lane, &lanes), (ColumnRole::LaneShift, &shifts)] {
+                if !values.is_empty() {
+                    block.plain(role, ValuesRef::Ints(&values[ranges[at].clone()]), encoder);
+                }
+            }
+            block.columns
+        });
+        for (mut block, of_lanes) in blocks.into_iter().flatten().zip(of_lanes) {
+            block.columns.extend(of_lanes);
+            match (&mut self.totals, block.totals.take()) {
+                (Some(totals), Some(block)) => totals.push(&block),
+                _ => self.totals = None,
+            }
+            self.out.add(block, writer)?;
+        }
+        match shape {
+            Shape::Slices(Slices { pyramid: Some(pyramid), .. }) => pyramid.write(writer),
+            Shape::Counter(Counter { pyramid: Some(pyramid), .. }) => pyramid.write(writer),
+            Shape::Slices(_) | Shape::Counter(_) | Shape::Side => Ok(()),
+        }
+    }
+
+    /// Encodes the parts of the whole track: program, pyramid, totals. `span` covers the whole
+    /// trace. Depends on no other track, so tracks can be closed in any order.
+    pub fn close(self, span: Interval, encoder: &mut Encoder) -> ClosedTrack {
+        let Self { mut shape, learner, mut out, totals, .. } = self;
+        let (mut program, mut put) = (Vec::new(), Vec::new());
+        if let Some(learned) = learner.as_ref().and_then(Learner::program) {
+            learned.encode(&mut program);
+        }
+        match &mut shape {
+            Shape::Slices(slices) => {
+                (out.lanes, out.crowded) = (slices.lanes.count(), slices.lanes.crowded());
+                slices.lanes.end();
+                if let Some(pyramid) = &mut slices.pyramid {
+                    pyramid.close(span, encoder);
+                }
+                if let Some(totals) = totals.filter(|totals| totals.blocks() > 1) {
+                    totals.encode(&mut put);
+                }
+            }
+            Shape::Counter(counter) => {
+                out.lanes = 1;
+                out.value_range = counter.range;
+                if let Some(pyramid) = &mut counter.pyramid {
+                    pyramid.close(span, encoder);
+                }
+            }
+            Shape::Side => {}
+        }
+        ClosedTrack { shape, span, out, program, totals: put }
+    }
+}
+
+/// A track whose blocks are written and whose other parts are encoded.
+#[derive(Debug)]
+pub struct ClosedTrack {
+    shape: Shape,
+    span: Interval,
+    out: TrackOutput,
+    program: Vec<u8>,
+    totals: Vec<u8>,
+}
+
+impl ClosedTrack {
+    /// Writes the other parts, without the pyramid.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn write(self, writer: &mut PieceWriter<'_>) -> Result<TrackOutput> {
+        let Self { shape, span, mut out, program, totals } = self;
+        out.program = written(&program, writer)?;
+        out.pyramid = match shape {
+            Shape::Slices(slices) => slices.pyramid.and_then(|pyramid| pyramid.finish(span)),
+            Shape::Counter(counter) => counter.pyramid.and_then(|pyramid| pyramid.finish(span)),
+            Shape::Side => None,
+        };
+        out.totals = written(&totals, writer)?;
+        Ok(out)
+    }
+}
+
+/// Writes bytes, if there are any.
+fn written(bytes: &[u8], writer: &mut PieceWriter<'_>) -> Result<Piece> {
+    if bytes.is_empty() { Ok(Piece::default()) } else { writer.piece(bytes) }
+}
+
+fn shed<C: Stored>(
+    pyramid: &mut PyramidWriter<C>,
+    most_bytes: usize,
+    encoders: &Encoders<'_>,
+    writer: &mut PieceWriter<'_>,
+) -> Result<()> {
+    encoders.with(|encoder| pyramid.shed(encoder));
+    pyramid.write(writer)?;
+    if pyramid.bytes() > most_bytes {
+        pyramid.give_up();
+    }
+    Ok(())
+}
+
+/// A block ends early when its texts in place reach this size. The codec takes 256 MiB, and a
+/// reader holds a whole block.
+const MAX_BLOCK_TEXT: usize = 16 << 20;
+
+fn block_ranges(rows: &Rows) -> Vec<std::ops::Range<usize>> {
+    let mut ranges = Vec::with_capacity(rows.len().div_ceil(ROWS));
+    let mut start = 0;
+    while start < rows.len() {
+        let mut end = rows.len().min(start + ROWS);
+        while end > start + 1 && rows.text_bytes(&(start..end)) > MAX_BLOCK_TEXT {
+            end = start + (end - start) / 2;
+        }
+        ranges.push(start..end);
+        start = end;
+    }
+    ranges
+}
+
+/// For each block, the latest end of the rows before it. `reach_ps` is the latest end of all rows
+/// before the blocks, and is updated to include them.
+fn reaches_before(rows: &Rows, ranges: &[std::ops::Range<usize>], reach_ps: &mut i64) -> Vec<i64> {
+    let reach_before = |range: &std::ops::Range<usize>| {
+        let before = *reach_ps;
+        // Samples have no duration, and rows of side tables have no time.
+        if let (Some(starts), Some(durations)) =
+            (rows.starts.get(range.clone()), rows.durations.get(range.clone()))
+        {
+            let ends = starts.iter().zip(durations).map(|(start, duration)| start + duration);
+            *reach_ps = ends.fold(before, i64::max);
+        }
+        before
+    };
+    ranges.iter().map(reach_before).collect()
+}
+
+impl Slices {
+    fn new(nesting: Nesting) -> Self {
+        Self { lanes: Lanes::new(nesting), pyramid: None, nests: nesting == Nesting::Calls, rows: 0 }
+    }
+}
+
+/// Number of rows in a row's lane, averaged over the rows. The cells of a pyramid belong to one
+/// lane.
+fn rows_of_a_lane(lanes: &[i64]) -> u64 {
+    let mut counts: Vec<u64> = Vec::new();
+    for &lane in lanes {
+        let lane = usize::try_from(lane).unwrap_or_default();
+        counts.resize(counts.len().max(lane + 1), 0);
+        counts[lane] += 1;
+    }
+    counts.iter().map(|count| count * count).sum::<u64>() / (lanes.len() as u64).max(1)
+}
+
+impl Shape {
+    /// Computes everything that needs the rows in order: lanes and the pyramid. Lanes go to
+    /// `lanes`. If slices nest, lane minus depth goes to `shifts`.
+    fn pass(
+        &mut self,
+        (rows, waits): (&Rows, &[u32]),
+        whole: Option<Interval>,
+        (lanes, shifts): (&mut Vec<i64>, &mut Vec<i64>),
+        encoder: &mut Encoder,
+    ) {
+        match self {
+            Self::Slices(slices) => {
+                let ends = rows.starts.iter().zip(&rows.durations).map(|(start, duration)| start + duration);
+                lanes.reserve(rows.len());
+                for (&start, end) in rows.starts.iter().zip(ends.clone()) {
+                    let place = slices.lanes.place(start, end);
+                    lanes.push(i64::from(place.lane));
+                    if slices.nests {
+                        shifts.push(i64::from(place.lane) - i64::from(place.depth));
+                    }
+                }
+                let pyramid = slices.pyramid.get_or_insert_with(|| {
+                    let span = Interval::new(rows.starts[0], ends.clone().max().unwrap_or_default());
+                    let base = Base::new(rows_of_a_lane(lanes), lanes.len() as u64, span);
+                    PyramidWriter::new(base, whole)
+                });
+                if slices.lanes.crowded() > 0 || slices.lanes.count() > MAX_PYRAMID_LANES {
+                    pyramid.give_up();
+                }
+                for (((&start, end), &name), &lane) in
+                    rows.starts.iter().zip(ends).zip(&rows.names).zip(lanes.iter())
+                {
+                    let lane = u32::try_from(lane).unwrap_or_default();
+                    let name = u32::try_from(name).unwrap_or_default();
+                    let is_wait = waits.binary_search(&name).is_ok();
+                    pyramid.slice(lane, (start, end), (slices.rows, name), is_wait);
+                    slices.rows += 1;
+                }
+                pyramid.encode_full(encoder);
+            }
+            Self::Counter(counter) => {
+                let pyramid = counter.pyramid.get_or_insert_with(|| {
+                    let span = Interval::new(rows.starts[0], rows.starts[rows.len() - 1]);
+                    let rows = rows.len() as u64;
+                    PyramidWriter::new(Base::new(rows, rows, span), whole)
+                });
+                for (&time_ps, &value) in rows.starts.iter().zip(&rows.values) {
+                    if !value.is_nan() {
+                        let (min, max) = counter.range.unwrap_or((value, value));
+                        counter.range = Some((min.min(value), max.max(value)));
+                    }
+                    pyramid.sample(time_ps, value);
+                }
+                pyramid.encode_full(encoder);
+            }
+            Self::Side => {}
+        }
+    }
+}
+
+impl TrackOutput {
+    /// Writes the columns of a pack.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn add_pack(&mut self, columns: Vec<EncodedColumn>, writer: &mut PieceWriter<'_>) -> Result<()> {
+        for encoded in columns {
+            let mut column = ColumnOutput::new(encoded.role, encoded.kind);
+            column.add(0, encoded, writer)?;
+            self.columns.push(column);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, block: EncodedBlock, writer: &mut PieceWriter<'_>) -> Result<()> {
+        let number = narrow(self.blocks.len());
+        for encoded in block.columns {
+            let at = self.column(encoded.role, encoded.kind);
+            self.columns[at].add(number, encoded, writer)?;
+        }
+        self.blocks.push((block.rows, block.start_ps, block.end_ps));
+        self.rows += block.rows;
+        Ok(())
+    }
+
+    /// Position of a column, which is added if it is new.
+    fn column(&mut self, role: ColumnRole, kind: ColumnType) -> usize {
+        let known = if self.columns.len() <= FEW_COLUMNS {
+            step(self.columns.len());
+            self.columns.iter().position(|column| column.role == role && column.kind == kind)
+        } else {
+            step(1);
+            let keys = self.columns.iter().map(|column| (column.role, column.kind));
+            self.positions.extend(keys.zip(0..).skip(self.positions.len()));
+            self.positions.get(&(role, kind)).copied()
+        };
+        known.unwrap_or_else(|| {
+            self.columns.push(ColumnOutput::new(role, kind));
+            self.columns.len() - 1
+        })
+    }
+}
+
+impl ColumnOutput {
+    fn new(role: ColumnRole, kind: ColumnType) -> Self {
+        let listed = kind.is_code() && (role == ColumnRole::Name || matches!(role, ColumnRole::Field(_)));
+        Self {
+            role,
+            kind,
+            directory: Directory::default(),
+            postings: listed.then(BlockTexts::default),
+            bytes: 0,
+        }
+    }
+
+    fn add(&mut self, block: u32, encoded: EncodedColumn, writer: &mut PieceWriter<'_>) -> Result<()> {
+        self.pad(block as usize);
+        self.bytes += encoded.bytes.len() as u64;
+        let max_inline = if writer.has_annex() { MAX_INLINE_SMALL } else { MAX_INLINE };
+        let place = if encoded.bytes.len() <= max_inline {
+            let start = narrow(self.directory.inline.len());
+            self.directory.inline.extend_from_slice(&encoded.bytes);
+            StoredAt::Inline(start, encoded.bytes.len() as u32)
+        } else {
+            StoredAt::Piece(writer.piece(&encoded.bytes)?)
+        };
+        self.directory.places.push(place);
+        self.directory.zones.push(encoded.zone);
+        match (&mut self.postings, encoded.texts) {
+            (Some(kept), Some(texts)) if kept.len() < MAX_POSTINGS => kept.push(block, &texts),
+            _ => self.postings = None,
+        }
+        Ok(())
+    }
+
+    /// Adds packs without values until there are this many.
+    pub fn pad(&mut self, packs: usize) {
+        let packs = packs.max(self.directory.places.len());
+        self.directory.places.resize(packs, StoredAt::Absent);
+        self.directory.zones.resize(packs, ZoneMap::None);
+    }
+}

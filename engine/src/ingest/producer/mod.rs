@@ -1,0 +1,13 @@
+//! The producer's half of a build: takes events, keeps their rows by track or sorts them, and sends
+//! groups of rows to the consumer.
+
+mod builder;
+mod checks;
+mod finish;
+mod push;
+mod take;
+mod take_run;
+
+pub use builder::{BuildOptions, Builder};
+pub use finish::Built;
+pub(super) use take::NextField;

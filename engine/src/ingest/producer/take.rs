@@ -1,0 +1,93 @@
+//! Takes rows into the builder: slices, samples and rows of side tables, with fields from a reader
+//! or a batch.
+
+use super::builder::Builder;
+use crate::base::{Error, Result};
+use crate::block::ColumnType;
+use crate::ingest::consumer::NO_TRACK;
+use crate::ingest::rows::{PackedValue, RowHead, ValuePacker};
+use crate::model::{
+    FieldId, Filled, Form, SliceKey, SliceRecord, TableId, TableKind, TrackId, TrackKind, Value,
+};
+
+/// The fields of a row, in order. Each is packed when it is taken, so its value stays in registers.
+pub trait NextField {
+    /// The next field.
+    ///
+    /// # Errors
+    /// If the dictionary fails.
+    fn next(
+        &mut self,
+        packer: &mut ValuePacker<'_, '_>,
+    ) -> Result<Option<(FieldId, ColumnType, PackedValue<'_>)>>;
+}
+
+/// Fields as a reader gives them.
+pub struct Given<'f, 'v>(pub std::slice::Iter<'f, (FieldId, Value<'v>)>);
+
+impl NextField for Given<'_, '_> {
+    #[inline(always)]
+    fn next(
+        &mut self,
+        packer: &mut ValuePacker<'_, '_>,
+    ) -> Result<Option<(FieldId, ColumnType, PackedValue<'_>)>> {
+        let Some(&(id, value)) = self.0.next() else { return Ok(None) };
+        let (kind, packed) = packer.pack(value)?;
+        Ok(Some((id, kind, packed)))
+    }
+}
+
+impl Builder<'_> {
+    /// Takes a slice with `fields`. The fields inside `slice` are ignored.
+    pub(in crate::ingest) fn take_slice(
+        &mut self,
+        slice: &SliceRecord<'_>,
+        filled: Option<Filled<'_>>,
+        fields: impl NextField,
+    ) -> Result<SliceKey> {
+        let track = slice.track;
+        let kind = self.tracks.get(track.0 as usize).map(|track| track.spec.kind);
+        let Some(TrackKind::Slices(table, _)) = kind else {
+            return Err(Error::Invalid { what: "a slice needs a track of slices" });
+        };
+        if slice.duration_ps < 0 || !self.names.has(slice.name) {
+            return Err(Error::Invalid { what: "a slice needs a name, and a duration of at least zero" });
+        }
+        let start_ps = self.limited(slice.start_ps);
+        let end_ps = self.limited(slice.start_ps.saturating_add(slice.duration_ps));
+        self.arrive()?;
+        let arrival = self.count(track, start_ps, end_ps);
+        let form = Form::ALL.iter().position(|&form| form == slice.form).unwrap_or_default();
+        let form = u8::try_from(form).unwrap_or_default();
+        let row = RowHead::Slice { name: slice.name.0, form, start_ps, duration_ps: end_ps - start_ps };
+        self.push((table, track.0), arrival, row, filled, fields)?;
+        Ok(SliceKey { track, arrival })
+    }
+
+    /// Takes a sample.
+    pub(in crate::ingest) fn take_sample(
+        &mut self,
+        track: TrackId,
+        (time_ps, value): (i64, f64),
+        filled: Option<Filled<'_>>,
+        fields: impl NextField,
+    ) -> Result<()> {
+        let kind = self.tracks.get(track.0 as usize).map(|track| track.spec.kind);
+        let Some(TrackKind::Counter(table)) = kind else {
+            return Err(Error::Invalid { what: "a sample needs a counter track" });
+        };
+        let time_ps = self.limited(time_ps);
+        self.arrive()?;
+        let arrival = self.count(track, time_ps, time_ps);
+        self.push((table, track.0), arrival, RowHead::Sample { time_ps, value }, filled, fields)
+    }
+
+    /// Takes a row of a side table.
+    pub(in crate::ingest) fn take_row(&mut self, table: TableId, fields: impl NextField) -> Result<()> {
+        if self.table_kind(table) != Some(TableKind::Side) {
+            return Err(Error::Invalid { what: "a row needs a side table" });
+        }
+        let arrival = self.arrive()?;
+        self.push((table, NO_TRACK), arrival, RowHead::Side, None, fields)
+    }
+}

@@ -1,0 +1,21 @@
+//! Controls that every part of the page uses. None of them knows which page is shown.
+
+mod actions;
+mod dialog;
+mod explain;
+mod failure;
+mod icon;
+mod keyed;
+mod name;
+mod rank_order;
+mod tooltip;
+
+pub use actions::{Action, BarActions};
+pub use dialog::Dialog;
+pub use explain::{Explained, Explanation, ExplanationView};
+pub use failure::{Failure, Loading};
+pub use icon::{Glyph, Icon};
+pub use keyed::{If, keyed};
+pub use name::Name;
+pub use rank_order::{RankOrderMenu, RankTime};
+pub use tooltip::Tooltip;

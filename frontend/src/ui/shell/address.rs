@@ -1,0 +1,254 @@
+//! The browser's address bar and history. The state of the page is one value, the [`Place`]. The
+//! address follows it, and "back" and "forward" set it.
+
+use std::time::Duration;
+
+use leptos::leptos_dom::helpers::TimeoutHandle;
+use leptos::prelude::*;
+use wasm_bindgen::JsValue;
+
+use crate::view::page::{ListView, Place};
+use crate::view::trail::{Entry, Trail};
+use crate::view::window::Reach;
+use crate::view::{Command, History, View};
+use nprof_engine::base::Interval;
+
+/// Least time between rewrites of the address. Browsers refuse more than about a hundred in 30 s; a
+/// pan makes sixty a second.
+const REWRITE_EVERY: Duration = Duration::from_millis(320);
+
+/// The current place of the page. One for the whole page, as a context.
+#[derive(Debug, Clone, Copy)]
+pub struct Address {
+    place: RwSignal<Place>,
+    /// The only profile of a page without a server. The place of such a page is in the fragment,
+    /// because its path is the path of a file.
+    only: StoredValue<Option<String>>,
+    /// The timer of a delayed rewrite.
+    rewrite: StoredValue<Option<TimeoutHandle>>,
+    /// The window history of the open profile.
+    trail: StoredValue<Trail>,
+}
+
+impl Address {
+    /// Reads the address bar and listens to "back" and "forward". `only` names the profile of a
+    /// page without a server.
+    #[must_use]
+    pub fn new(only: Option<String>) -> Self {
+        let address = Self {
+            place: RwSignal::new(place_of(only.as_deref())),
+            only: StoredValue::new(only),
+            rewrite: StoredValue::new(None),
+            trail: StoredValue::new(Trail::default()),
+        };
+        let listener = window_event_listener(leptos::ev::popstate, move |_| {
+            address.drop_rewrite();
+            address.come_to(address.only.with_value(|only| place_of(only.as_deref())));
+        });
+        on_cleanup(move || listener.remove());
+        address
+    }
+
+    /// The current place.
+    #[must_use]
+    pub fn place(self) -> Signal<Place> {
+        self.place.into()
+    }
+
+    /// The link to a place, within this page.
+    #[must_use]
+    pub fn link(self, place: &Place) -> String {
+        self.written(&self.reached(place.clone()).url())
+    }
+
+    /// The link to a place with everything that a colleague needs.
+    #[must_use]
+    pub fn full_link(self, place: &Place) -> String {
+        let location = window().location();
+        let base = if self.is_in_fragment() {
+            let page = location.href().unwrap_or_default();
+            page.split('#').next().unwrap_or_default().to_owned()
+        } else {
+            location.origin().unwrap_or_default()
+        };
+        base + &self.link(place)
+    }
+
+    fn reached(self, place: Place) -> Place {
+        self.only.with_value(|only| reached(place, only.as_deref()))
+    }
+
+    fn is_in_fragment(self) -> bool {
+        self.only.with_value(Option::is_some)
+    }
+
+    fn written(self, url: &str) -> String {
+        if self.is_in_fragment() { format!("#{url}") } else { url.to_owned() }
+    }
+
+    /// Opens another page as a new step in the history.
+    pub fn open(self, place: Place) {
+        let place = self.reached(place);
+        self.settle();
+        push(&self.link(&place));
+        self.come_to(place);
+    }
+
+    /// Shows a place that is already in the address. If it is another profile, the window history
+    /// is cleared.
+    fn come_to(self, place: Place) {
+        let profile = |place: &Place| place.view().map(|view| view.profile.clone());
+        let is_other = self.place.with_untracked(profile) != profile(&place);
+        self.trail.update_value(|trail| if is_other { *trail = Trail::default() } else { trail.rest() });
+        self.place.set(place);
+    }
+
+    /// Applies a command to the view of an open profile. `segment` is the segment of its row and
+    /// track numbers.
+    pub fn apply(self, command: &Command, reach: Reach, segment: Option<&str>) {
+        let Some(now) = self.place.with_untracked(|place| place.view().cloned()) else { return };
+        let next = match command {
+            Command::Undo => {
+                let before = self.trail.try_update_value(|trail| trail.undo(now.window)).flatten();
+                let Some(window) = before else { return };
+                View { window, ..now.clone() }
+            }
+            _ => now.clone().apply(command, reach),
+        };
+        let next = next.numbered_by(segment);
+        if next == now {
+            return;
+        }
+        // "Undo" must not lead back to the window that it leaves.
+        let before = if *command == Command::Undo { next.window } else { now.window };
+        self.step(command.history(), before, next);
+    }
+
+    /// Returns true if a window before this one is remembered.
+    #[must_use]
+    pub fn can_undo(self, window: Option<Interval>) -> bool {
+        self.trail.with_value(|trail| trail.can_undo(window))
+    }
+
+    /// Changes the filter or order of the list of profiles.
+    pub fn show_list(self, view: ListView) {
+        self.rewrite_soon();
+        self.place.set(Place::List(view));
+    }
+
+    fn step(self, history: History, before: Option<Interval>, next: View) {
+        let windows = (before, next.window);
+        let entry = self.trail.try_update_value(|trail| trail.step(history, windows, now_ms()));
+        match entry {
+            Some(Entry::New) => {
+                self.settle();
+                push(&self.written(&next.to_string()));
+            }
+            Some(Entry::Same) | None => self.rewrite_soon(),
+        }
+        self.place.set(Place::Profile(next));
+    }
+
+    /// Replaces the address by an equivalent view.
+    pub fn correct(self, view: &View) {
+        self.drop_rewrite();
+        replace(&self.written(&view.to_string()));
+    }
+
+    /// Replaces the current view by another one, without a new step in the history.
+    pub fn amend(self, view: View) {
+        self.drop_rewrite();
+        replace(&self.written(&view.to_string()));
+        self.place.set(Place::Profile(view));
+    }
+
+    fn rewrite_soon(self) {
+        if self.rewrite.with_value(Option::is_some) {
+            return;
+        }
+        let write = move || {
+            self.rewrite.set_value(None);
+            self.place.with_untracked(|place| replace(&self.link(place)));
+        };
+        self.rewrite.set_value(set_timeout_with_handle(write, REWRITE_EVERY).ok());
+    }
+
+    /// Writes a delayed rewrite at once, so that "back" returns to it.
+    fn settle(self) {
+        if self.drop_rewrite() {
+            self.place.with_untracked(|place| replace(&self.link(place)));
+        }
+    }
+
+    /// Cancels a delayed rewrite. Returns true if there was one.
+    fn drop_rewrite(self) -> bool {
+        let waiting = self.rewrite.try_update_value(Option::take).flatten();
+        waiting.inspect(TimeoutHandle::clear).is_some()
+    }
+}
+
+fn now_ms() -> f64 {
+    window().performance().map_or(0.0, |clock| clock.now())
+}
+
+/// The place that the address names.
+fn place_of(only: Option<&str>) -> Place {
+    let location = window().location();
+    // Fails only in pages that are being closed.
+    if only.is_none() {
+        let url = location.pathname().unwrap_or_default() + &location.search().unwrap_or_default();
+        return Place::from_url(&url);
+    }
+    let hash = location.hash().unwrap_or_default();
+    reached(Place::from_url(hash.strip_prefix('#').unwrap_or_default()), only)
+}
+
+/// The place for a page without a server: its only profile replaces the list.
+fn reached(place: Place, only: Option<&str>) -> Place {
+    match (only, &place) {
+        (Some(only), Place::List(_)) => Place::Profile(View::of_profile(only)),
+        _ => place,
+    }
+}
+
+/// Pushes an address. If the browser refuses (too many steps, a page from a file), only the address
+/// is out of date; the page goes on.
+fn push(url: &str) {
+    if let Ok(history) = window().history() {
+        history.push_state_with_url(&JsValue::NULL, "", Some(url)).ok();
+    }
+}
+
+fn replace(url: &str) {
+    if let Ok(history) = window().history() {
+        history.replace_state_with_url(&JsValue::NULL, "", Some(url)).ok();
+    }
+}
+
+/// A link to another page of nprof. It opens without reloading the page, and is an ordinary link
+/// otherwise (new tab, copy).
+#[component]
+pub fn Link(
+    /// Target of the link.
+    place: Place,
+    /// CSS class.
+    #[prop(default = "")]
+    class: &'static str,
+    /// Text of the link.
+    children: Children,
+) -> impl IntoView {
+    let address = expect_context::<Address>();
+    let url = address.link(&place);
+    let open = move |event: web_sys::MouseEvent| {
+        let elsewhere = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
+        if event.button() == 0 && !elsewhere {
+            event.prevent_default();
+            address.open(place.clone());
+        }
+    };
+    view! {
+        <a class=class href=url on:click=open>
+            {children()}
+        </a>
+    }
+}

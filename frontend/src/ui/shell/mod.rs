@@ -1,0 +1,24 @@
+//! State and parts that all pages share: the address, questions in flight, commands with their
+//! keys, messages, downloads and the theme.
+
+mod address;
+mod asked;
+mod brand;
+pub mod clipboard;
+mod commands;
+mod download;
+mod help;
+pub mod kept;
+mod message;
+mod palette;
+mod theme;
+
+pub use address::{Address, Link};
+pub use asked::{Answered, Asked, TimesOf};
+pub use brand::Brand;
+pub use commands::{Commands, Handler, pressed_in};
+pub use download::{DownloadDialog, DownloadMenu};
+pub use help::{Help, HelpButton, HelpOpen};
+pub use message::{MessageList, Messages};
+pub use palette::Palette;
+pub use theme::{CurrentTheme, Theme, ThemeButton};

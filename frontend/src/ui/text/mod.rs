@@ -1,0 +1,5 @@
+//! Texts for people: numbers, dates, labels and JSON. Pure.
+
+pub mod format;
+mod json;
+pub mod label;
