@@ -4,14 +4,14 @@
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::Panels;
+use super::details::Details;
 use super::edge::PanelEdge;
+use super::search_panel::SearchPanel;
+use super::selection::Selection;
+use super::state::Panels;
+use super::warnings::Warnings;
 use crate::ui::controls::{Glyph, Icon, If};
-use crate::ui::profile::details::Details;
 use crate::ui::profile::plots::Plots;
-use crate::ui::profile::search_panel::SearchPanel;
-use crate::ui::profile::selection::Selection;
-use crate::ui::profile::warnings::Warnings;
 use crate::view::hits::{Walk, step};
 use crate::view::panel::Arrangement;
 use crate::view::{Act, Side, Tab};

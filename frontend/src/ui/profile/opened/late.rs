@@ -17,7 +17,7 @@ use nprof_engine::wire::rows::{ColumnValues, RowColumnRole, TableRows};
 use nprof_engine::wire::selection::Side;
 use nprof_engine::wire::summary::MetricPlaceEntry;
 
-use super::opened::Opened;
+use super::Opened;
 use crate::fetch::FetchError;
 use crate::view::late::{Part, instead};
 use crate::view::sheet::SourceId;

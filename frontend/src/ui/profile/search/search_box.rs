@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use nprof_engine::query::Syntax;
 
-use super::search::Search;
+use super::Search;
 use crate::ui::controls::{Glyph, Icon, If};
 use crate::ui::shell::pressed_in;
 use crate::view::Act;
