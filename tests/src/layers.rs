@@ -6,12 +6,16 @@ use crate::source::{Rule, Source, at};
 
 /// Folders with layers of their own. Each module imports only earlier layers of its folder, and all
 /// modules of its own layer.
-const ROOMS: [(&str, &[&str]); 2] = [
+const ROOMS: [(&str, &[&str]); 3] = [
     (
         "engine/src/ingest",
         &["encoders limits", "texts", "rows", "arrows lanes", "consumer", "producer", "relay"],
     ),
     ("frontend/src/ui", &["text", "controls", "shell", "table", "timeline upload", "profile", "list", "app"]),
+    (
+        "frontend/src/ui/profile",
+        &["opened", "search", "ranks data plots", "panels", "bar culprit hovered missing rail summary page"],
+    ),
 ];
 /// The engine's layers. Each imports only earlier layers.
 const ENGINE_LAYERS: [&str; 17] = [

@@ -12,8 +12,31 @@ use std::ops::Range;
 pub const PS_PER_NS: i64 = 1_000;
 /// Picoseconds in a microsecond.
 pub const PS_PER_US: i64 = 1_000_000;
+/// Picoseconds in a millisecond.
+pub const PS_PER_MS: i64 = 1_000_000_000;
 /// Picoseconds in a second.
 pub const PS_PER_S: i64 = 1_000_000_000_000;
+
+/// A duration for people, in the largest unit that leaves at least 1: `2.50 s`, `-12.3 µs`.
+#[must_use]
+pub fn short_duration(ps: f64) -> String {
+    const UNITS: [(i64, &str); 4] =
+        [(PS_PER_S, "s"), (PS_PER_MS, "ms"), (PS_PER_US, "µs"), (PS_PER_NS, "ns")];
+    match UNITS.into_iter().find(|(unit, _)| ps.abs() >= *unit as f64) {
+        Some((unit, symbol)) => format!("{} {symbol}", three_digits(ps / unit as f64)),
+        None => format!("{ps:.0} ps"),
+    }
+}
+
+/// A number with at least three digits.
+#[must_use]
+pub fn three_digits(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
 
 /// A time in picoseconds since the profile's origin; can be negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -140,6 +163,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn durations_have_three_digits_and_units() {
+        for (ps, text) in
+            [(0.0, "0 ps"), (1_500.0, "1.50 ns"), (-12_345_678.0, "-12.3 µs"), (2.5e12, "2.50 s")]
+        {
+            assert_eq!(short_duration(ps), text);
+        }
+    }
 
     proptest! {
         #[test]

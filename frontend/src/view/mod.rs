@@ -3,7 +3,6 @@
 pub mod act;
 pub mod axes;
 pub mod axis;
-pub mod beside;
 pub mod clock;
 pub mod command;
 pub mod data;
@@ -20,6 +19,7 @@ pub mod members;
 pub mod moments;
 pub mod namesake;
 pub mod nearest;
+pub mod nearest_slice;
 pub mod outside;
 pub mod page;
 pub mod panel;

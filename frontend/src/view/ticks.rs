@@ -4,11 +4,9 @@
 //! the left.
 
 use nprof_engine::base::Interval;
-use nprof_engine::base::time::{PS_PER_NS, PS_PER_S, PS_PER_US};
+use nprof_engine::base::time::{PS_PER_MS, PS_PER_NS, PS_PER_S, PS_PER_US};
 
 use super::scale::TimeScale;
-
-const PS_PER_MS: i64 = 1_000 * PS_PER_US;
 
 /// Units of the ruler, finest first.
 const UNITS: [(i64, &str); 4] = [(PS_PER_NS, "ns"), (PS_PER_US, "µs"), (PS_PER_MS, "ms"), (PS_PER_S, "s")];

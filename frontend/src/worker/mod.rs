@@ -73,9 +73,9 @@ impl Answers {
     pub fn begin(&mut self, rank: u32, size_bytes: usize) {
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(size_bytes).is_err() {
-            let megabytes = size_bytes.div_ceil(1_000_000);
+            let mib = size_bytes.div_ceil(1 << 20);
             let what = format!(
-                "rank {rank} takes {megabytes} MB, more memory than the browser gives: export fewer ranks or \
+                "rank {rank} takes {mib} MiB, more memory than the browser gives: export fewer ranks or \
                  less time"
             );
             self.refuse(rank, Refusal::new(RefusalKind::Internal, what));

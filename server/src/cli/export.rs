@@ -48,7 +48,7 @@ pub(super) struct ExportArgs {
     choices: ChoiceArgs,
     #[command(flatten)]
     part: PartArgs,
-    /// Write nothing if the file would be larger, such as `50MB`
+    /// Write nothing if the file would be larger, such as `50MiB`
     #[arg(long, value_name = "SIZE", value_parser = size_bytes)]
     max_size: Option<u64>,
 }

@@ -2,28 +2,9 @@
 
 use std::io::Write;
 
-use nprof_engine::base::time::{PS_PER_NS, PS_PER_S, PS_PER_US};
+pub(super) use nprof_engine::base::time::short_duration as time;
+use nprof_engine::base::time::three_digits;
 use serde_json::Value;
-
-/// A time with three digits and its unit.
-pub(super) fn time(ps: f64) -> String {
-    const UNITS: [(i64, &str); 4] =
-        [(PS_PER_S, "s"), (1_000 * PS_PER_US, "ms"), (PS_PER_US, "µs"), (PS_PER_NS, "ns")];
-    let found = UNITS.iter().find(|(unit, _)| ps.abs() >= *unit as f64);
-    match found {
-        Some(&(unit, symbol)) => format!("{} {symbol}", digits(ps / unit as f64)),
-        None => format!("{ps:.0} ps"),
-    }
-}
-
-/// A number with at least three digits.
-fn digits(value: f64) -> String {
-    match value.abs() {
-        size if size >= 100.0 => format!("{value:.0}"),
-        size if size >= 10.0 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
-    }
-}
 
 /// A drift in parts per million, or a dash.
 pub(super) fn drift(ppb: i32) -> String {
@@ -42,7 +23,7 @@ pub(super) fn rate(bytes_per_s: Option<f64>) -> String {
     // Common speeds have one unit, so that rows can be compared.
     let found = UNITS.iter().find(|(unit, _)| rate >= 0.1 * unit);
     let (unit, symbol) = found.copied().unwrap_or((1.0, "B/s"));
-    format!("{} {symbol}", digits(rate / unit))
+    format!("{} {symbol}", three_digits(rate / unit))
 }
 
 /// Writes flat JSON objects as CSV. The keys of the first one are the heading.
@@ -80,11 +61,6 @@ mod tests {
 
     #[test]
     fn cells_have_three_digits_and_units() {
-        for (ps, text) in
-            [(0.0, "0 ps"), (1_500.0, "1.50 ns"), (-12_345_678.0, "-12.3 µs"), (2.5e12, "2.50 s")]
-        {
-            assert_eq!(time(ps), text);
-        }
         assert_eq!((share(1.0, 8.0).as_str(), share(1.0, 0.0).as_str()), ("12.5 %", "-"));
         let rates = [Some(12.34e9), Some(0.4e9), Some(2.5e6), Some(99.0), None].map(rate);
         assert_eq!(rates, ["12.3 GB/s", "0.40 GB/s", "2.50 MB/s", "99.0 B/s", "-"]);

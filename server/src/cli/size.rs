@@ -2,14 +2,14 @@
 
 use std::io::Write;
 
-use indicatif::{DecimalBytes, HumanCount};
+use indicatif::{BinaryBytes, HumanCount};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::terminal::cell;
 
-/// Bytes in decimal units, as in file managers.
+/// Bytes in steps of 1024, as on the page.
 pub(super) fn bytes(count: u64) -> String {
-    DecimalBytes(count).to_string()
+    BinaryBytes(count).to_string()
 }
 
 /// A count with commas.
@@ -63,6 +63,12 @@ pub(super) fn table(out: &mut dyn Write, align: &[Align], rows: &[Vec<String>]) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_have_steps_of_1024() {
+        let sizes = [512, 1_536, 3 << 20].map(bytes);
+        assert_eq!(sizes, ["512 B", "1.50 KiB", "3.00 MiB"]);
+    }
 
     #[test]
     fn counts_agree_with_their_nouns() {

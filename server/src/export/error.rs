@@ -1,6 +1,6 @@
 //! Errors of exports.
 
-use indicatif::DecimalBytes;
+use indicatif::BinaryBytes;
 use std::io;
 use std::path::PathBuf;
 
@@ -73,7 +73,7 @@ pub enum ExportError {
     /// The file would be larger than the limit.
     #[error(
         "the file would have {}, --max-size allows {}; take fewer --ranks, less time (--from, --to) or fewer --tracks",
-        DecimalBytes(*size_bytes), DecimalBytes(*max_bytes)
+        BinaryBytes(*size_bytes), BinaryBytes(*max_bytes)
     )]
     TooLarge {
         /// Size of the file in bytes.

@@ -1,12 +1,10 @@
 //! The requested part of a profile as text: ranks, times, sizes. The command line and the HTTP API
 //! read the same texts.
 
-use nprof_engine::base::time::{PS_PER_NS, PS_PER_S, PS_PER_US};
+use nprof_engine::base::time::{PS_PER_MS, PS_PER_NS, PS_PER_S, PS_PER_US};
 
 use super::ExportError;
 use crate::store::{Profile, RankFile};
-
-const PS_PER_MS: i64 = 1_000 * PS_PER_US;
 
 /// Numbers of ranks as ranges: first and last number of each, both inclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,13 +96,13 @@ pub fn time_ps(text: &str) -> Result<i64, String> {
     Ok((number * ps as f64).round() as i64)
 }
 
-/// Reads a size such as `50MB` as bytes.
+/// Reads a size such as `50MiB` as bytes. `MB` are a million bytes.
 ///
 /// # Errors
 /// The error says how sizes are written.
 pub fn size_bytes(text: &str) -> Result<u64, String> {
     let expected =
-        || format!("\"{text}\" is not a size; write a number with the unit kB, MB or GB, such as 50MB");
+        || format!("\"{text}\" is not a size; write a number with the unit KiB, MiB or GiB, such as 50MiB");
     let (number, unit) = with_unit(text).filter(|(number, _)| *number >= 0.0).ok_or_else(expected)?;
     let bytes = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => 1.0,

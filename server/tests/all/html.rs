@@ -135,8 +135,8 @@ fn the_file_holds_the_segment_and_no_name_as_markup() {
     let text = text.split('>').nth(1).unwrap().split('<').next().unwrap();
     let found = fs::read_dir(store.join("profiles")).unwrap().next().unwrap().unwrap().path();
     assert_eq!(STANDARD.decode(text).unwrap(), fs::read(found.join("rank_0.nseg")).unwrap());
-    let said = fail(&store, &["export", "run", "--format", "html", "-o", "x.html", "--max-size", "1kB"], 1);
-    assert!(said.contains("--max-size allows 1.00 kB") && said.contains("--tracks"), "{said}");
+    let said = fail(&store, &["export", "run", "--format", "html", "-o", "x.html", "--max-size", "1KiB"], 1);
+    assert!(said.contains("--max-size allows 1.00 KiB") && said.contains("--tracks"), "{said}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::schema::{self, JOB, MISMATCHES, RANKS, SIZES};
 use crate::base::Result;
+use crate::base::time::short_duration;
 use crate::exec::Work;
 use crate::metrics::{Metric, MetricGroup, MetricPlace};
 use crate::model::{OwnedValue, Unit};
@@ -67,15 +68,17 @@ fn cause(row: &Row<'_>) -> Option<Metric> {
         return Some(Metric { place: rank.map(MetricPlace::of_rank), ..metric });
     };
     let name = match number("slower").zip(number("operations")) {
-        Some((slower, 1.0)) => format!("{name}: +{} in 1 operation", time(slower)),
-        Some((slower, count)) => format!("{name}: +{} per operation, {count} operations", time(slower)),
+        Some((slower, 1.0)) => format!("{name}: +{} in 1 operation", short_duration(slower)),
+        Some((slower, count)) => {
+            format!("{name}: +{} per operation, {count} operations", short_duration(slower))
+        }
         None => name,
     };
     let doc = format!(
         "Transfers of this link took longer than usual. Waiting of all ranks that began there: {}. Time of \
          its own ranks beyond the usual, which is no waiting: {}.",
-        time(blame),
-        time(excess)
+        short_duration(blame),
+        short_duration(excess)
     );
     let place = rank.map(|rank| MetricPlace {
         rank,
@@ -133,18 +136,6 @@ fn ranks_of(value: &OwnedValue) -> Vec<u32> {
     let OwnedValue::Json(text) = value else { return Vec::new() };
     let numbers = text.trim_matches(['[', ']']).split(',');
     numbers.filter_map(|number| number.trim().parse().ok()).collect()
-}
-
-/// A time with three digits and its unit.
-fn time(ps: f64) -> String {
-    const UNITS: [(f64, &str); 4] = [(1e12, "s"), (1e9, "ms"), (1e6, "µs"), (1e3, "ns")];
-    let (unit, symbol) = UNITS.into_iter().find(|(unit, _)| ps >= *unit).unwrap_or((1.0, "ps"));
-    let value = ps / unit;
-    match value {
-        value if value >= 100.0 => format!("{value:.0} {symbol}"),
-        value if value >= 10.0 => format!("{value:.1} {symbol}"),
-        value => format!("{value:.2} {symbol}"),
-    }
 }
 
 fn waits(rows: &[Row<'_>]) -> Vec<Metric> {

@@ -4,7 +4,7 @@
 use leptos::html;
 use leptos::prelude::*;
 
-use super::icon::{Glyph, Icon};
+use super::close_button::CloseButton;
 use super::keyed::If;
 
 /// A dialog with a heading.
@@ -53,14 +53,7 @@ pub fn Dialog(
                 <div class="dialog-body">
                     <div class="dialog-head">
                         <h2>{title}</h2>
-                        <button
-                            class="button button-icon"
-                            type="button"
-                            aria-label="Close"
-                            on:click=move |_| on_close.run(())
-                        >
-                            <Icon glyph=Glyph::Close />
-                        </button>
+                        <CloseButton label="Close" on_close />
                     </div>
                     {children()}
                 </div>

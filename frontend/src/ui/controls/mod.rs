@@ -1,6 +1,7 @@
 //! Controls that every part of the page uses. None of them knows which page is shown.
 
 mod actions;
+mod close_button;
 mod dialog;
 mod explain;
 mod failure;
@@ -11,6 +12,7 @@ mod rank_order;
 mod tooltip;
 
 pub use actions::{Action, BarActions};
+pub use close_button::CloseButton;
 pub use dialog::Dialog;
 pub use explain::{Explained, Explanation, ExplanationView};
 pub use failure::{Failure, Loading};

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::opened::Opened;
 use super::page::name;
 use super::search::Search;
-use super::search_box::SearchBox;
+use super::search::SearchBox;
 use crate::fetch::Source;
 use crate::ui::controls::{Action, BarActions, Glyph};
 use crate::ui::shell::{Brand, DownloadMenu, HelpButton, ThemeButton};

@@ -6,7 +6,7 @@ use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::summary::{MetricPlaceEntry, Summary};
 
 use super::opened::Opened;
-use crate::ui::controls::{Glyph, Icon};
+use crate::ui::controls::CloseButton;
 use crate::ui::shell::Asked;
 use crate::ui::text::format;
 
@@ -63,15 +63,7 @@ pub fn CulpritNotice(
                     <button type="button" class="button" on:click=reveal>
                         {show}
                     </button>
-                    <button
-                        type="button"
-                        class="button button-icon"
-                        title="Close"
-                        aria-label="Close the notice about waiting"
-                        on:click=move |_| is_closed.set(true)
-                    >
-                        <Icon glyph=Glyph::Close />
-                    </button>
+                    <CloseButton label="Close the notice about waiting" on_close=move |()| is_closed.set(true) />
                 </div>
             }
         })

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use nprof_engine::wire::detail::FieldContent;
 
-use super::field;
 use super::opened::Opened;
+use super::panels::field;
 use crate::ui::controls::Tooltip;
 use crate::ui::text::format;
 use crate::view::{Clock, Hover, Hovered};

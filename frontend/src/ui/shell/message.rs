@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use crate::ui::controls::{Glyph, Icon, keyed};
+use crate::ui::controls::{CloseButton, Glyph, Icon, keyed};
 
 /// Display time of a confirmation.
 const CONFIRMATION: Duration = Duration::from_secs(4);
@@ -111,14 +111,7 @@ fn MessageView(messages: Messages, message: Message) -> impl IntoView {
             <Icon glyph />
             <p>{text}</p>
             {retry}
-            <button
-                class="button button-icon"
-                type="button"
-                aria-label="Close this message"
-                on:click=move |_| messages.close(number)
-            >
-                <Icon glyph=Glyph::Close />
-            </button>
+            <CloseButton label="Close this message" on_close=move |()| messages.close(number) />
         </div>
     }
 }

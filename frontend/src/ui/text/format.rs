@@ -3,7 +3,7 @@
 //! Pure. The shown text is short (four significant digits). [`Shown::exact`] keeps the digits that
 //! rounding hides, for the tooltip and for copying.
 
-use nprof_engine::base::time::{PS_PER_NS, PS_PER_S, PS_PER_US};
+use nprof_engine::base::time::{PS_PER_MS, PS_PER_NS, PS_PER_S, PS_PER_US};
 use nprof_engine::wire::detail::FieldContent;
 
 use super::json;
@@ -34,7 +34,6 @@ const DIGITS: i32 = 4;
 const LEAST_PERCENT: f64 = 0.001;
 /// Significant digits of sizes. Further digits matter to nobody.
 const SIZE_DIGITS: i32 = 3;
-const PS_PER_MS: i64 = 1_000 * PS_PER_US;
 const SECONDS_PER_MINUTE: i64 = 60;
 const SECONDS_PER_HOUR: i64 = 60 * SECONDS_PER_MINUTE;
 const SECONDS_PER_DAY: i64 = 24 * SECONDS_PER_HOUR;

@@ -3,17 +3,13 @@
 
 use nprof_engine::base::Interval;
 use nprof_engine::query::Direction;
-use nprof_engine::vendor::joint::schema::CALLS;
 use nprof_engine::wire::catalog::TrackKind;
 use nprof_engine::wire::detail::SliceDetail;
 
+use super::nearest::{MOST_SLICES, nearest_in};
 use super::shown::ShownTimeline;
 use crate::fetch::{FetchError, RankSource};
-use crate::view::beside::nearest_row;
 use crate::view::layout::Row;
-
-/// Calls that are compared to find the nearest one.
-const MOST_CALLS: u32 = 1_000;
 
 /// A step across tracks that begins or ends in a row of a rank.
 #[derive(Debug, Clone, Copy)]
@@ -37,8 +33,7 @@ impl Across {
     #[must_use]
     pub fn of(shown: &ShownTimeline, direction: Direction) -> Option<Self> {
         let (sheet, rows) = (&*shown.sheet, &shown.layout.rows);
-        let slice = &shown.selected.as_ref()?.slice;
-        let at = sheet.position(shown.current, slice.track)?;
+        let (at, slice) = shown.selected_at_edge(direction)?;
         let track = sheet.tracks().get(at)?;
         let place = rows.iter().position(|row| row.track == at)?;
         let next = |row: &Row| {
@@ -47,9 +42,8 @@ impl Across {
             (has_slices && next.source == track.source).then_some(next)
         };
         let next = match direction {
-            Direction::Up if slice.lane == 0 => rows[..place].iter().rev().find_map(next),
-            Direction::Down if slice.lane + 1 >= track.lanes => rows[place + 1..].iter().find_map(next),
-            _ => return None,
+            Direction::Up => rows[..place].iter().rev().find_map(next),
+            _ => rows[place + 1..].iter().find_map(next),
         };
         match next.map(|next| (next.rank, next.number)) {
             Some((Some(_), Some(number))) => {
@@ -68,12 +62,7 @@ impl Calls {
     /// # Errors
     /// If the question has no answer.
     pub async fn nearest(self, source: RankSource) -> Result<Option<SliceDetail>, FetchError> {
-        for span in [self.from, self.window] {
-            let rows = source.clone().rows_of_track(CALLS.name, self.track, span, MOST_CALLS).await?;
-            if let Some(row) = nearest_row(&rows, self.from.start.0) {
-                return source.slice(row).await.map(Some);
-            }
-        }
-        Ok(None)
+        let spans = [(self.from, MOST_SLICES), (self.window, MOST_SLICES)];
+        nearest_in(source, self.track, self.from.start.0, spans).await
     }
 }

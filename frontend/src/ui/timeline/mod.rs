@@ -13,6 +13,7 @@ mod heading;
 mod hits;
 pub mod measure;
 mod minimap;
+mod nearest;
 mod notices;
 mod pin;
 mod pointed;

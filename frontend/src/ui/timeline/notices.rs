@@ -9,7 +9,7 @@ use nprof_engine::wire::detail::SliceDetail;
 
 use super::Tracks;
 use super::stage::StageHandle;
-use crate::ui::controls::{Glyph, Icon};
+use crate::ui::controls::CloseButton;
 use crate::ui::text::format;
 use crate::view::layout::Layout;
 use crate::view::outside::Outside;
@@ -136,15 +136,7 @@ pub fn ActivePart(
                     <button type="button" class="button" on:click=move |_| on_command.run(Command::ShowAll)>
                         "Show all"
                     </button>
-                    <button
-                        type="button"
-                        class="button button-icon"
-                        title="Close"
-                        aria-label="Close the notice"
-                        on:click=move |_| is_closed.set(true)
-                    >
-                        <Icon glyph=Glyph::Close />
-                    </button>
+                    <CloseButton label="Close the notice" on_close=move |()| is_closed.set(true) />
                 </div>
             }
         })

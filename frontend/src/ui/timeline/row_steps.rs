@@ -8,15 +8,12 @@ use nprof_engine::query::Direction;
 use nprof_engine::wire::detail::SliceDetail;
 
 use super::heading::{focus_heading, focused_heading, leave_headings};
+use super::nearest::{MOST_SLICES, nearest_in};
 use super::scroll::row_of;
 use super::shown::ShownTimeline;
 use super::step::{Steps, edge};
-use crate::fetch::{FetchError, RankSource};
 use crate::view::row_step::RowStep;
 use crate::view::{Command, Reading};
-
-/// Slices of a track that are compared to find the nearest one.
-const MOST_SLICES: u32 = 1_000;
 
 /// The kind of row that a step leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,16 +49,10 @@ impl Leaving {
             let at = shown.sheet.find(shown.current, track)?;
             return Some(Self { what: Left::Counter, at, time_ps: *time_ps });
         }
-        let slice = &shown.selected.as_ref()?.slice;
-        let at = shown.sheet.position(shown.current, slice.track)?;
-        let is_edge = match direction {
-            Direction::Up => slice.lane == 0,
-            Direction::Down => slice.lane + 1 >= shown.sheet.tracks().get(at)?.lanes,
-            Direction::Next | Direction::Previous => false,
-        };
+        let (at, slice) = shown.selected_at_edge(direction)?;
         let middle_ps = slice.start_ps.saturating_add(slice.duration_ps / 2);
         let time_ps = middle_ps.clamp(window.start.0, window.end.0);
-        is_edge.then_some(Self { what: Left::Slice, at, time_ps })
+        Some(Self { what: Left::Slice, at, time_ps })
     }
 }
 
@@ -140,29 +131,13 @@ impl Steps {
         let current = self.tracks.current.get_untracked();
         self.is_stepping.set_value(true);
         spawn_local(async move {
-            let answer = nearest(source, track, time_ps, window).await;
+            // The slice that runs at the time, else the nearest one in the window, else the first.
+            let now = Interval::new(time_ps, time_ps.saturating_add(1));
+            let whole = Interval::new(i64::MIN / 2, i64::MAX / 2);
+            let spans = [(now, MOST_SLICES), (window, MOST_SLICES), (whole, 1)];
+            let answer = nearest_in(source, track, time_ps, spans).await;
             let times = |detail: &SliceDetail| (detail.slice.start_ps, detail.slice.duration_ps);
             self.arrive(current, answer, times, edge(direction));
         });
     }
-}
-
-/// The slice of a track that runs at a time, else the nearest one in the window, else the first.
-async fn nearest(
-    source: RankSource,
-    track: u32,
-    time_ps: i64,
-    window: Interval,
-) -> Result<Option<SliceDetail>, FetchError> {
-    let whole = Interval::new(i64::MIN / 2, i64::MAX / 2);
-    for (span, most) in
-        [(Interval::new(time_ps, time_ps.saturating_add(1)), MOST_SLICES), (window, MOST_SLICES), (whole, 1)]
-    {
-        let slices = source.clone().slices_of_track(track, span, most).await?;
-        let distance = |start_ps: i64| start_ps.abs_diff(time_ps);
-        if let Some(slice) = slices.iter().min_by_key(|slice| (distance(slice.start_ps), slice.row)) {
-            return source.slice(slice.row).await.map(Some);
-        }
-    }
-    Ok(None)
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use nprof_engine::base::Interval;
-use nprof_engine::wire::detail::SliceDetail;
+use nprof_engine::query::Direction;
+use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 
 use crate::draw::palette::Ground;
 use crate::fetch::{RankSource, Source};
@@ -49,6 +50,20 @@ impl ShownTimeline {
     pub fn current_source(&self) -> Option<RankSource> {
         let axis = self.sheet.axis(self.current);
         Some(self.source?.rank(self.profile.clone(), self.current.0).on_axis(axis))
+    }
+
+    /// The selected slice with the index of its track, if no lane of that track follows in this
+    /// direction.
+    #[must_use]
+    pub fn selected_at_edge(&self, direction: Direction) -> Option<(usize, &SliceEntry)> {
+        let slice = &self.selected.as_ref()?.slice;
+        let at = self.sheet.position(self.current, slice.track)?;
+        let is_edge = match direction {
+            Direction::Up => slice.lane == 0,
+            Direction::Down => slice.lane + 1 >= self.sheet.tracks().get(at)?.lanes,
+            Direction::Next | Direction::Previous => false,
+        };
+        is_edge.then_some((at, slice))
     }
 
     /// The time scale of the tracks.

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::queue::{Upload, Uploads};
 use super::stage::UploadStage;
-use crate::ui::controls::{Glyph, Icon, If, keyed};
+use crate::ui::controls::{CloseButton, If, keyed};
 use crate::ui::shell::Link;
 use crate::ui::text::format;
 use crate::view::View;
@@ -65,14 +65,7 @@ fn UploadRow(uploads: Uploads, upload: Upload) -> impl IntoView {
                     </button>
                 </If>
                 <If is=move || is_over.get()>
-                    <button
-                        class="button button-icon"
-                        type="button"
-                        aria-label=close_label.clone()
-                        on:click=move |_| uploads.close(number)
-                    >
-                        <Icon glyph=Glyph::Close />
-                    </button>
+                    <CloseButton label=close_label.clone() on_close=move |()| uploads.close(number) />
                 </If>
             </div>
             <If is=move || !is_over.get()>

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::Panels;
+use super::state::Panels;
 use crate::view::Side;
 
 /// Change of the size per press of an arrow key.

@@ -4,14 +4,14 @@
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::Panels;
+use super::details::Details;
 use super::edge::PanelEdge;
-use crate::ui::controls::{Glyph, Icon, If};
-use crate::ui::profile::details::Details;
+use super::search_panel::SearchPanel;
+use super::selection::Selection;
+use super::state::Panels;
+use super::warnings::Warnings;
+use crate::ui::controls::{CloseButton, Glyph, Icon, If};
 use crate::ui::profile::plots::Plots;
-use crate::ui::profile::search_panel::SearchPanel;
-use crate::ui::profile::selection::Selection;
-use crate::ui::profile::warnings::Warnings;
 use crate::view::hits::{Walk, step};
 use crate::view::panel::Arrangement;
 use crate::view::{Act, Side, Tab};
@@ -185,14 +185,12 @@ fn DockOpener(panels: Panels) -> impl IntoView {
 #[component]
 fn DockCloser(panels: Panels) -> impl IntoView {
     let title = Act::SwitchDock.titled("Close the details");
-    let close = move |_| {
+    let close = move |()| {
         panels.close(Side::Dock);
         focus_soon(OPENER_ID.to_owned());
     };
     view! {
-        <button class="button button-icon" type="button" aria-label=title.clone() title=title.clone() on:click=close>
-            <Icon glyph=Glyph::Close />
-        </button>
+        <CloseButton label=title.clone() title on_close=close />
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use nprof_engine::wire::catalog::{ProfileInfo, RankDetail};
 
-use super::opened::Answer;
+use super::Answer;
 use super::profile_source::{ProfileSource, known};
 use super::rank_details::RankDetails;
 use super::rank_times::RankTimes;

@@ -6,9 +6,9 @@ use nprof_engine::query::{HitPlace, Syntax};
 use nprof_engine::wire::search::SearchHit;
 
 use super::details::Details;
-use super::opened::Opened;
-use super::search::Search;
 use crate::ui::controls::{Failure, If, Loading, Name, keyed};
+use crate::ui::profile::opened::Opened;
+use crate::ui::profile::search::Search;
 use crate::ui::text::format;
 
 /// The panel's content.

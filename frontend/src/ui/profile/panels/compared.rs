@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use nprof_engine::wire::rows::ColumnValues;
 use nprof_engine::wire::selection::{NameTotal, SelectionSummary, Side};
 
-use super::data::content::texts;
+use crate::ui::profile::data::content::texts;
 use crate::ui::text::format;
 use crate::view::state::orders::SELF;
 use crate::view::table::{DataTable, TableColumn};

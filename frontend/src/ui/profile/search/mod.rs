@@ -3,6 +3,8 @@
 //! Hits are ordered by time over all tracks. A page of hits is fetched around the current position.
 //! A walk beyond it fetches the next page. The query is in the address.
 
+mod search_box;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +15,8 @@ use nprof_engine::query::{HitPlace, Syntax};
 use nprof_engine::wire::question::{SearchQuery, Toward};
 use nprof_engine::wire::refusal::RefusalKind;
 use nprof_engine::wire::search::SearchResult;
+
+pub use search_box::SearchBox;
 
 use super::opened::{Answer, Opened};
 use crate::ui::shell::Asked;

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail, RankEntry};
 
-use super::opened::Answer;
+use super::Answer;
 use crate::fetch::{RankSource, Source};
 use crate::ui::shell::{Answered, Asked};
 use crate::view::window::Reach;

@@ -17,7 +17,7 @@ use nprof_engine::wire::rows::{ColumnValues, RowColumnRole, TableRows};
 use nprof_engine::wire::selection::Side;
 use nprof_engine::wire::summary::MetricPlaceEntry;
 
-use super::opened::Opened;
+use super::Opened;
 use crate::fetch::FetchError;
 use crate::view::late::{Part, instead};
 use crate::view::sheet::SourceId;
@@ -32,37 +32,50 @@ const MOST_CALLS: u32 = 10_000;
 /// Most operations that are compared.
 const MOST_OPERATIONS: u32 = 100_000;
 
+/// Message about missing operations.
+const NO_OPERATIONS: &str = "The operations did not arrive";
+
 impl Opened {
+    /// Waits for an answer and passes it to `go`. Without an answer, shows the message `failed`
+    /// with the reason, and a button that does it `again`.
+    fn lead<T: 'static>(
+        self,
+        answer: impl Future<Output = Result<T, FetchError>> + 'static,
+        go: impl FnOnce(T) + 'static,
+        failed: &'static str,
+        again: impl Fn() + Send + Sync + 'static,
+    ) {
+        spawn_local(async move {
+            match answer.await {
+                Ok(answer) => go(answer),
+                Err(error) => {
+                    let again = Callback::new(move |()| again());
+                    self.messages.fail(format!("{failed}: {error}"), Some(again));
+                }
+            }
+        });
+    }
+
     /// Opens the rank for which others waited in an operation of all ranks, and selects what it did
     /// from the first arrival to its own. `row` is a slice of the operation or of a call. A rank
     /// that did nothing that was recorded has the span marked.
     pub fn reveal_late(self, row: u32) {
-        spawn_local(async move {
-            if let Err(error) = self.go_to_late(row).await {
-                let again = Callback::new(move |()| self.reveal_late(row));
-                self.messages.fail(format!("The late rank was not found: {error}"), Some(again));
-            }
-        });
+        let again = move || self.reveal_late(row);
+        self.lead(self.go_to_late(row), |()| {}, "The late rank was not found", again);
     }
 
     /// Like [`Opened::reveal_late`], for the operation in which the others waited longest for a
     /// rank. If it was never the last one, only opens the rank.
     pub fn reveal_worst(self, rank: u32) {
-        spawn_local(async move {
-            let worst = self.operations().await.map(|all| all.worst_of_rank(rank));
-            match worst {
-                Ok(Some(row)) => self.reveal_late(row),
-                Ok(None) => {
-                    self.act(&Command::OpenRank(rank));
-                    let text = format!("Rank {rank} never came last. Other ranks passed its delays on.");
-                    self.messages.confirm(text);
-                }
-                Err(error) => {
-                    let again = Callback::new(move |()| self.reveal_worst(rank));
-                    self.messages.fail(format!("The operations did not arrive: {error}"), Some(again));
-                }
+        let go = move |all: Operations| match all.worst_of_rank(rank) {
+            Some(row) => self.reveal_late(row),
+            None => {
+                self.act(&Command::OpenRank(rank));
+                let text = format!("Rank {rank} never came last. Other ranks passed its delays on.");
+                self.messages.confirm(text);
             }
-        });
+        };
+        self.lead(self.operations(), go, NO_OPERATIONS, move || self.reveal_worst(rank));
     }
 
     /// Leads to the place of a metric of all ranks. `key` is the key of its group.
@@ -76,16 +89,12 @@ impl Opened {
 
     /// Selects the longest wait of a rank among the calls of all ranks.
     pub fn reveal_longest_wait(self, rank: u32) {
-        spawn_local(async move {
-            match self.longest_wait(rank).await {
-                Ok(Some(row)) => self.reveal_in(ALL_RANKS, row),
-                Ok(None) => self.messages.fail(format!("No wait of rank {rank} was found"), None),
-                Err(error) => {
-                    let again = Callback::new(move |()| self.reveal_longest_wait(rank));
-                    self.messages.fail(format!("The wait was not found: {error}"), Some(again));
-                }
-            }
-        });
+        let go = move |row: Option<u32>| match row {
+            Some(row) => self.reveal_in(ALL_RANKS, row),
+            None => self.messages.fail(format!("No wait of rank {rank} was found"), None),
+        };
+        let again = move || self.reveal_longest_wait(rank);
+        self.lead(self.longest_wait(rank), go, "The wait was not found", again);
     }
 
     async fn longest_wait(self, rank: u32) -> Result<Option<u32>, FetchError> {
@@ -102,31 +111,24 @@ impl Opened {
     /// Like [`Opened::reveal_late`], for the operation of a kind and size in which ranks waited
     /// longest.
     pub fn reveal_worst_of_size(self, kind: String, bytes: Option<i64>, ranks: Option<i64>) {
-        spawn_local(async move {
-            match self.operations().await.map(|all| all.worst_of_size(&kind, bytes, ranks)) {
-                Ok(Some(row)) => self.reveal_late(row),
-                Ok(None) => self.messages.fail("The operation was not found".to_owned(), None),
-                Err(error) => {
-                    self.messages.fail(format!("The operations did not arrive: {error}"), None);
-                }
-            }
-        });
+        let of_kind = kind.clone();
+        let go = move |all: Operations| match all.worst_of_size(&of_kind, bytes, ranks) {
+            Some(row) => self.reveal_late(row),
+            None => self.messages.fail("The operation was not found".to_owned(), None),
+        };
+        let again = move || self.reveal_worst_of_size(kind.clone(), bytes, ranks);
+        self.lead(self.operations(), go, NO_OPERATIONS, again);
     }
 
     /// Selects the slice of the operation with this number, of which a slice has this time.
     pub fn reveal_operation(self, number: i64, at_ps: i64) {
-        spawn_local(async move {
-            let span = Interval::new(at_ps.saturating_sub(1), at_ps.saturating_add(1));
-            let rows = self.ask(ALL_RANKS).all_rows(OPERATIONS.name, Some(span), MOST_OPERATIONS).await;
-            match rows.map(|rows| row_of(&rows, number)) {
-                Ok(Some(row)) => self.reveal_in(ALL_RANKS, row),
-                Ok(None) => self.messages.fail(format!("Operation {number} was not found"), None),
-                Err(error) => {
-                    let again = Callback::new(move |()| self.reveal_operation(number, at_ps));
-                    self.messages.fail(format!("The operation was not found: {error}"), Some(again));
-                }
-            }
-        });
+        let span = Interval::new(at_ps.saturating_sub(1), at_ps.saturating_add(1));
+        let rows = self.ask(ALL_RANKS).all_rows(OPERATIONS.name, Some(span), MOST_OPERATIONS);
+        let go = move |rows: TableRows| match row_of(&rows, number) {
+            Some(row) => self.reveal_in(ALL_RANKS, row),
+            None => self.messages.fail(format!("Operation {number} was not found"), None),
+        };
+        self.lead(rows, go, "The operation was not found", move || self.reveal_operation(number, at_ps));
     }
 
     async fn operations(self) -> Result<Operations, FetchError> {

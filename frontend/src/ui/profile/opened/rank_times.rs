@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use nprof_engine::vendor::joint::schema::RANKS;
 use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo};
 
-use super::opened::Answer;
+use super::Answer;
 use super::profile_source::ProfileSource;
 use crate::ui::shell::{Asked, Messages};
 use crate::view::View;

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use super::aligned::said;
-use super::opened::Opened;
 use crate::ui::controls::If;
+use crate::ui::profile::opened::Opened;
 use crate::view::axes::is_any_moved;
 use crate::view::{Act, Timebase};
 

@@ -10,9 +10,9 @@ use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry};
 use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use super::clock_switch::{ClockSwitch, has_clocks};
-use super::opened::Opened;
-use super::rank_finder::RankFinder;
+use super::finder::RankFinder;
 use crate::ui::controls::{If, keyed};
+use crate::ui::profile::opened::Opened;
 use crate::ui::text::format;
 use crate::view::Command;
 use crate::view::act::Need;

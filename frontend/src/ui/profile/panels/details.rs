@@ -8,9 +8,9 @@ use nprof_engine::wire::detail::{FieldContent, FieldValue, Neighbour, SliceDetai
 
 use super::field::{self, FieldGroup};
 use super::members::{Members, OperationActions};
-use super::opened::Opened;
 use super::reading::ReadingDetails;
 use crate::ui::controls::{Explained, Failure, Glyph, Icon, Loading, Name};
+use crate::ui::profile::opened::Opened;
 use crate::ui::shell::{Messages, clipboard};
 use crate::ui::text::format::{self, Shown};
 use crate::ui::text::label::{explanation, known_label};

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_engine::wire::catalog::RankDetail;
 
-use super::opened::Answer;
+use super::Answer;
 use super::profile_source::ProfileSource;
 use crate::fetch::FetchError;
 

@@ -8,8 +8,8 @@ use nprof_engine::base::time::PS_PER_S;
 use nprof_engine::wire::counter::{CounterDetail, CounterSample};
 use nprof_engine::wire::detail::FieldContent;
 
-use super::opened::{Answer, Opened};
 use crate::ui::controls::{Failure, Loading};
+use crate::ui::profile::opened::{Answer, Opened};
 use crate::ui::shell::Asked;
 use crate::ui::text::format::{self, Shown};
 use crate::view::sheet::SourceId;

@@ -1,5 +1,11 @@
 //! The open profile: the state that all parts of its page read, and the only way to change it.
 
+mod late;
+mod profile_source;
+mod rank_details;
+mod rank_times;
+mod shown_tracks;
+
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -8,10 +14,6 @@ use nprof_engine::base::Interval;
 use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail, RankEntry};
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 
-use super::profile_source::{ProfileSource, ask_for_clocks, known, profile_of, spans};
-use super::rank_details::RankDetails;
-use super::rank_times::RankTimes;
-use super::shown_tracks::{content_of, offers_of, tracks_of};
 use crate::fetch::{FetchError, RankSource, Source};
 use crate::ui::shell::{Address, Answered, Asked, Messages, TimesOf, clipboard};
 use crate::ui::timeline::Tracks;
@@ -20,6 +22,10 @@ use crate::view::sheet::SourceId;
 use crate::view::track_path::TrackPath;
 use crate::view::window::Reach;
 use crate::view::{Axes, Axis, Clock, Command, Tab, TimeScale, View};
+use profile_source::{ProfileSource, ask_for_clocks, known, profile_of, spans};
+use rank_details::RankDetails;
+use rank_times::RankTimes;
+use shown_tracks::{content_of, offers_of, tracks_of};
 
 /// An answer, or `None` while it is missing.
 pub type Answer<T> = Option<Result<Arc<T>, FetchError>>;

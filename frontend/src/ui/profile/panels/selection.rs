@@ -13,10 +13,10 @@ use nprof_engine::wire::selection::SelectionSummary;
 use web_sys::AbortSignal;
 
 use super::compared::{LONGEST, MarkedSlice, NAME, Summaries, by_name, picoseconds};
-use super::data::content::texts;
-use super::opened::{Answer, Opened};
 use crate::fetch::FetchError;
 use crate::ui::controls::{Failure, Loading, Name};
+use crate::ui::profile::data::content::texts;
+use crate::ui::profile::opened::{Answer, Opened};
 use crate::ui::shell::Asked;
 use crate::ui::table::{DrawCell, PlainTable, TableSource};
 use crate::ui::text::format;

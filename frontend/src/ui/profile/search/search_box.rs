@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use nprof_engine::query::Syntax;
 
-use super::search::Search;
-use crate::ui::controls::{Glyph, Icon, If};
+use super::Search;
+use crate::ui::controls::{CloseButton, Glyph, Icon, If};
 use crate::ui::shell::pressed_in;
 use crate::view::Act;
 use crate::view::act::Pressed;
@@ -24,7 +24,7 @@ pub fn SearchBox(
     // On a narrow screen the box covers the bar from its first focus until it is closed.
     let is_open = RwSignal::new(false);
     let opener = NodeRef::<leptos::html::Button>::new();
-    let close = move |_| {
+    let close = move |()| {
         search.clear();
         is_open.set(false);
         if let Some(opener) = opener.get_untracked() {
@@ -50,14 +50,7 @@ pub fn SearchBox(
                     <WalkButton search walk=Walk::Backward />
                     <WalkButton search walk=Walk::Forward />
                 </If>
-                <button
-                    class="button button-icon search-closer"
-                    type="button"
-                    aria-label="Close the search"
-                    on:click=close
-                >
-                    <Icon glyph=Glyph::Close />
-                </button>
+                <CloseButton class="search-closer" label="Close the search" on_close=close />
                 <p class="search-below search-mistake" id=MISTAKE_ID role="alert">
                     {move || search.mistake()}
                 </p>

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::data::{warning_cells, warnings_table};
-use super::opened::Opened;
 use super::selection::table_of;
+use crate::ui::profile::data::{warning_cells, warnings_table};
+use crate::ui::profile::opened::Opened;
 use crate::ui::table::PlainTable;
 use crate::view::state::orders::PanelTable;
 

@@ -7,9 +7,9 @@ use leptos::html::{Div, Input};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::opened::Opened;
-use super::ranks::toggle_beside;
+use super::tabs::toggle_beside;
 use crate::ui::controls::{Glyph, Icon, If, RankOrderMenu, RankTime, keyed};
+use crate::ui::profile::opened::Opened;
 use crate::ui::table::follow_height;
 use crate::ui::text::format;
 use crate::view::rank_list::listed;
