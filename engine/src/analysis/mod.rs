@@ -14,6 +14,7 @@ mod islands;
 mod job;
 pub mod joint;
 mod matching;
+mod meeting;
 pub mod overlay;
 mod report;
 mod root;
@@ -30,6 +31,8 @@ mod certain_tests;
 mod cost_tests;
 #[cfg(test)]
 mod law_tests;
+#[cfg(test)]
+mod lost_tests;
 #[cfg(test)]
 mod named_tests;
 #[cfg(test)]
