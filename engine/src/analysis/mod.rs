@@ -22,7 +22,10 @@ mod state;
 mod steps;
 pub mod table;
 mod totals;
+mod transfer;
 
+#[cfg(test)]
+mod blame_tests;
 #[cfg(test)]
 mod cancel_tests;
 #[cfg(test)]
