@@ -42,6 +42,10 @@ const MORE_BY_DOUBLING: f64 = 0.5;
 /// many equal ranks, which is at about `sqrt(2 ln n)` deviations. Few operations prove little.
 const LEAST_OF_CHANCE: f64 = 2.0;
 
+/// A rank is named beside others with at least this share of the largest root blame: up to a
+/// twentieth of it stayed with the mates of the rank that was late.
+const LEAST_OF_LARGEST: f64 = 0.1;
+
 impl Culprit {
     /// Name for people.
     #[must_use]
@@ -118,29 +122,107 @@ fn is_worth_a_search(report: &Report) -> bool {
 /// Numbers of the ranks that stand out, ascending: their blame is worth a name, far above that of
 /// the others, and more than chance and the error of the clocks explain. None if the clocks are not
 /// known.
+///
+/// A large blame hides smaller ones, because it raises the mean. So the ranks that are named are
+/// taken out, and the others are compared again, until nobody is left to name.
 #[must_use]
 pub(super) fn outstanding(report: &Report) -> Vec<u32> {
     if report.clocks.verdict == ClockVerdict::Unknown || !is_worth_a_search(report) {
         return Vec::new();
     }
-    let least_ps = LEAST_OF_WAITS * sum(report, |rank| rank.wait_ps);
-    let whole: f64 = report.ranks.iter().map(|rank| rank.root_blame_ps).sum();
-    let others = report.ranks.len().saturating_sub(1).max(1) as f64;
-    let count = report.ranks.len().max(1) as f64;
-    let multiple = LEAST_OF_OTHERS + MORE_BY_DOUBLING * (count / 8.0).log2().max(0.0);
-    let deviations = LEAST_OF_CHANCE + (2.0 * count.ln()).sqrt();
-    let ranks = report.ranks.iter().zip(&report.clocks.ranks);
-    let is_late = |(rank, clock): &(&RankReport, &RankClock)| {
-        let of_others = (whole - rank.root_blame_ps) / others;
+    let mut bar = Bar::new(report);
+    let mut named = vec![false; report.ranks.len()];
+    loop {
+        let is_late = |(at, (rank, clock)): &(usize, (&RankReport, &RankClock))| {
+            !named[*at] && bar.is_passed_by(rank, clock)
+        };
+        let ranks = report.ranks.iter().zip(&report.clocks.ranks).enumerate();
+        let late: Vec<usize> = ranks.filter(is_late).map(|(at, _)| at).collect();
+        if late.is_empty() {
+            break;
+        }
+        for at in late {
+            named[at] = true;
+            bar.leave_out(&report.ranks[at]);
+        }
+    }
+    report.ranks.iter().zip(named).filter(|(_, is_named)| *is_named).map(|(rank, _)| rank.rank).collect()
+}
+
+/// The bar above which a rank stands out among those that are not named yet.
+#[derive(Debug)]
+struct Bar {
+    /// Least root blame, in picoseconds.
+    least_ps: f64,
+    /// Least multiple of the mean root blame of the others.
+    multiple: f64,
+    /// Least number of deviations beyond what equal ranks have.
+    deviations: f64,
+    /// Mean root blame of all ranks.
+    mean_ps: f64,
+    /// Root blame and number of the ranks that are not named.
+    rest: (f64, f64),
+}
+
+impl Bar {
+    fn new(report: &Report) -> Self {
+        let count = report.ranks.len().max(1) as f64;
+        let whole: f64 = report.ranks.iter().map(|rank| rank.root_blame_ps).sum();
+        let deviations = LEAST_OF_CHANCE + (2.0 * count.ln()).sqrt();
+        let usual = LEAST_OF_OTHERS + MORE_BY_DOUBLING * (count / 8.0).log2().max(0.0);
+        Self {
+            least_ps: LEAST_OF_WAITS * sum(report, |rank| rank.wait_ps),
+            multiple: usual.max(multiple_of_few(report.parts, deviations)),
+            deviations,
+            mean_ps: whole / count,
+            rest: (whole, count),
+        }
+    }
+
+    fn leave_out(&mut self, named: &RankReport) {
+        self.least_ps = self.least_ps.max(LEAST_OF_LARGEST * named.root_blame_ps);
+        self.rest.0 -= named.root_blame_ps;
+        self.rest.1 -= 1.0;
+    }
+
+    fn is_passed_by(&self, rank: &RankReport, clock: &RankClock) -> bool {
+        let (sum_ps, count) = self.rest;
+        let others_ps = (sum_ps - rank.root_blame_ps).max(0.0) / (count - 1.0).max(1.0);
+        // The mean of the ranks that are not named over that of all. It scales what equal ranks
+        // have.
+        let part = if self.mean_ps > 0.0 { sum_ps.max(0.0) / count.max(1.0) / self.mean_ps } else { 1.0 };
         // The mean of each of its operations, as if all its ranks were equal.
-        let of_equals = rank.blame_ps - rank.surplus_ps;
+        let equals_ps = rank.blame_ps - rank.surplus_ps;
         // A clock that is wrong by this much makes each partner wait so long in each operation.
-        let of_clock = rank.partners as f64 * clock.residual_ps as f64;
+        let clock_ps = rank.partners as f64 * clock.residual_ps as f64;
         rank.root_blame_ps > 0.0
-            && rank.root_blame_ps >= least_ps
-            && rank.root_blame_ps >= multiple * of_others
-            && rank.root_blame_ps > of_clock
-            && rank.root_blame_ps - of_equals > deviations * rank.chance_ps
-    };
-    ranks.filter(is_late).map(|(rank, _)| rank.rank).collect()
+            && rank.root_blame_ps >= self.least_ps
+            && rank.root_blame_ps >= self.multiple * others_ps
+            && rank.root_blame_ps > clock_ps
+            && rank.root_blame_ps > part * (equals_ps + self.deviations * rank.chance_ps)
+    }
+}
+
+/// Multiple of the mean that a sum of `parts` exponential times exceeds by chance, if the normal
+/// distribution exceeds so many `deviations`: Wilson and Hilferty's cube, for gamma distributions.
+///
+/// The blame in a part of a job is like one such time: a rank that is late once is late in all that
+/// follows, up to the next operation of all ranks.
+fn multiple_of_few(parts: u32, deviations: f64) -> f64 {
+    let parts = f64::from(parts.max(1));
+    (1.0 - 1.0 / (9.0 * parts) + deviations / (3.0 * parts.sqrt())).powi(3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_parts_need_a_large_multiple() {
+        // Quantiles of gamma distributions over their mean, where the normal one has 4 deviations.
+        for (parts, expected) in [(1, 10.36), (4, 4.324), (16, 2.324), (100, 1.451)] {
+            let found = multiple_of_few(parts, 4.0);
+            assert!((found / expected - 1.0).abs() < 0.06, "{parts}: {found}");
+        }
+    }
 }

@@ -14,6 +14,7 @@ mod islands;
 mod job;
 pub mod joint;
 mod matching;
+mod meeting;
 pub mod overlay;
 mod report;
 mod root;
@@ -21,7 +22,10 @@ mod state;
 mod steps;
 pub mod table;
 mod totals;
+mod transfer;
 
+#[cfg(test)]
+mod blame_tests;
 #[cfg(test)]
 mod cancel_tests;
 #[cfg(test)]
@@ -30,6 +34,8 @@ mod certain_tests;
 mod cost_tests;
 #[cfg(test)]
 mod law_tests;
+#[cfg(test)]
+mod lost_tests;
 #[cfg(test)]
 mod named_tests;
 #[cfg(test)]

@@ -5,10 +5,11 @@ use rustc_hash::FxHashMap;
 use super::arrival::{Arrival, Scene, Span, judge, likely_root, span_of};
 use super::chance::Chance;
 use super::exposure::{Waits, open_part};
-use super::root::{Cause, RootBlame, SLOW, SLOW_PS, Step};
+use super::root::{Cause, RootBlame, Step};
 use super::state::{Absence, Finding, State, states};
+use super::transfer::{excess_of, lost_of, usual_transfers};
 use super::{Clocks, Instances, Job, Matched, steps};
-use crate::base::{ClockFit, Result};
+use crate::base::{ClockFit, Result, Time};
 use crate::exec::Cancel;
 use crate::model::{CollectiveKind, Waiting};
 
@@ -136,6 +137,9 @@ pub struct Report {
     pub ranks: Vec<RankReport>,
     /// Links with slow transfers, those with the largest cost first.
     pub links: Vec<LinkReport>,
+    /// Parts of the job after which nobody inherits a delay: steps, or what lies between operations
+    /// of all ranks if there are more of these. At least 1.
+    pub parts: u32,
     /// Contradictions between members.
     pub findings: Vec<Finding>,
     /// Waits that were cut, because a call ended before the awaited rank came: a wrong clock or a
@@ -197,7 +201,24 @@ pub fn report(job: &Job, matched: Matched, cancel: Cancel<'_>) -> Result<Report>
         ranks[rank].lost = lost;
     }
     let (links, cuts) = blame(&scene, &mut operations, &mut ranks)?;
-    Ok(Report { clocks, used, instances, operations, ranks, links, findings, cuts })
+    let parts = parts_of(job, &instances, &operations);
+    Ok(Report { clocks, used, instances, operations, ranks, links, parts, findings, cuts })
+}
+
+/// See [`Report::parts`].
+fn parts_of(job: &Job, instances: &Instances, operations: &[InstanceReport]) -> u32 {
+    let of_all = (0..operations.len()).filter(|&at| is_of_all(job, instances, &operations[at], at)).count();
+    let mut steps: Vec<u32> = operations.iter().filter_map(|one| one.step).collect();
+    steps.sort_unstable();
+    steps.dedup();
+    u32::try_from(of_all.max(steps.len()).max(1)).unwrap_or(u32::MAX)
+}
+
+/// Whether all ranks of the job take part in an operation.
+fn is_of_all(job: &Job, instances: &Instances, one: &InstanceReport, at: usize) -> bool {
+    let (group, ranks) = (&job.groups[one.group as usize], job.ranks.len());
+    instances.count(at) == ranks
+        || group.pair.is_none() && group.size() as usize >= ranks && group.size() >= job.world
 }
 
 /// Clocks by hand replace those that the calls show. If the reference has one, the others follow.
@@ -303,24 +324,6 @@ fn last_of(arrivals: &[Arrival]) -> Option<u32> {
     last.and_then(|one| u32::try_from(one.member.rank).ok())
 }
 
-/// For each operation the median transfer of those that are alike in kind, size and number of
-/// ranks, in picoseconds. An operation with the call of one rank only has its own, if no other is
-/// like it: the end of such a call tells nothing of when the transfer began.
-fn usual_transfers(scene: &Scene<'_>, operations: &[InstanceReport]) -> Vec<f64> {
-    let key = |one: &InstanceReport| {
-        let signature = &scene.job.signatures[one.signature as usize];
-        (signature.kind, signature.count, scene.job.groups[one.group as usize].size())
-    };
-    let mut like: FxHashMap<(CollectiveKind, u64, u32), Vec<i64>> = FxHashMap::default();
-    for one in operations.iter().filter(|one| !one.is_alone()) {
-        like.entry(key(one)).or_default().push(one.transfer_ps());
-    }
-    like.values_mut().for_each(|transfers| transfers.sort_unstable());
-    let median = |transfers: &[i64]| transfers[transfers.len() / 2] as f64;
-    let usual = |one| like.get(&key(one)).map_or(one.transfer_ps() as f64, |transfers| median(transfers));
-    operations.iter().map(usual).collect()
-}
-
 /// Waits and blame of all kinds, in one pass in the order of last arrivals.
 fn blame(
     scene: &Scene<'_>,
@@ -345,17 +348,11 @@ fn blame(
         one.wait_ps = arrivals.iter().map(|arrival| arrival.wait_ps).sum();
         credit(one, kind, &arrivals, ranks);
         chance.add(at, &arrivals, ranks);
-        let group = &job.groups[one.group as usize];
-        let (excess_ps, lost) = excess_of(scene, one, usual[at], &arrivals);
-        let is_of_all = arrivals.len() == ranks.len()
-            || group.pair.is_none() && group.size() as usize >= ranks.len() && group.size() >= job.world;
+        let lost = lost_of(scene, one, &arrivals);
+        let excess_ps = excess_of(scene, one, usual[at], &lost);
+        let is_of_all = is_of_all(job, scene.instances, one, at);
         let step = Step { at, group: one.group, span: one.span, excess_ps, is_of_all };
-        let open = |arrival: &Arrival, from: i64, to: i64| {
-            let rank = &job.ranks[arrival.member.rank];
-            let shift = arrival.start_ps - rank.calls.starts_ps[arrival.member.call];
-            open_part(&rank.rest.covered_ps, (from - shift, to - shift))
-        };
-        root.add(step, (&arrivals, &lost), open);
+        root.add(step, (&arrivals, &lost), |rank, from, to| open_of(scene, rank, (from, to)));
         for arrival in arrivals.iter().filter(|arrival| arrival.wait_ps > 0) {
             let rank = &job.ranks[arrival.member.rank];
             let start = rank.calls.starts_ps[arrival.member.call];
@@ -370,28 +367,13 @@ fn blame(
     Ok((links_of(root, ranks), cuts))
 }
 
-/// Time by which the transfer of an operation is longer than usual, in picoseconds; 0 if it is not
-/// slow. With it the positions of members whose traces lack the call. Members that were not
-/// recorded can have come late, so a transfer without them is not known to be slow.
-fn excess_of(
-    scene: &Scene<'_>,
-    one: &InstanceReport,
-    usual_ps: f64,
-    arrivals: &[Arrival],
-) -> (f64, Vec<usize>) {
-    let job = scene.job;
-    let waits_for_all = job.signatures[one.signature as usize].kind.waiting() == Waiting::ForAll;
-    let excess_ps = one.transfer_ps() as f64 - usual_ps;
-    if !waits_for_all || excess_ps <= (SLOW - 1.0) * usual_ps + SLOW_PS {
-        return (0.0, Vec::new());
-    }
-    let lost = lost_of(scene, one, arrivals);
-    let is_unseen = match job.groups[one.group as usize].is_stated() {
-        true => one.state.absent as usize > lost.len(),
-        false => job.world as usize > job.ranks.len(),
-    };
-    let has_others = !one.is_alone() || !lost.is_empty();
-    if has_others && !is_unseen { (excess_ps, lost) } else { (0.0, Vec::new()) }
+/// Length of the recorded part of a shared span in which a rank does not compute.
+fn open_of(scene: &Scene<'_>, rank: usize, (from, to): (i64, i64)) -> i64 {
+    let (clock, rest) = (&scene.clocks[rank], &scene.job.ranks[rank].rest);
+    let [from, to] = [from, to].map(|shared| clock.to_local(Time(shared)).0);
+    let (first, last) = rest.recorded_ps;
+    let (from, to) = (from.max(first), to.min(last));
+    if from < to { open_part(&rest.covered_ps, (from, to)) } else { 0 }
 }
 
 /// Gives the ranks their root blame. Returns the links, the largest cost first.
@@ -423,16 +405,6 @@ fn links_of(root: RootBlame, ranks: &mut [RankReport]) -> Vec<LinkReport> {
     let cost = |link: &LinkReport| link.root_blame_ps + link.excess_ps;
     links.sort_by(|a, b| cost(b).total_cmp(&cost(a)).then(a.group.cmp(&b.group)));
     links
-}
-
-/// Positions of the members of an operation whose traces lack the call.
-fn lost_of(scene: &Scene<'_>, one: &InstanceReport, arrivals: &[Arrival]) -> Vec<usize> {
-    if one.state.absent == 0 {
-        return Vec::new();
-    }
-    let members = scene.job.members[one.group as usize].iter().map(|&rank| usize::from(rank));
-    let is_absent = |rank: &usize| arrivals.binary_search_by_key(rank, |one| one.member.rank).is_err();
-    members.filter(is_absent).collect()
 }
 
 /// Adds an operation to the sums of its ranks.

@@ -5,6 +5,10 @@
 //! the long-term delay costs of Scalasca (Böhme et al., "Identifying the root causes of wait states
 //! in large-scale parallel applications", 2016). A transfer that takes longer than those of its
 //! like is a cause of its own: the link among the ranks of its group.
+//!
+//! After an operation that delays all its ranks, these are equally late. An operation under
+//! computation delays nobody, so its ranks keep the delays that they have against each other, and
+//! the causes of these delays.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -36,12 +40,16 @@ struct History {
     open: VecDeque<Open>,
     /// Number of waits that were dropped at the front.
     dropped: usize,
-    /// For each group the number of waits before the rank's last call in it.
+    /// For each group the number of waits up to the rank's last call in it.
     seen: FxHashMap<u32, usize>,
+    /// For each group the delay that the rank keeps against the others after its last call in it.
+    kept: FxHashMap<u32, Open>,
 }
 
 /// Open waits that are kept for each rank.
 const MOST_OPEN: usize = 256;
+/// A rank keeps a delay from this on, in picoseconds: less is not worth the memory.
+const LEAST_KEPT_PS: i64 = 1_000_000;
 /// Smaller shares of an operation are left out.
 const LEAST_SHARE: f64 = 0.01;
 /// A transfer is slow above this multiple of the median of its like, plus [`SLOW_PS`].
@@ -92,56 +100,127 @@ impl RootBlame {
     }
 
     /// Takes the next operation. `lost` are members whose calls the trace lacks. `open` tells how
-    /// much of a span of a rank lies outside of its computation.
+    /// much of a shared span lies outside of a rank's computation.
     pub(super) fn add(
         &mut self,
         step: Step,
         (arrivals, lost): (&[Arrival], &[usize]),
-        open: impl Fn(&Arrival, i64, i64) -> i64,
+        open: impl Fn(usize, i64, i64) -> i64,
     ) {
-        let shares = self.shares(step, arrivals);
-        if step.is_of_all {
-            for history in &mut self.history {
-                history.dropped += history.open.len();
-                history.open.clear();
-            }
-        }
+        let heirs = self.heirs(step, arrivals);
+        let shares = self.shares(step, &heirs);
         let slow = self.causes_of_slowness(step, lost);
         let is_link = step.excess_ps > 0.0 && slow.iter().any(|(cause, _)| *cause == Cause::Link(step.group));
         if is_link {
             self.excess.entry(step.group).or_default().add(step);
         }
-        for one in arrivals {
-            let history = &mut self.history[one.member.rank];
-            let end = history.dropped + history.open.len();
-            history.seen.insert(step.group, end);
+        let wait =
+            |one: &Arrival| open(one.member.rank, one.start_ps, one.start_ps.saturating_add(one.wait_ps));
+        let waits: Vec<i64> = arrivals.iter().map(wait).collect();
+        let kept = match step.is_of_all {
+            true => Vec::new(),
+            false => self.kept(step, &heirs, &waits, shares.as_ref()),
+        };
+        if step.is_of_all {
+            self.history.iter_mut().for_each(History::forget);
+        }
+        for (one, waited) in arrivals.iter().zip(waits) {
             let mut excess_ps = 0.0;
             if step.excess_ps > 0.0 {
                 let from = step.span.last_ps.max(one.start_ps).min(one.end_ps);
-                let share = open(one, from, one.end_ps) as f64 / (one.end_ps - from).max(1) as f64;
+                let share =
+                    open(one.member.rank, from, one.end_ps) as f64 / (one.end_ps - from).max(1) as f64;
                 excess_ps = step.excess_ps * share;
             }
             if is_link {
                 self.excess.entry(step.group).or_default().of_ranks_ps += excess_ps;
             }
-            if step.is_of_all {
-                continue;
-            }
-            let waited = open(one, one.start_ps, one.start_ps.saturating_add(one.wait_ps));
-            if waited > 0
-                && let Some(causes) = &shares
-            {
+            let history = &mut self.history[one.member.rank];
+            if let Some(causes) = shares.as_ref().filter(|_| waited > 0 && !step.is_of_all) {
                 history.push(Open { amount_ps: waited as f64, causes: Rc::clone(causes) });
             }
-            if step.excess_ps > 0.0 {
+            history.see(step.group);
+            if step.excess_ps > 0.0 && !step.is_of_all {
                 history.push(Open { amount_ps: excess_ps, causes: Rc::clone(&slow) });
             }
         }
+        // A member whose call was lost was delayed, too, if the operation delayed all others.
+        let is_blocking = kept.is_empty() && !step.is_of_all;
+        for &rank in lost.iter().filter(|_| is_blocking) {
+            let waited = open(rank, step.span.first_ps, step.span.last_ps);
+            let history = &mut self.history[rank];
+            if let Some(causes) = shares.as_ref().filter(|_| waited > 0) {
+                history.push(Open { amount_ps: waited as f64, causes: Rc::clone(causes) });
+            }
+            history.see(step.group);
+        }
+        for (rank, open) in kept {
+            self.history[rank].kept.insert(step.group, open);
+        }
+    }
+
+    /// The members with the part of their lateness that they inherited.
+    fn heirs<'a>(&self, step: Step, arrivals: &'a [Arrival]) -> Vec<Heir<'a>> {
+        let inherited = |one: &Arrival| self.history[one.member.rank].inherited_ps(step.group);
+        let least = arrivals.iter().map(inherited).fold(f64::INFINITY, f64::min);
+        let heir = |one: &'a Arrival| {
+            let late_ps = one.start_ps.saturating_sub(step.span.first_ps).max(1) as f64;
+            let inherited_ps = inherited(one);
+            let passed = ((inherited_ps - least) / late_ps).clamp(0.0, 1.0);
+            Heir { one, late_ps, inherited_ps, passed }
+        };
+        arrivals.iter().map(heir).collect()
+    }
+
+    /// Adds an amount to the causes of a member's lateness.
+    fn put(&self, step: Step, heir: &Heir<'_>, amount_ps: f64, to: &mut FxHashMap<Cause, f64>) {
+        let rank = heir.one.member.rank;
+        *to.entry(Cause::Rank(rank)).or_default() += (1.0 - heir.passed) * amount_ps;
+        if heir.passed == 0.0 {
+            return;
+        }
+        for wait in self.history[rank].since(step.group) {
+            let part = heir.passed * amount_ps * wait.amount_ps / heir.inherited_ps;
+            for (cause, share) in wait.causes.iter() {
+                *to.entry(*cause).or_default() += part * share;
+            }
+        }
+    }
+
+    /// The delays that members keep after an operation. A rank that had nothing to compute while it
+    /// waited is now as late as the last one. A rank that computed is not, and the last one stays
+    /// behind it.
+    fn kept(
+        &self,
+        step: Step,
+        heirs: &[Heir<'_>],
+        waits: &[i64],
+        shares: Option<&Shares>,
+    ) -> Vec<(usize, Open)> {
+        let ready = |(heir, wait): (&Heir<'_>, &i64)| heir.one.start_ps.saturating_add(*wait);
+        let first = heirs.iter().zip(waits).map(ready).min().unwrap_or_default();
+        let mut kept = Vec::new();
+        for (heir, wait) in heirs.iter().zip(waits) {
+            let behind_ps = ready((heir, wait)).saturating_sub(first);
+            if behind_ps < LEAST_KEPT_PS {
+                continue;
+            }
+            let mut causes = FxHashMap::default();
+            self.put(step, heir, heir.late_ps, &mut causes);
+            for (cause, share) in shares.into_iter().flat_map(|shares| shares.iter()) {
+                *causes.entry(*cause).or_default() += *wait as f64 * share;
+            }
+            if let Some(causes) = cut(causes) {
+                kept.push((heir.one.member.rank, Open { amount_ps: behind_ps as f64, causes }));
+            }
+        }
+        kept
     }
 
     /// The causes of a slow transfer: the link of the group. If calls are lost and the link was not
     /// slow before, the transfer seems slow because the awaited call is not there.
     fn causes_of_slowness(&mut self, step: Step, lost: &[usize]) -> Shares {
+        let lost = if step.excess_ps > 0.0 { lost } else { &[] };
         if lost.is_empty() {
             match step.excess_ps > 0.0 {
                 true => self.slow.insert(step.group),
@@ -155,39 +234,39 @@ impl RootBlame {
     }
 
     /// Adds the blame of an operation, and returns its causes. `None` if nobody waited.
-    fn shares(&mut self, step: Step, arrivals: &[Arrival]) -> Option<Shares> {
-        let total: f64 = arrivals.iter().map(|one| one.wait_ps as f64).sum();
-        if total <= 0.0 {
-            return None;
-        }
-        let inherited = arrivals.iter().map(|one| self.history[one.member.rank].since(step.group).1);
-        let least = inherited.fold(f64::INFINITY, f64::min);
+    fn shares(&mut self, step: Step, heirs: &[Heir<'_>]) -> Option<Shares> {
         let mut causes: FxHashMap<Cause, f64> = FxHashMap::default();
-        for one in arrivals.iter().filter(|one| one.blame_ps > 0.0) {
-            let (open, sum) = self.history[one.member.rank].since(step.group);
-            let late = one.start_ps.saturating_sub(step.span.first_ps).max(1) as f64;
-            let passed = ((sum - least) / late).clamp(0.0, 1.0);
-            *causes.entry(Cause::Rank(one.member.rank)).or_default() += (1.0 - passed) * one.blame_ps;
-            if passed > 0.0 {
-                for wait in open {
-                    let part = passed * one.blame_ps * wait.amount_ps / sum;
-                    for (cause, share) in wait.causes.iter() {
-                        *causes.entry(*cause).or_default() += part * share;
-                    }
-                }
-            }
+        for heir in heirs.iter().filter(|heir| heir.one.blame_ps > 0.0) {
+            self.put(step, heir, heir.one.blame_ps, &mut causes);
         }
         for (cause, amount) in &causes {
             *self.causes.entry(*cause).or_default() += amount;
         }
-        let mut kept: Vec<(Cause, f64)> =
-            causes.into_iter().filter(|(_, amount)| *amount >= LEAST_SHARE * total).collect();
-        // The order of a hash map must not decide how sums are rounded.
-        kept.sort_unstable_by_key(|(cause, _)| *cause);
-        let sum: f64 = kept.iter().map(|(_, amount)| amount).sum();
-        kept.iter_mut().for_each(|(_, amount)| *amount /= sum);
-        (sum > 0.0).then(|| Rc::from(kept))
+        cut(causes)
     }
+}
+
+/// A member of an operation, and why it is late.
+#[derive(Debug, Clone, Copy)]
+struct Heir<'a> {
+    one: &'a Arrival,
+    late_ps: f64,
+    /// Sum of its open waits and of the delay that it kept.
+    inherited_ps: f64,
+    /// Share of its lateness that others caused.
+    passed: f64,
+}
+
+/// The shares of causes without the smallest ones. `None` if there are none.
+fn cut(causes: FxHashMap<Cause, f64>) -> Option<Shares> {
+    let total: f64 = causes.values().sum();
+    let is_kept = |(_, amount): &(Cause, f64)| *amount > 0.0 && *amount >= LEAST_SHARE * total;
+    let mut kept: Vec<(Cause, f64)> = causes.into_iter().filter(is_kept).collect();
+    // The order of a hash map must not decide how sums are rounded.
+    kept.sort_unstable_by_key(|(cause, _)| *cause);
+    let sum: f64 = kept.iter().map(|(_, amount)| amount).sum();
+    kept.iter_mut().for_each(|(_, amount)| *amount /= sum);
+    (sum > 0.0).then(|| Rc::from(kept))
 }
 
 impl Excess {
@@ -209,11 +288,27 @@ impl History {
         self.open.push_back(open);
     }
 
-    /// Waits since the rank's last call in a group, and their sum.
-    fn since(&self, group: u32) -> (impl Iterator<Item = &Open>, f64) {
+    /// Drops everything: after an operation of all ranks nothing is inherited.
+    fn forget(&mut self) {
+        self.dropped += self.open.len();
+        self.open.clear();
+        self.kept.clear();
+    }
+
+    /// Counts all waits so far as seen by a group.
+    fn see(&mut self, group: u32) {
+        self.seen.insert(group, self.dropped + self.open.len());
+        self.kept.remove(&group);
+    }
+
+    /// The delay that the rank kept after its last call in a group, and its waits since then.
+    fn since(&self, group: u32) -> impl Iterator<Item = &Open> {
         let from = self.seen.get(&group).map_or(0, |seen| seen.saturating_sub(self.dropped));
-        let open = self.open.range(from.min(self.open.len())..);
-        let sum = open.clone().map(|wait| wait.amount_ps).sum();
-        (open, sum)
+        self.kept.get(&group).into_iter().chain(self.open.range(from.min(self.open.len())..))
+    }
+
+    /// Sum of [`Self::since`].
+    fn inherited_ps(&self, group: u32) -> f64 {
+        self.since(group).map(|wait| wait.amount_ps).sum()
     }
 }

@@ -3,6 +3,7 @@
 
 use super::Job;
 use super::arrival::Scene;
+use super::meeting::Meetings;
 use super::report::InstanceReport;
 use crate::base::Result;
 
@@ -16,9 +17,10 @@ pub enum Presence {
     Complete,
     /// Ranks are absent that were not recorded at that time.
     Partial,
-    /// The trace of a member lacks the call, and has calls of the group before and after.
+    /// The trace of a member lacks the call, and the job went on with this member.
     Lost,
-    /// A member has no further call of the group, although its recording goes on.
+    /// A member has no further call of the group and meets none of its ranks again, although its
+    /// recording goes on.
     MissingAtEnd,
 }
 
@@ -42,7 +44,7 @@ pub enum Mismatch {
     Size,
     /// Another kind of operation than most ranks.
     Kind,
-    /// No call, although the others wait.
+    /// No call, and nothing shows that the job went on with this rank.
     Missing,
 }
 
@@ -87,6 +89,7 @@ pub(super) fn states(
     let job = scene.job;
     let calls = calls_by_group(scene);
     let (mut findings, mut lost, mut present) = (Vec::new(), vec![0_u64; job.ranks.len()], Vec::new());
+    let mut at_end = Vec::new();
     for (number, one) in (0_u32..).zip(operations.iter_mut()) {
         scene.cancel.check()?;
         let group = &job.groups[one.group as usize];
@@ -111,14 +114,26 @@ pub(super) fn states(
             let recorded = job.ranks[rank].rest.recorded_ps.1;
             let recorded = scene.clocks[rank].to_shared(crate::base::Time(recorded)).0;
             if one.span.last_ps > last_ps && recorded > one.span.end_ps {
-                one.state.presence = one.state.presence.max(Presence::MissingAtEnd);
-                findings.push(Finding { instance: number, rank: narrow(rank), what: Mismatch::Missing });
+                at_end.push(Finding { instance: number, rank: narrow(rank), what: Mismatch::Missing });
             } else if one.span.last_ps >= first_ps && one.span.last_ps <= last_ps {
                 one.state.presence = one.state.presence.max(Presence::Lost);
                 lost[rank] += 1;
             }
         }
     }
+    let meetings = Meetings::of(scene, at_end.iter().map(|one| one.rank as usize))?;
+    for finding in at_end {
+        let one = &mut operations[finding.instance as usize];
+        let rank = finding.rank as usize;
+        if meetings.last_ps(rank, one.group).is_some_and(|met_ps| met_ps >= one.span.end_ps) {
+            one.state.presence = one.state.presence.max(Presence::Lost);
+            lost[rank] += 1;
+        } else {
+            one.state.presence = Presence::MissingAtEnd;
+            findings.push(finding);
+        }
+    }
+    findings.sort_unstable();
     let is_sound = |rank: u32| {
         let calls = job.ranks[rank as usize].calls.len() as u64;
         lost[rank as usize] * MOST_LOST <= calls

@@ -137,6 +137,16 @@ fn input(rank: u32, groups: &[Vec<usize>]) -> RankInput {
     RankInput { rank, calls, given: None, stated_ps: 0 }
 }
 
+/// Takes a call out of a trace.
+pub(super) fn remove_call(input: &mut RankInput, at: usize) {
+    let calls = &mut input.calls.calls;
+    calls.starts_ps.remove(at);
+    calls.durations_ps.remove(at);
+    for column in [&mut calls.signatures, &mut calls.numbers, &mut calls.rows] {
+        column.remove(at);
+    }
+}
+
 pub(super) fn analysed(inputs: Vec<RankInput>) -> (Job, Report) {
     let job = Job::new(inputs);
     let found = matched(&job, Cancel::NEVER).unwrap();
@@ -285,22 +295,17 @@ fn another_size_and_a_missing_call_are_findings_of_the_minority() {
     for says in [Says::Numbers, Says::Groups] {
         let plan = Plan { ranks: 6, seed: 9, says, lost: 0, apart_us: 5_000 };
         let mut inputs = make(&plan).inputs;
-        // The last call of the world: rank 0 has another size, rank 3 lacks it.
-        let world = |input: &RankInput| {
-            let is_world = |&at: &usize| input.calls.calls.signatures[at] == 0;
-            (0..input.calls.calls.len()).rfind(is_world).unwrap()
-        };
-        let (wrong, gone) = (world(&inputs[0]), world(&inputs[3]));
+        // The last call of all, with which the job ends: rank 0 has another size, rank 3 lacks it.
+        for input in &mut inputs {
+            let last = input.calls.calls.signatures.iter().rposition(|of| *of == 0).unwrap();
+            (last + 1..input.calls.calls.len()).rev().for_each(|at| remove_call(input, at));
+        }
         let other = Signature { count: 7, ..inputs[0].calls.signatures[0].clone() };
         inputs[0].calls.signatures.push(other);
-        inputs[0].calls.calls.signatures[wrong] =
-            u32::try_from(inputs[0].calls.signatures.len() - 1).unwrap();
-        let calls = &mut inputs[3].calls.calls;
-        calls.starts_ps.remove(gone);
-        calls.durations_ps.remove(gone);
-        for column in [&mut calls.signatures, &mut calls.numbers, &mut calls.rows] {
-            column.remove(gone);
-        }
+        let number = u32::try_from(inputs[0].calls.signatures.len() - 1).unwrap();
+        *inputs[0].calls.calls.signatures.last_mut().unwrap() = number;
+        let gone = inputs[3].calls.calls.len() - 1;
+        remove_call(&mut inputs[3], gone);
         let (_, report) = analysed(inputs);
         let found: Vec<(u32, Mismatch)> = report.findings.iter().map(|one| (one.rank, one.what)).collect();
         assert_eq!(found, [(0, Mismatch::Size), (3, Mismatch::Missing)], "{says:?}");

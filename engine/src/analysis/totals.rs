@@ -16,6 +16,8 @@ pub struct JobTotals {
     pub alone: u64,
     /// Calls of all ranks.
     pub calls: u64,
+    /// Calls that the traces lack, although the job went on with their ranks.
+    pub lost: u64,
     /// Time from the first to the last work of each rank.
     pub span_ps: i64,
     /// Time with computation.
@@ -68,6 +70,7 @@ pub fn totals(job: &Job, report: &Report) -> JobTotals {
         operations: report.operations.len() as u64,
         alone: report.operations.iter().filter(|one| one.is_alone()).count() as u64,
         calls: job.ranks.iter().map(|rank| rank.calls.len() as u64).sum(),
+        lost: report.ranks.iter().map(|rank| rank.lost).sum(),
         span_ps: sum(|rank| rank.span_ps),
         compute_ps,
         communication_ps: sum(|rank| rank.communication_ps),

@@ -140,6 +140,7 @@ fn job(of: &Analysed) -> Value {
         "operations": totals.operations,
         "operations_of_one_rank": totals.alone,
         "calls": totals.calls,
+        "lost_calls": totals.lost,
         "span_ns": ns(totals.span_ps),
         "compute_ns": ns(totals.compute_ps),
         "communication_ns": ns(totals.communication_ps),

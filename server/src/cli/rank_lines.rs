@@ -1,7 +1,9 @@
 //! What `nprof ranks` and `nprof collectives` say in sentences: clocks, totals, causes, mismatches.
 
 use nprof_engine::analysis::joint::numbers;
-use nprof_engine::analysis::{ClockVerdict, Cost, Culprit, Finding, Unbounded, costs, shown_by, totals};
+use nprof_engine::analysis::{
+    ClockVerdict, Cost, Culprit, Finding, Mismatch, Unbounded, costs, shown_by, totals,
+};
 
 use super::rank_cells as cells;
 use super::size;
@@ -75,7 +77,16 @@ pub(super) fn recorded(of: &Analysed) -> Vec<String> {
             size::counted(totals.operations, "operation"),
         )
     });
-    ranks.into_iter().chain(alone).collect()
+    let lost = (totals.lost > 0).then(|| {
+        let all = totals.lost + totals.calls;
+        let verb = if totals.lost == 1 { "was" } else { "were" };
+        format!(
+            "{} ({} of all) {verb} not recorded: the job went on with their ranks",
+            size::counted(totals.lost, "call"),
+            cells::share(totals.lost as f64, all as f64),
+        )
+    });
+    ranks.into_iter().chain(alone).chain(lost).collect()
 }
 
 /// The main causes of waiting, in sentences. If no rank is one of them, a sentence says so.
@@ -139,6 +150,12 @@ pub(super) fn mismatches(of: &Analysed, numbers: &[u32]) -> Vec<String> {
     if more > 0 {
         let noun = if more == 1 { "mismatch" } else { "mismatches" };
         lines.push(format!("{} more {noun}; --output-format json lists all", size::count(more)));
+    }
+    let is_missing = of.report.findings.iter().any(|finding| finding.what == Mismatch::Missing);
+    if is_missing && of.report.ranks.iter().any(|rank| rank.lost > 0) {
+        lines.push(
+            "the traces lack other calls too, so a missing call can be one that was not recorded".to_owned(),
+        );
     }
     lines
 }

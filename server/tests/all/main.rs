@@ -38,6 +38,7 @@ mod names;
 mod openapi;
 mod parameters;
 mod perfetto;
+mod planted;
 mod ranks;
 mod shrunk;
 mod signals;

@@ -30,7 +30,7 @@ pub use derived::{CallWaits, Derived, MemberCall, of_row};
 pub(super) use tracks::members;
 
 /// Version of the joint segment. One of another version is written again.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// Times are whole nanoseconds: those of ranks are known to much less, and half of the bits of a
 /// picosecond time would be noise.

@@ -118,7 +118,7 @@ fn state(one: &InstanceReport) -> &'static str {
         (Presence::GroupUnknown, ..) => "group unknown",
         (Presence::Complete, ..) => "complete",
         (Presence::Partial, ..) => "other ranks not recorded",
-        (Presence::Lost, ..) => "a member's call is lost",
+        (Presence::Lost, ..) => "a member's call was not recorded",
         (Presence::MissingAtEnd, ..) => "a member does not come",
     }
 }

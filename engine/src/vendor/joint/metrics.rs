@@ -30,7 +30,7 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Metr
     let ranks = rows(&RANKS)?;
     let mut groups = vec![
         by_name(CAUSES, "Where waiting began", causes(&rows(&schema::CAUSES)?)),
-        by_name("joint_mismatches", "Mismatches", mismatches(&rows(&MISMATCHES)?)),
+        by_name("joint_mismatches", "Mismatches", mismatches(&rows(&MISMATCHES)?, has_lost(&ranks))),
         single("joint_job", "All ranks", &JOB, &rows(&JOB)?),
         by_name(WAITS, "Waiting by rank", waits(&ranks)),
         by_name("joint_sizes", "Bus bandwidth by kind, size and ranks", sizes(&rows(&SIZES)?)),
@@ -89,15 +89,25 @@ fn cause(row: &Row<'_>) -> Option<Metric> {
     Some(Metric { place, ..Metric::new(&name, seconds(blame + excess), Unit::Seconds, &doc) })
 }
 
+/// Whether traces lack calls although the job went on with their ranks.
+fn has_lost(ranks: &[Row<'_>]) -> bool {
+    ranks.iter().any(|row| whole(row, "lost").is_some_and(|lost| lost > 0))
+}
+
 /// Mismatches by kind: how many there are, and the first one of each.
-fn mismatches(rows: &[Row<'_>]) -> Vec<Metric> {
-    const KINDS: [(&str, &str, &str); 3] = [
-        (
-            "missing",
-            "missing calls",
+fn mismatches(rows: &[Row<'_>], has_lost: bool) -> Vec<Metric> {
+    let missing = match has_lost {
+        false => {
             "A rank makes no further call in a group while the others wait: they hang. Look at what it does \
-             from here on.",
-        ),
+             from here on."
+        }
+        true => {
+            "A rank makes no further call in a group, and meets none of its ranks again. Either it does not \
+             come and the others hang, or its call was not recorded: the traces lack other calls, too."
+        }
+    };
+    let kinds = [
+        ("missing", "missing calls", missing),
         (
             "kind",
             "calls of another kind",
@@ -123,7 +133,7 @@ fn mismatches(rows: &[Row<'_>]) -> Vec<Metric> {
         let count = OwnedValue::Int(i64::try_from(of_kind.len()).unwrap_or(i64::MAX));
         Some(Metric { place, ..Metric::new(&name, count, Unit::Count, doc) })
     };
-    KINDS.into_iter().filter_map(metric).collect()
+    kinds.into_iter().filter_map(metric).collect()
 }
 
 /// A whole number of a field that counts.

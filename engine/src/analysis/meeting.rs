@@ -1,0 +1,68 @@
+//! Later meetings of ranks: proof that the job went on.
+//!
+//! A trace with lost calls cannot tell a lost call from one that never came. Causality can. An
+//! operation that waits for all does not end before all have come. If a rank meets another one of
+//! the group after the operation has ended, nobody waits for the rank there: the trace lacks its
+//! call. Of a broadcast or a message, the same shows that it held nobody up.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::arrival::Scene;
+use crate::base::{Result, Time};
+
+/// For ranks and their groups the last time when the rank met another rank of the group.
+#[derive(Debug, Default)]
+pub(super) struct Meetings {
+    /// By rank and group, in picoseconds of the shared clock.
+    last_ps: FxHashMap<(usize, u32), i64>,
+}
+
+impl Meetings {
+    /// The meetings of some ranks. Only the last operation of each of their groups is looked at,
+    /// because no other one can be later.
+    pub(super) fn of(scene: &Scene<'_>, ranks: impl Iterator<Item = usize>) -> Result<Self> {
+        let ranks: FxHashSet<usize> = ranks.collect();
+        let mut meetings = Self::default();
+        if ranks.is_empty() {
+            return Ok(meetings);
+        }
+        // By rank and group the position of the last call, and its instance.
+        let mut last: FxHashMap<(usize, u32), (usize, usize)> = FxHashMap::default();
+        for at in 0..scene.instances.len() {
+            scene.cancel.check()?;
+            let group = scene.instances.groups[at];
+            for one in scene.instances.members(at).filter(|one| ranks.contains(&one.rank)) {
+                let known = last.entry((one.rank, group)).or_insert((one.call, at));
+                *known = (*known).max((one.call, at));
+            }
+        }
+        for (&(rank, _), &(_, at)) in &last {
+            scene.cancel.check()?;
+            meetings.add(scene, rank, at);
+        }
+        Ok(meetings)
+    }
+
+    /// Adds the other members of an operation of a rank.
+    fn add(&mut self, scene: &Scene<'_>, rank: usize, at: usize) {
+        let job = scene.job;
+        for other in scene.instances.members(at).filter(|other| other.rank != rank) {
+            let start = job.ranks[other.rank].calls.starts_ps[other.call];
+            let start_ps = scene.clocks[other.rank].to_shared(Time(start)).0;
+            for &(group, _) in &job.ranks[rank].groups {
+                let is_of_group = u16::try_from(other.rank)
+                    .is_ok_and(|other| job.members[group as usize].binary_search(&other).is_ok());
+                if is_of_group {
+                    let known = self.last_ps.entry((rank, group)).or_insert(start_ps);
+                    *known = start_ps.max(*known);
+                }
+            }
+        }
+    }
+
+    /// The last time when another rank of a group began an operation together with this rank.
+    /// `None` if no trace has one.
+    pub(super) fn last_ps(&self, rank: usize, group: u32) -> Option<i64> {
+        self.last_ps.get(&(rank, group)).copied()
+    }
+}
