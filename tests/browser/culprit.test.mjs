@@ -86,6 +86,7 @@ test("a planted straggler is found by clicking", async (t) => {
     await page.goto(`${url}/profile/${slug}?v=2&rank=all`);
     const notice = page.getByRole("status").filter({ hasText: "Most waiting began at" });
     await notice.getByText(`rank ${STRAGGLER}`, { exact: true }).waitFor();
+    await notice.getByText(/: .*s, summed over the ranks$/).waitFor();
     await notice.getByRole("button", { name: "Show what it did" }).click();
     await eventually(() => assert.equal(parametersOf(page).get("rank"), String(STRAGGLER), page.url()));
     await eventually(() => assert.ok(parametersOf(page).get("sel"), page.url()));

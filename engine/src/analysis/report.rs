@@ -57,7 +57,7 @@ pub struct RankReport {
     pub rank: u32,
     /// Operations of the rank.
     pub collectives: u64,
-    /// Operations of its groups that its trace lacks between others.
+    /// Operations of its groups that its trace lacks, although the job went on with it.
     pub lost: u64,
     /// Time it waited for others.
     pub wait_ps: i64,

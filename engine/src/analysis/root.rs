@@ -259,11 +259,11 @@ struct Heir<'a> {
 
 /// The shares of causes without the smallest ones. `None` if there are none.
 fn cut(causes: FxHashMap<Cause, f64>) -> Option<Shares> {
-    let total: f64 = causes.values().sum();
-    let is_kept = |(_, amount): &(Cause, f64)| *amount > 0.0 && *amount >= LEAST_SHARE * total;
-    let mut kept: Vec<(Cause, f64)> = causes.into_iter().filter(is_kept).collect();
+    let mut kept: Vec<(Cause, f64)> = causes.into_iter().collect();
     // The order of a hash map must not decide how sums are rounded.
     kept.sort_unstable_by_key(|(cause, _)| *cause);
+    let total: f64 = kept.iter().map(|(_, amount)| amount).sum();
+    kept.retain(|(_, amount)| *amount > 0.0 && *amount >= LEAST_SHARE * total);
     let sum: f64 = kept.iter().map(|(_, amount)| amount).sum();
     kept.iter_mut().for_each(|(_, amount)| *amount /= sum);
     (sum > 0.0).then(|| Rc::from(kept))

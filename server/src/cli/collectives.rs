@@ -120,7 +120,9 @@ fn text(by: By, rows: &[Row], out: &mut dyn Write) -> std::io::Result<()> {
         "WITH WAIT",
         "SLOWEST",
     ];
-    let mut lines = vec![key.iter().chain(&rest).map(|&cell| cell.to_owned()).collect::<Vec<_>>()];
+    // The rank that came last is the key already.
+    let columns = if by == By::Rank { &rest[..rest.len() - 1] } else { &rest[..] };
+    let mut lines = vec![key.iter().chain(columns).map(|&cell| cell.to_owned()).collect::<Vec<_>>()];
     for row in rows {
         let mut line = match row.key {
             RowKey::Kind(kind) => vec![kind.name().to_owned()],
@@ -138,10 +140,12 @@ fn text(by: By, rows: &[Row], out: &mut dyn Write) -> std::io::Result<()> {
         line.push(cells::time(row.total_wait_ps as f64));
         line.extend([row.algorithm_rate, row.algorithm_rate_with_wait].map(cells::rate));
         line.extend([row.bus_rate, row.bus_rate_with_wait].map(cells::rate));
-        line.push(shown(row.slowest));
+        if by != By::Rank {
+            line.push(shown(row.slowest));
+        }
         lines.push(line);
     }
-    let mut align = vec![Align::Right; key.len() + rest.len()];
+    let mut align = vec![Align::Right; key.len() + columns.len()];
     if matches!(by, By::Kind | By::Size) {
         align[0] = Align::Left;
     }

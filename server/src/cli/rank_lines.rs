@@ -176,7 +176,7 @@ fn cause(of: &Analysed, cost: &Cost, total: f64, numbers: &[u32]) -> String {
     }
     if cost.root_blame_ps > 0.0 {
         let (time, share) = (cells::time(cost.root_blame_ps), cells::share(cost.root_blame_ps, total));
-        parts.push(format!("others waited {time} for it, {share} of all waiting"));
+        parts.push(format!("others waited {time} for it, summed over them: {share} of all waiting"));
     }
     if cost.excess_ps > 0.0 {
         let time = cells::time(cost.excess_ps);

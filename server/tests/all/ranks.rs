@@ -355,13 +355,20 @@ fn the_straggler_of_a_simulated_job_is_named() {
     assert!(ceiling.as_f64() > Some(0.0) && ceiling.as_f64() < span.as_f64(), "{}", found["job"]);
     assert_eq!(found["causes"][0]["cause"], "rank 5");
     let text = succeed(dir.path(), &["ranks", "job"]);
-    assert!(text.contains("\nrank 5: others waited "), "{text}");
+    assert!(
+        text.contains("\nrank 5: others waited ") && text.contains(" for it, summed over them: "),
+        "{text}"
+    );
     for part in ["\ntime of all ranks: ", "\nceiling: at most ", "LOW", "HIGH", "RESIDUAL", "CALLS"] {
         assert!(text.contains(part), "{part} in {text}");
     }
     let csv = succeed(dir.path(), &["ranks", "job", "--output-format", "csv"]);
     for key in ["low_ns", "high_ns", "residual_ns", "clock_calls"] {
         assert!(csv.lines().next().unwrap().split(',').any(|one| one == key), "{key} in {csv}");
+    }
+    for (by, has_slowest) in [("kind", true), ("size", true), ("rank", false)] {
+        let text = succeed(dir.path(), &["collectives", "job", "--by", by]);
+        assert_eq!(text.lines().next().unwrap().ends_with("  SLOWEST"), has_slowest, "{text}");
     }
     for by in ["kind", "size", "rank", "step"] {
         let rows = json_of(dir.path(), &["collectives", "job", "--by", by, "--output-format", "json"]);

@@ -39,6 +39,7 @@ fn whole(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
         (of.operations, count(totals.operations)),
         (of.operations_of_one_rank, count(totals.alone)),
         (of.calls, count(totals.calls)),
+        (of.lost_calls, count(totals.lost)),
         (of.clocks, Value::Text(clocks)),
         (of.compute, share(totals.compute_ps, totals.span_ps)),
         (of.overlapped, share(totals.overlap_ps, totals.span_ps)),

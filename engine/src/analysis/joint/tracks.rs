@@ -60,10 +60,9 @@ impl Tracks {
                 }
             };
             for &(group, kind) in named {
-                let title = match named {
-                    [_] if !heading.is_empty() => format!("{heading} · {}", kind.name()),
-                    _ => format!("{} · {}", kind.name(), members(&job.groups[group as usize])),
-                };
+                let title = format!("{} · {}", kind.name(), members(&job.groups[group as usize]));
+                let is_alone = named.len() == 1 && !heading.is_empty();
+                let title = if is_alone { format!("{heading} · {title}") } else { title };
                 let spec = TrackSpec::slices(&title, Some(parent), operations, Nesting::Concurrent, 0);
                 let spec = spec.showing(Identity { number: Some(group), ..Identity::of(Role::Collectives) });
                 of_kinds.insert((group, kind), sink.track(spec)?);

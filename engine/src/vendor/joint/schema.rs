@@ -176,6 +176,7 @@ table! {
         operations: Count, "Collective operations.";
         operations_of_one_rank: Count, "Operations with a call of one rank only. Nobody is known to wait in them.";
         calls: Count, "Calls of all ranks.";
+        lost_calls: Count, "Calls that the traces lack, although the job went on with their ranks.";
         clocks: None, "Whether the clocks agree, were aligned by the calls, or are unknown.";
     }
     "Time" {

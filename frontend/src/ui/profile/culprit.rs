@@ -59,7 +59,7 @@ pub fn CulpritNotice(
             let reveal = move |_| opened.reveal_place(CAUSES, &place);
             view! {
                 <div class="timeline-part timeline-culprit" role="status">
-                    <span>{what}<b>{name}</b>": "{cost}" in all"</span>
+                    <span>{what}<b>{name}</b>": "{cost}", summed over the ranks"</span>
                     <button type="button" class="button" on:click=reveal>
                         {show}
                     </button>
