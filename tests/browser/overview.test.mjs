@@ -88,10 +88,11 @@ test("a constant load is drawn constant over every edge of a tile", async (t) =>
 });
 
 test("a closed group is as high as its lanes work, to the pixel", async (t) => {
-  // One more of four threads ends at each step. A wait is no work.
+  // One more of four threads ends at each step. A wait is no work, and no annotation is.
   const slice = (tid, dur, name = "work", ts = 0) => ({ ph: "X", pid: 1, tid, ts, dur, name });
   const work = [800, 400, 200, 100].map((dur, at) => slice(at + 1, dur));
-  const traceEvents = [named(1, undefined, "host"), ...work, slice(1, 200, "wait", 800)];
+  const annotation = { ...slice(1, 1_000, "step"), cat: "gpu_user_annotation" };
+  const traceEvents = [named(1, undefined, "host"), ...work, slice(1, 200, "wait", 800), annotation];
   const { url } = await serve(t, "view", ...(await traces(t, { traceEvents })));
   const [{ slug }] = (await ask(url, "profiles")).profiles;
   const { entry, tracks } = await ask(url, `profiles/${slug}/ranks/0`);

@@ -42,6 +42,13 @@ pub(in crate::formats) fn side(cat: &[u8]) -> Option<Side> {
     }
 }
 
+/// Whether slices of this category are annotations of a device: spans of the program, from the
+/// first to the last piece of work that was launched inside. PyTorch gives them the stream of this
+/// work.
+pub(in crate::formats) fn is_annotation(cat: &[u8]) -> bool {
+    cat == b"gpu_user_annotation"
+}
+
 /// Whether slices of this category run on the host, wherever the trace puts them: PyTorch gives
 /// frames of threads without an id to process 0, which is also that of the first device.
 pub(super) fn is_of_host(cat: &[u8]) -> bool {

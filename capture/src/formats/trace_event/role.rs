@@ -76,6 +76,8 @@ pub(super) enum Role {
         /// Name of the series.
         series: Box<str>,
     },
+    /// Annotations of the stream with this id, which are drawn over its work.
+    Annotations(Id),
     /// A thread or a device's stream.
     Thread(Id),
     /// Asynchronous slices of this category and name.
@@ -87,13 +89,24 @@ pub(super) enum Role {
     },
 }
 
+/// Id of the thread that stands for all further ones.
+const MORE_THREADS: &str = "More threads";
+
 impl Role {
+    /// The thread of the events, if they have one.
+    pub(super) fn thread(&self) -> Option<&Id> {
+        match self {
+            Self::Annotations(id) | Self::Thread(id) => Some(id),
+            _ => None,
+        }
+    }
+
     /// Bytes of the texts.
     pub(super) fn text_bytes(&self) -> usize {
         match self {
             Self::Process => 0,
             Self::Counter { name, id, series } => name.len() + id.len() + series.len(),
-            Self::Thread(id) => id.text_bytes(),
+            Self::Annotations(id) | Self::Thread(id) => id.text_bytes(),
             Self::Async { cat, name } => cat.len() + name.len(),
         }
     }
@@ -105,7 +118,8 @@ impl Role {
             Self::Counter { .. } => {
                 Self::Counter { name: "More counters".into(), id: "".into(), series: "".into() }
             }
-            Self::Thread(_) => Self::Thread(Id::Text("More threads".into())),
+            Self::Annotations(_) => Self::Annotations(Id::Text(MORE_THREADS.into())),
+            Self::Thread(_) => Self::Thread(Id::Text(MORE_THREADS.into())),
             Self::Async { .. } => Self::Async { cat: "".into(), name: "".into() },
         }
     }
