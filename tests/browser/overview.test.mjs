@@ -2,25 +2,14 @@
 // something is done, whatever tiles tell of it; names, colours and labels are those of the rank that is shown.
 
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import test from "node:test";
 import {
   addressOf, ask, eventually, isBar, laneTop, parametersOf, picture, rowOf, scaleOf, tracksOf, viewOf,
 } from "./picture.mjs";
 import { openPage, serve } from "./stage.mjs";
+import { traces } from "./trace.mjs";
 
 const LANE_PX = 18;
-
-/** A trace as a file of its own in a folder that ends with the test. */
-async function traces(t, ...all) {
-  const folder = await mkdtemp(join(tmpdir(), "nprof-overview-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  const paths = all.map((_, at) => join(folder, `rank-${at}.json`));
-  await Promise.all(all.map((trace, at) => writeFile(paths[at], JSON.stringify(trace))));
-  return paths;
-}
 
 const named = (pid, tid, name) => ({ ph: "M", pid, tid, name: tid === undefined ? "process_name" : "thread_name", args: { name } });
 

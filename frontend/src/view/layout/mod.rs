@@ -227,6 +227,15 @@ impl Row {
         }
     }
 
+    /// Distance of a lane from the top of the first row. The first lane is as high as the row.
+    #[must_use]
+    pub fn top_of_lane_px(&self, track: &SheetTrack, lane: u32) -> f64 {
+        match (track.kind, lane.min(track.lanes.saturating_sub(1))) {
+            (TrackKind::Slices, lane @ 1..) => self.lane_px(track, lane).0,
+            _ => self.top_px,
+        }
+    }
+
     /// The lane at a distance from the top of the first row.
     #[must_use]
     #[expect(

@@ -180,4 +180,9 @@ fn lanes_are_found_where_they_are_drawn() {
         assert_eq!(row.lane_at(track, top + height), lane);
     }
     assert_eq!(row.lane_at(track, 1e9), 1);
+    // A row that scrolls to a lane begins with that lane, and to its first one with itself.
+    let tops = [0, 1, 9].map(|lane| row.top_of_lane_px(track, lane));
+    assert_eq!(tops, [row.top_px, row.lane_px(track, 1).0, row.lane_px(track, 1).0]);
+    let group = (layout.row_of(0).unwrap(), &sheet.tracks()[0]);
+    assert_eq!(group.0.top_of_lane_px(group.1, 3), group.0.top_px);
 }
