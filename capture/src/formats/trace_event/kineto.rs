@@ -96,6 +96,11 @@ impl Correlations {
         self.waiting = Vec::new();
     }
 
+    /// Whether a slice can have a correlation that counts.
+    pub(super) fn can_have(&self, seen: Seen<'_>) -> bool {
+        self.drawn != Drawn::ByTheTrace && !seen.event.members.is_empty() && side(&seen.cat_bytes()).is_some()
+    }
+
     /// Takes a slice, if it has a correlation.
     pub(super) fn slice(
         &mut self,
@@ -103,10 +108,7 @@ impl Correlations {
         seen: Seen<'_>,
         (key, start_ps): (SliceKey, i64),
     ) -> Result<()> {
-        if self.drawn == Drawn::ByTheTrace || seen.event.members.is_empty() {
-            return Ok(());
-        }
-        let Some(side) = side(&seen.cat_bytes()) else { return Ok(()) };
+        let Some(side) = side(&seen.cat_bytes()).filter(|_| self.can_have(seen)) else { return Ok(()) };
         let raw = seen.argument("correlation");
         let (Kind::Number | Kind::Text, Some(Number::Int(id))) =
             (raw.kind(), Number::parse(raw.of(seen.bytes)))

@@ -50,6 +50,7 @@ mod recovery;
 mod role;
 mod scan;
 mod shape;
+mod side_table;
 mod text;
 mod thread;
 mod track;

@@ -93,7 +93,11 @@ impl<'s> Reader<'s> {
     fn complete(&mut self, seen: Seen<'_>, time_ps: i64) -> Result<()> {
         let is_apart = self.annotations == Annotations::Apart && kineto::is_annotation(&seen.cat_bytes());
         let track = if is_apart { self.annotation(seen) } else { self.thread(seen) };
-        if let Some(key) = self.durations.complete(&mut self.out, seen, (track, time_ps))? {
+        let (out, place) = (&mut self.out, (track, time_ps));
+        if !self.correlations.can_have(seen) {
+            return self.durations.complete(out, seen, place, Output::emit).map(drop);
+        }
+        if let Some(key) = self.durations.complete(out, seen, place, Output::emit_keyed)? {
             self.correlations.slice(&mut self.out, seen, (key, time_ps))?;
         }
         Ok(())
