@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test and its helpers")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ use nprof_capture::archive::{FileBytes, InMemory, open};
 use nprof_capture::formats::trace_event;
 use nprof_engine::base::Error;
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::model::{Form, OwnedValue, TrackId, TrackKind, WarningKind};
+use nprof_engine::model::{Form, OwnedValue, Role, TrackId, TrackKind, WarningKind};
 use nprof_engine::query;
 use nprof_engine::segment::{ColumnRole, Segment, TrackMeta};
 use nprof_engine::spill::MemoryScratch;
@@ -61,7 +61,7 @@ fn stored(bytes: &[u8]) -> Option<Segment<Vec<u8>>> {
 
 fn found(segment: &Segment<Vec<u8>>) -> Counts {
     let mut counts = Counts::default();
-    let owners = owners(segment);
+    let (owners, mut names) = (owners(segment), BTreeSet::new());
     for (id, track) in (0..).map(TrackId).zip(&segment.footer().tracks) {
         if track.rows > 0 {
             let name = match owners.get(&i64::from(id.0)) {
@@ -69,10 +69,12 @@ fn found(segment: &Segment<Vec<u8>>) -> Counts {
                 Some((pid, Some(tid))) => format!("{pid}/{tid}"),
                 Some((pid, None)) => format!("{pid}|{}", track.spec.name),
             };
-            assert!(
-                counts.tracks.insert(name, content(segment, id, track)).is_none(),
-                "two tracks of a name"
-            );
+            // A stream and its annotations are one thread of the trace.
+            let is_annotation = track.spec.identity.role == Role::Annotations;
+            assert!(names.insert((name.clone(), is_annotation)), "two tracks of a name");
+            let (slices, instants, samples, durations_ps) = content(segment, id, track);
+            let sum = counts.tracks.entry(name).or_default();
+            *sum = (sum.0 + slices, sum.1 + instants, sum.2 + samples, sum.3 + durations_ps);
         }
     }
     let is_drawn_here = |name| segment.text(name).unwrap() == "correlation";

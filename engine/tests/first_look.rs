@@ -5,12 +5,15 @@
 
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::model::{Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackSpec};
+use nprof_engine::model::{
+    Form, Identity, Nesting, Role, Sink, SliceRecord, TableKind, TableSpec, TrackSpec,
+};
 use nprof_engine::query::{NameUses, active_span};
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
 
-/// A rank with a slice for each `(track, name, start, duration)`.
+/// A rank with a slice for each `(track, name, start, duration)`. Slices of the track `Annotations`
+/// are annotations.
 fn rank(slices: &[(&str, &str, i64, i64)]) -> Segment<Vec<u8>> {
     let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
@@ -25,7 +28,9 @@ fn rank(slices: &[(&str, &str, i64, i64)]) -> Segment<Vec<u8>> {
     let mut tracks = std::collections::BTreeMap::new();
     for &(track, name, start_ps, duration_ps) in slices {
         let id = *tracks.entry(track).or_insert_with(|| {
-            sink.track(TrackSpec::slices(track, None, table, Nesting::Concurrent, 0)).unwrap()
+            let role = if track == "Annotations" { Role::Annotations } else { Role::Unknown };
+            let spec = TrackSpec::slices(track, None, table, Nesting::Concurrent, 0);
+            sink.track(spec.showing(Identity::of(role))).unwrap()
         });
         let form = if duration_ps == 0 { Form::Instant } else { Form::Complete };
         let name = sink.name(name).unwrap();
@@ -48,6 +53,8 @@ fn the_stretch_with_the_most_work_is_found_between_waits() {
     let work = [("Tensor", "MATMUL", 970_000, 10_000), ("Vector", "ADD", 985_000, 7_000)];
     let instant = ("Events", "mark", 0, 0);
     check_active(&[set_up, wait, work[0], work[1], instant], Some((970_000, 992_000)));
+    let annotation = ("Annotations", "ProfilerStep#3", 0, 992_000);
+    check_active(&[annotation, set_up, wait, work[0], work[1]], Some((970_000, 992_000)));
     // The same with so many rows that the tile holds cells: exact to the width of a cell.
     let many: Vec<_> = (0..2_000).map(|at| ("Tensor", "MATMUL", 970_000 + at * 10, 9)).collect();
     let found = active_span(&rank(&[&[set_up, wait], &many[..]].concat()), Cancel::NEVER).unwrap().unwrap();

@@ -2,25 +2,14 @@
 // something is done, whatever tiles tell of it; names, colours and labels are those of the rank that is shown.
 
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import test from "node:test";
 import {
   addressOf, ask, eventually, isBar, laneTop, parametersOf, picture, rowOf, scaleOf, tracksOf, viewOf,
 } from "./picture.mjs";
 import { openPage, serve } from "./stage.mjs";
+import { traces } from "./trace.mjs";
 
 const LANE_PX = 18;
-
-/** A trace as a file of its own in a folder that ends with the test. */
-async function traces(t, ...all) {
-  const folder = await mkdtemp(join(tmpdir(), "nprof-overview-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  const paths = all.map((_, at) => join(folder, `rank-${at}.json`));
-  await Promise.all(all.map((trace, at) => writeFile(paths[at], JSON.stringify(trace))));
-  return paths;
-}
 
 const named = (pid, tid, name) => ({ ph: "M", pid, tid, name: tid === undefined ? "process_name" : "thread_name", args: { name } });
 
@@ -88,10 +77,11 @@ test("a constant load is drawn constant over every edge of a tile", async (t) =>
 });
 
 test("a closed group is as high as its lanes work, to the pixel", async (t) => {
-  // One more of four threads ends at each step. A wait is no work.
+  // One more of four threads ends at each step. A wait is no work, and no annotation is.
   const slice = (tid, dur, name = "work", ts = 0) => ({ ph: "X", pid: 1, tid, ts, dur, name });
   const work = [800, 400, 200, 100].map((dur, at) => slice(at + 1, dur));
-  const traceEvents = [named(1, undefined, "host"), ...work, slice(1, 200, "wait", 800)];
+  const annotation = { ...slice(1, 1_000, "step"), cat: "gpu_user_annotation" };
+  const traceEvents = [named(1, undefined, "host"), ...work, slice(1, 200, "wait", 800), annotation];
   const { url } = await serve(t, "view", ...(await traces(t, { traceEvents })));
   const [{ slug }] = (await ask(url, "profiles")).profiles;
   const { entry, tracks } = await ask(url, `profiles/${slug}/ranks/0`);

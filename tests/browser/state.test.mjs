@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { addressOf, ask, barPixels, difference, eventually, isBar, laneTop, middleOf, parametersOf, picture, reload, rowOf, scaleOf, settledAddress, tracksOf, viewOf } from "./picture.mjs";
 import { isQuiet, openPage, serve } from "./stage.mjs";
+import { traces } from "./trace.mjs";
 
 /** Waits until bars are drawn, nothing is on its way and the picture of the timeline stays the same; returns that. */
 async function drawn(page) {
@@ -418,4 +419,41 @@ test("the view", async (t) => {
     await page.keyboard.press("Escape");
     await help.waitFor({ state: "hidden" });
   });
+});
+
+test("a place inside a tall track is kept", async (t) => {
+  // A thread that is higher than the view, below another one.
+  const slice = (tid, ts, dur) => ({ ph: "X", pid: 1, tid, ts, dur, name: `call ${ts}` });
+  const deep = Array.from({ length: 120 }, (_, depth) => slice(2, depth, 1_000 - 2 * depth));
+  const { url } = await serve(t, "view", ...(await traces(t, { traceEvents: [slice(1, 0, 900), ...deep] })));
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { page, problems } = await openPage(t);
+  await page.goto(addressOf(url, slug, [0, 1_000_000_000]));
+  await rowOf(page, "Thread 2").first().waitFor();
+  const rows = page.locator(".timeline-rows");
+  const scrolled = () => rows.evaluate((rows) => rows.scrollTop);
+  const place = () => `${parametersOf(page).get("row")} ${parametersOf(page).get("lane")}`;
+  const scroll = async (px) => {
+    await rows.evaluate((rows, px) => rows.scrollTo(0, px), px);
+    await eventually(() => assert.match(place(), px > 0 ? /Thread 2 [1-9]/ : /^null null$/));
+  };
+  await scroll(700);
+  const [kept, before_px] = [place(), await scrolled()];
+  const isThere = () =>
+    eventually(async () => {
+      const px = await scrolled();
+      // To the top of the first visible lane.
+      assert.ok(px > before_px - 20 && px <= before_px, `${px} pixels, before ${before_px}`);
+      assert.equal(place(), kept);
+    });
+  await reload(page);
+  await rowOf(page, "Thread 2").first().waitFor();
+  await isThere();
+  // Back leads to the place where a zoom began.
+  await page.keyboard.press("w");
+  await page.waitForTimeout(900);
+  await scroll(0);
+  await page.goBack();
+  await isThere();
+  assert.deepEqual(problems, []);
 });

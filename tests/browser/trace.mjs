@@ -1,4 +1,9 @@
-// A small trace with one of each: nested and begun slices of a thread, slices of another, an arrow, a counter.
+// A small trace with one of each: nested and begun slices of a thread, slices of another, an arrow, a counter. And
+// traces as files.
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 const event = (ph, tid, ts, more) => ({ ph, pid: 7, tid, ts, ...more });
 
@@ -28,4 +33,13 @@ export async function chooseFile(page, name, text) {
   const chooser = page.waitForEvent("filechooser");
   await page.getByRole("button", { name: "Ingest files" }).click();
   await (await chooser).setFiles({ name, mimeType: "application/json", buffer: Buffer.from(text) });
+}
+
+/** Each trace as a file of its own in a folder that ends with the test. */
+export async function traces(t, ...all) {
+  const folder = await mkdtemp(join(tmpdir(), "nprof-trace-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const paths = all.map((_, at) => join(folder, `rank-${at}.json`));
+  await Promise.all(all.map((trace, at) => writeFile(paths[at], JSON.stringify(trace))));
+  return paths;
 }

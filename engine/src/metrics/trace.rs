@@ -46,7 +46,8 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Metr
     let duration = span.duration_ps().unsigned_abs().max(1) as f64;
     let busy = selection.by_track.iter().map(|track| {
         let share = OwnedValue::Float(track.busy_ps as f64 / duration);
-        let doc = "Share of the total time in which at least one slice of the track runs.";
+        let doc = "Share of the total time in which at least one slice of the track runs. Tracks of annotations \
+            are never busy.";
         Metric::new(&path(track.track), share, Unit::Ratio, doc)
     });
     let mut groups = vec![
@@ -62,8 +63,8 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Metr
     Ok(groups)
 }
 
-/// The names with the most self time. Names of devices and of hosts have a group each, because
-/// calls of a host last while its devices work.
+/// The names with the most self time. Names of devices, of hosts and of annotations have a group
+/// each, because calls of a host and annotations last while devices work.
 fn self_times<B: Bytes>(segment: &Segment<B>, names: &[NameTime]) -> Result<Vec<MetricGroup>> {
     let is_apart = names.iter().any(|name| name.side.is_some());
     let kinds: &[(Option<Side>, &str, &str)] = match is_apart {
@@ -74,12 +75,14 @@ fn self_times<B: Bytes>(segment: &Segment<B>, names: &[NameTime]) -> Result<Vec<
         ],
         false => &[(None, "self_time_by_name", "Self time by name")],
     };
+    let has_names =
+        |of: &&(Option<Side>, &str, &str)| !is_apart || names.iter().any(|name| name.side == of.0);
     let group = |&(side, key, title): &(Option<Side>, &'static str, &'static str)| {
         let top = names.iter().filter(|name| name.side == side).take(TOP_NAMES);
         let metrics = top.map(|name| Ok(time(segment.text(name.name)?, name.self_ps, SELF_DOC)));
         Ok(MetricGroup { key, title, has_names_of_trace: true, metrics: metrics.collect::<Result<_>>()? })
     };
-    kinds.iter().map(group).collect()
+    kinds.iter().filter(has_names).map(group).collect()
 }
 
 fn time(name: &str, ps: u64, doc: &str) -> Metric {
@@ -101,10 +104,8 @@ mod tests {
     use crate::model::{Form, Identity, Nesting, Role, Sink, SliceRecord, TableKind, TableSpec, TrackSpec};
     use crate::spill::MemoryScratch;
 
-    /// The groups of self times of a rank with a slice for each `(role, name, duration)`: key, then
-    /// names with picoseconds.
-    #[track_caller]
-    fn check(slices: &[(Role, &str, i64)], expected: &str) {
+    /// The groups of a rank with a slice on a track of its own for each `(role, name, duration)`.
+    fn groups_of(slices: &[(Role, &str, i64)]) -> Vec<MetricGroup> {
         let scratch = MemoryScratch::default();
         let mut bytes = Vec::new();
         let mut sink = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
@@ -118,7 +119,13 @@ mod tests {
             sink.slice(&SliceRecord { track, start_ps: 0, duration_ps, name, form, fields: &[] }).unwrap();
         }
         sink.finish().unwrap();
-        let groups = groups(&Segment::open(bytes).unwrap(), Work::IN_PLACE).unwrap();
+        groups(&Segment::open(bytes).unwrap(), Work::IN_PLACE).unwrap()
+    }
+
+    /// The groups of self times: key, then names with picoseconds.
+    #[track_caller]
+    fn check(slices: &[(Role, &str, i64)], expected: &str) {
+        let groups = groups_of(slices);
         let of_names = groups.iter().filter(|group| group.key.starts_with("self_time"));
         let line = |group: &MetricGroup| {
             let metric = |metric: &Metric| match metric.value {
@@ -140,5 +147,15 @@ mod tests {
         );
         check(&[(host, "step", 9), (Role::Unknown, "io", 3)], "self_time_by_name: step 9 io 3");
         check(&[(device, "matmul", 5), (Role::Queue, "matmul", 3)], "self_time_by_name: matmul 8");
+    }
+
+    #[test]
+    fn annotations_are_no_work() {
+        let slices = [(Role::Kernels, "matmul", 5), (Role::Annotations, "ProfilerStep#6", 900)];
+        check(&slices, "self_time_by_name_device: matmul 5 | self_time_by_name_other: ProfilerStep#6 900");
+        let groups = groups_of(&slices);
+        let busy = groups.iter().find(|group| group.key == "busy_share_by_track").unwrap();
+        let shares: Vec<_> = busy.metrics.iter().map(|metric| metric.value.clone()).collect();
+        assert_eq!(shares, [OwnedValue::Float(5.0 / 900.0)]);
     }
 }

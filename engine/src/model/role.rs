@@ -24,6 +24,8 @@ pub enum Role {
     Semaphore,
     /// Periods in which a core limits itself.
     Throttling,
+    /// Spans of a program, drawn over the work of a stream. They are no work.
+    Annotations,
 }
 
 /// A kind of compute engine. Accelerators of other vendors have engines of the same kinds under
@@ -52,25 +54,33 @@ pub enum Side {
 }
 
 impl Role {
-    /// The side of the machine, if the role is known.
+    /// The side of the machine. `None` if the role is not known, and for annotations: their time is
+    /// that of no part of the machine.
     #[must_use]
     pub fn side(self) -> Option<Side> {
         match self {
-            Self::Unknown => None,
+            Self::Unknown | Self::Annotations => None,
             Self::HostThread => Some(Side::Host),
             _ => Some(Side::Device),
         }
     }
 
-    /// Whether a track shows collective operations or states, and no other work of a rank. Changes
-    /// of semaphores and throttling are states.
+    /// Whether the time of the slices of a track counts as busy.
+    #[must_use]
+    pub fn is_work(self) -> bool {
+        self != Self::Annotations
+    }
+
+    /// Whether a track shows collective operations, states or annotations, and no other work of a
+    /// rank. Changes of semaphores and throttling are states.
     #[must_use]
     pub fn is_auxiliary(self) -> bool {
-        matches!(self, Self::Collectives | Self::CollectiveCore | Self::Semaphore | Self::Throttling)
+        let is_state = matches!(self, Self::Semaphore | Self::Throttling);
+        is_state || !self.is_work() || matches!(self, Self::Collectives | Self::CollectiveCore)
     }
 
     /// All roles. The position is the code in a segment.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Unknown,
         Self::Engine(EngineKind::Tensor),
         Self::Engine(EngineKind::Vector),
@@ -84,6 +94,7 @@ impl Role {
         Self::HostThread,
         Self::Semaphore,
         Self::Throttling,
+        Self::Annotations,
     ];
 }
 

@@ -28,7 +28,7 @@ struct CellWork {
 }
 
 /// The stretch with the most work between long gaps; `None` unless the stretch is a small part of
-/// the trace and has most of its work. Waits and instants are not work.
+/// the trace and has most of its work. Waits, instants and annotations are not work.
 ///
 /// # Errors
 /// If bytes are missing or damaged.
@@ -39,7 +39,8 @@ pub fn active_span<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result
     let Some(whole) = whole.filter(|whole| whole.duration_ps() > 0) else { return Ok(None) };
     let level = Level::for_cell_ps(whole.duration_ps() as f64 / CELLS);
     let mut cells = Cells::new(level, whole);
-    for track in tracks {
+    let is_work = |track: &TrackId| segment.footer().tracks[track.0 as usize].spec.identity.role.is_work();
+    for track in tracks.into_iter().filter(is_work) {
         cancel.check()?;
         cells.add_track(segment, track, cancel)?;
     }

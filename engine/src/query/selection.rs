@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::self_time::Sweep;
 use crate::base::{Covered, Error, Interval, Result};
 use crate::exec::Work;
-use crate::model::{NameId, Nesting, Side, TrackId, TrackKind};
+use crate::model::{NameId, Nesting, Role, Side, TrackId, TrackKind};
 use crate::segment::{BlockNameTotal, BlockReader, Bytes, ColumnRole, Segment};
 
 /// Statistics of a span.
@@ -16,9 +16,10 @@ pub struct Selection {
     /// Number of slices that overlap the span.
     pub count: u64,
     /// Statistics by name, most self time first. If tracks of hosts and of devices were requested,
-    /// a name has an entry for each side of the machine.
+    /// a name has an entry for each side of the machine, and one for annotations.
     pub by_name: Vec<NameTime>,
-    /// Statistics by track, in the requested order.
+    /// Statistics by track, in the requested order. Tracks of annotations are never busy, so they
+    /// are not listed.
     pub by_track: Vec<TrackTime>,
 }
 
@@ -73,7 +74,7 @@ pub fn select<B: Bytes>(
     let mut selection = Selection::default();
     for (total, of_track) in totals {
         selection.count += total.count;
-        if total.count > 0 {
+        if total.count > 0 && role(segment, total.track).is_work() {
             selection.by_track.push(total);
         }
         let side = side(total.track);
@@ -88,15 +89,21 @@ pub fn select<B: Bytes>(
     Ok(selection)
 }
 
-/// The side of each track, if these are tracks of hosts and of devices.
+fn role<B: Bytes>(segment: &Segment<B>, track: TrackId) -> Role {
+    segment.footer().tracks[track.0 as usize].spec.identity.role
+}
+
+/// The side of each track, if these are tracks of hosts, of devices and of annotations, at least
+/// two of them.
 fn sides_apart<'s, B: Bytes>(
     segment: &'s Segment<B>,
     tracks: &[TrackId],
 ) -> impl Fn(TrackId) -> Option<Side> + use<'s, B> {
-    let side = |track: TrackId| segment.footer().tracks[track.0 as usize].spec.identity.role.side();
-    let has = |wanted: Side| tracks.iter().any(|&track| side(track) == Some(wanted));
-    let is_apart = has(Side::Host) && has(Side::Device);
-    move |track| side(track).filter(|_| is_apart)
+    let has = |is_wanted: fn(Role) -> bool| tracks.iter().any(|&track| is_wanted(role(segment, track)));
+    let of_host = has(|role| role.side() == Some(Side::Host));
+    let of_device = has(|role| role.side() == Some(Side::Device));
+    let is_apart = of_host && of_device || (of_host || of_device) && has(|role| !role.is_work());
+    move |track| role(segment, track).side().filter(|_| is_apart)
 }
 
 fn select_of_track<B: Bytes>(

@@ -177,8 +177,11 @@ pub struct Track {
     pub initially_closed: bool,
     /// The rank whose calls or computation the track shows, in a joint segment.
     pub rank: Option<u32>,
-    /// Whether the track shows collective operations or states, and no other work of the rank.
+    /// Whether the track shows collective operations, states or annotations, and no other work of
+    /// the rank.
     pub is_auxiliary: bool,
+    /// Whether the track shows annotations, whose time is not work.
+    pub is_annotation: bool,
     /// The side of the machine that the track belongs to, if the trace tells.
     pub side: Option<Side>,
 }

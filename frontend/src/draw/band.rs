@@ -31,8 +31,10 @@ pub struct Load {
 }
 
 /// Adds a lane of a tile to the loads of all groups above its track. `track` is an index.
+/// Annotations are no load.
 pub fn add_lane(loads: &mut Vec<Load>, track: usize, strip: &Strip<'_>, tile: &Tile, sheet: &Sheet) {
-    if sheet.above(track).next().is_none() {
+    let is_annotation = sheet.tracks().get(track).is_some_and(|track| track.is_annotation);
+    if is_annotation || sheet.above(track).next().is_none() {
         return;
     }
     let own = lane_load(strip, tile);
@@ -143,7 +145,7 @@ mod tests {
     /// Loads as `group: cell=lanes …`, without idle cells.
     #[track_caller]
     fn check(lanes: Vec<Lane>, expected: &str) {
-        let sheet = sheet_of("DMA/\n  Q/\n    a\n    b\n  Power~\nlone");
+        let sheet = sheet_of("DMA/\n  Q/\n    a\n    b\n  Power~\n  annotations\nlone");
         let names = vec!["x".into(), "wait".into()];
         let tile = Tile { version: 1, start_ps: 0, cell_ps: 100, names, waits: vec![1], lanes };
         let mut loads = Vec::new();
@@ -186,8 +188,9 @@ mod tests {
     }
 
     #[test]
-    fn tracks_without_a_group_have_no_load() {
+    fn annotations_and_tracks_without_a_group_have_no_load() {
         check(vec![Lane { track: 105, lane: 0, content: Content::Slices(vec![slice(0, 100, 0)]) }], "");
+        check(vec![Lane { track: 106, lane: 0, content: Content::Slices(vec![slice(0, 100, 0)]) }], "");
         check(vec![Lane { track: 999, lane: 0, content: Content::Slices(vec![slice(0, 100, 0)]) }], "");
     }
 

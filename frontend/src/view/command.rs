@@ -354,7 +354,7 @@ mod tests {
         let step = || Command::MarkSlice { span: Interval::new(1, 2), name: name.clone() };
         check(&[mark(), step()], "/profile/p?v=2&mark=1..2&marked=ProfilerStep%2312");
         check(&[step(), mark()], "/profile/p?v=2&mark=-5..6");
-        let top = |rank| Command::ScrollTo(Some(TopRow { rank, path: path("DMA/q0") }));
+        let top = |rank| Command::ScrollTo(Some(TopRow { rank, path: path("DMA/q0"), lane: 0 }));
         check(&[top(None)], "/profile/p?v=2&row=DMA/q0");
         check(&[top(Some(7))], "/profile/p?v=2&row=7:DMA/q0");
         check(&[top(None), Command::ScrollTo(None)], "/profile/p?v=2");

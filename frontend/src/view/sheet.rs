@@ -46,6 +46,8 @@ pub struct SheetTrack {
     pub starts_closed: bool,
     /// The rank whose calls or computation it shows, among the tracks of all ranks.
     pub rank: Option<u32>,
+    /// Whether its slices are annotations, whose time is not work.
+    pub is_annotation: bool,
     /// The path of the pinned track that it shows of its rank, or is the heading of.
     pub pin: Option<TrackPath>,
 }
@@ -79,6 +81,7 @@ impl SheetTrack {
             unit: String::new(),
             starts_closed: false,
             rank: None,
+            is_annotation: false,
             pin: None,
         }
     }
@@ -293,7 +296,9 @@ pub(super) fn tracks_of(rank: &RankDetail) -> Vec<SheetTrack> {
         let group = track.parent.and_then(|parent| index_of.get(&parent).copied());
         let path = paths.next(group.map(|group| &tracks[group].path), &track.name);
         index_of.insert(track.id, tracks.len());
-        let Track { id, name, kind, lanes, rows, group: tiles, value_range, unit, rank, .. } = track.clone();
+        let Track {
+            id, name, kind, lanes, rows, group: tiles, value_range, unit, rank, is_annotation, ..
+        } = track.clone();
         tracks.push(SheetTrack {
             source,
             number: Some(id),
@@ -308,6 +313,7 @@ pub(super) fn tracks_of(rank: &RankDetail) -> Vec<SheetTrack> {
             unit,
             starts_closed: track.initially_closed,
             rank,
+            is_annotation,
             pin: None,
         });
     }
@@ -322,7 +328,9 @@ fn close_large_groups(tracks: &mut [SheetTrack]) {
     let mut of_group = BTreeMap::<Option<usize>, (usize, u64)>::new();
     for track in tracks.iter().filter(|track| track.kind == TrackKind::Slices) {
         let (count, rows) = of_group.entry(track.parent).or_default();
-        (*count, *rows) = (*count + 1, rows.saturating_add(track.rows));
+        // Annotations stand beside their stream.
+        *count += usize::from(!track.is_annotation);
+        *rows = rows.saturating_add(track.rows);
     }
     // The first of several groups with equally many slices. Tracks at the top come last.
     let in_order = of_group.iter().filter(|(group, _)| group.is_some()).chain(of_group.get_key_value(&None));
@@ -393,6 +401,7 @@ pub(crate) mod tests {
         let large = format!("Engines/\n  a*2\n  b\nlarge/\n{}Power~", "  q\n".repeat(9));
         check_closed(&large, 0, &["large"]);
         check_closed(&large, 100, &[]);
+        check_closed(&large.replacen("q", "annotations", 1), 0, &[]);
         check_closed(&large.replace("large/\n  q\n", "large/\n"), 0, &[]);
         let two = format!("Worker 0/\n{0}large/\n{0}", "  t\n".repeat(9));
         check_closed(&two, 1, &["large"]);

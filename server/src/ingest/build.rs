@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use nprof_capture::importer::Sinks;
 use nprof_capture::inputs::{Numbers, numbered};
 use nprof_engine::base::{ClockFit, Error};
-use nprof_engine::exec::{Cancel, Work};
-use nprof_engine::native::{OpenError, SegmentFile, disk};
+use nprof_engine::exec::{Cancel, Exec, Work};
+use nprof_engine::native::{AllCores, OpenError, SegmentFile, disk};
 use nprof_engine::query::{NameUses, active_span};
 use nprof_engine::spill::Space;
 use nprof_engine::vendor;
@@ -141,9 +141,13 @@ pub(super) fn look_through(
             OpenError::Io(source) => IngestError::Write { path: path.clone(), source },
             OpenError::Segment(source) => damaged(source),
         })?;
-        rank.active_ps =
-            active_span(&segment, work.cancel).map_err(damaged)?.map(|span| (span.start.0, span.end.0));
-        uses.add_rank(&segment, work).map_err(damaged)?;
+        let (mut active, mut added) = (Ok(None), Ok(()));
+        // Both read all of the rank, one on each of two cores.
+        AllCores.beside(&mut || active = active_span(&segment, work.cancel), &mut || {
+            added = uses.add_rank(&segment, work);
+        });
+        rank.active_ps = active.map_err(damaged)?.map(|span| (span.start.0, span.end.0));
+        added.map_err(damaged)?;
         if let Some(host) = vendor::host(&segment, work.cancel).map_err(damaged)? {
             rank.host = Some(host);
         }

@@ -270,22 +270,24 @@ impl<'s, 't> Taker<'s, 't> {
         }
     }
 
-    /// Looks at an event of PyTorch's dialect. The ordinary reader takes it.
-    fn look(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<()> {
+    /// Looks at an event of PyTorch's dialect. The ordinary reader takes it. Steps of collective
+    /// operations have the category of annotations, but the device executes them.
+    fn look(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
         if met.phase() != b"X" {
-            return Ok(());
+            return Ok(Taken::Passed);
         }
         let category = met.cat();
         let is_step = is_step(&category, &met.name());
+        let taken = if is_step { Taken::PassedAsWork } else { Taken::Passed };
         let (is_kernel, is_transfer) = match &*category {
             b"kernel" => (true, false),
             b"gpu_memcpy" => (false, true),
             _ if is_step => (false, false),
-            _ => return Ok(()),
+            _ => return Ok(taken),
         };
         // The ordinary reader reports times that are missing.
         let (Some(start_ps), Some(duration_ps)) = (below.known_time(met), met.duration()) else {
-            return Ok(());
+            return Ok(taken);
         };
         let end_ps = start_ps.saturating_add(duration_ps.max(0));
         let number = self.number;
@@ -311,7 +313,7 @@ impl<'s, 't> Taker<'s, 't> {
         if is_transfer && let Some(rate) = Transfer::rate(met) {
             self.transfers.push(Transfer { start_ps, number, end_ps, rate })?;
         }
-        Ok(())
+        Ok(taken)
     }
 }
 
@@ -321,8 +323,7 @@ impl Layer for Taker<'_, '_> {
             if self.filter.leaves_out(met) {
                 return Ok(Taken::ByLayer);
             }
-            self.look(below, met)?;
-            return Ok(Taken::Passed);
+            return self.look(below, met);
         }
         let phase = met.phase();
         let is_slice = matches!(phase, b"X" | b"B" | b"E");

@@ -340,8 +340,15 @@ pub(super) fn push(
     (act, moment, place): (Act, Moment, Place),
     (cat, named): (&str, Option<(NameId, String)>),
 ) -> Result<(), Stop> {
+    let track = &mut out.tracks.all[place.track as usize];
     if kineto::side(cat.as_bytes()) == Some(Side::Device) {
-        out.tracks.all[place.track as usize].on_device = true;
+        track.on_device = true;
+    }
+    if act != Act::End {
+        match kineto::is_annotation(cat.as_bytes()) {
+            true => track.has_annotations = true,
+            false => track.has_work = true,
+        }
     }
     if let Some((_, text)) = &named
         && act != Act::End

@@ -67,6 +67,9 @@ pub(super) struct Track {
     pub(super) has_slices: bool,
     pub(super) has_samples: bool,
     pub(super) on_device: bool,
+    pub(super) has_annotations: bool,
+    /// Whether it has slices or instants that are no annotations.
+    pub(super) has_work: bool,
     pub(super) first_ns: i64,
     pub(super) last_ns: i64,
 }
@@ -152,6 +155,8 @@ impl Tracks {
             has_slices: false,
             has_samples: false,
             on_device: false,
+            has_annotations: false,
+            has_work: false,
             first_ns: i64::MAX,
             last_ns: i64::MIN,
         });

@@ -43,8 +43,25 @@ struct Leaf {
     first: usize,
     members: usize,
     on_device: bool,
+    has_annotations: bool,
+    has_work: bool,
     last_ns: i64,
     id: Option<TrackId>,
+}
+
+impl Leaf {
+    /// A track with this first member, without any member yet.
+    fn new(first: usize) -> Self {
+        Self {
+            first,
+            members: 0,
+            on_device: false,
+            has_annotations: false,
+            has_work: false,
+            last_ns: i64::MIN,
+            id: None,
+        }
+    }
 }
 
 /// Makes the tracks. Returns the places of all tracks of the trace, by their index.
@@ -144,10 +161,12 @@ impl Tree<'_> {
             }
             let leaf = *by_identity.entry(self.merge(at)).or_insert(leaves.len());
             if leaf == leaves.len() {
-                leaves.push(Leaf { first: at, members: 0, on_device: false, last_ns: i64::MIN, id: None });
+                leaves.push(Leaf::new(at));
             }
             leaves[leaf].members += 1;
             leaves[leaf].on_device |= track.on_device;
+            leaves[leaf].has_annotations |= track.has_annotations;
+            leaves[leaf].has_work |= track.has_work;
             leaves[leaf].last_ns = leaves[leaf].last_ns.max(track.last_ns);
             leaf_of[at] = Some(leaf);
         }
@@ -183,6 +202,7 @@ impl Tree<'_> {
             _ => Nesting::Calls,
         };
         let role = match (leaf.on_device, track.thread) {
+            _ if leaf.has_annotations && !leaf.has_work => Role::Annotations,
             (true, _) => Role::Kernels,
             (false, Some(_)) => Role::HostThread,
             (false, None) => Role::Unknown,

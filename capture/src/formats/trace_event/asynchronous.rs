@@ -17,8 +17,9 @@ use rustc_hash::FxHashMap;
 use super::event::{Seen, text_of};
 use super::open::{MAX_LOOKED_AT, Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
 use super::output::{Of, Output};
+use super::role::BorrowedId;
 use super::tokens::{Kind, Raw, Tail, Tokens};
-use super::track::{Id, TrackIndex};
+use super::track::TrackIndex;
 
 /// Kind of asynchronous event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -272,9 +273,9 @@ pub(super) fn hash_id(seen: Seen<'_>, hasher: &mut impl Hasher) {
         seen.text(seen.event.scope).hash(hasher);
     }
     let (value, bytes, reach) = id_of(seen);
-    Id::new(value, bytes).hash(hasher);
+    BorrowedId::new(value, bytes).hash(hasher);
     if reach == Reach::Local {
-        Id::new(seen.event.pid, seen.bytes).hash(hasher);
+        BorrowedId::new(seen.event.pid, seen.bytes).hash(hasher);
     }
 }
 

@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 
 use nprof_engine::base::Result;
 use nprof_engine::exec::step;
-use nprof_engine::model::{Form, SliceKey, WarningKind};
+use nprof_engine::model::{Form, WarningKind};
 use nprof_engine::spill::Scratch;
 
 use super::asynchronous::identity_hasher;
@@ -105,13 +105,15 @@ impl<'s> Durations<'s> {
 
     /// Takes an event of phase `X`. Without a duration the slice is unfinished. A negative duration
     /// is an error of the writer's clock: the slice becomes an instant at its start, with the
-    /// duration as a field.
-    pub(super) fn complete(
+    /// duration as a field. `emit` emits the slice: [`Output::emit`], or [`Output::emit_keyed`].
+    #[inline(always)]
+    pub(super) fn complete<'o, K>(
         &mut self,
-        out: &mut Output<'_>,
+        out: &mut Output<'o>,
         seen: Seen<'_>,
         (track, time_ps): (TrackIndex, i64),
-    ) -> Result<Option<SliceKey>> {
+        emit: impl Fn(&mut Output<'o>, TrackIndex, (i64, i64), Form, Seen<'_>) -> Result<K>,
+    ) -> Result<Option<K>> {
         let duration_ps = match clock::duration(seen.event.dur, seen.bytes) {
             Ok(ps) if ps >= 0 => ps,
             Ok(_) => {
@@ -124,7 +126,7 @@ impl<'s> Durations<'s> {
                     (seen.bytes, seen.event.dur),
                     seen.offset,
                 )?;
-                return out.emit(track, (time_ps, 0), Form::Instant, seen).map(Some);
+                return emit(out, track, (time_ps, 0), Form::Instant, seen).map(Some);
             }
             Err(no_time) => {
                 self.endless(out, seen, (track, time_ps), no_time)?;
@@ -143,7 +145,7 @@ impl<'s> Durations<'s> {
         if out.tracks.is_shared(track) {
             out.add_place(Of::Slices, seen, track)?;
         }
-        out.emit(track, (time_ps, duration_ps), Form::Complete, seen).map(Some)
+        emit(out, track, (time_ps, duration_ps), Form::Complete, seen).map(Some)
     }
 
     fn endless(
@@ -227,6 +229,9 @@ impl<'s> Durations<'s> {
 
 /// Counts an end whose name differs from its begin's.
 fn compare_names(out: &mut Output<'_>, begin: Seen<'_>, end: Seen<'_>) {
+    if begin.is_written_like(begin.event.name, (end, end.event.name)) {
+        return;
+    }
     let name = end.name();
     if !name.is_empty() && name != begin.name() {
         let what = "an end whose name differs from that of the innermost open slice; it ends this slice";

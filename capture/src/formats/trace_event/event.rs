@@ -318,6 +318,11 @@ impl<'a> Seen<'a> {
         }
     }
 
+    /// Whether a value of this event is written like one of another event: then both are the same.
+    pub(super) fn is_written_like(&self, raw: Raw, (other, of_other): (Seen<'_>, Raw)) -> bool {
+        raw.kind() == of_other.kind() && raw.of(self.bytes) == of_other.of(other.bytes)
+    }
+
     /// An argument.
     pub(super) fn argument(&self, key: &str) -> Raw {
         self.event.argument(self.bytes, key)
@@ -332,8 +337,12 @@ pub(super) fn text_of(bytes: &[u8], raw: Raw) -> Cow<'_, str> {
         text::decode(inside, &mut decoded);
         return Cow::Owned(decoded);
     }
-    // This check reads eight bytes of ASCII at once. The lossy conversion goes byte by byte.
-    std::str::from_utf8(inside).map_or_else(|_| String::from_utf8_lossy(inside), Cow::Borrowed)
+    // This check reads eight bytes of ASCII at once. The lossy conversion goes byte by byte. The
+    // length is known: reading both parts of the result at once would wait for their writing.
+    match std::str::from_utf8(inside).ok().and_then(|text| text.get(..inside.len())) {
+        Some(text) => Cow::Borrowed(text),
+        None => String::from_utf8_lossy(inside),
+    }
 }
 
 /// A value as the bytes of its text, which need not be valid UTF-8.

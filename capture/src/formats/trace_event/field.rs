@@ -216,12 +216,12 @@ impl Row {
         (bytes, raw): (&[u8], Raw),
     ) -> Result<Kept> {
         let is_own = || level != Level::Argument && EVENT_KEYS.iter().any(|own| own.as_bytes() == key);
-        if raw.kind() == Kind::Null && is_own() {
+        if raw.kind() == Kind::Absent || raw.kind() == Kind::Null && is_own() {
             return Ok(Kept::Whole);
         }
-        let Some((value, kept)) = self.pending(bytes, raw) else { return Ok(Kept::Whole) };
         let Some(id) = fields.id(sink, level, (key, hint))? else { return Ok(Kept::Dropped) };
-        self.set(id, value);
+        let kept = self.push(id, bytes, raw);
+        self.keep_last(id);
         Ok(kept)
     }
 
@@ -236,7 +236,8 @@ impl Row {
         let start = self.scratch.len();
         self.scratch.push_str(value);
         if let Some(id) = fields.id(sink, level, (key, NONE))? {
-            self.set(id, Pending::Text(start, self.scratch.len()));
+            self.entries.push((id, Pending::Text(start, self.scratch.len())));
+            self.keep_last(id);
         }
         Ok(())
     }
@@ -244,12 +245,13 @@ impl Row {
     /// Adds a value to a field that the row does not have yet.
     #[inline]
     pub(super) fn put_known(&mut self, id: FieldId, (bytes, raw): (&[u8], Raw)) -> Kept {
-        let Some((value, kept)) = self.pending(bytes, raw) else { return Kept::Whole };
+        if raw.kind() == Kind::Absent {
+            return Kept::Whole;
+        }
         if let Some(last) = self.last.get_mut(id.0 as usize) {
             *last = (self.number, self.entries.len() as u32);
         }
-        self.entries.push((id, value));
-        kept
+        self.push(id, bytes, raw)
     }
 
     /// Remembers the fields of the row for events with the same sequence of keys, if each of the
@@ -265,56 +267,57 @@ impl Row {
         fields.by_path[path] = Some(self.entries.iter().map(|&(id, _)| id).collect());
     }
 
-    fn set(&mut self, id: FieldId, value: Pending) {
-        let field = id.0 as usize;
+    /// Moves the last entry to that of the same field, if the row has one.
+    fn keep_last(&mut self, id: FieldId) {
+        let (field, added) = (id.0 as usize, self.entries.len() - 1);
         if field >= self.last.len() {
             self.last.resize(field + 1, (u64::MAX, 0));
         }
         let (number, at) = self.last[field];
-        match self.entries.get_mut(at as usize).filter(|_| number == self.number) {
-            Some(entry) => entry.1 = value,
-            None => {
-                self.last[field] = (self.number, self.entries.len() as u32);
-                self.entries.push((id, value));
-            }
+        if number == self.number && (at as usize) < added {
+            self.entries.swap_remove(at as usize);
+        } else {
+            self.last[field] = (self.number, added as u32);
         }
     }
 
-    fn pending(&mut self, bytes: &[u8], raw: Raw) -> Option<(Pending, Kept)> {
+    /// Adds an entry. Each kind of value is built in place: a copy of a value that was just built
+    /// waits until all its parts are written.
+    fn push(&mut self, id: FieldId, bytes: &[u8], raw: Raw) -> Kept {
         let inside = raw.of(bytes);
         let start = self.scratch.len();
-        let value = match raw.kind() {
-            Kind::Absent => return None,
-            Kind::Null => {
-                self.scratch.push_str("null");
-                Pending::Json(start, self.scratch.len())
-            }
-            Kind::True => Pending::Bool(true),
-            Kind::False => Pending::Bool(false),
+        let entries = &mut self.entries;
+        match raw.kind() {
+            Kind::True => entries.push((id, Pending::Bool(true))),
+            Kind::False => entries.push((id, Pending::Bool(false))),
             Kind::Number => match Number::parse(inside) {
-                Some(Number::Int(int)) => Pending::Int(int),
-                Some(Number::Uint(uint)) => Pending::Uint(uint),
-                Some(Number::Float(float)) => Pending::Float(float),
-                Some(Number::Big) | None => return Some(self.text(inside, Kept::Whole)),
+                Some(Number::Int(int)) => entries.push((id, Pending::Int(int))),
+                Some(Number::Uint(uint)) => entries.push((id, Pending::Uint(uint))),
+                Some(Number::Float(float)) => entries.push((id, Pending::Float(float))),
+                Some(Number::Big) | None => return self.push_text(id, inside, Kept::Whole),
             },
             Kind::Text if let Ok(text) = std::str::from_utf8(inside) => {
                 self.scratch.push_str(text);
-                Pending::Text(start, self.scratch.len())
+                entries.push((id, Pending::Text(start, self.scratch.len())));
             }
-            Kind::Text | Kind::Escaped | Kind::Word => return Some(self.text(inside, Kept::Whole)),
+            Kind::Text | Kind::Escaped | Kind::Word => return self.push_text(id, inside, Kept::Whole),
+            Kind::Absent | Kind::Null => {
+                self.scratch.push_str("null");
+                entries.push((id, Pending::Json(start, self.scratch.len())));
+            }
             Kind::Object | Kind::Array => match self.compacted.append(inside, &mut self.scratch) {
-                Ok(()) => Pending::Json(start, self.scratch.len()),
-                Err(_) => return Some(self.text(inside, Kept::AsText)),
+                Ok(()) => entries.push((id, Pending::Json(start, self.scratch.len()))),
+                Err(_) => return self.push_text(id, inside, Kept::AsText),
             },
-        };
-        Some((value, Kept::Whole))
+        }
+        Kept::Whole
     }
 
-    fn text(&mut self, inside: &[u8], kept: Kept) -> (Pending, Kept) {
+    fn push_text(&mut self, id: FieldId, inside: &[u8], kept: Kept) -> Kept {
         let start = self.scratch.len();
         let fidelity = text::decode(inside, &mut self.scratch);
-        let kept = if fidelity == Fidelity::Adjusted && kept == Kept::Whole { Kept::Replaced } else { kept };
-        (Pending::Text(start, self.scratch.len()), kept)
+        self.entries.push((id, Pending::Text(start, self.scratch.len())));
+        if fidelity == Fidelity::Adjusted && kept == Kept::Whole { Kept::Replaced } else { kept }
     }
 
     /// The fields, in `room`, whose memory is reused.

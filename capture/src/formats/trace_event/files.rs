@@ -6,7 +6,7 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{FieldSpec, Sink, Unit, Value};
 use rustc_hash::FxHashMap;
 
-use super::output::SideTable;
+use super::side_table::SideTable;
 
 /// Most threads whose order is kept.
 const MAX_THREADS: usize = 1 << 16;

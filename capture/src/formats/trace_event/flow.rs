@@ -10,7 +10,8 @@ use nprof_engine::model::{Bind, FieldSpec, FlowPhase, FlowPoint, Sink, SliceKey,
 use super::asynchronous::{hash_id, identity_hasher};
 use super::event::Seen;
 use super::json;
-use super::output::{Output, SideTable};
+use super::output::Output;
+use super::side_table::SideTable;
 use super::tokens::Kind;
 use super::track::{Id, TrackIndex};
 

@@ -42,6 +42,13 @@ pub(in crate::formats) fn side(cat: &[u8]) -> Option<Side> {
     }
 }
 
+/// Whether slices of this category are annotations of a device: spans of the program, from the
+/// first to the last piece of work that was launched inside. PyTorch gives them the stream of this
+/// work.
+pub(in crate::formats) fn is_annotation(cat: &[u8]) -> bool {
+    cat == b"gpu_user_annotation"
+}
+
 /// Whether slices of this category run on the host, wherever the trace puts them: PyTorch gives
 /// frames of threads without an id to process 0, which is also that of the first device.
 pub(super) fn is_of_host(cat: &[u8]) -> bool {
@@ -89,6 +96,11 @@ impl Correlations {
         self.waiting = Vec::new();
     }
 
+    /// Whether a slice can have a correlation that counts.
+    pub(super) fn can_have(&self, seen: Seen<'_>) -> bool {
+        self.drawn != Drawn::ByTheTrace && !seen.event.members.is_empty() && side(&seen.cat_bytes()).is_some()
+    }
+
     /// Takes a slice, if it has a correlation.
     pub(super) fn slice(
         &mut self,
@@ -96,10 +108,7 @@ impl Correlations {
         seen: Seen<'_>,
         (key, start_ps): (SliceKey, i64),
     ) -> Result<()> {
-        if self.drawn == Drawn::ByTheTrace || seen.event.members.is_empty() {
-            return Ok(());
-        }
-        let Some(side) = side(&seen.cat_bytes()) else { return Ok(()) };
+        let Some(side) = side(&seen.cat_bytes()).filter(|_| self.can_have(seen)) else { return Ok(()) };
         let raw = seen.argument("correlation");
         let (Kind::Number | Kind::Text, Some(Number::Int(id))) =
             (raw.kind(), Number::parse(raw.of(seen.bytes)))

@@ -15,7 +15,7 @@ use super::event::{Seen, bytes_of, text_of};
 use super::files::Files;
 use super::output::Output;
 use super::owners::{Noting, Owners, Skips};
-use super::reader::Reader;
+use super::reader::{Annotations, Reader};
 use super::scan::Scan;
 use super::tokens::{Kind, Raw, Tail, Tokens};
 use super::{Context, clock};
@@ -56,6 +56,8 @@ pub(in crate::formats) enum Taken {
     ByLayer,
     /// The ordinary reader takes the event.
     Passed,
+    /// The ordinary reader takes the event as work, even if it has the category of annotations.
+    PassedAsWork,
 }
 
 /// The ordinary reader below a layer.
@@ -357,7 +359,11 @@ impl<'s> Events<'s> for Layered<'_, 's> {
                 self.reader.count_event();
                 Ok(())
             }
-            Taken::Passed => {
+            Taken::Passed | Taken::PassedAsWork => {
+                self.reader.annotations = match taken {
+                    Taken::PassedAsWork => Annotations::WithWork,
+                    _ => Annotations::Apart,
+                };
                 let taken = self.reader.event(seen);
                 self.reader.out().drop_arguments();
                 taken

@@ -13,6 +13,7 @@
 //! Places of the contents:
 //! - Threads, and streams of devices, are tracks of the table `slice`, grouped by process. Metadata
 //!   events give their order and names.
+//! - Annotations of a device have a track beside their stream.
 //! - PyTorch's `[memory]` instants are counters of allocated bytes, too.
 //! - Asynchronous slices are in `async`, samples of counters in `counter`. Each argument of a
 //!   counter is a track.
@@ -49,6 +50,7 @@ mod recovery;
 mod role;
 mod scan;
 mod shape;
+mod side_table;
 mod text;
 mod thread;
 mod track;

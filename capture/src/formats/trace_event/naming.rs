@@ -57,15 +57,8 @@ pub(super) fn track_name(track: &Track, alike: Alike) -> String {
     match &track.role {
         Role::Process if name.is_empty() => "Process events".to_owned(),
         Role::Process => name.to_owned(),
-        Role::Thread(id) => match (name.is_empty(), id) {
-            (true, Id::Absent) => "No thread".to_owned(),
-            (true, Id::Text(text)) if text.is_empty() => "No thread".to_owned(),
-            (true, Id::Number(_)) => format!("Thread {id}"),
-            (true, Id::Text(text)) => text.to_string(),
-            (false, Id::Absent) => name.to_owned(),
-            (false, _) if alike == Alike::One && names(name, id) => name.to_owned(),
-            (false, _) => format!("{name} {id}"),
-        },
+        Role::Thread(id) => thread_name(name, id, alike),
+        Role::Annotations(id) => format!("{} · annotations", thread_name(name, id, alike)),
         Role::Async { cat, name } => match (cat.is_empty(), name.is_empty()) {
             (true, true) => "Unnamed".to_owned(),
             (true, false) => name.to_string(),
@@ -82,5 +75,17 @@ pub(super) fn track_name(track: &Track, alike: Alike) -> String {
             }
             whole
         }
+    }
+}
+
+fn thread_name(name: &str, id: &Id, alike: Alike) -> String {
+    match (name.is_empty(), id) {
+        (true, Id::Absent) => "No thread".to_owned(),
+        (true, Id::Text(text)) if text.is_empty() => "No thread".to_owned(),
+        (true, Id::Number(_)) => format!("Thread {id}"),
+        (true, Id::Text(text)) => text.to_string(),
+        (false, Id::Absent) => name.to_owned(),
+        (false, _) if alike == Alike::One && names(name, id) => name.to_owned(),
+        (false, _) => format!("{name} {id}"),
     }
 }

@@ -153,7 +153,7 @@ impl Number {
         }
         let digits_of = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
         let text = std::str::from_utf8(text).ok()?;
-        if digits_of.is_empty() {
+        if !may_be_number(digits_of) {
             return None;
         }
         if digits_of.iter().all(u8::is_ascii_digit) {
@@ -176,6 +176,16 @@ impl Number {
                 (value.unwrap_or(f64::NAN), false)
             }
         }
+    }
+}
+
+/// Whether a text without its sign can be a number. Ids are texts such as `0x7f3a`.
+fn may_be_number(text: &[u8]) -> bool {
+    match text {
+        [b'0'..=b'9', rest @ ..] => matches!(rest, [] | [b'0'..=b'9' | b'.' | b'e' | b'E', ..]),
+        // Infinity, or no number.
+        [b'.' | b'i' | b'I' | b'n' | b'N', ..] => true,
+        _ => false,
     }
 }
 
@@ -237,7 +247,7 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_type() {
-        let cases: [(&str, Option<Number>); 9] = [
+        let cases: [(&str, Option<Number>); 14] = [
             ("-5", Some(Number::Int(-5))),
             ("9223372036854775807", Some(Number::Int(i64::MAX))),
             ("12345678901234567890", Some(Number::Uint(12_345_678_901_234_567_890))),
@@ -245,6 +255,11 @@ mod tests {
             ("-9223372036854775809", Some(Number::Big)),
             ("2.5", Some(Number::Float(2.5))),
             ("-Infinity", Some(Number::Float(f64::NEG_INFINITY))),
+            ("+.5", Some(Number::Float(0.5))),
+            ("5.", Some(Number::Float(5.0))),
+            ("1E3", Some(Number::Float(1_000.0))),
+            ("0x10", None),
+            ("--5", None),
             ("word", None),
             ("", None),
         ];

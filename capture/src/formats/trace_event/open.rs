@@ -225,10 +225,17 @@ pub(super) fn emit_pair(
     let begin = begin.seen();
     out.start_row();
     out.add_event(of, begin)?;
-    out.add_place(of, begin, track)?;
+    // The track of a thread tells process and thread, unless several share it.
+    if of == Of::Asyncs || out.tracks.is_shared(track) {
+        out.add_place(of, begin, track)?;
+    }
     out.add_end(of, begin, end)?;
     let duration_ps = in_range(out, end_ps.checked_sub(time_ps), end.offset);
-    let key = out.emit(track, (time_ps, duration_ps), Form::Complete, begin)?;
+    let span = (time_ps, duration_ps);
+    if !end.event.bind_id.is_present() {
+        return out.emit(track, span, Form::Complete, begin);
+    }
+    let key = out.emit_keyed(track, span, Form::Complete, begin)?;
     flow::of_slice(out, end, key, end_ps)
 }
 
@@ -259,8 +266,7 @@ pub(super) fn emit_unfinished(
     out.add_place(of, seen, track)?;
     let last_ps = out.tracks.last_ps(track).max(start_ps);
     let duration_ps = in_range(out, last_ps.checked_sub(start_ps), seen.offset);
-    out.emit(track, (start_ps, duration_ps), Form::Unfinished, seen)?;
-    Ok(())
+    out.emit(track, (start_ps, duration_ps), Form::Unfinished, seen)
 }
 
 /// Emits an end without a begin as an instant, and counts it.
@@ -275,6 +281,5 @@ pub(super) fn emit_unpaired_end(
     out.add_event(of, seen)?;
     out.add_text(of, "ph", &seen.phase())?;
     out.add_place(of, seen, track)?;
-    out.emit(track, (time_ps, 0), Form::Instant, seen)?;
-    Ok(())
+    out.emit(track, (time_ps, 0), Form::Instant, seen)
 }

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{
-    FieldId, FieldSpec, Form, Sink, SliceKey, SliceRecord, TableId, TableKind, TableSpec, Unit, Value,
-    WarningKind,
+    FieldSpec, Form, Sink, SliceKey, SliceRecord, TableId, TableKind, TableSpec, Unit, Value, WarningKind,
 };
 
 use super::Context;
@@ -14,6 +13,7 @@ use super::event::{Event, Seen, bytes_of};
 use super::field::{Fields, Kept, Level, Row, SideFields, TOO_MANY_KEYS};
 use super::flow;
 use super::shape::{MAX_STEPS, NONE};
+use super::side_table::SideTable;
 use super::text::{self, Fidelity};
 use super::tokens::{Kind, Raw, Tail, Tokens};
 use super::track::{Id, Tables, TrackIndex, Tracks};
@@ -28,34 +28,6 @@ pub(super) enum Of {
     Asyncs,
     /// Samples of counters.
     Samples,
-}
-
-/// A side table and its fields.
-#[derive(Debug)]
-pub(super) struct SideTable<const FIELDS: usize> {
-    table: TableId,
-    fields: [FieldId; FIELDS],
-}
-
-impl<const FIELDS: usize> SideTable<FIELDS> {
-    /// Defines the table and its fields.
-    pub(super) fn define(
-        sink: &mut dyn Sink,
-        (name, doc): (&str, &str),
-        fields: [FieldSpec; FIELDS],
-    ) -> Result<Self> {
-        let table = define(sink, name, TableKind::Side, "", doc)?;
-        let mut ids = [FieldId(0); FIELDS];
-        for (id, spec) in ids.iter_mut().zip(fields) {
-            *id = sink.field(table, spec)?;
-        }
-        Ok(Self { table, fields: ids })
-    }
-
-    /// Adds a row with a value for each field.
-    pub(super) fn row(&self, sink: &mut dyn Sink, values: [Value<'_>; FIELDS]) -> Result<()> {
-        sink.row(self.table, &std::array::from_fn::<_, FIELDS, _>(|at| (self.fields[at], values[at])))
-    }
 }
 
 /// The output of the reader.
@@ -336,16 +308,19 @@ impl<'s> Output<'s> {
     /// those of the begin.
     pub(super) fn add_end(&mut self, of: Of, begin: Seen<'_>, end: Seen<'_>) -> Result<()> {
         let (first, last) = (begin.event, end.event);
+        let is_same = |before, after| begin.is_written_like(before, (end, after));
         let own: [(&[u8], Raw, Raw); 2] = [(b"name", first.name, last.name), (b"cat", first.cat, last.cat)];
         for (key, before, after) in own {
-            if after.is_present() && begin.text(before) != end.text(after) {
+            if after.is_present() && !is_same(before, after) && begin.text(before) != end.text(after) {
                 self.add(of, (Level::End, key), (end.bytes, after), end.offset)?;
             }
         }
         let places: [(&[u8], Raw, Raw); 2] = [(b"pid", first.pid, last.pid), (b"tid", first.tid, last.tid)];
         for (key, before, after) in places {
             let is_given = !matches!(after.kind(), Kind::Absent | Kind::Null);
-            if is_given && Id::new(before, begin.bytes) != Id::new(after, end.bytes) {
+            let is_other =
+                || !is_same(before, after) && Id::new(before, begin.bytes) != Id::new(after, end.bytes);
+            if is_given && is_other() {
                 self.add(of, (Level::End, key), (end.bytes, after), end.offset)?;
             }
         }
@@ -434,8 +409,38 @@ impl<'s> Output<'s> {
         self.row.put_text(self.sink, fields, (Level::Event, key.as_bytes()), value)
     }
 
-    /// Emits the row as a slice or an instant with the name of `seen`.
+    /// Emits the row as a slice or an instant with the name of `seen`. A key that nobody needs is
+    /// not read: its parts were just written, and reading both at once would wait for that.
     pub(super) fn emit(
+        &mut self,
+        track: TrackIndex,
+        span: (i64, i64),
+        form: Form,
+        seen: Seen<'_>,
+    ) -> Result<()> {
+        if seen.event.bind_id.is_present() {
+            return self.emit_keyed(track, span, form, seen).map(drop);
+        }
+        self.put_slice(track, span, form, seen).map(drop)
+    }
+
+    /// Emits the row like [`Output::emit`]. Returns the key of the slice.
+    pub(super) fn emit_keyed(
+        &mut self,
+        track: TrackIndex,
+        span: (i64, i64),
+        form: Form,
+        seen: Seen<'_>,
+    ) -> Result<SliceKey> {
+        let key = self.put_slice(track, span, form, seen)?;
+        if seen.event.bind_id.is_present() {
+            flow::of_slice(self, seen, key, span.0)?;
+        }
+        Ok(key)
+    }
+
+    #[inline(always)]
+    fn put_slice(
         &mut self,
         track: TrackIndex,
         (start_ps, duration_ps): (i64, i64),
@@ -453,11 +458,7 @@ impl<'s> Output<'s> {
         let fields = self.row.values(std::mem::take(&mut self.room));
         let key = self.sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields: &fields });
         self.room = emptied(fields);
-        let key = key?;
-        if seen.event.bind_id.is_present() {
-            flow::of_slice(self, seen, key, start_ps)?;
-        }
-        Ok(key)
+        key
     }
 
     /// Emits the row as a sample.

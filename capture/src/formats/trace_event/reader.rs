@@ -26,7 +26,21 @@ pub(super) struct Reader<'s> {
     memory: Memory,
     metadata: Metadata,
     threads: RecentThreads,
+    /// Tracks of annotations by their streams.
+    annotated: RecentThreads,
+    /// Where annotations of a device are.
+    pub(super) annotations: Annotations,
     event_count: u64,
+}
+
+/// Where the annotations of a device are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Annotations {
+    /// On a track of their own.
+    #[default]
+    Apart,
+    /// With the work of their stream.
+    WithWork,
 }
 
 impl<'s> Reader<'s> {
@@ -41,6 +55,8 @@ impl<'s> Reader<'s> {
             memory: Memory::default(),
             metadata: Metadata::default(),
             threads: RecentThreads::default(),
+            annotated: RecentThreads::default(),
+            annotations: Annotations::default(),
             event_count: 0,
         })
     }
@@ -58,7 +74,7 @@ impl<'s> Reader<'s> {
         let nesting = if is_device { Nesting::Concurrent } else { Nesting::Calls };
         let find = || tracks.thread(Output::pid(seen), Output::tid(seen), nesting);
         let track = self.threads.track(seen, find);
-        // Remembered threads are marked, too: an annotation can come before the first kernel.
+        // Remembered threads are marked, too: an arrow can come before the first kernel.
         if is_device {
             self.out.tracks.on_device(track);
         } else if is_host {
@@ -67,9 +83,21 @@ impl<'s> Reader<'s> {
         track
     }
 
+    /// The track of an annotation. Begins and ends stay on their thread, because an end states no
+    /// category.
+    fn annotation(&mut self, seen: Seen<'_>) -> TrackIndex {
+        let tracks = &mut self.out.tracks;
+        self.annotated.track(seen, || tracks.annotations(&Output::pid(seen), Output::tid(seen)))
+    }
+
     fn complete(&mut self, seen: Seen<'_>, time_ps: i64) -> Result<()> {
-        let track = self.thread(seen);
-        if let Some(key) = self.durations.complete(&mut self.out, seen, (track, time_ps))? {
+        let is_apart = self.annotations == Annotations::Apart && kineto::is_annotation(&seen.cat_bytes());
+        let track = if is_apart { self.annotation(seen) } else { self.thread(seen) };
+        let (out, place) = (&mut self.out, (track, time_ps));
+        if !self.correlations.can_have(seen) {
+            return self.durations.complete(out, seen, place, Output::emit).map(drop);
+        }
+        if let Some(key) = self.durations.complete(out, seen, place, Output::emit_keyed)? {
             self.correlations.slice(&mut self.out, seen, (key, time_ps))?;
         }
         Ok(())

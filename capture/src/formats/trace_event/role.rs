@@ -1,5 +1,7 @@
 //! Ids and roles: what tells the processes and tracks of a trace apart.
 
+use std::borrow::Cow;
+
 use super::event::text_of;
 use super::number::Number;
 use super::tokens::{Kind, Raw};
@@ -19,18 +21,39 @@ pub(super) enum Id {
 impl Id {
     /// Parses a token.
     pub(super) fn new(raw: Raw, bytes: &[u8]) -> Self {
-        match raw.kind() {
-            Kind::Absent | Kind::Null => Self::Absent,
-            Kind::Number | Kind::Text => match Number::parse(raw.of(bytes)) {
-                Some(Number::Int(int)) => Self::Number(i128::from(int)),
-                Some(Number::Uint(uint)) => Self::Number(i128::from(uint)),
-                Some(Number::Float(float)) => {
-                    whole(float).map_or_else(|| Self::Text(text_of(bytes, raw).into()), Self::Number)
-                }
-                _ => Self::Text(text_of(bytes, raw).into()),
-            },
-            _ => Self::Text(text_of(bytes, raw).into()),
+        match BorrowedId::new(raw, bytes) {
+            BorrowedId::Number(number) => Self::Number(number),
+            BorrowedId::Text(text) => Self::Text(text.into()),
+            BorrowedId::Absent => Self::Absent,
         }
+    }
+}
+
+/// An id as it is in the trace. Most ids of flows are used once, and need no copy.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) enum BorrowedId<'a> {
+    /// As [`Id::Number`].
+    Number(i128),
+    /// As [`Id::Text`].
+    Text(Cow<'a, str>),
+    /// As [`Id::Absent`].
+    Absent,
+}
+
+impl<'a> BorrowedId<'a> {
+    /// Parses a token.
+    pub(super) fn new(raw: Raw, bytes: &'a [u8]) -> Self {
+        let number = match raw.kind() {
+            Kind::Absent | Kind::Null => return Self::Absent,
+            Kind::Number | Kind::Text => match Number::parse(raw.of(bytes)) {
+                Some(Number::Int(int)) => Some(i128::from(int)),
+                Some(Number::Uint(uint)) => Some(i128::from(uint)),
+                Some(Number::Float(float)) => whole(float),
+                Some(Number::Big) | None => None,
+            },
+            _ => None,
+        };
+        number.map_or_else(|| Self::Text(text_of(bytes, raw)), Self::Number)
     }
 }
 
@@ -76,6 +99,8 @@ pub(super) enum Role {
         /// Name of the series.
         series: Box<str>,
     },
+    /// Annotations of the stream with this id, which are drawn over its work.
+    Annotations(Id),
     /// A thread or a device's stream.
     Thread(Id),
     /// Asynchronous slices of this category and name.
@@ -87,13 +112,24 @@ pub(super) enum Role {
     },
 }
 
+/// Id of the thread that stands for all further ones.
+const MORE_THREADS: &str = "More threads";
+
 impl Role {
+    /// The thread of the events, if they have one.
+    pub(super) fn thread(&self) -> Option<&Id> {
+        match self {
+            Self::Annotations(id) | Self::Thread(id) => Some(id),
+            _ => None,
+        }
+    }
+
     /// Bytes of the texts.
     pub(super) fn text_bytes(&self) -> usize {
         match self {
             Self::Process => 0,
             Self::Counter { name, id, series } => name.len() + id.len() + series.len(),
-            Self::Thread(id) => id.text_bytes(),
+            Self::Annotations(id) | Self::Thread(id) => id.text_bytes(),
             Self::Async { cat, name } => cat.len() + name.len(),
         }
     }
@@ -105,7 +141,8 @@ impl Role {
             Self::Counter { .. } => {
                 Self::Counter { name: "More counters".into(), id: "".into(), series: "".into() }
             }
-            Self::Thread(_) => Self::Thread(Id::Text("More threads".into())),
+            Self::Annotations(_) => Self::Annotations(Id::Text(MORE_THREADS.into())),
+            Self::Thread(_) => Self::Thread(Id::Text(MORE_THREADS.into())),
             Self::Async { .. } => Self::Async { cat: "".into(), name: "".into() },
         }
     }

@@ -223,7 +223,12 @@ impl<K: Copy> Shape<K> {
                 }
             }
         }
-        self.read(tokens, meaning)
+        // Taken apart and put together, so that the result above stays in registers. If both were
+        // one value in memory, each key would wait until the parts of its value are written.
+        match self.read(tokens, meaning)? {
+            Next::Value(meaning, key, hint) => Ok(Next::Value(meaning, key, hint)),
+            Next::End => Ok(Next::End),
+        }
     }
 
     /// Reads the value behind a stretch.

@@ -22,7 +22,7 @@ pub(super) struct ProcessIndex(usize);
 pub(super) struct TrackIndex(usize);
 
 /// Properties of a process or a thread from metadata events.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Described {
     pub(super) name: String,
     /// Other names, such as `GPU 0`.
@@ -165,6 +165,12 @@ impl Tracks {
         track
     }
 
+    /// The track of the annotations of a stream, which is made if it is new.
+    pub(super) fn annotations(&mut self, pid: &Id, tid: Id) -> TrackIndex {
+        let process = self.process(pid);
+        self.track(process, Role::Annotations(tid), Nesting::Calls)
+    }
+
     /// The track of asynchronous slices with this category and name, which is made if it is new.
     pub(super) fn asynchronous(&mut self, pid: &Id, cat: &str, name: &str) -> TrackIndex {
         let process = self.process(pid);
@@ -286,7 +292,7 @@ impl Tracks {
             }
         };
         let (heading, name) = match role {
-            Role::Process | Role::Thread(_) => return Ok(Some(group)),
+            Role::Process | Role::Annotations(_) | Role::Thread(_) => return Ok(Some(group)),
             Role::Counter { .. } => (&mut process.counters, "Counters"),
             Role::Async { .. } => (&mut process.asyncs, "Asynchronous"),
         };
@@ -304,7 +310,7 @@ impl Tracks {
             Role::Async { .. } => {
                 TrackSpec::slices(&name, parent, self.tables.asynchronous, track.nesting, sort)
             }
-            Role::Process | Role::Thread(_) => {
+            Role::Process | Role::Annotations(_) | Role::Thread(_) => {
                 TrackSpec::slices(&name, parent, self.tables.slice, track.nesting, sort)
                     .showing(self.identity(track))
             }
@@ -314,21 +320,36 @@ impl Tracks {
     /// Identity of a track. A thread of a device's process is a stream if none of its work is known
     /// as the host's.
     fn identity(&self, track: &Track) -> Identity {
-        let Role::Thread(id) = &track.role else { return Identity::default() };
+        let Some(id) = track.role.thread() else { return Identity::default() };
         let number = match id {
             Id::Number(number) => u32::try_from(*number).ok(),
             Id::Text(_) | Id::Absent => None,
         };
         let labels = self.processes.get(track.process.0).map(|process| &process.described.labels);
         let chip = labels.and_then(|labels| device_number(labels)).and_then(|chip| u32::try_from(chip).ok());
+        let is_annotated = matches!(track.role, Role::Annotations(_));
         match track.on_device || (chip.is_some() && !track.on_host) {
+            _ if is_annotated => Identity { chip, number, ..Identity::of(model::Role::Annotations) },
             true => Identity { chip, number, ..Identity::of(model::Role::Kernels) },
             false => Identity { number, ..Identity::of(model::Role::HostThread) },
         }
     }
 
+    /// Gives annotations the name and the place of their stream.
+    fn describe_annotations(&mut self) {
+        for at in 0..self.tracks.len() {
+            let Role::Annotations(id) = &self.tracks[at].role else { continue };
+            let stream = (self.tracks[at].process, Role::Thread(id.clone()));
+            let Some(&TrackIndex(stream)) = self.by_role.get(&stream) else { continue };
+            let (described, on_device) =
+                (self.tracks[stream].described.clone(), self.tracks[stream].on_device);
+            (self.tracks[at].described, self.tracks[at].on_device) = (described, on_device);
+        }
+    }
+
     /// Sends the names and the order of all tracks with events to the sink.
-    pub(super) fn describe_all(&self, sink: &mut dyn Sink) -> Result<()> {
+    pub(super) fn describe_all(&mut self, sink: &mut dyn Sink) -> Result<()> {
+        self.describe_annotations();
         let mut processes: Vec<usize> = (0..self.processes.len()).collect();
         let mut is_host: Vec<bool> =
             self.processes.iter().map(|process| device_number(&process.described.labels).is_none()).collect();
@@ -369,7 +390,7 @@ impl Tracks {
                 None => (None, below),
                 Some(process) => match track.role {
                     Role::Process => (process.group, 0),
-                    Role::Thread(_) => (process.group, place),
+                    Role::Annotations(_) | Role::Thread(_) => (process.group, place),
                     Role::Counter { .. } => (process.counters, place),
                     Role::Async { .. } => (process.asyncs, place),
                 },
@@ -385,11 +406,7 @@ impl Tracks {
     /// process has that process, the global one has neither.
     pub(super) fn owner(&self, track: TrackIndex) -> (Option<&Id>, Option<&Id>) {
         let track = &self.tracks[track.0];
-        let thread = match &track.role {
-            Role::Thread(tid) => Some(tid),
-            _ => None,
-        };
-        (self.processes.get(track.process.0).map(|process| &process.id), thread)
+        (self.processes.get(track.process.0).map(|process| &process.id), track.role.thread())
     }
 
     /// All tracks that the sink knows, with their properties in the trace: the keys `pid`, `tid`,
@@ -405,7 +422,7 @@ impl Tracks {
             };
             add("pid", &process.id);
             match &track.role {
-                Role::Thread(tid) => add("tid", tid),
+                Role::Annotations(tid) | Role::Thread(tid) => add("tid", tid),
                 Role::Counter { name, id, series } => {
                     origin.push(("counter", name.to_string()));
                     let further = [("counter_id", id), ("series", series)];
@@ -470,5 +487,8 @@ fn place(process: &Process) -> i64 {
 
 fn compare_tracks(a: &Track, b: &Track) -> Ordering {
     let key = |track: &Track| (track.process.0, !track.on_device, track.described.sort.unwrap_or(0));
-    key(a).cmp(&key(b)).then_with(|| a.role.cmp(&b.role))
+    // Annotations stand above their stream.
+    let threads = (a.role.thread(), b.role.thread());
+    let by_thread = if let (Some(a), Some(b)) = threads { a.cmp(b) } else { Ordering::Equal };
+    key(a).cmp(&key(b)).then(by_thread).then_with(|| a.role.cmp(&b.role))
 }

@@ -175,34 +175,37 @@ impl<'a> Relay<'a> {
         }
     }
 
+    /// Each kind of value is built in place: a copy of a value that was just built waits until all
+    /// its parts are written.
     fn hold(&mut self, fields: &[(FieldId, Value<'_>)]) -> usize {
         for &(id, value) in fields {
-            let value = match value {
-                Value::Int(v) => HeldValue::Int(v),
-                Value::Uint(v) => HeldValue::Uint(v),
-                Value::Float(v) => HeldValue::Float(v),
-                Value::Bool(v) => HeldValue::Bool(v),
-                Value::Name(v) => HeldValue::Name(v),
-                Value::Text(text) => self.hold_text(text, Texted::Plain),
-                Value::Json(text) => self.hold_text(text, Texted::Json),
-            };
-            self.batch.fields.push((id, value));
+            let held = &mut self.batch.fields;
+            match value {
+                Value::Int(v) => held.push((id, HeldValue::Int(v))),
+                Value::Uint(v) => held.push((id, HeldValue::Uint(v))),
+                Value::Float(v) => held.push((id, HeldValue::Float(v))),
+                Value::Bool(v) => held.push((id, HeldValue::Bool(v))),
+                Value::Name(v) => held.push((id, HeldValue::Name(v))),
+                Value::Text(text) => self.hold_text(id, text, Texted::Plain),
+                Value::Json(text) => self.hold_text(id, text, Texted::Json),
+            }
         }
         fields.len()
     }
 
-    fn hold_text(&mut self, text: &str, as_what: Texted) -> HeldValue {
+    fn hold_text(&mut self, id: FieldId, text: &str, as_what: Texted) {
         let spot = self.recent_texts.find(text);
         if let Spot::Known(place) = spot {
-            return HeldValue::KnownText { place, as_what };
+            self.batch.fields.push((id, HeldValue::KnownText { place, as_what }));
+            return;
         }
         self.push_text(text);
         match (spot, u32::try_from(text.len())) {
             (Spot::Other(place), Ok(len)) if self.room_bytes > 0 => {
                 self.recent_texts.put(place, text);
-                HeldValue::NewText { len, place, as_what }
+                self.batch.fields.push((id, HeldValue::NewText { len, place, as_what }));
             }
-            _ => HeldValue::Text { len: text.len(), as_what },
+            _ => self.batch.fields.push((id, HeldValue::Text { len: text.len(), as_what })),
         }
     }
 

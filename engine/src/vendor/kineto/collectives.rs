@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::annotation::{self, Bare, Stated, around_launches};
 use super::group::Job;
-use super::steps::{self, Mark, Steps};
+use super::steps::{self, Mark, Steps, Stream};
 use super::{
     ARGUMENTS, CATEGORY, CORRELATION, Class, DIMS, DTYPE, EXTERNAL, GROUP, IN, NAME, OUT, RANKS, ROOT, SEQ,
     SIZE, SOURCE, TARGET, TYPE, class_on_device, element_bytes,
@@ -39,7 +39,7 @@ pub fn read<B: Bytes>(segment: &Segment<B>, ids: CallIds, cancel: Cancel<'_>) ->
         steps: Steps::default(),
         cancel,
     };
-    for (track, table) in slice_tracks(segment, |role| role == Role::Kernels) {
+    for (track, table) in slice_tracks(segment, |role| matches!(role, Role::Kernels | Role::Annotations)) {
         reader.track(track, table, Place::Device)?;
     }
     reader.steps.end_of_device();
@@ -104,7 +104,7 @@ impl<B: Bytes> Reader<'_, B> {
                 let (class, step) = self.class(place, names[at], one.code(0, at))?;
                 let mark = step.map(|number| Mark { start_ps: starts[at], number });
                 match (place, mark) {
-                    (Place::Device, Some(mark)) => self.steps.mark_of_device(track, mark),
+                    (Place::Device, Some(mark)) => self.steps.mark_of_device(self.stream(track), mark),
                     (_, Some(mark)) => self.steps.mark_of_host(mark),
                     (_, None) => {}
                 }
@@ -191,7 +191,7 @@ impl<B: Bytes> Reader<'_, B> {
             self.bare.push((self.book.rank.calls.len(), correlation, bare));
         }
         let id = correlation.unwrap_or_else(|| i64::from(row));
-        self.steps.call(track, start_ps, correlation);
+        self.steps.call(self.stream(track), start_ps, correlation);
         self.book.call(Call { start_ps, duration_ps, signature, number: int(SEQ), row, id });
         Ok(())
     }
@@ -208,7 +208,7 @@ impl<B: Bytes> Reader<'_, B> {
             (group, _) => group.to_owned(),
         };
         let communicator = if group.is_empty() {
-            self.stream(track)
+            self.alone(track)
         } else {
             self.job.communicator(&group, text(RANKS)?, rank(SIZE).unwrap_or(0))
         };
@@ -225,9 +225,15 @@ impl<B: Bytes> Reader<'_, B> {
         Ok(self.book.signature(Signature { communicator, kind, dtype, count, bytes, peer }))
     }
 
+    /// The stream of a track of kernels or annotations.
+    fn stream(&self, track: TrackId) -> Stream {
+        let spec = &self.segment.footer().tracks[track.0 as usize].spec;
+        (spec.parent, spec.identity.number)
+    }
+
     /// All that is known of the communicator of a kernel without arguments.
-    fn stream(&self, track: TrackId) -> Communicator {
-        let number = self.segment.footer().tracks[track.0 as usize].spec.identity.number;
+    fn alone(&self, track: TrackId) -> Communicator {
+        let (_, number) = self.stream(track);
         Communicator {
             name: number.map_or_else(|| "stream".to_owned(), |number| format!("stream {number}")),
             membership: Membership::Unknown,

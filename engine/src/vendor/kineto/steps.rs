@@ -24,10 +24,14 @@ pub(super) struct Mark {
     pub(super) number: u32,
 }
 
+/// What a stream of a device and the track of its annotations have in common: the group above them,
+/// and the number of the stream.
+pub(super) type Stream = (Option<TrackId>, Option<u32>);
+
 /// Origin of a call.
 #[derive(Debug, Clone, Copy)]
 struct Origin {
-    track: TrackId,
+    stream: Stream,
     start_ps: i64,
     correlation: Option<i64>,
 }
@@ -35,7 +39,7 @@ struct Origin {
 /// The marks and launches of a rank.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
-    of_device: FxHashMap<TrackId, Vec<Mark>>,
+    of_device: FxHashMap<Stream, Vec<Mark>>,
     of_host: Vec<Mark>,
     calls: Vec<Origin>,
     /// Correlations of calls whose launches are wanted.
@@ -45,13 +49,13 @@ pub(super) struct Steps {
 
 impl Steps {
     /// Takes the next call.
-    pub(super) fn call(&mut self, track: TrackId, start_ps: i64, correlation: Option<i64>) {
-        self.calls.push(Origin { track, start_ps, correlation });
+    pub(super) fn call(&mut self, stream: Stream, start_ps: i64, correlation: Option<i64>) {
+        self.calls.push(Origin { stream, start_ps, correlation });
     }
 
     /// Takes a mark on a stream of the device.
-    pub(super) fn mark_of_device(&mut self, track: TrackId, mark: Mark) {
-        self.of_device.entry(track).or_default().push(mark);
+    pub(super) fn mark_of_device(&mut self, stream: Stream, mark: Mark) {
+        self.of_device.entry(stream).or_default().push(mark);
     }
 
     /// Takes a mark on a thread of the host.
@@ -92,7 +96,7 @@ impl Steps {
         let number = |call: &Origin| {
             let launch = call.correlation.and_then(|correlation| self.launches.get(&correlation));
             let time = launch.copied().unwrap_or(call.start_ps);
-            let marks = self.of_device.get(&call.track).unwrap_or(&of_all);
+            let marks = self.of_device.get(&call.stream).unwrap_or(&of_all);
             let before = marks.partition_point(|mark| mark.start_ps <= time);
             before.checked_sub(1).map_or(NO_STEP, |at| marks[at].number)
         };
@@ -106,6 +110,10 @@ mod tests {
 
     fn mark(number: u32, start_ps: i64) -> Mark {
         Mark { start_ps, number }
+    }
+
+    fn stream(number: u32) -> Stream {
+        (Some(TrackId(9)), Some(number))
     }
 
     #[test]
@@ -122,7 +130,7 @@ mod tests {
         let mut steps = Steps::default();
         // The host is a step ahead: it launches at 11 what starts at 25.
         for (start_ps, correlation) in [(5, None), (12, Some(1)), (25, Some(2)), (26, Some(3))] {
-            steps.call(TrackId(0), start_ps, correlation);
+            steps.call(stream(0), start_ps, correlation);
         }
         steps.end_of_device();
         assert!(steps.wants_launches());
@@ -137,16 +145,16 @@ mod tests {
     #[test]
     fn marks_on_the_device_come_first() {
         let mut steps = Steps::default();
-        for (track, start_ps) in [(0, 10), (0, 30), (1, 29), (2, 30)] {
-            steps.call(TrackId(track), start_ps, Some(start_ps));
+        for (number, start_ps) in [(0, 10), (0, 30), (1, 29), (2, 30)] {
+            steps.call(stream(number), start_ps, Some(start_ps));
         }
-        for (track, number, start_ps) in [(0, 3, 10), (0, 4, 30), (1, 4, 28)] {
-            steps.mark_of_device(TrackId(track), mark(number, start_ps));
+        for (of, number, start_ps) in [(0, 3, 10), (0, 4, 30), (1, 4, 28)] {
+            steps.mark_of_device(stream(of), mark(number, start_ps));
         }
         steps.end_of_device();
         assert!(!steps.wants_launches());
         steps.mark_of_host(mark(9, 0));
-        // Track 2 has no marks, so those of all tracks count.
+        // Stream 2 has no marks, so those of all streams count.
         assert_eq!(steps.numbers(), [3, 4, 4, 4]);
         assert!(Steps::default().numbers().is_empty());
     }

@@ -55,7 +55,10 @@ fn calls(tracks: &[Rows<'_>]) -> RankCalls {
         doc: String::new(),
     };
     let table = builder.table(table).unwrap();
-    for (number, track) in (0..).zip(tracks) {
+    let mut number = 0;
+    for track in tracks {
+        // Annotations are those of the stream before them.
+        number += u32::from(track.0 != Role::Annotations);
         add(&mut builder, table, number, track).unwrap();
     }
     builder.finish().unwrap();
@@ -191,4 +194,29 @@ fn steps_are_those_of_launches_and_not_of_starts() {
     let found = calls(&[(Role::Kernels, marked), (Role::HostThread, host)]);
     assert_eq!(found.calls.steps, [10, 11, 11]);
     assert_eq!(calls(&[(Role::Kernels, kernels)]).calls.steps, [0; 0]);
+}
+
+#[test]
+fn annotations_of_a_stream_mark_its_steps_and_are_no_work() {
+    let kernel = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+    let annotation = [("cat", Value::Text("gpu_user_annotation"))];
+    let kernels: &[Row<'_>] =
+        &[(kernel, (20, 25), &[]), ("void gemm", (30, 35), &[]), (kernel, (60, 65), &[])];
+    let marks: &[Row<'_>] = &[
+        ("ProfilerStep#10", (20, 35), &annotation),
+        ("nccl:all_reduce", (20, 25), &annotation),
+        ("ProfilerStep#11", (60, 65), &annotation),
+    ];
+    // Another stream is a step behind.
+    let late: &[Row<'_>] =
+        &[("ProfilerStep#9", (10, 50), &annotation), ("ProfilerStep#10", (61, 90), &annotation)];
+    let found = calls(&[
+        (Role::Kernels, kernels),
+        (Role::Annotations, marks),
+        (Role::Kernels, kernels),
+        (Role::Annotations, late),
+    ]);
+    // The calls of both streams, in the order of time.
+    assert_eq!(found.calls.steps, [10, 9, 11, 9]);
+    assert_eq!(found.compute_ps, 5 * US);
 }

@@ -42,8 +42,9 @@ impl Stage {
         for (source, group) in self.shown.layout.tile_groups(sheet, row) {
             let Some(piece) = self.piece_at(source, group, time_ps) else { continue };
             for lane in &piece.tile.lanes {
-                let track = sheet.position(source, lane.track);
-                if track.is_some_and(|track| sheet.above(track).any(|group| group == row.track)) {
+                let Some(at) = sheet.position(source, lane.track) else { continue };
+                let is_below = sheet.above(at).any(|group| group == row.track);
+                if is_below && !sheet.tracks().get(at).is_some_and(|track| track.is_annotation) {
                     load.add(&piece.tile, lane);
                 }
             }

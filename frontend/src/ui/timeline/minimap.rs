@@ -137,8 +137,9 @@ impl Kept {
 
 impl Rows {
     fn of(Overview { sheet, source, .. }: Overview<'_>) -> Self {
-        let is_shown = |track: &&SheetTrack| track.source == source && track.kind == TrackKind::Slices;
-        let tracks: Vec<_> = sheet.tracks().iter().filter(is_shown).collect();
+        let is_work = |track: &&SheetTrack| track.kind == TrackKind::Slices && !track.is_annotation;
+        let of_source = sheet.tracks().iter().filter(|track| track.source == source);
+        let tracks: Vec<_> = of_source.filter(is_work).collect();
         let rows = tracks.len().clamp(1, MOST_ROWS);
         let (mut of_track, mut lanes) = (HashMap::new(), vec![0.0_f32; rows]);
         for (position, track) in tracks.iter().enumerate() {

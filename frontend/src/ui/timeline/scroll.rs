@@ -1,4 +1,5 @@
-//! The scroll position of the rows in the view, and so in the address: the first visible track.
+//! The scroll position of the rows in the view, and so in the address: the first visible track and
+//! its first visible lane.
 
 use leptos::prelude::*;
 
@@ -7,7 +8,7 @@ use crate::view::Command;
 use crate::view::sheet::{Sheet, SourceId};
 use crate::view::state::tracks::TopRow;
 
-/// Reports the first visible track when the rows scroll. Scrolls when the view names another track.
+/// Reports the first visible track when the rows scroll. Scrolls when the view names another place.
 pub fn follow(scene: Scene, parts: Parts, on_command: Callback<Command>) {
     Effect::new(move |is_first: Option<()>| {
         let scroll_px = scene.scroll_px.get();
@@ -26,7 +27,8 @@ pub fn follow(scene: Scene, parts: Parts, on_command: Callback<Command>) {
         let top_px = scene.layout.with(|layout| match &wanted {
             Some(row) => scene.tracks.sheet.with_untracked(|sheet| {
                 let source = row.rank.map_or(current, SourceId);
-                Some(layout.row_of(sheet.find(source, &row.path)?)?.top_px)
+                let at = sheet.find(source, &row.path)?;
+                Some(layout.row_of(at)?.top_of_lane_px(sheet.tracks().get(at)?, row.lane))
             }),
             None => (is_new && before.is_some()).then_some(0.0),
         });
@@ -47,13 +49,16 @@ fn first_in_sight(scene: Scene, scroll_px: f64) -> Option<TopRow> {
     if scroll_px <= 0.0 {
         return None;
     }
-    let at = scene.layout.with_untracked(|layout| layout.row_at(scroll_px).map(|row| row.track))?;
-    scene.tracks.sheet.with_untracked(|sheet| row_of(sheet, at))
+    let row = scene.layout.with_untracked(|layout| layout.row_at(scroll_px).copied())?;
+    scene.tracks.sheet.with_untracked(|sheet| {
+        let top = row_of(sheet, row.track)?;
+        Some(TopRow { lane: row.lane_at(sheet.tracks().get(row.track)?, scroll_px), ..top })
+    })
 }
 
 /// The row of a track, as links name it.
 pub fn row_of(sheet: &Sheet, at: usize) -> Option<TopRow> {
     let track = sheet.tracks().get(at)?;
     let rank = (sheet.sources().len() > 1).then_some(track.source.0);
-    Some(TopRow { rank, path: track.path.clone() })
+    Some(TopRow { rank, path: track.path.clone(), lane: 0 })
 }

@@ -93,7 +93,7 @@ impl Steps {
         self.on_command.run(Command::SortRanks(order));
         let top = self.view.with_untracked(|view| view.tracks.top.clone());
         let heading = self.tracks.sheet.with_untracked(|sheet| {
-            let TopRow { rank, path } = top?;
+            let TopRow { rank, path, .. } = top?;
             let source = rank.map_or_else(|| self.tracks.current.get_untracked(), SourceId);
             sheet.tracks().get(sheet.find(source, &path)?)?.rank?;
             row_of(sheet, sheet.rank_group()?)

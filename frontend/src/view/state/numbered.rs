@@ -30,7 +30,7 @@ impl Numbered {
             view.selection.reading.get_or_insert(Reading { track: counter.path.clone(), time_ps });
         }
         if let Some(first) = self.top.and_then(track) {
-            view.tracks.top.get_or_insert(TopRow { rank: None, path: first.path.clone() });
+            view.tracks.top.get_or_insert(TopRow { rank: None, path: first.path.clone(), lane: 0 });
         }
     }
 }

@@ -59,6 +59,8 @@ pub struct TopRow {
     pub rank: Option<u32>,
     /// The track.
     pub path: TrackPath,
+    /// The first visible lane of the track.
+    pub lane: u32,
 }
 
 impl TracksState {

@@ -1,7 +1,7 @@
 //! The view as the path of a URL:
 //! `/profile/<name>?v=2&rank=0&ranks=0,7&from=…&to=…&sel=…&counter=Power@1500&mark=a..b`, then
-//! `&open=DMA/q0&closed=Engines&row=Engines/Tensor&pin=Engines/Tensor&clock=raw&order=late`, then
-//! `&q=…&search=regex&tab=details&of=57b3d6ea1f6dd8da`.
+//! `&open=DMA/q0&closed=Engines&row=Engines/Tensor&lane=3&pin=Engines/Tensor`, then
+//! `&clock=raw&order=late&q=…&search=regex&tab=details&of=57b3d6ea1f6dd8da`.
 //!
 //! A versioned format: reading a written URL gives the same view. Times are picoseconds, tracks are
 //! paths ([`TrackPath`]). Default values are left out and unknown parameters are ignored. A link
@@ -107,9 +107,8 @@ impl fmt::Display for Parameters<'_> {
             let paths = view.tracks.groups.iter().filter(|(_, is_open)| **is_open == state);
             write_list(f, name, paths.map(|(path, _)| legible(path.as_str())))?;
         }
-        if let Some(TopRow { rank, path }) = &view.tracks.top {
-            let rank = rank.map_or_else(String::new, |rank| format!("{}:", rank_word(rank)));
-            write!(f, "&row={rank}{}", legible(path.as_str()))?;
+        if let Some(top) = &view.tracks.top {
+            write_top(f, top)?;
         }
         let pins = &view.tracks.pins;
         write_list(f, "pin", pins.paths.iter().map(|path| legible(path.as_str())))?;
@@ -162,6 +161,13 @@ fn write_list<T: fmt::Display>(
     Ok(())
 }
 
+fn write_top(f: &mut fmt::Formatter<'_>, TopRow { rank, path, lane }: &TopRow) -> fmt::Result {
+    let rank = rank.map_or_else(String::new, |rank| format!("{}:", rank_word(rank)));
+    write!(f, "&row={rank}{}", legible(path.as_str()))?;
+    // Links from before there were lanes have none.
+    if *lane > 0 { write!(f, "&lane={lane}") } else { Ok(()) }
+}
+
 fn write_numbered(f: &mut fmt::Formatter<'_>, numbered: &Numbered) -> fmt::Result {
     write_list(f, "groups", &numbered.toggled)?;
     if let Some((track, time_ps)) = numbered.reading {
@@ -184,7 +190,7 @@ impl FromStr for View {
         let (slug, place) = split_path(path);
         let profile = percent_decoded(slug).filter(|name| !name.is_empty()).ok_or(UrlError::NotAProfile)?;
         let mut view = Self { profile, place, is_bare: query.is_empty(), ..Self::default() };
-        let (mut from, mut to) = (None, None);
+        let (mut from, mut to, mut lane) = (None, None, 0);
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
             match name {
                 "v" => match number("v", "a version number", value)? {
@@ -193,8 +199,12 @@ impl FromStr for View {
                 },
                 "from" => from = Some(number("from", PICOSECONDS, value)?),
                 "to" => to = Some(number("to", PICOSECONDS, value)?),
+                "lane" => lane = number("lane", "the number of a lane", value)?,
                 _ => view.read(name, value)?,
             }
+        }
+        if let Some(top) = &mut view.tracks.top {
+            top.lane = lane;
         }
         view.window = match (from, to) {
             (None, None) => None,
@@ -311,7 +321,7 @@ fn top_row(text: &str) -> Result<TopRow, UrlError> {
         Some((number, path)) => (Some(rank("row", ROW, number)?), path),
         None => (None, text),
     };
-    Ok(TopRow { rank, path: TrackPath::read(path).ok_or(error)? })
+    Ok(TopRow { rank, path: TrackPath::read(path).ok_or(error)?, lane: 0 })
 }
 
 fn numbered_reading(text: &str) -> Result<(u32, i64), UrlError> {

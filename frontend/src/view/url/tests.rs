@@ -30,7 +30,8 @@ fn path() -> impl Strategy<Value = TrackPath> {
 }
 
 fn tracks() -> impl Strategy<Value = TracksState> {
-    let top = (option::of(any::<u32>()), path()).prop_map(|(rank, path)| TopRow { rank, path });
+    let top = (option::of(any::<u32>()), path(), any::<u32>());
+    let top = top.prop_map(|(rank, path, lane)| TopRow { rank, path, lane });
     let groups = proptest::collection::btree_map(path(), any::<bool>(), 0..4);
     let ranks = proptest::collection::btree_set(any::<u32>(), 0..4);
     let order = proptest::sample::select(&RankOrder::ALL[..]);
@@ -192,7 +193,7 @@ fn links_of_all_versions_are_read() {
     view.selection.reading = Some(Reading { track: path("Memory/HBM"), time_ps: 1_500 });
     view.tracks.ranks = [1, 7].into();
     view.tracks.groups = [(path("DMA/q%20"), true), (path("DMA"), true), (path("Engines"), false)].into();
-    view.tracks.top = Some(TopRow { rank: Some(7), path: path("Engines/Tensor#2") });
+    view.tracks.top = Some(TopRow { rank: Some(7), path: path("Engines/Tensor#2"), lane: 0 });
     assert_eq!(second.parse(), Ok(view));
 }
 
@@ -216,6 +217,18 @@ fn a_link_with_all_choices_of_version_2_is_read() {
     // Nothing of it is lost when it is written again, in whatever order.
     let parts = |url: &str| url.split('&').map(str::to_owned).collect::<BTreeSet<_>>();
     assert_eq!(parts(&view.to_string()), parts(link));
+}
+
+#[test]
+fn a_link_names_the_first_visible_lane() {
+    let link = "/profile/p?v=2&row=GPU%200/stream%207&lane=12";
+    let view: View = link.parse().expect("a link of version 2");
+    assert_eq!(view.tracks.top.as_ref().map(|top| top.lane), Some(12));
+    assert_eq!(view.to_string(), link);
+    // The order of parameters does not matter, and a lane without its track says nothing.
+    assert_eq!("/profile/p?v=2&lane=12&row=GPU%200/stream%207".parse(), Ok(view));
+    assert_eq!("/profile/p?v=2&lane=12".parse::<View>().expect("a link").to_string(), "/profile/p?v=2");
+    check_refused("/profile/p?v=2&row=a&lane=-1", "\"lane\"");
 }
 
 #[test]

@@ -40,6 +40,19 @@ fn steps_of_a_launch_are_an_operation() {
 }
 
 #[test]
+fn steps_stay_on_their_stream_and_annotations_do_not() {
+    let rank = read_one(&trace(&[("HCOLL Signal", 100, ""), ("ProfilerStep#1", 100, "")]));
+    let track_of = |name: &str| {
+        let slice = rank.slices_of("slice").find(|slice| slice.name == name).unwrap();
+        rank.tracks[slice.track.0 as usize].name.as_str()
+    };
+    assert_eq!(
+        [track_of("HCOLL Signal"), track_of("ProfilerStep#1")],
+        ["Thread 1", "Thread 1 · annotations"]
+    );
+}
+
+#[test]
 fn steps_of_the_host_are_no_operation() {
     let text = trace(&[("HCOLL Signal", 100, "")]).replace("gpu_user_annotation", "cpu_op");
     assert!(operations(&read_one(&text)).is_empty());

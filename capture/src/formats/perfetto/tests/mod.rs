@@ -272,6 +272,27 @@ fn threads_are_named_by_any_packet_and_are_of_the_host() {
 }
 
 #[test]
+fn a_track_of_annotations_alone_is_no_stream() {
+    let annotation = |uuid, name| event(BEGIN, uuid, name).text(22, "gpu_user_annotation");
+    let kernel = event(BEGIN, 2, "k").text(22, "kernel");
+    let recorder = read(&[
+        packet(1, 100, 60, &descriptor(1, "annotations")),
+        packet(1, 100, 60, &descriptor(2, "stream")),
+        packet(1, 100, 11, &annotation(1, "step")),
+        packet(1, 100, 11, &annotation(2, "step")),
+        packet(1, 100, 11, &kernel),
+        packet(1, 200, 11, &end(2)),
+        packet(1, 200, 11, &end(2)),
+        packet(1, 200, 11, &end(1)),
+        packet(1, 200, 11, &end(3)),
+    ]);
+    let roles: Vec<_> =
+        recorder.tracks.iter().map(|track| (track.name.as_str(), track.identity.role)).collect();
+    let expected = [("annotations", Role::Annotations), ("stream", Role::Kernels)];
+    assert_eq!(roles[..2], expected, "{roles:?}");
+}
+
+#[test]
 fn counters_have_units_factors_and_differences() {
     let counter = |uuid, name, facts: &Message| descriptor(uuid, name).message(8, facts);
     let value = |track, number: i64| event(COUNTER, track, "").number(30, number.cast_unsigned());

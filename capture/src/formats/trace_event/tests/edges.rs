@@ -1,7 +1,7 @@
 //! Rare cases: order of tracks, names that look alike, ids, lines, flows of every kind.
 
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::model::{Role, TrackId, TrackKind, Unit};
+use nprof_engine::model::{Identity, Role, TrackId, TrackKind, TrackSpec, Unit};
 use nprof_engine::query;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::{MemoryScratch, Space};
@@ -60,7 +60,7 @@ fn devices_come_before_hosts() {
     let mut threads: Vec<_> = recorder.tracks.iter().filter(|track| track.parent == parent).collect();
     threads.sort_by_key(|track| track.sort);
     let names: Vec<&str> = threads.iter().map(|track| track.name.as_str()).collect();
-    assert_eq!(names, ["Thread 9", "Thread 2"]);
+    assert_eq!(names, ["Thread 9 · annotations", "Thread 9", "Thread 2"]);
 }
 
 #[test]
@@ -330,7 +330,47 @@ fn the_hosts_frames_in_a_devices_process_are_no_stream() {
         recorder.tracks[slice.track.0 as usize].identity.role
     };
     assert_eq!(role_of("run"), Role::HostThread);
-    assert_eq!([role_of("k"), role_of("step")], [Role::Kernels; 2]);
+    assert_eq!([role_of("k"), role_of("step")], [Role::Kernels, Role::Annotations]);
     let sort_of = |name: &str| recorder.tracks.iter().find(|track| track.name == name).unwrap().sort;
     assert!(sort_of("Global") > sort_of("GPU 0"), "devices come before instants of all processes");
+}
+
+#[test]
+fn annotations_of_a_device_stand_above_their_stream() {
+    let text = r#"[
+        {"ph":"M","name":"process_labels","pid":0,"tid":0,"args":{"labels":"GPU 0"}},
+        {"ph":"M","name":"thread_name","pid":0,"tid":7,"args":{"name":"stream 7 "}},
+        {"ph":"M","name":"thread_sort_index","pid":0,"tid":7,"args":{"sort_index":7}},
+        {"ph":"M","name":"thread_name","pid":0,"tid":20,"args":{"name":"stream 20 "}},
+        {"ph":"M","name":"thread_sort_index","pid":0,"tid":20,"args":{"sort_index":20}},
+        {"ph":"X","cat":"gpu_user_annotation","pid":0,"tid":7,"name":"step","ts":2,"dur":9},
+        {"ph":"X","cat":"gpu_user_annotation","pid":0,"tid":7,"name":"nccl:all_reduce","ts":2,"dur":1},
+        {"ph":"X","cat":"kernel","pid":0,"tid":20,"name":"k20","ts":2,"dur":1},
+        {"ph":"X","cat":"kernel","pid":0,"tid":7,"name":"k7","ts":2,"dur":1},
+        {"ph":"B","cat":"gpu_user_annotation","pid":0,"tid":20,"name":"begun","ts":5},
+        {"ph":"E","pid":0,"tid":20,"ts":6},
+        {"ph":"X","cat":"user_annotation","pid":900,"tid":900,"name":"of the host","ts":1,"dur":9}
+    ]"#;
+    let recorder = record(text);
+    let mut tracks: Vec<_> = recorder.tracks.iter().filter(|track| track.kind != TrackKind::Group).collect();
+    tracks.sort_by_key(|track| (track.parent, track.sort));
+    let shown = |track: &&TrackSpec| {
+        let Identity { role, chip, number, .. } = track.identity;
+        let names = recorder.slices.iter().filter(|of| recorder.tracks[of.track.0 as usize] == **track);
+        let names: Vec<&str> = names.map(|of| of.name.as_str()).collect();
+        format!("{} {role:?} {chip:?} {number:?}: {}", track.name, names.join(" "))
+    };
+    assert_eq!(
+        tracks.iter().map(shown).collect::<Vec<_>>(),
+        [
+            "stream 7 · annotations Annotations Some(0) Some(7): step nccl:all_reduce",
+            "stream 7 Kernels Some(0) Some(7): k7",
+            // An end has no category, so such a pair is where its thread is.
+            "stream 20 Kernels Some(0) Some(20): k20 begun",
+            "Thread 900 HostThread None Some(900): of the host",
+        ]
+    );
+    // Exports write the process and the thread of the trace.
+    let rows = recorder.rows_of("track").filter(|row| format!("{row:?}").contains("\"7\""));
+    assert_eq!(rows.count(), 2, "the stream and its annotations");
 }

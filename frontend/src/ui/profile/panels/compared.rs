@@ -75,6 +75,16 @@ impl Summaries {
         let unknown = (sides.is_empty() || sides.contains(&None)).then_some(None);
         known.chain(unknown).collect()
     }
+
+    /// Title of the names on a side of the machine.
+    fn title(&self, side: Option<Side>) -> &'static str {
+        match side {
+            Some(Side::Device) => "Name on devices",
+            Some(Side::Host) => "Name on host threads",
+            None if self.sides().len() > 1 => "Name on other tracks",
+            None => "Name",
+        }
+    }
 }
 
 /// Times by name on one side of the machine, in the order of names, and the longest slice of each
@@ -96,13 +106,8 @@ pub fn by_name(summaries: &Summaries, side: Option<Side>) -> (DataTable, Vec<Opt
     let own = column(|total| total.self_ps);
     let names = texts(totals.keys().map(|&name| name.to_owned()).collect());
     let counts = totals.values().map(|total| total.map_or(0, |total| total.count)).collect();
-    let title = match side {
-        Some(Side::Device) => "Name on devices",
-        Some(Side::Host) => "Name on host threads",
-        None => "Name",
-    };
     let mut columns = vec![
-        TableColumn::new(NAME, title, "", names),
+        TableColumn::new(NAME, summaries.title(side), "", names),
         TableColumn::new("count", "Count", "count", ColumnValues::Uints(counts))
             .explained("Slices that overlap the span"),
         TableColumn::new(SELF, "Self", "ps", ColumnValues::Ints(own.clone()))
@@ -202,6 +207,11 @@ mod tests {
         assert_eq!(both.sides(), [Some(Side::Device), Some(Side::Host)]);
         assert_eq!(shown(&by_name(&both, Some(Side::Device)).0, &["self"]), [[30], [40]]);
         assert_eq!(shown(&by_name(&both, Some(Side::Host)).0, &["self"]), [[50]]);
+        let title = |summaries, side| by_name(summaries, side).0.columns[0].title.clone();
+        let mut annotated = both;
+        annotated.own.by_name[0].side = None;
+        assert_eq!(title(&annotated, None), "Name on other tracks");
+        assert_eq!(title(&empty, None), "Name");
     }
 
     #[test]
