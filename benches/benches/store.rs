@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nprof_capture::device::simulated::{self, Settings};
+use nprof_capture::device::simulated::{self, Simulation};
 use nprof_engine::base::Interval;
 use nprof_engine::exec::Work;
 use nprof_engine::ingest::BuildOptions;
@@ -27,7 +27,7 @@ fn main() {
     let events = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
     let directory = tempfile::tempdir().expect("the temporary directory is writable");
     let path = directory.path().join("rank_0.nseg");
-    let settings = Settings { ranks: 2, events_per_rank: events, layers: 24, ..Settings::default() };
+    let settings = Simulation { ranks: 2, events_per_rank: events, layers: 24, ..Simulation::default() };
 
     let start = Instant::now();
     let built = write_segment(&path, BuildOptions::default(), |sink, _| {

@@ -18,7 +18,7 @@ use nprof_engine::wire::answer;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::rows::{
-    ColumnValues, Presence, RowColumn, RowColumnRole, RowsWanted, TableRows, table_rows,
+    ColumnValues, RowColumn, RowColumnRole, RowPresence, RowsWanted, TableRows, table_rows,
 };
 use proptest::prelude::*;
 
@@ -142,12 +142,12 @@ proptest! {
         prop_assert_eq!(ints(&rows, "start"), starts);
         let third: Vec<bool> = found.iter().map(|at| at % 3 == 0).collect();
         let present = match (third.contains(&true), third.contains(&false)) {
-            (false, _) => Presence::None,
-            (true, false) => Presence::All,
-            (true, true) => Presence::Some(third),
+            (false, _) => RowPresence::None,
+            (true, false) => RowPresence::All,
+            (true, true) => RowPresence::Some(third),
         };
         prop_assert_eq!(&column(&rows, "third").present, &present);
-        prop_assert_eq!(&column(&rows, "never").present, &Presence::None);
+        prop_assert_eq!(&column(&rows, "never").present, &RowPresence::None);
     }
 
     #[test]
@@ -170,11 +170,11 @@ fn a_side_table_has_all_its_fields() {
     let [size, label, any] = &rows.columns[..] else { panic!("{:?}", rows.columns) };
     assert_eq!((size.unit.as_str(), size.doc.as_str(), size.role), ("B", "How large.", RowColumnRole::Field));
     assert_eq!(size.values, ColumnValues::Uints(vec![u64::MAX, 7]));
-    assert_eq!(size.present, Presence::Some(vec![true, false, true]));
+    assert_eq!(size.present, RowPresence::Some(vec![true, false, true]));
     assert_eq!(texts(&rows, "label"), ["a long text ".repeat(9)]);
-    assert_eq!(label.present, Presence::Some(vec![false, true, false]));
+    assert_eq!(label.present, RowPresence::Some(vec![false, true, false]));
     let mixed = vec![FieldContent::Int(-4), FieldContent::Text("four".to_owned()), FieldContent::Float(4.5)];
-    assert_eq!((&any.values, &any.present), (&ColumnValues::Mixed(mixed), &Presence::All));
+    assert_eq!((&any.values, &any.present), (&ColumnValues::Mixed(mixed), &RowPresence::All));
     let two = ask(&segment(&[(0, 0, 1)]), "side", RowsWanted { limit: 2, ..ALL });
     assert_eq!((two.rows, two.total, two.truncated), (2, 3, true));
     assert_eq!(ask(&segment(&[(0, 0, 1)]), "nothing", ALL).total, 0);

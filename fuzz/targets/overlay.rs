@@ -5,7 +5,7 @@
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use nprof_capture::device::simulated::{self, Settings};
+use nprof_capture::device::simulated::{self, Simulation};
 use nprof_engine::analysis::{Job, RankInput, matched, overlay};
 use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::{BuildOptions, Builder};
@@ -30,7 +30,7 @@ fn made() -> &'static (Job, Vec<u8>) {
 }
 
 fn rank(rank: u32) -> RankInput {
-    let settings = Settings { ranks: RANKS, events_per_rank: 400, layers: 1, ..Settings::default() };
+    let settings = Simulation { ranks: RANKS, events_per_rank: 400, layers: 1, ..Simulation::default() };
     let (scratch, mut segment) = (MemoryScratch::default(), Vec::new());
     let mut builder =
         Builder::new(&scratch, &mut segment, BuildOptions::default()).expect("a vector takes all bytes");

@@ -5,7 +5,7 @@
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use nprof_capture::device::simulated::{self, Settings};
+use nprof_capture::device::simulated::{self, Simulation};
 use nprof_engine::exec::Work;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::query::{self, HitPage, Pattern, Syntax};
@@ -16,7 +16,7 @@ use nprof_fuzz::within_reader;
 fn segment() -> &'static Segment<Vec<u8>> {
     static SEGMENT: OnceLock<Segment<Vec<u8>>> = OnceLock::new();
     SEGMENT.get_or_init(|| {
-        let settings = Settings { ranks: 1, events_per_rank: 300, layers: 1, ..Settings::default() };
+        let settings = Simulation { ranks: 1, events_per_rank: 300, layers: 1, ..Simulation::default() };
         let (scratch, mut segment) = (MemoryScratch::default(), Vec::new());
         let mut builder =
             Builder::new(&scratch, &mut segment, BuildOptions::default()).expect("a vector takes all bytes");

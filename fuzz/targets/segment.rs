@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use nprof_capture::device::simulated::{self, Settings};
+use nprof_capture::device::simulated::{self, Simulation};
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::Put;
 use nprof_engine::block::ColumnType;
@@ -73,7 +73,7 @@ fn large() -> &'static [u8] {
 
 fn simulated_once(once: &'static OnceLock<Vec<u8>>, events_per_rank: u64) -> &'static [u8] {
     once.get_or_init(|| {
-        let settings = Settings { ranks: 2, events_per_rank, layers: 1, ..Settings::default() };
+        let settings = Simulation { ranks: 2, events_per_rank, layers: 1, ..Simulation::default() };
         let scratch = MemoryScratch::default();
         let mut segment = Vec::new();
         let mut builder =

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nprof_capture::archive::fixture::{gzip, tar, zip, zstd};
-use nprof_capture::device::simulated::{self, Settings};
+use nprof_capture::device::simulated::{self, Simulation};
 use nprof_capture::formats::aiu::packet_fixture::packets;
 use nprof_capture::formats::neff::{Neff, fixture as neff};
 use nprof_capture::formats::ntff::fixture::{self as ntff, BEGIN, EVENT, INSTRUCTION, Trace, word};
@@ -169,7 +169,7 @@ fn hostile_events() -> Vec<Vec<u8>> {
 }
 
 fn simulated_segment(events_per_rank: u64) -> Result<Vec<u8>> {
-    let settings = Settings { ranks: 2, events_per_rank, layers: 1, ..Settings::default() };
+    let settings = Simulation { ranks: 2, events_per_rank, layers: 1, ..Simulation::default() };
     segment_of(|sink| simulated::capture(&settings, 0, sink, &mut |_| {}))
 }
 

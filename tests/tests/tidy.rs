@@ -18,18 +18,14 @@ use nprof_tests::source::{Rule, Source, at, project_root, read_all};
 const VAGUE: [&str; 7] = ["util", "utils", "helper", "helpers", "manager", "common", "misc"];
 const LINES_MAX: usize = 500;
 /// Names that several public types of a crate have, with the crate. This list can only shrink.
-const SHARED_NAMES: [(&str, &str); 11] = [
-    ("capture", "Settings"),
+const SHARED_NAMES: [(&str, &str); 7] = [
     ("engine", "Field"),
     ("engine", "Lane"),
-    ("engine", "Presence"),
     ("engine", "Row"),
     ("engine", "Side"),
     ("engine", "Table"),
     ("engine", "TrackKind"),
     ("engine", "Tracks"),
-    ("server", "Named"),
-    ("server", "Written"),
 ];
 
 #[test]

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::allowance::Allowance;
 use super::detail::FieldContent;
-use super::rows::{ColumnValues, Presence, RowColumn, RowColumnRole, Texts};
+use super::rows::{ColumnValues, RowColumn, RowColumnRole, RowPresence, Texts};
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, ColumnType};
 use crate::exec::Work;
@@ -81,7 +81,7 @@ fn core_columns<B: Bytes>(
     rows: &[ListedRow],
     read: &mut Vec<ReadColumn>,
 ) -> Result<Vec<RowColumn>> {
-    let all = |values| (Presence::All, values);
+    let all = |values| (RowPresence::All, values);
     let about = |name, unit, doc| About { name, unit, doc };
     let kind = segment.0.footer().tables[usize::from(table.0)].spec.kind;
     if kind == TableKind::Side {
@@ -123,7 +123,7 @@ struct About<'a> {
 }
 
 impl About<'_> {
-    fn column(&self, role: RowColumnRole, (present, values): (Presence, ColumnValues)) -> RowColumn {
+    fn column(&self, role: RowColumnRole, (present, values): (RowPresence, ColumnValues)) -> RowColumn {
         let (name, unit, doc) = (self.name.to_owned(), self.unit.symbol().to_owned(), self.doc.to_owned());
         RowColumn { role, name, unit, doc, present, values }
     }
@@ -259,16 +259,16 @@ fn merged<B: Bytes>(
     segment: Of<'_, B>,
     mut columns: Vec<ReadColumn>,
     rows: usize,
-) -> Result<(Presence, ColumnValues)> {
+) -> Result<(RowPresence, ColumnValues)> {
     columns.iter_mut().for_each(|column| column.values.sort_unstable_by_key(|&(place, _)| place));
     let mut present = vec![false; rows];
     for &(place, _) in columns.iter().flat_map(|column| &column.values) {
         present[place as usize] = true;
     }
     let presence = match present.iter().filter(|here| **here).count() {
-        0 => Presence::None,
-        count if count == rows => Presence::All,
-        _ => Presence::Some(present),
+        0 => RowPresence::None,
+        count if count == rows => RowPresence::All,
+        _ => RowPresence::Some(present),
     };
     let values = match columns.len() {
         0 => ColumnValues::Ints(Vec::new()),

@@ -39,7 +39,7 @@ pub struct RowColumn {
     /// Explanation in one sentence.
     pub doc: String,
     /// Rows that have a value.
-    pub present: Presence,
+    pub present: RowPresence,
     /// Values of the rows that have one, in the order of rows.
     pub values: ColumnValues,
 }
@@ -67,7 +67,7 @@ pub enum RowColumnRole {
 /// Rows of a column that have a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Presence {
+pub enum RowPresence {
     /// Every row.
     All,
     /// No row.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use nprof_engine::wire::rows::{ColumnValues, Presence, RowColumn, RowColumnRole, TableRows};
+use nprof_engine::wire::rows::{ColumnValues, RowColumn, RowColumnRole, RowPresence, TableRows};
 
 /// Outliers of a kind and size that are shown each for itself. The largest are.
 pub const MOST_OUTLIERS: usize = 40;
@@ -275,9 +275,9 @@ fn by_row<'a, T>(
     let one = |row: usize| {
         let column = column?;
         let is_present = match &column.present {
-            Presence::All => true,
-            Presence::None => false,
-            Presence::Some(rows) => rows.get(row).copied().unwrap_or(false),
+            RowPresence::All => true,
+            RowPresence::None => false,
+            RowPresence::Some(rows) => rows.get(row).copied().unwrap_or(false),
         };
         // Only rows with a value have a place in the list of values.
         let value = if is_present { value(&column.values, next) } else { None };
@@ -293,13 +293,13 @@ mod tests {
 
     use super::*;
 
-    fn column(role: RowColumnRole, name: &str, present: Presence, values: ColumnValues) -> RowColumn {
+    fn column(role: RowColumnRole, name: &str, present: RowPresence, values: ColumnValues) -> RowColumn {
         RowColumn { role, name: name.to_owned(), unit: String::new(), doc: String::new(), present, values }
     }
 
     /// Rows `kind bytes transfer spread`; a row without a kind only waits.
     fn operations(lines: &[(Option<&str>, i64, i64, i64)]) -> Operations {
-        let present = Presence::Some(lines.iter().map(|(kind, ..)| kind.is_some()).collect());
+        let present = RowPresence::Some(lines.iter().map(|(kind, ..)| kind.is_some()).collect());
         let filled: Vec<_> =
             lines.iter().filter_map(|(kind, a, b, c)| Some((kind.as_ref()?, a, b, c))).collect();
         let kinds = Texts {
@@ -309,7 +309,7 @@ mod tests {
         let numbers = ColumnValues::Ints((0..lines.len() as i64).map(|at| at + 10).collect());
         let field = |name, values| column(RowColumnRole::Field, name, present.clone(), values);
         let columns = vec![
-            column(RowColumnRole::Row, "row", Presence::All, numbers),
+            column(RowColumnRole::Row, "row", RowPresence::All, numbers),
             field("kind", ColumnValues::Texts(kinds)),
             field("bytes", ColumnValues::Ints(filled.iter().map(|(_, bytes, ..)| **bytes).collect())),
             field("transfer", ColumnValues::Ints(filled.iter().map(|(_, _, ps, _)| **ps).collect())),

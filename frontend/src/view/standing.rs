@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use nprof_engine::wire::rows::{ColumnValues, Presence, RowColumn, TableRows};
+use nprof_engine::wire::rows::{ColumnValues, RowColumn, RowPresence, TableRows};
 
 /// Order of lists and rows of ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -197,7 +197,7 @@ fn parts(name: &str) -> Vec<(u64, String)> {
 /// The values of a column of whole numbers without gaps.
 fn whole(column: &RowColumn) -> Option<&Vec<i64>> {
     match &column.values {
-        ColumnValues::Ints(values) if column.present == Presence::All => Some(values),
+        ColumnValues::Ints(values) if column.present == RowPresence::All => Some(values),
         _ => None,
     }
 }
@@ -221,7 +221,7 @@ pub(crate) mod tests {
             name: (*name).to_owned(),
             unit: String::new(),
             doc: String::new(),
-            present: Presence::All,
+            present: RowPresence::All,
             values: ColumnValues::Ints(values.to_vec()),
         };
         let rows = columns.first().map_or(0, |(_, values)| values.len() as u32);

@@ -19,7 +19,7 @@ use super::args::Args;
 use super::error::Result;
 use super::event::Event;
 use super::form::{Form, Forms, Names, Preps, StepForm, Threads};
-use super::host::{self, Named, Own, Samples};
+use super::host::{self, NamedFields, Own, Samples};
 use super::lanes::{Lanes, Placed, Thread};
 use super::launches::Launches;
 use super::source::{Dialect, SLICES, Source, process};
@@ -58,7 +58,7 @@ pub struct Events<'a> {
     keys: Vec<Arc<str>>,
     /// Slices that overlap others.
     pub lanes: Lanes,
-    series: HashMap<TrackId, Option<series::Written>>,
+    series: HashMap<TrackId, Option<series::WrittenCounter>>,
     tables: Tables,
     /// Rows with the same time.
     waiting: Vec<TimedRow>,
@@ -267,7 +267,7 @@ impl<'a> Events<'a> {
     }
 
     /// Fields with their names, in the order of the segment.
-    fn named(&self, fields: Vec<(FieldId, OwnedValue)>) -> Named {
+    fn named(&self, fields: Vec<(FieldId, OwnedValue)>) -> NamedFields {
         fields.into_iter().map(|(id, value)| (self.keys[id.0 as usize].clone(), value)).collect()
     }
 
@@ -289,7 +289,7 @@ impl<'a> Events<'a> {
         &mut self,
         mut event: Event,
         track: TrackId,
-        fields: Named,
+        fields: NamedFields,
         each: &mut Each<'_>,
     ) -> Result<()> {
         let own = Own::of(fields);
@@ -317,7 +317,7 @@ impl<'a> Events<'a> {
     }
 
     /// Fills an event with what the slice of the host, or of PyTorch's dialect, states.
-    fn of_host(&mut self, event: &mut Event, track: TrackId, fields: Named) -> Dialect {
+    fn of_host(&mut self, event: &mut Event, track: TrackId, fields: NamedFields) -> Dialect {
         let own = Own::of(fields);
         let source = self.source;
         let dialect = source.dialect_of(own.file);

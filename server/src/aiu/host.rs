@@ -15,7 +15,7 @@ use super::source::{Place, into_json};
 const FIRST_COUNTER: &str = "TS1";
 
 /// Fields of a row with their names.
-pub type Named = Vec<(Arc<str>, OwnedValue)>;
+pub type NamedFields = Vec<(Arc<str>, OwnedValue)>;
 
 /// Parts of a row that are keys of its event.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ pub struct Own {
 impl Own {
     /// Splits the fields of a row.
     #[must_use]
-    pub fn of(fields: Named) -> Self {
+    pub fn of(fields: NamedFields) -> Self {
         let mut own = Self::default();
         for (key, value) in fields {
             own.take(key, value);

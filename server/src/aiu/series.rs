@@ -13,7 +13,7 @@ use super::host::whole;
 
 /// A counter of an output.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Written {
+pub struct WrittenCounter {
     name: String,
     category: &'static str,
     key: &'static str,
@@ -23,14 +23,15 @@ pub struct Written {
 
 /// The counter of a track; `None` if the track is none, or the form leaves it out.
 #[must_use]
-pub fn of_track(segment: &SegmentFile, track: TrackId, form: &Form) -> Option<Written> {
+pub fn of_track(segment: &SegmentFile, track: TrackId, form: &Form) -> Option<WrittenCounter> {
     let table = segment.table_of(track)?;
     let footer = segment.footer();
     if footer.tables[usize::from(table.0)].spec.name != COUNTERS.name {
         return None;
     }
     let spec = &footer.tracks[track.0 as usize].spec;
-    let written = |name: &str, category, key, unit| Written { name: name.to_owned(), category, key, unit };
+    let written =
+        |name: &str, category, key, unit| WrittenCounter { name: name.to_owned(), category, key, unit };
     let (series, written) = match Counter::of_title(&spec.name) {
         Some(Counter::Power) => (Series::PowerTs4, written("Power", "Power4", "Watts", 1.0)),
         Some(Counter::PtActive) => (Series::RcuUtil, written("PT Active", "", "Percent", 0.01)),
@@ -50,7 +51,7 @@ pub fn of_track(segment: &SegmentFile, track: TrackId, form: &Form) -> Option<Wr
     form.shows(series).then_some(written)
 }
 
-impl Written {
+impl WrittenCounter {
     /// A sample of the counter.
     #[must_use]
     pub fn event(&self, time_ps: i128, pid: i64, value: f64) -> Event {

@@ -36,14 +36,14 @@ pub use self::side::host_of;
 
 /// Size and seed of a simulated job.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
-    /// Number of ranks of the job, at most [`Settings::MAX_RANKS`].
+pub struct Simulation {
+    /// Number of ranks of the job, at most [`Simulation::MAX_RANKS`].
     pub ranks: u32,
     /// Number of slices and samples of each rank.
     pub events_per_rank: u64,
     /// Seed of the random numbers. Different seeds give different jobs.
     pub seed: u64,
-    /// Number of layers of the model, at most [`Settings::MAX_LAYERS`].
+    /// Number of layers of the model, at most [`Simulation::MAX_LAYERS`].
     pub layers: u32,
     /// The slowest rank. `None`: the seed decides.
     pub straggler: Option<u32>,
@@ -61,7 +61,7 @@ pub enum Detail {
     Collectives,
 }
 
-impl Settings {
+impl Simulation {
     /// Most ranks of a job. Each rank simulates the arrivals of all others, so time grows with the
     /// square of this number.
     pub const MAX_RANKS: u32 = 4096;
@@ -85,7 +85,7 @@ impl Settings {
     }
 }
 
-impl Default for Settings {
+impl Default for Simulation {
     fn default() -> Self {
         Self {
             ranks: 4,
@@ -103,7 +103,7 @@ impl Default for Settings {
 /// # Errors
 /// If the settings are out of range, or the sink fails.
 pub fn capture(
-    settings: &Settings,
+    settings: &Simulation,
     rank: u32,
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(u64),

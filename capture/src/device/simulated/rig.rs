@@ -9,7 +9,7 @@ use super::program::{Body, FIRST_PRODUCT, OPS_PER_TILE, Op, QUEUES, Texts};
 use super::random::{Random, mix};
 use super::schedule::{Phase, SETUP_PS, Throttle};
 use super::tile::{QueueTracks, Tile};
-use super::{Detail, Settings};
+use super::{Detail, Simulation};
 use nprof_engine::vendor::neuron::schema::{
     COLLECTIVE_TRIGGER, DMA_COMPLETION, DMA_TRIGGER, Dma, DmaThroughput, FLOW_DEPENDENCE, Ham, HbmUsage,
     Instruction, InstructionUsage, PendingDma, SemaphoreUpdate, throttle_reason,
@@ -130,7 +130,7 @@ pub(super) struct Rig<'t> {
 
 impl<'t> Rig<'t> {
     pub(super) fn new(
-        settings: &Settings,
+        settings: &Simulation,
         rank: u32,
         texts: &'t [Texts],
         subgroups: &'t [Vec<String>],
@@ -242,7 +242,7 @@ impl<'t> Rig<'t> {
             sink,
         )?;
         // Activations are kept for the backward pass, so memory fills up layer by layer.
-        let used = 0.5 + f64::from(phase.layer) / f64::from(4 * Settings::MAX_LAYERS);
+        let used = 0.5 + f64::from(phase.layer) / f64::from(4 * Simulation::MAX_LAYERS);
         let fields = [(self.tables.hbm.capacity_bytes, Value::Int(i64::from(HBM_GIB) << 30))];
         self.sample(self.tracks.hbm, phase.start, used * f64::from(HBM_GIB) * GIB, &fields, sink)
     }

@@ -5,7 +5,7 @@
 //! rank can therefore be captured by itself and still agrees with the others on every meeting. The
 //! cost is a few operations per rank and phase.
 
-use super::Settings;
+use super::Simulation;
 use super::random::{Random, mix};
 
 /// The parts of a layer.
@@ -78,14 +78,14 @@ const LINK_PS_PER_KIB: i64 = 16_000;
 /// All phases, seen from one rank.
 #[derive(Debug)]
 pub(super) struct Schedule<'s> {
-    settings: &'s Settings,
+    settings: &'s Simulation,
     rank: u32,
     number: u64,
     now: i64,
 }
 
 impl<'s> Schedule<'s> {
-    pub(super) fn new(settings: &'s Settings, rank: u32) -> Self {
+    pub(super) fn new(settings: &'s Simulation, rank: u32) -> Self {
         Self { settings, rank, number: 0, now: SETUP_PS }
     }
 
@@ -110,7 +110,7 @@ impl<'s> Schedule<'s> {
 }
 
 /// Working time and throttling of a rank in a phase.
-fn work(settings: &Settings, rank: u32, phase: u64, part: Part) -> (i64, Throttle) {
+fn work(settings: &Simulation, rank: u32, phase: u64, part: Part) -> (i64, Throttle) {
     let mut random = Random::new(settings.seed ^ mix((u64::from(rank) << 40) ^ phase));
     // One step more than there are tiles: in it the engines behind the Tensor engine finish the
     // last tile.
@@ -127,7 +127,7 @@ fn work(settings: &Settings, rank: u32, phase: u64, part: Part) -> (i64, Throttl
 }
 
 /// The slowest rank, if there are several.
-pub(super) fn straggler(settings: &Settings) -> Option<u32> {
+pub(super) fn straggler(settings: &Simulation) -> Option<u32> {
     let of_seed = mix(settings.seed) % u64::from(settings.ranks.max(1));
     settings.straggler.or(u32::try_from(of_seed).ok()).filter(|_| settings.ranks > 1)
 }

@@ -4,7 +4,7 @@ use nprof_engine::base::Result;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::model::{RankInfo, Sink, Value};
 
-use super::Settings;
+use super::Simulation;
 use super::collective::CORES;
 use super::program::QUEUES;
 use super::rig::{DMA_ENGINES, Rig};
@@ -31,7 +31,7 @@ fn device_of(rank: u32) -> u32 {
     rank % RANKS_PER_HOST / CORES_PER_DEVICE
 }
 
-pub(super) fn describe(settings: &Settings, rank: u32, rig: &Rig<'_>, sink: &mut dyn Sink) -> Result<()> {
+pub(super) fn describe(settings: &Simulation, rank: u32, rig: &Rig<'_>, sink: &mut dyn Sink) -> Result<()> {
     sink.rank(RankInfo {
         rank: Some(rank),
         device: Some(device_of(rank)),
@@ -85,7 +85,7 @@ fn device(rig: &Rig<'_>, sink: &mut dyn Sink) -> Result<()> {
     sink.row(table.table, &fields)
 }
 
-fn program(settings: &Settings, sink: &mut dyn Sink) -> Result<()> {
+fn program(settings: &Simulation, sink: &mut dyn Sink) -> Result<()> {
     let table = ProfileInfo::define(sink)?;
     sink.row(
         table.table,

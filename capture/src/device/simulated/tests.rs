@@ -7,14 +7,14 @@ use nprof_engine::model::{Form, OwnedValue};
 
 use super::*;
 
-fn record(settings: &Settings, rank: u32) -> Recorder {
+fn record(settings: &Simulation, rank: u32) -> Recorder {
     let mut sink = Recorder::default();
     capture(settings, rank, &mut sink, &mut |_| {}).unwrap();
     sink
 }
 
-fn settings(events_per_rank: u64) -> Settings {
-    Settings { ranks: 4, events_per_rank, seed: 11, layers: 3, ..Settings::default() }
+fn settings(events_per_rank: u64) -> Simulation {
+    Simulation { ranks: 4, events_per_rank, seed: 11, layers: 3, ..Simulation::default() }
 }
 
 fn number(slice: &RecordedSlice, field: &str) -> i64 {
@@ -47,7 +47,7 @@ fn equal_settings_give_equal_captures_and_others_do_not() {
     assert_eq!(first.samples, second.samples);
     assert_eq!(first.links, second.links);
     assert_ne!(first.slices, record(&settings(5_000), 2).slices);
-    assert_ne!(first.slices, record(&Settings { seed: 12, ..settings(5_000) }, 1).slices);
+    assert_ne!(first.slices, record(&Simulation { seed: 12, ..settings(5_000) }, 1).slices);
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn collectives_end_on_all_ranks_together_after_the_last_has_arrived() {
 
 #[test]
 fn a_single_rank_has_nobody_to_wait_for() {
-    let sink = record(&Settings { ranks: 1, ..settings(10_000) }, 0);
+    let sink = record(&Simulation { ranks: 1, ..settings(10_000) }, 0);
     assert_eq!(sink.slices_of("cc_ops").count(), 0);
     assert!(sink.slices.iter().any(|slice| slice.form == Form::Instant));
 }
@@ -182,10 +182,10 @@ fn a_single_rank_has_nobody_to_wait_for() {
 fn settings_out_of_range_are_refused() {
     let good = settings(10);
     for (settings, rank) in [
-        (Settings { ranks: 0, ..good.clone() }, 0),
-        (Settings { layers: 0, ..good.clone() }, 0),
-        (Settings { layers: u32::MAX, ..good.clone() }, 0),
-        (Settings { events_per_rank: u64::MAX, ..good.clone() }, 0),
+        (Simulation { ranks: 0, ..good.clone() }, 0),
+        (Simulation { layers: 0, ..good.clone() }, 0),
+        (Simulation { layers: u32::MAX, ..good.clone() }, 0),
+        (Simulation { events_per_rank: u64::MAX, ..good.clone() }, 0),
         (good.clone(), 4),
     ] {
         let refused = capture(&settings, rank, &mut Recorder::default(), &mut |_| {});
@@ -195,12 +195,13 @@ fn settings_out_of_range_are_refused() {
 
 #[test]
 fn a_brief_capture_has_an_instruction_and_an_operation_for_each_phase() {
-    let brief = Settings { detail: Detail::Collectives, straggler: Some(2), ..settings(100) };
+    let brief = Simulation { detail: Detail::Collectives, straggler: Some(2), ..settings(100) };
     let sinks: Vec<Recorder> = (0..brief.ranks).map(|rank| record(&brief, rank)).collect();
     for sink in &sinks {
         assert_eq!(sink.slices.len(), 100);
     }
     assert!(
-        capture(&Settings { straggler: Some(4), ..brief }, 0, &mut Recorder::default(), &mut |_| {}).is_err()
+        capture(&Simulation { straggler: Some(4), ..brief }, 0, &mut Recorder::default(), &mut |_| {})
+            .is_err()
     );
 }

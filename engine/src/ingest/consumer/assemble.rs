@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::track_writer::{ColumnOutput, TrackOutput};
+use super::track_output::{ColumnOutput, TrackOutput};
 use crate::base::{Result, narrow};
 use crate::block::{ColumnType, ZoneMap};
 use crate::codec::{self, Encoder};

@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::encode::{BlockGroup, EncodedBlock, EncodedColumn};
 use super::learn::{MIN_ROWS, Starts};
 use super::pipeline::{GroupKey, TrackGroup};
-use super::track_writer::{PackedTrack, TrackOutput};
+use super::track_output::{PackedTrack, TrackOutput};
 use crate::base::{Result, narrow};
 use crate::block::{ColumnType, ROWS, ValuesRef};
 use crate::codec::Encoder;

@@ -7,9 +7,10 @@ mod held;
 mod learn;
 mod pipeline;
 mod predicted;
+mod track_output;
 mod track_writer;
+mod written;
 
-pub(super) use assemble::TableAssembler;
 pub(super) use pipeline::{Consumed, Direct, NO_TRACK, Rest, Size};
 pub use pipeline::{Consumer, EmptiedRows, GroupKey, Pipeline, TrackGroup};
-pub(super) use track_writer::TrackOutput;
+pub(super) use written::WrittenTracks;

@@ -7,7 +7,8 @@ use std::ops::Bound;
 use std::sync::{Arc, Mutex};
 
 use super::held::HeldRows;
-use super::track_writer::{ClosedTrack, TrackOutput, TrackWriter};
+use super::track_output::TrackOutput;
+use super::track_writer::{ClosedTrack, TrackWriter};
 use crate::base::{Interval, Result};
 use crate::codec::{Around, ColumnTexts};
 use crate::exec::Exec;
@@ -76,7 +77,7 @@ impl Rest {
     }
 }
 
-/// EmptiedRows columns of a written group, whose memory the next group can use.
+/// Empty columns of a written group, whose memory the next group can use.
 #[derive(Debug, Default)]
 pub struct EmptiedRows(pub(in crate::ingest) Rows);
 

@@ -5,6 +5,7 @@ mod builder;
 mod checks;
 mod finish;
 mod push;
+mod sorted;
 mod take;
 mod take_run;
 

@@ -7,9 +7,10 @@
 
 use std::ops::Range;
 
+use super::field_column::FieldColumn;
 use super::positions::Positions;
 use super::row::{PackedValue, RowHead, RowSortKey, put_value};
-use super::track_rows::{FieldColumn, GROUP_ROWS, MAX_GROUP_BYTES, Rows};
+use super::track_rows::{GROUP_ROWS, MAX_GROUP_BYTES, Rows};
 use crate::base::{Result, narrow};
 use crate::block::BlockValues;
 use crate::codec::ColumnTexts;

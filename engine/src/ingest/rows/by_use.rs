@@ -5,7 +5,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::track_rows::{FieldColumn, Rows};
+use super::field_column::FieldColumn;
+use super::track_rows::Rows;
 
 /// Stands for the template of a row without one.
 pub const NO_USE: u32 = u32::MAX;

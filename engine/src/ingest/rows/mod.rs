@@ -3,6 +3,7 @@
 
 mod arrived;
 mod by_use;
+mod field_column;
 mod packer;
 mod positions;
 mod row;
@@ -13,8 +14,9 @@ mod unsettled;
 
 pub(super) use arrived::{Arrived, NUMBER_BYTES, VALUE_BYTES};
 pub(super) use by_use::{BlockUses, ByUse};
+pub(super) use field_column::FieldColumn;
 pub(super) use packer::{MAX_DICTIONARY_TEXT, ValuePacker, cut_off, start_of};
 pub(super) use row::{PackedValue, RowHead, RowSortKey, put_value, values};
 pub(super) use run::{RunRow, TrackRun};
 pub(super) use template::Template;
-pub(super) use track_rows::{FieldColumn, GROUP_ROWS, MAX_GROUP_BYTES, Rows};
+pub(super) use track_rows::{GROUP_ROWS, MAX_GROUP_BYTES, Rows};

@@ -7,10 +7,10 @@
 use rustc_hash::FxHashMap;
 
 use super::by_use::NO_USE;
+use super::field_column::FieldColumn;
 use super::row::PackedValue;
 use super::run::RunRow;
 use super::template::{FieldSource, Template};
-use super::track_rows::FieldColumn;
 use crate::base::{Error, Result};
 use crate::block::BlockValues;
 use crate::model::{Filled, Number, TemplateId};

@@ -10,7 +10,7 @@ mod scroll;
 mod sorting;
 
 use nprof_engine::wire::detail::FieldContent;
-use nprof_engine::wire::rows::{ColumnValues, Presence};
+use nprof_engine::wire::rows::{ColumnValues, RowPresence};
 
 pub use export::{as_csv, as_tsv};
 pub use filter::TableFilter;
@@ -100,11 +100,11 @@ impl TableColumn {
 
     /// The same column, in which only these rows have a value.
     #[must_use]
-    pub fn present(self, presence: &Presence, rows: u32) -> Self {
+    pub fn present(self, presence: &RowPresence, rows: u32) -> Self {
         let slots = match presence {
-            Presence::All => None,
-            Presence::None => Some(vec![ABSENT; rows as usize]),
-            Presence::Some(mask) => {
+            RowPresence::All => None,
+            RowPresence::None => Some(vec![ABSENT; rows as usize]),
+            RowPresence::Some(mask) => {
                 let mut taken = 0;
                 let slot = |&here: &bool| {
                     let slot = if here { taken } else { ABSENT };

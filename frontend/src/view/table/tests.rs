@@ -12,7 +12,7 @@ fn texts(of: &[&str]) -> ColumnValues {
 /// Four rows; the third has no size, the last a size of another type.
 fn table() -> DataTable {
     let mixed = vec![FieldContent::Int(9), FieldContent::Text("nine".to_owned()), FieldContent::Float(2.5)];
-    let third = Presence::Some(vec![true, true, false, true]);
+    let third = RowPresence::Some(vec![true, true, false, true]);
     DataTable {
         columns: vec![
             TableColumn::new("name", "Name", "", texts(&["q10", "Q9", "q9, b", "say \"hi\""])),
@@ -20,7 +20,8 @@ fn table() -> DataTable {
             TableColumn::new("run_time", "Run time", "ps", ColumnValues::Uints(vec![5_000_000, 10, 0, 10])),
             TableColumn::new("address", "Address", "hex", ColumnValues::Uints(vec![255, 16, 4096, 0])),
             TableColumn::new("any", "Any", "", ColumnValues::Mixed(mixed)).present(&third, 4),
-            TableColumn::new("none", "None", "", ColumnValues::Ints(Vec::new())).present(&Presence::None, 4),
+            TableColumn::new("none", "None", "", ColumnValues::Ints(Vec::new()))
+                .present(&RowPresence::None, 4),
         ],
         rows: 4,
     }

@@ -142,7 +142,7 @@ pub fn texts(values: Vec<String>) -> ColumnValues {
 
 #[cfg(test)]
 mod tests {
-    use nprof_engine::wire::rows::Presence;
+    use nprof_engine::wire::rows::RowPresence;
 
     use super::*;
 
@@ -152,7 +152,7 @@ mod tests {
             name: name.to_owned(),
             unit: String::new(),
             doc: doc.to_owned(),
-            present: Presence::All,
+            present: RowPresence::All,
             values,
         }
     }
@@ -189,7 +189,7 @@ mod tests {
     fn a_single_row_is_a_list_of_its_fields() {
         let field = RowColumnRole::Field;
         let absent = RowColumn {
-            present: Presence::None,
+            present: RowPresence::None,
             ..column(field, "none", "", ColumnValues::Ints(Vec::new()))
         };
         let clock = RowColumn {

@@ -124,7 +124,7 @@ pub fn is_wait(content: &Content, row: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use nprof_engine::wire::rows::{ColumnValues, Presence};
+    use nprof_engine::wire::rows::{ColumnValues, RowPresence};
 
     use super::super::content::texts;
     use super::*;
@@ -166,7 +166,7 @@ mod tests {
         check("rank", &ranks, "rank", Some(Lead::Worst(17)));
         check("rank", &ranks, "wait", None);
         assert_eq!(Lead::of_row("rank", &ranks, 0, 0), Some(Lead::Worst(3)));
-        let of_link = Presence::Some(vec![true, false]);
+        let of_link = RowPresence::Some(vec![true, false]);
         let causes = content(vec![
             words("cause", &["link among ranks 0, 1", "rank 17"]),
             ints("operation", &[176]).present(&of_link, 2),
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_wait_has_no_kind() {
-        let kind = words("kind", &["all-reduce"]).present(&Presence::Some(vec![false, true]), 2);
+        let kind = words("kind", &["all-reduce"]).present(&RowPresence::Some(vec![false, true]), 2);
         let both = content(vec![kind]);
         assert!(has_waits("operation") && !has_waits("call"));
         assert_eq!([0, 1].map(|row| is_wait(&both, row)), [true, false]);
