@@ -21,6 +21,7 @@ mod state;
 mod steps;
 pub mod table;
 mod totals;
+mod transfers;
 
 #[cfg(test)]
 mod cancel_tests;
@@ -37,6 +38,8 @@ mod partial_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod transfer_tests;
+#[cfg(test)]
 mod unnamed_tests;
 
 pub use arrival::{Arrival, Span};
@@ -48,6 +51,7 @@ pub use report::{InstanceReport, LinkReport, RankReport, Report, report};
 pub use state::{Finding, Mismatch, Presence, State};
 pub use steps::{StepReport, steps};
 pub use totals::{JobTotals, totals};
+pub use transfers::{Passage, algorithm, passages};
 
 use crate::base::Result;
 use crate::exec::Cancel;
