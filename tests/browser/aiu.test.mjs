@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
-import { ask, eventually, rowOf, scaleOf, viewOf } from "./picture.mjs";
+import { ask, eventually, picture, rowOf, scaleOf, viewOf } from "./picture.mjs";
 import { openPage, serve } from "./stage.mjs";
 
 const CALLS = 6;
@@ -109,5 +109,45 @@ test("a job of AIUs with a table of the compiler", async (t) => {
     const waits = slices.filter(({ name }) => name === "wait for rank 1");
     assert.equal(waits.length, CALLS);
     for (const wait of waits) assert.ok(Math.abs(wait.duration_ps / 1e6 - LATE_US) < 1, `${wait.duration_ps} ps`);
+  });
+
+  await t.test("a send leads to the row of the rank that waits for it, and the algorithm is told", async (t) => {
+    const all = `profiles/${slug}/ranks/all`;
+    const { tracks, entry } = await ask(url, all);
+    const { id } = tracks.find(({ name, rank }) => name === "Rank 1" && rank === 1);
+    const { slices } = await ask(url, `${all}/events?start_ps=${entry.start_ps}&end_ps=${entry.end_ps}&tracks=${id}&limit=100`);
+    const call = slices[2];
+    const [from, to] = [call.start_ps - 200_000_000, call.start_ps + 400_000_000];
+    const page = await open(t, `?v=2&rank=all&from=${from}&to=${to}`);
+    await rowOf(page, "Rank 1").waitFor();
+    const { transfers } = await ask(url, `${all}/slices/${call.row}`);
+    assert.deepEqual(transfers.map((one) => [one.from, one.to]), [[0, 1]]);
+    const { x } = await scaleOf(page);
+    const [upper, lower] = [await rowOf(page, "Rank 0").first().boundingBox(), await rowOf(page, "Rank 1").first().boundingBox()];
+    // Between the bars of both ranks, only the arrow is as dark as text.
+    const left = x(transfers[0].sent_ps);
+    const gap = { x: left + 4, y: upper.y + upper.height + 2, width: x(transfers[0].received_ps) - left - 8, height: lower.y - upper.y - upper.height - 2 };
+    const dark = async () => {
+      const { png } = await picture(page, gap);
+      let count = 0;
+      for (let at = 0; at < png.data.length; at += 4) count += png.data.subarray(at, at + 3).every((part) => part < 70) ? 1 : 0;
+      return count;
+    };
+    assert.equal(await dark(), 0);
+    const at = { x: x(call.start_ps + call.duration_ps / 2), y: lower.y + 12 };
+    await page.mouse.move(at.x, at.y);
+    await eventually(async () => assert.ok((await dark()) > 4, `${await dark()} dark pixels`));
+    await page.getByRole("tooltip").getByText("Algorithm").waitFor();
+    await page.getByRole("tooltip").getByText("chain", { exact: true }).waitFor();
+    await page.mouse.click(at.x, at.y);
+    const details = page.getByRole("article", { name: "Details" });
+    await details.getByText("Algorithm", { exact: true }).waitFor();
+    await details.getByText("chain", { exact: true }).waitFor();
+    await page.mouse.move(5, 5);
+    await eventually(async () => assert.ok((await dark()) > 4, `${await dark()} dark pixels of the selected operation`));
+    await page.goto(`${url}/profile/${slug}/data?v=2&rank=all&table=operation`);
+    const heading = page.getByRole("grid").getByRole("columnheader", { name: /algorithm/i }).first();
+    await heading.waitFor();
+    await page.getByRole("grid").getByText("chain", { exact: true }).first().waitFor();
   });
 });

@@ -158,12 +158,17 @@ fn run(band: &mut Band, tracks: &mut [Track], plan: &Plan, dice: &mut Dice) {
             CollectiveKind::Send => (CollectiveKind::Receive, other(1 - at)),
             kind => (kind, other(root)),
         };
-        let dtype = "Float".to_owned();
-        let signature = Signature { communicator: 0, kind, dtype, count: 1_000, bytes: 4_000, peer };
+        let signature = of_kind(kind, "Float", 1_000, peer);
         let number = if plan.has_numbers { band.number } else { NO_NUMBER };
         tracks[rank].call(band.communicator.clone(), signature, number, (starts[at], ends[at]));
     }
     band.number += 1;
+}
+
+/// A signature of the first communicator with elements of 4 bytes.
+fn of_kind(kind: CollectiveKind, dtype: &str, count: u64, peer: Option<u32>) -> Signature {
+    let (dtype, algorithm) = (dtype.to_owned(), String::new());
+    Signature { communicator: 0, kind, dtype, algorithm, count, bytes: 4 * count, peer }
 }
 
 pub(super) fn make(plan: &Plan) -> Vec<Track> {
@@ -188,8 +193,7 @@ pub(super) fn make(plan: &Plan) -> Vec<Track> {
                 ranks: Vec::new(),
                 size: 0,
             };
-            let (kind, dtype) = (CollectiveKind::AllReduce, "Int".to_owned());
-            let signature = Signature { communicator: 0, kind, dtype, count: 7, bytes: 28, peer: None };
+            let signature = of_kind(CollectiveKind::AllReduce, "Int", 7, None);
             let start = track.now_ps + US;
             track.now_ps = start + US + dice.below(40_000) * 1_000;
             track.call(communicator, signature, NO_NUMBER, (start, track.now_ps));
@@ -277,8 +281,7 @@ fn bounds_of(kinds: [CollectiveKind; 2], peers: [u32; 2], membership: Membership
             now_ps: 0,
         };
         let communicator = Communicator { name: "g".to_owned(), membership, ranks: vec![0, 1], size: 2 };
-        let (kind, peer, dtype) = (kinds[rank], Some(peers[rank]), String::new());
-        let signature = Signature { communicator: 0, kind, dtype, count: 1, bytes: 4, peer };
+        let signature = of_kind(kinds[rank], "", 1, Some(peers[rank]));
         track.call(communicator, signature, 0, (10 * US, 30 * US));
         track.input
     };

@@ -61,6 +61,8 @@ pub struct JobSignature {
     pub kind: CollectiveKind,
     /// Type of the elements.
     pub dtype: String,
+    /// Way of the data among the ranks; empty if it is not stated.
+    pub algorithm: String,
     /// Elements that the rank puts in.
     pub count: u64,
     /// Bytes as nccl-tests counts them.
@@ -221,7 +223,8 @@ impl Job {
             CollectiveKind::Receive => (CollectiveKind::Send, own.peer.filter(|_| pair.is_some())),
             kind => (kind, own.peer),
         };
-        JobSignature { group, kind, dtype: own.dtype.clone(), count: own.count, bytes: own.bytes, root }
+        let (dtype, algorithm) = (own.dtype.clone(), own.algorithm.clone());
+        JobSignature { group, kind, dtype, algorithm, count: own.count, bytes: own.bytes, root }
     }
 
     /// Fills in classes, members, and the calls of each group.

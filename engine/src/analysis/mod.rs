@@ -23,6 +23,7 @@ mod steps;
 pub mod table;
 mod totals;
 mod transfer;
+mod transfers;
 
 #[cfg(test)]
 mod blame_tests;
@@ -43,6 +44,8 @@ mod partial_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod transfer_tests;
+#[cfg(test)]
 mod unnamed_tests;
 
 pub use arrival::{Arrival, Span};
@@ -54,6 +57,7 @@ pub use report::{InstanceReport, LinkReport, RankReport, Report, report};
 pub use state::{Finding, Mismatch, Presence, State};
 pub use steps::{StepReport, steps};
 pub use totals::{JobTotals, totals};
+pub use transfers::{Passage, algorithm, passages};
 
 use crate::base::Result;
 use crate::exec::Cancel;

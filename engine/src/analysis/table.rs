@@ -1,8 +1,10 @@
 //! Tables over operations: by kind, by size, by rank, by step.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
 
-use super::{InstanceReport, Job, Report};
+use super::{InstanceReport, Job, Report, algorithm};
 use crate::base::time::PS_PER_S;
 use crate::model::CollectiveKind;
 
@@ -42,6 +44,8 @@ pub struct Row {
     /// Operations among them with calls of one rank only. They are in no median: nobody knows how
     /// long such a call waited for ranks that were not recorded.
     pub alone: u64,
+    /// Known algorithms of the operations, in the order of names.
+    pub algorithms: Vec<String>,
     /// Sum of the operations' bytes.
     pub bytes: u64,
     /// Median, 95th percentile and maximum of the transfer times. `None` if all operations have
@@ -67,7 +71,8 @@ pub struct Row {
 #[must_use]
 pub fn rows(job: &Job, report: &Report, by: By) -> Vec<Row> {
     let mut groups: FxHashMap<RowKey, Vec<&InstanceReport>> = FxHashMap::default();
-    for one in &report.operations {
+    let mut algorithms: FxHashMap<RowKey, BTreeSet<&str>> = FxHashMap::default();
+    for (at, one) in report.operations.iter().enumerate() {
         let signature = &job.signatures[one.signature as usize];
         let size = job.groups[one.group as usize].size();
         let key = match by {
@@ -78,14 +83,17 @@ pub fn rows(job: &Job, report: &Report, by: By) -> Vec<Row> {
         };
         if let Some(key) = key {
             groups.entry(key).or_default().push(one);
+            algorithms.entry(key).or_default().extend(algorithm(job, report, at));
         }
     }
-    let mut rows: Vec<Row> = groups.into_iter().map(|(key, of)| row(job, key, &of)).collect();
+    let mut algorithms = |key| algorithms.remove(&key).into_iter().flatten().map(str::to_owned).collect();
+    let row = |(key, of): (RowKey, Vec<&InstanceReport>)| row(job, key, (&of, algorithms(key)));
+    let mut rows: Vec<Row> = groups.into_iter().map(row).collect();
     rows.sort_by_key(|row| row.key);
     rows
 }
 
-fn row(job: &Job, key: RowKey, of: &[&InstanceReport]) -> Row {
+fn row(job: &Job, key: RowKey, (of, algorithms): (&[&InstanceReport], Vec<String>)) -> Row {
     let signature = |one: &InstanceReport| &job.signatures[one.signature as usize];
     let met: Vec<&InstanceReport> = of.iter().copied().filter(|one| !one.is_alone()).collect();
     let rates: Vec<Rates> = met.iter().filter_map(|one| rates(job, one)).collect();
@@ -101,6 +109,7 @@ fn row(job: &Job, key: RowKey, of: &[&InstanceReport]) -> Row {
         key,
         count: of.len() as u64,
         alone: (of.len() - met.len()) as u64,
+        algorithms,
         bytes: of.iter().map(|one| signature(one).bytes).fold(0, u64::saturating_add),
         transfer_ps: quantiles(met.iter().map(|one| one.transfer_ps()).collect()),
         wait_ps: quantiles(met.iter().map(|one| one.wait_ps).collect()),

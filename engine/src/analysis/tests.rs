@@ -128,6 +128,7 @@ fn input(rank: u32, groups: &[Vec<usize>]) -> RankInput {
                 communicator,
                 kind: CollectiveKind::AllReduce,
                 dtype: "Float".to_owned(),
+                algorithm: String::new(),
                 count: 1_000,
                 bytes: 4_000,
                 peer: None,

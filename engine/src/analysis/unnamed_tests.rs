@@ -26,7 +26,9 @@ impl Stage {
                 calls.communicators.push(Communicator { name, membership, ranks, size });
                 let (kind, dtype) = (CollectiveKind::AllReduce, "Float".to_owned());
                 let peer = None;
-                calls.signatures.push(Signature { communicator, kind, dtype, count: 9, bytes: 36, peer });
+                let (algorithm, count, bytes) = (String::new(), 9, 36);
+                let signature = Signature { communicator, kind, dtype, algorithm, count, bytes, peer };
+                calls.signatures.push(signature);
             }
             RankInput { rank, calls, given: None, stated_ps: 0 }
         };

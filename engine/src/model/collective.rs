@@ -1,7 +1,7 @@
 //! Collective operations of one rank in words of no vendor. [`crate::vendor::collectives`] reads
 //! them, and [`crate::analysis`] compares them over all ranks.
 
-use super::ComputeLoad;
+use super::{ComputeLoad, Transfer};
 
 /// A kind of collective operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -179,6 +179,8 @@ pub struct Signature {
     pub kind: CollectiveKind,
     /// Type of the elements; empty if it is not known.
     pub dtype: String,
+    /// Way of the data among the ranks, such as `Ring`; empty if the trace does not state it.
+    pub algorithm: String,
     /// Elements that the rank puts in.
     pub count: u64,
     /// Bytes as nccl-tests counts them: the larger of input and output. 0 if they are not known.
@@ -281,6 +283,9 @@ pub struct RankCalls {
     pub signatures: Vec<Signature>,
     /// All calls.
     pub calls: Calls,
+    /// Steps of the calls that name the rank at their other end, ordered by call and start. Empty
+    /// if the trace has none.
+    pub transfers: Vec<Transfer>,
     /// First and last time of the rank's recording.
     pub recorded_ps: (i64, i64),
     /// Times in which the rank both communicated and computed: disjoint, ascending, in picoseconds.
@@ -308,6 +313,10 @@ impl RankCalls {
         let later = |time: &mut i64| *time = time.saturating_add(by_ps);
         self.calls.starts_ps.iter_mut().for_each(later);
         later(&mut self.compute_load.start_ps);
+        for transfer in &mut self.transfers {
+            later(&mut transfer.start_ps);
+            later(&mut transfer.end_ps);
+        }
         for (from, to) in self.covered_ps.iter_mut().chain([&mut self.recorded_ps]) {
             later(from);
             later(to);

@@ -13,6 +13,7 @@ pub mod slice;
 pub mod table;
 pub mod template;
 pub mod track;
+pub mod transfer;
 pub mod wait;
 pub mod warning;
 
@@ -29,5 +30,6 @@ pub use slice::{Form, SliceKey, SliceRecord};
 pub use table::{TableId, TableKind, TableSpec};
 pub use template::{Filled, Number, TemplateId, TemplateValue, Templates};
 pub use track::{Nesting, TrackId, TrackKind, TrackSpec};
+pub use transfer::{Transfer, TransferEnd};
 pub use wait::is_wait;
 pub use warning::{Warning, WarningKind, Warnings};

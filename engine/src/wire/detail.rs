@@ -16,6 +16,23 @@ pub struct SliceDetail {
     /// Of an operation of all ranks, and of the calls that belong to it, the calls of all its
     /// ranks.
     pub members: Vec<OperationMember>,
+    /// Of these, the transfers from rank to rank within the operation, if the traces tell them.
+    pub transfers: Vec<OperationTransfer>,
+}
+
+/// A transfer from a rank to another one. Times are in picoseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OperationTransfer {
+    /// Row of its slice.
+    pub row: u32,
+    /// Number of the rank that sends.
+    pub from: u32,
+    /// Number of the rank that receives.
+    pub to: u32,
+    /// Start of the send.
+    pub sent_ps: i64,
+    /// The time when the other rank has the data. Wrong clocks can put it before the send.
+    pub received_ps: i64,
 }
 
 /// The call of a rank in an operation. Times are in picoseconds.

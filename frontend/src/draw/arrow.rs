@@ -172,8 +172,14 @@ mod tests {
         let camera = Camera { scale, scroll_px, height_px, sheet, source, shape, layout, names, ground };
         let neighbour = |slice| Neighbour { flow: "needs".into(), slice };
         let successors = others.into_iter().map(neighbour).collect();
-        let detail =
-            SliceDetail { slice: own, fields: vec![], predecessors: vec![], successors, members: vec![] };
+        let detail = SliceDetail {
+            slice: own,
+            fields: vec![],
+            predecessors: vec![],
+            successors,
+            members: vec![],
+            transfers: vec![],
+        };
         let text = arrows(&camera, &detail, |ps| format!("{ps} ps")).into_iter().map(|arrow| {
             let tag = arrow.tag.map_or(String::new(), |tag| format!(" [{}]", tag.text));
             format!("{:?} to {:?}{tag}", arrow.from_px, arrow.to_px)

@@ -9,7 +9,7 @@ use crate::view::layout::Row;
 use crate::view::sheet::SourceId;
 
 /// Greatest distance of a point from the frame, in CSS pixels. Canvases draw longer lines wrongly.
-const FAR_PX: f64 = 10_000.0;
+pub(super) const FAR_PX: f64 = 10_000.0;
 
 /// Why a front is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,21 +67,24 @@ pub fn front(camera: &Camera<'_>, members: &[OperationMember], of: FrontOf) -> O
     (!found.marks.is_empty()).then_some(found)
 }
 
-/// The mark of a row, and whether its rank is the awaited one. `None` for rows of no member.
-fn mark(camera: &Camera<'_>, members: &[OperationMember], row: &Row) -> Option<(Mark, bool)> {
+/// The rank whose calls a row shows, with the upper and lower edge of its bars in CSS pixels from
+/// the frame's top. `None` for other rows.
+pub(super) fn calls_px(camera: &Camera<'_>, row: &Row) -> Option<(u32, (f64, f64))> {
     let track = camera.sheet.tracks().get(row.track)?;
     let is_of_calls = track.kind == TrackKind::Slices && track.source == SourceId(ALL_RANKS);
     let rank = track.rank.filter(|_| is_of_calls)?;
-    let one = &members[members.binary_search_by_key(&rank, |one| one.rank).ok()?];
     let (top_px, _) = row.lane_px(track, 0);
     let (last_px, height_px) = row.lane_px(track, track.lanes.saturating_sub(1));
+    Some((rank, (top_px - camera.scroll_px, last_px + height_px - camera.scroll_px)))
+}
+
+/// The mark of a row, and whether its rank is the awaited one. `None` for rows of no member.
+fn mark(camera: &Camera<'_>, members: &[OperationMember], row: &Row) -> Option<(Mark, bool)> {
+    let (rank, span_px) = calls_px(camera, row)?;
+    let one = &members[members.binary_search_by_key(&rank, |one| one.rank).ok()?];
     let x_px =
         |time_ps: i64| camera.scale.px_from_time(time_ps).clamp(-FAR_PX, camera.scale.width_px + FAR_PX);
-    let mark = Mark {
-        span_px: (top_px - camera.scroll_px, last_px + height_px - camera.scroll_px),
-        start_px: x_px(one.start_ps),
-        end_px: x_px(one.end_ps),
-    };
+    let mark = Mark { span_px, start_px: x_px(one.start_ps), end_px: x_px(one.end_ps) };
     Some((mark, one.is_awaited))
 }
 

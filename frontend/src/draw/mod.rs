@@ -16,6 +16,7 @@ pub mod scene;
 pub mod shape;
 pub mod strip;
 pub mod surface;
+pub mod transfer;
 pub mod values;
 
 #[cfg(feature = "browser")]

@@ -79,6 +79,8 @@ pub struct Above<'a> {
     pub arrows: Vec<Arrow>,
     /// Arrival fronts of the selected operation and of the one under the pointer.
     pub fronts: Vec<Front>,
+    /// Transfers of these operations, from the row of a rank to that of another.
+    pub transfers: Vec<Arrow>,
     /// The marked span and the one being dragged.
     pub shades: Vec<Shade>,
     /// Position of the pointer, for a hairline.
@@ -95,6 +97,8 @@ pub struct Pen {
 
 /// Approximate length of the straight part at both ends of an arrow.
 const STRAIGHT_PX: f64 = 8.0;
+/// Width of the line of an arrow.
+const ARROW_PX: f64 = 1.5;
 /// Corner radius of arrows that turn round.
 const CORNER_PX: f64 = 5.0;
 
@@ -189,6 +193,9 @@ impl Pen {
         }
         for front in &above.fronts {
             self.front(front, inks);
+        }
+        for arrow in &above.transfers {
+            self.transfer(arrow, inks);
         }
         for tag in
             above.arrows.iter().filter_map(|arrow| arrow.tag.as_ref()).filter(|tag| !tag.text.is_empty())
@@ -306,13 +313,33 @@ impl Pen {
 
     fn arrow(&self, arrow: &Arrow, ink: &str) {
         let context = &self.context;
-        let ((x0, y0), (x1, y1)) = (arrow.from_px, arrow.to_px);
         let dash = if arrow.tag.is_some() { [4.0, 3.0].map(JsValue::from_f64).to_vec() } else { Vec::new() };
         // Fails only if the argument is not a list.
         context.set_line_dash(&js_sys::Array::from_iter(dash)).ok();
         context.set_stroke_style_str(ink);
-        context.set_fill_style_str(ink);
-        context.set_line_width(1.5);
+        context.set_line_width(ARROW_PX);
+        self.arrow_line(arrow);
+        context.set_line_dash(&js_sys::Array::new()).ok();
+        self.arrow_head(arrow, ink);
+    }
+
+    /// Draws an arrow that crosses bars of any colour.
+    fn transfer(&self, arrow: &Arrow, inks: &Inks) {
+        let context = &self.context;
+        for (ink, width_px, alpha) in
+            [(inks.halo, ARROW_PX + 2.0 * HALO_PX, HALO_STRENGTH), (inks.text, ARROW_PX, 1.0)]
+        {
+            context.set_global_alpha(alpha);
+            context.set_stroke_style_str(ink);
+            context.set_line_width(width_px);
+            self.arrow_line(arrow);
+        }
+        self.arrow_head(arrow, inks.text);
+    }
+
+    fn arrow_line(&self, arrow: &Arrow) {
+        let context = &self.context;
+        let ((x0, y0), (x1, y1)) = (arrow.from_px, arrow.to_px);
         context.begin_path();
         context.move_to(x0, y0);
         if x1 >= x0 {
@@ -324,7 +351,12 @@ impl Pen {
             back_to(context, (x0, y0), (x1, y1));
         }
         context.stroke();
-        context.set_line_dash(&js_sys::Array::new()).ok();
+    }
+
+    fn arrow_head(&self, arrow: &Arrow, ink: &str) {
+        let context = &self.context;
+        let (x1, y1) = arrow.to_px;
+        context.set_fill_style_str(ink);
         context.begin_path();
         context.move_to(x1, y1);
         context.line_to(x1 - 6.0, y1 - 3.5);

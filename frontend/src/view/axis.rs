@@ -70,6 +70,10 @@ impl Axis {
         for member in &mut detail.members {
             (member.start_ps, member.end_ps) = (self.shared(member.start_ps), self.shared(member.end_ps));
         }
+        for transfer in &mut detail.transfers {
+            transfer.sent_ps = self.shared(transfer.sent_ps);
+            transfer.received_ps = self.shared(transfer.received_ps);
+        }
         detail
     }
 

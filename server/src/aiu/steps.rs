@@ -1,8 +1,9 @@
 //! Arrows between the steps of collective operations: from each send to the step that waits for it
 //! on the other rank.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
+use nprof_engine::model::transfer::algorithm_of;
 use serde_json::Value as Json;
 
 use super::event::Event;
@@ -68,24 +69,12 @@ impl Steps {
         }
     }
 
-    /// How an operation moves data: along a `chain`, if each rank sends to at most one rank and
-    /// receives from at most one before the result is known, else along a `tree`.
+    /// How an operation moves data.
     #[must_use]
     pub fn algorithm(&self, group: &str) -> &'static str {
-        // The last send of a chain goes to all ranks at once.
         let is_single = |step: &&Step| step.group == group && step.peers.len() == 1;
-        let edges: BTreeSet<(u32, u32)> = self
-            .sends
-            .iter()
-            .filter(|(sync, _)| !sync.contains(MANY))
-            .map(|(_, step)| step)
-            .filter(is_single)
-            .map(|step| (step.rank, step.peers[0]))
-            .collect();
-        let is_path = |end: fn(&(u32, u32)) -> u32| {
-            edges.iter().map(end).collect::<BTreeSet<u32>>().len() == edges.len()
-        };
-        if is_path(|edge| edge.0) && is_path(|edge| edge.1) { "chain" } else { "tree" }
+        let alone = self.sends.iter().filter(|(sync, _)| !sync.contains(MANY)).map(|(_, step)| step);
+        algorithm_of(alone.filter(is_single).map(|step| (step.rank, step.peers[0])).collect())
     }
 
     /// The arrows, by the start of their sends.

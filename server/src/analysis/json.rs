@@ -5,7 +5,7 @@ use std::io::Write;
 
 use nprof_engine::analysis::joint::numbers;
 use nprof_engine::analysis::table::rates;
-use nprof_engine::analysis::{ClockVerdict, Culprit, Presence, costs, shown_by, totals};
+use nprof_engine::analysis::{ClockVerdict, Culprit, Presence, algorithm, costs, passages, shown_by, totals};
 use nprof_engine::base::Time;
 use serde_json::{Value, json};
 
@@ -235,6 +235,20 @@ fn presence(of: Presence) -> &'static str {
     }
 }
 
+/// The transfers from rank to rank within an operation.
+fn transfers(of: &Analysed, at: usize) -> Vec<Value> {
+    let rank = |position: usize| of.job.ranks[position].rank;
+    let rows = passages(&of.job, &of.report, at).into_iter().map(|one| {
+        json!({
+            "from": rank(one.from),
+            "to": rank(one.to),
+            "sent_ns": ns(one.sent_ps),
+            "received_ns": ns(one.received_ps),
+        })
+    });
+    rows.collect()
+}
+
 fn instance(of: &Analysed, at: usize) -> Value {
     let one = &of.report.operations[at];
     let signature = &of.job.signatures[one.signature as usize];
@@ -262,6 +276,13 @@ fn instance(of: &Analysed, at: usize) -> Value {
         "members": members,
         "wait_ns": waits,
     });
+    if let Some(algorithm) = algorithm(&of.job, &of.report, at) {
+        row["algorithm"] = json!(algorithm);
+    }
+    let transfers = transfers(of, at);
+    if !transfers.is_empty() {
+        row["transfers"] = Value::Array(transfers);
+    }
     if one.state.absent > 0 {
         row["absent"] = json!(one.state.absent);
     }

@@ -73,7 +73,15 @@ impl CollectivesArgs {
         };
         let rows = rows(&of.job, &of.report, by);
         let steps = if by == By::Step { of.steps() } else { Vec::new() };
-        let json_rows = || rows.iter().map(|row| json_row(row, &steps)).collect::<Vec<Value>>();
+        let json_rows = || {
+            let mut of_rows: Vec<Value> = rows.iter().map(|row| json_row(row, &steps)).collect();
+            if know_algorithms(&rows) {
+                for (of, row) in of_rows.iter_mut().zip(&rows) {
+                    of["algorithm"] = json!(row.algorithms.join(", "));
+                }
+            }
+            of_rows
+        };
         match self.output_format {
             TableFormat::Text => {
                 if by == By::Step {
@@ -98,6 +106,11 @@ impl CollectivesArgs {
     }
 }
 
+/// Whether the algorithm of an operation is known.
+fn know_algorithms(rows: &[Row]) -> bool {
+    rows.iter().any(|row| !row.algorithms.is_empty())
+}
+
 fn text(by: By, rows: &[Row], out: &mut dyn Write) -> std::io::Result<()> {
     let key: &[&str] = match by {
         By::Kind => &["KIND"],
@@ -105,6 +118,8 @@ fn text(by: By, rows: &[Row], out: &mut dyn Write) -> std::io::Result<()> {
         By::Rank => &["LAST"],
         By::Step => &["STEP"],
     };
+    let known_algorithms = know_algorithms(rows);
+    let algorithm = known_algorithms.then_some("ALGORITHM");
     let rest = [
         "COUNT",
         "TRANSFER",
@@ -122,7 +137,8 @@ fn text(by: By, rows: &[Row], out: &mut dyn Write) -> std::io::Result<()> {
     ];
     // The rank that came last is the key already.
     let columns = if by == By::Rank { &rest[..rest.len() - 1] } else { &rest[..] };
-    let mut lines = vec![key.iter().chain(columns).map(|&cell| cell.to_owned()).collect::<Vec<_>>()];
+    let mut lines =
+        vec![key.iter().chain(&algorithm).chain(columns).map(|&cell| cell.to_owned()).collect::<Vec<_>>()];
     for row in rows {
         let mut line = match row.key {
             RowKey::Kind(kind) => vec![kind.name().to_owned()],
@@ -132,6 +148,9 @@ fn text(by: By, rows: &[Row], out: &mut dyn Write) -> std::io::Result<()> {
             RowKey::Rank(number) => vec![number.to_string()],
             RowKey::Step(number) => vec![shown(number)],
         };
+        if known_algorithms {
+            line.push(row.algorithms.join(", "));
+        }
         line.push(size::count(row.count));
         for times in [row.transfer_ps, row.wait_ps] {
             let cell = |at: usize| times.map_or_else(|| "-".to_owned(), |of| cells::time(of[at] as f64));
@@ -145,7 +164,10 @@ fn text(by: By, rows: &[Row], out: &mut dyn Write) -> std::io::Result<()> {
         }
         lines.push(line);
     }
-    let mut align = vec![Align::Right; key.len() + columns.len()];
+    let mut align = vec![Align::Right; key.len() + usize::from(known_algorithms) + columns.len()];
+    if known_algorithms {
+        align[key.len()] = Align::Left;
+    }
     if matches!(by, By::Kind | By::Size) {
         align[0] = Align::Left;
     }

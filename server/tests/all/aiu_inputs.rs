@@ -190,3 +190,19 @@ fn operations_of_pytorchs_dialect_are_compared() {
     );
     assert!(!table.contains("0.0 % compute"), "kernels are no steps: {table}");
 }
+
+#[test]
+fn an_export_of_nprof_has_nothing_to_compute_from() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("a.json"), kernels()).unwrap();
+    let store = dir.path().join("store");
+    succeed(&store, &["ingest", &path("a.json"), "--db-bucket", "a"]);
+    succeed(&store, &["export", "a", "--format", "perfetto", "-o", &path("a.pftrace")]);
+    for (input, is_export) in [("a.pftrace", true), ("a.json", false)] {
+        let output = run(&store, &["aiu", "-i", &path(input), "-o", &path("out.json")]);
+        assert!(output.status.success(), "{input}");
+        let said = [output.stdout, output.stderr].concat();
+        assert_eq!(String::from_utf8_lossy(&said).contains("export of nprof"), is_export, "{input}");
+    }
+}

@@ -10,6 +10,7 @@
 mod add;
 mod aiu;
 mod aiu_cases;
+mod aiu_collectives;
 mod aiu_events;
 mod aiu_inputs;
 mod aiu_logs;

@@ -12,10 +12,11 @@ use std::collections::BTreeSet;
 
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::model::transfer::{CHAIN, TREE};
 use nprof_engine::model::{Form, Sink, SliceRecord, Value};
 use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
 use nprof_engine::vendor::aiu::schema::AiuCollective;
-use nprof_engine::vendor::aiu::{CHAIN, Lane, TREE, Tracks};
+use nprof_engine::vendor::aiu::{Lane, Sync, Tracks};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::attribute::Peers;
@@ -24,9 +25,6 @@ use super::summary::count;
 
 /// Longest time between the end of a kernel and the first end of a step that follows it.
 const MAX_GAP_PS: i64 = 10_000_000_000;
-
-/// Mark of the ranks of a step in its name: `[sync=<group>_s<source>_r<destination>_<n>]`.
-const SYNC: &str = "[sync=";
 
 /// Highest number of a rank that is counted.
 const MAX_RANK: u32 = 1 << 16;
@@ -85,10 +83,32 @@ struct Operation {
     bytes: i64,
     steps: u64,
     ranks: BTreeSet<u32>,
-    /// The rank that sends to several others.
+    /// The rank that sends to several others at once.
     multicaster: Option<u32>,
+    /// The rank to which this one sends alone, and the one from which it receives alone.
+    next: Partner,
+    /// See [`Self::next`].
+    previous: Partner,
     /// Names of the steps that state their place in the operation. Empty once the instance is over.
     seen: FxHashSet<u32>,
+}
+
+/// Ranks at the other ends of steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Partner {
+    Nobody,
+    One(u32),
+    Several,
+}
+
+impl Partner {
+    fn add(&mut self, rank: u32) {
+        *self = match *self {
+            Self::Nobody => Self::One(rank),
+            Self::One(known) if known == rank => *self,
+            _ => Self::Several,
+        };
+    }
 }
 
 impl Operation {
@@ -99,13 +119,15 @@ impl Operation {
         repeated || silence_ps > length_ps.saturating_mul(MAX_SILENCE)
     }
 
-    /// The way of the data: along a chain of ranks, if the last one sends to all others.
+    /// The way of the data, as far as this rank sees it: along a chain of ranks, if the last one
+    /// sends to all others, and this one has no other partners than its neighbours.
     fn algorithm(&self) -> Option<&'static str> {
         let (first, last) = (self.ranks.first()?, self.ranks.last()?);
         if first == last {
             return None;
         }
-        let is_chain = self.multicaster.is_some_and(|rank| rank == *first || rank == *last);
+        let branches = self.next == Partner::Several || self.previous == Partner::Several;
+        let is_chain = !branches && self.multicaster.is_some_and(|rank| rank == *first || rank == *last);
         Some(if is_chain { CHAIN } else { TREE })
     }
 }
@@ -151,6 +173,8 @@ impl<'s> Collectives<'s> {
                 steps: 0,
                 ranks: self.rank.into_iter().collect(),
                 multicaster: None,
+                next: Partner::Nobody,
+                previous: Partner::Nobody,
                 seen: FxHashSet::default(),
             });
             self.open.insert((job, group.into()), self.all.len() - 1);
@@ -169,6 +193,11 @@ impl<'s> Collectives<'s> {
         if let Some(sync) = sync {
             operation.seen.insert(number);
             ranks.extend([sync.source].into_iter().chain(sync.destinations()));
+            match sync.one {
+                Some(one) if Some(sync.source) == self.rank => operation.next.add(one),
+                Some(one) if Some(one) == self.rank => operation.previous.add(sync.source),
+                _ => {}
+            }
             if sync.mask.is_some() {
                 operation.multicaster = Some(sync.source);
             }
@@ -250,31 +279,6 @@ fn kernels_before(all: &[Operation], ends: Sorter<End, &dyn Scratch>) -> Result<
     Ok(found)
 }
 
-/// The ranks in the name of a step: the source, and a destination or a mask of destinations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Sync {
-    source: u32,
-    one: Option<u32>,
-    mask: Option<u64>,
-}
-
-impl Sync {
-    fn of(name: &str) -> Option<Self> {
-        let inside = name[name.find(SYNC)? + SYNC.len()..].split(']').next()?;
-        let mut parts = inside.rsplit('_').skip(1);
-        let (destination, source) = (parts.next()?, parts.next()?);
-        let mask = destination.strip_prefix("r0x").and_then(|mask| u64::from_str_radix(mask, 16).ok());
-        let one = destination.strip_prefix('r').and_then(|rank| rank.parse().ok());
-        let source = source.strip_prefix('s')?.parse().ok()?;
-        (mask.is_some() || one.is_some()).then_some(Self { source, one, mask })
-    }
-
-    fn destinations(self) -> impl Iterator<Item = u32> {
-        let of_mask = (0..u64::BITS).filter(move |bit| self.mask.is_some_and(|mask| mask >> bit & 1 == 1));
-        self.one.into_iter().chain(of_mask)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use nprof_engine::fixture::{RecordedSlice, Recorder};
@@ -283,17 +287,6 @@ mod tests {
 
     use super::super::clock::Counters;
     use super::*;
-
-    #[test]
-    fn names_tell_ranks() {
-        let ranks = |name: &str| {
-            let sync = Sync::of(name)?;
-            Some((sync.source, sync.destinations().collect::<Vec<u32>>()))
-        };
-        assert_eq!(ranks("Recv_8 [5B] [sync=All_reduce_4_s2_r3_4] DmaI"), Some((2, vec![3])));
-        assert_eq!(ranks("Send_8 [sync=All_4_s3_r0x7_6] DmaO"), Some((3, vec![0, 1, 2])));
-        assert_eq!((ranks("Add_1 Cmpt Exec"), ranks("[sync="), ranks("[sync=a_b_c_1]")), (None, None, None));
-    }
 
     fn us(us: i64) -> i64 {
         us * 1_000_000
@@ -358,6 +351,13 @@ mod tests {
             "a rank in the middle"
         );
         assert_eq!(algorithm("a DmaI", 3), None);
+        // The root of a tree sends to all, too, but it has received from several.
+        let first = "Recv [sync=g_1_s1_r0_0] DmaI";
+        let second = "Recv [sync=g_1_s2_r0_1] DmaI";
+        let all = "Send [sync=g_1_s0_r0x6_2] DmaO";
+        let root = |steps: &[(u32, &str, i64, i64)]| text(&found(0, steps)[0], "algorithm");
+        assert_eq!(root(&[(0, first, 0, 1), (0, second, 2, 3), (0, all, 4, 5)]).as_deref(), Some(TREE));
+        assert_eq!(root(&[(0, first, 0, 1), (0, all, 4, 5)]).as_deref(), Some(CHAIN));
     }
 
     #[test]

@@ -42,6 +42,7 @@ mod summary;
 mod taker;
 mod torch;
 mod usage;
+mod watched;
 mod watts;
 
 #[cfg(test)]

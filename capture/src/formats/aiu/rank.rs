@@ -86,6 +86,12 @@ impl Ranks {
         whose
     }
 
+    /// Whether the events of a process are of the rank that is being read. `None` for processes
+    /// that are no rank, or not yet.
+    pub(super) fn is_own(&self, pid: &[u8]) -> Option<bool> {
+        self.known.get(pid).map(|&position| self.whose(position) == Whose::Mine)
+    }
+
     fn whose(&self, position: usize) -> Whose {
         if position == self.nth { Whose::Mine } else { Whose::Other }
     }

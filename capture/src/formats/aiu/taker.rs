@@ -13,13 +13,14 @@ use super::Dialect;
 use super::attribute::Attributes;
 use super::clock::Counters;
 use super::filter::Filter;
-use super::hcoll::{Protocol, is_step, stated};
+use super::hcoll::Protocol;
 use super::held::{Held, IS_UNFINISHED};
 use super::job::Jobs;
 use super::kernel::{Kernel, Transfer};
 use super::names::Names;
 use super::rank::{Ranks, Whose};
 use super::torch::Ideals;
+use super::watched::{Begins, Watched};
 use crate::formats::trace_event::layer::{Below, Layer, Met, Taken};
 
 /// Most slices of the device that are open at a time. Further begins become unfinished slices.
@@ -61,6 +62,8 @@ pub(super) struct Taker<'s, 't> {
     last: Option<Open>,
     open: FxHashMap<(u32, u32), Vec<Open>>,
     open_count: usize,
+    /// Begins of PyTorch's dialect.
+    begins: Begins,
     attributes: Attributes,
     number: u32,
     filter: Filter,
@@ -88,6 +91,7 @@ impl<'s, 't> Taker<'s, 't> {
             last: None,
             open: FxHashMap::default(),
             open_count: 0,
+            begins: Begins::default(),
             attributes: Attributes::default(),
             number: 0,
             filter: Filter::default(),
@@ -112,6 +116,7 @@ impl<'s, 't> Taker<'s, 't> {
         let mut left: Vec<Open> = self.open.drain().flat_map(|(_, opens)| opens).collect();
         left.extend(self.last.take());
         self.open_count = 0;
+        self.begins.clear();
         // The order of a hash map must not show.
         left.sort_by_key(|open| open.held.number);
         let count = left.len() as u64;
@@ -273,31 +278,47 @@ impl<'s, 't> Taker<'s, 't> {
     /// Looks at an event of PyTorch's dialect. The ordinary reader takes it. Steps of collective
     /// operations have the category of annotations, but the device executes them.
     fn look(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
-        if met.phase() != b"X" {
-            return Ok(Taken::Passed);
+        match met.phase() {
+            b"X" => {
+                let watched = Watched::of(&mut self.names, below, met)?;
+                let is_step = watched.as_ref().is_some_and(|watched| watched.step.is_some());
+                if let Some((watched, duration_ps)) = watched.zip(met.duration()) {
+                    self.watch(below, met, (watched, watched.start_ps.saturating_add(duration_ps.max(0))))?;
+                }
+                return Ok(if is_step { Taken::PassedAsWork } else { Taken::Passed });
+            }
+            b"B" => {
+                let watched = Watched::of(&mut self.names, below, met)?;
+                self.begins.push(met, watched);
+            }
+            b"E" => {
+                if let Some(watched) = self.begins.end(met)
+                    && let Some(end_ps) = below.known_time(met)
+                {
+                    self.watch(below, met, (watched, end_ps.max(watched.start_ps)))?;
+                }
+            }
+            _ => {}
         }
-        let category = met.cat();
-        let is_step = is_step(&category, &met.name());
-        let taken = if is_step { Taken::PassedAsWork } else { Taken::Passed };
-        let (is_kernel, is_transfer) = match &*category {
-            b"kernel" => (true, false),
-            b"gpu_memcpy" => (false, true),
-            _ if is_step => (false, false),
-            _ => return Ok(taken),
-        };
-        // The ordinary reader reports times that are missing.
-        let (Some(start_ps), Some(duration_ps)) = (below.known_time(met), met.duration()) else {
-            return Ok(taken);
-        };
-        let end_ps = start_ps.saturating_add(duration_ps.max(0));
-        let number = self.number;
+        Ok(Taken::Passed)
+    }
+
+    /// Takes an event of PyTorch's dialect whose end is known.
+    fn watch(
+        &mut self,
+        below: &mut Below<'_, '_>,
+        met: Met<'_>,
+        (watched, end_ps): (Watched, i64),
+    ) -> Result<()> {
+        let Watched { start_ps, name, is_kernel, step, rate } = watched;
+        let (job, number) = (self.job, self.number);
         self.number = self.number.saturating_add(1);
         if is_kernel {
-            let (job, text) = (self.job, met.name());
-            let name = self.names.number(below.sink(), &text)?;
             self.kernels.push(Kernel { job, start_ps, number, end_ps, name, cycles: 0, is_torch: true })?;
             if let Some(ideals) = &self.ideals {
-                let (category, used) = ideals.of(&text, (job, number), end_ps.saturating_sub(start_ps));
+                let (own, known) = (met.name(), &*self.names.of(name).text);
+                let text = if own.is_empty() { known } else { &*own };
+                let (category, used) = ideals.of(text, (job, number), end_ps.saturating_sub(start_ps));
                 below.add_argument("user_cat", &serde_json::Value::from(category).to_string());
                 if let Some(used) = used {
                     below.add_argument("pt_active", &serde_json::Value::from(used).to_string());
@@ -305,15 +326,13 @@ impl<'s, 't> Taker<'s, 't> {
                 }
             }
         }
-        if is_step {
-            let (job, (correlation, bytes)) = (self.job, stated(met));
-            let name = self.names.number(below.sink(), &met.name())?;
+        if let Some((correlation, bytes)) = step {
             self.protocols.push(Protocol { job, start_ps, number, end_ps, name, correlation, bytes })?;
         }
-        if is_transfer && let Some(rate) = Transfer::rate(met) {
+        if let Some(rate) = rate {
             self.transfers.push(Transfer { start_ps, number, end_ps, rate })?;
         }
-        Ok(taken)
+        Ok(())
     }
 }
 
@@ -349,5 +368,9 @@ impl Layer for Taker<'_, '_> {
 
     fn owner(&self) -> Option<u32> {
         self.ranks.owner().filter(|_| self.dialect == Dialect::Flex)
+    }
+
+    fn is_own(&self, pid: &[u8]) -> Option<bool> {
+        self.ranks.is_own(pid).filter(|_| self.dialect == Dialect::Flex)
     }
 }

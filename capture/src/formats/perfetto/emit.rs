@@ -1,5 +1,7 @@
 //! From sorted events to the sink: begins with their ends, samples, and flows.
 
+use std::cell::Cell;
+
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::Cursor;
 use nprof_engine::exec::step;
@@ -53,7 +55,7 @@ pub(super) fn all<'s>(
     let origin_ps = origin.map_or(0, Origin::ps);
     let origin_ns = i64::try_from(origin_ps.div_euclid(1_000)).unwrap_or(0);
     let placed = tree::build(&out.tracks, out.sink, out.keys.tables)?;
-    let Output { sink, keys, row, events, .. } = out;
+    let Output { sink, keys, row, events, place: noted, .. } = out;
     let names = [EXACT[0], EXACT[1], UNFINISHED].map(|name| keys.known(Of::Slices, name));
     let mut emitter = Emitter {
         sink,
@@ -68,6 +70,7 @@ pub(super) fn all<'s>(
         beyond: 0,
         flows: space.sorter(4),
         header: Header::default(),
+        noted,
         room: Room::new(),
         spare: Vec::new(),
     };
@@ -160,6 +163,8 @@ struct Emitter<'s> {
     beyond: u64,
     flows: Sorter<FlowKey, &'s dyn Scratch>,
     header: Header,
+    /// Receives the offset of the packet of each event.
+    noted: Option<&'s Cell<u64>>,
     room: Room,
     /// Buffers that are used again.
     spare: Vec<Vec<u8>>,
@@ -322,6 +327,7 @@ impl Emitter<'_> {
             }
         }
         self.header.offset = offset;
+        self.note();
         let (extra_ps, duration_ps) = self.exact(duration_ns);
         let form = self.form(form);
         let start_ps = self.ps(start_ns).and_then(|ps| ps.checked_add(extra_ps));
@@ -348,6 +354,13 @@ impl Emitter<'_> {
             self.flows.push(FlowKey { flow, ns, ends, track, arrival })?;
         }
         Ok(())
+    }
+
+    /// Notes the place of the event that is emitted next.
+    fn note(&self) {
+        if let Some(noted) = self.noted {
+            noted.set(self.header.offset);
+        }
     }
 
     /// The form of a slice, which nprof's own export can state as a field.
@@ -393,6 +406,7 @@ impl Emitter<'_> {
             self.warn(WarningKind::DamagedRecord, OUT_OF_RANGE);
             return Ok(());
         };
+        self.note();
         let value = if counter.is_incremental { sum } else { value };
         let value = counter.multiplier.map_or(value, |factor| value * factor as f64);
         let fields = self.row.values(std::mem::take(&mut self.room));
@@ -407,6 +421,7 @@ impl Emitter<'_> {
             self.warn(WarningKind::DamagedRecord, OUT_OF_RANGE);
             return Ok(());
         };
+        self.note();
         let (phase, bind) = match phase {
             FLOW_START => (FlowPhase::Start, Bind::Enclosing),
             FLOW_END => (FlowPhase::End, Bind::Enclosing),

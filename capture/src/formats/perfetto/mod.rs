@@ -36,6 +36,7 @@ mod source;
 mod track;
 mod tree;
 
+use std::cell::Cell;
 use std::io::Read;
 
 use nprof_engine::model::Sink;
@@ -61,7 +62,22 @@ pub fn read(
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
-    Reader::new(&space, sink)?.read(input, progress, (&space, origin))
+    Reader::new(&space, sink, None)?.read(input, progress, (&space, origin))
+}
+
+/// Like [`read()`]. `place` receives the offset of the packet of each event before the sink
+/// receives the event.
+///
+/// # Errors
+/// The same as for [`read()`].
+pub(super) fn read_noting(
+    input: &mut dyn Read,
+    space: Space<'_>,
+    origin: Option<Origin>,
+    (sink, place): (&mut dyn Sink, &Cell<u64>),
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), Error> {
+    Reader::new(&space, sink, Some(place))?.read(input, progress, (&space, origin))
 }
 
 /// Reads a plan's trace: from its bytes if they are not packed, else while it is unpacked.

@@ -1,5 +1,7 @@
 //! The way of events from packets to the sink: fields, tracks, and the sorter between them.
 
+use std::cell::Cell;
+
 use nprof_engine::base::{Error, Result};
 use nprof_engine::model::{Sink, TableKind, TableSpec, Unit, Value, WarningKind};
 use nprof_engine::spill::{Scratch, Sorter, Space};
@@ -58,6 +60,8 @@ pub(super) struct Output<'s> {
     pub(super) memory: Memory,
     /// Offset of the current packet.
     pub(super) offset: u64,
+    /// Receives the offset of the packet of each event that is emitted.
+    pub(super) place: Option<&'s Cell<u64>>,
     /// Events with a time on the trace's clock.
     pub(super) events: Sorter<SortKey, &'s dyn Scratch>,
     /// Events that wait for a snapshot of clocks.
@@ -91,6 +95,7 @@ impl<'s> Output<'s> {
             tracks: Tracks::default(),
             memory: Memory::default(),
             offset: 0,
+            place: None,
             events: space.sorter(1),
             waiting: space.sorter(WAITING_SHARE),
             count: 0,

@@ -1,5 +1,6 @@
 //! The packets of a trace: state of sequences, clocks, descriptors and events.
 
+use std::cell::Cell;
 use std::io::Read;
 
 use nprof_engine::base::Result;
@@ -79,13 +80,17 @@ pub(super) struct Reader<'s> {
 }
 
 impl<'s> Reader<'s> {
-    /// A reader with this sink.
+    /// A reader with this sink. `place` receives the offset of the packet of each event.
     ///
     /// # Errors
     /// If the sink fails.
-    pub(super) fn new(space: &Space<'s>, sink: &'s mut dyn Sink) -> Result<Self> {
+    pub(super) fn new(
+        space: &Space<'s>,
+        sink: &'s mut dyn Sink,
+        place: Option<&'s Cell<u64>>,
+    ) -> Result<Self> {
         Ok(Self {
-            out: Output::new(space, sink)?,
+            out: Output { place, ..Output::new(space, sink)? },
             clocks: Clocks::default(),
             sequences: FxHashMap::default(),
             spare: Sequence::default(),

@@ -52,6 +52,8 @@ pub(super) struct Document<'s, 'i, R> {
     line: u64,
     is_by_line: bool,
     exec: &'s dyn Exec,
+    /// See [`Self::placed`].
+    places: &'i [(u64, u64)],
     pub(super) ahead: Ahead<'i>,
 }
 
@@ -70,6 +72,7 @@ impl<'s, 'i, R: Events<'s>> Document<'s, 'i, R> {
             line: 1,
             is_by_line: true,
             exec,
+            places: &[],
             ahead: Ahead::default(),
         }
     }
@@ -78,6 +81,18 @@ impl<'s, 'i, R: Events<'s>> Document<'s, 'i, R> {
     pub(super) fn without(mut self, skips: Skips<'i>) -> Self {
         self.ahead.skips = skips;
         self
+    }
+
+    /// States the places of events in the file that the input is made of: the offset in the input
+    /// from which on they hold, ascending, and the offset in the file.
+    pub(super) fn placed(self, places: &'i [(u64, u64)]) -> Self {
+        Self { places, ..self }
+    }
+
+    /// The offset in the file of a place in the input.
+    fn place(&self, offset: u64) -> u64 {
+        let at = self.places.partition_point(|(from, _)| *from <= offset);
+        at.checked_sub(1).map_or(offset, |at| self.places[at].1)
     }
 
     /// Reads the document to its end.
@@ -161,7 +176,7 @@ impl<'s, 'i, R: Events<'s>> Document<'s, 'i, R> {
 
     fn warn_here(&mut self, kind: WarningKind, what: &str) {
         self.note_line();
-        let offset = self.scan.offset();
+        let offset = self.place(self.scan.offset());
         self.reader.out().warn(kind, what, offset);
     }
 
@@ -198,7 +213,7 @@ impl<'s, 'i, R: Events<'s>> Document<'s, 'i, R> {
 
     /// Passes the event at the start of the window to the reader.
     fn take_event(&mut self, len: usize) -> Result<(), Error> {
-        let offset = self.scan.offset();
+        let offset = self.place(self.scan.offset());
         let bytes = &self.scan.window()[..len];
         self.reader.event(Seen { event: &self.event, bytes, offset })?;
         if !self.is_trace {
@@ -226,6 +241,7 @@ impl<'s, 'i, R: Events<'s>> Document<'s, 'i, R> {
 
     fn take_events(&mut self, batch: &Batch, input: &[u8]) -> Result<(), Error> {
         for seen in batch.seen(input) {
+            let seen = Seen { offset: self.place(seen.offset), ..seen };
             self.reader.event(seen)?;
             if !self.is_trace {
                 self.is_trace = seen.event.looks_like_one();
@@ -306,7 +322,7 @@ impl<'s, 'i, R: Events<'s>> Document<'s, 'i, R> {
         match self.scan.attempt(MAX_ITEM_LEN, |tokens| tokens.value())? {
             Attempt::Done(_, len) => {
                 let offset = self.scan.offset();
-                let bytes = &self.scan.window()[..len];
+                let (bytes, offset) = (&self.scan.window()[..len], self.place(offset));
                 self.reader.unread("an element that is not an object", bytes, offset)?;
                 self.scan.consume(len);
                 self.stray(offset)?;

@@ -47,6 +47,12 @@ pub(in crate::formats) trait Layer {
     fn owner(&self) -> Option<u32> {
         None
     }
+
+    /// Whether the events of a process, by its id as written, are of this rank. `None` if that is
+    /// not known yet.
+    fn is_own(&self, _pid: &[u8]) -> Option<bool> {
+        None
+    }
 }
 
 /// Whether a layer took an event.
@@ -275,13 +281,17 @@ impl<'s> Session<'s> {
         Document::new(Scan::over(bytes, progress), over, exec).without(skips).read()
     }
 
-    /// Reads a piece of the file through the layer: a document with some of its events.
+    /// Reads a piece of the file through the layer: a document with some of its events. `places`
+    /// are those of the events: the offset in the document from which on they hold, ascending, and
+    /// the offset in the file.
     pub(in crate::formats) fn read_piece(
         &mut self,
-        bytes: &[u8],
+        (bytes, places): (&[u8], &[(u64, u64)]),
         layer: &mut dyn Layer,
     ) -> Result<(), Error> {
-        self.read_bytes(bytes, Skips::default(), layer, &mut |_| {})
+        let exec = self.exec;
+        let over = self.over(layer);
+        Document::new(Scan::over(bytes, &mut |_| {}), over, exec).placed(places).read()
     }
 
     /// The reader of the file.

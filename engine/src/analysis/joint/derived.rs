@@ -4,7 +4,7 @@
 //! or two of each rank.
 
 use super::awaited::awaited_of;
-use super::finder::{RankParts, Whole, operation_at, ranks_of};
+use super::finder::{RankParts, Whole, operation_at, ranks_of, sends_of};
 use crate::analysis::Member;
 use crate::analysis::arrival::{Arrival, judge};
 use crate::analysis::clock::line::rounded;
@@ -23,6 +23,25 @@ pub struct Derived {
     pub waiting: Vec<u32>,
     /// The calls of the operation, in the order of ranks' rows.
     pub members: Vec<MemberCall>,
+    /// The transfers of the operation. Empty if the traces tell none.
+    pub sends: Vec<Sending>,
+    /// For a call the algorithm of its operation; empty if it is not known.
+    pub algorithm: String,
+}
+
+/// A transfer within an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sending {
+    /// Row of its slice.
+    pub row: u32,
+    /// Number of the rank that sends.
+    pub from: u32,
+    /// Number of the rank that receives.
+    pub to: u32,
+    /// Start of the send.
+    pub sent_ps: i64,
+    /// The time when the other rank has the data. Wrong clocks can put it before the send.
+    pub received_ps: i64,
 }
 
 /// The part of a call in the waiting at its operation.
@@ -63,7 +82,9 @@ pub fn of_row<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<Option<Derived
     let Some(operation) = operation_at(segment, row)? else { return Ok(None) };
     let rank = segment.track_of(row).and_then(|track| rank_of(segment.footer(), track));
     let ranks = ranks_of(segment, &operation)?;
-    Ok(Some(derived(&ranks, &operation, rank, row)))
+    let sends = sends_of(segment, &operation)?;
+    let algorithm = if rank.is_some() { operation.algorithm.clone() } else { String::new() };
+    Ok(Some(Derived { sends, algorithm, ..derived(&ranks, &operation, rank, row) }))
 }
 
 fn derived(ranks: &[RankParts], operation: &Whole, rank: Option<u32>, row: u32) -> Derived {

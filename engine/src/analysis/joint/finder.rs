@@ -2,6 +2,7 @@
 //! on the rows of its ranks.
 
 use super::beside::Sense;
+use super::derived::Sending;
 use super::{STEP_PS, shown};
 use crate::base::{Error, Interval, Result};
 use crate::model::{CollectiveKind, TableId, TrackId};
@@ -9,7 +10,7 @@ use crate::query::slice;
 use crate::segment::{Bytes, Segment};
 use crate::tile::block_slices;
 use crate::vendor::FieldColumns;
-use crate::vendor::joint::schema::{CALLS, OPERATIONS};
+use crate::vendor::joint::schema::{CALLS, OPERATIONS, TRANSFERS};
 use crate::vendor::joint::{SOURCE, rank_of};
 
 /// A slice of an operation.
@@ -40,6 +41,8 @@ pub(super) struct Whole {
     pub(super) span: Interval,
     pub(super) kind: CollectiveKind,
     pub(super) root: Option<u32>,
+    /// Empty if it is not known.
+    pub(super) algorithm: String,
 }
 
 /// Times up to and with those before and after: slices that touch it overlap it.
@@ -55,7 +58,8 @@ pub(super) fn operation_at<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<O
     };
     let table = footer.table_of(track);
     let is_in = |name: &&str| table.is_some() && table == segment.table(name);
-    let Some(name) = [OPERATIONS.name, CALLS.name].into_iter().find(is_in) else { return Ok(None) };
+    let names = [OPERATIONS.name, CALLS.name, TRANSFERS.name];
+    let Some(name) = names.into_iter().find(is_in) else { return Ok(None) };
     let at = slice::read(segment, row)?;
     let Some(number) = Finder::new(segment, name)?.number_of(row)? else { return Ok(None) };
     let only = (name == OPERATIONS.name).then_some(track);
@@ -77,9 +81,9 @@ pub(super) fn operation_of<B: Bytes>(
         // The wait comes right before the transfer, and only the transfer has all fields.
         let whole = operations.parts(track, number, span(part.start_ps, part.end_ps))?;
         let (Some(first), Some(last)) = (whole.first(), whole.last()) else { continue };
-        let (kind, root) = operations.kind_of(last.row)?;
+        let (kind, root, algorithm) = operations.kind_of(last.row)?;
         let span = span(first.start_ps, last.end_ps);
-        return Ok(Some(Whole { track, number, row: last.row, span, kind, root }));
+        return Ok(Some(Whole { track, number, row: last.row, span, kind, root, algorithm }));
     }
     Ok(None)
 }
@@ -95,6 +99,31 @@ pub(super) fn ranks_of<B: Bytes>(segment: &Segment<B>, operation: &Whole) -> Res
         }
     }
     Ok(ranks)
+}
+
+/// The transfers of an operation, in the order of tracks.
+pub(super) fn sends_of<B: Bytes>(segment: &Segment<B>, operation: &Whole) -> Result<Vec<Sending>> {
+    // Only jobs whose traces have transfers have the table.
+    let Some(table) = segment.table(TRANSFERS.name) else { return Ok(Vec::new()) };
+    let (finder, names) = (Finder::new(segment, TRANSFERS.name)?, ["from_rank", "to_rank", "received"]);
+    let fields = FieldColumns::of(segment, table, names);
+    // With wrong clocks a transfer can lie beside its operation.
+    let (span, length_ps) = (operation.span, operation.span.duration_ps());
+    let near = Interval::new(span.start.0.saturating_sub(length_ps), span.end.0.saturating_add(length_ps));
+    let mut found = Vec::new();
+    for track in finder.tracks() {
+        for part in finder.parts(track, operation.number, near)? {
+            let place = segment.place(part.row)?;
+            let fields = fields.block(segment, place.block)?;
+            let rank = |field| fields.int(field, place.at).and_then(|rank| u32::try_from(rank).ok());
+            let (Some(from), Some(to), Some(took)) = (rank(0), rank(1), fields.int(2, place.at)) else {
+                continue;
+            };
+            let (row, sent_ps) = (part.row, part.start_ps);
+            found.push(Sending { row, from, to, sent_ps, received_ps: sent_ps.saturating_add(took) });
+        }
+    }
+    Ok(found)
 }
 
 /// Finds slices of a table by the number of their operation.
@@ -126,15 +155,16 @@ impl<'s, B: Bytes> Finder<'s, B> {
         Ok(self.numbers.block(self.segment, place.block)?.int(0, place.at))
     }
 
-    /// Kind and root of the operation in this row.
-    fn kind_of(&self, row: u32) -> Result<(CollectiveKind, Option<u32>)> {
+    /// Kind, root and algorithm of the operation in this row.
+    fn kind_of(&self, row: u32) -> Result<(CollectiveKind, Option<u32>, String)> {
         let place = self.segment.place(row)?;
-        let fields = FieldColumns::of(self.segment, self.table, ["kind", "root"]);
+        let fields = FieldColumns::of(self.segment, self.table, ["kind", "root", "algorithm"]);
         let fields = fields.block(self.segment, place.block)?;
         let name = fields.text(self.segment, 0, place.at)?;
         let kind = CollectiveKind::ALL.into_iter().find(|kind| kind.name() == name);
         let root = fields.int(1, place.at).and_then(|root| u32::try_from(root).ok());
-        Ok((kind.unwrap_or(CollectiveKind::Other), root))
+        let algorithm = fields.text(self.segment, 2, place.at)?.to_owned();
+        Ok((kind.unwrap_or(CollectiveKind::Other), root, algorithm))
     }
 
     /// The slices of an operation on a track that overlap a time, by start.

@@ -12,6 +12,7 @@ mod derived;
 mod finder;
 mod names;
 mod operations;
+mod sends;
 mod tables;
 mod tracks;
 
@@ -26,7 +27,7 @@ use crate::vendor::joint::SOURCE;
 use crate::vendor::joint::schema::{Call, Computation, Operation};
 
 pub use beside::{Sense, beside};
-pub use derived::{CallWaits, Derived, MemberCall, of_row};
+pub use derived::{CallWaits, Derived, MemberCall, Sending, of_row};
 pub(super) use tracks::members;
 
 /// Version of the joint segment. One of another version is written again.
@@ -111,6 +112,7 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>
             sink.sample(track, shown(clock.to_shared(Time(start_ps)).0), share, &fields)?;
         }
     }
+    sends::write(job, report, (&order, &numbers), sink, cancel)?;
     tables::write(job, report, &numbers, sink)?;
     tables::steps(&steps(job, report, &by_call), sink)
 }

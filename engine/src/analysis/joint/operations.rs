@@ -5,7 +5,7 @@ use super::names::Names;
 use super::shown;
 use super::tracks::Tracks;
 use crate::analysis::table::rates;
-use crate::analysis::{InstanceReport, Job, Presence, Report};
+use crate::analysis::{InstanceReport, Job, Presence, Report, algorithm};
 use crate::base::Result;
 use crate::model::{FieldId, Form, NameId, Sink, SliceRecord, TrackId, Value};
 use crate::vendor::joint::schema::Operation;
@@ -23,7 +23,7 @@ pub(super) struct Writer<'a> {
 /// Fields of a slice.
 type Fields<'v> = Vec<(FieldId, Value<'v>)>;
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
     /// Writes an operation.
     pub(super) fn operation(&mut self, number: u32, at: usize, awaited: Option<Awaited>) -> Result<()> {
         let one = &self.report.operations[at];
@@ -44,7 +44,7 @@ impl Writer<'_> {
         }
     }
 
-    fn fields_of(&self, number: u32, at: usize) -> Fields<'static> {
+    fn fields_of(&self, number: u32, at: usize) -> Fields<'a> {
         let (job, of, one) = (self.job, &self.of, &self.report.operations[at]);
         let signature = &job.signatures[one.signature as usize];
         let calls = self.report.instances.count(at);
@@ -58,6 +58,9 @@ impl Writer<'_> {
         ];
         if !signature.dtype.is_empty() {
             fields.push((of.dtype, Value::Name(dtype)));
+        }
+        if let Some(algorithm) = algorithm(job, self.report, at) {
+            fields.push((of.algorithm, Value::Text(algorithm)));
         }
         if signature.bytes > 0 {
             fields.push((of.bytes, Value::Int(i64::try_from(signature.bytes).unwrap_or(i64::MAX))));

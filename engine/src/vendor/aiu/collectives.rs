@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::HCOLL;
 use super::schema::{COLLECTIVES, OPS};
+use super::{HCOLL, transfers};
 use crate::base::Result;
 use crate::exec::Cancel;
 use crate::model::{
-    CollectiveKind, Communicator, Membership, NameId, RankCalls, Role, Signature, TableId, TrackId,
+    Calls, CollectiveKind, Communicator, Membership, NameId, RankCalls, Role, Signature, TableId, TrackId,
 };
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 use crate::vendor::call_book::{Call, CallBook, CallIds};
@@ -40,11 +40,12 @@ pub fn read<B: Bytes>(
     };
     let mut book = CallBook::new(ids);
     let mut calls = Vec::new();
+    let mut instances = FxHashMap::default();
     for (track, of) in slice_tracks(segment, |role| role == Role::Collectives) {
         if of == table {
             for block in segment.blocks_of(track)? {
                 cancel.check()?;
-                add_block(segment, (table, block), rank, (&mut book, &mut calls))?;
+                add_block(segment, (table, block), rank, (&mut book, &mut calls, &mut instances))?;
             }
         }
     }
@@ -67,6 +68,7 @@ pub fn read<B: Bytes>(
     let mut rank = book.rank;
     rank.world_size = kineto::world_size(segment)?;
     complete(&mut rank, compute);
+    rank.transfers = transfers::read(segment, &ends(&rank.calls, &instances), cancel)?;
     Ok(rank)
 }
 
@@ -115,11 +117,11 @@ fn is_kernel<B: Bytes>(segment: &Segment<B>, (name, category): (i64, Option<u32>
 }
 
 /// Adds the operations of a block.
-fn add_block<B: Bytes>(
-    segment: &Segment<B>,
+fn add_block<'s, B: Bytes>(
+    segment: &'s Segment<B>,
     (table, block): (TableId, usize),
     rank: u32,
-    (book, calls): (&mut CallBook, &mut Vec<Call>),
+    (book, calls, instances): (&mut CallBook, &mut Vec<Call>, &mut FxHashMap<u32, &'s str>),
 ) -> Result<()> {
     let fields = FieldColumns::of(segment, table, FIELDS).block(segment, block)?;
     let mut core = BlockReader::new(segment, table, block)?;
@@ -134,16 +136,31 @@ fn add_block<B: Bytes>(
             communicator,
             kind: CollectiveKind::of_name(name),
             dtype: String::new(),
+            // The steps of all ranks tell it.
+            algorithm: String::new(),
             count: 0,
             bytes: fields.int(BYTES, at).and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0),
             peer: None,
         });
+        instances.insert(row, name);
         let number = number_of(name);
         let (start_ps, duration_ps) = (starts[at], durations[at]);
         let id = number.unwrap_or_else(|| i64::from(row));
         calls.push(Call { start_ps, duration_ps, signature, number, row, id });
     }
     Ok(())
+}
+
+/// The calls of each instance by their ends. `instances` has the instance of each row.
+fn ends<'s>(calls: &Calls, instances: &FxHashMap<u32, &'s str>) -> transfers::Ends<'s> {
+    let mut ends = transfers::Ends::default();
+    for (at, call) in (0..calls.len()).zip(0..) {
+        if let Some(instance) = instances.get(&calls.rows[at]) {
+            ends.entry(instance).or_default().push((calls.end_ps(at), call));
+        }
+    }
+    ends.values_mut().for_each(|of| of.sort_unstable());
+    ends
 }
 
 /// The group of the ranks that an operation names. If it names none, they are not known.

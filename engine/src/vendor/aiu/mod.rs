@@ -5,10 +5,13 @@ pub mod collectives;
 pub mod metrics;
 mod phase;
 pub mod schema;
+mod sync;
 mod tracks;
+mod transfers;
 
 pub use class::Class;
 pub use phase::{EXEC_SUFFIX, PREP_SUFFIX, Phase};
+pub use sync::Sync;
 pub use tracks::{Counter, Lane, Tracks};
 
 /// Value of [`crate::model::RankInfo::source`] for an AIU profile.
@@ -47,12 +50,6 @@ pub const LOG_TELLING: [&str; 3] = ["Ideal/Total Cycles", "[DeepRT]", "DSM-AutoP
 pub const WITH_KERNELS: &str = "with kernels";
 /// See [`WITH_KERNELS`].
 pub const WITHOUT_KERNELS: &str = "without kernels";
-
-/// Value of the field `algorithm` of a collective operation whose data go from rank to rank, and
-/// from the last one to all others.
-pub const CHAIN: &str = "chain";
-/// Value of the field `algorithm` of other collective operations.
-pub const TREE: &str = "tree";
 
 /// Word in the names of the steps of collective operations of PyTorch's dialect, and name of these
 /// operations.

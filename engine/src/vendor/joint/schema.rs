@@ -13,6 +13,7 @@ table! {
         group: None, "Communicator.";
         members: None, "Ranks of the communicator.";
         dtype: None, "Type of the elements.";
+        algorithm: None, "Way of the data among the ranks, if the traces tell it.";
         bytes: Bytes, "The larger of input and output of a rank.";
         step: None, "Number of the step or iteration.";
         calls: Count, "Calls that were recorded.";
@@ -46,12 +47,29 @@ table! {
 }
 
 table! {
+    /// Transfers within operations: from the start of a send to the receipt on the other rank.
+    "transfer" TRANSFERS Transfer Slices, name in "name";
+    "Transfer" {
+        operation: Count, "Number of the operation.";
+        from_rank: None, "Rank that sends.";
+        to_rank: None, "Rank that receives.";
+        received: Picoseconds, "Time from the start of the send to the receipt. Below zero: clocks are wrong.";
+        from_row: None, "Row of the send in the timeline of its rank.";
+        to_row: None, "Row of the step that waits for the data in the timeline of its rank.";
+    }
+}
+
+table! {
     /// Samples of how much each rank computes.
     "computation" COMPUTATION Computation Samples, value in "share";
     "Rank" {
         rank: None, "Rank that computes.";
     }
 }
+
+/// Field of a call that its operation has.
+pub const ALGORITHM: Field =
+    Field { name: "algorithm", unit: Unit::None, group: "Call", doc: "Way of the data among the ranks." };
 
 /// Fields of a call that follow from the arrivals at its operation. They are not stored.
 pub const DERIVED: [Field; 3] = [
@@ -216,7 +234,7 @@ table! {
 #[must_use]
 pub fn heading_of(table: &str) -> Option<&'static str> {
     match table {
-        "operation" | "call" | "operation_size" | "mismatch" => Some("Collectives"),
+        "operation" | "call" | "transfer" | "operation_size" | "mismatch" => Some("Collectives"),
         "computation" | "rank" | "cause" | "job" | "step" => Some("Ranks"),
         _ => None,
     }
@@ -228,7 +246,8 @@ mod tests {
 
     #[test]
     fn every_table_has_a_heading() {
-        for table in [&OPERATIONS, &CALLS, &COMPUTATION, &RANKS, &CAUSES, &SIZES, &MISMATCHES, &JOB, &STEPS] {
+        let sides = [&RANKS, &CAUSES, &SIZES, &MISMATCHES, &JOB, &STEPS];
+        for table in [&OPERATIONS, &CALLS, &TRANSFERS, &COMPUTATION].into_iter().chain(sides) {
             assert!(heading_of(table.name).is_some(), "{}", table.name);
             assert!(table.fields.iter().all(|field| !field.doc.is_empty()));
         }

@@ -222,7 +222,9 @@ impl<B: Bytes> Reader<'_, B> {
         let bytes = count.max(size(OUT).unwrap_or(0)).saturating_mul(element_bytes(&dtype));
         let peer = rank(SOURCE).or(rank(TARGET)).or(rank(ROOT));
         let communicator = self.book.communicator(communicator);
-        Ok(self.book.signature(Signature { communicator, kind, dtype, count, bytes, peer }))
+        // Names of NCCL's kernels have one, but a kernel also serves other algorithms.
+        let algorithm = String::new();
+        Ok(self.book.signature(Signature { communicator, kind, dtype, algorithm, count, bytes, peer }))
     }
 
     /// The stream of a track of kernels or annotations.

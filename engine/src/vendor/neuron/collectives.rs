@@ -13,13 +13,15 @@ use crate::vendor::call_book::{Call, CallBook, CallIds};
 use crate::vendor::call_columns::{BlockFields, FieldColumns, first_row, integers, slice_tracks};
 use crate::vendor::device_time::{Union, complete};
 
-const FIELDS: [&str; 6] = ["replica_group", "op_id", "input_size", "output_size", "dtype", "num_elements"];
+const FIELDS: [&str; 7] =
+    ["replica_group", "op_id", "input_size", "output_size", "dtype", "num_elements", "algorithm"];
 const GROUP: usize = 0;
 const OP_ID: usize = 1;
 const INPUT: usize = 2;
 const OUTPUT: usize = 3;
 const DTYPE: usize = 4;
 const ELEMENTS: usize = 5;
+const ALGORITHM: usize = 6;
 
 /// Reads the operations of a rank. Instructions of engines are its computation, without waits.
 ///
@@ -60,7 +62,7 @@ pub fn read<B: Bytes>(
 }
 
 /// Values that decide the signature of a row: numbers of its name and texts, and sizes.
-type Key = (i64, Option<u32>, Option<u32>, [Option<i64>; 3]);
+type Key = (i64, [Option<u32>; 3], [Option<i64>; 3]);
 
 struct Reader<'s, B> {
     segment: &'s Segment<B>,
@@ -84,7 +86,8 @@ impl<B: Bytes> Reader<'_, B> {
             let first = first_row(self.segment, table, block)?;
             for (at, row) in (0..starts.len()).zip(first..) {
                 let sizes = [INPUT, OUTPUT, ELEMENTS].map(|field| fields.int(field, at));
-                let key = (names[at], fields.code(GROUP, at), fields.code(DTYPE, at), sizes);
+                let texts = [GROUP, DTYPE, ALGORITHM].map(|field| fields.code(field, at));
+                let key = (names[at], texts, sizes);
                 let signature = match self.known.get(&key) {
                     Some(&known) => known,
                     None => self.signature(&fields, at, key, stream)?,
@@ -100,7 +103,7 @@ impl<B: Bytes> Reader<'_, B> {
 
     fn signature(
         &mut self,
-        fields: &BlockFields<6>,
+        fields: &BlockFields<7>,
         at: usize,
         key: Key,
         stream: Option<u32>,
@@ -114,6 +117,7 @@ impl<B: Bytes> Reader<'_, B> {
             communicator,
             kind: CollectiveKind::of_name(name),
             dtype: fields.text(self.segment, DTYPE, at)?.to_owned(),
+            algorithm: fields.text(self.segment, ALGORITHM, at)?.to_owned(),
             count: elements.and_then(|count| u64::try_from(count).ok()).unwrap_or(0),
             bytes: u64::try_from(bytes).unwrap_or(0),
             peer: None,

@@ -12,13 +12,15 @@ use super::catalog::{
     Field, NameSlot, RankDetail, RankEntry, Table, TileGroup, Track, TrackKind, WarningEntry,
 };
 use super::counter::{CounterDetail, CounterSample, CounterTotals};
-use super::detail::{FieldContent, FieldValue, Neighbour, OperationMember, SliceDetail, SliceEntry};
+use super::detail::{
+    FieldContent, FieldValue, Neighbour, OperationMember, OperationTransfer, SliceDetail, SliceEntry,
+};
 use super::question::StepTo;
 use super::search::{SearchHit, SearchResult};
 use super::selection::Side;
 use super::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlice};
 use super::window::WindowEvents;
-use crate::analysis::joint::{self as joint_analysis, CallWaits, MemberCall};
+use crate::analysis::joint::{self as joint_analysis, CallWaits, MemberCall, Sending};
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
 use crate::model::track::Initially;
@@ -258,10 +260,13 @@ pub fn slice<B: Bytes>(rank: RankView<'_, B>, row: u32, work: Work<'_>) -> Resul
         successors: stored(segment.arrows_from(row)?, |arrow| arrow.to)?,
         slice: entry(segment, &at, &left)?,
         members: Vec::new(),
+        transfers: Vec::new(),
     };
     if let Some(derived) = joint_analysis::of_row(segment, row)? {
         detail.fields.extend(derived.call.iter().flat_map(derived_fields));
+        detail.fields.extend(algorithm_field(derived.algorithm));
         detail.members = derived.members.iter().map(member).collect();
+        detail.transfers = derived.sends.iter().map(transfer).collect();
         for &wait in &derived.waiting {
             detail.predecessors.push(neighbour(ARRIVAL, wait)?);
         }
@@ -277,21 +282,37 @@ const ARRIVAL: &str = "arrival";
 
 /// Fields that follow from other calls. Their numbers come after those of the stored fields.
 fn derived_fields(of: &CallWaits) -> impl Iterator<Item = FieldValue> + use<> {
-    let first = joint::schema::CALLS.fields.len();
     let fields = joint::schema::DERIVED.iter().zip([of.late_ps, of.wait_ps, of.blame_ps]);
-    fields.enumerate().map(move |(at, (field, value))| FieldValue {
+    fields.enumerate().map(|(at, (field, value))| derived_field((at, field), FieldContent::Int(value)))
+}
+
+/// The algorithm of a call's operation. `None` without a text.
+fn algorithm_field(text: String) -> Option<FieldValue> {
+    let at = joint::schema::DERIVED.len();
+    let field = || derived_field((at, &joint::schema::ALGORITHM), FieldContent::Text(text.clone()));
+    (!text.is_empty()).then(field)
+}
+
+fn derived_field((at, field): (usize, &vendor::table::Field), value: FieldContent) -> FieldValue {
+    let first = joint::schema::CALLS.fields.len();
+    FieldValue {
         field: u32::try_from(first + at).unwrap_or_default(),
         name: field.name.to_owned(),
         unit: field.unit.symbol().to_owned(),
         group: field.group.to_owned(),
         doc: field.doc.to_owned(),
-        value: FieldContent::Int(value),
-    })
+        value,
+    }
 }
 
 fn member(of: &MemberCall) -> OperationMember {
     let MemberCall { rank, row, call, start_ps, wait_ps, end_ps, is_awaited } = *of;
     OperationMember { rank, row, call, start_ps, wait_ps, end_ps, is_awaited }
+}
+
+fn transfer(of: &Sending) -> OperationTransfer {
+    let Sending { row, from, to, sent_ps, received_ps } = *of;
+    OperationTransfer { row, from, to, sent_ps, received_ps }
 }
 
 /// Converts a value for messages.

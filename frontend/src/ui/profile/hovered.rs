@@ -1,12 +1,14 @@
 //! The tooltip of the timeline.
 
 use leptos::prelude::*;
-use nprof_engine::wire::detail::FieldContent;
+use nprof_engine::vendor::joint::schema::ALGORITHM;
+use nprof_engine::wire::detail::{FieldContent, SliceDetail};
 
 use super::opened::Opened;
 use super::panels::field;
 use crate::ui::controls::Tooltip;
 use crate::ui::text::format;
+use crate::ui::timeline::Pointed;
 use crate::view::{Clock, Hover, Hovered};
 
 /// The tooltip for the item under the pointer.
@@ -16,6 +18,8 @@ pub fn HoverTip(
     opened: Opened,
     /// The item under the pointer.
     hover: RwSignal<Option<Hover>>,
+    /// The operation on which the pointer rests.
+    pointed: Pointed,
 ) -> impl IntoView {
     let at = Signal::derive(move || hover.with(|hover| hover.as_ref().map(|hover| hover.client_px)));
     // The pointer moves more often than the item under it changes.
@@ -26,7 +30,8 @@ pub fn HoverTip(
         let sheet = opened.tracks.sheet.get();
         let of = sheet.tracks().get(track)?;
         let clock = opened.clock.get();
-        let (title, lines) = describe(&what, &of.unit, &clock);
+        let (title, mut lines) = describe(&what, &of.unit, &clock);
+        lines.extend(pointed.detail.with(|detail| algorithm(detail.as_deref()?, what.slice_row()?)));
         // A counter is named by its track. The groups around the track are below.
         let path = match (&title, of.parent) {
             (Some(_), _) => sheet.title(track),
@@ -54,6 +59,13 @@ fn named(name: &str) -> String {
 }
 
 type Line = (&'static str, String);
+
+/// The algorithm of the operation of a row, if `detail` is that of the row.
+fn algorithm(detail: &SliceDetail, row: u32) -> Option<Line> {
+    let field = detail.fields.iter().find(|field| field.name == ALGORITHM.name)?;
+    let is_of_row = detail.slice.row == row;
+    is_of_row.then(|| ("Algorithm", format::value(&field.value, &field.unit).text))
+}
 
 /// The item's name, if it has one, and the facts that need no question to the server.
 fn describe(what: &Hovered, unit: &str, clock: &Clock) -> (Option<String>, Vec<Line>) {

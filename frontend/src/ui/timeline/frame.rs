@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use leptos::prelude::window;
 use nprof_engine::base::Interval;
-use nprof_engine::wire::detail::SliceEntry;
+use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 
 use super::canvases::{Below, RULER_PX, Ruled};
 use super::first_picture;
@@ -13,12 +13,13 @@ use super::shown::{GestureState, Hit, ShownTimeline};
 use super::stage::{Outcome, Stage};
 use crate::draw::arrow::arrows;
 use crate::draw::batch::Batch;
-use crate::draw::front::{Front, FrontOf, front};
+use crate::draw::front::{FrontOf, front};
 use crate::draw::label::{Label, labels};
 use crate::draw::overlay::{Above, Pen, Shade};
 use crate::draw::painter::Painter;
 use crate::draw::scene::Camera;
 use crate::draw::surface::Surface;
+use crate::draw::transfer::transfers;
 use crate::fetch::cache::Piece;
 use crate::fetch::{TileKey, Wanted};
 use crate::ui::text::format;
@@ -200,17 +201,18 @@ fn above<'a>(
             .selected
             .as_ref()
             .map_or_else(Vec::new, |detail| arrows(camera, detail, format::duration)),
-        fronts: fronts(camera, shown),
+        fronts: operations(shown).filter_map(|(one, of)| front(camera, &one.members, of)).collect(),
+        transfers: operations(shown).flat_map(|(one, _)| transfers(camera, one)).collect(),
         shades: marked.into_iter().chain(dragged).collect(),
         pointer_px: gesture.pointer.map(|pointer| pointer.x_px),
     }
 }
 
-/// The fronts of the operation under the pointer and of the selected one, which is drawn last.
-fn fronts(camera: &Camera<'_>, shown: &ShownTimeline) -> Vec<Front> {
-    let selected = shown.selected.as_ref().filter(|_| shown.reading.is_none());
-    let pointed = shown.pointed.as_ref();
+/// The operation under the pointer and the selected one, which is drawn last.
+fn operations(shown: &ShownTimeline) -> impl Iterator<Item = (&SliceDetail, FrontOf)> {
+    let selected = shown.selected.as_deref().filter(|_| shown.reading.is_none());
+    let pointed = shown.pointed.as_deref();
     let pointed = pointed.filter(|one| selected.is_none_or(|selected| selected.members != one.members));
     let both = [(pointed, FrontOf::Pointed), (selected, FrontOf::Selected)];
-    both.into_iter().filter_map(|(one, of)| front(camera, &one?.members, of)).collect()
+    both.into_iter().filter_map(|(one, of)| Some((one?, of)))
 }

@@ -38,7 +38,7 @@ use self::areas::{Rows, RulerArea};
 use self::canvases::Canvases;
 use self::minimap::Minimap;
 use self::notices::{ActivePart, BesideTrace, Missing, NoTracks, Problem, describe, zero_in_words};
-use self::pointed::Pointed;
+pub use self::pointed::Pointed;
 use self::shown::ShownTimeline;
 use self::stage::StageHandle;
 use self::step::Steps;
@@ -97,11 +97,12 @@ pub fn Timeline(
     selected: Signal<Option<Arc<SliceDetail>>>,
     /// Receives the user's commands. The owner of the view applies them.
     on_command: Callback<Command>,
+    /// The operation on which the pointer rests.
+    pointed: Pointed,
     /// Receives the item under the pointer, for a tooltip. `None` when the pointer leaves.
     on_hover: Callback<Option<Hover>>,
 ) -> impl IntoView {
     let (problem, missing) = (RwSignal::new(None::<String>), RwSignal::new(None::<String>));
-    let pointed = Pointed::new(view, tracks);
     let stage = StageHandle::new(pointed.before(on_hover), problem);
     let parts = Parts::new();
     let scene = Scene::new(view, tracks, times);

@@ -6,11 +6,18 @@ use nprof_engine::model::Value;
 
 const PS_PER_US: u128 = 1_000_000;
 
+/// A document with the places of its events.
+pub(super) type Placed<'p> = (&'p [u8], &'p [(u64, u64)]);
+
 /// A list of events that are passed at once.
 #[derive(Debug, Default)]
 pub(super) struct Piece {
     bytes: Vec<u8>,
     is_first: bool,
+    /// Where the event comes from that is written next: an offset in the file.
+    byte: u64,
+    /// The beginnings of events from other places than those before, and these places.
+    places: Vec<(u64, u64)>,
 }
 
 impl Piece {
@@ -19,23 +26,33 @@ impl Piece {
         self.bytes.len()
     }
 
-    /// The events as a document; `None` if there are none.
-    pub(super) fn document(&mut self) -> Option<&[u8]> {
+    /// Notes where the events that follow come from: an offset in the file.
+    pub(super) fn at(&mut self, byte: u64) {
+        self.byte = byte;
+    }
+
+    /// The events as a document with their places; `None` if there are none. A place is the offset
+    /// in the document from which on it holds, and the offset in the file.
+    pub(super) fn document(&mut self) -> Option<Placed<'_>> {
         if self.bytes.is_empty() {
             return None;
         }
         self.bytes.push(b']');
-        Some(&self.bytes)
+        Some((&self.bytes, &self.places))
     }
 
     /// Removes all events.
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
+        self.places.clear();
     }
 
     /// Begins an event with its phase, its name and its time in picoseconds.
     pub(super) fn begin(&mut self, phase: &str, name: &str, time_ps: i128) {
         self.bytes.push(if self.bytes.is_empty() { b'[' } else { b',' });
+        if self.places.last().is_none_or(|(_, byte)| *byte != self.byte) {
+            self.places.push((self.bytes.len() as u64, self.byte));
+        }
         self.bytes.push(b'{');
         self.is_first = true;
         self.text("ph", phase);
@@ -128,6 +145,7 @@ mod tests {
         piece.value("j", Value::Json("[1]"), "");
         piece.end_arguments();
         piece.end();
+        piece.at(700);
         piece.begin("i", "", 0);
         piece.end();
         let expected = concat!(
@@ -137,7 +155,10 @@ mod tests {
             r#",{"ph":"i","name":"","ts":0.000000}"#,
             "\n]",
         );
-        assert_eq!(std::str::from_utf8(piece.document().unwrap()).unwrap(), expected);
+        let (document, places) = piece.document().unwrap();
+        assert_eq!(std::str::from_utf8(document).unwrap(), expected);
+        let second = expected.find("\n,").unwrap() as u64 + 2;
+        assert_eq!(places, [(1, 0), (second, 700)]);
         piece.clear();
         assert!(piece.document().is_none());
     }

@@ -9,6 +9,7 @@
 mod event;
 mod track;
 
+use std::cell::Cell;
 use std::io::Read;
 
 use nprof_engine::base::{Error as EngineError, Result};
@@ -56,8 +57,9 @@ pub(super) fn read(
 ) -> Result<(), Error> {
     // Times in JSON are those of the trace's clock. The origin only has to be near them.
     let origin = origins(&[beginning])[0];
-    let mut translator = Translator::new(origin, dialect, (session, layer));
-    perfetto::read(input, space, origin, &mut translator, progress)?;
+    let place = Cell::new(0);
+    let mut translator = Translator::new(origin, dialect, (session, layer), &place);
+    perfetto::read_noting(input, space, origin, (&mut translator, &place), progress)?;
     translator.finish()
 }
 
@@ -66,6 +68,8 @@ struct Translator<'t, 's> {
     session: &'t mut Session<'s>,
     layer: &'t mut dyn Layer,
     dialect: Dialect,
+    /// Offset of the packet of the next event.
+    place: &'t Cell<u64>,
     /// Time zero of the sink on the trace's clock, in picoseconds.
     origin_ps: i128,
     piece: Piece,
@@ -90,11 +94,13 @@ impl<'t, 's> Translator<'t, 's> {
         origin: Option<Origin>,
         dialect: Dialect,
         (session, layer): (&'t mut Session<'s>, &'t mut dyn Layer),
+        place: &'t Cell<u64>,
     ) -> Self {
         Self {
             session,
             layer,
             dialect,
+            place,
             origin_ps: origin.map_or(0, Origin::ps),
             piece: Piece::default(),
             names: Vec::new(),
@@ -123,7 +129,7 @@ impl<'t, 's> Translator<'t, 's> {
             return Ok(());
         }
         let document = format!(r#"{{"baseTimeNanoseconds":{base_ns},"traceEvents":[]}}"#);
-        self.session.read_piece(document.as_bytes(), &mut *self.layer)
+        self.session.read_piece((document.as_bytes(), &[]), &mut *self.layer)
     }
 
     /// Passes the piece to the session.
@@ -170,10 +176,20 @@ impl<'t, 's> Translator<'t, 's> {
         tracks.describe(track, piece);
     }
 
-    /// Writes an end of an arrow.
+    /// Whether the events of a track are of another rank, whose pass reads them.
+    fn is_of_other(&mut self, track: TrackId) -> bool {
+        let layer = &*self.layer;
+        self.tracks.is_of_other(track, |pid| layer.is_own(pid))
+    }
+
+    /// Writes an end of an arrow, unless it is of another rank.
     fn point(&mut self, track: TrackId, (time_ps, phase): (i64, FlowPhase), (id, name): (u64, NameId)) {
+        if self.is_of_other(track) {
+            return;
+        }
         let (ps, name) = (self.time_ps(time_ps), self.text(name));
         let Self { piece, tracks, dialect, .. } = self;
+        piece.at(self.place.get());
         // PyTorch's arrows lead from calls to work of the device. The reader need not find them.
         let cat = if *dialect == Dialect::Torch { "ac2g" } else { "flow" };
         let phase = match phase {
@@ -228,6 +244,7 @@ impl Translator<'_, '_> {
         let (keys, arguments) = self.keys(slice.fields);
         let (name, ps) = (self.text(slice.name), self.time_ps(slice.start_ps));
         let mut piece = std::mem::take(&mut self.piece);
+        piece.at(self.place.get());
         let phase = match slice.form {
             Form::Complete => "X",
             Form::Instant => keys.phase.unwrap_or("i"),
@@ -313,8 +330,11 @@ impl Sink for Translator<'_, '_> {
     }
 
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
-        self.write(slice);
-        self.describe(slice.track);
+        // All ranks need the first slice of each thread.
+        if !self.tracks.is_described(slice.track) || !self.is_of_other(slice.track) {
+            self.write(slice);
+            self.describe(slice.track);
+        }
         let arrival = u32::try_from(self.starts.len()).unwrap_or(u32::MAX);
         if self.starts.len() < MAX_STARTS {
             self.starts.push(slice.start_ps);
@@ -328,8 +348,12 @@ impl Sink for Translator<'_, '_> {
     }
 
     fn sample(&mut self, track: TrackId, time_ps: i64, value: f64, _: &[(FieldId, Value<'_>)]) -> Result<()> {
+        if self.is_of_other(track) {
+            return Ok(());
+        }
         let ps = self.time_ps(time_ps);
         let Self { piece, tracks, .. } = self;
+        piece.at(self.place.get());
         piece.begin("C", tracks.label(track), ps);
         tracks.place(track, piece);
         piece.begin_arguments();

@@ -21,6 +21,8 @@ struct Track {
     tid: Option<String>,
     /// Whether its names were written.
     is_described: bool,
+    /// Whether its process is the rank that is being read, once that is known.
+    is_own: Option<bool>,
 }
 
 /// All tracks.
@@ -40,7 +42,7 @@ impl Tracks {
         if !self.labels.insert((spec.parent, label.clone())) {
             label = format!("{label} track {}", id.0);
         }
-        self.all.push(Track { spec, label, pid: None, tid: None, is_described: false });
+        self.all.push(Track { spec, label, pid: None, tid: None, is_described: false, is_own: None });
         id
     }
 
@@ -54,6 +56,21 @@ impl Tracks {
     /// The beginning of the name of a track, which no other track beside it has.
     pub(super) fn label(&self, id: TrackId) -> &str {
         self.all.get(id.0 as usize).map_or("", |track| &track.label)
+    }
+
+    /// Whether the events of a track are of another rank, whose pass reads them. `is_own` tells it
+    /// of a process, once that is known.
+    pub(super) fn is_of_other(&mut self, id: TrackId, is_own: impl Fn(&[u8]) -> Option<bool>) -> bool {
+        let at = id.0 as usize;
+        if self.all.get(at).is_some_and(|track| track.is_own.is_none()) {
+            self.all[at].is_own = self.process(id).and_then(|pid| is_own(pid.as_bytes()));
+        }
+        self.all.get(at).is_some_and(|track| track.is_own == Some(false))
+    }
+
+    /// Whether the names of a track were written: behind its first slice.
+    pub(super) fn is_described(&self, id: TrackId) -> bool {
+        self.all.get(id.0 as usize).is_some_and(|track| track.is_described)
     }
 
     /// Adds the process and the thread of a track to an event.
@@ -130,4 +147,24 @@ fn begin(piece: &mut Piece, what: &str, (key, value): (&str, &str)) {
 
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use nprof_engine::model::{Nesting, TableId};
+
+    use super::*;
+
+    #[test]
+    fn a_track_is_of_another_rank_once_its_process_is() {
+        let mut tracks = Tracks::default();
+        let group = tracks.push(TrackSpec::group("Process 7", None, 0));
+        let track = tracks.push(TrackSpec::slices("Thread 1", Some(group), TableId(0), Nesting::Calls, 0));
+        tracks.note(track, Some("7".to_owned()), Some("1".to_owned()));
+        assert!(!tracks.is_of_other(track, |_| None));
+        assert!(tracks.is_of_other(track, |pid| Some(pid != b"7")));
+        assert!(tracks.is_of_other(track, |_| unreachable!("it is known")));
+        let own = tracks.push(TrackSpec::group("Process 8", None, 0));
+        assert!(!tracks.is_of_other(own, |_| Some(true)));
+    }
 }

@@ -89,6 +89,23 @@ fn processes_of_packets_are_ranks() {
 }
 
 #[test]
+fn ranks_of_many_pieces_have_all_their_slices() {
+    // More events than one piece of JSON has, of three processes in turn.
+    let event = |n: i64| {
+        let slice = Device::new(560e6, 9).slice("mul_1 Cmpt Exec", 100 * n, 100 * n + 40).complete();
+        slice.replace("\"pid\":0", &format!("\"pid\":{}", n % 3))
+    };
+    let text = format!("[{}]", (0..9_000).map(event).collect::<Vec<_>>().join(","));
+    let json = read(&[("a.json", text.clone())], Settings::default());
+    let packets = read_bytes(&[("a.pftrace", packets(&text))]);
+    assert_eq!((json.len(), packets.len()), (3, 3));
+    for (json, packets) in json.iter().zip(&packets) {
+        assert_eq!(ops(packets).len(), 3_000);
+        assert_eq!(slices(packets), slices(json));
+    }
+}
+
+#[test]
 fn pytorch_gives_the_same_in_both_forms() {
     let slice = |cat: &str, name: &str, (pid, tid): (u32, u32), (ts, dur): (f64, f64), more: &str| {
         format!(
@@ -128,6 +145,19 @@ fn a_cut_trace_keeps_what_is_whole() {
     assert_eq!(ops(&rank).len(), 2);
     let warnings: Vec<String> = rank.warnings().into_iter().map(|warning| warning.what).collect();
     assert!(warnings.iter().any(|what| what.contains("in the middle of a packet")), "{warnings:?}");
+}
+
+#[test]
+fn warnings_name_the_place_in_the_file() {
+    let device = Device::new(560e6, 9);
+    let [first, second] = [100, 900].map(|at| device.slice("mul_1 Cmpt Exec", at, at + 200).complete());
+    let wide = second.replacen(r#""TS1":""#, r#""TS1":"99999999"#, 1);
+    assert_ne!(wide, second);
+    let (before, bytes) = (packets(&format!("[{first}]")), packets(&format!("[{first},{wide}]")));
+    assert!(bytes.starts_with(&before));
+    let rank = read_bytes(&[("a.pftrace", bytes)]).remove(0);
+    let of_counter = rank.warnings().into_iter().find(|warning| warning.what.contains("32 bits"));
+    assert_eq!(of_counter.map(|warning| warning.first_place), Some(format!("byte {}", before.len())));
 }
 
 #[test]

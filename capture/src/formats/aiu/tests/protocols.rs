@@ -57,3 +57,80 @@ fn steps_of_the_host_are_no_operation() {
     let text = trace(&[("HCOLL Signal", 100, "")]).replace("gpu_user_annotation", "cpu_op");
     assert!(operations(&read_one(&text)).is_empty());
 }
+
+const LOG: &str =
+    "~~~~ Ideal/Total Cycles ~~~~\nmul_1-opConv     4400\nTotal\t4400\n====== Perf Summary End ======\n";
+
+/// Slices of PyTorch's dialect as begins and ends. The end of every second one has no name.
+fn as_pairs(slices: &[(&str, &str, u32, u32)]) -> String {
+    let mut events: Vec<(u32, u32, String)> = Vec::new();
+    for (number, &(category, name, start, duration)) in (0..).zip(slices) {
+        let event = |phase: &str, at: u32, more: &str| {
+            format!(r#"{{"ph":"{phase}","pid":0,"tid":1,"ts":{at}{more}}}"#)
+        };
+        let args = r#""correlation":7,"memory bandwidth (GB/s)":2.5"#;
+        let whole = format!(r#","cat":"{category}","name":"{name}","args":{{{args}}}"#);
+        let named = format!(r#","name":"{name}""#);
+        let end = if number % 2 == 0 { named.as_str() } else { "" };
+        events.push((start, number, event("B", start, &whole)));
+        events.push((start + duration, number, event("E", start + duration, end)));
+    }
+    events.sort();
+    let events: Vec<String> = events.into_iter().map(|(.., text)| text).collect();
+    format!(r#"{{"deviceProperties":[{{"id":0,"name":"AIU"}}],"traceEvents":[{}]}}"#, events.join(","))
+}
+
+fn as_slices(slices: &[(&str, &str, u32, u32)]) -> String {
+    let slice = |&(category, name, start, duration): &(&str, &str, u32, u32)| {
+        let args = r#""correlation":7,"memory bandwidth (GB/s)":2.5"#;
+        format!(
+            r#"{{"ph":"X","cat":"{category}","name":"{name}","pid":0,"tid":1,"ts":{start},"dur":{duration},"args":{{{args}}}}}"#
+        )
+    };
+    let slices: Vec<String> = slices.iter().map(slice).collect();
+    format!(r#"{{"deviceProperties":[{{"id":0,"name":"AIU"}}],"traceEvents":[{}]}}"#, slices.join(","))
+}
+
+#[test]
+fn begins_and_ends_count_like_slices() {
+    let slices = [
+        ("gpu_user_annotation", "step", 50, 900),
+        ("kernel", "mul_1", 100, 20),
+        ("kernel", "mul_1", 200, 30),
+        ("gpu_memcpy", "Memcpy (HtoD)", 300, 10),
+        ("gpu_user_annotation", "HCOLL Signal", 400, 5),
+        ("kernel", "add_2", 500, 40),
+    ];
+    let tables = |text: String| {
+        let log = ("c.log", LOG.to_owned());
+        let rank = read(&[("a.json", text), log], Settings::default()).remove(0);
+        let tables = ["aiu_kernel", "aiu_active", "aiu_category", "aiu_iteration"];
+        let mut lines: Vec<String> = tables
+            .iter()
+            .flat_map(|table| rank.rows_of(table).map(move |row| format!("{table} {row:?}")))
+            .collect();
+        lines.extend(rank.slices_of("slice").map(|slice| {
+            let used = field(&slice.fields, "pt_active").or(field(&slice.fields, "args.pt_active"));
+            format!("{} {} {} {used:?}", slice.name, slice.start_ps, slice.duration_ps)
+        }));
+        lines.extend(operations(&rank).iter().map(|of| format!("{of:?}")));
+        lines.extend(rank.samples.iter().map(|of| format!("{} {}", of.time_ps, of.value)));
+        lines.sort();
+        lines
+    };
+    let expected = tables(as_slices(&slices));
+    assert!(
+        expected.iter().any(|line| line.starts_with("aiu_kernel") && line.contains("mul_[N]")),
+        "{expected:?}"
+    );
+    assert_eq!(tables(as_pairs(&slices)), expected);
+}
+
+#[test]
+fn preparations_in_acelyzers_files_are_no_kernels() {
+    let text = as_slices(&[("kernel", "mul_1 Cmpt Exec", 100, 20), ("kernel", "mul_1 Cmpt Prep", 50, 500)]);
+    let rank = read_one(&text);
+    let calls: Vec<String> = rank.rows_of("aiu_kernel").map(|row| format!("{row:?}")).collect();
+    assert_eq!(calls.len(), 1, "{calls:?}");
+    assert!(calls[0].contains("mul_[N]"), "{calls:?}");
+}

@@ -136,6 +136,7 @@ mod tests {
             predecessors: Vec::new(),
             successors: Vec::new(),
             members: Vec::new(),
+            transfers: Vec::new(),
         };
         assert_eq!(
             as_text(&detail, "Engines › Tensor", 500),
