@@ -99,6 +99,8 @@ impl<'s, 'i, R: Events<'s>> Document<'s, 'i, R> {
     pub(super) fn read(mut self) -> Result<(), Error> {
         self.scan.fill()?;
         self.reader.out().clock.begin(self.scan.window());
+        // This document's parser numbers sequences of keys from the start.
+        self.reader.out().forget_paths();
         while self.top_level()? == Flow::On {}
         self.reader.out().line = None;
         if !self.is_trace {

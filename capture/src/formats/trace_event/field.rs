@@ -107,6 +107,11 @@ impl Fields {
         }
     }
 
+    /// Forgets the sequences of keys: another parser numbers them anew.
+    pub(super) fn forget_paths(&mut self) {
+        self.by_path.clear();
+    }
+
     /// Fields of the values of events with this sequence of keys, if they are known. All of them
     /// are different.
     pub(super) fn of_path(&self, path: u32) -> Option<&[FieldId]> {

@@ -289,6 +289,13 @@ impl<'s> Output<'s> {
         (&mut self.row, fields)
     }
 
+    /// Forgets the sequences of keys that events of the document before had.
+    pub(super) fn forget_paths(&mut self) {
+        for fields in [&mut self.slices, &mut self.asyncs, &mut self.samples] {
+            fields.forget_paths();
+        }
+    }
+
     /// Adds the process and the thread of an event, if its track does not tell them.
     pub(super) fn add_place(&mut self, of: Of, seen: Seen<'_>, track: TrackIndex) -> Result<()> {
         let (process, thread) = self.tracks.owner(track);

@@ -142,9 +142,11 @@ impl<'t, 's> Translator<'t, 's> {
 
     /// Passes the piece if it is long enough. A reader's sink has errors of the engine only.
     fn pass_long(&mut self) -> Result<()> {
-        if self.piece.len() < PIECE_LEN {
-            return Ok(());
-        }
+        if self.piece.len() < PIECE_LEN { Ok(()) } else { self.pass_now() }
+    }
+
+    /// Passes the piece.
+    fn pass_now(&mut self) -> Result<()> {
         self.pass().map_err(|error| match error {
             Error::Engine(error) => error,
             _ => EngineError::Inconsistent { what: "events of packets that are no JSON" },
@@ -331,7 +333,8 @@ impl Sink for Translator<'_, '_> {
 
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
         // All ranks need the first slice of each thread.
-        if !self.tracks.is_described(slice.track) || !self.is_of_other(slice.track) {
+        let is_first = !self.tracks.is_described(slice.track);
+        if is_first || !self.is_of_other(slice.track) {
             self.write(slice);
             self.describe(slice.track);
         }
@@ -339,7 +342,12 @@ impl Sink for Translator<'_, '_> {
         if self.starts.len() < MAX_STARTS {
             self.starts.push(slice.start_ps);
         }
-        self.pass_long()?;
+        // Events come track by track: the first one tells whose the many others are.
+        if is_first {
+            self.pass_now()?
+        } else {
+            self.pass_long()?
+        }
         Ok(SliceKey { track: slice.track, arrival })
     }
 
