@@ -13,7 +13,7 @@ use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
 
 /// A rank with a slice for each `(track, name, start, duration)`. Slices of the track `Annotations`
-/// are annotations.
+/// are annotations, those of `Calls` are calls.
 fn rank(slices: &[(&str, &str, i64, i64)]) -> Segment<Vec<u8>> {
     let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
@@ -29,7 +29,8 @@ fn rank(slices: &[(&str, &str, i64, i64)]) -> Segment<Vec<u8>> {
     for &(track, name, start_ps, duration_ps) in slices {
         let id = *tracks.entry(track).or_insert_with(|| {
             let role = if track == "Annotations" { Role::Annotations } else { Role::Unknown };
-            let spec = TrackSpec::slices(track, None, table, Nesting::Concurrent, 0);
+            let nesting = if track == "Calls" { Nesting::Calls } else { Nesting::Concurrent };
+            let spec = TrackSpec::slices(track, None, table, nesting, 0);
             sink.track(spec.showing(Identity::of(role))).unwrap()
         });
         let form = if duration_ps == 0 { Form::Instant } else { Form::Complete };
@@ -78,6 +79,13 @@ fn one_of_several_equal_stretches_is_not_the_active_one() {
     check_active(&[job(0, 200_000), job(400_000, 200_000), job(800_000, 201_000)], None);
     // A short warm-up does not hide the only job.
     check_active(&[job(0, 1_000), job(800_000, 200_000)], Some((800_000, 1_000_000)));
+}
+
+#[test]
+fn calls_within_calls_are_no_more_work() {
+    let calls: Vec<_> = (0..20).map(|depth| ("Calls", "f", depth, 100_000 - 2 * depth)).collect();
+    check_active(&calls, None);
+    check_active(&[&calls[..], &[("Stream", "matmul", 500_000, 200_000)]].concat(), Some((500_000, 700_000)));
 }
 
 fn slots(ranks: &[&[(&str, &str, i64, i64)]]) -> Vec<(String, u8)> {

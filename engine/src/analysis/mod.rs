@@ -18,11 +18,11 @@ mod meeting;
 pub mod overlay;
 mod report;
 mod root;
+mod slow_transfers;
 mod state;
 mod steps;
 pub mod table;
 mod totals;
-mod transfer;
 mod transfers;
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use super::slice;
 use crate::base::{Interval, Result};
 use crate::exec::Cancel;
-use crate::model::TrackId;
+use crate::model::{Nesting, TrackId, TrackKind};
 use crate::segment::{Bytes, Segment};
 use crate::tile::{LaneContent, Level, TileId, cut};
 
@@ -82,9 +82,12 @@ impl Cells {
         cancel: Cancel<'_>,
     ) -> Result<()> {
         let waits = &segment.footer().waits;
+        let kind = &segment.footer().tracks[track.0 as usize].spec.kind;
+        // A call is the work of those that it calls: depth makes no more of it.
+        let lanes = if matches!(kind, TrackKind::Slices(_, Nesting::Calls)) { 1 } else { u32::MAX };
         for index in self.level.tiles_of(self.whole) {
             let tile = TileId { group: 0, level: self.level, index };
-            for lane in cut(segment, track, tile, cancel)? {
+            for lane in cut(segment, track, tile, cancel)?.into_iter().filter(|lane| lane.lane < lanes) {
                 match lane.content {
                     LaneContent::Slices(slices) => {
                         for slice in slices.iter().filter(|slice| waits.binary_search(&slice.name).is_err()) {

@@ -18,13 +18,16 @@ pub(super) fn device_number(label: &str) -> Option<i64> {
     if is_kind { number.parse().ok().filter(|number| *number >= 0) } else { None }
 }
 
-/// Display name: `name pid · labels`. Devices are named by their label, which users know.
-pub(super) fn process_name(process: &Process) -> String {
+/// Display name: `name pid · labels`. Devices are named by their label, which users know. Without
+/// any name or label, `is_device` tells that kernels run there: traces that were cut to the events
+/// of interest have no metadata.
+pub(super) fn process_name(process: &Process, is_device: bool) -> String {
     let Described { name, labels, .. } = &process.described;
     let (name, labels) = (name.trim(), labels.trim());
     let id = process.id.to_string();
     let named = match (name.is_empty(), &process.id) {
         (true, Id::Absent) => "No process".to_owned(),
+        (true, Id::Number(_)) if is_device && labels.is_empty() => format!("Device {id}"),
         (true, Id::Number(_)) => format!("Process {id}"),
         (true, Id::Text(text)) if text.is_empty() => "No process".to_owned(),
         (true, Id::Text(_)) => id,
@@ -57,8 +60,10 @@ pub(super) fn track_name(track: &Track, alike: Alike) -> String {
     match &track.role {
         Role::Process if name.is_empty() => "Process events".to_owned(),
         Role::Process => name.to_owned(),
-        Role::Thread(id) => thread_name(name, id, alike),
-        Role::Annotations(id) => format!("{} · annotations", thread_name(name, id, alike)),
+        Role::Thread(id) => thread_name(name, id, alike, track.on_device),
+        Role::Annotations(id) => {
+            format!("{} · annotations", thread_name(name, id, alike, track.on_device))
+        }
         Role::Async { cat, name } => match (cat.is_empty(), name.is_empty()) {
             (true, true) => "Unnamed".to_owned(),
             (true, false) => name.to_string(),
@@ -78,10 +83,11 @@ pub(super) fn track_name(track: &Track, alike: Alike) -> String {
     }
 }
 
-fn thread_name(name: &str, id: &Id, alike: Alike) -> String {
+fn thread_name(name: &str, id: &Id, alike: Alike, is_stream: bool) -> String {
     match (name.is_empty(), id) {
         (true, Id::Absent) => "No thread".to_owned(),
         (true, Id::Text(text)) if text.is_empty() => "No thread".to_owned(),
+        (true, Id::Number(_)) if is_stream => format!("Stream {id}"),
         (true, Id::Number(_)) => format!("Thread {id}"),
         (true, Id::Text(text)) => text.to_string(),
         (false, Id::Absent) => name.to_owned(),

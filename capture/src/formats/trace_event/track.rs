@@ -54,7 +54,7 @@ pub(super) struct Track {
     /// The unit of a counter's values.
     unit: Unit,
     /// Whether the track has work of a device.
-    on_device: bool,
+    pub(super) on_device: bool,
     /// Whether the track has work of the host.
     on_host: bool,
     /// Latest time of an event on the track.
@@ -287,7 +287,7 @@ impl Tracks {
         let group = match process.group {
             Some(group) => group,
             None => {
-                let group = sink.track(TrackSpec::group(&process_name(process), None, 0))?;
+                let group = sink.track(TrackSpec::group(&process_name(process, false), None, 0))?;
                 *process.group.insert(group)
             }
         };
@@ -347,6 +347,17 @@ impl Tracks {
         }
     }
 
+    /// Of each process, whether all of its threads are streams with work of a device.
+    fn are_devices(&self) -> Vec<bool> {
+        let mut are_devices: Vec<Option<bool>> = vec![None; self.processes.len()];
+        for track in self.tracks.iter().filter(|track| matches!(track.role, Role::Thread(_))) {
+            if let Some(known) = are_devices.get_mut(track.process.0) {
+                *known = Some(known.unwrap_or(true) && track.on_device);
+            }
+        }
+        are_devices.into_iter().map(|known| known == Some(true)).collect()
+    }
+
     /// Sends the names and the order of all tracks with events to the sink.
     pub(super) fn describe_all(&mut self, sink: &mut dyn Sink) -> Result<()> {
         self.describe_annotations();
@@ -356,6 +367,7 @@ impl Tracks {
         for track in self.tracks.iter().filter(|track| track.on_device) {
             is_host[track.process.0] = false;
         }
+        let is_device = self.are_devices();
         processes.sort_by(|&a, &b| {
             let order = || compare_processes(&self.processes[a], &self.processes[b]);
             is_host[a].cmp(&is_host[b]).then_with(order)
@@ -365,7 +377,8 @@ impl Tracks {
             place_of[index] = place;
             let process = &self.processes[index];
             let Some(group) = process.group else { continue };
-            sink.describe_track(group, TrackSpec::group(&process_name(process), None, place))?;
+            let name = process_name(process, is_device[index]);
+            sink.describe_track(group, TrackSpec::group(&name, None, place))?;
             // Order of the headings: counters above the threads (which start at 1), asynchronous
             // slices below.
             let headings = [(process.counters, "Counters", -1), (process.asyncs, "Asynchronous", i64::MAX)];

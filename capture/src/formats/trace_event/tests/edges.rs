@@ -60,7 +60,15 @@ fn devices_come_before_hosts() {
     let mut threads: Vec<_> = recorder.tracks.iter().filter(|track| track.parent == parent).collect();
     threads.sort_by_key(|track| track.sort);
     let names: Vec<&str> = threads.iter().map(|track| track.name.as_str()).collect();
-    assert_eq!(names, ["Thread 9 · annotations", "Thread 9", "Thread 2"]);
+    assert_eq!(names, ["Stream 9 · annotations", "Stream 9", "Thread 2"]);
+}
+
+#[test]
+fn devices_without_metadata_are_known_by_their_work() {
+    let text = r#"[{"ph":"X","pid":0,"tid":7,"cat":"kernel","name":"k","ts":1,"dur":1},
+        {"ph":"X","pid":900,"tid":900,"cat":"cpu_op","name":"c","ts":1,"dur":1}]"#;
+    let names: Vec<String> = record(text).tracks.into_iter().map(|track| track.name).collect();
+    assert_eq!(names, ["Device 0", "Stream 7", "Process 900", "Thread 900"]);
 }
 
 #[test]
