@@ -85,7 +85,8 @@ fn one_of_several_equal_stretches_is_not_the_active_one() {
 fn calls_within_calls_are_no_more_work() {
     let calls: Vec<_> = (0..20).map(|depth| ("Calls", "f", depth, 100_000 - 2 * depth)).collect();
     check_active(&calls, None);
-    check_active(&[&calls[..], &[("Stream", "matmul", 500_000, 200_000)]].concat(), Some((500_000, 700_000)));
+    let kernel = ("Stream", "matmul", 800_000, 200_000);
+    check_active(&[&calls[..], &[kernel]].concat(), Some((800_000, 1_000_000)));
 }
 
 fn slots(ranks: &[&[(&str, &str, i64, i64)]]) -> Vec<(String, u8)> {

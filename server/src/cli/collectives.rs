@@ -139,31 +139,7 @@ fn text(by: By, rows: &[Row], out: &mut dyn Write) -> std::io::Result<()> {
     let columns = if by == By::Rank { &rest[..rest.len() - 1] } else { &rest[..] };
     let mut lines =
         vec![key.iter().chain(&algorithm).chain(columns).map(|&cell| cell.to_owned()).collect::<Vec<_>>()];
-    for row in rows {
-        let mut line = match row.key {
-            RowKey::Kind(kind) => vec![kind.name().to_owned()],
-            RowKey::Size(kind, bytes, ranks) => {
-                vec![kind.name().to_owned(), size::count(bytes), known(ranks)]
-            }
-            RowKey::Rank(number) => vec![number.to_string()],
-            RowKey::Step(number) => vec![shown(number)],
-        };
-        if known_algorithms {
-            line.push(row.algorithms.join(", "));
-        }
-        line.push(size::count(row.count));
-        for times in [row.transfer_ps, row.wait_ps] {
-            let cell = |at: usize| times.map_or_else(|| "-".to_owned(), |of| cells::time(of[at] as f64));
-            line.extend([0, 1, 2].map(cell));
-        }
-        line.push(cells::time(row.total_wait_ps as f64));
-        line.extend([row.algorithm_rate, row.algorithm_rate_with_wait].map(cells::rate));
-        line.extend([row.bus_rate, row.bus_rate_with_wait].map(cells::rate));
-        if by != By::Rank {
-            line.push(shown(row.slowest));
-        }
-        lines.push(line);
-    }
+    lines.extend(rows.iter().map(|row| line(by, row, known_algorithms)));
     let mut align = vec![Align::Right; key.len() + usize::from(known_algorithms) + columns.len()];
     if known_algorithms {
         align[key.len()] = Align::Left;
@@ -172,6 +148,31 @@ fn text(by: By, rows: &[Row], out: &mut dyn Write) -> std::io::Result<()> {
         align[0] = Align::Left;
     }
     size::table(out, &align, &lines)
+}
+
+/// The cells of a row.
+fn line(by: By, row: &Row, known_algorithms: bool) -> Vec<String> {
+    let mut line = match row.key {
+        RowKey::Kind(kind) => vec![kind.name().to_owned()],
+        RowKey::Size(kind, bytes, ranks) => vec![kind.name().to_owned(), size::count(bytes), known(ranks)],
+        RowKey::Rank(number) => vec![number.to_string()],
+        RowKey::Step(number) => vec![shown(number)],
+    };
+    if known_algorithms {
+        line.push(row.algorithms.join(", "));
+    }
+    line.push(size::count(row.count));
+    for times in [row.transfer_ps, row.wait_ps] {
+        let cell = |at: usize| times.map_or_else(|| "-".to_owned(), |of| cells::time(of[at] as f64));
+        line.extend([0, 1, 2].map(cell));
+    }
+    line.push(cells::time(row.total_wait_ps as f64));
+    line.extend([row.algorithm_rate, row.algorithm_rate_with_wait].map(cells::rate));
+    line.extend([row.bus_rate, row.bus_rate_with_wait].map(cells::rate));
+    if by != By::Rank {
+        line.push(shown(row.slowest));
+    }
+    line
 }
 
 fn text_of_steps(steps: &[StepReport], out: &mut dyn Write) -> std::io::Result<()> {

@@ -42,6 +42,7 @@ mod metadata;
 mod naming;
 mod number;
 mod open;
+mod order;
 pub(super) mod origin;
 mod output;
 pub(super) mod owners;

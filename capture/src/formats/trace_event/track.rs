@@ -3,18 +3,17 @@
 //! The first event of a track makes it, with the facts known by then. Names and order are in
 //! metadata events, often at the trace's end. Both go to the sink after the last event.
 
-use std::cmp::Ordering;
-
 use nprof_engine::base::Result;
 use nprof_engine::model::{self, Identity, Nesting, Sink, TableId, TrackId, TrackSpec, Unit};
 use rustc_hash::FxHashMap;
 
 use super::allowance::Allowance;
 use super::naming::{Alike, device_number, process_name, track_name};
+use super::order::{compare_processes, compare_tracks};
 pub(super) use super::role::{Id, Role};
 
 /// A process of the trace, as its index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ProcessIndex(usize);
 
 /// A track of the trace, as its index.
@@ -45,7 +44,7 @@ pub(super) struct Process {
 /// A track of the trace.
 #[derive(Debug)]
 pub(super) struct Track {
-    process: ProcessIndex,
+    pub(super) process: ProcessIndex,
     pub(super) role: Role,
     pub(super) described: Described,
     /// The sink's id; `None` until the sink knows the track.
@@ -482,26 +481,4 @@ impl Track {
         };
         (std::mem::discriminant(&self.role), name, id)
     }
-}
-
-/// Order of processes: by the trace's own order, else by the device's number, then by the process's
-/// id.
-fn compare_processes(a: &Process, b: &Process) -> Ordering {
-    place(a).cmp(&place(b)).then_with(|| a.id.cmp(&b.id))
-}
-
-fn place(process: &Process) -> i64 {
-    /// Sort index that PyTorch gives the first device among processes.
-    const FIRST_DEVICE: i64 = 5_000_000;
-    let device =
-        || device_number(&process.described.labels).map(|number| FIRST_DEVICE.saturating_add(number));
-    process.described.sort.or_else(device).unwrap_or(0)
-}
-
-fn compare_tracks(a: &Track, b: &Track) -> Ordering {
-    let key = |track: &Track| (track.process.0, !track.on_device, track.described.sort.unwrap_or(0));
-    // Annotations stand above their stream.
-    let threads = (a.role.thread(), b.role.thread());
-    let by_thread = if let (Some(a), Some(b)) = threads { a.cmp(b) } else { Ordering::Equal };
-    key(a).cmp(&key(b)).then(by_thread).then_with(|| a.role.cmp(&b.role))
 }

@@ -112,7 +112,11 @@ fn pytorch_gives_the_same_in_both_forms() {
             r#"{{"ph":"X","cat":"{cat}","name":"{name}","pid":{pid},"tid":{tid},"ts":{ts},"dur":{dur},"args":{{{more}}}}}"#
         )
     };
-    let mut events = Vec::new();
+    // Packets always name processes and threads.
+    let name = |what: &str, name: &str| {
+        format!(r#"{{"ph":"M","pid":0,"tid":1,"name":"{what}","args":{{"name":"{name}"}}}}"#)
+    };
+    let mut events = vec![name("process_name", "Process 0"), name("thread_name", "Thread 1")];
     for n in 0..12 {
         let (at, correlation) = (1_000.0 * f64::from(n), format!("\"correlation\":{}", 100 + n));
         let name = ["mul", "add", "relu"][n as usize % 3];
