@@ -59,7 +59,7 @@ fn without_middle(part: &str, is_start: bool) -> String {
     if part[head..tail].chars().count() < LEAST_SAVED {
         return part.to_owned();
     }
-    format!("{}{GAP}{}", &part[..head], &part[tail..])
+    format!("{}{GAP}{}", &part[..head], part[tail..].trim_start_matches(':'))
 }
 
 /// The end of the first word, in bytes: in it the names differ from others.

@@ -14,6 +14,9 @@ use crate::view::sheet::rank_label;
 use crate::view::told_apart::told_apart;
 use crate::view::{Command, DataChange};
 
+/// A word that is longer begins in the line before it, in letters.
+const LONG_WORD: usize = 24;
+
 /// The place with all metrics.
 #[component]
 pub fn SummaryPage(
@@ -108,6 +111,7 @@ fn Group(opened: Opened, group: MetricGroupEntry) -> impl IntoView {
 /// A metric. Its label leads `to_place`, if a place shows what the metric is about.
 #[component]
 fn Row(label: String, metric: MetricEntry, to_place: Option<Callback<()>>) -> impl IntoView {
+    let has_long_word = label.split(' ').any(|word| word.chars().nth(LONG_WORD).is_some());
     let Shown { text, exact } = format::value(&metric.value, &metric.unit);
     let value = match exact {
         Some(exact) => view! { <Explained text doc=exact /> }.into_any(),
@@ -125,7 +129,7 @@ fn Row(label: String, metric: MetricEntry, to_place: Option<Callback<()>>) -> im
     };
     view! {
         <div>
-            <dt>{label}</dt>
+            <dt class:has-long-word=has_long_word>{label}</dt>
             <dd>{value}</dd>
         </div>
     }
