@@ -42,7 +42,7 @@ fn of_members<'j>(
     members.flat_map(|one| steps(job, one.rank, one.call).iter().map(move |step| (one.rank, step)))
 }
 
-/// What a send and its receipt share: the ranks that send and receive, and the number of the step.
+/// Key that a send and its receipt share: the ranks that send and receive, and the step's number.
 type Ends = (u32, u32, u32);
 
 /// The passages of an operation, by the start of their sends. A send whose receipt was not recorded

@@ -40,7 +40,7 @@ fn tell(names: &[&str], shared: usize, shown: &str, cuts: usize, into: &mut Vec<
     let shown = format!("{shown}{}", without_middle(&first[shared..end], shared == 0));
     let next = |name: &&str| name[end..].chars().next();
     for family in names.chunk_by(|one, other| next(one) == next(other)) {
-        // A single name differs from all others here.
+        // Names that share nothing were not cut here.
         let cuts = if end == 0 { cuts } else { cuts - 1 };
         tell(family, end, &shown, cuts, into);
     }
@@ -52,7 +52,7 @@ fn shared_bytes(one: &str, other: &str) -> usize {
     pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
 }
 
-/// What several names share, without its middle. `is_start`: it begins the names.
+/// A part that several names share, without its middle. `is_start`: the names begin with it.
 fn without_middle(part: &str, is_start: bool) -> String {
     let head = if is_start { head(part) } else { first_word(part) };
     let tail = last_word(part).max(head);

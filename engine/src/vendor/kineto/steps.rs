@@ -24,8 +24,8 @@ pub(super) struct Mark {
     pub(super) number: u32,
 }
 
-/// What a stream of a device and the track of its annotations have in common: the group above them,
-/// and the number of the stream.
+/// Key that a stream of a device and the track of its annotations share: the group above them, and
+/// the number of the stream.
 pub(super) type Stream = (Option<TrackId>, Option<u32>);
 
 /// Origin of a call.

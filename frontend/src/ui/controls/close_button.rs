@@ -7,7 +7,7 @@ use super::icon::{Glyph, Icon};
 /// A cross.
 #[component]
 pub fn CloseButton(
-    /// What it closes, for screen readers, such as "Close the notice".
+    /// Name for screen readers that says what the button closes, such as "Close the notice".
     #[prop(into)]
     label: String,
     /// Its tooltip.
