@@ -4,16 +4,23 @@
   const boot = document.getElementById("boot");
   boot.textContent = "Unpacking nprof …";
 
-  // The low seven bits of a character count. Its eighth bit keeps it apart from what a parser would change.
+  // A parser would change three of the 128 septets. Such a one shares a character with the septet after it, or is the
+  // last one and has a character above all others.
+  const forbidden = [0, 13, 60];
   const bytesOf = (text) => {
-    const bytes = new Uint8Array(Math.floor((text.length * 7) / 8));
+    const bytes = new Uint8Array(text.length * 2);
     let [bits, held, end] = [0, 0, 0];
-    for (let at = 0; at < text.length; at++) {
-      bits = ((bits << 7) | (text.charCodeAt(at) & 127)) & 0x7fff;
+    const take = (septet) => {
+      bits = ((bits << 7) | septet) & 0x7fff;
       held += 7;
       if (held >= 8) bytes[end++] = bits >> (held -= 8);
+    };
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code > 127 && code < 512) take(forbidden[(code >> 7) - 1]);
+      take(code & 127);
     }
-    return bytes;
+    return bytes.subarray(0, end);
   };
 
   const bytes = async (id) => {

@@ -7,6 +7,7 @@ pub mod error;
 pub mod id;
 mod narrow;
 pub mod natural;
+pub mod order;
 pub mod time;
 
 pub use clock::ClockFit;

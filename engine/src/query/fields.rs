@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::base::order::sort_by_key;
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, ColumnType};
 use crate::model::{FieldId, NameId, OwnedValue, TableId, Value};
@@ -39,7 +40,7 @@ impl BlockFields {
                 columns.push((field, segment.kind(at), column));
             }
         }
-        columns.sort_by_key(|&(field, ..)| field);
+        sort_by_key(&mut columns, |&(field, ..)| field);
         Ok(Self { columns })
     }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::base::Error;
+use crate::base::order::sort_by_key;
 use crate::model::{TableId, TrackId};
 use crate::segment::{Bytes, ColumnRole, End, Piece, Segment, StoredAt};
 
@@ -127,7 +128,7 @@ pub fn map<B: Bytes>(segment: &Segment<B>) -> PartMap {
         let chunks = segment.arrow_chunks(end).unwrap_or_default().into_iter();
         chunks.enumerate().for_each(|(number, (_, piece))| put(SegmentPart::Arrows(end, number), piece));
     }
-    map.0.sort_by_key(|(bytes, _)| bytes.start);
+    sort_by_key(&mut map.0, |(bytes, _)| bytes.start);
     map
 }
 

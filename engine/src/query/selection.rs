@@ -5,6 +5,7 @@ use std::hash::Hash;
 use rustc_hash::FxHashMap;
 
 use super::self_time::Sweep;
+use crate::base::order::sort_by_key;
 use crate::base::{Covered, Error, Interval, Result};
 use crate::exec::Work;
 use crate::model::{NameId, Nesting, Role, Side, TrackId, TrackKind};
@@ -83,9 +84,9 @@ pub fn select<B: Bytes>(
         }
     }
     selection.by_name = names.into_values().collect();
-    selection
-        .by_name
-        .sort_by_key(|name| (std::cmp::Reverse((name.self_ps, name.total_ps)), name.name, name.side));
+    sort_by_key(&mut selection.by_name, |name| {
+        (std::cmp::Reverse((name.self_ps, name.total_ps)), name.name, name.side)
+    });
     Ok(selection)
 }
 

@@ -15,6 +15,7 @@ use super::room::Taken;
 use super::source::Bytes;
 use super::spare::Spare;
 use super::totals::Totals;
+use crate::base::order::sort_by_key;
 use crate::base::{Error, Result};
 use crate::block::ZoneMap;
 use crate::model::{TableId, TableKind, TrackId};
@@ -48,7 +49,7 @@ impl Lists {
     pub fn new(footer: &Footer) -> Self {
         let mut row_order: Vec<TrackId> =
             (0_u32..).zip(&footer.tracks).filter(|(_, t)| t.rows > 0).map(|(id, _)| TrackId(id)).collect();
-        row_order.sort_by_key(|id| footer.tracks[id.0 as usize].first_row);
+        sort_by_key(&mut row_order, |id| footer.tracks[id.0 as usize].first_row);
         Self {
             blocks: slots(footer.tables.len()),
             directories: slots(footer.columns.len()),

@@ -1,6 +1,7 @@
 //! Groups of tracks that share tiles. A group has neighbours under one heading, so that a closed
 //! heading is not fetched.
 
+use crate::base::order::sort_by_key;
 use crate::model::{TrackId, TrackKind};
 use crate::segment::Footer;
 
@@ -30,7 +31,7 @@ pub fn groups(footer: &Footer) -> (Vec<TileTracks>, Vec<TrackId>) {
         children[slot].push(id);
     }
     for siblings in &mut children {
-        siblings.sort_by_key(|id| (footer.tracks[id.0 as usize].spec.sort, id.0));
+        sort_by_key(siblings, |id| (footer.tracks[id.0 as usize].spec.sort, id.0));
     }
     let (mut groups, mut order) = (Vec::new(), Vec::new());
     // Headings that are still to be visited, last first.

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use nprof_engine::base::Interval;
+use nprof_engine::base::order::sort_by_key;
 use nprof_engine::wire::tile::{Content, Tile, TileCell, TileRange, TileSample, TileSlice};
 
 use super::error::FetchError;
@@ -245,7 +246,7 @@ impl TileCache {
                 _ => None,
             })
             .collect();
-        old.sort_unstable_by_key(|(last_wanted, ..)| *last_wanted);
+        sort_by_key(&mut old, |(last_wanted, ..)| *last_wanted);
         for (_, id, size_bytes) in old {
             if self.size_bytes <= self.limit_bytes {
                 break;

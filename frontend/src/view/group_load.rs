@@ -1,6 +1,7 @@
 //! Load of a closed group at a timestamp: how many of its lanes work, and on which names.
 
 use nprof_engine::base::Interval;
+use nprof_engine::base::order::sort_by;
 use nprof_engine::wire::tile::{Content, Lane, Tile};
 
 use super::hover::Hovered;
@@ -65,7 +66,7 @@ impl GroupLoad {
     /// The result for a group with this many lanes. `None` if no tile is present.
     #[must_use]
     pub fn finish(mut self, lanes: u32) -> Option<Hovered> {
-        self.names.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        sort_by(&mut self.names, |a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         self.names.truncate(MOST_NAMES);
         let (span, busy_lanes, names) = (self.span?, self.busy_lanes, self.names);
         Some(Hovered::Group { span, busy_lanes, lanes, names })

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use nprof_engine::base::Interval;
+use nprof_engine::base::order::sort_by_key;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::model::is_wait;
 use nprof_engine::wire::detail::{OperationMember, SliceEntry};
@@ -129,7 +130,7 @@ fn tie(slice: &SliceEntry) -> Reverse<(i64, u32)> {
 fn own_times(slices: &[SliceEntry], span: Interval) -> Vec<i64> {
     let mut own: Vec<i64> = slices.iter().map(|slice| inside_ps(slice, span)).collect();
     let mut order: Vec<usize> = (0..slices.len()).collect();
-    order.sort_unstable_by_key(|&at| (slices[at].start_ps, slices[at].depth));
+    sort_by_key(&mut order, |&at| (slices[at].start_ps, slices[at].depth));
     // The last slice of each track and depth encloses what follows, one deeper.
     let mut last: HashMap<(u32, u32), usize> = HashMap::new();
     for at in order {

@@ -124,7 +124,7 @@ impl Pins {
                 (order, MOST_RANKS)
             }
         };
-        own.sort_by_cached_key(|rank| standings.key(*rank, order));
+        standings.sort(&mut own, order);
         own.truncate(most);
         own
     }

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use nprof_engine::base::order::sort_by;
 use nprof_engine::wire::catalog::ProfileEntry;
 
 /// A column by which the list can be sorted.
@@ -131,7 +132,7 @@ pub fn shown(profiles: &[ProfileEntry], filter: &str, sort: Sort) -> Vec<Profile
         words.iter().all(|word| text.iter().any(|text| text.contains(word)))
     };
     let mut shown: Vec<ProfileEntry> = profiles.iter().filter(matches).cloned().collect();
-    shown.sort_by(|a, b| sort.compare(a, b));
+    sort_by(&mut shown, |a, b| sort.compare(a, b));
     shown
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use nprof_engine::base::order::sort_by_key;
 use nprof_engine::wire::catalog::ALL_RANKS;
 
 use super::standing::{RankOrder, Standings};
@@ -34,7 +35,7 @@ pub fn listed(ranks: &[u32], typed: &str, standings: &Standings, order: RankOrde
     let exact: Option<u32> = typed.parse().ok();
     let own = ranks.iter().copied().filter(|rank| *rank != ALL_RANKS);
     let mut found: Vec<u32> = own.filter(|rank| rank.to_string().starts_with(typed)).collect();
-    found.sort_by_cached_key(|rank| (Some(*rank) != exact, standings.key(*rank, order)));
+    sort_by_key(&mut found, |rank| (Some(*rank) != exact, standings.key(*rank, order)));
     found
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use nprof_engine::base::order::sort_by;
 use nprof_engine::wire::rows::{ColumnValues, RowColumn, RowColumnRole, RowPresence, TableRows};
 
 /// Outliers of a kind and size that are shown each for itself. The largest are.
@@ -110,7 +111,7 @@ impl Operations {
                 .map(|name| ints(field(name), count));
         let of_rows = texts(field("kind"), count);
         let mut kinds: Vec<String> = of_rows.iter().flatten().map(|kind| (*kind).to_owned()).collect();
-        kinds.sort_unstable();
+        sort_by(&mut kinds, Ord::cmp);
         kinds.dedup();
         let operation = |at: usize| {
             let name = of_rows[at]?;

@@ -6,6 +6,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use nprof_engine::base::natural::natural;
+use nprof_engine::base::order::{sort_by, sort_by_key};
 use nprof_engine::wire::rows::{ColumnValues, RowColumn, RowPresence, TableRows};
 
 /// Order of lists and rows of ranks.
@@ -122,7 +124,7 @@ impl Standings {
     #[must_use]
     pub fn with_hosts<'a>(self, ranks: impl Iterator<Item = (u32, &'a str)> + Clone) -> Self {
         let mut hosts: Vec<String> = ranks.clone().map(|(_, host)| host.to_owned()).collect();
-        hosts.sort_by_cached_key(|host| parts(host));
+        sort_by(&mut hosts, |a, b| natural(a, b));
         hosts.dedup();
         let places: HashMap<&str, usize> =
             hosts.iter().enumerate().map(|(at, host)| (host.as_str(), at)).collect();
@@ -168,8 +170,8 @@ impl Standings {
         if most_ps > 0 { time_ps.max(0) as f64 / most_ps as f64 } else { 0.0 }
     }
 
-    /// Sorts ranks: the first host or the longest time first, all others by number. Ranks without a
-    /// host or time come last.
+    /// The key of a rank: the first host or the longest time comes first, all others by number.
+    /// Ranks without a host or time come last.
     #[must_use]
     pub fn key(&self, rank: u32, order: RankOrder) -> impl Ord + use<> {
         let (host, time_ps) = match order {
@@ -179,19 +181,11 @@ impl Standings {
         };
         (host, Reverse(time_ps), rank)
     }
-}
 
-/// A name as words and numbers, so that `host-2` comes before `host-10`.
-fn parts(name: &str) -> Vec<(u64, String)> {
-    let is_digit = |text: &str| text.starts_with(|sign: char| sign.is_ascii_digit());
-    let bytes = name.as_bytes();
-    let runs = bytes.chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit());
-    let part = |run: &[u8]| {
-        let text = String::from_utf8_lossy(run).into_owned();
-        let number = if is_digit(&text) { text.parse().unwrap_or(u64::MAX) } else { 0 };
-        (number, text)
-    };
-    runs.map(part).collect()
+    /// Sorts ranks by [`Standings::key`].
+    pub fn sort(&self, ranks: &mut [u32], order: RankOrder) {
+        sort_by_key(ranks, |rank| self.key(*rank, order));
+    }
 }
 
 /// The values of a column of whole numbers without gaps.
@@ -235,7 +229,7 @@ pub(crate) mod tests {
         let standings = Standings::read(&table(&known));
         // Rank 9 is not in the table.
         let mut ranks = vec![9, 3, 2, 1, 0];
-        ranks.sort_by_cached_key(|rank| standings.key(*rank, order));
+        standings.sort(&mut ranks, order);
         assert_eq!(ranks, expected, "{order:?}");
         let shares: Vec<f64> = [2, 0, 9].map(|rank| standings.share(rank, RankOrder::Number)).to_vec();
         assert_eq!(shares, [1.0, 0.0, 0.0]);
@@ -253,7 +247,7 @@ pub(crate) mod tests {
         let standings = Standings::read(&table(&[("rank", &[0, 1])]));
         assert_eq!((standings.time_ps(0, RankOrder::Late), standings.share(0, RankOrder::Late)), (None, 0.0));
         let mut ranks = vec![1, 0];
-        ranks.sort_by_cached_key(|rank| standings.key(*rank, RankOrder::Late));
+        standings.sort(&mut ranks, RankOrder::Late);
         assert_eq!(ranks, [0, 1]);
     }
 
@@ -271,7 +265,7 @@ pub(crate) mod tests {
         let standings = Standings::default().with_hosts(hosts.into_iter());
         // The host of rank 0 is not known.
         let mut ranks = vec![0, 1, 3, 4, 5, 7];
-        ranks.sort_by_cached_key(|rank| standings.key(*rank, RankOrder::Host));
+        standings.sort(&mut ranks, RankOrder::Host);
         assert_eq!(ranks, [7, 3, 4, 1, 5, 0]);
         assert_eq!((standings.host(5), standings.host(0)), (Some("host-10"), None));
         assert!(standings.has_hosts() && !Standings::default().has_hosts());

@@ -1,6 +1,8 @@
 //! Long names of a list, shortened so that no two of them look equal. Names of C++ kernels share
 //! their first hundred characters and differ behind them.
 
+use nprof_engine::base::order::sort_by;
+
 /// Names up to this length are shown as they are, in characters.
 const ROOM: usize = 72;
 /// The most that is kept of a shared beginning, in characters.
@@ -19,7 +21,7 @@ pub fn told_apart(names: &[String]) -> Vec<String> {
     let mut short = names.to_vec();
     let mut order: Vec<usize> =
         (0..names.len()).filter(|at| names[*at].chars().nth(ROOM).is_some()).collect();
-    order.sort_by(|a, b| names[*a].cmp(&names[*b]));
+    sort_by(&mut order, |a, b| names[*a].cmp(&names[*b]));
     let long: Vec<&str> = order.iter().map(|at| names[*at].as_str()).collect();
     let mut cut = Vec::with_capacity(long.len());
     tell(&long, 0, "", MOST_CUTS, &mut cut);

@@ -25,7 +25,7 @@ const STEPS_AHEAD: i64 = 8;
 pub fn lines(ranks: &[u32], shown: &BTreeSet<u32>, known: &Standings) -> Vec<u32> {
     let sorted = |order| {
         let mut ranks = ranks.to_vec();
-        ranks.sort_by_cached_key(|rank| known.key(*rank, order));
+        known.sort(&mut ranks, order);
         ranks
     };
     let mut chosen = BTreeSet::new();

@@ -4,6 +4,7 @@
 use super::beside::Sense;
 use super::derived::Sending;
 use super::{STEP_PS, shown};
+use crate::base::order::sort_by_key;
 use crate::base::{Error, Interval, Result};
 use crate::model::{CollectiveKind, TableId, TrackId};
 use crate::query::slice;
@@ -188,7 +189,7 @@ impl<'s, B: Bytes> Finder<'s, B> {
                 place += 1;
             })?;
         }
-        parts.sort_unstable_by_key(|part| (part.start_ps, part.end_ps, part.row));
+        sort_by_key(&mut parts, |part| (part.start_ps, part.end_ps, part.row));
         Ok(parts)
     }
 

@@ -17,6 +17,7 @@ use self::matches::{ChunkBits, Matches, Share};
 pub use self::page::{Hit, HitPage, HitPlace};
 pub use self::pattern::{Pattern, PatternError, Syntax};
 use crate::base::Result;
+use crate::base::order::sort_by_key;
 use crate::block::{BlockColumn, BlockValues, ColumnType};
 use crate::exec::Work;
 use crate::index::Postings;
@@ -198,7 +199,7 @@ fn keep_codes<B: Bytes>(
 /// the number of rows that the footer states.
 fn rows_of(found: &[BlockMatches]) -> RoaringBitmap {
     let mut by_row: Vec<&BlockMatches> = found.iter().collect();
-    by_row.sort_by_key(|of| of.first_row);
+    sort_by_key(&mut by_row, |of| of.first_row);
     let mut rows = RoaringBitmap::new();
     for near in by_row.chunk_by(|a, b| a.first_row / NEAR_ROWS == b.first_row / NEAR_ROWS) {
         let first = near.first().map_or(0, |of| of.first_row as usize / WORD);

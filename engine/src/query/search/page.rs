@@ -10,6 +10,7 @@ use std::collections::BinaryHeap;
 
 use super::BlockMatches;
 use crate::base::Result;
+use crate::base::order::sort_by_key;
 use crate::exec::Work;
 use crate::model::TableId;
 use crate::segment::{Bytes, ColumnRole, Segment};
@@ -117,7 +118,7 @@ pub(super) fn hit_page<B: Bytes>(
     work: Work<'_>,
 ) -> Result<(Vec<Hit>, u64)> {
     let of_block = |of: &BlockMatches| (segment.footer().columns[of.of.column].table, of.of.block);
-    found.sort_unstable_by_key(|of| (of_block(of), of.of.column));
+    sort_by_key(&mut found, |of| (of_block(of), of.of.column));
     let groups: Result<Vec<Group<'_>>> = found
         .chunk_by(|a, b| of_block(a) == of_block(b))
         .map(|columns| {
@@ -153,7 +154,7 @@ fn count_before<B: Bytes>(
 
 fn hits_after<B: Bytes>(segment: &Segment<B>, groups: &[Group<'_>], page: HitPage) -> Result<Vec<Hit>> {
     let mut groups: Vec<_> = groups.iter().filter(|group| group.until_ps >= page.at.start_ps).collect();
-    groups.sort_unstable_by_key(|group| group.start_ps);
+    sort_by_key(&mut groups, |group| group.start_ps);
     // The last of the nearest hits is on top.
     let mut nearest: BinaryHeap<Hit> = BinaryHeap::new();
     for group in groups {
@@ -177,7 +178,7 @@ fn hits_after<B: Bytes>(segment: &Segment<B>, groups: &[Group<'_>], page: HitPag
 
 fn hits_before<B: Bytes>(segment: &Segment<B>, groups: &[Group<'_>], page: HitPage) -> Result<Vec<Hit>> {
     let mut groups: Vec<_> = groups.iter().filter(|group| group.start_ps <= page.at.start_ps).collect();
-    groups.sort_unstable_by_key(|group| Reverse(group.until_ps));
+    sort_by_key(&mut groups, |group| Reverse(group.until_ps));
     // The first of the nearest hits is on top.
     let mut nearest: BinaryHeap<Reverse<Hit>> = BinaryHeap::new();
     for group in groups {

@@ -180,7 +180,8 @@ impl State {
     fn send_segment(&self, rank: u32) -> Result<(), FetchError> {
         // The worker refuses questions about a rank without a segment here.
         let Some(segment) = self.parts.segment(rank) else { return Ok(()) };
-        let (of_rank, size) = (("rank", JsValue::from(rank)), ("size", segment.size_bytes.into()));
+        let (of_rank, size) =
+            (("rank", JsValue::from(rank)), ("size", JsValue::from(segment.size_bytes as f64)));
         if let Some(url) = segment.url() {
             return self.post(&message("reach", &[of_rank, size, ("url", url.into())]));
         }

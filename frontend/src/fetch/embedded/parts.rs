@@ -23,7 +23,7 @@ pub(super) struct Parts {
 /// The segment of a rank.
 pub(super) struct SegmentPart {
     /// Length of the segment.
-    pub size_bytes: f64,
+    pub size_bytes: u64,
     elements: Vec<Element>,
 }
 
@@ -58,7 +58,8 @@ impl Parts {
         let list = document().query_selector_all(&format!("script[data-segment='{rank}']")).ok()?;
         let elements: Vec<Element> =
             (0..list.length()).filter_map(|at| list.item(at)?.dyn_into().ok()).collect();
-        let size_bytes = elements.first()?.get_attribute("data-size")?.parse().ok()?;
+        // As a whole number: Rust's parser of floats has large tables.
+        let size_bytes: u64 = elements.first()?.get_attribute("data-size")?.parse().ok()?;
         Some(SegmentPart { size_bytes, elements })
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use nprof_engine::base::order::{sort_by, sort_by_key};
 use nprof_engine::wire::catalog::TrackKind;
 
 use super::sheet::{Sheet, SheetTrack, SourceId};
@@ -93,7 +94,7 @@ impl Layout {
         let mut tree = Tree::new(tracks);
         let fit_px = ranks.as_ref().and_then(|ranks| ranks.fit_px);
         if let Some((RankRows { key, .. }, group)) = ranks.zip(sheet.rank_group()) {
-            tree.children[group].sort_by_cached_key(|at| tracks[*at].rank.map(&key));
+            sort_by_key(&mut tree.children[group], |at| tracks[*at].rank.map(&key));
         }
         let layout = Self::of_tree(tracks, &tree, &is_closed);
         let Some(fit_px) = fit_px.filter(|fit_px| layout.height_px() > *fit_px) else { return layout };
@@ -318,7 +319,7 @@ impl Tree {
             pending.extend(&self.children[at]);
             found.extend(tracks[at].group.filter(|_| tracks[at].kind == TrackKind::Slices));
         }
-        found.sort_unstable();
+        sort_by(&mut found, Ord::cmp);
         found.dedup();
         found
     }

@@ -1,5 +1,6 @@
 //! The tables of a rank as a list under headings. Pure.
 
+use nprof_engine::base::order::sort_by_key;
 use nprof_engine::wire::catalog::{RankDetail, Table};
 
 use crate::ui::text::label::label;
@@ -86,7 +87,7 @@ pub fn entries(rank: &RankDetail) -> Vec<TableEntry> {
         let first = others.iter().position(|heading| *heading == entry.heading);
         known.map_or((2 * HEADINGS.len() - 3, first), |at| (2 * at, None))
     };
-    entries.sort_by_key(place);
+    sort_by_key(&mut entries, place);
     entries
 }
 

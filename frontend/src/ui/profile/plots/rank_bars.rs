@@ -33,7 +33,7 @@ pub fn RankBars(
             _ => Vec::new(),
         });
         ranks.retain(|rank| *rank != ALL_RANKS);
-        opened.times.known.with(|known| ranks.sort_by_cached_key(|rank| known.key(*rank, order.get())));
+        opened.times.known.with(|known| known.sort(&mut ranks, order.get()));
         ranks
     });
     let (node, pointed) = (NodeRef::<Div>::new(), RwSignal::new(None::<u32>));
