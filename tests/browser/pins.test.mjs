@@ -26,7 +26,7 @@ test("pinned tracks scroll by themselves above the others", async (t) => {
   const call = (await events(0, calls.id)).slices[20];
   const end = call.start_ps + call.duration_ps;
   const window = `&from=${end - 300 * PS_PER_US}&to=${end + 300 * PS_PER_US}`;
-  const { page, problems } = await openPage(t, { width: 1280, height: 800 });
+  const { page, problems } = await openPage(t, { width: 1280, height: 900 });
   await page.goto(`${url}/profile/${slug}?v=2&rank=0${window}`);
   const rowOf = (list, name) => listOf(page, list).getByRole("listitem").filter({ has: page.getByText(name, { exact: true }) });
   const pin = async (name) => {

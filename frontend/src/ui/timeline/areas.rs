@@ -4,7 +4,7 @@ use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::canvases::Tools;
-use super::pointer::Gestures;
+use super::pointer::{BY_POINTER, Gestures};
 use super::stage::StageHandle;
 use super::track_list::TrackList;
 use super::{Parts, Scene};
@@ -79,6 +79,12 @@ pub fn Rows(
             scene.scrolled_px.update(|(_, others_px)| *others_px = now_px);
         }
     };
+    let unmark = move |rows: NodeRef<Div>| {
+        if let Some(rows) = rows.get_untracked() {
+            // Fails only if the element is gone.
+            rows.remove_attribute(BY_POINTER).ok();
+        }
+    };
     view! {
         <div class="timeline-frame" node_ref=parts.frame style=move || format!("--pins: {}px", pins_px.get())>
             <div
@@ -88,6 +94,7 @@ pub fn Rows(
                 tabindex=tab_place
                 aria-label="Pinned tracks over time"
                 on:scroll=scroll_pins
+                on:blur=move |_| unmark(parts.scrollers.pinned)
             >
                 <If is=move || has_pins.get()>{list(Part::Pinned)}</If>
             </div>
@@ -98,6 +105,7 @@ pub fn Rows(
                 tabindex="0"
                 aria-label="Tracks over time"
                 on:scroll=scroll_others
+                on:blur=move |_| unmark(parts.scrollers.others)
             >
                 <div class="timeline-width" node_ref=parts.width></div>
                 {list(Part::Others)}
@@ -106,8 +114,8 @@ pub fn Rows(
             <If is=move || has_pins.get()>
                 <div class="timeline-edge" aria-hidden="true"></div>
             </If>
-            // The focus ring. It is above the canvases and headings, which would cover an outline of
-            // the rows.
+            // The focus ring. It is above the canvases and headings, which would cover an outline
+            // of the rows.
             <div class="timeline-ring" aria-hidden="true"></div>
         </div>
     }

@@ -1,7 +1,7 @@
 //! The timeline of the shown ranks: minimap, ruler, track list and tracks.
 //!
-//! The tracks are drawn on canvases that never scroll themselves. They lie over the lists of tracks,
-//! which scroll: one of the pinned rows, one of all others. The canvases draw what is in sight of
+//! The tracks are drawn on canvases that never scroll themselves. The canvases lie over the lists of
+//! tracks, which scroll: one of the pinned rows, one of all others. They draw what is in sight of
 //! both. The window, the selection and the
 //! open groups belong to the page's [`View`]; the timeline only sends [`Command`]s.
 

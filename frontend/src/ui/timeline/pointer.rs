@@ -30,6 +30,9 @@ const DELTA_PX: [f64; 3] = [1.0, 16.0, 400.0];
 /// Space on both sides of a slice after a zoom to it, as a share of its duration.
 const FOCUS_MARGIN: f64 = 0.25;
 
+/// Marks rows that got the focus by a pointer, so that they show no ring. `timeline.css` reads it.
+pub const BY_POINTER: &str = "data-by-pointer";
+
 /// A gesture that started with a press on the tracks or the ruler.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Press {
@@ -136,7 +139,9 @@ impl Gestures {
         self.presses.set_value(event.detail());
         event.prevent_default();
         if let Some(rows) = self.scroller_at(f64::from(event.offset_y())) {
-            // Fails only if the element is gone.
+            // Browsers take this focus for one by key, and would show the ring. Both calls fail
+            // only if the element is gone.
+            rows.set_attribute(BY_POINTER, "").ok();
             rows.focus().ok();
         }
     }

@@ -45,8 +45,8 @@ pub enum RankLook {
 pub struct RankRows<F> {
     /// The key of a rank. The row with the least key is the first one.
     pub key: F,
-    /// Height of the view into which all rows should fit, in CSS pixels. Rows of ranks get lower for
-    /// it.
+    /// Height of the view into which all rows should fit, in CSS pixels. Rows of ranks get lower
+    /// for it.
     pub fit_px: Option<f64>,
 }
 
