@@ -1,9 +1,9 @@
 //! The timeline of the shown ranks: minimap, ruler, track list and tracks.
 //!
-//! The tracks are drawn on canvases that never scroll themselves. The canvases lie over the lists of
-//! tracks, which scroll: one of the pinned rows, one of all others. They draw what is in sight of
-//! both. The window, the selection and the
-//! open groups belong to the page's [`View`]; the timeline only sends [`Command`]s.
+//! The tracks are drawn on canvases that never scroll themselves. The canvases lie over the lists
+//! of tracks, which scroll: one of the pinned rows, one of all others. They draw what is in sight
+//! of both. The window, the selection and the open groups belong to the page's [`View`]; the
+//! timeline only sends [`Command`]s.
 
 mod across;
 mod areas;
