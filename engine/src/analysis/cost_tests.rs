@@ -41,7 +41,7 @@ fn a_slow_link_of_all_ranks_is_a_cause_of_its_own() {
 }
 
 #[test]
-fn totals_are_sums_and_ceilings() {
+fn totals_are_sums_and_limits_of_delays() {
     let mut stage = Stage::new(4, &[("all", &[0, 1, 2, 3])]);
     for _ in 0..20 {
         // Two ranks are late together.
@@ -63,8 +63,8 @@ fn totals_are_sums_and_ceilings() {
     assert_eq!(times, [40, 6, 4, 16, 18].map(|us| us * US));
     assert_eq!(totals.imbalance, Some(1.0));
     // Alone, rank 3 would save the microsecond to rank 2; both together all.
-    assert_eq!((totals.straggler, totals.ceiling_ps), (Some(3), 20 * US));
-    assert_eq!(totals.ceiling_of_all_ps, 20 * 101 * US);
+    assert_eq!((totals.straggler, totals.straggler_delay_ps), (Some(3), 20 * US));
+    assert_eq!(totals.late_ranks_delay_ps, 20 * 101 * US);
     let (job, report) = analysed(Vec::new());
     assert_eq!(super::totals(&job, &report), JobTotals::default());
 }

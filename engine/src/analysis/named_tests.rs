@@ -39,8 +39,8 @@ fn of_equal_ranks_none_stands_out() {
     }
     let (job, report) = analysed(job(1, 20, |_, _| 0).inputs);
     let totals = totals(&job, &report);
-    assert_eq!((totals.straggler, totals.ceiling_ps), (None, 0));
-    assert!(totals.ceiling_of_all_ps > 0);
+    assert_eq!((totals.straggler, totals.straggler_delay_ps), (None, 0));
+    assert!(totals.late_ranks_delay_ps > 0);
 }
 
 #[test]

@@ -82,11 +82,11 @@ pub struct RankReport {
     pub saving_ps: f64,
     /// Time by which operations would have begun earlier had this rank come as early as the median.
     /// These are those that wait for all, in which it came last, each up to the last of the others.
-    /// It is a ceiling, because others can be late for reasons of their own.
-    pub ceiling_ps: i64,
+    /// The job cannot be shorter by more, but by less: others can be late for reasons of their own.
+    pub job_delay_ps: i64,
     /// Time by which its operations would have begun earlier had no rank come later than the
-    /// median: a ceiling too.
-    pub ceiling_of_all_ps: i64,
+    /// median: an upper limit, too.
+    pub late_ranks_delay_ps: i64,
     /// Time in which it computed.
     pub compute_ps: i64,
     /// Time in which it communicated.
@@ -432,20 +432,20 @@ fn credit(one: &InstanceReport, kind: CollectiveKind, arrivals: &[Arrival], rank
         last.last += 1;
         let margin = one.span.last_ps.saturating_sub(one.span.second_last_ps) as f64;
         last.saving_ps += (arrivals.len() - 1) as f64 * margin;
-        ceilings(one, arrivals, ranks);
+        add_delays(one, arrivals, ranks);
     }
 }
 
 /// Adds what an operation that waits for all would gain from earlier arrivals.
-fn ceilings(one: &InstanceReport, arrivals: &[Arrival], ranks: &mut [RankReport]) {
+fn add_delays(one: &InstanceReport, arrivals: &[Arrival], ranks: &mut [RankReport]) {
     let Some(last) = one.last.and_then(|rank| ranks.get_mut(rank as usize)) else { return };
     let mut starts: Vec<i64> = arrivals.iter().map(|arrival| arrival.start_ps).collect();
     // The lower one of two: a pair has no middle, and the first one is there on time.
     let middle = (starts.len() - 1) / 2;
     let median = *starts.select_nth_unstable(middle).1;
     let last_ps = one.span.last_ps;
-    last.ceiling_ps += last_ps.saturating_sub(median.max(one.span.second_last_ps));
+    last.job_delay_ps += last_ps.saturating_sub(median.max(one.span.second_last_ps));
     for arrival in arrivals {
-        ranks[arrival.member.rank].ceiling_of_all_ps += last_ps.saturating_sub(median);
+        ranks[arrival.member.rank].late_ranks_delay_ps += last_ps.saturating_sub(median);
     }
 }

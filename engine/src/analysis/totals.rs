@@ -37,13 +37,13 @@ pub struct JobTotals {
     /// Computation of the busiest rank over the mean of all ranks, minus 1. `None` without
     /// computation.
     pub imbalance: Option<f64>,
-    /// Number of the rank with the largest [`RankReport::ceiling_ps`] among those that stand out:
+    /// Number of the rank with the largest [`RankReport::job_delay_ps`] among those that stand out:
     /// of equal ranks none is named.
     pub straggler: Option<u32>,
-    /// Its ceiling: at most this would be saved if it came as early as the median.
-    pub ceiling_ps: i64,
-    /// Ceiling of what would be saved if no rank came later than the median.
-    pub ceiling_of_all_ps: i64,
+    /// Its [`RankReport::job_delay_ps`].
+    pub straggler_delay_ps: i64,
+    /// The largest [`RankReport::late_ranks_delay_ps`].
+    pub late_ranks_delay_ps: i64,
 }
 
 impl JobTotals {
@@ -62,8 +62,8 @@ pub fn totals(job: &Job, report: &Report) -> JobTotals {
     let mean = compute_ps as f64 / report.ranks.len().max(1) as f64;
     let most = report.ranks.iter().map(|rank| rank.compute_ps).max().unwrap_or(0);
     let late = outstanding(report);
-    let late = report.ranks.iter().filter(|rank| rank.ceiling_ps > 0 && late.contains(&rank.rank));
-    let straggler = late.max_by_key(|rank| (rank.ceiling_ps, std::cmp::Reverse(rank.rank)));
+    let late = report.ranks.iter().filter(|rank| rank.job_delay_ps > 0 && late.contains(&rank.rank));
+    let straggler = late.max_by_key(|rank| (rank.job_delay_ps, std::cmp::Reverse(rank.rank)));
     JobTotals {
         ranks: job.ranks.len() as u64,
         world: if job.ranks.is_empty() { 0 } else { job.world.into() },
@@ -81,7 +81,7 @@ pub fn totals(job: &Job, report: &Report) -> JobTotals {
         wait_ps: sum(|rank| rank.wait_ps),
         imbalance: (mean > 0.0).then(|| most as f64 / mean - 1.0),
         straggler: straggler.map(|rank| rank.rank),
-        ceiling_ps: straggler.map_or(0, |rank| rank.ceiling_ps),
-        ceiling_of_all_ps: report.ranks.iter().map(|rank| rank.ceiling_of_all_ps).max().unwrap_or(0),
+        straggler_delay_ps: straggler.map_or(0, |rank| rank.job_delay_ps),
+        late_ranks_delay_ps: report.ranks.iter().map(|rank| rank.late_ranks_delay_ps).max().unwrap_or(0),
     }
 }

@@ -7,7 +7,7 @@ use super::scene::Camera;
 
 /// Limit of drawn arrows. The details list the others.
 const MOST_ARROWS: usize = 64;
-/// Distance from the frame's edge at which arrows to slices out of sight end.
+/// Distance from the area's edge at which arrows to slices out of sight end.
 const EDGE_PX: f64 = 28.0;
 const EDGE_Y_PX: f64 = 12.0;
 /// Least distance between tags, across and down. Nearer tags would cover each other.
@@ -74,29 +74,36 @@ pub fn arrows(camera: &Camera<'_>, detail: &SliceDetail, duration: fn(i64) -> St
 }
 
 /// Position of a timestamp of a slice: on its lane, or on the heading of the closed group around
-/// it. If that is out of sight, the position is at the frame's edge.
+/// it. If that is out of sight, the position is at the edge of its area.
 fn camera_end(camera: &Camera<'_>, slice: &SliceEntry, time_ps: i64) -> Option<End> {
     let track = camera.sheet.position(camera.source, slice.track)?;
+    let camera = &camera.on(track);
     let rect = camera.rect(track, slice.lane, time_ps, 0).or_else(|| camera.closed_rect(track, time_ps))?;
     let (x_px, y_px) = (rect.x_px, rect.y_px + rect.height_px / 2.0);
-    let (width_px, height_px) = (camera.scale.width_px, camera.height_px);
+    let (width_px, (top_px, foot_px)) = (camera.scale.width_px, (camera.area.top_px, camera.area.foot_px()));
     let outside = if x_px < 0.0 {
         Some('←')
     } else if x_px > width_px {
         Some('→')
-    } else if y_px < 0.0 {
+    } else if y_px < top_px {
         Some('↑')
-    } else if y_px > height_px {
+    } else if y_px > foot_px {
         Some('↓')
     } else {
         None
     };
-    let inside =
-        |at: f64, length: f64, edge: f64| at.clamp(edge.min(length / 2.0), (length - edge).max(length / 2.0));
+    let inside = |at: f64, (start, end): (f64, f64), edge: f64| {
+        let middle = f64::midpoint(start, end);
+        at.clamp((start + edge).min(middle), (end - edge).max(middle))
+    };
     let (mut x, mut y) = (x_px, y_px);
     if outside.is_some() {
-        x = if (0.0..=width_px).contains(&x_px) { x_px } else { inside(x_px, width_px, EDGE_PX) };
-        y = if (0.0..=height_px).contains(&y_px) { y_px } else { inside(y_px, height_px, EDGE_Y_PX) };
+        x = if (0.0..=width_px).contains(&x_px) { x_px } else { inside(x_px, (0.0, width_px), EDGE_PX) };
+        y = if (top_px..=foot_px).contains(&y_px) {
+            y_px
+        } else {
+            inside(y_px, (top_px, foot_px), EDGE_Y_PX)
+        };
     }
     Some(End { at_px: (x, y), outside })
 }
@@ -147,6 +154,7 @@ mod tests {
     use crate::draw::names::Names;
     use crate::draw::palette::Ground;
     use crate::draw::shape::Shape;
+    use crate::view::layout::sight::Sight;
     use crate::view::sheet::SourceId;
     use crate::view::sheet::tests::sheet_of;
     use crate::view::{Layout, TimeScale};
@@ -168,8 +176,8 @@ mod tests {
         let scale = TimeScale { window: Interval::new(0, 1_000), width_px: 1_000.0 };
         let (names, ground) = (Names::default(), Ground::Light);
         let (sheet, source, shape, layout) = (&sheet, SourceId(0), &shape, &layout);
-        let (scroll_px, names) = (0.0, &names);
-        let camera = Camera { scale, scroll_px, height_px, sheet, source, shape, layout, names, ground };
+        let (sight, names) = (Sight::unpinned(height_px, 0.0), &names);
+        let camera = Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names, ground };
         let neighbour = |slice| Neighbour { flow: "needs".into(), slice };
         let successors = others.into_iter().map(neighbour).collect();
         let detail = SliceDetail {

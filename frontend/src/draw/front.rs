@@ -51,7 +51,7 @@ pub fn front(camera: &Camera<'_>, members: &[OperationMember], of: FrontOf) -> O
     for row in &camera.layout.rows {
         let Some((mark, is_awaited)) = mark(camera, members, row) else { continue };
         let (top_px, foot_px) = mark.span_px;
-        if foot_px < 0.0 {
+        if foot_px < camera.area.top_px {
             above = Some(mark);
             continue;
         }
@@ -60,7 +60,7 @@ pub fn front(camera: &Camera<'_>, members: &[OperationMember], of: FrontOf) -> O
         if is_awaited {
             found.awaited_px = Some((mark.start_px, f64::midpoint(top_px, foot_px)));
         }
-        if top_px > camera.height_px {
+        if top_px > camera.area.foot_px() {
             break;
         }
     }
@@ -75,7 +75,7 @@ pub(super) fn calls_px(camera: &Camera<'_>, row: &Row) -> Option<(u32, (f64, f64
     let rank = track.rank.filter(|_| is_of_calls)?;
     let (top_px, _) = row.lane_px(track, 0);
     let (last_px, height_px) = row.lane_px(track, track.lanes.saturating_sub(1));
-    Some((rank, (top_px - camera.scroll_px, last_px + height_px - camera.scroll_px)))
+    Some((rank, (camera.area.shown_px(top_px), camera.area.shown_px(last_px + height_px))))
 }
 
 /// The mark of a row, and whether its rank is the awaited one. `None` for rows of no member.
@@ -97,6 +97,7 @@ mod tests {
     use crate::draw::palette::Ground;
     use crate::draw::shape::Shape;
     use crate::view::layout::RankRows;
+    use crate::view::layout::sight::Sight;
     use crate::view::layout::tests::tracks;
     use crate::view::sheet::Sheet;
     use crate::view::sheet::tests::rank_with;
@@ -125,10 +126,11 @@ mod tests {
         // Sorted: the largest number is on top.
         let layout = Layout::of_ranks(&sheet, Some(RankRows { key: std::cmp::Reverse, fit_px }), |_| false);
         let (shape, names) = (Shape::new(&sheet), Names::default());
+        let sight = Sight::unpinned(height_px, scroll_px);
         let camera = Camera {
             scale: TimeScale { window: Interval::new(0, 1_000), width_px: 1_000.0 },
-            scroll_px,
-            height_px,
+            sight,
+            area: sight.others,
             sheet: &sheet,
             source: SourceId(ALL_RANKS),
             shape: &shape,

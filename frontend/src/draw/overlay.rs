@@ -11,6 +11,7 @@ use super::label::Label;
 use super::palette::{Ground, Ink};
 use super::scene::Rect;
 use crate::view::TimeScale;
+use crate::view::layout::sight::Area;
 use crate::view::ticks::Ruler;
 
 const FONT: &str =
@@ -69,22 +70,31 @@ pub struct Shade {
 /// Everything drawn above the rectangles.
 #[derive(Debug, Default)]
 pub struct Above<'a> {
+    /// What stays within each area.
+    pub areas: Vec<AreaAbove<'a>>,
+    /// Arrows to and from the selected slice.
+    pub arrows: Vec<Arrow>,
+    /// The marked span and the one being dragged.
+    pub shades: Vec<Shade>,
+    /// Position of the pointer, for a hairline.
+    pub pointer_px: Option<f64>,
+}
+
+/// What is drawn above the rectangles of an area.
+#[derive(Debug, Default)]
+pub struct AreaAbove<'a> {
+    /// The area. What reaches beyond it is cut off.
+    pub area: Area,
     /// Texts on slices.
     pub labels: Vec<Label<'a>>,
     /// The slice under the pointer.
     pub hovered: Option<Rect>,
     /// The selected slice.
     pub selected: Option<Rect>,
-    /// Arrows to and from the selected slice.
-    pub arrows: Vec<Arrow>,
     /// Arrival fronts of the selected operation and of the one under the pointer.
     pub fronts: Vec<Front>,
     /// Transfers of these operations, from the row of a rank to that of another.
     pub transfers: Vec<Arrow>,
-    /// The marked span and the one being dragged.
-    pub shades: Vec<Shade>,
-    /// Position of the pointer, for a hairline.
-    pub pointer_px: Option<f64>,
 }
 
 /// A 2-D canvas with a cache of text widths.
@@ -175,6 +185,34 @@ impl Pen {
         context.set_font(FONT);
         context.set_text_baseline("middle");
         context.set_text_align("left");
+        for part in &above.areas {
+            context.save();
+            context.begin_path();
+            context.rect(0.0, part.area.top_px, scale.width_px, part.area.height_px);
+            context.clip();
+            self.draw_area(part, scale.width_px, inks);
+            context.restore();
+        }
+        for arrow in &above.arrows {
+            self.arrow(arrow, inks.accent);
+        }
+        let tags = above.arrows.iter().filter_map(|arrow| arrow.tag.as_ref());
+        for tag in tags.filter(|tag| !tag.text.is_empty()) {
+            self.tag(tag, scale.width_px, inks);
+        }
+        for shade in &above.shades {
+            self.shade(shade, height_px, inks);
+        }
+        if let Some(x_px) = above.pointer_px {
+            context.set_fill_style_str(inks.hovered);
+            context.set_global_alpha(0.4);
+            context.fill_rect(x_px.round(), 0.0, 1.0, height_px);
+            context.set_global_alpha(1.0);
+        }
+    }
+
+    fn draw_area(&self, above: &AreaAbove<'_>, width_px: f64, inks: &Inks) {
+        let context = &self.context;
         context.set_fill_style_str(inks.ground);
         for label in above.labels.iter().filter(|label| label.gap_px > 0.0) {
             let (left, top) = (label.x_px - GAP_PX, label.y_px - LABEL_HEIGHT_PX / 2.0);
@@ -188,34 +226,17 @@ impl Pen {
                 context.fill_text(&label.text, label.x_px, label.y_px + 0.5).ok();
             }
         }
-        for arrow in &above.arrows {
-            self.arrow(arrow, inks.accent);
-        }
         for front in &above.fronts {
             self.front(front, inks);
         }
         for arrow in &above.transfers {
             self.transfer(arrow, inks);
         }
-        for tag in
-            above.arrows.iter().filter_map(|arrow| arrow.tag.as_ref()).filter(|tag| !tag.text.is_empty())
-        {
-            self.tag(tag, scale.width_px, inks);
-        }
         if let Some(rect) = above.hovered {
-            self.outline(rect, scale.width_px, inks.hovered, 1.0);
+            self.outline(rect, width_px, inks.hovered, 1.0);
         }
         if let Some(rect) = above.selected {
-            self.outline(rect, scale.width_px, inks.selected, 2.0);
-        }
-        for shade in &above.shades {
-            self.shade(shade, height_px, inks);
-        }
-        if let Some(x_px) = above.pointer_px {
-            context.set_fill_style_str(inks.hovered);
-            context.set_global_alpha(0.4);
-            context.fill_rect(x_px.round(), 0.0, 1.0, height_px);
-            context.set_global_alpha(1.0);
+            self.outline(rect, width_px, inks.selected, 2.0);
         }
     }
 

@@ -10,6 +10,7 @@ use super::shape::Band;
 use super::surface::Surface;
 use super::webgl::CardPainter;
 use crate::fetch::TileKey;
+use crate::view::layout::sight::Area;
 
 /// A painter of one of the two kinds. Both draw the same picture.
 #[derive(Debug)]
@@ -108,20 +109,28 @@ impl Painter {
         }
     }
 
-    /// Draws rectangles that belong to no tile, above the frame that was just drawn. Their unit is
-    /// a pixel of the screen.
-    pub fn draw_loose(&mut self, surface: &Surface, instances: &[Instance]) {
+    /// Begins a frame: clears the canvas and draws the vertical lines.
+    pub fn clear(&self, surface: &Surface) {
         match self {
-            Self::Card(painter) => painter.draw_loose(surface, instances),
-            Self::Plain(painter) => painter.draw_loose(surface, instances),
+            Self::Card(painter) => painter.clear(surface),
+            Self::Plain(painter) => painter.clear(surface),
         }
     }
 
-    /// Draws a frame.
-    pub fn draw(&self, surface: &Surface, all: &[Quads]) {
+    /// Draws the rectangles of tiles in an area.
+    pub fn draw(&self, surface: &Surface, area: &Area, all: &[Quads]) {
         match self {
-            Self::Card(painter) => painter.draw(surface, all),
-            Self::Plain(painter) => painter.draw(surface, all),
+            Self::Card(painter) => painter.draw(surface, area, all),
+            Self::Plain(painter) => painter.draw(surface, area, all),
+        }
+    }
+
+    /// Draws rectangles that belong to no tile, above those of the area. Their unit is a pixel of
+    /// the screen.
+    pub fn draw_loose(&mut self, surface: &Surface, area: &Area, instances: &[Instance]) {
+        match self {
+            Self::Card(painter) => painter.draw_loose(surface, area, instances),
+            Self::Plain(painter) => painter.draw_loose(surface, area, instances),
         }
     }
 }

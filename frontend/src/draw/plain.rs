@@ -14,6 +14,7 @@ use super::scene::Quads;
 use super::shape::Band;
 use super::surface::Surface;
 use crate::fetch::TileKey;
+use crate::view::layout::sight::Area;
 
 /// Opacity of the right end of an unfinished slice, of the area below a counter's line, and of a
 /// range. `quad.frag` has the same values.
@@ -32,6 +33,13 @@ const HATCHED: f64 = 0.9;
 /// Share of a diamond within its darker rim, and darkness of the rim, as in `quad.frag`.
 const CORE: f64 = 0.68;
 const RIM: f32 = 0.45;
+
+/// The part of the canvas that is drawn, in device pixels.
+struct Cut {
+    inside: Rectangle,
+    /// Height of the canvas, from whose foot hatches count.
+    canvas: f64,
+}
 
 /// The canvas with the rectangles of all uploaded tiles.
 #[derive(Debug)]
@@ -94,8 +102,8 @@ impl PlainPainter {
         self.colours_of = Some(ground);
     }
 
-    /// Draws a frame.
-    pub fn draw(&self, surface: &Surface, all: &[Quads]) {
+    /// Begins a frame: clears the canvas and draws the vertical lines.
+    pub fn clear(&self, surface: &Surface) {
         let context = &self.context;
         let (width, height) = surface.size_px();
         let (width, height) = (f64::from(width), f64::from(height));
@@ -108,61 +116,76 @@ impl PlainPainter {
             let thickness = surface.ratio.round().max(1.0);
             context.fill_rect((x_px * surface.ratio).round(), 0.0, thickness, height);
         }
-        for quads in all {
-            self.draw_quads(quads, surface, height);
-        }
-        context.set_global_alpha(1.0);
     }
 
-    fn draw_quads(&self, quads: &Quads, surface: &Surface, height: f64) {
+    /// Draws the rectangles of tiles in an area.
+    pub fn draw(&self, surface: &Surface, area: &Area, all: &[Quads]) {
+        for quads in all {
+            self.draw_quads(quads, surface, area);
+        }
+        self.context.set_global_alpha(1.0);
+    }
+
+    fn draw_quads(&self, quads: &Quads, surface: &Surface, area: &Area) {
         let Some(instances) = self.tiles.get(&quads.tile) else { return };
         let (left, right) =
             ((quads.clip_px.0 * surface.ratio).round(), (quads.clip_px.1 * surface.ratio).round());
         let place = TilePlace {
             offset_px: quads.offset_px,
             cell_px: quads.cell_px,
-            scroll_px: surface.scroll_px,
+            scroll_px: area.shift_px(),
             ratio: surface.ratio,
         };
-        let context = &self.context;
-        context.save();
-        context.begin_path();
-        context.rect(left, 0.0, (right - left).max(0.0), height);
-        context.clip();
-        for run in &quads.instances {
-            let Range { start, end } = *run;
-            let run = instances.get(start as usize..end as usize).unwrap_or_default();
-            self.draw_run(run, &place, (left, right), height);
-        }
-        context.restore();
+        self.cut(surface, area, (left, right), |cut| {
+            for run in &quads.instances {
+                let Range { start, end } = *run;
+                let run = instances.get(start as usize..end as usize).unwrap_or_default();
+                self.draw_run(run, &place, cut);
+            }
+        });
     }
 
-    /// Draws rectangles that belong to no tile, above the frame that was just drawn. Their unit is
-    /// a pixel of the screen.
-    pub fn draw_loose(&self, surface: &Surface, instances: &[Instance]) {
-        let (width, height) = surface.size_px();
+    /// Draws rectangles that belong to no tile, above those of the area. Their unit is a pixel of
+    /// the screen.
+    pub fn draw_loose(&self, surface: &Surface, area: &Area, instances: &[Instance]) {
         let place = TilePlace {
             offset_px: 0.0,
             cell_px: 1.0 / surface.ratio,
-            scroll_px: surface.scroll_px,
+            scroll_px: area.shift_px(),
             ratio: surface.ratio,
         };
-        self.draw_run(instances, &place, (0.0, f64::from(width)), f64::from(height));
+        let columns = (0.0, f64::from(surface.size_px().0));
+        self.cut(surface, area, columns, |cut| self.draw_run(instances, &place, cut));
         self.context.set_global_alpha(1.0);
     }
 
-    /// Draws those of `instances` that are in sight, between two columns.
-    fn draw_run(&self, instances: &[Instance], place: &TilePlace, (left, right): (f64, f64), height: f64) {
+    /// Draws nothing outside of an area and of two columns of the screen's pixels.
+    fn cut(&self, surface: &Surface, area: &Area, (left, right): (f64, f64), draw: impl FnOnce(&Cut)) {
+        let (top, foot) = surface.edges_px(area);
+        let (top, foot) = (f64::from(top), f64::from(foot));
+        let context = &self.context;
+        context.save();
+        context.begin_path();
+        context.rect(left, top, (right - left).max(0.0), (foot - top).max(0.0));
+        context.clip();
+        let inside = Rectangle { left, top, right, bottom: foot };
+        draw(&Cut { inside, canvas: f64::from(surface.size_px().1) });
+        context.restore();
+    }
+
+    /// Draws those of `instances` that are in sight.
+    fn draw_run(&self, instances: &[Instance], place: &TilePlace, cut: &Cut) {
+        let inside = &cut.inside;
         for instance in instances {
             let Some(band) = self.bands.get(instance.lane as usize) else { continue };
             let Some(mut rectangle) = place.rectangle(instance, *band) else { continue };
-            let is_in_sight = rectangle.left < right && rectangle.right > left;
-            if is_in_sight && rectangle.top < height && rectangle.bottom > 0.0 {
+            let is_in_sight = rectangle.left < inside.right && rectangle.right > inside.left;
+            if is_in_sight && rectangle.top < inside.bottom && rectangle.bottom > inside.top {
                 if matches!(instance.paint, Paint::Wait | Paint::WaitCell) {
                     (rectangle.left, rectangle.right) =
-                        (rectangle.left.max(left), rectangle.right.min(right));
+                        (rectangle.left.max(inside.left), rectangle.right.min(inside.right));
                 }
-                self.paint(instance, rectangle, (place.ratio, height));
+                self.paint(instance, rectangle, (place.ratio, cut.canvas));
             }
         }
     }

@@ -13,6 +13,7 @@ use super::rectangle::DIAMOND_PX;
 use super::shape::Shape;
 use crate::fetch::TileKey;
 use crate::fetch::cache::Piece;
+use crate::view::layout::sight::{Area, Sight};
 use crate::view::sheet::SourceId;
 use crate::view::{Layout, Sheet, TimeScale};
 
@@ -21,10 +22,10 @@ use crate::view::{Layout, Sheet, TimeScale};
 pub struct Camera<'a> {
     /// The visible time, over the width in CSS pixels.
     pub scale: TimeScale,
-    /// Distance of the frame's top from the top of the first row, in CSS pixels.
-    pub scroll_px: f64,
-    /// Height in CSS pixels.
-    pub height_px: f64,
+    /// The areas of the frame.
+    pub sight: Sight,
+    /// The area that is drawn. Rows of other areas are out of its sight.
+    pub area: Area,
     /// The tracks.
     pub sheet: &'a Sheet,
     /// The source of the selected slice.
@@ -103,7 +104,8 @@ impl Camera<'_> {
         ratio: f64,
     ) -> Vec<Instance> {
         let width = (self.scale.width_px * ratio).round().max(1.0) as usize;
-        let closed = self.layout.visible(self.scroll_px, self.scroll_px + self.height_px);
+        let area = &self.area;
+        let closed = self.layout.visible(area.scroll_px, area.scroll_px + area.height_px);
         let mut out = Vec::new();
         for row in closed.iter().filter(|row| row.is_closed) {
             let Some(lane) = self.shape.lane(row.track, 0) else { continue };
@@ -156,7 +158,7 @@ impl Camera<'_> {
         let (top_px, height_px) = self.layout.row_of(track)?.lane_px(self.sheet.tracks().get(track)?, lane);
         let x_px = self.scale.px_from_time(start_ps);
         let end_px = self.scale.px_from_time(start_ps.saturating_add(duration_ps));
-        Some(Rect { x_px, y_px: top_px - self.scroll_px, width_px: end_px - x_px, height_px })
+        Some(Rect { x_px, y_px: self.area.shown_px(top_px), width_px: end_px - x_px, height_px })
     }
 
     /// Position of a timestamp on a hidden track: on the heading of the closed group around the
@@ -164,8 +166,15 @@ impl Camera<'_> {
     #[must_use]
     pub fn closed_rect(&self, track: usize, time_ps: i64) -> Option<Rect> {
         let row = self.sheet.above(track).find_map(|group| self.layout.row_of(group))?;
-        let (x_px, y_px) = (self.scale.px_from_time(time_ps), row.top_px - self.scroll_px);
+        let (x_px, y_px) = (self.scale.px_from_time(time_ps), self.area.shown_px(row.top_px));
         Some(Rect { x_px, y_px, width_px: 0.0, height_px: row.height_px })
+    }
+
+    /// The camera of the area in which a track is, or the heading of the closed group around it.
+    pub(super) fn on(&self, track: usize) -> Self {
+        let row = self.layout.row_of(track);
+        let row = row.or_else(|| self.sheet.above(track).find_map(|group| self.layout.row_of(group)));
+        Self { area: row.map_or(self.area, |row| self.sight.area_of(row)), ..*self }
     }
 
     /// A lane's band on the frame: distance from the frame's top, and height. `None` if it is out
@@ -176,8 +185,9 @@ impl Camera<'_> {
             return None;
         }
         let (top_px, height_px) = row.lane_px(of, lane);
-        let top_px = top_px - self.scroll_px;
-        (top_px < self.height_px && top_px + height_px > 0.0).then_some((top_px, height_px))
+        let top_px = self.area.shown_px(top_px);
+        let is_in_sight = top_px < self.area.foot_px() && top_px + height_px > self.area.top_px;
+        is_in_sight.then_some((top_px, height_px))
     }
 
     fn clip_px(&self, clip: Interval) -> Option<(f64, f64)> {
@@ -250,9 +260,9 @@ Queue";
         let names = Names::default();
         let batch = Batch::new(&piece.tile, SourceId(0), &sheet, &shape, &names);
         let (sheet, shape, layout, ground) = (&sheet, &shape, &layout, Ground::Light);
-        let source = SourceId(0);
+        let (source, sight) = (SourceId(0), Sight::unpinned(height_px, scroll_px));
         let camera =
-            Camera { scale, scroll_px, height_px, sheet, source, shape, layout, names: &names, ground };
+            Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names: &names, ground };
         let quads = camera.quads(&piece, &batch);
         let width_px = &mut |text: &str| text.chars().count() as f64 * 6.0;
         let labels = labels(&camera, [(&piece, &batch)].into_iter(), width_px);
@@ -303,10 +313,9 @@ Queue";
         let batch = Batch::new(&piece.tile, SourceId(0), &sheet, &shape, &Names::default());
         let names = Names::default();
         let (sheet, shape, layout, ground) = (&sheet, &shape, &layout, Ground::Light);
-        let source = SourceId(0);
-        let (scroll_px, height_px) = (0.0, 500.0);
+        let (source, sight) = (SourceId(0), Sight::unpinned(500.0, 0.0));
         let camera =
-            Camera { scale, scroll_px, height_px, sheet, source, shape, layout, names: &names, ground };
+            Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names: &names, ground };
         let bands = camera.group_bands([(&piece, &batch)].into_iter(), 2.0);
         let text: Vec<_> =
             bands.iter().map(|band| format!("{}..{}@{:.2}", band.start, band.end, band.high)).collect();
@@ -323,8 +332,8 @@ Queue";
         let scale = TimeScale { window: Interval::new(0, 100_000), width_px: 100.0 };
         let (sheet, shape, layout, names) = (&sheet, &shape, &layout, &names);
         let (source, ground) = (SourceId(0), Ground::Light);
-        let (scroll_px, height_px) = (0.0, 50.0);
-        let camera = Camera { scale, scroll_px, height_px, sheet, source, shape, layout, names, ground };
+        let sight = Sight::unpinned(50.0, 0.0);
+        let camera = Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names, ground };
         let instants = [18_000, 21_000, 50_000, 76_000, 81_000];
         let text: Vec<_> = instants.iter().map(|at| format!("100 0 {at}..{at} x")).collect();
         let mut piece = piece(&text.join("\n"));

@@ -1,6 +1,7 @@
 //! Properties of a frame other than its rectangles.
 
 use super::palette::Ground;
+use crate::view::layout::sight::Area;
 
 /// The drawing area of a frame, in CSS pixels.
 #[derive(Debug, Clone)]
@@ -9,8 +10,6 @@ pub struct Surface {
     pub width_px: f64,
     /// Height.
     pub height_px: f64,
-    /// Distance of the frame's top from the top of the first row.
-    pub scroll_px: f64,
     /// Device pixels per CSS pixel.
     pub ratio: f64,
     /// Positions of the vertical lines below all rectangles.
@@ -29,6 +28,14 @@ impl Surface {
     pub fn size_px(&self) -> (i32, i32) {
         let px = |length: f64| (length * self.ratio).round() as i32;
         (px(self.width_px), px(self.height_px))
+    }
+
+    /// Upper and lower edge of an area in device pixels.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "a position in pixels")]
+    pub fn edges_px(&self, area: &Area) -> (i32, i32) {
+        let px = |length: f64| (length * self.ratio).round() as i32;
+        (px(area.top_px), px(area.foot_px()))
     }
 
     /// Colour of the vertical lines: red, green, blue and alpha from 0 to 1, premultiplied.
@@ -56,14 +63,8 @@ mod tests {
 
     #[test]
     fn both_forms_of_the_lines_are_one_colour() {
-        let surface = |ground| Surface {
-            width_px: 1.0,
-            height_px: 1.0,
-            scroll_px: 0.0,
-            ratio: 1.0,
-            lines_px: Vec::new(),
-            ground,
-        };
+        let surface =
+            |ground| Surface { width_px: 1.0, height_px: 1.0, ratio: 1.0, lines_px: Vec::new(), ground };
         assert_eq!(surface(Ground::Light).line_css(), "rgb(20 26 36 / 0.09)");
         assert_eq!(surface(Ground::Dark).line_css(), "rgb(230 232 237 / 0.09)");
     }

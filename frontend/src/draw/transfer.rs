@@ -32,17 +32,21 @@ pub fn transfers(camera: &Camera<'_>, operation: &SliceDetail) -> Vec<Arrow> {
             middles_px[at] = Some(f64::midpoint(top_px, foot_px));
         }
     }
-    let (width_px, height_px) = (camera.scale.width_px, camera.height_px);
+    let (width_px, area) = (camera.scale.width_px, camera.area);
     let place = |rank: u32, time_ps: i64| {
         let y_px = middles_px[position(members, rank)?]?;
         let x_px = camera.scale.px_from_time(time_ps);
-        Some((x_px.clamp(-FAR_PX, width_px + FAR_PX), y_px.clamp(-FAR_PX, height_px + FAR_PX)))
+        Some((
+            x_px.clamp(-FAR_PX, width_px + FAR_PX),
+            y_px.clamp(area.top_px - FAR_PX, area.foot_px() + FAR_PX),
+        ))
     };
-    let is_beside = |a: f64, b: f64, length: f64| a.max(b) < 0.0 || a.min(b) > length;
+    let is_beside = |a: f64, b: f64, (start, end): (f64, f64)| a.max(b) < start || a.min(b) > end;
+    let (across_px, down_px) = ((0.0, width_px), (area.top_px, area.foot_px()));
     for one in &operation.transfers {
         let ends = place(one.from, one.sent_ps).zip(place(one.to, one.received_ps));
         let Some((from_px, to_px)) = ends else { continue };
-        let is_out = is_beside(from_px.0, to_px.0, width_px) || is_beside(from_px.1, to_px.1, height_px);
+        let is_out = is_beside(from_px.0, to_px.0, across_px) || is_beside(from_px.1, to_px.1, down_px);
         if !is_out && arrows.len() < MOST_ARROWS {
             arrows.push(Arrow { from_px, to_px, tag: None });
         }
@@ -60,6 +64,7 @@ mod tests {
     use crate::draw::names::Names;
     use crate::draw::palette::Ground;
     use crate::draw::shape::Shape;
+    use crate::view::layout::sight::Sight;
     use crate::view::layout::tests::tracks;
     use crate::view::sheet::tests::rank_with;
     use crate::view::sheet::{Sheet, SourceId};
@@ -75,8 +80,8 @@ mod tests {
         let (shape, names, ground) = (Shape::new(&sheet), Names::default(), Ground::Light);
         let scale = TimeScale { window: Interval::new(0, 1_000), width_px: 1_000.0 };
         let (sheet, source, shape, layout) = (&sheet, SourceId(ALL_RANKS), &shape, &layout);
-        let (scroll_px, names) = (0.0, &names);
-        let camera = Camera { scale, scroll_px, height_px, sheet, source, shape, layout, names, ground };
+        let (sight, names) = (Sight::unpinned(height_px, 0.0), &names);
+        let camera = Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names, ground };
         let transfer = |&(from, to, sent_ps, received_ps): &(u32, u32, i64, i64)| OperationTransfer {
             row: 0,
             from,

@@ -19,6 +19,7 @@ use super::scene::Quads;
 use super::shape::Band;
 use super::surface::Surface;
 use crate::fetch::TileKey;
+use crate::view::layout::sight::Area;
 
 /// Bytes of an instance.
 const STRIDE: i32 = (INSTANCE_WORDS * size_of::<u32>()) as i32;
@@ -190,10 +191,9 @@ impl CardPainter {
         self.palette_of = Some(ground);
     }
 
-    /// Draws a frame.
-    pub fn draw(&self, surface: &Surface, all: &[Quads]) {
+    /// Begins a frame: clears the canvas and draws the vertical lines.
+    pub fn clear(&self, surface: &Surface) {
         let gl = &self.gl;
-        let ratio = surface.ratio;
         let (width, height) = surface.size_px();
         gl.disable(Gl::SCISSOR_TEST);
         gl.viewport(0, 0, width, height);
@@ -201,18 +201,22 @@ impl CardPainter {
         gl.clear(Gl::COLOR_BUFFER_BIT);
         gl.enable(Gl::SCISSOR_TEST);
         self.draw_lines(surface, height);
+    }
+
+    /// Draws the rectangles of tiles in an area.
+    pub fn draw(&self, surface: &Surface, area: &Area, all: &[Quads]) {
         if all.is_empty() || self.bands.is_none() {
             return;
         }
-        self.set_uniforms(surface);
+        self.set_uniforms(surface, area);
         for quads in all {
-            self.draw_quads(quads, ratio, height);
+            self.draw_quads(quads, surface, area);
         }
     }
 
-    /// Draws rectangles that belong to no tile, above the frame that was just drawn. Their unit is
-    /// a pixel of the screen.
-    pub fn draw_loose(&mut self, surface: &Surface, instances: &[Instance]) {
+    /// Draws rectangles that belong to no tile, above those of the area. Their unit is a pixel of
+    /// the screen.
+    pub fn draw_loose(&mut self, surface: &Surface, area: &Area, instances: &[Instance]) {
         if instances.is_empty() || self.bands.is_none() {
             return;
         }
@@ -224,19 +228,26 @@ impl CardPainter {
         gl.bind_buffer(Gl::ARRAY_BUFFER, self.loose.as_ref());
         let array = Uint32Array::from(words.as_slice());
         gl.buffer_data_with_array_buffer_view(Gl::ARRAY_BUFFER, &array, Gl::STREAM_DRAW);
-        let (width, height) = surface.size_px();
-        self.set_uniforms(surface);
-        gl.scissor(0, 0, width, height);
+        self.set_uniforms(surface, area);
+        self.cut(surface, area, (0, surface.size_px().0));
         gl.uniform1f(self.uniforms.offset.as_ref(), 0.0);
         gl.uniform1f(self.uniforms.cell.as_ref(), 1.0);
         self.draw_run(&(0..instances.len() as u32));
     }
 
-    fn set_uniforms(&self, surface: &Surface) {
+    /// Draws nothing outside of an area and of two columns of the screen's pixels.
+    fn cut(&self, surface: &Surface, area: &Area, (left, right): (i32, i32)) {
+        let (top, foot) = surface.edges_px(area);
+        // The graphics card counts from below.
+        let (_, height) = surface.size_px();
+        self.gl.scissor(left, height - foot, (right - left).max(0), (foot - top).max(0));
+    }
+
+    fn set_uniforms(&self, surface: &Surface, area: &Area) {
         let (gl, (width, height)) = (&self.gl, surface.size_px());
         gl.use_program(Some(&self.program));
         gl.uniform2f(self.uniforms.canvas.as_ref(), width as f32, height as f32);
-        gl.uniform1f(self.uniforms.scroll.as_ref(), surface.scroll_px as f32);
+        gl.uniform1f(self.uniforms.scroll.as_ref(), area.shift_px() as f32);
         gl.uniform1f(self.uniforms.ratio.as_ref(), surface.ratio as f32);
         gl.uniform1i(self.uniforms.bands.as_ref(), BANDS_UNIT as i32);
         gl.uniform1i(self.uniforms.palette.as_ref(), PALETTE_UNIT as i32);
@@ -261,12 +272,12 @@ impl CardPainter {
         }
     }
 
-    fn draw_quads(&self, quads: &Quads, ratio: f64, height: i32) {
-        let gl = &self.gl;
+    fn draw_quads(&self, quads: &Quads, surface: &Surface, area: &Area) {
+        let (gl, ratio) = (&self.gl, surface.ratio);
         let Some(buffer) = self.buffers.get(&quads.tile) else { return };
         let left = (quads.clip_px.0 * ratio).round() as i32;
         let right = (quads.clip_px.1 * ratio).round() as i32;
-        gl.scissor(left, 0, (right - left).max(0), height);
+        self.cut(surface, area, (left, right));
         gl.uniform1f(self.uniforms.offset.as_ref(), (quads.offset_px * ratio) as f32);
         gl.uniform1f(self.uniforms.cell.as_ref(), (quads.cell_px * ratio) as f32);
         gl.bind_buffer(Gl::ARRAY_BUFFER, Some(buffer));

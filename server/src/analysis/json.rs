@@ -74,7 +74,7 @@ pub fn ranks(of: &Analysed, profile: &Profile) -> Vec<Value> {
             "last_takes_all_ns": rank.last_takes_all_ps / 1e3,
             "root_blame_ns": rank.root_blame_ps / 1e3,
             "saving_ns": rank.saving_ps / 1e3,
-            "ceiling_ns": ns(rank.ceiling_ps),
+            "job_delay_ns": ns(rank.job_delay_ps),
             "last": rank.last,
             "first": rank.first,
             "compute_ns": ns(rank.compute_ps),
@@ -152,8 +152,8 @@ fn job(of: &Analysed) -> Value {
         "wait_ns": ns(totals.wait_ps),
         "imbalance": totals.imbalance,
         "straggler": totals.straggler,
-        "ceiling_ns": ns(totals.ceiling_ps),
-        "ceiling_of_all_ns": ns(totals.ceiling_of_all_ps),
+        "straggler_delay_ns": ns(totals.straggler_delay_ps),
+        "late_ranks_delay_ns": ns(totals.late_ranks_delay_ps),
     })
 }
 

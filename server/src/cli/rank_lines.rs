@@ -44,19 +44,20 @@ pub(super) fn whole(of: &Analysed) -> Vec<String> {
         share(totals.exposed_wait_ps),
         share(totals.idle_ps),
     );
-    let all = cells::time(totals.ceiling_of_all_ps as f64);
-    let ceiling = match totals.straggler {
+    let all = cells::time(totals.late_ranks_delay_ps as f64);
+    let delay = match totals.straggler {
         Some(rank) => Some(format!(
-            "ceiling: at most {} would be saved if rank {rank} came as early as the median, {all} if no rank \
-             came later",
-            cells::time(totals.ceiling_ps as f64),
+            "delay by late ranks: the job would be at most {} shorter if rank {rank} came as early as the \
+             median rank, {all} if no rank came later",
+            cells::time(totals.straggler_delay_ps as f64),
         )),
-        None if totals.ceiling_of_all_ps > 0 => {
-            Some(format!("ceiling: at most {all} would be saved if no rank came later than the median"))
-        }
+        None if totals.late_ranks_delay_ps > 0 => Some(format!(
+            "delay by late ranks: the job would be at most {all} shorter if no rank came later than the \
+             median rank"
+        )),
         None => None,
     };
-    std::iter::once(time).chain(ceiling).collect()
+    std::iter::once(time).chain(delay).collect()
 }
 
 /// The part of the job that was recorded, if it is not the whole.

@@ -351,15 +351,22 @@ fn the_straggler_of_a_simulated_job_is_named() {
     assert_eq!((&most["rank"], &most["collectives"]), (&json!(5), &json!(200)));
     assert_eq!(found["verdict"], "agree");
     assert_eq!((&found["job"]["straggler"], &found["job"]["operations"]), (&json!(5), &json!(200)));
-    let (ceiling, span) = (&found["job"]["ceiling_ns"], &ranks[5]["span_ns"]);
-    assert!(ceiling.as_f64() > Some(0.0) && ceiling.as_f64() < span.as_f64(), "{}", found["job"]);
+    let (delay, span) = (&found["job"]["straggler_delay_ns"], &ranks[5]["span_ns"]);
+    assert!(delay.as_f64() > Some(0.0) && delay.as_f64() < span.as_f64(), "{}", found["job"]);
     assert_eq!(found["causes"][0]["cause"], "rank 5");
     let text = succeed(dir.path(), &["ranks", "job"]);
     assert!(
         text.contains("\nrank 5: others waited ") && text.contains(" for it, summed over them: "),
         "{text}"
     );
-    for part in ["\ntime of all ranks: ", "\nceiling: at most ", "LOW", "HIGH", "RESIDUAL", "CALLS"] {
+    for part in [
+        "\ntime of all ranks: ",
+        "\ndelay by late ranks: the job would be at most ",
+        "LOW",
+        "HIGH",
+        "RESIDUAL",
+        "CALLS",
+    ] {
         assert!(text.contains(part), "{part} in {text}");
     }
     let csv = succeed(dir.path(), &["ranks", "job", "--output-format", "csv"]);

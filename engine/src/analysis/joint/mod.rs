@@ -31,7 +31,7 @@ pub use derived::{CallWaits, Derived, MemberCall, Sending, of_row};
 pub(super) use tracks::members;
 
 /// Version of the joint segment. One of another version is written again.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// Times are whole nanoseconds: those of ranks are known to much less, and half of the bits of a
 /// picosecond time would be noise.

@@ -51,10 +51,10 @@ fn whole(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     fields.push((of.wait, Value::Int(totals.wait_ps)));
     if let Some(straggler) = totals.straggler {
         fields.push((of.straggler, Value::Int(straggler.into())));
-        fields.push((of.ceiling, Value::Int(totals.ceiling_ps)));
+        fields.push((of.straggler_delay, Value::Int(totals.straggler_delay_ps)));
     }
-    if totals.ceiling_of_all_ps > 0 {
-        fields.push((of.ceiling_of_all, Value::Int(totals.ceiling_of_all_ps)));
+    if totals.late_ranks_delay_ps > 0 {
+        fields.push((of.late_ranks_delay, Value::Int(totals.late_ranks_delay_ps)));
     }
     sink.row(of.table, &fields)
 }
@@ -142,7 +142,7 @@ fn ranks(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
             (of.last, count(rank.last)),
             (of.first, count(rank.first)),
             (of.saving, Value::Int(rounded(rank.saving_ps))),
-            (of.ceiling, Value::Int(rank.ceiling_ps)),
+            (of.job_delay, Value::Int(rank.job_delay_ps)),
             (of.wait, Value::Int(rank.wait_ps)),
             (of.busy, share(busy, rank.span_ps)),
             (of.exposed, share(rank.exposed_ps, rank.span_ps)),

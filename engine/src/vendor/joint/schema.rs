@@ -102,7 +102,7 @@ table! {
         last: Count, "Operations in which it came last.";
         first: Count, "Operations in which it came first.";
         saving: Picoseconds, "Waiting that would go if it had come with the last but one.";
-        ceiling: Picoseconds, "At most this would be saved if it came as early as the median.";
+        job_delay: Picoseconds, "The job would be shorter by at most this if it always came as early as the median rank.";
     }
     "Time" {
         wait: Picoseconds, "Time that it waited for other ranks.";
@@ -206,10 +206,10 @@ table! {
         imbalance: Ratio, "Computation of the slowest rank over the mean of all ranks, minus 1.";
         wait: Picoseconds, "Waits of all ranks.";
     }
-    "Ceiling" {
-        straggler: None, "Rank that would save most if it came as early as the median.";
-        ceiling: Picoseconds, "At most this would be saved if that rank came as early as the median.";
-        ceiling_of_all: Picoseconds, "At most this would be saved if no rank came later than the median.";
+    "Delay by late ranks" {
+        straggler: None, "Rank that delays the job most, if one stands out.";
+        straggler_delay: Picoseconds, "The job would be shorter by at most this if the straggler always came as early as the median rank.";
+        late_ranks_delay: Picoseconds, "The job would be shorter by at most this if no rank ever came later than the median rank.";
     }
 }
 

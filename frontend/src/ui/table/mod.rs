@@ -35,6 +35,8 @@ pub struct TableSource {
     pub columns: Signal<Vec<usize>>,
     /// The shown rows, in their order.
     pub rows: Signal<Arc<Vec<u32>>>,
+    /// Number of rows that are shown without a filter.
+    pub unfiltered: Signal<u64>,
     /// The order.
     pub sorting: Signal<Option<Sorting>>,
     /// Called with the order after a click on a heading.

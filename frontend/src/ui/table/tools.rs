@@ -98,12 +98,12 @@ pub fn TableTools(
 ) -> impl IntoView {
     let source = tools.source;
     let matches = move || {
-        let (shown, all) = (source.rows.with(|rows| rows.len()), source.table.with(|table| table.rows));
-        // Without a filter, the table can still hide rows.
-        if filter.with(|filter| filter.trim().is_empty()) {
-            return format::counted(shown as u64, "row", "rows");
+        let (shown, all) = (source.rows.with(|rows| rows.len()) as u64, source.unfiltered.get());
+        let all_rows = format::counted(all, "row", "rows");
+        match filter.with(|filter| filter.trim().is_empty()) {
+            true => all_rows,
+            false => format!("{} of {all_rows}", format::count(shown)),
         }
-        format!("{} of {}", format::count(shown as u64), format::counted(all.into(), "row", "rows"))
     };
     view! {
         <div class="table-tools">

@@ -1,13 +1,16 @@
 //! The ruler and the rows: elements that show the canvases and handle the pointer.
 
+use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::canvases::Tools;
-use super::pointer::Gestures;
+use super::pointer::{BY_POINTER, Gestures};
 use super::stage::StageHandle;
 use super::track_list::TrackList;
 use super::{Parts, Scene};
+use crate::ui::controls::If;
 use crate::view::Command;
+use crate::view::layout::sight::Part;
 
 /// The ruler. A drag on it marks a span.
 #[component]
@@ -21,7 +24,7 @@ pub fn RulerArea(
     /// Receives the user's commands.
     on_command: Callback<Command>,
 ) -> impl IntoView {
-    let gestures = Gestures::new(stage, parts.rows, on_command);
+    let gestures = Gestures::new(stage, parts.scrollers, on_command);
     view! {
         <canvas
             class="ruler"
@@ -36,7 +39,7 @@ pub fn RulerArea(
     }
 }
 
-/// The rows: the canvases in front of the list of tracks, which scrolls.
+/// The rows: the canvases in front of the lists of tracks, which scroll.
 #[component]
 pub fn Rows(
     /// The page elements.
@@ -48,36 +51,72 @@ pub fn Rows(
     /// Receives the user's commands.
     on_command: Callback<Command>,
 ) -> impl IntoView {
-    let scroll = move |_| {
-        if let Some(rows) = parts.rows.get_untracked() {
-            scene.scroll_px.set(f64::from(rows.scroll_top()));
-        }
-    };
-    view! {
-        <div class="timeline-frame">
-        <div
-            class="timeline-rows"
-            node_ref=parts.rows
-            role="group"
-            tabindex="0"
-            aria-label="Tracks over time"
-            on:scroll=scroll
-        >
-            <SightCanvases parts scene stage on_command />
+    let pins_px = Memo::new(move |_| scene.sight.with(|sight| sight.pinned.height_px));
+    let has_pins = Memo::new(move |_| pins_px.get() > 0.0);
+    let tab_place = move || if has_pins.get() { "0" } else { "-1" };
+    let list = move |part| {
+        view! {
             <TrackList
+                part
                 view=scene.view
                 sheet=scene.tracks.sheet
                 standings=scene.tracks.standings
                 offers=scene.tracks.offers
                 layout=scene.layout
-                scroll_px=scene.scroll_px.into()
-                height_px=Signal::derive(move || scene.size_px.get().1)
+                sight=scene.sight
                 on_command
             />
-        </div>
-        // The focus ring. It is above the canvases and headings, which would cover an outline of
-        // the rows.
-        <div class="timeline-ring" aria-hidden="true"></div>
+        }
+    };
+    let scrolled = move |rows: NodeRef<Div>| rows.get_untracked().map(|rows| f64::from(rows.scroll_top()));
+    let scroll_pins = move |_| {
+        if let Some(now_px) = scrolled(parts.scrollers.pinned) {
+            scene.scrolled_px.update(|(pinned_px, _)| *pinned_px = now_px);
+        }
+    };
+    let scroll_others = move |_| {
+        if let Some(now_px) = scrolled(parts.scrollers.others) {
+            scene.scrolled_px.update(|(_, others_px)| *others_px = now_px);
+        }
+    };
+    let unmark = move |rows: NodeRef<Div>| {
+        if let Some(rows) = rows.get_untracked() {
+            // Fails only if the element is gone.
+            rows.remove_attribute(BY_POINTER).ok();
+        }
+    };
+    view! {
+        <div class="timeline-frame" node_ref=parts.frame style=move || format!("--pins: {}px", pins_px.get())>
+            <div
+                class="timeline-pins"
+                node_ref=parts.scrollers.pinned
+                role="group"
+                tabindex=tab_place
+                aria-label="Pinned tracks over time"
+                on:scroll=scroll_pins
+                on:blur=move |_| unmark(parts.scrollers.pinned)
+            >
+                <If is=move || has_pins.get()>{list(Part::Pinned)}</If>
+            </div>
+            <div
+                class="timeline-rows"
+                node_ref=parts.scrollers.others
+                role="group"
+                tabindex="0"
+                aria-label="Tracks over time"
+                on:scroll=scroll_others
+                on:blur=move |_| unmark(parts.scrollers.others)
+            >
+                <div class="timeline-width" node_ref=parts.width></div>
+                {list(Part::Others)}
+            </div>
+            <SightCanvases parts scene stage on_command />
+            <If is=move || has_pins.get()>
+                <div class="timeline-edge" aria-hidden="true"></div>
+            </If>
+            // The focus ring. It is above the canvases and headings, which would cover an outline
+            // of the rows.
+            <div class="timeline-ring" aria-hidden="true"></div>
         </div>
     }
 }
@@ -90,12 +129,7 @@ fn SightCanvases(
     stage: StageHandle,
     on_command: Callback<Command>,
 ) -> impl IntoView {
-    let gestures = Gestures::new(stage, parts.rows, on_command);
-    let wheel = move |event: web_sys::WheelEvent| {
-        if let Some(rows) = parts.rows.get_untracked() {
-            gestures.wheel(&event, &rows);
-        }
-    };
+    let gestures = Gestures::new(stage, parts.scrollers, on_command);
     let size = move || {
         let (width_px, height_px) = scene.size_px.get();
         format!("width: {width_px}px; height: {height_px}px")
@@ -105,7 +139,7 @@ fn SightCanvases(
         stage.invalidate();
     };
     view! {
-        <div class="timeline-sight" node_ref=parts.sight>
+        <div class="timeline-sight">
             <canvas
                 node_ref=parts.quads
                 style=size
@@ -130,7 +164,7 @@ fn SightCanvases(
                 on:pointercancel=move |event| gestures.lose(&event)
                 on:pointerleave=move |_| gestures.leave()
                 on:dblclick=move |event| gestures.focus(&event)
-                on:wheel=wheel
+                on:wheel=move |event| gestures.wheel(&event)
             ></canvas>
         </div>
     }

@@ -10,6 +10,7 @@ use crate::draw::painter::{Grounds, Painter};
 use crate::draw::palette::Ground;
 use crate::fetch::TileKey;
 use crate::view::TimeScale;
+use crate::view::layout::sight::Sight;
 
 /// Height of the ruler in CSS pixels; `timeline.css` gives it the same.
 pub const RULER_PX: f64 = 24.0;
@@ -32,10 +33,8 @@ pub struct Canvases {
 pub struct Below {
     /// Time over the width.
     pub scale: TimeScale,
-    /// Height in CSS pixels.
-    pub height_px: f64,
-    /// Distance of the canvas's top from the top of the first row.
-    pub scroll_px: f64,
+    /// The areas of the canvas.
+    pub sight: Sight,
     /// Device pixels per CSS pixel.
     pub ratio: f64,
     /// Background of the canvas.

@@ -15,7 +15,7 @@ use crate::draw::arrow::arrows;
 use crate::draw::batch::Batch;
 use crate::draw::front::{FrontOf, front};
 use crate::draw::label::{Label, labels};
-use crate::draw::overlay::{Above, Pen, Shade};
+use crate::draw::overlay::{Above, AreaAbove, Pen, Shade};
 use crate::draw::painter::Painter;
 use crate::draw::scene::Camera;
 use crate::draw::surface::Surface;
@@ -47,9 +47,8 @@ impl Stage {
         let mut is_unfinished = self.tiles.unpack(if self.has_drawn { UNPACK_MS } else { f64::INFINITY });
         let ratio = window().device_pixel_ratio().max(0.5);
         let scale = self.shown.scale();
-        let top_px = self.shown.scroll_px;
-        let rows = self.shown.layout.visible(top_px, top_px + height_px);
-        let wanted = Wanted::new(&self.shown.sheet, &self.shown.layout, rows, &scale, ratio);
+        let rows: Vec<_> = self.shown.sight.rows(&self.shown.layout).copied().collect();
+        let wanted = Wanted::new(&self.shown.sheet, &self.shown.layout, &rows, &scale, ratio);
         let fetch = self.tiles.plan(&wanted, self.shown.current);
         let mut pieces = Vec::new();
         wanted.shown.iter().for_each(|id| self.tiles.cache().pieces(*id, &mut pieces));
@@ -69,16 +68,17 @@ impl Stage {
         }
         self.update_batches(pieces);
         let (width_px, height_px) = self.shown.size_px;
-        let (scale, ground, scroll_px) = (self.shown.scale(), self.shown.ground, self.shown.scroll_px);
+        let (scale, ground, sight) = (self.shown.scale(), self.shown.ground, self.shown.sight);
         let (sheet, layout, source) = (&*self.shown.sheet, &*self.shown.layout, self.shown.current);
         let (shape, names, whole) = (&self.shape, &self.names, self.shown.whole);
         let Some(tools) = &mut self.tools else { return false };
         let ruler = Ruler::new(&scale, whole.start.0);
-        let camera = Camera { scale, scroll_px, height_px, sheet, source, shape, layout, names, ground };
-        let tiles = DrawnTiles { camera: &camera, pieces, batches: &self.batches };
+        let camera = |area| Camera { scale, sight, area, sheet, source, shape, layout, names, ground };
+        let (cameras, batches) = (sight.areas().map(camera).collect::<Vec<_>>(), &self.batches);
+        let tiles = |camera| DrawnTiles { camera, pieces, batches };
         let are_bands_stale = std::mem::take(&mut self.are_bands_stale);
         let spans = pieces.iter().map(|piece| (piece.id, piece.clip)).collect();
-        let below = Below { scale, height_px, scroll_px, ratio, ground, pieces: spans };
+        let below = Below { scale, sight, ratio, ground, pieces: spans };
         if (tools.is_below_new(below) || are_bands_stale)
             && let Some(painter) = &mut tools.painter
         {
@@ -86,11 +86,17 @@ impl Stage {
                 painter.set_bands(shape.bands(sheet, layout));
             }
             let lines_px = ruler.ticks.iter().map(|tick| scale.px_from_time(tick.time_ps)).collect();
-            let surface = Surface { width_px, height_px, scroll_px, ratio, lines_px, ground };
-            tiles.paint(painter, &surface);
+            let surface = Surface { width_px, height_px, ratio, lines_px, ground };
+            painter.set_palette(ground);
+            painter.clear(&surface);
+            cameras.iter().for_each(|camera| tiles(camera).paint(painter, &surface));
         }
-        let mut above = above(&camera, &self.shown, &self.gesture, self.hovered.as_ref());
-        above.labels = tiles.labels(&mut tools.above);
+        let areas = cameras.iter().map(|camera| AreaAbove {
+            labels: tiles(camera).labels(&mut tools.above),
+            ..area_above(camera, &self.shown, self.hovered.as_ref())
+        });
+        let areas = areas.collect();
+        let above = above(&camera(sight.others), &self.shown, &self.gesture, areas);
         tools.above.draw_above(&scale, height_px, ratio, ground, &above);
         let ruled = Ruled { scale, zero_ps: whole.start.0, ratio, ground, shades: above.shades };
         if tools.is_ruler_new(ruled.clone()) {
@@ -138,18 +144,18 @@ struct DrawnTiles<'f, 'a> {
 }
 
 impl<'a> DrawnTiles<'_, 'a> {
-    /// Paints the rectangles of all tiles.
+    /// Paints the rectangles of all tiles in the area of the camera.
     fn paint(&self, painter: &mut Painter, surface: &Surface) {
-        painter.set_palette(surface.ground);
+        let area = &self.camera.area;
         let quads = |piece: &Piece| self.camera.quads(piece, self.batches.get(&piece.id)?);
         let quads: Vec<_> = self.pieces.iter().filter_map(quads).collect();
-        painter.draw(surface, &quads);
+        painter.draw(surface, area, &quads);
         let mut loose = self.camera.group_bands(self.drawn(), surface.ratio);
         loose.extend(self.camera.cut_diamonds(self.drawn(), surface.ratio));
-        painter.draw_loose(surface, &loose);
+        painter.draw_loose(surface, area, &loose);
     }
 
-    /// The labels of all tiles. `pen` measures them.
+    /// The labels of all tiles in the area of the camera. `pen` measures them.
     fn labels(&self, pen: &mut Pen) -> Vec<Label<'a>> {
         labels(self.camera, self.drawn(), &mut |text| pen.width_px(text))
     }
@@ -159,11 +165,12 @@ impl<'a> DrawnTiles<'_, 'a> {
     }
 }
 
+/// What is drawn above all areas. Arrows lead from one to another.
 fn above<'a>(
     camera: &Camera<'a>,
     shown: &ShownTimeline,
     gesture: &GestureState,
-    hovered: Option<&Hit>,
+    areas: Vec<AreaAbove<'a>>,
 ) -> Above<'a> {
     let scale = &camera.scale;
     let shade = |span: Interval, label: String| Shade {
@@ -177,6 +184,19 @@ fn above<'a>(
     let is_in_sight = |span: &Interval| scale.window.overlaps(span.start.0, span.end.0);
     let marked = shown.marked.filter(is_in_sight).map(|span| shade(span, label(span)));
     let dragged = gesture.dragged.map(|span| shade(span, label(span)));
+    Above {
+        areas,
+        arrows: shown
+            .selected
+            .as_ref()
+            .map_or_else(Vec::new, |detail| arrows(camera, detail, format::duration)),
+        shades: marked.into_iter().chain(dragged).collect(),
+        pointer_px: gesture.pointer.map(|pointer| pointer.x_px),
+    }
+}
+
+/// What is drawn above the area of a camera, without labels.
+fn area_above<'a>(camera: &Camera<'a>, shown: &ShownTimeline, hovered: Option<&Hit>) -> AreaAbove<'a> {
     let rect_of = |slice: &SliceEntry| {
         let track = camera.sheet.position(camera.source, slice.track)?;
         camera.rect(track, slice.lane, slice.start_ps, slice.duration_ps)
@@ -184,7 +204,8 @@ fn above<'a>(
     let rect_of_reading = |Reading { track, time_ps }: &Reading| {
         camera.rect(camera.sheet.find(camera.source, track)?, 0, *time_ps, 0)
     };
-    Above {
+    AreaAbove {
+        area: camera.area,
         labels: Vec::new(),
         hovered: hovered.and_then(|hit| match hit.what {
             Hovered::Slice { start_ps, duration_ps, .. } => {
@@ -197,14 +218,8 @@ fn above<'a>(
             Some(reading) => rect_of_reading(reading),
             None => shown.selected.as_ref().and_then(|detail| rect_of(&detail.slice)),
         },
-        arrows: shown
-            .selected
-            .as_ref()
-            .map_or_else(Vec::new, |detail| arrows(camera, detail, format::duration)),
         fronts: operations(shown).filter_map(|(one, of)| front(camera, &one.members, of)).collect(),
         transfers: operations(shown).flat_map(|(one, _)| transfers(camera, one)).collect(),
-        shades: marked.into_iter().chain(dragged).collect(),
-        pointer_px: gesture.pointer.map(|pointer| pointer.x_px),
     }
 }
 

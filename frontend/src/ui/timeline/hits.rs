@@ -22,14 +22,15 @@ impl Stage {
     #[must_use]
     pub fn hit(&self, x_px: f64, y_px: f64) -> Option<Hit> {
         let sheet = &*self.shown.sheet;
-        let row = self.shown.layout.row_at(y_px + self.shown.scroll_px)?;
+        let row_px = self.shown.sight.row_px(y_px);
+        let row = self.shown.layout.row_at(row_px)?;
         let track = sheet.tracks().get(row.track)?;
         let scale = self.shown.scale();
         if row.is_closed {
             let what = self.group_at(sheet, row, scale.time_from_px(x_px))?;
             return Some(Hit { track: row.track, lane: 0, what });
         }
-        let lane = row.lane_at(track, y_px + self.shown.scroll_px);
+        let lane = row.lane_at(track, row_px);
         let what = self.at(track, lane, scale.time_from_px(x_px), scale.ps_from_px(SLOP_PX))?;
         Some(Hit { track: row.track, lane, what })
     }
@@ -78,8 +79,7 @@ impl Stage {
         let shown = &self.shown;
         let half_ps = shown.window.duration_ps() / 2;
         let middle_ps = shown.window.start.0.saturating_add(half_ps);
-        let rows = shown.layout.visible(shown.scroll_px, shown.scroll_px + shown.size_px.1);
-        rows.iter().find_map(|row| {
+        shown.sight.rows(&shown.layout).find_map(|row| {
             let track = shown.sheet.tracks().get(row.track)?;
             Some((track.source, self.at(track, 0, middle_ps, half_ps)?.slice_row()?))
         })

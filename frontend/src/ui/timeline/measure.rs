@@ -5,14 +5,14 @@ use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 use web_sys::ResizeObserver;
 
-/// Keeps `size_px` equal to the visible size: the width of `sight` and the height of `rows`,
+/// Keeps `size_px` equal to the visible size: the width of `width` and the height of `frame`,
 /// without scrollbars.
-pub fn follow(rows: NodeRef<Div>, sight: NodeRef<Div>, size_px: RwSignal<(f64, f64)>) {
+pub fn follow(frame: NodeRef<Div>, width: NodeRef<Div>, size_px: RwSignal<(f64, f64)>) {
     Effect::new(move |_| {
-        let (Some(rows), Some(sight)) = (rows.get(), sight.get()) else { return };
+        let (Some(frame), Some(width)) = (frame.get(), width.get()) else { return };
         let measured = {
-            let (rows, sight) = (rows.clone(), sight.clone());
-            move || (sight.get_bounding_client_rect().width(), f64::from(rows.client_height()))
+            let (frame, width) = (frame.clone(), width.clone());
+            move || (width.get_bounding_client_rect().width(), f64::from(frame.client_height()))
         };
         let changed = Closure::<dyn FnMut()>::new(move || {
             let now = measured();
@@ -22,8 +22,8 @@ pub fn follow(rows: NodeRef<Div>, sight: NodeRef<Div>, size_px: RwSignal<(f64, f
         });
         let Ok(observer) = ResizeObserver::new(changed.as_ref().unchecked_ref()) else { return };
         // The first observation reports the current size.
-        observer.observe(&rows);
-        observer.observe(&sight);
+        observer.observe(&frame);
+        observer.observe(&width);
         let kept = StoredValue::new_local((observer, changed));
         on_cleanup(move || {
             kept.try_with_value(|(observer, _)| observer.disconnect());

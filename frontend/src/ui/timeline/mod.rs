@@ -1,8 +1,9 @@
 //! The timeline of the shown ranks: minimap, ruler, track list and tracks.
 //!
-//! The tracks are drawn on canvases that never scroll themselves. They stick to the top of the area
-//! in which the track list scrolls, and draw the visible part. The window, the selection and the
-//! open groups belong to the page's [`View`]; the timeline only sends [`Command`]s.
+//! The tracks are drawn on canvases that never scroll themselves. The canvases lie over the lists
+//! of tracks, which scroll: one of the pinned rows, one of all others. They draw what is in sight
+//! of both. The window, the selection and the open groups belong to the page's [`View`]; the
+//! timeline only sends [`Command`]s.
 
 mod across;
 mod areas;
@@ -18,6 +19,7 @@ mod notices;
 mod pin;
 mod pointed;
 mod pointer;
+mod reveal;
 mod row_steps;
 mod scroll;
 mod shown;
@@ -49,13 +51,14 @@ use crate::ui::shell::{Commands, CurrentTheme, Handler, Theme};
 use crate::ui::text::format;
 use crate::view::act::Need;
 use crate::view::layout::RankRows;
+use crate::view::layout::sight::{Part, Sight};
 use crate::view::pins::PinOffers;
 use crate::view::sheet::{SheetTrack, SourceId};
 use crate::view::standing::Standings;
 use crate::view::state::tracks::{RankHeight, TracksState};
 use crate::view::ticks::Ruler;
 use crate::view::window::Reach;
-use crate::view::{Clock, Command, Hover, Layout, Reading, Sheet, TimeScale, View};
+use crate::view::{Clock, Command, Hover, Layout, Sheet, TimeScale, View};
 
 /// Time settings of the timeline.
 #[derive(Debug, Clone, Copy)]
@@ -107,10 +110,11 @@ pub fn Timeline(
     let parts = Parts::new();
     let scene = Scene::new(view, tracks, times);
     open_canvases(stage, parts, missing);
-    measure::follow(parts.rows, parts.sight, scene.size_px);
+    measure::follow(parts.frame, parts.width, scene.size_px);
     show(stage, scene, selected, pointed.detail);
-    keep_selected_in_sight(scene, parts, selected);
-    scroll::follow(scene, parts, on_command);
+    reveal::keep_selected_in_sight(scene, parts, selected);
+    Part::ALL.into_iter().for_each(|part| scroll::follow(part, scene, parts, on_command));
+    reveal::show_new_pin(scene, parts);
     let said = RwSignal::new(None::<String>);
     let steps =
         Steps { view, tracks, stage, on_command, problem, said, is_stepping: StoredValue::new(false) };
@@ -172,10 +176,30 @@ struct Parts {
     /// Canvas for rectangles without a graphics card.
     plain: NodeRef<Canvas>,
     above: NodeRef<Canvas>,
-    /// The scrolling element of the rows.
-    rows: NodeRef<Div>,
+    /// The element around both lists of tracks, as high as what is in sight of them.
+    frame: NodeRef<Div>,
     /// An element as wide as the tracks.
-    sight: NodeRef<Div>,
+    width: NodeRef<Div>,
+    scrollers: Scrollers,
+}
+
+/// The elements that scroll.
+#[derive(Debug, Clone, Copy)]
+struct Scrollers {
+    /// The list of pinned tracks.
+    pinned: NodeRef<Div>,
+    /// The list of all other tracks.
+    others: NodeRef<Div>,
+}
+
+impl Scrollers {
+    /// The element that scrolls a part of the rows.
+    fn of(self, part: Part) -> NodeRef<Div> {
+        match part {
+            Part::Pinned => self.pinned,
+            Part::Others => self.others,
+        }
+    }
 }
 
 impl Parts {
@@ -186,8 +210,9 @@ impl Parts {
             quads: NodeRef::new(),
             plain: NodeRef::new(),
             above: NodeRef::new(),
-            rows: NodeRef::new(),
-            sight: NodeRef::new(),
+            frame: NodeRef::new(),
+            width: NodeRef::new(),
+            scrollers: Scrollers { pinned: NodeRef::new(), others: NodeRef::new() },
         }
     }
 }
@@ -201,7 +226,9 @@ struct Scene {
     window: Memo<Interval>,
     layout: Memo<Arc<Layout>>,
     size_px: RwSignal<(f64, f64)>,
-    scroll_px: RwSignal<f64>,
+    /// How far the elements are scrolled: that of the pinned rows, then that of the others.
+    scrolled_px: RwSignal<(f64, f64)>,
+    sight: Memo<Sight>,
 }
 
 impl Scene {
@@ -222,8 +249,19 @@ impl Scene {
             let is_closed = |group: &SheetTrack| state.is_closed(group);
             tracks.sheet.with(|sheet| Arc::new(Layout::of_ranks(sheet, Some(ranks), is_closed)))
         });
-        let scroll_px = RwSignal::new(0.0);
-        Self { view, tracks, whole, window, layout, size_px, scroll_px }
+        let scrolled_px = RwSignal::new((0.0, 0.0));
+        let sight =
+            Memo::new(move |_| layout.with(|layout| Sight::new(layout, size_px.get().1, scrolled_px.get())));
+        Self { view, tracks, whole, window, layout, size_px, scrolled_px, sight }
+    }
+
+    /// How far a part of the rows is scrolled.
+    fn scrolled_px(self, part: Part) -> f64 {
+        let (pinned_px, others_px) = self.scrolled_px.get();
+        match part {
+            Part::Pinned => pinned_px,
+            Part::Others => others_px,
+        }
     }
 
     fn scale(self) -> TimeScale {
@@ -269,7 +307,7 @@ fn show(
             layout: scene.layout.get(),
             window: scene.window.get(),
             size_px: scene.size_px.get(),
-            scroll_px: scene.scroll_px.get(),
+            sight: scene.sight.get(),
             selected: selected.get(),
             pointed: pointed.get(),
             reading,
@@ -279,59 +317,5 @@ fn show(
                 Theme::Dark => Ground::Dark,
             },
         });
-    });
-}
-
-/// What must stay in sight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Selected {
-    /// A slice, by its row.
-    Slice(u32),
-    /// A counter, by the index of its track.
-    Counter(usize),
-}
-
-/// Scrolls to the lane of the selected slice or counter if it is newly selected and out of sight,
-/// or if the tracks get so low that it is.
-fn keep_selected_in_sight(scene: Scene, parts: Parts, selected: Signal<Option<Arc<SliceDetail>>>) {
-    let reading = Memo::new(move |_| scene.view.with(|view| view.selection.reading.clone()));
-    let place = Memo::new(move |_| {
-        let sheet = scene.tracks.sheet.get();
-        let current = scene.tracks.current.get();
-        let (what, at, lane) = match reading.get() {
-            Some(Reading { track, .. }) => {
-                let at = sheet.find(current, &track)?;
-                (Selected::Counter(at), at, 0)
-            }
-            None => {
-                let slice = &selected.get()?.slice;
-                (Selected::Slice(slice.row), sheet.position(current, slice.track)?, slice.lane)
-            }
-        };
-        let (top_px, height_px) =
-            scene.layout.with(|layout| Some(layout.row_of(at)?.lane_px(sheet.tracks().get(at)?, lane)))?;
-        Some((what, top_px, height_px))
-    });
-    Effect::new(move |before: Option<Option<(Selected, f64)>>| {
-        let (what, top_px, height_px) = place.get()?;
-        let sight_px = scene.size_px.get().1;
-        // Before the first measurement the visible area is empty, so a scroll would be wrong.
-        if sight_px <= 0.0 {
-            return None;
-        }
-        let scroll_px = scene.scroll_px.get_untracked();
-        let is_in = |sight_px: f64| top_px >= scroll_px && top_px + height_px <= scroll_px + sight_px;
-        // Opening a group above must not scroll. A panel that opens over the slice must.
-        let to_px = match before.flatten() {
-            Some((before, was_px)) if before == what => {
-                let is_covered = was_px > sight_px && is_in(was_px) && !is_in(sight_px);
-                is_covered.then_some(top_px + 2.0 * height_px - sight_px)
-            }
-            _ => (!is_in(sight_px)).then_some(top_px - sight_px / 2.0),
-        };
-        if let (Some(to_px), Some(rows)) = (to_px, parts.rows.get_untracked()) {
-            rows.set_scroll_top(to_px as i32);
-        }
-        Some((what, sight_px))
     });
 }

@@ -1,14 +1,15 @@
 //! Pointer and wheel on the tracks: drag to zoom, shift-drag to move, wheel to zoom at the cursor,
 //! click to select. Fingers move and pinch instead: see [`Touches`].
 
-use leptos::html::Div;
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use wasm_bindgen::JsCast;
-use web_sys::{Element, PointerEvent, WheelEvent};
+use web_sys::{Element, HtmlDivElement, PointerEvent, WheelEvent};
 
+use super::Scrollers;
 use super::shown::{Hit, Pointer};
 use super::stage::{Stage, StageHandle};
+use crate::view::layout::sight::Part;
 use crate::view::touch::Touches;
 use crate::view::{Command, Hovered, Reading, TimeScale};
 
@@ -28,6 +29,9 @@ const MOST_ZOOM: f64 = 2.0;
 const DELTA_PX: [f64; 3] = [1.0, 16.0, 400.0];
 /// Space on both sides of a slice after a zoom to it, as a share of its duration.
 const FOCUS_MARGIN: f64 = 0.25;
+
+/// Marks rows that got the focus by a pointer, so that they show no ring. `timeline.css` reads it.
+pub const BY_POINTER: &str = "data-by-pointer";
 
 /// A gesture that started with a press on the tracks or the ruler.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,8 +63,9 @@ pub struct Gestures {
     /// Which press of a row of quick ones the last press of the mouse was: 2 in a double click.
     presses: StoredValue<i32>,
     touches: StoredValue<Touches>,
-    /// The element that a finger scrolls.
-    rows: NodeRef<Div>,
+    /// The part of the rows that the fingers scroll: the one on which the first was put down.
+    touched: StoredValue<Part>,
+    scrollers: Scrollers,
 }
 
 /// Sends all further events of a pointer to the listening element until the pointer is released.
@@ -85,10 +90,17 @@ pub fn around(start_ps: i64, duration_ps: i64) -> Interval {
 impl Gestures {
     /// The gestures of a stage with scrolling rows.
     #[must_use]
-    pub fn new(stage: StageHandle, rows: NodeRef<Div>, on_command: Callback<Command>) -> Self {
+    pub fn new(stage: StageHandle, scrollers: Scrollers, on_command: Callback<Command>) -> Self {
         let (press, touches) = (StoredValue::new(None), StoredValue::new(Touches::default()));
         let (clicked, presses) = (StoredValue::new(None), StoredValue::new(0));
-        Self { stage, on_command, press, clicked, presses, touches, rows }
+        let touched = StoredValue::new(Part::Others);
+        Self { stage, on_command, press, clicked, presses, touches, touched, scrollers }
+    }
+
+    /// The element that scrolls at a distance from the top of the tracks.
+    fn scroller_at(self, y_px: f64) -> Option<HtmlDivElement> {
+        let part = self.stage.with(|stage| stage.shown().sight.part_at(y_px))?;
+        self.scrollers.of(part).get_untracked()
     }
 
     fn scale(self) -> Option<TimeScale> {
@@ -103,6 +115,10 @@ impl Gestures {
         let Some(scale) = self.scale() else { return };
         capture(event);
         if is_touch(event) {
+            let part = self.stage.with(|stage| stage.shown().sight.part_at(at_px(event).1));
+            if let (Some(part), Some(false)) = (part, self.touches.try_with_value(Touches::is_any)) {
+                self.touched.set_value(part);
+            }
             let scroll_px = self.scroll_px();
             self.touches
                 .update_value(|touches| touches.press(event.pointer_id(), at_px(event), &scale, scroll_px));
@@ -117,9 +133,17 @@ impl Gestures {
     }
 
     /// Handles what the browser tells of a press after [`Gestures::press`]: whether it is the
-    /// second one of a double click.
+    /// second one of a double click. The focus goes to the rows below the pointer, so that the
+    /// browser's own keys scroll them. The canvases lie over the rows and not in them.
     pub fn count(self, event: &web_sys::MouseEvent) {
         self.presses.set_value(event.detail());
+        event.prevent_default();
+        if let Some(rows) = self.scroller_at(f64::from(event.offset_y())) {
+            // Browsers take this focus for one by key, and would show the ring. Both calls fail
+            // only if the element is gone.
+            rows.set_attribute(BY_POINTER, "").ok();
+            rows.focus().ok();
+        }
     }
 
     /// Handles a press on the ruler.
@@ -156,13 +180,17 @@ impl Gestures {
         let drag = self.touches.try_update_value(|touches| touches.pull(id, at_px, scale)).flatten();
         let Some(drag) = drag else { return };
         self.on_command.run(Command::Slide(drag.window));
-        if let Some(rows) = self.rows.get_untracked() {
+        if let Some(rows) = self.touched_rows() {
             rows.set_scroll_top(drag.scroll_px.round() as i32);
         }
     }
 
+    fn touched_rows(self) -> Option<HtmlDivElement> {
+        self.scrollers.of(self.touched.get_value()).get_untracked()
+    }
+
     fn scroll_px(self) -> f64 {
-        self.rows.get_untracked().map_or(0.0, |rows| f64::from(rows.scroll_top()))
+        self.touched_rows().map_or(0.0, |rows| f64::from(rows.scroll_top()))
     }
 
     /// Handles a move on the ruler, where only a drag is shown.
@@ -278,14 +306,16 @@ impl Gestures {
 
     /// Handles the wheel over the tracks. It zooms at the cursor, and moves the window if turned
     /// sideways. With shift, the rows scroll.
-    pub fn wheel(self, event: &WheelEvent, rows: &Element) {
+    pub fn wheel(self, event: &WheelEvent) {
         let Some(scale) = self.scale() else { return };
         let unit_px = DELTA_PX.get(event.delta_mode() as usize).copied().unwrap_or(1.0);
         let (x, y) = (event.delta_x() * unit_px, event.delta_y() * unit_px);
         event.prevent_default();
         if event.shift_key() {
             // Some browsers turn the wheel sideways themselves while shift is held, others do not.
-            rows.set_scroll_top(rows.scroll_top() + (x + y) as i32);
+            if let Some(rows) = self.scroller_at(f64::from(event.offset_y())) {
+                rows.set_scroll_top(rows.scroll_top() + (x + y) as i32);
+            }
         } else if x.abs() > y.abs() && !event.ctrl_key() {
             self.on_command.run(Command::Pan { windows: x / scale.width_px.max(1.0) });
         } else {

@@ -9,7 +9,7 @@ use nprof_engine::wire::detail::SliceDetail;
 
 use super::heading::{focus_heading, focused_heading, leave_headings};
 use super::nearest::{MOST_SLICES, nearest_in};
-use super::scroll::row_of;
+use super::scroll::scroll_to;
 use super::shown::ShownTimeline;
 use super::step::{Steps, edge};
 use crate::view::row_step::RowStep;
@@ -115,8 +115,8 @@ impl Steps {
         let place = self.stage.with(|stage| stage.shown().layout.rows.iter().position(|row| row.track == at));
         let Some(place) = place.flatten() else { return };
         let scroll = move || {
-            let row = self.tracks.sheet.with_untracked(|sheet| row_of(sheet, at));
-            self.on_command.run(Command::ScrollTo(row));
+            let scroll = self.tracks.sheet.with_untracked(|sheet| scroll_to(sheet, at));
+            scroll.into_iter().for_each(|scroll| self.on_command.run(scroll));
         };
         focus_heading(place, scroll);
         let name = self.tracks.sheet.with_untracked(|sheet| sheet.tracks().get(at).map(|of| of.name.clone()));

@@ -1,24 +1,27 @@
-//! The scroll position of the rows in the view, and so in the address: the first visible track and
-//! its first visible lane.
+//! The scroll positions of the rows in the view, and so in the address: of the pinned rows and of
+//! all others, the first visible track and its first visible lane.
 
 use leptos::prelude::*;
 
 use super::{Parts, Scene};
 use crate::view::Command;
+use crate::view::layout::sight::Part;
 use crate::view::sheet::{Sheet, SourceId};
 use crate::view::state::tracks::TopRow;
 
-/// Reports the first visible track when the rows scroll. Scrolls when the view names another place.
-pub fn follow(scene: Scene, parts: Parts, on_command: Callback<Command>) {
+/// Reports the first visible track of a part when it scrolls. Scrolls when the view names another
+/// place.
+pub fn follow(part: Part, scene: Scene, parts: Parts, on_command: Callback<Command>) {
+    let scrolled_px = Memo::new(move |_| scene.scrolled_px(part));
     Effect::new(move |is_first: Option<()>| {
-        let scroll_px = scene.scroll_px.get();
+        let scroll_px = scrolled_px.get();
         // Before the first scroll, the view can name a track to which the rows have not scrolled
         // yet.
         if is_first.is_some() {
-            on_command.run(Command::ScrollTo(first_in_sight(scene, scroll_px)));
+            on_command.run(Command::ScrollTo(part, first_in_sight(part, scene, scroll_px)));
         }
     });
-    let wanted = Memo::new(move |_| scene.view.with(|view| view.tracks.top.clone()));
+    let wanted = Memo::new(move |_| scene.view.with(|view| view.tracks.top_of(part).cloned()));
     Effect::new(move |before: Option<Option<TopRow>>| {
         let wanted = wanted.get();
         let is_new = before.as_ref().is_none_or(|before| *before != wanted);
@@ -28,15 +31,16 @@ pub fn follow(scene: Scene, parts: Parts, on_command: Callback<Command>) {
             Some(row) => scene.tracks.sheet.with_untracked(|sheet| {
                 let source = row.rank.map_or(current, SourceId);
                 let at = sheet.find(source, &row.path)?;
-                Some(layout.row_of(at)?.top_of_lane_px(sheet.tracks().get(at)?, row.lane))
+                let found = layout.row_of(at).filter(|row| layout.part_of(row) == part)?;
+                Some(found.top_of_lane_px(sheet.tracks().get(at)?, row.lane) - layout.start_px(part))
             }),
             None => (is_new && before.is_some()).then_some(0.0),
         });
         // Before the first measurement nothing scrolls.
         let is_measured = scene.size_px.with(|(_, height_px)| *height_px > 0.0);
-        let scroll_px = scene.scroll_px.get_untracked();
-        if let (true, Some(top_px), Some(rows)) = (is_measured, top_px, parts.rows.get())
-            && untrack(|| first_in_sight(scene, scroll_px)) != wanted
+        let scroll_px = scrolled_px.get_untracked();
+        if let (true, Some(top_px), Some(rows)) = (is_measured, top_px, parts.scrollers.of(part).get())
+            && untrack(|| first_in_sight(part, scene, scroll_px)) != wanted
         {
             rows.set_scroll_top(top_px.ceil() as i32);
         }
@@ -44,21 +48,30 @@ pub fn follow(scene: Scene, parts: Parts, on_command: Callback<Command>) {
     });
 }
 
-/// The first visible track. `None` if nothing is scrolled away.
-fn first_in_sight(scene: Scene, scroll_px: f64) -> Option<TopRow> {
+/// The first visible track of a part. `None` if nothing is scrolled away.
+fn first_in_sight(part: Part, scene: Scene, scroll_px: f64) -> Option<TopRow> {
     if scroll_px <= 0.0 {
         return None;
     }
-    let row = scene.layout.with_untracked(|layout| layout.row_at(scroll_px).copied())?;
+    let (row, row_px) = scene.layout.with_untracked(|layout| {
+        let row_px = layout.start_px(part) + scroll_px;
+        Some((*layout.row_at(row_px)?, row_px))
+    })?;
     scene.tracks.sheet.with_untracked(|sheet| {
         let top = row_of(sheet, row.track)?;
-        Some(TopRow { lane: row.lane_at(sheet.tracks().get(row.track)?, scroll_px), ..top })
+        Some(TopRow { lane: row.lane_at(sheet.tracks().get(row.track)?, row_px), ..top })
     })
 }
 
 /// The row of a track, as links name it.
-pub fn row_of(sheet: &Sheet, at: usize) -> Option<TopRow> {
+fn row_of(sheet: &Sheet, at: usize) -> Option<TopRow> {
     let track = sheet.tracks().get(at)?;
     let rank = (sheet.sources().len() > 1).then_some(track.source.0);
     Some(TopRow { rank, path: track.path.clone(), lane: 0 })
+}
+
+/// The command that scrolls to the row of a track.
+pub fn scroll_to(sheet: &Sheet, at: usize) -> Option<Command> {
+    let part = if sheet.tracks().get(at)?.pin.is_some() { Part::Pinned } else { Part::Others };
+    Some(Command::ScrollTo(part, Some(row_of(sheet, at)?)))
 }

@@ -12,7 +12,7 @@ use nprof_engine::wire::question::StepTo;
 use super::Tracks;
 use super::across::Across;
 use super::pointer::around;
-use super::scroll::row_of;
+use super::scroll::scroll_to;
 use super::stage::StageHandle;
 use crate::fetch::FetchError;
 use crate::view::sheet::{Sheet, SourceId};
@@ -96,11 +96,9 @@ impl Steps {
             let TopRow { rank, path, .. } = top?;
             let source = rank.map_or_else(|| self.tracks.current.get_untracked(), SourceId);
             sheet.tracks().get(sheet.find(source, &path)?)?.rank?;
-            row_of(sheet, sheet.rank_group()?)
+            scroll_to(sheet, sheet.rank_group()?)
         });
-        if heading.is_some() {
-            self.on_command.run(Command::ScrollTo(heading));
-        }
+        heading.into_iter().for_each(|scroll| self.on_command.run(scroll));
     }
 
     fn selected(self) -> Option<(i64, i64)> {

@@ -11,6 +11,7 @@ use super::pin::{PinButton, PinMenu, PinnedHead};
 use crate::ui::controls::{RankOrderMenu, RankTime, keyed};
 use crate::ui::text::format;
 use crate::view::layout::Row;
+use crate::view::layout::sight::{Area, Part, Sight};
 use crate::view::pins::PinOffers;
 use crate::view::sheet::SheetTrack;
 use crate::view::standing::{RankOrder, Standings};
@@ -47,15 +48,16 @@ struct Item {
 }
 
 impl Item {
-    /// The row in this position of a layout.
+    /// The row in this position of a layout, in the list of a part.
     fn of(
-        position: usize,
+        (part, position): (Part, usize),
         sheet: &Sheet,
         layout: &Layout,
         state: &TracksState,
         standings: &Standings,
     ) -> Option<Self> {
-        let row = *layout.rows.get(position)?;
+        let mut row = *layout.rows.get(position)?;
+        row.top_px -= layout.start_px(part);
         let track = sheet.tracks().get(row.track)?.clone();
         let below = layout.rows.get(position + 1).and_then(|row| sheet.tracks().get(row.track));
         let order = state.order;
@@ -112,6 +114,8 @@ impl Item {
 /// The list of track names.
 #[component]
 pub fn TrackList(
+    /// The tracks of the list.
+    part: Part,
     /// The current view.
     view: Signal<View>,
     /// The tracks.
@@ -122,21 +126,21 @@ pub fn TrackList(
     offers: Memo<PinOffers>,
     /// The rows of the tracks.
     layout: Memo<Arc<Layout>>,
-    /// Distance of the visible rows from the top.
-    scroll_px: Signal<f64>,
-    /// Height of the visible part.
-    height_px: Signal<f64>,
+    /// What is in sight of the rows.
+    sight: Memo<Sight>,
     /// Receives the user's commands.
     on_command: Callback<Command>,
 ) -> impl IntoView {
     // Changes only when other rows come into sight.
     let in_sight = Memo::new(move |_| {
-        let top_px = scroll_px.get() - AHEAD_PX;
+        let Area { scroll_px, height_px, .. } = sight.with(|sight| sight.area(part));
+        let top_px = scroll_px - AHEAD_PX;
         layout.with(|layout| {
-            let rows = layout.visible(top_px, top_px + height_px.get() + 2.0 * AHEAD_PX);
+            let (rows, own) =
+                (layout.visible(top_px, top_px + height_px + 2.0 * AHEAD_PX), layout.positions(part));
             rows.first().map_or(0..0, |first| {
                 let start = layout.rows.partition_point(|row| row.top_px < first.top_px);
-                start..start + rows.len()
+                start.max(own.start)..(start + rows.len()).min(own.end)
             })
         })
     });
@@ -146,16 +150,20 @@ pub fn TrackList(
         let rows = layout.rows.iter().enumerate().skip(in_sight.get().start).take(in_sight.get().len());
         let first = layout.rows.iter().position(Row::is_fitted).unwrap_or_default();
         rows.filter(|(position, row)| has_name(position.saturating_sub(first), row))
-            .filter_map(|(position, _)| Item::of(position, &sheet, &layout, &state, &standings))
+            .filter_map(|(position, _)| Item::of((part, position), &sheet, &layout, &state, &standings))
             .collect::<Vec<_>>()
     };
-    let height = move || format!("height: {}px", layout.with(|layout| layout.height_px()));
+    let height = move || format!("height: {}px", layout.with(|layout| layout.part_px(part)));
     let count = Memo::new(move |_| layout.with(|layout| layout.rows.len()));
+    let label = match part {
+        Part::Pinned => "Pinned tracks",
+        Part::Others => "Tracks",
+    };
     let order = Memo::new(move |_| state.with(|state| state.order));
     let rank_height = Memo::new(move |_| state.with(|state| state.height));
     let pins = PinMenu { offers, state };
     view! {
-        <ul class="tracks" aria-label="Tracks" style=height>
+        <ul class="tracks" aria-label=label style=height>
             {keyed(items, Item::key, move |item| {
                 view! { <TrackName item order standings height=rank_height count pins on_command /> }.into_any()
             })}

@@ -1,11 +1,15 @@
 //! Vertical positions of the tracks: the rows of the track tree from top to bottom, with open and
 //! closed groups.
 
+pub mod sight;
+
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 
 use nprof_engine::base::order::{sort_by, sort_by_key};
 use nprof_engine::wire::catalog::TrackKind;
 
+use self::sight::{Part, area_of_pins_px};
 use super::sheet::{Sheet, SheetTrack, SourceId};
 
 /// Height of one lane of slices.
@@ -42,7 +46,8 @@ pub enum RankLook {
 pub struct RankRows<F> {
     /// The key of a rank. The row with the least key is the first one.
     pub key: F,
-    /// Height into which all rows should fit, in CSS pixels. Rows of ranks get lower for it.
+    /// Height of the view into which all rows should fit, in CSS pixels. Rows of ranks get lower
+    /// for it.
     pub fit_px: Option<f64>,
 }
 
@@ -70,6 +75,8 @@ pub struct Layout {
     pub rows: Vec<Row>,
     /// Form of the rows of ranks.
     pub rank_look: RankLook,
+    /// Number of pinned rows, which are the first ones.
+    pinned: usize,
     /// For each of the sheet's tracks, its index in `rows`.
     row_of_track: Vec<Option<u32>>,
     /// For each closed group, the tile groups of the tracks below it.
@@ -97,7 +104,7 @@ impl Layout {
             sort_by_key(&mut tree.children[group], |at| tracks[*at].rank.map(&key));
         }
         let layout = Self::of_tree(tracks, &tree, &is_closed);
-        let Some(fit_px) = fit_px.filter(|fit_px| layout.height_px() > *fit_px) else { return layout };
+        let Some(fit_px) = fit_px.filter(|fit_px| layout.shown_px(*fit_px) > *fit_px) else { return layout };
         // Room is for the calls first.
         tree.leave_out_loads(tracks);
         let mut layout = Self::of_tree(tracks, &tree, &is_closed);
@@ -109,6 +116,7 @@ impl Layout {
         let mut layout = Self {
             rows: Vec::with_capacity(tracks.len()),
             rank_look: RankLook::default(),
+            pinned: 0,
             row_of_track: vec![None; tracks.len()],
             tiles_below: HashMap::new(),
         };
@@ -131,7 +139,14 @@ impl Layout {
                 pending.extend(tree.children[at].iter().rev().map(|child| (*child, depth.saturating_add(1))));
             }
         }
+        layout.pinned = layout.rows.partition_point(|row| tracks[row.track].pin.is_some());
         layout
+    }
+
+    /// Height of all rows in a view of this height, in which pinned rows scroll.
+    fn shown_px(&self, view_px: f64) -> f64 {
+        let pins_px = self.start_px(Part::Others);
+        self.height_px() - pins_px + area_of_pins_px(pins_px, view_px)
     }
 
     /// Makes the rows of ranks so low that all rows fit into a height, if their lanes have a pixel
@@ -139,9 +154,10 @@ impl Layout {
     fn fit(&mut self, tracks: &[SheetTrack], fit_px: f64) {
         let lanes = |row: &Row| tracks[row.track].rank.map(|_| f64::from(tracks[row.track].lanes.max(1)));
         let all: f64 = self.rows.iter().filter_map(lanes).sum();
-        let others_px: f64 =
-            self.rows.iter().filter(|row| lanes(row).is_none()).map(|row| row.height_px).sum();
-        if all == 0.0 || self.height_px() <= fit_px {
+        let ranks_px: f64 =
+            self.rows.iter().filter(|row| lanes(row).is_some()).map(|row| row.height_px).sum();
+        let others_px = self.shown_px(fit_px) - ranks_px;
+        if all == 0.0 || others_px + ranks_px <= fit_px {
             return;
         }
         // Whole pixels: rows of equal height stay equal on the screen.
@@ -157,6 +173,37 @@ impl Layout {
             row.top_px = top_px;
             top_px += row.height_px;
         }
+    }
+
+    /// The positions of a part's rows.
+    #[must_use]
+    pub fn positions(&self, part: Part) -> Range<usize> {
+        match part {
+            Part::Pinned => 0..self.pinned,
+            Part::Others => self.pinned..self.rows.len(),
+        }
+    }
+
+    /// Distance of a part's first row from the top of the first row.
+    #[must_use]
+    pub fn start_px(&self, part: Part) -> f64 {
+        let first = self.positions(part).start;
+        self.rows.get(first).map_or_else(|| self.height_px(), |row| row.top_px)
+    }
+
+    /// Height of all rows of a part.
+    #[must_use]
+    pub fn part_px(&self, part: Part) -> f64 {
+        match part {
+            Part::Pinned => self.start_px(Part::Others),
+            Part::Others => self.height_px() - self.start_px(Part::Others),
+        }
+    }
+
+    /// The part of a row.
+    #[must_use]
+    pub fn part_of(&self, row: &Row) -> Part {
+        if row.top_px < self.start_px(Part::Others) { Part::Pinned } else { Part::Others }
     }
 
     /// Height of all rows.

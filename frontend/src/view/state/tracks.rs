@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::view::Command;
+use crate::view::layout::sight::Part;
 use crate::view::pins::Pins;
 use crate::view::sheet::{Sheet, SheetTrack};
 use crate::view::standing::RankOrder;
@@ -18,8 +19,10 @@ pub struct TracksState {
     pub ranks: BTreeSet<u32>,
     /// Groups that the user opened (`true`) or closed, in all ranks.
     pub groups: BTreeMap<TrackPath, bool>,
-    /// The first visible row; `None` is the first of all.
+    /// The first visible row of those that are not pinned; `None` is the first of all.
     pub top: Option<TopRow>,
+    /// The first visible pinned row; `None` is the first of all.
+    pub pins_top: Option<TopRow>,
     /// Order of the ranks in lists, and of their rows among the tracks of all ranks.
     pub order: RankOrder,
     /// Height of the rows of ranks.
@@ -64,6 +67,15 @@ pub struct TopRow {
 }
 
 impl TracksState {
+    /// The first visible row of a part; `None` is its first one.
+    #[must_use]
+    pub fn top_of(&self, part: Part) -> Option<&TopRow> {
+        match part {
+            Part::Pinned => self.pins_top.as_ref(),
+            Part::Others => self.top.as_ref(),
+        }
+    }
+
     /// Returns true if only the heading of this group is shown.
     #[must_use]
     pub fn is_closed(&self, group: &SheetTrack) -> bool {
@@ -91,18 +103,17 @@ impl TracksState {
             Command::Reveal { hidden_by, .. } | Command::Step { hidden_by, .. } => {
                 self.groups.extend(hidden_by.iter().map(|path| (path.clone(), true)));
             }
-            Command::ScrollTo(top) => self.top.clone_from(top),
+            Command::ScrollTo(Part::Others, top) => self.top.clone_from(top),
+            Command::ScrollTo(Part::Pinned, top) => self.pins_top.clone_from(top),
             Command::SortRanks(order) => self.order = *order,
             Command::SetRankHeight(height) => self.height = *height,
             Command::Pin(path) => {
                 if !self.pins.paths.remove(path) {
                     self.pins.paths.insert(path.clone());
                 }
-                // What was in sight moves with the pinned rows.
-                self.top = None;
             }
             Command::PinRanks(of) => self.pins.of = *of,
-            Command::Unpin => (self.pins, self.top) = (Pins::default(), None),
+            Command::Unpin => (self.pins, self.pins_top) = (Pins::default(), None),
             Command::OpenRank(rank) | Command::InRank { rank, .. } => self.open(*rank),
             Command::ShowRanks { ranks, current } => {
                 self.rank = Some(*current);

@@ -22,13 +22,14 @@ use nprof_engine::wire::question::{syntax_name, syntax_of};
 
 use crate::view::axes::Timebase;
 use crate::view::data::WARNINGS_TABLE;
+use crate::view::layout::sight::Part;
 use crate::view::panel::Tab;
 use crate::view::pins::PinnedRanks;
 use crate::view::place::{ProfilePlace, split_path};
 use crate::view::standing::RankOrder;
 use crate::view::state::View;
 use crate::view::state::numbered::Numbered;
-use crate::view::state::tracks::{RankHeight, TopRow};
+use crate::view::state::tracks::{RankHeight, TopRow, TracksState};
 use crate::view::track_path::TrackPath;
 
 /// The version of the parameters.
@@ -107,8 +108,10 @@ impl fmt::Display for Parameters<'_> {
             let paths = view.tracks.groups.iter().filter(|(_, is_open)| **is_open == state);
             write_list(f, name, paths.map(|(path, _)| legible(path.as_str())))?;
         }
-        if let Some(top) = &view.tracks.top {
-            write_top(f, top)?;
+        for (part, names) in TOPS {
+            if let Some(top) = view.tracks.top_of(part) {
+                write_top(f, names, top)?;
+            }
         }
         let pins = &view.tracks.pins;
         write_list(f, "pin", pins.paths.iter().map(|path| legible(path.as_str())))?;
@@ -144,6 +147,10 @@ impl fmt::Display for Parameters<'_> {
 /// Parameters of opened and closed groups, with the value of [`TracksState::groups`].
 ///
 /// [`TracksState::groups`]: crate::view::state::tracks::TracksState::groups
+/// Names of the parameters of a first visible row: of the row and of its lane.
+type Names = (&'static str, &'static str);
+/// The parameters of each part of the rows.
+const TOPS: [(Part, Names); 2] = [(Part::Others, ("row", "lane")), (Part::Pinned, ("pin_row", "pin_lane"))];
 const GROUPS: [(&str, bool); 2] = [("open", true), ("closed", false)];
 
 /// Writes a parameter with commas between its items. Writes nothing if there are none.
@@ -161,11 +168,12 @@ fn write_list<T: fmt::Display>(
     Ok(())
 }
 
-fn write_top(f: &mut fmt::Formatter<'_>, TopRow { rank, path, lane }: &TopRow) -> fmt::Result {
+fn write_top(f: &mut fmt::Formatter<'_>, (row_name, lane_name): Names, top: &TopRow) -> fmt::Result {
+    let TopRow { rank, path, lane } = top;
     let rank = rank.map_or_else(String::new, |rank| format!("{}:", rank_word(rank)));
-    write!(f, "&row={rank}{}", legible(path.as_str()))?;
+    write!(f, "&{row_name}={rank}{}", legible(path.as_str()))?;
     // Links from before there were lanes have none.
-    if *lane > 0 { write!(f, "&lane={lane}") } else { Ok(()) }
+    if *lane > 0 { write!(f, "&{lane_name}={lane}") } else { Ok(()) }
 }
 
 fn write_numbered(f: &mut fmt::Formatter<'_>, numbered: &Numbered) -> fmt::Result {
@@ -190,7 +198,7 @@ impl FromStr for View {
         let (slug, place) = split_path(path);
         let profile = percent_decoded(slug).filter(|name| !name.is_empty()).ok_or(UrlError::NotAProfile)?;
         let mut view = Self { profile, place, is_bare: query.is_empty(), ..Self::default() };
-        let (mut from, mut to, mut lane) = (None, None, 0);
+        let (mut from, mut to, mut lane, mut pins_lane) = (None, None, 0, 0);
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
             match name {
                 "v" => match number("v", "a version number", value)? {
@@ -199,12 +207,14 @@ impl FromStr for View {
                 },
                 "from" => from = Some(number("from", PICOSECONDS, value)?),
                 "to" => to = Some(number("to", PICOSECONDS, value)?),
-                "lane" => lane = number("lane", "the number of a lane", value)?,
+                "lane" => lane = number("lane", LANE, value)?,
+                "pin_lane" => pins_lane = number("pin_lane", LANE, value)?,
                 _ => view.read(name, value)?,
             }
         }
-        if let Some(top) = &mut view.tracks.top {
-            top.lane = lane;
+        let TracksState { top, pins_top, .. } = &mut view.tracks;
+        for (top, lane) in [(top, lane), (pins_top, pins_lane)] {
+            top.iter_mut().for_each(|top| top.lane = lane);
         }
         view.window = match (from, to) {
             (None, None) => None,
@@ -240,7 +250,8 @@ impl View {
             "marked" => self.selection.marked_slice = Some(decoded("marked", value)?),
             "open" => self.tracks.groups.extend(groups("open", value)?),
             "closed" => self.tracks.groups.extend(groups("closed", value)?),
-            "row" => self.tracks.top = Some(top_row(&decoded("row", value)?)?),
+            "row" => self.tracks.top = Some(top_row("row", value)?),
+            "pin_row" => self.tracks.pins_top = Some(top_row("pin_row", value)?),
             "pin" => self.tracks.pins.paths.extend(paths("pin", value)?),
             "pin_ranks" => self.tracks.pins.of = pinned_ranks(value)?,
             "clock" if value == Timebase::RAW => self.timebase = Timebase::Raw,
@@ -275,6 +286,7 @@ const ROW: &str = "the path of a track, written Engines/Tensor or 7:Engines/Tens
 const PATHS: &str = "paths of tracks with commas between";
 const GROUP_NUMBERS: &str = "numbers of groups with commas between";
 const READING: &str = "a counter's track and picoseconds, written 7@1500";
+const LANE: &str = "the number of a lane";
 const PICOSECONDS: &str = "a whole number of picoseconds";
 
 fn number<T: FromStr>(name: &'static str, expected: &'static str, text: &str) -> Result<T, UrlError> {
@@ -315,11 +327,11 @@ fn pinned_ranks(name: &str) -> Result<PinnedRanks, UrlError> {
     PinnedRanks::from_name(name).ok_or(UrlError::Parameter { name: "pin_ranks", expected })
 }
 
-fn top_row(text: &str) -> Result<TopRow, UrlError> {
-    let error = UrlError::Parameter { name: "row", expected: ROW };
+fn top_row(name: &'static str, text: &str) -> Result<TopRow, UrlError> {
+    let (error, text) = (UrlError::Parameter { name, expected: ROW }, decoded(name, text)?);
     let (rank, path) = match text.split_once(':') {
-        Some((number, path)) => (Some(rank("row", ROW, number)?), path),
-        None => (None, text),
+        Some((number, path)) => (Some(rank(name, ROW, number)?), path),
+        None => (None, text.as_str()),
     };
     Ok(TopRow { rank, path: TrackPath::read(path).ok_or(error)?, lane: 0 })
 }

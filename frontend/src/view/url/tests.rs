@@ -30,8 +30,10 @@ fn path() -> impl Strategy<Value = TrackPath> {
 }
 
 fn tracks() -> impl Strategy<Value = TracksState> {
-    let top = (option::of(any::<u32>()), path(), any::<u32>());
-    let top = top.prop_map(|(rank, path, lane)| TopRow { rank, path, lane });
+    let top = || {
+        let parts = (option::of(any::<u32>()), path(), any::<u32>());
+        option::of(parts.prop_map(|(rank, path, lane)| TopRow { rank, path, lane }))
+    };
     let groups = proptest::collection::btree_map(path(), any::<bool>(), 0..4);
     let ranks = proptest::collection::btree_set(any::<u32>(), 0..4);
     let order = proptest::sample::select(&RankOrder::ALL[..]);
@@ -39,12 +41,13 @@ fn tracks() -> impl Strategy<Value = TracksState> {
     let pins =
         (proptest::collection::btree_set(path(), 0..3), proptest::sample::select(&PinnedRanks::ALL[..]));
     let pins = pins.prop_map(|(paths, of)| Pins { paths, of });
-    (option::of(any::<u32>()), ranks, groups, option::of(top), order, height, pins).prop_map(
-        |(rank, ranks, groups, top, order, height, pins)| TracksState {
+    (option::of(any::<u32>()), ranks, groups, (top(), top()), order, height, pins).prop_map(
+        |(rank, ranks, groups, (top, pins_top), order, height, pins)| TracksState {
             rank,
             ranks,
             groups,
             top,
+            pins_top,
             order,
             height,
             pins,

@@ -122,6 +122,12 @@ pub fn is_wait(content: &Content, row: u32) -> bool {
     content.table.column("kind").is_some_and(|(_, kind)| kind.cell(row).is_none())
 }
 
+/// Number of rows that are no waits.
+#[must_use]
+pub fn without_waits(content: &Content) -> u64 {
+    (0..content.table.rows).filter(|row| !is_wait(content, *row)).count() as u64
+}
+
 #[cfg(test)]
 mod tests {
     use nprof_engine::wire::rows::{ColumnValues, RowPresence};
@@ -202,5 +208,6 @@ mod tests {
         let both = content(vec![kind]);
         assert!(has_waits("operation") && !has_waits("call"));
         assert_eq!([0, 1].map(|row| is_wait(&both, row)), [true, false]);
+        assert_eq!(without_waits(&both), 1);
     }
 }

@@ -10,7 +10,7 @@ use nprof_engine::wire::catalog::ALL_RANKS;
 
 use super::content::{Content, content};
 use super::entry::{EntryKind, TableEntry};
-use super::lead::{Lead, has_waits, is_wait};
+use super::lead::{Lead, has_waits, is_wait, without_waits};
 use super::warnings::{warning_cells, warnings_table};
 use crate::ui::controls::{Failure, Loading};
 use crate::ui::profile::opened::{Answer, Opened};
@@ -159,6 +159,10 @@ fn table_source(
     });
     let hides_waits =
         Memo::new(move |_| leads.can_hide_waits() && !opened.view.with(|view| view.data.with_waits));
+    let unfiltered = Memo::new(move |_| match hides_waits.get() {
+        true => content.with(|content| without_waits(content)),
+        false => table.with(|table| table.rows.into()),
+    });
     let passing = Memo::new(move |_| {
         let filter = filter.with(|filter| TableFilter::parse(filter));
         let mut rows = table.with(|table| columns.with(|columns| filter.rows(table, columns)));
@@ -182,6 +186,7 @@ fn table_source(
         table: table.into(),
         columns: columns.into(),
         rows: rows.into(),
+        unfiltered: unfiltered.into(),
         sorting: sorting.into(),
         on_sort: Callback::new(move |sorting| change.run(DataChange::Sort(sorting))),
         draw: StoredValue::new(draw),

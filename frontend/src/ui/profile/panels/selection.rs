@@ -186,6 +186,7 @@ pub fn table_of(
         table,
         columns: Signal::derive(columns),
         rows: Signal::derive(rows),
+        unfiltered: Signal::derive(move || table.with(|table| table.rows.into())),
         sorting: sorting.into(),
         on_sort,
         draw: StoredValue::new(draw),
