@@ -8,10 +8,11 @@ use nprof_engine::spill::Space;
 
 use crate::archive::unpack::Damage;
 use crate::archive::{FileBytes, InMemory, Leaf, Spool};
-use crate::formats::Error;
-use crate::formats::trace_event::{Origin, Owners};
-use crate::importer::Sinks;
-use crate::inputs::{Plan, Refusal};
+use crate::error::Error;
+use crate::inputs::Plan;
+use crate::origin::Origin;
+use crate::owners::Owners;
+use crate::refusal::Refusal;
 
 /// The files of a profile, by their index in the list that was planned.
 pub trait Files {
@@ -113,10 +114,11 @@ pub fn whole(leaf: &Leaf, spool: &dyn Spool) -> Result<FileBytes, Error> {
     Ok(FileBytes::new(held))
 }
 
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Self {
-        Self::format(refusal.what, refusal.place, refusal.hint)
-    }
+/// Receiver of the ranks of a file.
+pub trait Sinks {
+    /// The sink of the file's `nth` rank, counted from 0 in the order of the file. `None` if that
+    /// rank is not wanted now. A file of several ranks can be read once for each.
+    fn rank(&mut self, nth: usize) -> Option<&mut dyn Sink>;
 }
 
 /// The sink of the only rank of a file.
@@ -158,7 +160,7 @@ mod tests {
     use crate::archive::fixture::{gzip, zip, zstd};
     use crate::archive::open;
     use crate::formats::ntff::fixture::varied;
-    use crate::formats::perfetto;
+    use crate::formats::{perfetto, read as read_plan};
     use crate::inputs::{Candidate, plan};
 
     const TRACE: &[u8] = br#"[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":2,"name":"a"}]"#;
@@ -171,7 +173,7 @@ mod tests {
         let (scratch, files, mut sink) = (MemoryScratch::default(), MemoryFiles(leaves), Recorder::default());
         let space = Space::new(&scratch);
         let job = Job { plan: &plans[0], files: &files, space, origin: None, progress: &|_| {} };
-        (plans[0].importer.read)(&job, &mut OneRank(&mut sink))?;
+        read_plan(&job, &mut OneRank(&mut sink))?;
         let warnings = sink.warnings().into_iter().map(|warning| warning.what).collect();
         Ok((sink.slices.len(), warnings))
     }

@@ -1,16 +1,10 @@
-//! The trace formats that nprof reads, as a table. A format is one row here, one folder in
-//! `formats`, one fuzz target and one page in `docs/formats`; `tests/tests/rooms.rs` checks that
-//! all four exist.
+//! The trace formats that nprof recognises, as a table. A format is one row here, one row of
+//! `formats::READERS`, one folder in `formats`, one fuzz target and one page in `docs/formats`;
+//! `tests/tests/rooms.rs` checks that all of them exist. This table knows no reader, so the page
+//! has it without them.
 
 use std::fmt;
 
-#[cfg(feature = "read")]
-use crate::files::{Fault, Job};
-#[cfg(feature = "read")]
-use crate::formats::{
-    aiu, neuron_json, ntff, perfetto,
-    trace_event::{self, Beginning},
-};
 use crate::probe::{self, Confidence};
 
 /// A trace format.
@@ -31,19 +25,7 @@ pub struct Importer {
     /// Recognises traces of other formats that belong to traces of this format, if both come
     /// together.
     pub goes_with: Option<fn(&[u8]) -> bool>,
-    /// Finds the beginning of a trace on its own clock. `None` if the times of the format count
-    /// from a zero of their own.
-    #[cfg(feature = "read")]
-    pub beginning: Option<FindBeginning>,
-    /// Reads the ranks of a plan.
-    #[cfg(feature = "read")]
-    pub read: fn(&Job<'_>, &mut dyn Sinks) -> Result<(), Fault>,
 }
-
-/// Finds the beginning in a part of a trace, which may end anywhere. `None` if the part does not
-/// contain it.
-#[cfg(feature = "read")]
-pub type FindBeginning = fn(&[u8]) -> Option<Beginning>;
 
 /// Finds the rank that the first bytes of a trace state.
 pub type FindRank = fn(&[u8]) -> Option<u32>;
@@ -92,14 +74,6 @@ pub enum Belonging {
     Numbered,
 }
 
-/// Receiver of the ranks of a file.
-#[cfg(feature = "read")]
-pub trait Sinks {
-    /// The sink of the file's `nth` rank, counted from 0 in the order of the file. `None` if that
-    /// rank is not wanted now. A file of several ranks can be read once for each.
-    fn rank(&mut self, nth: usize) -> Option<&mut dyn nprof_engine::model::Sink>;
-}
-
 /// All formats. If two are equally sure of a file, the first gets it. In a directory with several
 /// formats, only the first one is read.
 pub static TABLE: [Importer; 5] = [
@@ -126,10 +100,6 @@ pub static TABLE: [Importer; 5] = [
         belonging: Belonging::All,
         stated_rank: None,
         goes_with: None,
-        #[cfg(feature = "read")]
-        beginning: None,
-        #[cfg(feature = "read")]
-        read: ntff::import,
     },
     Importer {
         name: "neuron_json",
@@ -145,10 +115,6 @@ pub static TABLE: [Importer; 5] = [
         belonging: Belonging::Numbered,
         stated_rank: None,
         goes_with: None,
-        #[cfg(feature = "read")]
-        beginning: None,
-        #[cfg(feature = "read")]
-        read: neuron_json::import,
     },
     Importer {
         name: "aiu",
@@ -173,10 +139,6 @@ pub static TABLE: [Importer; 5] = [
         belonging: Belonging::All,
         stated_rank: Some(probe::aiu::rank),
         goes_with: Some(probe::aiu::goes_with),
-        #[cfg(feature = "read")]
-        beginning: Some(aiu::beginning),
-        #[cfg(feature = "read")]
-        read: aiu::import,
     },
     Importer {
         name: "trace_event",
@@ -192,10 +154,6 @@ pub static TABLE: [Importer; 5] = [
         belonging: Belonging::Numbered,
         stated_rank: None,
         goes_with: None,
-        #[cfg(feature = "read")]
-        beginning: Some(Beginning::of),
-        #[cfg(feature = "read")]
-        read: trace_event::import,
     },
     Importer {
         name: "perfetto",
@@ -211,10 +169,6 @@ pub static TABLE: [Importer; 5] = [
         belonging: Belonging::Numbered,
         stated_rank: None,
         goes_with: None,
-        #[cfg(feature = "read")]
-        beginning: Some(perfetto::beginning),
-        #[cfg(feature = "read")]
-        read: perfetto::import,
     },
 ];
 

@@ -12,11 +12,18 @@ pub mod clock;
 #[cfg(feature = "read")]
 pub mod device;
 #[cfg(feature = "read")]
+pub mod error;
+#[cfg(feature = "read")]
 pub mod files;
 #[cfg(feature = "read")]
 pub mod formats;
 pub mod importer;
 pub mod inputs;
 mod json;
+#[cfg(feature = "read")]
+pub mod origin;
+#[cfg(feature = "read")]
+pub mod owners;
 pub mod probe;
 mod protobuf;
+pub mod refusal;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use nprof_capture::archive::{FileBytes, InMemory, open};
 use nprof_capture::files::{Job, MemoryFiles, OneRank};
-use nprof_capture::formats::{neuron_json, perfetto, trace_event};
+use nprof_capture::formats::{self, neuron_json, perfetto, trace_event};
 use nprof_capture::inputs::{Candidate, plan};
 use nprof_engine::base::Interval;
 use nprof_engine::fixture::{Counting, Spent, alone, cost};
@@ -60,7 +60,7 @@ fn read_aiu(bytes: &[u8], builder: &mut dyn Sink, space: Space<'_>) {
     let plans = plan(&candidates).unwrap().plans;
     let files = MemoryFiles(leaves);
     let job = Job { plan: &plans[0], files: &files, space, origin: None, progress: &|_| {} };
-    (plans[0].importer.read)(&job, &mut OneRank(builder)).unwrap();
+    formats::read(&job, &mut OneRank(builder)).unwrap();
 }
 
 /// `count` items, with commas between.

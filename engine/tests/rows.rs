@@ -17,9 +17,8 @@ use nprof_engine::wire::allowance::TOO_LARGE;
 use nprof_engine::wire::answer;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
-use nprof_engine::wire::rows::{
-    ColumnValues, RowColumn, RowColumnRole, RowPresence, RowsWanted, TableRows, table_rows,
-};
+use nprof_engine::wire::rows::{ColumnValues, RowColumn, RowColumnRole, RowPresence, TableRows};
+use nprof_engine::wire::table_rows::{RowsWanted, table_rows};
 use proptest::prelude::*;
 
 const TRACKS: usize = 3;

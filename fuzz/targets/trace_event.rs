@@ -2,14 +2,15 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nprof_capture::formats::trace_event::{self, Beginning, Context, origins};
+use nprof_capture::formats::trace_event::{self, Context, beginning};
+use nprof_capture::origin::origins;
 use nprof_engine::fixture::Recorder;
 use nprof_fuzz::within_reader;
 
 fuzz_target!(|bytes: &[u8]| within_reader(bytes.len(), || {
     let mut input = bytes;
     let _ = trace_event::read(&mut input, Context::default(), &mut Recorder::default(), &mut |_| {});
-    let origin = origins(&[Beginning::of(bytes), Beginning::of(&bytes[bytes.len() / 2..])])[1];
+    let origin = origins(&[beginning(bytes), beginning(&bytes[bytes.len() / 2..])])[1];
     let context = Context { origin, ..Context::default() };
     let _ = trace_event::read_bytes(bytes, context, &mut Recorder::default(), &mut |_| {});
 }));

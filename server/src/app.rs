@@ -20,9 +20,9 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use tokio::sync::{Semaphore, watch};
 
-use crate::analysis::apart;
 use crate::analysis::joint::{self, Joint};
-use crate::child::{Ended, IngestProcess};
+use crate::child::{IngestProcess, apart};
+use crate::ended::Ended;
 use crate::http::error::ApiError;
 use crate::http::turns::Turns;
 use crate::ingest::IngestError;

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use nprof_engine::wire::job::{JobReport, JobState};
 use tokio::sync::{Semaphore, watch};
 
-use crate::analysis::{apart, joint};
-use crate::child::{IngestProcess, Order, Outcome};
+use crate::analysis::joint;
+use crate::child::{IngestProcess, Order, Outcome, apart};
 use crate::http::error::ApiError;
 use crate::ingest::{self, IngestError, Settings, Staged};
 use crate::store::{Profile, Staging, Store};

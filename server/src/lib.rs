@@ -1,7 +1,7 @@
 //! The `nprof` binary: command line, store directory, HTTP server, exports.
 //!
 //! ```text
-//! cli ──► ingest ──► store ◄── app ◄── routes ◄── http ◄── cli
+//! cli ──► ingest ──► store ◄── app ◄── routes ◄── listening ◄── cli
 //!   │       ▲           ▲       │
 //!   │     child ◄────── jobs ◄──┘        child: a process of its own
 //!   └───► export ──► store
@@ -15,17 +15,21 @@ pub mod app;
 pub mod assets;
 pub mod child;
 pub mod cli;
+pub mod ended;
 pub mod ending;
 pub mod export;
 pub mod http;
 pub mod ingest;
 pub mod jobs;
+pub mod links;
+pub mod listening;
 pub mod markup;
 pub mod memory;
 pub mod routes;
 pub mod store;
 pub mod summary;
 pub mod terminal;
+pub mod units;
 pub mod verify;
 pub mod warnings;
 pub mod work;

@@ -29,20 +29,37 @@ const PAGE_LAYERS: [&str; 4] = ["view", "fetch", "draw", "ui"];
 const WORKER: &str = "worker";
 /// Modules of capture that the page has.
 const RECOGNITION: [&str; 3] = ["importer", "inputs", "probe"];
+/// Capture's layers. Each imports only earlier layers, except in tests.
+const CAPTURE_LAYERS: [&str; 8] = [
+    "clock json origin owners protobuf refusal",
+    "error probe",
+    "importer",
+    "inputs",
+    "archive",
+    "files",
+    "formats",
+    "device",
+];
+/// Modules of capture for tests.
+pub(crate) const FIXTURES: [&str; 2] = ["cases", "fixture"];
 /// The readers. Each imports only readers of earlier layers, and no other one of its own.
-const READER_LAYERS: [&str; 5] = ["error", "room", "neff trace_event", "neuron_json ntff perfetto", "aiu"];
+const READER_LAYERS: [&str; 4] = ["room", "neff trace_event", "neuron_json ntff perfetto", "aiu"];
 /// Layers of the server. Modules of one layer can import each other.
-const SERVER_LAYERS: [&str; 7] = [
-    "assets ending markup memory terminal work",
+const SERVER_LAYERS: [&str; 13] = [
+    "assets ended ending markup memory terminal units work",
     "store",
     "summary warnings",
-    "analysis child export ingest",
+    "analysis",
+    "export ingest",
     "aiu verify",
-    "app http jobs routes",
+    "http",
+    "child",
+    "jobs",
+    "app",
+    "routes",
+    "links listening",
     "cli",
 ];
-/// Imports of a later layer of the server. A child process refuses in the words of the server.
-const SERVER_EXCEPTIONS: [(&str, &str); 1] = [("child", "http")];
 /// Modules that compile for the browser and fail when run there.
 const IMPURE: [&str; 6] = ["fs", "thread", "net", "process", "env", "os"];
 /// Names that give another result in the next run. `FxHashMap` has no random state.
@@ -57,11 +74,12 @@ const FORBIDDEN_CRATES: [(&str, &[&str]); 4] = [
 ];
 
 /// The rules of this file.
-pub const RULES: [Rule; 10] = [
+pub const RULES: [Rule; 11] = [
     engine_layers,
     room_layers,
     engine_is_pure,
     capture_is_pure,
+    capture_layers,
     reader_layers,
     server_layers,
     page_layers,
@@ -151,6 +169,22 @@ fn impure(source: &Source) -> Vec<String> {
     banned.map(|(line, name)| at(source, line, &format!("`std::{name}` does not run in a browser"))).collect()
 }
 
+/// A fixture can be built of the fixtures of later layers.
+fn capture_layers(source: &Source) -> Vec<String> {
+    let modules = source.modules();
+    let (true, [own, .., last] | [own @ last]) = (source.path.starts_with("capture/src/"), &modules[..])
+    else {
+        return Vec::new();
+    };
+    if FIXTURES.contains(last) {
+        return Vec::new();
+    }
+    if layer(&CAPTURE_LAYERS, own).is_none() {
+        return vec![at(source, 1, "say in tests/src/layers.rs which layer this is")];
+    }
+    upward(source, &CAPTURE_LAYERS, own, &imports_after(&source.product, "crate::"))
+}
+
 /// A reader that imports another one breaks when that one changes. Only three readers are made
 /// for others.
 fn reader_layers(source: &Source) -> Vec<String> {
@@ -179,9 +213,7 @@ fn server_layers(source: &Source) -> Vec<String> {
     if layer(&SERVER_LAYERS, own).is_none() {
         return vec![at(source, 1, "say in tests/src/layers.rs which layer this is")];
     }
-    let mut imports = root_imports(source);
-    imports.retain(|(_, name)| !SERVER_EXCEPTIONS.contains(&(own, name)));
-    upward(source, &SERVER_LAYERS, own, &imports)
+    upward(source, &SERVER_LAYERS, own, &root_imports(source))
 }
 
 fn page_layers(source: &Source) -> Vec<String> {
@@ -330,6 +362,16 @@ mod tests {
     }
 
     #[test]
+    fn capture_layers_import_downward() {
+        check(capture_layers, "capture/src/archive/a.rs", "use crate::{formats, inputs::Found};", 1);
+        check(capture_layers, "capture/src/inputs/a.rs", "use crate::archive::Leaf;", 1);
+        check(capture_layers, "capture/src/formats/ntff/a.rs", "use crate::{files, probe};", 0);
+        check(capture_layers, "capture/src/archive/fixture.rs", "use crate::formats::neff;", 0);
+        check(capture_layers, "capture/src/new.rs", "", 1);
+        check(capture_layers, "capture/src/lib.rs", "use crate::formats;", 0);
+    }
+
+    #[test]
     fn page_layers_import_downward() {
         check(page_layers, "frontend/src/view/window.rs", "use crate::draw::Glyph;", 1);
         check(page_layers, "frontend/src/fetch/client.rs", "use crate::{draw::Glyph, view::Window};", 1);
@@ -354,7 +396,7 @@ mod tests {
 
     #[test]
     fn readers_import_no_other_reader() {
-        check(reader_layers, "capture/src/formats/perfetto/a.rs", "use crate::formats::{Error, ntff};", 1);
+        check(reader_layers, "capture/src/formats/perfetto/a.rs", "use crate::formats::{ntff, room};", 1);
         check(reader_layers, "capture/src/formats/trace_event/a.rs", "use crate::formats::aiu::Taker;", 1);
         check(reader_layers, "capture/src/formats/ntff/a.rs", "use crate::formats::{neff::Neff, room};", 0);
         check(reader_layers, "capture/src/formats/ntff/a.rs", "use crate::formats::ntff::row;", 0);
@@ -369,6 +411,8 @@ mod tests {
         check(server_layers, "server/src/ingest/a.rs", "use crate::{analysis, http::error, store};", 1);
         check(server_layers, "server/src/http/a.rs", "use crate::cli;", 1);
         check(server_layers, "server/src/child/a.rs", "use crate::http::error;", 0);
+        check(server_layers, "server/src/http/a.rs", "use crate::child;", 1);
+        check(server_layers, "server/src/app.rs", "use crate::routes;", 1);
         check(server_layers, "server/src/cli/a.rs", "use crate::{http, aiu};", 0);
         check(server_layers, "server/src/new.rs", "", 1);
         check(server_layers, "server/src/lib.rs", "use crate::cli;", 0);

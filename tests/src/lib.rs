@@ -1,5 +1,6 @@
 //! Code that several tests share. Tests across crates are in `tests/`.
 
+pub mod circles;
 pub mod imports;
 pub mod layers;
 pub mod shape;

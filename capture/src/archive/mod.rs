@@ -21,8 +21,9 @@ use std::sync::Arc;
 
 use self::limit::Allowance;
 use self::unpack::{Layer, Unpacked};
-use crate::inputs::{Candidate, FileHead, Found, Packing, Refusal};
+use crate::inputs::{Candidate, FileHead, Found, Packing};
 use crate::probe::HEAD_LEN;
+use crate::refusal::Refusal;
 
 /// Bytes that stay readable, e.g. those of a mapped file.
 pub trait Hold: AsRef<[u8]> + Send + Sync {

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use super::{Content, Entry, Listing, entry_name};
-use crate::inputs::Refusal;
+use crate::refusal::Refusal;
 
 /// The files of an archive. A truncated archive has all files up to the cut.
 pub(super) fn list(bytes: &[u8]) -> Listing {

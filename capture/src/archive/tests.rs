@@ -2,7 +2,7 @@
 
 use super::fixture::{Stated, deflated, gzip, packed_by, tar, zip, zstd};
 use super::*;
-use crate::formats::Error;
+use crate::error::Error;
 use crate::formats::neff::fixture as neff;
 use crate::importer::Role;
 

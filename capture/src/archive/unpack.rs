@@ -8,7 +8,7 @@ use std::io::{self, BufReader, ErrorKind, Read};
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder};
 
 use super::limit;
-use crate::inputs::Refusal;
+use crate::refusal::Refusal;
 
 /// Packed bytes read at a time.
 const PACKED_LEN: usize = 64 << 10;

@@ -6,7 +6,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 use super::unpack::Layer;
 use super::{Content, Entry, Listing, entry_name};
-use crate::inputs::Refusal;
+use crate::refusal::Refusal;
 
 /// The files of an archive.
 pub(super) fn list(bytes: &[u8]) -> Listing {

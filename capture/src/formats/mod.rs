@@ -2,11 +2,10 @@
 //!
 //! Each reader takes bytes in memory, a `std::io::Read`, or either. It passes the events to an
 //! [`nprof_engine::model::Sink`] while it reads, so that memory stays bounded for any size of
-//! input. No reader opens files, starts threads or reads clocks. [`crate::importer::TABLE`] lists
-//! the formats that are traces. `neff` serves several of them.
+//! input. No reader opens files, starts threads or reads clocks. [`READERS`] lists those of traces.
+//! `neff` serves several of them.
 
 pub mod aiu;
-pub mod error;
 pub mod neff;
 pub mod neuron_json;
 pub mod ntff;
@@ -14,4 +13,56 @@ pub mod perfetto;
 mod room;
 pub mod trace_event;
 
-pub use error::Error;
+use crate::files::{Fault, Job, Sinks};
+use crate::importer::Importer;
+use crate::origin::Beginning;
+
+/// The reader of a format.
+pub struct Reader {
+    /// Name of the format, as in [`crate::importer::TABLE`].
+    pub name: &'static str,
+    /// Finds the beginning of a trace on its own clock. `None` if the times of the format count
+    /// from a zero of their own.
+    pub beginning: Option<FindBeginning>,
+    /// Reads the ranks of a plan.
+    pub read: fn(&Job<'_>, &mut dyn Sinks) -> Result<(), Fault>,
+}
+
+/// Finds the beginning in a part of a trace, which may end anywhere. `None` if the part does not
+/// contain it.
+pub type FindBeginning = fn(&[u8]) -> Option<Beginning>;
+
+/// The readers, in the order of [`crate::importer::TABLE`].
+pub static READERS: [Reader; 5] = [
+    Reader { name: "ntff", beginning: None, read: ntff::import },
+    Reader { name: "neuron_json", beginning: None, read: neuron_json::import },
+    Reader { name: "aiu", beginning: Some(aiu::beginning), read: aiu::import },
+    Reader { name: "trace_event", beginning: Some(trace_event::beginning), read: trace_event::import },
+    Reader { name: "perfetto", beginning: Some(perfetto::beginning), read: perfetto::import },
+];
+
+/// The reader of a format.
+#[must_use]
+pub fn reader_of(importer: &Importer) -> &'static Reader {
+    READERS.iter().find(|reader| reader.name == importer.name).expect("each row of the table has a reader")
+}
+
+/// Reads the ranks of a plan.
+///
+/// # Errors
+/// If a file of the plan cannot be read, or a sink fails.
+pub fn read(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
+    (reader_of(job.plan.importer).read)(job, sinks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::importer::TABLE;
+
+    #[test]
+    fn each_format_has_a_reader_at_its_place() {
+        let names = READERS.each_ref().map(|reader| reader.name);
+        assert_eq!(names, TABLE.each_ref().map(|importer| importer.name));
+    }
+}

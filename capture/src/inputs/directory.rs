@@ -1,8 +1,9 @@
 //! The files of a directory or an archive that make a profile.
 
-use super::{Candidate, Found, Gravity, Refusal, settled};
+use super::{Candidate, Found, settled};
 use crate::importer::{Importer, Role, TABLE};
 use crate::probe::Confidence;
+use crate::refusal::{Gravity, Refusal};
 
 /// The files of a directory that make a profile, by their index in the list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

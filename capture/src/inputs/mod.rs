@@ -12,8 +12,6 @@ pub mod packing;
 pub mod plan;
 pub mod rank;
 
-use std::borrow::Cow;
-
 pub use self::directory::{Choice, choose};
 pub use self::group::profiles;
 pub use self::host::hosts;
@@ -22,6 +20,7 @@ pub use self::plan::{Plan, PlanFile, Plans, Unplanned, plan};
 pub use self::rank::{Moved, Numbers, numbered, rank_of};
 use crate::importer::{Claim, Companion, Importer, Role, TABLE, claims};
 use crate::probe::known;
+use crate::refusal::Refusal;
 
 /// The beginning of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,44 +40,6 @@ pub enum Found {
     Packed(Packing),
     /// No format reads the file.
     Refused(Refusal),
-}
-
-/// Reason why a file is not read, with advice.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    /// The kind of the file, or the fault in it.
-    pub what: Cow<'static, str>,
-    /// Place of the fault in the file. Empty if it is the whole file.
-    pub place: Cow<'static, str>,
-    /// Advice to the user.
-    pub hint: Cow<'static, str>,
-    /// Importance of the refusal.
-    pub gravity: Gravity,
-}
-
-/// Importance of a refusal in a directory or an archive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gravity {
-    /// The file is something else. A message is useful only if its name is that of a trace.
-    Unread,
-    /// The file is of a known format and damaged.
-    Damaged,
-}
-
-impl Refusal {
-    /// A refusal of a file that is something else.
-    #[must_use]
-    pub fn unread(what: impl Into<Cow<'static, str>>, hint: &'static str) -> Self {
-        let (what, place, hint) = (what.into(), Cow::Borrowed(""), Cow::Borrowed(hint));
-        Self { what, place, hint, gravity: Gravity::Unread }
-    }
-
-    /// A refusal of a damaged file.
-    #[must_use]
-    pub fn damaged(what: impl Into<Cow<'static, str>>, place: impl Into<Cow<'static, str>>) -> Self {
-        let hint = Cow::Borrowed("the file is damaged or was cut off; copy it again");
-        Self { what: what.into(), place: place.into(), hint, gravity: Gravity::Damaged }
-    }
 }
 
 /// A file and its recognised kind.

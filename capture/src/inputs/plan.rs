@@ -1,7 +1,8 @@
 //! Plans: the files of each rank.
 
-use super::{Candidate, Found, Refusal, rank_of, settled};
+use super::{Candidate, Found, rank_of, settled};
 use crate::importer::{Claim, Importer, Number, Role};
+use crate::refusal::Refusal;
 
 /// A trace with the files that belong to it, and the format that reads them. A plan gives one rank,
 /// unless the trace holds several. Some formats have several traces a rank.

@@ -3,7 +3,7 @@
 use super::cases::{CASES, candidates, described, files, listed, sample};
 use super::directory::Why;
 use super::*;
-use crate::formats::Error;
+use crate::error::Error;
 use crate::formats::neff::fixture as neff;
 use crate::formats::ntff::fixture as ntff;
 use crate::formats::perfetto::fixture as perfetto;

@@ -3,7 +3,7 @@
 use memchr::memmem;
 use nprof_engine::vendor::aiu::{IDEAL_CYCLES, LOG_TELLING, SETTINGS, TELLING};
 
-use super::json::events;
+use super::outline::events;
 use super::{Confidence, perfetto};
 use crate::protobuf::{Damage, Fields};
 

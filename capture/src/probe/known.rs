@@ -4,7 +4,7 @@ use nprof_engine::segment::MAGIC;
 
 use super::json::is_own_export;
 use super::protobuf::is_xplane;
-use crate::inputs::Refusal;
+use crate::refusal::Refusal;
 
 /// First byte of `ntrace.pb`: the tag of its first field.
 const SYSTEM_TRACE_TAG: u8 = 0x82;

@@ -9,6 +9,7 @@ pub mod json;
 pub mod known;
 pub mod neff;
 pub mod ntff;
+mod outline;
 pub mod perfetto;
 mod protobuf;
 

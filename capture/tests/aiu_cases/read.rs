@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nprof_capture::archive::{FileBytes, InMemory, Leaf, open};
-use nprof_capture::files::{Job, MemoryFiles};
+use nprof_capture::files::{Job, MemoryFiles, Sinks};
 use nprof_capture::formats::aiu::{Outside, Settings, import_with};
-use nprof_capture::importer::{Claim, Role, Sinks, TABLE};
+use nprof_capture::importer::{Claim, Role, TABLE};
 use nprof_capture::inputs::{Found, plan};
 use nprof_capture::probe::{self, Confidence, HEAD_LEN};
 use nprof_engine::fixture::Recorder;

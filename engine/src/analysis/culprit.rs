@@ -1,6 +1,6 @@
 //! Where lost time began: ranks that came late and links that were slow, in one list.
 
-use super::joint::members;
+use super::members::members;
 use super::{ClockVerdict, Job, LinkReport, RankClock, RankReport, Report};
 
 /// A rank or a link.

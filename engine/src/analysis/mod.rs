@@ -5,6 +5,7 @@
 //! 40 bytes a call; time is linear in calls, but for sorting.
 
 mod arrival;
+mod blame;
 mod chance;
 mod clock;
 mod culprit;
@@ -15,6 +16,7 @@ mod job;
 pub mod joint;
 mod matching;
 mod meeting;
+mod members;
 pub mod overlay;
 mod report;
 mod root;
@@ -49,12 +51,12 @@ mod transfer_tests;
 mod unnamed_tests;
 
 pub use arrival::{Arrival, Span};
+pub use blame::report;
 pub use clock::{ClockVerdict, Clocks, RankClock, Unbounded};
 pub use culprit::{Cost, Culprit, SlowTransfer, costs, shown_by};
 pub use instances::{Instances, Member};
 pub use job::{Group, Job, JobBuilder, JobRank, JobSignature, MAX_RANKS, RankInput};
-pub use report::{InstanceReport, LinkReport, RankReport, Report, report};
-pub use state::{Finding, Mismatch, Presence, State};
+pub use report::{Finding, InstanceReport, LinkReport, Mismatch, Presence, RankReport, Report, State};
 pub use steps::{StepReport, steps};
 pub use totals::{JobTotals, totals};
 pub use transfers::{Passage, algorithm, passages};

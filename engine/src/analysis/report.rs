@@ -1,17 +1,9 @@
-//! Waiting, blame and bandwidth of all instances and ranks.
+//! The results of the analysis: of each operation, rank and link, and of the job.
 
-use rustc_hash::FxHashMap;
-
-use super::arrival::{Arrival, Scene, Span, judge, likely_root, span_of};
-use super::chance::Chance;
-use super::exposure::{Waits, open_part};
-use super::root::{Cause, RootBlame, Step};
-use super::slow_transfers::{excess_of, lost_of, usual_transfers};
-use super::state::{Absence, Finding, State, states};
-use super::{Clocks, Instances, Job, Matched, steps};
-use crate::base::{ClockFit, Result, Time};
+use super::arrival::{Arrival, Scene, Span, judge};
+use super::{Clocks, Instances, Job};
+use crate::base::ClockFit;
 use crate::exec::Cancel;
-use crate::model::{CollectiveKind, Waiting};
 
 /// An operation with its times. Times are in picoseconds of the shared clock.
 #[derive(Debug, Clone, PartialEq)]
@@ -185,267 +177,66 @@ impl Report {
     }
 }
 
-/// Reports on matched calls.
-///
-/// # Errors
-/// `Cancelled` if the work is cancelled.
-pub fn report(job: &Job, matched: Matched, cancel: Cancel<'_>) -> Result<Report> {
-    let Matched { instances, clocks } = matched;
-    let used = used_clocks(job, &clocks);
-    let scene = Scene { job, instances: &instances, clocks: &used, cancel };
-    let mut operations = basic(&scene)?;
-    let (findings, absences) = states(&scene, &mut operations)?;
-    steps::find(job, &mut operations);
-    let mut ranks: Vec<RankReport> = job.ranks.iter().map(of_rank).collect();
-    for Absence { rank, lost } in absences {
-        ranks[rank].lost = lost;
-    }
-    let (links, cuts) = blame(&scene, &mut operations, &mut ranks)?;
-    let parts = parts_of(job, &instances, &operations);
-    Ok(Report { clocks, used, instances, operations, ranks, links, parts, findings, cuts })
+/// Presence of the members of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Hash)]
+pub enum Presence {
+    /// The trace does not say who belongs to it.
+    #[default]
+    GroupUnknown,
+    /// All members are there.
+    Complete,
+    /// Ranks are absent that were not recorded at that time.
+    Partial,
+    /// The trace of a member lacks the call, and the job went on with this member.
+    Lost,
+    /// A member has no further call of the group and meets none of its ranks again, although its
+    /// recording goes on.
+    MissingAtEnd,
 }
 
-/// See [`Report::parts`].
-fn parts_of(job: &Job, instances: &Instances, operations: &[InstanceReport]) -> u32 {
-    let of_all = (0..operations.len()).filter(|&at| is_of_all(job, instances, &operations[at], at)).count();
-    let mut steps: Vec<u32> = operations.iter().filter_map(|one| one.step).collect();
-    steps.sort_unstable();
-    steps.dedup();
-    u32::try_from(of_all.max(steps.len()).max(1)).unwrap_or(u32::MAX)
+/// State of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct State {
+    /// Members that are present.
+    pub presence: Presence,
+    /// Members that are not there, as far as known.
+    pub absent: u32,
+    /// Whether sizes or types differ.
+    pub has_other_size: bool,
+    /// Whether kinds differ.
+    pub has_other_kind: bool,
 }
 
-/// Whether all ranks of the job take part in an operation.
-fn is_of_all(job: &Job, instances: &Instances, one: &InstanceReport, at: usize) -> bool {
-    let (group, ranks) = (&job.groups[one.group as usize], job.ranks.len());
-    instances.count(at) == ranks
-        || group.pair.is_none() && group.size() as usize >= ranks && group.size() >= job.world
+/// Contradictions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mismatch {
+    /// Another number or type of elements than most ranks.
+    Size,
+    /// Another kind of operation than most ranks.
+    Kind,
+    /// No call, and nothing shows that the job went on with this rank.
+    Missing,
 }
 
-/// Clocks by hand replace those that the calls show. If the reference has one, the others follow.
-fn used_clocks(job: &Job, clocks: &Clocks) -> Vec<ClockFit> {
-    let base = job.ranks.get(clocks.reference).and_then(|rank| rank.given);
-    let ranks = job.ranks.iter().zip(&clocks.ranks);
-    ranks
-        .map(|(rank, found)| {
-            let follow = |base: ClockFit| {
-                let offset = found.fit.offset_ps().saturating_add(base.offset_ps());
-                let drift = found.fit.drift_ppb().saturating_add(base.drift_ppb());
-                ClockFit::new(found.fit.at_ps(), offset, drift, found.fit.bound_ps()).unwrap_or(found.fit)
-            };
-            rank.given.unwrap_or_else(|| base.map_or(found.fit, follow))
-        })
-        .collect()
-}
-
-fn of_rank(rank: &super::JobRank) -> RankReport {
-    let rest = &rank.rest;
-    let exposed_ps = rest.busy_ps - rest.compute_ps;
-    RankReport {
-        rank: rank.rank,
-        compute_ps: rest.compute_ps,
-        communication_ps: rest.communication_ps,
-        overlap_ps: rest.communication_ps - exposed_ps,
-        exposed_ps,
-        idle_ps: rest.span_ps - rest.busy_ps,
-        span_ps: rest.span_ps,
-        ..RankReport::default()
-    }
-}
-
-/// Operations that have the same root: group, kind, and the first rank of a group that is not
-/// stated.
-type RootKey = (u32, CollectiveKind, Option<usize>);
-
-/// Times, signatures and roots of all instances.
-fn basic(scene: &Scene<'_>) -> Result<Vec<InstanceReport>> {
-    let job = scene.job;
-    let mut arrivals = Vec::new();
-    let mut rooted: FxHashMap<RootKey, Vec<usize>> = FxHashMap::default();
-    let mut operations = Vec::with_capacity(scene.instances.len());
-    for at in 0..scene.instances.len() {
-        scene.cancel.check()?;
-        scene.arrivals(at, &mut arrivals);
-        let signature = majority(job, &arrivals);
-        let of = &job.signatures[signature as usize];
-        if of.kind.waiting() != Waiting::ForAll {
-            // Groups that share a stream have roots of their own.
-            let first = arrivals.first().filter(|_| !job.groups[of.group as usize].is_stated());
-            let key = (of.group, of.kind, first.map(|one| one.member.rank));
-            rooted.entry(key).or_default().push(at);
-        }
-        let stated = of.root.filter(|_| of.kind.waiting() != Waiting::ForAll);
-        let stated = stated.and_then(|root| job.ranks.binary_search_by_key(&root, |rank| rank.rank).ok());
-        operations.push(InstanceReport {
-            group: scene.instances.groups[at],
-            signature,
-            span: span_of(&arrivals),
-            first: first_of(&arrivals),
-            last: last_of(&arrivals),
-            root: stated.and_then(|root| u32::try_from(root).ok()),
-            wait_ps: 0,
-            state: State::default(),
-            step: steps::stated(job, &arrivals),
-        });
-    }
-    for ((_, kind, _), of) in rooted {
-        let unstated = of.iter().any(|&at| operations[at].root.is_none());
-        let likely = if unstated { likely_root(scene, &of, kind.waiting())? } else { None };
-        let likely = likely.and_then(|root| u32::try_from(root).ok());
-        for at in of {
-            operations[at].root = operations[at].root.or(likely);
+impl Mismatch {
+    /// Name for people and JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Size => "size",
+            Self::Kind => "kind",
+            Self::Missing => "missing",
         }
     }
-    Ok(operations)
 }
 
-/// The most frequent signature; the first one of several.
-fn majority(job: &Job, arrivals: &[Arrival]) -> u32 {
-    let of = |one: &Arrival| job.ranks[one.member.rank].calls.signatures[one.member.call];
-    let first = arrivals.first().map_or(0, of);
-    if arrivals.iter().all(|one| of(one) == first) {
-        return first;
-    }
-    let mut counts: FxHashMap<u32, (usize, u32)> = FxHashMap::default();
-    for signature in arrivals.iter().map(of) {
-        let count = counts.entry(job.classes[signature as usize]).or_insert((0, signature));
-        *count = (count.0 + 1, count.1.min(signature));
-    }
-    let best = counts.into_iter().max_by_key(|(class, (count, _))| (*count, std::cmp::Reverse(*class)));
-    best.map_or(first, |(_, (_, signature))| signature)
-}
-
-fn first_of(arrivals: &[Arrival]) -> Option<u32> {
-    let first = arrivals.iter().min_by_key(|one| one.start_ps);
-    first.and_then(|one| u32::try_from(one.member.rank).ok())
-}
-
-fn last_of(arrivals: &[Arrival]) -> Option<u32> {
-    let last = arrivals.iter().max_by_key(|one| one.start_ps).filter(|_| arrivals.len() > 1);
-    last.and_then(|one| u32::try_from(one.member.rank).ok())
-}
-
-/// Waits and blame of all kinds, in one pass in the order of last arrivals.
-fn blame(
-    scene: &Scene<'_>,
-    operations: &mut [InstanceReport],
-    ranks: &mut [RankReport],
-) -> Result<(Vec<LinkReport>, u64)> {
-    let job = scene.job;
-    let usual = usual_transfers(scene, operations);
-    let mut order: Vec<usize> = (0..operations.len()).collect();
-    order.sort_unstable_by_key(|&at| (operations[at].span.last_ps, at));
-    let mut root = RootBlame::new(ranks.len());
-    let mut cuts = 0;
-    let mut exposed = vec![Waits::default(); ranks.len()];
-    let mut chance = Chance::new(operations.len());
-    let mut arrivals = Vec::new();
-    for at in order {
-        scene.cancel.check()?;
-        let one = &mut operations[at];
-        let kind = job.signatures[one.signature as usize].kind;
-        scene.arrivals(at, &mut arrivals);
-        cuts += judge(&mut arrivals, kind, one.root.map(|root| root as usize));
-        one.wait_ps = arrivals.iter().map(|arrival| arrival.wait_ps).sum();
-        credit(one, kind, &arrivals, ranks);
-        chance.add(at, &arrivals, ranks);
-        let lost = lost_of(scene, one, &arrivals);
-        let excess_ps = excess_of(scene, one, usual[at], &lost);
-        let is_of_all = is_of_all(job, scene.instances, one, at);
-        let step = Step { at, group: one.group, span: one.span, excess_ps, is_of_all };
-        root.add(step, (&arrivals, &lost), |rank, from, to| open_of(scene, rank, (from, to)));
-        for arrival in arrivals.iter().filter(|arrival| arrival.wait_ps > 0) {
-            let rank = &job.ranks[arrival.member.rank];
-            let start = rank.calls.starts_ps[arrival.member.call];
-            let wait = (start, start.saturating_add(arrival.wait_ps));
-            exposed[arrival.member.rank].add(wait, |span| open_part(&rank.rest.covered_ps, span));
-        }
-    }
-    for (rank, exposed) in ranks.iter_mut().zip(exposed) {
-        rank.exposed_wait_ps = exposed.sum_ps();
-    }
-    chance.finish(scene.instances, ranks);
-    Ok((links_of(root, ranks), cuts))
-}
-
-/// Length of the recorded part of a shared span in which a rank does not compute.
-fn open_of(scene: &Scene<'_>, rank: usize, (from, to): (i64, i64)) -> i64 {
-    let (clock, rest) = (&scene.clocks[rank], &scene.job.ranks[rank].rest);
-    let [from, to] = [from, to].map(|shared| clock.to_local(Time(shared)).0);
-    let (first, last) = rest.recorded_ps;
-    let (from, to) = (from.max(first), to.min(last));
-    if from < to { open_part(&rest.covered_ps, (from, to)) } else { 0 }
-}
-
-/// Gives the ranks their root blame. Returns the links, the largest cost first.
-fn links_of(root: RootBlame, ranks: &mut [RankReport]) -> Vec<LinkReport> {
-    let empty = |group| LinkReport {
-        group,
-        root_blame_ps: 0.0,
-        excess_ps: 0.0,
-        operations: 0,
-        slower_ps: 0.0,
-        worst: None,
-    };
-    let mut links: FxHashMap<u32, LinkReport> = FxHashMap::default();
-    for (cause, root_blame_ps) in root.causes {
-        match cause {
-            Cause::Rank(rank) => ranks[rank].root_blame_ps = root_blame_ps,
-            Cause::Link(group) => {
-                links.entry(group).or_insert_with(|| empty(group)).root_blame_ps = root_blame_ps;
-            }
-        }
-    }
-    for (group, excess) in root.excess {
-        let link = links.entry(group).or_insert_with(|| empty(group));
-        (link.excess_ps, link.operations) = (excess.of_ranks_ps, excess.operations);
-        link.slower_ps = excess.of_operations_ps / excess.operations.max(1) as f64;
-        link.worst = excess.worst.and_then(|(at, _)| u32::try_from(at).ok());
-    }
-    let mut links: Vec<LinkReport> = links.into_values().collect();
-    let cost = |link: &LinkReport| link.root_blame_ps + link.excess_ps;
-    links.sort_by(|a, b| cost(b).total_cmp(&cost(a)).then(a.group.cmp(&b.group)));
-    links
-}
-
-/// Adds an operation to the sums of its ranks.
-fn credit(one: &InstanceReport, kind: CollectiveKind, arrivals: &[Arrival], ranks: &mut [RankReport]) {
-    for arrival in arrivals {
-        let rank = &mut ranks[arrival.member.rank];
-        rank.collectives += 1;
-        rank.wait_ps += arrival.wait_ps;
-        rank.blame_ps += arrival.blame_ps;
-        let is_first = arrival.start_ps == one.span.first_ps && arrivals.len() > 1;
-        rank.first += u64::from(is_first && kind.waiting() == Waiting::ForAll);
-    }
-    let to_blame = match kind.waiting() {
-        Waiting::ForAll => one.last,
-        Waiting::ForRoot => one.root,
-        Waiting::RootForAll => arrivals
-            .iter()
-            .filter(|arrival| u32::try_from(arrival.member.rank).ok() != one.root)
-            .min_by_key(|arrival| arrival.start_ps)
-            .and_then(|arrival| u32::try_from(arrival.member.rank).ok()),
-    };
-    let Some(last) = to_blame.and_then(|rank| ranks.get_mut(rank as usize)) else { return };
-    last.last_takes_all_ps += one.wait_ps as f64;
-    if kind.waiting() == Waiting::ForAll {
-        last.last += 1;
-        let margin = one.span.last_ps.saturating_sub(one.span.second_last_ps) as f64;
-        last.saving_ps += (arrivals.len() - 1) as f64 * margin;
-        add_delays(one, arrivals, ranks);
-    }
-}
-
-/// Adds what an operation that waits for all would gain from earlier arrivals.
-fn add_delays(one: &InstanceReport, arrivals: &[Arrival], ranks: &mut [RankReport]) {
-    let Some(last) = one.last.and_then(|rank| ranks.get_mut(rank as usize)) else { return };
-    let mut starts: Vec<i64> = arrivals.iter().map(|arrival| arrival.start_ps).collect();
-    // The lower one of two: a pair has no middle, and the first one is there on time.
-    let middle = (starts.len() - 1) / 2;
-    let median = *starts.select_nth_unstable(middle).1;
-    let last_ps = one.span.last_ps;
-    last.job_delay_ps += last_ps.saturating_sub(median.max(one.span.second_last_ps));
-    for arrival in arrivals {
-        ranks[arrival.member.rank].late_ranks_delay_ps += last_ps.saturating_sub(median);
-    }
+/// A suspicion about a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// Number of the instance.
+    pub instance: u32,
+    /// Position of the rank in the job.
+    pub rank: u32,
+    /// Contradictions.
+    pub what: Mismatch,
 }

@@ -4,72 +4,8 @@
 use super::Job;
 use super::arrival::Scene;
 use super::meeting::Meetings;
-use super::report::InstanceReport;
+use super::report::{Finding, InstanceReport, Mismatch, Presence};
 use crate::base::Result;
-
-/// Presence of the members of an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Hash)]
-pub enum Presence {
-    /// The trace does not say who belongs to it.
-    #[default]
-    GroupUnknown,
-    /// All members are there.
-    Complete,
-    /// Ranks are absent that were not recorded at that time.
-    Partial,
-    /// The trace of a member lacks the call, and the job went on with this member.
-    Lost,
-    /// A member has no further call of the group and meets none of its ranks again, although its
-    /// recording goes on.
-    MissingAtEnd,
-}
-
-/// State of an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct State {
-    /// Members that are present.
-    pub presence: Presence,
-    /// Members that are not there, as far as known.
-    pub absent: u32,
-    /// Whether sizes or types differ.
-    pub has_other_size: bool,
-    /// Whether kinds differ.
-    pub has_other_kind: bool,
-}
-
-/// Contradictions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Mismatch {
-    /// Another number or type of elements than most ranks.
-    Size,
-    /// Another kind of operation than most ranks.
-    Kind,
-    /// No call, and nothing shows that the job went on with this rank.
-    Missing,
-}
-
-impl Mismatch {
-    /// Name for people and JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Size => "size",
-            Self::Kind => "kind",
-            Self::Missing => "missing",
-        }
-    }
-}
-
-/// A suspicion about a rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Finding {
-    /// Number of the instance.
-    pub instance: u32,
-    /// Position of the rank in the job.
-    pub rank: u32,
-    /// Contradictions.
-    pub what: Mismatch,
-}
 
 /// Calls that a rank lacks.
 #[derive(Debug, Clone, Copy)]

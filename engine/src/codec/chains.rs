@@ -10,7 +10,7 @@
 //! values (each a signed varint, the distance from the one before). One zstd frame of a byte a row
 //! follows. The byte is chain + 4 · steps, or 255 for a value stored by itself.
 
-use super::int::{Decode, Trial};
+use super::int_codec::{Decode, Trial};
 use super::stats::Stats;
 use super::{Decoder, Encoder};
 use crate::base::Result;

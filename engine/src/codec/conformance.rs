@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::bits::MAX_WIDTH;
-use super::int::{CODECS, Codec, TRIALS, varint_len};
+use super::int::{CODECS, TRIALS};
+use super::int_codec::{Codec, varint_len};
 use super::stats::Stats;
 use super::*;
 use crate::base::bytes::{Cursor, zigzag};

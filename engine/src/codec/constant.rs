@@ -1,7 +1,7 @@
 //! One value for all rows. Layout: the value, a signed varint.
 
 use super::Decoder;
-use super::int::{Codec, Decode, signed_len};
+use super::int_codec::{Codec, Decode, signed_len};
 use super::stats::Stats;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};

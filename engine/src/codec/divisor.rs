@@ -3,7 +3,7 @@
 //!
 //! Layout: the base (signed varint), the divisor (varint, at least 2), a whole column of quotients.
 
-use super::int::{signed_len, varint_len};
+use super::int_codec::{signed_len, varint_len};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 

@@ -12,7 +12,7 @@ use pco::data_types::Number;
 use pco::wrapped::{FileCompressor, FileDecompressor};
 use pco::{ChunkConfig, DeltaSpec, PagingSpec};
 
-use super::int::{Decode, Trial};
+use super::int_codec::{Decode, Trial};
 use super::stats::{Spread, Stats};
 use super::{Decoder, Encoder};
 use crate::base::Result;

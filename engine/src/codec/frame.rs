@@ -3,7 +3,7 @@
 
 use super::Decoder;
 use super::bits::{pack, packed_len};
-use super::int::{Codec, Decode, signed_len, take_packed};
+use super::int_codec::{Codec, Decode, signed_len, take_packed};
 use super::stats::Stats;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};

@@ -19,6 +19,7 @@ mod entropy;
 mod float;
 mod frame;
 mod int;
+mod int_codec;
 mod mask;
 mod run;
 mod shuffle;

@@ -6,7 +6,7 @@
 
 use super::Decoder;
 use super::bits::{pack, packed_len, width_of};
-use super::int::{Codec, Decode, signed_len, take_packed, varint_len};
+use super::int_codec::{Codec, Decode, signed_len, take_packed, varint_len};
 use super::stats::Stats;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};

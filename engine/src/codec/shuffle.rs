@@ -8,7 +8,7 @@
 //! If the number of planes is 0, the frame is a byte a row. A length (varint) and the numbers of
 //! the rows whose byte is 255 (varints) then stand before the frame.
 
-use super::int::{Decode, Trial};
+use super::int_codec::{Decode, Trial};
 use super::stats::{Spread, Stats};
 use super::{Decoder, Encoder};
 use crate::base::Result;

@@ -3,7 +3,7 @@
 //! Layout: the values, signed varints.
 
 use super::Decoder;
-use super::int::{Codec, Decode};
+use super::int_codec::{Codec, Decode};
 use super::stats::Stats;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::disk::{self, DiskFile};
+use super::disk::{self, DiskFile, directory_of};
 
 /// Start of the names of temporary files. Nobody uses such a file after its process has ended.
 pub const TEMPORARY: &str = ".nprof-";
@@ -90,12 +90,6 @@ impl AtomicFile {
         };
         disk::rename(&temporary.0, &path)
     }
-}
-
-/// The directory of a file.
-#[must_use]
-pub fn directory_of(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]

@@ -12,8 +12,9 @@ mod relayed;
 mod segment_file;
 mod write;
 
-pub use atomic_file::{AtomicFile, TEMPORARY, directory_of};
+pub use atomic_file::{AtomicFile, TEMPORARY};
 pub use cores::AllCores;
+pub use disk::directory_of;
 pub use regular::{open_regular, read_regular};
 pub use segment_file::{OpenError, SegmentFile, StoredFile};
 pub use write::{Taking, WriteError, write_segment, write_segment_while};

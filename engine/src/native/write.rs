@@ -7,9 +7,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use super::atomic_file::{AtomicFile, TEMPORARY, directory_of};
+use super::atomic_file::{AtomicFile, TEMPORARY};
 use super::beside::Beside;
 use super::cores::AllCores;
+use super::disk::directory_of;
 use super::disk::{self, DiskFile};
 use super::relayed::{self, Failure};
 use crate::base::{Error, Result};

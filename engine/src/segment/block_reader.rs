@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::directory::StoredAt;
 use super::footer::ColumnRole;
-use super::footer_codec::column_key;
+use super::footer_codes::column_key;
 use super::open_file::PieceBytes;
 use super::program::{Predicted, Program};
 use super::reader::Segment;

@@ -1,7 +1,7 @@
 //! Writes the dictionary of texts; `dictionary.rs` reads it. Chunks are in the order of text
 //! numbers, so that reading one text reads one small piece.
 
-use super::layout::Piece;
+use super::footer::DictionaryMeta;
 use super::output::PieceWriter;
 use super::pieces::put_pieces;
 use crate::base::Result;
@@ -9,17 +9,6 @@ use crate::base::Result;
 /// Texts of a chunk; all chunks but the last are full. Operands of loops are alike over some
 /// thousand texts: chunks of 1,024 texts took half as much again.
 pub const CHUNK_TEXTS: usize = 4096;
-
-/// Position and size of the dictionary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct DictionaryMeta {
-    /// Number of texts.
-    pub texts: u32,
-    /// The list of chunks.
-    pub chunks: Piece,
-    /// Bytes of all chunks.
-    pub bytes: u64,
-}
 
 /// Writes a dictionary of `texts` texts, from its encoded chunks.
 ///

@@ -23,19 +23,6 @@ pub struct Arrow {
 /// Arrows of a chunk; all chunks but the last are full.
 pub const CHUNK_ARROWS: usize = 2048;
 
-/// Position and size of the arrows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct FlowsMeta {
-    /// Number of arrows.
-    pub arrows: u64,
-    /// List of chunks sorted by `from`.
-    pub by_from: Piece,
-    /// List of chunks sorted by `to`.
-    pub by_to: Piece,
-    /// Bytes of all chunks.
-    pub bytes: u64,
-}
-
 /// A chunk of arrows, encoded.
 #[derive(Debug)]
 pub struct ArrowChunk {

@@ -1,7 +1,5 @@
 //! The footer: all that a reader must know before it asks for rows.
 
-use super::dictionary_writer::DictionaryMeta;
-use super::flows::FlowsMeta;
 use super::layout::Piece;
 use crate::block::ColumnType;
 use crate::model::{
@@ -40,6 +38,30 @@ impl Footer {
             TrackKind::Group => None,
         }
     }
+}
+
+/// Position and size of the dictionary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DictionaryMeta {
+    /// Number of texts.
+    pub texts: u32,
+    /// The list of chunks.
+    pub chunks: Piece,
+    /// Bytes of all chunks.
+    pub bytes: u64,
+}
+
+/// Position and size of the arrows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FlowsMeta {
+    /// Number of arrows.
+    pub arrows: u64,
+    /// List of chunks sorted by `from`.
+    pub by_from: Piece,
+    /// List of chunks sorted by `to`.
+    pub by_to: Piece,
+    /// Bytes of all chunks.
+    pub bytes: u64,
 }
 
 /// A table in the file.

@@ -1,15 +1,13 @@
 //! The footer's bytes, as `docs/format.md` says. Enumerations are stored as positions in their
 //! `ALL` arrays.
 
-use super::dictionary_writer::DictionaryMeta;
-use super::flows::FlowsMeta;
-use super::footer::{ColumnRole, Footer, TableMeta, TrackMeta};
+use super::footer::{ColumnRole, DictionaryMeta, FlowsMeta, Footer, TableMeta, TrackMeta};
+use super::footer_codes::{code_of, read_code};
 use super::footer_lists;
 use super::layout::Piece;
 use super::limits::{MAX_LANES, MAX_TABLES, MAX_WAITS, MAX_WARNINGS};
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
-use crate::block::ColumnType;
 use crate::model::{RankInfo, TableId, TableKind, TableSpec, TrackKind, Warning, WarningKind};
 
 /// Deepest tree of tracks.
@@ -182,16 +180,6 @@ fn read_ascending(cursor: &mut Cursor<'_>) -> Result<Vec<u32>> {
         .collect()
 }
 
-pub(super) fn code_of<T: PartialEq>(all: &[T], value: &T) -> u8 {
-    let position = all.iter().position(|one| one == value);
-    u8::try_from(position.unwrap_or_default()).unwrap_or_default()
-}
-
-pub(super) fn read_code<T: Copy>(all: &[T], cursor: &mut Cursor<'_>) -> Result<T> {
-    let code = cursor.u8()?;
-    all.get(usize::from(code)).copied().ok_or_else(|| cursor.corrupt())
-}
-
 /// Appends an optional number plus one; 0 stands for `None`.
 fn put_option(value: Option<u32>, out: &mut Vec<u8>) {
     out.put_varint(value.map_or(0, |value| u64::from(value) + 1));
@@ -251,18 +239,6 @@ fn read_table(next: &mut u64, cursor: &mut Cursor<'_>) -> Result<TableMeta> {
         rows: cursor.varint_u32()?,
         blocks: Piece::decode(next, cursor)?,
     })
-}
-
-/// Appends the role and the type of a column.
-pub fn put_column_key((role, kind): (ColumnRole, ColumnType), out: &mut Vec<u8>) {
-    out.put_varint(role.code().cast_unsigned());
-    out.push(code_of(&ColumnType::ALL, &kind));
-}
-
-/// Reads what [`put_column_key`] wrote.
-pub fn column_key(cursor: &mut Cursor<'_>) -> Result<(ColumnRole, ColumnType)> {
-    let role = ColumnRole::of_code(i64::from(cursor.varint_u32()?)).ok_or_else(|| cursor.corrupt())?;
-    Ok((role, read_code(&ColumnType::ALL, cursor)?))
 }
 
 fn put_warning(warning: &Warning, out: &mut Vec<u8>) {

@@ -2,7 +2,7 @@
 //! side by side, so that the frame around the footer finds repeats.
 
 use super::footer::{ColumnMeta, ColumnRole, TableMeta, TrackMeta};
-use super::footer_codec::code_of;
+use super::footer_codes::code_of;
 use super::layout::Piece;
 use super::limits::{MAX_COLUMNS, MAX_FIELDS, MAX_TRACKS};
 use crate::base::Result;

@@ -1,8 +1,6 @@
 //! Limits of the lists in a footer. A writer keeps them, and a reader refuses more before it
 //! decodes. Most lists compress to nothing, so the length of a file bounds none of them.
 
-use super::program::MAX_CODES;
-
 /// Most tables of a rank.
 pub const MAX_TABLES: u16 = 4096;
 /// Most fields of all tables of a rank.
@@ -11,6 +9,8 @@ pub const MAX_FIELDS: u32 = 1 << 16;
 pub(super) const MAX_COLUMNS: usize = 1 << 19;
 /// Most tracks of a rank.
 pub const MAX_TRACKS: u32 = 1 << 18;
+/// Most codes of a program.
+pub const MAX_CODES: usize = 1 << 20;
 /// Most lanes of a track. Segments of earlier writers can have more than an ingest makes now.
 pub(super) const MAX_LANES: u32 = MAX_CODES as u32;
 /// Most texts that name waits.

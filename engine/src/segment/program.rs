@@ -7,15 +7,13 @@
 //! next code. Blocks then store only the differences.
 
 use super::footer::ColumnRole;
-use super::footer_codec::{column_key, put_column_key};
+use super::footer_codes::{column_key, put_column_key};
+use super::limits::MAX_CODES;
 use super::room::Taken;
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, ColumnType, list};
 use crate::codec::Decoder;
-
-/// Most codes of a program.
-pub const MAX_CODES: usize = 1 << 20;
 
 /// A property of a row that a program predicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

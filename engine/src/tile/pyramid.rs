@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cascade::Cascade;
 use super::grid::{CELLS, Level};
-use super::stored::Stored;
+use super::stored::{PAGE_CELLS, Stored};
 use super::summary::{Cell, CellSummary, Range, SliceCell};
 use crate::base::{Interval, Result, Time, narrow};
 use crate::block::list;
@@ -28,10 +28,6 @@ const MIN_ROWS: u64 = (ROWS_PER_CELL * TOP_CELLS).unsigned_abs();
 const TOP_CELLS: i64 = 64;
 /// Cells of a lane that are written together.
 const WRITE_CELLS: usize = 2048;
-/// A page ends at the edge of a tile once it has this many cells. A tile then rarely needs more
-/// than one page of a lane. A page rarely holds more than a tile shows.
-pub(super) const PAGE_CELLS: usize = 256;
-
 /// Finest levels of a track's pyramid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Base {

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::cut::{LaneContent, LaneSlice, LaneTile};
 use super::grid::{CELLS, TileId};
 use super::lane_cells::LaneCells;
+use super::lane_tile::{LaneContent, LaneSlice, LaneTile};
 use super::slice_block::{Placed, SliceBlock};
 use crate::base::{Error, Result};
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::cut::LaneSlice;
+use super::lane_tile::LaneSlice;
 use crate::base::{Error, Interval, Result};
 use crate::model::{TableId, TrackId};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment, SliceColumns};

@@ -1,13 +1,15 @@
 //! The stored form of the cells of a pyramid's page: column by column.
 
 use super::grid::CELLS;
-use super::pyramid::PAGE_CELLS;
 use super::summary::{Cell, CellSummary, Range, SliceCell, SliceSummary};
 use crate::base::Result;
 use crate::block::list;
 use crate::codec::Encoder;
 use crate::segment::{Bytes, Page, Segment};
 
+/// A page ends at the edge of a tile once it has this many cells. A tile then rarely needs more
+/// than one page of a lane. A page rarely holds more than a tile shows.
+pub(super) const PAGE_CELLS: usize = 256;
 /// Most cells of a page: a page ends at the edge of a tile once it has [`PAGE_CELLS`].
 const MAX_PAGE_CELLS: usize = PAGE_CELLS + CELLS.unsigned_abs() as usize;
 

@@ -9,10 +9,11 @@ use super::counter::CounterDetail;
 use super::detail::SliceDetail;
 use super::question::{Question, RankId, RankQuestion, limited, limited_rows};
 use super::refusal::{Refusal, RefusalKind};
-use super::rows::{self, RowsWanted, TableRows};
+use super::rows::TableRows;
 use super::search::SearchResult;
 use super::selection::SelectionSummary;
 use super::summary::Summary;
+use super::table_rows::{self, RowsWanted};
 use super::tile::Tile;
 use super::waits::WaitSteps;
 use super::window::WindowEvents;
@@ -174,7 +175,7 @@ pub fn answer_of_rank(
             .map(|beside| beside.map_or(Answer::Nothing, Answer::Slice)),
         RankQuestion::Rows { table, span, tracks, limit } => {
             let wanted = RowsWanted { span: *span, tracks: tracks.as_deref(), limit: limited_rows(*limit) };
-            rows::table_rows(view, table, wanted, work).map(Answer::Rows)
+            table_rows::table_rows(view, table, wanted, work).map(Answer::Rows)
         }
         RankQuestion::Counter { track, at_ps, span } => {
             answer::counter(view, *track, *at_ps, *span, work).map(Answer::Counter)

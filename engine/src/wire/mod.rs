@@ -23,6 +23,7 @@ pub mod rows;
 pub mod search;
 pub mod selection;
 pub mod summary;
+pub mod table_rows;
 pub mod tile;
 pub mod waits;
 pub mod window;

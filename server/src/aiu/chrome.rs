@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::Request;
 use super::error::Result;
-use super::events::Each;
+use super::event::Each;
 use super::form::{Form, TimeUnit};
 use super::source::{DEVICES, Source};
 use super::trace::{self, Met, Shared};

@@ -20,7 +20,7 @@ pub enum AiuError {
     Segment(#[from] nprof_engine::base::Error),
     /// Settings cannot be used.
     #[error(transparent)]
-    Settings(#[from] nprof_capture::formats::Error),
+    Settings(#[from] nprof_capture::error::Error),
     /// A pattern of inputs finds no file.
     #[error("{0}: no file has this name; check the pattern")]
     NoFile(String),

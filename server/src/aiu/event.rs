@@ -5,6 +5,13 @@ use std::io::{self, Write};
 use serde_json::Value as Json;
 
 use super::args::Args;
+use super::error::Result;
+
+/// Process of the host of rank 0.
+pub const HOST: i64 = 1_000;
+
+/// Receiver of events.
+pub type Each<'e> = dyn FnMut(&Event) -> Result<()> + 'e;
 
 /// An event.
 #[derive(Debug, Clone, PartialEq)]

@@ -17,7 +17,7 @@ use serde_json::Value as Json;
 
 use super::args::Args;
 use super::error::Result;
-use super::event::Event;
+use super::event::{Each, Event, HOST};
 use super::form::{Form, Forms, Names, Preps, StepForm, Threads};
 use super::host::{self, NamedFields, Own, Samples};
 use super::lanes::{Lanes, Placed, Thread};
@@ -31,13 +31,8 @@ use super::{device, names, operations, points, series};
 /// Tables of the ordinary reader of Trace Event JSON.
 const SAMPLES: &str = "counter";
 const ASYNCS: &str = "async";
-/// Process of the host of rank 0.
-pub const HOST: i64 = 1_000;
 /// Category of kernels in PyTorch's dialect.
 const KERNEL: &str = "kernel";
-
-/// Receiver of events.
-pub type Each<'e> = dyn FnMut(&Event) -> Result<()> + 'e;
 
 /// The tables with events, as far as the segment has them.
 #[derive(Debug, Clone, Copy)]

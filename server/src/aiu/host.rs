@@ -7,8 +7,7 @@ use serde_json::Value as Json;
 
 use super::args::Args;
 use super::error::Result;
-use super::event::Event;
-use super::events::Each;
+use super::event::{Each, Event};
 use super::source::{Place, into_json};
 
 /// The first of the counters of slices of the device.

@@ -8,8 +8,7 @@ use nprof_engine::vendor::aiu::schema::COLLECTIVES;
 use serde_json::Value as Json;
 
 use super::error::{AiuError, Result};
-use super::event::Event;
-use super::events::HOST;
+use super::event::{Event, HOST};
 use super::form::{Form, Forms};
 use super::names;
 use super::rows::integer;

@@ -2,8 +2,9 @@
 
 use super::bandwidth;
 use super::error::Result;
+use super::event::Each;
 use super::event::Event;
-use super::events::{Each, Events};
+use super::events::Events;
 use super::form::{Form, Series};
 use super::operations;
 use super::source::Source;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use nprof_engine::base::time::PS_PER_NS;
 
 use super::Analysed;
-use crate::export::wanted::{time_ps, with_unit};
+use crate::units::{time_ps, with_unit};
 
 /// A number about a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

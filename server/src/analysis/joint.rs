@@ -144,7 +144,7 @@ fn beside_analysis(calls: usize) -> BuildOptions {
 }
 
 /// Removes joint segments of other contents.
-pub(super) fn forget_others(path: &Path) {
+pub(crate) fn forget_others(path: &Path) {
     let Some(files) = path.parent().and_then(|dir| fs::read_dir(dir).ok()) else { return };
     for other in files.flatten().map(|file| file.path()).filter(|other| other != path) {
         let name = other.file_name().and_then(|name| name.to_str()).unwrap_or_default();

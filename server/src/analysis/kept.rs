@@ -15,7 +15,7 @@ use nprof_engine::native::{AtomicFile, open_regular};
 
 use crate::store::Profile;
 
-pub(super) const FILE: &str = "collectives.overlay";
+pub(crate) const FILE: &str = "collectives.overlay";
 /// The first words of the file.
 const TITLE: &str = "nprof overlay";
 /// Longest first line in bytes.

@@ -1,11 +1,10 @@
 //! Runs the analysis of all ranks over a profile of the store. The engine computes; this module
 //! opens the segments.
 
-pub mod apart;
 pub mod condition;
 pub mod joint;
 pub mod json;
-mod kept;
+pub(crate) mod kept;
 
 pub use kept::damage as overlay_damage;
 

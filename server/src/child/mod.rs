@@ -12,7 +12,7 @@
 //! directory. The child ends when its standard
 //! input ends, so it never outlives the server.
 
-mod ended;
+pub mod apart;
 mod inside;
 mod limits;
 mod message;
@@ -20,7 +20,6 @@ mod parent;
 
 use std::ffi::OsString;
 
-pub use ended::Ended;
 pub use inside::run;
 pub use limits::Limits;
 pub use message::{Order, Outcome};

@@ -9,7 +9,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use super::message::{Order, Outcome, Report};
-use super::{ARGUMENT, Ended, Limits};
+use super::{ARGUMENT, Limits};
+use crate::ended::Ended;
 use crate::ingest::{IngestError, Result};
 use crate::work::Meter;
 
@@ -100,7 +101,9 @@ impl IngestProcess {
                 tracing::debug!("the process of an ingest sent no outcome: {error}");
                 let status = tokio::time::timeout(LAST_MOMENT, child.wait()).await;
                 let ended = status.ok().and_then(io::Result::ok);
-                Err(IngestError::Ended(ended.map_or(Ended::Crashed, |of| Ended::of(of, &self.limits))))
+                Err(IngestError::Ended(
+                    ended.map_or(Ended::Crashed, |of| Ended::of(of, self.limits.memory_bytes)),
+                ))
             }
         }
     }

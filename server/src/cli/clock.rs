@@ -9,8 +9,9 @@ use nprof_engine::wire::clock::Clock;
 
 use super::StorePlace;
 use super::size::{self, Align};
-use crate::export::wanted::{rank_of, time_ps, with_unit};
+use crate::export::wanted::rank_of;
 use crate::store::{Profile, RankFile};
+use crate::units::{time_ps, with_unit};
 
 const EXAMPLES: &str = "\
 Examples:

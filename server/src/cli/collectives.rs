@@ -6,12 +6,14 @@ use clap::{Args, ValueEnum};
 use nprof_engine::analysis::StepReport;
 use nprof_engine::analysis::joint::numbers;
 use nprof_engine::analysis::table::{By, Row, RowKey, rows};
+use nprof_engine::base::time::short_duration;
 use nprof_engine::vendor::CallIds;
 use serde_json::{Value, json};
 
 use super::rank_lines::{mismatches, recorded};
-use super::ranks::{FailArgs, TableFormat, analysed};
+use super::ranks::{FailArgs, analysed};
 use super::size::{self, Align};
+use super::table_format::TableFormat;
 use super::{StorePlace, rank_cells as cells};
 use crate::analysis::json as analysis_json;
 
@@ -163,10 +165,10 @@ fn line(by: By, row: &Row, known_algorithms: bool) -> Vec<String> {
     }
     line.push(size::count(row.count));
     for times in [row.transfer_ps, row.wait_ps] {
-        let cell = |at: usize| times.map_or_else(|| "-".to_owned(), |of| cells::time(of[at] as f64));
+        let cell = |at: usize| times.map_or_else(|| "-".to_owned(), |of| short_duration(of[at] as f64));
         line.extend([0, 1, 2].map(cell));
     }
-    line.push(cells::time(row.total_wait_ps as f64));
+    line.push(short_duration(row.total_wait_ps as f64));
     line.extend([row.algorithm_rate, row.algorithm_rate_with_wait].map(cells::rate));
     line.extend([row.bus_rate, row.bus_rate_with_wait].map(cells::rate));
     if by != By::Rank {
@@ -180,7 +182,7 @@ fn text_of_steps(steps: &[StepReport], out: &mut dyn Write) -> std::io::Result<(
     let mut lines = vec![heading.map(str::to_owned).to_vec()];
     lines.extend(steps.iter().map(|step| {
         let [start, span, skew, wait] =
-            [step.start_ps, step.span_ps, step.skew_ps, step.wait_ps].map(|ps| cells::time(ps as f64));
+            [step.start_ps, step.span_ps, step.skew_ps, step.wait_ps].map(|ps| short_duration(ps as f64));
         let imbalance = step.imbalance.map_or_else(|| "-".to_owned(), |part| cells::share(part, 1.0));
         let (number, count) = (step.number.to_string(), size::count(step.operations));
         vec![number, count, start, span, skew, wait, shown(step.slowest), imbalance]

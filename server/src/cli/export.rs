@@ -10,7 +10,7 @@ use super::formats::{ChoiceArgs, format_parser};
 use super::part::PartArgs;
 use super::write::{Destination, Output, StoredPart, stored, write_stored};
 use crate::export::Export;
-use crate::export::wanted::size_bytes;
+use crate::units::size_bytes;
 
 const EXAMPLES: &str = "\
 Examples:

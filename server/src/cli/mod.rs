@@ -28,6 +28,7 @@ mod rm;
 mod serve;
 mod size;
 mod summary;
+mod table_format;
 mod terms;
 mod verify;
 mod view;

@@ -5,8 +5,9 @@ use glob::Pattern;
 
 use crate::export::ExportError;
 use crate::export::cut::PartOf;
-use crate::export::wanted::{Ranks, time_ps};
+use crate::export::wanted::Ranks;
 use crate::store::{Profile, RankFile};
+use crate::units::time_ps;
 
 /// Part of a profile.
 #[derive(Debug, Args)]

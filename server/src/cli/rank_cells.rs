@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-pub(super) use nprof_engine::base::time::short_duration as time;
 use nprof_engine::base::time::three_digits;
 use serde_json::Value;
 

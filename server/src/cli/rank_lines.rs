@@ -4,6 +4,7 @@ use nprof_engine::analysis::joint::numbers;
 use nprof_engine::analysis::{
     ClockVerdict, Cost, Culprit, Finding, Mismatch, Unbounded, costs, shown_by, totals,
 };
+use nprof_engine::base::time::short_duration;
 
 use super::rank_cells as cells;
 use super::size;
@@ -19,13 +20,13 @@ pub(super) fn verdict(of: &Analysed) -> String {
         ClockVerdict::Unknown => "clocks: no operation has two ranks, so nothing is known".to_owned(),
         ClockVerdict::Agree => format!(
             "clocks: unmoved; they agree within {} ({})",
-            cells::time(residual as f64),
+            short_duration(residual as f64),
             size::counted(calls.into(), "operation")
         ),
         ClockVerdict::Aligned => format!(
             "clocks: aligned with rank {reference} by {}; ends differ by {}",
             size::counted(calls.into(), "operation"),
-            cells::time(residual as f64)
+            short_duration(residual as f64)
         ),
     }
 }
@@ -44,12 +45,12 @@ pub(super) fn whole(of: &Analysed) -> Vec<String> {
         share(totals.exposed_wait_ps),
         share(totals.idle_ps),
     );
-    let all = cells::time(totals.late_ranks_delay_ps as f64);
+    let all = short_duration(totals.late_ranks_delay_ps as f64);
     let delay = match totals.straggler {
         Some(rank) => Some(format!(
             "delay by late ranks: the job would be at most {} shorter if rank {rank} came as early as the \
              median rank, {all} if no rank came later",
-            cells::time(totals.straggler_delay_ps as f64),
+            short_duration(totals.straggler_delay_ps as f64),
         )),
         None if totals.late_ranks_delay_ps > 0 => Some(format!(
             "delay by late ranks: the job would be at most {all} shorter if no rank came later than the \
@@ -169,18 +170,18 @@ fn cause(of: &Analysed, cost: &Cost, total: f64, numbers: &[u32]) -> String {
         && let Some(link) = of.report.links.iter().find(|link| link.group == group && link.operations > 0)
     {
         let operations = size::counted(link.operations, "operation");
-        parts.push(format!("+{} per operation, {operations}", cells::time(link.slower_ps)));
+        parts.push(format!("+{} per operation, {operations}", short_duration(link.slower_ps)));
         if let Some(slow) = shown_by(&of.job, &of.report, link) {
             let number = numbers[slow.instance];
             parts.push(format!("slowest in operation {number}, see rank {}", slow.rank));
         }
     }
     if cost.root_blame_ps > 0.0 {
-        let (time, share) = (cells::time(cost.root_blame_ps), cells::share(cost.root_blame_ps, total));
+        let (time, share) = (short_duration(cost.root_blame_ps), cells::share(cost.root_blame_ps, total));
         parts.push(format!("others waited {time} for it, summed over them: {share} of all waiting"));
     }
     if cost.excess_ps > 0.0 {
-        let time = cells::time(cost.excess_ps);
+        let time = short_duration(cost.excess_ps);
         parts.push(format!("the transfers themselves took the ranks {time} longer than usual"));
     }
     format!("{}: {}", cost.culprit.name(&of.job), parts.join("; "))

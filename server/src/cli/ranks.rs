@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use nprof_engine::analysis::ClockVerdict;
+use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::Cancel;
 use nprof_engine::vendor::CallIds;
 use nprof_engine::vendor::joint::over_time::MOST_STEPS;
@@ -13,6 +14,7 @@ use super::failing::Failing;
 use super::progress::watched;
 use super::rank_lines as lines;
 use super::size::{self, Align};
+use super::table_format::TableFormat;
 use super::{StorePlace, rank_cells as cells, waits};
 use crate::analysis::condition::Condition;
 use crate::analysis::{Analysed, analyse, json};
@@ -53,17 +55,6 @@ pub(super) struct RanksArgs {
     over_time: Option<u32>,
     #[command(flatten)]
     fail: FailArgs,
-}
-
-/// Form of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum TableFormat {
-    /// Aligned columns with units
-    Text,
-    /// Comma-separated values, times in nanoseconds
-    Csv,
-    /// JSON, times in nanoseconds
-    Json,
 }
 
 /// Conditions that make the command fail.
@@ -182,24 +173,24 @@ fn table(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::Resul
         let span = rank.span_ps as f64;
         let from_offset = |bound: Option<i64>| {
             let apart = bound.map(|bound| bound.saturating_sub(fit.offset_ps()));
-            apart.map_or_else(|| "-".to_owned(), |apart| cells::time(apart as f64))
+            apart.map_or_else(|| "-".to_owned(), |apart| short_duration(apart as f64))
         };
         let busy = rank.compute_ps + rank.exposed_ps;
         vec![
             rank.rank.to_string(),
-            cells::time(fit.offset_ps() as f64),
+            short_duration(fit.offset_ps() as f64),
             from_offset(low),
             from_offset(high),
-            cells::time(found.residual_ps as f64),
+            short_duration(found.residual_ps as f64),
             found.calls.to_string(),
             cells::drift(fit.drift_ppb()),
             cells::share(busy as f64, span),
             cells::share(rank.exposed_ps as f64, span),
             cells::share(rank.exposed_wait_ps as f64, span),
-            cells::time(rank.wait_ps as f64),
+            short_duration(rank.wait_ps as f64),
             rank.last.to_string(),
-            cells::time(rank.blame_ps),
-            cells::time(rank.root_blame_ps),
+            short_duration(rank.blame_ps),
+            short_duration(rank.root_blame_ps),
         ]
     }));
     let mut align = vec![Align::Right; HEADING.len()];

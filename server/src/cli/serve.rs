@@ -11,8 +11,8 @@ use clap::Args;
 use super::StorePlace;
 use crate::child::IngestProcess;
 use crate::http::access::Changes;
-use crate::http::links::Links;
-use crate::http::server::{Address, Listening};
+use crate::links::Links;
+use crate::listening::{Address, Listening};
 use crate::store::Store;
 
 const EXAMPLES: &str = "\

@@ -15,9 +15,9 @@ use super::serve::{PlaceArgs, announce, block_on, open_browser, serve};
 use super::terms;
 use super::write::{Destination, Output, write_trace};
 use crate::export::Export;
-use crate::http::links::Links;
-use crate::http::server::ServerError;
 use crate::ingest::Named;
+use crate::links::Links;
+use crate::listening::ServerError;
 use crate::routes::health::Health;
 use crate::store::Store;
 

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use nprof_engine::base::Interval;
+use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::metrics::trace::span;
 use nprof_engine::native::AllCores;
@@ -11,8 +12,8 @@ use serde_json::{Value, json};
 
 use super::progress::watched;
 use super::rank_cells as cells;
-use super::ranks::TableFormat;
 use super::size::{self, Align};
+use super::table_format::TableFormat;
 use crate::analysis::joint;
 use crate::ingest::IngestError;
 use crate::store::Profile;
@@ -92,12 +93,16 @@ fn text(
     whole: Interval,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    writeln!(out, "waited share of steps of {}, from the first call on", cells::time(waits.step_ps as f64))?;
+    writeln!(
+        out,
+        "waited share of steps of {}, from the first call on",
+        short_duration(waits.step_ps as f64)
+    )?;
     let mut table = vec![["FROM", "LEAST", "RANK", "MEDIAN", "MOST", "RANK"].map(str::to_owned).to_vec()];
     table.extend(spreads.iter().enumerate().map(|(at, spread)| {
         let from_ps = step_ps(waits, at).0.max(whole.start.0).saturating_sub(whole.start.0);
         vec![
-            cells::time(from_ps as f64),
+            short_duration(from_ps as f64),
             cells::share(spread.least.0, 1.0),
             spread.least.1.to_string(),
             cells::share(spread.median, 1.0),

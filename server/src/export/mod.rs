@@ -10,6 +10,7 @@ mod keys;
 mod neuron_summary;
 mod number;
 pub mod perfetto;
+mod prepared;
 mod ranks;
 mod summary;
 pub mod table;
@@ -17,7 +18,8 @@ mod tracks;
 pub mod wanted;
 
 pub use error::ExportError;
+pub use prepared::{Choice, Choices, PreparedExport};
 pub use ranks::{Comparing, OpenedRank, RanksOf};
-pub use table::{Choice, Choices, EXPORTS, Export, PreparedExport, Scope, find};
+pub use table::{EXPORTS, Export, Scope, find};
 
 use error::Failure;

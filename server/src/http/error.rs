@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
-use crate::child::Ended;
+use crate::ended::Ended;
 use crate::export::ExportError;
 use crate::ingest::IngestError;
 use crate::store::StoreError;

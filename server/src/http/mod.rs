@@ -1,4 +1,5 @@
-//! HTTP: the table of routes, the server, and the guards in front of every request.
+//! HTTP: the guards in front of every request. [`crate::routes`] has the table behind them, and
+//! [`crate::listening`] the server.
 //!
 //! ```text
 //! connection ──► limits ──► peer ──► guard ──► routes
@@ -12,11 +13,8 @@ pub mod error;
 pub mod guard;
 pub mod headers;
 pub mod limits;
-pub mod links;
 pub mod negotiation;
 pub mod peer;
-pub mod router;
-pub mod server;
 pub mod shares;
 pub mod taken;
 pub mod token;

@@ -1,48 +1,25 @@
 //! Builds a profile: first its segments, then the data that is derived from all of them.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use jiff::Timestamp;
-use nprof_capture::importer::Sinks;
 use nprof_capture::inputs::{Numbers, numbered};
 use nprof_engine::base::{ClockFit, Error};
 use nprof_engine::exec::{Cancel, Exec, Work};
 use nprof_engine::native::{AllCores, OpenError, SegmentFile, disk};
 use nprof_engine::query::{NameUses, active_span};
-use nprof_engine::spill::Space;
 use nprof_engine::vendor;
 use nprof_engine::wire::catalog::NameSlot;
 use nprof_engine::wire::clock::Clock;
 
 use super::identity::Identity;
 use super::passes::{self, RankBuilt};
+use super::source::TraceSource;
 use super::{IngestError, Result, Settings};
 use crate::store::{ClockBy, FORMAT, Manifest, Profile, RankFile, Staging};
 use crate::work::Meter;
-
-/// The source of the events of one rank, or of several ranks in one trace.
-pub struct TraceSource<'a> {
-    /// Number of the rank, if it is known before the trace is read.
-    pub rank: Option<u32>,
-    /// Host of its ranks, if it is known before the trace is read. A host that the trace states has
-    /// precedence.
-    pub host: Option<String>,
-    /// File names of the trace, for messages.
-    pub inputs: Vec<String>,
-    /// Path that errors name.
-    pub place: PathBuf,
-    /// About how many bytes the trace has, unpacked. A large one is built alone.
-    pub bytes: u64,
-    /// Sends the events of the trace to sinks.
-    pub fill: Fill<'a>,
-}
-
-/// Sends the events of a trace to the sinks of its ranks. The [`Space`] is the memory for sorting.
-/// A trace of several ranks is read once per rank.
-pub type Fill<'a> = Box<dyn Fn(&mut dyn Sinks, Space<'_>) -> Result<()> + Send + Sync + 'a>;
 
 /// A profile that is complete but not yet in the store.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nprof_engine::wire::refusal::Refusal;
 
-use crate::child::Ended;
+use crate::ended::Ended;
 use crate::store::StoreError;
 
 /// Shorthand for results of ingest.
@@ -101,12 +101,12 @@ pub enum IngestError {
         /// The file.
         path: PathBuf,
         /// The problem, its place and the advice.
-        source: nprof_capture::formats::Error,
+        source: nprof_capture::error::Error,
     },
     /// Files of directories and archives that turned out not to be traces. The ingest is repeated
     /// without them.
     #[error("{} files of the directory are not traces", .0.len())]
-    Spared(Vec<(PathBuf, nprof_capture::formats::Error)>),
+    Spared(Vec<(PathBuf, nprof_capture::error::Error)>),
     /// A segment could not be written or read back.
     #[error("{}: {source}", path.display())]
     Segment {

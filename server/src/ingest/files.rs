@@ -8,9 +8,9 @@ use std::sync::OnceLock;
 use nprof_capture::archive::limit::Allowance;
 use nprof_capture::archive::unpack::Damage;
 use nprof_capture::archive::{FileBytes, Held, Leaf, Spool};
+use nprof_capture::error::Error;
 use nprof_capture::files::{Files, Take, whole};
-use nprof_capture::formats::Error;
-use nprof_capture::formats::trace_event::Owners;
+use nprof_capture::owners::Owners;
 
 use super::ahead::read_ahead;
 use super::inputs::Inputs;

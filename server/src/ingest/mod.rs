@@ -12,13 +12,15 @@ mod inputs;
 mod mapped;
 mod origin;
 mod passes;
+mod source;
 
 pub use add::add;
-pub use build::{Staged, TraceSource, build};
+pub use build::{Staged, build};
 pub use error::{IngestError, Result};
 pub use files::DiskSpool;
 pub use identity::Identity;
 pub use inputs::{Chosen, InputFile, Inputs, Named};
+pub use source::TraceSource;
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -26,9 +28,10 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use nprof_capture::files::Job;
-use nprof_capture::formats::trace_event::Origin;
-use nprof_capture::importer::Sinks;
+use nprof_capture::files::Sinks;
+use nprof_capture::formats;
 use nprof_capture::inputs::Plan;
+use nprof_capture::origin::Origin;
 use nprof_engine::exec::Cancel;
 use nprof_engine::spill::Space;
 use serde::{Deserialize, Serialize};
@@ -263,7 +266,7 @@ fn read(
         }
     };
     let job = Job { plan, files, space, origin, progress: &progress };
-    let read = (plan.importer.read)(&job, sinks);
+    let read = formats::read(&job, sinks);
     inputs.files_of(plan).for_each(|file| file.leaf.packed.let_go(0..usize::MAX));
     read.map_err(|fault| IngestError::Format {
         path: inputs.files[fault.file].place.clone(),

@@ -3,9 +3,10 @@
 use std::io::{self, Read};
 
 use nprof_capture::archive::Leaf;
-use nprof_capture::formats::trace_event::{self, Beginning, Origin};
-use nprof_capture::importer::{FindBeginning, Role};
+use nprof_capture::formats::{FindBeginning, reader_of};
+use nprof_capture::importer::Role;
 use nprof_capture::inputs::PlanFile;
+use nprof_capture::origin::{self, Beginning, Origin};
 
 use super::inputs::Inputs;
 use crate::work::Meter;
@@ -26,8 +27,8 @@ pub(super) fn origins(inputs: &Inputs, meter: &Meter) -> Vec<Option<Origin>> {
     let is_trace = |part: &&PlanFile| part.role == Role::Trace;
     let mut traces = Vec::new();
     for (at, plan) in inputs.plans.iter().enumerate() {
-        traces
-            .extend(plan.files.iter().filter(is_trace).map(|part| (at, part.file, plan.importer.beginning)));
+        let find = reader_of(plan.importer).beginning;
+        traces.extend(plan.files.iter().filter(is_trace).map(|part| (at, part.file, find)));
     }
     let beginnings = traces.iter().map(|&(_, file, find)| {
         let leaf = &inputs.files[file].leaf;
@@ -37,7 +38,7 @@ pub(super) fn origins(inputs: &Inputs, meter: &Meter) -> Vec<Option<Origin>> {
             None
         })
     });
-    let origins = trace_event::origins(&beginnings.collect::<Vec<_>>());
+    let origins = origin::origins(&beginnings.collect::<Vec<_>>());
     // All traces of a plan have one clock.
     let of_plan = |at: usize| {
         let mut own = traces.iter().zip(&origins).filter(|((plan, ..), _)| *plan == at);

@@ -10,15 +10,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use nprof_capture::importer::Sinks;
+use nprof_capture::files::Sinks;
 use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::{BuildOptions, Built};
 use nprof_engine::model::Sink;
 use nprof_engine::native::{Taking, WriteError, write_segment_while};
 use nprof_engine::spill::Space;
 
-use super::build::TraceSource;
 use super::counted::Counted;
+use super::source::TraceSource;
 use super::{IngestError, Result};
 use crate::store::Staging;
 use crate::work::Meter;
@@ -87,7 +87,7 @@ struct Board {
     failure: Option<IngestError>,
     /// Files that turned out not to be traces and can be left out. All are found in one go: each
     /// would cost a repetition.
-    spared: Vec<(PathBuf, nprof_capture::formats::Error)>,
+    spared: Vec<(PathBuf, nprof_capture::error::Error)>,
 }
 
 /// Builds all ranks. The results are in the order of the sources, then of the ranks within each.

@@ -26,11 +26,12 @@ use super::sending::{Sending, WAITING};
 use crate::app::App;
 use crate::export::cut::{PartOf, TakenPart};
 use crate::export::table::{Prepare, files, of_rank};
-use crate::export::wanted::{Ranks, numbers, size_bytes, time_ps};
+use crate::export::wanted::{Ranks, numbers};
 use crate::export::{Choices, Comparing, Export, ExportError, RanksOf, Scope, find};
 use crate::http::error::ApiError;
 use crate::http::peer::Peer;
 use crate::http::turns::Weight;
+use crate::units::{size_bytes, time_ps};
 
 /// Query of an export.
 #[derive(Debug, Default, Deserialize)]

@@ -1,5 +1,5 @@
 //! The handlers, one file per subject. Each returns `Result<_, ApiError>`. The table in
-//! [`crate::http::router`] names them.
+//! [`router`] names them.
 
 pub mod ask;
 pub mod export;
@@ -10,6 +10,7 @@ pub mod page;
 pub mod path;
 pub mod profiles;
 pub mod reply;
+pub mod router;
 mod sending;
 pub mod tiles;
 pub mod upload;

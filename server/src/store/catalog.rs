@@ -10,7 +10,9 @@ use std::time::SystemTime;
 use nprof_engine::base::ProfileId;
 
 use super::manifest::{FILE, Manifest};
-use super::{Profile, Result, StoreError, leftovers, names};
+use super::names::{self, SharedName};
+use super::replaced::place_of_replaced;
+use super::{Profile, Result, StoreError, leftovers};
 
 /// State of a manifest's file when it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,16 +30,6 @@ pub struct Survey {
     pub unreadable: Vec<(PathBuf, StoreError)>,
     /// Names and ids that several profiles have, which nprof never does by itself.
     pub shared: Vec<SharedName>,
-}
-
-/// A name or an id that several profiles have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SharedName {
-    /// The name or the id.
-    pub name: String,
-    /// Names of the profiles' directories, which `nprof rm` takes. The newest profile comes first
-    /// and answers to the name.
-    pub directories: Vec<String>,
 }
 
 /// Manifests by directory.
@@ -69,7 +61,7 @@ impl Catalog {
             let dir = entry.map_err(read)?.path();
             let is_hidden = dir.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
             // Between the two steps of a replacement, the old profile is in another place.
-            if is_hidden && leftovers::place_of_replaced(&dir).is_none_or(|place| place.exists()) {
+            if is_hidden && place_of_replaced(&dir).is_none_or(|place| place.exists()) {
                 continue;
             }
             match self.manifest(&dir) {

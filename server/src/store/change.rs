@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use nprof_engine::native::disk::DiskFile;
 use nprof_engine::wire::clock::Clock;
 
-use super::leftovers::{self, replaced_dir};
+use super::leftovers;
+use super::replaced::replaced_dir;
 use super::{
     ClockBy, Existing, Manifest, Profile, Result, Slug, Staging, Store, StoreError, Survey, TakenName, disk,
 };

@@ -11,35 +11,15 @@ use nprof_engine::native::{TEMPORARY, disk};
 
 use super::disk::failed;
 use super::manifest::{self, Manifest};
+use super::replaced::place_of_replaced;
 use super::{Result, StoreError, staging};
 
 /// Start of the name of a profile that is being removed.
 const REMOVED: &str = ".removed-";
 /// In place of the manifest: this profile is being removed.
 const MARK: &str = "removed";
-/// Start of the name of a profile that is being replaced in two steps. Its id follows.
-const REPLACED: &str = ".replaced-";
 /// In staging directories of older versions: a profile that was being replaced.
 const REPLACED_IN_STAGING: &str = "replaced";
-
-/// The place of the profile with this directory while another takes the directory.
-pub(super) fn replaced_dir(dir: &Path) -> PathBuf {
-    let name = dir.file_name().unwrap_or_default().to_string_lossy();
-    dir.with_file_name(format!("{REPLACED}{name}"))
-}
-
-/// The directory of a profile that was moved aside, if this is such a place.
-pub(super) fn place_of_replaced(dir: &Path) -> Option<PathBuf> {
-    let id = dir.file_name()?.to_str()?.strip_prefix(REPLACED)?;
-    Some(dir.with_file_name(id))
-}
-
-/// The name of a profile's directory for `nprof rm`, which first puts back what was moved aside.
-#[must_use]
-pub fn name_for_rm(dir: &Path) -> String {
-    let place = place_of_replaced(dir);
-    place.as_deref().unwrap_or(dir).file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
 
 /// Returns true if a directory of `profiles/` was removed except for some files.
 pub(super) fn is_removed(dir: &Path) -> bool {
@@ -215,6 +195,7 @@ fn put_back_from_staging(dir: &Path, profiles: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::replaced::replaced_dir;
     use super::super::{Removed, Store};
     use super::*;
 

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use jiff::Timestamp;
-use nprof_capture::formats::trace_event::MAX_APART_PS;
+use nprof_capture::origin::MAX_APART_PS;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::base::{ClockFit, Interval, Time};
 use nprof_engine::native::{SegmentFile, StoredFile, open_regular};

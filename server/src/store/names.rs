@@ -9,8 +9,17 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use super::catalog::SharedName;
 use super::{Manifest, Profile};
+
+/// A name or an id that several profiles have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedName {
+    /// The name or the id.
+    pub name: String,
+    /// Names of the profiles' directories, which `nprof rm` takes. The newest profile comes first
+    /// and answers to the name.
+    pub directories: Vec<String>,
+}
 
 /// The profiles with the names that they really have. A profile that lost its last name is left
 /// out.

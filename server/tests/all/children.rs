@@ -17,7 +17,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use nprof_server::app::App;
 use nprof_server::child::{ARGUMENT, IngestProcess, Limits};
-use nprof_server::http::router::router;
+use nprof_server::routes::router::router;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 

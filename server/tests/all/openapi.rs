@@ -6,8 +6,8 @@ use axum::body::Body;
 use nprof_engine::wire::question::Question;
 use nprof_server::export::EXPORTS;
 use nprof_server::export::table::files;
-use nprof_server::http::router::ROUTES;
 use nprof_server::routes::openapi::DOCUMENT;
+use nprof_server::routes::router::ROUTES;
 use serde_json::Value;
 
 use crate::stage::{Stage, TRACE, request};

@@ -11,7 +11,7 @@ use super::Dialect;
 use super::attribute::BYTES;
 use super::limit::{Allowed, key};
 use super::settings::{Globals, Pattern, Settings, unusable};
-use crate::formats::Error;
+use crate::error::Error;
 use crate::formats::trace_event::layer::{Met, each_member};
 
 /// Keys under which FLEX and PyTorch write arguments. A path can name any of them.
@@ -217,4 +217,23 @@ fn normalised(name: Cow<'_, str>) -> Cow<'_, str> {
         return Cow::Owned(name.replace("RDMA", "Rdma").replace("Receive", "Recv"));
     }
     name
+}
+
+impl Settings {
+    /// Checks that the settings have a meaning.
+    ///
+    /// # Errors
+    /// If a frequency or a power is not positive, or a pattern is no regular expression.
+    pub fn check(&self) -> Result<(), Error> {
+        let mhz = self.soc_mhz.into_iter().chain([self.core_mhz]);
+        if let Some(wrong) = mhz.into_iter().find(|mhz| !(mhz.is_finite() && *mhz > 0.0)) {
+            return Err(unusable(&format!("a frequency of {wrong} MHz")));
+        }
+        for (what, value) in [("a power scale", self.power_scale), ("a highest power", self.max_watts)] {
+            if !(value.is_finite() && value > 0.0) {
+                return Err(unusable(&format!("{what} of {value}")));
+            }
+        }
+        Filter::new(self).map(|_| ())
+    }
 }

@@ -3,9 +3,9 @@
 use std::io::Read;
 
 use crate::files::Job;
-use crate::formats::perfetto;
-use crate::formats::trace_event::Beginning;
+use crate::formats::{perfetto, trace_event};
 use crate::inputs::{PlanFile, rank_of};
+use crate::origin::Beginning;
 use crate::probe::HEAD_LEN;
 use crate::probe::aiu::{is_packets, is_torch, stated_rank};
 
@@ -57,5 +57,5 @@ impl Part {
 /// Finds the beginning of a trace in its first bytes, which may end anywhere.
 #[must_use]
 pub fn beginning(head: &[u8]) -> Option<Beginning> {
-    if is_packets(head) { perfetto::beginning(head) } else { Beginning::of(head) }
+    if is_packets(head) { perfetto::beginning(head) } else { trace_event::beginning(head) }
 }

@@ -4,8 +4,8 @@
 use nprof_engine::vendor::aiu::{CORE_MHZ, MAX_WATTS, POWER_SCALE, SETTINGS};
 use serde::{Deserialize, Serialize};
 
+use crate::error::Error;
 use crate::files::Fault;
-use crate::formats::Error;
 
 /// Settings of the reader.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -140,23 +140,6 @@ impl Settings {
         let file: File = serde_json::from_slice(bytes).map_err(|error| unusable(&error.to_string()))?;
         file.aiu_settings.check()?;
         Ok(Some(file.aiu_settings))
-    }
-
-    /// Checks that the settings have a meaning.
-    ///
-    /// # Errors
-    /// If a frequency or a power is not positive, or a pattern is no regular expression.
-    pub fn check(&self) -> Result<(), Error> {
-        let mhz = self.soc_mhz.into_iter().chain([self.core_mhz]);
-        if let Some(wrong) = mhz.into_iter().find(|mhz| !(mhz.is_finite() && *mhz > 0.0)) {
-            return Err(unusable(&format!("a frequency of {wrong} MHz")));
-        }
-        for (what, value) in [("a power scale", self.power_scale), ("a highest power", self.max_watts)] {
-            if !(value.is_finite() && value > 0.0) {
-                return Err(unusable(&format!("{what} of {value}")));
-            }
-        }
-        super::filter::Filter::new(self).map(|_| ())
     }
 }
 

@@ -4,7 +4,7 @@
 
 use prost::Message;
 
-use crate::formats::Error;
+use crate::error::Error;
 
 /// One layer, e.g. `debug_info/hlo.dbg`.
 #[derive(Clone, PartialEq, Message)]

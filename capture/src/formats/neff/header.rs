@@ -4,7 +4,7 @@
 
 use nprof_engine::base::bytes::Cursor;
 
-use crate::formats::Error;
+use crate::error::Error;
 
 /// Length of the header in bytes. The second field of the header states the same number.
 pub const HEADER_LEN: usize = 1024;

@@ -25,7 +25,7 @@ use self::debug::DebugLayer;
 use self::header::{HEADER_LEN, Header};
 use self::package::Member;
 use self::tensor::Tensor;
-use super::Error;
+use crate::error::Error;
 use nprof_engine::vendor::neuron::schema::{NeffHeader, NeffNode};
 
 /// Contents of a NEFF.

@@ -8,7 +8,7 @@ use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
 
-use crate::formats::Error;
+use crate::error::Error;
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// Offset of the magic bytes in a tar header.

@@ -23,9 +23,8 @@ use self::link::Links;
 use self::row::{Cell, Row};
 use self::splitter::{Piece, Splitter};
 use self::table::{Place, TableReader};
-use crate::files::{Fault, Job};
-use crate::formats::Error;
-use crate::importer::Sinks;
+use crate::error::Error;
+use crate::files::{Fault, Job, Sinks};
 use nprof_engine::vendor::neuron::schema::{self, MODEL_INFO, NEFF_HEADER, PROFILE_INFO, SUMMARY};
 use nprof_engine::vendor::neuron::{SOURCE, Tracks};
 

@@ -2,7 +2,7 @@
 
 use nprof_engine::exec::{Exec, conveyor};
 
-use crate::formats::Error;
+use crate::error::Error;
 
 /// Items of a batch. Together with the batches in flight they fit the processor's caches.
 const BATCH_ITEMS: usize = if cfg!(test) { 8 } else { 1024 };

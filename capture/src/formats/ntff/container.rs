@@ -7,7 +7,7 @@ use prost::Message;
 
 use super::proto;
 use super::record::{RECORD_LEN, SegmentKind};
-use crate::formats::Error;
+use crate::error::Error;
 use crate::probe::ntff::{PROTOBUF_LEN_AT, PROTOBUF_MAX_LEN, VERSION};
 
 /// Bytes before the protobuf part.

@@ -7,7 +7,7 @@ use super::clock::CoreClocks;
 use super::program::Program;
 use super::proto;
 use super::record::RECORD_LEN;
-use crate::formats::Error;
+use crate::error::Error;
 use crate::formats::room::Room;
 use nprof_engine::vendor::neuron::schema::Queue;
 use nprof_engine::vendor::neuron::{CounterTrack, Engine, Tracks, name_on_core};

@@ -15,7 +15,7 @@ use super::effect::Region;
 use super::execution::Executed;
 use super::region::Regions;
 use super::word::Opcode;
-use crate::formats::Error;
+use crate::error::Error;
 use nprof_engine::vendor::neuron::Engine;
 use nprof_engine::vendor::neuron::schema::FLOW_DEPENDENCE;
 

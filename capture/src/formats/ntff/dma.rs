@@ -16,7 +16,7 @@ use super::packet::{Packet, PacketReader, transfer_rate};
 use super::queues::{Filling, QUEUES, QueueRing, Queues};
 use super::throughput::Throughput;
 use super::transfer::{Adder, Launch, Transfer, Transfers, Whole};
-use crate::formats::Error;
+use crate::error::Error;
 use nprof_engine::vendor::neuron::schema::{Dma, Queue, dma_name};
 
 /// Track and subgroup of a ring's rows.

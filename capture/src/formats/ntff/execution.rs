@@ -16,7 +16,7 @@ use super::floor::{Block, Floors};
 use super::landmark::{Edge, edge};
 use super::program::Place;
 use super::record::{Record, SegmentKind};
-use crate::formats::Error;
+use crate::error::Error;
 use nprof_engine::vendor::neuron::Engine;
 
 /// Most starts without an end, besides one of each instruction. No device has that many in flight.

@@ -9,7 +9,7 @@ use nprof_engine::spill::{Key, NoBytes, Pile, Scratch, Space};
 use super::core::Output;
 use super::record::{RECORD_LEN, Record, SegmentKind};
 use super::unknown::UnknownRecords;
-use crate::formats::Error;
+use crate::error::Error;
 
 /// An unknown record, with its number in its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -19,7 +19,7 @@ use super::pending::Pending;
 use super::transfer::{SetOff, Transfer, Transfers};
 use super::usage::Usage;
 use super::word::Opcode;
-use crate::formats::Error;
+use crate::error::Error;
 use crate::formats::room::{Room, emptied};
 use nprof_engine::vendor::neuron::schema::{DMA_TRIGGER, Instruction};
 use nprof_engine::vendor::neuron::{Engine, MATRIX_PRODUCT};

@@ -11,7 +11,7 @@ use super::floor::{Block, Floors};
 use super::program::{Place, Program};
 use super::record::{Record, SegmentKind};
 use super::word::{Opcode, Word};
-use crate::formats::Error;
+use crate::error::Error;
 use nprof_engine::vendor::neuron::Engine;
 
 /// A NOTIFY with this hint ends an engine's preparation.

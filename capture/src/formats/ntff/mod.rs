@@ -61,11 +61,11 @@ use self::record::{SegmentKind, records};
 use self::run::Counts;
 use self::semaphore::EventReader;
 use self::unknown::UnknownRecords;
-use super::Error;
 use super::neff::Neff;
 use crate::archive::unpack::Layer;
-use crate::files::{Fault, Job};
-use crate::importer::{Role, Sinks};
+use crate::error::Error;
+use crate::files::{Fault, Job, Sinks};
+use crate::importer::Role;
 
 /// Reads a whole trace into the sink. `neff` is the program that ran, if it is available.
 /// `progress` receives the number of bytes done. Sorting uses `space`.

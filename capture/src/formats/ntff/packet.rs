@@ -16,7 +16,7 @@ use super::floor::{Block, Floors};
 use super::queues::QUEUES;
 use super::record::{Record, SegmentKind};
 use super::unknown::UnknownRecords;
-use crate::formats::Error;
+use crate::error::Error;
 
 /// Most starts without an end, besides one of each ring. No device has that many in flight. A trace
 /// with more has lost the ends, and must not fill the memory.

@@ -8,7 +8,7 @@ use super::decoded::Decoded;
 use super::execution::Executed;
 use super::step::Step;
 use super::transfer::Transfers;
-use crate::formats::Error;
+use crate::error::Error;
 use nprof_engine::vendor::neuron::CounterTrack;
 use nprof_engine::vendor::neuron::schema::PendingDma;
 

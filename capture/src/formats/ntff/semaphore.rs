@@ -13,7 +13,7 @@ use super::disassemble::SemaphoreNames;
 use super::finding::Findings;
 use super::floor::{Block, Floors};
 use super::record::{Record, SegmentKind};
-use crate::formats::Error;
+use crate::error::Error;
 use nprof_engine::vendor::neuron::Engine;
 use nprof_engine::vendor::neuron::schema::SemaphoreUpdate;
 

@@ -4,7 +4,7 @@ use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::spill::{Key, NoBytes, Scratch, Sorted};
 
-use crate::formats::Error;
+use crate::error::Error;
 
 /// One change of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

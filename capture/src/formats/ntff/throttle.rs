@@ -4,7 +4,7 @@ use nprof_engine::model::{Form, SliceRecord, Value, WarningKind};
 
 use super::core::{Core, Output};
 use super::record::{Record, SegmentKind, records};
-use crate::formats::Error;
+use crate::error::Error;
 use nprof_engine::vendor::neuron::schema::{Ham, throttle_reason};
 
 /// Payload of a record that ends throttling.

@@ -7,7 +7,7 @@ use nprof_engine::model::{Filled, Number, TemplateId, TemplateValue, TrackId, Va
 
 use super::core::{Core, Output};
 use super::packet::{Packet, transfer_rate};
-use crate::formats::Error;
+use crate::error::Error;
 use nprof_engine::vendor::neuron::CounterTrack;
 use nprof_engine::vendor::neuron::schema::DmaThroughput;
 

@@ -10,7 +10,7 @@ use nprof_engine::spill::{Key, NoBytes, Pile, PileReader, Scratch, Sorted, Sorte
 
 use super::landmark::TriggerStart;
 use super::packet::Packet;
-use crate::formats::Error;
+use crate::error::Error;
 
 /// Size of a packet that writes a semaphore. Larger packets carry data.
 const SEMAPHORE_WRITE_BYTES: u32 = 4;

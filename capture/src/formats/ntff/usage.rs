@@ -19,7 +19,7 @@ use super::region::Regions;
 use super::step::{Moments, Step};
 use super::transfer::{Transfer, TransferCursor, Transfers};
 use super::word::Opcode;
-use crate::formats::Error;
+use crate::error::Error;
 use nprof_engine::vendor::neuron::CounterTrack;
 use nprof_engine::vendor::neuron::schema::{INSTRUCTION_USAGE, InstructionUsage};
 

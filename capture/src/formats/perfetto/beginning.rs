@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 use super::clock::{ClockId, Clocks};
 use super::input::{Packets, Part};
 use super::reader::Head;
-use crate::formats::trace_event::Beginning;
-use crate::formats::trace_event::origin::MAX_TIMESTAMPS;
+use crate::origin::Beginning;
+use crate::origin::MAX_TIMESTAMPS;
 use crate::protobuf::{Damage, Fields};
 
 /// Field of a packet with an event.

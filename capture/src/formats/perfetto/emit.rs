@@ -20,7 +20,7 @@ use super::record::{Act, FlowKey, Header, Place, Record, SortKey};
 use super::tree::{self, Placed};
 use crate::formats::room::{Room, emptied};
 use crate::formats::trace_event::clock::EPOCH_PS;
-use crate::formats::trace_event::{Beginning, Origin, Sharing, origins};
+use crate::origin::{Beginning, Origin, Sharing, origins};
 
 /// Name of the format in a profile.
 const SOURCE: &str = "perfetto";

@@ -6,10 +6,10 @@ use nprof_engine::model::{Value, WarningKind};
 use rustc_hash::FxHasher;
 
 use super::annotation::Annotation;
-use super::event::{self, Seen};
 use super::field::Of;
 use super::output::{Moment, Output, Stop};
 use super::record::{Act, Place, Record};
+use super::seen::{Seen, push};
 use super::sequence::Sequence;
 use super::track::TrackKey;
 use crate::protobuf::{Damage, Fields};
@@ -179,7 +179,7 @@ fn plain(
     let named = seen.named(out, sequence, older.name_iid)?;
     let bound = bound(older);
     let flows: Vec<_> = seen.flows.iter().copied().chain(bound).collect();
-    event::push(out, &flows, (act, moment, place), (&cat, named))
+    push(out, &flows, (act, moment, place), (&cat, named))
 }
 
 /// The flow that a slice itself states.
@@ -226,7 +226,7 @@ fn asynchronous(
         b'e' | b'F' => Act::End,
         _ => Act::Instant,
     };
-    event::push(out, &seen.flows, (act, moment, place), (&cat, named))
+    push(out, &seen.flows, (act, moment, place), (&cat, named))
 }
 
 /// A point of a flow, which binds to a slice of its thread.

@@ -31,6 +31,7 @@ mod legacy;
 mod output;
 mod reader;
 mod record;
+mod seen;
 mod sequence;
 mod source;
 mod track;
@@ -43,10 +44,9 @@ use nprof_engine::model::Sink;
 use nprof_engine::spill::Space;
 
 use self::reader::Reader;
-use super::Error;
-use super::trace_event::Origin;
-use crate::files::{Fault, Job};
-use crate::importer::Sinks;
+use crate::error::Error;
+use crate::files::{Fault, Job, Sinks};
+use crate::origin::Origin;
 
 pub use self::beginning::beginning;
 

@@ -11,7 +11,7 @@ use super::field::{Keys, Of, Row};
 use super::record::{Act, Place, Record, SortKey, WaitKey};
 use super::sequence::Memory;
 use super::track::Tracks;
-use crate::formats::trace_event::origin::MAX_TIMESTAMPS;
+use crate::origin::MAX_TIMESTAMPS;
 use crate::protobuf::Damage;
 
 /// The reason why a packet was not read to its end.

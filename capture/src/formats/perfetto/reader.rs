@@ -15,8 +15,8 @@ use super::output::{Moment, Output, Stop};
 use super::sequence::Sequence;
 use super::source::Sources;
 use super::{annotation, emit};
-use crate::formats::Error;
-use crate::formats::trace_event::Origin;
+use crate::error::Error;
+use crate::origin::Origin;
 use crate::protobuf::{Damage, Fields};
 
 /// Deepest packing of packets in packets.

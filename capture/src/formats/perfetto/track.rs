@@ -8,6 +8,9 @@ use super::record::{Act, Place};
 use crate::formats::trace_event::allowance::Allowance;
 use crate::protobuf::{Damage, Fields};
 
+/// Most tracks above one. Parents that form a circle end here.
+pub(super) const MAX_DEPTH: usize = 32;
+
 /// Identity of a track in the trace.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum TrackKey {
@@ -195,7 +198,7 @@ impl Tracks {
     /// The process of a track, as far as it is known by now.
     pub(super) fn process_of(&self, uuid: u64) -> Option<i64> {
         let mut next = Some(uuid);
-        for _ in 0..super::tree::MAX_DEPTH {
+        for _ in 0..MAX_DEPTH {
             let track = &self.all[self.of_uuid(next?)?];
             let own = track.process.or(track.thread.map(|(pid, _)| pid));
             if own.is_some() {

@@ -12,10 +12,7 @@ use nprof_engine::model::{
 };
 use rustc_hash::FxHashMap;
 
-use super::track::{CounterFacts, Ordering, Person, TrackKey, Tracks};
-
-/// Most tracks above one. Parents that form a circle end here.
-pub(super) const MAX_DEPTH: usize = 32;
+use super::track::{CounterFacts, MAX_DEPTH, Ordering, Person, TrackKey, Tracks};
 
 /// Place of a track's events in the sink.
 #[derive(Debug, Clone, Copy, Default)]

@@ -7,9 +7,9 @@
 use nprof_engine::exec::{Exec, conveyor};
 
 use super::event::{Event, Parser, Seen};
-use super::owners::Skips;
 use super::tokens::{Tail, Tokens};
-use crate::formats::Error;
+use crate::error::Error;
+use crate::owners::Skips;
 
 /// Most events of a batch. Together with the batches in flight they fit the processor's caches.
 const BATCH_EVENTS: usize = 1024;

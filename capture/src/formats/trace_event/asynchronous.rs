@@ -6,7 +6,7 @@
 //! slices.
 
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 use nprof_engine::base::Result;
 use nprof_engine::exec::step;
@@ -14,11 +14,10 @@ use nprof_engine::model::{Form, WarningKind};
 use nprof_engine::spill::Scratch;
 use rustc_hash::FxHashMap;
 
-use super::event::{Seen, text_of};
+use super::event::Seen;
+use super::identity::{hash_id, identity_hasher};
 use super::open::{MAX_LOOKED_AT, Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
 use super::output::{Of, Output};
-use super::role::BorrowedId;
-use super::tokens::{Kind, Raw, Tail, Tokens};
 use super::track::TrackIndex;
 
 /// Kind of asynchronous event.
@@ -250,11 +249,6 @@ fn push(list: &mut Vec<Named>, item: Named) {
     list.push(item);
 }
 
-/// Hasher for identities. The 64 bits are well spread for any input.
-pub(super) fn identity_hasher() -> impl Hasher {
-    foldhash::quality::FixedState::default().build_hasher()
-}
-
 /// Hash of the identity that the events of one slice share.
 fn key(seen: Seen<'_>, family: Family) -> u64 {
     let mut hasher = identity_hasher();
@@ -265,52 +259,4 @@ fn key(seen: Seen<'_>, family: Family) -> u64 {
     }
     hash_id(seen, &mut hasher);
     hasher.finish()
-}
-
-/// Hashes the parts of an id: the value, its scope, and the process if the id is local to it.
-pub(super) fn hash_id(seen: Seen<'_>, hasher: &mut impl Hasher) {
-    if seen.event.scope.is_present() {
-        seen.text(seen.event.scope).hash(hasher);
-    }
-    let (value, bytes, reach) = id_of(seen);
-    BorrowedId::new(value, bytes).hash(hasher);
-    if reach == Reach::Local {
-        BorrowedId::new(seen.event.pid, seen.bytes).hash(hasher);
-    }
-}
-
-/// The reach of an id, as its event states it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// Nothing.
-    Unsaid,
-    /// The id belongs to one process: `id2.local`.
-    Local,
-    /// The id belongs to all processes: `id2.global`.
-    Global,
-}
-
-/// The id with the bytes it is a span of, and its reach. The value of `id2` is preferred to that of
-/// `id`. An `id2` without `local` and `global` is an id as a whole.
-pub(super) fn id_of(seen: Seen<'_>) -> (Raw, &[u8], Reach) {
-    let id2 = seen.event.id2;
-    if matches!(id2.kind(), Kind::Absent | Kind::Null) {
-        return (seen.event.id, seen.bytes, Reach::Unsaid);
-    }
-    let mut id = (id2, seen.bytes, Reach::Unsaid);
-    if id2.kind() != Kind::Object {
-        return id;
-    }
-    let bytes = id2.of(seen.bytes);
-    let mut tokens = Tokens::new(bytes, Tail::Closed);
-    tokens.advance();
-    while let Ok(key) = tokens.peek_item().and_then(|_| tokens.key()) {
-        let Ok(value) = tokens.value() else { break };
-        match &*text_of(bytes, key) {
-            "local" => id = (value, bytes, Reach::Local),
-            "global" => id = (value, bytes, Reach::Global),
-            _ => {}
-        }
-    }
-    id
 }

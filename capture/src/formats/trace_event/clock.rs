@@ -1,35 +1,14 @@
 //! Times of events: timestamps as picoseconds since the origin.
 
-use super::number::{BadTime, ps_from_us};
-use super::origin::{Beginning, Origin, origins};
-use super::tokens::{Kind, Raw};
+use super::beginning::beginning;
+use super::time::{NoTime, number};
+use super::tokens::Raw;
+use crate::origin::{Origin, origins};
 
 /// Times in this range of picoseconds since 1970 (the years 2001 to 2128) count as wall clock. No
 /// machine is up that long.
 pub(in crate::formats) const EPOCH_PS: std::ops::Range<i128> =
     1_000_000_000_000_000_000_000..5_000_000_000_000_000_000_000;
-
-/// Reason why an event has no time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NoTime {
-    /// The timestamp is missing.
-    Missing,
-    /// The timestamp is no number.
-    NotANumber,
-    /// The timestamp is too far from the others.
-    OutOfRange,
-}
-
-impl NoTime {
-    /// Text of the fault in `ts`.
-    pub(super) fn of_ts(self) -> &'static str {
-        match self {
-            Self::Missing => "`ts` is missing",
-            Self::NotANumber => "`ts` is not a number",
-            Self::OutOfRange => "`ts` is more than 106 days from the other events",
-        }
-    }
-}
 
 /// The trace's clock, and its origin once known.
 #[derive(Debug)]
@@ -49,7 +28,7 @@ impl Clock {
     /// timestamp, the first event decides.
     pub(super) fn begin(&mut self, head: &[u8]) {
         if self.origin.is_none() {
-            self.origin = origins(&[Beginning::of(head)])[0];
+            self.origin = origins(&[beginning(head)])[0];
         }
     }
 
@@ -80,25 +59,6 @@ impl Clock {
         }
         i64::try_from(origin_ps.div_euclid(1000) + i128::from(base_ns.unwrap_or(0))).ok()
     }
-}
-
-/// A duration in picoseconds, within the range of `i64`.
-pub(super) fn duration(raw: Raw, bytes: &[u8]) -> Result<i64, NoTime> {
-    i64::try_from(number(raw, bytes)?).map_err(|_| NoTime::OutOfRange)
-}
-
-/// Converts microseconds as text to picoseconds.
-pub(super) fn number(raw: Raw, bytes: &[u8]) -> Result<i128, NoTime> {
-    let text = match raw.kind() {
-        Kind::Absent | Kind::Null => return Err(NoTime::Missing),
-        Kind::Number => raw.of(bytes),
-        Kind::Text | Kind::Escaped => raw.of(bytes).trim_ascii(),
-        _ => return Err(NoTime::NotANumber),
-    };
-    ps_from_us(text).map_err(|bad| match bad {
-        BadTime::NotANumber => NoTime::NotANumber,
-        BadTime::OutOfRange => NoTime::OutOfRange,
-    })
 }
 
 #[cfg(test)]

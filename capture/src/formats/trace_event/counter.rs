@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use nprof_engine::base::Result;
 use nprof_engine::model::{Nesting, WarningKind};
 
-use super::asynchronous::{Reach, id_of};
-use super::event::{Seen, bytes_of, text_of};
+use super::event::Seen;
 use super::field::Level;
+use super::identity::{Reach, id_of};
 use super::number::Number;
 use super::output::{Of, Output};
+use super::text::{bytes_of, text_of};
 use super::tokens::{Kind, Raw};
 use super::track::Role;
 

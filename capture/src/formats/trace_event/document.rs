@@ -7,13 +7,14 @@ use nprof_engine::exec::Exec;
 use nprof_engine::model::WarningKind;
 
 use super::ahead::{Ahead, Batch};
-use super::event::{Event, Seen, text_of};
-use super::layer::Events;
+use super::event::{Event, Seen};
+use super::events::Events;
 use super::metadata::Metadata;
-use super::owners::Skips;
 use super::scan::{Attempt, MAX_ITEM_LEN, Scan};
+use super::text::text_of;
 use super::tokens::Raw;
-use crate::formats::Error;
+use crate::error::Error;
+use crate::owners::Skips;
 
 /// Most bytes of an event on its own. A longer object is the document itself.
 const MAX_LONE_EVENT_LEN: usize = 1 << 20;

@@ -13,11 +13,11 @@ use nprof_engine::exec::step;
 use nprof_engine::model::{Form, WarningKind};
 use nprof_engine::spill::Scratch;
 
-use super::asynchronous::identity_hasher;
-use super::clock::{self, NoTime};
 use super::event::Seen;
+use super::identity::identity_hasher;
 use super::open::{MAX_LOOKED_AT, Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
 use super::output::{Of, Output};
+use super::time::{self, NoTime};
 use super::track::TrackIndex;
 
 /// Second part of the key of a stack whose track belongs to one thread.
@@ -114,7 +114,7 @@ impl<'s> Durations<'s> {
         (track, time_ps): (TrackIndex, i64),
         emit: impl Fn(&mut Output<'o>, TrackIndex, (i64, i64), Form, Seen<'_>) -> Result<K>,
     ) -> Result<Option<K>> {
-        let duration_ps = match clock::duration(seen.event.dur, seen.bytes) {
+        let duration_ps = match time::duration(seen.event.dur, seen.bytes) {
             Ok(ps) if ps >= 0 => ps,
             Ok(_) => {
                 out.warn(WarningKind::AdjustedValue, "`dur` is negative; kept as an instant", seen.offset);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::shape::{MAX_STEPS, NONE, Next, Paths, Shape};
-use super::text;
+use super::text::{bytes_of, text_of};
 use super::tokens::{Kind, Raw, Stop, Tokens};
 
 /// A key and its value.
@@ -326,30 +326,6 @@ impl<'a> Seen<'a> {
     /// An argument.
     pub(super) fn argument(&self, key: &str) -> Raw {
         self.event.argument(self.bytes, key)
-    }
-}
-
-/// A value as text.
-pub(super) fn text_of(bytes: &[u8], raw: Raw) -> Cow<'_, str> {
-    let inside = raw.of(bytes);
-    if raw.kind() == Kind::Escaped {
-        let mut decoded = String::with_capacity(inside.len());
-        text::decode(inside, &mut decoded);
-        return Cow::Owned(decoded);
-    }
-    // This check reads eight bytes of ASCII at once. The lossy conversion goes byte by byte. The
-    // length is known: reading both parts of the result at once would wait for their writing.
-    match std::str::from_utf8(inside).ok().and_then(|text| text.get(..inside.len())) {
-        Some(text) => Cow::Borrowed(text),
-        None => String::from_utf8_lossy(inside),
-    }
-}
-
-/// A value as the bytes of its text, which need not be valid UTF-8.
-pub(super) fn bytes_of(bytes: &[u8], raw: Raw) -> Cow<'_, [u8]> {
-    match raw.kind() {
-        Kind::Escaped => Cow::Owned(text_of(bytes, raw).into_owned().into_bytes()),
-        _ => Cow::Borrowed(raw.of(bytes)),
     }
 }
 

@@ -7,8 +7,8 @@ use std::hash::{Hash, Hasher};
 use nprof_engine::base::Result;
 use nprof_engine::model::{Bind, FieldSpec, FlowPhase, FlowPoint, Sink, SliceKey, Unit, Value};
 
-use super::asynchronous::{hash_id, identity_hasher};
 use super::event::Seen;
+use super::identity::{hash_id, identity_hasher};
 use super::json;
 use super::output::Output;
 use super::side_table::SideTable;

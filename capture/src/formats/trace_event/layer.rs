@@ -11,31 +11,17 @@ use nprof_engine::exec::Exec;
 use nprof_engine::model::{RankInfo, Sink, WarningKind};
 
 use super::document::Document;
-use super::event::{Seen, bytes_of, text_of};
+use super::event::Seen;
+use super::events::Events;
 use super::files::Files;
 use super::output::Output;
-use super::owners::{Noting, Owners, Skips};
 use super::reader::{Annotations, Reader};
 use super::scan::Scan;
+use super::text::{bytes_of, text_of};
 use super::tokens::{Kind, Raw, Tail, Tokens};
-use super::{Context, clock};
-use crate::formats::Error;
-
-/// Receiver of the contents of a document.
-pub(super) trait Events<'s> {
-    /// The output, for warnings and the clock.
-    fn out(&mut self) -> &mut Output<'s>;
-    /// Number of events so far, readable or not.
-    fn event_count(&self) -> u64;
-    /// Takes a key beside `traceEvents`.
-    fn metadata(&mut self, key: &str, value: (Raw, &[u8]), offset: u64) -> Result<()>;
-    /// Keeps an item that is no event.
-    fn unread(&mut self, what: &str, bytes: &[u8], offset: u64) -> Result<()>;
-    /// Takes one event.
-    fn event(&mut self, seen: Seen<'_>) -> Result<()>;
-    /// Ends the document.
-    fn finish(self) -> Result<()>;
-}
+use super::{Context, time};
+use crate::error::Error;
+use crate::owners::{Noting, Owners, Skips};
 
 /// A format over Trace Event JSON.
 pub(in crate::formats) trait Layer {
@@ -145,7 +131,7 @@ impl<'a> Met<'a> {
 
     /// The duration in picoseconds, if the event states one.
     pub(in crate::formats) fn duration(self) -> Option<i64> {
-        clock::duration(self.0.event.dur, self.0.bytes).ok()
+        time::duration(self.0.event.dur, self.0.bytes).ok()
     }
 
     /// The object under a key that Trace Event does not define, with the bytes inside.

@@ -7,10 +7,12 @@ use nprof_engine::base::Result;
 use nprof_engine::model::Unit;
 use rustc_hash::FxHashMap;
 
-use super::event::{Seen, bytes_of};
+use super::described::ProcessIndex;
+use super::event::Seen;
 use super::metadata::integer;
 use super::output::Output;
-use super::track::{ProcessIndex, Role, TrackIndex};
+use super::text::bytes_of;
+use super::track::{Role, TrackIndex};
 
 /// Most changes that wait to be sorted, 24 bytes each. If there are more, the waiting ones are
 /// sorted and summed early.

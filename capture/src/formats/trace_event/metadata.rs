@@ -6,15 +6,16 @@ use nprof_engine::model::{
 };
 
 use super::allowance::Allowance;
-use super::event::{Seen, text_of};
+use super::described::Described;
+use super::event::Seen;
 use super::field::TOO_MANY_KEYS;
 use super::json;
 use super::number::Number;
-use super::origin::Sharing;
 use super::output::Output;
 use super::text;
+use super::text::text_of;
 use super::tokens::{Kind, Raw, Tail, Tokens};
-use super::track::Described;
+use crate::origin::Sharing;
 use rustc_hash::FxHashMap;
 
 /// Metadata found so far.

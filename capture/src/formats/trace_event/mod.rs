@@ -26,14 +26,18 @@
 mod ahead;
 pub(super) mod allowance;
 mod asynchronous;
+mod beginning;
 pub(super) mod clock;
 mod counter;
+mod described;
 mod document;
 mod duration;
 mod event;
+mod events;
 mod field;
 mod files;
 mod flow;
+mod identity;
 pub(super) mod json;
 pub(super) mod kineto;
 pub(super) mod layer;
@@ -43,9 +47,7 @@ mod naming;
 mod number;
 mod open;
 mod order;
-pub(super) mod origin;
 mod output;
-pub(super) mod owners;
 mod reader;
 mod recovery;
 mod role;
@@ -54,6 +56,7 @@ mod shape;
 mod side_table;
 mod text;
 mod thread;
+mod time;
 mod track;
 
 use std::io::Read;
@@ -62,13 +65,12 @@ use nprof_engine::exec::{Exec, InPlace};
 use nprof_engine::model::Sink;
 use nprof_engine::spill::Space;
 
-use super::Error;
-use crate::files::{Fault, Job};
-use crate::importer::Sinks;
+use crate::error::Error;
+use crate::files::{Fault, Job, Sinks};
 use crate::json::{digits, tokens};
+use crate::origin::Origin;
 
-pub use self::origin::{Beginning, MAX_APART_PS, Origin, Sharing, origins};
-pub use self::owners::Owners;
+pub use self::beginning::beginning;
 
 /// Facts about the profile that the trace is a rank of, and resources for its reader.
 #[derive(Clone, Copy, Default)]

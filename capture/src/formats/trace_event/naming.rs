@@ -1,6 +1,7 @@
 //! Names of processes and tracks, with their ids if the name alone is not enough.
 
-use super::track::{Described, Id, Process, Role, Track};
+use super::described::{Described, Process, Track, device_number};
+use super::role::{Id, Role};
 
 /// Number of tracks of a process with the same name (series of a counter, or threads).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,13 +10,6 @@ pub(super) enum Alike {
     Several,
     /// One track: the name is enough.
     One,
-}
-
-/// Number of the device that a label such as `GPU 0` names. A CPU has none.
-pub(super) fn device_number(label: &str) -> Option<i64> {
-    let (kind, number) = label.trim().rsplit_once(' ')?;
-    let is_kind = !kind.is_empty() && kind != "CPU" && kind.bytes().all(|byte| byte.is_ascii_uppercase());
-    if is_kind { number.parse().ok().filter(|number| *number >= 0) } else { None }
 }
 
 /// Display name: `name pid · labels`. Devices are named by their label, which users know. Without

@@ -2,8 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::naming::device_number;
-use super::track::{Process, Track};
+use super::described::{Process, Track, device_number};
 
 /// Order of processes: by the trace's own order, else by the device's number, then by the process's
 /// id.

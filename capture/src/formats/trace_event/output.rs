@@ -8,13 +8,14 @@ use nprof_engine::model::{
 };
 
 use super::Context;
-use super::clock::{Clock, NoTime};
-use super::event::{Event, Seen, bytes_of};
+use super::clock::Clock;
+use super::event::{Event, Seen};
 use super::field::{Fields, Kept, Level, Row, SideFields, TOO_MANY_KEYS};
 use super::flow;
 use super::shape::{MAX_STEPS, NONE};
 use super::side_table::SideTable;
-use super::text::{self, Fidelity};
+use super::text::{self, Fidelity, bytes_of};
+use super::time::NoTime;
 use super::tokens::{Kind, Raw, Tail, Tokens};
 use super::track::{Id, Tables, TrackIndex, Tracks};
 use crate::formats::room::{Room, emptied};

@@ -6,12 +6,13 @@ use nprof_engine::model::{FlowPhase, Form, Nesting, RankInfo, Sink, WarningKind}
 use super::Context;
 use super::asynchronous::{Asyncs, Family, Step};
 use super::duration::Durations;
-use super::event::{Seen, bytes_of};
+use super::event::Seen;
+use super::events::Events;
 use super::kineto::{self, Correlations, Side};
-use super::layer::Events;
 use super::memory::Memory;
 use super::metadata::{self, Metadata};
 use super::output::{Of, Output};
+use super::text::bytes_of;
 use super::thread::RecentThreads;
 use super::tokens::Raw;
 use super::track::{Id, Role, TrackIndex};

@@ -4,10 +4,10 @@
 use nprof_engine::model::WarningKind;
 
 use super::document::{Document, Flow, TRUNCATED};
-use super::layer::Events;
+use super::events::Events;
 use super::scan::Attempt;
 use super::tokens::{Kind, Stop, Tail};
-use crate::formats::Error;
+use crate::error::Error;
 
 /// Longest event that is recognised in the search for the next event after damage.
 const MAX_RECOVERY_LEN: usize = 1 << 20;

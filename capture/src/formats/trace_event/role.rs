@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::event::text_of;
 use super::number::Number;
+use super::text::text_of;
 use super::tokens::{Kind, Raw};
 
 /// Id of a process or thread in the trace. A text that is an integer counts as that integer,

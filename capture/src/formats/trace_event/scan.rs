@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::tokens::{Stop, Tail, Tokens};
-use crate::formats::Error;
+use crate::error::Error;
 
 /// Bytes per read of the input.
 const CHUNK_LEN: usize = 256 << 10;

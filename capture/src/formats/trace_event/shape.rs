@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::event::bytes_of;
+use super::text::bytes_of;
 use super::tokens::{Kind, Raw, Stop, Tokens};
 
 /// Longest stretch that is remembered.

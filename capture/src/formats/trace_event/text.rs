@@ -3,6 +3,10 @@
 //! Every string is readable. An unknown escape stays as written. Half a surrogate pair and invalid
 //! UTF-8 become U+FFFD.
 
+use std::borrow::Cow;
+
+use super::tokens::{Kind, Raw};
+
 /// Whether the text had to be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fidelity {
@@ -108,6 +112,30 @@ pub(super) fn quote(text: &str, out: &mut String) {
         }
     }
     out.push('"');
+}
+
+/// A value as text.
+pub(super) fn text_of(bytes: &[u8], raw: Raw) -> Cow<'_, str> {
+    let inside = raw.of(bytes);
+    if raw.kind() == Kind::Escaped {
+        let mut decoded = String::with_capacity(inside.len());
+        decode(inside, &mut decoded);
+        return Cow::Owned(decoded);
+    }
+    // This check reads eight bytes of ASCII at once. The lossy conversion goes byte by byte. The
+    // length is known: reading both parts of the result at once would wait for their writing.
+    match std::str::from_utf8(inside).ok().and_then(|text| text.get(..inside.len())) {
+        Some(text) => Cow::Borrowed(text),
+        None => String::from_utf8_lossy(inside),
+    }
+}
+
+/// A value as the bytes of its text, which need not be valid UTF-8.
+pub(super) fn bytes_of(bytes: &[u8], raw: Raw) -> Cow<'_, [u8]> {
+    match raw.kind() {
+        Kind::Escaped => Cow::Owned(text_of(bytes, raw).into_owned().into_bytes()),
+        _ => Cow::Borrowed(raw.of(bytes)),
+    }
 }
 
 #[cfg(test)]

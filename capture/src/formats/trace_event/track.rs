@@ -8,57 +8,14 @@ use nprof_engine::model::{self, Identity, Nesting, Sink, TableId, TrackId, Track
 use rustc_hash::FxHashMap;
 
 use super::allowance::Allowance;
-use super::naming::{Alike, device_number, process_name, track_name};
+use super::described::{Described, Process, ProcessIndex, Track, device_number};
+use super::naming::{Alike, process_name, track_name};
 use super::order::{compare_processes, compare_tracks};
 pub(super) use super::role::{Id, Role};
-
-/// A process of the trace, as its index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct ProcessIndex(usize);
 
 /// A track of the trace, as its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct TrackIndex(usize);
-
-/// Properties of a process or a thread from metadata events.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Described {
-    pub(super) name: String,
-    /// Other names, such as `GPU 0`.
-    pub(super) labels: String,
-    /// Position among its siblings.
-    pub(super) sort: Option<i64>,
-}
-
-/// A process of the trace.
-#[derive(Debug)]
-pub(super) struct Process {
-    pub(super) id: Id,
-    pub(super) described: Described,
-    /// Heading tracks, once there is a track below them.
-    group: Option<TrackId>,
-    counters: Option<TrackId>,
-    asyncs: Option<TrackId>,
-}
-
-/// A track of the trace.
-#[derive(Debug)]
-pub(super) struct Track {
-    pub(super) process: ProcessIndex,
-    pub(super) role: Role,
-    pub(super) described: Described,
-    /// The sink's id; `None` until the sink knows the track.
-    id: Option<TrackId>,
-    nesting: Nesting,
-    /// The unit of a counter's values.
-    unit: Unit,
-    /// Whether the track has work of a device.
-    pub(super) on_device: bool,
-    /// Whether the track has work of the host.
-    on_host: bool,
-    /// Latest time of an event on the track.
-    last_ps: i64,
-}
 
 /// Tables of the tracks.
 #[derive(Debug, Clone, Copy)]
@@ -445,40 +402,5 @@ impl Tracks {
             }
             Some((track.id?, origin))
         })
-    }
-}
-
-impl Process {
-    /// A process without a name.
-    fn new(id: Id) -> Self {
-        Self { id, described: Described::default(), group: None, counters: None, asyncs: None }
-    }
-}
-
-impl Track {
-    /// A track without a name that the sink does not know.
-    fn new(process: ProcessIndex, role: Role, nesting: Nesting) -> Self {
-        let described = Described::default();
-        Self {
-            process,
-            role,
-            described,
-            id: None,
-            nesting,
-            unit: Unit::None,
-            on_device: false,
-            on_host: false,
-            last_ps: i64::MIN,
-        }
-    }
-
-    /// Kind of the track, and its name in the trace. A counter also has its id. Tracks of one
-    /// process with all three in common need more to be told apart.
-    fn given_name(&self) -> (std::mem::Discriminant<Role>, &str, &str) {
-        let (name, id) = match &self.role {
-            Role::Counter { name, id, .. } => (&**name, &**id),
-            _ => (self.described.name.trim(), ""),
-        };
-        (std::mem::discriminant(&self.role), name, id)
     }
 }

@@ -115,6 +115,42 @@ pub(crate) fn resistant(points: &mut [Point], least_ps: f64) -> Option<Line> {
     Some(Line { at_ps, offset_ps: weighted_median(&mut levels), slope })
 }
 
+/// Sums of weighted points, for the line of least squares.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Sums {
+    w: f64,
+    x: f64,
+    y: f64,
+    xx: f64,
+    xy: f64,
+}
+
+impl Sums {
+    pub(crate) fn add(&mut self, x: f64, y: f64, w: f64) {
+        self.w += w;
+        self.x += w * x;
+        self.y += w * y;
+        self.xx += w * x * x;
+        self.xy += w * x * y;
+    }
+
+    /// Sum of the squared distances from the mean of `x`.
+    fn spread(&self) -> f64 {
+        self.xx - self.x * self.x / self.w
+    }
+
+    /// The slope; `None` if all points have one `x`.
+    pub(crate) fn slope(&self) -> Option<f64> {
+        let spread = self.spread();
+        (spread > 0.0).then(|| (self.xy - self.x * self.y / self.w) / spread)
+    }
+
+    /// Height at `x` zero of the line with this slope.
+    pub(crate) fn level(&self, slope: f64) -> f64 {
+        (self.y - slope * self.x) / self.w
+    }
+}
+
 /// Slope of points by weighted least squares, and its standard error. Points beyond four deviations
 /// are left out.
 pub(crate) fn slope_of(points: &[Point]) -> Option<(f64, f64)> {
@@ -123,24 +159,17 @@ pub(crate) fn slope_of(points: &[Point]) -> Option<(f64, f64)> {
         points.iter().map(|point| ((point.difference_ps - middle).abs(), 1.0)).collect();
     let limit = 4.0 * 1.48 * weighted_median(&mut off);
     let first = points.first()?.time_ps;
-    let mut sums = [0.0_f64; 6];
+    let mut sums = Sums::default();
+    let mut count = 0.0;
     for point in points {
         let (x, y) = (point.time_ps.saturating_sub(first) as f64, point.difference_ps - middle);
-        if y.abs() > limit {
-            continue;
-        }
-        let w = point.weight;
-        for (sum, part) in sums.iter_mut().zip([w, w * x, w * y, w * x * x, w * x * y, 1.0]) {
-            *sum += part;
+        if y.abs() <= limit {
+            sums.add(x, y, point.weight);
+            count += 1.0;
         }
     }
-    let [w, x, y, xx, xy, count] = sums;
-    let spread = xx - x * x / w;
-    if count < 8.0 || spread <= 0.0 {
-        return None;
-    }
-    let slope = (xy - x * y / w) / spread;
-    let level = (y - slope * x) / w;
+    let slope = sums.slope().filter(|_| count >= 8.0)?;
+    let (level, spread) = (sums.level(slope), sums.spread());
     let mut left = 0.0;
     for point in points {
         let (x, y) = (point.time_ps.saturating_sub(first) as f64, point.difference_ps - middle);

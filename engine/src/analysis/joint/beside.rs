@@ -1,20 +1,11 @@
 //! Steps from an operation to the one before or after it, of the same communicator and kind.
 
-use super::finder::{Finder, operation_at, operation_of};
+use super::finder::{Finder, Sense, operation_at, operation_of};
 use crate::base::Result;
 use crate::query::slice;
 use crate::segment::{Bytes, Segment};
 use crate::vendor::joint::rank_of;
 use crate::vendor::joint::schema::{CALLS, OPERATIONS};
-
-/// Direction of a step from an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sense {
-    /// To the next operation of its communicator and kind.
-    Next,
-    /// To the previous one.
-    Previous,
-}
 
 /// The operation beside that of a row: the row of its transfer, or of the call of the same rank.
 /// Operations that lack a call of the rank are passed over. `None` if there is none, and for rows

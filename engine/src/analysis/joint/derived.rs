@@ -4,7 +4,7 @@
 //! or two of each rank.
 
 use super::awaited::awaited_of;
-use super::finder::{RankParts, Whole, operation_at, ranks_of, sends_of};
+use super::finder::{RankParts, Sending, Whole, operation_at, ranks_of, sends_of};
 use crate::analysis::Member;
 use crate::analysis::arrival::{Arrival, judge};
 use crate::analysis::clock::line::rounded;
@@ -27,21 +27,6 @@ pub struct Derived {
     pub sends: Vec<Sending>,
     /// For a call the algorithm of its operation; empty if it is not known.
     pub algorithm: String,
-}
-
-/// A transfer within an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sending {
-    /// Row of its slice.
-    pub row: u32,
-    /// Number of the rank that sends.
-    pub from: u32,
-    /// Number of the rank that receives.
-    pub to: u32,
-    /// Start of the send.
-    pub sent_ps: i64,
-    /// The time when the other rank has the data. Wrong clocks can put it before the send.
-    pub received_ps: i64,
 }
 
 /// The part of a call in the waiting at its operation.

@@ -1,8 +1,6 @@
 //! Finds the slices of an operation in a joint segment by its number: on the row of its kind, and
 //! on the rows of its ranks.
 
-use super::beside::Sense;
-use super::derived::Sending;
 use super::{STEP_PS, shown};
 use crate::base::order::sort_by_key;
 use crate::base::{Error, Interval, Result};
@@ -13,6 +11,30 @@ use crate::tile::block_slices;
 use crate::vendor::FieldColumns;
 use crate::vendor::joint::schema::{CALLS, OPERATIONS, TRANSFERS};
 use crate::vendor::joint::{SOURCE, rank_of};
+
+/// Direction of a step from an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sense {
+    /// To the next operation of its communicator and kind.
+    Next,
+    /// To the previous one.
+    Previous,
+}
+
+/// A transfer within an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sending {
+    /// Row of its slice.
+    pub row: u32,
+    /// Number of the rank that sends.
+    pub from: u32,
+    /// Number of the rank that receives.
+    pub to: u32,
+    /// Start of the send.
+    pub sent_ps: i64,
+    /// The time when the other rank has the data. Wrong clocks can put it before the send.
+    pub received_ps: i64,
+}
 
 /// A slice of an operation.
 #[derive(Debug, Clone, Copy)]

@@ -26,9 +26,9 @@ use crate::model::{RankInfo, Sink, Value, WarningKind};
 use crate::vendor::joint::SOURCE;
 use crate::vendor::joint::schema::{Call, Computation, Operation};
 
-pub use beside::{Sense, beside};
-pub use derived::{CallWaits, Derived, MemberCall, Sending, of_row};
-pub(super) use tracks::members;
+pub use beside::beside;
+pub use derived::{CallWaits, Derived, MemberCall, of_row};
+pub use finder::{Sending, Sense};
 
 /// Version of the joint segment. One of another version is written again.
 pub const VERSION: u32 = 7;

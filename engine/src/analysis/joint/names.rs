@@ -1,7 +1,7 @@
 //! Names in a joint segment.
 
-use super::tracks::members;
 use crate::analysis::Job;
+use crate::analysis::members::members;
 use crate::base::Result;
 use crate::model::{NameId, Sink};
 

@@ -4,40 +4,12 @@
 //! whose calls end nearest, if kind, type and size are equal and its rank came to no later
 //! operation of the group before.
 
+use super::cluster::{Cluster, EndedCall, Reach};
 use super::{is_anchor, rooted, tolerance};
 use crate::analysis::clock::line::Line;
 use crate::analysis::{Instances, Job};
 use crate::base::Result;
 use crate::exec::Cancel;
-
-/// An operation that is being matched.
-#[derive(Debug)]
-pub(super) struct Cluster {
-    class: u32,
-    first_end_ps: i64,
-    last_end_ps: i64,
-    shortest_ps: i64,
-    pub(super) members: Vec<(u16, u32)>,
-}
-
-/// A call on the shared clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Ended {
-    end_ps: i64,
-    rank: u16,
-    call: u32,
-    duration_ps: i64,
-    class: u32,
-}
-
-/// The end that a further call of an operation is compared with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
-    /// The first one: calls of one communicator end together.
-    First,
-    /// The last one: groups in lock-step that nobody can tell apart end one after the other.
-    Last,
-}
 
 /// Operations that are so far back that no call can join them are not looked at.
 const OPEN: usize = 64;
@@ -60,7 +32,7 @@ pub(super) fn matched(
             let at = call as usize;
             let class = job.classes[own.signatures[at] as usize];
             let (end_ps, duration_ps) = (line.shared(own.end_ps(at)), own.durations_ps[at]);
-            Ended { end_ps, rank, call, duration_ps, class }
+            EndedCall { end_ps, rank, call, duration_ps, class }
         }));
     }
     calls.sort_unstable();
@@ -79,7 +51,7 @@ pub(super) fn matched(
     Ok(())
 }
 
-fn swept(calls: &[Ended], ranks: usize, reach: Reach, cancel: Cancel<'_>) -> Result<Vec<Cluster>> {
+fn swept(calls: &[EndedCall], ranks: usize, reach: Reach, cancel: Cancel<'_>) -> Result<Vec<Cluster>> {
     let mut clusters: Vec<Cluster> = Vec::new();
     // The first cluster that a rank can still join.
     let mut next_of: Vec<usize> = vec![0; ranks];
@@ -108,17 +80,6 @@ fn swept(calls: &[Ended], ranks: usize, reach: Reach, cancel: Cancel<'_>) -> Res
         next_of[usize::from(call.rank)] = at + 1;
     }
     Ok(clusters)
-}
-
-impl Cluster {
-    fn takes(&self, call: &Ended, reach: Reach) -> bool {
-        let end_ps = match reach {
-            Reach::First => self.first_end_ps,
-            Reach::Last => self.last_end_ps,
-        };
-        let apart = call.end_ps.saturating_sub(end_ps) as f64;
-        self.class == call.class && apart <= tolerance(self.shortest_ps.min(call.duration_ps))
-    }
 }
 
 /// Joins a few calls with another kind or size to the operation of the majority that ended at the

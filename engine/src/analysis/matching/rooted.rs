@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::ends::Cluster;
+use super::cluster::Cluster;
 use super::is_anchor;
 use crate::analysis::Job;
 use crate::analysis::clock::line::Line;

@@ -10,8 +10,15 @@
 use rustc_hash::FxHashMap;
 
 use super::tolerance;
-use super::votes::Ended;
-use crate::analysis::clock::line::{Line, Point, weight_of, weighted_median};
+use crate::analysis::clock::line::{Line, Point, Sums, weight_of, weighted_median};
+
+/// A call without a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Ended {
+    pub(super) end_ps: i64,
+    pub(super) duration_ps: i64,
+    pub(super) class: u32,
+}
 
 /// Width of a bin of the histogram.
 pub(super) const BIN_PS: i64 = 20_000_000;
@@ -246,14 +253,11 @@ fn level(points: &[Point], at_ps: i64) -> Line {
 /// calls would fit anywhere.
 fn straight(points: &[Point], at_ps: i64) -> Line {
     let middle = level(points, at_ps).offset_ps;
-    let mut sums = [0.0_f64; 5];
+    let mut sums = Sums::default();
     for point in points {
-        let (x, y) = (point.time_ps.saturating_sub(at_ps) as f64, point.difference_ps - middle);
-        let w = point.weight;
-        sums.iter_mut().zip([w, w * x, w * y, w * x * x, w * x * y]).for_each(|(sum, part)| *sum += part);
+        let x = point.time_ps.saturating_sub(at_ps) as f64;
+        sums.add(x, point.difference_ps - middle, point.weight);
     }
-    let [w, x, y, xx, xy] = sums;
-    let spread = xx - x * x / w;
-    let slope = if spread > 0.0 { ((xy - x * y / w) / spread).clamp(-MOST_DRIFT, MOST_DRIFT) } else { 0.0 };
-    Line { at_ps, offset_ps: middle + (y - slope * x) / w, slope }
+    let slope = sums.slope().map_or(0.0, |slope| slope.clamp(-MOST_DRIFT, MOST_DRIFT));
+    Line { at_ps, offset_ps: middle + sums.level(slope), slope }
 }

@@ -4,7 +4,7 @@
 //! clocks ([`shifts`]). From there on both sequences are followed in order. A spanning tree over
 //! the best pairs of ranks gives each rank a line.
 
-use super::shifts::{self, BIN_PS, Found, MOST_DRIFT};
+use super::shifts::{self, BIN_PS, Ended, Found, MOST_DRIFT};
 use super::{is_anchor, tolerance};
 use crate::analysis::Job;
 use crate::analysis::clock::line::{Line, Point, resistant, weight_of};
@@ -12,14 +12,6 @@ use crate::analysis::islands::Islands;
 use crate::base::Result;
 use crate::exec::Cancel;
 use rustc_hash::FxHashSet;
-
-/// A call without a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Ended {
-    pub(super) end_ps: i64,
-    pub(super) duration_ps: i64,
-    pub(super) class: u32,
-}
 
 /// Relation of two ranks by their calls.
 #[derive(Debug)]

@@ -2,8 +2,10 @@
 //! their rows pass by.
 
 mod binder;
+mod link;
 mod links;
 mod window;
 
 pub(super) use binder::{Binder, TrackBinder};
-pub(super) use links::{Arrows, Link, Links, write_arrows};
+pub(super) use link::Link;
+pub(super) use links::{Arrows, Links, write_arrows};

@@ -2,7 +2,7 @@
 //! order, so a sorted window is enough. A full sort would write most arrows to scratch space and
 //! read them back.
 
-use super::links::{FromEnd, Link};
+use super::link::{FromEnd, Link};
 use crate::base::Result;
 use crate::model::SliceKey;
 use crate::segment::{Arrow, End};

@@ -8,9 +8,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::encode::{BlockGroup, EncodedBlock, EncodedColumn};
+use super::encode::BlockGroup;
+use super::encoded::{EncodedBlock, EncodedColumn};
+use super::group::{GroupKey, TrackGroup};
 use super::learn::{MIN_ROWS, Starts};
-use super::pipeline::{GroupKey, TrackGroup};
 use super::track_output::{PackedTrack, TrackOutput};
 use crate::base::{Result, narrow};
 use crate::block::{ColumnType, ROWS, ValuesRef};

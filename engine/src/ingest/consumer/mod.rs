@@ -3,6 +3,8 @@
 
 mod assemble;
 mod encode;
+mod encoded;
+mod group;
 mod held;
 mod learn;
 mod pipeline;
@@ -11,6 +13,8 @@ mod track_output;
 mod track_writer;
 mod written;
 
-pub(super) use pipeline::{Consumed, Direct, NO_TRACK, Rest, Size};
-pub use pipeline::{Consumer, EmptiedRows, GroupKey, Pipeline, TrackGroup};
+pub use group::{GroupKey, TrackGroup};
+pub(super) use group::{NO_TRACK, Rest};
+pub(super) use pipeline::{Consumed, Direct, Size};
+pub use pipeline::{Consumer, EmptiedRows, Pipeline};
 pub(super) use written::WrittenTracks;

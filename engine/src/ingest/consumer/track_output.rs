@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::encode::{EncodedBlock, EncodedColumn};
+use super::encoded::{EncodedBlock, EncodedColumn};
 use crate::base::{Result, narrow};
 use crate::block::{ColumnType, ZoneMap};
 use crate::exec::step;

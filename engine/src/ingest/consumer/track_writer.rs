@@ -2,7 +2,8 @@
 
 use std::sync::Mutex;
 
-use super::encode::{BlockGroup, EncodedBlock};
+use super::encode::BlockGroup;
+use super::encoded::EncodedBlock;
 use super::learn::Learner;
 use super::track_output::TrackOutput;
 use crate::base::{Interval, Result};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::assemble::TableAssembler;
-use super::pipeline::GroupKey;
+use super::group::GroupKey;
 use super::track_output::TrackOutput;
 use crate::base::Result;
 use crate::ingest::encoders::Encoders;

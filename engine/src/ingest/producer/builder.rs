@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::take::Given;
+use super::next_field::Given;
 use crate::base::{Error, Interval, Result};
 use crate::codec::ColumnTexts;
 use crate::exec::InPlace;

@@ -4,6 +4,7 @@
 mod builder;
 mod checks;
 mod finish;
+mod next_field;
 mod push;
 mod sorted;
 mod take;
@@ -11,4 +12,4 @@ mod take_run;
 
 pub use builder::{BuildOptions, Builder};
 pub use finish::Built;
-pub(super) use take::NextField;
+pub(super) use next_field::NextField;

@@ -2,7 +2,7 @@
 
 use super::builder::{Builder, TrackState};
 use super::checks::check_field;
-use super::take::NextField;
+use super::next_field::NextField;
 use crate::base::{Error, Result};
 use crate::ingest::consumer::{EmptiedRows, GroupKey, NO_TRACK, Rest, TrackGroup};
 use crate::ingest::rows::{

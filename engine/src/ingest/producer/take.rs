@@ -2,40 +2,11 @@
 //! or a batch.
 
 use super::builder::Builder;
+use super::next_field::NextField;
 use crate::base::{Error, Result};
-use crate::block::ColumnType;
 use crate::ingest::consumer::NO_TRACK;
-use crate::ingest::rows::{PackedValue, RowHead, ValuePacker};
-use crate::model::{
-    FieldId, Filled, Form, SliceKey, SliceRecord, TableId, TableKind, TrackId, TrackKind, Value,
-};
-
-/// The fields of a row, in order. Each is packed when it is taken, so its value stays in registers.
-pub trait NextField {
-    /// The next field.
-    ///
-    /// # Errors
-    /// If the dictionary fails.
-    fn next(
-        &mut self,
-        packer: &mut ValuePacker<'_, '_>,
-    ) -> Result<Option<(FieldId, ColumnType, PackedValue<'_>)>>;
-}
-
-/// Fields as a reader gives them.
-pub struct Given<'f, 'v>(pub std::slice::Iter<'f, (FieldId, Value<'v>)>);
-
-impl NextField for Given<'_, '_> {
-    #[inline(always)]
-    fn next(
-        &mut self,
-        packer: &mut ValuePacker<'_, '_>,
-    ) -> Result<Option<(FieldId, ColumnType, PackedValue<'_>)>> {
-        let Some(&(id, value)) = self.0.next() else { return Ok(None) };
-        let (kind, packed) = packer.pack(value)?;
-        Ok(Some((id, kind, packed)))
-    }
-}
+use crate::ingest::rows::RowHead;
+use crate::model::{Filled, Form, SliceKey, SliceRecord, TableId, TableKind, TrackId, TrackKind};
 
 impl Builder<'_> {
     /// Takes a slice with `fields`. The fields inside `slice` are ignored.

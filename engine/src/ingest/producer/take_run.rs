@@ -1,7 +1,7 @@
 //! Takes runs into the builder.
 
 use super::builder::{Builder, TrackState};
-use super::take::Given;
+use super::next_field::Given;
 use crate::base::{Error, Interval, Result, narrow};
 use crate::ingest::rows::{GROUP_ROWS, RunRow, TrackRun};
 use crate::model::{Filled, NameId, Number, SliceRecord, TableId, TrackId, TrackKind};

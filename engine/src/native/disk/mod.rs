@@ -13,8 +13,6 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, open, renameat_with};
 use rustix::io::Errno;
 
-use super::atomic_file::directory_of;
-
 #[cfg(feature = "fixture")]
 pub mod watch;
 
@@ -384,6 +382,12 @@ fn again<T>(call: impl Fn() -> io::Result<T>) -> io::Result<T> {
             made => return made,
         }
     }
+}
+
+/// The directory of a file.
+#[must_use]
+pub fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]

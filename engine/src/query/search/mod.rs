@@ -9,13 +9,15 @@ mod matches;
 mod needle;
 mod page;
 mod pattern;
+mod pattern_error;
 mod regex;
 
 use roaring::RoaringBitmap;
 
 use self::matches::{ChunkBits, Matches, Share};
 pub use self::page::{Hit, HitPage, HitPlace};
-pub use self::pattern::{Pattern, PatternError, Syntax};
+pub use self::pattern::{Pattern, Syntax};
+pub use self::pattern_error::PatternError;
 use crate::base::Result;
 use crate::base::order::sort_by_key;
 use crate::block::{BlockColumn, BlockValues, ColumnType};

@@ -11,7 +11,7 @@ use regex_syntax::hir::translate::TranslatorBuilder;
 use regex_syntax::hir::{Hir, HirKind};
 
 use super::needle::{Case, Needle};
-use super::pattern::PatternError;
+use super::pattern_error::PatternError;
 use crate::codec::ColumnTexts;
 
 /// Maximum bytes of a compiled automaton: some ten thousand states. `\w{20}` takes half of it.

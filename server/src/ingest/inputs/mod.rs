@@ -8,11 +8,12 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use nprof_capture::archive::{self, FileBytes, Leaf, Spool};
-use nprof_capture::formats::Error;
+use nprof_capture::error::Error;
 use nprof_capture::importer::{Claim, Role, TABLE};
 use nprof_capture::inputs::directory::Why;
-use nprof_capture::inputs::{Candidate, Choice, Found, Plan, Refusal, choose, hosts, is_named_like_trace};
+use nprof_capture::inputs::{Candidate, Choice, Found, Plan, choose, hosts, is_named_like_trace};
 use nprof_capture::probe::Confidence;
+use nprof_capture::refusal::Refusal;
 
 use self::logs::Planned;
 use super::mapped::{self, Source};
@@ -467,7 +468,7 @@ impl InputFile {
 
 fn reason(why: Why) -> String {
     match why {
-        Why::Refused(refusal) => nprof_capture::formats::Error::from(refusal).to_string(),
+        Why::Refused(refusal) => nprof_capture::error::Error::from(refusal).to_string(),
         Why::Others(kind) => format!("not read, because {kind} files are present and take precedence"),
     }
 }

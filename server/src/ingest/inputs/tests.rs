@@ -215,7 +215,7 @@ fn several_traces_have_a_name_together() {
 fn a_file_of_a_directory_that_is_no_trace_is_left_out_and_one_that_was_named_is_not() {
     let refuse = |inputs: &Inputs| {
         let bad = inputs.plans.iter().find(|plan| inputs.place(plan).ends_with("bad.json"));
-        let source = nprof_capture::formats::Error::format("no trace", "byte 0", "leave it out");
+        let source = nprof_capture::error::Error::format("no trace", "byte 0", "leave it out");
         bad.map_or_else(
             || Ok(inputs.clone()),
             |bad| {

@@ -23,10 +23,10 @@ use rustc_hash::FxHashMap;
 use self::event::Piece;
 use self::track::Tracks;
 use super::Dialect;
-use crate::formats::Error;
+use crate::error::Error;
 use crate::formats::perfetto;
 use crate::formats::trace_event::layer::{Layer, Session};
-use crate::formats::trace_event::{Beginning, Origin, origins};
+use crate::origin::{Beginning, Origin, origins};
 
 /// Bytes of JSON that are passed at once.
 const PIECE_LEN: usize = 1 << 20;

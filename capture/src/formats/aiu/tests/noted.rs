@@ -7,7 +7,7 @@ use super::*;
 use crate::archive::Leaf;
 use crate::archive::unpack::Damage;
 use crate::files::Take;
-use crate::formats::trace_event::Owners;
+use crate::owners::Owners;
 
 /// Files that keep what the first pass notes.
 struct Keeping {

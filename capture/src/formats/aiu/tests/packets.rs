@@ -217,7 +217,7 @@ proptest! {
             let mut sinks = OneOf { recorder: &mut recorder, nth: 0, count: 1 };
             let space = Space::new(&scratch);
             let job = Job { plan: &plan, files: &files, space, origin: None, progress: &|_| {} };
-            let _ = (plan.importer.read)(&job, &mut sinks);
+            let _ = crate::formats::read(&job, &mut sinks);
         }
     }
 }

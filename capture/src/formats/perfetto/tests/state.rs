@@ -116,7 +116,7 @@ fn wall_clocks_put_ranks_on_one_axis() {
     };
     let traces = [of(1_000_000_000_000, WALL), of(5_000_000_000_000, WALL + 1_000)];
     let beginnings = traces.each_ref().map(|trace| beginning(trace));
-    let origins = crate::formats::trace_event::origins(&beginnings);
+    let origins = crate::origin::origins(&beginnings);
     let starts = origins.iter().zip(&traces).map(|(origin, trace)| {
         let (scratch, mut recorder) = (MemoryScratch::default(), Recorder::default());
         let space = Space::new(&scratch);

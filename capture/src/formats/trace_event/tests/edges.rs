@@ -6,8 +6,9 @@ use nprof_engine::query;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::{MemoryScratch, Space};
 
-use super::super::{Beginning, Sharing, origins};
+use super::super::beginning;
 use super::*;
+use crate::origin::{Sharing, origins};
 
 /// Names of two slices: from the first to the second.
 type Arrows = Vec<(String, String)>;
@@ -219,7 +220,7 @@ fn an_array_that_begins_with_many_other_things_is_refused_early() {
 #[test]
 fn a_rank_counts_its_times_from_the_origin_it_is_given() {
     let heads = [r#"{"ts":1712188799900000}"#, r#"{"ts":1712188800050000}"#, A];
-    let given = origins(&heads.map(|head| Beginning::of(head.as_bytes())));
+    let given = origins(&heads.map(|head| beginning(head.as_bytes())));
     let read_with = |at: usize, text: &str| {
         let mut recorder = Recorder::default();
         let context = Context { origin: given[at], ..Context::default() };

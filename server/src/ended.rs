@@ -6,8 +6,6 @@ use std::process::ExitStatus;
 
 use rustix::process::Signal;
 
-use super::Limits;
-
 /// End of a child that sent no report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
@@ -24,10 +22,12 @@ pub enum Ended {
 }
 
 impl Ended {
-    pub(super) fn of(status: ExitStatus, limits: &Limits) -> Self {
+    /// Reads the status of a child whose memory was limited to these bytes.
+    #[must_use]
+    pub fn of(status: ExitStatus, memory_bytes: u64) -> Self {
         let is = |signal: Signal| status.signal() == Some(signal.as_raw());
         match () {
-            () if is(Signal::ABORT) => Self::GaveUp(limits.memory_bytes),
+            () if is(Signal::ABORT) => Self::GaveUp(memory_bytes),
             () if is(Signal::XCPU) => Self::OutOfTime,
             () if is(Signal::BUS) => Self::InputLost,
             () if is(Signal::KILL) || is(Signal::TERM) || is(Signal::INT) => Self::Killed,
@@ -62,15 +62,17 @@ impl fmt::Display for Ended {
 mod tests {
     use super::*;
 
+    const MEMORY_BYTES: u64 = 64 << 20;
+
     #[test]
     fn each_signal_has_its_reason() {
-        let of = |signal: Signal| Ended::of(ExitStatus::from_raw(signal.as_raw()), &Limits::default());
-        assert_eq!(of(Signal::ABORT), Ended::GaveUp(Limits::default().memory_bytes));
+        let of = |signal: Signal| Ended::of(ExitStatus::from_raw(signal.as_raw()), MEMORY_BYTES);
+        assert_eq!(of(Signal::ABORT), Ended::GaveUp(MEMORY_BYTES));
         assert_eq!(of(Signal::XCPU), Ended::OutOfTime);
         assert_eq!(of(Signal::BUS), Ended::InputLost);
         assert_eq!(of(Signal::KILL), Ended::Killed);
         assert_eq!(of(Signal::SEGV), Ended::Crashed);
         // A panic of the main thread.
-        assert_eq!(Ended::of(ExitStatus::from_raw(101 << 8), &Limits::default()), Ended::Crashed);
+        assert_eq!(Ended::of(ExitStatus::from_raw(101 << 8), MEMORY_BYTES), Ended::Crashed);
     }
 }

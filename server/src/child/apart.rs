@@ -8,9 +8,9 @@ use std::sync::Arc;
 use nprof_engine::native::disk;
 use tokio::runtime::Handle;
 
-use super::joint::{self, Joint};
-use super::kept;
-use crate::child::{IngestProcess, Order, Outcome};
+use super::{IngestProcess, Order, Outcome};
+use crate::analysis::joint::{self, Joint};
+use crate::analysis::kept;
 use crate::ingest::{IngestError, Result};
 use crate::store::{Profile, Staging, Store, StoreError};
 use crate::work::Meter;

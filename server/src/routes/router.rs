@@ -16,11 +16,11 @@ use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Pr
 use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::trace::TraceLayer;
 
-use super::access::Access;
-use super::error::ApiError;
-use super::{guard, headers};
+use super::{ask, export, health, jobs, openapi, page, profiles, reply, upload};
 use crate::app::App;
-use crate::routes::{ask, export, health, jobs, openapi, page, profiles, reply, upload};
+use crate::http::access::Access;
+use crate::http::error::ApiError;
+use crate::http::{guard, headers};
 
 /// One operation of the API.
 pub struct Route {
@@ -51,7 +51,7 @@ pub const ROUTES: &[Route] = routes! {
 };
 
 /// The service: the API, the page, and the layers for all requests. Requests carry their
-/// [`super::peer::Peer`] as an extension; without it they need the token.
+/// [`crate::http::peer::Peer`] as an extension; without it they need the token.
 pub fn router(app: App, access: Arc<Access>) -> Router {
     let asked = Question::PATHS.iter().fold(Router::new(), |router, path| router.route(path, get(ask::read)));
     let routes = ROUTES.iter().fold(asked, |router, route| router.route(route.path, (route.handler)()));
@@ -91,11 +91,11 @@ mod tests {
     use axum::http::StatusCode;
     use tower::ServiceExt;
 
-    use super::super::access::Changes;
-    use super::super::peer::Peer;
-    use super::super::token::Token;
     use super::*;
     use crate::child::IngestProcess;
+    use crate::http::access::Changes;
+    use crate::http::peer::Peer;
+    use crate::http::token::Token;
     use crate::store::Store;
 
     async fn here() -> &'static str {

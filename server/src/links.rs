@@ -6,8 +6,8 @@ use nix::ifaddrs::getifaddrs;
 use nix::net::if_::InterfaceFlags;
 use nprof_engine::wire::percent::percent_encoded;
 
-use super::server::Listening;
-use super::token::{PARAMETER, Token};
+use crate::http::token::{PARAMETER, Token};
+use crate::listening::Listening;
 
 /// Links to a server by each of its addresses.
 #[derive(Debug, Clone)]

@@ -26,7 +26,7 @@ struct Run {
 
 /// The runs of a file while it is read.
 #[derive(Debug, Default)]
-pub(super) struct Noting {
+pub(crate) struct Noting {
     packed: Vec<u8>,
     /// End of the last packed run.
     end: u64,
@@ -36,7 +36,7 @@ pub(super) struct Noting {
 impl Noting {
     /// Notes an event with its offset and length in bytes. `owner` is the position of its rank, or
     /// `None` if all ranks need the event.
-    pub(super) fn event(&mut self, (offset, len): (u64, usize), owner: Option<u32>) {
+    pub(crate) fn event(&mut self, (offset, len): (u64, usize), owner: Option<u32>) {
         let end = offset + len as u64;
         if let Some(open) = &mut self.open {
             if Some(open.owner) == owner && offset.saturating_sub(open.end) <= MAX_GAP {
@@ -49,7 +49,7 @@ impl Noting {
     }
 
     /// Ends the run: all ranks need what comes next.
-    pub(super) fn cut(&mut self) {
+    pub(crate) fn cut(&mut self) {
         let Some(Run { start, end, owner }) = self.open.take() else { return };
         if self.packed.len() <= MAX_LEN {
             self.packed.put_varint(start.saturating_sub(self.end));
@@ -60,7 +60,7 @@ impl Noting {
     }
 
     /// The runs of the file; `None` if there are too many.
-    pub(super) fn finish(mut self) -> Option<Owners> {
+    pub(crate) fn finish(mut self) -> Option<Owners> {
         self.cut();
         self.packed.shrink_to_fit();
         (self.packed.len() <= MAX_LEN).then_some(Owners(self.packed))
@@ -69,7 +69,7 @@ impl Noting {
 
 /// The runs that the pass of a rank leaves out, in the order of the file.
 #[derive(Debug, Clone)]
-pub(in crate::formats) struct Skips<'a> {
+pub(crate) struct Skips<'a> {
     runs: Cursor<'a>,
     /// Position of the rank that is read.
     nth: u32,
@@ -88,7 +88,7 @@ impl Default for Skips<'_> {
 
 impl<'a> Skips<'a> {
     /// The runs that the pass of the rank at this position leaves out.
-    pub(in crate::formats) fn of(owners: &'a Owners, nth: usize) -> Self {
+    pub(crate) fn of(owners: &'a Owners, nth: usize) -> Self {
         let nth = u32::try_from(nth).unwrap_or(u32::MAX);
         let mut skips = Self { runs: Cursor::new(&owners.0, 0, "runs"), nth, ..Self::default() };
         skips.advance();
@@ -112,7 +112,7 @@ impl<'a> Skips<'a> {
     /// The end of the run to leave out that starts at this offset, if there is one. Offsets must
     /// rise from call to call.
     #[inline]
-    pub(super) fn end_from(&mut self, offset: u64) -> Option<u64> {
+    pub(crate) fn end_from(&mut self, offset: u64) -> Option<u64> {
         while let Some((start, end)) = self.next
             && start <= offset
         {

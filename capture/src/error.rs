@@ -1,6 +1,8 @@
 //! The error of a trace that could not be read at all. Faults of single events go to the sink as
 //! warnings instead.
 
+use crate::refusal::Refusal;
+
 /// The reason why a reader stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -27,6 +29,12 @@ impl Error {
     #[must_use]
     pub fn format(what: impl Into<String>, place: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Format { what: what.into(), place: place.into(), hint: hint.into() }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        Self::format(refusal.what, refusal.place, refusal.hint)
     }
 }
 

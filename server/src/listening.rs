@@ -18,16 +18,16 @@ use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::net::{TcpListener, TcpStream};
 use tower::ServiceExt;
 
-use super::access::{Access, Changes};
-use super::limits::{ConnectionLimits, Paced};
-use super::peer::Peer;
-use super::router::router;
-use super::shares::{Share, Shares};
-use super::taken::Taken;
-use super::token::Token;
 use crate::app::App;
 use crate::child::IngestProcess;
 use crate::ending::EndSignals;
+use crate::http::access::{Access, Changes};
+use crate::http::limits::{ConnectionLimits, Paced};
+use crate::http::peer::Peer;
+use crate::http::shares::{Share, Shares};
+use crate::http::taken::Taken;
+use crate::http::token::Token;
+use crate::routes::router::router;
 use crate::store::{Store, Sweeper};
 
 /// Time that requests in flight get when the server ends.

@@ -1,0 +1,23 @@
+//! The seam between a document and the receiver of its events.
+
+use nprof_engine::base::Result;
+
+use super::event::Seen;
+use super::output::Output;
+use super::tokens::Raw;
+
+/// Receiver of the contents of a document.
+pub(super) trait Events<'s> {
+    /// The output, for warnings and the clock.
+    fn out(&mut self) -> &mut Output<'s>;
+    /// Number of events so far, readable or not.
+    fn event_count(&self) -> u64;
+    /// Takes a key beside `traceEvents`.
+    fn metadata(&mut self, key: &str, value: (Raw, &[u8]), offset: u64) -> Result<()>;
+    /// Keeps an item that is no event.
+    fn unread(&mut self, what: &str, bytes: &[u8], offset: u64) -> Result<()>;
+    /// Takes one event.
+    fn event(&mut self, seen: Seen<'_>) -> Result<()>;
+    /// Ends the document.
+    fn finish(self) -> Result<()>;
+}
