@@ -199,10 +199,21 @@ fn an_export_of_nprof_has_nothing_to_compute_from() {
     let store = dir.path().join("store");
     succeed(&store, &["ingest", &path("a.json"), "--db-bucket", "a"]);
     succeed(&store, &["export", "a", "--format", "perfetto", "-o", &path("a.pftrace")]);
-    for (input, is_export) in [("a.pftrace", true), ("a.json", false)] {
-        let output = run(&store, &["aiu", "-i", &path(input), "-o", &path("out.json")]);
-        assert!(output.status.success(), "{input}");
-        let said = [output.stdout, output.stderr].concat();
-        assert_eq!(String::from_utf8_lossy(&said).contains("export of nprof"), is_export, "{input}");
+    let out = path("out.json");
+    for (input, times) in [("a.pftrace", 1), ("a.json", 0)] {
+        let input = path(input);
+        // Every command that reads a trace says what follows from it, and says it once.
+        let commands = [
+            vec!["ingest", &*input, "--db-bucket", "again"],
+            vec!["view", &*input, "--output-format", "summary-text"],
+            vec!["aiu", "-i", &*input, "-o", &*out],
+        ];
+        for command in commands {
+            let output = run(&store, &command);
+            let said = [output.stdout, output.stderr].concat();
+            let said = String::from_utf8_lossy(&said);
+            assert!(output.status.success(), "{command:?}: {said}");
+            assert_eq!(said.matches("an export that nprof made").count(), times, "{command:?}: {said}");
+        }
     }
 }
