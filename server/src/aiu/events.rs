@@ -100,7 +100,7 @@ impl<'a> Events<'a> {
             samples: Samples::default(),
             last: [None; 2],
             pairs: 0,
-            sums: Sums::default(),
+            sums: Sums::new(source.job_ends.clone()),
             launches: Launches::default(),
             points: points::of(source.segment)?,
             places: HashMap::new(),
@@ -167,7 +167,7 @@ impl<'a> Events<'a> {
         let written =
             self.series.entry(row.track).or_insert_with(|| series::of_track(segment, row.track, form));
         let Some(written) = written else { return Ok(()) };
-        each(&written.event(self.source.time(row.start_ps), i64::from(self.source.rank), value))
+        each(&written.event(self.source, row.start_ps, value))
     }
 
     /// Takes a sample of a counter of the trace. Counters of FLEX belong to the rank.

@@ -6,7 +6,7 @@ use nprof_engine::vendor::aiu::Phase;
 use rustc_hash::FxHashMap;
 
 use super::hcoll::{is_step, stated};
-use super::kernel::Transfer;
+use super::kernel::{Transfer, device_of};
 use super::names::Names;
 use crate::formats::trace_event::layer::{Below, Met};
 
@@ -31,6 +31,8 @@ pub(super) struct Watched {
     pub(super) step: Option<(Option<i64>, i64)>,
     /// Of a transfer its stated rate in bytes per second.
     pub(super) rate: Option<u64>,
+    /// Device of the rank.
+    pub(super) device: u16,
 }
 
 impl Watched {
@@ -47,7 +49,7 @@ impl Watched {
         let Some(start_ps) = below.known_time(met) else { return Ok(None) };
         let is_named = is_kernel || step.is_some();
         let name = if is_named { names.number(below.sink(), &met.name())? } else { 0 };
-        Ok(Some(Self { start_ps, name, is_kernel, step, rate }))
+        Ok(Some(Self { start_ps, name, is_kernel, step, rate, device: device_of(met) }))
     }
 }
 
