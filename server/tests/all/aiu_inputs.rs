@@ -204,7 +204,7 @@ fn an_export_of_nprof_has_nothing_to_compute_from() {
         let input = path(input);
         // Every command that reads a trace says what follows from it, and says it once.
         let commands = [
-            vec!["ingest", &*input, "--db-bucket", "again"],
+            vec!["ingest", &*input, "--db-bucket", "again", "--force"],
             vec!["view", &*input, "--output-format", "summary-text"],
             vec!["aiu", "-i", &*input, "-o", &*out],
         ];
