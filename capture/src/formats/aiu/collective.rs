@@ -1,9 +1,9 @@
 //! Collective operations of a rank: all steps of an instance as one slice.
 //!
 //! A compiled graph that runs again has the same groups and steps again. A step that its instance
-//! has already begins a new instance, as does a long silence, and each job has its own. A file can go
-//! on with the instance of another file that has ended: with a step that the instance lacks, before
-//! any further kernel, and after a pause that is not longer than the steps so far.
+//! has already begins a new instance, as does a long silence, and each job has its own. A file can
+//! go on with the instance of another file that has ended: with a step that the instance lacks,
+//! before any further kernel, and after a pause that is not longer than the steps so far.
 //!
 //! An operation begins when the last kernel before its first finished step ends, and ends with its
 //! last step. Its duration is that of the counters between the two, if both have them. A chain of N

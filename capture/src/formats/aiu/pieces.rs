@@ -131,8 +131,8 @@ mod tests {
 
     const HZ: f64 = 557.05e6;
 
-    /// Points of jobs with kernels of 250 us that begin at these seconds, by a clock of the host that
-    /// is this much ahead. The host sees ends up to 15 us late.
+    /// Points of jobs with kernels of 250 us that begin at these seconds, by a clock of the host
+    /// that is this much ahead. The host sees ends up to 15 us late.
     fn points(jobs: &[(f64, f64)], kernels: usize) -> Points {
         let mut points = Points::default();
         for (job, &(begin, ahead)) in jobs.iter().enumerate() {
