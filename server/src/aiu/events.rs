@@ -59,6 +59,8 @@ pub struct Events<'a> {
     /// Slices that overlap others.
     pub lanes: Lanes,
     series: HashMap<TrackId, Option<series::WrittenCounter>>,
+    /// Names and processes of the counters that nprof computes.
+    computed: HashSet<(String, i64)>,
     tables: Tables,
     /// Rows with the same time.
     waiting: Vec<TimedRow>,
@@ -89,6 +91,7 @@ impl<'a> Events<'a> {
             lanes: Lanes::new(form.overlap, form.max_streams, threads(source, numbers)),
             numbers,
             series: HashMap::new(),
+            computed: series::computed(source, form),
             tables: Tables {
                 ops: table(OPS.name),
                 slices: table(SLICES),
@@ -170,7 +173,8 @@ impl<'a> Events<'a> {
         each(&written.event(self.source, row.start_ps, value))
     }
 
-    /// Takes a sample of a counter of the trace. Counters of FLEX belong to the rank.
+    /// Takes a sample of a counter of the trace, unless nprof computes it. Counters of FLEX belong
+    /// to the rank.
     fn host_sample(&mut self, row: TimedRow) {
         let RowContent::Sample { value } = row.content else { return };
         let own = Own::of(self.named(row.fields));
@@ -185,6 +189,11 @@ impl<'a> Events<'a> {
             Dialect::Flex => Json::from(source.rank),
             Dialect::Torch => source.process(stated),
         };
+        let counter = own.args.get("counter").and_then(Json::as_str).unwrap_or(&place.counter);
+        let is_computed = |pid: i64| self.computed.contains(&(counter.to_owned(), pid));
+        if !self.computed.is_empty() && pid.as_i64().is_some_and(is_computed) {
+            return;
+        }
         self.samples.take(place, (pid, time_ps), (own, value));
     }
 

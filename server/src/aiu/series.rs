@@ -1,5 +1,7 @@
 //! Counters as acelyzer writes them.
 
+use std::collections::HashSet;
+
 use nprof_engine::model::TrackId;
 use nprof_engine::native::SegmentFile;
 use nprof_engine::vendor::aiu::Counter;
@@ -67,11 +69,24 @@ impl WrittenCounter {
     /// A sample of the counter of a rank.
     #[must_use]
     pub fn event(&self, source: &Source<'_>, time_ps: i64, value: f64) -> Event {
-        let of_device = self.device.map(|device| source.device(device.into()));
-        let pid = of_device.unwrap_or_else(|| i64::from(source.rank));
+        let pid = self.pid(source);
         let mut args = Args::default();
         args.insert(self.key, whole(value / self.unit));
         let category = Some(self.category.to_owned());
         Event { category, args, ..Event::new('C', &self.name, source.time(time_ps), Json::from(pid)) }
     }
+
+    fn pid(&self, source: &Source<'_>) -> i64 {
+        let of_device = self.device.map(|device| source.device(device.into()));
+        of_device.unwrap_or_else(|| i64::from(source.rank))
+    }
+}
+
+/// Names and processes of the counters that nprof computes and the form shows. A trace that
+/// acelyzer or nprof wrote has them already, perhaps with other values.
+#[must_use]
+pub fn computed(source: &Source<'_>, form: &Form) -> HashSet<(String, i64)> {
+    let tracks = 0..u32::try_from(source.segment.footer().tracks.len()).unwrap_or(u32::MAX);
+    let written = tracks.filter_map(|track| of_track(source.segment, TrackId(track), form));
+    written.map(|counter| (counter.name.clone(), counter.pid(source))).collect()
 }

@@ -100,6 +100,8 @@ fn arrows_are_those_of_the_trace_and_those_it_lacks() {
         .map(|(from, to)| (from, call.clone(), to, device.clone()))
         .collect();
     assert_eq!(arrows(&events(dir.path(), "out.json")), expected);
+    let again = written(&[("a.json", &text(dir.path(), "out.json"))], &[]);
+    assert_eq!(arrows(&events(again.path(), "out.json")), expected, "read again");
 }
 
 #[test]

@@ -217,3 +217,28 @@ fn an_export_of_nprof_has_nothing_to_compute_from() {
         }
     }
 }
+
+#[test]
+fn a_trace_that_was_written_gives_the_same_numbers_again() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.json"), kernels()).unwrap();
+    let log = "x Ideal/Total Cycles y\nmul_0-opCatBmm 5600\nmul_1-opCatBmm 11200\n\
+        ====== Perf Summary End ======\n";
+    fs::write(dir.path().join("c.log"), log).unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let again = |from: &str, to: &str| {
+        let args = ["aiu", "-i", &path(from), "-c", &path("c.log"), "-o", &path(to)];
+        succeed(&dir.path().join("store"), &args);
+        events(dir.path(), to)
+    };
+    let [first, second] = [again("a.json", "b.json"), again("b.json", "d.json")];
+    let counter = |of: &[serde_json::Value]| {
+        let is_its = |event: &&serde_json::Value| event["ph"] == "C" && event["name"] == "PT Active";
+        of.iter().filter(is_its).map(|event| (event["ts"].to_string(), event["args"].clone())).collect()
+    };
+    let [first, second]: [Vec<(String, serde_json::Value)>; 2] = [counter(&first), counter(&second)];
+    assert!(first.len() > 2, "{first:?}");
+    let count =
+        |of: &[(String, serde_json::Value)]| of.iter().filter(|(_, args)| args["Percent"] != 0).count();
+    assert_eq!((second.len(), count(&second)), (first.len(), count(&first)), "{second:?}");
+}

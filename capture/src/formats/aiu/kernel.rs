@@ -12,19 +12,21 @@ use crate::formats::trace_event::layer::Met;
 /// The job of a kernel, and the device of the rank that it runs on. FLEX has one device for a rank.
 pub(super) type Lot = (u32, u16);
 
-/// The device that an event of PyTorch's dialect is on: the one that its arguments name, else its
-/// process.
-pub(super) fn device_of(met: Met<'_>) -> u16 {
-    let mut device = None;
-    met.each_argument(|key, value| {
-        if key == DEVICE {
-            device = value.text().trim().parse().ok();
-        }
+/// The device that an event of PyTorch's dialect is on, and the name that it had before acelyzer or
+/// nprof shortened it. The device is the one that its arguments name, else its process.
+pub(super) fn told(met: Met<'_>) -> (u16, Option<String>) {
+    let (mut device, mut original) = (None, None);
+    met.each_argument(|key, value| match key {
+        DEVICE => device = value.text().trim().parse().ok(),
+        ORIGINAL => original = Some(value.text().into_owned()).filter(|name| !name.is_empty()),
+        _ => {}
     });
     let process = || std::str::from_utf8(met.pid()).ok()?.trim().parse().ok();
-    device.or_else(process).filter(|device| *device < MAX_DEVICES).unwrap_or(0)
+    (device.or_else(process).filter(|device| *device < MAX_DEVICES).unwrap_or(0), original)
 }
 
+/// Key of the name before it was shortened.
+const ORIGINAL: &[u8] = b"orig_name";
 /// Key of the device.
 const DEVICE: &[u8] = b"device";
 /// Devices with higher numbers count as the first one.

@@ -315,7 +315,7 @@ impl<'s, 't> Taker<'s, 't> {
         met: Met<'_>,
         (watched, end_ps): (Watched, i64),
     ) -> Result<()> {
-        let Watched { start_ps, name, is_kernel, step, rate, device } = watched;
+        let Watched { start_ps, name, is_original, is_kernel, step, rate, device } = watched;
         let (job, number) = (self.job, self.number);
         self.number = self.number.saturating_add(1);
         if is_kernel || rate.is_some() {
@@ -326,7 +326,7 @@ impl<'s, 't> Taker<'s, 't> {
             self.kernels.push(kernel)?;
             if let Some(ideals) = &self.ideals {
                 let (own, known) = (met.name(), &*self.names.of(name).text);
-                let text = if own.is_empty() { known } else { &*own };
+                let text = if is_original || own.is_empty() { known } else { &*own };
                 let (category, used) =
                     ideals.of(text, (kernel.lot(), number), end_ps.saturating_sub(start_ps));
                 below.add_argument("user_cat", &serde_json::Value::from(category).to_string());
