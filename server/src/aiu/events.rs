@@ -54,6 +54,8 @@ pub struct Events<'a> {
     /// Slices that overlap others.
     pub lanes: Lanes,
     series: HashMap<TrackId, Option<series::WrittenCounter>>,
+    /// Names and processes of the counters that nprof computes.
+    computed: HashSet<(String, i64)>,
     tables: Tables,
     /// Rows with the same time.
     waiting: Vec<TimedRow>,
@@ -84,6 +86,7 @@ impl<'a> Events<'a> {
             lanes: Lanes::new(form.overlap, form.max_streams, threads(source, numbers)),
             numbers,
             series: HashMap::new(),
+            computed: series::computed(source, form),
             tables: Tables {
                 ops: table(OPS.name),
                 slices: table(SLICES),
@@ -95,7 +98,7 @@ impl<'a> Events<'a> {
             samples: Samples::default(),
             last: [None; 2],
             pairs: 0,
-            sums: Sums::default(),
+            sums: Sums::new(source.job_ends.clone()),
             launches: Launches::default(),
             points: points::of(source.segment)?,
             places: HashMap::new(),
@@ -162,10 +165,11 @@ impl<'a> Events<'a> {
         let written =
             self.series.entry(row.track).or_insert_with(|| series::of_track(segment, row.track, form));
         let Some(written) = written else { return Ok(()) };
-        each(&written.event(self.source.time(row.start_ps), i64::from(self.source.rank), value))
+        each(&written.event(self.source, row.start_ps, value))
     }
 
-    /// Takes a sample of a counter of the trace. Counters of FLEX belong to the rank.
+    /// Takes a sample of a counter of the trace, unless nprof computes it. Counters of FLEX belong
+    /// to the rank.
     fn host_sample(&mut self, row: TimedRow) {
         let RowContent::Sample { value } = row.content else { return };
         let own = Own::of(self.named(row.fields));
@@ -180,6 +184,11 @@ impl<'a> Events<'a> {
             Dialect::Flex => Json::from(source.rank),
             Dialect::Torch => source.process(stated),
         };
+        let counter = own.args.get("counter").and_then(Json::as_str).unwrap_or(&place.counter);
+        let is_computed = |pid: i64| self.computed.contains(&(counter.to_owned(), pid));
+        if !self.computed.is_empty() && pid.as_i64().is_some_and(is_computed) {
+            return;
+        }
         self.samples.take(place, (pid, time_ps), (own, value));
     }
 

@@ -49,26 +49,27 @@ impl Launches {
     }
 
     /// The arrows that the points of the trace lack, by the time of their launches. Their numbers
-    /// follow `last`.
+    /// follow `last`. Points of a trace that acelyzer or nprof wrote have other numbers than their
+    /// correlations, so the start of a kernel tells whether an arrow leads there.
     pub fn arrows(mut self, points: &[Point], source: &Source<'_>, last: &mut u64) -> Vec<[Event; 2]> {
         let mut stated = HashSet::new();
         for point in points {
-            let Ok(correlation) = point.id.parse::<i64>() else { continue };
-            let time_ps = source.time(point.time_ps);
-            if point.phase == 's' {
-                let end = (source.process(id(&point.pid)), id(&point.tid), time_ps);
-                self.0.entry(correlation).or_default().from = Some(end);
-            } else if point.phase == 'f' {
-                stated.insert((correlation, time_ps));
+            let (process, time_ps) = (source.process(id(&point.pid)), source.time(point.time_ps));
+            if point.phase == 'f' {
+                stated.insert((process.to_string(), time_ps));
+            } else if point.phase == 's'
+                && let Ok(correlation) = point.id.parse::<i64>()
+            {
+                self.0.entry(correlation).or_default().from = Some((process, id(&point.tid), time_ps));
             }
         }
         let called = |(correlation, launch): (i64, Launch)| Some((launch.from?, correlation, launch.kernels));
         let mut launches: Vec<(End, i64, Vec<End>)> = self.0.into_iter().filter_map(called).collect();
         launches.sort_by_key(|((.., time_ps), correlation, _)| (*time_ps, *correlation));
         let mut arrows = Vec::new();
-        for (from, correlation, kernels) in launches {
+        for (from, _, kernels) in launches {
             for kernel in kernels {
-                if stated.contains(&(correlation, kernel.2)) {
+                if stated.contains(&(kernel.0.to_string(), kernel.2)) {
                     continue;
                 }
                 *last += 1;

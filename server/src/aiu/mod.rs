@@ -190,10 +190,7 @@ pub fn write(of: RanksOf<'_>, clocks: &Alignment, request: &Request) -> Result<(
 }
 
 fn tables_of(ranks: &[Source<'_>], request: &Request, written: &mut Vec<Written>) -> Result<()> {
-    let of = |source: &Source<'_>| {
-        let times = (source.clock, communication_us(source.segment)?);
-        Ok(RankTables::of(source.segment, source.rank, times)?)
-    };
+    let of = |source: &Source<'_>| Ok(RankTables::of(source, communication_us(source.segment)?)?);
     let tables: Vec<RankTables> = ranks.iter().map(of).collect::<Result<_>>()?;
     type WriteTable = fn(&[RankTables], &mut dyn Write) -> io::Result<()>;
     let mut files: Vec<(&str, WriteTable)> = Vec::new();

@@ -1,5 +1,7 @@
 //! Counters as acelyzer writes them.
 
+use std::collections::HashSet;
+
 use nprof_engine::model::TrackId;
 use nprof_engine::native::SegmentFile;
 use nprof_engine::vendor::aiu::Counter;
@@ -10,6 +12,7 @@ use super::args::Args;
 use super::event::Event;
 use super::form::{Form, Series};
 use super::host::whole;
+use super::source::Source;
 
 /// A counter of an output.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +22,8 @@ pub struct WrittenCounter {
     key: &'static str,
     /// Stored units of one written unit.
     unit: f64,
+    /// The device of several ones of the rank.
+    device: Option<u32>,
 }
 
 /// The counter of a track; `None` if the track is none, or the form leaves it out.
@@ -30,9 +35,18 @@ pub fn of_track(segment: &SegmentFile, track: TrackId, form: &Form) -> Option<Wr
         return None;
     }
     let spec = &footer.tracks[track.0 as usize].spec;
-    let written =
-        |name: &str, category, key, unit| WrittenCounter { name: name.to_owned(), category, key, unit };
-    let (series, written) = match Counter::of_title(&spec.name) {
+    let (counter, device) = match Counter::of_title(&spec.name) {
+        Some((counter, device)) => (Some(counter), device),
+        None => (None, None),
+    };
+    let written = |name: &str, category, key, unit| WrittenCounter {
+        name: name.to_owned(),
+        category,
+        key,
+        unit,
+        device,
+    };
+    let (series, written) = match counter {
         Some(Counter::Power) => (Series::PowerTs4, written("Power", "Power4", "Watts", 1.0)),
         Some(Counter::PtActive) => (Series::RcuUtil, written("PT Active", "", "Percent", 0.01)),
         Some(Counter::ConcurrentPreps) => {
@@ -52,12 +66,27 @@ pub fn of_track(segment: &SegmentFile, track: TrackId, form: &Form) -> Option<Wr
 }
 
 impl WrittenCounter {
-    /// A sample of the counter.
+    /// A sample of the counter of a rank.
     #[must_use]
-    pub fn event(&self, time_ps: i128, pid: i64, value: f64) -> Event {
+    pub fn event(&self, source: &Source<'_>, time_ps: i64, value: f64) -> Event {
+        let pid = self.pid(source);
         let mut args = Args::default();
         args.insert(self.key, whole(value / self.unit));
         let category = Some(self.category.to_owned());
-        Event { category, args, ..Event::new('C', &self.name, time_ps, Json::from(pid)) }
+        Event { category, args, ..Event::new('C', &self.name, source.time(time_ps), Json::from(pid)) }
     }
+
+    fn pid(&self, source: &Source<'_>) -> i64 {
+        let of_device = self.device.map(|device| source.device(device.into()));
+        of_device.unwrap_or_else(|| i64::from(source.rank))
+    }
+}
+
+/// Names and processes of the counters that nprof computes and the form shows. A trace that
+/// acelyzer or nprof wrote has them already, perhaps with other values.
+#[must_use]
+pub fn computed(source: &Source<'_>, form: &Form) -> HashSet<(String, i64)> {
+    let tracks = 0..u32::try_from(source.segment.footer().tracks.len()).unwrap_or(u32::MAX);
+    let written = tracks.filter_map(|track| of_track(source.segment, TrackId(track), form));
+    written.map(|counter| (counter.name.clone(), counter.pid(source))).collect()
 }

@@ -103,6 +103,8 @@ pub struct Source<'a> {
     files: Vec<FileOf>,
     /// Shifts of jobs in microseconds.
     shifts: HashMap<String, f64>,
+    /// Ends of the work of jobs on the device, on the clock of the output.
+    pub job_ends: HashMap<String, i128>,
     places: HashMap<u32, Place>,
 }
 
@@ -127,13 +129,19 @@ impl<'a> Source<'a> {
             Some((row.text("tid").to_owned(), first, usize::try_from(file).ok()?))
         };
         let shift = |row: &Row| (row.text("job").to_owned(), row.number("shift") / 1e3);
+        let clock = clocks.times(rank, origin_ns.unwrap_or(0) * 1_000);
+        let jobs = rows::of(segment, JOBS.name)?;
+        #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
+        let end = |row: &Row| {
+            (row.text("job").to_owned(), clock.at((row.number("device_end") * 1e3).round() as i64))
+        };
         let devices = document.iter().find(|(key, _)| key == DEVICES);
         let devices = devices.and_then(|(_, value)| value.as_array()).map_or(0, Vec::len);
         Ok(Self {
             segment,
             rank,
             title: segment.footer().rank.title.clone(),
-            clock: clocks.times(rank, origin_ns.unwrap_or(0) * 1_000),
+            clock,
             used_hz: rows::of(segment, CLOCK.name)?.first().map_or(0.0, |row| row.number("used_hz")),
             document,
             threads: rows::of(segment, THREADS)?.iter().filter_map(thread).collect(),
@@ -141,7 +149,8 @@ impl<'a> Source<'a> {
             devices,
             device_step: devices.max(1),
             files: rows::of(segment, FILES)?.iter().map(file).collect(),
-            shifts: rows::of(segment, JOBS.name)?.iter().map(shift).collect(),
+            shifts: jobs.iter().map(shift).collect(),
+            job_ends: jobs.iter().map(end).collect(),
             places: rows::of(segment, TRACKS)?.iter().filter_map(place).collect(),
         })
     }
@@ -203,8 +212,7 @@ impl<'a> Source<'a> {
     /// only device 0.
     #[must_use]
     pub fn device(&self, device: i64) -> i64 {
-        let step = i64::try_from(self.device_step).unwrap_or(1);
-        if (0..step).contains(&device) { i64::from(self.rank) * step + device } else { device }
+        device_number(self.rank, self.device_step, device)
     }
 
     /// The process of an event of PyTorch's dialect: processes of devices have their numbers.
@@ -248,6 +256,13 @@ impl<'a> Source<'a> {
         };
         Ok(rows::of(self.segment, METADATA_EVENTS)?.iter().map(event).collect())
     }
+}
+
+/// The number of a device of a rank among the devices of all ranks, if each has so many.
+#[must_use]
+pub fn device_number(rank: u32, devices: usize, device: i64) -> i64 {
+    let step = i64::try_from(devices).unwrap_or(1);
+    if (0..step).contains(&device) { i64::from(rank) * step + device } else { device }
 }
 
 /// Labels of the device of a rank: the number at their end is that of the rank.

@@ -4,12 +4,12 @@
 use std::io::{self, Write};
 
 use nprof_engine::base::Result;
-use nprof_engine::native::SegmentFile;
 use nprof_engine::vendor::aiu::schema::{ACTIVE, CATEGORIES, CYCLES, KERNELS};
 
 use super::align::RankTime;
 use super::names;
 use super::rows::{self, Row};
+use super::source::{Source, device_number};
 use super::table_text;
 
 /// Phase of a table of the compiler that states none.
@@ -49,6 +49,8 @@ const CATEGORY_HEAD: [&str; 10] = [
 pub struct RankTables {
     /// Number of the rank.
     pub rank: u32,
+    /// Devices of each rank.
+    device_step: usize,
     /// The rank's times on the clock of the output.
     clock: RankTime,
     kernels: Vec<Row>,
@@ -64,16 +66,24 @@ impl RankTables {
     ///
     /// # Errors
     /// If bytes are missing or damaged.
-    pub fn of(segment: &SegmentFile, rank: u32, (clock, communication_us): (RankTime, f64)) -> Result<Self> {
+    pub fn of(source: &Source<'_>, communication_us: f64) -> Result<Self> {
+        let segment = source.segment;
         Ok(Self {
-            rank,
-            clock,
+            rank: source.rank,
+            device_step: source.device_step,
+            clock: source.clock,
             kernels: rows::of(segment, KERNELS.name)?,
             active: rows::of(segment, ACTIVE.name)?,
             cycles: rows::of(segment, CYCLES.name)?,
             categories: rows::of(segment, CATEGORIES.name)?,
             communication_us,
         })
+    }
+
+    /// The process of a row: that of the rank, or of one of its devices.
+    fn pid(&self, row: &Row) -> i64 {
+        let device = row.get("device").and_then(rows::integer);
+        device.map_or(self.rank.into(), |device| device_number(self.rank, self.device_step, device))
     }
 
     /// A time on the clock of the output in microseconds, with three digits.
@@ -102,7 +112,7 @@ pub fn summary(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
         for field in ["mean", "median", "min", "max", "stdev"] {
             write!(out, "\t {:8.3}", us(row, field))?;
         }
-        writeln!(out, "\t {:4}\t {}", of.rank, cell(row.text("name")))?;
+        writeln!(out, "\t {:4}\t {}", of.pid(row), cell(row.text("name")))?;
     }
     Ok(())
 }
@@ -119,7 +129,7 @@ pub fn active(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
         let share = row.number("summed_share") * 100.0;
         // A sign or a blank comes before the digits.
         let elapsed = format!(" {elapsed:.3}");
-        writeln!(out, "{kernels:9.3}\t {elapsed:>10}\t  {start}\t {end}\t {share:5.2}\t {:4}", of.rank)?;
+        writeln!(out, "{kernels:9.3}\t {elapsed:>10}\t  {start}\t {end}\t {share:5.2}\t {:4}", of.pid(row))?;
     }
     Ok(())
 }
@@ -136,7 +146,8 @@ pub fn cycles(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "pid\t Name ")?;
     for of in ranks {
         // The rows of a kernel follow each other, one for each step.
-        for kernel in of.cycles.chunk_by(|a, b| a.text("name") == b.text("name")) {
+        let is_same = |a: &Row, b: &Row| a.text("name") == b.text("name") && of.pid(a) == of.pid(b);
+        for kernel in of.cycles.chunk_by(is_same) {
             write!(out, "{:6.0}", kernel[0].number("calls"))?;
             for step in STEPS {
                 let row = kernel.iter().find(|row| row.text("step") == step);
@@ -144,7 +155,7 @@ pub fn cycles(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
                     write!(out, "\t {:8.3}", row.map_or(0.0, |row| row.number(field)))?;
                 }
             }
-            writeln!(out, "\t {:4}\t {}", of.rank, cell(kernel[0].text("name")))?;
+            writeln!(out, "\t {:4}\t {}", of.pid(&kernel[0]), cell(kernel[0].text("name")))?;
         }
     }
     Ok(())
@@ -167,7 +178,7 @@ fn category(of: &RankTables, row: &Row) -> [Cell; 10] {
     let rounded = |value: f64| Cell::Float((value * 1e4).round() / 1e4);
     let whole = |field: &str| Cell::Text(format!("{:.0}", row.number(field)), Align::Number);
     [
-        Cell::Text(of.rank.to_string(), Align::Number),
+        Cell::Text(of.pid(row).to_string(), Align::Number),
         Cell::Text(phase.to_owned(), Align::Word),
         Cell::Text(row.text("category").to_owned(), Align::Word),
         Cell::Float(us(row, "kernel_time")),
@@ -219,7 +230,7 @@ pub fn stats(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
         let (elapsed, kernels) = (us(row, "elapsed"), us(row, "kernel_time"));
         let share = |part: f64| Cell::Float(if elapsed > 0.0 { part / elapsed } else { 0.0 });
         [
-            Cell::Text(of.rank.to_string(), Align::Number),
+            Cell::Text(of.pid(row).to_string(), Align::Number),
             Cell::Float(elapsed),
             Cell::Float(kernels),
             Cell::Float(of.communication_us),

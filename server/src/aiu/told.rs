@@ -1,7 +1,6 @@
 //! Facts about the ranks that acelyzer states in its log: iterations, and statistics of the power.
 
-use nprof_engine::model::TableId;
-use nprof_engine::vendor::aiu::schema::{CLOCK, ITERATIONS, OPS, POWER};
+use nprof_engine::vendor::aiu::schema::{CLOCK, ITERATIONS, POWER};
 
 use super::error::Result;
 use super::rows::{self, Row};
@@ -14,32 +13,11 @@ use crate::export::RanksOf;
 pub fn iterations(of: RanksOf<'_>) -> Result<Vec<String>> {
     let line = |rank: u32, row: &Row| {
         let (mean_us, count) = (row.number("mean") / 1e3, row.number("iterations"));
-        format!("ITSTATS: [{rank}] avg_iteration_time={mean_us:?}, iterations={count:.0}")
+        let device = row.get("device").and_then(rows::integer);
+        let whose = device.map_or_else(|| rank.to_string(), |device| format!("{rank}, device {device}"));
+        format!("ITSTATS: [{whose}] avg_iteration_time={mean_us:?}, iterations={count:.0}")
     };
     lines(of, ITERATIONS.name, line)
-}
-
-/// The lines about ranks that are exports of nprof: their slices were computed from counters, and
-/// state them as other fields, so no time can be computed again.
-///
-/// # Errors
-/// If a segment cannot be read.
-pub fn exports(of: RanksOf<'_>) -> Result<Vec<String>> {
-    let mut lines = Vec::new();
-    for opened in of.open()? {
-        let footer = opened.segment().footer();
-        // Counters that were read are in the table of work of a device.
-        let is_other = |table: TableId| footer.tables[usize::from(table.0)].spec.name != OPS.name;
-        let has = |name: &str| footer.fields.iter().any(|(of, field)| field.name == name && is_other(*of));
-        if has("ts1") && has("host_duration") {
-            lines.push(format!(
-                "[{}] the trace is an export of nprof: its slices are read as they are, without kernels, \
-                 power and operations; give the traces that the export was made from",
-                opened.rank.rank
-            ));
-        }
-    }
-    Ok(lines)
 }
 
 /// Frequencies that differ by more are worth a line, in megahertz.

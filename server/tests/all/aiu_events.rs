@@ -100,6 +100,8 @@ fn arrows_are_those_of_the_trace_and_those_it_lacks() {
         .map(|(from, to)| (from, call.clone(), to, device.clone()))
         .collect();
     assert_eq!(arrows(&events(dir.path(), "out.json")), expected);
+    let again = written(&[("a.json", &text(dir.path(), "out.json"))], &[]);
+    assert_eq!(arrows(&events(again.path(), "out.json")), expected, "read again");
 }
 
 #[test]
@@ -340,6 +342,14 @@ fn several_devices_of_a_rank_keep_their_numbers() {
     let document: Value = serde_json::from_str(&text(dir.path(), "out.json")).unwrap();
     let ids: Vec<i64> = (0..4).map(|at| document["deviceProperties"][at]["id"].as_i64().unwrap()).collect();
     assert_eq!(ids, [0, 1, 2, 3]);
+    // Each device has its own rows in the tables.
+    for table in ["out_active.csv", "out_summary.csv"] {
+        let lines = text(dir.path(), table);
+        let column = if table == "out_active.csv" { 5 } else { 8 };
+        let pids: Vec<&str> =
+            lines.lines().skip(1).map(|line| line.split('\t').nth(column).unwrap().trim()).collect();
+        assert_eq!(pids, ["0", "1", "2", "3"], "{lines}");
+    }
 }
 
 #[test]

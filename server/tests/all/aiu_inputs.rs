@@ -199,10 +199,46 @@ fn an_export_of_nprof_has_nothing_to_compute_from() {
     let store = dir.path().join("store");
     succeed(&store, &["ingest", &path("a.json"), "--db-bucket", "a"]);
     succeed(&store, &["export", "a", "--format", "perfetto", "-o", &path("a.pftrace")]);
-    for (input, is_export) in [("a.pftrace", true), ("a.json", false)] {
-        let output = run(&store, &["aiu", "-i", &path(input), "-o", &path("out.json")]);
-        assert!(output.status.success(), "{input}");
-        let said = [output.stdout, output.stderr].concat();
-        assert_eq!(String::from_utf8_lossy(&said).contains("export of nprof"), is_export, "{input}");
+    let out = path("out.json");
+    for (input, times) in [("a.pftrace", 1), ("a.json", 0)] {
+        let input = path(input);
+        // Every command that reads a trace says what follows from it, and says it once.
+        let commands = [
+            vec!["ingest", &*input, "--db-bucket", "again", "--force"],
+            vec!["view", &*input, "--output-format", "summary-text"],
+            vec!["aiu", "-i", &*input, "-o", &*out],
+        ];
+        for command in commands {
+            let output = run(&store, &command);
+            let said = [output.stdout, output.stderr].concat();
+            let said = String::from_utf8_lossy(&said);
+            assert!(output.status.success(), "{command:?}: {said}");
+            assert_eq!(said.matches("an export that nprof made").count(), times, "{command:?}: {said}");
+        }
     }
+}
+
+#[test]
+fn a_trace_that_was_written_gives_the_same_numbers_again() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.json"), kernels()).unwrap();
+    let log = "x Ideal/Total Cycles y\nmul_0-opCatBmm 5600\nmul_1-opCatBmm 11200\n\
+        ====== Perf Summary End ======\n";
+    fs::write(dir.path().join("c.log"), log).unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let again = |from: &str, to: &str| {
+        let args = ["aiu", "-i", &path(from), "-c", &path("c.log"), "-o", &path(to)];
+        succeed(&dir.path().join("store"), &args);
+        events(dir.path(), to)
+    };
+    let [first, second] = [again("a.json", "b.json"), again("b.json", "d.json")];
+    let counter = |of: &[serde_json::Value]| {
+        let is_its = |event: &&serde_json::Value| event["ph"] == "C" && event["name"] == "PT Active";
+        of.iter().filter(is_its).map(|event| (event["ts"].to_string(), event["args"].clone())).collect()
+    };
+    let [first, second]: [Vec<(String, serde_json::Value)>; 2] = [counter(&first), counter(&second)];
+    assert!(first.len() > 2, "{first:?}");
+    let count =
+        |of: &[(String, serde_json::Value)]| of.iter().filter(|(_, args)| args["Percent"] != 0).count();
+    assert_eq!((second.len(), count(&second)), (first.len(), count(&first)), "{second:?}");
 }

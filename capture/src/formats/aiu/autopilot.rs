@@ -1,6 +1,8 @@
 //! Use of the PT arrays by whole jobs: the autopilot arranges kernels anew, so its tables give only
 //! the total of an iteration.
 
+use std::collections::BTreeMap;
+
 use nprof_engine::base::Result;
 use nprof_engine::vendor::aiu::Phase;
 use rustc_hash::FxHashMap;
@@ -9,10 +11,10 @@ use super::choice::Choices;
 use super::clock::Clock;
 use super::ideal::{Table, TableKind};
 use super::iteration::Iterations;
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Lot};
 use super::names::Names;
 
-/// The use of the arrays by a job.
+/// The use of the arrays of a device by a job.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Share {
     /// Position of the autopilot's table.
@@ -23,37 +25,39 @@ pub(super) struct Share {
     pub(super) utilization: f64,
 }
 
-/// The jobs' use of the arrays, by number. Kernels come by job and start. `core_hz` is the
-/// frequency that ideal cycles count at.
+/// The use of the arrays by each job on each device.
+pub(super) type Shares = BTreeMap<Lot, Share>;
+
+/// The jobs' use of the arrays. Kernels come by job, device and start. `core_hz` is the frequency
+/// that ideal cycles count at.
 pub(super) fn shares(
     mut kernels: impl FnMut() -> Result<Option<Kernel>>,
     (names, tables): (&Names, &[Table]),
     choices: &Choices,
     (clock, core_hz): (&Clock, f64),
-) -> Result<Vec<Option<Share>>> {
-    let mut shares = Vec::new();
+) -> Result<Shares> {
+    let mut shares = Shares::new();
     if tables.iter().all(|table| table.kind == TableKind::Kernels) {
         return Ok(shares);
     }
     let mut tally = Tally::default();
-    let mut job = 0;
+    let mut lot = (0, 0);
     while let Some(kernel) = kernels()? {
-        if kernel.job != job {
-            shares.resize(job as usize, None);
-            shares.push(std::mem::take(&mut tally).finish(tables, core_hz));
-            job = kernel.job;
+        if kernel.lot() != lot {
+            let share = std::mem::take(&mut tally).finish(tables, core_hz);
+            shares.extend(share.map(|share| (lot, share)));
+            lot = kernel.lot();
         }
         let name = Phase::kernel(&names.of(kernel.name).text);
-        let chosen = choices.of(job, tally.count);
+        let chosen = choices.of(lot, tally.count);
         let row = chosen.and_then(|at| Some((at, tables.get(at)?.row(name)?)));
         tally.take(&kernel, row, kernel.duration_ps(clock));
     }
-    shares.resize(job as usize, None);
-    shares.push(tally.finish(tables, core_hz));
+    shares.extend(tally.finish(tables, core_hz).map(|share| (lot, share)));
     Ok(shares)
 }
 
-/// The kernels of a job.
+/// The kernels of a job on a device.
 #[derive(Default)]
 struct Tally {
     count: usize,

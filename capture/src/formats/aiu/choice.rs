@@ -1,28 +1,35 @@
 //! Choice of the compiler's table for a kernel, if there are several.
 //!
 //! A table describes one iteration of one phase of the model, and a job repeats tables. The kernels
-//! of a job are cut into iterations: from the current kernel on, the table with the longest run of
-//! kernels in the order of its rows wins. Of equal runs, the table whose ideal times exceed the
-//! fewest measured times wins, then the one with the most ideal cycles.
+//! of a job on a device are cut into iterations: from the current kernel on, the table with the
+//! longest run of kernels in the order of its rows wins. Of equal runs, the table whose ideal times
+//! exceed the fewest measured times wins, then the one with the most ideal cycles.
 
 use std::collections::VecDeque;
 
 use nprof_engine::base::Result;
 use nprof_engine::vendor::aiu::Phase;
+use rustc_hash::FxHashMap;
 
 use super::ideal::{Table, TableKind};
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Lot};
 use super::names::Names;
 
 /// Most kernels of an iteration that are compared.
 const MAX_RUN: usize = 1 << 12;
 
-/// The table of each kernel of a rank, by job.
+/// The table of each kernel of a rank, by job and device.
 #[derive(Debug, Default)]
 pub(super) struct Choices {
-    by_job: Vec<Vec<u16>>,
-    cursors: Vec<usize>,
+    by_lot: FxHashMap<Lot, Lots>,
     has_one: bool,
+}
+
+/// The tables of the kernels of a lot, and the number of kernels that got theirs.
+#[derive(Debug, Default)]
+struct Lots {
+    tables: Vec<u16>,
+    told: usize,
 }
 
 /// Marks a kernel that is in no table.
@@ -34,34 +41,28 @@ impl Choices {
         Self { has_one: true, ..Self::default() }
     }
 
-    /// The table of the next kernel of a job. Kernels must come as in [`choose`].
-    pub(super) fn next(&mut self, job: u32) -> Option<usize> {
+    /// The table of the next kernel of a lot. Kernels must come as in [`choose`].
+    pub(super) fn next(&mut self, lot: Lot) -> Option<usize> {
         if self.has_one {
             return Some(0);
         }
-        let at = job as usize;
-        let cursor = self.cursors.get_mut(at)?;
-        let choice = self.by_job[at].get(*cursor).copied().filter(|&choice| choice != NONE);
-        *cursor += 1;
+        let Lots { tables, told } = self.by_lot.get_mut(&lot)?;
+        let choice = tables.get(*told).copied().filter(|&choice| choice != NONE);
+        *told += 1;
         choice.map(usize::from)
     }
 
-    /// The table of a kernel of a job, by its position among the kernels of the job.
-    pub(super) fn of(&self, job: u32, kernel: usize) -> Option<usize> {
+    /// The table of a kernel, by its position among the kernels of its lot.
+    pub(super) fn of(&self, lot: Lot, kernel: usize) -> Option<usize> {
         if self.has_one {
             return Some(0);
         }
-        let choice = self.by_job.get(job as usize)?.get(kernel).copied();
+        let choice = self.by_lot.get(&lot)?.tables.get(kernel).copied();
         choice.filter(|&choice| choice != NONE).map(usize::from)
     }
 
-    fn push(&mut self, job: u32, choice: u16) {
-        let at = job as usize;
-        if self.by_job.len() <= at {
-            self.by_job.resize(at + 1, Vec::new());
-            self.cursors.resize(at + 1, 0);
-        }
-        self.by_job[at].push(choice);
+    fn push(&mut self, lot: Lot, choice: u16) {
+        self.by_lot.entry(lot).or_default().tables.push(choice);
     }
 }
 
@@ -73,24 +74,24 @@ pub(super) fn choose(
 ) -> Result<Choices> {
     let mut choices = Choices::default();
     let chooser = Chooser { tables, core_hz };
-    // Kernels of one job that wait for their choice: row by table, and duration in seconds.
+    // Kernels of one lot that wait for their choice: row by table, and duration in seconds.
     let mut waiting: VecDeque<Waiting> = VecDeque::new();
-    let mut job = 0;
+    let mut lot = (0, 0);
     let mut last = None;
     while let Some(kernel) = kernels()? {
-        if kernel.job != job {
-            chooser.settle(&mut waiting, job, &mut choices, 0, &mut last);
-            (job, last) = (kernel.job, None);
+        if kernel.lot() != lot {
+            chooser.settle(&mut waiting, lot, &mut choices, 0, &mut last);
+            (lot, last) = (kernel.lot(), None);
         }
         let name = Phase::kernel(&names.of(kernel.name).text);
         let rows = tables.iter().map(|table| table.row(name)).collect();
         let seconds = kernel.end_ps.saturating_sub(kernel.start_ps) as f64 / 1e12;
         waiting.push_back(Waiting { rows, seconds });
         if waiting.len() >= 2 * MAX_RUN {
-            chooser.settle(&mut waiting, job, &mut choices, MAX_RUN, &mut last);
+            chooser.settle(&mut waiting, lot, &mut choices, MAX_RUN, &mut last);
         }
     }
-    chooser.settle(&mut waiting, job, &mut choices, 0, &mut last);
+    chooser.settle(&mut waiting, lot, &mut choices, 0, &mut last);
     Ok(choices)
 }
 
@@ -110,7 +111,7 @@ impl Chooser<'_> {
     fn settle(
         &self,
         waiting: &mut VecDeque<Waiting>,
-        job: u32,
+        lot: Lot,
         choices: &mut Choices,
         keep: usize,
         last: &mut Option<usize>,
@@ -122,13 +123,13 @@ impl Chooser<'_> {
                 .max_by(|(a, first), (b, second)| a.cmp(b).then(second.cmp(first)));
             let Some(((len, ..), table)) = best else {
                 waiting.pop_front();
-                choices.push(job, NONE);
+                choices.push(lot, NONE);
                 continue;
             };
             *last = Some(table);
             waiting.drain(..len);
             let choice = u16::try_from(table).unwrap_or(NONE);
-            (0..len).for_each(|_| choices.push(job, choice));
+            (0..len).for_each(|_| choices.push(lot, choice));
         }
     }
 

@@ -6,9 +6,11 @@
 //! When all pairs are known, the overflows between jobs are counted again with the final slope. The
 //! frequency is the slope of the least-squares line through all pairs. If the files of a rank do
 //! not lie on one line, because their times on the host were shifted, each file gets a line of its
-//! own, and all lines share one slope.
+//! own, and all lines share one slope. If the times within a file are shifted against each other,
+//! each of its pieces ([`super::pieces`]) gets one.
 
 use super::line::Line;
+use super::pieces::{Pieces, Points};
 
 /// Cycles of one overflow.
 pub(super) const WRAP: f64 = 4_294_967_296.0;
@@ -25,6 +27,11 @@ const MAX_SPREAD: f64 = 4.0;
 
 /// Two points nearer than this are less than half an overflow apart, at any frequency up to 2 GHz.
 const SURE_S: f64 = 0.5;
+
+/// A file whose points are further from its line can have steps, in seconds.
+const MIN_RESIDUAL_S: f64 = 10e-6;
+/// Files whose points are kept, so that their steps are found.
+const MAX_SEARCHED: usize = 64;
 
 const PS_PER_S: f64 = 1e12;
 
@@ -57,6 +64,8 @@ pub(super) struct Counters {
     /// The frequency that the user stated, in hertz.
     stated_hz: Option<f64>,
     jobs: Vec<Job>,
+    /// Points of the first jobs.
+    points: Vec<Points>,
     /// The lines of the finished jobs, on one another.
     within: Line,
     /// Time and repaired counter of the last point, and its job.
@@ -72,6 +81,8 @@ pub(super) enum Basis {
     Run,
     /// A line for each job, all with one slope.
     Jobs,
+    /// A line for each piece of a job, all with one slope.
+    Pieces,
     /// There are too few slices for a line: cycles over durations.
     Durations,
     /// No slice tells a frequency.
@@ -83,6 +94,7 @@ impl Basis {
         match self {
             Self::Run => "one line through all slices",
             Self::Jobs => "a line for each job",
+            Self::Pieces => "a line for each piece of a job",
             Self::Durations => "cycles over durations",
             Self::Guess => "assumed",
         }
@@ -101,6 +113,10 @@ pub(super) struct Clock {
     pub(super) basis: Basis,
     /// Root mean square distance from the line in seconds, if there is a line.
     pub(super) residual_s: Option<f64>,
+    /// Standard error of the found frequency as a share of it, if there is a line.
+    pub(super) error: Option<f64>,
+    /// Steps of the host's clock within jobs, and the largest one in seconds.
+    pub(super) steps: (u64, f64),
     /// Time and repaired counter of the first point of each job.
     firsts: Vec<Option<(i64, i64)>>,
     /// Distance of each job from the line of the earliest job, in seconds.
@@ -115,7 +131,14 @@ pub(super) struct Clock {
 impl Counters {
     /// Counters of a device whose frequency the user stated, or not.
     pub(super) fn new(stated_hz: Option<f64>) -> Self {
-        Self { stated_hz, jobs: Vec::new(), within: Line::empty(FIRST_GUESS_HZ), last: None, kernels: (0, 0) }
+        Self {
+            stated_hz,
+            jobs: Vec::new(),
+            points: Vec::new(),
+            within: Line::empty(FIRST_GUESS_HZ),
+            last: None,
+            kernels: (0, 0),
+        }
     }
 
     /// Best frequency so far, in hertz: the slope of the lines of all jobs so far. Durations on the
@@ -171,7 +194,22 @@ impl Counters {
             *of = Job { first: (time_ps, repaired), span: (first, repaired), is_used: true, ..*of };
         }
         let seconds = time_ps.saturating_sub(of.first.0) as f64 / PS_PER_S;
-        of.line.add(seconds, repaired.saturating_sub(of.first.1) as f64);
+        let cycles = repaired.saturating_sub(of.first.1) as f64;
+        of.line.add(seconds, cycles);
+        if at < MAX_SEARCHED {
+            self.points.resize(self.points.len().max(at + 1), Points::default());
+            self.points[at].add(seconds, cycles);
+        }
+    }
+
+    /// The pieces of each job whose times are shifted against each other.
+    fn pieces(&self) -> Vec<Option<Pieces>> {
+        let of = |(job, points): (&Job, &Points)| {
+            let slope = job.line.slope()?;
+            let residual_s = (job.line.squares(slope) / job.line.count).sqrt() / slope;
+            points.pieces().filter(|_| residual_s > MIN_RESIDUAL_S)
+        };
+        self.jobs.iter().zip(&self.points).map(of).collect()
     }
 
     /// The jobs, with the overflows between them counted by this frequency.
@@ -188,15 +226,22 @@ impl Counters {
 
     /// The clock of all slices. The order of the jobs does not matter.
     pub(super) fn finish(&self) -> Clock {
-        let mean_hz = self.mean_hz();
+        let (mean_hz, pieces) = (self.mean_hz(), self.pieces());
+        let piece = |at: usize| pieces.get(at).copied().flatten();
+        let steps = pieces.iter().flatten().fold((0, 0.0_f64), |(steps, most), of| {
+            (steps + of.steps, if of.largest_s.abs() > most.abs() { of.largest_s } else { most })
+        });
         let mut shared = Line::empty(FIRST_GUESS_HZ);
-        by_time(&self.jobs).into_iter().for_each(|at| shared.stack(&self.jobs[at].line));
+        for at in by_time(&self.jobs) {
+            shared.stack(&piece(at).map_or(self.jobs[at].line, |piece| piece.within));
+        }
         let jobs = match shared.sure_slope() {
             Some(hz) => self.settled(hz),
             None => self.jobs.clone(),
         };
         let used: Vec<&Job> = by_time(&jobs).into_iter().map(|at| &jobs[at]).collect();
-        let (found_hz, basis, residual_s) = fit(&used, &shared, mean_hz);
+        let (found_hz, basis, residual_s) = fit(&used, &shared, (mean_hz, steps.0 > 0));
+        let error = residual_s.and(shared.relative_error());
         let used_hz = self.stated_hz.unwrap_or(found_hz);
         let low = used.iter().map(|job| job.span.0).min().unwrap_or(0).div_euclid(WRAP_INT);
         let high = used.iter().map(|job| job.span.1).max().unwrap_or(0).div_euclid(WRAP_INT);
@@ -214,6 +259,8 @@ impl Counters {
             mean_hz,
             basis,
             residual_s,
+            error,
+            steps,
             firsts: jobs.iter().map(|job| job.is_used.then_some(job.first)).collect(),
             shifts_s: shifts(found_hz),
             used_shifts_s: shifts(used_hz),
@@ -236,14 +283,17 @@ fn since((time_ps, cycles): (i64, i64), (origin_ps, origin): (i64, i64)) -> (f64
 }
 
 /// Frequency, basis, and residual in seconds, if there is a line. The jobs come by their times;
-/// `shared` are their lines on one another.
-fn fit(jobs: &[&Job], shared: &Line, mean_hz: Option<f64>) -> (f64, Basis, Option<f64>) {
+/// `shared` are their lines on one another, or those of their pieces.
+fn fit(jobs: &[&Job], shared: &Line, (mean_hz, has_steps): (Option<f64>, bool)) -> (f64, Basis, Option<f64>) {
     let Some(within) = shared.slope() else {
         let basis = if mean_hz.is_some() { Basis::Durations } else { Basis::Guess };
         return (mean_hz.unwrap_or(FIRST_GUESS_HZ), basis, None);
     };
     let residual = |line: &Line, hz: f64| (line.squares(hz) / shared.count).sqrt() / hz;
     let within_s = residual(shared, within);
+    if has_steps {
+        return (within, Basis::Pieces, Some(within_s));
+    }
     let mut pooled = Line::empty(within);
     let origin = jobs.first().map_or((0, 0), |job| job.first);
     jobs.iter().for_each(|job| pooled.merge(&job.line, since(job.first, origin)));
@@ -345,6 +395,34 @@ mod tests {
         check(&clock, 560e6, Basis::Jobs);
         let shifts: Vec<f64> = clock.shifts_s.iter().map(|s| (s * 1e3).round()).collect();
         assert_eq!(shifts, [0.0, 40.0, -25.0]);
+    }
+
+    /// Jobs that were merged into one file, one after the other or with their slices by time.
+    #[test]
+    fn shifted_jobs_in_one_file_do_not_change_the_frequency() {
+        let ms = 1_000 * PS_PER_US;
+        for jobs in [[(0, 0), (20, 40), (9_000, -25)], [(0, 0), (12, -9), (25, -16)]] {
+            let mut ends = Vec::new();
+            for (begin_ms, shift_ms) in jobs {
+                ends.extend((0..40).map(|n| {
+                    let time_ps = begin_ms * ms + n * 250 * PS_PER_US;
+                    (time_ps + shift_ms * ms, counter(557e6, 77, time_ps))
+                }));
+            }
+            for sorted in [false, true] {
+                if sorted {
+                    ends.sort_unstable();
+                }
+                let mut counters = Counters::new(None);
+                for &(end_ps, counter) in &ends {
+                    counters.kernel((100e-6 * 557e6) as u32, 100 * PS_PER_US);
+                    counters.point(0, end_ps, (counter, 0));
+                }
+                let clock = counters.finish();
+                check(&clock, 557e6, Basis::Pieces);
+                assert_eq!(clock.steps.0, 2, "{jobs:?}");
+            }
+        }
     }
 
     /// Six jobs two hours apart, whose ends the host sees up to a microsecond late.

@@ -1,7 +1,9 @@
 //! Collective operations of a rank: all steps of an instance as one slice.
 //!
 //! A compiled graph that runs again has the same groups and steps again. A step that its instance
-//! has already begins a new instance, as does a long silence, and each job has its own.
+//! has already begins a new instance, as does a long silence, and each job has its own. A file can
+//! go on with the instance of another file that has ended: with a step that the instance lacks,
+//! before any further kernel, and after a pause that is not longer than the steps so far.
 //!
 //! An operation begins when the last kernel before its first finished step ends, and ends with its
 //! last step. Its duration is that of the counters between the two, if both have them. A chain of N
@@ -91,6 +93,10 @@ struct Operation {
     previous: Partner,
     /// Names of the steps that state their place in the operation. Empty once the instance is over.
     seen: FxHashSet<u32>,
+    /// Kernels before the last step.
+    kernels: u64,
+    /// End of the work of its file.
+    file_end_ps: i64,
 }
 
 /// Ranks at the other ends of steps.
@@ -138,17 +144,26 @@ pub(super) struct Collectives<'s> {
     all: Vec<Operation>,
     /// The last instance of each group of each job.
     open: FxHashMap<(u32, Box<str>), usize>,
+    /// The last instance of each group.
+    last: FxHashMap<Box<str>, usize>,
     /// Ends of kernels outside of operations.
     kernel_ends: Sorter<End, &'s dyn Scratch>,
+    /// Number of these kernels.
+    kernels: u64,
+    /// End of the work of each file.
+    file_ends: Vec<i64>,
 }
 
 impl<'s> Collectives<'s> {
-    pub(super) fn new(rank: Option<u32>, space: Space<'s>) -> Self {
-        Self { rank, all: Vec::new(), open: FxHashMap::default(), kernel_ends: space.sorter(16) }
+    /// The operations of a rank, whose files end their work on the device at these times.
+    pub(super) fn new(rank: Option<u32>, file_ends: Vec<i64>, space: Space<'s>) -> Self {
+        let (open, last) = (FxHashMap::default(), FxHashMap::default());
+        Self { rank, all: Vec::new(), open, last, kernel_ends: space.sorter(16), kernels: 0, file_ends }
     }
 
     /// Takes a kernel outside of operations.
     pub(super) fn kernel(&mut self, end: End) -> Result<()> {
+        self.kernels += 1;
         self.kernel_ends.push(end)
     }
 
@@ -161,7 +176,7 @@ impl<'s> Collectives<'s> {
     ) {
         let Some(group) = step.group.as_deref() else { return };
         let sync = Sync::of(name);
-        let at = self.instance((job, group), start_ps, sync.is_some().then_some(number));
+        let at = self.instance((job, group), (start_ps, end.0), sync.is_some().then_some(number));
         let at = at.unwrap_or_else(|| {
             self.all.push(Operation {
                 name: step.title.unwrap_or(group).into(),
@@ -176,11 +191,15 @@ impl<'s> Collectives<'s> {
                 next: Partner::Nobody,
                 previous: Partner::Nobody,
                 seen: FxHashSet::default(),
+                kernels: 0,
+                file_end_ps: self.file_ends.get(job as usize).copied().unwrap_or(i64::MAX),
             });
             self.open.insert((job, group.into()), self.all.len() - 1);
+            self.last.insert(group.into(), self.all.len() - 1);
             self.all.len() - 1
         });
         let operation = &mut self.all[at];
+        operation.kernels = self.kernels;
         operation.first_start_ps = operation.first_start_ps.min(start_ps);
         operation.first_end_ps = operation.first_end_ps.min(end.0);
         operation.last_end = operation.last_end.max(end);
@@ -206,8 +225,15 @@ impl<'s> Collectives<'s> {
     }
 
     /// The running instance of a group that a step belongs to. Ends the one before.
-    fn instance(&mut self, (job, group): (u32, &str), start_ps: i64, name: Option<u32>) -> Option<usize> {
-        let at = *self.open.get(&(job, group.into()) as &(u32, Box<str>))?;
+    fn instance(
+        &mut self,
+        (job, group): (u32, &str),
+        (start_ps, end_ps): (i64, i64),
+        name: Option<u32>,
+    ) -> Option<usize> {
+        let Some(&at) = self.open.get(&(job, group.into()) as &(u32, Box<str>)) else {
+            return self.of_other_file((job, group), (start_ps, end_ps), name);
+        };
         let operation = &mut self.all[at];
         let is_repeated = name.is_some_and(|name| operation.seen.contains(&name));
         if !operation.is_over(start_ps, is_repeated) {
@@ -215,6 +241,28 @@ impl<'s> Collectives<'s> {
         }
         operation.seen = FxHashSet::default();
         None
+    }
+
+    /// The last instance of a group, if the first step of a file goes on with it.
+    fn of_other_file(
+        &mut self,
+        (job, group): (u32, &str),
+        (start_ps, end_ps): (i64, i64),
+        name: Option<u32>,
+    ) -> Option<usize> {
+        let at = *self.last.get(group)?;
+        let operation = &self.all[at];
+        let pause_ps = start_ps.saturating_sub(operation.last_end.0);
+        let length_ps = operation.last_end.0.saturating_sub(operation.first_start_ps);
+        let is_missing =
+            !operation.seen.is_empty() && name.is_some_and(|name| !operation.seen.contains(&name));
+        let has_ended = operation.file_end_ps <= end_ps;
+        if !is_missing || !has_ended || operation.kernels != self.kernels || pause_ps > length_ps {
+            return None;
+        }
+        self.all[at].file_end_ps = self.file_ends.get(job as usize).copied().unwrap_or(i64::MAX);
+        self.open.insert((job, group.into()), at);
+        Some(at)
     }
 
     /// Writes a slice for each operation.
@@ -299,7 +347,9 @@ mod tests {
     /// Steps of a group of rank 0: job, name, and start and end in microseconds.
     fn found(rank: u32, steps: &[(u32, &str, i64, i64)]) -> Vec<RecordedSlice> {
         let scratch = MemoryScratch::default();
-        let mut collectives = Collectives::new(Some(rank), Space::new(&scratch));
+        let end_of = |job: u32| steps.iter().filter(|step| step.0 == job).map(|step| us(step.3)).max();
+        let ends = (0..2).map(|job| end_of(job).unwrap_or(0)).collect();
+        let mut collectives = Collectives::new(Some(rank), ends, Space::new(&scratch));
         let mut names: Vec<&str> = Vec::new();
         for &(job, name, start, end) in steps {
             let at = names.iter().position(|known| *known == name).unwrap_or_else(|| {
@@ -335,6 +385,10 @@ mod tests {
         assert_eq!(spans(&twice), [(10, 30), (50, 30)]);
         let jobs = [(0, SEND, 10, 20), (1, RECEIVE, 30, 40), (0, RECEIVE, 50, 60)];
         assert_eq!(spans(&jobs), [(10, 50), (30, 10)]);
+        let split = [(0, SEND, 10, 20), (1, RECEIVE, 30, 40)];
+        assert_eq!(spans(&split), [(10, 30)]);
+        let later = [(0, SEND, 10, 20), (1, RECEIVE, 31, 40)];
+        assert_eq!(spans(&later), [(10, 10), (31, 9)], "a pause that is longer than the operation");
         // Steps whose names state no place belong together until a long silence.
         let plain = [(0, "a DmaI", 10, 20), (0, "a DmaI", 30, 40), (0, "a DmaI", 30_000_000, 30_000_001)];
         assert_eq!(spans(&plain), [(10, 30), (30_000_000, 1)]);
@@ -363,7 +417,7 @@ mod tests {
     #[test]
     fn an_operation_begins_after_the_kernel_before_it() {
         let scratch = MemoryScratch::default();
-        let mut collectives = Collectives::new(Some(0), Space::new(&scratch));
+        let mut collectives = Collectives::new(Some(0), Vec::new(), Space::new(&scratch));
         // The host saw the last kernel end 3 us late.
         for (end, cycle) in [(300, 30_000), (5, 500), (93, 9_000)] {
             collectives.kernel(End(us(end), Some(cycle))).unwrap();

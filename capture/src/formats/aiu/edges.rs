@@ -1,80 +1,98 @@
 //! Quantities that rise at the start of an interval and fall at its end: how many run, their rates,
 //! and the time in which any runs.
 
+use std::collections::BTreeMap;
+
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
 
-/// A step of a quantity, ordered by time.
+use super::kernel::take_device;
+
+/// A step of a quantity, ordered by device and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Edge {
+    device: u16,
     time_ps: i64,
     step: i64,
 }
 
 impl Key for Edge {
     type Span = NoBytes;
-    const MAX_LEN: usize = 20;
+    const MAX_LEN: usize = 23;
 
     fn put(&self, out: &mut Vec<u8>) {
+        out.put_varint(u64::from(self.device));
         out.put_signed(self.time_ps);
         out.put_signed(self.step);
     }
 
     fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-        Ok(Self { time_ps: cursor.signed()?, step: cursor.signed()? })
+        Ok(Self { device: take_device(cursor)?, time_ps: cursor.signed()?, step: cursor.signed()? })
     }
 }
 
 /// The steps of a quantity.
 pub(super) struct Edges<'s> {
     sorter: Sorter<Edge, &'s dyn Scratch>,
-    is_empty: bool,
 }
 
 impl<'s> Edges<'s> {
     pub(super) fn new(space: Space<'s>) -> Self {
-        Self { sorter: space.sorter(16), is_empty: true }
+        Self { sorter: space.sorter(16) }
     }
 
-    /// Adds an interval with this quantity. An interval without duration adds nothing.
+    /// Adds an interval of the first device with this quantity.
     pub(super) fn add(&mut self, start_ps: i64, end_ps: i64, quantity: i64) -> Result<()> {
+        self.add_on(0, (start_ps, end_ps), quantity)
+    }
+
+    /// Adds an interval of a device with this quantity. An interval without duration adds nothing.
+    pub(super) fn add_on(
+        &mut self,
+        device: u16,
+        (start_ps, end_ps): (i64, i64),
+        quantity: i64,
+    ) -> Result<()> {
         if end_ps <= start_ps || quantity == 0 {
             return Ok(());
         }
-        self.is_empty = false;
-        self.sorter.push(Edge { time_ps: start_ps, step: quantity })?;
-        self.sorter.push(Edge { time_ps: end_ps, step: -quantity })
+        self.sorter.push(Edge { device, time_ps: start_ps, step: quantity })?;
+        self.sorter.push(Edge { device, time_ps: end_ps, step: -quantity })
     }
 
-    /// Whether there is no interval.
-    pub(super) fn is_empty(&self) -> bool {
-        self.is_empty
-    }
-
-    /// Calls `take` with each time at which the sum changes, and the sum from then on. Returns the
-    /// time in which the sum was not zero, in picoseconds.
-    pub(super) fn finish(self, mut take: impl FnMut(i64, i64) -> Result<()>) -> Result<i64> {
+    /// Calls `take` with each device and time at which the sum of the device changes, and the sum
+    /// from then on. Returns the time in which the sum was not zero, in picoseconds, by device.
+    pub(super) fn finish(
+        self,
+        mut take: impl FnMut(u16, i64, i64) -> Result<()>,
+    ) -> Result<BTreeMap<u16, i64>> {
         let mut sorted = self.sorter.finish()?;
+        let mut busy = BTreeMap::new();
         let (mut sum, mut told, mut busy_ps) = (0_i64, 0_i64, 0_i64);
-        let mut now: Option<i64> = None;
-        while let Some(&Edge { time_ps, step }) = sorted.next()? {
-            if let Some(before) = now.filter(|&before| before < time_ps) {
+        let mut now: Option<(u16, i64)> = None;
+        while let Some(&Edge { device, time_ps, step }) = sorted.next()? {
+            if let Some((of, before)) = now.filter(|&before| before < (device, time_ps)) {
                 if sum != told {
-                    take(before, sum)?;
+                    take(of, before, sum)?;
                     told = sum;
                 }
-                if sum != 0 {
+                if of != device {
+                    busy.insert(of, std::mem::take(&mut busy_ps));
+                } else if sum != 0 {
                     busy_ps = busy_ps.saturating_add(time_ps.saturating_sub(before));
                 }
             }
-            now = Some(time_ps);
+            now = Some((device, time_ps));
             sum = sum.saturating_add(step);
         }
-        if let Some(last) = now.filter(|_| sum != told) {
-            take(last, sum)?;
+        if let Some((of, last)) = now {
+            if sum != told {
+                take(of, last, sum)?;
+            }
+            busy.insert(of, busy_ps);
         }
-        Ok(busy_ps)
+        Ok(busy)
     }
 }
 
@@ -92,11 +110,29 @@ mod tests {
             edges.add(start, end, quantity).unwrap();
         }
         let mut found = Vec::new();
-        let total = edges.finish(|time, sum| {
+        let total = edges.finish(|_, time, sum| {
             found.push((time, sum));
             Ok(())
         });
-        assert_eq!((found.as_slice(), total.unwrap()), (samples, busy), "{intervals:?}");
+        let total = total.unwrap().into_values().sum::<i64>();
+        assert_eq!((found.as_slice(), total), (samples, busy), "{intervals:?}");
+    }
+
+    #[test]
+    fn each_device_has_its_own_sums() {
+        let scratch = MemoryScratch::default();
+        let mut edges = Edges::new(Space::new(&scratch));
+        for (device, start, end) in [(1, 0, 30), (0, 10, 20), (1, 40, 50), (0, 15, 60)] {
+            edges.add_on(device, (start, end), 1).unwrap();
+        }
+        let mut found = Vec::new();
+        let busy = edges.finish(|device, time, sum| {
+            found.push((device, time, sum));
+            Ok(())
+        });
+        assert_eq!(busy.unwrap(), BTreeMap::from([(0, 50), (1, 40)]));
+        let of_first = [(0, 10, 1), (0, 15, 2), (0, 20, 1), (0, 60, 0)];
+        assert_eq!(found, [&of_first[..], &[(1, 0, 1), (1, 30, 0), (1, 40, 1), (1, 50, 0)]].concat());
     }
 
     #[test]

@@ -15,16 +15,15 @@ use super::collective::{Collectives, End, Step};
 use super::edges::Edges;
 use super::hcoll::{Operations, Protocol};
 use super::held::{HAS_CHARGE, HAS_GROUP, Held, IS_UNFINISHED};
-use super::iteration::Iterations;
 use super::job::Jobs;
-use super::kernel::{Kernel, Transfer};
+use super::kernel::{Kernel, Lot, Transfer};
 use super::names::Names;
 use super::power::{KINDS, Readings, Sample, Scale};
+use super::runs::{Active, RATIO, Runs};
 use super::settings::Durations;
 use super::shift::Shift;
-use super::summary::Summary;
 use super::usage::{Matched, Usage};
-use super::watts::{Change, Watts};
+use super::watts::Watts;
 
 /// Shortest slice whose charge is a reading of the power, in picoseconds.
 const MIN_READING_PS: i64 = 100_000;
@@ -33,8 +32,6 @@ const MIN_READING_PS: i64 = 100_000;
 const USUAL_FIELDS: usize = 24;
 /// Most threads with tracks of their own. Further ones share a track.
 const MAX_LANES: u32 = 4096;
-/// Units of a ratio in [`Edges`].
-const RATIO: f64 = 1e12;
 
 /// Facts about a rank that its slices are written with.
 #[derive(Clone, Copy)]
@@ -43,6 +40,8 @@ pub(super) struct Facts<'a> {
     pub(super) names: &'a Names,
     pub(super) jobs: &'a Jobs,
     pub(super) threads: &'a [Box<str>],
+    /// Whether the rank has several devices.
+    pub(super) has_devices: bool,
     /// Whether work outside of its round trips is shifted.
     pub(super) fixes_jobs: bool,
     pub(super) durations: Durations,
@@ -54,7 +53,7 @@ pub(super) struct Facts<'a> {
 }
 
 /// Totals of the slices of a rank.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Totals {
     pub(super) slices: u64,
     /// Slices within which the counter overflowed.
@@ -64,10 +63,8 @@ pub(super) struct Totals {
     /// Durations of all kernels by the host and by their cycles, in picoseconds.
     pub(super) host_ps: i64,
     pub(super) device_ps: i64,
-    /// Time of all kernels, and the span of them.
-    pub(super) kernel_ps: i64,
-    pub(super) busy_ps: i64,
-    pub(super) first_last: Option<(i64, i64)>,
+    /// Times of the kernels by device.
+    pub(super) actives: BTreeMap<u16, Active>,
 }
 
 /// Place of a slice in time.
@@ -85,8 +82,7 @@ pub(super) struct Emitter<'a, 's> {
     facts: Facts<'a>,
     usage: Usage<'a>,
     choices: Choices,
-    summary: Summary<'s>,
-    iterations: Iterations,
+    runs: Runs<'s>,
     tracks: Tracks,
     arguments: Arguments,
     counter: AiuCounter,
@@ -94,12 +90,8 @@ pub(super) struct Emitter<'a, 's> {
     preps: Edges<'s>,
     data_in: Edges<'s>,
     data_out: Edges<'s>,
-    active: Edges<'s>,
-    kernels: Edges<'s>,
     collectives: Collectives<'s>,
     totals: Totals,
-    /// Spans of the kernels of jobs whose use of the arrays is known as a whole.
-    shared: BTreeMap<u32, (i64, i64)>,
 }
 
 impl<'a, 's> Emitter<'a, 's> {
@@ -111,13 +103,14 @@ impl<'a, 's> Emitter<'a, 's> {
         space: Space<'s>,
     ) -> Result<Self> {
         let (op, counter) = (AiuOp::define(sink)?, AiuCounter::define(sink)?);
+        let end = |job: &super::job::Job| job.device.map_or(i64::MIN, |span| span.end_ps);
+        let file_ends = facts.jobs.all.iter().map(end).collect();
         Ok(Self {
             sink,
             facts,
             usage,
             choices,
-            summary: Summary::new(space),
-            iterations: Iterations::default(),
+            runs: Runs::new(space),
             tracks: Tracks::new(device),
             arguments: Arguments::new(op),
             counter,
@@ -125,11 +118,8 @@ impl<'a, 's> Emitter<'a, 's> {
             preps: Edges::new(space),
             data_in: Edges::new(space),
             data_out: Edges::new(space),
-            active: Edges::new(space),
-            kernels: Edges::new(space),
-            collectives: Collectives::new(device, space),
+            collectives: Collectives::new(device, file_ends, space),
             totals: Totals::default(),
-            shared: BTreeMap::new(),
         })
     }
 
@@ -149,7 +139,7 @@ impl<'a, 's> Emitter<'a, 's> {
     ) -> Result<()> {
         while let Some(kernel) = kernels()? {
             if kernel.is_torch {
-                let table = (kernel.job, self.choices.next(kernel.job));
+                let table = (kernel.lot(), self.choices.next(kernel.lot()));
                 self.kernel(kernel.name, (kernel.start_ps, kernel.end_ps), table, None)?;
             }
         }
@@ -182,10 +172,10 @@ impl<'a, 's> Emitter<'a, 's> {
     ) -> Result<()> {
         let mut edges = Edges::new(space);
         let mut sorted = transfers.finish()?;
-        while let Some(&Transfer { start_ps, end_ps, rate, .. }) = sorted.next()? {
-            edges.add(start_ps, end_ps, i64::try_from(rate).unwrap_or(i64::MAX))?;
+        while let Some(&Transfer { start_ps, end_ps, rate, device, .. }) = sorted.next()? {
+            edges.add_on(device, (start_ps, end_ps), i64::try_from(rate).unwrap_or(i64::MAX))?;
         }
-        self.counter(Counter::TransferRate, edges, 1.0).map(|_| ())
+        self.counter(Counter::TransferRate, edges, 1.0)
     }
 
     fn slice(&mut self, held: &Held, rest: &[u8]) -> Result<()> {
@@ -335,7 +325,8 @@ impl<'a, 's> Emitter<'a, 's> {
                     let device_ps = end_ps.saturating_sub(start_ps);
                     self.totals.device_ps = self.totals.device_ps.saturating_add(device_ps);
                 }
-                let table = (held.job, self.choices.next(held.job));
+                let lot = (held.job, 0);
+                let table = (lot, self.choices.next(lot));
                 let steps = (held.flags & 0b1_1111 == 0b1_1111 && placed.cycles.is_some())
                     .then(|| std::array::from_fn(|at| held.stamps[at + 1].wrapping_sub(held.stamps[at])));
                 return self.kernel(held.name, (start_ps, end_ps), table, steps);
@@ -349,65 +340,55 @@ impl<'a, 's> Emitter<'a, 's> {
         &mut self,
         name: u32,
         (start_ps, end_ps): (i64, i64),
-        (job, table): (u32, Option<usize>),
+        (lot, table): (Lot, Option<usize>),
         steps: Option<[u32; 4]>,
     ) -> Result<Option<Matched<'a>>> {
-        let names = self.facts.names;
-        let duration_ps = end_ps.saturating_sub(start_ps);
-        self.summary.take(names, name, (start_ps, end_ps), steps)?;
-        self.iterations.take(name, start_ps);
-        self.kernels.add(start_ps, end_ps, 1)?;
-        self.totals.kernel_ps = self.totals.kernel_ps.saturating_add(duration_ps);
-        let (first, last) = self.totals.first_last.unwrap_or((start_ps, end_ps));
-        self.totals.first_last = Some((first.min(start_ps), last.max(end_ps)));
-        let matched = self.usage.take(Phase::kernel(&names.of(name).text), (job, table), duration_ps);
-        if self.usage.share(job).is_some() {
-            // The use of the arrays is known for the job as a whole.
-            let (first, last) = self.shared.entry(job).or_insert((start_ps, end_ps));
-            (*first, *last) = (start_ps.min(*first), end_ps.max(*last));
+        let (names, span) = (self.facts.names, (start_ps, end_ps));
+        let (_, device) = lot;
+        self.runs.take(names, (device, name), span, steps)?;
+        let kernel = Phase::kernel(&names.of(name).text);
+        let matched = self.usage.take(kernel, (lot, table), end_ps.saturating_sub(start_ps));
+        if self.usage.share(lot).is_some() {
+            self.runs.covers(lot, span);
         } else if let Some(utilization) = matched.as_ref().and_then(|matched| matched.utilization) {
-            self.active.add(start_ps, end_ps, units(utilization))?;
+            self.runs.uses(device, span, utilization)?;
         }
         Ok(matched)
     }
 
-    fn counter(&mut self, counter: Counter, edges: Edges<'s>, unit: f64) -> Result<i64> {
-        if edges.is_empty() {
-            return Ok(0);
-        }
-        let track = self.tracks.counter(self.sink, self.counter.table, counter)?;
-        edges.finish(|time_ps, sum| self.sink.sample(track, time_ps, sum as f64 / unit, &[]))
+    /// Writes a counter: one track for each device, if there are several.
+    fn counter(&mut self, counter: Counter, edges: Edges<'s>, unit: f64) -> Result<()> {
+        let Self { sink, tracks, facts, counter: fields, .. } = self;
+        let sample = |device: u16, time_ps: i64, sum: i64| {
+            let device = facts.has_devices.then_some(device);
+            let track = tracks.counter(*sink, fields.table, (counter, device))?;
+            sink.sample(track, time_ps, sum as f64 / unit, &[])
+        };
+        edges.finish(sample).map(|_| ())
     }
 
     /// Writes the counters and the tables. Returns the totals.
     pub(super) fn finish(mut self, space: Space<'s>) -> Result<Totals> {
-        for (&job, &(first_ps, last_ps)) in &self.shared {
-            let share = self.usage.share(job);
-            self.active.add(first_ps, last_ps, units(share.map_or(0.0, |share| share.utilization)))?;
-        }
+        let share = |lot| self.usage.share(lot).map_or(0.0, |share| share.utilization);
+        let active = self.runs.used(share, space)?;
         let fresh = || Edges::new(space);
-        let [preps, data_in, data_out, active, kernels] = [
+        let [preps, data_in, data_out] = [
             std::mem::replace(&mut self.preps, fresh()),
             std::mem::replace(&mut self.data_in, fresh()),
             std::mem::replace(&mut self.data_out, fresh()),
-            std::mem::replace(&mut self.active, fresh()),
-            std::mem::replace(&mut self.kernels, fresh()),
         ];
         self.counter(Counter::ConcurrentPreps, preps, 1.0)?;
         self.counter(Counter::DataInRate, data_in, 1.0)?;
         self.counter(Counter::DataOutRate, data_out, 1.0)?;
         self.counter(Counter::PtActive, active, RATIO)?;
         let mut changes = space.pile();
-        self.totals.busy_ps =
-            kernels.finish(|time_ps, sum| changes.push(Change { time_ps, runs: sum > 0 }))?;
-        let Self {
-            sink, arguments, mut tracks, counter, readings, usage, summary, iterations, totals, ..
-        } = self;
+        self.runs.changes(&mut changes, space)?;
+        let Self { sink, arguments, mut tracks, counter, readings, mut usage, runs, mut totals, .. } = self;
         self.collectives.finish(sink, (&mut tracks, self.facts.clock))?;
         let sink_of = std::cell::RefCell::new((&mut *sink, &mut tracks));
         let sample = |of: Counter, sample: Sample, value: f64| {
             let (sink, tracks) = &mut *sink_of.borrow_mut();
-            let track = tracks.counter(*sink, counter.table, of)?;
+            let track = tracks.counter(*sink, counter.table, (of, None))?;
             let charge = i64::try_from(sample.charge).unwrap_or(i64::MAX);
             sink.sample(track, sample.time_ps, value, &[(counter.charge, Value::Int(charge))])
         };
@@ -432,9 +413,8 @@ impl<'a, 's> Emitter<'a, 's> {
         for _ in 0..usage.unknown.0 {
             sink.warn(WarningKind::MissingData, UNKNOWN, &|| usage.unknown.1.clone());
         }
-        usage.finish(sink)?;
-        summary.finish(sink)?;
-        iterations.finish(sink)?;
+        usage.finish(sink, self.facts.has_devices)?;
+        totals.actives = runs.finish(sink, self.facts.has_devices)?;
         watts.finish(sink)?;
         Ok(totals)
     }
@@ -464,10 +444,4 @@ fn warn_all(sink: &mut dyn Sink, counts: &[(u64, &str)]) {
 #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
 fn rate(bytes: i64, duration_ps: i64) -> i64 {
     if duration_ps > 0 { (bytes as f64 / duration_ps as f64 * 1e12).round() as i64 } else { 0 }
-}
-
-/// A ratio in the units of [`Edges`].
-#[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
-fn units(ratio: f64) -> i64 {
-    (ratio * RATIO).round() as i64
 }

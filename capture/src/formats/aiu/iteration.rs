@@ -104,21 +104,20 @@ impl Iterations {
         }
     }
 
-    /// Writes the iterations, if there are any.
-    pub(super) fn finish(self, sink: &mut dyn Sink) -> Result<()> {
+    /// Writes the iterations of a device, if there are any.
+    pub(super) fn finish(self, sink: &mut dyn Sink, device: Option<u16>) -> Result<()> {
         let Some(word) = self.known else { return Ok(()) };
         let (fields, times) = (AiuIteration::define(sink)?, self.times);
         let ns = |ps: f64| Value::Float(ps / 1e3);
-        sink.row(
-            fields.table,
-            &[
-                (fields.iterations, count(times.count)),
-                (fields.mean, ns(times.sum as f64 / times.count.max(1) as f64)),
-                (fields.min, ns(times.min as f64)),
-                (fields.max, ns(times.max as f64)),
-                (fields.kernels, count(word.names.len() as u64)),
-            ],
-        )
+        let mut values = vec![
+            (fields.iterations, count(times.count)),
+            (fields.mean, ns(times.sum as f64 / times.count.max(1) as f64)),
+            (fields.min, ns(times.min as f64)),
+            (fields.max, ns(times.max as f64)),
+            (fields.kernels, count(word.names.len() as u64)),
+        ];
+        values.extend(device.map(|device| (fields.device, Value::Int(device.into()))));
+        sink.row(fields.table, &values)
     }
 }
 

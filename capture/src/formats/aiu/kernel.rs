@@ -9,10 +9,35 @@ use super::clock::Clock;
 use super::held::Held;
 use crate::formats::trace_event::layer::Met;
 
-/// A kernel, ordered by job and start.
+/// The job of a kernel, and the device of the rank that it runs on. FLEX has one device for a rank.
+pub(super) type Lot = (u32, u16);
+
+/// The device that an event of PyTorch's dialect is on, and the name that it had before acelyzer or
+/// nprof shortened it. The device is the one that its arguments name, else its process.
+pub(super) fn told(met: Met<'_>) -> (u16, Option<String>) {
+    let (mut device, mut original) = (None, None);
+    met.each_argument(|key, value| match key {
+        DEVICE => device = value.text().trim().parse().ok(),
+        ORIGINAL => original = Some(value.text().into_owned()).filter(|name| !name.is_empty()),
+        _ => {}
+    });
+    let process = || std::str::from_utf8(met.pid()).ok()?.trim().parse().ok();
+    (device.or_else(process).filter(|device| *device < MAX_DEVICES).unwrap_or(0), original)
+}
+
+/// Key of the name before it was shortened.
+const ORIGINAL: &[u8] = b"orig_name";
+/// Key of the device.
+const DEVICE: &[u8] = b"device";
+/// Devices with higher numbers count as the first one.
+const MAX_DEVICES: u16 = 1024;
+
+/// A kernel, ordered by job, device and start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Kernel {
     pub(super) job: u32,
+    /// Device of the rank.
+    pub(super) device: u16,
     pub(super) start_ps: i64,
     pub(super) number: u32,
     pub(super) end_ps: i64,
@@ -29,7 +54,12 @@ impl Kernel {
         let Held { start_ps, end_ps, number, name, job, .. } = *held;
         let stamps = Phase::Exec.stamps();
         let cycles = if held.has(stamps) { held.cycles(stamps) } else { 0 };
-        Self { job, start_ps, number, end_ps, name, cycles, is_torch: false }
+        Self { job, device: 0, start_ps, number, end_ps, name, cycles, is_torch: false }
+    }
+
+    /// Job and device.
+    pub(super) fn lot(&self) -> Lot {
+        (self.job, self.device)
     }
 
     /// Duration in picoseconds: that of the cycles, if they are known.
@@ -43,10 +73,11 @@ impl Kernel {
 
 impl Key for Kernel {
     type Span = NoBytes;
-    const MAX_LEN: usize = 41;
+    const MAX_LEN: usize = 44;
 
     fn put(&self, out: &mut Vec<u8>) {
         out.put_varint(u64::from(self.job));
+        out.put_varint(u64::from(self.device));
         out.put_signed(self.start_ps);
         out.put_varint(u64::from(self.number));
         out.put_signed(self.end_ps);
@@ -56,10 +87,17 @@ impl Key for Kernel {
     }
 
     fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-        let (job, start_ps, number) = (cursor.varint_u32()?, cursor.signed()?, cursor.varint_u32()?);
+        let (job, device) = (cursor.varint_u32()?, take_device(cursor)?);
+        let (start_ps, number) = (cursor.signed()?, cursor.varint_u32()?);
         let (end_ps, name, cycles) = (cursor.signed()?, cursor.varint_u32()?, cursor.varint_u32()?);
-        Ok(Self { job, start_ps, number, end_ps, name, cycles, is_torch: cursor.u8()? != 0 })
+        let is_torch = cursor.u8()? != 0;
+        Ok(Self { job, device, start_ps, number, end_ps, name, cycles, is_torch })
     }
+}
+
+/// The number of a device, as it was put.
+pub(super) fn take_device(cursor: &mut Cursor<'_>) -> Result<u16> {
+    Ok(u16::try_from(cursor.varint_u32()?).unwrap_or(u16::MAX))
 }
 
 /// A transfer whose rate the trace states, ordered by start.
@@ -70,6 +108,8 @@ pub(super) struct Transfer {
     pub(super) end_ps: i64,
     /// Bytes per second.
     pub(super) rate: u64,
+    /// Device of the rank.
+    pub(super) device: u16,
 }
 
 /// Key of the stated rate in gigabytes per second.
@@ -91,17 +131,19 @@ impl Transfer {
 
 impl Key for Transfer {
     type Span = NoBytes;
-    const MAX_LEN: usize = 35;
+    const MAX_LEN: usize = 38;
 
     fn put(&self, out: &mut Vec<u8>) {
         out.put_signed(self.start_ps);
         out.put_varint(u64::from(self.number));
         out.put_signed(self.end_ps);
         out.put_varint(self.rate);
+        out.put_varint(u64::from(self.device));
     }
 
     fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
         let (start_ps, number) = (cursor.signed()?, cursor.varint_u32()?);
-        Ok(Self { start_ps, number, end_ps: cursor.signed()?, rate: cursor.varint()? })
+        let (end_ps, rate) = (cursor.signed()?, cursor.varint()?);
+        Ok(Self { start_ps, number, end_ps, rate, device: take_device(cursor)? })
     }
 }

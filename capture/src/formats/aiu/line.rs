@@ -94,9 +94,13 @@ impl Line {
 
     /// The slope, if its standard error is small.
     pub(super) fn sure_slope(&self) -> Option<f64> {
-        let slope = self.slope()?;
-        let error = (self.squares(slope) / (self.count - 2.0).max(1.0) / self.tt).sqrt() / slope;
-        (self.count > 3.0 && error < MAX_ERROR).then_some(slope)
+        self.slope().filter(|_| self.relative_error().is_some_and(|error| error < MAX_ERROR))
+    }
+
+    /// Standard error of the slope as a share of it, of more than three points.
+    pub(super) fn relative_error(&self) -> Option<f64> {
+        let slope = self.slope().filter(|_| self.count > 3.0)?;
+        Some((self.squares(slope) / (self.count - 2.0) / self.tt).sqrt() / slope)
     }
 
     /// Sum of the squares of the distances in cycles, from a line with this slope.

@@ -32,9 +32,11 @@ mod logs;
 mod names;
 mod packets;
 mod part;
+mod pieces;
 mod power;
 mod rank;
 mod report;
+mod runs;
 mod settings;
 mod shift;
 mod silent;
@@ -432,7 +434,8 @@ impl<'a> Import<'a> {
         let space: Space<'_> = self.job.space;
         let core_hz = self.settings.core_mhz * 1e6;
         let device = self.rank(&taker, info.rank);
-        let Taker { held, kernels, transfers, protocols, names, counters, jobs, threads, .. } = taker;
+        let Taker { held, kernels, transfers, protocols, names, counters, jobs, threads, devices, .. } =
+            taker;
         let clock = counters.finish();
         // Kernels that the runtime has written count once, with their counters.
         let counts_torch = jobs.all.iter().all(|job| job.kernels == 0);
@@ -453,6 +456,7 @@ impl<'a> Import<'a> {
             names: &names,
             jobs: &jobs,
             threads: &threads,
+            has_devices: counts_torch && devices.len() > 1,
             fixes_jobs,
             durations,
             core_hz: (!tables.is_empty()).then_some(core_hz),

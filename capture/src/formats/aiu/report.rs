@@ -4,6 +4,7 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{Sink, Value, WarningKind};
 use nprof_engine::vendor::aiu::schema::{AiuActive, AiuClock, AiuJob};
 
+use super::clock::Clock;
 use super::emit::{Facts, Totals};
 use super::job::Span;
 use super::summary::{count, share};
@@ -21,11 +22,36 @@ pub(super) fn write(sink: &mut dyn Sink, facts: Facts<'_>, totals: &Totals) -> R
         let core = facts.core_hz.map(|hz| (fields.core_hz, Value::Float(hz)));
         sink.row(fields.table, core.as_slice())?;
     }
-    active(sink, totals)
+    active(sink, totals, facts.has_devices)
+}
+
+/// Says how far the frequency can be wrong.
+fn warn_of_frequency(sink: &mut dyn Sink, clock: &Clock) {
+    let (steps, largest_s) = clock.steps;
+    if steps > 0 {
+        let what = format!(
+            "the clock of the host steps against the counters within a file, by {:.3} ms at most, as if jobs \
+             with shifted clocks had been merged; the frequency is that between the steps",
+            largest_s.abs() * 1e3
+        );
+        for _ in 0..steps {
+            sink.warn(WarningKind::AdjustedValue, &what, &String::new);
+        }
+    }
+    let is_found = clock.used_hz == clock.found_hz;
+    if let Some(error) = clock.error.filter(|error| is_found && *error > MAX_OFF) {
+        let what = format!(
+            "the ends of slices tell the frequency of the counters only to {:.1} %, and with it all durations \
+             on the device; state it with --freq if it is known",
+            error * 100.0
+        );
+        sink.warn(WarningKind::AdjustedValue, &what, &String::new);
+    }
 }
 
 fn clock(sink: &mut dyn Sink, facts: Facts<'_>, totals: &Totals) -> Result<()> {
     let clock = facts.clock;
+    warn_of_frequency(sink, clock);
     if (clock.used_hz / clock.found_hz - 1.0).abs() > MAX_OFF {
         let what = format!(
             "the stated frequency is not the one of the counters, which run at {:.3} MHz",
@@ -106,22 +132,24 @@ fn jobs(sink: &mut dyn Sink, facts: Facts<'_>) -> Result<()> {
     Ok(())
 }
 
-fn active(sink: &mut dyn Sink, totals: &Totals) -> Result<()> {
-    let Some((start_ps, end_ps)) = totals.first_last else { return Ok(()) };
-    let fields = AiuActive::define(sink)?;
-    let elapsed = ns(end_ps.saturating_sub(start_ps));
-    sink.row(
-        fields.table,
-        &[
-            (fields.kernel_time, Value::Float(ns(totals.kernel_ps))),
-            (fields.busy_time, Value::Float(ns(totals.busy_ps))),
+/// Writes the times of the kernels. Rows of several devices state theirs.
+fn active(sink: &mut dyn Sink, totals: &Totals, has_devices: bool) -> Result<()> {
+    for (&device, of) in &totals.actives {
+        let fields = AiuActive::define(sink)?;
+        let elapsed = ns(of.end_ps.saturating_sub(of.start_ps));
+        let mut values = vec![
+            (fields.kernel_time, Value::Float(ns(of.kernel_ps))),
+            (fields.busy_time, Value::Float(ns(of.busy_ps))),
             (fields.elapsed, Value::Float(elapsed)),
-            (fields.start, Value::Float(ns(start_ps))),
-            (fields.end, Value::Float(ns(end_ps))),
-            (fields.share, Value::Float(share(ns(totals.busy_ps), elapsed))),
-            (fields.summed_share, Value::Float(share(ns(totals.kernel_ps), elapsed))),
-        ],
-    )
+            (fields.start, Value::Float(ns(of.start_ps))),
+            (fields.end, Value::Float(ns(of.end_ps))),
+            (fields.share, Value::Float(share(ns(of.busy_ps), elapsed))),
+            (fields.summed_share, Value::Float(share(ns(of.kernel_ps), elapsed))),
+        ];
+        values.extend(has_devices.then(|| (fields.device, Value::Int(device.into()))));
+        sink.row(fields.table, &values)?;
+    }
+    Ok(())
 }
 
 fn ns(ps: i64) -> f64 {

@@ -1,6 +1,8 @@
 //! Kernels by name: times, and cycles between their counters. Measurements wait in a sorter, so
 //! memory is bounded for any number of kernels.
 
+use std::collections::BTreeMap;
+
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{Sink, Value};
@@ -41,9 +43,10 @@ impl Key for Measured {
     }
 }
 
-/// The kernels of one name.
+/// The kernels of one name on a device.
 #[derive(Debug, Default)]
 struct Kernels {
+    device: u16,
     label: String,
     /// Start of the first one, by the corrected clock.
     first_ps: i64,
@@ -54,9 +57,9 @@ struct Kernels {
 /// All kernels of a rank.
 pub(super) struct Summary<'s> {
     all: Vec<Kernels>,
-    by_label: FxHashMap<String, u32>,
-    /// Position in `all` by the number of the name.
-    by_name: FxHashMap<u32, u32>,
+    by_label: FxHashMap<(u16, String), u32>,
+    /// Position in `all` by the device and the number of the name.
+    by_name: FxHashMap<(u16, u32), u32>,
     measured: Sorter<Measured, &'s dyn Scratch>,
 }
 
@@ -74,19 +77,19 @@ impl<'s> Summary<'s> {
     pub(super) fn take(
         &mut self,
         names: &Names,
-        name: u32,
+        (device, name): (u16, u32),
         (start_ps, end_ps): (i64, i64),
         steps: Option<[u32; 4]>,
     ) -> Result<()> {
-        let kernel = match self.by_name.get(&name) {
+        let kernel = match self.by_name.get(&(device, name)) {
             Some(&known) => known,
             None => {
                 let label = label(&names.of(name).text);
-                let at = *self.by_label.entry(label.clone()).or_insert_with(|| {
-                    self.all.push(Kernels { label, first_ps: start_ps, ..Kernels::default() });
+                let at = *self.by_label.entry((device, label.clone())).or_insert_with(|| {
+                    self.all.push(Kernels { device, label, first_ps: start_ps, ..Kernels::default() });
                     u32::try_from(self.all.len() - 1).unwrap_or(u32::MAX)
                 });
-                self.by_name.insert(name, at);
+                self.by_name.insert((device, name), at);
                 at
             }
         };
@@ -103,8 +106,8 @@ impl<'s> Summary<'s> {
     }
 
     /// Writes the tables, the name with the most time first. Of equal times, the name that ran
-    /// first comes first, as in acelyzer's tables.
-    pub(super) fn finish(self, sink: &mut dyn Sink) -> Result<()> {
+    /// first comes first, as in acelyzer's tables. Rows of several devices state theirs.
+    pub(super) fn finish(self, sink: &mut dyn Sink, has_devices: bool) -> Result<()> {
         if self.all.is_empty() {
             return Ok(());
         }
@@ -117,15 +120,18 @@ impl<'s> Summary<'s> {
         let mut order: Vec<usize> = (0..self.all.len()).collect();
         let total = |at: &usize| self.all[*at].sums[0].1;
         order.sort_by_key(|at| {
-            let Kernels { label, first_ps, .. } = &self.all[*at];
-            (std::cmp::Reverse(total(at)), *first_ps, label)
+            let Kernels { device, label, first_ps, .. } = &self.all[*at];
+            (*device, std::cmp::Reverse(total(at)), *first_ps, label)
         });
-        let whole: i128 = order.iter().map(total).sum();
+        let mut wholes = BTreeMap::<u16, i128>::new();
+        order.iter().for_each(|at| *wholes.entry(self.all[*at].device).or_default() += total(at));
+        let device = |at: usize| has_devices.then(|| Value::Int(self.all[at].device.into()));
         let (times, steps) = (AiuKernel::define(sink)?, AiuCycles::define(sink)?);
         for &at in &order {
             let (sum, of) = (total(&at), &spreads[at][0]);
             let ns = |ps: f64| Value::Float(ps / 1e3);
-            let values = [
+            let whole = wholes.get(&self.all[at].device).copied().unwrap_or(0);
+            let mut values = vec![
                 (times.share, Value::Float(share(sum as f64, whole as f64))),
                 (times.total, ns(sum as f64)),
                 (times.calls, count(of.count)),
@@ -136,11 +142,12 @@ impl<'s> Summary<'s> {
                 (times.stdev, ns(of.stdev())),
                 (times.name, Value::Text(&self.all[at].label)),
             ];
+            values.extend(device(at).map(|device| (times.device, device)));
             sink.row(times.table, &values)?;
         }
         for &at in &order {
             for (step, of) in STEPS.into_iter().zip(&spreads[at][1..]).filter(|(_, of)| of.count > 0) {
-                let values = [
+                let mut values = vec![
                     (steps.calls, count(of.count)),
                     (steps.step, Value::Text(step)),
                     (steps.mean, Value::Float(of.mean)),
@@ -150,6 +157,7 @@ impl<'s> Summary<'s> {
                     (steps.stdev, Value::Float(of.stdev())),
                     (steps.name, Value::Text(&self.all[at].label)),
                 ];
+                values.extend(device(at).map(|device| (steps.device, device)));
                 sink.row(steps.table, &values)?;
             }
         }

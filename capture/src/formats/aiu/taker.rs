@@ -3,6 +3,8 @@
 //! Begins and ends may be nested, crossed or lone: an end closes the last open begin of its name on
 //! its thread.
 
+use std::collections::BTreeSet;
+
 use nprof_engine::base::Result;
 use nprof_engine::model::WarningKind;
 use nprof_engine::spill::{Scratch, Sorter, Space};
@@ -51,6 +53,8 @@ pub(super) struct Taker<'s, 't> {
     pub(super) names: Names,
     pub(super) counters: Counters,
     pub(super) jobs: Jobs,
+    /// Devices of the kernels and transfers of PyTorch's dialect.
+    pub(super) devices: BTreeSet<u16>,
     /// Thread ids as written, by number.
     pub(super) threads: Vec<Box<str>>,
     /// Whether kernels are sorted for the choice between several tables of the compiler.
@@ -83,6 +87,7 @@ impl<'s, 't> Taker<'s, 't> {
             names: Names::default(),
             counters: Counters::new(stated_hz),
             jobs: Jobs::default(),
+            devices: BTreeSet::new(),
             threads: Vec::new(),
             wants_kernels,
             dialect: Dialect::Flex,
@@ -310,15 +315,20 @@ impl<'s, 't> Taker<'s, 't> {
         met: Met<'_>,
         (watched, end_ps): (Watched, i64),
     ) -> Result<()> {
-        let Watched { start_ps, name, is_kernel, step, rate } = watched;
+        let Watched { start_ps, name, is_original, is_kernel, step, rate, device } = watched;
         let (job, number) = (self.job, self.number);
         self.number = self.number.saturating_add(1);
+        if is_kernel || rate.is_some() {
+            self.devices.insert(device);
+        }
         if is_kernel {
-            self.kernels.push(Kernel { job, start_ps, number, end_ps, name, cycles: 0, is_torch: true })?;
+            let kernel = Kernel { job, device, start_ps, number, end_ps, name, cycles: 0, is_torch: true };
+            self.kernels.push(kernel)?;
             if let Some(ideals) = &self.ideals {
                 let (own, known) = (met.name(), &*self.names.of(name).text);
-                let text = if own.is_empty() { known } else { &*own };
-                let (category, used) = ideals.of(text, (job, number), end_ps.saturating_sub(start_ps));
+                let text = if is_original || own.is_empty() { known } else { &*own };
+                let (category, used) =
+                    ideals.of(text, (kernel.lot(), number), end_ps.saturating_sub(start_ps));
                 below.add_argument("user_cat", &serde_json::Value::from(category).to_string());
                 if let Some(used) = used {
                     below.add_argument("pt_active", &serde_json::Value::from(used).to_string());
@@ -330,7 +340,7 @@ impl<'s, 't> Taker<'s, 't> {
             self.protocols.push(Protocol { job, start_ps, number, end_ps, name, correlation, bytes })?;
         }
         if let Some(rate) = rate {
-            self.transfers.push(Transfer { start_ps, number, end_ps, rate })?;
+            self.transfers.push(Transfer { start_ps, number, end_ps, rate, device })?;
         }
         Ok(())
     }

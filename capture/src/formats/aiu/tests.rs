@@ -1,5 +1,6 @@
 //! Whole traces of a few slices, with a device whose truth is known.
 
+mod cards;
 mod devices;
 mod noted;
 mod packets;

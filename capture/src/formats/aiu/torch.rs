@@ -4,11 +4,11 @@
 use nprof_engine::base::Result;
 use nprof_engine::vendor::aiu::Phase;
 
-use super::autopilot::{Share, shares};
+use super::autopilot::{Shares, shares};
 use super::choice::{Choices, choose};
 use super::clock::Clock;
 use super::ideal::Table;
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Lot};
 use super::names::Names;
 use super::usage::{Matched, OTHER};
 
@@ -19,13 +19,13 @@ pub(super) struct Ideals<'t> {
     core_hz: f64,
     /// Table of each kernel by its number, if there are several.
     chosen: Option<Vec<Option<u16>>>,
-    shares: Vec<Option<Share>>,
+    shares: Shares,
 }
 
 impl<'t> Ideals<'t> {
     /// The only table gives the ideals of all kernels.
     pub(super) fn of_one(tables: &'t [Table], core_hz: f64) -> Self {
-        Self { tables, core_hz, chosen: None, shares: Vec::new() }
+        Self { tables, core_hz, chosen: None, shares: Shares::new() }
     }
 
     /// Chooses tables. `kernels` starts a reading of all kernels, by job and start.
@@ -45,19 +45,19 @@ impl<'t> Ideals<'t> {
             if chosen.len() <= at {
                 chosen.resize(at + 1, None);
             }
-            chosen[at] = choices.next(kernel.job).and_then(|table| u16::try_from(table).ok());
+            chosen[at] = choices.next(kernel.lot()).and_then(|table| u16::try_from(table).ok());
         }
         Ok(Self { tables, core_hz, chosen: Some(chosen), shares })
     }
 
-    /// The category of a kernel of a job, and its use of the arrays if it has one.
+    /// The category of a kernel of a lot, and its use of the arrays if it has one.
     pub(super) fn of(
         &self,
         kernel: &str,
-        (job, number): (u32, u32),
+        (lot, number): (Lot, u32),
         measured_ps: i64,
     ) -> (&'t str, Option<f64>) {
-        if let Some(share) = self.shares.get(job as usize).copied().flatten() {
+        if let Some(share) = self.shares.get(&lot) {
             return (OTHER, Some(share.utilization));
         }
         let table = match &self.chosen {

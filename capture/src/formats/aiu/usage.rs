@@ -7,8 +7,9 @@ use nprof_engine::model::{FieldId, Sink, Value};
 use nprof_engine::vendor::aiu::metrics::TOTAL;
 use nprof_engine::vendor::aiu::schema::{AiuCategory, AiuIdeal, AiuOp};
 
-use super::autopilot::Share;
+use super::autopilot::{Share, Shares};
 use super::ideal::{NO_PHASE, Table, TableKind};
+use super::kernel::Lot;
 use super::summary::{count, share};
 
 /// Category of kernels that are in no table.
@@ -62,14 +63,19 @@ impl<'t> Matched<'t> {
     }
 }
 
-/// Sums of a rank.
+/// Sums by category.
+type Cells<'t> = BTreeMap<&'t str, Cell>;
+
+/// Sums of a rank, by device and phase.
 #[derive(Debug)]
 pub(super) struct Usage<'t> {
     tables: &'t [Table],
     core_hz: f64,
     /// Use of the arrays by job, if the autopilot's tables tell it.
-    shares: Vec<Option<Share>>,
-    by_phase: BTreeMap<&'static str, BTreeMap<&'t str, Cell>>,
+    shares: Shares,
+    /// The categories of each phase, for a device without kernels.
+    empty: BTreeMap<&'static str, Cells<'t>>,
+    by_phase: BTreeMap<(u16, &'static str), Cells<'t>>,
     /// Kernels that took less than their ideal time.
     pub(super) too_short: u64,
     /// Number of kernels that are in no table, and the name of the first one.
@@ -77,32 +83,34 @@ pub(super) struct Usage<'t> {
 }
 
 impl<'t> Usage<'t> {
-    pub(super) fn new(tables: &'t [Table], core_hz: f64, shares: Vec<Option<Share>>) -> Self {
-        let mut by_phase: BTreeMap<&'static str, BTreeMap<&'t str, Cell>> = BTreeMap::new();
+    pub(super) fn new(tables: &'t [Table], core_hz: f64, shares: Shares) -> Self {
+        let mut empty: BTreeMap<&'static str, Cells<'t>> = BTreeMap::new();
         for table in tables {
-            let of_phase = by_phase.entry(table.phase).or_default();
+            let of_phase = empty.entry(table.phase).or_default();
             let own = table.rows.iter().map(|row| &*row.category);
             of_phase.extend(own.chain(ALWAYS).map(|category| (category, Cell::default())));
         }
-        Self { tables, core_hz, shares, by_phase, too_short: 0, unknown: (0, String::new()) }
+        let by_phase = BTreeMap::new();
+        Self { tables, core_hz, shares, empty, by_phase, too_short: 0, unknown: (0, String::new()) }
     }
 
-    /// The use of the arrays by a job as a whole.
-    pub(super) fn share(&self, job: u32) -> Option<Share> {
-        self.shares.get(job as usize).copied().flatten()
+    /// The use of the arrays of a device by a job as a whole.
+    pub(super) fn share(&self, lot: Lot) -> Option<Share> {
+        self.shares.get(&lot).copied()
     }
 
-    /// Takes a kernel with its job and the number of its table. Returns its ideal, if there is one.
+    /// Takes a kernel with its lot and the number of its table. Returns its ideal, if there is one.
     pub(super) fn take(
         &mut self,
         kernel: &str,
-        (job, table): (u32, Option<usize>),
+        (lot, table): (Lot, Option<usize>),
         measured_ps: i64,
     ) -> Option<Matched<'t>> {
         let first = self.tables.first()?;
-        if let Some(share) = self.share(job) {
+        let (_, device) = lot;
+        if let Some(share) = self.share(lot) {
             let phase = self.tables[share.table].phase;
-            self.cell(phase, OTHER).add(measured_ps, 0);
+            self.cell((device, phase), OTHER).add(measured_ps, 0);
             return Some(Matched {
                 category: OTHER,
                 phase,
@@ -117,32 +125,45 @@ impl<'t> Usage<'t> {
             }
             self.unknown.0 += 1;
             let phase = table.map_or(first.phase, |at| self.tables[at].phase);
-            self.cell(phase, OTHER).add(measured_ps, 0);
+            self.cell((device, phase), OTHER).add(measured_ps, 0);
             return None;
         };
         let table = &self.tables[at];
         if table.kind == TableKind::Autopilot {
-            self.cell(table.phase, OTHER).add(measured_ps, 0);
+            self.cell((device, table.phase), OTHER).add(measured_ps, 0);
             return None;
         }
         let matched = Matched::of(table, row, (measured_ps, self.core_hz));
         let cycles = table.rows[row].cycles;
         let is_too_short = cycles > 0 && matched.utilization.is_none_or(|utilization| utilization > 1.0);
         self.too_short += u64::from(is_too_short);
-        self.cell(table.phase, matched.category).add(measured_ps, if is_too_short { 0 } else { cycles });
+        let ideal_cycles = if is_too_short { 0 } else { cycles };
+        self.cell((device, table.phase), matched.category).add(measured_ps, ideal_cycles);
         Some(matched)
     }
 
-    fn cell(&mut self, phase: &'static str, category: &'t str) -> &mut Cell {
-        self.by_phase.entry(phase).or_default().entry(category).or_default()
+    /// The sums of a category. A device with kernels lists the categories of all phases.
+    fn cell(&mut self, (device, phase): (u16, &'static str), category: &'t str) -> &mut Cell {
+        if !self.by_phase.contains_key(&(device, phase)) {
+            self.list(device);
+        }
+        self.by_phase.entry((device, phase)).or_default().entry(category).or_default()
+    }
+
+    /// Lists the categories of all phases for a device.
+    fn list(&mut self, device: u16) {
+        for (&phase, cells) in &self.empty {
+            self.by_phase.entry((device, phase)).or_insert_with(|| cells.clone());
+        }
     }
 
     /// Ideal cycles of the autopilot's tables of a phase: the total of an iteration, times the
-    /// iterations of each job.
-    fn autopilot(&self, phase: &str) -> u64 {
-        let of_phase = |share: &&Share| self.tables[share.table].phase == phase;
+    /// iterations of each job on the device.
+    fn autopilot(&self, device: u16, phase: &str) -> u64 {
+        let is_it =
+            |(lot, share): &(&Lot, &Share)| lot.1 == device && self.tables[share.table].phase == phase;
         let cycles = |share: &Share| self.tables[share.table].cycles().saturating_mul(share.iterations);
-        self.shares.iter().flatten().filter(of_phase).map(cycles).fold(0, u64::saturating_add)
+        self.shares.iter().filter(is_it).map(|(_, share)| cycles(share)).fold(0, u64::saturating_add)
     }
 
     /// Positions of the categories of a phase, as acelyzer lists them: those that are always there,
@@ -157,58 +178,58 @@ impl<'t> Usage<'t> {
         positions
     }
 
-    /// Writes the tables of categories and of ideal cycles.
-    pub(super) fn finish(&self, sink: &mut dyn Sink) -> Result<()> {
+    /// Writes the tables of categories and of ideal cycles. Rows of several devices state theirs.
+    pub(super) fn finish(&mut self, sink: &mut dyn Sink, has_devices: bool) -> Result<()> {
         if self.tables.is_empty() {
             return Ok(());
         }
+        if self.by_phase.is_empty() {
+            self.list(0);
+        }
         let fields = AiuCategory::define(sink)?;
-        for (&phase, cells) in &self.by_phase {
+        for (&(device, phase), cells) in &self.by_phase {
             let mut total = Cell::default();
             for cell in cells.values() {
                 total.calls += cell.calls;
                 total.measured_ps = total.measured_ps.saturating_add(cell.measured_ps);
                 total.ideal_cycles = total.ideal_cycles.saturating_add(cell.ideal_cycles);
             }
-            total.ideal_cycles = total.ideal_cycles.saturating_add(self.autopilot(phase));
+            total.ideal_cycles = total.ideal_cycles.saturating_add(self.autopilot(device, phase));
             let mut rows: Vec<(&str, Cell)> = cells.iter().map(|(&name, &cell)| (name, cell)).collect();
             let positions = self.positions(phase);
             rows.sort_by_key(|(name, cell)| (cell.measured_ps, positions.get(name)));
             rows.push((TOTAL, total));
             for (category, cell) in rows {
-                self.row(sink, &fields, (phase, category), (cell, total))?;
+                let mut values = self.row(&fields, (phase, category), (cell, total)).to_vec();
+                values.extend(has_devices.then(|| (fields.device, Value::Int(device.into()))));
+                sink.row(fields.table, &values)?;
             }
         }
         self.ideals(sink)
     }
 
-    fn row(
+    /// The values of a row.
+    fn row<'v>(
         &self,
-        sink: &mut dyn Sink,
         fields: &AiuCategory,
-        (phase, category): (&str, &str),
+        (phase, category): (&'v str, &'v str),
         (cell, total): (Cell, Cell),
-    ) -> Result<()> {
+    ) -> [(FieldId, Value<'v>); 9] {
         let (measured_ns, ideal_ns) =
             (cell.measured_ps as f64 / 1e3, cell.ideal_cycles as f64 / self.core_hz * 1e9);
         let phase = if phase == NO_PHASE { "" } else { phase };
-        sink.row(
-            fields.table,
-            &[
-                (fields.phase, Value::Text(phase)),
-                (fields.category, Value::Text(category)),
-                (fields.kernel_time, Value::Float(measured_ns)),
-                (fields.share, Value::Float(share(measured_ns, total.measured_ps as f64 / 1e3))),
-                (fields.calls, count(cell.calls)),
-                (fields.ideal_time, Value::Float(ideal_ns)),
-                (fields.ideal_cycles, count(cell.ideal_cycles)),
-                (
-                    fields.ideal_share,
-                    Value::Float(share(cell.ideal_cycles as f64, total.ideal_cycles as f64)),
-                ),
-                (fields.pt_util, Value::Float(share(ideal_ns, measured_ns))),
-            ],
-        )
+        let ideal_share = share(cell.ideal_cycles as f64, total.ideal_cycles as f64);
+        [
+            (fields.phase, Value::Text(phase)),
+            (fields.category, Value::Text(category)),
+            (fields.kernel_time, Value::Float(measured_ns)),
+            (fields.share, Value::Float(share(measured_ns, total.measured_ps as f64 / 1e3))),
+            (fields.calls, count(cell.calls)),
+            (fields.ideal_time, Value::Float(ideal_ns)),
+            (fields.ideal_cycles, count(cell.ideal_cycles)),
+            (fields.ideal_share, Value::Float(ideal_share)),
+            (fields.pt_util, Value::Float(share(ideal_ns, measured_ns))),
+        ]
     }
 
     fn ideals(&self, sink: &mut dyn Sink) -> Result<()> {

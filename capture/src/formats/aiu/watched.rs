@@ -6,7 +6,7 @@ use nprof_engine::vendor::aiu::Phase;
 use rustc_hash::FxHashMap;
 
 use super::hcoll::{is_step, stated};
-use super::kernel::Transfer;
+use super::kernel::{Transfer, told};
 use super::names::Names;
 use crate::formats::trace_event::layer::{Below, Met};
 
@@ -26,11 +26,15 @@ pub(super) struct Watched {
     pub(super) start_ps: i64,
     /// Number of the name; 0 for transfers.
     pub(super) name: u32,
+    /// Whether this is the name before acelyzer or nprof shortened it, not that of the event.
+    pub(super) is_original: bool,
     pub(super) is_kernel: bool,
     /// Of a step its launch and its bytes.
     pub(super) step: Option<(Option<i64>, i64)>,
     /// Of a transfer its stated rate in bytes per second.
     pub(super) rate: Option<u64>,
+    /// Device of the rank.
+    pub(super) device: u16,
 }
 
 impl Watched {
@@ -46,8 +50,14 @@ impl Watched {
         }
         let Some(start_ps) = below.known_time(met) else { return Ok(None) };
         let is_named = is_kernel || step.is_some();
-        let name = if is_named { names.number(below.sink(), &met.name())? } else { 0 };
-        Ok(Some(Self { start_ps, name, is_kernel, step, rate }))
+        let (device, original) = told(met);
+        let original = original.filter(|_| is_named);
+        let name = match &original {
+            Some(original) => names.number(below.sink(), original)?,
+            None if is_named => names.number(below.sink(), &met.name())?,
+            None => 0,
+        };
+        Ok(Some(Self { start_ps, name, is_original: original.is_some(), is_kernel, step, rate, device }))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::vendor::table::Table;
 /// Name of the row that sums up all categories.
 pub const TOTAL: &str = "Total";
 
-/// Number of listed kernels.
+/// Number of listed kernels of a device.
 const TOP_KERNELS: usize = 20;
 
 /// All metrics of an AIU profile: clock, kernels, use of the PT arrays, then those of any trace.
@@ -23,9 +23,9 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Metr
         Columns::of(segment, table.name, work.cancel).map_or(Ok(Vec::new()), |of| of.all_rows())
     };
     let mut groups = vec![
-        single("aiu_activity", "Kernels", &ACTIVE, &rows(&ACTIVE)?),
+        by_device("aiu_activity", "Kernels", &ACTIVE, &rows(&ACTIVE)?),
         single("aiu_clock", "Clock of the device", &CLOCK, &rows(&CLOCK)?),
-        single("aiu_iterations", "Iterations", &ITERATIONS, &rows(&ITERATIONS)?),
+        by_device("aiu_iterations", "Iterations", &ITERATIONS, &rows(&ITERATIONS)?),
         by_name("aiu_power", "Power in watts", powers(&rows(&POWER)?)),
     ];
     let categories = rows(&CATEGORIES)?;
@@ -34,6 +34,27 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Metr
     groups.retain(|group| !group.metrics.is_empty());
     groups.extend(trace::groups(segment, work)?);
     Ok(groups)
+}
+
+/// The rows of a table with one row for each device. Without several devices it has one.
+fn by_device(key: &'static str, title: &'static str, table: &Table, rows: &[Row<'_>]) -> MetricGroup {
+    let of_row = |row: &Row<'_>| {
+        let metrics = single(key, title, table, std::slice::from_ref(row)).metrics.into_iter();
+        let shown = metrics.filter(|metric| rows.len() == 1 || metric.name != DEVICE);
+        shown.map(|metric| Metric { name: named(&metric.name, row), ..metric }).collect::<Vec<_>>()
+    };
+    MetricGroup { key, title, has_names_of_trace: false, metrics: rows.iter().flat_map(of_row).collect() }
+}
+
+/// Column with the device of a row.
+const DEVICE: &str = "device";
+
+/// A name of a metric, with the device if its row states one.
+fn named(name: &str, row: &Row<'_>) -> String {
+    match of(row, DEVICE).and_then(float_of) {
+        Some(device) => format!("device {device}: {name}"),
+        None => name.to_owned(),
+    }
 }
 
 /// A column of the table of categories as metrics.
@@ -96,6 +117,7 @@ impl ByCategory {
         let metric = |row: &Row<'_>| {
             let (phase, category) = (text_of(row, "phase")?, text_of(row, "category")?);
             let name = if phase.is_empty() { category } else { format!("{phase} / {category}") };
+            let name = named(&name, row);
             let is_used = float_of(of(row, "calls")?)? > 0.0;
             let value = of(row, self.column)?;
             let value = match self.unit {
@@ -136,7 +158,8 @@ fn kernels(rows: &[Row<'_>]) -> Vec<Metric> {
     let metric = |row: &Row<'_>| {
         // Seconds, like the other metrics of times.
         let seconds = float_of(of(row, "total")?)? / 1e9;
-        Some(Metric::new(&text_of(row, "name")?, OwnedValue::Float(seconds), Unit::Seconds, doc))
+        Some(Metric::new(&named(&text_of(row, "name")?, row), OwnedValue::Float(seconds), Unit::Seconds, doc))
     };
-    rows.iter().filter_map(metric).take(TOP_KERNELS).collect()
+    let of_device = rows.chunk_by(|a, b| of(a, DEVICE) == of(b, DEVICE));
+    of_device.flat_map(|rows| rows.iter().filter_map(metric).take(TOP_KERNELS)).collect()
 }

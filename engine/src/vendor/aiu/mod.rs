@@ -62,6 +62,14 @@ pub const OP_CATEGORY: &str = "op_category";
 /// Begin of a file with settings of the reader.
 pub const SETTINGS: &str = "{\"aiu_settings\":";
 
+/// Fields of slices that only nprof's own export of a profile of the runtime's traces has: a
+/// computed counter, and the duration by the host.
+pub const COMPUTED: [&str; 2] = ["ts1", "host_duration"];
+/// Warning about a trace with [`COMPUTED`] fields.
+pub const EXPORTED: &str = "an export that nprof made of an AIU profile: slices and counters are read as they \
+    are, and the tables of kernels, clock, PT utilization, power and operations are missing; give nprof the \
+    traces that the export was made from";
+
 /// Parts of the names of slices with which the host keeps books.
 const GLOBALS: [&str; 10] = [
     "Execute graph",

@@ -110,6 +110,7 @@ table! {
         max: Nanoseconds, "Longest duration.";
         stdev: Nanoseconds, "Standard deviation of durations, with n - 1.";
         name: None, "Name of the kernels.";
+        device: None, "Device of the rank that the row is about, if the rank has several.";
     }
 }
 
@@ -125,6 +126,7 @@ table! {
         max: Cycles, "Maximum.";
         stdev: Cycles, "Standard deviation, with n - 1.";
         name: None, "Name of the kernels.";
+        device: None, "Device of the rank that the row is about, if the rank has several.";
     }
 }
 
@@ -139,6 +141,7 @@ table! {
         end: Nanoseconds, "End of the last kernel.";
         share: Ratio, "Busy time over elapsed time.";
         summed_share: Ratio, "Sum of durations over elapsed time. More than 1 if kernels overlap.";
+        device: None, "Device of the rank that the row is about, if the rank has several.";
     }
 }
 
@@ -155,6 +158,7 @@ table! {
         ideal_cycles: Cycles, "Sum of ideal cycles.";
         ideal_share: Ratio, "Share of the ideal cycles of the phase.";
         pt_util: Ratio, "Ideal time over measured time.";
+        device: None, "Device of the rank that the row is about, if the rank has several.";
     }
 }
 
@@ -167,6 +171,7 @@ table! {
         min: Nanoseconds, "Shortest time.";
         max: Nanoseconds, "Longest time.";
         kernels: Count, "Kernels of an iteration.";
+        device: None, "Device of the rank that the row is about, if the rank has several.";
     }
 }
 

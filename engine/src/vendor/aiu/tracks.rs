@@ -107,9 +107,14 @@ impl Counter {
         }
     }
 
-    /// The counter whose track has this name, but [`Self::PowerOf`].
+    /// The counter whose track has this name, but [`Self::PowerOf`], and the device that the name
+    /// tells.
     #[must_use]
-    pub fn of_title(title: &str) -> Option<Self> {
+    pub fn of_title(title: &str) -> Option<(Self, Option<u32>)> {
+        let (title, device) = match title.split_once(OF_DEVICE) {
+            Some((title, device)) => (title, device.parse().ok()),
+            None => (title, None),
+        };
         let all = [
             Self::Power,
             Self::PtActive,
@@ -118,9 +123,12 @@ impl Counter {
             Self::DataOutRate,
             Self::TransferRate,
         ];
-        all.into_iter().find(|counter| counter.shape().0 == title)
+        all.into_iter().find(|counter| counter.shape().0 == title).map(|counter| (counter, device))
     }
 }
+
+/// Text in the name of a counter of one of several devices, before the number of the device.
+const OF_DEVICE: &str = ", device ";
 
 /// Defines the tracks of one rank on first use.
 #[derive(Debug, Default)]
@@ -132,7 +140,8 @@ pub struct Tracks {
     lanes: FxHashMap<(Lane, u32), TrackId>,
     /// Tracks of each kind so far.
     counts: FxHashMap<Lane, u32>,
-    counters: FxHashMap<Counter, TrackId>,
+    /// Tracks of counters, by the device if there are several.
+    counters: FxHashMap<(Counter, Option<u16>), TrackId>,
 }
 
 /// Position of the group of the device, before the threads of the host.
@@ -189,12 +198,17 @@ impl Tracks {
         Ok(track)
     }
 
-    /// The track of a counter.
+    /// The track of a counter, and of one device if the rank has several.
     ///
     /// # Errors
     /// If the sink fails.
-    pub fn counter(&mut self, sink: &mut dyn Sink, table: TableId, counter: Counter) -> Result<TrackId> {
-        if let Some(&track) = self.counters.get(&counter) {
+    pub fn counter(
+        &mut self,
+        sink: &mut dyn Sink,
+        table: TableId,
+        (counter, device): (Counter, Option<u16>),
+    ) -> Result<TrackId> {
+        if let Some(&track) = self.counters.get(&(counter, device)) {
             return Ok(track);
         }
         let mut group = self.group(sink)?;
@@ -203,12 +217,13 @@ impl Tracks {
             group = self.power_group(sink, group)?;
         }
         // Counters come after the tracks with slices.
-        let spec = TrackSpec::counter(name, Some(group), table, unit, (1 << 40) + sort);
+        let name = device.map_or_else(|| name.to_owned(), |device| format!("{name}{OF_DEVICE}{device}"));
+        let spec = TrackSpec::counter(&name, Some(group), table, unit, (1 << 40) + sort);
         let track = sink.track(spec.showing(self.identity(Role::Unknown, None)))?;
         if counter.is_in_order() {
             sink.in_order(track)?;
         }
-        self.counters.insert(counter, track);
+        self.counters.insert((counter, device), track);
         Ok(track)
     }
 
@@ -240,7 +255,11 @@ mod tests {
         assert_eq!(first, lane(&mut sink, Lane::Compute, 7));
         let second = lane(&mut sink, Lane::Compute, 8);
         let prep = lane(&mut sink, Lane::Prep, 7);
-        let power = tracks.counter(&mut sink, samples, Counter::PowerOf("DmaI")).unwrap();
+        let power = tracks.counter(&mut sink, samples, (Counter::PowerOf("DmaI"), None)).unwrap();
+        let active = tracks.counter(&mut sink, samples, (Counter::PtActive, Some(2))).unwrap();
+        let name = &sink.tracks[active.0 as usize].name;
+        assert_eq!(Counter::of_title(name), Some((Counter::PtActive, Some(2))), "{name}");
+        assert_eq!(Counter::of_title("PT active"), Some((Counter::PtActive, None)));
         let paths: Vec<String> = [first, second, prep, power].map(|track| sink.path(track)).to_vec();
         assert_eq!(
             paths,

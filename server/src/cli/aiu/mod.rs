@@ -234,7 +234,6 @@ impl AiuArgs {
         }
         lines.extend(self.beside());
         lines.extend(unused(stages));
-        lines.extend(told::exports(of)?);
         if !self.verify {
             let (written, met) = aiu::write(of, clocks, request)?;
             if self.is_aligned(stages, of.ranks.len()) {

@@ -1,0 +1,121 @@
+//! The kernels that a rank executed, by device: their summary, iterations, times, and their use of
+//! the PT arrays over time.
+
+use std::collections::BTreeMap;
+
+use nprof_engine::base::Result;
+use nprof_engine::model::Sink;
+use nprof_engine::spill::{Pile, Scratch, Space};
+
+use super::edges::Edges;
+use super::iteration::Iterations;
+use super::kernel::Lot;
+use super::names::Names;
+use super::summary::Summary;
+use super::watts::Change;
+
+/// Units of a ratio in [`Edges`].
+pub(super) const RATIO: f64 = 1e12;
+
+/// Times of the kernels of a device, in picoseconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Active {
+    /// Sum of all durations.
+    pub(super) kernel_ps: i64,
+    /// Time in which a kernel runs.
+    pub(super) busy_ps: i64,
+    pub(super) start_ps: i64,
+    pub(super) end_ps: i64,
+}
+
+/// The kernels so far.
+pub(super) struct Runs<'s> {
+    summary: Summary<'s>,
+    iterations: BTreeMap<u16, Iterations>,
+    running: Edges<'s>,
+    /// Use of the arrays.
+    used: Edges<'s>,
+    actives: BTreeMap<u16, Active>,
+    /// Spans of the kernels of lots whose use of the arrays is known as a whole.
+    wholes: BTreeMap<Lot, (i64, i64)>,
+}
+
+impl<'s> Runs<'s> {
+    pub(super) fn new(space: Space<'s>) -> Self {
+        Self {
+            summary: Summary::new(space),
+            iterations: BTreeMap::new(),
+            running: Edges::new(space),
+            used: Edges::new(space),
+            actives: BTreeMap::new(),
+            wholes: BTreeMap::new(),
+        }
+    }
+
+    /// Takes a kernel of a device with its start and end, and the cycles of its steps if known.
+    pub(super) fn take(
+        &mut self,
+        names: &Names,
+        (device, name): (u16, u32),
+        (start_ps, end_ps): (i64, i64),
+        steps: Option<[u32; 4]>,
+    ) -> Result<()> {
+        self.summary.take(names, (device, name), (start_ps, end_ps), steps)?;
+        self.iterations.entry(device).or_default().take(name, start_ps);
+        self.running.add_on(device, (start_ps, end_ps), 1)?;
+        let fresh = Active { start_ps, end_ps, ..Active::default() };
+        let active = self.actives.entry(device).or_insert(fresh);
+        active.kernel_ps = active.kernel_ps.saturating_add(end_ps.saturating_sub(start_ps));
+        (active.start_ps, active.end_ps) = (active.start_ps.min(start_ps), active.end_ps.max(end_ps));
+        Ok(())
+    }
+
+    /// Notes the use of the arrays by a kernel.
+    #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
+    pub(super) fn uses(&mut self, device: u16, span: (i64, i64), share: f64) -> Result<()> {
+        self.used.add_on(device, span, (share * RATIO).round() as i64)
+    }
+
+    /// Notes a kernel of a lot whose use of the arrays is known as a whole.
+    pub(super) fn covers(&mut self, lot: Lot, (start_ps, end_ps): (i64, i64)) {
+        let (first, last) = self.wholes.entry(lot).or_insert((start_ps, end_ps));
+        (*first, *last) = (start_ps.min(*first), end_ps.max(*last));
+    }
+
+    /// The use of the arrays over time. `share` tells that of a lot as a whole.
+    pub(super) fn used(&mut self, share: impl Fn(Lot) -> f64, space: Space<'s>) -> Result<Edges<'s>> {
+        for (lot, span) in std::mem::take(&mut self.wholes) {
+            self.uses(lot.1, span, share(lot))?;
+        }
+        Ok(std::mem::replace(&mut self.used, Edges::new(space)))
+    }
+
+    /// Adds the times at which kernels of the first device begin and end to run, and finds the busy
+    /// times.
+    pub(super) fn changes(
+        &mut self,
+        changes: &mut Pile<Change, &'s dyn Scratch>,
+        space: Space<'s>,
+    ) -> Result<()> {
+        let running = std::mem::replace(&mut self.running, Edges::new(space));
+        let busy = running.finish(|device, time_ps, sum| match device {
+            // Only the runtime's traces tell a power, and their ranks have one device.
+            0 => changes.push(Change { time_ps, runs: sum > 0 }),
+            _ => Ok(()),
+        })?;
+        for (device, busy_ps) in busy {
+            self.actives.entry(device).or_default().busy_ps = busy_ps;
+        }
+        Ok(())
+    }
+
+    /// Writes the tables of kernels and iterations. Rows of several devices state theirs. Returns
+    /// the times of the kernels by device.
+    pub(super) fn finish(self, sink: &mut dyn Sink, has_devices: bool) -> Result<BTreeMap<u16, Active>> {
+        self.summary.finish(sink, has_devices)?;
+        for (device, iterations) in self.iterations {
+            iterations.finish(sink, has_devices.then_some(device))?;
+        }
+        Ok(self.actives)
+    }
+}
