@@ -154,7 +154,7 @@ mod tests {
     use crate::draw::names::Names;
     use crate::draw::palette::Ground;
     use crate::draw::shape::Shape;
-    use crate::view::layout::sight::Sight;
+    use crate::view::layout::sight::RowSight;
     use crate::view::sheet::SourceId;
     use crate::view::sheet::tests::sheet_of;
     use crate::view::{Layout, TimeScale};
@@ -176,7 +176,7 @@ mod tests {
         let scale = TimeScale { window: Interval::new(0, 1_000), width_px: 1_000.0 };
         let (names, ground) = (Names::default(), Ground::Light);
         let (sheet, source, shape, layout) = (&sheet, SourceId(0), &shape, &layout);
-        let (sight, names) = (Sight::unpinned(height_px, 0.0), &names);
+        let (sight, names) = (RowSight::unpinned(height_px, 0.0), &names);
         let camera = Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names, ground };
         let neighbour = |slice| Neighbour { flow: "needs".into(), slice };
         let successors = others.into_iter().map(neighbour).collect();

@@ -97,7 +97,7 @@ mod tests {
     use crate::draw::palette::Ground;
     use crate::draw::shape::Shape;
     use crate::view::layout::RankRows;
-    use crate::view::layout::sight::Sight;
+    use crate::view::layout::sight::RowSight;
     use crate::view::layout::tests::tracks;
     use crate::view::sheet::Sheet;
     use crate::view::sheet::tests::rank_with;
@@ -126,7 +126,7 @@ mod tests {
         // Sorted: the largest number is on top.
         let layout = Layout::of_ranks(&sheet, Some(RankRows { key: std::cmp::Reverse, fit_px }), |_| false);
         let (shape, names) = (Shape::new(&sheet), Names::default());
-        let sight = Sight::unpinned(height_px, scroll_px);
+        let sight = RowSight::unpinned(height_px, scroll_px);
         let camera = Camera {
             scale: TimeScale { window: Interval::new(0, 1_000), width_px: 1_000.0 },
             sight,

@@ -180,7 +180,7 @@ mod tests {
     use crate::draw::palette::Ground;
     use crate::draw::scene::tests::piece;
     use crate::draw::shape::Shape;
-    use crate::view::layout::sight::Sight;
+    use crate::view::layout::sight::RowSight;
     use crate::view::sheet::SourceId;
     use crate::view::sheet::tests::sheet_of;
     use crate::view::{Layout, TimeScale};
@@ -191,7 +191,7 @@ mod tests {
         let (layout, shape) = (Layout::new(&sheet, |_| false), Shape::new(&sheet));
         let scale = TimeScale { window: Interval::new(0, 100_000), width_px: 100.0 };
         let names = Names::default();
-        let sight = Sight::unpinned(50.0, 0.0);
+        let sight = RowSight::unpinned(50.0, 0.0);
         let camera = Camera {
             scale,
             sight,

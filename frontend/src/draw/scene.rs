@@ -13,7 +13,7 @@ use super::rectangle::DIAMOND_PX;
 use super::shape::Shape;
 use crate::fetch::TileKey;
 use crate::fetch::cache::Piece;
-use crate::view::layout::sight::{Area, Sight};
+use crate::view::layout::sight::{Area, RowSight};
 use crate::view::sheet::SourceId;
 use crate::view::{Layout, Sheet, TimeScale};
 
@@ -23,7 +23,7 @@ pub struct Camera<'a> {
     /// The visible time, over the width in CSS pixels.
     pub scale: TimeScale,
     /// The areas of the frame.
-    pub sight: Sight,
+    pub sight: RowSight,
     /// The area that is drawn. Rows of other areas are out of its sight.
     pub area: Area,
     /// The tracks.
@@ -260,7 +260,7 @@ Queue";
         let names = Names::default();
         let batch = Batch::new(&piece.tile, SourceId(0), &sheet, &shape, &names);
         let (sheet, shape, layout, ground) = (&sheet, &shape, &layout, Ground::Light);
-        let (source, sight) = (SourceId(0), Sight::unpinned(height_px, scroll_px));
+        let (source, sight) = (SourceId(0), RowSight::unpinned(height_px, scroll_px));
         let camera =
             Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names: &names, ground };
         let quads = camera.quads(&piece, &batch);
@@ -313,7 +313,7 @@ Queue";
         let batch = Batch::new(&piece.tile, SourceId(0), &sheet, &shape, &Names::default());
         let names = Names::default();
         let (sheet, shape, layout, ground) = (&sheet, &shape, &layout, Ground::Light);
-        let (source, sight) = (SourceId(0), Sight::unpinned(500.0, 0.0));
+        let (source, sight) = (SourceId(0), RowSight::unpinned(500.0, 0.0));
         let camera =
             Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names: &names, ground };
         let bands = camera.group_bands([(&piece, &batch)].into_iter(), 2.0);
@@ -332,7 +332,7 @@ Queue";
         let scale = TimeScale { window: Interval::new(0, 100_000), width_px: 100.0 };
         let (sheet, shape, layout, names) = (&sheet, &shape, &layout, &names);
         let (source, ground) = (SourceId(0), Ground::Light);
-        let sight = Sight::unpinned(50.0, 0.0);
+        let sight = RowSight::unpinned(50.0, 0.0);
         let camera = Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names, ground };
         let instants = [18_000, 21_000, 50_000, 76_000, 81_000];
         let text: Vec<_> = instants.iter().map(|at| format!("100 0 {at}..{at} x")).collect();

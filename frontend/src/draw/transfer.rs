@@ -64,7 +64,7 @@ mod tests {
     use crate::draw::names::Names;
     use crate::draw::palette::Ground;
     use crate::draw::shape::Shape;
-    use crate::view::layout::sight::Sight;
+    use crate::view::layout::sight::RowSight;
     use crate::view::layout::tests::tracks;
     use crate::view::sheet::tests::rank_with;
     use crate::view::sheet::{Sheet, SourceId};
@@ -80,7 +80,7 @@ mod tests {
         let (shape, names, ground) = (Shape::new(&sheet), Names::default(), Ground::Light);
         let scale = TimeScale { window: Interval::new(0, 1_000), width_px: 1_000.0 };
         let (sheet, source, shape, layout) = (&sheet, SourceId(ALL_RANKS), &shape, &layout);
-        let (sight, names) = (Sight::unpinned(height_px, 0.0), &names);
+        let (sight, names) = (RowSight::unpinned(height_px, 0.0), &names);
         let camera = Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names, ground };
         let transfer = |&(from, to, sent_ps, received_ps): &(u32, u32, i64, i64)| OperationTransfer {
             row: 0,

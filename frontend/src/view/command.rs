@@ -8,7 +8,7 @@ use nprof_engine::query::Syntax;
 use super::axes::Timebase;
 use super::axis::Axis;
 use super::data::DataChange;
-use super::layout::sight::Part;
+use super::layout::sight::RowPart;
 use super::panel::{Arrangement, Side, Tab};
 use super::pins::PinnedRanks;
 use super::place::ProfilePlace;
@@ -118,7 +118,7 @@ pub enum Command {
         size_px: u32,
     },
     /// Reports that a part of the rows scrolled to this track, or to its first one.
-    ScrollTo(Part, Option<TopRow>),
+    ScrollTo(RowPart, Option<TopRow>),
     /// Makes this rank the current one. The window stays, and nothing is selected. If the rank is
     /// not shown yet, it replaces all shown ones.
     OpenRank(u32),
@@ -356,11 +356,11 @@ mod tests {
         check(&[mark(), step()], "/profile/p?v=2&mark=1..2&marked=ProfilerStep%2312");
         check(&[step(), mark()], "/profile/p?v=2&mark=-5..6");
         let row = |rank| Some(TopRow { rank, path: path("DMA/q0"), lane: 0 });
-        let top = |rank| Command::ScrollTo(Part::Others, row(rank));
+        let top = |rank| Command::ScrollTo(RowPart::Others, row(rank));
         check(&[top(None)], "/profile/p?v=2&row=DMA/q0");
         check(&[top(Some(7))], "/profile/p?v=2&row=7:DMA/q0");
-        check(&[top(None), Command::ScrollTo(Part::Others, None)], "/profile/p?v=2");
-        check(&[Command::ScrollTo(Part::Pinned, row(Some(7)))], "/profile/p?v=2&pin_row=7:DMA/q0");
+        check(&[top(None), Command::ScrollTo(RowPart::Others, None)], "/profile/p?v=2");
+        check(&[Command::ScrollTo(RowPart::Pinned, row(Some(7)))], "/profile/p?v=2&pin_row=7:DMA/q0");
         let both = Command::ShowRanks { ranks: [0, 7].into(), current: 0 };
         check(std::slice::from_ref(&both), "/profile/p?v=2&rank=0&ranks=0,7");
         let then = Box::new(Command::Select(Some(5)));

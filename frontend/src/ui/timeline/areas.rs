@@ -1,6 +1,5 @@
 //! The ruler and the rows: elements that show the canvases and handle the pointer.
 
-use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::canvases::Tools;
@@ -10,7 +9,7 @@ use super::track_list::TrackList;
 use super::{Parts, Scene};
 use crate::ui::controls::If;
 use crate::view::Command;
-use crate::view::layout::sight::Part;
+use crate::view::layout::sight::RowPart;
 
 /// The ruler. A drag on it marks a span.
 #[component]
@@ -53,63 +52,11 @@ pub fn Rows(
 ) -> impl IntoView {
     let pins_px = Memo::new(move |_| scene.sight.with(|sight| sight.pinned.height_px));
     let has_pins = Memo::new(move |_| pins_px.get() > 0.0);
-    let tab_place = move || if has_pins.get() { "0" } else { "-1" };
-    let list = move |part| {
-        view! {
-            <TrackList
-                part
-                view=scene.view
-                sheet=scene.tracks.sheet
-                standings=scene.tracks.standings
-                offers=scene.tracks.offers
-                layout=scene.layout
-                sight=scene.sight
-                on_command
-            />
-        }
-    };
-    let scrolled = move |rows: NodeRef<Div>| rows.get_untracked().map(|rows| f64::from(rows.scroll_top()));
-    let scroll_pins = move |_| {
-        if let Some(now_px) = scrolled(parts.scrollers.pinned) {
-            scene.scrolled_px.update(|(pinned_px, _)| *pinned_px = now_px);
-        }
-    };
-    let scroll_others = move |_| {
-        if let Some(now_px) = scrolled(parts.scrollers.others) {
-            scene.scrolled_px.update(|(_, others_px)| *others_px = now_px);
-        }
-    };
-    let unmark = move |rows: NodeRef<Div>| {
-        if let Some(rows) = rows.get_untracked() {
-            // Fails only if the element is gone.
-            rows.remove_attribute(BY_POINTER).ok();
-        }
-    };
+    let has_others = Memo::new(|_| true);
     view! {
         <div class="timeline-frame" node_ref=parts.frame style=move || format!("--pins: {}px", pins_px.get())>
-            <div
-                class="timeline-pins"
-                node_ref=parts.scrollers.pinned
-                role="group"
-                tabindex=tab_place
-                aria-label="Pinned tracks over time"
-                on:scroll=scroll_pins
-                on:blur=move |_| unmark(parts.scrollers.pinned)
-            >
-                <If is=move || has_pins.get()>{list(Part::Pinned)}</If>
-            </div>
-            <div
-                class="timeline-rows"
-                node_ref=parts.scrollers.others
-                role="group"
-                tabindex="0"
-                aria-label="Tracks over time"
-                on:scroll=scroll_others
-                on:blur=move |_| unmark(parts.scrollers.others)
-            >
-                <div class="timeline-width" node_ref=parts.width></div>
-                {list(Part::Others)}
-            </div>
+            <RowsOfPart part=RowPart::Pinned has_rows=has_pins parts scene on_command />
+            <RowsOfPart part=RowPart::Others has_rows=has_others parts scene on_command />
             <SightCanvases parts scene stage on_command />
             <If is=move || has_pins.get()>
                 <div class="timeline-edge" aria-hidden="true"></div>
@@ -117,6 +64,63 @@ pub fn Rows(
             // The focus ring. It is above the canvases and headings, which would cover an outline
             // of the rows.
             <div class="timeline-ring" aria-hidden="true"></div>
+        </div>
+    }
+}
+
+/// The rows of a part, which scroll.
+#[component]
+fn RowsOfPart(
+    part: RowPart,
+    /// Whether the part has any rows. The keyboard skips an empty part.
+    has_rows: Memo<bool>,
+    parts: Parts,
+    scene: Scene,
+    on_command: Callback<Command>,
+) -> impl IntoView {
+    let rows = parts.scrollers.of(part);
+    let (class, label) = match part {
+        RowPart::Pinned => ("timeline-pins", "Pinned tracks over time"),
+        RowPart::Others => ("timeline-rows", "Tracks over time"),
+    };
+    let scrolled = move |_| {
+        let Some(now_px) = rows.get_untracked().map(|rows| f64::from(rows.scroll_top())) else { return };
+        scene.scrolled_px.update(|(pinned_px, others_px)| match part {
+            RowPart::Pinned => *pinned_px = now_px,
+            RowPart::Others => *others_px = now_px,
+        });
+    };
+    let unmark = move |_| {
+        if let Some(rows) = rows.get_untracked() {
+            // Fails only if the element is gone.
+            rows.remove_attribute(BY_POINTER).ok();
+        }
+    };
+    let measures_width = part == RowPart::Others;
+    let width = measures_width.then(|| view! { <div class="timeline-width" node_ref=parts.width></div> });
+    view! {
+        <div
+            class=class
+            node_ref=rows
+            role="group"
+            tabindex=move || if has_rows.get() { "0" } else { "-1" }
+            aria-label=label
+            on:scroll=scrolled
+            on:blur=unmark
+        >
+            {width}
+            <If is=move || has_rows.get()>
+                <TrackList
+                    part
+                    view=scene.view
+                    sheet=scene.tracks.sheet
+                    standings=scene.tracks.standings
+                    offers=scene.tracks.offers
+                    layout=scene.layout
+                    sight=scene.sight
+                    on_command
+                />
+            </If>
         </div>
     }
 }

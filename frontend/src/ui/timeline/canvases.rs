@@ -10,7 +10,7 @@ use crate::draw::painter::{Grounds, Painter};
 use crate::draw::palette::Ground;
 use crate::fetch::TileKey;
 use crate::view::TimeScale;
-use crate::view::layout::sight::Sight;
+use crate::view::layout::sight::RowSight;
 
 /// Height of the ruler in CSS pixels; `timeline.css` gives it the same.
 pub const RULER_PX: f64 = 24.0;
@@ -34,7 +34,7 @@ pub struct Below {
     /// Time over the width.
     pub scale: TimeScale,
     /// The areas of the canvas.
-    pub sight: Sight,
+    pub sight: RowSight,
     /// Device pixels per CSS pixel.
     pub ratio: f64,
     /// Background of the canvas.

@@ -51,7 +51,7 @@ use crate::ui::shell::{Commands, CurrentTheme, Handler, Theme};
 use crate::ui::text::format;
 use crate::view::act::Need;
 use crate::view::layout::RankRows;
-use crate::view::layout::sight::{Part, Sight};
+use crate::view::layout::sight::{RowPart, RowSight};
 use crate::view::pins::PinOffers;
 use crate::view::sheet::{SheetTrack, SourceId};
 use crate::view::standing::Standings;
@@ -113,7 +113,7 @@ pub fn Timeline(
     measure::follow(parts.frame, parts.width, scene.size_px);
     show(stage, scene, selected, pointed.detail);
     reveal::keep_selected_in_sight(scene, parts, selected);
-    Part::ALL.into_iter().for_each(|part| scroll::follow(part, scene, parts, on_command));
+    RowPart::ALL.into_iter().for_each(|part| scroll::follow(part, scene, parts, on_command));
     reveal::show_new_pin(scene, parts);
     let said = RwSignal::new(None::<String>);
     let steps =
@@ -121,10 +121,7 @@ pub fn Timeline(
     handle_commands(steps, selected);
     on_cleanup(move || on_hover.run(None));
     let base = Memo::new(move |_| Ruler::new(&scene.scale(), scene.whole.get().start.0).base);
-    let zero_unix_ns = Memo::new(move |_| {
-        let origin_unix_ns = tracks.sheet.with(|sheet| sheet.origin_unix_ns(tracks.current.get()))?;
-        origin_unix_ns.checked_add(scene.whole.get().start.0 / PS_PER_NS)
-    });
+    let zero_unix_ns = Memo::new(move |_| zero_unix_ns(tracks, scene));
     let zero = Signal::derive(move || zero_in_words(zero_unix_ns.get()));
     let spoken = move || {
         let selected = || describe(tracks, selected.get(), &times.clock.get());
@@ -149,6 +146,12 @@ pub fn Timeline(
             <p class="unseen" role="status" aria-live="polite">{spoken}</p>
         </section>
     }
+}
+
+/// Wall clock at the zero of timestamps, in nanoseconds since 1970, if the current rank states it.
+fn zero_unix_ns(tracks: Tracks, scene: Scene) -> Option<i64> {
+    let origin_unix_ns = tracks.sheet.with(|sheet| sheet.origin_unix_ns(tracks.current.get()))?;
+    origin_unix_ns.checked_add(scene.whole.get().start.0 / PS_PER_NS)
 }
 
 fn handle_commands(steps: Steps, selected: Signal<Option<Arc<SliceDetail>>>) {
@@ -194,10 +197,10 @@ struct Scrollers {
 
 impl Scrollers {
     /// The element that scrolls a part of the rows.
-    fn of(self, part: Part) -> NodeRef<Div> {
+    fn of(self, part: RowPart) -> NodeRef<Div> {
         match part {
-            Part::Pinned => self.pinned,
-            Part::Others => self.others,
+            RowPart::Pinned => self.pinned,
+            RowPart::Others => self.others,
         }
     }
 }
@@ -228,7 +231,7 @@ struct Scene {
     size_px: RwSignal<(f64, f64)>,
     /// How far the elements are scrolled: that of the pinned rows, then that of the others.
     scrolled_px: RwSignal<(f64, f64)>,
-    sight: Memo<Sight>,
+    sight: Memo<RowSight>,
 }
 
 impl Scene {
@@ -250,17 +253,18 @@ impl Scene {
             tracks.sheet.with(|sheet| Arc::new(Layout::of_ranks(sheet, Some(ranks), is_closed)))
         });
         let scrolled_px = RwSignal::new((0.0, 0.0));
-        let sight =
-            Memo::new(move |_| layout.with(|layout| Sight::new(layout, size_px.get().1, scrolled_px.get())));
+        let sight = Memo::new(move |_| {
+            layout.with(|layout| RowSight::new(layout, size_px.get().1, scrolled_px.get()))
+        });
         Self { view, tracks, whole, window, layout, size_px, scrolled_px, sight }
     }
 
     /// How far a part of the rows is scrolled.
-    fn scrolled_px(self, part: Part) -> f64 {
+    fn scrolled_px(self, part: RowPart) -> f64 {
         let (pinned_px, others_px) = self.scrolled_px.get();
         match part {
-            Part::Pinned => pinned_px,
-            Part::Others => others_px,
+            RowPart::Pinned => pinned_px,
+            RowPart::Others => others_px,
         }
     }
 

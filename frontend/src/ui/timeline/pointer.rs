@@ -9,7 +9,7 @@ use web_sys::{Element, HtmlDivElement, PointerEvent, WheelEvent};
 use super::Scrollers;
 use super::shown::{Hit, Pointer};
 use super::stage::{Stage, StageHandle};
-use crate::view::layout::sight::Part;
+use crate::view::layout::sight::RowPart;
 use crate::view::touch::Touches;
 use crate::view::{Command, Hovered, Reading, TimeScale};
 
@@ -64,7 +64,7 @@ pub struct Gestures {
     presses: StoredValue<i32>,
     touches: StoredValue<Touches>,
     /// The part of the rows that the fingers scroll: the one on which the first was put down.
-    touched: StoredValue<Part>,
+    touched: StoredValue<RowPart>,
     scrollers: Scrollers,
 }
 
@@ -93,7 +93,7 @@ impl Gestures {
     pub fn new(stage: StageHandle, scrollers: Scrollers, on_command: Callback<Command>) -> Self {
         let (press, touches) = (StoredValue::new(None), StoredValue::new(Touches::default()));
         let (clicked, presses) = (StoredValue::new(None), StoredValue::new(0));
-        let touched = StoredValue::new(Part::Others);
+        let touched = StoredValue::new(RowPart::Others);
         Self { stage, on_command, press, clicked, presses, touches, touched, scrollers }
     }
 

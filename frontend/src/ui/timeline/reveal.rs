@@ -8,7 +8,7 @@ use nprof_engine::wire::detail::SliceDetail;
 
 use super::{Parts, Scene};
 use crate::view::Reading;
-use crate::view::layout::sight::Part;
+use crate::view::layout::sight::RowPart;
 use crate::view::track_path::TrackPath;
 
 /// What must stay in sight.
@@ -23,7 +23,7 @@ enum Selected {
 /// A lane in its part of the rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Place {
-    part: Part,
+    part: RowPart,
     /// Distance from the top of the part's first row.
     top_px: f64,
     height_px: f64,

@@ -5,13 +5,13 @@ use leptos::prelude::*;
 
 use super::{Parts, Scene};
 use crate::view::Command;
-use crate::view::layout::sight::Part;
+use crate::view::layout::sight::RowPart;
 use crate::view::sheet::{Sheet, SourceId};
 use crate::view::state::tracks::TopRow;
 
 /// Reports the first visible track of a part when it scrolls. Scrolls when the view names another
 /// place.
-pub fn follow(part: Part, scene: Scene, parts: Parts, on_command: Callback<Command>) {
+pub fn follow(part: RowPart, scene: Scene, parts: Parts, on_command: Callback<Command>) {
     let scrolled_px = Memo::new(move |_| scene.scrolled_px(part));
     Effect::new(move |is_first: Option<()>| {
         let scroll_px = scrolled_px.get();
@@ -49,7 +49,7 @@ pub fn follow(part: Part, scene: Scene, parts: Parts, on_command: Callback<Comma
 }
 
 /// The first visible track of a part. `None` if nothing is scrolled away.
-fn first_in_sight(part: Part, scene: Scene, scroll_px: f64) -> Option<TopRow> {
+fn first_in_sight(part: RowPart, scene: Scene, scroll_px: f64) -> Option<TopRow> {
     if scroll_px <= 0.0 {
         return None;
     }
@@ -72,6 +72,6 @@ fn row_of(sheet: &Sheet, at: usize) -> Option<TopRow> {
 
 /// The command that scrolls to the row of a track.
 pub fn scroll_to(sheet: &Sheet, at: usize) -> Option<Command> {
-    let part = if sheet.tracks().get(at)?.pin.is_some() { Part::Pinned } else { Part::Others };
+    let part = if sheet.tracks().get(at)?.pin.is_some() { RowPart::Pinned } else { RowPart::Others };
     Some(Command::ScrollTo(part, Some(row_of(sheet, at)?)))
 }

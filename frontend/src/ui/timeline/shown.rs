@@ -8,7 +8,7 @@ use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 
 use crate::draw::palette::Ground;
 use crate::fetch::{RankSource, Source};
-use crate::view::layout::sight::Sight;
+use crate::view::layout::sight::RowSight;
 use crate::view::sheet::SourceId;
 use crate::view::{Hovered, Layout, Reading, Sheet, TimeScale};
 
@@ -32,7 +32,7 @@ pub struct ShownTimeline {
     /// Width and height of the tracks in CSS pixels.
     pub size_px: (f64, f64),
     /// What is in sight of the rows.
-    pub sight: Sight,
+    pub sight: RowSight,
     /// The selected slice.
     pub selected: Option<Arc<SliceDetail>>,
     /// The slice of an operation of all ranks on which the pointer rests.

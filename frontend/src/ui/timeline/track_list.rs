@@ -11,7 +11,7 @@ use super::pin::{PinButton, PinMenu, PinnedHead};
 use crate::ui::controls::{RankOrderMenu, RankTime, keyed};
 use crate::ui::text::format;
 use crate::view::layout::Row;
-use crate::view::layout::sight::{Area, Part, Sight};
+use crate::view::layout::sight::{Area, RowPart, RowSight};
 use crate::view::pins::PinOffers;
 use crate::view::sheet::SheetTrack;
 use crate::view::standing::{RankOrder, Standings};
@@ -50,7 +50,7 @@ struct Item {
 impl Item {
     /// The row in this position of a layout, in the list of a part.
     fn of(
-        (part, position): (Part, usize),
+        (part, position): (RowPart, usize),
         sheet: &Sheet,
         layout: &Layout,
         state: &TracksState,
@@ -115,7 +115,7 @@ impl Item {
 #[component]
 pub fn TrackList(
     /// The tracks of the list.
-    part: Part,
+    part: RowPart,
     /// The current view.
     view: Signal<View>,
     /// The tracks.
@@ -127,7 +127,7 @@ pub fn TrackList(
     /// The rows of the tracks.
     layout: Memo<Arc<Layout>>,
     /// What is in sight of the rows.
-    sight: Memo<Sight>,
+    sight: Memo<RowSight>,
     /// Receives the user's commands.
     on_command: Callback<Command>,
 ) -> impl IntoView {
@@ -156,8 +156,8 @@ pub fn TrackList(
     let height = move || format!("height: {}px", layout.with(|layout| layout.part_px(part)));
     let count = Memo::new(move |_| layout.with(|layout| layout.rows.len()));
     let label = match part {
-        Part::Pinned => "Pinned tracks",
-        Part::Others => "Tracks",
+        RowPart::Pinned => "Pinned tracks",
+        RowPart::Others => "Tracks",
     };
     let order = Memo::new(move |_| state.with(|state| state.order));
     let rank_height = Memo::new(move |_| state.with(|state| state.height));

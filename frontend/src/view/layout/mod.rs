@@ -9,7 +9,7 @@ use std::ops::Range;
 use nprof_engine::base::order::{sort_by, sort_by_key};
 use nprof_engine::wire::catalog::TrackKind;
 
-use self::sight::{Part, area_of_pins_px};
+use self::sight::{RowPart, area_of_pins_px};
 use super::sheet::{Sheet, SheetTrack, SourceId};
 
 /// Height of one lane of slices.
@@ -145,7 +145,7 @@ impl Layout {
 
     /// Height of all rows in a view of this height, in which pinned rows scroll.
     fn shown_px(&self, view_px: f64) -> f64 {
-        let pins_px = self.start_px(Part::Others);
+        let pins_px = self.start_px(RowPart::Others);
         self.height_px() - pins_px + area_of_pins_px(pins_px, view_px)
     }
 
@@ -177,33 +177,33 @@ impl Layout {
 
     /// The positions of a part's rows.
     #[must_use]
-    pub fn positions(&self, part: Part) -> Range<usize> {
+    pub fn positions(&self, part: RowPart) -> Range<usize> {
         match part {
-            Part::Pinned => 0..self.pinned,
-            Part::Others => self.pinned..self.rows.len(),
+            RowPart::Pinned => 0..self.pinned,
+            RowPart::Others => self.pinned..self.rows.len(),
         }
     }
 
     /// Distance of a part's first row from the top of the first row.
     #[must_use]
-    pub fn start_px(&self, part: Part) -> f64 {
+    pub fn start_px(&self, part: RowPart) -> f64 {
         let first = self.positions(part).start;
         self.rows.get(first).map_or_else(|| self.height_px(), |row| row.top_px)
     }
 
     /// Height of all rows of a part.
     #[must_use]
-    pub fn part_px(&self, part: Part) -> f64 {
+    pub fn part_px(&self, part: RowPart) -> f64 {
         match part {
-            Part::Pinned => self.start_px(Part::Others),
-            Part::Others => self.height_px() - self.start_px(Part::Others),
+            RowPart::Pinned => self.start_px(RowPart::Others),
+            RowPart::Others => self.height_px() - self.start_px(RowPart::Others),
         }
     }
 
     /// The part of a row.
     #[must_use]
-    pub fn part_of(&self, row: &Row) -> Part {
-        if row.top_px < self.start_px(Part::Others) { Part::Pinned } else { Part::Others }
+    pub fn part_of(&self, row: &Row) -> RowPart {
+        if row.top_px < self.start_px(RowPart::Others) { RowPart::Pinned } else { RowPart::Others }
     }
 
     /// Height of all rows.

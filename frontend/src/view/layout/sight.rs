@@ -8,14 +8,14 @@ use super::{Layout, Row};
 
 /// A part of the rows that scrolls by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum RowPart {
     /// The pinned rows.
     Pinned,
     /// All other rows.
     Others,
 }
 
-impl Part {
+impl RowPart {
     /// All parts, from top to bottom.
     pub const ALL: [Self; 2] = [Self::Pinned, Self::Others];
 }
@@ -54,7 +54,7 @@ impl Area {
 
 /// The areas of the view.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Sight {
+pub struct RowSight {
     /// The area of the pinned rows. Its height is 0 if nothing is pinned.
     pub pinned: Area,
     /// The area of all other rows.
@@ -63,12 +63,12 @@ pub struct Sight {
     pins_px: f64,
 }
 
-impl Sight {
+impl RowSight {
     /// The areas of a view of this height, each scrolled by so much: the pinned rows, then the
     /// others.
     #[must_use]
     pub fn new(layout: &Layout, view_px: f64, (pinned_px, others_px): (f64, f64)) -> Self {
-        let pins_px = layout.start_px(Part::Others);
+        let pins_px = layout.start_px(RowPart::Others);
         let height_px = area_of_pins_px(pins_px, view_px);
         // The browser tells later how far rows are scrolled that have just been unpinned.
         let scroll_px = pinned_px.clamp(0.0, pins_px - height_px);
@@ -85,10 +85,10 @@ impl Sight {
 
     /// The area of a part.
     #[must_use]
-    pub fn area(&self, part: Part) -> Area {
+    pub fn area(&self, part: RowPart) -> Area {
         match part {
-            Part::Pinned => self.pinned,
-            Part::Others => self.others,
+            RowPart::Pinned => self.pinned,
+            RowPart::Others => self.others,
         }
     }
 
@@ -105,8 +105,8 @@ impl Sight {
 
     /// The part at a distance from the top of the view.
     #[must_use]
-    pub fn part_at(&self, y_px: f64) -> Part {
-        if y_px < self.pinned.height_px { Part::Pinned } else { Part::Others }
+    pub fn part_at(&self, y_px: f64) -> RowPart {
+        if y_px < self.pinned.height_px { RowPart::Pinned } else { RowPart::Others }
     }
 
     /// Distance from the top of the first row of what is this far from the top of the view.
@@ -154,7 +154,7 @@ mod tests {
     fn pins_take_what_they_need_and_at_most_half() {
         // A pin takes 24 px for its heading and for each of both ranks.
         let heights = |pinned, view_px| {
-            let sight = Sight::new(&layout_of(20, pinned), view_px, (0.0, 0.0));
+            let sight = RowSight::new(&layout_of(20, pinned), view_px, (0.0, 0.0));
             (sight.pinned.height_px, sight.others.top_px, sight.others.height_px)
         };
         assert_eq!(heights(0, 401.0), (0.0, 0.0, 401.0));
@@ -166,10 +166,10 @@ mod tests {
     #[test]
     fn a_point_is_in_the_area_that_shows_it() {
         let layout = layout_of(20, 10);
-        let sight = Sight::new(&layout, 400.0, (30.0, 50.0));
-        assert_eq!((sight.part_at(199.0), sight.row_px(199.0)), (Part::Pinned, 229.0));
+        let sight = RowSight::new(&layout, 400.0, (30.0, 50.0));
+        assert_eq!((sight.part_at(199.0), sight.row_px(199.0)), (RowPart::Pinned, 229.0));
         // Ten pins have 720 px.
-        assert_eq!((sight.part_at(200.0), sight.row_px(200.0)), (Part::Others, 770.0));
+        assert_eq!((sight.part_at(200.0), sight.row_px(200.0)), (RowPart::Others, 770.0));
         assert_eq!(sight.others.shown_px(770.0), 200.0);
         let row = |row_px| sight.area_of(layout.row_at(row_px).expect("a row"));
         assert_eq!((row(719.0), row(720.0)), (sight.pinned, sight.others));
@@ -183,20 +183,20 @@ mod tests {
             scrolled in 0.0..5_000.0_f64,
         ) {
             let layout = layout_of(12, pinned);
-            let top = Sight::new(&layout, view_px, (scrolled, 0.0));
+            let top = RowSight::new(&layout, view_px, (scrolled, 0.0));
             prop_assert!(top.pinned.height_px <= view_px / 2.0);
             prop_assert_eq!(top.pinned.foot_px(), top.others.top_px);
             prop_assert_eq!(top.others.foot_px(), view_px);
             // Between no scroll and all of it there is no gap.
-            let end = layout.height_px() - layout.start_px(Part::Others) - top.others.height_px;
-            let end = Sight::new(&layout, view_px, (f64::MAX, end.max(0.0)));
-            let ends = [(0.0, end.pinned), (layout.start_px(Part::Others), end.others)];
-            let begins = [Sight::new(&layout, view_px, (0.0, 0.0)).pinned, top.others];
+            let end = layout.height_px() - layout.start_px(RowPart::Others) - top.others.height_px;
+            let end = RowSight::new(&layout, view_px, (f64::MAX, end.max(0.0)));
+            let ends = [(0.0, end.pinned), (layout.start_px(RowPart::Others), end.others)];
+            let begins = [RowSight::new(&layout, view_px, (0.0, 0.0)).pinned, top.others];
             for (begin, (start_px, end)) in begins.into_iter().zip(ends) {
                 prop_assert_eq!(begin.scroll_px, start_px);
                 prop_assert!(end.scroll_px >= begin.scroll_px);
             }
-            prop_assert_eq!(end.pinned.scroll_px + end.pinned.height_px, layout.start_px(Part::Others));
+            prop_assert_eq!(end.pinned.scroll_px + end.pinned.height_px, layout.start_px(RowPart::Others));
             prop_assert!(end.others.scroll_px + end.others.height_px >= layout.height_px());
             // No row is in both areas.
             let rows: Vec<usize> = top.rows(&layout).map(|row| row.track).collect();

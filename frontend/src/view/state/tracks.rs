@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::view::Command;
-use crate::view::layout::sight::Part;
+use crate::view::layout::sight::RowPart;
 use crate::view::pins::Pins;
 use crate::view::sheet::{Sheet, SheetTrack};
 use crate::view::standing::RankOrder;
@@ -69,10 +69,10 @@ pub struct TopRow {
 impl TracksState {
     /// The first visible row of a part; `None` is its first one.
     #[must_use]
-    pub fn top_of(&self, part: Part) -> Option<&TopRow> {
+    pub fn top_of(&self, part: RowPart) -> Option<&TopRow> {
         match part {
-            Part::Pinned => self.pins_top.as_ref(),
-            Part::Others => self.top.as_ref(),
+            RowPart::Pinned => self.pins_top.as_ref(),
+            RowPart::Others => self.top.as_ref(),
         }
     }
 
@@ -103,8 +103,8 @@ impl TracksState {
             Command::Reveal { hidden_by, .. } | Command::Step { hidden_by, .. } => {
                 self.groups.extend(hidden_by.iter().map(|path| (path.clone(), true)));
             }
-            Command::ScrollTo(Part::Others, top) => self.top.clone_from(top),
-            Command::ScrollTo(Part::Pinned, top) => self.pins_top.clone_from(top),
+            Command::ScrollTo(RowPart::Others, top) => self.top.clone_from(top),
+            Command::ScrollTo(RowPart::Pinned, top) => self.pins_top.clone_from(top),
             Command::SortRanks(order) => self.order = *order,
             Command::SetRankHeight(height) => self.height = *height,
             Command::Pin(path) => {

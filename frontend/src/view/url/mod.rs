@@ -22,7 +22,7 @@ use nprof_engine::wire::question::{syntax_name, syntax_of};
 
 use crate::view::axes::Timebase;
 use crate::view::data::WARNINGS_TABLE;
-use crate::view::layout::sight::Part;
+use crate::view::layout::sight::RowPart;
 use crate::view::panel::Tab;
 use crate::view::pins::PinnedRanks;
 use crate::view::place::{ProfilePlace, split_path};
@@ -150,7 +150,8 @@ impl fmt::Display for Parameters<'_> {
 /// Names of the parameters of a first visible row: of the row and of its lane.
 type Names = (&'static str, &'static str);
 /// The parameters of each part of the rows.
-const TOPS: [(Part, Names); 2] = [(Part::Others, ("row", "lane")), (Part::Pinned, ("pin_row", "pin_lane"))];
+const TOPS: [(RowPart, Names); 2] =
+    [(RowPart::Others, ("row", "lane")), (RowPart::Pinned, ("pin_row", "pin_lane"))];
 const GROUPS: [(&str, bool); 2] = [("open", true), ("closed", false)];
 
 /// Writes a parameter with commas between its items. Writes nothing if there are none.
