@@ -108,7 +108,8 @@ impl TracksState {
             Command::SortRanks(order) => self.order = *order,
             Command::SetRankHeight(height) => self.height = *height,
             Command::Pin(path) => {
-                if !self.pins.paths.remove(path) {
+                let was_pinned = self.pins.paths.remove(path);
+                if !was_pinned {
                     self.pins.paths.insert(path.clone());
                 }
             }
