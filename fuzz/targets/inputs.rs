@@ -32,6 +32,6 @@ fn read(bytes: &[u8]) {
     let space = Space { sort_bytes: 4_000, ..Space::new(&scratch) };
     for plan in plans.plans.iter().take(4) {
         let job = Job { plan, files: &files, space, origin: None, progress: &|_| {} };
-        let _ = (plan.importer.read)(&job, &mut OneRank(&mut Recorder::default()));
+        let _ = nprof_capture::formats::read(&job, &mut OneRank(&mut Recorder::default()));
     }
 }

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use nprof_capture::formats::perfetto;
-use nprof_capture::formats::trace_event::origins;
+use nprof_capture::origin::origins;
 use nprof_engine::fixture::Recorder;
 use nprof_engine::spill::{MemoryScratch, Space};
 use nprof_fuzz::within_reader;
