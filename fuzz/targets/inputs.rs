@@ -7,6 +7,7 @@ use std::sync::Arc;
 use libfuzzer_sys::fuzz_target;
 use nprof_capture::archive::{FileBytes, InMemory, open};
 use nprof_capture::files::{Job, MemoryFiles, OneRank};
+use nprof_capture::formats;
 use nprof_capture::inputs::{choose, plan, profiles};
 use nprof_engine::fixture::Recorder;
 use nprof_engine::spill::{MemoryScratch, Space};
@@ -32,6 +33,6 @@ fn read(bytes: &[u8]) {
     let space = Space { sort_bytes: 4_000, ..Space::new(&scratch) };
     for plan in plans.plans.iter().take(4) {
         let job = Job { plan, files: &files, space, origin: None, progress: &|_| {} };
-        let _ = nprof_capture::formats::read(&job, &mut OneRank(&mut Recorder::default()));
+        let _ = formats::read(&job, &mut OneRank(&mut Recorder::default()));
     }
 }

@@ -70,7 +70,7 @@ pub struct Shade {
 /// Everything drawn above the rectangles.
 #[derive(Debug, Default)]
 pub struct Above<'a> {
-    /// What stays within each area.
+    /// The drawing of each area.
     pub areas: Vec<AreaAbove<'a>>,
     /// Arrows to and from the selected slice.
     pub arrows: Vec<Arrow>,
@@ -80,10 +80,10 @@ pub struct Above<'a> {
     pub pointer_px: Option<f64>,
 }
 
-/// What is drawn above the rectangles of an area.
+/// Everything drawn above the rectangles of an area.
 #[derive(Debug, Default)]
 pub struct AreaAbove<'a> {
-    /// The area. What reaches beyond it is cut off.
+    /// The area, which cuts off everything that reaches beyond it.
     pub area: Area,
     /// Texts on slices.
     pub labels: Vec<Label<'a>>,

@@ -52,11 +52,10 @@ pub fn Rows(
 ) -> impl IntoView {
     let pins_px = Memo::new(move |_| scene.sight.with(|sight| sight.pinned.height_px));
     let has_pins = Memo::new(move |_| pins_px.get() > 0.0);
-    let has_others = Memo::new(|_| true);
     view! {
         <div class="timeline-frame" node_ref=parts.frame style=move || format!("--pins: {}px", pins_px.get())>
             <RowsOfPart part=RowPart::Pinned has_rows=has_pins parts scene on_command />
-            <RowsOfPart part=RowPart::Others has_rows=has_others parts scene on_command />
+            <RowsOfPart part=RowPart::Others has_rows=true parts scene on_command />
             <SightCanvases parts scene stage on_command />
             <If is=move || has_pins.get()>
                 <div class="timeline-edge" aria-hidden="true"></div>
@@ -73,7 +72,8 @@ pub fn Rows(
 fn RowsOfPart(
     part: RowPart,
     /// Whether the part has any rows. The keyboard skips an empty part.
-    has_rows: Memo<bool>,
+    #[prop(into)]
+    has_rows: Signal<bool>,
     parts: Parts,
     scene: Scene,
     on_command: Callback<Command>,

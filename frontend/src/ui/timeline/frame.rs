@@ -165,7 +165,7 @@ impl<'a> DrawnTiles<'_, 'a> {
     }
 }
 
-/// What is drawn above all areas. Arrows lead from one to another.
+/// The drawing above all areas. Arrows lead from one area to another.
 fn above<'a>(
     camera: &Camera<'a>,
     shown: &ShownTimeline,
@@ -195,7 +195,7 @@ fn above<'a>(
     }
 }
 
-/// What is drawn above the area of a camera, without labels.
+/// The drawing above the area of a camera, without labels.
 fn area_above<'a>(camera: &Camera<'a>, shown: &ShownTimeline, hovered: Option<&Hit>) -> AreaAbove<'a> {
     let rect_of = |slice: &SliceEntry| {
         let track = camera.sheet.position(camera.source, slice.track)?;

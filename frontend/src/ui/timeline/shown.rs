@@ -31,7 +31,7 @@ pub struct ShownTimeline {
     pub window: Interval,
     /// Width and height of the tracks in CSS pixels.
     pub size_px: (f64, f64),
-    /// What is in sight of the rows.
+    /// The areas that show the rows.
     pub sight: RowSight,
     /// The selected slice.
     pub selected: Option<Arc<SliceDetail>>,

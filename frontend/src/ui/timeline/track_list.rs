@@ -126,7 +126,7 @@ pub fn TrackList(
     offers: Memo<PinOffers>,
     /// The rows of the tracks.
     layout: Memo<Arc<Layout>>,
-    /// What is in sight of the rows.
+    /// The areas that show the rows.
     sight: Memo<RowSight>,
     /// Receives the user's commands.
     on_command: Callback<Command>,

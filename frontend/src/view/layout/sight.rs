@@ -1,5 +1,5 @@
-//! What the view shows of the rows. Pinned rows stand first in a layout and have an area of their
-//! own at the top of the view; all others scroll in the area below.
+//! The areas of the view that show rows. Pinned rows stand first in a layout and have an area of
+//! their own at the top of the view; all others scroll in the area below.
 //!
 //! An area is a window onto one column of rows: a row has the same place in this column whichever
 //! area shows it.
