@@ -78,7 +78,7 @@ engine_as_wasm() (
 suite_wasm() { check wasm engine_as_wasm; }
 
 # The files that look at an HTML file too: the others need a server.
-FILES_OF_HTML=(aiu arrows clocks collectives culprit data difference hits keys narrow overview panel pins plain plots ranks
+FILES_OF_HTML=(aiu arrows clocks collectives culprit data difference gone hits keys narrow overview panel pins plain plots ranks
     search state timeline times touch waits)
 
 # browser_files NAME FILE…: runs test files one after another, as a browser without a GPU keeps both processors busy.

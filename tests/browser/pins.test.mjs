@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { writeJob } from "./job.mjs";
 import { ask, eventually, isBar, parametersOf, picture, reload, scaleOf, tracksOf, viewOf } from "./picture.mjs";
-import { openPage, serve } from "./stage.mjs";
+import { openPage, SERVED, serve } from "./stage.mjs";
 
 const RANKS = 12;
 const PS_PER_US = 1_000_000;
@@ -102,6 +102,34 @@ test("pinned tracks scroll by themselves above the others", async (t) => {
       assert.ok(px > 110 - 24 && px <= 110, `${px}`);
     });
     assert.equal(await scrolled(othersOf(page)), 0);
+  });
+
+  await t.test("a link finds its place when its ranks come late, and then follows the user", SERVED, async () => {
+    const link = page.url();
+    // The row of the link is here before those below it, so the list cannot scroll to it yet.
+    const isLate = (address) => Number(address.pathname.match(/\/ranks\/(\d+)$/)?.[1]) > 6;
+    const hold = async (route) => {
+      await rowOf("Pinned tracks", "Rank 6").first().waitFor();
+      await page.waitForTimeout(300);
+      await route.continue();
+    };
+    await page.route(isLate, hold);
+    await page.goto("about:blank");
+    await page.goto(link.replace(/pin_row=\d+:GPU%20\d+/, "pin_row=6:GPU%206"));
+    await rowOf("Pinned tracks", "Rank 6").first().waitFor();
+    const isOnTop = async () => {
+      const [row, pins] = await Promise.all([rowOf("Pinned tracks", "Rank 6").first().boundingBox(), pinsOf(page).boundingBox()]);
+      assert.ok(Math.abs(row.y - pins.y) <= 1, `${row.y} ${pins.y}`);
+    };
+    await rowOf("Pinned tracks", "Rank 11").first().waitFor();
+    await eventually(isOnTop);
+    assert.match(parametersOf(page).get("pin_row"), /^6:/);
+    await page.unroute(isLate, hold);
+    const brought_px = await scrolled(pinsOf(page));
+    for (const [px, row] of [[brought_px - 48, /^4:/], [brought_px, /^6:/]]) {
+      await pinsOf(page).evaluate((rows, px) => rows.scrollTo(0, px), px);
+      await eventually(() => assert.match(parametersOf(page).get("pin_row"), row));
+    }
   });
 
   await t.test("keys lead from one part to the other", async () => {

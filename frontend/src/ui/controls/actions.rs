@@ -2,8 +2,8 @@
 //! their names.
 
 use leptos::prelude::*;
-use wasm_bindgen::JsCast;
 
+use super::events::keeps_focus;
 use super::icon::{Glyph, Icon};
 use crate::view::Act;
 
@@ -19,9 +19,7 @@ pub fn BarActions(
     let is_open = RwSignal::new(false);
     // The focus moved to an element outside.
     let left = move |event: web_sys::FocusEvent| {
-        let menu = event.current_target().and_then(|target| target.dyn_into::<web_sys::Node>().ok());
-        let to = event.related_target().and_then(|target| target.dyn_into::<web_sys::Node>().ok());
-        if !menu.is_some_and(|menu| menu.contains(to.as_ref())) {
+        if !keeps_focus(&event) {
             is_open.set(false);
         }
     };

@@ -46,7 +46,7 @@ pub fn Dialog(
             node_ref=node
             class=format!("dialog {class}")
             aria-label=title
-            on:close=move |_| on_close.run(())
+            on:close=move |_| on_close.try_run(()).unwrap_or_default()
             on:click=clicked
         >
             <If is=move || open.get()>

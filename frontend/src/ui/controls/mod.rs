@@ -3,6 +3,7 @@
 mod actions;
 mod close_button;
 mod dialog;
+mod events;
 mod explain;
 mod failure;
 mod icon;
@@ -14,6 +15,7 @@ mod tooltip;
 pub use actions::{Action, BarActions};
 pub use close_button::CloseButton;
 pub use dialog::Dialog;
+pub use events::{keeps_focus, own_element, scrolled_px};
 pub use explain::{Explained, Explanation, ExplanationView};
 pub use failure::{Failure, Loading};
 pub use icon::{Glyph, Icon};

@@ -10,7 +10,7 @@ use super::delete::ConfirmDelete;
 use super::drop::DropZone;
 use super::table::{Chosen, ProfileTable};
 use crate::fetch::{FetchError, Source};
-use crate::ui::controls::{BarActions, Failure, Glyph, Icon, If, Loading};
+use crate::ui::controls::{BarActions, Failure, Glyph, Icon, If, Loading, scrolled_px};
 use crate::ui::shell::{Address, Brand, DownloadDialog, HelpButton, ThemeButton};
 use crate::ui::text::format;
 use crate::ui::upload::{UploadList, Uploads};
@@ -160,11 +160,8 @@ pub fn ListPage() -> impl IntoView {
     });
     let total = Memo::new(move |_| profiles.list.with(|list| list.as_ref().map(|list| list.profiles.len())));
     keep_scroll(list, Memo::new(move |_| total.get().is_some_and(|total| total > 0)));
-    let scrolled = move |_| {
-        if let Some(list) = list.get_untracked() {
-            kept.set_value(list.scroll_top());
-        }
-    };
+    let scrolled =
+        move |event| scrolled_px(&event).into_iter().for_each(|now_px| kept.set_value(now_px as i32));
     let body = move || match total.get() {
         None => view! { <NotYet profiles /> }.into_any(),
         Some(0) => view! { <NoProfiles uploads /> }.into_any(),

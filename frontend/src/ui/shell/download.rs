@@ -13,7 +13,7 @@ use wasm_bindgen::JsCast;
 
 use crate::fetch::FetchError;
 use crate::fetch::server::Server;
-use crate::ui::controls::{Dialog, Glyph, Icon, If};
+use crate::ui::controls::{Dialog, Glyph, Icon, If, keeps_focus};
 
 /// Id of the entries, for the button that opens the menu.
 const ENTRIES_ID: &str = "downloads";
@@ -177,13 +177,6 @@ fn Entry(format: ExportFormat, profile: StoredValue<String>, rank: Memo<Option<u
             <small class="muted">{doc}</small>
         </a>
     }
-}
-
-/// Returns true if the focus moves to another element of the same menu.
-fn keeps_focus(event: &web_sys::FocusEvent) -> bool {
-    let menu = event.current_target().and_then(|target| target.dyn_into::<web_sys::Node>().ok());
-    let to = event.related_target().and_then(|target| target.dyn_into::<web_sys::Node>().ok());
-    menu.is_some_and(|menu| menu.contains(to.as_ref()))
 }
 
 /// Moves the focus to the next entry, or by -1 to the previous one. The first follows the last.

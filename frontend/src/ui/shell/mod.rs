@@ -11,6 +11,7 @@ mod help;
 pub mod kept;
 mod message;
 mod palette;
+mod task;
 mod theme;
 
 pub use address::{Address, Link};
@@ -21,4 +22,5 @@ pub use download::{DownloadDialog, DownloadMenu};
 pub use help::{Help, HelpButton, HelpOpen};
 pub use message::{MessageList, Messages};
 pub use palette::Palette;
+pub use task::spawn_while_shown;
 pub use theme::{CurrentTheme, Theme, ThemeButton};

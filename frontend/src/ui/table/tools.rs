@@ -6,7 +6,7 @@ use web_sys::{Blob, BlobPropertyBag, HtmlElement, Url};
 
 use super::TableSource;
 use super::marked::MarkedRows;
-use crate::ui::controls::{Glyph, Icon};
+use crate::ui::controls::{Glyph, Icon, keeps_focus};
 use crate::ui::shell::{Messages, clipboard};
 use crate::ui::text::format;
 use crate::view::table::{as_csv, as_tsv};
@@ -216,14 +216,13 @@ fn ColumnChooser(
     };
     let node = NodeRef::<leptos::html::Details>::new();
     let close = move || {
-        if let Some(details) = node.get_untracked() {
+        if let Some(details) = node.try_get_untracked().flatten() {
             details.set_open(false);
         }
     };
     let left = move |event: web_sys::FocusEvent| {
-        let menu = event.current_target().and_then(|target| target.dyn_into::<web_sys::Node>().ok());
-        let to = event.related_target().and_then(|target| target.dyn_into::<web_sys::Node>().ok());
-        if to.is_some() && !menu.is_some_and(|menu| menu.contains(to.as_ref())) {
+        // A click on what takes no focus leaves the list open.
+        if event.related_target().is_some() && !keeps_focus(&event) {
             close();
         }
     };

@@ -12,7 +12,7 @@ use super::cell::Cells;
 use super::head::Head;
 use super::tools::TableToolsState;
 use super::widths::widths;
-use crate::ui::controls::keyed;
+use crate::ui::controls::{keyed, scrolled_px};
 use crate::view::table::{Scroller, Sight};
 
 /// Height of a row and of the head, in CSS pixels; the style sheet has the same.
@@ -56,11 +56,7 @@ pub fn VirtualTable(
         <div
             class="table-scroll"
             node_ref=scrolled
-            on:scroll=move |_| {
-                if let Some(element) = scrolled.get_untracked() {
-                    scroll_px.set(f64::from(element.scroll_top()));
-                }
-            }
+            on:scroll=move |event| scrolled_px(&event).into_iter().for_each(|now_px| scroll_px.set(now_px))
         >
             <table
                 node_ref=table

@@ -7,7 +7,7 @@ use super::pointer::{BY_POINTER, Gestures};
 use super::stage::StageHandle;
 use super::track_list::TrackList;
 use super::{Parts, Scene};
-use crate::ui::controls::If;
+use crate::ui::controls::{If, own_element, scrolled_px};
 use crate::view::Command;
 use crate::view::layout::sight::RowPart;
 
@@ -83,16 +83,16 @@ fn RowsOfPart(
         RowPart::Pinned => ("timeline-pins", "Pinned tracks over time"),
         RowPart::Others => ("timeline-rows", "Tracks over time"),
     };
-    let scrolled = move |_| {
-        let Some(now_px) = rows.get_untracked().map(|rows| f64::from(rows.scroll_top())) else { return };
+    let scrolled = move |event| {
+        let Some(now_px) = scrolled_px(&event) else { return };
         scene.scrolled_px.update(|(pinned_px, others_px)| match part {
             RowPart::Pinned => *pinned_px = now_px,
             RowPart::Others => *others_px = now_px,
         });
     };
-    let unmark = move |_| {
-        if let Some(rows) = rows.get_untracked() {
-            // Fails only if the element is gone.
+    let unmark = |event: web_sys::FocusEvent| {
+        if let Some(rows) = own_element::<web_sys::Element>(&event) {
+            // An element that is gone needs no mark.
             rows.remove_attribute(BY_POINTER).ok();
         }
     };

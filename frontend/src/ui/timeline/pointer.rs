@@ -3,12 +3,12 @@
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
-use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlDivElement, PointerEvent, WheelEvent};
 
 use super::Scrollers;
 use super::shown::{Hit, Pointer};
 use super::stage::{Stage, StageHandle};
+use crate::ui::controls::own_element;
 use crate::view::layout::sight::RowPart;
 use crate::view::touch::Touches;
 use crate::view::{Command, Hovered, Reading, TimeScale};
@@ -70,8 +70,7 @@ pub struct Gestures {
 
 /// Sends all further events of a pointer to the listening element until the pointer is released.
 pub fn capture(event: &PointerEvent) {
-    let element = event.current_target().and_then(|target| target.dyn_into::<Element>().ok());
-    if let Some(element) = element {
+    if let Some(element) = own_element::<Element>(event) {
         // Fails only if the pointer is gone.
         element.set_pointer_capture(event.pointer_id()).ok();
     }
@@ -247,7 +246,7 @@ impl Gestures {
 
     /// Handles the pointer leaving.
     pub fn leave(self) {
-        if self.press.get_value().is_none() {
+        if self.press.try_get_value().is_some_and(|press| press.is_none()) {
             self.stage.gesture(|gesture| gesture.pointer = None);
         }
     }

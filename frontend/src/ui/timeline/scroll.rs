@@ -2,6 +2,7 @@
 //! all others, the first visible track and its first visible lane.
 
 use leptos::prelude::*;
+use web_sys::HtmlDivElement;
 
 use super::{Parts, Scene};
 use crate::view::Command;
@@ -9,15 +10,21 @@ use crate::view::layout::sight::RowPart;
 use crate::view::sheet::{Sheet, SourceId};
 use crate::view::state::tracks::TopRow;
 
-/// Reports the first visible track of a part when it scrolls. Scrolls when the view names another
-/// place.
+/// Reports the first visible track of a part when the user scrolls. Scrolls when the view names
+/// another place.
+///
+/// The rows of a link arrive rank by rank, so its place can be below all that is here. The part
+/// then scrolls as far as it can, reports nothing, and goes on when more rows have arrived.
 pub fn follow(part: RowPart, scene: Scene, parts: Parts, on_command: Callback<Command>) {
     let scrolled_px = Memo::new(move |_| scene.scrolled_px(part));
+    // Where the part stands after a scroll that the view asked for.
+    let brought_px = StoredValue::new(None::<f64>);
     Effect::new(move |is_first: Option<()>| {
         let scroll_px = scrolled_px.get();
         // Before the first scroll, the view can name a track to which the rows have not scrolled
         // yet.
-        if is_first.is_some() {
+        if is_first.is_some() && brought_px.get_value() != Some(scroll_px) {
+            brought_px.set_value(None);
             on_command.run(Command::ScrollTo(part, first_in_sight(part, scene, scroll_px)));
         }
     });
@@ -42,10 +49,25 @@ pub fn follow(part: RowPart, scene: Scene, parts: Parts, on_command: Callback<Co
         if let (true, Some(top_px), Some(rows)) = (is_measured, top_px, parts.scrollers.of(part).get())
             && untrack(|| first_in_sight(part, scene, scroll_px)) != wanted
         {
-            rows.set_scroll_top(top_px.ceil() as i32);
+            bring(&rows, top_px.ceil() as i32, brought_px);
         }
         wanted
     });
+}
+
+/// Scrolls rows. The list can get the height for it in this frame, after this call.
+fn bring(rows: &HtmlDivElement, top_px: i32, brought_px: StoredValue<Option<f64>>) {
+    let rows = rows.clone();
+    let scroll = move || {
+        rows.set_scroll_top(top_px);
+        brought_px.try_set_value(Some(f64::from(rows.scroll_top())));
+        rows.scroll_top() >= top_px
+    };
+    if !scroll() {
+        request_animation_frame(move || {
+            scroll();
+        });
+    }
 }
 
 /// The first visible track of a part. `None` if nothing is scrolled away.

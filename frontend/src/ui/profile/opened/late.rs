@@ -6,7 +6,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use nprof_engine::base::Interval;
 use nprof_engine::model::is_wait;
 use nprof_engine::vendor::joint::metrics::WAITS;
@@ -19,6 +18,7 @@ use nprof_engine::wire::summary::MetricPlaceEntry;
 
 use super::Opened;
 use crate::fetch::FetchError;
+use crate::ui::shell::spawn_while_shown;
 use crate::view::late::{Part, instead};
 use crate::view::sheet::SourceId;
 use crate::view::spread::Operations;
@@ -45,7 +45,7 @@ impl Opened {
         failed: &'static str,
         again: impl Fn() + Send + Sync + 'static,
     ) {
-        spawn_local(async move {
+        spawn_while_shown(self.profile, async move {
             match answer.await {
                 Ok(answer) => go(answer),
                 Err(error) => {

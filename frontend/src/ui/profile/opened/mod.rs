@@ -9,13 +9,12 @@ mod shown_tracks;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use nprof_engine::base::Interval;
 use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail, RankEntry};
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 
 use crate::fetch::{FetchError, RankSource, Source};
-use crate::ui::shell::{Address, Answered, Asked, Messages, TimesOf, clipboard};
+use crate::ui::shell::{Address, Answered, Asked, Messages, TimesOf, clipboard, spawn_while_shown};
 use crate::ui::timeline::Tracks;
 use crate::view::page::Place;
 use crate::view::sheet::SourceId;
@@ -300,7 +299,7 @@ impl Opened {
 
     /// Opens a rank and brings one of its slices into sight.
     pub fn reveal_in(self, rank: u32, row: u32) {
-        spawn_local(async move {
+        spawn_while_shown(self.profile, async move {
             match self.ask(rank).slice(row).await {
                 Ok(detail) if self.rank_number.get_untracked() == Some(rank) => self.reveal(&detail.slice),
                 Ok(detail) => {

@@ -2,9 +2,9 @@
 //! double click or Enter closes the panel and opens it.
 
 use leptos::prelude::*;
-use wasm_bindgen::JsCast;
 
 use super::state::Panels;
+use crate::ui::controls::own_element;
 use crate::view::Side;
 
 /// Change of the size per press of an arrow key.
@@ -50,10 +50,7 @@ pub fn PanelEdge(
     // Start of the drag: the pointer's position and the size at that time.
     let drag = StoredValue::new(None::<(f64, f64)>);
     let grip = move |event: web_sys::PointerEvent| {
-        let Some(line) = event.current_target().and_then(|target| target.dyn_into::<web_sys::Element>().ok())
-        else {
-            return;
-        };
+        let Some(line) = own_element::<web_sys::Element>(&event) else { return };
         event.prevent_default();
         // Without the capture, the drag still works while the pointer stays on the page.
         line.set_pointer_capture(event.pointer_id()).ok();

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use leptos::html::Div;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use nprof_engine::base::Interval;
 use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::waits::WaitSteps;
@@ -15,7 +14,7 @@ use super::colours;
 use super::late_call::reveal_late_call;
 use crate::ui::controls::Failure;
 use crate::ui::profile::opened::Opened;
-use crate::ui::shell::{Asked, Messages};
+use crate::ui::shell::{Asked, Messages, spawn_while_shown};
 use crate::ui::text::format;
 use crate::ui::timeline::measure;
 use crate::view::sheet::rank_label;
@@ -117,7 +116,7 @@ impl Plot {
     fn go(self) {
         let Some((at, rank)) = self.pointed.get_untracked() else { return };
         let span = self.steps.with_untracked(|steps| waits::step(steps, at));
-        spawn_local(reveal_late_call(self.opened, rank, span, self.messages));
+        spawn_while_shown(self.pointed, reveal_late_call(self.opened, rank, span, self.messages));
     }
 
     /// The object under the pointer, in words.

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
 use super::tabs::toggle_beside;
-use crate::ui::controls::{Glyph, Icon, If, RankOrderMenu, RankTime, keyed};
+use crate::ui::controls::{Glyph, Icon, If, RankOrderMenu, RankTime, keeps_focus, keyed, scrolled_px};
 use crate::ui::profile::opened::Opened;
 use crate::ui::table::follow_height;
 use crate::ui::text::format;
@@ -77,7 +77,7 @@ impl Finder {
         let at = self.found.with_untracked(|found| found.iter().position(|rank| Some(*rank) == current));
         self.at.set(at.and_then(|at| u32::try_from(at).ok()).unwrap_or_default());
         // The list is in the page after this frame. A key may have moved the place until then.
-        request_animation_frame(move || self.go(self.at.get_untracked()));
+        request_animation_frame(move || self.at.try_get_untracked().into_iter().for_each(|at| self.go(at)));
     }
 
     fn close(self) {
@@ -144,9 +144,7 @@ pub fn RankFinder(
     let sight_px = RwSignal::new(FIRST_SIGHT_PX);
     let finder = Finder::new(opened, ranks, sight_px);
     let leave = move |event: web_sys::FocusEvent| {
-        let own = event.current_target().and_then(|target| target.dyn_into::<web_sys::Node>().ok());
-        let to = event.related_target().and_then(|target| target.dyn_into::<web_sys::Node>().ok());
-        if !own.is_some_and(|own| own.contains(to.as_ref())) {
+        if !keeps_focus(&event) {
             finder.close();
         }
     };
@@ -202,11 +200,7 @@ fn RankList(finder: Finder, sight_px: RwSignal<f64>) -> impl IntoView {
         finder.opened.act(&Command::SortRanks(order));
         finder.go(0);
     });
-    let scrolled = move |_| {
-        if let Some(list) = finder.scrolled.get_untracked() {
-            scroll_px.set(f64::from(list.scroll_top()));
-        }
-    };
+    let scrolled = move |event| scrolled_px(&event).into_iter().for_each(|now_px| scroll_px.set(now_px));
     let height = move || format!("{:.0}px", finder.scroller.get().height_px());
     view! {
         <div class="rank-list">
