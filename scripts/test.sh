@@ -144,10 +144,13 @@ suite_deny() {
         return
     fi
     [ "$NAMED" = 0 ] || need_deny
-    # These need no network.
+    local fuzz=(--manifest-path fuzz/Cargo.toml --config deny.toml)
+    # These need no network. The fuzz targets are not shipped, so their licences do not matter.
     check deny cargo deny --all-features --offline check --hide-inclusion-graph licenses bans sources
+    check deny cargo deny "${fuzz[@]}" --offline check --hide-inclusion-graph bans sources
     if advisories_are_in_reach; then
         check deny cargo deny --all-features check --hide-inclusion-graph advisories
+        check deny cargo deny "${fuzz[@]}" check --hide-inclusion-graph advisories
     else
         say "ADVISORIES ARE NOT CHECKED: $ADVISORIES cannot be reached from here"
     fi

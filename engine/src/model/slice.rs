@@ -1,5 +1,7 @@
 //! Slices: `[start, end)` on a track, with a name and fields.
 
+use serde::{Deserialize, Serialize};
+
 use super::{FieldId, NameId, TrackId, Value};
 
 /// Handle of a slice while a trace is read: its track, and the number of slices of that track that
@@ -13,7 +15,8 @@ pub struct SliceKey {
 }
 
 /// Form of an item on a track.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Form {
     /// Item with a start and an end.
     #[default]
@@ -27,6 +30,28 @@ pub enum Form {
 impl Form {
     /// All forms; the position is the code in the format (`docs/format.md`, Forms).
     pub const ALL: [Self; 3] = [Self::Complete, Self::Instant, Self::Unfinished];
+
+    /// The code in the format.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The name in exports and in the page.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Instant => "instant",
+            Self::Unfinished => "unfinished",
+        }
+    }
+
+    /// The form with this code in the format, if there is one.
+    #[must_use]
+    pub fn of_code(code: i64) -> Option<Self> {
+        usize::try_from(code).ok().and_then(|code| Self::ALL.get(code)).copied()
+    }
 }
 
 /// One slice or instant, as a reader passes it to the sink.

@@ -196,12 +196,11 @@ impl Core {
         match self {
             Self::Slices { durations_ps, names, forms, lanes } => {
                 let code = *forms.get(at).ok_or(damaged)?;
-                let form = usize::try_from(code).ok().and_then(|code| Form::ALL.get(code));
                 let name = u32::try_from(*names.get(at).ok_or(damaged)?).map_err(|_| damaged)?;
                 Ok(RowContent::Slice {
                     duration_ps: *durations_ps.get(at).ok_or(damaged)?,
                     name: NameId(name),
-                    form: *form.ok_or(damaged)?,
+                    form: Form::of_code(code).ok_or(damaged)?,
                     lane: u32::try_from(*lanes.get(at).ok_or(damaged)?).map_err(|_| damaged)?,
                 })
             }

@@ -2,6 +2,7 @@
 
 use super::footer::ColumnRole;
 use crate::base::{Error, Result};
+use crate::model::Form;
 
 const DAMAGED: Error = Error::Inconsistent { what: "core column" };
 
@@ -14,8 +15,8 @@ pub struct SliceColumns {
     pub durations: Vec<i64>,
     /// Numbers of the names.
     pub names: Vec<u32>,
-    /// Codes of the forms.
-    pub forms: Vec<u8>,
+    /// Forms.
+    pub forms: Vec<Form>,
     /// Lane numbers.
     pub lanes: Vec<u32>,
 }
@@ -30,9 +31,18 @@ impl SliceColumns {
             starts: read(ColumnRole::Start)?,
             durations: read(ColumnRole::Duration)?,
             names: narrow(&read(ColumnRole::Name)?, u32::MAX, |name| name as u32)?,
-            forms: narrow(&read(ColumnRole::Form)?, u8::MAX, |form| form as u8)?,
+            forms: forms(&read(ColumnRole::Form)?)?,
             lanes: narrow(&read(ColumnRole::Lane)?, u32::MAX, |lane| lane as u32)?,
         })
+    }
+}
+
+/// The forms with these codes. All codes are checked at once, as in [`narrow`].
+fn forms(codes: &[i64]) -> Result<Vec<Form>> {
+    if codes.iter().fold(true, |are_known, &code| are_known & (0..Form::ALL.len() as i64).contains(&code)) {
+        Ok(codes.iter().map(|&code| Form::of_code(code).unwrap_or_default()).collect())
+    } else {
+        Err(DAMAGED)
     }
 }
 

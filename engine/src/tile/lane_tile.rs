@@ -1,6 +1,7 @@
 //! The answer for one lane of a tile.
 
 use super::summary::{Cell, Range, SliceCell};
+use crate::model::Form;
 
 /// One lane of a track in a tile.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,8 +36,8 @@ pub struct LaneSlice {
     pub row: u32,
     /// Number of the slice's name.
     pub name: u32,
-    /// Code of the slice's form.
-    pub form: u8,
+    /// Form of the slice.
+    pub form: Form,
     /// Lane of the slice.
     pub lane: u32,
     /// Number of slices of the track that enclose this one, if nesting means calls.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::lane_tile::LaneSlice;
 use crate::base::{Error, Interval, Result};
-use crate::model::{TableId, TrackId};
+use crate::model::{Form, TableId, TrackId};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment, SliceColumns};
 
 const DAMAGED: Error = Error::Inconsistent { what: "core column" };
@@ -166,7 +166,7 @@ pub fn block_slices<B: Bytes>(
             duration_ps: durations[at],
             row: first_row + u32::try_from(at).map_err(|_| DAMAGED)?,
             name: u32::try_from(names[at]).map_err(|_| DAMAGED)?,
-            form: u8::try_from(forms[at]).map_err(|_| DAMAGED)?,
+            form: Form::of_code(forms[at]).ok_or(DAMAGED)?,
             lane: u32::try_from(lanes[at]).map_err(|_| DAMAGED)?,
             depth: depth(at).map_err(|_| DAMAGED)?,
         });

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::Form;
+
 /// A slice with all its fields and neighbours.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SliceDetail {
@@ -71,8 +73,8 @@ pub struct SliceEntry {
     pub start_ps: i64,
     /// Duration in picoseconds; 0 for instants.
     pub duration_ps: i64,
-    /// Form: 0 complete, 1 instant, 2 unfinished.
-    pub form: u8,
+    /// Form of the slice.
+    pub form: Form,
 }
 
 /// A field with its value.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::Form;
+
 /// One tile, which contains all the texts it uses.
 ///
 /// A tile covers [`CELLS`](crate::tile::CELLS) cells of its level. If a lane has few slices in that
@@ -59,8 +61,8 @@ pub struct TileSlice {
     pub row: u32,
     /// Index into the tile's texts.
     pub name: u32,
-    /// Form: 0 complete, 1 instant, 2 unfinished.
-    pub form: u8,
+    /// Form of the slice.
+    pub form: Form,
 }
 
 /// Several slices of one lane in one cell.

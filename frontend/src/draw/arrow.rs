@@ -149,6 +149,7 @@ fn thin_out(arrows: &mut [Arrow]) {
 #[cfg(test)]
 mod tests {
     use nprof_engine::base::Interval;
+    use nprof_engine::model::Form;
 
     use super::*;
     use crate::draw::names::Names;
@@ -163,7 +164,7 @@ mod tests {
 
     fn entry(track: u32, start_ps: i64, duration_ps: i64) -> SliceEntry {
         let name = String::new();
-        SliceEntry { row: 0, track, lane: 0, depth: 0, name, start_ps, duration_ps, form: 0 }
+        SliceEntry { row: 0, track, lane: 0, depth: 0, name, start_ps, duration_ps, form: Form::Complete }
     }
 
     /// The arrows from one slice to others. The frame is 1000 pixels wide, each of them a

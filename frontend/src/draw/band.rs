@@ -140,6 +140,7 @@ mod tests {
     use super::*;
     use crate::view::sheet::SourceId;
     use crate::view::sheet::tests::sheet_of;
+    use nprof_engine::model::Form;
     use nprof_engine::wire::tile::{Content, Lane, TileCell, TileSlice};
 
     /// Loads as `group: cell=lanes …`, without idle cells.
@@ -164,7 +165,13 @@ mod tests {
     }
 
     fn slice(start_ps: i64, duration_ps: i64, name: u32) -> TileSlice {
-        TileSlice { start_ps, duration_ps, row: 0, name, form: u8::from(duration_ps == 0) }
+        TileSlice {
+            start_ps,
+            duration_ps,
+            row: 0,
+            name,
+            form: if duration_ps == 0 { Form::Instant } else { Form::Complete },
+        }
     }
 
     fn cell(cell: u32, busy_ps: u64, wait_ps: u64) -> TileCell {

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use nprof_engine::model::Form;
 use nprof_engine::tile::CELLS;
 use nprof_engine::wire::tile::{Content, Lane, Tile, TileCell, TileSlice};
 
@@ -17,7 +18,7 @@ use super::strip::{Point, Share, Strip};
 use super::values::Values;
 use crate::view::layout::RankLook;
 use crate::view::sheet::SourceId;
-use crate::view::{Extent, Sheet, hit};
+use crate::view::{Extent, Sheet};
 
 /// Paint of a rectangle. The shader uses the same numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -241,7 +242,7 @@ impl Cells<'_> {
         let (low, high) = if is_wait { WAIT } else { (0.0, 1.0) };
         let (paint, colour) = match slice.form {
             _ if is_wait => (Paint::Wait, palette::WAIT),
-            hit::UNFINISHED => (Paint::Unfinished, self.colour(slice.name)),
+            Form::Unfinished => (Paint::Unfinished, self.colour(slice.name)),
             _ => (Paint::Slice, self.colour(slice.name)),
         };
         Instance {
@@ -344,7 +345,7 @@ Power~";
         assert_eq!(text.join(" | "), expected);
     }
 
-    fn slice(start_ps: i64, duration_ps: i64, form: u8) -> TileSlice {
+    fn slice(start_ps: i64, duration_ps: i64, form: Form) -> TileSlice {
         TileSlice { start_ps, duration_ps, row: 0, name: 0, form }
     }
 
@@ -353,7 +354,11 @@ Power~";
         check(
             100,
             1,
-            Content::Slices(vec![slice(512, 4_096, 0), slice(600, 0, 1), slice(10_240, 5_120, 2)]),
+            Content::Slices(vec![
+                slice(512, 4_096, Form::Complete),
+                slice(600, 0, Form::Instant),
+                slice(10_240, 5_120, Form::Unfinished),
+            ]),
             "Slice 0.5..4.5 0.00..1.00 lane 1 | Unfinished 10..15 0.00..1.00 lane 1 | Instant 0.5859375..0.5859375 \
              0.00..1.00 lane 1",
         );
@@ -361,7 +366,12 @@ Power~";
 
     #[test]
     fn long_slices_are_cut_off_outside_of_the_tile() {
-        check(100, 0, Content::Slices(vec![slice(-1 << 60, 1 << 61, 0)]), "Slice -64..576 0.00..1.00 lane 0");
+        check(
+            100,
+            0,
+            Content::Slices(vec![slice(-1 << 60, 1 << 61, Form::Complete)]),
+            "Slice -64..576 0.00..1.00 lane 0",
+        );
     }
 
     #[test]
@@ -387,7 +397,7 @@ Power~";
     #[test]
     fn waits_are_thin_hatched_bands() {
         let sheet = sheet_of(TRACKS);
-        let slices = vec![slice(0, 5_000, 0), slice(6_000, 6_000, 2)];
+        let slices = vec![slice(0, 5_000, Form::Complete), slice(6_000, 6_000, Form::Unfinished)];
         let lanes = vec![Lane { track: 100, lane: 0, content: Content::Slices(slices) }];
         let names = vec!["EVENT_SEMAPHORE".into()];
         let tile = Tile { version: 1, start_ps: 0, cell_ps: 1_000, names, waits: vec![0], lanes };
@@ -447,8 +457,8 @@ Power~";
 
     #[test]
     fn unknown_tracks_and_lanes_are_left_out() {
-        check(7, 0, Content::Slices(vec![slice(0, 1, 0)]), "");
-        check(100, 2, Content::Slices(vec![slice(0, 1, 0)]), "");
+        check(7, 0, Content::Slices(vec![slice(0, 1, Form::Complete)]), "");
+        check(100, 2, Content::Slices(vec![slice(0, 1, Form::Complete)]), "");
     }
 
     #[test]

@@ -126,6 +126,7 @@ impl Places {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nprof_engine::model::Form;
     use nprof_engine::wire::tile::{Lane, TileCell, TileSlice};
 
     #[track_caller]
@@ -149,7 +150,13 @@ mod tests {
 
     #[test]
     fn slices_spread_over_their_columns() {
-        let slice = |start_ps, duration_ps| TileSlice { start_ps, duration_ps, row: 0, name: 0, form: 0 };
+        let slice = |start_ps, duration_ps| TileSlice {
+            start_ps,
+            duration_ps,
+            row: 0,
+            name: 0,
+            form: Form::Complete,
+        };
         check(
             Content::Slices(vec![slice(-5, 10), slice(15, 30)]),
             1.0,

@@ -36,6 +36,7 @@ impl Cells<'_> {
 
 #[cfg(test)]
 mod tests {
+    use nprof_engine::model::Form;
     use nprof_engine::wire::tile::{Content, Lane, Tile, TileCell, TileSlice};
 
     use super::*;
@@ -63,7 +64,7 @@ mod tests {
             duration_ps: 8_000,
             row: 0,
             name,
-            form: 0,
+            form: Form::Complete,
         });
         let lanes = [Content::Cells(cells.to_vec()), Content::Slices(slices.to_vec())];
         let looks = lanes.map(|content| {

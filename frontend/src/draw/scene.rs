@@ -205,6 +205,7 @@ pub(crate) mod tests {
     use crate::draw::batch::Paint;
     use crate::draw::label::labels;
     use crate::view::sheet::tests::sheet_of;
+    use nprof_engine::model::Form;
     use nprof_engine::tile::{Level, TileId};
     use nprof_engine::wire::tile::{Content, Lane, Tile, TileSlice};
 
@@ -228,7 +229,7 @@ pub(crate) mod tests {
             let start_ps: i64 = start.parse().unwrap();
             let duration_ps = end.parse::<i64>().unwrap() - start_ps;
             let row = tile.names.len() as u32;
-            let slice = TileSlice { start_ps, duration_ps, row, name: row, form: 0 };
+            let slice = TileSlice { start_ps, duration_ps, row, name: row, form: Form::Complete };
             tile.waits.extend((name == "wait").then_some(slice.name));
             tile.names.push(name.to_owned());
             let (track, lane) = (track.parse().unwrap(), lane.parse().unwrap());

@@ -57,6 +57,7 @@ pub fn transfers(camera: &Camera<'_>, operation: &SliceDetail) -> Vec<Arrow> {
 #[cfg(test)]
 mod tests {
     use nprof_engine::base::Interval;
+    use nprof_engine::model::Form;
     use nprof_engine::wire::catalog::ALL_RANKS;
     use nprof_engine::wire::detail::{OperationTransfer, SliceEntry};
 
@@ -106,7 +107,7 @@ mod tests {
             name: String::new(),
             start_ps: 0,
             duration_ps: 0,
-            form: 0,
+            form: Form::Complete,
         };
         let operation = SliceDetail {
             slice,

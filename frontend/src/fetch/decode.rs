@@ -94,6 +94,7 @@ pub fn refusal(status: u16, body: &[u8]) -> FetchError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nprof_engine::model::Form;
     use nprof_engine::wire::refusal::RefusalKind;
     use nprof_engine::wire::tile::{Lane, TileSlice};
 
@@ -107,7 +108,13 @@ mod tests {
 
     fn sample() -> Tile {
         let slices = (0..40)
-            .map(|at| TileSlice { start_ps: at * 20, duration_ps: 10, row: at as u32, name: 0, form: 0 })
+            .map(|at| TileSlice {
+                start_ps: at * 20,
+                duration_ps: 10,
+                row: at as u32,
+                name: 0,
+                form: Form::Complete,
+            })
             .collect();
         let lane = Lane { track: 1, lane: 0, content: Content::Slices(slices) };
         Tile {

@@ -114,6 +114,7 @@ impl Axis {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nprof_engine::model::Form;
 
     fn axis(offset_ps: i64, drift_ppb: i32) -> Axis {
         Axis(ClockFit::new(0, offset_ps, drift_ppb, None).expect("a small drift"))
@@ -128,7 +129,7 @@ mod tests {
             name: String::new(),
             start_ps,
             duration_ps,
-            form: 0,
+            form: Form::Complete,
         }
     }
 

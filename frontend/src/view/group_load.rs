@@ -75,13 +75,20 @@ impl GroupLoad {
 
 #[cfg(test)]
 mod tests {
+    use nprof_engine::model::Form;
     use nprof_engine::wire::tile::{TileCell, TileSlice};
 
     use super::*;
 
     #[test]
     fn lanes_add_up_by_name_without_waits() {
-        let slice = |start_ps, duration_ps, name| TileSlice { start_ps, duration_ps, row: 0, name, form: 0 };
+        let slice = |start_ps, duration_ps, name| TileSlice {
+            start_ps,
+            duration_ps,
+            row: 0,
+            name,
+            form: Form::Complete,
+        };
         let cell = |cell| TileCell {
             cell,
             busy_ps: 80,

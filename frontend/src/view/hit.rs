@@ -1,14 +1,10 @@
 //! Finds the item at a timestamp of a lane in a tile.
 
 use nprof_engine::base::Interval;
+use nprof_engine::model::Form;
 use nprof_engine::wire::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlice};
 
 use super::hover::Hovered;
-
-/// Form of a [`TileSlice`] without duration.
-pub const INSTANT: u8 = 1;
-/// Form of a slice whose end was never seen.
-pub const UNFINISHED: u8 = 2;
 
 /// The item at `time_ps`, or at most `slop_ps` away: items thinner than the pointer can still be
 /// hit.
@@ -61,12 +57,12 @@ fn distance(slice: &TileSlice, at: i64) -> i64 {
 fn hit_slice(slices: &[TileSlice], at: i64, slop_ps: i64) -> Option<&TileSlice> {
     let from = slices.partition_point(|slice| slice.start_ps < at.saturating_sub(slop_ps));
     let to = slices.partition_point(|slice| slice.start_ps <= at.saturating_add(slop_ps));
-    let before = slices[..from].iter().rev().find(|slice| slice.form != INSTANT);
+    let before = slices[..from].iter().rev().find(|slice| slice.form != Form::Instant);
     before
         .into_iter()
         .chain(&slices[from..to])
         .filter(|slice| distance(slice, at) <= slop_ps)
-        .min_by_key(|slice| (slice.form != INSTANT, distance(slice, at)))
+        .min_by_key(|slice| (slice.form != Form::Instant, distance(slice, at)))
 }
 
 fn hit_cell(cells: &[TileCell], at: i64, slop_ps: i64, cell_ps: i64) -> Option<&TileCell> {
@@ -102,10 +98,9 @@ mod tests {
         for (column, c) in text.chars().enumerate() {
             let start_ps = column as i64 * 10;
             if c == previous && !matches!(c, '!' | '.') {
-                slices.iter_mut().rev().find(|slice| slice.form == 0).unwrap().duration_ps += 10;
+                slices.iter_mut().rev().find(|slice| slice.form == Form::Complete).unwrap().duration_ps += 10;
             } else if c != '.' {
-                let form = u8::from(c == '!');
-                let duration_ps = if c == '!' { 0 } else { 10 };
+                let (form, duration_ps) = if c == '!' { (Form::Instant, 0) } else { (Form::Complete, 10) };
                 let row = slices.len() as u32;
                 slices.push(TileSlice { start_ps, duration_ps, row, name: names.len() as u32, form });
                 names.push(c.to_string());

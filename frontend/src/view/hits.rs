@@ -125,6 +125,7 @@ fn around(page: &SearchResult, walk: Walk) -> Next {
 
 #[cfg(test)]
 mod tests {
+    use nprof_engine::model::Form;
     use nprof_engine::wire::detail::SliceEntry;
     use nprof_engine::wire::search::SearchHit;
     use proptest::prelude::*;
@@ -141,7 +142,7 @@ mod tests {
                 name: String::new(),
                 start_ps,
                 duration_ps: 1,
-                form: 0,
+                form: Form::Complete,
             },
             field: "name".to_owned(),
         };

@@ -1,6 +1,7 @@
 //! The item under the pointer.
 
 use nprof_engine::base::Interval;
+use nprof_engine::model::Form;
 
 use super::axis::Axis;
 
@@ -28,8 +29,8 @@ pub enum Hovered {
         start_ps: i64,
         /// Duration in picoseconds; 0 for instants.
         duration_ps: i64,
-        /// 0 complete, 1 instant, 2 unfinished.
-        form: u8,
+        /// Form of the slice.
+        form: Form,
     },
     /// Several slices, too short to be told apart at this zoom.
     Cell {

@@ -6,10 +6,8 @@ use std::collections::HashMap;
 use nprof_engine::base::Interval;
 use nprof_engine::base::order::sort_by_key;
 use nprof_engine::base::time::PS_PER_NS;
-use nprof_engine::model::is_wait;
+use nprof_engine::model::{Form, is_wait};
 use nprof_engine::wire::detail::{OperationMember, SliceEntry};
-
-use super::hit::INSTANT;
 
 /// The largest window in which a span is shown, in times its duration.
 const WIDEST: i64 = 16;
@@ -86,7 +84,7 @@ pub fn instead(
     let all: Vec<(&SliceEntry, i64, Part)> = slices
         .iter()
         .zip(own_ps)
-        .filter(|(slice, own_ps)| slice.form != INSTANT && *own_ps > 0)
+        .filter(|(slice, own_ps)| slice.form != Form::Instant && *own_ps > 0)
         .map(|(slice, own_ps)| (slice, own_ps, part_of(slice)))
         .filter(|(.., part)| *part != Part::Nothing)
         .collect();
@@ -198,7 +196,7 @@ mod tests {
                 name: words[3].to_owned(),
                 start_ps,
                 duration_ps: end_ps - start_ps,
-                form: u8::from(start_ps == end_ps),
+                form: if start_ps == end_ps { Form::Instant } else { Form::Complete },
             }
         };
         (0..).zip(lines).map(slice).collect()

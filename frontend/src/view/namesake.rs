@@ -36,6 +36,7 @@ pub fn nearest(
 
 #[cfg(test)]
 mod tests {
+    use nprof_engine::model::Form;
     use nprof_engine::wire::search::SearchHit;
 
     use super::*;
@@ -50,7 +51,7 @@ mod tests {
                 name: name.to_owned(),
                 start_ps,
                 duration_ps: 10,
-                form: 0,
+                form: Form::Complete,
             },
             field: "name".to_owned(),
         };

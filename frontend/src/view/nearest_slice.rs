@@ -12,6 +12,7 @@ pub fn nearest_slice(slices: &[SliceEntry], time_ps: i64) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nprof_engine::model::Form;
 
     #[track_caller]
     fn check(starts: &[i64], time_ps: i64, expected: Option<u32>) {
@@ -23,7 +24,7 @@ mod tests {
             name: String::new(),
             start_ps,
             duration_ps: 1,
-            form: 0,
+            form: Form::Complete,
         };
         let slices: Vec<SliceEntry> = (40..).zip(starts).map(slice).collect();
         assert_eq!(nearest_slice(&slices, time_ps), expected);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use nprof_engine::base::{Error, Result};
-use nprof_engine::model::{Form, OwnedValue, TableKind, TrackId, TrackKind};
+use nprof_engine::model::{OwnedValue, TableKind, TrackId, TrackKind};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::query;
 
@@ -98,15 +98,6 @@ pub(super) fn kind_name(kind: TrackKind) -> &'static str {
         TrackKind::Group => "group",
         TrackKind::Slices(..) => "slices",
         TrackKind::Counter(_) => "counter",
-    }
-}
-
-/// The form of a slice, as a word.
-pub(super) fn form_name(form: Form) -> &'static str {
-    match form {
-        Form::Complete => "complete",
-        Form::Instant => "instant",
-        Form::Unfinished => "unfinished",
     }
 }
 

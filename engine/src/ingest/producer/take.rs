@@ -6,7 +6,7 @@ use super::next_field::NextField;
 use crate::base::{Error, Result};
 use crate::ingest::consumer::NO_TRACK;
 use crate::ingest::rows::RowHead;
-use crate::model::{Filled, Form, SliceKey, SliceRecord, TableId, TableKind, TrackId, TrackKind};
+use crate::model::{Filled, SliceKey, SliceRecord, TableId, TableKind, TrackId, TrackKind};
 
 impl Builder<'_> {
     /// Takes a slice with `fields`. The fields inside `slice` are ignored.
@@ -28,8 +28,7 @@ impl Builder<'_> {
         let end_ps = self.limited(slice.start_ps.saturating_add(slice.duration_ps));
         self.arrive()?;
         let arrival = self.count(track, start_ps, end_ps);
-        let form = Form::ALL.iter().position(|&form| form == slice.form).unwrap_or_default();
-        let form = u8::try_from(form).unwrap_or_default();
+        let form = slice.form.code();
         let row = RowHead::Slice { name: slice.name.0, form, start_ps, duration_ps: end_ps - start_ps };
         self.push((table, track.0), arrival, row, filled, fields)?;
         Ok(SliceKey { track, arrival })

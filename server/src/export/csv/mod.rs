@@ -16,7 +16,7 @@ use nprof_engine::query::{self, Order, RowContent, TimedRow, for_each_timed};
 
 use self::cell::{Line, nanoseconds, number};
 use self::columns::Columns;
-use super::tracks::{Tracks, form_name};
+use super::tracks::Tracks;
 use super::wanted::numbers;
 use super::{Choices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
 
@@ -140,7 +140,7 @@ impl<'a> Sheet<'a> {
                 self.line.cell(&nanoseconds(duration_ps));
                 self.line.cell(&self.tracks[track]);
                 self.line.cell(&cell::text(self.segment.text(name)?));
-                self.line.cell(form_name(form));
+                self.line.cell(form.name());
             }
             RowContent::Sample { value } => {
                 self.line.cell(&number(value));

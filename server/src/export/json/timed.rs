@@ -12,7 +12,6 @@ use serde_json::Value as Json;
 
 use super::super::arrows::ArrowsAt;
 use super::super::number::float;
-use super::super::tracks::form_name;
 use super::Document;
 use super::keys::{FieldKeys, PROCESS};
 use super::own::number_or_text;
@@ -103,7 +102,7 @@ impl<'a> Document<'a> {
                 write!(self.out, "]")?;
             }
         }
-        let form = form_name(form);
+        let form = form.name();
         Ok(write!(self.out, ",\"duration_ps\":{duration_ps},\"form\":\"{form}\"")?)
     }
 

@@ -1,5 +1,6 @@
 //! The fields of a slice, grouped by heading or as text for the clipboard. Pure.
 
+use nprof_engine::model::Form;
 use nprof_engine::wire::detail::{FieldContent, FieldValue, SliceDetail, SliceEntry};
 
 use crate::ui::text::format;
@@ -39,12 +40,8 @@ fn is_empty(value: &FieldContent) -> bool {
 
 /// Name of a slice's form, if it is not the ordinary one. See [`SliceEntry::form`].
 #[must_use]
-pub fn form_name(form: u8) -> Option<&'static str> {
-    match form {
-        1 => Some("instant"),
-        2 => Some("unfinished"),
-        _ => None,
-    }
+pub fn form_name(form: Form) -> Option<&'static str> {
+    (form != Form::Complete).then(|| form.name())
 }
 
 /// End of a slice, in picoseconds.
@@ -124,7 +121,7 @@ mod tests {
             name: "matmul".to_owned(),
             start_ps: 1_500,
             duration_ps: 1_234_567,
-            form: 0,
+            form: Form::Complete,
         };
         let detail = SliceDetail {
             slice,
