@@ -29,7 +29,7 @@ pub fn HoverTip(
         let (track, what) = what.get()?;
         let sheet = opened.tracks.sheet.get();
         let of = sheet.tracks().get(track)?;
-        let clock = opened.clock.get();
+        let clock = opened.times.clock.get();
         let (title, mut lines) = describe(&what, &of.unit, &clock);
         lines.extend(pointed.detail.with(|detail| algorithm(detail.as_deref()?, what.slice_row()?)));
         // A counter is named by its track. The groups around the track are below.

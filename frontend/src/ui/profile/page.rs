@@ -21,7 +21,7 @@ use crate::fetch::embedded::{Embedded, Unpacked};
 use crate::ui::controls::Loading;
 use crate::ui::shell::{Commands, Handler};
 use crate::ui::text::format;
-use crate::ui::timeline::{Pointed, Timeline, Times};
+use crate::ui::timeline::{Pointed, Timeline};
 use crate::view::act::Need;
 use crate::view::hits::Walk;
 use crate::view::{Act, Command, Hover, ProfilePlace, Side};
@@ -140,8 +140,6 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
         None => "Loading the timeline …".to_owned(),
     });
     let selected = Signal::derive(move || opened.selected.get().and_then(Result::ok));
-    let times =
-        Times { whole: opened.whole, reach: opened.reach, clock: opened.clock, tracks_px: opened.tracks_px };
     let on_command = Callback::new(move |command: Command| opened.act(&command));
     let on_hover = Callback::new(move |at| hover.set(at));
     let pointed = Pointed::new(opened.view.into(), opened.tracks);
@@ -149,7 +147,7 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
         <main class="timeline-area">
             {move || if here.get() {
                 view! {
-                    <Timeline view=opened.view.into() tracks=opened.tracks times selected on_command pointed on_hover />
+                    <Timeline view=opened.view.into() tracks=opened.tracks times=opened.times selected on_command pointed on_hover />
                     <CulpritNotice opened />
                 }
                 .into_any()

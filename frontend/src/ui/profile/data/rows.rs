@@ -78,14 +78,14 @@ fn answer(opened: Opened, entry: &TableEntry) -> (Signal<Answer<Content>>, Callb
     let wanted = Memo::new(move |_| {
         let rank = opened.rank_number.get()?;
         let in_window = opened.view.with(|view| view.data.in_window);
-        let span =
-            (has_time && in_window).then(|| opened.view.with(|view| view.window_in(opened.reach.get())));
+        let span = (has_time && in_window)
+            .then(|| opened.view.with(|view| view.window_in(opened.times.reach.get())));
         Some(Wanted { rank, table: table.clone(), span })
     });
     let asked = Asked::new(wanted, move |wanted: Wanted, signal| async move {
         let Wanted { rank, table, span } = wanted;
         let rows = opened.ask(rank).rows(table, span, most, &signal).await?;
-        let zero_ps = opened.whole.try_get_untracked().unwrap_or_default().start.0;
+        let zero_ps = opened.times.whole.try_get_untracked().unwrap_or_default().start.0;
         let titles = opened.tracks.sheet.with_untracked(|sheet| sheet.titles_of(SourceId(rank)));
         Ok(content(rows, zero_ps, &titles))
     });
@@ -244,14 +244,14 @@ impl Leads {
     }
 
     fn of_row(self, row: u32) -> Option<Lead> {
-        let zero_ps = self.opened.whole.get_untracked().start.0;
+        let zero_ps = self.opened.times.whole.get_untracked().start.0;
         let of =
             |content: &Arc<Content>| self.name.with_value(|name| Lead::of_row(name, content, row, zero_ps));
         self.content.with_untracked(of).filter(|_| self.is_of_all())
     }
 
     fn of_cell(self, key: &str, row: u32) -> Option<Lead> {
-        let zero_ps = self.opened.whole.get_untracked().start.0;
+        let zero_ps = self.opened.times.whole.get_untracked().start.0;
         let of =
             |content: &Arc<Content>| self.name.with_value(|name| Lead::of(name, content, key, row, zero_ps));
         self.content.with_untracked(of).filter(|_| self.is_of_all())
@@ -338,7 +338,7 @@ fn WaitsSwitch(opened: Opened) -> impl IntoView {
 fn WindowSwitch(opened: Opened) -> impl IntoView {
     let in_window = Memo::new(move |_| opened.view.with(|view| view.data.in_window));
     let span = move || {
-        let span = opened.view.with(|view| view.window_in(opened.reach.get()));
+        let span = opened.view.with(|view| view.window_in(opened.times.reach.get()));
         format!("Only rows in the timeline's window of {}", format::duration(span.duration_ps()))
     };
     let button = move |value: bool, text: &'static str| {

@@ -47,7 +47,7 @@ pub fn warning_cells(opened: Opened) -> DrawCell {
 }
 
 fn with_moments(opened: Opened, text: &str) -> impl IntoView + use<> {
-    let clock = opened.clock;
+    let clock = opened.times.clock;
     let axis = opened.axis();
     let part = |part: &TextPart<'_>| match *part {
         TextPart::Text(text) => text.to_owned().into_any(),

@@ -15,11 +15,10 @@ use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 
 use crate::fetch::{FetchError, RankSource, Source};
 use crate::ui::shell::{Address, Answered, Asked, Messages, TimesOf, clipboard, spawn_while_shown};
-use crate::ui::timeline::Tracks;
+use crate::ui::timeline::{Times, Tracks};
 use crate::view::page::Place;
 use crate::view::sheet::SourceId;
 use crate::view::track_path::TrackPath;
-use crate::view::window::Reach;
 use crate::view::{Axes, Axis, Clock, Command, Tab, TimeScale, View};
 use profile_source::{ProfileSource, ask_for_clocks, known, profile_of, spans};
 use rank_details::RankDetails;
@@ -45,16 +44,10 @@ pub struct Opened {
     /// All details of the selected slice. `None` while they are in flight and if nothing is
     /// selected.
     pub selected: Signal<Answer<SliceDetail>>,
-    /// From the first timestamp of all ranks to the last. Times count from its start.
-    pub whole: Memo<Interval>,
-    /// Limits of windows.
-    pub reach: Memo<Reach>,
-    /// Width and height of the tracks in CSS pixels; the timeline measures them.
-    pub tracks_px: RwSignal<(f64, f64)>,
-    /// Format of timestamps.
-    pub clock: Memo<Clock>,
-    /// Lateness of all ranks.
-    pub times: RankTimes,
+    /// Time of the profile, and how it is shown.
+    pub times: Times,
+    /// Times of all ranks.
+    pub rank_times: RankTimes,
     /// Requests all missing answers again.
     pub retry: Callback<()>,
     ranks: RankDetails,
@@ -88,8 +81,8 @@ impl Opened {
         let of = ProfileSource { source, slug, axes };
         let rank_number = current_number(profile, view);
         let info = Signal::derive(move || profile.get().map(|(_, answer)| answer));
-        let times = RankTimes::new(of, info, view, attempt);
-        let content = content_of(profile, view, rank_number, times);
+        let rank_times = RankTimes::new(of, info, view, attempt);
+        let content = content_of(profile, view, rank_number, rank_times);
         let wanted = Memo::new(move |_| content.with(|content| content.ranks().collect()));
         let ranks = RankDetails::new(of, wanted, attempt);
         let rank = current_rank(ranks, rank_number);
@@ -110,13 +103,10 @@ impl Opened {
             profile: info,
             rank_number,
             rank,
-            tracks: tracks_of(ranks, rank, content, (of, times), offers_of(info)),
+            tracks: tracks_of(ranks, rank, content, (of, rank_times), offers_of(info)),
             selected,
-            whole,
-            reach,
-            tracks_px,
-            clock,
-            times,
+            times: Times { whole, reach, clock, tracks_px },
+            rank_times,
             retry: Callback::new(move |()| attempt.update(|attempt| *attempt += 1)),
             ranks,
             address,
@@ -203,7 +193,7 @@ impl Opened {
             _ => self.rank_number.get_untracked(),
         };
         let segment = rank.and_then(|rank| self.ranks.segment_untracked(rank));
-        self.address.apply(command, self.reach.get_untracked(), segment.as_deref());
+        self.address.apply(command, self.times.reach.get_untracked(), segment.as_deref());
     }
 
     /// Copies a link to exactly this view.
@@ -231,7 +221,7 @@ impl Opened {
 
     /// The view with the window that is really shown, which can differ from the window in a link.
     fn corrected(self) -> View {
-        let (reach, view) = (self.reach.get(), self.view.get());
+        let (reach, view) = (self.times.reach.get(), self.view.get());
         let window = view.window.map(|_| view.window_in(reach));
         View { window, ..view }
     }
@@ -269,14 +259,14 @@ impl Opened {
     /// The visible span.
     #[must_use]
     pub fn window(self) -> Interval {
-        let reach = self.reach.get_untracked();
+        let reach = self.times.reach.get_untracked();
         self.view.with_untracked(|view| view.window_in(reach))
     }
 
     /// A thousandth of the whole profile, around a timestamp.
     #[must_use]
     pub fn around(self, ps: i64) -> Interval {
-        let whole = self.whole.get_untracked();
+        let whole = self.times.whole.get_untracked();
         let half_ps = (whole.duration_ps() / 2_000).max(1);
         Interval::new(ps.saturating_sub(half_ps), ps.saturating_add(half_ps))
     }

@@ -64,7 +64,7 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
     let in_rank = is_of_all.then(|| in_rank(opened, &detail)).flatten();
     let copied = detail.clone();
     let copy = move |_| {
-        let zero_ps = opened.whole.get_untracked().start.0;
+        let zero_ps = opened.times.whole.get_untracked().start.0;
         let text = field::as_text(&copied, &track.get_untracked(), zero_ps);
         clipboard::copy(text, "All fields", messages);
     };
@@ -126,7 +126,7 @@ fn call_of(detail: &SliceDetail) -> Option<(u32, u32)> {
 /// A timestamp since the profile's start: with the digits of the window, and in full.
 #[component]
 fn Moment(opened: Opened, name: &'static str, time_ps: i64) -> impl IntoView {
-    let clock = opened.clock;
+    let clock = opened.times.clock;
     let text = move || clock.with(|clock| clock.text(time_ps));
     let exact = move || clock.with(|clock| format::exact_ns(clock.since_zero(time_ps)));
     view! {

@@ -44,7 +44,7 @@ pub fn ReadingDetails(
     opened: Opened,
 ) -> impl IntoView {
     let wanted = Memo::new(move |_| {
-        let reach = opened.reach.get();
+        let reach = opened.times.reach.get();
         let (reading, window) =
             opened.view.with(|view| (view.selection.reading.clone(), view.window_in(reach)));
         Some((Counter::of(opened, &reading?)?, window))
@@ -92,7 +92,7 @@ fn Read(opened: Opened, counter: Counter, window: Interval, detail: Arc<CounterD
     let group = group.map_or_else(String::new, |group| sheet.title(group));
     let over = over(&detail, &unit, window);
     let rows = move || {
-        let rows = opened.clock.with(|clock| at(&detail, counter.time_ps, &unit, clock));
+        let rows = opened.times.clock.with(|clock| at(&detail, counter.time_ps, &unit, clock));
         rows.into_iter().map(|(name, shown)| view! { <Row name shown /> }).collect_view()
     };
     let over = over.into_iter().map(|(name, shown)| view! { <Row name shown /> }).collect_view();

@@ -254,7 +254,7 @@ fn share_cells() -> DrawCell {
 /// A timestamp since the profile's start.
 #[component]
 fn MomentStat(opened: Opened, name: &'static str, time_ps: i64) -> impl IntoView {
-    let clock = opened.clock;
+    let clock = opened.times.clock;
     let exact = move || clock.with(|clock| format::exact_ns(clock.since_zero(time_ps)));
     view! {
         <div>

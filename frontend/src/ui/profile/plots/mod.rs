@@ -63,7 +63,7 @@ pub fn Plots(
         _ => before.cloned().unwrap_or_default(),
     });
     let state = Memo::new(move |_| asked.answer().map(|answer| answer.err().map(|error| error.to_string())));
-    opened.times.show();
+    opened.rank_times.show();
     move || match state.get() {
         _ if !has_plots(opened) => view! { <NotHere opened /> }.into_any(),
         None => view! { <Loading what="Loading operations …" /> }.into_any(),

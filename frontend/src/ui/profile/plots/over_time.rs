@@ -125,7 +125,8 @@ impl Plot {
         self.steps.with(|steps| {
             let share = |shares: &[f32]| shares.get(at).map(|share| format::percent(f64::from(*share)));
             let of_rank = share(&steps.ranks.iter().find(|own| own.rank == rank)?.shares)?;
-            let from = self.opened.clock.get().text(waits::step(steps, at).start.0.max(self.first_ps()));
+            let from =
+                self.opened.times.clock.get().text(waits::step(steps, at).start.0.max(self.first_ps()));
             let all = format!("{} – {}", share(&steps.least)?, share(&steps.most)?);
             let for_time = format::duration(steps.step_ps);
             Some(format!("{}: {of_rank} of {for_time} from {from}, all ranks {all}", rank_label(rank)))
@@ -133,7 +134,7 @@ impl Plot {
     }
 
     fn first_ps(self) -> i64 {
-        self.opened.whole.get().start.0
+        self.opened.times.whole.get().start.0
     }
 }
 
@@ -153,11 +154,12 @@ pub fn OverTime(
     });
     let ranks = Memo::new(move |_| {
         let shown = opened.view.with(|view| view.tracks.shown_with(ALL_RANKS));
-        opened.times.known.with(|known| all.with(|all: &Vec<u32>| waits::lines(all, &shown, known)))
+        opened.rank_times.known.with(|known| all.with(|all: &Vec<u32>| waits::lines(all, &shown, known)))
     });
-    let window = Memo::new(move |_| opened.view.with(|view| view.window_in(opened.reach.get())));
+    let window = Memo::new(move |_| opened.view.with(|view| view.window_in(opened.times.reach.get())));
     // Which ranks have lines depends on the times of all ranks.
-    let is_known = move || all.with(|all| all.len() <= MOST_LINES) || opened.times.known.read().is_known();
+    let is_known =
+        move || all.with(|all| all.len() <= MOST_LINES) || opened.rank_times.known.read().is_known();
     let question = Memo::new(move |_| is_known().then(|| (asked_span(window.get()), ranks.get())));
     let asked = Asked::new(question, move |(span, ranks), signal| async move {
         opened.ask(ALL_RANKS).waits(span, MOST_STEPS, ranks, &signal).await

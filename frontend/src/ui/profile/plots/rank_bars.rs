@@ -33,7 +33,7 @@ pub fn RankBars(
             _ => Vec::new(),
         });
         ranks.retain(|rank| *rank != ALL_RANKS);
-        opened.times.known.with(|known| known.sort(&mut ranks, order.get()));
+        opened.rank_times.known.with(|known| known.sort(&mut ranks, order.get()));
         ranks
     });
     let (node, pointed) = (NodeRef::<Div>::new(), RwSignal::new(None::<u32>));
@@ -43,11 +43,11 @@ pub fn RankBars(
         ranks.with_untracked(|ranks| ranks.get((share * ranks.len() as f64) as usize).copied())
     };
     let said = move || match pointed.get() {
-        Some(rank) => opened.times.known.with(|known| said(known, rank)),
+        Some(rank) => opened.rank_times.known.with(|known| said(known, rank)),
         None => "Above: how long others waited for a rank. Below: how long it waited.".to_owned(),
     };
     let bars = move || {
-        let known = opened.times.known.get();
+        let known = opened.rank_times.known.get();
         let ranks = ranks.get();
         let path = |order| path(&known, &ranks, order);
         view! {
@@ -63,7 +63,7 @@ pub fn RankBars(
         <section class="plot" id=ID aria-label="Waiting by rank">
             <div class="plot-head">
                 <h3>{TITLE}</h3>
-                <RankOrderMenu order known=opened.times.known on_choose=sort />
+                <RankOrderMenu order known=opened.rank_times.known on_choose=sort />
                 <span class="muted">{said}</span>
                 <button class="button-link plot-table-link" type="button" on:click=table>"Table"</button>
             </div>

@@ -54,7 +54,7 @@ impl Finder {
         let (typed, is_open) = (RwSignal::new(String::new()), RwSignal::new(false));
         let order = Memo::new(move |_| opened.view.with(|view| view.tracks.order));
         let found = Memo::new(move |_| {
-            let standings = opened.times.known.get();
+            let standings = opened.rank_times.known.get();
             Arc::new(ranks.with(|ranks| typed.with(|typed| listed(ranks, typed, &standings, order.get()))))
         });
         let scroller = Memo::new(move |_| Scroller {
@@ -71,7 +71,7 @@ impl Finder {
         if self.is_open.get_untracked() {
             return;
         }
-        self.opened.times.show();
+        self.opened.rank_times.show();
         self.is_open.set(true);
         let current = self.opened.rank_number.get_untracked();
         let at = self.found.with_untracked(|found| found.iter().position(|rank| Some(*rank) == current));
@@ -190,7 +190,7 @@ fn option_id(at: u32) -> String {
 fn RankList(finder: Finder, sight_px: RwSignal<f64>) -> impl IntoView {
     let scroll_px = RwSignal::new(0.0);
     follow_height(finder.scrolled, sight_px);
-    let known = finder.opened.times.known;
+    let known = finder.opened.rank_times.known;
     let quantity = move || known.with(|known| known.is_known()).then(|| finder.order.get().quantity());
     let none = move || {
         let typed = finder.typed.get();
@@ -239,7 +239,7 @@ struct RankRow {
 /// The rows in sight.
 #[component]
 fn RankRows(finder: Finder, scroll_px: RwSignal<f64>) -> impl IntoView {
-    let known = finder.opened.times.known;
+    let known = finder.opened.rank_times.known;
     let rows = move || {
         let Sight { first, end, top_px } = finder.scroller.get().sight(scroll_px.get());
         let (found, known, order) = (finder.found.get(), known.get(), finder.order.get());
