@@ -44,6 +44,8 @@ mod named_tests;
 #[cfg(test)]
 mod partial_tests;
 #[cfg(test)]
+mod shift_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod transfer_tests;

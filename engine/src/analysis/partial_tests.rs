@@ -191,6 +191,17 @@ fn a_part_of_a_rank_whose_clock_is_late_is_matched_at_its_step_or_not_at_all() {
 }
 
 #[test]
+fn the_step_of_a_part_does_not_depend_on_how_late_the_clock_is() {
+    // A window of half a second around an expected shift would hold some of the steps only.
+    for ms in [440, 480, 490, 500, 510, 520, -470, -510, 3_000] {
+        for case in Case::all(ms * 1_000 * US).step_by(11) {
+            let ((met, is_bound), same) = (case.check(), Case { late_ps: 20_000 * US, ..case }.check());
+            assert_eq!((met, is_bound), same, "{case:?}");
+        }
+    }
+}
+
+#[test]
 fn a_rank_that_fits_at_several_steps_has_no_certain_clock() {
     let case = |late_ps, percent| {
         let part = Part { percent, is_end: false };

@@ -8,7 +8,7 @@ use crate::exec::Cancel;
 /// The reason why the offset of a rank has no bounds, or one only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unbounded {
-    /// Its calls fit those of others at several steps of a job that repeats itself.
+    /// Its calls fit those of others at several steps of a job that repeats itself, or at none.
     SeveralSteps,
     /// Its operations contradict each other on any clock that runs straight.
     Contradiction,
@@ -29,7 +29,7 @@ impl Unbounded {
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            Self::SeveralSteps => "unclear: the calls fit those of the others at several steps",
+            Self::SeveralSteps => "unclear: the calls fit those of the others at several steps or at none",
             Self::Contradiction => "the operations contradict each other",
             Self::Alone => "no operation relates the clock to that of the others",
             Self::GroupsUnknown => "the traces do not state which ranks belong to an operation",

@@ -4,6 +4,7 @@
 //! operation that waits for everybody end together. That needs clocks, so a first round finds rough
 //! ones ([`votes`]), and a second round uses fitted ones.
 
+mod candidates;
 mod cluster;
 mod ends;
 mod lockstep;

@@ -9,31 +9,14 @@
 
 use rustc_hash::FxHashMap;
 
+use super::candidates::{AS_RECORDED_PS, BIN_PS, Ended, nominated};
 use super::tolerance;
-use crate::analysis::clock::line::{Line, Point, Sums, weight_of, weighted_median};
+use crate::analysis::clock::line::{Line, Point, Sums, rounded, weight_of, weighted_median};
 
-/// A call without a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Ended {
-    pub(super) end_ps: i64,
-    pub(super) duration_ps: i64,
-    pub(super) class: u32,
-}
-
-/// Width of a bin of the histogram.
-pub(super) const BIN_PS: i64 = 20_000_000;
-/// Bins on each side: half a second.
-const BINS: i64 = 25_000;
-/// Calls of a rank that vote.
+/// Calls of a rank that are compared.
 const VOTERS: usize = 128;
-/// Calls of the other rank that a vote considers on each side.
-const NEAR: usize = 512;
 /// Largest drift between two clocks that is followed.
 pub(super) const MOST_DRIFT: f64 = 100e-6;
-/// Shifts that are compared.
-const MOST_SHIFTS: usize = 256;
-/// Clocks of one host, as they are recorded, differ by less.
-const AS_RECORDED_PS: f64 = 100e6;
 
 /// Evidence is the logarithm of a likelihood. A shift with so much more of it than another is
 /// right: the other is less likely by a factor of 400.
@@ -63,7 +46,7 @@ pub(super) struct Shift {
 pub(super) enum Found {
     /// No call can meet one of the other rank.
     Nothing,
-    /// Several shifts fit, and the clocks as recorded do not.
+    /// Several shifts fit, or none, and the clocks as recorded do not.
     Unclear,
     Shift(Shift),
 }
@@ -86,38 +69,30 @@ struct Fit {
     evidence: f64,
 }
 
+impl Fit {
+    /// Whether the clocks agree as they were recorded.
+    fn is_as_recorded(&self) -> bool {
+        self.shift_ps.abs() <= AS_RECORDED_PS as f64
+    }
+}
+
 /// Finds the shift from the times of `few` to those of `many`. Both have calls of common classes
-/// only, by end.
-pub(super) fn found(few: &[Ended], many: &[Ended]) -> Found {
+/// only, by end. `are_stated` is whether the trace states the groups of all of them.
+pub(super) fn found(few: &[Ended], many: &[Ended], are_stated: bool) -> Found {
     let first = few.len().saturating_sub(VOTERS) / 2;
     let voters = &few[first..few.len().min(first + VOTERS)];
-    let (Some(own), Some(other)) = (few.first().zip(few.last()), many.first().zip(many.last())) else {
-        return Found::Nothing;
-    };
     let pair = Pair::new(voters, many);
-    // Clocks that have nothing in common can still show the same first or last calls.
-    let ends = [(own.0, other.0), (own.1, other.1)];
-    let aligned = ends.map(|(own, other)| other.end_ps.saturating_sub(own.end_ps));
-    let (mut fits, mut most): (Vec<Fit>, usize) = (Vec::new(), 0);
-    for expected in std::iter::once(0).chain(aligned) {
-        let (votes, shifts) = vote(&pair, expected);
-        if votes > most * 2 {
-            fits.clear();
-        } else if votes * 2 < most {
-            continue;
-        }
-        most = most.max(votes);
-        fits.extend(shifts.into_iter().filter_map(|shift| pair.fit(shift)));
-        if most * 2 >= voters.len() && best(&fits).is_some_and(|(_, is_certain)| is_certain) {
-            break;
-        }
-    }
+    let shifts = nominated(voters, &pair.by_class);
+    let fits: Vec<Fit> = shifts.into_iter().filter_map(|shift| pair.fit(shift)).collect();
     let Some((fit, is_certain)) = best(&fits) else { return Found::Nothing };
-    let is_as_recorded = fit.shift_ps.abs() <= AS_RECORDED_PS;
+    let is_as_recorded = fit.is_as_recorded();
+    // Of ranks with nothing in common the evidence is 0. Where groups are not known, ranks that meet
+    // can lack each other's calls with others on the same stream.
+    let is_certain = is_certain && (fit.evidence > 0.0 || !are_stated);
     if !is_certain && !is_as_recorded {
         return Found::Unclear;
     }
-    let shift_ps = crate::analysis::clock::line::rounded(fit.shift_ps);
+    let shift_ps = rounded(fit.shift_ps);
     Found::Shift(Shift { middle: first + voters.len() / 2, shift_ps, is_certain })
 }
 
@@ -126,48 +101,11 @@ pub(super) fn found(few: &[Ended], many: &[Ended]) -> Found {
 fn best(fits: &[Fit]) -> Option<(Fit, bool)> {
     let by_evidence = |a: &&Fit, b: &&Fit| a.evidence.total_cmp(&b.evidence);
     let best = fits.iter().max_by(by_evidence)?;
-    let as_recorded = fits.iter().filter(|fit| fit.shift_ps.abs() <= AS_RECORDED_PS).max_by(by_evidence);
+    let as_recorded = fits.iter().filter(|fit| fit.is_as_recorded()).max_by(by_evidence);
     let chosen = as_recorded.filter(|fit| fit.evidence + CLEAR > best.evidence).unwrap_or(best);
     let is_other = |fit: &&Fit| (fit.shift_ps - chosen.shift_ps).abs() > 2.0 * BIN_PS as f64;
     let second = fits.iter().filter(is_other).max_by(by_evidence);
     Some((*chosen, second.is_none_or(|second| second.evidence + CLEAR <= chosen.evidence)))
-}
-
-/// The votes of the best difference near `expected`, and the differences with at least half as many
-/// votes as it.
-fn vote(pair: &Pair<'_>, expected: i64) -> (usize, Vec<i64>) {
-    let mut bins = vec![0_u16; usize::try_from(2 * BINS + 2).unwrap_or_default()];
-    for call in pair.voters {
-        let Some(ends) = pair.by_class.get(&call.class) else { continue };
-        let expected = call.end_ps.saturating_add(expected);
-        let near = ends.partition_point(|(end, _)| *end < expected);
-        for (end, _) in &ends[near.saturating_sub(NEAR)..ends.len().min(near + NEAR)] {
-            let bin = end.saturating_sub(expected).div_euclid(BIN_PS) + BINS;
-            if let Some(bin) = usize::try_from(bin).ok().and_then(|bin| bins.get_mut(bin)) {
-                *bin = bin.saturating_add(1);
-            }
-        }
-    }
-    let sums: Vec<usize> =
-        bins.windows(3).map(|near| near.iter().map(|&votes| usize::from(votes)).sum()).collect();
-    let most = sums.iter().copied().max().unwrap_or(0);
-    // A window of three bins is a peak if none beside it has more votes, or as many but fewer in
-    // its middle.
-    let rank = |at: usize| (sums[at], bins[at + 1]);
-    let is_peak = |at: usize| {
-        sums[at] * 2 >= most.max(1)
-            && (at == 0 || rank(at) > rank(at - 1))
-            && (at + 1 == sums.len() || rank(at) >= rank(at + 1))
-    };
-    let mut peaks: Vec<usize> = (0..sums.len()).filter(|&at| is_peak(at)).collect();
-    let zero = usize::try_from(BINS - 1).unwrap_or_default();
-    peaks.sort_by_key(|&at| (std::cmp::Reverse(sums[at]), at.abs_diff(zero)));
-    peaks.truncate(MOST_SHIFTS);
-    let shift = |at: usize| {
-        let bin = i64::try_from(at).unwrap_or_default() + 1 - BINS;
-        expected.saturating_add(bin * BIN_PS + BIN_PS / 2)
-    };
-    (most, peaks.into_iter().map(shift).collect())
 }
 
 impl<'c> Pair<'c> {
@@ -260,4 +198,81 @@ fn straight(points: &[Point], at_ps: i64) -> Line {
     }
     let slope = sums.slope().map_or(0.0, |slope| slope.clamp(-MOST_DRIFT, MOST_DRIFT));
     Line { at_ps, offset_ps: middle + sums.level(slope), slope }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::tests::Dice;
+
+    /// Calls of a job without a period, by a clock that is ahead.
+    fn calls(range: std::ops::Range<usize>, ahead_ps: i64) -> Vec<Ended> {
+        let mut dice = Dice(7);
+        let mut end_ps = ahead_ps;
+        let all = (0..1_100).map(|at| {
+            end_ps += 400_000_000 + dice.below(300_000_000);
+            Ended { end_ps, duration_ps: 15_000_000 + dice.below(3), class: u32::from(at % 8 == 0) }
+        });
+        all.skip(range.start).take(range.len()).collect()
+    }
+
+    #[test]
+    fn a_shift_is_found_wherever_it_is() {
+        let many = calls(0..400, 0);
+        for ms in [0, 1, 37, 300, 480, 490, 495, 500, 505, 510, 520, 700, 9_000, 3_600_000] {
+            for sign in [-1, 1] {
+                for range in [0..45, 100..300, 355..400] {
+                    let ahead_ps = sign * ms * 1_000_000_000;
+                    let Found::Shift(shift) = found(&calls(range.clone(), ahead_ps), &many, true) else {
+                        panic!("{ms} ms, {range:?}: nothing is found");
+                    };
+                    let off_ps = shift.shift_ps + ahead_ps;
+                    assert!(off_ps.abs() < 1_000 && shift.is_certain, "{ms} ms, {range:?}: {shift:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_that_lacks_calls_is_not_the_right_one() {
+        // Steps are equal to the picosecond, but two calls of all steps except one are lost.
+        let call = |step: i64, at: i64| Ended {
+            end_ps: step * 30_000_000_000 + at * at * 130_000_000 + at * 700_000_000,
+            duration_ps: 15_000_000,
+            class: 0,
+        };
+        let is_there = |step: i64, at: i64| step == 2 || at != 3 + step && at != 8 - step;
+        let many: Vec<Ended> = (0..5)
+            .flat_map(|step| (0..10).map(move |at| (step, at)))
+            .filter(|&(step, at)| is_there(step, at))
+            .map(|(step, at)| call(step, at))
+            .collect();
+        let ahead_ps = 7_000_000_000_000;
+        let few = (0..10).map(|at| call(2, at));
+        let few: Vec<Ended> = few.map(|of| Ended { end_ps: of.end_ps + ahead_ps, ..of }).collect();
+        let Found::Shift(shift) = found(&few, &many, true) else { panic!("nothing is found") };
+        assert!(shift.is_certain && (shift.shift_ps + ahead_ps).abs() < 1_000, "{shift:?}");
+    }
+
+    #[test]
+    fn what_chance_meets_is_not_certain() {
+        let many = calls(0..40, 0);
+        for from in (100..1_000).step_by(9) {
+            for count in [6, 12, 25] {
+                let other = found(&calls(from..from + count, -230_000_000_000), &many, true);
+                let is_certain = matches!(other, Found::Shift(shift) if shift.is_certain);
+                assert!(!is_certain, "{count} calls from {from}: {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn ranks_that_recorded_other_calls_have_no_shift() {
+        for ahead_ps in [0, 2_000_000_000, 900_000_000_000] {
+            let other = found(&calls(1_000..1_045, ahead_ps), &calls(0..400, 0), true);
+            assert_eq!(other, Found::Unclear, "{ahead_ps}");
+        }
+        assert_eq!(found(&[], &calls(0..9, 0), true), Found::Nothing);
+        assert_eq!(found(&calls(0..9, 0), &[], true), Found::Nothing);
+    }
 }

@@ -4,7 +4,8 @@
 //! clocks ([`shifts`]). From there on both sequences are followed in order. A spanning tree over
 //! the best pairs of ranks gives each rank a line.
 
-use super::shifts::{self, BIN_PS, Ended, Found, MOST_DRIFT};
+use super::candidates::{BIN_PS, Ended};
+use super::shifts::{self, Found, MOST_DRIFT};
 use super::{is_anchor, tolerance};
 use crate::analysis::Job;
 use crate::analysis::clock::line::{Line, Point, resistant, weight_of};
@@ -36,10 +37,12 @@ pub(super) fn partners(count: usize) -> impl Iterator<Item = (usize, usize)> {
 /// A line for each rank to the time of the first one of its island, and the islands.
 pub(crate) fn rough_clocks(job: &Job, cancel: Cancel<'_>) -> Result<(Vec<Line>, Islands)> {
     let calls: Vec<Vec<Ended>> = (0..job.ranks.len()).map(|rank| unnumbered(job, rank)).collect();
+    let of_unstated = job.signatures.iter().zip(&job.classes).filter(|(of, _)| !is_stated(job, of.group));
+    let unstated: FxHashSet<u32> = of_unstated.map(|(_, class)| *class).collect();
     let mut edges: Vec<Edge> = Vec::new();
     for (a, b) in pairs(job) {
         cancel.check()?;
-        edges.extend(edge(&calls, a, b));
+        edges.extend(edge(&calls, &unstated, (a, b)));
     }
     edges.sort_by_key(|edge| (!edge.is_certain, std::cmp::Reverse(edge.hits), edge.a, edge.b));
     let mut tree: Vec<Vec<(usize, Line)>> = vec![Vec::new(); job.ranks.len()];
@@ -128,7 +131,7 @@ fn pairs(job: &Job) -> Vec<(usize, usize)> {
             continue;
         }
         let members: Vec<usize> = members.iter().map(|&rank| usize::from(rank)).collect();
-        if !job.groups[group as usize].is_stated() {
+        if !is_stated(job, group) {
             pairs.extend(partners(members.len()).map(|(a, b)| (members[a], members[b])));
             continue;
         }
@@ -143,7 +146,13 @@ fn pairs(job: &Job) -> Vec<(usize, usize)> {
     pairs
 }
 
-fn edge(calls: &[Vec<Ended>], a: usize, b: usize) -> Option<Edge> {
+fn is_stated(job: &Job, group: u32) -> bool {
+    job.groups[group as usize].is_stated()
+}
+
+/// The relation of two ranks. `unstated` are the classes of calls whose groups the trace does not
+/// state.
+fn edge(calls: &[Vec<Ended>], unstated: &FxHashSet<u32>, (a, b): (usize, usize)) -> Option<Edge> {
     let classes = |rank: usize| calls[rank].iter().map(|call| call.class).collect::<FxHashSet<u32>>();
     let of_both = &classes(a) & &classes(b);
     let common = |rank: usize| -> Vec<Ended> {
@@ -154,7 +163,7 @@ fn edge(calls: &[Vec<Ended>], a: usize, b: usize) -> Option<Edge> {
     // reverse.
     let is_reverse = own.len() > others.len();
     let (few, many) = if is_reverse { (&others, &own) } else { (&own, &others) };
-    let shift = match shifts::found(few, many) {
+    let shift = match shifts::found(few, many, of_both.is_disjoint(unstated)) {
         Found::Nothing => return None,
         Found::Unclear => return Some(Edge { a, b, hits: 0, is_certain: false, line: None }),
         Found::Shift(shift) => shift,
@@ -223,7 +232,7 @@ mod tests {
     fn the_true_difference_gets_the_votes_although_calls_are_lost() {
         for shift in [0, 48_000_000_000, -31_234_567_890, 3_600_000_000_000_000] {
             let ranks = [calls(300, 0, 11), calls(300, shift, 7)];
-            let edge = edge(&ranks, 0, 1).unwrap();
+            let edge = edge(&ranks, &FxHashSet::default(), (0, 1)).unwrap();
             assert!(edge.hits > 200, "{shift}: {} hits", edge.hits);
             let off = edge.line.unwrap().shift(ranks[1][5].end_ps) + shift as f64;
             assert!(off.abs() < 1e6, "{shift}: {off} ps off");
