@@ -274,6 +274,8 @@ test("tables lead to the late rank", async (t) => {
     const operations = columns.find((column) => column.name === "operations").values.ints[0];
     assert.ok(slices > operations, "there are waits");
     assert.equal(await count(), operations);
+    const listed = page.locator(".table-entry[aria-current] .table-count");
+    assert.equal(await listed.innerText(), operations.toLocaleString("en-US"));
     // With a filter, the count is of the rows that the table can show.
     const filter = page.getByRole("searchbox", { name: "Filter rows" });
     await filter.fill(`last_rank:${STRAGGLER}`);
@@ -282,6 +284,7 @@ test("tables lead to the late rank", async (t) => {
     await eventually(async () => assert.equal(await count(), operations));
     await page.getByRole("button", { name: "With waits" }).click();
     await eventually(async () => assert.equal(await count(), slices));
+    assert.equal(await listed.innerText(), slices.toLocaleString("en-US"));
     await eventually(() => assert.equal(parametersOf(page).get("waits"), "shown"));
     await page.getByRole("button", { name: "Without waits" }).click();
     await eventually(async () => assert.equal(await count(), operations));

@@ -218,6 +218,9 @@ pub struct Table {
     pub group: String,
     /// Number of rows.
     pub rows: u64,
+    /// How many of them are waits of operations that have a row of their own. The page shows them
+    /// when asked.
+    pub waits: u64,
     /// Explanation in one sentence.
     pub doc: String,
     /// Fields of the table.

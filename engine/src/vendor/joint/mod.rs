@@ -3,9 +3,12 @@
 //! Its slices are collective operations and the calls of each rank, on the clock that all ranks
 //! share. Its side tables compare ranks, sizes and causes. `crate::analysis::joint` writes it.
 
+use crate::base::Result;
+use crate::exec::Cancel;
 use crate::model::{CollectiveKind, TrackId};
 use crate::query::SLOTS;
-use crate::segment::Footer;
+use crate::segment::{Bytes, Footer, Segment, TableMeta};
+use crate::vendor::columns::Columns;
 
 pub mod clocks;
 pub mod metrics;
@@ -32,6 +35,19 @@ pub fn rank_of(footer: &Footer, track: TrackId) -> Option<u32> {
 #[must_use]
 pub fn subject_of(footer: &Footer, track: TrackId) -> Option<u32> {
     number_in(footer, track, &[schema::CALLS.name, schema::COMPUTATION.name])
+}
+
+/// Number of rows of a table that are waits. Each operation has a row, and one more if ranks waited
+/// in it. 0 for all tables but that of operations, and for all tables of other segments.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub fn waits_in<B: Bytes>(segment: &Segment<B>, table: &TableMeta) -> Result<u64> {
+    let is_here = segment.footer().rank.source == SOURCE && table.spec.name == schema::OPERATIONS.name;
+    let job = Columns::of(segment, schema::JOB.name, Cancel::NEVER).filter(|_| is_here);
+    let Some(job) = job else { return Ok(0) };
+    let operations = u64::try_from(job.sum("operations")?.0).unwrap_or(0);
+    Ok(u64::from(table.rows).saturating_sub(operations))
 }
 
 /// The number of a track whose rows are in one of these tables of a joint segment.

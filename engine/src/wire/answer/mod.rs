@@ -79,7 +79,7 @@ pub fn rank_detail<B: Bytes>(
             .zip(&groups)
             .map(|(id, group)| TileGroup { id, tracks: group.tracks.iter().map(|track| track.0).collect() })
             .collect(),
-        tables: tables(segment),
+        tables: tables(segment)?,
         warnings: footer.warnings.iter().map(WarningEntry::from).chain(later).collect(),
         origin_unix_ns: footer.rank.origin_unix_ns,
         names: match footer.rank.source.as_str() {
@@ -91,33 +91,36 @@ pub fn rank_detail<B: Bytes>(
     })
 }
 
-fn tables<B>(segment: &Segment<B>) -> Vec<Table>
+fn tables<B>(segment: &Segment<B>) -> Result<Vec<Table>>
 where
     B: Bytes,
 {
     let footer = segment.footer();
-    let table = |(id, meta): (u16, &crate::segment::TableMeta)| Table {
-        name: meta.spec.name.clone(),
-        kind: match meta.spec.kind {
-            TableKind::Slices => "slices",
-            TableKind::Samples => "samples",
-            TableKind::Side => "side",
-        }
-        .to_owned(),
-        group: vendor::table_group(&footer.rank.source, &meta.spec.name).to_owned(),
-        rows: u64::from(meta.rows),
-        doc: meta.spec.doc.clone(),
-        fields: footer
-            .fields
-            .iter()
-            .filter(|(of, _)| of.0 == id)
-            .map(|(_, field)| Field {
-                name: field.name.clone(),
-                unit: field.unit.symbol().to_owned(),
-                group: field.group.clone(),
-                doc: field.doc.clone(),
-            })
-            .collect(),
+    let table = |(id, meta): (u16, &crate::segment::TableMeta)| -> Result<Table> {
+        Ok(Table {
+            name: meta.spec.name.clone(),
+            kind: match meta.spec.kind {
+                TableKind::Slices => "slices",
+                TableKind::Samples => "samples",
+                TableKind::Side => "side",
+            }
+            .to_owned(),
+            group: vendor::table_group(&footer.rank.source, &meta.spec.name).to_owned(),
+            rows: u64::from(meta.rows),
+            waits: joint::waits_in(segment, meta)?,
+            doc: meta.spec.doc.clone(),
+            fields: footer
+                .fields
+                .iter()
+                .filter(|(of, _)| of.0 == id)
+                .map(|(_, field)| Field {
+                    name: field.name.clone(),
+                    unit: field.unit.symbol().to_owned(),
+                    group: field.group.clone(),
+                    doc: field.doc.clone(),
+                })
+                .collect(),
+        })
     };
     (0..).zip(&footer.tables).map(table).collect()
 }

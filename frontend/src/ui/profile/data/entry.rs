@@ -22,6 +22,8 @@ pub struct TableEntry {
     pub doc: String,
     /// Number of rows.
     pub rows: u64,
+    /// How many of them are waits.
+    pub waits: u64,
     /// Kind of the rows.
     pub kind: EntryKind,
     /// Number of fields of a row.
@@ -29,6 +31,12 @@ pub struct TableEntry {
 }
 
 impl TableEntry {
+    /// Number of rows that the open table has, with the rows of waits or without.
+    #[must_use]
+    pub fn shown_rows(&self, with_waits: bool) -> u64 {
+        if with_waits { self.rows } else { self.rows.saturating_sub(self.waits) }
+    }
+
     /// Most rows that the page asks for: a million, fewer of a table with many fields.
     #[must_use]
     pub fn most_rows(&self) -> u32 {
@@ -75,6 +83,7 @@ pub fn entries(rank: &RankDetail) -> Vec<TableEntry> {
             heading: HEADINGS[3].to_owned(),
             doc: "What the ingest could not read or had to correct.".to_owned(),
             rows: rank.warnings.len() as u64,
+            waits: 0,
             kind: EntryKind::Warnings,
             fields: 0,
         });
@@ -98,6 +107,7 @@ fn entry(table: &Table) -> TableEntry {
         heading: table.group.clone(),
         doc: table.doc.clone(),
         rows: table.rows,
+        waits: table.waits,
         fields: table.fields.len(),
         kind: match table.kind.as_str() {
             "slices" => EntryKind::Slices,
@@ -120,6 +130,7 @@ mod tests {
             kind: kind.to_owned(),
             group: group.to_owned(),
             rows,
+            waits: rows / 4,
             doc: String::new(),
             fields: Vec::new(),
         };
@@ -171,6 +182,8 @@ mod tests {
             "Trace/Warnings 1",
         ];
         assert_eq!(list, expected);
+        let shown = |with_waits| entries(&rank)[5].shown_rows(with_waits);
+        assert_eq!((shown(true), shown(false)), (4, 3));
         assert!(entries(&rank)[5].kind.has_time() && !entries(&rank)[0].kind.has_time());
     }
 
@@ -182,6 +195,7 @@ mod tests {
                 kind: String::new(),
                 group: String::new(),
                 rows: 5_000_000,
+                waits: 0,
                 doc: String::new(),
                 fields: vec![
                     Field {

@@ -88,6 +88,8 @@ fn Group(
             }
         });
         let chip = if entry.kind == EntryKind::Warnings { "chip chip-warning" } else { "table-count" };
+        let counted = entry.clone();
+        let count = move || format::count(counted.shown_rows(opened.view.with(|view| view.data.with_waits)));
         let show = move |_| opened.act(&Command::Data(DataChange::Open(entry.name.clone())));
         view! {
             <li>
@@ -99,7 +101,7 @@ fn Group(
                     on:click=show
                 >
                     <span>{entry.title}</span>
-                    <span class=chip>{format::count(entry.rows)}</span>
+                    <span class=chip>{count}</span>
                 </button>
             </li>
         }
