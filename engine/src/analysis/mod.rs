@@ -34,6 +34,8 @@ mod cancel_tests;
 #[cfg(test)]
 mod certain_tests;
 #[cfg(test)]
+mod clock_tests;
+#[cfg(test)]
 mod cost_tests;
 #[cfg(test)]
 mod law_tests;
