@@ -83,10 +83,14 @@ fn bounds_are_those_of_the_shortest_paths() {
 
 #[test]
 fn bounds_hold_while_clocks_drift_and_limit_the_drift() {
+    // Two ranks differ by less than 500 ppm.
     for drift in [450e-6, -450e-6, 60e-6] {
         // Nobody stays longer than 3 µs after the last one came.
-        let clocks = [(0, 0.0), (900 * US, drift), (40 * US, -drift / 2.0)];
-        let (_, report) = analysed(on_clocks(meet(3, 300, (3_000 * US, 3 * US, 1_000)), &clocks));
+        let clocks = [(0, 0.0), (900 * US, drift), (40 * US, -drift / 10.0)];
+        let mut inputs = on_clocks(meet(3, 300, (3_000 * US, 3 * US, 1_000)), &clocks);
+        // Without numbers, clocks are followed up to 100 ppm only.
+        inputs.iter_mut().for_each(|input| input.calls.calls.numbers = (0..300).collect());
+        let (_, report) = analysed(inputs);
         for (clock, (ahead_ps, drift)) in report.clocks.ranks.iter().zip(clocks) {
             let at = clock.fit.at_ps();
             let right = ((at - ahead_ps) as f64 / (1.0 + drift)).round() as i64 - at;
@@ -115,9 +119,10 @@ fn a_drift_is_none_if_noise_explains_it_or_if_it_moves_nothing() {
         let (_, report) = analysed(on_clocks(meet(seed, 40, (500 * US, 400 * US, 12_000_000)), &apart));
         for clock in &report.clocks.ranks {
             assert_eq!(clock.fit.drift_ppb(), 0, "{seed}: {clock:?}");
-            // Ends differ by up to 12 µs.
-            assert!((500_000..8_000_000).contains(&clock.residual_ps), "{seed}: {clock:?}");
         }
+        // Ends differ by up to 12 µs, those of one rank by less if it is mostly the median.
+        let residual_ps = report.clocks.ranks.iter().map(|clock| clock.residual_ps).max().unwrap();
+        assert!((500_000..8_000_000).contains(&residual_ps), "{seed}: {residual_ps}");
     }
     // 20 ppm over 20 ms are proven by ends of a nanosecond, and are 0.4 µs.
     let slow = [(0, 0.0), (3_000 * US, 20e-6), (-900 * US, 0.0)];

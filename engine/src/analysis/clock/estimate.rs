@@ -6,7 +6,7 @@
 
 use super::ClockVerdict;
 use super::bounds::{Bounds, step_ps};
-use super::line::{Line, Point, resistant, slope_of, weight_of, weighted_median};
+use super::line::{Line, PROOF, Point, resistant, slope_of, weight_of, weighted_median};
 use super::sample::Sample;
 use super::solve::{Entry, levels, misfit};
 use crate::analysis::islands::Islands;
@@ -16,8 +16,6 @@ use crate::exec::Cancel;
 
 const MOST_SWEEPS: usize = 30;
 const MOST_DRIFT_ROUNDS: usize = 12;
-/// Deviations that prove a drift.
-const PROOF: f64 = 4.0;
 /// Least standard error of a slope.
 const LEAST_SLOPE_ERROR: f64 = 1e-9;
 /// Least change over the recording that counts as a drift.

@@ -88,8 +88,12 @@ fn median_difference(points: &[Point]) -> f64 {
     weighted_median(&mut values)
 }
 
+/// Deviations that prove a slope.
+pub(crate) const PROOF: f64 = 4.0;
+
 /// A line through points that survives wrong ones: the medians of the outer thirds give the slope.
-/// The slope stays 0 if it changes less than `least_ps` over the points.
+/// The slope stays 0 if it changes less than `least_ps` over the points, or if the spread of the
+/// points can explain it.
 pub(crate) fn resistant(points: &mut [Point], least_ps: f64) -> Option<Line> {
     points.sort_unstable_by_key(|point| point.time_ps);
     let (first, last) = (points.first()?.time_ps, points.last()?.time_ps);
@@ -112,7 +116,12 @@ pub(crate) fn resistant(points: &mut [Point], least_ps: f64) -> Option<Line> {
             (point.difference_ps - slope * since, point.weight)
         })
         .collect();
-    Some(Line { at_ps, offset_ps: weighted_median(&mut levels), slope })
+    let offset_ps = weighted_median(&mut levels);
+    let mut off: Vec<(f64, f64)> = levels.iter().map(|(level, _)| ((level - offset_ps).abs(), 1.0)).collect();
+    // The standard error of a median, and of the difference of two.
+    let error = 1.25 * 1.48 * weighted_median(&mut off) * (2.0 / third as f64).sqrt();
+    let is_proven = (slope * run).abs() >= PROOF * error;
+    Some(if is_proven { Line { at_ps, offset_ps, slope } } else { flat })
 }
 
 /// Sums of weighted points, for the line of least squares.
@@ -198,6 +207,9 @@ mod tests {
         assert!((line.shift(0) - 7_000.0).abs() < 60.0, "{line:?}");
         let mut flat = points(90, |at| 5.0 + (at % 3) as f64);
         assert_eq!(resistant(&mut flat, 500.0).unwrap().slope, 0.0);
+        // The outer thirds differ by 1.3 deviations, and so many points do not prove it.
+        let mut scattered = points(36, |at| ((at * 17 % 36) * 1_000 + at * 400) as f64);
+        assert_eq!(resistant(&mut scattered, 500.0).unwrap().slope, 0.0);
         assert_eq!(resistant(&mut [], 1.0), None);
     }
 

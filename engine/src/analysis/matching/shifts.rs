@@ -28,6 +28,8 @@ const LACKED: f64 = 1.5;
 /// Number and deviation, in typical spreads, of differences that are assumed beforehand: two or
 /// three calls can agree by chance.
 const PRIOR: (f64, f64) = (2.0, 0.5);
+/// Evidence for clocks that agree as they were recorded. By chance two clocks hardly ever do.
+const AGREED: f64 = 2.0;
 /// Most that a single difference counts, in typical spreads.
 const OUTLIER: f64 = 4.0;
 
@@ -84,11 +86,13 @@ pub(super) fn found(few: &[Ended], many: &[Ended], are_stated: bool) -> Found {
     let pair = Pair::new(voters, many);
     let shifts = nominated(voters, &pair.by_class);
     let fits: Vec<Fit> = shifts.into_iter().filter_map(|shift| pair.fit(shift)).collect();
-    let Some((fit, is_certain)) = best(&fits) else { return Found::Nothing };
+    let Some((fit, is_best)) = best(&fits) else { return Found::Nothing };
     let is_as_recorded = fit.is_as_recorded();
-    // Of ranks with nothing in common the evidence is 0. Where groups are not known, ranks that meet
-    // can lack each other's calls with others on the same stream.
-    let is_certain = is_certain && (fit.evidence > 0.0 || !are_stated);
+    // Ranks with nothing in common have no evidence for any shift, and some calls meet by chance.
+    // Where groups are not known, ranks that meet can lack each other's calls with others on the
+    // same stream.
+    let has_met = fit.evidence > if is_as_recorded { 0.0 } else { CLEAR };
+    let is_certain = is_best && (has_met || !are_stated);
     if !is_certain && !is_as_recorded {
         return Found::Unclear;
     }
@@ -105,7 +109,8 @@ fn best(fits: &[Fit]) -> Option<(Fit, bool)> {
     let chosen = as_recorded.filter(|fit| fit.evidence + CLEAR > best.evidence).unwrap_or(best);
     let is_other = |fit: &&Fit| (fit.shift_ps - chosen.shift_ps).abs() > 2.0 * BIN_PS as f64;
     let second = fits.iter().filter(is_other).max_by(by_evidence);
-    Some((*chosen, second.is_none_or(|second| second.evidence + CLEAR <= chosen.evidence)))
+    let evidence = chosen.evidence + if chosen.is_as_recorded() { AGREED } else { 0.0 };
+    Some((*chosen, second.is_none_or(|second| second.evidence + CLEAR <= evidence)))
 }
 
 impl<'c> Pair<'c> {

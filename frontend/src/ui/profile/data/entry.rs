@@ -130,7 +130,7 @@ mod tests {
             kind: kind.to_owned(),
             group: group.to_owned(),
             rows,
-            waits: rows / 4,
+            waits: 0,
             doc: String::new(),
             fields: Vec::new(),
         };
@@ -182,9 +182,21 @@ mod tests {
             "Trace/Warnings 1",
         ];
         assert_eq!(list, expected);
-        let shown = |with_waits| entries(&rank)[5].shown_rows(with_waits);
-        assert_eq!((shown(true), shown(false)), (4, 3));
         assert!(entries(&rank)[5].kind.has_time() && !entries(&rank)[0].kind.has_time());
+    }
+
+    #[test]
+    fn rows_of_waits_count_if_they_are_shown() {
+        let of = entry(&Table {
+            name: String::new(),
+            kind: "slices".to_owned(),
+            group: String::new(),
+            rows: 7,
+            waits: 3,
+            doc: String::new(),
+            fields: Vec::new(),
+        });
+        assert_eq!((of.shown_rows(true), of.shown_rows(false)), (7, 4));
     }
 
     #[test]

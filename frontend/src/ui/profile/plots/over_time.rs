@@ -145,11 +145,9 @@ pub fn OverTime(
     opened: Opened,
 ) -> impl IntoView {
     let all = Memo::new(move |_| {
-        opened.profile.with(|answer| match answer {
-            Some(Ok(profile)) => {
-                profile.ranks.iter().map(|rank| rank.rank).filter(|rank| *rank != ALL_RANKS).collect()
-            }
-            _ => Vec::new(),
+        opened.profile.with(|answer| {
+            let ranks = answer.iter().flatten().flat_map(|profile| &profile.ranks);
+            ranks.map(|rank| rank.rank).filter(|rank| *rank != ALL_RANKS).collect()
         })
     });
     let ranks = Memo::new(move |_| {
