@@ -133,17 +133,26 @@ test("pinned tracks scroll by themselves above the others", async (t) => {
   });
 
   await t.test("keys lead from one part to the other", async () => {
-    await page.goto(`${url}/profile/${slug}?v=2&rank=0&sel=${call.row}&pin=${encodeURIComponent(parametersOf(page).get("pin"))}`);
-    const first = rowOf("Pinned tracks", "Rank 0");
-    await first.first().waitFor();
-    const selected = viewOf(page).selected;
-    // Down from the last pinned row of the rank leads to what is not pinned.
-    for (let step = 0; step < 4 && (await page.evaluate(() => !document.activeElement?.closest(".timeline-rows .track-group"))); step++) {
-      await page.locator("body").press("ArrowDown");
-      await page.waitForTimeout(300);
-    }
-    const reached = async () => viewOf(page).selected !== selected || (await page.evaluate(() => document.activeElement?.closest(".timeline-rows .track-group") !== null));
-    await eventually(async () => assert.ok(await reached(), page.url()));
+    const last = { rank: RANKS - 1, call: (await events(RANKS - 1, calls.id)).slices[20] };
+    const paths = parametersOf(page).get("pin").split(",");
+    const below = encodeURIComponent([...paths.filter((path) => !/stream 20/.test(path)), ...paths.filter((path) => /stream 20/.test(path))].join(","));
+    await page.goto(`${url}/profile/${slug}?v=2&rank=${last.rank}&sel=${last.call.row}${window}&pin=${below}`);
+    await rowOf("Pinned tracks", `Rank ${last.rank}`).first().waitFor();
+    await page.locator(".panel").getByText(calls.name).first().waitFor();
+    const selected = async () => {
+      const { rank, selected } = viewOf(page);
+      const { slice } = await ask(url, `profiles/${slug}/ranks/${rank}/slices/${selected}`);
+      return { rank, track: slice.track };
+    };
+    assert.deepEqual(await selected(), { rank: last.rank, track: calls.id });
+    // The last pinned row is above the rank's own first row with slices.
+    await page.locator("body").press("ArrowDown");
+    await eventually(async () => {
+      const { track } = await selected();
+      assert.ok(!/^stream (20|7) /.test(tracks.find(({ id }) => id === track).name), `${track}`);
+    });
+    await page.locator("body").press("ArrowUp");
+    await eventually(async () => assert.deepEqual(await selected(), { rank: last.rank, track: calls.id }));
   });
 
   await t.test("without pins there is one part", async () => {

@@ -17,14 +17,15 @@ use crate::view::state::tracks::TopRow;
 /// then scrolls as far as it can, reports nothing, and goes on when more rows have arrived.
 pub fn follow(part: RowPart, scene: Scene, parts: Parts, on_command: Callback<Command>) {
     let scrolled_px = Memo::new(move |_| scene.scrolled_px(part));
-    // Where the part stands after a scroll that the view asked for.
-    let brought_px = StoredValue::new(None::<f64>);
+    // Where the part stands after the last scroll that the view asked for or was told of. Where it
+    // stands elsewhere, the user has scrolled, and the event is on its way.
+    let stands_px = StoredValue::new(0.0);
     Effect::new(move |is_first: Option<()>| {
         let scroll_px = scrolled_px.get();
         // Before the first scroll, the view can name a track to which the rows have not scrolled
         // yet.
-        if is_first.is_some() && brought_px.get_value() != Some(scroll_px) {
-            brought_px.set_value(None);
+        if is_first.is_some() && stands_px.get_value() != scroll_px {
+            stands_px.set_value(scroll_px);
             on_command.run(Command::ScrollTo(part, first_in_sight(part, scene, scroll_px)));
         }
     });
@@ -47,25 +48,30 @@ pub fn follow(part: RowPart, scene: Scene, parts: Parts, on_command: Callback<Co
         let is_measured = scene.size_px.with(|(_, height_px)| *height_px > 0.0);
         let scroll_px = scrolled_px.get_untracked();
         if let (true, Some(top_px), Some(rows)) = (is_measured, top_px, parts.scrollers.of(part).get())
+            && (is_new || f64::from(rows.scroll_top()) == stands_px.get_value())
             && untrack(|| first_in_sight(part, scene, scroll_px)) != wanted
         {
-            bring(&rows, top_px.ceil() as i32, brought_px);
+            bring(&rows, top_px.ceil() as i32, stands_px);
         }
         wanted
     });
 }
 
-/// Scrolls rows. The list can get the height for it in this frame, after this call.
-fn bring(rows: &HtmlDivElement, top_px: i32, brought_px: StoredValue<Option<f64>>) {
-    let rows = rows.clone();
-    let scroll = move || {
+/// Scrolls rows. The list can get the height for it in this frame, after this call. It then scrolls
+/// on, unless the user has scrolled.
+fn bring(rows: &HtmlDivElement, top_px: i32, stands_px: StoredValue<f64>) {
+    let scroll = move |rows: &HtmlDivElement| {
         rows.set_scroll_top(top_px);
-        brought_px.try_set_value(Some(f64::from(rows.scroll_top())));
-        rows.scroll_top() >= top_px
+        stands_px.try_set_value(f64::from(rows.scroll_top()));
+        rows.scroll_top()
     };
-    if !scroll() {
+    let reached_px = scroll(rows);
+    if reached_px < top_px {
+        let rows = rows.clone();
         request_animation_frame(move || {
-            scroll();
+            if rows.scroll_top() == reached_px {
+                scroll(&rows);
+            }
         });
     }
 }
