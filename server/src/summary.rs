@@ -170,4 +170,14 @@ mod tests {
             assert_eq!(read(&path, "c1"), Kept::Damaged, "cut at {at}");
         }
     }
+
+    #[test]
+    fn a_file_that_is_longer_than_any_summary_is_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("rank_0.summary");
+        // Zeros are the message of a summary without groups.
+        let message = vec![0; usize::try_from(MAX_BYTES).unwrap()];
+        fs::write(&path, [head("c1", &message).as_bytes(), &message].concat()).unwrap();
+        assert_eq!(read(&path, "c1"), Kept::Damaged);
+    }
 }

@@ -240,4 +240,19 @@ mod tests {
         let built = write_segment_while(&path, TIGHT, taking, cancel, |sink, _| samples(sink)).unwrap();
         assert_eq!(built.events, SAMPLES as u64);
     }
+
+    #[test]
+    fn no_piece_is_written_after_a_cancellation() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a");
+        let (cause, is_cancelled) = (Mutex::new(None), AtomicBool::new(false));
+        let look = || is_cancelled.load(Ordering::Relaxed);
+        let file = BufWriter::new(DiskFile::create_new(&path).unwrap());
+        let mut output = FileOutput { file, cause: &cause, cancel: Cancel::when(&look) };
+        output.write(b"before").unwrap();
+        is_cancelled.store(true, Ordering::Relaxed);
+        assert!(matches!(output.write(b"after"), Err(Error::Cancelled)));
+        drop(output);
+        assert_eq!(std::fs::read(&path).unwrap(), b"before");
+    }
 }

@@ -126,6 +126,7 @@ mod tests {
             "",
             "evil.example",
             "localhost.evil.example",
+            "evillocalhost",
             "127.0.0.1.evil.example:3001",
             "x@localhost",
             "evil.example@localhost:3001",

@@ -96,3 +96,33 @@ impl Files for InputFiles<'_> {
         self.owners.get(file)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A cancellation comes with the first bytes.
+    struct Cancelling<'a> {
+        meter: &'a Meter,
+        left: u64,
+    }
+
+    impl Read for Cancelling<'_> {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            self.meter.cancel();
+            let count = io::repeat(0).take(self.left).read(out)?;
+            self.left -= count as u64;
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn unpacking_to_the_disk_ends_after_the_chunk_that_is_being_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let meter = Meter::default();
+        let mut unpacked = Cancelling { meter: &meter, left: 3 * CHUNK_LEN };
+        let kept = DiskSpool::new(directory.path(), &meter).keep(&mut unpacked);
+        assert!(kept.is_err());
+        assert_eq!(unpacked.left, 2 * CHUNK_LEN);
+    }
+}

@@ -120,19 +120,24 @@ impl Asked {
         if turn.is_none() {
             return Ok(None);
         }
-        self.answer(form).map(Some)
+        self.answer(form, self.time_limit()).map(Some)
+    }
+
+    /// Longest time for the work.
+    fn time_limit(&self) -> Option<Duration> {
+        let is_search = matches!(self.question, Question::OfRank(_, RankQuestion::Search(_)));
+        is_search.then_some(SEARCH_TIME)
     }
 
     /// Computes the answer until it is complete, too late, or nobody waits for it. Blocks.
-    fn answer(&self, form: ReplyForm) -> Result<Response, ApiError> {
-        let is_search = matches!(self.question, Question::OfRank(_, RankQuestion::Search(_)));
-        let until = is_search.then(|| Instant::now() + SEARCH_TIME);
+    fn answer(&self, form: ReplyForm, time_limit: Option<Duration>) -> Result<Response, ApiError> {
+        let until = time_limit.map(|limit| Instant::now() + limit);
         let is_late = || until.is_some_and(|until| Instant::now() >= until);
         let is_cancelled = || !self.wanted.is_wanted() || is_late();
         let work = Work { exec: &AllCores, cancel: Cancel::when(&is_cancelled) };
         // The client may have left while the question waited for a thread.
-        work.cancel.check().map_err(Refusal::from)?;
-        match answer(&self.app, &self.question, work) {
+        let answered = work.cancel.check().map_err(Refusal::from);
+        match answered.and_then(|()| answer(&self.app, &self.question, work)) {
             Ok(Answer::Nothing) => Ok(reply::nothing()),
             Ok(answer) => form.reply(&answer),
             Err(refusal) if refusal.kind == RefusalKind::Cancelled && is_late() => Err(too_slow().into()),
@@ -146,4 +151,31 @@ fn too_slow() -> Refusal {
     let what =
         format!("the search was stopped after {seconds} s; use a more specific text or a smaller window");
     Refusal::new(RefusalKind::TooSlow, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::child::IngestProcess;
+    use crate::store::Store;
+
+    const RANK: &str = "/api/profiles/a/ranks/0";
+
+    #[test]
+    fn a_search_has_a_time_limit_and_its_refusal_names_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Arc::new(Store::open(&dir.path().join("store")).unwrap());
+        let app = App::new(store, IngestProcess::of_this_program().unwrap());
+        let (_waiting, wanted) = Waiting::new();
+        let asked = |path: &str, query| {
+            let question = Question::parse(path, query).unwrap();
+            Asked { app: app.clone(), question, headers: HeaderMap::new(), wanted: wanted.clone() }
+        };
+        let search = asked(&format!("{RANK}/search"), "q=a");
+        assert_eq!(search.time_limit(), Some(SEARCH_TIME));
+        assert_eq!(asked(&format!("{RANK}/summary"), "").time_limit(), None);
+        let form = ReplyForm::of(&HeaderMap::new());
+        let late = search.answer(form, Some(Duration::ZERO)).unwrap_err();
+        assert!(late.to_string().contains("the search was stopped after 10 s"), "{late}");
+    }
 }

@@ -1,5 +1,7 @@
 //! The store's guarantees, each on its own directory.
 
+mod locked;
+
 use std::fs;
 use std::time::{Duration, SystemTime};
 

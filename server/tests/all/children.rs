@@ -5,6 +5,7 @@
 use std::fs;
 use std::io::{BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -15,10 +16,11 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use nprof_engine::wire::job::JobState;
 use nprof_server::app::App;
 use nprof_server::child::{ARGUMENT, IngestProcess, Limits};
 use nprof_server::routes::router::router;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getpgid, getrlimit, kill_process, prlimit};
 use serde_json::Value;
 
 use crate::cli::{Running, line_with, nprof};
@@ -163,9 +165,16 @@ fn a_killed_child_fails_its_upload_and_nothing_else() {
 #[test]
 fn a_child_has_limits_and_is_the_first_to_go() {
     let server = Server::start();
+    // Without this, the limit of cores can be zero for the whole system.
+    let maximum = getrlimit(Resource::Core).maximum;
+    let of_server = Some(Pid::from_child(&server.running.0));
+    prlimit(of_server, Resource::Core, Rlimit { current: maximum, maximum }).unwrap();
     let trace = large_trace();
     let job = server.send(&trace);
-    let child = PathBuf::from(format!("/proc/{}", server.child(&job)));
+    let process = server.child(&job);
+    // A terminal sends Ctrl-C to the whole group of the server.
+    assert_eq!(getpgid(Some(process)).unwrap(), process);
+    let child = PathBuf::from(format!("/proc/{process}"));
     let read = |name: &str| fs::read_to_string(child.join(name)).unwrap();
     let (limits, score) = (read("limits"), read("oom_score_adj"));
     let Limits { memory_bytes, base_seconds, seconds_per_mib } = Limits::default();
@@ -222,6 +231,8 @@ fn a_server_takes_its_child_with_it() {
         kill_process(Pid::from_child(&server.running.0), signal).unwrap();
         wait_until_gone(child);
         server.running.0.wait().unwrap();
+        let is_complete = |dir: &PathBuf| dir.join("profile/manifest.json").exists();
+        assert!(!server.staged().iter().any(is_complete), "the child did not end by itself");
         let listed = nprof(&server.dir.path().join("store")).arg("list").output().unwrap();
         assert!(String::from_utf8_lossy(&listed.stdout).contains("no profiles"), "{listed:?}");
     }
@@ -301,6 +312,36 @@ async fn a_program_that_is_no_nprof_is_an_error_of_the_upload() {
         assert!(job.outcome().await.is_err(), "{program}");
         assert_eq!(stage.staged(), 0);
     }
+}
+
+#[tokio::test]
+async fn one_upload_is_read_at_a_time() {
+    let mut stage = Stage::new();
+    let dir = tempfile::tempdir().unwrap();
+    // It never ends by itself, so the second upload has to wait.
+    let program = dir.path().join("idle");
+    fs::write(&program, "#!/bin/sh\nexec sleep 600\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    stage.app = App::new(Arc::clone(&stage.store), IngestProcess { program, ..process() });
+    let start = || {
+        let upload = stage.store.stage().unwrap();
+        stage.app.jobs().start(upload, Vec::new(), "trace.json".to_owned(), Default::default())
+    };
+    let (first, second) = (start(), start());
+    // The only thread of this test runs both jobs in between.
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert!(first.report().state != JobState::Waiting);
+    assert_eq!(second.report().state, JobState::Waiting);
+    first.cancel();
+    assert!(first.outcome().await.is_err());
+    while second.report().state == JobState::Waiting {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    second.cancel();
+    assert!(second.outcome().await.is_err());
+    assert_eq!(stage.staged(), 0);
 }
 
 #[tokio::test]

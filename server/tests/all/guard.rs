@@ -1,5 +1,8 @@
 //! Clients that may ask a server, and the rights of a browser with the answers.
 
+use std::io::{BufReader, Read};
+use std::process::Stdio;
+
 use axum::body::Body;
 use axum::http::StatusCode;
 use axum::http::request::Builder;
@@ -8,6 +11,7 @@ use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_server::http::access::Changes;
 use nprof_server::http::peer::Peer;
 
+use crate::cli::{Running, get, line_with, nprof};
 use crate::stage::{Answer, Stage, request, request_of};
 
 const STRANGER: Peer = Peer::Local(Some(1001));
@@ -246,7 +250,12 @@ async fn every_answer_tells_browsers_its_limits() {
         ] {
             assert!(policy.contains(part), "{part} is not in {policy}");
         }
-        assert!(!policy.contains("script-src 'self' 'wasm-unsafe-eval' 'unsafe-inline'"));
+        // Any further source would let a page run scripts that are not the server's.
+        let sources = policy.split("; ").find_map(|part| part.strip_prefix("script-src ")).unwrap();
+        let is_own = |source: &str| {
+            matches!(source, "'self'" | "'wasm-unsafe-eval'") || source.starts_with("'sha256-")
+        };
+        assert!(sources.split(' ').all(is_own), "{sources}");
         for (name, value) in [
             ("x-content-type-options", "nosniff"),
             ("x-frame-options", "DENY"),
@@ -288,6 +297,25 @@ async fn no_error_tells_where_the_store_is() {
     told("/api/profiles", StatusCode::INTERNAL_SERVER_ERROR).await;
     let sent = request("POST", "/api/profiles?name=a.json").body(Body::from("[]")).unwrap();
     assert!(!stage.ask(sent).await.text().contains(place));
+}
+
+#[test]
+fn the_most_detailed_log_has_no_token() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = nprof(&dir.path().join("store"));
+    command.args(["serve", "--port", "0"]).env("NPROF_LOG", "trace");
+    let mut running = Running(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    let mut reader = BufReader::new(running.0.stdout.take().unwrap());
+    let link = line_with(&mut reader, "View a list of profiles at http://localhost:");
+    let (port, token) = link.split_once("/?token=").unwrap();
+    for path in ["/", "/api/profiles", "/profile/none"] {
+        assert!(get(port, &format!("{path}?token={token}")).starts_with("HTTP/1.0 303"), "{path}");
+    }
+    running.0.kill().unwrap();
+    let mut log = String::new();
+    running.0.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert!(log.contains("/profile/none"), "requests are logged: {log}");
+    assert!(!log.contains(token), "{log}");
 }
 
 #[test]

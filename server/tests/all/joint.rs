@@ -215,6 +215,52 @@ fn a_comparison_that_its_limits_end_is_a_named_refusal_and_is_not_repeated() {
     assert!(matches!(ask(&app, "/api/profiles/job/ranks/0"), Answer::Detail(_)));
 }
 
+/// Each run of the program is a line at its begin and one at its end, for which it waits.
+#[test]
+fn one_comparison_runs_at_a_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let [log, go] = ["log", "go"].map(|name| dir.path().join(name));
+    let (said, may_go) = (log.display(), go.display());
+    let script = format!(
+        "echo begin >> {said}; while [ ! -e {may_go} ]; do sleep 0.02; done; echo end >> {said}; exit 3"
+    );
+    let app = app_with(dir.path(), &script);
+    let traces = ["demo", "--ingest-only", "--ranks", "2", "--straggler", "1", "--collectives", "20"];
+    succeed(&dir.path().join("store"), &[&traces[..], &["--db-bucket", "other"]].concat());
+    let other = app.store().find("other").unwrap();
+    fs::remove_file(nprof_server::analysis::joint::path_of(&other)).unwrap();
+    let lines = || fs::read_to_string(&log).unwrap_or_default();
+    Runtime::new().unwrap().block_on(async {
+        let compared = ["job", "other"].map(|name| {
+            let (app, id) = (app.clone(), RankId { profile: name.to_owned(), rank: ALL_RANKS });
+            tokio::spawn(async move { app.compare(&id).await })
+        });
+        while lines().is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        // Time for a second run that must not begin. A slow machine only sees less.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        fs::write(&go, "").unwrap();
+        for compared in compared {
+            assert!(compared.await.unwrap().is_err());
+        }
+    });
+    assert_eq!(lines(), "begin\nend\nbegin\nend\n");
+}
+
+#[test]
+fn a_comparison_that_fails_names_no_path_of_the_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = job(dir.path(), "3");
+    kept(&store).iter().for_each(|joint| fs::remove_file(joint).unwrap());
+    let app = app(&store);
+    let segment = app.store().find("job").unwrap().segment_path(1).unwrap();
+    fs::File::options().write(true).open(&segment).unwrap().set_len(100).unwrap();
+    let said = Runtime::new().unwrap().block_on(app.compare(&all_ranks())).unwrap_err().to_string();
+    assert!(said.contains("\"job\" cannot be compared"), "{said}");
+    assert!(!said.contains(store.to_str().unwrap()), "{said}");
+}
+
 #[test]
 fn an_export_of_all_ranks_takes_it_along() {
     let dir = tempfile::tempdir().unwrap();

@@ -2,7 +2,7 @@
 //! waits. The tests count work and never measure time.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use nprof_server::http::turns::{Turn, Weight};
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
-use crate::stage::{Stage, request};
+use crate::stage::{Answer, Stage, request};
 
 /// Far fewer than the questions of a test, so that a question that waits on a thread is found.
 const THREADS: usize = 4;
@@ -35,6 +35,23 @@ fn all_turns(stage: &Stage, weight: Weight) -> Vec<Turn> {
 
 fn is_computed(stage: &Stage) -> bool {
     stage.store.find("small").unwrap().segment_path(0).unwrap().with_extension("summary").exists()
+}
+
+/// Lets a question come to its wait for a turn of this weight. It must not be answered before.
+async fn until_it_waits(stage: &Stage, weight: Weight, mut asked: Pin<&mut impl Future<Output = Answer>>) {
+    while stage.app.turns().waiting(weight) == 0 {
+        still_open(asked.as_mut()).await;
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// Polls a question once. It must not be answered yet.
+async fn still_open(mut asked: Pin<&mut impl Future<Output = Answer>>) {
+    poll_fn(|context| {
+        assert!(asked.as_mut().poll(context).is_pending());
+        Poll::Ready(())
+    })
+    .await;
 }
 
 #[test]
@@ -79,15 +96,7 @@ fn a_question_that_nobody_waits_for_is_never_asked() {
         let stage = Stage::new();
         let heavy = all_turns(&stage, Weight::Heavy);
         {
-            let mut asked = pin!(stage.get(SUMMARY));
-            while stage.app.turns().waiting(Weight::Heavy) == 0 {
-                poll_fn(|context| {
-                    assert!(asked.as_mut().poll(context).is_pending());
-                    Poll::Ready(())
-                })
-                .await;
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            }
+            until_it_waits(&stage, Weight::Heavy, pin!(stage.get(SUMMARY))).await;
         }
         assert_eq!(stage.app.turns().waiting(Weight::Heavy), 0);
         drop(heavy);
@@ -96,6 +105,32 @@ fn a_question_that_nobody_waits_for_is_never_asked() {
         assert!(!is_computed(&stage));
         assert_eq!(stage.get(SUMMARY).await.status, StatusCode::OK);
         assert!(is_computed(&stage));
+    });
+}
+
+/// The only thread is busy when the questions come, and their clients leave before it is free.
+#[test]
+fn a_question_whose_client_left_before_its_thread_was_free_computes_nothing() {
+    let runtime = Builder::new_multi_thread().worker_threads(2).max_blocking_threads(1).enable_all().build();
+    runtime.unwrap().block_on(async {
+        let stage = Stage::new();
+        let tile = stage.tile_path().await;
+        let tile = || request("GET", &tile).header("accept", POSTCARD_ZSTD).body(Body::empty()).unwrap();
+        let (free, busy) = std::sync::mpsc::channel::<()>();
+        let thread = tokio::task::spawn_blocking(move || busy.recv());
+        {
+            let (mut summary, mut tile) = (pin!(stage.get(SUMMARY)), pin!(stage.ask(tile())));
+            still_open(summary.as_mut()).await;
+            still_open(tile.as_mut()).await;
+        }
+        free.send(()).unwrap();
+        thread.await.unwrap().unwrap();
+        // The thread takes its tasks in order, so this one comes after the questions.
+        tokio::task::spawn_blocking(|| ()).await.unwrap();
+        assert!(!is_computed(&stage));
+        // A kept tile would be answered without a turn.
+        let _small = all_turns(&stage, Weight::Small);
+        until_it_waits(&stage, Weight::Small, pin!(stage.ask(tile()))).await;
     });
 }
 
