@@ -7,6 +7,7 @@
 //! and of the starts of slices that arrows can need.
 
 mod event;
+mod export;
 mod track;
 
 use std::cell::Cell;
@@ -21,7 +22,7 @@ use nprof_engine::spill::Space;
 use rustc_hash::FxHashMap;
 
 use self::event::Piece;
-use self::track::Tracks;
+use self::track::{Content, Tracks};
 use super::Dialect;
 use crate::error::Error;
 use crate::formats::perfetto;
@@ -41,8 +42,22 @@ const FREE_CHARS: usize = 256;
 /// Most bytes of such texts beyond that, of all events. Packets repeat a text by its number, so a
 /// long text could become JSON of any length.
 const MAX_REPEATED: usize = 16 << 20;
+/// Warning about an export with ideal cycles, which are those of slices and no tables.
+const IDEALS: &str = "an export that nprof made of an AIU profile does not have the compiler's tables; for the \
+    use of the PT arrays, name the compiler's log again";
 /// Name of the further names.
 const FURTHER: &str = "further names";
+
+/// Facts about the packets of a file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Of {
+    pub(super) dialect: Dialect,
+    pub(super) beginning: Option<Beginning>,
+    /// Whether nprof wrote them.
+    pub(super) is_export: bool,
+    /// Whether there are files of the compiler.
+    pub(super) has_compiler: bool,
+}
 
 /// Reads packets into a session through a layer.
 ///
@@ -50,17 +65,18 @@ const FURTHER: &str = "further names";
 /// If the input is no Perfetto trace or cannot be read, or if the sink of the session fails.
 pub(super) fn read(
     input: &mut dyn Read,
-    (dialect, beginning): (Dialect, Option<Beginning>),
+    of: Of,
     space: Space<'_>,
     (session, layer): (&mut Session<'_>, &mut dyn Layer),
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
     // Times in JSON are those of the trace's clock. The origin only has to be near them.
-    let origin = origins(&[beginning])[0];
+    let origin = origins(&[of.beginning])[0];
     let place = Cell::new(0);
-    let mut translator = Translator::new(origin, dialect, (session, layer), &place);
+    let mut translator = Translator::new(origin, of.dialect, (session, layer), &place);
+    translator.tracks.is_export = of.is_export;
     perfetto::read_noting(input, space, origin, (&mut translator, &place), progress)?;
-    translator.finish()
+    translator.finish(of.has_compiler)
 }
 
 /// A sink that writes what it gets as JSON.
@@ -87,6 +103,8 @@ struct Translator<'t, 's> {
     /// Arrows so far.
     arrows: u64,
     wall_ns: Option<i64>,
+    /// Whether a slice of an export states ideal cycles.
+    has_ideals: bool,
 }
 
 impl<'t, 's> Translator<'t, 's> {
@@ -114,22 +132,38 @@ impl<'t, 's> Translator<'t, 's> {
             repeated: 0,
             arrows: 0,
             wall_ns: None,
+            has_ideals: false,
         }
     }
 
-    /// Passes the last piece, and the wall clock.
-    fn finish(mut self) -> Result<(), Error> {
+    /// Passes the last piece, and keys of the document: the mark of PyTorch's dialect, and the wall
+    /// clock unless it is the trace's own clock, as its times tell.
+    fn finish(mut self, has_compiler: bool) -> Result<(), Error> {
         self.pass()?;
-        let zero_ns = i64::try_from(self.origin_ps.div_euclid(1_000)).ok();
-        let Some(base_ns) = self.wall_ns.zip(zero_ns).and_then(|(wall, zero)| wall.checked_sub(zero)) else {
-            return Ok(());
-        };
-        if base_ns == 0 {
-            // The trace's own clock is the wall clock, as its times tell.
-            return Ok(());
+        if self.has_ideals && !has_compiler {
+            self.warn(WarningKind::MissingData, IDEALS, &String::new);
         }
-        let document = format!(r#"{{"baseTimeNanoseconds":{base_ns},"traceEvents":[]}}"#);
+        let zero_ns = i64::try_from(self.origin_ps.div_euclid(1_000)).ok();
+        let base_ns = self.wall_ns.zip(zero_ns).and_then(|(wall, zero)| wall.checked_sub(zero));
+        let mut document = String::from("{");
+        if self.dialect == Dialect::Torch {
+            document.push_str(r#""schemaVersion":1,"#);
+        }
+        if let Some(base_ns) = base_ns.filter(|base_ns| *base_ns != 0) {
+            document.push_str(&format!(r#""baseTimeNanoseconds":{base_ns},"#));
+        }
+        document.push_str(r#""traceEvents":[]}"#);
         self.session.read_piece((document.as_bytes(), &[]), &mut *self.layer)
+    }
+
+    /// The events that follow are of the rank of this track, if an export states it. A piece has
+    /// the first event of a track of another rank, or events of the rank that is being read.
+    fn enter(&mut self, track: TrackId) -> Result<()> {
+        if self.tracks.is_export {
+            self.pass_now()?;
+            self.layer.within(self.tracks.rank(track).as_bytes());
+        }
+        Ok(())
     }
 
     /// Passes the piece to the session.
@@ -181,12 +215,16 @@ impl<'t, 's> Translator<'t, 's> {
     /// Whether the events of a track are of another rank, whose pass reads them.
     fn is_of_other(&mut self, track: TrackId) -> bool {
         let layer = &*self.layer;
+        if self.tracks.is_export {
+            let rank = self.tracks.rank(track);
+            return self.tracks.is_of_other(track, |_| layer.is_own(rank.as_bytes()));
+        }
         self.tracks.is_of_other(track, |pid| layer.is_own(pid))
     }
 
     /// Writes an end of an arrow, unless it is of another rank.
     fn point(&mut self, track: TrackId, (time_ps, phase): (i64, FlowPhase), (id, name): (u64, NameId)) {
-        if self.is_of_other(track) {
+        if self.tracks.content(track) == Content::Computed || self.is_of_other(track) {
             return;
         }
         let (ps, name) = (self.time_ps(time_ps), self.text(name));
@@ -332,9 +370,16 @@ impl Sink for Translator<'_, '_> {
     }
 
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
+        let content = self.tracks.content(slice.track);
         // All ranks need the first slice of each thread.
-        let is_first = !self.tracks.is_described(slice.track);
-        if is_first || !self.is_of_other(slice.track) {
+        let is_first = content != Content::Computed && !self.tracks.is_described(slice.track);
+        if is_first {
+            self.enter(slice.track)?;
+        }
+        if content == Content::Device && (is_first || !self.is_of_other(slice.track)) {
+            self.restore(slice);
+            self.tracks.skip(slice.track);
+        } else if content == Content::Read && (is_first || !self.is_of_other(slice.track)) {
             self.write(slice);
             self.describe(slice.track);
         }
@@ -356,7 +401,7 @@ impl Sink for Translator<'_, '_> {
     }
 
     fn sample(&mut self, track: TrackId, time_ps: i64, value: f64, _: &[(FieldId, Value<'_>)]) -> Result<()> {
-        if self.is_of_other(track) {
+        if self.tracks.content(track) == Content::Computed || self.is_of_other(track) {
             return Ok(());
         }
         let ps = self.time_ps(time_ps);

@@ -1,0 +1,208 @@
+//! Profiles of AIUs that are exported or written, and read again.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value as Json;
+
+use crate::aiu::{op, text};
+use crate::cli::{nprof, succeed};
+
+/// Kernels with power, preparations and transfers of the runtime, within a round trip of the host.
+/// The counter overflows.
+fn runtime(ranks: &[u32]) -> String {
+    let mut events = Vec::new();
+    for &rank in ranks {
+        let of_host = format!(r#""pid":{rank},"tid":900001"#);
+        events.push(format!(r#"{{"name":"AIU Roundtrip","ph":"X",{of_host},"ts":50,"dur":9000000}}"#));
+        events.push(format!(r#"{{"name":"mark","ph":"i","s":"t",{of_host},"ts":60}}"#));
+        for n in 0..12 {
+            // 8.2 s after the first one, the counter has overflowed.
+            let at = 100 + 300 * n + if n > 6 { 8_200_000 } else { 0 };
+            let name = format!("{}_{n} Cmpt Exec", ["mul", "add", "max_pool2d"][n as usize % 3]);
+            let charge = format!(r#","Power":"{}""#, 1_000 + 51_200 * n * (1 + n % 3));
+            events.push(op(rank, &name, (at, 50 + 7 * n + u64::from(rank)), &charge));
+            events.push(op(rank, &name.replace("Exec", "Prep"), (at - 20, 60), ""));
+            events.push(op(rank, "InputX DmaI", (at + 200, 40), r#","Bytes":"4096","note":"x""#));
+        }
+    }
+    format!("[{}]", events.join(","))
+}
+
+/// Kernels and transfers of two devices in PyTorch's dialect.
+fn pytorch(rank: u32) -> String {
+    let mut events = Vec::new();
+    for n in 0..12_u32 {
+        let (device, at) = (n % 2, 1_000 + 400 * n);
+        let event = |cat: &str, name: &str, (at, duration): (u32, u32), more: &str| {
+            format!(
+                r#"{{"ph":"X","cat":"{cat}","name":"{name}","pid":{device},"tid":1,"ts":{at},"dur":{duration},"args":{{"device":{device},"stream":1{more}}}}}"#
+            )
+        };
+        events.push(event("kernel", ["mul", "add"][n as usize / 2 % 2], (at, 100 + n + rank), ""));
+        let rate = r#","bytes":4096,"memory bandwidth (GB/s)":2.5"#;
+        events.push(event("gpu_memcpy", "Memcpy (HtoD)", (at + 200, 10), rate));
+        let call = r#"{"ph":"X","cat":"cuda_runtime","name":"aiuLaunchControlBlocks","pid":77,"tid":77"#;
+        events.push(format!(r#"{call},"ts":{},"dur":3,"args":{{}}}}"#, at - 10));
+    }
+    let devices = r#"[{"id":0,"name":"AIU"},{"id":1,"name":"AIU"}]"#;
+    format!(
+        r#"{{"schemaVersion":1,"deviceProperties":{devices},"distributedInfo":{{"rank":{rank}}},"traceEvents":[{}]}}"#,
+        events.join(",")
+    )
+}
+
+/// Tables of a rank that do not depend on the form of the file.
+const TABLES: [&str; 11] = [
+    "aiu_op",
+    "aiu_counter",
+    "aiu_kernel",
+    "aiu_cycles",
+    "aiu_active",
+    "aiu_category",
+    "aiu_iteration",
+    "aiu_power",
+    "aiu_clock",
+    "aiu_ideal",
+    "aiu_job",
+];
+
+/// Tracks and tables of each rank of a profile, with times since its first event.
+fn content(store: &Path, profile: &str) -> Vec<Vec<String>> {
+    let path = store.join(format!("{profile}.json"));
+    let out = path.to_str().unwrap();
+    succeed(store, &["export", profile, "--format", "json", "-o", out]);
+    let mut files: Vec<_> = (0..9).map(|rank| store.join(format!("{profile}_rank_{rank}.json"))).collect();
+    files.push(path.clone());
+    files.iter().filter(|file| file.exists()).map(|file| lines(file)).collect()
+}
+
+fn lines(file: &Path) -> Vec<String> {
+    let document: Json = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let rows = |table: &str| document[table].as_array().cloned().unwrap_or_default();
+    let paths: Vec<String> = rows("track").iter().map(|track| track["path"].to_string()).collect();
+    let mut lines: Vec<String> = rows("track")
+        .iter()
+        .zip(&paths)
+        .map(|(track, path)| format!("track {path}: {} {} rows", track["kind"], track["rows"]))
+        .collect();
+    for table in TABLES {
+        for mut row in rows(table) {
+            if let Some(track) = row["track"].as_u64() {
+                row["track"] = Json::from(paths[track as usize].as_str());
+            }
+            if let Some(row) = row.as_object_mut() {
+                // Rows count over all tables. The sum of the squares has another order.
+                row.retain(|key, _| key != "row" && key != "residual");
+            }
+            lines.push(format!("{table} {row}"));
+        }
+    }
+    lines.sort();
+    lines
+}
+
+/// Ingests files, exports them as packets and ingests these. The ranks, tracks and tables are the
+/// same.
+#[track_caller]
+fn check(files: &[(&str, String)], log: &str, ranks: usize) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let store = dir.path().join("store");
+    fs::write(path("c.log"), log).unwrap();
+    let mut paths = Vec::new();
+    for (name, text) in files {
+        fs::write(path(name), text).unwrap();
+        paths.push(path(name));
+    }
+    let ingest = |paths: &[String], name: &str| {
+        let mut args = vec!["ingest", "--db-bucket", name];
+        args.extend(paths.iter().map(String::as_str));
+        let log = path("c.log");
+        if !fs::read(&log).unwrap().is_empty() {
+            args.extend(["-c", &log]);
+        }
+        let output = nprof(&store).args(&args).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    ingest(&paths, "first");
+    succeed(&store, &["export", "first", "--format", "perfetto", "-o", &path("a.pftrace")]);
+    let said = ingest(&[path("a.pftrace")], "again");
+    assert!(!said.contains("an export that nprof made"), "{said}");
+    let [first, again] = ["first", "again"].map(|name| content(&store, name));
+    assert_eq!((first.len(), again.len()), (ranks, ranks));
+    for (first, again) in first.iter().zip(&again) {
+        let lacks = |of: &[String], line: &&String| !of.contains(line);
+        let lost: Vec<&String> = first.iter().filter(|line| lacks(again, line)).take(3).collect();
+        let added: Vec<&String> = again.iter().filter(|line| lacks(first, line)).take(3).collect();
+        assert!(lost.is_empty() && added.is_empty(), "lost: {lost:#?}, added: {added:#?}");
+        assert_eq!(first.len(), again.len());
+    }
+}
+
+const LOG: &str = "x Ideal/Total Cycles y\nmul_0-opCatBmm 5600\nmul_3-opCatBmm 11200\n\
+    ====== Perf Summary End ======\n";
+
+#[test]
+fn an_export_of_the_runtimes_traces_is_read_as_they_are() {
+    check(&[("a.json", runtime(&[0]))], "", 1);
+    check(&[("a.json", runtime(&[0]))], LOG, 1);
+    check(&[("a.json", runtime(&[3, 1]))], LOG, 2);
+}
+
+#[test]
+fn an_export_of_several_devices_of_several_ranks_has_them_again() {
+    check(&[("a.json", pytorch(0))], LOG, 1);
+    check(&[("a.json", pytorch(0)), ("b.json", pytorch(1))], "", 2);
+}
+
+#[test]
+fn an_export_with_ideal_cycles_asks_for_the_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let store = dir.path().join("store");
+    fs::write(path("a.json"), runtime(&[0])).unwrap();
+    fs::write(path("c.log"), LOG).unwrap();
+    succeed(&store, &["ingest", &path("a.json"), "-c", &path("c.log"), "--db-bucket", "a"]);
+    succeed(&store, &["export", "a", "--format", "perfetto", "-o", &path("a.pftrace")]);
+    let said = |args: &[&str]| {
+        let output = nprof(&store).args(args).output().unwrap();
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat()
+    };
+    let out = path("out.json");
+    let packets = path("a.pftrace");
+    let args = ["aiu", "-i", &packets, "-o", &out];
+    assert_eq!(said(&args).matches("name the compiler's log again").count(), 1);
+    let log = path("c.log");
+    let with_log = said(&[&args[..], &["-c", &log]].concat());
+    assert!(!with_log.contains("name the compiler's log again"), "{with_log}");
+}
+
+/// What `nprof aiu` writes and prints about the cycles and the power of a trace.
+fn numbers(dir: &Path, input: &str, output: &str) -> Vec<String> {
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    let args = ["aiu", "-i", &path(input), "-o", &path(output), "--power-stats"];
+    let said = nprof(&dir.join("store")).args(args).output().unwrap();
+    assert!(said.status.success(), "{said:?}");
+    let lines = String::from_utf8_lossy(&said.stderr).into_owned();
+    let mut found: Vec<String> =
+        lines.lines().filter(|line| line.starts_with("Power ")).map(str::to_owned).collect();
+    assert_eq!(found.len(), 2, "{lines}");
+    let stem = output.strip_suffix(".json").unwrap();
+    found.extend(["ts_analysis", "summary", "active"].map(|of| text(dir, &format!("{stem}_{of}.csv"))));
+    found
+}
+
+#[test]
+fn a_written_trace_has_the_same_cycles_and_power() {
+    for rank in [0, 3] {
+        let dir = tempfile::tempdir().unwrap();
+        // The written trace states its rank by its name only.
+        let [a, b, c] = ["a", "b", "c"].map(|name| format!("{name}_rank_{rank}.json"));
+        fs::write(dir.path().join(&a), runtime(&[rank])).unwrap();
+        let first = numbers(dir.path(), &a, &b);
+        assert!(first[0].contains("with kernels") && first[2].contains("mul_[N] Cmpt Exec"), "{first:?}");
+        assert_eq!(numbers(dir.path(), &b, &c), first, "rank {rank}");
+    }
+}
