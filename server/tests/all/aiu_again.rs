@@ -206,3 +206,18 @@ fn a_written_trace_has_the_same_cycles_and_power() {
         assert_eq!(numbers(dir.path(), &b, &c), first, "rank {rank}");
     }
 }
+
+#[test]
+fn numbers_of_a_device_have_names_that_the_page_words() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, path) = (dir.path().join("store"), dir.path().join("a.json"));
+    fs::write(&path, pytorch(0)).unwrap();
+    succeed(&store, &["ingest", path.to_str().unwrap(), "--db-bucket", "a"]);
+    let summary = succeed(&store, &["summary", "a"]);
+    for device in 0..2 {
+        let name = format!("device_{device}_kernel_time ");
+        assert!(summary.lines().any(|line| line.starts_with(&name)), "{summary}");
+        let kernel = format!("device {device}: mul");
+        assert!(summary.contains(&kernel), "{summary}");
+    }
+}
