@@ -154,8 +154,11 @@ impl<'a, 's> Emitter<'a, 's> {
             self.totals.slices += 1;
             let phase = self.facts.names.of(held.name).phase;
             let placed = self.place(&held, phase);
-            let repaired = self.repaired(&held, phase, placed);
-            self.charge(&held, placed, repaired)?;
+            // The charges of several devices are no series.
+            if !self.facts.has_devices {
+                let repaired = self.repaired(&held, phase, placed);
+                self.charge(&held, placed, repaired)?;
+            }
             if phase == Phase::Exec {
                 self.sum(&held, placed);
                 let device = u16::try_from(held.thread).unwrap_or(0);

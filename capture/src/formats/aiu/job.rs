@@ -61,8 +61,8 @@ impl Job {
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
     pub(super) all: Vec<Job>,
-    /// Numbers of the files that slices of the last file state.
-    stated: FxHashMap<Box<str>, u32>,
+    /// Numbers of the files that slices of the last file state, on each device.
+    stated: FxHashMap<(Box<str>, u16), u32>,
 }
 
 impl Jobs {
@@ -78,20 +78,21 @@ impl Jobs {
     }
 
     /// The number of the file that a slice of file `job` states, because that one was written from
-    /// several. The first one takes the place of the file itself.
-    pub(super) fn named(&mut self, job: u32, name: &str) -> u32 {
-        if let Some(&known) = self.stated.get(name) {
+    /// several. Each device has its own, as it has its own counters. The first one takes the place
+    /// of the file itself.
+    pub(super) fn named(&mut self, job: u32, (name, device): (Box<str>, u16)) -> u32 {
+        if let Some(&known) = self.stated.get(&(name.clone(), device)) {
             return known;
         }
         let number = if self.stated.is_empty() {
-            self.all[job as usize].name = name.into();
+            self.all[job as usize].name = name.clone();
             job
         } else {
             // The round trips do not state their files.
             self.all[job as usize].host = None;
-            self.push(name)
+            self.push(&name)
         };
-        self.stated.insert(name.into(), number);
+        self.stated.insert((name, device), number);
         number
     }
 
@@ -134,13 +135,15 @@ mod tests {
         let mut jobs = Jobs::default();
         let first = jobs.begin("export");
         jobs.all[0].host = Some(Span { start_ps: 0, end_ps: 9 });
-        assert_eq!([jobs.named(first, "a"), jobs.named(first, "a")], [0, 0]);
+        let of = |name: &str, device| (name.into(), device);
+        assert_eq!([jobs.named(first, of("a", 0)), jobs.named(first, of("a", 0))], [0, 0]);
         assert!(jobs.all[0].host.is_some(), "the round trips are those of the only file");
-        assert_eq!([jobs.named(first, "b"), jobs.named(first, "a")], [1, 0]);
+        assert_eq!([jobs.named(first, of("b", 0)), jobs.named(first, of("a", 0))], [1, 0]);
+        assert_eq!(jobs.named(first, of("a", 1)), 2, "of another device");
         let names: Vec<&str> = jobs.all.iter().map(|job| &*job.name).collect();
-        assert_eq!((names, jobs.all[0].host), (vec!["a", "b"], None));
+        assert_eq!((names, jobs.all[0].host), (vec!["a", "b", "a"], None));
         let second = jobs.begin("other");
-        assert_eq!((second, jobs.named(second, "a")), (2, 2));
+        assert_eq!((second, jobs.named(second, of("a", 0))), (3, 3));
     }
 
     #[test]

@@ -204,7 +204,7 @@ impl<'s, 't> Taker<'s, 't> {
         let number = self.number;
         self.number = self.number.saturating_add(1);
         let Attributes { stamps, charge, flags, .. } = self.attributes;
-        let job = self.attributes.job.take().map_or(self.job, |name| self.jobs.named(self.job, &name));
+        let job = self.attributes.job.take().map_or(self.job, |name| self.jobs.named(self.job, (name, 0)));
         let (name, thread) = (self.names.number(below.sink(), &met.name())?, self.thread(below, met));
         if *self.names.of(name).text != *met.name() {
             self.attributes.add_name(&met.name());
@@ -331,8 +331,14 @@ impl<'s, 't> Taker<'s, 't> {
     ) -> Result<()> {
         let Watched { start_ps, name, is_original, is_kernel, is_step, device, mut stated } = watched;
         let (rate, has_counters) = (stated.rate, stated.has_counters());
-        let file = stated.file.take().filter(|_| has_counters);
-        let job = file.map_or(self.job, |file| self.jobs.named(self.job, &file));
+        let job = match has_counters {
+            true => {
+                let file = stated.file.take();
+                let file = file.unwrap_or_else(|| self.jobs.all[self.job as usize].name.clone());
+                self.jobs.named(self.job, (file, device))
+            }
+            false => self.job,
+        };
         let number = self.number;
         self.number = self.number.saturating_add(1);
         if has_counters {

@@ -78,6 +78,27 @@ fn cycles_power_and_clock_are_counted_again() {
 }
 
 #[test]
+fn each_device_of_a_written_trace_has_its_own_counters() {
+    let slices = (0..12_u64).map(|n| {
+        let (device, at) = (n % 2, 1_000 * (n / 2));
+        // The counter of the second device began 3.1 s earlier.
+        let counters =
+            counters(at + 3_100_000 * device).replace(r#""device":0"#, &format!(r#""device":{device}"#));
+        let more = format!(r#"{counters},"Power":"{}""#, 1_000 + 512_000 * n * (1 + 9 * device));
+        slice("mul_1 Cmpt Exec", (at as f64 + 50.0 + 10.0 * device as f64, 100.0), &more)
+    });
+    let rank = read_one(&trace(&slices.collect::<Vec<_>>()));
+    let clock = rank.rows_of("aiu_clock").next().unwrap();
+    assert!((float(clock, "found_hz") / 500e6 - 1.0).abs() < 1e-9, "{clock:?}");
+    let found_by = field(clock, "found_by").cloned();
+    assert_eq!(found_by, Some(OwnedValue::Text("a line for each job".to_owned())));
+    let calls: Vec<_> =
+        rank.rows_of("aiu_kernel").map(|row| (int(row, "device"), int(row, "calls"))).collect();
+    assert_eq!(calls, [(0, 6), (1, 6)]);
+    assert_eq!(rank.rows_of("aiu_power").count(), 0, "their charges do not go together");
+}
+
+#[test]
 fn work_with_counters_is_a_kernel_only_if_it_executes() {
     let names = ["mul_1 Cmpt Exec", "SenRdmaSend_1", "mul_1 Cmpt Prep"];
     let slices = names.map(|name| slice(name, (50.0, 100.0), &counters(0)));
