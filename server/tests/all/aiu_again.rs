@@ -1,5 +1,6 @@
 //! Profiles of AIUs that are exported or written, and read again.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
@@ -16,6 +17,21 @@ fn runtime(ranks: &[u32]) -> String {
         let of_host = format!(r#""pid":{rank},"tid":900001"#);
         events.push(format!(r#"{{"name":"AIU Roundtrip","ph":"X",{of_host},"ts":50,"dur":9000000}}"#));
         events.push(format!(r#"{{"name":"mark","ph":"i","s":"t",{of_host},"ts":60}}"#));
+        // An end without a begin and a begin without an end.
+        events.push(format!(r#"{{"name":"lone","ph":"E",{of_host},"ts":70}}"#));
+        events.push(format!(r#"{{"name":"open","ph":"B",{of_host},"ts":80}}"#));
+        for n in 0..4 {
+            let (ts, id) = (100 + 10 * n, 10 * rank + n);
+            let queue = format!(r#""name":"queue","ph":"C","pid":{rank},"args":{{"depth":{id}}}"#);
+            events.push(format!(r#"{{{queue},"ts":{ts}}}"#));
+            let request = format!(r#""name":"request","cat":"net","id":"{id:#x}",{of_host}"#);
+            events.push(format!(r#"{{"ph":"b",{request},"ts":{ts},"args":{{"size":7}}}}"#));
+            events.push(format!(r#"{{"ph":"n",{request},"ts":{}}}"#, ts + 5));
+            events.push(format!(r#"{{"ph":"e",{request},"ts":{}}}"#, ts + 25));
+            events.push(format!(r#"{{"name":"wait","ph":"X",{of_host},"ts":{ts},"dur":5}}"#));
+            let arrow = format!(r#""name":"wakes","cat":"wakes","id":{id},"bp":"e",{of_host}"#);
+            events.push(format!(r#"{{"ph":"s",{arrow},"ts":50}},{{"ph":"f",{arrow},"ts":{ts}}}"#));
+        }
         for n in 0..12 {
             // 8.2 s after the first one, the counter has overflowed.
             let at = 100 + 300 * n + if n > 6 { 8_200_000 } else { 0 };
@@ -44,6 +60,13 @@ fn pytorch(rank: u32) -> String {
         events.push(event("gpu_memcpy", "Memcpy (HtoD)", (at + 200, 10), rate));
         let call = r#"{"ph":"X","cat":"cuda_runtime","name":"aiuLaunchControlBlocks","pid":77,"tid":77"#;
         events.push(format!(r#"{call},"ts":{},"dur":3,"args":{{}}}}"#, at - 10));
+        let point = |ph: &str, (pid, tid): (u32, u32), ts: u32| {
+            format!(
+                r#"{{"ph":"{ph}","cat":"ac2g","name":"ac2g","id":{n},"bp":"e","pid":{pid},"tid":{tid},"ts":{ts}}}"#
+            )
+        };
+        events.extend([point("s", (77, 77), at - 10), point("f", (device, 1), at)]);
+        events.push(format!(r#"{{"ph":"C","name":"memory","pid":77,"ts":{at},"args":{{"bytes":{rank}}}}}"#));
     }
     let devices = r#"[{"id":0,"name":"AIU"},{"id":1,"name":"AIU"}]"#;
     format!(
@@ -53,7 +76,10 @@ fn pytorch(rank: u32) -> String {
 }
 
 /// Tables of a rank that do not depend on the form of the file.
-const TABLES: [&str; 11] = [
+const TABLES: [&str; 14] = [
+    "slice",
+    "async",
+    "counter",
     "aiu_op",
     "aiu_counter",
     "aiu_kernel",
@@ -67,7 +93,7 @@ const TABLES: [&str; 11] = [
     "aiu_job",
 ];
 
-/// Tracks and tables of each rank of a profile, with times since its first event.
+/// Tracks, tables and arrows of each rank of a profile.
 fn content(store: &Path, profile: &str) -> Vec<Vec<String>> {
     let path = store.join(format!("{profile}.json"));
     let out = path.to_str().unwrap();
@@ -86,14 +112,29 @@ fn lines(file: &Path) -> Vec<String> {
         .zip(&paths)
         .map(|(track, path)| format!("track {path}: {} {} rows", track["kind"], track["rows"]))
         .collect();
+    let starts: HashMap<u64, String> = document
+        .as_object()
+        .unwrap()
+        .values()
+        .filter_map(Json::as_array)
+        .flatten()
+        .filter_map(|row| Some((row["row"].as_u64()?, format!("{} at {}", row["name"], row["start_ps"]))))
+        .collect();
+    for arrow in rows("arrow") {
+        let [from, to] = ["from", "to"].map(|end| &starts[&arrow[end].as_u64().unwrap()]);
+        lines.push(format!("arrow {from} to {to}"));
+    }
     for table in TABLES {
         for mut row in rows(table) {
             if let Some(track) = row["track"].as_u64() {
                 row["track"] = Json::from(paths[track as usize].as_str());
             }
             if let Some(row) = row.as_object_mut() {
-                // Rows count over all tables. The sum of the squares has another order.
-                row.retain(|key, _| key != "row" && key != "residual");
+                // Rows count over all tables. The sum of the squares has another order. Packets have
+                // one name for a counter and its series.
+                row.retain(|key, _| {
+                    !["row", "residual", "counter", "series", "pid", "tid"].contains(&key.as_str())
+                });
             }
             lines.push(format!("{table} {row}"));
         }
@@ -102,8 +143,8 @@ fn lines(file: &Path) -> Vec<String> {
     lines
 }
 
-/// Ingests files, exports them as packets and ingests these. The ranks, tracks and tables are the
-/// same.
+/// Ingests files, exports them as packets and ingests these. The ranks, tracks, tables and arrows
+/// are the same.
 #[track_caller]
 fn check(files: &[(&str, String)], log: &str, ranks: usize) {
     let dir = tempfile::tempdir().unwrap();
@@ -127,7 +168,8 @@ fn check(files: &[(&str, String)], log: &str, ranks: usize) {
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
     ingest(&paths, "first");
-    succeed(&store, &["export", "first", "--format", "perfetto", "-o", &path("a.pftrace")]);
+    let out = path("a.pftrace");
+    succeed(&store, &["export", "first", "--format", "perfetto", "--show-perfetto-flows", "-o", &out]);
     let said = ingest(&[path("a.pftrace")], "again");
     assert!(!said.contains("an export that nprof made"), "{said}");
     let [first, again] = ["first", "again"].map(|name| content(&store, name));

@@ -376,7 +376,7 @@ impl<'a> Import<'a> {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Option<Damage>, Error> {
         let (file, space) = (part.file, self.job.space);
-        let of = packets::Of {
+        let of = packets::PacketFile {
             dialect: part.dialect,
             beginning: part.beginning,
             is_export: part.written == Written::Export,

@@ -1,5 +1,8 @@
-//! Slices of the device in nprof's own export, as the runtime wrote them: counters of 32 bits, and
-//! the times of the host. So everything that follows from them is computed again.
+//! Slices in nprof's own export that were no slices of threads in the trace.
+//!
+//! Those of the device become what the runtime wrote: counters of 32 bits, and the times of the
+//! host. So everything that follows from them is computed again. Asynchronous slices become their
+//! begins and ends.
 
 use nprof_engine::model::{FieldId, Form, SliceRecord, Value};
 
@@ -9,6 +12,9 @@ use crate::formats::aiu::attribute::{BYTES, JOB};
 /// Fields that follow from the counters, the name and the compiler's tables.
 const COMPUTED: [&str; 3] = ["class", "cycles", "wraps"];
 const OF_TABLES: [&str; 4] = ["category", "phase", "ideal_cycles", "pt_active"];
+
+/// Keys of an asynchronous event that are fields of its slice.
+const OF_PAIRS: [&str; 4] = ["id", "id2", "scope", "tid"];
 
 /// Facts of a slice that are no arguments of the runtime.
 #[derive(Debug, Default)]
@@ -53,11 +59,42 @@ impl Translator<'_, '_> {
         piece.begin_arguments();
         piece.text(JOB, of.job);
         for (key, field, value) in arguments {
-            let shared = if let Value::Name(name) = value { self.text(name) } else { String::new() };
+            let shared = self.shared(value);
             piece.value(if key.is_empty() { self.key(field) } else { key }, value, &shared);
         }
         piece.end_arguments();
         piece.end();
+        self.piece = piece;
+    }
+
+    /// Writes an asynchronous slice: its begin and its end, which have its id.
+    pub(super) fn pair(&mut self, slice: &SliceRecord<'_>) {
+        let (keys, fields) = self.keys(slice.fields);
+        let (of_event, arguments): (Vec<_>, Vec<_>) =
+            fields.into_iter().partition(|(field, _)| OF_PAIRS.contains(&self.key(*field)));
+        let end_ps = slice.start_ps.saturating_add(slice.duration_ps);
+        let points = match slice.form {
+            Form::Complete => vec![("b", slice.start_ps), ("e", end_ps)],
+            Form::Instant => vec![(keys.phase.unwrap_or("n"), slice.start_ps)],
+            Form::Unfinished => vec![("b", slice.start_ps)],
+        };
+        let name = self.text(slice.name);
+        let mut piece = std::mem::take(&mut self.piece);
+        piece.at(self.place.get());
+        for (at, (phase, time_ps)) in points.into_iter().enumerate() {
+            piece.begin(phase, &name, self.time_ps(time_ps));
+            if let Some(cat) = &keys.cat {
+                piece.text("cat", cat);
+            }
+            self.tracks.place(slice.track, &mut piece);
+            self.fields(&mut piece, &of_event);
+            if at == 0 && !arguments.is_empty() {
+                piece.begin_arguments();
+                self.fields(&mut piece, &arguments);
+                piece.end_arguments();
+            }
+            piece.end();
+        }
         self.piece = piece;
     }
 

@@ -12,6 +12,7 @@ mod track;
 
 use std::cell::Cell;
 use std::io::Read;
+use std::rc::Rc;
 
 use nprof_engine::base::{Error as EngineError, Result};
 use nprof_engine::model::{
@@ -48,9 +49,9 @@ const IDEALS: &str = "an export that nprof made of an AIU profile does not have 
 /// Name of the further names.
 const FURTHER: &str = "further names";
 
-/// Facts about the packets of a file.
+/// Facts about a file of packets.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Of {
+pub(super) struct PacketFile {
     pub(super) dialect: Dialect,
     pub(super) beginning: Option<Beginning>,
     /// Whether nprof wrote them.
@@ -65,7 +66,7 @@ pub(super) struct Of {
 /// If the input is no Perfetto trace or cannot be read, or if the sink of the session fails.
 pub(super) fn read(
     input: &mut dyn Read,
-    of: Of,
+    of: PacketFile,
     space: Space<'_>,
     (session, layer): (&mut Session<'_>, &mut dyn Layer),
     progress: &mut dyn FnMut(u64),
@@ -105,6 +106,8 @@ struct Translator<'t, 's> {
     wall_ns: Option<i64>,
     /// Whether a slice of an export states ideal cycles.
     has_ideals: bool,
+    /// Rank of the events of the piece, if an export states ranks.
+    within: Option<Rc<str>>,
 }
 
 impl<'t, 's> Translator<'t, 's> {
@@ -133,6 +136,7 @@ impl<'t, 's> Translator<'t, 's> {
             arrows: 0,
             wall_ns: None,
             has_ideals: false,
+            within: None,
         }
     }
 
@@ -156,12 +160,13 @@ impl<'t, 's> Translator<'t, 's> {
         self.session.read_piece((document.as_bytes(), &[]), &mut *self.layer)
     }
 
-    /// The events that follow are of the rank of this track, if an export states it. A piece has
-    /// the first event of a track of another rank, or events of the rank that is being read.
+    /// The next event is of this track. If an export states ranks, a piece has events of one rank.
     fn enter(&mut self, track: TrackId) -> Result<()> {
-        if self.tracks.is_export {
+        let Some(rank) = self.tracks.rank(track) else { return Ok(()) };
+        if self.within.as_ref() != Some(&rank) {
             self.pass_now()?;
-            self.layer.within(self.tracks.rank(track).as_bytes());
+            self.layer.within(rank.as_bytes());
+            self.within = Some(rank);
         }
         Ok(())
     }
@@ -215,18 +220,20 @@ impl<'t, 's> Translator<'t, 's> {
     /// Whether the events of a track are of another rank, whose pass reads them.
     fn is_of_other(&mut self, track: TrackId) -> bool {
         let layer = &*self.layer;
-        if self.tracks.is_export {
-            let rank = self.tracks.rank(track);
-            return self.tracks.is_of_other(track, |_| layer.is_own(rank.as_bytes()));
-        }
-        self.tracks.is_of_other(track, |pid| layer.is_own(pid))
+        self.tracks.is_of_other(track, |rank| layer.is_own(rank))
     }
 
     /// Writes an end of an arrow, unless it is of another rank.
-    fn point(&mut self, track: TrackId, (time_ps, phase): (i64, FlowPhase), (id, name): (u64, NameId)) {
+    fn point(
+        &mut self,
+        track: TrackId,
+        (time_ps, phase): (i64, FlowPhase),
+        (id, name): (u64, NameId),
+    ) -> Result<()> {
         if self.tracks.content(track) == Content::Computed || self.is_of_other(track) {
-            return;
+            return Ok(());
         }
+        self.enter(track)?;
         let (ps, name) = (self.time_ps(time_ps), self.text(name));
         let Self { piece, tracks, dialect, .. } = self;
         piece.at(self.place.get());
@@ -243,6 +250,7 @@ impl<'t, 's> Translator<'t, 's> {
         piece.member("id", &id.to_string());
         tracks.place(track, piece);
         piece.end();
+        self.pass_long()
     }
 }
 
@@ -293,8 +301,8 @@ impl Translator<'_, '_> {
         piece.begin(phase, &name, ps);
         match slice.form {
             Form::Complete => piece.us("dur", slice.duration_ps.into()),
-            Form::Instant => piece.text("s", "t"),
-            Form::Unfinished => {}
+            Form::Instant if matches!(phase, "i" | "I" | "R") => piece.text("s", "t"),
+            Form::Instant | Form::Unfinished => {}
         }
         if let Some(cat) = &keys.cat {
             piece.text("cat", cat);
@@ -305,14 +313,24 @@ impl Translator<'_, '_> {
         }
         if !arguments.is_empty() {
             piece.begin_arguments();
-            for (field, value) in arguments {
-                let shared = if let Value::Name(name) = value { self.text(name) } else { String::new() };
-                piece.value(self.key(field), value, &shared);
-            }
+            self.fields(&mut piece, &arguments);
             piece.end_arguments();
         }
         piece.end();
         self.piece = piece;
+    }
+
+    /// Writes fields under their keys.
+    fn fields(&mut self, piece: &mut Piece, fields: &[(FieldId, Value<'_>)]) {
+        for &(field, value) in fields {
+            let shared = self.shared(value);
+            piece.value(self.key(field), value, &shared);
+        }
+    }
+
+    /// The text of a value that is a name.
+    fn shared(&mut self, value: Value<'_>) -> String {
+        if let Value::Name(name) = value { self.text(name) } else { String::new() }
     }
 }
 
@@ -373,14 +391,13 @@ impl Sink for Translator<'_, '_> {
         let content = self.tracks.content(slice.track);
         // All ranks need the first slice of each thread.
         let is_first = content != Content::Computed && !self.tracks.is_described(slice.track);
-        if is_first {
+        if is_first || content != Content::Computed && !self.is_of_other(slice.track) {
             self.enter(slice.track)?;
-        }
-        if content == Content::Device && (is_first || !self.is_of_other(slice.track)) {
-            self.restore(slice);
-            self.tracks.skip(slice.track);
-        } else if content == Content::Read && (is_first || !self.is_of_other(slice.track)) {
-            self.write(slice);
+            match content {
+                Content::Device => self.restore(slice),
+                Content::Pairs => self.pair(slice),
+                Content::Read | Content::Computed => self.write(slice),
+            }
             self.describe(slice.track);
         }
         let arrival = u32::try_from(self.starts.len()).unwrap_or(u32::MAX);
@@ -404,6 +421,7 @@ impl Sink for Translator<'_, '_> {
         if self.tracks.content(track) == Content::Computed || self.is_of_other(track) {
             return Ok(());
         }
+        self.enter(track)?;
         let ps = self.time_ps(time_ps);
         let Self { piece, tracks, .. } = self;
         piece.at(self.place.get());
@@ -449,14 +467,12 @@ impl Sink for Translator<'_, '_> {
         };
         self.arrows += 1;
         let id = (self.arrows, name);
-        self.point(from.track, (start, FlowPhase::Start), id);
-        self.point(to.track, (end, FlowPhase::End), id);
-        self.pass_long()
+        self.point(from.track, (start, FlowPhase::Start), id)?;
+        self.point(to.track, (end, FlowPhase::End), id)
     }
 
     fn flow_point(&mut self, point: FlowPoint) -> Result<()> {
-        self.point(point.track, (point.time_ps, point.phase), (point.key, point.name));
-        self.pass_long()
+        self.point(point.track, (point.time_ps, point.phase), (point.key, point.name))
     }
 
     fn rank(&mut self, info: RankInfo) {

@@ -1,5 +1,7 @@
 //! Tracks of Perfetto's reader as processes and threads.
 
+use std::rc::Rc;
+
 use nprof_engine::model::{TrackId, TrackKind, TrackSpec};
 use nprof_engine::vendor::aiu::{Lane, device_of_group};
 use rustc_hash::FxHashSet;
@@ -14,6 +16,8 @@ const MAX_LABEL_CHARS: usize = 256;
 
 /// Name of the track on which nprof's export writes the warnings of a rank.
 const WARNINGS: &str = "Warnings of nprof";
+/// Name of the group of asynchronous slices of a process.
+const PAIRS: &str = "Asynchronous";
 
 /// Names of processes and threads without names, before their numbers.
 const PROCESS: &str = "Process ";
@@ -26,6 +30,8 @@ pub(super) enum Content {
     Read,
     /// Slices of the device, with times that follow from their counters.
     Device,
+    /// Asynchronous slices.
+    Pairs,
     /// Events that nprof computes again.
     Computed,
 }
@@ -41,10 +47,11 @@ struct Track {
     tid: Option<String>,
     /// Whether its names were written.
     is_described: bool,
-    /// Whether its process is the rank that is being read, once that is known.
+    /// Whether its rank is the one that is being read, once that is known.
     is_own: Option<bool>,
-    /// Its content in an export, once that was asked for.
+    /// Its content and its rank in an export, once they were asked for.
     content: Option<Content>,
+    rank: Option<Rc<str>>,
 }
 
 /// All tracks.
@@ -74,6 +81,7 @@ impl Tracks {
             is_described: false,
             is_own: None,
             content: None,
+            rank: None,
         });
         id
     }
@@ -88,13 +96,14 @@ impl Tracks {
         }
         let (name, is_counter) = (&track.spec.name, matches!(track.spec.kind, TrackKind::Counter(_)));
         let above = self.above(id);
-        let content = match above.first() {
-            Some(&group) if self.is_of_device(group) => match Lane::of_title(name) {
+        let content = match above[..] {
+            [group, ..] if self.is_of_device(group) => match Lane::of_title(name) {
                 Some(Lane::Collective) => Content::Computed,
                 _ if is_counter => Content::Computed,
                 _ => Content::Device,
             },
-            None if name == WARNINGS => Content::Computed,
+            [_, group] if self.all[group.0 as usize].spec.name == PAIRS => Content::Pairs,
+            [] if name == WARNINGS => Content::Computed,
             _ => Content::Read,
         };
         self.all[id.0 as usize].content = Some(content);
@@ -102,10 +111,15 @@ impl Tracks {
     }
 
     /// Number of the rank of a track of an export; empty if the export does not state it.
-    pub(super) fn rank(&self, id: TrackId) -> String {
+    pub(super) fn rank(&mut self, id: TrackId) -> Option<Rc<str>> {
+        let track = self.all.get(id.0 as usize).filter(|_| self.is_export)?;
+        if let Some(known) = &track.rank {
+            return Some(known.clone());
+        }
         let rank = self.top(id).and_then(|top| rank_of_group(&self.all[top.0 as usize].spec.name));
         let device = || self.all.iter().find_map(|track| device_of_group(&track.spec.name)).flatten();
-        rank.or_else(device).map_or_else(String::new, |rank| rank.to_string())
+        let rank = rank.or_else(device).map_or_else(String::new, |rank| rank.to_string());
+        Some(self.all[id.0 as usize].rank.insert(rank.into()).clone())
     }
 
     fn is_of_device(&self, group: TrackId) -> bool {
@@ -138,11 +152,14 @@ impl Tracks {
     }
 
     /// Whether the events of a track are of another rank, whose pass reads them. `is_own` tells it
-    /// of a process, once that is known.
+    /// of a process, or of a rank that an export states, once that is known.
     pub(super) fn is_of_other(&mut self, id: TrackId, is_own: impl Fn(&[u8]) -> Option<bool>) -> bool {
         let at = id.0 as usize;
         if self.all.get(at).is_some_and(|track| track.is_own.is_none()) {
-            self.all[at].is_own = self.process(id).and_then(|pid| is_own(pid.as_bytes()));
+            self.all[at].is_own = match self.rank(id) {
+                Some(rank) => is_own(rank.as_bytes()),
+                None => self.process(id).and_then(|pid| is_own(pid.as_bytes())),
+            };
         }
         self.all.get(at).is_some_and(|track| track.is_own == Some(false))
     }
@@ -150,13 +167,6 @@ impl Tracks {
     /// Whether the names of a track were written: behind its first slice.
     pub(super) fn is_described(&self, id: TrackId) -> bool {
         self.all.get(id.0 as usize).is_some_and(|track| track.is_described)
-    }
-
-    /// Notes that the names of a track are not needed.
-    pub(super) fn skip(&mut self, id: TrackId) {
-        if let Some(track) = self.all.get_mut(id.0 as usize) {
-            track.is_described = true;
-        }
     }
 
     /// Adds the process and the thread of a track to an event.
@@ -167,6 +177,8 @@ impl Tracks {
         }
         match &track.tid {
             Some(tid) => piece.member("tid", tid),
+            // Asynchronous slices state their threads.
+            None if track.content == Some(Content::Pairs) => {}
             None if !matches!(track.spec.kind, TrackKind::Counter(_)) => {
                 piece.member("tid", &self.id(&track.label, THREAD));
             }
@@ -178,7 +190,7 @@ impl Tracks {
     /// the ones that nprof gives to numbers.
     pub(super) fn describe(&mut self, id: TrackId, piece: &mut Piece) {
         let Some(track) = self.all.get_mut(id.0 as usize) else { return };
-        if std::mem::replace(&mut track.is_described, true) {
+        if std::mem::replace(&mut track.is_described, true) || track.content == Some(Content::Device) {
             return;
         }
         let track = &self.all[id.0 as usize];
@@ -196,7 +208,7 @@ impl Tracks {
                 piece.end();
             }
         }
-        if self.number(&track.spec.name, THREAD).is_some() {
+        if track.content == Some(Content::Pairs) || self.number(&track.spec.name, THREAD).is_some() {
             return;
         }
         let thread = [
