@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
-use crate::aiu::{op, text};
+use crate::aiu::{events, op, text};
 use crate::cli::{nprof, succeed};
 
 /// Kernels with power, preparations and transfers of the runtime, within a round trip of the host.
@@ -37,10 +37,19 @@ fn runtime(ranks: &[u32]) -> String {
             let at = 100 + 300 * n + if n > 6 { 8_200_000 } else { 0 };
             let name = format!("{}_{n} Cmpt Exec", ["mul", "add", "max_pool2d"][n as usize % 3]);
             let charge = format!(r#","Power":"{}""#, 1_000 + 51_200 * n * (1 + n % 3));
-            events.push(op(rank, &name, (at, 50 + 7 * n + u64::from(rank)), &charge));
+            let duration = 50 + 7 * n + u64::from(rank);
+            let kernel = op(rank, &name, (at, duration), &charge);
+            // The host sees ends late.
+            let [true_dur, dur] = [duration, duration + n % 3].map(|dur| format!(r#""dur":{dur},"#));
+            events.push(kernel.replace(&true_dur, &format!(r#"{dur}"cat":"own","#)));
             events.push(op(rank, &name.replace("Exec", "Prep"), (at - 20, 60), ""));
             events.push(op(rank, "InputX DmaI", (at + 200, 40), r#","Bytes":"4096","note":"x""#));
+            let step =
+                r#","CollGroup":"AllReduce_all_reduce_4","Peer":"2","Type":"WDone Barrier","Bytes":"64""#;
+            events.push(op(rank, &format!("SenRdmaReceive_{n}"), (at + 245, 20), step));
         }
+        let unfinished = op(rank, "mul_0 Cmpt Exec", (8_204_000, 70), "").replace(r#","dur":70"#, "");
+        events.push(unfinished.replace(r#""ph":"X""#, r#""ph":"B""#));
     }
     format!("[{}]", events.join(","))
 }
@@ -56,6 +65,9 @@ fn pytorch(rank: u32) -> String {
             )
         };
         events.push(event("kernel", ["mul", "add"][n as usize / 2 % 2], (at, 100 + n + rank), ""));
+        if n < 2 {
+            events.push(event("gpu_user_annotation", "ProfilerStep#1", (990, 3_000), ""));
+        }
         let rate = r#","bytes":4096,"memory bandwidth (GB/s)":2.5"#;
         events.push(event("gpu_memcpy", "Memcpy (HtoD)", (at + 200, 10), rate));
         let call = r#"{"ph":"X","cat":"cuda_runtime","name":"aiuLaunchControlBlocks","pid":77,"tid":77"#;
@@ -66,7 +78,9 @@ fn pytorch(rank: u32) -> String {
             )
         };
         events.extend([point("s", (77, 77), at - 10), point("f", (device, 1), at)]);
-        events.push(format!(r#"{{"ph":"C","name":"memory","pid":77,"ts":{at},"args":{{"bytes":{rank}}}}}"#));
+        events.push(format!(
+            r#"{{"ph":"C","name":"memory","pid":{device},"ts":{at},"args":{{"value":{rank}}}}}"#
+        ));
     }
     let devices = r#"[{"id":0,"name":"AIU"},{"id":1,"name":"AIU"}]"#;
     format!(
@@ -76,7 +90,9 @@ fn pytorch(rank: u32) -> String {
 }
 
 /// Tables of a rank that do not depend on the form of the file.
-const TABLES: [&str; 14] = [
+const TABLES: [&str; 16] = [
+    "aiu_collective",
+    "warning",
     "slice",
     "async",
     "counter",
@@ -112,6 +128,7 @@ fn lines(file: &Path) -> Vec<String> {
         .zip(&paths)
         .map(|(track, path)| format!("track {path}: {} {} rows", track["kind"], track["rows"]))
         .collect();
+    lines.push(format!("rank {}", document["export"][0]["rank"]));
     let starts: HashMap<u64, String> = document
         .as_object()
         .unwrap()
@@ -130,10 +147,15 @@ fn lines(file: &Path) -> Vec<String> {
                 row["track"] = Json::from(paths[track as usize].as_str());
             }
             if let Some(row) = row.as_object_mut() {
+                for value in row.values_mut().filter(|value| value.is_f64()) {
+                    // Sums have another order.
+                    *value = Json::from(format!("{:.9e}", value.as_f64().unwrap()));
+                }
                 // Rows count over all tables. The sum of the squares has another order. Packets have
                 // one name for a counter and its series.
                 row.retain(|key, _| {
-                    !["row", "residual", "counter", "series", "pid", "tid"].contains(&key.as_str())
+                    !["row", "residual", "counter", "series", "pid", "tid", "first_place"]
+                        .contains(&key.as_str())
                 });
             }
             lines.push(format!("{table} {row}"));
@@ -170,6 +192,9 @@ fn check(files: &[(&str, String)], log: &str, ranks: usize) {
     ingest(&paths, "first");
     let out = path("a.pftrace");
     succeed(&store, &["export", "first", "--format", "perfetto", "--show-perfetto-flows", "-o", &out]);
+    let bytes = fs::read(&out).unwrap();
+    let at = |name: &str| bytes.windows(name.len()).position(|of| of == name.as_bytes());
+    assert!(at("AIU") < at("Thread "), "the first bytes of a long export tell the device");
     let said = ingest(&[path("a.pftrace")], "again");
     assert!(!said.contains("an export that nprof made"), "{said}");
     let [first, again] = ["first", "again"].map(|name| content(&store, name));
@@ -189,7 +214,7 @@ const LOG: &str = "x Ideal/Total Cycles y\nmul_0-opCatBmm 5600\nmul_3-opCatBmm 1
 #[test]
 fn an_export_of_the_runtimes_traces_is_read_as_they_are() {
     check(&[("a.json", runtime(&[0]))], "", 1);
-    check(&[("a.json", runtime(&[0]))], LOG, 1);
+    check(&[("a.json", runtime(&[3]))], LOG, 1);
     check(&[("a.json", runtime(&[3, 1]))], LOG, 2);
 }
 
@@ -197,6 +222,85 @@ fn an_export_of_the_runtimes_traces_is_read_as_they_are() {
 fn an_export_of_several_devices_of_several_ranks_has_them_again() {
     check(&[("a.json", pytorch(0))], LOG, 1);
     check(&[("a.json", pytorch(0)), ("b.json", pytorch(1))], "", 2);
+}
+
+/// Events of the trace that `nprof aiu` writes.
+fn written(dir: &Path, inputs: &str, more: &[&str]) -> Vec<String> {
+    let inputs: Vec<_> = inputs.split(',').map(|name| dir.join(name).to_str().unwrap().to_owned()).collect();
+    let (inputs, out) = (inputs.join(","), dir.join("out.json"));
+    let args = [&["aiu", "-i", &inputs, "-o", out.to_str().unwrap(), "-M"], more].concat();
+    succeed(&dir.join("store"), &args);
+    let line = |event: &Json| {
+        let mut event = event.clone();
+        // Arrows of an export have other numbers, and events state the file that was read.
+        event.as_object_mut().unwrap().remove("id");
+        event.to_string().replace("a.json", "p.pftrace").replace("b.json", "p.pftrace")
+    };
+    let mut lines: Vec<String> = events(dir, "out.json").iter().map(line).collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn an_export_gives_the_trace_that_nprof_aiu_writes() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let store = dir.path().join("store");
+    for (name, text) in [("a.json", pytorch(0)), ("b.json", pytorch(1)), ("f.json", runtime(&[5]))] {
+        fs::write(path(name), text).unwrap();
+    }
+    succeed(&store, &["ingest", &path("a.json"), &path("b.json"), "--db-bucket", "p"]);
+    let out = path("p.pftrace");
+    succeed(&store, &["export", "p", "--format", "perfetto", "--show-perfetto-flows", "-o", &out]);
+    let limit = ["--event_limit", r#"{"ts_end":3000}"#];
+    for (beside, more) in [("", &[][..]), ("", &limit[..]), (",f.json", &[][..]), (",f.json", &limit[..])] {
+        let inputs = ["a.json,b.json", "p.pftrace"].map(|of| format!("{of}{beside}"));
+        let [first, again] = inputs.map(|inputs| written(dir.path(), &inputs, more));
+        assert!(first.len() > 50);
+        let lacks = |of: &[String], line: &&String| !of.contains(line);
+        let lost: Vec<&String> = first.iter().filter(|line| lacks(&again, line)).take(9).collect();
+        let added: Vec<&String> = again.iter().filter(|line| lacks(&first, line)).take(9).collect();
+        assert!(lost.is_empty() && added.is_empty(), "lost: {lost:#?}, added: {added:#?}");
+        assert_eq!(first.len(), again.len());
+    }
+}
+
+#[test]
+fn only_counters_that_nprof_computes_are_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let begin = "\"traceEvents\":[";
+    let of_process =
+        |pid: u32| format!(r#"{{"ph":"C","name":"PT Active","pid":{pid},"ts":1,"args":{{"value":5}}}},"#);
+    let trace = pytorch(0).replace(begin, &format!("{begin}{}{}", of_process(1), of_process(77)));
+    fs::write(dir.path().join("a.json"), trace).unwrap();
+    fs::write(dir.path().join("c.log"), LOG.replace("_0", "").replace("_3", "")).unwrap();
+    let log = dir.path().join("c.log");
+    let found = written(dir.path(), "a.json", &["-c", log.to_str().unwrap()]);
+    let of =
+        |text: &str| found.iter().filter(|line| line.contains("PT Active") && line.contains(text)).count();
+    assert!(of("\"pid\":0,") > 1 && of("\"pid\":1,") > 1, "{found:#?}");
+    assert_eq!((of("\"ts\":1.0"), of("\"pid\":77")), (1, 1), "{found:#?}");
+}
+
+#[test]
+fn jobs_of_an_export_of_several_files_have_no_spans_of_the_host() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let store = dir.path().join("store");
+    for name in ["job_0.json", "job_1.json"] {
+        fs::write(path(name), runtime(&[0])).unwrap();
+    }
+    succeed(&store, &["ingest", &path("job_0.json"), &path("job_1.json"), "--db-bucket", "a"]);
+    succeed(&store, &["export", "a", "--format", "perfetto", "-o", &path("a.pftrace")]);
+    succeed(&store, &["ingest", &path("a.pftrace"), "--db-bucket", "b"]);
+    for (profile, has_spans) in [("a", true), ("b", false)] {
+        let table: Json =
+            serde_json::from_str(&succeed(&store, &["export", profile, "--format", "json"])).unwrap();
+        let jobs = table["aiu_job"].as_array().unwrap();
+        let found: Vec<_> =
+            jobs.iter().map(|job| (job["job"].as_str().unwrap(), job["host_start"].is_number())).collect();
+        assert_eq!(found, [("job_0.json", has_spans), ("job_1.json", has_spans)], "{profile}");
+    }
 }
 
 #[test]

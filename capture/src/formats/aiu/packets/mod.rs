@@ -228,13 +228,13 @@ impl<'t, 's> Translator<'t, 's> {
         &mut self,
         track: TrackId,
         (time_ps, phase): (i64, FlowPhase),
-        (id, name): (u64, NameId),
+        (id, name): (u64, Option<NameId>),
     ) -> Result<()> {
         if self.tracks.content(track) == Content::Computed || self.is_of_other(track) {
             return Ok(());
         }
         self.enter(track)?;
-        let (ps, name) = (self.time_ps(time_ps), self.text(name));
+        let (ps, name) = (self.time_ps(time_ps), name.map_or_else(String::new, |name| self.text(name)));
         let Self { piece, tracks, dialect, .. } = self;
         piece.at(self.place.get());
         // PyTorch's arrows lead from calls to work of the device. The reader need not find them.
@@ -458,7 +458,7 @@ impl Sink for Translator<'_, '_> {
         Ok(())
     }
 
-    fn link(&mut self, from: SliceKey, to: SliceKey, name: NameId) -> Result<()> {
+    fn link(&mut self, from: SliceKey, to: SliceKey, _: NameId) -> Result<()> {
         let start = |key: SliceKey| self.starts.get(key.arrival as usize).copied();
         let (Some(start), Some(end)) = (start(from), start(to)) else {
             let what = "more slices than nprof draws arrows between; an arrow is left out";
@@ -466,13 +466,14 @@ impl Sink for Translator<'_, '_> {
             return Ok(());
         };
         self.arrows += 1;
-        let id = (self.arrows, name);
+        // Arrows between slices of packets have no names.
+        let id = (self.arrows, None);
         self.point(from.track, (start, FlowPhase::Start), id)?;
         self.point(to.track, (end, FlowPhase::End), id)
     }
 
     fn flow_point(&mut self, point: FlowPoint) -> Result<()> {
-        self.point(point.track, (point.time_ps, point.phase), (point.key, point.name))
+        self.point(point.track, (point.time_ps, point.phase), (point.key, Some(point.name)))
     }
 
     fn rank(&mut self, info: RankInfo) {

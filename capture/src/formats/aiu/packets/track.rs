@@ -19,9 +19,11 @@ const WARNINGS: &str = "Warnings of nprof";
 /// Name of the group of asynchronous slices of a process.
 const PAIRS: &str = "Asynchronous";
 
-/// Names of processes and threads without names, before their numbers.
-const PROCESS: &str = "Process ";
-const THREAD: &str = "Thread ";
+/// Names of processes and threads without names, before their numbers: of the host, and of a device.
+const PROCESS: [&str; 2] = ["Process ", "Device "];
+const THREAD: [&str; 2] = ["Thread ", "Stream "];
+/// End of the name of a track with the annotations of a stream.
+const ANNOTATIONS: &str = " · annotations";
 
 /// Content of a track of nprof's own export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -212,7 +214,7 @@ impl Tracks {
             return;
         }
         let thread = [
-            ("thread_name", "name", quoted(&track.spec.name)),
+            ("thread_name", "name", quoted(self.of_thread(&track.spec.name))),
             ("thread_sort_index", "sort_index", track.spec.sort.to_string()),
         ];
         for (what, key, value) in thread {
@@ -230,13 +232,19 @@ impl Tracks {
 
     /// The id of a process or a thread with this name, as JSON. Exports have names in the place of
     /// ids, and nprof names those that have none by their numbers.
-    fn id(&self, name: &str, word: &str) -> String {
-        self.number(name, word).map_or_else(|| quoted(name), |number| number.to_string())
+    fn id(&self, name: &str, words: [&str; 2]) -> String {
+        self.number(name, words).map_or_else(|| quoted(self.of_thread(name)), |number| number.to_string())
     }
 
     /// The number of a process or a thread without a name in an export.
-    fn number(&self, name: &str, word: &str) -> Option<i64> {
-        name.strip_prefix(word).filter(|_| self.is_export)?.parse().ok()
+    fn number(&self, name: &str, words: [&str; 2]) -> Option<i64> {
+        let name = self.of_thread(name);
+        words.iter().find_map(|word| name.strip_prefix(word)).filter(|_| self.is_export)?.parse().ok()
+    }
+
+    /// The name of the thread of a track with this name: annotations of a stream are on its thread.
+    fn of_thread<'n>(&self, name: &'n str) -> &'n str {
+        name.strip_suffix(ANNOTATIONS).filter(|_| self.is_export).unwrap_or(name)
     }
 
     /// The outermost group above a track.

@@ -72,7 +72,8 @@ fn cycles_power_and_clock_are_counted_again() {
     // 512,000 steps of the charge in a millisecond.
     let with = rank.rows_of("aiu_power").next().unwrap();
     assert!((float(with, "average") - 12.0).abs() < 1e-6, "{with:?}");
-    assert_eq!((rank.rows_of("aiu_job").count(), rank.slices_of("aiu_op").count()), (0, 0));
+    assert!(rank.tables.iter().all(|table| table.name != "aiu_job"));
+    assert_eq!(rank.slices_of("aiu_op").count(), 0);
     let calls: Vec<i64> = rank.rows_of("aiu_kernel").map(|row| int(row, "calls")).collect();
     assert_eq!(calls, [6], "a kernel counts once");
 }
