@@ -22,14 +22,14 @@ fn runtime(ranks: &[u32]) -> String {
         events.push(format!(r#"{{"name":"open","ph":"B",{of_host},"ts":80}}"#));
         for n in 0..4 {
             let (ts, id) = (100 + 10 * n, 10 * rank + n);
-            let queue = format!(r#""name":"queue","ph":"C","pid":{rank},"args":{{"depth":{id}}}"#);
+            let queue = format!(r#""name":"queue","ph":"C","pid":{rank},"args":{{"value":{id}}}"#);
             events.push(format!(r#"{{{queue},"ts":{ts}}}"#));
             let request = format!(r#""name":"request","cat":"net","id":"{id:#x}",{of_host}"#);
             events.push(format!(r#"{{"ph":"b",{request},"ts":{ts},"args":{{"size":7}}}}"#));
             events.push(format!(r#"{{"ph":"n",{request},"ts":{}}}"#, ts + 5));
             events.push(format!(r#"{{"ph":"e",{request},"ts":{}}}"#, ts + 25));
             events.push(format!(r#"{{"name":"wait","ph":"X",{of_host},"ts":{ts},"dur":5}}"#));
-            let arrow = format!(r#""name":"wakes","cat":"wakes","id":{id},"bp":"e",{of_host}"#);
+            let arrow = format!(r#""name":"flow","cat":"flow","id":{id},"bp":"e",{of_host}"#);
             events.push(format!(r#"{{"ph":"s",{arrow},"ts":50}},{{"ph":"f",{arrow},"ts":{ts}}}"#));
         }
         for n in 0..12 {
@@ -232,11 +232,21 @@ fn written(dir: &Path, inputs: &str, more: &[&str]) -> Vec<String> {
     succeed(&dir.join("store"), &args);
     let line = |event: &Json| {
         let mut event = event.clone();
-        // Arrows of an export have other numbers, and events state the file that was read.
-        event.as_object_mut().unwrap().remove("id");
-        event.to_string().replace("a.json", "p.pftrace").replace("b.json", "p.pftrace")
+        let keys = event.as_object_mut().unwrap();
+        // Arrows of an export have other numbers. Numbers from 1000 on are those of FLEX's threads in
+        // the order of the file, and events of the host state the file that was read.
+        keys.retain(|key, value| key != "id" && !(key == "tid" && value.as_u64() >= Some(1_000)));
+        if let Some(args) = keys.get_mut("args").and_then(Json::as_object_mut) {
+            // A small difference of large numbers.
+            args.remove("time_adjust");
+        }
+        let files = ["a.json", "b.json", "f.json", "f.pftrace"];
+        files.iter().fold(event.to_string(), |text, file| text.replace(file, "p.pftrace"))
     };
     let mut lines: Vec<String> = events(dir, "out.json").iter().map(line).collect();
+    let document: Json = serde_json::from_str(&text(dir, "out.json")).unwrap();
+    let devices = document["deviceProperties"].as_array().unwrap().iter();
+    lines.extend(devices.map(|device| format!("device {}", device["id"])));
     lines.sort();
     lines
 }
@@ -246,16 +256,27 @@ fn an_export_gives_the_trace_that_nprof_aiu_writes() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     let store = dir.path().join("store");
-    for (name, text) in [("a.json", pytorch(0)), ("b.json", pytorch(1)), ("f.json", runtime(&[5]))] {
+    let late = format!("[{}]", op(5, "mul_0 Cmpt Exec", (9_000, 50), ""));
+    let files = [("a.json", pytorch(0)), ("b.json", pytorch(1)), ("f.json", runtime(&[5])), ("l.json", late)];
+    for (name, text) in files {
         fs::write(path(name), text).unwrap();
     }
-    succeed(&store, &["ingest", &path("a.json"), &path("b.json"), "--db-bucket", "p"]);
-    let out = path("p.pftrace");
-    succeed(&store, &["export", "p", "--format", "perfetto", "--show-perfetto-flows", "-o", &out]);
+    for (profile, files) in [("p", &["a.json", "b.json"][..]), ("f", &["f.json"])] {
+        let files: Vec<String> = files.iter().map(|name| path(name)).collect();
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        succeed(&store, &[&["ingest", "--db-bucket", profile][..], &files].concat());
+        let out = path(&format!("{profile}.pftrace"));
+        succeed(&store, &["export", profile, "--format", "perfetto", "--show-perfetto-flows", "-o", &out]);
+    }
     let limit = ["--event_limit", r#"{"ts_end":3000}"#];
-    for (beside, more) in [("", &[][..]), ("", &limit[..]), (",f.json", &[][..]), (",f.json", &limit[..])] {
-        let inputs = ["a.json,b.json", "p.pftrace"].map(|of| format!("{of}{beside}"));
-        let [first, again] = inputs.map(|inputs| written(dir.path(), &inputs, more));
+    for (inputs, more) in [
+        (["a.json,b.json", "p.pftrace"], &[][..]),
+        (["a.json,b.json", "p.pftrace"], &limit[..]),
+        (["a.json,b.json,f.json", "p.pftrace,f.json"], &[]),
+        (["a.json,b.json,l.json", "p.pftrace,l.json"], &limit),
+        (["f.json", "f.pftrace"], &[]),
+    ] {
+        let [first, again] = inputs.map(|inputs| written(dir.path(), inputs, more));
         assert!(first.len() > 50);
         let lacks = |of: &[String], line: &&String| !of.contains(line);
         let lost: Vec<&String> = first.iter().filter(|line| lacks(&again, line)).take(9).collect();
