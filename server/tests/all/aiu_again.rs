@@ -377,9 +377,11 @@ fn a_written_trace_has_the_same_cycles_and_power() {
 #[test]
 fn numbers_of_a_device_have_names_that_the_page_words() {
     let dir = tempfile::tempdir().unwrap();
-    let (store, path) = (dir.path().join("store"), dir.path().join("a.json"));
+    let store = dir.path().join("store");
+    let [path, log] = ["a.json", "c.log"].map(|name| dir.path().join(name).to_str().unwrap().to_owned());
     fs::write(&path, pytorch(0)).unwrap();
-    succeed(&store, &["ingest", path.to_str().unwrap(), "--db-bucket", "a"]);
+    fs::write(&log, LOG).unwrap();
+    succeed(&store, &["ingest", &path, "-c", &log, "--db-bucket", "a"]);
     let summary = succeed(&store, &["summary", "a"]);
     for device in 0..2 {
         let name = format!("device_{device}_kernel_time ");
@@ -387,4 +389,12 @@ fn numbers_of_a_device_have_names_that_the_page_words() {
         let kernel = format!("device {device}: mul");
         assert!(summary.contains(&kernel), "{summary}");
     }
+    // What tells the rows apart and the main number come first, so that a narrow page shows them.
+    let columns = |table: &str| {
+        let csv = succeed(&store, &["export", "a", "--format", "csv", "--ranks", "0", "--table", table]);
+        csv.lines().next().unwrap().to_owned()
+    };
+    assert!(columns("aiu_kernel").starts_with("row,device,share,total,"), "{}", columns("aiu_kernel"));
+    let first = "row,device,phase,category,kernel_time,share,calls,pt_util,";
+    assert!(columns("aiu_category").starts_with(first), "{}", columns("aiu_category"));
 }

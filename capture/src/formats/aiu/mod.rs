@@ -423,7 +423,9 @@ impl<'a> Import<'a> {
     ) -> Result<(), Error> {
         let space: Space<'_> = self.job.space;
         let core_hz = self.settings.core_mhz * 1e6;
-        let device = self.rank(&taker, info.rank);
+        let rank = self.rank(&taker, info.rank);
+        // A rank of FLEX is a device. Several devices of a rank have numbers of their own.
+        let device = rank.filter(|_| taker.devices.len() < 2);
         let clock = taker.counters.finish();
         // Kernels that the runtime has written count once, with their counters.
         let (names, jobs) = (&taker.names, &taker.jobs);
@@ -456,7 +458,7 @@ impl<'a> Import<'a> {
         let next = || Ok(reader.next()?.copied());
         let shares = shares(next, (names, tables), &choices, (&clock, core_hz))?;
         let usage = Usage::new(tables, core_hz, shares);
-        let mut emitter = Emitter::new(&mut *sink, facts, (usage, choices), device, space)?;
+        let mut emitter = Emitter::new(&mut *sink, facts, (usage, choices), rank, space)?;
         emitter.slices(taker.held)?;
         let mut reader = list.read();
         emitter.torch_kernels(|| Ok(reader.next()?.copied()))?;
@@ -469,7 +471,7 @@ impl<'a> Import<'a> {
         report::write(sink, facts, &totals)?;
         let title = jobs.all.first().map(|job| job.name.to_string()).unwrap_or_default();
         let title = if info.title.is_empty() { title } else { info.title.clone() };
-        sink.rank(RankInfo { rank: device, device, source: SOURCE.to_owned(), title, ..info });
+        sink.rank(RankInfo { rank, device, source: SOURCE.to_owned(), title, ..info });
         Ok(())
     }
 }

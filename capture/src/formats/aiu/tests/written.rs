@@ -125,3 +125,13 @@ fn the_devices_of_events_are_numbers() {
     assert_eq!(device(r#","device":"x""#, "3"), 3);
     assert_eq!(device(r#","device":1024"#, "3"), 0, "too many");
 }
+
+#[test]
+fn a_rank_with_several_devices_is_none_of_them() {
+    let device = |numbers: &[u32]| {
+        let of = |number: &u32| slice("mul", (10.0, 5.0), &format!(r#","device":{number}"#));
+        let file = trace(&numbers.iter().map(of).collect::<Vec<_>>());
+        read(&[("a_rank_3.json", file)], Settings::default()).remove(0).rank.device
+    };
+    assert_eq!([device(&[0]), device(&[0, 1])], [Some(3), None]);
+}
