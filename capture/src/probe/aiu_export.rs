@@ -1,6 +1,7 @@
 //! Recognition of nprof's own Perfetto export of a profile of AIUs: a group of tracks for the
 //! device whose tracks have the names that nprof gives them, and no process.
 
+use memchr::memmem;
 use nprof_engine::vendor::aiu::{Counter, Lane, device_of_group};
 
 use super::perfetto;
@@ -18,6 +19,8 @@ const PARENT: u32 = 5;
 const ORDER: u32 = 11;
 /// The order of the tracks below is stated.
 const EXPLICIT: u64 = 3;
+/// Keys of slices that `nprof aiu` or acelyzer has written, with their lengths.
+const WRITTEN: [&str; 2] = ["\x03TS1", "\x07jobname"];
 /// Name of the group of a rank, before its number.
 const RANK: &str = "rank ";
 
@@ -96,7 +99,15 @@ pub fn exported(head: &[u8]) -> Option<Exported> {
             }
         }
     }
-    found
+    found.or_else(|| {
+        is_written(head).then(|| Exported { rank: ranks.first().map(|(_, rank)| *rank), has_lanes: false })
+    })
+}
+
+/// Whether slices have counters and the file that `nprof aiu` or acelyzer read them from. nprof has no
+/// tracks of its own for such traces without power and ideal cycles.
+fn is_written(head: &[u8]) -> bool {
+    WRITTEN.iter().all(|key| memmem::find(head, key.as_bytes()).is_some())
 }
 
 /// Whether a track with this name of nprof has slices of the device. `None` for other names.
@@ -158,7 +169,16 @@ mod tests {
         check(&[track((9, 0), "AIU 3", false), lane.clone()], None);
         check(&[device.clone(), track((10, 9), "Stream 1", false)], None);
         check(&[device.clone(), track((10, 8), "Compute", false)], None);
+        // Slices of a written trace without tracks of nprof.
+        let annotated = |key: &str| {
+            message(1, &[&message(11, &message(4, &message(10, key.as_bytes()))), &[0x50_u8, 1][..]].concat())
+        };
+        let keys = [annotated("TS1"), annotated("jobname")];
+        check(&[&[track((9, 0), "AIU Device0", true)], &keys[..]].concat(), Some((None, false)));
+        check(&[&[track((2, 0), "rank 5", true)], &keys[..]].concat(), Some((Some(5), false)));
+        check(&[track((9, 0), "AIU Device0", true), keys[0].clone()], None);
         let process = message(1, &[&message(60, &message(3, &[8, 7])), &[0x50_u8, 1][..]].concat());
+        check(&[&[process.clone()], &keys[..]].concat(), None);
         check(&[device, lane, process], None);
     }
 }

@@ -325,6 +325,25 @@ fn jobs_of_an_export_of_several_files_have_no_spans_of_the_host() {
 }
 
 #[test]
+fn an_export_of_a_written_trace_is_read_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let kernels = |rank: u32| {
+        let of = |n: u64| op(rank, &format!("mul_{n} Cmpt Exec"), (100 + 300 * n, 50 + n), "");
+        let call = format!(r#"{{"name":"call","ph":"X","pid":{rank},"tid":7,"ts":90,"dur":900}}"#);
+        format!("[{call},{}]", (0..4).map(of).collect::<Vec<_>>().join(","))
+    };
+    let files = [0, 1].map(|rank| {
+        let name = format!("a_rank_{rank}.json");
+        fs::write(dir.path().join(&name), kernels(rank)).unwrap();
+        written(dir.path(), &name, &[]);
+        (name, text(dir.path(), "out.json"))
+    });
+    let files = files.each_ref().map(|(name, text)| (name.as_str(), text.clone()));
+    check(&files[..1], "", 1);
+    check(&files, "", 2);
+}
+
+#[test]
 fn an_export_with_ideal_cycles_asks_for_the_log() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
