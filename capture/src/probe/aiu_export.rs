@@ -104,8 +104,8 @@ pub fn exported(head: &[u8]) -> Option<Exported> {
     })
 }
 
-/// Whether slices have counters and the file that `nprof aiu` or acelyzer read them from. nprof has no
-/// tracks of its own for such traces without power and ideal cycles.
+/// Whether slices have counters and the file that `nprof aiu` or acelyzer read them from. nprof has
+/// no tracks of its own for such traces without power and ideal cycles.
 fn is_written(head: &[u8]) -> bool {
     WRITTEN.iter().all(|key| memmem::find(head, key.as_bytes()).is_some())
 }
@@ -178,7 +178,7 @@ mod tests {
         check(&[&[track((2, 0), "rank 5", true)], &keys[..]].concat(), Some((Some(5), false)));
         check(&[track((9, 0), "AIU Device0", true), keys[0].clone()], None);
         let process = message(1, &[&message(60, &message(3, &[8, 7])), &[0x50_u8, 1][..]].concat());
-        check(&[&[process.clone()], &keys[..]].concat(), None);
+        check(&[keys[0].clone(), keys[1].clone(), process.clone()], None);
         check(&[device, lane, process], None);
     }
 }

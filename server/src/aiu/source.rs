@@ -259,8 +259,8 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Number of the devices of a rank up to the last one with kernels. 0 if the rank has one device only,
-/// because its rows do not state it.
+/// Number of the devices of a rank up to the last one with kernels. 0 if the rank has one device
+/// only, because its rows do not state it.
 fn with_kernels(segment: &SegmentFile) -> Result<usize> {
     let rows = rows::of(segment, ACTIVE.name)?;
     let last = rows.iter().filter_map(|row| integer(row.get("device")?)).max();

@@ -151,8 +151,8 @@ fn lines(file: &Path) -> Vec<String> {
                     // Sums have another order.
                     *value = Json::from(format!("{:.9e}", value.as_f64().unwrap()));
                 }
-                // Rows count over all tables. The sum of the squares has another order. Packets have
-                // one name for a counter and its series.
+                // Rows count over all tables. The sum of the squares has another order. Packets
+                // have one name for a counter and its series.
                 row.retain(|key, _| {
                     !["row", "residual", "counter", "series", "pid", "tid", "first_place"]
                         .contains(&key.as_str())
@@ -233,8 +233,8 @@ fn written(dir: &Path, inputs: &str, more: &[&str]) -> Vec<String> {
     let line = |event: &Json| {
         let mut event = event.clone();
         let keys = event.as_object_mut().unwrap();
-        // Arrows of an export have other numbers. Numbers from 1000 on are those of FLEX's threads in
-        // the order of the file, and events of the host state the file that was read.
+        // Arrows of an export have other numbers. Numbers from 1000 on are those of FLEX's threads
+        // in the order of the file, and events of the host state the file that was read.
         keys.retain(|key, value| key != "id" && !(key == "tid" && value.as_u64() >= Some(1_000)));
         if let Some(args) = keys.get_mut("args").and_then(Json::as_object_mut) {
             // A small difference of large numbers.

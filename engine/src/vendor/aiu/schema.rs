@@ -176,7 +176,7 @@ table! {
 }
 
 table! {
-    /// Statistics of the power in watts, weighted with time: while kernels run, and while none runs.
+    /// Power in watts, weighted with time: while kernels run, and while none runs.
     "aiu_power" POWER AiuPower Side;
     "Power" {
         part: None, "Times that the statistics are about.";

@@ -19,7 +19,8 @@ const WARNINGS: &str = "Warnings of nprof";
 /// Name of the group of asynchronous slices of a process.
 const PAIRS: &str = "Asynchronous";
 
-/// Names of processes and threads without names, before their numbers: of the host, and of a device.
+/// Names of processes and threads without names, before their numbers: of the host, and of a
+/// device.
 const PROCESS: [&str; 2] = ["Process ", "Device "];
 const THREAD: [&str; 2] = ["Thread ", "Stream "];
 /// End of the name of a track with the annotations of a stream.
