@@ -3,16 +3,19 @@
 use memchr::memmem;
 use nprof_engine::vendor::aiu::{IDEAL_CYCLES, LOG_TELLING, SETTINGS, TELLING};
 
+use super::aiu_export::{OF_TRACK, TRACK};
 use super::outline::events;
 use super::{Confidence, perfetto};
 use crate::protobuf::{Damage, Fields};
+
+pub use super::aiu_export::{exported, rank_of_group};
 
 /// Highest process id that is the number of a rank.
 const MAX_RANK: u32 = 65_535;
 
 /// Texts by which packets of an AIU are recognised: the key of a counter with its length, and calls
-/// of PyTorch's dialect. nprof's own exports of the runtime's traces have other keys, because their
-/// times are computed already.
+/// of PyTorch's dialect. nprof's own exports of the runtime's traces have other keys, so their
+/// tracks tell them.
 const IN_PACKETS: [&str; 3] = [COUNTER, "aiuLaunch", "aiuScheduleWait"];
 /// Names of the runtime, which tell an AIU if the packets describe processes. nprof's own exports
 /// describe none.
@@ -20,12 +23,9 @@ const NAMES_IN_PACKETS: [&str; 4] = [" Cmpt Exec", "AIU Roundtrip", "Flex RoundT
 /// Key of the first cycle counter in a packet, with its length.
 const COUNTER: &str = "\x03TS1";
 
-/// Fields of a packet: descriptor of a track, of a process, and of a thread.
-const TRACK: u32 = 60;
+/// Fields of a packet: descriptor of a process, and of a thread.
 const PROCESS: u32 = 43;
 const THREAD: u32 = 44;
-/// Fields of a track's descriptor with its process and its thread.
-const OF_TRACK: [u32; 2] = [3, 4];
 
 /// Whether this is a trace of an AIU, in the dialect of its runtime or of PyTorch: Trace Event
 /// JSON, or Perfetto's packets.
@@ -34,7 +34,8 @@ pub fn probe(head: &[u8]) -> Option<Confidence> {
     if is_packets(head) {
         let has = |text: &str| memmem::find(head, text.as_bytes()).is_some();
         let is_named = NAMES_IN_PACKETS.iter().any(|name| has(name)) && first_process(head).is_some();
-        return (is_named || IN_PACKETS.iter().any(|text| has(text))).then_some(Confidence::Certain);
+        let is_it = is_named || exported(head).is_some();
+        return (is_it || IN_PACKETS.iter().any(|text| has(text))).then_some(Confidence::Certain);
     }
     TELLING.iter().find(|text| memmem::find(head, text.as_bytes()).is_some())?;
     events(head).filter(|confidence| *confidence > Confidence::Possible)?;
@@ -112,6 +113,9 @@ fn id_of(descriptor: &[u8]) -> Result<u64, Damage> {
 /// first event, or of the first descriptor of packets.
 #[must_use]
 pub fn rank(head: &[u8]) -> Option<u32> {
+    if let Some(exported) = exported(head) {
+        return exported.rank;
+    }
     if is_packets(head) {
         let process = first_process(head).filter(|_| !is_torch(head))?;
         return u32::try_from(process).ok().filter(|&rank| rank <= MAX_RANK);
@@ -133,6 +137,9 @@ pub fn stated_rank(head: &[u8]) -> Option<u32> {
 #[must_use]
 pub fn is_torch(head: &[u8]) -> bool {
     let has = |key: &str| memmem::find(head, key.as_bytes()).is_some();
+    if let Some(exported) = exported(head) {
+        return !exported.has_lanes;
+    }
     if is_packets(head) {
         return !has(COUNTER) && !NAMES_IN_PACKETS.iter().any(|name| has(name));
     }

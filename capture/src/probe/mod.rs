@@ -5,6 +5,7 @@
 //! end anywhere.
 
 pub mod aiu;
+mod aiu_export;
 pub mod json;
 pub mod known;
 pub mod neff;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use super::{InstanceReport, Job, Report, algorithm};
+use crate::base::median;
 use crate::base::time::PS_PER_S;
 use crate::model::CollectiveKind;
 
@@ -160,9 +161,4 @@ fn quantiles(mut values: Vec<i64>) -> Option<[i64; 3]> {
     values.sort_unstable();
     let last = values.len().checked_sub(1)?;
     Some([50, 95, 100].map(|share| values[(values.len() * share / 100).min(last)]))
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }

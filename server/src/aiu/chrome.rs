@@ -69,7 +69,7 @@ fn devices(ranks: &[Source<'_>]) -> Json {
         let stated = source.document.iter().find(|(key, _)| key == DEVICES);
         let mut devices = match stated {
             Some((_, Json::Array(devices))) => devices.clone(),
-            _ => vec![json!({ "type": "AIU", "name": "AIU", "core": "PT Array" })],
+            _ => vec![json!({ "type": "AIU", "name": "AIU", "core": "PT Array" }); source.devices.max(1)],
         };
         for (device, at) in devices.iter_mut().filter_map(Json::as_object_mut).zip(0..) {
             let own = device.get("id").and_then(Json::as_i64).unwrap_or(at);

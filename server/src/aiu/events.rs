@@ -53,9 +53,9 @@ pub struct Events<'a> {
     keys: Vec<Arc<str>>,
     /// Slices that overlap others.
     pub lanes: Lanes,
-    series: HashMap<TrackId, Option<series::WrittenCounter>>,
-    /// Names and processes of the counters that nprof computes.
-    computed: HashSet<(String, i64)>,
+    /// The counters that nprof computes. A trace that acelyzer or nprof wrote has them already,
+    /// perhaps with other values.
+    series: HashMap<TrackId, series::WrittenCounter>,
     tables: Tables,
     /// Rows with the same time.
     waiting: Vec<TimedRow>,
@@ -85,8 +85,7 @@ impl<'a> Events<'a> {
             keys: source.segment.footer().fields.iter().map(|(_, of)| of.name.as_str().into()).collect(),
             lanes: Lanes::new(form.overlap, form.max_streams, threads(source, numbers)),
             numbers,
-            series: HashMap::new(),
-            computed: series::computed(source, form),
+            series: series::of(source.segment, form),
             tables: Tables {
                 ops: table(OPS.name),
                 slices: table(SLICES),
@@ -161,10 +160,7 @@ impl<'a> Events<'a> {
 
     fn sample(&mut self, row: &TimedRow, each: &mut Each<'_>) -> Result<()> {
         let RowContent::Sample { value } = row.content else { return Ok(()) };
-        let (segment, form) = (self.source.segment, self.form);
-        let written =
-            self.series.entry(row.track).or_insert_with(|| series::of_track(segment, row.track, form));
-        let Some(written) = written else { return Ok(()) };
+        let Some(written) = self.series.get(&row.track) else { return Ok(()) };
         each(&written.event(self.source, row.start_ps, value))
     }
 
@@ -185,8 +181,8 @@ impl<'a> Events<'a> {
             Dialect::Torch => source.process(stated),
         };
         let counter = own.args.get("counter").and_then(Json::as_str).unwrap_or(&place.counter);
-        let is_computed = |pid: i64| self.computed.contains(&(counter.to_owned(), pid));
-        if !self.computed.is_empty() && pid.as_i64().is_some_and(is_computed) {
+        let is_computed = |pid: i64| self.series.values().any(|of| of.is(counter, pid, source));
+        if pid.as_i64().is_some_and(is_computed) {
             return;
         }
         self.samples.take(place, (pid, time_ps), (own, value));

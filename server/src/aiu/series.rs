@@ -1,6 +1,6 @@
 //! Counters as acelyzer writes them.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use nprof_engine::model::TrackId;
 use nprof_engine::native::SegmentFile;
@@ -26,9 +26,15 @@ pub struct WrittenCounter {
     device: Option<u32>,
 }
 
-/// The counter of a track; `None` if the track is none, or the form leaves it out.
+/// The counters that nprof computes and the form shows, by track.
 #[must_use]
-pub fn of_track(segment: &SegmentFile, track: TrackId, form: &Form) -> Option<WrittenCounter> {
+pub fn of(segment: &SegmentFile, form: &Form) -> HashMap<TrackId, WrittenCounter> {
+    let tracks = (0..).map(TrackId).zip(&segment.footer().tracks);
+    tracks.filter_map(|(track, _)| Some((track, of_track(segment, track, form)?))).collect()
+}
+
+/// The counter of a track; `None` if the track is none, or the form leaves it out.
+fn of_track(segment: &SegmentFile, track: TrackId, form: &Form) -> Option<WrittenCounter> {
     let table = segment.table_of(track)?;
     let footer = segment.footer();
     if footer.tables[usize::from(table.0)].spec.name != COUNTERS.name {
@@ -76,17 +82,14 @@ impl WrittenCounter {
         Event { category, args, ..Event::new('C', &self.name, source.time(time_ps), Json::from(pid)) }
     }
 
+    /// Whether this is the counter of this name and process.
+    #[must_use]
+    pub fn is(&self, name: &str, pid: i64, source: &Source<'_>) -> bool {
+        self.name == name && self.pid(source) == pid
+    }
+
     fn pid(&self, source: &Source<'_>) -> i64 {
         let of_device = self.device.map(|device| source.device(device.into()));
         of_device.unwrap_or_else(|| i64::from(source.rank))
     }
-}
-
-/// Names and processes of the counters that nprof computes and the form shows. A trace that
-/// acelyzer or nprof wrote has them already, perhaps with other values.
-#[must_use]
-pub fn computed(source: &Source<'_>, form: &Form) -> HashSet<(String, i64)> {
-    let tracks = 0..u32::try_from(source.segment.footer().tracks.len()).unwrap_or(u32::MAX);
-    let written = tracks.filter_map(|track| of_track(source.segment, TrackId(track), form));
-    written.map(|counter| (counter.name.clone(), counter.pid(source))).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use nprof_engine::model::{OwnedValue, TrackId};
 use nprof_engine::native::SegmentFile;
-use nprof_engine::vendor::aiu::schema::{CLOCK, JOBS};
+use nprof_engine::vendor::aiu::schema::{ACTIVE, CLOCK, JOBS};
 use serde_json::Value as Json;
 
 use super::align::{Alignment, RankTime};
@@ -96,7 +96,7 @@ pub struct Source<'a> {
     pub threads: Vec<(String, i64, usize)>,
     /// Ideal cycles of kernels.
     pub ideals: Ideals,
-    /// Devices that PyTorch states.
+    /// Devices that PyTorch states, else those up to the last one with kernels.
     pub devices: usize,
     /// Distance between the numbers of the devices of two ranks.
     pub device_step: usize,
@@ -135,8 +135,9 @@ impl<'a> Source<'a> {
         let end = |row: &Row| {
             (row.text("job").to_owned(), clock.at((row.number("device_end") * 1e3).round() as i64))
         };
-        let devices = document.iter().find(|(key, _)| key == DEVICES);
-        let devices = devices.and_then(|(_, value)| value.as_array()).map_or(0, Vec::len);
+        let listed = document.iter().find(|(key, _)| key == DEVICES);
+        let listed = listed.and_then(|(_, value)| value.as_array()).map(Vec::len);
+        let devices = listed.map_or_else(|| with_kernels(segment), Ok)?;
         Ok(Self {
             segment,
             rank,
@@ -256,6 +257,14 @@ impl<'a> Source<'a> {
         };
         Ok(rows::of(self.segment, METADATA_EVENTS)?.iter().map(event).collect())
     }
+}
+
+/// Number of the devices of a rank up to the last one with kernels. 0 if the rank has one device
+/// only, because its rows do not state it.
+fn with_kernels(segment: &SegmentFile) -> Result<usize> {
+    let rows = rows::of(segment, ACTIVE.name)?;
+    let last = rows.iter().filter_map(|row| integer(row.get("device")?)).max();
+    Ok(last.and_then(|last| usize::try_from(last + 1).ok()).unwrap_or(0))
 }
 
 /// The number of a device of a rank among the devices of all ranks, if each has so many.

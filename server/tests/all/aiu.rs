@@ -273,8 +273,10 @@ pub fn op(rank: u32, name: &str, (start, duration): (u64, u64), more: &str) -> S
     } else {
         [first, first, first, last, last]
     };
-    let stamps: Vec<String> =
-        (1..).zip(stamps).map(|(at, stamp): (u32, u64)| format!(r#""TS{at}":"{stamp}""#)).collect();
+    let stamps: Vec<String> = (1..)
+        .zip(stamps)
+        .map(|(at, stamp): (u32, u64)| format!(r#""TS{at}":"{}""#, stamp % (1 << 32)))
+        .collect();
     format!(
         r#"{{"ph":"X","name":"{name}","pid":{rank},"tid":1,"ts":{start},"dur":{duration},"args":{{{}{more}}}}}"#,
         stamps.join(",")

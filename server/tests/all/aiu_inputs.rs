@@ -192,33 +192,6 @@ fn operations_of_pytorchs_dialect_are_compared() {
 }
 
 #[test]
-fn an_export_of_nprof_has_nothing_to_compute_from() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
-    fs::write(path("a.json"), kernels()).unwrap();
-    let store = dir.path().join("store");
-    succeed(&store, &["ingest", &path("a.json"), "--db-bucket", "a"]);
-    succeed(&store, &["export", "a", "--format", "perfetto", "-o", &path("a.pftrace")]);
-    let out = path("out.json");
-    for (input, times) in [("a.pftrace", 1), ("a.json", 0)] {
-        let input = path(input);
-        // Every command that reads a trace says what follows from it, and says it once.
-        let commands = [
-            vec!["ingest", &*input, "--db-bucket", "again", "--force"],
-            vec!["view", &*input, "--output-format", "summary-text"],
-            vec!["aiu", "-i", &*input, "-o", &*out],
-        ];
-        for command in commands {
-            let output = run(&store, &command);
-            let said = [output.stdout, output.stderr].concat();
-            let said = String::from_utf8_lossy(&said);
-            assert!(output.status.success(), "{command:?}: {said}");
-            assert_eq!(said.matches("an export that nprof made").count(), times, "{command:?}: {said}");
-        }
-    }
-}
-
-#[test]
 fn a_trace_that_was_written_gives_the_same_numbers_again() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("a.json"), kernels()).unwrap();

@@ -9,6 +9,7 @@
 
 mod add;
 mod aiu;
+mod aiu_again;
 mod aiu_cases;
 mod aiu_collectives;
 mod aiu_events;

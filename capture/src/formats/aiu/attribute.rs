@@ -29,6 +29,9 @@ pub(super) const KIND: &str = "Type";
 pub(super) const MULTICASTS: [&str; 2] = ["MultiCast", "Set BCList"];
 /// Key of the name of a slice, if it is not among the names. No argument has this key.
 pub(super) const NAME: &str = "\0name";
+/// Key of the file that a slice comes from, if it is not the one that is read. No argument has this
+/// key.
+pub(super) const JOB: &str = "\0job";
 /// Key of the bytes that a transfer moved.
 pub(super) const BYTES: &str = "Bytes";
 
@@ -43,6 +46,8 @@ pub(super) struct Attributes {
     pub(super) flags: u8,
     /// Whether a counter or the charge has more than 32 bits.
     pub(super) is_wide: bool,
+    /// The file that the slice comes from, if it is not the one that is read.
+    pub(super) job: Option<Box<str>>,
     /// All other arguments, for [`unpack`].
     pub(super) rest: Vec<u8>,
 }
@@ -87,6 +92,10 @@ impl Attributes {
             _ => None,
         };
         if stamp.is_none() && key != CHARGE {
+            if key == JOB.as_bytes() {
+                self.job = Some(value.text().into());
+                return;
+            }
             if key == GROUP.as_bytes() && matches!(value.kind(), Kind::Text | Kind::Escaped | Kind::Number) {
                 self.flags |= HAS_GROUP;
             }

@@ -340,9 +340,11 @@ impl Clock {
     }
 }
 
-/// The shift that is furthest from zero, with its sign.
+/// The shift that is furthest from zero, with its sign. Of opposite ones the positive one, so that
+/// the order of the files does not matter.
 fn largest(shifts_s: &[f64]) -> f64 {
-    shifts_s.iter().fold(0.0, |most: f64, shift| if shift.abs() > most.abs() { *shift } else { most })
+    let nearer = |a: &f64, b: &f64| a.abs().total_cmp(&b.abs()).then(a.total_cmp(b));
+    shifts_s.iter().copied().chain([0.0]).max_by(nearer).unwrap_or(0.0)
 }
 
 #[cfg(test)]
@@ -384,6 +386,7 @@ mod tests {
         check(&clock, 557.05e6, Basis::Run);
         assert_eq!(clock.wraps, 5);
         assert!(clock.drift_s().abs() < 1e-6);
+        assert_eq!([largest(&[2.0, -2.0, 1.0]), largest(&[1.0, -2.0, 2.0]), largest(&[])], [2.0, 2.0, 0.0]);
         let (time_ps, raw) = (31 * second, counter(557.05e6, 4_290_000_000, 31 * second));
         assert_eq!(clock.repaired(2, time_ps, raw).div_euclid(WRAP_INT), 5);
     }

@@ -146,6 +146,30 @@ impl<'a, 's> Emitter<'a, 's> {
         Ok(())
     }
 
+    /// Counts the cycles and the charge of slices of the runtime that the ordinary reader has
+    /// written.
+    pub(super) fn written(&mut self, written: Sorter<Held, &'s dyn Scratch>) -> Result<()> {
+        let mut sorted = written.finish()?;
+        while let Some((held, _)) = sorted.next_with()? {
+            self.totals.slices += 1;
+            let phase = self.facts.names.of(held.name).phase;
+            let placed = self.place(&held, phase);
+            // The charges of several devices are no series.
+            if !self.facts.has_devices {
+                let repaired = self.repaired(&held, phase, placed);
+                self.charge(&held, placed, repaired)?;
+            }
+            if phase == Phase::Exec {
+                self.sum(&held, placed);
+                let device = u16::try_from(held.thread).unwrap_or(0);
+                if let Some(steps) = steps(&held, placed) {
+                    self.runs.count(self.facts.names, (device, held.name), steps)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Takes the steps of collective operations of PyTorch's dialect.
     pub(super) fn protocols(&mut self, protocols: Sorter<Protocol, &'s dyn Scratch>) -> Result<()> {
         let mut operations = Operations::default();
@@ -301,17 +325,7 @@ impl<'a, 's> Emitter<'a, 's> {
     ) -> Result<Option<Matched<'a>>> {
         let name = self.facts.names.of(held.name);
         let Placed { start_ps, end_ps, .. } = placed;
-        if name.phase != Phase::Prep && held.is(HAS_CHARGE) && placed.cycles.is_some() {
-            let (_, last) = name.phase.stamps();
-            let at = |stamp: usize| {
-                let cycles = repaired[stamp] - repaired[last];
-                end_ps.saturating_add(self.facts.clock.ps(cycles as f64))
-            };
-            if end_ps.saturating_sub(start_ps) > MIN_READING_PS {
-                self.readings.at_time(at(3), held.charge)?;
-            }
-            self.readings.at_cycle(repaired[2], at(2), held.charge, name.kind)?;
-        }
+        self.charge(held, placed, repaired)?;
         match name.phase {
             Phase::Prep => self.preps.add(start_ps, end_ps, 1)?,
             Phase::DataIn | Phase::DataOut => {
@@ -320,20 +334,40 @@ impl<'a, 's> Emitter<'a, 's> {
                 edges.add(start_ps, end_ps, rate)?;
             }
             Phase::Exec => {
-                if placed.cycles.is_some() {
-                    self.totals.host_ps = self.totals.host_ps.saturating_add(held.host_ps());
-                    let device_ps = end_ps.saturating_sub(start_ps);
-                    self.totals.device_ps = self.totals.device_ps.saturating_add(device_ps);
-                }
+                self.sum(held, placed);
                 let lot = (held.job, 0);
                 let table = (lot, self.choices.next(lot));
-                let steps = (held.flags & 0b1_1111 == 0b1_1111 && placed.cycles.is_some())
-                    .then(|| std::array::from_fn(|at| held.stamps[at + 1].wrapping_sub(held.stamps[at])));
-                return self.kernel(held.name, (start_ps, end_ps), table, steps);
+                return self.kernel(held.name, (start_ps, end_ps), table, steps(held, placed));
             }
             Phase::Whole => {}
         }
         Ok(None)
+    }
+
+    /// Takes the readings of the charge of a slice.
+    fn charge(&mut self, held: &Held, placed: Placed, repaired: [i64; STAMPS]) -> Result<()> {
+        let name = self.facts.names.of(held.name);
+        if name.phase == Phase::Prep || !held.is(HAS_CHARGE) || placed.cycles.is_none() {
+            return Ok(());
+        }
+        let (_, last) = name.phase.stamps();
+        let at = |stamp: usize| {
+            let cycles = repaired[stamp] - repaired[last];
+            placed.end_ps.saturating_add(self.facts.clock.ps(cycles as f64))
+        };
+        if placed.end_ps.saturating_sub(placed.start_ps) > MIN_READING_PS {
+            self.readings.at_time(at(3), held.charge)?;
+        }
+        self.readings.at_cycle(repaired[2], at(2), held.charge, name.kind)
+    }
+
+    /// Sums the durations of a kernel by the host and by its cycles.
+    fn sum(&mut self, held: &Held, placed: Placed) {
+        if placed.cycles.is_some() {
+            self.totals.host_ps = self.totals.host_ps.saturating_add(held.host_ps());
+            let device_ps = placed.end_ps.saturating_sub(placed.start_ps);
+            self.totals.device_ps = self.totals.device_ps.saturating_add(device_ps);
+        }
     }
 
     fn kernel(
@@ -438,6 +472,12 @@ fn warn_all(sink: &mut dyn Sink, counts: &[(u64, &str)]) {
             sink.warn(WarningKind::AdjustedValue, what, &String::new);
         }
     }
+}
+
+/// Cycles between neighbouring counters of a slice, if it has all.
+fn steps(held: &Held, placed: Placed) -> Option<[u32; 4]> {
+    let has_all = held.flags & 0b1_1111 == 0b1_1111 && placed.cycles.is_some();
+    has_all.then(|| std::array::from_fn(|at| held.stamps[at + 1].wrapping_sub(held.stamps[at])))
 }
 
 /// Bytes per second.

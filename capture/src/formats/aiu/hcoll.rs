@@ -8,14 +8,6 @@ use nprof_engine::spill::{Key, NoBytes};
 use nprof_engine::vendor::aiu::HCOLL;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::attribute::bytes_of_argument;
-use crate::formats::trace_event::layer::Met;
-
-/// Key of the launch of a slice.
-const CORRELATION: &[u8] = b"correlation";
-/// Key of the bytes of a slice.
-const BYTES: &[u8] = b"bytes";
-
 /// A step, ordered by file and start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Protocol {
@@ -34,17 +26,6 @@ pub(super) struct Protocol {
 pub(super) fn is_step(category: &[u8], name: &str) -> bool {
     let has = |word: &str| memchr::memmem::find(category, word.as_bytes()).is_some();
     (has("gpu") || has("kernel")) && name.contains(HCOLL)
-}
-
-/// The launch of a slice and the bytes that it moves, as it states them.
-pub(super) fn stated(met: Met<'_>) -> (Option<i64>, i64) {
-    let (mut correlation, mut bytes) = (None, 0);
-    met.each_argument(|key, value| match key {
-        CORRELATION => correlation = value.text().trim().parse().ok(),
-        BYTES => bytes = bytes_of_argument(value).unwrap_or(0),
-        _ => {}
-    });
-    (correlation, bytes)
 }
 
 /// The operations so far.

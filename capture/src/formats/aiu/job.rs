@@ -2,6 +2,7 @@
 //! host around it.
 
 use nprof_engine::vendor::aiu::{Class, Phase};
+use rustc_hash::FxHashMap;
 
 use super::held::Held;
 use crate::formats::trace_event::layer::{Below, Met};
@@ -60,13 +61,39 @@ impl Job {
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
     pub(super) all: Vec<Job>,
+    /// Numbers of the files that slices of the last file state, on each device.
+    stated: FxHashMap<(Box<str>, u16), u32>,
 }
 
 impl Jobs {
     /// Begins a file. Returns its number.
     pub(super) fn begin(&mut self, name: &str) -> u32 {
+        self.stated.clear();
+        self.push(name)
+    }
+
+    fn push(&mut self, name: &str) -> u32 {
         self.all.push(Job { name: name.into(), ..Job::default() });
         u32::try_from(self.all.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// The number of the file that a slice of file `job` states, because that one was written from
+    /// several. Each device has its own, as it has its own counters. The first one takes the place
+    /// of the file itself.
+    pub(super) fn named(&mut self, job: u32, (name, device): (Box<str>, u16)) -> u32 {
+        if let Some(&known) = self.stated.get(&(name.clone(), device)) {
+            return known;
+        }
+        let number = if self.stated.is_empty() {
+            self.all[job as usize].name = name.clone();
+            job
+        } else {
+            // The round trips do not state their files.
+            self.all[job as usize].host = None;
+            self.push(&name)
+        };
+        self.stated.insert((name, device), number);
+        number
     }
 
     /// Notes a slice of the device.
@@ -82,7 +109,7 @@ impl Jobs {
 
     /// Notes an event of the host.
     pub(super) fn host(&mut self, job: u32, met: Met<'_>, below: &mut Below<'_, '_>) {
-        if Class::of_host(&met.name()) != Class::RoundtripAiu {
+        if self.stated.len() > 1 || Class::of_host(&met.name()) != Class::RoundtripAiu {
             return;
         }
         if let Some(start_ps) = below.known_time(met) {
@@ -101,6 +128,22 @@ mod tests {
         let span = |(start_ps, end_ps)| Some(Span { start_ps, end_ps });
         let job = Job { host: span((100, 200)), device: span(device), ..Job::default() };
         assert_eq!(job.shift_ps(), expected, "{device:?}");
+    }
+
+    #[test]
+    fn slices_can_state_their_files() {
+        let mut jobs = Jobs::default();
+        let first = jobs.begin("export");
+        jobs.all[0].host = Some(Span { start_ps: 0, end_ps: 9 });
+        let of = |name: &str, device| (name.into(), device);
+        assert_eq!([jobs.named(first, of("a", 0)), jobs.named(first, of("a", 0))], [0, 0]);
+        assert!(jobs.all[0].host.is_some(), "the round trips are those of the only file");
+        assert_eq!([jobs.named(first, of("b", 0)), jobs.named(first, of("a", 0))], [1, 0]);
+        assert_eq!(jobs.named(first, of("a", 1)), 2, "of another device");
+        let names: Vec<&str> = jobs.all.iter().map(|job| &*job.name).collect();
+        assert_eq!((names, jobs.all[0].host), (vec!["a", "b", "a"], None));
+        let second = jobs.begin("other");
+        assert_eq!((second, jobs.named(second, of("a", 0))), (3, 3));
     }
 
     #[test]

@@ -2,35 +2,14 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
-use nprof_engine::spill::{Key, NoBytes};
+use nprof_engine::spill::{Key, NoBytes, Pile, Scratch, Sorter, Space};
 use nprof_engine::vendor::aiu::Phase;
 
 use super::clock::Clock;
 use super::held::Held;
-use crate::formats::trace_event::layer::Met;
 
 /// The job of a kernel, and the device of the rank that it runs on. FLEX has one device for a rank.
 pub(super) type Lot = (u32, u16);
-
-/// The device that an event of PyTorch's dialect is on, and the name that it had before acelyzer or
-/// nprof shortened it. The device is the one that its arguments name, else its process.
-pub(super) fn told(met: Met<'_>) -> (u16, Option<String>) {
-    let (mut device, mut original) = (None, None);
-    met.each_argument(|key, value| match key {
-        DEVICE => device = value.text().trim().parse().ok(),
-        ORIGINAL => original = Some(value.text().into_owned()).filter(|name| !name.is_empty()),
-        _ => {}
-    });
-    let process = || std::str::from_utf8(met.pid()).ok()?.trim().parse().ok();
-    (device.or_else(process).filter(|device| *device < MAX_DEVICES).unwrap_or(0), original)
-}
-
-/// Key of the name before it was shortened.
-const ORIGINAL: &[u8] = b"orig_name";
-/// Key of the device.
-const DEVICE: &[u8] = b"device";
-/// Devices with higher numbers count as the first one.
-const MAX_DEVICES: u16 = 1024;
 
 /// A kernel, ordered by job, device and start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,6 +48,22 @@ impl Kernel {
             cycles => clock.ps(f64::from(cycles)),
         }
     }
+}
+
+/// The kernels that `is_wanted` wants, in their order.
+pub(super) fn listed<'s>(
+    kernels: Sorter<Kernel, &'s dyn Scratch>,
+    space: Space<'s>,
+    is_wanted: impl Fn(&Kernel) -> bool,
+) -> Result<Pile<Kernel, &'s dyn Scratch>> {
+    let mut list = space.pile();
+    let mut sorted = kernels.finish()?;
+    while let Some(&kernel) = sorted.next()? {
+        if is_wanted(&kernel) {
+            list.push(kernel)?;
+        }
+    }
+    Ok(list)
 }
 
 impl Key for Kernel {
@@ -110,23 +105,6 @@ pub(super) struct Transfer {
     pub(super) rate: u64,
     /// Device of the rank.
     pub(super) device: u16,
-}
-
-/// Key of the stated rate in gigabytes per second.
-const RATE: &[u8] = b"memory bandwidth (GB/s)";
-
-impl Transfer {
-    /// The rate that a transfer states, in bytes per second.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts of floats saturate")]
-    pub(super) fn rate(met: Met<'_>) -> Option<u64> {
-        let mut rate = None;
-        met.each_argument(|key, value| {
-            if key == RATE {
-                rate = value.text().trim().parse::<f64>().ok();
-            }
-        });
-        rate.filter(|rate| rate.is_finite() && *rate > 0.0).map(|rate| (rate * 1e9).round() as u64)
-    }
 }
 
 impl Key for Transfer {

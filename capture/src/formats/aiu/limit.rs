@@ -86,6 +86,7 @@ impl<'l> Look<'l> {
     /// Begins a file.
     pub(super) fn begin(&mut self, dialect: Dialect) {
         self.dialect = dialect;
+        self.ranks.within(None);
     }
 
     /// Ends a file: begins without ends count with their own time.
@@ -152,7 +153,8 @@ impl<'l> Look<'l> {
 impl Layer for Look<'_> {
     fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
         let is_slice = matches!(met.phase(), b"X" | b"B" | b"E");
-        if self.dialect == Dialect::Torch || self.ranks.of(met.pid(), is_slice) == Whose::Mine {
+        let is_of_first = self.dialect == Dialect::Torch && !self.ranks.is_within();
+        if is_of_first || self.ranks.of(met.pid(), is_slice) == Whose::Mine {
             let at = self.allowed.push();
             let ps = if self.durations.is_empty() { None } else { below.known_time(met) };
             if self.decide(at, met, ps) {
@@ -160,6 +162,10 @@ impl Layer for Look<'_> {
             }
         }
         Ok(Taken::ByLayer)
+    }
+
+    fn within(&mut self, rank: &[u8]) {
+        self.ranks.within(Some(rank));
     }
 }
 

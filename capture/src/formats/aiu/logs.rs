@@ -3,6 +3,8 @@
 //! Several logs whose names tell no rank belong to the ranks in their order, if there are as many.
 //! Otherwise each log is for all ranks.
 
+use std::io::Read;
+
 use nprof_engine::model::{Sink, WarningKind};
 use nprof_engine::vendor::aiu::{IDEAL_CYCLES, SETTINGS};
 
@@ -44,6 +46,17 @@ impl<'a> Logs<'a> {
     pub(super) fn of(job: &'a Job<'a>) -> Self {
         let parts = job.plan.files.iter().filter(|part| part.role == Role::Compiler);
         Self { job, files: parts.map(|part| part.file).collect() }
+    }
+
+    /// Whether there is a file of the compiler, and not only one with settings.
+    pub(super) fn has_any(&self) -> bool {
+        let is_its = |file: &usize| {
+            let mut begin = Vec::new();
+            // A file that cannot be read is reported when it is read as a whole.
+            let _ = self.job.files.leaf(*file).reader().take(SETTINGS.len() as u64).read_to_end(&mut begin);
+            Kind::of(&begin) != Kind::Settings
+        };
+        self.files.iter().any(is_its)
     }
 
     /// Whether several files can be those of several ranks.

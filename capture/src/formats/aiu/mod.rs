@@ -40,6 +40,7 @@ mod runs;
 mod settings;
 mod shift;
 mod silent;
+mod stated;
 mod summary;
 mod taker;
 mod torch;
@@ -58,7 +59,7 @@ use std::io::Read;
 use std::sync::OnceLock;
 
 use nprof_engine::model::{RankInfo, Sink, WarningKind};
-use nprof_engine::spill::{Pile, Scratch, Sorter, Space};
+use nprof_engine::spill::Space;
 use nprof_engine::vendor::aiu::SOURCE;
 
 use self::autopilot::shares;
@@ -66,7 +67,7 @@ use self::choice::{Choices, choose};
 use self::emit::{Emitter, Facts};
 use self::filter::{Filter, of_durations};
 use self::ideal::{Table, TableKind};
-use self::kernel::Kernel;
+use self::kernel::listed;
 use self::limit::{Allowed, Look};
 use self::logs::Logs;
 use self::part::{Dialect, Part, Written};
@@ -129,22 +130,6 @@ fn has_choice(tables: &[Table]) -> bool {
     tables.len() > 1 || tables.iter().any(|table| table.kind == TableKind::Autopilot)
 }
 
-/// The kernels that `is_wanted` wants, in their order.
-fn listed<'s>(
-    kernels: Sorter<Kernel, &'s dyn Scratch>,
-    space: Space<'s>,
-    is_wanted: impl Fn(&Kernel) -> bool,
-) -> nprof_engine::base::Result<Pile<Kernel, &'s dyn Scratch>> {
-    let mut list = space.pile();
-    let mut sorted = kernels.finish()?;
-    while let Some(&kernel) = sorted.next()? {
-        if is_wanted(&kernel) {
-            list.push(kernel)?;
-        }
-    }
-    Ok(list)
-}
-
 /// Most ranks of a plan.
 const MAX_RANKS: usize = 1 << 16;
 
@@ -167,15 +152,15 @@ impl<'a> Import<'a> {
             parts.sort_by_key(|part| part.beginning.map(|beginning| beginning.first_ps()));
         }
         // All passes must find the same ranks, so only traces that all of them read count.
-        let of_all = parts.iter().filter(|part| part.dialect == Dialect::Flex);
+        let of_all = parts.iter().filter(|part| part.has_ranks());
         let most_ranks = most_ranks(of_all.map(|part| job.files.leaf(part.file).packed.len() as u64).sum());
         Self { job, settings, nth, parts, logs: Logs::of(job), most_ranks }
     }
 
     /// The traces of this rank. Those of PyTorch are of one rank: the first, if traces of the
-    /// runtime have several.
+    /// runtime have several. Exports state the ranks of their events.
     fn traces(&self) -> impl Iterator<Item = &Part> {
-        self.parts.iter().filter(|part| self.nth == 0 || part.dialect == Dialect::Flex)
+        self.parts.iter().filter(move |part| self.nth == 0 || part.has_ranks())
     }
 
     /// Reads the files, then writes the slices. Returns the number of ranks in the files.
@@ -391,17 +376,22 @@ impl<'a> Import<'a> {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Option<Damage>, Error> {
         let (file, space) = (part.file, self.job.space);
-        let of = (part.dialect, part.beginning);
+        let of = packets::PacketFile {
+            dialect: part.dialect,
+            beginning: part.beginning,
+            is_export: part.written == Written::Export,
+            has_compiler: self.logs.has_any(),
+        };
         session.begin();
         match (part.written, self.job.files.leaf(file).plain()) {
             (Written::Json, Some(bytes)) => session.read_bytes(&bytes, self.skips(file), layer, progress)?,
-            (Written::Packets, Some(bytes)) => {
+            (Written::Packets | Written::Export, Some(bytes)) => {
                 packets::read(&mut &bytes[..], of, space, (session, layer), progress)?;
             }
             (written, None) => {
                 let mut read = |input: &mut dyn Read| match written {
                     Written::Json => session.read(input, self.skips(file), &mut *layer, &mut |_| {}),
-                    Written::Packets => {
+                    Written::Packets | Written::Export => {
                         packets::read(input, of, space, (&mut *session, &mut *layer), &mut |_| {})
                     }
                 };
@@ -433,19 +423,20 @@ impl<'a> Import<'a> {
     ) -> Result<(), Error> {
         let space: Space<'_> = self.job.space;
         let core_hz = self.settings.core_mhz * 1e6;
-        let device = self.rank(&taker, info.rank);
-        let Taker { held, kernels, transfers, protocols, names, counters, jobs, threads, devices, .. } =
-            taker;
-        let clock = counters.finish();
+        let rank = self.rank(&taker, info.rank);
+        // A rank of FLEX is a device. Several devices of a rank have numbers of their own.
+        let device = rank.filter(|_| taker.devices.len() < 2);
+        let clock = taker.counters.finish();
         // Kernels that the runtime has written count once, with their counters.
+        let (names, jobs) = (&taker.names, &taker.jobs);
         let counts_torch = jobs.all.iter().all(|job| job.kernels == 0);
         // Kernels are read twice: for the choice of tables, and those of PyTorch for their times.
-        let list = listed(kernels, space, |kernel| counts_torch || !kernel.is_torch)?;
+        let list = listed(taker.kernels, space, |kernel| counts_torch || !kernel.is_torch)?;
         let choices = match tables.len() {
             0 | 1 => Choices::of_one(),
             _ => {
                 let mut reader = list.read();
-                choose(|| Ok(reader.next()?.copied()), (&names, tables), core_hz)?
+                choose(|| Ok(reader.next()?.copied()), (names, tables), core_hz)?
             }
         };
         let fixes_jobs = self.settings.outside == Outside::Shifted;
@@ -453,10 +444,10 @@ impl<'a> Import<'a> {
         let scale = Scale { watts: self.settings.power_scale, max_watts: self.settings.max_watts };
         let facts = Facts {
             clock: &clock,
-            names: &names,
-            jobs: &jobs,
-            threads: &threads,
-            has_devices: counts_torch && devices.len() > 1,
+            names,
+            jobs,
+            threads: &taker.threads,
+            has_devices: counts_torch && taker.devices.len() > 1,
             fixes_jobs,
             durations,
             core_hz: (!tables.is_empty()).then_some(core_hz),
@@ -465,21 +456,22 @@ impl<'a> Import<'a> {
         };
         let mut reader = list.read();
         let next = || Ok(reader.next()?.copied());
-        let shares = shares(next, (&names, tables), &choices, (&clock, core_hz))?;
+        let shares = shares(next, (names, tables), &choices, (&clock, core_hz))?;
         let usage = Usage::new(tables, core_hz, shares);
-        let mut emitter = Emitter::new(&mut *sink, facts, (usage, choices), device, space)?;
-        emitter.slices(held)?;
+        let mut emitter = Emitter::new(&mut *sink, facts, (usage, choices), rank, space)?;
+        emitter.slices(taker.held)?;
         let mut reader = list.read();
         emitter.torch_kernels(|| Ok(reader.next()?.copied()))?;
-        emitter.transfers(transfers, space)?;
+        emitter.transfers(taker.transfers, space)?;
         if counts_torch {
-            emitter.protocols(protocols)?;
+            emitter.written(taker.written)?;
+            emitter.protocols(taker.protocols)?;
         }
         let totals = emitter.finish(space)?;
         report::write(sink, facts, &totals)?;
         let title = jobs.all.first().map(|job| job.name.to_string()).unwrap_or_default();
         let title = if info.title.is_empty() { title } else { info.title.clone() };
-        sink.rank(RankInfo { rank: device, device, source: SOURCE.to_owned(), title, ..info });
+        sink.rank(RankInfo { rank, device, source: SOURCE.to_owned(), title, ..info });
         Ok(())
     }
 }

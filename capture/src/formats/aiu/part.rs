@@ -7,7 +7,7 @@ use crate::formats::{perfetto, trace_event};
 use crate::inputs::{PlanFile, rank_of};
 use crate::origin::Beginning;
 use crate::probe::HEAD_LEN;
-use crate::probe::aiu::{is_packets, is_torch, stated_rank};
+use crate::probe::aiu::{exported, is_packets, is_torch, stated_rank};
 
 /// Dialect of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub(super) enum Written {
     Json,
     /// Perfetto's packets.
     Packets,
+    /// Perfetto's packets that nprof wrote from a profile of AIUs.
+    Export,
 }
 
 /// A trace.
@@ -49,8 +51,17 @@ impl Part {
         let dialect = if is_torch(&head) { Dialect::Torch } else { Dialect::Flex };
         let of_plan = || (dialect == Dialect::Torch).then(|| job.plan.rank.unwrap_or(0));
         let rank = rank_of(&leaf.candidate.name).or_else(|| stated_rank(&head)).or_else(of_plan);
-        let written = if is_packets(&head) { Written::Packets } else { Written::Json };
+        let written = match (exported(&head), is_packets(&head)) {
+            (Some(_), _) => Written::Export,
+            (None, true) => Written::Packets,
+            (None, false) => Written::Json,
+        };
         Self { file: part.file, dialect, written, beginning: beginning(&head), rank }
+    }
+
+    /// Whether its events can be of several ranks.
+    pub(super) fn has_ranks(&self) -> bool {
+        self.dialect == Dialect::Flex || self.written == Written::Export
     }
 }
 

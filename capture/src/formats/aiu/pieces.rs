@@ -4,6 +4,8 @@
 //! median of many short ones, of which only those across a step are wrong. A piece ends if the time
 //! goes further from that slope than the scatter explains. Pieces whose lines meet are one piece.
 
+use nprof_engine::base::median;
+
 use super::line::Line;
 
 /// Most points of a file that are kept: every second one is dropped when there are more.
@@ -118,11 +120,6 @@ fn rough_hz(points: &[(f64, f64)]) -> Option<f64> {
     let lag = (points.len() / LAG).max(1);
     let slopes = points.iter().zip(&points[lag..]).map(|(a, b)| (b.1 - a.1) / (b.0 - a.0));
     median(slopes.filter(|slope| slope.is_finite()).collect()).filter(|hz| *hz > 0.0)
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    let middle = values.len() / 2;
-    (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f64::total_cmp).1)
 }
 
 #[cfg(test)]

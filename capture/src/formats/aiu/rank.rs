@@ -42,12 +42,23 @@ pub(super) struct Ranks {
     owner: Option<usize>,
     /// Process id of the rank that is being read.
     mine: Option<Box<[u8]>>,
+    /// The rank of all events, whatever their process, in place of its process id.
+    within: Option<Box<[u8]>>,
 }
 
 impl Ranks {
     /// At most this many ranks, of which the one with this position is being read.
     pub(super) fn new(nth: usize, most: usize) -> Self {
-        Self { nth, most, known: FxHashMap::default(), is_full: false, last: None, owner: None, mine: None }
+        Self {
+            nth,
+            most,
+            known: FxHashMap::default(),
+            is_full: false,
+            last: None,
+            owner: None,
+            mine: None,
+            within: None,
+        }
     }
 
     /// Whether there were more processes than ranks.
@@ -55,9 +66,27 @@ impl Ranks {
         self.is_full
     }
 
+    /// The events that follow are of this rank, or of that of their processes again.
+    pub(super) fn within(&mut self, rank: Option<&[u8]>) {
+        self.within = rank.map(Box::from);
+    }
+
+    /// Whether the rank of the events that follow is stated.
+    pub(super) fn is_within(&self) -> bool {
+        self.within.is_some()
+    }
+
     /// Whose event this is. Only slices make a process a rank; other events of processes that are
     /// none belong to the first rank.
     pub(super) fn of(&mut self, pid: &[u8], is_slice: bool) -> Whose {
+        let within = self.within.take();
+        // A rank that is stated is one, whatever its events.
+        let whose = self.find(within.as_deref().unwrap_or(pid), is_slice || within.is_some());
+        self.within = within;
+        whose
+    }
+
+    fn find(&mut self, pid: &[u8], is_slice: bool) -> Whose {
         if let Some((last, position)) = &self.last
             && **last == *pid
         {
@@ -128,6 +157,12 @@ mod tests {
         };
         assert_eq!(whose(0), ([true, true, true, false, true, true], 2, Some(3), None));
         assert_eq!(whose(1), ([false, false, false, true, false, false], 2, Some(1), None));
+        let mut ranks = Ranks::new(1, 9);
+        let stated = [Some("4"), Some("5"), Some("4"), None].map(|rank| {
+            ranks.within(rank.map(str::as_bytes));
+            ranks.of(b"3", true) == Whose::Mine
+        });
+        assert_eq!((stated, ranks.count(), ranks.number()), ([false, true, false, false], 3, Some(5)));
         let mut ranks = Ranks::new(0, 9);
         let owners = ["3", "3", "1", "3", "1", "1"].map(|pid| {
             ranks.of(pid.as_bytes(), true);

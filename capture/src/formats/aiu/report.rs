@@ -16,7 +16,9 @@ const MAX_OFF: f64 = 0.001;
 pub(super) fn write(sink: &mut dyn Sink, facts: Facts<'_>, totals: &Totals) -> Result<()> {
     if totals.slices > 0 {
         clock(sink, facts, totals)?;
-        jobs(sink, facts)?;
+        if facts.jobs.all.iter().any(|job| job.slices > 0) {
+            jobs(sink, facts)?;
+        }
     } else if facts.core_hz.is_some() {
         let fields = AiuClock::define(sink)?;
         let core = facts.core_hz.map(|hz| (fields.core_hz, Value::Float(hz)));

@@ -70,6 +70,11 @@ impl<'s> Runs<'s> {
         Ok(())
     }
 
+    /// Counts the cycles of the steps of a kernel that was taken without them.
+    pub(super) fn count(&mut self, names: &Names, of: (u16, u32), steps: [u32; 4]) -> Result<()> {
+        self.summary.count(names, of, steps)
+    }
+
     /// Notes the use of the arrays by a kernel.
     #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
     pub(super) fn uses(&mut self, device: u16, span: (i64, i64), share: f64) -> Result<()> {
@@ -90,18 +95,19 @@ impl<'s> Runs<'s> {
         Ok(std::mem::replace(&mut self.used, Edges::new(space)))
     }
 
-    /// Adds the times at which kernels of the first device begin and end to run, and finds the busy
-    /// times.
+    /// Adds the times at which kernels of the first device with some begin and end to run, and
+    /// finds the busy times.
     pub(super) fn changes(
         &mut self,
         changes: &mut Pile<Change, &'s dyn Scratch>,
         space: Space<'s>,
     ) -> Result<()> {
         let running = std::mem::replace(&mut self.running, Edges::new(space));
-        let busy = running.finish(|device, time_ps, sum| match device {
-            // Only the runtime's traces tell a power, and their ranks have one device.
-            0 => changes.push(Change { time_ps, runs: sum > 0 }),
-            _ => Ok(()),
+        // Only the runtime's traces tell a power, and their ranks have one device.
+        let first = self.actives.keys().next().copied();
+        let busy = running.finish(|device, time_ps, sum| match Some(device) == first {
+            true => changes.push(Change { time_ps, runs: sum > 0 }),
+            false => Ok(()),
         })?;
         for (device, busy_ps) in busy {
             self.actives.entry(device).or_default().busy_ps = busy_ps;

@@ -81,28 +81,42 @@ impl<'s> Summary<'s> {
         (start_ps, end_ps): (i64, i64),
         steps: Option<[u32; 4]>,
     ) -> Result<()> {
-        let kernel = match self.by_name.get(&(device, name)) {
-            Some(&known) => known,
-            None => {
-                let label = label(&names.of(name).text);
-                let at = *self.by_label.entry((device, label.clone())).or_insert_with(|| {
-                    self.all.push(Kernels { device, label, first_ps: start_ps, ..Kernels::default() });
-                    u32::try_from(self.all.len() - 1).unwrap_or(u32::MAX)
-                });
-                self.by_name.insert((device, name), at);
-                at
-            }
-        };
-        let Kernels { first_ps, sums, .. } = &mut self.all[kernel as usize];
+        let kernel = self.kernel(names, (device, name));
+        let first_ps = &mut self.all[kernel as usize].first_ps;
         *first_ps = start_ps.min(*first_ps);
-        let duration_ps = end_ps.saturating_sub(start_ps);
-        let values = [duration_ps].into_iter().chain(steps.into_iter().flatten().map(i64::from));
-        for (kind, value) in (0_u8..).zip(values) {
-            let (count, sum) = &mut sums[usize::from(kind)];
-            (*count, *sum) = (*count + 1, *sum + i128::from(value));
-            self.measured.push(Measured { kernel, kind, value })?;
+        self.measure(kernel, (0, end_ps.saturating_sub(start_ps)))?;
+        self.steps(kernel, steps)
+    }
+
+    /// Counts the cycles of the steps of a kernel that was taken without them.
+    pub(super) fn count(&mut self, names: &Names, of: (u16, u32), steps: [u32; 4]) -> Result<()> {
+        let kernel = self.kernel(names, of);
+        self.steps(kernel, Some(steps))
+    }
+
+    /// Position of the kernels of a name on a device.
+    fn kernel(&mut self, names: &Names, (device, name): (u16, u32)) -> u32 {
+        if let Some(&known) = self.by_name.get(&(device, name)) {
+            return known;
         }
-        Ok(())
+        let label = label(&names.of(name).text);
+        let at = *self.by_label.entry((device, label.clone())).or_insert_with(|| {
+            self.all.push(Kernels { device, label, first_ps: i64::MAX, ..Kernels::default() });
+            u32::try_from(self.all.len() - 1).unwrap_or(u32::MAX)
+        });
+        self.by_name.insert((device, name), at);
+        at
+    }
+
+    fn steps(&mut self, kernel: u32, steps: Option<[u32; 4]>) -> Result<()> {
+        let mut values = (1..).zip(steps.into_iter().flatten().map(i64::from));
+        values.try_for_each(|value| self.measure(kernel, value))
+    }
+
+    fn measure(&mut self, kernel: u32, (kind, value): (u8, i64)) -> Result<()> {
+        let (count, sum) = &mut self.all[kernel as usize].sums[usize::from(kind)];
+        (*count, *sum) = (*count + 1, *sum + i128::from(value));
+        self.measured.push(Measured { kernel, kind, value })
     }
 
     /// Writes the tables, the name with the most time first. Of equal times, the name that ran

@@ -21,6 +21,7 @@ use super::job::Jobs;
 use super::kernel::{Kernel, Transfer};
 use super::names::Names;
 use super::rank::{Ranks, Whose};
+use super::stated::Stated;
 use super::torch::Ideals;
 use super::watched::{Begins, Watched};
 use crate::formats::trace_event::layer::{Below, Layer, Met, Taken};
@@ -48,6 +49,9 @@ pub(super) struct Taker<'s, 't> {
     pub(super) kernels: Sorter<Kernel, &'s dyn Scratch>,
     /// Transfers of PyTorch's dialect whose rate is stated.
     pub(super) transfers: Sorter<Transfer, &'s dyn Scratch>,
+    /// Slices of the runtime in files of PyTorch's dialect, which the ordinary reader takes, with
+    /// their devices in the place of their threads.
+    pub(super) written: Sorter<Held, &'s dyn Scratch>,
     /// Steps of collective operations of PyTorch's dialect.
     pub(super) protocols: Sorter<Protocol, &'s dyn Scratch>,
     pub(super) names: Names,
@@ -83,6 +87,7 @@ impl<'s, 't> Taker<'s, 't> {
             held: space.sorter(1),
             kernels: space.sorter(8),
             transfers: space.sorter(16),
+            written: space.sorter(16),
             protocols: space.sorter(16),
             names: Names::default(),
             counters: Counters::new(stated_hz),
@@ -114,6 +119,7 @@ impl<'s, 't> Taker<'s, 't> {
         self.job = self.jobs.begin(name);
         self.filter.begin(name, dialect, rank);
         self.dialect = dialect;
+        self.ranks.within(None);
     }
 
     /// Ends a file: begins without ends become unfinished slices. Returns their number.
@@ -140,25 +146,30 @@ impl<'s, 't> Taker<'s, 't> {
     /// Keeps a slice whose end is known.
     fn hold(&mut self, held: Held, rest: &[u8]) -> Result<()> {
         let phase = self.names.of(held.name).phase;
-        let stamps = phase.stamps();
-        let is_whole = held.has(stamps) && !held.is(IS_UNFINISHED);
-        if is_whole && phase != Phase::Prep {
-            let back = if held.has((0, stamps.1)) { held.cycles((0, stamps.1)) } else { 0 };
-            self.counters.point(self.job, held.end_ps, (held.stamps[stamps.1], back));
+        self.count(&held, phase);
+        if phase == Phase::Exec && self.wants_kernels {
+            self.kernels.push(Kernel::of(&held))?;
         }
-        if phase == Phase::Exec {
-            if is_whole {
-                self.counters.kernel(held.cycles(stamps), held.host_ps());
-            }
-            if self.wants_kernels {
-                self.kernels.push(Kernel::of(&held))?;
-            }
-        }
-        self.jobs.device(self.job, &held, phase);
+        self.jobs.device(held.job, &held, phase);
         self.held.push_with(held, |out| {
             out.extend_from_slice(rest);
             Ok(())
         })
+    }
+
+    /// Passes the counters of a slice to the clock.
+    fn count(&mut self, held: &Held, phase: Phase) {
+        let stamps = phase.stamps();
+        if !held.has(stamps) || held.is(IS_UNFINISHED) {
+            return;
+        }
+        if phase != Phase::Prep {
+            let back = if held.has((0, stamps.1)) { held.cycles((0, stamps.1)) } else { 0 };
+            self.counters.point(held.job, held.end_ps, (held.stamps[stamps.1], back));
+        }
+        if phase == Phase::Exec {
+            self.counters.kernel(held.cycles(stamps), held.host_ps());
+        }
     }
 
     /// The number of a thread that is known, or of all further threads.
@@ -193,11 +204,12 @@ impl<'s, 't> Taker<'s, 't> {
         let number = self.number;
         self.number = self.number.saturating_add(1);
         let Attributes { stamps, charge, flags, .. } = self.attributes;
+        let job = self.attributes.job.take().map_or(self.job, |name| self.jobs.named(self.job, (name, 0)));
         let (name, thread) = (self.names.number(below.sink(), &met.name())?, self.thread(below, met));
         if *self.names.of(name).text != *met.name() {
             self.attributes.add_name(&met.name());
         }
-        Ok(Held { start_ps, number, end_ps: start_ps, stamps, charge, flags, name, thread, job: self.job })
+        Ok(Held { start_ps, number, end_ps: start_ps, stamps, charge, flags, name, thread, job })
     }
 
     fn begin_slice(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
@@ -286,9 +298,10 @@ impl<'s, 't> Taker<'s, 't> {
         match met.phase() {
             b"X" => {
                 let watched = Watched::of(&mut self.names, below, met)?;
-                let is_step = watched.as_ref().is_some_and(|watched| watched.step.is_some());
+                let is_step = watched.as_ref().is_some_and(|watched| watched.is_step);
                 if let Some((watched, duration_ps)) = watched.zip(met.duration()) {
-                    self.watch(below, met, (watched, watched.start_ps.saturating_add(duration_ps.max(0))))?;
+                    let end_ps = watched.start_ps.saturating_add(duration_ps.max(0));
+                    self.watch(below, met, (watched, end_ps))?;
                 }
                 return Ok(if is_step { Taken::PassedAsWork } else { Taken::Passed });
             }
@@ -300,7 +313,8 @@ impl<'s, 't> Taker<'s, 't> {
                 if let Some(watched) = self.begins.end(met)
                     && let Some(end_ps) = below.known_time(met)
                 {
-                    self.watch(below, met, (watched, end_ps.max(watched.start_ps)))?;
+                    let end_ps = end_ps.max(watched.start_ps);
+                    self.watch(below, met, (watched, end_ps))?;
                 }
             }
             _ => {}
@@ -315,9 +329,21 @@ impl<'s, 't> Taker<'s, 't> {
         met: Met<'_>,
         (watched, end_ps): (Watched, i64),
     ) -> Result<()> {
-        let Watched { start_ps, name, is_original, is_kernel, step, rate, device } = watched;
-        let (job, number) = (self.job, self.number);
+        let Watched { start_ps, name, is_original, is_kernel, is_step, device, mut stated } = watched;
+        let (rate, has_counters) = (stated.rate, stated.has_counters());
+        let job = match has_counters {
+            true => {
+                let file = stated.file.take();
+                let file = file.unwrap_or_else(|| self.jobs.all[self.job as usize].name.clone());
+                self.jobs.named(self.job, (file, device))
+            }
+            false => self.job,
+        };
+        let number = self.number;
         self.number = self.number.saturating_add(1);
+        if has_counters {
+            self.keep((job, number), (name, device), &stated, (start_ps, end_ps))?;
+        }
         if is_kernel || rate.is_some() {
             self.devices.insert(device);
         }
@@ -336,7 +362,8 @@ impl<'s, 't> Taker<'s, 't> {
                 }
             }
         }
-        if let Some((correlation, bytes)) = step {
+        if is_step {
+            let (correlation, bytes) = (stated.correlation, stated.bytes);
             self.protocols.push(Protocol { job, start_ps, number, end_ps, name, correlation, bytes })?;
         }
         if let Some(rate) = rate {
@@ -346,18 +373,46 @@ impl<'s, 't> Taker<'s, 't> {
     }
 }
 
+impl Taker<'_, '_> {
+    /// Keeps a slice of the runtime that the ordinary reader takes: for its counters.
+    fn keep(
+        &mut self,
+        (job, number): (u32, u32),
+        (name, device): (u32, u16),
+        stated: &Stated,
+        (start_ps, end_ps): (i64, i64),
+    ) -> Result<()> {
+        let phase = self.names.of(name).phase;
+        let host_ps = stated.host_ps(phase, end_ps.saturating_sub(start_ps));
+        let held = Held {
+            start_ps: end_ps.saturating_sub(host_ps),
+            number,
+            end_ps,
+            stamps: stated.stamps,
+            charge: stated.charge,
+            flags: stated.flags,
+            name,
+            thread: u32::from(device),
+            job,
+        };
+        self.count(&held, phase);
+        self.written.push_with(held, |_| Ok(()))
+    }
+}
+
 impl Layer for Taker<'_, '_> {
     fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
+        let phase = met.phase();
+        let is_slice = matches!(phase, b"X" | b"B" | b"E");
+        let has_ranks = self.dialect == Dialect::Flex || self.ranks.is_within();
+        if has_ranks && self.ranks.of(met.pid(), is_slice) == Whose::Other {
+            return Ok(Taken::ByLayer);
+        }
         if self.dialect == Dialect::Torch {
             if self.filter.leaves_out(met) {
                 return Ok(Taken::ByLayer);
             }
             return self.look(below, met);
-        }
-        let phase = met.phase();
-        let is_slice = matches!(phase, b"X" | b"B" | b"E");
-        if self.ranks.of(met.pid(), is_slice) == Whose::Other {
-            return Ok(Taken::ByLayer);
         }
         if self.filter.leaves_out(met) {
             // Round trips that are left out still say where the work of the job belongs.
@@ -381,6 +436,10 @@ impl Layer for Taker<'_, '_> {
     }
 
     fn is_own(&self, pid: &[u8]) -> Option<bool> {
-        self.ranks.is_own(pid).filter(|_| self.dialect == Dialect::Flex)
+        self.ranks.is_own(pid).filter(|_| self.dialect == Dialect::Flex || self.ranks.is_within())
+    }
+
+    fn within(&mut self, rank: &[u8]) {
+        self.ranks.within(Some(rank));
     }
 }

@@ -7,6 +7,7 @@ mod packets;
 mod protocols;
 mod several;
 mod truth;
+mod written;
 
 use std::sync::Arc;
 

@@ -5,9 +5,9 @@ use nprof_engine::base::Result;
 use nprof_engine::vendor::aiu::Phase;
 use rustc_hash::FxHashMap;
 
-use super::hcoll::{is_step, stated};
-use super::kernel::{Transfer, told};
+use super::hcoll::is_step;
 use super::names::Names;
+use super::stated::Stated;
 use crate::formats::trace_event::layer::{Below, Met};
 
 /// Most begins that wait for their ends.
@@ -19,9 +19,11 @@ const MAX_LOOKED_AT: usize = 256;
 const KERNEL: &[u8] = b"kernel";
 /// Category of transfers.
 const TRANSFER: &[u8] = b"gpu_memcpy";
+/// Category under which acelyzer and nprof write steps of collective operations of the runtime.
+const ANNOTATION: &[u8] = b"user_annotation";
 
 /// An event that counts, without its end.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Watched {
     pub(super) start_ps: i64,
     /// Number of the name; 0 for transfers.
@@ -29,35 +31,47 @@ pub(super) struct Watched {
     /// Whether this is the name before acelyzer or nprof shortened it, not that of the event.
     pub(super) is_original: bool,
     pub(super) is_kernel: bool,
-    /// Of a step its launch and its bytes.
-    pub(super) step: Option<(Option<i64>, i64)>,
-    /// Of a transfer its stated rate in bytes per second.
-    pub(super) rate: Option<u64>,
+    pub(super) is_step: bool,
     /// Device of the rank.
     pub(super) device: u16,
+    pub(super) stated: Stated,
 }
 
 impl Watched {
     /// The event, if it counts and has a time. The ordinary reader reports times that are missing.
     pub(super) fn of(names: &mut Names, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Option<Self>> {
         let category = met.cat();
-        // acelyzer writes the runtime's preparations as kernels, and its files are of this dialect.
-        let is_kernel = *category == *KERNEL && Phase::of(&met.name()) != Phase::Prep;
-        let step = is_step(&category, &met.name()).then(|| stated(met));
-        let rate = if *category == *TRANSFER { Transfer::rate(met) } else { None };
-        if !is_kernel && step.is_none() && rate.is_none() {
+        let is_step = is_step(&category, &met.name());
+        let may_count = match &*category {
+            KERNEL | TRANSFER => true,
+            ANNOTATION => Phase::of(&met.name()) != Phase::Whole,
+            _ => false,
+        };
+        if !may_count && !is_step {
+            return Ok(None);
+        }
+        let mut stated = Stated::of(met);
+        let original = stated.original.take();
+        let phase = Phase::of(original.as_deref().unwrap_or(&met.name()));
+        let is_kernel = match stated.has_counters() {
+            true => phase == Phase::Exec,
+            // acelyzer writes the runtime's preparations as kernels, in this dialect.
+            false => *category == *KERNEL && phase != Phase::Prep,
+        };
+        stated.rate = stated.rate.filter(|_| *category == *TRANSFER);
+        let is_named = is_kernel || is_step || stated.has_counters();
+        if !is_named && stated.rate.is_none() {
             return Ok(None);
         }
         let Some(start_ps) = below.known_time(met) else { return Ok(None) };
-        let is_named = is_kernel || step.is_some();
-        let (device, original) = told(met);
         let original = original.filter(|_| is_named);
         let name = match &original {
             Some(original) => names.number(below.sink(), original)?,
             None if is_named => names.number(below.sink(), &met.name())?,
             None => 0,
         };
-        Ok(Some(Self { start_ps, name, is_original: original.is_some(), is_kernel, step, rate, device }))
+        let (device, is_original) = (stated.device(met), original.is_some());
+        Ok(Some(Self { start_ps, name, is_original, is_kernel, is_step, device, stated }))
     }
 }
 

@@ -10,7 +10,6 @@ use nprof_engine::model::{
     TableKind, TableSpec, TrackId, Unit, Value, WarningKind,
 };
 use nprof_engine::spill::{Scratch, Sorter, Space};
-use nprof_engine::vendor::aiu;
 
 use super::clock::{ClockId, Clocks};
 use super::field::{Keys, Of, Row};
@@ -58,9 +57,6 @@ pub(super) fn all<'s>(
     let placed = tree::build(&out.tracks, out.sink, out.keys.tables)?;
     let Output { sink, keys, row, events, place: noted, .. } = out;
     let names = [EXACT[0], EXACT[1], UNFINISHED].map(|name| keys.known(Of::Slices, name));
-    if aiu::COMPUTED.iter().all(|name| keys.known(Of::Slices, name).is_some()) {
-        sink.warn(WarningKind::MissingData, aiu::EXPORTED, &|| "its slices".to_owned());
-    }
     let mut emitter = Emitter {
         sink,
         keys,

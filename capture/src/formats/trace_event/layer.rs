@@ -39,6 +39,9 @@ pub(in crate::formats) trait Layer {
     fn is_own(&self, _pid: &[u8]) -> Option<bool> {
         None
     }
+
+    /// The events that follow are of this rank, whatever their process.
+    fn within(&mut self, _rank: &[u8]) {}
 }
 
 /// Whether a layer took an event.

@@ -41,7 +41,12 @@ fn by_device(key: &'static str, title: &'static str, table: &Table, rows: &[Row<
     let of_row = |row: &Row<'_>| {
         let metrics = single(key, title, table, std::slice::from_ref(row)).metrics.into_iter();
         let shown = metrics.filter(|metric| rows.len() == 1 || metric.name != DEVICE);
-        shown.map(|metric| Metric { name: named(&metric.name, row), ..metric }).collect::<Vec<_>>()
+        // These names are columns, which the page shows as words.
+        let name = |name: &str| match device_of(row) {
+            Some(device) => format!("device_{device}_{name}"),
+            None => name.to_owned(),
+        };
+        shown.map(|metric| Metric { name: name(&metric.name), ..metric }).collect::<Vec<_>>()
     };
     MetricGroup { key, title, has_names_of_trace: false, metrics: rows.iter().flat_map(of_row).collect() }
 }
@@ -49,9 +54,14 @@ fn by_device(key: &'static str, title: &'static str, table: &Table, rows: &[Row<
 /// Column with the device of a row.
 const DEVICE: &str = "device";
 
-/// A name of a metric, with the device if its row states one.
+/// The device that a row states.
+fn device_of(row: &Row<'_>) -> Option<f64> {
+    of(row, DEVICE).and_then(float_of)
+}
+
+/// A name of the trace, with the device if its row states one.
 fn named(name: &str, row: &Row<'_>) -> String {
-    match of(row, DEVICE).and_then(float_of) {
+    match device_of(row) {
         Some(device) => format!("device {device}: {name}"),
         None => name.to_owned(),
     }

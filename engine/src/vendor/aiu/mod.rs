@@ -12,7 +12,7 @@ mod transfers;
 pub use class::Class;
 pub use phase::{EXEC_SUFFIX, PREP_SUFFIX, Phase};
 pub use sync::Sync;
-pub use tracks::{Counter, Lane, Tracks};
+pub use tracks::{Counter, Lane, Tracks, device_of_group};
 
 /// Value of [`crate::model::RankInfo::source`] for an AIU profile.
 pub const SOURCE: &str = "aiu";
@@ -61,14 +61,6 @@ pub const IDEAL_CYCLES: &str = "ideal_cycles";
 pub const OP_CATEGORY: &str = "op_category";
 /// Begin of a file with settings of the reader.
 pub const SETTINGS: &str = "{\"aiu_settings\":";
-
-/// Fields of slices that only nprof's own export of a profile of the runtime's traces has: a
-/// computed counter, and the duration by the host.
-pub const COMPUTED: [&str; 2] = ["ts1", "host_duration"];
-/// Warning about a trace with [`COMPUTED`] fields.
-pub const EXPORTED: &str = "an export that nprof made of an AIU profile: slices and counters are read as they \
-    are, and the tables of kernels, clock, PT utilization, power and operations are missing; give nprof the \
-    traces that the export was made from";
 
 /// Parts of the names of slices with which the host keeps books.
 const GLOBALS: [&str; 10] = [

@@ -101,6 +101,7 @@ table! {
     /// Kernels by name, longest first. Numbers after `_` or `-` count as one name.
     "aiu_kernel" KERNELS AiuKernel Side;
     "Time" {
+        device: None, "Device of the rank that the row is about, if the rank has several.";
         share: Ratio, "Share of the time of all kernels.";
         total: Nanoseconds, "Sum of durations.";
         calls: Count, "Executions.";
@@ -110,7 +111,6 @@ table! {
         max: Nanoseconds, "Longest duration.";
         stdev: Nanoseconds, "Standard deviation of durations, with n - 1.";
         name: None, "Name of the kernels.";
-        device: None, "Device of the rank that the row is about, if the rank has several.";
     }
 }
 
@@ -118,6 +118,7 @@ table! {
     /// Cycles between neighbouring counters, by kernel.
     "aiu_cycles" CYCLES AiuCycles Side;
     "Cycles" {
+        device: None, "Device of the rank that the row is about, if the rank has several.";
         calls: Count, "Executions.";
         step: None, "The two counters.";
         mean: Cycles, "Mean.";
@@ -126,7 +127,6 @@ table! {
         max: Cycles, "Maximum.";
         stdev: Cycles, "Standard deviation, with n - 1.";
         name: None, "Name of the kernels.";
-        device: None, "Device of the rank that the row is about, if the rank has several.";
     }
 }
 
@@ -134,6 +134,7 @@ table! {
     /// Time in which the device executed kernels.
     "aiu_active" ACTIVE AiuActive Side;
     "Time" {
+        device: None, "Device of the rank that the row is about, if the rank has several.";
         kernel_time: Nanoseconds, "Sum of the durations of all kernels.";
         busy_time: Nanoseconds, "Time in which at least one kernel ran.";
         elapsed: Nanoseconds, "From the start of the first kernel to the end of the last.";
@@ -141,24 +142,23 @@ table! {
         end: Nanoseconds, "End of the last kernel.";
         share: Ratio, "Busy time over elapsed time.";
         summed_share: Ratio, "Sum of durations over elapsed time. More than 1 if kernels overlap.";
-        device: None, "Device of the rank that the row is about, if the rank has several.";
     }
 }
 
 table! {
-    /// Use of the PT arrays by category of kernels, shortest first; the last row is the total.
+    /// Use of the PT arrays by category of kernels, shortest first. The total comes last.
     "aiu_category" CATEGORIES AiuCategory Side;
     "Utilization" {
+        device: None, "Device of the rank that the row is about, if the rank has several.";
         phase: None, "Phase of the model whose table gives the ideal cycles.";
         category: None, "Category of the kernels, by the compiler.";
         kernel_time: Nanoseconds, "Sum of measured durations.";
         share: Ratio, "Share of the measured time of the phase.";
         calls: Count, "Executions.";
+        pt_util: Ratio, "Ideal time over measured time.";
         ideal_time: Nanoseconds, "Ideal cycles over the frequency of the cores.";
         ideal_cycles: Cycles, "Sum of ideal cycles.";
         ideal_share: Ratio, "Share of the ideal cycles of the phase.";
-        pt_util: Ratio, "Ideal time over measured time.";
-        device: None, "Device of the rank that the row is about, if the rank has several.";
     }
 }
 
@@ -166,17 +166,17 @@ table! {
     /// Iterations: the kernels whose order repeats. Times are from start to start.
     "aiu_iteration" ITERATIONS AiuIteration Side;
     "Time" {
+        device: None, "Device of the rank that the row is about, if the rank has several.";
         iterations: Count, "Iterations that another one follows without other kernels between them.";
         mean: Nanoseconds, "Mean time.";
         min: Nanoseconds, "Shortest time.";
         max: Nanoseconds, "Longest time.";
         kernels: Count, "Kernels of an iteration.";
-        device: None, "Device of the rank that the row is about, if the rank has several.";
     }
 }
 
 table! {
-    /// Statistics of the power, weighted with time: while kernels run, and while none runs.
+    /// Power in watts, weighted with time: while kernels run, and while none runs.
     "aiu_power" POWER AiuPower Side;
     "Power" {
         part: None, "Times that the statistics are about.";

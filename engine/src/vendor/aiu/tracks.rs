@@ -44,6 +44,24 @@ impl Lane {
         }
     }
 
+    /// The kind of the tracks of this name.
+    #[must_use]
+    pub fn of_title(title: &str) -> Option<Self> {
+        let (before, number) = title.rsplit_once(' ').unwrap_or((title, ""));
+        let title = if number.parse::<u32>().is_ok() { before } else { title };
+        let all = [
+            Self::Compute,
+            Self::DataIn,
+            Self::DataOut,
+            Self::Collective,
+            Self::Receive,
+            Self::Send,
+            Self::Other,
+            Self::Prep,
+        ];
+        all.into_iter().find(|lane| lane.title() == title)
+    }
+
     fn title(self) -> &'static str {
         match self {
             Self::Compute => "Compute",
@@ -146,6 +164,19 @@ pub struct Tracks {
 
 /// Position of the group of the device, before the threads of the host.
 const FIRST: i64 = -1;
+/// Name of the group of a device, before its number.
+const GROUP: &str = "AIU";
+/// Name of the group of the counters [`Counter::PowerOf`].
+const POWER_GROUP: &str = "Charge per cycle";
+
+/// The device whose group has this name: its number, if it has one. `None` for other names.
+#[must_use]
+pub fn device_of_group(name: &str) -> Option<Option<u32>> {
+    match name.strip_prefix(GROUP)? {
+        "" => Some(None),
+        number => number.strip_prefix(' ')?.parse().ok().map(Some),
+    }
+}
 
 impl Tracks {
     /// Tracks of the device with this number.
@@ -162,7 +193,7 @@ impl Tracks {
         if let Some(group) = self.group {
             return Ok(group);
         }
-        let name = self.device.map_or_else(|| "AIU".to_owned(), |device| format!("AIU {device}"));
+        let name = self.device.map_or_else(|| GROUP.to_owned(), |device| format!("{GROUP} {device}"));
         let group = sink.track(TrackSpec::group(&name, None, FIRST))?;
         Ok(*self.group.insert(group))
     }
@@ -231,7 +262,7 @@ impl Tracks {
         if let Some(group) = self.power_group {
             return Ok(group);
         }
-        let mut spec = TrackSpec::group("Charge per cycle", Some(above), (1 << 40) + 200);
+        let mut spec = TrackSpec::group(POWER_GROUP, Some(above), (1 << 40) + 200);
         spec.initially = Initially::Closed;
         let group = sink.track(spec)?;
         Ok(*self.power_group.insert(group))
@@ -265,6 +296,16 @@ mod tests {
             paths,
             ["AIU 3/Compute", "AIU 3/Compute 2", "AIU 3/Preparation", "AIU 3/Charge per cycle/DmaI"]
         );
+        for (name, expected) in [
+            ("Compute", Some(Lane::Compute)),
+            ("Compute 2", Some(Lane::Compute)),
+            ("Collective send 12", Some(Lane::Send)),
+            ("Compute 2b", None),
+        ] {
+            assert_eq!(Lane::of_title(name), expected, "{name}");
+        }
+        let devices = ["AIU", "AIU 3", "AIU 3 · python", "AIU3"].map(device_of_group);
+        assert_eq!(devices, [Some(None), Some(Some(3)), None, None]);
         let identity = sink.tracks[second.0 as usize].identity;
         assert_eq!(identity, Identity { chip: Some(3), number: Some(1), ..Identity::of(Role::Kernels) });
         assert_eq!(sink.tracks[prep.0 as usize].initially, Initially::Closed);

@@ -172,12 +172,30 @@ fn write_rank(
         packets.write(TracePacket { track_descriptor: Some(rank), ..TracePacket::default() })?;
     }
     let tracks = descriptors(segment, place);
-    for descriptor in &tracks {
-        let descriptor = Some(descriptor.clone());
+    for at in from_the_top(segment) {
+        let descriptor = Some(tracks[at].clone());
         packets.write(TracePacket { track_descriptor: descriptor, ..TracePacket::default() })?;
     }
     write_warnings(segment, place, packets)?;
     Events::new(segment, place, (&tracks, choices), packets)?.write()
+}
+
+/// The tracks as a page lists them: each group before its tracks. A reader that looks at the first
+/// bytes finds the groups of a vendor, which come first.
+fn from_the_top(segment: &SegmentFile) -> Vec<usize> {
+    let tracks = &segment.footer().tracks;
+    let spec = |at: usize| tracks.get(at).map(|track| &track.spec);
+    let above = |at: &usize| spec(*at)?.parent.map(|parent| parent.0 as usize);
+    let place = |at: usize| {
+        // A damaged footer can have a cycle of groups: no path is longer than the list.
+        let path = std::iter::successors(Some(at), above).take(tracks.len());
+        let mut path: Vec<(i64, usize)> = path.map(|at| (spec(at).map_or(0, |spec| spec.sort), at)).collect();
+        path.reverse();
+        path
+    };
+    let mut order: Vec<usize> = (0..tracks.len()).collect();
+    order.sort_by_cached_key(|&at| place(at));
+    order
 }
 
 /// The descriptors of all tracks, indexed by track number.

@@ -7,10 +7,12 @@
 //! and of the starts of slices that arrows can need.
 
 mod event;
+mod export;
 mod track;
 
 use std::cell::Cell;
 use std::io::Read;
+use std::rc::Rc;
 
 use nprof_engine::base::{Error as EngineError, Result};
 use nprof_engine::model::{
@@ -21,7 +23,7 @@ use nprof_engine::spill::Space;
 use rustc_hash::FxHashMap;
 
 use self::event::Piece;
-use self::track::Tracks;
+use self::track::{Content, Tracks};
 use super::Dialect;
 use crate::error::Error;
 use crate::formats::perfetto;
@@ -41,8 +43,22 @@ const FREE_CHARS: usize = 256;
 /// Most bytes of such texts beyond that, of all events. Packets repeat a text by its number, so a
 /// long text could become JSON of any length.
 const MAX_REPEATED: usize = 16 << 20;
+/// Warning about an export with ideal cycles, which are those of slices and no tables.
+const IDEALS: &str = "an export that nprof made of an AIU profile does not have the compiler's tables; for the \
+    use of the PT arrays, name the compiler's log again";
 /// Name of the further names.
 const FURTHER: &str = "further names";
+
+/// Facts about a file of packets.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PacketFile {
+    pub(super) dialect: Dialect,
+    pub(super) beginning: Option<Beginning>,
+    /// Whether nprof wrote them.
+    pub(super) is_export: bool,
+    /// Whether there are files of the compiler.
+    pub(super) has_compiler: bool,
+}
 
 /// Reads packets into a session through a layer.
 ///
@@ -50,17 +66,18 @@ const FURTHER: &str = "further names";
 /// If the input is no Perfetto trace or cannot be read, or if the sink of the session fails.
 pub(super) fn read(
     input: &mut dyn Read,
-    (dialect, beginning): (Dialect, Option<Beginning>),
+    of: PacketFile,
     space: Space<'_>,
     (session, layer): (&mut Session<'_>, &mut dyn Layer),
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
     // Times in JSON are those of the trace's clock. The origin only has to be near them.
-    let origin = origins(&[beginning])[0];
+    let origin = origins(&[of.beginning])[0];
     let place = Cell::new(0);
-    let mut translator = Translator::new(origin, dialect, (session, layer), &place);
+    let mut translator = Translator::new(origin, of.dialect, (session, layer), &place);
+    translator.tracks.is_export = of.is_export;
     perfetto::read_noting(input, space, origin, (&mut translator, &place), progress)?;
-    translator.finish()
+    translator.finish(of.has_compiler)
 }
 
 /// A sink that writes what it gets as JSON.
@@ -87,6 +104,10 @@ struct Translator<'t, 's> {
     /// Arrows so far.
     arrows: u64,
     wall_ns: Option<i64>,
+    /// Whether a slice of an export states ideal cycles.
+    has_ideals: bool,
+    /// Rank of the events of the piece, if an export states ranks.
+    within: Option<Rc<str>>,
 }
 
 impl<'t, 's> Translator<'t, 's> {
@@ -114,22 +135,40 @@ impl<'t, 's> Translator<'t, 's> {
             repeated: 0,
             arrows: 0,
             wall_ns: None,
+            has_ideals: false,
+            within: None,
         }
     }
 
-    /// Passes the last piece, and the wall clock.
-    fn finish(mut self) -> Result<(), Error> {
+    /// Passes the last piece, and keys of the document: the mark of PyTorch's dialect, and the wall
+    /// clock unless it is the trace's own clock, as its times tell.
+    fn finish(mut self, has_compiler: bool) -> Result<(), Error> {
         self.pass()?;
-        let zero_ns = i64::try_from(self.origin_ps.div_euclid(1_000)).ok();
-        let Some(base_ns) = self.wall_ns.zip(zero_ns).and_then(|(wall, zero)| wall.checked_sub(zero)) else {
-            return Ok(());
-        };
-        if base_ns == 0 {
-            // The trace's own clock is the wall clock, as its times tell.
-            return Ok(());
+        if self.has_ideals && !has_compiler {
+            self.warn(WarningKind::MissingData, IDEALS, &String::new);
         }
-        let document = format!(r#"{{"baseTimeNanoseconds":{base_ns},"traceEvents":[]}}"#);
+        let zero_ns = i64::try_from(self.origin_ps.div_euclid(1_000)).ok();
+        let base_ns = self.wall_ns.zip(zero_ns).and_then(|(wall, zero)| wall.checked_sub(zero));
+        let mut document = String::from("{");
+        if self.dialect == Dialect::Torch {
+            document.push_str(r#""schemaVersion":1,"#);
+        }
+        if let Some(base_ns) = base_ns.filter(|base_ns| *base_ns != 0) {
+            document.push_str(&format!(r#""baseTimeNanoseconds":{base_ns},"#));
+        }
+        document.push_str(r#""traceEvents":[]}"#);
         self.session.read_piece((document.as_bytes(), &[]), &mut *self.layer)
+    }
+
+    /// The next event is of this track. If an export states ranks, a piece has events of one rank.
+    fn enter(&mut self, track: TrackId) -> Result<()> {
+        let Some(rank) = self.tracks.rank(track) else { return Ok(()) };
+        if self.within.as_ref() != Some(&rank) {
+            self.pass_now()?;
+            self.layer.within(rank.as_bytes());
+            self.within = Some(rank);
+        }
+        Ok(())
     }
 
     /// Passes the piece to the session.
@@ -181,15 +220,21 @@ impl<'t, 's> Translator<'t, 's> {
     /// Whether the events of a track are of another rank, whose pass reads them.
     fn is_of_other(&mut self, track: TrackId) -> bool {
         let layer = &*self.layer;
-        self.tracks.is_of_other(track, |pid| layer.is_own(pid))
+        self.tracks.is_of_other(track, |rank| layer.is_own(rank))
     }
 
     /// Writes an end of an arrow, unless it is of another rank.
-    fn point(&mut self, track: TrackId, (time_ps, phase): (i64, FlowPhase), (id, name): (u64, NameId)) {
-        if self.is_of_other(track) {
-            return;
+    fn point(
+        &mut self,
+        track: TrackId,
+        (time_ps, phase): (i64, FlowPhase),
+        (id, name): (u64, Option<NameId>),
+    ) -> Result<()> {
+        if self.tracks.content(track) == Content::Computed || self.is_of_other(track) {
+            return Ok(());
         }
-        let (ps, name) = (self.time_ps(time_ps), self.text(name));
+        self.enter(track)?;
+        let (ps, name) = (self.time_ps(time_ps), name.map_or_else(String::new, |name| self.text(name)));
         let Self { piece, tracks, dialect, .. } = self;
         piece.at(self.place.get());
         // PyTorch's arrows lead from calls to work of the device. The reader need not find them.
@@ -205,6 +250,7 @@ impl<'t, 's> Translator<'t, 's> {
         piece.member("id", &id.to_string());
         tracks.place(track, piece);
         piece.end();
+        self.pass_long()
     }
 }
 
@@ -255,8 +301,8 @@ impl Translator<'_, '_> {
         piece.begin(phase, &name, ps);
         match slice.form {
             Form::Complete => piece.us("dur", slice.duration_ps.into()),
-            Form::Instant => piece.text("s", "t"),
-            Form::Unfinished => {}
+            Form::Instant if matches!(phase, "i" | "I" | "R") => piece.text("s", "t"),
+            Form::Instant | Form::Unfinished => {}
         }
         if let Some(cat) = &keys.cat {
             piece.text("cat", cat);
@@ -267,14 +313,24 @@ impl Translator<'_, '_> {
         }
         if !arguments.is_empty() {
             piece.begin_arguments();
-            for (field, value) in arguments {
-                let shared = if let Value::Name(name) = value { self.text(name) } else { String::new() };
-                piece.value(self.key(field), value, &shared);
-            }
+            self.fields(&mut piece, &arguments);
             piece.end_arguments();
         }
         piece.end();
         self.piece = piece;
+    }
+
+    /// Writes fields under their keys.
+    fn fields(&mut self, piece: &mut Piece, fields: &[(FieldId, Value<'_>)]) {
+        for &(field, value) in fields {
+            let shared = self.shared(value);
+            piece.value(self.key(field), value, &shared);
+        }
+    }
+
+    /// The text of a value that is a name.
+    fn shared(&mut self, value: Value<'_>) -> String {
+        if let Value::Name(name) = value { self.text(name) } else { String::new() }
     }
 }
 
@@ -332,10 +388,16 @@ impl Sink for Translator<'_, '_> {
     }
 
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
+        let content = self.tracks.content(slice.track);
         // All ranks need the first slice of each thread.
-        let is_first = !self.tracks.is_described(slice.track);
-        if is_first || !self.is_of_other(slice.track) {
-            self.write(slice);
+        let is_first = content != Content::Computed && !self.tracks.is_described(slice.track);
+        if is_first || content != Content::Computed && !self.is_of_other(slice.track) {
+            self.enter(slice.track)?;
+            match content {
+                Content::Device => self.restore(slice),
+                Content::Pairs => self.pair(slice),
+                Content::Read | Content::Computed => self.write(slice),
+            }
             self.describe(slice.track);
         }
         let arrival = u32::try_from(self.starts.len()).unwrap_or(u32::MAX);
@@ -356,9 +418,10 @@ impl Sink for Translator<'_, '_> {
     }
 
     fn sample(&mut self, track: TrackId, time_ps: i64, value: f64, _: &[(FieldId, Value<'_>)]) -> Result<()> {
-        if self.is_of_other(track) {
+        if self.tracks.content(track) == Content::Computed || self.is_of_other(track) {
             return Ok(());
         }
+        self.enter(track)?;
         let ps = self.time_ps(time_ps);
         let Self { piece, tracks, .. } = self;
         piece.at(self.place.get());
@@ -395,7 +458,7 @@ impl Sink for Translator<'_, '_> {
         Ok(())
     }
 
-    fn link(&mut self, from: SliceKey, to: SliceKey, name: NameId) -> Result<()> {
+    fn link(&mut self, from: SliceKey, to: SliceKey, _: NameId) -> Result<()> {
         let start = |key: SliceKey| self.starts.get(key.arrival as usize).copied();
         let (Some(start), Some(end)) = (start(from), start(to)) else {
             let what = "more slices than nprof draws arrows between; an arrow is left out";
@@ -403,15 +466,14 @@ impl Sink for Translator<'_, '_> {
             return Ok(());
         };
         self.arrows += 1;
-        let id = (self.arrows, name);
-        self.point(from.track, (start, FlowPhase::Start), id);
-        self.point(to.track, (end, FlowPhase::End), id);
-        self.pass_long()
+        // Arrows between slices of packets have no names.
+        let id = (self.arrows, None);
+        self.point(from.track, (start, FlowPhase::Start), id)?;
+        self.point(to.track, (end, FlowPhase::End), id)
     }
 
     fn flow_point(&mut self, point: FlowPoint) -> Result<()> {
-        self.point(point.track, (point.time_ps, point.phase), (point.key, point.name));
-        self.pass_long()
+        self.point(point.track, (point.time_ps, point.phase), (point.key, Some(point.name)))
     }
 
     fn rank(&mut self, info: RankInfo) {

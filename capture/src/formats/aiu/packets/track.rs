@@ -1,14 +1,43 @@
 //! Tracks of Perfetto's reader as processes and threads.
 
+use std::rc::Rc;
+
 use nprof_engine::model::{TrackId, TrackKind, TrackSpec};
+use nprof_engine::vendor::aiu::{Lane, device_of_group};
 use rustc_hash::FxHashSet;
 
 use super::event::Piece;
+use crate::probe::aiu::rank_of_group;
 
 /// Most groups above a track.
 const MAX_DEPTH: usize = 32;
 /// Most letters of a name that each event of a track repeats.
 const MAX_LABEL_CHARS: usize = 256;
+
+/// Name of the track on which nprof's export writes the warnings of a rank.
+const WARNINGS: &str = "Warnings of nprof";
+/// Name of the group of asynchronous slices of a process.
+const PAIRS: &str = "Asynchronous";
+
+/// Names of processes and threads without names, before their numbers: of the host, and of a
+/// device.
+const PROCESS: [&str; 2] = ["Process ", "Device "];
+const THREAD: [&str; 2] = ["Thread ", "Stream "];
+/// End of the name of a track with the annotations of a stream.
+const ANNOTATIONS: &str = " · annotations";
+
+/// Content of a track of nprof's own export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Events of the trace.
+    Read,
+    /// Slices of the device, with times that follow from their counters.
+    Device,
+    /// Asynchronous slices.
+    Pairs,
+    /// Events that nprof computes again.
+    Computed,
+}
 
 /// A track.
 #[derive(Debug)]
@@ -21,8 +50,11 @@ struct Track {
     tid: Option<String>,
     /// Whether its names were written.
     is_described: bool,
-    /// Whether its process is the rank that is being read, once that is known.
+    /// Whether its rank is the one that is being read, once that is known.
     is_own: Option<bool>,
+    /// Its content and its rank in an export, once they were asked for.
+    content: Option<Content>,
+    rank: Option<Rc<str>>,
 }
 
 /// All tracks.
@@ -32,6 +64,8 @@ pub(super) struct Tracks {
     labels: FxHashSet<(Option<TrackId>, String)>,
     /// Processes whose names were written.
     named: FxHashSet<String>,
+    /// Whether nprof wrote the trace.
+    pub(super) is_export: bool,
 }
 
 impl Tracks {
@@ -42,8 +76,70 @@ impl Tracks {
         if !self.labels.insert((spec.parent, label.clone())) {
             label = format!("{label} track {}", id.0);
         }
-        self.all.push(Track { spec, label, pid: None, tid: None, is_described: false, is_own: None });
+        self.all.push(Track {
+            spec,
+            label,
+            pid: None,
+            tid: None,
+            is_described: false,
+            is_own: None,
+            content: None,
+            rank: None,
+        });
         id
+    }
+
+    /// Content of a track: what the trace had, unless nprof wrote it.
+    pub(super) fn content(&mut self, id: TrackId) -> Content {
+        let Some(track) = self.all.get(id.0 as usize).filter(|_| self.is_export) else {
+            return Content::Read;
+        };
+        if let Some(known) = track.content {
+            return known;
+        }
+        let (name, is_counter) = (&track.spec.name, matches!(track.spec.kind, TrackKind::Counter(_)));
+        let above = self.above(id);
+        let content = match above[..] {
+            [group, ..] if self.is_of_device(group) => match Lane::of_title(name) {
+                Some(Lane::Collective) => Content::Computed,
+                _ if is_counter => Content::Computed,
+                _ => Content::Device,
+            },
+            [_, group] if self.all[group.0 as usize].spec.name == PAIRS => Content::Pairs,
+            [] if name == WARNINGS => Content::Computed,
+            _ => Content::Read,
+        };
+        self.all[id.0 as usize].content = Some(content);
+        content
+    }
+
+    /// Number of the rank of a track of an export; empty if the export does not state it.
+    pub(super) fn rank(&mut self, id: TrackId) -> Option<Rc<str>> {
+        let track = self.all.get(id.0 as usize).filter(|_| self.is_export)?;
+        if let Some(known) = &track.rank {
+            return Some(known.clone());
+        }
+        let rank = self.top(id).and_then(|top| rank_of_group(&self.all[top.0 as usize].spec.name));
+        let device = || self.all.iter().find_map(|track| device_of_group(&track.spec.name)).flatten();
+        let rank = rank.or_else(device).map_or_else(String::new, |rank| rank.to_string());
+        Some(self.all[id.0 as usize].rank.insert(rank.into()).clone())
+    }
+
+    fn is_of_device(&self, group: TrackId) -> bool {
+        let spec = &self.all[group.0 as usize].spec;
+        spec.kind == TrackKind::Group && device_of_group(&spec.name).is_some()
+    }
+
+    /// The groups above a track, without that of its rank, outermost first.
+    fn above(&self, id: TrackId) -> Vec<TrackId> {
+        let parent = |id: &TrackId| self.all.get(id.0 as usize)?.spec.parent;
+        let mut above: Vec<TrackId> = std::iter::successors(parent(&id), parent).take(MAX_DEPTH).collect();
+        above.reverse();
+        let of_rank = |top: &TrackId| rank_of_group(&self.all[top.0 as usize].spec.name).is_some();
+        if self.is_export && above.first().is_some_and(of_rank) {
+            above.remove(0);
+        }
+        above
     }
 
     /// Notes the process and the thread of a track.
@@ -59,11 +155,14 @@ impl Tracks {
     }
 
     /// Whether the events of a track are of another rank, whose pass reads them. `is_own` tells it
-    /// of a process, once that is known.
+    /// of a process, or of a rank that an export states, once that is known.
     pub(super) fn is_of_other(&mut self, id: TrackId, is_own: impl Fn(&[u8]) -> Option<bool>) -> bool {
         let at = id.0 as usize;
         if self.all.get(at).is_some_and(|track| track.is_own.is_none()) {
-            self.all[at].is_own = self.process(id).and_then(|pid| is_own(pid.as_bytes()));
+            self.all[at].is_own = match self.rank(id) {
+                Some(rank) => is_own(rank.as_bytes()),
+                None => self.process(id).and_then(|pid| is_own(pid.as_bytes())),
+            };
         }
         self.all.get(at).is_some_and(|track| track.is_own == Some(false))
     }
@@ -81,20 +180,26 @@ impl Tracks {
         }
         match &track.tid {
             Some(tid) => piece.member("tid", tid),
-            None if !matches!(track.spec.kind, TrackKind::Counter(_)) => piece.text("tid", &track.label),
+            // Asynchronous slices state their threads.
+            None if track.content == Some(Content::Pairs) => {}
+            None if !matches!(track.spec.kind, TrackKind::Counter(_)) => {
+                piece.member("tid", &self.id(&track.label, THREAD));
+            }
             None => {}
         }
     }
 
-    /// Writes the names and the order of a track and its process, unless they were written.
+    /// Writes the names and the order of a track and its process, unless they were written, or are
+    /// the ones that nprof gives to numbers.
     pub(super) fn describe(&mut self, id: TrackId, piece: &mut Piece) {
         let Some(track) = self.all.get_mut(id.0 as usize) else { return };
-        if std::mem::replace(&mut track.is_described, true) {
+        if std::mem::replace(&mut track.is_described, true) || track.content == Some(Content::Device) {
             return;
         }
         let track = &self.all[id.0 as usize];
         if let Some(pid) = self.process(id)
-            && let Some(process) = self.top(id).map(|top| &self.all[top.0 as usize].spec)
+            && let Some(process) = self.above(id).first().map(|top| &self.all[top.0 as usize].spec)
+            && self.number(&process.name, PROCESS).is_none()
             && self.named.insert(pid.clone())
         {
             for (what, key, value) in [
@@ -106,8 +211,11 @@ impl Tracks {
                 piece.end();
             }
         }
+        if track.content == Some(Content::Pairs) || self.number(&track.spec.name, THREAD).is_some() {
+            return;
+        }
         let thread = [
-            ("thread_name", "name", quoted(&track.spec.name)),
+            ("thread_name", "name", quoted(self.of_thread(&track.spec.name))),
             ("thread_sort_index", "sort_index", track.spec.sort.to_string()),
         ];
         for (what, key, value) in thread {
@@ -120,7 +228,24 @@ impl Tracks {
     /// The process of a track as JSON. Tracks below a group that is no process are one, too.
     fn process(&self, id: TrackId) -> Option<String> {
         let stated = self.all.get(id.0 as usize)?.pid.clone();
-        stated.or_else(|| Some(quoted(self.label(self.top(id)?))))
+        stated.or_else(|| Some(self.id(self.label(*self.above(id).first()?), PROCESS)))
+    }
+
+    /// The id of a process or a thread with this name, as JSON. Exports have names in the place of
+    /// ids, and nprof names those that have none by their numbers.
+    fn id(&self, name: &str, words: [&str; 2]) -> String {
+        self.number(name, words).map_or_else(|| quoted(self.of_thread(name)), |number| number.to_string())
+    }
+
+    /// The number of a process or a thread without a name in an export.
+    fn number(&self, name: &str, words: [&str; 2]) -> Option<i64> {
+        let name = self.of_thread(name);
+        words.iter().find_map(|word| name.strip_prefix(word)).filter(|_| self.is_export)?.parse().ok()
+    }
+
+    /// The name of the thread of a track with this name: annotations of a stream are on its thread.
+    fn of_thread<'n>(&self, name: &'n str) -> &'n str {
+        name.strip_suffix(ANNOTATIONS).filter(|_| self.is_export).unwrap_or(name)
     }
 
     /// The outermost group above a track.

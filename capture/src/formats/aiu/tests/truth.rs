@@ -119,10 +119,13 @@ proptest! {
         let rank = read(&files, Settings::default()).remove(0);
         let found = ops(&rank);
         prop_assert_eq!(found.len(), truth.len());
+        // Ends that the host sees late tell the frequency less well, the shorter the run is.
+        let (first, last) = (truth[0].1, truth[truth.len() - 1].2);
+        let off = 2.0 * run.late as f64 / (last - first) as f64;
         for (slice, (name, start, end)) in found.iter().zip(&truth) {
             prop_assert_eq!(slice.name.strip_suffix(" Cmpt Exec"), Some(*name));
-            let duration_us = slice.duration_ps as f64 / 1e6;
-            prop_assert!((duration_us - (end - start) as f64).abs() < 0.02, "{slice:?}");
+            let (duration_us, true_us) = (slice.duration_ps as f64 / 1e6, (end - start) as f64);
+            prop_assert!((duration_us - true_us).abs() < 0.02 + true_us * off, "{slice:?}");
         }
         let mut sums: BTreeMap<String, i64> = BTreeMap::new();
         for (name, start, end) in &truth {
@@ -132,7 +135,7 @@ proptest! {
         for row in rank.rows_of("aiu_kernel") {
             let Some(OwnedValue::Text(name)) = field(row, "name") else { panic!("{row:?}") };
             let sum = sums.get(name).copied().unwrap_or_default() as f64;
-            prop_assert!((float(row, "total") / 1e3 / sum - 1.0).abs() < 1e-3, "{row:?}");
+            prop_assert!((float(row, "total") / 1e3 / sum - 1.0).abs() < 1e-3 + off, "{row:?}");
         }
         let iterations = rank.rows_of("aiu_iteration").next().expect("a run that repeats");
         prop_assert_eq!(int(iterations, "iterations"), run.iterations as i64 - 1);
