@@ -11,7 +11,7 @@
 // unless NPROF_PAINT is 1; everything up to them is done. NPROF_BIN names the binary (target/release/nprof unless told otherwise), NPROF_CHROMIUM the browser, NPROF_STORE a
 // store that is kept: a large demo is simulated only once. With NPROF_SOURCE=html the page is an HTML file of the profile.
 // With NPROF_COLLECTIVES=N a job of N collective operations is simulated instead, the page shows all ranks together, and
-// sorting their rows is measured too.
+// sorting their rows is measured too. With NPROF_PINS=N, N tracks of all ranks are pinned, so the timeline has two areas.
 
 import { execFileSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -119,19 +119,27 @@ const closed = page.locator('.track-group[aria-expanded="false"]');
 await page.locator(".track-group").first().waitFor();
 // Opening one brings others into sight, so the first is opened again and again.
 while ((await closed.count()) > 0) await closed.first().click();
+const pins = Number(process.env.NPROF_PINS ?? 0);
+for (let at = 0; at < pins; at++) {
+  const row = page.getByRole("list", { name: "Tracks" }).getByRole("listitem").filter({ has: page.getByRole("button", { name: "Show this track of all ranks" }) });
+  await row.first().hover({ position: { x: 60, y: 8 } });
+  await row.first().getByRole("button", { name: "Show this track of all ranks" }).click();
+  await page.waitForURL((url) => (url.searchParams.get("pin") ?? "").split(",").filter(Boolean).length > at);
+}
 const whole = (await (await fetch(`${origin}/api/profiles/${profile}`)).json()).ranks[0];
 // The tab of all ranks is the first one, but an address with a window names its tab.
 const tab = collectives ? "&rank=all" : "";
-const opened = /[?&]open=[^&]*/.exec(page.url())?.[0].slice(1);
+const kept = ["open", "pin"].map((name) => new RegExp(`[?&]${name}=[^&]*`).exec(page.url())?.[0].slice(1));
+const shown = kept.filter(Boolean).map((part) => `&${part}`).join("");
 const each = collectives ? `${collectives} operations of` : `${events} events in each of`;
-console.log(`${source}: ${each} ${ranks} ranks, ${SIZE.width} x ${SIZE.height}, ${SECONDS} s each; budget ${BUDGET_MS} ms (p99)${paints ? ", painted" : ""}`);
+console.log(`${source}: ${each} ${ranks} ranks, ${SIZE.width} x ${SIZE.height}, ${pins ? `${pins} tracks of all ranks pinned, ` : ""}${SECONDS} s each; budget ${BUDGET_MS} ms (p99)${paints ? ", painted" : ""}`);
 
 async function measure(name, share, wheel) {
   const middle = Math.round((whole.start_ps + whole.end_ps) / 2);
   const half = Math.round(((whole.end_ps - whole.start_ps) * share) / 2);
   // A file of which only the fragment changes would not be loaded anew.
   await page.goto("about:blank");
-  await page.goto(addressOf(`${pathname}?v=2${tab}&from=${middle - half}&to=${middle + half}${opened ? `&${opened}` : ""}`));
+  await page.goto(addressOf(`${pathname}?v=2${tab}&from=${middle - half}&to=${middle + half}${shown}`));
   await page.waitForFunction(() => performance.getEntriesByName("first-picture").length > 0);
   // A summary of many events takes its time.
   await page.waitForLoadState("networkidle", { timeout: 300_000 });
