@@ -114,14 +114,14 @@ if (!paints) {
     for (const call of ["drawArraysInstanced", "clear"]) WebGL2RenderingContext.prototype[call] = () => {};
   });
 }
-await page.goto(addressOf(pathname));
+await page.goto(addressOf(collectives ? pathname : `${pathname}?v=2&rank=0`));
 const closed = page.locator('.track-group[aria-expanded="false"]');
 await page.locator(".track-group").first().waitFor();
 // Opening one brings others into sight, so the first is opened again and again.
 while ((await closed.count()) > 0) await closed.first().click();
 const pins = Number(process.env.NPROF_PINS ?? 0);
 for (let at = 0; at < pins; at++) {
-  const row = page.getByRole("list", { name: "Tracks" }).getByRole("listitem").filter({ has: page.getByRole("button", { name: "Show this track of all ranks" }) });
+  const row = page.getByRole("list", { name: "Tracks", exact: true }).getByRole("listitem").filter({ hasNot: page.locator(".track-group") });
   await row.first().hover({ position: { x: 60, y: 8 } });
   await row.first().getByRole("button", { name: "Show this track of all ranks" }).click();
   await page.waitForURL((url) => (url.searchParams.get("pin") ?? "").split(",").filter(Boolean).length > at);
