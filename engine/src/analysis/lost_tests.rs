@@ -50,6 +50,20 @@ fn a_rank_that_goes_on_with_the_others_was_not_recorded() {
 }
 
 #[test]
+fn a_rank_meets_another_one_before_an_operation_that_only_it_has() {
+    let mut stage = rounds();
+    // Rank 3 lacks the last operation of all, then meets rank 2, whose last call is lost.
+    stage.run(2, &[2, 3], |_| 20 * US);
+    stage.inputs.iter_mut().for_each(|input| input.calls.recorded_ps.1 += 10_000 * US);
+    let [of_all, of_pair] = [(3, 0), (2, 2)].map(|(rank, signature)| last_call(&stage, rank, signature));
+    remove_call(&mut stage.inputs[3], of_all);
+    remove_call(&mut stage.inputs[2], of_pair);
+    let (_, report) = analysed(stage.inputs);
+    assert!(report.findings.iter().all(|one| one.rank != 3), "{:?}", report.findings);
+    assert_eq!(report.ranks[3].lost, 1);
+}
+
+#[test]
 fn a_rank_that_meets_nobody_again_is_missing() {
     // The last operation of all comes last.
     let mut stage = rounds();

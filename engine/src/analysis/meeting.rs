@@ -17,28 +17,58 @@ pub(super) struct Meetings {
     last_ps: FxHashMap<(usize, u32), i64>,
 }
 
+/// Operations of a rank in a group that are kept. A member that lacks so many calls in a row has
+/// ended.
+const MOST_MET: usize = 64;
+
+/// The last operations of a rank with others of a group, each with the position of its call.
+#[derive(Debug, Default)]
+struct Last {
+    met: Vec<(usize, usize)>,
+    /// The last call for which all members have one.
+    complete: Option<usize>,
+}
+
+impl Last {
+    fn add(&mut self, call: usize, at: usize, is_complete: bool) {
+        if self.complete.is_some_and(|complete| call < complete) {
+            return;
+        }
+        if is_complete {
+            self.complete = Some(call);
+            self.met.retain(|(met, _)| *met > call);
+        }
+        self.met.push((call, at));
+        if self.met.len() > MOST_MET {
+            self.met.remove(0);
+        }
+    }
+}
+
 impl Meetings {
-    /// The meetings of some ranks. Only the last operation of each of their groups is looked at,
-    /// because no other one can be later.
+    /// The meetings of some ranks. In each of their groups those operations are looked at that come
+    /// after the last one with calls of all members, and that one. An earlier one has no later
+    /// meeting.
     pub(super) fn of(scene: &Scene<'_>, ranks: impl Iterator<Item = usize>) -> Result<Self> {
         let ranks: FxHashSet<usize> = ranks.collect();
         let mut meetings = Self::default();
         if ranks.is_empty() {
             return Ok(meetings);
         }
-        // By rank and group the position of the last call, and its instance.
-        let mut last: FxHashMap<(usize, u32), (usize, usize)> = FxHashMap::default();
-        for at in 0..scene.instances.len() {
+        let mut last: FxHashMap<(usize, u32), Last> = FxHashMap::default();
+        for at in (0..scene.instances.len()).filter(|&at| scene.instances.count(at) > 1) {
             scene.cancel.check()?;
             let group = scene.instances.groups[at];
+            let is_complete = scene.instances.count(at) == scene.job.members[group as usize].len();
             for one in scene.instances.members(at).filter(|one| ranks.contains(&one.rank)) {
-                let known = last.entry((one.rank, group)).or_insert((one.call, at));
-                *known = (*known).max((one.call, at));
+                last.entry((one.rank, group)).or_default().add(one.call, at, is_complete);
             }
         }
-        for (&(rank, _), &(_, at)) in &last {
-            scene.cancel.check()?;
-            meetings.add(scene, rank, at);
+        for (&(rank, _), last) in &last {
+            for &(_, at) in &last.met {
+                scene.cancel.check()?;
+                meetings.add(scene, rank, at);
+            }
         }
         Ok(meetings)
     }
