@@ -1,4 +1,4 @@
-//! What is certain of clocks, as tight as causality allows, and when a drift is found.
+//! Tests of clocks: bounds are as tight as causality allows, and a drift needs proof.
 
 use super::tests::{Dice, US, analysed};
 use super::unnamed_tests::Stage;

@@ -80,19 +80,19 @@ impl Jobs {
     /// The number of the file that a slice of file `job` states, because that one was written from
     /// several. Each device has its own, as it has its own counters. The first one takes the place
     /// of the file itself.
-    pub(super) fn named(&mut self, job: u32, (name, device): (Box<str>, u16)) -> u32 {
-        if let Some(&known) = self.stated.get(&(name.clone(), device)) {
+    pub(super) fn named(&mut self, job: u32, file: (Box<str>, u16)) -> u32 {
+        if let Some(&known) = self.stated.get(&file) {
             return known;
         }
         let number = if self.stated.is_empty() {
-            self.all[job as usize].name = name.clone();
+            self.all[job as usize].name = file.0.clone();
             job
         } else {
             // The round trips do not state their files.
             self.all[job as usize].host = None;
-            self.push(&name)
+            self.push(&file.0)
         };
-        self.stated.insert((name, device), number);
+        self.stated.insert(file, number);
         number
     }
 

@@ -331,13 +331,12 @@ impl<'s, 't> Taker<'s, 't> {
     ) -> Result<()> {
         let Watched { start_ps, name, is_original, is_kernel, is_step, device, mut stated } = watched;
         let (rate, has_counters) = (stated.rate, stated.has_counters());
-        let job = match has_counters {
-            true => {
-                let file = stated.file.take();
-                let file = file.unwrap_or_else(|| self.jobs.all[self.job as usize].name.clone());
-                self.jobs.named(self.job, (file, device))
-            }
-            false => self.job,
+        let job = if has_counters {
+            let file = stated.file.take();
+            let file = file.unwrap_or_else(|| self.jobs.all[self.job as usize].name.clone());
+            self.jobs.named(self.job, (file, device))
+        } else {
+            self.job
         };
         let number = self.number;
         self.number = self.number.saturating_add(1);

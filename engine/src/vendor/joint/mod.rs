@@ -43,9 +43,10 @@ pub fn subject_of(footer: &Footer, track: TrackId) -> Option<u32> {
 /// # Errors
 /// If bytes are missing or damaged.
 pub fn waits_in<B: Bytes>(segment: &Segment<B>, table: &TableMeta) -> Result<u64> {
-    let is_here = segment.footer().rank.source == SOURCE && table.spec.name == schema::OPERATIONS.name;
-    let job = Columns::of(segment, schema::JOB.name, Cancel::NEVER).filter(|_| is_here);
-    let Some(job) = job else { return Ok(0) };
+    if segment.footer().rank.source != SOURCE || table.spec.name != schema::OPERATIONS.name {
+        return Ok(0);
+    }
+    let Some(job) = Columns::of(segment, schema::JOB.name, Cancel::NEVER) else { return Ok(0) };
     let operations = u64::try_from(job.sum("operations")?.0).unwrap_or(0);
     Ok(u64::from(table.rows).saturating_sub(operations))
 }

@@ -1,4 +1,4 @@
-//! What an event tells of the element that handles it.
+//! Facts that an event tells of the element that handles it.
 //!
 //! The browser tells of a scroll and of a lost focus after the element has left the page. Then the
 //! signals and node references of its component are gone, and reading those panics. Handlers of
