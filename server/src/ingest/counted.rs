@@ -1,6 +1,6 @@
 //! A sink that counts events and ends the reading when the ingest is cancelled.
 
-use nprof_engine::base::{Error, Result};
+use nprof_engine::base::Result;
 use nprof_engine::model::{
     FieldId, FieldSpec, Filled, FlowPoint, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableSpec,
     TemplateId, TemplateValue, TrackId, TrackSpec, Value, WarningKind,
@@ -31,7 +31,7 @@ impl<'a> Counted<'a> {
             return Ok(());
         }
         self.meter.add_events(std::mem::take(&mut self.pending));
-        self.check()
+        self.meter.check()
     }
 
     /// Looks at the meter from time to time, for calls that bring no event.
@@ -41,11 +41,7 @@ impl<'a> Counted<'a> {
             return Ok(());
         }
         self.others = 0;
-        self.check()
-    }
-
-    fn check(&self) -> Result<()> {
-        if self.meter.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+        self.meter.check()
     }
 }
 
@@ -168,6 +164,6 @@ mod tests {
         meter.cancel();
         let mut sink = Counted::new(&mut recorder, &meter);
         let ended = (0..=STRIDE).find_map(|at| sink.sample(track, at.cast_signed(), 1.0, &[]).err());
-        assert_eq!(ended, Some(Error::Cancelled));
+        assert_eq!(ended, Some(nprof_engine::base::Error::Cancelled));
     }
 }

@@ -41,9 +41,7 @@ impl Spool for DiskSpool<'_> {
         let mut file = tempfile::tempfile_in(self.directory)?;
         let mut chunk = Vec::new();
         loop {
-            if self.meter.is_cancelled() {
-                return Err(io::Error::other("cancelled"));
-            }
+            self.meter.check_io()?;
             chunk.clear();
             if (&mut *unpacked).take(CHUNK_LEN).read_to_end(&mut chunk)? == 0 {
                 return mapped::map(&file);

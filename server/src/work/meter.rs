@@ -4,6 +4,7 @@
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
+use nprof_engine::exec::Cancel;
 use serde::{Deserialize, Serialize};
 
 /// Stage of an ingest, an export or a check.
@@ -102,6 +103,23 @@ impl Meter {
         self.cancelled.load(Ordering::Relaxed)
     }
 
+    /// Returns an error after [`Self::cancel`].
+    ///
+    /// # Errors
+    /// The engine's `Cancelled`.
+    pub fn check(&self) -> nprof_engine::base::Result<()> {
+        Cancel::when(&|| self.is_cancelled()).check()
+    }
+
+    /// [`Self::check`] for readers and writers.
+    ///
+    /// # Errors
+    /// The engine's `Cancelled`, wrapped. Its kind is not `Interrupted`, because readers would try
+    /// again.
+    pub fn check_io(&self) -> io::Result<()> {
+        self.check().map_err(io::Error::other)
+    }
+
     /// Current stage.
     #[must_use]
     pub fn stage(&self) -> Stage {
@@ -138,16 +156,11 @@ impl<'a, T> Metered<'a, T> {
     pub fn into_inner(self) -> T {
         self.inner
     }
-
-    fn goes_on(&self) -> io::Result<()> {
-        // Not `Interrupted`: readers would try again.
-        if self.meter.is_cancelled() { Err(io::Error::other("cancelled")) } else { Ok(()) }
-    }
 }
 
 impl<R: Read> Read for Metered<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.goes_on()?;
+        self.meter.check_io()?;
         let count = self.inner.read(buffer)?;
         self.meter.add_bytes(count as u64);
         Ok(count)
@@ -156,7 +169,7 @@ impl<R: Read> Read for Metered<'_, R> {
 
 impl<W: Write> Write for Metered<'_, W> {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        self.goes_on()?;
+        self.meter.check_io()?;
         let count = self.inner.write(buffer)?;
         self.meter.add_bytes(count as u64);
         Ok(count)
@@ -179,7 +192,9 @@ mod tests {
         reader.read_exact(&mut [0; 4]).unwrap();
         assert_eq!((meter.bytes(), meter.stage()), ((4, 10), Stage::Reading));
         meter.cancel();
-        assert!(reader.read(&mut [0; 4]).is_err());
+        let error = reader.read(&mut [0; 4]).unwrap_err();
+        let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<nprof_engine::base::Error>());
+        assert_eq!(cause, Some(&nprof_engine::base::Error::Cancelled), "{error:?}");
         assert_eq!(meter.bytes(), (4, 10));
         meter.begin(Stage::Publishing, 0);
         assert_eq!((meter.bytes(), meter.stage()), ((0, 0), Stage::Publishing));

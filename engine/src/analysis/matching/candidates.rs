@@ -154,9 +154,18 @@ fn peaks(bins: &[i64]) -> Vec<i64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::analysis::tests::Dice;
+
+    /// Calls of a job without a period, by end.
+    pub(in super::super) fn calls_of_a_job(count: i64) -> impl Iterator<Item = Ended> {
+        let (mut dice, mut end_ps) = (Dice(7), 0);
+        (0..count).map(move |at| {
+            end_ps += 400_000_000 + dice.below(300_000_000);
+            Ended { end_ps, duration_ps: 15_000_000 + dice.below(3), class: u32::from(at % 8 == 0) }
+        })
+    }
 
     #[test]
     fn peaks_have_most_votes_of_three_bins_and_the_middle_comes_first() {
@@ -205,13 +214,7 @@ mod tests {
 
     #[test]
     fn many_calls_of_the_other_rank_leave_few_voters_but_the_same_shift() {
-        let (mut dice, mut end_ps) = (Dice(5), 0);
-        let calls: Vec<Ended> = (0..20_000)
-            .map(|_| {
-                end_ps += 400_000_000 + dice.below(300_000_000);
-                Ended { end_ps, duration_ps: 20_000_000, class: 3 }
-            })
-            .collect();
+        let calls: Vec<Ended> = calls_of_a_job(20_000).map(|call| Ended { class: 3, ..call }).collect();
         let others: Vec<(i64, i64)> = calls.iter().map(|call| (call.end_ps, call.duration_ps)).collect();
         let others = FxHashMap::from_iter([(3, others)]);
         for (from, shift) in [(0, 0), (9_000, -77_000_000_000), (19_800, 3_600_000_000_000_000)] {

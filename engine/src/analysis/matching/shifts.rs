@@ -208,17 +208,12 @@ fn straight(points: &[Point], at_ps: i64) -> Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::tests::Dice;
+    use crate::analysis::matching::candidates::tests::calls_of_a_job;
 
-    /// Calls of a job without a period, by a clock that is ahead.
+    /// Some of the calls of a job, by a clock that is ahead.
     fn calls(range: std::ops::Range<usize>, ahead_ps: i64) -> Vec<Ended> {
-        let mut dice = Dice(7);
-        let mut end_ps = ahead_ps;
-        let all = (0..1_100).map(|at| {
-            end_ps += 400_000_000 + dice.below(300_000_000);
-            Ended { end_ps, duration_ps: 15_000_000 + dice.below(3), class: u32::from(at % 8 == 0) }
-        });
-        all.skip(range.start).take(range.len()).collect()
+        let some = calls_of_a_job(1_100).skip(range.start).take(range.len());
+        some.map(|call| Ended { end_ps: call.end_ps + ahead_ps, ..call }).collect()
     }
 
     #[test]

@@ -218,20 +218,18 @@ fn walk<'c>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::matching::candidates::tests::calls_of_a_job;
 
-    fn calls(count: i64, shift: i64, lost: i64) -> Vec<Ended> {
-        let mut end = 0;
-        let all = (0..count).map(|at| {
-            end += 900_000_000 + (at * 7_919 % 113) * 3_000_000;
-            Ended { end_ps: end + shift, duration_ps: 20_000_000 + at % 5, class: u32::from(at % 9 == 0) }
-        });
-        all.enumerate().filter(|(at, _)| lost == 0 || *at as i64 % lost != 3).map(|(_, call)| call).collect()
+    /// The calls of a job by a clock that is ahead. One in `lost` calls is lost.
+    fn calls(ahead_ps: i64, lost: usize) -> Vec<Ended> {
+        let some = calls_of_a_job(300).enumerate().filter(|(at, _)| at % lost != 3);
+        some.map(|(_, call)| Ended { end_ps: call.end_ps + ahead_ps, ..call }).collect()
     }
 
     #[test]
     fn the_true_difference_gets_the_votes_although_calls_are_lost() {
         for shift in [0, 48_000_000_000, -31_234_567_890, 3_600_000_000_000_000] {
-            let ranks = [calls(300, 0, 11), calls(300, shift, 7)];
+            let ranks = [calls(0, 11), calls(shift, 7)];
             let edge = edge(&ranks, &FxHashSet::default(), (0, 1)).unwrap();
             assert!(edge.hits > 200, "{shift}: {} hits", edge.hits);
             let off = edge.line.unwrap().shift(ranks[1][5].end_ps) + shift as f64;
