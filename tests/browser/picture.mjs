@@ -1,6 +1,6 @@
 // What a timeline shows: where a slice must stand on the screen, and the pixels that stand there.
 //
-// The sizes are those of frontend/src/view/layout.rs; the rest comes from the page itself: its address tells the
+// The sizes are those of frontend/src/view/rows/layout/mod.rs; the rest comes from the page itself: its address tells the
 // window, its accessible list of tracks tells the rows, and a screenshot tells what is really seen.
 
 import assert from "node:assert/strict";

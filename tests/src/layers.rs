@@ -373,14 +373,14 @@ mod tests {
 
     #[test]
     fn page_layers_import_downward() {
-        check(page_layers, "frontend/src/view/window.rs", "use crate::draw::Glyph;", 1);
+        check(page_layers, "frontend/src/view/time/window.rs", "use crate::draw::Glyph;", 1);
         check(page_layers, "frontend/src/fetch/client.rs", "use crate::{draw::Glyph, view::Window};", 1);
         check(page_layers, "frontend/src/draw/text.rs", "use crate::ui::Theme;", 1);
         check(page_layers, "frontend/src/draw/text.rs", "use crate::fetch::Piece;", 0);
         check(page_layers, "capture/src/view/text.rs", "use crate::ui::Theme;", 0);
         check(page_layers, "frontend/src/ui/list.rs", "use crate::{draw, fetch, ui, view};", 0);
-        check(view_is_plain, "frontend/src/view/window.rs", "use leptos::prelude::*;", 1);
-        check(view_is_plain, "frontend/src/view/window.rs", "fn f(w: web_sys::Window) {}", 1);
+        check(view_is_plain, "frontend/src/view/time/window.rs", "use leptos::prelude::*;", 1);
+        check(view_is_plain, "frontend/src/view/time/window.rs", "fn f(w: web_sys::Window) {}", 1);
         check(view_is_plain, "frontend/src/ui/list.rs", "use leptos::prelude::*;", 0);
     }
 

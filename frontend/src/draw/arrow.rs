@@ -155,9 +155,9 @@ mod tests {
     use crate::draw::names::Names;
     use crate::draw::palette::Ground;
     use crate::draw::shape::Shape;
-    use crate::view::layout::sight::RowSight;
-    use crate::view::sheet::SourceId;
-    use crate::view::sheet::tests::sheet_of;
+    use crate::view::rows::layout::sight::RowSight;
+    use crate::view::rows::sheet::tests::sheet_of;
+    use crate::view::rows::sheet_track::SourceId;
     use crate::view::{Layout, TimeScale};
 
     const TRACKS: &str = "Engines/\n  Tensor\nDMA/\n  q0/\n    a\n    b\nlow";

@@ -138,8 +138,8 @@ impl Columns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::sheet::SourceId;
-    use crate::view::sheet::tests::sheet_of;
+    use crate::view::rows::sheet::tests::sheet_of;
+    use crate::view::rows::sheet_track::SourceId;
     use nprof_engine::model::Form;
     use nprof_engine::wire::tile::{Content, Lane, TileCell, TileSlice};
 

@@ -16,8 +16,8 @@ use super::palette;
 use super::shape::Shape;
 use super::strip::{Point, Share, Strip};
 use super::values::Values;
-use crate::view::layout::RankLook;
-use crate::view::sheet::SourceId;
+use crate::view::rows::layout::RankLook;
+use crate::view::rows::sheet_track::SourceId;
 use crate::view::{Extent, Sheet};
 
 /// Paint of a rectangle. The shader uses the same numbers.
@@ -314,7 +314,7 @@ fn area(extent: &Extent, value: f64) -> (f32, f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::sheet::tests::sheet_of;
+    use crate::view::rows::sheet::tests::sheet_of;
     use nprof_engine::wire::tile::{TileRange, TileSample};
 
     const TRACKS: &str = "

@@ -5,8 +5,8 @@ use nprof_engine::wire::catalog::{ALL_RANKS, TrackKind};
 use nprof_engine::wire::detail::OperationMember;
 
 use super::scene::Camera;
-use crate::view::layout::Row;
-use crate::view::sheet::SourceId;
+use crate::view::rows::layout::Row;
+use crate::view::rows::sheet_track::SourceId;
 
 /// Greatest distance of a point from the frame, in CSS pixels. Canvases draw longer lines wrongly.
 pub(super) const FAR_PX: f64 = 10_000.0;
@@ -96,11 +96,11 @@ mod tests {
     use crate::draw::names::Names;
     use crate::draw::palette::Ground;
     use crate::draw::shape::Shape;
-    use crate::view::layout::RankRows;
-    use crate::view::layout::sight::RowSight;
-    use crate::view::layout::tests::tracks;
-    use crate::view::sheet::Sheet;
-    use crate::view::sheet::tests::rank_with;
+    use crate::view::rows::layout::RankRows;
+    use crate::view::rows::layout::sight::RowSight;
+    use crate::view::rows::layout::tests::tracks;
+    use crate::view::rows::sheet::Sheet;
+    use crate::view::rows::sheet::tests::rank_with;
     use crate::view::{Layout, TimeScale};
 
     /// Members `rank start..end`; the last one is awaited.

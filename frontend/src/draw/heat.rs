@@ -43,9 +43,9 @@ mod tests {
     use crate::draw::batch::Batch;
     use crate::draw::names::Names;
     use crate::draw::shape::Shape;
-    use crate::view::layout::RankLook;
-    use crate::view::sheet::SourceId;
-    use crate::view::sheet::tests::sheet_of;
+    use crate::view::rows::layout::RankLook;
+    use crate::view::rows::sheet::tests::sheet_of;
+    use crate::view::rows::sheet_track::SourceId;
 
     #[test]
     fn low_rows_of_ranks_are_as_strong_as_they_wait() {

@@ -180,9 +180,9 @@ mod tests {
     use crate::draw::palette::Ground;
     use crate::draw::scene::tests::piece;
     use crate::draw::shape::Shape;
-    use crate::view::layout::sight::RowSight;
-    use crate::view::sheet::SourceId;
-    use crate::view::sheet::tests::sheet_of;
+    use crate::view::rows::layout::sight::RowSight;
+    use crate::view::rows::sheet::tests::sheet_of;
+    use crate::view::rows::sheet_track::SourceId;
     use crate::view::{Layout, TimeScale};
 
     /// Places, texts and gaps of the labels of these pieces on one lane of 100 pixels.

@@ -30,8 +30,8 @@ mod tests {
     use crate::draw::batch::Batch;
     use crate::draw::names::Names;
     use crate::draw::shape::Shape;
-    use crate::view::sheet::SourceId;
-    use crate::view::sheet::tests::sheet_of;
+    use crate::view::rows::sheet::tests::sheet_of;
+    use crate::view::rows::sheet_track::SourceId;
 
     #[track_caller]
     fn check(content: Content, expected: &[(f32, f32, f32, f32, u8)]) {

@@ -11,8 +11,8 @@ use super::label::Label;
 use super::palette::{Ground, Ink};
 use super::scene::Rect;
 use crate::view::TimeScale;
-use crate::view::layout::sight::Area;
-use crate::view::ticks::Ruler;
+use crate::view::rows::layout::sight::Area;
+use crate::view::time::ticks::Ruler;
 
 const FONT: &str =
     "11px system-ui, -apple-system, \"Segoe UI\", Roboto, \"Noto Sans\", \"Liberation Sans\", sans-serif";

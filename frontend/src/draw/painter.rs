@@ -10,7 +10,7 @@ use super::shape::Band;
 use super::surface::Surface;
 use super::webgl::CardPainter;
 use crate::fetch::TileKey;
-use crate::view::layout::sight::Area;
+use crate::view::rows::layout::sight::Area;
 
 /// A painter of one of the two kinds. Both draw the same picture.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use super::scene::Quads;
 use super::shape::Band;
 use super::surface::Surface;
 use crate::fetch::TileKey;
-use crate::view::layout::sight::Area;
+use crate::view::rows::layout::sight::Area;
 
 /// Opacity of the right end of an unfinished slice, of the area below a counter's line, and of a
 /// range. `quad.frag` has the same values.

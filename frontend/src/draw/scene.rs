@@ -13,8 +13,8 @@ use super::rectangle::DIAMOND_PX;
 use super::shape::Shape;
 use crate::fetch::TileKey;
 use crate::fetch::cache::Piece;
-use crate::view::layout::sight::{Area, RowSight};
-use crate::view::sheet::SourceId;
+use crate::view::rows::layout::sight::{Area, RowSight};
+use crate::view::rows::sheet_track::SourceId;
 use crate::view::{Layout, Sheet, TimeScale};
 
 /// The visible part of a sheet.
@@ -204,7 +204,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::draw::batch::Paint;
     use crate::draw::label::labels;
-    use crate::view::sheet::tests::sheet_of;
+    use crate::view::rows::sheet::tests::sheet_of;
     use nprof_engine::model::Form;
     use nprof_engine::tile::{Level, TileId};
     use nprof_engine::wire::tile::{Content, Lane, Tile, TileSlice};

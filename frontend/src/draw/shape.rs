@@ -3,7 +3,7 @@
 
 use nprof_engine::wire::catalog::TrackKind;
 
-use crate::view::sheet::SheetTrack;
+use crate::view::rows::sheet_track::SheetTrack;
 use crate::view::{Layout, Sheet};
 
 /// The numbers of the lanes of all tracks.
@@ -93,7 +93,7 @@ fn lanes(track: &SheetTrack) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::sheet::tests::sheet_of;
+    use crate::view::rows::sheet::tests::sheet_of;
 
     #[test]
     fn annotations_are_no_lanes_that_can_work() {

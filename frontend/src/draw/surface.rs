@@ -1,7 +1,7 @@
 //! Properties of a frame other than its rectangles.
 
 use super::palette::Ground;
-use crate::view::layout::sight::Area;
+use crate::view::rows::layout::sight::Area;
 
 /// The drawing area of a frame, in CSS pixels.
 #[derive(Debug, Clone)]

@@ -65,10 +65,11 @@ mod tests {
     use crate::draw::names::Names;
     use crate::draw::palette::Ground;
     use crate::draw::shape::Shape;
-    use crate::view::layout::sight::RowSight;
-    use crate::view::layout::tests::tracks;
-    use crate::view::sheet::tests::rank_with;
-    use crate::view::sheet::{Sheet, SourceId};
+    use crate::view::rows::layout::sight::RowSight;
+    use crate::view::rows::layout::tests::tracks;
+    use crate::view::rows::sheet::Sheet;
+    use crate::view::rows::sheet::tests::rank_with;
+    use crate::view::rows::sheet_track::SourceId;
     use crate::view::{Layout, TimeScale};
 
     /// The arrows of transfers `from to sent received` on a frame of 1000 pixels of a picosecond

@@ -19,7 +19,7 @@ use super::scene::Quads;
 use super::shape::Band;
 use super::surface::Surface;
 use crate::fetch::TileKey;
-use crate::view::layout::sight::Area;
+use crate::view::rows::layout::sight::Area;
 
 /// Bytes of an instance.
 const STRIDE: i32 = (INSTANCE_WORDS * size_of::<u32>()) as i32;

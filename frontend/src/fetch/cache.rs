@@ -14,7 +14,7 @@ use nprof_engine::wire::tile::{Content, Tile, TileCell, TileRange, TileSample, T
 
 use super::error::FetchError;
 use super::key::TileKey;
-use crate::view::sheet::SourceId;
+use crate::view::rows::sheet_track::SourceId;
 
 /// Limit of requests in flight. Browsers open six connections to a host; the others queue, so that
 /// a slow frame leaves no connection idle.

@@ -3,7 +3,7 @@
 use nprof_engine::base::Interval;
 use nprof_engine::tile::{Level, TileId};
 
-use crate::view::sheet::SourceId;
+use crate::view::rows::sheet_track::SourceId;
 
 /// A tile of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -7,8 +7,8 @@ use nprof_engine::tile::{Level, TileId};
 use nprof_engine::wire::catalog::RankDetail;
 
 use super::key::TileKey;
-use crate::view::layout::Row;
-use crate::view::sheet::SourceId;
+use crate::view::rows::layout::Row;
+use crate::view::rows::sheet_track::SourceId;
 use crate::view::{Layout, Sheet, TimeScale};
 
 /// Least number of cells of the overview over the whole rank: one or two tiles per group.
@@ -88,8 +88,8 @@ fn inside(window: Interval, rank: &RankDetail) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::layout::tests::tracks;
-    use crate::view::sheet::tests::{rank_with, sheet_with};
+    use crate::view::rows::layout::tests::tracks;
+    use crate::view::rows::sheet::tests::{rank_with, sheet_with};
 
     fn text(ids: &[TileKey]) -> String {
         let ids = ids

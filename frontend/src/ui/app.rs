@@ -13,7 +13,7 @@ use crate::fetch::Source;
 use crate::fetch::embedded::Embedded;
 use crate::view::Act;
 use crate::view::act::Need;
-use crate::view::page::Place;
+use crate::view::url::page::Place;
 
 /// The part of the address that selects the components. The rest of the address only changes their
 /// content.

@@ -47,7 +47,7 @@ pub(super) struct NamingArgs {
     /// Name of the profile in URLs [default: its id]; an existing profile keeps its other names
     #[arg(long, value_name = "NAME")]
     db_bucket: Option<String>,
-    /// Name that the page shows [default: its name in URLs if --db-bucket gives one, else the file's name]
+    /// Name that the page shows [default: that of --db-bucket, else the file's name]
     #[arg(long, value_name = "NAME")]
     display_name: Option<String>,
     /// Replace the profile if it is already in the store

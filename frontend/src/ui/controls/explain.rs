@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
 use super::tooltip::Tooltip;
-use crate::view::placement::GAP_PX;
+use crate::view::pointing::placement::GAP_PX;
 
 #[derive(Debug, Clone, PartialEq)]
 struct Shown {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use crate::ui::text::format;
-use crate::view::standing::{RankOrder, Standings};
+use crate::view::ranks::standing::{RankOrder, Standings};
 
 /// The menu. The rows of ranks and the list of ranks share their order.
 #[component]

@@ -5,7 +5,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::keyed::If;
-use crate::view::placement::{Pixels, place};
+use crate::view::pointing::placement::{Pixels, place};
 
 /// Shows its content next to a point. Hidden without a point.
 #[component]

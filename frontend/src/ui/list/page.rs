@@ -14,8 +14,8 @@ use crate::ui::controls::{BarActions, Failure, Glyph, Icon, If, Loading, scrolle
 use crate::ui::shell::{Address, Brand, DownloadDialog, HelpButton, ThemeButton};
 use crate::ui::text::format;
 use crate::ui::upload::{UploadList, Uploads};
-use crate::view::page::ListView;
 use crate::view::profile_order;
+use crate::view::url::page::ListView;
 
 /// Interval of requests for the list. Another process can ingest at any time; the answer for an
 /// unchanged list is small.

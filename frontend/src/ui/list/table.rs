@@ -8,8 +8,8 @@ use crate::ui::controls::{Glyph, Icon, If, keyed};
 use crate::ui::shell::Link;
 use crate::ui::text::format;
 use crate::view::View;
-use crate::view::page::Place;
 use crate::view::profile_order::{Column, Direction};
+use crate::view::url::page::Place;
 
 /// All columns with their headings.
 const COLUMNS: [(Column, &str); 6] = [

@@ -8,8 +8,8 @@ use crate::fetch::Source;
 use crate::ui::controls::Failure;
 use crate::ui::shell::{Asked, Link};
 use crate::view::View;
-use crate::view::nearest::nearest;
-use crate::view::page::Place;
+use crate::view::text::nearest::nearest;
+use crate::view::url::page::Place;
 
 /// Reason why there is no timeline.
 #[derive(Debug, Clone, PartialEq)]

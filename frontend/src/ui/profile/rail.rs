@@ -8,7 +8,7 @@ use super::opened::Opened;
 use crate::ui::controls::{Glyph, Icon, If};
 use crate::ui::shell::Address;
 use crate::ui::text::format;
-use crate::view::page::Place;
+use crate::view::url::page::Place;
 use crate::view::{Act, Command, ProfilePlace, View};
 
 fn glyph(place: ProfilePlace) -> Glyph {

@@ -9,9 +9,9 @@ use crate::ui::controls::{Explained, Failure, Loading, Name};
 use crate::ui::shell::Asked;
 use crate::ui::text::format::{self, Shown};
 use crate::ui::text::label::{explanation, label_of_metric};
-use crate::view::data::WARNINGS_TABLE;
-use crate::view::sheet::rank_label;
-use crate::view::told_apart::told_apart;
+use crate::view::rows::sheet::rank_label;
+use crate::view::state::data::WARNINGS_TABLE;
+use crate::view::text::told_apart::told_apart;
 use crate::view::{Command, DataChange};
 
 /// A word that is longer begins in the line before it, in letters.

@@ -7,9 +7,9 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
-use crate::view::page::{ListView, Place};
-use crate::view::trail::{Entry, Trail};
-use crate::view::window::Reach;
+use crate::view::state::trail::{Entry, Trail};
+use crate::view::time::window::Reach;
+use crate::view::url::page::{ListView, Place};
 use crate::view::{Command, History, View};
 use nprof_engine::base::Interval;
 

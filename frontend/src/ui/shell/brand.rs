@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::address::Link;
-use crate::view::page::Place;
+use crate::view::url::page::Place;
 
 /// The program's name as a link to the list.
 #[component]

@@ -4,8 +4,8 @@
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
+use crate::view::act::keys::{GO_MS, Held, Press, Scope};
 use crate::view::act::{Act, ActRow, Need, Pressed, pressed};
-use crate::view::keys::{GO_MS, Held, Press, Scope};
 
 /// The commands of a part of the page.
 #[derive(Clone, Copy)]

@@ -34,7 +34,7 @@ pub fn Help(
 
 /// The keys of a command: alternatives with "or" between them.
 pub fn key_list(row: &ActRow) -> AnyView {
-    let chord = |(at, chord): (usize, &crate::view::keys::Chord)| {
+    let chord = |(at, chord): (usize, &crate::view::act::keys::Chord)| {
         let or = (at > 0).then(|| view! { <span class="muted">"or"</span> });
         let keys = chord.shown().into_iter().map(|key| view! { <kbd>{key}</kbd> }.into_any());
         view! { {or} {keys.collect_view()} }.into_any()

@@ -6,8 +6,8 @@ use leptos::prelude::*;
 use super::commands::Commands;
 use super::help::key_list;
 use crate::ui::controls::{Dialog, Glyph, Icon};
+use crate::view::act::fuzzy::score;
 use crate::view::act::{ActRow, Need, rows};
-use crate::view::fuzzy::score;
 use crate::view::hits::{Walk, step};
 
 /// Id of the list, for the field.

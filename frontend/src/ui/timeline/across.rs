@@ -9,7 +9,7 @@ use nprof_engine::wire::detail::SliceDetail;
 use super::nearest::{MOST_SLICES, nearest_in};
 use super::shown::ShownTimeline;
 use crate::fetch::{FetchError, RankSource};
-use crate::view::layout::Row;
+use crate::view::rows::layout::Row;
 
 /// A step across tracks that begins or ends in a row of a rank.
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,7 @@ use super::track_list::TrackList;
 use super::{Parts, Scene};
 use crate::ui::controls::{If, own_element, scrolled_px};
 use crate::view::Command;
-use crate::view::layout::sight::RowPart;
+use crate::view::rows::layout::sight::RowPart;
 
 /// The ruler. A drag on it marks a span.
 #[component]

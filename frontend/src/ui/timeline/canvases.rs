@@ -10,7 +10,7 @@ use crate::draw::painter::{Grounds, Painter};
 use crate::draw::palette::Ground;
 use crate::fetch::TileKey;
 use crate::view::TimeScale;
-use crate::view::layout::sight::RowSight;
+use crate::view::rows::layout::sight::RowSight;
 
 /// Height of the ruler in CSS pixels; `timeline.css` gives it the same.
 pub const RULER_PX: f64 = 24.0;

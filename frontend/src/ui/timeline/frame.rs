@@ -23,7 +23,7 @@ use crate::draw::transfer::transfers;
 use crate::fetch::cache::Piece;
 use crate::fetch::{TileKey, Wanted};
 use crate::ui::text::format;
-use crate::view::ticks::Ruler;
+use crate::view::time::ticks::Ruler;
 use crate::view::{Hovered, Reading};
 
 /// Time limit for unpacking tiles in a frame. The first drawing of these tiles takes about twice as

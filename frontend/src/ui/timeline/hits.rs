@@ -9,10 +9,11 @@ use super::shown::Hit;
 use super::stage::Stage;
 use crate::fetch::TileKey;
 use crate::fetch::cache::Piece;
-use crate::view::group_load::GroupLoad;
-use crate::view::layout::Row;
-use crate::view::sheet::{SheetTrack, SourceId};
-use crate::view::{Hovered, Sheet, hit};
+use crate::view::pointing::group_load::GroupLoad;
+use crate::view::pointing::hit;
+use crate::view::rows::layout::Row;
+use crate::view::rows::sheet_track::{SheetTrack, SourceId};
+use crate::view::{Hovered, Sheet};
 
 /// Greatest distance at which the pointer hits an item.
 const SLOP_PX: f64 = 3.0;

@@ -15,8 +15,9 @@ use super::tiles::now_ms;
 use crate::draw::density::Density;
 use crate::draw::palette::{self, Ground};
 use crate::fetch::TileKey;
-use crate::view::sheet::{SheetTrack, SourceId};
-use crate::view::{Axis, Command, Sheet, TimeScale, window};
+use crate::view::rows::sheet_track::{SheetTrack, SourceId};
+use crate::view::time::window;
+use crate::view::{Axis, Command, Sheet, TimeScale};
 
 /// Columns of the picture. The browser stretches them.
 const COLUMNS: usize = 1024;

@@ -50,14 +50,15 @@ use crate::fetch::Source;
 use crate::ui::shell::{Commands, CurrentTheme, Handler, Theme};
 use crate::ui::text::format;
 use crate::view::act::Need;
-use crate::view::layout::RankRows;
-use crate::view::layout::sight::{RowPart, RowSight};
-use crate::view::pins::PinOffers;
-use crate::view::sheet::{SheetTrack, SourceId};
-use crate::view::standing::Standings;
-use crate::view::state::tracks::{RankHeight, TracksState};
-use crate::view::ticks::Ruler;
-use crate::view::window::Reach;
+use crate::view::ranks::standing::Standings;
+use crate::view::rows::layout::RankHeight;
+use crate::view::rows::layout::RankRows;
+use crate::view::rows::layout::sight::{RowPart, RowSight};
+use crate::view::rows::pins::PinOffers;
+use crate::view::rows::sheet_track::{SheetTrack, SourceId};
+use crate::view::state::tracks::TracksState;
+use crate::view::time::ticks::Ruler;
+use crate::view::time::window::Reach;
 use crate::view::{Clock, Command, Hover, Layout, Sheet, TimeScale, View};
 
 /// Time settings of the timeline.

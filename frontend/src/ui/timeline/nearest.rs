@@ -4,7 +4,7 @@ use nprof_engine::base::Interval;
 use nprof_engine::wire::detail::SliceDetail;
 
 use crate::fetch::{FetchError, RankSource};
-use crate::view::nearest_slice::nearest_slice;
+use crate::view::rows::nearest_slice::nearest_slice;
 
 /// Slices of a span that are compared, the earliest ones.
 pub const MOST_SLICES: u32 = 1_000;

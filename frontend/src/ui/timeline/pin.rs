@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 
 use crate::ui::controls::{Glyph, Icon, If};
-use crate::view::pins::{PinOffers, PinnedRanks};
+use crate::view::rows::pins::{PinOffers, PinnedRanks};
+use crate::view::rows::track_path::TrackPath;
 use crate::view::state::tracks::TracksState;
-use crate::view::track_path::TrackPath;
 use crate::view::{Act, Command};
 
 /// What the buttons and headings read.

@@ -12,7 +12,7 @@ use nprof_engine::wire::detail::SliceDetail;
 use super::Tracks;
 use crate::fetch::{FetchError, Source};
 use crate::ui::shell::Asked;
-use crate::view::sheet::SourceId;
+use crate::view::rows::sheet_track::SourceId;
 use crate::view::{Hover, View};
 
 /// Length of the pointer's rest.

@@ -9,8 +9,8 @@ use super::Scrollers;
 use super::shown::{Hit, Pointer};
 use super::stage::{Stage, StageHandle};
 use crate::ui::controls::own_element;
-use crate::view::layout::sight::RowPart;
-use crate::view::touch::Touches;
+use crate::view::pointing::touch::Touches;
+use crate::view::rows::layout::sight::RowPart;
 use crate::view::{Command, Hovered, Reading, TimeScale};
 
 /// Least movement of a drag. A press that moves less is a click.

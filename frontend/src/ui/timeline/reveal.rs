@@ -8,8 +8,8 @@ use nprof_engine::wire::detail::SliceDetail;
 
 use super::{Parts, Scene};
 use crate::view::Reading;
-use crate::view::layout::sight::RowPart;
-use crate::view::track_path::TrackPath;
+use crate::view::rows::layout::sight::RowPart;
+use crate::view::rows::track_path::TrackPath;
 
 /// What must stay in sight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

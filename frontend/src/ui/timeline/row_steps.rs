@@ -12,7 +12,7 @@ use super::nearest::{MOST_SLICES, nearest_in};
 use super::scroll::scroll_to;
 use super::shown::ShownTimeline;
 use super::step::{Steps, edge};
-use crate::view::row_step::RowStep;
+use crate::view::rows::row_step::RowStep;
 use crate::view::{Command, Reading};
 
 /// The kind of row that a step leaves.

@@ -6,9 +6,10 @@ use web_sys::HtmlDivElement;
 
 use super::{Parts, Scene};
 use crate::view::Command;
-use crate::view::layout::sight::RowPart;
-use crate::view::sheet::{Sheet, SourceId};
-use crate::view::state::tracks::TopRow;
+use crate::view::rows::layout::sight::RowPart;
+use crate::view::rows::layout::sight::TopRow;
+use crate::view::rows::sheet::Sheet;
+use crate::view::rows::sheet_track::SourceId;
 
 /// Reports the first visible track of a part when the user scrolls. Scrolls when the view names
 /// another place.

@@ -8,8 +8,8 @@ use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 
 use crate::draw::palette::Ground;
 use crate::fetch::{RankSource, Source};
-use crate::view::layout::sight::RowSight;
-use crate::view::sheet::SourceId;
+use crate::view::rows::layout::sight::RowSight;
+use crate::view::rows::sheet_track::SourceId;
 use crate::view::{Hovered, Layout, Reading, Sheet, TimeScale};
 
 /// Content of the canvases. Replaced as a whole whenever a part changes.

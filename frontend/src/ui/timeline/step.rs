@@ -15,9 +15,10 @@ use super::pointer::around;
 use super::scroll::scroll_to;
 use super::stage::StageHandle;
 use crate::fetch::FetchError;
-use crate::view::sheet::{Sheet, SourceId};
-use crate::view::standing::RankOrder;
-use crate::view::state::tracks::TopRow;
+use crate::view::ranks::standing::RankOrder;
+use crate::view::rows::layout::sight::TopRow;
+use crate::view::rows::sheet::Sheet;
+use crate::view::rows::sheet_track::SourceId;
 use crate::view::{Act, Command, View};
 
 /// Zoom factor of one [`Act::ZoomIn`]: the window becomes this share of itself.

@@ -13,7 +13,7 @@ use crate::fetch::decode::PackedTile;
 use crate::fetch::wanted::{Wanted, overview};
 use crate::fetch::{FetchError, RankSource, Source, TileKey};
 use crate::view::Sheet;
-use crate::view::sheet::SourceId;
+use crate::view::rows::sheet_track::SourceId;
 
 /// Size limit of the decoded tiles.
 const CACHE_BYTES: usize = 192 << 20;

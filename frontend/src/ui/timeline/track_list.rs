@@ -10,12 +10,13 @@ use super::heading::focus_heading;
 use super::pin::{PinButton, PinMenu, PinnedHead};
 use crate::ui::controls::{RankOrderMenu, RankTime, keyed};
 use crate::ui::text::format;
-use crate::view::layout::Row;
-use crate::view::layout::sight::{Area, RowPart, RowSight};
-use crate::view::pins::PinOffers;
-use crate::view::sheet::SheetTrack;
-use crate::view::standing::{RankOrder, Standings};
-use crate::view::state::tracks::{RankHeight, TracksState};
+use crate::view::ranks::standing::{RankOrder, Standings};
+use crate::view::rows::layout::RankHeight;
+use crate::view::rows::layout::Row;
+use crate::view::rows::layout::sight::{Area, RowPart, RowSight};
+use crate::view::rows::pins::PinOffers;
+use crate::view::rows::sheet_track::SheetTrack;
+use crate::view::state::tracks::TracksState;
 use crate::view::{Act, Command, Extent, Layout, Sheet, View};
 
 /// Indentation per enclosing group.

@@ -8,7 +8,7 @@ use crate::ui::controls::{CloseButton, If, keyed};
 use crate::ui::shell::Link;
 use crate::ui::text::format;
 use crate::view::View;
-use crate::view::page::Place;
+use crate::view::url::page::Place;
 
 /// All uploads of this visit that the user has not closed.
 #[component]

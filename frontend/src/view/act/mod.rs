@@ -2,13 +2,15 @@
 //! list of keys. The key handler, the help dialog, the palette, tooltips and `docs/keys.md` read
 //! it.
 
+pub mod fuzzy;
+pub mod keys;
 pub mod table;
 
+use self::keys::{Chord, GO_KEY, Press, Scope};
 use self::table::GROUPS;
-use super::keys::{Chord, GO_KEY, Press, Scope};
-use super::panel::Tab;
-use super::place::ProfilePlace;
-use super::standing::RankOrder;
+use super::ranks::standing::RankOrder;
+use super::shell::panel::Tab;
+use super::shell::place::ProfilePlace;
 
 /// A command of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! The table of commands. A new command is a row here, and a case where it is run.
 
 use super::Act::*;
+use super::keys::Chord::{self, *};
 use super::{Act, ActGroup, ActRow, Gesture, Need};
-use crate::view::keys::Chord::{self, *};
-use crate::view::panel::Tab;
-use crate::view::place::ProfilePlace;
-use crate::view::standing::RankOrder;
+
+use crate::view::ranks::standing::RankOrder;
+use crate::view::shell::panel::Tab;
+use crate::view::shell::place::ProfilePlace;
 
 const fn row(act: Act, what: &'static str, keys: &'static [Chord], needs: &'static [Need]) -> ActRow {
     ActRow { act, what, keys, needs }

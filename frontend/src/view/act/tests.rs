@@ -1,8 +1,8 @@
 //! Tests of the table of commands: what keys mean, and what help and docs say about them.
 
+use super::keys::Held;
 use super::*;
-use crate::view::keys::Held;
-use crate::view::panel::PANELS;
+use crate::view::shell::panel::PANELS;
 
 /// Positions of keys, with what an English keyboard types there, alone and with Shift.
 const POSITIONS: &[(&str, &str, &str)] = &[

@@ -1,16 +1,22 @@
 //! The state of the page for one profile, which a link restores: a tree of values. Each part has a
-//! reducer of its own, `apply`, which ignores the commands of other parts.
+//! reducer of its own. Parts that many commands change get all of them and ignore the others'.
 
+pub mod command;
+pub mod data;
 pub mod numbered;
 pub mod orders;
 pub mod panels;
 pub mod plots;
+pub mod reading;
 pub mod search;
 pub mod selection;
 pub mod tracks;
+pub mod trail;
+pub mod url_error;
 
 use nprof_engine::base::Interval;
 
+use self::data::DataView;
 use self::numbered::Numbered;
 use self::orders::Orders;
 use self::panels::PanelsState;
@@ -18,12 +24,12 @@ use self::plots::PlotsState;
 use self::search::SearchState;
 use self::selection::SelectionState;
 use self::tracks::TracksState;
-use super::axes::Timebase;
-use super::data::DataView;
-use super::place::ProfilePlace;
-use super::sheet::{Sheet, SourceId};
+use super::rows::sheet::Sheet;
+use super::rows::sheet_track::SourceId;
+use super::shell::place::ProfilePlace;
+use super::time::axes::Timebase;
 
-/// The view of a profile. A value: [`View::apply`](super::command) creates the next one, and
+/// The view of a profile. A value: [`View::apply`](self::command) creates the next one, and
 /// [`url`](super::url) writes it to the address.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct View {
@@ -107,7 +113,7 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::sheet::tests::sheet_of;
+    use crate::view::rows::sheet::tests::sheet_of;
 
     #[test]
     fn numbers_are_those_of_a_segment() {

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::View;
-use super::tracks::TopRow;
 use crate::view::Reading;
-use crate::view::sheet::{Sheet, SheetTrack, SourceId};
+use crate::view::rows::layout::sight::TopRow;
+use crate::view::rows::sheet::Sheet;
+use crate::view::rows::sheet_track::{SheetTrack, SourceId};
 
 /// Content of a link of version 1, by track numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -6,14 +6,12 @@ use std::fmt;
 
 use nprof_engine::wire::percent::{parameter_decoded, percent_encoded};
 
-use crate::view::Command;
+use super::url_error::UrlError;
+use crate::view::ranks::members::ARRIVAL;
 use crate::view::table::Sorting;
-use crate::view::url::UrlError;
 
 /// Key of the column of self times in the totals of a span.
 pub const SELF: &str = "self";
-/// Key of the column of arrivals in the table of an operation's members.
-pub const ARRIVAL: &str = "arrival";
 
 /// A table in a panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,12 +71,6 @@ impl Orders {
             None => self.0.remove(&table),
         };
         self
-    }
-
-    pub(in crate::view) fn apply(&mut self, command: &Command) {
-        if let Command::SortTable { table, sorting } = command {
-            *self = std::mem::take(self).with(*table, sorting.clone());
-        }
     }
 
     /// Takes over a parameter of an address. Returns false if it is not one of an order.

@@ -7,9 +7,9 @@
 use std::fmt;
 
 use super::View;
+use super::url_error::UrlError;
 use crate::view::Command;
-use crate::view::panel::{Arrangement, Side, Tab};
-use crate::view::url::UrlError;
+use crate::view::shell::panel::{Arrangement, Side, Tab};
 
 /// The panels beside and below the timeline.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -255,7 +255,7 @@ mod tests {
     use nprof_engine::base::Interval;
 
     use super::*;
-    use crate::view::window::Reach;
+    use crate::view::time::window::Reach;
 
     const WIDE: Arrangement = Arrangement::Wide;
     const NARROW: Arrangement = Arrangement::Narrow;

@@ -5,9 +5,8 @@ use std::fmt;
 
 use nprof_engine::wire::percent::{parameter_decoded, percent_encoded};
 
-use crate::view::Command;
-use crate::view::spread::OperationTime;
-use crate::view::url::UrlError;
+use super::url_error::UrlError;
+use crate::view::ranks::spread::OperationTime;
 
 /// A line of the plot of waits over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,8 +70,7 @@ const KINDS: &str = "hide_kinds";
 const LINES: &str = "hide_lines";
 
 impl PlotsState {
-    pub(in crate::view) fn apply(&mut self, command: &Command) {
-        let Command::Plots(change) = command else { return };
+    pub(in crate::view) fn apply(&mut self, change: &PlotsChange) {
         match change {
             PlotsChange::Time(time) => self.time = *time,
             PlotsChange::ToggleKind(kind) => toggle(&mut self.hidden_kinds, kind.clone()),
@@ -137,7 +135,7 @@ mod tests {
     #[test]
     fn a_second_toggle_shows_a_kind_again() {
         let mut plots = PlotsState::default();
-        let hide = Command::Plots(PlotsChange::ToggleKind("all-gather, small".to_owned()));
+        let hide = PlotsChange::ToggleKind("all-gather, small".to_owned());
         plots.apply(&hide);
         assert_eq!(plots.to_string(), "&hide_kinds=all-gather%2C%20small");
         plots.apply(&hide);

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::view::Command;
-use crate::view::layout::sight::RowPart;
-use crate::view::pins::Pins;
-use crate::view::sheet::{Sheet, SheetTrack};
-use crate::view::standing::RankOrder;
-use crate::view::track_path::TrackPath;
+use crate::view::ranks::standing::RankOrder;
+use crate::view::rows::layout::RankHeight;
+use crate::view::rows::layout::sight::{RowPart, TopRow};
+use crate::view::rows::pins::Pins;
+use crate::view::rows::sheet::Sheet;
+use crate::view::rows::sheet_track::SheetTrack;
+use crate::view::rows::track_path::TrackPath;
 
 /// The shown ranks and their rows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -29,41 +31,6 @@ pub struct TracksState {
     pub height: RankHeight,
     /// The pinned tracks.
     pub pins: Pins,
-}
-
-/// Height of the rows of ranks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum RankHeight {
-    /// As high as the rows of other tracks.
-    #[default]
-    Usual,
-    /// So low that all rows fit into the view.
-    Fit,
-}
-
-impl RankHeight {
-    /// The name in addresses of a height that is not the usual one.
-    pub const FIT: &str = "fit";
-
-    /// The other height.
-    #[must_use]
-    pub fn other(self) -> Self {
-        match self {
-            Self::Usual => Self::Fit,
-            Self::Fit => Self::Usual,
-        }
-    }
-}
-
-/// The first visible row.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TopRow {
-    /// The rank, if several are shown.
-    pub rank: Option<u32>,
-    /// The track.
-    pub path: TrackPath,
-    /// The first visible lane of the track.
-    pub lane: u32,
 }
 
 impl TracksState {
@@ -135,8 +102,8 @@ impl TracksState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::pins::PinnedRanks;
-    use crate::view::sheet::tests::sheet_of;
+    use crate::view::rows::pins::PinnedRanks;
+    use crate::view::rows::sheet::tests::sheet_of;
 
     fn path(text: &str) -> TrackPath {
         TrackPath::read(text).expect("a path")

@@ -10,6 +10,8 @@
 //! Version 1 named tracks by number, in the parameters `groups`, `reading` and `top`. They are read
 //! and written as [`Numbered`] until the tracks are known.
 
+pub mod page;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
@@ -20,53 +22,22 @@ use nprof_engine::wire::catalog::{rank_of_word, rank_word};
 use nprof_engine::wire::percent::{parameter_decoded, percent_decoded, percent_encoded};
 use nprof_engine::wire::question::{syntax_name, syntax_of};
 
-use crate::view::axes::Timebase;
-use crate::view::data::WARNINGS_TABLE;
-use crate::view::layout::sight::RowPart;
-use crate::view::panel::Tab;
-use crate::view::pins::PinnedRanks;
-use crate::view::place::{ProfilePlace, split_path};
-use crate::view::standing::RankOrder;
+use super::ranks::standing::RankOrder;
+use super::rows::layout::RankHeight;
+use super::rows::layout::sight::RowPart;
+use super::rows::layout::sight::TopRow;
+use super::rows::pins::PinnedRanks;
+use super::rows::track_path::TrackPath;
+use super::shell::panel::Tab;
+use super::shell::place::{ProfilePlace, split_path};
+use super::state::data::WARNINGS_TABLE;
+use super::time::axes::Timebase;
 use crate::view::state::View;
 use crate::view::state::numbered::Numbered;
-use crate::view::state::tracks::{RankHeight, TopRow, TracksState};
-use crate::view::track_path::TrackPath;
+use crate::view::state::tracks::TracksState;
+use crate::view::state::url_error::{UrlError, VERSION};
 
-/// The version of the parameters.
-const VERSION: u32 = 2;
 const PREFIX: &str = "/profile/";
-
-/// Reasons why a URL is not a view.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum UrlError {
-    /// The path is not the path of a profile.
-    NotAProfile,
-    /// Written by a newer nprof.
-    NewerVersion(u32),
-    /// A parameter that cannot be read.
-    Parameter {
-        /// Name of the parameter.
-        name: &'static str,
-        /// Description of the expected value.
-        expected: &'static str,
-    },
-}
-
-impl fmt::Display for UrlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAProfile => f.write_str("this address is not that of a profile: open one from the list"),
-            Self::NewerVersion(version) => {
-                write!(f, "this link has version {version}, this nprof reads up to {VERSION}: upgrade nprof")
-            }
-            Self::Parameter { name, expected } => {
-                write!(f, "the parameter \"{name}\" should be {expected}: correct or remove it")
-            }
-        }
-    }
-}
-
-impl std::error::Error for UrlError {}
 
 impl fmt::Display for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,17 +1,18 @@
 //! Laws of addresses, and one link of each version.
 
 use super::*;
-use crate::view::panel::{PANELS, Side};
-use crate::view::pins::Pins;
-use crate::view::spread::OperationTime;
+use crate::view::ranks::spread::OperationTime;
+use crate::view::rows::layout::RankHeight;
+use crate::view::rows::pins::Pins;
+use crate::view::rows::track_path::Paths;
+use crate::view::shell::panel::{PANELS, Side};
 use crate::view::state::orders::{Orders, PanelTable};
 use crate::view::state::panels::{PanelState, PanelsState};
 use crate::view::state::plots::{PlotsState, WaitLine};
 use crate::view::state::search::SearchState;
 use crate::view::state::selection::SelectionState;
-use crate::view::state::tracks::{RankHeight, TracksState};
+use crate::view::state::tracks::TracksState;
 use crate::view::table::Sorting;
-use crate::view::track_path::Paths;
 use crate::view::{DataView, Reading};
 use nprof_engine::wire::catalog::ALL_RANKS;
 use proptest::option;

@@ -6,7 +6,7 @@ use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::rows::{ColumnValues, RowColumn, RowColumnRole, TableRows, Texts};
 
 use crate::ui::text::label::known_label;
-use crate::view::sheet::TITLE_SEPARATOR;
+use crate::view::rows::sheet::TITLE_SEPARATOR;
 use crate::view::table::{DataTable, TableColumn};
 
 /// A table of the page, made from an answer.

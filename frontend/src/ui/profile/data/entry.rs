@@ -4,7 +4,7 @@ use nprof_engine::base::order::sort_by_key;
 use nprof_engine::wire::catalog::{RankDetail, Table};
 
 use crate::ui::text::label::label;
-use crate::view::data::WARNINGS_TABLE;
+use crate::view::state::data::WARNINGS_TABLE;
 
 /// Headings in the order of the list. Others come before the last one.
 const HEADINGS: [&str; 4] = ["Model & NEFF", "Program", "Device", "Trace"];

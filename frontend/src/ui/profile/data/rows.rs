@@ -17,7 +17,7 @@ use crate::ui::profile::opened::{Answer, Opened};
 use crate::ui::shell::Asked;
 use crate::ui::table::{DrawCell, TableSource, TableTools, TableToolsState, VirtualTable, cell_title};
 use crate::ui::text::format;
-use crate::view::sheet::SourceId;
+use crate::view::rows::sheet_track::SourceId;
 use crate::view::table::{Sorting, TableColumn, TableFilter, sorted};
 use crate::view::{Command, DataChange};
 

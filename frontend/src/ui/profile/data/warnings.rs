@@ -12,8 +12,8 @@ use crate::ui::profile::opened::Opened;
 use crate::ui::table::DrawCell;
 use crate::ui::text::format;
 use crate::view::Command;
-use crate::view::moments::{TextPart, parts};
 use crate::view::table::{DataTable, TableColumn};
+use crate::view::text::moments::{TextPart, parts};
 
 const WHAT: &str = "what";
 const PLACE: &str = "first_place";

@@ -19,10 +19,10 @@ use nprof_engine::wire::summary::MetricPlaceEntry;
 use super::Opened;
 use crate::fetch::FetchError;
 use crate::ui::shell::spawn_while_shown;
-use crate::view::late::{Part, instead};
-use crate::view::sheet::SourceId;
-use crate::view::spread::Operations;
-use crate::view::track_path::TrackPath;
+use crate::view::ranks::late::{Part, instead};
+use crate::view::ranks::spread::Operations;
+use crate::view::rows::sheet_track::SourceId;
+use crate::view::rows::track_path::TrackPath;
 use crate::view::{Command, Late, Sheet, Tab};
 
 /// Most slices of a rank that are compared. Of more, only the last part of the span counts.

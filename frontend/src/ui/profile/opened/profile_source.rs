@@ -9,8 +9,9 @@ use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail, RankEntry}
 use super::Answer;
 use crate::fetch::{RankSource, Source};
 use crate::ui::shell::{Answered, Asked};
-use crate::view::window::Reach;
-use crate::view::{Axes, Timebase, axes};
+use crate::view::time::axes;
+use crate::view::time::window::Reach;
+use crate::view::{Axes, Timebase};
 
 /// The source of answers about the open profile.
 #[derive(Debug, Clone, Copy)]

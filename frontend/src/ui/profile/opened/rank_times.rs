@@ -10,8 +10,8 @@ use super::Answer;
 use super::profile_source::ProfileSource;
 use crate::ui::shell::{Asked, Messages};
 use crate::view::View;
-use crate::view::pins::PinnedRanks;
-use crate::view::standing::{RankOrder, Standings};
+use crate::view::ranks::standing::{RankOrder, Standings};
+use crate::view::rows::pins::PinnedRanks;
 use crate::view::state::tracks::TracksState;
 
 /// Limit of ranks whose times are asked for.

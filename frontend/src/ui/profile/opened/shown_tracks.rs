@@ -11,9 +11,9 @@ use super::rank_details::RankDetails;
 use super::rank_times::RankTimes;
 use crate::ui::shell::Answered;
 use crate::ui::timeline::Tracks;
-use crate::view::pins::PinOffers;
-use crate::view::sheet::SourceId;
-use crate::view::sheet_content::SheetContent;
+use crate::view::rows::pins::PinOffers;
+use crate::view::rows::sheet_content::SheetContent;
+use crate::view::rows::sheet_track::SourceId;
 use crate::view::{Sheet, View};
 
 /// What the sheet shows: the ranks with all their tracks, and the pinned tracks.

@@ -13,7 +13,7 @@ use super::warnings::Warnings;
 use crate::ui::controls::{CloseButton, Glyph, Icon, If};
 use crate::ui::profile::plots::Plots;
 use crate::view::hits::{Walk, step};
-use crate::view::panel::Arrangement;
+use crate::view::shell::panel::Arrangement;
 use crate::view::{Act, Side, Tab};
 
 /// Id of the button that opens the dock.

@@ -12,7 +12,7 @@ use crate::ui::profile::opened::Opened;
 use crate::ui::shell::Commands;
 use crate::ui::table::{DrawCell, TableToolsState, VirtualTable};
 use crate::ui::text::format;
-use crate::view::members::{RANK, members_table};
+use crate::view::ranks::members::{RANK, members_table};
 use crate::view::state::orders::PanelTable;
 use crate::view::{Act, Late};
 

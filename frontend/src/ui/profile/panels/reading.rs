@@ -12,7 +12,7 @@ use crate::ui::controls::{Failure, Loading};
 use crate::ui::profile::opened::{Answer, Opened};
 use crate::ui::shell::Asked;
 use crate::ui::text::format::{self, Shown};
-use crate::view::sheet::SourceId;
+use crate::view::rows::sheet_track::SourceId;
 use crate::view::{Clock, Reading};
 
 /// A counter of a rank at a timestamp.

@@ -9,7 +9,7 @@ use crate::ui::profile::opened::Opened;
 use crate::ui::profile::plots::has_plots;
 use crate::ui::profile::search::Search;
 use crate::ui::shell::kept;
-use crate::view::panel::{Arrangement, is_low};
+use crate::view::shell::panel::{Arrangement, is_low};
 use crate::view::{Act, Command, Side, Tab};
 
 /// Dock and drawer of a profile.

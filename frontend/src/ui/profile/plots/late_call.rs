@@ -9,7 +9,8 @@ use nprof_engine::wire::detail::SliceEntry;
 use crate::fetch::FetchError;
 use crate::ui::profile::opened::Opened;
 use crate::ui::shell::Messages;
-use crate::view::sheet::{SourceId, rank_label};
+use crate::view::rows::sheet::rank_label;
+use crate::view::rows::sheet_track::SourceId;
 
 /// Most calls of a step that are looked through.
 const MOST_CALLS: u32 = 10_000;

@@ -22,7 +22,7 @@ use crate::ui::controls::{Failure, Loading};
 use crate::ui::shell::Asked;
 use crate::ui::shell::{CurrentTheme, Theme};
 use crate::view::Command;
-use crate::view::spread::Operations;
+use crate::view::ranks::spread::Operations;
 
 /// Most rows of operations that the page asks for.
 const MOST_ROWS: u32 = 100_000;

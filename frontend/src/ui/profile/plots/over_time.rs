@@ -17,10 +17,10 @@ use crate::ui::profile::opened::Opened;
 use crate::ui::shell::{Asked, Messages, spawn_while_shown};
 use crate::ui::text::format;
 use crate::ui::timeline::measure;
-use crate::view::sheet::rank_label;
+use crate::view::ranks::waits::{self, MOST_LINES, MOST_STEPS, asked_span};
+use crate::view::rows::sheet::rank_label;
 use crate::view::state::plots::{PlotsChange, WaitLine};
-use crate::view::ticks::{Ruler, Tick};
-use crate::view::waits::{self, MOST_LINES, MOST_STEPS, asked_span};
+use crate::view::time::ticks::{Ruler, Tick};
 use crate::view::{Command, TimeScale};
 
 /// The heading.

@@ -11,8 +11,8 @@ use nprof_engine::wire::catalog::ALL_RANKS;
 use crate::ui::controls::RankOrderMenu;
 use crate::ui::profile::opened::Opened;
 use crate::ui::text::format;
-use crate::view::sheet::rank_label;
-use crate::view::standing::{RankOrder, Standings};
+use crate::view::ranks::standing::{RankOrder, Standings};
+use crate::view::rows::sheet::rank_label;
 use crate::view::{Command, DataChange};
 
 /// The heading.

@@ -11,7 +11,7 @@ use crate::draw::names::Names;
 use crate::ui::profile::opened::Opened;
 use crate::ui::text::format;
 use crate::view::Command;
-use crate::view::spread::{LogScale, OperationTime, Operations, Spread};
+use crate::view::ranks::spread::{LogScale, OperationTime, Operations, Spread};
 use crate::view::state::plots::PlotsChange;
 
 /// The heading.

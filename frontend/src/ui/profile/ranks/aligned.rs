@@ -4,8 +4,8 @@ use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry};
 
 use crate::ui::text::format;
 use crate::view::Timebase;
-use crate::view::axes::{Shift, is_any_moved};
-use crate::view::sheet::rank_label;
+use crate::view::rows::sheet::rank_label;
+use crate::view::time::axes::{Shift, is_any_moved};
 
 /// A short text, and its explanation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +95,7 @@ mod tests {
     use nprof_engine::wire::clock::ClockBy;
 
     use super::*;
-    use crate::view::axes::tests::rank;
+    use crate::view::time::axes::tests::rank;
 
     const MS: i64 = 1_000_000_000;
 

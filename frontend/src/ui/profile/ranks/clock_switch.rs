@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::aligned::said;
 use crate::ui::controls::If;
 use crate::ui::profile::opened::Opened;
-use crate::view::axes::is_any_moved;
+use crate::view::time::axes::is_any_moved;
 use crate::view::{Act, Timebase};
 
 /// Whether the clocks of any ranks differ.

@@ -12,9 +12,9 @@ use crate::ui::controls::{Glyph, Icon, If, RankOrderMenu, RankTime, keeps_focus,
 use crate::ui::profile::opened::Opened;
 use crate::ui::table::follow_height;
 use crate::ui::text::format;
-use crate::view::rank_list::listed;
-use crate::view::sheet::rank_label;
-use crate::view::standing::RankOrder;
+use crate::view::ranks::rank_list::listed;
+use crate::view::ranks::standing::RankOrder;
+use crate::view::rows::sheet::rank_label;
 use crate::view::table::{Scroller, Sight};
 use crate::view::{Act, Command};
 

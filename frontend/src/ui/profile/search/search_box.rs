@@ -8,8 +8,8 @@ use crate::ui::controls::{CloseButton, Glyph, Icon, If};
 use crate::ui::shell::pressed_in;
 use crate::view::Act;
 use crate::view::act::Pressed;
+use crate::view::act::keys::Scope;
 use crate::view::hits::Walk;
-use crate::view::keys::Scope;
 
 /// Id of the message about a wrong pattern, for the box.
 const MISTAKE_ID: &str = "search-mistake";

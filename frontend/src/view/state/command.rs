@@ -5,22 +5,23 @@ use std::collections::BTreeSet;
 use nprof_engine::base::Interval;
 use nprof_engine::query::Syntax;
 
-use super::axes::Timebase;
-use super::axis::Axis;
+use super::View;
 use super::data::DataChange;
-use super::layout::sight::RowPart;
-use super::panel::{Arrangement, Side, Tab};
-use super::pins::PinnedRanks;
-use super::place::ProfilePlace;
+use super::orders::PanelTable;
+use super::plots::PlotsChange;
 use super::reading::Reading;
-use super::standing::RankOrder;
-use super::state::View;
-use super::state::orders::PanelTable;
-use super::state::plots::PlotsChange;
-use super::state::tracks::{RankHeight, TopRow};
-use super::table::Sorting;
-use super::track_path::TrackPath;
-use super::window::{self, Reach};
+use crate::view::ranks::standing::RankOrder;
+use crate::view::rows::layout::RankHeight;
+use crate::view::rows::layout::sight::RowPart;
+use crate::view::rows::layout::sight::TopRow;
+use crate::view::rows::pins::PinnedRanks;
+use crate::view::rows::track_path::TrackPath;
+use crate::view::shell::panel::{Arrangement, Side, Tab};
+use crate::view::shell::place::ProfilePlace;
+use crate::view::table::Sorting;
+use crate::view::time::axes::Timebase;
+use crate::view::time::axis::Axis;
+use crate::view::time::window::{self, Reach};
 
 /// A step from one view to the next.
 #[derive(Debug, Clone, PartialEq)]
@@ -252,18 +253,21 @@ impl View {
         self.tracks.apply(command);
         self.selection.apply(command);
         self.search.apply(command);
-        self.orders.apply(command);
-        self.plots.apply(command);
-        if let Command::Data(change) = command {
-            self.data = std::mem::take(&mut self.data).changed(change);
-        }
-        if let Command::SetTimebase { base, from, to } = *command {
-            self.timebase = base;
-            self.window = self.window.map(|span| to.shared_span(from.local_span(span)));
-            self.selection.move_times(|ps| to.shared(from.local(ps)));
-        }
-        if let Command::Resize { side, size_px } = *command {
-            self.panels = std::mem::take(&mut self.panels).sized(side, size_px);
+        match *command {
+            Command::SortTable { table, ref sorting } => {
+                self.orders = std::mem::take(&mut self.orders).with(table, sorting.clone());
+            }
+            Command::Plots(ref change) => self.plots.apply(change),
+            Command::Data(ref change) => self.data = std::mem::take(&mut self.data).changed(change),
+            Command::SetTimebase { base, from, to } => {
+                self.timebase = base;
+                self.window = self.window.map(|span| to.shared_span(from.local_span(span)));
+                self.selection.move_times(|ps| to.shared(from.local(ps)));
+            }
+            Command::Resize { side, size_px } => {
+                self.panels = std::mem::take(&mut self.panels).sized(side, size_px);
+            }
+            _ => {}
         }
         self.choose(panels);
         match command {

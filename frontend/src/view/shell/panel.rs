@@ -43,7 +43,7 @@ pub struct PanelRow {
     pub name: &'static str,
     /// Heading.
     pub title: &'static str,
-    /// The letter that opens it, after [`GO_KEY`](super::keys::GO_KEY).
+    /// The letter that opens it, after [`GO_KEY`](crate::view::act::keys::GO_KEY).
     pub letter: &'static str,
     /// The panel that it belongs to.
     pub side: Side,

@@ -2,9 +2,9 @@
 
 use nprof_engine::wire::percent::{parameter_decoded, percent_encoded};
 
-use super::View;
-use super::profile_order::Sort;
-use super::url::UrlError;
+use crate::view::View;
+use crate::view::profile_order::Sort;
+use crate::view::state::url_error::UrlError;
 
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,9 +3,10 @@
 use nprof_engine::wire::detail::OperationMember;
 use nprof_engine::wire::rows::ColumnValues;
 
-use super::state::orders::ARRIVAL;
-use super::table::{DataTable, TableColumn};
+use crate::view::table::{DataTable, TableColumn};
 
+/// Key of the column of arrivals.
+pub const ARRIVAL: &str = "arrival";
 /// Key of the column of ranks.
 pub const RANK: &str = "rank";
 

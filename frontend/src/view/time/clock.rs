@@ -79,7 +79,7 @@ fn rounded(ps: i64, multiple: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::ticks::Ruler;
+    use crate::view::time::ticks::Ruler;
     use nprof_engine::base::Interval;
     use proptest::prelude::*;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use nprof_engine::wire::catalog::{ALL_RANKS, TrackKind};
 
-use super::sheet::SheetTrack;
+use super::sheet_track::SheetTrack;
 use super::track_path::TrackPath;
 
 /// Content of a sheet by its ranks.
@@ -45,9 +45,9 @@ pub fn counterpart(tracks: &[SheetTrack], path: &TrackPath) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::layout::tests::tracks;
-    use crate::view::sheet::tests::rank_with;
-    use crate::view::sheet::tracks_of;
+    use crate::view::rows::layout::tests::tracks;
+    use crate::view::rows::sheet::tests::rank_with;
+    use crate::view::rows::sheet::tracks_of;
 
     #[test]
     fn a_track_has_counterparts_in_ranks_with_other_numbers() {

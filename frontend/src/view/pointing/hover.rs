@@ -3,7 +3,7 @@
 use nprof_engine::base::Interval;
 use nprof_engine::model::Form;
 
-use super::axis::Axis;
+use crate::view::time::axis::Axis;
 
 /// An item under the pointer, for a tooltip.
 #[derive(Debug, Clone, PartialEq)]

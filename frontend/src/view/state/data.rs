@@ -6,8 +6,8 @@ use std::fmt;
 
 use nprof_engine::wire::percent::{parameter_decoded, percent_encoded};
 
-use super::table::Sorting;
-use super::url::UrlError;
+use super::url_error::UrlError;
+use crate::view::table::Sorting;
 
 /// The table of warnings of the ingest, which is no table of the trace. Names of tables have no
 /// such sign.

@@ -5,6 +5,7 @@
 //! area shows it.
 
 use super::{Layout, Row};
+use crate::view::rows::track_path::TrackPath;
 
 /// A part of the rows that scrolls by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +19,17 @@ pub enum RowPart {
 impl RowPart {
     /// All parts, from top to bottom.
     pub const ALL: [Self; 2] = [Self::Pinned, Self::Others];
+}
+
+/// The first visible row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TopRow {
+    /// The rank, if several are shown.
+    pub rank: Option<u32>,
+    /// The track.
+    pub path: TrackPath,
+    /// The first visible lane of the track.
+    pub lane: u32,
 }
 
 /// An area of the view, in CSS pixels.
@@ -135,11 +147,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::view::layout::tests::tracks;
-    use crate::view::sheet::Sheet;
-    use crate::view::sheet::tests::rank_with;
-    use crate::view::sheet_content::SheetContent;
-    use crate::view::track_path::TrackPath;
+    use crate::view::rows::layout::tests::tracks;
+    use crate::view::rows::sheet::Sheet;
+    use crate::view::rows::sheet::tests::rank_with;
+    use crate::view::rows::sheet_content::SheetContent;
+    use crate::view::rows::track_path::TrackPath;
 
     /// The layout of two ranks with tracks `t0`, `t1` and so on, some of them pinned.
     fn layout_of(tracks_of_rank: usize, pinned: usize) -> Layout {

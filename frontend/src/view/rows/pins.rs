@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use nprof_engine::wire::catalog::ALL_RANKS;
 
-use super::standing::{RankOrder, Standings};
 use super::track_path::TrackPath;
+use crate::view::ranks::standing::{RankOrder, Standings};
 
 /// Most ranks of a pinned track. Each costs a question for its tracks, and its tiles while it is in
 /// sight.
@@ -133,7 +133,7 @@ impl Pins {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::standing::tests::standings;
+    use crate::view::ranks::standing::tests::standings;
 
     #[track_caller]
     fn check(of: PinnedRanks, order: RankOrder, expected: &[u32]) {

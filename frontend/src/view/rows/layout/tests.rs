@@ -1,7 +1,7 @@
 //! Places of rows and lanes, from tracks drawn as text.
 
 use super::*;
-use crate::view::sheet::tests::{sheet_of, sheet_with};
+use crate::view::rows::sheet::tests::{sheet_of, sheet_with};
 use nprof_engine::wire::catalog::Track;
 
 /// Parses tracks from lines, with two spaces per level of the tree. `name*3` has three lanes,

@@ -4,7 +4,8 @@ use nprof_engine::query::Direction;
 use nprof_engine::wire::catalog::TrackKind;
 
 use super::layout::{Layout, Row};
-use super::sheet::{Sheet, SheetTrack};
+use super::sheet::Sheet;
+use super::sheet_track::SheetTrack;
 
 /// The row to which a step leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +50,7 @@ impl RowStep {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::sheet::tests::sheet_of;
+    use crate::view::rows::sheet::tests::sheet_of;
 
     #[test]
     fn steps_pass_headings_and_loads() {

@@ -6,8 +6,8 @@
 
 use nprof_engine::base::Interval;
 
-use super::scale::TimeScale;
-use super::window::{NARROWEST_PS, rounded};
+use crate::view::time::scale::TimeScale;
+use crate::view::time::window::{NARROWEST_PS, rounded};
 
 /// Least movement of a drag. A finger that moves less taps.
 const TAP_PX: f64 = 8.0;

@@ -8,84 +8,11 @@ use std::sync::Arc;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::wire::catalog::{ALL_RANKS, RankDetail, Track, TrackKind};
 
-use super::axes::Axes;
-use super::axis::Axis;
 use super::sheet_content::{SheetContent, counterpart};
+use super::sheet_track::{SheetTrack, SourceId};
 use super::track_path::{Paths, TrackPath};
-
-/// Identifies a source of tiles and slices on the page: the number of its rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct SourceId(pub u32);
-
-/// A track of a sheet.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SheetTrack {
-    /// The source of its data.
-    pub source: SourceId,
-    /// Number of the track in its source; `None` for the heading of a source.
-    pub number: Option<u32>,
-    /// Path in its source.
-    pub path: TrackPath,
-    /// Index of its group in the sheet.
-    pub parent: Option<usize>,
-    /// Name at the left of the timeline.
-    pub name: String,
-    /// Content of the track.
-    pub kind: TrackKind,
-    /// Number of lanes of slices; 1 for counters, 0 for groups.
-    pub lanes: u32,
-    /// Number of slices or samples.
-    pub rows: u64,
-    /// Tile group of its data, in its source.
-    pub group: Option<u32>,
-    /// Smallest and largest value of a counter.
-    pub value_range: Option<(f64, f64)>,
-    /// Unit of a counter's values.
-    pub unit: String,
-    /// True if a group is closed until the user opens it.
-    pub starts_closed: bool,
-    /// The rank whose calls or computation it shows, among the tracks of all ranks.
-    pub rank: Option<u32>,
-    /// Whether its slices are annotations, whose time is not work.
-    pub is_annotation: bool,
-    /// The path of the pinned track that it shows of its rank, or is the heading of.
-    pub pin: Option<TrackPath>,
-}
-
-impl SheetTrack {
-    /// Whether it shows how much one of all ranks computes.
-    #[must_use]
-    pub fn is_load(&self) -> bool {
-        self.rank.is_some() && self.kind == TrackKind::Counter
-    }
-
-    /// The rank that the row is about, if its place among rows of other ranks depends on the rank.
-    #[must_use]
-    pub fn subject(&self) -> Option<u32> {
-        self.rank.or_else(|| (self.pin.is_some() && self.number.is_some()).then_some(self.source.0))
-    }
-
-    /// A heading without a track of its own.
-    fn heading(source: SourceId, path: TrackPath, name: String) -> Self {
-        Self {
-            source,
-            number: None,
-            path,
-            parent: None,
-            name,
-            kind: TrackKind::Group,
-            lanes: 0,
-            rows: 0,
-            group: None,
-            value_range: None,
-            unit: String::new(),
-            starts_closed: false,
-            rank: None,
-            is_annotation: false,
-            pin: None,
-        }
-    }
-}
+use crate::view::time::axes::Axes;
+use crate::view::time::axis::Axis;
 
 /// The tracks of all shown ranks.
 #[derive(Debug, Clone, Default)]
@@ -347,8 +274,8 @@ fn close_large_groups(tracks: &mut [SheetTrack]) {
 pub(crate) mod tests {
     use super::*;
     use crate::view::Timebase;
-    use crate::view::axes::tests::rank as entry;
-    use crate::view::layout::tests::tracks;
+    use crate::view::rows::layout::tests::tracks;
+    use crate::view::time::axes::tests::rank as entry;
     use nprof_engine::wire::catalog::{RankEntry, TileGroup};
 
     /// A rank with these tracks, all in one tile group.

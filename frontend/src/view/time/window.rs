@@ -97,7 +97,7 @@ pub fn revealing(window: Interval, start_ps: i64, end_ps: i64, whole: Interval) 
     clippy::cast_possible_truncation,
     reason = "floats beyond i64 saturate, and the window is clamped after"
 )]
-pub(super) fn rounded(value: f64) -> i64 {
+pub(in crate::view) fn rounded(value: f64) -> i64 {
     value.round() as i64
 }
 

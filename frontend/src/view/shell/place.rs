@@ -53,7 +53,7 @@ impl ProfilePlace {
         }
     }
 
-    /// The letter that leads to the place, after [`GO_KEY`](super::keys::GO_KEY).
+    /// The letter that leads to the place, after [`GO_KEY`](crate::view::act::keys::GO_KEY).
     #[must_use]
     pub fn letter(self) -> &'static str {
         match self {

@@ -10,7 +10,8 @@ use nprof_engine::base::order::{sort_by, sort_by_key};
 use nprof_engine::wire::catalog::TrackKind;
 
 use self::sight::{RowPart, area_of_pins_px};
-use super::sheet::{Sheet, SheetTrack, SourceId};
+use super::sheet::Sheet;
+use super::sheet_track::{SheetTrack, SourceId};
 
 /// Height of one lane of slices.
 pub const LANE_PX: f64 = 18.0;
@@ -30,6 +31,30 @@ const LEAST_LANE_PX: f64 = 1.0;
 const GAP_FROM_PX: f64 = 6.0;
 /// Height of a lane below which bars and hatches cannot be told apart.
 const HEAT_BELOW_PX: f64 = 3.0;
+
+/// Height of the rows of ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RankHeight {
+    /// As high as the rows of other tracks.
+    #[default]
+    Usual,
+    /// So low that all rows fit into the view.
+    Fit,
+}
+
+impl RankHeight {
+    /// The name in addresses of a height that is not the usual one.
+    pub const FIT: &str = "fit";
+
+    /// The other height.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Usual => Self::Fit,
+            Self::Fit => Self::Usual,
+        }
+    }
+}
 
 /// Form of the rows of ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

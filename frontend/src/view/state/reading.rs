@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::track_path::TrackPath;
+use crate::view::rows::track_path::TrackPath;
 
 /// A counter at a timestamp. Written `Power@1500`: path of the track, then picoseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]

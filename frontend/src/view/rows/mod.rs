@@ -1,0 +1,12 @@
+//! Rows: the tracks of all shown ranks as one list, their order from top to bottom, and steps
+//! between them.
+
+pub mod extent;
+pub mod layout;
+pub mod nearest_slice;
+pub mod pins;
+pub mod row_step;
+pub mod sheet;
+pub mod sheet_content;
+pub mod sheet_track;
+pub mod track_path;
