@@ -10,7 +10,7 @@ use nprof_engine::base::Interval;
 use nprof_engine::tile::CELLS;
 use nprof_engine::wire::tile::Tile;
 
-use super::batch::{Instance, Paint};
+use super::instance::{Instance, Paint};
 use super::palette::GROUP;
 use super::strip::Strip;
 use crate::view::{Axis, Sheet, TimeScale};

@@ -11,6 +11,7 @@ use nprof_engine::tile::CELLS;
 use nprof_engine::wire::tile::{Content, Lane, Tile, TileCell, TileSlice};
 
 use super::band::{self, Load};
+use super::instance::{Instance, Paint};
 use super::names::Names;
 use super::palette;
 use super::shape::Shape;
@@ -19,66 +20,6 @@ use super::values::Values;
 use crate::view::rows::layout::RankLook;
 use crate::view::rows::sheet_track::SourceId;
 use crate::view::{Extent, Sheet};
-
-/// Paint of a rectangle. The shader uses the same numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Paint {
-    /// A slice. If it is wide, a pixel at its right end stays free.
-    Slice = 0,
-    /// A diamond at its start.
-    Instant = 1,
-    /// A slice that fades out to the right.
-    Unfinished = 2,
-    /// Narrow slices in one cell. The height is the share of the cell that they take.
-    Cell = 3,
-    /// A counter's value: an area with a line on top.
-    Value = 4,
-    /// A counter's values in a cell: from the smallest to the largest.
-    Range = 5,
-    /// An instant with others next to it: a thin line.
-    Tick = 6,
-    /// A slice that only waits: a thin hatched band.
-    Wait = 7,
-    /// Narrow waits in one cell: a hatched band. The height is the share of the cell that they
-    /// take.
-    WaitCell = 8,
-    /// Time of a row that is too low for bars. The opacity is the share of the time.
-    Heat = 9,
-}
-
-/// One rectangle.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Instance {
-    /// Left edge, in cells from the tile's start.
-    pub start: f32,
-    /// Right edge, in cells from the tile's start.
-    pub end: f32,
-    /// Lower edge, as a share of the lane from its bottom.
-    pub low: f32,
-    /// Upper edge, as a share of the lane from its bottom.
-    pub high: f32,
-    /// Number of the lane in [`Shape`].
-    pub lane: u32,
-    /// Paint of the rectangle.
-    pub paint: Paint,
-    /// Index of the colour in the palette.
-    pub colour: u8,
-    /// Opacity: 255 is solid.
-    pub alpha: u8,
-}
-
-/// Words of an instance on the graphics card.
-pub const INSTANCE_WORDS: usize = 6;
-
-impl Instance {
-    /// The six words that the shader reads: four floats, the lane, then colour, alpha and paint in
-    /// one word.
-    #[must_use]
-    pub fn words(&self) -> [u32; INSTANCE_WORDS] {
-        let look = u32::from(self.colour) | u32::from(self.alpha) << 16 | (self.paint as u32) << 24;
-        [self.start.to_bits(), self.end.to_bits(), self.low.to_bits(), self.high.to_bits(), self.lane, look]
-    }
-}
 
 /// The instances of one lane.
 #[derive(Debug, Clone, PartialEq)]

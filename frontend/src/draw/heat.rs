@@ -1,7 +1,8 @@
 //! Rows that are too low for bars: a strip over the whole height of the lane, whose colour is as
 //! strong as the share of time that is waited.
 
-use super::batch::{Cells, Instance, Paint};
+use super::batch::Cells;
+use super::instance::{Instance, Paint};
 use super::palette;
 use super::strip::Strip;
 

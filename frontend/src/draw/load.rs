@@ -1,6 +1,7 @@
 //! Computation of a rank: a skyline without lines, because it stands below the bars of calls.
 
-use super::batch::{Cells, Instance, Paint};
+use super::batch::Cells;
+use super::instance::{Instance, Paint};
 use super::palette;
 use super::values::Values;
 

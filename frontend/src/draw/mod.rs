@@ -7,6 +7,7 @@ pub mod batch;
 pub mod density;
 pub mod front;
 mod heat;
+pub mod instance;
 pub mod label;
 mod load;
 pub mod names;

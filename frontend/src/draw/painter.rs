@@ -2,7 +2,8 @@
 
 use web_sys::HtmlCanvasElement;
 
-use super::batch::{Batch, Instance};
+use super::batch::Batch;
+use super::instance::Instance;
 use super::palette::Ground;
 use super::plain::PlainPainter;
 use super::scene::Quads;

@@ -7,7 +7,8 @@ use std::ops::Range;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
-use super::batch::{Batch, Instance, Paint};
+use super::batch::Batch;
+use super::instance::{Instance, Paint};
 use super::palette::{self, Ground};
 use super::rectangle::{Rectangle, TilePlace};
 use super::scene::Quads;

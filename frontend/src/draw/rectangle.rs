@@ -4,7 +4,7 @@
 //! All results are whole pixels of the screen. Both painters round in the same way, so they draw
 //! the same picture.
 
-use super::batch::{Instance, Paint};
+use super::instance::{Instance, Paint};
 use super::shape::Band;
 
 /// Half of a diamond's width, in CSS pixels.

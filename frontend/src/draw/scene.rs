@@ -6,7 +6,8 @@ use nprof_engine::base::Interval;
 use nprof_engine::wire::catalog::TrackKind;
 
 use super::band::Columns;
-use super::batch::{Batch, Instance};
+use super::batch::Batch;
+use super::instance::Instance;
 use super::names::Names;
 use super::palette::Ground;
 use super::rectangle::DIAMOND_PX;
@@ -202,7 +203,7 @@ pub(crate) mod tests {
     use std::rc::Rc;
 
     use super::*;
-    use crate::draw::batch::Paint;
+    use crate::draw::instance::Paint;
     use crate::draw::label::labels;
     use crate::view::rows::sheet::tests::sheet_of;
     use nprof_engine::model::Form;

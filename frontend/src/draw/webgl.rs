@@ -13,7 +13,8 @@ use web_sys::{
     WebGlUniformLocation,
 };
 
-use super::batch::{Batch, INSTANCE_WORDS, Instance};
+use super::batch::Batch;
+use super::instance::{INSTANCE_WORDS, Instance};
 use super::palette::{self, COLOURS, Ground};
 use super::scene::Quads;
 use super::shape::Band;

@@ -12,6 +12,14 @@ pub fn own_element<E: JsCast>(event: &web_sys::Event) -> Option<E> {
     event.current_target().and_then(|target| target.dyn_into().ok())
 }
 
+/// Sends all further events of a pointer to the listening element until the pointer is released.
+pub fn capture(event: &web_sys::PointerEvent) {
+    if let Some(element) = own_element::<web_sys::Element>(event) {
+        // Fails only if the pointer is gone.
+        element.set_pointer_capture(event.pointer_id()).ok();
+    }
+}
+
 /// How far the element whose handler runs is scrolled down, in CSS pixels.
 pub fn scrolled_px(event: &web_sys::Event) -> Option<f64> {
     own_element(event).map(|element: web_sys::Element| f64::from(element.scroll_top()))

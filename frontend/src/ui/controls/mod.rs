@@ -15,7 +15,7 @@ mod tooltip;
 pub use actions::{Action, BarActions};
 pub use close_button::CloseButton;
 pub use dialog::Dialog;
-pub use events::{keeps_focus, own_element, scrolled_px};
+pub use events::{capture, keeps_focus, own_element, scrolled_px};
 pub use explain::{Explained, Explanation, ExplanationView};
 pub use failure::{Failure, Loading};
 pub use icon::{Glyph, Icon};

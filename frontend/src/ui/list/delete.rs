@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_engine::wire::catalog::ProfileEntry;
 
-use super::page::Profiles;
+use super::profiles::Profiles;
 use crate::ui::controls::Dialog;
 use crate::ui::shell::Messages;
 use crate::ui::text::format;

@@ -5,7 +5,11 @@ mod delete;
 #[cfg(feature = "browser")]
 mod drop;
 #[cfg(feature = "browser")]
+mod looked;
+#[cfg(feature = "browser")]
 mod page;
+#[cfg(feature = "browser")]
+mod profiles;
 #[cfg(feature = "browser")]
 mod table;
 

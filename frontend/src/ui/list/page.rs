@@ -1,89 +1,18 @@
 //! The page of the list of profiles, around the table.
 
-use std::time::Duration;
-
 use leptos::prelude::*;
-use leptos::task::spawn_local;
-use nprof_engine::wire::catalog::{ProfileEntry, ProfileList};
+use nprof_engine::wire::catalog::ProfileEntry;
 
 use super::delete::ConfirmDelete;
 use super::drop::DropZone;
+use super::looked::Looked;
+use super::profiles::Profiles;
 use super::table::{Chosen, ProfileTable};
-use crate::fetch::{FetchError, Source};
 use crate::ui::controls::{BarActions, Failure, Glyph, Icon, If, Loading, scrolled_px};
-use crate::ui::shell::{Address, Brand, DownloadDialog, HelpButton, ThemeButton};
+use crate::ui::shell::{Brand, DownloadDialog, HelpButton, ThemeButton};
 use crate::ui::text::format;
 use crate::ui::upload::{UploadList, Uploads};
 use crate::view::profile_order;
-use crate::view::url::page::ListView;
-
-/// Interval of requests for the list. Another process can ingest at any time; the answer for an
-/// unchanged list is small.
-const REFRESH_EVERY: Duration = Duration::from_millis(2_500);
-
-/// The last known list of profiles. After a failure the last list stays.
-#[derive(Debug, Clone, Copy)]
-pub struct Profiles {
-    source: Source,
-    list: RwSignal<Option<ProfileList>>,
-    failure: RwSignal<Option<FetchError>>,
-    now_unix_ms: RwSignal<i64>,
-}
-
-impl Profiles {
-    fn new() -> Self {
-        Self {
-            source: Source::of_page(),
-            list: RwSignal::new(None),
-            failure: RwSignal::new(None),
-            now_unix_ms: RwSignal::new(now_unix_ms()),
-        }
-    }
-
-    /// The source of the profiles.
-    #[must_use]
-    pub fn source(self) -> Source {
-        self.source
-    }
-
-    /// Requests the list again.
-    pub fn refresh(self) {
-        spawn_local(async move {
-            let answer = self.source.profiles().await;
-            // The user can have left the page while the answer was in flight.
-            match answer {
-                Ok(list) => {
-                    let changed =
-                        self.list.try_with_untracked(|old| old.as_ref() != Some(&list)).unwrap_or(false);
-                    if changed {
-                        self.list.try_set(Some(list));
-                    }
-                    if self.failure.try_with_untracked(Option::is_some).unwrap_or(false) {
-                        self.failure.try_set(None);
-                    }
-                }
-                Err(error) => drop(self.failure.try_set(Some(error))),
-            }
-            self.now_unix_ms.try_set(now_unix_ms());
-        });
-    }
-
-    fn keep_fresh(self) {
-        self.refresh();
-        let tick = move || {
-            if !document().hidden() {
-                self.refresh();
-            }
-        };
-        if let Ok(timer) = set_interval_with_handle(tick, REFRESH_EVERY) {
-            on_cleanup(move || timer.clear());
-        }
-    }
-}
-
-fn now_unix_ms() -> i64 {
-    js_sys::Date::now() as i64
-}
 
 /// Scroll position of the list when the user left it; a context.
 #[derive(Debug, Clone, Copy)]
@@ -92,38 +21,6 @@ pub struct ListScroll(StoredValue<i32>);
 impl Default for ListScroll {
     fn default() -> Self {
         Self(StoredValue::new(0))
-    }
-}
-
-/// Filter and order of the list, from the address.
-#[derive(Debug, Clone, Copy)]
-pub struct Looked {
-    address: Address,
-    view: Memo<ListView>,
-}
-
-impl Looked {
-    fn new() -> Self {
-        let address = expect_context::<Address>();
-        let place = address.place();
-        let view = Memo::new(move |before: Option<&ListView>| {
-            // While the page changes to another place, this component still exists for a moment.
-            place.with(|place| place.list_view().cloned()).or_else(|| before.cloned()).unwrap_or_default()
-        });
-        Self { address, view }
-    }
-
-    /// The current filter and order.
-    #[must_use]
-    pub fn view(self) -> ListView {
-        self.view.get()
-    }
-
-    /// Changes the filter or the order.
-    pub fn change(self, change: impl FnOnce(&mut ListView)) {
-        let mut view = self.view.get_untracked();
-        change(&mut view);
-        self.address.show_list(view);
     }
 }
 
@@ -151,7 +48,7 @@ pub fn ListPage() -> impl IntoView {
     uploads.on_done(Callback::new(move |()| profiles.refresh()));
     profiles.keep_fresh();
     document().set_title("Profiles · nprof");
-    let server = profiles.source.server().ok();
+    let server = profiles.source().server().ok();
     let shown = Memo::new(move |_| {
         profiles.list.with(|list| match list {
             Some(list) => profile_order::shown(&list.profiles, &looked.view().filter, looked.view().sort),

@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 
 use super::opened::Opened;
-use super::page::name;
 use super::search::Search;
 use super::search::SearchBox;
 use crate::fetch::Source;
@@ -39,7 +38,7 @@ pub fn Bar(
                 <span class="separator" aria-hidden="true">
                     "/"
                 </span>
-                <h1 title=move || name(opened)>{move || name(opened)}</h1>
+                <h1 title=move || opened.name()>{move || opened.name()}</h1>
                 {move || source().map(|source| view! { <span class="chip">{source}</span> })}
             </div>
             <SearchBox search />

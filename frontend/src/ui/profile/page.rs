@@ -41,7 +41,7 @@ pub fn ProfilePage(
     let place = Memo::new(move |_| opened.view.with(|view| view.place));
     opened.correct_address();
     opened.complete_link();
-    Effect::new(move |_| document().set_title(&format!("{} · nprof", name(opened))));
+    Effect::new(move |_| document().set_title(&format!("{} · nprof", opened.name())));
     view! {
         <div class="profile">
             <Bar opened search />
@@ -70,15 +70,6 @@ pub fn ProfilePage(
             </div>
         </div>
     }
-}
-
-/// The profile's name for people, as far as it is known.
-#[must_use]
-pub fn name(opened: Opened) -> String {
-    opened.profile.with(|answer| match answer {
-        Some(Ok(profile)) => profile.entry.display_name.clone(),
-        _ => opened.slug(),
-    })
 }
 
 /// Runs a command. Returns false if it belongs to another part of the page.

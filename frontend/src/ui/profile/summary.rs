@@ -4,7 +4,6 @@ use leptos::prelude::*;
 use nprof_engine::wire::summary::{MetricEntry, MetricGroupEntry, Summary};
 
 use super::opened::Opened;
-use super::page::name;
 use crate::ui::controls::{Explained, Failure, Loading, Name};
 use crate::ui::shell::Asked;
 use crate::ui::text::format::{self, Shown};
@@ -74,7 +73,7 @@ fn SummaryHead(opened: Opened) -> impl IntoView {
     };
     view! {
         <header class="summary-head">
-            <h2>{move || name(opened)}</h2>
+            <h2>{move || opened.name()}</h2>
             <p class="muted">{facts}</p>
             {warnings}
         </header>

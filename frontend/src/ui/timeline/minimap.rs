@@ -10,11 +10,11 @@ use nprof_engine::wire::tile::Tile;
 use wasm_bindgen::{Clamped, JsCast};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
-use super::pointer::capture;
 use super::tiles::now_ms;
 use crate::draw::density::Density;
 use crate::draw::palette::{self, Ground};
 use crate::fetch::TileKey;
+use crate::ui::controls::capture;
 use crate::view::rows::sheet_track::{SheetTrack, SourceId};
 use crate::view::time::window;
 use crate::view::{Axis, Command, Sheet, TimeScale};

@@ -3,12 +3,12 @@
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
-use web_sys::{Element, HtmlDivElement, PointerEvent, WheelEvent};
+use web_sys::{HtmlDivElement, PointerEvent, WheelEvent};
 
 use super::Scrollers;
 use super::shown::{Hit, Pointer};
 use super::stage::{Stage, StageHandle};
-use crate::ui::controls::own_element;
+use crate::ui::controls::capture;
 use crate::view::pointing::touch::Touches;
 use crate::view::rows::layout::sight::RowPart;
 use crate::view::{Command, Hovered, Reading, TimeScale};
@@ -66,14 +66,6 @@ pub struct Gestures {
     /// The part of the rows that the fingers scroll: the one on which the first was put down.
     touched: StoredValue<RowPart>,
     scrollers: Scrollers,
-}
-
-/// Sends all further events of a pointer to the listening element until the pointer is released.
-pub fn capture(event: &PointerEvent) {
-    if let Some(element) = own_element::<Element>(event) {
-        // Fails only if the pointer is gone.
-        element.set_pointer_capture(event.pointer_id()).ok();
-    }
 }
 
 /// A slice's span with some space on both sides. Instants get the narrowest window.

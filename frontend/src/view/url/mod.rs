@@ -24,8 +24,7 @@ use nprof_engine::wire::question::{syntax_name, syntax_of};
 
 use super::ranks::standing::RankOrder;
 use super::rows::layout::RankHeight;
-use super::rows::layout::sight::RowPart;
-use super::rows::layout::sight::TopRow;
+use super::rows::layout::sight::{RowPart, TopRow};
 use super::rows::pins::PinnedRanks;
 use super::rows::track_path::TrackPath;
 use super::shell::panel::Tab;
@@ -115,14 +114,12 @@ impl fmt::Display for Parameters<'_> {
     }
 }
 
-/// Parameters of opened and closed groups, with the value of [`TracksState::groups`].
-///
-/// [`TracksState::groups`]: crate::view::state::tracks::TracksState::groups
 /// Names of the parameters of a first visible row: of the row and of its lane.
 type Names = (&'static str, &'static str);
 /// The parameters of each part of the rows.
 const TOPS: [(RowPart, Names); 2] =
     [(RowPart::Others, ("row", "lane")), (RowPart::Pinned, ("pin_row", "pin_lane"))];
+/// Parameters of opened and closed groups, with the value of [`TracksState::groups`].
 const GROUPS: [(&str, bool); 2] = [("open", true), ("closed", false)];
 
 /// Writes a parameter with commas between its items. Writes nothing if there are none.

@@ -121,6 +121,15 @@ impl Opened {
         self.of.slug.get_value()
     }
 
+    /// The profile's name for people, as far as it is known.
+    #[must_use]
+    pub fn name(self) -> String {
+        self.profile.with(|answer| match answer {
+            Some(Ok(profile)) => profile.entry.display_name.clone(),
+            _ => self.slug(),
+        })
+    }
+
     /// The source of answers about a rank.
     #[must_use]
     pub fn ask(self, rank: u32) -> RankSource {

@@ -7,7 +7,7 @@ use leptos::html::{Div, Input};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::tabs::toggle_beside;
+use super::shown::toggle_beside;
 use crate::ui::controls::{Glyph, Icon, If, RankOrderMenu, RankTime, keeps_focus, keyed, scrolled_px};
 use crate::ui::profile::opened::Opened;
 use crate::ui::table::follow_height;

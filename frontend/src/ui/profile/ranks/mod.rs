@@ -7,9 +7,13 @@ mod clock_switch;
 #[cfg(feature = "browser")]
 mod finder;
 #[cfg(feature = "browser")]
+mod shown;
+#[cfg(feature = "browser")]
 mod tabs;
 
 #[cfg(feature = "browser")]
 pub use finder::find_rank;
 #[cfg(feature = "browser")]
-pub use tabs::{RankTabs, needs, open_neighbour, show_fewer, show_more};
+pub use shown::{open_neighbour, show_fewer, show_more};
+#[cfg(feature = "browser")]
+pub use tabs::{RankTabs, needs};

@@ -11,35 +11,18 @@ use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use super::clock_switch::{ClockSwitch, has_clocks};
 use super::finder::RankFinder;
+use super::shown::{open_neighbour, ranks, shown, single, toggle_beside};
 use crate::ui::controls::{If, keyed};
 use crate::ui::profile::opened::Opened;
 use crate::ui::text::format;
 use crate::view::Command;
 use crate::view::act::Need;
-use crate::view::hits::{Walk, step};
+use crate::view::hits::Walk;
 use crate::view::ranks::rank_list::{MOST_TABS, tabs};
 use crate::view::rows::sheet::rank_label;
 
 /// Number of ranks from which the list of ranks is shown.
 const MANY: usize = 8;
-
-fn ranks(opened: Opened) -> Vec<RankEntry> {
-    opened.profile.with(|answer| match answer {
-        Some(Ok(profile)) => profile.ranks.clone(),
-        _ => Vec::new(),
-    })
-}
-
-/// Opens the rank before or after this one.
-pub fn open_neighbour(opened: Opened, walk: Walk) {
-    let ranks = untrack(|| ranks(opened));
-    let now = opened.rank_number.get_untracked();
-    let at = ranks.iter().position(|rank| Some(rank.rank) == now);
-    if let Some(next) = step(at, ranks.len(), walk).map(|at| ranks[at].rank).filter(|next| Some(*next) != now)
-    {
-        opened.act(&Command::OpenRank(next));
-    }
-}
 
 /// The needs of commands that the ranks meet.
 pub fn needs(opened: Opened) -> Vec<Need> {
@@ -182,49 +165,6 @@ fn beside(number: u32, is_shown: bool) -> String {
         (ALL_RANKS, false) => "Show the collectives of all ranks above the others".to_owned(),
         (_, true) => format!("Hide rank {number}"),
         (_, false) => format!("Show rank {number} below the others"),
-    }
-}
-
-/// The ranks without what all of them show together.
-fn single(ranks: &[u32]) -> impl DoubleEndedIterator<Item = u32> {
-    ranks.iter().copied().filter(|rank| *rank != ALL_RANKS)
-}
-
-/// The shown ranks.
-fn shown(opened: Opened) -> BTreeSet<u32> {
-    let current = opened.rank_number.get();
-    opened.view.with(|view| current.map(|current| view.tracks.shown_with(current)).unwrap_or_default())
-}
-
-/// Shows a rank below the others, or hides it.
-pub fn toggle_beside(opened: Opened, number: u32) {
-    let Some(current) = opened.rank_number.get_untracked() else { return };
-    let mut ranks = untrack(|| shown(opened));
-    if !ranks.remove(&number) {
-        ranks.insert(number);
-    }
-    let next = if ranks.contains(&current) { Some(current) } else { ranks.first().copied() };
-    if let Some(next) = next {
-        opened.act(&Command::ShowRanks { ranks, current: next }.in_rank(next, current));
-    }
-}
-
-/// Shows the next rank after the last shown one.
-pub fn show_more(opened: Opened) {
-    let (ranks, shown) = untrack(|| (ranks(opened), shown(opened)));
-    let ranks: Vec<u32> = ranks.iter().map(|rank| rank.rank).collect();
-    let last = shown.iter().rfind(|rank| **rank != ALL_RANKS);
-    let next = single(&ranks).find(|rank| last.is_none_or(|last| rank > last));
-    // After the last rank come those before the shown ones.
-    let next = next.or_else(|| single(&ranks).rfind(|rank| !shown.contains(rank)));
-    next.into_iter().for_each(|rank| toggle_beside(opened, rank));
-}
-
-/// Hides the last shown rank, if several are shown.
-pub fn show_fewer(opened: Opened) {
-    let shown = untrack(|| shown(opened));
-    if let Some(last) = shown.last().filter(|_| shown.len() > 1) {
-        toggle_beside(opened, *last);
     }
 }
 
