@@ -27,19 +27,11 @@ const SHARED_NAMES: [(&str, &str); 3] = [
     ("engine", "Tracks"),
 ];
 
-/// Modules that import each other in a circle, and are one thing in several files. This list can
-/// only shrink.
-const CIRCLES: [&str; 3] = [
-    "capture/device/simulated: collective rig tile",
-    "capture/formats/trace_event: flow output",
-    "engine/ingest/rows: by_use field_column packer row template track_rows unsettled",
-];
-
 #[test]
 fn modules_of_a_folder_import_one_way() {
     let sources = read_all(&project_root()).unwrap();
     let found = circles(&sources);
-    assert_eq!(found, CIRCLES, "{}", found.join("\n"));
+    assert!(found.is_empty(), "modules import each other in a circle:\n{}", found.join("\n"));
 }
 
 #[test]
