@@ -19,29 +19,19 @@ use nprof_tests::source::{Rule, Source, at, project_root, read_all};
 const VAGUE: [&str; 7] = ["util", "utils", "helper", "helpers", "manager", "common", "misc"];
 const LINES_MAX: usize = 500;
 /// Names that several public types of a crate have, with the crate. This list can only shrink.
-const SHARED_NAMES: [(&str, &str); 7] = [
-    ("engine", "Field"),
-    ("engine", "Lane"),
-    ("engine", "Row"),
+const SHARED_NAMES: [(&str, &str); 3] = [
+    // Nouns of the model, and what messages say of them.
     ("engine", "Side"),
-    ("engine", "Table"),
     ("engine", "TrackKind"),
+    // The tracks of a rank, one type for each vendor.
     ("engine", "Tracks"),
-];
-
-/// Modules that import each other in a circle, and are one thing in several files. This list can
-/// only shrink.
-const CIRCLES: [&str; 3] = [
-    "capture/device/simulated: collective rig tile",
-    "capture/formats/trace_event: flow output",
-    "engine/ingest/rows: by_use field_column packer row template track_rows unsettled",
 ];
 
 #[test]
 fn modules_of_a_folder_import_one_way() {
     let sources = read_all(&project_root()).unwrap();
     let found = circles(&sources);
-    assert_eq!(found, CIRCLES, "{}", found.join("\n"));
+    assert!(found.is_empty(), "modules import each other in a circle:\n{}", found.join("\n"));
 }
 
 #[test]

@@ -3,13 +3,18 @@
 use crate::metrics::{Metric, MetricGroup};
 use crate::model::{OwnedValue, Unit};
 
-use super::table::Table;
+use super::table::TableSchema;
 
 /// The fields of a row, by name.
-pub type Row<'a> = Vec<(&'a str, OwnedValue)>;
+pub type NamedValues<'a> = Vec<(&'a str, OwnedValue)>;
 
 /// The fields of a table with one row.
-pub fn single(key: &'static str, title: &'static str, table: &Table, rows: &[Row<'_>]) -> MetricGroup {
+pub fn single(
+    key: &'static str,
+    title: &'static str,
+    table: &TableSchema,
+    rows: &[NamedValues<'_>],
+) -> MetricGroup {
     let fields = rows.first().into_iter().flatten();
     let metrics = fields.map(|(name, value)| {
         let field = table.fields.iter().find(|field| field.name == *name);
@@ -25,12 +30,12 @@ pub fn by_name(key: &'static str, title: &'static str, metrics: Vec<Metric>) -> 
 }
 
 /// The value of a field.
-pub fn of<'r>(row: &'r Row<'_>, name: &str) -> Option<&'r OwnedValue> {
+pub fn of<'r>(row: &'r NamedValues<'_>, name: &str) -> Option<&'r OwnedValue> {
     row.iter().find(|(field, _)| *field == name).map(|(_, value)| value)
 }
 
 /// The text of a field.
-pub fn text_of(row: &Row<'_>, name: &str) -> Option<String> {
+pub fn text_of(row: &NamedValues<'_>, name: &str) -> Option<String> {
     match of(row, name)? {
         OwnedValue::Text(text) => Some(text.clone()),
         _ => None,

@@ -4,7 +4,7 @@ use crate::model::{FieldSpec, TableKind, TableSpec, Unit};
 
 /// A table of a vendor's profiles.
 #[derive(Debug)]
-pub struct Table {
+pub struct TableSchema {
     /// Key in the JSON output.
     pub name: &'static str,
     /// Kind of the rows.
@@ -16,14 +16,14 @@ pub struct Table {
     /// Explanation in one sentence.
     pub doc: &'static str,
     /// Fields that are known by name.
-    pub fields: &'static [Field],
+    pub fields: &'static [FieldSchema],
     /// Explains fields whose names follow a pattern, such as those that exist once per core.
     pub(in crate::vendor) by_pattern: fn(&str) -> Option<FieldSpec>,
 }
 
 /// A field of a table.
 #[derive(Debug)]
-pub struct Field {
+pub struct FieldSchema {
     /// Key in a row.
     pub name: &'static str,
     /// Unit of the values.
@@ -34,7 +34,7 @@ pub struct Field {
     pub doc: &'static str,
 }
 
-impl Table {
+impl TableSchema {
     /// The specification for [`crate::model::Sink::table`].
     #[must_use]
     pub fn spec(&self) -> TableSpec {
@@ -56,7 +56,7 @@ impl Table {
     }
 }
 
-impl Field {
+impl FieldSchema {
     /// The specification for [`crate::model::Sink::field`].
     #[must_use]
     pub fn spec(&self) -> FieldSpec {
@@ -77,13 +77,13 @@ macro_rules! table {
         })+
     ) => {
         $(#[doc = $doc])+
-        pub static $table: $crate::vendor::table::Table = $crate::vendor::table::Table {
+        pub static $table: $crate::vendor::table::TableSchema = $crate::vendor::table::TableSchema {
             name: $name,
             kind: $crate::model::TableKind::$kind,
             name_key: concat!($($name_key)?),
             value_key: concat!($($value_key)?),
             doc: concat!($($doc),+),
-            fields: &[$($($crate::vendor::table::Field {
+            fields: &[$($($crate::vendor::table::FieldSchema {
                 name: key!($field $($key)?),
                 unit: crate::model::Unit::$unit,
                 group: $group,

@@ -21,12 +21,12 @@ pub struct Tile {
     /// Indices of the names of waits, ascending.
     pub waits: Vec<u32>,
     /// Lanes that have content in this span.
-    pub lanes: Vec<Lane>,
+    pub lanes: Vec<TileLane>,
 }
 
 /// One lane of a track.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Lane {
+pub struct TileLane {
     /// Number of the track.
     pub track: u32,
     /// Lane within the track, from 0 at the top.

@@ -141,11 +141,11 @@ mod tests {
     use crate::view::rows::sheet::tests::sheet_of;
     use crate::view::rows::sheet_track::SourceId;
     use nprof_engine::model::Form;
-    use nprof_engine::wire::tile::{Content, Lane, TileCell, TileSlice};
+    use nprof_engine::wire::tile::{Content, TileCell, TileLane, TileSlice};
 
     /// Loads as `group: cell=lanes …`, without idle cells.
     #[track_caller]
-    fn check(lanes: Vec<Lane>, expected: &str) {
+    fn check(lanes: Vec<TileLane>, expected: &str) {
         let sheet = sheet_of("DMA/\n  Q/\n    a\n    b\n  Power~\n  annotations\nlone");
         let names = vec!["x".into(), "wait".into()];
         let tile = Tile { version: 1, start_ps: 0, cell_ps: 100, names, waits: vec![1], lanes };
@@ -180,9 +180,9 @@ mod tests {
 
     #[test]
     fn a_group_has_the_load_of_its_lanes_together() {
-        let a = Lane { track: 102, lane: 0, content: Content::Slices(vec![slice(-50, 450, 0)]) };
+        let a = TileLane { track: 102, lane: 0, content: Content::Slices(vec![slice(-50, 450, 0)]) };
         let cells = vec![cell(1, 100, 0), cell(9, 50, 30)];
-        let b = Lane { track: 103, lane: 0, content: Content::Cells(cells) };
+        let b = TileLane { track: 103, lane: 0, content: Content::Cells(cells) };
         let busy = "0=1.00 1=2.00 2=1.00 3=1.00 9=0.20";
         check(vec![a, b], &format!("Q: {busy} | DMA: {busy}"));
     }
@@ -190,23 +190,23 @@ mod tests {
     #[test]
     fn waits_are_no_work_and_instants_are_seen() {
         let slices = vec![slice(0, 0, 0), slice(100, 1_000, 1), slice(1_200, 50, 1)];
-        let a = Lane { track: 102, lane: 0, content: Content::Slices(slices) };
+        let a = TileLane { track: 102, lane: 0, content: Content::Slices(slices) };
         check(vec![a], "Q: 0=0.00 12=0.00 | DMA: 0=0.00 12=0.00");
     }
 
     #[test]
     fn annotations_and_tracks_without_a_group_have_no_load() {
-        check(vec![Lane { track: 105, lane: 0, content: Content::Slices(vec![slice(0, 100, 0)]) }], "");
-        check(vec![Lane { track: 106, lane: 0, content: Content::Slices(vec![slice(0, 100, 0)]) }], "");
-        check(vec![Lane { track: 999, lane: 0, content: Content::Slices(vec![slice(0, 100, 0)]) }], "");
+        check(vec![TileLane { track: 105, lane: 0, content: Content::Slices(vec![slice(0, 100, 0)]) }], "");
+        check(vec![TileLane { track: 106, lane: 0, content: Content::Slices(vec![slice(0, 100, 0)]) }], "");
+        check(vec![TileLane { track: 999, lane: 0, content: Content::Slices(vec![slice(0, 100, 0)]) }], "");
     }
 
     #[test]
     fn hostile_cells_stay_inside() {
         let cells = vec![cell(u32::MAX, u64::MAX, 0), cell(2, u64::MAX, 0)];
-        let a = Lane { track: 102, lane: 0, content: Content::Cells(cells) };
+        let a = TileLane { track: 102, lane: 0, content: Content::Cells(cells) };
         let slices = vec![slice(i64::MIN, i64::MAX, 0), slice(i64::MAX, 1, 0)];
-        let b = Lane { track: 103, lane: 0, content: Content::Slices(slices) };
+        let b = TileLane { track: 103, lane: 0, content: Content::Slices(slices) };
         check(vec![a, b], "Q: 2=1.00 | DMA: 2=1.00");
     }
 

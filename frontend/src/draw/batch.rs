@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use nprof_engine::model::Form;
 use nprof_engine::tile::CELLS;
-use nprof_engine::wire::tile::{Content, Lane, Tile, TileCell, TileSlice};
+use nprof_engine::wire::tile::{Content, Tile, TileCell, TileLane, TileSlice};
 
 use super::band::{self, Load};
 use super::instance::{Instance, Paint};
@@ -127,7 +127,7 @@ impl Batch {
 
 /// Slices in cells that have room for a text. At the edges of the tile the rest of the slice can
 /// have it.
-fn runs(lane: &Lane, track: usize, cell_ps: i64) -> impl Iterator<Item = Run> {
+fn runs(lane: &TileLane, track: usize, cell_ps: i64) -> impl Iterator<Item = Run> {
     let cells = match &lane.content {
         Content::Cells(cells) => cells.as_slice(),
         _ => &[],
@@ -266,7 +266,7 @@ Power~";
     #[track_caller]
     fn check(track: u32, lane: u32, content: Content, expected: &str) {
         let sheet = sheet_of(TRACKS);
-        let lane = Lane { track, lane, content };
+        let lane = TileLane { track, lane, content };
         let tile = Tile {
             version: 1,
             start_ps: 0,
@@ -339,7 +339,7 @@ Power~";
     fn waits_are_thin_hatched_bands() {
         let sheet = sheet_of(TRACKS);
         let slices = vec![slice(0, 5_000, Form::Complete), slice(6_000, 6_000, Form::Unfinished)];
-        let lanes = vec![Lane { track: 100, lane: 0, content: Content::Slices(slices) }];
+        let lanes = vec![TileLane { track: 100, lane: 0, content: Content::Slices(slices) }];
         let names = vec!["EVENT_SEMAPHORE".into()];
         let tile = Tile { version: 1, start_ps: 0, cell_ps: 1_000, names, waits: vec![0], lanes };
         let batch = Batch::new(&tile, SourceId(0), &sheet, &Shape::new(&sheet), &Names::default());
@@ -380,7 +380,7 @@ Power~";
         };
         let rows =
             (0..4).map(|at| (at, 1)).chain((4..20).map(|at| (at, 2))).chain((30..36).map(|at| (at, 2)));
-        let lane = Lane { track: 100, lane: 1, content: Content::Cells(rows.map(cell).collect()) };
+        let lane = TileLane { track: 100, lane: 1, content: Content::Cells(rows.map(cell).collect()) };
         let tile = Tile {
             version: 1,
             start_ps: 0,

@@ -127,11 +127,11 @@ impl Places {
 mod tests {
     use super::*;
     use nprof_engine::model::Form;
-    use nprof_engine::wire::tile::{Lane, TileCell, TileSlice};
+    use nprof_engine::wire::tile::{TileCell, TileLane, TileSlice};
 
     #[track_caller]
     fn check(content: Content, shared_by: f32, expected: &[f32]) {
-        let lane = Lane { track: 3, lane: 0, content };
+        let lane = TileLane { track: 3, lane: 0, content };
         let tile = Tile {
             version: 1,
             start_ps: 0,

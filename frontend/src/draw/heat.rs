@@ -38,7 +38,7 @@ impl Cells<'_> {
 #[cfg(test)]
 mod tests {
     use nprof_engine::model::Form;
-    use nprof_engine::wire::tile::{Content, Lane, Tile, TileCell, TileSlice};
+    use nprof_engine::wire::tile::{Content, Tile, TileCell, TileLane, TileSlice};
 
     use super::*;
     use crate::draw::batch::Batch;
@@ -69,7 +69,7 @@ mod tests {
         });
         let lanes = [Content::Cells(cells.to_vec()), Content::Slices(slices.to_vec())];
         let looks = lanes.map(|content| {
-            let lanes = vec![Lane { track: 101, lane: 0, content }];
+            let lanes = vec![TileLane { track: 101, lane: 0, content }];
             let names = ["wait for rank 0", "all_reduce"].map(str::to_owned).to_vec();
             let tile = Tile { version: 1, start_ps: 0, cell_ps: 1_000, names, waits: vec![0], lanes };
             let shape = Shape::new(&sheet);

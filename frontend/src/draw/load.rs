@@ -25,7 +25,7 @@ impl Cells<'_> {
 #[cfg(test)]
 mod tests {
     use nprof_engine::tile::CELLS;
-    use nprof_engine::wire::tile::{Content, Lane, Tile, TileRange, TileSample};
+    use nprof_engine::wire::tile::{Content, Tile, TileLane, TileRange, TileSample};
 
     use super::*;
     use crate::draw::batch::Batch;
@@ -37,7 +37,7 @@ mod tests {
     #[track_caller]
     fn check(content: Content, expected: &[(f32, f32, f32, f32, u8)]) {
         let sheet = sheet_of("Ranks/\n  Rank 0\nLoads/\n  Rank 0~");
-        let lanes = vec![Lane { track: 103, lane: 0, content }];
+        let lanes = vec![TileLane { track: 103, lane: 0, content }];
         let tile = Tile { version: 1, start_ps: 0, cell_ps: 10, names: vec![], waits: vec![], lanes };
         let batch = Batch::new(&tile, SourceId(0), &sheet, &Shape::new(&sheet), &Names::default());
         let drawn = batch.instances.iter().map(|one| {

@@ -208,7 +208,7 @@ pub(crate) mod tests {
     use crate::view::rows::sheet::tests::sheet_of;
     use nprof_engine::model::Form;
     use nprof_engine::tile::{Level, TileId};
-    use nprof_engine::wire::tile::{Content, Lane, Tile, TileSlice};
+    use nprof_engine::wire::tile::{Content, Tile, TileLane, TileSlice};
 
     /// A tile of the finest level with slices `track lane start..end name`, in picoseconds.
     pub(crate) fn piece(text: &str) -> Piece {
@@ -234,7 +234,7 @@ pub(crate) mod tests {
             tile.waits.extend((name == "wait").then_some(slice.name));
             tile.names.push(name.to_owned());
             let (track, lane) = (track.parse().unwrap(), lane.parse().unwrap());
-            tile.lanes.push(Lane { track, lane, content: Content::Slices(vec![slice]) });
+            tile.lanes.push(TileLane { track, lane, content: Content::Slices(vec![slice]) });
         }
         Piece { id, tile: Rc::new(tile), clip: id.interval() }
     }

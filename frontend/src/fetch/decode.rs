@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use nprof_engine::model::Form;
     use nprof_engine::wire::refusal::RefusalKind;
-    use nprof_engine::wire::tile::{Lane, TileSlice};
+    use nprof_engine::wire::tile::{TileLane, TileSlice};
 
     fn packed(tile: &Tile) -> Vec<u8> {
         zstd::bulk::compress(&postcard::to_allocvec(tile).unwrap(), 3).unwrap()
@@ -116,7 +116,7 @@ mod tests {
                 form: Form::Complete,
             })
             .collect();
-        let lane = Lane { track: 1, lane: 0, content: Content::Slices(slices) };
+        let lane = TileLane { track: 1, lane: 0, content: Content::Slices(slices) };
         Tile {
             version: TILE_VERSION,
             start_ps: 0,

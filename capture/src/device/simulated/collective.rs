@@ -2,20 +2,14 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::base::time::PS_PER_NS;
-use nprof_engine::model::{FieldId, NameId, Sink, SliceKey, TrackId, Value};
+use nprof_engine::model::{FieldId, Sink, SliceKey, Value};
 
+use super::device_tracks::{ADVANCES, CollectiveTracks};
 use super::program::COLLECTIVE;
 use super::rig::Rig;
 use super::schedule::{Part, Phase};
-use super::tile::bytes_per_second;
-use nprof_engine::vendor::neuron::schema::{CcInstruction, CcOps};
-use nprof_engine::vendor::neuron::{Engine, Tracks};
-
-/// Numbers of the cores for collective communication.
-pub(super) const CORES: [u32; 4] = [8, 9, 10, 11];
-
-/// Number of steps in which a core moves its part of the data.
-const ADVANCES: i64 = 3;
+use super::tile::{body_of, bytes_per_second};
+use nprof_engine::vendor::neuron::Engine;
 
 /// Time that the GpSimd engine needs to start an operation.
 const TRIGGER_PS: i64 = 50_000;
@@ -23,42 +17,10 @@ const TRIGGER_PS: i64 = 50_000;
 /// Bytes of an element, of type bf16.
 const ELEMENT_BYTES: i64 = 2;
 
-#[derive(Debug)]
-pub(super) struct CollectiveTracks {
-    ranks: i64,
-    replica_group: String,
-    stream: TrackId,
-    cores: Vec<(u32, TrackId)>,
-    ops: CcOps,
-    steps: CcInstruction,
-    wait: NameId,
-    advance: NameId,
-}
-
 impl CollectiveTracks {
-    /// Events of one operation: the instruction that starts it, the operation, and each core's wait
-    /// and advances.
-    pub(super) const EVENTS: u64 = 2 + CORES.len() as u64 * (1 + ADVANCES.unsigned_abs());
-
-    pub(super) fn new(ranks: u32, tracks: &mut Tracks, sink: &mut dyn Sink) -> Result<Self> {
-        let members: Vec<String> = (0..ranks).map(|rank| rank.to_string()).collect();
-        let stream = tracks.collective_ops(sink, Some(0))?;
-        let cores = CORES.iter().map(|&core| Ok((core, tracks.cc_core(sink, core)?)));
-        let cores = cores.collect::<Result<_>>()?;
-        Ok(Self {
-            ranks: i64::from(ranks),
-            replica_group: format!("[[{}]]", members.join(", ")),
-            stream,
-            cores,
-            ops: CcOps::define(sink)?,
-            steps: CcInstruction::define(sink)?,
-            wait: sink.name("WAIT_FOR_RANKS")?,
-            advance: sink.name("DMA_ADVANCE")?,
-        })
-    }
-
+    /// Emits the operation of a phase with the instruction that starts it, and the cores' work.
     pub(super) fn exchange(&self, phase: &Phase, rig: &mut Rig<'_>, sink: &mut dyn Sink) -> Result<()> {
-        let body = super::tile::body_of(phase);
+        let body = body_of(phase);
         let trigger_start = phase.arrival - TRIGGER_PS;
         let trigger = rig.op(body, COLLECTIVE, (trigger_start, TRIGGER_PS), 0, sink)?;
         let op = self.operation(phase, rig, sink)?;

@@ -15,6 +15,8 @@
 //! Memory does not grow with the number of events, and equal settings give equal captures.
 
 mod collective;
+mod device_tracks;
+mod phases;
 mod program;
 mod random;
 mod rig;
@@ -111,7 +113,7 @@ pub fn capture(
     settings.check(rank)?;
     let texts: Vec<Texts> =
         (0..settings.layers).flat_map(|layer| Part::ALL.map(|part| Texts::new(layer, part))).collect();
-    let subgroups = program::subgroups(rig::DMA_ENGINES);
+    let subgroups = program::subgroups(device_tracks::DMA_ENGINES);
     let mut rig = Rig::new(settings, rank, &texts, &subgroups, sink)?;
     let mut schedule = Schedule::new(settings, rank);
     loop {

@@ -4,31 +4,16 @@ use nprof_engine::base::Result;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::model::{FieldId, Form, NameId, Sink, SliceKey, SliceRecord, TrackId, Value};
 
-use super::collective::CollectiveTracks;
-use super::program::{Body, FIRST_PRODUCT, OPS_PER_TILE, Op, QUEUES, Texts};
+use super::device_tracks::{CollectiveTracks, QueueTracks};
+use super::program::{Body, Op, QUEUES, Texts};
 use super::random::{Random, mix};
-use super::schedule::{Phase, SETUP_PS, Throttle};
-use super::tile::{QueueTracks, Tile};
+use super::schedule::SETUP_PS;
 use super::{Detail, Simulation};
 use nprof_engine::vendor::neuron::schema::{
     COLLECTIVE_TRIGGER, DMA_COMPLETION, DMA_TRIGGER, Dma, DmaThroughput, FLOW_DEPENDENCE, Ham, HbmUsage,
     Instruction, InstructionUsage, PendingDma, SemaphoreUpdate, throttle_reason,
 };
 use nprof_engine::vendor::neuron::{CounterTrack, Engine, Tracks};
-
-/// Number of DMA engines of a core. Each transfer is spread over all of them.
-pub(super) const DMA_ENGINES: u32 = 16;
-
-/// Events of a tile: instructions, a transfer and its packets, two semaphore changes, two samples
-/// each of pending DMAs, throughput and on-chip memory.
-const TILE_EVENTS: u64 = OPS_PER_TILE + 1 + DMA_ENGINES as u64 + 2 + 6;
-
-/// Events at the start of a phase: the throttle period and device memory in use.
-const PHASE_EVENTS: u64 = 2;
-
-/// Device memory that a core can use.
-const HBM_GIB: i32 = 16;
-const GIB: f64 = (1 << 30) as f64;
 
 #[derive(Debug)]
 pub(super) struct LinkNames {
@@ -41,21 +26,21 @@ pub(super) struct LinkNames {
 #[derive(Debug)]
 pub(super) struct Tables {
     pub(super) dma: Dma,
-    ham: Ham,
+    pub(super) ham: Ham,
     pub(super) semaphore: SemaphoreUpdate,
     pub(super) throughput: DmaThroughput,
     pub(super) usage: InstructionUsage,
-    hbm: HbmUsage,
+    pub(super) hbm: HbmUsage,
 }
 
 #[derive(Debug)]
 pub(super) struct FixedTracks {
-    throttling: TrackId,
+    pub(super) throttling: TrackId,
     pub(super) pending: TrackId,
     pub(super) throughput: TrackId,
     pub(super) sbuf: TrackId,
     pub(super) psum: TrackId,
-    hbm: TrackId,
+    pub(super) hbm: TrackId,
     /// The semaphore that the first queue raises and the Sync engine waits for.
     pub(super) semaphore: (TrackId, NameId),
 }
@@ -111,7 +96,8 @@ pub(super) struct Rig<'t> {
     pub(super) collectives: Option<CollectiveTracks>,
     pub(super) links: LinkNames,
     pub(super) bodies: Vec<Body<'t>>,
-    reasons: [NameId; 2],
+    /// Names of the throttle periods: of free and of limited phases.
+    pub(super) reasons: [NameId; 2],
     /// Fields of the slice that is being made. The buffer is reused.
     pub(super) scratch: Vec<(FieldId, Value<'t>)>,
     /// The transfer that the next tile waits for.
@@ -120,8 +106,8 @@ pub(super) struct Rig<'t> {
     /// The latest time so far.
     pub(super) end: i64,
     events: u64,
-    limit: u64,
-    detail: Detail,
+    pub(super) limit: u64,
+    pub(super) detail: Detail,
     /// Number of instructions so far. The count is also the last instruction's id.
     instruction_ids: i64,
     /// Number of transfers and packets so far.
@@ -178,87 +164,8 @@ impl<'t> Rig<'t> {
         self.events
     }
 
-    fn room_for(&self, events: u64) -> bool {
+    pub(super) fn room_for(&self, events: u64) -> bool {
         self.limit - self.events >= events
-    }
-
-    /// Emits a phase. Returns false if the capture is full.
-    pub(super) fn phase(&mut self, phase: &Phase, sink: &mut dyn Sink) -> Result<bool> {
-        if self.detail == Detail::Collectives {
-            return self.brief_phase(phase, sink);
-        }
-        if !self.room_for(PHASE_EVENTS) {
-            return Ok(false);
-        }
-        self.throttle(phase, sink)?;
-        let steps = phase.part.steps();
-        // The last step of the phase has no tile. The engines behind the Tensor engine finish in
-        // that step.
-        let step_ps = (phase.arrival - phase.start) / (steps + 1);
-        for step in 0..steps {
-            if !self.room_for(TILE_EVENTS) {
-                return Ok(false);
-            }
-            Tile::new(phase, phase.start + step * step_ps, step_ps, step).emit(self, sink)?;
-        }
-        if let Some(collectives) = self.collectives.take() {
-            let fits = self.room_for(CollectiveTracks::EVENTS);
-            if fits {
-                collectives.exchange(phase, self, sink)?;
-            }
-            self.collectives = Some(collectives);
-            return Ok(fits);
-        }
-        Ok(true)
-    }
-
-    /// Emits one instruction and the operation of a phase.
-    fn brief_phase(&mut self, phase: &Phase, sink: &mut dyn Sink) -> Result<bool> {
-        const BRIEF_EVENTS: u64 = 2;
-        if !self.room_for(BRIEF_EVENTS) {
-            return Ok(false);
-        }
-        let body = super::tile::body_of(phase);
-        self.op(body, FIRST_PRODUCT, (phase.start, phase.arrival - phase.start), 0, sink)?;
-        if let Some(collectives) = self.collectives.take() {
-            collectives.operation(phase, self, sink)?;
-            self.collectives = Some(collectives);
-        }
-        Ok(true)
-    }
-
-    fn throttle(&mut self, phase: &Phase, sink: &mut dyn Sink) -> Result<()> {
-        let (k, n, code, reason) = match phase.throttle {
-            Throttle::Free => (1, 1, 99, self.reasons[0]),
-            Throttle::Limited => (7, 8, 0, self.reasons[1]),
-        };
-        let ham = self.tables.ham;
-        let fields = [(ham.k, Value::Int(k)), (ham.n, Value::Int(n)), (ham.kind, Value::Int(code))];
-        self.slice(
-            self.tracks.throttling,
-            (phase.start, phase.arrival - phase.start),
-            reason,
-            &fields,
-            sink,
-        )?;
-        // Activations are kept for the backward pass, so memory fills up layer by layer.
-        let used = 0.5 + f64::from(phase.layer) / f64::from(4 * Simulation::MAX_LAYERS);
-        let fields = [(self.tables.hbm.capacity_bytes, Value::Int(i64::from(HBM_GIB) << 30))];
-        self.sample(self.tracks.hbm, phase.start, used * f64::from(HBM_GIB) * GIB, &fields, sink)
-    }
-
-    /// Fills the rest of the capture. The Sync engine polls an empty queue.
-    pub(super) fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
-        const POLL_PS: i64 = 24_000;
-        if self.detail == Detail::Collectives {
-            return Ok(());
-        }
-        let poll = super::program::WAIT;
-        while self.events < self.limit {
-            let start = self.end;
-            self.op(0, poll, (start, POLL_PS), 0, sink)?;
-        }
-        Ok(())
     }
 
     /// Runs an instruction of a body for `(start, duration)` after a wait of `wait_ps`.

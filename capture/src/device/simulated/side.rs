@@ -5,9 +5,9 @@ use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::model::{RankInfo, Sink, Value};
 
 use super::Simulation;
-use super::collective::CORES;
+use super::device_tracks::{CORES, DMA_ENGINES};
 use super::program::QUEUES;
-use super::rig::{DMA_ENGINES, Rig};
+use super::rig::Rig;
 use nprof_engine::vendor::neuron::SOURCE;
 use nprof_engine::vendor::neuron::schema::{
     CcStream, DmaQueuesInfo, Metadata, ModelInfo, NeffHeader, NeffNode, ProfileInfo,

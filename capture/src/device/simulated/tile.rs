@@ -8,34 +8,18 @@ use nprof_engine::base::Result;
 use nprof_engine::base::time::{PS_PER_NS, PS_PER_S};
 use nprof_engine::model::{FieldId, Sink, SliceKey, TrackId, Value};
 
+use super::device_tracks::DMA_ENGINES;
 use super::program::{
     ACTIVATIONS, FIRST_ACTIVATION, FIRST_TRIGGER, FIRST_VECTOR, GPSIMD, MATMULS, QUEUES, QueuePlan, VECTORS,
     WAIT,
 };
-use super::rig::{DMA_ENGINES, Rig};
+use super::rig::Rig;
 use super::schedule::{Part, Phase};
-use nprof_engine::vendor::neuron::Tracks;
-use nprof_engine::vendor::neuron::schema::{Dma, Queue, dma_name};
+use nprof_engine::vendor::neuron::schema::{Dma, dma_name};
 
 /// Highest and lowest rate of a DMA engine, in bytes a second.
 const FASTEST: i64 = 27_000_000_000;
 const SLOWEST: i64 = 18_000_000_000;
-
-/// The tracks of a queue and the texts of its rows.
-#[derive(Debug)]
-pub(super) struct QueueTracks {
-    transfers: TrackId,
-    packets: Vec<TrackId>,
-}
-
-impl QueueTracks {
-    pub(super) fn new(queue: &QueuePlan, tracks: &mut Tracks, sink: &mut dyn Sink) -> Result<Self> {
-        let of = Queue { name: queue.name, number: Some(queue.number) };
-        let transfers = tracks.dma_transfers(sink, 0, of)?;
-        let packets = (0..DMA_ENGINES).map(|engine| tracks.dma_packets(sink, 0, of, Some(engine)));
-        Ok(Self { transfers, packets: packets.collect::<Result<_>>()? })
-    }
-}
 
 /// Time and place of the work on a tile.
 #[derive(Debug, Clone, Copy)]

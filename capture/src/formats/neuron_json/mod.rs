@@ -237,7 +237,7 @@ impl<'s> Import<'s> {
 
 /// Takes the fields of a row that describe the rank.
 fn describe(rank: &mut RankInfo, table: &str, row: &Row<'_>) {
-    let is = |known: &schema::Table| table == known.name;
+    let is = |known: &schema::TableSchema| table == known.name;
     if is(&SUMMARY) || is(&MODEL_INFO) {
         rank.device = row.number("nd_idx").or(rank.device);
         rank.core = row.number("nc_idx").or(rank.core);

@@ -11,7 +11,7 @@ use nprof_engine::model::{
 use super::row::{Cell, Exactness, Row};
 use nprof_engine::vendor::neuron::schema::{
     self, CC_INSTRUCTION, CC_OPS, DMA, DMA_THROUGHPUT, HAM, HBM_USAGE, INSTRUCTION, INSTRUCTION_USAGE,
-    PENDING_DMA, Queue, SEMAPHORE_UPDATE, Table, dma_name, throttle_reason,
+    PENDING_DMA, Queue, SEMAPHORE_UPDATE, TableSchema, dma_name, throttle_reason,
 };
 use nprof_engine::vendor::neuron::{CounterTrack, Tracks};
 
@@ -33,7 +33,7 @@ pub(super) enum Place {
 }
 
 /// The tables whose rows go to tracks.
-static PLACES: [(&Table, Place); 10] = [
+static PLACES: [(&TableSchema, Place); 10] = [
     (&INSTRUCTION, Place::Instruction),
     (&DMA, Place::Dma),
     (&CC_OPS, Place::CcOps),
@@ -58,7 +58,7 @@ impl Place {
 pub(super) struct TableReader {
     pub(super) id: TableId,
     pub(super) place: Place,
-    definition: Option<&'static Table>,
+    definition: Option<&'static TableSchema>,
     columns: HashMap<String, Column>,
     /// Number of rows so far.
     rows: u64,
@@ -85,7 +85,7 @@ impl TableReader {
                 name_key: String::new(),
                 doc: String::new(),
             },
-            Table::spec,
+            TableSchema::spec,
         );
         let id = sink.table(spec)?;
         Ok(Self { id, place: Place::of(name), definition, columns: HashMap::new(), rows: 0 })

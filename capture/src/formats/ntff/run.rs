@@ -13,7 +13,7 @@ use super::record::RECORD_LEN;
 use crate::formats::neff::Neff;
 use crate::probe::ntff::VERSION;
 use nprof_engine::vendor::neuron::schema::{
-    MODEL_INFO, Metadata, ModelInfo, NeffHeader, ProfileInfo, SUMMARY, Table,
+    MODEL_INFO, Metadata, ModelInfo, NeffHeader, ProfileInfo, SUMMARY, TableSchema,
 };
 use nprof_engine::vendor::neuron::{Engine, SOURCE};
 
@@ -277,7 +277,7 @@ pub fn write_segments(
     Ok(())
 }
 
-fn write_named(table: &Table, row: &[(&str, Value<'_>)], sink: &mut dyn Sink) -> Result<()> {
+fn write_named(table: &TableSchema, row: &[(&str, Value<'_>)], sink: &mut dyn Sink) -> Result<()> {
     let id = sink.table(table.spec())?;
     let mut fields = Vec::with_capacity(row.len());
     for &(name, value) in row {

@@ -1,19 +1,18 @@
-//! Flow events: `s`, `t`, `f`, and the newer kind that is part of slices (`bind_id`).
+//! Flow events: `s`, `t`, `f`. The newer kind is part of slices, see [`super::slice_flow`].
 //!
 //! Points go to the sink with their timestamps. The store binds them to slices when all are known.
 
 use std::hash::{Hash, Hasher};
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{Bind, FieldSpec, FlowPhase, FlowPoint, Sink, SliceKey, Unit, Value};
+use nprof_engine::model::{Bind, FieldSpec, FlowPhase, FlowPoint, Sink, Unit, Value};
 
 use super::event::Seen;
 use super::identity::{hash_id, identity_hasher};
 use super::json;
 use super::output::Output;
 use super::side_table::SideTable;
-use super::tokens::Kind;
-use super::track::{Id, TrackIndex};
+use super::track::TrackIndex;
 
 /// Takes an event of phase `s`, `t` or `f`.
 pub(super) fn take(
@@ -64,29 +63,6 @@ fn define_points(sink: &mut dyn Sink) -> Result<SideTable<7>> {
         FieldSpec::new("tid", Unit::None, "", "Thread."),
     ];
     SideTable::define(sink, ("flow_point", "Points of arrows as written."), fields)
-}
-
-/// Adds the flow point of an event with a `bind_id` to the event's own slice.
-pub(super) fn of_slice(out: &mut Output<'_>, seen: Seen<'_>, slice: SliceKey, time_ps: i64) -> Result<()> {
-    let event = seen.event;
-    if !event.bind_id.is_present() {
-        return Ok(());
-    }
-    let is_set = |kind: Kind| !matches!(kind, Kind::Absent | Kind::Null | Kind::False);
-    let phase = match (is_set(event.flow_in.kind()), is_set(event.flow_out.kind())) {
-        (false, false) => return Ok(()),
-        (false, true) => FlowPhase::Start,
-        (true, true) => FlowPhase::Step,
-        (true, false) => FlowPhase::End,
-    };
-    let mut hasher = identity_hasher();
-    "bind_id".hash(&mut hasher);
-    Id::new(event.bind_id, seen.bytes).hash(&mut hasher);
-    let key = hasher.finish();
-    let cat = seen.cat();
-    let name = out.sink.name(if cat.is_empty() { "flow" } else { &cat })?;
-    let bind = Bind::Own(slice.arrival);
-    out.sink.flow_point(FlowPoint { key, track: slice.track, time_ps, phase, bind, name })
 }
 
 /// Points have no fields. Other contents of flow events are rare, and kept as a row.

@@ -54,6 +54,7 @@ mod role;
 mod scan;
 mod shape;
 mod side_table;
+mod slice_flow;
 mod text;
 mod thread;
 mod time;

@@ -9,8 +9,8 @@ use nprof_engine::model::{Form, WarningKind};
 use nprof_engine::spill::Scratch;
 
 use super::event::{Event, Member, Parser, Seen};
-use super::flow;
 use super::output::{Of, Output};
+use super::slice_flow;
 use super::tokens::{Tail, Tokens};
 use super::track::TrackIndex;
 
@@ -236,7 +236,7 @@ pub(super) fn emit_pair(
         return out.emit(track, span, Form::Complete, begin);
     }
     let key = out.emit_keyed(track, span, Form::Complete, begin)?;
-    flow::of_slice(out, end, key, end_ps)
+    slice_flow::of_slice(out.sink, end, key, end_ps)
 }
 
 /// Duration of a slice, clamped to the range of time.

@@ -11,9 +11,9 @@ use super::Context;
 use super::clock::Clock;
 use super::event::{Event, Seen};
 use super::field::{Fields, Kept, Level, Row, SideFields, TOO_MANY_KEYS};
-use super::flow;
 use super::shape::{MAX_STEPS, NONE};
 use super::side_table::SideTable;
+use super::slice_flow;
 use super::text::{self, Fidelity, bytes_of};
 use super::time::NoTime;
 use super::tokens::{Kind, Raw, Tail, Tokens};
@@ -442,7 +442,7 @@ impl<'s> Output<'s> {
     ) -> Result<SliceKey> {
         let key = self.put_slice(track, span, form, seen)?;
         if seen.event.bind_id.is_present() {
-            flow::of_slice(self, seen, key, span.0)?;
+            slice_flow::of_slice(self.sink, seen, key, span.0)?;
         }
         Ok(key)
     }

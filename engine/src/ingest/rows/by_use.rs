@@ -2,12 +2,6 @@
 //! each template of its track. It needs no memory and no work for each row, and most fields of a
 //! loop's instruction are of this kind.
 
-use std::borrow::Cow;
-use std::ops::Range;
-
-use super::field_column::FieldColumn;
-use super::track_rows::Rows;
-
 /// Stands for the template of a row without one.
 pub const NO_USE: u32 = u32::MAX;
 
@@ -48,26 +42,6 @@ impl ByUse {
     /// Numbers of the rows that have a value, counted from the first of these uses.
     pub fn rows<'b>(&'b self, uses: &'b [u32]) -> impl Iterator<Item = u32> + 'b {
         (0..).zip(uses).filter(|&(_, &at)| self.of(at).is_some()).map(|(row, _)| row)
-    }
-}
-
-impl Rows {
-    /// Values of a column of integers in these rows.
-    pub fn ints<'a>(&'a self, column: &'a FieldColumn, rows: &Range<usize>) -> Option<Cow<'a, [i64]>> {
-        match &column.by_use {
-            Some(by_use) => Some(by_use.values(&self.uses[rows.clone()]).collect()),
-            None => Some(Cow::Borrowed(&column.ints()?[column.slots(rows)])),
-        }
-    }
-
-    /// Sets `present` for each of these rows that has a value in the column.
-    pub fn mark(&self, column: &FieldColumn, rows: &Range<usize>, present: &mut [bool]) {
-        match &column.by_use {
-            Some(by_use) => {
-                by_use.rows(&self.uses[rows.clone()]).for_each(|row| present[row as usize] = true);
-            }
-            None => column.mark(rows, present),
-        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 
-use super::track_rows::Rows;
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
@@ -104,17 +103,6 @@ impl RowHead {
             }
             Self::Sample { value, .. } => out.extend_from_slice(&value.to_le_bytes()),
             Self::Side => {}
-        }
-    }
-
-    /// Begins the row in `rows`. The fields follow.
-    pub fn begin(&self, rows: &mut Rows) {
-        match *self {
-            Self::Slice { name, form, start_ps, duration_ps } => {
-                rows.slice((name, form), start_ps, duration_ps);
-            }
-            Self::Sample { time_ps, value } => rows.sample(time_ps, value),
-            Self::Side => rows.begin(),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The rows of one track that are not encoded yet, column by column.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::by_use::NO_USE;
 use super::field_column::FieldColumn;
 use super::positions::Positions;
-use super::row::PackedValue;
+use super::row::{PackedValue, RowHead};
 use super::run::RunRow;
 use super::template::Template;
 use super::unsettled::Unsettled;
@@ -293,4 +294,37 @@ fn column(fields: &mut Vec<FieldColumn>, columns: &mut Positions, field: FieldId
         *at = narrow(fields.len());
     }
     *at as usize - 1
+}
+
+impl Rows {
+    /// Values of a column of integers in these rows.
+    pub fn ints<'a>(&'a self, column: &'a FieldColumn, rows: &Range<usize>) -> Option<Cow<'a, [i64]>> {
+        match &column.by_use {
+            Some(by_use) => Some(by_use.values(&self.uses[rows.clone()]).collect()),
+            None => Some(Cow::Borrowed(&column.ints()?[column.slots(rows)])),
+        }
+    }
+
+    /// Sets `present` for each of these rows that has a value in the column.
+    pub fn mark(&self, column: &FieldColumn, rows: &Range<usize>, present: &mut [bool]) {
+        match &column.by_use {
+            Some(by_use) => {
+                by_use.rows(&self.uses[rows.clone()]).for_each(|row| present[row as usize] = true);
+            }
+            None => column.mark(rows, present),
+        }
+    }
+}
+
+impl RowHead {
+    /// Begins the row in `rows`. The fields follow.
+    pub fn begin(&self, rows: &mut Rows) {
+        match *self {
+            Self::Slice { name, form, start_ps, duration_ps } => {
+                rows.slice((name, form), start_ps, duration_ps);
+            }
+            Self::Sample { time_ps, value } => rows.sample(time_ps, value),
+            Self::Side => rows.begin(),
+        }
+    }
 }

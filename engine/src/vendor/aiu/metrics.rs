@@ -8,8 +8,8 @@ use crate::metrics::{Metric, MetricGroup, trace};
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
 use crate::vendor::columns::Columns;
-use crate::vendor::rows::{Row, by_name, float_of, of, single, text_of};
-use crate::vendor::table::Table;
+use crate::vendor::rows::{NamedValues, by_name, float_of, of, single, text_of};
+use crate::vendor::table::TableSchema;
 
 /// Name of the row that sums up all categories.
 pub const TOTAL: &str = "Total";
@@ -19,7 +19,7 @@ const TOP_KERNELS: usize = 20;
 
 /// All metrics of an AIU profile: clock, kernels, use of the PT arrays, then those of any trace.
 pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
-    let rows = |table: &Table| {
+    let rows = |table: &TableSchema| {
         Columns::of(segment, table.name, work.cancel).map_or(Ok(Vec::new()), |of| of.all_rows())
     };
     let mut groups = vec![
@@ -37,8 +37,13 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Metr
 }
 
 /// The rows of a table with one row for each device. Without several devices it has one.
-fn by_device(key: &'static str, title: &'static str, table: &Table, rows: &[Row<'_>]) -> MetricGroup {
-    let of_row = |row: &Row<'_>| {
+fn by_device(
+    key: &'static str,
+    title: &'static str,
+    table: &TableSchema,
+    rows: &[NamedValues<'_>],
+) -> MetricGroup {
+    let of_row = |row: &NamedValues<'_>| {
         let metrics = single(key, title, table, std::slice::from_ref(row)).metrics.into_iter();
         let shown = metrics.filter(|metric| rows.len() == 1 || metric.name != DEVICE);
         // These names are columns, which the page shows as words.
@@ -55,12 +60,12 @@ fn by_device(key: &'static str, title: &'static str, table: &Table, rows: &[Row<
 const DEVICE: &str = "device";
 
 /// The device that a row states.
-fn device_of(row: &Row<'_>) -> Option<f64> {
+fn device_of(row: &NamedValues<'_>) -> Option<f64> {
     of(row, DEVICE).and_then(float_of)
 }
 
 /// A name of the trace, with the device if its row states one.
-fn named(name: &str, row: &Row<'_>) -> String {
+fn named(name: &str, row: &NamedValues<'_>) -> String {
     match device_of(row) {
         Some(device) => format!("device {device}: {name}"),
         None => name.to_owned(),
@@ -123,8 +128,8 @@ const BY_CATEGORY: [ByCategory; 6] = [
 ];
 
 impl ByCategory {
-    fn metrics(&self, rows: &[Row<'_>]) -> Vec<Metric> {
-        let metric = |row: &Row<'_>| {
+    fn metrics(&self, rows: &[NamedValues<'_>]) -> Vec<Metric> {
+        let metric = |row: &NamedValues<'_>| {
             let (phase, category) = (text_of(row, "phase")?, text_of(row, "category")?);
             let name = if phase.is_empty() { category } else { format!("{phase} / {category}") };
             let name = named(&name, row);
@@ -150,10 +155,11 @@ const POWERS: [(&str, &str, &str); 5] = [
     ("max", ", maximum", "Highest power in watts."),
 ];
 
-fn powers(rows: &[Row<'_>]) -> Vec<Metric> {
+fn powers(rows: &[NamedValues<'_>]) -> Vec<Metric> {
     // Readings of an unknown scale count as 0, which is no power of a device that runs.
-    let is_known = |row: &&Row<'_>| of(row, "average").and_then(float_of).is_some_and(|watts| watts > 0.0);
-    let metrics = |row: &Row<'_>| -> Vec<Metric> {
+    let is_known =
+        |row: &&NamedValues<'_>| of(row, "average").and_then(float_of).is_some_and(|watts| watts > 0.0);
+    let metrics = |row: &NamedValues<'_>| -> Vec<Metric> {
         let part = text_of(row, "part").unwrap_or_default();
         let metric = |&(column, word, doc): &(&str, &str, &str)| {
             Some(Metric::new(&format!("{part}{word}"), of(row, column)?.clone(), Unit::None, doc))
@@ -163,9 +169,9 @@ fn powers(rows: &[Row<'_>]) -> Vec<Metric> {
     rows.iter().filter(is_known).flat_map(metrics).collect()
 }
 
-fn kernels(rows: &[Row<'_>]) -> Vec<Metric> {
+fn kernels(rows: &[NamedValues<'_>]) -> Vec<Metric> {
     let doc = "Sum of the durations of the kernels of this name.";
-    let metric = |row: &Row<'_>| {
+    let metric = |row: &NamedValues<'_>| {
         // Seconds, like the other metrics of times.
         let seconds = float_of(of(row, "total")?)? / 1e9;
         Some(Metric::new(&named(&text_of(row, "name")?, row), OwnedValue::Float(seconds), Unit::Seconds, doc))

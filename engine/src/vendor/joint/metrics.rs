@@ -8,8 +8,8 @@ use crate::metrics::{Metric, MetricGroup, MetricPlace};
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
 use crate::vendor::columns::Columns;
-use crate::vendor::rows::{Row, by_name, float_of, int_of, of, single, text_of};
-use crate::vendor::table::Table;
+use crate::vendor::rows::{NamedValues, by_name, float_of, int_of, of, single, text_of};
+use crate::vendor::table::TableSchema;
 
 /// Key of the group of causes.
 pub const CAUSES: &str = "joint_causes";
@@ -24,7 +24,7 @@ const MOST: usize = 20;
 /// # Errors
 /// If bytes are missing or damaged, or the work is cancelled.
 pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
-    let rows = |table: &Table| {
+    let rows = |table: &TableSchema| {
         Columns::of(segment, table.name, work.cancel).map_or(Ok(Vec::new()), |of| of.all_rows())
     };
     let ranks = rows(&RANKS)?;
@@ -44,8 +44,8 @@ fn seconds(ps: f64) -> OwnedValue {
 }
 
 /// The causes that stand out. Without a rank among them, a line says so.
-fn causes(rows: &[Row<'_>]) -> Vec<Metric> {
-    let is_out = |row: &&Row<'_>| matches!(of(row, "stands_out"), Some(OwnedValue::Bool(true)));
+fn causes(rows: &[NamedValues<'_>]) -> Vec<Metric> {
+    let is_out = |row: &&NamedValues<'_>| matches!(of(row, "stands_out"), Some(OwnedValue::Bool(true)));
     let mut metrics: Vec<Metric> = rows.iter().filter(is_out).take(MOST).filter_map(cause).collect();
     let is_rank = |metric: &Metric| metric.place.as_ref().is_some_and(|place| place.ranks.len() == 1);
     if !rows.is_empty() && !metrics.iter().any(is_rank) {
@@ -58,7 +58,7 @@ fn causes(rows: &[Row<'_>]) -> Vec<Metric> {
     metrics
 }
 
-fn cause(row: &Row<'_>) -> Option<Metric> {
+fn cause(row: &NamedValues<'_>) -> Option<Metric> {
     let number = |name: &str| of(row, name).and_then(float_of);
     let (name, blame) = (text_of(row, "cause")?, number("root_blame")?);
     let rank = whole(row, "rank");
@@ -90,12 +90,12 @@ fn cause(row: &Row<'_>) -> Option<Metric> {
 }
 
 /// Whether traces lack calls although the job went on with their ranks.
-fn has_lost(ranks: &[Row<'_>]) -> bool {
+fn has_lost(ranks: &[NamedValues<'_>]) -> bool {
     ranks.iter().any(|row| whole(row, "lost").is_some_and(|lost| lost > 0))
 }
 
 /// Mismatches by kind: how many there are, and the first one of each.
-fn mismatches(rows: &[Row<'_>], has_lost: bool) -> Vec<Metric> {
+fn mismatches(rows: &[NamedValues<'_>], has_lost: bool) -> Vec<Metric> {
     let missing = match has_lost {
         false => {
             "A rank makes no further call in a group while the others wait: they hang. Look at what it does \
@@ -122,8 +122,8 @@ fn mismatches(rows: &[Row<'_>], has_lost: bool) -> Vec<Metric> {
         ),
     ];
     let metric = |(key, name, doc): (&str, &str, &str)| {
-        let is_it = |row: &&Row<'_>| text_of(row, "what").as_deref() == Some(key);
-        let mut of_kind: Vec<&Row<'_>> = rows.iter().filter(is_it).collect();
+        let is_it = |row: &&NamedValues<'_>| text_of(row, "what").as_deref() == Some(key);
+        let mut of_kind: Vec<&NamedValues<'_>> = rows.iter().filter(is_it).collect();
         of_kind.sort_by_key(|row| (of(row, "start").and_then(int_of), whole(row, "rank")));
         let first = of_kind.first()?;
         let (rank, operation) = (whole(first, "rank")?, whole(first, "operation")?);
@@ -137,7 +137,7 @@ fn mismatches(rows: &[Row<'_>], has_lost: bool) -> Vec<Metric> {
 }
 
 /// A whole number of a field that counts.
-fn whole(row: &Row<'_>, name: &str) -> Option<u32> {
+fn whole(row: &NamedValues<'_>, name: &str) -> Option<u32> {
     of(row, name).and_then(int_of).and_then(|number| u32::try_from(number).ok())
 }
 
@@ -148,7 +148,7 @@ fn ranks_of(value: &OwnedValue) -> Vec<u32> {
     numbers.filter_map(|number| number.trim().parse().ok()).collect()
 }
 
-fn waits(rows: &[Row<'_>]) -> Vec<Metric> {
+fn waits(rows: &[NamedValues<'_>]) -> Vec<Metric> {
     let doc = "Time that the rank waited for other ranks.";
     let mut by_wait: Vec<(f64, &OwnedValue)> = rows
         .iter()
@@ -175,9 +175,9 @@ fn size(bytes: f64) -> String {
     format!("{text} {}", UNITS[unit])
 }
 
-fn sizes(rows: &[Row<'_>]) -> Vec<Metric> {
+fn sizes(rows: &[NamedValues<'_>]) -> Vec<Metric> {
     let doc = "Median bus bandwidth of the transfers, as nccl-tests defines it.";
-    let metric = |row: &Row<'_>| {
+    let metric = |row: &NamedValues<'_>| {
         let (kind, bytes) = (text_of(row, "kind")?, float_of(of(row, "bytes")?)?);
         let ranks = float_of(of(row, "ranks")?)?;
         // Older traces do not tell the members of a group.

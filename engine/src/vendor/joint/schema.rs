@@ -1,7 +1,7 @@
 //! The tables of a joint segment.
 
 use crate::model::Unit;
-use crate::vendor::table::Field;
+use crate::vendor::table::FieldSchema;
 
 table! {
     /// Collective operations of all ranks: first the waiting until the last rank has come, then the
@@ -68,19 +68,28 @@ table! {
 }
 
 /// Field of a call that its operation has.
-pub const ALGORITHM: Field =
-    Field { name: "algorithm", unit: Unit::None, group: "Call", doc: "Way of the data among the ranks." };
+pub const ALGORITHM: FieldSchema = FieldSchema {
+    name: "algorithm",
+    unit: Unit::None,
+    group: "Call",
+    doc: "Way of the data among the ranks.",
+};
 
 /// Fields of a call that follow from the arrivals at its operation. They are not stored.
-pub const DERIVED: [Field; 3] = [
-    Field {
+pub const DERIVED: [FieldSchema; 3] = [
+    FieldSchema {
         name: "late",
         unit: Unit::Picoseconds,
         group: "Waiting",
         doc: "Time from the first arrival of all ranks to this one.",
     },
-    Field { name: "wait", unit: Unit::Picoseconds, group: "Waiting", doc: "Time that this rank waited." },
-    Field {
+    FieldSchema {
+        name: "wait",
+        unit: Unit::Picoseconds,
+        group: "Waiting",
+        doc: "Time that this rank waited.",
+    },
+    FieldSchema {
         name: "blame",
         unit: Unit::Picoseconds,
         group: "Waiting",

@@ -4,7 +4,7 @@ use crate::base::Result;
 use crate::exec::Cancel;
 use crate::segment::{Bytes, Segment};
 use crate::vendor::columns::Columns;
-use crate::vendor::rows::{Row, text_of};
+use crate::vendor::rows::{NamedValues, text_of};
 
 /// Keys of the name of a host, the best first.
 const KEYS: [&str; 4] = ["host_name", "hostname", "host", "node_name"];
@@ -19,7 +19,7 @@ pub fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Option
     };
     let rows = table.all_rows()?;
     let stated = |key: &str| {
-        let is_of_key = |row: &&Row<'_>| text_of(row, "key").is_some_and(|own| own == key);
+        let is_of_key = |row: &&NamedValues<'_>| text_of(row, "key").is_some_and(|own| own == key);
         text_of(rows.iter().find(is_of_key)?, "value").filter(|host| !host.trim().is_empty())
     };
     Ok(KEYS.iter().find_map(|key| stated(key)))

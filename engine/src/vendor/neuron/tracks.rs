@@ -9,7 +9,7 @@ use crate::model::{Identity, Nesting, Role, Sink, TrackId, TrackSpec, Unit};
 use super::Engine;
 use super::schema::{
     CC_INSTRUCTION, CC_OPS, DMA, DMA_THROUGHPUT, HAM, HBM_USAGE, INSTRUCTION, INSTRUCTION_USAGE, PENDING_DMA,
-    Queue, SEMAPHORE_UPDATE, Table,
+    Queue, SEMAPHORE_UPDATE, TableSchema,
 };
 
 /// A counter that any Neuron profile can have.
@@ -282,7 +282,7 @@ impl Tracks {
     fn slices(
         &mut self,
         sink: &mut dyn Sink,
-        (table, group): (&Table, NeuronGroup),
+        (table, group): (&TableSchema, NeuronGroup),
         name: &str,
         sort: i64,
         identity: Identity,

@@ -18,7 +18,7 @@ use super::detail::{
 use super::question::StepTo;
 use super::search::{SearchHit, SearchResult};
 use super::selection::Side;
-use super::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlice};
+use super::tile::{Content, Tile, TileCell, TileLane, TileRange, TileSample, TileSlice};
 use super::window::WindowEvents;
 use crate::analysis::joint::{self as joint_analysis, CallWaits, MemberCall, Sending};
 use crate::base::{Error, Interval, Result};
@@ -140,7 +140,7 @@ pub fn tile<B: Bytes>(rank: RankView<'_, B>, id: TileId, work: Work<'_>) -> Resu
     for &track in &group.tracks {
         for lane in tile::cut(segment, track, id, work.cancel)? {
             let content = content_of(lane.content, id, &mut texts)?;
-            lanes.push(Lane { track: track.0, lane: lane.lane, content });
+            lanes.push(TileLane { track: track.0, lane: lane.lane, content });
         }
     }
     let start_ps = id.interval().start.0;
@@ -296,7 +296,7 @@ fn algorithm_field(text: String) -> Option<FieldValue> {
     (!text.is_empty()).then(field)
 }
 
-fn derived_field((at, field): (usize, &vendor::table::Field), value: FieldContent) -> FieldValue {
+fn derived_field((at, field): (usize, &vendor::table::FieldSchema), value: FieldContent) -> FieldValue {
     let first = joint::schema::CALLS.fields.len();
     FieldValue {
         field: u32::try_from(first + at).unwrap_or_default(),

@@ -3,7 +3,7 @@
 use leptos::prelude::window;
 use nprof_engine::base::Time;
 use nprof_engine::tile::{CELLS, TileId};
-use nprof_engine::wire::tile::Lane;
+use nprof_engine::wire::tile::TileLane;
 
 use super::shown::Hit;
 use super::stage::Stage;
@@ -68,7 +68,7 @@ impl Stage {
         let axis = self.shown.sheet.axis(track.source);
         let time_ps = axis.local(time_ps);
         let piece = self.piece_at(track.source, track.group?, time_ps)?;
-        let is_here = |one: &&Lane| Some(one.track) == track.number && one.lane == lane;
+        let is_here = |one: &&TileLane| Some(one.track) == track.number && one.lane == lane;
         let lane = piece.tile.lanes.iter().find(is_here)?;
         Some(hit::hit(&piece.tile, lane, time_ps, slop_ps)?.moved(axis))
     }

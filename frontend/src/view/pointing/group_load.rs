@@ -2,7 +2,7 @@
 
 use nprof_engine::base::Interval;
 use nprof_engine::base::order::sort_by;
-use nprof_engine::wire::tile::{Content, Lane, Tile};
+use nprof_engine::wire::tile::{Content, Tile, TileLane};
 
 use super::hover::Hovered;
 
@@ -26,7 +26,7 @@ impl GroupLoad {
     }
 
     /// Adds a lane of a tile that covers the timestamp.
-    pub fn add(&mut self, tile: &Tile, lane: &Lane) {
+    pub fn add(&mut self, tile: &Tile, lane: &TileLane) {
         let cell_ps = tile.cell_ps.max(1);
         let cell = self.time_ps.saturating_sub(tile.start_ps).div_euclid(cell_ps);
         let (from, to) = (cell.saturating_mul(cell_ps), cell.saturating_add(1).saturating_mul(cell_ps));
@@ -100,7 +100,7 @@ mod tests {
         };
         let slices = Content::Slices(vec![slice(-50, 300, 0), slice(260, 20, 1), slice(280, 20, 2)]);
         let cells = Content::Cells(vec![cell(1), cell(2), cell(3)]);
-        let lanes = [slices, cells].map(|content| Lane { track: 0, lane: 0, content }).to_vec();
+        let lanes = [slices, cells].map(|content| TileLane { track: 0, lane: 0, content }).to_vec();
         let names = ["copy", "wait", "load"].map(str::to_owned).to_vec();
         let tile = Tile { version: 1, start_ps: 1_000, cell_ps: 100, names, waits: vec![1], lanes };
         let mut load = GroupLoad::new(1_255);

@@ -2,14 +2,14 @@
 
 use nprof_engine::base::Interval;
 use nprof_engine::model::Form;
-use nprof_engine::wire::tile::{Content, Lane, Tile, TileCell, TileRange, TileSample, TileSlice};
+use nprof_engine::wire::tile::{Content, Tile, TileCell, TileLane, TileRange, TileSample, TileSlice};
 
 use super::hover::Hovered;
 
 /// The item at `time_ps`, or at most `slop_ps` away: items thinner than the pointer can still be
 /// hit.
 #[must_use]
-pub fn hit(tile: &Tile, lane: &Lane, time_ps: i64, slop_ps: i64) -> Option<Hovered> {
+pub fn hit(tile: &Tile, lane: &TileLane, time_ps: i64, slop_ps: i64) -> Option<Hovered> {
     let at = time_ps.saturating_sub(tile.start_ps);
     let cell_span = |cell: u32| {
         let start = tile.start_ps.saturating_add(i64::from(cell).saturating_mul(tile.cell_ps));
@@ -107,7 +107,7 @@ mod tests {
             }
             previous = c;
         }
-        let lane = Lane { track: 0, lane: 0, content: Content::Slices(slices) };
+        let lane = TileLane { track: 0, lane: 0, content: Content::Slices(slices) };
         Tile { version: 1, start_ps: 1_000, cell_ps: 10, names, waits: vec![], lanes: vec![lane] }
     }
 
@@ -149,7 +149,7 @@ mod tests {
             longest_ps: 3,
         };
         let content = Content::Cells(cells.iter().copied().map(cell).collect());
-        let lane = Lane { track: 0, lane: 0, content };
+        let lane = TileLane { track: 0, lane: 0, content };
         let tile = Tile {
             version: 1,
             start_ps: 0,

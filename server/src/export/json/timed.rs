@@ -7,7 +7,7 @@ use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::model::{Form, NameId, TableId, TableKind, TrackId, TrackKind};
 use nprof_engine::query::{Order, RowContent, TimedRow, for_each_timed};
 use nprof_engine::segment::{ColumnRole, End};
-use nprof_engine::vendor::neuron::schema::{self, DMA, INSTRUCTION, Table};
+use nprof_engine::vendor::neuron::schema::{self, DMA, INSTRUCTION, TableSchema};
 use serde_json::Value as Json;
 
 use super::super::arrows::ArrowsAt;
@@ -23,7 +23,7 @@ const VALUE_KEY: &str = "value";
 const ID: &str = "id";
 const PREDECESSORS: &str = "predecessors";
 /// Tables whose rows have an [`ID`].
-static WITH_ID: [&Table; 2] = [&INSTRUCTION, &DMA];
+static WITH_ID: [&TableSchema; 2] = [&INSTRUCTION, &DMA];
 
 /// The data that all rows of a table share.
 struct Shape<'a> {

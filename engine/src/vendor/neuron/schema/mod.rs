@@ -3,7 +3,7 @@
 //! Table and field names are those of neuron-profile's JSON output, so that an export from the
 //! store has the same keys. Values on the timeline are in the slice or sample itself and not in
 //! fields. These are `timestamp` and `duration` (whole nanoseconds, rounded down), the text under
-//! [`Table::name_key`] and the number under [`Table::value_key`].
+//! [`TableSchema::name_key`] and the number under [`TableSchema::value_key`].
 //!
 //! Every reader of Neuron data defines its tables here and its tracks with [`super::Tracks`], so
 //! that all build the same tree. A field that is not listed here is also kept, without an
@@ -19,7 +19,7 @@ mod program;
 mod queue;
 mod summary;
 
-pub use crate::vendor::table::{Field, Table};
+pub use crate::vendor::table::{FieldSchema, TableSchema};
 pub use collectives::{CC_INSTRUCTION, CC_OPS, CC_STREAM, CcInstruction, CcOps, CcStream};
 pub use counters::{
     DMA_THROUGHPUT, DmaThroughput, HAM, HBM_USAGE, Ham, HbmUsage, INSTRUCTION_USAGE, InstructionUsage,
@@ -50,7 +50,7 @@ pub const DMA_COMPLETION: &str = "DMA_COMPLETION";
 pub const COLLECTIVE_TRIGGER: &str = "COLLECTIVE_TRIGGER";
 
 /// All tables.
-pub static TABLES: [&Table; 25] = [
+pub static TABLES: [&TableSchema; 25] = [
     &INSTRUCTION,
     &DMA,
     &CC_OPS,
@@ -108,7 +108,7 @@ pub const TELLING: [&str; 23] = [
 
 /// The table with this name.
 #[must_use]
-pub fn table(name: &str) -> Option<&'static Table> {
+pub fn table(name: &str) -> Option<&'static TableSchema> {
     TABLES.into_iter().find(|table| table.name == name)
 }
 

@@ -4,13 +4,13 @@
 use crate::model::{FieldSpec, TableKind, Unit};
 
 use super::layer::per_engine;
-use super::{Field, Table};
+use super::{FieldSchema, TableSchema};
 
 /// Prefix of field names that contain throttle reasons.
 const THROTTLE: &str = "throttle_";
 
 /// The metrics of the run, one row per core.
-pub static SUMMARY: Table = Table {
+pub static SUMMARY: TableSchema = TableSchema {
     name: "summary",
     kind: TableKind::Side,
     name_key: "",
@@ -21,27 +21,35 @@ pub static SUMMARY: Table = Table {
 };
 
 /// The group of each metric: one row with a field per metric.
-pub static SUMMARY_GROUPS: Table = side(
+pub static SUMMARY_GROUPS: TableSchema = side(
     "summary_groups",
     "NeuronGroup of each metric in the summary. One row, with a field for each metric.",
 );
 
 /// The order of the groups: one row with a field per group.
-pub static SUMMARY_GROUP_ORDER: Table =
+pub static SUMMARY_GROUP_ORDER: TableSchema =
     side("summary_group_order", "Order of the groups of the summary. One row, with a field for each group.");
 
 /// The exporting tool's explanation of each metric: one row with a field per metric.
-pub static TERMINOLOGY: Table = side(
+pub static TERMINOLOGY: TableSchema = side(
     "terminology",
     "Explanation of each metric by the exporting tool. One row, with a field for each metric.",
 );
 
-const fn side(name: &'static str, doc: &'static str) -> Table {
-    Table { name, kind: TableKind::Side, name_key: "", value_key: "", doc, fields: &[], by_pattern: |_| None }
+const fn side(name: &'static str, doc: &'static str) -> TableSchema {
+    TableSchema {
+        name,
+        kind: TableKind::Side,
+        name_key: "",
+        value_key: "",
+        doc,
+        fields: &[],
+        by_pattern: |_| None,
+    }
 }
 
-const fn field(name: &'static str, unit: Unit, group: &'static str, doc: &'static str) -> Field {
-    Field { name, unit, group, doc }
+const fn field(name: &'static str, unit: Unit, group: &'static str, doc: &'static str) -> FieldSchema {
+    FieldSchema { name, unit, group, doc }
 }
 
 const RUN: &str = "Run";
@@ -55,7 +63,7 @@ const SYSTEM: &str = "System";
 // Times are in seconds if the text says so: neuron-profile gives times of the summary as fractions
 // of a second.
 #[rustfmt::skip]
-static FIELDS: [Field; 75] = [
+static FIELDS: [FieldSchema; 75] = [
     field("total_time", Unit::None, RUN, "Time on the device, in seconds."),
     field("total_active_time", Unit::None, RUN, "Time with at least one active engine, transfer or collective, in seconds."),
     field("total_active_time_percent", Unit::Ratio, RUN, "Share of the time with at least one active engine, transfer or collective."),
