@@ -284,19 +284,7 @@ impl Rows {
         self.fields.iter_mut().for_each(FieldColumn::clear);
         (self.count, self.expected, self.text_len) = (0, 0, 0);
     }
-}
 
-/// The column of a field. `columns` gives its position in `fields`.
-fn column(fields: &mut Vec<FieldColumn>, columns: &mut Positions, field: FieldId, kind: ColumnType) -> usize {
-    let at = columns.of(field, kind);
-    if *at == 0 {
-        fields.push(FieldColumn::new(field, kind));
-        *at = narrow(fields.len());
-    }
-    *at as usize - 1
-}
-
-impl Rows {
     /// Values of a column of integers in these rows.
     pub fn ints<'a>(&'a self, column: &'a FieldColumn, rows: &Range<usize>) -> Option<Cow<'a, [i64]>> {
         match &column.by_use {
@@ -314,6 +302,16 @@ impl Rows {
             None => column.mark(rows, present),
         }
     }
+}
+
+/// The column of a field. `columns` gives its position in `fields`.
+fn column(fields: &mut Vec<FieldColumn>, columns: &mut Positions, field: FieldId, kind: ColumnType) -> usize {
+    let at = columns.of(field, kind);
+    if *at == 0 {
+        fields.push(FieldColumn::new(field, kind));
+        *at = narrow(fields.len());
+    }
+    *at as usize - 1
 }
 
 impl RowHead {
