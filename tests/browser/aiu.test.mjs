@@ -73,7 +73,7 @@ test("a job of AIUs with a table of the compiler", async (t) => {
     const rank = `profiles/${slug}/ranks/1`;
     const { tracks, entry } = await ask(url, rank);
     const page = await open(t, `?v=2&rank=1&from=${entry.start_ps}&to=${entry.end_ps}`);
-    for (const name of ["Compute", "Collectives", "Power (W)"]) await rowOf(page, name).waitFor();
+    for (const name of ["Compute", "Collectives", "Power"]) await rowOf(page, name).waitFor();
     const { id } = tracks.find(({ name }) => name === "Compute");
     const { slices } = await ask(url, `${rank}/events?start_ps=${entry.start_ps}&end_ps=${entry.end_ps}&tracks=${id}&limit=100`);
     assert.equal(slices.length, CALLS);

@@ -83,7 +83,7 @@ pub fn compare(check: Check, case: &Case, ranks: &[Rank]) -> Option<Result<(), S
         Durations => both(expected_slices(case, false), found_slices(case, ranks, false)),
         Stamps => both(expected_stamps(case), found_stamps(case, ranks)),
         Preps => counter(case, ranks, ("ConcurrentPreps", "Concurrency", 1.0), "Concurrent preparations"),
-        Power => counter(case, ranks, ("Power", "Watts", 1.0), "Power (W)"),
+        Power => counter(case, ranks, ("Power", "Watts", 1.0), "Power"),
         PowerByCycles => counter(case, ranks, ("Power Cmpt Exec", "Watts", 1.0), "Cmpt Exec"),
         PtActive => counter(case, ranks, ("PT Active", "Percent", 0.01), "PT active"),
         Collectives => both(expected_collectives(case), found_collectives(ranks)),

@@ -65,11 +65,13 @@ pub enum Unit {
     Cycles,
     /// Seconds.
     Seconds,
+    /// Watts.
+    Watts,
 }
 
 impl Unit {
     /// All units; the position is the code in the format (`docs/format.md`, Units).
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::None,
         Self::Nanoseconds,
         Self::Picoseconds,
@@ -82,6 +84,7 @@ impl Unit {
         Self::Flops,
         Self::Cycles,
         Self::Seconds,
+        Self::Watts,
     ];
 
     /// Symbol of the unit, for people and messages; empty for a plain number.
@@ -100,6 +103,7 @@ impl Unit {
             Self::Flops => "FLOP",
             Self::Cycles => "cycles",
             Self::Seconds => "s",
+            Self::Watts => "W",
         }
     }
 }

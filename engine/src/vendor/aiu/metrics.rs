@@ -26,7 +26,7 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Metr
         by_device("aiu_activity", "Kernels", &ACTIVE, &rows(&ACTIVE)?),
         single("aiu_clock", "Clock of the device", &CLOCK, &rows(&CLOCK)?),
         by_device("aiu_iterations", "Iterations", &ITERATIONS, &rows(&ITERATIONS)?),
-        by_name("aiu_power", "Power in watts", powers(&rows(&POWER)?)),
+        by_name("aiu_power", "Power", powers(&rows(&POWER)?)),
     ];
     let categories = rows(&CATEGORIES)?;
     groups.extend(BY_CATEGORY.iter().map(|of| by_name(of.key, of.title, of.metrics(&categories))));
@@ -148,11 +148,11 @@ impl ByCategory {
 
 /// Statistics of the power beside its average: column, word behind the part, and meaning.
 const POWERS: [(&str, &str, &str); 5] = [
-    ("average", "", "Mean power in watts, weighted with time."),
-    ("min", ", minimum", "Lowest power above 0 in watts."),
-    ("median", ", median", "Median of the power above 0 in watts, weighted with time."),
-    ("mean", ", mean above 0", "Mean of the power above 0 in watts, weighted with time."),
-    ("max", ", maximum", "Highest power in watts."),
+    ("average", "", "Mean power, weighted with time."),
+    ("min", ", minimum", "Lowest power above 0."),
+    ("median", ", median", "Median of the power above 0, weighted with time."),
+    ("mean", ", mean above 0", "Mean of the power above 0, weighted with time."),
+    ("max", ", maximum", "Highest power."),
 ];
 
 fn powers(rows: &[NamedValues<'_>]) -> Vec<Metric> {
@@ -162,7 +162,7 @@ fn powers(rows: &[NamedValues<'_>]) -> Vec<Metric> {
     let metrics = |row: &NamedValues<'_>| -> Vec<Metric> {
         let part = text_of(row, "part").unwrap_or_default();
         let metric = |&(column, word, doc): &(&str, &str, &str)| {
-            Some(Metric::new(&format!("{part}{word}"), of(row, column)?.clone(), Unit::None, doc))
+            Some(Metric::new(&format!("{part}{word}"), of(row, column)?.clone(), Unit::Watts, doc))
         };
         POWERS.iter().filter_map(metric).collect()
     };

@@ -176,15 +176,15 @@ table! {
 }
 
 table! {
-    /// Power in watts, weighted with time: while kernels run, and while none runs.
+    /// Power, weighted with time: while kernels run, and while none runs.
     "aiu_power" POWER AiuPower Side;
     "Power" {
         part: None, "Times that the statistics are about.";
-        min: None, "Lowest power above 0, in watts.";
-        max: None, "Highest power, in watts.";
-        mean: None, "Mean of the power above 0, in watts.";
-        median: None, "Median of the power above 0, in watts.";
-        average: None, "Mean of the power, in watts.";
+        min: Watts, "Lowest power above 0.";
+        max: Watts, "Highest power.";
+        mean: Watts, "Mean of the power above 0.";
+        median: Watts, "Median of the power above 0.";
+        average: Watts, "Mean of the power.";
         duration: Nanoseconds, "Time for which the power is known.";
         duration_above: Nanoseconds, "Time with a power above 0.";
     }

@@ -116,7 +116,7 @@ impl Counter {
     fn shape(self) -> (&'static str, Unit, i64) {
         match self {
             Self::PtActive => ("PT active", Unit::Ratio, 100),
-            Self::Power => ("Power (W)", Unit::None, 101),
+            Self::Power => ("Power", Unit::Watts, 101),
             Self::ConcurrentPreps => ("Concurrent preparations", Unit::Count, 102),
             Self::DataInRate => ("Data in rate", Unit::BytesPerSecond, 103),
             Self::DataOutRate => ("Data out rate", Unit::BytesPerSecond, 104),
@@ -133,6 +133,8 @@ impl Counter {
             Some((title, device)) => (title, device.parse().ok()),
             None => (title, None),
         };
+        // Before tracks of power had a unit, their names had it.
+        let title = title.strip_suffix(" (W)").unwrap_or(title);
         let all = [
             Self::Power,
             Self::PtActive,
@@ -308,6 +310,12 @@ mod tests {
         assert_eq!(devices, [Some(None), Some(Some(3)), None, None]);
         let identity = sink.tracks[second.0 as usize].identity;
         assert_eq!(identity, Identity { chip: Some(3), number: Some(1), ..Identity::of(Role::Kernels) });
+        let watts = tracks.counter(&mut sink, samples, (Counter::Power, None)).unwrap();
+        let spec = &sink.tracks[watts.0 as usize];
+        assert_eq!((spec.name.as_str(), spec.unit.symbol()), ("Power", "W"));
+        for name in ["Power", "Power (W)"] {
+            assert_eq!(Counter::of_title(name), Some((Counter::Power, None)), "also of older profiles");
+        }
         assert_eq!(sink.tracks[prep.0 as usize].initially, Initially::Closed);
     }
 }

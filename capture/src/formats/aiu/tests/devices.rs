@@ -138,7 +138,7 @@ proptest! {
     ) {
         let (text, spans) = loaded(device, charge, &kernels);
         let rank = read_one(&text);
-        let found = samples(&rank, "Power (W)");
+        let found = samples(&rank, "Power");
         let (mut with, mut without) = (Vec::new(), Vec::new());
         for (before, (now, &(_, _, watts))) in spans.iter().zip(spans.iter().zip(&kernels).skip(1)) {
             let at = before.1 as f64;

@@ -271,7 +271,7 @@ fn the_scale_of_the_power_is_a_setting() {
     let text = format!("[{},{}]", slice(0, 1_000), slice(100, 2_000));
     let watts = |settings: Settings| {
         let rank = read(&[("a.json", text.clone())], settings).remove(0);
-        samples(&rank, "Power (W)")[0].1
+        samples(&rank, "Power")[0].1
     };
     let usual = watts(Settings { soc_mhz: Some(560.0), ..Settings::default() });
     assert!((usual - 12.0 / 512.0 * 10.0).abs() < 1e-6, "{usual}");
