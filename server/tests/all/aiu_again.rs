@@ -414,6 +414,6 @@ fn numbers_of_a_device_have_names_that_the_page_words() {
         csv.lines().next().unwrap().to_owned()
     };
     assert!(columns("aiu_kernel").starts_with("row,device,share,total,"), "{}", columns("aiu_kernel"));
-    let first = "row,device,phase,category,kernel_time,share,calls,pt_util,";
+    let first = "row,device,category,kernel_time,share,calls,pt_util,";
     assert!(columns("aiu_category").starts_with(first), "{}", columns("aiu_category"));
 }

@@ -276,7 +276,10 @@ fn the_compilers_log_gives_the_use_of_the_pt_arrays() {
         ]
     );
     let first = &ops(&rank)[0].fields;
+    let has_phase = |table| rank.rows_of(table).any(|row| field(row, "phase").is_some());
+    assert!(!has_phase("aiu_category") && !has_phase("aiu_ideal"), "the log names no phase");
     assert_eq!(field(first, "category"), Some(&OwnedValue::Text("Bmm_fp16".to_owned())));
+    assert_eq!(field(first, "phase"), None);
     assert!((float(first, "pt_active") - 0.5).abs() < 1e-6);
     let active = samples(&rank, "PT active");
     assert_eq!(active.len(), 2);

@@ -56,11 +56,17 @@ impl<'t> Matched<'t> {
 
     /// The fields of the kernel's slice.
     pub(super) fn fields(&self, op: &AiuOp) -> Vec<(FieldId, Value<'t>)> {
-        let mut fields = vec![(op.category, Value::Text(self.category)), (op.phase, Value::Text(self.phase))];
+        let mut fields = vec![(op.category, Value::Text(self.category))];
+        fields.extend(named(self.phase).map(|phase| (op.phase, phase)));
         fields.extend(self.cycles.map(|cycles| (op.ideal_cycles, count(cycles))));
         fields.extend(self.utilization.map(|utilization| (op.pt_active, Value::Float(utilization))));
         fields
     }
+}
+
+/// The phase of a table, unless the log names none.
+fn named(phase: &'static str) -> Option<Value<'static>> {
+    (phase != NO_PHASE).then_some(Value::Text(phase))
 }
 
 /// Sums by category.
@@ -200,7 +206,8 @@ impl<'t> Usage<'t> {
             rows.sort_by_key(|(name, cell)| (cell.measured_ps, positions.get(name)));
             rows.push((TOTAL, total));
             for (category, cell) in rows {
-                let mut values = self.row(&fields, (phase, category), (cell, total)).to_vec();
+                let mut values = self.row(&fields, category, (cell, total)).to_vec();
+                values.extend(named(phase).map(|phase| (fields.phase, phase)));
                 values.extend(has_devices.then(|| (fields.device, Value::Int(device.into()))));
                 sink.row(fields.table, &values)?;
             }
@@ -212,15 +219,13 @@ impl<'t> Usage<'t> {
     fn row<'v>(
         &self,
         fields: &AiuCategory,
-        (phase, category): (&'v str, &'v str),
+        category: &'v str,
         (cell, total): (Cell, Cell),
-    ) -> [(FieldId, Value<'v>); 9] {
+    ) -> [(FieldId, Value<'v>); 8] {
         let (measured_ns, ideal_ns) =
             (cell.measured_ps as f64 / 1e3, cell.ideal_cycles as f64 / self.core_hz * 1e9);
-        let phase = if phase == NO_PHASE { "" } else { phase };
         let ideal_share = share(cell.ideal_cycles as f64, total.ideal_cycles as f64);
         [
-            (fields.phase, Value::Text(phase)),
             (fields.category, Value::Text(category)),
             (fields.kernel_time, Value::Float(measured_ns)),
             (fields.share, Value::Float(share(measured_ns, total.measured_ps as f64 / 1e3))),
@@ -235,12 +240,10 @@ impl<'t> Usage<'t> {
     fn ideals(&self, sink: &mut dyn Sink) -> Result<()> {
         let fields = AiuIdeal::define(sink)?;
         for (number, table) in (1..).zip(self.tables) {
-            let phase = if table.phase == NO_PHASE { "" } else { table.phase };
             let rows = table.rows.iter().map(|row| (&*row.kernel, &*row.category, row.cycles));
             for (kernel, category, cycles) in rows.chain(table.total.map(|total| (TOTAL, "", total))) {
-                let values = [
+                let mut values = vec![
                     (fields.number, Value::Int(number)),
-                    (fields.phase, Value::Text(phase)),
                     (fields.kernel, Value::Text(kernel)),
                     (fields.category, Value::Text(category)),
                     (fields.cycles, count(cycles)),
@@ -251,3 +254,4 @@ impl<'t> Usage<'t> {
         Ok(())
     }
 }
+                values.extend(named(table.phase).map(|phase| (fields.phase, phase)));

@@ -130,7 +130,8 @@ const BY_CATEGORY: [ByCategory; 6] = [
 impl ByCategory {
     fn metrics(&self, rows: &[NamedValues<'_>]) -> Vec<Metric> {
         let metric = |row: &NamedValues<'_>| {
-            let (phase, category) = (text_of(row, "phase")?, text_of(row, "category")?);
+            let phase = text_of(row, "phase").unwrap_or_default();
+            let category = text_of(row, "category")?;
             let name = if phase.is_empty() { category } else { format!("{phase} / {category}") };
             let name = named(&name, row);
             let is_used = float_of(of(row, "calls")?)? > 0.0;
