@@ -99,7 +99,7 @@ impl<'a, 's> Emitter<'a, 's> {
         sink: &'a mut dyn Sink,
         facts: Facts<'a>,
         (usage, choices): (Usage<'a>, Choices),
-        device: Option<u32>,
+        rank: Option<u32>,
         space: Space<'s>,
     ) -> Result<Self> {
         let (op, counter) = (AiuOp::define(sink)?, AiuCounter::define(sink)?);
@@ -111,14 +111,14 @@ impl<'a, 's> Emitter<'a, 's> {
             usage,
             choices,
             runs: Runs::new(space),
-            tracks: Tracks::new(device),
+            tracks: if facts.has_devices { Tracks::of_several(rank) } else { Tracks::new(rank) },
             arguments: Arguments::new(op),
             counter,
             readings: Readings::new(space),
             preps: Edges::new(space),
             data_in: Edges::new(space),
             data_out: Edges::new(space),
-            collectives: Collectives::new(device, file_ends, space),
+            collectives: Collectives::new(rank, file_ends, space),
             totals: Totals::default(),
         })
     }

@@ -153,8 +153,10 @@ const OF_DEVICE: &str = ", device ";
 /// Defines the tracks of one rank on first use.
 #[derive(Debug, Default)]
 pub struct Tracks {
-    /// Number of the device.
+    /// Number of the device, if the rank has one.
     device: Option<u32>,
+    /// Name of the group.
+    name: String,
     group: Option<TrackId>,
     power_group: Option<TrackId>,
     lanes: FxHashMap<(Lane, u32), TrackId>,
@@ -168,15 +170,23 @@ pub struct Tracks {
 const FIRST: i64 = -1;
 /// Name of the group of a device, before its number.
 const GROUP: &str = "AIU";
+/// Name of the group of several devices, before the number of their rank.
+const GROUP_OF_SEVERAL: &str = "AIUs";
+const OF_RANK: &str = " of rank ";
 /// Name of the group of the counters [`Counter::PowerOf`].
 const POWER_GROUP: &str = "Charge per cycle";
 
-/// The device whose group has this name: its number, if it has one. `None` for other names.
+/// The rank whose devices have a group of this name: its number, if the name has one. The only
+/// device of a rank has the number of the rank. `None` for other names.
 #[must_use]
 pub fn device_of_group(name: &str) -> Option<Option<u32>> {
-    match name.strip_prefix(GROUP)? {
+    let (number, before) = match name.strip_prefix(GROUP_OF_SEVERAL) {
+        Some(number) => (number, OF_RANK),
+        None => (name.strip_prefix(GROUP)?, " "),
+    };
+    match number {
         "" => Some(None),
-        number => number.strip_prefix(' ')?.parse().ok().map(Some),
+        number => number.strip_prefix(before)?.parse().ok().map(Some),
     }
 }
 
@@ -184,7 +194,15 @@ impl Tracks {
     /// Tracks of the device with this number.
     #[must_use]
     pub fn new(device: Option<u32>) -> Self {
-        Self { device, ..Self::default() }
+        let name = device.map_or_else(|| GROUP.to_owned(), |device| format!("{GROUP} {device}"));
+        Self { device, name, ..Self::default() }
+    }
+
+    /// Tracks of all devices of a rank that has several.
+    #[must_use]
+    pub fn of_several(rank: Option<u32>) -> Self {
+        let of_rank = rank.map_or_else(String::new, |rank| format!("{OF_RANK}{rank}"));
+        Self { name: format!("{GROUP_OF_SEVERAL}{of_rank}"), ..Self::default() }
     }
 
     fn identity(&self, role: Role, number: Option<u32>) -> Identity {
@@ -195,8 +213,7 @@ impl Tracks {
         if let Some(group) = self.group {
             return Ok(group);
         }
-        let name = self.device.map_or_else(|| GROUP.to_owned(), |device| format!("{GROUP} {device}"));
-        let group = sink.track(TrackSpec::group(&name, None, FIRST))?;
+        let group = sink.track(TrackSpec::group(&self.name, None, FIRST))?;
         Ok(*self.group.insert(group))
     }
 
@@ -293,6 +310,12 @@ mod tests {
         let name = &sink.tracks[active.0 as usize].name;
         assert_eq!(Counter::of_title(name), Some((Counter::PtActive, Some(2))), "{name}");
         assert_eq!(Counter::of_title("PT active"), Some((Counter::PtActive, None)));
+        let watts = tracks.counter(&mut sink, samples, (Counter::Power, None)).unwrap();
+        let spec = &sink.tracks[watts.0 as usize];
+        assert_eq!((spec.name.as_str(), spec.unit.symbol()), ("Power", "W"));
+        for name in ["Power", "Power (W)"] {
+            assert_eq!(Counter::of_title(name), Some((Counter::Power, None)), "also of older profiles");
+        }
         let paths: Vec<String> = [first, second, prep, power].map(|track| sink.path(track)).to_vec();
         assert_eq!(
             paths,
@@ -308,14 +331,13 @@ mod tests {
         }
         let devices = ["AIU", "AIU 3", "AIU 3 · python", "AIU3"].map(device_of_group);
         assert_eq!(devices, [Some(None), Some(Some(3)), None, None]);
+        for rank in [None, Some(3)] {
+            let Tracks { name, .. } = Tracks::of_several(rank);
+            assert_eq!(device_of_group(&name), Some(rank), "{name}");
+        }
+        assert_eq!(["AIUs 3", "AIU of rank 3"].map(device_of_group), [None, None]);
         let identity = sink.tracks[second.0 as usize].identity;
         assert_eq!(identity, Identity { chip: Some(3), number: Some(1), ..Identity::of(Role::Kernels) });
-        let watts = tracks.counter(&mut sink, samples, (Counter::Power, None)).unwrap();
-        let spec = &sink.tracks[watts.0 as usize];
-        assert_eq!((spec.name.as_str(), spec.unit.symbol()), ("Power", "W"));
-        for name in ["Power", "Power (W)"] {
-            assert_eq!(Counter::of_title(name), Some((Counter::Power, None)), "also of older profiles");
-        }
         assert_eq!(sink.tracks[prep.0 as usize].initially, Initially::Closed);
     }
 }

@@ -75,6 +75,21 @@ fn each_device_of_a_rank_has_its_rows_and_counters() {
 }
 
 #[test]
+fn counters_of_several_devices_have_a_group_of_the_rank() {
+    let rank = read(&[("rank_1.json", trace())], Settings::default()).remove(0);
+    let counter =
+        rank.samples.iter().find(|sample| rank.path(sample.track).ends_with("Transfer rate, device 0"));
+    let track = counter.unwrap().track;
+    assert_eq!(rank.path(track), "AIUs of rank 1/Transfer rate, device 0");
+    assert_eq!(rank.tracks[track.0 as usize].identity.chip, None);
+    assert_eq!((rank.rank.rank, rank.rank.device), (Some(1), None));
+    // A rank of one device is that device.
+    let one = trace().replace("\"device\":1", "\"device\":0");
+    let one = read(&[("rank_1.json", one)], Settings::default()).remove(0);
+    assert!(one.samples.iter().all(|sample| one.path(sample.track).starts_with("AIU 1/")));
+}
+
+#[test]
 fn the_only_device_of_a_rank_is_not_named() {
     let rank = read_one(&trace().replace("\"device\":1", "\"device\":0"));
     let row = rank.rows_of("aiu_active").next().unwrap();
