@@ -30,7 +30,16 @@ fn slices(rank: &Recorder) -> Vec<String> {
 fn tables(rank: &Recorder) -> Vec<String> {
     let names =
         ["aiu_clock", "aiu_kernel", "aiu_cycles", "aiu_active", "aiu_category", "aiu_iteration", "aiu_power"];
-    names.iter().flat_map(|table| rank.rows_of(table).map(move |row| format!("{table} {row:?}"))).collect()
+    let rows = names.iter().flat_map(|table| rank.rows_of(table).map(move |row| format!("{table} {row:?}")));
+    rows.chain(jobs(rank)).collect()
+}
+
+/// The jobs without their names, which are those of the files.
+fn jobs(rank: &Recorder) -> impl Iterator<Item = String> {
+    rank.rows_of("aiu_job").map(|row| {
+        let fields: Vec<_> = row.iter().filter(|(name, _)| name != "job").collect();
+        format!("aiu_job {fields:?}")
+    })
 }
 
 #[track_caller]
@@ -74,6 +83,78 @@ fn the_runtime_gives_the_same_in_both_forms() {
     let trip = r#"{"name":"AIU Roundtrip","ph":"X","pid":0,"tid":7,"ts":50,"dur":40000,"args":{"a":[1,2]}}"#;
     let counter = r#"{"name":"queue","ph":"C","pid":0,"tid":7,"ts":60,"args":{"queue":4}}"#;
     check(&format!("[{trip},{counter},{}]", slices.join(",")), LOG);
+}
+
+#[test]
+fn jobs_of_packets_are_shifted_into_their_round_trips() {
+    let device = Device::new(560e6, 9);
+    // The second job lies 800 us after its round trips, of which the trace has a part as begin and
+    // end.
+    let job = |start: i64, late: i64| {
+        let trip = |phase: &str, us: i64, dur: &str| {
+            format!(
+                r#"{{"name":"AIU Roundtrip","ph":"{phase}","pid":0,"tid":7,"ts":{us}{dur},"args":{{"a":1}}}}"#
+            )
+        };
+        let slice =
+            |at: i64| device.slice("mul_1 Cmpt Exec", start + late + at, start + late + at + 50).complete();
+        format!(
+            "[{},{},{},{},{}]",
+            trip("X", start, r#","dur":150"#),
+            trip("B", start + 200, ""),
+            slice(10),
+            trip("E", start + 400, ""),
+            slice(300)
+        )
+    };
+    let jobs_of = [job(1_000, 0), job(3_000, 800)];
+    for outside in [Outside::Kept, Outside::Shifted] {
+        let settings = Settings { outside, ..Settings::default() };
+        let json = jobs_of.iter().zip(["a.json", "b.json"]);
+        let json: Vec<(&str, Vec<u8>)> = json.map(|(text, name)| (name, text.clone().into_bytes())).collect();
+        let json = read_through(&json, &settings, |files| files).remove(0);
+        let written = jobs_of.iter().zip(["a.pftrace", "b.pftrace"]);
+        let written: Vec<(&str, Vec<u8>)> = written.map(|(text, name)| (name, packets(text))).collect();
+        let read = read_through(&written, &settings, |files| files).remove(0);
+        assert_eq!(jobs(&read).collect::<Vec<_>>(), jobs(&json).collect::<Vec<_>>());
+        let spans: Vec<[i64; 3]> = read
+            .rows_of("aiu_job")
+            .map(|row| {
+                ["host_start", "host_end", "shift"].map(|name| (float(row, name) / 1e3).round() as i64)
+            })
+            .collect();
+        let zero = spans[0][0];
+        assert_eq!(spans, [[zero, zero + 400, 0], [zero + 2_000, zero + 2_400, -810]]);
+        let starts: Vec<i64> = ops(&read).iter().map(|slice| slice.start_ps / 1_000_000 - zero).collect();
+        let second = if outside == Outside::Shifted { 2_000 } else { 2_810 };
+        assert_eq!(starts, [10, 300, second, second + 290]);
+    }
+}
+
+#[test]
+fn packets_tell_the_wall_clock() {
+    use crate::formats::perfetto::fixture::{Message, packet, trace};
+    const WALL_NS: u64 = 1_700_000_000_000_000_000;
+    let slice = Device::new(560e6, 9).slice("mul_1 Cmpt Exec", 70_000_100, 70_000_200);
+    let text = format!("[{}]", slice.complete());
+    // When the trace's clock was 70 s, the wall clock was `wall_ns`.
+    let read = |wall_ns: u64| {
+        let readings = [(6, 70_000_000_000), (1, wall_ns)];
+        let snapshot = readings.iter().fold(Message::new(), |snapshot, &(id, ns)| {
+            snapshot.message(1, &Message::new().number(1, id).number(2, ns))
+        });
+        let clocks = trace(&[packet(1, 70_000_000_000, 6, &snapshot)]);
+        read_bytes(&[("a.pftrace", [clocks, packets(&text)].concat())]).remove(0)
+    };
+    let wall_of_end = |rank: &Recorder| {
+        let slice = ops(rank)[0];
+        rank.rank.origin_unix_ns.unwrap() + (slice.start_ps + slice.duration_ps) / 1_000
+    };
+    assert_eq!(wall_of_end(&read(WALL_NS)), WALL_NS.cast_signed() + 200_000);
+    assert_eq!(wall_of_end(&read(WALL_NS + 5)), WALL_NS.cast_signed() + 200_005);
+    // Without readings the clock is not known.
+    let without = read_bytes(&[("a.pftrace", packets(&text))]).remove(0);
+    assert_eq!(without.rank.origin_unix_ns, None);
 }
 
 #[test]
