@@ -31,7 +31,7 @@ const MAX_OFF_MHZ: f64 = 0.1;
 pub fn frequencies(of: RanksOf<'_>, stated_mhz: Option<f64>) -> Result<Vec<String>> {
     let Some(stated_mhz) = stated_mhz else { return Ok(Vec::new()) };
     let line = |rank: u32, row: &Row| {
-        let (found_mhz, drift_us) = (row.number("found_hz") / 1e6, row.number("used_drift") / 1e3);
+        let (found_mhz, drift_us) = (row.number("found_hz") / 1e6, row.number("used_drift").abs() / 1e3);
         let is_off = (found_mhz - stated_mhz).abs() > MAX_OFF_MHZ && found_mhz > 0.0;
         is_off.then(|| {
             format!(

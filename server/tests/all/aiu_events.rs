@@ -375,6 +375,14 @@ fn a_wrong_frequency_is_told_and_makes_no_errors() {
     let (_dir, messages) = said(&trace, &["--freq", "300"]);
     assert!(messages.contains("FREQ: [0] the counters run at 560.000 MHz; use --freq=560.000"), "{messages}");
     assert!(!said(&trace, &["--freq", "560.05"]).1.contains("FREQ"));
+    // A job one second later is off by 1 / 559 of it.
+    let later = (10_001..=10_009).map(|n| op(0, &format!("k{n} Cmpt Exec"), (100 * n, 90), ""));
+    let later = format!("[{}]", later.collect::<Vec<String>>().join(","));
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("b.json");
+    fs::write(&path, later).unwrap();
+    let (_dir, messages) = said(&trace, &["--freq", "559", "-i", path.to_str().unwrap()]);
+    assert!(messages.contains("largest drift with the stated one: 1789 us"), "{messages}");
     let (_dir, messages) = said(&trace, &["--freq", "300", "-V"]);
     assert!(messages.contains("--freq has no effect with -V: "), "{messages}");
 }

@@ -63,6 +63,8 @@ pub(super) struct Totals {
     /// Durations of all kernels by the host and by their cycles, in picoseconds.
     pub(super) host_ps: i64,
     pub(super) device_ps: i64,
+    /// Whether the compiler's tables name no kernel.
+    pub(super) has_other_tables: bool,
     /// Times of the kernels by device.
     pub(super) actives: BTreeMap<u16, Active>,
 }
@@ -447,6 +449,7 @@ impl<'a, 's> Emitter<'a, 's> {
         for _ in 0..usage.unknown.0 {
             sink.warn(WarningKind::MissingData, UNKNOWN, &|| usage.unknown.1.clone());
         }
+        totals.has_other_tables = usage.unknown.0 > 0 && !usage.is_known;
         usage.finish(sink, self.facts.has_devices)?;
         totals.actives = runs.finish(sink, self.facts.has_devices)?;
         watts.finish(sink)?;

@@ -112,8 +112,8 @@ impl Tables {
     }
 }
 
-/// Adds the tables of a log.
-pub(super) fn read_log(log: &[u8], tables: &mut Tables) {
+/// Adds the tables of a log. Returns whether the log ends within a table.
+pub(super) fn read_log(log: &[u8], tables: &mut Tables) -> bool {
     let (mut phase, mut kind) = (NO_PHASE, TableKind::Kernels);
     let mut open: Option<Table> = None;
     for line in log.split(|&byte| byte == b'\n').filter(|line| line.len() <= MAX_LINE_LEN) {
@@ -134,9 +134,9 @@ pub(super) fn read_log(log: &[u8], tables: &mut Tables) {
             take_row(line, table);
         }
     }
-    if let Some(cut) = open {
-        tables.add(cut);
-    }
+    let is_cut = open.is_some();
+    open.into_iter().for_each(|cut| tables.add(cut));
+    is_cut
 }
 
 /// Takes a row: `<kernel>-opCat<category> <cycles>`.
@@ -168,8 +168,8 @@ mod tests {
     #[test]
     fn a_log_has_a_table_for_each_phase() {
         let mut tables = Tables::default();
-        read_log(LOG.as_bytes(), &mut tables);
-        read_log(LOG.as_bytes(), &mut tables);
+        assert!(read_log(LOG.as_bytes(), &mut tables), "the last table has no end");
+        assert!(!read_log(&LOG.as_bytes()[..LOG.find("x-opCatY").unwrap()], &mut tables));
         assert_eq!(tables.all.len(), 2, "equal tables count once");
         let first = &tables.all[0];
         let rows: Vec<_> = first.rows.iter().map(|row| (&*row.kernel, &*row.category, row.cycles)).collect();

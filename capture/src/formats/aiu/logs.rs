@@ -8,6 +8,7 @@ use std::io::Read;
 use nprof_engine::model::{Sink, WarningKind};
 use nprof_engine::vendor::aiu::{IDEAL_CYCLES, SETTINGS};
 
+use super::emit::Totals;
 use super::ideal::{Table, Tables, read_log};
 use super::inductor::read_inductor;
 use crate::files::{Fault, Job};
@@ -50,13 +51,18 @@ impl<'a> Logs<'a> {
 
     /// Whether there is a file of the compiler, and not only one with settings.
     pub(super) fn has_any(&self) -> bool {
+        self.first().is_some()
+    }
+
+    /// The first file of the compiler.
+    fn first(&self) -> Option<usize> {
         let is_its = |file: &usize| {
             let mut begin = Vec::new();
             // A file that cannot be read is reported when it is read as a whole.
             let _ = self.job.files.leaf(*file).reader().take(SETTINGS.len() as u64).read_to_end(&mut begin);
             Kind::of(&begin) != Kind::Settings
         };
-        self.files.iter().any(is_its)
+        self.files.iter().copied().find(is_its)
     }
 
     /// Whether several files can be those of several ranks.
@@ -103,11 +109,25 @@ impl<'a> Logs<'a> {
         Ok(tables.all)
     }
 
+    /// Says if the tables name no kernel of the traces.
+    pub(super) fn warn_of_other_run(&self, totals: &Totals, sink: &mut dyn Sink) {
+        if !totals.has_other_tables {
+            return;
+        }
+        let what = "the compiler's tables name no kernel of the traces; they may be those of another run";
+        let first = self.first().map(|file| &self.job.files.leaf(file).candidate.name);
+        sink.warn(WarningKind::MissingData, what, &|| first.cloned().unwrap_or_default());
+    }
+
     fn log(&self, file: usize, tables: &mut Tables, sink: &mut dyn Sink) -> Result<(), Fault> {
         let bytes = self.job.files.whole(file).map_err(|source| Fault { file, source })?;
-        read_log(&bytes, tables);
+        let is_cut = read_log(&bytes, tables);
+        let name = &self.job.files.leaf(file).candidate.name;
+        if is_cut {
+            let what = "a log of the compiler ends within a table; its complete rows count";
+            sink.warn(WarningKind::TruncatedInput, what, &|| name.clone());
+        }
         if tables.all.is_empty() {
-            let name = &self.job.files.leaf(file).candidate.name;
             let what = "a log of the compiler has no table of ideal cycles";
             sink.warn(WarningKind::MissingData, what, &|| name.clone());
         }

@@ -439,8 +439,6 @@ impl<'a> Import<'a> {
                 choose(|| Ok(reader.next()?.copied()), (names, tables), core_hz)?
             }
         };
-        let fixes_jobs = self.settings.outside == Outside::Shifted;
-        let durations = self.settings.durations;
         let scale = Scale { watts: self.settings.power_scale, max_watts: self.settings.max_watts };
         let facts = Facts {
             clock: &clock,
@@ -448,8 +446,8 @@ impl<'a> Import<'a> {
             jobs,
             threads: &taker.threads,
             has_devices: counts_torch && taker.devices.len() > 1,
-            fixes_jobs,
-            durations,
+            fixes_jobs: self.settings.outside == Outside::Shifted,
+            durations: self.settings.durations,
             core_hz: (!tables.is_empty()).then_some(core_hz),
             shift,
             scale,
@@ -468,6 +466,7 @@ impl<'a> Import<'a> {
             emitter.protocols(taker.protocols)?;
         }
         let totals = emitter.finish(space)?;
+        self.logs.warn_of_other_run(&totals, sink);
         report::write(sink, facts, &totals)?;
         let title = jobs.all.first().map(|job| job.name.to_string()).unwrap_or_default();
         let title = if info.title.is_empty() { title } else { info.title.clone() };

@@ -55,11 +55,10 @@ fn clock(sink: &mut dyn Sink, facts: Facts<'_>, totals: &Totals) -> Result<()> {
     let clock = facts.clock;
     warn_of_frequency(sink, clock);
     if (clock.used_hz / clock.found_hz - 1.0).abs() > MAX_OFF {
-        let what = format!(
-            "the stated frequency is not the one of the counters, which run at {:.3} MHz",
-            clock.found_hz / 1e6
-        );
-        sink.warn(WarningKind::AdjustedValue, &what, &String::new);
+        // Ranks differ in the frequency, and their warnings are one kind.
+        let what = "the stated frequency is not the one of the counters";
+        let place = || format!("they run at {:.3} MHz", clock.found_hz / 1e6);
+        sink.warn(WarningKind::AdjustedValue, what, &place);
     }
     if let Some(shift) = facts.shift.filter(|shift| shift.ps != 0) {
         let what = format!(

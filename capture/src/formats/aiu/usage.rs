@@ -84,6 +84,8 @@ pub(super) struct Usage<'t> {
     by_phase: BTreeMap<(u16, &'static str), Cells<'t>>,
     /// Kernels that took less than their ideal time.
     pub(super) too_short: u64,
+    /// Whether a kernel is in a table, or in a job of the autopilot.
+    pub(super) is_known: bool,
     /// Number of kernels that are in no table, and the name of the first one.
     pub(super) unknown: (u64, String),
 }
@@ -97,7 +99,16 @@ impl<'t> Usage<'t> {
             of_phase.extend(own.chain(ALWAYS).map(|category| (category, Cell::default())));
         }
         let by_phase = BTreeMap::new();
-        Self { tables, core_hz, shares, empty, by_phase, too_short: 0, unknown: (0, String::new()) }
+        Self {
+            tables,
+            core_hz,
+            shares,
+            empty,
+            by_phase,
+            too_short: 0,
+            is_known: false,
+            unknown: (0, String::new()),
+        }
     }
 
     /// The use of the arrays of a device by a job as a whole.
@@ -117,6 +128,7 @@ impl<'t> Usage<'t> {
         if let Some(share) = self.share(lot) {
             let phase = self.tables[share.table].phase;
             self.cell((device, phase), OTHER).add(measured_ps, 0);
+            self.is_known = true;
             return Some(Matched {
                 category: OTHER,
                 phase,
@@ -134,6 +146,7 @@ impl<'t> Usage<'t> {
             self.cell((device, phase), OTHER).add(measured_ps, 0);
             return None;
         };
+        self.is_known = true;
         let table = &self.tables[at];
         if table.kind == TableKind::Autopilot {
             self.cell((device, table.phase), OTHER).add(measured_ps, 0);
@@ -248,10 +261,10 @@ impl<'t> Usage<'t> {
                     (fields.category, Value::Text(category)),
                     (fields.cycles, count(cycles)),
                 ];
+                values.extend(named(table.phase).map(|phase| (fields.phase, phase)));
                 sink.row(fields.table, &values)?;
             }
         }
         Ok(())
     }
 }
-                values.extend(named(table.phase).map(|phase| (fields.phase, phase)));

@@ -284,3 +284,21 @@ fn the_scale_of_the_power_is_a_setting() {
     assert!((watts(of(1.0, 100.0)) - 10.0).abs() < 1e-4);
     assert!(watts(of(1.0, 5.0)).abs() < 1e-9, "more than the highest power");
 }
+
+#[test]
+fn logs_that_do_not_fit_are_named() {
+    let device = Device::new(560e6, 7);
+    let trace = format!("[{}]", kernel(device, 0, "mul Cmpt Exec", 10, 110));
+    let warnings = |log: &str| -> Vec<(String, String)> {
+        let files = [("a.json", trace.clone()), ("x.log", log.to_owned())];
+        let rank = read(&files, Settings::default()).remove(0);
+        let warnings = rank.warnings().into_iter().filter(|warning| warning.first_place == "x.log");
+        warnings.map(|warning| (warning.what, warning.first_place)).collect()
+    };
+    let whole = table("", "mul", 100);
+    assert_eq!(warnings(&whole), []);
+    let cut = warnings(whole.trim_end_matches("Perf Summary End\n"));
+    assert!(cut.len() == 1 && cut[0].0.contains("ends within a table"), "{cut:?}");
+    let other = warnings(&table("", "sub", 100));
+    assert!(other.len() == 1 && other[0].0.contains("of another run"), "{other:?}");
+}
