@@ -12,7 +12,7 @@ use nprof_capture::inputs::Found;
 use nprof_capture::probe::{self, Confidence, HEAD_LEN};
 
 use super::error::{AiuError, Result};
-use crate::ingest::{Inputs, Named};
+use crate::ingest::{IngestError, Inputs, Named};
 
 /// Name of the file with the settings. Messages leave out files with such names.
 const SETTINGS: &str = ".nprof-settings.json";
@@ -57,9 +57,15 @@ pub fn inputs(
     let path = dir.join(SETTINGS);
     std::fs::write(&path, settings.to_file()?)?;
     let mut beside = compiler.to_vec();
-    beside.push(path);
+    beside.push(path.clone());
     let named = Named { files: traces.to_vec(), compiler: beside, ..Named::default() };
-    let mut inputs = named.inputs(spool)?;
+    let mut inputs = named.inputs(spool).map_err(|error| match error {
+        // The file of the settings is no file of the user.
+        IngestError::CompilerAlone { path: of } => {
+            IngestError::CompilerAlone { path: traces.first().cloned().filter(|_| of == path).unwrap_or(of) }
+        }
+        error => error,
+    })?;
     for file in &mut inputs.files {
         fill(&mut file.leaf);
         claim(&mut file.leaf);

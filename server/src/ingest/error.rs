@@ -27,6 +27,16 @@ pub enum IngestError {
         /// The directory.
         path: PathBuf,
     },
+    /// The directory contains no file of a compiler.
+    #[error(
+        "{}: no file of a compiler in this directory; expected logs with ideal cycles or \
+         `<kernel>/perf/ideal_cycles.json`",
+        path.display()
+    )]
+    NoCompilerFile {
+        /// The directory.
+        path: PathBuf,
+    },
     /// The archive contains no trace.
     #[error(
         "{}: no trace in this archive; expected NTFF, neuron-profile JSON, Trace Event JSON or a \
@@ -167,6 +177,7 @@ impl IngestError {
                 shorten(second);
             }
             Self::EmptyDirectory { path }
+            | Self::NoCompilerFile { path }
             | Self::EmptyArchive { path }
             | Self::NeffAlone { path }
             | Self::CompilerAlone { path }

@@ -97,6 +97,22 @@ fn a_trace_is_no_log() {
 }
 
 #[test]
+fn messages_name_what_the_user_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("a.json"), kernels()).unwrap();
+    fs::write(path("c.log"), LOG).unwrap();
+    fs::create_dir(path("none")).unwrap();
+    let store = dir.path().join("store");
+    let error = fail(&store, &["aiu", "-i", &path("c.log")], 1);
+    assert!(error.contains("c.log: this is a file of a compiler without a trace"), "{error}");
+    for args in [&["aiu", "-i"][..], &["ingest"]] {
+        let error = fail(&store, &[args, &[&path("a.json"), "-c", &path("none")]].concat(), 1);
+        assert!(error.contains("none: no file of a compiler in this directory"), "{error}");
+    }
+}
+
+#[test]
 fn messages_have_levels() {
     let messages = |level: &str| said(&kernels(), &["--freq", "500", "-D", level]).1;
     assert_eq!(messages("0"), "");

@@ -376,7 +376,7 @@ impl Gathered {
             }
         }
         if self.files.len() == before {
-            return Err(IngestError::EmptyDirectory { path: path.to_owned() });
+            return Err(IngestError::NoCompilerFile { path: path.to_owned() });
         }
         Ok(())
     }
