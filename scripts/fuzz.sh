@@ -27,7 +27,7 @@ say "Building ${#TARGETS[@]} fuzz targets"
 # that build scripts and macros are built without it.
 RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
--Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1" \
+-Cllvm-args=-sanitizer-coverage-trace-compares" \
     CARGO_TARGET_DIR="$BUILT" \
     cargo build --release --locked --manifest-path fuzz/Cargo.toml --target "$HOST"
 
