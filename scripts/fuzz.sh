@@ -23,8 +23,9 @@ HOST="$(rustc -vV | sed -n 's/^host: //p')"
 BUILT="${NPROF_FUZZ_TARGET:-$ROOT/target-fuzz}"
 
 say "Building ${#TARGETS[@]} fuzz targets"
-# What cargo-fuzz passes, less the sanitizers: those need nightly, and the readers are safe Rust. The target is named so
-# that build scripts and macros are built without it.
+# What cargo-fuzz passes, less the sanitizers: those need nightly, and the readers are safe Rust. It also passes one
+# codegen unit for each crate, which leaves processors idle. The target is named so that build scripts and macros are
+# built without these flags.
 RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares" \

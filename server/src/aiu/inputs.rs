@@ -61,8 +61,8 @@ pub fn inputs(
     let named = Named { files: traces.to_vec(), compiler: beside, ..Named::default() };
     let mut inputs = named.inputs(spool).map_err(|error| match error {
         // The file of the settings is no file of the user.
-        IngestError::CompilerAlone { path: of } => {
-            IngestError::CompilerAlone { path: traces.first().cloned().filter(|_| of == path).unwrap_or(of) }
+        IngestError::CompilerAlone { path: of } if of == path => {
+            IngestError::CompilerAlone { path: traces.first().cloned().unwrap_or(of) }
         }
         error => error,
     })?;
