@@ -109,6 +109,7 @@ impl<B: Bytes> Segment<B> {
                         Coding::All | Coding::Masked => codec::codec_name(values),
                         Coding::Predicted => "predicted",
                         Coding::Codes => "codes of the program",
+                        Coding::End => "end of the program",
                         Coding::AfterEnd => "after the end before",
                         Coding::AfterStart => "after the start before",
                         Coding::Rate => "rates",
