@@ -113,8 +113,12 @@ pub fn map<B: Bytes>(segment: &Segment<B>) -> PartMap {
             }
         }
     }
-    for (id, track) in (0..).map(TrackId).zip(&segment.footer().tracks) {
-        put(SegmentPart::Program(id), track.program);
+    let firsts = segment.footer().programs();
+    for ((id, track), first) in (0..).map(TrackId).zip(&segment.footer().tracks).zip(firsts) {
+        // A program that tracks share is a part of the first.
+        if first == id.0 {
+            put(SegmentPart::Program(id), track.program);
+        }
         put(SegmentPart::Totals(id), track.totals);
         put(SegmentPart::Pages(id), track.pyramid);
         let pages = segment.pages(id).unwrap_or_default();

@@ -152,11 +152,7 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
                 Ok(Some(key.column(codes, repeat(0)).from_row(wanted.start)))
             }
             Coding::End if role == ColumnRole::Duration && self.packed.len() == 1 => {
-                let starts = self.core_ints(ColumnRole::Start)?;
-                let durations = match self.durations.clone() {
-                    Some(known) => known,
-                    None => lasting(&self.ends()?.ok_or_else(|| cursor.corrupt())?, &starts),
-                };
+                let durations = self.durations_of_ends()?.ok_or_else(|| cursor.corrupt())?;
                 Ok(Some(BlockColumn::full(BlockValues::Ints(durations))))
             }
             Coding::End => Err(cursor.corrupt()),
@@ -245,22 +241,40 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         self.require_codes(program)?;
         self.decoder.ints(cursor.take(cursor.remaining())?, self.rows, &mut self.differences)?;
         let codes = self.codes.as_deref().unwrap_or_default();
-        let end = |(&code, difference): (&u32, &i64)| predicted.values[code as usize].wrapping_add(*difference);
+        let end =
+            |(&code, difference): (&u32, &i64)| predicted.values[code as usize].wrapping_add(*difference);
         Ok(Some(codes.iter().zip(&self.differences).map(end).collect()))
+    }
+
+    /// Durations that are stored as ends.
+    fn durations_of_ends(&mut self) -> Result<Option<Vec<i64>>> {
+        let starts = self.core_ints(ColumnRole::Start)?;
+        if let Some(known) = &self.durations {
+            return Ok(Some(known.clone()));
+        }
+        Ok(self.ends()?.map(|ends| lasting(&ends, &starts)))
     }
 
     fn starts(&mut self, coding: Coding, mut cursor: Cursor<'_>) -> Result<Vec<i64>> {
         if self.packed.len() > 1 {
             return self.packed_starts(coding, cursor);
         }
-        let mut starts = Vec::new();
-        self.decoder.ints(cursor.take(cursor.remaining())?, self.rows, &mut starts)?;
         let of = if coding == Coding::AfterEnd { Predicted::GapAfterEnd } else { Predicted::StepAfterStart };
         // A block without codes predicts nothing.
         let predicted = match self.track_program()? {
             Some(program) if program.column(of).is_some() && self.has_codes(program)? => program.column(of),
             _ => None,
         };
+        let mut starts = Vec::new();
+        let varies = predicted.and_then(|gap| gap.present.as_deref());
+        let codes = self.codes.as_deref().unwrap_or_default();
+        let count = predicted.filter(|_| varies.is_some()).map_or(self.rows, |gap| gap.count(codes));
+        self.decoder.ints(cursor.take(cursor.remaining())?, count, &mut starts)?;
+        if let Some(varies) = varies {
+            let mut stored = std::mem::take(&mut starts).into_iter();
+            let difference = |&code: &u32| if varies[code as usize] { stored.next() } else { Some(0) };
+            starts = codes.iter().map_while(difference).collect();
+        }
         let first = self.segment.blocks(self.table)?.starts()[self.block];
         if coding == Coding::AfterEnd
             && let Some(ends) = self.ends()?

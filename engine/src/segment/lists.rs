@@ -34,8 +34,10 @@ pub struct Lists {
     zones: Vec<Slot<Vec<ZoneMap>>>,
     /// Codes that occur in each block, by column. Filled by searches, not from the file.
     code_spans: Vec<Slot<Vec<Slot<CodeSpans>>>>,
-    /// Programs, by track.
+    /// Programs, by the first track with the piece.
     programs: Vec<Slot<Program>>,
+    /// The first track with the same program, by track.
+    program_of: Vec<u32>,
     /// Totals of the blocks, by track.
     totals: Vec<Slot<Totals>>,
     /// Pages of the pyramids, by track.
@@ -56,6 +58,7 @@ impl Lists {
             zones: slots(footer.columns.len()),
             code_spans: slots(footer.columns.len()),
             programs: slots(footer.tracks.len()),
+            program_of: footer.programs().collect(),
             totals: slots(footer.tracks.len()),
             pages: slots(footer.tracks.len()),
             row_order,
@@ -196,7 +199,8 @@ impl Lists {
             let mut cursor = bytes.cursor();
             spare.with_decoder(|decoder| Program::decode(&mut cursor, decoder, taken))
         };
-        get_or_keep(&self.programs[track.0 as usize], file.room(), decode).map(Some)
+        let first = self.program_of[track.0 as usize];
+        get_or_keep(&self.programs[first as usize], file.room(), decode).map(Some)
     }
 
     /// Totals of a track's blocks, if they are stored.
