@@ -113,12 +113,8 @@ pub fn map<B: Bytes>(segment: &Segment<B>) -> PartMap {
             }
         }
     }
-    let firsts = segment.footer().programs();
-    for ((id, track), first) in (0..).map(TrackId).zip(&segment.footer().tracks).zip(firsts) {
-        // A program that tracks share is a part of the first.
-        if first == id.0 {
-            put(SegmentPart::Program(id), track.program);
-        }
+    for (id, track) in (0..).map(TrackId).zip(&segment.footer().tracks) {
+        put(SegmentPart::Program(id), track.program);
         put(SegmentPart::Totals(id), track.totals);
         put(SegmentPart::Pages(id), track.pyramid);
         let pages = segment.pages(id).unwrap_or_default();
@@ -133,6 +129,8 @@ pub fn map<B: Bytes>(segment: &Segment<B>) -> PartMap {
         chunks.enumerate().for_each(|(number, (_, piece))| put(SegmentPart::Arrows(end, number), piece));
     }
     sort_by_key(&mut map.0, |(bytes, _)| bytes.start);
+    // A program that tracks share is a part of one of them.
+    map.0.dedup_by(|later, first| later.0 == first.0 && matches!(later.1, SegmentPart::Program(_)));
     map
 }
 

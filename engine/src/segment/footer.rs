@@ -1,7 +1,5 @@
 //! The footer: all that a reader must know before it asks for rows.
 
-use rustc_hash::FxHashMap;
-
 use super::layout::Piece;
 use crate::block::ColumnType;
 use crate::model::{
@@ -32,16 +30,6 @@ pub struct Footer {
 }
 
 impl Footer {
-    /// For each track, the number of the first track that names the same program. Tracks can share
-    /// one, which is then read once.
-    pub fn programs(&self) -> impl Iterator<Item = u32> + '_ {
-        let mut firsts = FxHashMap::default();
-        (0..).zip(&self.tracks).map(move |(at, track)| match track.program.len {
-            0 => at,
-            _ => *firsts.entry(track.program.offset).or_insert(at),
-        })
-    }
-
     /// Table that holds a track's rows.
     #[must_use]
     pub fn table_of(&self, track: TrackId) -> Option<TableId> {
