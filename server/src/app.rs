@@ -171,7 +171,7 @@ impl App {
 
     fn segment(&self, profile: &Profile, file: &RankFile) -> Result<Arc<SegmentFile>, Refusal> {
         self.close_some();
-        let path = profile.dir.join(&file.file);
+        let path = profile.segment_path(file);
         let key = (path, file.content.clone());
         self.0.segments.get_or_insert_with(&key, || {
             profile.open_rank(file).map(Arc::new).map_err(|error| {
@@ -385,7 +385,7 @@ pub struct OpenRank {
 
 impl OpenRank {
     fn key(&self) -> SegmentKey {
-        (self.profile.dir.join(&self.file.file), self.file.content.clone())
+        (self.profile.segment_path(&self.file), self.file.content.clone())
     }
 }
 
