@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{
-    FieldSpec, Identity, Nesting, Role, Sink, TableId, TableKind, TableSpec, TrackId, TrackSpec, Value,
+    FieldSpec, Identity, Nesting, Role, Sink, TableId, TableSpec, TrackId, TrackSpec, Value,
 };
 use rustc_hash::FxHashMap;
 
@@ -353,12 +353,8 @@ impl Tree<'_> {
 
     /// Writes the processes, threads and counters of the tracks.
     fn rows(&mut self) -> Result<()> {
-        let table = self.sink.table(TableSpec {
-            name: "track".to_owned(),
-            kind: TableKind::Side,
-            name_key: String::new(),
-            doc: "Process, and thread or counter, of each track.".to_owned(),
-        })?;
+        let table =
+            self.sink.table(TableSpec::side("track", "Process, and thread or counter, of each track."))?;
         let mut ids = Vec::new();
         for name in ["track", "pid", "tid", "counter"] {
             ids.push(self.sink.field(table, FieldSpec::named(name))?);

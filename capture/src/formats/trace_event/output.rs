@@ -488,5 +488,5 @@ impl<'s> Output<'s> {
 }
 
 fn define(sink: &mut dyn Sink, name: &str, kind: TableKind, name_key: &str, doc: &str) -> Result<TableId> {
-    sink.table(TableSpec { name: name.to_owned(), kind, name_key: name_key.to_owned(), doc: doc.to_owned() })
+    sink.table(TableSpec::new(name, kind, doc).named_by(name_key))
 }
