@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use nprof_engine::base::in_memory;
 use nprof_engine::exec::Work;
 use nprof_engine::native::{SegmentFile, StoredFile};
 use nprof_engine::rank::RankView;
@@ -101,7 +102,7 @@ impl App {
     /// Creates the state for a store. `process` reads uploads.
     #[must_use]
     pub fn new(store: Arc<Store>, process: IngestProcess) -> Self {
-        let items = usize::try_from(TILE_CACHE_BYTES >> 13).unwrap_or(usize::MAX);
+        let items = in_memory(TILE_CACHE_BYTES >> 13);
         let jobs = Jobs::new(Arc::clone(&store), process.clone());
         Self(Arc::new(Shared {
             store,

@@ -12,8 +12,8 @@
 
 use std::collections::BTreeSet;
 
-use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::base::{Result, signed};
 use nprof_engine::model::transfer::{CHAIN, TREE};
 use nprof_engine::model::{Form, Sink, SliceRecord, Value};
 use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
@@ -281,7 +281,7 @@ impl<'s> Collectives<'s> {
                 None => last_end_ps.saturating_sub(kernel.map_or(operation.first_start_ps, |end| end.0)),
             };
             let start_ps = last_end_ps.saturating_sub(duration_ps);
-            let others = i64::try_from(operation.ranks.len()).unwrap_or(i64::MAX).saturating_sub(1);
+            let others = signed(operation.ranks.len()).saturating_sub(1);
             let moved = operation.bytes.saturating_mul(2).saturating_mul(others);
             let members: Vec<String> = operation.ranks.iter().map(u32::to_string).collect();
             let members = members.join(",");

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::base::{Result, narrow};
 use nprof_engine::model::{Sink, Value};
 use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
 use nprof_engine::vendor::aiu::schema::{AiuCycles, AiuKernel};
@@ -102,7 +102,7 @@ impl<'s> Summary<'s> {
         let label = label(&names.of(name).text);
         let at = *self.by_label.entry((device, label.clone())).or_insert_with(|| {
             self.all.push(Kernels { device, label, first_ps: i64::MAX, ..Kernels::default() });
-            u32::try_from(self.all.len() - 1).unwrap_or(u32::MAX)
+            narrow(self.all.len() - 1)
         });
         self.by_name.insert((device, name), at);
         at

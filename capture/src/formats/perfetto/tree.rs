@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use nprof_engine::base::Result;
+use nprof_engine::base::{Result, signed};
 use nprof_engine::model::{
     FieldSpec, Identity, Nesting, Role, Sink, TableId, TableSpec, TrackId, TrackSpec, Value,
 };
@@ -303,7 +303,7 @@ impl Tree<'_> {
         if !process.labels.trim().is_empty() {
             name = format!("{name} · {}", process.labels.trim());
         }
-        let sort = process.sort.unwrap_or(i64::try_from(self.processes.len()).unwrap_or(i64::MAX));
+        let sort = process.sort.unwrap_or(signed(self.processes.len()));
         let group = self.sink.track(TrackSpec::group(&name, None, sort))?;
         self.processes.insert(pid, group);
         Ok(group)
@@ -312,7 +312,7 @@ impl Tree<'_> {
     /// Sort key among the siblings: the rank, or the position by the parent's order.
     fn sort(&self, at: usize) -> i64 {
         let track = &self.tracks.all[at];
-        let position = i64::try_from(at).unwrap_or(i64::MAX);
+        let position = signed(at);
         if let Some((pid, tid)) = track.thread {
             let sort = self.tracks.threads.get(&(pid, tid)).and_then(|thread| thread.sort);
             return sort.unwrap_or(if pid == tid { -1 } else { position });

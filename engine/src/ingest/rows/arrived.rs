@@ -225,8 +225,7 @@ impl FieldColumn {
             return None;
         }
         let first = narrow(range.start);
-        let row =
-            |slot| self.row_of(slot).and_then(|row| u32::try_from(row).ok()).unwrap_or(u32::MAX) - first;
+        let row = |slot| self.row_of(slot).map_or(u32::MAX, narrow) - first;
         let mut part = Self::new(self.field, self.kind);
         part.values = self.values.part(&slots);
         if slots.len() < range.len() {

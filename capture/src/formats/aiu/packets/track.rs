@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use nprof_engine::base::narrow;
 use nprof_engine::model::{TrackId, TrackKind, TrackSpec};
 use nprof_engine::vendor::aiu::{Lane, rank_of_devices};
 use rustc_hash::FxHashSet;
@@ -71,7 +72,7 @@ pub(super) struct Tracks {
 impl Tracks {
     /// Adds a track.
     pub(super) fn push(&mut self, spec: TrackSpec) -> TrackId {
-        let id = TrackId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
+        let id = TrackId(narrow(self.all.len()));
         let mut label: String = spec.name.chars().take(MAX_LABEL_CHARS).collect();
         if !self.labels.insert((spec.parent, label.clone())) {
             label = format!("{label} track {}", id.0);
