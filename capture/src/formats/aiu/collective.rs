@@ -36,6 +36,17 @@ const MAX_SILENCE: i64 = 4;
 /// See [`MAX_SILENCE`].
 const LEAST_LENGTH_PS: i64 = 5_000_000_000_000;
 
+/// A step that looks for the running instance of its group.
+#[derive(Clone, Copy)]
+struct GroupStep<'g> {
+    job: u32,
+    group: &'g str,
+    start_ps: i64,
+    end_ps: i64,
+    /// Number of the slice's name, if the name tells the ranks.
+    name: Option<u32>,
+}
+
 /// A step as the trace states it.
 #[derive(Debug, Default)]
 pub(super) struct Step {
@@ -176,7 +187,8 @@ impl<'s> Collectives<'s> {
     ) {
         let Some(group) = step.group.as_deref() else { return };
         let sync = Sync::of(name);
-        let at = self.instance((job, group), (start_ps, end.0), sync.is_some().then_some(number));
+        let name = sync.is_some().then_some(number);
+        let at = self.instance(GroupStep { job, group, start_ps, end_ps: end.0, name });
         let at = at.unwrap_or_else(|| {
             self.all.push(Operation {
                 name: step.title.unwrap_or(group).into(),
@@ -225,14 +237,10 @@ impl<'s> Collectives<'s> {
     }
 
     /// The running instance of a group that a step belongs to. Ends the one before.
-    fn instance(
-        &mut self,
-        (job, group): (u32, &str),
-        (start_ps, end_ps): (i64, i64),
-        name: Option<u32>,
-    ) -> Option<usize> {
+    fn instance(&mut self, step: GroupStep<'_>) -> Option<usize> {
+        let GroupStep { job, group, start_ps, name, .. } = step;
         let Some(&at) = self.open.get(&(job, group.into()) as &(u32, Box<str>)) else {
-            return self.of_other_file((job, group), (start_ps, end_ps), name);
+            return self.of_other_file(step);
         };
         let operation = &mut self.all[at];
         let is_repeated = name.is_some_and(|name| operation.seen.contains(&name));
@@ -246,9 +254,7 @@ impl<'s> Collectives<'s> {
     /// The last instance of a group, if the first step of a file goes on with it.
     fn of_other_file(
         &mut self,
-        (job, group): (u32, &str),
-        (start_ps, end_ps): (i64, i64),
-        name: Option<u32>,
+        GroupStep { job, group, start_ps, end_ps, name }: GroupStep<'_>,
     ) -> Option<usize> {
         let at = *self.last.get(group)?;
         let operation = &self.all[at];

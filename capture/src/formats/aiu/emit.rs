@@ -22,6 +22,7 @@ use super::power::{KINDS, Readings, Sample, Scale};
 use super::runs::{Active, RATIO, Runs};
 use super::settings::Durations;
 use super::shift::Shift;
+use super::summary::Ran;
 use super::usage::{Matched, Usage};
 use super::watts::Watts;
 
@@ -381,7 +382,7 @@ impl<'a, 's> Emitter<'a, 's> {
     ) -> Result<Option<Matched<'a>>> {
         let (names, span) = (self.facts.names, (start_ps, end_ps));
         let (_, device) = lot;
-        self.runs.take(names, (device, name), span, steps)?;
+        self.runs.take(names, Ran { device, name, start_ps, end_ps, steps })?;
         let kernel = Phase::kernel(&names.of(name).text);
         let matched = self.usage.take(kernel, (lot, table), end_ps.saturating_sub(start_ps));
         if self.usage.share(lot).is_some() {

@@ -17,6 +17,13 @@ pub(super) use super::role::{Id, Role};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct TrackIndex(usize);
 
+/// A time on a track.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TrackTime {
+    pub(super) track: TrackIndex,
+    pub(super) time_ps: i64,
+}
+
 /// Tables of the tracks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tables {
