@@ -117,7 +117,7 @@ fn pieces(rows: &[u64], mut piece: impl FnMut(usize, usize) -> Result<()>) -> Re
 }
 
 fn table(sink: &mut dyn Sink, name: &str, kind: TableKind, name_key: &str, doc: &str) -> Result<TableId> {
-    let spec = TableSpec { name: name.to_owned(), kind, name_key: name_key.to_owned(), doc: doc.to_owned() };
+    let spec = TableSpec::new(name, kind, doc).named_by(name_key);
     Ok(sink.table(spec)?)
 }
 

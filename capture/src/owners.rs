@@ -4,6 +4,7 @@
 //! Consecutive events of a rank are one run. Memory is about five bytes a run, and bounded.
 
 use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::base::narrow;
 
 /// Most bytes of the runs of a file. A file with more runs is parsed as a whole for each rank.
 const MAX_LEN: usize = 64 << 20;
@@ -89,7 +90,7 @@ impl Default for Skips<'_> {
 impl<'a> Skips<'a> {
     /// The runs that the pass of the rank at this position leaves out.
     pub(crate) fn of(owners: &'a Owners, nth: usize) -> Self {
-        let nth = u32::try_from(nth).unwrap_or(u32::MAX);
+        let nth = narrow(nth);
         let mut skips = Self { runs: Cursor::new(&owners.0, 0, "runs"), nth, ..Self::default() };
         skips.advance();
         skips

@@ -24,9 +24,7 @@
 //!
 //! let (scratch, mut bytes) = (MemoryScratch::default(), Vec::new());
 //! let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default())?;
-//! let (name, kind) = ("instructions".to_owned(), TableKind::Slices);
-//! let (name_key, doc) = (String::new(), String::new());
-//! let table = builder.table(TableSpec { name, kind, name_key, doc })?;
+//! let table = builder.table(TableSpec::new("instructions", TableKind::Slices, ""))?;
 //! let track = builder.track(TrackSpec::slices("Tensor", None, table, Nesting::Concurrent, 0))?;
 //! let name = builder.name("matmul")?;
 //! for start_ps in [0, 2_000_000] {

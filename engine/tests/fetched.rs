@@ -56,12 +56,7 @@ impl Fetch for Host {
 fn build(rows: i64) -> Vec<u8> {
     let (scratch, mut bytes) = (MemoryScratch::default(), Vec::new());
     let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
-    let table = |name: &str, kind| TableSpec {
-        name: name.to_owned(),
-        kind,
-        name_key: String::new(),
-        doc: String::new(),
-    };
+    let table = |name: &str, kind| TableSpec::new(name, kind, "");
     let instruction = builder.table(table("instruction", TableKind::Slices)).unwrap();
     let samples = builder.table(table("counter", TableKind::Samples)).unwrap();
     let text = builder.field(instruction, FieldSpec::named("operands")).unwrap();

@@ -18,12 +18,7 @@ fn rank(slices: &[(&str, &str, i64, i64)]) -> Segment<Vec<u8>> {
     let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
     let mut sink = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
-    let spec = TableSpec {
-        name: "slice".into(),
-        kind: TableKind::Slices,
-        name_key: String::new(),
-        doc: String::new(),
-    };
+    let spec = TableSpec::new("slice", TableKind::Slices, "");
     let table = sink.table(spec).unwrap();
     let mut tracks = std::collections::BTreeMap::new();
     for &(track, name, start_ps, duration_ps) in slices {

@@ -57,8 +57,7 @@ fn forged(rows: u32, change: impl FnOnce(&mut Writer<'_>, &mut Footer)) -> Vec<u
     let mut file = Vec::new();
     let mut writer = PieceWriter::new(&mut file).unwrap();
     let of = TableId(0);
-    let spec =
-        TableSpec { name: "t".into(), kind: TableKind::Slices, name_key: String::new(), doc: String::new() };
+    let spec = TableSpec::new("t", TableKind::Slices, "");
     let mut blocks = BlockListWriter::default();
     blocks.track(&[(rows, 0, 100)]);
     blocks.pack(1);

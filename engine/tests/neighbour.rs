@@ -33,12 +33,7 @@ fn stage(slices: &[(usize, i64, i64)]) -> Stage {
     // Small groups give many blocks.
     let options = BuildOptions { group_bytes: 2_000, ..BuildOptions::default() };
     let mut builder = Builder::new(&scratch, &mut bytes, options).unwrap();
-    let spec = |name: &str, kind| TableSpec {
-        name: name.to_owned(),
-        kind,
-        name_key: String::new(),
-        doc: String::new(),
-    };
+    let spec = |name: &str, kind| TableSpec::new(name, kind, "");
     let table = builder.table(spec("slice", TableKind::Slices)).unwrap();
     let samples = builder.table(spec("counter", TableKind::Samples)).unwrap();
     let engines = builder.track(TrackSpec::group("Engines", None, 0)).unwrap();

@@ -60,7 +60,7 @@ fn rate_of(given: &Given) -> Option<f64> {
 }
 
 fn table(name: &str, kind: TableKind) -> TableSpec {
-    TableSpec { name: name.to_owned(), kind, name_key: String::new(), doc: String::new() }
+    TableSpec::new(name, kind, "")
 }
 
 /// Few rows for each track, every other one with calls. `others` rows of another track stand among

@@ -71,12 +71,7 @@ fn build(executed: &[Executed], order: Order, options: BuildOptions) -> Result<S
     let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
     let mut builder = Builder::new(&scratch, &mut bytes, options)?;
-    let table = builder.table(TableSpec {
-        name: "instruction".to_owned(),
-        kind: TableKind::Slices,
-        name_key: "opcode".to_owned(),
-        doc: String::new(),
-    })?;
+    let table = builder.table(TableSpec::new("instruction", TableKind::Slices, "").named_by("opcode"))?;
     let pc = builder.field(table, FieldSpec::named("pc"))?;
     let operands = builder.field(table, FieldSpec::named("operands"))?;
     let size = builder.field(table, FieldSpec::named("bytes"))?;

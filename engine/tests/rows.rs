@@ -32,12 +32,7 @@ fn segment(slices: &[(usize, i64, i64)]) -> Segment<Vec<u8>> {
     // Small groups give many blocks.
     let options = BuildOptions { group_bytes: 2_000, ..BuildOptions::default() };
     let mut builder = Builder::new(&scratch, &mut bytes, options).unwrap();
-    let spec = |name: &str, kind| TableSpec {
-        name: name.to_owned(),
-        kind,
-        name_key: String::new(),
-        doc: String::new(),
-    };
+    let spec = |name: &str, kind| TableSpec::new(name, kind, "");
     let table = builder.table(spec("slice", TableKind::Slices)).unwrap();
     let samples = builder.table(spec("counter", TableKind::Samples)).unwrap();
     let side = builder.table(spec("side", TableKind::Side)).unwrap();
@@ -211,9 +206,7 @@ fn an_answer_of_long_names_is_refused_and_a_part_of_it_is_not() {
     let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
     let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
-    let (name, kind) = ("slice".to_owned(), TableKind::Slices);
-    let spec = TableSpec { name, kind, name_key: String::new(), doc: String::new() };
-    let table = builder.table(spec).unwrap();
+    let table = builder.table(TableSpec::new("slice", TableKind::Slices, "")).unwrap();
     let track = builder.track(TrackSpec::slices("a", None, table, Nesting::Concurrent, 0)).unwrap();
     let name = builder.name(&"long ".repeat(NAME_BYTES / 5)).unwrap();
     for start_ps in 0..SLICES {

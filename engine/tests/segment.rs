@@ -52,7 +52,7 @@ fn given() -> impl Strategy<Value = Given> {
 }
 
 fn table(name: &str, kind: TableKind) -> TableSpec {
-    TableSpec { name: name.to_owned(), kind, name_key: String::new(), doc: String::new() }
+    TableSpec::new(name, kind, "")
 }
 
 /// Name with this number; number 1 is the name of a wait.

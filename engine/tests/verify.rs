@@ -27,8 +27,7 @@ fn built() -> Vec<u8> {
     let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
     let mut sink = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
-    let table =
-        |name: &str, kind| TableSpec { name: name.into(), kind, name_key: String::new(), doc: String::new() };
+    let table = |name: &str, kind| TableSpec::new(name, kind, "");
     let instruction = sink.table(table("instruction", TableKind::Slices)).unwrap();
     let counter = sink.table(table("counter", TableKind::Samples)).unwrap();
     let side = sink.table(table("side", TableKind::Side)).unwrap();

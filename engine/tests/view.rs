@@ -26,8 +26,7 @@ fn built(rows: i64) -> Segment<Vec<u8>> {
     let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
     let mut sink = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
-    let table =
-        |name: &str, kind| TableSpec { name: name.into(), kind, name_key: String::new(), doc: String::new() };
+    let table = |name: &str, kind| TableSpec::new(name, kind, "");
     let slices = sink.table(table("slices", TableKind::Slices)).unwrap();
     let samples = sink.table(table("samples", TableKind::Samples)).unwrap();
     let [first, late] = ["first", "late"].map(|name| {

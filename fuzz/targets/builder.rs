@@ -88,12 +88,7 @@ fn is_counter(nth: usize) -> bool {
 
 impl<'b> Script<'b> {
     fn new(sink: &'b mut dyn Sink, promise: u8) -> Result<Self> {
-        let table = |name: &str, kind| TableSpec {
-            name: name.to_owned(),
-            kind,
-            name_key: "name".to_owned(),
-            doc: String::new(),
-        };
+        let table = |name: &str, kind| TableSpec::new(name, kind, "").named_by("name");
         let tables = [
             sink.table(table("slice", TableKind::Slices))?,
             sink.table(table("sample", TableKind::Samples))?,

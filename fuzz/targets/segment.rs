@@ -123,12 +123,7 @@ fn forged(lists: &[u8]) -> Vec<u8> {
     let pieces = bodies.map(|body| writer.piece(&body).expect("the lists are short"));
     let [blocks, directory, postings, pyramid, program, totals, chunks, by_from, by_to, _] = pieces;
     let of = TableId(0);
-    let spec = TableSpec {
-        name: "t".to_owned(),
-        kind: TableKind::Slices,
-        name_key: String::new(),
-        doc: String::new(),
-    };
+    let spec = TableSpec::new("t", TableKind::Slices, "");
     let rows = 1 << 30;
     let track = TrackMeta {
         spec: TrackSpec::slices("a", None, of, Nesting::Concurrent, 0),

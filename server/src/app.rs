@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use nprof_engine::base::in_memory;
 use nprof_engine::exec::Work;
 use nprof_engine::native::{SegmentFile, StoredFile};
 use nprof_engine::rank::RankView;
@@ -101,7 +102,7 @@ impl App {
     /// Creates the state for a store. `process` reads uploads.
     #[must_use]
     pub fn new(store: Arc<Store>, process: IngestProcess) -> Self {
-        let items = usize::try_from(TILE_CACHE_BYTES >> 13).unwrap_or(usize::MAX);
+        let items = in_memory(TILE_CACHE_BYTES >> 13);
         let jobs = Jobs::new(Arc::clone(&store), process.clone());
         Self(Arc::new(Shared {
             store,
@@ -171,7 +172,7 @@ impl App {
 
     fn segment(&self, profile: &Profile, file: &RankFile) -> Result<Arc<SegmentFile>, Refusal> {
         self.close_some();
-        let path = profile.dir.join(&file.file);
+        let path = profile.segment_path(file);
         let key = (path, file.content.clone());
         self.0.segments.get_or_insert_with(&key, || {
             profile.open_rank(file).map(Arc::new).map_err(|error| {
@@ -385,7 +386,7 @@ pub struct OpenRank {
 
 impl OpenRank {
     fn key(&self) -> SegmentKey {
-        (self.profile.dir.join(&self.file.file), self.file.content.clone())
+        (self.profile.segment_path(&self.file), self.file.content.clone())
     }
 }
 

@@ -75,7 +75,7 @@ pub fn kept(profile: &Profile, rank: &RankFile) -> Kept {
 /// Path of the stored summary of this rank, which can be missing.
 #[must_use]
 pub fn path_of(profile: &Profile, rank: &RankFile) -> PathBuf {
-    profile.dir.join(&rank.file).with_extension("summary")
+    profile.segment_path(rank).with_extension("summary")
 }
 
 fn head(content: &str, message: &[u8]) -> String {

@@ -9,8 +9,7 @@ use nprof_engine::query::{self, PartName, VerifyFinding};
 use serde::Serialize;
 
 use crate::analysis::{joint, overlay_damage};
-use crate::ingest::IngestError;
-use crate::store::{Profile, RankFile, SharedName, Store, name_for_rm};
+use crate::store::{Profile, RankFile, SharedName, Store, StoreError, name_for_rm};
 use crate::summary::{Kept, kept};
 use crate::work::{Meter, Stage};
 
@@ -23,6 +22,17 @@ pub const KEPT_COMPARISON: &str = "comparison of ranks";
 
 /// Name of a damaged part that loses no data: several profiles have one name.
 pub const SHARED_NAME: &str = "name";
+
+/// Reason why a check did not end.
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    /// Error of the store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Cancelled by the user.
+    #[error("cancelled; the store is unchanged")]
+    Cancelled,
+}
 
 /// Result of a check.
 #[derive(Debug, Default, Serialize)]
@@ -64,7 +74,7 @@ pub struct Damage {
 ///
 /// # Errors
 /// If the store cannot be listed, a name is unknown, or the check is cancelled.
-pub fn verify(store: &Store, names: &[String], meter: &Meter) -> Result<Verified, IngestError> {
+pub fn verify(store: &Store, names: &[String], meter: &Meter) -> Result<Verified, VerifyError> {
     let mut verified = Verified::default();
     let profiles = if names.is_empty() {
         let survey = store.survey()?;
@@ -105,7 +115,7 @@ fn verify_rank(
     file: &RankFile,
     meter: &Meter,
     verified: &mut Verified,
-) -> Result<(), IngestError> {
+) -> Result<(), VerifyError> {
     let of = |damage: Damage| Damage {
         profile: profile.manifest.slug().to_owned(),
         rank: Some(file.rank),
@@ -115,7 +125,7 @@ fn verify_rank(
         let what = format!("the kept summary of {} is damaged", file.file);
         verified.damages.push(of(Damage { part: Some(KEPT_SUMMARY), ..Damage::of(what) }));
     }
-    let Some(segment) = check(&profile.dir.join(&file.file), &of, meter, &mut verified.damages)? else {
+    let Some(segment) = check(&profile.segment_path(file), &of, meter, &mut verified.damages)? else {
         return Ok(());
     };
     if segment.content() != file.content {
@@ -135,7 +145,7 @@ fn joint_file(profile: &Profile) -> Option<(PathBuf, u64)> {
 }
 
 /// Checks the overlay and the joint segment of a profile, if they are kept.
-fn verify_comparison(profile: &Profile, meter: &Meter, verified: &mut Verified) -> Result<(), IngestError> {
+fn verify_comparison(profile: &Profile, meter: &Meter, verified: &mut Verified) -> Result<(), VerifyError> {
     let slug = profile.manifest.slug();
     let of = |damage: Damage| Damage {
         profile: slug.to_owned(),
@@ -162,7 +172,7 @@ fn check(
     of: &dyn Fn(Damage) -> Damage,
     meter: &Meter,
     damages: &mut Vec<Damage>,
-) -> Result<Option<SegmentFile>, IngestError> {
+) -> Result<Option<SegmentFile>, VerifyError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let before = meter.bytes().0;
     let segment = match SegmentFile::open_file(path) {
@@ -186,7 +196,7 @@ fn check(
         if meter.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     if ended.is_break() {
-        return Err(IngestError::Cancelled);
+        return Err(VerifyError::Cancelled);
     }
     // The header, footer and trailer were checked when the segment was opened.
     meter.add_bytes(segment.file_len().saturating_sub(meter.bytes().0 - before));

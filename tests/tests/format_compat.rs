@@ -39,12 +39,7 @@ fn write_rank(rows: i64) -> Vec<u8> {
     let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
     let mut sink = Builder::new(&scratch, &mut bytes, options).unwrap();
-    let table = |name: &str, kind| TableSpec {
-        name: name.into(),
-        kind,
-        name_key: "opcode".into(),
-        doc: "Rows.".into(),
-    };
+    let table = |name: &str, kind| TableSpec::new(name, kind, "Rows.").named_by("opcode");
     let instruction = sink.table(table("instruction", TableKind::Slices)).unwrap();
     let counter = sink.table(table("counter", TableKind::Samples)).unwrap();
     let side = sink.table(table("side", TableKind::Side)).unwrap();

@@ -19,6 +19,8 @@ use std::io::{self, Read};
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
+use nprof_engine::base::in_memory;
+
 use self::limit::Allowance;
 use self::unpack::{Layer, Unpacked};
 use crate::inputs::{Candidate, FileHead, Found, Packing};
@@ -55,7 +57,7 @@ impl FileBytes {
     /// A part of at most `len` bytes from `start`, clamped to the end.
     #[must_use]
     pub fn part(&self, start: u64, len: u64) -> Self {
-        let clamped = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(self.len());
+        let clamped = |at: u64| in_memory(at).min(self.len());
         let (start, end) = (clamped(start), clamped(start.saturating_add(len)));
         Self { held: Arc::clone(&self.held), range: self.range.start + start..self.range.start + end }
     }

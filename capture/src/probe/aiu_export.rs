@@ -2,7 +2,7 @@
 //! device whose tracks have the names that nprof gives them, and no process.
 
 use memchr::memmem;
-use nprof_engine::vendor::aiu::{Counter, Lane, device_of_group};
+use nprof_engine::vendor::aiu::{Counter, Lane, rank_of_devices};
 
 use super::perfetto;
 use crate::protobuf::Fields;
@@ -88,7 +88,7 @@ pub fn exported(head: &[u8]) -> Option<Exported> {
             if let Some(rank) = rank_of_group(track.name).filter(|_| track.is_ordered) {
                 ranks.push((track.uuid, rank));
             }
-            if let Some(number) = device_of_group(track.name).filter(|_| track.is_ordered) {
+            if let Some(number) = rank_of_devices(track.name).filter(|_| track.is_ordered) {
                 let rank = ranks.iter().find(|(uuid, _)| *uuid == track.parent).map(|&(_, rank)| rank);
                 devices.push((track.uuid, rank.or(number)));
             }

@@ -10,7 +10,7 @@ use super::root::{Cause, RootBlame, Step};
 use super::slow_transfers::{excess_of, lost_of, usual_transfers};
 use super::state::{Absence, states};
 use super::{Clocks, Instances, Job, Matched, steps};
-use crate::base::{ClockFit, Result, Time};
+use crate::base::{ClockFit, Result, Time, narrow};
 use crate::exec::Cancel;
 use crate::model::{CollectiveKind, Waiting};
 
@@ -40,7 +40,7 @@ fn parts_of(job: &Job, instances: &Instances, operations: &[InstanceReport]) -> 
     let mut steps: Vec<u32> = operations.iter().filter_map(|one| one.step).collect();
     steps.sort_unstable();
     steps.dedup();
-    u32::try_from(of_all.max(steps.len()).max(1)).unwrap_or(u32::MAX)
+    narrow(of_all.max(steps.len()).max(1))
 }
 
 /// Whether all ranks of the job take part in an operation.

@@ -1,6 +1,7 @@
 //! Matched operations: which calls of which ranks belong together.
 
 use super::Job;
+use crate::base::narrow;
 
 /// Instances in columns. Each has a group and its members, ordered by rank.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -45,7 +46,7 @@ impl Instances {
             self.calls.push(call);
         }
         self.groups.push(group);
-        self.ends.push(u32::try_from(self.ranks.len()).unwrap_or(u32::MAX));
+        self.ends.push(narrow(self.ranks.len()));
     }
 
     /// Members of an instance, ordered by rank.

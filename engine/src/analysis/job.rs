@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::base::{ClockFit, Result};
+use crate::base::{ClockFit, Result, narrow};
 use crate::exec::Cancel;
 use crate::model::collective::NO_NUMBER;
 use crate::model::{Calls, CollectiveKind, Communicator, Membership, RankCalls};
@@ -154,7 +154,7 @@ impl JobBuilder {
         let map: Vec<u32> = (0..calls.signatures.len())
             .map(|at| {
                 let signature = self.job.signature(rank, &calls, at, &mut self.groups);
-                let next = u32::try_from(self.job.signatures.len()).unwrap_or(u32::MAX);
+                let next = narrow(self.job.signatures.len());
                 *self.signatures.entry(signature).or_insert_with_key(|new| {
                     self.job.signatures.push(new.clone());
                     next
@@ -185,7 +185,7 @@ impl JobBuilder {
         let mut job = self.job;
         // A group has at most the ranks of the job, recorded or not.
         let groups = job.groups.iter().map(Group::size).filter(|size| *size as usize <= MAX_RANKS);
-        let known = u32::try_from(job.ranks.len()).unwrap_or(u32::MAX);
+        let known = narrow(job.ranks.len());
         job.world = groups.fold(job.world.max(known), u32::max);
         job.order(cancel)?;
         Ok(job)
@@ -213,7 +213,7 @@ impl Job {
         let pair = own.peer.filter(|peer| own.kind.is_pair() && *peer != rank);
         let pair = pair.map(|peer| (rank.min(peer), rank.max(peer)));
         let communicator = calls.communicators[own.communicator as usize].clone();
-        let next = u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
+        let next = narrow(self.groups.len());
         let group = *groups.entry(Group { communicator, pair }).or_insert_with_key(|new| {
             self.groups.push(new.clone());
             next
@@ -235,14 +235,14 @@ impl Job {
             // Two ranks can send to each other at once.
             let sender = signature.root.filter(|_| signature.kind.is_pair());
             let key = (signature.group, signature.kind, signature.dtype.as_str(), count, sender);
-            let next = u32::try_from(classes.len()).unwrap_or(u32::MAX);
+            let next = narrow(classes.len());
             self.classes.push(*classes.entry(key).or_insert(next));
         }
         self.members = vec![Vec::new(); self.groups.len()];
         for (at, rank) in (0_u16..).zip(&mut self.ranks) {
             cancel.check()?;
             let group_of = |call: &u32| self.signatures[rank.calls.signatures[*call as usize] as usize].group;
-            let count = u32::try_from(rank.calls.len()).unwrap_or(u32::MAX);
+            let count = narrow(rank.calls.len());
             rank.by_group = (0..count).collect();
             rank.by_group.sort_by_key(group_of);
             let mut end = 0;

@@ -5,7 +5,7 @@ use super::Job;
 use super::arrival::Scene;
 use super::meeting::Meetings;
 use super::report::{Finding, InstanceReport, Mismatch, Presence};
-use crate::base::Result;
+use crate::base::{Result, narrow};
 
 /// Calls that a rank lacks.
 #[derive(Debug, Clone, Copy)]
@@ -109,8 +109,4 @@ fn calls_by_group(scene: &Scene<'_>) -> Vec<Vec<(usize, i64, i64)>> {
         members.iter().map(of_rank).collect()
     };
     (0..).zip(&job.members).map(of_group).collect()
-}
-
-fn narrow(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
 }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::arrival::Arrival;
 use super::{InstanceReport, Job, Report};
-use crate::base::Time;
+use crate::base::{Time, narrow};
 use crate::model::Waiting;
 
 /// Repetitions that make an order clear.
@@ -36,7 +36,7 @@ pub(super) fn find(job: &Job, operations: &mut [InstanceReport]) {
     let starts = starts(job, operations);
     for one in operations {
         let before = starts.partition_point(|start| *start <= one.span.last_ps);
-        one.step = Some(u32::try_from(before.saturating_sub(1)).unwrap_or(u32::MAX));
+        one.step = Some(narrow(before.saturating_sub(1)));
     }
 }
 

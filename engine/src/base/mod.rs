@@ -15,5 +15,5 @@ pub use clock::ClockFit;
 pub use error::{ANNEX, Error, Result};
 pub use id::ProfileId;
 pub use median::{lower_median, median, most_frequent};
-pub use narrow::narrow;
+pub use narrow::{clamped, in_memory, narrow, signed};
 pub use time::{Covered, Interval, Time};

@@ -71,8 +71,8 @@ mod tests {
     use crate::segment::Segment;
     use crate::spill::MemoryScratch;
 
-    fn table(name: String) -> TableSpec {
-        TableSpec { name, kind: TableKind::Slices, name_key: String::new(), doc: String::new() }
+    fn table(name: &str) -> TableSpec {
+        TableSpec::new(name, TableKind::Slices, "")
     }
 
     #[test]
@@ -80,7 +80,7 @@ mod tests {
         let (scratch, mut file) = (MemoryScratch::default(), Vec::new());
         let options = BuildOptions { sort_bytes: 1000, ..BuildOptions::default() };
         let mut builder = Builder::new(&scratch, &mut file, options).unwrap();
-        let of = builder.table(table("slices".to_owned())).unwrap();
+        let of = builder.table(table("slices")).unwrap();
         let track = builder.track(TrackSpec::slices("a", None, of, Nesting::Calls, 0)).unwrap();
         let text = |at: i64| format!("{at:0>200}");
         for at in 0..90_000 {
@@ -109,10 +109,10 @@ mod tests {
     fn too_many_tables_are_an_error() {
         let (scratch, mut file) = (MemoryScratch::default(), Vec::new());
         let mut builder = Builder::new(&scratch, &mut file, BuildOptions::default()).unwrap();
-        let made = (0..=MAX_TABLES).map(|at| builder.table(table(at.to_string())));
+        let made = (0..=MAX_TABLES).map(|at| builder.table(table(&at.to_string())));
         let made: Vec<Result<TableId>> = made.collect();
         assert!(made[..usize::from(MAX_TABLES)].iter().all(Result::is_ok));
         assert_eq!(made.last(), Some(&Err(Error::Invalid { what: "more than 4,096 tables in one rank" })));
-        assert_eq!(builder.table(table("7".to_owned())), Ok(TableId(7)));
+        assert_eq!(builder.table(table("7")), Ok(TableId(7)));
     }
 }

@@ -109,9 +109,7 @@ mod tests {
         let scratch = MemoryScratch::default();
         let mut bytes = Vec::new();
         let mut sink = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
-        let kind = TableKind::Slices;
-        let spec = TableSpec { name: "slice".into(), kind, name_key: String::new(), doc: String::new() };
-        let table = sink.table(spec).unwrap();
+        let table = sink.table(TableSpec::new("slice", TableKind::Slices, "")).unwrap();
         for &(role, name, duration_ps) in slices {
             let spec = TrackSpec::slices("any", None, table, Nesting::Concurrent, 0);
             let track = sink.track(spec.showing(Identity::of(role))).unwrap();

@@ -1,5 +1,7 @@
 //! Computation of a rank over time, in few steps of equal length.
 
+use crate::base::signed;
+
 /// Most steps of a rank. A view of all ranks has about as many pixels, and a list of the times
 /// themselves would be as long as the trace.
 pub const MAX_STEPS: i64 = 2_048;
@@ -60,7 +62,7 @@ impl ComputeLoad {
             |time: i64| usize::try_from(time.saturating_sub(self.start_ps) / self.step_ps).unwrap_or(0);
         let (first, last) = (part(from), part(to).min(self.parts.len().saturating_sub(1)));
         let computed = |at: usize| {
-            let start = self.step_ps.saturating_mul(i64::try_from(at).unwrap_or(i64::MAX));
+            let start = self.step_ps.saturating_mul(signed(at));
             let start = self.start_ps.saturating_add(start);
             let inside = to.min(start.saturating_add(self.step_ps)).saturating_sub(from.max(start)).max(0);
             inside as f64 * f64::from(self.parts[at]) / PARTS as f64

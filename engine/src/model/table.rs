@@ -28,3 +28,23 @@ pub struct TableSpec {
     /// One sentence for a person.
     pub doc: String,
 }
+
+impl TableSpec {
+    /// A table whose rows export no name.
+    #[must_use]
+    pub fn new(name: &str, kind: TableKind, doc: &str) -> Self {
+        Self { name: name.to_owned(), kind, name_key: String::new(), doc: doc.to_owned() }
+    }
+
+    /// A table of rows without a position on the timeline.
+    #[must_use]
+    pub fn side(name: &str, doc: &str) -> Self {
+        Self::new(name, TableKind::Side, doc)
+    }
+
+    /// The table, with this key for the name of a slice in exports.
+    #[must_use]
+    pub fn named_by(self, name_key: &str) -> Self {
+        Self { name_key: name_key.to_owned(), ..self }
+    }
+}

@@ -201,9 +201,7 @@ mod tests {
     const SAMPLES: i64 = 200_000;
 
     fn samples(sink: &mut dyn Sink) -> Result<()> {
-        let text = String::new;
-        let table = TableSpec { name: text(), kind: TableKind::Samples, name_key: text(), doc: text() };
-        let table = sink.table(table)?;
+        let table = sink.table(TableSpec::new("", TableKind::Samples, ""))?;
         let track = sink.track(TrackSpec::counter("c", None, table, Unit::None, 0))?;
         (0..SAMPLES).try_for_each(|at| sink.sample(track, at * 7_919 % SAMPLES, at as f64, &[]))
     }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{Key, Scratch, SpanKind};
-use crate::base::Result;
 use crate::base::bytes::Cursor;
+use crate::base::{Result, in_memory};
 
 /// Bytes read from a run at once: large enough for a disk, small enough for a hundred runs.
 pub const READ_LEN: usize = 256 << 10;
@@ -241,7 +241,7 @@ impl RunReader {
                 let Some(next) = self.pieces.next() else { return Ok(false) };
                 self.piece = next;
             }
-            let left = usize::try_from(self.piece.end - self.piece.start).unwrap_or(usize::MAX);
+            let left = in_memory(self.piece.end - self.piece.start);
             let wanted = self.read_len.max(len).min(left);
             let old = self.buffer.len();
             self.buffer.resize(old + wanted, 0);

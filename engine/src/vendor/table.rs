@@ -38,12 +38,7 @@ impl TableSchema {
     /// The specification for [`crate::model::Sink::table`].
     #[must_use]
     pub fn spec(&self) -> TableSpec {
-        TableSpec {
-            name: self.name.to_owned(),
-            kind: self.kind,
-            name_key: self.name_key.to_owned(),
-            doc: self.doc.trim().to_owned(),
-        }
+        TableSpec::new(self.name, self.kind, self.doc.trim()).named_by(self.name_key)
     }
 
     /// The specification for [`crate::model::Sink::field`]. An unknown field gets only its name.

@@ -5,6 +5,7 @@ pub mod hits;
 pub mod pointing;
 pub mod profile_order;
 pub mod ranks;
+pub mod ring;
 pub mod rows;
 pub mod shell;
 pub mod state;

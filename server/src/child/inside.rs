@@ -71,7 +71,7 @@ fn input_bytes(task: &Task, store: &Store) -> u64 {
     match task {
         Task::Ingest { .. } => task.files().into_iter().map(bytes).sum(),
         Task::Compare(id) => store.find(id).map_or(0, |profile| {
-            profile.manifest.ranks.iter().map(|rank| bytes(profile.dir.join(&rank.file))).sum()
+            profile.manifest.ranks.iter().map(|rank| bytes(profile.segment_path(rank))).sum()
         }),
     }
 }

@@ -51,6 +51,7 @@ use crate::ingest::IngestError;
 use crate::memory::return_large_blocks;
 use crate::store::{Store, default_root};
 use crate::terminal::{Escaping, visible};
+use crate::verify::VerifyError;
 
 /// Store profiles of AI accelerators in a directory and view them in a browser.
 #[derive(Debug, Parser)]
@@ -226,10 +227,11 @@ fn cancelled_by(error: &anyhow::Error) -> Option<Ending> {
     if error.is::<progress::Terminated>() {
         return Some(Ending::Terminate);
     }
-    let is_cancelled = error
-        .chain()
-        .any(|cause| matches!(cause.downcast_ref(), Some(IngestError::Cancelled | IngestError::NotCompared)));
-    is_cancelled.then_some(Ending::Interrupt)
+    let is_cancelled = |cause: &(dyn std::error::Error + 'static)| {
+        matches!(cause.downcast_ref(), Some(IngestError::Cancelled | IngestError::NotCompared))
+            || matches!(cause.downcast_ref(), Some(VerifyError::Cancelled))
+    };
+    error.chain().any(is_cancelled).then_some(Ending::Interrupt)
 }
 
 /// The error and the causes that its own text does not name, on one line.
@@ -263,6 +265,17 @@ mod tests {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(help.starts_with("Examples:\n  nprof "), "{}", command.get_name());
         }
+    }
+
+    #[test]
+    fn a_cancelled_command_ends_as_by_its_signal() {
+        let cancelled = [IngestError::Cancelled.into(), VerifyError::Cancelled.into()];
+        for error in cancelled {
+            let error: anyhow::Error = error;
+            assert!(matches!(cancelled_by(&error), Some(Ending::Interrupt)), "{error}");
+            assert_eq!(error.to_string(), "cancelled; the store is unchanged");
+        }
+        assert!(cancelled_by(&IngestError::NoInput.into()).is_none());
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::time::Duration;
 use axum::BoxError;
 use axum::body::{Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
+use nprof_engine::base::in_memory;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::time::{Instant, Sleep, sleep_until};
 
@@ -41,7 +42,7 @@ impl ConnectionLimits {
     /// The limits of a server. Raises the limit of open files as far as the system allows.
     #[must_use]
     pub fn of_system() -> Self {
-        let files = usize::try_from(raise_open_files()).unwrap_or(usize::MAX);
+        let files = in_memory(raise_open_files());
         let connections = files.saturating_sub(OTHER_FILES).clamp(FEWEST_CONNECTIONS, MAX_CONNECTIONS);
         Self {
             header: Duration::from_secs(30),

@@ -152,12 +152,7 @@ mod tests {
         let meter = Meter::default();
         let mut recorder = Recorder::default();
         let mut sink = Counted::new(&mut recorder, &meter);
-        let spec = TableSpec {
-            name: "c".to_owned(),
-            kind: TableKind::Samples,
-            name_key: String::new(),
-            doc: String::new(),
-        };
+        let spec = TableSpec::new("c", TableKind::Samples, "");
         let table = sink.table(spec).unwrap();
         let unit = nprof_engine::model::Unit::None;
         let track = sink.track(TrackSpec::counter("c", None, table, unit, 0)).unwrap();

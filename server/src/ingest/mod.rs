@@ -32,6 +32,7 @@ use nprof_capture::files::Sinks;
 use nprof_capture::formats;
 use nprof_capture::inputs::Plan;
 use nprof_capture::origin::Origin;
+use nprof_engine::base::in_memory;
 use nprof_engine::exec::Cancel;
 use nprof_engine::spill::Space;
 use serde::{Deserialize, Serialize};
@@ -260,7 +261,7 @@ fn read(
         }
         meter.add_bytes(done.saturating_sub(told.get()));
         told.set(told.get().max(done));
-        let read = usize::try_from(done).unwrap_or(usize::MAX);
+        let read = in_memory(done);
         if read.saturating_sub(let_go.get()) >= LET_GO_LEN {
             trace.packed.let_go(let_go.replace(read)..read);
         }

@@ -289,7 +289,7 @@ mod tests {
         let ids: std::collections::HashSet<&str> = ranks.iter().map(|rank| rank.id.as_str()).collect();
         assert_eq!(ids.len(), 6);
         for rank in ranks {
-            assert!(staged.profile().dir.join(&rank.file).is_file(), "{}", rank.file);
+            assert!(staged.profile().segment_path(rank).is_file(), "{}", rank.file);
         }
     }
 

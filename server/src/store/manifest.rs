@@ -6,7 +6,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use nprof_capture::origin::MAX_APART_PS;
 use nprof_engine::base::time::PS_PER_NS;
-use nprof_engine::base::{ClockFit, Interval, Time};
+use nprof_engine::base::{ClockFit, Interval, Time, narrow};
 use nprof_engine::native::{SegmentFile, StoredFile, open_regular};
 use nprof_engine::query::is_small_part;
 use nprof_engine::rank::RankView;
@@ -226,7 +226,7 @@ impl Manifest {
             aliases: self.aliases.iter().map(Slug::to_string).collect(),
             display_name: self.shown_name().to_owned(),
             created_unix_ms: self.created.as_millisecond(),
-            ranks: u32::try_from(self.ranks.len()).unwrap_or(u32::MAX),
+            ranks: narrow(self.ranks.len()),
             events: self.sum(|rank| rank.events),
             size_bytes: self.sum(|rank| rank.size_bytes),
             warnings: self.warnings,

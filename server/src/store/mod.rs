@@ -99,10 +99,10 @@ impl Profile {
         self.dir.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Path of the segment of this rank, if the rank exists.
+    /// Path of the segment of a rank of this profile.
     #[must_use]
-    pub fn segment_path(&self, rank: u32) -> Option<PathBuf> {
-        self.manifest.ranks.iter().find(|entry| entry.rank == rank).map(|entry| self.dir.join(&entry.file))
+    pub fn segment_path(&self, rank: &RankFile) -> PathBuf {
+        self.dir.join(&rank.file)
     }
 
     /// Opens the segment of a rank of this profile. Its content id must be that of the manifest:
@@ -113,7 +113,7 @@ impl Profile {
     /// # Errors
     /// If the file holds no readable segment, or another one than the manifest names.
     pub fn open_rank(&self, rank: &RankFile) -> std::result::Result<SegmentFile, OpenError> {
-        let segment = SegmentFile::open_file(&self.dir.join(&rank.file))?;
+        let segment = SegmentFile::open_file(&self.segment_path(rank))?;
         if segment.content() == rank.content {
             return Ok(segment);
         }

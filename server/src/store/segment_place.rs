@@ -20,7 +20,7 @@ impl Profile {
     #[must_use]
     pub fn place_of(&self, rank: &RankFile) -> SegmentPlace {
         let profile = self.manifest.slug().to_owned();
-        SegmentPlace { profile, rank: rank.rank, path: self.dir.join(&rank.file) }
+        SegmentPlace { profile, rank: rank.rank, path: self.segment_path(rank) }
     }
 }
 

@@ -98,6 +98,11 @@ fn a_profile_spans_the_events_of_all_its_ranks() {
     assert_eq!(spans(&[(0, 0, 0)]), (0, 0));
 }
 
+/// Bytes of the segment of the first rank.
+fn segment_bytes(profile: &Profile) -> Vec<u8> {
+    fs::read(profile.segment_path(&profile.manifest.ranks[0])).unwrap()
+}
+
 #[test]
 fn what_is_published_is_listed_and_found_by_id_and_name() {
     let (_dir, store) = open();
@@ -106,8 +111,7 @@ fn what_is_published_is_listed_and_found_by_id_and_name() {
     add(&store, &manifest(&id('b'), "c1"), Existing::Keep).unwrap();
     let found = store.find("first-run").unwrap();
     assert_eq!(found, store.find(&id('a')).unwrap());
-    assert_eq!(fs::read(found.segment_path(0).unwrap()).unwrap(), b"c0");
-    assert_eq!(found.segment_path(1), None);
+    assert_eq!(segment_bytes(&found), b"c0");
     assert_eq!(names(&store), ["first-run".to_owned(), id('b')]);
     let entry = found.manifest.entry();
     assert_eq!((entry.events, entry.size_bytes, entry.warnings, entry.ranks), (3, 7, 2, 1));
@@ -128,7 +132,7 @@ fn newest_first() {
 #[test]
 fn an_existing_profile_is_kept_or_replaced_as_told() {
     let (_dir, store) = open();
-    let content = |store: &Store| fs::read(store.find(&id('a')).unwrap().segment_path(0).unwrap()).unwrap();
+    let content = |store: &Store| segment_bytes(&store.find(&id('a')).unwrap());
     add(&store, &manifest(&id('a'), "old"), Existing::Keep).unwrap();
     add(&store, &manifest(&id('a'), "new"), Existing::Keep).unwrap();
     assert_eq!(content(&store), b"old");

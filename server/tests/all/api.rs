@@ -7,7 +7,7 @@ use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::tile::Tile;
 use nprof_engine::wire::{POSTCARD, POSTCARD_ZSTD};
 
-use crate::stage::{Stage, request};
+use crate::stage::{Stage, request, segment_path};
 
 #[tokio::test]
 async fn profiles_are_listed_read_and_removed() {
@@ -295,7 +295,7 @@ async fn extreme_windows_are_answered() {
 async fn a_damaged_segment_is_reported_and_nothing_else_suffers() {
     let stage = Stage::new();
     let profile = stage.store.find("small").unwrap();
-    let path = profile.segment_path(0).unwrap();
+    let path = segment_path(&profile, 0);
     let bytes = std::fs::read(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
     std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();

@@ -36,7 +36,7 @@ fn ingest(dir: &Path, files: Vec<PathBuf>) -> Vec<RankFile> {
     let named = Named { files, ..Named::default() };
     let profile = run(&store, &named, &Settings::default(), &Meter::default()).unwrap().profile;
     for rank in &profile.manifest.ranks {
-        let segment = Segment::open(fs::read(profile.segment_path(rank.rank).unwrap()).unwrap()).unwrap();
+        let segment = Segment::open(fs::read(profile.segment_path(rank)).unwrap()).unwrap();
         assert_eq!(segment.footer().rank.origin_unix_ns, rank.origin_unix_ns);
     }
     let ranks = profile.manifest.ranks.clone();

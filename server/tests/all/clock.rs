@@ -15,7 +15,7 @@ use prost::Message;
 use serde_json::{Value, json};
 
 use crate::cli::{fail, run, stage, succeed};
-use crate::stage::Stage;
+use crate::stage::{Stage, segment_path};
 
 fn late() -> Clock {
     Clock(ClockFit::new(1_000, 12_000_000, -500, Some(7)).unwrap())
@@ -46,7 +46,7 @@ async fn a_bundle_carries_the_clocks() {
     let bytes =
         postcard::to_allocvec(&bundle(&profile, &profile.manifest.ranks, Work::IN_PLACE).unwrap()).unwrap();
     let mut opened = OpenBundle::new(postcard::from_bytes::<Bundle>(&bytes).unwrap()).unwrap();
-    opened.open(0, fs::read(profile.segment_path(0).unwrap()).unwrap()).unwrap();
+    opened.open(0, fs::read(segment_path(&profile, 0)).unwrap()).unwrap();
 
     let rank = (&opened).rank(&RankId { profile: "small".to_owned(), rank: 0 }).unwrap();
     assert_eq!(rank.view().clock, late().0);

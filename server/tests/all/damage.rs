@@ -11,7 +11,7 @@ use nprof_engine::query::{self, SegmentPart};
 use nprof_engine::segment::ColumnRole;
 use serde_json::Value;
 
-use crate::stage::Stage;
+use crate::stage::{Stage, segment_path};
 
 fn verify(store: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nprof"));
@@ -26,8 +26,8 @@ fn texts(output: &Output) -> (String, String) {
     )
 }
 
-fn segment_path(stage: &Stage) -> PathBuf {
-    stage.store.find("small").unwrap().segment_path(0).unwrap()
+fn small_segment(stage: &Stage) -> PathBuf {
+    segment_path(&stage.store.find("small").unwrap(), 0)
 }
 
 /// Flips a bit of the file and returns the byte.
@@ -54,7 +54,7 @@ async fn a_whole_store_is_whole() {
     let output = verify(stage.store.root(), &[]);
     let (out, err) = texts(&output);
     assert!(output.status.success(), "{err}");
-    let bytes = fs::metadata(segment_path(&stage)).unwrap().len();
+    let bytes = fs::metadata(small_segment(&stage)).unwrap().len();
     assert!(out.starts_with("1 profile checked: ") && out.ends_with(" in 1 segment\n"), "{out}");
     let json: Value =
         serde_json::from_slice(&verify(stage.store.root(), &["small", "--json"]).stdout).unwrap();
@@ -65,7 +65,7 @@ async fn a_whole_store_is_whole() {
 #[tokio::test]
 async fn damage_is_named_and_what_does_not_need_it_is_answered() {
     let mut stage = Stage::large();
-    let path = segment_path(&stage);
+    let path = small_segment(&stage);
     let rank = "/api/profiles/small/ranks/0";
     let row = stage.row("outer").await;
     let whole = stage.json(&format!("{rank}/events?start_ps=0&end_ps=100000000")).await;
@@ -116,7 +116,7 @@ async fn damage_is_named_and_what_does_not_need_it_is_answered() {
 #[tokio::test]
 async fn another_segment_than_the_manifest_names_is_refused() {
     let (mut stage, large) = (Stage::new(), Stage::large());
-    let (path, other) = (segment_path(&stage), segment_path(&large));
+    let (path, other) = (small_segment(&stage), small_segment(&large));
     let rank = "/api/profiles/small/ranks/0";
     let (tile, whole) = (stage.tile_path().await, fs::read(&path).unwrap());
     let beside = path.with_extension("new");
@@ -149,7 +149,7 @@ async fn another_segment_than_the_manifest_names_is_refused() {
 #[tokio::test]
 async fn every_flipped_byte_of_a_profile_shows() {
     let stage = Stage::new();
-    let path = segment_path(&stage);
+    let path = small_segment(&stage);
     let whole = fs::read(&path).unwrap();
     let meter = nprof_server::work::Meter::default();
     for at in 0..whole.len() {

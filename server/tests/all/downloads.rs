@@ -17,7 +17,7 @@ use serde_json::Value;
 use tower::ServiceExt;
 
 use crate::damage::{find, flip};
-use crate::stage::{Stage, TRACE, request};
+use crate::stage::{Stage, TRACE, request, segment_path};
 
 const PATH: &str = "/api/profiles/small/export";
 
@@ -79,7 +79,7 @@ async fn what_cannot_be_written_is_refused_before_the_file() {
         assert_eq!(answer.status, status, "{query}: {}", answer.text());
         assert!(answer.json()["error"].as_str().unwrap().contains(expected), "{query}: {}", answer.text());
     }
-    let path = stage.store.find("small").unwrap().segment_path(0).unwrap();
+    let path = segment_path(&stage.store.find("small").unwrap(), 0);
     let whole = fs::read(&path).unwrap();
     // The footer is at the end.
     fs::write(&path, &whole[..whole.len() - 100]).unwrap();
@@ -95,7 +95,7 @@ async fn what_cannot_be_written_is_refused_before_the_file() {
 #[tokio::test]
 async fn damage_in_the_middle_ends_the_body_early() {
     let mut stage = Stage::large();
-    let path = stage.store.find("small").unwrap().segment_path(0).unwrap();
+    let path = segment_path(&stage.store.find("small").unwrap(), 0);
     let is_field = |segment: &SegmentFile, part| match part {
         SegmentPart::Directory(column) => segment.column_name(column) == "text",
         _ => false,

@@ -12,7 +12,7 @@ use nprof_server::http::access::Changes;
 use nprof_server::http::peer::Peer;
 
 use crate::cli::{Running, get, line_with, nprof};
-use crate::stage::{Answer, Stage, request, request_of};
+use crate::stage::{Answer, Stage, request, request_of, segment_path};
 
 const STRANGER: Peer = Peer::Local(Some(1001));
 const BROWSER: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
@@ -271,7 +271,7 @@ async fn every_answer_tells_browsers_its_limits() {
 #[tokio::test]
 async fn no_error_tells_where_the_store_is() {
     let stage = Stage::new();
-    let segment = stage.store.find("small").unwrap().segment_path(0).unwrap();
+    let segment = segment_path(&stage.store.find("small").unwrap(), 0);
     let whole = std::fs::read(&segment).unwrap();
     std::fs::remove_file(&segment).unwrap();
     let place = stage.store.root().to_str().unwrap();

@@ -21,7 +21,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use crate::cli::{fail, succeed};
-use crate::stage::process;
+use crate::stage::{process, segment_path};
 
 const STRAGGLER: &str = "2";
 
@@ -254,7 +254,7 @@ fn a_comparison_that_fails_names_no_path_of_the_server() {
     let store = job(dir.path(), "3");
     kept(&store).iter().for_each(|joint| fs::remove_file(joint).unwrap());
     let app = app(&store);
-    let segment = app.store().find("job").unwrap().segment_path(1).unwrap();
+    let segment = segment_path(&app.store().find("job").unwrap(), 1);
     fs::File::options().write(true).open(&segment).unwrap().set_len(100).unwrap();
     let said = Runtime::new().unwrap().block_on(app.compare(&all_ranks())).unwrap_err().to_string();
     assert!(said.contains("\"job\" cannot be compared"), "{said}");

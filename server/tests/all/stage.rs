@@ -13,7 +13,7 @@ use nprof_server::http::peer::Peer;
 use nprof_server::http::token::Token;
 use nprof_server::ingest::{Named, Settings, run};
 use nprof_server::routes::router::router;
-use nprof_server::store::Store;
+use nprof_server::store::{Profile, Store};
 use nprof_server::work::Meter;
 use serde_json::Value;
 use tower::ServiceExt;
@@ -152,6 +152,12 @@ impl Answer {
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
     }
+}
+
+/// Path of the segment of this rank.
+pub fn segment_path(profile: &Profile, rank: u32) -> PathBuf {
+    let file = profile.manifest.ranks.iter().find(|file| file.rank == rank);
+    profile.segment_path(file.expect("the profile has this rank"))
 }
 
 /// A folder of real traces outside the project, if it exists.

@@ -12,12 +12,12 @@ use nprof_server::store::Store;
 use serde_json::Value;
 
 use crate::cli::{fail, stage, succeed};
-use crate::stage::Stage;
+use crate::stage::{Stage, segment_path};
 
 const PATH: &str = "/api/profiles/small/ranks/0/summary";
 
 fn kept(stage: &Stage) -> PathBuf {
-    stage.store.find("small").unwrap().segment_path(0).unwrap().with_extension("summary")
+    segment_path(&stage.store.find("small").unwrap(), 0).with_extension("summary")
 }
 
 #[tokio::test]
@@ -28,7 +28,7 @@ async fn a_summary_is_computed_once_also_over_a_restart() {
     let first = stage.json(PATH).await;
     let bytes = fs::read(&path).unwrap();
     // The segment's rows cannot be read any more, and no code reads them.
-    let segment = stage.store.find("small").unwrap().segment_path(0).unwrap();
+    let segment = segment_path(&stage.store.find("small").unwrap(), 0);
     let mut damaged = fs::read(&segment).unwrap();
     damaged[16..200].fill(0);
     fs::write(segment.with_extension("new"), &damaged).unwrap();
@@ -98,7 +98,7 @@ fn a_summary_that_nobody_waits_for_ends() {
     let profiles = Store::open(&store).unwrap().list().unwrap();
     assert_eq!(profiles.len(), 2, "of any trace and of a vendor");
     for profile in profiles {
-        let segment = SegmentFile::open_file(&profile.segment_path(0).unwrap()).unwrap();
+        let segment = SegmentFile::open_file(&segment_path(&profile, 0)).unwrap();
         let ended = Work { exec: &InPlace, cancel: Cancel::when(&|| true) };
         assert_eq!(answer::summary(RankView::of(&segment), 0, ended).unwrap_err(), Error::Cancelled);
         assert!(answer::summary(RankView::of(&segment), 0, Work::IN_PLACE).is_ok());

@@ -18,7 +18,7 @@ use nprof_server::http::turns::{Turn, Weight};
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
-use crate::stage::{Answer, Stage, request};
+use crate::stage::{Answer, Stage, request, segment_path};
 
 /// Far fewer than the questions of a test, so that a question that waits on a thread is found.
 const THREADS: usize = 4;
@@ -34,7 +34,7 @@ fn all_turns(stage: &Stage, weight: Weight) -> Vec<Turn> {
 }
 
 fn is_computed(stage: &Stage) -> bool {
-    stage.store.find("small").unwrap().segment_path(0).unwrap().with_extension("summary").exists()
+    segment_path(&stage.store.find("small").unwrap(), 0).with_extension("summary").exists()
 }
 
 /// Lets a question come to its wait for a turn of this weight. It must not be answered before.

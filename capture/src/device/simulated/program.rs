@@ -1,7 +1,7 @@
 //! The program of the simulated engines. Each layer and part has a loop body of instructions with
 //! fixed opcodes, operands and names.
 
-use nprof_engine::base::Result;
+use nprof_engine::base::{Result, signed};
 use nprof_engine::model::{FieldId, NameId, Sink, TrackId, Value};
 
 use super::schedule::Part;
@@ -179,7 +179,7 @@ impl Texts {
         sink: &mut dyn Sink,
     ) -> Result<Op<'t>> {
         let kind = kind(at, self.part);
-        let pc = i64::try_from(number * OPS + at).unwrap_or(i64::MAX);
+        let pc = signed(number * OPS + at);
         let mut fields = vec![
             (of.id, Value::Int(0)),
             (of.evt_wait_time, Value::Int(0)),

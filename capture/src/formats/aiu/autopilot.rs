@@ -7,12 +7,10 @@ use nprof_engine::base::Result;
 use nprof_engine::vendor::aiu::Phase;
 use rustc_hash::FxHashMap;
 
-use super::choice::Choices;
-use super::clock::Clock;
+use super::choice::{Choices, Measure};
 use super::ideal::{Table, TableKind};
 use super::iteration::Iterations;
 use super::kernel::{Kernel, Lot};
-use super::names::Names;
 
 /// The use of the arrays of a device by a job.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,13 +26,11 @@ pub(super) struct Share {
 /// The use of the arrays by each job on each device.
 pub(super) type Shares = BTreeMap<Lot, Share>;
 
-/// The jobs' use of the arrays. Kernels come by job, device and start. `core_hz` is the frequency
-/// that ideal cycles count at.
+/// The jobs' use of the arrays. Kernels come by job, device and start.
 pub(super) fn shares(
     mut kernels: impl FnMut() -> Result<Option<Kernel>>,
-    (names, tables): (&Names, &[Table]),
     choices: &Choices,
-    (clock, core_hz): (&Clock, f64),
+    Measure { tables, names, clock, core_hz }: Measure<'_, '_>,
 ) -> Result<Shares> {
     let mut shares = Shares::new();
     if tables.iter().all(|table| table.kind == TableKind::Kernels) {

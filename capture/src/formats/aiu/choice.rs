@@ -11,6 +11,7 @@ use nprof_engine::base::Result;
 use nprof_engine::vendor::aiu::Phase;
 use rustc_hash::FxHashMap;
 
+use super::clock::Clock;
 use super::ideal::{Table, TableKind};
 use super::kernel::{Kernel, Lot};
 use super::names::Names;
@@ -66,12 +67,24 @@ impl Choices {
     }
 }
 
-/// Chooses a table for each kernel. `core_hz` is the frequency that ideal cycles count at.
+/// Facts that kernels are compared with tables by.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Measure<'t, 'a> {
+    pub(super) tables: &'t [Table],
+    pub(super) names: &'a Names,
+    pub(super) clock: &'a Clock,
+    /// Frequency that ideal cycles count at.
+    pub(super) core_hz: f64,
+}
+
+/// Chooses a table for each kernel.
 pub(super) fn choose(
     mut kernels: impl FnMut() -> Result<Option<Kernel>>,
-    (names, tables): (&Names, &[Table]),
-    core_hz: f64,
+    Measure { tables, names, core_hz, .. }: Measure<'_, '_>,
 ) -> Result<Choices> {
+    if tables.len() < 2 {
+        return Ok(Choices::of_one());
+    }
     let mut choices = Choices::default();
     let chooser = Chooser { tables, core_hz };
     // Kernels of one lot that wait for their choice: row by table, and duration in seconds.

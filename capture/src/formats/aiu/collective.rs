@@ -12,8 +12,8 @@
 
 use std::collections::BTreeSet;
 
-use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::base::{Result, signed};
 use nprof_engine::model::transfer::{CHAIN, TREE};
 use nprof_engine::model::{Form, Sink, SliceRecord, Value};
 use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
@@ -35,6 +35,17 @@ const MAX_RANK: u32 = 1 << 16;
 const MAX_SILENCE: i64 = 4;
 /// See [`MAX_SILENCE`].
 const LEAST_LENGTH_PS: i64 = 5_000_000_000_000;
+
+/// A step that looks for the running instance of its group.
+#[derive(Clone, Copy)]
+struct GroupStep<'g> {
+    job: u32,
+    group: &'g str,
+    start_ps: i64,
+    end_ps: i64,
+    /// Number of the slice's name, if the name tells the ranks.
+    name: Option<u32>,
+}
 
 /// A step as the trace states it.
 #[derive(Debug, Default)]
@@ -176,7 +187,8 @@ impl<'s> Collectives<'s> {
     ) {
         let Some(group) = step.group.as_deref() else { return };
         let sync = Sync::of(name);
-        let at = self.instance((job, group), (start_ps, end.0), sync.is_some().then_some(number));
+        let name = sync.is_some().then_some(number);
+        let at = self.instance(GroupStep { job, group, start_ps, end_ps: end.0, name });
         let at = at.unwrap_or_else(|| {
             self.all.push(Operation {
                 name: step.title.unwrap_or(group).into(),
@@ -225,14 +237,10 @@ impl<'s> Collectives<'s> {
     }
 
     /// The running instance of a group that a step belongs to. Ends the one before.
-    fn instance(
-        &mut self,
-        (job, group): (u32, &str),
-        (start_ps, end_ps): (i64, i64),
-        name: Option<u32>,
-    ) -> Option<usize> {
+    fn instance(&mut self, step: GroupStep<'_>) -> Option<usize> {
+        let GroupStep { job, group, start_ps, name, .. } = step;
         let Some(&at) = self.open.get(&(job, group.into()) as &(u32, Box<str>)) else {
-            return self.of_other_file((job, group), (start_ps, end_ps), name);
+            return self.of_other_file(step);
         };
         let operation = &mut self.all[at];
         let is_repeated = name.is_some_and(|name| operation.seen.contains(&name));
@@ -246,9 +254,7 @@ impl<'s> Collectives<'s> {
     /// The last instance of a group, if the first step of a file goes on with it.
     fn of_other_file(
         &mut self,
-        (job, group): (u32, &str),
-        (start_ps, end_ps): (i64, i64),
-        name: Option<u32>,
+        GroupStep { job, group, start_ps, end_ps, name }: GroupStep<'_>,
     ) -> Option<usize> {
         let at = *self.last.get(group)?;
         let operation = &self.all[at];
@@ -281,7 +287,7 @@ impl<'s> Collectives<'s> {
                 None => last_end_ps.saturating_sub(kernel.map_or(operation.first_start_ps, |end| end.0)),
             };
             let start_ps = last_end_ps.saturating_sub(duration_ps);
-            let others = i64::try_from(operation.ranks.len()).unwrap_or(i64::MAX).saturating_sub(1);
+            let others = signed(operation.ranks.len()).saturating_sub(1);
             let moved = operation.bytes.saturating_mul(2).saturating_mul(others);
             let members: Vec<String> = operation.ranks.iter().map(u32::to_string).collect();
             let members = members.join(",");

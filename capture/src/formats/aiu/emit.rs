@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nprof_engine::base::Result;
+use nprof_engine::base::{Result, clamped};
 use nprof_engine::model::{Form, Sink, SliceRecord, Value, WarningKind};
 use nprof_engine::spill::{Scratch, Sorter, Space};
 use nprof_engine::vendor::aiu::schema::{AiuCounter, AiuOp};
@@ -22,6 +22,7 @@ use super::power::{KINDS, Readings, Sample, Scale};
 use super::runs::{Active, RATIO, Runs};
 use super::settings::Durations;
 use super::shift::Shift;
+use super::summary::Ran;
 use super::usage::{Matched, Usage};
 use super::watts::Watts;
 
@@ -199,7 +200,7 @@ impl<'a, 's> Emitter<'a, 's> {
         let mut edges = Edges::new(space);
         let mut sorted = transfers.finish()?;
         while let Some(&Transfer { start_ps, end_ps, rate, device, .. }) = sorted.next()? {
-            edges.add_on(device, (start_ps, end_ps), i64::try_from(rate).unwrap_or(i64::MAX))?;
+            edges.add_on(device, (start_ps, end_ps), clamped(rate))?;
         }
         self.counter(Counter::TransferRate, edges, 1.0)
     }
@@ -381,7 +382,7 @@ impl<'a, 's> Emitter<'a, 's> {
     ) -> Result<Option<Matched<'a>>> {
         let (names, span) = (self.facts.names, (start_ps, end_ps));
         let (_, device) = lot;
-        self.runs.take(names, (device, name), span, steps)?;
+        self.runs.take(names, Ran { device, name, start_ps, end_ps, steps })?;
         let kernel = Phase::kernel(&names.of(name).text);
         let matched = self.usage.take(kernel, (lot, table), end_ps.saturating_sub(start_ps));
         if self.usage.share(lot).is_some() {
@@ -425,7 +426,7 @@ impl<'a, 's> Emitter<'a, 's> {
         let sample = |of: Counter, sample: Sample, value: f64| {
             let (sink, tracks) = &mut *sink_of.borrow_mut();
             let track = tracks.counter(*sink, counter.table, (of, None))?;
-            let charge = i64::try_from(sample.charge).unwrap_or(i64::MAX);
+            let charge = clamped(sample.charge);
             sink.sample(track, sample.time_ps, value, &[(counter.charge, Value::Int(charge))])
         };
         let mut watts = Watts::new(&changes)?;

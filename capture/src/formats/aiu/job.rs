@@ -1,6 +1,7 @@
 //! Jobs: the files of a rank. Each has a span of work on the device, and one of round trips on the
 //! host around it.
 
+use nprof_engine::base::narrow;
 use nprof_engine::vendor::aiu::{Class, Phase};
 use rustc_hash::FxHashMap;
 
@@ -74,7 +75,7 @@ impl Jobs {
 
     fn push(&mut self, name: &str) -> u32 {
         self.all.push(Job { name: name.into(), ..Job::default() });
-        u32::try_from(self.all.len() - 1).unwrap_or(u32::MAX)
+        narrow(self.all.len() - 1)
     }
 
     /// The number of the file that a slice of file `job` states, because that one was written from

@@ -63,7 +63,7 @@ use nprof_engine::spill::Space;
 use nprof_engine::vendor::aiu::SOURCE;
 
 use self::autopilot::shares;
-use self::choice::{Choices, choose};
+use self::choice::{Measure, choose};
 use self::emit::{Emitter, Facts};
 use self::filter::{Filter, of_durations};
 use self::ideal::{Table, TableKind};
@@ -240,7 +240,8 @@ impl<'a> Import<'a> {
                 let mut reader = list.read();
                 move || Ok(reader.next()?.copied())
             };
-            Ideals::choose(kernels, (&names, tables), (&counters.finish(), core_hz))
+            let clock = &counters.finish();
+            Ideals::choose(kernels, Measure { tables, names: &names, clock, core_hz })
         };
         self.job.of_trace(choose().map(Some).map_err(Error::from))
     }
@@ -432,13 +433,9 @@ impl<'a> Import<'a> {
         let counts_torch = jobs.all.iter().all(|job| job.kernels == 0);
         // Kernels are read twice: for the choice of tables, and those of PyTorch for their times.
         let list = listed(taker.kernels, space, |kernel| counts_torch || !kernel.is_torch)?;
-        let choices = match tables.len() {
-            0 | 1 => Choices::of_one(),
-            _ => {
-                let mut reader = list.read();
-                choose(|| Ok(reader.next()?.copied()), (names, tables), core_hz)?
-            }
-        };
+        let measure = Measure { tables, names, clock: &clock, core_hz };
+        let mut reader = list.read();
+        let choices = choose(|| Ok(reader.next()?.copied()), measure)?;
         let scale = Scale { watts: self.settings.power_scale, max_watts: self.settings.max_watts };
         let facts = Facts {
             clock: &clock,
@@ -454,7 +451,7 @@ impl<'a> Import<'a> {
         };
         let mut reader = list.read();
         let next = || Ok(reader.next()?.copied());
-        let shares = shares(next, (names, tables), &choices, (&clock, core_hz))?;
+        let shares = shares(next, &choices, measure)?;
         let usage = Usage::new(tables, core_hz, shares);
         let mut emitter = Emitter::new(&mut *sink, facts, (usage, choices), rank, space)?;
         emitter.slices(taker.held)?;

@@ -1,6 +1,6 @@
 //! Names of slices of the device, each with the facts that follow from it.
 
-use nprof_engine::base::Result;
+use nprof_engine::base::{Result, narrow};
 use nprof_engine::model::{NameId, Sink};
 use nprof_engine::vendor::aiu::{Class, Phase};
 use rustc_hash::FxHashMap;
@@ -50,7 +50,7 @@ impl Names {
             return Ok(known);
         }
         let text = if self.is_full() { further(Phase::of(text)) } else { text };
-        let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        let number = narrow(self.all.len());
         self.all.push(Name {
             id: sink.name(text)?,
             text: text.into(),

@@ -11,7 +11,7 @@ use super::edges::Edges;
 use super::iteration::Iterations;
 use super::kernel::Lot;
 use super::names::Names;
-use super::summary::Summary;
+use super::summary::{Ran, Summary};
 use super::watts::Change;
 
 /// Units of a ratio in [`Edges`].
@@ -52,15 +52,10 @@ impl<'s> Runs<'s> {
         }
     }
 
-    /// Takes a kernel of a device with its start and end, and the cycles of its steps if known.
-    pub(super) fn take(
-        &mut self,
-        names: &Names,
-        (device, name): (u16, u32),
-        (start_ps, end_ps): (i64, i64),
-        steps: Option<[u32; 4]>,
-    ) -> Result<()> {
-        self.summary.take(names, (device, name), (start_ps, end_ps), steps)?;
+    /// Takes a kernel.
+    pub(super) fn take(&mut self, names: &Names, ran: Ran) -> Result<()> {
+        let Ran { device, name, start_ps, end_ps, .. } = ran;
+        self.summary.take(names, ran)?;
         self.iterations.entry(device).or_default().take(name, start_ps);
         self.running.add_on(device, (start_ps, end_ps), 1)?;
         let fresh = Active { start_ps, end_ps, ..Active::default() };

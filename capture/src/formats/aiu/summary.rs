@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::base::{Result, narrow};
 use nprof_engine::model::{Sink, Value};
 use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
 use nprof_engine::vendor::aiu::schema::{AiuCycles, AiuKernel};
@@ -54,6 +54,18 @@ struct Kernels {
     sums: [(u64, i128); KINDS],
 }
 
+/// A kernel that ran.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ran {
+    pub(super) device: u16,
+    /// Number of the name.
+    pub(super) name: u32,
+    pub(super) start_ps: i64,
+    pub(super) end_ps: i64,
+    /// Cycles of the steps, if known.
+    pub(super) steps: Option<[u32; 4]>,
+}
+
 /// All kernels of a rank.
 pub(super) struct Summary<'s> {
     all: Vec<Kernels>,
@@ -73,14 +85,9 @@ impl<'s> Summary<'s> {
         }
     }
 
-    /// Takes a kernel with its start and end in picoseconds, and the cycles of its steps if known.
-    pub(super) fn take(
-        &mut self,
-        names: &Names,
-        (device, name): (u16, u32),
-        (start_ps, end_ps): (i64, i64),
-        steps: Option<[u32; 4]>,
-    ) -> Result<()> {
+    /// Takes a kernel.
+    pub(super) fn take(&mut self, names: &Names, ran: Ran) -> Result<()> {
+        let Ran { device, name, start_ps, end_ps, steps } = ran;
         let kernel = self.kernel(names, (device, name));
         let first_ps = &mut self.all[kernel as usize].first_ps;
         *first_ps = start_ps.min(*first_ps);
@@ -102,7 +109,7 @@ impl<'s> Summary<'s> {
         let label = label(&names.of(name).text);
         let at = *self.by_label.entry((device, label.clone())).or_insert_with(|| {
             self.all.push(Kernels { device, label, first_ps: i64::MAX, ..Kernels::default() });
-            u32::try_from(self.all.len() - 1).unwrap_or(u32::MAX)
+            narrow(self.all.len() - 1)
         });
         self.by_name.insert((device, name), at);
         at

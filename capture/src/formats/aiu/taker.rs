@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use nprof_engine::base::Result;
+use nprof_engine::base::{Result, narrow};
 use nprof_engine::model::WarningKind;
 use nprof_engine::spill::{Scratch, Sorter, Space};
 use nprof_engine::vendor::aiu::Phase;
@@ -176,7 +176,7 @@ impl<'s, 't> Taker<'s, 't> {
     fn known_thread(&self, tid: &[u8]) -> Option<u32> {
         let is_full = self.threads.len() > MAX_THREADS;
         let known = self.thread_numbers.get(tid).copied();
-        known.or_else(|| is_full.then(|| u32::try_from(MAX_THREADS).unwrap_or(u32::MAX)))
+        known.or_else(|| is_full.then(|| narrow(MAX_THREADS)))
     }
 
     fn thread(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> u32 {
@@ -189,7 +189,7 @@ impl<'s, 't> Taker<'s, 't> {
         if let Some(number) = number {
             return number;
         }
-        let number = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
+        let number = narrow(self.threads.len());
         self.threads.push(String::from_utf8_lossy(tid).into());
         self.thread_numbers.insert(tid.into(), number);
         number

@@ -5,11 +5,9 @@ use nprof_engine::base::Result;
 use nprof_engine::vendor::aiu::Phase;
 
 use super::autopilot::{Shares, shares};
-use super::choice::{Choices, choose};
-use super::clock::Clock;
+use super::choice::{Measure, choose};
 use super::ideal::Table;
 use super::kernel::{Kernel, Lot};
-use super::names::Names;
 use super::usage::{Matched, OTHER};
 
 /// Facts about the kernels before they are written.
@@ -31,14 +29,10 @@ impl<'t> Ideals<'t> {
     /// Chooses tables. `kernels` starts a reading of all kernels, by job and start.
     pub(super) fn choose<R: FnMut() -> Result<Option<Kernel>>>(
         kernels: impl Fn() -> R,
-        (names, tables): (&Names, &'t [Table]),
-        (clock, core_hz): (&Clock, f64),
+        measure: Measure<'t, '_>,
     ) -> Result<Self> {
-        let mut choices = match tables.len() {
-            0 | 1 => Choices::of_one(),
-            _ => choose(kernels(), (names, tables), core_hz)?,
-        };
-        let shares = shares(kernels(), (names, tables), &choices, (clock, core_hz))?;
+        let mut choices = choose(kernels(), measure)?;
+        let shares = shares(kernels(), &choices, measure)?;
         let (mut all, mut chosen) = (kernels(), Vec::new());
         while let Some(kernel) = all()? {
             let at = kernel.number as usize;
@@ -47,6 +41,7 @@ impl<'t> Ideals<'t> {
             }
             chosen[at] = choices.next(kernel.lot()).and_then(|table| u16::try_from(table).ok());
         }
+        let Measure { tables, core_hz, .. } = measure;
         Ok(Self { tables, core_hz, chosen: Some(chosen), shares })
     }
 

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use nprof_engine::base::Result as SinkResult;
-use nprof_engine::model::{FieldSpec, Sink, TableKind, TableSpec, Unit, Value, WarningKind};
+use nprof_engine::model::{FieldSpec, Sink, TableSpec, Unit, Value, WarningKind};
 use serde_json::Value as Json;
 
 use self::debug::DebugLayer;
@@ -178,12 +178,10 @@ impl Neff {
         if self.layers.is_empty() {
             return Ok(());
         }
-        let table = sink.table(TableSpec {
-            name: "debug_name".to_owned(),
-            kind: TableKind::Side,
-            name_key: String::new(),
-            doc: "Operations of the compiler's layers. Instructions refer to them by number.".to_owned(),
-        })?;
+        let table = sink.table(TableSpec::side(
+            "debug_name",
+            "Operations of the compiler's layers. Instructions refer to them by number.",
+        ))?;
         let mut field = |name, doc| sink.field(table, FieldSpec::new(name, Unit::None, "Source", doc));
         let layer_field = field("layer", "File of the layer in the program.")?;
         let id = field("id", "Number of the operation within its layer.")?;

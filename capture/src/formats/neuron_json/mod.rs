@@ -16,7 +16,7 @@ mod tests;
 use std::collections::HashMap;
 use std::io::Read;
 
-use nprof_engine::model::{FieldSpec, RankInfo, Sink, TableId, TableKind, TableSpec, Value, WarningKind};
+use nprof_engine::model::{FieldSpec, RankInfo, Sink, TableId, TableSpec, Value, WarningKind};
 
 use self::input::Input;
 use self::link::Links;
@@ -146,12 +146,10 @@ impl<'s> Import<'s> {
     fn row_of_other(&mut self, table: &str, text: &str, offset: u64) -> Result<(), Error> {
         let what = "more than 1,024 tables; rows of further ones are in the table `other_tables`";
         self.warn(WarningKind::AdjustedValue, what, offset);
-        let id = self.sink.table(TableSpec {
-            name: "other_tables".to_owned(),
-            kind: TableKind::Side,
-            name_key: String::new(),
-            doc: "Rows of the tables that are too many to be tables of their own.".to_owned(),
-        })?;
+        let id = self.sink.table(TableSpec::side(
+            "other_tables",
+            "Rows of the tables that are too many to be tables of their own.",
+        ))?;
         let name = self.sink.field(id, FieldSpec::named("table"))?;
         let row = self.sink.field(id, FieldSpec::named("row"))?;
         Ok(self.sink.row(id, &[(name, Value::Text(table)), (row, Value::Json(text))])?)

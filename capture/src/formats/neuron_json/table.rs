@@ -78,15 +78,7 @@ struct Misplaced(&'static str);
 impl TableReader {
     pub(super) fn define(name: &str, sink: &mut dyn Sink) -> Result<Self> {
         let definition = schema::table(name);
-        let spec = definition.map_or_else(
-            || TableSpec {
-                name: name.to_owned(),
-                kind: TableKind::Side,
-                name_key: String::new(),
-                doc: String::new(),
-            },
-            TableSchema::spec,
-        );
+        let spec = definition.map_or_else(|| TableSpec::side(name, ""), TableSchema::spec);
         let id = sink.table(spec)?;
         Ok(Self { id, place: Place::of(name), definition, columns: HashMap::new(), rows: 0 })
     }

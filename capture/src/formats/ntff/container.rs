@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use nprof_engine::base::in_memory;
 use prost::Message;
 
 use super::proto;
@@ -114,7 +115,7 @@ impl<'a> Container<'a> {
                 "the file was cut off; copy it again, or capture again with more disk space",
             )
         })?;
-        let usize_of = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let usize_of = |n: u64| in_memory(n);
         let bytes = self.record_area.get(usize_of(offset)..usize_of(end)).unwrap_or_default();
         Ok(RecordSegment {
             kind,

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use nprof_engine::base::clamped;
 use nprof_engine::model::{
     FieldId, Filled, Form, NameId, Number, SliceKey, SliceRecord, TemplateId, TemplateValue, TrackId, Value,
 };
@@ -299,11 +300,11 @@ impl Row {
         };
         let duration_ps = self.end_ps - self.start_ps;
         let index = match self.part {
-            RowOf::Packet(number) => i64::try_from(number).unwrap_or(i64::MAX),
+            RowOf::Packet(number) => clamped(number),
             RowOf::Transfer(trigger_ns) => trigger_ns.unwrap_or_default(),
         };
         let mut numbers = [Number::from(0_i64); 5];
-        numbers[usize::from(place::SIZE)] = i64::try_from(self.size_bytes).unwrap_or(i64::MAX).into();
+        numbers[usize::from(place::SIZE)] = clamped(self.size_bytes).into();
         numbers[usize::from(place::RATE)] = f64::from(transfer_rate(self.size_bytes, duration_ps)).into();
         numbers[usize::from(place::CRC)] = i64::from(self.crc).into();
         numbers[usize::from(place::INDEX)] = index.into();

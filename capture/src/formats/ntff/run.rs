@@ -2,9 +2,7 @@
 
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::base::{Result, Time};
-use nprof_engine::model::{
-    FieldId, FieldSpec, RankInfo, Sink, TableId, TableKind, TableSpec, Unit, Value, WarningKind,
-};
+use nprof_engine::model::{FieldId, FieldSpec, RankInfo, Sink, TableId, TableSpec, Unit, Value, WarningKind};
 
 use super::container::{Container, RecordSegment, text};
 use super::core::Core;
@@ -233,12 +231,8 @@ pub fn write_segments(
     buffers: &[proto::Buffer],
     sink: &mut dyn Sink,
 ) -> Result<()> {
-    let table: TableId = sink.table(TableSpec {
-        name: "trace_segment".to_owned(),
-        kind: TableKind::Side,
-        name_key: String::new(),
-        doc: "Parts of the trace file that hold records.".to_owned(),
-    })?;
+    let table: TableId =
+        sink.table(TableSpec::side("trace_segment", "Parts of the trace file that hold records."))?;
     let mut field =
         |name: &str, unit, doc: &str| sink.field(table, FieldSpec::new(name, unit, "Segment", doc));
     let subgraph = field("subgraph", Unit::None, "Subgraph that was traced.")?;

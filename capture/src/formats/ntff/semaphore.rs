@@ -242,12 +242,14 @@ impl<'c, 'a> EventWriter<'c, 'a> {
 
 impl Events {
     fn define(core: &Core<'_>, out: &mut Output<'_>) -> Result<Self, Error> {
-        let table: TableId = out.sink.table(TableSpec {
-            name: "event_update".to_owned(),
-            kind: TableKind::Slices,
-            name_key: "id".to_owned(),
-            doc: "Changes of events. Engines use an event to wait for each other once.".to_owned(),
-        })?;
+        let table: TableId = out.sink.table(
+            TableSpec::new(
+                "event_update",
+                TableKind::Slices,
+                "Changes of events. Engines use an event to wait for each other once.",
+            )
+            .named_by("id"),
+        )?;
         let doc = "Value after the change: 1 set, 0 cleared.";
         let value = out.sink.field(table, FieldSpec::new("value", Unit::None, "Event", doc))?;
         let spec = TrackSpec::slices(&core.own("Events"), None, table, Nesting::Concurrent, 6);

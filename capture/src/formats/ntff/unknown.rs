@@ -3,9 +3,7 @@
 use std::fmt::Write;
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{
-    FieldId, FieldSpec, Sink, TableId, TableKind, TableSpec, Unit, Value, WarningKind,
-};
+use nprof_engine::model::{FieldId, FieldSpec, Sink, TableId, TableSpec, Unit, Value, WarningKind};
 
 use super::record::Record;
 
@@ -56,12 +54,10 @@ impl UnknownRecords {
 
 impl Handles {
     fn define(sink: &mut dyn Sink) -> Result<Self> {
-        let table = sink.table(TableSpec {
-            name: "unknown_record".to_owned(),
-            kind: TableKind::Side,
-            name_key: String::new(),
-            doc: "Unchanged records of the trace whose meaning is unknown.".to_owned(),
-        })?;
+        let table = sink.table(TableSpec::side(
+            "unknown_record",
+            "Unchanged records of the trace whose meaning is unknown.",
+        ))?;
         let mut field = |name, unit, doc| sink.field(table, FieldSpec::new(name, unit, "Record", doc));
         Ok(Self {
             table,

@@ -8,6 +8,7 @@
 
 use std::ops::Range;
 
+use nprof_engine::base::in_memory;
 use nprof_engine::model::{FieldId, Filled, Number, TemplateValue, TrackId, Value};
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
@@ -217,12 +218,12 @@ impl<'p, 's> Usage<'p, 's> {
 }
 
 fn first_bank(range: &Range<u64>) -> usize {
-    usize::try_from(range.start / PSUM_BANK_BYTES).unwrap_or(usize::MAX)
+    in_memory(range.start / PSUM_BANK_BYTES)
 }
 
 fn bank_count(range: &Range<u64>) -> usize {
     let after = range.end.div_ceil(PSUM_BANK_BYTES);
-    usize::try_from(after - range.start / PSUM_BANK_BYTES).unwrap_or(usize::MAX)
+    in_memory(after - range.start / PSUM_BANK_BYTES)
 }
 
 fn write_sbuf(core: &Core<'_>, mut moments: Moments<'_>, out: &mut Output<'_>) -> Result<(), Error> {

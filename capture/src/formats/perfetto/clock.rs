@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use nprof_engine::base::clamped;
 use rustc_hash::FxHashMap;
 
 use crate::protobuf::{Damage, Fields};
@@ -256,5 +257,5 @@ impl Clocks {
 }
 
 fn ns_of(timestamp: u64, unit_ns: i64) -> i64 {
-    i64::try_from(timestamp).unwrap_or(i64::MAX).saturating_mul(unit_ns)
+    clamped(timestamp).saturating_mul(unit_ns)
 }

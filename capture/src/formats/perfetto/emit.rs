@@ -7,7 +7,7 @@ use nprof_engine::base::bytes::Cursor;
 use nprof_engine::exec::step;
 use nprof_engine::model::{
     Bind, FieldId, FieldSpec, FlowPhase, FlowPoint, Form, NameId, RankInfo, Sink, SliceKey, SliceRecord,
-    TableKind, TableSpec, TrackId, Unit, Value, WarningKind,
+    TableSpec, TrackId, Unit, Value, WarningKind,
 };
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
@@ -124,12 +124,7 @@ fn clock_row(sink: &mut dyn Sink, origin: Option<Origin>) -> Result<()> {
     if origin.ps() == 0 {
         return Ok(());
     }
-    let table = sink.table(TableSpec {
-        name: "clock".to_owned(),
-        kind: TableKind::Side,
-        name_key: String::new(),
-        doc: "Clock of the trace at time zero of the profile.".to_owned(),
-    })?;
+    let table = sink.table(TableSpec::side("clock", "Clock of the trace at time zero of the profile."))?;
     let doc = "Nanoseconds on the clock of the trace. The sum of this number and a time is the timestamp \
         in the trace.";
     let field = sink.field(table, FieldSpec::new("origin_ns", Unit::Nanoseconds, "", doc))?;

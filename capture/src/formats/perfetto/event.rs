@@ -7,8 +7,8 @@ use super::clock::{Clocks, MONOTONIC};
 use super::field::Of;
 use super::legacy;
 use super::output::{Moment, Output, Stop};
-use super::record::{Act, Place, Record};
-use super::seen::{Number, Seen, push};
+use super::record::{Act, Record};
+use super::seen::{Number, Occurrence, Seen, push};
 use super::sequence::Sequence;
 use super::track::TrackKey;
 
@@ -43,7 +43,7 @@ pub(super) fn take(out: &mut Output<'_>, around: &mut Around<'_>, bytes: &[u8]) 
         return Ok(());
     };
     if let Some(legacy) = seen.legacy
-        && legacy::take(out, around.sequence, (&seen, moment), legacy)? == legacy::Taken::Whole
+        && legacy::take(out, around.sequence, &seen, moment, legacy)? == legacy::Taken::Whole
     {
         return extra(out, around.sequence, &seen, moment);
     }
@@ -56,13 +56,13 @@ pub(super) fn take(out: &mut Output<'_>, around: &mut Around<'_>, bytes: &[u8]) 
                 _ => Act::Instant,
             };
             let place = seen.place(out, around.sequence);
-            slice(out, around.sequence, &seen, (act, moment, place))?;
+            slice(out, around.sequence, &seen, Occurrence { act, moment, place })?;
         }
         COUNTER => counter(out, around.sequence, &seen, moment)?,
         _ => {
             let place = seen.place(out, around.sequence);
             out.warn(WarningKind::UnknownRecord, "an event of an unknown type; kept as an instant");
-            slice(out, around.sequence, &seen, (Act::Instant, moment, place))?;
+            slice(out, around.sequence, &seen, Occurrence { act: Act::Instant, moment, place })?;
         }
     }
     extra(out, around.sequence, &seen, moment)
@@ -76,12 +76,12 @@ pub(super) fn slice(
     out: &mut Output<'_>,
     sequence: &mut Sequence,
     seen: &Seen<'_>,
-    (act, moment, place): (Act, Moment, Place),
+    occurrence: Occurrence,
 ) -> Result<(), Stop> {
     let cat = seen.cat(out, sequence);
     seen.fill(out, sequence, Of::Slices, &cat)?;
     let named = seen.named(out, sequence, 0)?;
-    push(out, &seen.flows, (act, moment, place), (&cat, named))
+    push(out, &seen.flows, occurrence, (&cat, named))
 }
 
 fn counter(

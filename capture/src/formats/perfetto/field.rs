@@ -1,8 +1,8 @@
 //! Fields of slices and samples: annotations by name, and a row of them that can wait in the
 //! scratch space.
 
-use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::base::{Result, narrow};
 use nprof_engine::model::{FieldId, FieldSpec, NameId, Sink, TableId, Unit, Value};
 use rustc_hash::FxHashMap;
 
@@ -119,7 +119,7 @@ impl Row {
         if field >= self.last.len() {
             self.last.resize(field + 1, (0, 0));
         }
-        self.last[field] = (self.number, u32::try_from(self.entries.len()).unwrap_or(u32::MAX));
+        self.last[field] = (self.number, narrow(self.entries.len()));
         self.entries.push((id, held));
     }
 

@@ -3,6 +3,8 @@
 
 use std::io::{self, Read};
 
+use nprof_engine::base::in_memory;
+
 use crate::protobuf::{Damage, varint};
 
 /// Tag of a packet: field 1 of a trace, a message.
@@ -91,7 +93,7 @@ impl<'i> Packets<'i> {
             };
             return if self.skip(len) { Ok(Part::Skipped(what)) } else { self.ended(Part::Cut) };
         }
-        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        let len = in_memory(len);
         if !self.fill(head_len.saturating_add(len)) {
             return self.ended(Part::Cut);
         }
@@ -142,7 +144,7 @@ impl<'i> Packets<'i> {
             if left == 0 {
                 return false;
             }
-            let step = usize::try_from(len).unwrap_or(usize::MAX).min(left);
+            let step = in_memory(len).min(left);
             self.start += step;
             len -= step as u64;
         }

@@ -9,7 +9,7 @@ use super::annotation::Annotation;
 use super::field::Of;
 use super::output::{Moment, Output, Stop};
 use super::record::{Act, Place, Record};
-use super::seen::{Seen, push};
+use super::seen::{Occurrence, Seen, push};
 use super::sequence::Sequence;
 use super::track::TrackKey;
 use crate::protobuf::{Damage, Fields};
@@ -106,6 +106,13 @@ impl<'a> Older<'a> {
     }
 }
 
+/// An event with its older part.
+#[derive(Clone, Copy)]
+struct OlderEvent<'a> {
+    seen: &'a Seen<'a>,
+    older: &'a Older<'a>,
+}
+
 /// Codes of the phases of flows in [`Act::Flow`].
 pub(super) const FLOW_START: u8 = 0;
 pub(super) const FLOW_STEP: u8 = 1;
@@ -120,20 +127,22 @@ pub(super) const FLOW_END_NEXT: u8 = 3;
 pub(super) fn take(
     out: &mut Output<'_>,
     sequence: &mut Sequence,
-    (seen, moment): (&Seen<'_>, Moment),
+    seen: &Seen<'_>,
+    moment: Moment,
     bytes: &[u8],
 ) -> Result<Taken, Stop> {
-    let older = Older::parse(bytes)?;
+    let older = &Older::parse(bytes)?;
+    let event = OlderEvent { seen, older };
     match older.phase {
         // A newer event, with some of the older keys.
         0 => return Ok(Taken::No),
-        b'C' => counters(out, sequence, (seen, &older), moment)?,
-        b's' | b't' | b'f' => flow(out, sequence, (seen, &older), moment)?,
+        b'C' => counters(out, sequence, event, moment)?,
+        b's' | b't' | b'f' => flow(out, sequence, event, moment)?,
         b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' => {
-            asynchronous(out, sequence, (seen, &older), moment)?;
+            asynchronous(out, sequence, event, moment)?;
         }
-        b'M' => metadata(out, sequence, (seen, &older))?,
-        _ => plain(out, sequence, (seen, &older), moment)?,
+        b'M' => metadata(out, sequence, event)?,
+        _ => plain(out, sequence, event, moment)?,
     }
     Ok(Taken::Whole)
 }
@@ -142,7 +151,7 @@ pub(super) fn take(
 fn plain(
     out: &mut Output<'_>,
     sequence: &mut Sequence,
-    (seen, older): (&Seen<'_>, &Older<'_>),
+    OlderEvent { seen, older }: OlderEvent<'_>,
     moment: Moment,
 ) -> Result<(), Stop> {
     let is_instant = matches!(older.phase, b'i' | b'I' | b'R');
@@ -179,7 +188,7 @@ fn plain(
     let named = seen.named(out, sequence, older.name_iid)?;
     let bound = bound(older);
     let flows: Vec<_> = seen.flows.iter().copied().chain(bound).collect();
-    push(out, &flows, (act, moment, place), (&cat, named))
+    push(out, &flows, Occurrence { act, moment, place }, (&cat, named))
 }
 
 /// The flow that a slice itself states.
@@ -198,7 +207,7 @@ fn hash(of: &impl Hash) -> u64 {
 fn asynchronous(
     out: &mut Output<'_>,
     sequence: &mut Sequence,
-    (seen, older): (&Seen<'_>, &Older<'_>),
+    OlderEvent { seen, older }: OlderEvent<'_>,
     moment: Moment,
 ) -> Result<(), Stop> {
     let cat = seen.cat(out, sequence);
@@ -226,14 +235,14 @@ fn asynchronous(
         b'e' | b'F' => Act::End,
         _ => Act::Instant,
     };
-    push(out, &seen.flows, (act, moment, place), (&cat, named))
+    push(out, &seen.flows, Occurrence { act, moment, place }, (&cat, named))
 }
 
 /// A point of a flow, which binds to a slice of its thread.
 fn flow(
     out: &mut Output<'_>,
     sequence: &mut Sequence,
-    (seen, older): (&Seen<'_>, &Older<'_>),
+    OlderEvent { seen, older }: OlderEvent<'_>,
     moment: Moment,
 ) -> Result<(), Stop> {
     let cat = seen.cat(out, sequence);
@@ -261,7 +270,7 @@ fn flow(
 fn counters(
     out: &mut Output<'_>,
     sequence: &mut Sequence,
-    (seen, older): (&Seen<'_>, &Older<'_>),
+    OlderEvent { seen, older }: OlderEvent<'_>,
     moment: Moment,
 ) -> Result<(), Stop> {
     let process = older.process(out, sequence, seen);
@@ -302,7 +311,7 @@ fn counters(
 fn metadata(
     out: &mut Output<'_>,
     sequence: &mut Sequence,
-    (seen, older): (&Seen<'_>, &Older<'_>),
+    OlderEvent { seen, older }: OlderEvent<'_>,
 ) -> Result<(), Stop> {
     let what = seen.named(out, sequence, older.name_iid)?.map(|(_, text)| text).unwrap_or_default();
     let thread = older.thread(sequence).or(sequence.thread);

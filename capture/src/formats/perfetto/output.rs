@@ -82,8 +82,7 @@ impl<'s> Output<'s> {
     /// If the sink fails.
     pub(super) fn new(space: &Space<'s>, sink: &'s mut dyn Sink) -> Result<Self> {
         let mut table = |name: &str, kind, name_key: &str, doc: &str| {
-            let (name, name_key, doc) = (name.to_owned(), name_key.to_owned(), doc.to_owned());
-            sink.table(TableSpec { name, kind, name_key, doc })
+            sink.table(TableSpec::new(name, kind, doc).named_by(name_key))
         };
         let slices = table("slice", TableKind::Slices, "name", "Slices and instants of tracks.")?;
         let samples = table("counter", TableKind::Samples, "name", "Samples of counters.")?;

@@ -256,6 +256,14 @@ fn put_interned(
     Ok(())
 }
 
+/// An act with its time and its place.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Occurrence {
+    pub(super) act: Act,
+    pub(super) moment: Moment,
+    pub(super) place: Place,
+}
+
 /// Passes an event whose fields are in the row.
 ///
 /// # Errors
@@ -263,7 +271,7 @@ fn put_interned(
 pub(super) fn push(
     out: &mut Output<'_>,
     flows: &[(u64, bool)],
-    (act, moment, place): (Act, Moment, Place),
+    Occurrence { act, moment, place }: Occurrence,
     (cat, named): (&str, Option<(NameId, String)>),
 ) -> Result<(), Stop> {
     let track = &mut out.tracks.all[place.track as usize];

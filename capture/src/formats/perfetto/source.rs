@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{FieldSpec, Sink, TableKind, TableSpec, Unit, Value, WarningKind};
+use nprof_engine::model::{FieldSpec, Sink, TableSpec, Unit, Value, WarningKind};
 
 /// Names of the fields of a packet, as `trace_packet.proto` has them.
 const NAMES: [(u32, &str); 81] = [
@@ -132,12 +132,8 @@ impl Sources {
         if self.0.is_empty() {
             return Ok(());
         }
-        let table = sink.table(TableSpec {
-            name: "unread_packet".to_owned(),
-            kind: TableKind::Side,
-            name_key: String::new(),
-            doc: "Packets of the trace that nprof does not read.".to_owned(),
-        })?;
+        let table =
+            sink.table(TableSpec::side("unread_packet", "Packets of the trace that nprof does not read."))?;
         let fields = [
             FieldSpec::new("name", Unit::None, "", "Name of the field in TracePacket."),
             FieldSpec::new("packets", Unit::Count, "", "Number of packets."),

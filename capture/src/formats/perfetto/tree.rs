@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use nprof_engine::base::Result;
+use nprof_engine::base::{Result, signed};
 use nprof_engine::model::{
-    FieldSpec, Identity, Nesting, Role, Sink, TableId, TableKind, TableSpec, TrackId, TrackSpec, Value,
+    FieldSpec, Identity, Nesting, Role, Sink, TableId, TableSpec, TrackId, TrackSpec, Value,
 };
 use rustc_hash::FxHashMap;
 
@@ -303,7 +303,7 @@ impl Tree<'_> {
         if !process.labels.trim().is_empty() {
             name = format!("{name} · {}", process.labels.trim());
         }
-        let sort = process.sort.unwrap_or(i64::try_from(self.processes.len()).unwrap_or(i64::MAX));
+        let sort = process.sort.unwrap_or(signed(self.processes.len()));
         let group = self.sink.track(TrackSpec::group(&name, None, sort))?;
         self.processes.insert(pid, group);
         Ok(group)
@@ -312,7 +312,7 @@ impl Tree<'_> {
     /// Sort key among the siblings: the rank, or the position by the parent's order.
     fn sort(&self, at: usize) -> i64 {
         let track = &self.tracks.all[at];
-        let position = i64::try_from(at).unwrap_or(i64::MAX);
+        let position = signed(at);
         if let Some((pid, tid)) = track.thread {
             let sort = self.tracks.threads.get(&(pid, tid)).and_then(|thread| thread.sort);
             return sort.unwrap_or(if pid == tid { -1 } else { position });
@@ -353,12 +353,8 @@ impl Tree<'_> {
 
     /// Writes the processes, threads and counters of the tracks.
     fn rows(&mut self) -> Result<()> {
-        let table = self.sink.table(TableSpec {
-            name: "track".to_owned(),
-            kind: TableKind::Side,
-            name_key: String::new(),
-            doc: "Process, and thread or counter, of each track.".to_owned(),
-        })?;
+        let table =
+            self.sink.table(TableSpec::side("track", "Process, and thread or counter, of each track."))?;
         let mut ids = Vec::new();
         for name in ["track", "pid", "tid", "counter"] {
             ids.push(self.sink.field(table, FieldSpec::named(name))?);

@@ -18,7 +18,7 @@ use super::event::Seen;
 use super::identity::{hash_id, identity_hasher};
 use super::open::{MAX_LOOKED_AT, Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
 use super::output::{Of, Output};
-use super::track::TrackIndex;
+use super::track::{TrackIndex, TrackTime};
 
 /// Kind of asynchronous event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -118,7 +118,7 @@ impl<'s> Asyncs<'s> {
         (key, track): (u64, TrackIndex),
         time_ps: i64,
     ) -> Result<()> {
-        if let Some(waiting) = self.room.begin(out, Of::Asyncs, seen, (track, time_ps))? {
+        if let Some(waiting) = self.room.begin(out, Of::Asyncs, seen, TrackTime { track, time_ps })? {
             let name = hash_of(&seen.name());
             push(&mut self.stacks.entry(key).or_default().begins, Named { name, waiting });
         }
@@ -143,7 +143,7 @@ impl<'s> Asyncs<'s> {
             out.tracks.reach(track, time_ps);
             match self.room.keep(seen, track, time_ps)? {
                 Some(waiting) => push(&mut stack.ends, Named { name, waiting }),
-                None => emit_unpaired_end(out, Of::Asyncs, seen, (track, time_ps))?,
+                None => emit_unpaired_end(out, Of::Asyncs, seen, TrackTime { track, time_ps })?,
             }
             return Ok(());
         };
@@ -169,7 +169,7 @@ impl<'s> Asyncs<'s> {
             let begin = self.room.fetch(begin)?;
             let seen = begin.seen();
             out.warn(WarningKind::Unpaired, "a begin without an end; kept as unfinished", seen.offset);
-            emit_unfinished(out, Of::Asyncs, seen, (begin.track, begin.time_ps))?;
+            emit_unfinished(out, Of::Asyncs, seen, begin.at())?;
             self.room.release(begin);
         }
         Ok(())
@@ -199,7 +199,9 @@ impl<'s> Asyncs<'s> {
                     emit_pair(out, Of::Asyncs, &begin, (end.seen(), time_ps))?;
                     self.room.release(begin);
                 }
-                None => emit_unpaired_end(out, Of::Asyncs, end.seen(), (end.track, time_ps))?,
+                None => {
+                    emit_unpaired_end(out, Of::Asyncs, end.seen(), TrackTime { track: end.track, time_ps })?
+                }
             }
             self.room.release(end);
         }

@@ -18,7 +18,7 @@ use super::identity::identity_hasher;
 use super::open::{MAX_LOOKED_AT, Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
 use super::output::{Of, Output};
 use super::time::{self, NoTime};
-use super::track::TrackIndex;
+use super::track::{TrackIndex, TrackTime};
 
 /// Second part of the key of a stack whose track belongs to one thread.
 const ALONE: u64 = 0;
@@ -64,7 +64,7 @@ impl<'s> Durations<'s> {
         track: TrackIndex,
         time_ps: i64,
     ) -> Result<()> {
-        if let Some(waiting) = self.room.begin(out, Of::Slices, seen, (track, time_ps))? {
+        if let Some(waiting) = self.room.begin(out, Of::Slices, seen, TrackTime { track, time_ps })? {
             let key = key(out, seen, track);
             self.stacks.entry(key).or_default().begins.push(waiting);
         }
@@ -89,7 +89,7 @@ impl<'s> Durations<'s> {
         let Some(at) = found else {
             match self.room.keep(seen, track, time_ps)? {
                 Some(waiting) => stack.ends.push(waiting),
-                None => emit_unpaired_end(out, Of::Slices, seen, (track, time_ps))?,
+                None => emit_unpaired_end(out, Of::Slices, seen, TrackTime { track, time_ps })?,
             }
             return Ok(());
         };
@@ -111,7 +111,7 @@ impl<'s> Durations<'s> {
         &mut self,
         out: &mut Output<'o>,
         seen: Seen<'_>,
-        (track, time_ps): (TrackIndex, i64),
+        TrackTime { track, time_ps }: TrackTime,
         emit: impl Fn(&mut Output<'o>, TrackIndex, (i64, i64), Form, Seen<'_>) -> Result<K>,
     ) -> Result<Option<K>> {
         let duration_ps = match time::duration(seen.event.dur, seen.bytes) {
@@ -129,14 +129,14 @@ impl<'s> Durations<'s> {
                 return emit(out, track, (time_ps, 0), Form::Instant, seen).map(Some);
             }
             Err(no_time) => {
-                self.endless(out, seen, (track, time_ps), no_time)?;
+                self.endless(out, seen, TrackTime { track, time_ps }, no_time)?;
                 return Ok(None);
             }
         };
         let duration_ps = match time_ps.checked_add(duration_ps) {
             Some(_) => duration_ps,
             None => {
-                self.endless(out, seen, (track, time_ps), NoTime::OutOfRange)?;
+                self.endless(out, seen, TrackTime { track, time_ps }, NoTime::OutOfRange)?;
                 return Ok(None);
             }
         };
@@ -152,7 +152,7 @@ impl<'s> Durations<'s> {
         &mut self,
         out: &mut Output<'_>,
         seen: Seen<'_>,
-        (track, time_ps): (TrackIndex, i64),
+        TrackTime { track, time_ps }: TrackTime,
         why: NoTime,
     ) -> Result<()> {
         let (kind, what) = match why {
@@ -164,7 +164,7 @@ impl<'s> Durations<'s> {
         out.tracks.reach(track, time_ps);
         match self.room.keep(seen, track, time_ps)? {
             Some(waiting) => self.endless.push(waiting),
-            None => emit_unfinished(out, Of::Slices, seen, (track, time_ps))?,
+            None => emit_unfinished(out, Of::Slices, seen, TrackTime { track, time_ps })?,
         }
         Ok(())
     }
@@ -177,13 +177,13 @@ impl<'s> Durations<'s> {
                 let begin = self.room.fetch(begin)?;
                 let seen = begin.seen();
                 out.warn(WarningKind::Unpaired, "a begin without an end; kept as unfinished", seen.offset);
-                emit_unfinished(out, Of::Slices, seen, (begin.track, begin.time_ps))?;
+                emit_unfinished(out, Of::Slices, seen, begin.at())?;
                 self.room.release(begin);
             }
         }
         for waiting in std::mem::take(&mut self.endless) {
             let endless = self.room.fetch(waiting)?;
-            emit_unfinished(out, Of::Slices, endless.seen(), (endless.track, endless.time_ps))?;
+            emit_unfinished(out, Of::Slices, endless.seen(), endless.at())?;
             self.room.release(endless);
         }
         Ok(())
@@ -219,7 +219,7 @@ impl<'s> Durations<'s> {
                     emit_pair(out, Of::Slices, &begin, (end.seen(), end.time_ps))?;
                     self.room.release(begin);
                 }
-                None => emit_unpaired_end(out, Of::Slices, end.seen(), (end.track, end.time_ps))?,
+                None => emit_unpaired_end(out, Of::Slices, end.seen(), end.at())?,
             }
             self.room.release(end);
         }

@@ -2,7 +2,7 @@
 //! threads in the order in which the files name them. Formats over Trace Event JSON keep them in
 //! side tables.
 
-use nprof_engine::base::Result;
+use nprof_engine::base::{Result, signed};
 use nprof_engine::model::{FieldSpec, Sink, Unit, Value};
 use rustc_hash::FxHashMap;
 
@@ -124,7 +124,7 @@ impl Files {
         self.threads.sort_by_key(|thread| thread.first_ps);
         for thread in &self.threads {
             let id = String::from_utf8_lossy(&thread.id);
-            let file = i64::try_from(thread.first_file).unwrap_or(i64::MAX);
+            let file = signed(thread.first_file);
             table.row(sink, [Value::Text(&id), Value::Int(thread.first_ps), Value::Int(file)])?;
         }
         Ok(())

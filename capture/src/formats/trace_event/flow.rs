@@ -12,14 +12,14 @@ use super::identity::{hash_id, identity_hasher};
 use super::json;
 use super::output::Output;
 use super::side_table::SideTable;
-use super::track::TrackIndex;
+use super::track::TrackTime;
 
 /// Takes an event of phase `s`, `t` or `f`.
 pub(super) fn take(
     out: &mut Output<'_>,
     seen: Seen<'_>,
     phase: FlowPhase,
-    (track, time_ps): (TrackIndex, i64),
+    TrackTime { track, time_ps }: TrackTime,
 ) -> Result<()> {
     let ends_next = phase == FlowPhase::End && seen.text(seen.event.bp) != "e";
     let bind = if ends_next { Bind::Next } else { Bind::Enclosing };

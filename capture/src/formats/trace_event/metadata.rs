@@ -1,9 +1,7 @@
 //! Facts of a trace about itself: metadata events (`M`) and the keys beside `traceEvents`.
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{
-    FieldSpec, Nesting, RankInfo, TableId, TableKind, TableSpec, Unit, Value, WarningKind,
-};
+use nprof_engine::model::{FieldSpec, Nesting, RankInfo, TableId, TableSpec, Unit, Value, WarningKind};
 
 use super::allowance::Allowance;
 use super::described::Described;
@@ -244,12 +242,7 @@ fn member_row(out: &mut Output<'_>, table: TableId, members: &[(String, Given)])
 }
 
 fn side_table(out: &mut Output<'_>, name: &str, doc: &str) -> Result<TableId> {
-    out.sink.table(TableSpec {
-        name: name.to_owned(),
-        kind: TableKind::Side,
-        name_key: String::new(),
-        doc: doc.to_owned(),
-    })
+    out.sink.table(TableSpec::side(name, doc))
 }
 
 fn row(out: &mut Output<'_>, table: TableId, values: &[(&str, Value<'_>)]) -> Result<()> {

@@ -12,7 +12,7 @@ use super::event::{Event, Member, Parser, Seen};
 use super::output::{Of, Output};
 use super::slice_flow;
 use super::tokens::{Tail, Tokens};
-use super::track::TrackIndex;
+use super::track::{TrackIndex, TrackTime};
 
 /// Most bytes of waiting events whose texts are in memory.
 const MAX_WAITING_LEN: usize = 16 << 20;
@@ -88,6 +88,11 @@ pub(super) struct Fetched {
 }
 
 impl Fetched {
+    /// The time of the event on its track.
+    pub(super) fn at(&self) -> TrackTime {
+        TrackTime { track: self.track, time_ps: self.time_ps }
+    }
+
     /// The event as it was read.
     pub(super) fn seen(&self) -> Seen<'_> {
         Seen { event: &self.copied.event, bytes: &self.copied.bytes, offset: self.offset }
@@ -185,7 +190,7 @@ impl<'s> Room<'s> {
         out: &mut Output<'_>,
         of: Of,
         seen: Seen<'_>,
-        (track, time_ps): (TrackIndex, i64),
+        TrackTime { track, time_ps }: TrackTime,
     ) -> Result<Option<Waiting>> {
         out.tracks.reach(track, time_ps);
         let kept = self.keep(seen, track, time_ps)?;
@@ -195,7 +200,7 @@ impl<'s> Room<'s> {
                 "too many open slices; this slice is kept without its end",
                 seen.offset,
             );
-            emit_unfinished(out, of, seen, (track, time_ps))?;
+            emit_unfinished(out, of, seen, TrackTime { track, time_ps })?;
         }
         Ok(kept)
     }
@@ -256,7 +261,7 @@ pub(super) fn emit_unfinished(
     out: &mut Output<'_>,
     of: Of,
     seen: Seen<'_>,
-    (track, start_ps): (TrackIndex, i64),
+    TrackTime { track, time_ps: start_ps }: TrackTime,
 ) -> Result<()> {
     out.start_row();
     out.add_event(of, seen)?;
@@ -274,7 +279,7 @@ pub(super) fn emit_unpaired_end(
     out: &mut Output<'_>,
     of: Of,
     seen: Seen<'_>,
-    (track, time_ps): (TrackIndex, i64),
+    TrackTime { track, time_ps }: TrackTime,
 ) -> Result<()> {
     out.warn(WarningKind::Unpaired, "an end without a begin; kept as an instant", seen.offset);
     out.start_row();

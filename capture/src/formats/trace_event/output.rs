@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use nprof_engine::base::Result;
+use nprof_engine::base::{Result, clamped};
 use nprof_engine::model::{
     FieldSpec, Form, Sink, SliceKey, SliceRecord, TableId, TableKind, TableSpec, Unit, Value, WarningKind,
 };
@@ -146,7 +146,7 @@ impl<'s> Output<'s> {
     ) -> Result<()> {
         self.warn(kind, what, offset);
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_UNREAD_LEN)]);
-        let byte = i64::try_from(offset).unwrap_or(i64::MAX);
+        let byte = clamped(offset);
         self.unread.row(self.sink, [Value::Int(byte), Value::Text(what), Value::Text(text.trim())])
     }
 
@@ -488,5 +488,5 @@ impl<'s> Output<'s> {
 }
 
 fn define(sink: &mut dyn Sink, name: &str, kind: TableKind, name_key: &str, doc: &str) -> Result<TableId> {
-    sink.table(TableSpec { name: name.to_owned(), kind, name_key: name_key.to_owned(), doc: doc.to_owned() })
+    sink.table(TableSpec::new(name, kind, doc).named_by(name_key))
 }

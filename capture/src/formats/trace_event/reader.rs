@@ -15,7 +15,7 @@ use super::output::{Of, Output};
 use super::text::bytes_of;
 use super::thread::RecentThreads;
 use super::tokens::Raw;
-use super::track::{Id, Role, TrackIndex};
+use super::track::{Id, Role, TrackIndex, TrackTime};
 use super::{counter, flow};
 
 /// State of reading: open slices, names, and facts about the rank.
@@ -94,7 +94,7 @@ impl<'s> Reader<'s> {
     fn complete(&mut self, seen: Seen<'_>, time_ps: i64) -> Result<()> {
         let is_apart = self.annotations == Annotations::Apart && kineto::is_annotation(&seen.cat_bytes());
         let track = if is_apart { self.annotation(seen) } else { self.thread(seen) };
-        let (out, place) = (&mut self.out, (track, time_ps));
+        let (out, place) = (&mut self.out, TrackTime { track, time_ps });
         if !self.correlations.can_have(seen) {
             return self.durations.complete(out, seen, place, Output::emit).map(drop);
         }
@@ -109,7 +109,7 @@ impl<'s> Reader<'s> {
             self.correlations.flow_seen();
         }
         let track = self.thread(seen);
-        flow::take(&mut self.out, seen, phase, (track, time_ps))
+        flow::take(&mut self.out, seen, phase, TrackTime { track, time_ps })
     }
 
     /// Takes an event that becomes an instant, including those of unknown phases.

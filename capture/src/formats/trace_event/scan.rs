@@ -2,6 +2,8 @@
 
 use std::io::Read;
 
+use nprof_engine::base::in_memory;
+
 use super::tokens::{Stop, Tail, Tokens};
 use crate::error::Error;
 
@@ -107,7 +109,7 @@ impl<'a> Scan<'a> {
     /// # Errors
     /// If the input cannot be read.
     pub(super) fn skip(&mut self, len: u64) -> Result<(), Error> {
-        let mut left = usize::try_from(len).unwrap_or(usize::MAX);
+        let mut left = in_memory(len);
         while left > self.end - self.start && self.tail == Tail::Open {
             left -= self.end - self.start;
             self.start = self.end;

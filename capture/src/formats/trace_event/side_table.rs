@@ -1,7 +1,7 @@
 //! Side tables with fields that the reader knows.
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{FieldId, FieldSpec, Sink, TableId, TableKind, TableSpec, Value};
+use nprof_engine::model::{FieldId, FieldSpec, Sink, TableId, TableSpec, Value};
 
 /// A side table and its fields.
 #[derive(Debug)]
@@ -17,8 +17,7 @@ impl<const FIELDS: usize> SideTable<FIELDS> {
         (name, doc): (&str, &str),
         fields: [FieldSpec; FIELDS],
     ) -> Result<Self> {
-        let (name, doc, name_key) = (name.to_owned(), doc.to_owned(), String::new());
-        let table = sink.table(TableSpec { name, kind: TableKind::Side, name_key, doc })?;
+        let table = sink.table(TableSpec::side(name, doc))?;
         let mut ids = [FieldId(0); FIELDS];
         for (id, spec) in ids.iter_mut().zip(fields) {
             *id = sink.field(table, spec)?;

@@ -3,7 +3,7 @@
 //! The first event of a track makes it, with the facts known by then. Names and order are in
 //! metadata events, often at the trace's end. Both go to the sink after the last event.
 
-use nprof_engine::base::Result;
+use nprof_engine::base::{Result, signed};
 use nprof_engine::model::{self, Identity, Nesting, Sink, TableId, TrackId, TrackSpec, Unit};
 use rustc_hash::FxHashMap;
 
@@ -16,6 +16,13 @@ pub(super) use super::role::{Id, Role};
 /// A track of the trace, as its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct TrackIndex(usize);
+
+/// A time on a track.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TrackTime {
+    pub(super) track: TrackIndex,
+    pub(super) time_ps: i64,
+}
 
 /// Tables of the tracks.
 #[derive(Debug, Clone, Copy)]
@@ -350,7 +357,7 @@ impl Tracks {
         }
         let mut tracks: Vec<usize> = (0..self.tracks.len()).collect();
         tracks.sort_by(|&a, &b| compare_tracks(&self.tracks[a], &self.tracks[b]));
-        let below = i64::try_from(processes.len()).unwrap_or(i64::MAX).saturating_add(1);
+        let below = signed(processes.len()).saturating_add(1);
         for (&index, place) in tracks.iter().zip(1..) {
             let track = &self.tracks[index];
             let Some(id) = track.id else { continue };

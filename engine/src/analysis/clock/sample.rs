@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use crate::analysis::islands::Islands;
 use crate::analysis::{Instances, Job};
-use crate::base::Result;
+use crate::base::{Result, narrow};
 use crate::exec::Cancel;
 use crate::model::Waiting;
 
@@ -78,6 +78,6 @@ pub(super) fn of(job: &Job, instances: &Instances, islands: &Islands, cancel: Ca
 impl Sample {
     /// Number of operations of a rank.
     pub(super) fn calls(&self, rank: usize) -> u32 {
-        u32::try_from(self.of_rank[rank].len()).unwrap_or(u32::MAX)
+        narrow(self.of_rank[rank].len())
     }
 }

@@ -8,6 +8,8 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::base::narrow;
+
 /// A call without a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Ended {
@@ -102,7 +104,7 @@ impl<'c> Votes<'c> {
             });
             bins.sort_unstable();
             let best = windows(&bins).iter().map(|of| of.sum).max().unwrap_or(0).div_ceil(2);
-            let best = u32::try_from(best).unwrap_or(u32::MAX);
+            let best = narrow(best);
             if best >= limit {
                 return bins;
             }

@@ -27,12 +27,7 @@ struct Defined {
 
 /// Defines tables, fields, tracks and templates of every kind, some twice.
 fn define(sink: &mut dyn Sink) -> Result<Defined> {
-    let table = |name: &str, kind| TableSpec {
-        name: name.to_owned(),
-        kind,
-        name_key: String::new(),
-        doc: String::new(),
-    };
+    let table = |name: &str, kind| TableSpec::new(name, kind, "");
     let slices = sink.table(table("slices", TableKind::Slices))?;
     let samples = sink.table(table("samples", TableKind::Samples))?;
     let side = sink.table(table("side", TableKind::Side))?;
@@ -168,10 +163,7 @@ fn check_a_relayed_build(dictionary_bytes: usize) {
 /// Tells `rows` of an ordered track and of an ordered counter by template. The builder clamps times
 /// after `far_from`.
 fn tell_runs(sink: &mut dyn Sink, rows: i64, far_from: i64) -> Result<()> {
-    let spec = |name: &str, kind| {
-        let (name, name_key, doc) = (name.to_owned(), String::new(), String::new());
-        TableSpec { name, kind, name_key, doc }
-    };
+    let spec = |name: &str, kind| TableSpec::new(name, kind, "");
     let slices = sink.table(spec("slices", TableKind::Slices))?;
     let samples = sink.table(spec("samples", TableKind::Samples))?;
     let field = sink.field(slices, FieldSpec::named("number"))?;

@@ -225,8 +225,7 @@ impl FieldColumn {
             return None;
         }
         let first = narrow(range.start);
-        let row =
-            |slot| self.row_of(slot).and_then(|row| u32::try_from(row).ok()).unwrap_or(u32::MAX) - first;
+        let row = |slot| self.row_of(slot).map_or(u32::MAX, narrow) - first;
         let mut part = Self::new(self.field, self.kind);
         part.values = self.values.part(&slots);
         if slots.len() < range.len() {
@@ -303,10 +302,7 @@ mod tests {
         let mut bytes = Vec::new();
         let options = BuildOptions { sort_bytes, dictionary_bytes: 64, ..BuildOptions::default() };
         let mut builder = Builder::new(&scratch, &mut bytes, options).unwrap();
-        let mut table = |name: &str, kind| {
-            let (name, name_key, doc) = (name.to_owned(), String::new(), String::new());
-            builder.table(TableSpec { name, kind, name_key, doc }).unwrap()
-        };
+        let mut table = |name: &str, kind| builder.table(TableSpec::new(name, kind, "")).unwrap();
         let (samples, slices) = (table("samples", TableKind::Samples), table("slices", TableKind::Slices));
         let mut field = |table, name: &str| builder.field(table, FieldSpec::named(name)).unwrap();
         let of_sample = field(samples, "of");

@@ -111,9 +111,7 @@ mod tests {
     fn built(length: i64, odd: i64, by_template: bool) -> Vec<u8> {
         let (scratch, mut bytes) = (MemoryScratch::default(), Vec::new());
         let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
-        let (name_key, doc) = (String::new(), String::new());
-        let spec = TableSpec { name: "t".to_owned(), kind: TableKind::Slices, name_key, doc };
-        let table = builder.table(spec).unwrap();
+        let table = builder.table(TableSpec::new("t", TableKind::Slices, "")).unwrap();
         let name = builder.name("a").unwrap();
         let mut field = |name: &str| builder.field(table, FieldSpec::named(name)).unwrap();
         let fields: [FieldId; 5] = ["pc", "some", "same", "number", "own"].map(&mut field);

@@ -161,12 +161,7 @@ mod tests {
     /// in order and one is sorted.
     fn tell(mut told: Told<'_, '_>) {
         let sink = told.builder();
-        let spec = TableSpec {
-            name: "t".to_owned(),
-            kind: TableKind::Slices,
-            name_key: String::new(),
-            doc: String::new(),
-        };
+        let spec = TableSpec::new("t", TableKind::Slices, "");
         let table = sink.table(spec).unwrap();
         let name = sink.name("a").unwrap();
         let field = |at: usize| FieldSpec::new(&format!("f{at}"), Unit::None, "", "");
@@ -225,12 +220,7 @@ mod tests {
         let scratch = MemoryScratch::default();
         let mut bytes = Vec::new();
         let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
-        let spec = |name: &str| TableSpec {
-            name: name.to_owned(),
-            kind: TableKind::Samples,
-            name_key: String::new(),
-            doc: String::new(),
-        };
+        let spec = |name: &str| TableSpec::new(name, TableKind::Samples, "");
         let (of, other) = (builder.table(spec("of")).unwrap(), builder.table(spec("other")).unwrap());
         let field = builder.field(of, FieldSpec::named("f")).unwrap();
         let parts = [(field, TemplateValue::Int(0))];

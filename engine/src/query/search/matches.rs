@@ -1,5 +1,6 @@
 //! Matching texts of the dictionary, by their numbers.
 
+use crate::base::in_memory;
 use crate::block::ZoneMap;
 use crate::segment::{CHUNK_TEXTS, CodeSpans};
 
@@ -55,7 +56,7 @@ impl Matches {
 
     /// Number of matches among the texts before this one.
     fn count_before(&self, code: u64) -> u64 {
-        let at = usize::try_from(code / WORD as u64).unwrap_or(usize::MAX);
+        let at = in_memory(code / WORD as u64);
         let Some(word) = self.bits.get(at) else {
             return self.before.last().copied().unwrap_or_default().into();
         };

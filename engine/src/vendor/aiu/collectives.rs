@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::schema::{COLLECTIVES, OPS};
 use super::{HCOLL, transfers};
-use crate::base::Result;
+use crate::base::{Result, narrow};
 use crate::exec::Cancel;
 use crate::model::{
     Calls, CollectiveKind, Communicator, Membership, NameId, RankCalls, Role, Signature, TableId, TrackId,
@@ -172,7 +172,7 @@ fn group_of(members: &str, rank: u32) -> Communicator {
     let mut ranks: Vec<u32> = integers(members).chain([rank]).collect();
     ranks.sort_unstable();
     ranks.dedup();
-    let size = u32::try_from(ranks.len()).unwrap_or(u32::MAX);
+    let size = narrow(ranks.len());
     Communicator { name: String::new(), membership: Membership::Stated, ranks, size }
 }
 

@@ -12,7 +12,7 @@ mod transfers;
 pub use class::Class;
 pub use phase::{EXEC_SUFFIX, PREP_SUFFIX, Phase};
 pub use sync::Sync;
-pub use tracks::{Counter, Lane, Tracks, device_of_group};
+pub use tracks::{Counter, Lane, Tracks, rank_of_devices};
 
 /// Value of [`crate::model::RankInfo::source`] for an AIU profile.
 pub const SOURCE: &str = "aiu";

@@ -151,7 +151,7 @@ impl Counter {
 const OF_DEVICE: &str = ", device ";
 
 /// Defines the tracks of one rank on first use.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Tracks {
     /// Number of the device, if the rank has one.
     device: Option<u32>,
@@ -179,7 +179,7 @@ const POWER_GROUP: &str = "Charge per cycle";
 /// The rank whose devices have a group of this name: its number, if the name has one. The only
 /// device of a rank has the number of the rank. `None` for other names.
 #[must_use]
-pub fn device_of_group(name: &str) -> Option<Option<u32>> {
+pub fn rank_of_devices(name: &str) -> Option<Option<u32>> {
     let (number, before) = match name.strip_prefix(GROUP_OF_SEVERAL) {
         Some(number) => (number, OF_RANK),
         None => (name.strip_prefix(GROUP)?, " "),
@@ -195,14 +195,27 @@ impl Tracks {
     #[must_use]
     pub fn new(device: Option<u32>) -> Self {
         let name = device.map_or_else(|| GROUP.to_owned(), |device| format!("{GROUP} {device}"));
-        Self { device, name, ..Self::default() }
+        Self { device, ..Self::named(name) }
     }
 
     /// Tracks of all devices of a rank that has several.
     #[must_use]
     pub fn of_several(rank: Option<u32>) -> Self {
         let of_rank = rank.map_or_else(String::new, |rank| format!("{OF_RANK}{rank}"));
-        Self { name: format!("{GROUP_OF_SEVERAL}{of_rank}"), ..Self::default() }
+        Self::named(format!("{GROUP_OF_SEVERAL}{of_rank}"))
+    }
+
+    /// Tracks below a group of this name.
+    fn named(name: String) -> Self {
+        Self {
+            device: None,
+            name,
+            group: None,
+            power_group: None,
+            lanes: FxHashMap::default(),
+            counts: FxHashMap::default(),
+            counters: FxHashMap::default(),
+        }
     }
 
     fn identity(&self, role: Role, number: Option<u32>) -> Identity {
@@ -329,13 +342,13 @@ mod tests {
         ] {
             assert_eq!(Lane::of_title(name), expected, "{name}");
         }
-        let devices = ["AIU", "AIU 3", "AIU 3 · python", "AIU3"].map(device_of_group);
+        let devices = ["AIU", "AIU 3", "AIU 3 · python", "AIU3"].map(rank_of_devices);
         assert_eq!(devices, [Some(None), Some(Some(3)), None, None]);
         for rank in [None, Some(3)] {
             let Tracks { name, .. } = Tracks::of_several(rank);
-            assert_eq!(device_of_group(&name), Some(rank), "{name}");
+            assert_eq!(rank_of_devices(&name), Some(rank), "{name}");
         }
-        assert_eq!(["AIUs 3", "AIU of rank 3"].map(device_of_group), [None, None]);
+        assert_eq!(["AIUs 3", "AIU of rank 3"].map(rank_of_devices), [None, None]);
         let identity = sink.tracks[second.0 as usize].identity;
         assert_eq!(identity, Identity { chip: Some(3), number: Some(1), ..Identity::of(Role::Kernels) });
         assert_eq!(sink.tracks[prep.0 as usize].initially, Initially::Closed);

@@ -1,8 +1,8 @@
 //! The summary of a joint segment, from its side tables.
 
 use super::schema::{self, JOB, MISMATCHES, RANKS, SIZES};
-use crate::base::Result;
 use crate::base::time::short_duration;
+use crate::base::{Result, signed};
 use crate::exec::Work;
 use crate::metrics::{Metric, MetricGroup, MetricPlace};
 use crate::model::{OwnedValue, Unit};
@@ -130,7 +130,7 @@ fn mismatches(rows: &[NamedValues<'_>], has_lost: bool) -> Vec<Metric> {
         let name = format!("{name}; first: rank {rank}, operation {operation}");
         let at_ps = of(first, "start").and_then(int_of);
         let place = Some(MetricPlace { rank, at_ps, operation: Some(operation), ranks: vec![rank] });
-        let count = OwnedValue::Int(i64::try_from(of_kind.len()).unwrap_or(i64::MAX));
+        let count = OwnedValue::Int(signed(of_kind.len()));
         Some(Metric { place, ..Metric::new(&name, count, Unit::Count, doc) })
     };
     kinds.into_iter().filter_map(metric).collect()

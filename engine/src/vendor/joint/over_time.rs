@@ -4,7 +4,7 @@
 //! costs a few hundred cells a rank.
 
 use super::rank_of;
-use crate::base::{Interval, Result, Time};
+use crate::base::{Interval, Result, Time, signed};
 use crate::exec::{Cancel, Work};
 use crate::metrics::trace;
 use crate::model::TrackId;
@@ -133,7 +133,7 @@ impl Steps {
 
     /// The span of a step.
     fn step(&self, at: usize) -> Interval {
-        let cell = self.first.saturating_add(i64::try_from(at).unwrap_or(i64::MAX));
+        let cell = self.first.saturating_add(signed(at));
         let start_ps = cell.saturating_mul(self.level.cell_ps());
         Interval::new(start_ps, start_ps.saturating_add(self.level.cell_ps()))
     }

@@ -48,12 +48,7 @@ fn calls(tracks: &[Rows<'_>]) -> RankCalls {
     let (scratch, mut bytes) = (MemoryScratch::default(), Vec::new());
     let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
     builder.rank(RankInfo { source: "trace_event".to_owned(), ..RankInfo::default() });
-    let table = TableSpec {
-        name: "slice".to_owned(),
-        kind: TableKind::Slices,
-        name_key: "name".to_owned(),
-        doc: String::new(),
-    };
+    let table = TableSpec::new("slice", TableKind::Slices, "").named_by("name");
     let table = builder.table(table).unwrap();
     let mut number = 0;
     for track in tracks {

@@ -1,6 +1,7 @@
 //! The tooltip of the timeline.
 
 use leptos::prelude::*;
+use nprof_engine::base::clamped;
 use nprof_engine::vendor::joint::schema::ALGORITHM;
 use nprof_engine::wire::detail::{FieldContent, SliceDetail};
 
@@ -84,7 +85,7 @@ fn describe(what: &Hovered, unit: &str, clock: &Clock) -> (Option<String>, Vec<L
         }
         Hovered::Cell { span, busy_ps, count, name, longest_ps, .. } => {
             let width = u64::try_from(span.duration_ps()).unwrap_or(0);
-            let longest = i64::try_from(*longest_ps).unwrap_or(i64::MAX);
+            let longest = clamped(*longest_ps);
             let longest = format::duration(longest);
             // No slice starts here: the cell lies within one slice.
             if *count == 0 && *busy_ps == width {

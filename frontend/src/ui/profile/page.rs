@@ -23,7 +23,7 @@ use crate::ui::shell::{Commands, Handler};
 use crate::ui::text::format;
 use crate::ui::timeline::{Pointed, Timeline};
 use crate::view::act::Need;
-use crate::view::hits::Walk;
+use crate::view::ring::Walk;
 use crate::view::{Act, Command, Hover, ProfilePlace, Side};
 
 /// The page of the profile with this slug.

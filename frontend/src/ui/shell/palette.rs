@@ -8,7 +8,7 @@ use super::help::key_list;
 use crate::ui::controls::{Dialog, Glyph, Icon};
 use crate::view::act::fuzzy::score;
 use crate::view::act::{ActRow, Need, rows};
-use crate::view::hits::{Walk, step};
+use crate::view::ring::{Walk, step};
 
 /// Id of the list, for the field.
 const LIST_ID: &str = "palette-list";

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::html::{Div, Table};
 use leptos::prelude::*;
+use nprof_engine::base::narrow;
 use wasm_bindgen::prelude::*;
 use web_sys::{KeyboardEvent, MouseEvent, ResizeObserver};
 
@@ -38,7 +39,7 @@ pub fn VirtualTable(
     let (scroll_px, sight_px) = (RwSignal::new(0.0), RwSignal::new(0.0));
     follow_height(scrolled, sight_px);
     let scroller = Memo::new(move |_| Scroller {
-        rows: source.rows.with(|rows| u32::try_from(rows.len()).unwrap_or(u32::MAX)),
+        rows: source.rows.with(|rows| narrow(rows.len())),
         row_px: ROW_PX,
         // The head covers a row.
         sight_px: (sight_px.get() - ROW_PX).max(0.0),

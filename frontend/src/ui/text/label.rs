@@ -24,6 +24,9 @@ const CAPITALS: [&str; 30] = [
     "lnc", "mac", "mbu", "mfu", "mm", "neff", "nki", "pc", "pe", "psum", "pt", "sbuf", "tid", "tpb", "url",
 ];
 
+/// Words written in capitals before a number: NeuronCore 0, counter `TS1` of an AIU.
+const CAPITALS_WITH_NUMBER: [&str; 2] = ["nc", "ts"];
+
 /// The label of a name. A name that is not `in_this_form` comes from the trace and is not changed.
 #[must_use]
 pub fn label(name: &str) -> String {
@@ -39,7 +42,8 @@ pub fn label(name: &str) -> String {
             text.push(' ');
         }
         let letters = word.trim_end_matches(|sign: char| sign.is_ascii_digit());
-        if CAPITALS.contains(&letters) || (letters == "nc" && letters != word) {
+        let is_numbered = letters != word;
+        if CAPITALS.contains(&letters) || (is_numbered && CAPITALS_WITH_NUMBER.contains(&letters)) {
             text.push_str(&word.to_ascii_uppercase());
         } else if word == "percent" {
             text.push('%');
@@ -101,6 +105,8 @@ mod tests {
         check("throttle_active_nc0_time_ns", "Throttle active NC0 time");
         check("used_hz", "Used frequency");
         check("layer", "Layer");
+        check("ts1", "TS1");
+        check("first_ts", "First ts");
         check("q0_x__y", "Q0 x y");
     }
 

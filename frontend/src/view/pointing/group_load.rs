@@ -1,7 +1,7 @@
 //! Load of a closed group at a timestamp: how many of its lanes work, and on which names.
 
-use nprof_engine::base::Interval;
 use nprof_engine::base::order::sort_by;
+use nprof_engine::base::{Interval, clamped};
 use nprof_engine::wire::tile::{Content, Tile, TileLane};
 
 use super::hover::Hovered;
@@ -42,7 +42,7 @@ impl GroupLoad {
             Content::Cells(cells) => {
                 for here in cells.iter().filter(|here| i64::from(here.cell) == cell) {
                     let work_ps = here.busy_ps.saturating_sub(here.wait_ps);
-                    self.time(tile, here.name, i64::try_from(work_ps).unwrap_or(i64::MAX).min(cell_ps));
+                    self.time(tile, here.name, clamped(work_ps).min(cell_ps));
                 }
             }
             Content::Samples(_) | Content::Ranges(_) => {}

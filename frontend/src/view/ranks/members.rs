@@ -1,5 +1,6 @@
 //! The calls of an operation as a table: who came when, waited how long, and left when.
 
+use nprof_engine::base::narrow;
 use nprof_engine::wire::detail::OperationMember;
 use nprof_engine::wire::rows::ColumnValues;
 
@@ -29,7 +30,7 @@ pub fn members_table(members: &[OperationMember]) -> DataTable {
             since(one.end_ps)
         }),
     ];
-    DataTable { columns, rows: u32::try_from(members.len()).unwrap_or(u32::MAX) }
+    DataTable { columns, rows: narrow(members.len()) }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use nprof_engine::base::Interval;
+use nprof_engine::base::{Interval, signed};
 use nprof_engine::tile::Level;
 use nprof_engine::wire::waits::WaitSteps;
 
@@ -61,7 +61,7 @@ pub fn top(steps: &WaitSteps) -> f32 {
 /// The span of a step.
 #[must_use]
 pub fn step(steps: &WaitSteps, at: usize) -> Interval {
-    let at = i64::try_from(at).unwrap_or(i64::MAX);
+    let at = signed(at);
     let start_ps = steps.start_ps.saturating_add(steps.step_ps.saturating_mul(at));
     Interval::new(start_ps, start_ps.saturating_add(steps.step_ps))
 }

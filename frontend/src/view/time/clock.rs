@@ -1,6 +1,8 @@
 //! Format of timestamps: counted from a zero, in the ruler's form, with as many digits as a pixel
 //! of the window needs.
 
+use nprof_engine::base::clamped;
+
 use super::scale::TimeScale;
 use super::ticks::{base_of, in_full};
 
@@ -67,7 +69,7 @@ fn digit(ps: i64) -> i64 {
 /// The value of the third digit of a number: times near zero keep as many, however wide the window
 /// is.
 fn least_digit(ps: i64) -> i64 {
-    digit(i64::try_from(ps.unsigned_abs()).unwrap_or(i64::MAX)) / 100
+    digit(clamped(ps.unsigned_abs())) / 100
 }
 
 /// Rounds to the nearest multiple, halves away from zero.

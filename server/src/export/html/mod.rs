@@ -124,7 +124,7 @@ impl Html {
 
 impl SegmentText {
     fn of(profile: &Profile, rank: &RankFile) -> Result<Self, ExportError> {
-        let path = profile.dir.join(&rank.file);
+        let path = profile.segment_path(rank);
         let place = profile.place_of(rank);
         let failed = |source| ExportError::Open { place: place.clone(), source };
         let size_bytes = open_regular(&path).and_then(|file| file.metadata()).map_err(failed)?.len();
@@ -195,7 +195,7 @@ fn with_joint(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Vec<RankFile>, Expo
     });
     cancel.check().map_err(ExportError::Cancelled)?;
     // In a store that may only be read the file is elsewhere, and already gone.
-    let is_there = |file: &RankFile| file.events > 0 && profile.dir.join(&file.file).exists();
+    let is_there = |file: &RankFile| file.events > 0 && profile.segment_path(file).exists();
     let joint = joint.flatten().map(|joint| joint.file).filter(is_there);
     Ok(joint.into_iter().chain(ranks.iter().cloned()).collect())
 }

@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn a_field_gives_way_to_the_keys_of_every_row() {
         let table = |name: &str, kind| TableMeta {
-            spec: TableSpec { name: name.to_owned(), kind, name_key: String::new(), doc: String::new() },
+            spec: TableSpec::new(name, kind, ""),
             first_row: 0,
             rows: 0,
             blocks: Piece::default(),

@@ -2,6 +2,7 @@
 
 mod left_out;
 mod logs;
+mod title;
 
 use std::collections::HashMap;
 use std::fs;
@@ -16,6 +17,7 @@ use nprof_capture::probe::Confidence;
 use nprof_capture::refusal::Refusal;
 
 use self::logs::Planned;
+use self::title::title;
 use super::mapped::{self, Source};
 use super::{IngestError, Result};
 
@@ -216,7 +218,7 @@ impl Named {
         left_out.extend(left_out::unused(&files, &unused));
         left_out.sort();
         left_out.dedup();
-        let title = title(&wholes, &files, plans.len());
+        let title = title(&wholes, &files, &plans);
         Ok(Inputs { title, plans, files, left_out, sources })
     }
 }
@@ -470,23 +472,6 @@ fn reason(why: Why) -> String {
     match why {
         Why::Refused(refusal) => nprof_capture::error::Error::from(refusal).to_string(),
         Why::Others(kind) => format!("not read, because {kind} files are present and take precedence"),
-    }
-}
-
-/// The common name of several traces.
-fn title(wholes: &[PathBuf], files: &[InputFile], traces: usize) -> Option<String> {
-    let is_named =
-        |file: &&InputFile| file.chosen == Chosen::ByName && file.leaf.candidate.claim(Role::Trace).is_some();
-    match (wholes, files.iter().find(is_named)) {
-        // A directory is named for what it holds, also if that is one trace. `.` and `..` have no
-        // name of their own.
-        ([only], None) if traces > 1 || only.is_dir() => {
-            only.canonicalize().ok().map(|path| file_name(&path)).filter(|name| !name.is_empty())
-        }
-        ([], Some(first)) if traces > 1 => {
-            Some(format!("{} and {} more", first.leaf.candidate.name, traces - 1))
-        }
-        _ => None,
     }
 }
 

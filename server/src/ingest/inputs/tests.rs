@@ -212,6 +212,15 @@ fn several_traces_have_a_name_together() {
 }
 
 #[test]
+fn a_rank_of_several_traces_has_the_name_of_all() {
+    let dir = tree("flex0:a.json flex0:b.json flex1:c.json log:compiler.log");
+    let title = |names: &[&str]| inputs(dir.path(), names).unwrap().title;
+    assert_eq!(title(&["a.json", "compiler.log"]), None, "a log is no trace");
+    assert_eq!(title(&["a.json", "b.json", "compiler.log"]).as_deref(), Some("a.json and 1 more"));
+    assert_eq!(title(&["a.json", "b.json", "c.json"]).as_deref(), Some("a.json and 2 more"));
+}
+
+#[test]
 fn a_file_of_a_directory_that_is_no_trace_is_left_out_and_one_that_was_named_is_not() {
     let refuse = |inputs: &Inputs| {
         let bad = inputs.plans.iter().find(|plan| inputs.place(plan).ends_with("bad.json"));

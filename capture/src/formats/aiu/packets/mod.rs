@@ -14,7 +14,7 @@ use std::cell::Cell;
 use std::io::Read;
 use std::rc::Rc;
 
-use nprof_engine::base::{Error as EngineError, Result};
+use nprof_engine::base::{Error as EngineError, Result, narrow};
 use nprof_engine::model::{
     FieldId, FieldSpec, Filled, FlowPhase, FlowPoint, Form, NameId, RankInfo, Sink, SliceKey, SliceRecord,
     TableId, TableSpec, TemplateId, TemplateValue, TrackId, TrackSpec, Value, WarningKind,
@@ -345,7 +345,7 @@ impl Sink for Translator<'_, '_> {
             self.warn(WarningKind::AdjustedValue, what, &String::new);
             return self.name(FURTHER);
         }
-        let number = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        let number = narrow(self.names.len());
         self.name_bytes += text.len();
         self.names.push(text.into());
         self.by_name.insert(text.into(), number);
@@ -362,7 +362,7 @@ impl Sink for Translator<'_, '_> {
     }
 
     fn field(&mut self, table: TableId, spec: FieldSpec) -> Result<FieldId> {
-        let next = u32::try_from(self.fields.len()).unwrap_or(u32::MAX);
+        let next = narrow(self.fields.len());
         let field = *self.by_field.entry((table, spec.name.clone())).or_insert(next);
         if field == next {
             self.fields.push(spec.name);
@@ -400,7 +400,7 @@ impl Sink for Translator<'_, '_> {
             }
             self.describe(slice.track);
         }
-        let arrival = u32::try_from(self.starts.len()).unwrap_or(u32::MAX);
+        let arrival = narrow(self.starts.len());
         if self.starts.len() < MAX_STARTS {
             self.starts.push(slice.start_ps);
         }

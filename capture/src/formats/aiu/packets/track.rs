@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use nprof_engine::base::narrow;
 use nprof_engine::model::{TrackId, TrackKind, TrackSpec};
-use nprof_engine::vendor::aiu::{Lane, device_of_group};
+use nprof_engine::vendor::aiu::{Lane, rank_of_devices};
 use rustc_hash::FxHashSet;
 
 use super::event::Piece;
@@ -71,7 +72,7 @@ pub(super) struct Tracks {
 impl Tracks {
     /// Adds a track.
     pub(super) fn push(&mut self, spec: TrackSpec) -> TrackId {
-        let id = TrackId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
+        let id = TrackId(narrow(self.all.len()));
         let mut label: String = spec.name.chars().take(MAX_LABEL_CHARS).collect();
         if !self.labels.insert((spec.parent, label.clone())) {
             label = format!("{label} track {}", id.0);
@@ -120,14 +121,14 @@ impl Tracks {
             return Some(known.clone());
         }
         let rank = self.top(id).and_then(|top| rank_of_group(&self.all[top.0 as usize].spec.name));
-        let device = || self.all.iter().find_map(|track| device_of_group(&track.spec.name)).flatten();
+        let device = || self.all.iter().find_map(|track| rank_of_devices(&track.spec.name)).flatten();
         let rank = rank.or_else(device).map_or_else(String::new, |rank| rank.to_string());
         Some(self.all[id.0 as usize].rank.insert(rank.into()).clone())
     }
 
     fn is_of_device(&self, group: TrackId) -> bool {
         let spec = &self.all[group.0 as usize].spec;
-        spec.kind == TrackKind::Group && device_of_group(&spec.name).is_some()
+        spec.kind == TrackKind::Group && rank_of_devices(&spec.name).is_some()
     }
 
     /// The groups above a track, without that of its rank, outermost first.

@@ -16,7 +16,7 @@ mod throttle;
 pub use busy::{Busy, for_each_busy};
 use run::RunFacts;
 
-use crate::base::Result;
+use crate::base::{Result, clamped};
 use crate::exec::Cancel;
 use crate::metrics::{Metric, MetricGroup};
 use crate::model::{OwnedValue, Unit};
@@ -75,7 +75,7 @@ fn int(name: &str, value: i64, unit: Unit, doc: &str) -> Metric {
 }
 
 fn count(name: &str, value: u64, doc: &str) -> Metric {
-    int(name, i64::try_from(value).unwrap_or(i64::MAX), Unit::Count, doc)
+    int(name, clamped(value), Unit::Count, doc)
 }
 
 /// A share; 0 if the whole is 0.

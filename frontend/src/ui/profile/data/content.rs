@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use nprof_engine::base::narrow;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::rows::{ColumnValues, RowColumn, RowColumnRole, TableRows, Texts};
 
@@ -120,7 +121,7 @@ fn record(columns: &[RowColumn]) -> DataTable {
         names.push(column.name.clone());
         docs.push(column.doc.clone());
     }
-    let rows = u32::try_from(titles.len()).unwrap_or(u32::MAX);
+    let rows = narrow(titles.len());
     let has_docs = docs.iter().any(|doc| !doc.is_empty());
     let mut table = vec![
         TableColumn::new("field", "Field", "", texts(titles)),

@@ -1,5 +1,6 @@
 //! The tables of a rank as a list under headings. Pure.
 
+use nprof_engine::base::narrow;
 use nprof_engine::base::order::sort_by_key;
 use nprof_engine::wire::catalog::{RankDetail, Table};
 
@@ -47,7 +48,7 @@ impl TableEntry {
         /// Columns for the track, the time and the name.
         const OWN: usize = 6;
         let rows = (MOST_CELLS / (self.fields + OWN)).clamp(LEAST, MOST);
-        u32::try_from(rows).unwrap_or(u32::MAX)
+        narrow(rows)
     }
 }
 

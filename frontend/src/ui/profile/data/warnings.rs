@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use nprof_engine::base::narrow;
 use nprof_engine::wire::catalog::WarningEntry;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::rows::ColumnValues;
@@ -31,7 +32,7 @@ pub fn warnings_table(warnings: &[WarningEntry]) -> DataTable {
             TableColumn::new(PLACE, "First place", "", column(|warning| &warning.first_place)),
             TableColumn::new("times", "Times", "count", counts),
         ],
-        rows: u32::try_from(warnings.len()).unwrap_or(u32::MAX),
+        rows: narrow(warnings.len()),
     }
 }
 

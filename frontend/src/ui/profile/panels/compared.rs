@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use nprof_engine::base::{clamped, narrow};
 use nprof_engine::wire::rows::ColumnValues;
 use nprof_engine::wire::selection::{NameTotal, SelectionSummary, Side};
 
@@ -61,7 +62,7 @@ impl Summaries {
 /// A time with a word for its direction: `3 µs longer`.
 fn signed(ps: i64, [more, less]: [&str; 2]) -> String {
     let word = if ps < 0 { less } else { more };
-    format!("{} {word}", format::duration(i64::try_from(ps.unsigned_abs()).unwrap_or(i64::MAX)))
+    format!("{} {word}", format::duration(clamped(ps.unsigned_abs())))
 }
 
 impl Summaries {
@@ -101,7 +102,7 @@ pub fn by_name(summaries: &Summaries, side: Option<Side>) -> (DataTable, Vec<Opt
     }
     totals.extend(on(&summaries.own, side).map(|total| (total.name.as_str(), Some(total))));
     let column = |of: fn(&NameTotal) -> u64| -> Vec<i64> {
-        totals.values().map(|total| total.map_or(0, |total| picoseconds(of(total)))).collect()
+        totals.values().map(|total| total.map_or(0, |total| clamped(of(total)))).collect()
     };
     let own = column(|total| total.self_ps);
     let names = texts(totals.keys().map(|&name| name.to_owned()).collect());
@@ -116,8 +117,7 @@ pub fn by_name(summaries: &Summaries, side: Option<Side>) -> (DataTable, Vec<Opt
     for (rank, summary) in &summaries.beside {
         let of: BTreeMap<&str, u64> =
             on(summary, side).map(|total| (total.name.as_str(), total.self_ps)).collect();
-        let other: Vec<i64> =
-            totals.keys().map(|name| picoseconds(of.get(name).copied().unwrap_or(0))).collect();
+        let other: Vec<i64> = totals.keys().map(|name| clamped(of.get(name).copied().unwrap_or(0))).collect();
         let difference = own.iter().zip(&other).map(|(own, other)| own.saturating_sub(*other)).collect();
         let has_own = summaries.slice.as_ref().is_some_and(|slice| !slice.lacking.contains(rank));
         let doc = match has_own {
@@ -144,13 +144,7 @@ pub fn by_name(summaries: &Summaries, side: Option<Side>) -> (DataTable, Vec<Opt
             .extra(),
     ]);
     let longest = totals.values().map(|total| total.map(|total| total.longest_row)).collect();
-    (DataTable { columns, rows: u32::try_from(totals.len()).unwrap_or(u32::MAX) }, longest)
-}
-
-/// Picoseconds as a signed number.
-#[must_use]
-pub fn picoseconds(ps: u64) -> i64 {
-    i64::try_from(ps).unwrap_or(i64::MAX)
+    (DataTable { columns, rows: narrow(totals.len()) }, longest)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::state::Panels;
 use super::warnings::Warnings;
 use crate::ui::controls::{CloseButton, Glyph, Icon, If};
 use crate::ui::profile::plots::Plots;
-use crate::view::hits::{Walk, step};
+use crate::view::ring::{Walk, step};
 use crate::view::shell::panel::Arrangement;
 use crate::view::{Act, Side, Tab};
 

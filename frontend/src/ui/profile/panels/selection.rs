@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use nprof_engine::base::Interval;
+use nprof_engine::base::{Interval, clamped, narrow};
 use nprof_engine::query::{HitPlace, Syntax};
 use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::detail::FieldContent;
@@ -12,7 +12,7 @@ use nprof_engine::wire::rows::ColumnValues;
 use nprof_engine::wire::selection::SelectionSummary;
 use web_sys::AbortSignal;
 
-use super::compared::{LONGEST, MarkedSlice, NAME, Summaries, by_name, picoseconds};
+use super::compared::{LONGEST, MarkedSlice, NAME, Summaries, by_name};
 use crate::fetch::FetchError;
 use crate::ui::controls::{Failure, Loading, Name};
 use crate::ui::profile::data::content::texts;
@@ -197,7 +197,7 @@ fn by_track(summary: &SelectionSummary, whole: u64, path: impl Fn(u32) -> String
     let totals = &summary.by_track;
     let paths = texts(totals.iter().map(|total| path(total.track)).collect());
     let counts = ColumnValues::Uints(totals.iter().map(|total| total.count).collect());
-    let busy = ColumnValues::Ints(totals.iter().map(|total| picoseconds(total.busy_ps)).collect());
+    let busy = ColumnValues::Ints(totals.iter().map(|total| clamped(total.busy_ps)).collect());
     let shares = totals.iter().map(|total| format::share(total.busy_ps, whole));
     DataTable {
         columns: vec![
@@ -206,7 +206,7 @@ fn by_track(summary: &SelectionSummary, whole: u64, path: impl Fn(u32) -> String
             TableColumn::new("busy", "Busy", "ps", busy),
             TableColumn::new(SHARE, "Share", "ratio", ColumnValues::Floats(shares.collect())),
         ],
-        rows: u32::try_from(totals.len()).unwrap_or(u32::MAX),
+        rows: narrow(totals.len()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the page says about the clock of the current rank. Pure.
 
+use nprof_engine::base::clamped;
 use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry};
 
 use crate::ui::text::format;
@@ -70,7 +71,7 @@ fn raw(shift: Option<(u32, Shift)>) -> String {
 /// The offset with its sign, and its bound: `+1.2 ms ± 18 µs`.
 fn with_bound(shift: &Shift) -> String {
     let sign = if shift.offset_ps < 0 { "−" } else { "+" };
-    let size_ps = i64::try_from(shift.offset_ps.unsigned_abs()).unwrap_or(i64::MAX);
+    let size_ps = clamped(shift.offset_ps.unsigned_abs());
     let bound = shift.bound_ps.and_then(|bound_ps| i64::try_from(bound_ps).ok());
     let bound = bound.map_or_else(String::new, |bound_ps| format!(" ± {}", format::duration(bound_ps)));
     format!("{sign}{}{bound}", format::duration(size_ps))

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use leptos::html::{Div, Input};
 use leptos::prelude::*;
+use nprof_engine::base::narrow;
 use wasm_bindgen::JsCast;
 
 use super::shown::toggle_beside;
@@ -58,7 +59,7 @@ impl Finder {
             Arc::new(ranks.with(|ranks| typed.with(|typed| listed(ranks, typed, &standings, order.get()))))
         });
         let scroller = Memo::new(move |_| Scroller {
-            rows: found.with(|found| u32::try_from(found.len()).unwrap_or(u32::MAX)),
+            rows: found.with(|found| narrow(found.len())),
             row_px: ROW_PX,
             sight_px: sight_px.get(),
         });

@@ -7,7 +7,7 @@ use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry};
 
 use crate::ui::profile::opened::Opened;
 use crate::view::Command;
-use crate::view::hits::{Walk, step};
+use crate::view::ring::{Walk, step};
 
 /// All ranks of the profile.
 pub(super) fn ranks(opened: Opened) -> Vec<RankEntry> {

@@ -17,8 +17,8 @@ use crate::ui::profile::opened::Opened;
 use crate::ui::text::format;
 use crate::view::Command;
 use crate::view::act::Need;
-use crate::view::hits::Walk;
 use crate::view::ranks::rank_list::{MOST_TABS, tabs};
+use crate::view::ring::Walk;
 use crate::view::rows::sheet::rank_label;
 
 /// Number of ranks from which the list of ranks is shown.

@@ -21,7 +21,8 @@ pub use search_box::SearchBox;
 use super::opened::{Answer, Opened};
 use crate::ui::shell::Asked;
 use crate::ui::text::format;
-use crate::view::hits::{Here, Next, Walk, next};
+use crate::view::hits::{Here, Next, next};
+use crate::view::ring::Walk;
 use crate::view::{Act, Command, Tab};
 
 /// Number of hits in a page, half of them before the current position.

@@ -9,7 +9,7 @@ use crate::ui::shell::pressed_in;
 use crate::view::Act;
 use crate::view::act::Pressed;
 use crate::view::act::keys::Scope;
-use crate::view::hits::Walk;
+use crate::view::ring::Walk;
 
 /// Id of the message about a wrong pattern, for the box.
 const MISTAKE_ID: &str = "search-mistake";
