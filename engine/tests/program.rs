@@ -28,6 +28,9 @@ struct Executed {
     bytes: Option<i64>,
 }
 
+/// Counter of an instruction that states none.
+const NO_PC: i64 = -1;
+
 /// Pseudo-random numbers (splitmix64).
 fn noise(seed: u64, at: u64) -> i64 {
     let z = (seed ^ at).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -79,7 +82,8 @@ fn build(executed: &[Executed], order: Order, options: BuildOptions) -> Result<S
     for one in executed {
         let name = builder.name(&one.opcode)?;
         let text = builder.name(&one.operands)?;
-        let mut fields = vec![(pc, Value::Int(one.pc)), (operands, Value::Name(text))];
+        let mut fields = vec![(operands, Value::Name(text))];
+        fields.extend((one.pc != NO_PC).then_some((pc, Value::Int(one.pc))));
         fields.extend(one.bytes.map(|bytes| (size, Value::Int(bytes))));
         let (start_ps, duration_ps) = (one.start_ps, one.duration_ps);
         builder.slice(&SliceRecord {
@@ -108,7 +112,7 @@ fn read(segment: &Segment<Vec<u8>>) -> Vec<Executed> {
             start_ps: slice.start_ps,
             duration_ps: slice.duration_ps,
             opcode: segment.text(nprof_engine::model::NameId(slice.name))?.to_owned(),
-            pc: 0,
+            pc: NO_PC,
             operands: String::new(),
             bytes: None,
         };
@@ -152,6 +156,14 @@ fn what_programs_foretell_comes_back() {
     check(&program(2, 30_000, 211), SMALL_GROUPS);
     // More than one group at any options.
     check(&program(3, 140_000, 60), BuildOptions::default());
+}
+
+#[test]
+fn rows_without_the_key_come_back_too() {
+    let mut executed = program(4, 140_000, 60);
+    executed[135_000..].iter_mut().for_each(|one| one.pc = NO_PC);
+    check(&executed, BuildOptions::default());
+    check(&executed, SMALL_GROUPS);
 }
 
 #[test]

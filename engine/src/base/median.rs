@@ -1,4 +1,4 @@
-//! The median of numbers.
+//! What is usual among numbers.
 
 /// The median: of an even number of values the upper one of the two in the middle. `None` without
 /// values.
@@ -6,6 +6,19 @@
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     let middle = values.len() / 2;
     (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f64::total_cmp).1)
+}
+
+/// The median of integers: of two middle values the lower; 0 without values.
+pub fn lower_median(values: &mut [i64]) -> i64 {
+    let middle = values.len().saturating_sub(1) / 2;
+    if values.is_empty() { 0 } else { *values.select_nth_unstable(middle).1 }
+}
+
+/// The most frequent value: of equals the smallest. `None` without values.
+pub fn most_frequent<T: Ord + Copy>(values: &mut [T]) -> Option<T> {
+    values.sort_unstable();
+    let run = values.chunk_by(|a, b| a == b).max_by_key(|run| (run.len(), std::cmp::Reverse(run[0])))?;
+    Some(run[0])
 }
 
 #[cfg(test)]
@@ -21,6 +34,16 @@ mod tests {
             (&[5.0, 1.0, f64::INFINITY, 2.0, 4.0], Some(4.0)),
         ] {
             assert_eq!(median(values.to_vec()), expected, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn integers_have_a_lower_median_and_a_most_frequent_one() {
+        let cases: [(&[i64], i64, Option<i64>); 4] =
+            [(&[], 0, None), (&[7], 7, Some(7)), (&[4, 1], 1, Some(1)), (&[5, 9, 9, 5, -2], 5, Some(5))];
+        for (values, median, frequent) in cases {
+            assert_eq!(lower_median(&mut values.to_vec()), median, "{values:?}");
+            assert_eq!(most_frequent(&mut values.to_vec()), frequent, "{values:?}");
         }
     }
 }

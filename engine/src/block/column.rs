@@ -105,6 +105,8 @@ pub enum Coding {
     /// Floats: the [`rate`] of size and duration, for the rows that have a size. The block names
     /// the column of integers that holds the sizes.
     Rate,
+    /// Durations: differences of the ends from those that the program predicts.
+    End,
 }
 
 /// Bytes a second, as devices' tools calculate it: in floats of 32 bits; 0 if the duration is zero.
@@ -118,8 +120,16 @@ pub fn rate(size_bytes: i64, duration_ps: i64) -> f64 {
 
 impl Coding {
     /// All codings; the position is the code.
-    pub const ALL: [Self; 7] =
-        [Self::All, Self::Masked, Self::Predicted, Self::Codes, Self::AfterEnd, Self::AfterStart, Self::Rate];
+    pub const ALL: [Self; 8] = [
+        Self::All,
+        Self::Masked,
+        Self::Predicted,
+        Self::Codes,
+        Self::AfterEnd,
+        Self::AfterStart,
+        Self::Rate,
+        Self::End,
+    ];
 
     /// Code of this coding.
     #[must_use]
@@ -211,9 +221,12 @@ impl BlockColumn {
                 codec::decode_mask(cursor.bytes()?, rows, &mut present)?;
                 Some(slots_of(&present))
             }
-            Coding::Predicted | Coding::Codes | Coding::AfterEnd | Coding::AfterStart | Coding::Rate => {
-                return Err(cursor.corrupt());
-            }
+            Coding::Predicted
+            | Coding::Codes
+            | Coding::AfterEnd
+            | Coding::AfterStart
+            | Coding::Rate
+            | Coding::End => return Err(cursor.corrupt()),
         };
         let count =
             slots.as_ref().map_or(rows, |slots| slots.iter().max().map_or(0, |&last| usize::from(last)));
@@ -368,7 +381,12 @@ pub fn encoded_values(bytes: &[u8], offset: u64) -> Result<(Coding, &[u8])> {
         Coding::Codes => {
             cursor.varint()?;
         }
-        Coding::All | Coding::Predicted | Coding::AfterEnd | Coding::AfterStart | Coding::Rate => {}
+        Coding::All
+        | Coding::Predicted
+        | Coding::AfterEnd
+        | Coding::AfterStart
+        | Coding::Rate
+        | Coding::End => {}
     }
     Ok((coding, cursor.take(cursor.remaining())?))
 }

@@ -4,7 +4,7 @@
 //! tracks.
 
 use crate::base::{Error, Result};
-use crate::model::{FieldId, TableId, TrackId};
+use crate::model::{FieldId, ScheduledSlice, TableId, TrackId};
 use crate::segment::{MAX_FIELDS, MAX_TABLES, MAX_TRACKS};
 
 /// Most different names that a reader sends. All further names become [`MORE_NAMES`].
@@ -22,6 +22,8 @@ pub const NAME_COPIES: usize = 4;
 pub const TOO_MANY_POINTS: &str = "more flow points than a rank can have; this one gets no arrow";
 /// Approximate bytes of memory of a flow point, with what is needed to sort the points.
 pub const POINT_BYTES: usize = 96;
+/// Bytes of memory of a slice of a schedule, and of its entry in the program made of it.
+pub const SLICE_BYTES: usize = size_of::<ScheduledSlice>() + 4 * size_of::<i64>() + size_of::<u32>();
 /// Approximate bytes of memory of a text of the dictionary besides its characters.
 pub const TEXT_BYTES: usize = 20;
 

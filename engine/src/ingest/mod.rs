@@ -19,6 +19,6 @@ mod relay;
 mod rows;
 mod texts;
 
-pub use consumer::{Consumer, EmptiedRows, GroupKey, Pipeline, TrackGroup};
+pub use consumer::{Consumer, EmptiedRows, GroupKey, Pipeline, SharedProgram, TrackGroup};
 pub use producer::{BuildOptions, Builder, Built};
 pub use relay::{Batch, Carrier, Player, Relay};

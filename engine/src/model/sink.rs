@@ -2,8 +2,8 @@
 //! recorders implement it.
 
 use super::{
-    FieldId, FieldSpec, Filled, FlowPoint, NameId, RankInfo, SliceKey, SliceRecord, TableId, TableSpec,
-    TemplateId, TemplateValue, TrackId, TrackSpec, Value, WarningKind,
+    FieldId, FieldSpec, Filled, FlowPoint, NameId, RankInfo, Schedule, SliceKey, SliceRecord, TableId,
+    TableSpec, TemplateId, TemplateValue, TrackId, TrackSpec, Value, WarningKind,
 };
 use crate::base::Result;
 
@@ -50,6 +50,17 @@ pub trait Sink {
     /// # Errors
     /// If the track is unknown or has rows already.
     fn in_order(&mut self, track: TrackId) -> Result<()>;
+
+    /// States slices that many tracks of a table have in common, before the first of them. The
+    /// store takes less space then. Without a schedule, and in a sink that stores nothing, the rows
+    /// are the same.
+    ///
+    /// # Errors
+    /// If the key is not a field of the table, keys do not ascend, or a name or the next slice does
+    /// not exist.
+    fn schedule(&mut self, _table: TableId, _schedule: Schedule) -> Result<()> {
+        Ok(())
+    }
 
     /// Defines a template of a table's rows.
     ///

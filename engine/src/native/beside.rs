@@ -1,11 +1,13 @@
 //! A consumer of a build that runs on a thread of its own, beside the producer.
 
+use std::sync::Arc;
 use std::thread::{Scope, ScopedJoinHandle};
 
 use crate::base::{Error, Result};
 use crate::codec::ColumnTexts;
 use crate::exec::{Cancel, Feeder, conveyor};
-use crate::ingest::{Consumer, EmptiedRows, Pipeline, TrackGroup};
+use crate::ingest::{Consumer, EmptiedRows, Pipeline, SharedProgram, TrackGroup};
+use crate::model::TableId;
 
 /// Number of messages that can wait: one waits while another is written and a third is filled.
 const WAITING: usize = 1;
@@ -14,6 +16,7 @@ const WAITING: usize = 1;
 enum GroupMessage {
     Group(Box<TrackGroup>),
     Texts(Vec<ColumnTexts>),
+    Program(TableId, Arc<SharedProgram>),
 }
 
 /// The producer's end of the pipeline.
@@ -34,6 +37,7 @@ impl<'scope> Beside<'scope> {
                 match load {
                     GroupMessage::Group(group) => taker.give_back(back.take(*group)?),
                     GroupMessage::Texts(chunks) => back.take_texts(&chunks),
+                    GroupMessage::Program(table, program) => back.take_program(table, program),
                 }
             }
             Ok(back)
@@ -65,6 +69,10 @@ impl<'scope> Pipeline<'scope> for Beside<'scope> {
 
     fn send_texts(&mut self, chunks: Vec<ColumnTexts>) -> Result<()> {
         self.put(GroupMessage::Texts(chunks))
+    }
+
+    fn send_program(&mut self, table: TableId, program: Arc<SharedProgram>) -> Result<()> {
+        self.put(GroupMessage::Program(table, program))
     }
 
     fn end(self: Box<Self>) -> Result<Consumer<'scope>> {

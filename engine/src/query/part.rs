@@ -129,6 +129,8 @@ pub fn map<B: Bytes>(segment: &Segment<B>) -> PartMap {
         chunks.enumerate().for_each(|(number, (_, piece))| put(SegmentPart::Arrows(end, number), piece));
     }
     sort_by_key(&mut map.0, |(bytes, _)| bytes.start);
+    // A program that tracks share is a part of one of them.
+    map.0.dedup_by(|later, first| later.0 == first.0 && matches!(later.1, SegmentPart::Program(_)));
     map
 }
 

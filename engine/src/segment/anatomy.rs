@@ -56,7 +56,7 @@ pub struct ColumnAnatomy {
     /// Bytes of its blocks.
     pub bytes: u64,
     /// Codecs, each with the number of packs that use it.
-    pub codecs: Vec<(&'static str, u64)>,
+    pub codecs: Vec<(String, u64)>,
 }
 
 impl<B: Bytes> Segment<B> {
@@ -102,16 +102,23 @@ impl<B: Bytes> Segment<B> {
         let mut codecs = BTreeMap::new();
         for pack in 0..self.directory(at)?.places.len() {
             let name = match self.pack_bytes(at, pack)? {
-                None => "absent",
+                None => "absent".to_owned(),
                 Some(bytes) => {
                     let (coding, values) = crate::block::encoded_values(&bytes, bytes.offset())?;
-                    match coding {
-                        Coding::All | Coding::Masked => codec::codec_name(values),
-                        Coding::Predicted => "predicted",
-                        Coding::Codes => "codes of the program",
-                        Coding::AfterEnd => "after the end before",
-                        Coding::AfterStart => "after the start before",
-                        Coding::Rate => "rates",
+                    let from = match coding {
+                        Coding::All | Coding::Masked => None,
+                        Coding::Predicted => Some("predicted"),
+                        Coding::Codes => Some("codes of the program"),
+                        Coding::End => Some("end of the program"),
+                        Coding::AfterEnd => Some("after the end before"),
+                        Coding::AfterStart => Some("after the start before"),
+                        Coding::Rate => Some("rates"),
+                    };
+                    match from {
+                        None => codec::codec_name(values).to_owned(),
+                        // These hold no column of values.
+                        Some(from) if coding == Coding::Rate => from.to_owned(),
+                        Some(from) => format!("{from}: {}", codec::codec_name(values)),
                     }
                 }
             };

@@ -37,7 +37,7 @@ pub struct BlockReader<'a, B> {
     decoder: Decoder,
     /// Codes of the track's program, once a column needs them.
     codes: Option<Vec<u32>>,
-    /// Durations, once the starts need them.
+    /// Durations, once the starts need them or are found with them.
     durations: Option<Vec<i64>>,
     /// Working memory for the differences from the program's predictions.
     differences: Vec<i64>,
@@ -126,7 +126,7 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
                 let program = self.program()?;
                 let predicted = program.column(Predicted::Column(role, kind));
                 let predicted = predicted.ok_or_else(|| cursor.corrupt())?;
-                self.decode_codes(program)?;
+                self.require_codes(program)?;
                 let codes = self.codes.as_deref().unwrap_or_default();
                 let here = &codes[wanted.clone()];
                 let bytes = cursor.take(cursor.remaining())?;
@@ -146,11 +146,16 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
                 if program.key != (role, kind) {
                     return Err(cursor.corrupt());
                 }
-                self.decode_codes(program)?;
+                self.require_codes(program)?;
                 let key = program.column(Predicted::Column(role, kind)).ok_or_else(|| cursor.corrupt())?;
                 let codes = &self.codes.as_deref().unwrap_or_default()[wanted.clone()];
                 Ok(Some(key.column(codes, repeat(0)).from_row(wanted.start)))
             }
+            Coding::End if role == ColumnRole::Duration && self.packed.len() == 1 => {
+                let durations = self.durations_of_ends()?.ok_or_else(|| cursor.corrupt())?;
+                Ok(Some(BlockColumn::full(BlockValues::Ints(durations))))
+            }
+            Coding::End => Err(cursor.corrupt()),
             coding @ (Coding::AfterEnd | Coding::AfterStart) if role == ColumnRole::Start => {
                 let values = self.starts(coding, cursor)?;
                 Ok(Some(BlockColumn::full(BlockValues::Ints(values))))
@@ -198,35 +203,90 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         self.segment.program(track)
     }
 
-    fn decode_codes(&mut self, program: &Program) -> Result<()> {
+    /// Decodes the codes of the rows. Returns whether the block has codes: an earlier block of the
+    /// track can have codes that this one lacks.
+    fn has_codes(&mut self, program: &Program) -> Result<bool> {
         if self.codes.is_some() {
-            return Ok(());
+            return Ok(true);
         }
-        let damaged = Error::Inconsistent { what: "block without the codes of its program" };
         let (role, kind) = program.key;
-        let column = self.segment.column_of_kind(self.table, role, kind).ok_or(damaged)?;
-        let bytes = self.segment.pack_bytes(column, self.pack)?.ok_or(damaged)?;
+        let Some(column) = self.segment.column_of_kind(self.table, role, kind) else { return Ok(false) };
+        let Some(bytes) = self.segment.pack_bytes(column, self.pack)? else { return Ok(false) };
         let mut cursor = Cursor::new(&bytes, bytes.offset(), "codes of a program");
         if coding(&mut cursor)? != Coding::Codes {
-            return Err(cursor.corrupt());
+            return Ok(false);
         }
         let first = cursor.varint_u32()?;
         self.decoder.ints(cursor.take(cursor.remaining())?, self.rows, &mut self.differences)?;
         self.codes = Some(program.codes(first, &self.differences, bytes.offset())?);
-        Ok(())
+        Ok(true)
+    }
+
+    /// Decodes the codes of the rows for a column that depends on them.
+    fn require_codes(&mut self, program: &Program) -> Result<()> {
+        let damaged = Error::Inconsistent { what: "block without the codes of its program" };
+        if self.has_codes(program)? { Ok(()) } else { Err(damaged) }
+    }
+
+    /// Ends of all rows, if the durations are stored as ends.
+    fn ends(&mut self) -> Result<Option<Vec<i64>>> {
+        let Some(column) = self.segment.column(self.table, ColumnRole::Duration) else { return Ok(None) };
+        let Some(bytes) = self.segment.pack_bytes(column, self.pack)? else { return Ok(None) };
+        let mut cursor = bytes.cursor();
+        if coding(&mut cursor)? != Coding::End {
+            return Ok(None);
+        }
+        let program = self.program()?;
+        let predicted = program.column(Predicted::End).ok_or_else(|| cursor.corrupt())?;
+        self.require_codes(program)?;
+        self.decoder.ints(cursor.take(cursor.remaining())?, self.rows, &mut self.differences)?;
+        let codes = self.codes.as_deref().unwrap_or_default();
+        let end =
+            |(&code, difference): (&u32, &i64)| predicted.values[code as usize].wrapping_add(*difference);
+        Ok(Some(codes.iter().zip(&self.differences).map(end).collect()))
+    }
+
+    /// Durations that are stored as ends.
+    fn durations_of_ends(&mut self) -> Result<Option<Vec<i64>>> {
+        let starts = self.core_ints(ColumnRole::Start)?;
+        if let Some(known) = &self.durations {
+            return Ok(Some(known.clone()));
+        }
+        Ok(self.ends()?.map(|ends| lasting(&ends, &starts)))
     }
 
     fn starts(&mut self, coding: Coding, mut cursor: Cursor<'_>) -> Result<Vec<i64>> {
         if self.packed.len() > 1 {
             return self.packed_starts(coding, cursor);
         }
-        let mut starts = Vec::new();
-        self.decoder.ints(cursor.take(cursor.remaining())?, self.rows, &mut starts)?;
         let of = if coding == Coding::AfterEnd { Predicted::GapAfterEnd } else { Predicted::StepAfterStart };
-        // A track without a program predicts nothing.
-        let predicted = self.track_program()?.and_then(|program| Some((program, program.column(of)?)));
-        if let Some((program, _)) = predicted {
-            self.decode_codes(program)?;
+        // A block without codes predicts nothing.
+        let predicted = match self.track_program()? {
+            Some(program) if program.column(of).is_some() && self.has_codes(program)? => program.column(of),
+            _ => None,
+        };
+        let mut starts = Vec::new();
+        let varies = predicted.and_then(|gap| gap.present.as_deref());
+        let codes = self.codes.as_deref().unwrap_or_default();
+        let count = predicted.filter(|_| varies.is_some()).map_or(self.rows, |gap| gap.count(codes));
+        self.decoder.ints(cursor.take(cursor.remaining())?, count, &mut starts)?;
+        if let Some(varies) = varies {
+            let mut stored = std::mem::take(&mut starts).into_iter();
+            let difference = |&code: &u32| if varies[code as usize] { stored.next() } else { Some(0) };
+            starts = codes.iter().map_while(difference).collect();
+        }
+        let first = self.segment.blocks(self.table)?.starts()[self.block];
+        if coding == Coding::AfterEnd
+            && let Some(ends) = self.ends()?
+        {
+            let codes = self.codes.as_deref().unwrap_or_default();
+            let usual = |row: usize| predicted.map_or(0, |gap| gap.values[codes[row] as usize]);
+            starts[0] = first;
+            for row in 1..self.rows {
+                starts[row] = ends[row - 1].wrapping_add(usual(row)).wrapping_add(starts[row]);
+            }
+            self.durations = Some(lasting(&ends, &starts));
+            return Ok(starts);
         }
         let lasted = if coding == Coding::AfterEnd {
             let durations = self.core_ints(ColumnRole::Duration)?;
@@ -234,10 +294,9 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         } else {
             &vec![0; self.rows]
         };
-        let first = self.segment.blocks(self.table)?.starts()[self.block];
         let codes = self.codes.as_deref().unwrap_or_default();
         match predicted {
-            Some((_, predicted)) => {
+            Some(predicted) => {
                 let usual = codes.iter().map(|&code| predicted.values[code as usize]);
                 add_up(first, &mut starts, usual, lasted);
             }
@@ -269,6 +328,11 @@ impl<B: Bytes> BlockReader<'_, B> {
         }
         Ok(starts)
     }
+}
+
+/// Durations of rows with these ends and starts.
+fn lasting(ends: &[i64], starts: &[i64]) -> Vec<i64> {
+    ends.iter().zip(starts).map(|(end, start)| end.wrapping_sub(*start)).collect()
 }
 
 /// Turns differences from the usual step into starts. A row starts at the start of the row before,

@@ -34,7 +34,9 @@ pub struct Lists {
     zones: Vec<Slot<Vec<ZoneMap>>>,
     /// Codes that occur in each block, by column. Filled by searches, not from the file.
     code_spans: Vec<Slot<Vec<Slot<CodeSpans>>>>,
-    /// Programs, by track.
+    /// Offsets of the programs, ascending. Tracks can share one, which is then read once.
+    program_offsets: Vec<u64>,
+    /// Programs, by offset.
     programs: Vec<Slot<Program>>,
     /// Totals of the blocks, by track.
     totals: Vec<Slot<Totals>>,
@@ -50,12 +52,18 @@ impl Lists {
         let mut row_order: Vec<TrackId> =
             (0_u32..).zip(&footer.tracks).filter(|(_, t)| t.rows > 0).map(|(id, _)| TrackId(id)).collect();
         sort_by_key(&mut row_order, |id| footer.tracks[id.0 as usize].first_row);
+        let of_tracks = footer.tracks.iter().map(|track| track.program);
+        let mut program_offsets: Vec<u64> =
+            of_tracks.filter(|piece| piece.len > 0).map(|piece| piece.offset).collect();
+        sort_by_key(&mut program_offsets, |offset| *offset);
+        program_offsets.dedup();
         Self {
             blocks: slots(footer.tables.len()),
             directories: slots(footer.columns.len()),
             zones: slots(footer.columns.len()),
             code_spans: slots(footer.columns.len()),
-            programs: slots(footer.tracks.len()),
+            programs: slots(program_offsets.len()),
+            program_offsets,
             totals: slots(footer.tracks.len()),
             pages: slots(footer.tracks.len()),
             row_order,
@@ -196,7 +204,8 @@ impl Lists {
             let mut cursor = bytes.cursor();
             spare.with_decoder(|decoder| Program::decode(&mut cursor, decoder, taken))
         };
-        get_or_keep(&self.programs[track.0 as usize], file.room(), decode).map(Some)
+        let at = self.program_offsets.partition_point(|&offset| offset < piece.offset);
+        get_or_keep(&self.programs[at], file.room(), decode).map(Some)
     }
 
     /// Totals of a track's blocks, if they are stored.

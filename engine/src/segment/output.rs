@@ -52,6 +52,14 @@ impl<'a> PieceWriter<'a> {
         self.annex.is_some()
     }
 
+    /// Writes a piece, if there are any bytes. Otherwise the piece is missing.
+    ///
+    /// # Errors
+    /// Same as [`PieceWriter::piece`].
+    pub fn piece_of(&mut self, bytes: &[u8]) -> Result<Piece> {
+        if bytes.is_empty() { Ok(Piece::default()) } else { self.piece(bytes) }
+    }
+
     /// Writes a piece.
     ///
     /// # Errors

@@ -5,6 +5,9 @@
 //! counter or a kernel's name. Each distinct key has a code, numbered by first use. For each code
 //! the program predicts the gap before the row, the duration, the values of other columns, and the
 //! next code. Blocks then store only the differences.
+//!
+//! Tracks of a table can share a program. The calls of a collective operation begin when each rank
+//! is ready, and end at once. Such a program predicts ends instead of durations.
 
 use super::footer::ColumnRole;
 use super::footer_codes::{column_key, put_column_key};
@@ -24,6 +27,8 @@ pub enum Predicted {
     StepAfterStart,
     /// The value of a column.
     Column(ColumnRole, ColumnType),
+    /// The end of the row, in picoseconds. It predicts the duration of a row whose start is known.
+    End,
 }
 
 /// A track's program.
@@ -52,6 +57,7 @@ pub struct ProgramColumn {
 const GAP_AFTER_END: u8 = 0;
 const STEP_AFTER_START: u8 = 1;
 const COLUMN: u8 = 2;
+const END: u8 = 3;
 
 /// Memory that reading a code takes, in bytes: its step and its successor.
 const CODE_BYTES: usize = size_of::<i64>() + size_of::<u32>();
@@ -76,6 +82,7 @@ impl Program {
             match column.of {
                 Predicted::GapAfterEnd => out.push(GAP_AFTER_END),
                 Predicted::StepAfterStart => out.push(STEP_AFTER_START),
+                Predicted::End => out.push(END),
                 Predicted::Column(role, kind) => {
                     out.push(COLUMN);
                     put_column_key((role, kind), out);
@@ -112,6 +119,7 @@ impl Program {
             let of = match cursor.u8()? {
                 GAP_AFTER_END => Predicted::GapAfterEnd,
                 STEP_AFTER_START => Predicted::StepAfterStart,
+                END => Predicted::End,
                 COLUMN => {
                     let (role, kind) = column_key(cursor)?;
                     Predicted::Column(role, kind)

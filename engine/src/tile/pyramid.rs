@@ -22,6 +22,10 @@ const VIEW_CELLS: i64 = 2048;
 /// The level of such a view is stored if its cells hold at least this many rows times the number of
 /// lanes. Cells of fewer rows take more bytes than the rows, which are quickly summed up.
 const MIN_VIEW_ROWS: i64 = 8;
+/// A level with fewer rows a cell than [`ROWS_PER_CELL`] is stored if its cells take at most one in
+/// this many of the bytes of the rows. Otherwise a view reads the rows, which is at most this many
+/// times as much.
+const CELLS_SHARE: u64 = 4;
 /// A track with at most this many rows has no pyramid: its rows are quickly summed up.
 const MIN_ROWS: u64 = (ROWS_PER_CELL * TOP_CELLS).unsigned_abs();
 /// Number of cells in which the coarsest stored level shows the whole trace.
@@ -315,18 +319,33 @@ impl<C: Stored> PyramidWriter<C> {
         }
     }
 
+    /// Bytes of the pages of a level. `None` if some are written already.
+    fn waiting_bytes(&self, level: Level) -> Option<u64> {
+        let number = level.number();
+        let is_written = self.pages.iter().any(|page| page.level == number);
+        let waiting = self.encoded.iter().filter(|page| page.level == number);
+        (!is_written).then(|| waiting.map(|page| page.bytes.len() as u64).sum())
+    }
+
     fn top(&self, span: Interval) -> Level {
         top_level(span).max(self.base)
     }
 
-    /// Pages that remain to be written after [`PyramidWriter::close`]. `None` if the track has too
-    /// few rows.
+    /// Pages that remain to be written after [`PyramidWriter::close`]. The rows take `rows_bytes`.
+    /// `None` if the track has too few rows.
     #[must_use]
-    pub fn finish(self, span: Interval) -> Option<ClosedPyramid> {
+    pub fn finish(self, span: Interval, rows_bytes: u64) -> Option<ClosedPyramid> {
         if self.has_too_few_rows() {
             return None;
         }
-        let levels = self.base.number()..=self.top(span).number();
+        let top = self.top(span);
+        let mut base = self.base;
+        while base < self.chosen.level.min(top)
+            && self.waiting_bytes(base).is_some_and(|bytes| bytes * CELLS_SHARE > rows_bytes)
+        {
+            base = base.coarser();
+        }
+        let levels = base.number()..=top.number();
         let Self { mut encoded, mut pages, written_bytes: bytes, .. } = self;
         pages.retain(|page| levels.contains(&page.level));
         encoded.retain(|page| levels.contains(&page.level));

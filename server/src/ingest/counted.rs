@@ -2,8 +2,8 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{
-    FieldId, FieldSpec, Filled, FlowPoint, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableSpec,
-    TemplateId, TemplateValue, TrackId, TrackSpec, Value, WarningKind,
+    FieldId, FieldSpec, Filled, FlowPoint, NameId, RankInfo, Schedule, Sink, SliceKey, SliceRecord, TableId,
+    TableSpec, TemplateId, TemplateValue, TrackId, TrackSpec, Value, WarningKind,
 };
 
 use crate::work::Meter;
@@ -78,6 +78,11 @@ impl Sink for Counted<'_> {
 
     fn in_order(&mut self, track: TrackId) -> Result<()> {
         self.inner.in_order(track)
+    }
+
+    fn schedule(&mut self, table: TableId, schedule: Schedule) -> Result<()> {
+        self.other()?;
+        self.inner.schedule(table, schedule)
     }
 
     fn template(&mut self, table: TableId, parts: &[(FieldId, TemplateValue)]) -> Result<TemplateId> {

@@ -12,6 +12,7 @@ mod derived;
 mod finder;
 mod names;
 mod operations;
+mod schedule;
 mod sends;
 mod tables;
 mod tracks;
@@ -31,7 +32,7 @@ pub use derived::{CallWaits, Derived, MemberCall, of_row};
 pub use finder::{Sending, Sense};
 
 /// Version of the joint segment. One of another version is written again.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// Times are whole nanoseconds: those of ranks are known to much less, and half of the bits of a
 /// picosecond time would be noise.
@@ -94,8 +95,12 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>
         cancel.check()?;
         writer.operation(numbers[at], at, awaited[at])?;
     }
-    // Rank by rank, so that rows come in their order and need no sorting.
     let by_call = report.instances.by_call(job);
+    let (in_order, usual, key) = ((&*order, &*numbers), (&*awaited, &names), (call.operation, cancel));
+    if let Some(schedule) = schedule::of((job, report), in_order, usual, &by_call, key)? {
+        sink.schedule(call.table, schedule)?;
+    }
+    // Rank by rank, so that rows come in their order and need no sorting.
     let mut writer = calls::Writer { job, report, sink: &mut *sink, of: call, names: &names };
     for (rank, of_calls) in by_call.iter().enumerate() {
         for (at, &instance) in of_calls.iter().enumerate() {

@@ -57,8 +57,11 @@ impl BlockGroup<'_> {
             for (role, values) in [(ColumnRole::Duration, &rows.durations), (ColumnRole::Name, &rows.names)] {
                 let kind = if role == ColumnRole::Name { ColumnType::Text } else { ColumnType::Int };
                 let values = &values[range.clone()];
-                let is_predicted = predicted
-                    .is_some_and(|codes| codes.put((role, kind), |_| true, values, encoder, &mut block));
+                let is_predicted = predicted.is_some_and(|codes| {
+                    let of_duration = role == ColumnRole::Duration;
+                    of_duration && codes.put_ends(starts, durations, encoder, &mut block)
+                        || codes.put((role, kind), |_| true, values, encoder, &mut block)
+                });
                 if !is_predicted {
                     block.plain(role, ValuesRef::Ints(values), encoder);
                 }
@@ -166,6 +169,11 @@ impl BlockGroup<'_> {
             let codes = &codes[range.clone()];
             for (difference, &code) in differences.iter_mut().zip(codes).skip(1) {
                 *difference = difference.wrapping_sub(predicted.values[code as usize]);
+            }
+            // Rows whose gap does not vary have no difference.
+            if predicted.present.is_some() {
+                let mut codes = codes.iter();
+                differences.retain(|_| codes.next().is_some_and(|&code| predicted.usual(code).is_some()));
             }
         }
         let mut bytes = vec![coding.code()];

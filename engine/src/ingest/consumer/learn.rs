@@ -5,9 +5,12 @@
 //! readable.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::shared::{SharedProgram, TrackProgram};
+use crate::base::{lower_median, most_frequent};
 use crate::block::ColumnType;
 use crate::codec;
 use crate::exec::InPlace;
@@ -48,7 +51,14 @@ pub enum Starts {
 pub struct Learner {
     /// Storage of starts.
     pub starts: Starts,
-    program: Option<Learned>,
+    program: Option<Repetition>,
+}
+
+#[derive(Debug)]
+enum Repetition {
+    Learned(Learned),
+    /// Of a program that was stated beforehand.
+    Shared(Arc<SharedProgram>),
 }
 
 #[derive(Debug)]
@@ -77,6 +87,13 @@ impl Column<'_> {
 }
 
 impl Learner {
+    /// The repetition that a shared program states. `None` if it does not have the keys of these
+    /// rows.
+    pub fn of_shared(shared: Arc<SharedProgram>, rows: &Rows) -> Option<Self> {
+        shared_codes(&shared, rows)?;
+        Some(Self { starts: Starts::AfterEnd, program: Some(Repetition::Shared(shared)) })
+    }
+
     /// Learns how the rows of a track repeat.
     pub fn new(rows: &Rows, encoders: &Encoders<'_>) -> Self {
         let sample = rows.len().min(SAMPLE_ROWS);
@@ -101,12 +118,11 @@ impl Learner {
         let without: usize = plain.iter().sum::<usize>()
             - start_bits(Predicted::GapAfterEnd).max(start_bits(Predicted::StepAfterStart));
         // The sample chose the key. The entries are learned from all rows of the group.
-        learner.program = best.filter(|(bits, _)| *bits < without).map(|(_, learned)| learned.forgotten());
-        learner.starts = match &learner.program {
-            Some(learned) if learned.program.column(Predicted::GapAfterEnd).is_some() => Starts::AfterEnd,
-            Some(learned) if learned.program.column(Predicted::StepAfterStart).is_some() => {
-                Starts::AfterStart
-            }
+        let best = best.filter(|(bits, _)| *bits < without).map(|(_, learned)| learned.forgotten());
+        learner.program = best.map(Repetition::Learned);
+        learner.starts = match learner.program() {
+            Some(program) if program.column(Predicted::GapAfterEnd).is_some() => Starts::AfterEnd,
+            Some(program) if program.column(Predicted::StepAfterStart).is_some() => Starts::AfterStart,
             _ if start_bits(Predicted::GapAfterEnd) < start_bits(Predicted::StepAfterStart) => {
                 Starts::AfterEnd
             }
@@ -118,7 +134,10 @@ impl Learner {
     /// Updates the program and returns the codes of these rows; `None` without a program. There is
     /// no program if the key is missing in a row or there are too many keys.
     pub fn codes(&mut self, rows: &Rows, encoders: &Encoders<'_>) -> Option<Vec<u32>> {
-        let learned = self.program.as_mut()?;
+        let learned = match self.program.as_mut()? {
+            Repetition::Learned(learned) => learned,
+            Repetition::Shared(shared) => return shared_codes(shared, rows),
+        };
         let (role, kind) = learned.program.key;
         let keys = key_values(rows, role, kind)?;
         let known = learned.program.successors.len();
@@ -132,8 +151,30 @@ impl Learner {
 
     /// The current program.
     pub fn program(&self) -> Option<&Program> {
-        self.program.as_ref().map(|learned| &learned.program)
+        Some(match self.program.as_ref()? {
+            Repetition::Learned(learned) => &learned.program,
+            Repetition::Shared(shared) => shared.program(),
+        })
     }
+
+    /// The program as it is written.
+    pub fn into_written(self) -> TrackProgram {
+        match self.program {
+            None => TrackProgram::default(),
+            Some(Repetition::Learned(learned)) => {
+                let mut bytes = Vec::new();
+                learned.program.encode(&mut bytes);
+                TrackProgram::Own(bytes)
+            }
+            Some(Repetition::Shared(shared)) => TrackProgram::Shared(shared),
+        }
+    }
+}
+
+/// Codes of rows in a shared program. `None` if it lacks the key of a row.
+fn shared_codes(shared: &SharedProgram, rows: &Rows) -> Option<Vec<u32>> {
+    let (role, kind) = shared.program().key;
+    shared.codes(rows, &key_values(rows, role, kind)?)
 }
 
 /// Bits of a word of marks. Marks for close numbers and codes take a tenth of the time of a set.
@@ -426,7 +467,7 @@ impl Learned {
 fn usual_of(column: &Column<'_>, rows: &[usize], scratch: &mut Vec<i64>) -> Option<i64> {
     scratch.clear();
     scratch.extend(rows.iter().filter_map(|&row| column.at(row)));
-    (scratch.len() * 2 > rows.len()).then(|| median(scratch))
+    (scratch.len() * 2 > rows.len()).then(|| lower_median(scratch))
 }
 
 impl ProgramColumn {
@@ -446,17 +487,4 @@ impl ProgramColumn {
         }
         self.values.push(value.unwrap_or_default());
     }
-}
-
-/// The median: of two middle values the lower; 0 if there are none.
-fn median(values: &mut [i64]) -> i64 {
-    let middle = values.len().saturating_sub(1) / 2;
-    if values.is_empty() { 0 } else { *values.select_nth_unstable(middle).1 }
-}
-
-/// The most frequent value: of equals the smallest.
-fn most_frequent(values: &mut [i64]) -> Option<i64> {
-    values.sort_unstable();
-    let run = values.chunk_by(|a, b| a == b).max_by_key(|run| (run.len(), std::cmp::Reverse(run[0])))?;
-    Some(run[0])
 }

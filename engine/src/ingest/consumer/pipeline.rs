@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use super::group::{GroupKey, Rest, TrackGroup};
 use super::held::HeldRows;
+use super::shared::{SharedPieces, SharedProgram};
 use super::track_output::TrackOutput;
 use super::track_writer::{ClosedTrack, TrackWriter};
 use crate::base::{Interval, Result};
@@ -15,6 +16,7 @@ use crate::codec::{Around, ColumnTexts};
 use crate::exec::Exec;
 use crate::ingest::encoders::Encoders;
 use crate::ingest::rows::Rows;
+use crate::model::TableId;
 use crate::segment::PieceWriter;
 
 /// Empty columns of a written group, whose memory the next group can use.
@@ -44,6 +46,12 @@ pub trait Pipeline<'a> {
     /// If the consumer fails.
     fn send_texts(&mut self, chunks: Vec<ColumnTexts>) -> Result<()>;
 
+    /// Sends the program that the tracks of a table share, before their groups.
+    ///
+    /// # Errors
+    /// If the consumer fails.
+    fn send_program(&mut self, table: TableId, program: Arc<SharedProgram>) -> Result<()>;
+
     /// Waits until all groups are written.
     ///
     /// # Errors
@@ -56,6 +64,8 @@ pub struct Consumer<'a> {
     pub(in crate::ingest) writer: PieceWriter<'a>,
     encoders: Encoders<'a>,
     tracks: BTreeMap<GroupKey, TrackWriter>,
+    /// Programs that tracks share, by table.
+    shared: BTreeMap<TableId, Arc<SharedProgram>>,
     held: HeldRows,
     done: Done,
     /// Approximate bytes of all open pyramids.
@@ -98,6 +108,7 @@ impl<'a> Consumer<'a> {
             writer,
             encoders: Encoders::new(exec),
             tracks: BTreeMap::new(),
+            shared: BTreeMap::new(),
             held: HeldRows::default(),
             done: Done::default(),
             pyramid_bytes: 0,
@@ -134,7 +145,8 @@ impl<'a> Consumer<'a> {
 
     fn write(&mut self, mut group: TrackGroup) -> Result<EmptiedRows> {
         if group.rows.len() > 0 {
-            let new = || TrackWriter::new(group.kind, group.rest.whole());
+            let shared = self.shared.get(&group.place.table);
+            let new = || TrackWriter::new(group.kind, group.rest.whole(), shared.cloned());
             let track = self.tracks.entry(group.place).or_insert_with(new);
             let before = track.pyramid_bytes();
             track.write(&group.rows, &group.waits, &self.encoders, &mut self.writer)?;
@@ -182,6 +194,11 @@ impl<'a> Consumer<'a> {
         Ok(())
     }
 
+    /// Takes the program that the tracks of a table share.
+    pub fn take_program(&mut self, table: TableId, program: Arc<SharedProgram>) {
+        self.shared.insert(table, program);
+    }
+
     /// Encodes chunks of the dictionary.
     pub fn take_texts(&mut self, chunks: &[ColumnTexts]) {
         self.encode_texts(chunks, Around::Nothing);
@@ -223,8 +240,9 @@ impl<'a> Consumer<'a> {
         }
         let Self { mut writer, encoders, done, chunks, .. } = self;
         let (mut tracks, mut waiting_bytes) = (done.packs, 0);
+        let mut shared = SharedPieces::default();
         for (place, track) in done.closed {
-            let mut written = track.write(&mut writer)?;
+            let mut written = track.write(place.table, &mut shared, &mut writer)?;
             if let Some(pyramid) = &mut written.pyramid {
                 waiting_bytes += pyramid.waiting_bytes();
                 if waiting_bytes > MAX_PYRAMID_BYTES {
@@ -247,6 +265,11 @@ impl<'a> Pipeline<'a> for Direct<'a> {
 
     fn send_texts(&mut self, chunks: Vec<ColumnTexts>) -> Result<()> {
         self.0.take_texts(&chunks);
+        Ok(())
+    }
+
+    fn send_program(&mut self, table: TableId, program: Arc<SharedProgram>) -> Result<()> {
+        self.0.take_program(table, program);
         Ok(())
     }
 

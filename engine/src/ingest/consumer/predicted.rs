@@ -82,6 +82,30 @@ impl<'a> Codes<'a> {
         true
     }
 
+    /// Stores durations as differences of the ends from those of the program. Returns `false` if
+    /// the program does not predict ends.
+    pub fn put_ends(
+        &self,
+        starts: &[i64],
+        durations: &[i64],
+        encoder: &mut Encoder,
+        block: &mut EncodedBlock,
+    ) -> bool {
+        let Some(predicted) = self.program.column(Predicted::End) else { return false };
+        let rows = self.codes.iter().zip(starts).zip(durations);
+        let differences: Vec<i64> = rows
+            .map(|((&code, start), duration)| {
+                start.wrapping_add(*duration).wrapping_sub(predicted.values[code as usize])
+            })
+            .collect();
+        let mut bytes = vec![Coding::End.code()];
+        encoder.ints(&differences, &mut bytes);
+        let (role, kind) = (ColumnRole::Duration, ColumnType::Int);
+        let zone = zone_of((role, kind), ValuesRef::Ints(durations));
+        block.columns.push(EncodedColumn { role, kind, zone, bytes, texts: None });
+        true
+    }
+
     /// Stores a column as differences from the program. Returns `false` if the program does
     /// not predict the column, or not which rows have a value.
     pub fn put(

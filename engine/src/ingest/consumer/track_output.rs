@@ -101,6 +101,12 @@ impl TrackOutput {
         Ok(())
     }
 
+    /// Bytes of the columns that are drawn: all but the fields.
+    pub fn core_bytes(&self) -> u64 {
+        let core = self.columns.iter().filter(|column| !matches!(column.role, ColumnRole::Field(_)));
+        core.map(|column| column.bytes).sum()
+    }
+
     /// Position of a column, which is added if it is new.
     fn column(&mut self, role: ColumnRole, kind: ColumnType) -> usize {
         let known = if self.columns.len() <= FEW_COLUMNS {

@@ -1,10 +1,11 @@
 //! Writes the rows of one track, which arrive in their final order: a group of blocks at a time.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::encode::BlockGroup;
 use super::encoded::EncodedBlock;
 use super::learn::Learner;
+use super::shared::{SharedPieces, SharedProgram, TrackProgram};
 use super::track_output::TrackOutput;
 use crate::base::{Interval, Result};
 use crate::block::{ROWS, ValuesRef};
@@ -12,8 +13,8 @@ use crate::codec::Encoder;
 use crate::ingest::encoders::Encoders;
 use crate::ingest::lanes::Lanes;
 use crate::ingest::rows::Rows;
-use crate::model::{Nesting, TrackKind};
-use crate::segment::{ColumnRole, Piece, PieceWriter, TotalsWriter};
+use crate::model::{Nesting, TableId, TrackKind};
+use crate::segment::{ColumnRole, PieceWriter, TotalsWriter};
 use crate::tile::{Base, PyramidWriter, Range, SliceCell, Stored};
 
 /// Most lanes of a track with a pyramid. Each lane has cells of its own.
@@ -31,6 +32,8 @@ pub struct TrackWriter {
     reach_ps: i64,
     /// Span of the whole trace, if it is known already.
     whole: Option<Interval>,
+    /// Program of the table.
+    shared: Option<Arc<SharedProgram>>,
 }
 
 /// Kind of the rows of a track.
@@ -58,15 +61,15 @@ struct Counter {
 
 impl TrackWriter {
     /// Creates a writer for a track, or for the rows of a side table. `whole` is the span of the
-    /// whole trace, if it is known already.
-    pub fn new(kind: Option<TrackKind>, whole: Option<Interval>) -> Self {
+    /// whole trace, if it is known already. `shared` is the program of the table, if it has one.
+    pub fn new(kind: Option<TrackKind>, whole: Option<Interval>, shared: Option<Arc<SharedProgram>>) -> Self {
         let shape = match kind {
             Some(TrackKind::Slices(_, nesting)) => Shape::Slices(Slices::new(nesting)),
             Some(TrackKind::Counter(_)) => Shape::Counter(Counter { pyramid: None, range: None }),
             Some(TrackKind::Group) | None => Shape::Side,
         };
         let (out, totals) = (TrackOutput::default(), Some(TotalsWriter::default()));
-        Self { shape, learner: None, out, totals, reach_ps: i64::MIN, whole }
+        Self { shape, learner: None, out, totals, reach_ps: i64::MIN, whole, shared }
     }
 
     /// Approximate bytes of the cells of the pyramid that are not written.
@@ -114,7 +117,10 @@ impl TrackWriter {
         if rows.len() == 0 {
             return Ok(());
         }
-        let learner = self.learner.get_or_insert_with(|| Learner::new(rows, encoders));
+        let learner = self.learner.get_or_insert_with(|| {
+            let shared = self.shared.take().and_then(|shared| Learner::of_shared(shared, rows));
+            shared.unwrap_or_else(|| Learner::new(rows, encoders))
+        });
         let codes = learner.codes(rows, encoders);
         let group =
             BlockGroup { rows, starts: learner.starts, program: learner.program().zip(codes.as_deref()) };
@@ -163,10 +169,8 @@ impl TrackWriter {
     /// trace. Depends on no other track, so tracks can be closed in any order.
     pub fn close(self, span: Interval, encoder: &mut Encoder) -> ClosedTrack {
         let Self { mut shape, learner, mut out, totals, .. } = self;
-        let (mut program, mut put) = (Vec::new(), Vec::new());
-        if let Some(learned) = learner.as_ref().and_then(Learner::program) {
-            learned.encode(&mut program);
-        }
+        let mut put = Vec::new();
+        let program = learner.map_or(TrackProgram::default(), Learner::into_written);
         match &mut shape {
             Shape::Slices(slices) => {
                 (out.lanes, out.crowded) = (slices.lanes.count(), slices.lanes.crowded());
@@ -197,31 +201,33 @@ pub struct ClosedTrack {
     shape: Shape,
     span: Interval,
     out: TrackOutput,
-    program: Vec<u8>,
+    program: TrackProgram,
     totals: Vec<u8>,
 }
 
 impl ClosedTrack {
-    /// Writes the other parts, without the pyramid.
+    /// Writes the other parts, without the pyramid. The track is of this table. The first track
+    /// with a shared program writes it.
     ///
     /// # Errors
     /// If the output cannot be written.
-    pub fn write(self, writer: &mut PieceWriter<'_>) -> Result<TrackOutput> {
+    pub fn write(
+        self,
+        table: TableId,
+        pieces: &mut SharedPieces,
+        writer: &mut PieceWriter<'_>,
+    ) -> Result<TrackOutput> {
         let Self { shape, span, mut out, program, totals } = self;
-        out.program = written(&program, writer)?;
+        out.program = program.write(table, pieces, writer)?;
+        let bytes = out.core_bytes();
         out.pyramid = match shape {
-            Shape::Slices(slices) => slices.pyramid.and_then(|pyramid| pyramid.finish(span)),
-            Shape::Counter(counter) => counter.pyramid.and_then(|pyramid| pyramid.finish(span)),
+            Shape::Slices(slices) => slices.pyramid.and_then(|pyramid| pyramid.finish(span, bytes)),
+            Shape::Counter(counter) => counter.pyramid.and_then(|pyramid| pyramid.finish(span, bytes)),
             Shape::Side => None,
         };
-        out.totals = written(&totals, writer)?;
+        out.totals = writer.piece_of(&totals)?;
         Ok(out)
     }
-}
-
-/// Writes bytes, if there are any.
-fn written(bytes: &[u8], writer: &mut PieceWriter<'_>) -> Result<Piece> {
-    if bytes.is_empty() { Ok(Piece::default()) } else { writer.piece(bytes) }
 }
 
 fn shed<C: Stored>(

@@ -1,5 +1,7 @@
 //! The sink that becomes a segment.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use super::next_field::Given;
@@ -7,15 +9,16 @@ use crate::base::{Error, Interval, Result};
 use crate::codec::ColumnTexts;
 use crate::exec::InPlace;
 use crate::ingest::arrows::{Link, Links};
-use crate::ingest::consumer::{Consumer, Direct, GroupKey, Pipeline};
+use crate::ingest::consumer::{Consumer, Direct, GroupKey, Pipeline, SharedProgram};
 use crate::ingest::limits::{self, MORE_NAMES};
 use crate::ingest::rows::{
     Arrived, MAX_DICTIONARY_TEXT, RowSortKey, Rows, Template, ValuePacker, cut_off, start_of,
 };
 use crate::ingest::texts::DictionaryBuilder;
 use crate::model::{
-    FieldId, FieldSpec, Filled, FlowPoint, NameId, RankInfo, Sink, SliceKey, SliceRecord, TableId, TableKind,
-    TableSpec, TemplateId, TemplateValue, TrackId, TrackKind, TrackSpec, Value, WarningKind, Warnings,
+    FieldId, FieldSpec, Filled, FlowPoint, NameId, RankInfo, Schedule, Sink, SliceKey, SliceRecord, TableId,
+    TableKind, TableSpec, TemplateId, TemplateValue, TrackId, TrackKind, TrackSpec, Value, WarningKind,
+    Warnings,
 };
 use crate::segment::{MAX_TRACK_DEPTH, Output, PieceWriter};
 use crate::spill::{Scratch, Sorter, Space};
@@ -303,6 +306,14 @@ impl Sink for Builder<'_> {
 
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
         self.take_slice(slice, None, Given(slice.fields.iter()))
+    }
+
+    fn schedule(&mut self, table: TableId, schedule: Schedule) -> Result<()> {
+        self.check_schedule(&schedule, table)?;
+        // A table whose schedule is too long learns from its rows.
+        let Some(program) = SharedProgram::of(&schedule) else { return Ok(()) };
+        self.keep(schedule.slices.len() * limits::SLICE_BYTES);
+        self.line.send_program(table, Arc::new(program))
     }
 
     fn template(&mut self, table: TableId, parts: &[(FieldId, TemplateValue)]) -> Result<TemplateId> {

@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use crate::base::{Error, Result};
-use crate::model::{FieldId, FieldSpec, TableId, TableKind, TrackKind, TrackSpec};
+use crate::model::{FieldId, FieldSpec, Schedule, ScheduledSlice, TableId, TableKind, TrackKind, TrackSpec};
 
 impl Builder<'_> {
     /// Checks that a track fits its table and its group.
@@ -17,6 +17,21 @@ impl Builder<'_> {
         }
         if spec.parent.is_some_and(|parent| parent.0 as usize >= self.tracks.len()) {
             return Err(Error::Invalid { what: "a track's group must be defined first" });
+        }
+        Ok(())
+    }
+
+    /// Checks that a schedule is one of this table.
+    pub(super) fn check_schedule(&self, schedule: &Schedule, table: TableId) -> Result<()> {
+        check_field(&self.fields, table, schedule.key)?;
+        let slices = &schedule.slices;
+        if !slices.is_sorted_by_key(|slice| slice.key) {
+            return Err(Error::Invalid { what: "a schedule whose keys do not ascend" });
+        }
+        let is_there =
+            |slice: &ScheduledSlice| (slice.next as usize) < slices.len() && self.names.has(slice.name);
+        if !slices.iter().all(is_there) {
+            return Err(Error::Invalid { what: "a schedule with a name or slice that does not exist" });
         }
         Ok(())
     }

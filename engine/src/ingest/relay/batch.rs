@@ -2,8 +2,8 @@
 
 use crate::ingest::rows::TrackRun;
 use crate::model::{
-    FieldId, FieldSpec, FlowPoint, Form, NameId, Number, RankInfo, SliceKey, TableId, TableSpec, TemplateId,
-    TemplateValue, TrackId, TrackSpec,
+    FieldId, FieldSpec, FlowPoint, Form, NameId, Number, RankInfo, Schedule, SliceKey, TableId, TableSpec,
+    TemplateId, TemplateValue, TrackId, TrackSpec,
 };
 
 /// Some calls of a reader, in order.
@@ -37,6 +37,7 @@ pub enum RelayedCall {
     Track(Box<TrackSpec>),
     DescribeTrack(TrackId, Box<TrackSpec>),
     InOrder(TrackId),
+    Schedule(TableId, Box<Schedule>),
     Template(TableId, Box<[(FieldId, TemplateValue)]>),
     Slice(Slice),
     SliceBy(TemplateId, Slice),

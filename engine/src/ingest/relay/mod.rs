@@ -18,9 +18,9 @@ use super::rows::RunRow;
 use super::texts::Numbers;
 use crate::base::{Error, Result};
 use crate::model::{
-    FieldId, FieldSpec, Filled, FlowPoint, Form, NameId, Number, RankInfo, Sink, SliceKey, SliceRecord,
-    TableId, TableSpec, TemplateId, TemplateValue, TrackId, TrackKind, TrackSpec, Value, WarningKind,
-    Warnings,
+    FieldId, FieldSpec, Filled, FlowPoint, Form, NameId, Number, RankInfo, Schedule, Sink, SliceKey,
+    SliceRecord, TableId, TableSpec, TemplateId, TemplateValue, TrackId, TrackKind, TrackSpec, Value,
+    WarningKind, Warnings,
 };
 use crate::spill::Scratch;
 
@@ -322,6 +322,10 @@ impl Sink for Relay<'_> {
             line.is_in_order = line.rows == 0;
         }
         self.call(RelayedCall::InOrder(track))
+    }
+
+    fn schedule(&mut self, table: TableId, schedule: Schedule) -> Result<()> {
+        self.call(RelayedCall::Schedule(table, Box::new(schedule)))
     }
 
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {

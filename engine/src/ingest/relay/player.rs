@@ -44,6 +44,12 @@ impl Player {
                 RelayedCall::Track(spec) => drop(sink.track(*spec)?),
                 RelayedCall::DescribeTrack(track, spec) => sink.describe_track(track, *spec)?,
                 RelayedCall::InOrder(track) => sink.in_order(track)?,
+                RelayedCall::Schedule(table, mut schedule) => {
+                    for slice in &mut schedule.slices {
+                        slice.name = self.name(slice.name)?;
+                    }
+                    sink.schedule(table, *schedule)?;
+                }
                 RelayedCall::Template(table, mut of_template) => {
                     for (_, part) in &mut of_template {
                         if let TemplateValue::Fixed(Value::Name(name)) = part {

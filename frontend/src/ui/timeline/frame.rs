@@ -28,7 +28,7 @@ use crate::view::{Hovered, Reading};
 
 /// Time limit for unpacking tiles in a frame. The first drawing of these tiles takes about twice as
 /// long again.
-const UNPACK_MS: f64 = 1.5;
+const UNPACK_MS: f64 = 1.0;
 /// Time limit for adding tiles to the minimap in a frame.
 const MINIMAP_MS: f64 = 1.0;
 
