@@ -29,7 +29,7 @@ const PAGE_LAYERS: [&str; 4] = ["view", "fetch", "draw", "ui"];
 const WORKER: &str = "worker";
 /// Modules of capture that the page has.
 const RECOGNITION: [&str; 3] = ["importer", "inputs", "probe"];
-/// Capture's layers. Each imports only earlier layers, except in tests.
+/// Capture's layers. Each imports only earlier layers. Tests also import the readers.
 const CAPTURE_LAYERS: [&str; 8] = [
     "clock json origin owners protobuf refusal",
     "error probe",
@@ -119,7 +119,7 @@ fn room_layers(source: &Source) -> Vec<String> {
             continue;
         }
         let path = folder.split_once("src/").map_or("", |(_, path)| path).replace('/', "::");
-        let mut imports = imports_after(&source.product, &format!("crate::{path}::"));
+        let mut imports = imports_after(&source.code, &format!("crate::{path}::"));
         let to_folder = source.modules().len() - path.split("::").count();
         imports.extend(imports_after(&source.product, &"super::".repeat(to_folder)));
         problems.extend(upward(source, layers, own, &imports));
@@ -169,6 +169,7 @@ fn impure(source: &Source) -> Vec<String> {
     banned.map(|(line, name)| at(source, line, &format!("`std::{name}` does not run in a browser"))).collect()
 }
 
+/// Tests recognise and unpack files of all formats, so they import the readers and their fixtures.
 /// A fixture can be built of the fixtures of later layers.
 fn capture_layers(source: &Source) -> Vec<String> {
     let modules = source.modules();
@@ -182,7 +183,10 @@ fn capture_layers(source: &Source) -> Vec<String> {
     if layer(&CAPTURE_LAYERS, own).is_none() {
         return vec![at(source, 1, "say in tests/src/layers.rs which layer this is")];
     }
-    upward(source, &CAPTURE_LAYERS, own, &imports_after(&source.product, "crate::"))
+    let of_product = imports_after(&source.product, "crate::");
+    let mut imports = root_imports(source);
+    imports.retain(|import| import.1 != "formats" || of_product.contains(import));
+    upward(source, &CAPTURE_LAYERS, own, &imports)
 }
 
 /// A reader that imports another one breaks when that one changes. Only three readers are made
@@ -196,7 +200,7 @@ fn reader_layers(source: &Source) -> Vec<String> {
     let Some(own_at) = layer(&READER_LAYERS, own) else {
         return vec![at(source, 1, "say in tests/src/layers.rs which layer this reader is")];
     };
-    let imports = imports_after(&source.product, "crate::formats::");
+    let imports = imports_after(&source.code, "crate::formats::");
     let of_layers = imports.into_iter().filter_map(|(line, name)| {
         let at = layer(&READER_LAYERS, &name).filter(|_| name != *own)?;
         (at >= own_at).then_some((line, name))
@@ -342,7 +346,7 @@ mod tests {
         check(room_layers, "engine/src/ingest/new.rs", "", 1);
         check(room_layers, "engine/src/ingest/mod.rs", "use relay::Batch;", 0);
         let tests = "#[cfg(test)]\nmod tests {\n    use crate::ingest::producer::Builder;\n}";
-        check(room_layers, "engine/src/ingest/rows/row.rs", tests, 0);
+        check(room_layers, "engine/src/ingest/rows/row.rs", tests, 1);
     }
 
     #[test]
@@ -367,6 +371,9 @@ mod tests {
         check(capture_layers, "capture/src/inputs/a.rs", "use crate::archive::Leaf;", 1);
         check(capture_layers, "capture/src/formats/ntff/a.rs", "use crate::{files, probe};", 0);
         check(capture_layers, "capture/src/archive/fixture.rs", "use crate::formats::neff;", 0);
+        let tests = |line: &str| format!("#[cfg(test)]\nmod tests {{\n    {line}\n}}");
+        check(capture_layers, "capture/src/archive/a.rs", &tests("use crate::formats::neff;"), 0);
+        check(capture_layers, "capture/src/archive/a.rs", &tests("use crate::{device, files};"), 2);
         check(capture_layers, "capture/src/new.rs", "", 1);
         check(capture_layers, "capture/src/lib.rs", "use crate::formats;", 0);
     }
@@ -401,6 +408,8 @@ mod tests {
         check(reader_layers, "capture/src/formats/ntff/a.rs", "use crate::formats::{neff::Neff, room};", 0);
         check(reader_layers, "capture/src/formats/ntff/a.rs", "use crate::formats::ntff::row;", 0);
         check(reader_layers, "capture/src/formats/neff/a.rs", "use crate::formats::trace_event::a;", 1);
+        let tests = "#[cfg(test)]\nmod tests {\n    use crate::formats::aiu::Taker;\n}";
+        check(reader_layers, "capture/src/formats/perfetto/a.rs", tests, 1);
         check(reader_layers, "capture/src/formats/new/mod.rs", "", 1);
         check(reader_layers, "capture/src/probe/a.rs", "use crate::formats::ntff;", 0);
     }

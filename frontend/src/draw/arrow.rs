@@ -149,12 +149,12 @@ fn thin_out(arrows: &mut [Arrow]) {
 #[cfg(test)]
 mod tests {
     use nprof_engine::base::Interval;
-    use nprof_engine::model::Form;
 
     use super::*;
     use crate::draw::names::Names;
     use crate::draw::palette::Ground;
     use crate::draw::shape::Shape;
+    use crate::view::fixture;
     use crate::view::rows::layout::sight::RowSight;
     use crate::view::rows::sheet::tests::sheet_of;
     use crate::view::rows::sheet_track::SourceId;
@@ -163,8 +163,7 @@ mod tests {
     const TRACKS: &str = "Engines/\n  Tensor\nDMA/\n  q0/\n    a\n    b\nlow";
 
     fn entry(track: u32, start_ps: i64, duration_ps: i64) -> SliceEntry {
-        let name = String::new();
-        SliceEntry { row: 0, track, lane: 0, depth: 0, name, start_ps, duration_ps, form: Form::Complete }
+        SliceEntry { track, ..fixture::slice(start_ps, duration_ps) }
     }
 
     /// The arrows from one slice to others. The frame is 1000 pixels wide, each of them a
@@ -181,14 +180,7 @@ mod tests {
         let camera = Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names, ground };
         let neighbour = |slice| Neighbour { flow: "needs".into(), slice };
         let successors = others.into_iter().map(neighbour).collect();
-        let detail = SliceDetail {
-            slice: own,
-            fields: vec![],
-            predecessors: vec![],
-            successors,
-            members: vec![],
-            transfers: vec![],
-        };
+        let detail = SliceDetail { successors, ..fixture::detail(own) };
         let text = arrows(&camera, &detail, |ps| format!("{ps} ps")).into_iter().map(|arrow| {
             let tag = arrow.tag.map_or(String::new(), |tag| format!(" [{}]", tag.text));
             format!("{:?} to {:?}{tag}", arrow.from_px, arrow.to_px)

@@ -138,6 +138,7 @@ impl Columns {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::fixture;
     use crate::view::rows::sheet::tests::sheet_of;
     use crate::view::rows::sheet_track::SourceId;
     use nprof_engine::model::Form;
@@ -147,8 +148,7 @@ mod tests {
     #[track_caller]
     fn check(lanes: Vec<TileLane>, expected: &str) {
         let sheet = sheet_of("DMA/\n  Q/\n    a\n    b\n  Power~\n  annotations\nlone");
-        let names = vec!["x".into(), "wait".into()];
-        let tile = Tile { version: 1, start_ps: 0, cell_ps: 100, names, waits: vec![1], lanes };
+        let tile = fixture::tile(100, &["x", "wait"], lanes);
         let mut loads = Vec::new();
         for lane in &tile.lanes {
             if let Some(track) = sheet.position(SourceId(0), lane.track) {
@@ -212,8 +212,7 @@ mod tests {
 
     #[test]
     fn tiles_of_different_levels_add_up_by_column() {
-        let tile =
-            |cell_ps| Tile { version: 1, start_ps: 0, cell_ps, names: vec![], waits: vec![], lanes: vec![] };
+        let tile = |cell_ps| fixture::tile(cell_ps, &[], vec![]);
         let load = |lanes: f32| Load { group: 0, lanes: vec![lanes; CELLS as usize] };
         let whole = Interval::new(0, 51_200);
         let mut columns = Columns::new(whole, 100);

@@ -255,6 +255,7 @@ fn area(extent: &Extent, value: f64) -> (f32, f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::fixture;
     use crate::view::rows::sheet::tests::sheet_of;
     use nprof_engine::wire::tile::{TileRange, TileSample};
 
@@ -267,14 +268,7 @@ Power~";
     fn check(track: u32, lane: u32, content: Content, expected: &str) {
         let sheet = sheet_of(TRACKS);
         let lane = TileLane { track, lane, content };
-        let tile = Tile {
-            version: 1,
-            start_ps: 0,
-            cell_ps: 1_024,
-            names: vec!["x".into()],
-            waits: vec![],
-            lanes: vec![lane],
-        };
+        let tile = fixture::tile(1_024, &["x"], vec![lane]);
         let batch = Batch::new(&tile, SourceId(0), &sheet, &Shape::new(&sheet), &Names::default());
         let text: Vec<_> = batch
             .instances
@@ -339,9 +333,8 @@ Power~";
     fn waits_are_thin_hatched_bands() {
         let sheet = sheet_of(TRACKS);
         let slices = vec![slice(0, 5_000, Form::Complete), slice(6_000, 6_000, Form::Unfinished)];
-        let lanes = vec![TileLane { track: 100, lane: 0, content: Content::Slices(slices) }];
-        let names = vec!["EVENT_SEMAPHORE".into()];
-        let tile = Tile { version: 1, start_ps: 0, cell_ps: 1_000, names, waits: vec![0], lanes };
+        let lane = fixture::lane(100, Content::Slices(slices));
+        let tile = fixture::tile(1_000, &["wait for an event"], vec![lane]);
         let batch = Batch::new(&tile, SourceId(0), &sheet, &Shape::new(&sheet), &Names::default());
         let looks: Vec<_> =
             batch.instances.iter().map(|one| (one.paint, one.colour, (one.low, one.high))).collect();
@@ -381,14 +374,7 @@ Power~";
         let rows =
             (0..4).map(|at| (at, 1)).chain((4..20).map(|at| (at, 2))).chain((30..36).map(|at| (at, 2)));
         let lane = TileLane { track: 100, lane: 1, content: Content::Cells(rows.map(cell).collect()) };
-        let tile = Tile {
-            version: 1,
-            start_ps: 0,
-            cell_ps: 10,
-            names: vec!["x".into()],
-            waits: vec![],
-            lanes: vec![lane],
-        };
+        let tile = fixture::tile(10, &["x"], vec![lane]);
         let sheet = sheet_of(TRACKS);
         let runs = Batch::new(&tile, SourceId(0), &sheet, &Shape::new(&sheet), &Names::default()).runs;
         // The first run can have its other part in the tile before.

@@ -126,20 +126,13 @@ impl Places {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::fixture;
     use nprof_engine::model::Form;
-    use nprof_engine::wire::tile::{TileCell, TileLane, TileSlice};
+    use nprof_engine::wire::tile::{TileCell, TileSlice};
 
     #[track_caller]
     fn check(content: Content, shared_by: f32, expected: &[f32]) {
-        let lane = TileLane { track: 3, lane: 0, content };
-        let tile = Tile {
-            version: 1,
-            start_ps: 0,
-            cell_ps: 20,
-            names: vec!["x".into()],
-            waits: vec![],
-            lanes: vec![lane],
-        };
+        let tile = fixture::tile(20, &["x"], vec![fixture::lane(3, content)]);
         let mut density = Density::new(Interval::new(0, 100), 10, 2);
         density.add(&tile, Axis::default(), |track| (track == 3).then_some((1, shared_by)));
         let row: Vec<_> = (0..10).map(|column| density.busy(column, 1)).collect();

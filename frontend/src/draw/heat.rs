@@ -38,12 +38,13 @@ impl Cells<'_> {
 #[cfg(test)]
 mod tests {
     use nprof_engine::model::Form;
-    use nprof_engine::wire::tile::{Content, Tile, TileCell, TileLane, TileSlice};
+    use nprof_engine::wire::tile::{Content, TileCell, TileSlice};
 
     use super::*;
     use crate::draw::batch::Batch;
     use crate::draw::names::Names;
     use crate::draw::shape::Shape;
+    use crate::view::fixture;
     use crate::view::rows::layout::RankLook;
     use crate::view::rows::sheet::tests::sheet_of;
     use crate::view::rows::sheet_track::SourceId;
@@ -69,9 +70,8 @@ mod tests {
         });
         let lanes = [Content::Cells(cells.to_vec()), Content::Slices(slices.to_vec())];
         let looks = lanes.map(|content| {
-            let lanes = vec![TileLane { track: 101, lane: 0, content }];
-            let names = ["wait for rank 0", "all_reduce"].map(str::to_owned).to_vec();
-            let tile = Tile { version: 1, start_ps: 0, cell_ps: 1_000, names, waits: vec![0], lanes };
+            let lane = fixture::lane(101, content);
+            let tile = fixture::tile(1_000, &["wait for rank 0", "all_reduce"], vec![lane]);
             let shape = Shape::new(&sheet);
             let batch = Batch::looking(RankLook::Heat, &tile, SourceId(0), &sheet, &shape, &Names::default());
             batch.instances.iter().map(|i| (i.start, i.colour == palette::HEAT, i.alpha)).collect::<Vec<_>>()

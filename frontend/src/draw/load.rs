@@ -25,20 +25,20 @@ impl Cells<'_> {
 #[cfg(test)]
 mod tests {
     use nprof_engine::tile::CELLS;
-    use nprof_engine::wire::tile::{Content, Tile, TileLane, TileRange, TileSample};
+    use nprof_engine::wire::tile::{Content, TileRange, TileSample};
 
     use super::*;
     use crate::draw::batch::Batch;
     use crate::draw::names::Names;
     use crate::draw::shape::Shape;
+    use crate::view::fixture;
     use crate::view::rows::sheet::tests::sheet_of;
     use crate::view::rows::sheet_track::SourceId;
 
     #[track_caller]
     fn check(content: Content, expected: &[(f32, f32, f32, f32, u8)]) {
         let sheet = sheet_of("Ranks/\n  Rank 0\nLoads/\n  Rank 0~");
-        let lanes = vec![TileLane { track: 103, lane: 0, content }];
-        let tile = Tile { version: 1, start_ps: 0, cell_ps: 10, names: vec![], waits: vec![], lanes };
+        let tile = fixture::tile(10, &[], vec![fixture::lane(103, content)]);
         let batch = Batch::new(&tile, SourceId(0), &sheet, &Shape::new(&sheet), &Names::default());
         let drawn = batch.instances.iter().map(|one| {
             assert_eq!((one.paint, one.colour), (Paint::Cell, palette::GROUP));

@@ -205,23 +205,17 @@ pub(crate) mod tests {
     use super::*;
     use crate::draw::instance::Paint;
     use crate::draw::label::labels;
+    use crate::view::fixture;
     use crate::view::rows::sheet::tests::sheet_of;
     use nprof_engine::model::Form;
     use nprof_engine::tile::{Level, TileId};
-    use nprof_engine::wire::tile::{Content, Tile, TileLane, TileSlice};
+    use nprof_engine::wire::tile::{Content, TileLane, TileSlice};
 
     /// A tile of the finest level with slices `track lane start..end name`, in picoseconds.
     pub(crate) fn piece(text: &str) -> Piece {
         let tile = TileId { group: 0, level: Level::new(0).unwrap(), index: 0 };
         let id = TileKey { source: SourceId(0), tile };
-        let mut tile = Tile {
-            version: 1,
-            start_ps: 0,
-            cell_ps: id.tile.level.cell_ps(),
-            names: vec![],
-            waits: vec![],
-            lanes: vec![],
-        };
+        let mut tile = fixture::tile(id.tile.level.cell_ps(), &[], vec![]);
         for line in text.lines().filter(|line| !line.is_empty()) {
             let [track, lane, span, name] = line.splitn(4, ' ').collect::<Vec<_>>()[..] else {
                 panic!("{line}")

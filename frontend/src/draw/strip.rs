@@ -154,12 +154,12 @@ fn mark_dense(points: &mut [Point]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::fixture;
 
     const CELL_PS: i64 = 100;
 
     fn tile() -> Tile {
-        let names = ["work", "wait", "more"].map(str::to_owned).to_vec();
-        Tile { version: 1, start_ps: 0, cell_ps: CELL_PS, names, waits: vec![1], lanes: vec![] }
+        fixture::tile(CELL_PS, &["work", "wait", "more"], vec![])
     }
 
     fn slice(start_ps: i64, duration_ps: i64, name: u32) -> TileSlice {

@@ -57,14 +57,14 @@ pub fn transfers(camera: &Camera<'_>, operation: &SliceDetail) -> Vec<Arrow> {
 #[cfg(test)]
 mod tests {
     use nprof_engine::base::Interval;
-    use nprof_engine::model::Form;
     use nprof_engine::wire::catalog::ALL_RANKS;
-    use nprof_engine::wire::detail::{OperationTransfer, SliceEntry};
+    use nprof_engine::wire::detail::OperationTransfer;
 
     use super::*;
     use crate::draw::names::Names;
     use crate::draw::palette::Ground;
     use crate::draw::shape::Shape;
+    use crate::view::fixture;
     use crate::view::rows::layout::sight::RowSight;
     use crate::view::rows::layout::tests::tracks;
     use crate::view::rows::sheet::Sheet;
@@ -100,23 +100,10 @@ mod tests {
             end_ps: 0,
             is_awaited: false,
         };
-        let slice = SliceEntry {
-            row: 0,
-            track: 0,
-            lane: 0,
-            depth: 0,
-            name: String::new(),
-            start_ps: 0,
-            duration_ps: 0,
-            form: Form::Complete,
-        };
         let operation = SliceDetail {
-            slice,
-            fields: Vec::new(),
-            predecessors: Vec::new(),
-            successors: Vec::new(),
             members: (0..3).map(member).collect(),
             transfers: of.iter().map(transfer).collect(),
+            ..fixture::detail(fixture::slice(0, 0))
         };
         let arrows = transfers(&camera, &operation);
         let text: Vec<String> =

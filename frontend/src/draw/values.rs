@@ -83,14 +83,11 @@ fn of_ranges(ranges: &[TileRange]) -> Vec<Values> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn tile(cell_ps: i64) -> Tile {
-        Tile { version: 1, start_ps: 0, cell_ps, names: vec![], waits: vec![], lanes: vec![] }
-    }
+    use crate::view::fixture::tile;
 
     #[track_caller]
     fn check(content: Content, cell_ps: i64, expected: &str) {
-        let values = Values::of(&content, &tile(cell_ps));
+        let values = Values::of(&content, &tile(cell_ps, &[], vec![]));
         let texts = values.iter().map(|of| format!("{}..{} {}..{}", of.start, of.end, of.min, of.max));
         assert_eq!(texts.collect::<Vec<_>>().join(" | "), expected);
     }

@@ -277,6 +277,7 @@ fn content_bytes(content: &Content) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::fixture;
     use nprof_engine::tile::{Level, TileId};
 
     fn id(level: u8, index: i64) -> TileKey {
@@ -286,14 +287,7 @@ mod tests {
 
     fn tile_of(id: TileKey) -> Tile {
         let interval = id.interval();
-        Tile {
-            version: 1,
-            start_ps: interval.start.0,
-            cell_ps: id.tile.level.cell_ps(),
-            names: vec![],
-            waits: vec![],
-            lanes: vec![],
-        }
+        Tile { start_ps: interval.start.0, ..fixture::tile(id.tile.level.cell_ps(), &[], vec![]) }
     }
 
     /// A cache with these tiles.

@@ -94,9 +94,10 @@ pub fn refusal(status: u16, body: &[u8]) -> FetchError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::fixture;
     use nprof_engine::model::Form;
     use nprof_engine::wire::refusal::RefusalKind;
-    use nprof_engine::wire::tile::{TileLane, TileSlice};
+    use nprof_engine::wire::tile::TileSlice;
 
     fn packed(tile: &Tile) -> Vec<u8> {
         zstd::bulk::compress(&postcard::to_allocvec(tile).unwrap(), 3).unwrap()
@@ -116,15 +117,8 @@ mod tests {
                 form: Form::Complete,
             })
             .collect();
-        let lane = TileLane { track: 1, lane: 0, content: Content::Slices(slices) };
-        Tile {
-            version: TILE_VERSION,
-            start_ps: 0,
-            cell_ps: 1024,
-            names: vec!["matmul".into()],
-            waits: vec![],
-            lanes: vec![lane],
-        }
+        let lane = fixture::lane(1, Content::Slices(slices));
+        Tile { version: TILE_VERSION, ..fixture::tile(1024, &["matmul"], vec![lane]) }
     }
 
     #[test]

@@ -104,25 +104,16 @@ fn around(page: &SearchResult, walk: Walk) -> Next {
 
 #[cfg(test)]
 mod tests {
-    use nprof_engine::model::Form;
     use nprof_engine::wire::detail::SliceEntry;
     use nprof_engine::wire::search::SearchHit;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::view::fixture;
 
     fn page(all: &[(i64, u32)], first: usize, end: usize) -> SearchResult {
         let hit = |&(start_ps, row): &(i64, u32)| SearchHit {
-            slice: SliceEntry {
-                row,
-                track: 0,
-                lane: 0,
-                depth: 0,
-                name: String::new(),
-                start_ps,
-                duration_ps: 1,
-                form: Form::Complete,
-            },
+            slice: SliceEntry { row, ..fixture::slice(start_ps, 1) },
             field: "name".to_owned(),
         };
         SearchResult {

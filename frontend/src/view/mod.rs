@@ -1,6 +1,8 @@
 //! State of the page: values and functions on them, without a browser.
 
 pub mod act;
+#[cfg(test)]
+pub(crate) mod fixture;
 pub mod hits;
 pub mod pointing;
 pub mod profile_order;

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::attribute::{
     BYTES, GROUP, KIND, MULTICASTS, NAME, PEER, PEERS, Peers, bytes_of, group_of, unpack,
 };
-use super::collective::Step;
+use super::collective::CollectiveStep;
 
 /// Most different arguments that are kept. A trace with more has data in the place of keys.
 const MAX_KEYS: usize = 4096;
@@ -35,8 +35,8 @@ impl Arguments {
         sink: &mut dyn Sink,
         rest: &'b [u8],
         fields: &mut Vec<(FieldId, Value<'b>)>,
-    ) -> Result<Step> {
-        let mut step = Step::default();
+    ) -> Result<CollectiveStep> {
+        let mut step = CollectiveStep::default();
         unpack(rest, |key, value| {
             let bytes = if key == BYTES { bytes_of(value) } else { None };
             let bytes = bytes.and_then(|bytes| i64::try_from(bytes).ok());

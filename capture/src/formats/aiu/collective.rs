@@ -49,7 +49,7 @@ struct GroupStep<'g> {
 
 /// A step as the trace states it.
 #[derive(Debug, Default)]
-pub(super) struct Step {
+pub(super) struct CollectiveStep {
     /// Name of the slice, if it is not among the names.
     pub(super) name: Option<String>,
     /// The instance.
@@ -181,7 +181,7 @@ impl<'s> Collectives<'s> {
     /// Takes a step of a job, with the number and the text of its slice's name.
     pub(super) fn step(
         &mut self,
-        step: &Step,
+        step: &CollectiveStep,
         (job, number, name): (u32, u32, &str),
         (start_ps, end): (i64, End),
     ) {
@@ -346,8 +346,13 @@ mod tests {
         us * 1_000_000
     }
 
-    fn step(peers: &[u32], bytes: Option<i64>) -> Step {
-        Step { group: Some("g_1".to_owned()), peers: Peers(peers.to_vec()), bytes, ..Step::default() }
+    fn step(peers: &[u32], bytes: Option<i64>) -> CollectiveStep {
+        CollectiveStep {
+            group: Some("g_1".to_owned()),
+            peers: Peers(peers.to_vec()),
+            bytes,
+            ..CollectiveStep::default()
+        }
     }
 
     /// Steps of a group of rank 0: job, name, and start and end in microseconds.
@@ -436,7 +441,7 @@ mod tests {
             (us(10), first),
         );
         collectives.step(&step(&[1, 2], None), named(1, "Send [sync=g_1_s0_r0xe_2] DmaO"), (us(120), last));
-        collectives.step(&Step::default(), named(2, "no group"), (us(0), End(us(999), None)));
+        collectives.step(&CollectiveStep::default(), named(2, "no group"), (us(0), End(us(999), None)));
         let mut sink = Recorder::default();
         let clock = Counters::new(Some(100e6)).finish();
         collectives.finish(&mut sink, (&mut Tracks::new(Some(0)), &clock)).unwrap();

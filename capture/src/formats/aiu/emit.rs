@@ -11,7 +11,7 @@ use nprof_engine::vendor::aiu::{Class, Counter, HCOLL, Lane, Phase, STAMPS, Trac
 use super::argument::Arguments;
 use super::choice::Choices;
 use super::clock::Clock;
-use super::collective::{Collectives, End, Step};
+use super::collective::{CollectiveStep, Collectives, End};
 use super::edges::Edges;
 use super::hcoll::{Operations, Protocol};
 use super::held::{HAS_CHARGE, HAS_GROUP, Held, IS_UNFINISHED};
@@ -178,11 +178,11 @@ impl<'a, 's> Emitter<'a, 's> {
         let mut operations = Operations::default();
         let mut sorted = protocols.finish()?;
         while let Some(protocol) = sorted.next()? {
-            let step = Step {
+            let step = CollectiveStep {
                 group: Some(operations.of(protocol).to_string()),
                 title: Some(HCOLL),
                 bytes: Some(protocol.bytes),
-                ..Step::default()
+                ..CollectiveStep::default()
             };
             let name = &self.facts.names.of(protocol.name).text;
             let span = (protocol.start_ps, End(protocol.end_ps, None));

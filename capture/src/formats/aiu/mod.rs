@@ -93,7 +93,7 @@ pub use self::settings::{Durations, Globals, Limit, Outside, Pattern, Settings};
 
 /// A border between files.
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum Border {
     /// This file begins.
     Begin(Part),
     /// The file ends.
@@ -228,8 +228,8 @@ impl<'a> Import<'a> {
         }
         let space = self.job.space;
         let mut taker = Taker::new(self.ranks(), None, true, space).with(self.filter()?, None);
-        self.look(self.traces(), self.origin(None), &mut taker, |taker, step| {
-            if let Step::Begin(part) = step {
+        self.look(self.traces(), self.origin(None), &mut taker, |taker, border| {
+            if let Border::Begin(part) = border {
                 taker.begin("", (part.dialect, self.rank_of_all(part)));
             }
         })?;
@@ -277,9 +277,9 @@ impl<'a> Import<'a> {
             return Ok(None);
         }
         let mut look = Look::new(self.ranks(), limit, durations);
-        self.look(self.traces(), self.origin(None), &mut look, |look, step| match step {
-            Step::Begin(part) => look.begin(part.dialect),
-            Step::End => look.end(),
+        self.look(self.traces(), self.origin(None), &mut look, |look, border| match border {
+            Border::Begin(part) => look.begin(part.dialect),
+            Border::End => look.end(),
         })?;
         Ok(Some(look.finish()))
     }
@@ -296,18 +296,18 @@ impl<'a> Import<'a> {
         parts: impl Iterator<Item = &'p Part>,
         origin: Option<Origin>,
         layer: &mut L,
-        mut between: impl FnMut(&mut L, Step),
+        mut between: impl FnMut(&mut L, Border),
     ) -> Result<(), Fault> {
         let mut sink = Silent;
         let context = Context { origin, space: Some(self.job.space) };
         let mut session = self.job.of_trace(Session::new(context, &mut sink).map_err(Error::from))?;
         for &part in parts {
             let file = part.file;
-            between(layer, Step::Begin(part));
+            between(layer, Border::Begin(part));
             // Damage is reported when the file is read for good.
             let read = self.events(part, (&mut session, layer), &mut |_| {});
             read.map_err(|source| Fault { file, source })?;
-            between(layer, Step::End);
+            between(layer, Border::End);
         }
         Ok(())
     }

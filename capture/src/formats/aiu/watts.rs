@@ -36,7 +36,7 @@ impl Key for Change {
 
 /// Powers with the times for which they hold.
 #[derive(Debug, Clone, Default)]
-struct Part {
+struct PowerTimes {
     /// Time by power, in steps.
     by_step: BTreeMap<u32, i64>,
     /// Time and energy of powers above zero, in picoseconds and picojoules.
@@ -47,7 +47,7 @@ struct Part {
     most: f64,
 }
 
-impl Part {
+impl PowerTimes {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts of floats saturate")]
     fn add(&mut self, watts: f64, duration_ps: i64) {
         if duration_ps <= 0 {
@@ -83,8 +83,8 @@ pub(super) struct Watts<'p, 's> {
     changes: PileReader<'p, Change, &'s dyn Scratch>,
     next: Option<Change>,
     runs: bool,
-    with: Part,
-    without: Part,
+    with: PowerTimes,
+    without: PowerTimes,
 }
 
 impl<'p, 's> Watts<'p, 's> {
@@ -92,7 +92,7 @@ impl<'p, 's> Watts<'p, 's> {
     pub(super) fn new(changes: &'p Pile<Change, &'s dyn Scratch>) -> Result<Self> {
         let mut changes = changes.read();
         let next = changes.next()?.copied();
-        Ok(Self { changes, next, runs: false, with: Part::default(), without: Part::default() })
+        Ok(Self { changes, next, runs: false, with: PowerTimes::default(), without: PowerTimes::default() })
     }
 
     /// Takes a power that holds from one time to another. Powers come by time and do not overlap.

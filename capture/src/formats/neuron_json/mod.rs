@@ -22,7 +22,7 @@ use self::input::Input;
 use self::link::Links;
 use self::row::{Cell, Row};
 use self::splitter::{Piece, Splitter};
-use self::table::{Place, TableReader};
+use self::table::{RowKind, TableReader};
 use crate::error::Error;
 use crate::files::{Fault, Job, Sinks};
 use nprof_engine::vendor::neuron::schema::{self, MODEL_INFO, NEFF_HEADER, PROFILE_INFO, SUMMARY};
@@ -180,12 +180,12 @@ impl<'s> Import<'s> {
             return Ok(true);
         };
         let key = table.take(&row, offset, (&mut self.tracks, &mut self.fields_left), self.sink)?;
-        match (table.place, key) {
-            (Place::Instruction, Some(key)) if !self.links.instruction(&row, key, self.sink)? => {
+        match (table.row_kind, key) {
+            (RowKind::Instruction, Some(key)) if !self.links.instruction(&row, key, self.sink)? => {
                 self.warn(WarningKind::DamagedRecord, "predecessors that are not a list of ids", offset);
             }
-            (Place::Dma, Some(key)) => self.links.transfer(&row, key, self.sink),
-            (Place::Side, _) => {
+            (RowKind::Dma, Some(key)) => self.links.transfer(&row, key, self.sink),
+            (RowKind::Side, _) => {
                 let name = self.current.as_deref().unwrap_or_default();
                 describe(&mut self.rank, name, &row);
             }
@@ -203,10 +203,12 @@ impl<'s> Import<'s> {
         if let Some(name) = self.other.take() {
             return self.row_of_other(&name, &text, offset);
         }
-        let table =
-            self.current.take().and_then(|name| self.tables.get(&name).map(|table| (table.id, table.place)));
+        let table = self
+            .current
+            .take()
+            .and_then(|name| self.tables.get(&name).map(|table| (table.id, table.row_kind)));
         match (cell, table) {
-            (Some(cell), Some((table, Place::Side))) => self.value_row(table, cell.value()),
+            (Some(cell), Some((table, RowKind::Side))) => self.value_row(table, cell.value()),
             _ => {
                 self.warn(WarningKind::DamagedRecord, "a value instead of a table", offset);
                 Ok(())

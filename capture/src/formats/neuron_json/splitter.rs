@@ -43,7 +43,7 @@ pub(super) enum Piece {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Depth {
     /// Before the outermost object.
     Outside,
     /// Between tables.
@@ -56,7 +56,7 @@ enum Place {
 
 pub(super) struct Splitter<'a> {
     input: Input<'a>,
-    place: Place,
+    depth: Depth,
     /// Length of the row or value that [`Splitter::text`] returns.
     current: usize,
     /// Bytes to skip before the next piece.
@@ -86,7 +86,7 @@ impl<'a> Splitter<'a> {
     pub(super) fn new(input: Input<'a>) -> Self {
         Self {
             input,
-            place: Place::Outside,
+            depth: Depth::Outside,
             current: 0,
             passed: 0,
             seam: None,
@@ -133,17 +133,17 @@ impl<'a> Splitter<'a> {
         self.input.skip(std::mem::take(&mut self.passed));
         self.current = 0;
         self.seam = None;
-        match self.place {
-            Place::Outside => {
+        match self.depth {
+            Depth::Outside => {
                 self.input.skip_while(|byte| byte.is_ascii_whitespace() || byte >= 0x80)?;
                 self.input.skip(1);
-                self.place = Place::Tables;
+                self.depth = Depth::Tables;
                 self.table()
             }
-            Place::Tables => self.table(),
-            Place::Rows => self.row(),
-            Place::OnlyRow => {
-                self.place = Place::Tables;
+            Depth::Tables => self.table(),
+            Depth::Rows => self.row(),
+            Depth::OnlyRow => {
+                self.depth = Depth::Tables;
                 self.object()
             }
         }
@@ -169,7 +169,7 @@ impl<'a> Splitter<'a> {
             }
             Some(b'{') => {
                 // A row outside a table: the end of the table was detected too early.
-                self.place = Place::Rows;
+                self.depth = Depth::Rows;
                 Ok(Piece::Damage("a row outside a table"))
             }
             Some(_) => {
@@ -198,11 +198,11 @@ impl<'a> Splitter<'a> {
             None => Ok(Piece::CutOff),
             Some(b'[') => {
                 self.input.skip(1);
-                self.place = Place::Rows;
+                self.depth = Depth::Rows;
                 Ok(Piece::Table(key))
             }
             Some(b'{') => {
-                self.place = Place::OnlyRow;
+                self.depth = Depth::OnlyRow;
                 Ok(Piece::Table(key))
             }
             Some(b'"') => match self.string_end(0, MAX_ROW)? {
@@ -224,7 +224,7 @@ impl<'a> Splitter<'a> {
                 Ok(self.scalar(key, end))
             }
             Some(_) => {
-                self.place = Place::Tables;
+                self.depth = Depth::Tables;
                 self.damage("a key without a value", |byte| byte != b'"' && byte != b'}' && byte != b'{')
             }
         }
@@ -233,7 +233,7 @@ impl<'a> Splitter<'a> {
     fn scalar(&mut self, key: String, end: usize) -> Piece {
         self.current = end;
         self.passed = end;
-        self.place = Place::Tables;
+        self.depth = Depth::Tables;
         Piece::Scalar(key)
     }
 
@@ -248,7 +248,7 @@ impl<'a> Splitter<'a> {
                     // a row.
                     Some(b'"') => Ok(Piece::Damage("a bracket instead of a row")),
                     _ => {
-                        self.place = Place::Tables;
+                        self.depth = Depth::Tables;
                         self.table()
                     }
                 }

@@ -17,7 +17,7 @@ use nprof_engine::vendor::neuron::{CounterTrack, Tracks};
 
 /// Kind of track that a table's rows go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum RowKind {
     Instruction,
     Dma,
     CcOps,
@@ -33,23 +33,23 @@ pub(super) enum Place {
 }
 
 /// The tables whose rows go to tracks.
-static PLACES: [(&TableSchema, Place); 10] = [
-    (&INSTRUCTION, Place::Instruction),
-    (&DMA, Place::Dma),
-    (&CC_OPS, Place::CcOps),
-    (&CC_INSTRUCTION, Place::CcInstruction),
-    (&HAM, Place::Ham),
-    (&SEMAPHORE_UPDATE, Place::SemaphoreUpdate),
-    (&PENDING_DMA, Place::PendingDma),
-    (&DMA_THROUGHPUT, Place::DmaThroughput),
-    (&INSTRUCTION_USAGE, Place::InstructionUsage),
-    (&HBM_USAGE, Place::HbmUsage),
+static ROW_KINDS: [(&TableSchema, RowKind); 10] = [
+    (&INSTRUCTION, RowKind::Instruction),
+    (&DMA, RowKind::Dma),
+    (&CC_OPS, RowKind::CcOps),
+    (&CC_INSTRUCTION, RowKind::CcInstruction),
+    (&HAM, RowKind::Ham),
+    (&SEMAPHORE_UPDATE, RowKind::SemaphoreUpdate),
+    (&PENDING_DMA, RowKind::PendingDma),
+    (&DMA_THROUGHPUT, RowKind::DmaThroughput),
+    (&INSTRUCTION_USAGE, RowKind::InstructionUsage),
+    (&HBM_USAGE, RowKind::HbmUsage),
 ];
 
-impl Place {
+impl RowKind {
     fn of(table: &str) -> Self {
-        let known = PLACES.iter().find(|(known, _)| known.name == table);
-        known.map_or(Self::Side, |(_, place)| *place)
+        let known = ROW_KINDS.iter().find(|(known, _)| known.name == table);
+        known.map_or(Self::Side, |(_, kind)| *kind)
     }
 }
 
@@ -57,7 +57,7 @@ impl Place {
 #[derive(Debug)]
 pub(super) struct TableReader {
     pub(super) id: TableId,
-    pub(super) place: Place,
+    pub(super) row_kind: RowKind,
     definition: Option<&'static TableSchema>,
     columns: HashMap<String, Column>,
     /// Number of rows so far.
@@ -80,7 +80,7 @@ impl TableReader {
         let definition = schema::table(name);
         let spec = definition.map_or_else(|| TableSpec::side(name, ""), TableSchema::spec);
         let id = sink.table(spec)?;
-        Ok(Self { id, place: Place::of(name), definition, columns: HashMap::new(), rows: 0 })
+        Ok(Self { id, row_kind: RowKind::of(name), definition, columns: HashMap::new(), rows: 0 })
     }
 
     /// Passes a row to the sink. Returns the key if the row is a slice. Rows that cannot be placed
@@ -163,7 +163,7 @@ impl TableReader {
         let Some(table) = self.definition else { return false };
         match table.kind {
             TableKind::Side => false,
-            TableKind::Slices if self.place != Place::SemaphoreUpdate && name == "duration" => true,
+            TableKind::Slices if self.row_kind != RowKind::SemaphoreUpdate && name == "duration" => true,
             _ if name == "timestamp" => true,
             TableKind::Slices => name == table.name_key && matches!(cell, Cell::Text(_)),
             TableKind::Samples => {
@@ -187,7 +187,7 @@ impl TableReader {
             None => return Ok(Err(Misplaced("a row without a timestamp"))),
         };
         let (form, duration_ps) = match row.time_ps("duration") {
-            _ if self.place == Place::SemaphoreUpdate => (Form::Instant, 0),
+            _ if self.row_kind == RowKind::SemaphoreUpdate => (Form::Instant, 0),
             None => (Form::Instant, 0),
             Some(Err(())) => return Ok(Err(Misplaced("a duration that is not a time in range"))),
             Some(Ok(duration)) if duration < 0 => {
@@ -207,18 +207,18 @@ impl TableReader {
 
     fn track(&self, row: &Row<'_>, tracks: &mut Tracks, sink: &mut dyn Sink) -> Result<TrackId> {
         let core = row.number("pcore_idx").unwrap_or(0);
-        match self.place {
-            Place::Dma => {
+        match self.row_kind {
+            RowKind::Dma => {
                 let queue = Queue::of_row(row.text("subgroup"), row.number("dma_queue"));
                 match row.text("aggregated") {
                     "yes" => tracks.dma_transfers(sink, 0, queue),
                     _ => tracks.dma_packets(sink, 0, queue, row.number("dma_engine")),
                 }
             }
-            Place::CcOps => tracks.collective_ops(sink, row.number("stream_id")),
-            Place::CcInstruction => tracks.cc_core(sink, row.number("core_idx").unwrap_or(0)),
-            Place::Ham => tracks.throttling(sink, core),
-            Place::SemaphoreUpdate => match row.get("id") {
+            RowKind::CcOps => tracks.collective_ops(sink, row.number("stream_id")),
+            RowKind::CcInstruction => tracks.cc_core(sink, row.number("core_idx").unwrap_or(0)),
+            RowKind::Ham => tracks.throttling(sink, core),
+            RowKind::SemaphoreUpdate => match row.get("id") {
                 Some(Cell::Int(id)) => tracks.semaphore(sink, 0, &id.to_string()),
                 _ => tracks.semaphore(sink, 0, row.text("id")),
             },
@@ -228,9 +228,9 @@ impl TableReader {
 
     /// Name of the slice.
     fn name<'r>(&self, row: &'r Row<'_>) -> std::borrow::Cow<'r, str> {
-        match self.place {
-            Place::Dma => dma_name(row.text("variable"), row.text("queue_type")).into(),
-            Place::Ham => match row.get("type") {
+        match self.row_kind {
+            RowKind::Dma => dma_name(row.text("variable"), row.text("queue_type")).into(),
+            RowKind::Ham => match row.get("type") {
                 Some(Cell::Int(code)) => throttle_reason(*code),
                 _ => row.text("type").into(),
             },
@@ -256,11 +256,11 @@ impl TableReader {
         };
         let value = row.get(self.definition.map_or("", |table| table.value_key)).and_then(Cell::sample);
         let Some((value, _)) = value else { return Ok(Err(Misplaced("a sample without a value"))) };
-        let counter = match (self.place, row.text("type")) {
-            (Place::DmaThroughput, _) => CounterTrack::DmaThroughput,
-            (Place::HbmUsage, _) => CounterTrack::HbmUsage,
-            (Place::InstructionUsage, "psum") => CounterTrack::PsumUsage,
-            (Place::InstructionUsage, _) => CounterTrack::SbufUsage,
+        let counter = match (self.row_kind, row.text("type")) {
+            (RowKind::DmaThroughput, _) => CounterTrack::DmaThroughput,
+            (RowKind::HbmUsage, _) => CounterTrack::HbmUsage,
+            (RowKind::InstructionUsage, "psum") => CounterTrack::PsumUsage,
+            (RowKind::InstructionUsage, _) => CounterTrack::SbufUsage,
             _ => CounterTrack::PendingDmas,
         };
         let track = tracks.counter(sink, 0, counter)?;

@@ -32,7 +32,7 @@ pub struct Launch {
 
 /// Sum of packets of one launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Part {
+struct PacketSum {
     start_ps: i64,
     end_ps: i64,
     size_bytes: u64,
@@ -54,7 +54,7 @@ impl Launch {
     }
 }
 
-impl Part {
+impl PacketSum {
     /// Adds a later part.
     fn add(&mut self, later: &Self) {
         if later.end_ps >= self.end_ps {
@@ -71,7 +71,7 @@ impl Part {
 struct Aside {
     launch: Launch,
     number: u64,
-    part: Part,
+    part: PacketSum,
 }
 
 impl Key for Aside {
@@ -95,7 +95,7 @@ impl Key for Aside {
     fn take(cursor: &mut Cursor<'_>) -> base::Result<Self> {
         let launch = Launch { queue: cursor.u8()?, block: cursor.varint_u32()?, launch: cursor.varint()? };
         let number = cursor.varint()?;
-        let part = Part {
+        let part = PacketSum {
             start_ps: cursor.u64()?.cast_signed(),
             end_ps: cursor.u64()?.cast_signed(),
             size_bytes: cursor.varint()?,
@@ -129,7 +129,7 @@ pub struct Whole {
 
 impl From<Aside> for Whole {
     fn from(Aside { launch, part, .. }: Aside) -> Self {
-        let Part { start_ps, end_ps, size_bytes, first_engine, engine, crc } = part;
+        let PacketSum { start_ps, end_ps, size_bytes, first_engine, engine, crc } = part;
         Self { start_ps, end_ps: Reverse(end_ps), launch, size_bytes, first_engine, engine, crc }
     }
 }
@@ -138,7 +138,11 @@ impl From<Whole> for Aside {
     fn from(whole: Whole) -> Self {
         let Whole { start_ps, end_ps: Reverse(end_ps), launch, size_bytes, first_engine, engine, crc } =
             whole;
-        Self { launch, number: 0, part: Part { start_ps, end_ps, size_bytes, first_engine, engine, crc } }
+        Self {
+            launch,
+            number: 0,
+            part: PacketSum { start_ps, end_ps, size_bytes, first_engine, engine, crc },
+        }
     }
 }
 
@@ -159,7 +163,7 @@ impl Key for Whole {
 pub struct Adder<'s> {
     space: Space<'s>,
     /// Sums so far.
-    open: Vec<Option<(Launch, Part)>>,
+    open: Vec<Option<(Launch, PacketSum)>>,
     aside: Sorter<Aside, &'s dyn Scratch>,
     /// Number of sums that went aside.
     times_aside: u64,
@@ -180,7 +184,7 @@ impl<'s> Adder<'s> {
         let &Packet { start_ps, end_ps: Reverse(end_ps), engine, crc, .. } = packet;
         let size_bytes = if packet.size_bytes > SEMAPHORE_WRITE_BYTES { packet.size_bytes } else { 0 };
         let size_bytes = u64::from(size_bytes);
-        let part = Part { start_ps, end_ps, size_bytes, first_engine: engine, engine, crc };
+        let part = PacketSum { start_ps, end_ps, size_bytes, first_engine: engine, engine, crc };
         match &mut self.open[launch.place()] {
             Some((known, sum)) if *known == launch => {
                 sum.add(&part);
@@ -193,7 +197,7 @@ impl<'s> Adder<'s> {
         }
     }
 
-    fn put_aside(&mut self, (launch, part): (Launch, Part)) -> Result<(), Error> {
+    fn put_aside(&mut self, (launch, part): (Launch, PacketSum)) -> Result<(), Error> {
         let number = self.times_aside;
         self.times_aside += 1;
         Ok(self.aside.push(Aside { launch, number, part })?)

@@ -31,7 +31,7 @@ pub(super) enum Family {
 
 /// Effect of an event on its slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum AsyncStep {
     /// The slice begins.
     Begin,
     /// Something happened within the slice.
@@ -81,7 +81,7 @@ impl<'s> Asyncs<'s> {
         &mut self,
         out: &mut Output<'_>,
         seen: Seen<'_>,
-        (family, step): (Family, Step),
+        (family, step): (Family, AsyncStep),
         time_ps: i64,
     ) -> Result<()> {
         if !seen.event.id.is_present() && !seen.event.id2.is_present() {
@@ -96,8 +96,8 @@ impl<'s> Asyncs<'s> {
             None => out.tracks.asynchronous(&Output::pid(seen), &seen.cat(), &seen.name()),
         };
         match step {
-            Step::Begin => self.begin(out, seen, (key, track), time_ps),
-            Step::Within => {
+            AsyncStep::Begin => self.begin(out, seen, (key, track), time_ps),
+            AsyncStep::Within => {
                 out.start_row();
                 out.add_event(Of::Asyncs, seen)?;
                 if family == Family::Older {
@@ -107,7 +107,7 @@ impl<'s> Asyncs<'s> {
                 out.emit(track, (time_ps, 0), Form::Instant, seen)?;
                 Ok(())
             }
-            Step::End => self.end(out, seen, (key, track), time_ps),
+            AsyncStep::End => self.end(out, seen, (key, track), time_ps),
         }
     }
 

@@ -4,7 +4,7 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{FlowPhase, Form, Nesting, RankInfo, Sink, WarningKind};
 
 use super::Context;
-use super::asynchronous::{Asyncs, Family, Step};
+use super::asynchronous::{AsyncStep, Asyncs, Family};
 use super::duration::Durations;
 use super::event::Seen;
 use super::events::Events;
@@ -214,12 +214,12 @@ impl<'s> Events<'s> for Reader<'s> {
             b"s" => self.flow(seen, FlowPhase::Start, time_ps),
             b"t" => self.flow(seen, FlowPhase::Step, time_ps),
             b"f" => self.flow(seen, FlowPhase::End, time_ps),
-            b"b" => self.asyncs.take(out, seen, (Family::Nestable, Step::Begin), time_ps),
-            b"n" => self.asyncs.take(out, seen, (Family::Nestable, Step::Within), time_ps),
-            b"e" => self.asyncs.take(out, seen, (Family::Nestable, Step::End), time_ps),
-            b"S" => self.asyncs.take(out, seen, (Family::Older, Step::Begin), time_ps),
-            b"T" | b"p" => self.asyncs.take(out, seen, (Family::Older, Step::Within), time_ps),
-            b"F" => self.asyncs.take(out, seen, (Family::Older, Step::End), time_ps),
+            b"b" => self.asyncs.take(out, seen, (Family::Nestable, AsyncStep::Begin), time_ps),
+            b"n" => self.asyncs.take(out, seen, (Family::Nestable, AsyncStep::Within), time_ps),
+            b"e" => self.asyncs.take(out, seen, (Family::Nestable, AsyncStep::End), time_ps),
+            b"S" => self.asyncs.take(out, seen, (Family::Older, AsyncStep::Begin), time_ps),
+            b"T" | b"p" => self.asyncs.take(out, seen, (Family::Older, AsyncStep::Within), time_ps),
+            b"F" => self.asyncs.take(out, seen, (Family::Older, AsyncStep::End), time_ps),
             _ => self.instant(seen, &seen.phase(), time_ps),
         }
     }

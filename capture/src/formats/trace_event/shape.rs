@@ -32,7 +32,7 @@ pub(super) enum Next<K> {
 }
 
 #[derive(Debug)]
-struct Step<K> {
+struct Stretch<K> {
     text: Box<[u8]>,
     /// The first eight bytes as a number, and the bits of it that the text has.
     head: (u64, u64),
@@ -95,7 +95,7 @@ fn bits_of(len: usize) -> u64 {
     u64::MAX.checked_shr((WORD - len) as u32 * u8::BITS).unwrap_or(0)
 }
 
-impl<K> Step<K> {
+impl<K> Stretch<K> {
     fn new(text: &[u8], next: Next<K>) -> Self {
         let mut word = [0; WORD];
         let len = text.len().min(WORD);
@@ -178,7 +178,7 @@ impl Paths {
 /// The stretches of all objects of a kind. `K` is the caller's meaning of a key.
 #[derive(Debug)]
 pub(super) struct Shape<K> {
-    steps: Vec<Step<K>>,
+    steps: Vec<Stretch<K>>,
     by_text: FxHashMap<Box<[u8]>, u32>,
     /// The stretch before the next bytes.
     last: u32,
@@ -235,7 +235,7 @@ impl<K: Copy> Shape<K> {
     #[inline(always)]
     pub(super) fn value(&mut self, step: u32, tokens: &mut Tokens<'_>) -> Result<Raw, Stop> {
         let start = tokens.position();
-        let Some(Step { value: recalled, .. }) = self.steps.get_mut(step as usize) else {
+        let Some(Stretch { value: recalled, .. }) = self.steps.get_mut(step as usize) else {
             return tokens.value();
         };
         if recalled.misses > Recalled::MAX_MISSES {
@@ -282,7 +282,7 @@ impl<K: Copy> Shape<K> {
                     Next::End => Next::End,
                 };
                 let index = u32::try_from(self.steps.len()).unwrap_or(NONE);
-                self.steps.push(Step::new(text, next));
+                self.steps.push(Stretch::new(text, next));
                 self.by_text.insert(text.into(), index);
                 index
             }

@@ -23,10 +23,10 @@ impl Case {
 
 /// A text to look for.
 #[derive(Debug, Clone)]
-pub struct Needle(Form);
+pub struct Needle(Comparison);
 
 #[derive(Debug, Clone)]
-enum Form {
+enum Comparison {
     Same(Box<Finder<'static>>),
     Any(AnyCase),
     /// Letters beyond ASCII can change length with their case, so texts are compared one by one, in
@@ -38,9 +38,11 @@ impl Needle {
     /// Creates a needle of at least one byte.
     pub fn new(text: &str, case: Case) -> Self {
         Self(match case {
-            Case::Any if !text.is_ascii() => Form::Folded(text.to_lowercase()),
-            Case::Any if text.bytes().any(|byte| byte.is_ascii_alphabetic()) => Form::Any(AnyCase::new(text)),
-            _ => Form::Same(Box::new(Finder::new(text).into_owned())),
+            Case::Any if !text.is_ascii() => Comparison::Folded(text.to_lowercase()),
+            Case::Any if text.bytes().any(|byte| byte.is_ascii_alphabetic()) => {
+                Comparison::Any(AnyCase::new(text))
+            }
+            _ => Comparison::Same(Box::new(Finder::new(text).into_owned())),
         })
     }
 
@@ -51,15 +53,15 @@ impl Needle {
     pub fn for_each_match(&self, texts: &ColumnTexts, found: impl FnMut(usize)) {
         let bytes = texts.bytes.as_bytes();
         match &self.0 {
-            Form::Same(finder) => {
+            Comparison::Same(finder) => {
                 let len = finder.needle().len();
                 walk(texts, len, |from| finder.find(&bytes[from..]).map(|at| from + at), found);
             }
-            Form::Any(finder) => {
+            Comparison::Any(finder) => {
                 let probes = finder.probes(bytes);
                 walk(texts, finder.len(), |from| finder.find(probes, bytes, from), found);
             }
-            Form::Folded(needle) => {
+            Comparison::Folded(needle) => {
                 let matching =
                     texts.iter().enumerate().filter(|(_, text)| text.to_lowercase().contains(needle));
                 matching.map(|(at, _)| at).for_each(found);

@@ -19,10 +19,10 @@ pub enum Syntax {
 /// A compiled query. Case matters if a capital letter was typed. In a regular expression only a
 /// literal capital letter counts.
 #[derive(Debug, Clone)]
-pub struct Pattern(Form);
+pub struct Pattern(Compiled);
 
 #[derive(Debug, Clone)]
-enum Form {
+enum Compiled {
     /// An empty query, which finds nothing.
     Nothing,
     Text(Needle),
@@ -44,7 +44,7 @@ impl Pattern {
     /// If the query is not a regular expression, or one that is too large.
     pub fn new(query: &str, syntax: Syntax) -> Result<Self, PatternError> {
         match syntax {
-            Syntax::Regex if !query.is_empty() => Ok(Self(Form::Regex(Box::new(Regex::new(query)?)))),
+            Syntax::Regex if !query.is_empty() => Ok(Self(Compiled::Regex(Box::new(Regex::new(query)?)))),
             Syntax::Regex | Syntax::Text => Ok(Self::text(query)),
         }
     }
@@ -53,13 +53,13 @@ impl Pattern {
     #[must_use]
     pub fn text(query: &str) -> Self {
         if query.is_empty() {
-            return Self(Form::Nothing);
+            return Self(Compiled::Nothing);
         }
-        Self(Form::Text(Needle::new(query, Case::of(query.chars()))))
+        Self(Compiled::Text(Needle::new(query, Case::of(query.chars()))))
     }
 
     pub(super) fn is_nothing(&self) -> bool {
-        matches!(self.0, Form::Nothing)
+        matches!(self.0, Compiled::Nothing)
     }
 
     /// Calls `found` with the position of every text that matches, ascending. Stops when
@@ -71,9 +71,9 @@ impl Pattern {
         found: impl FnMut(usize),
     ) {
         match &self.0 {
-            Form::Nothing => {}
-            Form::Text(needle) => needle.for_each_match(texts, found),
-            Form::Regex(regex) => regex.for_each_match(texts, is_wanted, found),
+            Compiled::Nothing => {}
+            Compiled::Text(needle) => needle.for_each_match(texts, found),
+            Compiled::Regex(regex) => regex.for_each_match(texts, is_wanted, found),
         }
     }
 }

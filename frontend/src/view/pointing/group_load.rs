@@ -79,6 +79,7 @@ mod tests {
     use nprof_engine::wire::tile::{TileCell, TileSlice};
 
     use super::*;
+    use crate::view::fixture;
 
     #[test]
     fn lanes_add_up_by_name_without_waits() {
@@ -100,9 +101,8 @@ mod tests {
         };
         let slices = Content::Slices(vec![slice(-50, 300, 0), slice(260, 20, 1), slice(280, 20, 2)]);
         let cells = Content::Cells(vec![cell(1), cell(2), cell(3)]);
-        let lanes = [slices, cells].map(|content| TileLane { track: 0, lane: 0, content }).to_vec();
-        let names = ["copy", "wait", "load"].map(str::to_owned).to_vec();
-        let tile = Tile { version: 1, start_ps: 1_000, cell_ps: 100, names, waits: vec![1], lanes };
+        let lanes = [slices, cells].map(|content| fixture::lane(0, content)).to_vec();
+        let tile = Tile { start_ps: 1_000, ..fixture::tile(100, &["copy", "wait", "load"], lanes) };
         let mut load = GroupLoad::new(1_255);
         tile.lanes.iter().for_each(|lane| load.add(&tile, lane));
         let Some(Hovered::Group { span, busy_lanes, lanes, names, .. }) = load.finish(16) else {

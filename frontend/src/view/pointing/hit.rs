@@ -88,6 +88,7 @@ fn hit_range(ranges: &[TileRange], at: i64, cell_ps: i64) -> Option<&TileRange> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::fixture;
 
     /// Builds a tile: one column is 10 ps, runs of a letter are slices of that name, `!` is an
     /// instant above the slice before it.
@@ -107,7 +108,7 @@ mod tests {
             }
             previous = c;
         }
-        let lane = TileLane { track: 0, lane: 0, content: Content::Slices(slices) };
+        let lane = fixture::lane(0, Content::Slices(slices));
         Tile { version: 1, start_ps: 1_000, cell_ps: 10, names, waits: vec![], lanes: vec![lane] }
     }
 
@@ -149,15 +150,8 @@ mod tests {
             longest_ps: 3,
         };
         let content = Content::Cells(cells.iter().copied().map(cell).collect());
-        let lane = TileLane { track: 0, lane: 0, content };
-        let tile = Tile {
-            version: 1,
-            start_ps: 0,
-            cell_ps: 10,
-            names: vec!["x".into()],
-            waits: vec![],
-            lanes: vec![],
-        };
+        let lane = fixture::lane(0, content);
+        let tile = fixture::tile(10, &["x"], vec![]);
         let found = hit(&tile, &lane, time_ps, slop_ps).map(|hovered| match hovered {
             Hovered::Cell { span, .. } => span.start.0,
             other => panic!("{other:?}"),

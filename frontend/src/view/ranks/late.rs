@@ -145,6 +145,7 @@ fn own_times(slices: &[SliceEntry], span: Interval) -> Vec<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::fixture;
 
     fn member(rank: u32, start_ps: i64, is_awaited: bool) -> OperationMember {
         OperationMember {
@@ -191,12 +192,10 @@ mod tests {
             SliceEntry {
                 row,
                 track: words[0].parse().unwrap(),
-                lane: 0,
                 depth: words[1].parse().unwrap(),
                 name: words[3].to_owned(),
-                start_ps,
-                duration_ps: end_ps - start_ps,
                 form: if start_ps == end_ps { Form::Instant } else { Form::Complete },
+                ..fixture::slice(start_ps, end_ps - start_ps)
             }
         };
         (0..).zip(lines).map(slice).collect()

@@ -36,23 +36,14 @@ pub fn nearest(
 
 #[cfg(test)]
 mod tests {
-    use nprof_engine::model::Form;
     use nprof_engine::wire::search::SearchHit;
 
     use super::*;
+    use crate::view::fixture;
 
     fn hits(slices: &[(&str, u32, i64)]) -> SearchResult {
         let hit = |&(name, track, start_ps): &(&str, u32, i64)| SearchHit {
-            slice: SliceEntry {
-                row: 0,
-                track,
-                lane: 0,
-                depth: 0,
-                name: name.to_owned(),
-                start_ps,
-                duration_ps: 10,
-                form: Form::Complete,
-            },
+            slice: SliceEntry { track, name: name.to_owned(), ..fixture::slice(start_ps, 10) },
             field: "name".to_owned(),
         };
         SearchResult { hits: slices.iter().map(hit).collect(), before: 0, total: slices.len() as u64 }

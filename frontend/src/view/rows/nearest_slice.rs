@@ -12,20 +12,11 @@ pub fn nearest_slice(slices: &[SliceEntry], time_ps: i64) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nprof_engine::model::Form;
+    use crate::view::fixture;
 
     #[track_caller]
     fn check(starts: &[i64], time_ps: i64, expected: Option<u32>) {
-        let slice = |(row, &start_ps)| SliceEntry {
-            row,
-            track: 0,
-            lane: 0,
-            depth: 0,
-            name: String::new(),
-            start_ps,
-            duration_ps: 1,
-            form: Form::Complete,
-        };
+        let slice = |(row, &start_ps)| SliceEntry { row, ..fixture::slice(start_ps, 1) };
         let slices: Vec<SliceEntry> = (40..).zip(starts).map(slice).collect();
         assert_eq!(nearest_slice(&slices, time_ps), expected);
     }

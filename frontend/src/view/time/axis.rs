@@ -114,23 +114,10 @@ impl Axis {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nprof_engine::model::Form;
+    use crate::view::fixture::slice;
 
     fn axis(offset_ps: i64, drift_ppb: i32) -> Axis {
         Axis(ClockFit::new(0, offset_ps, drift_ppb, None).expect("a small drift"))
-    }
-
-    fn slice(start_ps: i64, duration_ps: i64) -> SliceEntry {
-        SliceEntry {
-            row: 0,
-            track: 0,
-            lane: 0,
-            depth: 0,
-            name: String::new(),
-            start_ps,
-            duration_ps,
-            form: Form::Complete,
-        }
     }
 
     #[test]

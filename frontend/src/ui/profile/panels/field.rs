@@ -79,6 +79,7 @@ pub fn as_text(detail: &SliceDetail, track: &str, zero_ps: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::fixture;
 
     fn field(name: &str, group: &str, value: FieldContent, unit: &str) -> FieldValue {
         FieldValue {
@@ -113,27 +114,14 @@ mod tests {
 
     #[test]
     fn the_clipboard_gets_exact_values() {
-        let slice = SliceEntry {
-            row: 1,
-            track: 1,
-            lane: 0,
-            depth: 0,
-            name: "matmul".to_owned(),
-            start_ps: 1_500,
-            duration_ps: 1_234_567,
-            form: Form::Complete,
-        };
+        let slice = SliceEntry { name: "matmul".to_owned(), ..fixture::slice(1_500, 1_234_567) };
         let detail = SliceDetail {
-            slice,
             fields: vec![
                 field("size", "", FieldContent::Int(2048), "B"),
                 field("pc", "", FieldContent::Int(16), "hex"),
                 field("args", "", FieldContent::Json("{\"a\":1}".to_owned()), ""),
             ],
-            predecessors: Vec::new(),
-            successors: Vec::new(),
-            members: Vec::new(),
-            transfers: Vec::new(),
+            ..fixture::detail(slice)
         };
         assert_eq!(
             as_text(&detail, "Engines › Tensor", 500),
