@@ -75,12 +75,7 @@ fn build(tracks: &[Vec<Call>], is_scheduled: bool) -> Vec<u8> {
     let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
     let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
-    let spec = TableSpec {
-        name: "call".to_owned(),
-        kind: TableKind::Slices,
-        name_key: "name".to_owned(),
-        doc: String::new(),
-    };
+    let spec = TableSpec::new("call", TableKind::Slices, "").named_by("name");
     let table = builder.table(spec).unwrap();
     let key = builder.field(table, FieldSpec::named("operation")).unwrap();
     if is_scheduled {
@@ -175,12 +170,7 @@ fn schedules_that_contradict_their_table_are_refused() {
     let scratch = MemoryScratch::default();
     let mut bytes = Vec::new();
     let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
-    let spec = |name: &str| TableSpec {
-        name: name.to_owned(),
-        kind: TableKind::Slices,
-        name_key: "name".to_owned(),
-        doc: String::new(),
-    };
+    let spec = |name: &str| TableSpec::new(name, TableKind::Slices, "").named_by("name");
     let [table, other] = ["call", "other"].map(|name| builder.table(spec(name)).unwrap());
     let key = builder.field(table, FieldSpec::named("operation")).unwrap();
     let whole = schedule(&mut builder, key);
