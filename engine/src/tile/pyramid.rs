@@ -22,9 +22,9 @@ const VIEW_CELLS: i64 = 2048;
 /// The level of such a view is stored if its cells hold at least this many rows times the number of
 /// lanes. Cells of fewer rows take more bytes than the rows, which are quickly summed up.
 const MIN_VIEW_ROWS: i64 = 8;
-/// A level with fewer rows a cell than [`ROWS_PER_CELL`] is stored if its cells take at most one in
-/// this many of the bytes of the rows. Otherwise a view reads the rows, which is at most this many
-/// times as much.
+/// Of tracks that share a program, a level with fewer rows a cell than [`ROWS_PER_CELL`] is stored
+/// if its cells take at most one in this many of the bytes of the rows. Otherwise a view reads the
+/// rows: a number each, and at most this many times as much as the cells.
 const CELLS_SHARE: u64 = 4;
 /// A track with at most this many rows has no pyramid: its rows are quickly summed up.
 const MIN_ROWS: u64 = (ROWS_PER_CELL * TOP_CELLS).unsigned_abs();
@@ -331,17 +331,18 @@ impl<C: Stored> PyramidWriter<C> {
         top_level(span).max(self.base)
     }
 
-    /// Pages that remain to be written after [`PyramidWriter::close`]. The rows take `rows_bytes`.
-    /// `None` if the track has too few rows.
+    /// Pages that remain to be written after [`PyramidWriter::close`]. `None` if the track has too
+    /// few rows. `shared_bytes` are the bytes of the rows of a track with a shared program.
     #[must_use]
-    pub fn finish(self, span: Interval, rows_bytes: u64) -> Option<ClosedPyramid> {
+    pub fn finish(self, span: Interval, shared_bytes: Option<u64>) -> Option<ClosedPyramid> {
         if self.has_too_few_rows() {
             return None;
         }
         let top = self.top(span);
         let mut base = self.base;
         while base < self.chosen.level.min(top)
-            && self.waiting_bytes(base).is_some_and(|bytes| bytes * CELLS_SHARE > rows_bytes)
+            && let Some((cells, rows)) = self.waiting_bytes(base).zip(shared_bytes)
+            && cells * CELLS_SHARE > rows
         {
             base = base.coarser();
         }

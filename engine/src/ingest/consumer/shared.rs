@@ -37,6 +37,11 @@ impl Default for TrackProgram {
 }
 
 impl TrackProgram {
+    /// Whether other tracks have the same program.
+    pub fn is_shared(&self) -> bool {
+        matches!(self, Self::Shared(_))
+    }
+
     /// Writes the program of a track of this table, if it has one. The first track with a shared
     /// program writes it.
     ///

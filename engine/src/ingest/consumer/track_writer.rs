@@ -219,7 +219,7 @@ impl ClosedTrack {
     ) -> Result<TrackOutput> {
         let Self { shape, span, mut out, program, totals } = self;
         out.program = program.write(table, pieces, writer)?;
-        let bytes = out.core_bytes();
+        let bytes = program.is_shared().then(|| out.core_bytes());
         out.pyramid = match shape {
             Shape::Slices(slices) => slices.pyramid.and_then(|pyramid| pyramid.finish(span, bytes)),
             Shape::Counter(counter) => counter.pyramid.and_then(|pyramid| pyramid.finish(span, bytes)),
