@@ -24,7 +24,11 @@ pub fn parts(text: &str) -> Vec<TextPart<'_>> {
         let is_number = |byte: &u8| byte.is_ascii_digit() || *byte == b'-';
         let digits = text.as_bytes()[shown..at].iter().rev().take_while(|byte| is_number(byte)).count();
         let start = at - digits;
-        if let (true, Ok(ps)) = (is_word, text[start..at].parse()) {
+        let number = &text[start..at];
+        // Nothing writes a zero with a sign, so it is no time.
+        if let (true, Ok(ps)) = (is_word, number.parse::<i64>())
+            && (ps != 0 || !number.starts_with('-'))
+        {
             parts.extend((start > shown).then(|| TextPart::Text(&text[shown..start])));
             parts.push(TextPart::Moment(ps));
             shown = from;
@@ -55,6 +59,7 @@ mod tests {
         check("1 ps, 2 ps", &[TextPart::Moment(1), text(", "), TextPart::Moment(2)]);
         // Other units, no number, a number beyond the range.
         check("10 psi, x ps", &[text("10 psi, x ps")]);
+        check("-0 ps", &[text("-0 ps")]);
         check("99999999999999999999 ps", &[text("99999999999999999999 ps")]);
     }
 
