@@ -1,4 +1,4 @@
-//! What is usual among numbers.
+//! Medians, and the most frequent number.
 
 /// The median: of an even number of values the upper one of the two in the middle. `None` without
 /// values.

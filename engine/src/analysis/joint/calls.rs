@@ -2,9 +2,9 @@
 
 use super::awaited::Awaited;
 use super::names::Names;
-use super::shown;
+use super::{shown, span_of};
 use crate::analysis::{Job, Report};
-use crate::base::{Result, Time};
+use crate::base::Result;
 use crate::model::{Form, NameId, Sink, SliceRecord, TrackId, Value};
 use crate::vendor::joint::schema::Call;
 
@@ -27,9 +27,7 @@ impl Writer<'_> {
         awaited: Option<Awaited>,
     ) -> Result<()> {
         let calls = &self.job.ranks[rank].calls;
-        let clock = &self.report.used[rank];
-        let start = clock.to_shared(Time(calls.starts_ps[call])).0;
-        let end = clock.to_shared(Time(calls.end_ps(call))).0.max(start);
+        let (start, end) = span_of(self.job, self.report, (rank, call));
         let until = awaited.map_or(start, |awaited| awaited.until(rank, (start, end)));
         let [start, until, end] = [start, until, end].map(shown);
         let name = self.names.kinds[calls.signatures[call] as usize].0;

@@ -47,6 +47,13 @@ fn shown(ps: i64) -> i64 {
     ps.div_euclid(STEP_PS).saturating_mul(STEP_PS)
 }
 
+/// Start and end of a call on the shared clock, in picoseconds.
+fn span_of(job: &Job, report: &Report, (rank, call): (usize, usize)) -> (i64, i64) {
+    let (calls, clock) = (&job.ranks[rank].calls, &report.used[rank]);
+    let start = clock.to_shared(Time(calls.starts_ps[call])).0;
+    (start, clock.to_shared(Time(calls.end_ps(call))).0.max(start))
+}
+
 /// The operations in the order of their first arrivals.
 fn order_of(report: &Report) -> Vec<usize> {
     let mut order: Vec<usize> = (0..report.operations.len()).collect();

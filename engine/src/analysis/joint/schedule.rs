@@ -1,11 +1,11 @@
-//! What the calls of an operation have in common: the end of the waiting, the end of the transfer,
+//! The schedule of the calls: for each operation the end of the waiting, the end of the transfer,
 //! and the names of both. The tracks of all ranks share it, and store how their calls differ.
 
 use super::awaited::Awaited;
 use super::names::Names;
-use super::shown;
+use super::{shown, span_of};
 use crate::analysis::{Job, Member, Report};
-use crate::base::{Result, Time, lower_median, most_frequent};
+use crate::base::{Result, lower_median, most_frequent};
 use crate::exec::Cancel;
 use crate::model::{FieldId, Schedule, ScheduledSlice};
 
@@ -43,7 +43,7 @@ pub(super) fn of(
         cancel.check()?;
         let next = usual.next(at).map_or(first, |next| firsts[numbers[next] as usize - 1]);
         let name = names.kinds[report.operations[at].signature as usize].0;
-        let (key, end_ps, gap_ps) = (numbers[at].into(), usual.end_ps(at), usual.gap_ps(at));
+        let (key, end_ps, gap_ps) = (numbers[at].into(), usual.end_ps(at), Some(usual.gap_ps(at)));
         let transfer = ScheduledSlice { key, name, end_ps, gap_ps, next };
         let Some(one) = awaited[at] else {
             slices.push(transfer);
@@ -59,7 +59,7 @@ pub(super) fn of(
     Ok(Some(Schedule { key, slices }))
 }
 
-/// What is usual among the calls of an operation.
+/// Finds usual times and successors among the calls of an operation.
 struct Usual<'a> {
     job: &'a Job,
     report: &'a Report,
@@ -76,10 +76,8 @@ impl Usual<'_> {
 
     /// Start and end of a call as they are written.
     fn span(&self, rank: usize, call: usize) -> (i64, i64) {
-        let (calls, clock) = (&self.job.ranks[rank].calls, &self.report.used[rank]);
-        let shared = |ps: i64| clock.to_shared(Time(ps)).0;
-        let start = shared(calls.starts_ps[call]);
-        (shown(start), shown(shared(calls.end_ps(call)).max(start)))
+        let (start_ps, end_ps) = span_of(self.job, self.report, (rank, call));
+        (shown(start_ps), shown(end_ps))
     }
 
     fn end_ps(&self, at: usize) -> i64 {
@@ -93,8 +91,8 @@ impl Usual<'_> {
         Some(self.span(one.rank, one.call).0.saturating_sub(self.span(one.rank, before).1))
     }
 
-    fn gap_ps(&self, at: usize) -> Option<i64> {
-        Some(lower_median(&mut self.sample(at).filter_map(|one| self.gap(one)).collect::<Vec<i64>>()))
+    fn gap_ps(&self, at: usize) -> i64 {
+        lower_median(&mut self.sample(at).filter_map(|one| self.gap(one)).collect::<Vec<i64>>())
     }
 
     fn gap_of(&self, at: usize, rank: usize) -> Option<i64> {

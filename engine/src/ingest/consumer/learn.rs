@@ -87,15 +87,25 @@ impl Column<'_> {
 }
 
 impl Learner {
-    /// The repetition that a shared program states. `None` if it does not have the keys of these
-    /// rows.
-    pub fn of_shared(shared: Arc<SharedProgram>, rows: &Rows) -> Option<Self> {
-        shared_codes(&shared, rows)?;
-        Some(Self { starts: Starts::AfterEnd, program: Some(Repetition::Shared(shared)) })
+    /// Begins a track with its first rows, and returns their codes. The track takes the shared
+    /// program if that has codes for the rows, and otherwise learns its own.
+    pub fn begin(
+        shared: Option<Arc<SharedProgram>>,
+        rows: &Rows,
+        encoders: &Encoders<'_>,
+    ) -> (Self, Option<Vec<u32>>) {
+        let stated = shared.and_then(|shared| Some((shared_codes(&shared, rows)?, shared)));
+        if let Some((codes, shared)) = stated {
+            let program = Some(Repetition::Shared(shared));
+            return (Self { starts: Starts::AfterEnd, program }, Some(codes));
+        }
+        let mut learner = Self::new(rows, encoders);
+        let codes = learner.codes(rows, encoders);
+        (learner, codes)
     }
 
     /// Learns how the rows of a track repeat.
-    pub fn new(rows: &Rows, encoders: &Encoders<'_>) -> Self {
+    fn new(rows: &Rows, encoders: &Encoders<'_>) -> Self {
         let sample = rows.len().min(SAMPLE_ROWS);
         let mut learner = Self { starts: Starts::Plain, program: None };
         if rows.durations.is_empty() || sample < 2 {
@@ -171,7 +181,7 @@ impl Learner {
     }
 }
 
-/// Codes of rows in a shared program. `None` if it lacks the key of a row.
+/// Codes of rows in a shared program. `None` if a row has none.
 fn shared_codes(shared: &SharedProgram, rows: &Rows) -> Option<Vec<u32>> {
     let (role, kind) = shared.program().key;
     shared.codes(rows, &key_values(rows, role, kind)?)

@@ -117,11 +117,14 @@ impl TrackWriter {
         if rows.len() == 0 {
             return Ok(());
         }
-        let learner = self.learner.get_or_insert_with(|| {
-            let shared = self.shared.take().and_then(|shared| Learner::of_shared(shared, rows));
-            shared.unwrap_or_else(|| Learner::new(rows, encoders))
-        });
-        let codes = learner.codes(rows, encoders);
+        let (learner, codes) = match self.learner.take() {
+            Some(mut learner) => {
+                let codes = learner.codes(rows, encoders);
+                (learner, codes)
+            }
+            None => Learner::begin(self.shared.take(), rows, encoders),
+        };
+        let learner = self.learner.insert(learner);
         let group =
             BlockGroup { rows, starts: learner.starts, program: learner.program().zip(codes.as_deref()) };
         let ranges = block_ranges(rows);
