@@ -47,15 +47,20 @@ pub struct Instance {
     pub alpha: u8,
 }
 
-/// Words of an instance on the graphics card.
-pub const INSTANCE_WORDS: usize = 6;
+/// Bytes of an instance on the graphics card.
+pub const INSTANCE_BYTES: usize = 24;
 
 impl Instance {
-    /// The six words that the shader reads: four floats, the lane, then colour, alpha and paint in
-    /// one word.
+    /// The bytes that the shader reads: four floats, then two integers: the lane; and colour, alpha
+    /// and paint in one. The lowest byte of a number is the first.
     #[must_use]
-    pub fn words(&self) -> [u32; INSTANCE_WORDS] {
+    pub fn bytes(&self) -> [u8; INSTANCE_BYTES] {
         let look = u32::from(self.colour) | u32::from(self.alpha) << 16 | (self.paint as u32) << 24;
-        [self.start.to_bits(), self.end.to_bits(), self.low.to_bits(), self.high.to_bits(), self.lane, look]
+        let floats = [self.start, self.end, self.low, self.high].map(f32::to_bits);
+        let mut bytes = [0; INSTANCE_BYTES];
+        for (part, number) in bytes.chunks_exact_mut(4).zip(floats.into_iter().chain([self.lane, look])) {
+            part.copy_from_slice(&number.to_le_bytes());
+        }
+        bytes
     }
 }

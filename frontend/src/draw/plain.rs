@@ -95,7 +95,7 @@ impl PlainPainter {
             return;
         }
         let css = |[red, green, blue]: palette::Rgb, dimmed: f32| {
-            let part = |part: f32| (part * dimmed * 255.0).round();
+            let part = |part: u8| (f32::from(part) * dimmed).round();
             format!("rgb({} {} {})", part(red), part(green), part(blue))
         };
         let colours = palette::colours(ground);

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use js_sys::{Float32Array, Uint8Array, Uint32Array};
+use js_sys::{Float32Array, Uint8Array};
 use wasm_bindgen::JsCast;
 use web_sys::{
     HtmlCanvasElement, WebGl2RenderingContext as Gl, WebGlBuffer, WebGlProgram, WebGlShader, WebGlTexture,
@@ -14,7 +14,7 @@ use web_sys::{
 };
 
 use super::batch::Batch;
-use super::instance::{INSTANCE_WORDS, Instance};
+use super::instance::{INSTANCE_BYTES, Instance};
 use super::palette::{self, COLOURS, Ground};
 use super::scene::Quads;
 use super::shape::Band;
@@ -23,7 +23,7 @@ use crate::fetch::TileKey;
 use crate::view::rows::layout::sight::Area;
 
 /// Bytes of an instance.
-const STRIDE: i32 = (INSTANCE_WORDS * size_of::<u32>()) as i32;
+const STRIDE: i32 = INSTANCE_BYTES as i32;
 /// Byte offset of an instance's two integers, after its four floats.
 const LOOK_AT: i32 = 4 * size_of::<f32>() as i32;
 /// Number of lanes in a row of the lane texture.
@@ -108,10 +108,8 @@ impl CardPainter {
     /// Uploads a tile's rectangles.
     pub fn upload(&mut self, tile: TileKey, batch: &Batch) {
         let Some(buffer) = self.gl.create_buffer() else { return };
-        let words: Vec<u32> = batch.instances.iter().flat_map(Instance::words).collect();
         self.gl.bind_buffer(Gl::ARRAY_BUFFER, Some(&buffer));
-        let array = Uint32Array::from(words.as_slice());
-        self.gl.buffer_data_with_array_buffer_view(Gl::ARRAY_BUFFER, &array, Gl::STATIC_DRAW);
+        self.gl.buffer_data_with_u8_array(Gl::ARRAY_BUFFER, &bytes(&batch.instances), Gl::STATIC_DRAW);
         if let Some(before) = self.buffers.insert(tile, buffer) {
             self.gl.delete_buffer(Some(&before));
         }
@@ -166,9 +164,8 @@ impl CardPainter {
         }
         let gl = &self.gl;
         let rows = COLOURS.div_ceil(PALETTE_WIDTH);
-        let colours = palette::colours(ground).map(|colour| colour.map(|part| (part * 255.0).round() as u8));
         let mut values = vec![0_u8; rows * PALETTE_WIDTH * 4];
-        for (texel, colour) in values.chunks_exact_mut(4).zip(colours) {
+        for (texel, colour) in values.chunks_exact_mut(4).zip(palette::colours(ground)) {
             texel[..3].copy_from_slice(&colour);
         }
         if self.palette.is_none() {
@@ -225,10 +222,8 @@ impl CardPainter {
         if self.loose.is_none() {
             self.loose = gl.create_buffer();
         }
-        let words: Vec<u32> = instances.iter().flat_map(Instance::words).collect();
         gl.bind_buffer(Gl::ARRAY_BUFFER, self.loose.as_ref());
-        let array = Uint32Array::from(words.as_slice());
-        gl.buffer_data_with_array_buffer_view(Gl::ARRAY_BUFFER, &array, Gl::STREAM_DRAW);
+        gl.buffer_data_with_u8_array(Gl::ARRAY_BUFFER, &bytes(instances), Gl::STREAM_DRAW);
         self.set_uniforms(surface, area);
         self.cut(surface, area, (0, surface.size_px().0));
         gl.uniform1f(self.uniforms.offset.as_ref(), 0.0);
@@ -286,6 +281,12 @@ impl CardPainter {
             self.draw_run(run);
         }
     }
+}
+
+fn bytes(instances: &[Instance]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(instances.len() * INSTANCE_BYTES);
+    instances.iter().for_each(|instance| bytes.extend_from_slice(&instance.bytes()));
+    bytes
 }
 
 /// Binds a texture that is read texel by texel.

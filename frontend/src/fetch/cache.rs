@@ -57,6 +57,8 @@ pub struct Plan {
     pub start: Vec<TileKey>,
     /// Requests to cancel.
     pub cancel: Vec<TileKey>,
+    /// True if more requests could be sent.
+    pub has_more: bool,
     /// Time to plan again even if nothing changed, because a failed request is due then.
     pub retry_at_ms: Option<f64>,
 }
@@ -89,9 +91,9 @@ impl TileCache {
         Self { slots: HashMap::new(), size_bytes: 0, limit_bytes, plans: 0, dropped: Vec::new() }
     }
 
-    /// Decides which requests to send and to cancel. `wanted` lists the wanted tiles, most urgent
-    /// first.
-    pub fn plan(&mut self, wanted: &[TileKey], now_ms: f64) -> Plan {
+    /// Decides which requests to send, `at_most` of them, and which to cancel. `wanted` lists the
+    /// wanted tiles, most urgent first.
+    pub fn plan(&mut self, wanted: &[TileKey], now_ms: f64, at_most: usize) -> Plan {
         self.plans += 1;
         let mut plan = Plan::default();
         for id in wanted {
@@ -118,6 +120,10 @@ impl TileCache {
                 Some(Slot::Here(_) | Slot::OnItsWay { .. }) => continue,
             };
             if free == 0 {
+                continue;
+            }
+            if plan.start.len() == at_most {
+                plan.has_more = true;
                 continue;
             }
             free -= 1;
@@ -280,6 +286,9 @@ mod tests {
     use crate::view::fixture;
     use nprof_engine::tile::{Level, TileId};
 
+    /// No limit of the requests of one plan.
+    const ALL: usize = usize::MAX;
+
     fn id(level: u8, index: i64) -> TileKey {
         let tile = TileId { group: 0, level: Level::new(level).unwrap(), index };
         TileKey { source: SourceId(0), tile }
@@ -294,7 +303,7 @@ mod tests {
     fn holding(limit_bytes: usize, ids: &[TileKey]) -> TileCache {
         let mut cache = TileCache::new(limit_bytes);
         for id in ids {
-            assert_eq!(cache.plan(&[*id], 0.0).start, [*id]);
+            assert_eq!(cache.plan(&[*id], 0.0, ALL).start, [*id]);
             cache.provide(*id, Ok(tile_of(*id)), 0.0);
         }
         cache
@@ -303,33 +312,43 @@ mod tests {
     #[test]
     fn a_tile_is_asked_for_once() {
         let mut cache = TileCache::new(usize::MAX);
-        assert_eq!(cache.plan(&[id(3, 0), id(3, 1)], 0.0).start, [id(3, 0), id(3, 1)]);
-        assert_eq!(cache.plan(&[id(3, 0), id(3, 1)], 0.0), Plan::default());
+        assert_eq!(cache.plan(&[id(3, 0), id(3, 1)], 0.0, ALL).start, [id(3, 0), id(3, 1)]);
+        assert_eq!(cache.plan(&[id(3, 0), id(3, 1)], 0.0, ALL), Plan::default());
         cache.provide(id(3, 0), Ok(tile_of(id(3, 0))), 0.0);
-        assert_eq!(cache.plan(&[id(3, 0), id(3, 1)], 0.0), Plan::default());
+        assert_eq!(cache.plan(&[id(3, 0), id(3, 1)], 0.0, ALL), Plan::default());
         assert!(cache.tile(id(3, 0)).is_some() && !cache.has_all(&[id(3, 0), id(3, 1)]));
     }
 
     #[test]
     fn what_is_no_longer_wanted_is_called_off_and_its_answer_ignored() {
         let mut cache = TileCache::new(usize::MAX);
-        cache.plan(&[id(3, 0)], 0.0);
+        cache.plan(&[id(3, 0)], 0.0, ALL);
         assert_eq!(
-            cache.plan(&[id(3, 5)], 0.0),
-            Plan { start: vec![id(3, 5)], cancel: vec![id(3, 0)], retry_at_ms: None }
+            cache.plan(&[id(3, 5)], 0.0, ALL),
+            Plan { start: vec![id(3, 5)], cancel: vec![id(3, 0)], ..Plan::default() }
         );
         cache.provide(id(3, 0), Err(FetchError::Cancelled), 0.0);
         assert_eq!(cache.failure(&[id(3, 0)]), None);
-        assert_eq!(cache.plan(&[id(3, 0), id(3, 5)], 0.0).start, [id(3, 0)]);
+        assert_eq!(cache.plan(&[id(3, 0), id(3, 5)], 0.0, ALL).start, [id(3, 0)]);
     }
 
     #[test]
     fn few_requests_are_under_way_and_the_urgent_ones_go_first() {
         let wanted: Vec<_> = (0..20).map(|index| id(2, index)).collect();
         let mut cache = TileCache::new(usize::MAX);
-        assert_eq!(cache.plan(&wanted, 0.0).start, wanted[..MOST_REQUESTS]);
+        assert_eq!(cache.plan(&wanted, 0.0, ALL).start, wanted[..MOST_REQUESTS]);
         cache.provide(wanted[3], Ok(tile_of(wanted[3])), 0.0);
-        assert_eq!(cache.plan(&wanted, 0.0).start, [wanted[MOST_REQUESTS]]);
+        assert_eq!(cache.plan(&wanted, 0.0, ALL).start, [wanted[MOST_REQUESTS]]);
+    }
+
+    #[test]
+    fn a_plan_can_leave_requests_to_the_next_one() {
+        let wanted = [id(2, 0), id(2, 1), id(2, 2)];
+        let mut cache = TileCache::new(usize::MAX);
+        let plan = cache.plan(&wanted, 0.0, 2);
+        assert_eq!((plan.start.as_slice(), plan.has_more), (&wanted[..2], true));
+        let plan = cache.plan(&wanted, 0.0, 2);
+        assert_eq!((plan.start.as_slice(), plan.has_more), (&wanted[2..], false));
     }
 
     #[test]
@@ -337,26 +356,26 @@ mod tests {
         let mut cache = TileCache::new(usize::MAX);
         let mut now_ms = 0.0;
         for wait_ms in [500.0, 1_000.0, 2_000.0] {
-            assert_eq!(cache.plan(&[id(1, 1)], now_ms).start, [id(1, 1)]);
+            assert_eq!(cache.plan(&[id(1, 1)], now_ms, ALL).start, [id(1, 1)]);
             cache.provide(id(1, 1), Err(FetchError::Unreachable), now_ms);
             assert_eq!(cache.failure(&[id(1, 1)]), Some(&FetchError::Unreachable));
-            let plan = cache.plan(&[id(1, 1)], now_ms);
+            let plan = cache.plan(&[id(1, 1)], now_ms, ALL);
             assert_eq!((plan.start.len(), plan.retry_at_ms), (0, Some(now_ms + wait_ms)));
             now_ms += wait_ms;
         }
         cache.forgive();
-        assert_eq!(cache.plan(&[id(1, 1)], 0.0).start, [id(1, 1)]);
+        assert_eq!(cache.plan(&[id(1, 1)], 0.0, ALL).start, [id(1, 1)]);
     }
 
     #[test]
     fn the_longest_unseen_goes_first_and_the_wanted_stay() {
         let one = size_bytes(&tile_of(id(0, 0)));
         let mut cache = holding(3 * one, &[id(0, 0), id(0, 1), id(0, 2)]);
-        cache.plan(&[id(0, 0), id(0, 3)], 0.0);
+        cache.plan(&[id(0, 0), id(0, 3)], 0.0, ALL);
         cache.provide(id(0, 3), Ok(tile_of(id(0, 3))), 0.0);
         assert_eq!(cache.take_dropped(), [id(0, 1)]);
         let many: Vec<_> = (10..15).map(|index| id(0, index)).collect();
-        cache.plan(&many, 0.0);
+        cache.plan(&many, 0.0, ALL);
         for id in &many {
             cache.provide(*id, Ok(tile_of(*id)), 0.0);
         }

@@ -51,6 +51,13 @@ impl Wanted {
         wanted
     }
 
+    /// Returns true if the frame shows the group of this tile.
+    #[must_use]
+    pub fn is_in_sight(&self, key: &TileKey) -> bool {
+        let is_of = |shown: &TileKey| shown.source == key.source && shown.tile.group == key.tile.group;
+        self.shown.iter().any(is_of)
+    }
+
     fn add(&mut self, sheet: &Sheet, (source, group): (SourceId, u32), level: Level, window: Interval) {
         let Some(rank) = sheet.source(source) else { return };
         let Some(window) = inside(sheet.axis(source).local_span(window), rank) else { return };

@@ -5,12 +5,14 @@ use std::collections::HashMap;
 use leptos::prelude::window;
 use nprof_engine::base::Interval;
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
+use nprof_engine::wire::tile::Tile;
 
 use super::canvases::{Below, RULER_PX, Ruled};
 use super::first_picture;
 use super::minimap::Overview;
 use super::shown::{GestureState, Hit, ShownTimeline};
 use super::stage::{Outcome, Stage};
+use super::tiles::{Step, now_ms};
 use crate::draw::arrow::arrows;
 use crate::draw::batch::Batch;
 use crate::draw::front::{FrontOf, front};
@@ -26,9 +28,25 @@ use crate::ui::text::format;
 use crate::view::time::ticks::Ruler;
 use crate::view::{Hovered, Reading};
 
-/// Time limit for unpacking tiles in a frame. The first drawing of these tiles takes about twice as
-/// long again.
-const UNPACK_MS: f64 = 1.0;
+/// Work that a frame may do beside drawing.
+#[derive(Debug, Clone, Copy)]
+struct Allowance {
+    /// Time limit for taking answers. The last step can exceed it.
+    answers_ms: f64,
+    /// Number of requests to send. The browser takes up to half a millisecond for each.
+    requests: usize,
+}
+
+impl Allowance {
+    /// A frame that moves must not be late.
+    const MOVING: Self = Self { answers_ms: 1.0, requests: 4 };
+    /// Nobody notices if a frame is late that shows the same part as the one before it, and all
+    /// tiles are wanted soon.
+    const RESTING: Self = Self { answers_ms: 4.0, requests: usize::MAX };
+    /// The first picture is not delayed.
+    const FIRST: Self = Self { answers_ms: f64::INFINITY, requests: usize::MAX };
+}
+
 /// Time limit for adding tiles to the minimap in a frame.
 const MINIMAP_MS: f64 = 1.0;
 
@@ -43,13 +61,14 @@ impl Stage {
         if width_px < 1.0 || height_px < 1.0 || self.tools.is_none() {
             return Outcome::default();
         }
-        // The first picture is not delayed.
-        let mut is_unfinished = self.tiles.unpack(if self.has_drawn { UNPACK_MS } else { f64::INFINITY });
         let ratio = window().device_pixel_ratio().max(0.5);
         let scale = self.shown.scale();
         let rows: Vec<_> = self.shown.sight.rows(&self.shown.layout).copied().collect();
         let wanted = Wanted::new(&self.shown.sheet, &self.shown.layout, &rows, &scale, ratio);
-        let fetch = self.tiles.plan(&wanted, self.shown.current);
+        let allowance = self.allowance();
+        let mut is_unfinished = self.take_answers(&wanted, allowance.answers_ms);
+        let fetch = self.tiles.plan(&wanted, self.shown.current, allowance.requests);
+        is_unfinished |= fetch.has_more;
         let mut pieces = Vec::new();
         wanted.shown.iter().for_each(|id| self.tiles.cache().pieces(*id, &mut pieces));
         let hover = self.hover();
@@ -59,6 +78,39 @@ impl Stage {
         }
         let problem = self.tiles.cache().failure(&wanted.shown).map(ToString::to_string);
         Outcome { is_unfinished, fetch, hover, problem }
+    }
+
+    /// What this frame may do beside drawing.
+    fn allowance(&mut self) -> Allowance {
+        let part = (self.shown.window, self.shown.sight);
+        let is_moving = self.drawn_part.replace(part).is_some_and(|before| before != part);
+        match (self.has_drawn, is_moving) {
+            (false, _) => Allowance::FIRST,
+            (true, true) => Allowance::MOVING,
+            (true, false) => Allowance::RESTING,
+        }
+    }
+
+    /// Unpacks answers and computes the rectangles of their tiles, for a limited time. Returns true
+    /// if answers are left for the next frame.
+    ///
+    /// Many answers arrive during one slow frame, and many tiles come into sight at once. No frame
+    /// is slow because of them: a tile is in the cache only with its rectangles.
+    fn take_answers(&mut self, wanted: &Wanted, at_most_ms: f64) -> bool {
+        let start_ms = now_ms();
+        while let Some(step) = self.tiles.take_step() {
+            // The overview of other groups is for the minimap alone.
+            if let Step::Cached(key) = step
+                && wanted.is_in_sight(&key)
+                && let Some(tile) = self.tiles.cache().tile(key).cloned()
+            {
+                self.update_batch(key, &tile);
+            }
+            if now_ms() - start_ms >= at_most_ms {
+                break;
+            }
+        }
+        self.tiles.has_answers()
     }
 
     /// Paints all canvases. Returns true if the minimap is not complete.
@@ -110,29 +162,38 @@ impl Stage {
         )
     }
 
-    /// Drops the rectangles of tiles that are gone, and computes and uploads those of new tiles.
+    /// Drops the rectangles of tiles that are gone, and computes those of tiles without any: tiles
+    /// that replace others, and all tiles after a change of the look or of the graphics card.
     fn update_batches(&mut self, pieces: &[Piece]) {
-        let mut painter = self.tools.as_mut().and_then(|tools| tools.painter.as_mut());
         for id in self.tiles.take_dropped() {
             self.batches.remove(&id);
-            if let Some(painter) = &mut painter {
+            if let Some(painter) = self.painter() {
                 painter.drop_tile(id);
             }
         }
-        let (sheet, look) = (&*self.shown.sheet, self.shown.layout.rank_look);
         for piece in pieces {
-            let is_new = painter.as_ref().is_some_and(|painter| !painter.has(piece.id));
-            if is_new || !self.batches.contains_key(&piece.id) {
-                let source = piece.id.source;
-                let mut batch = Batch::looking(look, &piece.tile, source, sheet, &self.shape, &self.names);
-                if let Some(painter) = &mut painter {
-                    painter.upload(piece.id, &batch);
-                }
-                // From now on only the lanes of the instances are needed.
-                batch.instances = Vec::new();
-                self.batches.insert(piece.id, batch);
-            }
+            self.update_batch(piece.id, &piece.tile);
         }
+    }
+
+    /// Computes and uploads the rectangles of a tile, if they are missing.
+    fn update_batch(&mut self, id: TileKey, tile: &Tile) {
+        let is_new = self.painter().is_some_and(|painter| !painter.has(id));
+        if !is_new && self.batches.contains_key(&id) {
+            return;
+        }
+        let (sheet, look) = (&*self.shown.sheet, self.shown.layout.rank_look);
+        let mut batch = Batch::looking(look, tile, id.source, sheet, &self.shape, &self.names);
+        if let Some(painter) = self.painter() {
+            painter.upload(id, &batch);
+        }
+        // From now on only the lanes of the instances are needed.
+        batch.instances = Vec::new();
+        self.batches.insert(id, batch);
+    }
+
+    fn painter(&mut self) -> Option<&mut Painter> {
+        self.tools.as_mut()?.painter.as_mut()
     }
 }
 

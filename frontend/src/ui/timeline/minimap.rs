@@ -155,7 +155,7 @@ impl Rows {
 /// Red, green, blue and alpha of each place.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shares of 0 to 1 times 255")]
 fn pixels(density: &Density, ground: Ground) -> Vec<u8> {
-    let colour = palette::colours(ground)[usize::from(palette::COUNTER)].map(|share| (share * 255.0) as u8);
+    let colour = palette::colours(ground)[usize::from(palette::COUNTER)];
     // The busiest place is solid. Otherwise a rank of many idle lanes would be a uniform haze.
     let peak = density.peak().max(f32::MIN_POSITIVE);
     let mut pixels = Vec::with_capacity(density.columns() * density.rows() * 4);

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use leptos::leptos_dom::helpers::{request_animation_frame, set_timeout};
 use leptos::prelude::*;
+use nprof_engine::base::Interval;
 
 use super::canvases::{Canvases, Tools};
 use super::shown::{GestureState, Hit, ShownTimeline};
@@ -18,6 +19,7 @@ use crate::draw::shape::Shape;
 use crate::fetch::decode::PackedTile;
 use crate::fetch::{FetchError, TileKey};
 use crate::view::Hover;
+use crate::view::rows::layout::sight::RowSight;
 
 /// State of the timeline's drawing.
 #[derive(Debug, Default)]
@@ -34,6 +36,8 @@ pub struct Stage {
     pub(super) are_bands_stale: bool,
     /// True after the first slices of the sheet were drawn.
     pub(super) has_drawn: bool,
+    /// The span and the rows of the last frame.
+    pub(super) drawn_part: Option<(Interval, RowSight)>,
 }
 
 /// Work that a frame leaves until the stage is no longer borrowed.

@@ -25,6 +25,8 @@ pub struct Tiles {
     under_way: HashMap<TileKey, Request>,
     /// Answers that have not been unpacked yet.
     inbox: VecDeque<(TileKey, Result<PackedTile, FetchError>)>,
+    /// The answer that was unpacked last, until it is put into the cache.
+    unpacked: Option<(TileKey, Result<Tile, FetchError>)>,
     sources: HashMap<SourceId, TileSource>,
     /// Number of the next request.
     next_ticket: u64,
@@ -41,6 +43,17 @@ struct TileSource {
     overview: Vec<TileKey>,
 }
 
+/// A step in taking an answer. Both take about as long, so a frame that has no more time can stop
+/// between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The bytes of an answer became a tile.
+    Unpacked,
+    /// The cache has this tile, if it was not too late or damaged. Its rectangles are to be
+    /// computed.
+    Cached(TileKey),
+}
+
 /// A request in flight.
 #[derive(Debug)]
 struct Request {
@@ -53,6 +66,8 @@ struct Request {
 pub struct TileOrders {
     /// Requests, most urgent first.
     pub start: Vec<Order>,
+    /// True if the next frame has more requests to send.
+    pub has_more: bool,
     /// Time until failed requests are due.
     pub retry_in_ms: Option<u64>,
 }
@@ -83,6 +98,7 @@ impl Default for Tiles {
             cache: TileCache::new(CACHE_BYTES),
             under_way: HashMap::new(),
             inbox: VecDeque::new(),
+            unpacked: None,
             sources: HashMap::new(),
             next_ticket: 0,
             retry_at_ms: None,
@@ -111,6 +127,7 @@ impl Tiles {
         };
         self.cache.keep_sources(is_kept);
         self.inbox.retain(|(key, _)| is_kept(key.source));
+        self.unpacked.take_if(|(key, _)| !is_kept(key.source));
         self.under_way.retain(|key, request| {
             let stays = is_kept(key.source);
             if !stays {
@@ -137,30 +154,26 @@ impl Tiles {
         self.cache.take_dropped()
     }
 
-    /// The tiles that a frame needs, and the requests to send for it. `current` is the source of
-    /// the minimap.
-    pub fn plan(&mut self, wanted: &Wanted, current: SourceId) -> TileOrders {
+    /// The tiles that a frame needs, and the requests to send for it, `at_most` of them. `current`
+    /// is the source of the minimap.
+    pub fn plan(&mut self, wanted: &Wanted, current: SourceId, at_most: usize) -> TileOrders {
         // Until the rest arrives, the overview of the visible groups is shown in its place, so it
         // comes first. Tiles ahead come after all others.
-        let is_first = |key: &TileKey| {
-            let is_of = |shown: &TileKey| shown.source == key.source && shown.tile.group == key.tile.group;
-            wanted.shown.iter().any(is_of)
-        };
         let overviews = self.sources.values().flat_map(|source| source.overview.iter().copied());
-        let (mut keys, elsewhere): (Vec<_>, Vec<_>) = overviews.partition(is_first);
+        let (mut keys, elsewhere): (Vec<_>, Vec<_>) = overviews.partition(|key| wanted.is_in_sight(key));
         keys.extend(&wanted.shown);
         keys.extend(elsewhere.into_iter().filter(|key| key.source == current));
         if self.cache.has_all(&keys) {
             keys.extend(&wanted.ahead);
         }
         let now_ms = now_ms();
-        let plan = self.cache.plan(&keys, now_ms);
+        let plan = self.cache.plan(&keys, now_ms, at_most);
         for key in plan.cancel {
             if let Some(request) = self.under_way.remove(&key) {
                 request.cancel.abort();
             }
         }
-        let mut orders = TileOrders::default();
+        let mut orders = TileOrders { has_more: plan.has_more, ..TileOrders::default() };
         for key in plan.start {
             let Some(TileSource { source, content, .. }) = self.sources.get(&key.source).cloned() else {
                 continue;
@@ -191,17 +204,21 @@ impl Tiles {
         true
     }
 
-    /// Unpacks answers for about `at_most_ms`, at least one. Returns true if some are left: many
-    /// can arrive during one slow frame, and the next frame must not be slow because of that.
-    pub fn unpack(&mut self, at_most_ms: f64) -> bool {
-        let start_ms = now_ms();
-        while let Some((key, answer)) = self.inbox.pop_front() {
-            self.cache.provide(key, answer.and_then(|tile| tile.unpack()), now_ms());
-            if now_ms() - start_ms >= at_most_ms {
-                break;
-            }
+    /// Does the next step for the answer that waits longest. `None` if no answer waits.
+    pub fn take_step(&mut self) -> Option<Step> {
+        if let Some((key, tile)) = self.unpacked.take() {
+            self.cache.provide(key, tile, now_ms());
+            return Some(Step::Cached(key));
         }
-        !self.inbox.is_empty()
+        let (key, answer) = self.inbox.pop_front()?;
+        self.unpacked = Some((key, answer.and_then(|tile| tile.unpack())));
+        Some(Step::Unpacked)
+    }
+
+    /// Returns true if answers wait for a step.
+    #[must_use]
+    pub fn has_answers(&self) -> bool {
+        self.unpacked.is_some() || !self.inbox.is_empty()
     }
 
     /// Allows failed requests to be sent again at once.

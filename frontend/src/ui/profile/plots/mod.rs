@@ -33,10 +33,7 @@ fn colours() -> Vec<String> {
         Theme::Light => Ground::Light,
         Theme::Dark => Ground::Dark,
     };
-    let css = |colour: Rgb| {
-        let [red, green, blue] = colour.map(|part| (part * 255.0).round());
-        format!("rgb({red} {green} {blue})")
-    };
+    let css = |[red, green, blue]: Rgb| format!("rgb({red} {green} {blue})");
     palette::colours(ground).into_iter().map(css).collect()
 }
 
