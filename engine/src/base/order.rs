@@ -1,4 +1,4 @@
-//! Stable sorts of short lists in little code.
+//! Stable sorts of short lists, and sets and maps, in little code.
 //!
 //! A program holds the standard library's sort once for each type and comparison, each 3 to 12 kB
 //! of wasm. The page and its workers are downloaded, so they sort what is short (ranks, groups,
@@ -21,8 +21,16 @@ pub fn sort_by_key<T, K: Ord>(items: &mut [T], key: impl FnMut(&T) -> K) {
     swaps.into_iter().for_each(|(a, b)| items.swap(a, b));
 }
 
-/// For each place in the order, the position of its item.
-fn order_of(count: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<usize> {
+/// Gathers items in a set or a map one by one. `collect` would sort them first, with a sort of its
+/// own for each type.
+pub fn gathered<C: Default + Extend<T>, T>(items: impl IntoIterator<Item = T>) -> C {
+    let mut all = C::default();
+    all.extend(items);
+    all
+}
+
+/// For each place in the order, the position of its item. `compare` compares positions.
+pub fn order_of(count: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&a, &b| compare(a, b));
     order

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use nprof_engine::base::order::sort_by;
 use nprof_engine::model::Form;
 use nprof_engine::tile::CELLS;
 use nprof_engine::wire::tile::{Content, Tile, TileCell, TileLane, TileSlice};
@@ -120,7 +121,7 @@ impl Batch {
             batch.runs.extend(runs(lane, track, tile.cell_ps));
         }
         batch.diamonds = batch.instances.iter().filter(|one| one.paint == Paint::Instant).copied().collect();
-        batch.diamonds.sort_by(|a, b| a.start.total_cmp(&b.start));
+        sort_by(&mut batch.diamonds, |a, b| a.start.total_cmp(&b.start));
         batch
     }
 }

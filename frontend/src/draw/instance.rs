@@ -56,11 +56,14 @@ impl Instance {
     #[must_use]
     pub fn bytes(&self) -> [u8; INSTANCE_BYTES] {
         let look = u32::from(self.colour) | u32::from(self.alpha) << 16 | (self.paint as u32) << 24;
-        let floats = [self.start, self.end, self.low, self.high].map(f32::to_bits);
+        let [start, end, low, high] = [self.start, self.end, self.low, self.high].map(f32::to_le_bytes);
         let mut bytes = [0; INSTANCE_BYTES];
-        for (part, number) in bytes.chunks_exact_mut(4).zip(floats.into_iter().chain([self.lane, look])) {
-            part.copy_from_slice(&number.to_le_bytes());
-        }
+        bytes[..4].copy_from_slice(&start);
+        bytes[4..8].copy_from_slice(&end);
+        bytes[8..12].copy_from_slice(&low);
+        bytes[12..16].copy_from_slice(&high);
+        bytes[16..20].copy_from_slice(&self.lane.to_le_bytes());
+        bytes[20..].copy_from_slice(&look.to_le_bytes());
         bytes
     }
 }

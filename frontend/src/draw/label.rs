@@ -114,7 +114,7 @@ fn add_named<'a>(camera: &Camera<'_>, piece: &'a Piece, batch: &Batch, out: &mut
 
 /// Each slice once, with all its parts, in the order of lanes and times.
 fn joined(mut named: Vec<Named<'_>>) -> Vec<Named<'_>> {
-    named.sort_unstable_by_key(|one| (one.lane, one.row, one.span.start));
+    sort(&mut named, |one| (one.lane, i64::from(one.row), one.span.start.0));
     let mut joined: Vec<Named<'_>> = Vec::with_capacity(named.len());
     for one in named {
         match joined.last_mut() {
@@ -124,8 +124,16 @@ fn joined(mut named: Vec<Named<'_>>) -> Vec<Named<'_>> {
             _ => joined.push(one),
         }
     }
-    joined.sort_unstable_by_key(|one| (one.lane, one.span.start, one.row));
+    sort(&mut joined, |one| (one.lane, one.span.start.0, i64::from(one.row)));
     joined
+}
+
+/// A lane, and two numbers by which its slices are ordered.
+type Key = ((usize, u32), i64, i64);
+
+/// The library's sort, which a program holds once for each type of function.
+fn sort(named: &mut [Named<'_>], key: fn(&Named<'_>) -> Key) {
+    named.sort_unstable_by_key(key);
 }
 
 /// The left end and the width of the part of a slice in sight, between two insets. `None` if it has

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use nprof_engine::base::Interval;
+use nprof_engine::base::order::gathered;
 use nprof_engine::tile::{Level, TileId};
 use nprof_engine::wire::catalog::RankDetail;
 
@@ -37,7 +38,7 @@ impl Wanted {
         let level = scale.level(device_pixel_ratio);
         let (closed, open): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_closed);
         let groups = |rows: &[&Row]| -> BTreeSet<(SourceId, u32)> {
-            rows.iter().flat_map(|row| layout.tile_groups(sheet, row)).collect()
+            gathered(rows.iter().flat_map(|row| layout.tile_groups(sheet, row)))
         };
         let (mut wanted, open) = (Self::default(), groups(&open));
         for group in &open {

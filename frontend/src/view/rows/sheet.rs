@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use nprof_engine::base::order::gathered;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::wire::catalog::{ALL_RANKS, RankDetail, Track, TrackKind};
 
@@ -63,7 +64,7 @@ impl Sheet {
         let mut sheet = Self { sources, content, ..Self::default() };
         let sources = sheet.sources.clone();
         let mut tracks: BTreeMap<u32, Vec<SheetTrack>> =
-            sources.iter().map(|rank| (rank.entry.rank, tracks_of(rank))).collect();
+            gathered(sources.iter().map(|rank| (rank.entry.rank, tracks_of(rank))));
         sheet.push_pinned(&mut tracks);
         let is_shown = |rank: &&Arc<RankDetail>| sheet.content.shown.contains(&rank.entry.rank);
         let shown: Vec<u32> = sources.iter().filter(is_shown).map(|rank| rank.entry.rank).collect();

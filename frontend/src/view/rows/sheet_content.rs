@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use nprof_engine::base::order::gathered;
 use nprof_engine::wire::catalog::{ALL_RANKS, TrackKind};
 
 use super::sheet_track::SheetTrack;
@@ -21,7 +22,7 @@ pub struct SheetContent {
 impl SheetContent {
     /// All ranks whose tracks are needed. The joint view of all ranks stands above them.
     pub fn ranks(&self) -> impl Iterator<Item = u32> {
-        let ranks: BTreeSet<u32> = self.shown.iter().chain(&self.pinned_ranks).copied().collect();
+        let ranks: BTreeSet<u32> = gathered(self.shown.iter().chain(&self.pinned_ranks).copied());
         let (all, own): (Vec<u32>, Vec<u32>) = ranks.into_iter().partition(|at| *at == ALL_RANKS);
         all.into_iter().chain(own)
     }

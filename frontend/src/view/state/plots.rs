@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use nprof_engine::base::order::gathered;
 use nprof_engine::wire::percent::{parameter_decoded, percent_encoded};
 
 use super::url_error::UrlError;
@@ -91,13 +92,13 @@ impl PlotsState {
             }
             KINDS => {
                 let error = UrlError::Parameter { name: KINDS, expected: "texts with %20 for a space" };
-                let kinds: Option<BTreeSet<String>> = items().map(parameter_decoded).collect();
-                self.hidden_kinds = kinds.ok_or(error)?;
+                let kinds: Option<Vec<String>> = items().map(parameter_decoded).collect();
+                self.hidden_kinds = gathered(kinds.ok_or(error)?);
             }
             LINES => {
                 let expected = "numbers of ranks, median or range, with commas between";
-                let lines: Option<BTreeSet<WaitLine>> = items().map(WaitLine::from_name).collect();
-                self.hidden_lines = lines.ok_or(UrlError::Parameter { name: LINES, expected })?;
+                let lines: Option<Vec<WaitLine>> = items().map(WaitLine::from_name).collect();
+                self.hidden_lines = gathered(lines.ok_or(UrlError::Parameter { name: LINES, expected })?);
             }
             _ => return Ok(false),
         }

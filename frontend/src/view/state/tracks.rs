@@ -10,6 +10,7 @@ use crate::view::rows::pins::Pins;
 use crate::view::rows::sheet::Sheet;
 use crate::view::rows::sheet_track::SheetTrack;
 use crate::view::rows::track_path::TrackPath;
+use nprof_engine::base::order::gathered;
 
 /// The shown ranks and their rows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -59,7 +60,7 @@ impl TracksState {
     /// The ranks to show if the current one is `current`, in order.
     #[must_use]
     pub fn shown_with(&self, current: u32) -> BTreeSet<u32> {
-        self.ranks.iter().copied().chain([current]).collect()
+        gathered(self.ranks.iter().copied().chain([current]))
     }
 
     pub(in crate::view) fn apply(&mut self, command: &Command) {

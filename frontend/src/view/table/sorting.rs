@@ -6,6 +6,7 @@
 use std::cmp::Ordering;
 
 use nprof_engine::base::natural::natural_by;
+use nprof_engine::base::order::order_of;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::rows::ColumnValues;
 
@@ -96,8 +97,7 @@ fn key_of_float(value: f64) -> u64 {
 
 /// For each value the number of smaller ones that differ.
 fn ranks<T>(values: &[T], compare: impl Fn(&T, &T) -> Ordering) -> Vec<u64> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| compare(&values[a], &values[b]));
+    let order = order_of(values.len(), &mut |a, b| compare(&values[a], &values[b]));
     let mut ranks = vec![0; values.len()];
     let mut rank = 0;
     for pair in order.windows(2) {

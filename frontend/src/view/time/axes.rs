@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use nprof_engine::base::order::gathered;
 use nprof_engine::base::{ClockFit, Interval, Time};
 use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankEntry};
 use nprof_engine::wire::clock::ClockBy;
@@ -54,7 +55,7 @@ impl Axes {
     #[must_use]
     pub fn of(ranks: &[RankEntry], base: Timebase) -> Self {
         let axes = ranks.iter().map(|rank| (rank.rank, Axis(base.clock_of(rank))));
-        Self(axes.filter(|(_, axis)| axis.0.offset_ps() != 0 || axis.0.drift_ppb() != 0).collect())
+        Self(gathered(axes.filter(|(_, axis)| axis.0.offset_ps() != 0 || axis.0.drift_ppb() != 0)))
     }
 
     /// The axis of a rank.

@@ -17,6 +17,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use nprof_engine::base::Interval;
+use nprof_engine::base::order::gathered;
 use nprof_engine::query::Syntax;
 use nprof_engine::wire::catalog::{rank_of_word, rank_word};
 use nprof_engine::wire::percent::{parameter_decoded, percent_decoded, percent_encoded};
@@ -277,13 +278,14 @@ fn span(text: &str) -> Result<Interval, UrlError> {
 }
 
 fn numbers(name: &'static str, expected: &'static str, text: &str) -> Result<BTreeSet<u32>, UrlError> {
-    text.split(',').map(|id| number(name, expected, id)).collect()
+    let numbers: Result<Vec<u32>, _> = text.split(',').map(|id| number(name, expected, id)).collect();
+    numbers.map(gathered)
 }
 
 /// Reads the paths of groups that are in the state of this parameter.
 fn groups(name: &'static str, text: &str) -> Result<BTreeMap<TrackPath, bool>, UrlError> {
     let is_open = GROUPS.contains(&(name, true));
-    Ok(paths(name, text)?.into_iter().map(|path| (path, is_open)).collect())
+    Ok(gathered(paths(name, text)?.into_iter().map(|path| (path, is_open))))
 }
 
 fn paths(name: &'static str, text: &str) -> Result<Vec<TrackPath>, UrlError> {

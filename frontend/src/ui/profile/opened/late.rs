@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
+use nprof_engine::base::order::gathered;
 use nprof_engine::model::is_wait;
 use nprof_engine::vendor::joint::metrics::WAITS;
 use nprof_engine::vendor::joint::schema::{CALLS, OPERATIONS};
@@ -173,7 +174,7 @@ impl Opened {
         let all = self.ask(ALL_RANKS);
         let track = all.clone().slice(late.row).await?.slice.track;
         let calls = all.rows_of_track(CALLS.name, track, late.span, MOST_CALLS).await?;
-        let calls: BTreeSet<u32> = ints(&calls, "row").filter_map(|row| u32::try_from(row).ok()).collect();
+        let calls: BTreeSet<u32> = gathered(ints(&calls, "row").filter_map(|row| u32::try_from(row).ok()));
         let parts: HashMap<u32, Part> = rank.tracks.iter().map(|track| (track.id, part(track))).collect();
         let mut span = late.span;
         let slices = loop {

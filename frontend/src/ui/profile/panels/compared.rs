@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use nprof_engine::base::order::gathered;
 use nprof_engine::base::{clamped, narrow};
 use nprof_engine::wire::rows::ColumnValues;
 use nprof_engine::wire::selection::{NameTotal, SelectionSummary, Side};
@@ -70,7 +71,7 @@ impl Summaries {
     #[must_use]
     pub fn sides(&self) -> Vec<Option<Side>> {
         let beside = self.beside.iter().flat_map(|(_, summary)| &summary.by_name);
-        let sides: BTreeSet<_> = self.own.by_name.iter().chain(beside).map(|total| total.side).collect();
+        let sides: BTreeSet<_> = gathered(self.own.by_name.iter().chain(beside).map(|total| total.side));
         let known = sides.iter().copied().filter(Option::is_some);
         // A span without slices has an empty table.
         let unknown = (sides.is_empty() || sides.contains(&None)).then_some(None);
@@ -116,7 +117,7 @@ pub fn by_name(summaries: &Summaries, side: Option<Side>) -> (DataTable, Vec<Opt
     ];
     for (rank, summary) in &summaries.beside {
         let of: BTreeMap<&str, u64> =
-            on(summary, side).map(|total| (total.name.as_str(), total.self_ps)).collect();
+            gathered(on(summary, side).map(|total| (total.name.as_str(), total.self_ps)));
         let other: Vec<i64> = totals.keys().map(|name| clamped(of.get(name).copied().unwrap_or(0))).collect();
         let difference = own.iter().zip(&other).map(|(own, other)| own.saturating_sub(*other)).collect();
         let has_own = summaries.slice.as_ref().is_some_and(|slice| !slice.lacking.contains(rank));

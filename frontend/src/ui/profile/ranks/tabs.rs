@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use leptos::html;
 use leptos::prelude::*;
+use nprof_engine::base::order::gathered;
 use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry};
 use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
@@ -53,7 +54,7 @@ pub fn RankTabs(
         numbers.with(|ranks| tabs(ranks, opened.rank_number.get(), &shown))
     });
     let entries = move || {
-        let tabs: BTreeSet<u32> = tabs.get().into_iter().collect();
+        let tabs: BTreeSet<u32> = gathered(tabs.get());
         ranks.with(|ranks| ranks.iter().filter(|rank| tabs.contains(&rank.rank)).cloned().collect())
     };
     let press = move |event: web_sys::KeyboardEvent| {

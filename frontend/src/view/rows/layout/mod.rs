@@ -6,6 +6,7 @@ pub mod sight;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
+use nprof_engine::base::order::gathered;
 use nprof_engine::base::order::{sort_by, sort_by_key};
 use nprof_engine::wire::catalog::TrackKind;
 
@@ -362,10 +363,8 @@ impl Tree {
         let calls: HashMap<_, _> =
             (0..tracks.len()).filter(|at| !tracks[*at].is_load()).filter_map(of_rank).collect();
         let calls_of = |at: usize| calls.get(&key(&tracks[at])?).filter(|_| tracks[at].is_load());
-        let groups: BTreeSet<usize> = (0..tracks.len())
-            .filter(|at| calls_of(*at).is_some())
-            .filter_map(|at| tracks[at].parent)
-            .collect();
+        let with_calls = (0..tracks.len()).filter(|at| calls_of(*at).is_some());
+        let groups: BTreeSet<usize> = gathered(with_calls.filter_map(|at| tracks[at].parent));
         for at in 0..tracks.len() {
             calls_of(at).into_iter().for_each(|calls| self.children[*calls].push(at));
         }
