@@ -96,7 +96,8 @@ impl Batch {
         names: &Names,
     ) -> Self {
         let colours = names.of_tile(tile);
-        let mut batch = Self::default();
+        let items = tile.lanes.iter().map(|lane| items(&lane.content)).sum();
+        let mut batch = Self { instances: Vec::with_capacity(items), ..Self::default() };
         for lane in &tile.lanes {
             let Some(track) = sheet.position(source, lane.track) else { continue };
             let Some(number) = shape.lane(track, lane.lane) else { continue };
@@ -123,6 +124,16 @@ impl Batch {
         batch.diamonds = batch.instances.iter().filter(|one| one.paint == Paint::Instant).copied().collect();
         sort_by(&mut batch.diamonds, |a, b| a.start.total_cmp(&b.start));
         batch
+    }
+}
+
+/// Number of items of a lane. Most are one rectangle.
+fn items(content: &Content) -> usize {
+    match content {
+        Content::Slices(slices) => slices.len(),
+        Content::Cells(cells) => cells.len(),
+        Content::Samples(samples) => samples.len(),
+        Content::Ranges(ranges) => ranges.len(),
     }
 }
 

@@ -121,8 +121,15 @@ fn add_parts(slice: &TileSlice, cell_ps: i64, cells: u32, is_wait: bool, parts: 
 
 /// Sums the parts of each cell.
 fn shares(mut parts: Vec<Part>) -> Vec<Share> {
-    parts.sort_unstable_by_key(|part| (part.cell, part.is_wait, part.name));
-    let cells = parts.chunk_by(|a, b| a.cell == b.cell).map(|cell| {
+    // Slices come in order, so only the parts of one cell are out of order, and few cells have
+    // several.
+    if !parts.is_sorted_by_key(|part| part.cell) {
+        sort(&mut parts);
+    }
+    let cells = parts.chunk_by_mut(|a, b| a.cell == b.cell).map(|cell| {
+        if cell.len() > 1 {
+            sort(cell);
+        }
         let sum = |is_wait: bool| {
             let parts = cell.iter().filter(|part| part.is_wait == is_wait);
             // Slices of a lane do not overlap, apart from rounding.
@@ -139,6 +146,10 @@ fn shares(mut parts: Vec<Part>) -> Vec<Share> {
         Share { cell: cell[0].cell, work: sum(false), wait: sum(true), name }
     });
     cells.collect()
+}
+
+fn sort(parts: &mut [Part]) {
+    parts.sort_unstable_by_key(|part| (part.cell, part.is_wait, part.name));
 }
 
 /// Marks the points that have a neighbour nearby.

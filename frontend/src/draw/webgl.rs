@@ -50,6 +50,8 @@ pub struct CardPainter {
     program: WebGlProgram,
     uniforms: Uniforms,
     buffers: HashMap<TileKey, WebGlBuffer>,
+    /// The bytes of the rectangles that were uploaded last. Their memory is used again.
+    bytes: Vec<u8>,
     /// Buffer for rectangles that change with each frame.
     loose: Option<WebGlBuffer>,
     bands: Option<WebGlTexture>,
@@ -96,7 +98,18 @@ impl CardPainter {
         gl.vertex_attrib_divisor(0, 1);
         gl.vertex_attrib_divisor(1, 1);
         let buffers = HashMap::new();
-        Ok(Self { gl, program, uniforms, buffers, loose: None, bands: None, palette: None, palette_of: None })
+        let bytes = Vec::new();
+        Ok(Self {
+            gl,
+            program,
+            uniforms,
+            buffers,
+            bytes,
+            loose: None,
+            bands: None,
+            palette: None,
+            palette_of: None,
+        })
     }
 
     /// Returns true if a tile was uploaded.
@@ -109,10 +122,17 @@ impl CardPainter {
     pub fn upload(&mut self, tile: TileKey, batch: &Batch) {
         let Some(buffer) = self.gl.create_buffer() else { return };
         self.gl.bind_buffer(Gl::ARRAY_BUFFER, Some(&buffer));
-        self.gl.buffer_data_with_u8_array(Gl::ARRAY_BUFFER, &bytes(&batch.instances), Gl::STATIC_DRAW);
+        self.fill_buffer(&batch.instances, Gl::STATIC_DRAW);
         if let Some(before) = self.buffers.insert(tile, buffer) {
             self.gl.delete_buffer(Some(&before));
         }
+    }
+
+    /// Replaces the content of the bound buffer.
+    fn fill_buffer(&mut self, instances: &[Instance], usage: u32) {
+        self.bytes.clear();
+        instances.iter().for_each(|instance| self.bytes.extend_from_slice(&instance.bytes()));
+        self.gl.buffer_data_with_u8_array(Gl::ARRAY_BUFFER, &self.bytes, usage);
     }
 
     /// Frees a tile's rectangles.
@@ -218,16 +238,15 @@ impl CardPainter {
         if instances.is_empty() || self.bands.is_none() {
             return;
         }
-        let gl = &self.gl;
         if self.loose.is_none() {
-            self.loose = gl.create_buffer();
+            self.loose = self.gl.create_buffer();
         }
-        gl.bind_buffer(Gl::ARRAY_BUFFER, self.loose.as_ref());
-        gl.buffer_data_with_u8_array(Gl::ARRAY_BUFFER, &bytes(instances), Gl::STREAM_DRAW);
+        self.gl.bind_buffer(Gl::ARRAY_BUFFER, self.loose.as_ref());
+        self.fill_buffer(instances, Gl::STREAM_DRAW);
         self.set_uniforms(surface, area);
         self.cut(surface, area, (0, surface.size_px().0));
-        gl.uniform1f(self.uniforms.offset.as_ref(), 0.0);
-        gl.uniform1f(self.uniforms.cell.as_ref(), 1.0);
+        self.gl.uniform1f(self.uniforms.offset.as_ref(), 0.0);
+        self.gl.uniform1f(self.uniforms.cell.as_ref(), 1.0);
         self.draw_run(&(0..instances.len() as u32));
     }
 
@@ -281,12 +300,6 @@ impl CardPainter {
             self.draw_run(run);
         }
     }
-}
-
-fn bytes(instances: &[Instance]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(instances.len() * INSTANCE_BYTES);
-    instances.iter().for_each(|instance| bytes.extend_from_slice(&instance.bytes()));
-    bytes
 }
 
 /// Binds a texture that is read texel by texel.

@@ -33,13 +33,13 @@ use crate::view::{Hovered, Reading};
 struct Allowance {
     /// Time limit for taking answers. The last step can exceed it.
     answers_ms: f64,
-    /// Number of requests to send. The browser takes up to half a millisecond for each.
+    /// Number of requests to send. The browser takes up to a millisecond for each.
     requests: usize,
 }
 
 impl Allowance {
     /// A frame that moves must not be late.
-    const MOVING: Self = Self { answers_ms: 1.0, requests: 4 };
+    const MOVING: Self = Self { answers_ms: 1.0, requests: 2 };
     /// Nobody notices if a frame is late that shows the same part as the one before it, and all
     /// tiles are wanted soon.
     const RESTING: Self = Self { answers_ms: 4.0, requests: usize::MAX };
