@@ -186,8 +186,8 @@ impl Cells<'_> {
         cells.clamp(-OUTSIDE, CELLS as f64 + OUTSIDE) as f32
     }
 
-    fn colour(&self, name: u32) -> u8 {
-        self.colours.get(name as usize).copied().unwrap_or(palette::COUNTER)
+    fn colour(&self, name: u32) -> u16 {
+        self.colours.get(name as usize).map_or(palette::COUNTER, |colour| u16::from(*colour))
     }
 
     pub(super) fn bar(&self, slice: &TileSlice) -> Instance {

@@ -13,7 +13,7 @@ const HEAT_OF_WORK: f32 = 0.22;
 impl Cells<'_> {
     /// Appends strips over the height of the lane, which are as solid as their time is filled.
     pub(super) fn heat(&self, strip: &Strip<'_>, out: &mut Vec<Instance>) {
-        let mut add = |start: f32, end: f32, colour: u8, share: f32| {
+        let mut add = |start: f32, end: f32, colour: u16, share: f32| {
             let alpha = (share.clamp(0.0, 1.0) * f32::from(u8::MAX)).round() as u8;
             if alpha > 0 {
                 let (low, high, lane, paint) = (0.0, 1.0, self.lane, Paint::Heat);

@@ -1,7 +1,10 @@
 //! One rectangle for the graphics card, and its paint.
 
+use zerocopy::{Immutable, IntoBytes};
+
 /// Paint of a rectangle. The shader uses the same numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoBytes, Immutable)]
+#[repr(u8)]
 pub enum Paint {
     /// A slice. If it is wide, a pixel at its right end stays free.
     Slice = 0,
@@ -26,8 +29,10 @@ pub enum Paint {
     Heat = 9,
 }
 
-/// One rectangle.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// One rectangle, as the shader reads it: four floats, then two integers. The first integer is the
+/// lane; the second one has the colour in its lower half, then alpha and paint.
+#[derive(Debug, Clone, Copy, PartialEq, IntoBytes, Immutable)]
+#[repr(C)]
 pub struct Instance {
     /// Left edge, in cells from the tile's start.
     pub start: f32,
@@ -39,31 +44,10 @@ pub struct Instance {
     pub high: f32,
     /// Number of the lane in [`Shape`](super::shape::Shape).
     pub lane: u32,
-    /// Paint of the rectangle.
-    pub paint: Paint,
     /// Index of the colour in the palette.
-    pub colour: u8,
+    pub colour: u16,
     /// Opacity: 255 is solid.
     pub alpha: u8,
-}
-
-/// Bytes of an instance on the graphics card.
-pub const INSTANCE_BYTES: usize = 24;
-
-impl Instance {
-    /// The bytes that the shader reads: four floats, then two integers: the lane; and colour, alpha
-    /// and paint in one. The lowest byte of a number is the first.
-    #[must_use]
-    pub fn bytes(&self) -> [u8; INSTANCE_BYTES] {
-        let look = u32::from(self.colour) | u32::from(self.alpha) << 16 | (self.paint as u32) << 24;
-        let [start, end, low, high] = [self.start, self.end, self.low, self.high].map(f32::to_le_bytes);
-        let mut bytes = [0; INSTANCE_BYTES];
-        bytes[..4].copy_from_slice(&start);
-        bytes[4..8].copy_from_slice(&end);
-        bytes[8..12].copy_from_slice(&low);
-        bytes[12..16].copy_from_slice(&high);
-        bytes[16..20].copy_from_slice(&self.lane.to_le_bytes());
-        bytes[20..].copy_from_slice(&look.to_le_bytes());
-        bytes
-    }
+    /// Paint of the rectangle.
+    pub paint: Paint,
 }

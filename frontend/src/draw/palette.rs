@@ -15,13 +15,13 @@ pub const NAME_COLOURS: usize = 16;
 /// Number of leading colours that differ most from each other.
 pub const FIRST_COLOURS: usize = 8;
 /// Index of the colour of counters, after the names' colours.
-pub const COUNTER: u8 = NAME_COLOURS as u8;
+pub const COUNTER: u16 = NAME_COLOURS as u16;
 /// Index of the colour of closed groups. It belongs to no name, because a band shows many.
-pub const GROUP: u8 = COUNTER + 1;
+pub const GROUP: u16 = COUNTER + 1;
 /// Index of the colour of waits, in which nothing is done.
-pub const WAIT: u8 = GROUP + 1;
+pub const WAIT: u16 = GROUP + 1;
 /// Index of the colour of waiting in rows that are too low for hatches.
-pub const HEAT: u8 = WAIT + 1;
+pub const HEAT: u16 = WAIT + 1;
 /// Number of all colours.
 pub const COLOURS: usize = HEAT as usize + 1;
 

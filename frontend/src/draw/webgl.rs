@@ -12,9 +12,10 @@ use web_sys::{
     HtmlCanvasElement, WebGl2RenderingContext as Gl, WebGlBuffer, WebGlProgram, WebGlShader, WebGlTexture,
     WebGlUniformLocation,
 };
+use zerocopy::IntoBytes;
 
 use super::batch::Batch;
-use super::instance::{INSTANCE_BYTES, Instance};
+use super::instance::Instance;
 use super::palette::{self, COLOURS, Ground};
 use super::scene::Quads;
 use super::shape::Band;
@@ -23,7 +24,7 @@ use crate::fetch::TileKey;
 use crate::view::rows::layout::sight::Area;
 
 /// Bytes of an instance.
-const STRIDE: i32 = INSTANCE_BYTES as i32;
+const STRIDE: i32 = size_of::<Instance>() as i32;
 /// Byte offset of an instance's two integers, after its four floats.
 const LOOK_AT: i32 = 4 * size_of::<f32>() as i32;
 /// Number of lanes in a row of the lane texture.
@@ -50,8 +51,6 @@ pub struct CardPainter {
     program: WebGlProgram,
     uniforms: Uniforms,
     buffers: HashMap<TileKey, WebGlBuffer>,
-    /// The bytes of the rectangles that were uploaded last. Their memory is used again.
-    bytes: Vec<u8>,
     /// Buffer for rectangles that change with each frame.
     loose: Option<WebGlBuffer>,
     bands: Option<WebGlTexture>,
@@ -98,18 +97,7 @@ impl CardPainter {
         gl.vertex_attrib_divisor(0, 1);
         gl.vertex_attrib_divisor(1, 1);
         let buffers = HashMap::new();
-        let bytes = Vec::new();
-        Ok(Self {
-            gl,
-            program,
-            uniforms,
-            buffers,
-            bytes,
-            loose: None,
-            bands: None,
-            palette: None,
-            palette_of: None,
-        })
+        Ok(Self { gl, program, uniforms, buffers, loose: None, bands: None, palette: None, palette_of: None })
     }
 
     /// Returns true if a tile was uploaded.
@@ -122,17 +110,11 @@ impl CardPainter {
     pub fn upload(&mut self, tile: TileKey, batch: &Batch) {
         let Some(buffer) = self.gl.create_buffer() else { return };
         self.gl.bind_buffer(Gl::ARRAY_BUFFER, Some(&buffer));
-        self.fill_buffer(&batch.instances, Gl::STATIC_DRAW);
+        let bytes = batch.instances.as_bytes();
+        self.gl.buffer_data_with_u8_array(Gl::ARRAY_BUFFER, bytes, Gl::STATIC_DRAW);
         if let Some(before) = self.buffers.insert(tile, buffer) {
             self.gl.delete_buffer(Some(&before));
         }
-    }
-
-    /// Replaces the content of the bound buffer.
-    fn fill_buffer(&mut self, instances: &[Instance], usage: u32) {
-        self.bytes.clear();
-        instances.iter().for_each(|instance| self.bytes.extend_from_slice(&instance.bytes()));
-        self.gl.buffer_data_with_u8_array(Gl::ARRAY_BUFFER, &self.bytes, usage);
     }
 
     /// Frees a tile's rectangles.
@@ -242,7 +224,7 @@ impl CardPainter {
             self.loose = self.gl.create_buffer();
         }
         self.gl.bind_buffer(Gl::ARRAY_BUFFER, self.loose.as_ref());
-        self.fill_buffer(instances, Gl::STREAM_DRAW);
+        self.gl.buffer_data_with_u8_array(Gl::ARRAY_BUFFER, instances.as_bytes(), Gl::STREAM_DRAW);
         self.set_uniforms(surface, area);
         self.cut(surface, area, (0, surface.size_px().0));
         self.gl.uniform1f(self.uniforms.offset.as_ref(), 0.0);

@@ -40,9 +40,9 @@ struct Allowance {
 impl Allowance {
     /// A frame that moves must not be late.
     const MOVING: Self = Self { answers_ms: 1.0, requests: 2 };
-    /// Nobody notices if a frame is late that shows the same part as the one before it, and all
-    /// tiles are wanted soon.
-    const RESTING: Self = Self { answers_ms: 4.0, requests: usize::MAX };
+    /// Nobody notices if a frame is a little late that shows the same part as the frame before it,
+    /// and all tiles are wanted soon.
+    const RESTING: Self = Self { answers_ms: 4.0, requests: 8 };
     /// The first picture is not delayed.
     const FIRST: Self = Self { answers_ms: f64::INFINITY, requests: usize::MAX };
 }
