@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Fuzzes every reader of bytes for some seconds each, guided by coverage (libFuzzer), on stable Rust.
 #
-# scripts/fuzz.sh [SECONDS [TARGET…]]: 10 seconds for each of all targets unless told otherwise. What crashes a target is
+# scripts/fuzz.sh [SECONDS [TARGET…]]: 5 seconds for each of all targets unless told otherwise. What crashes a target is
 # kept in fuzz/artifacts/TARGET; run that file again by:  target-fuzz/HOST/release/TARGET FILE
 set -euo pipefail
 # shellcheck source=scripts/tools.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tools.sh"
 cd "$ROOT"
 
-SECONDS_EACH="${1:-10}"
+SECONDS_EACH="${1:-5}"
 shift || true
 TARGETS=("$@")
 if [ "${#TARGETS[@]}" = 0 ]; then

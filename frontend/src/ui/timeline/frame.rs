@@ -42,7 +42,7 @@ impl Allowance {
     const MOVING: Self = Self { answers_ms: 1.0, requests: 2 };
     /// Nobody notices if a frame is a little late that shows the same part as the frame before it,
     /// and all tiles are wanted soon.
-    const RESTING: Self = Self { answers_ms: 4.0, requests: 8 };
+    const RESTING: Self = Self { answers_ms: 3.0, requests: 4 };
     /// The first picture is not delayed.
     const FIRST: Self = Self { answers_ms: f64::INFINITY, requests: usize::MAX };
 }
