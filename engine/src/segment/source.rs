@@ -53,7 +53,7 @@ pub trait Fetch: Sync {
 
 /// Fewest bytes of a fetch. The bytes that a question needs next mostly follow those that it needs
 /// first. A round trip takes as long as a few hundred kilobytes.
-const READ_AHEAD_BYTES: u64 = 256 << 10;
+const READ_AHEAD_BYTES: u64 = 192 << 10;
 
 /// A remote file, whose parts are fetched when they are first needed, and kept.
 pub struct Fetched<F> {
