@@ -13,7 +13,7 @@ use nprof_engine::model::{
 };
 use nprof_engine::query;
 use nprof_engine::rank::RankView;
-use nprof_engine::segment::{Fetch, Fetched, Segment};
+use nprof_engine::segment::{Bytes, Fetch, Fetched, Segment};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{Level, TileId};
 use nprof_engine::wire::answer;
@@ -119,6 +119,24 @@ fn a_host_that_is_gone_is_an_error_that_passes() {
     assert_eq!(window().unwrap_err(), Error::Storage { what: "gone" });
     host.is_gone.store(false, Ordering::Relaxed);
     assert!(!window().unwrap().0.is_empty());
+}
+
+#[test]
+fn reads_in_a_row_grow() {
+    let bytes = vec![7; 4 << 20];
+    let len = bytes.len() as u64;
+    let host = Host { bytes, asked: Mutex::default(), is_gone: AtomicBool::new(false) };
+    let remote = Fetched::new(host, len, vec![7; 16]);
+    // From a place in the middle to the end.
+    for offset in ((1 << 20)..len).step_by(1_000) {
+        remote.range(offset, 1_000.min(len - offset)).unwrap();
+    }
+    let kib: Vec<u64> = remote.fetcher().take_asked().into_iter().map(|len| len >> 10).collect();
+    assert_eq!(kib[..4], [128, 256, 512, 1024], "{kib:?}");
+    assert!(kib.iter().sum::<u64>() < 3 * 1024 + 64 && kib.iter().all(|kib| *kib <= 1024), "{kib:?}");
+    // A place of its own.
+    remote.range(100_000, 10).unwrap();
+    assert_eq!(remote.fetcher().take_asked(), [128 << 10]);
 }
 
 #[test]

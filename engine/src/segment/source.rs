@@ -53,7 +53,10 @@ pub trait Fetch: Sync {
 
 /// Fewest bytes of a fetch. The bytes that a question needs next mostly follow those that it needs
 /// first. A round trip takes as long as a few hundred kilobytes.
-const READ_AHEAD_BYTES: u64 = 192 << 10;
+const READ_AHEAD_BYTES: u64 = 128 << 10;
+/// Most bytes that are fetched ahead. A fetch that continues another one is twice as long, so
+/// reading a long run takes few round trips, and a single small part few bytes.
+const MOST_AHEAD_BYTES: u64 = 1 << 20;
 
 /// A remote file, whose parts are fetched when they are first needed, and kept.
 pub struct Fetched<F> {
@@ -81,15 +84,21 @@ impl<F: Fetch> Fetched<F> {
         &self.fetch
     }
 
-    /// Number of bytes to fetch if `len` bytes are needed from `offset`. `next` is the offset of
-    /// the next part that is already here.
-    fn wanted(&self, offset: u64, len: u64, next: Option<u64>) -> u64 {
+    /// Number of bytes to fetch if `len` bytes are needed from `offset`.
+    fn wanted(&self, by_offset: &BTreeMap<u64, usize>, offset: u64, len: u64) -> u64 {
         // The header is followed by rows that are not needed yet.
         if offset == 0 {
             return len;
         }
+        let before = by_offset.range(..=offset).next_back().and_then(|(start, at)| {
+            let len = self.kept.get(*at)?.len() as u64;
+            (offset <= start + len + READ_AHEAD_BYTES).then_some(len)
+        });
+        let ahead =
+            before.map_or(READ_AHEAD_BYTES, |len| (len * 2).clamp(READ_AHEAD_BYTES, MOST_AHEAD_BYTES));
+        let next = by_offset.range(offset + 1..).next().map(|(start, _)| *start);
         let end = next.unwrap_or(self.len).min(self.len);
-        len.max(READ_AHEAD_BYTES.min(end.saturating_sub(offset)))
+        len.max(ahead.min(end.saturating_sub(offset)))
     }
 }
 
@@ -109,8 +118,7 @@ impl<F: Fetch> Bytes for Fetched<F> {
         {
             return Ok(Cow::Borrowed(found));
         }
-        let next = by_offset.range(offset + 1..).next().map(|(start, _)| *start);
-        let wanted = self.wanted(offset, len, next);
+        let wanted = self.wanted(&by_offset, offset, len);
         let part = self.fetch.fetch(offset, wanted)?;
         if part.len() as u64 != wanted {
             return Err(Error::Storage { what: "fetching a part of the segment" });
