@@ -56,7 +56,7 @@ pub trait Fetch: Sync {
 const READ_AHEAD_BYTES: u64 = 128 << 10;
 /// Most bytes that are fetched ahead. A fetch that continues another one is twice as long, so
 /// reading a long run takes few round trips, and a single small part few bytes.
-const MOST_AHEAD_BYTES: u64 = 1 << 20;
+const MOST_AHEAD_BYTES: u64 = 512 << 10;
 
 /// A remote file, whose parts are fetched when they are first needed, and kept.
 pub struct Fetched<F> {
