@@ -215,6 +215,7 @@ test("the view", async (t) => {
     assert.equal(await group("Engines").getAttribute("aria-expanded"), "false");
     await group("Engines").click();
     await tensor.waitFor();
+    await drawn(page);
 
     const { slices } = await ask(url, `profiles/${slug}/ranks/1/events?start_ps=${window[0]}&end_ps=${window[1]}&limit=1000`);
     const { tracks } = await ask(url, `profiles/${slug}/ranks/1`);
