@@ -95,7 +95,7 @@ impl Stage {
     /// if answers are left for the next frame.
     ///
     /// Many answers arrive during one slow frame, and many tiles come into sight at once. No frame
-    /// is slow because of them: a tile is in the cache only with its rectangles.
+    /// is slow because of them: a tile in sight enters the cache together with its rectangles.
     fn take_answers(&mut self, wanted: &Wanted, at_most_ms: f64) -> bool {
         let start_ms = now_ms();
         while let Some(step) = self.tiles.take_step() {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use nprof_engine::base::order::gathered;
+
 use crate::view::Command;
 use crate::view::ranks::standing::RankOrder;
 use crate::view::rows::layout::RankHeight;
@@ -10,7 +12,6 @@ use crate::view::rows::pins::Pins;
 use crate::view::rows::sheet::Sheet;
 use crate::view::rows::sheet_track::SheetTrack;
 use crate::view::rows::track_path::TrackPath;
-use nprof_engine::base::order::gathered;
 
 /// The shown ranks and their rows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -6,8 +6,7 @@ pub mod sight;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use nprof_engine::base::order::gathered;
-use nprof_engine::base::order::{sort_by, sort_by_key};
+use nprof_engine::base::order::{gathered, sort_by, sort_by_key};
 use nprof_engine::wire::catalog::TrackKind;
 
 use self::sight::{RowPart, area_of_pins_px};
