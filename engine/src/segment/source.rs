@@ -54,9 +54,9 @@ pub trait Fetch: Sync {
 /// Fewest bytes of a fetch. The bytes that a question needs next mostly follow those that it needs
 /// first. A round trip takes as long as a few hundred kilobytes.
 const READ_AHEAD_BYTES: u64 = 128 << 10;
-/// Most bytes that are fetched ahead. A fetch that begins at most [`READ_AHEAD_BYTES`] after the end
-/// of another one is twice as long. So a long run takes few round trips, and a part by itself few
-/// bytes.
+/// Most bytes that are fetched ahead. A fetch that begins at most [`READ_AHEAD_BYTES`] after the
+/// end of another one is twice as long. So a long run takes few round trips, and a part by itself
+/// few bytes.
 const MOST_AHEAD_BYTES: u64 = 512 << 10;
 
 /// A remote file, whose parts are fetched when they are first needed, and kept.
