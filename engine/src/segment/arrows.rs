@@ -6,7 +6,7 @@ use super::limits::MIN_ARROWS_BYTES;
 use super::pieces::{PIECE_BYTES, read_pieces};
 use super::reader::Segment;
 use super::source::Bytes;
-use crate::base::Result;
+use crate::base::{Result, in_memory};
 use crate::block::list;
 use crate::model::NameId;
 
@@ -61,7 +61,7 @@ impl<B: Bytes> Segment<B> {
         let directory = self.piece(self.arrow_directory(end), "arrow directory")?;
         let mut cursor = directory.cursor();
         let bytes = self.footer().flows.bytes;
-        let most = usize::try_from(bytes / MIN_ARROWS_BYTES).unwrap_or(usize::MAX);
+        let most = in_memory(bytes / MIN_ARROWS_BYTES);
         let chunks = list::stated_len(&cursor, most)?;
         // The chunks are not kept: their memory is given back when they are decoded.
         self.room().part().grow(chunks, CHUNK_BYTES)?;

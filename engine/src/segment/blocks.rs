@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::room::Taken;
 use crate::base::bytes::Cursor;
-use crate::base::{Interval, Result};
+use crate::base::{Interval, Result, in_memory};
 use crate::block::{self, list};
 use crate::index::MaxEndTree;
 
@@ -169,7 +169,7 @@ impl BlockList {
         let several = tracks.iter().zip(&of_tracks).filter(|(_, blocks)| **blocks != 1);
         // A block has a row at least.
         let rows: u64 = several.map(|(track, _)| u64::from(track.rows)).sum();
-        let listed = list::stated_len(cursor, usize::try_from(rows).unwrap_or(usize::MAX))?;
+        let listed = list::stated_len(cursor, in_memory(rows))?;
         taken.grow(single.saturating_add(listed), BLOCK_BYTES)?;
         let rows = list::read_ints_of(cursor, listed)?;
         let starts = list::read_ints_of(cursor, listed)?;

@@ -5,8 +5,8 @@ use super::footer::TrackMeta;
 use super::layout::Piece;
 use super::pieces::{PIECE_BYTES, put_pieces, read_pieces};
 use super::room::Taken;
-use crate::base::Result;
 use crate::base::bytes::Cursor;
+use crate::base::{Result, in_memory};
 use crate::block::list;
 
 /// Cells of one lane and level, stored as one piece.
@@ -51,7 +51,7 @@ const PAGE_BYTES: usize = size_of::<Page>() + 4 * size_of::<i64>() + PIECE_BYTES
 /// If the bytes are damaged, or there is no room.
 pub fn read_pages(cursor: &mut Cursor<'_>, of: &TrackMeta, taken: &mut Taken<'_>) -> Result<Vec<Page>> {
     // A page takes a byte at least.
-    let count = list::stated_len(cursor, usize::try_from(of.pyramid_bytes).unwrap_or(usize::MAX))?;
+    let count = list::stated_len(cursor, in_memory(of.pyramid_bytes))?;
     taken.grow(count, PAGE_BYTES)?;
     let levels = list::read_ints_of(cursor, count)?;
     let lanes = list::read_ints_of(cursor, count)?;

@@ -455,3 +455,37 @@ impl PyramidWriter<Range> {
         self.update(0, |cascade, mut out| cascade.at(Time(time_ps), &mut out).merge(&Range::of(value)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: u32 = 20_000;
+    const ROW_PS: i64 = 1_000_000;
+
+    /// Bytes by level of the pyramid of slices that follow each other.
+    fn bytes_by_level(shared_bytes: Option<u64>) -> BTreeMap<u8, u64> {
+        let span = Interval::new(0, i64::from(ROWS) * ROW_PS);
+        let base = Base::new(ROWS.into(), ROWS.into(), span);
+        let mut pyramid = PyramidWriter::<SliceCell>::new(base, Some(span));
+        for row in 0..ROWS {
+            let start_ps = i64::from(row) * ROW_PS;
+            pyramid.slice(0, (start_ps, start_ps + ROW_PS), (row, row % 7), false);
+        }
+        pyramid.close(span, &mut Encoder::default());
+        let mut bytes = BTreeMap::new();
+        for page in pyramid.finish(span, shared_bytes).expect("the track has enough rows").encoded {
+            *bytes.entry(page.level).or_default() += page.bytes.len() as u64;
+        }
+        bytes
+    }
+
+    #[test]
+    fn a_fine_level_of_a_shared_program_takes_at_most_a_quarter_of_the_rows() {
+        let all = bytes_by_level(None);
+        let (&finest, &bytes) = all.first_key_value().expect("a pyramid has levels");
+        let without_finest: BTreeMap<_, _> = all.clone().split_off(&(finest + 1));
+        assert_eq!(bytes_by_level(Some(bytes * CELLS_SHARE)), all);
+        assert_eq!(bytes_by_level(Some(bytes * CELLS_SHARE - 1)), without_finest);
+    }
+}

@@ -6,7 +6,7 @@ use super::shown;
 use super::tracks::Tracks;
 use crate::analysis::table::rates;
 use crate::analysis::{InstanceReport, Job, Presence, Report, algorithm};
-use crate::base::Result;
+use crate::base::{Result, clamped, signed};
 use crate::model::{FieldId, Form, NameId, Sink, SliceRecord, TrackId, Value};
 use crate::vendor::joint::schema::Operation;
 
@@ -63,12 +63,12 @@ impl<'a> Writer<'a> {
             fields.push((of.algorithm, Value::Text(algorithm)));
         }
         if signature.bytes > 0 {
-            fields.push((of.bytes, Value::Int(i64::try_from(signature.bytes).unwrap_or(i64::MAX))));
+            fields.push((of.bytes, Value::Int(clamped(signature.bytes))));
         }
         if let Some(step) = one.step {
             fields.push((of.step, Value::Int(step.into())));
         }
-        fields.push((of.calls, Value::Int(i64::try_from(calls).unwrap_or(i64::MAX))));
+        fields.push((of.calls, Value::Int(signed(calls))));
         fields.push((of.state, Value::Text(state(one))));
         let mut rank = |field, position: Option<usize>| {
             if let Some(rank) = position.and_then(|at| job.ranks.get(at)) {

@@ -4,7 +4,7 @@ use super::operations::rounded;
 use super::shown;
 use crate::analysis::table::{By, RowKey, rows};
 use crate::analysis::{ClockVerdict, Culprit, Job, Report, StepReport, costs, shown_by, totals};
-use crate::base::Result;
+use crate::base::{Result, clamped};
 use crate::model::{FieldId, Sink, Value};
 use crate::vendor::joint::schema::{Cause, JointJob, JointMismatch, JointRank, JointSize, JointStep};
 
@@ -22,7 +22,7 @@ fn share(part: i64, whole: i64) -> Value<'static> {
 }
 
 fn count(number: u64) -> Value<'static> {
-    Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
+    Value::Int(clamped(number))
 }
 
 fn whole(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
