@@ -101,7 +101,7 @@ impl Sink for Tally {
 
     fn rank(&mut self, _: RankInfo) {}
 
-    fn warn(&mut self, _: WarningKind, _: &str, _: &dyn Fn() -> String) {}
+    fn warn_times(&mut self, _: WarningKind, _: &str, _: u64, _: &dyn Fn() -> String) {}
 }
 
 impl Tally {

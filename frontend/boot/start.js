@@ -9,13 +9,15 @@
     const boot = document.getElementById("boot");
     if (!boot) return;
     const reason = event.message ?? event.reason?.message ?? event.reason ?? "a file of the page is missing";
-    boot.textContent = `nprof's page could not start: ${reason}. It needs WebAssembly and WebGL2; reload to try again.`;
+    // Some reasons say themselves what helps.
+    const advice = event.isAdvice || event.reason?.isAdvice ? "" : " It needs WebAssembly and WebGL2; reload to try again.";
+    boot.textContent = `nprof's page could not start: ${reason}.${advice}`;
     boot.classList.add("boot-failed");
   };
   // A file that holds a profile ends with a mark.
   addEventListener("DOMContentLoaded", () => {
     const isCut = "file" in document.documentElement.dataset && !document.getElementById("nprof-end");
-    if (isCut) failed({ message: "this file was cut off: get it again" });
+    if (isCut) failed({ message: "this file was cut off: get it again", isAdvice: true });
   });
   addEventListener("error", failed);
   addEventListener("unhandledrejection", failed);

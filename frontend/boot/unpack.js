@@ -40,7 +40,8 @@
     const missing = ["WebAssembly", "DecompressionStream", "Worker"].filter((name) => !(name in globalThis));
     if (missing.length > 0) throw new Error(`this browser has no ${missing.join(" and no ")}`);
     if (location.protocol === "file:" && document.querySelector("script[data-href]")) {
-      throw new Error("this folder has to come from a web host; `nprof export --format html` writes a file that opens from a disk");
+      const what = "this folder has to come from a web host; `nprof export --format html` writes a file that opens from a disk";
+      throw Object.assign(new Error(what), { isAdvice: true });
     }
     const ids = ["nprof-styles", "nprof-script", "nprof-program"];
     // The page starts the workers' program, which is packed beside its own.

@@ -32,6 +32,29 @@ pub fn time_ps(text: &str) -> Result<i64, String> {
     Ok((number * ps as f64).round() as i64)
 }
 
+/// An exact time with the largest unit that is not larger than it.
+#[must_use]
+pub fn time_text(ps: i128) -> String {
+    const UNITS: [(i64, &str); 4] =
+        [(PS_PER_S, "s"), (1_000 * PS_PER_US, "ms"), (PS_PER_US, "µs"), (PS_PER_NS, "ns")];
+    let fits = |(unit, _): &&(i64, &str)| ps.unsigned_abs() >= unit.unsigned_abs().into();
+    match UNITS.iter().find(fits) {
+        Some(&(unit, symbol)) => format!("{} {symbol}", decimal(ps, unit)),
+        None => format!("{ps} ps"),
+    }
+}
+
+/// `number / unit` with all its decimals. The unit is a power of ten.
+#[must_use]
+pub fn decimal(number: i128, unit: i64) -> String {
+    let (number_abs, unit) = (number.unsigned_abs(), u128::from(unit.unsigned_abs()));
+    let decimals = unit.ilog10() as usize;
+    let rest = (number_abs % unit).to_string();
+    let text = format!("{}.{}{rest}", number_abs / unit, "0".repeat(decimals.saturating_sub(rest.len())));
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if number < 0 { format!("-{text}") } else { text.to_owned() }
+}
+
 /// Reads a size such as `50MiB` as bytes. `MB` are a million bytes.
 ///
 /// # Errors
@@ -69,6 +92,20 @@ mod tests {
         }
         for wrong in ["", "MB", "-1MB", "10 apples"] {
             assert!(size_bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+    #[test]
+    fn times_are_shown_exactly() {
+        for (ps, text) in [
+            (0, "0 ps"),
+            (-999, "-999 ps"),
+            (1_500, "1.5 ns"),
+            (12_000_000, "12 µs"),
+            (-12_000_001, "-12.000001 µs"),
+            (100_000_000_000, "100 ms"),
+            (i128::from(i64::MIN), "-9223372.036854775808 s"),
+        ] {
+            assert_eq!(time_text(ps), text);
         }
     }
 }

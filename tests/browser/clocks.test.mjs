@@ -19,13 +19,13 @@ async function callsOf(url, slug, rank) {
   return { slices, track: track.name };
 }
 
-/** Whether a bar of each shown rank's stream covers this time, from the upper rank to the lower one. */
+/** Whether a bar of each shown rank's stream covers this time, from the upper rank to the lower one. Looks above labels. */
 async function areBars(page, track, ps) {
   const { x } = await scaleOf(page);
   const seen = await picture(page);
   const rows = await rowOf(page, track).all();
   const places = await Promise.all(rows.map((row) => row.boundingBox()));
-  return places.sort((a, b) => a.y - b.y).map(({ y }) => isBar(seen.at(x(ps), y + 12)));
+  return places.sort((a, b) => a.y - b.y).map(({ y }) => isBar(seen.at(x(ps), y + 6)));
 }
 
 test("ranks below each other are on one clock, or on their own when the user wants that", async (t) => {

@@ -6,7 +6,7 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { ask, eventually, rowOf, settledAddress, tracksOf } from "./picture.mjs";
+import { ask, eventually, middleOf, rowOf, settledAddress, tracksOf } from "./picture.mjs";
 import { exported, openPage, serve, SERVED } from "./stage.mjs";
 
 /** Opens a file with the network cut. `requests` fills with all that the page asks for. */
@@ -106,7 +106,9 @@ test("a part of a profile in an HTML file", SERVED, async (t) => {
   const question = `profiles/${slug}/ranks/2/events?start_ps=${from}&end_ps=${to}&limit=100000`;
   const { tracks } = await ask(url, `profiles/${slug}/ranks/2`);
   const tensor = tracks.find(({ name }) => name === "Tensor").id;
-  const expected = (await ask(url, question)).slices.filter(({ track }) => track === tensor).length;
+  const inSpan = (await ask(url, question)).slices.filter(({ track }) => track === tensor);
+  const expected = inSpan.length;
+  const [widest] = inSpan.slice(1, -1).sort((a, b) => b.duration_ps - a.duration_ps);
   assert.ok(expected > 5, `${expected} slices`);
   const { profile } = { profile: await ask(url, `profiles/${slug}`) };
   const time = (ps) => `${ps - profile.start_ps}ps`;
@@ -117,6 +119,12 @@ test("a part of a profile in an HTML file", SERVED, async (t) => {
   const tree = await page.getByRole("list", { name: "Tracks" }).ariaSnapshot();
   assert.match(tree, new RegExp(`Tensor: ${expected} slices`));
   assert.doesNotMatch(tree, /DMA|Counters/);
+  // Times count from the first event of the whole profile.
+  await page.goto(`${file}#/profile/${slug}?v=2&rank=2&from=${from}&to=${to}`);
+  const { x, y } = await middleOf(page, "Tensor", widest);
+  await page.mouse.click(x, y);
+  const start = page.getByText(`${((widest.start_ps - profile.start_ps) / 1000).toLocaleString("en")} ns`, { exact: true });
+  await start.waitFor();
   assert.deepEqual(await page.getByRole("tablist", { name: /ranks/i }).getByRole("tab").allInnerTexts(), ["0", "2"]);
   await page.getByRole("link", { name: /Data/ }).click();
   await page.getByRole("navigation", { name: "Tables" }).getByRole("button", { name: /Warnings/ }).click();

@@ -151,7 +151,9 @@ function openBrowser(flags) {
   const key = flags.join(" ");
   if (!browsers.has(key)) {
     const args = [...CHROMIUM_ARGUMENTS, ...flags];
-    browsers.set(key, chromium.launch({ executablePath: required("NPROF_CHROMIUM"), args }));
+    // Users have scrollbars that take room.
+    const ignoreDefaultArgs = ["--hide-scrollbars"];
+    browsers.set(key, chromium.launch({ executablePath: required("NPROF_CHROMIUM"), args, ignoreDefaultArgs }));
   }
   return browsers.get(key);
 }

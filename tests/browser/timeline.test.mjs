@@ -56,6 +56,22 @@ test("the demo", async (t) => {
     assert.deepEqual(problems, []);
   });
 
+  await t.test("overview, ruler and tracks end where the scrollbar begins", async (t) => {
+    const { page } = await openPage(t);
+    await page.goto(`${url}/profile/${slug}?v=2`);
+    const rows = page.getByRole("list", { name: "Tracks" });
+    await rows.waitFor();
+    const scroller = page.locator(".timeline-rows");
+    const room = await scroller.evaluate((element) => element.offsetWidth - element.clientWidth);
+    assert.ok(room > 0, "scrollbars take room in this browser");
+    const right = async (part) => {
+      const { x, width } = await page.locator(part).first().boundingBox();
+      return Math.round(x + width);
+    };
+    const ends = await Promise.all([".minimap", ".ruler", ".timeline-above"].map(right));
+    assert.deepEqual(ends, Array(3).fill((await right(".timeline-rows")) - room));
+  });
+
   await t.test("a closed group shows where it is busy, and its tracks once it is open", async (t) => {
     const { page, problems } = await openPage(t);
     await page.goto(`${url}/profile/${slug}?v=2`);

@@ -228,7 +228,8 @@ fn bundles() -> Result<Vec<Vec<u8>>> {
         warnings: 0,
         source: "trace-event".to_owned(),
     };
-    let profile = ProfileInfo { entry, start_ps: 0, end_ps: 9, active_ps: None, ranks: vec![rank] };
+    let profile =
+        ProfileInfo { entry, start_ps: 0, end_ps: 9, active_ps: None, ranks: vec![rank], whole: vec![] };
     let summary = Err(Refusal::new(RefusalKind::Damaged, "no metrics".to_owned()));
     let names = vec![NameSlot { kind: "matmul".to_owned(), slot: 2 }];
     let bundle = Bundle { profile, names, ranks: vec![BundledRank { warnings: Vec::new(), summary }] };

@@ -33,5 +33,5 @@ pub use table::{TableId, TableKind, TableSpec};
 pub use template::{Filled, Number, TemplateId, TemplateValue, Templates};
 pub use track::{Nesting, TrackId, TrackKind, TrackSpec};
 pub use transfer::{Transfer, TransferEnd};
-pub use wait::is_wait;
+pub use wait::{Waits, is_wait};
 pub use warning::{Warning, WarningKind, Warnings};

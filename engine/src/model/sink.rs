@@ -124,5 +124,10 @@ pub trait Sink {
 
     /// Counts a warning. `what` states no numbers, so that equal warnings are counted together;
     /// `place` names the position in the trace.
-    fn warn(&mut self, kind: WarningKind, what: &str, place: &dyn Fn() -> String);
+    fn warn(&mut self, kind: WarningKind, what: &str, place: &dyn Fn() -> String) {
+        self.warn_times(kind, what, 1, place);
+    }
+
+    /// Counts several equal warnings. `place` names the position of the first one.
+    fn warn_times(&mut self, kind: WarningKind, what: &str, count: u64, place: &dyn Fn() -> String);
 }

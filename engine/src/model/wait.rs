@@ -42,6 +42,57 @@ fn words(name: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Numbers of the texts that name waits. Names of slices are asked for again and again, so most
+/// numbers have a bit each. A hostile number beyond them is looked up.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// Ascending.
+    numbers: Vec<u32>,
+    /// By number, up to the last wait below [`Waits::MAX_BITS`].
+    bits: Vec<u64>,
+}
+
+impl Waits {
+    const MAX_BITS: u32 = 1 << 20;
+
+    /// Adds a number that is larger than all others.
+    pub fn push(&mut self, number: u32) {
+        debug_assert!(self.numbers.last().is_none_or(|last| *last < number), "numbers ascend");
+        self.numbers.push(number);
+        if number < Self::MAX_BITS {
+            let at = (number / u64::BITS) as usize;
+            self.bits.resize(at + 1, 0);
+            self.bits[at] |= 1 << (number % u64::BITS);
+        }
+    }
+
+    /// Whether the text with this number names a wait.
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, number: u32) -> bool {
+        if number < Self::MAX_BITS {
+            let bits = self.bits.get((number / u64::BITS) as usize).copied().unwrap_or_default();
+            return bits >> (number % u64::BITS) & 1 == 1;
+        }
+        self.numbers.binary_search(&number).is_ok()
+    }
+
+    /// The numbers, ascending.
+    #[must_use]
+    pub fn numbers(&self) -> &[u32] {
+        &self.numbers
+    }
+}
+
+/// Of ascending numbers.
+impl FromIterator<u32> for Waits {
+    fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> Self {
+        let mut waits = Self::default();
+        numbers.into_iter().for_each(|number| waits.push(number));
+        waits
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,5 +126,15 @@ mod tests {
             assert!(!is_wait(name), "{name}");
         }
         assert!(!is_wait(&"wait ".repeat(100)));
+    }
+    #[test]
+    fn numbers_of_any_size_are_found_and_no_others() {
+        let numbers = [0, 63, 64, Waits::MAX_BITS - 1, Waits::MAX_BITS, u32::MAX];
+        let waits: Waits = numbers.into_iter().collect();
+        assert_eq!(waits.numbers(), numbers);
+        assert!(numbers.into_iter().all(|number| waits.contains(number)));
+        let others = [1, 62, 65, Waits::MAX_BITS - 2, Waits::MAX_BITS + 1, u32::MAX - 1];
+        assert!(!others.into_iter().any(|number| waits.contains(number)));
+        assert!(!Waits::default().contains(0));
     }
 }

@@ -90,7 +90,7 @@ impl Cells {
             for lane in cut(segment, track, tile, cancel)?.into_iter().filter(|lane| lane.lane < lanes) {
                 match lane.content {
                     LaneContent::Slices(slices) => {
-                        for slice in slices.iter().filter(|slice| waits.binary_search(&slice.name).is_err()) {
+                        for slice in slices.iter().filter(|slice| !waits.contains(slice.name)) {
                             let end_ps = slice.start_ps.saturating_add(slice.duration_ps);
                             let inside = tile.interval().intersection(Interval::new(slice.start_ps, end_ps));
                             self.add_slice(inside);

@@ -30,8 +30,8 @@ pub struct Cut {
     pub tracks: Option<Vec<bool>>,
 }
 
-/// Copies a part of this segment into a sink. Warnings are not copied, because their counts are
-/// of the whole segment.
+/// Copies a part of this segment into a sink. Warnings keep the counts of the whole segment,
+/// because a segment does not know which of them are about the part.
 ///
 /// # Errors
 /// If bytes are missing or damaged, the work is cancelled, or the sink fails.
@@ -55,7 +55,9 @@ pub fn copy<B: Bytes>(
     copy.define()?;
     copy.copy_rows()?;
     copy.copy_side_tables()?;
-    copy.copy_arrows()
+    copy.copy_arrows()?;
+    copy.copy_warnings();
+    Ok(())
 }
 
 struct Copy<'a, B> {
@@ -226,6 +228,13 @@ impl<B: Bytes> Copy<'_, B> {
             }
         }
         Ok(())
+    }
+
+    fn copy_warnings(&mut self) {
+        for warning in &self.segment.footer().warnings {
+            let place = || warning.first_place.clone();
+            self.sink.warn_times(warning.kind, &warning.what, warning.count, &place);
+        }
     }
 
     /// The copy of a slice, if it was copied.

@@ -3,7 +3,7 @@
 use super::layout::Piece;
 use crate::block::ColumnType;
 use crate::model::{
-    FieldId, FieldSpec, RankInfo, TableId, TableSpec, TrackId, TrackKind, TrackSpec, Warning,
+    FieldId, FieldSpec, RankInfo, TableId, TableSpec, TrackId, TrackKind, TrackSpec, Waits, Warning,
 };
 
 /// Content of a segment, and the positions of its parts.
@@ -21,8 +21,8 @@ pub struct Footer {
     pub tracks: Vec<TrackMeta>,
     /// Dictionary of texts.
     pub dictionary: DictionaryMeta,
-    /// Numbers of the texts that name waits ([`crate::model::is_wait`]), ascending.
-    pub waits: Vec<u32>,
+    /// The texts that name waits ([`crate::model::is_wait`]).
+    pub waits: Waits,
     /// Arrows between slices.
     pub flows: FlowsMeta,
     /// Warnings of the ingest.

@@ -8,7 +8,7 @@ use super::layout::Piece;
 use super::limits::{MAX_LANES, MAX_TABLES, MAX_WAITS, MAX_WARNINGS};
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
-use crate::model::{RankInfo, TableId, TableKind, TableSpec, TrackKind, Warning, WarningKind};
+use crate::model::{RankInfo, TableId, TableKind, TableSpec, TrackKind, Waits, Warning, WarningKind};
 
 /// Deepest tree of tracks.
 pub const MAX_TRACK_DEPTH: usize = 32;
@@ -29,7 +29,7 @@ impl Footer {
         out.put_varint(u64::from(self.dictionary.texts));
         out.put_varint(self.dictionary.bytes);
         self.dictionary.chunks.encode(&mut next, &mut out);
-        put_ascending(&self.waits, &mut out);
+        put_ascending(self.waits.numbers(), &mut out);
         out.put_varint(self.flows.arrows);
         out.put_varint(self.flows.bytes);
         self.flows.by_from.encode(&mut next, &mut out);
@@ -70,7 +70,7 @@ impl Footer {
                 bytes: cursor.varint()?,
                 chunks: Piece::decode(&mut next, &mut cursor)?,
             },
-            waits: read_ascending(&mut cursor)?,
+            waits: read_waits(&mut cursor)?,
             flows: FlowsMeta {
                 arrows: cursor.varint()?,
                 bytes: cursor.varint()?,
@@ -169,13 +169,17 @@ fn put_ascending(numbers: &[u32], out: &mut Vec<u8>) {
     }
 }
 
-fn read_ascending(cursor: &mut Cursor<'_>) -> Result<Vec<u32>> {
+fn read_waits(cursor: &mut Cursor<'_>) -> Result<Waits> {
     let count = at_most(MAX_WAITS, cursor.count(1)?, cursor)?;
-    let mut before = 0_u32;
+    let mut before = None;
     (0..count)
         .map(|_| {
-            before = before.checked_add(cursor.varint_u32()?).ok_or_else(|| cursor.corrupt())?;
-            Ok(before)
+            let further = cursor.varint_u32()?;
+            let number = before.map_or(Some(further), |before: u32| {
+                before.checked_add(further).filter(|number| *number > before)
+            });
+            before = number;
+            number.ok_or_else(|| cursor.corrupt())
         })
         .collect()
 }
@@ -270,7 +274,7 @@ mod tests {
             columns: Vec::new(),
             tracks: Vec::new(),
             dictionary: DictionaryMeta { texts: 0, bytes: dictionary_bytes, chunks: Piece::default() },
-            waits: Vec::new(),
+            waits: Waits::default(),
             flows: FlowsMeta {
                 arrows: 0,
                 bytes: flows_bytes,

@@ -7,6 +7,7 @@ use super::name_sums::NameSums;
 use super::slice_block::Placed;
 use super::summary::{Cell, SliceCell};
 use crate::base::Time;
+use crate::model::Waits;
 
 /// Sums up slices into cells.
 #[derive(Debug)]
@@ -35,8 +36,8 @@ struct OpenCell {
 }
 
 impl<'a> LaneCells<'a> {
-    /// Creates the cells of a tile. `waits` are the numbers of the names of waits, ascending.
-    pub fn new(tile: TileId, waits: &'a [u32]) -> Self {
+    /// Creates the cells of a tile.
+    pub fn new(tile: TileId, waits: &'a Waits) -> Self {
         let first = tile.level.cell_of(tile.interval().start);
         let (last, times) = (first + CELLS - 1, NameSums::new(waits));
         Self { tile, first, last, open: None, times, closed: Vec::new() }

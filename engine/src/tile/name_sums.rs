@@ -3,6 +3,8 @@
 
 use std::cmp::Reverse;
 
+use crate::model::Waits;
+
 /// Entries of a new table, a power of two.
 const FIRST_SLOTS: usize = 64;
 /// Factor that spreads names over the table: 2^32 divided by the golden ratio (Knuth, volume 3,
@@ -12,8 +14,7 @@ const SPREAD: u32 = 0x9E37_79B9;
 /// Time by name in the open cell.
 #[derive(Debug)]
 pub struct NameSums<'a> {
-    /// Numbers of the names of waits, ascending.
-    waits: &'a [u32],
+    waits: &'a Waits,
     /// Entries of the table, a power of two. At least half of them belong to earlier cells.
     slots: Vec<Slot>,
     /// Number of the open cell, counted from 1.
@@ -28,7 +29,6 @@ struct Slot {
     /// Cell of the entry; 0 for an unused entry.
     cell: u32,
     time_ps: u64,
-    is_wait: bool,
 }
 
 /// Sums by name of one cell.
@@ -42,8 +42,8 @@ pub struct NameSum {
 }
 
 impl<'a> NameSums<'a> {
-    /// Creates an empty table. `waits` are the numbers of the names of waits, ascending.
-    pub fn new(waits: &'a [u32]) -> Self {
+    /// Creates an empty table.
+    pub fn new(waits: &'a Waits) -> Self {
         Self { waits, slots: vec![Slot::default(); FIRST_SLOTS], cell: 1, used: Vec::new() }
     }
 
@@ -68,11 +68,7 @@ impl<'a> NameSums<'a> {
 
     /// Writes the first entry of a name in the open cell, at this position.
     fn enter(&mut self, at: usize, name: u32, time_ps: u64) {
-        let slot = &mut self.slots[at];
-        // The same names come in cell after cell: most need no search in `waits`.
-        let is_known = slot.name == name && slot.cell > 0;
-        let is_wait = if is_known { slot.is_wait } else { self.waits.binary_search(&name).is_ok() };
-        *slot = Slot { name, cell: self.cell, time_ps, is_wait };
+        self.slots[at] = Slot { name, cell: self.cell, time_ps };
         self.used.push(at as u32);
         if self.used.len() * 2 > self.slots.len() {
             self.grow();
@@ -93,7 +89,7 @@ impl<'a> NameSums<'a> {
         let (mut wait_ps, mut most) = (0, (0, Reverse(u32::MAX)));
         for &at in &self.used {
             let slot = &self.slots[at as usize];
-            if slot.is_wait {
+            if self.waits.contains(slot.name) {
                 wait_ps += slot.time_ps;
             } else {
                 most = most.max((slot.time_ps, Reverse(slot.name)));
@@ -120,7 +116,8 @@ mod tests {
 
     #[test]
     fn few_and_many_names_add_up_alike_and_cells_begin_anew() {
-        let mut sums = NameSums::new(&[]);
+        let no_waits = Waits::default();
+        let mut sums = NameSums::new(&no_waits);
         check(&mut sums, 0..2, None);
         check(&mut sums, 0..10, Some(8 * 64));
         check(&mut sums, 0..40, Some(38 * 64));
@@ -132,7 +129,7 @@ mod tests {
 
     #[test]
     fn waits_add_up_beside_the_other_names_in_every_cell() {
-        let waits = [0, 5, 7];
+        let waits = Waits::from_iter([0, 5, 7]);
         let mut sums = NameSums::new(&waits);
         for _ in 0..3 {
             for (name, time_ps) in [(5, 9), (6, 1), (0, 20), (5, 3)] {

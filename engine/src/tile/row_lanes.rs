@@ -10,6 +10,7 @@ use super::lane_cells::LaneCells;
 use super::lane_tile::{LaneContent, LaneSlice, LaneTile};
 use super::slice_block::{Placed, SliceBlock};
 use crate::base::{Error, Result};
+use crate::model::Waits;
 
 /// Most slices of a lane that a tile holds as slices, on average one a cell. For more slices,
 /// summaries are smaller.
@@ -22,8 +23,7 @@ const UNKNOWN: u32 = u32::MAX;
 #[derive(Debug)]
 pub struct RowLanes<'a> {
     tile: TileId,
-    /// Numbers of the names of waits, ascending.
-    waits: &'a [u32],
+    waits: &'a Waits,
     lanes: Vec<(u32, LaneRows<'a>)>,
     /// Number of lanes that the track has.
     most: usize,
@@ -40,9 +40,8 @@ enum LaneRows<'a> {
 }
 
 impl<'a> RowLanes<'a> {
-    /// Creates the lanes of a tile of a track with this many lanes. `waits` are the numbers of the
-    /// names of waits, ascending.
-    pub fn new(tile: TileId, lanes: u32, waits: &'a [u32]) -> Self {
+    /// Creates the lanes of a tile of a track with this many lanes.
+    pub fn new(tile: TileId, lanes: u32, waits: &'a Waits) -> Self {
         let (near, far) = ([UNKNOWN; NEAR_LANES], FxHashMap::default());
         Self { tile, waits, lanes: Vec::new(), most: lanes as usize, near, far }
     }
@@ -98,7 +97,7 @@ impl<'a> RowLanes<'a> {
 
 impl<'a> LaneRows<'a> {
     /// Takes the slices at these positions of a block.
-    fn add(&mut self, block: &SliceBlock, mut run: Range<usize>, tile: TileId, waits: &'a [u32]) {
+    fn add(&mut self, block: &SliceBlock, mut run: Range<usize>, tile: TileId, waits: &'a Waits) {
         if let Self::Few(slices) = self {
             let room = MAX_SLICES - slices.len();
             let few = run.start..run.end.min(run.start + room);

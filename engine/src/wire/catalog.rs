@@ -55,6 +55,9 @@ pub struct ProfileInfo {
     /// Ranks, in order. If all of them have a joint segment, it comes first, with the number
     /// [`ALL_RANKS`].
     pub ranks: Vec<RankEntry>,
+    /// The ranks of the whole profile, if this is an exported part of it. Times of a part count
+    /// from the first event of the whole.
+    pub whole: Vec<RankEntry>,
 }
 
 /// The number in place of a rank's for what all ranks show together: their joint segment.

@@ -1,9 +1,9 @@
 //! The joint segment of a profile: what its ranks show together, kept beside their segments.
 //!
 //! Its file is `joint-<key>.nseg`. The key is a hash over the contents of all ranks, over the
-//! clocks that the user has set or the traces state, and over the versions of the analysis. So a
-//! joint segment of other contents is never found, and a lost one costs only time. The manifest
-//! does not name it.
+//! clocks that the user has set or the traces state, over warnings that came after the ingest, and
+//! over the versions of the analysis. So a joint segment of other contents is never found, and a
+//! lost one costs only time. The manifest does not name it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,6 +14,7 @@ use nprof_engine::analysis::{joint, overlay};
 use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::BuildOptions;
 use nprof_engine::metrics::trace::span;
+use nprof_engine::model::Warning;
 use nprof_engine::native::{OpenError, SegmentFile, Taking, WriteError, disk, write_segment_while};
 use nprof_engine::segment::Bytes as _;
 use nprof_engine::vendor::CallIds;
@@ -21,8 +22,9 @@ use nprof_engine::vendor::joint::clocks::clocks;
 use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo};
 use nprof_engine::wire::clock::Clock;
 
-use super::{AnalysisError, analyse, analyse_to};
+use super::{Analysed, AnalysisError, analyse, analyse_to};
 use crate::store::{ClockBy, Profile, RankFile};
+use crate::warnings;
 
 /// Start and end of the file's name.
 const PREFIX: &str = "joint-";
@@ -54,7 +56,8 @@ pub fn path_of(profile: &Profile) -> PathBuf {
     hasher.update(format!("{} {}\n", overlay::VERSION, joint::VERSION).as_bytes());
     for (rank, stated_ps) in profile.manifest.ranks.iter().zip(profile.manifest.stated_offsets_ps()) {
         let by_hand = rank.clock.filter(|_| rank.clock_by() == Some(ClockBy::Hand));
-        hasher.update(format!("{} {} {by_hand:?} {stated_ps}\n", rank.rank, rank.content).as_bytes());
+        let (number, content, later) = (rank.rank, &rank.content, (&rank.notes, &rank.left_out));
+        hasher.update(format!("{number} {content} {by_hand:?} {stated_ps} {later:?}\n").as_bytes());
     }
     let key = hasher.finalize().to_hex();
     profile.dir.join(format!("{PREFIX}{}{SUFFIX}", &key[..32]))
@@ -85,12 +88,12 @@ pub fn of_profile(profile: &Profile, cancel: Cancel<'_>) -> Result<Joint, Analys
         return Ok(joint);
     }
     let of = analyse(profile, CallIds::Skipped, cancel)?;
-    match write(&of, &path, cancel) {
+    match write((profile, &of), &path, cancel) {
         Err(AnalysisError::Write { .. }) if !cancel.is_cancelled() => {
             let dir =
                 tempfile::tempdir().map_err(|source| AnalysisError::Write { path: path.clone(), source })?;
             // The open file stays after its directory is gone.
-            write(&of, &dir.path().join("joint.nseg"), cancel)
+            write((profile, &of), &dir.path().join("joint.nseg"), cancel)
         }
         Ok(joint) => {
             forget_others(&path);
@@ -108,13 +111,20 @@ pub fn of_profile(profile: &Profile, cancel: Cancel<'_>) -> Result<Joint, Analys
 pub fn to_directory(profile: &Profile, dir: &Path, cancel: Cancel<'_>) -> Result<String, AnalysisError> {
     let of = analyse_to(profile, CallIds::Skipped, dir, cancel)?;
     let name = path_of(profile).file_name().unwrap_or_default().to_string_lossy().into_owned();
-    write(&of, &dir.join(&name), cancel)?;
+    write((profile, &of), &dir.join(&name), cancel)?;
     Ok(name)
 }
 
-fn write(of: &super::Analysed, path: &Path, cancel: Cancel<'_>) -> Result<Joint, AnalysisError> {
+fn write(
+    (profile, of): (&Profile, &Analysed),
+    path: &Path,
+    cancel: Cancel<'_>,
+) -> Result<Joint, AnalysisError> {
     let calls = of.job.ranks.iter().map(|rank| rank.calls.len()).sum();
     write_segment_while(path, beside_analysis(calls), Taking::Beside, cancel, |sink, _| {
+        for Warning { kind, what, first_place, count } in warnings::of_profile(profile) {
+            sink.warn_times(kind, &what, count, &|| first_place.clone());
+        }
         joint::write(&of.job, &of.report, sink, cancel)
     })
     .map_err(|error| match error {

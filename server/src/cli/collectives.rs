@@ -86,10 +86,12 @@ impl CollectivesArgs {
         };
         match self.output_format {
             TableFormat::Text => {
-                if by == By::Step {
-                    text_of_steps(&steps, out)?
+                if rows.is_empty() {
+                    writeln!(out, "this profile has no collective operations")?;
+                } else if by == By::Step {
+                    text_of_steps(&steps, out)?;
                 } else {
-                    text(by, &rows, out)?
+                    text(by, &rows, out)?;
                 }
                 // A rank that is missing can hang the job: it must not need another command.
                 let lines = recorded(&of).into_iter().chain(mismatches(&of, &numbers(&of.report)));

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::clock::time_text;
 use super::size;
 use crate::store::Profile;
 use crate::terminal::visible;
+use crate::units::time_text;
 use crate::warnings;
 
 /// Number of kinds of warnings shown. The page and exports show all of them.

@@ -16,6 +16,7 @@ use super::ranks::{failed, open};
 use super::tracks::Tracks;
 use super::{Comparing, ExportError, RanksOf};
 use crate::store::{self, Manifest, Profile, RankFile, Staging};
+use crate::units::time_text;
 
 /// Events of a part whose ranks are compared in this process, whatever process that is.
 const MAX_COMPARED: u64 = 2_000_000;
@@ -38,6 +39,7 @@ pub struct PartOf {
 pub struct TakenPart {
     profile: Profile,
     ranks: Vec<RankFile>,
+    whole: Profile,
     is_part: bool,
     comparing: Comparing,
     _staging: Option<Staging>,
@@ -50,6 +52,7 @@ impl TakenPart {
         RanksOf {
             profile: &self.profile,
             ranks: &self.ranks,
+            whole: &self.whole,
             is_part: self.is_part,
             comparing: self.comparing,
         }
@@ -74,18 +77,15 @@ impl PartOf {
         of: RanksOf<'_>,
         cancel: Cancel<'_>,
     ) -> Result<TakenPart, ExportError> {
-        let RanksOf { profile, ranks, is_part, comparing } = of;
+        let RanksOf { profile, ranks, whole, is_part, comparing } = of;
+        let whole = whole.clone();
         if self.is_all() {
             let (profile, ranks) = (profile.clone(), ranks.to_vec());
-            return Ok(TakenPart { profile, ranks, is_part, comparing, _staging: None });
+            return Ok(TakenPart { profile, ranks, whole, is_part, comparing, _staging: None });
         }
+        let span = self.span(&profile.manifest)?;
         let staging = stage()?;
         let dir = staging.profile_dir();
-        let first_ps = profile.manifest.shared_start().0;
-        let at = |ps: i64| first_ps.saturating_add(ps);
-        let (start, end) = (self.from_ps.map_or(first_ps, at), self.to_ps.map_or(i64::MAX, at));
-        let span =
-            (self.from_ps.is_some() || self.to_ps.is_some()).then(|| Interval::new(start, end.max(start)));
         let mut cut = Vec::new();
         for rank in ranks {
             cancel.check().map_err(ExportError::Cancelled)?;
@@ -100,7 +100,26 @@ impl PartOf {
         // A part of the time has a comparison of its own. Memory for it grows with the calls.
         let events: u64 = cut.iter().map(|rank| rank.events).sum();
         let comparing = if events <= MAX_COMPARED { Comparing::Here } else { comparing };
-        Ok(TakenPart { profile, ranks: cut, is_part, comparing, _staging: Some(staging) })
+        Ok(TakenPart { profile, ranks: cut, whole, is_part, comparing, _staging: Some(staging) })
+    }
+
+    /// The wanted time as shared times. `None` if all is wanted.
+    fn span(&self, manifest: &Manifest) -> Result<Option<Interval>, ExportError> {
+        if self.from_ps.is_none() && self.to_ps.is_none() {
+            return Ok(None);
+        }
+        let (first_ps, (_, last_ps)) = (manifest.shared_start().0, manifest.span_ps());
+        let length_ps = last_ps.saturating_sub(first_ps);
+        let (from_ps, to_ps) = (self.from_ps.unwrap_or(0), self.to_ps.unwrap_or(i64::MAX));
+        let text = |ps: i64| time_text(ps.into());
+        if self.from_ps.is_some() && to_ps <= from_ps {
+            return Err(ExportError::Reversed { from: text(from_ps), to: text(to_ps) });
+        }
+        if from_ps > length_ps || to_ps <= 0 {
+            return Err(ExportError::BesideProfile { length: text(length_ps) });
+        }
+        let at = |ps: i64| first_ps.saturating_add(ps);
+        Ok(Some(Interval::new(at(from_ps), at(to_ps))))
     }
 
     fn cut_rank(
@@ -125,7 +144,9 @@ impl PartOf {
         })?;
         let written = SegmentFile::open_file(&path).map_err(|error| failed(profile.place_of(rank), error))?;
         let active = active_span(&written, cancel).ok().flatten();
-        let note = format!("only a part of this rank is here: {} of {} events", built.events, rank.events);
+        let (kept, all) = (built.events, rank.events);
+        let note =
+            format!("only a part of this rank is here: {kept} of {all} events; other warnings are about all");
         Ok(RankFile {
             size_bytes: built.bytes,
             content: built.content,

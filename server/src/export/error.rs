@@ -45,7 +45,9 @@ pub enum ExportError {
         known: String,
     },
     /// The format has one file for each rank, and several ranks are requested as one file.
-    #[error("{format} holds one rank: choose one, such as ranks={first}; here are ranks {known}")]
+    #[error(
+        "{format} holds one rank: choose one, such as --ranks {first} (ranks={first} in a URL); here are ranks {known}"
+    )]
     SeveralRanks {
         /// Key of the format.
         format: &'static str,
@@ -69,6 +71,30 @@ pub enum ExportError {
     NothingLeft {
         /// Tracks of the profile, for the message.
         known: String,
+    },
+    /// The requested time ends before it begins.
+    #[error("the part ends at {to} and begins at {from}; its end must be after its start")]
+    Reversed {
+        /// Start, for the message.
+        from: String,
+        /// End, for the message.
+        to: String,
+    },
+    /// The requested time lies beside that of the profile.
+    #[error("no event is in this part; the profile lasts {length}, and times count from its first event")]
+    BesideProfile {
+        /// Length of the profile, for the message.
+        length: String,
+    },
+    /// Segments of the profile cannot be opened.
+    #[error("{first}; ranks {unreadable} cannot be read, --ranks {readable} exports the others")]
+    Unreadable {
+        /// The first error.
+        first: Box<ExportError>,
+        /// The ranks whose segments cannot be opened, for the message.
+        unreadable: String,
+        /// All other ranks, for the message.
+        readable: String,
     },
     /// The file would be larger than the limit.
     #[error(

@@ -2,6 +2,7 @@
 
 use nprof_engine::native::{OpenError, SegmentFile};
 
+use super::wanted::ranges;
 use super::{ExportError, Failure};
 use crate::store::{Profile, RankFile, SegmentPlace};
 
@@ -12,6 +13,8 @@ pub struct RanksOf<'a> {
     pub profile: &'a Profile,
     /// The ranks, in the profile's order.
     pub ranks: &'a [RankFile],
+    /// The stored profile, if `profile` is a part of it.
+    pub whole: &'a Profile,
     /// Whether ranks or tracks of the profile are left out. What its ranks show together cannot be
     /// said of a part: waits would be shorter, and the rank that is late could be missing.
     pub is_part: bool,
@@ -48,7 +51,7 @@ impl<'a> RanksOf<'a> {
     #[must_use]
     pub fn some(profile: &'a Profile, ranks: &'a [RankFile]) -> Self {
         let is_part = ranks.len() < profile.manifest.ranks.len();
-        Self { profile, ranks, is_part, comparing: Comparing::Here }
+        Self { profile, ranks, whole: profile, is_part, comparing: Comparing::Here }
     }
 
     /// Opens the segments of all ranks, one after the other. A segment keeps its decoded lists and
@@ -61,6 +64,30 @@ impl<'a> RanksOf<'a> {
             let segment = open(self.profile, rank)?;
             Ok(OpenedRank { rank, place: self.profile.place_of(rank), segment })
         })
+    }
+
+    /// Checks that all segments can be opened.
+    ///
+    /// # Errors
+    /// `Unreadable` names the ranks whose segments cannot, and the others. If there are no others,
+    /// the first error.
+    pub(super) fn check(self) -> Result<(), ExportError> {
+        let (mut unreadable, mut readable, mut first) = (Vec::new(), Vec::new(), None);
+        for rank in self.ranks {
+            match open(self.profile, rank) {
+                Ok(_) => readable.push(rank.rank),
+                Err(error) => {
+                    unreadable.push(rank.rank);
+                    first.get_or_insert(error);
+                }
+            }
+        }
+        let Some(first) = first else { return Ok(()) };
+        if readable.is_empty() {
+            return Err(first);
+        }
+        let (unreadable, readable) = (ranges(&unreadable), ranges(&readable));
+        Err(ExportError::Unreadable { first: Box::new(first), unreadable, readable })
     }
 
     /// Opens the segments of all ranks at once.

@@ -58,6 +58,17 @@ pub fn rank_of(profile: &Profile, rank: u32) -> Result<&RankFile, ExportError> {
     })
 }
 
+/// Numbers of ranks in the form that [`Ranks::parse`] reads, such as `0,3-5`.
+#[must_use]
+pub fn ranges(ranks: &[u32]) -> String {
+    let follows = |before: &u32, next: &u32| before.checked_add(1) == Some(*next);
+    let range = |run: &[u32]| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        _ => run.iter().map(u32::to_string).collect(),
+    };
+    ranks.chunk_by(follows).map(range).collect::<Vec<_>>().join(",")
+}
+
 /// The numbers of these ranks, as text for messages.
 #[must_use]
 pub fn numbers(ranks: &[RankFile]) -> String {
@@ -74,5 +85,12 @@ mod tests {
         for wrong in ["", "a", "1-", "5-3", "-1", "1,,2"] {
             assert!(Ranks::parse(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn ranges_are_read_as_they_are_written() {
+        assert_eq!(ranges(&[0, 3, 4, 5, 9, 10]), "0,3-5,9-10");
+        assert_eq!(Ranks::parse(&ranges(&[7])), Ok(Ranks(vec![(7, 7)])));
+        assert_eq!(ranges(&[]), "");
     }
 }

@@ -156,12 +156,18 @@ impl From<ExportError> for ApiError {
             ExportError::NoRank { .. } | ExportError::NoTable { .. } => Self::NotFound(error.to_string()),
             ExportError::SeveralRanks { .. }
             | ExportError::NothingLeft { .. }
+            | ExportError::Reversed { .. }
+            | ExportError::BesideProfile { .. }
             | ExportError::TooLarge { .. } => Self::BadRequest(error.to_string()),
             ExportError::Segment { ref place, source } => {
                 Self::logged(&error, &format!("{}: {source}", place.for_clients()))
             }
             ExportError::Open { ref place, ref source } => {
                 Self::logged(&error, &format!("{}: cannot read ({source})", place.for_clients()))
+            }
+            ExportError::Unreadable { first, unreadable, readable } => {
+                let (first, others) = (Self::from(*first), format!("ranks={readable} exports the others"));
+                Self::Internal(format!("{first}; ranks {unreadable} cannot be read, {others}"))
             }
             ExportError::FolderInUse(_) => Self::logged(&error, "the folder is not empty"),
             ExportError::NoPage | ExportError::Cancelled(_) | ExportError::Write(_) => {

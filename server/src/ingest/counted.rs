@@ -135,8 +135,8 @@ impl Sink for Counted<'_> {
         self.inner.rank(info);
     }
 
-    fn warn(&mut self, kind: WarningKind, what: &str, place: &dyn Fn() -> String) {
-        self.inner.warn(kind, what, place);
+    fn warn_times(&mut self, kind: WarningKind, what: &str, count: u64, place: &dyn Fn() -> String) {
+        self.inner.warn_times(kind, what, count, place);
     }
 }
 

@@ -245,7 +245,7 @@ impl Manifest {
         let (start_ps, end_ps) = self.span_ps();
         let ranks = self.ranks.iter().map(RankFile::entry).collect();
         let active_ps = self.active_ps((start_ps, end_ps));
-        ProfileInfo { entry: self.entry(), start_ps, end_ps, active_ps, ranks }
+        ProfileInfo { entry: self.entry(), start_ps, end_ps, active_ps, ranks, whole: Vec::new() }
     }
 
     /// The busiest time span of all ranks. `None` unless every rank with events has one and all of

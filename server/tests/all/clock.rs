@@ -9,6 +9,7 @@ use nprof_engine::wire::ask::{Answer, Rank as _, Store as _, answer};
 use nprof_engine::wire::bundle::{Bundle, OpenBundle};
 use nprof_engine::wire::clock::Clock;
 use nprof_engine::wire::question::{Question, RankId};
+use nprof_server::export::RanksOf;
 use nprof_server::export::html::bundle;
 use nprof_server::export::perfetto::proto::{SLICE_BEGIN, SLICE_END, Trace};
 use prost::Message;
@@ -43,8 +44,7 @@ async fn a_clock_reaches_the_page_and_no_answer_changes() {
 async fn a_bundle_carries_the_clocks() {
     let stage = Stage::new();
     let profile = stage.store.set_clock("small", 0, Some(late())).unwrap();
-    let bytes =
-        postcard::to_allocvec(&bundle(&profile, &profile.manifest.ranks, Work::IN_PLACE).unwrap()).unwrap();
+    let bytes = postcard::to_allocvec(&bundle(RanksOf::all(&profile), Work::IN_PLACE).unwrap()).unwrap();
     let mut opened = OpenBundle::new(postcard::from_bytes::<Bundle>(&bytes).unwrap()).unwrap();
     opened.open(0, fs::read(segment_path(&profile, 0)).unwrap()).unwrap();
 

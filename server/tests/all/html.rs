@@ -6,17 +6,19 @@ use std::path::Path;
 use axum::http::StatusCode;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use nprof_engine::exec::Work;
+use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::wire::ask::answer;
 use nprof_engine::wire::bundle::{Bundle, OpenBundle};
 use nprof_engine::wire::question::Question;
 use nprof_server::assets;
 use nprof_server::export::RanksOf;
+use nprof_server::export::cut::PartOf;
 use nprof_server::export::html::{Html, bundle};
+use nprof_server::store::Store;
 use serde_json::{Value, json};
 
 use crate::cli::{fail, run, stage, succeed};
-use crate::stage::Stage;
+use crate::stage::{Stage, segment_path};
 
 /// Returns true if this binary contains the page. A debug build can lack it.
 fn has_page() -> bool {
@@ -31,7 +33,7 @@ fn has_page() -> bool {
 fn opened(stage: &Stage) -> OpenBundle<Vec<u8>> {
     let profile = stage.store.find("small").unwrap();
     let bundle: Bundle = postcard::from_bytes(
-        &postcard::to_allocvec(&bundle(&profile, &profile.manifest.ranks, Work::IN_PLACE).unwrap()).unwrap(),
+        &postcard::to_allocvec(&bundle(RanksOf::all(&profile), Work::IN_PLACE).unwrap()).unwrap(),
     )
     .unwrap();
     let mut opened = OpenBundle::new(bundle).unwrap();
@@ -204,9 +206,56 @@ fn a_cut_keeps_what_touches_the_time_and_the_tracks() {
     };
     assert_eq!(arrows(&["--from", "50us", "--to", "58us"]), 1, "both of its slices are there");
     assert_eq!(arrows(&["--from", "41us", "--to", "44us"]), 0, "one of its slices is not there");
+    let said = fail(&store, &["export", "run", "--from", "12us", "--to", "10us"], 1);
+    assert!(said.contains("the part ends at 10 µs and begins at 12 µs"), "{said}");
+    for beside in [["--from", "2s"], ["--to", "0ps"]] {
+        let said = fail(&store, &[&["export", "run"][..], &beside].concat(), 1);
+        assert!(said.contains("no event is in this part; the profile lasts "), "{said}");
+    }
     let said = fail(&store, &["export", "run", "--tracks", "none*"], 1);
     assert!(said.contains("no event is in this part; tracks are "), "{said}");
     let said =
         String::from_utf8_lossy(&run(&store, &["export", "run", "--ranks", "0-3"]).stderr).into_owned();
     assert!(said.contains("has no rank 3; it has 0"), "{said}");
+}
+
+#[test]
+fn a_part_keeps_the_warnings_and_the_zero_of_the_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, trace) = (dir.path().join("store"), dir.path().join("cut.json"));
+    let slice =
+        |name: &str, ts: u32| format!(r#"{{"ph":"X","pid":1,"tid":1,"name":"{name}","ts":{ts},"dur":9}}"#);
+    fs::write(&trace, format!("[{},{},{{\"ph\":", slice("a", 5), slice("b", 50))).unwrap();
+    succeed(&store, &["ingest", trace.to_str().unwrap(), "--db-bucket", "run"]);
+    let part: Value = serde_json::from_str(&succeed(&store, &["export", "run", "--from", "40us"])).unwrap();
+    let warnings = part["warning"].to_string();
+    for expected in ["ends in the middle of an event", "1 of 2 events"] {
+        assert!(warnings.contains(expected), "{warnings}");
+    }
+    let store = Store::open(&store).unwrap();
+    let profile = store.find("run").unwrap();
+    let part = PartOf { from_ps: Some(40_000_000), ..PartOf::default() };
+    let taken = part.take(|| store.stage_anywhere(), RanksOf::all(&profile), Cancel::NEVER).unwrap();
+    let info = |of| bundle(of, Work::IN_PLACE).unwrap().profile;
+    let of_part = info(taken.ranks());
+    assert_eq!((of_part.start_ps - of_part.whole[0].start_ps, of_part.whole.len()), (45_000_000, 1));
+    assert_eq!(info(RanksOf::all(&profile)).whole, []);
+}
+
+#[test]
+fn an_export_names_the_ranks_that_can_be_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = dir.path().join("store");
+    succeed(&store, &["demo", "--ingest-only", "--ranks", "4", "--events", "1000", "--db-bucket", "demo"]);
+    let found = Store::open(&store).unwrap();
+    let profile = found.find("demo").unwrap();
+    let segment = segment_path(&profile, 2);
+    fs::File::options().write(true).open(&segment).unwrap().set_len(100).unwrap();
+    for format in ["html", "site"] {
+        let out = dir.path().join(format);
+        let args = ["export", "demo", "--format", format, "-o", out.to_str().unwrap()];
+        let said = fail(&store, &args, 1);
+        assert!(said.contains("ranks 2 cannot be read, --ranks 0-1,3 exports the others"), "{said}");
+        assert!(!out.exists());
+    }
 }

@@ -14,6 +14,7 @@ use nprof_engine::wire::question::{Question, RankId};
 use nprof_engine::wire::summary::Summary;
 use nprof_server::app::App;
 use nprof_server::child::IngestProcess;
+use nprof_server::export::RanksOf;
 use nprof_server::export::html::bundle;
 use nprof_server::store::{ClockBy, Store};
 use nprof_server::work::Meter;
@@ -270,7 +271,7 @@ fn an_export_of_all_ranks_takes_it_along() {
     let joint = nprof_server::analysis::joint::of_profile(&found, Cancel::NEVER).unwrap();
     let mut ranks = found.manifest.ranks.clone();
     ranks.insert(0, joint.file);
-    let bundle = bundle(&found, &ranks, Work::IN_PLACE).unwrap();
+    let bundle = bundle(RanksOf { ranks: &ranks, ..RanksOf::all(&found) }, Work::IN_PLACE).unwrap();
     assert_eq!(bundle.profile, profile(&app));
     assert_eq!(bundle.ranks[0].summary.as_ref().unwrap(), &summary(&app));
 }
@@ -306,6 +307,24 @@ fn shifted_job(dir: &Path) -> PathBuf {
 }
 
 #[test]
+fn all_ranks_have_the_warnings_of_each() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = shifted_job(dir.path());
+    let traces = dir.path().join("traces");
+    let trace = traces.join("rank_1.json");
+    let len = fs::metadata(&trace).unwrap().len();
+    fs::File::options().write(true).open(&trace).unwrap().set_len(len - 4).unwrap();
+    succeed(&store, &["ingest", traces.to_str().unwrap(), "--db-bucket", "cut"]);
+    let warnings = |slug: &str| match ask(&app(&store), &format!("/api/profiles/{slug}/ranks/all")) {
+        Answer::Detail(all) => all.warnings,
+        _ => panic!("a detail"),
+    };
+    assert_eq!(warnings("job"), []);
+    let [cut] = &warnings("cut")[..] else { panic!("one kind of warning") };
+    assert!(cut.what.contains("the trace ends in the middle") && cut.first_place.contains("rank_1.json"));
+}
+
+#[test]
 fn ranks_have_the_clocks_that_their_calls_show_beside_those_of_the_user() {
     let dir = tempfile::tempdir().unwrap();
     let store = shifted_job(dir.path());
@@ -322,7 +341,7 @@ fn ranks_have_the_clocks_that_their_calls_show_beside_those_of_the_user() {
     assert_eq!(of_rank.entry, rank(1));
     // A bundle has them too, without what all ranks show.
     let opened = Store::open(&store).unwrap().find("job").unwrap();
-    let bundle = bundle(&opened, &opened.manifest.ranks, Work::IN_PLACE).unwrap();
+    let bundle = bundle(RanksOf::all(&opened), Work::IN_PLACE).unwrap();
     assert_eq!(bundle.profile.ranks[1].found, rank(1).found);
     // Nothing is compared for a list of ranks.
     for path in kept(&store) {

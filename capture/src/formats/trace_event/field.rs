@@ -26,6 +26,8 @@ pub(super) enum Level {
     Argument,
     /// Key of the event that ends the slice, if its value differs from that of the begin.
     End,
+    /// Key of an argument of the begin that the end states anew, with another value.
+    Begin,
 }
 
 /// Keys of events. Arguments with these names get a prefix.
@@ -60,9 +62,9 @@ pub(super) struct Fields {
     table: TableId,
     known: Vec<Known>,
     /// Index of the field, by level and key.
-    by_key: [FxHashMap<Box<[u8]>, usize>; 3],
+    by_key: [FxHashMap<Box<[u8]>, usize>; 4],
     /// Index of the field, by level and hint.
-    by_hint: [Vec<usize>; 3],
+    by_hint: [Vec<usize>; 4],
     /// Fields of the values of an event in their order, by the number of the sequence of its keys.
     by_path: Vec<Option<Box<[FieldId]>>>,
 }
@@ -157,6 +159,7 @@ impl Fields {
                 format!("args.{shown}")
             }
             Level::End => format!("end.{shown}"),
+            Level::Begin => format!("begin.{shown}"),
             _ => shown.into_owned(),
         };
         let id = sink.field(self.table, spec(name, level))?;
@@ -168,7 +171,7 @@ impl Fields {
 }
 
 /// A value whose text is in the scratch buffer.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Pending {
     Int(i64),
     Uint(u64),
@@ -201,6 +204,8 @@ pub(super) struct Row {
     /// By field: the last event that has the field, and the field's position in its entries.
     last: Vec<(u64, u32)>,
     compacted: json::Compacted,
+    /// Whether arguments are those of the event that ends the slice.
+    is_end: bool,
 }
 
 impl Row {
@@ -208,6 +213,7 @@ impl Row {
     pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.scratch.clear();
+        self.is_end = false;
         self.number += 1;
     }
 
@@ -225,9 +231,53 @@ impl Row {
             return Ok(Kept::Whole);
         }
         let Some(id) = fields.id(sink, level, (key, hint))? else { return Ok(Kept::Dropped) };
+        let is_of_end = self.is_end && level == Level::Argument;
+        let before = if is_of_end { self.value_of(id) } else { None };
         let kept = self.push(id, bytes, raw);
         self.keep_last(id);
-        Ok(kept)
+        let (Some(before), Some(after)) = (before, self.value_of(id)) else { return Ok(kept) };
+        let is_lost =
+            !self.is_same(before, after) && self.keep_begin(sink, fields, key, before)? == Kept::Dropped;
+        Ok(if is_lost { Kept::Dropped } else { kept })
+    }
+
+    /// Later arguments are those of the event that ends the slice. They replace those of the begin.
+    /// If the value of the begin is another one, it stays as a field of its own.
+    pub(super) fn end(&mut self) {
+        self.is_end = true;
+    }
+
+    /// Keeps the value of the begin that the row's last entry has replaced.
+    fn keep_begin(
+        &mut self,
+        sink: &mut dyn Sink,
+        fields: &mut Fields,
+        key: &[u8],
+        before: Pending,
+    ) -> Result<Kept> {
+        let Some(id) = fields.id(sink, Level::Begin, (key, NONE))? else { return Ok(Kept::Dropped) };
+        // An end that repeats a key has replaced the value of the begin already.
+        if self.value_of(id).is_none() {
+            self.entries.push((id, before));
+            self.keep_last(id);
+        }
+        Ok(Kept::Whole)
+    }
+
+    /// The row's value of a field.
+    fn value_of(&self, id: FieldId) -> Option<Pending> {
+        let &(_, at) = self.last.get(id.0 as usize).filter(|(number, _)| *number == self.number)?;
+        self.entries.get(at as usize).filter(|entry| entry.0 == id).map(|entry| entry.1)
+    }
+
+    fn is_same(&self, one: Pending, other: Pending) -> bool {
+        match (one, other) {
+            (Pending::Text(start, end), Pending::Text(from, to))
+            | (Pending::Json(start, end), Pending::Json(from, to)) => {
+                self.scratch[start..end] == self.scratch[from..to]
+            }
+            _ => one == other,
+        }
     }
 
     /// Adds or replaces a text.

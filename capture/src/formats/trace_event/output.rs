@@ -313,7 +313,7 @@ impl<'s> Output<'s> {
     }
 
     /// Adds the parts of a slice's end that differ from its begin. Arguments of the end replace
-    /// those of the begin.
+    /// those of the begin, which stay as fields of their own.
     pub(super) fn add_end(&mut self, of: Of, begin: Seen<'_>, end: Seen<'_>) -> Result<()> {
         let (first, last) = (begin.event, end.event);
         let is_same = |before, after| begin.is_written_like(before, (end, after));
@@ -342,6 +342,7 @@ impl<'s> Output<'s> {
                 self.add(of, (Level::End, &key), (end.bytes, member.value), end.offset)?;
             }
         }
+        self.row.end();
         self.add_arguments(of, end)
     }
 

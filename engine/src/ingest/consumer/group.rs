@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::base::Interval;
 use crate::ingest::rows::Rows;
-use crate::model::{TableId, TrackId, TrackKind};
+use crate::model::{TableId, TrackId, TrackKind, Waits};
 
 /// Track number of rows of side tables, which belong to no track.
 pub const NO_TRACK: u32 = u32::MAX;
@@ -39,8 +39,8 @@ pub struct TrackGroup {
     pub(in crate::ingest) place: GroupKey,
     pub(in crate::ingest) kind: Option<TrackKind>,
     pub(in crate::ingest) rows: Rows,
-    /// Numbers of the names of waits so far, ascending, including all waits of the rows.
-    pub(in crate::ingest) waits: Arc<Vec<u32>>,
+    /// The names of waits so far, including all waits of the rows.
+    pub(in crate::ingest) waits: Arc<Waits>,
     /// When further rows can come.
     pub(in crate::ingest) rest: Rest,
 }

@@ -13,7 +13,7 @@ use crate::codec::Encoder;
 use crate::ingest::encoders::Encoders;
 use crate::ingest::lanes::Lanes;
 use crate::ingest::rows::Rows;
-use crate::model::{Nesting, TableId, TrackKind};
+use crate::model::{Nesting, TableId, TrackKind, Waits};
 use crate::segment::{ColumnRole, PieceWriter, TotalsWriter};
 use crate::tile::{Base, PyramidWriter, Range, SliceCell, Stored};
 
@@ -103,14 +103,14 @@ impl TrackWriter {
         }
     }
 
-    /// Writes the next rows. `waits` are the numbers of the names of waits, ascending.
+    /// Writes the next rows.
     ///
     /// # Errors
     /// If the output cannot be written.
     pub fn write(
         &mut self,
         rows: &Rows,
-        waits: &[u32],
+        waits: &Waits,
         encoders: &Encoders<'_>,
         writer: &mut PieceWriter<'_>,
     ) -> Result<()> {
@@ -305,7 +305,7 @@ impl Shape {
     /// `lanes`. If slices nest, lane minus depth goes to `shifts`.
     fn pass(
         &mut self,
-        (rows, waits): (&Rows, &[u32]),
+        (rows, waits): (&Rows, &Waits),
         whole: Option<Interval>,
         (lanes, shifts): (&mut Vec<i64>, &mut Vec<i64>),
         encoder: &mut Encoder,
@@ -334,7 +334,7 @@ impl Shape {
                 {
                     let lane = u32::try_from(lane).unwrap_or_default();
                     let name = u32::try_from(name).unwrap_or_default();
-                    let is_wait = waits.binary_search(&name).is_ok();
+                    let is_wait = waits.contains(name);
                     pyramid.slice(lane, (start, end), (slices.rows, name), is_wait);
                     slices.rows += 1;
                 }

@@ -387,7 +387,7 @@ impl Sink for Builder<'_> {
         self.rank = info;
     }
 
-    fn warn(&mut self, kind: WarningKind, what: &str, place: &dyn Fn() -> String) {
-        self.warnings.add(kind, what, place);
+    fn warn_times(&mut self, kind: WarningKind, what: &str, count: u64, place: &dyn Fn() -> String) {
+        self.warnings.add_all(kind, what, count, place);
     }
 }

@@ -8,7 +8,7 @@ use crate::base::{Interval, Result};
 use crate::ingest::arrows::{Arrows, Binder, write_arrows};
 use crate::ingest::consumer::{Consumed, GroupKey, Size, WrittenTracks};
 use crate::ingest::rows::Rows;
-use crate::model::{RankInfo, TrackId, TrackSpec, Warning, WarningKind, Warnings};
+use crate::model::{RankInfo, TrackId, TrackSpec, Waits, Warning, WarningKind, Warnings};
 use crate::segment::{Arrow, Footer, Piece, TrackMeta, content_id, write_dictionary};
 
 /// A segment with at most this many rows is small. Opening a small segment takes about a
@@ -83,7 +83,7 @@ impl Builder<'_> {
             columns,
             tracks,
             dictionary,
-            waits: waits.to_vec(),
+            waits: Waits::clone(&waits),
             flows,
             warnings: warnings.iter().collect(),
         };

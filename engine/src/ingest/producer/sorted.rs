@@ -10,7 +10,7 @@ use crate::base::{Interval, Result, narrow};
 use crate::ingest::arrows::{Binder, TrackBinder};
 use crate::ingest::consumer::{EmptiedRows, GroupKey, Pipeline, Rest, TrackGroup};
 use crate::ingest::rows::{GROUP_ROWS, MAX_GROUP_BYTES, RowHead, RowSortKey, Rows, values};
-use crate::model::{FieldId, TrackKind};
+use crate::model::{FieldId, TrackKind, Waits};
 use crate::segment::TrackMeta;
 use crate::spill::{Scratch, Sorted};
 
@@ -33,7 +33,7 @@ pub struct SortedTracks<'s, 'a> {
     pub rows: Sorted<RowSortKey, &'a dyn Scratch>,
     pub line: &'s mut (dyn Pipeline<'a> + 'a),
     pub metas: &'s [TrackMeta],
-    pub waits: Arc<Vec<u32>>,
+    pub waits: Arc<Waits>,
     /// Span of the whole trace.
     pub span: Interval,
 }
@@ -46,7 +46,7 @@ struct Current {
     /// Waiting rows, and the number of rows sent before.
     rows: Rows,
     before: u32,
-    waits: Arc<Vec<u32>>,
+    waits: Arc<Waits>,
     binder: Option<TrackBinder>,
 }
 
@@ -89,7 +89,7 @@ impl SortedTracks<'_, '_> {
 }
 
 impl Current {
-    fn new(key: u64, metas: &[TrackMeta], waits: &Arc<Vec<u32>>, binder: &Binder) -> Self {
+    fn new(key: u64, metas: &[TrackMeta], waits: &Arc<Waits>, binder: &Binder) -> Self {
         let place = GroupKey::of_key(key);
         let kind = place.track.and_then(|track| metas.get(track.0 as usize)).map(|meta| meta.spec.kind);
         let of_slices = place.track.filter(|_| matches!(kind, Some(TrackKind::Slices(..))));

@@ -6,7 +6,7 @@ use super::numbers::Numbers;
 use crate::base::Result;
 use crate::codec::ColumnTexts;
 use crate::ingest::limits::TEXT_BYTES;
-use crate::model::{NameId, is_wait};
+use crate::model::{NameId, Waits, is_wait};
 use crate::segment::{CHUNK_TEXTS, MAX_WAITS};
 use crate::spill::Scratch;
 
@@ -18,8 +18,7 @@ pub struct DictionaryBuilder<'a> {
     /// Full chunks that were not taken yet, and the bytes of their texts.
     full: Vec<ColumnTexts>,
     full_bytes: usize,
-    /// Numbers of the texts that name waits, ascending.
-    waits: Arc<Vec<u32>>,
+    waits: Arc<Waits>,
 }
 
 impl<'a> DictionaryBuilder<'a> {
@@ -60,7 +59,7 @@ impl<'a> DictionaryBuilder<'a> {
         if self.len() > known {
             self.chunk.push(text);
             // A trace with more names of waits has generated them.
-            if is_wait(text) && self.waits.len() < MAX_WAITS {
+            if is_wait(text) && self.waits.numbers().len() < MAX_WAITS {
                 Arc::make_mut(&mut self.waits).push(known);
             }
         }
@@ -74,8 +73,8 @@ impl<'a> DictionaryBuilder<'a> {
         Ok(id)
     }
 
-    /// Numbers of the texts that name waits, ascending.
-    pub fn waits(&self) -> Arc<Vec<u32>> {
+    /// The texts that name waits.
+    pub fn waits(&self) -> Arc<Waits> {
         Arc::clone(&self.waits)
     }
 

@@ -161,7 +161,7 @@ impl Steps {
                         }
                     }
                     LaneContent::Slices(slices) => {
-                        let of_wait = |name: u32| waits.binary_search(&name).is_ok();
+                        let of_wait = |name: u32| waits.contains(name);
                         for slice in slices.iter().filter(|slice| of_wait(slice.name)) {
                             let end_ps = slice.start_ps.saturating_add(slice.duration_ps);
                             self.add(tile.interval(), (slice.start_ps, end_ps), &mut waited_ps);

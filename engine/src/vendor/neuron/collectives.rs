@@ -1,6 +1,6 @@
 //! Collective operations of a Neuron profile: the rows of `cc_ops`.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::schema::CC_OPS;
 use crate::base::{Result, narrow};
@@ -40,7 +40,8 @@ pub fn read<B: Bytes>(
             reader.track(track, of)?;
         }
     }
-    let waits: FxHashSet<i64> = segment.footer().waits.iter().map(|&name| i64::from(name)).collect();
+    let waits = &segment.footer().waits;
+    let is_wait = |name: i64| u32::try_from(name).is_ok_and(|name| waits.contains(name));
     let mut compute = Union::default();
     for (track, of) in slice_tracks(segment, |role| matches!(role, Role::Engine(_))) {
         for block in segment.blocks_of(track)? {
@@ -50,7 +51,7 @@ pub fn read<B: Bytes>(
             let durations = columns.core_ints(ColumnRole::Duration)?;
             let names = columns.core_ints(ColumnRole::Name)?;
             for ((start, duration), name) in starts.into_iter().zip(durations).zip(names) {
-                if duration > 0 && !waits.contains(&name) {
+                if duration > 0 && !is_wait(name) {
                     compute.add(start, start.saturating_add(duration));
                 }
             }

@@ -171,7 +171,7 @@ impl<B: Bytes> TileTexts<'_, B> {
             u32::try_from(self.names.len()).map_err(|_| Error::Invalid { what: "too many names" })?;
         self.names.push(self.segment.text(NameId(name))?.to_owned());
         self.known.insert(name, number);
-        if self.segment.footer().waits.binary_search(&name).is_ok() {
+        if self.segment.footer().waits.contains(name) {
             self.waits.push(number);
         }
         Ok(number)

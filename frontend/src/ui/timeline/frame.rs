@@ -124,7 +124,7 @@ impl Stage {
         let (sheet, layout, source) = (&*self.shown.sheet, &*self.shown.layout, self.shown.current);
         let (shape, names, whole) = (&self.shape, &self.names, self.shown.whole);
         let Some(tools) = &mut self.tools else { return false };
-        let ruler = Ruler::new(&scale, whole.start.0);
+        let ruler = Ruler::new(&scale, self.shown.zero.0);
         let camera = |area| Camera { scale, sight, area, sheet, source, shape, layout, names, ground };
         let (cameras, batches) = (sight.areas().map(camera).collect::<Vec<_>>(), &self.batches);
         let tiles = |camera| DrawnTiles { camera, pieces, batches };
@@ -150,7 +150,7 @@ impl Stage {
         let areas = areas.collect();
         let above = above(&camera(sight.others), &self.shown, &self.gesture, areas);
         tools.above.draw_above(&scale, height_px, ratio, ground, &above);
-        let ruled = Ruled { scale, zero_ps: whole.start.0, ratio, ground, shades: above.shades };
+        let ruled = Ruled { scale, zero_ps: self.shown.zero.0, ratio, ground, shades: above.shades };
         if tools.is_ruler_new(ruled.clone()) {
             tools.ruler.draw_ruler(&scale, &ruler, RULER_PX, ratio, ground, &ruled.shades);
         }

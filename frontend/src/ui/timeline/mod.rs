@@ -32,8 +32,8 @@ use std::sync::Arc;
 
 use leptos::html::{Canvas, Div};
 use leptos::prelude::*;
-use nprof_engine::base::Interval;
 use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::base::{Interval, Time};
 use nprof_engine::wire::detail::SliceDetail;
 
 use self::areas::{Rows, RulerArea};
@@ -64,9 +64,10 @@ use crate::view::{Clock, Command, Hover, Layout, Sheet, TimeScale, View};
 /// Time settings of the timeline.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
-    /// From the first timestamp of the profile to the last, over all ranks. Its start counts as
-    /// zero.
+    /// From the first timestamp of the profile to the last, over all ranks.
     pub whole: Memo<Interval>,
+    /// The moment that counts as zero: the start of `whole`, unless this is a part of a profile.
+    pub zero: Memo<Time>,
     /// Limits of windows.
     pub reach: Memo<Reach>,
     /// Format of timestamps.
@@ -121,7 +122,7 @@ pub fn Timeline(
         Steps { view, tracks, stage, on_command, problem, said, is_stepping: StoredValue::new(false) };
     handle_commands(steps, selected);
     on_cleanup(move || on_hover.run(None));
-    let base = Memo::new(move |_| Ruler::new(&scene.scale(), scene.whole.get().start.0).base);
+    let base = Memo::new(move |_| Ruler::new(&scene.scale(), scene.zero.get().0).base);
     let zero_unix_ns = Memo::new(move |_| zero_unix_ns(tracks, scene));
     let zero = Signal::derive(move || zero_in_words(zero_unix_ns.get()));
     let spoken = move || {
@@ -152,7 +153,7 @@ pub fn Timeline(
 /// Wall clock at the zero of timestamps, in nanoseconds since 1970, if the current rank states it.
 fn zero_unix_ns(tracks: Tracks, scene: Scene) -> Option<i64> {
     let origin_unix_ns = tracks.sheet.with(|sheet| sheet.origin_unix_ns(tracks.current.get()))?;
-    origin_unix_ns.checked_add(scene.whole.get().start.0 / PS_PER_NS)
+    origin_unix_ns.checked_add(scene.zero.get().0 / PS_PER_NS)
 }
 
 fn handle_commands(steps: Steps, selected: Signal<Option<Arc<SliceDetail>>>) {
@@ -227,6 +228,7 @@ struct Scene {
     view: Signal<View>,
     tracks: Tracks,
     whole: Memo<Interval>,
+    zero: Memo<Time>,
     window: Memo<Interval>,
     layout: Memo<Arc<Layout>>,
     size_px: RwSignal<(f64, f64)>,
@@ -237,7 +239,7 @@ struct Scene {
 
 impl Scene {
     fn new(view: Signal<View>, tracks: Tracks, times: Times) -> Self {
-        let whole = times.whole;
+        let (whole, zero) = (times.whole, times.zero);
         let window = Memo::new(move |_| view.with(|view| view.window_in(times.reach.get())));
         let state = Memo::new(move |_| view.with(|view| view.tracks.groups.clone()));
         let size_px = times.tracks_px;
@@ -257,7 +259,7 @@ impl Scene {
         let sight = Memo::new(move |_| {
             layout.with(|layout| RowSight::new(layout, size_px.get().1, scrolled_px.get()))
         });
-        Self { view, tracks, whole, window, layout, size_px, scrolled_px, sight }
+        Self { view, tracks, whole, zero, window, layout, size_px, scrolled_px, sight }
     }
 
     /// How far a part of the rows is scrolled.
@@ -309,6 +311,7 @@ fn show(
             sheet: scene.tracks.sheet.get(),
             current: scene.tracks.current.get(),
             whole: scene.whole.get(),
+            zero: scene.zero.get(),
             layout: scene.layout.get(),
             window: scene.window.get(),
             size_px: scene.size_px.get(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nprof_engine::base::Interval;
+use nprof_engine::base::{Interval, Time};
 use nprof_engine::query::Direction;
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 
@@ -23,8 +23,10 @@ pub struct ShownTimeline {
     pub sheet: Arc<Sheet>,
     /// The current rank: the source of the selected slice or counter.
     pub current: SourceId,
-    /// From the first timestamp of the profile to the last. Its start counts as zero.
+    /// From the first timestamp of the profile to the last.
     pub whole: Interval,
+    /// The moment that counts as zero.
+    pub zero: Time,
     /// The rows of the tracks.
     pub layout: Arc<Layout>,
     /// The visible span.

@@ -68,9 +68,21 @@ impl Axes {
 /// From the first to the last time of all ranks in a time base.
 #[must_use]
 pub fn whole(profile: &ProfileInfo, base: Timebase) -> Interval {
-    let own = profile.ranks.iter().filter(|rank| rank.rank != ALL_RANKS && rank.events > 0);
-    let spans = own.map(|rank| Axis(base.clock_of(rank)).shared_span(span_of(rank)));
-    spans.reduce(Interval::cover).unwrap_or_else(|| Interval::new(profile.start_ps, profile.end_ps))
+    whole_of(&profile.ranks, base).unwrap_or_else(|| Interval::new(profile.start_ps, profile.end_ps))
+}
+
+/// `None` if no rank has events.
+fn whole_of(ranks: &[RankEntry], base: Timebase) -> Option<Interval> {
+    let own = ranks.iter().filter(|rank| rank.rank != ALL_RANKS && rank.events > 0);
+    own.map(|rank| Axis(base.clock_of(rank)).shared_span(span_of(rank))).reduce(Interval::cover)
+}
+
+/// The moment that counts as zero in a time base: the first event of the profile, or of the profile
+/// of which this is a part.
+#[must_use]
+pub fn zero(profile: &ProfileInfo, base: Timebase) -> Time {
+    let of = if profile.whole.is_empty() { &profile.ranks } else { &profile.whole };
+    whole_of(of, base).map_or(Time(profile.start_ps), |whole| whole.start)
 }
 
 /// The busiest span of a profile in a time base. It is known on the clocks of the manifest, so it
@@ -176,7 +188,14 @@ pub(crate) mod tests {
             warnings: 0,
             source: "test".into(),
         };
-        ProfileInfo { entry, start_ps: 0, end_ps: 10 * MS, active_ps: Some((MS, 2 * MS)), ranks }
+        ProfileInfo {
+            entry,
+            start_ps: 0,
+            end_ps: 10 * MS,
+            active_ps: Some((MS, 2 * MS)),
+            ranks,
+            whole: vec![],
+        }
     }
 
     #[track_caller]
@@ -215,5 +234,16 @@ pub(crate) mod tests {
         assert_eq!(whole(&profile, Timebase::Raw), ms(0, 10));
         assert_eq!(active(&profile, Timebase::Aligned), Some(ms(-4, 2)));
         assert_eq!(active(&profile, Timebase::Raw), Some(ms(1, 2)));
+    }
+
+    #[test]
+    fn times_of_a_part_count_from_the_first_event_of_the_whole() {
+        let all = vec![rank(0, None, Some(0)), rank(1, None, Some(-5 * MS))];
+        let mut part = profile(vec![RankEntry { start_ps: 7 * MS, ..rank(0, None, Some(0)) }]);
+        assert_eq!(zero(&part, Timebase::Raw), Time(7 * MS));
+        part.whole = all;
+        assert_eq!(zero(&part, Timebase::Raw), Time(0));
+        assert_eq!(zero(&part, Timebase::Aligned), Time(-5 * MS));
+        assert_eq!(whole(&part, Timebase::Aligned).start, Time(7 * MS));
     }
 }

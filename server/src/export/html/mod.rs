@@ -18,14 +18,14 @@ use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::{SegmentFile, open_regular};
 use nprof_engine::query::{self, VerifyFinding};
 use nprof_engine::wire::bundle::{Bundle, BundledRank};
-use nprof_engine::wire::catalog::{ALL_RANKS, WarningEntry};
+use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry, WarningEntry};
 use nprof_engine::wire::refusal::Refusal;
 
 use self::page::Page;
 
 use super::ranks::{Comparing, open};
 use super::{Choices, ExportError, PreparedExport, RanksOf};
-use crate::analysis::joint;
+use crate::analysis::joint::{self, Joint};
 use crate::markup::escaped;
 use crate::store::{Manifest, Profile, RankFile, SegmentPlace};
 use crate::summary::summary_of;
@@ -79,16 +79,18 @@ impl Html {
     /// # Errors
     /// If the page is not in this binary, or a segment cannot be opened.
     pub fn of(of: RanksOf<'_>, work: Work<'_>) -> Result<Self, ExportError> {
+        of.check()?;
         let page = Page::of_binary()?;
-        let (profile, ranks) = (of.profile, &with_joint(of, work.cancel)?);
+        let ranks = &with_joint(of, work.cancel)?;
         let (mut before, mut after) = (Vec::new(), Vec::new());
-        write_before(&page, "", (profile, ranks), work, &mut before)?;
+        write_before(&page, "", RanksOf { ranks, ..of }, work, &mut before)?;
         let mut programs = Vec::new();
         for (id, bytes) in page.programs() {
             write_dense(id, bytes, &mut programs)?;
         }
         page.write_start(&programs, &mut after)?;
-        let segments = ranks.iter().map(|rank| SegmentText::of(profile, rank)).collect::<Result<_, _>>()?;
+        let segments =
+            ranks.iter().map(|rank| SegmentText::of(of.profile, rank)).collect::<Result<_, _>>()?;
         Ok(Self { before, segments, after })
     }
 
@@ -205,20 +207,27 @@ fn with_joint(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Vec<RankFile>, Expo
 ///
 /// # Errors
 /// If a segment cannot be opened, or the work is cancelled.
-pub fn bundle(profile: &Profile, ranks: &[RankFile], work: Work<'_>) -> Result<Bundle, ExportError> {
+pub fn bundle(of: RanksOf<'_>, work: Work<'_>) -> Result<Bundle, ExportError> {
+    let RanksOf { profile, ranks, .. } = of;
     let (joint, own): (Vec<_>, Vec<_>) = ranks.iter().cloned().partition(|rank| rank.rank == ALL_RANKS);
     let manifest = Manifest { ranks: own, ..Manifest::clone(&profile.manifest) };
     let mut info = manifest.profile_info();
-    // A part of the ranks has no joint segment, but its ranks keep the clocks of the whole job.
-    let kept = joint::is_for(profile).then(|| joint::kept(&joint::path_of(profile))).flatten();
-    if let Some(kept) = kept {
+    // A part without a joint segment of its own keeps the clocks of the whole job.
+    let kept = |of| joint::is_for(of).then(|| joint::kept(&joint::path_of(of))).flatten();
+    let (own, of_whole) = (kept(profile), kept(of.whole));
+    if let Some(kept) = own.as_ref().or(of_whole.as_ref()) {
         kept.add_clocks(&mut info);
     }
+    info.whole = whole(&info.ranks, of.whole, of_whole.as_ref());
     info.ranks.splice(0..0, joint.iter().map(RankFile::entry));
     let ranks = joint.iter().chain(&manifest.ranks).map(|rank| {
         let segment = open(profile, rank)?;
         let later = warnings::later(rank);
-        let warnings = later.iter().map(WarningEntry::from).chain(damage(&segment, work.cancel)).collect();
+        let damage = damage(&segment, work.cancel);
+        for WarningEntry { what, first_place, .. } in &damage {
+            tracing::warn!("{} is damaged: {what} ({first_place})", profile.place_of(rank));
+        }
+        let warnings = later.iter().map(WarningEntry::from).chain(damage).collect();
         // A damaged rank must not fail the export: the file has other ranks, and more than metrics.
         let summary = summary_of(profile, rank, &segment, work).map_err(Refusal::from);
         work.cancel.check().map_err(ExportError::Cancelled)?;
@@ -226,6 +235,21 @@ pub fn bundle(profile: &Profile, ranks: &[RankFile], work: Work<'_>) -> Result<B
     });
     let ranks = ranks.collect::<Result<_, ExportError>>()?;
     Ok(Bundle { profile: info, names: manifest.names.clone(), ranks })
+}
+
+/// The ranks of the whole profile, if these are not all of them. A rank that is here has the same
+/// clock in both lists.
+fn whole(here: &[RankEntry], whole: &Profile, kept: Option<&Joint>) -> Vec<RankEntry> {
+    let mut info = whole.manifest.profile_info();
+    if let Some(kept) = kept {
+        kept.add_clocks(&mut info);
+    }
+    for rank in &mut info.ranks {
+        if let Some(here) = here.iter().find(|here| here.rank == rank.rank) {
+            rank.found = here.found;
+        }
+    }
+    if info.ranks == here { Vec::new() } else { info.ranks }
 }
 
 /// A warning for each unreadable part of a segment. The file contains the segment unchanged.
@@ -258,11 +282,11 @@ fn packed(bytes: &[u8]) -> io::Result<Vec<u8>> {
 fn write_before(
     page: &Page,
     policy: &str,
-    (profile, ranks): (&Profile, &[RankFile]),
+    of: RanksOf<'_>,
     work: Work<'_>,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
-    let (bundle, manifest) = (bundle(profile, ranks, work)?, &profile.manifest);
+    let (bundle, manifest) = (bundle(of, work)?, &of.profile.manifest);
     page.write_head(manifest.shown_name(), policy, out)?;
     let slug = format!(" data-slug=\"{}\"", escaped(manifest.slug()));
     write_packed("nprof-bundle", &slug, &packed(&message(&bundle)?)?, out)?;

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::{directory_of, disk, open_regular};
+use nprof_engine::wire::catalog::rank_word;
 
 use super::page::Page;
 use super::{SegmentText, with_joint, write_before};
@@ -52,15 +53,16 @@ impl Site {
     /// # Errors
     /// If the page is not in this binary, or a segment cannot be opened.
     pub fn of(of: RanksOf<'_>, work: Work<'_>) -> Result<Self, ExportError> {
+        of.check()?;
         let page = Page::of_binary()?;
-        let (profile, ranks) = (of.profile, &with_joint(of, work.cancel)?);
+        let ranks = &with_joint(of, work.cancel)?;
         let mut index = Vec::new();
-        write_before(&page, POLICY, (profile, ranks), work, &mut index)?;
+        write_before(&page, POLICY, RanksOf { ranks, ..of }, work, &mut index)?;
         let mut files = Vec::new();
         for rank in ranks {
-            let text = SegmentText::of(profile, rank)?;
+            let text = SegmentText::of(of.profile, rank)?;
             let (number, size_bytes) = (text.rank, text.size_bytes);
-            let name = format!("rank_{number}-{}.nseg", rank.content);
+            let name = format!("rank_{}-{}.nseg", rank_word(number), rank.content);
             let attributes = format!("data-segment=\"{number}\" data-size=\"{size_bytes}\"");
             write_link(&attributes, &name, &mut index)?;
             files.push((name, Content::CopyOf(text)));

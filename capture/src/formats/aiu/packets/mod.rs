@@ -480,8 +480,8 @@ impl Sink for Translator<'_, '_> {
         self.wall_ns = info.origin_unix_ns;
     }
 
-    fn warn(&mut self, kind: WarningKind, what: &str, place: &dyn Fn() -> String) {
-        self.session.sink().warn(kind, what, place);
+    fn warn_times(&mut self, kind: WarningKind, what: &str, count: u64, place: &dyn Fn() -> String) {
+        self.session.sink().warn_times(kind, what, count, place);
     }
 }
 

@@ -212,7 +212,7 @@ fn durations_that_are_none() {
 fn begin_and_end() {
     let text = r#"[{"ph":"B","pid":1,"tid":1,"name":"a","ts":1,"tts":5,"args":{"x":1,"z":0}},
         {"ph":"E","pid":1,"tid":1,"ts":3,"tts":6,"args":{"x":2,"y":3}}]"#;
-    check(text, &["Process 1/Thread 1: a [1000000 +2000000] tts=5 x=2 z=0 end.tts=6 y=3"], &[]);
+    check(text, &["Process 1/Thread 1: a [1000000 +2000000] tts=5 x=2 z=0 end.tts=6 begin.x=1 y=3"], &[]);
     let mismatch = r#"[{"ph":"B","pid":1,"tid":1,"name":"a","ts":1},{"ph":"B","pid":1,"tid":1,"name":"b","ts":2},
         {"ph":"E","pid":1,"tid":1,"name":"a","ts":3},{"ph":"E","pid":1,"tid":1,"name":"b","ts":4}]"#;
     let expected = [

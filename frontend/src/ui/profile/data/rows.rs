@@ -85,7 +85,7 @@ fn answer(opened: Opened, entry: &TableEntry) -> (Signal<Answer<Content>>, Callb
     let asked = Asked::new(wanted, move |wanted: Wanted, signal| async move {
         let Wanted { rank, table, span } = wanted;
         let rows = opened.ask(rank).rows(table, span, most, &signal).await?;
-        let zero_ps = opened.times.whole.try_get_untracked().unwrap_or_default().start.0;
+        let zero_ps = opened.times.zero.try_get_untracked().unwrap_or_default().0;
         let titles = opened.tracks.sheet.with_untracked(|sheet| sheet.titles_of(SourceId(rank)));
         Ok(content(rows, zero_ps, &titles))
     });
@@ -244,14 +244,14 @@ impl Leads {
     }
 
     fn of_row(self, row: u32) -> Option<Lead> {
-        let zero_ps = self.opened.times.whole.get_untracked().start.0;
+        let zero_ps = self.opened.times.zero.get_untracked().0;
         let of =
             |content: &Arc<Content>| self.name.with_value(|name| Lead::of_row(name, content, row, zero_ps));
         self.content.with_untracked(of).filter(|_| self.is_of_all())
     }
 
     fn of_cell(self, key: &str, row: u32) -> Option<Lead> {
-        let zero_ps = self.opened.times.whole.get_untracked().start.0;
+        let zero_ps = self.opened.times.zero.get_untracked().0;
         let of =
             |content: &Arc<Content>| self.name.with_value(|name| Lead::of(name, content, key, row, zero_ps));
         self.content.with_untracked(of).filter(|_| self.is_of_all())

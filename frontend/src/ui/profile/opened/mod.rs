@@ -88,7 +88,7 @@ impl Opened {
         let rank = current_rank(ranks, rank_number);
         let selected = slice_resource(of, rank_number, view, attempt);
         ask_for_clocks(of, profile, again);
-        let (whole, reach) = spans(profile, rank, timebase);
+        let (whole, reach, zero) = spans(profile, rank, timebase);
         keep_choice(address, rank_number, view);
         let tracks_px = RwSignal::new((0.0, 0.0));
         let clock = Memo::new(move |_| {
@@ -96,7 +96,7 @@ impl Opened {
             let width_px = tracks_px.get().0;
             let width_px = if width_px > 0.0 { width_px } else { USUAL_PX };
             let scale = TimeScale { window, width_px };
-            Clock::new(&scale, whole.get().start.0)
+            Clock::new(&scale, zero.get().0)
         });
         Self {
             view,
@@ -105,7 +105,7 @@ impl Opened {
             rank,
             tracks: tracks_of(ranks, rank, content, (of, rank_times), offers_of(info)),
             selected,
-            times: Times { whole, reach, clock, tracks_px },
+            times: Times { whole, zero, reach, clock, tracks_px },
             rank_times,
             retry: Callback::new(move |()| attempt.update(|attempt| *attempt += 1)),
             ranks,

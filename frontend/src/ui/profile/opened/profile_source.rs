@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use nprof_engine::base::Interval;
+use nprof_engine::base::{Interval, Time};
 use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail, RankEntry};
 
 use super::Answer;
@@ -41,12 +41,13 @@ pub fn known<T>(profile: RwSignal<Answered<u32, ProfileInfo>>, of: impl Fn(&Prof
     })
 }
 
-/// From the first to the last time of all ranks, and the limits of windows.
+/// From the first to the last time of all ranks, the limits of windows, and the moment that counts
+/// as zero.
 pub fn spans(
     profile: RwSignal<Answered<u32, ProfileInfo>>,
     rank: Signal<Answer<RankDetail>>,
     timebase: Memo<Timebase>,
-) -> (Memo<Interval>, Memo<Reach>) {
+) -> (Memo<Interval>, Memo<Reach>, Memo<Time>) {
     let whole = Memo::new(move |_| {
         let base = timebase.get();
         known(profile, |profile| axes::whole(profile, base)).unwrap_or_else(|| span_of(rank))
@@ -56,7 +57,11 @@ pub fn spans(
         let active = known(profile, |profile| axes::active(profile, base)).flatten();
         Reach { whole: whole.get(), active }
     });
-    (whole, reach)
+    let zero = Memo::new(move |_| {
+        let base = timebase.get();
+        known(profile, |profile| axes::zero(profile, base)).unwrap_or_else(|| span_of(rank).start)
+    });
+    (whole, reach, zero)
 }
 
 /// The span of the shown rank.

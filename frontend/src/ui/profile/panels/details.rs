@@ -64,7 +64,7 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
     let in_rank = is_of_all.then(|| in_rank(opened, &detail)).flatten();
     let copied = detail.clone();
     let copy = move |_| {
-        let zero_ps = opened.times.whole.get_untracked().start.0;
+        let zero_ps = opened.times.zero.get_untracked().0;
         let text = field::as_text(&copied, &track.get_untracked(), zero_ps);
         clipboard::copy(text, "All fields", messages);
     };
