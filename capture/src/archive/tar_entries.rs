@@ -35,11 +35,11 @@ pub(super) fn list(bytes: &[u8]) -> Listing {
         } else {
             continue;
         };
+        let what = format!("the tar archive ends in the middle of \"{name}\"");
         if !listing.push(Entry { name, content }) {
             break;
         }
         if end > bytes.len() as u64 {
-            let what = "the tar archive ends in the middle of this file";
             listing.damage = Some(Refusal::damaged(what, format!("entry {number}, byte {}", bytes.len())));
             break;
         }

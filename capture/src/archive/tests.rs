@@ -133,7 +133,7 @@ fn a_cut_tar_gives_the_files_before_the_cut() {
     assert_eq!(names, ["x.tar/a.json", "x.tar/b.json", "x.tar"]);
     assert_eq!(
         refusal(&cut.leaves[2]),
-        "the tar archive ends in the middle of this file (entry 1, byte 1636); the file is damaged or was \
+        "the tar archive ends in the middle of \"b.json\" (entry 1, byte 1636); the file is damaged or was \
          cut off; copy it again"
     );
     check_refused(
