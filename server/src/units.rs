@@ -94,6 +94,7 @@ mod tests {
             assert!(size_bytes(wrong).is_err(), "{wrong}");
         }
     }
+
     #[test]
     fn times_are_shown_exactly() {
         for (ps, text) in [

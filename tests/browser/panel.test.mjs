@@ -116,7 +116,7 @@ test("the panels are closed until they are used", async (t) => {
     await page.keyboard.press("ArrowRight");
     assert.equal(await dock.count(), 0);
     await page.getByRole("button", { name: "Open the details (I)" }).click();
-    // The focus would be lost when the dock is made anew for the slice of a step.
+    // On a busy machine the dock comes before its content.
     await page.getByRole("article", { name: "Details" }).waitFor();
     const edge = page.getByRole("separator", { name: "Width of the details" });
     await edge.focus();

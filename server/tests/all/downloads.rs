@@ -127,7 +127,10 @@ async fn several_ranks_are_one_file_where_the_format_can() {
         let refused = stage.get(&format!("{path}?format={key}")).await;
         assert_eq!(refused.status, StatusCode::BAD_REQUEST);
         let said = refused.json()["error"].as_str().unwrap().to_owned();
-        assert!(said.contains("(ranks=0 in a URL); here are ranks 0, 1"), "{said}");
+        assert!(
+            said.contains("choose one, such as --ranks 0 (ranks=0 in a URL); here are ranks 0, 1"),
+            "{said}"
+        );
         let one = stage.get(&format!("{path}?format={key}&ranks=1")).await;
         assert!(one.status == StatusCode::OK && one.text().contains("other"), "{}", one.text());
         assert_eq!(one.header("content-disposition"), format!("attachment; filename=\"pair_rank_1.{key}\""));

@@ -235,10 +235,13 @@ impl Row {
         let before = if is_of_end { self.value_of(id) } else { None };
         let kept = self.push(id, bytes, raw);
         self.keep_last(id);
-        let (Some(before), Some(after)) = (before, self.value_of(id)) else { return Ok(kept) };
-        let is_lost =
-            !self.is_same(before, after) && self.keep_begin(sink, fields, key, before)? == Kept::Dropped;
-        Ok(if is_lost { Kept::Dropped } else { kept })
+        if let (Some(before), Some(after)) = (before, self.value_of(id))
+            && !self.is_same(before, after)
+            && self.keep_begin(sink, fields, key, before)? == Kept::Dropped
+        {
+            return Ok(Kept::Dropped);
+        }
+        Ok(kept)
     }
 
     /// Later arguments are those of the event that ends the slice. They replace those of the begin.
@@ -267,7 +270,7 @@ impl Row {
     /// The row's value of a field.
     fn value_of(&self, id: FieldId) -> Option<Pending> {
         let &(_, at) = self.last.get(id.0 as usize).filter(|(number, _)| *number == self.number)?;
-        self.entries.get(at as usize).filter(|entry| entry.0 == id).map(|entry| entry.1)
+        self.entries.get(at as usize).map(|entry| entry.1)
     }
 
     fn is_same(&self, one: Pending, other: Pending) -> bool {

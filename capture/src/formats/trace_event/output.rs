@@ -313,7 +313,7 @@ impl<'s> Output<'s> {
     }
 
     /// Adds the parts of a slice's end that differ from its begin. Arguments of the end replace
-    /// those of the begin, which stay as fields of their own.
+    /// those of the begin. A value of the begin that differs stays as a field of its own.
     pub(super) fn add_end(&mut self, of: Of, begin: Seen<'_>, end: Seen<'_>) -> Result<()> {
         let (first, last) = (begin.event, end.event);
         let is_same = |before, after| begin.is_written_like(before, (end, after));

@@ -212,13 +212,17 @@ pub fn bundle(of: RanksOf<'_>, work: Work<'_>) -> Result<Bundle, ExportError> {
     let (joint, own): (Vec<_>, Vec<_>) = ranks.iter().cloned().partition(|rank| rank.rank == ALL_RANKS);
     let manifest = Manifest { ranks: own, ..Manifest::clone(&profile.manifest) };
     let mut info = manifest.profile_info();
-    // A part without a joint segment of its own keeps the clocks of the whole job.
     let kept = |of| joint::is_for(of).then(|| joint::kept(&joint::path_of(of))).flatten();
-    let (own, of_whole) = (kept(profile), kept(of.whole));
+    let own = kept(profile);
+    let is_part = manifest.ranks != of.whole.manifest.ranks;
+    let of_whole = if is_part { kept(of.whole) } else { None };
+    // A part without a joint segment of its own keeps the clocks of the whole job.
     if let Some(kept) = own.as_ref().or(of_whole.as_ref()) {
         kept.add_clocks(&mut info);
     }
-    info.whole = whole(&info.ranks, of.whole, of_whole.as_ref());
+    if is_part {
+        info.whole = whole(&info.ranks, of.whole, of_whole.as_ref());
+    }
     info.ranks.splice(0..0, joint.iter().map(RankFile::entry));
     let ranks = joint.iter().chain(&manifest.ranks).map(|rank| {
         let segment = open(profile, rank)?;
@@ -237,8 +241,8 @@ pub fn bundle(of: RanksOf<'_>, work: Work<'_>) -> Result<Bundle, ExportError> {
     Ok(Bundle { profile: info, names: manifest.names.clone(), ranks })
 }
 
-/// The ranks of the whole profile, if these are not all of them. A rank that is here has the same
-/// clock in both lists.
+/// The ranks of the whole profile. A rank that is `here`, in a part of it, has the same clock in
+/// both lists.
 fn whole(here: &[RankEntry], whole: &Profile, kept: Option<&Joint>) -> Vec<RankEntry> {
     let mut info = whole.manifest.profile_info();
     if let Some(kept) = kept {
@@ -249,7 +253,7 @@ fn whole(here: &[RankEntry], whole: &Profile, kept: Option<&Joint>) -> Vec<RankE
             rank.found = here.found;
         }
     }
-    if info.ranks == here { Vec::new() } else { info.ranks }
+    info.ranks
 }
 
 /// A warning for each unreadable part of a segment. The file contains the segment unchanged.

@@ -20,7 +20,7 @@ use crate::view::rows::sheet_track::SourceId;
 use crate::view::rows::track_path::TrackPath;
 use crate::view::url::page::Place;
 use crate::view::{Axes, Axis, Clock, Command, Tab, TimeScale, View};
-use profile_source::{ProfileSource, ask_for_clocks, known, profile_of, spans};
+use profile_source::{ProfileSource, ask_for_clocks, known, profile_of, spans, zero};
 use rank_details::RankDetails;
 use rank_times::RankTimes;
 use shown_tracks::{content_of, offers_of, tracks_of};
@@ -88,7 +88,8 @@ impl Opened {
         let rank = current_rank(ranks, rank_number);
         let selected = slice_resource(of, rank_number, view, attempt);
         ask_for_clocks(of, profile, again);
-        let (whole, reach, zero) = spans(profile, rank, timebase);
+        let (whole, reach) = spans(profile, rank, timebase);
+        let zero = zero(profile, rank, timebase);
         keep_choice(address, rank_number, view);
         let tracks_px = RwSignal::new((0.0, 0.0));
         let clock = Memo::new(move |_| {

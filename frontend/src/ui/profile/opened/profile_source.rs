@@ -41,13 +41,12 @@ pub fn known<T>(profile: RwSignal<Answered<u32, ProfileInfo>>, of: impl Fn(&Prof
     })
 }
 
-/// From the first to the last time of all ranks, the limits of windows, and the moment that counts
-/// as zero.
+/// From the first to the last time of all ranks, and the limits of windows.
 pub fn spans(
     profile: RwSignal<Answered<u32, ProfileInfo>>,
     rank: Signal<Answer<RankDetail>>,
     timebase: Memo<Timebase>,
-) -> (Memo<Interval>, Memo<Reach>, Memo<Time>) {
+) -> (Memo<Interval>, Memo<Reach>) {
     let whole = Memo::new(move |_| {
         let base = timebase.get();
         known(profile, |profile| axes::whole(profile, base)).unwrap_or_else(|| span_of(rank))
@@ -57,11 +56,19 @@ pub fn spans(
         let active = known(profile, |profile| axes::active(profile, base)).flatten();
         Reach { whole: whole.get(), active }
     });
-    let zero = Memo::new(move |_| {
+    (whole, reach)
+}
+
+/// The moment that counts as zero.
+pub fn zero(
+    profile: RwSignal<Answered<u32, ProfileInfo>>,
+    rank: Signal<Answer<RankDetail>>,
+    timebase: Memo<Timebase>,
+) -> Memo<Time> {
+    Memo::new(move |_| {
         let base = timebase.get();
         known(profile, |profile| axes::zero(profile, base)).unwrap_or_else(|| span_of(rank).start)
-    });
-    (whole, reach, zero)
+    })
 }
 
 /// The span of the shown rank.
