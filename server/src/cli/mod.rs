@@ -48,7 +48,7 @@ use crate::child;
 use crate::ending::Ending;
 use crate::http::limits::raise_open_files;
 use crate::ingest::IngestError;
-use crate::memory::return_large_blocks;
+use crate::memory;
 use crate::store::{Store, default_root};
 use crate::terminal::{Escaping, visible};
 use crate::verify::VerifyError;
@@ -135,7 +135,7 @@ fn told(store: Store) -> Store {
 /// Runs the program.
 #[must_use]
 pub fn run() -> ExitCode {
-    return_large_blocks();
+    memory::set_rules();
     // A profile can have more ranks than the usual limit.
     raise_open_files();
     if child::is_asked(std::env::args_os().skip(1)) {
