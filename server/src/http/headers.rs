@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, Response, header};
 
 use crate::assets;
 use crate::markup::script_hash;
@@ -20,18 +20,22 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     HeaderValue::try_from(policy).expect("hashes are letters of base64")
 });
 
-/// Headers that every answer has.
+/// The answer with the headers that every answer has.
 #[must_use]
-pub fn all() -> [(HeaderName, HeaderValue); 6] {
+pub fn with_all<B>(mut answer: Response<B>) -> Response<B> {
     let always = |name, value| (name, HeaderValue::from_static(value));
-    [
+    let headers = [
         (header::CONTENT_SECURITY_POLICY, POLICY.clone()),
         always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         always(header::X_FRAME_OPTIONS, "DENY"),
         always(header::REFERRER_POLICY, "no-referrer"),
         always(HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
         always(HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-    ]
+    ];
+    for (name, value) in headers {
+        answer.headers_mut().insert(name, value);
+    }
+    answer
 }
 
 /// The scripts that stand in the page itself.

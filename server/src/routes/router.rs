@@ -10,10 +10,10 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post};
 use nprof_engine::wire::POSTCARD_ZSTD;
 use nprof_engine::wire::question::Question;
+use tower::ServiceBuilder;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
-use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::trace::TraceLayer;
 
 use super::{ask, export, health, jobs, openapi, page, profiles, reply, upload};
@@ -61,23 +61,23 @@ pub fn router(app: App, access: Arc<Access>) -> Router {
     guarded(routes, access).with_state(app)
 }
 
-/// Adds the layers. The first request to reach a layer reaches the last one of the list first.
+/// Adds the layers, of which requests reach the first one first. They are one layer for the router:
+/// it allocates for each of its own, and copies all that are below.
 fn guarded(routes: Router<App>, access: Arc<Access>) -> Router<App> {
-    // Tiles are already compressed.
-    let worth_packing = DefaultPredicate::new().and(NotForContentType::const_new(POSTCARD_ZSTD));
-    let guarded = routes
-        // Traces are larger than any fixed limit. Only the disk limits them.
-        .layer(DefaultBodyLimit::disable())
-        .layer(CatchPanicLayer::custom(panicked))
-        .layer(axum::middleware::from_fn_with_state(access, guard::check))
-        .layer(axum::middleware::from_fn(reply::refusals))
-        .layer(CompressionLayer::new().gzip(true).compress_when(worth_packing));
-    let guarded = headers::all()
-        .into_iter()
-        .fold(guarded, |router, (name, value)| router.layer(SetResponseHeaderLayer::overriding(name, value)));
     // The query can contain the token, which must not reach a log.
     let span = |request: &Request| tracing::debug_span!("request", method = %request.method(), path = request.uri().path());
-    guarded.layer(TraceLayer::new_for_http().make_span_with(span))
+    // Tiles are already compressed.
+    let worth_packing = DefaultPredicate::new().and(NotForContentType::const_new(POSTCARD_ZSTD));
+    let layers = ServiceBuilder::new()
+        .layer(TraceLayer::new_for_http().make_span_with(span))
+        .map_response(headers::with_all)
+        .layer(CompressionLayer::new().gzip(true).compress_when(worth_packing))
+        .layer(axum::middleware::from_fn(reply::refusals))
+        .layer(axum::middleware::from_fn_with_state(access, guard::check))
+        .layer(CatchPanicLayer::custom(panicked))
+        // Traces are larger than any fixed limit. Only the disk limits them.
+        .layer(DefaultBodyLimit::disable());
+    routes.layer(layers)
 }
 
 /// The answer of a handler that panicked. The panic itself is on standard error.
