@@ -48,7 +48,7 @@ pub async fn read(
         None => {
             // A kept answer needs no turn.
             let kept = Arc::clone(&asked);
-            if asked.can_be_kept()
+            if asked.may_be_kept()
                 && let Some(reply) = blocking(move || kept.reply(None)).await?
             {
                 return counted(reply, &unread, peer);
@@ -95,8 +95,16 @@ impl Asked {
         }
     }
 
-    fn can_be_kept(&self) -> bool {
-        matches!(&self.question, Question::OfRank(_, RankQuestion::Tile { .. } | RankQuestion::Summary))
+    /// Whether the answer may need no turn. Looks only at memory: a thread that looks in vain costs
+    /// as much as a small tile.
+    fn may_be_kept(&self) -> bool {
+        match &self.question {
+            Question::OfRank(_, RankQuestion::Tile { content, id }) => {
+                tiles::may_be_kept(&self.app, (content, *id), &self.headers)
+            }
+            Question::OfRank(_, RankQuestion::Summary) => true,
+            _ => false,
+        }
     }
 
     /// The reply. Without a turn, `None` unless the answer is kept. Blocks.
