@@ -1,22 +1,23 @@
 //! Regions of files that this process keeps in memory, of all open segments together.
 //!
-//! A call of the system takes about 0.7 µs. That is more than the copy of most pieces, and a
-//! question needs a few hundred of them. A region is kept if it is needed again soon: a question
-//! that reads one piece of a region reads no more than this piece.
+//! A call of the system takes about 0.7 µs, and a question needs a few hundred pieces. A region is
+//! kept if it is needed again soon: a question that reads one piece of a region reads no more than
+//! this piece. Its pieces are ranges of it and no copies.
 //!
-//! *Invariant.* The kept regions take at most [`SLOTS`] × [`REGION_LEN`] bytes, whatever is open. A
-//! thread never waits for another one: it reads from the file instead.
+//! *Invariant.* The kept regions take at most [`SLOTS`] × [`REGION_LEN`] bytes, whatever is open,
+//! beside those whose pieces are in use. A thread never waits for another one: it reads from the
+//! file instead.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+
+use crate::segment::SourceBytes;
 
 /// Bytes that are read and kept as one.
 pub const REGION_LEN: u64 = 1 << 15;
 /// Number of regions that are kept at most, 32 MiB.
 const SLOTS: usize = 1024;
-/// Longer pieces are not taken from a region: their copy costs more than the call of the system.
-const MAX_PIECE: u64 = REGION_LEN / 2;
 
 /// Regions of this process.
 pub static KEPT: Regions = Regions::new();
@@ -42,12 +43,12 @@ impl FileNumber {
 struct Slot {
     file: FileNumber,
     region: u64,
-    /// Bytes of the region. Empty until the region is needed a second time.
-    bytes: Vec<u8>,
+    /// Bytes of the region. `None` until the region is needed a second time.
+    bytes: Option<Arc<Vec<u8>>>,
 }
 
 impl Slot {
-    const EMPTY: Self = Self { file: FileNumber(0), region: 0, bytes: Vec::new() };
+    const EMPTY: Self = Self { file: FileNumber(0), region: 0, bytes: None };
 }
 
 impl Regions {
@@ -64,11 +65,11 @@ impl Regions {
         file_len: u64,
         range: Range<u64>,
         read: impl FnOnce(u64, usize, &mut Vec<u8>) -> bool,
-    ) -> Option<Vec<u8>> {
+    ) -> Option<SourceBytes<'static>> {
         let region = range.start / REGION_LEN;
         let start = region * REGION_LEN;
         let end = file_len.min(start + REGION_LEN);
-        if range.is_empty() || range.end > end || range.end - range.start > MAX_PIECE {
+        if range.is_empty() || range.end > end {
             return None;
         }
         let mut slot = match self.slots[slot_of(file, region)].try_lock() {
@@ -77,20 +78,22 @@ impl Regions {
             Err(TryLockError::WouldBlock) => return None,
         };
         if (slot.file, slot.region) != (file, region) {
-            (slot.file, slot.region) = (file, region);
-            slot.bytes.clear();
+            *slot = Slot { file, region, bytes: None };
             return None;
         }
-        let len = (end - start) as usize;
-        if slot.bytes.is_empty() {
-            let bytes = &mut slot.bytes;
-            if bytes.try_reserve_exact(len).is_err() || !read(start, len, bytes) {
+        let bytes = match &slot.bytes {
+            Some(bytes) => Arc::clone(bytes),
+            None => {
+                let len = (end - start) as usize;
+                let mut bytes = Vec::new();
                 // The caller reads its own piece, and reports what is wrong with it.
-                bytes.clear();
-                return None;
+                if bytes.try_reserve_exact(len).is_err() || !read(start, len, &mut bytes) {
+                    return None;
+                }
+                Arc::clone(slot.bytes.insert(Arc::new(bytes)))
             }
-        }
-        slot.bytes.get((range.start - start) as usize..(range.end - start) as usize).map(<[u8]>::to_vec)
+        };
+        Some(SourceBytes::Shared(bytes, (range.start - start) as usize..(range.end - start) as usize))
     }
 }
 
@@ -106,11 +109,12 @@ mod tests {
 
     /// Reads bytes that tell their offset, and counts the calls.
     fn ask(regions: &Regions, file: FileNumber, range: Range<u64>, calls: &mut u32) -> Option<Vec<u8>> {
-        regions.range(file, 100_000, range, |start, len, into| {
+        let found = regions.range(file, 100_000, range, |start, len, into| {
             *calls += 1;
             into.extend((start..start + len as u64).map(|at| (at % 251) as u8));
             true
-        })
+        });
+        found.map(|bytes| bytes.to_vec())
     }
 
     #[test]
@@ -131,11 +135,10 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_two_regions_and_long_ones_are_not_taken_from_a_region() {
+    fn pieces_of_two_regions_are_not_taken_from_a_region() {
         let (regions, file, mut calls) = (Regions::new(), FileNumber::next(), 0);
         for _ in 0..3 {
             assert_eq!(ask(&regions, file, REGION_LEN - 1..REGION_LEN + 1, &mut calls), None);
-            assert_eq!(ask(&regions, file, 0..MAX_PIECE + 1, &mut calls), None);
             assert_eq!(ask(&regions, file, 5..5, &mut calls), None);
         }
         assert_eq!(calls, 0);

@@ -4,7 +4,6 @@
 //! *Invariant.* No file is mapped: a file that shrinks, or that the disk cannot read, gives an
 //! error of the question that needs the bytes. A mapped file would end the process by a signal.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
 use std::io;
@@ -17,7 +16,7 @@ use rustix::io::{Errno, pread};
 use super::regions::{self, FileNumber, REGION_LEN};
 use super::regular::open_regular;
 use crate::base::{Error, Result};
-use crate::segment::{Bytes, Segment};
+use crate::segment::{Bytes, Segment, SourceBytes};
 
 /// Maximum number of regions that are read at once for sequential reads.
 const AHEAD: u64 = 32;
@@ -113,7 +112,7 @@ impl Bytes for StoredFile {
         self.len
     }
 
-    fn range(&self, offset: u64, len: u64) -> Result<Cow<'_, [u8]>> {
+    fn range(&self, offset: u64, len: u64) -> Result<SourceBytes<'_>> {
         let needed = offset.saturating_add(len);
         let truncated = |available| Error::Truncated { needed, available };
         let wanted = usize::try_from(len).ok().filter(|_| needed <= self.len);
@@ -123,7 +122,7 @@ impl Bytes for StoredFile {
         }
         let whole = |start, len, into: &mut Vec<u8>| self.read(start, len, into).is_ok();
         if let Some(bytes) = regions::KEPT.range(self.number, self.len, offset..needed, whole) {
-            return Ok(Cow::Owned(bytes));
+            return Ok(bytes);
         }
         let mut bytes = Vec::new();
         // A hostile file can be long without taking space.
@@ -132,7 +131,7 @@ impl Bytes for StoredFile {
             Missing::From(available) => truncated(available),
             Missing::Unreadable(what) => Error::Storage { what },
         })?;
-        Ok(Cow::Owned(bytes))
+        Ok(SourceBytes::Read(bytes))
     }
 }
 
@@ -246,7 +245,7 @@ mod tests {
     fn a_file_that_shrinks_is_an_error() {
         let (writer, stored) = stored(&[7; 100_000]);
         writer.set_len(50_000).unwrap();
-        assert_eq!(stored.range(40_000, 10_000).unwrap(), &[7; 10_000][..]);
+        assert_eq!(*stored.range(40_000, 10_000).unwrap(), [7; 10_000]);
         assert_eq!(stored.range(40_000, 20_000), Err(Error::Truncated { needed: 60_000, available: 50_000 }));
         assert_eq!(stored.range(90_000, 10), Err(Error::Truncated { needed: 90_010, available: 50_000 }));
     }

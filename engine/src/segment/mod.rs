@@ -54,5 +54,5 @@ pub use pieces::{put_pieces, read_pieces};
 pub use program::{Predicted, Program, ProgramColumn};
 pub use reader::{RowPlace, Segment};
 pub use slice_columns::SliceColumns;
-pub use source::{Bytes, Fetch, Fetched};
+pub use source::{Bytes, Fetch, Fetched, SourceBytes};
 pub use totals::{BlockNameTotal, BlockTotals, Totals, TotalsWriter};

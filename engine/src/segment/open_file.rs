@@ -1,6 +1,5 @@
 //! The file of an open segment: its footer, and checked pieces of its bytes.
 
-use std::borrow::Cow;
 use std::ops::Deref;
 
 use super::dictionary_writer::CHUNK_TEXTS;
@@ -8,7 +7,7 @@ use super::footer::Footer;
 use super::layout::{self, Piece, Trailer};
 use super::limits::{MIN_CHUNK_BYTES, max_footer_len};
 use super::room::Room;
-use super::source::Bytes;
+use super::source::{Bytes, SourceBytes};
 use crate::base::bytes::Cursor;
 use crate::base::checksum::is_intact;
 use crate::base::{Error, Result};
@@ -122,7 +121,7 @@ impl<B: Bytes> OpenFile<B> {
 /// The checked bytes of a piece: the segment's own, or read for the caller.
 #[derive(Debug)]
 pub struct PieceBytes<'s> {
-    bytes: Cow<'s, [u8]>,
+    bytes: SourceBytes<'s>,
     offset: u64,
     what: &'static str,
 }
@@ -131,7 +130,7 @@ impl<'s> PieceBytes<'s> {
     /// Bytes that the segment keeps. They begin at `offset` of the file; `what` names their part of
     /// it.
     pub(super) fn kept(bytes: &'s [u8], offset: u64, what: &'static str) -> Self {
-        Self { bytes: Cow::Borrowed(bytes), offset, what }
+        Self { bytes: SourceBytes::Lent(bytes), offset, what }
     }
 }
 
@@ -157,7 +156,7 @@ impl Deref for PieceBytes<'_> {
     }
 }
 
-fn checked<'a, B: Bytes>(bytes: &'a B, piece: Piece, what: &'static str) -> Result<Cow<'a, [u8]>> {
+fn checked<'a, B: Bytes>(bytes: &'a B, piece: Piece, what: &'static str) -> Result<SourceBytes<'a>> {
     let found = bytes.range(piece.offset, u64::from(piece.len))?;
     if is_intact(&found, piece.checksum) {
         Ok(found)

@@ -1,9 +1,9 @@
 //! Sources of a segment's bytes: memory, a file, or a remote file that is fetched part by part.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::ops::{Deref, Range};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use elsa::sync::FrozenVec;
 
@@ -14,12 +14,40 @@ pub trait Bytes: Sync {
     /// Length of the whole file.
     fn file_len(&self) -> u64;
 
-    /// Returns `len` bytes from `offset`: borrowed if the source keeps them, else read for the
-    /// caller.
+    /// Returns `len` bytes from `offset`.
     ///
     /// # Errors
     /// `Truncated` if the file ends before, `Storage` if they cannot be read.
-    fn range(&self, offset: u64, len: u64) -> Result<Cow<'_, [u8]>>;
+    fn range(&self, offset: u64, len: u64) -> Result<SourceBytes<'_>>;
+}
+
+/// Some bytes of a source.
+#[derive(Debug)]
+pub enum SourceBytes<'a> {
+    /// The source keeps them as long as it is open.
+    Lent(&'a [u8]),
+    /// They were read for the caller.
+    Read(Vec<u8>),
+    /// A range of bytes that others use too.
+    Shared(Arc<Vec<u8>>, Range<usize>),
+}
+
+impl Deref for SourceBytes<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Lent(bytes) => bytes,
+            Self::Read(bytes) => bytes,
+            Self::Shared(bytes, range) => bytes.get(range.clone()).unwrap_or_default(),
+        }
+    }
+}
+
+impl PartialEq for SourceBytes<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
 }
 
 /// A whole file in memory.
@@ -28,8 +56,8 @@ impl<T: AsRef<[u8]> + Sync> Bytes for T {
         self.as_ref().len() as u64
     }
 
-    fn range(&self, offset: u64, len: u64) -> Result<Cow<'_, [u8]>> {
-        part_of(self.as_ref(), offset, len).map(Cow::Borrowed)
+    fn range(&self, offset: u64, len: u64) -> Result<SourceBytes<'_>> {
+        part_of(self.as_ref(), offset, len).map(SourceBytes::Lent)
     }
 }
 
@@ -108,7 +136,7 @@ impl<F: Fetch> Bytes for Fetched<F> {
         self.len
     }
 
-    fn range(&self, offset: u64, len: u64) -> Result<Cow<'_, [u8]>> {
+    fn range(&self, offset: u64, len: u64) -> Result<SourceBytes<'_>> {
         let needed = offset.saturating_add(len);
         if needed > self.len {
             return Err(Error::Truncated { needed, available: self.len });
@@ -117,7 +145,7 @@ impl<F: Fetch> Bytes for Fetched<F> {
         if let Some((start, at)) = by_offset.range(..=offset).next_back()
             && let Some(found) = self.kept.get(*at).and_then(|part| part_of(part, offset - start, len).ok())
         {
-            return Ok(Cow::Borrowed(found));
+            return Ok(SourceBytes::Lent(found));
         }
         let wanted = self.wanted(&by_offset, offset, len);
         let part = self.fetch.fetch(offset, wanted)?;
@@ -126,7 +154,7 @@ impl<F: Fetch> Bytes for Fetched<F> {
         }
         let at = self.kept.push_get_index(part.into_boxed_slice());
         by_offset.insert(offset, at);
-        self.kept.get(at).map_or(Ok(&[][..]), |part| part_of(part, 0, len)).map(Cow::Borrowed)
+        self.kept.get(at).map_or(Ok(&[][..]), |part| part_of(part, 0, len)).map(SourceBytes::Lent)
     }
 }
 

@@ -102,8 +102,9 @@ fn core_columns<B: Bytes>(
             about("duration", Unit::Picoseconds, "Duration; 0 for instants.")
                 .column(RowColumnRole::Duration, durations),
         );
-        columns.push(about("track", Unit::None, TRACK_DOC).column(RowColumnRole::Track, tracks));
+        // A path can be long, and the name must not be pushed out of sight.
         columns.push(about("name", Unit::None, "Name in the timeline.").column(RowColumnRole::Name, names));
+        columns.push(about("track", Unit::None, TRACK_DOC).column(RowColumnRole::Track, tracks));
     } else {
         let values = merged(segment, of_role(read, ColumnRole::Value), rows.len())?;
         columns.push(about("track", Unit::None, TRACK_DOC).column(RowColumnRole::Track, tracks));

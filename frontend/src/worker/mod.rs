@@ -7,14 +7,13 @@
 
 mod host;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use nprof_engine::base::Error;
 use nprof_engine::exec::{Cancel, InPlace, Work};
-use nprof_engine::segment::{Bytes, Fetched};
+use nprof_engine::segment::{Bytes, Fetched, SourceBytes};
 use nprof_engine::wire::ask::answer;
 use nprof_engine::wire::bundle::{Bundle, OpenBundle};
 use nprof_engine::wire::question::Question;
@@ -50,7 +49,7 @@ impl Bytes for SegmentBytes {
         }
     }
 
-    fn range(&self, offset: u64, len: u64) -> nprof_engine::base::Result<Cow<'_, [u8]>> {
+    fn range(&self, offset: u64, len: u64) -> nprof_engine::base::Result<SourceBytes<'_>> {
         match self {
             Self::Here(bytes) => bytes.range(offset, len),
             Self::There(fetched) => fetched.range(offset, len),
