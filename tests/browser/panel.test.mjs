@@ -116,8 +116,8 @@ test("the panels are closed until they are used", async (t) => {
     await page.keyboard.press("ArrowRight");
     assert.equal(await dock.count(), 0);
     await page.getByRole("button", { name: "Open the details (I)" }).click();
-    // On a busy machine the dock comes before its content.
-    await page.getByRole("article", { name: "Details" }).waitFor();
+    // The focus goes into the dock with the next picture.
+    await dock.locator(":focus").waitFor();
     const edge = page.getByRole("separator", { name: "Width of the details" });
     await edge.focus();
     await page.keyboard.press("ArrowLeft");
