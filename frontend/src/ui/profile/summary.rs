@@ -1,6 +1,8 @@
 //! The Summary place: the metrics of the rank, in cards.
 
 use leptos::prelude::*;
+use nprof_engine::base::Interval;
+use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry};
 use nprof_engine::wire::summary::{MetricEntry, MetricGroupEntry, Summary};
 
 use super::opened::Opened;
@@ -50,6 +52,10 @@ fn SummaryHead(opened: Opened) -> impl IntoView {
     let facts = move || {
         let rank = opened.rank_detail()?;
         let entry = &rank.entry;
+        if entry.rank == ALL_RANKS {
+            let ranks = opened.profile.with(|answer| Some(answer.as_ref()?.as_ref().ok()?.ranks.clone()))?;
+            return Some(facts_of_all(entry, &ranks, opened.times.whole.get()));
+        }
         let several = opened.profile.with(|answer| matches!(answer, Some(Ok(of)) if of.ranks.len() > 1));
         let mut facts = Vec::new();
         facts.extend(several.then(|| rank_label(entry.rank)));
@@ -78,6 +84,19 @@ fn SummaryHead(opened: Opened) -> impl IntoView {
             {warnings}
         </header>
     }
+}
+
+/// The whole profile, and how much of it was compared: its joint segment has events of its own.
+fn facts_of_all(joint: &RankEntry, ranks: &[RankEntry], whole: Interval) -> String {
+    let own = || ranks.iter().filter(|rank| rank.rank != ALL_RANKS);
+    let facts = [
+        rank_label(ALL_RANKS),
+        format::duration(whole.duration_ps()),
+        format::counted(own().map(|rank| rank.events).sum(), "event", "events"),
+        format::counted(own().count() as u64, "rank", "ranks"),
+        format!("{} of collectives compared", format::counted(joint.events, "event", "events")),
+    ];
+    facts.join(" · ")
 }
 
 fn groups(opened: Opened, summary: &Summary) -> impl IntoView + use<> {

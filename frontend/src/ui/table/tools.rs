@@ -176,7 +176,7 @@ fn CopyButton(tools: TableToolsState) -> impl IntoView {
     };
     view! {
         <button
-            class="button"
+            class="button button-copy"
             type="button"
             title="Copy with tabs between values, for a spreadsheet"
             on:click=move |_| tools.copy()

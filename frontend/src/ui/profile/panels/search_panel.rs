@@ -155,6 +155,7 @@ fn Hit(opened: Opened, hit: SearchHit, selected: Memo<Option<u32>>) -> impl Into
         }
     });
     let (name, duration) = (slice.name.clone(), format::duration(slice.duration_ps));
+    let (title, start_ps, clock) = (slice.name.clone(), slice.start_ps, opened.times.clock);
     view! {
         <button
             node_ref=node
@@ -163,7 +164,8 @@ fn Hit(opened: Opened, hit: SearchHit, selected: Memo<Option<u32>>) -> impl Into
             aria-current=move || is_current.get().to_string()
             on:click=move |_| opened.reveal(&slice)
         >
-            <span><Name name /></span>
+            <span title=title><Name name /></span>
+            <span class="number hit-start">{move || clock.with(|clock| clock.text(start_ps))}</span>
             <span class="number">{duration}</span>
             <small>{track} {field}</small>
         </button>
