@@ -16,17 +16,12 @@ const LARGE_BYTES: i32 = 2 << 20;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const KEPT_BYTES: i32 = 2 * LARGE_BYTES;
 
-/// Sets the rules for this process. There is one heap a core: the default of eight leaves each
-/// thread's memory in another part of the processor's caches.
+/// Sets the rules for this process.
 pub fn set_rules() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        use nix::libc::{M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, mallopt};
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let heaps = i32::try_from(cores.max(2)).unwrap_or(i32::MAX);
-        for (rule, value) in
-            [(M_MMAP_THRESHOLD, LARGE_BYTES), (M_TRIM_THRESHOLD, KEPT_BYTES), (M_ARENA_MAX, heaps)]
-        {
+        use nix::libc::{M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, mallopt};
+        for (rule, value) in [(M_MMAP_THRESHOLD, LARGE_BYTES), (M_TRIM_THRESHOLD, KEPT_BYTES)] {
             #[expect(unsafe_code, reason = "the allocator's settings have no safe interface")]
             // SAFETY: the call changes a number that the allocator reads under its own lock.
             let is_set = unsafe { mallopt(rule, value) } == 1;

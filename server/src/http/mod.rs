@@ -15,6 +15,7 @@ pub mod headers;
 pub mod limits;
 pub mod negotiation;
 pub mod peer;
+mod queue;
 pub mod shares;
 pub mod taken;
 pub mod token;

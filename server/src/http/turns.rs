@@ -6,12 +6,12 @@
 
 use std::num::NonZero;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
+use super::error::ApiError;
 use super::peer::Peer;
+use super::queue::Queue;
+pub use super::queue::Turn;
 use super::shares::{Share, Shares};
 use super::unread::MAX_UNREAD_BYTES;
 
@@ -35,35 +35,20 @@ pub enum Weight {
 /// Turns of all questions of a server.
 #[derive(Debug)]
 pub struct Turns {
-    small: Queue,
-    heavy: Queue,
+    small: Arc<Queue>,
+    heavy: Arc<Queue>,
     downloads: Arc<Shares>,
     unread: Arc<Shares>,
 }
-
-/// The turns of one weight.
-#[derive(Debug)]
-struct Queue {
-    free: Arc<Semaphore>,
-    waiting: AtomicUsize,
-}
-
-/// Counts a question while it waits.
-struct Waits<'a>(&'a AtomicUsize);
-
-/// A turn. It ends when it is dropped.
-#[derive(Debug)]
-pub struct Turn(#[expect(dead_code, reason = "it is held, not read")] Option<OwnedSemaphorePermit>);
 
 impl Turns {
     /// Turns for this machine.
     #[must_use]
     pub fn of_machine() -> Self {
         let cores = available_parallelism().map_or(1, NonZero::get);
-        let at_once = |count| Queue { free: Arc::new(Semaphore::new(count)), waiting: AtomicUsize::new(0) };
         Self {
-            small: at_once(PER_CORE * cores),
-            heavy: at_once(PER_CORE * cores),
+            small: Queue::new(PER_CORE * cores),
+            heavy: Queue::new(PER_CORE * cores),
             downloads: Shares::of(DOWNLOADS),
             unread: Shares::of(MAX_UNREAD_BYTES),
         }
@@ -84,39 +69,52 @@ impl Turns {
     /// Waits for a turn. Turns come in the order of the calls; a dropped future gives its place in
     /// the order up.
     pub async fn wait(&self, weight: Weight) -> Turn {
-        let Some(queue) = self.of(weight) else { return Turn(None) };
-        queue.waiting.fetch_add(1, Ordering::Relaxed);
-        let _waits = Waits(&queue.waiting);
-        // Nobody closes a semaphore of turns.
-        Turn(Arc::clone(&queue.free).acquire_owned().await.ok())
+        match self.of(weight) {
+            Some(queue) => queue.wait().await,
+            None => Turn::LIGHT,
+        }
     }
 
     /// Number of questions that wait for a turn.
     #[must_use]
     pub fn waiting(&self, weight: Weight) -> usize {
-        self.of(weight).map_or(0, |queue| queue.waiting.load(Ordering::Relaxed))
+        self.of(weight).map_or(0, |queue| queue.waiting())
+    }
+
+    /// Returns true if a question of this weight would run at once.
+    #[must_use]
+    pub fn is_free(&self, weight: Weight) -> bool {
+        self.of(weight).is_none_or(|queue| queue.is_free())
     }
 
     /// A turn, if one is free now.
     #[must_use]
     pub fn take(&self, weight: Weight) -> Option<Turn> {
-        match self.of(weight) {
-            Some(queue) => Arc::clone(&queue.free).try_acquire_owned().ok().map(|permit| Turn(Some(permit))),
-            None => Some(Turn(None)),
-        }
+        self.of(weight).map_or(Some(Turn::LIGHT), |queue| queue.take())
     }
 
-    fn of(&self, weight: Weight) -> Option<&Queue> {
+    /// Runs work with a turn, on a thread where it may block. A dropped future gives its place in
+    /// the order up.
+    ///
+    /// # Errors
+    /// If the work panics, or the server ends.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        weight: Weight,
+        work: impl FnOnce(&Turn) -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let Some(queue) = self.of(weight) else {
+            return Ok(tokio::task::spawn_blocking(move || work(&Turn::LIGHT)).await?);
+        };
+        let ended = || ApiError::Internal("the server ends".to_owned());
+        queue.run(work).await.ok_or_else(ended)?.map_err(|_| ApiError::Panicked)
+    }
+
+    fn of(&self, weight: Weight) -> Option<&Arc<Queue>> {
         match weight {
             Weight::Light => None,
             Weight::Small => Some(&self.small),
             Weight::Heavy => Some(&self.heavy),
         }
-    }
-}
-
-impl Drop for Waits<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -42,29 +42,23 @@ pub async fn read(
     }
     let (waiting, wanted) = Waiting::new();
     let asked = Arc::new(Asked { app, question, headers, wanted });
-    let weight = asked.weight();
-    let turn = match asked.app.turns().take(weight) {
-        Some(turn) => turn,
-        None => {
-            // A kept answer needs no turn.
-            let kept = Arc::clone(&asked);
-            if asked.may_be_kept()
-                && let Some(reply) = blocking(move || kept.reply(None)).await?
-            {
-                return counted(reply, &unread, peer);
-            }
-            asked.app.turns().wait(weight).await
+    let (app, weight) = (asked.app.clone(), asked.weight());
+    // A kept answer needs no turn.
+    if !app.turns().is_free(weight) && asked.may_be_kept() {
+        let kept = Arc::clone(&asked);
+        if let Some(reply) = blocking(move || kept.reply(None)).await? {
+            return counted(reply, &unread, peer);
         }
-    };
-    // One blocking call: no second thread has to wake up on the way to a cached tile. The turn ends
+    }
+    // One call on a thread: no second one has to wake up on the way to a cached tile. The turn ends
     // with the work, which can go on for a moment after its client has left. From then on, the
     // memory of the answer counts as unread.
-    let reply = blocking(move || {
-        let reply = asked.reply(Some(&turn))?;
+    let answered = move |turn: &Turn| {
+        let reply = asked.reply(Some(turn))?;
         let reply = reply.ok_or_else(|| ApiError::Internal("an answer with a turn is complete".to_owned()));
         counted(reply?, &unread, peer)
-    })
-    .await;
+    };
+    let reply = app.turns().run(weight, answered).await?;
     drop(waiting);
     reply
 }
