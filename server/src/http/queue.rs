@@ -105,8 +105,8 @@ impl Queue {
             Some(turn) => self.begin(turn, job),
             None => {
                 let _place = self.push(job);
-                // Not all turns end on a thread that goes on with the next question. The next one can
-                // be of another client, so this client asks for turns while any question waits.
+                // Not all turns end on a thread that goes on with the next question. The next one
+                // can be of another client, so this one asks for turns while any question waits.
                 loop {
                     tokio::select! {
                         biased;
@@ -184,6 +184,9 @@ impl fmt::Debug for Queue {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
+    use std::time::Duration;
+
+    use tokio::time::timeout;
 
     use super::*;
 
@@ -262,6 +265,32 @@ mod tests {
         assert_eq!((queue.waiting(), Arc::strong_count(&owned)), (0, 1));
         drop(turn);
         assert!(queue.take().is_some());
+    }
+
+    /// Questions, other work and clients that leave meet in all orders.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn no_question_is_forgotten() {
+        const CLIENTS: usize = 32;
+        const ROUNDS: usize = 200;
+        let queue = Queue::new(2);
+        let client = |number: usize| {
+            let queue = Arc::clone(&queue);
+            async move {
+                for round in 0..ROUNDS {
+                    match (number + round) % 8 {
+                        0 => drop(queue.wait().await),
+                        1 => drop(timeout(Duration::from_micros(50), queue.run(|_| ())).await),
+                        _ => assert_eq!(queue.run(move |_| round).await.unwrap().unwrap(), round),
+                    }
+                }
+            }
+        };
+        let clients: Vec<_> = (0..CLIENTS).map(|number| tokio::spawn(client(number))).collect();
+        for client in clients {
+            // A forgotten question waits for ever.
+            timeout(Duration::from_secs(60), client).await.unwrap().unwrap();
+        }
+        assert_eq!(queue.waiting(), 0);
     }
 
     #[tokio::test]
