@@ -247,6 +247,33 @@ mod tests {
         assert_eq!(asked.await.unwrap(), 7);
     }
 
+    /// A client can get a turn for the question of another, and other work can wait behind it.
+    #[tokio::test]
+    async fn a_client_whose_turn_went_to_another_question_asks_for_the_next() {
+        let queue = Queue::new(1);
+        let turn = queue.take().unwrap();
+        let (answer, answered) = oneshot::channel();
+        let _place = queue.push(Box::new(move |_| answer.send(1).unwrap()));
+        let asked = tokio::spawn({
+            let queue = Arc::clone(&queue);
+            async move { queue.run(|_| 2).await.unwrap().unwrap() }
+        });
+        while queue.waiting() < 2 {
+            tokio::task::yield_now().await;
+        }
+        let other = tokio::spawn({
+            let queue = Arc::clone(&queue);
+            async move { drop(queue.wait().await) }
+        });
+        while queue.waiting() < 3 {
+            tokio::task::yield_now().await;
+        }
+        drop(turn);
+        assert_eq!(answered.await.unwrap(), 1);
+        other.await.unwrap();
+        assert_eq!(timeout(Duration::from_secs(60), asked).await.unwrap().unwrap(), 2);
+    }
+
     #[tokio::test]
     async fn a_client_that_leaves_takes_its_question_along() {
         let queue = Queue::new(1);
