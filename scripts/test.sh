@@ -82,13 +82,12 @@ suite_wasm() { check wasm engine_as_wasm; }
 FILES_OF_HTML=(aiu arrows clocks collectives culprit data difference gone hits keys narrow overview panel pins plain plots ranks
     search state timeline times touch waits)
 
-# browser_files NAME FILE…: runs test files one after another, as a browser without a GPU keeps both processors busy.
-# Files with a failure run once more: what fails only on a busy machine tells nothing of the page. The results name
-# them, since such a test is to be repaired.
+# browser_files NAME FILE…: runs test files, two at a time. Files with a failure run once more, one after another: what
+# fails only on a busy machine tells nothing of the page. The results name them, since such a test is to be repaired.
 browser_files() {
     local name="$1" log="$RESULTS/$1.tap" again="$RESULTS/$1-again.tap" code=0 passed failed still files=()
     shift
-    node --test --test-concurrency=1 --test-reporter=tap "$@" 2>&1 | tee "$log" || code=1
+    node --test --test-concurrency=2 --test-reporter=tap "$@" 2>&1 | tee "$log" || code=1
     passed="$(sum_of "$log" '^# pass ([0-9]+)$')"
     failed="$(sum_of "$log" '^# fail ([0-9]+)$')"
     mapfile -t files < <(sed -n "s/^ *location: '.*\/\([a-z]*\.test\.mjs\):[0-9:]*'\$/\1/p" "$log" | sort -u)
@@ -125,12 +124,15 @@ suite_browser() {
             say "Installing Playwright and Puppeteer"
             npm ci --no-audit --no-fund --loglevel=error
         fi
+        named="${NPROF_CHROMIUM:-}"
         NPROF_CHROMIUM="$(need_chromium)" || exit 1
+        shell="$NPROF_CHROMIUM"
+        if [ -z "$named" ]; then shell="$(need_headless_shell)" || shell="$NPROF_CHROMIUM"; fi
         NPROF_BIN="${CARGO_TARGET_DIR:-$ROOT/target}/debug/nprof"
         NPROF_FIREFOX="$(need_firefox)" || say "No Firefox: its tests are skipped"
         export NPROF_CHROMIUM NPROF_FIREFOX NPROF_BIN
-        browser_files browser ./*.test.mjs
-        # The same tests look at HTML files that are exported from the server's store.
+        NPROF_CHROMIUM="$shell" browser_files browser ./*.test.mjs
+        # The same tests look at HTML files that are exported from the server's store, in Chromium itself.
         NPROF_SOURCE=html browser_files html "${FILES_OF_HTML[@]/%/.test.mjs}"
     ) </dev/null || count browser 0 1
 }
