@@ -110,6 +110,19 @@ test("hits", async (t) => {
     await isAt(page, middle);
   });
 
+  await t.test("a link to one of many hits in the window marks it in the list", async (t) => {
+    const { page } = await openPage(t);
+    const { row } = all[middle];
+    const whole = [entry.start_ps, entry.end_ps];
+    await page.goto(addressOf(url, slug, whole, `&search=regex&tab=search&sel=${row}&q=${encodeURIComponent(query)}`));
+    await isAt(page, middle);
+    const marked = page.getByRole("list", { name: "Hits" }).locator("[aria-current=true]");
+    await eventually(async () => {
+      const [list, hit] = await Promise.all([page.locator(".hits").boundingBox(), marked.boundingBox()]);
+      assert.ok(hit.y >= list.y && hit.y + hit.height <= list.y + list.height, "the hit is out of sight");
+    });
+  });
+
   await t.test("a link brings back the search, the tab and the scroll", async (t) => {
     const { page, box } = await open(t);
     await box.fill(query);

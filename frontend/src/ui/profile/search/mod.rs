@@ -255,6 +255,21 @@ impl Search {
     }
 }
 
+/// Moves the place to a slice of the address, whose time is in its details. It can be one of many
+/// hits in the window.
+fn begin_at_slice(opened: Opened, row: u32, place: RwSignal<HitPlace>) {
+    Effect::new(move |was_found: Option<bool>| {
+        if was_found == Some(true) {
+            return true;
+        }
+        let Some(Ok(detail)) = opened.selected.get() else { return false };
+        if detail.slice.row == row {
+            place.set(HitPlace { start_ps: detail.slice.start_ps, row });
+        }
+        true
+    });
+}
+
 /// The walk from hit to hit.
 #[derive(Clone, Copy)]
 struct Walker {
@@ -272,9 +287,13 @@ impl Walker {
     fn new(opened: Opened) -> Self {
         let start_ps = opened.view.with_untracked(|view| view.window.map(|window| window.start.0));
         let place = start_ps.map_or(HitPlace::FIRST, |start_ps| HitPlace { start_ps, row: 0 });
+        let place = RwSignal::new(place);
+        if let Some(row) = opened.view.with_untracked(|view| view.selection.row) {
+            begin_at_slice(opened, row, place);
+        }
         Self {
             opened,
-            place: RwSignal::new(place),
+            place,
             waiting: StoredValue::new(None),
             reached: StoredValue::new(None),
             note: RwSignal::new(None),
