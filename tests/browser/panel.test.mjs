@@ -334,6 +334,9 @@ test("names of devices and of the host have a table each", SERVED, async (t) => 
   for (const [title, first] of [["devices", "gemm"], ["host threads", "step"]]) {
     const card = summary.locator(".metric-card").filter({ hasText: `Self time by name, ${title}` });
     assert.match(await card.locator("dt").first().innerText(), new RegExp(first));
+    // Bars are shares of the longest time.
+    const shares = await card.locator(".has-share").evaluateAll((rows) => rows.map((row) => Number(row.style.getPropertyValue("--share"))));
+    assert.ok(shares.length > 1 && shares[0] === 1 && shares.slice(1).every((share) => share > 0 && share < 1), `${shares}`);
   }
   assert.deepEqual(problems, []);
 });

@@ -70,6 +70,12 @@ test("the demo", async (t) => {
     };
     const ends = await Promise.all([".minimap", ".ruler", ".timeline-above"].map(right));
     assert.deepEqual(ends, Array(3).fill((await right(".timeline-rows")) - room));
+    // The widest window fills the overview: both have the same span.
+    await page.keyboard.press("0");
+    await eventually(async () => {
+      const [overview, frame] = await Promise.all([".minimap", ".minimap-window"].map((part) => page.locator(part).boundingBox()));
+      assert.ok(Math.abs(frame.x - overview.x) < 2 && Math.abs(frame.width - overview.width) < 2, `${frame.width} of ${overview.width}`);
+    });
   });
 
   await t.test("a closed group shows where it is busy, and its tracks once it is open", async (t) => {

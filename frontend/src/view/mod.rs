@@ -4,6 +4,7 @@ pub mod act;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub mod hits;
+pub mod metric_share;
 pub mod pointing;
 pub mod profile_order;
 pub mod ranks;

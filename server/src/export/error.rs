@@ -87,11 +87,11 @@ pub enum ExportError {
         length: String,
     },
     /// Segments of the profile cannot be opened.
-    #[error("{first}; ranks {unreadable} cannot be read, --ranks {readable} exports the others")]
+    #[error("{first}; {unreadable} cannot be read, --ranks {readable} exports the others")]
     Unreadable {
         /// The first error.
         first: Box<ExportError>,
-        /// The ranks whose segments cannot be opened, for the message.
+        /// The ranks whose segments cannot be opened, for the message: `rank 2`, `ranks 2-3`.
         unreadable: String,
         /// All other ranks, for the message.
         readable: String,

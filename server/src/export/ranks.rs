@@ -86,7 +86,8 @@ impl<'a> RanksOf<'a> {
         if readable.is_empty() {
             return Err(first);
         }
-        let (unreadable, readable) = (ranges(&unreadable), ranges(&readable));
+        let noun = if unreadable.len() == 1 { "rank" } else { "ranks" };
+        let (unreadable, readable) = (format!("{noun} {}", ranges(&unreadable)), ranges(&readable));
         Err(ExportError::Unreadable { first: Box::new(first), unreadable, readable })
     }
 

@@ -167,7 +167,7 @@ impl From<ExportError> for ApiError {
             }
             ExportError::Unreadable { first, unreadable, readable } => {
                 let (first, others) = (Self::from(*first), format!("ranks={readable} exports the others"));
-                Self::Internal(format!("{first}; ranks {unreadable} cannot be read, {others}"))
+                Self::Internal(format!("{first}; {unreadable} cannot be read, {others}"))
             }
             ExportError::FolderInUse(_) => Self::logged(&error, "the folder is not empty"),
             ExportError::NoPage | ExportError::Cancelled(_) | ExportError::Write(_) => {

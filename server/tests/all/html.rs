@@ -255,7 +255,7 @@ fn an_export_names_the_ranks_that_can_be_read() {
         let out = dir.path().join(format);
         let args = ["export", "demo", "--format", format, "-o", out.to_str().unwrap()];
         let said = fail(&store, &args, 1);
-        assert!(said.contains("ranks 2 cannot be read, --ranks 0-1,3 exports the others"), "{said}");
+        assert!(said.contains("rank 2 cannot be read, --ranks 0-1,3 exports the others"), "{said}");
         assert!(!out.exists());
     }
 }

@@ -10,6 +10,7 @@ use crate::ui::controls::{Explained, Failure, Loading, Name};
 use crate::ui::shell::Asked;
 use crate::ui::text::format::{self, Shown};
 use crate::ui::text::label::{explanation, label_of_metric};
+use crate::view::metric_share::shares;
 use crate::view::rows::sheet::rank_label;
 use crate::view::state::data::WARNINGS_TABLE;
 use crate::view::text::told_apart::told_apart;
@@ -110,14 +111,15 @@ fn Group(opened: Opened, group: MetricGroupEntry) -> impl IntoView {
     let key = StoredValue::new(group.key.clone());
     let labels: Vec<String> =
         group.metrics.iter().map(|metric| label_of_metric(&group, &metric.name)).collect();
-    let row = |(metric, label): (&MetricEntry, String)| {
+    let row = |((metric, share), label): ((&MetricEntry, Option<f64>), String)| {
         let to_place = metric
             .place
             .clone()
             .map(|place| Callback::new(move |()| key.with_value(|key| opened.reveal_place(key, &place))));
-        view! { <Row label metric=metric.clone() to_place /> }
+        view! { <Row label metric=metric.clone() share to_place /> }
     };
-    let rows = group.metrics.iter().zip(told_apart(&labels)).map(row).collect_view();
+    let shares = shares(&group);
+    let rows = group.metrics.iter().zip(shares).zip(told_apart(&labels)).map(row).collect_view();
     view! {
         <section class="metric-card">
             <h3>{group.title}</h3>
@@ -126,9 +128,15 @@ fn Group(opened: Opened, group: MetricGroupEntry) -> impl IntoView {
     }
 }
 
-/// A metric. Its label leads `to_place`, if a place shows what the metric is about.
+/// A metric, with a bar if it is a share. Its label leads `to_place`, if a place shows what the
+/// metric is about.
 #[component]
-fn Row(label: String, metric: MetricEntry, to_place: Option<Callback<()>>) -> impl IntoView {
+fn Row(
+    label: String,
+    metric: MetricEntry,
+    share: Option<f64>,
+    to_place: Option<Callback<()>>,
+) -> impl IntoView {
     let has_long_word = label.split(' ').any(|word| word.chars().nth(LONG_WORD).is_some());
     let Shown { text, exact } = format::value(&metric.value, &metric.unit);
     let value = match exact {
@@ -146,7 +154,7 @@ fn Row(label: String, metric: MetricEntry, to_place: Option<Callback<()>>) -> im
         None => view! { <Explained text=label doc=explanation(&metric.name, &metric.doc) /> }.into_any(),
     };
     view! {
-        <div>
+        <div class:has-share=share.is_some() style:--share=share.map(|share| share.to_string())>
             <dt class:has-long-word=has_long_word>{label}</dt>
             <dd>{value}</dd>
         </div>

@@ -122,7 +122,7 @@ impl Stage {
         let (width_px, height_px) = self.shown.size_px;
         let (scale, ground, sight) = (self.shown.scale(), self.shown.ground, self.shown.sight);
         let (sheet, layout, source) = (&*self.shown.sheet, &*self.shown.layout, self.shown.current);
-        let (shape, names, whole) = (&self.shape, &self.names, self.shown.whole);
+        let (shape, names, span) = (&self.shape, &self.names, self.shown.widest);
         let Some(tools) = &mut self.tools else { return false };
         let ruler = Ruler::new(&scale, self.shown.zero.0);
         let camera = |area| Camera { scale, sight, area, sheet, source, shape, layout, names, ground };
@@ -156,7 +156,7 @@ impl Stage {
         }
         tools.minimap.draw(
             &tools.canvases.minimap,
-            Overview { sheet, source, whole },
+            Overview { sheet, source, span },
             self.tiles.overview(source),
             (ground, MINIMAP_MS),
         )

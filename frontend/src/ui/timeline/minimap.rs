@@ -36,7 +36,7 @@ pub struct Overview<'a> {
     /// The source.
     pub source: SourceId,
     /// The span.
-    pub whole: Interval,
+    pub span: Interval,
 }
 
 /// Content of the minimap's canvas. It is drawn again only if there is more to show.
@@ -85,9 +85,9 @@ impl Picture {
         tiles: impl Iterator<Item = (TileKey, &'a Rc<Tile>)>,
         (ground, at_most_ms): (Ground, f64),
     ) -> bool {
-        let Overview { sheet, source, whole } = overview;
+        let Overview { sheet, source, span } = overview;
         let content = sheet.source(source).map_or_else(String::new, |rank| rank.entry.content.clone());
-        let of = (content, whole, sheet.axis(source));
+        let of = (content, span, sheet.axis(source));
         let mut kept = match self.kept.take() {
             Some(kept) if kept.of == of => kept,
             _ => Kept::new(of, Rows::of(overview)),
@@ -184,8 +184,8 @@ enum Drag {
 pub fn Minimap(
     /// Canvas of the minimap. The stage draws on it.
     canvas: NodeRef<leptos::html::Canvas>,
-    /// The span of the rank.
-    whole: Memo<Interval>,
+    /// The span of the minimap: the widest window, so that both begin and end at the same times.
+    span: Memo<Interval>,
     /// The visible span.
     shown: Memo<Interval>,
     /// Receives the user's commands.
@@ -195,7 +195,7 @@ pub fn Minimap(
     let drag = StoredValue::new(None::<Drag>);
     let scale = move || {
         let width_px = area.get_untracked().map_or(1.0, |area| f64::from(area.client_width()));
-        TimeScale { window: whole.get_untracked(), width_px }
+        TimeScale { window: span.get_untracked(), width_px }
     };
     let press = move |event: web_sys::PointerEvent| {
         let scale = scale();
@@ -211,7 +211,7 @@ pub fn Minimap(
             on_command.run(slide(drag, scale().time_from_px(f64::from(event.offset_x()))));
         }
     };
-    let frame = move || frame_style(whole.get(), shown.get());
+    let frame = move || frame_style(span.get(), shown.get());
     view! {
         <div
             class="minimap"
@@ -259,8 +259,8 @@ fn slide(drag: Drag, at_ps: i64) -> Command {
     })
 }
 
-fn frame_style(whole: Interval, shown: Interval) -> String {
-    let scale = TimeScale { window: whole, width_px: 100.0 };
+fn frame_style(span: Interval, shown: Interval) -> String {
+    let scale = TimeScale { window: span, width_px: 100.0 };
     let left = scale.px_from_time(shown.start.0).clamp(0.0, 100.0);
     let right = scale.px_from_time(shown.end.0).clamp(left, 100.0);
     format!("left: min({left}%, calc(100% - {LEAST_PX}px)); width: max({}%, {LEAST_PX}px)", right - left)

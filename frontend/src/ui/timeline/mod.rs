@@ -58,7 +58,7 @@ use crate::view::rows::pins::PinOffers;
 use crate::view::rows::sheet_track::{SheetTrack, SourceId};
 use crate::view::state::tracks::TracksState;
 use crate::view::time::ticks::Ruler;
-use crate::view::time::window::Reach;
+use crate::view::time::window::{Reach, widest};
 use crate::view::{Clock, Command, Hover, Layout, Sheet, TimeScale, View};
 
 /// Time settings of the timeline.
@@ -133,7 +133,7 @@ pub fn Timeline(
         <section class="timeline" aria-label="Timeline">
             <div class="timeline-head">
                 <div class="timeline-corner">{move || format::duration(scene.whole.get().duration_ps())}</div>
-                <Minimap canvas=parts.minimap whole=scene.whole shown=scene.window on_command />
+                <Minimap canvas=parts.minimap span=scene.widest shown=scene.window on_command />
                 <div class="timeline-corner timeline-base" title=zero>
                     {move || base.get()}
                 </div>
@@ -228,6 +228,7 @@ struct Scene {
     view: Signal<View>,
     tracks: Tracks,
     whole: Memo<Interval>,
+    widest: Memo<Interval>,
     zero: Memo<Time>,
     window: Memo<Interval>,
     layout: Memo<Arc<Layout>>,
@@ -240,6 +241,7 @@ struct Scene {
 impl Scene {
     fn new(view: Signal<View>, tracks: Tracks, times: Times) -> Self {
         let (whole, zero) = (times.whole, times.zero);
+        let widest = Memo::new(move |_| widest(whole.get()));
         let window = Memo::new(move |_| view.with(|view| view.window_in(times.reach.get())));
         let state = Memo::new(move |_| view.with(|view| view.tracks.groups.clone()));
         let size_px = times.tracks_px;
@@ -259,7 +261,7 @@ impl Scene {
         let sight = Memo::new(move |_| {
             layout.with(|layout| RowSight::new(layout, size_px.get().1, scrolled_px.get()))
         });
-        Self { view, tracks, whole, zero, window, layout, size_px, scrolled_px, sight }
+        Self { view, tracks, whole, widest, zero, window, layout, size_px, scrolled_px, sight }
     }
 
     /// How far a part of the rows is scrolled.
@@ -310,7 +312,7 @@ fn show(
             profile,
             sheet: scene.tracks.sheet.get(),
             current: scene.tracks.current.get(),
-            whole: scene.whole.get(),
+            widest: scene.widest.get(),
             zero: scene.zero.get(),
             layout: scene.layout.get(),
             window: scene.window.get(),

@@ -23,8 +23,8 @@ pub struct ShownTimeline {
     pub sheet: Arc<Sheet>,
     /// The current rank: the source of the selected slice or counter.
     pub current: SourceId,
-    /// From the first timestamp of the profile to the last.
-    pub whole: Interval,
+    /// The widest window, which the minimap shows.
+    pub widest: Interval,
     /// The moment that counts as zero.
     pub zero: Time,
     /// The rows of the tracks.
