@@ -3,6 +3,7 @@
 use leptos::html;
 use leptos::prelude::*;
 use nprof_engine::query::{HitPlace, Syntax};
+use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::search::SearchHit;
 
 use super::details::Details;
@@ -57,10 +58,12 @@ pub fn SearchPanel(
     has_details: Memo<bool>,
 ) -> impl IntoView {
     let state = Memo::new(move |_| state(search));
+    let is_of_all = move || search.opened.rank_number.get() == Some(ALL_RANKS);
     let empty = |text: String| view! { <p class="panel-empty">{text}</p> }.into_any();
     move || match state.get() {
         State::NotAsked => {
-            empty("Search for names, operands or any other text of this rank's slices.".to_owned())
+            let of = if is_of_all() { "the collectives of all ranks" } else { "this rank's slices" };
+            empty(format!("Search for names, operands or any other text of {of}."))
         }
         State::Searching => view! { <Loading what="Searching …" /> }.into_any(),
         State::Failed(reason) => {
@@ -72,7 +75,12 @@ pub fn SearchPanel(
                 Syntax::Text => "contains",
                 Syntax::Regex => "matches",
             };
-            empty(format!("Nothing in this rank {verb} “{}”.", search.query()))
+            let query = search.query();
+            empty(if is_of_all() {
+                format!("No collective {verb} “{query}”. The tab of a rank searches its slices.")
+            } else {
+                format!("Nothing in this rank {verb} “{query}”.")
+            })
         }
         State::Hits => view! { <Hits search has_details /> }.into_any(),
     }
