@@ -101,26 +101,23 @@ impl Queue {
                 drop(answer.send(catch_unwind(AssertUnwindSafe(|| work(turn)))));
             }
         });
-        match self.take() {
-            Some(turn) => self.begin(turn, job),
-            None => {
-                let _place = self.push(job);
-                // Not all turns end on a thread that goes on with the next question. The next one
-                // can be of another client, so this one asks for turns while any question waits.
-                loop {
-                    tokio::select! {
-                        biased;
-                        answer = &mut answered => return answer.ok(),
-                        turn = self.acquire() => match self.next() {
-                            Some(job) => self.begin(turn, job),
-                            None => break,
-                        }
-                    }
+        if let Some(turn) = self.take() {
+            self.begin(turn, job);
+            return answered.await.ok();
+        }
+        let _place = self.push(job);
+        // Not all turns end on a thread that goes on with the next question. The next one can be of
+        // another client, so this one asks for turns while any question waits.
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut answered => return answer.ok(),
+                turn = self.acquire() => match self.next() {
+                    Some(job) => self.begin(turn, job),
+                    None => return answered.await.ok(),
                 }
-                return answered.await.ok();
             }
         }
-        answered.await.ok()
     }
 
     /// Runs a question on a thread, and after it those that wait, while no other work waits: that

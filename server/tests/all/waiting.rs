@@ -34,7 +34,8 @@ async fn all_turns(stage: &Stage, weight: Weight) -> Vec<Turn> {
     let turns = stage.app.turns();
     let mut all = Vec::new();
     for _ in 0..2 * std::thread::available_parallelism().unwrap().get() {
-        all.push(turns.wait(weight).await);
+        let turn = tokio::time::timeout(Duration::from_secs(60), turns.wait(weight));
+        all.push(turn.await.expect("a turn is missing"));
     }
     assert!(turns.take(weight).is_none(), "there are more");
     all
