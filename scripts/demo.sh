@@ -8,13 +8,28 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/tools.sh"
 
 need_writable
-"$ROOT/scripts/page.sh"
-need_rust cc
+# All packages at once, before the two builds.
+need_rust cc clang llvm-ar
 
-say "Building nprof"
+# The page and its tools beside the binary, which waits for the page where it takes it in (server/build.rs).
+PAGE_LOG="$(mktemp)"
+"$ROOT/scripts/page.sh" >"$PAGE_LOG" 2>&1 &
+PAGE=$!
+trap 'kill "$PAGE" 2>/dev/null || true; rm -f "$PAGE_LOG"' EXIT
+
+say "Building nprof, and its page beside it"
 cd "$ROOT"
-cargo build --release --locked -p nprof-server
+cargo build --profile demo --locked -p nprof-server &
+BINARY=$!
+if ! wait "$PAGE"; then
+    kill "$BINARY" 2>/dev/null || true
+    tail -n 30 "$PAGE_LOG" >&2
+    die "the page could not be built: see above"
+fi
+wait "$BINARY" || die "nprof could not be built: see above"
+trap - EXIT
+rm -f "$PAGE_LOG"
 TARGET="${CARGO_TARGET_DIR:-$ROOT/target}"
 
-say "Running: $TARGET/release/nprof demo $*"
-exec "$TARGET/release/nprof" demo "$@"
+say "Running: $TARGET/demo/nprof demo $*"
+exec "$TARGET/demo/nprof" demo "$@"

@@ -2,7 +2,8 @@
 # Fuzzes every reader of bytes for some seconds each, guided by coverage (libFuzzer), on stable Rust.
 #
 # scripts/fuzz.sh [SECONDS [TARGET…]]: 5 seconds for each of all targets unless told otherwise. What crashes a target is
-# kept in fuzz/artifacts/TARGET; run that file again by:  target-fuzz/HOST/release/TARGET FILE
+# kept in fuzz/artifacts/TARGET; run that file again by:
+# NPROF_FUZZ_TARGET=TARGET target-fuzz/HOST/fuzz/nprof-fuzz FILE
 set -euo pipefail
 # shellcheck source=scripts/tools.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tools.sh"
@@ -12,7 +13,7 @@ SECONDS_EACH="${1:-5}"
 shift || true
 TARGETS=("$@")
 if [ "${#TARGETS[@]}" = 0 ]; then
-    mapfile -t TARGETS < <(sed -n 's/^path = "targets\/\(.*\)\.rs"/\1/p' fuzz/Cargo.toml)
+    mapfile -t TARGETS < <(sed -n 's/^ *Target { name: "\(.*\)", run.*/\1/p' fuzz/src/targets/mod.rs)
 fi
 
 need_writable
@@ -22,7 +23,7 @@ need_rust c++
 HOST="$(rustc -vV | sed -n 's/^host: //p')"
 BUILT="${NPROF_FUZZ_TARGET:-$ROOT/target-fuzz}"
 
-say "Building ${#TARGETS[@]} fuzz targets"
+say "Building the fuzz targets"
 # What cargo-fuzz passes, less the sanitizers: those need nightly, and the readers are safe Rust. It also passes one
 # codegen unit for each crate, which leaves processors idle. The target is named so that build scripts and macros are
 # built without these flags.
@@ -30,13 +31,11 @@ RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares" \
     CARGO_TARGET_DIR="$BUILT" \
-    cargo build --release --locked --manifest-path fuzz/Cargo.toml --target "$HOST"
+    cargo build --profile fuzz --locked -p nprof-fuzz --features libfuzzer --target "$HOST"
 
 # The seeds of text formats lie in fuzz/seeds; those of binary ones are made, as every change of a format changes them.
 SEEDS="$BUILT/seeds"
-# As the Rust tests build it: with other features, all crates would be compiled once more.
-cargo test --locked --quiet --workspace --no-run
-"${CARGO_TARGET_DIR:-$ROOT/target}/debug/examples/seeds" "$SEEDS"
+"$BUILT/$HOST/fuzz/nprof-fuzz-seeds" "$SEEDS"
 
 # fuzz TARGET: fuzzes one target, and says what it found.
 fuzz() {
@@ -49,7 +48,7 @@ fuzz() {
         -rss_limit_mb=2048 -max_len=65536 -artifact_prefix="fuzz/artifacts/$target/" -verbosity=0
         -print_funcs=0 -print_final_stats=1)
     [ ! -f "fuzz/$target.dict" ] || arguments+=(-dict="fuzz/$target.dict")
-    if "$BUILT/$HOST/release/$target" "${arguments[@]}" >"$log" 2>&1; then
+    if NPROF_FUZZ_TARGET="$target" "$BUILT/$HOST/fuzz/nprof-fuzz" "${arguments[@]}" >"$log" 2>&1; then
         say "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs tried"
     else
         say "$target failed"

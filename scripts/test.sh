@@ -1,18 +1,30 @@
 #!/usr/bin/env bash
-# Runs all tests of the project: format, lints, Rust tests, the engine and the page as wasm, the page in a browser, a
-# brief fuzzing. Installs what is missing. Goes on after a failure, and closes with "N passed, N failed".
+# Runs all tests of the project: format, lints, Rust tests, the page in a browser. Installs what is missing. Goes on after
+# a failure, and closes with "N passed, N failed".
 #
-# scripts/test.sh [SUITE…]: only the suites named (format lint rust wasm page browser fuzz deny).
+# scripts/test.sh [SUITE…]: only the suites named. Those of a commit: format page lint rust browser deny. What needs many
+# minutes runs with NPROF_NIGHTLY=1, or by name: html docs fuzz release.
 set -euo pipefail
 # shellcheck source=scripts/tools.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tools.sh"
 cd "$ROOT"
 
-ALL=(format page lint rust wasm browser fuzz deny)
-SUITES=("${@:-${ALL[@]}}")
-# Number of suites that the user named; 0 for all.
+COMMIT=(format page lint rust browser deny)
+NIGHTLY=(html docs fuzz release)
+# Number of suites that the user named; 0 for those of a commit.
 NAMED=$#
+if [ "$NAMED" != 0 ]; then
+    SUITES=("$@")
+elif [ -n "${NPROF_NIGHTLY:-}" ]; then
+    SUITES=("${COMMIT[@]}" "${NIGHTLY[@]}")
+else
+    SUITES=("${COMMIT[@]}")
+fi
+# The targets of libFuzzer are not shipped, so its licence does not matter.
+SHIPPED=(--features nprof-server/ship)
 ADVISORIES=https://github.com/rustsec/advisory-db
+# Seconds of fuzzing for each target.
+FUZZ_SECONDS=60
 # Results of the suites: lines of "name passed failed" in counts, of "suite seconds" in times, remarks in notes.
 RESULTS="$(mktemp -d)"
 trap 'rm -rf "$RESULTS"' EXIT
@@ -46,41 +58,47 @@ counted() {
     count "$name" "$passed" "$failed"
 }
 
-# A dependency added to a crate must be in both lock files: better said in the first second than after the last build.
+# A dependency added to a crate must be in the lock file: better said in the first second than after the last build.
 suite_format() {
     check format cargo fmt --all --check
-    check format cargo fmt --manifest-path fuzz/Cargo.toml --check
-    check locks cargo metadata --locked --format-version 1 --manifest-path Cargo.toml >/dev/null
-    check locks cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
+    check lock cargo metadata --locked --format-version 1 >/dev/null
 }
 
-# The page first: the binary that the tests build takes it in.
+# The binary that the tests build takes the page in.
 suite_page() { check page "$ROOT/scripts/page.sh"; }
 
-suite_lint() {
-    check lint cargo clippy --locked --workspace --all-targets -- -D warnings
-    # Private items are documented too, so links to them lead somewhere.
+# The page's components are looked at as they are compiled, for wasm.
+lint_page() (
+    need_wasm_target
+    CARGO_TARGET_DIR="${NPROF_PAGE_TARGET:-$ROOT/target-page}" cargo clippy --locked --target wasm32-unknown-unknown \
+        -p nprof-frontend -p nprof-worker -- -D warnings
+)
+
+# document PACKAGE…: private items too, so that links to them lead somewhere.
+document() {
     RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" \
-        check docs cargo doc --locked --workspace --no-deps --document-private-items
+        cargo doc --locked --no-deps --document-private-items "$@"
 }
+
+suite_lint() {
+    check lint cargo clippy --locked --workspace "${NATIVE[@]}" --all-targets -- -D warnings
+    check lint lint_page
+    check docs document "${NATIVE[@]}" --workspace --exclude nprof-server --exclude nprof-frontend
+}
+
+# Of all packages, components included.
+suite_docs() { check docs document --workspace; }
 
 suite_rust() {
     counted rust '^test result: .* ([0-9]+) passed; .*' '^test result: .* ([0-9]+) failed; .*' \
-        cargo test --locked --workspace --no-fail-fast
+        cargo test --locked --workspace "${NATIVE[@]}" --no-fail-fast
 }
 
-# The engine on its own. A check is enough: the suite page generates and links the same code.
-engine_as_wasm() (
-    need_wasm_target
-    CARGO_TARGET_DIR="${NPROF_PAGE_TARGET:-$ROOT/target-page}" \
-        cargo check --locked --profile page -p nprof-engine --target wasm32-unknown-unknown
-)
-
-suite_wasm() { check wasm engine_as_wasm; }
-
-# The files that look at an HTML file too: the others need a server.
+# The files that look at an HTML file too: the others need a server. A commit runs those that differ most in what they ask,
+# since contract.test.mjs compares all answers of a file with those of a server.
 FILES_OF_HTML=(aiu arrows clocks collectives culprit data difference gone hits keys narrow overview panel pins plain plots ranks
     search state timeline times touch waits)
+FILES_OF_HTML_IN_A_COMMIT=(collectives data timeline)
 
 # browser_files NAME FILE…: runs test files, two at a time. Files with a failure run once more, one after another: what
 # fails only on a busy machine tells nothing of the page. The results name them, since such a test is to be repaired.
@@ -108,13 +126,14 @@ browser_files() {
     count "$name" "$passed" "$failed"
 }
 
-suite_browser() {
+# in_browser COMMAND…: runs a command with a debug binary and the browsers.
+in_browser() {
     if ! compgen -G 'tests/browser/*.test.mjs' >/dev/null; then
         die "tests/browser has no *.test.mjs: this is no complete checkout"
     fi
     need_node
     # As the Rust tests build it: with the features of one package alone, everything would be compiled once more.
-    if ! cargo test --locked --workspace --no-run; then
+    if ! cargo test --locked --workspace "${NATIVE[@]}" --no-run; then
         count browser 0 1
         return
     fi
@@ -124,20 +143,40 @@ suite_browser() {
             say "Installing Playwright and Puppeteer"
             npm ci --no-audit --no-fund --loglevel=error
         fi
-        named="${NPROF_CHROMIUM:-}"
-        NPROF_CHROMIUM="$(need_chromium)" || exit 1
-        shell="$NPROF_CHROMIUM"
-        if [ -z "$named" ]; then shell="$(need_headless_shell)" || shell="$NPROF_CHROMIUM"; fi
         NPROF_BIN="${CARGO_TARGET_DIR:-$ROOT/target}/debug/nprof"
         NPROF_FIREFOX="$(need_firefox)" || say "No Firefox: its tests are skipped"
-        export NPROF_CHROMIUM NPROF_FIREFOX NPROF_BIN
-        NPROF_CHROMIUM="$shell" browser_files browser ./*.test.mjs
-        # The same tests look at HTML files that are exported from the server's store, in Chromium itself.
-        NPROF_SOURCE=html browser_files html "${FILES_OF_HTML[@]/%/.test.mjs}"
+        NPROF_STORES="$RESULTS/stores"
+        mkdir -p "$NPROF_STORES"
+        export NPROF_FIREFOX NPROF_BIN NPROF_STORES
+        "$@"
     ) </dev/null || count browser 0 1
 }
 
-suite_fuzz() { check fuzz "$ROOT/scripts/fuzz.sh"; }
+# Served pages in Chromium's headless shell, unless the user names a browser.
+served_files() {
+    local named="${NPROF_CHROMIUM:-}" browser
+    browser="$(need_chromium)" || return 1
+    if [ -z "$named" ]; then browser="$(need_headless_shell)" || browser="$(need_chromium)"; fi
+    NPROF_CHROMIUM="$browser" browser_files browser ./*.test.mjs
+}
+
+# html_files NAME…: the same tests on HTML files that are exported from the server's store, in Chromium itself.
+html_files() {
+    local browser
+    browser="$(need_chromium)" || return 1
+    NPROF_CHROMIUM="$browser" NPROF_SOURCE=html browser_files html "${@/%/.test.mjs}"
+}
+
+commit_files() {
+    served_files && html_files "${FILES_OF_HTML_IN_A_COMMIT[@]}"
+}
+
+suite_browser() { in_browser commit_files; }
+suite_html() { in_browser html_files "${FILES_OF_HTML[@]}"; }
+
+suite_fuzz() { check fuzz "$ROOT/scripts/fuzz.sh" "$FUZZ_SECONDS"; }
+
+suite_release() { check release "$ROOT/scripts/release.sh"; }
 
 # The licences themselves are one of the Rust tests; this adds advisories, sources and duplicates. Building the tool
 # takes minutes, so only those who name this suite get it built.
@@ -147,13 +186,9 @@ suite_deny() {
         return
     fi
     [ "$NAMED" = 0 ] || need_deny
-    local fuzz=(--manifest-path fuzz/Cargo.toml --config deny.toml)
-    # These need no network. The fuzz targets are not shipped, so their licences do not matter.
-    check deny cargo deny --all-features --offline check --hide-inclusion-graph licenses bans sources
-    check deny cargo deny "${fuzz[@]}" --offline check --hide-inclusion-graph bans sources
+    check deny cargo deny "${SHIPPED[@]}" --offline check --hide-inclusion-graph licenses bans sources
     if advisories_are_in_reach; then
         check deny cargo deny --all-features check --hide-inclusion-graph advisories
-        check deny cargo deny "${fuzz[@]}" check --hide-inclusion-graph advisories
     else
         say "ADVISORIES ARE NOT CHECKED: $ADVISORIES cannot be reached from here"
     fi
@@ -168,20 +203,20 @@ advisories_are_in_reach() {
 need_all() {
     local suite commands=()
     for suite in "${SUITES[@]}"; do
-        [ "$(type -t "suite_$suite")" = function ] || die "no suite '$suite'; there are: ${ALL[*]}"
+        [ "$(type -t "suite_$suite")" = function ] || die "no suite '$suite'; there are: ${COMMIT[*]} ${NIGHTLY[*]}"
         case "$suite" in
-        page) commands+=(node npm clang llvm-ar) ;;
-        wasm) commands+=(clang llvm-ar) ;;
-        browser)
+        page | lint) commands+=(clang llvm-ar) ;;
+        browser | html)
             commands+=(node npm)
             if chromium_is_package; then commands+=(chromium); fi
             ;;
         fuzz) commands+=(c++) ;;
+        release) commands+=(node npm clang llvm-ar) ;;
         esac
     done
     need_rust "${commands[@]}"
     # In a shell of its own: what it sets is for the page alone.
-    case " ${SUITES[*]} " in *" page "* | *" wasm "*) (need_wasm_target) ;; esac
+    case " ${SUITES[*]} " in *" page "* | *" lint "* | *" release "*) (need_wasm_target) ;; esac
 }
 
 # run SUITE
@@ -192,9 +227,33 @@ run() {
     echo "$1 $((SECONDS - started))" >>"$RESULTS/times"
 }
 
+# The page is built beside the suites that need none: each of them ends with some one-threaded seconds.
+BESIDE=""
+run_beside() {
+    run "$1" >"$RESULTS/beside" 2>&1 &
+    BESIDE=$!
+}
+
+await_page() {
+    [ -n "$BESIDE" ] || return 0
+    wait "$BESIDE" || die "the suite of the page broke off: $(tail -n 5 "$RESULTS/beside")"
+    cat "$RESULTS/beside"
+    BESIDE=""
+}
+
 need_writable
 need_all
-for suite in "${SUITES[@]}"; do run "$suite"; done
+for suite in "${SUITES[@]}"; do
+    case "$suite" in
+    page) run_beside page ;;
+    format | lint | docs | deny) run "$suite" ;;
+    *)
+        await_page
+        run "$suite"
+        ;;
+    esac
+done
+await_page
 
 say "Results"
 awk '{ printf "%-10s %5d passed %5d failed\n", $1, $2, $3 }' "$RESULTS/counts"

@@ -14,7 +14,13 @@ NPROF_NO_INSTALL="${NPROF_NO_INSTALL:-0}"
 TRUNK_VERSION=0.21.14
 BINARYEN_VERSION=132.0.0
 DENY_VERSION=0.20.2
+ABOUT_VERSION=0.9.3
 RUST_VERSION="$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$ROOT/Cargo.toml")"
+
+# The features of native builds of the whole workspace: without the page's components, which only a browser runs and
+# which take a third of the time. One set for all, or everything would be compiled once more.
+# shellcheck disable=SC2034
+NATIVE=(--no-default-features --features nprof-capture/read)
 
 # rustup's folder last: a shell that was open before rustup ran does not have it.
 export PATH="$NPROF_TOOLS/bin:$NPROF_TOOLS/node_modules/.bin:$PATH:${CARGO_HOME:-${HOME:-/nonexistent}/.cargo}/bin"
@@ -130,11 +136,11 @@ cargo_install() {
     say "Building $crate $version (once, some minutes)"
     mkdir -p "$NPROF_TOOLS"
     local log="$NPROF_TOOLS/$crate.log"
-    # Optimising a tool that runs for a second takes longer than all it will ever save.
-    # The outer build's settings (another compiler, flags) are not for the tools.
-    env -u RUSTC -u RUSTC_BOOTSTRAP -u RUSTFLAGS -u CARGO_UNSTABLE_BUILD_STD \
-        CARGO_TARGET_DIR="$NPROF_TOOLS/target" CARGO_PROFILE_RELEASE_OPT_LEVEL="${TOOL_OPT_LEVEL:-1}" CARGO_PROFILE_RELEASE_LTO=off \
-        CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false \
+    # Not optimised: that takes longer than all it will ever save, since the tools run for seconds.
+    # The outer build's settings (another compiler, flags, a share of its jobs) are not for the tools.
+    env -u RUSTC -u RUSTC_BOOTSTRAP -u RUSTFLAGS -u CARGO_UNSTABLE_BUILD_STD -u CARGO_MAKEFLAGS \
+        CARGO_TARGET_DIR="$NPROF_TOOLS/target" CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_OPT_LEVEL=0 \
+        CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false \
         cargo install "$crate" --version "$version" --root "$NPROF_TOOLS" "$@" </dev/null >"$log" 2>&1 ||
         { tail -n 20 "$log" >&2; die "cargo could not build $crate $version (all of it: $log)"; }
     rm -rf "$NPROF_TOOLS/target"
@@ -144,10 +150,24 @@ cargo_install() {
 need_trunk() { cargo_install trunk trunk "$TRUNK_VERSION" --locked --no-default-features; }
 
 # Checks what dependencies may be. Building it takes longer than any of the suites that are always run.
-need_deny() { TOOL_OPT_LEVEL=0 cargo_install cargo-deny cargo-deny "$DENY_VERSION" --locked; }
+need_deny() { cargo_install cargo-deny cargo-deny "$DENY_VERSION" --locked; }
+
+# Lists the licences of all that ships.
+need_about() { cargo_install cargo-about cargo-about "$ABOUT_VERSION" --locked --features cli; }
 
 # The page's glue code and this tool must be of the same version to the last digit.
 need_wasm_bindgen() { cargo_install wasm-bindgen wasm-bindgen-cli "$(locked_version wasm-bindgen)"; }
+
+# need_page FORM: all that builds the page. Only the small form needs wasm-opt.
+need_page() {
+    local commands=(clang llvm-ar)
+    if [ "$1" = small ]; then commands+=(node npm); fi
+    need_rust "${commands[@]}"
+    need_wasm_target
+    need_trunk
+    need_wasm_bindgen
+    if [ "$1" = small ]; then need_wasm_opt; fi
+}
 
 # npm's build of wasm-opt: distributions ship versions that do not know what today's compilers write.
 need_wasm_opt() {

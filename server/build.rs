@@ -2,23 +2,23 @@
 //! file of `frontend/dist`, compressed if that makes the file smaller.
 //!
 //! Each file is stored as gzip, which every client accepts, and as brotli, which browsers accept
-//! from `https` and from loopback. A release build compresses with zopfli and with brotli's highest
-//! quality: some seconds per build, and downloads 4 % smaller than gzip's best level, or 15 %. The
-//! build fails if the page as brotli takes more than [`PAGE_BUDGET_BYTES`].
+//! from `https` and from loopback. The feature `ship` is for the binary that is released: it takes
+//! the small page and compresses it with zopfli and with brotli's highest quality, which makes
+//! downloads 4 % smaller than gzip's best level, or 15 %. Its build fails if the page as brotli
+//! takes more than [`PAGE_BUDGET_BYTES`].
 //!
-//! If the page is missing or older than its sources, a release build builds it first. The build
+//! If the page is missing or older than its sources, an optimised build builds it first. The build
 //! fails with the command to run if the tools for that are not installed. A debug build never
 //! builds the page: it takes the existing page, or a short text that says how to build it.
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
+#[cfg(not(feature = "ship"))]
+use flate2::{Compression, write::GzEncoder};
 use std::collections::hash_map::DefaultHasher;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::fs;
 use std::hash::Hasher as _;
 use std::io::Write as _;
-use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -26,16 +26,17 @@ use std::process::Command;
 /// this machine or behind a proxy with TLS.
 const PAGE_BUDGET_BYTES: usize = 620_000;
 /// More passes gain less than a thousandth.
-const ZOPFLI_PASSES: NonZeroU64 = NonZeroU64::new(15).expect("15 is not 0");
+#[cfg(feature = "ship")]
+const ZOPFLI_PASSES: std::num::NonZeroU64 = std::num::NonZeroU64::new(15).expect("15 is not 0");
 
 /// Files for a page without a server. Visitors of a server never download them: they are embedded
 /// in an HTML file, and the page unpacks them.
 const BUNDLED: [&str; 4] = ["nprof-worker", "start", "unpack", "worker"];
-/// The highest level: costs some seconds once and makes every HTML file a tenth smaller.
-const RELEASE_ZSTD_LEVEL: i32 = 22;
-const DEBUG_ZSTD_LEVEL: i32 = 3;
-const RELEASE_BROTLI_QUALITY: u32 = 11;
-const DEBUG_BROTLI_QUALITY: u32 = 6;
+/// True in a build of the binary that is released.
+const IS_SHIPPED: bool = cfg!(feature = "ship");
+/// The highest level of zstd costs some seconds once and makes every HTML file a tenth smaller.
+const ZSTD_LEVEL: i32 = if IS_SHIPPED { 22 } else { 3 };
+const BROTLI_QUALITY: u32 = if IS_SHIPPED { 11 } else { 5 };
 /// The largest window of plain brotli, as an exponent: 16 MiB, more than the page's program.
 const BROTLI_WINDOW: u32 = 24;
 
@@ -47,9 +48,10 @@ const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\
 fn main() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("..");
     let dist = root.join("frontend/dist");
-    let is_release = std::env::var("PROFILE")? == "release";
-    watch(&root, &dist, is_release);
-    if is_release && let Err(reason) = build_page(&root) {
+    // Profiles that inherit `release` have its name here.
+    let is_optimised = std::env::var("PROFILE")? == "release";
+    watch(&root, &dist, is_optimised);
+    if is_optimised && let Err(reason) = build_page(&root) {
         println!("cargo::error=the page could not be built: {reason}");
         return Ok(());
     }
@@ -60,13 +62,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         vec![("index.html".to_owned(), NOT_BUILT.as_bytes().to_vec())]
     };
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    let files = if is_release {
-        packed(files, with_zopfli, RELEASE_BROTLI_QUALITY, RELEASE_ZSTD_LEVEL)?
-    } else {
-        packed(files, with_gzip, DEBUG_BROTLI_QUALITY, DEBUG_ZSTD_LEVEL)?
-    };
+    let files = packed(files)?;
     let page_bytes = files.iter().filter(|file| file.is_of_page()).map(Packed::served_bytes).sum::<usize>();
-    if is_release && page_bytes > PAGE_BUDGET_BYTES {
+    if IS_SHIPPED && page_bytes > PAGE_BUDGET_BYTES {
         println!("cargo::error=the page takes {page_bytes} bytes, its budget is {PAGE_BUDGET_BYTES}");
     }
     fs::write(out.join("assets.rs"), table(&files, &out)?)?;
@@ -75,9 +73,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Watches only the inputs that decide the outcome. A debug build need not be repeated for a change
 /// that it would not pick up.
-fn watch(root: &Path, dist: &Path, is_release: bool) {
+fn watch(root: &Path, dist: &Path, is_optimised: bool) {
     println!("cargo::rerun-if-changed=build.rs");
-    if is_release {
+    if is_optimised {
         for source in ["frontend", "engine/src", "capture/src", "Trunk.toml", "Cargo.lock"] {
             println!("cargo::rerun-if-changed={}", root.join(source).display());
         }
@@ -94,6 +92,9 @@ fn watch(root: &Path, dist: &Path, is_release: bool) {
 fn build_page(root: &Path) -> Result<(), Box<dyn Error>> {
     let mut script = Command::new("bash");
     script.arg(root.join("scripts/page.sh")).env("NPROF_NO_INSTALL", "1");
+    if IS_SHIPPED {
+        script.arg("--small");
+    }
     // Cargo's variables describe the binary's build and must not steer the build of the page.
     for (name, _) in std::env::vars() {
         let is_ours = name.starts_with("CARGO_CFG_")
@@ -170,48 +171,45 @@ fn is_bundled(path: &str) -> bool {
     BUNDLED.iter().any(|start| path.starts_with(start))
 }
 
-fn packed(
-    files: Vec<NamedFile>,
-    gzip: impl Fn(&[u8]) -> std::io::Result<Vec<u8>>,
-    brotli_quality: u32,
-    zstd_level: i32,
-) -> Result<Vec<Packed>, Box<dyn Error>> {
+fn packed(files: Vec<NamedFile>) -> Result<Vec<Packed>, Box<dyn Error>> {
     // The workers' program has much in common with the page's program, which is present when the
     // workers' program is unpacked.
     let is_program = |(path, _): &&NamedFile| !is_bundled(path) && path.ends_with(".wasm");
     let program = files.iter().find(is_program).map_or_else(Vec::new, |(_, bytes)| bytes.clone());
     let pack = |(path, bytes): NamedFile| {
         if is_bundled(&path) && path.ends_with(".wasm") {
-            let mut compressor = zstd::bulk::Compressor::with_dictionary(zstd_level, &program)?;
+            let mut compressor = zstd::bulk::Compressor::with_dictionary(ZSTD_LEVEL, &program)?;
             let stored = compressor.compress(&bytes)?;
             return Ok(Packed { path, bytes, encoding: "ZstdBesideProgram", stored, brotli: None });
         }
-        let smaller = gzip(&bytes)?;
+        let smaller = with_gzip(&bytes)?;
         let is_smaller = smaller.len() < bytes.len();
         let encoding = if is_smaller { "Gzip" } else { "Identity" };
         let stored = if is_smaller { smaller } else { bytes.clone() };
         // Files that only go into HTML files are never sent by themselves.
-        let brotli = (!is_bundled(&path)).then(|| with_brotli(&bytes, brotli_quality)).transpose()?;
+        let brotli = (!is_bundled(&path)).then(|| with_brotli(&bytes)).transpose()?;
         let brotli = brotli.filter(|brotli| brotli.len() < stored.len());
         Ok(Packed { path, bytes, encoding, stored, brotli })
     };
     files.into_iter().map(pack).collect()
 }
 
+#[cfg(not(feature = "ship"))]
 fn with_gzip(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(bytes)?;
     encoder.finish()
 }
 
-fn with_brotli(bytes: &[u8], quality: u32) -> std::io::Result<Vec<u8>> {
+fn with_brotli(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     const BUFFER_BYTES: usize = 64 * 1024;
-    let mut encoder = brotli::CompressorWriter::new(Vec::new(), BUFFER_BYTES, quality, BROTLI_WINDOW);
+    let mut encoder = brotli::CompressorWriter::new(Vec::new(), BUFFER_BYTES, BROTLI_QUALITY, BROTLI_WINDOW);
     encoder.write_all(bytes)?;
     Ok(encoder.into_inner())
 }
 
-fn with_zopfli(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+#[cfg(feature = "ship")]
+fn with_gzip(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     let options = zopfli::Options { iteration_count: ZOPFLI_PASSES, ..zopfli::Options::default() };
     let mut smaller = Vec::new();
     zopfli::compress(options, zopfli::Format::Gzip, bytes, &mut smaller)?;

@@ -118,12 +118,12 @@ fn build() -> Result<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from);
     let target = target.join("bench-wasm");
     let mut build = Command::new("cargo");
-    build.args(["build", "--package", "nprof-benches", "--example", "page", "--profile", "page"]);
+    build.args(["build", "--package", "nprof-benches", "--example", "page", "--profile", "page-small"]);
     build.args(["--target", "wasm32-unknown-unknown", "--target-dir"]).arg(&target).current_dir(&workspace);
     build.envs([("CC_wasm32_unknown_unknown", "clang"), ("AR_wasm32_unknown_unknown", "llvm-ar")]);
     let status = build.status().context("cargo")?;
     if !status.success() {
         bail!("{build:?}: {status}");
     }
-    Ok(target.join("wasm32-unknown-unknown/page/examples/page.wasm"))
+    Ok(target.join("wasm32-unknown-unknown/page-small/examples/page.wasm"))
 }

@@ -9,5 +9,3 @@ pub mod draw;
 pub mod fetch;
 pub mod ui;
 pub mod view;
-#[cfg(feature = "worker")]
-pub mod worker;

@@ -25,8 +25,6 @@ const ENGINE_LAYERS: [&str; 17] = [
 /// The page's layers. Each imports only earlier layers. `draw` draws the data that `fetch` has
 /// brought.
 const PAGE_LAYERS: [&str; 4] = ["view", "fetch", "draw", "ui"];
-/// The program of the workers, in the page's crate.
-const WORKER: &str = "worker";
 /// Modules of capture that the page has.
 const RECOGNITION: [&str; 3] = ["importer", "inputs", "probe"];
 /// Capture's layers. Each imports only earlier layers. Tests also import the readers.
@@ -66,11 +64,13 @@ const IMPURE: [&str; 6] = ["fs", "thread", "net", "process", "env", "os"];
 const UNREPEATABLE: [&str; 4] = ["SystemTime", "HashMap", "HashSet", "RandomState"];
 const BROWSER: [&str; 4] = ["leptos", "web_sys", "js_sys", "wasm_bindgen"];
 /// Folders with the crates that they must not depend on.
-const FORBIDDEN_CRATES: [(&str, &[&str]); 4] = [
+const FORBIDDEN_CRATES: [(&str, &[&str]); 5] = [
     ("engine", &["axum", "tokio", "leptos", "web-sys", "nprof-capture", "nprof-server", "nprof-frontend"]),
     ("capture", &["axum", "leptos", "web-sys", "nprof-server", "nprof-frontend"]),
-    ("server", &["leptos", "web-sys", "nprof-frontend"]),
-    ("frontend", &["axum", "tokio", "nprof-server"]),
+    ("server", &["leptos", "web-sys", "nprof-frontend", "nprof-worker"]),
+    ("frontend", &["axum", "tokio", "nprof-server", "nprof-worker"]),
+    // Workers and page reach each other by messages.
+    ("frontend/worker", &["axum", "tokio", "leptos", "nprof-capture", "nprof-server", "nprof-frontend"]),
 ];
 
 /// The rules of this file.
@@ -225,16 +225,7 @@ fn page_layers(source: &Source) -> Vec<String> {
     let Some(own) = modules.first().filter(|_| source.path.starts_with("frontend/src/")) else {
         return Vec::new();
     };
-    let imports = root_imports(source);
-    if *own != WORKER {
-        let mut problems = upward(source, &PAGE_LAYERS, own, &imports);
-        let workers = imports.iter().filter(|(_, name)| name == WORKER);
-        problems.extend(workers.map(|(line, _)| at(source, *line, "the page reaches workers by messages")));
-        return problems;
-    }
-    let of_page = imports.iter().filter(|(_, name)| layer(&PAGE_LAYERS, name).is_some());
-    let problem = |name: &str| format!("`{WORKER}` is a program without the page: no `{name}`");
-    of_page.map(|(line, name)| at(source, *line, &problem(name))).collect()
+    upward(source, &PAGE_LAYERS, own, &root_imports(source))
 }
 
 /// The page only recognises inputs. A native build of the whole workspace would not notice a reader
@@ -393,9 +384,9 @@ mod tests {
 
     #[test]
     fn workers_and_page_are_two_programs() {
-        check(page_layers, "frontend/src/ui/list.rs", "use crate::worker::Answers;", 1);
-        check(page_layers, "frontend/src/worker/mod.rs", "use crate::fetch::Wanted;", 1);
-        check(page_layers, "frontend/src/worker/mod.rs", "use crate::worker::Host;", 0);
+        check(crates, "frontend/src/ui/list.rs", "use nprof_worker::Answers;", 1);
+        check(crates, "frontend/worker/src/main.rs", "use nprof_frontend::fetch::Wanted;", 1);
+        check(crates, "frontend/worker/Cargo.toml", "[dependencies]\nleptos.workspace = true", 1);
         check(page_reads_no_trace, "frontend/src/ui/upload.rs", "use nprof_capture::formats;", 1);
         check(page_reads_no_trace, "frontend/src/ui/upload.rs", "use nprof_capture::{inputs, probe::X};", 0);
         check(page_reads_no_trace, "server/src/ingest.rs", "use nprof_capture::formats;", 0);

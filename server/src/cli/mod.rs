@@ -18,6 +18,7 @@ mod ingest;
 mod inspect;
 mod list;
 mod lost_input;
+mod man;
 mod part;
 mod probe;
 mod progress;
@@ -97,6 +98,7 @@ enum Command {
     Inspect(inspect::InspectArgs),
     Verify(verify::VerifyArgs),
     Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
     #[command(hide = true)]
     Capture(capture::CaptureArgs),
 }
@@ -178,6 +180,7 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Inspect(args) => args.run(out),
         Command::Verify(args) => args.run(place, out),
         Command::Completions(args) => args.run(out),
+        Command::Man(args) => args.run(out),
         Command::Capture(args) => args.run(),
     }
 }

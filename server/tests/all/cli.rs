@@ -360,3 +360,18 @@ fn completions_for_every_shell() {
         assert!(succeed(dir.path(), &["completions", shell]).contains("nprof"), "{shell}");
     }
 }
+
+#[test]
+fn the_manual_has_a_page_for_each_command() {
+    let (dir, _) = stage();
+    assert!(succeed(dir.path(), &["man"]).contains("nprof\\-ingest(1)"));
+    let into = dir.path().join("share/man1");
+    succeed(dir.path(), &["man", "--into", into.to_str().unwrap()]);
+    let page = fs::read_to_string(into.join("nprof-view.1")).unwrap();
+    assert!(page.contains("neff") && page.contains("Examples"), "{page}");
+    let help = succeed(dir.path(), &["help"]);
+    let commands = help.split("Commands:").nth(1).unwrap().split("\n\n").next().unwrap();
+    for command in commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()) {
+        assert!(command.is_empty() || into.join(format!("nprof-{command}.1")).is_file(), "{command}");
+    }
+}

@@ -42,6 +42,7 @@ mod parameters;
 mod perfetto;
 mod planted;
 mod ranks;
+mod readme;
 mod shrunk;
 mod signals;
 mod stage;

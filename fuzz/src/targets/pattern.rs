@@ -1,17 +1,15 @@
 //! Any text as a search, over a segment: it ends with hits or a message, and regular expressions
 //! take no more memory than their limits permit.
-#![no_main]
 
 use std::sync::OnceLock;
 
-use libfuzzer_sys::fuzz_target;
+use crate::bound::within_reader;
 use nprof_capture::device::simulated::{self, Simulation};
 use nprof_engine::exec::Work;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::query::{self, HitPage, Pattern, Syntax};
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
-use nprof_fuzz::within_reader;
 
 fn segment() -> &'static Segment<Vec<u8>> {
     static SEGMENT: OnceLock<Segment<Vec<u8>>> = OnceLock::new();
@@ -26,10 +24,12 @@ fn segment() -> &'static Segment<Vec<u8>> {
     })
 }
 
-fuzz_target!(|query: &str| {
+/// Runs the target on an input.
+pub(super) fn run(bytes: &[u8]) {
+    let Ok(query) = std::str::from_utf8(bytes) else { return };
     let segment = segment();
     within_reader(query.len(), || search(segment, query));
-});
+}
 
 fn search(segment: &Segment<Vec<u8>>, query: &str) {
     for syntax in [Syntax::Text, Syntax::Regex] {

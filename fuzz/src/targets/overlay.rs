@@ -1,10 +1,9 @@
 //! Any bytes, or a good overlay with changed bytes: the matched calls that are kept beside a
 //! profile are read, or computed again.
-#![no_main]
 
 use std::sync::OnceLock;
 
-use libfuzzer_sys::fuzz_target;
+use crate::bound::within_reader;
 use nprof_capture::device::simulated::{self, Simulation};
 use nprof_engine::analysis::{Job, RankInput, matched, overlay};
 use nprof_engine::exec::Cancel;
@@ -12,7 +11,6 @@ use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::vendor::{CallIds, collectives};
-use nprof_fuzz::within_reader;
 
 const RANKS: u32 = 4;
 /// A change is an offset and the bits to flip there.
@@ -41,10 +39,11 @@ fn rank(rank: u32) -> RankInput {
     RankInput { rank, calls, given: None, stated_ps: 0 }
 }
 
-fuzz_target!(|bytes: &[u8]| {
+/// Runs the target on an input.
+pub(super) fn run(bytes: &[u8]) {
     let (job, good) = made();
     within_reader(bytes.len(), || read(bytes, job, good));
-});
+}
 
 fn read(bytes: &[u8], job: &Job, good: &[u8]) {
     let Some((&mode, rest)) = bytes.split_first() else { return };

@@ -1,14 +1,15 @@
 //! Any bytes as the bundle of a page without a server: read, checked, and asked about.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
+use crate::bound::within_reader;
 use nprof_engine::exec::Work;
 use nprof_engine::wire::ask::answer;
 use nprof_engine::wire::bundle::{Bundle, OpenBundle};
 use nprof_engine::wire::question::{Question, RankId, RankQuestion};
-use nprof_fuzz::within_reader;
 
-fuzz_target!(|bytes: &[u8]| within_reader(bytes.len(), || read(bytes)));
+/// Runs the target on an input.
+pub(super) fn run(bytes: &[u8]) {
+    within_reader(bytes.len(), || read(bytes));
+}
 
 fn read(bytes: &[u8]) {
     // The page has a bundle as a zstd frame or plain.

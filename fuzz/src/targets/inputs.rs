@@ -1,17 +1,15 @@
 //! Any bytes as an input: recognised, opened as an archive, planned, and read by the format that
 //! recognises them.
-#![no_main]
 
 use std::sync::Arc;
 
-use libfuzzer_sys::fuzz_target;
+use crate::bound::{Bound, within};
 use nprof_capture::archive::{FileBytes, InMemory, open};
 use nprof_capture::files::{Job, MemoryFiles, OneRank};
 use nprof_capture::formats;
 use nprof_capture::inputs::{choose, plan, profiles};
 use nprof_engine::fixture::Recorder;
 use nprof_engine::spill::{MemoryScratch, Space};
-use nprof_fuzz::{Bound, within};
 
 /// Memory of the unpacked files and of their readers. A byte of an archive is at most 1,100 bytes
 /// of its files, in a vector that grows by doubling.
@@ -19,7 +17,10 @@ const PEAK: Bound = Bound { bytes: 64 << 20, of_byte: 8 << 10 };
 /// Four plans are read, each of them in a few passes.
 const ALL: Bound = Bound { bytes: 256 << 20, of_byte: 64 << 10 };
 
-fuzz_target!(|bytes: &[u8]| within(bytes.len(), PEAK, ALL, || read(bytes)));
+/// Runs the target on an input.
+pub(super) fn run(bytes: &[u8]) {
+    within(bytes.len(), PEAK, ALL, || read(bytes));
+}
 
 fn read(bytes: &[u8]) {
     let leaves = open("input.json", FileBytes::new(Arc::new(bytes.to_vec())), &InMemory).leaves;

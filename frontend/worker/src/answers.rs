@@ -5,8 +5,6 @@
 //! web host. A rank that cannot be opened keeps its refusal, so every question about it gets the
 //! reason.
 
-mod host;
-
 use std::collections::BTreeMap;
 
 use base64::Engine as _;
@@ -19,7 +17,7 @@ use nprof_engine::wire::bundle::{Bundle, OpenBundle};
 use nprof_engine::wire::question::Question;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
-use self::host::{Host, PARTIAL_CONTENT};
+use crate::host::{Host, PARTIAL_CONTENT};
 
 /// Status of an answer with the whole file, in place of the requested part.
 const WHOLE: u16 = 200;

@@ -1,9 +1,13 @@
 //! The program of a page's workers. `boot/worker.js` passes messages of the page to it.
 
+mod answers;
+mod host;
+
 use js_sys::Uint8Array;
 use nprof_engine::wire::refusal::Refusal;
-use nprof_frontend::worker::Answers;
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
+
+use self::answers::Answers;
 
 /// Time limit of a search in milliseconds, as on a server.
 const SEARCH_MS: f64 = 10_000.0;

@@ -1,9 +1,8 @@
 //! Any bytes as an AIU trace, and as a file of the AIU compiler beside one.
-#![no_main]
 
 use std::sync::Arc;
 
-use libfuzzer_sys::fuzz_target;
+use crate::bound::within_reader;
 use nprof_capture::archive::{FileBytes, Leaf};
 use nprof_capture::files::{Job, MemoryFiles, OneRank};
 use nprof_capture::formats::aiu::import;
@@ -12,7 +11,6 @@ use nprof_capture::inputs::{Candidate, Found, Plan, PlanFile};
 use nprof_capture::probe::{Confidence, aiu};
 use nprof_engine::fixture::Recorder;
 use nprof_engine::spill::{MemoryScratch, Space};
-use nprof_fuzz::within_reader;
 
 /// A trace that the compiler's file goes with.
 const TRACE: &[u8] = br#"[{"name":"a Cmpt Exec","ph":"X","pid":0,"tid":1,"ts":1,"dur":9,
@@ -21,14 +19,15 @@ const TRACE: &[u8] = br#"[{"name":"a Cmpt Exec","ph":"X","pid":0,"tid":1,"ts":1,
 /// Settings that read a part of the events, which takes a first pass over them.
 const LIMITED: &[u8] = br#"{"aiu_settings":{"limit":{"skip":1,"count":9,"ts_start":1}}}"#;
 
-fuzz_target!(|bytes: &[u8]| {
+/// Runs the target on an input.
+pub(super) fn run(bytes: &[u8]) {
     let _ = aiu::probe(bytes);
     let _ = aiu::probe_compiler(bytes);
     let _ = aiu::rank(bytes);
     read(&[(Role::Trace, bytes)]);
     read(&[(Role::Trace, bytes), (Role::Compiler, LIMITED)]);
     read(&[(Role::Trace, TRACE), (Role::Trace, bytes), (Role::Compiler, bytes)]);
-});
+}
 
 fn read(files: &[(Role, &[u8])]) {
     let len = files.iter().map(|(_, bytes)| bytes.len()).sum();

@@ -1,18 +1,19 @@
 //! Any bytes as an encoded column, and any values as a column: what can be decoded can be encoded
 //! again, and what was encoded is decoded to the same values.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
+use crate::bound::within_reader;
 use nprof_engine::codec::{
     decode_floats, decode_ints, decode_mask, decode_texts, encode_floats, encode_ints, encode_mask,
     encode_texts,
 };
-use nprof_fuzz::within_reader;
 
 /// First bytes of an input: what to do, and the number of values.
 const HEAD_LEN: usize = 3;
 
-fuzz_target!(|bytes: &[u8]| within_reader(bytes.len(), || read(bytes)));
+/// Runs the target on an input.
+pub(super) fn run(bytes: &[u8]) {
+    within_reader(bytes.len(), || read(bytes));
+}
 
 fn read(bytes: &[u8]) {
     let Some((head, rest)) = bytes.split_at_checked(HEAD_LEN) else { return };

@@ -1,10 +1,9 @@
 //! Any calls of a reader to the builder, in little memory, so that rows go to the scratch space:
 //! the segment is whole, holds every accepted row, and answers questions.
-#![no_main]
 
 use std::ops::ControlFlow;
 
-use libfuzzer_sys::fuzz_target;
+use crate::bound::within_reader;
 use nprof_engine::base::{Interval, Result};
 use nprof_engine::exec::Work;
 use nprof_engine::ingest::{BuildOptions, Builder};
@@ -18,14 +17,16 @@ use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{Level, TileId, groups};
 use nprof_engine::wire::answer;
-use nprof_fuzz::within_reader;
 
 /// Bytes of a call: what, track, start, duration or value, name.
 const CALL_LEN: usize = 8;
 const TRACKS: usize = 8;
 const NAMES: [&str; 4] = ["a", "wait", "", "\u{0}<b>"];
 
-fuzz_target!(|bytes: &[u8]| within_reader(bytes.len(), || read(bytes)));
+/// Runs the target on an input.
+pub(super) fn run(bytes: &[u8]) {
+    within_reader(bytes.len(), || read(bytes));
+}
 
 fn read(bytes: &[u8]) {
     let Some((&head, calls)) = bytes.split_first() else { return };
@@ -83,7 +84,7 @@ struct Script<'b> {
 }
 
 fn is_counter(nth: usize) -> bool {
-    nth % 3 == 0
+    nth.is_multiple_of(3)
 }
 
 impl<'b> Script<'b> {

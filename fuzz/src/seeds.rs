@@ -1,12 +1,10 @@
-//! Writes the seed inputs for fuzzing: small generated traces, programs, segments and messages, for
-//! readers of binary formats.
-//!
-//! `cargo run -p nprof-tests --example seeds -- DIRECTORY` writes a folder for each fuzz target
-//! into DIRECTORY.
+//! Inputs to begin with: small generated traces, programs, segments and messages for readers of
+//! binary formats, which every change of a format changes, and files of `fuzz/seeds` for readers of
+//! text.
 
 use std::error::Error;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nprof_capture::archive::fixture::{gzip, tar, zip, zstd};
 use nprof_capture::device::simulated::{self, Simulation};
@@ -29,7 +27,10 @@ use nprof_engine::wire::bundle::{Bundle, BundledRank};
 use nprof_engine::wire::catalog::{NameSlot, ProfileEntry, ProfileInfo, RankEntry};
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+use crate::targets::TARGETS;
+
+/// The result of making seeds.
+pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// First byte of an input of the fuzz target `segment`, which selects how the target uses the rest.
 const AS_IT_IS: u8 = 0;
@@ -51,16 +52,26 @@ const EVENTS: &str = r#"[
 
 /// Traces of AIUs that become packets.
 const AIU_TRACES: [&str; 3] = [
-    include_str!("../../fuzz/seeds/aiu/flex.json"),
-    include_str!("../../fuzz/seeds/aiu/chain.json"),
-    include_str!("../../fuzz/seeds/aiu/hcoll.json"),
+    include_str!("../seeds/aiu/flex.json"),
+    include_str!("../seeds/aiu/chain.json"),
+    include_str!("../seeds/aiu/hcoll.json"),
 ];
 
-fn main() -> Result<()> {
-    let directory = std::env::args_os().nth(1).ok_or("say where to: seeds DIRECTORY")?;
-    let directory = PathBuf::from(directory);
+/// Inputs of one target.
+#[derive(Debug)]
+pub struct Seeds {
+    /// Name of the target.
+    pub target: &'static str,
+    /// The inputs.
+    pub inputs: Vec<Vec<u8>>,
+}
+
+/// Inputs that are made, by target.
+///
+/// # Errors
+/// If a reader refuses an input that it should read: such a seed is useless.
+pub fn made() -> Result<Vec<Seeds>> {
     let (traces, programs) = (traces(), programs());
-    // A seed that is refused at its first byte is useless.
     for trace in &traces {
         nprof_capture::formats::ntff::read(
             trace,
@@ -73,28 +84,39 @@ fn main() -> Result<()> {
     for program in &programs {
         Neff::read(program)?;
     }
-    write(&directory, "ntff", &traces)?;
-    write(&directory, "neff", &programs)?;
-    write(&directory, "perfetto", &[perfetto::fixture::varied()])?;
-    write(&directory, "aiu", &AIU_TRACES.map(packets))?;
-    write(&directory, "inputs", &inputs(&traces[0]))?;
+    let of = |target, inputs| Seeds { target, inputs };
     let segments = [simulated_segment(60)?, event_segment()?, simulated_segment(LARGE_EVENTS)?];
-    write(&directory, "segment", &segment_inputs(&segments))?;
-    write(&directory, "tile", &messages(&segments)?)?;
-    write(&directory, "bundle", &bundles()?)?;
-    write(&directory, "question", &addresses())?;
-    write(&directory, "neuron_json", &hostile_tables())?;
-    write(&directory, "trace_event", &hostile_events())?;
-    write(&directory, "overlay", &[vec![1, 3, 0, 1], vec![0, 1, 1, 0]])
+    Ok(vec![
+        of("inputs", inputs(&traces[0])),
+        of("ntff", traces),
+        of("neff", programs),
+        of("perfetto", vec![perfetto::fixture::varied()]),
+        of("aiu", AIU_TRACES.map(packets).to_vec()),
+        of("segment", segment_inputs(&segments)),
+        of("tile", messages(&segments)?),
+        of("bundle", bundles()?),
+        of("question", addresses()),
+        of("neuron_json", hostile_tables()),
+        of("trace_event", hostile_events()),
+        of("overlay", vec![vec![1, 3, 0, 1], vec![0, 1, 1, 0]]),
+    ])
 }
 
-fn write(directory: &Path, target: &str, seeds: &[Vec<u8>]) -> Result<()> {
-    let folder = directory.join(target);
-    fs::create_dir_all(&folder)?;
-    for (number, seed) in seeds.iter().enumerate() {
-        fs::write(folder.join(format!("seed-{number:02}")), seed)?;
+/// Inputs that are files of the project, by target.
+///
+/// # Errors
+/// If they cannot be read.
+pub fn kept() -> Result<Vec<Seeds>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds");
+    let mut kept = Vec::new();
+    for target in TARGETS {
+        let folder = folder.join(target.name);
+        if folder.is_dir() {
+            let files = fs::read_dir(&folder)?.map(|entry| fs::read(entry?.path()));
+            kept.push(Seeds { target: target.name, inputs: files.collect::<std::io::Result<_>>()? });
+        }
     }
-    Ok(())
+    Ok(kept)
 }
 
 fn traces() -> Vec<Vec<u8>> {

@@ -3,12 +3,11 @@
 //!
 //! Built with `--cfg fuzzing`, so that checksums are not compared and changes reach the code behind
 //! them.
-#![no_main]
 
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
-use libfuzzer_sys::fuzz_target;
+use crate::bound::{Bound, within};
 use nprof_capture::device::simulated::{self, Simulation};
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::Put;
@@ -32,7 +31,6 @@ use nprof_engine::wire::percent::percent_encoded;
 use nprof_engine::wire::question::Question;
 use nprof_engine::wire::refusal::Refusal;
 use nprof_engine::wire::summary::Summary;
-use nprof_fuzz::{Bound, within};
 
 /// Memory of all questions.
 const PEAK: Bound = Bound { bytes: 256 << 20, of_byte: 64 };
@@ -49,7 +47,8 @@ const TRAILER_LEN: usize = 36;
 const STORED_LEN_AT: usize = 8;
 const UNPACKED_LEN_AT: usize = 12;
 
-fuzz_target!(|bytes: &[u8]| {
+/// Runs the target on an input.
+pub(super) fn run(bytes: &[u8]) {
     let Some((&mode, changes)) = bytes.split_first() else { return };
     match mode % 4 {
         0 => ask(changes.to_vec()),
@@ -57,7 +56,7 @@ fuzz_target!(|bytes: &[u8]| {
         2 => ask(with_changed_footer(small(), changes)),
         _ => ask(forged(changes)),
     }
-});
+}
 
 /// A segment with its columns behind its footer, and with every kind of table.
 fn small() -> &'static [u8] {

@@ -1,7 +1,6 @@
 //! Any bytes as messages of a server to the page: a tile as its zstd frame, and plain messages.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
+use crate::bound::within_reader;
 use nprof_engine::codec;
 use nprof_engine::wire::catalog::{ProfileList, RankDetail};
 use nprof_engine::wire::counter::CounterDetail;
@@ -13,12 +12,14 @@ use nprof_engine::wire::selection::SelectionSummary;
 use nprof_engine::wire::summary::Summary;
 use nprof_engine::wire::tile::Tile;
 use nprof_engine::wire::window::WindowEvents;
-use nprof_fuzz::within_reader;
 
 /// Larger than any tile: the grid bounds the cells, and texts are cut before they are sent.
 const TILE_LEN_MAX: usize = 1 << 20;
 
-fuzz_target!(|bytes: &[u8]| within_reader(bytes.len(), || read(bytes)));
+/// Runs the target on an input.
+pub(super) fn run(bytes: &[u8]) {
+    within_reader(bytes.len(), || read(bytes));
+}
 
 fn read(bytes: &[u8]) {
     let unpacked = codec::decompress(bytes, TILE_LEN_MAX);

@@ -1,0 +1,39 @@
+//! `nprof man`
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, CommandFactory as _};
+use clap_mangen::{Man, generate_to};
+
+use super::Cli;
+
+const EXAMPLES: &str = "\
+Examples:
+  nprof man | man -l -                              read the manual
+  nprof man --into ~/.local/share/man/man1          install a page for each command";
+
+/// Print the manual as a man page
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ManArgs {
+    /// Write a page for each command into this directory, which is made if it is missing
+    #[arg(long, value_name = "DIR")]
+    into: Option<PathBuf>,
+}
+
+impl ManArgs {
+    pub(super) fn run(self, out: &mut dyn Write) -> anyhow::Result<()> {
+        // Flags of the whole program belong into each page.
+        let mut command = Cli::command();
+        command.build();
+        let Some(into) = self.into else {
+            return Ok(Man::new(command).render(out)?);
+        };
+        let cannot_write = || format!("{}: the pages cannot be written", into.display());
+        fs::create_dir_all(&into).with_context(cannot_write)?;
+        generate_to(command, &into).with_context(cannot_write)
+    }
+}
