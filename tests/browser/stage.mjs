@@ -1,14 +1,16 @@
 // What each browser test stands on: an nprof server with a store of its own, and a page in Chromium that watches for
 // errors. Both end with the test that started them.
 //
-// NPROF_BIN names the binary, NPROF_CHROMIUM the browser; scripts/test.sh sets both.
+// NPROF_BIN names the binary, NPROF_CHROMIUM the browser, NPROF_STORES a folder for simulated profiles that several tests
+// look at; scripts/test.sh sets all three.
 //
 // With NPROF_SOURCE=html the same tests look at HTML files: an address of a profile leads to the same place in a file
 // that is exported from the server's store. The server is asked what must be seen there, as ever.
 
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, rename, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +19,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { chromium } from "playwright-core";
 
+const run = promisify(execFile);
 const START_TIMEOUT_MS = 60_000;
 
 // WebGL2 in software, no sandbox (CI runs as root) and nothing that looks for the network.
@@ -51,7 +54,7 @@ export function exported(store, slug, ...args) {
   if (!files.has(key)) {
     const file = join(store, `${files.size}.html`);
     const all = ["export", slug, "--format", "html", "-o", file, "--store", store, ...args];
-    files.set(key, promisify(execFile)(required("NPROF_BIN"), all).then(() => pathToFileURL(file).href));
+    files.set(key, run(required("NPROF_BIN"), all).then(() => pathToFileURL(file).href));
   }
   return files.get(key);
 }
@@ -97,11 +100,29 @@ async function freePort() {
 }
 
 /**
+ * Puts the profile of `nprof demo ARGUMENTS…` into a store, from where an earlier test left it if one did. Segments never
+ * change and other files are replaced as a whole, so stores can share them by hard links.
+ */
+async function simulateOnce(store, args) {
+  const folder = process.env.NPROF_STORES;
+  if (!folder) return;
+  const shared = join(folder, args.join("_").replaceAll(/[^A-Za-z0-9_.-]/g, "-"));
+  if (!existsSync(shared)) {
+    const made = await mkdtemp(join(folder, "made-"));
+    await run(required("NPROF_BIN"), [...args, "--ingest-only", "--store", made]);
+    // A test of another file may have been quicker.
+    await rename(made, shared).catch(() => rm(made, { recursive: true, force: true }));
+  }
+  await run("cp", ["-al", `${shared}/.`, store]);
+}
+
+/**
  * Runs `nprof ARGUMENTS… --store DIR --port PORT` until test `t` ends, and waits until it answers.
  * Returns the address of its list of profiles, the store's folder, the lines printed so far, and how to end it before.
  */
 export async function serve(t, ...args) {
   const store = await mkdtemp(join(tmpdir(), "nprof-browser-"));
+  if (args[0] === "demo") await simulateOnce(store, args);
   const port = await freePort();
   const child = spawn(required("NPROF_BIN"), [...args, "--store", store, "--port", String(port)], {
     stdio: ["ignore", "pipe", "pipe"],
