@@ -247,7 +247,7 @@ impl Estimate {
     }
 }
 
-/// What `of` says of the points of each rank in each group.
+/// The value of `of` for the points of each rank in each group.
 fn entries(points: &[Vec<Point>], of: impl Fn(&[Point]) -> Option<(f64, f64)>) -> Vec<Entry> {
     let mut found = Vec::new();
     let mut sorted = Vec::new();
