@@ -1,5 +1,5 @@
-//! The ranks of the events of a file that holds several ranks. The first pass over a file notes
-//! them, so the pass of another rank leaves out the events that it needs nothing of.
+//! The ranks of the events of a file that holds several ranks. Later passes skip events of other
+//! ranks, because the first pass notes the rank of each event.
 //!
 //! Consecutive events of a rank are one run. Memory is about five bytes a run, and bounded.
 

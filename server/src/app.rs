@@ -345,8 +345,8 @@ impl ask::Store for App {
     }
 }
 
-/// The entry of the joint segment, if the profile has one or may have one. What is not computed yet
-/// has no content.
+/// The entry of the joint segment, if the profile has one or may have one. An entry that is not
+/// computed yet has no content.
 fn joint_entry(profile: &Profile, info: &ProfileInfo, kept: Option<&Joint>) -> Option<RankEntry> {
     if !joint::is_for(profile) {
         return None;

@@ -55,8 +55,8 @@ fn promises_name_tests_that_exist() {
     assert!(rows.len() > 30 && problems.is_empty(), "{} rows\n{}", rows.len(), problems.join("\n"));
 }
 
-/// What a row of the table names and the sources do not have: files with tests, and tests in the
-/// file or folder before them.
+/// Files with tests that a row of the table names and the sources do not have, and such tests in
+/// the file or folder before them.
 fn missing_tests(row: &str, sources: &[Source]) -> Vec<String> {
     let mut place: Vec<&Source> = Vec::new();
     let mut problems = Vec::new();

@@ -25,8 +25,8 @@ fn folder() -> Option<PathBuf> {
     None
 }
 
-/// What must be equal in each case. The remaining outputs of a case are better or not there yet;
-/// `docs/aiu.md` says which.
+/// The checks that must succeed in each case. The remaining outputs of a case are better or not
+/// there yet; `docs/aiu.md` says which.
 const CASES: [(&str, &[Check]); 44] = [
     ("driftA", &[Slices, Stamps, Power, Summary, Active, Cycles]),
     ("flexA_all", &[Slices, Stamps, Preps, Power, PtActive, Summary, Active, Cycles, Categories]),

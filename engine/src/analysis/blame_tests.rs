@@ -1,4 +1,4 @@
-//! Where waiting began, in jobs whose cause is planted: root blame, and the ranks that are named.
+//! The beginning of waiting in jobs whose cause is planted: root blame, and the named ranks.
 
 use super::tests::{Dice, US, analysed, remove_call};
 use super::unnamed_tests::Stage;

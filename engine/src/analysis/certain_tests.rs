@@ -1,4 +1,4 @@
-//! What is certain of clocks, on jobs with random groups, kinds, roots, clocks and losses. An
+//! Certain bounds of clocks, on jobs with random groups, kinds, roots, clocks and losses. An
 //! operation keeps only the order of times that its kind guarantees.
 
 use proptest::prelude::*;

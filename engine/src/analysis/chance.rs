@@ -1,4 +1,4 @@
-//! What chance makes of equal ranks.
+//! The blame that chance gives equal ranks.
 //!
 //! If each rank of an operation is as likely as any other to come at each place, a rank has the
 //! mean blame of an operation, give or take its spread. Over many operations the spreads add up as

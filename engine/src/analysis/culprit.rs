@@ -1,4 +1,4 @@
-//! Where lost time began: ranks that came late and links that were slow, in one list.
+//! The ranks that came late and the links that were slow, in one list.
 
 use super::members::members;
 use super::{ClockVerdict, Job, LinkReport, RankClock, RankReport, Report};
@@ -32,8 +32,9 @@ const LEAST_OF_WAITS: f64 = 0.02;
 /// Nothing stands out if all waiting and slow transfers take less than this share of the time of
 /// all ranks: that is not worth a search.
 const LEAST_OF_TIME: f64 = 0.005;
-/// A rank that stands out has this multiple of the mean root blame of the others. Of 2 to 8 equal
-/// ranks with noise, the largest reached 2.3 in 80 operations. Two late ranks of four have 2.9.
+/// A rank that stands out has this multiple of the mean root blame of the others. The
+/// largest of 2 to 8 equal ranks with noise reached 2.3 in 80 operations. Two late ranks of four
+/// have 2.9.
 const LEAST_OF_OTHERS: f64 = 2.4;
 /// The multiple grows by this with each doubling beyond 8 ranks, because the largest of more equal
 /// ranks is larger: it reached 2.9 of 32, and 3.1 of 64.

@@ -1,9 +1,9 @@
 //! Islands: ranks whose clocks the calls relate to each other.
 //!
 //! The calls of a rank can fit those of others at several shifts, if few of them were recorded and
-//! the job repeats itself. Where nothing tells the shifts apart, the rank is an island of its own:
-//! none of its calls meets others. Where the clocks as they were recorded fit, its calls meet
-//! others, but they are no evidence of what is certain.
+//! the job repeats itself. If nothing tells the shifts apart, the rank is an island of its own:
+//! none of its calls meets others. If the clocks as they were recorded fit, its calls meet others,
+//! but they are no evidence for certain bounds.
 
 use rustc_hash::FxHashMap;
 

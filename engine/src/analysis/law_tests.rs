@@ -93,7 +93,7 @@ fn check_sums(plan: &Plan) -> std::result::Result<(), TestCaseError> {
     for blame in sums {
         prop_assert!((blame - whole).abs() <= 1e-6 * whole + 1.0, "{blame} for {whole}");
     }
-    // What a rank has beyond the mean, the others have below it.
+    // The surplus of a rank is the deficit of the others.
     prop_assert!(sum(|rank| rank.surplus_ps).abs() <= 1e-6 * whole + 1.0);
     Ok(())
 }

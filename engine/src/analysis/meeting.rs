@@ -3,7 +3,7 @@
 //! A trace with lost calls cannot tell a lost call from one that never came. Causality can. An
 //! operation that waits for all does not end before all have come. If a rank meets another one of
 //! the group after the operation has ended, nobody waits for the rank there: the trace lacks its
-//! call. Of a broadcast or a message, the same shows that it held nobody up.
+//! call. In a broadcast or a message, the same meeting shows that the rank held nobody up.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

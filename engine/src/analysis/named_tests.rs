@@ -1,4 +1,4 @@
-//! What is named: ranks and links that stand out, mismatches, and what was not recorded.
+//! Names in reports: ranks and links that stand out, mismatches, and calls that were not recorded.
 
 use super::table::{By, rows};
 use super::tests::{Dice, US, analysed, int, joint_segment, rows_of};

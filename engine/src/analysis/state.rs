@@ -1,5 +1,5 @@
-//! Which members of an operation are there, and what does not fit together. The majority is right,
-//! never the first rank.
+//! Presence and consistency of the members of an operation. The majority is right, never the first
+//! rank.
 
 use super::Job;
 use super::arrival::Scene;

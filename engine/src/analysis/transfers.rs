@@ -59,7 +59,7 @@ pub fn passages(job: &Job, report: &Report, at: usize) -> Vec<Passage> {
     let shared = |rank: usize, time_ps: i64| report.used[rank].to_shared(Time(time_ps)).0;
     let mut found = Vec::new();
     for (from, send) in of_members(job, &report.instances, at) {
-        // Of equal steps, the first send belongs to the first receipt.
+        // Among equal steps, the first send belongs to the first receipt.
         let key = (number_of(from), send.peer, send.number);
         let of = waits.get_mut(&key).filter(|_| send.end == TransferEnd::Send);
         let Some((to, wait)) = of.and_then(VecDeque::pop_front) else { continue };

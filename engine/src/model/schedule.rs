@@ -11,8 +11,8 @@ use super::{FieldId, NameId};
 pub struct Schedule {
     /// Field with whole numbers that all rows of the table have.
     pub key: FieldId,
-    /// The slices, by ascending key. Of slices with the same key and name, the last one is for rows
-    /// that do not follow as expected.
+    /// The slices, by ascending key. The last slice of a key and name is for rows that do not
+    /// follow as expected.
     pub slices: Vec<ScheduledSlice>,
 }
 

@@ -84,7 +84,7 @@ impl Waits {
     }
 }
 
-/// Of ascending numbers.
+/// The numbers ascend.
 impl FromIterator<u32> for Waits {
     fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> Self {
         let mut waits = Self::default();

@@ -4,8 +4,8 @@
 //! kept if it is needed again soon: a question that reads one piece of a region reads no more than
 //! this piece. Its pieces are ranges of it and no copies.
 //!
-//! *Invariant.* The kept regions take at most [`SLOTS`] × [`REGION_LEN`] bytes, whatever is open,
-//! beside those whose pieces are in use. A thread never waits for another one: it reads from the
+//! *Invariant.* The cache holds at most [`SLOTS`] × [`REGION_LEN`] bytes for all segments. Regions
+//! whose pieces are in use come on top. A thread never waits for another one: it reads from the
 //! file instead.
 
 use std::ops::Range;

@@ -116,7 +116,7 @@ impl<'a> LaneCells<'a> {
 }
 
 impl OpenCell {
-    /// Keeps the slice if it is the longest. Of equal slices the first stays.
+    /// Keeps the slice if it is the longest. The first of equal slices stays.
     fn see(&mut self, duration_ps: u64, slice: &Placed) {
         if duration_ps > self.longest_ps {
             (self.longest_ps, self.longest_row) = (duration_ps, slice.row);

@@ -22,9 +22,9 @@ const VIEW_CELLS: i64 = 2048;
 /// The level of such a view is stored if its cells hold at least this many rows times the number of
 /// lanes. Cells of fewer rows take more bytes than the rows, which are quickly summed up.
 const MIN_VIEW_ROWS: i64 = 8;
-/// Of tracks that share a program, a level with fewer rows a cell than [`ROWS_PER_CELL`] is stored
-/// if its cells take at most one in this many of the bytes of the rows. Otherwise a view reads the
-/// rows: a number each, and at most this many times as much as the cells.
+/// Tracks that share a program store a level with fewer rows a cell than [`ROWS_PER_CELL`], if its
+/// cells take at most one in this many of the bytes of the rows. Otherwise a view reads the rows: a
+/// number each, and at most this many times as much as the cells.
 const CELLS_SHARE: u64 = 4;
 /// A track with at most this many rows has no pyramid: its rows are quickly summed up.
 const MIN_ROWS: u64 = (ROWS_PER_CELL * TOP_CELLS).unsigned_abs();

@@ -13,7 +13,7 @@ pub trait CellSummary: Default + Clone {
         size_of::<Self>()
     }
 
-    /// Gives memory back that grows with the number of different names. What is left is enough for
+    /// Gives memory back that grows with the number of different names. The rest is enough for
     /// the cell, unless very many names share its time.
     fn shed(&mut self) {}
 }
@@ -31,8 +31,8 @@ pub struct SliceSummary {
     pub wait_ps: u64,
     /// Number of slices that start here.
     pub count: u32,
-    /// Length in picoseconds and row of the longest slice that overlaps. Of equal slices the first
-    /// row.
+    /// Length in picoseconds and row of the longest slice that overlaps; the first row of equal
+    /// slices.
     pub longest: Option<(u64, u32)>,
     /// Name of the longest slice, for cells without busy time.
     pub longest_name: u32,

@@ -15,10 +15,9 @@ pub struct SliceDetail {
     pub predecessors: Vec<Neighbour>,
     /// Slices that depend on this slice: arrows that begin here.
     pub successors: Vec<Neighbour>,
-    /// Of an operation of all ranks, and of the calls that belong to it, the calls of all its
-    /// ranks.
+    /// The calls of all ranks of an operation, in the details of the operation and of its calls.
     pub members: Vec<OperationMember>,
-    /// Of these, the transfers from rank to rank within the operation, if the traces tell them.
+    /// The transfers from rank to rank within this operation, if the traces tell them.
     pub transfers: Vec<OperationTransfer>,
 }
 

@@ -80,7 +80,7 @@ fn devices(ranks: &[Source<'_>]) -> Json {
     ranks.iter().flat_map(of_rank).collect()
 }
 
-/// The other keys of the documents. Of equal keys the first one counts.
+/// The other keys of the documents. The first of equal keys counts.
 fn passed(ranks: &[Source<'_>]) -> Map<String, Json> {
     let mut passed = Map::new();
     let all = ranks.iter().flat_map(|source| &source.document);

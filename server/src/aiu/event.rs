@@ -32,7 +32,7 @@ pub struct Event {
     pub tid: Json,
     /// Id that the events of an arrow or of a pair share.
     pub id: Option<Json>,
-    /// What an instant is about: `t` a thread, `p` a process, `g` all.
+    /// Scope of an instant: `t` a thread, `p` a process, `g` all.
     pub scope: Option<char>,
     /// Arguments.
     pub args: Args,

@@ -136,7 +136,7 @@ impl<const N: usize> Widths<N> {
     }
 }
 
-/// A number with all [`DIGITS`]. What is no number has none, and counts as 0.
+/// A number with all [`DIGITS`]. A value that is no finite number counts as 0.
 fn decimal(value: f64) -> String {
     format!("{:.6}", if value.is_finite() { value } else { 0.0 })
 }

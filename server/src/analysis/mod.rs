@@ -74,7 +74,7 @@ impl AnalysisError {
 pub struct Analysed {
     /// The calls of all ranks.
     pub job: Job,
-    /// What they show.
+    /// The analysis of these calls.
     pub report: Report,
 }
 

@@ -64,7 +64,7 @@ fn taken_over(profile: &Profile, from: &Path, outcome: &Outcome, is_kept: bool) 
     }
     let mut place = from.join(name);
     if is_kept {
-        // What cannot be kept is computed again.
+        // A result that cannot be kept is computed again.
         drop(disk::rename(&from.join(kept::FILE), &profile.dir.join(kept::FILE)));
         if disk::rename(&place, &path).is_ok() {
             joint::forget_others(&path);

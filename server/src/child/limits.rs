@@ -19,7 +19,8 @@ const SECONDS_PER_MIB: u64 = 10;
 /// Time between the signal that tells a child of its limit and the one that it cannot ignore.
 const LAST_SECONDS: u64 = 5;
 
-/// Where Linux is told which process to kill first if it has no memory left, and the highest value.
+/// File that tells Linux which process to kill first if it has no memory left, and its highest
+/// value.
 const KILLED_FIRST: (&str, &str) = ("/proc/self/oom_score_adj", "1000");
 
 /// Limits of a child.

@@ -29,7 +29,7 @@ const TICK: Duration = Duration::from_millis(100);
 pub(super) struct Terminated(IngestError);
 
 impl Terminated {
-    /// What remains of the work that failed with this error after the signal.
+    /// The state after the signal of the work that failed with this error.
     fn of(error: &anyhow::Error) -> Self {
         match error.downcast_ref() {
             Some(IngestError::NotCompared) => Self(IngestError::NotCompared),

@@ -15,14 +15,14 @@ pub struct RanksOf<'a> {
     pub ranks: &'a [RankFile],
     /// The stored profile, if `profile` is a part of it.
     pub whole: &'a Profile,
-    /// Whether ranks or tracks of the profile are left out. What its ranks show together cannot be
-    /// said of a part: waits would be shorter, and the rank that is late could be missing.
+    /// Whether ranks or tracks of the profile are left out. A part has no view of all ranks,
+    /// because waits would be shorter, and the rank that is late could be missing.
     pub is_part: bool,
-    /// Where ranks are compared that nobody has compared yet.
+    /// The process that compares ranks which nobody has compared yet.
     pub comparing: Comparing,
 }
 
-/// Where ranks are compared.
+/// The process that compares ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparing {
     /// In this process.

@@ -229,7 +229,7 @@ impl RankBuilder<'_> {
         let built = write_segment_while(&path, options, taking, cancel, fill);
         let place = || source.place.clone();
         match built {
-            // Whatever the result: an error after a cancellation is caused by the cancellation.
+            // An error after a cancellation is caused by the cancellation.
             _ if self.meter.is_cancelled() => Err(IngestError::Cancelled),
             Ok(built) => Ok((built, ranks)),
             Err(WriteError::Read(error)) => Err(error),

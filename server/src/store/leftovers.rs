@@ -1,6 +1,6 @@
 //! Leftovers of dead processes: staging directories, half removed and half replaced profiles,
-//! temporary files. Whatever cannot be read or removed is reported and stays: leftovers only take
-//! space.
+//! temporary files. Files that cannot be read or removed are reported and stay: leftovers only
+//! take space.
 
 use std::fs;
 use std::io;
@@ -33,7 +33,7 @@ fn is_own_dir(path: &Path) -> bool {
 }
 
 /// Removes a profile's directory. The first step makes it invisible for good. A failure of later
-/// steps is not an error. Works on a full disk. Of a link only the link is removed. Needs the
+/// steps is not an error. Works on a full disk. A link is removed, and not its target. Needs the
 /// store's lock.
 pub(super) fn remove(dir: &Path) -> Result<()> {
     if !is_own_dir(dir) {

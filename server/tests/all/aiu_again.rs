@@ -365,7 +365,7 @@ fn an_export_with_ideal_cycles_asks_for_the_log() {
     assert!(!with_log.contains("name the compiler's log again"), "{with_log}");
 }
 
-/// What `nprof aiu` writes and prints about the cycles and the power of a trace.
+/// The cycles and the power of a trace that `nprof aiu` writes and prints.
 fn numbers(dir: &Path, input: &str, output: &str) -> Vec<String> {
     let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
     let args = ["aiu", "-i", &path(input), "-o", &path(output), "--power-stats"];
@@ -408,7 +408,7 @@ fn numbers_of_a_device_have_names_that_the_page_words() {
         let kernel = format!("device {device}: mul");
         assert!(summary.contains(&kernel), "{summary}");
     }
-    // What tells the rows apart and the main number come first, so that a narrow page shows them.
+    // The column that tells rows apart and the main number come first, for narrow pages.
     let columns = |table: &str| {
         let csv = succeed(&store, &["export", "a", "--format", "csv", "--ranks", "0", "--table", table]);
         csv.lines().next().unwrap().to_owned()

@@ -26,8 +26,8 @@ enum File {
     CategoryText,
     /// Times of kernels by rank.
     Shares,
-    /// Names, processes, starts and durations of the slices of the trace. Of all traces, the other
-    /// columns and the other events are compared, too.
+    /// Names, processes, starts and durations of the slices of the trace. The other
+    /// columns and the other events of all traces are compared, too.
     Slices,
     /// The same, but that each rank has a clock of its own.
     Shifted,

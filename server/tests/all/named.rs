@@ -1,5 +1,5 @@
-//! What `nprof ranks` and `nprof collectives` name and explain: parts of a job, equal ranks, slow
-//! links, conditions and bounds.
+//! Names and explanations of `nprof ranks` and `nprof collectives`: parts of a job, equal ranks,
+//! slow links, conditions and bounds.
 
 use std::path::Path;
 use std::process::Command;

@@ -226,8 +226,8 @@ fn several_ranks_are_one_trace() {
     assert!(fail(&store, &["export", "demo", "--format", "nonsense"], 2).contains("perfetto"));
 }
 
-/// What a trace has in common with the same trace read again. Numbers of tracks and arrows differ,
-/// lanes of a track can differ, and exact times count from another zero.
+/// The facts that a trace has in common with the same trace read again. Numbers of tracks and
+/// arrows differ, lanes of a track can differ, and exact times count from another zero.
 fn contents(seen: Seen) -> [Vec<String>; 5] {
     let Seen { slices, instants, samples, arguments, arrows, .. } = seen;
     let slice = |(path, name, start, end, _): &(String, String, u64, u64, usize)| {

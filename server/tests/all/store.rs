@@ -289,7 +289,7 @@ fn no_manifest_ends_more_than_its_own_profile() {
     let manifest = only_profile(&root).join("manifest.json");
     let whole = fs::read(&manifest).unwrap();
     let store = Store::read(&root);
-    // Whatever the file says, the store can be listed.
+    // The store can be listed with any content of the file.
     let look = |bytes: &[u8]| {
         fs::write(&manifest, bytes).unwrap();
         let survey = store.survey().unwrap();

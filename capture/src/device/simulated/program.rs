@@ -24,8 +24,8 @@ pub(super) const WAIT: usize = FIRST_TRIGGER + QUEUES.len();
 pub(super) const COLLECTIVE: usize = WAIT + 1;
 const OPS: usize = COLLECTIVE + 1;
 
-/// Number of instructions of a tile. Of the triggers only that of its queue counts, and no
-/// collective operation.
+/// Number of instructions of a tile. The trigger of its queue is the only one that counts, and no
+/// collective operation counts.
 pub(super) const OPS_PER_TILE: u64 = (FIRST_TRIGGER + 2) as u64;
 
 /// A DMA queue of the program.

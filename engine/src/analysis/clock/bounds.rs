@@ -1,4 +1,4 @@
-//! What is certain of the offsets, by causality alone.
+//! Certain bounds of the offsets, by causality alone.
 //!
 //! Each certain order bounds the difference of two clocks at a time. The tightest bounds of a rank
 //! against the reference are the shortest paths over all operations, from it and to it. Clocks are

@@ -1,4 +1,4 @@
-//! What is certain of an operation: which starts come before which ends.
+//! The certain order of times in an operation: which starts come before which ends.
 //!
 //! Data cannot arrive before it was sent, and no more than that holds for every library. The root
 //! of a small broadcast can leave before the others come, and a sender before its receiver comes.

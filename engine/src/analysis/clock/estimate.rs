@@ -247,7 +247,7 @@ impl Estimate {
     }
 }
 
-/// What `of` says of the points of each rank in each group.
+/// The value of `of` for the points of each rank in each group.
 fn entries(points: &[Vec<Point>], of: impl Fn(&[Point]) -> Option<(f64, f64)>) -> Vec<Entry> {
     let mut found = Vec::new();
     let mut sorted = Vec::new();
@@ -287,8 +287,8 @@ struct Shown {
 /// The difference of the points of one group, and what the rank's place in the group adds.
 ///
 /// A place, such as that in a ring, moves all ends of a rank by a share of the transfer time. Its
-/// prior is that it is as small as the noise. So many calls do not count more than a few, unless
-/// their transfers differ. `None` without points.
+/// prior is that it is as small as the noise. Many calls with equal transfer times then count no
+/// more than a few. `None` without points.
 fn shown_by(points: &[Point]) -> Option<Shown> {
     const PRIOR: f64 = 1.0;
     let mut values: Vec<(f64, f64)> =

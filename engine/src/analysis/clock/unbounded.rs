@@ -37,7 +37,7 @@ impl Unbounded {
         }
     }
 
-    /// What helps.
+    /// Advice for the user.
     #[must_use]
     pub fn advice(self) -> &'static str {
         match self {

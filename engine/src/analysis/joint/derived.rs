@@ -1,7 +1,7 @@
-//! What follows from the arrivals at an operation: who came when and waited how long, how late a
-//! call was, what waiting it caused, and which calls it waited for. A joint segment does not store
-//! it, because it would double its size. It is computed for one slice when it is asked for: a block
-//! or two of each rank.
+//! Facts that follow from the arrivals at an operation: who came when and waited how long, how late
+//! a call was, how much waiting the call caused, and which calls it waited for. A joint segment
+//! does not store these facts, because they would double its size. They are computed for the slice
+//! that is asked for, which reads a block or two of each rank.
 
 use super::awaited::awaited_of;
 use super::finder::{RankParts, Sending, Whole, operation_at, ranks_of, sends_of};

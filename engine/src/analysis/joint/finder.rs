@@ -42,7 +42,7 @@ pub(super) struct Part {
     pub(super) row: u32,
     pub(super) start_ps: i64,
     pub(super) end_ps: i64,
-    /// Row of the call in the timeline of its rank. Of slices of calls only.
+    /// Row of the call in the timeline of its rank. Only slices of calls have it.
     pub(super) call: u32,
 }
 

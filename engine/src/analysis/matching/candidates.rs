@@ -137,7 +137,7 @@ fn windows(bins: &[i64]) -> Vec<Window> {
 }
 
 /// The bins whose windows have at least half of the most votes, and more than those beside them,
-/// the best ones first. Of equal ones those come first at which the recordings overlap most.
+/// the best ones first. Equal ones are in the order in which the recordings overlap most.
 fn peaks(bins: &[i64]) -> Vec<i64> {
     let windows = windows(bins);
     let most = windows.iter().map(|of| of.sum).max().unwrap_or(0);

@@ -89,8 +89,8 @@ pub(super) fn found(few: &[Ended], many: &[Ended], are_stated: bool) -> Found {
     let Some((fit, is_best)) = best(&fits) else { return Found::Nothing };
     let is_as_recorded = fit.is_as_recorded();
     // Ranks with nothing in common have no evidence for any shift, and some calls meet by chance.
-    // Where groups are not known, ranks that meet can lack each other's calls with others on the
-    // same stream.
+    // If groups are not known, ranks that meet can lack each other's calls with others on the same
+    // stream.
     let has_met = fit.evidence > if is_as_recorded { 0.0 } else { CLEAR };
     let is_certain = is_best && (has_met || !are_stated);
     if !is_certain && !is_as_recorded {

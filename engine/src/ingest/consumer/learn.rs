@@ -57,7 +57,7 @@ pub struct Learner {
 #[derive(Debug)]
 enum Repetition {
     Learned(Learned),
-    /// Of a program that was stated beforehand.
+    /// Follows a program that was stated beforehand.
     Shared(Arc<SharedProgram>),
 }
 

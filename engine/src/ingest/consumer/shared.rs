@@ -127,7 +127,7 @@ impl SharedProgram {
         varies || row.checked_sub(1).is_none_or(follows)
     }
 
-    /// The last code of a key and a name. Of an unknown name, the last code of the key.
+    /// The last code of a key and a name, or the last code of the key if the name is unknown.
     fn code(&self, key: i64, name: i64) -> Option<u32> {
         let keys = &self.0.columns[KEYS].values;
         let first = keys.partition_point(|&other| other < key);

@@ -140,8 +140,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Sends the rows of the track that has the most bytes waiting. Of very many tracks, sends the
-    /// rows of all that have many: looking for each one would take long.
+    /// Sends the rows of the track that has the most bytes waiting. If there are very many tracks,
+    /// sends the rows of all that have many, because looking for each one would take long.
     #[cold]
     fn hand_over_most(&mut self) -> Result<()> {
         const MANY: usize = 4096;

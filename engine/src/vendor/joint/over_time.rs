@@ -53,7 +53,7 @@ impl WaitsOverTime {
         self.ranks.first().map_or(0, |rank| rank.shares.len())
     }
 
-    /// The spread of each step over all ranks. Of equal ranks the first one is named.
+    /// The spread of each step over all ranks. The first of equal ranks is named.
     #[must_use]
     pub fn spreads(&self) -> Vec<StepSpread> {
         let mut shares = Vec::with_capacity(self.ranks.len());

@@ -202,8 +202,8 @@ fn with_joint(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Vec<RankFile>, Expo
     Ok(joint.into_iter().chain(ranks.iter().cloned()).collect())
 }
 
-/// The data about these ranks that the page needs in addition to their segments. What they show
-/// together can be the first of them.
+/// The data about these ranks that the page needs in addition to their segments. The view of all
+/// ranks can be the first of them.
 ///
 /// # Errors
 /// If a segment cannot be opened, or the work is cancelled.

@@ -46,7 +46,7 @@ fn septets_of(bytes: &[u8]) -> impl Iterator<Item = u32> {
 mod tests {
     use super::*;
 
-    /// What `frontend/boot/unpack.js` does.
+    /// Unpacks as `frontend/boot/unpack.js` does.
     fn bytes_of(text: &str) -> Vec<u8> {
         let septets = text.chars().map(u32::from).flat_map(|code| match code >> BITS {
             0 | 4 => vec![code & 0x7f],

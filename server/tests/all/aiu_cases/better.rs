@@ -6,8 +6,8 @@ use std::fs;
 /// A column, and the reason.
 pub type Better = (String, String);
 
-/// What is better in the traces of a case. A line has cases (a word with `*` at its end means all
-/// that begin with it), columns, and the reason.
+/// The differences of a case in which nprof is better. A line has cases (a word with `*` at its end
+/// means all that begin with it), columns, and the reason.
 pub fn better(case: &str) -> Vec<Better> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/aiu_cases/better.tsv");
     let text = fs::read_to_string(path).unwrap();
