@@ -76,7 +76,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn watch(root: &Path, dist: &Path, is_optimised: bool) {
     println!("cargo::rerun-if-changed=build.rs");
     if is_optimised {
-        for source in ["frontend", "engine/src", "capture/src", "Trunk.toml", "Cargo.lock"] {
+        // Not `frontend/dist`: the page can become ready while this script waits for it.
+        let page = ["src", "worker", "styles", "boot", "index.html", "Cargo.toml"]
+            .map(|part| format!("frontend/{part}"));
+        let others = ["engine/src", "capture/src", "Trunk.toml", "Cargo.lock"].map(str::to_owned);
+        for source in page.iter().chain(&others) {
             println!("cargo::rerun-if-changed={}", root.join(source).display());
         }
     } else if dist.is_dir() {

@@ -1,7 +1,5 @@
 //! A remote segment: the number of bytes that a reader fetches.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,8 +1,6 @@
 //! Steps from slice to slice. A step finds the nearest slice, and steps up and down reach every
 //! track.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::collections::BTreeSet;
 
 use nprof_engine::base::Interval;

@@ -1,8 +1,6 @@
 //! Compares the store of real traces, track by track, with an independent count over the file's own
 //! JSON. The Python script `tests/oracle/count_trace.py` makes the count.
 
-#![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test and its helpers")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};

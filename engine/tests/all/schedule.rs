@@ -1,8 +1,6 @@
 //! Tracks that share a schedule: the rows come back as they went in, whether they follow the
 //! schedule, lack slices of it, or have none of its names and keys.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use nprof_engine::base::{Error, Interval};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{

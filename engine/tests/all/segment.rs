@@ -1,8 +1,6 @@
 //! Laws of a whole segment. Rows come back as they went in. Indexes find what a scan finds. Tiles
 //! are aggregates of slices. Damage is found.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 

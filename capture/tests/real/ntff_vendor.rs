@@ -1,13 +1,6 @@
 //! Compares real traces with the output of the vendor's tool, row by row. Skipped if the traces are
 //! not available.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "these are tests: a failure is what they are for, and a skipped one says so"
-)]
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

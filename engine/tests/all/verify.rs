@@ -1,7 +1,5 @@
 //! Damage anywhere in a segment is found and named. Undamaged parts stay readable.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 

@@ -1,8 +1,6 @@
 //! Tracks that repeat themselves. Predicted columns come back as they went in, whether the rows
 //! came in order or had to be sorted. Statistics from totals equal those of the rows.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use nprof_engine::base::{Error, Interval};
 use nprof_engine::block::{BlockColumn, BlockValues};
 use nprof_engine::exec::{Cancel, Work};

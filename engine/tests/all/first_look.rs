@@ -1,8 +1,6 @@
 //! Facts that a page needs before its first picture: the active span of the rank, and the slots
 //! that tell its names apart.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{

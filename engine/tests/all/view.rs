@@ -1,7 +1,5 @@
 //! A view of a whole trace is cut from stored cells, however many rows the trace has.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use nprof_engine::base::Interval;
 use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::{BuildOptions, Builder};

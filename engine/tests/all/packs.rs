@@ -1,8 +1,6 @@
 //! Tracks of few rows, whose columns are encoded together. Rows come back as they went in, in a
 //! small segment and beside a track of many rows. Damage is found.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::ops::ControlFlow;
 
 use nprof_engine::base::{Error, Interval, Time};

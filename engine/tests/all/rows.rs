@@ -1,7 +1,5 @@
 //! The rows of a table: which ones a question gets, in which order, and their values.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
-
 use nprof_engine::base::{Error, Interval};
 use nprof_engine::exec::{Cancel, InPlace, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
