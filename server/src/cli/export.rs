@@ -59,7 +59,7 @@ impl ExportArgs {
         let profile = stored(&store, &self.profile)?;
         let choices = self.choices.choices(self.max_size, Some(self.format))?;
         let destination = self.output_file.map_or(Destination::StandardOutput, Destination::named);
-        let (ranks, part) = (self.part.ranks(&profile)?, self.part.part());
+        let (ranks, part) = (self.part.ranks(&profile)?, self.part.part()?);
         let wanted = StoredPart { store: &store, profile: &profile, ranks, part };
         write_stored(&wanted, &Output { format: self.format, choices, destination }, out)
     }
