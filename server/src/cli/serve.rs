@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use nprof_engine::native::start_threads;
+use rustix::io::Errno;
 
 use super::StorePlace;
 use crate::child::IngestProcess;
@@ -102,7 +104,9 @@ pub(super) async fn serve(
         .and_then(|()| writeln!(out, "ctrl-c to exit"))
         .and_then(|()| out.flush())
     {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
+        Err(error) if ![Some(Errno::PIPE), Some(Errno::BADF)].contains(&Errno::from_io_error(&error)) => {
+            return Err(error.into());
+        }
         _ => {}
     }
     if !listening.address().ip().is_loopback() {

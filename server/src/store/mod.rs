@@ -186,6 +186,12 @@ impl Store {
     ///
     /// # Errors
     /// If the directory cannot be listed.
+    /// The files and folders of the store in its directory.
+    #[must_use]
+    pub fn parts(&self) -> [PathBuf; 3] {
+        [PROFILES, TMP, LOCK].map(|part| self.root.join(part))
+    }
+
     pub fn list(&self) -> Result<Vec<Profile>> {
         let survey = self.survey()?;
         survey.unreadable.iter().for_each(|(_, error)| tracing::warn!("{error}"));

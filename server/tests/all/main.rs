@@ -38,6 +38,7 @@ mod killed;
 mod named;
 mod names;
 mod openapi;
+mod outputs;
 mod parameters;
 mod perfetto;
 mod planted;
