@@ -82,6 +82,7 @@ const LAST_WORK: Duration = Duration::from_secs(1);
 
 /// Runs a server on threads of its own. Work that goes on after its end is given up.
 pub(super) fn block_on(server: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()> {
+    start_threads()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(server);
     runtime.shutdown_timeout(LAST_WORK);
