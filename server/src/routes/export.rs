@@ -31,6 +31,7 @@ use crate::export::{Choices, Comparing, Export, ExportError, RanksOf, Scope, fin
 use crate::http::error::ApiError;
 use crate::http::peer::Peer;
 use crate::http::turns::Weight;
+use crate::store::ATTEMPTS;
 use crate::units::{size_bytes, time_ps};
 
 /// Query of an export.
@@ -139,19 +140,28 @@ impl Wanted {
     /// later one closes the connection, so that the browser discards the file. Work ends soon after
     /// the client has left.
     fn answer(self, app: &App, slug: &str, head: Head, sending: Sending) {
-        let (taken, name) = match self.take(app, slug, &head) {
-            Ok(taken) => taken,
-            Err(error) => return drop(head.send(Err(error))),
-        };
-        let is_gone = || head.is_closed();
-        let work = Work { cancel: Cancel::when(&is_gone), ..Work::IN_PLACE };
-        let file = match (self.prepare)(taken.ranks(), &self.choices, work) {
-            Ok(file) => file,
-            Err(error) => return drop(head.send(Err(error.into()))),
-        };
-        let headers = headers(self.export, &name, file.size_bytes());
-        if head.send(Ok(headers)).is_ok() {
-            sending.send(|out| file.write(out));
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            // What cannot be read can have been removed or replaced meanwhile.
+            let is_final = |error: &ApiError| attempt == ATTEMPTS || !error.is_internal();
+            let (taken, name) = match self.take(app, slug, &head) {
+                Ok(taken) => taken,
+                Err(error) if is_final(&error) => return drop(head.send(Err(error))),
+                Err(_) => continue,
+            };
+            let is_gone = || head.is_closed();
+            let work = Work { cancel: Cancel::when(&is_gone), ..Work::IN_PLACE };
+            let file = match (self.prepare)(taken.ranks(), &self.choices, work).map_err(ApiError::from) {
+                Ok(file) => file,
+                Err(error) if is_final(&error) => return drop(head.send(Err(error))),
+                Err(_) => continue,
+            };
+            let headers = headers(self.export, &name, file.size_bytes());
+            if head.send(Ok(headers)).is_ok() {
+                sending.send(|out| file.write(out));
+            }
+            return;
         }
     }
 

@@ -73,6 +73,10 @@ const OUTSIDE: &str = "nprof-";
 /// Start of the names of temporary directories beside files that are written.
 const BESIDE: &str = ".nprof-part-";
 
+/// Looks at a profile before what cannot be read of it counts as damaged: others can remove or
+/// replace it at any time.
+pub const ATTEMPTS: u32 = 3;
+
 /// Action if the profile already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Existing {

@@ -50,5 +50,6 @@ mod stage;
 mod store;
 mod summaries;
 mod upload;
+mod vanishing;
 mod vendor;
 mod waiting;
