@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::StorePlace;
 use crate::child::IngestProcess;
-use crate::http::access::Changes;
+use crate::http::access::{Changes, host_name};
 use crate::links::Links;
 use crate::listening::{Address, Listening};
 use crate::store::Store;
@@ -44,7 +44,7 @@ pub(super) struct PlaceArgs {
     host: Option<IpAddr>,
     /// Answer to this host name too, for example that of a proxy; localhost and IP addresses need
     /// no option
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = host_name)]
     allow_name: Vec<String>,
     /// With --host: other machines can also upload and delete, if they have the token
     #[arg(long)]
@@ -100,7 +100,8 @@ pub(super) async fn serve(
 ) -> anyhow::Result<()> {
     let process = IngestProcess::of_this_program().context("the path of the program is not known")?;
     let links = Links::of(&listening);
-    // The server must go on after its reader closes the pipe, as in `nprof serve | head -1`.
+    // The server must go on after its reader closes the pipe, as in `nprof serve | head -1`, and
+    // with a closed standard output.
     match announce(&links, slug, out)
         .and_then(|()| writeln!(out, "ctrl-c to exit"))
         .and_then(|()| out.flush())
