@@ -40,7 +40,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nprof_engine::base::Error;
-use nprof_engine::native::disk::{self as calls, DiskFile};
+use nprof_engine::native::disk::DiskFile;
 use nprof_engine::native::{OpenError, SegmentFile};
 use rustix::fs::Access;
 use rustix::io::Errno;
@@ -144,7 +144,7 @@ impl Store {
     pub fn open(root: &Path) -> Result<Self> {
         for part in [PROFILES, TMP] {
             let path = root.join(part);
-            calls::create_dir_all(&path).map_err(|source| StoreError::Create { path, source })?;
+            disk::create_part(&path).map_err(|source| StoreError::Create { path, source })?;
         }
         let store = Self { root: root.to_owned(), catalog: Catalog::default(), refused: None };
         store.clear()?;
@@ -186,16 +186,16 @@ impl Store {
         &self.root
     }
 
-    /// All profiles, newest first. Unreadable profiles are left out and logged.
-    ///
-    /// # Errors
-    /// If the directory cannot be listed.
     /// The files and folders of the store in its directory.
     #[must_use]
     pub fn parts(&self) -> [PathBuf; 3] {
         [PROFILES, TMP, LOCK].map(|part| self.root.join(part))
     }
 
+    /// All profiles, newest first. Unreadable profiles are left out and logged.
+    ///
+    /// # Errors
+    /// If the directory cannot be listed.
     pub fn list(&self) -> Result<Vec<Profile>> {
         let survey = self.survey()?;
         survey.unreadable.iter().for_each(|(_, error)| tracing::warn!("{error}"));
