@@ -28,7 +28,7 @@ use crate::http::error::ApiError;
 use crate::http::turns::Turns;
 use crate::ingest::IngestError;
 use crate::jobs::Jobs;
-use crate::store::{Profile, RankFile, Store};
+use crate::store::{ATTEMPTS, Profile, RankFile, Store};
 use crate::summary::{stored, summary_of};
 use crate::warnings;
 use crate::work::Meter;
@@ -170,17 +170,37 @@ impl App {
         })
     }
 
-    fn segment(&self, profile: &Profile, file: &RankFile) -> Result<Arc<SegmentFile>, Refusal> {
+    /// Opens a rank. One that cannot be opened is damaged only if it still cannot after another look
+    /// at its profile: others can remove or replace a profile at any time.
+    fn open_rank(&self, id: &RankId) -> Result<OpenRank, Refusal> {
         self.close_some();
-        let path = profile.segment_path(file);
-        let key = (path, file.content.clone());
-        self.0.segments.get_or_insert_with(&key, || {
-            profile.open_rank(file).map(Arc::new).map_err(|error| {
-                tracing::error!("{}: {error}", key.0.display());
-                let place = profile.place_of(file).for_clients();
-                Refusal::new(RefusalKind::Damaged, format!("{place}: {error}"))
-            })
-        })
+        let mut attempt = 1;
+        loop {
+            let (profile, file) = self.rank_of(id)?;
+            let key = (profile.segment_path(&file), file.content.clone());
+            match self.0.segments.get_or_insert_with(&key, || profile.open_rank(&file).map(Arc::new)) {
+                Ok(segment) => {
+                    let asked_for = id.profile.clone();
+                    return Ok(OpenRank { app: self.clone(), asked_for, profile, file, segment });
+                }
+                Err(error) if attempt == ATTEMPTS => {
+                    tracing::error!("{}: {error}", key.0.display());
+                    let place = profile.place_of(&file).for_clients();
+                    return Err(Refusal::new(RefusalKind::Damaged, format!("{place}: {error}")));
+                }
+                Err(_) => attempt += 1,
+            }
+        }
+    }
+
+    /// The profile and the manifest's entry of a rank.
+    fn rank_of(&self, id: &RankId) -> Result<(Profile, RankFile), Refusal> {
+        let RankId { profile: slug, rank } = id;
+        let profile = self.store().find(slug).map_err(ApiError::from)?;
+        let file = profile.manifest.ranks.iter().find(|file| file.rank == *rank).cloned();
+        let missing = || format!("profile \"{slug}\" has no rank {}", rank_word(*rank));
+        let file = file.ok_or_else(|| Refusal::new(RefusalKind::NotFound, missing()))?;
+        Ok((profile, file))
     }
 
     /// Closes open segments until the lists and texts of those that stay open are within the limit.
@@ -195,6 +215,15 @@ impl App {
                 Open::Joint(path) => drop(joints.remove(&path)),
             }
         }
+    }
+
+    /// Closes the segments of profiles that were removed or replaced, by whomever: an open file
+    /// keeps its space on the disk. Questions that use a segment keep it until they end.
+    pub fn close_removed(&self) {
+        let Shared { segments, summaries, joints, .. } = &*self.0;
+        segments.retain(|_, segment| !segment.bytes().is_removed());
+        joints.retain(|_, joint| !joint.segment.bytes().is_removed());
+        summaries.retain(|(path, _), _| path.exists());
     }
 
     /// Compares the ranks of the profile, if this is a question about all of them and nobody has
@@ -324,24 +353,18 @@ impl ask::Store for App {
     }
 
     fn rank(&self, id: &RankId) -> Result<OpenRank, Refusal> {
-        let RankId { profile: slug, rank } = id;
-        let profile = self.store().find(slug).map_err(ApiError::from)?;
-        if *rank == ALL_RANKS && joint::is_for(&profile) {
-            self.close_some();
-            let gone = || Refusal::new(RefusalKind::Replaced, "the profile has been changed; load it again");
-            let joint = self.kept_joint(&profile).ok_or_else(gone)?;
-            let (file, segment) = (joint.file.clone(), Arc::clone(&joint.segment));
-            return Ok(OpenRank { app: self.clone(), asked_for: slug.clone(), profile, file, segment });
+        if id.rank != ALL_RANKS {
+            return self.open_rank(id);
         }
-        let missing = || {
-            Refusal::new(
-                RefusalKind::NotFound,
-                format!("profile \"{slug}\" has no rank {}", rank_word(*rank)),
-            )
-        };
-        let file = profile.manifest.ranks.iter().find(|file| file.rank == *rank).ok_or_else(missing)?.clone();
-        let segment = self.segment(&profile, &file)?;
-        Ok(OpenRank { app: self.clone(), asked_for: slug.clone(), profile, file, segment })
+        let profile = self.store().find(&id.profile).map_err(ApiError::from)?;
+        if !joint::is_for(&profile) {
+            return self.open_rank(id);
+        }
+        self.close_some();
+        let gone = || Refusal::new(RefusalKind::Replaced, "the profile has been changed; load it again");
+        let joint = self.kept_joint(&profile).ok_or_else(gone)?;
+        let (file, segment) = (joint.file.clone(), Arc::clone(&joint.segment));
+        Ok(OpenRank { app: self.clone(), asked_for: id.profile.clone(), profile, file, segment })
     }
 }
 

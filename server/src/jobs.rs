@@ -94,13 +94,15 @@ impl Jobs {
                 None => Err(IngestError::Cancelled),
             };
             let (store, process) = (Arc::clone(&ingest.store), ingest.process.clone());
-            let outcome = ingest.publish(read, Arc::clone(&running)).await;
+            let (outcome, rest) = ingest.publish(read, Arc::clone(&running)).await;
             if let Ok(profile) = &outcome {
                 compare(&store, &process, profile, &running).await;
             }
+            // The next ingest does not wait for the removal of many files.
+            drop(permit);
+            drop(tokio::task::spawn_blocking(move || drop(rest)).await);
             let outcome = outcome.map_err(|error| Arc::new(error.with_file_names()));
             running.phase.send_replace(Phase::Ended(outcome));
-            drop(permit);
         });
         job
     }
@@ -141,27 +143,29 @@ impl Ingest {
         self.process.run(&order, &job.meter, job.cancelled()).await
     }
 
-    /// Adds the profile to the store and removes the directory of the upload.
+    /// Adds the profile to the store. Returns the directory of the upload with what is left in it.
     async fn publish(
         self,
         read: Result<Outcome, IngestError>,
         job: Arc<Job>,
-    ) -> Result<Profile, IngestError> {
+    ) -> (Result<Profile, IngestError>, Option<Staging>) {
         let Self { store, upload, settings, .. } = self;
         let published = tokio::task::spawn_blocking(move || {
-            // The directory is removed here in any case: that blocks.
-            let upload = upload;
-            let ingested = match read? {
-                Outcome::AlreadyThere(id) => ingest::keep(&store, &id, &settings)?,
-                Outcome::Staged => {
-                    let staged = Staged { manifest: upload.left()?, staging: upload };
-                    ingest::publish(&store, &staged, &settings, &job.meter)?
-                }
-                Outcome::Compared(_) => return Err(IngestError::Died),
+            let (published, rest) = match read {
+                Ok(Outcome::AlreadyThere(id)) => (ingest::keep(&store, &id, &settings), upload),
+                Ok(Outcome::Staged) => match upload.left() {
+                    Ok(manifest) => {
+                        let staged = Staged { manifest, staging: upload };
+                        (ingest::publish(&store, &staged, &settings, &job.meter), staged.staging)
+                    }
+                    Err(error) => (Err(error.into()), upload),
+                },
+                Ok(Outcome::Compared(_)) => (Err(IngestError::Died), upload),
+                Err(error) => (Err(error), upload),
             };
-            Ok(ingested.profile)
+            (published.map(|ingested| ingested.profile), Some(rest))
         });
-        published.await.unwrap_or(Err(IngestError::Died))
+        published.await.unwrap_or((Err(IngestError::Died), None))
     }
 }
 

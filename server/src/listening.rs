@@ -123,8 +123,9 @@ impl Listening {
     /// Answers requests until Ctrl-C or `SIGTERM`. Requests in flight then get [`GRACE`]. `process`
     /// reads uploads.
     pub async fn serve(self, store: Arc<Store>, process: IngestProcess) {
-        let _sweeper = Sweeper::start(&store);
-        let app = App::new(store, process);
+        let app = App::new(Arc::clone(&store), process);
+        let closing = app.clone();
+        let _sweeper = Sweeper::start(&store, move || closing.close_removed());
         // The first list reads every manifest, so run it before a client waits for it. The next
         // list repeats its errors.
         let early = app.clone();

@@ -9,7 +9,8 @@ use nprof_engine::query::{self, PartName, VerifyFinding};
 use serde::Serialize;
 
 use crate::analysis::{joint, overlay_damage};
-use crate::store::{Profile, RankFile, SharedName, Store, StoreError, name_for_rm};
+use crate::output::FileId;
+use crate::store::{ATTEMPTS, Profile, RankFile, SharedName, Store, StoreError, Survey, name_for_rm};
 use crate::summary::{Kept, kept};
 use crate::work::{Meter, Stage};
 
@@ -68,6 +69,27 @@ pub struct Damage {
     pub track: Option<String>,
     /// Description of the damage, with the name of the part.
     pub what: String,
+    /// What repairs the damage.
+    #[serde(skip)]
+    pub remedy: Remedy,
+}
+
+/// What repairs a damaged place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remedy {
+    /// To ingest the trace again.
+    Ingest,
+    /// A newer nprof, which wrote the file.
+    Upgrade,
+}
+
+impl Remedy {
+    fn of(error: &Error) -> Self {
+        match error {
+            Error::UnsupportedVersion { found, newest } if found > newest => Self::Upgrade,
+            _ => Self::Ingest,
+        }
+    }
 }
 
 /// Checks these profiles, or the whole store if `names` is empty.
@@ -77,12 +99,12 @@ pub struct Damage {
 pub fn verify(store: &Store, names: &[String], meter: &Meter) -> Result<Verified, VerifyError> {
     let mut verified = Verified::default();
     let profiles = if names.is_empty() {
-        let survey = store.survey()?;
+        let survey = settled_survey(store)?;
         verified.damages.extend(
             survey
                 .unreadable
                 .into_iter()
-                .map(|(dir, error)| Damage { profile: name_for_rm(&dir), ..Damage::of(error.to_string()) }),
+                .map(|(dir, error)| Damage { profile: name_for_rm(&dir), ..Damage::of_manifest(&error) }),
         );
         verified.damages.extend(survey.shared.into_iter().map(|SharedName { name, directories }| Damage {
             profile: name,
@@ -100,12 +122,48 @@ pub fn verify(store: &Store, names: &[String], meter: &Meter) -> Result<Verified
     let joint_bytes = |profile: &Profile| joint_file(profile).map_or(0, |(_, size_bytes)| size_bytes);
     let all_bytes = files().map(|file| file.size_bytes).chain(profiles.iter().map(joint_bytes)).sum();
     meter.begin(Stage::Verifying, all_bytes);
-    for profile in &profiles {
-        verify_comparison(profile, meter, &mut verified)?;
-        for file in &profile.manifest.ranks {
-            verify_rank(profile, file, meter, &mut verified)?;
+    for profile in profiles {
+        verified.add(verify_settled(store, profile, meter)?);
+    }
+    Ok(verified)
+}
+
+/// The content of the store. What cannot be read can have been removed or replaced during the look.
+fn settled_survey(store: &Store) -> Result<Survey, StoreError> {
+    let mut survey = store.survey()?;
+    for _ in 1..ATTEMPTS {
+        if survey.unreadable.is_empty() {
+            break;
         }
-        verified.profiles += 1;
+        survey = store.survey()?;
+    }
+    Ok(survey)
+}
+
+/// Checks a profile. Damage counts only if the profile is still the same afterwards. One that was
+/// removed meanwhile has none, one that was replaced is checked again.
+fn verify_settled(store: &Store, mut profile: Profile, meter: &Meter) -> Result<Verified, VerifyError> {
+    let mut attempt = 1;
+    loop {
+        let before = FileId::at(&profile.dir);
+        let found = verify_profile(&profile, meter)?;
+        if found.damages.is_empty() || attempt == ATTEMPTS {
+            return Ok(found);
+        }
+        match store.by_id(&profile.manifest.id) {
+            Ok(None) => return Ok(Verified::default()),
+            Ok(Some(now)) if now != profile || FileId::at(&now.dir) != before => profile = now,
+            _ => return Ok(found),
+        }
+        attempt += 1;
+    }
+}
+
+fn verify_profile(profile: &Profile, meter: &Meter) -> Result<Verified, VerifyError> {
+    let mut verified = Verified { profiles: 1, ..Verified::default() };
+    verify_comparison(profile, meter, &mut verified)?;
+    for file in &profile.manifest.ranks {
+        verify_rank(profile, file, meter, &mut verified)?;
     }
     Ok(verified)
 }
@@ -178,11 +236,13 @@ fn check(
     let segment = match SegmentFile::open_file(path) {
         Ok(segment) => segment,
         Err(error) => {
-            let what = match error {
-                OpenError::Segment(error) => format!("{name}: {error}"),
-                OpenError::Io(error) => format!("{name}: cannot read ({error})"),
+            let damage = match error {
+                OpenError::Segment(error) => {
+                    Damage { remedy: Remedy::of(&error), ..Damage::of(format!("{name}: {error}")) }
+                }
+                OpenError::Io(error) => Damage::of(format!("{name}: cannot read ({error})")),
             };
-            damages.push(of(Damage::of(what)));
+            damages.push(of(damage));
             return Ok(None);
         }
     };
@@ -203,11 +263,27 @@ fn check(
     Ok(Some(segment))
 }
 
+impl Verified {
+    fn add(&mut self, other: Self) {
+        self.profiles += other.profiles;
+        self.ranks += other.ranks;
+        self.bytes += other.bytes;
+        self.damages.extend(other.damages);
+    }
+}
+
 impl Damage {
     fn of(what: String) -> Self {
         let (offset, part, number) = (None, None, None);
         let (column, table, track) = (None, None, None);
-        Self { profile: String::new(), rank: None, offset, part, number, column, table, track, what }
+        let (profile, rank, remedy) = (String::new(), None, Remedy::Ingest);
+        Self { profile, rank, offset, part, number, column, table, track, what, remedy }
+    }
+
+    fn of_manifest(error: &StoreError) -> Self {
+        let is_newer = matches!(error, StoreError::NewerManifest { .. });
+        let remedy = if is_newer { Remedy::Upgrade } else { Remedy::Ingest };
+        Self { remedy, ..Self::of(error.to_string()) }
     }
 
     fn of_part(name: PartName, offset: u64, error: Error) -> Self {
@@ -234,5 +310,50 @@ impl std::fmt::Display for Damage {
             write!(f, " byte {offset}")?;
         }
         write!(f, ": {}", self.what)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::ingest::{Named, Settings, run};
+    use crate::store::{Existing, Manifest};
+
+    /// Ingests a trace of one slice under the name `n`.
+    fn ingest(store: &Store, name: &str) -> Profile {
+        let trace = store.root().with_extension("json");
+        fs::write(&trace, format!(r#"[{{"ph":"X","pid":1,"tid":1,"ts":0,"dur":1,"name":"{name}"}}]"#))
+            .unwrap();
+        let named = Named { files: vec![trace], ..Named::default() };
+        let slug = Some("n".parse().unwrap());
+        let settings = Settings { existing: Existing::Replace, slug, ..Settings::default() };
+        run(store, &named, &settings, &Meter::default()).unwrap().profile
+    }
+
+    #[test]
+    fn what_was_removed_or_replaced_meanwhile_is_not_damaged() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("store")).unwrap();
+        let check = |profile: &Profile| verify_settled(&store, profile.clone(), &Meter::default()).unwrap();
+        let found = ingest(&store, "a");
+        assert_eq!(check(&found).profiles, 1);
+
+        let mut old = found.clone();
+        let mut manifest = Manifest::clone(&found.manifest);
+        manifest.ranks[0].content = "0".repeat(manifest.ranks[0].content.len());
+        old.manifest = manifest.into();
+        let replaced = check(&old);
+        assert_eq!((replaced.profiles, replaced.damages.len()), (1, 0), "{replaced:?}");
+
+        let segment = found.segment_path(&found.manifest.ranks[0]);
+        let whole = fs::read(&segment).unwrap();
+        fs::write(&segment, &whole[..whole.len() / 2]).unwrap();
+        assert_eq!(check(&found).damages.len(), 1, "damage stays damage");
+
+        store.remove("n").unwrap();
+        let gone = check(&found);
+        assert_eq!((gone.profiles, gone.damages.len()), (0, 0), "{gone:?}");
     }
 }

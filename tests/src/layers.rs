@@ -44,9 +44,9 @@ pub(crate) const FIXTURES: [&str; 2] = ["cases", "fixture"];
 const READER_LAYERS: [&str; 4] = ["room", "neff trace_event", "neuron_json ntff perfetto", "aiu"];
 /// Layers of the server. Modules of one layer can import each other.
 const SERVER_LAYERS: [&str; 13] = [
-    "assets ended ending markup memory terminal units work",
+    "assets ended ending markup memory standard_output terminal units work",
     "store",
-    "summary warnings",
+    "output summary warnings",
     "analysis",
     "export ingest",
     "aiu verify",

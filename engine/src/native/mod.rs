@@ -10,6 +10,7 @@ mod regions;
 mod regular;
 mod relayed;
 mod segment_file;
+mod threads;
 mod write;
 
 pub use atomic_file::{AtomicFile, TEMPORARY};
@@ -17,4 +18,5 @@ pub use cores::AllCores;
 pub use disk::directory_of;
 pub use regular::{open_regular, read_regular};
 pub use segment_file::{OpenError, SegmentFile, StoredFile};
+pub use threads::start_threads;
 pub use write::{Taking, WriteError, write_segment, write_segment_while};

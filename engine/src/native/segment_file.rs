@@ -7,6 +7,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -45,6 +46,12 @@ impl StoredFile {
         let stored = Self { file, number: FileNumber::next(), len, asked };
         stored.advise_random();
         Ok(stored)
+    }
+
+    /// Returns true if the file has no name any more. Its space is free once it is closed.
+    #[must_use]
+    pub fn is_removed(&self) -> bool {
+        self.file.metadata().is_ok_and(|of| of.nlink() == 0)
     }
 
     fn is_asked(&self, region: u64) -> bool {

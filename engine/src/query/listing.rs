@@ -10,6 +10,8 @@ use std::iter::Flatten;
 use std::ops::Range;
 use std::vec;
 
+use rustc_hash::FxHashSet;
+
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
 use crate::model::{TableId, TableKind, TrackId};
@@ -68,12 +70,13 @@ pub fn list<B: Bytes>(
         }
         return Ok(Listing { rows: list.side_rows(limit)?, total: u64::from(meta.rows) });
     }
+    let wanted = filter.tracks.map(|wanted| wanted.iter().copied().collect::<FxHashSet<TrackId>>());
     let tracks: Vec<TrackId> = (0_u32..)
         .zip(&segment.footer().tracks)
         .filter(|(_, track)| track.rows > 0)
         .map(|(id, _)| TrackId(id))
         .filter(|id| segment.table_of(*id) == Some(table))
-        .filter(|id| filter.tracks.is_none_or(|wanted| wanted.contains(id)))
+        .filter(|id| wanted.as_ref().is_none_or(|wanted| wanted.contains(id)))
         .collect();
     let counts = work.gather(tracks.len(), |at| list.count(tracks[at]))?;
     Ok(Listing { rows: list.merged(&tracks, limit, work)?, total: counts.iter().sum() })

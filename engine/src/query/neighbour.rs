@@ -5,6 +5,8 @@
 //! track that is not hidden. Counters have no slices and are skipped. A step decodes the blocks
 //! around one time. Only a step to a rarely used lane scans further blocks.
 
+use rustc_hash::FxHashSet;
+
 use super::slice::{self, SliceAt};
 use crate::base::{Interval, Result};
 use crate::exec::Cancel;
@@ -99,7 +101,8 @@ fn in_next_track<B: Bytes>(
 ) -> Result<Option<SliceAt>> {
     let order = slice::tracks(segment, None);
     let Some(own) = order.iter().position(|track| *track == from.track) else { return Ok(None) };
-    let is_shown = |track: &&TrackId| !is_below(segment, **track, closed);
+    let closed = closed.iter().copied().collect();
+    let is_shown = |track: &&TrackId| !is_below(segment, **track, &closed);
     let next = match direction {
         Direction::Up => order[..own].iter().rev().find(is_shown),
         _ => order[own + 1..].iter().find(is_shown),
@@ -108,7 +111,7 @@ fn in_next_track<B: Bytes>(
 }
 
 /// Whether a track is below one of these groups.
-fn is_below<B: Bytes>(segment: &Segment<B>, track: TrackId, groups: &[TrackId]) -> bool {
+fn is_below<B: Bytes>(segment: &Segment<B>, track: TrackId, groups: &FxHashSet<TrackId>) -> bool {
     let tracks = &segment.footer().tracks;
     let parent = |track: TrackId| tracks.get(track.0 as usize)?.spec.parent;
     // A damaged list could contain cycles, so the path is limited to the length of the list.

@@ -1,5 +1,7 @@
 //! One slice by its row, and the slices of a window.
 
+use rustc_hash::FxHashSet;
+
 use crate::base::{Error, Interval, Result};
 use crate::exec::Cancel;
 use crate::model::{NameId, TrackId};
@@ -89,5 +91,7 @@ pub fn tracks<B: Bytes>(segment: &Segment<B>, wanted: Option<&[TrackId]>) -> Vec
         let track = &segment.footer().tracks[id.0 as usize];
         matches!(track.spec.kind, crate::model::TrackKind::Slices(..)) && track.rows > 0
     };
-    order.into_iter().filter(is_slices).filter(|id| wanted.is_none_or(|wanted| wanted.contains(id))).collect()
+    let wanted = wanted.map(|wanted| wanted.iter().copied().collect::<FxHashSet<TrackId>>());
+    let is_wanted = |id: &TrackId| wanted.as_ref().is_none_or(|wanted| wanted.contains(id));
+    order.into_iter().filter(is_slices).filter(is_wanted).collect()
 }

@@ -1,10 +1,10 @@
 //! Errors of acelyzer's files.
 
 use std::io;
-use std::path::PathBuf;
 
 use crate::export::ExportError;
 use crate::ingest::IngestError;
+use crate::output::OutputError;
 
 /// Errors of reading traces for acelyzer's files, and of writing them.
 #[derive(Debug, thiserror::Error)]
@@ -24,14 +24,9 @@ pub enum AiuError {
     /// A pattern of inputs finds no file.
     #[error("{0}: no file has this name; check the pattern")]
     NoFile(String),
-    /// A file could not be written.
-    #[error("{}: cannot write this file ({source}); check the path and the rights", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    /// A file may not or could not be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// The output could not be written.
     #[error("cannot write ({0}); check the rights and the free space")]
     Write(#[from] io::Error),

@@ -36,10 +36,10 @@ pub mod told;
 mod trace;
 pub mod verification;
 
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 
-use nprof_engine::native::{AtomicFile, SegmentFile};
+use nprof_engine::native::SegmentFile;
 use nprof_engine::vendor::aiu::schema::COLLECTIVES;
 
 use self::align::Alignment;
@@ -50,6 +50,7 @@ use self::tables::RankTables;
 pub use self::trace::Met;
 pub use self::verification::Report;
 use crate::export::{OpenedRank, RanksOf};
+use crate::output::{Outputs, Written};
 
 /// The files to write, and their form.
 #[derive(Debug, Clone, PartialEq)]
@@ -124,16 +125,21 @@ pub enum ReportForm {
 ///
 /// # Errors
 /// If a segment cannot be read or the file cannot be written.
-pub fn verify(of: RanksOf<'_>, request: &Request, form: ReportForm) -> Result<(Report, Written)> {
+pub fn verify(
+    of: RanksOf<'_>,
+    request: &Request,
+    form: ReportForm,
+    outputs: &mut Outputs<'_>,
+) -> Result<(Report, Option<Written>)> {
     let opened = of.open()?;
     let ranks = sources(&opened, &Alignment::default())?;
     let report = verification::check(&ranks)?;
-    let written = file(&request.output, |out| {
+    let written = outputs.write(&request.output, |out| {
         match form {
             ReportForm::Json => report.write_json(chrome::metadata(&ranks, request), out)?,
             ReportForm::Text => report.write_text((&request.command, ranks.len()), out)?,
         }
-        Ok(())
+        Ok::<_, AiuError>(())
     })?;
     Ok((report, written))
 }
@@ -146,50 +152,46 @@ fn sources<'a>(opened: &'a [OpenedRank<'_>], clocks: &Alignment) -> Result<Vec<S
     Ok(sources)
 }
 
-/// A file that was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
-    /// The file.
-    pub path: PathBuf,
-    /// Its size in bytes.
-    pub bytes: u64,
-}
-
 /// Writes the files of a profile. Returns them, and what was met in the events of the trace.
 ///
 /// # Errors
 /// If a segment cannot be read or a file cannot be written. A file is written as a whole or not at
 /// all.
-pub fn write(of: RanksOf<'_>, clocks: &Alignment, request: &Request) -> Result<(Vec<Written>, Met)> {
+pub fn write(
+    of: RanksOf<'_>,
+    clocks: &Alignment,
+    request: &Request,
+    outputs: &mut Outputs<'_>,
+) -> Result<(Vec<Written>, Met)> {
     let opened = of.open()?;
     let ranks = sources(&opened, clocks)?;
     let mut written = Vec::new();
     let mut met = Met::default();
     if request.trace == Some(Kind::Frame) {
-        written.push(file(&request.output, |out| {
+        written.extend(outputs.write(&request.output, |out| {
             met = frame::write(&ranks, &request.form, out)?;
-            Ok(())
+            Ok::<_, AiuError>(())
         })?);
     }
     if request.trace == Some(Kind::Chrome) {
         let mut shared = trace::Shared::new();
-        written.push(file(&request.trace(), |out| {
+        written.extend(outputs.write(&request.trace(), |out| {
             (met, shared) = chrome::write(&ranks, request, out)?;
-            Ok(())
+            Ok::<_, AiuError>(())
         })?);
         if request.for_tensorboard && ranks.len() > 1 {
             for (at, source) in ranks.iter().enumerate() {
                 let path = request.beside(&format!("_worker_{}{TENSORBOARD}", source.rank));
                 let write = |out: &mut dyn Write| chrome::write_rank((&ranks, at), request, &shared, out);
-                written.push(file(&path, write)?);
+                written.extend(outputs.write(&path, write)?);
             }
         }
     }
-    tables_of(&ranks, request, &mut written)?;
+    written.extend(tables_of(&ranks, request, outputs)?);
     Ok((written, met))
 }
 
-fn tables_of(ranks: &[Source<'_>], request: &Request, written: &mut Vec<Written>) -> Result<()> {
+fn tables_of(ranks: &[Source<'_>], request: &Request, outputs: &mut Outputs<'_>) -> Result<Vec<Written>> {
     let of = |source: &Source<'_>| Ok(RankTables::of(source, communication_us(source.segment)?)?);
     let tables: Vec<RankTables> = ranks.iter().map(of).collect::<Result<_>>()?;
     type WriteTable = fn(&[RankTables], &mut dyn Write) -> io::Result<()>;
@@ -210,10 +212,12 @@ fn tables_of(ranks: &[Source<'_>], request: &Request, written: &mut Vec<Written>
     if request.form.has_collectives && request.has_shares {
         files.push(("_stats_summary.csv", tables::stats));
     }
+    let mut written = Vec::new();
     for (ending, write) in files {
-        written.push(file(&request.beside(ending), |out| Ok(write(&tables, out)?))?);
+        let write = |out: &mut dyn Write| Ok::<_, AiuError>(write(&tables, out)?);
+        written.extend(outputs.write(&request.beside(ending), write)?);
     }
-    Ok(())
+    Ok(written)
 }
 
 /// Time of the collective operations of a rank in microseconds.
@@ -233,14 +237,4 @@ fn communication_us(segment: &SegmentFile) -> Result<f64> {
     #[expect(clippy::cast_precision_loss, reason = "a time to print")]
     let us = total_ps as f64 / 1e6;
     Ok(us)
-}
-
-/// Writes a file as a whole.
-fn file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Written> {
-    let refused = |source| AiuError::File { path: path.to_owned(), source };
-    let file = AtomicFile::create(path).map_err(refused)?;
-    let mut out = BufWriter::with_capacity(1 << 16, file.file());
-    write(&mut out)?;
-    out.into_inner().map_err(|error| refused(error.into_error()))?;
-    Ok(Written { path: path.to_owned(), bytes: file.commit().map_err(refused)? })
 }

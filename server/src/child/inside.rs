@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use nprof_engine::exec::Cancel;
+use nprof_engine::native::start_threads;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use rustix::process::{Signal, getpid, kill_process};
 
@@ -47,6 +48,10 @@ fn work() -> io::Result<()> {
         return Err(io::Error::other("there is no order"));
     }
     let order = Order::read(&mut stdin.lock())?;
+    if let Err(error) = start_threads() {
+        let refusal = Refusal::new(RefusalKind::Unavailable, error.to_string());
+        return Report::Done(Err(refusal)).write(&mut io::stdout());
+    }
     end_with(stdin);
     let store = Store::read(&order.store());
     order.limits.apply(input_bytes(&order.task, &store))?;

@@ -8,7 +8,7 @@ use clap::Args;
 use super::StorePlace;
 use super::formats::{ChoiceArgs, format_parser};
 use super::part::PartArgs;
-use super::write::{Destination, Output, StoredPart, stored, write_stored};
+use super::write::{Output, STANDARD_OUTPUT, StoredPart, stored, write_stored};
 use crate::export::Export;
 use crate::units::size_bytes;
 
@@ -58,9 +58,9 @@ impl ExportArgs {
         let store = place.read()?;
         let profile = stored(&store, &self.profile)?;
         let choices = self.choices.choices(self.max_size, Some(self.format))?;
-        let destination = self.output_file.map_or(Destination::StandardOutput, Destination::named);
-        let (ranks, part) = (self.part.ranks(&profile)?, self.part.part());
+        let path = self.output_file.unwrap_or_else(|| STANDARD_OUTPUT.into());
+        let (ranks, part) = (self.part.ranks(&profile)?, self.part.part()?);
         let wanted = StoredPart { store: &store, profile: &profile, ranks, part };
-        write_stored(&wanted, &Output { format: self.format, choices, destination }, out)
+        write_stored(&wanted, &Output { format: self.format, choices, path }, out)
     }
 }

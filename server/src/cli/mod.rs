@@ -43,6 +43,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use rustix::io::Errno;
 use tracing_subscriber::EnvFilter;
 
 use crate::child;
@@ -50,6 +51,7 @@ use crate::ending::Ending;
 use crate::http::limits::raise_open_files;
 use crate::ingest::IngestError;
 use crate::memory;
+use crate::standard_output::{self, standard_output};
 use crate::store::{Store, default_root};
 use crate::terminal::{Escaping, visible};
 use crate::verify::VerifyError;
@@ -149,7 +151,7 @@ pub fn run() -> ExitCode {
         Err(usage) => return explain(&usage),
     };
     log_to_stderr();
-    let mut out = io::stdout().lock();
+    let mut out = standard_output();
     let done = execute(cli, &mut out).and_then(|()| Ok(out.flush()?));
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -175,7 +177,7 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Collectives(args) => args.run(place, out),
         Command::Summary(args) => args.run(place, out),
         Command::Export(args) => args.run(place, out),
-        Command::Aiu(args) => args.run(place),
+        Command::Aiu(args) => args.run(place, out),
         Command::Demo(args) => args.run(place, out),
         Command::Inspect(args) => args.run(out),
         Command::Verify(args) => args.run(place, out),
@@ -192,10 +194,25 @@ fn explain(usage: &clap::Error) -> ExitCode {
     if usage.use_stderr() && text.lines().any(|line| matches!(visible(line), Cow::Owned(_))) {
         let mut err = io::stderr().lock();
         let _ = text.lines().try_for_each(|line| writeln!(err, "{}", visible(line)));
-    } else {
+    } else if usage.use_stderr() {
         let _ = usage.print();
+    } else if let Err(error) = print_help(usage) {
+        let _ = writeln!(io::stderr(), "nprof: cannot write ({error})");
+        return ExitCode::FAILURE;
     }
     ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
+}
+
+/// Prints the help or the version that a user asked for.
+fn print_help(help: &clap::Error) -> io::Result<()> {
+    if standard_output::is_closed() {
+        return Err(Errno::BADF.into());
+    }
+    match help.print().and_then(|()| io::stdout().flush()) {
+        // As in `nprof --help | head -1`.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        printed => printed,
+    }
 }
 
 /// Logs the program's own warnings to standard error. `NPROF_LOG=nprof_server=debug` shows more.

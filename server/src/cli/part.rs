@@ -1,10 +1,10 @@
 //! Flags for the part of a profile to export: ranks, time, tracks.
 
 use clap::Args;
-use glob::Pattern;
 
 use crate::export::ExportError;
 use crate::export::cut::PartOf;
+use crate::export::track_pattern::TrackPattern;
 use crate::export::wanted::Ranks;
 use crate::store::{Profile, RankFile};
 use crate::units::time_ps;
@@ -23,9 +23,9 @@ pub(super) struct PartArgs {
     #[arg(long, value_name = "TIME", value_parser = time_ps)]
     to: Option<i64>,
     /// Tracks to write, as paths of groups and name, such as `Engines/*,DMA/q*`; `*` matches any
-    /// text
-    #[arg(long, value_name = "PATTERNS", value_delimiter = ',', value_parser = Pattern::new)]
-    tracks: Vec<Pattern>,
+    /// text, `?` any character
+    #[arg(long, value_name = "PATTERNS", value_delimiter = ',', value_parser = TrackPattern::parse)]
+    tracks: Vec<TrackPattern>,
 }
 
 impl PartArgs {
@@ -35,7 +35,9 @@ impl PartArgs {
     }
 
     /// The requested time and tracks.
-    pub(super) fn part(&self) -> PartOf {
-        PartOf { from_ps: self.from, to_ps: self.to, tracks: self.tracks.clone() }
+    pub(super) fn part(&self) -> anyhow::Result<PartOf> {
+        let tracks = TrackPattern::limited(self.tracks.clone());
+        let tracks = tracks.map_err(|error| anyhow::anyhow!("--tracks: {error}"))?;
+        Ok(PartOf { from_ps: self.from, to_ps: self.to, tracks })
     }
 }

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use nprof_engine::native::start_threads;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
@@ -42,11 +43,13 @@ impl Terminated {
 /// cancels the work. The second one ends the program at once.
 ///
 /// # Errors
-/// That of the work; [`Terminated`] if the work failed after `SIGTERM`.
+/// If the system allows too few threads. That of the work; [`Terminated`] if the work failed after
+/// `SIGTERM`.
 pub(super) fn watched<T, E: Into<anyhow::Error>>(
     meter: &Meter,
     work: impl FnOnce() -> Result<T, E>,
 ) -> anyhow::Result<T> {
+    start_threads()?;
     let first = OnceLock::new();
     let result = thread::scope(|scope| {
         let (done, wait) = mpsc::channel::<()>();

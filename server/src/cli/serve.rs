@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use nprof_engine::native::start_threads;
+use rustix::io::Errno;
 
 use super::StorePlace;
 use crate::child::IngestProcess;
-use crate::http::access::Changes;
+use crate::http::access::{Changes, host_name};
 use crate::links::Links;
 use crate::listening::{Address, Listening};
 use crate::store::Store;
@@ -42,7 +44,7 @@ pub(super) struct PlaceArgs {
     host: Option<IpAddr>,
     /// Answer to this host name too, for example that of a proxy; localhost and IP addresses need
     /// no option
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = host_name)]
     allow_name: Vec<String>,
     /// With --host: other machines can also upload and delete, if they have the token
     #[arg(long)]
@@ -80,6 +82,7 @@ const LAST_WORK: Duration = Duration::from_secs(1);
 
 /// Runs a server on threads of its own. Work that goes on after its end is given up.
 pub(super) fn block_on(server: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()> {
+    start_threads()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(server);
     runtime.shutdown_timeout(LAST_WORK);
@@ -97,12 +100,15 @@ pub(super) async fn serve(
 ) -> anyhow::Result<()> {
     let process = IngestProcess::of_this_program().context("the path of the program is not known")?;
     let links = Links::of(&listening);
-    // The server must go on after its reader closes the pipe, as in `nprof serve | head -1`.
+    // The server must go on after its reader closes the pipe, as in `nprof serve | head -1`, and
+    // with a closed standard output.
     match announce(&links, slug, out)
         .and_then(|()| writeln!(out, "ctrl-c to exit"))
         .and_then(|()| out.flush())
     {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
+        Err(error) if ![Some(Errno::PIPE), Some(Errno::BADF)].contains(&Errno::from_io_error(&error)) => {
+            return Err(error.into());
+        }
         _ => {}
     }
     if !listening.address().ip().is_loopback() {

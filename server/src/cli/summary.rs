@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::StorePlace;
 use super::formats::format_parser;
-use super::write::{Destination, Output, StoredPart, stored, write_stored};
+use super::write::{Output, STANDARD_OUTPUT, StoredPart, stored, write_stored};
 use crate::export::cut::PartOf;
 use crate::export::wanted::rank_of;
 use crate::export::{Choices, Export};
@@ -44,13 +44,13 @@ impl SummaryArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let store = place.read()?;
         let profile = stored(&store, &self.profile)?;
-        let destination = self.output_file.map_or(Destination::StandardOutput, Destination::named);
+        let path = self.output_file.unwrap_or_else(|| STANDARD_OUTPUT.into());
         let ranks = match self.rank {
             Some(rank) => vec![rank_of(&profile, rank)?.clone()],
             None => profile.manifest.ranks.clone(),
         };
         let wanted = StoredPart { store: &store, profile: &profile, ranks, part: PartOf::default() };
-        let output = Output { format: self.output_format, choices: Choices::default(), destination };
+        let output = Output { format: self.output_format, choices: Choices::default(), path };
         write_stored(&wanted, &output, out)
     }
 }

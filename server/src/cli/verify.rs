@@ -8,7 +8,7 @@ use clap::Args;
 use super::progress::watched;
 use super::{StorePlace, size};
 use crate::terminal::visible;
-use crate::verify::{Damage, KEPT_COMPARISON, KEPT_SUMMARY, SHARED_NAME, Verified, verify};
+use crate::verify::{Damage, KEPT_COMPARISON, KEPT_SUMMARY, Remedy, SHARED_NAME, Verified, verify};
 use crate::work::Meter;
 
 const EXAMPLES: &str = "\
@@ -51,8 +51,21 @@ impl VerifyArgs {
         let lasting = verified.damages.iter().filter(|damage| {
             ![KEPT_SUMMARY, KEPT_COMPARISON, SHARED_NAME].iter().any(|part| is_part(damage, part))
         });
-        let mut profiles: Vec<&str> = lasting.map(|damage| damage.profile.as_str()).collect();
-        profiles.dedup();
+        let lasting: Vec<&Damage> = lasting.collect();
+        let of = |remedy: Remedy| {
+            let of = lasting.iter().filter(|damage| damage.remedy == remedy);
+            let mut profiles: Vec<&str> = of.map(|damage| damage.profile.as_str()).collect();
+            profiles.dedup();
+            profiles
+        };
+        let (profiles, newer) = (of(Remedy::Ingest), of(Remedy::Upgrade));
+        if profiles.is_empty() && !newer.is_empty() {
+            bail!(
+                "a newer nprof wrote parts of {}; upgrade nprof to check {}",
+                size::counted(newer.len() as u64, "profile"),
+                newer.join(", "),
+            )
+        }
         if profiles.is_empty() && shared > 0 {
             bail!("{}, which several profiles have", size::counted(shared as u64, "name"))
         }

@@ -13,7 +13,7 @@ use super::frequency::FrequencyArgs;
 use super::ingest::{NamingArgs, ingest, ready};
 use super::serve::{PlaceArgs, announce, block_on, open_browser, serve};
 use super::terms;
-use super::write::{Destination, Output, write_trace};
+use super::write::{Output, STANDARD_OUTPUT, write_trace};
 use crate::export::Export;
 use crate::ingest::Named;
 use crate::links::Links;
@@ -121,9 +121,8 @@ impl ViewArgs {
         let store = if is_ingest { store.open()? } else { store.open_or_read()? };
         self.refuse_names(&store)?;
         let Some(format) = self.output_format.0 else { return self.view(store, &named, out) };
-        let path = self.output_file.or_else(|| format.view_file.map(PathBuf::from));
-        let destination = path.map_or(Destination::StandardOutput, Destination::named);
-        write_trace(&store, &named, &Output { format, choices, destination }, out)
+        let path = self.output_file.unwrap_or_else(|| format.view_file.unwrap_or(STANDARD_OUTPUT).into());
+        write_trace(&store, &named, &Output { format, choices, path }, out)
     }
 
     /// Refuses the name of a profile if a file is expected. The error names the command that takes

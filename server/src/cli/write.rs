@@ -1,13 +1,12 @@
 //! Writes a profile in any format of the table, for `view --output-format`, `export` and `summary`.
 
-use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::slice;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use nprof_engine::exec::{Cancel, Work};
-use nprof_engine::native::{AtomicFile, directory_of};
+use nprof_engine::native::directory_of;
 
 use super::progress::{Terminated, watched};
 use super::{lost_input, size, warn};
@@ -15,9 +14,13 @@ use crate::export::cut::PartOf;
 use crate::export::table::{Prepare, of_rank};
 use crate::export::{Choices, Export, RanksOf, Scope};
 use crate::ingest::{DiskSpool, IngestError, Inputs, Named, Settings, Staged, identify, stage};
+use crate::output::{Outputs, Place, Written};
 use crate::store::{Profile, RankFile, Store, StoreError};
 use crate::terminal::visible;
-use crate::work::{Meter, Metered, Stage};
+use crate::work::{Meter, Stage};
+
+/// Name of standard output as an output.
+pub(super) const STANDARD_OUTPUT: &str = "-";
 
 /// The form and the place of an output.
 #[derive(Debug)]
@@ -26,22 +29,8 @@ pub(super) struct Output {
     pub format: &'static Export,
     /// The user's choices about it.
     pub choices: Choices,
-    /// The place.
-    pub destination: Destination,
-}
-
-/// A place for output.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Destination {
-    StandardOutput,
-    File(PathBuf),
-}
-
-impl Destination {
-    /// The destination that the user named: `-` is standard output.
-    pub(super) fn named(path: PathBuf) -> Self {
-        if path.as_os_str() == "-" { Self::StandardOutput } else { Self::File(path) }
-    }
+    /// The file as the user named it, or [`STANDARD_OUTPUT`].
+    pub path: PathBuf,
 }
 
 /// Reads a trace and writes it without adding it to the store. A profile that is already in the
@@ -55,10 +44,10 @@ pub(super) fn write_trace(
     lost_input::watch_for(named);
     let meter = Meter::default();
     let mut said = Vec::new();
-    let mut put = |profile: &Profile| {
+    let mut outputs = Outputs::new(out, &meter, store);
+    let mut put = |profile: &Profile, outputs: &mut Outputs<'_>| {
         warn::tell(profile, &mut said)?;
-        let of = RanksOf::all(profile);
-        write(of, output, &meter, &mut *out)
+        write(RanksOf::all(profile), output, &meter, outputs)
     };
     let written = watched(&meter, || {
         let settings = Settings::default();
@@ -73,9 +62,12 @@ pub(super) fn write_trace(
             Ok(Source::Staged(Box::new(stage(store.stage_anywhere()?, inputs, identity, &settings, &meter)?)))
         };
         let tmp = store.tmp();
-        match named.inputs(&DiskSpool::new(&tmp, &meter))?.reading(read)? {
-            Source::Stored(profile) => put(&profile),
-            Source::Staged(staged) => put(&staged.profile()),
+        let inputs = named.inputs(&DiskSpool::new(&tmp, &meter))?;
+        outputs.keep(inputs.file_ids());
+        outputs.place(&output.path)?;
+        match inputs.reading(read)? {
+            Source::Stored(profile) => put(&profile, &mut outputs),
+            Source::Staged(staged) => put(&staged.profile(), &mut outputs),
         }
     });
     finish(written, &meter, &said)
@@ -122,14 +114,16 @@ pub(super) fn write_stored(
     let meter = Meter::default();
     let mut said = Vec::new();
     warn::tell(profile, &mut said)?;
+    let mut outputs = Outputs::new(out, &meter, store);
     let written = watched(&meter, || {
         let is_cancelled = || meter.is_cancelled();
-        let stage = || match &output.destination {
-            Destination::File(path) if !is_special(path) => store.stage_beside(directory_of(path)),
-            _ => store.stage_anywhere(),
+        let place = outputs.place(&output.path)?;
+        let stage = || match &place {
+            Place::File(path) => store.stage_beside(directory_of(path)),
+            Place::StandardOutput | Place::InPlace(_) => store.stage_anywhere(),
         };
         let taken = part.take(stage, RanksOf::some(profile, ranks), Cancel::when(&is_cancelled))?;
-        write(taken.ranks(), output, &meter, out)
+        write(taken.ranks(), output, &meter, &mut outputs)
     });
     finish(written, &meter, &said)
 }
@@ -138,25 +132,16 @@ pub(super) fn write_stored(
 fn finish(written: anyhow::Result<Vec<Written>>, meter: &Meter, said: &[u8]) -> anyhow::Result<()> {
     let mut err = io::stderr().lock();
     err.write_all(said)?;
-    match written {
-        // Any error after a cancellation is caused by the cancellation.
-        Err(error) if meter.is_cancelled() && !error.is::<Terminated>() => Err(IngestError::Cancelled.into()),
-        Err(error) => Err(error),
-        Ok(files) => {
-            for Written { path, bytes } in &files {
-                let path = path.display().to_string();
-                writeln!(err, "wrote {} ({})", visible(&path), size::bytes(*bytes))?;
-            }
-            Ok(())
-        }
+    for Written { path, bytes } in &written.map_err(|error| cause(error, meter))? {
+        let path = path.display().to_string();
+        writeln!(err, "wrote {} ({})", visible(&path), size::bytes(*bytes))?;
     }
+    Ok(())
 }
 
-/// A file that was written.
-#[derive(Debug)]
-struct Written {
-    path: PathBuf,
-    bytes: u64,
+/// The cause of an error of an output: any error after a cancellation comes from it.
+pub(super) fn cause(error: anyhow::Error, meter: &Meter) -> anyhow::Error {
+    if meter.is_cancelled() && !error.is::<Terminated>() { IngestError::Cancelled.into() } else { error }
 }
 
 /// Writes these ranks of a profile. Returns the files, in order.
@@ -164,105 +149,38 @@ fn write(
     of: RanksOf<'_>,
     output: &Output,
     meter: &Meter,
-    out: &mut dyn Write,
+    outputs: &mut Outputs<'_>,
 ) -> anyhow::Result<Vec<Written>> {
-    let Output { format, choices, destination } = output;
-    if let (Some(why), Destination::StandardOutput) = (format.not_on_terminal, destination)
+    let Output { format, choices, path } = output;
+    let place = outputs.place(path)?;
+    if let (Some(why), Place::StandardOutput) = (format.not_on_terminal, &place)
         && io::stdout().is_terminal()
     {
         bail!("{why}; name a file with --output-file");
     }
     meter.begin(Stage::Exporting, 0);
-    let mut one = |of, destination: &Destination, prepare: Prepare| {
+    let mut one = |of, path: &Path, prepare: Prepare| {
         let is_cancelled = || meter.is_cancelled();
         let work = Work { cancel: Cancel::when(&is_cancelled), ..Work::IN_PLACE };
         let prepared = prepare(of, choices, work)?;
-        to(destination, meter, out, |out| Ok(prepared.write(out)?))
+        outputs.write(path, |out| Ok::<_, anyhow::Error>(prepared.write(out)?))
     };
-    let written = match (format.scope, destination) {
-        (Scope::Folder(write), Destination::File(dir)) => {
-            let bytes = write(of, dir, meter)?;
-            vec![Some(Written { path: dir.clone(), bytes })]
+    let written = match (format.scope, place) {
+        (Scope::Folder(write), Place::File(dir)) => {
+            let bytes = write(of, &dir, meter)?;
+            vec![Some(Written { path: path.clone(), bytes })]
         }
-        (Scope::Folder(_), Destination::StandardOutput) => {
+        (Scope::Folder(_), Place::StandardOutput | Place::InPlace(_)) => {
             bail!("a {} is a folder; name it with --output-file", format.key)
         }
-        (Scope::Rank(prepare), Destination::File(path)) if of.ranks.len() > 1 && !is_special(path) => {
+        (Scope::Rank(prepare), Place::File(_)) if of.ranks.len() > 1 => {
             let each = of.ranks.iter().map(|rank| {
                 let of = RanksOf { ranks: slice::from_ref(rank), ..of };
-                one(of, &Destination::File(of_rank(path, rank.rank)), prepare)
+                one(of, &of_rank(path, rank.rank), prepare)
             });
             each.collect::<anyhow::Result<_>>()?
         }
-        (Scope::Rank(prepare) | Scope::Profile(prepare), _) => vec![one(of, destination, prepare)?],
+        (Scope::Rank(prepare) | Scope::Profile(prepare), _) => vec![one(of, path, prepare)?],
     };
     Ok(written.into_iter().flatten().collect())
-}
-
-/// Returns true for a pipe or a device. Such a file is written to, not replaced.
-fn is_special(path: &Path) -> bool {
-    path.exists() && !path.is_file()
-}
-
-/// Opens the destination. On failure no partial file is left there.
-fn to(
-    destination: &Destination,
-    meter: &Meter,
-    out: &mut dyn Write,
-    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
-) -> anyhow::Result<Option<Written>> {
-    let Destination::File(path) = destination else {
-        let mut out = metered(meter, out);
-        write(&mut out)?;
-        out.flush()?;
-        return Ok(None);
-    };
-    let refused = || format!("{}: cannot write this file; check the path and the rights", path.display());
-    if is_special(path) {
-        let mut file = metered(meter, File::options().write(true).open(path).with_context(refused)?);
-        write(&mut file)?;
-        file.flush()?;
-        return Ok(None);
-    }
-    let file = AtomicFile::create(path).with_context(refused)?;
-    let mut out = metered(meter, file.file());
-    write(&mut out)?;
-    out.into_inner().map_err(io::IntoInnerError::into_error).with_context(refused)?;
-    let bytes = file.commit().with_context(refused)?;
-    Ok(Some(Written { path: path.clone(), bytes }))
-}
-
-fn metered<W: Write>(meter: &Meter, out: W) -> BufWriter<Metered<'_, W>> {
-    BufWriter::new(Metered::new(out, meter))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_dash_is_standard_output() {
-        assert_eq!(Destination::named("-".into()), Destination::StandardOutput);
-        assert_eq!(Destination::named("-.json".into()), Destination::File("-.json".into()));
-    }
-
-    #[test]
-    fn a_failed_or_cancelled_export_leaves_the_old_file() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("out.json");
-        let destination = Destination::File(path.clone());
-        let meter = Meter::default();
-        let put = |text: &'static str, fails| {
-            to(&destination, &meter, &mut Vec::new(), |out| {
-                out.write_all(text.as_bytes())?;
-                if fails { Err(anyhow::anyhow!("cut off")) } else { Ok(()) }
-            })
-        };
-        put("whole", false).unwrap();
-        put("half", true).unwrap_err();
-        meter.cancel();
-        put("other", false).unwrap_err();
-        assert_eq!(std::fs::read(&path).unwrap(), b"whole");
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
-    }
 }

@@ -2,9 +2,9 @@
 //! segments, so the formats need no code for it.
 
 use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 
-use glob::{MatchOptions, Pattern};
 use nprof_engine::base::Interval;
 use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::BuildOptions;
@@ -13,6 +13,7 @@ use nprof_engine::native::{SegmentFile, Taking, WriteError, write_segment_while}
 use nprof_engine::query::{self, Cut, active_span};
 
 use super::ranks::{failed, open};
+use super::track_pattern::TrackPattern;
 use super::tracks::Tracks;
 use super::{Comparing, ExportError, RanksOf};
 use crate::store::{self, Manifest, Profile, RankFile, Staging};
@@ -22,15 +23,14 @@ use crate::units::time_text;
 const MAX_COMPARED: u64 = 2_000_000;
 
 /// The exported part of a profile.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct PartOf {
     /// First timestamp, in picoseconds of shared time since the start of the profile.
     pub from_ps: Option<i64>,
     /// Last timestamp, in picoseconds of shared time since the start of the profile.
     pub to_ps: Option<i64>,
-    /// Patterns of tracks. `*` stands for any text. A pattern that matches a group includes the
-    /// tracks below the group.
-    pub tracks: Vec<Pattern>,
+    /// Patterns of tracks. A pattern that matches a group includes the tracks below the group.
+    pub tracks: Vec<TrackPattern>,
 }
 
 /// Ranks of a profile, or the part of them that was taken. Files of a part are removed when this
@@ -92,7 +92,7 @@ impl PartOf {
             cut.push(self.cut_rank((profile, rank), span, &dir, cancel)?);
         }
         if cut.iter().all(|rank| rank.events == 0) {
-            return Err(ExportError::NothingLeft { known: known_tracks(profile, ranks)? });
+            return Err(ExportError::NothingLeft { known: known_tracks(profile, ranks, cancel)? });
         }
         let manifest = Manifest { ranks: cut.clone(), ..Manifest::clone(&profile.manifest) };
         let profile = Profile { manifest: manifest.into(), dir };
@@ -133,7 +133,7 @@ impl PartOf {
         let segment = open(profile, rank)?;
         // The same moment of the job on every rank.
         let span = span.map(|span| rank.view(&segment).local_span(span));
-        let cut = Cut { span, tracks: self.kept_tracks(&segment).map_err(damaged)? };
+        let cut = Cut { span, tracks: self.kept_tracks((profile, rank), &segment, cancel)? };
         let path = dir.join(&rank.file);
         let built = write_segment_while(&path, of_cut(), Taking::Beside, cancel, |sink, _| {
             query::copy::copy(&segment, &cut, sink, cancel)
@@ -159,21 +159,34 @@ impl PartOf {
         })
     }
 
-    fn kept_tracks(&self, segment: &SegmentFile) -> nprof_engine::base::Result<Option<Vec<bool>>> {
+    /// For each track whether it is in the part; `None` if all are.
+    fn kept_tracks(
+        &self,
+        (profile, rank): (&Profile, &RankFile),
+        segment: &SegmentFile,
+        cancel: Cancel<'_>,
+    ) -> Result<Option<Vec<bool>>, ExportError> {
         if self.tracks.is_empty() {
             return Ok(None);
         }
-        let tracks = Tracks::of(segment)?;
-        let is_kept = |id| {
-            let path = tracks.path(id);
-            (1..=path.len()).any(|len| self.takes(&path[..len].join("/")))
-        };
+        let damaged = |source| ExportError::Segment { place: profile.place_of(rank), source };
+        let tracks = Tracks::of(segment).map_err(damaged)?;
+        let matches = |id| self.matches(&tracks.path(id).join("/"), cancel);
+        let matching = tracks.ids().map(matches).collect::<Result<Vec<bool>, _>>()?;
+        let is_kept = |id| tracks.upward(id).any(|above| matching.get(above.0 as usize) == Some(&true));
         Ok(Some(tracks.ids().map(is_kept).collect()))
     }
 
-    fn takes(&self, path: &str) -> bool {
-        let options = MatchOptions { case_sensitive: false, ..MatchOptions::default() };
-        self.tracks.iter().any(|pattern| pattern.matches_with(path, options))
+    /// Whether a pattern matches this path of a track or a group.
+    fn matches(&self, path: &str, cancel: Cancel<'_>) -> Result<bool, ExportError> {
+        for pattern in &self.tracks {
+            // A long name takes a long time.
+            cancel.check().map_err(ExportError::Cancelled)?;
+            if pattern.matches(path) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -190,23 +203,55 @@ fn of_cut() -> BuildOptions {
 }
 
 /// The tracks of these ranks with their groups, as text for messages.
-fn known_tracks(profile: &Profile, ranks: &[RankFile]) -> Result<String, ExportError> {
+fn known_tracks(profile: &Profile, ranks: &[RankFile], cancel: Cancel<'_>) -> Result<String, ExportError> {
     /// Longest list that a reader would read.
     const MOST: usize = 12;
-    let (mut known, mut first) = (HashSet::new(), Vec::new());
+    // Hashes of paths: a name of a group is in the path of each track below it.
+    let (hasher, mut known, mut first) = (RandomState::new(), HashSet::new(), Vec::new());
     for rank in ranks {
         let segment = open(profile, rank)?;
         let damaged = |source| ExportError::Segment { place: profile.place_of(rank), source };
         let tracks = Tracks::of(&segment).map_err(damaged)?;
         let is_group = |track: &nprof_engine::segment::TrackMeta| track.spec.kind == TrackKind::Group;
         for (id, _) in tracks.ids().zip(&segment.footer().tracks).filter(|(_, track)| !is_group(track)) {
+            cancel.check().map_err(ExportError::Cancelled)?;
             let path = tracks.path(id).join("/");
-            if known.insert(path.clone()) && first.len() < MOST {
-                first.push(path);
+            if known.insert(hasher.hash_one(&path)) && first.len() < MOST {
+                first.push(cut_short(path));
             }
         }
     }
     let more = known.len().saturating_sub(MOST);
     let first = first.join(", ");
     Ok(if more > 0 { format!("{first} and {more} more") } else { first })
+}
+
+/// A path for a message, without the rest of a long one.
+fn cut_short(path: String) -> String {
+    /// Longest path that a reader would read, in characters.
+    const MOST: usize = 160;
+    match path.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &path[..end]),
+        None => path,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_paths_are_cut_short_in_messages() {
+        assert_eq!(cut_short("Engines/q0".to_owned()), "Engines/q0");
+        assert_eq!(cut_short("é".repeat(160)), "é".repeat(160));
+        assert_eq!(cut_short("é".repeat(161)), format!("{}…", "é".repeat(160)));
+    }
+
+    #[test]
+    fn a_cancelled_match_ends_before_the_next_pattern() {
+        let part = PartOf { tracks: TrackPattern::parse_all("b,a").unwrap(), ..PartOf::default() };
+        assert!(part.matches("a", Cancel::NEVER).unwrap());
+        let cancelled = part.matches("a", Cancel::when(&|| true));
+        assert!(matches!(cancelled, Err(ExportError::Cancelled(_))), "{cancelled:?}");
+    }
 }

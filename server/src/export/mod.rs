@@ -14,6 +14,7 @@ mod prepared;
 mod ranks;
 mod summary;
 pub mod table;
+pub mod track_pattern;
 mod tracks;
 pub mod wanted;
 

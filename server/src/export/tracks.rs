@@ -7,6 +7,7 @@ use nprof_engine::base::{Error, Result};
 use nprof_engine::model::{OwnedValue, TableKind, TrackId, TrackKind};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::query;
+use nprof_engine::segment::MAX_TRACK_DEPTH;
 
 /// The side table that names the processes and threads of tracks.
 pub(super) const TABLE: &str = "track";
@@ -78,12 +79,18 @@ impl<'a> Tracks<'a> {
     /// The names from the outermost group down to the track.
     pub fn path(&self, track: TrackId) -> Vec<&'a str> {
         let tracks = &self.segment.footer().tracks;
-        let spec = |id: TrackId| tracks.get(id.0 as usize).map(|track| &track.spec);
-        // A damaged footer can have a cycle of groups: no path is longer than the list.
-        let above = std::iter::successors(Some(track), |id| spec(*id)?.parent).take(tracks.len());
-        let mut names: Vec<&str> = above.filter_map(|id| Some(spec(id)?.name.as_str())).collect();
+        let name = |id: TrackId| Some(tracks.get(id.0 as usize)?.spec.name.as_str());
+        let mut names: Vec<&str> = self.upward(track).filter_map(name).collect();
         names.reverse();
         names
+    }
+
+    /// The track, and the groups above it from the innermost one on.
+    pub fn upward(&self, track: TrackId) -> impl Iterator<Item = TrackId> + use<'a> {
+        let tracks = &self.segment.footer().tracks;
+        let parent = |id: &TrackId| tracks.get(id.0 as usize)?.spec.parent;
+        // No path of a segment is longer, also if its footer is damaged.
+        std::iter::successors(Some(track), parent).take(MAX_TRACK_DEPTH + 1)
     }
 
     /// The numbers of all tracks.

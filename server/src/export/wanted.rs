@@ -1,6 +1,8 @@
 //! The requested part of a profile as text: its ranks. The command line and the HTTP API
 //! read the same texts.
 
+use std::collections::HashSet;
+
 use super::ExportError;
 use crate::store::{Profile, RankFile};
 
@@ -36,12 +38,33 @@ impl Ranks {
     /// # Errors
     /// `NoRank` if the first or the last number of a range is no rank of the profile.
     pub fn of(&self, profile: &Profile) -> Result<Vec<RankFile>, ExportError> {
-        for rank in self.0.iter().flat_map(|&(first, last)| [first, last]) {
-            rank_of(profile, rank)?;
+        let all = &profile.manifest.ranks;
+        let known: HashSet<u32> = all.iter().map(|file| file.rank).collect();
+        let mut ends = self.0.iter().flat_map(|&(first, last)| [first, last]);
+        if let Some(unknown) = ends.find(|rank| !known.contains(rank)) {
+            rank_of(profile, unknown)?;
         }
-        let is_wanted =
-            |file: &&RankFile| self.0.iter().any(|&(first, last)| (first..=last).contains(&file.rank));
-        Ok(profile.manifest.ranks.iter().filter(is_wanted).cloned().collect())
+        let ranges = self.without_overlaps();
+        let is_wanted = |file: &&RankFile| {
+            let at = ranges.partition_point(|&(_, last)| last < file.rank);
+            ranges.get(at).is_some_and(|&(first, _)| first <= file.rank)
+        };
+        Ok(all.iter().filter(is_wanted).cloned().collect())
+    }
+
+    /// The ranges in ascending order. A request can name each rank of a profile in thousands of
+    /// ranges.
+    fn without_overlaps(&self) -> Vec<(u32, u32)> {
+        let mut sorted = self.0.clone();
+        sorted.sort_unstable();
+        let mut ranges = Vec::<(u32, u32)>::new();
+        for (first, last) in sorted {
+            match ranges.last_mut() {
+                Some((_, end)) if first <= *end => *end = last.max(*end),
+                _ => ranges.push((first, last)),
+            }
+        }
+        ranges
     }
 }
 
@@ -82,6 +105,8 @@ mod tests {
     #[test]
     fn ranks_are_numbers_and_ranges() {
         assert_eq!(Ranks::parse("0,3-5"), Ok(Ranks(vec![(0, 0), (3, 5)])));
+        let mixed = Ranks::parse("8,0-2,2-4,8-9,1").unwrap();
+        assert_eq!(mixed.without_overlaps(), [(0, 4), (8, 9)]);
         for wrong in ["", "a", "1-", "5-3", "-1", "1,,2"] {
             assert!(Ranks::parse(wrong).is_err(), "{wrong}");
         }

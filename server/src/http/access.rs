@@ -6,8 +6,32 @@ use axum::http::{HeaderMap, HeaderName, header};
 use super::peer::Peer;
 use super::token::Token;
 
-/// Headers that proxies add. A request with one of them comes from somebody else than its sender.
-const FORWARDED: [&str; 5] = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
+/// Headers that proxies add, in small letters. A request with one of them comes from somebody else
+/// than its sender. No browser and no usual tool sends them by itself.
+const FORWARDED: [&str; 18] = [
+    "cdn-loop",
+    "client-ip",
+    "fastly-client-ip",
+    "forwarded",
+    "forwarded-for",
+    "remote-addr",
+    "true-client-ip",
+    "via",
+    "x-amzn-trace-id",
+    "x-appengine-user-ip",
+    "x-arr-log-id",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "x-proxyuser-ip",
+    "x-real-ip",
+    "x-real-port",
+    "x-remote-addr",
+    "x-remote-ip",
+];
+/// Starts of the names of such headers.
+const FORWARDED_STARTS: [&str; 5] = ["cf-", "x-azure-", "x-envoy-", "x-forwarded", "x-original-"];
+/// Longest name of a host.
+const MAX_NAME: usize = 253;
 
 /// Clients that may change the store: upload, delete, cancel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +107,28 @@ impl Access {
 /// it forwards the requests of others.
 #[must_use]
 pub fn is_same_user(peer: Option<Peer>, headers: &HeaderMap) -> bool {
-    peer == Some(Peer::SameUser) && !FORWARDED.iter().any(|name| headers.contains_key(*name))
+    peer == Some(Peer::SameUser) && !headers.keys().any(|name| is_of_proxy(name.as_str()))
+}
+
+fn is_of_proxy(name: &str) -> bool {
+    FORWARDED.contains(&name) || FORWARDED_STARTS.iter().any(|start| name.starts_with(start))
+}
+
+/// Reads the name of a host, as browsers send it.
+///
+/// # Errors
+/// If no request can have this name.
+pub fn host_name(text: &str) -> Result<String, String> {
+    let is_label = |label: &str| {
+        let is_of_label = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_');
+        !label.is_empty() && label.chars().all(is_of_label)
+    };
+    let name = text.strip_suffix('.').unwrap_or(text);
+    if name.len() <= MAX_NAME && name.split('.').all(is_label) {
+        return Ok(name.to_ascii_lowercase());
+    }
+    let what = if text.is_ascii() { "" } else { ", in ASCII as browsers send it (`xn--…`)" };
+    Err(format!("\"{text}\" is no name of a host; write one, such as profiles.example.com{what}"))
 }
 
 /// Texts of a header. A value that is not text counts as empty, so it matches nothing.
@@ -166,10 +211,37 @@ mod tests {
         assert!(is_same_user(Some(Peer::SameUser), &direct));
         assert!(!is_same_user(Some(Peer::Local(Some(7))), &direct));
         assert!(!is_same_user(None, &direct));
-        for name in FORWARDED {
+        let is_user = |name: &'static str| {
             let name = HeaderName::from_static(name);
             let headers = HeaderMap::from_iter([(name, header::HeaderValue::from_static("x"))]);
-            assert!(!is_same_user(Some(Peer::SameUser), &headers));
+            is_same_user(Some(Peer::SameUser), &headers)
+        };
+        for name in FORWARDED {
+            assert!(!is_user(name), "{name}");
         }
+        let started =
+            ["x-forwarded-for", "x-forwarded-prefix", "x-original-forwarded-for", "cf-connecting-ip"];
+        for name in started.into_iter().chain(["x-envoy-external-address", "x-azure-clientip"]) {
+            assert!(!is_user(name), "{name}");
+        }
+        for name in ["host", "cookie", "accept", "user-agent", "sec-fetch-site", "origin", "cache-control"] {
+            assert!(is_user(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_match_nothing_are_refused() {
+        assert_eq!(host_name("Profiles.Example.").as_deref(), Ok("profiles.example"));
+        for name in ["gpu_7", "localhost", "10.0.0.1", "xn--mnchen-3ya.example"] {
+            assert_eq!(host_name(name).as_deref(), Ok(name));
+        }
+        let long = "a.".repeat(128);
+        for wrong in
+            ["", ".", "*", "*.example", "a, b", "a..b", "http://a", "a:80", "a/b", "münchen.example", &long]
+        {
+            let said = host_name(wrong).unwrap_err();
+            assert!(said.contains("is no name of a host"), "{said}");
+        }
+        assert!(host_name("ü").unwrap_err().contains("xn--"));
     }
 }

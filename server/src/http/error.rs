@@ -54,6 +54,12 @@ impl ApiError {
         Self::Internal(told.to_owned())
     }
 
+    /// Returns true if neither the request nor the state of the store explains the error.
+    #[must_use]
+    pub fn is_internal(&self) -> bool {
+        matches!(self.kind(), RefusalKind::Internal | RefusalKind::Damaged)
+    }
+
     fn kind(&self) -> RefusalKind {
         match self {
             Self::NotFound(_) => RefusalKind::NotFound,

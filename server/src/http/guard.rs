@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 
@@ -95,7 +95,7 @@ fn foreign(access: &Access, method: &Method, uri: &Uri, headers: &HeaderMap) -> 
         )));
     }
     let other_site = "a page of another site cannot ask this server";
-    if text(headers, "sec-fetch-site").is_some_and(|site| !matches!(site, "same-origin" | "none"))
+    if !values(headers, "sec-fetch-site").all(|site| matches!(site, "same-origin" | "none"))
         && !(is_reading(method) && is_link_of_another_site(headers))
     {
         return Some(ApiError::Forbidden(other_site.to_owned()));
@@ -110,16 +110,19 @@ fn foreign(access: &Access, method: &Method, uri: &Uri, headers: &HeaderMap) -> 
 
 /// Whether a user followed a link of another site to this server, or went there in the same tab.
 fn is_link_of_another_site(headers: &HeaderMap) -> bool {
-    let is = |name, known: &[&str]| text(headers, name).is_some_and(|value| known.contains(&value));
-    is("sec-fetch-site", &["cross-site", "same-site"])
+    let is = |name, known: &[&str]| values(headers, name).all(|value| known.contains(&value));
+    let has = |name| values(headers, name).next().is_some();
+    has("sec-fetch-site")
+        && is("sec-fetch-site", &["cross-site", "same-site"])
+        && has("sec-fetch-mode")
         && is("sec-fetch-mode", &["navigate"])
-        && text(headers, "sec-fetch-dest").is_none_or(|dest| dest == "document")
+        && is("sec-fetch-dest", &["document"])
 }
 
 /// Whether a browser can have a cookie that it did not send, because a link of another site led
 /// here. Beyond this machine, browsers do not tell a server without TLS where a request comes from.
 fn can_lack_its_cookie(headers: &HeaderMap) -> bool {
-    is_link_of_another_site(headers) || text(headers, "sec-fetch-site").is_none()
+    is_link_of_another_site(headers) || values(headers, "sec-fetch-site").next().is_none()
 }
 
 /// Only these methods change nothing.
@@ -127,8 +130,9 @@ fn is_reading(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &'static str) -> Option<&'a str> {
-    texts(headers, &HeaderName::from_static(name)).next()
+/// All values of a header. A sender that repeats one gets no rights by it: each of them counts.
+fn values<'a>(headers: &'a HeaderMap, name: &'static str) -> impl Iterator<Item = &'a str> {
+    headers.get_all(name).iter().map(|value| value.to_str().unwrap_or_default())
 }
 
 fn unknown(given: Option<&str>) -> ApiError {

@@ -9,9 +9,14 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
 use super::limits::ConnectionLimits;
+
+/// Time between the end of what a client sends and the end of its connection. A client that has
+/// closed only its sending side still takes an answer that comes by then. Work for one that has left
+/// goes on for so long.
+const HALF_CLOSED: Duration = Duration::from_secs(1);
 
 /// A connection with a limit of the debt.
 #[derive(Debug)]
@@ -21,12 +26,14 @@ pub struct Taken<S> {
     debt: Duration,
     /// Start and latest end of the current wait.
     waiting: Option<(Instant, Pin<Box<Sleep>>)>,
+    /// Set once the client sends no more.
+    ending: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Taken<S> {
     /// Limits the waits for this client.
     pub fn new(stream: S, limits: ConnectionLimits) -> Self {
-        Self { stream, limits, debt: Duration::ZERO, waiting: None }
+        Self { stream, limits, debt: Duration::ZERO, waiting: None, ending: None }
     }
 
     /// Judges the outcome of a write of `bytes`.
@@ -61,7 +68,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Taken<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        if self.ending.is_none() {
+            let before = buffer.filled().len();
+            ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+            if buffer.filled().len() > before || buffer.remaining() == 0 {
+                return Poll::Ready(Ok(()));
+            }
+        }
+        self.ending.get_or_insert_with(|| Box::pin(sleep(HALF_CLOSED))).as_mut().poll(context).map(Ok)
     }
 }
 
@@ -135,5 +149,22 @@ mod tests {
         let late = own.write_all(&[0]).await.unwrap_err();
         assert_eq!((late.kind(), start.elapsed().as_secs()), (io::ErrorKind::TimedOut, 2));
         drop(client.read_u8().await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_end_of_what_a_client_sends_is_told_late() {
+        let (own, mut client) = duplex(64);
+        let mut own = Taken::new(own, limits(Duration::from_secs(2)));
+        client.write_all(b"last").await.unwrap();
+        client.shutdown().await.unwrap();
+        let start = Instant::now();
+        let mut sent = Vec::new();
+        own.read_to_end(&mut sent).await.unwrap();
+        assert_eq!(sent, b"last");
+        assert!(start.elapsed() >= HALF_CLOSED);
+        own.write_all(b"answer").await.unwrap();
+        let mut answer = [0; 6];
+        client.read_exact(&mut answer).await.unwrap();
+        assert_eq!(&answer, b"answer");
     }
 }

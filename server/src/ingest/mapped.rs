@@ -3,7 +3,6 @@
 use std::fs::{File, Metadata};
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +10,7 @@ use memmap2::{Mmap, UncheckedAdvice};
 use nprof_capture::archive::{FileBytes, Held, Hold};
 
 use super::{IngestError, Result};
+use crate::output::FileId;
 
 /// A file's bytes.
 enum Mapped {
@@ -28,6 +28,11 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// The id of the file that was opened.
+    pub(super) fn id(&self) -> FileId {
+        FileId::of(&self.metadata)
+    }
+
     /// Checks that the file has not become shorter. Up to a page of missing bytes reads as zeros,
     /// which no signal tells of.
     ///
@@ -35,7 +40,7 @@ impl Source {
     /// If it has.
     pub(super) fn check(&self) -> Result<()> {
         let (then, now) = (&self.metadata, std::fs::metadata(&self.path));
-        let is_same = |now: &Metadata| (now.dev(), now.ino()) == (then.dev(), then.ino());
+        let is_same = |now: &Metadata| FileId::of(now) == FileId::of(then);
         match now {
             Ok(now) if is_same(&now) && now.len() < then.len() => {
                 Err(IngestError::Shrunk { path: self.path.clone() })

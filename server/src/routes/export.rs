@@ -7,7 +7,6 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use glob::Pattern;
 use http_body_util::BodyExt;
 use http_body_util::channel::Channel;
 use nprof_engine::exec::{Cancel, Work};
@@ -26,11 +25,13 @@ use super::sending::{Sending, WAITING};
 use crate::app::App;
 use crate::export::cut::{PartOf, TakenPart};
 use crate::export::table::{Prepare, files, of_rank};
+use crate::export::track_pattern::TrackPattern;
 use crate::export::wanted::{Ranks, numbers};
 use crate::export::{Choices, Comparing, Export, ExportError, RanksOf, Scope, find};
 use crate::http::error::ApiError;
 use crate::http::peer::Peer;
 use crate::http::turns::Weight;
+use crate::store::ATTEMPTS;
 use crate::units::{size_bytes, time_ps};
 
 /// Query of an export.
@@ -104,15 +105,10 @@ struct Wanted {
 impl Wanted {
     fn of(query: ExportQuery) -> Result<Self, ApiError> {
         let (export, prepare) = format(query.format.as_deref())?;
-        let tracks = query.tracks.as_deref().unwrap_or_default();
-        let tracks = tracks.split(',').filter(|pattern| !pattern.is_empty());
         let part = PartOf {
             from_ps: parsed("from", query.from.as_deref(), time_ps)?,
             to_ps: parsed("to", query.to.as_deref(), time_ps)?,
-            tracks: tracks
-                .map(Pattern::new)
-                .collect::<Result<_, _>>()
-                .map_err(|error| wrong("tracks", &error.to_string()))?,
+            tracks: parsed("tracks", query.tracks.as_deref(), TrackPattern::parse_all)?.unwrap_or_default(),
         };
         let choices = Choices {
             has_flows: query.flows.unwrap_or(false),
@@ -144,19 +140,28 @@ impl Wanted {
     /// later one closes the connection, so that the browser discards the file. Work ends soon after
     /// the client has left.
     fn answer(self, app: &App, slug: &str, head: Head, sending: Sending) {
-        let (taken, name) = match self.take(app, slug, &head) {
-            Ok(taken) => taken,
-            Err(error) => return drop(head.send(Err(error))),
-        };
-        let is_gone = || head.is_closed();
-        let work = Work { cancel: Cancel::when(&is_gone), ..Work::IN_PLACE };
-        let file = match (self.prepare)(taken.ranks(), &self.choices, work) {
-            Ok(file) => file,
-            Err(error) => return drop(head.send(Err(error.into()))),
-        };
-        let headers = headers(self.export, &name, file.size_bytes());
-        if head.send(Ok(headers)).is_ok() {
-            sending.send(|out| file.write(out));
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            // What cannot be read can have been removed or replaced meanwhile.
+            let is_final = |error: &ApiError| attempt == ATTEMPTS || !error.is_internal();
+            let (taken, name) = match self.take(app, slug, &head) {
+                Ok(taken) => taken,
+                Err(error) if is_final(&error) => return drop(head.send(Err(error))),
+                Err(_) => continue,
+            };
+            let is_gone = || head.is_closed();
+            let work = Work { cancel: Cancel::when(&is_gone), ..Work::IN_PLACE };
+            let file = match (self.prepare)(taken.ranks(), &self.choices, work).map_err(ApiError::from) {
+                Ok(file) => file,
+                Err(error) if is_final(&error) => return drop(head.send(Err(error))),
+                Err(_) => continue,
+            };
+            let headers = headers(self.export, &name, file.size_bytes());
+            if head.send(Ok(headers)).is_ok() {
+                sending.send(|out| file.write(out));
+            }
+            return;
         }
     }
 
@@ -264,7 +269,11 @@ mod tests {
         check_refused(of("site"), "`nprof export NAME --format site -o DIR`");
         check_refused(ExportQuery { ranks: text("5-3"), ..of("json") }, "\"ranks\": \"5-3\" is not a range");
         check_refused(ExportQuery { from: text("10"), ..of("json") }, "\"from\": \"10\" is not a time");
-        check_refused(ExportQuery { tracks: text("a***"), ..of("json") }, "\"tracks\": ");
+        let stars = Some("*a".repeat(30_000));
+        check_refused(
+            ExportQuery { tracks: stars, ..of("json") },
+            "\"tracks\": a pattern has at most 1024 bytes",
+        );
         check_refused(
             ExportQuery { table: text("slice"), ..of("json") },
             "\"table\": it goes with format=csv",

@@ -26,6 +26,11 @@ impl ProfilePath {
 
 /// `DELETE /api/profiles/{slug}`
 pub async fn remove(State(app): State<App>, At(at): At<ProfilePath>) -> Result<Response, ApiError> {
-    blocking(move || Ok(app.store().remove(&at.slug)?)).await?;
+    let remove = move || {
+        app.store().remove(&at.slug)?;
+        app.close_removed();
+        Ok(())
+    };
+    blocking(remove).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -1,6 +1,7 @@
 //! Uploads of traces. The body is one file, answered with a job, or a form with several files. A
 //! form is answered when the profile is complete, or with a job if the client prefers that.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,8 +23,10 @@ use crate::ingest::Settings;
 use crate::jobs::Job;
 use crate::store::{Existing, Slug, Staging};
 
-/// Most parts of a form. Each file of a form takes a directory; an archive takes none.
+/// Most parts of a form.
 const MAX_PARTS: usize = 16_384;
+/// Most files that the name of a job names.
+const MAX_NAMED: usize = 4;
 /// Longest file name in common file systems.
 const MAX_NAME_BYTES: usize = 255;
 
@@ -65,21 +68,21 @@ pub async fn create(
     let is_form =
         content_type.is_some_and(|value| value.to_ascii_lowercase().starts_with("multipart/form-data"));
     let is_watched = !is_form || prefers_a_job(request.headers());
-    let mut names = Vec::new();
+    let mut received = Received::default();
     if is_form {
         let multipart = Multipart::from_request(request, &())
             .await
             .map_err(|rejection| ApiError::BadRequest(rejection.body_text()))?;
-        receive_form(multipart, &staging, &mut names).await?;
+        receive_form(multipart, &staging, &mut received).await?;
     } else {
         let name = query.name.as_deref().unwrap_or("trace");
-        receive(request.into_body(), &staging, name, &mut names).await?;
+        receive(request.into_body(), &staging, name, &mut received).await?;
     }
-    if names.is_empty() {
+    if received.files.is_empty() {
         return Err(ApiError::BadRequest("the form contains no file; add at least one trace".to_owned()));
     }
-    let files = names.iter().map(|name| upload_path(&staging, name)).collect();
-    let job = app.jobs().start(staging, files, names.join(", "), settings);
+    let name = received.title();
+    let job = app.jobs().start(staging, received.files, name, settings);
     if is_watched {
         let place = format!("/api/jobs/{}", job.id());
         return Ok(
@@ -123,9 +126,9 @@ async fn receive(
     mut body: Body,
     staging: &Staging,
     name: &str,
-    names: &mut Vec<String>,
+    received: &mut Received,
 ) -> Result<(), ApiError> {
-    let (mut file, path) = create_file(staging, name, names).await?;
+    let (mut file, path) = received.create(staging, name).await?;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| {
             ApiError::BadRequest(format!("the upload was interrupted ({error}); send the file again"))
@@ -141,7 +144,7 @@ async fn receive(
 async fn receive_form(
     mut form: Multipart,
     staging: &Staging,
-    names: &mut Vec<String>,
+    received: &mut Received,
 ) -> Result<(), ApiError> {
     let broken = |error: axum::extract::multipart::MultipartError| ApiError::BadRequest(error.body_text());
     let mut parts = 0;
@@ -152,7 +155,7 @@ async fn receive_form(
             return Err(ApiError::BadRequest(what));
         }
         let Some(name) = field.file_name().map(str::to_owned) else { continue };
-        let (mut file, path) = create_file(staging, &name, names).await?;
+        let (mut file, path) = received.create(staging, &name).await?;
         while let Some(bytes) = field.chunk().await.map_err(broken)? {
             file.write_all(&bytes).await.map_err(|error| write_failed(&path, &error))?;
         }
@@ -161,24 +164,41 @@ async fn receive_form(
     Ok(())
 }
 
-/// Creates a file in a numbered directory of its own, so two files of one name do not collide.
-async fn create_file(
-    staging: &Staging,
-    name: &str,
-    names: &mut Vec<String>,
-) -> Result<(File, PathBuf), ApiError> {
-    let numbered = format!("{}/{}", names.len(), safe_name(name));
-    let path = upload_path(staging, &numbered);
-    if let Some(parent) = path.parent() {
-        tokio::fs::create_dir_all(parent).await.map_err(|error| write_failed(parent, &error))?;
-    }
-    let file = File::create(&path).await.map_err(|error| write_failed(&path, &error))?;
-    names.push(numbered);
-    Ok((file, path))
+/// The files of an upload.
+#[derive(Default)]
+struct Received {
+    files: Vec<PathBuf>,
+    /// How often each name has come.
+    counts: HashMap<String, usize>,
 }
 
-fn upload_path(staging: &Staging, name: &str) -> PathBuf {
-    staging.scratch_path("upload").join(name)
+impl Received {
+    /// Creates a file. Files of one name are in numbered directories. All others share the first
+    /// directory: on some file systems, to remove a directory takes milliseconds.
+    async fn create(&mut self, staging: &Staging, name: &str) -> Result<(File, PathBuf), ApiError> {
+        let name = safe_name(name);
+        let count = self.counts.entry(name.clone()).or_default();
+        let folder = staging.scratch_path("upload").join(count.to_string());
+        *count += 1;
+        // The first file of the upload, or of those that have come so often.
+        if self.files.is_empty() || *count > 1 {
+            tokio::fs::create_dir_all(&folder).await.map_err(|error| write_failed(&folder, &error))?;
+        }
+        let path = folder.join(name);
+        let file = File::create(&path).await.map_err(|error| write_failed(&path, &error))?;
+        self.files.push(path.clone());
+        Ok((file, path))
+    }
+
+    /// The names of the first files, and the number of the others.
+    fn title(&self) -> String {
+        let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let first = self.files.iter().take(MAX_NAMED).map(name).collect::<Vec<_>>().join(", ");
+        match self.files.len().saturating_sub(MAX_NAMED) {
+            0 => first,
+            more => format!("{first} and {more} more"),
+        }
+    }
 }
 
 fn write_failed(path: &Path, error: &std::io::Error) -> ApiError {
@@ -216,5 +236,20 @@ mod tests {
         check("a/", "trace");
         check("a\0b\n.json", "ab.json");
         check(&format!("{}.json", "é".repeat(200)), &format!("{}.json", "é".repeat(125)));
+    }
+
+    #[tokio::test]
+    async fn only_files_of_one_name_need_directories_and_a_title_is_short() {
+        let dir = tempfile::tempdir().unwrap();
+        let staging = Staging::lent(dir.path());
+        let mut received = Received::default();
+        for name in ["a.json", "b.json", "a.json", "c.json", "a.json", "d.json"] {
+            received.create(&staging, name).await.unwrap();
+        }
+        let below = |path: &PathBuf| path.strip_prefix(dir.path()).unwrap().display().to_string();
+        let places: Vec<String> = received.files.iter().map(below).collect();
+        let expected = ["0/a.json", "0/b.json", "1/a.json", "0/c.json", "2/a.json", "0/d.json"];
+        assert_eq!(places, expected.map(|place| format!("upload/{place}")));
+        assert_eq!(received.title(), "a.json, b.json, a.json, c.json and 2 more");
     }
 }

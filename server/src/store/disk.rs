@@ -5,13 +5,27 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use nprof_engine::native::AtomicFile;
-use nprof_engine::native::disk;
+use nprof_engine::native::{directory_of, disk};
 
 use super::{Result, StoreError};
 
 /// Error of a call that could not change this path.
 pub(super) fn failed(path: &Path) -> impl FnOnce(io::Error) -> StoreError + use<'_> {
     |source| StoreError::Write { path: path.to_owned(), source }
+}
+
+/// Creates a directory of the store, if it is missing. Only its user can enter a new one.
+pub(super) fn create_part(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let parent = directory_of(path);
+    disk::create_dir_all(parent)?;
+    match disk::create_private_dir(path) {
+        // Another process has created it.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        created => created.and_then(|()| disk::sync_dir(parent)),
+    }
 }
 
 /// Writes a file as a whole or not at all.
@@ -57,8 +71,25 @@ fn exchange_in_two_steps(new: &Path, old: &Path, aside: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
+    use super::super::Store;
     use super::*;
+
+    /// A user who wants to share a store changes the permissions, which stay.
+    #[test]
+    fn other_users_cannot_enter_the_parts_of_a_new_store() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("a/store");
+        let part = |name: &str| root.join(name);
+        let mode = |name: &str| fs::metadata(part(name)).unwrap().permissions().mode() & 0o777;
+        Store::open(&root).unwrap();
+        assert_eq!((mode("profiles"), mode("tmp")), (0o700, 0o700));
+        fs::set_permissions(part("profiles"), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::remove_dir(part("tmp")).unwrap();
+        Store::open(&root).unwrap();
+        assert_eq!((mode("profiles"), mode("tmp")), (0o755, 0o700));
+    }
 
     #[test]
     fn both_ways_put_the_new_in_the_place_of_the_old() {

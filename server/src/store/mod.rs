@@ -40,7 +40,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nprof_engine::base::Error;
-use nprof_engine::native::disk::{self as calls, DiskFile};
+use nprof_engine::native::disk::DiskFile;
 use nprof_engine::native::{OpenError, SegmentFile};
 use rustix::fs::Access;
 use rustix::io::Errno;
@@ -72,6 +72,10 @@ const OUTSIDE: &str = "nprof-";
 
 /// Start of the names of temporary directories beside files that are written.
 const BESIDE: &str = ".nprof-part-";
+
+/// Looks at a profile before what cannot be read of it counts as damaged: others can remove or
+/// replace it at any time.
+pub const ATTEMPTS: u32 = 3;
 
 /// Action if the profile already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -140,7 +144,7 @@ impl Store {
     pub fn open(root: &Path) -> Result<Self> {
         for part in [PROFILES, TMP] {
             let path = root.join(part);
-            calls::create_dir_all(&path).map_err(|source| StoreError::Create { path, source })?;
+            disk::create_part(&path).map_err(|source| StoreError::Create { path, source })?;
         }
         let store = Self { root: root.to_owned(), catalog: Catalog::default(), refused: None };
         store.clear()?;
@@ -180,6 +184,12 @@ impl Store {
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The files and folders of the store in its directory.
+    #[must_use]
+    pub fn parts(&self) -> [PathBuf; 3] {
+        [PROFILES, TMP, LOCK].map(|part| self.root.join(part))
     }
 
     /// All profiles, newest first. Unreadable profiles are left out and logged.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use nprof_engine::native::disk::{self, DiskFile};
 
-use super::{Manifest, Result, disk::failed};
+use super::disk::{create_part, failed};
+use super::{Manifest, Result};
 
 /// File in a staging directory, locked while the owner lives.
 const OWNER: &str = "owner";
@@ -26,7 +27,7 @@ impl Staging {
     /// Creates a directory whose name begins with `prefix`. Needs the store's lock: until its owner
     /// file is locked, the directory looks abandoned.
     pub(super) fn new(tmp: &Path, prefix: &str) -> Result<Self> {
-        disk::create_dir_all(tmp).map_err(failed(tmp))?;
+        create_part(tmp).map_err(failed(tmp))?;
         let dir = disk::fresh_name(tmp, prefix);
         disk::create_private_dir(&dir).map_err(failed(tmp))?;
         let create = || {

@@ -1,4 +1,5 @@
-//! Clears leftovers of dead processes while a server runs.
+//! Looks after a store while a server runs: lets go of what was removed, and clears leftovers of
+//! dead processes.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -6,37 +7,47 @@ use std::time::Duration;
 
 use super::Store;
 
-/// Time between two looks at the store. A look costs a listing of each directory.
-const PERIOD: Duration = Duration::from_secs(60);
+/// Time between two calls of the server's own function. A removed profile keeps its space on the
+/// disk until then.
+const TICK: Duration = Duration::from_secs(5);
+/// Ticks between two looks at the store. A look costs a listing of each directory.
+const TICKS: u32 = 12;
 
-/// A thread that clears the store once a minute until it is dropped.
+/// A thread that looks after the store until it is dropped.
 #[derive(Debug)]
 pub struct Sweeper {
     /// Ends the thread when dropped.
-    _end: Option<mpsc::Sender<()>>,
+    _end: mpsc::Sender<()>,
 }
 
 impl Sweeper {
-    /// Starts the thread. A store that may only be read is not cleared.
+    /// Starts the thread. It calls `let_go`, which must close what was removed from the store. A
+    /// store that may only be read is not cleared.
     #[must_use]
-    pub fn start(store: &Arc<Store>) -> Self {
-        Self::every(PERIOD, store)
+    pub fn start(store: &Arc<Store>, let_go: impl Fn() + Send + 'static) -> Self {
+        Self::every(TICK, store, let_go)
     }
 
-    fn every(period: Duration, store: &Arc<Store>) -> Self {
-        if store.is_read_only() {
-            return Self { _end: None };
-        }
+    fn every(tick: Duration, store: &Arc<Store>, let_go: impl Fn() + Send + 'static) -> Self {
         let (end, ended) = mpsc::channel::<()>();
         let store = Arc::clone(store);
-        thread::spawn(move || {
-            while ended.recv_timeout(period) == Err(mpsc::RecvTimeoutError::Timeout) {
-                if let Err(error) = store.clear() {
+        let started = thread::Builder::new().spawn(move || {
+            let mut ticks = 0_u32;
+            while ended.recv_timeout(tick) == Err(mpsc::RecvTimeoutError::Timeout) {
+                let_go();
+                ticks = ticks.wrapping_add(1);
+                if ticks.is_multiple_of(TICKS)
+                    && !store.is_read_only()
+                    && let Err(error) = store.clear()
+                {
                     tracing::warn!("cannot clear the store: {error}");
                 }
             }
         });
-        Self { _end: Some(end) }
+        if let Err(error) = started {
+            tracing::warn!("no thread looks after the store while the server runs: {error}");
+        }
+        Self { _end: end }
     }
 }
 
@@ -52,7 +63,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = Arc::new(Store::open(dir.path()).unwrap());
         let alive = store.stage().unwrap();
-        let sweeper = Sweeper::every(Duration::from_millis(5), &store);
+        let (told, calls) = mpsc::channel();
+        let sweeper = Sweeper::every(Duration::from_millis(5), &store, move || drop(told.send(())));
         let dead = dir.path().join("tmp/dead");
         fs::create_dir(&dead).unwrap();
         let start = Instant::now();
@@ -60,6 +72,7 @@ mod tests {
             thread::sleep(Duration::from_millis(5));
         }
         assert!(!dead.exists());
+        assert!(calls.try_iter().count() >= TICKS as usize);
         drop(sweeper);
         assert!(alive.profile_dir().is_dir());
     }

@@ -363,3 +363,22 @@ async fn an_upload_that_ends_after_the_signal_is_not_published() {
     let profile = stage.store.find("before").unwrap();
     assert!(!profile.manifest.has_name("after"), "the name of the late upload was not added");
 }
+
+/// A stack that no address space holds stands for a system that allows no further thread.
+#[tokio::test]
+async fn a_child_without_threads_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = dir.path().join("nprof");
+    let nprof = env!("CARGO_BIN_EXE_nprof");
+    fs::write(&program, format!("#!/bin/sh\nRUST_MIN_STACK={} exec {nprof} \"$@\"\n", 1_u64 << 46)).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut stage = Stage::new();
+    stage.app = App::new(Arc::clone(&stage.store), IngestProcess { program, ..process() });
+    stage.service = router(stage.app.clone(), Arc::new(stage.access.clone()));
+    let body = "--cut\r\nContent-Disposition: form-data; name=\"file\"; filename=\"t.json\"\r\n\r\n[]\r\n--cut--\r\n";
+    let sent = request("POST", "/api/profiles").header("content-type", "multipart/form-data; boundary=cut");
+    let answer = stage.ask(sent.body(Body::from(body)).unwrap()).await;
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{}", answer.text());
+    let said = answer.text();
+    assert!(said.contains("allows no more threads") && !said.contains("bug"), "{said}");
+}

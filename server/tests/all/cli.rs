@@ -375,3 +375,20 @@ fn the_manual_has_a_page_for_each_command() {
         assert!(command.is_empty() || into.join(format!("nprof-{command}.1")).is_file(), "{command}");
     }
 }
+
+/// A stack that no address space holds stands for a system that allows no further thread.
+#[test]
+fn a_system_without_threads_is_an_error_and_no_bug() {
+    let (dir, trace) = stage();
+    succeed(&dir.path().join("store"), &["ingest", &trace, "--db-bucket", "run"]);
+    for args in
+        [&["serve", "--port", "0"][..], &["ingest", &trace, "--force"], &["export", "run"], &["verify"]]
+    {
+        let mut command = nprof(&dir.path().join("store"));
+        let output = command.args(args).env("RUST_MIN_STACK", (1_u64 << 46).to_string()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
+        assert!(said.contains("the system allows no more threads"), "{args:?}: {said}");
+        assert!(said.contains("raise the limit of processes") && !said.contains("panicked"), "{said}");
+    }
+}

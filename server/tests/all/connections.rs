@@ -36,6 +36,7 @@ fn serve(limits: ConnectionLimits) -> (Runtime, SocketAddr) {
             get(|request: Request| async move { format!("{:?}", request.extensions().get::<Peer>()) }),
         )
         .route("/large", get(|| async { vec![0; LARGE_BYTES] }))
+        .route("/slow", get(|| async { tokio::time::sleep(SHORT).await }))
         .route("/", post(|body: Bytes| async move { body.len().to_string() }));
     runtime.spawn(async move { accept(listener, &GracefulShutdown::new(), service, limits).await });
     (runtime, address)
@@ -83,6 +84,16 @@ fn a_header_that_never_ends_closes_the_connection() {
     for stream in [half, idle, connect(address)] {
         assert_eq!(rest(stream), "");
     }
+}
+
+#[test]
+fn a_client_that_sends_no_more_gets_its_answer() {
+    let (_runtime, address) = serve(limits());
+    let mut stream = connect(address);
+    stream.write_all(b"GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    let answer = rest(stream);
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
 #[test]

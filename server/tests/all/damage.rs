@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use axum::http::StatusCode;
 use nprof_engine::native::SegmentFile;
 use nprof_engine::query::{self, SegmentPart};
-use nprof_engine::segment::ColumnRole;
+use nprof_engine::segment::{ColumnRole, MAGIC, VERSION};
 use serde_json::Value;
 
 use crate::stage::{Stage, segment_path};
@@ -182,4 +182,16 @@ async fn a_name_that_is_not_there_is_no_damage() {
     let (_, err) = texts(&output);
     assert_eq!(output.status.code(), Some(1));
     assert!(err.contains("no profile \"nothing\""), "{err}");
+}
+
+#[tokio::test]
+async fn a_segment_of_a_newer_version_asks_for_a_newer_nprof() {
+    let stage = Stage::new();
+    let path = small_segment(&stage);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[MAGIC.len()..MAGIC.len() + 2].copy_from_slice(&(VERSION + 1).to_le_bytes());
+    fs::write(&path, &bytes).unwrap();
+    let (out, err) = texts(&verify(stage.store.root(), &[]));
+    assert!(out.contains("upgrade nprof"), "{out}");
+    assert!(err.contains("upgrade nprof to check small") && !err.contains("--force"), "{err}");
 }

@@ -190,7 +190,9 @@ async fn pages_of_other_sites_can_only_lead_here() {
         assert_eq!(status("GET", headers).await, StatusCode::OK, "{headers:?}");
     }
     for headers in [
-        &[(site, "cross-site"), (mode, "no-cors"), (dest, "image")][..],
+        &[(site, "same-origin"), (site, "cross-site"), (mode, "no-cors")][..],
+        &[(site, "cross-site"), (mode, "navigate"), (mode, "no-cors"), (dest, "document")],
+        &[(site, "cross-site"), (mode, "no-cors"), (dest, "image")],
         &[(site, "same-site"), (mode, "no-cors"), (dest, "image")],
         &[(site, "cross-site"), (mode, "cors")],
         &[(site, "cross-site"), (mode, "navigate"), (dest, "iframe")],

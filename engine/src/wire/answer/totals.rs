@@ -1,5 +1,7 @@
 //! Answers that sum up a rank: statistics of a span, metrics, waits over time.
 
+use rustc_hash::FxHashSet;
+
 use super::{content, tracks_of};
 use crate::base::{Interval, Result};
 use crate::exec::Work;
@@ -94,7 +96,8 @@ pub fn waits<B: Bytes>(
 ) -> Result<WaitSteps> {
     let over_time = joint::over_time::over_time(rank.segment, span, most_steps, work)?;
     let spreads = over_time.spreads();
-    let is_wanted = |rank: u32| ranks.is_none_or(|ranks| ranks.contains(&rank));
+    let ranks = ranks.map(|ranks| ranks.iter().copied().collect::<FxHashSet<u32>>());
+    let is_wanted = |rank: u32| ranks.as_ref().is_none_or(|ranks| ranks.contains(&rank));
     Ok(WaitSteps {
         start_ps: over_time.start_ps,
         step_ps: over_time.step_ps,

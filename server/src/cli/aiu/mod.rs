@@ -16,14 +16,15 @@ use self::absent::IgnoredArgs;
 use self::values::{CounterArg, OverlapArg, UnitArg, limit, patterns, stages};
 use super::frequency::Frequencies;
 use super::progress::watched;
-use super::{StorePlace, lost_input, size, warn};
+use super::{StorePlace, lost_input, size, warn, write};
 use crate::aiu::align::Alignment;
 use crate::aiu::form::{Form, Forms, Names, Preps, Series, StepForm, Threads};
 use crate::aiu::lanes::Overlap;
 use crate::aiu::profile::{Stages, Switch};
-use crate::aiu::{self, Kind, Met, Report, ReportForm, Request, Written, told};
+use crate::aiu::{self, Kind, Met, Report, ReportForm, Request, told};
 use crate::export::RanksOf;
 use crate::ingest::{self, DiskSpool, Inputs, stage};
+use crate::output::{FileId, Outputs, Place, Written};
 use crate::terminal::visible;
 use crate::work::{Meter, Stage};
 
@@ -170,7 +171,7 @@ enum FormatArg {
 }
 
 impl AiuArgs {
-    pub(super) fn run(self, place: &StorePlace) -> anyhow::Result<()> {
+    pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         if self.format == FormatArg::Text && !self.verify {
             bail!("-f text is for reports; add -V, or leave it out");
         }
@@ -184,7 +185,7 @@ impl AiuArgs {
             None => Stages::default(),
         };
         let settings = self.settings(&stages)?;
-        let request = self.request(&stages);
+        let mut request = self.request(&stages);
         let traces = all_files(&self.input)?;
         let compiler = all_files(&self.compiler)?;
         let store = place.open_or_read()?;
@@ -193,10 +194,16 @@ impl AiuArgs {
         let meter = Meter::default();
         let mut said = Vec::new();
         let dir = tempfile::tempdir()?;
+        let mut outputs = Outputs::new(out, &meter, &store);
+        outputs.keep(self.profile.iter().filter_map(|path| FileId::at(path)));
+        let place = outputs.place(&request.output)?;
+        let lines = only_trace(&mut request, &place)?;
         let written = watched(&meter, || {
             let tmp = store.tmp();
             let spool = DiskSpool::new(&tmp, &meter);
             let inputs = aiu::inputs::inputs(&traces, &compiler, &settings, (dir.path(), &spool))?;
+            outputs.keep(inputs.file_ids());
+            outputs.place(&request.output)?;
             let settings = ingest::Settings::default();
             let read = |inputs: &Inputs| stage(store.stage_anywhere()?, inputs, None, &settings, &meter);
             let staged = inputs.reading(read)?;
@@ -208,8 +215,11 @@ impl AiuArgs {
                 false => Alignment::default(),
             };
             let of = RanksOf::all(&profile);
-            self.write(of, (&clocks, &stages), &request)
+            let mut outcome = self.write(of, (&clocks, &stages), &request, &mut outputs)?;
+            outcome.lines.extend(lines);
+            Ok::<_, anyhow::Error>(outcome)
         });
+        let written = written.map_err(|error| write::cause(error, &meter));
         if self.loglevel < WARNINGS {
             said.clear();
         }
@@ -227,6 +237,7 @@ impl AiuArgs {
         of: RanksOf<'_>,
         (clocks, stages): (&Alignment, &Stages),
         request: &Request,
+        outputs: &mut Outputs<'_>,
     ) -> anyhow::Result<Outcome> {
         let mut lines = self.ignored.lines();
         if self.loglevel > ALL_MESSAGES {
@@ -235,7 +246,7 @@ impl AiuArgs {
         lines.extend(self.beside());
         lines.extend(unused(stages));
         if !self.verify {
-            let (written, met) = aiu::write(of, clocks, request)?;
+            let (written, met) = aiu::write(of, clocks, request, outputs)?;
             if self.is_aligned(stages, of.ranks.len()) {
                 lines.push(match clocks.operations {
                     0 => "ranks keep their clocks: no operation of several ranks tells more".to_owned(),
@@ -255,8 +266,13 @@ impl AiuArgs {
             return Ok(Outcome { written, met, report: None, lines });
         }
         let form = if self.format == FormatArg::Text { ReportForm::Text } else { ReportForm::Json };
-        let (report, written) = aiu::verify(of, request, form)?;
-        Ok(Outcome { written: vec![written], met: Met::default(), report: Some(report), lines })
+        let (report, written) = aiu::verify(of, request, form, outputs)?;
+        Ok(Outcome {
+            written: written.into_iter().collect(),
+            met: Met::default(),
+            report: Some(report),
+            lines,
+        })
     }
 
     /// Lines about options that have no effect beside others.
@@ -363,6 +379,21 @@ fn unused(stages: &Stages) -> Vec<String> {
     let without = line(&stages.without_effect, "without effect: nprof has no such stage that could be off");
     let unknown = line(&stages.unknown, "not known, so without effect");
     without.into_iter().chain(unknown).collect()
+}
+
+/// Leaves out what has no place beside the trace, if that is no file. Returns lines about it.
+fn only_trace(request: &mut Request, place: &Place) -> anyhow::Result<Vec<String>> {
+    if matches!(place, Place::File(_)) {
+        return Ok(Vec::new());
+    }
+    let output = request.output.display().to_string();
+    if request.for_tensorboard && request.trace.is_some() {
+        bail!("{output}: --tb writes files with names of their own; name a file with -o");
+    }
+    let had_tables = request.has_tables || request.has_shares;
+    (request.has_tables, request.has_shares) = (false, false);
+    let line = format!("no tables are written: {} is no file that gives them their names", visible(&output));
+    Ok(had_tables.then_some(line).into_iter().collect())
 }
 
 fn all_files(texts: &[String]) -> anyhow::Result<Vec<PathBuf>> {

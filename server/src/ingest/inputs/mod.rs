@@ -20,6 +20,7 @@ use self::logs::Planned;
 use self::title::title;
 use super::mapped::{self, Source};
 use super::{IngestError, Result};
+use crate::output::FileId;
 
 /// The way in which a file was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +66,11 @@ impl Inputs {
     /// If one has.
     pub(super) fn check_lengths(&self) -> Result<()> {
         self.sources.iter().try_for_each(Source::check)
+    }
+
+    /// The ids of the files on the disk that are read.
+    pub fn file_ids(&self) -> impl Iterator<Item = FileId> {
+        self.sources.iter().map(Source::id)
     }
 
     /// Calls `read`. If files of a directory turn out not to be traces, they are left out and
