@@ -10,6 +10,7 @@ pub mod counter;
 pub mod fields;
 pub mod listing;
 mod name_slots;
+mod load;
 pub mod neighbour;
 pub mod part;
 mod rows;

@@ -185,6 +185,9 @@ pub struct Track {
     pub is_auxiliary: bool,
     /// Whether the track shows annotations, whose time is not work.
     pub is_annotation: bool,
+    /// Whether the track shows a state that lasts beside the work, such as throttling. Its time is
+    /// not work, either.
+    pub is_state: bool,
     /// The side of the machine that the track belongs to, if the trace tells.
     pub side: Option<Side>,
 }

@@ -41,7 +41,6 @@ pub fn read<B: Bytes>(
         }
     }
     let waits = &segment.footer().waits;
-    let is_wait = |name: i64| u32::try_from(name).is_ok_and(|name| waits.contains(name));
     let mut compute = Union::default();
     for (track, of) in slice_tracks(segment, |role| matches!(role, Role::Engine(_))) {
         for block in segment.blocks_of(track)? {
@@ -51,7 +50,7 @@ pub fn read<B: Bytes>(
             let durations = columns.core_ints(ColumnRole::Duration)?;
             let names = columns.core_ints(ColumnRole::Name)?;
             for ((start, duration), name) in starts.into_iter().zip(durations).zip(names) {
-                if duration > 0 && !is_wait(name) {
+                if duration > 0 && !waits.contains_stored(name) {
                     compute.add(start, start.saturating_add(duration));
                 }
             }

@@ -68,7 +68,8 @@ pub fn rank_detail<B: Bytes>(
             initially_closed: track.spec.initially == Initially::Closed,
             rank: joint::subject_of(footer, id),
             is_auxiliary: track.spec.identity.role.is_auxiliary(),
-            is_annotation: !track.spec.identity.role.is_work(),
+            is_annotation: track.spec.identity.role == model::Role::Annotations,
+            is_state: track.spec.identity.role.is_state(),
             side: track.spec.identity.role.side().map(Side::from),
         }
     });

@@ -28,6 +28,7 @@ pub fn hit(tile: &Tile, lane: &TileLane, time_ps: i64, slop_ps: i64) -> Option<H
             busy_ps: cell.busy_ps,
             count: cell.count,
             name: tile.names.get(cell.name as usize).cloned().unwrap_or_default(),
+            wait_ps: cell.wait_ps,
             longest_row: cell.longest_row,
             longest_ps: cell.longest_ps,
         }),

@@ -38,6 +38,8 @@ pub enum Hovered {
         span: Interval,
         /// Time covered by slices.
         busy_ps: u64,
+        /// The part of this time that is only waiting.
+        wait_ps: u64,
         /// Number of slices that start in the cell.
         count: u32,
         /// The name with the most time.
