@@ -49,8 +49,8 @@ pub struct ProfileInfo {
     pub start_ps: i64,
     /// Latest time of all ranks, in picoseconds since the same origin.
     pub end_ps: i64,
-    /// The span that is worth looking at first, if it is a small part of the profile: first and
-    /// last time in picoseconds.
+    /// The span that is worth looking at first, if it is clearly shorter than the profile: first
+    /// and last time in picoseconds.
     pub active_ps: Option<(i64, i64)>,
     /// Ranks, in order. If all of them have a joint segment, it comes first, with the number
     /// [`ALL_RANKS`].
