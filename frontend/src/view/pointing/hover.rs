@@ -49,6 +49,21 @@ pub enum Hovered {
         /// Duration of the longest slice.
         longest_ps: u64,
     },
+    /// A period in which a device may use only a part of its peak.
+    Limit {
+        /// Row of the period, of the longest one of several.
+        row: u32,
+        /// Its name.
+        name: String,
+        /// Start in picoseconds.
+        start_ps: i64,
+        /// Duration in picoseconds.
+        duration_ps: i64,
+        /// Share of the peak that is allowed.
+        share: f32,
+        /// Part of the duration in which the limit holds.
+        part: f32,
+    },
     /// A closed group.
     Group {
         /// Span of the cell under the pointer.
@@ -87,7 +102,7 @@ impl Hovered {
     #[must_use]
     pub fn moved(mut self, axis: Axis) -> Self {
         match &mut self {
-            Self::Slice { start_ps, duration_ps, .. } => {
+            Self::Slice { start_ps, duration_ps, .. } | Self::Limit { start_ps, duration_ps, .. } => {
                 let end_ps = axis.shared(start_ps.saturating_add(*duration_ps));
                 *start_ps = axis.shared(*start_ps);
                 *duration_ps = end_ps.saturating_sub(*start_ps);
@@ -104,7 +119,9 @@ impl Hovered {
     #[must_use]
     pub fn slice_row(&self) -> Option<u32> {
         match self {
-            Self::Slice { row, .. } | Self::Cell { longest_row: row, .. } => Some(*row),
+            Self::Slice { row, .. } | Self::Limit { row, .. } | Self::Cell { longest_row: row, .. } => {
+                Some(*row)
+            }
             Self::Group { .. } | Self::Sample { .. } | Self::Range { .. } => None,
         }
     }
