@@ -144,6 +144,17 @@ test("a trace of waits opens where it works, and shows all on request", async (t
   assert.deepEqual(problems, []);
 });
 
+test("a lone instant after all slices does not widen the first view", async (t) => {
+  const step = (_, at) => ({ ph: "X", pid: 1, tid: 1, ts: 100 + at * 50, dur: 40, name: "step" });
+  const end = { ph: "i", pid: "", tid: "", ts: 2_000, s: "g", name: "Record Window End" };
+  const { url } = await serve(t, "view", ...(await traces(t, { traceEvents: [...Array.from({ length: 20 }, step), end] })));
+  const { page, problems } = await openPage(t);
+  await page.goto(`${url}/profile/${(await ask(url, "profiles")).profiles[0].slug}?v=2`);
+  // From 100 to 1,090 µs.
+  await page.getByText("Showing the active 990 µs of 1.9 ms").waitFor();
+  assert.deepEqual(problems, []);
+});
+
 test("labels and colours are those of the rank that is shown", async (t) => {
   const rank = (rank, thread, names) => ({
     distributedInfo: { rank },

@@ -308,6 +308,7 @@ test("names of devices and of the host have a table each", SERVED, async (t) => 
     labels(2, "GPU 0"),
     slice(1, 1, 900, "step"),
     slice(1, 1, 100, "launch"),
+    slice(1, 2, 990, "cudaStreamSynchronize"),
     slice(2, 7, 500, "gemm"),
     slice(2, 7, 40, "step"),
   ];
@@ -328,6 +329,8 @@ test("names of devices and of the host have a table each", SERVED, async (t) => 
   await eventually(async () => {
     assert.deepEqual(await names("Name on devices"), ["gemm", "step"]);
     assert.deepEqual(await names("Name on host threads"), ["step", "launch"]);
+    // Waits are no work: they stand below the names.
+    assert.deepEqual(await names("Wait on host threads"), ["cudaStreamSynchronize"]);
   });
   await page.getByRole("link", { name: "Summary" }).click();
   const summary = page.getByRole("main", { name: "Summary" });

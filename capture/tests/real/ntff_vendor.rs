@@ -1,12 +1,12 @@
 //! Compares real traces with the output of the vendor's tool, row by row. Skipped if the traces are
 //! not available.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use nprof_capture::formats::ntff;
+use nprof_capture::formats::{neuron_json, ntff};
 use nprof_engine::fixture::{RecordedSample, RecordedSlice, Recorder};
-use nprof_engine::model::{OwnedValue, TrackKind};
+use nprof_engine::model::{OwnedValue, Role, TrackKind};
 use nprof_engine::spill::{MemoryScratch, Space};
 use serde_json::{Map, Value as Json};
 
@@ -413,5 +413,34 @@ fn cycle_counts() {
         let expected = count(exported["model_info"][0].as_object().unwrap());
         let found = count(&side(&recorder, "model_info")[0]);
         assert_eq!(found, expected, "{}", path.display());
+    }
+}
+
+/// The tracks and names of a profile, as far as both files of a run can tell them. A NEFF names the
+/// owners of semaphores and the tensors of transfers, and events are in the NTFF only.
+fn names_of(recorder: &Recorder) -> BTreeMap<String, BTreeSet<String>> {
+    let mut names: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for slice in &recorder.slices {
+        let path = recorder.path(slice.track);
+        let (path, name) = match recorder.tracks[slice.track.0 as usize].identity.role {
+            Role::Semaphore => (format!("{}]", path.split(']').next().unwrap_or_default()), ""),
+            Role::Queue if !["software_dynamic", "instruction"].contains(&slice.name.as_str()) => (path, ""),
+            Role::Unknown => continue,
+            _ => (path, slice.name.as_str()),
+        };
+        names.entry(path).or_default().insert(name.to_owned());
+    }
+    names.extend(recorder.samples.iter().map(|sample| (recorder.path(sample.track), BTreeSet::new())));
+    names
+}
+
+#[test]
+fn names_are_those_of_the_vendors_file() {
+    for path in traces() {
+        let (recorder, _) = read_both(&path);
+        let exported = std::fs::read(path.with_extension("json")).unwrap();
+        let mut other = Recorder::default();
+        neuron_json::read(&mut exported.as_slice(), &mut other, &mut |_| {}).unwrap();
+        assert_eq!(names_of(&recorder), names_of(&other), "{}", path.display());
     }
 }

@@ -75,7 +75,8 @@ fn of_rank(rank: &super::JobRank) -> RankReport {
         communication_ps: rest.communication_ps,
         overlap_ps: rest.communication_ps - exposed_ps,
         exposed_ps,
-        idle_ps: rest.span_ps - rest.busy_ps,
+        copy_ps: rest.copy_ps,
+        idle_ps: rest.span_ps - rest.busy_ps - rest.copy_ps,
         span_ps: rest.span_ps,
         ..RankReport::default()
     }

@@ -54,13 +54,15 @@ fn totals_are_sums_and_limits_of_delays() {
         input.calls.compute_ps = compute * US;
         input.calls.communication_ps = 5 * US;
         input.calls.busy_ps = (compute + 4) * US;
+        input.calls.copy_ps = 2 * US;
         input.calls.span_ps = 10 * US;
     }
     let (job, report) = analysed(stage.inputs);
     let totals = totals(&job, &report);
+    assert_eq!(totals.copy_ps, 8 * US);
     assert_eq!((totals.ranks, totals.operations, totals.calls), (4, 20, 80));
     let times = [totals.span_ps, totals.compute_ps, totals.overlap_ps, totals.exposed_ps, totals.idle_ps];
-    assert_eq!(times, [40, 6, 4, 16, 18].map(|us| us * US));
+    assert_eq!(times, [40, 6, 4, 16, 10].map(|us| us * US));
     assert_eq!(totals.imbalance, Some(1.0));
     // Alone, rank 3 would save the microsecond to rank 2; both together all.
     assert_eq!((totals.straggler, totals.straggler_delay_ps), (Some(3), 20 * US));

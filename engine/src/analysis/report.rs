@@ -89,7 +89,9 @@ pub struct RankReport {
     pub exposed_ps: i64,
     /// Part of the exposed time in which it waited.
     pub exposed_wait_ps: i64,
-    /// Time without work on its device.
+    /// Time in which it copied or filled memory, and neither computed nor communicated.
+    pub copy_ps: i64,
+    /// Time without a kernel, copy or fill on its device.
     pub idle_ps: i64,
     /// Time from its first to its last work.
     pub span_ps: i64,

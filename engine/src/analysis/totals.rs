@@ -30,7 +30,9 @@ pub struct JobTotals {
     pub exposed_ps: i64,
     /// Part of the exposed time in which ranks waited.
     pub exposed_wait_ps: i64,
-    /// Time without computation and communication.
+    /// Time with copies and fills of memory, and neither computation nor communication.
+    pub copy_ps: i64,
+    /// Time without computation, communication, copies and fills.
     pub idle_ps: i64,
     /// Waits of all ranks.
     pub wait_ps: i64,
@@ -77,6 +79,7 @@ pub fn totals(job: &Job, report: &Report) -> JobTotals {
         overlap_ps: sum(|rank| rank.overlap_ps),
         exposed_ps: sum(|rank| rank.exposed_ps),
         exposed_wait_ps: sum(|rank| rank.exposed_wait_ps),
+        copy_ps: sum(|rank| rank.copy_ps),
         idle_ps: sum(|rank| rank.idle_ps),
         wait_ps: sum(|rank| rank.wait_ps),
         imbalance: (mean > 0.0).then(|| most as f64 / mean - 1.0),

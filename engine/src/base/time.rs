@@ -145,6 +145,12 @@ impl Covered {
         self.until_ps = self.until_ps.max(end_ps);
     }
 
+    /// Latest end so far; at least the time before which everything is ignored.
+    #[must_use]
+    pub fn until_ps(&self) -> i64 {
+        self.until_ps
+    }
+
     /// Covered time in picoseconds.
     #[must_use]
     pub fn total_ps(&self) -> u64 {

@@ -3,13 +3,22 @@
 use super::{Metric, MetricGroup};
 use crate::base::{Interval, Result};
 use crate::exec::Work;
-use crate::model::{OwnedValue, Side, TrackId, Unit};
-use crate::query::{self, NameTime};
+use crate::model::{OwnedValue, Role, Side, TrackId, Unit};
+use crate::query::{self, NameTime, Selection, TrackTime};
 use crate::segment::{Bytes, Segment};
 
 /// The explanation of a name's self time.
 const SELF_DOC: &str = "Sum of the durations of all slices of this name, without the calls inside them. No \
     time of a thread counts twice.";
+/// The explanation of a share of the time of devices.
+const BUSY_OF_DEVICE: &str = "Share of the device time in which at least one slice of the track runs that is no \
+    wait. The device time lasts from the first to the last slice of all devices.";
+/// The explanation of a share of the total time.
+const BUSY_OF_TOTAL: &str = "Share of the total time in which at least one slice of the track runs that is no \
+    wait. Tracks of annotations and of states are never busy.";
+/// The explanation of a share with waits.
+const WAIT_DOC: &str = "Share in which at least one slice of the track only waits, of the same time as the busy \
+    share. Work beside the wait counts as busy, too.";
 /// Number of listed names.
 const TOP_NAMES: usize = 20;
 
@@ -21,6 +30,31 @@ pub fn span<B: Bytes>(segment: &Segment<B>) -> Interval {
     spans.reduce(Interval::cover).unwrap_or_default()
 }
 
+/// The times that shares are taken of.
+#[derive(Debug, Clone, Copy)]
+struct Denominators {
+    /// From the first to the last slice that takes time; the span of all events without any.
+    total: Interval,
+    /// From the first to the last slice on tracks of devices. Holistic Trace Analysis takes its
+    /// shares of this time.
+    device: Option<Interval>,
+}
+
+impl Denominators {
+    fn of<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Self> {
+        let total = query::extent(segment, |role| !role.is_state(), work.cancel)?;
+        let is_device = |role: Role| role.is_work() && role.side() == Some(Side::Device);
+        let device = query::extent(segment, is_device, work.cancel)?;
+        Ok(Self { total: total.unwrap_or_else(|| span(segment)), device })
+    }
+
+    /// The time of a track with this role, in picoseconds.
+    fn of_role(&self, role: Role) -> f64 {
+        let device = self.device.filter(|_| role.side() == Some(Side::Device));
+        device.unwrap_or(self.total).duration_ps().unsigned_abs().max(1) as f64
+    }
+}
+
 /// Totals, busy shares by track, and times by name.
 pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
     let span = span(segment);
@@ -28,61 +62,121 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Metr
     let whole = Interval::new(span.start.0, span.end.0.saturating_add(1));
     let tracks = query::slice::tracks(segment, None);
     let selection = query::selection::select(segment, &tracks, whole, work)?;
+    let of = Denominators::of(segment, work)?;
+    let mut groups = vec![MetricGroup {
+        key: "overall",
+        title: "Overall",
+        has_names_of_trace: false,
+        metrics: totals(segment, &selection, &of, tracks.len()),
+    }];
+    groups.extend(shares(segment, &selection.by_track, &of));
+    groups.extend(self_times(segment, &selection.by_name)?);
+    Ok(groups)
+}
+
+fn totals<B: Bytes>(
+    segment: &Segment<B>,
+    selection: &Selection,
+    of: &Denominators,
+    tracks: usize,
+) -> Vec<Metric> {
     let footer = segment.footer();
     let samples = footer.tracks.iter().map(|track| u64::from(track.rows)).sum::<u64>() - selection.count;
-    let totals = vec![
-        time("total_time", span.duration_ps().unsigned_abs(), "From the first event to the end of the last."),
+    let doc = "From the begin of the first slice to the end of the last. Instants and samples outside do not \
+        count.";
+    let mut totals = vec![time("total_time", of.total.duration_ps().unsigned_abs(), doc)];
+    totals.extend(of.device.map(|device| {
+        let doc = "From the first to the last slice of all devices: kernels, copies and fills. Shares of \
+            devices are taken of this time.";
+        time("device_time", device.duration_ps().unsigned_abs(), doc)
+    }));
+    totals.extend([
         count("slice_count", selection.count, "Slices and instants on all tracks."),
         count("sample_count", samples, "Samples on all counter tracks."),
         count("flow_count", footer.flows.arrows, "Arrows between slices."),
-        count("track_count", tracks.len() as u64, "Tracks with slices."),
-    ];
+        count("track_count", tracks as u64, "Tracks with slices."),
+    ]);
+    totals
+}
+
+/// Busy shares by track, and the shares of tracks that wait.
+fn shares<B: Bytes>(segment: &Segment<B>, tracks: &[TrackTime], of: &Denominators) -> Vec<MetricGroup> {
+    let footer = segment.footer();
     let path = |id: TrackId| {
         let above = std::iter::successors(Some(id), |id| footer.tracks[id.0 as usize].spec.parent);
         let mut names: Vec<&str> = above.map(|id| footer.tracks[id.0 as usize].spec.name.as_str()).collect();
         names.reverse();
         names.join(" / ")
     };
-    let duration = span.duration_ps().unsigned_abs().max(1) as f64;
-    let busy = selection.by_track.iter().map(|track| {
-        let share = OwnedValue::Float(track.busy_ps as f64 / duration);
-        let doc = "Share of the total time in which at least one slice of the track runs. Tracks of annotations \
-            are never busy.";
+    let role = |track: &TrackTime| footer.tracks[track.track.0 as usize].spec.identity.role;
+    let is_of_device = |track: &TrackTime| of.device.is_some() && role(track).side() == Some(Side::Device);
+    let share = |track: &TrackTime, ps: u64, doc: &str| {
+        let share = OwnedValue::Float(ps as f64 / of.of_role(role(track)));
         Metric::new(&path(track.track), share, Unit::Ratio, doc)
+    };
+    let busy = tracks.iter().map(|track| {
+        let doc = if is_of_device(track) { BUSY_OF_DEVICE } else { BUSY_OF_TOTAL };
+        share(track, track.busy_ps, doc)
     });
-    let mut groups = vec![
-        MetricGroup { key: "overall", title: "Overall", has_names_of_trace: false, metrics: totals },
-        MetricGroup {
-            key: "busy_share_by_track",
-            title: "Busy share by track",
-            has_names_of_trace: true,
-            metrics: busy.collect(),
-        },
-    ];
-    groups.extend(self_times(segment, &selection.by_name)?);
-    Ok(groups)
+    let waiting = tracks.iter().filter(|track| track.wait_ps > 0);
+    let waiting: Vec<Metric> = waiting.map(|track| share(track, track.wait_ps, WAIT_DOC)).collect();
+    let title = match tracks.iter().any(is_of_device) {
+        true => "Busy share by track (devices: of the device time)",
+        false => "Busy share by track",
+    };
+    let group = |key, title, metrics| MetricGroup { key, title, has_names_of_trace: true, metrics };
+    let mut groups = vec![group("busy_share_by_track", title, busy.collect())];
+    if !waiting.is_empty() {
+        groups.push(group("wait_share_by_track", "Waiting share by track", waiting));
+    }
+    groups
 }
 
+/// A part of the names that has a group of its own.
+struct NamePart {
+    side: Option<Side>,
+    is_wait: bool,
+    key: &'static str,
+    title: &'static str,
+}
+
+const fn part(side: Option<Side>, is_wait: bool, key: &'static str, title: &'static str) -> NamePart {
+    NamePart { side, is_wait, key, title }
+}
+
+/// Parts of names without sides.
+const TOGETHER: [NamePart; 2] = [
+    part(None, false, "self_time_by_name", "Self time by name"),
+    part(None, true, "wait_time_by_name", "Waiting by name"),
+];
+/// Parts of names whose sides are apart.
+const APART: [NamePart; 6] = [
+    part(Some(Side::Device), false, "self_time_by_name_device", "Self time by name, devices"),
+    part(Some(Side::Host), false, "self_time_by_name_host", "Self time by name, host threads"),
+    part(None, false, "self_time_by_name_other", "Self time by name, other tracks"),
+    part(Some(Side::Device), true, "wait_time_by_name_device", "Waiting by name, devices"),
+    part(Some(Side::Host), true, "wait_time_by_name_host", "Waiting by name, host threads"),
+    part(None, true, "wait_time_by_name_other", "Waiting by name, other tracks"),
+];
+
 /// The names with the most self time. Names of devices, of hosts and of annotations have a group
-/// each, because calls of a host and annotations last while devices work.
+/// each, because calls of a host and annotations last while devices work. Waits come after all
+/// work.
 fn self_times<B: Bytes>(segment: &Segment<B>, names: &[NameTime]) -> Result<Vec<MetricGroup>> {
     let is_apart = names.iter().any(|name| name.side.is_some());
-    let kinds: &[(Option<Side>, &str, &str)] = match is_apart {
-        true => &[
-            (Some(Side::Device), "self_time_by_name_device", "Self time by name, devices"),
-            (Some(Side::Host), "self_time_by_name_host", "Self time by name, host threads"),
-            (None, "self_time_by_name_other", "Self time by name, other tracks"),
-        ],
-        false => &[(None, "self_time_by_name", "Self time by name")],
+    let parts: &[NamePart] = if is_apart { &APART } else { &TOGETHER };
+    let of_part = |part: &NamePart| {
+        let (side, is_wait) = (part.side, part.is_wait);
+        names.iter().filter(move |name| name.side == side && name.is_wait == is_wait)
     };
-    let has_names =
-        |of: &&(Option<Side>, &str, &str)| !is_apart || names.iter().any(|name| name.side == of.0);
-    let group = |&(side, key, title): &(Option<Side>, &'static str, &'static str)| {
-        let top = names.iter().filter(|name| name.side == side).take(TOP_NAMES);
+    let is_shown = |part: &&NamePart| of_part(part).next().is_some() || part.key == TOGETHER[0].key;
+    let group = |part: &NamePart| {
+        let top = of_part(part).take(TOP_NAMES);
         let metrics = top.map(|name| Ok(time(segment.text(name.name)?, name.self_ps, SELF_DOC)));
-        Ok(MetricGroup { key, title, has_names_of_trace: true, metrics: metrics.collect::<Result<_>>()? })
+        let metrics = metrics.collect::<Result<_>>()?;
+        Ok(MetricGroup { key: part.key, title: part.title, has_names_of_trace: true, metrics })
     };
-    kinds.iter().filter(has_names).map(group).collect()
+    parts.iter().filter(is_shown).map(group).collect()
 }
 
 fn time(name: &str, ps: u64, doc: &str) -> Metric {
@@ -99,32 +193,31 @@ fn count(name: &str, count: u64, doc: &str) -> Metric {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::Work;
-    use crate::ingest::{BuildOptions, Builder};
-    use crate::model::{Form, Identity, Nesting, Role, Sink, SliceRecord, TableKind, TableSpec, TrackSpec};
-    use crate::spill::MemoryScratch;
+    use crate::fixture::{RankTrack, rank_of};
 
     /// The groups of a rank with a slice on a track of its own for each `(role, name, duration)`.
     fn groups_of(slices: &[(Role, &str, i64)]) -> Vec<MetricGroup> {
-        let scratch = MemoryScratch::default();
-        let mut bytes = Vec::new();
-        let mut sink = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
-        let table = sink.table(TableSpec::new("slice", TableKind::Slices, "")).unwrap();
-        for &(role, name, duration_ps) in slices {
-            let spec = TrackSpec::slices("any", None, table, Nesting::Concurrent, 0);
-            let track = sink.track(spec.showing(Identity::of(role))).unwrap();
-            let (name, form) = (sink.name(name).unwrap(), Form::Complete);
-            sink.slice(&SliceRecord { track, start_ps: 0, duration_ps, name, form, fields: &[] }).unwrap();
-        }
-        sink.finish().unwrap();
-        groups(&Segment::open(bytes).unwrap(), Work::IN_PLACE).unwrap()
+        let track = |&(role, name, duration_ps): &_| RankTrack::of(role, &[(name, 0, duration_ps)]);
+        let segment = rank_of("trace_event", &slices.iter().map(track).collect::<Vec<_>>());
+        groups(&segment, Work::IN_PLACE).unwrap()
     }
 
-    /// The groups of self times: key, then names with picoseconds.
+    /// The shares and the times of a group, times in picoseconds.
+    fn values(groups: &[MetricGroup], key: &str) -> Vec<f64> {
+        let group = groups.iter().find(|group| group.key == key).unwrap();
+        let value = |metric: &Metric| match (&metric.value, metric.unit) {
+            (OwnedValue::Float(seconds), Unit::Seconds) => Some((seconds * 1e12).round()),
+            (OwnedValue::Float(share), _) => Some(*share),
+            _ => None,
+        };
+        group.metrics.iter().filter_map(value).collect()
+    }
+
+    /// The groups of times by name: key, then names with picoseconds.
     #[track_caller]
     fn check(slices: &[(Role, &str, i64)], expected: &str) {
         let groups = groups_of(slices);
-        let of_names = groups.iter().filter(|group| group.key.starts_with("self_time"));
+        let of_names = groups.iter().filter(|group| group.key.contains("time_by_name"));
         let line = |group: &MetricGroup| {
             let metric = |metric: &Metric| match metric.value {
                 OwnedValue::Float(seconds) => format!(" {} {:.0}", metric.name, seconds * 1e12),
@@ -148,12 +241,41 @@ mod tests {
     }
 
     #[test]
-    fn annotations_are_no_work() {
+    fn waits_are_listed_below_the_work() {
+        check(
+            &[(Role::HostThread, "event_wait", 90), (Role::HostThread, "step", 9), (Role::Unknown, "io", 3)],
+            "self_time_by_name: step 9 io 3 | wait_time_by_name: event_wait 90",
+        );
+        check(
+            &[(Role::HostThread, "cudaStreamSynchronize", 9), (Role::Kernels, "matmul", 5)],
+            "self_time_by_name_device: matmul 5 | wait_time_by_name_host: cudaStreamSynchronize 9",
+        );
+    }
+
+    #[test]
+    fn annotations_and_states_are_no_work() {
         let slices = [(Role::Kernels, "matmul", 5), (Role::Annotations, "ProfilerStep#6", 900)];
         check(&slices, "self_time_by_name_device: matmul 5 | self_time_by_name_other: ProfilerStep#6 900");
-        let groups = groups_of(&slices);
-        let busy = groups.iter().find(|group| group.key == "busy_share_by_track").unwrap();
-        let shares: Vec<_> = busy.metrics.iter().map(|metric| metric.value.clone()).collect();
-        assert_eq!(shares, [OwnedValue::Float(5.0 / 900.0)]);
+        assert_eq!(values(&groups_of(&slices), "busy_share_by_track"), [1.0]);
+        let slices = [(Role::Kernels, "matmul", 5), (Role::Throttling, "unthrottled", 900)];
+        check(&slices, "self_time_by_name: matmul 5");
+        assert_eq!(values(&groups_of(&slices), "busy_share_by_track"), [1.0]);
+    }
+
+    #[test]
+    fn shares_are_of_the_time_of_slices_and_those_of_devices_of_theirs() {
+        let segment = rank_of(
+            "trace_event",
+            &[
+                RankTrack::of(Role::HostThread, &[("step", 100, 300), ("cudaDeviceSynchronize", 320, 340)]),
+                RankTrack::of(Role::Kernels, &[("gemm", 150, 200), ("gemm", 240, 250)]),
+                RankTrack::of(Role::Annotations, &[("ProfilerStep#1", 110, 500)]),
+                RankTrack::of(Role::Unknown, &[("Start", 0, 0), ("Record Window End", 900, 900)]),
+            ],
+        );
+        let groups = groups(&segment, Work::IN_PLACE).unwrap();
+        assert_eq!(values(&groups, "overall"), [400.0, 100.0], "total and device time");
+        assert_eq!(values(&groups, "busy_share_by_track"), [0.5, 0.6, 0.0]);
+        assert_eq!(values(&groups, "wait_share_by_track"), [0.05]);
     }
 }

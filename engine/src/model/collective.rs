@@ -296,10 +296,12 @@ pub struct RankCalls {
     pub compute_load: ComputeLoad,
     /// Time in which the rank communicated.
     pub communication_ps: i64,
-    /// Time from the first to the last work of the device.
+    /// Time from the first to the last work of the device: kernels, copies and fills.
     pub span_ps: i64,
     /// Time in which the rank computed or communicated.
     pub busy_ps: i64,
+    /// Time in which the rank copied or filled memory, and neither computed nor communicated.
+    pub copy_ps: i64,
     /// Number of ranks of the job, if the trace states it.
     pub world_size: Option<u32>,
 }

@@ -22,7 +22,8 @@ pub enum Role {
     HostThread,
     /// Changes of a semaphore.
     Semaphore,
-    /// Periods in which a core limits itself.
+    /// Periods in which a core limits itself, and those in which it does not. They are a state and
+    /// no work.
     Throttling,
     /// Spans of a program, drawn over the work of a stream. They are no work.
     Annotations,
@@ -68,15 +69,22 @@ impl Role {
     /// Whether the time of the slices of a track counts as busy.
     #[must_use]
     pub fn is_work(self) -> bool {
-        self != Self::Annotations
+        self != Self::Annotations && !self.is_state()
     }
 
-    /// Whether a track shows collective operations, states or annotations, and no other work of a
-    /// rank. Changes of semaphores and throttling are states.
+    /// Whether the slices of a track are states that last beside the work: their times belong in no
+    /// list of what a rank did.
+    #[must_use]
+    pub fn is_state(self) -> bool {
+        self == Self::Throttling
+    }
+
+    /// Whether a track shows collective operations, states, changes of semaphores or annotations,
+    /// and no other work of a rank.
     #[must_use]
     pub fn is_auxiliary(self) -> bool {
-        let is_state = matches!(self, Self::Semaphore | Self::Throttling);
-        is_state || !self.is_work() || matches!(self, Self::Collectives | Self::CollectiveCore)
+        let is_of_collectives = matches!(self, Self::Collectives | Self::CollectiveCore);
+        !self.is_work() || self == Self::Semaphore || is_of_collectives
     }
 
     /// All roles. The position is the code in a segment.

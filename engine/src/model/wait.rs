@@ -77,6 +77,12 @@ impl Waits {
         self.numbers.binary_search(&number).is_ok()
     }
 
+    /// Whether the text with this number, as a column stores it, names a wait.
+    #[must_use]
+    pub fn contains_stored(&self, number: i64) -> bool {
+        u32::try_from(number).is_ok_and(|number| self.contains(number))
+    }
+
     /// The numbers, ascending.
     #[must_use]
     pub fn numbers(&self) -> &[u32] {

@@ -1,9 +1,10 @@
 //! The active span of a rank: the stretch of a trace that is worth looking at first.
 //!
 //! A trace can begin long before its work and end long after it. Two microseconds of set-up and
-//! twelve of work are invisible in a capture of two milliseconds.
+//! twelve of work are invisible in a capture of two milliseconds. Instants can mark the begin and
+//! the end of a recording around all work.
 
-use super::slice;
+use super::{extent, slice};
 use crate::base::{Interval, Result};
 use crate::exec::Cancel;
 use crate::model::{Nesting, TrackId, TrackKind};
@@ -16,6 +17,10 @@ const CELLS: f64 = 1024.0;
 const GAP: f64 = 0.1;
 /// A stretch longer than this share of the trace is no better as a view than the whole trace.
 const LONGEST: f64 = 0.25;
+/// An extent of slices longer than this share of the trace is no better as a view than the whole.
+const LONGEST_EXTENT: f64 = 0.95;
+/// More instants than this outside of all slices are worth a look.
+const MOST_LONE: usize = 64;
 /// A stretch with less than this share of all work is one of several, such as one of three jobs.
 const LEAST_WORK: f64 = 0.5;
 
@@ -27,8 +32,9 @@ struct CellWork {
     span: Option<Interval>,
 }
 
-/// The stretch with the most work between long gaps; `None` unless the stretch is a small part of
-/// the trace and has most of its work. Waits, instants and annotations are not work.
+/// The stretch with the most work between long gaps, if it is a small part of the trace and has
+/// most of its work. Else the extent of slices, if instants or samples stand far outside. `None` if
+/// the whole is the best view. Waits, instants, annotations and states are not work.
 ///
 /// # Errors
 /// If bytes are missing or damaged.
@@ -44,13 +50,45 @@ pub fn active_span<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result
         cancel.check()?;
         cells.add_track(segment, track, cancel)?;
     }
-    Ok(cells.stretch().filter(|stretch| is_small_part(*stretch, whole)))
+    let is_small = |stretch: &Interval| share(*stretch, whole) < LONGEST;
+    if let Some(stretch) = cells.stretch().filter(is_small) {
+        return Ok(Some(stretch));
+    }
+    let extent = extent(segment, |role| !role.is_state(), cancel)?;
+    let shown = extent.map_or(Ok(None), |extent| with_crowds(segment, extent).map(Some))?;
+    Ok(shown.filter(|shown| is_better_view(*shown, whole)))
 }
 
-/// Whether a stretch is so short that a view of it shows more than a view of the whole.
+/// The extent with the tracks that have many instants outside: they are content, and no marks of a
+/// recording. Only blocks that lie outside as a whole count.
+fn with_crowds<B: Bytes>(segment: &Segment<B>, extent: Interval) -> Result<Interval> {
+    let mut shown = extent;
+    for track in slice::tracks(segment, None) {
+        let meta = &segment.footer().tracks[track.0 as usize];
+        let span = Interval::new(meta.start_ps, meta.end_ps);
+        let Some(table) = segment.table_of(track) else { continue };
+        if meta.spec.identity.role.is_state() || extent.cover(span) == extent {
+            continue;
+        }
+        let list = segment.blocks(table)?;
+        let is_outside =
+            |block: &usize| list.starts()[*block] >= extent.end.0 || list.end(*block) <= extent.start.0;
+        let outside: usize = segment.blocks_of(track)?.filter(is_outside).map(|block| list.rows(block)).sum();
+        if outside > MOST_LONE {
+            shown = shown.cover(span);
+        }
+    }
+    Ok(shown)
+}
+
+/// Whether a view of a part that leaves out no work shows clearly more than a view of the whole.
 #[must_use]
-pub fn is_small_part(stretch: Interval, whole: Interval) -> bool {
-    (stretch.duration_ps() as f64) < whole.duration_ps() as f64 * LONGEST
+pub fn is_better_view(part: Interval, whole: Interval) -> bool {
+    share(part, whole) < LONGEST_EXTENT
+}
+
+fn share(part: Interval, whole: Interval) -> f64 {
+    part.duration_ps() as f64 / (whole.duration_ps() as f64).max(1.0)
 }
 
 /// Cells with no long gap between them.

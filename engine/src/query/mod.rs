@@ -7,8 +7,10 @@
 mod active;
 pub mod copy;
 pub mod counter;
+mod extent;
 pub mod fields;
 pub mod listing;
+mod load;
 mod name_slots;
 pub mod neighbour;
 pub mod part;
@@ -19,9 +21,10 @@ mod self_time;
 pub mod slice;
 pub mod verify;
 
-pub use active::{active_span, is_small_part};
+pub use active::{active_span, is_better_view};
 pub use copy::Cut;
 pub use counter::{CounterAt, CounterSpan};
+pub use extent::extent;
 pub use fields::BlockFields;
 pub use listing::{ListedRow, Listing, RowFilter};
 pub use name_slots::{FIRST_SLOTS, KindSlot, NameUses, SLOTS, kind_of, slot_of_rare};

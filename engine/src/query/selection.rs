@@ -4,11 +4,12 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
+use super::load::{BlockLoad, TrackLoad};
 use super::self_time::Sweep;
 use crate::base::order::sort_by_key;
-use crate::base::{Covered, Error, Interval, Result};
+use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
-use crate::model::{NameId, Nesting, Role, Side, TrackId, TrackKind};
+use crate::model::{NameId, Nesting, Role, Side, TrackId, TrackKind, Waits};
 use crate::segment::{BlockNameTotal, BlockReader, Bytes, ColumnRole, Segment};
 
 /// Statistics of a span.
@@ -16,11 +17,12 @@ use crate::segment::{BlockNameTotal, BlockReader, Bytes, ColumnRole, Segment};
 pub struct Selection {
     /// Number of slices that overlap the span.
     pub count: u64,
-    /// Statistics by name, most self time first. If tracks of hosts and of devices were requested,
-    /// a name has an entry for each side of the machine, and one for annotations.
+    /// Statistics by name: work before waits, and most self time first. If tracks of hosts and of
+    /// devices were requested, a name has an entry for each side of the machine, and one for
+    /// annotations. Names of states such as throttling are not listed.
     pub by_name: Vec<NameTime>,
-    /// Statistics by track, in the requested order. Tracks of annotations are never busy, so they
-    /// are not listed.
+    /// Statistics by track, in the requested order. Tracks of annotations and of states are never
+    /// busy, so they are not listed.
     pub by_track: Vec<TrackTime>,
 }
 
@@ -31,6 +33,8 @@ pub struct NameTime {
     pub name: NameId,
     /// The side of the machine. `None` if not all sides are apart, or if it is not known.
     pub side: Option<Side>,
+    /// Whether slices of this name only wait ([`crate::model::is_wait`]).
+    pub is_wait: bool,
     /// Number of slices that overlap the span.
     pub count: u64,
     /// Sum of the parts inside the span. Calls inside calls count in each.
@@ -52,8 +56,11 @@ pub struct TrackTime {
     pub track: TrackId,
     /// Number of slices that overlap the span.
     pub count: u64,
-    /// Time of the span in which at least one slice ran.
+    /// Time of the span in which at least one slice ran that is no wait.
     pub busy_ps: u64,
+    /// Time of the span in which at least one slice waited. Work beside the wait counts as busy,
+    /// too.
+    pub wait_ps: u64,
 }
 
 /// Statistics by number of the name.
@@ -75,8 +82,12 @@ pub fn select<B: Bytes>(
     let mut selection = Selection::default();
     for (total, of_track) in totals {
         selection.count += total.count;
-        if total.count > 0 && role(segment, total.track).is_work() {
+        let role = role(segment, total.track);
+        if total.count > 0 && role.is_work() {
             selection.by_track.push(total);
+        }
+        if role.is_state() {
+            continue;
         }
         let side = side(total.track);
         for of in of_track.into_values() {
@@ -85,7 +96,7 @@ pub fn select<B: Bytes>(
     }
     selection.by_name = names.into_values().collect();
     sort_by_key(&mut selection.by_name, |name| {
-        (std::cmp::Reverse((name.self_ps, name.total_ps)), name.name, name.side)
+        (name.is_wait, std::cmp::Reverse((name.self_ps, name.total_ps)), name.name, name.side)
     });
     Ok(selection)
 }
@@ -103,7 +114,7 @@ fn sides_apart<'s, B: Bytes>(
     let has = |is_wanted: fn(Role) -> bool| tracks.iter().any(|&track| is_wanted(role(segment, track)));
     let of_host = has(|role| role.side() == Some(Side::Host));
     let of_device = has(|role| role.side() == Some(Side::Device));
-    let is_apart = of_host && of_device || (of_host || of_device) && has(|role| !role.is_work());
+    let is_apart = of_host && of_device || (of_host || of_device) && has(|role| role == Role::Annotations);
     move |track| role(segment, track).side().filter(|_| is_apart)
 }
 
@@ -113,7 +124,7 @@ fn select_of_track<B: Bytes>(
     span: Interval,
     work: Work<'_>,
 ) -> Result<(TrackTime, Names)> {
-    let mut tally = Tally::new(track, span);
+    let mut tally = Tally::new(segment, track, span);
     let meta = &segment.footer().tracks[track.0 as usize];
     let (Some(table), TrackKind::Slices(_, nesting)) = (segment.table_of(track), meta.spec.kind) else {
         return Ok((tally.total, tally.names));
@@ -127,17 +138,22 @@ fn select_of_track<B: Bytes>(
     let mut calls = has_calls.then(|| Sweep::new(span));
     let first_row = segment.footer().tables[usize::from(table.0)].first_row;
     let first_block = blocks.start;
-    for block in list.overlapping(blocks, span) {
+    let mut blocks = list.overlapping(blocks, span).peekable();
+    while let Some(block) = blocks.next() {
         work.cancel.check()?;
         let (start, end) = (list.starts()[block], list.end(block));
         let first_row = first_row + list.first_row(block);
         // The stored sums are enough for a block inside the span. A block that ends with the
         // span can have slices without duration at the end, which are outside.
         if let Some(totals) = totals.filter(|_| start >= span.start.0 && end < span.end.0) {
-            totals.names(block - first_block).iter().for_each(|of| tally.add_stored(of, first_row));
+            let names = totals.names(block - first_block);
             // Slices that reach in from earlier blocks were counted with their block.
-            tally.covered.add_known(totals.covered_ps(block - first_block), end);
-            continue;
+            let covered_ps = totals.covered_ps(block - first_block);
+            let is_apart = blocks.peek().is_none_or(|&next| list.starts()[next] >= end);
+            if tally.load.add_block(&BlockLoad::of(names, tally.waits), (start, end), covered_ps, is_apart) {
+                names.iter().for_each(|of| tally.add_stored(of, first_row));
+                continue;
+            }
         }
         let mut reader = BlockReader::new(segment, table, block)?;
         let starts = reader.core_ints(ColumnRole::Start)?;
@@ -151,22 +167,24 @@ fn select_of_track<B: Bytes>(
             tally.add_slice(NameId(name), (starts[at], durations[at]), row, calls.as_mut());
         }
     }
-    tally.total.busy_ps = tally.covered.total_ps();
+    (tally.total.busy_ps, tally.total.wait_ps) = (tally.load.busy_ps(), tally.load.wait_ps());
     Ok((tally.total, tally.names))
 }
 
 /// The sums of one track.
-struct Tally {
+struct Tally<'s> {
+    waits: &'s Waits,
     span: Interval,
     total: TrackTime,
     names: Names,
-    covered: Covered,
+    load: TrackLoad,
 }
 
-impl Tally {
-    fn new(track: TrackId, span: Interval) -> Self {
-        let total = TrackTime { track, count: 0, busy_ps: 0 };
-        Self { span, total, names: Names::default(), covered: Covered::after(span.start.0) }
+impl<'s> Tally<'s> {
+    fn new<B: Bytes>(segment: &'s Segment<B>, track: TrackId, span: Interval) -> Self {
+        let total = TrackTime { track, count: 0, busy_ps: 0, wait_ps: 0 };
+        let load = TrackLoad::after(span.start.0);
+        Self { waits: &segment.footer().waits, span, total, names: Names::default(), load }
     }
 
     /// Adds the stored sums of a name in a block without calls inside calls.
@@ -175,6 +193,7 @@ impl Tally {
         let time = NameTime {
             name: NameId(of.name),
             side: None,
+            is_wait: self.waits.contains(of.name),
             count: u64::from(of.count),
             total_ps: of.total_ps,
             union_ps: of.total_ps,
@@ -197,9 +216,11 @@ impl Tally {
         let end = start.saturating_add(duration);
         let inside_ps = self.span.overlap_ps(start, end).unsigned_abs();
         let added = calls.map(|calls| calls.add(name.0, start, end));
+        let is_wait = self.waits.contains(name.0);
         let time = NameTime {
             name,
             side: None,
+            is_wait,
             count: 1,
             total_ps: inside_ps,
             union_ps: added.map_or(inside_ps, |added| added.union_ps),
@@ -214,7 +235,7 @@ impl Tally {
             caller.self_ps = caller.self_ps.saturating_sub(taken_ps);
         }
         self.total.count += 1;
-        self.covered.add(start, end.min(self.span.end.0));
+        self.load.add(is_wait, (start, end.min(self.span.end.0)));
     }
 }
 
@@ -228,5 +249,66 @@ fn add<K: Eq + Hash>(names: &mut FxHashMap<K, NameTime>, key: K, of: NameTime) {
     entry.self_ps += of.self_ps;
     if of.longest_ps > entry.longest_ps {
         (entry.longest_ps, entry.longest_row) = (of.longest_ps, of.longest_row);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{RankTrack, rank_of};
+
+    /// Statistics of a rank with these tracks: `track: busy wait` and `name: self`, waits in
+    /// brackets.
+    #[track_caller]
+    fn check(tracks: &[RankTrack<'_>], span: (i64, i64), expected: &str) {
+        let segment = rank_of("trace_event", tracks);
+        let all = crate::query::slice::tracks(&segment, None);
+        let selection = select(&segment, &all, Interval::new(span.0, span.1), Work::IN_PLACE).unwrap();
+        let tracks =
+            selection.by_track.iter().map(|of| format!("{}: {} {}", of.track.0, of.busy_ps, of.wait_ps));
+        let names = selection.by_name.iter().map(|of| {
+            let name = segment.text(of.name).unwrap();
+            if of.is_wait { format!("[{name}: {}]", of.self_ps) } else { format!("{name}: {}", of.self_ps) }
+        });
+        assert_eq!(tracks.chain(names).collect::<Vec<_>>().join(", "), expected);
+    }
+
+    #[test]
+    fn waits_are_not_busy_and_come_below_the_names() {
+        let engine = Role::Engine(crate::model::EngineKind::Vector);
+        let slices =
+            [("EVENT_SEMAPHORE", 0, 90), ("ADD", 90, 93), ("EVENT_SEMAPHORE", 93, 99), ("COPY", 99, 100)];
+        let tracks = [RankTrack::of(engine, &slices)];
+        check(&tracks, (0, 100), "0: 4 96, ADD: 3, COPY: 1, [EVENT_SEMAPHORE: 96]");
+        check(&tracks, (50, 92), "0: 2 40, ADD: 2, [EVENT_SEMAPHORE: 40]");
+        // Work beside a wait.
+        let tracks = [RankTrack::of(engine, &[("EVENT_SEMAPHORE", 0, 90), ("ADD", 10, 20)])];
+        check(&tracks, (0, 100), "0: 10 90, ADD: 10, [EVENT_SEMAPHORE: 90]");
+    }
+
+    #[test]
+    fn a_wait_in_a_call_is_part_of_the_call() {
+        let slices = [("step", 0, 100), ("cudaDeviceSynchronize", 10, 90)];
+        let tracks = [RankTrack::of(Role::HostThread, &slices).with_calls()];
+        check(&tracks, (0, 100), "0: 100 80, step: 20, [cudaDeviceSynchronize: 80]");
+    }
+
+    #[test]
+    fn states_are_no_work_and_in_no_list_of_names() {
+        let tracks = [
+            RankTrack::of(Role::Queue, &[("copy", 5, 9)]),
+            RankTrack::of(Role::Throttling, &[("unthrottled", 0, 90), ("activity_0", 90, 100)]),
+        ];
+        check(&tracks, (0, 100), "0: 4 0, copy: 4");
+    }
+
+    #[test]
+    fn stored_sums_of_many_blocks_tell_waits_from_work() {
+        let slices: Vec<_> = (0..20_000)
+            .map(|at| if at % 3 == 0 { ("event_wait", at, at + 1) } else { ("add", at, at + 1) })
+            .collect();
+        let tracks = [RankTrack::of(Role::Kernels, &slices)];
+        check(&tracks, (0, 20_001), "0: 13333 6667, add: 13333, [event_wait: 6667]");
+        check(&tracks, (10, 19_990), "0: 13320 6660, add: 13320, [event_wait: 6660]");
     }
 }

@@ -1,6 +1,9 @@
-//! Unions of the times of computation and communication of one rank.
+//! Unions of the times of computation, communication and copies of one rank.
 
 use crate::model::{ComputeLoad, RankCalls};
+
+/// Intervals that are kept apart until they are joined: 16 MB.
+const MANY: usize = 1 << 20;
 
 /// Intervals of one track, joined where they touch. Starts must ascend.
 #[derive(Debug, Default)]
@@ -14,6 +17,14 @@ impl Union {
         match self.parts.last_mut() {
             Some(last) if start >= last.0 && start <= last.1 => last.1 = last.1.max(end),
             _ => self.parts.push((start, end)),
+        }
+    }
+
+    /// Joins the intervals of several tracks if there are many. Tracks of queues overlap each other
+    /// nearly all the time.
+    pub(super) fn compact(&mut self) {
+        if self.parts.len() > MANY {
+            self.parts = std::mem::take(self).settled();
         }
     }
 
@@ -46,11 +57,12 @@ fn both(a: &[(i64, i64)], b: &[(i64, i64)]) -> Vec<(i64, i64)> {
     common
 }
 
-/// Fills in the totals of a rank from its calls and the times in which it computed.
-pub(super) fn complete(rank: &mut RankCalls, compute: Union) {
+/// Fills in the totals of a rank from its calls, and from the times in which it computed and in
+/// which it copied or filled memory.
+pub(super) fn complete(rank: &mut RankCalls, compute: Union, copies: Union) {
     rank.calls.sort();
     rank.calls.shrink();
-    let compute = compute.settled();
+    let (compute, copies) = (compute.settled(), copies.settled());
     let mut calls = Union::default();
     for at in 0..rank.calls.len() {
         calls.add(rank.calls.starts_ps[at], rank.calls.end_ps(at));
@@ -60,8 +72,13 @@ pub(super) fn complete(rank: &mut RankCalls, compute: Union) {
     rank.communication_ps = length(&calls);
     rank.covered_ps = both(&calls, &compute);
     rank.busy_ps = rank.compute_ps + rank.communication_ps - length(&rank.covered_ps);
-    let first = [calls.first(), compute.first()].into_iter().flatten().map(|part| part.0).min();
-    let last = [calls.last(), compute.last()].into_iter().flatten().map(|part| part.1).max();
+    // Copies under computation count once, those under communication too, and those under both.
+    let [under_compute, under_calls, under_both] =
+        [&compute, &calls, &rank.covered_ps].map(|other| length(&both(&copies, other)));
+    rank.copy_ps = length(&copies) - under_compute - under_calls + under_both;
+    let all = [&calls, &compute, &copies];
+    let first = all.iter().filter_map(|parts| parts.first()).map(|part| part.0).min();
+    let last = all.iter().filter_map(|parts| parts.last()).map(|part| part.1).max();
     let worked = (first.unwrap_or(0), last.unwrap_or(0));
     rank.span_ps = worked.1.saturating_sub(worked.0);
     rank.compute_load = ComputeLoad::of(&compute, worked);
@@ -86,10 +103,15 @@ mod tests {
             rows: vec![0, 1],
             ..Calls::default()
         };
+        let mut copies = Union::default();
+        // Before all, under computation, under both, and alone.
+        for (start, end) in [(-10, 2), (12, 30), (40, 45)] {
+            copies.add(start, end);
+        }
         let mut rank = RankCalls { calls, ..RankCalls::default() };
-        complete(&mut rank, compute);
+        complete(&mut rank, compute, copies);
         assert_eq!(rank.covered_ps, [(15, 25), (58, 60)]);
         assert_eq!((rank.compute_ps, rank.communication_ps), (35, 22));
-        assert_eq!((rank.busy_ps, rank.span_ps), (45, 70));
+        assert_eq!((rank.busy_ps, rank.copy_ps, rank.span_ps), (45, 10 + 5 + 5, 80));
     }
 }

@@ -14,11 +14,12 @@ pub mod kineto;
 pub mod neuron;
 mod rows;
 
-use crate::base::Result;
+use crate::base::{Interval, Result};
 use crate::exec::{Cancel, Work};
 use crate::metrics::{MetricGroup, trace};
-use crate::model::RankCalls;
+use crate::model::{RankCalls, TrackId};
 use crate::segment::{Bytes, Segment};
+use crate::tile::TileId;
 
 pub use call_book::CallIds;
 pub(crate) use call_columns::FieldColumns;
@@ -65,6 +66,50 @@ pub fn host<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Option
     match segment.footer().rank.source.as_str() {
         neuron::SOURCE | aiu::SOURCE | joint::SOURCE => Ok(None),
         _ => kineto::host::read(segment, cancel),
+    }
+}
+
+/// The name of a metric for people, if its exported name misleads.
+#[must_use]
+pub fn shown_name_of_metric(name: &str) -> Option<String> {
+    neuron::metrics::shown_name(name)
+}
+
+/// Whether a metric of a ratio is a limit: no part of the time or of a whole.
+#[must_use]
+pub fn is_limit(metric: &str) -> bool {
+    neuron::metrics::is_limit(metric)
+}
+
+/// A period in which a device may use only a part of its peak.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limit {
+    /// The period, or the cell whose short periods are summed up.
+    pub span: Interval,
+    /// Number of the name of the period, of the longest one of several.
+    pub name: u32,
+    /// Its row.
+    pub row: u32,
+    /// Share of the peak that is allowed, from 0 to 1.
+    pub share: f32,
+    /// Part of the span in which the limit holds, from 0 to 1.
+    pub part: f32,
+}
+
+/// The limits of a track in the span of a tile, by start. `None` if the track does not show limits.
+/// Time without a limit is not listed.
+///
+/// # Errors
+/// If bytes are missing or damaged, or the work is cancelled.
+pub fn limits<B: Bytes>(
+    segment: &Segment<B>,
+    track: TrackId,
+    id: TileId,
+    cancel: Cancel<'_>,
+) -> Result<Option<Vec<Limit>>> {
+    match segment.footer().rank.source.as_str() {
+        neuron::SOURCE => neuron::limits_of(segment, track, id, cancel),
+        _ => Ok(None),
     }
 }
 

@@ -49,8 +49,8 @@ pub struct ProfileInfo {
     pub start_ps: i64,
     /// Latest time of all ranks, in picoseconds since the same origin.
     pub end_ps: i64,
-    /// The span that is worth looking at first, if it is a small part of the profile: first and
-    /// last time in picoseconds.
+    /// The span that is worth looking at first, if it is clearly shorter than the profile: first
+    /// and last time in picoseconds.
     pub active_ps: Option<(i64, i64)>,
     /// Ranks, in order. If all of them have a joint segment, it comes first, with the number
     /// [`ALL_RANKS`].
@@ -185,6 +185,9 @@ pub struct Track {
     pub is_auxiliary: bool,
     /// Whether the track shows annotations, whose time is not work.
     pub is_annotation: bool,
+    /// Whether the track shows a state that lasts beside the work, such as throttling. Its time is
+    /// not work, either.
+    pub is_state: bool,
     /// The side of the machine that the track belongs to, if the trace tells.
     pub side: Option<Side>,
 }

@@ -13,7 +13,8 @@ pub struct SelectionSummary {
     pub end_ps: i64,
     /// Number of slices that overlap the span.
     pub count: u64,
-    /// Statistics by name and side of the machine, most self time first.
+    /// Statistics by name and side of the machine: work before waits, and most self time first.
+    /// Names of states such as throttling are not listed.
     pub by_name: Vec<NameTotal>,
     /// Statistics by track, in display order.
     pub by_track: Vec<TrackTotal>,
@@ -45,6 +46,8 @@ pub struct NameTotal {
     pub name: String,
     /// The side of the machine, if the span has tracks of hosts and of devices.
     pub side: Option<Side>,
+    /// Whether slices of this name only wait.
+    pub is_wait: bool,
     /// Number of slices that overlap the span.
     pub count: u64,
     /// Sum of the parts inside the span. Calls inside calls count in each.
@@ -66,6 +69,9 @@ pub struct TrackTotal {
     pub track: u32,
     /// Number of slices that overlap the span.
     pub count: u64,
-    /// Time of the span in which at least one slice of the track ran.
+    /// Time of the span in which at least one slice of the track ran that is no wait.
     pub busy_ps: u64,
+    /// Time of the span in which at least one slice of the track waited. Work beside the wait
+    /// counts as busy, too.
+    pub wait_ps: u64,
 }

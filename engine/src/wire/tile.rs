@@ -47,6 +47,8 @@ pub enum Content {
     Samples(Vec<TileSample>),
     /// Ranges of a counter in the non-empty cells, in order.
     Ranges(Vec<TileRange>),
+    /// Periods of throttling with a limit that overlap the tile, in order of start.
+    Limits(Vec<TileLimit>),
 }
 
 /// A slice.
@@ -82,6 +84,23 @@ pub struct TileCell {
     pub longest_row: u32,
     /// Full duration of that longest slice, in picoseconds.
     pub longest_ps: u64,
+}
+
+/// A period in which a device may use only a part of its peak.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TileLimit {
+    /// Start relative to the tile's start, in picoseconds.
+    pub start_ps: i64,
+    /// Duration in picoseconds; a cell if short periods are summed up.
+    pub duration_ps: i64,
+    /// Row of the period, of the longest one of several.
+    pub row: u32,
+    /// Its name, as an index into the tile's texts.
+    pub name: u32,
+    /// Share of the peak that is allowed, from 0 to 1.
+    pub share: f32,
+    /// Part of the duration in which the limit holds, from 0 to 1.
+    pub part: f32,
 }
 
 /// A sample of a counter.

@@ -67,6 +67,19 @@ fn a_trace_that_works_all_along_is_shown_whole() {
 }
 
 #[test]
+fn instants_far_outside_of_all_slices_are_not_shown_first() {
+    let spread: Vec<_> = (0..20).map(|at| ("a", "x", 100_000 + at * 40_000, 30_000)).collect();
+    let end = ("Marks", "Record Window End", 1_200_000, 0);
+    check_active(&[&spread[..], &[end]].concat(), Some((100_000, 890_000)));
+    // Many instants are no marks.
+    let crowd: Vec<_> = (0..100).map(|at| ("Marks", "mark", 1_000_000 + at * 2_000, 0)).collect();
+    check_active(&[&spread[..], &crowd].concat(), None);
+    // As long as they are near, the whole is shown.
+    let near = ("Marks", "Record Window End", 900_000, 0);
+    check_active(&[&spread[..], &[("Marks", "Start", 95_000, 0), near]].concat(), None);
+}
+
+#[test]
 fn one_of_several_equal_stretches_is_not_the_active_one() {
     let job = |start_ps: i64, duration_ps: i64| ("Compute", "conv", start_ps, duration_ps);
     check_active(&[job(0, 200_000), job(400_000, 200_000), job(800_000, 201_000)], None);

@@ -31,10 +31,10 @@ pub struct Load {
 }
 
 /// Adds a lane of a tile to the loads of all groups above its track. `track` is an index.
-/// Annotations are no load.
+/// Annotations and states are no load.
 pub fn add_lane(loads: &mut Vec<Load>, track: usize, strip: &Strip<'_>, tile: &Tile, sheet: &Sheet) {
-    let is_annotation = sheet.tracks().get(track).is_some_and(|track| track.is_annotation);
-    if is_annotation || sheet.above(track).next().is_none() {
+    let is_work = sheet.tracks().get(track).is_none_or(|track| track.is_work);
+    if !is_work || sheet.above(track).next().is_none() {
         return;
     }
     let own = lane_load(strip, tile);

@@ -9,7 +9,7 @@ use std::ops::Range;
 use nprof_engine::base::order::sort_by;
 use nprof_engine::model::Form;
 use nprof_engine::tile::CELLS;
-use nprof_engine::wire::tile::{Content, Tile, TileCell, TileLane, TileSlice};
+use nprof_engine::wire::tile::{Content, Tile, TileCell, TileLane, TileLimit, TileSlice};
 
 use super::band::{self, Load};
 use super::instance::{Instance, Paint};
@@ -77,6 +77,10 @@ const OUTSIDE: f64 = 64.0;
 const TICK: (f32, f32) = (0.3, 0.7);
 /// Lower and upper edge of a wait in its lane. A thin band at half height cannot be taken for work.
 const WAIT: (f32, f32) = (0.3125, 0.6875);
+/// Least height of a limit, so that a device that may do nothing is seen.
+const LEAST_LIMIT: f32 = 0.1;
+/// Opacity of a limit that holds for next to no time.
+const PALEST: f32 = 0.35;
 
 impl Batch {
     /// The rectangles of a source's tile. Lanes of unknown tracks are left out.
@@ -108,6 +112,9 @@ impl Batch {
                 Some(RankLook::Heat) => cells.heat(&strip, &mut batch.instances),
                 Some(RankLook::Bars) | None => cells.strip(&strip, &mut batch.instances),
             }
+            if let Content::Limits(limits) = &lane.content {
+                batch.instances.extend(limits.iter().map(|limit| cells.limit(limit)));
+            }
             let of = &sheet.tracks()[track];
             let extent = Extent::of_values(of.value_range.unwrap_or((0.0, 0.0)));
             for values in Values::of(&lane.content, tile) {
@@ -134,6 +141,7 @@ fn items(content: &Content) -> usize {
         Content::Cells(cells) => cells.len(),
         Content::Samples(samples) => samples.len(),
         Content::Ranges(ranges) => ranges.len(),
+        Content::Limits(limits) => limits.len(),
     }
 }
 
@@ -233,6 +241,22 @@ impl Cells<'_> {
         }
     }
 
+    /// A bar as high as the share of the peak that is allowed. It is paler if the limit holds in a
+    /// part of the time only.
+    fn limit(&self, of: &TileLimit) -> Instance {
+        let part = PALEST + (1.0 - PALEST) * of.part.clamp(0.0, 1.0);
+        Instance {
+            start: self.cells_from_ps(of.start_ps),
+            end: self.cells_from_ps(of.start_ps.saturating_add(of.duration_ps)),
+            low: 0.0,
+            high: of.share.clamp(LEAST_LIMIT, 1.0),
+            lane: self.lane,
+            paint: if of.part < 1.0 { Paint::Heat } else { Paint::Slice },
+            colour: palette::HEAT,
+            alpha: (part * f32::from(u8::MAX)).round() as u8,
+        }
+    }
+
     fn point(&self, point: &Point) -> Instance {
         let at = self.clamped(point.at);
         let (paint, (low, high)) =
@@ -294,6 +318,25 @@ Power~";
 
     fn slice(start_ps: i64, duration_ps: i64, form: Form) -> TileSlice {
         TileSlice { start_ps, duration_ps, row: 0, name: 0, form }
+    }
+
+    #[test]
+    fn limits_are_as_high_as_what_they_allow() {
+        let limit =
+            |start_ps, part| TileLimit { start_ps, duration_ps: 2_048, row: 0, name: 0, share: 0.875, part };
+        check(
+            100,
+            0,
+            Content::Limits(vec![limit(0, 1.0), limit(4_096, 0.5)]),
+            "Slice 0..2 0.00..0.88 lane 0 | Heat 4..6 0.00..0.88 lane 0",
+        );
+        let colours = {
+            let sheet = sheet_of(TRACKS);
+            let lane = fixture::lane(100, Content::Limits(vec![limit(0, 1.0)]));
+            let tile = fixture::tile(1_024, &["x"], vec![lane]);
+            Batch::new(&tile, SourceId(0), &sheet, &Shape::new(&sheet), &Names::default())
+        };
+        assert_eq!(colours.instances[0].colour, palette::HEAT);
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Density {
                         self.spread(row, (from, to), share * weight);
                     }
                 }
-                Content::Samples(_) | Content::Ranges(_) => {}
+                Content::Samples(_) | Content::Ranges(_) | Content::Limits(_) => {}
             }
         }
     }

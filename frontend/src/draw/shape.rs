@@ -11,7 +11,7 @@ use crate::view::{Layout, Sheet};
 pub struct Shape {
     /// For each track, the number of its first lane. The last entry is the number of all lanes.
     first_lane: Vec<u32>,
-    /// For each group, the number of lanes of all slices below it, without annotations.
+    /// For each group, the number of lanes of all slices below it that can work.
     lanes_below: Vec<u32>,
 }
 
@@ -41,7 +41,7 @@ impl Shape {
         }
         first_lane.push(next);
         let mut lanes_below = vec![0_u32; tracks.len()];
-        let is_work = |track: &SheetTrack| track.kind == TrackKind::Slices && !track.is_annotation;
+        let is_work = |track: &SheetTrack| track.kind == TrackKind::Slices && track.is_work;
         for (at, track) in tracks.iter().enumerate().filter(|(_, track)| is_work(track)) {
             for group in sheet.above(at) {
                 lanes_below[group] = lanes_below[group].saturating_add(track.lanes);
@@ -50,7 +50,7 @@ impl Shape {
         Self { first_lane, lanes_below }
     }
 
-    /// Number of lanes of all slices below a group, without annotations.
+    /// Number of lanes of all slices below a group that can work.
     #[must_use]
     pub fn lanes_below(&self, group: usize) -> u32 {
         self.lanes_below.get(group).copied().unwrap_or(0)
@@ -96,8 +96,8 @@ mod tests {
     use crate::view::rows::sheet::tests::sheet_of;
 
     #[test]
-    fn annotations_are_no_lanes_that_can_work() {
-        let sheet = sheet_of("GPU/\n  annotations\n  stream*3\n  Power~\nlone");
+    fn annotations_and_states_are_no_lanes_that_can_work() {
+        let sheet = sheet_of("GPU/\n  annotations\n  Throttling\n  stream*3\n  Power~\nlone");
         assert_eq!(Shape::new(&sheet).lanes_below(0), 3);
     }
 }

@@ -90,7 +90,7 @@ impl<'a> Strip<'a> {
                     }
                 }
             }
-            Content::Samples(_) | Content::Ranges(_) => {}
+            Content::Samples(_) | Content::Ranges(_) | Content::Limits(_) => {}
         }
         mark_dense(&mut strip.points);
         strip

@@ -28,7 +28,7 @@ impl Values {
         match content {
             Content::Samples(samples) => of_samples(samples, tile.cell_ps.max(1)),
             Content::Ranges(ranges) => of_ranges(ranges),
-            Content::Slices(_) | Content::Cells(_) => Vec::new(),
+            Content::Slices(_) | Content::Cells(_) | Content::Limits(_) => Vec::new(),
         }
     }
 

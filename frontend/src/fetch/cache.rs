@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use nprof_engine::base::Interval;
 use nprof_engine::base::order::sort_by_key;
-use nprof_engine::wire::tile::{Content, Tile, TileCell, TileRange, TileSample, TileSlice};
+use nprof_engine::wire::tile::{Content, Tile, TileCell, TileLimit, TileRange, TileSample, TileSlice};
 
 use super::error::FetchError;
 use super::key::TileKey;
@@ -277,6 +277,7 @@ fn content_bytes(content: &Content) -> usize {
         Content::Cells(cells) => cells.capacity() * size_of::<TileCell>(),
         Content::Samples(samples) => samples.capacity() * size_of::<TileSample>(),
         Content::Ranges(ranges) => ranges.capacity() * size_of::<TileRange>(),
+        Content::Limits(limits) => limits.capacity() * size_of::<TileLimit>(),
     }
 }
 

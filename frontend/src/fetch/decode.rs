@@ -80,6 +80,7 @@ fn is_consistent(tile: &Tile) -> bool {
         && tile.lanes.iter().all(|lane| match &lane.content {
             Content::Slices(slices) => slices.iter().all(|slice| known(slice.name)),
             Content::Cells(cells) => cells.iter().all(|cell| known(cell.name)),
+            Content::Limits(limits) => limits.iter().all(|limit| known(limit.name)),
             Content::Samples(_) | Content::Ranges(_) => true,
         })
 }

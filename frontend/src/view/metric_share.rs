@@ -1,16 +1,18 @@
 //! Shares of metrics, which the Summary place draws as bars.
 
+use nprof_engine::vendor::is_limit;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::summary::{MetricEntry, MetricGroupEntry};
 
 /// The share of each metric of a group, from 0 to 1: a ratio is its own, and a time by name is that
 /// of the longest in the group. `None` for other metrics, and for ratios that are no part of a
-/// whole.
+/// whole, such as limits.
 #[must_use]
 pub fn shares(group: &MetricGroupEntry) -> Vec<Option<f64>> {
     let times = || group.metrics.iter().filter_map(|metric| number_in(metric, "s"));
     let longest = times().fold(0.0, f64::max);
     let share = |metric: &MetricEntry| match number_in(metric, "ratio") {
+        Some(_) if is_limit(&metric.name) => None,
         Some(ratio) => Some(ratio),
         None if group.has_names_of_trace && longest > 0.0 => Some(number_in(metric, "s")? / longest),
         None => None,
@@ -53,6 +55,26 @@ mod tests {
     fn ratios_are_shares_unless_they_are_no_part_of_a_whole() {
         let metrics = [(0.25, "ratio"), (1.0, "ratio"), (-26.1, "ratio"), (f64::NAN, "ratio"), (0.5, "B")];
         check(false, &metrics, &[Some(0.25), Some(1.0), None, None, None]);
+    }
+
+    #[test]
+    fn a_limit_has_no_bar() {
+        let metric = |name: &str| MetricEntry {
+            name: name.to_owned(),
+            value: FieldContent::Float(1.0),
+            unit: "ratio".to_owned(),
+            doc: String::new(),
+            place: None,
+        };
+        let metrics =
+            ["throttle_unknown_avg_util_limit_nc0_percent", "throttle_activity_0_active_time_nc0_percent"];
+        let group = MetricGroupEntry {
+            key: "g".to_owned(),
+            title: "G".to_owned(),
+            has_names_of_trace: false,
+            metrics: metrics.map(metric).to_vec(),
+        };
+        assert_eq!(shares(&group), [None, Some(1.0)]);
     }
 
     #[test]

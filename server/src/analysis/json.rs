@@ -83,6 +83,7 @@ pub fn ranks(of: &Analysed, profile: &Profile) -> Vec<Value> {
             "exposed_ns": ns(rank.exposed_ps),
             "exposed_wait_ns": ns(rank.exposed_wait_ps),
             "exposed_transfer_ns": ns(rank.exposed_ps - rank.exposed_wait_ps),
+            "copy_ns": ns(rank.copy_ps),
             "idle_ns": ns(rank.idle_ps),
             "span_ns": ns(rank.span_ps),
         })
@@ -148,6 +149,7 @@ fn job(of: &Analysed) -> Value {
         "exposed_ns": ns(totals.exposed_ps),
         "exposed_wait_ns": ns(totals.exposed_wait_ps),
         "exposed_transfer_ns": ns(totals.exposed_transfer_ps()),
+        "copy_ns": ns(totals.copy_ps),
         "idle_ns": ns(totals.idle_ps),
         "wait_ns": ns(totals.wait_ps),
         "imbalance": totals.imbalance,

@@ -35,10 +35,14 @@ pub(super) fn verdict(of: &Analysed) -> String {
 pub(super) fn whole(of: &Analysed) -> Vec<String> {
     let totals = totals(&of.job, &of.report);
     let share = |ps: i64| cells::share(ps as f64, totals.span_ps as f64);
+    let copies = match totals.copy_ps {
+        0 => String::new(),
+        copy_ps => format!("{} copies, ", share(copy_ps)),
+    };
     let imbalance = totals.imbalance.map_or_else(|| "-".to_owned(), |part| cells::share(part, 1.0));
     let time = format!(
         "time of all ranks: {} compute, {} communication under it, {} exposed transfer, {} exposed wait, \
-         {} idle; imbalance {imbalance}",
+         {copies}{} idle; imbalance {imbalance}",
         share(totals.compute_ps),
         share(totals.overlap_ps),
         share(totals.exposed_transfer_ps()),

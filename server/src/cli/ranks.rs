@@ -175,7 +175,7 @@ fn table(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::Resul
             let apart = bound.map(|bound| bound.saturating_sub(fit.offset_ps()));
             apart.map_or_else(|| "-".to_owned(), |apart| short_duration(apart as f64))
         };
-        let busy = rank.compute_ps + rank.exposed_ps;
+        let busy = rank.span_ps - rank.idle_ps;
         vec![
             rank.rank.to_string(),
             short_duration(fit.offset_ps() as f64),

@@ -8,7 +8,7 @@ use nprof_capture::origin::MAX_APART_PS;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::base::{ClockFit, Interval, Time, narrow};
 use nprof_engine::native::{SegmentFile, StoredFile, open_regular};
-use nprof_engine::query::is_small_part;
+use nprof_engine::query::is_better_view;
 use nprof_engine::rank::RankView;
 use nprof_engine::wire::catalog::{NameSlot, ProfileEntry, ProfileInfo, RankEntry};
 use nprof_engine::wire::clock::{Clock, ClockBy};
@@ -117,7 +117,8 @@ pub struct RankFile {
     /// Origin of the clock. A clock from before this key existed counts as set by hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_by: Option<ClockBy>,
-    /// The busiest time span, if it is a small part of the rank.
+    /// The busiest time span, if it is a small part of the rank; else the extent of slices, if
+    /// instants or samples stand far outside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_ps: Option<(i64, i64)>,
     /// Warnings that arose after the segment was written.
@@ -248,17 +249,16 @@ impl Manifest {
         ProfileInfo { entry: self.entry(), start_ps, end_ps, active_ps, ranks, whole: Vec::new() }
     }
 
-    /// The busiest time span of all ranks. `None` unless every rank with events has one and all of
-    /// them together are a small part of the profile.
+    /// The busiest time span of all ranks. A rank without one counts whole. `None` unless the span
+    /// is clearly shorter than the profile.
     fn active_ps(&self, (start_ps, end_ps): (i64, i64)) -> Option<(i64, i64)> {
         let ranks = self.ranks.iter().filter(|rank| rank.events > 0);
         let active = |rank: &RankFile| {
-            let (start, end) = rank.shared_ps(rank.active_ps?);
-            Some(Interval::new(start, end))
+            let (start, end) = rank.shared_ps(rank.active_ps.unwrap_or((rank.start_ps, rank.end_ps)));
+            Interval::new(start, end)
         };
-        let stretches: Option<Vec<Interval>> = ranks.map(active).collect();
-        let all = stretches?.into_iter().reduce(Interval::cover)?;
-        is_small_part(all, Interval::new(start_ps, end_ps)).then_some((all.start.0, all.end.0))
+        let all = ranks.map(active).reduce(Interval::cover)?;
+        is_better_view(all, Interval::new(start_ps, end_ps)).then_some((all.start.0, all.end.0))
     }
 
     /// The earliest event of all ranks, in the time that they share. 0 if no rank has events.

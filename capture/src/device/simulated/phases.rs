@@ -3,6 +3,7 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{Sink, Value};
+use nprof_engine::vendor::neuron::schema::UNTHROTTLED_KIND;
 
 use super::device_tracks::{CollectiveTracks, DMA_ENGINES};
 use super::program::{FIRST_PRODUCT, OPS_PER_TILE, WAIT};
@@ -70,7 +71,7 @@ impl Rig<'_> {
 
     fn throttle(&mut self, phase: &Phase, sink: &mut dyn Sink) -> Result<()> {
         let (k, n, code, reason) = match phase.throttle {
-            Throttle::Free => (1, 1, 99, self.reasons[0]),
+            Throttle::Free => (1, 1, UNTHROTTLED_KIND, self.reasons[0]),
             Throttle::Limited => (7, 8, 0, self.reasons[1]),
         };
         let ham = self.tables.ham;

@@ -11,7 +11,7 @@ use super::schedule::SETUP_PS;
 use super::{Detail, Simulation};
 use nprof_engine::vendor::neuron::schema::{
     COLLECTIVE_TRIGGER, DMA_COMPLETION, DMA_TRIGGER, Dma, DmaThroughput, FLOW_DEPENDENCE, Ham, HbmUsage,
-    Instruction, InstructionUsage, PendingDma, SemaphoreUpdate, throttle_reason,
+    Instruction, InstructionUsage, PendingDma, SemaphoreUpdate, UNTHROTTLED_KIND, throttle_reason,
 };
 use nprof_engine::vendor::neuron::{CounterTrack, Engine, Tracks};
 
@@ -146,7 +146,7 @@ impl<'t> Rig<'t> {
             collectives,
             links: LinkNames::new(sink)?,
             bodies,
-            reasons: [sink.name(&throttle_reason(99))?, sink.name(&throttle_reason(0))?],
+            reasons: [sink.name(&throttle_reason(UNTHROTTLED_KIND))?, sink.name(&throttle_reason(0))?],
             scratch: Vec::with_capacity(32),
             loaded: None,
             total_bytes: 0,

@@ -104,11 +104,13 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
         let ring = match *slot {
             Some(ring) => ring,
             None => {
-                let shown = info.map_or("", |info| &info.name);
-                let name = if filling == Filling::Static { shown } else { "" };
+                // neuron-profile tells the other queues by number: their names are in the table
+                // of queues.
+                let is_named = filling == Filling::Static;
+                let name = info.filter(|_| is_named).map_or("", |info| &info.name);
                 let subgroup =
                     Queue { name, number: Some(u32::from(queue)) }.subgroup(Some(u32::from(engine)));
-                let track = out.packets(self.core, shown, queue, engine)?;
+                let track = out.packets(self.core, name, queue, engine)?;
                 *slot.insert(Ring { track, subgroup: out.sink.name(&subgroup)? })
             }
         };

@@ -5,12 +5,10 @@ use nprof_engine::model::{Form, SliceRecord, Value, WarningKind};
 use super::core::{Core, Output};
 use super::record::{Record, SegmentKind, records};
 use crate::error::Error;
-use nprof_engine::vendor::neuron::schema::{Ham, throttle_reason};
+use nprof_engine::vendor::neuron::schema::{Ham, UNTHROTTLED_KIND, throttle_reason};
 
 /// Payload of a record that ends throttling.
 const FULL_SPEED: u32 = 0x80;
-/// Type of a row without throttling.
-const TYPE_NONE: i64 = 99;
 
 /// Reads throttle segments into table `ham`. The last period reaches to `last_ps`, the end of the
 /// last instruction.
@@ -56,12 +54,11 @@ fn write(
     out: &mut Output<'_>,
 ) -> Result<(), Error> {
     let (k, n, kind) = if record.payload == FULL_SPEED {
-        (1, 1, TYPE_NONE)
+        (1, 1, UNTHROTTLED_KIND)
     } else {
         (i64::from(record.payload & 0x7f), i64::from(record.middle), 0)
     };
-    let text = if kind == TYPE_NONE { "unthrottled".into() } else { throttle_reason(kind) };
-    let name = out.sink.name(&text)?;
+    let name = out.sink.name(&throttle_reason(kind))?;
     let fields = [(handles.k, Value::Int(k)), (handles.n, Value::Int(n)), (handles.kind, Value::Int(kind))];
     // Periods before the origin are kept, so the difference can pass the range of valid times.
     let duration_ps = end_ps.saturating_sub(start_ps).max(0);

@@ -45,6 +45,7 @@ fn whole(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
         (of.overlapped, share(totals.overlap_ps, totals.span_ps)),
         (of.exposed_transfer, share(totals.exposed_transfer_ps(), totals.span_ps)),
         (of.exposed_wait, share(totals.exposed_wait_ps, totals.span_ps)),
+        (of.copies, share(totals.copy_ps, totals.span_ps)),
         (of.idle, share(totals.idle_ps, totals.span_ps)),
     ];
     fields.extend(totals.imbalance.map(|imbalance| (of.imbalance, Value::Float(imbalance))));

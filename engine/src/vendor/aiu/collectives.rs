@@ -17,7 +17,7 @@ use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 use crate::vendor::call_book::{Call, CallBook, CallIds};
 use crate::vendor::call_columns::{FieldColumns, first_row, integers, slice_tracks};
 use crate::vendor::device_time::{Union, complete};
-use crate::vendor::kineto;
+use crate::vendor::kineto::{self, Class, class_on_device};
 
 /// Field with the category of a slice.
 const CATEGORY: &str = "cat";
@@ -61,27 +61,27 @@ pub fn read<B: Bytes>(
         let is_unique = key(&book, &call).is_some_and(|key| uses[&key] == 1);
         book.call(Call { number: call.number.filter(|_| is_unique), ..call });
     }
-    let mut compute = Union::default();
+    let (mut compute, mut copies) = (Union::default(), Union::default());
     for (track, of) in slice_tracks(segment, |role| role == Role::Kernels) {
-        add_compute(segment, (track, of), &mut compute, cancel)?;
+        add_work(segment, (track, of), (&mut compute, &mut copies), cancel)?;
     }
     let mut rank = book.rank;
     rank.world_size = kineto::world_size(segment)?;
-    complete(&mut rank, compute);
+    complete(&mut rank, compute, copies);
     rank.transfers = transfers::read(segment, &ends(&rank.calls, &instances), cancel)?;
     Ok(rank)
 }
 
-/// Adds the kernels of a track. Streams of PyTorch's dialect have copies and steps, too.
-fn add_compute<B: Bytes>(
+/// Adds the kernels and copies of a track. Streams of PyTorch's dialect have copies and steps, too.
+fn add_work<B: Bytes>(
     segment: &Segment<B>,
     (track, table): (TrackId, TableId),
-    compute: &mut Union,
+    (compute, copies): (&mut Union, &mut Union),
     cancel: Cancel<'_>,
 ) -> Result<()> {
     let is_stream = segment.table(OPS.name) != Some(table);
     let columns = FieldColumns::of(segment, table, [CATEGORY]);
-    let mut known: FxHashMap<(i64, Option<u32>), bool> = FxHashMap::default();
+    let mut known: FxHashMap<(i64, Option<u32>), Class> = FxHashMap::default();
     for block in segment.blocks_of(track)? {
         cancel.check()?;
         let mut core = BlockReader::new(segment, table, block)?;
@@ -93,27 +93,35 @@ fn add_compute<B: Bytes>(
             if duration <= 0 {
                 continue;
             }
-            if let Some(&name) = names.get(at) {
-                let key = (name, fields.code(0, at));
-                let is_kernel = match known.get(&key) {
-                    Some(&known) => known,
-                    None => *known.entry(key).or_insert(is_kernel(segment, key)?),
-                };
-                if !is_kernel {
-                    continue;
+            let class = match names.get(at) {
+                Some(&name) => {
+                    let key = (name, fields.code(0, at));
+                    match known.get(&key) {
+                        Some(&known) => known,
+                        None => *known.entry(key).or_insert(class_of(segment, key)?),
+                    }
                 }
+                None => Class::Compute,
+            };
+            let end = start.saturating_add(duration);
+            match class {
+                Class::Compute => compute.add(start, end),
+                Class::Copy => copies.add(start, end),
+                Class::Collective | Class::Neither => {}
             }
-            compute.add(start, start.saturating_add(duration));
         }
     }
     Ok(())
 }
 
-/// Whether a slice of a stream computes, by the numbers of its name and its category.
-fn is_kernel<B: Bytes>(segment: &Segment<B>, (name, category): (i64, Option<u32>)) -> Result<bool> {
+/// The class of a slice of a stream, by the numbers of its name and its category.
+fn class_of<B: Bytes>(segment: &Segment<B>, (name, category): (i64, Option<u32>)) -> Result<Class> {
     let name = segment.text(NameId(u32::try_from(name).unwrap_or_default()))?;
     let category = category.map_or(Ok(""), |code| segment.text(NameId(code)))?;
-    Ok(!name.contains(HCOLL) && kineto::is_compute(name, category))
+    match name.contains(HCOLL) {
+        true => Ok(Class::Collective),
+        false => Ok(class_on_device(name, category)),
+    }
 }
 
 /// Adds the operations of a block.

@@ -211,7 +211,8 @@ table! {
         overlapped: Ratio, "Share of the ranks' time with communication under computation.";
         exposed_transfer: Ratio, "Share of the ranks' time in which they transferred and did not compute.";
         exposed_wait: Ratio, "Share of the ranks' time in which they waited and did not compute.";
-        idle: Ratio, "Share of the ranks' time without computation and communication.";
+        copies: Ratio, "Share of the ranks' time in which they copied or filled memory, and did neither compute nor communicate.";
+        idle: Ratio, "Share of the ranks' time without computation, communication, copies and fills.";
         imbalance: Ratio, "Computation of the slowest rank over the mean of all ranks, minus 1.";
         wait: Picoseconds, "Waits of all ranks.";
     }

@@ -8,7 +8,7 @@ use super::group::Job;
 use super::steps::{self, Mark, Steps, Stream};
 use super::{
     ARGUMENTS, CATEGORY, CORRELATION, Class, DIMS, DTYPE, EXTERNAL, GROUP, IN, NAME, OUT, RANKS, ROOT, SEQ,
-    SIZE, SOURCE, TARGET, TYPE, class_on_device, element_bytes,
+    SIZE, SOURCE, TARGET, TYPE, class_on_device, communication, element_bytes,
 };
 use crate::base::Result;
 use crate::exec::Cancel;
@@ -23,7 +23,8 @@ use crate::vendor::device_time::{Union, complete};
 /// Prefix of the names of Gloo's operations.
 const GLOO: &str = "gloo:";
 
-/// Reads the operations of a rank. All other kernels are its computation.
+/// Reads the operations of a rank. All other kernels are its computation; copies and fills are
+/// neither.
 ///
 /// # Errors
 /// If bytes are missing or damaged, or the work is cancelled.
@@ -33,6 +34,7 @@ pub fn read<B: Bytes>(segment: &Segment<B>, ids: CallIds, cancel: Cancel<'_>) ->
         job: Job::read(segment)?,
         book: CallBook::new(ids),
         compute: Union::default(),
+        copies: Union::default(),
         known: FxHashMap::default(),
         classes: FxHashMap::default(),
         bare: Vec::new(),
@@ -51,7 +53,7 @@ pub fn read<B: Bytes>(segment: &Segment<B>, ids: CallIds, cancel: Cancel<'_>) ->
     let mut rank = reader.book.rank;
     rank.calls.steps = reader.steps.numbers();
     rank.world_size = reader.job.world_size;
-    complete(&mut rank, reader.compute);
+    complete(&mut rank, reader.compute, reader.copies);
     Ok(rank)
 }
 
@@ -74,6 +76,7 @@ struct Reader<'s, B> {
     job: Job,
     book: CallBook,
     compute: Union,
+    copies: Union,
     known: FxHashMap<(TrackId, i64, Key), u32>,
     /// Classes by the numbers of name and category.
     classes: FxHashMap<(i64, Option<u32>), (Class, Option<u32>)>,
@@ -115,6 +118,7 @@ impl<B: Bytes> Reader<'_, B> {
                 let end = starts[at].saturating_add(durations[at]);
                 match class {
                     Class::Compute if is_complete && durations[at] > 0 => self.compute.add(starts[at], end),
+                    Class::Copy if is_complete && durations[at] > 0 => self.copies.add(starts[at], end),
                     Class::Collective if is_complete => {
                         let fields = match &mut fields {
                             Some(fields) => fields,
@@ -201,7 +205,10 @@ impl<B: Bytes> Reader<'_, B> {
         let rank = |field: usize| fields.int(field, at).and_then(|rank| u32::try_from(rank).ok());
         let (stated, kernel) =
             (text(NAME)?, self.segment.text(NameId(u32::try_from(name).unwrap_or_default()))?);
-        let kind = CollectiveKind::of_name(if stated.is_empty() { kernel } else { stated });
+        let kind = match stated {
+            "" => communication::kind_of(kernel).unwrap_or_else(|| CollectiveKind::of_name(kernel)),
+            stated => CollectiveKind::of_name(stated),
+        };
         let group = match (text(GROUP)?, fields.int(GROUP, at)) {
             ("", Some(number)) => number.to_string(),
             (group, _) => group.to_owned(),

@@ -3,6 +3,7 @@
 
 mod annotation;
 pub mod collectives;
+mod communication;
 mod group;
 pub mod host;
 mod steps;
@@ -51,16 +52,15 @@ const TYPE: usize = 15;
 
 /// Role of a slice on a device, by its name and category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
+pub(in crate::vendor) enum Class {
+    /// A kernel that communicates.
     Collective,
+    /// Any other kernel.
     Compute,
-    /// Copies, fills and annotations.
+    /// A copy or a fill of memory.
+    Copy,
+    /// Annotations, and slices of a host.
     Neither,
-}
-
-/// Whether a slice on a stream of a device is computation.
-pub(in crate::vendor) fn is_compute(name: &str, category: &str) -> bool {
-    class_on_device(name, category) == Class::Compute
 }
 
 /// Number of ranks of the job, if the trace states it.
@@ -72,20 +72,25 @@ pub(in crate::vendor) fn world_size<B: Bytes>(segment: &Segment<B>) -> Result<Op
 }
 
 /// The class of a slice on a stream of a device.
-fn class_on_device(name: &str, category: &str) -> Class {
+pub(in crate::vendor) fn class_on_device(name: &str, category: &str) -> Class {
+    let has = |text: &str, word: &str| text.to_ascii_lowercase().contains(word);
     if category.contains("annotation") {
         return Class::Neither;
     }
+    if communication::kind_of(name).is_some() {
+        return Class::Collective;
+    }
     let starts = |word: &str| name.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
-    let is_collective = ["nccl", "rccl", "hccl::", "void nccl", "void rccl"].into_iter().any(starts)
-        || name.contains("ncclDevKernel")
-        || name.contains("ncclKernel");
-    match (is_collective, category) {
-        (true, _) => Class::Collective,
-        (false, "gpu_memcpy" | "gpu_memset" | "Memcpy" | "Memset") => Class::Neither,
-        (false, _) => Class::Compute,
+    // Kernels with such a name compute, e.g. a program's own `memset_kernel`.
+    let is_named = !has(category, "kernel") && COPIES.into_iter().any(starts);
+    match is_named || COPIES.into_iter().any(|word| has(category, word)) {
+        true => Class::Copy,
+        false => Class::Compute,
     }
 }
+
+/// Words of copies and fills, in names and categories.
+const COPIES: [&str; 2] = ["memcpy", "memset"];
 
 /// Bytes of an element of this type, in the words of PyTorch and of C. 0 if it is not known.
 fn element_bytes(dtype: &str) -> u64 {

@@ -215,3 +215,44 @@ fn annotations_of_a_stream_mark_its_steps_and_are_no_work() {
     assert_eq!(found.calls.steps, [10, 9, 11, 9]);
     assert_eq!(found.compute_ps, 5 * US);
 }
+
+#[test]
+fn copies_and_fills_are_no_idle_time() {
+    let category = |name| [("cat", Value::Text(name))];
+    let (kernel, copy, fill) = (category("kernel"), category("gpu_memcpy"), category("gpu_memset"));
+    let found = calls(&[
+        (
+            Role::Kernels,
+            &[
+                ("Memset (Device)", (10, 15), &fill),
+                ("void gemm", (100, 200), &kernel),
+                ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", (900, 1000), &kernel),
+            ],
+        ),
+        // Half of the first copy lies under the computation. Old traces state no category.
+        (
+            Role::Kernels,
+            &[("Memcpy HtoD", (150, 250), &copy), ("Memcpy DtoD (Device -> Device)", (300, 700), &[])],
+        ),
+        (Role::Kernels, &[("memset_rows_kernel", (700, 710), &kernel)]),
+    ]);
+    assert_eq!((found.compute_ps, found.communication_ps), (110 * US, 100 * US));
+    assert_eq!((found.busy_ps, found.copy_ps), (210 * US, 455 * US));
+    assert_eq!(found.span_ps, 990 * US);
+}
+
+#[test]
+fn all_reduces_of_inference_servers_communicate() {
+    let found = calls(&[(
+        Role::Kernels,
+        &[
+            ("void vllm::cross_device_reduce_1stage<__half, 8>(vllm::RankData*)", (0, 10), &[]),
+            ("void gemm<float>(float*)", (10, 40), &[]),
+            ("void deep_ep::internode_ll::combine<true, 7168>(void*)", (40, 45), &[]),
+            ("void at::native::reduce_kernel<512, 1>(float)", (45, 50), &[]),
+        ],
+    )]);
+    let kinds = [(CollectiveKind::AllReduce, "", 0, 0), (CollectiveKind::AllToAll, "", 0, 0)];
+    assert_eq!(shown(&found), kinds);
+    assert_eq!((found.compute_ps, found.communication_ps), (35 * US, 15 * US));
+}

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::schema::CC_OPS;
+use super::schema::{CC_OPS, DMA};
 use crate::base::{Result, narrow};
 use crate::exec::Cancel;
 use crate::model::{
@@ -24,6 +24,7 @@ const ELEMENTS: usize = 5;
 const ALGORITHM: usize = 6;
 
 /// Reads the operations of a rank. Instructions of engines are its computation, without waits.
+/// Packets of DMA queues are its copies.
 ///
 /// # Errors
 /// If bytes are missing or damaged, or the work is cancelled.
@@ -41,7 +42,6 @@ pub fn read<B: Bytes>(
         }
     }
     let waits = &segment.footer().waits;
-    let is_wait = |name: i64| u32::try_from(name).is_ok_and(|name| waits.contains(name));
     let mut compute = Union::default();
     for (track, of) in slice_tracks(segment, |role| matches!(role, Role::Engine(_))) {
         for block in segment.blocks_of(track)? {
@@ -51,15 +51,48 @@ pub fn read<B: Bytes>(
             let durations = columns.core_ints(ColumnRole::Duration)?;
             let names = columns.core_ints(ColumnRole::Name)?;
             for ((start, duration), name) in starts.into_iter().zip(durations).zip(names) {
-                if duration > 0 && !is_wait(name) {
+                if duration > 0 && !waits.contains_stored(name) {
                     compute.add(start, start.saturating_add(duration));
                 }
             }
         }
     }
     let mut rank = reader.book.rank;
-    complete(&mut rank, compute);
+    complete(&mut rank, compute, copies(segment, cancel)?);
     Ok(rank)
+}
+
+/// Times in which packets of DMA queues were in flight. A whole transfer also lasts while none is.
+fn copies<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Union> {
+    let (mut copies, table) = (Union::default(), segment.table(DMA.name));
+    for (track, of) in slice_tracks(segment, |role| role == Role::Queue) {
+        if Some(of) != table {
+            continue;
+        }
+        let columns = FieldColumns::of(segment, of, ["aggregated"]);
+        let mut is_whole: FxHashMap<u32, bool> = FxHashMap::default();
+        for block in segment.blocks_of(track)? {
+            cancel.check()?;
+            let mut core = BlockReader::new(segment, of, block)?;
+            let starts = core.core_ints(ColumnRole::Start)?;
+            let durations = core.core_ints(ColumnRole::Duration)?;
+            let fields = columns.block(segment, block)?;
+            for (at, (start, duration)) in starts.into_iter().zip(durations).enumerate() {
+                let is_whole = match fields.code(0, at) {
+                    None => false,
+                    Some(code) => match is_whole.get(&code) {
+                        Some(&known) => known,
+                        None => *is_whole.entry(code).or_insert(segment.text(NameId(code))? == "yes"),
+                    },
+                };
+                if duration > 0 && !is_whole {
+                    copies.add(start, start.saturating_add(duration));
+                }
+            }
+        }
+        copies.compact();
+    }
+    Ok(copies)
 }
 
 /// Values that decide the signature of a row: numbers of its name and texts, and sizes.

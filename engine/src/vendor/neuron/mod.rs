@@ -3,9 +3,12 @@
 pub mod collectives;
 mod engine;
 pub mod group;
+mod limits;
 pub mod metrics;
 pub mod schema;
 mod tracks;
+
+pub(super) use limits::limits_of;
 
 pub use engine::{Engine, MATRIX, MATRIX_PRODUCT};
 pub use tracks::{CounterTrack, Tracks, name_on_core};

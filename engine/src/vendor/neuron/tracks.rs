@@ -202,7 +202,10 @@ impl Tracks {
         let digits = id.trim_start_matches("S[").split(|c: char| !c.is_ascii_digit()).next().unwrap_or("");
         let number = digits.parse::<u32>().ok();
         let sort = number.map_or(AFTER_NUMBERS, i64::from);
-        let (shown, identity) = (name_on_core(id, core), on_core(Role::Semaphore, core, number));
+        // The number alone, if the trace tells no owner.
+        let is_bare = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
+        let title = if is_bare { format!("S[{id}]") } else { id.to_owned() };
+        let (shown, identity) = (name_on_core(&title, core), on_core(Role::Semaphore, core, number));
         let track =
             self.slices(sink, (&SEMAPHORE_UPDATE, NeuronGroup::Semaphores), &shown, sort, identity)?;
         self.semaphores.entry(core).or_default().insert(id.to_owned(), track);
@@ -325,6 +328,7 @@ mod tests {
                 tracks.dma_transfers(&mut sink, 1, queue).unwrap(),
                 tracks.throttling(&mut sink, 0).unwrap(),
                 tracks.semaphore(&mut sink, 0, "S[8] (qSyncIO0)").unwrap(),
+                tracks.semaphore(&mut sink, 0, "9").unwrap(),
                 tracks.counter(&mut sink, 0, CounterTrack::PendingDmas).unwrap(),
                 tracks.counter(&mut sink, 1, CounterTrack::PendingDmas).unwrap(),
                 tracks.collective_ops(&mut sink, None).unwrap(),
@@ -342,6 +346,7 @@ mod tests {
                 "DMA/qSyncIO0 · core 1 · Q1/Transfers",
                 "Throttling",
                 "Semaphores/S[8] (qSyncIO0)",
+                "Semaphores/S[9]",
                 "Counters/Pending DMAs",
                 "Counters · core 1/Pending DMAs",
                 "Collectives/Operations",

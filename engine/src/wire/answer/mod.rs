@@ -18,7 +18,7 @@ use super::detail::{
 use super::question::StepTo;
 use super::search::{SearchHit, SearchResult};
 use super::selection::Side;
-use super::tile::{Content, Tile, TileCell, TileLane, TileRange, TileSample, TileSlice};
+use super::tile::{Content, Tile, TileCell, TileLane, TileLimit, TileRange, TileSample, TileSlice};
 use super::window::WindowEvents;
 use crate::analysis::joint::{self as joint_analysis, CallWaits, MemberCall, Sending};
 use crate::base::{Error, Interval, Result};
@@ -68,7 +68,8 @@ pub fn rank_detail<B: Bytes>(
             initially_closed: track.spec.initially == Initially::Closed,
             rank: joint::subject_of(footer, id),
             is_auxiliary: track.spec.identity.role.is_auxiliary(),
-            is_annotation: !track.spec.identity.role.is_work(),
+            is_annotation: track.spec.identity.role == model::Role::Annotations,
+            is_state: track.spec.identity.role.is_state(),
             side: track.spec.identity.role.side().map(Side::from),
         }
     });
@@ -138,6 +139,10 @@ pub fn tile<B: Bytes>(rank: RankView<'_, B>, id: TileId, work: Work<'_>) -> Resu
     let mut texts = TileTexts { segment, names: Vec::new(), waits: Vec::new(), known: FxHashMap::default() };
     let mut lanes = Vec::new();
     for &track in &group.tracks {
+        if let Some(limits) = vendor::limits(segment, track, id, work.cancel)? {
+            lanes.extend(limits_lane(track, &limits, id, &mut texts)?);
+            continue;
+        }
         for lane in tile::cut(segment, track, id, work.cancel)? {
             let content = content_of(lane.content, id, &mut texts)?;
             lanes.push(TileLane { track: track.0, lane: lane.lane, content });
@@ -176,6 +181,30 @@ impl<B: Bytes> TileTexts<'_, B> {
         }
         Ok(number)
     }
+}
+
+/// The lane of a track of limits. `None` without a limit.
+fn limits_lane<B: Bytes>(
+    track: TrackId,
+    limits: &[vendor::Limit],
+    id: TileId,
+    texts: &mut TileTexts<'_, B>,
+) -> Result<Option<TileLane>> {
+    let start_ps = id.interval().start.0;
+    let limit = |of: &vendor::Limit| {
+        Ok(TileLimit {
+            start_ps: of.span.start.0.saturating_sub(start_ps),
+            duration_ps: of.span.duration_ps(),
+            row: of.row,
+            name: texts.number(of.name)?,
+            share: of.share,
+            part: of.part,
+        })
+    };
+    let limits = limits.iter().map(limit).collect::<Result<Vec<_>>>()?;
+    let has_limits = !limits.is_empty();
+    let content = Content::Limits(limits);
+    Ok(has_limits.then_some(TileLane { track: track.0, lane: 0, content }))
 }
 
 fn content_of<B: Bytes>(content: LaneContent, id: TileId, texts: &mut TileTexts<'_, B>) -> Result<Content> {

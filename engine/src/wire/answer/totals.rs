@@ -31,6 +31,7 @@ pub fn selection<B: Bytes>(
         Ok(NameTotal {
             name: left.text(segment.text(name.name)?)?,
             side: name.side.map(Side::from),
+            is_wait: name.is_wait,
             count: name.count,
             total_ps: name.total_ps,
             union_ps: name.union_ps,
@@ -47,7 +48,7 @@ pub fn selection<B: Bytes>(
         by_track: selection
             .by_track
             .iter()
-            .map(|t| TrackTotal { track: t.track.0, count: t.count, busy_ps: t.busy_ps })
+            .map(|t| TrackTotal { track: t.track.0, count: t.count, busy_ps: t.busy_ps, wait_ps: t.wait_ps })
             .collect(),
     })
 }

@@ -68,6 +68,13 @@ fn algorithm(detail: &SliceDetail, row: u32) -> Option<Line> {
     is_of_row.then(|| ("Algorithm", format::value(&field.value, &field.unit).text))
 }
 
+/// The height of a limit, and the part of the time in which it holds if that is not all.
+fn limit(share: f32, part: f32) -> impl Iterator<Item = Line> {
+    let percent = |share: f32| format::percent(f64::from(share));
+    let holds = (part < 1.0).then(|| ("Limited", format!("{} of this time", percent(part))));
+    std::iter::once(("Limit", format!("{} of the peak", percent(share)))).chain(holds)
+}
+
 /// The item's name, if it has one, and the facts that need no question to the server.
 fn describe(what: &Hovered, unit: &str, clock: &Clock) -> (Option<String>, Vec<Line>) {
     let value = |value: f64| format::value(&FieldContent::Float(value), unit).text;
@@ -83,7 +90,11 @@ fn describe(what: &Hovered, unit: &str, clock: &Clock) -> (Option<String>, Vec<L
             }
             (Some(named(name)), lines)
         }
-        Hovered::Cell { span, busy_ps, count, name, longest_ps, .. } => {
+        Hovered::Limit { name, start_ps, duration_ps, share, part, .. } => {
+            let span = [("Start", clock.text(*start_ps)), ("Duration", format::duration(*duration_ps))];
+            (Some(named(name)), span.into_iter().chain(limit(*share, *part)).collect())
+        }
+        Hovered::Cell { span, busy_ps, wait_ps, count, name, longest_ps, .. } => {
             let width = u64::try_from(span.duration_ps()).unwrap_or(0);
             let longest = clamped(*longest_ps);
             let longest = format::duration(longest);
@@ -91,12 +102,13 @@ fn describe(what: &Hovered, unit: &str, clock: &Clock) -> (Option<String>, Vec<L
             if *count == 0 && *busy_ps == width {
                 return (Some(named(name)), vec![("Duration", longest), ("Here", "a part of it".to_owned())]);
             }
-            let lines = vec![
+            let share = |ps: u64| format::percent(format::share(ps, width));
+            let mut lines = vec![
                 ("Here", format::counted(u64::from(*count), "slice starts", "slices start")),
-                ("Busy", format::percent(format::share(*busy_ps, width))),
-                ("Longest", longest),
-                ("Span", format::duration(span.duration_ps())),
+                ("Busy", share(busy_ps.saturating_sub(*wait_ps))),
             ];
+            lines.extend((*wait_ps > 0).then(|| ("Waiting", share(*wait_ps))));
+            lines.extend([("Longest", longest), ("Span", format::duration(span.duration_ps()))]);
             (Some(format!("mostly {}", named(name))), lines)
         }
         Hovered::Group { span, busy_lanes, lanes, names, .. } => {

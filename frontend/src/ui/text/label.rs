@@ -2,6 +2,7 @@
 //!
 //! The name itself is in the explanation, because queries, exports and other tools use it.
 
+use nprof_engine::vendor::shown_name_of_metric;
 use nprof_engine::wire::summary::MetricGroupEntry;
 
 /// Meanings of abbreviations.
@@ -60,7 +61,11 @@ pub fn label(name: &str) -> String {
 /// The label of a metric in a group. Names from the trace are not changed.
 #[must_use]
 pub fn label_of_metric(group: &MetricGroupEntry, name: &str) -> String {
-    if group.has_names_of_trace { name.to_owned() } else { without_prefix(&format!("{}_", group.key), name) }
+    if group.has_names_of_trace {
+        return name.to_owned();
+    }
+    let shown = shown_name_of_metric(name);
+    without_prefix(&format!("{}_", group.key), shown.as_deref().unwrap_or(name))
 }
 
 /// Like [`label`], below a heading: words of the heading are left out.
@@ -129,6 +134,8 @@ mod tests {
             metrics: Vec::new(),
         };
         assert_eq!(label_of_metric(&group(false), "tensor_engine_active_time"), "Active time");
+        let unthrottled = label_of_metric(&group(false), "throttle_unknown_active_time_nc0_percent");
+        assert_eq!(unthrottled, "Unthrottled active time NC0 %");
         assert_eq!(label_of_metric(&group(true), "tensor_engine_active_time"), "tensor_engine_active_time");
         assert_eq!(explanation("pc", "Where."), "pc\nWhere.");
     }

@@ -269,7 +269,7 @@ fn area_above<'a>(camera: &Camera<'a>, shown: &ShownTimeline, hovered: Option<&H
         area: camera.area,
         labels: Vec::new(),
         hovered: hovered.and_then(|hit| match hit.what {
-            Hovered::Slice { start_ps, duration_ps, .. } => {
+            Hovered::Slice { start_ps, duration_ps, .. } | Hovered::Limit { start_ps, duration_ps, .. } => {
                 camera.rect(hit.track, hit.lane, start_ps, duration_ps)
             }
             Hovered::Cell { span, .. } => camera.rect(hit.track, hit.lane, span.start.0, span.duration_ps()),

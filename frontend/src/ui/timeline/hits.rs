@@ -46,7 +46,7 @@ impl Stage {
             for lane in &piece.tile.lanes {
                 let Some(at) = sheet.position(source, lane.track) else { continue };
                 let is_below = sheet.above(at).any(|group| group == row.track);
-                if is_below && !sheet.tracks().get(at).is_some_and(|track| track.is_annotation) {
+                if is_below && sheet.tracks().get(at).is_none_or(|track| track.is_work) {
                     load.add(&piece.tile, lane);
                 }
             }

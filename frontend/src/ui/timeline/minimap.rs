@@ -138,7 +138,7 @@ impl Kept {
 
 impl Rows {
     fn of(Overview { sheet, source, .. }: Overview<'_>) -> Self {
-        let is_work = |track: &&SheetTrack| track.kind == TrackKind::Slices && !track.is_annotation;
+        let is_work = |track: &&SheetTrack| track.kind == TrackKind::Slices && track.is_work;
         let of_source = sheet.tracks().iter().filter(|track| track.source == source);
         let tracks: Vec<_> = of_source.filter(is_work).collect();
         let rows = tracks.len().clamp(1, MOST_ROWS);

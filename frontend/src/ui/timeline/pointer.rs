@@ -250,7 +250,9 @@ impl Gestures {
             self.stage.with(|stage| stage.hit(x_px, y_px)).flatten()
         });
         match hit.map(|hit| hit.what) {
-            Some(Hovered::Slice { start_ps, duration_ps, .. }) => {
+            Some(
+                Hovered::Slice { start_ps, duration_ps, .. } | Hovered::Limit { start_ps, duration_ps, .. },
+            ) => {
                 self.on_command.run(Command::Focus(around(start_ps, duration_ps)));
             }
             Some(Hovered::Cell { span, .. }) => {
@@ -328,7 +330,9 @@ fn command_of(stage: &Stage, hit: Hit, x_px: f64) -> Option<Command> {
         Hovered::Sample { .. } | Hovered::Range { .. } => {
             Command::Read(Reading { track: path, time_ps: shown.scale().time_from_px(x_px) })
         }
-        what @ (Hovered::Slice { .. } | Hovered::Cell { .. }) => Command::Select(what.slice_row()),
+        what @ (Hovered::Slice { .. } | Hovered::Limit { .. } | Hovered::Cell { .. }) => {
+            Command::Select(what.slice_row())
+        }
     };
     Some(command.in_rank(track.source.0, shown.current.0))
 }

@@ -45,7 +45,7 @@ impl GroupLoad {
                     self.time(tile, here.name, clamped(work_ps).min(cell_ps));
                 }
             }
-            Content::Samples(_) | Content::Ranges(_) => {}
+            Content::Samples(_) | Content::Ranges(_) | Content::Limits(_) => {}
         }
     }
 

@@ -2,7 +2,9 @@
 
 use nprof_engine::base::Interval;
 use nprof_engine::model::Form;
-use nprof_engine::wire::tile::{Content, Tile, TileCell, TileLane, TileRange, TileSample, TileSlice};
+use nprof_engine::wire::tile::{
+    Content, Tile, TileCell, TileLane, TileLimit, TileRange, TileSample, TileSlice,
+};
 
 use super::hover::Hovered;
 
@@ -26,6 +28,7 @@ pub fn hit(tile: &Tile, lane: &TileLane, time_ps: i64, slop_ps: i64) -> Option<H
         Content::Cells(cells) => hit_cell(cells, at, slop_ps, tile.cell_ps).map(|cell| Hovered::Cell {
             span: cell_span(cell.cell),
             busy_ps: cell.busy_ps,
+            wait_ps: cell.wait_ps,
             count: cell.count,
             name: tile.names.get(cell.name as usize).cloned().unwrap_or_default(),
             longest_row: cell.longest_row,
@@ -42,7 +45,26 @@ pub fn hit(tile: &Tile, lane: &TileLane, time_ps: i64, slop_ps: i64) -> Option<H
             max: range.max,
             last: range.last,
         }),
+        Content::Limits(limits) => hit_limit(limits, at, slop_ps).map(|limit| Hovered::Limit {
+            row: limit.row,
+            name: tile.names.get(limit.name as usize).cloned().unwrap_or_default(),
+            start_ps: tile.start_ps.saturating_add(limit.start_ps),
+            duration_ps: limit.duration_ps,
+            share: limit.share,
+            part: limit.part,
+        }),
     }
+}
+
+/// The nearest limit: the last one before the timestamp, or the next one.
+fn hit_limit(limits: &[TileLimit], at: i64, slop_ps: i64) -> Option<&TileLimit> {
+    let distance = |limit: &TileLimit| {
+        let end = limit.start_ps.saturating_add(limit.duration_ps);
+        if at < limit.start_ps { limit.start_ps - at } else { at.saturating_sub(end).max(0) }
+    };
+    let next = limits.partition_point(|limit| limit.start_ps <= at);
+    let near = &limits[next.saturating_sub(1)..(next + 1).min(limits.len())];
+    near.iter().filter(|limit| distance(limit) <= slop_ps).min_by_key(|limit| distance(limit))
 }
 
 /// Distance of a slice from a timestamp; 0 inside.

@@ -38,6 +38,8 @@ pub enum Hovered {
         span: Interval,
         /// Time covered by slices.
         busy_ps: u64,
+        /// The part of this time that is only waiting.
+        wait_ps: u64,
         /// Number of slices that start in the cell.
         count: u32,
         /// The name with the most time.
@@ -46,6 +48,21 @@ pub enum Hovered {
         longest_row: u32,
         /// Duration of the longest slice.
         longest_ps: u64,
+    },
+    /// A period in which a device may use only a part of its peak.
+    Limit {
+        /// Row of the period, of the longest one of several.
+        row: u32,
+        /// Its name.
+        name: String,
+        /// Start in picoseconds.
+        start_ps: i64,
+        /// Duration in picoseconds.
+        duration_ps: i64,
+        /// Share of the peak that is allowed.
+        share: f32,
+        /// Part of the duration in which the limit holds.
+        part: f32,
     },
     /// A closed group.
     Group {
@@ -85,7 +102,7 @@ impl Hovered {
     #[must_use]
     pub fn moved(mut self, axis: Axis) -> Self {
         match &mut self {
-            Self::Slice { start_ps, duration_ps, .. } => {
+            Self::Slice { start_ps, duration_ps, .. } | Self::Limit { start_ps, duration_ps, .. } => {
                 let end_ps = axis.shared(start_ps.saturating_add(*duration_ps));
                 *start_ps = axis.shared(*start_ps);
                 *duration_ps = end_ps.saturating_sub(*start_ps);
@@ -102,7 +119,9 @@ impl Hovered {
     #[must_use]
     pub fn slice_row(&self) -> Option<u32> {
         match self {
-            Self::Slice { row, .. } | Self::Cell { longest_row: row, .. } => Some(*row),
+            Self::Slice { row, .. } | Self::Limit { row, .. } | Self::Cell { longest_row: row, .. } => {
+                Some(*row)
+            }
             Self::Group { .. } | Self::Sample { .. } | Self::Range { .. } => None,
         }
     }

@@ -224,9 +224,7 @@ pub(super) fn tracks_of(rank: &RankDetail) -> Vec<SheetTrack> {
         let group = track.parent.and_then(|parent| index_of.get(&parent).copied());
         let path = paths.next(group.map(|group| &tracks[group].path), &track.name);
         index_of.insert(track.id, tracks.len());
-        let Track {
-            id, name, kind, lanes, rows, group: tiles, value_range, unit, rank, is_annotation, ..
-        } = track.clone();
+        let Track { id, name, kind, lanes, rows, group: tiles, value_range, unit, rank, .. } = track.clone();
         tracks.push(SheetTrack {
             source,
             number: Some(id),
@@ -241,7 +239,7 @@ pub(super) fn tracks_of(rank: &RankDetail) -> Vec<SheetTrack> {
             unit,
             starts_closed: track.initially_closed,
             rank,
-            is_annotation,
+            is_work: !track.is_annotation && !track.is_state,
             pin: None,
         });
     }
@@ -257,7 +255,7 @@ fn close_large_groups(tracks: &mut [SheetTrack]) {
     for track in tracks.iter().filter(|track| track.kind == TrackKind::Slices) {
         let (count, rows) = of_group.entry(track.parent).or_default();
         // Annotations stand beside their stream.
-        *count += usize::from(!track.is_annotation);
+        *count += usize::from(track.is_work);
         *rows = rows.saturating_add(track.rows);
     }
     // The first of several groups with equally many slices. Tracks at the top come last.

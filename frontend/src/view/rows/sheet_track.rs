@@ -37,8 +37,9 @@ pub struct SheetTrack {
     pub starts_closed: bool,
     /// The rank whose calls or computation it shows, among the tracks of all ranks.
     pub rank: Option<u32>,
-    /// Whether its slices are annotations, whose time is not work.
-    pub is_annotation: bool,
+    /// Whether the time of its slices is work: not that of annotations, and not that of states such
+    /// as throttling.
+    pub is_work: bool,
     /// The path of the pinned track that it shows of its rank, or is the heading of.
     pub pin: Option<TrackPath>,
 }
@@ -72,7 +73,7 @@ impl SheetTrack {
             unit: String::new(),
             starts_closed: false,
             rank: None,
-            is_annotation: false,
+            is_work: true,
             pin: None,
         }
     }

@@ -1,13 +1,13 @@
-//! Busy intervals of each engine: the union of its instructions, without waits for semaphores.
+//! Busy intervals of each engine: the union of its instructions, without waits.
 //! neuron-profile uses the same definition.
 
 use super::Columns;
-use super::engines::{instruction_tracks, name_code};
+use super::engines::instruction_tracks;
 use crate::base::{Error, Result};
 use crate::exec::Cancel;
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
+use crate::vendor::neuron::MATRIX;
 use crate::vendor::neuron::schema::INSTRUCTION;
-use crate::vendor::neuron::{MATRIX, SEMAPHORE_WAIT};
 
 /// An interval without a gap in which an engine is busy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,11 +32,10 @@ pub fn for_each_busy<B: Bytes, E: From<Error>>(
     mut each: impl FnMut(&Busy) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some(instruction) = Columns::of(segment, INSTRUCTION.name, Cancel::NEVER) else { return Ok(()) };
-    let wait = name_code(segment, instruction.table(), SEMAPHORE_WAIT)?;
     for track in instruction_tracks(segment, &instruction) {
         let mut open: Option<Busy> = None;
         for block in segment.blocks_of(track)? {
-            for part in parts(segment, &instruction, block, wait)? {
+            for part in parts(segment, &instruction, block)? {
                 match &mut open {
                     Some(busy) if part.start_ps <= busy.end_ps => busy.end_ps = busy.end_ps.max(part.end_ps),
                     _ => {
@@ -55,12 +54,7 @@ pub fn for_each_busy<B: Bytes, E: From<Error>>(
 }
 
 /// The busy intervals of one block.
-fn parts<B: Bytes>(
-    segment: &Segment<B>,
-    instruction: &Columns<'_, B>,
-    block: usize,
-    wait: Option<i64>,
-) -> Result<Vec<Busy>> {
+fn parts<B: Bytes>(segment: &Segment<B>, instruction: &Columns<'_, B>, block: usize) -> Result<Vec<Busy>> {
     let mut reader = BlockReader::new(segment, instruction.table(), block)?;
     let starts = reader.core_ints(ColumnRole::Start)?;
     let durations = reader.core_ints(ColumnRole::Duration)?;
@@ -68,7 +62,7 @@ fn parts<B: Bytes>(
     // Row of the first instruction, start, end.
     let mut spans: Vec<(usize, i64, i64)> = Vec::new();
     for (row, ((&start, &duration), &name)) in starts.iter().zip(&durations).zip(&names).enumerate() {
-        if Some(name) == wait {
+        if segment.footer().waits.contains_stored(name) {
             continue;
         }
         let end = start.saturating_add(duration);

@@ -1,14 +1,12 @@
 //! Metrics of DMA and of collectives, and the time in which anything was active.
 
 use super::activity::{Activity, Classes, Classify, map_texts, sweep};
-use super::engines::name_code;
 use super::run::RunFacts;
 use super::{Columns, Placed, count, float, int, seconds, share};
 use crate::base::Result;
 use crate::model::{Role, TrackId, Unit};
 use crate::query;
 use crate::segment::{Bytes, Segment};
-use crate::vendor::neuron::SEMAPHORE_WAIT;
 use crate::vendor::neuron::group::NeuronGroup;
 use crate::vendor::neuron::schema::{DMA, INSTRUCTION};
 
@@ -42,12 +40,9 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &RunFacts<'_>, out: &mut Vec
         Some(dma) => classes_of(dma, block, names.len()),
         None => Ok(vec![0; names.len()]),
     };
-    let wait = match segment.table(INSTRUCTION.name) {
-        Some(table) => name_code(segment, table, SEMAPHORE_WAIT)?,
-        None => None,
-    };
+    let waits = &segment.footer().waits;
     let engine_classes = |_: TrackId, _: usize, names: &[i64]| -> Result<Vec<Classes>> {
-        Ok(names.iter().map(|&name| if Some(name) == wait { 0 } else { class(ANYTHING) }).collect())
+        Ok(names.iter().map(|&name| if waits.contains_stored(name) { 0 } else { class(ANYTHING) }).collect())
     };
     let collective =
         |_: TrackId, _: usize, names: &[i64]| Ok(vec![class(COLLECTIVE) | class(ANYTHING); names.len()]);

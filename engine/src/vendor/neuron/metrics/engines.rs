@@ -9,9 +9,9 @@ use crate::index::Postings;
 use crate::model::{NameId, Role, TableId, TrackId, Unit};
 use crate::query;
 use crate::segment::{Bytes, ColumnRole, Segment};
+use crate::vendor::neuron::Engine;
 use crate::vendor::neuron::group::NeuronGroup;
 use crate::vendor::neuron::schema::INSTRUCTION;
-use crate::vendor::neuron::{Engine, SEMAPHORE_WAIT};
 
 /// Fields that are summed over all instructions, with their explanations.
 const BYTES: [(&str, &str); 11] = [
@@ -39,12 +39,15 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &RunFacts<'_>, out: &mut Vec
     let Some(instruction) = Columns::of(segment, INSTRUCTION.name, run.cancel) else { return Ok(()) };
     let tracks = instruction_tracks(segment, &instruction);
     let code = |name| name_code(segment, instruction.table(), name);
-    let (wait, matmul, activate) = (code(SEMAPHORE_WAIT)?, code("MATMUL")?, code("ACTIVATE")?);
+    let (matmul, activate) = (code("MATMUL")?, code("ACTIVATE")?);
+    // The waits of the statistics of a span, so that both agree.
+    let waits = &segment.footer().waits;
     let classify = |_: TrackId, _: usize, names: &[i64]| -> Result<Vec<Classes>> {
         let bit = |class: usize, holds: bool| Classes::from(holds) << class;
         let classes = |&name: &i64| {
+            let is_work = !waits.contains_stored(name);
             let name = Some(name);
-            1 << ALL | bit(WORK, name != wait) | bit(MATMUL, name == matmul) | bit(ACTIVATE, name == activate)
+            1 << ALL | bit(WORK, is_work) | bit(MATMUL, name == matmul) | bit(ACTIVATE, name == activate)
         };
         Ok(names.iter().map(classes).collect())
     };
@@ -119,13 +122,13 @@ fn engine_metrics(engine: Engine, instructions: u64, active: Activity, total_s: 
         group,
         count(&format!("{prefix}_instruction_count"), instructions, "Number of executed instructions."),
     ));
-    let doc = "Sum of the durations of all instructions, without waits for semaphores. Time with several \
+    let doc = "Sum of the durations of all instructions, without waits. Time with several \
         instructions counts once for each.";
     out.push((
         group,
         float(&format!("{prefix}_instruction_time"), seconds(active.total_ps), Unit::Seconds, doc),
     ));
-    let doc = "Time in which at least one instruction ran, without waits for semaphores.";
+    let doc = "Time in which at least one instruction ran, without waits.";
     out.push((group, float(&format!("{prefix}_active_time"), active_s, Unit::Seconds, doc)));
     let doc = "Active time as a share of the total time.";
     out.push((
@@ -264,5 +267,74 @@ fn utilisation(
             NeuronGroup::Overall,
             float("mm_arithmetic_intensity", share(flops, hbm_bytes), Unit::None, doc),
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::base::Interval;
+    use crate::exec::{Cancel, Work};
+    use crate::ingest::{BuildOptions, Builder};
+    use crate::model::{Form, OwnedValue, RankInfo, Sink, SliceRecord, TrackId};
+    use crate::query;
+    use crate::segment::Segment;
+    use crate::spill::MemoryScratch;
+    use crate::vendor::neuron::metrics::{for_each_busy, groups};
+    use crate::vendor::neuron::schema::Instruction;
+    use crate::vendor::neuron::{Engine, SEMAPHORE_WAIT, SOURCE, Tracks};
+
+    /// A rank whose engines wait most of the time and work on several lanes.
+    fn rank() -> (Segment<Vec<u8>>, Vec<(Engine, TrackId)>) {
+        let (scratch, mut bytes) = (MemoryScratch::default(), Vec::new());
+        let mut sink = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
+        sink.rank(RankInfo { source: SOURCE.to_owned(), ..RankInfo::default() });
+        Instruction::define(&mut sink).unwrap();
+        let (mut tracks, mut of) = (Tracks::default(), Vec::new());
+        for engine in Engine::ALL {
+            let track = tracks.engine(&mut sink, engine.name(), 0).unwrap();
+            of.push((engine, track));
+            for at in 0..3_000_i64 {
+                let start = at * 1_000 + engine.index() as i64;
+                let slices = [
+                    (SEMAPHORE_WAIT, start, 900),
+                    ("MATMUL", start + 880, 60 + at % 50),
+                    ("WAIT_FOR_RANKS", start + 900, 5),
+                    ("ACTIVATE", start + 930, at % 40),
+                ];
+                for (name, start_ps, duration_ps) in slices {
+                    let (name, form) = (sink.name(name).unwrap(), Form::Complete);
+                    sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields: &[] })
+                        .unwrap();
+                }
+            }
+        }
+        sink.finish().unwrap();
+        (Segment::open(bytes).unwrap(), of)
+    }
+
+    #[test]
+    fn the_whole_span_is_as_busy_as_the_summary_says() {
+        let (segment, tracks) = rank();
+        let whole = Interval::new(0, 4_000_000);
+        let metrics: Vec<_> =
+            groups(&segment, Cancel::NEVER).unwrap().into_iter().flat_map(|group| group.metrics).collect();
+        let all: Vec<TrackId> = tracks.iter().map(|(_, track)| *track).collect();
+        let selection = query::selection::select(&segment, &all, whole, Work::IN_PLACE).unwrap();
+        for ((engine, _), of) in tracks.iter().zip(&selection.by_track) {
+            let name = format!("{}_active_time", engine.prefix());
+            let active = metrics.iter().find(|metric| metric.name == name).unwrap();
+            assert_eq!(active.value, OwnedValue::Float(super::seconds(of.busy_ps)), "{name}");
+            let mut exported_ps = 0;
+            for_each_busy(&segment, |busy| {
+                let is_of = busy.core == 0 && busy.start_ps % 1_000 == (880 + engine.index() as i64) % 1_000;
+                exported_ps += if is_of { busy.end_ps.abs_diff(busy.start_ps) } else { 0 };
+                Ok::<_, crate::base::Error>(())
+            })
+            .unwrap();
+            assert_eq!(exported_ps, of.busy_ps, "{name}");
+            assert!(of.busy_ps < 300_000 && of.wait_ps > 2_600_000, "{of:?}");
+        }
+        let waits: Vec<_> = selection.by_name.iter().skip_while(|name| !name.is_wait).collect();
+        assert_eq!((waits.len(), waits.iter().all(|name| name.is_wait)), (2, true));
     }
 }

@@ -15,6 +15,7 @@ mod throttle;
 
 pub use busy::{Busy, for_each_busy};
 use run::RunFacts;
+pub use throttle::{is_limit, shown_name};
 
 use crate::base::{Result, clamped};
 use crate::exec::Cancel;

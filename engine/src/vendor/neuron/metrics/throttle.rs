@@ -1,7 +1,7 @@
 //! Metrics of throttling: how long the core was throttled, why, and how much.
 
 use crate::vendor::neuron::group::NeuronGroup;
-use crate::vendor::neuron::schema::HAM;
+use crate::vendor::neuron::schema::{HAM, UNTHROTTLED_KIND};
 use std::collections::BTreeMap;
 
 use super::run::RunFacts;
@@ -10,9 +10,6 @@ use crate::base::Result;
 use crate::base::time::PS_PER_NS;
 use crate::model::Unit;
 use crate::segment::{Bytes, ColumnRole, Segment};
-
-/// Type of the records in which the core is not throttled.
-const UNTHROTTLED: i64 = 99;
 
 /// Throttling for one reason on one core.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,13 +20,31 @@ struct Held {
     allowed_ns: f64,
 }
 
+/// Begin of the names of metrics about time without a limit, in the words of neuron-profile.
+const UNKNOWN: &str = "throttle_unknown_";
+/// Part of the names of metrics about the height of limits.
+const LIMIT: &str = "_avg_util_limit_";
+
+/// The name of a metric for people, if neuron-profile's own name misleads: time without a limit is
+/// not throttled.
+#[must_use]
+pub fn shown_name(name: &str) -> Option<String> {
+    name.strip_prefix(UNKNOWN).map(|rest| format!("unthrottled_{rest}"))
+}
+
+/// Whether a metric is the height of a limit and no part of the time.
+#[must_use]
+pub fn is_limit(name: &str) -> bool {
+    name.starts_with("throttle_") && name.contains(LIMIT)
+}
+
 /// Metrics by core and reason.
 pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &RunFacts<'_>, out: &mut Vec<Placed>) -> Result<()> {
     let Some(ham) = Columns::of(segment, HAM.name, run.cancel) else { return Ok(()) };
     let mut held: BTreeMap<(i64, i64), Held> = BTreeMap::new();
     for block in 0..segment.blocks(ham.table())?.len() {
         let durations = segment.core_ints(ham.table(), ColumnRole::Duration, block)?;
-        let mut rows = vec![[0, 1, 1, UNTHROTTLED]; durations.len()];
+        let mut rows = vec![[0, 1, 1, UNTHROTTLED_KIND]; durations.len()];
         for (at, name) in ["pcore_idx", "k", "n", "type"].into_iter().enumerate() {
             ham.for_each_int(name, block, |row, value| rows[row][at] = value)?;
         }
@@ -51,7 +66,8 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &RunFacts<'_>, out: &mut Vec
 fn core_metrics(core: i64, held: &BTreeMap<(i64, i64), Held>, last_ns: f64, out: &mut Vec<Placed>) {
     let of_core =
         || held.iter().filter(move |((of, _), _)| *of == core).map(|(&(_, kind), &held)| (kind, held));
-    let throttled: i64 = of_core().filter(|&(kind, _)| kind != UNTHROTTLED).map(|(_, held)| held.ns).sum();
+    let throttled: i64 =
+        of_core().filter(|&(kind, _)| kind != UNTHROTTLED_KIND).map(|(_, held)| held.ns).sum();
     let doc = "Time in which the device throttled the core.";
     out.push((
         NeuronGroup::Throttling,
@@ -64,7 +80,7 @@ fn core_metrics(core: i64, held: &BTreeMap<(i64, i64), Held>, last_ns: f64, out:
     for (kind, held) in of_core() {
         let reason = match kind {
             0 => "activity_0".to_owned(),
-            UNTHROTTLED => "unknown".to_owned(),
+            UNTHROTTLED_KIND => "unknown".to_owned(),
             other => format!("type_{other}"),
         };
         let doc = "Share of the trace with throttling records of this reason.";

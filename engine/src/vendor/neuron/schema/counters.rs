@@ -2,25 +2,30 @@
 
 use std::borrow::Cow;
 
-/// The throttle reason for the `type` of a row in `ham`.
+/// The `type` of a row in `ham` in which the device limits nothing. neuron-profile calls it
+/// `unknown` in the names of metrics.
+pub const UNTHROTTLED_KIND: i64 = 99;
+
+/// The name of a period of throttling, from the `type` of its row in `ham`: the reason, or that
+/// nothing is limited. All readers use these names.
 ///
 /// Only codes that were seen in traces have names.
 #[must_use]
 pub fn throttle_reason(code: i64) -> Cow<'static, str> {
     match code {
         0 => "activity_0".into(),
-        99 => "unknown".into(),
+        UNTHROTTLED_KIND => "unthrottled".into(),
         other => format!("type {other}").into(),
     }
 }
 
 table! {
-    /// Periods in which the device limited its use to a share of the peak.
+    /// Periods in which the device limits its use to a share of the peak, and those without a limit.
     "ham" HAM Ham Slices;
     "Throttling" {
         k: Count, "Allowed steps of the peak. The limit is k / n.";
         n: Count, "All steps of the peak. The limit is k / n.";
-        kind = "type": None, "Code of the reason; 0 is activity_0, 99 unknown.";
+        kind = "type": None, "Code of the reason; 0 is activity_0, 99 says that nothing is limited.";
         pcore_idx: None, "Physical core within a logical core of several physical cores.";
     }
 }
@@ -100,6 +105,7 @@ mod tests {
     fn reasons_that_are_not_known_keep_their_code() {
         assert_eq!(throttle_reason(0), "activity_0");
         assert_eq!(throttle_reason(12), "type 12");
+        assert_eq!(throttle_reason(99), "unthrottled");
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub use crate::vendor::table::{FieldSchema, TableSchema};
 pub use collectives::{CC_INSTRUCTION, CC_OPS, CC_STREAM, CcInstruction, CcOps, CcStream};
 pub use counters::{
     DMA_THROUGHPUT, DmaThroughput, HAM, HBM_USAGE, Ham, HbmUsage, INSTRUCTION_USAGE, InstructionUsage,
-    PENDING_DMA, PendingDma, SEMAPHORE_UPDATE, SemaphoreUpdate, throttle_reason,
+    PENDING_DMA, PendingDma, SEMAPHORE_UPDATE, SemaphoreUpdate, UNTHROTTLED_KIND, throttle_reason,
 };
 pub use dma::{DMA, Dma, dma_name};
 pub use heading::heading_of;

@@ -66,42 +66,69 @@ fn signed(ps: i64, [more, less]: [&str; 2]) -> String {
     format!("{} {word}", format::duration(clamped(ps.unsigned_abs())))
 }
 
-impl Summaries {
-    /// The sides of the machine that have names, devices first. Each has a table of its own.
-    #[must_use]
-    pub fn sides(&self) -> Vec<Option<Side>> {
-        let beside = self.beside.iter().flat_map(|(_, summary)| &summary.by_name);
-        let sides: BTreeSet<_> = gathered(self.own.by_name.iter().chain(beside).map(|total| total.side));
-        let known = sides.iter().copied().filter(Option::is_some);
-        // A span without slices has an empty table.
-        let unknown = (sides.is_empty() || sides.contains(&None)).then_some(None);
-        known.chain(unknown).collect()
+/// Names that have a table of their own: waits apart from work, and each side of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NameGroup {
+    /// Whether the names are those of waits.
+    pub is_wait: bool,
+    /// Whether no side is known. These names come after those of devices and hosts.
+    is_elsewhere: bool,
+    /// The side of the machine.
+    side: Option<Side>,
+}
+
+impl NameGroup {
+    fn new(is_wait: bool, side: Option<Side>) -> Self {
+        Self { is_wait, is_elsewhere: side.is_none(), side }
     }
 
-    /// Title of the names on a side of the machine.
-    fn title(&self, side: Option<Side>) -> &'static str {
-        match side {
-            Some(Side::Device) => "Name on devices",
-            Some(Side::Host) => "Name on host threads",
-            None if self.sides().len() > 1 => "Name on other tracks",
-            None => "Name",
+    fn of(total: &NameTotal) -> Self {
+        Self::new(total.is_wait, total.side)
+    }
+}
+
+impl Summaries {
+    /// The groups of names, waits below all work, devices first. A span without work has an empty
+    /// table for it.
+    #[must_use]
+    pub fn groups(&self) -> Vec<NameGroup> {
+        let beside = self.beside.iter().flat_map(|(_, summary)| &summary.by_name);
+        let mut groups: BTreeSet<_> = gathered(self.own.by_name.iter().chain(beside).map(NameGroup::of));
+        if groups.iter().all(|group| group.is_wait) {
+            groups.insert(NameGroup::new(false, None));
+        }
+        groups.into_iter().collect()
+    }
+
+    /// Title of the names of a group.
+    fn title(&self, group: NameGroup) -> &'static str {
+        let is_apart = self.groups().iter().any(|group| group.side.is_some());
+        match (group.is_wait, group.side) {
+            (false, Some(Side::Device)) => "Name on devices",
+            (false, Some(Side::Host)) => "Name on host threads",
+            (false, None) if is_apart => "Name on other tracks",
+            (false, None) => "Name",
+            (true, Some(Side::Device)) => "Wait on devices",
+            (true, Some(Side::Host)) => "Wait on host threads",
+            (true, None) if is_apart => "Wait on other tracks",
+            (true, None) => "Wait",
         }
     }
 }
 
-/// Times by name on one side of the machine, in the order of names, and the longest slice of each
-/// name in the current rank. A name of any of the ranks has a row. One other rank also gets a
-/// column of differences.
+/// Times by name of a group, in the order of names, and the longest slice of each name in the
+/// current rank. A name of any of the ranks has a row. One other rank also gets a column of
+/// differences.
 #[must_use]
-pub fn by_name(summaries: &Summaries, side: Option<Side>) -> (DataTable, Vec<Option<u32>>) {
-    fn on(summary: &SelectionSummary, side: Option<Side>) -> impl Iterator<Item = &NameTotal> {
-        summary.by_name.iter().filter(move |total| total.side == side)
+pub fn by_name(summaries: &Summaries, group: NameGroup) -> (DataTable, Vec<Option<u32>>) {
+    fn on(summary: &SelectionSummary, group: NameGroup) -> impl Iterator<Item = &NameTotal> {
+        summary.by_name.iter().filter(move |total| NameGroup::of(total) == group)
     }
     let mut totals: BTreeMap<&str, Option<&NameTotal>> = BTreeMap::new();
-    for total in summaries.beside.iter().flat_map(|(_, summary)| on(summary, side)) {
+    for total in summaries.beside.iter().flat_map(|(_, summary)| on(summary, group)) {
         totals.insert(&total.name, None);
     }
-    totals.extend(on(&summaries.own, side).map(|total| (total.name.as_str(), Some(total))));
+    totals.extend(on(&summaries.own, group).map(|total| (total.name.as_str(), Some(total))));
     let column = |of: fn(&NameTotal) -> u64| -> Vec<i64> {
         totals.values().map(|total| total.map_or(0, |total| clamped(of(total)))).collect()
     };
@@ -109,7 +136,7 @@ pub fn by_name(summaries: &Summaries, side: Option<Side>) -> (DataTable, Vec<Opt
     let names = texts(totals.keys().map(|&name| name.to_owned()).collect());
     let counts = totals.values().map(|total| total.map_or(0, |total| total.count)).collect();
     let mut columns = vec![
-        TableColumn::new(NAME, summaries.title(side), "", names),
+        TableColumn::new(NAME, summaries.title(group), "", names),
         TableColumn::new("count", "Count", "count", ColumnValues::Uints(counts))
             .explained("Slices that overlap the span"),
         TableColumn::new(SELF, "Self", "ps", ColumnValues::Ints(own.clone()))
@@ -117,7 +144,7 @@ pub fn by_name(summaries: &Summaries, side: Option<Side>) -> (DataTable, Vec<Opt
     ];
     for (rank, summary) in &summaries.beside {
         let of: BTreeMap<&str, u64> =
-            gathered(on(summary, side).map(|total| (total.name.as_str(), total.self_ps)));
+            gathered(on(summary, group).map(|total| (total.name.as_str(), total.self_ps)));
         let other: Vec<i64> = totals.keys().map(|name| clamped(of.get(name).copied().unwrap_or(0))).collect();
         let difference = own.iter().zip(&other).map(|(own, other)| own.saturating_sub(*other)).collect();
         let has_own = summaries.slice.as_ref().is_some_and(|slice| !slice.lacking.contains(rank));
@@ -152,10 +179,14 @@ pub fn by_name(summaries: &Summaries, side: Option<Side>) -> (DataTable, Vec<Opt
 mod tests {
     use super::*;
 
+    /// Names of work, without sides.
+    const WORK: NameGroup = NameGroup { is_wait: false, is_elsewhere: true, side: None };
+
     fn summary(names: &[(&str, u64)]) -> SelectionSummary {
         let total = |&(name, self_ps): &(&str, u64)| NameTotal {
             name: name.to_owned(),
             side: None,
+            is_wait: name.contains("wait"),
             count: 1,
             total_ps: self_ps,
             union_ps: self_ps,
@@ -176,37 +207,54 @@ mod tests {
     #[test]
     fn a_second_rank_has_its_times_and_the_difference_beside() {
         let own = summary(&[("matmul", 30), ("add", 5)]);
-        let other = summary(&[("matmul", 20), ("wait", 9)]);
+        let other = summary(&[("matmul", 20), ("sum", 9)]);
         let one = Summaries { own: own.clone(), beside: vec![(3, other.clone())], slice: None };
-        let (table, longest) = by_name(&one, None);
-        // Names of both ranks: add, matmul, wait.
+        let (table, longest) = by_name(&one, WORK);
+        // Names of both ranks: add, matmul, sum.
         assert_eq!(shown(&table, &["self", "self_3", "difference"]), [[5, 0, 5], [30, 20, 10], [0, 9, -9]]);
         assert_eq!(longest, [Some(7), Some(7), None]);
         let two = Summaries { own: own.clone(), beside: vec![(3, other.clone()), (4, other)], slice: None };
         let keys: Vec<String> =
-            by_name(&two, None).0.columns.iter().map(|column| column.key.clone()).collect();
+            by_name(&two, WORK).0.columns.iter().map(|column| column.key.clone()).collect();
         assert_eq!(keys, ["name", "count", "self", "self_3", "self_4", "union", "total", "longest"]);
-        let (alone, _) = by_name(&Summaries { own, beside: Vec::new(), slice: None }, None);
+        let (alone, _) = by_name(&Summaries { own, beside: Vec::new(), slice: None }, WORK);
         assert_eq!((alone.columns.len(), alone.rows), (6, 2));
     }
 
     #[test]
     fn devices_and_hosts_have_a_table_each() {
         let empty = Summaries { own: summary(&[]), beside: Vec::new(), slice: None };
-        assert_eq!(empty.sides(), [None]);
+        assert_eq!(empty.groups(), [WORK]);
         let mut own = summary(&[("step", 40), ("matmul", 30), ("step", 50)]);
         own.by_name[0].side = Some(Side::Device);
         own.by_name[1].side = Some(Side::Device);
         own.by_name[2].side = Some(Side::Host);
         let both = Summaries { own, beside: Vec::new(), slice: None };
-        assert_eq!(both.sides(), [Some(Side::Device), Some(Side::Host)]);
-        assert_eq!(shown(&by_name(&both, Some(Side::Device)).0, &["self"]), [[30], [40]]);
-        assert_eq!(shown(&by_name(&both, Some(Side::Host)).0, &["self"]), [[50]]);
-        let title = |summaries, side| by_name(summaries, side).0.columns[0].title.clone();
+        let [device, host] = both.groups()[..] else { panic!("{:?}", both.groups()) };
+        assert_eq!((device.side, host.side), (Some(Side::Device), Some(Side::Host)));
+        assert_eq!(shown(&by_name(&both, device).0, &["self"]), [[30], [40]]);
+        assert_eq!(shown(&by_name(&both, host).0, &["self"]), [[50]]);
+        let title = |summaries, group| by_name(summaries, group).0.columns[0].title.clone();
         let mut annotated = both;
         annotated.own.by_name[0].side = None;
-        assert_eq!(title(&annotated, None), "Name on other tracks");
-        assert_eq!(title(&empty, None), "Name");
+        assert_eq!(title(&annotated, WORK), "Name on other tracks");
+        assert_eq!(title(&empty, WORK), "Name");
+    }
+
+    #[test]
+    fn waits_have_a_table_below_the_names() {
+        let titles = |names: &[(&str, u64)]| -> Vec<&str> {
+            let summaries = Summaries { own: summary(names), beside: Vec::new(), slice: None };
+            summaries.groups().iter().map(|group| summaries.title(*group)).collect()
+        };
+        assert_eq!(titles(&[("event_wait", 90), ("add", 5)]), ["Name", "Wait"]);
+        assert_eq!(titles(&[("event_wait", 90)]), ["Name", "Wait"]);
+        let mut own = summary(&[("event_wait", 90), ("add", 5), ("other_wait", 7)]);
+        own.by_name[0].side = Some(Side::Host);
+        own.by_name[1].side = Some(Side::Device);
+        let summaries = Summaries { own, beside: Vec::new(), slice: None };
+        let titles: Vec<_> = summaries.groups().iter().map(|group| summaries.title(*group)).collect();
+        assert_eq!(titles, ["Name on devices", "Wait on host threads", "Wait on other tracks"]);
     }
 
     #[test]

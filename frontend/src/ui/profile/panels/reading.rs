@@ -91,8 +91,10 @@ fn Read(opened: Opened, counter: Counter, window: Interval, detail: Arc<CounterD
     let group = track.and_then(|track| track.parent);
     let group = group.map_or_else(String::new, |group| sheet.title(group));
     let over = over(&detail, &unit, window);
+    let shown_name = name.clone();
     let rows = move || {
-        let rows = opened.times.clock.with(|clock| at(&detail, counter.time_ps, &unit, clock));
+        let of = Quantity { name: &shown_name, unit: &unit };
+        let rows = opened.times.clock.with(|clock| at(&detail, counter.time_ps, of, clock));
         rows.into_iter().map(|(name, shown)| view! { <Row name shown /> }).collect_view()
     };
     let over = over.into_iter().map(|(name, shown)| view! { <Row name shown /> }).collect_view();
@@ -161,8 +163,45 @@ fn rate(before: CounterSample, sample: CounterSample) -> Option<f64> {
     (seconds > 0.0).then(|| (sample.value - before.value) / seconds)
 }
 
+/// Words in names of counters without a unit whose values are rates or shares already.
+const RATES: [&str; 10] = [
+    "rate",
+    "rates",
+    "persec",
+    "throughput",
+    "bandwidth",
+    "utilization",
+    "utilisation",
+    "percent",
+    "frequency",
+    "hz",
+];
+
+/// A rate with its unit. `None` for counters of rates, shares, powers and other quantities whose
+/// change per second means nothing.
+fn shown_rate(rate: f64, name: &str, unit: &str) -> Option<Shown> {
+    let name = name.to_lowercase();
+    let mut words = name.split(|sign: char| !sign.is_alphanumeric());
+    let is_rate = name.contains("/s") || name.contains("per sec") || words.any(|word| RATES.contains(&word));
+    let is_plain = match unit {
+        "B" => return Some(signed(rate, "B/s")),
+        "count" | "FLOP" | "cycles" => true,
+        "" => !is_rate,
+        _ => false,
+    };
+    is_plain.then(|| Shown::plain(format!("{}/s", signed(rate, unit).text)))
+}
+
+/// What a counter counts.
+#[derive(Debug, Clone, Copy)]
+struct Quantity<'a> {
+    name: &'a str,
+    unit: &'a str,
+}
+
 /// The value at the timestamp, and its origin.
-fn at(detail: &CounterDetail, time_ps: i64, unit: &str, clock: &Clock) -> Vec<Line> {
+fn at(detail: &CounterDetail, time_ps: i64, of: Quantity<'_>, clock: &Clock) -> Vec<Line> {
+    let Quantity { name, unit } = of;
     let mut lines = vec![("Moment", Shown::plain(clock.text(time_ps)))];
     let Some(sample) = detail.sample else {
         lines.push(("Value", Shown::plain("none: the first sample comes later".to_owned())));
@@ -172,7 +211,8 @@ fn at(detail: &CounterDetail, time_ps: i64, unit: &str, clock: &Clock) -> Vec<Li
     lines.push(("Since", Shown::plain(clock.text(sample.time_ps))));
     if let Some(before) = detail.before {
         lines.push(("Change", signed(sample.value - before.value, unit)));
-        lines.extend(rate(before, sample).map(|rate| ("Change per second", signed(rate, unit))));
+        let rate = rate(before, sample).and_then(|rate| shown_rate(rate, name, unit));
+        lines.extend(rate.map(|rate| ("Change per second", rate)));
         lines.push(("Before", value(before.value, unit)));
     }
     lines
@@ -211,6 +251,23 @@ mod tests {
         assert_eq!(rate(sample(1_000_000, 2.0), sample(4_000_000, 8.0)), Some(2e6));
         assert_eq!(rate(sample(0, 8.0), sample(PS_PER_S, 2.0)), Some(-6.0));
         assert_eq!(rate(sample(5, 1.0), sample(5, 2.0)), None, "no time passes");
+    }
+
+    #[test]
+    fn a_rate_has_its_own_unit_and_rates_have_none() {
+        let text = |name, unit| shown_rate(2e6, name, unit).map(|shown| shown.text);
+        assert_eq!(text("HBM usage", "B").as_deref(), Some("+2 MB/s"));
+        assert_eq!(text("Pending DMAs", "count").as_deref(), Some("+2,000,000/s"));
+        assert_eq!(text("Requests", "").as_deref(), Some("+2,000,000/s"));
+        for (name, unit) in [
+            ("DMA throughput", "B/s"),
+            ("SBUF usage", "ratio"),
+            ("Power", "W"),
+            ("Disk MB/s", ""),
+            ("Clock", "Hz"),
+        ] {
+            assert_eq!(text(name, unit), None, "{name}");
+        }
     }
 
     #[test]

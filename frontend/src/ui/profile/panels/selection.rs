@@ -124,11 +124,12 @@ fn Totals(opened: Opened, summaries: Arc<Summaries>) -> impl IntoView {
     let summary = &summaries.own;
     let span = Interval::new(summary.start_ps, summary.end_ps);
     let whole = u64::try_from(span.duration_ps()).unwrap_or(0);
-    let names = summaries.sides().into_iter().map(|side| {
-        let (names, longest) = by_name(&summaries, side);
+    let names = summaries.groups().into_iter().map(|group| {
+        let (names, longest) = by_name(&summaries, group);
         let cells = name_cells(opened, longest, whole);
         let source = table_of(opened, PanelTable::Names, Signal::stored(Arc::new(names)), cells);
-        view! { <PlainTable source most=MOST_ROWS noun="names" /> }
+        let noun = if group.is_wait { "waits" } else { "names" };
+        view! { <PlainTable source most=MOST_ROWS noun /> }
     });
     let names = names.collect_view();
     let of_tracks = Arc::clone(&summaries);
@@ -198,13 +199,19 @@ fn by_track(summary: &SelectionSummary, whole: u64, path: impl Fn(u32) -> String
     let paths = texts(totals.iter().map(|total| path(total.track)).collect());
     let counts = ColumnValues::Uints(totals.iter().map(|total| total.count).collect());
     let busy = ColumnValues::Ints(totals.iter().map(|total| clamped(total.busy_ps)).collect());
+    let waits = ColumnValues::Ints(totals.iter().map(|total| clamped(total.wait_ps)).collect());
     let shares = totals.iter().map(|total| format::share(total.busy_ps, whole));
     DataTable {
         columns: vec![
             TableColumn::new("track", "Track", "", paths),
             TableColumn::new("slices", "Slices", "count", counts),
-            TableColumn::new("busy", "Busy", "ps", busy),
-            TableColumn::new(SHARE, "Share", "ratio", ColumnValues::Floats(shares.collect())),
+            TableColumn::new("busy", "Busy", "ps", busy)
+                .explained("Time in which at least one slice ran that is no wait"),
+            TableColumn::new(SHARE, "Share", "ratio", ColumnValues::Floats(shares.collect()))
+                .explained("Share of the span that is busy"),
+            TableColumn::new("wait", "Waiting", "ps", waits)
+                .explained("Time in which at least one slice waited; work beside it counts as busy, too")
+                .extra(),
         ],
         rows: narrow(totals.len()),
     }

@@ -40,6 +40,7 @@ pub(crate) fn tracks(text: &str) -> Vec<Track> {
                 rank: name.strip_prefix("Rank ").and_then(|number| number.parse().ok()),
                 is_auxiliary: false,
                 is_annotation: name.ends_with("annotations"),
+                is_state: name == "Throttling",
                 side: None,
             }
         })
