@@ -1,8 +1,9 @@
 //! Colours, chosen in OKLCH (Björn Ottosson, "A perceptual color space for image processing"), in
 //! which equal distances look equal.
 //!
-//! The first [`FIRST_COLOURS`] differ in lightness as well as in hue, so people who see no red or
-//! no green can tell them apart. Every colour has enough contrast to either dark or white text.
+//! People who see no red, no green or no blue can tell any two colours of names apart, and the first
+//! [`FIRST_COLOURS`] most easily: the colours differ in lightness as well as in hue. Every colour has
+//! enough contrast to either dark or white text.
 //!
 //! The colours are written down in sRGB, and the tests derive them from OKLCH: powers and sines
 //! would be a hundredth of the page.
@@ -67,14 +68,14 @@ impl Ink {
 /// The colours on a light background: those of names, then [`COUNTER`], [`GROUP`], [`WAIT`] and
 /// [`HEAT`]. The order counts: the names with the most time get the first colours.
 const LIGHT: [u32; COLOURS] = [
-    0x4087de, 0xe67a2a, 0x229666, 0xe97ab2, 0x75c8e4, 0xddce49, 0x6949ba, 0xbd4334, 0x31a5a5, 0x8ac738,
-    0xf1aa92, 0xbb99e3, 0x2c4f94, 0x3a732c, 0x883468, 0xb28324, 0x407bc5, 0x657495, 0x808693, 0xd33e21,
+    0x3f91ee, 0xec6f00, 0x188566, 0xdf87b4, 0x74caf1, 0xded24e, 0x6e47b7, 0xc13e2e, 0x679c8d, 0x88c33a,
+    0xf0ab91, 0xb797dd, 0x294c91, 0x007225, 0x883468, 0xaf8c4f, 0x407bc5, 0x657495, 0x808693, 0xd33e21,
 ];
 /// The same colours on a dark background. On black, light colours glare and dark ones are lost, so
 /// the colours of names are nearer to the middle.
 const DARK: [u32; COLOURS] = [
-    0x4184d6, 0xdb752b, 0x299365, 0xdc73a8, 0x6cbad4, 0xcbbd40, 0x6b4eb9, 0xba4738, 0x339e9e, 0x81ba35,
-    0xdf9e87, 0xb090d5, 0x335697, 0x3f7533, 0x8b3c6d, 0xab7f28, 0x6fa7ee, 0x8292b5, 0x7a808d, 0xf27636,
+    0x408ce3, 0xe16b0b, 0x238467, 0xd280a9, 0x6bbce0, 0xccc144, 0x704cb6, 0xbe4233, 0x659688, 0x80b737,
+    0xdf9e86, 0xac8ed0, 0x315395, 0x14752d, 0x8b3c6d, 0xa8874d, 0x6fa7ee, 0x8292b5, 0x7a808d, 0xf27636,
 ];
 
 /// The colours for a background, by index.
@@ -111,22 +112,22 @@ mod tests {
 
     /// Lightness, chroma and hue in degrees of the names' colours on a light background.
     const NAMES: [(f64, f64, f64); NAME_COLOURS] = [
-        (0.62, 0.15, 255.0),
-        (0.69, 0.16, 52.0),
-        (0.60, 0.125, 160.0),
-        (0.72, 0.15, 350.0),
-        (0.79, 0.09, 222.0),
-        (0.84, 0.15, 103.0),
-        (0.50, 0.17, 292.0),
-        (0.55, 0.16, 30.0),
-        (0.66, 0.10, 195.0),
-        (0.76, 0.18, 130.0),
-        (0.80, 0.09, 40.0),
-        (0.74, 0.11, 305.0),
-        (0.44, 0.12, 262.0),
-        (0.50, 0.12, 140.0),
+        (0.65, 0.16, 254.0),
+        (0.68, 0.18, 50.0),
+        (0.55, 0.105, 168.0),
+        (0.73, 0.12, 349.0),
+        (0.80, 0.1, 229.0),
+        (0.85, 0.15, 104.0),
+        (0.50, 0.17, 296.0),
+        (0.55, 0.17, 30.0),
+        (0.65, 0.06, 175.0),
+        (0.75, 0.175, 130.0),
+        (0.80, 0.09, 41.0),
+        (0.73, 0.105, 305.0),
+        (0.43, 0.12, 262.0),
+        (0.48, 0.145, 147.0),
         (0.46, 0.13, 345.0),
-        (0.64, 0.12, 80.0),
+        (0.66, 0.09, 80.0),
     ];
     /// The colours after those of names, on a light and on a dark background.
     const OTHERS: [[(f64, f64, f64); COLOURS - NAME_COLOURS]; 2] = [
@@ -175,24 +176,40 @@ mod tests {
         assert_eq!(colours(Ground::Dark).to_vec(), dark.collect::<Vec<_>>());
     }
 
-    /// Matrices of the linear light that remains without red perception, and without green
-    /// perception. Source: Machado, Oliveira and Fernandes, "A physiologically-based model for
-    /// simulation of color vision deficiency", severity 1.
-    const NO_RED: [[f32; 3]; 3] = [
-        [0.152_286, 1.052_583, -0.204_868],
-        [0.114_503, 0.786_281, 0.099_216],
-        [-0.003_882, -0.048_116, 1.051_998],
-    ];
-    const NO_GREEN: [[f32; 3]; 3] = [
-        [0.367_322, 0.860_646, -0.227_968],
-        [0.280_085, 0.672_501, 0.047_413],
-        [-0.011_820, 0.042_940, 0.968_881],
+    /// Matrices of the linear light that remains without perception of red, of green and of blue.
+    /// Source: Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of
+    /// color vision deficiency", severity 1.
+    const WITHOUT: [(&str, [[f32; 3]; 3]); 3] = [
+        (
+            "red",
+            [
+                [0.152_286, 1.052_583, -0.204_868],
+                [0.114_503, 0.786_281, 0.099_216],
+                [-0.003_882, -0.048_116, 1.051_998],
+            ],
+        ),
+        (
+            "green",
+            [
+                [0.367_322, 0.860_646, -0.227_968],
+                [0.280_085, 0.672_501, 0.047_413],
+                [-0.011_820, 0.042_940, 0.968_881],
+            ],
+        ),
+        (
+            "blue",
+            [
+                [1.255_528, -0.076_749, -0.178_779],
+                [-0.078_411, 0.930_809, 0.147_602],
+                [0.004_733, 0.691_367, 0.303_9],
+            ],
+        ),
     ];
     const ALL: [[f32; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
     fn oklab(colour: Rgb, seen: [[f32; 3]; 3]) -> [f32; 3] {
         let dot = |row: [f32; 3], of: [f32; 3]| row[0] * of[0] + row[1] * of[1] + row[2] * of[2];
-        let linear = seen.map(|row| dot(row, linear(colour)).max(0.0));
+        let linear = seen.map(|row| dot(row, linear(colour)).clamp(0.0, 1.0));
         let cones = [
             [0.412_221_47, 0.536_332_55, 0.051_445_995],
             [0.211_903_5, 0.680_699_5, 0.107_396_96],
@@ -207,25 +224,38 @@ mod tests {
         .map(|row| dot(row, cones))
     }
 
-    #[track_caller]
-    fn check_differ(count: usize, seen: [[f32; 3]; 3], least: f32) {
+    /// Least distance of two of these colours on any background, in OKLab.
+    fn least_distance(indexes: &[usize], seen: [[f32; 3]; 3]) -> f32 {
+        let mut least = f32::MAX;
         for ground in [Ground::Light, Ground::Dark] {
             let all = colours(ground).map(|colour| oklab(colour, seen));
-            for (at, one) in all[..count].iter().enumerate() {
-                for (offset, other) in all[at + 1..count].iter().enumerate() {
-                    let distance = one.iter().zip(other).map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt();
-                    assert!(distance >= least, "{ground:?}: {at} and {}, {distance}", at + 1 + offset);
+            for (position, &one) in indexes.iter().enumerate() {
+                for &other in &indexes[position + 1..] {
+                    let parts = all[one].iter().zip(all[other]);
+                    least = least.min(parts.map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt());
                 }
             }
+        }
+        least
+    }
+
+    #[track_caller]
+    fn check_differ(indexes: &[usize], least: f32, least_without: f32) {
+        let distance = least_distance(indexes, ALL);
+        assert!(distance >= least, "{distance}");
+        for (without, seen) in WITHOUT {
+            let distance = least_distance(indexes, seen);
+            assert!(distance >= least_without, "without {without}: {distance}");
         }
     }
 
     #[test]
     fn colours_differ_also_for_those_who_see_fewer() {
-        check_differ(FIRST_COLOURS, ALL, 0.12);
-        check_differ(FIRST_COLOURS, NO_RED, 0.06);
-        check_differ(FIRST_COLOURS, NO_GREEN, 0.06);
-        check_differ(NAME_COLOURS, ALL, 0.08);
+        let names: Vec<usize> = (0..NAME_COLOURS).collect();
+        check_differ(&names[..FIRST_COLOURS], 0.12, 0.08);
+        check_differ(&names, 0.08, 0.05);
+        // A strip of a rank shows both.
+        check_differ(&[GROUP.into(), HEAT.into()], 0.12, 0.08);
     }
 
     #[test]
