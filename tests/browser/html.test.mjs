@@ -2,11 +2,11 @@
 // page shows. The other tests run over HTML files as well (NPROF_SOURCE=html); these are about the file itself.
 
 import assert from "node:assert/strict";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { ask, eventually, middleOf, rowOf, settledAddress, tracksOf } from "./picture.mjs";
+import { addressOf, ask, eventually, middleOf, rowOf, settledAddress, tracksOf, viewOf } from "./picture.mjs";
 import { exported, openPage, serve, SERVED } from "./stage.mjs";
 
 /** Opens a file with the network cut. `requests` fills with all that the page asks for. */
@@ -160,19 +160,66 @@ test("names that look like markup are text", SERVED, async (t) => {
 test("a file can be downloaded from the page", SERVED, async (t) => {
   const { url, store } = await serve(t, "demo", "--events", "5000", "--ranks", "1");
   const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { entry } = await ask(url, `profiles/${slug}/ranks/0`);
+  const middle = Math.floor((entry.start_ps + entry.end_ps) / 2);
+  const window = [middle, middle + Math.floor((entry.end_ps - entry.start_ps) / 20)];
   const { page, problems } = await openPage(t);
-  await page.goto(`${url}/profile/${slug}`);
+  await page.goto(addressOf(url, slug, window, "&tab=selection&mark=5..9"));
+  await rowOf(page, "Tensor").waitFor();
+  const take = async (name) => {
+    const link = page.getByRole("link", { name });
+    const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
+    assert.equal(download.suggestedFilename(), `${slug}.html`);
+    const file = join(store, `${name}.html`);
+    await download.saveAs(file);
+    return file;
+  };
+  const menu = () => page.getByRole("button", { name: "Download" }).click();
+  await menu();
+  const view = await take("HTML file of this view");
+  await menu();
+  await page.getByRole("checkbox", { name: /^Of this window only/ }).check();
+  await page.getByRole("link", { name: "Perfetto trace of this window only" }).waitFor();
+  const part = await take("HTML file of this window only");
+  for (const file of [view, part]) {
+    const opened = await openFile(t, pathToFileURL(file).href);
+    await rowOf(opened.page, "Tensor").waitFor();
+    await opened.page.getByRole("tabpanel", { name: "Selection" }).waitFor();
+    // A step writes the address: it leads on from the window of the sender.
+    await opened.page.keyboard.press("d");
+    const step = Math.round((window[1] - window[0]) * 0.15);
+    await eventually(() => {
+      const { from, to } = viewOf(opened.page);
+      assert.ok(Math.abs(from - window[0] - step) <= 1 && Math.abs(to - window[1] - step) <= 1, opened.page.url());
+    });
+    assert.deepEqual(opened.problems, []);
+  }
+  assert.ok((await stat(part)).size < (await stat(view)).size, "the part is as large as the whole");
+  assert.deepEqual(problems, []);
+});
+
+test("the menu in the tab of all ranks has no file of one rank", SERVED, async (t) => {
+  const { url } = await serve(t, "demo", "--events", "2000", "--ranks", "2");
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { formats } = await ask(url, "exports");
+  const { page } = await openPage(t);
+  await page.goto(`${url}/profile/${slug}?v=2&rank=all`);
+  await rowOf(page, "Rank 1").waitFor();
   await page.getByRole("button", { name: "Download" }).click();
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    page.getByRole("link", { name: "HTML file" }).click(),
-  ]);
-  assert.equal(download.suggestedFilename(), `${slug}.html`);
-  const file = join(store, download.suggestedFilename());
-  await download.saveAs(file);
-  const opened = await openFile(t, pathToFileURL(file).href);
-  await rowOf(opened.page, "Tensor").waitFor();
-  assert.deepEqual([...problems, ...opened.problems], []);
+  const titles = () => page.getByRole("group", { name: "Formats" }).getByRole("link").locator("span").allInnerTexts();
+  const title = ({ title, has_view: hasView }) => (hasView ? `${title} of this view` : title);
+  const expected = formats.filter((format) => !format.is_per_rank).map(title);
+  await eventually(async () => assert.deepEqual(await titles(), expected));
+});
+
+test("a copied link says that it opens on this machine only", SERVED, async (t) => {
+  const { url } = await serve(t, "demo", "--events", "2000", "--ranks", "1");
+  const [{ slug }] = (await ask(url, "profiles")).profiles;
+  const { page } = await openPage(t, { permissions: ["clipboard-read", "clipboard-write"] });
+  await page.goto(`${url}/profile/${slug}`);
+  await rowOf(page, "Tensor").waitFor();
+  await page.getByRole("button", { name: "Copy a link to this view" }).click();
+  await page.getByText(/^Link to this view copied\. It opens on this machine only: .*HTML file/).waitFor();
 });
 
 test("the menu of downloads has all formats of the server", SERVED, async (t) => {
@@ -194,7 +241,8 @@ test("the menu of downloads has all formats of the server", SERVED, async (t) =>
     await links.first().waitFor();
     assert.equal(await button.getAttribute("aria-expanded"), "true");
     const titles = await links.locator("span").allInnerTexts();
-    const title = ({ title, is_per_rank }) => is_per_rank ? `${title} of rank 1` : title;
+    const title = ({ title, is_per_rank: isPerRank, has_view: hasView }) =>
+      `${title}${isPerRank ? " of rank 1" : ""}${hasView ? " of this view" : ""}`;
     assert.deepEqual(titles, formats.map(title));
     assert.equal(formats[0].key, "html");
     await page.keyboard.press("ArrowDown");

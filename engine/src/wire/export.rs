@@ -22,4 +22,6 @@ pub struct ExportFormat {
     pub extension: String,
     /// True if a file holds one rank, so that the request names a rank.
     pub is_per_rank: bool,
+    /// True if a file opens at a view that the request can name.
+    pub has_view: bool,
 }

@@ -3,6 +3,7 @@
 use js_sys::Uint8Array;
 use nprof_engine::wire::export::ExportList;
 use nprof_engine::wire::job::JobReport;
+use nprof_engine::wire::percent::percent_encoded;
 use nprof_engine::wire::question::Question;
 use nprof_engine::wire::{POSTCARD, POSTCARD_ZSTD};
 use wasm_bindgen::{JsCast, JsValue};
@@ -28,6 +29,17 @@ impl Form {
             Self::Frame => POSTCARD_ZSTD,
         }
     }
+}
+
+/// The part of a profile that a file holds. By default all of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExportPart {
+    /// The only rank.
+    pub rank: Option<u32>,
+    /// Start and end, counted from the profile's first event.
+    pub span_ps: Option<(i64, i64)>,
+    /// The address of the view that the file opens at.
+    pub view: Option<String>,
 }
 
 /// The server that delivered the page.
@@ -63,12 +75,15 @@ impl Server {
         decode::message(&body("/api/exports", &RequestInit::new(), Form::Message).await?)
     }
 
-    /// The path of a profile as a file of this format. `rank` is for formats that hold one rank.
+    /// The path of a profile as a file of this format.
     #[must_use]
-    pub fn export_path(profile: &str, format: &str, rank: Option<u32>) -> String {
+    pub fn export_path(profile: &str, format: &str, of: &ExportPart) -> String {
         let path = Question::Profile(profile.to_owned()).path();
-        let ranks = rank.map_or_else(String::new, |rank| format!("&ranks={rank}"));
-        format!("{path}/export?format={format}{ranks}")
+        let ranks = of.rank.map(|rank| format!("&ranks={rank}"));
+        let span = of.span_ps.map(|(from_ps, to_ps)| format!("&from={from_ps}ps&to={to_ps}ps"));
+        let view = of.view.as_ref().map(|view| format!("&view={}", percent_encoded(view)));
+        let more: String = [ranks, span, view].into_iter().flatten().collect();
+        format!("{path}/export?format={format}{more}")
     }
 
     /// The progress of an ingest.

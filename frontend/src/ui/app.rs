@@ -13,6 +13,7 @@ use crate::fetch::Source;
 use crate::fetch::embedded::Embedded;
 use crate::view::Act;
 use crate::view::act::Need;
+use crate::view::url::only::Only;
 use crate::view::url::page::Place;
 
 /// The part of the address that selects the components. The rest of the address only changes their
@@ -29,7 +30,7 @@ enum Page {
 pub fn App() -> impl IntoView {
     let source = Source::find();
     provide_context(source);
-    let address = Address::new(source.embedded().map(Embedded::slug));
+    let address = Address::new(source.embedded().map(only));
     let (help, palette) = (HelpOpen(RwSignal::new(false)), RwSignal::new(false));
     let (commands, theme) = (Commands::new(), CurrentTheme::new());
     provide_context(address);
@@ -72,6 +73,11 @@ pub fn App() -> impl IntoView {
         <ExplanationView />
         <MessageList />
     }
+}
+
+/// The only profile of a page without a server.
+fn only(embedded: Embedded) -> Only {
+    Only::new(embedded.slug(), embedded.view().as_deref())
 }
 
 #[component]

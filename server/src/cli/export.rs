@@ -9,7 +9,8 @@ use super::StorePlace;
 use super::formats::{ChoiceArgs, format_parser};
 use super::part::PartArgs;
 use super::write::{Output, STANDARD_OUTPUT, StoredPart, stored, write_stored};
-use crate::export::Export;
+use crate::export::wanted::view_of;
+use crate::export::{Choices, Export};
 use crate::units::size_bytes;
 
 const EXAMPLES: &str = "\
@@ -51,13 +52,17 @@ pub(super) struct ExportArgs {
     /// Write nothing if the file would be larger, such as `50MiB`
     #[arg(long, value_name = "SIZE", value_parser = size_bytes)]
     max_size: Option<u64>,
+    /// Open an HTML file or a folder of a web host at this view: a link that was copied from the page
+    #[arg(long, value_name = "LINK", value_parser = view_of)]
+    view: Option<String>,
 }
 
 impl ExportArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let store = place.read()?;
         let profile = stored(&store, &self.profile)?;
-        let choices = self.choices.choices(self.max_size, Some(self.format))?;
+        let more = Choices { max_bytes: self.max_size, view: self.view, ..Choices::default() };
+        let choices = self.choices.choices(more, Some(self.format))?;
         let path = self.output_file.unwrap_or_else(|| STANDARD_OUTPUT.into());
         let (ranks, part) = (self.part.ranks(&profile)?, self.part.part()?);
         let wanted = StoredPart { store: &store, profile: &profile, ranks, part };

@@ -20,14 +20,14 @@ pub(super) struct ChoiceArgs {
 }
 
 impl ChoiceArgs {
-    /// The choices for this format; `None` is the store. A note says that arrows are ignored by
-    /// other formats.
+    /// These choices and `more` for this format; `None` is the store. A note says that arrows are
+    /// ignored by other formats.
     ///
     /// # Errors
     /// If another choice does not go with the format.
-    pub(super) fn choices(&self, max_bytes: Option<u64>, format: Option<&Export>) -> anyhow::Result<Choices> {
+    pub(super) fn choices(&self, more: Choices, format: Option<&Export>) -> anyhow::Result<Choices> {
         let table = self.table.clone();
-        let mut choices = Choices { has_flows: self.show_perfetto_flows, max_bytes, table };
+        let mut choices = Choices { has_flows: self.show_perfetto_flows, table, ..more };
         let foreign = |choices: &Choices| match format {
             Some(format) => format.foreign(choices),
             None => choices.made().next(),

@@ -167,7 +167,7 @@ fn write(
     };
     let written = match (format.scope, place) {
         (Scope::Folder(write), Place::File(dir)) => {
-            let bytes = write(of, &dir, meter)?;
+            let bytes = write(of, choices, &dir, meter)?;
             vec![Some(Written { path: path.clone(), bytes })]
         }
         (Scope::Folder(_), Place::StandardOutput | Place::InPlace(_)) => {

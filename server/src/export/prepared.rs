@@ -13,6 +13,8 @@ pub enum Choice {
     MaxSize,
     /// Only this table is written.
     Table,
+    /// The file opens at this view.
+    View,
 }
 
 /// The user's choices.
@@ -24,6 +26,8 @@ pub struct Choices {
     pub max_bytes: Option<u64>,
     /// Name of the table.
     pub table: Option<String>,
+    /// Path and query of the view.
+    pub view: Option<String>,
 }
 
 /// A file that has not been written yet.
@@ -42,6 +46,7 @@ impl Choice {
             Self::Flows => "--show-perfetto-flows",
             Self::MaxSize => "--max-size",
             Self::Table => "--table",
+            Self::View => "--view",
         }
     }
 
@@ -52,6 +57,7 @@ impl Choice {
             Self::Flows => "flows",
             Self::MaxSize => "max_size",
             Self::Table => "table",
+            Self::View => "view",
         }
     }
 }
@@ -63,6 +69,7 @@ impl Choices {
             (Choice::Flows, self.has_flows),
             (Choice::MaxSize, self.max_bytes.is_some()),
             (Choice::Table, self.table.is_some()),
+            (Choice::View, self.view.is_some()),
         ];
         made.into_iter().filter(|(_, is_made)| *is_made).map(|(choice, _)| choice)
     }

@@ -49,7 +49,7 @@ pub enum Scope {
 pub type Prepare = for<'a> fn(RanksOf<'a>, &'a Choices, Work<'_>) -> Result<PreparedExport<'a>, ExportError>;
 
 /// Writes a folder. Returns the bytes of all files.
-pub type WriteFolder = fn(RanksOf<'_>, &Path, &Meter) -> Result<u64, ExportError>;
+pub type WriteFolder = fn(RanksOf<'_>, &Choices, &Path, &Meter) -> Result<u64, ExportError>;
 
 /// All formats, in the order of the help and of the page's menu.
 pub static EXPORTS: [Export; 7] = [
@@ -61,7 +61,7 @@ pub static EXPORTS: [Export; 7] = [
         media_type: "text/html; charset=utf-8",
         view_file: Some("ntff.html"),
         not_on_terminal: Some("an HTML file of a profile is too long for a terminal"),
-        choices: &[Choice::MaxSize],
+        choices: &[Choice::MaxSize, Choice::View],
         scope: Scope::Profile(html::prepare),
     },
     Export {
@@ -128,7 +128,7 @@ pub static EXPORTS: [Export; 7] = [
         media_type: "",
         view_file: None,
         not_on_terminal: None,
-        choices: &[],
+        choices: &[Choice::View],
         scope: Scope::Folder(site::write),
     },
 ];
@@ -214,5 +214,6 @@ mod tests {
         assert_eq!(find("json").unwrap().foreign(&choices), Some(Choice::MaxSize));
         assert_eq!(find("json").unwrap().foreign(&Choices::default()), None);
         assert_eq!(Choice::MaxSize.formats(), "html");
+        assert_eq!(Choice::View.formats(), "html or site");
     }
 }

@@ -1,5 +1,5 @@
-//! The requested part of a profile as text: its ranks. The command line and the HTTP API
-//! read the same texts.
+//! The requested part of a profile as text: its ranks, and the view at which a file opens. The
+//! command line and the HTTP API read the same texts.
 
 use std::collections::HashSet;
 
@@ -68,6 +68,27 @@ impl Ranks {
     }
 }
 
+/// Begins the path of each view.
+const VIEW_PATH: &str = "/profile/";
+/// Limit of the bytes of a view's address, as of those in a browser.
+const MAX_VIEW_BYTES: usize = 16 << 10;
+
+/// Reads the address of a view, as the page has it: a link to a server or to a file, or the path and
+/// query alone. Returns the path with the query.
+///
+/// # Errors
+/// The error says where such an address is found.
+pub fn view_of(text: &str) -> Result<String, String> {
+    let at = text.find(VIEW_PATH).filter(|_| !text.contains(char::is_control));
+    match at.map(|at| &text[at..]).filter(|view| view.len() <= MAX_VIEW_BYTES) {
+        Some(view) => Ok(view.to_owned()),
+        None => Err(format!(
+            "\"{}\" is not the address of a view; copy one from the page, such as {VIEW_PATH}run-7?v=2&rank=1",
+            text.chars().take(80).collect::<String>().escape_debug()
+        )),
+    }
+}
+
 /// The rank with this number.
 ///
 /// # Errors
@@ -109,6 +130,19 @@ mod tests {
         assert_eq!(mixed.without_overlaps(), [(0, 4), (8, 9)]);
         for wrong in ["", "a", "1-", "5-3", "-1", "1,,2"] {
             assert!(Ranks::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_view_is_read_from_any_link_to_it() {
+        let view = "/profile/run%207?v=2&rank=1&from=5&to=9";
+        for before in ["", "http://127.0.0.1:3001", "https://host.example", "file:///tmp/a.html#"] {
+            assert_eq!(view_of(&format!("{before}{view}")).as_deref(), Ok(view), "{before}");
+        }
+        let long = format!("{view}&q={}", "x".repeat(MAX_VIEW_BYTES));
+        for wrong in ["", "run-7", "http://host/", "/profile/a\nb", &long] {
+            let said = view_of(wrong).unwrap_err();
+            assert!(said.contains("copy one from the page") && said.len() < 400, "{said}");
         }
     }
 

@@ -26,8 +26,8 @@ use crate::app::App;
 use crate::export::cut::{PartOf, TakenPart};
 use crate::export::table::{Prepare, files, of_rank};
 use crate::export::track_pattern::TrackPattern;
-use crate::export::wanted::{Ranks, numbers};
-use crate::export::{Choices, Comparing, Export, ExportError, RanksOf, Scope, find};
+use crate::export::wanted::{Ranks, numbers, view_of};
+use crate::export::{Choice, Choices, Comparing, Export, ExportError, RanksOf, Scope, find};
 use crate::http::error::ApiError;
 use crate::http::peer::Peer;
 use crate::http::turns::Weight;
@@ -46,6 +46,7 @@ pub struct ExportQuery {
     flows: Option<bool>,
     table: Option<String>,
     max_size: Option<String>,
+    view: Option<String>,
 }
 
 /// `GET /api/exports`
@@ -56,6 +57,7 @@ pub async fn list(form: ReplyForm) -> Result<Response, ApiError> {
         doc: export.doc.to_owned(),
         extension: export.extension.to_owned(),
         is_per_rank: export.is_per_rank(),
+        has_view: export.choices.contains(&Choice::View),
     });
     form.reply(&ExportList { formats: formats.collect() })
 }
@@ -114,6 +116,7 @@ impl Wanted {
             has_flows: query.flows.unwrap_or(false),
             max_bytes: parsed("max_size", query.max_size.as_deref(), size_bytes)?,
             table: query.table,
+            view: parsed("view", query.view.as_deref(), view_of)?,
         };
         if let Some(choice) = export.foreign(&choices) {
             return Err(wrong(
@@ -281,6 +284,11 @@ mod tests {
         check_refused(
             ExportQuery { flows: Some(true), ..of("csv") },
             "\"flows\": it goes with format=perfetto",
+        );
+        check_refused(ExportQuery { view: text("run-7"), ..of("html") }, "\"view\": \"run-7\" is not the");
+        check_refused(
+            ExportQuery { view: text("/profile/run-7"), ..of("perfetto") },
+            "\"view\": it goes with format=html or site",
         );
         assert!(Wanted::of(ExportQuery { max_size: text("1kB"), ..of("HTML") }).is_ok());
     }

@@ -11,9 +11,9 @@ use nprof_engine::wire::ask::answer;
 use nprof_engine::wire::bundle::{Bundle, OpenBundle};
 use nprof_engine::wire::question::Question;
 use nprof_server::assets;
-use nprof_server::export::RanksOf;
 use nprof_server::export::cut::PartOf;
 use nprof_server::export::html::{Html, bundle};
+use nprof_server::export::{Choices, RanksOf};
 use nprof_server::store::Store;
 use serde_json::{Value, json};
 
@@ -107,7 +107,10 @@ async fn the_api_gives_the_same_file() {
     assert_eq!(answer.header("content-length"), answer.body.len().to_string());
     let profile = stage.store.find("small").unwrap();
     let mut written = Vec::new();
-    Html::of(RanksOf::all(&profile), Work::IN_PLACE).unwrap().write(&mut written).unwrap();
+    Html::of(RanksOf::all(&profile), &Choices::default(), Work::IN_PLACE)
+        .unwrap()
+        .write(&mut written)
+        .unwrap();
     assert!(answer.body == written, "the file of the API is not that of the command line");
 }
 
@@ -139,6 +142,30 @@ fn the_file_holds_the_segment_and_no_name_as_markup() {
     assert_eq!(STANDARD.decode(text).unwrap(), fs::read(found.join("rank_0.nseg")).unwrap());
     let said = fail(&store, &["export", "run", "--format", "html", "-o", "x.html", "--max-size", "1KiB"], 1);
     assert!(said.contains("--max-size allows 1.00 KiB") && said.contains("--tracks"), "{said}");
+}
+
+#[test]
+fn a_file_holds_the_view_that_it_opens_at() {
+    let (dir, trace) = stage();
+    let store = dir.path().join("store");
+    succeed(&store, &["ingest", &trace, "--db-bucket", "run"]);
+    let args = ["export", "run", "--format", "json", "--view", "/profile/run"];
+    let said = fail(&store, &args, 1);
+    assert!(said.contains("--view goes with --format html or site alone"), "{said}");
+    let said = fail(&store, &["export", "run", "--format", "html", "--view", "run"], 2);
+    assert!(said.contains("copy one from the page"), "{said}");
+    if !has_page() {
+        return;
+    }
+    let link = "http://localhost:3001/profile/run?v=2&q=\"><img>";
+    let html = exported(&store, "view.html", &["--view", link]);
+    assert!(html.contains(" data-view=\"/profile/run?v=2&amp;q=&quot;&gt;&lt;img&gt;\""), "no view");
+    assert!(!exported(&store, "none.html", &[]).contains("data-view"));
+    let site = dir.path().join("site");
+    let to = site.to_str().unwrap();
+    succeed(&store, &["export", "run", "--format", "site", "-o", to, "--view", "/profile/run?v=2&rank=0"]);
+    let index = fs::read_to_string(site.join("index.html")).unwrap();
+    assert!(index.contains(" data-view=\"/profile/run?v=2&amp;rank=0\""));
 }
 
 #[test]

@@ -61,6 +61,12 @@ impl Embedded {
         self.0.with_value(|profile| profile.parts.slug.clone())
     }
 
+    /// The address of the view that the page opens at, if the sender chose one.
+    #[must_use]
+    pub fn view(self) -> Option<String> {
+        self.0.with_value(|profile| profile.parts.view.clone())
+    }
+
     /// Progress of the segment that is being unpacked now.
     #[must_use]
     pub fn unpacked(self) -> Signal<Option<Unpacked>> {

@@ -18,6 +18,8 @@ use crate::fetch::error::FetchError;
 pub(super) struct Parts {
     /// The profile's name for addresses.
     pub slug: String,
+    /// The address of the view that the file opens at, if the sender chose one.
+    pub view: Option<String>,
 }
 
 /// The segment of a rank.
@@ -30,8 +32,8 @@ pub(super) struct SegmentPart {
 impl Parts {
     /// The data embedded in this page, if any.
     pub fn of_page() -> Option<Self> {
-        let slug = document().get_element_by_id("nprof-bundle")?.get_attribute("data-slug")?;
-        Some(Self { slug })
+        let bundle = document().get_element_by_id("nprof-bundle")?;
+        Some(Self { slug: bundle.get_attribute("data-slug")?, view: bundle.get_attribute("data-view") })
     }
 
     /// The list of ranks, in postcard.

@@ -7,7 +7,11 @@ use super::search::Search;
 use super::search::SearchBox;
 use crate::fetch::Source;
 use crate::ui::controls::{Action, BarActions, Glyph};
-use crate::ui::shell::{Brand, DownloadMenu, HelpButton, ThemeButton};
+use crate::ui::shell::{Brand, DownloadMenu, HelpButton, Shown, ShownWindow, ThemeButton};
+use crate::ui::text::format;
+use crate::view::View;
+use crate::view::time::axes::Timebase;
+use crate::view::time::window::widest;
 
 /// The bar of the profile's page.
 #[component]
@@ -23,13 +27,7 @@ pub fn Bar(
             _ => None,
         })
     };
-    let rank = Memo::new(move |_| {
-        let are_several = opened.profile.with(|answer| match answer {
-            Some(Ok(profile)) => profile.ranks.len() > 1,
-            _ => true,
-        });
-        opened.rank_number.get().filter(|_| are_several)
-    });
+    let shown = Memo::new(move |_| shown(opened));
     let server = Source::of_page().server().ok();
     view! {
         <header class="bar">
@@ -44,12 +42,34 @@ pub fn Bar(
             <SearchBox search />
             <BarActions>
                 <LinkButton opened />
-                {server.map(|server| view! { <DownloadMenu server profile=opened.slug() rank /> })}
+                {server.map(|server| view! { <DownloadMenu server profile=opened.slug() shown /> })}
                 <ThemeButton />
                 <HelpButton />
             </BarActions>
         </header>
     }
+}
+
+/// What the page shows, for files of just that.
+fn shown(opened: Opened) -> Shown {
+    let are_several = opened.profile.with(|answer| match answer {
+        Some(Ok(profile)) => profile.ranks.len() > 1,
+        _ => true,
+    });
+    let (view, reach) = (opened.view.get(), opened.times.reach.get());
+    let window = view.window_in(reach);
+    // A file is cut by the times that all ranks share.
+    let is_part = window != widest(reach.whole) && view.timebase == Timebase::Aligned;
+    let view = View { window: Some(window), ..view };
+    let window = is_part.then(|| {
+        let clock = opened.times.clock.get();
+        ShownWindow {
+            span_ps: (clock.since_zero(window.start.0), clock.since_zero(window.end.0)),
+            duration: format::duration(window.duration_ps()),
+            view: view.clone().without_numbers().to_string(),
+        }
+    });
+    Shown { rank: opened.rank_number.get().filter(|_| are_several), view: Some(view.to_string()), window }
 }
 
 /// The button that copies a link to exactly this view.

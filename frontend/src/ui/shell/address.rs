@@ -9,6 +9,7 @@ use wasm_bindgen::JsValue;
 
 use crate::view::state::trail::{Entry, Trail};
 use crate::view::time::window::Reach;
+use crate::view::url::only::Only;
 use crate::view::url::page::{ListView, Place};
 use crate::view::{Command, History, View};
 use nprof_engine::base::Interval;
@@ -23,7 +24,7 @@ pub struct Address {
     place: RwSignal<Place>,
     /// The only profile of a page without a server. The place of such a page is in the fragment,
     /// because its path is the path of a file.
-    only: StoredValue<Option<String>>,
+    only: StoredValue<Option<Only>>,
     /// The timer of a delayed rewrite.
     rewrite: StoredValue<Option<TimeoutHandle>>,
     /// The window history of the open profile.
@@ -34,16 +35,16 @@ impl Address {
     /// Reads the address bar and listens to "back" and "forward". `only` names the profile of a
     /// page without a server.
     #[must_use]
-    pub fn new(only: Option<String>) -> Self {
+    pub fn new(only: Option<Only>) -> Self {
         let address = Self {
-            place: RwSignal::new(place_of(only.as_deref())),
+            place: RwSignal::new(place_of(only.as_ref())),
             only: StoredValue::new(only),
             rewrite: StoredValue::new(None),
             trail: StoredValue::new(Trail::default()),
         };
         let listener = window_event_listener(leptos::ev::popstate, move |_| {
             address.drop_rewrite();
-            address.come_to(address.only.with_value(|only| place_of(only.as_deref())));
+            address.come_to(address.only.with_value(|only| place_of(only.as_ref())));
         });
         on_cleanup(move || listener.remove());
         address
@@ -75,7 +76,10 @@ impl Address {
     }
 
     fn reached(self, place: Place) -> Place {
-        self.only.with_value(|only| reached(place, only.as_deref()))
+        self.only.with_value(|only| match only {
+            Some(only) => only.reached(place),
+            None => place,
+        })
     }
 
     fn is_in_fragment(self) -> bool {
@@ -192,23 +196,15 @@ fn now_ms() -> f64 {
 }
 
 /// The place that the address names.
-fn place_of(only: Option<&str>) -> Place {
+fn place_of(only: Option<&Only>) -> Place {
     let location = window().location();
     // Fails only in pages that are being closed.
-    if only.is_none() {
+    let Some(only) = only else {
         let url = location.pathname().unwrap_or_default() + &location.search().unwrap_or_default();
         return Place::from_url(&url);
-    }
+    };
     let hash = location.hash().unwrap_or_default();
-    reached(Place::from_url(hash.strip_prefix('#').unwrap_or_default()), only)
-}
-
-/// The place for a page without a server: its only profile replaces the list.
-fn reached(place: Place, only: Option<&str>) -> Place {
-    match (only, &place) {
-        (Some(only), Place::List(_)) => Place::Profile(View::of_profile(only)),
-        _ => place,
-    }
+    only.place(hash.strip_prefix('#').unwrap_or_default())
 }
 
 /// Pushes an address. If the browser refuses (too many steps, a page from a file), only the address

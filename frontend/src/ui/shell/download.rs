@@ -7,18 +7,40 @@
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use nprof_engine::wire::catalog::ProfileEntry;
+use nprof_engine::wire::catalog::{ALL_RANKS, ProfileEntry};
 use nprof_engine::wire::export::{ExportFormat, ExportList};
 use wasm_bindgen::JsCast;
 
 use crate::fetch::FetchError;
-use crate::fetch::server::Server;
+use crate::fetch::server::{ExportPart, Server};
 use crate::ui::controls::{Dialog, Glyph, Icon, If, keeps_focus};
 
 /// Id of the entries, for the button that opens the menu.
 const ENTRIES_ID: &str = "downloads";
 /// Name of the button.
 const LABEL: &str = "Download";
+
+/// What a page shows of a profile, for files of just that.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Shown {
+    /// The rank, if there are several.
+    pub rank: Option<u32>,
+    /// The address of the view.
+    pub view: Option<String>,
+    /// The window, if it is a part of the profile.
+    pub window: Option<ShownWindow>,
+}
+
+/// The window of a page.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShownWindow {
+    /// Start and end, counted from the profile's first event.
+    pub span_ps: (i64, i64),
+    /// Its length in words.
+    pub duration: String,
+    /// The address of the view in a file of this window. Such a file numbers its rows anew.
+    pub view: String,
+}
 
 /// The button and its menu.
 #[component]
@@ -27,12 +49,12 @@ pub fn DownloadMenu(
     server: Server,
     /// The profile's name in URLs.
     profile: String,
-    /// The shown rank, if there are several. Formats that hold one rank take this one.
-    rank: Memo<Option<u32>>,
+    /// What the page shows.
+    shown: Memo<Shown>,
 ) -> impl IntoView {
     let menu = Menu { is_open: RwSignal::new(false), button: NodeRef::new(), entries: NodeRef::new() };
     let Menu { is_open, button, entries } = menu;
-    let profile = StoredValue::new(profile);
+    let (profile, is_window_only) = (StoredValue::new(profile), RwSignal::new(false));
     view! {
         <div
             class="downloads"
@@ -62,7 +84,8 @@ pub fn DownloadMenu(
                 on:click=move |_| menu.close()
             >
                 <If is=move || is_open.get()>
-                    <Formats server profile rank ranks=1 />
+                    <WindowOnly shown is_window_only />
+                    <Formats server profile shown is_window_only ranks=1 />
                 </If>
             </div>
         </div>
@@ -125,11 +148,11 @@ pub fn DownloadDialog(
         Some(profile) => format!("Download {}", profile.display_name),
         None => String::new(),
     });
-    let rank = Memo::new(|_| None);
+    let (shown, is_window_only) = (Memo::new(|_| Shown::default()), RwSignal::new(false));
     let formats = move || {
         let of = of.read();
         let profile = of.as_ref().map(|profile| (StoredValue::new(profile.slug.clone()), profile.ranks));
-        profile.map(|(profile, ranks)| view! { <Formats server profile rank ranks /> })
+        profile.map(|(profile, ranks)| view! { <Formats server profile shown is_window_only ranks /> })
     };
     view! {
         <Dialog open=Signal::derive(move || of.read().is_some()) on_close=move |()| of.set(None) title>
@@ -140,12 +163,35 @@ pub fn DownloadDialog(
     }
 }
 
-/// A link for each format. Files of one rank are left out if the links are about several `ranks`.
+/// The choice between the whole profile and the window of the page.
+#[component]
+fn WindowOnly(shown: Memo<Shown>, is_window_only: RwSignal<bool>) -> impl IntoView {
+    let choice = move |window: ShownWindow| {
+        view! {
+            // The click stays here: one on the menu closes it.
+            <label class="downloads-window" on:click=move |event| event.stop_propagation()>
+                <input
+                    type="checkbox"
+                    prop:checked=is_window_only
+                    on:change=move |event| is_window_only.set(event_target_checked(&event))
+                />
+                <span>
+                    "Of this window only" <span class="muted">{format!(" · {}", window.duration)}</span>
+                </span>
+            </label>
+        }
+    };
+    move || shown.with(|shown| shown.window.clone()).map(choice)
+}
+
+/// A link for each format. Files of one rank are left out if the links are about several `ranks`, or
+/// if the page shows what all ranks have in common.
 #[component]
 fn Formats(
     server: Server,
     profile: StoredValue<String>,
-    rank: Memo<Option<u32>>,
+    shown: Memo<Shown>,
+    is_window_only: RwSignal<bool>,
     ranks: u32,
 ) -> impl IntoView {
     let formats = RwSignal::new(None::<Result<ExportList, FetchError>>);
@@ -155,8 +201,9 @@ fn Formats(
         None => view! { <p class="downloads-note">"Loading …"</p> }.into_any(),
         Some(Err(error)) => view! { <p class="downloads-note">{error.to_string()}</p> }.into_any(),
         Some(Ok(list)) => {
-            let fits = |format: &ExportFormat| ranks <= 1 || !format.is_per_rank;
-            let entry = |format| view! { <Entry format profile rank /> };
+            let is_of_ranks = ranks > 1 || shown.with(|shown| shown.rank == Some(ALL_RANKS));
+            let fits = |format: &ExportFormat| !is_of_ranks || !format.is_per_rank;
+            let entry = |format| view! { <Entry format profile shown is_window_only /> };
             list.formats.into_iter().filter(fits).map(entry).collect_view().into_any()
         }
     }
@@ -164,16 +211,40 @@ fn Formats(
 
 /// A link that downloads the profile in one format.
 #[component]
-fn Entry(format: ExportFormat, profile: StoredValue<String>, rank: Memo<Option<u32>>) -> impl IntoView {
-    let ExportFormat { key, title, doc, is_per_rank, .. } = format;
-    let shown_rank = move || rank.get().filter(|_| is_per_rank);
-    let href = move || profile.with_value(|profile| Server::export_path(profile, &key, shown_rank()));
+fn Entry(
+    format: ExportFormat,
+    profile: StoredValue<String>,
+    shown: Memo<Shown>,
+    is_window_only: RwSignal<bool>,
+) -> impl IntoView {
+    let ExportFormat { key, title, doc, is_per_rank, has_view, .. } = format;
+    let part = Memo::new(move |_| {
+        let Shown { rank, view, window } = shown.get();
+        let window = window.filter(|_| is_window_only.get());
+        let view = window.as_ref().map_or(view, |window| Some(window.view.clone()));
+        ExportPart {
+            rank: rank.filter(|_| is_per_rank),
+            span_ps: window.map(|window| window.span_ps),
+            view: view.filter(|_| has_view),
+        }
+    });
+    let href = move || profile.with_value(|profile| Server::export_path(profile, &key, &part.get()));
     // The texts of the command line mark code.
     let doc = doc.replace('`', "");
-    let of_rank = move || shown_rank().map(|rank| format!(" of rank {rank}"));
+    let what = move || {
+        part.with(|part| {
+            let of_rank = part.rank.map_or_else(String::new, |rank| format!(" of rank {rank}"));
+            let of = match (part.span_ps.is_some(), part.view.is_some()) {
+                (true, _) => " of this window only",
+                (false, true) => " of this view",
+                (false, false) => "",
+            };
+            format!("{of_rank}{of}")
+        })
+    };
     view! {
         <a class="downloads-entry" href=href download="">
-            <span>{title}{of_rank}</span>
+            <span>{title}{what}</span>
             <small class="muted">{doc}</small>
         </a>
     }

@@ -8,8 +8,9 @@ use leptos::prelude::*;
 
 use crate::ui::controls::{CloseButton, Glyph, Icon, keyed};
 
-/// Display time of a confirmation.
-const CONFIRMATION: Duration = Duration::from_secs(4);
+/// Least display time of a confirmation in milliseconds, and that of each letter of a long one.
+const CONFIRMATION_MS: u64 = 4_000;
+const LETTER_MS: u64 = 70;
 /// Limit of messages: more would cover the page. The oldest is removed.
 const MOST: usize = 4;
 
@@ -43,8 +44,10 @@ impl Messages {
 
     /// Adds a confirmation.
     pub fn confirm(self, text: impl Into<String>) {
-        let number = self.add(Tone::Good, text.into(), None);
-        set_timeout(move || self.close(number), CONFIRMATION);
+        let text = text.into();
+        let shown_ms = CONFIRMATION_MS.max(LETTER_MS * text.chars().count() as u64);
+        let number = self.add(Tone::Good, text, None);
+        set_timeout(move || self.close(number), Duration::from_millis(shown_ms));
     }
 
     /// Adds a failure with a button to retry.

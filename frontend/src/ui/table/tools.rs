@@ -44,7 +44,7 @@ impl TableToolsState {
         let columns = self.source.columns.get_untracked();
         let rows = self.rows();
         let text = self.source.table.with_untracked(|table| as_tsv(table, &rows, &columns));
-        clipboard::copy(text, if rows.len() == 1 { "Row" } else { "Rows" }, self.messages);
+        clipboard::copy(text, if rows.len() == 1 { "Row" } else { "Rows" }, None, self.messages);
     }
 
     /// Saves all shown rows as a file of comma-separated values.

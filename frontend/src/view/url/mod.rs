@@ -10,6 +10,8 @@
 //! Version 1 named tracks by number, in the parameters `groups`, `reading` and `top`. They are read
 //! and written as [`Numbered`] until the tracks are known.
 
+pub mod local;
+pub mod only;
 pub mod page;
 
 use std::collections::{BTreeMap, BTreeSet};

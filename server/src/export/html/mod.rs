@@ -48,7 +48,7 @@ pub fn prepare<'a>(
     choices: &'a Choices,
     work: Work<'_>,
 ) -> Result<PreparedExport<'a>, ExportError> {
-    let html = Html::of(of, work)?;
+    let html = Html::of(of, choices, work)?;
     choices.max_bytes.map_or(Ok(()), |max_bytes| html.check_size(max_bytes))?;
     let size_bytes = html.size_bytes();
     Ok(PreparedExport::new(move |out| html.write(out)).with_size(size_bytes))
@@ -78,12 +78,13 @@ impl Html {
     ///
     /// # Errors
     /// If the page is not in this binary, or a segment cannot be opened.
-    pub fn of(of: RanksOf<'_>, work: Work<'_>) -> Result<Self, ExportError> {
+    pub fn of(of: RanksOf<'_>, choices: &Choices, work: Work<'_>) -> Result<Self, ExportError> {
         of.check()?;
         let page = Page::of_binary()?;
         let ranks = &with_joint(of, work.cancel)?;
         let (mut before, mut after) = (Vec::new(), Vec::new());
-        write_before(&page, "", RanksOf { ranks, ..of }, work, &mut before)?;
+        let head = Head { policy: "", view: choices.view.as_deref() };
+        write_before(&page, head, RanksOf { ranks, ..of }, work, &mut before)?;
         let mut programs = Vec::new();
         for (id, bytes) in page.programs() {
             write_dense(id, bytes, &mut programs)?;
@@ -282,18 +283,28 @@ fn packed(bytes: &[u8]) -> io::Result<Vec<u8>> {
     zstd::bulk::compress(bytes, ZSTD_LEVEL)
 }
 
+/// What the form of an export adds to the page.
+#[derive(Debug, Clone, Copy)]
+struct Head<'a> {
+    /// Added to the page's Content-Security-Policy.
+    policy: &'a str,
+    /// Path and query of the view that the page opens at if its address names none.
+    view: Option<&'a str>,
+}
+
 /// Writes all before the segments.
 fn write_before(
     page: &Page,
-    policy: &str,
+    head: Head<'_>,
     of: RanksOf<'_>,
     work: Work<'_>,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
     let (bundle, manifest) = (bundle(of, work)?, &of.profile.manifest);
-    page.write_head(manifest.shown_name(), policy, out)?;
-    let slug = format!(" data-slug=\"{}\"", escaped(manifest.slug()));
-    write_packed("nprof-bundle", &slug, &packed(&message(&bundle)?)?, out)?;
+    page.write_head(manifest.shown_name(), head.policy, out)?;
+    let view = head.view.map_or_else(String::new, |view| format!(" data-view=\"{}\"", escaped(view)));
+    let attributes = format!(" data-slug=\"{}\"{view}", escaped(manifest.slug()));
+    write_packed("nprof-bundle", &attributes, &packed(&message(&bundle)?)?, out)?;
     Ok(page.write_worker(out)?)
 }
 

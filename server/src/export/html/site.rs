@@ -12,8 +12,8 @@ use nprof_engine::native::{directory_of, disk, open_regular};
 use nprof_engine::wire::catalog::rank_word;
 
 use super::page::Page;
-use super::{SegmentText, with_joint, write_before};
-use crate::export::{ExportError, RanksOf};
+use super::{Head, SegmentText, with_joint, write_before};
+use crate::export::{Choices, ExportError, RanksOf};
 use crate::work::{Meter, Metered};
 
 /// File name of the page.
@@ -27,10 +27,10 @@ const POLICY: &str = "; connect-src 'self'";
 ///
 /// # Errors
 /// See [`Site::of`] and [`Site::write`].
-pub fn write(of: RanksOf<'_>, dir: &Path, meter: &Meter) -> Result<u64, ExportError> {
+pub fn write(of: RanksOf<'_>, choices: &Choices, dir: &Path, meter: &Meter) -> Result<u64, ExportError> {
     let is_cancelled = || meter.is_cancelled();
     let work = Work { cancel: Cancel::when(&is_cancelled), ..Work::IN_PLACE };
-    Site::of(of, work)?.write(dir, meter)
+    Site::of(of, choices, work)?.write(dir, meter)
 }
 
 /// A folder that has not been written yet.
@@ -52,12 +52,13 @@ impl Site {
     ///
     /// # Errors
     /// If the page is not in this binary, or a segment cannot be opened.
-    pub fn of(of: RanksOf<'_>, work: Work<'_>) -> Result<Self, ExportError> {
+    pub fn of(of: RanksOf<'_>, choices: &Choices, work: Work<'_>) -> Result<Self, ExportError> {
         of.check()?;
         let page = Page::of_binary()?;
         let ranks = &with_joint(of, work.cancel)?;
         let mut index = Vec::new();
-        write_before(&page, POLICY, RanksOf { ranks, ..of }, work, &mut index)?;
+        let head = Head { policy: POLICY, view: choices.view.as_deref() };
+        write_before(&page, head, RanksOf { ranks, ..of }, work, &mut index)?;
         let mut files = Vec::new();
         for rank in ranks {
             let text = SegmentText::of(of.profile, rank)?;

@@ -18,6 +18,7 @@ use crate::ui::shell::{Address, Answered, Asked, Messages, TimesOf, clipboard, s
 use crate::ui::timeline::{Times, Tracks};
 use crate::view::rows::sheet_track::SourceId;
 use crate::view::rows::track_path::TrackPath;
+use crate::view::url::local;
 use crate::view::url::page::Place;
 use crate::view::{Axes, Axis, Clock, Command, Tab, TimeScale, View};
 use profile_source::{ProfileSource, ask_for_clocks, known, profile_of, spans, zero};
@@ -209,7 +210,8 @@ impl Opened {
     /// Copies a link to exactly this view.
     pub fn copy_link(self) {
         let link = self.address.full_link(&Place::Profile(self.view.get_untracked()));
-        clipboard::copy(link, "Link to this view", self.messages);
+        let hint = local::hint(&link);
+        clipboard::copy(link, "Link to this view", hint, self.messages);
     }
 
     /// Replaces the view by one that the user did not ask for, without a step in the history.

@@ -66,7 +66,7 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
     let copy = move |_| {
         let zero_ps = opened.times.zero.get_untracked().0;
         let text = field::as_text(&copied, &track.get_untracked(), zero_ps);
-        clipboard::copy(text, "All fields", messages);
+        clipboard::copy(text, "All fields", None, messages);
     };
     view! {
         <article aria-label="Details">

@@ -1,0 +1,61 @@
+//! The only profile of a page without a server.
+
+use super::page::Place;
+use crate::view::View;
+
+/// The only profile of a page without a server. It takes the place of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Only {
+    slug: String,
+    /// What is shown if the address names nothing.
+    first: View,
+}
+
+impl Only {
+    /// The profile with this slug. `view` is the address of the view that the sender of the page
+    /// chose. One that cannot be read counts as none: the profile is here, whatever the address.
+    #[must_use]
+    pub fn new(slug: String, view: Option<&str>) -> Self {
+        let chosen = view.and_then(|address| address.parse::<View>().ok());
+        // The link can have another name of the profile.
+        let first = chosen.map(|view| View { profile: slug.clone(), ..view });
+        Self { first: first.unwrap_or_else(|| View::of_profile(&slug)), slug }
+    }
+
+    /// The place that the fragment of the page's address names, without its `#`.
+    #[must_use]
+    pub fn place(&self, fragment: &str) -> Place {
+        match fragment {
+            "" => Place::Profile(self.first.clone()),
+            _ => self.reached(Place::from_url(fragment)),
+        }
+    }
+
+    /// The place to which a link within the page leads.
+    #[must_use]
+    pub fn reached(&self, place: Place) -> Place {
+        match place {
+            Place::List(_) => Place::Profile(View::of_profile(&self.slug)),
+            _ => place,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_opens_at_the_view_of_its_sender() {
+        let only = |view| Only::new("run 7".to_owned(), view);
+        let chosen = only(Some("/profile/alias?v=2&rank=1&from=5000&to=9000"));
+        assert_eq!(chosen.place("").url(), "/profile/run%207?v=2&rank=1&from=5000&to=9000");
+        // The address of a link goes first, and the way home leads to the whole profile.
+        assert_eq!(chosen.place("/profile/run%207?v=2&rank=2").url(), "/profile/run%207?v=2&rank=2");
+        let whole = Place::Profile(View::of_profile("run 7"));
+        assert_eq!(chosen.place("/"), whole);
+        for view in [None, Some(""), Some("/profile/a?from=x"), Some("javascript:alert(1)")] {
+            assert_eq!(only(view).place(""), whole, "{view:?}");
+        }
+    }
+}
