@@ -26,22 +26,20 @@ pub fn Cells(
 ) -> impl IntoView {
     let columns = columns.iter().filter_map(|&at| table.columns.get(at));
     let cell = |column: &TableColumn| {
-        let is_extra = column.is_extra;
         if let Some(drawn) = draw.with_value(|draw| draw(column, row)) {
-            return view! { <td class:number=column.is_number() class:wide-only=is_extra>{drawn}</td> }
-                .into_any();
+            return view! { <td class:number=column.is_number()>{drawn}</td> }.into_any();
         }
         let Some(Shown { text, exact }) = shown(column, row) else {
-            return view! { <td class:wide-only=is_extra></td> }.into_any();
+            return view! { <td></td> }.into_any();
         };
         let title = exact.or_else(|| (text.chars().count() >= LONG_CHARS).then(|| text.clone()));
         if !column.is_number() {
-            return view! { <td class:wide-only=is_extra title=title>{text}</td> }.into_any();
+            return view! { <td title=title>{text}</td> }.into_any();
         }
         let (number, unit) = split_unit(&text);
         let unit = (!unit.is_empty()).then(|| view! { <span class="unit">{unit.to_owned()}</span> });
         view! {
-            <td class="number" class:wide-only=is_extra title=title>
+            <td class="number" title=title>
                 {number.to_owned()}
                 {unit}
             </td>

@@ -16,7 +16,7 @@ pub fn Head(
         let columns = columns.iter().filter_map(|&at| table.columns.get(at).cloned());
         let heading = |column: crate::view::table::TableColumn| {
             let (key, about) = (column.key.clone(), explanation(&column.key, &column.title, &column.doc));
-            let (title, is_number, is_extra) = (column.title.clone(), column.is_number(), column.is_extra);
+            let (title, is_number) = (column.title.clone(), column.is_number());
             let state = Memo::new(move |_| {
                 source.sorting.with(|sorting| match sorting {
                     Some(sorting) if sorting.column == key && sorting.descending => "descending",
@@ -29,7 +29,7 @@ pub fn Head(
                 source.on_sort.run(next);
             };
             view! {
-                <th scope="col" class:number=is_number class:wide-only=is_extra aria-sort=state>
+                <th scope="col" class:number=is_number aria-sort=state>
                     <button class="button-sort" type="button" title=about on:click=sort>
                         {title}
                     </button>

@@ -4,6 +4,7 @@
 //! shows a few rows inside of other content. Both draw the same [`TableSource`].
 
 mod cell;
+mod follow;
 mod head;
 mod marked;
 mod tools;
@@ -12,16 +13,20 @@ mod widths;
 
 use std::sync::Arc;
 
+use leptos::html::Div;
 use leptos::prelude::*;
 
 pub use cell::cell_title;
+pub use follow::follow_height;
 pub use tools::{TableTools, TableToolsState};
-pub use virtual_table::{VirtualTable, follow_height};
+pub use virtual_table::VirtualTable;
 
 use self::cell::Cells;
+use self::follow::follow_width;
 use self::head::Head;
+use self::widths::claims;
 use crate::ui::text::format;
-use crate::view::table::{DataTable, Sorting, TableColumn};
+use crate::view::table::{DataTable, Sorting, TableColumn, fitting};
 
 /// Draws a cell in its own way; `None` for the usual way.
 pub type DrawCell = Arc<dyn Fn(&TableColumn, u32) -> Option<AnyView> + Send + Sync>;
@@ -45,7 +50,11 @@ pub struct TableSource {
     pub draw: StoredValue<DrawCell>,
 }
 
-/// A table of a few rows. Further rows are counted below.
+/// Width of a character in CSS pixels: more than that of a digit in the fonts of the page.
+const CHARACTER_PX: f64 = 8.0;
+
+/// A table of a few rows. Further rows are counted below. Columns without room are left out, in the
+/// order in which they give way.
 #[component]
 pub fn PlainTable(
     /// The table.
@@ -58,6 +67,16 @@ pub fn PlainTable(
     #[prop(default = "")]
     class: &'static str,
 ) -> impl IntoView {
+    let (node, width_px) = (NodeRef::<Div>::new(), RwSignal::new(f64::INFINITY));
+    follow_width(node, width_px);
+    let all = source.columns;
+    let columns = Memo::new(move |_| {
+        let room_ch = (width_px.get() / CHARACTER_PX) as usize;
+        let all = all.get();
+        let shown = source.table.with(|table| fitting(&claims(table, &all), room_ch));
+        shown.into_iter().map(|at| all[at]).collect::<Vec<usize>>()
+    });
+    let source = TableSource { columns: columns.into(), ..source };
     let rows = move || {
         let (table, columns, rows) = (source.table.get(), source.columns.get(), source.rows.get());
         let shown = rows.iter().take(most).map(|&row| {
@@ -85,9 +104,11 @@ pub fn PlainTable(
         }
     };
     view! {
-        <table class=format!("grid-table {class}")>
-            <Head source />
-            <tbody>{rows}</tbody>
-        </table>
+        <div class="table-room" node_ref=node>
+            <table class=format!("grid-table {class}")>
+                <Head source />
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
     }
 }

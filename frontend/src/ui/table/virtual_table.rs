@@ -5,11 +5,11 @@ use std::sync::Arc;
 use leptos::html::{Div, Table};
 use leptos::prelude::*;
 use nprof_engine::base::narrow;
-use wasm_bindgen::prelude::*;
-use web_sys::{KeyboardEvent, MouseEvent, ResizeObserver};
+use web_sys::{KeyboardEvent, MouseEvent};
 
 use super::TableSource;
 use super::cell::Cells;
+use super::follow::follow_height;
 use super::head::Head;
 use super::tools::TableToolsState;
 use super::widths::widths;
@@ -220,24 +220,4 @@ impl Keys {
             element.set_scroll_top(scroller.revealing(f64::from(element.scroll_top()), place).ceil() as i32);
         }
     }
-}
-
-/// Keeps `height_px` equal to the visible height.
-pub fn follow_height(of: NodeRef<Div>, height_px: RwSignal<f64>) {
-    Effect::new(move |_| {
-        let Some(element) = of.get() else { return };
-        let measured = element.clone();
-        let changed = Closure::<dyn FnMut()>::new(move || {
-            let now = f64::from(measured.client_height());
-            if height_px.try_get_untracked().is_some_and(|before| before != now) {
-                height_px.set(now);
-            }
-        });
-        let Ok(observer) = ResizeObserver::new(changed.as_ref().unchecked_ref()) else { return };
-        observer.observe(&element);
-        let kept = StoredValue::new_local((observer, changed));
-        on_cleanup(move || {
-            kept.try_with_value(|(observer, _)| observer.disconnect());
-        });
-    });
 }

@@ -1,7 +1,7 @@
 //! Widths of columns, from their titles and some values. They stay while the rows scroll.
 
 use super::cell::cell_title;
-use crate::view::table::DataTable;
+use crate::view::table::{ColumnClaim, DataTable, TableColumn};
 
 /// Rows that decide the widths, spread over the table.
 const SAMPLE: u32 = 120;
@@ -11,6 +11,10 @@ const WIDEST: usize = 48;
 /// Greatest width of a column in a table with few columns.
 const WIDEST_OF_FEW: usize = 96;
 const FEW: usize = 5;
+/// Characters of a text that stay in sight if the table has no room for all.
+const CUT_TEXT: usize = 12;
+/// Padding of a cell on both sides, in characters.
+const PLAIN_PADDING_CH: usize = 2;
 
 /// Widths of columns in characters.
 #[must_use]
@@ -26,6 +30,18 @@ pub fn widths(table: &DataTable, columns: &[usize]) -> Vec<usize> {
             values.max().unwrap_or_default().max(column.title.chars().count() + 2).clamp(NARROWEST, widest)
         })
         .collect()
+}
+
+/// What the columns of a table of a few rows ask for. Texts can be cut, numbers and titles cannot.
+#[must_use]
+pub fn claims(table: &DataTable, columns: &[usize]) -> Vec<ColumnClaim> {
+    let widths = widths(table, columns).into_iter();
+    let columns = columns.iter().filter_map(|&at| table.columns.get(at));
+    let claim = |(column, width): (&TableColumn, usize)| {
+        let least = if column.is_number() { width } else { width.min(CUT_TEXT) };
+        ColumnClaim { width_ch: least + PLAIN_PADDING_CH, gives_way: column.gives_way }
+    };
+    columns.zip(widths).map(claim).collect()
 }
 
 /// Width of a text in digits. Capitals are a third wider than digits.

@@ -5,6 +5,7 @@
 
 mod export;
 mod filter;
+mod fitting;
 mod quantity;
 mod scroll;
 mod sorting;
@@ -14,6 +15,7 @@ use nprof_engine::wire::rows::{ColumnValues, RowPresence};
 
 pub use export::{as_csv, as_tsv};
 pub use filter::TableFilter;
+pub use fitting::{ColumnClaim, fitting};
 pub use scroll::{Scroller, Sight};
 pub use sorting::{Sorting, sorted};
 
@@ -40,8 +42,8 @@ pub struct TableColumn {
     pub doc: String,
     /// Unit of the values.
     pub unit: CellUnit,
-    /// Whether a narrow screen has no room for the column.
-    pub is_extra: bool,
+    /// Order in which columns give way if not all have room: the lowest first. `None` stays.
+    pub gives_way: Option<usize>,
     /// Whether all digits are shown. Rounded times of a small window would all look alike.
     pub is_exact: bool,
     values: ColumnValues,
@@ -67,7 +69,7 @@ impl TableColumn {
             title: title.to_owned(),
             doc: String::new(),
             unit: CellUnit::One(unit.to_owned()),
-            is_extra: false,
+            gives_way: None,
             is_exact: false,
             values,
             slots: None,
@@ -80,10 +82,10 @@ impl TableColumn {
         Self { doc: doc.to_owned(), ..self }
     }
 
-    /// The same column, which narrow screens leave out.
+    /// The same column, which gives way to others in this order if not all have room.
     #[must_use]
-    pub fn extra(self) -> Self {
-        Self { is_extra: true, ..self }
+    pub fn giving_way(self, order: usize) -> Self {
+        Self { gives_way: Some(order), ..self }
     }
 
     /// The same column, which shows all digits.

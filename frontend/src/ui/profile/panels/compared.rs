@@ -18,6 +18,11 @@ pub const NAME: &str = "name";
 pub const LONGEST: &str = "longest";
 /// Key of the column of differences.
 const DIFFERENCE: &str = "difference";
+/// Key of the column of counts.
+const COUNT: &str = "count";
+
+/// Columns in the order in which they give way if not all have room. The others stay.
+const GIVING_WAY: [&str; 4] = ["total", "union", LONGEST, COUNT];
 
 /// Statistics of a span in several ranks.
 #[derive(Debug, Clone, PartialEq)]
@@ -137,7 +142,7 @@ pub fn by_name(summaries: &Summaries, group: NameGroup) -> (DataTable, Vec<Optio
     let counts = totals.values().map(|total| total.map_or(0, |total| total.count)).collect();
     let mut columns = vec![
         TableColumn::new(NAME, summaries.title(group), "", names),
-        TableColumn::new("count", "Count", "count", ColumnValues::Uints(counts))
+        TableColumn::new(COUNT, "Count", "count", ColumnValues::Uints(counts))
             .explained("Slices that overlap the span"),
         TableColumn::new(SELF, "Self", "ps", ColumnValues::Ints(own.clone()))
             .explained("Time inside the span without the calls inside: no time counts twice on a thread"),
@@ -153,7 +158,8 @@ pub fn by_name(summaries: &Summaries, group: NameGroup) -> (DataTable, Vec<Optio
             false => "Self time of the same span in the other rank that is shown",
         };
         let (key, title) = (format!("{SELF}_{rank}"), format!("In rank {rank}"));
-        columns.push(TableColumn::new(&key, &title, "ps", ColumnValues::Ints(other)).explained(doc));
+        let column = TableColumn::new(&key, &title, "ps", ColumnValues::Ints(other)).explained(doc);
+        columns.push(column.giving_way(GIVING_WAY.len()));
         if summaries.beside.len() == 1 {
             columns.push(
                 TableColumn::new(DIFFERENCE, "Difference", "ps", ColumnValues::Ints(difference))
@@ -163,14 +169,16 @@ pub fn by_name(summaries: &Summaries, group: NameGroup) -> (DataTable, Vec<Optio
     }
     columns.extend([
         TableColumn::new("union", "Union", "ps", ColumnValues::Ints(column(|total| total.union_ps)))
-            .explained("As the total, where calls of the same name inside do not count again")
-            .extra(),
+            .explained("As the total, where calls of the same name inside do not count again"),
         TableColumn::new("total", "Total", "ps", ColumnValues::Ints(column(|total| total.total_ps)))
             .explained("Sum of the durations inside the span: calls inside calls count in each"),
         TableColumn::new(LONGEST, "Longest", "ps", ColumnValues::Ints(column(|total| total.longest_ps)))
-            .explained("The longest slice, with what lies outside of the span")
-            .extra(),
+            .explained("The longest slice, with what lies outside of the span"),
     ]);
+    for column in &mut columns {
+        let order = GIVING_WAY.iter().position(|key| *key == column.key);
+        column.gives_way = column.gives_way.or(order);
+    }
     let longest = totals.values().map(|total| total.map(|total| total.longest_row)).collect();
     (DataTable { columns, rows: narrow(totals.len()) }, longest)
 }

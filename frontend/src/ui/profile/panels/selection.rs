@@ -204,14 +204,14 @@ fn by_track(summary: &SelectionSummary, whole: u64, path: impl Fn(u32) -> String
     DataTable {
         columns: vec![
             TableColumn::new("track", "Track", "", paths),
-            TableColumn::new("slices", "Slices", "count", counts),
+            TableColumn::new("slices", "Slices", "count", counts).giving_way(0),
             TableColumn::new("busy", "Busy", "ps", busy)
                 .explained("Time in which at least one slice ran that is no wait"),
             TableColumn::new(SHARE, "Share", "ratio", ColumnValues::Floats(shares.collect()))
                 .explained("Share of the span that is busy"),
             TableColumn::new("wait", "Waiting", "ps", waits)
                 .explained("Time in which at least one slice waited; work beside it counts as busy, too")
-                .extra(),
+                .giving_way(1),
         ],
         rows: narrow(totals.len()),
     }
