@@ -57,6 +57,27 @@ test("hits", async (t) => {
     await eventually(async () => assert.ok((await counted(later)) < before, "no later hits came"));
   });
 
+  await t.test("each hit begins with its start, at any width", async (t) => {
+    const { page, box } = await open(t);
+    await box.fill(query);
+    await page.locator(".search-count").getByText(`${number(all.length)} hits`).waitFor();
+    const seen = (size, more) =>
+      t.test(`${size.width} px${more ? ", with details" : ""}`, async () => {
+        await page.setViewportSize(size);
+        const first = page.getByRole("list", { name: "Hits" }).getByRole("button").first();
+        if (more) await first.click();
+        await eventually(async () => {
+          const parts = await first.locator("> *").evaluateAll((parts) =>
+            parts.map((part) => ({ text: part.textContent, width: part.offsetWidth, left: part.offsetLeft, class: part.className })),
+          );
+          assert.match(parts[0].text, /\d (ns|µs|ms|s)$/);
+          assert.ok(parts[0].width > 0 && parts.every(({ left }) => left >= parts[0].left || size.width < 500), JSON.stringify(parts));
+        });
+      });
+    for (const width of [390, 700, 1280, 1600]) await seen({ width, height: 900 }, false);
+    await seen({ width: 1280, height: 900 }, true);
+  });
+
   await t.test("a walk leaves the page of hits and comes around the ends with a word", async (t) => {
     const { page, box } = await open(t);
     await box.fill(query);

@@ -172,9 +172,11 @@ fn Hit(opened: Opened, hit: SearchHit, selected: Memo<Option<u32>>) -> impl Into
             aria-current=move || is_current.get().to_string()
             on:click=move |_| opened.reveal(&slice)
         >
-            <span title=title><Name name /></span>
-            <span class="number hit-start">{move || clock.with(|clock| clock.text(start_ps))}</span>
-            <span class="number">{duration}</span>
+            <span class="hit-start">{move || clock.with(|clock| clock.text(start_ps))}</span>
+            <span class="hit-name" title=title>
+                <Name name />
+            </span>
+            <span class="hit-duration number">{duration}</span>
             <small>{track} {field}</small>
         </button>
     }
