@@ -40,6 +40,15 @@ test("axe finds nothing", async (t) => {
     details: [`${profile}&sel=${hits[0].slice.row}`, (page) => page.getByRole("article", { name: "Details" })],
     selection: [`${profile}&mark=${entry.start_ps}..${entry.end_ps}`, (page) => page.getByRole("table").first()],
     search: [`${profile}&q=MATMUL&tab=search`, (page) => page.getByRole("list", { name: "Hits" })],
+    plots: [
+      `${profile}&rank=all&tab=plots`,
+      (page) => page.getByRole("region", { name: "Duration by kind and size" }).locator("tbody tr").first(),
+    ],
+    "a selection of two ranks": [
+      `${profile}&rank=0&ranks=0,1&mark=${entry.start_ps}..${entry.end_ps}&tab=selection`,
+      (page) => page.getByText("In rank 1").first(),
+    ],
+    collectives: [`${profile}&rank=all`, (page) => rowOf(page, "Rank 1")],
     warnings: [`${profile}&tab=warnings`, (page) => page.getByText("Every event of this rank's trace was read.")],
   };
   for (const colorScheme of ["light", "dark"]) {
@@ -88,7 +97,7 @@ test("axe finds nothing", async (t) => {
       await page.goto(profile);
       await rowOf(page, "Tensor").waitFor();
       await page.getByRole("button", { name: "Download" }).click();
-      await page.getByRole("link", { name: "HTML file" }).waitFor();
+      await page.getByRole("link", { name: "HTML file of this view" }).waitFor();
       assert.deepEqual(await violations(page), []);
     });
     await t.test(`inputs and buttons have borders that can be seen, ${colorScheme}`, async (t) => {

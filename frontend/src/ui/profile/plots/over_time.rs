@@ -186,7 +186,7 @@ pub fn OverTime(
     view! {
         <section class="plot" id=ID aria-label="Waiting over time">
             <div class="plot-head">
-                <h3>{TITLE}</h3>
+                <h2>{TITLE}</h2>
                 <Legend plot />
                 <span class="muted plot-said">{said}</span>
             </div>

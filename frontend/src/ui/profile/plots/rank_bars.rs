@@ -62,7 +62,7 @@ pub fn RankBars(
     view! {
         <section class="plot" id=ID aria-label="Waiting by rank">
             <div class="plot-head">
-                <h3>{TITLE}</h3>
+                <h2>{TITLE}</h2>
                 <RankOrderMenu order known=opened.rank_times.known on_choose=sort />
                 <span class="muted">{said}</span>
                 <button class="button-link plot-table-link" type="button" on:click=table>"Table"</button>

@@ -61,13 +61,16 @@ pub fn Spreads(
         view! {
             <thead>
                 <tr>
-                    <th>"Kind"</th>
-                    <th>"Size"</th>
-                    <th class="number">"Count"</th>
-                    <th class="plot-cell" aria-label="Spread"><Axis scale /></th>
-                    <th class="number">"Median"</th>
-                    <th class="number">"95 %"</th>
-                    <th class="number">"Longest"</th>
+                    <th scope="col">"Kind"</th>
+                    <th scope="col">"Size"</th>
+                    <th scope="col" class="number">"Count"</th>
+                    <th scope="col" class="plot-cell">
+                        <span class="unseen">"Spread"</span>
+                        <Axis scale />
+                    </th>
+                    <th scope="col" class="number">"Median"</th>
+                    <th scope="col" class="number">"95 %"</th>
+                    <th scope="col" class="number">"Longest"</th>
                 </tr>
             </thead>
             <tbody>{rows}</tbody>
@@ -80,7 +83,7 @@ pub fn Spreads(
     view! {
         <section class="plot" id=ID aria-label="Duration by kind and size">
             <div class="plot-head">
-                <h3>{TITLE}</h3>
+                <h2>{TITLE}</h2>
                 <TimeSwitch opened time />
                 <Legend choices />
                 <span class="muted">{cut}</span>
