@@ -23,10 +23,13 @@
     return bytes.subarray(0, end);
   };
 
+  // Time limit of an answer of the web host: a program has about a MB.
+  const MOST_MS = 120_000;
+
   const bytes = async (id) => {
     const { dataset, textContent } = document.getElementById(id);
     if (dataset.href) {
-      const response = await fetch(dataset.href);
+      const response = await fetch(dataset.href, { signal: AbortSignal.timeout(MOST_MS) });
       if (!response.ok) throw new Error(`the web host answers ${response.status} for ${dataset.href}`);
       return new Uint8Array(await response.arrayBuffer());
     }

@@ -7,10 +7,14 @@
   // A reader begins at the end of a segment: there are its lists and its overview.
   const END_BYTES = 512 * 1024;
 
+  // Time limit of an answer, as in worker/host.rs.
+  const MOST_MS = 30_000;
+
   /** The last bytes of a file on a web host, and the status of the answer; 0 for none. */
   const endOf = async (url, size) => {
     const range = `bytes=${Math.max(0, size - END_BYTES)}-${size - 1}`;
     const cancel = new AbortController();
+    const timer = setTimeout(() => cancel.abort(), MOST_MS);
     try {
       const response = await fetch(url, { headers: { range }, signal: cancel.signal });
       // A host that sends all of a long file serves no parts.
@@ -22,6 +26,8 @@
       return { status: response.status, end: new Uint8Array(await response.arrayBuffer()) };
     } catch {
       return { status: 0, end: new Uint8Array() };
+    } finally {
+      clearTimeout(timer);
     }
   };
 

@@ -9,12 +9,13 @@ const TYPES = { html: "text/html; charset=utf-8" };
 
 /**
  * Serves `folder` until test `t` ends. `hasRanges: false` makes a host that sends whole files only. `served` fills with
- * what was sent: path, status and bytes. `stop` ends it before.
+ * what was sent: path, status and bytes. `stop` ends it before. Requests for a path that `stalls` are never answered.
  */
-export async function host(t, folder, { hasRanges = true } = {}) {
+export async function host(t, folder, { hasRanges = true, stalls = () => false } = {}) {
   const served = [];
   const server = createServer(async (request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url, "http://host").pathname));
+    if (stalls(path)) return;
     const file = join(folder, path.endsWith("/") ? `${path}index.html` : path);
     const send = async (status, headers, start, end) => {
       served.push({ path, status, bytes: Math.max(0, end - start) });

@@ -15,6 +15,9 @@ const run = promisify(execFile);
 /** Files to the first picture: the page, two programs and parts of one segment. */
 const MOST_REQUESTS = 12;
 
+/** More than the time limit of frontend/boot/worker.js. */
+const STALL_MS = 60_000;
+
 /** Waits until slices are drawn in the row of a track. */
 async function drawn(page, track) {
   await rowOf(page, track).waitFor();
@@ -100,6 +103,24 @@ test("a site", async (t) => {
       await page.goto(`${url}/${encodeURIComponent(expected)}/#/profile/${slug}?v=2`);
       await page.getByText(expected).first().waitFor();
     }
+  });
+
+  await t.test("names what all ranks show together as such", async (t) => {
+    const copy = join(folder, "joint");
+    await cp(site, copy, { recursive: true });
+    await rm(join(copy, names.find((name) => name.startsWith("rank_all-"))));
+    const { url } = await host(t, folder);
+    const { page } = await openPage(t);
+    await page.goto(`${url}/joint/#/profile/${slug}?v=2&rank=all`);
+    await page.getByText("the view of all ranks cannot be opened").first().waitFor();
+    assert.equal(await page.getByText("4294967295").count(), 0);
+  });
+
+  await t.test("says that its host stalls", async (t) => {
+    const { url } = await host(t, folder, { stalls: (path) => path.endsWith(".nseg") });
+    const { page } = await openPage(t);
+    await page.goto(`${url}/a%20profile/#/profile/${slug}?v=2`);
+    await page.getByText(/web host does not answer.*reload the page/).first().waitFor({ timeout: STALL_MS });
   });
 
   await t.test("says on a disk that it needs a host", async (t) => {

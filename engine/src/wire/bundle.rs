@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::answer;
 use super::ask::{Rank, Store};
-use super::catalog::{NameSlot, ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry};
+use super::catalog::{
+    NameSlot, ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry, rank_in_words,
+};
 use super::question::RankId;
 use super::refusal::{Refusal, RefusalKind};
 use super::summary::Summary;
@@ -78,7 +80,8 @@ impl<B: Bytes> OpenBundle<B> {
             return Err(Error::Invalid { what: "the rank is not in the bundle" }.into());
         };
         if entry.segment() != segment.content() {
-            let what = format!("rank {}: the segment belongs to another rank or profile", entry.rank);
+            let rank = rank_in_words(entry.rank);
+            let what = format!("{rank}: the segment belongs to another rank or profile");
             return Err(Refusal::new(RefusalKind::Damaged, what));
         }
         *place = Some(segment);
@@ -115,12 +118,15 @@ impl<'a, B: Bytes> Store for &'a OpenBundle<B> {
     fn rank(&self, id: &RankId) -> std::result::Result<OpenRank<'a, B>, Refusal> {
         self.check_name(&id.profile)?;
         let missing = || {
-            let what = format!("this page does not hold rank {} of profile \"{}\"", id.rank, id.profile);
+            let (rank, profile) = (rank_in_words(id.rank), &id.profile);
+            let what = format!("this page does not hold {rank} of profile \"{profile}\"");
             Refusal::new(RefusalKind::NotFound, what)
         };
         let at = self.position(id.rank).ok_or_else(missing)?;
-        let closed =
-            || Refusal::new(RefusalKind::Internal, format!("the segment of rank {} is not open", id.rank));
+        let closed = || {
+            let what = format!("the segment of {} is not open", rank_in_words(id.rank));
+            Refusal::new(RefusalKind::Internal, what)
+        };
         let segment = self.segments[at].as_ref().ok_or_else(closed)?;
         Ok(OpenRank { bundle: &self.bundle, at, segment })
     }
@@ -162,7 +168,7 @@ impl<B: Bytes> Rank for OpenRank<'_, B> {
     }
 
     fn place(&self) -> String {
-        format!("rank {}", self.entry().rank)
+        rank_in_words(self.entry().rank)
     }
 
     fn advice(&self) -> String {

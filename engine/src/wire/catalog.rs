@@ -72,6 +72,12 @@ pub fn rank_word(rank: u32) -> String {
     if rank == ALL_RANKS { ALL_RANKS_WORD.to_owned() } else { rank.to_string() }
 }
 
+/// A rank in a sentence: `rank 3`, or `the view of all ranks`.
+#[must_use]
+pub fn rank_in_words(rank: u32) -> String {
+    if rank == ALL_RANKS { "the view of all ranks".to_owned() } else { format!("rank {rank}") }
+}
+
 /// The rank that an address names; `None` if it is none.
 #[must_use]
 pub fn rank_of_word(word: &str) -> Option<u32> {

@@ -14,6 +14,7 @@ use nprof_engine::exec::{Cancel, InPlace, Work};
 use nprof_engine::segment::{Bytes, Fetched, SourceBytes};
 use nprof_engine::wire::ask::answer;
 use nprof_engine::wire::bundle::{Bundle, OpenBundle};
+use nprof_engine::wire::catalog::rank_in_words;
 use nprof_engine::wire::question::Question;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
@@ -72,8 +73,8 @@ impl Answers {
         if bytes.try_reserve_exact(size_bytes).is_err() {
             let mib = size_bytes.div_ceil(1 << 20);
             let what = format!(
-                "rank {rank} takes {mib} MiB, more memory than the browser gives: export fewer ranks or \
-                 less time"
+                "{} takes {mib} MiB, more memory than the browser gives: export fewer ranks or less time",
+                rank_in_words(rank)
             );
             self.refuse(rank, Refusal::new(RefusalKind::Internal, what));
             return;
@@ -87,7 +88,8 @@ impl Answers {
         let room = bytes.capacity() - bytes.len();
         let is_whole = base64.len() / 4 * 3 <= room + 2 && STANDARD.decode_vec(base64, bytes).is_ok();
         if !is_whole {
-            let what = format!("rank {rank}: its part of this file is damaged: get the file again");
+            let what =
+                format!("{}: its part of this file is damaged: get the file again", rank_in_words(rank));
             self.refuse(rank, Refusal::new(RefusalKind::Damaged, what));
         }
     }
@@ -96,7 +98,7 @@ impl Answers {
     pub fn open(&mut self, rank: u32) {
         let Some(bytes) = self.arriving.remove(&rank) else { return };
         if let Err(refusal) = self.open_over(rank, SegmentBytes::Here(bytes)) {
-            let message = format!("rank {rank} cannot be opened: {refusal}; get the file again");
+            let message = format!("{} cannot be opened: {refusal}; get the file again", rank_in_words(rank));
             self.refuse(rank, Refusal { message, ..refusal });
         }
     }
@@ -105,7 +107,7 @@ impl Answers {
     /// the request for the last `end.len()` bytes; 0 is no answer.
     pub fn reach(&mut self, rank: u32, url: String, size_bytes: u64, status: u16, end: Vec<u8>) {
         let refused = match status {
-            0 => Some("its web host does not answer".to_owned()),
+            0 => Some("its web host does not answer: reload the page to try again".to_owned()),
             WHOLE if end.len() as u64 != size_bytes => Some(
                 "this web host does not serve parts of files (HTTP range requests): use another one, or \
                  `nprof export --format html`, which writes one file"
@@ -119,7 +121,7 @@ impl Answers {
             None => self.open_over(rank, SegmentBytes::There(Fetched::new(Host::new(url), size_bytes, end))),
         };
         if let Err(refusal) = opened {
-            let message = format!("rank {rank} cannot be opened: {refusal}");
+            let message = format!("{} cannot be opened: {refusal}", rank_in_words(rank));
             self.refuse(rank, Refusal { message, ..refusal });
         }
     }
@@ -164,7 +166,7 @@ impl Answers {
             SegmentBytes::There(fetched) => fetched.fetcher().cause(),
         });
         let Some(cause) = cause else { return refusal };
-        let message = format!("rank {rank}: a part of its segment did not come: {cause}");
+        let message = format!("{}: a part of its segment did not come: {cause}", rank_in_words(rank));
         Refusal { message, ..refusal }
     }
 }

@@ -8,6 +8,10 @@ use nprof_engine::segment::Fetch;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{XmlHttpRequest, XmlHttpRequestResponseType};
 
+/// Time limit of an answer in milliseconds, as in `boot/worker.js`, for its first byte and for all
+/// others. 32 bytes in a millisecond are a slow network.
+const FIRST_MS: u64 = 30_000;
+const BYTES_IN_MS: u64 = 32;
 /// Status of an answer that is a part of a file.
 pub(super) const PARTIAL_CONTENT: u16 = 206;
 
@@ -38,6 +42,8 @@ impl Host {
         let request = XmlHttpRequest::new().map_err(thrown)?;
         request.open_with_async("GET", &self.url, false).map_err(thrown)?;
         request.set_response_type(XmlHttpRequestResponseType::Arraybuffer);
+        let most_ms = FIRST_MS.saturating_add(len / BYTES_IN_MS);
+        request.set_timeout(u32::try_from(most_ms).unwrap_or(u32::MAX));
         let range = format!("bytes={offset}-{}", offset + len.saturating_sub(1));
         request.set_request_header("range", &range).map_err(thrown)?;
         request.send().map_err(thrown)?;

@@ -2,6 +2,7 @@
 //! timeline.
 
 use leptos::prelude::*;
+use nprof_engine::wire::catalog::rank_in_words;
 
 use super::bar::Bar;
 use super::culprit::CulpritNotice;
@@ -124,7 +125,8 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
     let unpacked = Source::of_page().embedded().map(Embedded::unpacked);
     let loading = Signal::derive(move || match unpacked.and_then(|unpacked| unpacked.get()) {
         Some(Unpacked { rank, done_bytes, total_bytes }) => format!(
-            "Unpacking rank {rank}: {} of {} …",
+            "Unpacking {}: {} of {} …",
+            rank_in_words(rank),
             format::bytes(done_bytes),
             format::bytes(total_bytes)
         ),
