@@ -56,6 +56,27 @@ test("the demo", async (t) => {
     assert.deepEqual(problems, []);
   });
 
+  await t.test("a window is told in words once it rests", async (t) => {
+    const { page } = await openPage(t);
+    await page.goto(addressOf(url, slug, [entry.start_ps + 2_000_000_000, entry.start_ps + 2_400_000_000]));
+    await rowOf(page, "Tensor").waitFor();
+    const spoken = page.locator(".timeline > p[aria-live]:not([role])");
+    assert.equal(await spoken.textContent(), "", "what a link shows is told as the page, not as a change");
+    await page.keyboard.press("w");
+    await page.keyboard.press("w");
+    // The window became 9/16 of itself, around its middle.
+    await spoken.filter({ hasText: /^2\.09 to 2\.31 ms, 225 µs$/ }).waitFor({ state: "attached" });
+    await page.keyboard.press("a");
+    await spoken.filter({ hasText: /^2\.05 to 2\.28 ms, 225 µs$/ }).waitFor({ state: "attached" });
+    // A step is told as its slice.
+    const before = await spoken.textContent();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    await page.locator('.timeline > [role="status"].unseen').filter({ hasText: /^Selected/ }).waitFor({ state: "attached" });
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    assert.equal(await spoken.textContent(), before);
+  });
+
   await t.test("overview, ruler and tracks end where the scrollbar begins", async (t) => {
     const { page } = await openPage(t);
     await page.goto(`${url}/profile/${slug}?v=2`);

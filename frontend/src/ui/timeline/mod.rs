@@ -23,6 +23,7 @@ mod reveal;
 mod row_steps;
 mod scroll;
 mod shown;
+mod spoken;
 mod stage;
 mod step;
 mod tiles;
@@ -42,6 +43,7 @@ use self::minimap::Minimap;
 use self::notices::{ActivePart, BesideTrace, Missing, NoTracks, Problem, describe, zero_in_words};
 pub use self::pointed::Pointed;
 use self::shown::ShownTimeline;
+use self::spoken::SpokenWindow;
 use self::stage::StageHandle;
 use self::step::Steps;
 use crate::draw::painter::Grounds;
@@ -146,6 +148,7 @@ pub fn Timeline(
             <Problem problem stage />
             <Missing missing />
             <p class="unseen" role="status" aria-live="polite">{spoken}</p>
+            <SpokenWindow view window=scene.window zero=scene.zero />
         </section>
     }
 }

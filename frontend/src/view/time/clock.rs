@@ -73,7 +73,7 @@ fn least_digit(ps: i64) -> i64 {
 }
 
 /// Rounds to the nearest multiple, halves away from zero.
-fn rounded(ps: i64, multiple: i64) -> i64 {
+pub(super) fn rounded(ps: i64, multiple: i64) -> i64 {
     let half = multiple / 2 * ps.signum();
     ps.saturating_add(half) / multiple * multiple
 }

@@ -5,5 +5,6 @@ pub mod axis;
 pub mod clock;
 pub mod outside;
 pub mod scale;
+pub mod spoken;
 pub mod ticks;
 pub mod window;

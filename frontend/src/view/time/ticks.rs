@@ -102,7 +102,7 @@ fn step(least_ps: f64) -> (i64, i64) {
 }
 
 /// The coarsest unit no longer than the step. Below a nanosecond, fractions of a nanosecond.
-fn unit_of(step_ps: i64) -> (i64, &'static str) {
+pub(super) fn unit_of(step_ps: i64) -> (i64, &'static str) {
     UNITS.into_iter().rev().find(|(unit_ps, _)| *unit_ps <= step_ps).unwrap_or(UNITS[0])
 }
 
@@ -119,14 +119,14 @@ fn base(window: Interval, unit_ps: i64) -> i64 {
 }
 
 /// The decimals in a unit that tell all multiples of a step apart.
-fn decimals(step_ps: i64, unit_ps: i64) -> usize {
+pub(super) fn decimals(step_ps: i64, unit_ps: i64) -> usize {
     let is_enough = |decimals: &u32| step_ps % (unit_ps / 10_i64.pow(*decimals)).max(1) == 0;
     (0..=unit_ps.ilog10()).find(is_enough).unwrap_or(0) as usize
 }
 
 /// A time in a unit: exact, with commas between thousands, and without trailing zeros beyond a
 /// number of decimals.
-fn in_unit(time_ps: i64, unit_ps: i64, least_decimals: usize) -> String {
+pub(super) fn in_unit(time_ps: i64, unit_ps: i64, least_decimals: usize) -> String {
     let (size, unit) = (time_ps.unsigned_abs(), unit_ps.unsigned_abs());
     let (whole, rest) = (size / unit, size % unit);
     let mut text = String::new();
