@@ -41,7 +41,8 @@ test("fingers", async (t) => {
   const window = [matmul.start_ps - 1_000_000, matmul.start_ps + 2_000_000];
 
   const open = async (t) => {
-    const { page, problems } = await openPage(t, { hasTouch: true });
+    // So low that the rows scroll, also without those that have nothing in the window.
+    const { page, problems } = await openPage(t, { hasTouch: true, height: 600 });
     await page.goto(addressOf(url, slug, window));
     await rowOf(page, "Tensor").waitFor();
     t.after(() => assert.deepEqual(problems, []));

@@ -185,6 +185,12 @@ impl TileCache {
         ids.iter().all(|id| self.tile(*id).is_some())
     }
 
+    /// Number of present tiles.
+    #[must_use]
+    pub fn present(&self) -> usize {
+        self.slots.values().filter(|slot| matches!(slot, Slot::Here(_))).count()
+    }
+
     /// The reason why one of these tiles is missing, if a request for it failed.
     #[must_use]
     pub fn failure(&self, ids: &[TileKey]) -> Option<&FetchError> {

@@ -77,7 +77,8 @@ impl Stage {
             first_picture::mark();
         }
         let problem = self.tiles.cache().failure(&wanted.shown).map(ToString::to_string);
-        Outcome { is_unfinished, fetch, hover, problem }
+        let occupied = self.newly_occupied(&wanted);
+        Outcome { is_unfinished, fetch, hover, problem, occupied }
     }
 
     /// What this frame may do beside drawing.

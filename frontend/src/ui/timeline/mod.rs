@@ -22,6 +22,7 @@ mod pointer;
 mod reveal;
 mod row_steps;
 mod scroll;
+mod settled;
 mod shown;
 mod spoken;
 mod stage;
@@ -56,6 +57,7 @@ use crate::view::ranks::standing::Standings;
 use crate::view::rows::layout::RankHeight;
 use crate::view::rows::layout::RankRows;
 use crate::view::rows::layout::sight::{RowPart, RowSight};
+use crate::view::rows::occupied::Occupied;
 use crate::view::rows::pins::PinOffers;
 use crate::view::rows::sheet_track::{SheetTrack, SourceId};
 use crate::view::state::tracks::TracksState;
@@ -110,9 +112,11 @@ pub fn Timeline(
     on_hover: Callback<Option<Hover>>,
 ) -> impl IntoView {
     let (problem, missing) = (RwSignal::new(None::<String>), RwSignal::new(None::<String>));
-    let stage = StageHandle::new(pointed.before(on_hover), problem);
+    let occupied = RwSignal::new(Occupied::default());
+    let stage = StageHandle::new(pointed.before(on_hover), problem, occupied);
     let parts = Parts::new();
-    let scene = Scene::new(view, tracks, times);
+    let scene = Scene::new(view, tracks, times, occupied);
+    settled::follow(stage, scene.window);
     open_canvases(stage, parts, missing);
     measure::follow(parts.frame, parts.width, scene.size_px);
     show(stage, scene, selected, pointed.detail);
@@ -242,7 +246,7 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(view: Signal<View>, tracks: Tracks, times: Times) -> Self {
+    fn new(view: Signal<View>, tracks: Tracks, times: Times, occupied: RwSignal<Occupied>) -> Self {
         let (whole, zero) = (times.whole, times.zero);
         let widest = Memo::new(move |_| widest(whole.get()));
         let window = Memo::new(move |_| view.with(|view| view.window_in(times.reach.get())));
@@ -258,7 +262,10 @@ impl Scene {
             let (order, standings) = (order.get(), tracks.standings.get());
             let ranks = RankRows { key: |rank| standings.key(rank, order), fit_px: fit_px.get() };
             let is_closed = |group: &SheetTrack| state.is_closed(group);
-            tracks.sheet.with(|sheet| Arc::new(Layout::of_ranks(sheet, Some(ranks), is_closed)))
+            tracks.sheet.with(|sheet| {
+                let usual = Layout::of_ranks(sheet, Some(ranks), is_closed);
+                Arc::new(occupied.with(|occupied| usual.shrunk(sheet, occupied)))
+            })
         });
         let scrolled_px = RwSignal::new((0.0, 0.0));
         let sight = Memo::new(move |_| {

@@ -11,6 +11,7 @@ use leptos::prelude::*;
 use nprof_engine::base::Interval;
 
 use super::canvases::{Canvases, Tools};
+use super::settled::Looked;
 use super::shown::{GestureState, Hit, ShownTimeline};
 use super::tiles::{TileOrders, Tiles};
 use crate::draw::batch::Batch;
@@ -20,6 +21,7 @@ use crate::fetch::decode::PackedTile;
 use crate::fetch::{FetchError, TileKey};
 use crate::view::Hover;
 use crate::view::rows::layout::sight::RowSight;
+use crate::view::rows::occupied::Occupied;
 
 /// State of the timeline's drawing.
 #[derive(Debug, Default)]
@@ -38,6 +40,10 @@ pub struct Stage {
     pub(super) has_drawn: bool,
     /// The span and the rows of the last frame.
     pub(super) drawn_part: Option<(Interval, RowSight)>,
+    /// True once the window has rested.
+    pub(super) is_settled: bool,
+    /// The last look for empty rows.
+    pub(super) looked: Option<Looked>,
 }
 
 /// Work that a frame leaves until the stage is no longer borrowed.
@@ -48,6 +54,7 @@ pub(super) struct Outcome {
     pub(super) fetch: TileOrders,
     pub(super) hover: Option<Option<Hover>>,
     pub(super) problem: Option<String>,
+    pub(super) occupied: Option<Occupied>,
 }
 
 /// A handle to the stage, for event handlers and answers to requests. It does nothing after the
@@ -57,13 +64,19 @@ pub struct StageHandle {
     stage: StoredValue<Rc<RefCell<Stage>>, LocalStorage>,
     on_hover: Callback<Option<Hover>>,
     problem: RwSignal<Option<String>>,
+    occupied: RwSignal<Occupied>,
 }
 
 impl StageHandle {
-    /// Creates an empty stage. `problem` receives the reason why tiles are missing.
+    /// Creates an empty stage. `problem` receives the reason why tiles are missing, and `occupied`
+    /// which lanes have anything in the window.
     #[must_use]
-    pub fn new(on_hover: Callback<Option<Hover>>, problem: RwSignal<Option<String>>) -> Self {
-        Self { stage: StoredValue::new_local(Rc::default()), on_hover, problem }
+    pub fn new(
+        on_hover: Callback<Option<Hover>>,
+        problem: RwSignal<Option<String>>,
+        occupied: RwSignal<Occupied>,
+    ) -> Self {
+        Self { stage: StoredValue::new_local(Rc::default()), on_hover, problem, occupied }
     }
 
     /// Accesses the stage.
@@ -94,6 +107,11 @@ impl StageHandle {
         }
         if let Some(hover) = outcome.hover {
             self.on_hover.run(hover);
+        }
+        if let Some(occupied) = outcome.occupied
+            && self.occupied.try_with_untracked(|now| *now != occupied) == Some(true)
+        {
+            self.occupied.set(occupied);
         }
         if self.problem.try_get_untracked().is_some_and(|now| now != outcome.problem) {
             self.problem.set(outcome.problem);

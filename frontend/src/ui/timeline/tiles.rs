@@ -143,6 +143,15 @@ impl Tiles {
         &self.cache
     }
 
+    /// The tiles of a group in a source's overview. `None` if any is missing.
+    #[must_use]
+    pub fn overview_of_group(&self, source: SourceId, group: u32) -> Option<Vec<&Tile>> {
+        let keys = &self.sources.get(&source)?.overview;
+        let of_group: Vec<_> = keys.iter().filter(|key| key.tile.group == group).collect();
+        let tiles = of_group.iter().map(|key| Some(&**self.cache.tile(**key)?));
+        tiles.collect::<Option<Vec<_>>>().filter(|tiles| !tiles.is_empty())
+    }
+
     /// The present tiles of a source's overview.
     pub fn overview(&self, source: SourceId) -> impl Iterator<Item = (TileKey, &Rc<Tile>)> {
         let keys = self.sources.get(&source).map_or(&[][..], |source| &source.overview);

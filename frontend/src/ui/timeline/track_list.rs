@@ -84,6 +84,7 @@ impl Item {
     fn class(&self) -> &'static str {
         match self.track.kind {
             TrackKind::Slices if self.row.is_fitted() => "track track-fitted",
+            TrackKind::Slices if self.row.is_empty() => "track track-empty",
             TrackKind::Slices if self.has_load => "track track-above-load",
             TrackKind::Slices if self.row.height_px > TALL_PX => "track track-tall",
             TrackKind::Slices => "track",

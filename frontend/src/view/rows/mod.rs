@@ -4,6 +4,7 @@
 pub mod extent;
 pub mod layout;
 pub mod nearest_slice;
+pub mod occupied;
 pub mod pins;
 pub mod row_step;
 pub mod sheet;

@@ -10,6 +10,7 @@ use nprof_engine::base::order::{gathered, sort_by, sort_by_key};
 use nprof_engine::wire::catalog::TrackKind;
 
 use self::sight::{RowPart, area_of_pins_px};
+use super::occupied::Occupied;
 use super::sheet::Sheet;
 use super::sheet_track::{SheetTrack, SourceId};
 
@@ -25,6 +26,13 @@ pub const COUNTER_PX: f64 = 40.0;
 pub const LOAD_PX: f64 = 13.0;
 /// Space above and below the content of a track.
 pub const PADDING_PX: f64 = 3.0;
+/// Height of a row without anything in the window, and most that the last lanes take of another row
+/// if they have nothing there.
+pub const EMPTY_PX: f64 = 6.0;
+/// Height of a lane at the end of a row if it has nothing in the window.
+const EMPTY_LANE_PX: f64 = 2.0;
+/// Space above and below the content of a row without anything in the window.
+const EMPTY_PADDING_PX: f64 = 1.0;
 /// Least height of a lane in a row that is fitted into the view.
 const LEAST_LANE_PX: f64 = 1.0;
 /// Height of a fitted lane from which on there is a gap to the next one.
@@ -89,6 +97,10 @@ pub struct Row {
     pub height_px: f64,
     /// Height of a lane with the gap below it.
     lane_px: f64,
+    /// Number of lanes of that height. All others are at the end and have nothing in the window.
+    full_lanes: u32,
+    /// Height of a lane that has nothing in the window.
+    empty_lane_px: f64,
     /// True for the heading of a closed group, which shows how busy its tracks are.
     pub is_closed: bool,
 }
@@ -150,11 +162,10 @@ impl Layout {
         let mut pending: Vec<(usize, u16)> = tree.roots.iter().rev().map(|at| (*at, 0)).collect();
         while let Some((at, depth)) = pending.pop() {
             let track = &tracks[at];
-            let height_px = height_px(track);
             let is_closed = track.kind == TrackKind::Group && is_closed(track);
             layout.row_of_track[at] = u32::try_from(layout.rows.len()).ok();
-            layout.rows.push(Row { track: at, depth, top_px, height_px, lane_px: LANE_PX, is_closed });
-            top_px += height_px;
+            layout.rows.push(Row { depth, top_px, is_closed, ..Row::of(at, track) });
+            top_px += height_px(track);
             if is_closed {
                 // The tiles of one source do not show how busy the tracks of several are.
                 if track.pin.is_none() {
@@ -198,6 +209,26 @@ impl Layout {
             row.top_px = top_px;
             top_px += row.height_px;
         }
+    }
+
+    /// The same rows, where those of tracks without anything in the window are low, and lanes at the
+    /// end of a row, too. Fitted rows stay: they are low already. If nothing at all is in the window,
+    /// all rows stay.
+    #[must_use]
+    pub fn shrunk(mut self, sheet: &Sheet, occupied: &Occupied) -> Self {
+        if occupied.is_nothing() {
+            return self;
+        }
+        let mut top_px = 0.0;
+        for row in &mut self.rows {
+            let track = sheet.tracks().get(row.track).filter(|_| !row.is_fitted());
+            if let Some((track, lanes)) = track.and_then(|track| Some((track, occupied.lanes(track)?))) {
+                row.shrink(track.lanes.max(1), lanes);
+            }
+            row.top_px = top_px;
+            top_px += row.height_px;
+        }
+        self
     }
 
     /// The positions of a part's rows.
@@ -273,6 +304,40 @@ impl Layout {
 }
 
 impl Row {
+    /// The row of a track as high as usual, at the top.
+    fn of(at: usize, track: &SheetTrack) -> Self {
+        Self {
+            track: at,
+            depth: 0,
+            top_px: 0.0,
+            height_px: height_px(track),
+            lane_px: LANE_PX,
+            full_lanes: u32::MAX,
+            empty_lane_px: 0.0,
+            is_closed: false,
+        }
+    }
+
+    /// Makes the lanes of a row low that have nothing in the window: of `lanes` all from `full` on.
+    fn shrink(&mut self, lanes: u32, full: u32) {
+        let Some(empty) = lanes.checked_sub(full).filter(|empty| *empty > 0) else { return };
+        self.full_lanes = full;
+        if full == 0 {
+            self.height_px = EMPTY_PX;
+            self.empty_lane_px = (EMPTY_PX - 2.0 * EMPTY_PADDING_PX) / f64::from(empty);
+        } else {
+            let empty_px = (f64::from(empty) * EMPTY_LANE_PX).min(EMPTY_PX);
+            self.empty_lane_px = empty_px / f64::from(empty);
+            self.height_px = f64::from(full) * self.lane_px + empty_px + 2.0 * PADDING_PX;
+        }
+    }
+
+    /// Whether the row has nothing in the window, and is low because of that.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.full_lanes == 0
+    }
+
     /// Whether the row is lower than usual, so that all rows fit into the view.
     #[must_use]
     pub fn is_fitted(&self) -> bool {
@@ -280,7 +345,11 @@ impl Row {
     }
 
     fn padding_px(&self) -> f64 {
-        if self.is_fitted() { 0.0 } else { PADDING_PX }
+        match (self.is_fitted(), self.is_empty()) {
+            (true, _) => 0.0,
+            (false, true) => EMPTY_PADDING_PX,
+            (false, false) => PADDING_PX,
+        }
     }
 
     /// Distance of a lane's bars from the top of the first row, and their height.
@@ -291,6 +360,11 @@ impl Row {
             TrackKind::Counter if track.is_load() => (self.top_px, self.height_px - PADDING_PX),
             TrackKind::Counter | TrackKind::Group => {
                 (self.top_px + PADDING_PX, self.height_px - 2.0 * PADDING_PX)
+            }
+            TrackKind::Slices if lane >= self.full_lanes => {
+                let full_px = f64::from(self.full_lanes) * self.lane_px;
+                let empty_px = f64::from(lane - self.full_lanes) * self.empty_lane_px;
+                (self.top_px + self.padding_px() + full_px + empty_px, self.empty_lane_px)
             }
             TrackKind::Slices => {
                 let gap_px = if self.lane_px < GAP_FROM_PX { 0.0 } else { 1.0 };
@@ -320,7 +394,13 @@ impl Row {
         match track.kind {
             TrackKind::Counter => 0,
             TrackKind::Group | TrackKind::Slices => {
-                let lane = ((y_px - self.top_px - self.padding_px()) / self.lane_px).floor().max(0.0) as u32;
+                let y_px = (y_px - self.top_px - self.padding_px()).max(0.0);
+                let lane = (y_px / self.lane_px).floor() as u32;
+                let below_px = y_px - f64::from(self.full_lanes) * self.lane_px;
+                let lane = match lane < self.full_lanes {
+                    true => lane,
+                    false => self.full_lanes.saturating_add((below_px / self.empty_lane_px).floor() as u32),
+                };
                 lane.min(track.lanes.saturating_sub(1))
             }
         }

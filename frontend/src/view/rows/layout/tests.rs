@@ -1,8 +1,12 @@
 //! Places of rows and lanes, from tracks drawn as text.
 
 use super::*;
+use crate::view::fixture;
 use crate::view::rows::sheet::tests::{sheet_of, sheet_with};
+use nprof_engine::base::Interval;
+use nprof_engine::model::Form;
 use nprof_engine::wire::catalog::Track;
+use nprof_engine::wire::tile::{Content, TileLane, TileSlice};
 
 /// Parses tracks from lines, with two spaces per level of the tree. `name*3` has three lanes,
 /// `name~` is a counter, `name/` a group, and `name/-` a group that starts closed.
@@ -140,6 +144,55 @@ fn computation_stands_below_the_calls_of_its_rank_while_there_is_room() {
     assert_eq!(shown(&fitted.rows, &sheet), "Ranks@0 -Rank 2@24 -Rank 1@48 -Rank 0@72 last@96");
     let load = layout(None).rows[2];
     assert_eq!(load.lane_px(&sheet.tracks()[load.track], 0), (48.0, LOAD_PX - PADDING_PX));
+}
+
+/// What is in the window: a slice in each of these lanes of tracks.
+fn occupied(sheet: &Sheet, lanes: &[(u32, u32)]) -> Occupied {
+    let slice = TileSlice { start_ps: 0, duration_ps: 1, row: 0, name: 0, form: Form::Complete };
+    let lane = |&(track, lane): &(u32, u32)| TileLane { track, lane, content: Content::Slices(vec![slice]) };
+    let tile = fixture::tile(1, &["x"], lanes.iter().map(lane).collect());
+    let mut occupied = Occupied::default();
+    occupied.add(&sheet.sources()[0], 0, Interval::new(0, 10), [&tile].into_iter());
+    occupied
+}
+
+#[test]
+fn rows_and_last_lanes_without_anything_in_the_window_are_low() {
+    let sheet = sheet_of("Engines/\n  Tensor*3\n  Vector*2\n  Sync\nmany*40\nPower~");
+    let usual = Layout::new(&sheet, |_| false);
+    // Tracks are numbered from 100. Nothing is in Vector and in lanes 2 of Tensor and 1 to 39 of many.
+    let layout = usual.clone().shrunk(&sheet, &occupied(&sheet, &[(101, 1), (103, 0), (104, 0)]));
+    assert_eq!(
+        shown(&layout.rows, &sheet),
+        "Engines@0 -Tensor@24 -Vector@68 -Sync@74 many@98 Power@128",
+        "Tensor has 44 px, Vector 6 and many 30"
+    );
+    assert_eq!(layout.height_px(), 168.0);
+    let empty: Vec<usize> = layout.rows.iter().filter(|row| row.is_empty()).map(|row| row.track).collect();
+    assert_eq!(empty, [2]);
+    // Lanes are found where they are drawn, and none leaves its row.
+    for row in &layout.rows {
+        let track = &sheet.tracks()[row.track];
+        let mut end_px = row.top_px;
+        for lane in 0..track.lanes {
+            let (top_px, bar_px) = row.lane_px(track, lane);
+            assert!(top_px >= end_px && bar_px > 0.0, "{} {lane}", track.name);
+            end_px = top_px + bar_px;
+            assert_eq!(row.lane_at(track, top_px + bar_px / 2.0), lane, "{}", track.name);
+        }
+        assert!(end_px <= row.top_px + row.height_px, "{}", track.name);
+    }
+}
+
+#[test]
+fn rows_keep_their_height_if_nothing_is_known_or_nothing_is_there() {
+    let sheet = sheet_of("a*2\nRanks/\n  Rank 0\n  Rank 1");
+    let usual = Layout::new(&sheet, |_| false);
+    assert_eq!(usual.clone().shrunk(&sheet, &Occupied::default()), usual);
+    assert_eq!(usual.clone().shrunk(&sheet, &occupied(&sheet, &[])), usual);
+    // Rows of ranks stand for their ranks.
+    let of_a = usual.clone().shrunk(&sheet, &occupied(&sheet, &[(100, 0)]));
+    assert_eq!(shown(&of_a.rows, &sheet), "a@0 Ranks@26 -Rank 0@50 -Rank 1@74");
 }
 
 #[test]
