@@ -76,7 +76,7 @@ impl Files for InputFiles<'_> {
     fn whole(&self, file: usize) -> Result<FileBytes, Error> {
         let leaf = self.leaf(file);
         let bytes = whole(leaf, &self.spool)?;
-        if !leaf.layers.is_empty() {
+        if leaf.is_packed() {
             self.meter.add_bytes(leaf.packed.len() as u64);
         }
         Ok(bytes)

@@ -126,8 +126,7 @@ pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     let Some(bytes) = job.files.leaf(job.plan.trace()).plain() else {
         return job.stream_trace(sinks, |input, sink| read(input, context, sink, &mut |_| {}));
     };
-    let Some(sink) = sinks.rank(0) else { return Ok(()) };
-    job.of_trace(read_bytes(&bytes, context, sink, &mut |done| (job.progress)(done)))
+    job.plain_trace(sinks, |sink| read_bytes(&bytes, context, sink, &mut |done| (job.progress)(done)))
 }
 
 #[cfg(test)]
