@@ -8,6 +8,9 @@ use nprof_engine::fixture::Recorder;
 use nprof_engine::spill::{MemoryScratch, Space};
 use nprof_fuzz::within_reader;
 
+/// Packed packets unpack to so little that the bounds of all readers hold.
+const MOST_UNPACKED: u64 = 1 << 20;
+
 fuzz_target!(|bytes: &[u8]| within_reader(bytes.len(), || {
     let scratch = MemoryScratch::default();
     // So little memory that the sorters spill.
@@ -15,6 +18,7 @@ fuzz_target!(|bytes: &[u8]| within_reader(bytes.len(), || {
     let origin = origins(&[perfetto::beginning(bytes), perfetto::beginning(&bytes[bytes.len() / 2..])])[1];
     for origin in [None, origin] {
         let mut input = bytes;
-        let _ = perfetto::read(&mut input, space, origin, &mut Recorder::default(), &mut |_| {});
+        let context = perfetto::Context { space, origin, most_unpacked: MOST_UNPACKED };
+        let _ = perfetto::read(&mut input, context, &mut Recorder::default(), &mut |_| {});
     }
 }));

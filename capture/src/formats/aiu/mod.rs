@@ -359,9 +359,9 @@ impl<'a> Import<'a> {
             let _ = owners.set(noted);
         }
         let unfinished = taker.end()?;
-        for _ in 0..unfinished {
+        if unfinished > 0 {
             let what = "a slice of the device without its end";
-            session.sink().warn(WarningKind::Unpaired, what, &|| name.to_owned());
+            session.sink().warn_times(WarningKind::Unpaired, what, unfinished, &|| name.to_owned());
         }
         Ok(())
     }
@@ -381,6 +381,7 @@ impl<'a> Import<'a> {
             beginning: part.beginning,
             is_export: part.written == Written::Export,
             has_compiler: self.logs.has_any(),
+            most_unpacked: leaf.most_unpacked(),
         };
         session.begin();
         match (part.written, leaf.plain()) {

@@ -11,6 +11,7 @@ use nprof_engine::model::{
 };
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
+use super::Context;
 use super::clock::{ClockId, Clocks};
 use super::field::{Keys, Of, Row};
 use super::flow;
@@ -45,13 +46,13 @@ const PS_PER_NS: i64 = 1_000;
 pub(super) fn all<'s>(
     mut out: Output<'s>,
     mut clocks: Clocks,
-    (space, shared): (&Space<'s>, Option<Origin>),
+    Context { space, origin: shared, .. }: &Context<'s>,
 ) -> Result<()> {
     resolve(&mut out, &mut clocks, space)?;
     let first = out.first_times.iter().min().map(|ps| i64::try_from(ps / 1_000).unwrap_or(0));
     let base_ns = first.and_then(|first| clocks.wall_ns(first)?.checked_sub(first));
     let beginning = Beginning::of_times(std::mem::take(&mut out.first_times), base_ns);
-    let origin = shared.or_else(|| origins(&[beginning])[0]);
+    let origin = (*shared).or_else(|| origins(&[beginning])[0]);
     let origin_ps = origin.map_or(0, Origin::ps);
     let origin_ns = i64::try_from(origin_ps.div_euclid(1_000)).unwrap_or(0);
     let placed = tree::build(&out.tracks, out.sink, out.keys.tables)?;

@@ -151,9 +151,8 @@ impl Sources {
                 continue;
             }
             let what = format!("packets of `{}`, which nprof does not read", unread.what);
-            for _ in 0..unread.packets {
-                sink.warn(WarningKind::UnknownRecord, &what, &|| format!("byte {}", unread.first));
-            }
+            let place = || format!("byte {}", unread.first);
+            sink.warn_times(WarningKind::UnknownRecord, &what, unread.packets, &place);
         }
         Ok(())
     }

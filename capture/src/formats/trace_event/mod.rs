@@ -62,7 +62,7 @@ mod track;
 
 use std::io::Read;
 
-use nprof_engine::exec::{Exec, InPlace};
+use nprof_engine::exec::Work;
 use nprof_engine::model::Sink;
 use nprof_engine::spill::Space;
 
@@ -83,16 +83,16 @@ pub struct Context<'s> {
 }
 
 impl<'s> Context<'s> {
-    fn exec(&self) -> &'s dyn Exec {
-        self.space.map_or(&InPlace, |space| space.exec)
+    fn work(&self) -> Work<'s> {
+        self.space.map_or(Work::IN_PLACE, |space| space.work)
     }
 }
 
 /// Reads a trace, unpacked, to its end. `progress` receives the number of bytes read so far.
 ///
 /// # Errors
-/// If the input is no Trace Event JSON at all or cannot be read, or if the sink fails. Damage
-/// within a trace is no error: it is counted, and the rest is read.
+/// If the input is no Trace Event JSON at all or cannot be read, if the sink fails, or if the
+/// reading is cancelled. Damage within a trace is no error: it is counted, and the rest is read.
 pub fn read(
     input: &mut dyn Read,
     context: Context<'_>,
@@ -100,7 +100,7 @@ pub fn read(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
     let scan = scan::Scan::new(input, progress);
-    document::Document::new(scan, reader::Reader::new(context, sink)?, context.exec()).read()
+    document::Document::new(scan, reader::Reader::new(context, sink)?, context.work()).read()
 }
 
 /// Reads a trace like [`read`], from bytes in memory.
@@ -114,7 +114,7 @@ pub fn read_bytes(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
     let scan = scan::Scan::over(bytes, progress);
-    document::Document::new(scan, reader::Reader::new(context, sink)?, context.exec()).read()
+    document::Document::new(scan, reader::Reader::new(context, sink)?, context.work()).read()
 }
 
 /// Reads a plan's trace: from its bytes if they are not packed, else while it is unpacked.

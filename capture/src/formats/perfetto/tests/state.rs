@@ -1,11 +1,12 @@
 //! State of sequences, clocks, and packed packets.
 
+use nprof_engine::exec::Work;
 use nprof_engine::fixture::Recorder;
 use nprof_engine::spill::{MemoryScratch, Space};
 
 use super::super::beginning;
 use super::super::fixture::{Message, descriptor, event, interned, packet, trace, zlib};
-use super::{BEGIN, INSTANT, all, end, read, warnings};
+use super::{BEGIN, Context, INSTANT, all, end, read, try_record, warnings};
 
 /// A snapshot of clocks with these readings.
 fn snapshot(readings: &[(u64, u64)]) -> Message {
@@ -119,8 +120,8 @@ fn wall_clocks_put_ranks_on_one_axis() {
     let origins = crate::origin::origins(&beginnings);
     let starts = origins.iter().zip(&traces).map(|(origin, trace)| {
         let (scratch, mut recorder) = (MemoryScratch::default(), Recorder::default());
-        let space = Space::new(&scratch);
-        super::super::read(&mut &**trace, space, *origin, &mut recorder, &mut |_| {}).unwrap();
+        let context = Context { space: Space::new(&scratch), origin: *origin, most_unpacked: 0 };
+        super::super::read(&mut &**trace, context, &mut recorder, &mut |_| {}).unwrap();
         recorder.slices[0].start_ps
     });
     assert_eq!(starts.collect::<Vec<_>>(), [0, 1_000_000]);
