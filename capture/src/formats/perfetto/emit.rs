@@ -17,7 +17,7 @@ use super::field::{Keys, Of, Row};
 use super::flow;
 use super::legacy::{FLOW_END, FLOW_END_NEXT, FLOW_START};
 use super::output::Output;
-use super::record::{Act, FlowKey, Header, Place, Record, SortKey};
+use super::record::{Act, FlowAt, FlowKey, FlowRole, Header, Place, Record, SortKey};
 use super::tree::{self, Placed};
 use crate::formats::room::{Room, emptied};
 use crate::formats::trace_event::clock::EPOCH_PS;
@@ -306,8 +306,7 @@ impl Emitter<'_> {
         self.header.take(&mut cursor)?;
         self.row.decode(&mut cursor)?;
         let (name, offset) = (self.header.name, self.header.offset);
-        let mut flows: Vec<(u64, bool, i64)> =
-            self.header.flows.iter().map(|&(flow, ends)| (flow, ends, start_ns)).collect();
+        let mut flows: Vec<(FlowAt, i64)> = self.header.flows.iter().map(|&at| (at, start_ns)).collect();
         match extra {
             None => {}
             Some(Extra::Phase) => {
@@ -319,7 +318,7 @@ impl Emitter<'_> {
                 let mut cursor = Cursor::new(end, 0, SCRATCH);
                 self.header.take(&mut cursor)?;
                 self.row.decode(&mut cursor)?;
-                flows.extend(self.header.flows.iter().map(|&(flow, ends)| (flow, ends, end_ns)));
+                flows.extend(self.header.flows.iter().map(|&at| (at, end_ns)));
             }
         }
         self.header.offset = offset;
@@ -344,10 +343,19 @@ impl Emitter<'_> {
         self.add_flows(key?, &flows)
     }
 
-    fn add_flows(&mut self, key: SliceKey, flows: &[(u64, bool, i64)]) -> Result<()> {
+    /// Adds the flows of a slice, each at a time of the slice.
+    fn add_flows(&mut self, key: SliceKey, flows: &[(FlowAt, i64)]) -> Result<()> {
         let SliceKey { track: TrackId(track), arrival } = key;
-        for &(flow, ends, ns) in flows {
-            self.flows.push(FlowKey { flow, ns, ends, track, arrival })?;
+        for &(FlowAt { flow, role }, ns) in flows {
+            let ends = role == FlowRole::Terminates;
+            match (role, self.ps(ns)) {
+                (FlowRole::Stated(phase), Some(time_ps)) => {
+                    let (name, bind) = (self.sink.name("flow")?, Bind::Own(arrival));
+                    let track = key.track;
+                    self.sink.flow_point(FlowPoint { key: flow, track, time_ps, phase, bind, name })?;
+                }
+                _ => self.flows.push(FlowKey { flow, ns, ends, track, arrival })?,
+            }
         }
         Ok(())
     }
