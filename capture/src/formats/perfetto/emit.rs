@@ -32,7 +32,7 @@ const MAX_OPEN_LEN: usize = 64 << 20;
 /// Bytes of memory of an open slice besides its record.
 const OPEN_BYTES: usize = 64;
 /// Most open slices, the innermost ones, among which an end looks for its name.
-const MAX_LOOKED_AT: usize = 256;
+const MAX_LOOKED_AT: usize = 1024;
 /// Fields that nprof's own export writes beside times that nanoseconds cannot express.
 const EXACT: [&str; 2] = ["start_ps", "duration_ps"];
 /// Field that nprof's own export writes for a slice without an end.
@@ -231,7 +231,8 @@ impl Emitter<'_> {
         Some(open)
     }
 
-    /// Ends the innermost slice of the end's name, or the innermost one.
+    /// Ends the innermost slice of the end's name, else the innermost one without a name. An end
+    /// without a name ends the innermost slice.
     fn end(&mut self, ns: i64, rest: &[u8]) -> Result<()> {
         if self.beyond > 0 {
             self.beyond -= 1;
@@ -239,20 +240,26 @@ impl Emitter<'_> {
         }
         self.header.take(&mut Cursor::new(rest, 0, SCRATCH))?;
         let name = self.header.name;
-        let from = self.open.len().saturating_sub(MAX_LOOKED_AT);
-        let of_name =
-            name.and_then(|name| self.open[from..].iter().rposition(|open| open.name == Some(name)));
-        step(self.open.len() - from - of_name.unwrap_or_default());
-        let at = of_name.map_or(self.open.len().wrapping_sub(1), |at| from + at);
-        let Some(open) = self.pop(at) else {
+        let Some(open) = self.ended_by(name).and_then(|at| self.pop(at)) else {
             self.warn(WarningKind::Unpaired, "an end without a begin; kept as an instant");
             return self.emit((ns, 0), Form::Instant, rest, Some(Extra::Phase));
         };
-        if name.is_some() && open.name.is_some() && of_name.is_none() {
-            let what = "an end whose name differs from that of the innermost open slice; it ends this slice";
-            self.warn(WarningKind::Unpaired, what);
-        }
         self.emit_open(open, ns, Some(rest))
+    }
+
+    /// Place of the open slice that an end of this name ends.
+    fn ended_by(&self, name: Option<NameId>) -> Option<usize> {
+        let mut unnamed = None;
+        for (at, open) in self.open.iter().enumerate().rev().take(MAX_LOOKED_AT) {
+            step(1);
+            if name.is_none() || open.name == name {
+                return Some(at);
+            }
+            if open.name.is_none() {
+                unnamed.get_or_insert(at);
+            }
+        }
+        unnamed
     }
 
     fn emit_open(&mut self, open: Open, end_ns: i64, end: Option<&[u8]>) -> Result<()> {

@@ -129,7 +129,7 @@ impl<'a> Seen<'a> {
         sequence: &mut Sequence,
         iid: u64,
     ) -> Result<Option<(NameId, String)>> {
-        if let Some(name) = self.name {
+        if let Some(name) = self.name.filter(|name| !name.is_empty()) {
             let text = String::from_utf8_lossy(name);
             if matches!(text, Cow::Owned(_)) {
                 out.warn(WarningKind::AdjustedValue, "a name that is not UTF-8; replaced by U+FFFD");
@@ -143,7 +143,7 @@ impl<'a> Seen<'a> {
         if let Some((name, text)) = sequence.name(out.sink, Kind::Name, iid)? {
             // A name is copied for each event only to the length that tracks need.
             let text = text.chars().take(MAX_LABEL_CHARS).collect();
-            return Ok(Some((name, text)));
+            return Ok(Some((name, text)).filter(|(_, text): &(_, String)| !text.is_empty()));
         }
         out.warn(WarningKind::MissingData, MISSING_TEXT);
         let text = format!("name {iid}");

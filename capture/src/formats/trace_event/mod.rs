@@ -43,6 +43,7 @@ pub(super) mod kineto;
 pub(super) mod layer;
 mod memory;
 mod metadata;
+mod named;
 mod naming;
 mod number;
 mod open;

@@ -140,6 +140,24 @@ fn a_slice_says_what_it_is_to_its_flow() {
 }
 
 #[test]
+fn an_end_without_a_begin_of_its_name_ends_none() {
+    let of = |phase: u8, name: &str, ns: u64| packet(1, ns, 11, &older(phase, name, &thread(1, 2)));
+    let recorder = read(&[
+        of(b'B', "a", 100),
+        of(b'B', "b", 110),
+        of(b'E', "lost", 115),
+        of(b'E', "b", 120),
+        of(b'B', "c", 122),
+        of(b'E', "a", 130),
+        of(b'E', "", 140),
+    ]);
+    let on = |text: &str| format!("Process 1/Thread 2: {text}");
+    let expected = ["a 100+30", "b 110+10", "c 122+18", "lost 115+0 instant"].map(on);
+    assert_eq!(all(&recorder), expected);
+    assert_eq!(warnings(&recorder), [("an end without a begin; kept as an instant".to_owned(), 1)]);
+}
+
+#[test]
 fn metadata_names_threads_and_processes() {
     let name =
         |what, name: &str| older(b'M', what, &thread(1, 2)).message(4, &annotation("name").text(6, name));
