@@ -129,7 +129,9 @@ fn stray_elements() {
     check_a(format!("[5,{A},\"x\",[{A}]]"), &[DamagedRecord]);
     check_a(format!("[// one\n{A}/* two */]// three"), &[]);
     check_a(format!("[{A}] and more"), &[DamagedRecord]);
-    check_a(format!("[{A},{{}}]"), &[DamagedRecord]);
+    check_a(format!("[{A},{{}}]"), &[]);
+    check_a(format!("{{\"traceEvents\":[{{ }},{A},{{\n}}]}}"), &[]);
+    check_a(format!("[{A},{{\"a\":{{}}}}]"), &[DamagedRecord]);
     check_a("[{'ph':'X','pid':1,'tid':1,'name':'a','ts':1,'dur':2}]", &[]);
 }
 
