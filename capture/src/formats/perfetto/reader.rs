@@ -134,6 +134,11 @@ impl<'s> Reader<'s> {
             let what = "the file has no whole packet of a Perfetto trace";
             return Err(Error::format(what, "", "capture the trace again"));
         }
+        if let Some(what) = self.sources.listed().filter(|_| self.out.count == 0) {
+            let what = format!("the trace has no track events, and nprof reads no other ones; it has {what}");
+            let hint = "record the data source `track_event` as well, or open the trace at ui.perfetto.dev";
+            return Err(Error::format(what, "", hint));
+        }
         if self.out.count == 0 {
             self.out.warn(WarningKind::MissingData, "the trace has no track events");
         }
