@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use nprof_engine::model::{Sink, WarningKind};
 use nprof_engine::spill::Space;
 
+use crate::archive::limit::{self, Allowance};
 use crate::archive::unpack::Damage;
 use crate::archive::{FileBytes, InMemory, Leaf, Spool};
 use crate::error::Error;
@@ -85,31 +86,60 @@ impl Job<'_> {
         let Some(sink) = sinks.rank(0) else { return Ok(()) };
         let streamed = self.files.stream(self.plan.trace(), &mut |input| read(input, &mut *sink));
         if let Some(damage) = self.of_trace(streamed)? {
-            let what = "the file is cut off or damaged; nprof has read everything before this place";
-            let place = || format!("{}: {}", damage.place(), damage.what);
-            sink.warn(WarningKind::TruncatedInput, what, &place);
+            warn_of(&damage, sink);
+        }
+        Ok(())
+    }
+
+    /// Reads the bytes of a trace that is not packed into the file's only rank. Damage that a
+    /// checksum of its archive tells becomes a warning.
+    ///
+    /// # Errors
+    /// If `read` fails.
+    pub fn plain_trace(
+        &self,
+        sinks: &mut dyn Sinks,
+        read: impl FnOnce(&mut dyn Sink) -> Result<(), Error>,
+    ) -> Result<(), Fault> {
+        let Some(sink) = sinks.rank(0) else { return Ok(()) };
+        self.of_trace(read(&mut *sink))?;
+        if let Some(damage) = self.files.leaf(self.plan.trace()).damage() {
+            warn_of(&damage, sink);
         }
         Ok(())
     }
 }
 
-/// Unpacks a file as a whole.
+/// Warns of a file that is damaged or was cut off.
+pub fn warn_of(damage: &Damage, sink: &mut dyn Sink) {
+    let what = "the file is cut off or damaged; nprof has read everything before this place";
+    sink.warn(WarningKind::TruncatedInput, what, &|| format!("{}: {}", damage.place(), damage.what));
+}
+
+/// Unpacks a file as a whole. All files of a spool share its allowance.
 ///
 /// # Errors
 /// If unpacking fails, or the file is truncated. Readers of whole files rely on their lengths.
 pub fn whole(leaf: &Leaf, spool: &dyn Spool) -> Result<FileBytes, Error> {
+    let refused = |damage: &Damage| Error::from(Refusal::damaged(damage.what.clone(), damage.place()));
     if let Some(plain) = leaf.plain() {
-        return Ok(plain);
+        return leaf.damage().map_or(Ok(plain), |damage| Err(refused(&damage)));
     }
+    let own = Allowance::default();
+    let allowance = spool.allowance().unwrap_or(&own);
+    let packed_len = leaf.packed.len() as u64;
+    allowance.add_file(packed_len);
     let mut unpacked = leaf.reader();
-    unpacked.limit(crate::archive::limit::spooled(leaf.packed.len() as u64));
-    let held = spool.keep(&mut unpacked).map_err(|error| match error.kind() {
+    unpacked.limit(limit::spooled(packed_len).min(allowance.left()));
+    let kept = spool.keep(&mut unpacked);
+    allowance.take(unpacked.unpacked_len());
+    let held = kept.map_err(|error| match error.kind() {
         // The storage is full, or the user has cancelled.
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::Other => Error::Io(error),
         _ => Error::from(unpacked.refusal(&error)),
     })?;
     if let Some(damage) = unpacked.damage() {
-        return Err(Refusal::damaged(damage.what.clone(), damage.place()).into());
+        return Err(refused(damage));
     }
     Ok(FileBytes::new(held))
 }
@@ -157,7 +187,7 @@ mod tests {
     use nprof_engine::spill::MemoryScratch;
 
     use super::*;
-    use crate::archive::fixture::{gzip, zip, zstd};
+    use crate::archive::fixture::{gzip, packed_by, zip, zstd};
     use crate::archive::open;
     use crate::formats::ntff::fixture::varied;
     use crate::formats::{perfetto, read as read_plan};
@@ -199,6 +229,47 @@ mod tests {
         let (rows, warnings) = read(packed[..packed.len() / 2].to_vec()).unwrap();
         assert!(rows > 100, "{rows}");
         assert!(warnings.iter().any(|what| what.contains("cut off or damaged")), "{warnings:?}");
+    }
+
+    #[test]
+    fn an_entry_of_a_zip_with_another_checksum_is_a_warning_or_an_error() {
+        let stated = |bytes: &[u8], crc: u32| {
+            packed_by(0, "t", bytes, crate::archive::fixture::Stated { len: bytes.len(), crc })
+        };
+        let (trace, packets, whole) = (TRACE, perfetto::fixture::varied(), varied().bytes());
+        for bytes in [trace, &packets] {
+            let right = read(stated(bytes, crc32fast::hash(bytes))).unwrap();
+            let (rows, warnings) = read(stated(bytes, 7)).unwrap();
+            assert_eq!(rows, right.0);
+            assert_eq!(warnings.len(), right.1.len() + 1, "{warnings:?}");
+            assert!(warnings.iter().any(|what| what.contains("cut off or damaged")), "{warnings:?}");
+        }
+        assert!(read(stated(&whole, crc32fast::hash(&whole))).is_ok());
+        let said = read(stated(&whole, 7)).unwrap_err().source.to_string();
+        assert!(said.contains("its checksum differs"), "{said}");
+    }
+
+    #[test]
+    fn files_that_are_unpacked_as_a_whole_share_an_allowance() {
+        struct Sharing(Allowance);
+
+        impl Spool for Sharing {
+            fn keep(&self, unpacked: &mut dyn Read) -> std::io::Result<crate::archive::Held> {
+                InMemory.keep(unpacked)
+            }
+
+            fn allowance(&self) -> Option<&Allowance> {
+                Some(&self.0)
+            }
+        }
+
+        let packed = zstd(&[0; 1 << 20]);
+        assert!(1_100 * packed.len() < 1 << 19, "{} bytes", packed.len());
+        let leaf = open("x.zst", FileBytes::new(Arc::new(packed)), &InMemory).leaves.remove(0);
+        let spool = Sharing(Allowance::of(3 << 19));
+        assert!(whole(&leaf, &spool).is_ok());
+        let said = whole(&leaf, &spool).err().unwrap().to_string();
+        assert!(said.contains("unpacks to more than"), "{said}");
     }
 
     #[test]

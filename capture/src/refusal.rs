@@ -20,7 +20,7 @@ pub struct Refusal {
 pub enum Gravity {
     /// The file is something else. A message is useful only if its name is that of a trace.
     Unread,
-    /// The file is of a known format and damaged.
+    /// The file is of a known format, and damaged or in a form that is not read.
     Damaged,
 }
 
@@ -37,5 +37,15 @@ impl Refusal {
     pub fn damaged(what: impl Into<Cow<'static, str>>, place: impl Into<Cow<'static, str>>) -> Self {
         let hint = Cow::Borrowed("the file is damaged or was cut off; copy it again");
         Self { what: what.into(), place: place.into(), hint, gravity: Gravity::Damaged }
+    }
+
+    /// A refusal of a file that is whole, but of a form or size that nprof does not read.
+    #[must_use]
+    pub fn unsupported(
+        what: impl Into<Cow<'static, str>>,
+        place: impl Into<Cow<'static, str>>,
+        hint: &'static str,
+    ) -> Self {
+        Self { hint: Cow::Borrowed(hint), ..Self::damaged(what, place) }
     }
 }

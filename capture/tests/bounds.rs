@@ -8,7 +8,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use nprof_capture::archive::{FileBytes, InMemory, open};
+use nprof_capture::archive::{FileBytes, InMemory, limit, open};
 use nprof_capture::files::{Job, MemoryFiles, OneRank};
 use nprof_capture::formats::{self, neuron_json, perfetto, trace_event};
 use nprof_capture::inputs::{Candidate, plan};
@@ -44,7 +44,9 @@ fn segment_of(mut bytes: &[u8], options: BuildOptions) -> Vec<u8> {
         neuron_json::read(&mut bytes, &mut builder, &mut |_| {}).unwrap();
     } else if bytes.starts_with(b"\n") {
         let space = Space { sort_bytes: 1 << 20, ..Space::new(&scratch) };
-        perfetto::read(&mut bytes, space, None, &mut builder, &mut |_| {}).unwrap();
+        let most_unpacked = limit::packets(bytes.len() as u64);
+        let context = perfetto::Context { space, origin: None, most_unpacked };
+        perfetto::read(&mut bytes, context, &mut builder, &mut |_| {}).unwrap();
     } else {
         let context = trace_event::Context { space: Some(Space::new(&scratch)), origin: None };
         trace_event::read(&mut bytes, context, &mut builder, &mut |_| {}).unwrap();
@@ -248,7 +250,7 @@ const EVENT: u64 = 11;
 type PacketShape = (&'static str, fn(u64) -> Vec<u8>);
 
 /// Perfetto traces.
-const PACKETS: [PacketShape; 16] = [
+const PACKETS: [PacketShape; 17] = [
     ("packets of open slices", |count| packets(count, |at| (1, at, EVENT, track_event(1, 1, "a")))),
     ("packets of ends", |count| packets(count, |at| (1, at, EVENT, track_event(2, 1, "a")))),
     ("packets of nested slices", |count| {
@@ -263,6 +265,11 @@ const PACKETS: [PacketShape; 16] = [
             true => (1, at, 60, message(&[(1, at + 1), (5, at)], &[(2, b"t")])),
             false => (1, at, EVENT, track_event(3, at - count, "a")),
         })
+    }),
+    ("packets in packed packets", |count| {
+        let list = packets(1_000, |at| (1, at, EVENT, track_event(3, 1, "a")));
+        let packed = message(&[(10, 1)], &[(133, &zstd::encode_all(&*list, 1).unwrap())]);
+        message(&[], &vec![(1, &*packed); count as usize / 100])
     }),
     ("packets of sequences", |count| packets(count, |at| (at, at, EVENT, track_event(3, 1, "a")))),
     ("packets of counters", |count| {

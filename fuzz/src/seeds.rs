@@ -6,12 +6,13 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use nprof_capture::archive::fixture::{gzip, tar, zip, zstd};
+use nprof_capture::archive::fixture::{gzip, tar, tar_of_kinds, zip, zip_of_many, zstd};
 use nprof_capture::device::simulated::{self, Simulation};
 use nprof_capture::formats::aiu::packet_fixture::packets;
 use nprof_capture::formats::neff::{Neff, fixture as neff};
 use nprof_capture::formats::ntff::fixture::{self as ntff, BEGIN, EVENT, INSTRUCTION, Trace, word};
-use nprof_capture::formats::{perfetto, trace_event};
+use nprof_capture::formats::perfetto::fixture::{Message, trace as packets_of, varied, zlib};
+use nprof_capture::formats::trace_event;
 use nprof_engine::codec;
 use nprof_engine::exec::Work;
 use nprof_engine::fixture::Recorder;
@@ -90,7 +91,7 @@ pub fn made() -> Result<Vec<Seeds>> {
         of("inputs", inputs(&traces[0])),
         of("ntff", traces),
         of("neff", programs),
-        of("perfetto", vec![perfetto::fixture::varied()]),
+        of("perfetto", [vec![varied()], packed_packets()].concat()),
         of("aiu", AIU_TRACES.map(packets).to_vec()),
         of("segment", segment_inputs(&segments)),
         of("tile", messages(&segments)?),
@@ -151,7 +152,27 @@ fn inputs(trace: &[u8]) -> Vec<Vec<u8>> {
         ("a.ntff", trace),
     ];
     let (zip, tar) = (zip(&entries), tar(&entries));
-    vec![gzip(EVENTS.as_bytes()), zstd(trace), gzip(&tar), zstd(&zip), zip, tar]
+    let plain = vec![gzip(EVENTS.as_bytes()), zstd(trace), gzip(&tar), zstd(&zip), zip, tar];
+    [plain, hostile_archives()].concat()
+}
+
+/// Archives that took much memory once, or could: headers of a tar about the next file, the map of
+/// a sparse file, and a zip that states more entries than it has.
+fn hostile_archives() -> Vec<Vec<u8>> {
+    let long = [b'n'; 70_000];
+    let of_kind = |kind: u8| tar_of_kinds(&[(kind, "@", &long), (b'0', "rank_0.json", EVENTS.as_bytes())]);
+    let tars = b"LKxgS".map(of_kind);
+    [&tars[..], &[zip_of_many("rank_0.json", EVENTS.as_bytes(), 1 << 24)]].concat()
+}
+
+/// Packed packets that cost the square of their length once: very many packets without content.
+fn packed_packets() -> Vec<Vec<u8>> {
+    let list = packets_of(&vec![Message::new(); MANY]);
+    let packed = [(50, zlib(&list)), (133, Message(zstd(&list)))];
+    let repeated = |(field, packed): (u32, Message)| {
+        packets_of(&vec![Message::new().message(field, &packed); MANY / 16])
+    };
+    packed.map(repeated).to_vec()
 }
 
 /// Repetitions in a seed that is hostile by its length: each seed has some ten thousand bytes.

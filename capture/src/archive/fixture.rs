@@ -33,6 +33,38 @@ pub fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().expect("memory is enough").into_inner()
 }
 
+/// A tar of members, each with the code of its kind, a name and its contents.
+#[must_use]
+pub fn tar_of_kinds(members: &[(u8, &str, &[u8])]) -> Vec<u8> {
+    let mut builder = ::tar::Builder::new(Vec::new());
+    for (kind, name, content) in members {
+        let mut header = ::tar::Header::new_gnu();
+        header.set_entry_type(::tar::EntryType::new(*kind));
+        header.set_path(name).expect("names are short");
+        header.set_size(content.len() as u64);
+        header.set_cksum();
+        builder.append(&header, *content).expect("memory is enough");
+    }
+    builder.into_inner().expect("memory is enough")
+}
+
+/// A zip with one stored entry and with the records that archives of many entries have at their end
+/// (APPNOTE.TXT, 4.3.14 to 4.3.16). They state this number of entries.
+#[must_use]
+pub fn zip_of_many(name: &str, bytes: &[u8], entries: u64) -> Vec<u8> {
+    const END_LEN: usize = 22;
+    let zip = zip(&[(name, bytes)]);
+    let (contents, end) = zip.split_at(zip.len() - END_LEN);
+    let at = (contents.len() as u64).to_le_bytes();
+    let [len, start] = [&end[12..16], &end[16..20]];
+    let (record_len, entries) = (44_u64.to_le_bytes(), entries.to_le_bytes());
+    let record = [b"PK\x06\x06", &record_len[..], &[45, 0, 45, 0], &[0; 8], &entries, &entries].concat();
+    let places = [len, &[0; 4], start, &[0; 4]].concat();
+    let locator = [b"PK\x06\x07", &[0; 4][..], &at, &[1, 0, 0, 0]].concat();
+    let end = [&end[..8], &[0xff; 12], &[0, 0]].concat();
+    [contents, &record, &places, &locator, &end].concat()
+}
+
 /// A zip with one deflated entry, the usual case. The zip states this checksum.
 #[must_use]
 pub fn deflated(name: &str, bytes: &[u8], crc: u32) -> Vec<u8> {

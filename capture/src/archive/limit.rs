@@ -5,8 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Most packings and archives around a file. `job.tar.gz` with `rank_0.json.gz` inside has three.
 pub const MAX_DEPTH: usize = 3;
 
-/// Most files of an archive.
+/// Most files of all archives of an ingest together, at any depth.
 pub const MAX_ENTRIES: usize = 65_536;
+
+/// Most bytes of the names of these files. Each has the names of the archives around it.
+pub const MAX_NAMES_LEN: usize = 16 << 20;
 
 /// Most characters of an entry's name.
 pub const MAX_NAME_CHARS: usize = 1_024;
@@ -25,6 +28,9 @@ const MAX_STREAMED_RATIO: u64 = 10_000;
 /// little less.
 const MAX_SPOOLED_RATIO: u64 = 1_100;
 
+/// Bytes to which the packed packets of any trace may unpack together.
+const FREE_PACKETS: u64 = 16 << 20;
+
 /// Most bytes that `packed_len` packed bytes may unpack to while they are read.
 #[must_use]
 pub fn streamed(packed_len: u64) -> u64 {
@@ -37,11 +43,22 @@ pub fn spooled(packed_len: u64) -> u64 {
     packed_len.saturating_mul(MAX_SPOOLED_RATIO).clamp(MIN_UNPACKED, MAX_SPOOLED)
 }
 
-/// Bytes of disk that all archives of an ingest may unpack to together. Each opened file adds what
-/// its own bytes allow. So an archive of many small archives gets no more than its own length
-/// allows.
+/// Most bytes that the packed packets of a trace of `packed_len` bytes may unpack to together. The
+/// length is that of the file: packets that were packed twice would allow the square of a ratio.
+#[must_use]
+pub fn packets(packed_len: u64) -> u64 {
+    packed_len.saturating_mul(MAX_SPOOLED_RATIO).saturating_add(FREE_PACKETS)
+}
+
+/// Bytes of disk that all archives of an ingest may unpack to together, and the files that they may
+/// have. Each opened file adds the bytes that its own length allows. So an archive of many small
+/// archives gets no more than its own length allows.
 #[derive(Debug)]
-pub struct Allowance(AtomicU64);
+pub struct Allowance {
+    bytes: AtomicU64,
+    entries: AtomicU64,
+    names_len: AtomicU64,
+}
 
 impl Default for Allowance {
     fn default() -> Self {
@@ -53,7 +70,11 @@ impl Allowance {
     /// An allowance that begins with this many bytes.
     #[must_use]
     pub fn of(bytes: u64) -> Self {
-        Self(AtomicU64::new(bytes))
+        Self {
+            bytes: AtomicU64::new(bytes),
+            entries: AtomicU64::new(MAX_ENTRIES as u64),
+            names_len: AtomicU64::new(MAX_NAMES_LEN as u64),
+        }
     }
 
     /// Adds what a file of this length allows.
@@ -65,7 +86,7 @@ impl Allowance {
     /// Bytes that are left.
     #[must_use]
     pub fn left(&self) -> u64 {
-        self.0.load(Relaxed)
+        self.bytes.load(Relaxed)
     }
 
     /// Takes bytes.
@@ -73,8 +94,17 @@ impl Allowance {
         self.update(|left| left.saturating_sub(bytes));
     }
 
+    /// Takes a file of an archive with a name of this length. `false` if there are too many.
+    #[must_use]
+    pub fn take_entry(&self, name_len: usize) -> bool {
+        let take = |from: &AtomicU64, count: u64| {
+            from.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(count)).is_ok()
+        };
+        take(&self.entries, 1) && take(&self.names_len, name_len as u64)
+    }
+
     fn update(&self, change: impl Fn(u64) -> u64) {
         // The closure always returns a value, so this cannot fail.
-        let _ = self.0.fetch_update(Relaxed, Relaxed, |left| Some(change(left)));
+        let _ = self.bytes.fetch_update(Relaxed, Relaxed, |left| Some(change(left)));
     }
 }

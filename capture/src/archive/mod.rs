@@ -22,7 +22,7 @@ use std::sync::Arc;
 use nprof_engine::base::in_memory;
 
 use self::limit::Allowance;
-use self::unpack::{Layer, Unpacked};
+use self::unpack::{Damage, Layer, Unpacked};
 use crate::inputs::{Candidate, FileHead, Found, Packing};
 use crate::probe::HEAD_LEN;
 use crate::refusal::Refusal;
@@ -133,10 +133,30 @@ impl Leaf {
         self.unpacked(Box::new(&*self.packed))
     }
 
-    /// The bytes, if they are not packed.
+    /// Whether the bytes must be unpacked.
+    #[must_use]
+    pub fn is_packed(&self) -> bool {
+        unpack::is_packed(&self.layers)
+    }
+
+    /// The bytes, if they are not packed. Nobody has compared them with the checksum that an archive
+    /// states for them: that is [`Leaf::damage`].
     #[must_use]
     pub fn plain(&self) -> Option<FileBytes> {
-        self.layers.is_empty().then(|| self.packed.clone())
+        (!self.is_packed()).then(|| self.packed.clone())
+    }
+
+    /// Most bytes that the packed parts of a trace in this file unpack to, all together.
+    #[must_use]
+    pub fn most_unpacked(&self) -> u64 {
+        limit::packets(self.packed.len() as u64)
+    }
+
+    /// The damage of bytes that are not packed, if an archive states another checksum for them.
+    /// Reads all of them.
+    #[must_use]
+    pub fn damage(&self) -> Option<Damage> {
+        unpack::damage_of(&self.packed, &self.layers)
     }
 }
 
@@ -203,17 +223,22 @@ impl Opening<'_> {
     /// Opens all entries.
     fn archive(&mut self, mut item: Item, packing: Packing) {
         self.is_archive = true;
-        if !item.layers.is_empty() {
+        if unpack::is_packed(&item.layers) {
             match self.spooled(&item) {
                 Ok(bytes) => (item.packed, item.layers) = (bytes, Vec::new()),
                 Err(refusal) => return self.refuse(item, refusal),
             }
+        } else if let Some(damage) = unpack::damage_of(&item.packed, &item.layers) {
+            self.refuse_whole(&item, &damage);
         }
-        let listing = match packing {
-            Packing::Zip => zip_entries::list(&item.packed),
-            _ => tar_entries::list(&item.packed),
-        };
-        for entry in listing.entries {
+        let mut listing =
+            Listing { allowance: self.allowance, around: &item.name, entries: Vec::new(), damage: None };
+        match packing {
+            Packing::Zip => zip_entries::list(&item.packed, &mut listing),
+            _ => tar_entries::list(&item.packed, &mut listing),
+        }
+        let Listing { entries, damage, .. } = listing;
+        for entry in entries {
             let name = format!("{}/{}", item.name, entry.name);
             let layers = entry.content.as_ref().map_or(Vec::new(), |content| content.layers.clone());
             let packed = match &entry.content {
@@ -226,9 +251,16 @@ impl Opening<'_> {
                 Err(refusal) => self.refuse(inner, refusal),
             }
         }
-        if let Some(refusal) = listing.damage {
+        if let Some(refusal) = damage {
             self.refuse(item, refusal);
         }
+    }
+
+    /// Says that an archive is damaged. The entries before the damage are good.
+    fn refuse_whole(&mut self, item: &Item, damage: &Damage) {
+        let refusal = Refusal::damaged(damage.what.clone(), damage.place());
+        let (name, packed) = (item.name.clone(), item.packed.part(0, 0));
+        self.refuse(Item { name, packed, layers: Vec::new(), depth: item.depth }, refusal);
     }
 
     /// Unpacks a file into the spool as a whole.
@@ -240,15 +272,7 @@ impl Opening<'_> {
         self.allowance.take(unpacked.unpacked_len());
         let bytes = FileBytes::new(kept.map_err(|error| unpacked.refusal(&error))?);
         if let Some(damage) = unpacked.damage() {
-            // The entries before the damage are good.
-            let refusal = Refusal::damaged(damage.what.clone(), damage.place());
-            let file = Item {
-                name: item.name.clone(),
-                packed: item.packed.part(0, 0),
-                layers: Vec::new(),
-                depth: item.depth,
-            };
-            self.refuse(file, refusal);
+            self.refuse_whole(item, damage);
         }
         Ok(bytes)
     }
@@ -274,7 +298,7 @@ impl Item {
 
 /// The first unpacked bytes.
 fn head(item: &Item) -> Result<Vec<u8>, Refusal> {
-    if item.layers.is_empty() {
+    if !unpack::is_packed(&item.layers) {
         return Ok(item.packed[..item.packed.len().min(HEAD_LEN)].to_vec());
     }
     let mut unpacked = item.reader();
@@ -285,8 +309,14 @@ fn head(item: &Item) -> Result<Vec<u8>, Refusal> {
     }
 }
 
+/// Advice about an entry that is whole, but of a kind that nprof does not read.
+const UNPACK: &str = "unpack the archive, and name the files inside";
+
 /// The entries of an archive.
-struct Listing {
+struct Listing<'a> {
+    allowance: &'a Allowance,
+    /// Name of the archive, which comes before that of each entry.
+    around: &'a str,
     entries: Vec<Entry>,
     /// The reason why the list is incomplete, if the archive ends early.
     damage: Option<Refusal>,
@@ -305,19 +335,18 @@ struct Content {
     layers: Vec<Layer>,
 }
 
-impl Listing {
-    fn damaged(what: String, place: String) -> Self {
-        Self { entries: Vec::new(), damage: Some(Refusal::damaged(what, place)) }
-    }
-
+impl Listing<'_> {
     /// Adds an entry. Returns false if there are too many.
     fn push(&mut self, entry: Entry) -> bool {
-        if self.entries.len() == limit::MAX_ENTRIES {
+        if !self.allowance.take_entry(self.around.len() + entry.name.len()) {
             let what = format!(
-                "the archive has more than {} files; nprof does not read the files after these",
-                limit::MAX_ENTRIES
+                "all archives together have more than {} files, or more than {} bytes of names; nprof does \
+                 not read the files after these",
+                limit::MAX_ENTRIES,
+                limit::MAX_NAMES_LEN
             );
-            self.damage = Some(Refusal::damaged(what, format!("entry {}", limit::MAX_ENTRIES)));
+            let place = format!("entry {}", self.entries.len());
+            self.damage = Some(Refusal::unsupported(what, place, UNPACK));
             return false;
         }
         self.entries.push(entry);

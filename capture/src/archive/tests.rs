@@ -1,6 +1,6 @@
 //! Containers of every kind: nested, truncated, damaged and hostile.
 
-use super::fixture::{Stated, deflated, gzip, packed_by, tar, zip, zstd};
+use super::fixture::{Stated, deflated, gzip, packed_by, tar, tar_of_kinds, zip, zip_of_many, zstd};
 use super::*;
 use crate::error::Error;
 use crate::formats::neff::fixture as neff;
@@ -69,7 +69,7 @@ fn an_archive_gives_its_files() {
     check("a.zip", deflated("t.json", TRACE, crc32fast::hash(TRACE)), &["a.zip/t.json"]);
     check(
         "a.zip",
-        packed_by(93, "t.json", &zstd(TRACE), Stated { len: TRACE.len(), crc: 0 }),
+        packed_by(93, "t.json", &zstd(TRACE), Stated { len: TRACE.len(), crc: crc32fast::hash(TRACE) }),
         &["a.zip/t.json"],
     );
 }
@@ -166,11 +166,134 @@ fn damage_is_said_with_its_place() {
     let mut encrypted = zip.clone();
     let at = encrypted.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
     encrypted[at + 8] |= 1;
-    check_refused("a.zip", encrypted, "this entry is encrypted (entry 0)");
-    let leaf = opened("a.zip", deflated("t.json", TRACE, 7)).leaves.remove(0);
-    let mut reader = leaf.reader();
-    reader.read_to_end(&mut Vec::new()).unwrap();
-    assert!(reader.damage().unwrap().what.contains("checksum"), "{:?}", reader.damage());
+    check_refused(
+        "a.zip",
+        encrypted,
+        "a.zip/t.json: this entry is encrypted (entry 0); unpack the archive with its password",
+    );
+}
+
+/// A zip with an entry that is stored, or packed by another method, with a checksum.
+fn stated(method: u16, packed: &[u8], crc: u32) -> Vec<u8> {
+    packed_by(method, "t.json", packed, Stated { len: TRACE.len(), crc })
+}
+
+#[test]
+fn an_entry_of_a_zip_is_compared_with_its_checksum_however_it_is_packed() {
+    let (right, packed) = (crc32fast::hash(TRACE), zstd(TRACE));
+    for (crc, is_damaged) in [(right, false), (right ^ 1, true)] {
+        for zip in [deflated("t.json", TRACE, crc), stated(0, TRACE, crc), stated(93, &packed, crc)] {
+            let leaf = opened("a.zip", zip).leaves.remove(0);
+            let mut reader = leaf.reader();
+            let mut read = Vec::new();
+            reader.read_to_end(&mut read).unwrap();
+            assert_eq!(read, TRACE);
+            assert_eq!(reader.damage().is_some_and(|damage| damage.what.contains("checksum")), is_damaged);
+            if let Some(plain) = leaf.plain() {
+                assert_eq!(*plain, *TRACE);
+                assert_eq!(leaf.damage(), reader.damage().cloned(), "both ways say the same");
+            }
+        }
+    }
+    let tar = tar(&[("t.json", TRACE)]);
+    let nested = |crc: u32| packed_by(0, "b.tar", &tar, Stated { len: tar.len(), crc });
+    check("a.zip", nested(crc32fast::hash(&tar)), &["a.zip/b.tar/t.json"]);
+    check_refused("a.zip", nested(7), "a.zip/b.tar: its checksum differs");
+    assert_eq!(opened("a.zip", nested(7)).leaves.len(), 2, "its files are there");
+}
+
+#[test]
+fn headers_of_a_tar_name_the_next_file() {
+    let name = format!("{}/rank_3.json", "n".repeat(300));
+    let long = (b'L', "@", [name.as_bytes(), b"\0"].concat());
+    let pax = |text: &str| {
+        // The length counts its own digits.
+        let len = text.len() + if text.len() < 96 { 4 } else { 5 };
+        (b'x', "@", format!("{len} {text}\n").into_bytes())
+    };
+    let (path, size) = (pax(&format!("path={name}")), pax(&format!("size={:0>9}", TRACE.len())));
+    let link = (b'K', "@", b"elsewhere\0".to_vec());
+    let global = (b'g', "@", vec![b'g'; 100_000]);
+    let of = |before: &[&(u8, &'static str, Vec<u8>)]| {
+        let mut members: Vec<(u8, &str, &[u8])> =
+            before.iter().map(|(kind, name, content)| (*kind, *name, &content[..])).collect();
+        members.push((b'0', "short.json", TRACE));
+        members.push((b'0', "next.json", TRACE));
+        tar_of_kinds(&members)
+    };
+    let named = format!("a.tar/{name}");
+    check("a.tar", of(&[&long]), &[&named, "a.tar/next.json"]);
+    check("a.tar", of(&[&path]), &[&named, "a.tar/next.json"]);
+    check("a.tar", of(&[&global, &link, &size]), &["a.tar/short.json", "a.tar/next.json"]);
+    check_refused("a.tar", tar_of_kinds(&[(long.0, long.1, &long.2)]), "behind a header about the next file");
+}
+
+#[test]
+fn a_length_of_a_tar_can_be_in_a_header_before() {
+    let text = format!("size={}", TRACE.len());
+    let pax = format!("{} {text}\n", text.len() + 4);
+    let mut bytes = tar_of_kinds(&[(b'x', "@", pax.as_bytes()), (b'0', "t.json", TRACE)]);
+    let mut header = ::tar::Header::from_byte_slice(&bytes[1024..1536]).clone();
+    header.set_size(0);
+    header.set_cksum();
+    bytes[1024..1536].copy_from_slice(header.as_bytes());
+    check("a.tar", bytes, &["a.tar/t.json"]);
+}
+
+#[test]
+fn headers_of_a_tar_that_are_too_long_are_not_read() {
+    let long = vec![b'n'; (64 << 10) + 1];
+    for kind in *b"LKx" {
+        let bytes = tar_of_kinds(&[(b'0', "a.json", TRACE), (kind, "@", &long), (b'0', "b.json", TRACE)]);
+        check_refused("x.tar", bytes.clone(), "a header of 65537 bytes about the next file, at byte 1024");
+        assert_eq!(opened("x.tar", bytes).leaves[0].candidate.name, "x.tar/a.json");
+    }
+}
+
+#[test]
+fn a_sparse_file_of_a_tar_is_stepped_over() {
+    let mut sparse = ::tar::Header::new_gnu();
+    sparse.set_entry_type(::tar::EntryType::GNUSparse);
+    sparse.set_path("hole").unwrap();
+    sparse.set_size(512);
+    sparse.as_gnu_mut().unwrap().set_is_extended(true);
+    sparse.set_cksum();
+    let mut map = ::tar::GnuExtSparseHeader::new();
+    map.set_is_extended(true);
+    let last = ::tar::GnuExtSparseHeader::new();
+    let rest = tar_of_kinds(&[(b'0', "t.json", TRACE)]);
+    let bytes = [&sparse.as_bytes()[..], map.as_bytes(), last.as_bytes(), &[1; 512], &rest].concat();
+    let leaves = opened("a.tar", bytes.clone()).leaves;
+    let names: Vec<&str> = leaves.iter().map(|leaf| leaf.candidate.name.as_str()).collect();
+    assert_eq!(names, ["a.tar/hole", "a.tar/t.json"]);
+    check_refused("a.tar", bytes, "a.tar/hole: this is a sparse file of a tar archive");
+}
+
+#[test]
+fn the_end_of_a_zip_states_how_many_entries_are_read() {
+    check("a.zip", zip_of_many("t.json", TRACE, 1), &["a.zip/t.json"]);
+    for entries in [limit::MAX_ENTRIES as u64 + 1, u64::MAX] {
+        check_refused("a.zip", zip_of_many("t.json", TRACE, entries), "has more than 65536 files");
+    }
+}
+
+#[test]
+fn all_archives_together_have_a_limited_number_of_files() {
+    let some = |count: usize, name: &dyn Fn(usize) -> String| {
+        let names: Vec<String> = (0..count).map(name).collect();
+        tar(&names.iter().map(|name| (name.as_str(), &b""[..])).collect::<Vec<_>>())
+    };
+    let short = some(30_000, &|at| format!("{at}.json"));
+    let three = ["a.tar", "b.tar", "c.tar"].map(|name| (name, &short[..]));
+    let opened = opened("x.tar", tar(&three));
+    let refused = opened.leaves.iter().filter(|leaf| refusal(leaf).contains("more than 65536 files"));
+    assert_eq!(refused.count(), 1);
+    assert_eq!(opened.leaves.len(), limit::MAX_ENTRIES - 3 + 1, "an archive is a file of its archive");
+    // Each file has the names of the archives around it.
+    let long = some(10_000, &|at| format!("{at}.json"));
+    let name = "n".repeat(90);
+    let deep = tar(&[(&name, &tar(&[(&name, &long)]))]);
+    check_refused(&"n".repeat(2_000), deep, "more than 16777216 bytes of names");
 }
 
 #[test]

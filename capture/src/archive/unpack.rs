@@ -20,9 +20,11 @@ pub enum Layer {
     Gzip,
     /// Any number of zstd frames.
     Zstd,
-    /// An entry of a zip, with the checksum that its archive states.
-    Deflate {
-        /// CRC-32 of the unpacked bytes.
+    /// Deflate without a frame, as the entries of a zip have it.
+    Deflate,
+    /// No packing, but a checksum that a zip states for its entry.
+    Checksum {
+        /// CRC-32 of the bytes.
         crc: u32,
     },
 }
@@ -32,10 +34,25 @@ impl Layer {
         match self {
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
-            Self::Deflate { .. } => "a zip's entry",
+            Self::Deflate | Self::Checksum { .. } => "a zip's entry",
         }
     }
 }
+
+/// Whether bytes with these layers must be unpacked.
+#[must_use]
+pub fn is_packed(layers: &[Layer]) -> bool {
+    layers.iter().any(|layer| !matches!(layer, Layer::Checksum { .. }))
+}
+
+/// The damage of bytes that are not packed, if one of the layers states another checksum.
+pub(super) fn damage_of(bytes: &[u8], layers: &[Layer]) -> Option<Damage> {
+    let is_wrong = |layer: &Layer| matches!(layer, Layer::Checksum { crc } if crc32fast::hash(bytes) != *crc);
+    let is_damaged = !is_packed(layers) && layers.iter().any(is_wrong);
+    is_damaged.then(|| Damage { what: WRONG_CHECKSUM.to_owned(), unpacked_len: bytes.len() as u64 })
+}
+
+const WRONG_CHECKSUM: &str = "its checksum differs from the checksum in the archive";
 
 /// The place and reason of an early end of unpacking.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,10 +91,11 @@ impl<'a> Unpacked<'a> {
             inner = match *layer {
                 Layer::Gzip => Box::new(MultiGzDecoder::new(buffered)),
                 Layer::Zstd => Box::new(ZstdReader::new(buffered)),
-                Layer::Deflate { crc } => Box::new(Checked::new(DeflateDecoder::new(buffered), crc)),
+                Layer::Deflate => Box::new(DeflateDecoder::new(buffered)),
+                Layer::Checksum { crc } => Box::new(Checked::new(buffered, crc)),
             };
         }
-        let most_len = if layers.is_empty() { u64::MAX } else { limit::streamed(packed_len) };
+        let most_len = if is_packed(layers) { limit::streamed(packed_len) } else { u64::MAX };
         Self { inner, outermost: layers.first().copied(), unpacked_len: 0, most_len, damage: None }
     }
 
@@ -194,10 +212,7 @@ impl<R: Read> Read for Checked<R> {
         let len = self.inner.read(buffer)?;
         self.hasher.update(&buffer[..len]);
         if len == 0 && !buffer.is_empty() && self.hasher.clone().finalize() != self.expected {
-            return Err(io::Error::new(
-                ErrorKind::InvalidData,
-                "its checksum differs from the checksum in the archive",
-            ));
+            return Err(io::Error::new(ErrorKind::InvalidData, WRONG_CHECKSUM));
         }
         Ok(len)
     }

@@ -1,64 +1,155 @@
 //! The directory of a zip. Entries are unpacked by [`super::unpack`], as all other files.
+//!
+//! The library reads a directory as a whole, so its length is limited before: by the number of
+//! entries that the end of the archive states, and by the bytes that are read.
 
-use std::io::Cursor;
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
+use memchr::memmem;
+use zip::read::{ArchiveOffset, Config, ZipFile};
 use zip::{CompressionMethod, ZipArchive};
 
 use super::unpack::Layer;
-use super::{Content, Entry, Listing, entry_name};
+use super::{Content, Entry, Listing, UNPACK, entry_name, limit};
 use crate::refusal::Refusal;
 
+/// Place of all faults that are not those of an entry.
+const DIRECTORY: &str = "directory at its end";
+/// Signature of the record at the end of a zip (APPNOTE.TXT, 4.3.16), and its length without the
+/// comment.
+const END: (&[u8], usize) = (b"PK\x05\x06", 22);
+/// Signature and length of the record before it, which tells the place of [`END_64`] (4.3.15).
+const LOCATOR: (&[u8], usize) = (b"PK\x06\x07", 20);
+/// Signature of the record at the end of a zip with many entries (4.3.14).
+const END_64: &[u8] = b"PK\x06\x06";
+/// Place of the number of entries in that record.
+const ENTRIES_AT: usize = 32;
+/// Most bytes of the comment at the end, with a few that the library grants.
+const MAX_COMMENT_LEN: usize = (64 << 10) + 4;
+/// Most bytes of a directory, and of the heads of its entries.
+const MAX_DIRECTORY_LEN: usize = 32 << 20;
+
 /// The files of an archive.
-pub(super) fn list(bytes: &[u8]) -> Listing {
-    let mut archive = match ZipArchive::new(Cursor::new(bytes)) {
+pub(super) fn list(bytes: &[u8], listing: &mut Listing<'_>) {
+    let too_many = || {
+        let what = format!(
+            "the directory of the zip archive has more than {} files or {MAX_DIRECTORY_LEN} bytes",
+            limit::MAX_ENTRIES
+        );
+        Some(Refusal::unsupported(what, DIRECTORY, UNPACK))
+    };
+    if most_entries(bytes) > limit::MAX_ENTRIES as u64 {
+        listing.damage = too_many();
+        return;
+    }
+    let directory = Directory { bytes: Cursor::new(bytes), left: MAX_DIRECTORY_LEN };
+    // The start of the archive is that of the file. A search for it would cost the whole file, and
+    // could find another end than `most_entries`.
+    let config = Config { archive_offset: ArchiveOffset::Known(0) };
+    let mut archive = match ZipArchive::with_config(config, directory) {
         Ok(archive) => archive,
+        Err(zip::result::ZipError::Io(error)) if error.kind() == io::ErrorKind::FileTooLarge => {
+            listing.damage = too_many();
+            return;
+        }
         Err(error) => {
             let what = format!("the zip archive cannot be read ({error})");
-            return Listing::damaged(what, "directory at its end".to_owned());
+            listing.damage = Some(Refusal::damaged(what, DIRECTORY));
+            return;
         }
     };
-    let mut listing = Listing { entries: Vec::new(), damage: None };
     // A small archive can claim to be large by entries that share their bytes.
-    let mut claimed_len = 0_u64;
+    let mut left = bytes.len() as u64;
     for number in 0..archive.len() {
+        let place = || format!("entry {number}");
         let entry = match archive.by_index_raw(number) {
-            Ok(entry) => entry,
+            Ok(entry) if entry.is_file() => {
+                let Some(name) = entry_name(entry.name_raw()) else { continue };
+                let start = entry.data_start().unwrap_or(0);
+                let is_there = entry.compressed_size() <= left && start <= bytes.len() as u64;
+                left = left.saturating_sub(entry.compressed_size());
+                let what = "the entries of the archive claim more bytes than the archive has";
+                let content = match content(&entry, start, &place) {
+                    Ok(_) if !is_there => Err(Refusal::damaged(what, place())),
+                    content => content,
+                };
+                Entry { name, content }
+            }
+            Ok(_) => continue,
             Err(error) => {
                 let what = format!("the entry cannot be read ({error})");
-                let refusal = Refusal::damaged(what, format!("entry {number}"));
-                if !listing.push(Entry { name: format!("entry {number}"), content: Err(refusal) }) {
-                    break;
-                }
-                continue;
+                Entry { name: place(), content: Err(Refusal::damaged(what, place())) }
             }
         };
-        let Some(name) = entry_name(entry.name_raw()).filter(|_| entry.is_file()) else { continue };
-        let (start, len) = (entry.data_start().unwrap_or(0), entry.compressed_size());
-        claimed_len = claimed_len.saturating_add(len);
-        let layers = match entry.compression() {
-            CompressionMethod::STORE => Ok(Vec::new()),
-            CompressionMethod::DEFLATE => Ok(vec![Layer::Deflate { crc: entry.crc32() }]),
-            CompressionMethod::ZSTD => Ok(vec![Layer::Zstd]),
-            other => Err(format!("this entry is compressed by a method that nprof does not read ({other})")),
-        };
-        let place = || format!("entry {number}");
-        let content = match layers {
-            _ if entry.encrypted() => Err(Refusal::damaged("this entry is encrypted", place())),
-            _ if claimed_len > bytes.len() as u64 || start > bytes.len() as u64 => Err(Refusal::damaged(
-                "the entries of the archive claim more bytes than the archive has",
-                place(),
-            )),
-            Ok(layers) => Ok(Content { start, len, layers }),
-            Err(what) => Err(Refusal::damaged(what, place())),
-        };
-        if !listing.push(Entry { name, content }) {
-            break;
+        if !listing.push(entry) {
+            return;
         }
     }
-    if archive.has_duplicate_names() && listing.damage.is_none() {
+    if archive.has_duplicate_names() {
         let what =
             "the archive has several entries with the same name; nprof reads the last entry of each name";
-        listing.damage = Some(Refusal::damaged(what, "directory at its end"));
+        let hint = "if the others matter, write the archive again with a name for each file";
+        listing.damage = Some(Refusal::unsupported(what, DIRECTORY, hint));
     }
-    listing
+}
+
+/// Place and packing of an entry.
+fn content<R: Read>(
+    entry: &ZipFile<'_, R>,
+    start: u64,
+    place: &dyn Fn() -> String,
+) -> Result<Content, Refusal> {
+    if entry.encrypted() {
+        let hint = "unpack the archive with its password, and name the files inside";
+        return Err(Refusal::unsupported("this entry is encrypted", place(), hint));
+    }
+    let packing = match entry.compression() {
+        CompressionMethod::STORE => None,
+        CompressionMethod::DEFLATE => Some(Layer::Deflate),
+        CompressionMethod::ZSTD => Some(Layer::Zstd),
+        other => {
+            let what = format!("this entry is compressed by a method that nprof does not read ({other})");
+            return Err(Refusal::unsupported(what, place(), UNPACK));
+        }
+    };
+    let layers = packing.into_iter().chain([Layer::Checksum { crc: entry.crc32() }]).collect();
+    Ok(Content { start, len: entry.compressed_size(), layers })
+}
+
+/// The largest number of entries that an end of the archive states. Bytes of a comment can look like
+/// an end, and the library uses whichever it can.
+fn most_entries(bytes: &[u8]) -> u64 {
+    let from = bytes.len().saturating_sub(END.1 + MAX_COMMENT_LEN);
+    let number = |at: usize| {
+        let number = bytes.get(at..)?.first_chunk()?;
+        Some(u64::from_le_bytes(*number))
+    };
+    let of_end = |at: usize| {
+        let locator = at.checked_sub(LOCATOR.1).filter(|&at| bytes[at..].starts_with(LOCATOR.0))?;
+        let end = usize::try_from(number(locator + 8)?).ok()?;
+        let is_end = bytes.get(end..).is_some_and(|rest| rest.starts_with(END_64));
+        if is_end { number(end + ENTRIES_AT) } else { None }
+    };
+    // Without such a record the number has 16 bits.
+    memmem::find_iter(&bytes[from..], END.0).filter_map(|at| of_end(from + at)).max().unwrap_or(0)
+}
+
+/// The bytes of an archive, of which only so many can be read.
+struct Directory<'b> {
+    bytes: Cursor<&'b [u8]>,
+    left: usize,
+}
+
+impl Read for Directory<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.bytes.read(buffer)?;
+        self.left = self.left.checked_sub(len).ok_or(io::ErrorKind::FileTooLarge)?;
+        Ok(len)
+    }
+}
+
+impl Seek for Directory<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.bytes.seek(to)
+    }
 }

@@ -14,7 +14,7 @@ use super::disk::directory_of;
 use super::disk::{self, DiskFile};
 use super::relayed::{self, Failure};
 use crate::base::{Error, Result};
-use crate::exec::{Cancel, Exec, InPlace};
+use crate::exec::{Cancel, Exec, InPlace, Work};
 use crate::ingest::{BuildOptions, Builder, Built, Consumer, Relay};
 use crate::model::Sink;
 use crate::segment::{Output, PieceWriter};
@@ -157,7 +157,7 @@ pub fn write_segment_while<E>(
     let (of_names, of_builder) =
         (ScratchFile::new(directory, &cause, cancel), ScratchFile::new(directory, &cause, cancel));
     let exec: &dyn Exec = if taking == Taking::Beside { &AllCores } else { &InPlace };
-    let space = Space { scratch: &scratch, sort_bytes: options.reader_bytes, exec };
+    let space = Space { scratch: &scratch, sort_bytes: options.reader_bytes, work: Work { exec, cancel } };
     let failure = Failure::default();
     let file = AtomicFile::create(path).map_err(WriteError::Io)?;
     let writing = file.file().try_clone().map_err(WriteError::Io)?;

@@ -6,6 +6,9 @@ use nprof_capture::origin::origins;
 use nprof_engine::fixture::Recorder;
 use nprof_engine::spill::{MemoryScratch, Space};
 
+/// Packed packets unpack to so little that the bounds of all readers hold.
+const MOST_UNPACKED: u64 = 1 << 20;
+
 /// Runs the target on an input.
 pub(super) fn run(bytes: &[u8]) {
     within_reader(bytes.len(), || {
@@ -16,7 +19,8 @@ pub(super) fn run(bytes: &[u8]) {
             origins(&[perfetto::beginning(bytes), perfetto::beginning(&bytes[bytes.len() / 2..])])[1];
         for origin in [None, origin] {
             let mut input = bytes;
-            let _ = perfetto::read(&mut input, space, origin, &mut Recorder::default(), &mut |_| {});
+            let context = perfetto::Context { space, origin, most_unpacked: MOST_UNPACKED };
+            let _ = perfetto::read(&mut input, context, &mut Recorder::default(), &mut |_| {});
         }
     });
 }

@@ -4,7 +4,7 @@
 use std::io::{self, Read};
 use std::thread;
 
-use nprof_engine::exec::{Feeder, Taker, conveyor};
+use nprof_engine::exec::{Cancel, Feeder, Taker, conveyor};
 
 /// Length of a chunk in bytes.
 const CHUNK_LEN: usize = 1 << 20;
@@ -12,14 +12,19 @@ const CHUNK_LEN: usize = 1 << 20;
 const WAITING: usize = 4;
 
 /// Calls `take` with a reader of the content of `source`. Another thread reads the source in
-/// parallel. An error of the source appears at the position where it occurred.
-pub fn read_ahead<T>(source: &mut (impl Read + Send), take: impl FnOnce(&mut Ahead) -> T) -> T {
+/// parallel. An error of the source appears at the position where it occurred. After a cancellation
+/// the next chunk is an error: few packed bytes can become very many chunks.
+pub fn read_ahead<'c, T>(
+    source: &mut (impl Read + Send),
+    cancel: Cancel<'c>,
+    take: impl FnOnce(&mut Ahead<'c>) -> T,
+) -> T {
     thread::scope(|scope| {
         let (feeder, chunks) = conveyor(WAITING);
         scope.spawn(move || fill(source, &feeder));
         // Dropped before the scope ends, so that the other thread stops: it has no receiver any
         // more.
-        take(&mut Ahead { chunks, chunk: Vec::new(), at: 0 })
+        take(&mut Ahead { chunks, cancel, chunk: Vec::new(), at: 0 })
     })
 }
 
@@ -45,15 +50,17 @@ fn fill(source: &mut impl Read, feeder: &Feeder<io::Result<Vec<u8>>, Vec<u8>>) {
 }
 
 /// The consumer's end.
-pub struct Ahead {
+pub struct Ahead<'c> {
     chunks: Taker<io::Result<Vec<u8>>, Vec<u8>>,
+    cancel: Cancel<'c>,
     chunk: Vec<u8>,
     at: usize,
 }
 
-impl Read for Ahead {
+impl Read for Ahead<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.at == self.chunk.len() {
+            self.cancel.check().map_err(io::Error::other)?;
             // No more chunks come: the source has ended.
             let Some(next) = self.chunks.take() else { return Ok(0) };
             let read = std::mem::replace(&mut self.chunk, next?);
@@ -89,24 +96,37 @@ mod tests {
     fn all_bytes_come_in_order() {
         let bytes: Vec<u8> = (0..5 * CHUNK_LEN + 17).map(|at| (at % 251) as u8).collect();
         let mut read = Vec::new();
-        read_ahead(&mut &*bytes, |ahead| ahead.read_to_end(&mut read)).unwrap();
+        read_ahead(&mut &*bytes, Cancel::NEVER, |ahead| ahead.read_to_end(&mut read)).unwrap();
         assert!(read == bytes);
     }
 
     #[test]
     fn an_error_comes_after_the_bytes_before_it() {
         let mut read = Vec::new();
-        let error = read_ahead(&mut Failing(3), |ahead| ahead.read_to_end(&mut read)).unwrap_err();
+        let error =
+            read_ahead(&mut Failing(3), Cancel::NEVER, |ahead| ahead.read_to_end(&mut read)).unwrap_err();
         assert_eq!(error.to_string(), "the cable was pulled");
         assert!(!read.is_empty() && read.iter().all(|&byte| byte == 7));
     }
 
     #[test]
     fn who_stops_early_waits_for_nothing() {
-        let first = read_ahead(&mut io::repeat(3), |ahead| {
+        let first = read_ahead(&mut io::repeat(3), Cancel::NEVER, |ahead| {
             let mut first = [0];
             ahead.read_exact(&mut first).map(|()| first)
         });
         assert_eq!(first.unwrap(), [3]);
+    }
+
+    #[test]
+    fn nothing_more_comes_after_a_cancellation() {
+        let is_cancelled = std::sync::atomic::AtomicBool::new(false);
+        let look = || is_cancelled.load(std::sync::atomic::Ordering::Relaxed);
+        let read = read_ahead(&mut io::repeat(3), Cancel::when(&look), |ahead| {
+            let first = ahead.read(&mut [0; 9]);
+            is_cancelled.store(true, std::sync::atomic::Ordering::Relaxed);
+            (first, io::copy(ahead, &mut io::sink()).map_err(|error| error.to_string()))
+        });
+        assert!(matches!(read, (Ok(9), Err(said)) if said.contains("cancelled")));
     }
 }

@@ -11,6 +11,7 @@ use nprof_capture::archive::{FileBytes, Held, Leaf, Spool};
 use nprof_capture::error::Error;
 use nprof_capture::files::{Files, Take, whole};
 use nprof_capture::owners::Owners;
+use nprof_engine::exec::Cancel;
 
 use super::ahead::read_ahead;
 use super::inputs::Inputs;
@@ -76,7 +77,7 @@ impl Files for InputFiles<'_> {
     fn whole(&self, file: usize) -> Result<FileBytes, Error> {
         let leaf = self.leaf(file);
         let bytes = whole(leaf, &self.spool)?;
-        if !leaf.layers.is_empty() {
+        if leaf.is_packed() {
             self.meter.add_bytes(leaf.packed.len() as u64);
         }
         Ok(bytes)
@@ -86,7 +87,8 @@ impl Files for InputFiles<'_> {
         let leaf = self.leaf(file);
         // Count bytes before they are unpacked, because the total is the file's packed size.
         let mut unpacked = leaf.unpacked(Box::new(Metered::new(&*leaf.packed, self.meter)));
-        read_ahead(&mut unpacked, |ahead| take(ahead))?;
+        let is_cancelled = || self.meter.is_cancelled();
+        read_ahead(&mut unpacked, Cancel::when(&is_cancelled), |ahead| take(ahead))?;
         Ok(unpacked.damage().cloned())
     }
 

@@ -191,7 +191,7 @@ fn unpacked_bytes(inputs: &Inputs, plan: &Plan) -> u64 {
     /// Traces are packed to a tenth to a thirtieth of their bytes.
     const PACKED: u64 = 32;
     let bytes = |file: &InputFile| {
-        let of_one = if file.leaf.layers.is_empty() { 1 } else { PACKED };
+        let of_one = if file.leaf.is_packed() { PACKED } else { 1 };
         file.leaf.packed.len() as u64 * of_one
     };
     inputs.files_of(plan).map(bytes).sum()
@@ -256,7 +256,7 @@ fn read(
     let trace = &inputs.files[plan.trace()].leaf;
     let (told, let_go) = (Cell::new(0), Cell::new(0));
     let progress = |done: u64| {
-        if !trace.layers.is_empty() {
+        if trace.is_packed() {
             return;
         }
         meter.add_bytes(done.saturating_sub(told.get()));

@@ -82,7 +82,7 @@ use super::trace_event::Context;
 use super::trace_event::layer::{Layer, Session};
 use crate::archive::unpack::Damage;
 use crate::error::Error;
-use crate::files::{Fault, Job, Sinks};
+use crate::files::{Fault, Job, Sinks, warn_of};
 use crate::importer::Role;
 use crate::inputs::rank_of;
 use crate::origin::{Beginning, Origin, origins};
@@ -352,18 +352,16 @@ impl<'a> Import<'a> {
             }
         };
         if let Some(damage) = self.events(part, (&mut *session, &mut *taker), progress)? {
-            let what = "the file is cut off or damaged; nprof has read everything before this place";
-            let place = || format!("{}: {}", damage.place(), damage.what);
-            session.sink().warn(WarningKind::TruncatedInput, what, &place);
+            warn_of(&damage, session.sink());
         }
         if let (Some(owners), Some(noted)) = (owners, session.noted()) {
             // The first pass over the file notes first.
             let _ = owners.set(noted);
         }
         let unfinished = taker.end()?;
-        for _ in 0..unfinished {
+        if unfinished > 0 {
             let what = "a slice of the device without its end";
-            session.sink().warn(WarningKind::Unpaired, what, &|| name.to_owned());
+            session.sink().warn_times(WarningKind::Unpaired, what, unfinished, &|| name.to_owned());
         }
         Ok(())
     }
@@ -377,14 +375,16 @@ impl<'a> Import<'a> {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Option<Damage>, Error> {
         let (file, space) = (part.file, self.job.space);
+        let leaf = self.job.files.leaf(file);
         let of = packets::PacketFile {
             dialect: part.dialect,
             beginning: part.beginning,
             is_export: part.written == Written::Export,
             has_compiler: self.logs.has_any(),
+            most_unpacked: leaf.most_unpacked(),
         };
         session.begin();
-        match (part.written, self.job.files.leaf(file).plain()) {
+        match (part.written, leaf.plain()) {
             (Written::Json, Some(bytes)) => session.read_bytes(&bytes, self.skips(file), layer, progress)?,
             (Written::Packets | Written::Export, Some(bytes)) => {
                 packets::read(&mut &bytes[..], of, space, (session, layer), progress)?;
@@ -399,7 +399,7 @@ impl<'a> Import<'a> {
                 return self.job.files.stream(file, &mut read);
             }
         }
-        Ok(None)
+        Ok(leaf.damage())
     }
 
     /// Number of the rank: the one that the name of a trace tells, or that a trace states. A

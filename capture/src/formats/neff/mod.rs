@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use nprof_engine::base::Result as SinkResult;
+use nprof_engine::exec::Cancel;
 use nprof_engine::model::{FieldSpec, Sink, TableSpec, Unit, Value, WarningKind};
 use serde_json::Value as Json;
 
@@ -48,6 +49,14 @@ impl Neff {
     /// # Errors
     /// If the file is no NEFF, or its package cannot be unpacked.
     pub fn read(input: &[u8]) -> Result<Self, Error> {
+        Self::read_while(input, Cancel::NEVER)
+    }
+
+    /// Reads a whole file, until it is cancelled.
+    ///
+    /// # Errors
+    /// If [`Self::read`] fails, or the reading is cancelled.
+    pub fn read_while(input: &[u8], cancel: Cancel<'_>) -> Result<Self, Error> {
         if input.is_empty() {
             return Err(Error::format("the NEFF is empty", "byte 0", "compile the model again"));
         }
@@ -63,7 +72,7 @@ impl Neff {
             ));
         };
         let mut neff = Self { header, ..Self::default() };
-        let package = package::read(packed, is_wanted)?;
+        let package = package::read(packed, cancel, is_wanted)?;
         for path in package.skipped {
             neff.damaged.push((path, "this file is too large to be read".to_owned()));
         }

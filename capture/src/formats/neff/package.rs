@@ -4,9 +4,10 @@
 //! Nothing is written to disk, so paths can do no harm. Sizes are capped, so that a small file
 //! cannot fill the memory.
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use flate2::read::MultiGzDecoder;
+use nprof_engine::exec::Cancel;
 
 use crate::error::Error;
 
@@ -48,13 +49,27 @@ pub fn is_package(bytes: &[u8]) -> bool {
         || bytes.get(TAR_MAGIC_AT..).is_some_and(|rest| rest.starts_with(TAR_MAGIC))
 }
 
+/// Unpacks until it is cancelled: members that are not wanted can be very long.
+struct Cancelling<'c, R> {
+    inner: R,
+    cancel: Cancel<'c>,
+}
+
+impl<R: Read> Read for Cancelling<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.cancel.check().map_err(io::Error::other)?;
+        self.inner.read(buffer)
+    }
+}
+
 /// Reads the members whose path `wanted` accepts.
 ///
 /// # Errors
-/// If the bytes are no archive, or end in the middle of one.
-pub fn read(bytes: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Package, Error> {
+/// If the bytes are no archive, or end in the middle of one, or if the reading is cancelled.
+pub fn read(bytes: &[u8], cancel: Cancel<'_>, wanted: impl Fn(&str) -> bool) -> Result<Package, Error> {
     if bytes.starts_with(&GZIP_MAGIC) {
-        unpack(MultiGzDecoder::new(bytes).take(UNPACKED_MAX_LEN), wanted)
+        let inner = MultiGzDecoder::new(bytes).take(UNPACKED_MAX_LEN);
+        unpack(Cancelling { inner, cancel }, wanted)
     } else if bytes.len() >= TAR_BLOCK_LEN {
         unpack(bytes, wanted)
     } else {
@@ -67,7 +82,7 @@ pub fn read(bytes: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Package, Erro
 }
 
 fn unpack(reader: impl Read, wanted: impl Fn(&str) -> bool) -> Result<Package, Error> {
-    let damaged = |place: String, error: std::io::Error| {
+    let damaged = |place: String, error: io::Error| {
         Error::format(
             format!("the package of the NEFF cannot be unpacked ({error})"),
             place,

@@ -1,5 +1,7 @@
 //! Small NEFFs, built from the documented layout.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::fixture::{gzip, header, members, tar};
 use super::*;
 use nprof_engine::fixture::Recorder;
@@ -83,6 +85,16 @@ fn a_member_that_claims_too_much_is_left_out() {
     bytes.resize(2048, 0);
     let error = Neff::read(&bytes).unwrap_err().to_string();
     assert!(error.contains("cannot be unpacked"), "{error}");
+}
+
+#[test]
+fn a_cancellation_is_heard_within_a_member_that_is_not_read() {
+    let looks = AtomicUsize::new(0);
+    let look = || looks.fetch_add(1, Ordering::Relaxed) >= 20;
+    let packed = gzip(&tar(&[("weights.bin", &[0; 8 << 20])]));
+    let error = Neff::read_while(&packed, Cancel::when(&look)).unwrap_err().to_string();
+    assert!(error.contains("the work was cancelled"), "{error}");
+    assert!(looks.into_inner() < 30);
 }
 
 #[test]

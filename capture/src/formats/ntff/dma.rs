@@ -79,7 +79,7 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
         let mut adder = Adder::new(space);
         let mut throughput = None;
         let mut next = || packets.next_packet();
-        ahead::for_each(space.exec, &mut next, &mut |packet: &Packet| {
+        ahead::for_each(space.work.exec, &mut next, &mut |packet: &Packet| {
             if let Some(launch) = self.packet(packet, out)? {
                 adder.add(launch, packet)?;
             }

@@ -53,7 +53,7 @@ pub fn write(
     let trigger_name = out.sink.name(DMA_TRIGGER)?;
     // Pairing and sorting records takes a sixth of the time of writing rows.
     let mut next = || executions.next_execution();
-    ahead::for_each(space.exec, &mut next, &mut |execution: &Execution| {
+    ahead::for_each(space.work.exec, &mut next, &mut |execution: &Execution| {
         rows.decode(execution, out)?;
         let transfer = rows.trigger(execution).map_or(Ok(None), |trigger| set_off.by(&trigger))?;
         let key = rows.write(execution, transfer.as_ref(), out)?;

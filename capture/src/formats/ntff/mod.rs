@@ -46,6 +46,7 @@ pub mod word;
 #[cfg(test)]
 mod tests;
 
+use nprof_engine::exec::Cancel;
 use nprof_engine::model::{Sink, WarningKind};
 use nprof_engine::spill::Space;
 
@@ -135,19 +136,19 @@ pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
 
 /// Reads a program. A gzip file is passed packed, because few of its members are needed.
 fn neff(job: &Job<'_>, file: usize) -> Result<Neff, Error> {
-    let leaf = job.files.leaf(file);
+    let (leaf, cancel) = (job.files.leaf(file), job.space.work.cancel);
     match leaf.layers[..] {
-        [] | [Layer::Gzip] => read_neff(&leaf.packed),
-        _ => read_neff(&job.files.whole(file)?),
+        [] | [Layer::Gzip] | [Layer::Checksum { .. }, Layer::Gzip] => read_neff(&leaf.packed, cancel),
+        _ => read_neff(&job.files.whole(file)?, cancel),
     }
 }
 
-fn read_neff(bytes: &[u8]) -> Result<Neff, Error> {
+fn read_neff(bytes: &[u8], cancel: Cancel<'_>) -> Result<Neff, Error> {
     if bytes.len() > MAX_NEFF_BYTES {
         let what = format!("the NEFF has {} bytes; the limit is {MAX_NEFF_BYTES}", bytes.len());
         return Err(Error::format(what, "byte 0", "leave the NEFF out; nprof can read the trace without it"));
     }
-    Neff::read(bytes)
+    Neff::read_while(bytes, cancel)
 }
 
 /// Bytes of all segments of a kind.

@@ -11,12 +11,13 @@ use nprof_engine::model::{
 };
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
+use super::Context;
 use super::clock::{ClockId, Clocks};
 use super::field::{Keys, Of, Row};
 use super::flow;
 use super::legacy::{FLOW_END, FLOW_END_NEXT, FLOW_START};
 use super::output::Output;
-use super::record::{Act, FlowKey, Header, Place, Record, SortKey};
+use super::record::{Act, FlowAt, FlowKey, FlowRole, Header, Place, Record, SortKey};
 use super::tree::{self, Placed};
 use crate::formats::room::{Room, emptied};
 use crate::formats::trace_event::clock::EPOCH_PS;
@@ -31,7 +32,7 @@ const MAX_OPEN_LEN: usize = 64 << 20;
 /// Bytes of memory of an open slice besides its record.
 const OPEN_BYTES: usize = 64;
 /// Most open slices, the innermost ones, among which an end looks for its name.
-const MAX_LOOKED_AT: usize = 256;
+const MAX_LOOKED_AT: usize = 1024;
 /// Fields that nprof's own export writes beside times that nanoseconds cannot express.
 const EXACT: [&str; 2] = ["start_ps", "duration_ps"];
 /// Field that nprof's own export writes for a slice without an end.
@@ -45,13 +46,13 @@ const PS_PER_NS: i64 = 1_000;
 pub(super) fn all<'s>(
     mut out: Output<'s>,
     mut clocks: Clocks,
-    (space, shared): (&Space<'s>, Option<Origin>),
+    Context { space, origin: shared, .. }: &Context<'s>,
 ) -> Result<()> {
     resolve(&mut out, &mut clocks, space)?;
     let first = out.first_times.iter().min().map(|ps| i64::try_from(ps / 1_000).unwrap_or(0));
     let base_ns = first.and_then(|first| clocks.wall_ns(first)?.checked_sub(first));
     let beginning = Beginning::of_times(std::mem::take(&mut out.first_times), base_ns);
-    let origin = shared.or_else(|| origins(&[beginning])[0]);
+    let origin = (*shared).or_else(|| origins(&[beginning])[0]);
     let origin_ps = origin.map_or(0, Origin::ps);
     let origin_ns = i64::try_from(origin_ps.div_euclid(1_000)).unwrap_or(0);
     let placed = tree::build(&out.tracks, out.sink, out.keys.tables)?;
@@ -230,7 +231,8 @@ impl Emitter<'_> {
         Some(open)
     }
 
-    /// Ends the innermost slice of the end's name, or the innermost one.
+    /// Ends the innermost slice of the end's name, else the innermost one without a name. An end
+    /// without a name ends the innermost slice.
     fn end(&mut self, ns: i64, rest: &[u8]) -> Result<()> {
         if self.beyond > 0 {
             self.beyond -= 1;
@@ -238,20 +240,26 @@ impl Emitter<'_> {
         }
         self.header.take(&mut Cursor::new(rest, 0, SCRATCH))?;
         let name = self.header.name;
-        let from = self.open.len().saturating_sub(MAX_LOOKED_AT);
-        let of_name =
-            name.and_then(|name| self.open[from..].iter().rposition(|open| open.name == Some(name)));
-        step(self.open.len() - from - of_name.unwrap_or_default());
-        let at = of_name.map_or(self.open.len().wrapping_sub(1), |at| from + at);
-        let Some(open) = self.pop(at) else {
+        let Some(open) = self.ended_by(name).and_then(|at| self.pop(at)) else {
             self.warn(WarningKind::Unpaired, "an end without a begin; kept as an instant");
             return self.emit((ns, 0), Form::Instant, rest, Some(Extra::Phase));
         };
-        if name.is_some() && open.name.is_some() && of_name.is_none() {
-            let what = "an end whose name differs from that of the innermost open slice; it ends this slice";
-            self.warn(WarningKind::Unpaired, what);
-        }
         self.emit_open(open, ns, Some(rest))
+    }
+
+    /// Place of the open slice that an end of this name ends.
+    fn ended_by(&self, name: Option<NameId>) -> Option<usize> {
+        let mut unnamed = None;
+        for (at, open) in self.open.iter().enumerate().rev().take(MAX_LOOKED_AT) {
+            step(1);
+            if name.is_none() || open.name == name {
+                return Some(at);
+            }
+            if open.name.is_none() {
+                unnamed.get_or_insert(at);
+            }
+        }
+        unnamed
     }
 
     fn emit_open(&mut self, open: Open, end_ns: i64, end: Option<&[u8]>) -> Result<()> {
@@ -305,8 +313,7 @@ impl Emitter<'_> {
         self.header.take(&mut cursor)?;
         self.row.decode(&mut cursor)?;
         let (name, offset) = (self.header.name, self.header.offset);
-        let mut flows: Vec<(u64, bool, i64)> =
-            self.header.flows.iter().map(|&(flow, ends)| (flow, ends, start_ns)).collect();
+        let mut flows: Vec<(FlowAt, i64)> = self.header.flows.iter().map(|&at| (at, start_ns)).collect();
         match extra {
             None => {}
             Some(Extra::Phase) => {
@@ -318,7 +325,7 @@ impl Emitter<'_> {
                 let mut cursor = Cursor::new(end, 0, SCRATCH);
                 self.header.take(&mut cursor)?;
                 self.row.decode(&mut cursor)?;
-                flows.extend(self.header.flows.iter().map(|&(flow, ends)| (flow, ends, end_ns)));
+                flows.extend(self.header.flows.iter().map(|&at| (at, end_ns)));
             }
         }
         self.header.offset = offset;
@@ -343,10 +350,19 @@ impl Emitter<'_> {
         self.add_flows(key?, &flows)
     }
 
-    fn add_flows(&mut self, key: SliceKey, flows: &[(u64, bool, i64)]) -> Result<()> {
+    /// Adds the flows of a slice, each at a time of the slice.
+    fn add_flows(&mut self, key: SliceKey, flows: &[(FlowAt, i64)]) -> Result<()> {
         let SliceKey { track: TrackId(track), arrival } = key;
-        for &(flow, ends, ns) in flows {
-            self.flows.push(FlowKey { flow, ns, ends, track, arrival })?;
+        for &(FlowAt { flow, role }, ns) in flows {
+            let ends = role == FlowRole::Terminates;
+            match (role, self.ps(ns)) {
+                (FlowRole::Stated(phase), Some(time_ps)) => {
+                    let (name, bind) = (self.sink.name("flow")?, Bind::Own(arrival));
+                    let track = key.track;
+                    self.sink.flow_point(FlowPoint { key: flow, track, time_ps, phase, bind, name })?;
+                }
+                _ => self.flows.push(FlowKey { flow, ns, ends, track, arrival })?,
+            }
         }
         Ok(())
     }

@@ -2,13 +2,13 @@
 
 use std::hash::{Hash, Hasher};
 
-use nprof_engine::model::{Value, WarningKind};
+use nprof_engine::model::{FlowPhase, Value, WarningKind};
 use rustc_hash::FxHasher;
 
 use super::annotation::Annotation;
 use super::field::Of;
 use super::output::{Moment, Output, Stop};
-use super::record::{Act, Place, Record};
+use super::record::{Act, FlowAt, FlowRole, Place, Record};
 use super::seen::{Occurrence, Seen, push};
 use super::sequence::Sequence;
 use super::track::TrackKey;
@@ -191,10 +191,15 @@ fn plain(
     push(out, &flows, Occurrence { act, moment, place }, (&cat, named))
 }
 
-/// The flow that a slice itself states.
-fn bound(older: &Older<'_>) -> Option<(u64, bool)> {
-    let bind_id = older.bind_id.filter(|_| older.flow_direction > 0)?;
-    Some((hash(&("bind_id", bind_id)), older.flow_direction == 1))
+/// The flow that a slice itself states. An end leaves the flow open, as in JSON.
+fn bound(older: &Older<'_>) -> Option<FlowAt> {
+    let phase = match older.flow_direction {
+        1 => FlowPhase::End,
+        2 => FlowPhase::Start,
+        3 => FlowPhase::Step,
+        _ => return None,
+    };
+    Some(FlowAt { flow: hash(&("bind_id", older.bind_id?)), role: FlowRole::Stated(phase) })
 }
 
 fn hash(of: &impl Hash) -> u64 {

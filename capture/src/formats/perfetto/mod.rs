@@ -50,19 +50,29 @@ use crate::origin::Origin;
 
 pub use self::beginning::beginning;
 
+/// Facts about a trace, and resources for its reader.
+#[derive(Clone, Copy)]
+pub struct Context<'s> {
+    /// Memory and scratch space for sorting.
+    pub space: Space<'s>,
+    /// The time zero that the ranks of the profile share; `None` if the trace is alone.
+    pub origin: Option<Origin>,
+    /// Most bytes that the packed packets of the trace unpack to, all together.
+    pub most_unpacked: u64,
+}
+
 /// Reads a trace, unpacked, to its end. `progress` receives the number of bytes read so far.
 ///
 /// # Errors
-/// If the input has no packet of a trace or cannot be read, or if the sink fails. Damage within a
-/// trace is no error: it is counted, and everything before it is kept.
+/// If the input has no packet of a trace or cannot be read, if the sink fails, or if the reading is
+/// cancelled. Damage within a trace is no error: it is counted, and everything before it is kept.
 pub fn read(
     input: &mut dyn Read,
-    space: Space<'_>,
-    origin: Option<Origin>,
+    context: Context<'_>,
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
-    Reader::new(&space, sink, None)?.read(input, progress, (&space, origin))
+    Reader::new(context, sink, None)?.read(input, progress)
 }
 
 /// Like [`read()`]. `place` receives the offset of the packet of each event before the sink
@@ -72,12 +82,11 @@ pub fn read(
 /// The same as for [`read()`].
 pub(super) fn read_noting(
     input: &mut dyn Read,
-    space: Space<'_>,
-    origin: Option<Origin>,
+    context: Context<'_>,
     (sink, place): (&mut dyn Sink, &Cell<u64>),
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
-    Reader::new(&space, sink, Some(place))?.read(input, progress, (&space, origin))
+    Reader::new(context, sink, Some(place))?.read(input, progress)
 }
 
 /// Reads a plan's trace: from its bytes if they are not packed, else while it is unpacked.
@@ -85,12 +94,12 @@ pub(super) fn read_noting(
 /// # Errors
 /// The same as for [`read`].
 pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
-    let Some(bytes) = job.files.leaf(job.plan.trace()).plain() else {
-        return job.stream_trace(sinks, |input, sink| read(input, job.space, job.origin, sink, &mut |_| {}));
+    let leaf = job.files.leaf(job.plan.trace());
+    let context = Context { space: job.space, origin: job.origin, most_unpacked: leaf.most_unpacked() };
+    let Some(bytes) = leaf.plain() else {
+        return job.stream_trace(sinks, |input, sink| read(input, context, sink, &mut |_| {}));
     };
-    let Some(sink) = sinks.rank(0) else { return Ok(()) };
-    let mut input = &bytes[..];
-    job.of_trace(read(&mut input, job.space, job.origin, sink, &mut |done| (job.progress)(done)))
+    job.plain_trace(sinks, |sink| read(&mut &bytes[..], context, sink, &mut |done| (job.progress)(done)))
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! The packets of a trace: state of sequences, clocks, descriptors and events.
 
 use std::cell::Cell;
-use std::io::Read;
+use std::io::{self, Read};
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{Sink, WarningKind};
-use nprof_engine::spill::Space;
 use rustc_hash::FxHashMap;
+use zstd::zstd_safe::DCtx;
 
 use super::clock::{ClockId, Clocks};
 use super::event::{self, Around};
@@ -14,21 +14,17 @@ use super::input::{Packets, Part};
 use super::output::{Moment, Output, Stop};
 use super::sequence::Sequence;
 use super::source::Sources;
-use super::{annotation, emit};
+use super::{Context, annotation, emit};
 use crate::error::Error;
-use crate::origin::Origin;
 use crate::protobuf::{Damage, Fields};
 
 /// Deepest packing of packets in packets.
 const MAX_DEPTH: usize = 1;
-/// Bytes to which a packed packet can always be unpacked.
-const FREE_LEN: u64 = 1 << 20;
-/// Most bytes that a packed packet unpacks to.
-const MAX_UNPACKED_LEN: u64 = 256 << 20;
-/// Most unpacked bytes for each packed one, a little more than deflate reaches.
-const MAX_RATIO: u64 = 1_100;
 /// Largest window of zstd, as a power of two: the memory of unpacking.
 const MAX_WINDOW_LOG: u32 = 24;
+/// Warning about packets beyond the allowance of all packed packets.
+const TOO_MANY: &str =
+    "packed packets that unpack to more bytes than a file of this length may hold; the rest is not read";
 /// Flags of a packet.
 const CLEARED: u64 = 1;
 
@@ -67,6 +63,18 @@ impl<'a> Head<'a> {
     }
 }
 
+/// End of a list of packets.
+enum Ended {
+    /// After a packet.
+    Whole,
+    /// In the middle of a packet.
+    Cut,
+    /// At bytes that begin no packet.
+    Damaged,
+    /// At bytes that cannot be read or unpacked.
+    Unreadable(io::Error),
+}
+
 /// State of reading.
 pub(super) struct Reader<'s> {
     pub(super) out: Output<'s>,
@@ -77,6 +85,11 @@ pub(super) struct Reader<'s> {
     sources: Sources,
     /// Packets so far.
     packets: u64,
+    /// Bytes to which packed packets can still be unpacked.
+    unpacked_left: u64,
+    /// Memory of unpacking with zstd, which all packed packets use.
+    zstd: Option<DCtx<'static>>,
+    context: Context<'s>,
 }
 
 impl<'s> Reader<'s> {
@@ -85,70 +98,73 @@ impl<'s> Reader<'s> {
     /// # Errors
     /// If the sink fails.
     pub(super) fn new(
-        space: &Space<'s>,
+        context: Context<'s>,
         sink: &'s mut dyn Sink,
         place: Option<&'s Cell<u64>>,
     ) -> Result<Self> {
         Ok(Self {
-            out: Output { place, ..Output::new(space, sink)? },
+            out: Output { place, ..Output::new(&context.space, sink)? },
             clocks: Clocks::default(),
             sequences: FxHashMap::default(),
             spare: Sequence::default(),
             sources: Sources::default(),
             packets: 0,
+            unpacked_left: context.most_unpacked,
+            zstd: None,
+            context,
         })
     }
 
     /// Reads a trace to its end.
     ///
     /// # Errors
-    /// If the input is no trace at all or cannot be read, or if the sink fails.
-    pub(super) fn read(
-        mut self,
-        input: &mut dyn Read,
-        progress: &mut dyn FnMut(u64),
-        (space, origin): (&Space<'s>, Option<Origin>),
-    ) -> Result<(), Error> {
-        self.parts(&mut Packets::new(input, progress), 0)?;
+    /// If the input is no trace at all or cannot be read, if the sink fails, or if the reading is
+    /// cancelled.
+    pub(super) fn read(mut self, input: &mut dyn Read, progress: &mut dyn FnMut(u64)) -> Result<(), Error> {
+        let early = match self.parts(&mut Packets::new(input, progress), 0)? {
+            Ended::Whole => None,
+            Ended::Cut => Some("the trace ends in the middle of a packet; all complete packets are kept"),
+            Ended::Damaged => Some("bytes that begin no packet; the rest of the trace is not read"),
+            Ended::Unreadable(error) => return Err(error.into()),
+        };
+        if let Some(what) = early {
+            self.out.warn(WarningKind::TruncatedInput, what);
+        }
         if self.packets == 0 {
             let what = "the file has no whole packet of a Perfetto trace";
             return Err(Error::format(what, "", "capture the trace again"));
+        }
+        if let Some(what) = self.sources.listed().filter(|_| self.out.count == 0) {
+            let what = format!("the trace has no track events, and nprof reads no other ones; it has {what}");
+            let hint = "record the data source `track_event` as well, or open the trace at ui.perfetto.dev";
+            return Err(Error::format(what, "", hint));
         }
         if self.out.count == 0 {
             self.out.warn(WarningKind::MissingData, "the trace has no track events");
         }
         self.sources.finish(self.out.sink)?;
-        Ok(emit::all(self.out, self.clocks, (space, origin))?)
+        Ok(emit::all(self.out, self.clocks, &self.context)?)
     }
 
-    /// Reads packets, those of the trace or those within a packed one.
-    fn parts(&mut self, packets: &mut Packets<'_>, depth: usize) -> Result<(), Error> {
+    /// Reads packets, those of the trace or those within a packed one. Returns how they end.
+    fn parts(&mut self, packets: &mut Packets<'_>, depth: usize) -> Result<Ended, Error> {
         loop {
+            // A packet that says nothing never reaches the sink.
+            self.context.space.work.cancel.check()?;
             if depth == 0 {
                 self.out.offset = packets.offset();
             }
-            let what = match packets.next() {
+            match packets.next() {
                 Ok(Part::Packet(bytes)) => {
                     self.packets += 1;
                     self.packet(bytes, depth)?;
-                    continue;
                 }
-                Ok(Part::Skipped(what)) => {
-                    self.out.warn(WarningKind::DamagedRecord, what);
-                    continue;
-                }
-                Ok(Part::End) => return Ok(()),
-                Ok(Part::Cut | Part::Damaged) | Err(_) if depth > 0 => {
-                    let what = "packed packets that are damaged or too many; those before are kept";
-                    self.out.warn(WarningKind::DamagedRecord, what);
-                    return Ok(());
-                }
-                Ok(Part::Cut) => "the trace ends in the middle of a packet; all complete packets are kept",
-                Ok(Part::Damaged) => "bytes that begin no packet; the rest of the trace is not read",
-                Err(error) => return Err(error.into()),
-            };
-            self.out.warn(WarningKind::TruncatedInput, what);
-            return Ok(());
+                Ok(Part::Skipped(what)) => self.out.warn(WarningKind::DamagedRecord, what),
+                Ok(Part::End) => return Ok(Ended::Whole),
+                Ok(Part::Cut) => return Ok(Ended::Cut),
+                Ok(Part::Damaged) => return Ok(Ended::Damaged),
+                Err(error) => return Ok(Ended::Unreadable(error)),
+            }
         }
     }
 
@@ -194,15 +210,9 @@ impl<'s> Reader<'s> {
                     sequence.thread = Some(thread);
                     sequence.last_ns = reference_us.map(|us| us.saturating_mul(1_000)).or(sequence.last_ns);
                 }
-                50 => self.unpack(&mut flate2::read::ZlibDecoder::new(data), data.len(), depth)?,
+                50 => self.unpack(&mut flate2::read::ZlibDecoder::new(data), depth)?,
                 60 => self.out.tracks.describe(data)?,
-                133 => {
-                    let decoder = zstd::stream::read::Decoder::with_buffer(data);
-                    let mut decoder = decoder.map_err(|error| PacketStop::Reader(error.into()))?;
-                    let limited = decoder.window_log_max(MAX_WINDOW_LOG);
-                    limited.map_err(|error| PacketStop::Reader(error.into()))?;
-                    self.unpack(&mut decoder, data.len(), depth)?;
-                }
+                133 => self.unpack_zstd(data, depth)?,
                 // Parts of the head, the ids of the writer, and the marker between packets.
                 3 | 8 | 10 | 12 | 13 | 36 | 41 | 42 | 58 | 59 | 79 | 87 | 98 => {}
                 _ => self.sources.count(number, data.len(), self.out.offset),
@@ -211,17 +221,46 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Reads the packets within a packed one.
-    fn unpack(&mut self, input: &mut dyn Read, packed_len: usize, depth: usize) -> Result<(), PacketStop> {
+    /// Reads the packets within one that zstd has packed. Making the memory of a decoder, and its
+    /// window, takes longer than unpacking a short packet.
+    fn unpack_zstd(&mut self, data: &[u8], depth: usize) -> Result<(), PacketStop> {
+        let mut memory = self.zstd.take().unwrap_or_default();
+        let mut decoder = zstd::stream::read::Decoder::with_context(data, &mut memory);
+        let limited = decoder.window_log_max(MAX_WINDOW_LOG);
+        limited.map_err(|error| PacketStop::Reader(error.into()))?;
+        let unpacked = self.unpack(&mut decoder, depth);
+        drop(decoder);
+        self.zstd = Some(memory);
+        unpacked
+    }
+
+    /// Reads the packets within a packed one, as far as all packed packets together may unpack.
+    fn unpack(&mut self, input: &mut dyn Read, depth: usize) -> Result<(), PacketStop> {
         if depth >= MAX_DEPTH {
             self.out.warn(WarningKind::DamagedRecord, "packed packets within packed packets; skipped");
             return Ok(());
         }
-        let most =
-            (packed_len as u64).saturating_mul(MAX_RATIO).saturating_add(FREE_LEN).min(MAX_UNPACKED_LEN);
-        let mut input = input.take(most);
+        if self.unpacked_left == 0 {
+            self.out.warn(WarningKind::MissingData, TOO_MANY);
+            return Ok(());
+        }
+        let mut input = input.take(self.unpacked_left);
         let mut progress = |_: u64| {};
-        self.parts(&mut Packets::new(&mut input, &mut progress), depth + 1).map_err(PacketStop::Reader)
+        let ended = self.parts(&mut Packets::new(&mut input, &mut progress), depth + 1);
+        self.unpacked_left = input.limit();
+        let ended = ended.map_err(PacketStop::Reader)?;
+        // What is left can also end between two packets.
+        let has_more = |mut input: io::Take<_>| {
+            input.set_limit(1);
+            input.read(&mut [0]).is_ok_and(|len| len > 0)
+        };
+        if self.unpacked_left == 0 && has_more(input) {
+            self.out.warn(WarningKind::MissingData, TOO_MANY);
+        } else if !matches!(ended, Ended::Whole) {
+            let what = "packed packets that are damaged; those before the damage are kept";
+            self.out.warn(WarningKind::DamagedRecord, what);
+        }
+        Ok(())
     }
 
     /// Brings the state of the sequence up to date. Returns the time of the packet.

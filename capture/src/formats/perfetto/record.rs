@@ -3,7 +3,7 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
-use nprof_engine::model::NameId;
+use nprof_engine::model::{FlowPhase, NameId};
 use nprof_engine::spill::{ByteSpan, Key, NoBytes};
 
 use super::clock::ClockId;
@@ -119,6 +119,46 @@ impl Key for FlowKey {
     }
 }
 
+/// Meaning of an event for a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FlowRole {
+    /// The flow begins here, or goes on from the event before in time.
+    Passes,
+    /// The flow goes on from the event before in time, and ends here.
+    Terminates,
+    /// The event says of itself what it is to the flow, as an older event does.
+    Stated(FlowPhase),
+}
+
+impl FlowRole {
+    fn code(self) -> u8 {
+        match self {
+            Self::Passes => 0,
+            Self::Terminates => 1,
+            Self::Stated(FlowPhase::Start) => 2,
+            Self::Stated(FlowPhase::Step) => 3,
+            Self::Stated(FlowPhase::End) => 4,
+        }
+    }
+
+    fn of_code(code: u8) -> Self {
+        match code {
+            0 => Self::Passes,
+            1 => Self::Terminates,
+            2 => Self::Stated(FlowPhase::Start),
+            3 => Self::Stated(FlowPhase::Step),
+            _ => Self::Stated(FlowPhase::End),
+        }
+    }
+}
+
+/// A flow at an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FlowAt {
+    pub(super) flow: u64,
+    pub(super) role: FlowRole,
+}
+
 /// Effect of an event on its track.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Act {
@@ -145,8 +185,8 @@ pub(super) struct Record<'f> {
     /// Offset of the packet.
     pub(super) offset: u64,
     pub(super) name: Option<NameId>,
-    /// Flows at the event, each with whether it ends here.
-    pub(super) flows: &'f [(u64, bool)],
+    /// Flows at the event.
+    pub(super) flows: &'f [FlowAt],
 }
 
 impl Record<'_> {
@@ -175,9 +215,9 @@ impl Record<'_> {
         out.put_varint(self.offset);
         out.put_varint(self.name.map_or(0, |name| u64::from(name.0) + 1));
         out.put_varint(self.flows.len() as u64);
-        for &(flow, ends) in self.flows {
-            out.extend_from_slice(&flow.to_le_bytes());
-            out.push(u8::from(ends));
+        for at in self.flows {
+            out.extend_from_slice(&at.flow.to_le_bytes());
+            out.push(at.role.code());
         }
         row.encode(out);
     }
@@ -207,7 +247,7 @@ impl Record<'_> {
 pub(super) struct Header {
     pub(super) offset: u64,
     pub(super) name: Option<NameId>,
-    pub(super) flows: Vec<(u64, bool)>,
+    pub(super) flows: Vec<FlowAt>,
 }
 
 impl Header {
@@ -222,7 +262,7 @@ impl Header {
         self.flows.clear();
         for _ in 0..cursor.count(9)? {
             let flow = cursor.u64()?;
-            self.flows.push((flow, cursor.u8()? != 0));
+            self.flows.push(FlowAt { flow, role: FlowRole::of_code(cursor.u8()?) });
         }
         Ok(())
     }

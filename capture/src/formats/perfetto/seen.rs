@@ -8,7 +8,8 @@ use nprof_engine::model::{NameId, Value, WarningKind};
 use super::annotation::{self, MISSING_TEXT, each_fixed, each_number};
 use super::field::Of;
 use super::output::{Moment, Output, Stop};
-use super::record::{Act, Place, Record};
+use super::record::FlowRole::{Passes, Terminates};
+use super::record::{Act, FlowAt, Place, Record};
 use super::sequence::{Kind, Sequence, source};
 use super::track::TrackKey;
 use crate::formats::trace_event::kineto::{self, Side};
@@ -68,7 +69,7 @@ pub(super) struct Seen<'a> {
     pub(super) extra_counters: [Vec<u64>; 2],
     pub(super) extra_values: [Vec<Number>; 2],
     /// Flows, each with whether it ends here.
-    pub(super) flows: Vec<(u64, bool)>,
+    pub(super) flows: Vec<FlowAt>,
     pub(super) legacy: Option<&'a [u8]>,
     pub(super) correlation: Option<Correlation<'a>>,
     pub(super) source: Option<&'a [u8]>,
@@ -102,16 +103,16 @@ impl<'a> Seen<'a> {
                 31 => each_number(value, |uuid| seen.extra_counters[0].push(uuid))?,
                 33 => seen.source = Some(value.bytes()),
                 34 => seen.source_iid = value.number(),
-                36 => each_number(value, |flow| seen.flows.push((flow, false)))?,
-                42 => each_number(value, |flow| seen.flows.push((flow, true)))?,
+                36 => each_number(value, |flow| seen.flows.push(FlowAt { flow, role: Passes }))?,
+                42 => each_number(value, |flow| seen.flows.push(FlowAt { flow, role: Terminates }))?,
                 44 => seen.value = Some(Number::Float(f64::from_bits(value.number()))),
                 45 => each_number(value, |uuid| seen.extra_counters[1].push(uuid))?,
                 46 => {
                     let values = &mut seen.extra_values[1];
                     each_fixed(value, |bits| values.push(Number::Float(f64::from_bits(bits))));
                 }
-                47 => each_fixed(value, |flow| seen.flows.push((flow, false))),
-                48 => each_fixed(value, |flow| seen.flows.push((flow, true))),
+                47 => each_fixed(value, |flow| seen.flows.push(FlowAt { flow, role: Passes })),
+                48 => each_fixed(value, |flow| seen.flows.push(FlowAt { flow, role: Terminates })),
                 52 => seen.correlation = Some(Correlation::Number(value.number())),
                 53 => seen.correlation = Some(Correlation::Text(value.bytes())),
                 54 => seen.correlation = Some(Correlation::Interned(value.number())),
@@ -128,7 +129,7 @@ impl<'a> Seen<'a> {
         sequence: &mut Sequence,
         iid: u64,
     ) -> Result<Option<(NameId, String)>> {
-        if let Some(name) = self.name {
+        if let Some(name) = self.name.filter(|name| !name.is_empty()) {
             let text = String::from_utf8_lossy(name);
             if matches!(text, Cow::Owned(_)) {
                 out.warn(WarningKind::AdjustedValue, "a name that is not UTF-8; replaced by U+FFFD");
@@ -142,7 +143,7 @@ impl<'a> Seen<'a> {
         if let Some((name, text)) = sequence.name(out.sink, Kind::Name, iid)? {
             // A name is copied for each event only to the length that tracks need.
             let text = text.chars().take(MAX_LABEL_CHARS).collect();
-            return Ok(Some((name, text)));
+            return Ok(Some((name, text)).filter(|(_, text): &(_, String)| !text.is_empty()));
         }
         out.warn(WarningKind::MissingData, MISSING_TEXT);
         let text = format!("name {iid}");
@@ -270,7 +271,7 @@ pub(super) struct Occurrence {
 /// If the sink fails.
 pub(super) fn push(
     out: &mut Output<'_>,
-    flows: &[(u64, bool)],
+    flows: &[FlowAt],
     Occurrence { act, moment, place }: Occurrence,
     (cat, named): (&str, Option<(NameId, String)>),
 ) -> Result<(), Stop> {

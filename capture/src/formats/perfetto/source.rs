@@ -124,6 +124,22 @@ impl Sources {
         unread.bytes += bytes as u64;
     }
 
+    /// The kinds with the most packets, as words; `None` if there are no packets but those about the
+    /// recording.
+    pub(super) fn listed(&self) -> Option<String> {
+        /// Kinds that are named.
+        const NAMED: usize = 5;
+        let of_data = self.0.iter().filter(|(number, _)| !OF_RECORDING.contains(number));
+        let mut kinds: Vec<&Unread> = of_data.map(|(_, unread)| unread).collect();
+        kinds.sort_by_key(|unread| std::cmp::Reverse(unread.packets));
+        let shown = |unread: &&Unread| format!("{} × `{}`", unread.packets, unread.what);
+        let mut list: Vec<String> = kinds.iter().take(NAMED).map(shown).collect();
+        if kinds.len() > NAMED {
+            list.push("others".to_owned());
+        }
+        (!list.is_empty()).then(|| list.join(", "))
+    }
+
     /// Counts the packets in warnings, and lists them in the side table `unread_packet`.
     ///
     /// # Errors
@@ -151,9 +167,8 @@ impl Sources {
                 continue;
             }
             let what = format!("packets of `{}`, which nprof does not read", unread.what);
-            for _ in 0..unread.packets {
-                sink.warn(WarningKind::UnknownRecord, &what, &|| format!("byte {}", unread.first));
-            }
+            let place = || format!("byte {}", unread.first);
+            sink.warn_times(WarningKind::UnknownRecord, &what, unread.packets, &place);
         }
         Ok(())
     }

@@ -9,14 +9,13 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 use nprof_engine::base::Result;
-use nprof_engine::exec::step;
 use nprof_engine::model::{Form, WarningKind};
 use nprof_engine::spill::Scratch;
-use rustc_hash::FxHashMap;
 
 use super::event::Seen;
 use super::identity::{hash_id, identity_hasher};
-use super::open::{MAX_LOOKED_AT, Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
+use super::named::{NameHash, Named, Stack};
+use super::open::{Room, Waiting, emit_pair, emit_unpaired_end};
 use super::output::{Of, Output};
 use super::track::{TrackIndex, TrackTime};
 
@@ -38,28 +37,6 @@ pub(super) enum AsyncStep {
     Within,
     /// The slice ends.
     End,
-}
-
-#[derive(Debug)]
-struct Named {
-    /// Hash of the name; [`NO_NAME`] if it is empty. The name itself can be in the scratch space.
-    name: u64,
-    waiting: Waiting,
-}
-
-const NO_NAME: u64 = 0;
-
-/// Hash of a name, as in [`Named::name`].
-fn hash_of(name: &str) -> u64 {
-    let mut hasher = identity_hasher();
-    name.hash(&mut hasher);
-    if name.is_empty() { NO_NAME } else { hasher.finish().max(1) }
-}
-
-#[derive(Debug, Default)]
-struct Stack {
-    begins: Vec<Named>,
-    ends: Vec<Named>,
 }
 
 /// All ids with open slices.
@@ -119,7 +96,7 @@ impl<'s> Asyncs<'s> {
         time_ps: i64,
     ) -> Result<()> {
         if let Some(waiting) = self.room.begin(out, Of::Asyncs, seen, TrackTime { track, time_ps })? {
-            let name = hash_of(&seen.name());
+            let name = NameHash::of(seen);
             push(&mut self.stacks.entry(key).or_default().begins, Named { name, waiting });
         }
         Ok(())
@@ -132,14 +109,9 @@ impl<'s> Asyncs<'s> {
         (key, track): (u64, TrackIndex),
         time_ps: i64,
     ) -> Result<()> {
-        let name = hash_of(&seen.name());
+        let name = NameHash::of(seen);
         let stack = self.stacks.entry(key).or_default();
-        let fits =
-            |begin: &Named| begin.waiting.time_ps <= time_ps && (name == NO_NAME || begin.name == name);
-        let from = stack.begins.len().saturating_sub(MAX_LOOKED_AT);
-        let found = stack.begins[from..].iter().rposition(fits);
-        step(stack.begins.len() - from - found.unwrap_or_default());
-        let Some(at) = found else {
+        let Some(begin) = stack.begin_of(name, time_ps) else {
             out.tracks.reach(track, time_ps);
             match self.room.keep(seen, track, time_ps)? {
                 Some(waiting) => push(&mut stack.ends, Named { name, waiting }),
@@ -147,11 +119,10 @@ impl<'s> Asyncs<'s> {
             }
             return Ok(());
         };
-        let Named { waiting, .. } = stack.begins.remove(from + at);
-        if stack.begins.is_empty() && stack.ends.is_empty() {
+        if stack.is_empty() {
             self.stacks.remove(&key);
         }
-        let begin = self.room.fetch(waiting)?;
+        let begin = self.room.fetch(begin)?;
         emit_pair(out, Of::Asyncs, &begin, (seen, time_ps))?;
         self.room.release(begin);
         Ok(())
@@ -161,85 +132,11 @@ impl<'s> Asyncs<'s> {
     pub(super) fn finish(&mut self, out: &mut Output<'_>) -> Result<()> {
         let mut left: Vec<Waiting> = Vec::new();
         for (_, stack) in std::mem::take(&mut self.stacks) {
-            self.match_late(out, stack, &mut left)?;
+            left.extend(self.room.match_all(out, Of::Asyncs, stack)?);
         }
         // Ordered by file offset, not by hash.
         left.sort_by_key(|begin| begin.offset);
-        for begin in left {
-            let begin = self.room.fetch(begin)?;
-            let seen = begin.seen();
-            out.warn(WarningKind::Unpaired, "a begin without an end; kept as unfinished", seen.offset);
-            emit_unfinished(out, Of::Asyncs, seen, begin.at())?;
-            self.room.release(begin);
-        }
-        Ok(())
-    }
-
-    /// Matches ends that came before their begins in the file.
-    fn match_late(&mut self, out: &mut Output<'_>, stack: Stack, left: &mut Vec<Waiting>) -> Result<()> {
-        let Stack { mut begins, mut ends } = stack;
-        if ends.is_empty() {
-            left.extend(begins.into_iter().map(|begin| begin.waiting));
-            return Ok(());
-        }
-        ends.sort_by_key(|end| (end.waiting.time_ps, end.waiting.offset));
-        begins.sort_by_key(|begin| (begin.waiting.time_ps, begin.waiting.offset));
-        let mut open = Open::default();
-        let mut begins = begins.into_iter().peekable();
-        for end in ends {
-            let time_ps = end.waiting.time_ps;
-            while let Some(begin) = begins.next_if(|begin| begin.waiting.time_ps <= time_ps) {
-                open.push(begin);
-            }
-            let begin = open.pop(end.name);
-            let end = self.room.fetch(end.waiting)?;
-            match begin {
-                Some(begin) => {
-                    let begin = self.room.fetch(begin)?;
-                    emit_pair(out, Of::Asyncs, &begin, (end.seen(), time_ps))?;
-                    self.room.release(begin);
-                }
-                None => {
-                    emit_unpaired_end(out, Of::Asyncs, end.seen(), TrackTime { track: end.track, time_ps })?
-                }
-            }
-            self.room.release(end);
-        }
-        left.extend(open.begins.into_iter().flatten().map(|begin| begin.waiting));
-        left.extend(begins.map(|begin| begin.waiting));
-        Ok(())
-    }
-}
-
-/// Begins of one identity, in the order of time.
-#[derive(Default)]
-struct Open {
-    /// `None` if the slice has ended.
-    begins: Vec<Option<Named>>,
-    /// Positions of the begins of each name, in order. A position can be that of an ended slice, or
-    /// have been used again for another one.
-    by_name: FxHashMap<u64, Vec<usize>>,
-}
-
-impl Open {
-    fn push(&mut self, begin: Named) {
-        self.by_name.entry(begin.name).or_default().push(self.begins.len());
-        self.begins.push(Some(begin));
-    }
-
-    /// Takes the last begin of this name; the last of all if there is no name.
-    fn pop(&mut self, name: u64) -> Option<Waiting> {
-        if name == NO_NAME {
-            let last = std::iter::from_fn(|| self.begins.pop()).flatten().next();
-            return last.map(|begin| begin.waiting);
-        }
-        let places = self.by_name.get_mut(&name)?;
-        while let Some(at) = places.pop() {
-            if let Some(begin) = self.begins.get_mut(at).and_then(|slot| slot.take_if(|of| of.name == name)) {
-                return Some(begin.waiting);
-            }
-        }
-        None
+        self.room.unfinished(out, Of::Asyncs, left)
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Unreadable text is kept and counted, and reading continues at the next event.
 
-use nprof_engine::exec::Exec;
+use nprof_engine::exec::Work;
 use nprof_engine::model::WarningKind;
 
 use super::ahead::{Ahead, Batch};
@@ -52,7 +52,7 @@ pub(super) struct Document<'s, 'i, R> {
     /// Line at the start of the window, from 1. Lines are counted while each event has its own.
     line: u64,
     is_by_line: bool,
-    exec: &'s dyn Exec,
+    work: Work<'s>,
     /// See [`Self::placed`].
     places: &'i [(u64, u64)],
     pub(super) ahead: Ahead<'i>,
@@ -63,7 +63,7 @@ const MAX_STRAYS: usize = 1000;
 
 impl<'s, 'i, R: Events<'s>> Document<'s, 'i, R> {
     /// A reader at the start of the input.
-    pub(super) fn new(scan: Scan<'i>, reader: R, exec: &'s dyn Exec) -> Self {
+    pub(super) fn new(scan: Scan<'i>, reader: R, work: Work<'s>) -> Self {
         Self {
             scan,
             reader,
@@ -72,7 +72,7 @@ impl<'s, 'i, R: Events<'s>> Document<'s, 'i, R> {
             strays: 0,
             line: 1,
             is_by_line: true,
-            exec,
+            work,
             places: &[],
             ahead: Ahead::default(),
         }
@@ -233,7 +233,8 @@ impl<'s, 'i, R: Events<'s>> Document<'s, 'i, R> {
         let Some(input) = self.scan.whole() else { return Ok(()) };
         let mut ahead = std::mem::take(&mut self.ahead);
         let start = self.scan.offset() as usize;
-        let result = ahead.for_each(self.exec, (input, start), &mut |batch| {
+        let result = ahead.for_each(self.work.exec, (input, start), &mut |batch| {
+            self.work.cancel.check()?;
             self.take_events(batch, input)?;
             self.scan.go_to(batch.end());
             Ok(())
@@ -263,6 +264,7 @@ impl<'s, 'i, R: Events<'s>> Document<'s, 'i, R> {
     /// Reads events up to the closing bracket.
     fn events(&mut self, container: Container) -> Result<Flow, Error> {
         loop {
+            self.work.cancel.check()?;
             self.plain_events()?;
             let (first, commas) = match self.scan.attempt(MAX_ITEM_LEN, |tokens| tokens.peek_item())? {
                 Attempt::Done(item, len) => {

@@ -1,21 +1,21 @@
-//! Duration events: `B` and `E`, matched per thread, the innermost first; `X`, which has both in
-//! one.
+//! Duration events: `B` and `E`, matched per thread, the innermost of their name first; `X`, which
+//! has both in one.
 //!
 //! Events of a thread are usually ordered by time. If not, an end takes the innermost open begin
-//! that is not later than itself. Ends without such a begin wait. After the last event they are
-//! matched in the order of time.
+//! that fits and is not later than itself. Ends without such a begin wait. After the last event they
+//! are matched in the order of time.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 use nprof_engine::base::Result;
-use nprof_engine::exec::step;
 use nprof_engine::model::{Form, WarningKind};
 use nprof_engine::spill::Scratch;
 
 use super::event::Seen;
 use super::identity::identity_hasher;
-use super::open::{MAX_LOOKED_AT, Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
+use super::named::{NameHash, Named, Stack};
+use super::open::{Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
 use super::output::{Of, Output};
 use super::time::{self, NoTime};
 use super::track::{TrackIndex, TrackTime};
@@ -31,13 +31,6 @@ fn key(out: &Output<'_>, seen: Seen<'_>, track: TrackIndex) -> (TrackIndex, u64)
     let mut hasher = identity_hasher();
     (Output::pid(seen), Output::tid(seen)).hash(&mut hasher);
     (track, hasher.finish().max(1))
-}
-
-/// Open slices of a thread.
-#[derive(Debug, Default)]
-struct Stack {
-    begins: Vec<Waiting>,
-    ends: Vec<Waiting>,
 }
 
 /// Open slices of all threads.
@@ -66,7 +59,8 @@ impl<'s> Durations<'s> {
     ) -> Result<()> {
         if let Some(waiting) = self.room.begin(out, Of::Slices, seen, TrackTime { track, time_ps })? {
             let key = key(out, seen, track);
-            self.stacks.entry(key).or_default().begins.push(waiting);
+            let name = NameHash::of(seen);
+            self.stacks.entry(key).or_default().begins.push(Named { name, waiting });
         }
         Ok(())
     }
@@ -82,22 +76,19 @@ impl<'s> Durations<'s> {
         out.tracks.reach(track, time_ps);
         let key = key(out, seen, track);
         let stack = self.stacks.entry(key).or_default();
-        // The first of those that are looked at; the others wait for the end.
-        let from = stack.begins.len().saturating_sub(MAX_LOOKED_AT);
-        let found = stack.begins[from..].iter().rposition(|begin| begin.time_ps <= time_ps);
-        step(stack.begins.len() - from - found.unwrap_or_default());
-        let Some(at) = found else {
+        let name = NameHash::of(seen);
+        let Some(begin) = stack.begin_of(name, time_ps) else {
             match self.room.keep(seen, track, time_ps)? {
-                Some(waiting) => stack.ends.push(waiting),
+                Some(waiting) => stack.ends.push(Named { name, waiting }),
                 None => emit_unpaired_end(out, Of::Slices, seen, TrackTime { track, time_ps })?,
             }
             return Ok(());
         };
-        let begin = self.room.fetch(stack.begins.remove(from + at))?;
-        if key.1 != ALONE && stack.begins.is_empty() && stack.ends.is_empty() {
+        let is_over = key.1 != ALONE && stack.is_empty();
+        if is_over {
             self.stacks.remove(&key);
         }
-        compare_names(out, begin.seen(), seen);
+        let begin = self.room.fetch(begin)?;
         emit_pair(out, Of::Slices, &begin, (seen, time_ps))?;
         self.room.release(begin);
         Ok(())
@@ -171,15 +162,9 @@ impl<'s> Durations<'s> {
 
     /// Matches the remaining events. Events without a partner are emitted as such.
     pub(super) fn finish(&mut self, out: &mut Output<'_>) -> Result<()> {
-        let stacks = std::mem::take(&mut self.stacks);
-        for (_, Stack { begins, ends }) in stacks {
-            for begin in self.match_late(out, begins, ends)? {
-                let begin = self.room.fetch(begin)?;
-                let seen = begin.seen();
-                out.warn(WarningKind::Unpaired, "a begin without an end; kept as unfinished", seen.offset);
-                emit_unfinished(out, Of::Slices, seen, begin.at())?;
-                self.room.release(begin);
-            }
+        for (_, stack) in std::mem::take(&mut self.stacks) {
+            let left = self.room.match_all(out, Of::Slices, stack)?;
+            self.room.unfinished(out, Of::Slices, left)?;
         }
         for waiting in std::mem::take(&mut self.endless) {
             let endless = self.room.fetch(waiting)?;
@@ -187,54 +172,5 @@ impl<'s> Durations<'s> {
             self.room.release(endless);
         }
         Ok(())
-    }
-
-    /// Matches begins with ends that came before them in the file, in the order of time. Returns
-    /// the begins that are left.
-    fn match_late(
-        &mut self,
-        out: &mut Output<'_>,
-        begins: Vec<Waiting>,
-        ends: Vec<Waiting>,
-    ) -> Result<Vec<Waiting>> {
-        if ends.is_empty() {
-            return Ok(begins);
-        }
-        let mut all: Vec<(bool, Waiting)> = begins.into_iter().map(|begin| (false, begin)).collect();
-        all.extend(ends.into_iter().map(|end| (true, end)));
-        // At the same time begins come first, for the empty slices of a file that is written
-        // backwards.
-        all.sort_by_key(|(is_end, waiting)| (waiting.time_ps, *is_end, waiting.offset));
-        let mut open: Vec<Waiting> = Vec::new();
-        for (is_end, waiting) in all {
-            if !is_end {
-                open.push(waiting);
-                continue;
-            }
-            let end = self.room.fetch(waiting)?;
-            match open.pop() {
-                Some(begin) => {
-                    let begin = self.room.fetch(begin)?;
-                    compare_names(out, begin.seen(), end.seen());
-                    emit_pair(out, Of::Slices, &begin, (end.seen(), end.time_ps))?;
-                    self.room.release(begin);
-                }
-                None => emit_unpaired_end(out, Of::Slices, end.seen(), end.at())?,
-            }
-            self.room.release(end);
-        }
-        Ok(open)
-    }
-}
-
-/// Counts an end whose name differs from its begin's.
-fn compare_names(out: &mut Output<'_>, begin: Seen<'_>, end: Seen<'_>) {
-    if begin.is_written_like(begin.event.name, (end, end.event.name)) {
-        return;
-    }
-    let name = end.name();
-    if !name.is_empty() && name != begin.name() {
-        let what = "an end whose name differs from that of the innermost open slice; it ends this slice";
-        out.warn(WarningKind::Unpaired, what, end.offset);
     }
 }

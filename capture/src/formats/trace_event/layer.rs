@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::io::Read;
 
 use nprof_engine::base::Result;
-use nprof_engine::exec::Exec;
+use nprof_engine::exec::Work;
 use nprof_engine::model::{RankInfo, Sink, WarningKind};
 
 use super::document::Document;
@@ -211,7 +211,7 @@ pub(in crate::formats) fn each_member(inside: &[u8], mut visit: impl FnMut(&[u8]
 pub(in crate::formats) struct Session<'s> {
     reader: Reader<'s>,
     files: Files,
-    exec: &'s dyn Exec,
+    work: Work<'s>,
     /// Ranks of the events of the next file, if they are noted.
     noting: Option<Noting>,
 }
@@ -221,7 +221,7 @@ impl<'s> Session<'s> {
     pub(in crate::formats) fn new(context: Context<'s>, sink: &'s mut dyn Sink) -> Result<Self> {
         let mut reader = Reader::new(context, sink)?;
         reader.out().keeps_points = true;
-        Ok(Self { reader, files: Files::default(), exec: context.exec(), noting: None })
+        Ok(Self { reader, files: Files::default(), work: context.work(), noting: None })
     }
 
     /// Notes the ranks of the events of the next file.
@@ -252,9 +252,9 @@ impl<'s> Session<'s> {
         layer: &mut dyn Layer,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
-        let exec = self.exec;
+        let work = self.work;
         let over = self.over(layer);
-        Document::new(Scan::new(input, progress), over, exec).without(skips).read()
+        Document::new(Scan::new(input, progress), over, work).without(skips).read()
     }
 
     /// Reads a file in memory through the layer, without some events.
@@ -265,9 +265,9 @@ impl<'s> Session<'s> {
         layer: &mut dyn Layer,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
-        let exec = self.exec;
+        let work = self.work;
         let over = self.over(layer);
-        Document::new(Scan::over(bytes, progress), over, exec).without(skips).read()
+        Document::new(Scan::over(bytes, progress), over, work).without(skips).read()
     }
 
     /// Reads a piece of the file through the layer: a document with some of its events. `places`
@@ -278,9 +278,9 @@ impl<'s> Session<'s> {
         (bytes, places): (&[u8], &[(u64, u64)]),
         layer: &mut dyn Layer,
     ) -> Result<(), Error> {
-        let exec = self.exec;
+        let work = self.work;
         let over = self.over(layer);
-        Document::new(Scan::over(bytes, &mut |_| {}), over, exec).placed(places).read()
+        Document::new(Scan::over(bytes, &mut |_| {}), over, work).placed(places).read()
     }
 
     /// The reader of the file.

@@ -43,6 +43,7 @@ pub(super) mod kineto;
 pub(super) mod layer;
 mod memory;
 mod metadata;
+mod named;
 mod naming;
 mod number;
 mod open;
@@ -62,7 +63,7 @@ mod track;
 
 use std::io::Read;
 
-use nprof_engine::exec::{Exec, InPlace};
+use nprof_engine::exec::Work;
 use nprof_engine::model::Sink;
 use nprof_engine::spill::Space;
 
@@ -83,16 +84,16 @@ pub struct Context<'s> {
 }
 
 impl<'s> Context<'s> {
-    fn exec(&self) -> &'s dyn Exec {
-        self.space.map_or(&InPlace, |space| space.exec)
+    fn work(&self) -> Work<'s> {
+        self.space.map_or(Work::IN_PLACE, |space| space.work)
     }
 }
 
 /// Reads a trace, unpacked, to its end. `progress` receives the number of bytes read so far.
 ///
 /// # Errors
-/// If the input is no Trace Event JSON at all or cannot be read, or if the sink fails. Damage
-/// within a trace is no error: it is counted, and the rest is read.
+/// If the input is no Trace Event JSON at all or cannot be read, if the sink fails, or if the
+/// reading is cancelled. Damage within a trace is no error: it is counted, and the rest is read.
 pub fn read(
     input: &mut dyn Read,
     context: Context<'_>,
@@ -100,7 +101,7 @@ pub fn read(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
     let scan = scan::Scan::new(input, progress);
-    document::Document::new(scan, reader::Reader::new(context, sink)?, context.exec()).read()
+    document::Document::new(scan, reader::Reader::new(context, sink)?, context.work()).read()
 }
 
 /// Reads a trace like [`read`], from bytes in memory.
@@ -114,7 +115,7 @@ pub fn read_bytes(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
     let scan = scan::Scan::over(bytes, progress);
-    document::Document::new(scan, reader::Reader::new(context, sink)?, context.exec()).read()
+    document::Document::new(scan, reader::Reader::new(context, sink)?, context.work()).read()
 }
 
 /// Reads a plan's trace: from its bytes if they are not packed, else while it is unpacked.
@@ -126,8 +127,7 @@ pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     let Some(bytes) = job.files.leaf(job.plan.trace()).plain() else {
         return job.stream_trace(sinks, |input, sink| read(input, context, sink, &mut |_| {}));
     };
-    let Some(sink) = sinks.rank(0) else { return Ok(()) };
-    job.of_trace(read_bytes(&bytes, context, sink, &mut |done| (job.progress)(done)))
+    job.plain_trace(sinks, |sink| read_bytes(&bytes, context, sink, &mut |done| (job.progress)(done)))
 }
 
 #[cfg(test)]

@@ -42,54 +42,95 @@ impl Binder {
 
     /// Returns the arrows of all flows. `row` maps a row of a track to its number in the segment.
     /// `unbound` receives every point that takes part in no arrow, with the reason. The reasons
-    /// are: the point lies on no slice, no point of its flow precedes it, or none follows it.
+    /// are: the point lies on no slice, its flow has no start for it, or none of its flow is left
+    /// for it.
     pub fn arrows(
         self,
         row: impl Fn(TrackId, u32) -> u32,
         unbound: &mut impl FnMut(&'static str, &FlowPoint),
     ) -> Vec<Arrow> {
-        let phase = |phase| match phase {
-            FlowPhase::Start => 0_u8,
-            FlowPhase::Step => 1,
-            FlowPhase::End => 2,
-        };
         // The sort uses copied values: looking up each point costs a cache miss per comparison.
         let points = self.points.iter().enumerate();
-        let mut order: Vec<(u64, i64, u8, usize)> =
-            points.map(|(at, point)| (point.key, point.time_ps, phase(point.phase), at)).collect();
+        let mut order: Vec<Ordered> = points.map(|(at, point)| Ordered::of(point, at)).collect();
         order.sort_unstable();
         let mut arrows = Vec::new();
-        for flow in order.chunk_by(|(a, ..), (b, ..)| a == b) {
+        for flow in order.chunk_by(|a, b| a.key == b.key) {
             flow_arrows(flow, &self, &row, unbound, &mut arrows);
         }
         arrows
     }
 }
 
+/// A point in the order of flows, and of time within each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Ordered {
+    key: u64,
+    time_ps: i64,
+    /// Starts come first, then steps.
+    phase: u8,
+    /// Index of the point.
+    at: usize,
+}
+
+impl Ordered {
+    /// Code of a start.
+    const START: u8 = 0;
+
+    fn of(point: &FlowPoint, at: usize) -> Self {
+        let phase = match point.phase {
+            FlowPhase::Start => Self::START,
+            FlowPhase::Step => 1,
+            FlowPhase::End => 2,
+        };
+        Self { key: point.key, time_ps: point.time_ps, phase, at }
+    }
+}
+
+/// A point that no arrow has reached or left so far, with its row.
+#[derive(Clone, Copy)]
+struct Left<'b> {
+    point: &'b FlowPoint,
+    row: u32,
+}
+
 /// Adds the arrows of one flow. The points of the flow are in the order of time.
+///
+/// A step or an end belongs to the last start before it. The clocks of two tracks differ, so a point
+/// can seem to be earlier than its start. If there is only one start, all points belong to it.
+/// Otherwise points before the first start take the starts that are left over.
 fn flow_arrows(
-    flow: &[(u64, i64, u8, usize)],
+    flow: &[Ordered],
     binder: &Binder,
     row: &impl Fn(TrackId, u32) -> u32,
     unbound: &mut impl FnMut(&'static str, &FlowPoint),
     arrows: &mut Vec<Arrow>,
 ) {
-    let mut from = None;
-    // A start that no arrow leaves yet.
-    let mut unused: Option<&FlowPoint> = None;
-    for &(.., at) in flow {
+    let mut starts = flow.iter().filter(|of| of.phase == Ordered::START);
+    let (first, second) = (starts.next(), starts.next());
+    let only = first.filter(|_| second.is_none());
+    let others = flow.iter().filter(|of| only.is_none_or(|only| only.at != of.at));
+    let (mut from, mut has_begun) = (None, false);
+    // The last start, if no arrow leaves it yet.
+    let mut unused: Option<Left<'_>> = None;
+    let (mut starts, mut early) = (Vec::new(), Vec::new());
+    for &Ordered { at, .. } in only.into_iter().chain(others) {
         let point = &binder.points[at];
         let row = binder.rows[at].map(|at| row(point.track, at));
         match (point.phase, from, row) {
-            (_, _, None) => unbound("a flow point without a slice at its time", point),
+            (phase, _, None) => {
+                unbound("a flow point without a slice at its time", point);
+                has_begun |= phase == FlowPhase::Start;
+            }
             (FlowPhase::Start, _, Some(row)) => {
-                from = Some(row);
-                if let Some(start) = unused.replace(point) {
-                    unbound(UNENDED, start);
-                }
+                (from, has_begun) = (Some(row), true);
+                starts.extend(unused.replace(Left { point, row }));
             }
             (FlowPhase::Step | FlowPhase::End, None, Some(row)) => {
-                unbound("a flow that ends or continues without a beginning; it gets no arrow", point);
+                if has_begun {
+                    unbound(UNBEGUN, point);
+                } else {
+                    early.push(Left { point, row });
+                }
                 from = (point.phase == FlowPhase::Step).then_some(row);
             }
             (FlowPhase::Step | FlowPhase::End, Some(start), Some(row)) => {
@@ -102,11 +143,18 @@ fn flow_arrows(
             }
         }
     }
-    if let Some(start) = unused {
-        unbound(UNENDED, start);
+    let mut starts = starts.into_iter().chain(unused);
+    for Left { point, row } in early {
+        match starts.next() {
+            Some(start) => arrows.push(Arrow { from: start.row, to: row, name: point.name }),
+            None => unbound(UNBEGUN, point),
+        }
     }
+    starts.for_each(|start| unbound(UNENDED, start.point));
 }
 
+/// Reason for a step or an end that no arrow reaches.
+const UNBEGUN: &str = "a flow that ends or continues without a beginning; it gets no arrow";
 /// Reason for a start that no arrow leaves.
 const UNENDED: &str = "a flow that begins and does not end; it gets no arrow";
 
@@ -246,6 +294,32 @@ mod tests {
             &[(0, Start, Enclosing), (2, Step, Enclosing), (4, End, Enclosing), (6, End, Enclosing)],
             &[(0, 1), (1, 2), (1, 3)],
         );
+    }
+
+    #[test]
+    fn an_end_can_be_earlier_than_its_start() {
+        use {Bind::*, FlowPhase::*};
+        let rows = [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)];
+        let of = |points: &[(i64, FlowPhase)], expected: &[(u32, u32)], left: &[i64]| {
+            let points: Vec<_> = points.iter().map(|&(time, phase)| (time, phase, Enclosing)).collect();
+            assert_eq!(check(&rows, &points, expected), left, "{points:?}");
+        };
+        // One start has all ends and steps of its id, whatever their times.
+        of(&[(2, Start), (0, End)], &[(1, 0)], &[]);
+        of(&[(4, Start), (0, End), (2, End), (6, End)], &[(2, 0), (2, 1), (2, 3)], &[]);
+        of(&[(4, Start), (0, Step), (6, End)], &[(2, 0), (0, 3)], &[]);
+        of(&[(4, Start), (2, Step), (0, End)], &[(2, 0), (2, 1)], &[]);
+        // If the id is used again, what is left over before the first start takes what is left over.
+        of(&[(0, Start), (2, End), (4, Start), (6, End)], &[(0, 1), (2, 3)], &[]);
+        of(&[(0, End), (2, Start), (4, End), (6, Start)], &[(1, 2), (3, 0)], &[]);
+        of(&[(0, End), (2, End), (4, Start), (6, Start), (8, End)], &[(3, 4), (2, 0)], &[2]);
+        of(&[(0, End), (2, Start), (4, End), (6, Start), (8, End)], &[(1, 2), (3, 4)], &[0]);
+        of(&[(0, Start), (2, Start), (4, Start), (6, End)], &[(2, 3)], &[0, 2]);
+        // A start without a slice is no start of an end before it, and keeps its end from others.
+        let lost = [(0, End, Enclosing), (11, Start, Enclosing)];
+        assert_eq!(check(&rows, &lost, &[]), [11, 0]);
+        let lost = [(-1, Start, Enclosing), (0, End, Enclosing), (2, Start, Enclosing)];
+        assert_eq!(check(&rows, &lost, &[]), [-1, 0, 2]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! export.
 
 use nprof_engine::model::{TrackId, TrackKind};
+use nprof_engine::tile::groups;
 use serde_json::{Map, Value as Json, json};
 
 use super::super::tracks::{self, Origin, kind_name};
@@ -18,10 +19,16 @@ const VERSION: u32 = 1;
 impl Document<'_> {
     /// Writes the tables of tracks, arrows and warnings.
     pub(super) fn own(&mut self) -> Result<(), Failure> {
-        let tracks: Vec<Json> = self.tracks.ids().map(|track| self.track(track)).collect();
+        let footer = self.segment.footer();
+        let (_, shown) = groups(footer);
+        // A group of a damaged footer can be its own parent; the page shows nothing of it.
+        let mut order = vec![shown.len(); footer.tracks.len()];
+        for (place, track) in shown.iter().enumerate() {
+            order[track.0 as usize] = place;
+        }
+        let tracks: Vec<Json> = self.tracks.ids().zip(order).map(|(id, at)| self.track(id, at)).collect();
         self.table(",", tracks::TABLE, &tracks)?;
         self.arrows()?;
-        let footer = self.segment.footer();
         let warnings = warnings::of_rank(self.rank, footer);
         let warnings: Vec<Json> = warnings
             .iter()
@@ -59,7 +66,8 @@ impl Document<'_> {
         Ok(self.table("{", "export", &[Json::Object(row)])?)
     }
 
-    fn track(&self, id: TrackId) -> Json {
+    /// The row of a track. `sort_index` is its position on the page, among all tracks.
+    fn track(&self, id: TrackId, sort_index: usize) -> Json {
         let footer = self.segment.footer();
         let meta = &footer.tracks[id.0 as usize];
         let mut row = Map::new();
@@ -67,6 +75,7 @@ impl Document<'_> {
         if let Some(parent) = meta.spec.parent {
             row.insert("parent".to_owned(), json!(parent.0));
         }
+        row.insert("sort_index".to_owned(), json!(sort_index));
         row.insert("name".to_owned(), json!(meta.spec.name));
         row.insert("path".to_owned(), json!(self.tracks.path(id)));
         row.insert("kind".to_owned(), json!(kind_name(meta.spec.kind)));

@@ -58,6 +58,8 @@ pub(super) struct PacketFile {
     pub(super) is_export: bool,
     /// Whether there are files of the compiler.
     pub(super) has_compiler: bool,
+    /// Most bytes that packed packets unpack to, all together.
+    pub(super) most_unpacked: u64,
 }
 
 /// Reads packets into a session through a layer.
@@ -76,7 +78,8 @@ pub(super) fn read(
     let place = Cell::new(0);
     let mut translator = Translator::new(origin, of.dialect, (session, layer), &place);
     translator.tracks.is_export = of.is_export;
-    perfetto::read_noting(input, space, origin, (&mut translator, &place), progress)?;
+    let context = perfetto::Context { space, origin, most_unpacked: of.most_unpacked };
+    perfetto::read_noting(input, context, (&mut translator, &place), progress)?;
     translator.finish(of.has_compiler)
 }
 

@@ -1,16 +1,14 @@
 //! Damaged input: everything before the damage is read, and nothing panics.
 
+use nprof_engine::exec::Work;
 use nprof_engine::fixture::Recorder;
 use nprof_engine::model::WarningKind;
-use nprof_engine::spill::{MemoryScratch, Space};
 
 use super::super::fixture::{Message, annotation, event, packet, trace, varied};
-use super::{INSTANT, read, record, warnings};
+use super::{INSTANT, read, record, try_record, warnings};
 
 fn try_read(bytes: &[u8]) -> Option<Recorder> {
-    let (scratch, mut recorder) = (MemoryScratch::default(), Recorder::default());
-    let result = super::super::read(&mut &*bytes, Space::new(&scratch), None, &mut recorder, &mut |_| {});
-    result.is_ok().then_some(recorder)
+    try_record(bytes, Work::IN_PLACE).ok()
 }
 
 /// Ends of the packets of a trace.

@@ -2,13 +2,18 @@
 
 mod damage;
 mod older;
+mod packed;
 mod state;
 
+use nprof_engine::exec::Work;
 use nprof_engine::fixture::{RecordedSlice, Recorder};
 use nprof_engine::model::{Form, Nesting, OwnedValue, Role, TrackKind, Unit};
 use nprof_engine::spill::{MemoryScratch, Space};
 
+use super::Context;
 use super::fixture::{Message, annotation, descriptor, event, packet, trace, varied};
+use crate::archive::limit;
+use crate::error::Error;
 
 const BEGIN: u64 = 1;
 const END: u64 = 2;
@@ -18,9 +23,16 @@ const COUNTER: u64 = 4;
 /// Reads a trace.
 #[track_caller]
 fn record(bytes: &[u8]) -> Recorder {
+    try_record(bytes, Work::IN_PLACE).unwrap()
+}
+
+/// Reads a trace until the work is cancelled.
+fn try_record(bytes: &[u8], work: Work<'_>) -> Result<Recorder, Error> {
     let (scratch, mut recorder) = (MemoryScratch::default(), Recorder::default());
-    super::read(&mut &*bytes, Space::new(&scratch), None, &mut recorder, &mut |_| {}).unwrap();
-    recorder
+    let space = Space { work, ..Space::new(&scratch) };
+    let context = Context { space, origin: None, most_unpacked: limit::packets(bytes.len() as u64) };
+    super::read(&mut &*bytes, context, &mut recorder, &mut |_| {})?;
+    Ok(recorder)
 }
 
 #[track_caller]
@@ -140,14 +152,15 @@ fn events_without_partners_are_kept() {
     ]);
     let expected = [
         "a: a 100+200",
-        "a: b 200+200",
+        "a: b 200+200 unfinished",
+        "a: c 400+0 instant",
         "open:  100+0 instant",
         "open: last 300+0 instant",
         "open: open 200+100 unfinished",
     ];
     assert_eq!(all(&recorder), expected);
     let counts: Vec<u64> = warnings(&recorder).iter().map(|(_, count)| *count).collect();
-    assert_eq!(counts, [1, 1, 1], "{:?}", recorder.warnings());
+    assert_eq!(counts, [2, 2], "{:?}", recorder.warnings());
 }
 
 #[test]

@@ -103,11 +103,58 @@ fn flows_bind_as_in_json() {
         packet(1, 100, 11, &older(b'X', "from", &on(2, out))),
         packet(1, 200, 11, &older(b'X', "to", &on(3, back))),
     ]);
-    let points: Vec<_> = recorder.flow_points.iter().map(|point| (point.phase, point.bind)).collect();
     use nprof_engine::model::{Bind::*, FlowPhase::*};
+    let of = |is_own: bool| {
+        let points = recorder.flow_points.iter().filter(move |point| matches!(point.bind, Own(_)) == is_own);
+        points.map(|point| (point.key, (point.phase, point.bind))).unzip::<_, _, Vec<_>, Vec<_>>()
+    };
+    let (keys, points) = of(false);
     assert_eq!(points, [(Start, Enclosing), (Step, Enclosing), (End, Enclosing), (End, Next)]);
-    assert!(recorder.flow_points.windows(2).all(|pair| pair[0].key == pair[1].key));
-    assert_eq!(super::arrows(&recorder), ["from > to"]);
+    assert!(keys.iter().all(|key| *key == keys[0]));
+    let (own_keys, points) = of(true);
+    assert_eq!(points, [(Start, Own(0)), (End, Own(0))]);
+    assert!(own_keys.iter().all(|key| *key == own_keys[0] && *key != keys[0]));
+    assert_eq!(super::arrows(&recorder), [""; 0]);
+}
+
+#[test]
+fn a_slice_says_what_it_is_to_its_flow() {
+    use nprof_engine::model::FlowPhase::*;
+    let at = |direction: u64| {
+        let flow = Message::new().number(3, 1).number(8, 4).number(13, direction);
+        Message([thread(1, 2).0, flow.0].concat())
+    };
+    let slice = |ns: u64, direction: u64| packet(1, ns, 11, &older(b'X', "x", &at(direction)));
+    // A begin and its end can both be points.
+    let begin = packet(1, 50_000, 11, &older(b'B', "b", &at(2)));
+    let end = packet(1, 60_000, 11, &older(b'E', "b", &at(3)));
+    let recorder =
+        read(&[slice(10_000, 2), slice(20_000, 1), slice(30_000, 3), slice(40_000, 1), begin, end]);
+    let mut points: Vec<_> =
+        recorder.flow_points.iter().map(|point| (point.time_ps / 1_000_000, point.phase)).collect();
+    points.sort_by_key(|(time, _)| *time);
+    // An end in the middle does not end the flow, as in JSON.
+    assert_eq!(points, [(10, Start), (20, End), (30, Step), (40, End), (50, Start), (60, Step)]);
+    assert_eq!(warnings(&recorder), []);
+    assert_eq!(read(&[slice(10_000, 0), slice(20_000, 4)]).flow_points, []);
+}
+
+#[test]
+fn an_end_without_a_begin_of_its_name_ends_none() {
+    let of = |phase: u8, name: &str, ns: u64| packet(1, ns, 11, &older(phase, name, &thread(1, 2)));
+    let recorder = read(&[
+        of(b'B', "a", 100),
+        of(b'B', "b", 110),
+        of(b'E', "lost", 115),
+        of(b'E', "b", 120),
+        of(b'B', "c", 122),
+        of(b'E', "a", 130),
+        of(b'E', "", 140),
+    ]);
+    let on = |text: &str| format!("Process 1/Thread 2: {text}");
+    let expected = ["a 100+30", "b 110+10", "c 122+18", "lost 115+0 instant"].map(on);
+    assert_eq!(all(&recorder), expected);
+    assert_eq!(warnings(&recorder), [("an end without a begin; kept as an instant".to_owned(), 1)]);
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! State of sequences, clocks, and packed packets.
 
+use nprof_engine::exec::Work;
 use nprof_engine::fixture::Recorder;
 use nprof_engine::spill::{MemoryScratch, Space};
 
 use super::super::beginning;
 use super::super::fixture::{Message, descriptor, event, interned, packet, trace, zlib};
-use super::{BEGIN, INSTANT, all, end, read, warnings};
+use super::{BEGIN, Context, INSTANT, all, end, read, try_record, warnings};
 
 /// A snapshot of clocks with these readings.
 fn snapshot(readings: &[(u64, u64)]) -> Message {
@@ -119,8 +120,8 @@ fn wall_clocks_put_ranks_on_one_axis() {
     let origins = crate::origin::origins(&beginnings);
     let starts = origins.iter().zip(&traces).map(|(origin, trace)| {
         let (scratch, mut recorder) = (MemoryScratch::default(), Recorder::default());
-        let space = Space::new(&scratch);
-        super::super::read(&mut &**trace, space, *origin, &mut recorder, &mut |_| {}).unwrap();
+        let context = Context { space: Space::new(&scratch), origin: *origin, most_unpacked: 0 };
+        super::super::read(&mut &**trace, context, &mut recorder, &mut |_| {}).unwrap();
         recorder.slices[0].start_ps
     });
     assert_eq!(starts.collect::<Vec<_>>(), [0, 1_000_000]);
@@ -155,13 +156,29 @@ fn packets_of_other_sources_are_counted_by_name() {
         packet(1, 100, 700, &Message::new()),
         packet(1, 100, 33, &Message::new()),
         packet(1, 100, 36, &Message(b"marker".to_vec())),
+        packet(1, 100, 11, &event(INSTANT, 1, "a")),
     ]);
     let expected = [
         ("packets of `field 700`, which nprof does not read", 1),
         ("packets of `ftrace_events`, which nprof does not read", 2),
         ("packets of `perf_sample`, which nprof does not read", 1),
-        ("the trace has no track events", 1),
     ];
     assert_eq!(warnings(&recorder), expected.map(|(what, count)| (what.to_owned(), count)));
     assert_eq!(recorder.rows_of("unread_packet").count(), 4);
+}
+
+#[test]
+fn a_trace_with_other_data_alone_is_refused_with_what_it_has() {
+    let of = |field| packet(1, 100, field, &Message::new());
+    let error = try_record(&trace(&[of(66), of(1), of(1), of(33)]), Work::IN_PLACE).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the trace has no track events, and nprof reads no other ones; it has 2 × `ftrace_events`, 1 × \
+         `perf_sample`; record the data source `track_event` as well, or open the trace at ui.perfetto.dev"
+    );
+    let many: Vec<Message> = (700..710).map(of).collect();
+    let error = try_record(&trace(&many), Work::IN_PLACE).unwrap_err().to_string();
+    assert!(error.contains("1 × `field 704`, others;"), "{error}");
+    // What only tells of the recording is no other data.
+    assert_eq!(warnings(&read(&[of(33), of(89)])), [("the trace has no track events".to_owned(), 1)]);
 }

@@ -2,6 +2,7 @@
 //! in batches on two threads.
 
 use nprof_engine::base::{Error, Result};
+use nprof_engine::exec::Work;
 use nprof_engine::fixture::Recorder;
 use nprof_engine::ingest::{Batch, Carrier, Relay};
 use nprof_engine::model::WarningKind::{DamagedRecord, TruncatedInput};
@@ -17,7 +18,7 @@ const EVENTS: usize = 5_000;
 fn record(text: &str) -> Recorder {
     let recorder = super::record(text);
     let scratch = MemoryScratch::default();
-    let space = Some(Space { exec: &AllCores, ..Space::new(&scratch) });
+    let space = Some(Space { work: Work::on(&AllCores), ..Space::new(&scratch) });
     check_at_hand(text.as_bytes(), Context { space, ..Context::default() }, &recorder);
     recorder
 }
@@ -74,7 +75,7 @@ fn an_error_of_the_sink_ends_both_threads() {
     }
     let text = array(|_| None);
     let scratch = MemoryScratch::default();
-    let space = Some(Space { exec: &AllCores, ..Space::new(&scratch) });
+    let space = Some(Space { work: Work::on(&AllCores), ..Space::new(&scratch) });
     let mut carrier = Full;
     let mut relay = Relay::new(&scratch, &mut carrier, 0);
     let context = Context { space, ..Context::default() };

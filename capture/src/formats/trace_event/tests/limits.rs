@@ -54,10 +54,16 @@ fn names_beyond_the_memory_stay_in_the_metadata() {
 
 #[test]
 fn ends_find_their_begins_however_many_are_open() {
-    // The first in is the first out: all begins after it are open.
+    check_first_in_first_out(["b", "e"]);
+    check_first_in_first_out(["B", "E"]);
+}
+
+/// The first in is the first out: all begins after it are open.
+#[track_caller]
+fn check_first_in_first_out(phases: [&str; 2]) {
     const COUNT: usize = 3_000;
-    let recorder = record(trace(["b", "e"].into_iter().flat_map(|ph| {
-        let begin = if ph == "b" { 0 } else { COUNT };
+    let recorder = record(trace(phases.into_iter().flat_map(|ph| {
+        let begin = if ph == phases[0] { 0 } else { COUNT };
         (0..COUNT).map(move |at| {
             let ts = begin + at;
             format!(r#"{{"ph":"{ph}","cat":"c","id":1,"pid":1,"tid":1,"ts":{ts},"name":"n{at}"}}"#)
