@@ -42,6 +42,9 @@ const STEP_PS: i64 = 1_000;
 const MISSING_RANKS: &str =
     "ranks of the job were not recorded; waits, blame and last ranks are those among the others";
 
+/// A warning about calls of which nobody can tell to which process group they belong.
+const NO_GROUP: &str = "calls state no process group, and several are possible; they are not compared";
+
 /// The time as it is written. An order of times stays.
 fn shown(ps: i64) -> i64 {
     ps.div_euclid(STEP_PS).saturating_mul(STEP_PS)
@@ -85,6 +88,10 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>
     if (job.world as usize) > job.ranks.len() && !job.ranks.is_empty() {
         let place = || format!("{} of {} ranks are there", job.ranks.len(), job.world);
         sink.warn(WarningKind::MissingData, MISSING_RANKS, &place);
+    }
+    for one in &job.unplaced {
+        let place = || format!("rank {}: {}", one.rank, one.reason());
+        sink.warn_times(WarningKind::MissingData, NO_GROUP, one.calls, &place);
     }
     let order = order_of(report);
     let numbers = numbers_of(&order);
