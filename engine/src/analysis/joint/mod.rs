@@ -32,7 +32,7 @@ pub use derived::{CallWaits, Derived, MemberCall, of_row};
 pub use finder::{Sending, Sense};
 
 /// Version of the joint segment. One of another version is written again.
-pub const VERSION: u32 = 10;
+pub const VERSION: u32 = 11;
 
 /// Times are whole nanoseconds: those of ranks are known to much less, and half of the bits of a
 /// picosecond time would be noise.
