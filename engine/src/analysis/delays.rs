@@ -1,10 +1,10 @@
 //! Time that the job loses to late ranks: an upper limit of what it would gain without them.
 //!
 //! A rank that comes last delays its operation from the median arrival of the others on. If other
-//! ranks that stand out are late in the same operation, it delays the operation only beyond the last
-//! of these. Ranks that are late by chance do not count: they would be late at other times, too, but
-//! not so late as one that is late each time. Operations in flight at the same time are delayed
-//! together, so their delays count once.
+//! ranks that stand out are late in the same operation, it delays the operation only beyond the
+//! last of these. Ranks that are late by chance do not count: they would be late at other times,
+//! too, but not so late as one that is late each time. Operations in flight at the same time are
+//! delayed together, so their delays count once.
 
 use super::arrival::Scene;
 use super::culprit::outstanding;

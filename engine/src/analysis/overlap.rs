@@ -2,8 +2,8 @@
 //!
 //! All ranks issue the operations of a group in one order, and nobody leaves an operation that
 //! waits for all before the last one has come. So the calls of an operation overlap, and but for
-//! those in flight together their order is that of the operations. Ends tell only which of several orders fits best: threads of a
-//! busy host leave an operation milliseconds apart.
+//! those in flight together their order is that of the operations. Ends tell only which of several
+//! orders fits best: threads of a busy host leave an operation milliseconds apart.
 //!
 //! The sequences of ranks are merged one after the other, each into the line of operations so far.
 //! Time is `n log n` in calls.
@@ -39,8 +39,8 @@ pub(super) struct Together {
     pub(super) members: Vec<(u16, u32)>,
 }
 
-/// The operations of ranks. `of_ranks` has the equal calls of each rank, by start. Two clocks differ
-/// by `slack_ps` at most.
+/// The operations of ranks. `of_ranks` has the equal calls of each rank, by start. Two clocks
+/// differ by `slack_ps` at most.
 ///
 /// # Errors
 /// `Cancelled` if the work is cancelled.

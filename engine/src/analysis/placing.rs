@@ -1,10 +1,10 @@
 //! The process group of calls that state none, if the trace states the groups of their rank.
 //!
 //! All calls of a thread or a stream of a rank belong to one group: backends give each group its
-//! own. A group is possible if the calls of all its ranks overlap, time and again. A part of a group
-//! is possible, too, wherever the group is. So a group counts before its part only if the part
-//! cannot explain the times: its ranks stay until those outside have come, longer than a transfer
-//! takes, or so often that chance does not explain it. Else nobody can tell the two apart.
+//! own. A group is possible if the calls of all its ranks overlap, time and again. A part of a
+//! group is possible, too, wherever the group is. So a group counts before its part only if the
+//! part cannot explain the times: its ranks stay until those outside have come, longer than a
+//! transfer takes, or so often that chance does not explain it. Else nobody can tell the two apart.
 
 use super::overlap::{Timed, Together, operations};
 use crate::base::Result;

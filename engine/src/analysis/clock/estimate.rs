@@ -256,7 +256,7 @@ impl Estimate {
                 let calls = &sample.of_rank[rank];
                 let weight: f64 =
                     calls.iter().map(|(at, _)| weight_of(sample.transfers_ps[*at as usize])).sum();
-                // Which thread of a host leaves first is no chance: many calls do not average it out.
+                // One thread of a host can always leave first: many calls do not average that out.
                 let counted = if job.is_timed_by_host(rank) { 1.0 } else { calls.len().max(1) as f64 };
                 let spread = 1.48 * self.residuals[rank] / counted.sqrt();
                 3.0 * spread.max(1e6 / weight.max(f64::MIN_POSITIVE).sqrt())

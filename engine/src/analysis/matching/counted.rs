@@ -1,9 +1,10 @@
 //! The shift between the clocks of two hosts, by the order of calls.
 //!
 //! Threads of hosts end the calls of an operation milliseconds apart, so few ends meet within a
-//! small tolerance. But each rank makes the calls of a group in one order. So the sequences are laid
-//! beside each other at every distance. At the right one, no call ends before its partner starts,
-//! and the ends differ by less than at others, where the steps of the job add their own variation.
+//! small tolerance. But each rank makes the calls of a group in one order. So the sequences are
+//! laid beside each other at every distance. At the right one, no call ends before its partner
+//! starts, and the ends differ by less than at others, where the steps of the job add their own
+//! variation.
 
 use super::candidates::Ended;
 use super::shifts::{Fit, Found, Shift, decided};
