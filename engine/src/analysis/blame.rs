@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::arrival::{Arrival, Scene, judge, likely_root, span_of};
 use super::chance::Chance;
+use super::delays;
 use super::exposure::{Waits, open_part};
 use super::report::{InstanceReport, LinkReport, RankReport, Report, State};
 use super::root::{Cause, RootBlame, Step};
@@ -31,7 +32,9 @@ pub fn report(job: &Job, matched: Matched, cancel: Cancel<'_>) -> Result<Report>
     }
     let (links, cuts) = blame(&scene, &mut operations, &mut ranks)?;
     let parts = parts_of(job, &instances, &operations);
-    Ok(Report { clocks, used, instances, operations, ranks, links, parts, findings, cuts })
+    let mut report = Report { clocks, used, instances, operations, ranks, links, parts, findings, cuts };
+    delays::add(job, &mut report, cancel)?;
+    Ok(report)
 }
 
 /// See [`Report::parts`].
@@ -262,20 +265,5 @@ fn credit(one: &InstanceReport, kind: CollectiveKind, arrivals: &[Arrival], rank
         last.last += 1;
         let margin = one.span.last_ps.saturating_sub(one.span.second_last_ps) as f64;
         last.saving_ps += (arrivals.len() - 1) as f64 * margin;
-        add_delays(one, arrivals, ranks);
-    }
-}
-
-/// Adds what an operation that waits for all would gain from earlier arrivals.
-fn add_delays(one: &InstanceReport, arrivals: &[Arrival], ranks: &mut [RankReport]) {
-    let Some(last) = one.last.and_then(|rank| ranks.get_mut(rank as usize)) else { return };
-    let mut starts: Vec<i64> = arrivals.iter().map(|arrival| arrival.start_ps).collect();
-    // The lower one of two: a pair has no middle, and the first one is there on time.
-    let middle = (starts.len() - 1) / 2;
-    let median = *starts.select_nth_unstable(middle).1;
-    let last_ps = one.span.last_ps;
-    last.job_delay_ps += last_ps.saturating_sub(median.max(one.span.second_last_ps));
-    for arrival in arrivals {
-        ranks[arrival.member.rank].late_ranks_delay_ps += last_ps.saturating_sub(median);
     }
 }

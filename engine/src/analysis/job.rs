@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::base::{ClockFit, Result, narrow};
 use crate::exec::Cancel;
 use crate::model::collective::NO_NUMBER;
-use crate::model::{Calls, CollectiveKind, Communicator, Membership, RankCalls};
+use crate::model::{Calls, CollectiveKind, Communicator, Membership, RankCalls, TimedBy};
 
 /// A rank as the analysis takes it.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ pub struct JobSignature {
 
 impl JobSignature {
     /// Whether sizes are a property of the operation and not of each rank.
-    fn has_common_size(&self) -> bool {
+    pub(super) fn has_common_size(&self) -> bool {
         !matches!(
             self.kind,
             CollectiveKind::AllToAll
@@ -82,6 +82,11 @@ impl JobSignature {
                 | CollectiveKind::Scatter
                 | CollectiveKind::Other
         )
+    }
+
+    /// Whether not all ranks of the group need to take part.
+    pub(super) fn is_of_some(&self) -> bool {
+        self.kind.is_pair() || matches!(self.kind, CollectiveKind::Exchange | CollectiveKind::Other)
     }
 
     /// Whether two calls can be of one operation as far as kind, type and size tell.
@@ -125,110 +130,31 @@ pub struct Job {
     pub(super) classes: Vec<u32>,
     /// For each group the positions of the ranks with calls.
     pub(super) members: Vec<Vec<u16>>,
+    /// For each rank the position of the first one with the same clock.
+    pub(super) clocks: Vec<u16>,
+    /// Calls of which nobody can tell to which of several groups they belong.
+    pub unplaced: Vec<Unplaced>,
     /// Number of ranks of the job, as far as known.
     pub world: u32,
+}
+
+/// Calls of a rank that can belong to several groups.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unplaced {
+    /// Number of the rank.
+    pub rank: u32,
+    /// Number of calls.
+    pub calls: u64,
+    /// The groups that are possible. Empty if the trace does not state them.
+    pub choices: Vec<Communicator>,
 }
 
 /// Most ranks of a job.
 pub const MAX_RANKS: usize = 1 << 16;
 
-/// Joins ranks one after the other, so that what was read of a rank can be freed before the next
-/// one is read.
-#[derive(Debug, Default)]
-pub struct JobBuilder {
-    job: Job,
-    groups: FxHashMap<Group, u32>,
-    signatures: FxHashMap<JobSignature, u32>,
-}
-
-impl JobBuilder {
-    /// Adds a rank. Ranks come ascending by number; ranks beyond [`MAX_RANKS`] are left out.
-    pub fn add(&mut self, input: RankInput) {
-        let RankInput { rank, mut calls, given, stated_ps } = input;
-        debug_assert!(self.job.ranks.last().is_none_or(|last| last.rank <= rank), "ranks ascend");
-        if self.job.ranks.len() == MAX_RANKS {
-            return;
-        }
-        calls.move_by(stated_ps);
-        let given = given.map(|clock| clock.of_moved(stated_ps));
-        let map: Vec<u32> = (0..calls.signatures.len())
-            .map(|at| {
-                let signature = self.job.signature(rank, &calls, at, &mut self.groups);
-                let next = narrow(self.job.signatures.len());
-                *self.signatures.entry(signature).or_insert_with_key(|new| {
-                    self.job.signatures.push(new.clone());
-                    next
-                })
-            })
-            .collect();
-        // A copy has no spare room, and lies apart from what reading left behind.
-        let mut own = calls.calls.clone();
-        own.signatures.iter_mut().for_each(|signature| *signature = map[*signature as usize]);
-        self.job.world = self.job.world.max(calls.world_size.unwrap_or(0));
-        // Groups and signatures of the job stand for those of its ranks.
-        let rest = RankCalls {
-            communicators: Vec::new(),
-            signatures: Vec::new(),
-            calls: Calls::default(),
-            covered_ps: calls.covered_ps.clone(),
-            ..calls
-        };
-        let (by_group, groups) = (Vec::new(), Vec::new());
-        self.job.ranks.push(JobRank { rank, calls: own, rest, given, stated_ps, by_group, groups });
-    }
-
-    /// The job.
-    ///
-    /// # Errors
-    /// `Cancelled` if the work is cancelled.
-    pub fn finish(self, cancel: Cancel<'_>) -> Result<Job> {
-        let mut job = self.job;
-        // A group has at most the ranks of the job, recorded or not.
-        let groups = job.groups.iter().map(Group::size).filter(|size| *size as usize <= MAX_RANKS);
-        let known = narrow(job.ranks.len());
-        job.world = groups.fold(job.world.max(known), u32::max);
-        job.order(cancel)?;
-        Ok(job)
-    }
-}
-
 impl Job {
-    /// Joins the ranks. The result does not depend on their order.
-    #[must_use]
-    pub fn new(mut inputs: Vec<RankInput>) -> Self {
-        inputs.sort_by_key(|input| input.rank);
-        let mut job = JobBuilder::default();
-        inputs.into_iter().for_each(|input| job.add(input));
-        job.finish(Cancel::NEVER).expect("nobody cancels it")
-    }
-
-    fn signature(
-        &mut self,
-        rank: u32,
-        calls: &RankCalls,
-        at: usize,
-        groups: &mut FxHashMap<Group, u32>,
-    ) -> JobSignature {
-        let own = &calls.signatures[at];
-        let pair = own.peer.filter(|peer| own.kind.is_pair() && *peer != rank);
-        let pair = pair.map(|peer| (rank.min(peer), rank.max(peer)));
-        let communicator = calls.communicators[own.communicator as usize].clone();
-        let next = narrow(self.groups.len());
-        let group = *groups.entry(Group { communicator, pair }).or_insert_with_key(|new| {
-            self.groups.push(new.clone());
-            next
-        });
-        let (kind, root) = match own.kind {
-            CollectiveKind::Send => (CollectiveKind::Send, pair.map(|_| rank)),
-            CollectiveKind::Receive => (CollectiveKind::Send, own.peer.filter(|_| pair.is_some())),
-            kind => (kind, own.peer),
-        };
-        let (dtype, algorithm) = (own.dtype.clone(), own.algorithm.clone());
-        JobSignature { group, kind, dtype, algorithm, count: own.count, bytes: own.bytes, root }
-    }
-
     /// Fills in classes, members, and the calls of each group.
-    fn order(&mut self, cancel: Cancel<'_>) -> Result<()> {
+    pub(super) fn order(&mut self, cancel: Cancel<'_>) -> Result<()> {
         let mut classes: FxHashMap<(u32, CollectiveKind, &str, u64, Option<u32>), u32> = FxHashMap::default();
         for signature in &self.signatures {
             let count = if signature.has_common_size() { signature.count } else { 0 };
@@ -254,6 +180,23 @@ impl Job {
             }
         }
         Ok(())
+    }
+
+    /// Whether all ranks are known to have one clock.
+    #[must_use]
+    pub fn has_one_clock(&self) -> bool {
+        self.clocks.len() > 1 && self.clocks.iter().all(|clock| *clock == self.clocks[0])
+    }
+
+    /// Whether these ranks are known to have one clock.
+    pub(super) fn have_one_clock(&self, ranks: &[u16]) -> bool {
+        let clock = |rank: &u16| self.clocks[usize::from(*rank)];
+        ranks.windows(2).all(|pair| clock(&pair[0]) == clock(&pair[1]))
+    }
+
+    /// Whether threads of hosts have timed the calls of a rank.
+    pub(super) fn is_timed_by_host(&self, rank: usize) -> bool {
+        self.ranks[rank].rest.timed_by == TimedBy::Host
     }
 
     /// Calls of a rank in a group, ordered by start.

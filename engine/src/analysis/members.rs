@@ -1,6 +1,7 @@
 //! The members of a group, in words.
 
-use super::job::Group;
+use super::job::{Group, Unplaced};
+use crate::model::Communicator;
 
 /// Listed members of a communicator. Others are counted.
 const LISTED: usize = 16;
@@ -27,6 +28,29 @@ pub(super) fn members(group: &Group) -> String {
         return format!("ranks {} … ({size} in all)", parts.join(", "));
     }
     format!("rank{} {}", if ranks.len() == 1 { "" } else { "s" }, parts.join(", "))
+}
+
+impl Unplaced {
+    /// Why the calls have no group, in words.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        let name = |choice: &Communicator| {
+            let group = Group { communicator: choice.clone(), pair: None };
+            format!("`{}` ({})", choice.name, members(&group))
+        };
+        match &self.choices[..] {
+            [] => "the trace does not list the process groups of its rank".to_owned(),
+            [only] => format!("which ranks of {} exchange data is not stated", name(only)),
+            [others @ .., last] => {
+                let others: Vec<String> = others.iter().map(name).collect();
+                format!(
+                    "they can belong to {} or {}, and their times do not tell",
+                    others.join(", "),
+                    name(last)
+                )
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -6,9 +6,11 @@
 
 mod arrival;
 mod blame;
+mod builder;
 mod chance;
 mod clock;
 mod culprit;
+mod delays;
 mod exposure;
 mod instances;
 mod islands;
@@ -17,7 +19,9 @@ pub mod joint;
 mod matching;
 mod meeting;
 mod members;
+mod overlap;
 pub mod overlay;
+mod placing;
 mod report;
 mod root;
 mod slow_transfers;
@@ -56,10 +60,11 @@ mod unnamed_tests;
 
 pub use arrival::{Arrival, Span};
 pub use blame::report;
+pub use builder::JobBuilder;
 pub use clock::{ClockVerdict, Clocks, RankClock, Unbounded};
 pub use culprit::{Cost, Culprit, SlowTransfer, costs, shown_by};
 pub use instances::{Instances, Member};
-pub use job::{Group, Job, JobBuilder, JobRank, JobSignature, MAX_RANKS, RankInput};
+pub use job::{Group, Job, JobRank, JobSignature, MAX_RANKS, RankInput, Unplaced};
 pub use report::{Finding, InstanceReport, LinkReport, Mismatch, Presence, RankReport, Report, State};
 pub use steps::{StepReport, steps};
 pub use totals::{JobTotals, totals};

@@ -13,7 +13,7 @@ use crate::base::{ClockFit, Error, Result};
 use crate::codec::{Decoder, Encoder, MAX_VALUES};
 
 /// Version of analysis and layout. Another version is computed again.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 const DAMAGED: Error = Error::Inconsistent { what: "an overlay of other segments" };
 

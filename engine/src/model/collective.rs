@@ -274,9 +274,27 @@ impl Calls {
     }
 }
 
+/// The recorder of the times of calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TimedBy {
+    /// A device. Its clock follows that of its host within a fraction of a millisecond.
+    #[default]
+    Device,
+    /// Threads of the host, by the host's clock. They leave an operation when the host's scheduler
+    /// lets them, milliseconds apart if it is busy.
+    Host,
+}
+
 /// The communication of a rank, and what it computed meanwhile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RankCalls {
+    /// The recorder of the times of the calls.
+    pub timed_by: TimedBy,
+    /// The host of the rank, if it is known. Ranks of one host share its clock.
+    pub host: Option<String>,
+    /// Communicators that the trace states without their calls: each call of a communicator that is
+    /// [`Membership::Unknown`] belongs to one of these. Empty if the trace does not state all.
+    pub choices: Vec<Communicator>,
     /// Communicators of the rank.
     pub communicators: Vec<Communicator>,
     /// Kinds of calls.

@@ -18,7 +18,9 @@ pub mod transfer;
 pub mod wait;
 pub mod warning;
 
-pub use collective::{Calls, CollectiveKind, Communicator, Membership, RankCalls, Signature, Waiting};
+pub use collective::{
+    Calls, CollectiveKind, Communicator, Membership, RankCalls, Signature, TimedBy, Waiting,
+};
 pub use compute_load::ComputeLoad;
 pub use field::{FieldId, FieldSpec, OwnedValue, Unit, Value};
 pub use flow::{Bind, FlowPhase, FlowPoint};

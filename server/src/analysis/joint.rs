@@ -1,8 +1,8 @@
 //! The joint segment of a profile: what its ranks show together, kept beside their segments.
 //!
-//! Its file is `joint-<key>.nseg`. The key is a hash over the contents of all ranks, over the
-//! clocks that the user has set or the traces state, over warnings that came after the ingest, and
-//! over the versions of the analysis. So a joint segment of other contents is never found, and a
+//! Its file is `joint-<key>.nseg`. The key is a hash over the contents and hosts of all ranks, over
+//! the clocks that the user has set or the traces state, over warnings that came after the ingest,
+//! and over the versions of the analysis. So a joint segment of other contents is never found, and a
 //! lost one costs only time. The manifest does not name it.
 
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ pub fn path_of(profile: &Profile) -> PathBuf {
     hasher.update(format!("{} {}\n", overlay::VERSION, joint::VERSION).as_bytes());
     for (rank, stated_ps) in profile.manifest.ranks.iter().zip(profile.manifest.stated_offsets_ps()) {
         let by_hand = rank.clock.filter(|_| rank.clock_by() == Some(ClockBy::Hand));
-        let (number, content, later) = (rank.rank, &rank.content, (&rank.notes, &rank.left_out));
+        let (number, content, later) = (rank.rank, &rank.content, (&rank.host, &rank.notes, &rank.left_out));
         hasher.update(format!("{number} {content} {by_hand:?} {stated_ps} {later:?}\n").as_bytes());
     }
     let key = hasher.finalize().to_hex();

@@ -5,7 +5,9 @@ use std::io::Write;
 
 use nprof_engine::analysis::joint::numbers;
 use nprof_engine::analysis::table::rates;
-use nprof_engine::analysis::{ClockVerdict, Culprit, Presence, algorithm, costs, passages, shown_by, totals};
+use nprof_engine::analysis::{
+    ClockVerdict, Culprit, Presence, Unplaced, algorithm, costs, passages, shown_by, totals,
+};
 use nprof_engine::base::Time;
 use serde_json::{Value, json};
 
@@ -193,7 +195,14 @@ fn head(of: &Analysed, profile: &Profile) -> Vec<(&'static str, Value)> {
         ("ranks", Value::Array(ranks(of, profile))),
         ("links", Value::Array(links(of))),
         ("mismatches", Value::Array(mismatches(of))),
+        ("calls_without_group", Value::Array(unplaced(of))),
     ]
+}
+
+/// Calls of which nobody can tell to which group they belong, a row for each rank.
+fn unplaced(of: &Analysed) -> Vec<Value> {
+    let row = |one: &Unplaced| json!({"rank": one.rank, "calls": one.calls, "reason": one.reason()});
+    of.job.unplaced.iter().map(row).collect()
 }
 
 /// Writes everything, one operation a line.

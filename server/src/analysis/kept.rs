@@ -1,8 +1,8 @@
 //! The overlay of a profile, kept beside its segments and computed again when they change.
 //!
 //! `collectives.overlay` is a line of text, `nprof overlay <version> <segments> <hash>`, and the
-//! bytes of [`overlay`]. The segments are a hash over the ranks, their contents and the offsets
-//! that their traces state. A damaged file, or one of other segments or another version, is never
+//! bytes of [`overlay`]. The segments are a hash over the ranks, their contents, their hosts and the
+//! offsets that their traces state. A damaged file, or one of other segments or another version, is never
 //! used. A lost file costs only time. The manifest does not change when an overlay is written.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -55,11 +55,11 @@ pub(super) fn matched_of(
     Ok(found)
 }
 
-/// A hash over the numbers, the contents and the stated offsets of all ranks.
+/// A hash over the numbers, the contents, the stated offsets and the hosts of all ranks.
 fn segments_of(profile: &Profile) -> String {
     let mut hasher = blake3::Hasher::new();
     for (rank, stated_ps) in profile.manifest.ranks.iter().zip(profile.manifest.stated_offsets_ps()) {
-        hasher.update(format!("{} {} {stated_ps}\n", rank.rank, rank.content).as_bytes());
+        hasher.update(format!("{} {} {stated_ps} {:?}\n", rank.rank, rank.content, rank.host).as_bytes());
     }
     hasher.finalize().to_hex().to_string()
 }

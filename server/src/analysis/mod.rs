@@ -140,7 +140,8 @@ fn read_rank(
         OpenError::Io(source) => AnalysisError::Open { place: profile.place_of(file), source },
         OpenError::Segment(source) => damaged(source),
     })?;
-    let calls = collectives(&segment, file.rank, ids, cancel).map_err(damaged)?;
+    let mut calls = collectives(&segment, file.rank, ids, cancel).map_err(damaged)?;
+    calls.host = calls.host.or_else(|| file.host.clone());
     let given = file.clock.filter(|_| file.clock_by() == Some(ClockBy::Hand)).map(|clock| clock.0);
     Ok(RankInput { rank: file.rank, calls, given, stated_ps })
 }

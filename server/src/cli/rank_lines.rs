@@ -1,5 +1,7 @@
 //! What `nprof ranks` and `nprof collectives` say in sentences: clocks, totals, causes, mismatches.
 
+use std::collections::BTreeMap;
+
 use nprof_engine::analysis::joint::numbers;
 use nprof_engine::analysis::{
     ClockVerdict, Cost, Culprit, Finding, Mismatch, Unbounded, costs, shown_by, totals,
@@ -18,6 +20,11 @@ pub(super) fn verdict(of: &Analysed) -> String {
     let reference = of.job.ranks.get(clocks.reference).map_or(0, |rank| rank.rank);
     match clocks.verdict {
         ClockVerdict::Unknown => "clocks: no operation has two ranks, so nothing is known".to_owned(),
+        ClockVerdict::Agree if of.job.has_one_clock() => format!(
+            "clocks: unmoved; all ranks have that of their host (ends differ by {}, {})",
+            short_duration(residual as f64),
+            size::counted(calls.into(), "operation")
+        ),
         ClockVerdict::Agree => format!(
             "clocks: unmoved; they agree within {} ({})",
             short_duration(residual as f64),
@@ -92,7 +99,23 @@ pub(super) fn recorded(of: &Analysed) -> Vec<String> {
             cells::share(totals.lost as f64, all as f64),
         )
     });
-    ranks.into_iter().chain(alone).chain(lost).collect()
+    ranks.into_iter().chain(alone).chain(lost).chain(unplaced(of)).collect()
+}
+
+/// The calls of which nobody can tell to which group they belong, and why.
+fn unplaced(of: &Analysed) -> Vec<String> {
+    let mut by_reason: BTreeMap<String, (u64, Vec<u32>)> = BTreeMap::new();
+    for one in &of.job.unplaced {
+        let (calls, ranks) = by_reason.entry(one.reason()).or_default();
+        *calls += one.calls;
+        ranks.push(one.rank);
+    }
+    let line = |(reason, (calls, ranks)): (String, (u64, Vec<u32>))| {
+        let noun = if ranks.len() == 1 { "rank" } else { "ranks" };
+        let calls = size::counted(calls, "call");
+        format!("cannot tell the process group of {calls} of {noun} {}: {reason}", list(&ranks))
+    };
+    by_reason.into_iter().map(line).collect()
 }
 
 /// The main causes of waiting, in sentences. If no rank is one of them, a sentence says so.

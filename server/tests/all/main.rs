@@ -32,6 +32,8 @@ mod faults;
 mod flags;
 mod full;
 mod guard;
+mod host_backends;
+mod host_job;
 mod html;
 mod joint;
 mod killed;

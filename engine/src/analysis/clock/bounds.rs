@@ -29,7 +29,8 @@ const ROUNDS: usize = 3;
 #[derive(Debug)]
 pub(super) struct Bounds {
     ranks: Vec<Envelope>,
-    reference: usize,
+    /// Ranks with the clock of the reference.
+    is_reference: Vec<bool>,
     /// Ranks whose matches with the reference are certain. Others bound nothing.
     is_certain: Vec<bool>,
 }
@@ -173,10 +174,12 @@ pub(super) fn certain(
     cancel: Cancel<'_>,
 ) -> Result<Bounds> {
     let mut ranks: Vec<Envelope> = (0..job.ranks.len()).map(|rank| Envelope::of(job, rank)).collect();
-    if let Some(of) = ranks.get_mut(reference) {
+    let is_reference: Vec<bool> =
+        job.clocks.iter().map(|clock| job.clocks.get(reference) == Some(clock)).collect();
+    for (of, _) in ranks.iter_mut().zip(&is_reference).filter(|(_, is_reference)| **is_reference) {
         (of.low, of.high, of.slopes) = (vec![0; PARTS], vec![0; PARTS], (0.0, 0.0));
     }
-    let mut bounds = Bounds { ranks, reference, is_certain };
+    let mut bounds = Bounds { ranks, is_reference, is_certain };
     let all = Causality::certain(job, instances, cancel)?;
     let some: Vec<u32> = some.iter().copied().filter(|at| all.binary_search(at).is_ok()).collect();
     let step_ps = step_ps(job);
@@ -230,7 +233,7 @@ impl Bounds {
         }
         let (latest, earliest) = (latest.saturating_add(2 * step_ps), earliest.saturating_sub(2 * step_ps));
         let mut has_changed = false;
-        for one in instances.members(at).filter(|one| one.rank != self.reference) {
+        for one in instances.members(at).filter(|one| !self.is_reference[one.rank]) {
             if !self.is_certain[one.rank] {
                 continue;
             }

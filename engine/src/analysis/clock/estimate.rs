@@ -1,8 +1,8 @@
 //! The best estimate of each clock: ends of one operation coincide, the more exactly the shorter
 //! its transfer is.
 //!
-//! Lines start from a tree over groups. Sweeps then move each rank to the medians of its
-//! operations. A drift counts only if its residuals prove it.
+//! Lines start from a tree over groups. Sweeps then move each clock to the medians of its
+//! operations. A drift counts only if its residuals prove it. Ranks with one clock have one line.
 
 use super::ClockVerdict;
 use super::bounds::{Bounds, step_ps};
@@ -94,18 +94,20 @@ pub(super) fn fit(
 ) -> Result<Estimate> {
     let sample = of.1;
     let mut lines = start;
-    for (line, calls) in lines.iter_mut().zip(&sample.of_rank) {
+    let spans = spans(job, sample.of_rank.iter().map(|calls| calls.iter().map(|(_, end)| *end)));
+    for at in 0..lines.len() {
+        let clock = usize::from(job.clocks[at]);
         // Offset and slope disturb each other least in the middle of the calls.
-        let ends = calls.iter().map(|call| call.1).min().zip(calls.iter().map(|call| call.1).max());
-        let at_ps = ends.map_or(line.at_ps, |(first, last)| i64::midpoint(first, last));
-        *line = Line { at_ps, offset_ps: line.shift(at_ps), slope: line.slope };
+        let line = lines[clock];
+        let at_ps = spans[clock].map_or(line.at_ps, |(first, last)| i64::midpoint(first, last));
+        lines[at] = Line { at_ps, offset_ps: line.shift(at_ps), slope: line.slope };
     }
     let count = lines.len();
     let mut estimate = Estimate { lines, residuals: vec![0.0; count], reference: sample.reference };
     if sample.instances.is_empty() {
         return Ok(estimate);
     }
-    estimate.anchor();
+    estimate.anchor(job);
     let step = step_ps(job) as f64;
     for _ in 0..MOST_DRIFT_ROUNDS {
         estimate.settle(job, of, step, cancel)?;
@@ -116,15 +118,45 @@ pub(super) fn fit(
     Ok(estimate)
 }
 
+/// First and last of the times of each clock, from those of each rank.
+fn spans<T: Iterator<Item = i64>>(job: &Job, of_ranks: impl Iterator<Item = T>) -> Vec<Option<(i64, i64)>> {
+    let mut spans: Vec<Option<(i64, i64)>> = vec![None; job.ranks.len()];
+    for (times, &clock) in of_ranks.zip(&job.clocks) {
+        for time in times {
+            let (first, last) = spans[usize::from(clock)].get_or_insert((time, time));
+            (*first, *last) = (time.min(*first), time.max(*last));
+        }
+    }
+    spans
+}
+
 impl Estimate {
-    /// Gives the reference the line of no change.
-    fn anchor(&mut self) {
+    /// Gives the clock of the reference the line of no change.
+    fn anchor(&mut self, job: &Job) {
         let reference = self.lines[self.reference];
         let back = reference.back();
-        for line in &mut self.lines {
-            *line = line.then(&back);
+        for (line, clock) in self.lines.iter_mut().zip(&job.clocks) {
+            *line = match *clock == job.clocks[self.reference] {
+                true => Line { at_ps: reference.at_ps, ..Line::default() },
+                false => line.then(&back),
+            };
         }
-        self.lines[self.reference] = Line { at_ps: reference.at_ps, ..Line::default() };
+    }
+
+    /// The value of `of` for the points of each clock in each group, and the levels that fit best.
+    fn solved(
+        &self,
+        job: &Job,
+        points: &[Vec<Point>],
+        of: impl Fn(&[Point]) -> Option<(f64, f64)>,
+        cancel: Cancel<'_>,
+    ) -> Result<(Vec<Entry>, Vec<f64>)> {
+        let stated: Vec<bool> = job.groups.iter().map(Group::is_stated).collect();
+        let entries = entries(points, &job.clocks, of);
+        let reference = usize::from(job.clocks[self.reference]);
+        let levels = levels(&entries, &stated, (self.lines.len(), reference), cancel)?;
+        let of_ranks = job.clocks.iter().map(|&clock| levels[usize::from(clock)]).collect();
+        Ok((entries, of_ranks))
     }
 
     /// The difference of each call to the median end of its operation.
@@ -158,13 +190,11 @@ impl Estimate {
 
     /// Moves the offsets until they stay.
     fn settle(&mut self, job: &Job, of: (&Instances, &Sample), step: f64, cancel: Cancel<'_>) -> Result<()> {
-        let stated: Vec<bool> = job.groups.iter().map(Group::is_stated).collect();
         let exact = (0.05 * step).max(1.0);
         for _ in 0..MOST_SWEEPS {
             let points = self.points(job, of, cancel)?;
-            let entries =
-                entries(&points, |points| shown_by(points).map(|shown| (shown.level, shown.weight)));
-            let moves = levels(&entries, &stated, (self.lines.len(), self.reference), cancel)?;
+            let level = |points: &[Point]| shown_by(points).map(|shown| (shown.level, shown.weight));
+            let (_, moves) = self.solved(job, &points, level, cancel)?;
             let mut most = 0.0_f64;
             for (line, shift) in self.lines.iter_mut().zip(&moves) {
                 line.offset_ps += shift;
@@ -187,22 +217,22 @@ impl Estimate {
     /// far better than by chance. Returns whether there are any.
     fn drift(&mut self, job: &Job, of: (&Instances, &Sample), step: f64, cancel: Cancel<'_>) -> Result<bool> {
         let points = self.points(job, of, cancel)?;
-        let entries = entries(&points, slope_by);
         let ranks = self.lines.len();
+        let (entries, slopes) = self.solved(job, &points, slope_by, cancel)?;
         let stated: Vec<bool> = job.groups.iter().map(Group::is_stated).collect();
-        let slopes = levels(&entries, &stated, (ranks, self.reference), cancel)?;
         let flat = misfit(&entries, &stated, &vec![0.0; ranks]);
         let gain = flat - misfit(&entries, &stated, &slopes);
-        let free = ranks.saturating_sub(1) as f64;
+        let clocks = (0..).zip(&job.clocks).filter(|(at, clock): &(u16, &u16)| at == *clock).count();
+        let free = clocks.saturating_sub(1) as f64;
         if gain <= free + PROOF * (2.0 * free).sqrt() + PROOF * PROOF {
             return Ok(false);
         }
         let least = LEAST_DRIFT_PS.max(2.0 * step);
         let mut has_drift = false;
-        for ((line, slope), points) in self.lines.iter_mut().zip(slopes).zip(&points) {
-            let times = points.iter().map(|point| point.time_ps);
-            let span =
-                times.clone().max().zip(times.min()).map_or(0.0, |(to, from)| to.abs_diff(from) as f64);
+        let times = points.iter().map(|points| points.iter().map(|point| point.time_ps));
+        let spans = spans(job, times);
+        for ((line, slope), &clock) in self.lines.iter_mut().zip(slopes).zip(&job.clocks) {
+            let span = spans[usize::from(clock)].map_or(0.0, |(from, to)| to.abs_diff(from) as f64);
             // A drift that was found before can be corrected by less.
             if slope.abs() * span > if line.slope == 0.0 { least } else { 0.1 * least } {
                 line.slope += slope;
@@ -226,10 +256,17 @@ impl Estimate {
                 let calls = &sample.of_rank[rank];
                 let weight: f64 =
                     calls.iter().map(|(at, _)| weight_of(sample.transfers_ps[*at as usize])).sum();
-                let spread = 1.48 * self.residuals[rank] / (calls.len().max(1) as f64).sqrt();
+                // One thread of a host can always leave first: many calls do not average that out.
+                let counted = if job.is_timed_by_host(rank) { 1.0 } else { calls.len().max(1) as f64 };
+                let spread = 1.48 * self.residuals[rank] / counted.sqrt();
                 3.0 * spread.max(1e6 / weight.max(f64::MIN_POSITIVE).sqrt())
             })
             .collect();
+        let mut of_clocks = vec![0.0_f64; uncertain.len()];
+        for (uncertain, &clock) in uncertain.iter().zip(&job.clocks) {
+            of_clocks[usize::from(clock)] = uncertain.max(of_clocks[usize::from(clock)]);
+        }
+        let uncertain: Vec<f64> = job.clocks.iter().map(|&clock| of_clocks[usize::from(clock)]).collect();
         let is_evidence = |(line, uncertain): (&Line, &f64)| {
             line.slope != 0.0 || line.offset_ps.abs() > uncertain.max(3.0 * step).max(LEAST_OFFSET_PS)
         };
@@ -247,13 +284,15 @@ impl Estimate {
     }
 }
 
-/// The value of `of` for the points of each rank in each group.
-fn entries(points: &[Vec<Point>], of: impl Fn(&[Point]) -> Option<(f64, f64)>) -> Vec<Entry> {
+/// The value of `of` for the points of each clock in each group. `clocks` has the clock of each
+/// rank.
+fn entries(points: &[Vec<Point>], clocks: &[u16], of: impl Fn(&[Point]) -> Option<(f64, f64)>) -> Vec<Entry> {
+    let mut by_clock: Vec<Vec<Point>> = vec![Vec::new(); points.len()];
+    for (points, &clock) in points.iter().zip(clocks) {
+        by_clock[usize::from(clock)].extend_from_slice(points);
+    }
     let mut found = Vec::new();
-    let mut sorted = Vec::new();
-    for (rank, points) in points.iter().enumerate() {
-        sorted.clear();
-        sorted.extend_from_slice(points);
+    for (rank, mut sorted) in by_clock.into_iter().enumerate() {
         sorted.sort_by_key(|point| point.group);
         for run in sorted.chunk_by(|a, b| a.group == b.group) {
             if let Some((value, weight)) = of(run) {

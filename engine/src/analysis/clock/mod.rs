@@ -76,17 +76,18 @@ pub(super) fn find(
     let some = (instances, &sample.instances[..]);
     let bounds = bounds::certain(job, some, (reference, is_certain.clone()), cancel)?;
     let (verdict, lines) = estimated.verdict(job, &sample, &bounds);
-    let is_open = |(rank, line): (usize, &Line)| matches!(bounds.at(rank, line.at_ps), (None, _) | (_, None));
-    let has_open = lines.iter().enumerate().any(is_open);
+    let limits: Vec<(Option<i64>, Option<i64>)> = limits(job, &bounds, &lines);
+    let has_open = limits.iter().any(|limits| matches!(limits, (None, _) | (_, None)));
     let seen = if has_open { Some(unbounded::Seen::of(job, instances, cancel)?) } else { None };
     let ranks = (0..job.ranks.len()).map(|rank| {
         let line = &lines[rank];
         let at_ps = line.at_ps;
-        let (low, high) = bounds.at(rank, at_ps);
+        let (low, high) = limits[rank];
         let shift = line::rounded(line.shift(at_ps));
         // The estimate must not contradict what is certain.
         let shift_within = shift.max(low.unwrap_or(i64::MIN)).min(high.unwrap_or(i64::MAX));
-        let moved = if verdict == ClockVerdict::Aligned && rank != reference { shift_within } else { shift };
+        let is_moved = verdict == ClockVerdict::Aligned && job.clocks[rank] != job.clocks[reference];
+        let moved = if is_moved { shift_within } else { shift };
         let bound = low.zip(high).map(|(low, high)| moved.abs_diff(low).max(moved.abs_diff(high)));
         let fit = Line { offset_ps: moved as f64, ..*line }.clock(at_ps, bound);
         let residual_ps = line::rounded(estimated.residuals[rank]).unsigned_abs();
@@ -99,4 +100,25 @@ pub(super) fn find(
     let ranks: Vec<RankClock> = ranks.collect();
     let violations = bounds::violations(job, instances, &ranks, cancel)?;
     Ok((Clocks { reference, verdict, ranks, violations }, estimated.lines))
+}
+
+/// Lowest and highest offset of each rank. Those of ranks with one clock hold for all of them.
+fn limits(job: &Job, bounds: &bounds::Bounds, lines: &[Line]) -> Vec<(Option<i64>, Option<i64>)> {
+    let own: Vec<(Option<i64>, Option<i64>)> =
+        lines.iter().enumerate().map(|(rank, line)| bounds.at(rank, line.at_ps)).collect();
+    let mut of_clocks = own.clone();
+    for ((low, high), &clock) in own.iter().zip(&job.clocks) {
+        let of = &mut of_clocks[usize::from(clock)];
+        // `None` is less than any number.
+        of.0 = of.0.max(*low);
+        of.1 = match (of.1, *high) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+    }
+    let of_rank = |(own, &clock): (&(Option<i64>, Option<i64>), &u16)| match of_clocks[usize::from(clock)] {
+        (Some(low), Some(high)) if low > high => *own,
+        limits => limits,
+    };
+    own.iter().zip(&job.clocks).map(of_rank).collect()
 }

@@ -32,7 +32,7 @@ pub use derived::{CallWaits, Derived, MemberCall, of_row};
 pub use finder::{Sending, Sense};
 
 /// Version of the joint segment. One of another version is written again.
-pub const VERSION: u32 = 10;
+pub const VERSION: u32 = 11;
 
 /// Times are whole nanoseconds: those of ranks are known to much less, and half of the bits of a
 /// picosecond time would be noise.
@@ -41,6 +41,9 @@ const STEP_PS: i64 = 1_000;
 /// A warning about a job of which some ranks are there.
 const MISSING_RANKS: &str =
     "ranks of the job were not recorded; waits, blame and last ranks are those among the others";
+
+/// A warning about calls of which nobody can tell to which process group they belong.
+const NO_GROUP: &str = "calls state no process group, and several are possible; they are not compared";
 
 /// The time as it is written. An order of times stays.
 fn shown(ps: i64) -> i64 {
@@ -85,6 +88,10 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>
     if (job.world as usize) > job.ranks.len() && !job.ranks.is_empty() {
         let place = || format!("{} of {} ranks are there", job.ranks.len(), job.world);
         sink.warn(WarningKind::MissingData, MISSING_RANKS, &place);
+    }
+    for one in &job.unplaced {
+        let place = || format!("rank {}: {}", one.rank, one.reason());
+        sink.warn_times(WarningKind::MissingData, NO_GROUP, one.calls, &place);
     }
     let order = order_of(report);
     let numbers = numbers_of(&order);

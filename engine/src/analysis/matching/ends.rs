@@ -3,10 +3,13 @@
 //! The sweep goes through all ends of the group in the order of time. A call joins the operation
 //! whose calls end nearest, if kind, type and size are equal and its rank came to no later
 //! operation of the group before.
+//!
+//! Threads of hosts do not end together. Their calls match by order and by overlap.
 
 use super::cluster::{Cluster, EndedCall, Reach};
 use super::{is_anchor, rooted, tolerance};
 use crate::analysis::clock::line::Line;
+use crate::analysis::overlap::{Timed, operations};
 use crate::analysis::{Instances, Job};
 use crate::base::Result;
 use crate::exec::Cancel;
@@ -38,7 +41,11 @@ pub(super) fn matched(
     calls.sort_unstable();
     let is_stated = job.groups[group as usize].is_stated();
     let reach = if is_stated { Reach::First } else { Reach::Last };
-    let mut clusters = swept(&calls, lines.len(), reach, cancel)?;
+    let is_of_hosts = is_stated && ranks.iter().all(|&rank| job.is_timed_by_host(rank.into()));
+    let mut clusters = match is_of_hosts {
+        true => overlapping(&calls, if job.have_one_clock(ranks) { ONE_CLOCK_PS } else { APART_PS }, cancel)?,
+        false => swept(&calls, lines.len(), reach, cancel)?,
+    };
     if is_stated {
         join_suspects(&mut clusters, ranks.len(), cancel)?;
     }
@@ -49,6 +56,36 @@ pub(super) fn matched(
         }
     }
     Ok(())
+}
+
+/// Most that timestamps of one host's clock can be wrong.
+const ONE_CLOCK_PS: i64 = 20_000_000;
+/// Most that the clocks of hosts are assumed to be wrong against each other.
+const APART_PS: i64 = 3_000_000_000;
+
+/// The operations of calls that match by order and by overlap.
+fn overlapping(calls: &[EndedCall], slack_ps: i64, cancel: Cancel<'_>) -> Result<Vec<Cluster>> {
+    let mut by_class: Vec<(u32, Timed)> = Vec::with_capacity(calls.len());
+    by_class.extend(calls.iter().map(|call| {
+        let start_ps = call.end_ps.saturating_sub(call.duration_ps);
+        (call.class, Timed { start_ps, end_ps: call.end_ps, rank: call.rank, call: call.call })
+    }));
+    by_class.sort_unstable_by_key(|(class, call)| (*class, call.rank, call.start_ps, call.call));
+    let mut clusters = Vec::new();
+    for of_class in by_class.chunk_by(|a, b| a.0 == b.0) {
+        let of_rank = |calls: &[(u32, Timed)]| calls.iter().map(|(_, call)| *call).collect();
+        let of_ranks = of_class.chunk_by(|a, b| a.1.rank == b.1.rank).map(of_rank).collect();
+        let found = operations(of_ranks, slack_ps, cancel)?;
+        clusters.extend(found.into_iter().map(|one| Cluster {
+            class: of_class[0].0,
+            first_end_ps: one.first_end_ps,
+            last_end_ps: one.last_end_ps,
+            shortest_ps: one.first_end_ps.saturating_sub(one.last_start_ps),
+            members: one.members,
+        }));
+    }
+    clusters.sort_by_key(|one| (one.first_end_ps, one.last_end_ps));
+    Ok(clusters)
 }
 
 fn swept(calls: &[EndedCall], ranks: usize, reach: Reach, cancel: Cancel<'_>) -> Result<Vec<Cluster>> {

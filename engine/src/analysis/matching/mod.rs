@@ -6,6 +6,7 @@
 
 mod candidates;
 mod cluster;
+mod counted;
 mod ends;
 mod lockstep;
 mod numbered;

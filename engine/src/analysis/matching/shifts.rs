@@ -66,9 +66,9 @@ struct Pair<'c> {
 
 /// How well the calls fit at a shift.
 #[derive(Debug, Clone, Copy)]
-struct Fit {
-    shift_ps: f64,
-    evidence: f64,
+pub(super) struct Fit {
+    pub(super) shift_ps: f64,
+    pub(super) evidence: f64,
 }
 
 impl Fit {
@@ -86,18 +86,26 @@ pub(super) fn found(few: &[Ended], many: &[Ended], are_stated: bool) -> Found {
     let pair = Pair::new(voters, many);
     let shifts = nominated(voters, &pair.by_class);
     let fits: Vec<Fit> = shifts.into_iter().filter_map(|shift| pair.fit(shift)).collect();
-    let Some((fit, is_best)) = best(&fits) else { return Found::Nothing };
+    match decided(&fits, are_stated) {
+        Some((shift_ps, is_certain)) => {
+            Found::Shift(Shift { middle: first + voters.len() / 2, shift_ps, is_certain })
+        }
+        None if fits.is_empty() => Found::Nothing,
+        None => Found::Unclear,
+    }
+}
+
+/// The shift to use, and whether it is certain. `None` if several fit, or none, and the clocks as
+/// recorded do not.
+pub(super) fn decided(fits: &[Fit], are_stated: bool) -> Option<(i64, bool)> {
+    let (fit, is_best) = best(fits)?;
     let is_as_recorded = fit.is_as_recorded();
     // Ranks with nothing in common have no evidence for any shift, and some calls meet by chance.
     // If groups are not known, ranks that meet can lack each other's calls with others on the same
     // stream.
     let has_met = fit.evidence > if is_as_recorded { 0.0 } else { CLEAR };
     let is_certain = is_best && (has_met || !are_stated);
-    if !is_certain && !is_as_recorded {
-        return Found::Unclear;
-    }
-    let shift_ps = rounded(fit.shift_ps);
-    Found::Shift(Shift { middle: first + voters.len() / 2, shift_ps, is_certain })
+    (is_certain || is_as_recorded).then(|| (rounded(fit.shift_ps), is_certain))
 }
 
 /// The fit to use, and whether it is clearly the best one. Among those that fit about as well it is

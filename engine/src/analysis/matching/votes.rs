@@ -1,10 +1,12 @@
 //! Rough clocks from calls without numbers.
 //!
 //! Two ranks that meet in a group end their calls together, which shows the shift between their
-//! clocks ([`shifts`]). From there on both sequences are followed in order. A spanning tree over
-//! the best pairs of ranks gives each rank a line.
+//! clocks ([`shifts`]). From there on both sequences are followed in order. Threads of hosts do not
+//! end together, so the order of their calls shows the shift ([`counted`]). Ranks with one clock
+//! need none. A spanning tree over the best pairs of ranks gives each rank a line.
 
 use super::candidates::{BIN_PS, Ended};
+use super::counted;
 use super::shifts::{self, Found, MOST_DRIFT};
 use super::{is_anchor, tolerance};
 use crate::analysis::Job;
@@ -13,6 +15,9 @@ use crate::analysis::islands::Islands;
 use crate::base::Result;
 use crate::exec::Cancel;
 use rustc_hash::FxHashSet;
+
+/// Ranks of a group timed by hosts of which all pairs are compared.
+const MOST_OF_HOSTS: usize = 16;
 
 /// Relation of two ranks by their calls.
 #[derive(Debug)]
@@ -42,7 +47,11 @@ pub(crate) fn rough_clocks(job: &Job, cancel: Cancel<'_>) -> Result<(Vec<Line>, 
     let mut edges: Vec<Edge> = Vec::new();
     for (a, b) in pairs(job) {
         cancel.check()?;
-        edges.extend(edge(&calls, &unstated, (a, b)));
+        edges.extend(match () {
+            () if job.clocks[a] == job.clocks[b] => Some(same(&calls, (a, b))),
+            () if job.is_timed_by_host(a) && job.is_timed_by_host(b) => edge_of_hosts(&calls, (a, b)),
+            () => edge(&calls, &unstated, (a, b)),
+        });
     }
     edges.sort_by_key(|edge| (!edge.is_certain, std::cmp::Reverse(edge.hits), edge.a, edge.b));
     let mut tree: Vec<Vec<(usize, Line)>> = vec![Vec::new(); job.ranks.len()];
@@ -138,9 +147,17 @@ fn pairs(job: &Job) -> Vec<(usize, usize)> {
         let calls = |rank: usize| job.calls_in(rank, group).len();
         let centre = members.iter().copied().max_by_key(|&rank| (calls(rank), std::cmp::Reverse(rank)));
         let Some(centre) = centre else { continue };
-        let others = members.into_iter().filter(|&rank| rank != centre);
+        let others = members.iter().copied().filter(|&rank| rank != centre);
         pairs.extend(others.map(|rank| (rank.min(centre), rank.max(centre))));
+        // The noise of hosts hides the shift between some ranks and not between others.
+        if members.len() <= MOST_OF_HOSTS && members.iter().all(|&rank| job.is_timed_by_host(rank)) {
+            let after = |(at, &a): (usize, &usize)| members[at + 1..].iter().map(move |&b| (a, b));
+            pairs.extend(members.iter().enumerate().flat_map(after));
+        }
     }
+    // Ranks with one clock stay together, whatever their calls show.
+    let clocks = (0..job.ranks.len()).map(|rank| (usize::from(job.clocks[rank]), rank));
+    pairs.extend(clocks.filter(|(first, rank)| first != rank));
     pairs.sort_unstable();
     pairs.dedup();
     pairs
@@ -150,20 +167,48 @@ fn is_stated(job: &Job, group: u32) -> bool {
     job.groups[group as usize].is_stated()
 }
 
-/// The relation of two ranks. `unstated` are the classes of calls whose groups the trace does not
-/// state.
-fn edge(calls: &[Vec<Ended>], unstated: &FxHashSet<u32>, (a, b): (usize, usize)) -> Option<Edge> {
+/// The relation of two ranks with one clock.
+fn same(calls: &[Vec<Ended>], (a, b): (usize, usize)) -> Edge {
+    let (own, others) = of_both(calls, (a, b));
+    Edge { a, b, hits: own.len().min(others.len()), is_certain: true, line: Some(Line::default()) }
+}
+
+/// The relation of two ranks whose calls threads of hosts have timed.
+fn edge_of_hosts(calls: &[Vec<Ended>], (a, b): (usize, usize)) -> Option<Edge> {
+    let (others, own) = of_both(calls, (a, b));
+    let is_reverse = own.len() > others.len();
+    let (few, many) = if is_reverse { (&others, &own) } else { (&own, &others) };
+    match counted::found(few, many) {
+        Found::Nothing => None,
+        Found::Unclear => Some(Edge { a, b, hits: 0, is_certain: false, line: None }),
+        Found::Shift(shift) => {
+            let line = counted::level(shift, few);
+            let line = if is_reverse { line.back() } else { line };
+            Some(Edge { a, b, hits: few.len(), is_certain: shift.is_certain, line: Some(line) })
+        }
+    }
+}
+
+/// The calls of two ranks that can meet.
+fn of_both(calls: &[Vec<Ended>], (a, b): (usize, usize)) -> (Vec<Ended>, Vec<Ended>) {
     let classes = |rank: usize| calls[rank].iter().map(|call| call.class).collect::<FxHashSet<u32>>();
     let of_both = &classes(a) & &classes(b);
     let common = |rank: usize| -> Vec<Ended> {
         calls[rank].iter().copied().filter(|call| of_both.contains(&call.class)).collect()
     };
-    let (own, others) = (common(b), common(a));
+    (common(a), common(b))
+}
+
+/// The relation of two ranks. `unstated` are the classes of calls whose groups the trace does not
+/// state.
+fn edge(calls: &[Vec<Ended>], unstated: &FxHashSet<u32>, (a, b): (usize, usize)) -> Option<Edge> {
+    let (others, own) = of_both(calls, (a, b));
     // The rank with fewer calls is followed: the other one recorded what it met, but not the
     // reverse.
     let is_reverse = own.len() > others.len();
     let (few, many) = if is_reverse { (&others, &own) } else { (&own, &others) };
-    let shift = match shifts::found(few, many, of_both.is_disjoint(unstated)) {
+    let are_stated = own.iter().all(|call| !unstated.contains(&call.class));
+    let shift = match shifts::found(few, many, are_stated) {
         Found::Nothing => return None,
         Found::Unclear => return Some(Edge { a, b, hits: 0, is_certain: false, line: None }),
         Found::Shift(shift) => shift,

@@ -1,27 +1,30 @@
-//! Collective operations of a Kineto trace: kernels on streams of a device, or annotations of Gloo
-//! on threads of the host.
+//! Collective operations of a Kineto trace: kernels on streams of a device, or annotations of a
+//! backend such as Gloo on threads of the host.
+//!
+//! A call that states no group is one of a stream or a thread, whose numbers say nothing beyond
+//! their rank. It belongs to one of the groups that the trace states for this rank, if the trace
+//! states them. If only one fits, that is the group.
 
 use rustc_hash::FxHashMap;
 
 use super::annotation::{self, Bare, Stated, around_launches};
-use super::group::Job;
+use super::group::{Hint, Job};
 use super::steps::{self, Mark, Steps, Stream};
 use super::{
     ARGUMENTS, CATEGORY, CORRELATION, Class, DIMS, DTYPE, EXTERNAL, GROUP, IN, NAME, OUT, RANKS, ROOT, SEQ,
-    SIZE, SOURCE, TARGET, TYPE, class_on_device, communication, element_bytes,
+    SIZE, SOURCE, TARGET, TYPE, class_on_device, communication, element_bytes, host, operation,
 };
-use crate::base::Result;
+use crate::base::{Result, narrow};
 use crate::exec::Cancel;
+use crate::model::collective::NO_NUMBER;
 use crate::model::{
-    CollectiveKind, Communicator, Form, Membership, NameId, RankCalls, Role, Signature, TableId, TrackId,
+    CollectiveKind, Communicator, Form, Membership, NameId, RankCalls, Role, Signature, TableId, TimedBy,
+    TrackId,
 };
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 use crate::vendor::call_book::{Call, CallBook, CallIds};
-use crate::vendor::call_columns::{BlockFields, FieldColumns, first_row, slice_tracks};
+use crate::vendor::call_columns::{BlockFields, FieldColumns, first_row, integers, slice_tracks};
 use crate::vendor::device_time::{Union, complete};
-
-/// Prefix of the names of Gloo's operations.
-const GLOO: &str = "gloo:";
 
 /// Reads the operations of a rank. All other kernels are its computation; copies and fills are
 /// neither.
@@ -38,6 +41,7 @@ pub fn read<B: Bytes>(segment: &Segment<B>, ids: CallIds, cancel: Cancel<'_>) ->
         known: FxHashMap::default(),
         classes: FxHashMap::default(),
         bare: Vec::new(),
+        hints: FxHashMap::default(),
         steps: Steps::default(),
         cancel,
     };
@@ -47,10 +51,13 @@ pub fn read<B: Bytes>(segment: &Segment<B>, ids: CallIds, cancel: Cancel<'_>) ->
     reader.steps.end_of_device();
     let has_kernels = !reader.book.rank.calls.is_empty();
     for (track, table) in slice_tracks(segment, |role| role == Role::HostThread) {
-        reader.track(track, table, if has_kernels { Place::Host } else { Place::HostOfGloo })?;
+        reader.track(track, table, if has_kernels { Place::Host } else { Place::HostOfCalls })?;
     }
     reader.annotate()?;
+    reader.place();
     let mut rank = reader.book.rank;
+    rank.timed_by = if has_kernels { TimedBy::Device } else { TimedBy::Host };
+    rank.host = host::read(segment, cancel)?;
     rank.calls.steps = reader.steps.numbers();
     rank.world_size = reader.job.world_size;
     complete(&mut rank, reader.compute, reader.copies);
@@ -64,8 +71,8 @@ enum Place {
     Device,
     /// Steps.
     Host,
-    /// Steps and operations of Gloo.
-    HostOfGloo,
+    /// Steps and operations.
+    HostOfCalls,
 }
 
 /// Values that decide the signature of a row: numbers of texts, and sizes.
@@ -82,6 +89,8 @@ struct Reader<'s, B> {
     classes: FxHashMap<(i64, Option<u32>), (Class, Option<u32>)>,
     /// Calls without arguments: position, correlation, and what their annotation must fit.
     bare: Vec<(usize, i64, Bare)>,
+    /// Facts that calls without a group state about it, by signature.
+    hints: FxHashMap<u32, Hint>,
     steps: Steps,
     cancel: Cancel<'s>,
 }
@@ -146,8 +155,10 @@ impl<B: Bytes> Reader<'_, B> {
                 let category = category.map_or(Ok(""), |code| self.segment.text(NameId(code)))?;
                 class_on_device(text, category)
             }
-            Place::HostOfGloo if text.starts_with(GLOO) => Class::Collective,
-            Place::Host | Place::HostOfGloo => Class::Neither,
+            Place::HostOfCalls if operation::backend_of(text, &self.job.backends).is_some() => {
+                Class::Collective
+            }
+            Place::Host | Place::HostOfCalls => Class::Neither,
         };
         if place == Place::Device {
             self.classes.insert((name, category), (class, step));
@@ -213,6 +224,8 @@ impl<B: Bytes> Reader<'_, B> {
             ("", Some(number)) => number.to_string(),
             (group, _) => group.to_owned(),
         };
+        let hint =
+            Hint { size: rank(SIZE).filter(|size| *size > 0), ranks: integers(text(RANKS)?).collect() };
         let communicator = if group.is_empty() {
             self.alone(track)
         } else {
@@ -230,7 +243,12 @@ impl<B: Bytes> Reader<'_, B> {
         let communicator = self.book.communicator(communicator);
         // Names of NCCL's kernels have one, but a kernel also serves other algorithms.
         let algorithm = String::new();
-        Ok(self.book.signature(Signature { communicator, kind, dtype, algorithm, count, bytes, peer }))
+        let signature =
+            self.book.signature(Signature { communicator, kind, dtype, algorithm, count, bytes, peer });
+        if group.is_empty() {
+            self.hints.entry(signature).or_default().and(hint);
+        }
+        Ok(signature)
     }
 
     /// The stream of a track of kernels or annotations.
@@ -242,11 +260,41 @@ impl<B: Bytes> Reader<'_, B> {
     /// All that is known of the communicator of a kernel without arguments.
     fn alone(&self, track: TrackId) -> Communicator {
         let (_, number) = self.stream(track);
-        Communicator {
-            name: number.map_or_else(|| "stream".to_owned(), |number| format!("stream {number}")),
-            membership: Membership::Unknown,
-            ranks: Vec::new(),
-            size: 0,
+        let role = self.segment.footer().tracks[track.0 as usize].spec.identity.role;
+        let name = match (role, number) {
+            (Role::HostThread, _) => format!("thread {}", number.unwrap_or(track.0)),
+            (_, Some(number)) => format!("stream {number}"),
+            (_, None) => "stream".to_owned(),
+        };
+        Communicator { name, membership: Membership::Unknown, ranks: Vec::new(), size: 0 }
+    }
+
+    /// Gives the calls that state no group the one to which they belong, if the trace leaves no
+    /// choice. Beside calls with numbers they stay apart: they have none, and a group matches by
+    /// numbers or without them.
+    fn place(&mut self) {
+        let rank = &mut self.book.rank;
+        if rank.calls.numbers.iter().any(|number| *number != NO_NUMBER) {
+            return;
+        }
+        rank.choices = self.job.choices(&Hint::default());
+        for at in 0..rank.signatures.len() {
+            let Signature { communicator, kind, peer, .. } = self.book.rank.signatures[at];
+            let is_unknown =
+                self.book.rank.communicators[communicator as usize].membership == Membership::Unknown;
+            let hint = self.hints.get(&narrow(at)).cloned().unwrap_or_default();
+            let Some(group) = self.job.only(&hint).filter(|_| is_unknown) else { continue };
+            let other = self.job.other(&group);
+            let is_of_some =
+                matches!(kind, CollectiveKind::Exchange | CollectiveKind::Other) || kind.is_pair();
+            if is_of_some && peer.is_none() && other.is_none() {
+                // Which of the ranks exchange data is not stated.
+                continue;
+            }
+            let communicator = self.book.communicator(group);
+            let of = &mut self.book.rank.signatures[at];
+            of.communicator = communicator;
+            of.peer = peer.or(other.filter(|_| kind.is_pair()));
         }
     }
 

@@ -1,11 +1,12 @@
 //! Traces of PyTorch's profiler (Kineto): the words in which it states collective operations of
-//! NCCL, RCCL, HCCL and Gloo.
+//! NCCL, RCCL, HCCL, and of backends that work on the host, such as Gloo.
 
 mod annotation;
 pub mod collectives;
 mod communication;
 mod group;
 pub mod host;
+mod operation;
 mod steps;
 #[cfg(test)]
 mod tests;

@@ -5,8 +5,8 @@ use crate::base::Result;
 use crate::exec::Cancel;
 use crate::ingest::{BuildOptions, Builder};
 use crate::model::{
-    CollectiveKind, FieldId, FieldSpec, Form, Identity, Nesting, RankCalls, RankInfo, Role, Sink,
-    SliceRecord, TableId, TableKind, TableSpec, TrackId, TrackSpec, Value,
+    CollectiveKind, Communicator, FieldId, FieldSpec, Form, Identity, Membership, Nesting, RankCalls,
+    RankInfo, Role, Sink, SliceRecord, TableId, TableKind, TableSpec, TimedBy, TrackId, TrackSpec, Value,
 };
 use crate::segment::Segment;
 use crate::spill::MemoryScratch;
@@ -45,6 +45,11 @@ fn add(sink: &mut dyn Sink, table: TableId, number: u32, (role, rows): &Rows<'_>
 
 /// The operations of a trace with these tracks.
 fn calls(tracks: &[Rows<'_>]) -> RankCalls {
+    calls_of(&[], tracks)
+}
+
+/// The operations of a trace with these properties and tracks.
+fn calls_of(properties: &[(&str, Value<'_>)], tracks: &[Rows<'_>]) -> RankCalls {
     let (scratch, mut bytes) = (MemoryScratch::default(), Vec::new());
     let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
     builder.rank(RankInfo { source: "trace_event".to_owned(), ..RankInfo::default() });
@@ -55,6 +60,11 @@ fn calls(tracks: &[Rows<'_>]) -> RankCalls {
         // Annotations are those of the stream before them.
         number += u32::from(track.0 != Role::Annotations);
         add(&mut builder, table, number, track).unwrap();
+    }
+    let metadata = builder.table(TableSpec::side("metadata", "")).unwrap();
+    for &(key, value) in properties {
+        let fields = ["key", "value"].map(|name| builder.field(metadata, FieldSpec::named(name)).unwrap());
+        builder.row(metadata, &[(fields[0], Value::Text(key)), (fields[1], value)]).unwrap();
     }
     builder.finish().unwrap();
     read(&Segment::open(bytes).unwrap(), CallIds::Read, Cancel::NEVER).unwrap()
@@ -255,4 +265,59 @@ fn all_reduces_of_inference_servers_communicate() {
     let kinds = [(CollectiveKind::AllReduce, "", 0, 0), (CollectiveKind::AllToAll, "", 0, 0)];
     assert_eq!(shown(&found), kinds);
     assert_eq!((found.compute_ps, found.communication_ps), (35 * US, 15 * US));
+}
+
+const ONE_GROUP: &str = r#"{"backend":"own","rank":1,"world_size":2,
+    "pg_config":[{"pg_name":"0","pg_size":2,"ranks":[0,1]},{"pg_name":"1","pg_size":1,"ranks":[1]}]}"#;
+
+/// The communicator of each call.
+fn groups(calls: &RankCalls) -> Vec<&Communicator> {
+    let of = |signature: &u32| calls.signatures[*signature as usize].communicator;
+    calls.calls.signatures.iter().map(|one| &calls.communicators[of(one) as usize]).collect()
+}
+
+#[test]
+fn calls_without_a_group_belong_to_the_only_one_that_fits() {
+    let properties = [("distributedInfo", Value::Json(ONE_GROUP)), ("host_name", Value::Text("node0"))];
+    let dims = [("Input Dims", Value::Text("[[4]]")), ("Input type", Value::Text("[\"float\"]"))];
+    // The threads of a group take its calls in turn.
+    let first: &[Row<'_>] = &[("own:all_reduce", (10, 20), &dims), ("own:send", (40, 41), &[])];
+    let second: &[Row<'_>] = &[("own:all_reduce", (25, 30), &dims), ("own:recv", (45, 46), &[])];
+    let found = calls_of(&properties, &[(Role::HostThread, first), (Role::HostThread, second)]);
+    assert_eq!((found.timed_by, found.host.as_deref()), (TimedBy::Host, Some("node0")));
+    for group in groups(&found) {
+        assert_eq!((group.name.as_str(), group.membership), ("0", Membership::Stated));
+        assert_eq!((&group.ranks[..], group.size), (&[0, 1][..], 2));
+    }
+    let peers: Vec<Option<u32>> =
+        found.calls.signatures.iter().map(|one| found.signatures[*one as usize].peer).collect();
+    assert_eq!(peers, [None, None, Some(0), Some(0)], "the other of two ranks");
+
+    // The same holds for kernels on streams, unless others have numbers.
+    let bare: &[Row<'_>] = &[("ncclKernel_AllReduce_RING_LL_Sum_float", (6, 9), &[])];
+    let found = calls_of(&properties, &[(Role::Kernels, bare)]);
+    assert_eq!((found.timed_by, groups(&found)[0].name.as_str()), (TimedBy::Device, "0"));
+    let numbered = [
+        ("Collective name", Value::Text("allreduce")),
+        ("Process Group Name", Value::Text("0")),
+        ("Process Group Ranks", Value::Text("[0, 1]")),
+        ("Group size", Value::Int(2)),
+        ("Seq", Value::Int(7)),
+    ];
+    let numbered: &[Row<'_>] = &[("ncclDevKernel_AllReduce_Sum_f32_RING_LL", (1, 2), &numbered)];
+    let found = calls_of(&properties, &[(Role::Kernels, numbered), (Role::Kernels, bare)]);
+    assert_eq!(groups(&found)[1].membership, Membership::Unknown);
+}
+
+#[test]
+fn groups_between_which_a_call_can_choose_are_kept() {
+    let info = ONE_GROUP.replace(r#""pg_size":1,"ranks":[1]"#, r#""pg_size":3,"ranks":[0,1,2]"#);
+    let properties = [("distributedInfo", Value::Json(&info))];
+    let sized = [("Group size", Value::Int(3))];
+    let rows: &[Row<'_>] = &[("own:all_reduce", (10, 20), &[]), ("own:barrier", (30, 40), &sized)];
+    let found = calls_of(&properties, &[(Role::HostThread, rows)]);
+    assert_eq!(found.choices.iter().map(|one| one.size).collect::<Vec<_>>(), [2, 3]);
+    let shown: Vec<(Membership, u32)> =
+        groups(&found).iter().map(|group| (group.membership, group.size)).collect();
+    assert_eq!(shown, [(Membership::Unknown, 0), (Membership::Stated, 3)]);
 }
