@@ -19,7 +19,7 @@ const fn case(files: &'static str, plans: &'static str, profiles: &'static str) 
 }
 
 /// All cases.
-pub static CASES: [Case; 22] = [
+pub static CASES: [Case; 25] = [
     case("json:a.json", "- trace_event a.json", "a.json"),
     case("json:a.json json:b.json", "- trace_event a.json, - trace_event b.json", "a.json | b.json"),
     case(
@@ -42,6 +42,23 @@ pub static CASES: [Case; 22] = [
         "json:ranking.json json:worker.json",
         "- trace_event ranking.json, - trace_event worker.json",
         "ranking.json | worker.json",
+    ),
+    // Signs between the word and the number, and a dimension alone.
+    case(
+        "json:a-rank[10].json json:a-rank[2].json json:a-rank[3].json",
+        "2 trace_event a-rank[2].json, 3 trace_event a-rank[3].json, 10 trace_event a-rank[10].json",
+        "a-rank[10].json a-rank[2].json a-rank[3].json",
+    ),
+    case(
+        "json:17-TP-10.json json:17-TP-2.json",
+        "2 trace_event 17-TP-2.json, 10 trace_event 17-TP-10.json",
+        "17-TP-10.json 17-TP-2.json",
+    ),
+    // Names without a rank: numbers count as numbers, all else as given.
+    case(
+        "json:t_10.json json:b.json json:t_9.json json:a.json",
+        "- trace_event t_9.json, - trace_event b.json, - trace_event t_10.json, - trace_event a.json",
+        "t_10.json | b.json | t_9.json | a.json",
     ),
     case(
         "neuron:rank_0.json json:rank_1.json",

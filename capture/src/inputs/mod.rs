@@ -8,6 +8,7 @@ pub mod cases;
 pub mod directory;
 pub mod group;
 pub mod host;
+pub mod natural;
 pub mod packing;
 pub mod plan;
 pub mod rank;

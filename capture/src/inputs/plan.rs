@@ -1,6 +1,6 @@
 //! Plans: the files of each rank.
 
-use super::{Candidate, Found, rank_of, settled};
+use super::{Candidate, Found, natural, rank_of, settled};
 use crate::importer::{Claim, Importer, Number, Role};
 use crate::refusal::Refusal;
 
@@ -42,7 +42,8 @@ impl Plan {
 /// The plans of one profile.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plans {
-    /// Plans by rank. Plans whose names tell none come last, in the order of their files.
+    /// Plans by rank. Plans whose names tell none come last, in the order of their files. Names
+    /// that differ by numbers only are in the order of these numbers.
     pub plans: Vec<Plan>,
     /// Files that go with a trace, if no trace takes them.
     pub unused: Vec<usize>,
@@ -105,7 +106,7 @@ pub fn plan(candidates: &[Candidate]) -> Result<Plans, Unplanned> {
     let is_used =
         |file: usize| plans.plans.iter().any(|plan| plan.files.iter().any(|part| part.file == file));
     plans.unused = beside.iter().map(|(_, part)| part.file).filter(|&file| !is_used(file)).collect();
-    plans.plans.sort_by_key(|plan| plan.rank.map_or(u64::MAX, u64::from));
+    plans.sort(candidates);
     Ok(plans)
 }
 
@@ -118,6 +119,15 @@ impl Plans {
             Some(plan) => plan.files.push(part),
             None => self.plans.push(Plan { importer, files: vec![part], rank }),
         }
+    }
+
+    /// Puts the plans in the order of ranks.
+    fn sort(&mut self, candidates: &[Candidate]) {
+        self.plans.sort_by_key(|plan| plan.rank.map_or(u64::MAX, u64::from));
+        let ranked = self.plans.partition_point(|plan| plan.rank.is_some());
+        let unranked = self.plans.split_off(ranked);
+        let names: Vec<&str> = unranked.iter().map(|plan| candidates[plan.trace()].name.as_str()).collect();
+        self.plans.extend(natural::order(&names).into_iter().map(|at| unranked[at].clone()));
     }
 
     /// Moves traces that tell no rank to the only rank of their format.

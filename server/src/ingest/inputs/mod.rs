@@ -12,6 +12,7 @@ use nprof_capture::archive::{self, FileBytes, Leaf, Spool};
 use nprof_capture::error::Error;
 use nprof_capture::importer::{Claim, Role, TABLE};
 use nprof_capture::inputs::directory::Why;
+use nprof_capture::inputs::natural::natural;
 use nprof_capture::inputs::{Candidate, Choice, Found, Plan, choose, hosts, is_named_like_trace};
 use nprof_capture::probe::Confidence;
 use nprof_capture::refusal::Refusal;
@@ -295,7 +296,7 @@ impl Gathered {
         let mut paths: Vec<PathBuf> = fs::read_dir(path)
             .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
             .map_err(|source| IngestError::open(path, source))?;
-        paths.sort();
+        paths.sort_by(|a, b| natural(&a.to_string_lossy(), &b.to_string_lossy()));
         let (mut files, mut folders) = (Vec::new(), Vec::new());
         for path in paths {
             let name = format!("{prefix}{}", file_name(&path));
