@@ -1,6 +1,9 @@
 //! Numbers of ranks: from file names, and one for each rank in the end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+
+use super::Candidate;
+use crate::importer::Role;
 
 /// Words before a rank's number.
 const WORDS: [&str; 2] = ["rank", "worker"];
@@ -41,6 +44,35 @@ const MAX_DIGITS: usize = 6;
 #[must_use]
 pub fn rank_of(name: &str) -> Option<u32> {
     name.rsplit('/').find_map(rank_of_part)
+}
+
+/// The rank of each file: the rank that its content states, else the rank that its path tells.
+///
+/// If several traces state one rank and the paths of all of them tell different ranks, the paths
+/// are right: each process of such a job counts its ranks from 0.
+#[must_use]
+pub fn ranks(candidates: &[Candidate]) -> Vec<Option<u32>> {
+    let stated = |candidate: &Candidate| {
+        candidate.claim(Role::Trace)?.importer.facts?;
+        candidate.facts.rank
+    };
+    let told: Vec<Option<u32>> = candidates.iter().map(|candidate| rank_of(&candidate.path)).collect();
+    let mut stating: HashMap<u32, Vec<usize>> = HashMap::new();
+    for (file, candidate) in candidates.iter().enumerate() {
+        if let Some(rank) = stated(candidate) {
+            stating.entry(rank).or_default().push(file);
+        }
+    }
+    let by_path = |files: &[usize]| {
+        let distinct: BTreeSet<u32> = files.iter().filter_map(|&file| told[file]).collect();
+        files.len() > 1 && distinct.len() == files.len()
+    };
+    let rank = |(file, candidate): (usize, &Candidate)| match stated(candidate) {
+        Some(rank) if by_path(&stating[&rank]) => told[file],
+        Some(rank) => Some(rank),
+        None => told[file].or_else(|| candidate.claim(Role::Trace)?.rank),
+    };
+    candidates.iter().enumerate().map(rank).collect()
 }
 
 /// Position of a process in a job, as a part of a name tells it.

@@ -190,7 +190,7 @@ fn what_is_left_out_has_its_reason() {
 
 #[test]
 fn archives_that_were_not_opened_go_by_their_names() {
-    let zip = |name| Candidate { name: String::from(name), found: Found::Packed(Packing::Zip) };
+    let zip = |name| Candidate::new(name, Found::Packed(Packing::Zip));
     let files = [zip("rank_0.zip"), zip("all.zip"), zip("rank_1.zip")];
     assert_eq!(profiles(&files), [vec![0, 2], vec![1]]);
     let plans = plan(&files).unwrap();
