@@ -19,7 +19,7 @@ const fn case(files: &'static str, plans: &'static str, profiles: &'static str) 
 }
 
 /// All cases.
-pub static CASES: [Case; 37] = [
+pub static CASES: [Case; 40] = [
     case("json:a.json", "- trace_event a.json", "a.json"),
     case("json:a.json json:b.json", "- trace_event a.json, - trace_event b.json", "a.json | b.json"),
     case(
@@ -53,6 +53,18 @@ pub static CASES: [Case; 37] = [
         "json:17-TP-10.json json:17-TP-2.json",
         "2 trace_event 17-TP-2.json, 10 trace_event 17-TP-10.json",
         "17-TP-10.json 17-TP-2.json",
+    ),
+    // A size, and two positions of which one is there twice.
+    case("json:a_tp4.json", "- trace_event a_tp4.json", "a_tp4.json"),
+    case(
+        "json:a_tp4.json json:a_tp8.json",
+        "- trace_event a_tp4.json, - trace_event a_tp8.json",
+        "a_tp4.json | a_tp8.json",
+    ),
+    case(
+        "json:17-TP-3.json json:18-TP-3.json",
+        "- trace_event 17-TP-3.json, - trace_event 18-TP-3.json",
+        "17-TP-3.json | 18-TP-3.json",
     ),
     // Names without a rank: numbers count as numbers, all else as given.
     case(

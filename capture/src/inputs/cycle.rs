@@ -7,30 +7,20 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Candidate;
-use super::natural::pattern;
-use super::rank::{rank_of, runs};
+use super::natural::{pattern, runs};
+use super::rank::rank_of;
 use crate::importer::{Number, Role};
 use crate::probe::process::Span;
 
 /// Words before the number of a cycle.
 const CYCLES: [&str; 9] = ["iteration", "iter", "step", "cycle", "epoch", "batch", "exec", "pass", "repeat"];
 
-/// Words before a number that tells runs or machines apart.
-const RUNS: [&str; 13] = [
-    "run",
-    "trial",
-    "attempt",
-    "experiment",
-    "exp",
-    "job",
-    "version",
-    "v",
-    "seed",
-    "try",
-    "node",
-    "host",
-    "machine",
-];
+/// Words before a number that tells runs apart.
+const RUNS: [&str; 10] =
+    ["run", "trial", "attempt", "experiment", "exp", "job", "version", "v", "seed", "try"];
+
+/// Words before the number of a machine.
+const MACHINES: [&str; 3] = ["node", "host", "machine"];
 
 /// Ending of the name that PyTorch gives a trace: `HOST_PID.TIME.pt.trace.json`.
 const PYTORCH: &str = ".pt.trace.json";
@@ -130,9 +120,19 @@ fn worker(path: &str) -> Option<&str> {
 
 /// The pattern of a path, with the numbers that tell runs and machines apart.
 pub(super) fn of_process(path: &str) -> String {
-    let told = numbers(path).filter(|(word, _)| RUNS.contains(&word.as_str()));
-    let told: Vec<String> = told.map(|(word, number)| format!(" {word}{number}")).collect();
-    pattern(path) + &told.concat()
+    pattern(path) + &numbers_after(path, &RUNS) + &numbers_after(path, &MACHINES)
+}
+
+/// The machine of a trace: the host that it states, else the numbers of machines in its path. Empty
+/// if nothing tells it.
+pub(super) fn machine(candidate: &Candidate) -> String {
+    candidate.facts.host.clone().unwrap_or_else(|| numbers_after(&candidate.path, &MACHINES))
+}
+
+/// The numbers of a path after these words.
+fn numbers_after(path: &str, words: &[&str]) -> String {
+    let told = numbers(path).filter(|(word, _)| words.contains(&word.as_str()));
+    told.map(|(word, number)| format!(" {word}{number}")).collect()
 }
 
 /// Each number of a path with the word before it.

@@ -6,11 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::joined::{Unit, joined};
+use super::joined::{Evidence, Unit, joined};
 use super::natural::pattern;
 use super::{Candidate, Found, cycle, rank_of, ranks, settled};
 use crate::importer::{Belonging, Importer, Role, TABLE};
-use crate::probe::process::{Clock, Span};
+use crate::probe::process::{ClockKind, Span};
 
 /// Wall clocks of one job are at most this far apart: a day.
 const MAX_APART_NS: i64 = 86_400_000_000_000;
@@ -30,12 +30,12 @@ pub struct Group {
     /// Positions of the files in the list, ascending.
     pub files: Vec<usize>,
     /// Reason for one profile.
-    pub why: Why,
+    pub why: Together,
 }
 
 /// Reason why traces are ranks of one profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum Together {
     /// There is one trace.
     Alone,
     /// The format's traces belong together.
@@ -105,6 +105,7 @@ pub fn groups(candidates: &[Candidate]) -> Groups {
                     span: cycle::span(candidates, &files),
                     whole: first.whole,
                     path: first.path.clone(),
+                    machine: cycle::machine(first),
                     is_stated: first.facts.rank.is_some(),
                     files,
                 };
@@ -117,9 +118,10 @@ pub fn groups(candidates: &[Candidate]) -> Groups {
         groups.tell(Apart::Jobs);
     }
     for (realm, units) in realms {
-        for run in groups.runs(units) {
+        let evidence = if realm.is_unknown() { Evidence::Unknown } else { Evidence::Stated };
+        for run in groups.runs(units, evidence) {
             for part in groups.parts(run) {
-                for units in joined(part, realm.job.is_some() || realm.world_size.is_some()) {
+                for units in joined(part, evidence) {
                     let why = why(&realm, &units);
                     let files = units.into_iter().flat_map(|unit| unit.files).collect();
                     groups.groups.push(Group { files, why });
@@ -176,21 +178,21 @@ fn assigned(mut realms: BTreeMap<Realm, Vec<Unit>>) -> BTreeMap<Realm, Vec<Unit>
 }
 
 /// Reason why these are one profile.
-fn why(realm: &Realm, units: &[Unit]) -> Why {
+fn why(realm: &Realm, units: &[Unit]) -> Together {
     let is_ranked = || units.iter().all(|unit| unit.rank.is_some());
     let has_stated = || units.iter().any(|unit| unit.is_stated);
     match (units, realm.world_size) {
-        ([only], _) if only.files.len() == 1 => Why::Alone,
-        ([_], _) => Why::Cycles,
-        _ if realm.job.is_some() => Why::Job,
-        (_, Some(size)) if has_stated() => Why::WorldSize(size),
+        ([only], _) if only.files.len() == 1 => Together::Alone,
+        ([_], _) => Together::Cycles,
+        _ if realm.job.is_some() => Together::Job,
+        (_, Some(size)) if has_stated() => Together::WorldSize(size),
         ([first, rest @ ..], _)
             if first.whole.is_some() && rest.iter().all(|unit| unit.whole == first.whole) =>
         {
-            Why::Whole
+            Together::Whole
         }
-        _ if is_ranked() => Why::Names,
-        _ => Why::Times,
+        _ if is_ranked() => Together::Names,
+        _ => Together::Times,
     }
 }
 
@@ -200,27 +202,32 @@ impl Groups {
         self.apart = Some(self.apart.map_or(apart, |known| known.min(apart)));
     }
 
-    /// Tells runs apart by time: a run ends where a rank comes again, or before a gap of a day.
-    fn runs(&mut self, mut units: Vec<Unit>) -> Vec<Vec<Unit>> {
+    /// Tells runs apart by time: a run ends where a rank comes again, or before a gap of a day. If
+    /// names alone tell ranks, each machine can count its own. The clock of a rank of one directory
+    /// whose contents name the job can be wrong, so a gap before it ends no run.
+    fn runs(&mut self, mut units: Vec<Unit>, evidence: Evidence) -> Vec<Vec<Unit>> {
         units.sort_by_key(|unit| unit.span.map(|span| span.first_ns));
-        let mut runs = vec![Vec::new()];
-        let mut spans: HashMap<u32, Span> = HashMap::new();
+        let mut runs: Vec<Vec<Unit>> = vec![Vec::new()];
+        let mut ranks: HashMap<u32, (Span, String)> = HashMap::new();
         let mut last_ns: Option<i64> = None;
         for unit in units {
-            let wall = unit.span.filter(|span| span.clock == Clock::Wall);
-            let is_late = wall
-                .zip(last_ns)
-                .is_some_and(|(span, last_ns)| span.first_ns.saturating_sub(last_ns) > MAX_APART_NS);
-            let before = unit.rank.and_then(|rank| spans.get(&rank));
-            let is_again = before.zip(unit.span).is_some_and(|(before, span)| before.is_before(&span));
-            if is_late || is_again {
+            let run = runs.last().expect("there is a first run");
+            let is_sure = evidence == Evidence::Stated && unit.whole.is_some();
+            let is_with = is_sure && run.last().is_some_and(|last| last.whole == unit.whole);
+            let wall = unit.span.filter(|span| span.clock == ClockKind::Wall);
+            let is_late = |(span, last_ns): (Span, i64)| span.first_ns.saturating_sub(last_ns) > MAX_APART_NS;
+            let before = unit.rank.and_then(|rank| ranks.get(&rank)).zip(unit.span);
+            let is_again = before.is_some_and(|((before, machine), span)| {
+                before.is_before(&span) && (unit.is_stated || *machine == unit.machine)
+            });
+            if is_again || !is_with && wall.zip(last_ns).is_some_and(is_late) {
                 self.tell(Apart::Runs);
                 runs.push(Vec::new());
-                spans.clear();
+                ranks.clear();
                 last_ns = None;
             }
             last_ns = last_ns.max(wall.map(|span| span.last_ns));
-            spans.extend(unit.rank.zip(unit.span));
+            ranks.extend(unit.rank.zip(unit.span.map(|span| (span, unit.machine.clone()))));
             runs.last_mut().expect("there is a first run").push(unit);
         }
         runs
@@ -271,7 +278,7 @@ impl Groups {
             let has_trace = |group: &Group| of(true).any(|file| group.files.contains(&file));
             if importer.belonging == Belonging::All {
                 let traces: Vec<usize> = of(true).collect();
-                let why = if traces.len() > 1 { Why::Format } else { Why::Alone };
+                let why = if traces.len() > 1 { Together::Format } else { Together::Alone };
                 let files: Vec<usize> = traces.into_iter().chain(of(false)).collect();
                 self.groups.extend((!files.is_empty()).then_some(Group { files, why }));
                 continue;
@@ -281,7 +288,7 @@ impl Groups {
                 (0..self.groups.len()).filter(|&at| has_trace(&self.groups[at])).collect();
             match takers[..] {
                 _ if beside.is_empty() => {}
-                [] => self.groups.push(Group { files: beside, why: Why::Alone }),
+                [] => self.groups.push(Group { files: beside, why: Together::Alone }),
                 [only] => self.groups[only].files.extend(beside),
                 _ => self.share_out(candidates, &takers, &beside),
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::cycle;
 use super::natural::pattern;
-use crate::probe::process::{Clock, Span};
+use crate::probe::process::{ClockKind, Span};
 
 /// The traces of one process.
 #[derive(Debug, Clone)]
@@ -18,15 +18,23 @@ pub(super) struct Unit {
     pub(super) whole: Option<usize>,
     /// Path of the first file.
     pub(super) path: String,
+    /// See [`cycle::machine`].
+    pub(super) machine: String,
 }
 
-/// The jobs of these traces, each in the order of its first trace. `is_one_job` states that the
-/// contents of all of them name the same job.
+/// Whether the contents of traces name their job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Evidence {
+    Stated,
+    Unknown,
+}
+
+/// The jobs of these traces, each in the order of its first trace.
 ///
 /// Joined are the traces of one directory or archive, traces that tell ranks, traces whose times
 /// overlap, and traces whose names count from 0. Names with different texts around their ranks are
 /// of one job unless their times say that they are not.
-pub(super) fn joined(units: Vec<Unit>, is_one_job: bool) -> Vec<Vec<Unit>> {
+pub(super) fn joined(units: Vec<Unit>, evidence: Evidence) -> Vec<Vec<Unit>> {
     let mut sets = Sets::new(units.len());
     let mut wholes: HashMap<usize, usize> = HashMap::new();
     for (at, unit) in units.iter().enumerate() {
@@ -36,7 +44,7 @@ pub(super) fn joined(units: Vec<Unit>, is_one_job: bool) -> Vec<Vec<Unit>> {
     }
     let mut alike: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, unit) in units.iter().enumerate().filter(|(_, unit)| unit.rank.is_some()) {
-        let key = if is_one_job { String::new() } else { pattern(&unit.path) };
+        let key = if evidence == Evidence::Stated { String::new() } else { pattern(&unit.path) };
         alike.entry(key).or_default().push(at);
     }
     let mut unknown = None;
@@ -62,7 +70,7 @@ pub(super) fn joined(units: Vec<Unit>, is_one_job: bool) -> Vec<Vec<Unit>> {
 
 /// The span of a trace, if its clock tells programs apart.
 fn telling(unit: &Unit) -> Option<Span> {
-    unit.span.filter(|span| span.clock != Clock::NearZero)
+    unit.span.filter(|span| span.clock != ClockKind::NearZero)
 }
 
 /// Joins traces whose times overlap.

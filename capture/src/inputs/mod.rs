@@ -16,7 +16,7 @@ pub mod plan;
 pub mod rank;
 
 pub use self::directory::{Choice, choose};
-pub use self::group::{Apart, Group, Groups, Why, groups, profiles};
+pub use self::group::{Apart, Group, Groups, Together, groups, profiles};
 pub use self::host::hosts;
 pub use self::packing::Packing;
 pub use self::plan::{Plan, PlanFile, Plans, Unplanned, plan};

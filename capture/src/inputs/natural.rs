@@ -4,8 +4,6 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use super::rank::runs;
-
 /// Compares names. Runs of digits are compared as numbers of any length, all else by characters.
 #[must_use]
 pub fn natural(a: &str, b: &str) -> Ordering {
@@ -58,6 +56,19 @@ pub fn order(names: &[&str]) -> Vec<usize> {
         }
     }
     order
+}
+
+/// The runs of digits, of letters and of signs of a name, in its order.
+pub(super) fn runs(name: &str) -> impl Iterator<Item = &str> {
+    let kind = |sign: char| (sign.is_ascii_digit(), sign.is_alphanumeric());
+    let mut rest = name;
+    std::iter::from_fn(move || {
+        let first = kind(rest.chars().next()?);
+        let end = rest.find(|sign| kind(sign) != first).unwrap_or(rest.len());
+        let (run, after) = rest.split_at(end);
+        rest = after;
+        Some(run)
+    })
 }
 
 #[cfg(test)]

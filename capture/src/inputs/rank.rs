@@ -1,14 +1,15 @@
 //! Numbers of ranks: from file names, and one for each rank in the end.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Candidate;
+use super::natural::{pattern, runs};
 use crate::importer::Role;
 
 /// Words before a rank's number.
 const WORDS: [&str; 2] = ["rank", "worker"];
 
-/// The dimension whose number is the rank, if a name has no other dimension.
+/// The dimension whose numbers are ranks, if several names have no other dimension.
 const ONLY_DIMENSION: &str = "tp";
 
 /// Dimensions of a job. A number after one of them, or after `rank` behind one of them, is a place
@@ -37,16 +38,17 @@ const MAX_DIGITS: usize = 6;
 /// 0 of `resnet50_worker0.1623.pt.trace.json`, 7 of `exp[a]-rank[7].json`.
 ///
 /// The rank is the number after the last `rank` or `worker` that is a word. Any signs but letters
-/// and digits can stand between. A number of one dimension alone, such as that of `tp_rank_1`, is
-/// the rank only if the name has no other number of a rank or of a dimension. In the name of an
-/// archive's entry, the last part that tells a rank counts. `rank_2/trace.json` is therefore rank
-/// 2.
+/// and digits can stand between. A number of one dimension, such as that of `tp_rank_1`, is the rank
+/// only if the name has no other number of a rank or of a dimension. In the name of an archive's
+/// entry, the last part that tells a rank counts. `rank_2/trace.json` is therefore rank 2.
 #[must_use]
 pub fn rank_of(name: &str) -> Option<u32> {
     name.rsplit('/').find_map(rank_of_part)
 }
 
 /// The rank of each file: the rank that its content states, else the rank that its path tells.
+/// Names such as `1716-TP-10.json` tell ranks if there are several, with different numbers. `tp4` alone
+/// mostly names a size.
 ///
 /// If several traces state one rank and the paths of all of them tell different ranks, the paths
 /// are right: each process of such a job counts its ranks from 0.
@@ -56,7 +58,11 @@ pub fn ranks(candidates: &[Candidate]) -> Vec<Option<u32>> {
         candidate.claim(Role::Trace)?.importer.facts?;
         candidate.facts.rank
     };
-    let told: Vec<Option<u32>> = candidates.iter().map(|candidate| rank_of(&candidate.path)).collect();
+    let places = places(candidates);
+    let by_name = |(file, candidate): (usize, &Candidate)| {
+        rank_of(&candidate.path).or_else(|| places.get(&file).copied())
+    };
+    let told: Vec<Option<u32>> = candidates.iter().enumerate().map(by_name).collect();
     let mut stating: HashMap<u32, Vec<usize>> = HashMap::new();
     for (file, candidate) in candidates.iter().enumerate() {
         if let Some(rank) = stated(candidate) {
@@ -75,12 +81,27 @@ pub fn ranks(candidates: &[Candidate]) -> Vec<Option<u32>> {
     candidates.iter().enumerate().map(rank).collect()
 }
 
+/// The ranks of traces whose names have one dimension only and are alike.
+fn places(candidates: &[Candidate]) -> HashMap<usize, u32> {
+    let mut alike: HashMap<String, BTreeMap<u32, Vec<usize>>> = HashMap::new();
+    for (file, candidate) in candidates.iter().enumerate() {
+        let name = candidate.file_name().to_lowercase();
+        if let [Told::Place(ONLY_DIMENSION, rank)] = told_by(&name)[..] {
+            alike.entry(pattern(&candidate.path)).or_default().entry(rank).or_default().push(file);
+        }
+    }
+    let are_ranks =
+        |files: &BTreeMap<u32, Vec<usize>>| files.len() > 1 && files.values().all(|files| files.len() == 1);
+    let ranks = alike.into_values().filter(are_ranks).flatten();
+    ranks.flat_map(|(rank, files)| files.into_iter().map(move |file| (file, rank))).collect()
+}
+
 /// Position of a process in a job, as a part of a name tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Told<'n> {
     /// Number of the rank.
     Rank(u32),
-    /// Position in this dimension, after its name alone.
+    /// Position in this dimension, after its name and a sign.
     Place(&'n str, u32),
     /// Position in a dimension, after its name and `rank`.
     RankOf(u32),
@@ -88,17 +109,21 @@ enum Told<'n> {
 
 fn rank_of_part(name: &str) -> Option<u32> {
     let name = name.to_lowercase();
-    let words: Vec<&str> = runs(&name).collect();
-    let told: Vec<Told<'_>> = (0..words.len()).filter_map(|at| told_at(&words, at)).collect();
+    let told = told_by(&name);
     let rank = told.iter().rev().find_map(|told| match *told {
         Told::Rank(rank) => Some(rank),
         _ => None,
     });
     match told[..] {
-        _ if rank.is_some() => rank,
-        [Told::RankOf(rank) | Told::Place(ONLY_DIMENSION, rank)] => Some(rank),
-        _ => None,
+        [Told::RankOf(only)] => Some(only),
+        _ => rank,
     }
+}
+
+/// All positions that a name in lower case tells.
+fn told_by(name: &str) -> Vec<Told<'_>> {
+    let words: Vec<&str> = runs(name).collect();
+    (0..words.len()).filter_map(|at| told_at(&words, at)).collect()
 }
 
 /// The position that is told by the word at this place.
@@ -109,25 +134,12 @@ fn told_at<'n>(words: &[&'n str], at: usize) -> Option<Told<'n>> {
     let digits = words.get(at + 1 + signs).filter(|digits| digits.len() <= MAX_DIGITS && is_word(at))?;
     let number = digits.parse().ok()?;
     if DIMENSIONS.contains(&word) {
-        return Some(Told::Place(word, number));
+        return (signs > 0).then_some(Told::Place(word, number));
     }
     let before = at.checked_sub(2).filter(|_| is_word(at)).map(|at| words[at]);
     WORDS.contains(&word).then(|| match before {
         Some(before) if DIMENSIONS.contains(&before) => Told::RankOf(number),
         _ => Told::Rank(number),
-    })
-}
-
-/// The runs of digits, of letters and of signs of a name, in its order.
-pub(super) fn runs(name: &str) -> impl Iterator<Item = &str> {
-    let kind = |sign: char| (sign.is_ascii_digit(), sign.is_alphanumeric());
-    let mut rest = name;
-    std::iter::from_fn(move || {
-        let first = kind(rest.chars().next()?);
-        let end = rest.find(|sign| kind(sign) != first).unwrap_or(rest.len());
-        let (run, after) = rest.split_at(end);
-        rest = after;
-        Some(run)
     })
 }
 
@@ -207,8 +219,8 @@ mod tests {
 
     #[test]
     fn a_dimension_is_the_rank_only_if_it_is_alone() {
-        check_rank("1716.25-TP-10.trace.json.gz", Some(10));
-        check_rank("step_3_tp2.json", Some(2));
+        check_rank("allreduce_tp4.json", None);
+        check_rank("1716.25-TP-10.trace.json.gz", None);
         check_rank("1716.25-TP-1-DP-0.trace.json.gz", None);
         check_rank("tp_rank_1.json", Some(1));
         check_rank("tp_rank_1_pp_rank_0.json", None);

@@ -33,12 +33,12 @@ pub struct Span {
     /// Latest start in nanoseconds.
     pub last_ns: i64,
     /// The clock.
-    pub clock: Clock,
+    pub clock: ClockKind,
 }
 
-/// Clock of a span.
+/// Kind of the clock of a span, by its zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Clock {
+pub enum ClockKind {
     /// Unix time.
     Wall,
     /// A clock with an unknown zero, such as the time since a machine was started.
@@ -57,7 +57,7 @@ impl Span {
     /// Whether both spans are on one clock that tells programs apart, and share a time.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
-        let is_telling = self.clock == other.clock && self.clock != Clock::NearZero;
+        let is_telling = self.clock == other.clock && self.clock != ClockKind::NearZero;
         is_telling && self.first_ns <= other.last_ns && other.first_ns <= self.last_ns
     }
 
@@ -185,10 +185,10 @@ impl Survey {
 #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
 fn span(first_us: f64, last_us: f64, base_ns: Option<i64>) -> Span {
     let clock = match base_ns {
-        Some(_) => Clock::Wall,
-        None if EPOCH_US.contains(&first_us) => Clock::Wall,
-        None if first_us < NEAR_ZERO_US => Clock::NearZero,
-        None => Clock::Own,
+        Some(_) => ClockKind::Wall,
+        None if EPOCH_US.contains(&first_us) => ClockKind::Wall,
+        None if first_us < NEAR_ZERO_US => ClockKind::NearZero,
+        None => ClockKind::Own,
     };
     let ns = |us: f64| base_ns.unwrap_or(0).saturating_add((us * 1e3) as i64);
     Span { first_ns: ns(first_us), last_ns: ns(last_us), clock }
@@ -234,7 +234,7 @@ mod tests {
         let facts = facts(TRACE.as_bytes());
         assert_eq!((facts.rank, facts.world_size, facts.process), (Some(3), Some(8), Some(4711)));
         assert_eq!((facts.host.as_deref(), facts.job.as_deref()), (Some("n1"), Some("77")));
-        let span = Span { first_ns: 2_000_500, last_ns: 3_000_000, clock: Clock::Wall };
+        let span = Span { first_ns: 2_000_500, last_ns: 3_000_000, clock: ClockKind::Wall };
         assert_eq!((facts.base_ns, facts.span), (Some(1_000_000), Some(span)));
     }
 
@@ -262,12 +262,15 @@ mod tests {
     fn clocks_differ_in_their_zero() {
         let clock = |ts: &str| facts(format!("{{\"ts\":{ts} }}").as_bytes()).span.map(|span| span.clock);
         let found = ["1712195495520833.3", "86400000000", "12.5", "null", "nan"].map(clock);
-        assert_eq!(found, [Some(Clock::Wall), Some(Clock::Own), Some(Clock::NearZero), None, None]);
+        assert_eq!(
+            found,
+            [Some(ClockKind::Wall), Some(ClockKind::Own), Some(ClockKind::NearZero), None, None]
+        );
         let at = |first_ns, last_ns, clock| Span { first_ns, last_ns, clock };
-        assert!(at(1, 5, Clock::Wall).overlaps(&at(5, 6, Clock::Wall)));
-        assert!(!at(1, 5, Clock::Wall).overlaps(&at(5, 6, Clock::Own)));
-        assert!(!at(1, 5, Clock::NearZero).overlaps(&at(1, 5, Clock::NearZero)));
-        assert!(at(1, 5, Clock::NearZero).is_before(&at(5, 6, Clock::NearZero)));
-        assert!(!at(1, 1, Clock::Wall).is_before(&at(1, 1, Clock::Wall)));
+        assert!(at(1, 5, ClockKind::Wall).overlaps(&at(5, 6, ClockKind::Wall)));
+        assert!(!at(1, 5, ClockKind::Wall).overlaps(&at(5, 6, ClockKind::Own)));
+        assert!(!at(1, 5, ClockKind::NearZero).overlaps(&at(1, 5, ClockKind::NearZero)));
+        assert!(at(1, 5, ClockKind::NearZero).is_before(&at(5, 6, ClockKind::NearZero)));
+        assert!(!at(1, 1, ClockKind::Wall).is_before(&at(1, 1, ClockKind::Wall)));
     }
 }

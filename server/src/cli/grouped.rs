@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use nprof_capture::inputs::{Apart, Why};
+use nprof_capture::inputs::{Apart, Together};
 
 use super::size;
 use crate::ingest::{DiskSpool, Grouped, GroupedInputs, Named, Result};
@@ -34,7 +34,7 @@ impl GroupingArgs {
             return named.profiles(&spool);
         }
         let inputs = named.inputs(&spool)?;
-        Ok(Grouped { profiles: vec![GroupedInputs { inputs, why: Why::Asked }], apart: None })
+        Ok(Grouped { profiles: vec![GroupedInputs { inputs, why: Together::Asked }], apart: None })
     }
 }
 
@@ -60,21 +60,21 @@ pub(super) fn tell_apart(profiles: usize, apart: Option<Apart>, err: &mut dyn Wr
 /// If the output cannot be written.
 pub(super) fn tell_ranks(
     manifest: &Manifest,
-    why: Why,
+    why: Together,
     profiles: usize,
     err: &mut dyn Write,
 ) -> io::Result<()> {
     let why = match why {
-        Why::Alone if profiles == 1 => return Ok(()),
-        Why::Alone => "there is one trace".to_owned(),
-        Why::Format => "traces of this format belong together".to_owned(),
-        Why::Job => "the traces state the same job".to_owned(),
-        Why::WorldSize(size) => format!("the traces state ranks of a job of {size}"),
-        Why::Cycles => "the traces are cycles of one process".to_owned(),
-        Why::Names => "the names tell ranks".to_owned(),
-        Why::Times => "the times overlap, or the names count from 0".to_owned(),
-        Why::Whole => "the traces came together".to_owned(),
-        Why::Asked => "--as-ranks was given".to_owned(),
+        Together::Alone if profiles == 1 => return Ok(()),
+        Together::Alone => "there is one trace".to_owned(),
+        Together::Format => "traces of this format belong together".to_owned(),
+        Together::Job => "the traces state the same job".to_owned(),
+        Together::WorldSize(size) => format!("the traces state ranks of a job of {size}"),
+        Together::Cycles => "the traces are cycles of one process".to_owned(),
+        Together::Names => "the names tell ranks".to_owned(),
+        Together::Times => "the times overlap, or the names count from 0".to_owned(),
+        Together::Whole => "the traces came together".to_owned(),
+        Together::Asked => "--as-ranks was given".to_owned(),
     };
     writeln!(err, "profile {}, because {why}:", manifest.slug())?;
     for rank in manifest.ranks.iter().take(SHOWN) {

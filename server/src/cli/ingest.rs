@@ -12,6 +12,7 @@ use super::progress::watched;
 use super::{StorePlace, lost_input, size, warn};
 use crate::ingest::{IngestError, Ingested, Named, Novelty, Settings, add, run_all};
 use crate::store::{Existing, Slug, Store};
+use crate::terminal::visible;
 use crate::work::Meter;
 
 const EXAMPLES: &str = "\
@@ -115,13 +116,17 @@ pub(super) fn ingest(
     let result = watched(&meter, || {
         let grouped = grouping.profiles(store, named, &meter)?;
         let (count, apart) = (grouped.profiles.len(), grouped.apart);
-        run_all(store, grouped, settings, &meter, |ingested, why| {
+        let left_out = run_all(store, grouped, settings, &meter, |ingested, why| {
             done.push((ingested, why, std::mem::replace(&mut start, Instant::now()).elapsed()));
         })?;
-        Ok::<_, IngestError>((count, apart))
+        Ok::<_, IngestError>((count, apart, left_out))
     });
-    if let Ok((count, apart)) = result {
-        tell_apart(count, apart, &mut io::stderr().lock())?;
+    if let Ok((count, apart, left_out)) = &result {
+        let mut err = io::stderr().lock();
+        tell_apart(count - left_out.len(), *apart, &mut err)?;
+        for line in left_out {
+            writeln!(err, "left out: {}", visible(line))?;
+        }
     }
     for (ingested, why, elapsed) in &done {
         report(ingested, *elapsed)?;

@@ -30,7 +30,7 @@ use std::sync::OnceLock;
 use nprof_capture::files::Job;
 use nprof_capture::files::Sinks;
 use nprof_capture::formats;
-use nprof_capture::inputs::{Plan, Why};
+use nprof_capture::inputs::{Plan, Together};
 use nprof_capture::origin::Origin;
 use nprof_engine::base::in_memory;
 use nprof_engine::exec::Cancel;
@@ -99,26 +99,41 @@ pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> 
     finish(store, read_to_stage(store, inputs, settings, meter, None)?, settings, meter)
 }
 
-/// Ingests each of several profiles. Calls `done` for each that is in the store.
+/// Ingests each of several profiles. Calls `done` for each that is in the store. Returns a line about
+/// each profile that is left out, because the only trace of it in a directory turned out to be none.
 ///
 /// # Errors
 /// See [`run`]. Profiles that are done stay in the store. Also if the settings name one profile and
-/// there are several.
+/// there are several, or if all are left out.
 pub fn run_all(
     store: &Store,
     grouped: Grouped,
     settings: &Settings,
     meter: &Meter,
-    mut done: impl FnMut(Ingested, Why),
-) -> Result<()> {
+    mut done: impl FnMut(Ingested, Together),
+) -> Result<Vec<String>> {
     store.check_writable()?;
     if grouped.profiles.len() > 1 && (settings.slug.is_some() || settings.display_name.is_some()) {
         return Err(IngestError::SeveralProfiles { first: grouped.firsts() });
     }
+    let (mut count, mut left_out, mut last) = (0, Vec::new(), None);
     for GroupedInputs { inputs, why } in grouped.profiles {
-        done(finish(store, read_to_stage(store, inputs, settings, meter, None)?, settings, meter)?, why);
+        let is_of_directory = inputs.files.iter().all(|file| file.chosen == Chosen::ByDirectory);
+        match read_to_stage(store, inputs, settings, meter, None) {
+            Err(error @ IngestError::Format { .. }) if is_of_directory => {
+                left_out.push(error.to_string());
+                last = Some(error);
+            }
+            prepared => {
+                count += 1;
+                done(finish(store, prepared?, settings, meter)?, why);
+            }
+        }
     }
-    Ok(())
+    match last.filter(|_| count == 0) {
+        Some(error) => Err(error),
+        None => Ok(left_out),
+    }
 }
 
 /// Brings inputs that were read into the store.

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use nprof_capture::importer::Role;
-use nprof_capture::inputs::{Apart, Candidate, Group, Plan, Why, groups};
+use nprof_capture::inputs::{Apart, Candidate, Group, Plan, Together, groups};
 
 use super::gathered::Gathered;
 use super::{InputFile, Inputs};
@@ -22,7 +22,7 @@ pub struct GroupedInputs {
     /// The inputs.
     pub inputs: Inputs,
     /// Reason why they are one profile.
-    pub why: Why,
+    pub why: Together,
 }
 
 impl Grouped {
