@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use crate::probe::process::Facts;
 use crate::probe::{self, Confidence};
 
 /// A trace format.
@@ -22,6 +23,9 @@ pub struct Importer {
     pub belonging: Belonging,
     /// Finds the rank that the first bytes of a trace state, if the format states ranks there.
     pub stated_rank: Option<FindRank>,
+    /// Finds the facts that the first bytes of a trace state about its process, if the format states
+    /// such facts.
+    pub facts: Option<FindFacts>,
     /// Recognises traces of other formats that belong to traces of this format, if both come
     /// together.
     pub goes_with: Option<fn(&[u8]) -> bool>,
@@ -29,6 +33,9 @@ pub struct Importer {
 
 /// Finds the rank that the first bytes of a trace state.
 pub type FindRank = fn(&[u8]) -> Option<u32>;
+
+/// Finds facts about the process that wrote a trace in its first bytes.
+pub type FindFacts = fn(&[u8]) -> Facts;
 
 /// A kind of file that a format reads.
 #[derive(Debug)]
@@ -52,6 +59,8 @@ pub enum Number {
     One,
     /// Several. Traces belong to one rank if they tell the same rank.
     Several,
+    /// Several, one after another: cycles of a profiler, as [`crate::inputs::cycle`] tells.
+    Cycles,
 }
 
 /// Purpose of a rank's file.
@@ -70,8 +79,8 @@ pub enum Role {
 pub enum Belonging {
     /// All traces of the format.
     All,
-    /// Traces whose names tell a rank.
-    Numbered,
+    /// Traces of which names, contents or times say that they are of one job.
+    OneJob,
 }
 
 /// All formats. If two are equally sure of a file, the first gets it. In a directory with several
@@ -97,8 +106,9 @@ pub static TABLE: [Importer; 5] = [
             },
         ],
         session_prefix: Some("profile_rank_"),
-        belonging: Belonging::All,
+        belonging: Belonging::OneJob,
         stated_rank: None,
+        facts: None,
         goes_with: None,
     },
     Importer {
@@ -112,8 +122,9 @@ pub static TABLE: [Importer; 5] = [
             number: Number::One,
         }],
         session_prefix: None,
-        belonging: Belonging::Numbered,
+        belonging: Belonging::OneJob,
         stated_rank: None,
+        facts: None,
         goes_with: None,
     },
     Importer {
@@ -138,6 +149,7 @@ pub static TABLE: [Importer; 5] = [
         session_prefix: None,
         belonging: Belonging::All,
         stated_rank: Some(probe::aiu::rank),
+        facts: None,
         goes_with: Some(probe::aiu::goes_with),
     },
     Importer {
@@ -148,11 +160,12 @@ pub static TABLE: [Importer; 5] = [
             title: "Trace Event JSON",
             extensions: &["json"],
             probe: probe::json::probe_trace_event,
-            number: Number::One,
+            number: Number::Cycles,
         }],
         session_prefix: None,
-        belonging: Belonging::Numbered,
+        belonging: Belonging::OneJob,
         stated_rank: None,
+        facts: Some(probe::process::facts),
         goes_with: None,
     },
     Importer {
@@ -166,8 +179,9 @@ pub static TABLE: [Importer; 5] = [
             number: Number::One,
         }],
         session_prefix: None,
-        belonging: Belonging::Numbered,
+        belonging: Belonging::OneJob,
         stated_rank: None,
+        facts: None,
         goes_with: None,
     },
 ];

@@ -278,7 +278,7 @@ impl Opening<'_> {
     }
 
     fn refuse(&mut self, item: Item, refusal: Refusal) {
-        let candidate = Candidate { name: item.name, found: Found::Refused(refusal) };
+        let candidate = Candidate::new(&item.name, Found::Refused(refusal));
         self.leaves.push(Leaf { candidate, packed: item.packed, layers: item.layers });
     }
 }

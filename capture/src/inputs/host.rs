@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::rank_of;
+use super::{cycle, rank_of};
 
 /// Endings of archives, which can stand for a folder.
 const ARCHIVES: [&str; 7] = [".tar.gz", ".tar.zst", ".tar", ".tgz", ".zip", ".gz", ".zst"];
@@ -14,7 +14,7 @@ const PYTORCH: &str = ".pt.trace.json";
 /// separated by `/`.
 ///
 /// If traces are in several folders, the first folder in which their paths differ names the host. A
-/// folder that names a rank, or is a number alone, names no host.
+/// folder that names a rank or a cycle of a profiler, or is a number alone, names no host.
 #[must_use]
 pub fn hosts(paths: &[&str]) -> Vec<Option<String>> {
     let parts: Vec<Vec<&str>> = paths.iter().map(|path| path.split('/').collect()).collect();
@@ -23,7 +23,8 @@ pub fn hosts(paths: &[&str]) -> Vec<Option<String>> {
         let folder = *parts[..parts.len() - 1].get(shared)?;
         let name = ARCHIVES.iter().find_map(|ending| folder.strip_suffix(ending)).unwrap_or(folder);
         let name = name.rsplit_once("_pid_").filter(|(_, pid)| is_number(pid)).map_or(name, |(host, _)| host);
-        (rank_of(name).is_none() && !is_number(name) && !name.is_empty()).then(|| name.to_owned())
+        let is_other = rank_of(name).is_some() || cycle::is_of_cycle(name) || is_number(name);
+        (!is_other && !name.is_empty()).then(|| name.to_owned())
     };
     let nodes: Vec<Option<String>> = parts.iter().map(node).collect();
     let is_several = nodes.iter().flatten().collect::<BTreeSet<_>>().len() > 1;
@@ -78,6 +79,7 @@ mod tests {
         check(&["run/node0/rank_0.json", "run/node0/rank_1.json"], &[None, None]);
         check(&["run/rank_0/trace.json", "run/rank_1/trace.json"], &[None, None]);
         check(&["run/0/trace.json", "run/1/trace.json"], &[None, None]);
+        check(&["run/iteration_10/rank0.json", "run/iteration_20/rank1.json"], &[None, None]);
         check(&["a.json"], &[None]);
         check(&[], &[]);
     }

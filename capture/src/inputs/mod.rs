@@ -5,21 +5,25 @@
 
 #[cfg(any(test, feature = "fixture"))]
 pub mod cases;
+pub mod cycle;
 pub mod directory;
 pub mod group;
 pub mod host;
+mod joined;
+pub mod natural;
 pub mod packing;
 pub mod plan;
 pub mod rank;
 
 pub use self::directory::{Choice, choose};
-pub use self::group::profiles;
+pub use self::group::{Apart, Group, Groups, Together, groups, profiles};
 pub use self::host::hosts;
 pub use self::packing::Packing;
 pub use self::plan::{Plan, PlanFile, Plans, Unplanned, plan};
-pub use self::rank::{Moved, Numbers, numbered, rank_of};
+pub use self::rank::{Moved, Numbers, numbered, rank_of, ranks};
 use crate::importer::{Claim, Companion, Importer, Role, TABLE, claims};
 use crate::probe::known;
+use crate::probe::process::Facts;
 use crate::refusal::Refusal;
 
 /// The beginning of a file.
@@ -49,13 +53,32 @@ pub struct Candidate {
     pub name: String,
     /// Kind of the file, from its first bytes.
     pub found: Found,
+    /// Path below the folder that all files share; the name, if that is not known.
+    pub path: String,
+    /// The directory or archive that the file came in, by its position among those that the user
+    /// named.
+    pub whole: Option<usize>,
+    /// Facts that the trace states about its process.
+    pub facts: Facts,
 }
 
 impl Candidate {
+    /// A file of this kind that states no facts.
+    #[must_use]
+    pub fn new(name: &str, found: Found) -> Self {
+        Self { name: name.to_owned(), found, path: name.to_owned(), whole: None, facts: Facts::default() }
+    }
+
     /// Recognises a file.
     #[must_use]
     pub fn of(file: FileHead<'_>) -> Self {
-        Self { name: file.name.to_owned(), found: recognise(file.head) }
+        let found = recognise(file.head);
+        let find = match found {
+            Found::Claimed(claim) => claim.importer.facts,
+            _ => None,
+        };
+        let facts = find.map(|find| find(file.head)).unwrap_or_default();
+        Self { facts, ..Self::new(file.name, found) }
     }
 
     /// The claim of the format that reads the file in this role.
@@ -95,7 +118,7 @@ fn settled(candidates: &[Candidate]) -> Vec<Candidate> {
             }
             _ => candidate.found.clone(),
         };
-        Candidate { name: candidate.name.clone(), found }
+        Candidate { found, ..candidate.clone() }
     };
     candidates.iter().map(settle).collect()
 }

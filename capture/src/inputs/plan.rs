@@ -1,11 +1,12 @@
 //! Plans: the files of each rank.
 
-use super::{Candidate, Found, rank_of, settled};
-use crate::importer::{Claim, Importer, Number, Role};
+use super::{Candidate, Found, cycle, natural, rank_of, ranks, settled};
+use crate::importer::{Importer, Number, Role};
 use crate::refusal::Refusal;
 
 /// A trace with the files that belong to it, and the format that reads them. A plan gives one rank,
-/// unless the trace holds several. Some formats have several traces a rank.
+/// unless the trace holds several. Some formats have several traces a rank. Cycles of a profiler are
+/// in the order of their times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// The format.
@@ -26,6 +27,11 @@ pub struct PlanFile {
 }
 
 impl Plan {
+    /// The traces by their index in the list of candidates.
+    pub fn traces(&self) -> impl Iterator<Item = usize> {
+        self.files.iter().filter(|part| part.role == Role::Trace).map(|part| part.file)
+    }
+
     /// Index of the first trace in the list of candidates.
     #[must_use]
     pub fn trace(&self) -> usize {
@@ -42,7 +48,8 @@ impl Plan {
 /// The plans of one profile.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plans {
-    /// Plans by rank. Plans whose names tell none come last, in the order of their files.
+    /// Plans by rank. Plans whose names tell none come last, in the order of their files. Names
+    /// that differ by numbers only are in the order of these numbers.
     pub plans: Vec<Plan>,
     /// Files that go with a trace, if no trace takes them.
     pub unused: Vec<usize>,
@@ -69,10 +76,12 @@ pub fn plan(candidates: &[Candidate]) -> Result<Plans, Unplanned> {
     let candidates = &settled(candidates);
     let mut plans = Plans::default();
     let mut beside = Vec::new();
-    for (file, candidate) in candidates.iter().enumerate() {
-        match &candidate.found {
+    let ranks = ranks(candidates);
+    for unit in cycle::units(candidates, &ranks) {
+        let file = unit[0];
+        match &candidates[file].found {
             Found::Claimed(claim) if claim.role == Role::Trace => {
-                plans.add_trace(claim, PlanFile { role: Role::Trace, file }, rank_of(&candidate.name));
+                plans.add_traces(claim.importer, &unit, ranks[file]);
             }
             Found::Claimed(claim) => {
                 beside.push((claim.importer, PlanFile { role: claim.role, file }));
@@ -105,19 +114,29 @@ pub fn plan(candidates: &[Candidate]) -> Result<Plans, Unplanned> {
     let is_used =
         |file: usize| plans.plans.iter().any(|plan| plan.files.iter().any(|part| part.file == file));
     plans.unused = beside.iter().map(|(_, part)| part.file).filter(|&file| !is_used(file)).collect();
-    plans.plans.sort_by_key(|plan| plan.rank.map_or(u64::MAX, u64::from));
+    plans.sort(candidates);
     Ok(plans)
 }
 
 impl Plans {
-    /// Adds a trace: to the plan of its rank if the format joins traces, else as a plan of its own.
-    fn add_trace(&mut self, claim: &Claim, part: PlanFile, named: Option<u32>) {
-        let (importer, rank) = (claim.importer, named.or(claim.rank));
+    /// Adds the traces of a process: to the plan of their rank if the format joins traces, else as
+    /// a plan of their own.
+    fn add_traces(&mut self, importer: &'static Importer, traces: &[usize], rank: Option<u32>) {
+        let parts = traces.iter().map(|&file| PlanFile { role: Role::Trace, file });
         let is_joined = |plan: &&mut Plan| joins(importer) && plan.importer == importer && plan.rank == rank;
         match self.plans.iter_mut().find(is_joined) {
-            Some(plan) => plan.files.push(part),
-            None => self.plans.push(Plan { importer, files: vec![part], rank }),
+            Some(plan) => plan.files.extend(parts),
+            None => self.plans.push(Plan { importer, files: parts.collect(), rank }),
         }
+    }
+
+    /// Puts the plans in the order of ranks.
+    fn sort(&mut self, candidates: &[Candidate]) {
+        self.plans.sort_by_key(|plan| plan.rank.map_or(u64::MAX, u64::from));
+        let ranked = self.plans.partition_point(|plan| plan.rank.is_some());
+        let unranked = self.plans.split_off(ranked);
+        let names: Vec<&str> = unranked.iter().map(|plan| candidates[plan.trace()].name.as_str()).collect();
+        self.plans.extend(natural::order(&names).into_iter().map(|at| unranked[at].clone()));
     }
 
     /// Moves traces that tell no rank to the only rank of their format.

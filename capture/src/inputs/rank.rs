@@ -1,31 +1,146 @@
 //! Numbers of ranks: from file names, and one for each rank in the end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::Candidate;
+use super::natural::{pattern, runs};
+use crate::importer::Role;
 
 /// Words before a rank's number.
 const WORDS: [&str; 2] = ["rank", "worker"];
 
+/// The dimension whose numbers are ranks, if several names have no other dimension.
+const ONLY_DIMENSION: &str = "tp";
+
+/// Dimensions of a job. A number after one of them, or after `rank` behind one of them, is a place
+/// in the dimension: the names of other ranks can have it too.
+const DIMENSIONS: [&str; 14] = [
+    ONLY_DIMENSION,
+    "dp",
+    "pp",
+    "ep",
+    "cp",
+    "sp",
+    "dcp",
+    "pcp",
+    "etp",
+    "edp",
+    "fsdp",
+    "local",
+    "node",
+    "group",
+];
+
+/// Most digits of a rank. Longer numbers are times and dates.
+const MAX_DIGITS: usize = 6;
+
 /// The rank that a file's name tells, e.g. 3 of `profile_rank_3.ntff`, 12 of `rank-12.Jul_15.json`,
-/// 0 of `resnet50_worker0.1623.pt.trace.json`.
+/// 0 of `resnet50_worker0.1623.pt.trace.json`, 7 of `exp[a]-rank[7].json`.
 ///
-/// The rank is the number after the last `rank` or `worker` that begins a word. In the name of an
-/// archive's entry, the last part that tells a rank counts. `rank_2/trace.json` is therefore rank
-/// 2.
+/// The rank is the number after the last `rank` or `worker` that is a word. Any signs but letters
+/// and digits can stand between. A number of one dimension, such as that of `tp_rank_1`, is the rank
+/// only if the name has no other number of a rank or of a dimension. In the name of an archive's
+/// entry, the last part that tells a rank counts. `rank_2/trace.json` is therefore rank 2.
 #[must_use]
 pub fn rank_of(name: &str) -> Option<u32> {
     name.rsplit('/').find_map(rank_of_part)
 }
 
+/// The rank of each file: the rank that its content states, else the rank that its path tells.
+/// Names such as `1716-TP-10.json` tell ranks if there are several, with different numbers. `tp4` alone
+/// mostly names a size.
+///
+/// If several traces state one rank and the paths of all of them tell different ranks, the paths
+/// are right: each process of such a job counts its ranks from 0.
+#[must_use]
+pub fn ranks(candidates: &[Candidate]) -> Vec<Option<u32>> {
+    let stated = |candidate: &Candidate| {
+        candidate.claim(Role::Trace)?.importer.facts?;
+        candidate.facts.rank
+    };
+    let places = places(candidates);
+    let by_name = |(file, candidate): (usize, &Candidate)| {
+        rank_of(&candidate.path).or_else(|| places.get(&file).copied())
+    };
+    let told: Vec<Option<u32>> = candidates.iter().enumerate().map(by_name).collect();
+    let mut stating: HashMap<u32, Vec<usize>> = HashMap::new();
+    for (file, candidate) in candidates.iter().enumerate() {
+        if let Some(rank) = stated(candidate) {
+            stating.entry(rank).or_default().push(file);
+        }
+    }
+    let by_path = |files: &[usize]| {
+        let distinct: BTreeSet<u32> = files.iter().filter_map(|&file| told[file]).collect();
+        files.len() > 1 && distinct.len() == files.len()
+    };
+    let rank = |(file, candidate): (usize, &Candidate)| match stated(candidate) {
+        Some(rank) if by_path(&stating[&rank]) => told[file],
+        Some(rank) => Some(rank),
+        None => told[file].or_else(|| candidate.claim(Role::Trace)?.rank),
+    };
+    candidates.iter().enumerate().map(rank).collect()
+}
+
+/// The ranks of traces whose names have one dimension only and are alike.
+fn places(candidates: &[Candidate]) -> HashMap<usize, u32> {
+    let mut alike: HashMap<String, BTreeMap<u32, Vec<usize>>> = HashMap::new();
+    for (file, candidate) in candidates.iter().enumerate() {
+        let name = candidate.file_name().to_lowercase();
+        if let [Told::Place(ONLY_DIMENSION, rank)] = told_by(&name)[..] {
+            alike.entry(pattern(&candidate.path)).or_default().entry(rank).or_default().push(file);
+        }
+    }
+    let are_ranks =
+        |files: &BTreeMap<u32, Vec<usize>>| files.len() > 1 && files.values().all(|files| files.len() == 1);
+    let ranks = alike.into_values().filter(are_ranks).flatten();
+    ranks.flat_map(|(rank, files)| files.into_iter().map(move |file| (file, rank))).collect()
+}
+
+/// Position of a process in a job, as a part of a name tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told<'n> {
+    /// Number of the rank.
+    Rank(u32),
+    /// Position in this dimension, after its name and a sign.
+    Place(&'n str, u32),
+    /// Position in a dimension, after its name and `rank`.
+    RankOf(u32),
+}
+
 fn rank_of_part(name: &str) -> Option<u32> {
-    let name = name.to_ascii_lowercase();
-    let places = WORDS.iter().flat_map(|word| name.match_indices(word).map(|(at, _)| (at, at + word.len())));
-    let numbers = places.filter_map(|(at, after)| {
-        let starts_word = !name[..at].ends_with(|sign: char| sign.is_ascii_alphanumeric());
-        let rest = name[after..].trim_start_matches(['_', '-']);
-        let digits = rest.find(|sign: char| !sign.is_ascii_digit()).map_or(rest, |end| &rest[..end]);
-        starts_word.then(|| digits.parse().ok().map(|number| (at, number))).flatten()
+    let name = name.to_lowercase();
+    let told = told_by(&name);
+    let rank = told.iter().rev().find_map(|told| match *told {
+        Told::Rank(rank) => Some(rank),
+        _ => None,
     });
-    numbers.max_by_key(|(at, _)| *at).map(|(_, number)| number)
+    match told[..] {
+        [Told::RankOf(only)] => Some(only),
+        _ => rank,
+    }
+}
+
+/// All positions that a name in lower case tells.
+fn told_by(name: &str) -> Vec<Told<'_>> {
+    let words: Vec<&str> = runs(name).collect();
+    (0..words.len()).filter_map(|at| told_at(&words, at)).collect()
+}
+
+/// The position that is told by the word at this place.
+fn told_at<'n>(words: &[&'n str], at: usize) -> Option<Told<'n>> {
+    let is_word = |at: usize| at == 0 || !words[at - 1].ends_with(char::is_alphanumeric);
+    let is_sign = |text: &&str| !text.starts_with(char::is_alphanumeric);
+    let (word, signs) = (words[at], usize::from(words.get(at + 1).is_some_and(is_sign)));
+    let digits = words.get(at + 1 + signs).filter(|digits| digits.len() <= MAX_DIGITS && is_word(at))?;
+    let number = digits.parse().ok()?;
+    if DIMENSIONS.contains(&word) {
+        return (signs > 0).then_some(Told::Place(word, number));
+    }
+    let before = at.checked_sub(2).filter(|_| is_word(at)).map(|at| words[at]);
+    WORDS.contains(&word).then(|| match before {
+        Some(before) if DIMENSIONS.contains(&before) => Told::RankOf(number),
+        _ => Told::Rank(number),
+    })
 }
 
 /// Numbers of ranks, all different.
@@ -87,6 +202,33 @@ mod tests {
         check_rank("rankß1.json", None);
         check_rank("job.zip/rank_2/trace.json", Some(2));
         check_rank("rank_4.tar.gz/a/trace.json", Some(4));
+    }
+
+    #[test]
+    fn signs_can_stand_between_the_word_and_the_number() {
+        for between in ["", "_", "-", "=", ".", ":", " ", "[", "(", "#", "__", " - ", "=[", "→"] {
+            check_rank(&format!("exp[a2-b]-rank{between}13].json"), Some(13));
+        }
+        check_rank("RANK[0]-of-[8].json", Some(0));
+        check_rank("rank.1623143089861.pt.trace.json", None);
+        check_rank("worker.20240131.json", None);
+        check_rank("rank_a3.json", None);
+        check_rank("crank=5.json", None);
+        check_rank("2rank5.json", None);
+    }
+
+    #[test]
+    fn a_dimension_is_the_rank_only_if_it_is_alone() {
+        check_rank("allreduce_tp4.json", None);
+        check_rank("1716.25-TP-10.trace.json.gz", None);
+        check_rank("1716.25-TP-1-DP-0.trace.json.gz", None);
+        check_rank("tp_rank_1.json", Some(1));
+        check_rank("tp_rank_1_pp_rank_0.json", None);
+        check_rank("dp1_pp0_tp3_dcp0_ep3_rank7.17.pt.trace.json", Some(7));
+        check_rank("global_rank9_local_rank1.json", Some(9));
+        check_rank("node_rank_1.json", Some(1));
+        check_rank("dp-1.json", None);
+        check_rank("http3.json", None);
     }
 
     #[track_caller]

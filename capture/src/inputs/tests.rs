@@ -190,7 +190,7 @@ fn what_is_left_out_has_its_reason() {
 
 #[test]
 fn archives_that_were_not_opened_go_by_their_names() {
-    let zip = |name| Candidate { name: String::from(name), found: Found::Packed(Packing::Zip) };
+    let zip = |name| Candidate::new(name, Found::Packed(Packing::Zip));
     let files = [zip("rank_0.zip"), zip("all.zip"), zip("rank_1.zip")];
     assert_eq!(profiles(&files), [vec![0, 2], vec![1]]);
     let plans = plan(&files).unwrap();
@@ -204,4 +204,47 @@ fn a_file_that_no_trace_takes_is_not_used() {
     assert_eq!(plan(&[]), Err(Unplanned::Nothing));
     assert_eq!(files("json:a b:c").len(), 2);
     assert_eq!(sample("neff").len(), 16);
+}
+
+/// Checks the profiles of files of one directory, and those of the same files alone.
+#[track_caller]
+fn check_whole(files: &str, whole: &str, alone: &str) {
+    let mut candidates = candidates(files);
+    assert_eq!(listed(&profiles(&candidates), &candidates), alone, "{files}");
+    candidates.iter_mut().for_each(|candidate| candidate.whole = Some(0));
+    assert_eq!(listed(&profiles(&candidates), &candidates), whole, "{files}");
+}
+
+#[test]
+fn files_of_a_directory_are_one_job_unless_something_contradicts() {
+    check_whole("json:x.json json:y.json", "x.json y.json", "x.json | y.json");
+    check_whole("r0of2:x.json r0of8:y.json", "x.json | y.json", "x.json | y.json");
+    // The same rank again is another run, but each machine can count its own ranks.
+    check_whole(
+        "torch@1:a_rank0.json torch@9:b_rank0.json",
+        "a_rank0.json | b_rank0.json",
+        "a_rank0.json | b_rank0.json",
+    );
+    let nodes = "torch@1:node0_rank3.json torch@9:node1_rank3.json";
+    check_whole(nodes, "node0_rank3.json node1_rank3.json", "node0_rank3.json | node1_rank3.json");
+    // A clock can be wrong by years.
+    check_whole("r0of2@1:x.json r1of2@90000000:y.json", "x.json y.json", "x.json | y.json");
+    check_whole("torch@1:x.json torch@90000000:y.json", "x.json | y.json", "x.json | y.json");
+}
+
+#[test]
+fn reasons_are_told() {
+    let reasons = |files: &str| {
+        let groups = groups(&candidates(files));
+        (groups.groups.iter().map(|group| group.why).collect::<Vec<_>>(), groups.apart)
+    };
+    assert_eq!(reasons("json:x.json"), (vec![Together::Alone], None));
+    assert_eq!(reasons("json:x.json json:y.json"), (vec![Together::Alone; 2], Some(Apart::Nothing)));
+    assert_eq!(reasons("json:rank_0.json json:rank_1.json"), (vec![Together::Names], None));
+    assert_eq!(reasons("r0of2:x.json r1of2:y.json"), (vec![Together::WorldSize(2)], None));
+    assert_eq!(reasons("r0of2:x.json r1of8:y.json").1, Some(Apart::Jobs));
+    assert_eq!(reasons("r0of2@1:step_1.json r0of2@9:step_2.json"), (vec![Together::Cycles], None));
+    assert_eq!(reasons("r0of2@1:step_1.json r0of2@1:step_2.json").1, Some(Apart::SameRank(0)));
+    assert_eq!(reasons("torch@1:x.json torch@1:y.json"), (vec![Together::Times], None));
+    assert_eq!(reasons("flex0:a.json flex1:b.json"), (vec![Together::Format], None));
 }

@@ -12,6 +12,7 @@ pub mod neff;
 pub mod ntff;
 mod outline;
 pub mod perfetto;
+pub mod process;
 mod protobuf;
 
 /// Number of first (unpacked) bytes that a probe wants. Fewer are enough if the file has no more.

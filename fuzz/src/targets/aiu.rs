@@ -41,7 +41,7 @@ fn import_all(files: &[(Role, &[u8])]) {
         .map(|&(role, bytes)| {
             let claim =
                 Claim { importer, role, confidence: Confidence::Certain, rank: None, companion: None };
-            let candidate = Candidate { name: "x/perf/a".to_owned(), found: Found::Claimed(claim) };
+            let candidate = Candidate::new("x/perf/a", Found::Claimed(claim));
             Leaf { candidate, packed: FileBytes::new(Arc::new(bytes.to_vec())), layers: Vec::new() }
         })
         .collect();

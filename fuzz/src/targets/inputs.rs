@@ -1,6 +1,7 @@
 //! Any bytes as an input: recognised, opened as an archive, planned, and read by the format that
 //! recognises them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::bound::{Bound, within};
@@ -25,8 +26,8 @@ pub(super) fn run(bytes: &[u8]) {
 fn read(bytes: &[u8]) {
     let leaves = open("input.json", FileBytes::new(Arc::new(bytes.to_vec())), &InMemory).leaves;
     let candidates: Vec<_> = leaves.iter().map(|leaf| leaf.candidate.clone()).collect();
-    let files: usize = profiles(&candidates).iter().map(Vec::len).sum();
-    assert_eq!(files, candidates.len(), "each file is in one profile");
+    let files: BTreeSet<usize> = profiles(&candidates).into_iter().flatten().collect();
+    assert_eq!(files.len(), candidates.len(), "each file is in a profile");
     let choice = choose(&candidates);
     assert!(choice.traces.len() + choice.beside.len() + choice.left_out.len() <= candidates.len());
     let Ok(plans) = plan(&candidates) else { return };

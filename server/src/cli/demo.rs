@@ -60,13 +60,7 @@ pub(super) struct DemoArgs {
 
 impl DemoArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
-        let mut settings = self.naming.settings()?;
-        let ranks = if self.ranks == 1 {
-            "1 simulated rank".to_owned()
-        } else {
-            format!("{} simulated ranks", self.ranks)
-        };
-        settings.display_name.get_or_insert_with(|| format!("Demo: {ranks}"));
+        let settings = self.naming.settings()?;
         if let Some(rank) = self.straggler.filter(|rank| *rank >= self.ranks) {
             anyhow::bail!("rank {rank} cannot be the straggler: the job has ranks 0 to {}", self.ranks - 1);
         }
@@ -131,7 +125,12 @@ fn simulate(
             }
         })
         .collect();
-    let staged = build(store.stage()?, &sources, settings, meter, |_| Ok(identity))?;
+    let mut staged = build(store.stage()?, &sources, settings, meter, |_| Ok(identity))?;
+    // A name that the user chose comes before the title.
+    staged.manifest.title = Some(match simulation.ranks {
+        1 => "Demo: 1 simulated rank".to_owned(),
+        ranks => format!("Demo: {ranks} simulated ranks"),
+    });
     let ingested = publish(store, &staged, settings, meter)?;
     compare(&ingested.profile, meter)?;
     Ok(ingested)

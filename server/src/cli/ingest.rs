@@ -2,14 +2,17 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::Args;
 
 use super::frequency::FrequencyArgs;
+use super::grouped::{GroupingArgs, tell_apart, tell_ranks};
 use super::progress::watched;
 use super::{StorePlace, lost_input, size, warn};
-use crate::ingest::{Ingested, Named, Novelty, Settings, add, run};
+use crate::ingest::{IngestError, Ingested, Named, Novelty, Settings, add, run_all};
 use crate::store::{Existing, Slug, Store};
+use crate::terminal::visible;
 use crate::work::Meter;
 
 const EXAMPLES: &str = "\
@@ -18,11 +21,14 @@ Examples:
   nprof ingest file.neff profile.ntff
   nprof ingest job.tar.zst                 one rank for each trace inside; zip and tar, compressed or not
   nprof ingest rank0.json rank1.json --display-name \"two ranks\"
+  nprof ingest before.json after.json                a profile each: nothing says they are of one job
+  nprof ingest a.json b.json --as-ranks              two ranks of one profile, whatever they say
   nprof ingest session_dir/ --db-bucket run-7 --force
   nprof ingest node0/ --db-bucket run-7              the ranks of the first node
   nprof ingest node1/ --into run-7                   the ranks of another node, as soon as they are here";
 
-/// Ingest traces into the store; several traces become the ranks of one profile
+/// Ingest traces into the store; traces of one job become the ranks of one profile, others a profile
+/// each
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct IngestArgs {
@@ -37,6 +43,8 @@ pub(super) struct IngestArgs {
     /// Add the traces as further ranks of this profile, which keeps its names, clocks and links
     #[arg(long, value_name = "PROFILE", conflicts_with_all = ["db_bucket", "display_name", "force"])]
     into: Option<String>,
+    #[command(flatten)]
+    grouping: GroupingArgs,
     #[command(flatten)]
     naming: NamingArgs,
 }
@@ -74,7 +82,10 @@ impl IngestArgs {
         let mut compiler = self.compiler_log;
         compiler.extend(frequencies.iter().map(|(_, file)| file.clone()));
         let named = Named { files: self.files, compiler, ..Named::default() };
-        let Some(to) = self.into else { return Ok(ready(&ingest(&store, &named, &settings)?, out)?) };
+        let Some(to) = self.into else {
+            let ingested = ingest(&store, &named, self.grouping, &settings)?;
+            return Ok(ingested.iter().try_for_each(|ingested| ready(ingested, out))?);
+        };
         let before = store.find(&to)?.manifest.ranks.len();
         lost_input::watch_for(&named);
         let meter = Meter::default();
@@ -91,14 +102,38 @@ impl IngestArgs {
     }
 }
 
-/// Runs an ingest and reports the result on standard error.
-pub(super) fn ingest(store: &Store, named: &Named, settings: &Settings) -> anyhow::Result<Ingested> {
+/// Runs an ingest and reports the results on standard error. Returns at least one profile.
+pub(super) fn ingest(
+    store: &Store,
+    named: &Named,
+    grouping: GroupingArgs,
+    settings: &Settings,
+) -> anyhow::Result<Vec<Ingested>> {
     lost_input::watch_for(named);
     let meter = Meter::default();
-    let start = std::time::Instant::now();
-    let ingested = watched(&meter, || run(store, named, settings, &meter))?;
-    report(&ingested, start.elapsed())?;
-    Ok(ingested)
+    let mut start = Instant::now();
+    let mut done = Vec::new();
+    let result = watched(&meter, || {
+        let grouped = grouping.profiles(store, named, &meter)?;
+        let (count, apart) = (grouped.profiles.len(), grouped.apart);
+        let left_out = run_all(store, grouped, settings, &meter, |ingested, why| {
+            done.push((ingested, why, std::mem::replace(&mut start, Instant::now()).elapsed()));
+        })?;
+        Ok::<_, IngestError>((count, apart, left_out))
+    });
+    if let Ok((count, apart, left_out)) = &result {
+        let mut err = io::stderr().lock();
+        tell_apart(count - left_out.len(), *apart, &mut err)?;
+        for line in left_out {
+            writeln!(err, "left out: {}", visible(line))?;
+        }
+    }
+    for (ingested, why, elapsed) in &done {
+        report(ingested, *elapsed)?;
+        tell_ranks(&ingested.profile.manifest, *why, done.len(), &mut io::stderr().lock())?;
+    }
+    result?;
+    Ok(done.into_iter().map(|(ingested, ..)| ingested).collect())
 }
 
 /// Prints the line that scripts around neuron-profile look for.

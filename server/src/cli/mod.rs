@@ -14,6 +14,7 @@ mod export;
 mod failing;
 mod formats;
 mod frequency;
+mod grouped;
 mod ingest;
 mod inspect;
 mod list;

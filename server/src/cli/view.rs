@@ -10,6 +10,7 @@ use clap::Args;
 use super::StorePlace;
 use super::formats::{ChoiceArgs, Target, target_parser};
 use super::frequency::FrequencyArgs;
+use super::grouped::GroupingArgs;
 use super::ingest::{NamingArgs, ingest, ready};
 use super::serve::{PlaceArgs, announce, block_on, open_browser, serve};
 use super::terms;
@@ -53,10 +54,12 @@ pub(super) struct ViewArgs {
     /// traces. The folders below are searched too, such as a folder for each node
     #[arg(short = 'd', long, value_name = "DIR", conflicts_with = "session_file")]
     session_dir: Option<PathBuf>,
-    /// Traces of any supported format, or archives of them; several traces become the ranks
-    /// of one profile
+    /// Traces of any supported format, or archives of them; traces of one job become the ranks of
+    /// one profile
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
+    #[command(flatten)]
+    grouping: GroupingArgs,
     #[command(flatten)]
     naming: NamingArgs,
     #[command(flatten)]
@@ -122,7 +125,7 @@ impl ViewArgs {
         self.refuse_names(&store)?;
         let Some(format) = self.output_format.0 else { return self.view(store, &named, out) };
         let path = self.output_file.unwrap_or_else(|| format.view_file.unwrap_or(STANDARD_OUTPUT).into());
-        write_trace(&store, &named, &Output { format, choices, path }, out)
+        write_trace(&store, &named, self.grouping, &Output { format, choices, path }, out)
     }
 
     /// Refuses the name of a profile if a file is expected. The error names the command that takes
@@ -168,16 +171,20 @@ impl ViewArgs {
     fn view(&self, store: Store, named: &Named, out: &mut dyn Write) -> anyhow::Result<()> {
         let ingested = match named.is_empty() {
             // Without a trace, `view` shows the existing profiles, as neuron-profile does.
-            true if !self.ingest_only => None,
-            _ => Some(ingest(&store, named, &self.naming.settings()?)?),
+            true if !self.ingest_only => Vec::new(),
+            _ => ingest(&store, named, self.grouping, &self.naming.settings()?)?,
         };
-        if let Some(ingested) = &ingested {
+        for ingested in &ingested {
             ready(ingested, out)?;
         }
         if self.ingest_only {
             return Ok(());
         }
-        let slug = ingested.as_ref().map(|ingested| ingested.slug.clone());
+        // The page lists several profiles.
+        let slug = match &ingested[..] {
+            [only] => Some(only.slug.clone()),
+            _ => None,
+        };
         block_on(async {
             match self.place.place().listen().await {
                 Ok(listening) => serve(listening, Arc::new(store), slug.as_deref(), &self.place, out).await,

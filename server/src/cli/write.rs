@@ -8,12 +8,13 @@ use anyhow::bail;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::directory_of;
 
+use super::grouped::GroupingArgs;
 use super::progress::{Terminated, watched};
 use super::{lost_input, size, warn};
 use crate::export::cut::PartOf;
 use crate::export::table::{Prepare, of_rank};
 use crate::export::{Choices, Export, RanksOf, Scope};
-use crate::ingest::{DiskSpool, IngestError, Inputs, Named, Settings, Staged, identify, stage};
+use crate::ingest::{IngestError, Inputs, Named, Settings, Staged, identify, stage};
 use crate::output::{Outputs, Place, Written};
 use crate::store::{Profile, RankFile, Store, StoreError};
 use crate::terminal::visible;
@@ -38,6 +39,7 @@ pub(super) struct Output {
 pub(super) fn write_trace(
     store: &Store,
     named: &Named,
+    grouping: GroupingArgs,
     output: &Output,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
@@ -61,11 +63,16 @@ pub(super) fn write_trace(
             }
             Ok(Source::Staged(Box::new(stage(store.stage_anywhere()?, inputs, identity, &settings, &meter)?)))
         };
-        let tmp = store.tmp();
-        let inputs = named.inputs(&DiskSpool::new(&tmp, &meter))?;
-        outputs.keep(inputs.file_ids());
+        let mut grouped = grouping.profiles(store, named, &meter)?;
+        let (Some(only), true) = (grouped.profiles.pop(), grouped.profiles.is_empty()) else {
+            bail!(
+                "these traces are several profiles, and the output takes one; name the traces of one, or add \
+                 --as-ranks to make ranks of one profile of them"
+            );
+        };
+        outputs.keep(only.inputs.file_ids());
         outputs.place(&output.path)?;
-        match inputs.reading(read)? {
+        match only.inputs.reading(read)? {
             Source::Stored(profile) => put(&profile, &mut outputs),
             Source::Staged(staged) => put(&staged.profile(), &mut outputs),
         }

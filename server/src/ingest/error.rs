@@ -82,6 +82,16 @@ pub enum IngestError {
         /// Another NEFF.
         second: PathBuf,
     },
+    /// The traces are several profiles, and one name was given.
+    #[error(
+        "these traces are several profiles, which begin with {}, and one name cannot be that of all; leave \
+         the name out, ingest them one by one, or add --as-ranks to make ranks of one profile of them",
+        first.join(", ")
+    )]
+    SeveralProfiles {
+        /// The first trace of the first profiles.
+        first: Vec<String>,
+    },
     /// A file could not be read.
     #[error("{}: cannot read ({source}); check the path and the permissions", path.display())]
     Open {
@@ -189,6 +199,7 @@ impl IngestError {
             | Self::Segment { path, .. }
             | Self::Write { path, .. } => shorten(path),
             Self::NoInput
+            | Self::SeveralProfiles { .. }
             | Self::Store(_)
             | Self::Start(_)
             | Self::Refused(_)

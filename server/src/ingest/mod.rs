@@ -19,7 +19,7 @@ pub use build::{Staged, build};
 pub use error::{IngestError, Result};
 pub use files::DiskSpool;
 pub use identity::Identity;
-pub use inputs::{Chosen, InputFile, Inputs, Named};
+pub use inputs::{Chosen, Grouped, GroupedInputs, InputFile, Inputs, Named};
 pub use source::TraceSource;
 
 use std::cell::Cell;
@@ -30,7 +30,7 @@ use std::sync::OnceLock;
 use nprof_capture::files::Job;
 use nprof_capture::files::Sinks;
 use nprof_capture::formats;
-use nprof_capture::inputs::Plan;
+use nprof_capture::inputs::{Plan, Together};
 use nprof_capture::origin::Origin;
 use nprof_engine::base::in_memory;
 use nprof_engine::exec::Cancel;
@@ -87,15 +87,58 @@ pub enum Novelty {
     AlreadyThere,
 }
 
-/// Ingests the named inputs. Inputs that are already in the store are not read again, unless the
-/// profile must be replaced. A new name is added to the profile in any case.
+/// Ingests the named inputs as one profile. Inputs that are already in the store are not read again,
+/// unless the profile must be replaced. A new name is added to the profile in any case.
 ///
 /// # Errors
 /// If an input cannot be read, the store cannot be written, or the ingest is cancelled. The store
 /// is then unchanged.
 pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> Result<Ingested> {
     store.check_writable()?;
-    match prepare(store, named, settings, meter, None)? {
+    let inputs = named.inputs(&DiskSpool::new(&store.tmp(), meter))?;
+    finish(store, read_to_stage(store, inputs, settings, meter, None)?, settings, meter)
+}
+
+/// Ingests each of several profiles. Calls `done` for each that is in the store. Returns a line about
+/// each profile that is left out, because the only trace of it in a directory turned out to be none.
+///
+/// # Errors
+/// See [`run`]. Profiles that are done stay in the store. Also if the settings name one profile and
+/// there are several, or if all are left out.
+pub fn run_all(
+    store: &Store,
+    grouped: Grouped,
+    settings: &Settings,
+    meter: &Meter,
+    mut done: impl FnMut(Ingested, Together),
+) -> Result<Vec<String>> {
+    store.check_writable()?;
+    if grouped.profiles.len() > 1 && (settings.slug.is_some() || settings.display_name.is_some()) {
+        return Err(IngestError::SeveralProfiles { first: grouped.firsts() });
+    }
+    let (mut count, mut left_out, mut last) = (0, Vec::new(), None);
+    for GroupedInputs { inputs, why } in grouped.profiles {
+        let is_of_directory = inputs.files.iter().all(|file| file.chosen == Chosen::ByDirectory);
+        match read_to_stage(store, inputs, settings, meter, None) {
+            Err(error @ IngestError::Format { .. }) if is_of_directory => {
+                left_out.push(error.to_string());
+                last = Some(error);
+            }
+            prepared => {
+                count += 1;
+                done(finish(store, prepared?, settings, meter)?, why);
+            }
+        }
+    }
+    match last.filter(|_| count == 0) {
+        Some(error) => Err(error),
+        None => Ok(left_out),
+    }
+}
+
+/// Brings inputs that were read into the store.
+fn finish(store: &Store, prepared: Prepared, settings: &Settings, meter: &Meter) -> Result<Ingested> {
+    match prepared {
         Prepared::AlreadyThere(id) => keep(store, &id, settings),
         Prepared::Staged(staged) => {
             let ingested = publish(store, &staged, settings, meter)?;
@@ -114,7 +157,7 @@ pub enum Prepared {
     Staged(Box<Staged>),
 }
 
-/// Reads the named inputs without a change of the store. The files are written to `lent`, the
+/// Reads the named inputs as one profile, without a change of the store. The files are written to `lent`, the
 /// staging directory of another process, or to a new one.
 ///
 /// # Errors
@@ -127,7 +170,19 @@ pub fn prepare(
     lent: Option<&Path>,
 ) -> Result<Prepared> {
     let spool = lent.map_or_else(|| store.tmp(), Path::to_owned);
-    named.inputs(&DiskSpool::new(&spool, meter))?.reading(|inputs| {
+    let inputs = named.inputs(&DiskSpool::new(&spool, meter))?;
+    read_to_stage(store, inputs, settings, meter, lent)
+}
+
+/// Reads inputs to a staging directory.
+fn read_to_stage(
+    store: &Store,
+    inputs: Inputs,
+    settings: &Settings,
+    meter: &Meter,
+    lent: Option<&Path>,
+) -> Result<Prepared> {
+    inputs.reading(|inputs| {
         let identity = identify(store, inputs, settings, meter)?;
         if let Some(identity) = &identity {
             let id = identity.profile.to_string();
@@ -219,7 +274,7 @@ pub fn stage(
         inputs.plans.iter().zip(inputs.hosts()).zip(origins).map(|((plan, host), origin)| TraceSource {
             rank: plan.rank,
             host,
-            inputs: inputs.files_of(plan).map(|file| file.leaf.candidate.name.clone()).collect(),
+            inputs: names(inputs, plan),
             place: inputs.place(plan).to_owned(),
             bytes: unpacked_bytes(inputs, plan),
             fill: Box::new(move |sinks, space| {
@@ -240,6 +295,16 @@ pub fn stage(
     Ok(staged)
 }
 
+/// The names of the files of a plan. Several traces can have one name, so they have their paths.
+fn names(inputs: &Inputs, plan: &Plan) -> Vec<String> {
+    let is_one = plan.traces().nth(1).is_none();
+    let name = |file: &InputFile| {
+        let candidate = &file.leaf.candidate;
+        if is_one { candidate.name.clone() } else { candidate.path.clone() }
+    };
+    inputs.files_of(plan).map(name).collect()
+}
+
 /// Reads the files of a plan.
 fn read(
     files: &InputFiles<'_>,
@@ -249,7 +314,7 @@ fn read(
     sinks: &mut dyn Sinks,
 ) -> Result<()> {
     let (inputs, meter) = (files.inputs, files.meter);
-    let beside = inputs.files_of(plan).skip(1);
+    let beside = inputs.files_of(plan).skip(1).filter(|file| file.leaf.layers.is_empty());
     meter.add_bytes(beside.map(|file| file.leaf.packed.len() as u64).sum());
     // The reader of a plain trace reports its progress. Packed bytes are counted when they are
     // unpacked.

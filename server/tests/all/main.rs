@@ -31,6 +31,7 @@ mod exports;
 mod faults;
 mod flags;
 mod full;
+mod grouped;
 mod guard;
 mod host_backends;
 mod host_job;

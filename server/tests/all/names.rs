@@ -126,3 +126,21 @@ fn titles_and_names_do_not_act_on_the_terminal() {
         assert!(text.contains("\\u{1b}["), "{args:?}: the text itself is shown: {text:?}");
     }
 }
+
+#[test]
+fn a_demo_is_called_by_its_chosen_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = dir.path().join("store");
+    let title = || {
+        let list: Value = serde_json::from_str(&succeed(&store, &["list", "--json"])).unwrap();
+        list["profiles"][0]["display_name"].as_str().unwrap().to_owned()
+    };
+    let demo = ["demo", "--events", "1000", "--ranks", "1", "--ingest-only"];
+    succeed(&store, &demo);
+    assert_eq!(title(), "Demo: 1 simulated rank");
+    // The name comes later.
+    succeed(&store, &[&demo[..], &["--db-bucket", "mine"]].concat());
+    assert_eq!(title(), "mine");
+    succeed(&store, &[&demo[..], &["--display-name", "My demo"]].concat());
+    assert_eq!(title(), "My demo");
+}

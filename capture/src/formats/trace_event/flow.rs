@@ -28,6 +28,10 @@ pub(super) fn take(
     cat.hash(&mut hasher);
     name.hash(&mut hasher);
     hash_id(seen, &mut hasher);
+    // Cycles count their arrows anew. Files whose points are kept share their arrows.
+    if out.file > 0 && !out.keeps_points {
+        out.file.hash(&mut hasher);
+    }
     let key = hasher.finish();
     let name = out.sink.name(if name.is_empty() { &cat } else { &name })?;
     let track = out.tracks.id(out.sink, track)?;

@@ -22,6 +22,8 @@ pub(super) struct Metadata {
     rank: Option<u32>,
     title: String,
     base_ns: Option<i64>,
+    /// The base of the first file, once that has ended: times of all files count from there.
+    first_base_ns: Option<Option<i64>>,
     is_kineto: bool,
 }
 
@@ -101,6 +103,11 @@ impl Metadata {
         let mut members = Vec::new();
         collect(value, &mut members);
         member_row(out, table, &members)
+    }
+
+    /// Ends a file of the rank.
+    pub(super) fn end_file(&mut self) {
+        self.base_ns = *self.first_base_ns.get_or_insert(self.base_ns);
     }
 
     /// All known facts about the rank.

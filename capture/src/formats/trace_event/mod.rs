@@ -29,6 +29,7 @@ mod asynchronous;
 mod beginning;
 pub(super) mod clock;
 mod counter;
+mod cycles;
 mod described;
 mod document;
 mod duration;
@@ -118,12 +119,16 @@ pub fn read_bytes(
     document::Document::new(scan, reader::Reader::new(context, sink)?, context.work()).read()
 }
 
-/// Reads a plan's trace: from its bytes if they are not packed, else while it is unpacked.
+/// Reads a plan's traces: from their bytes if they are not packed, else while they are unpacked.
+/// Several traces are cycles of one rank, in order.
 ///
 /// # Errors
 /// The same as for [`read`].
 pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     let context = Context { origin: job.origin, space: Some(job.space) };
+    if job.plan.traces().nth(1).is_some() {
+        return cycles::import(job, context, sinks);
+    }
     let Some(bytes) = job.files.leaf(job.plan.trace()).plain() else {
         return job.stream_trace(sinks, |input, sink| read(input, context, sink, &mut |_| {}));
     };

@@ -55,6 +55,8 @@ pub(super) struct Output<'s> {
     pub(super) points: Option<SideTable<7>>,
     /// Number of the file that is read, from 0.
     pub(super) file: usize,
+    /// Times of the first and last event of the file in picoseconds, once there is one.
+    pub(super) span_ps: Option<(i64, i64)>,
     row: Row,
     room: Room,
     /// Further arguments of the next event: JSON without the brackets.
@@ -113,6 +115,7 @@ impl<'s> Output<'s> {
             keeps_points: false,
             points: None,
             file: 0,
+            span_ps: None,
             row: Row::default(),
             room: Room::new(),
             more: Vec::new(),
@@ -146,8 +149,7 @@ impl<'s> Output<'s> {
     ) -> Result<()> {
         self.warn(kind, what, offset);
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_UNREAD_LEN)]);
-        let byte = clamped(offset);
-        self.unread.row(self.sink, [Value::Int(byte), Value::Text(what), Value::Text(text.trim())])
+        self.unread.row(self.sink, [Value::Int(clamped(offset)), Value::Text(what), Value::Text(text.trim())])
     }
 
     /// Time of an event. An event without a time is kept as unread.
@@ -448,6 +450,13 @@ impl<'s> Output<'s> {
         Ok(key)
     }
 
+    /// Notes the time of an event on a track.
+    fn reach(&mut self, track: TrackIndex, span_ps: (i64, i64)) {
+        self.tracks.reach(track, span_ps.1);
+        let known_ps = self.span_ps.unwrap_or(span_ps);
+        self.span_ps = Some((known_ps.0.min(span_ps.0), known_ps.1.max(span_ps.1)));
+    }
+
     #[inline(always)]
     fn put_slice(
         &mut self,
@@ -462,7 +471,7 @@ impl<'s> Output<'s> {
             self.check_text(seen.event.name.of(seen.bytes), seen.offset);
         }
         let name = self.sink.name(&name)?;
-        self.tracks.reach(track, start_ps.saturating_add(duration_ps));
+        self.reach(track, (start_ps, start_ps.saturating_add(duration_ps)));
         let track = self.tracks.id(self.sink, track)?;
         let fields = self.row.values(std::mem::take(&mut self.room));
         let key = self.sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields: &fields });
@@ -472,7 +481,7 @@ impl<'s> Output<'s> {
 
     /// Emits the row as a sample.
     pub(super) fn emit_sample(&mut self, track: TrackIndex, time_ps: i64, value: f64) -> Result<()> {
-        self.tracks.reach(track, time_ps);
+        self.reach(track, (time_ps, time_ps));
         let track = self.tracks.id(self.sink, track)?;
         let fields = self.row.values(std::mem::take(&mut self.room));
         let result = self.sink.sample(track, time_ps, value, &fields);
@@ -481,8 +490,7 @@ impl<'s> Output<'s> {
     }
 
     fn check_text(&mut self, inside: &[u8], offset: u64) {
-        let mut decoded = String::new();
-        if text::decode(inside, &mut decoded) == Fidelity::Adjusted {
+        if text::decode(inside, &mut String::new()) == Fidelity::Adjusted {
             self.warn(WarningKind::AdjustedValue, "a name that is not UTF-8; replaced by U+FFFD", offset);
         }
     }

@@ -144,14 +144,22 @@ impl<'s> Reader<'s> {
         self.out.tracks.track(process, Role::Process, Nesting::Concurrent)
     }
 
-    /// Emits the waiting events, then the names and the order of tracks. Returns the facts about
-    /// the rank.
-    pub(super) fn close(&mut self) -> Result<RankInfo> {
+    /// Emits the events that wait for others of their file. Others follow in the next file.
+    pub(super) fn end_file(&mut self) -> Result<()> {
         let out = &mut self.out;
         self.durations.finish(out)?;
         self.asyncs.finish(out)?;
         self.correlations.link(out)?;
-        self.memory.finish(out)?;
+        self.correlations = Correlations::default();
+        self.metadata.end_file();
+        self.memory.finish(out)
+    }
+
+    /// Emits the waiting events, then the names and the order of tracks. Returns the facts about
+    /// the rank.
+    pub(super) fn close(&mut self) -> Result<RankInfo> {
+        self.end_file()?;
+        let out = &mut self.out;
         let refused = out.tracks.allowance().refused();
         if refused > 0 {
             let what = "too many processes and tracks; further ones share tracks, and their events have fields \

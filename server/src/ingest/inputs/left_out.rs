@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Folder, InputFile};
+use nprof_capture::inputs::{Candidate, Plan};
+
+use super::InputFile;
+use super::gathered::Folder;
 
 /// Files of one folder with one reason that have a line each.
 const EACH: usize = 4;
@@ -29,6 +32,31 @@ pub(super) const UNUSED: &str = "not used, because no trace of the profile goes 
 pub(super) fn unused(files: &[InputFile], unused: &[usize]) -> Vec<String> {
     let line = |&file: &usize| (files[file].leaf.candidate.name.clone(), UNUSED.to_owned());
     lines(unused.iter().map(line).collect())
+}
+
+/// The lines about traces that tell a rank of an earlier trace and are no cycles of it, as their
+/// times or other facts show.
+pub(super) fn same_rank(files: &[InputFile], plans: &[Plan]) -> Vec<String> {
+    let mut earlier: BTreeMap<u32, &Candidate> = BTreeMap::new();
+    let mut said = Vec::new();
+    for plan in plans {
+        let candidate = &files[plan.trace()].leaf.candidate;
+        let Some(rank) = plan.rank else { continue };
+        let first = *earlier.entry(rank).or_insert(candidate);
+        let (Some(own), Some(other)) = (candidate.facts.span, first.facts.span) else { continue };
+        if first.path == candidate.path {
+            continue;
+        }
+        let why = match own.is_before(&other) || other.is_before(&own) {
+            true => "but its path or its contents tell another process or run",
+            false => "and their times overlap",
+        };
+        let (name, first) = (&candidate.name, &first.name);
+        said.push(format!(
+            "{name}: tells rank {rank} like {first}, {why}, so it is no further cycle of that rank"
+        ));
+    }
+    said
 }
 
 /// The line about folders that are too deep below a directory to be searched.

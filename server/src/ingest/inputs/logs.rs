@@ -1,14 +1,15 @@
 //! Plans of the files, and the logs of a compiler that the user named: which rank each is for.
 //!
 //! Names can tell ranks. If none does, and there are as many logs as ranks, each rank has the log
-//! at its position. The same log can be named for several ranks. If one trace has several ranks,
+//! at its position. Logs whose names differ by numbers only are in the order of these numbers. The
+//! same log can be named for several ranks. If one trace has several ranks,
 //! its reader gets all logs in their order.
 
 use std::io::Read;
 
 use nprof_capture::archive::Leaf;
 use nprof_capture::importer::{Claim, Role, TABLE};
-use nprof_capture::inputs::{Candidate, Found, Plan, Unplanned, plan, rank_of};
+use nprof_capture::inputs::{Candidate, Found, Plan, Unplanned, natural, plan, rank_of};
 use nprof_capture::probe::Confidence;
 use nprof_engine::vendor::aiu::SETTINGS;
 
@@ -52,8 +53,10 @@ fn share_out(files: &[InputFile], plans: &mut [Plan]) {
     if logs.len() < 2 || logs.len() != ranks.len() || logs.iter().any(is_named) {
         return;
     }
-    for (rank, plan) in ranks.iter_mut().enumerate() {
-        plan.files.retain(|part| files[part.file].nth_log.is_none_or(|nth| nth == rank));
+    let names: Vec<&str> = logs.iter().map(|file| file.leaf.candidate.name.as_str()).collect();
+    for (plan, at) in ranks.iter_mut().zip(natural::order(&names)) {
+        let of_rank = logs[at].nth_log;
+        plan.files.retain(|part| files[part.file].nth_log.is_none_or(|nth| Some(nth) == of_rank));
     }
 }
 

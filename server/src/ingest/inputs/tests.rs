@@ -1,8 +1,11 @@
 //! Plans from files on a disk, including archives.
 
+use std::fs;
+
 use nprof_capture::archive::InMemory;
+use nprof_capture::importer::Role;
 use nprof_capture::inputs::cases::{CASES, candidates, described, files, listed, sample};
-use nprof_capture::inputs::{plan, profiles};
+use nprof_capture::inputs::{Candidate, plan, profiles};
 
 use super::*;
 use crate::ingest::{DiskSpool, Settings, stage};

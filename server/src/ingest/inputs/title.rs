@@ -11,15 +11,17 @@ use super::{Chosen, InputFile, file_name};
 /// The common name of several traces.
 pub(super) fn title(wholes: &[PathBuf], files: &[InputFile], plans: &[Plan]) -> Option<String> {
     let traces = traces(plans);
-    let is_named =
-        |file: &&InputFile| file.chosen == Chosen::ByName && file.leaf.candidate.claim(Role::Trace).is_some();
+    let is_trace = |file: &&InputFile| file.leaf.candidate.claim(Role::Trace).is_some();
+    let is_named = |file: &&InputFile| file.chosen == Chosen::ByName && is_trace(file);
     match (wholes, files.iter().find(is_named)) {
         // A directory is named for what it holds, also if that is one trace. `.` and `..` have no
         // name of their own.
         ([only], None) if traces > 1 || only.is_dir() => {
             only.canonicalize().ok().map(|path| file_name(&path)).filter(|name| !name.is_empty())
         }
-        ([], Some(first)) if traces > 1 => {
+        // Some files of a directory are named like files that the user named.
+        ([], _) if traces > 1 => {
+            let first = files.iter().find(is_trace)?;
             Some(format!("{} and {} more", first.leaf.candidate.name, traces - 1))
         }
         _ => None,

@@ -1,0 +1,88 @@
+//! What became of several traces: the profiles and ranks, and the reasons.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use nprof_capture::inputs::{Apart, Together};
+
+use super::size;
+use crate::ingest::{DiskSpool, Grouped, GroupedInputs, Named, Result};
+use crate::store::{Manifest, Store};
+use crate::terminal::visible;
+use crate::work::Meter;
+
+/// Ranks that are listed with their files.
+const SHOWN: usize = 8;
+
+/// The choice of profiles, for commands that take several traces.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct GroupingArgs {
+    /// Make ranks of one profile of all traces, also if nothing says that they are of one job
+    #[arg(long)]
+    as_ranks: bool,
+}
+
+impl GroupingArgs {
+    /// The profiles of the named files.
+    ///
+    /// # Errors
+    /// See [`Named::inputs`].
+    pub(super) fn profiles(self, store: &Store, named: &Named, meter: &Meter) -> Result<Grouped> {
+        let tmp = store.tmp();
+        let spool = DiskSpool::new(&tmp, meter);
+        if !self.as_ranks {
+            return named.profiles(&spool);
+        }
+        let inputs = named.inputs(&spool)?;
+        Ok(Grouped { profiles: vec![GroupedInputs { inputs, why: Together::Asked }], apart: None })
+    }
+}
+
+/// Prints why there are several profiles.
+///
+/// # Errors
+/// If the output cannot be written.
+pub(super) fn tell_apart(profiles: usize, apart: Option<Apart>, err: &mut dyn Write) -> io::Result<()> {
+    let Some(apart) = apart.filter(|_| profiles > 1) else { return Ok(()) };
+    let why = match apart {
+        Apart::Jobs => "the traces state different jobs or numbers of ranks".to_owned(),
+        Apart::Runs => "traces of the same rank or of different days follow one another".to_owned(),
+        Apart::SameRank(rank) => format!("several traces tell rank {rank}"),
+        Apart::Nothing => "no rank, job or time says that the traces are of one job".to_owned(),
+    };
+    writeln!(err, "{profiles} profiles, because {why}; --as-ranks makes ranks of one profile of all traces")
+}
+
+/// Prints which files became which rank of one of several profiles, and why they are one profile.
+/// Prints nothing about the only trace of a command.
+///
+/// # Errors
+/// If the output cannot be written.
+pub(super) fn tell_ranks(
+    manifest: &Manifest,
+    why: Together,
+    profiles: usize,
+    err: &mut dyn Write,
+) -> io::Result<()> {
+    let why = match why {
+        Together::Alone if profiles == 1 => return Ok(()),
+        Together::Alone => "there is one trace".to_owned(),
+        Together::Format => "traces of this format belong together".to_owned(),
+        Together::Job => "the traces state the same job".to_owned(),
+        Together::WorldSize(size) => format!("the traces state ranks of a job of {size}"),
+        Together::Cycles => "the traces are cycles of one process".to_owned(),
+        Together::Names => "the names tell ranks".to_owned(),
+        Together::Times => "the times overlap, or the names count from 0".to_owned(),
+        Together::Whole => "the traces came together".to_owned(),
+        Together::Asked => "--as-ranks was given".to_owned(),
+    };
+    writeln!(err, "profile {}, because {why}:", manifest.slug())?;
+    for rank in manifest.ranks.iter().take(SHOWN) {
+        let inputs: Vec<String> = rank.inputs.iter().map(|name| visible(name).into_owned()).collect();
+        writeln!(err, "  rank {}: {}", rank.rank, inputs.join(", "))?;
+    }
+    match manifest.ranks.len().saturating_sub(SHOWN) {
+        0 => Ok(()),
+        more => writeln!(err, "  and {}", size::counted(more as u64, "more rank")),
+    }
+}
