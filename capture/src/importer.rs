@@ -23,8 +23,8 @@ pub struct Importer {
     pub belonging: Belonging,
     /// Finds the rank that the first bytes of a trace state, if the format states ranks there.
     pub stated_rank: Option<FindRank>,
-    /// Finds the facts that the first bytes of a trace state about its process, if the format states
-    /// such facts.
+    /// Finds the facts that the first bytes of a trace state about its process, if the format
+    /// states such facts.
     pub facts: Option<FindFacts>,
     /// Recognises traces of other formats that belong to traces of this format, if both come
     /// together.

@@ -5,8 +5,8 @@ use crate::importer::{Importer, Number, Role};
 use crate::refusal::Refusal;
 
 /// A trace with the files that belong to it, and the format that reads them. A plan gives one rank,
-/// unless the trace holds several. Some formats have several traces a rank. Cycles of a profiler are
-/// in the order of their times.
+/// unless the trace holds several. Some formats have several traces a rank. Cycles of a profiler
+/// are in the order of their times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// The format.

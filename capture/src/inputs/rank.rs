@@ -38,17 +38,18 @@ const MAX_DIGITS: usize = 6;
 /// 0 of `resnet50_worker0.1623.pt.trace.json`, 7 of `exp[a]-rank[7].json`.
 ///
 /// The rank is the number after the last `rank` or `worker` that is a word. Any signs but letters
-/// and digits can stand between. A number of one dimension, such as that of `tp_rank_1`, is the rank
-/// only if the name has no other number of a rank or of a dimension. In the name of an archive's
-/// entry, the last part that tells a rank counts. `rank_2/trace.json` is therefore rank 2.
+/// and digits can stand between. A number of one dimension, such as that of `tp_rank_1`, is the
+/// rank only if the name has no other number of a rank or of a dimension. In the name of an
+/// archive's entry, the last part that tells a rank counts. `rank_2/trace.json` is therefore rank
+/// 2.
 #[must_use]
 pub fn rank_of(name: &str) -> Option<u32> {
     name.rsplit('/').find_map(rank_of_part)
 }
 
 /// The rank of each file: the rank that its content states, else the rank that its path tells.
-/// Names such as `1716-TP-10.json` tell ranks if there are several, with different numbers. `tp4` alone
-/// mostly names a size.
+/// Names such as `1716-TP-10.json` tell ranks if there are several, with different numbers. `tp4`
+/// alone mostly names a size.
 ///
 /// If several traces state one rank and the paths of all of them tell different ranks, the paths
 /// are right: each process of such a job counts its ranks from 0.

@@ -27,8 +27,8 @@ Examples:
   nprof ingest node0/ --db-bucket run-7              the ranks of the first node
   nprof ingest node1/ --into run-7                   the ranks of another node, as soon as they are here";
 
-/// Ingest traces into the store; traces of one job become the ranks of one profile, others a profile
-/// each
+/// Ingest traces into the store; traces of one job become the ranks of one profile, others a
+/// profile each
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct IngestArgs {

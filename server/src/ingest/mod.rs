@@ -87,8 +87,8 @@ pub enum Novelty {
     AlreadyThere,
 }
 
-/// Ingests the named inputs as one profile. Inputs that are already in the store are not read again,
-/// unless the profile must be replaced. A new name is added to the profile in any case.
+/// Ingests the named inputs as one profile. Inputs that are already in the store are not read
+/// again, unless the profile must be replaced. A new name is added to the profile in any case.
 ///
 /// # Errors
 /// If an input cannot be read, the store cannot be written, or the ingest is cancelled. The store
@@ -99,8 +99,9 @@ pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> 
     finish(store, read_to_stage(store, inputs, settings, meter, None)?, settings, meter)
 }
 
-/// Ingests each of several profiles. Calls `done` for each that is in the store. Returns a line about
-/// each profile that is left out, because the only trace of it in a directory turned out to be none.
+/// Ingests each of several profiles. Calls `done` for each that is in the store. Returns a line
+/// about each profile that is left out, because the only trace of it in a directory turned out to
+/// be none.
 ///
 /// # Errors
 /// See [`run`]. Profiles that are done stay in the store. Also if the settings name one profile and
@@ -157,8 +158,8 @@ pub enum Prepared {
     Staged(Box<Staged>),
 }
 
-/// Reads the named inputs as one profile, without a change of the store. The files are written to `lent`, the
-/// staging directory of another process, or to a new one.
+/// Reads the named inputs as one profile, without a change of the store. The files are written to
+/// `lent`, the staging directory of another process, or to a new one.
 ///
 /// # Errors
 /// See [`run`].

@@ -55,7 +55,7 @@ pub(super) struct Output<'s> {
     pub(super) points: Option<SideTable<7>>,
     /// Number of the file that is read, from 0.
     pub(super) file: usize,
-    /// Times of the first and last event of the file in picoseconds, once there is one.
+    /// Times of the first and last event of the file in picoseconds.
     pub(super) span_ps: Option<(i64, i64)>,
     row: Row,
     room: Room,
@@ -453,8 +453,7 @@ impl<'s> Output<'s> {
     /// Notes the time of an event on a track.
     fn reach(&mut self, track: TrackIndex, span_ps: (i64, i64)) {
         self.tracks.reach(track, span_ps.1);
-        let known_ps = self.span_ps.unwrap_or(span_ps);
-        self.span_ps = Some((known_ps.0.min(span_ps.0), known_ps.1.max(span_ps.1)));
+        self.span_ps = Some(self.span_ps.map_or(span_ps, |of| (of.0.min(span_ps.0), of.1.max(span_ps.1))));
     }
 
     #[inline(always)]

@@ -11,7 +11,8 @@ use nprof_capture::inputs::{Candidate, Choice, Found, choose, is_named_like_trac
 use nprof_capture::probe::Confidence;
 use nprof_capture::refusal::Refusal;
 
-use super::{Chosen, InputFile, file_name, left_out, logs};
+use super::left_out::{self, Folder};
+use super::{Chosen, InputFile, file_name, logs};
 use crate::ingest::mapped::{self, Source};
 use crate::ingest::{IngestError, Result};
 
@@ -229,9 +230,6 @@ impl Gathered {
         Ok(())
     }
 }
-
-/// A folder, and the path below the named directory, which begins the names of its files.
-pub(super) type Folder = (PathBuf, String);
 
 /// Leaves out programs with the same bytes as an earlier one: each node has a copy.
 fn only_once(files: &mut Vec<InputFile>) {

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use nprof_capture::inputs::{Candidate, Plan};
 
 use super::InputFile;
-use super::gathered::Folder;
+
+/// A folder, and the path below the named directory, which begins the names of its files.
+pub(super) type Folder = (PathBuf, String);
 
 /// Files of one folder with one reason that have a line each.
 const EACH: usize = 4;
