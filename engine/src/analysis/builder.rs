@@ -191,10 +191,10 @@ impl JobBuilder {
                 to.insert(key, choices.communicators[place].clone());
             }
         }
-        for at in 0..self.job.ranks.len() {
+        for (at, of_rank) in of_ranks.iter().enumerate() {
             cancel.check()?;
             self.move_calls(at, &to);
-            let possible = of_ranks[at].iter().filter(|&&choice| !choices.is_guess[choice]);
+            let possible = of_rank.iter().filter(|&&choice| !choices.is_guess[choice]);
             let possible = possible.map(|&choice| choices.communicators[choice].clone()).collect();
             self.job.note_unplaced(at, possible);
         }

@@ -63,15 +63,13 @@ fn periods<B: Bytes>(segment: &Segment<B>, ham: &Columns<'_, B>, block: usize) -
     for (at, name) in ["k", "n", "type"].into_iter().enumerate() {
         ham.for_each_int(name, block, |row, value| fields[row][at] = Some(value))?;
     }
-    let rows = starts.into_iter().zip(durations).zip(names).zip(fields);
-    let period =
-        |(((start_ps, duration_ps), name), [k, n, kind]): (((i64, i64), i64), [Option<i64>; 3])| Period {
-            start_ps,
-            end_ps: start_ps.saturating_add(duration_ps),
-            name: u32::try_from(name).unwrap_or_default(),
-            share: allowed(k.zip(n), kind),
-        };
-    Ok(rows.map(period).collect())
+    let period = |(row, [k, n, kind]): (usize, [Option<i64>; 3])| Period {
+        start_ps: starts[row],
+        end_ps: starts[row].saturating_add(durations[row]),
+        name: u32::try_from(names[row]).unwrap_or_default(),
+        share: allowed(k.zip(n), kind),
+    };
+    Ok(fields.into_iter().enumerate().map(period).collect())
 }
 
 /// The share of the peak that a row allows. `None` if it allows the whole peak.

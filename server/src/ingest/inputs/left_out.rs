@@ -2,6 +2,7 @@
 //! that a compiler's folder beside the traces does not hide other warnings.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use nprof_capture::inputs::{Candidate, Plan};
 
