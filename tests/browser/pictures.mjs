@@ -46,7 +46,7 @@ test("a rank, zoomed to a few matrix multiplications", async (t) => {
   const [{ slug }] = (await ask(url, "profiles")).profiles;
   const { hits } = await ask(url, `profiles/${slug}/ranks/0/search?q=MATMUL&limit=200`);
   const { row, start_ps: start } = hits[100].slice;
-  const address = addressOf(url, slug, [start - 1_600_000, start + 6_000_000], `&rank=0&sel=${row}`);
+  const address = addressOf(url, slug, [start - 900_000, start + 3_100_000], `&rank=0&sel=${row}`);
   await take(t, "timeline", address, async (page) => {
     await rowOf(page, "Tensor").waitFor();
     await page.getByRole("article", { name: "Details" }).waitFor();
