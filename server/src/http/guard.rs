@@ -95,9 +95,9 @@ fn foreign(access: &Access, method: &Method, uri: &Uri, headers: &HeaderMap) -> 
         )));
     }
     let other_site = "a page of another site cannot ask this server";
-    if !values(headers, "sec-fetch-site").all(|site| matches!(site, "same-origin" | "none"))
-        && !(is_reading(method) && is_link_of_another_site(headers))
-    {
+    let is_own = values(headers, "sec-fetch-site").all(|site| matches!(site, "same-origin" | "none"));
+    let is_link = is_reading(method) && is_link_of_another_site(headers);
+    if !is_own && !is_link {
         return Some(ApiError::Forbidden(other_site.to_owned()));
     }
     let host = texts(headers, &header::HOST).next();

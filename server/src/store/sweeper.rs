@@ -64,7 +64,9 @@ mod tests {
         let store = Arc::new(Store::open(dir.path()).unwrap());
         let alive = store.stage().unwrap();
         let (told, calls) = mpsc::channel();
-        let sweeper = Sweeper::every(Duration::from_millis(5), &store, move || drop(told.send(())));
+        let sweeper = Sweeper::every(Duration::from_millis(5), &store, move || {
+            let _ = told.send(());
+        });
         let dead = dir.path().join("tmp/dead");
         fs::create_dir(&dead).unwrap();
         let start = Instant::now();

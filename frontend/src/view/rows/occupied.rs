@@ -66,6 +66,7 @@ fn has_any(tile: &Tile, lane: &TileLane, window: Interval) -> bool {
             let start_ps = |cell: u32| i64::from(cell).saturating_mul(tile.cell_ps);
             cells.iter().any(|one| touches(start_ps(one.cell), tile.cell_ps))
         }
+        Content::Limits(limits) => limits.iter().any(|one| touches(one.start_ps, one.duration_ps)),
         Content::Samples(samples) => !samples.is_empty(),
         Content::Ranges(ranges) => !ranges.is_empty(),
     }
