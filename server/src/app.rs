@@ -170,8 +170,8 @@ impl App {
         })
     }
 
-    /// Opens a rank. One that cannot be opened is damaged only if it still cannot after another look
-    /// at its profile: others can remove or replace a profile at any time.
+    /// Opens a rank. One that cannot be opened is damaged only if it still cannot after another
+    /// look at its profile: others can remove or replace a profile at any time.
     fn open_rank(&self, id: &RankId) -> Result<OpenRank, Refusal> {
         self.close_some();
         let mut attempt = 1;

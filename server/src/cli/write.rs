@@ -15,7 +15,7 @@ use crate::export::cut::PartOf;
 use crate::export::table::{Prepare, of_rank};
 use crate::export::{Choices, Export, RanksOf, Scope};
 use crate::ingest::{IngestError, Inputs, Named, Settings, Staged, identify, stage};
-use crate::output::{Outputs, Place, Written};
+use crate::output::{OutputPlace, Outputs, Written};
 use crate::store::{Profile, RankFile, Store, StoreError};
 use crate::terminal::visible;
 use crate::work::{Meter, Stage};
@@ -126,8 +126,8 @@ pub(super) fn write_stored(
         let is_cancelled = || meter.is_cancelled();
         let place = outputs.place(&output.path)?;
         let stage = || match &place {
-            Place::File(path) => store.stage_beside(directory_of(path)),
-            Place::StandardOutput | Place::InPlace(_) => store.stage_anywhere(),
+            OutputPlace::File(path) => store.stage_beside(directory_of(path)),
+            OutputPlace::StandardOutput | OutputPlace::InPlace(_) => store.stage_anywhere(),
         };
         let taken = part.take(stage, RanksOf::some(profile, ranks), Cancel::when(&is_cancelled))?;
         write(taken.ranks(), output, &meter, &mut outputs)
@@ -160,7 +160,7 @@ fn write(
 ) -> anyhow::Result<Vec<Written>> {
     let Output { format, choices, path } = output;
     let place = outputs.place(path)?;
-    if let (Some(why), Place::StandardOutput) = (format.not_on_terminal, &place)
+    if let (Some(why), OutputPlace::StandardOutput) = (format.not_on_terminal, &place)
         && io::stdout().is_terminal()
     {
         bail!("{why}; name a file with --output-file");
@@ -173,14 +173,14 @@ fn write(
         outputs.write(path, |out| Ok::<_, anyhow::Error>(prepared.write(out)?))
     };
     let written = match (format.scope, place) {
-        (Scope::Folder(write), Place::File(dir)) => {
+        (Scope::Folder(write), OutputPlace::File(dir)) => {
             let bytes = write(of, choices, &dir, meter)?;
             vec![Some(Written { path: path.clone(), bytes })]
         }
-        (Scope::Folder(_), Place::StandardOutput | Place::InPlace(_)) => {
+        (Scope::Folder(_), OutputPlace::StandardOutput | OutputPlace::InPlace(_)) => {
             bail!("a {} is a folder; name it with --output-file", format.key)
         }
-        (Scope::Rank(prepare), Place::File(_)) if of.ranks.len() > 1 => {
+        (Scope::Rank(prepare), OutputPlace::File(_)) if of.ranks.len() > 1 => {
             let each = of.ranks.iter().map(|rank| {
                 let of = RanksOf { ranks: slice::from_ref(rank), ..of };
                 one(of, &of_rank(path, rank.rank), prepare)

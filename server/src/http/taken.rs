@@ -14,8 +14,8 @@ use tokio::time::{Instant, Sleep, sleep, sleep_until};
 use super::limits::ConnectionLimits;
 
 /// Time between the end of what a client sends and the end of its connection. A client that has
-/// closed only its sending side still takes an answer that comes by then. Work for one that has left
-/// goes on for so long.
+/// closed only its sending side still takes an answer that comes by then. Work for one that has
+/// left goes on for so long.
 const HALF_CLOSED: Duration = Duration::from_secs(1);
 
 /// A connection with a limit of the debt.

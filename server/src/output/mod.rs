@@ -18,7 +18,7 @@ use rustix::fs::{FileType, fstat};
 pub use self::guarded::FileId;
 use self::guarded::Guarded;
 use self::in_place::InPlace;
-pub use self::place::Place;
+pub use self::place::OutputPlace;
 use crate::store::Store;
 use crate::work::{Meter, Metered};
 
@@ -84,11 +84,11 @@ impl<'a> Outputs<'a> {
     ///
     /// # Errors
     /// If its links form a circle, or it may not be written.
-    pub fn place(&self, path: &Path) -> Result<Place, OutputError> {
-        let place = Place::named(path).map_err(failed(path))?;
+    pub fn place(&self, path: &Path) -> Result<OutputPlace, OutputError> {
+        let place = OutputPlace::named(path).map_err(failed(path))?;
         match &place {
-            Place::StandardOutput => {}
-            Place::InPlace(at) | Place::File(at) => self.guarded.check(at)?,
+            OutputPlace::StandardOutput => {}
+            OutputPlace::InPlace(at) | OutputPlace::File(at) => self.guarded.check(at)?,
         }
         Ok(place)
     }
@@ -104,15 +104,15 @@ impl<'a> Outputs<'a> {
     ) -> Result<Option<Written>, E> {
         let meter = self.meter;
         match self.place(path)? {
-            Place::StandardOutput => match second_opening(meter, self.out) {
+            OutputPlace::StandardOutput => match second_opening(meter, self.out) {
                 Some(mut out) => through(&mut out, meter, path, write)?,
                 None => through(&mut *self.out, meter, path, write)?,
             },
-            Place::InPlace(at) => {
+            OutputPlace::InPlace(at) => {
                 let mut out = InPlace::open(&at, meter).map_err(failed(path))?;
                 through(&mut out, meter, path, write)?;
             }
-            Place::File(at) => {
+            OutputPlace::File(at) => {
                 let file = AtomicFile::create(&at).map_err(failed(path))?;
                 through(&mut file.file(), meter, path, write)?;
                 let bytes = file.commit().map_err(failed(path))?;

@@ -15,7 +15,7 @@ const STANDARD_OUTPUT: &str = "1";
 
 /// A place for output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum OutputPlace {
     /// Standard output: `-`, `/dev/stdout`, a link to it.
     StandardOutput,
     /// A pipe, a device, or another descriptor of a process. It is written, never replaced.
@@ -24,7 +24,7 @@ pub enum Place {
     File(PathBuf),
 }
 
-impl Place {
+impl OutputPlace {
     /// The place that a user named.
     ///
     /// # Errors
@@ -85,29 +85,29 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(path: impl AsRef<Path>, expected: Place) {
+    fn check(path: impl AsRef<Path>, expected: OutputPlace) {
         let path = path.as_ref();
-        assert_eq!(Place::named(path).unwrap(), expected, "{}", path.display());
+        assert_eq!(OutputPlace::named(path).unwrap(), expected, "{}", path.display());
     }
 
     #[test]
     fn a_dash_and_names_of_the_first_descriptor_are_standard_output() {
-        check("-", Place::StandardOutput);
-        check("-.json", Place::File("-.json".into()));
+        check("-", OutputPlace::StandardOutput);
+        check("-.json", OutputPlace::File("-.json".into()));
         for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/proc/thread-self/fd/1"] {
-            check(name, Place::StandardOutput);
+            check(name, OutputPlace::StandardOutput);
         }
         let dir = tempfile::tempdir().unwrap();
         let link = dir.path().join("link");
         symlink("/dev/stdout", &link).unwrap();
-        check(&link, Place::StandardOutput);
+        check(&link, OutputPlace::StandardOutput);
     }
 
     #[test]
     fn descriptors_and_devices_are_written_in_place() {
-        assert!(matches!(Place::named(Path::new("/dev/fd/2")).unwrap(), Place::InPlace(_)));
-        check("/proc/1/fd/1", Place::InPlace("/proc/1/fd/1".into()));
-        check("/dev/null", Place::InPlace("/dev/null".into()));
+        assert!(matches!(OutputPlace::named(Path::new("/dev/fd/2")).unwrap(), OutputPlace::InPlace(_)));
+        check("/proc/1/fd/1", OutputPlace::InPlace("/proc/1/fd/1".into()));
+        check("/dev/null", OutputPlace::InPlace("/dev/null".into()));
     }
 
     #[test]
@@ -117,8 +117,8 @@ mod tests {
         symlink("sub/next", at("link")).unwrap();
         fs::create_dir(at("sub")).unwrap();
         symlink("../file", at("sub/next")).unwrap();
-        check(at("link"), Place::File(at("sub/../file")));
+        check(at("link"), OutputPlace::File(at("sub/../file")));
         symlink("round", at("round")).unwrap();
-        assert!(Place::named(&at("round")).is_err());
+        assert!(OutputPlace::named(&at("round")).is_err());
     }
 }

@@ -24,7 +24,7 @@ use crate::aiu::profile::{Stages, Switch};
 use crate::aiu::{self, Kind, Met, Report, ReportForm, Request, told};
 use crate::export::RanksOf;
 use crate::ingest::{self, DiskSpool, Inputs, stage};
-use crate::output::{FileId, Outputs, Place, Written};
+use crate::output::{FileId, OutputPlace, Outputs, Written};
 use crate::terminal::visible;
 use crate::work::{Meter, Stage};
 
@@ -382,8 +382,8 @@ fn unused(stages: &Stages) -> Vec<String> {
 }
 
 /// Leaves out what has no place beside the trace, if that is no file. Returns lines about it.
-fn only_trace(request: &mut Request, place: &Place) -> anyhow::Result<Vec<String>> {
-    if matches!(place, Place::File(_)) {
+fn only_trace(request: &mut Request, place: &OutputPlace) -> anyhow::Result<Vec<String>> {
+    if matches!(place, OutputPlace::File(_)) {
         return Ok(Vec::new());
     }
     let output = request.output.display().to_string();
