@@ -13,6 +13,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Share of the calls of a thread that overlap those of all ranks of its group.
 const LEAST_SHARE: f64 = 0.8;
+/// A thread with a smaller share does not belong to the group.
+const HALF: f64 = 0.5;
+/// Rounds in which one such thread of each rank is left out.
+const ROUNDS: usize = 16;
 /// Operations that show a group.
 const LEAST_SHARED: usize = 3;
 /// A part that stays for so many transfers after it is complete waits for others.
@@ -74,7 +78,9 @@ pub(super) fn placed(
     Ok((0..units.len()).map(|unit| scene.place(unit, &is_proven)).collect())
 }
 
-/// Matches the calls of all units that can belong to a group, and compares.
+/// Matches the calls of all units that can belong to a group, and compares. A unit of which less
+/// than half fits is of another group. Its calls have taken partners from other units of its rank,
+/// so it is left out before these are judged.
 fn fit(
     units: &[Unit],
     (number, choice): (usize, &Choice),
@@ -84,33 +90,61 @@ fn fit(
     let Some(slack_ps) = choice.slack_ps.filter(|_| choice.ranks.len() > 1) else {
         return Ok(Fit::default());
     };
-    let can = |unit: &Unit| unit.choices.contains(&number);
+    let recorded = choice.ranks.iter().map(|&rank| recorded_ps[usize::from(rank)]);
+    let (from, to) = recorded.fold((i64::MIN, i64::MAX), |all, one| (all.0.max(one.0), all.1.min(one.1)));
+    let common = |unit: &Unit| {
+        unit.calls.iter().filter(|(call, _)| call.start_ps >= from && call.end_ps <= to).count() as f64
+    };
+    let mut left: Vec<usize> = (0..units.len()).filter(|&at| units[at].choices.contains(&number)).collect();
+    let mut fit = Fit::default();
+    for _ in 0..ROUNDS {
+        fit = matched(left.iter().map(|&at| &units[at]), (choice.ranks.len(), slack_ps), cancel)?;
+        let members: FxHashSet<(u16, u32)> =
+            fit.whole.iter().flat_map(|one| one.members.iter().copied()).collect();
+        let met = |unit: &Unit| {
+            unit.calls.iter().filter(|(call, _)| members.contains(&(call.rank, call.call))).count() as f64
+        };
+        let has_share = |at: &usize, share: f64| met(&units[*at]) >= share * common(&units[*at]);
+        let shown = left.iter().filter(|at| met(&units[**at]) > 0.0 && has_share(at, LEAST_SHARE));
+        fit.units = Some(shown.copied().collect());
+        let share = |at: usize| met(&units[at]) / common(&units[at]).max(1.0);
+        let mut worst: FxHashMap<u16, usize> = FxHashMap::default();
+        for &at in left.iter().filter(|at| !has_share(at, HALF)) {
+            let of = worst.entry(units[at].rank).or_insert(at);
+            if share(at) < share(*of) {
+                *of = at;
+            }
+        }
+        if worst.is_empty() {
+            break;
+        }
+        left.retain(|at| worst.get(&units[*at].rank) != Some(at));
+    }
+    Ok(fit)
+}
+
+/// The operations of these units with calls of this many ranks.
+fn matched<'u>(
+    units: impl Iterator<Item = &'u Unit>,
+    (ranks, slack_ps): (usize, i64),
+    cancel: Cancel<'_>,
+) -> Result<Fit> {
     let mut classes: FxHashMap<u32, FxHashMap<u16, Vec<Timed>>> = FxHashMap::default();
-    for unit in units.iter().filter(|unit| can(unit)) {
+    for unit in units {
         for &(call, class) in &unit.calls {
             classes.entry(class).or_default().entry(unit.rank).or_default().push(call);
         }
     }
-    let (mut whole, mut times_ps) = (Vec::new(), FxHashMap::default());
-    for of_ranks in classes.into_values().filter(|of_ranks| of_ranks.len() == choice.ranks.len()) {
+    let mut fit = Fit::default();
+    for of_ranks in classes.into_values().filter(|of_ranks| of_ranks.len() == ranks) {
         let mut of_ranks: Vec<Vec<Timed>> = of_ranks.into_values().collect();
         of_ranks.iter_mut().for_each(|calls| calls.sort_by_key(|call| (call.start_ps, call.call)));
         let calls = of_ranks.iter().flatten();
-        times_ps.extend(calls.map(|call| ((call.rank, call.call), (call.start_ps, call.end_ps))));
+        fit.times_ps.extend(calls.map(|call| ((call.rank, call.call), (call.start_ps, call.end_ps))));
         let found = operations(of_ranks, slack_ps, cancel)?;
-        whole.extend(found.into_iter().filter(|one| one.members.len() == choice.ranks.len()));
+        fit.whole.extend(found.into_iter().filter(|one| one.members.len() == ranks));
     }
-    let members: FxHashSet<(u16, u32)> = whole.iter().flat_map(|one| one.members.iter().copied()).collect();
-    let recorded = choice.ranks.iter().map(|&rank| recorded_ps[usize::from(rank)]);
-    let (from, to) = recorded.fold((i64::MIN, i64::MAX), |all, one| (all.0.max(one.0), all.1.min(one.1)));
-    let is_shown = |unit: &Unit| {
-        let common = unit.calls.iter().filter(|(call, _)| call.start_ps >= from && call.end_ps <= to);
-        let met = unit.calls.iter().filter(|(call, _)| members.contains(&(call.rank, call.call))).count();
-        met > 0 && met as f64 >= LEAST_SHARE * common.count() as f64
-    };
-    let shown = units.iter().enumerate().filter(|(_, unit)| can(unit) && is_shown(unit));
-    let units = Some(shown.map(|(at, _)| at).collect());
-    Ok(Fit { whole, times_ps, units })
+    Ok(fit)
 }
 
 /// The units and groups with what their times tell.
