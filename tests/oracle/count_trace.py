@@ -169,6 +169,17 @@ def memory(trace, pid, name, args):
         trace.samples[pid, "memory since start", device, ""] += 1
 
 
+def ended(open_begins, name, is_async):
+    """The place of the begin that an end of this name ends: the innermost of that name, else the innermost without one.
+
+    An end without a name ends the innermost one. Asynchronous begins are grouped by name already.
+    """
+    backwards = range(len(open_begins) - 1, -1, -1)
+    named = [at for at in backwards if is_async or not name or text(open_begins[at][3], "name") == name]
+    unnamed = [at for at in backwards if not text(open_begins[at][3], "name")]
+    return next(iter(named + unnamed), None)
+
+
 def pair(trace, threads, asyncs):
     """Begins with ends, the innermost first, in the order of time."""
     groups = [(events, False) for events in threads.values()] + [(events, True) for events in asyncs.values()]
@@ -178,8 +189,8 @@ def pair(trace, threads, asyncs):
             time, is_end, track, said = event
             if not is_end:
                 open_begins.append(event)
-            elif open_begins:
-                start, _, track, begun = open_begins.pop()
+            elif (at := ended(open_begins, text(said, "name"), ends_first)) is not None:
+                start, _, track, begun = open_begins.pop(at)
                 trace.ride(trace.row(track, start, time), begun, said)
             else:
                 trace.ride(trace.row(track, time, time, True), said)
@@ -200,19 +211,37 @@ def arrows(trace):
         flows[flow].append((time, phase, at, track, name))
     drawn, lost = set(), 0
     for points in flows.values():
-        begin, is_used = None, True
-        for _, phase, at, track, name in sorted(points, key=lambda point: point[:2]):
-            if at is None or (phase > 0 and begin is None):
+        points.sort(key=lambda point: point[:2])
+        starts = [point for point in points if point[1] == 0]
+        if len(starts) == 1:
+            # All points belong to the only start, also those that seem earlier: clocks differ.
+            points = starts + [point for point in points if point[1] != 0]
+        begin, has_begun, unused = None, False, None
+        left_starts, early = [], []
+        for _, phase, at, track, name in points:
+            if at is None:
                 lost += 1
-            elif phase > 0:
+                has_begun |= phase == 0
+            elif phase == 0:
+                if unused is not None:
+                    left_starts.append(unused)
+                begin = unused = (track, at)
+                has_begun = True
+            elif begin is None:
+                if has_begun:
+                    lost += 1
+                else:
+                    early.append(((track, at), name))
+                begin = (track, at) if phase == 1 else None
+            else:
                 drawn.add((begin, (track, at), name))
-                is_used = True
-            if at is not None and phase == 0:
-                lost += not is_used
-                is_used = False
-            if at is not None and (phase == 0 or phase == 1):
-                begin = (track, at)
-        lost += not is_used
+                unused = None
+                if phase == 1:
+                    begin = (track, at)
+        if unused is not None:
+            left_starts.append(unused)
+        drawn.update((start, row, name) for start, (row, name) in zip(left_starts, early))
+        lost += abs(len(left_starts) - len(early))
     return len(drawn), lost
 
 

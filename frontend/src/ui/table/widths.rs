@@ -1,6 +1,7 @@
 //! Widths of columns, from their titles and some values. They stay while the rows scroll.
 
 use super::cell::cell_title;
+use crate::ui::text::width::digits_of;
 use crate::view::table::{ColumnClaim, DataTable, TableColumn};
 
 /// Rows that decide the widths, spread over the table.
@@ -25,7 +26,7 @@ pub fn widths(table: &DataTable, columns: &[usize]) -> Vec<usize> {
         .map(|column| {
             let step = (table.rows / SAMPLE).max(1) as usize;
             let rows = (0..table.rows).step_by(step).chain(table.rows.checked_sub(1));
-            let values = rows.map(|row| width(&cell_title(column, row)));
+            let values = rows.map(|row| digits_of(&cell_title(column, row)));
             // The title has a sign for the order beside it.
             values.max().unwrap_or_default().max(column.title.chars().count() + 2).clamp(NARROWEST, widest)
         })
@@ -42,20 +43,4 @@ pub fn claims(table: &DataTable, columns: &[usize]) -> Vec<ColumnClaim> {
         ColumnClaim { width_ch: least + PLAIN_PADDING_CH, gives_way: column.gives_way }
     };
     columns.zip(widths).map(claim).collect()
-}
-
-/// Width of a text in digits. Capitals are a third wider than digits.
-fn width(text: &str) -> usize {
-    let capitals = text.chars().filter(char::is_ascii_uppercase).count();
-    text.chars().count() + capitals.div_ceil(3)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn capitals_need_more_room() {
-        assert_eq!((width("compute_exec"), width("COMPUTE_EXEC"), width("12.5 ms")), (12, 16, 7));
-    }
 }

@@ -3,3 +3,4 @@
 pub mod format;
 mod json;
 pub mod label;
+pub mod width;
