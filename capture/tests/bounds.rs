@@ -45,7 +45,7 @@ fn segment_of(mut bytes: &[u8], options: BuildOptions) -> Vec<u8> {
     } else if bytes.starts_with(b"\n") {
         let space = Space { sort_bytes: 1 << 20, ..Space::new(&scratch) };
         let most_unpacked = limit::packets(bytes.len() as u64);
-        let context = perfetto::Context { space, origin: None, most_unpacked };
+        let context = perfetto::PacketContext { space, origin: None, most_unpacked };
         perfetto::read(&mut bytes, context, &mut builder, &mut |_| {}).unwrap();
     } else {
         let context = trace_event::Context { space: Some(Space::new(&scratch)), origin: None };

@@ -139,8 +139,8 @@ impl Leaf {
         unpack::is_packed(&self.layers)
     }
 
-    /// The bytes, if they are not packed. Nobody has compared them with the checksum that an archive
-    /// states for them: that is [`Leaf::damage`].
+    /// The bytes, if they are not packed. Nobody has compared them with the checksum that an
+    /// archive states for them: that is [`Leaf::damage`].
     #[must_use]
     pub fn plain(&self) -> Option<FileBytes> {
         (!self.is_packed()).then(|| self.packed.clone())

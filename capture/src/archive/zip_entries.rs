@@ -31,30 +31,10 @@ const MAX_DIRECTORY_LEN: usize = 32 << 20;
 
 /// The files of an archive.
 pub(super) fn list(bytes: &[u8], listing: &mut Listing<'_>) {
-    let too_many = || {
-        let what = format!(
-            "the directory of the zip archive has more than {} files or {MAX_DIRECTORY_LEN} bytes",
-            limit::MAX_ENTRIES
-        );
-        Some(Refusal::unsupported(what, DIRECTORY, UNPACK))
-    };
-    if most_entries(bytes) > limit::MAX_ENTRIES as u64 {
-        listing.damage = too_many();
-        return;
-    }
-    let directory = Directory { bytes: Cursor::new(bytes), left: MAX_DIRECTORY_LEN };
-    // The start of the archive is that of the file. A search for it would cost the whole file, and
-    // could find another end than `most_entries`.
-    let config = Config { archive_offset: ArchiveOffset::Known(0) };
-    let mut archive = match ZipArchive::with_config(config, directory) {
+    let mut archive = match opened(bytes) {
         Ok(archive) => archive,
-        Err(zip::result::ZipError::Io(error)) if error.kind() == io::ErrorKind::FileTooLarge => {
-            listing.damage = too_many();
-            return;
-        }
-        Err(error) => {
-            let what = format!("the zip archive cannot be read ({error})");
-            listing.damage = Some(Refusal::damaged(what, DIRECTORY));
+        Err(refusal) => {
+            listing.damage = Some(refusal);
             return;
         }
     };
@@ -93,6 +73,31 @@ pub(super) fn list(bytes: &[u8], listing: &mut Listing<'_>) {
     }
 }
 
+/// The archive with its directory, unless that is damaged or too large.
+fn opened(bytes: &[u8]) -> Result<ZipArchive<Directory<'_>>, Refusal> {
+    let too_many = || {
+        let what = format!(
+            "the directory of the zip archive has more than {} files or {MAX_DIRECTORY_LEN} bytes",
+            limit::MAX_ENTRIES
+        );
+        Refusal::unsupported(what, DIRECTORY, UNPACK)
+    };
+    if most_entries(bytes) > limit::MAX_ENTRIES as u64 {
+        return Err(too_many());
+    }
+    let directory = Directory { bytes: Cursor::new(bytes), left: MAX_DIRECTORY_LEN };
+    // The start of the archive is that of the file. A search for it would cost the whole file, and
+    // could find another end than `most_entries`.
+    let config = Config { archive_offset: ArchiveOffset::Known(0) };
+    ZipArchive::with_config(config, directory).map_err(|error| match error {
+        zip::result::ZipError::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => too_many(),
+        error => {
+            let what = format!("the zip archive cannot be read ({error})");
+            Refusal::damaged(what, DIRECTORY)
+        }
+    })
+}
+
 /// Place and packing of an entry.
 fn content<R: Read>(
     entry: &ZipFile<'_, R>,
@@ -116,8 +121,8 @@ fn content<R: Read>(
     Ok(Content { start, len: entry.compressed_size(), layers })
 }
 
-/// The largest number of entries that an end of the archive states. Bytes of a comment can look like
-/// an end, and the library uses whichever it can.
+/// The largest number of entries that an end of the archive states. Bytes of a comment can look
+/// like an end, and the library uses whichever it can.
 fn most_entries(bytes: &[u8]) -> u64 {
     let from = bytes.len().saturating_sub(END.1 + MAX_COMMENT_LEN);
     let number = |at: usize| {

@@ -278,9 +278,13 @@ impl Groups {
             let has_trace = |group: &Group| of(true).any(|file| group.files.contains(&file));
             if importer.belonging == Belonging::All {
                 let traces: Vec<usize> = of(true).collect();
+                if traces.is_empty() {
+                    self.without_trace(of(false).collect());
+                    continue;
+                }
                 let why = if traces.len() > 1 { Together::Format } else { Together::Alone };
-                let files: Vec<usize> = traces.into_iter().chain(of(false)).collect();
-                self.groups.extend((!files.is_empty()).then_some(Group { files, why }));
+                let files = traces.into_iter().chain(of(false)).collect();
+                self.groups.push(Group { files, why });
                 continue;
             }
             let beside: Vec<usize> = of(false).collect();
@@ -288,7 +292,7 @@ impl Groups {
                 (0..self.groups.len()).filter(|&at| has_trace(&self.groups[at])).collect();
             match takers[..] {
                 _ if beside.is_empty() => {}
-                [] => self.groups.push(Group { files: beside, why: Together::Alone }),
+                [] => self.without_trace(beside),
                 [only] => self.groups[only].files.extend(beside),
                 _ => self.share_out(candidates, &takers, &beside),
             }
@@ -317,6 +321,16 @@ impl Groups {
         let is_used = |file: &usize| takers.iter().any(|&at| self.groups[at].files.contains(file));
         let left: Vec<usize> = beside.iter().copied().filter(|file| !is_used(file)).collect();
         self.groups[takers[0]].files.extend(left);
+    }
+
+    /// Files that go with traces of which there are none. A plan of other traces says that it leaves
+    /// them out.
+    fn without_trace(&mut self, files: Vec<usize>) {
+        match self.groups.first_mut() {
+            _ if files.is_empty() => {}
+            Some(first) => first.files.extend(files),
+            None => self.groups.push(Group { files, why: Together::Alone }),
+        }
     }
 
     /// Puts the profiles in order: sessions, then traces that tell ranks, then all others.

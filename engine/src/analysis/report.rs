@@ -73,9 +73,9 @@ pub struct RankReport {
     /// Waiting that would go if it had come with the last but one.
     pub saving_ps: f64,
     /// Time by which operations would have begun earlier had this rank come as early as the median.
-    /// These are those that wait for all, in which it came last, each from the last one of the other
-    /// ranks that stand out. Times at which several are delayed count once. The job cannot be shorter by more, but by less: ranks that do not stand
-    /// out can be late, too.
+    /// These are those that wait for all, in which it came last, each from the last one of the
+    /// other ranks that stand out. Times at which several are delayed count once. The job cannot be
+    /// shorter by more, but by less: ranks that do not stand out can be late, too.
     pub job_delay_ps: i64,
     /// Time by which its operations would have begun earlier had no rank come later than the
     /// median: an upper limit, too.

@@ -1,9 +1,9 @@
 //! Colours, chosen in OKLCH (Björn Ottosson, "A perceptual color space for image processing"), in
 //! which equal distances look equal.
 //!
-//! People who see no red, no green or no blue can tell any two colours of names apart, and the first
-//! [`FIRST_COLOURS`] most easily: the colours differ in lightness as well as in hue. Every colour has
-//! enough contrast to either dark or white text.
+//! People who see no red, no green or no blue can tell any two colours of names apart, and the
+//! first [`FIRST_COLOURS`] most easily: the colours differ in lightness as well as in hue. Every
+//! colour has enough contrast to either dark or white text.
 //!
 //! The colours are written down in sRGB, and the tests derive them from OKLCH: powers and sines
 //! would be a hundredth of the page.

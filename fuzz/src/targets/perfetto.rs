@@ -19,7 +19,7 @@ pub(super) fn run(bytes: &[u8]) {
             origins(&[perfetto::beginning(bytes), perfetto::beginning(&bytes[bytes.len() / 2..])])[1];
         for origin in [None, origin] {
             let mut input = bytes;
-            let context = perfetto::Context { space, origin, most_unpacked: MOST_UNPACKED };
+            let context = perfetto::PacketContext { space, origin, most_unpacked: MOST_UNPACKED };
             let _ = perfetto::read(&mut input, context, &mut Recorder::default(), &mut |_| {});
         }
     });

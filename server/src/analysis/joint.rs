@@ -2,8 +2,8 @@
 //!
 //! Its file is `joint-<key>.nseg`. The key is a hash over the contents and hosts of all ranks, over
 //! the clocks that the user has set or the traces state, over warnings that came after the ingest,
-//! and over the versions of the analysis. So a joint segment of other contents is never found, and a
-//! lost one costs only time. The manifest does not name it.
+//! and over the versions of the analysis. So a joint segment of other contents is never found, and
+//! a lost one costs only time. The manifest does not name it.
 
 use std::collections::BTreeMap;
 use std::fs;

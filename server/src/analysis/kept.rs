@@ -1,9 +1,10 @@
 //! The overlay of a profile, kept beside its segments and computed again when they change.
 //!
 //! `collectives.overlay` is a line of text, `nprof overlay <version> <segments> <hash>`, and the
-//! bytes of [`overlay`]. The segments are a hash over the ranks, their contents, their hosts and the
-//! offsets that their traces state. A damaged file, or one of other segments or another version, is never
-//! used. A lost file costs only time. The manifest does not change when an overlay is written.
+//! bytes of [`overlay`]. The segments are a hash over the ranks, their contents, their hosts and
+//! the offsets that their traces state. A damaged file, or one of other segments or another
+//! version, is never used. A lost file costs only time. The manifest does not change when an
+//! overlay is written.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;

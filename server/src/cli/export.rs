@@ -52,7 +52,8 @@ pub(super) struct ExportArgs {
     /// Write nothing if the file would be larger, such as `50MiB`
     #[arg(long, value_name = "SIZE", value_parser = size_bytes)]
     max_size: Option<u64>,
-    /// Open an HTML file or a folder of a web host at this view: a link that was copied from the page
+    /// Open an HTML file or a folder of a web host at this view: a link that was copied from the
+    /// page
     #[arg(long, value_name = "LINK", value_parser = view_of)]
     view: Option<String>,
 }

@@ -73,8 +73,8 @@ const VIEW_PATH: &str = "/profile/";
 /// Limit of the bytes of a view's address, as of those in a browser.
 const MAX_VIEW_BYTES: usize = 16 << 10;
 
-/// Reads the address of a view, as the page has it: a link to a server or to a file, or the path and
-/// query alone. Returns the path with the query.
+/// Reads the address of a view, as the page has it: a link to a server or to a file, or the path
+/// and query alone. Returns the path with the query.
 ///
 /// # Errors
 /// The error says where such an address is found.

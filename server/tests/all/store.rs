@@ -285,7 +285,7 @@ fn no_manifest_ends_more_than_its_own_profile() {
     let other = dir.path().join("other.json");
     fs::write(&other, TRACE.replace("outer", "other")).unwrap();
     let root = dir.path().join("store");
-    succeed(&root, &["ingest", &trace, other.to_str().unwrap()]);
+    succeed(&root, &["ingest", "--as-ranks", &trace, other.to_str().unwrap()]);
     let manifest = only_profile(&root).join("manifest.json");
     let whole = fs::read(&manifest).unwrap();
     let store = Store::read(&root);

@@ -11,7 +11,7 @@ use nprof_engine::model::{
 };
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
-use super::Context;
+use super::PacketContext;
 use super::clock::{ClockId, Clocks};
 use super::field::{Keys, Of, Row};
 use super::flow;
@@ -46,7 +46,7 @@ const PS_PER_NS: i64 = 1_000;
 pub(super) fn all<'s>(
     mut out: Output<'s>,
     mut clocks: Clocks,
-    Context { space, origin: shared, .. }: &Context<'s>,
+    PacketContext { space, origin: shared, .. }: &PacketContext<'s>,
 ) -> Result<()> {
     resolve(&mut out, &mut clocks, space)?;
     let first = out.first_times.iter().min().map(|ps| i64::try_from(ps / 1_000).unwrap_or(0));

@@ -52,7 +52,7 @@ pub use self::beginning::beginning;
 
 /// Facts about a trace, and resources for its reader.
 #[derive(Clone, Copy)]
-pub struct Context<'s> {
+pub struct PacketContext<'s> {
     /// Memory and scratch space for sorting.
     pub space: Space<'s>,
     /// The time zero that the ranks of the profile share; `None` if the trace is alone.
@@ -68,7 +68,7 @@ pub struct Context<'s> {
 /// cancelled. Damage within a trace is no error: it is counted, and everything before it is kept.
 pub fn read(
     input: &mut dyn Read,
-    context: Context<'_>,
+    context: PacketContext<'_>,
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
@@ -82,7 +82,7 @@ pub fn read(
 /// The same as for [`read()`].
 pub(super) fn read_noting(
     input: &mut dyn Read,
-    context: Context<'_>,
+    context: PacketContext<'_>,
     (sink, place): (&mut dyn Sink, &Cell<u64>),
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
@@ -95,7 +95,7 @@ pub(super) fn read_noting(
 /// The same as for [`read`].
 pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     let leaf = job.files.leaf(job.plan.trace());
-    let context = Context { space: job.space, origin: job.origin, most_unpacked: leaf.most_unpacked() };
+    let context = PacketContext { space: job.space, origin: job.origin, most_unpacked: leaf.most_unpacked() };
     let Some(bytes) = leaf.plain() else {
         return job.stream_trace(sinks, |input, sink| read(input, context, sink, &mut |_| {}));
     };

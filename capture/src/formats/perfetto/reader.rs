@@ -14,7 +14,7 @@ use super::input::{Packets, Part};
 use super::output::{Moment, Output, Stop};
 use super::sequence::Sequence;
 use super::source::Sources;
-use super::{Context, annotation, emit};
+use super::{PacketContext, annotation, emit};
 use crate::error::Error;
 use crate::protobuf::{Damage, Fields};
 
@@ -89,7 +89,7 @@ pub(super) struct Reader<'s> {
     unpacked_left: u64,
     /// Memory of unpacking with zstd, which all packed packets use.
     zstd: Option<DCtx<'static>>,
-    context: Context<'s>,
+    context: PacketContext<'s>,
 }
 
 impl<'s> Reader<'s> {
@@ -98,7 +98,7 @@ impl<'s> Reader<'s> {
     /// # Errors
     /// If the sink fails.
     pub(super) fn new(
-        context: Context<'s>,
+        context: PacketContext<'s>,
         sink: &'s mut dyn Sink,
         place: Option<&'s Cell<u64>>,
     ) -> Result<Self> {

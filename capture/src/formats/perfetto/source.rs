@@ -124,8 +124,8 @@ impl Sources {
         unread.bytes += bytes as u64;
     }
 
-    /// The kinds with the most packets, as words; `None` if there are no packets but those about the
-    /// recording.
+    /// The kinds with the most packets, as words; `None` if there are no packets but those about
+    /// the recording.
     pub(super) fn listed(&self) -> Option<String> {
         /// Kinds that are named.
         const NAMED: usize = 5;

@@ -2,8 +2,8 @@
 //! has both in one.
 //!
 //! Events of a thread are usually ordered by time. If not, an end takes the innermost open begin
-//! that fits and is not later than itself. Ends without such a begin wait. After the last event they
-//! are matched in the order of time.
+//! that fits and is not later than itself. Ends without such a begin wait. After the last event
+//! they are matched in the order of time.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};

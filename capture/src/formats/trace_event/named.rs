@@ -1,5 +1,6 @@
-//! Begins that wait for ends of their name. An end with a name ends the innermost open slice of that
-//! name, else the innermost one without a name. An end without a name ends the innermost slice.
+//! Begins that wait for ends of their name. An end with a name ends the innermost open slice of
+//! that name, else the innermost one without a name. An end without a name ends the innermost
+//! slice.
 
 use std::hash::{Hash, Hasher};
 

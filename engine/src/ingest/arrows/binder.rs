@@ -95,9 +95,9 @@ struct Left<'b> {
 
 /// Adds the arrows of one flow. The points of the flow are in the order of time.
 ///
-/// A step or an end belongs to the last start before it. The clocks of two tracks differ, so a point
-/// can seem to be earlier than its start. If there is only one start, all points belong to it.
-/// Otherwise points before the first start take the starts that are left over.
+/// A step or an end belongs to the last start before it. The clocks of two tracks differ, so a
+/// point can seem to be earlier than its start. If there is only one start, all points belong to
+/// it. Otherwise points before the first start take the starts that are left over.
 fn flow_arrows(
     flow: &[Ordered],
     binder: &Binder,
@@ -309,7 +309,8 @@ mod tests {
         of(&[(4, Start), (0, End), (2, End), (6, End)], &[(2, 0), (2, 1), (2, 3)], &[]);
         of(&[(4, Start), (0, Step), (6, End)], &[(2, 0), (0, 3)], &[]);
         of(&[(4, Start), (2, Step), (0, End)], &[(2, 0), (2, 1)], &[]);
-        // If the id is used again, what is left over before the first start takes what is left over.
+        // If the id is used again, what is left over before the first start takes what is left
+        // over.
         of(&[(0, Start), (2, End), (4, Start), (6, End)], &[(0, 1), (2, 3)], &[]);
         of(&[(0, End), (2, Start), (4, End), (6, Start)], &[(1, 2), (3, 0)], &[]);
         of(&[(0, End), (2, End), (4, Start), (6, Start), (8, End)], &[(3, 4), (2, 0)], &[2]);

@@ -6,8 +6,8 @@ use wasm_bindgen_futures::JsFuture;
 
 use super::message::Messages;
 
-/// Copies a text to the clipboard and confirms it. `what` names the text for people, and `hint` says
-/// more about it.
+/// Copies a text to the clipboard and confirms it. `what` names the text for people, and `hint`
+/// says more about it.
 pub fn copy(text: String, what: &'static str, hint: Option<&'static str>, messages: Messages) {
     // Browsers leave `clipboard` undefined in pages loaded over plain HTTP from another machine.
     if !window().is_secure_context() {

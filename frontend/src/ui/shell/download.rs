@@ -22,7 +22,7 @@ const LABEL: &str = "Download";
 
 /// What a page shows of a profile, for files of just that.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Shown {
+pub struct InSight {
     /// The rank, if there are several.
     pub rank: Option<u32>,
     /// The address of the view.
@@ -50,7 +50,7 @@ pub fn DownloadMenu(
     /// The profile's name in URLs.
     profile: String,
     /// What the page shows.
-    shown: Memo<Shown>,
+    shown: Memo<InSight>,
 ) -> impl IntoView {
     let menu = Menu { is_open: RwSignal::new(false), button: NodeRef::new(), entries: NodeRef::new() };
     let Menu { is_open, button, entries } = menu;
@@ -148,7 +148,7 @@ pub fn DownloadDialog(
         Some(profile) => format!("Download {}", profile.display_name),
         None => String::new(),
     });
-    let (shown, is_window_only) = (Memo::new(|_| Shown::default()), RwSignal::new(false));
+    let (shown, is_window_only) = (Memo::new(|_| InSight::default()), RwSignal::new(false));
     let formats = move || {
         let of = of.read();
         let profile = of.as_ref().map(|profile| (StoredValue::new(profile.slug.clone()), profile.ranks));
@@ -165,7 +165,7 @@ pub fn DownloadDialog(
 
 /// The choice between the whole profile and the window of the page.
 #[component]
-fn WindowOnly(shown: Memo<Shown>, is_window_only: RwSignal<bool>) -> impl IntoView {
+fn WindowOnly(shown: Memo<InSight>, is_window_only: RwSignal<bool>) -> impl IntoView {
     let choice = move |window: ShownWindow| {
         view! {
             // The click stays here: one on the menu closes it.
@@ -184,13 +184,13 @@ fn WindowOnly(shown: Memo<Shown>, is_window_only: RwSignal<bool>) -> impl IntoVi
     move || shown.with(|shown| shown.window.clone()).map(choice)
 }
 
-/// A link for each format. Files of one rank are left out if the links are about several `ranks`, or
-/// if the page shows what all ranks have in common.
+/// A link for each format. Files of one rank are left out if the links are about several `ranks`,
+/// or if the page shows what all ranks have in common.
 #[component]
 fn Formats(
     server: Server,
     profile: StoredValue<String>,
-    shown: Memo<Shown>,
+    shown: Memo<InSight>,
     is_window_only: RwSignal<bool>,
     ranks: u32,
 ) -> impl IntoView {
@@ -214,12 +214,12 @@ fn Formats(
 fn Entry(
     format: ExportFormat,
     profile: StoredValue<String>,
-    shown: Memo<Shown>,
+    shown: Memo<InSight>,
     is_window_only: RwSignal<bool>,
 ) -> impl IntoView {
     let ExportFormat { key, title, doc, is_per_rank, has_view, .. } = format;
     let part = Memo::new(move |_| {
-        let Shown { rank, view, window } = shown.get();
+        let InSight { rank, view, window } = shown.get();
         let window = window.filter(|_| is_window_only.get());
         let view = window.as_ref().map_or(view, |window| Some(window.view.clone()));
         ExportPart {

@@ -129,8 +129,7 @@ pub fn Timeline(
     handle_commands(steps, selected);
     on_cleanup(move || on_hover.run(None));
     let base = Memo::new(move |_| Ruler::new(&scene.scale(), scene.zero.get().0).base);
-    let zero_unix_ns = Memo::new(move |_| zero_unix_ns(tracks, scene));
-    let zero = Signal::derive(move || zero_in_words(zero_unix_ns.get()));
+    let zero = words_of_zero(tracks, scene);
     let spoken = move || {
         let selected = || describe(tracks, selected.get(), &times.clock.get());
         said.get().unwrap_or_else(selected)
@@ -155,6 +154,12 @@ pub fn Timeline(
             <SpokenWindow view window=scene.window zero=scene.zero />
         </section>
     }
+}
+
+/// The zero of timestamps in words.
+fn words_of_zero(tracks: Tracks, scene: Scene) -> Signal<String> {
+    let zero_unix_ns = Memo::new(move |_| zero_unix_ns(tracks, scene));
+    Signal::derive(move || zero_in_words(zero_unix_ns.get()))
 }
 
 /// Wall clock at the zero of timestamps, in nanoseconds since 1970, if the current rank states it.

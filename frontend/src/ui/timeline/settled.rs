@@ -1,5 +1,5 @@
-//! Rows without anything in the window get low, once the window rests. While it moves or anything is
-//! held, all rows stay where they are.
+//! Rows without anything in the window get low, once the window rests. While it moves or anything
+//! is held, all rows stay where they are.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

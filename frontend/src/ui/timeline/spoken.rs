@@ -13,8 +13,8 @@ use crate::view::time::spoken::ends_in_words;
 /// Length of the rest after which the window is told. A zoom or a move is many windows.
 const REST: Duration = Duration::from_millis(500);
 
-/// The window in words, once it has rested after a change. A step to a slice is told as that slice, so
-/// its window is not told.
+/// The window in words, once it has rested after a change. A step to a slice is told as that slice,
+/// so its window is not told.
 #[component]
 pub fn SpokenWindow(
     /// The current view.

@@ -8,14 +8,14 @@ use nprof_engine::wire::tile::{Content, Tile, TileLane};
 
 use super::sheet_track::{SheetTrack, SourceId};
 
-/// Number of lanes up to the last one that has anything in the window, by track. A track that is not
-/// here is not known.
+/// Number of lanes up to the last one that has anything in the window, by track. A track that is
+/// not here is not known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Occupied(BTreeMap<(SourceId, u32), u32>);
 
 impl Occupied {
-    /// Adds the tracks of a tile group, of which `tiles` are all tiles in `window`. The window has the
-    /// times of the rank.
+    /// Adds the tracks of a tile group, of which `tiles` are all tiles in `window`. The window has
+    /// the times of the rank.
     pub fn add<'a>(
         &mut self,
         rank: &RankDetail,
@@ -36,9 +36,9 @@ impl Occupied {
         }
     }
 
-    /// Number of lanes of a track up to the last one that has anything in the window. `None` if it is
-    /// not known, and for tracks that keep their height: those of ranks, which stand for their ranks,
-    /// and pinned ones, which the user wants to see.
+    /// Number of lanes of a track up to the last one that has anything in the window. `None` if it
+    /// is not known, and for tracks that keep their height: those of ranks, which stand for their
+    /// ranks, and pinned ones, which the user wants to see.
     #[must_use]
     pub fn lanes(&self, track: &SheetTrack) -> Option<u32> {
         if track.rank.is_some() || track.pin.is_some() {

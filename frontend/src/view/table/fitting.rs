@@ -9,8 +9,8 @@ pub struct ColumnClaim {
     pub gives_way: Option<usize>,
 }
 
-/// Positions of the columns that are shown in `room_ch` characters. Columns give way one by one, until
-/// the others fit or only those are left that never give way.
+/// Positions of the columns that are shown in `room_ch` characters. Columns give way one by one,
+/// until the others fit or only those are left that never give way.
 #[must_use]
 pub fn fitting(claims: &[ColumnClaim], room_ch: usize) -> Vec<usize> {
     let mut shown: Vec<usize> = (0..claims.len()).collect();

@@ -5,8 +5,8 @@ use nprof_engine::base::Interval;
 use super::clock::rounded;
 use super::ticks::{decimals, in_unit, unit_of};
 
-/// Start and end of a window, counted from `zero_ps`: `98.06 to 98.46 ms`. Both have the unit of the
-/// farther one, and as many digits as tell a tenth of the window.
+/// Start and end of a window, counted from `zero_ps`: `98.06 to 98.46 ms`. Both have the unit of
+/// the farther one, and as many digits as tell a tenth of the window.
 #[must_use]
 pub fn ends_in_words(window: Interval, zero_ps: i64) -> String {
     let (start_ps, end_ps) = (window.start.0.saturating_sub(zero_ps), window.end.0.saturating_sub(zero_ps));

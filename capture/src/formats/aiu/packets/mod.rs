@@ -78,7 +78,7 @@ pub(super) fn read(
     let place = Cell::new(0);
     let mut translator = Translator::new(origin, of.dialect, (session, layer), &place);
     translator.tracks.is_export = of.is_export;
-    let context = perfetto::Context { space, origin, most_unpacked: of.most_unpacked };
+    let context = perfetto::PacketContext { space, origin, most_unpacked: of.most_unpacked };
     perfetto::read_noting(input, context, (&mut translator, &place), progress)?;
     translator.finish(of.has_compiler)
 }

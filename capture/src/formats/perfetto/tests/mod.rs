@@ -10,7 +10,7 @@ use nprof_engine::fixture::{RecordedSlice, Recorder};
 use nprof_engine::model::{Form, Nesting, OwnedValue, Role, TrackKind, Unit};
 use nprof_engine::spill::{MemoryScratch, Space};
 
-use super::Context;
+use super::PacketContext;
 use super::fixture::{Message, annotation, descriptor, event, packet, trace, varied};
 use crate::archive::limit;
 use crate::error::Error;
@@ -30,7 +30,7 @@ fn record(bytes: &[u8]) -> Recorder {
 fn try_record(bytes: &[u8], work: Work<'_>) -> Result<Recorder, Error> {
     let (scratch, mut recorder) = (MemoryScratch::default(), Recorder::default());
     let space = Space { work, ..Space::new(&scratch) };
-    let context = Context { space, origin: None, most_unpacked: limit::packets(bytes.len() as u64) };
+    let context = PacketContext { space, origin: None, most_unpacked: limit::packets(bytes.len() as u64) };
     super::read(&mut &*bytes, context, &mut recorder, &mut |_| {})?;
     Ok(recorder)
 }

@@ -44,7 +44,7 @@ fn a_list_that_ends_where_the_allowance_ends_is_whole() {
         let scratch = nprof_engine::spill::MemoryScratch::default();
         let (space, most_unpacked) = (nprof_engine::spill::Space::new(&scratch), most_unpacked as u64);
         let mut recorder = nprof_engine::fixture::Recorder::default();
-        let context = super::Context { space, origin: None, most_unpacked };
+        let context = super::PacketContext { space, origin: None, most_unpacked };
         super::super::read(&mut &*bytes, context, &mut recorder, &mut |_| {}).unwrap();
         (recorder.slices.len(), warnings(&recorder).iter().any(|(what, _)| what == TOO_MANY))
     };

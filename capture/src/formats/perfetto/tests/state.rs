@@ -6,7 +6,7 @@ use nprof_engine::spill::{MemoryScratch, Space};
 
 use super::super::beginning;
 use super::super::fixture::{Message, descriptor, event, interned, packet, trace, zlib};
-use super::{BEGIN, Context, INSTANT, all, end, read, try_record, warnings};
+use super::{BEGIN, INSTANT, PacketContext, all, end, read, try_record, warnings};
 
 /// A snapshot of clocks with these readings.
 fn snapshot(readings: &[(u64, u64)]) -> Message {
@@ -120,7 +120,7 @@ fn wall_clocks_put_ranks_on_one_axis() {
     let origins = crate::origin::origins(&beginnings);
     let starts = origins.iter().zip(&traces).map(|(origin, trace)| {
         let (scratch, mut recorder) = (MemoryScratch::default(), Recorder::default());
-        let context = Context { space: Space::new(&scratch), origin: *origin, most_unpacked: 0 };
+        let context = PacketContext { space: Space::new(&scratch), origin: *origin, most_unpacked: 0 };
         super::super::read(&mut &**trace, context, &mut recorder, &mut |_| {}).unwrap();
         recorder.slices[0].start_ps
     });

@@ -20,7 +20,8 @@ pub fn throttle_reason(code: i64) -> Cow<'static, str> {
 }
 
 table! {
-    /// Periods in which the device limits its use to a share of the peak, and those without a limit.
+    /// Periods in which the device limits its use to a share of the peak, and those without a
+    /// limit.
     "ham" HAM Ham Slices;
     "Throttling" {
         k: Count, "Allowed steps of the peak. The limit is k / n.";

@@ -211,9 +211,9 @@ impl Layout {
         }
     }
 
-    /// The same rows, where those of tracks without anything in the window are low, and lanes at the
-    /// end of a row, too. Fitted rows stay: they are low already. If nothing at all is in the window,
-    /// all rows stay.
+    /// The same rows, where those of tracks without anything in the window are low, and lanes at
+    /// the end of a row, too. Fitted rows stay: they are low already. If nothing at all is in the
+    /// window, all rows stay.
     #[must_use]
     pub fn shrunk(mut self, sheet: &Sheet, occupied: &Occupied) -> Self {
         if occupied.is_nothing() {
