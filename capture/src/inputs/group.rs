@@ -323,8 +323,8 @@ impl Groups {
         self.groups[takers[0]].files.extend(left);
     }
 
-    /// Files that go with traces of which there are none. A plan of other traces says that it leaves
-    /// them out.
+    /// Files that go with traces of which there are none. A plan of other traces says that it
+    /// leaves them out.
     fn without_trace(&mut self, files: Vec<usize>) {
         match self.groups.first_mut() {
             _ if files.is_empty() => {}

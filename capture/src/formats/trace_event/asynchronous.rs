@@ -132,7 +132,7 @@ impl<'s> Asyncs<'s> {
     pub(super) fn finish(&mut self, out: &mut Output<'_>) -> Result<()> {
         let mut left: Vec<Waiting> = Vec::new();
         for (_, stack) in std::mem::take(&mut self.stacks) {
-            left.extend(self.room.match_all(out, Of::Asyncs, stack)?);
+            left.extend(stack.emit_all(&mut self.room, out, Of::Asyncs)?);
         }
         // Ordered by file offset, not by hash.
         left.sort_by_key(|begin| begin.offset);

@@ -163,7 +163,7 @@ impl<'s> Durations<'s> {
     /// Matches the remaining events. Events without a partner are emitted as such.
     pub(super) fn finish(&mut self, out: &mut Output<'_>) -> Result<()> {
         for (_, stack) in std::mem::take(&mut self.stacks) {
-            let left = self.room.match_all(out, Of::Slices, stack)?;
+            let left = stack.emit_all(&mut self.room, out, Of::Slices)?;
             self.room.unfinished(out, Of::Slices, left)?;
         }
         for waiting in std::mem::take(&mut self.endless) {

@@ -9,7 +9,8 @@ use rustc_hash::FxHashMap;
 
 use super::event::Seen;
 use super::identity::identity_hasher;
-use super::open::{MAX_LOOKED_AT, Waiting};
+use super::open::{MAX_LOOKED_AT, Room, Waiting, emit_pair, emit_unpaired_end};
+use super::output::{Of, Output};
 
 /// Hash of a name; [`NO_NAME`] if it is empty. The name itself can be in the scratch space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -70,9 +71,32 @@ impl Stack {
         found.or(unnamed).map(|at| self.begins.remove(at).waiting)
     }
 
+    /// Pairs the events that still wait for each other, and emits ends without a begin. Returns the
+    /// begins that are left.
+    pub(super) fn emit_all(
+        self,
+        room: &mut Room<'_>,
+        out: &mut Output<'_>,
+        of: Of,
+    ) -> nprof_engine::base::Result<Vec<Waiting>> {
+        self.match_all(|begin, end| {
+            let end = room.fetch(end)?;
+            match begin {
+                Some(begin) => {
+                    let begin = room.fetch(begin)?;
+                    emit_pair(out, of, &begin, (end.seen(), end.time_ps))?;
+                    room.release(begin);
+                }
+                None => emit_unpaired_end(out, of, end.seen(), end.at())?,
+            }
+            room.release(end);
+            Ok(())
+        })
+    }
+
     /// Pairs the ends with the begins before them in time, whatever their order in the file.
     /// `take` receives each end, with its begin if there is one. Returns the begins that are left.
-    pub(super) fn match_all<E>(
+    fn match_all<E>(
         self,
         mut take: impl FnMut(Option<Waiting>, Waiting) -> Result<(), E>,
     ) -> Result<Vec<Waiting>, E> {

@@ -9,7 +9,6 @@ use nprof_engine::model::{Form, WarningKind};
 use nprof_engine::spill::Scratch;
 
 use super::event::{Event, Member, Parser, Seen};
-use super::named::Stack;
 use super::output::{Of, Output};
 use super::slice_flow;
 use super::tokens::{Tail, Tokens};
@@ -204,24 +203,6 @@ impl<'s> Room<'s> {
             emit_unfinished(out, of, seen, TrackTime { track, time_ps })?;
         }
         Ok(kept)
-    }
-
-    /// Pairs the events that still wait for each other, and emits ends without a begin. Returns the
-    /// begins that are left.
-    pub(super) fn match_all(&mut self, out: &mut Output<'_>, of: Of, stack: Stack) -> Result<Vec<Waiting>> {
-        stack.match_all(|begin, end| {
-            let end = self.fetch(end)?;
-            match begin {
-                Some(begin) => {
-                    let begin = self.fetch(begin)?;
-                    emit_pair(out, of, &begin, (end.seen(), end.time_ps))?;
-                    self.release(begin);
-                }
-                None => emit_unpaired_end(out, of, end.seen(), end.at())?,
-            }
-            self.release(end);
-            Ok(())
-        })
     }
 
     /// Emits begins without an end, and counts them.

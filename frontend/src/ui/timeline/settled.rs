@@ -10,16 +10,12 @@ use nprof_engine::base::Interval;
 use nprof_engine::wire::tile::Tile;
 
 use super::stage::{Stage, StageHandle};
-use crate::fetch::{TileKey, Wanted};
+use crate::fetch::Wanted;
 use crate::view::rows::occupied::Occupied;
 use crate::view::rows::sheet_track::SourceId;
 
 /// Length of the window's rest.
 const REST: Duration = Duration::from_millis(300);
-
-/// What the last look at the tiles depended on: the tiles in sight, and the number of tiles in the
-/// cache.
-pub(super) type Looked = (Interval, Vec<TileKey>, usize);
 
 /// Lets the stage look for empty rows whenever the window has rested. Nothing rests under a pressed
 /// button or a finger: rows stay where they are held.

@@ -11,7 +11,6 @@ use leptos::prelude::*;
 use nprof_engine::base::Interval;
 
 use super::canvases::{Canvases, Tools};
-use super::settled::Looked;
 use super::shown::{GestureState, Hit, ShownTimeline};
 use super::tiles::{TileOrders, Tiles};
 use crate::draw::batch::Batch;
@@ -22,6 +21,10 @@ use crate::fetch::{FetchError, TileKey};
 use crate::view::Hover;
 use crate::view::rows::layout::sight::RowSight;
 use crate::view::rows::occupied::Occupied;
+
+/// What the last look for empty rows depended on: the window, the tiles in sight, and the number of
+/// tiles in the cache.
+pub(super) type Looked = (Interval, Vec<TileKey>, usize);
 
 /// State of the timeline's drawing.
 #[derive(Debug, Default)]
