@@ -9,7 +9,7 @@ use axum::http::Method;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post};
 use nprof_engine::wire::POSTCARD_ZSTD;
-use nprof_engine::wire::question::Question;
+use nprof_engine::wire::questions::QUESTIONS;
 use tower::ServiceBuilder;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -37,7 +37,7 @@ macro_rules! routes {
     };
 }
 
-/// The operations other than the questions of [`Question::PATHS`]. `routes/openapi.json` describes
+/// The operations other than those of [`QUESTIONS`]. `routes/openapi.json` describes
 /// both.
 pub const ROUTES: &[Route] = routes! {
     "GET" "/api/health" => get(health::read);
@@ -53,7 +53,7 @@ pub const ROUTES: &[Route] = routes! {
 /// The service: the API, the page, and the layers for all requests. Requests carry their
 /// [`crate::http::peer::Peer`] as an extension; without it they need the token.
 pub fn router(app: App, access: Arc<Access>) -> Router {
-    let asked = Question::PATHS.iter().fold(Router::new(), |router, path| router.route(path, get(ask::read)));
+    let asked = QUESTIONS.iter().fold(Router::new(), |router, row| router.route(row.path, get(ask::read)));
     let routes = ROUTES.iter().fold(asked, |router, route| router.route(route.path, (route.handler)()));
     let routes = routes.fallback(page::read).method_not_allowed_fallback(|method: Method| async move {
         ApiError::MethodNotAllowed(method.to_string())

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use axum::body::Body;
-use nprof_engine::wire::question::Question;
+use nprof_engine::wire::questions::QUESTIONS;
 use nprof_server::export::EXPORTS;
 use nprof_server::export::table::files;
 use nprof_server::routes::openapi::DOCUMENT;
@@ -89,7 +89,7 @@ fn the_document_describes_exactly_the_routes() {
         let methods = item.as_object().unwrap().keys().filter(|key| *key != "parameters");
         described.extend(methods.map(|method| (method.to_uppercase(), path.clone())));
     }
-    let questions = Question::PATHS.iter().map(|path| ("GET".to_owned(), (*path).to_owned()));
+    let questions = QUESTIONS.iter().map(|row| ("GET".to_owned(), row.path.to_owned()));
     let others = ROUTES.iter().map(|route| (route.method.to_owned(), route.path.to_owned()));
     let routed: BTreeSet<_> = questions.chain(others).collect();
     assert_eq!(described, routed);
