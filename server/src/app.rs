@@ -10,11 +10,10 @@ use nprof_engine::native::{SegmentFile, StoredFile};
 use nprof_engine::rank::RankView;
 use nprof_engine::tile::TileId;
 use nprof_engine::wire::answer;
-use nprof_engine::wire::ask::{self, Rank};
+use nprof_engine::wire::ask::{self, Rank, RankId};
 use nprof_engine::wire::catalog::{
     ALL_RANKS, ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry, rank_word,
 };
-use nprof_engine::wire::question::RankId;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::summary::Summary;
 use quick_cache::Weighter;

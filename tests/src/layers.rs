@@ -66,11 +66,14 @@ const BROWSER: [&str; 4] = ["leptos", "web_sys", "js_sys", "wasm_bindgen"];
 /// Folders with the crates that they must not depend on.
 const FORBIDDEN_CRATES: [(&str, &[&str]); 5] = [
     ("engine", &["axum", "tokio", "leptos", "web-sys", "nprof-capture", "nprof-server", "nprof-frontend"]),
-    ("capture", &["axum", "leptos", "web-sys", "nprof-server", "nprof-frontend"]),
+    ("capture", &["axum", "leptos", "schemars", "web-sys", "nprof-server", "nprof-frontend"]),
     ("server", &["leptos", "web-sys", "nprof-frontend", "nprof-worker"]),
-    ("frontend", &["axum", "tokio", "nprof-server", "nprof-worker"]),
+    ("frontend", &["axum", "schemars", "tokio", "nprof-server", "nprof-worker"]),
     // Workers and page reach each other by messages.
-    ("frontend/worker", &["axum", "tokio", "leptos", "nprof-capture", "nprof-server", "nprof-frontend"]),
+    (
+        "frontend/worker",
+        &["axum", "schemars", "tokio", "leptos", "nprof-capture", "nprof-server", "nprof-frontend"],
+    ),
 ];
 
 /// The rules of this file.

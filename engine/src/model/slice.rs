@@ -16,6 +16,7 @@ pub struct SliceKey {
 
 /// Form of an item on a track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
     /// Item with a start and an end.

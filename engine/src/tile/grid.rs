@@ -25,7 +25,7 @@ impl Level {
 
     /// Number of the level.
     #[must_use]
-    pub fn number(self) -> u8 {
+    pub const fn number(self) -> u8 {
         self.0
     }
 

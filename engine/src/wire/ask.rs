@@ -1,27 +1,255 @@
-//! One call that answers every question. The server makes it for the page and for scripts; a page
-//! that carries its segments makes it in a worker.
+//! What is asked, and what is asked about it: the traits of questions, and of stores and ranks that
+//! answer.
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use super::answer;
-use super::catalog::{ProfileInfo, ProfileList, RankDetail};
-use super::counter::CounterDetail;
-use super::detail::SliceDetail;
-use super::question::{Question, RankId, RankQuestion, limited, limited_rows};
+use super::catalog::{ProfileInfo, ProfileList, RankDetail, rank_of_word, rank_word};
+use super::grammar::{
+    Address, GivenAddress, Parameter, ParameterDoc, ParameterPlace, Parameters, Text, ValueForm, missing,
+    number, parameters,
+};
 use super::refusal::{Refusal, RefusalKind};
-use super::rows::TableRows;
-use super::search::SearchResult;
-use super::selection::SelectionSummary;
 use super::summary::Summary;
-use super::table_rows::{self, RowsWanted};
-use super::tile::Tile;
-use super::waits::WaitSteps;
-use super::window::WindowEvents;
+use super::timed::Timed;
 use crate::base::{Error, Result};
 use crate::exec::Work;
-use crate::query::{self, Pattern};
+use crate::query;
 use crate::rank::RankView;
 use crate::segment::Bytes;
+
+/// A question: its parameters, and what it is answered with.
+pub trait Ask: Parameters {
+    /// The answer: a message, or [`Option`] of a message.
+    type Answer: AnswerForm;
+
+    /// Template of its path, with parameters in braces.
+    const PATH: &'static str;
+    /// How it is answered.
+    const MANNER: Manner;
+
+    /// Repeats in an answer what the question says, exactly. A span of the question can differ from
+    /// that of the answer by a picosecond, once both are converted between clocks.
+    fn restate(&self, _answer: &mut Self::Answer) {}
+}
+
+/// A question to a store.
+pub trait AskStore: Ask {
+    /// The answer of a store.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn answer(&self, store: &impl Store) -> std::result::Result<Self::Answer, Refusal>;
+}
+
+/// A question about a rank.
+pub trait AskRank: Ask {
+    /// The answer of a rank. `work` runs the heavy parts, and can be cancelled.
+    ///
+    /// # Errors
+    /// `Cancelled` if the work was cancelled, or why there is no answer.
+    fn answer(&self, rank: &impl Rank, work: Work<'_>) -> std::result::Result<Self::Answer, Refusal>;
+}
+
+/// An answer: a message, or that there is none. The latter has no bytes in postcard.
+pub trait AnswerForm: Sized {
+    /// The message.
+    type Message: Message;
+
+    /// The message; `None` if the answer is that there is none.
+    fn message(&self) -> Option<&Self::Message>;
+
+    /// The message, for changes.
+    fn message_mut(&mut self) -> Option<&mut Self::Message>;
+
+    /// The answer with a message; `None` if there must be one.
+    fn from_message(message: Option<Self::Message>) -> Option<Self>;
+}
+
+/// A serialised type that answers a question.
+pub trait Message: Timed + Serialize + DeserializeOwned + Described {}
+
+impl<T: Timed + Serialize + DeserializeOwned + Described> Message for T {}
+
+#[cfg(feature = "schema")]
+pub use schemars::JsonSchema as Described;
+
+/// A type with a schema of its JSON, if the feature `schema` is on.
+#[cfg(not(feature = "schema"))]
+pub trait Described {}
+
+#[cfg(not(feature = "schema"))]
+impl<T> Described for T {}
+
+impl<M: Message> AnswerForm for M {
+    type Message = M;
+
+    fn message(&self) -> Option<&M> {
+        Some(self)
+    }
+
+    fn message_mut(&mut self) -> Option<&mut M> {
+        Some(self)
+    }
+
+    fn from_message(message: Option<M>) -> Option<M> {
+        message
+    }
+}
+
+impl<M: Message> AnswerForm for Option<M> {
+    type Message = M;
+
+    fn message(&self) -> Option<&M> {
+        self.as_ref()
+    }
+
+    fn message_mut(&mut self) -> Option<&mut M> {
+        self.as_mut()
+    }
+
+    fn from_message(message: Option<M>) -> Option<Self> {
+        Some(message)
+    }
+}
+
+/// How a question is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Manner {
+    /// Name of the operation in the description of the API.
+    pub id: &'static str,
+    /// Cost of the answer.
+    pub weight: Weight,
+    /// Whether a frame of the page waits for the answer.
+    pub pace: Pace,
+    /// Longest time for the answer.
+    pub time_limit: Option<TimeLimit>,
+    /// Why there can be no answer, beside [`RankId::REFUSALS`].
+    pub refusals: &'static [RefusalKind],
+    /// What an answer without a message says.
+    pub nothing: Option<&'static str>,
+    /// Whether the answer of a path never changes, so that caches can keep it.
+    pub is_lasting: bool,
+}
+
+impl Manner {
+    /// An answer that a frame waits for, without special cases.
+    #[must_use]
+    pub const fn of(id: &'static str, weight: Weight) -> Self {
+        Self {
+            id,
+            weight,
+            pace: Pace::Quick,
+            time_limit: None,
+            refusals: &[],
+            nothing: None,
+            is_lasting: false,
+        }
+    }
+}
+
+/// Cost of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// Reads what is kept.
+    Light,
+    /// Reads a few blocks: a tile, a slice.
+    Small,
+    /// Can read every row.
+    Heavy,
+}
+
+/// Urgency of an answer, by which a page without a server chooses a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// A frame waits for it.
+    Quick,
+    /// It needs more data than is in sight.
+    Slow,
+}
+
+/// Longest time for an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeLimit {
+    /// The time in seconds.
+    pub seconds: u32,
+    /// What is stopped then.
+    pub what: &'static str,
+    /// Advice for the user.
+    pub advice: &'static str,
+}
+
+impl TimeLimit {
+    /// The refusal of a question that took longer.
+    #[must_use]
+    pub fn refusal(&self) -> Refusal {
+        let Self { seconds, what, advice } = self;
+        Refusal::new(RefusalKind::TooSlow, format!("{what} was stopped after {seconds} s; {advice}"))
+    }
+}
+
+parameters! {
+    /// A rank of a profile.
+    pub struct RankId {
+        /// Name or id of the profile.
+        pub profile: String = PROFILE,
+        /// Number of the rank, or `all` for what all ranks of a job show together.
+        pub rank: u32 = RankWord("rank"),
+    }
+}
+
+impl RankId {
+    /// Why any question about a rank can be refused. What all ranks show together is replaced when
+    /// ranks are added.
+    pub const REFUSALS: &[RefusalKind] = &[
+        RefusalKind::BadQuestion,
+        RefusalKind::NotFound,
+        RefusalKind::Replaced,
+        RefusalKind::Damaged,
+        RefusalKind::Cancelled,
+    ];
+}
+
+/// The name of a profile in a path.
+pub(super) const PROFILE: Text = Text::in_path("slug");
+
+/// The number of a rank in the path, or the word for [`super::catalog::ALL_RANKS`].
+struct RankWord(&'static str);
+
+impl Parameter for RankWord {
+    type Value = u32;
+
+    fn describe(&self, doc: &'static str, all: &mut Vec<ParameterDoc>) {
+        let place = ParameterPlace::Path;
+        all.push(ParameterDoc {
+            name: self.0,
+            place,
+            is_required: true,
+            doc: doc.into(),
+            form: ValueForm::Rank,
+        });
+    }
+
+    fn read(&self, given: &GivenAddress<'_>) -> std::result::Result<u32, Refusal> {
+        let word = given.value(ParameterPlace::Path, self.0)?.ok_or_else(|| missing(self.0))?;
+        rank_of_word(&word).map_or_else(|| number(self.0, &word), Ok)
+    }
+
+    fn write(&self, value: &u32, address: &mut Address) {
+        address.push(ParameterPlace::Path, self.0, rank_word(*value));
+    }
+
+    #[cfg(any(test, feature = "fixture"))]
+    fn example(&self) -> u32 {
+        0
+    }
+
+    #[cfg(test)]
+    fn any(&self) -> proptest::strategy::BoxedStrategy<u32> {
+        use proptest::prelude::*;
+        prop_oneof![any::<u32>(), Just(super::catalog::ALL_RANKS)].boxed()
+    }
+}
 
 /// Profiles that can be queried.
 pub trait Store {
@@ -102,99 +330,4 @@ pub trait Rank {
         };
         Refusal { message, ..refusal }
     }
-}
-
-/// An answer. Serialised as the message inside, without a tag.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Answer {
-    /// Answer to [`Question::Profiles`].
-    Profiles(ProfileList),
-    /// Answer to [`Question::Profile`].
-    Profile(ProfileInfo),
-    /// Answer to [`RankQuestion::Detail`].
-    Detail(RankDetail),
-    /// Answer to [`RankQuestion::Tile`].
-    Tile(Tile),
-    /// Answer to [`RankQuestion::Slice`] and [`RankQuestion::Step`].
-    Slice(SliceDetail),
-    /// Answer to [`RankQuestion::Step`], if there is no slice in that direction.
-    Nothing,
-    /// Answer to [`RankQuestion::Rows`].
-    Rows(TableRows),
-    /// Answer to [`RankQuestion::Counter`].
-    Counter(CounterDetail),
-    /// Answer to [`RankQuestion::Events`].
-    Events(WindowEvents),
-    /// Answer to [`RankQuestion::Search`].
-    Search(SearchResult),
-    /// Answer to [`RankQuestion::Selection`].
-    Selection(SelectionSummary),
-    /// Answer to [`RankQuestion::Summary`].
-    Summary(Summary),
-    /// Answer to [`RankQuestion::Waits`].
-    Waits(WaitSteps),
-}
-
-/// Answers a question. `work` runs the heavy parts, and can be cancelled.
-///
-/// # Errors
-/// `Cancelled` if the work was cancelled, or another refusal if the question, the store or the
-/// segment is at fault.
-pub fn answer(
-    store: &impl Store,
-    question: &Question,
-    work: Work<'_>,
-) -> std::result::Result<Answer, Refusal> {
-    match question {
-        Question::Profiles => store.profiles().map(Answer::Profiles),
-        Question::Profile(name) => store.profile(name).map(Answer::Profile),
-        Question::OfRank(id, question) => answer_of_rank(&store.rank(id)?, question, work),
-    }
-}
-
-/// Answers a question about a rank.
-///
-/// # Errors
-/// See [`answer()`].
-pub fn answer_of_rank(
-    rank: &impl Rank,
-    question: &RankQuestion,
-    work: Work<'_>,
-) -> std::result::Result<Answer, Refusal> {
-    let view = rank.view();
-    work.cancel.check().map_err(|error| rank.refusal(error))?;
-    let answer = match question {
-        RankQuestion::Detail => rank.detail().map(Answer::Detail),
-        RankQuestion::Tile { content, id } => {
-            rank.check_content(content)?;
-            answer::tile(view, *id, work).map(Answer::Tile)
-        }
-        RankQuestion::Slice(row) => answer::slice(view, *row, work).map(Answer::Slice),
-        RankQuestion::Step { row, to, closed } => answer::step(view, *row, *to, closed, work)
-            .map(|beside| beside.map_or(Answer::Nothing, Answer::Slice)),
-        RankQuestion::Rows { table, span, tracks, limit } => {
-            let wanted = RowsWanted { span: *span, tracks: tracks.as_deref(), limit: limited_rows(*limit) };
-            table_rows::table_rows(view, table, wanted, work).map(Answer::Rows)
-        }
-        RankQuestion::Counter { track, at_ps, span } => {
-            answer::counter(view, *track, *at_ps, *span, work).map(Answer::Counter)
-        }
-        RankQuestion::Events { span, tracks, limit } => {
-            answer::window(view, *span, tracks.as_deref(), limited(*limit), work).map(Answer::Events)
-        }
-        RankQuestion::Search(search) => {
-            let pattern = Pattern::new(&search.text, search.syntax)
-                .map_err(|error| Refusal::new(RefusalKind::BadPattern, error.to_string()))?;
-            answer::search(view, &pattern, search.page(), work).map(Answer::Search)
-        }
-        RankQuestion::Selection { span, tracks } => {
-            answer::selection(view, *span, tracks.as_deref(), work).map(Answer::Selection)
-        }
-        RankQuestion::Summary => return rank.summary(work).map(Answer::Summary),
-        RankQuestion::Waits { span, steps, ranks } => {
-            answer::waits(view, *span, *steps, ranks.as_deref(), work).map(Answer::Waits)
-        }
-    };
-    answer.map_err(|error| rank.refusal(error))
 }

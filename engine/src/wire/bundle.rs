@@ -4,11 +4,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::answer;
-use super::ask::{Rank, Store};
+use super::ask::{Rank, RankId, Store};
 use super::catalog::{
     NameSlot, ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry, rank_in_words,
 };
-use super::question::RankId;
 use super::refusal::{Refusal, RefusalKind};
 use super::summary::Summary;
 use crate::base::{Error, Result};

@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::{Clock, ClockBy};
 use super::selection::Side;
+use super::timed::{TimeField, Timed};
 use crate::model::Warning;
 
 /// All profiles of a store, newest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProfileList {
     /// One entry per profile.
     pub profiles: Vec<ProfileEntry>,
@@ -16,8 +18,10 @@ pub struct ProfileList {
 
 /// A profile in the list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProfileEntry {
     /// Id: `n_<40 hex>` or `p_<40 hex>`.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[np]_[0-9a-f]{40}$")))]
     pub id: String,
     /// Name in URLs: the name that the user gave (`--db-bucket`), else the id.
     pub slug: String,
@@ -42,6 +46,7 @@ pub struct ProfileEntry {
 
 /// One profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProfileInfo {
     /// Entry in the list.
     pub entry: ProfileEntry,
@@ -50,10 +55,11 @@ pub struct ProfileInfo {
     /// Latest time of all ranks, in picoseconds since the same origin.
     pub end_ps: i64,
     /// The span that is worth looking at first, if it is clearly shorter than the profile: first
-    /// and last time in picoseconds.
+    /// and last time in picoseconds. It is the busiest span, or the extent of slices without
+    /// instants and samples far outside.
     pub active_ps: Option<(i64, i64)>,
     /// Ranks, in order. If all of them have a joint segment, it comes first, with the number
-    /// [`ALL_RANKS`].
+    /// 4294967295, which addresses have as `all`.
     pub ranks: Vec<RankEntry>,
     /// The ranks of the whole profile, if this is an exported part of it. Times of a part count
     /// from the first event of the whole.
@@ -86,6 +92,7 @@ pub fn rank_of_word(word: &str) -> Option<u32> {
 
 /// A rank in a profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankEntry {
     /// Number of the rank in the job; unique in the profile.
     pub rank: u32,
@@ -101,7 +108,7 @@ pub struct RankEntry {
     pub start_ps: i64,
     /// Latest time, in picoseconds.
     pub end_ps: i64,
-    /// Identifies the segment's content. Part of the URL of its tiles.
+    /// Identifies the content of the rank. Part of the URL of its tiles.
     pub content: String,
     /// Input file of the rank.
     pub input: String,
@@ -135,6 +142,7 @@ const VERSION_MARK: char = 'v';
 
 /// All data that the page needs to lay out a rank.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankDetail {
     /// Entry in the profile.
     pub entry: RankEntry,
@@ -152,17 +160,19 @@ pub struct RankDetail {
     pub names: Vec<NameSlot>,
 }
 
-/// The colour number of a kind of name ([`crate::query::KindSlot`]).
+/// The colour number of a kind of name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NameSlot {
     /// The name without its digits.
     pub kind: String,
-    /// Number below [`crate::query::SLOTS`]. The first [`crate::query::FIRST_SLOTS`] differ most.
+    /// Number of the colour. The first numbers differ most.
     pub slot: u8,
 }
 
 /// A track.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Track {
     /// Number of the track.
     pub id: u32,
@@ -179,6 +189,7 @@ pub struct Track {
     /// Tile group with the track's data; `None` for groups and empty tracks.
     pub group: Option<u32>,
     /// Smallest and largest value of a counter.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<(Option<f64>, Option<f64>)>"))]
     pub value_range: Option<(f64, f64)>,
     /// Unit of a counter's values: a symbol such as `B`, `B/s`, `ns`; empty for a plain number.
     pub unit: String,
@@ -200,6 +211,7 @@ pub struct Track {
 
 /// Content of a track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TrackKind {
     /// A heading.
@@ -212,6 +224,7 @@ pub enum TrackKind {
 
 /// A set of tracks that share tiles.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TileGroup {
     /// Number of the group.
     pub id: u32,
@@ -221,10 +234,12 @@ pub struct TileGroup {
 
 /// A table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Table {
     /// Exported name.
     pub name: String,
     /// `slices`, `samples` or `side`.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["slices", "samples", "side"])))]
     pub kind: String,
     /// Heading over tables that belong together, e.g. "Device".
     pub group: String,
@@ -241,6 +256,7 @@ pub struct Table {
 
 /// A field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Field {
     /// Exported name.
     pub name: String,
@@ -254,6 +270,7 @@ pub struct Field {
 
 /// A warning of ingest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WarningEntry {
     /// Kind of warning, e.g. "Damaged record".
     pub title: String,
@@ -274,4 +291,19 @@ impl From<&Warning> for WarningEntry {
             count: warning.count,
         }
     }
+}
+
+/// Has no times of events.
+impl Timed for ProfileList {
+    fn each_time(&mut self, _: &mut dyn FnMut(TimeField<'_>)) {}
+}
+
+/// Spans of ranks stay on the clocks of the ranks.
+impl Timed for ProfileInfo {
+    fn each_time(&mut self, _: &mut dyn FnMut(TimeField<'_>)) {}
+}
+
+/// The span of the rank stays on its clock.
+impl Timed for RankDetail {
+    fn each_time(&mut self, _: &mut dyn FnMut(TimeField<'_>)) {}
 }

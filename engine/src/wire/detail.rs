@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::timed::{TimeField, Timed};
 use crate::model::Form;
 
 /// A slice with all its fields and neighbours.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SliceDetail {
     /// The slice itself.
     pub slice: SliceEntry,
@@ -23,6 +25,7 @@ pub struct SliceDetail {
 
 /// A transfer from a rank to another one. Times are in picoseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OperationTransfer {
     /// Row of its slice.
     pub row: u32,
@@ -38,6 +41,7 @@ pub struct OperationTransfer {
 
 /// The call of a rank in an operation. Times are in picoseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OperationMember {
     /// Number of the rank.
     pub rank: u32,
@@ -48,6 +52,7 @@ pub struct OperationMember {
     /// The time when the rank came.
     pub start_ps: i64,
     /// Time that it waited for others.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub wait_ps: i64,
     /// The time when its call ended.
     pub end_ps: i64,
@@ -57,6 +62,7 @@ pub struct OperationMember {
 
 /// A slice without its fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SliceEntry {
     /// Row number.
     pub row: u32,
@@ -71,6 +77,7 @@ pub struct SliceEntry {
     /// Start, in picoseconds.
     pub start_ps: i64,
     /// Duration in picoseconds; 0 for instants.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub duration_ps: i64,
     /// Form of the slice.
     pub form: Form,
@@ -78,9 +85,10 @@ pub struct SliceEntry {
 
 /// A field with its value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FieldValue {
-    /// Index into the table's fields of [`super::catalog::RankDetail`]. Fields that are computed
-    /// for one row have numbers beyond it.
+    /// Index into the fields of the table, as the rank lists them. Fields that are computed for one
+    /// row have numbers beyond it.
     pub field: u32,
     /// Exported name.
     pub name: String,
@@ -96,14 +104,15 @@ pub struct FieldValue {
 
 /// The value of a field.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FieldContent {
     /// A signed integer.
     Int(i64),
     /// An unsigned integer beyond the signed range.
     Uint(u64),
-    /// A float.
-    Float(f64),
+    /// A float; `null` in JSON if it is not a number.
+    Float(#[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))] f64),
     /// True or false.
     Bool(bool),
     /// Text.
@@ -114,9 +123,33 @@ pub enum FieldContent {
 
 /// The slice at the other end of an arrow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Neighbour {
     /// Name of the arrow.
     pub flow: String,
     /// The slice at the other end.
     pub slice: SliceEntry,
+}
+
+impl Timed for SliceEntry {
+    fn each_time(&mut self, f: &mut dyn FnMut(TimeField<'_>)) {
+        f(TimeField::Span { start_ps: &mut self.start_ps, duration_ps: &mut self.duration_ps });
+    }
+}
+
+impl Timed for SliceDetail {
+    fn each_time(&mut self, f: &mut dyn FnMut(TimeField<'_>)) {
+        self.slice.each_time(f);
+        for neighbour in self.predecessors.iter_mut().chain(&mut self.successors) {
+            neighbour.slice.each_time(f);
+        }
+        for member in &mut self.members {
+            f(TimeField::Instant(&mut member.start_ps));
+            f(TimeField::Instant(&mut member.end_ps));
+        }
+        for transfer in &mut self.transfers {
+            f(TimeField::Instant(&mut transfer.sent_ps));
+            f(TimeField::Instant(&mut transfer.received_ps));
+        }
+    }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The formats that a browser can download.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExportList {
     /// One entry per format, in the order of a menu.
     pub formats: Vec<ExportFormat>,
@@ -11,6 +12,7 @@ pub struct ExportList {
 
 /// A format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExportFormat {
     /// Name in URLs.
     pub key: String,

@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 
 /// Progress of an ingest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobReport {
     /// Number of the job.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub id: u64,
     /// Names of the files that were sent.
     pub name: String,
@@ -25,6 +27,7 @@ pub struct JobReport {
 
 /// State of an ingest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
     /// Another job is running.

@@ -9,17 +9,18 @@ use crate::base::Error;
 
 /// Reason why a question has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refusal {
-    /// Kind of reason.
+    /// Reason for programs.
     pub kind: RefusalKind,
-    /// Reason as text for users.
+    /// Reason as a text of one line for users.
     #[serde(rename = "error")]
     pub message: String,
 }
 
-/// Kinds of refusals. The page uses them to decide what it shows. The server maps them to HTTP
-/// statuses.
+/// Kinds of refusals. Programs decide by them. The server maps them to HTTP statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RefusalKind {
     /// There is no such profile, rank, track, slice or path.

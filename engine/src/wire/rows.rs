@@ -3,9 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::detail::FieldContent;
+use super::timed::{TimeField, Timed};
 
 /// The first rows of a table that match a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableRows {
     /// Name of the table.
     pub table: String,
@@ -13,7 +15,7 @@ pub struct TableRows {
     pub rows: u32,
     /// Number of rows that match.
     pub total: u64,
-    /// Whether the limit left rows out.
+    /// Whether the limit, or the memory of an answer, left rows out.
     pub truncated: bool,
     /// Columns in display order.
     pub columns: Vec<RowColumn>,
@@ -21,6 +23,7 @@ pub struct TableRows {
 
 /// One column of the rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RowColumn {
     /// Meaning of the values.
     pub role: RowColumnRole,
@@ -38,6 +41,7 @@ pub struct RowColumn {
 
 /// Meaning of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RowColumnRole {
     /// Number of the row in the rank.
@@ -58,6 +62,7 @@ pub enum RowColumnRole {
 
 /// Rows of a column that have a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RowPresence {
     /// Every row.
@@ -70,14 +75,15 @@ pub enum RowPresence {
 
 /// Values of a column, in the order of rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnValues {
     /// Signed integers.
     Ints(Vec<i64>),
     /// Unsigned integers.
     Uints(Vec<u64>),
-    /// Floats.
-    Floats(Vec<f64>),
+    /// Floats; `null` in JSON for what is not a number.
+    Floats(#[cfg_attr(feature = "schema", schemars(with = "Vec<Option<f64>>"))] Vec<f64>),
     /// True or false.
     Bools(Vec<bool>),
     /// Texts.
@@ -90,9 +96,21 @@ pub enum ColumnValues {
 
 /// Texts, each stored once.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Texts {
     /// The texts.
     pub texts: Vec<String>,
     /// Position in `texts` of each value.
     pub codes: Vec<u32>,
+}
+
+/// Durations stay on the clock of the rank: they stand in a column of their own.
+impl Timed for TableRows {
+    fn each_time(&mut self, f: &mut dyn FnMut(TimeField<'_>)) {
+        for column in self.columns.iter_mut().filter(|column| column.role == RowColumnRole::Start) {
+            if let ColumnValues::Ints(times) = &mut column.values {
+                times.iter_mut().for_each(|time_ps| f(TimeField::Instant(time_ps)));
+            }
+        }
+    }
 }

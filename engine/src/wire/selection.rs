@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::timed::{TimeField, Timed};
 use crate::model;
 
 /// Statistics of the slices in a span.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SelectionSummary {
     /// Start of the span, in picoseconds.
     pub start_ps: i64,
@@ -16,12 +18,14 @@ pub struct SelectionSummary {
     /// Statistics by name and side of the machine: work before waits, and most self time first.
     /// Names of states such as throttling are not listed.
     pub by_name: Vec<NameTotal>,
-    /// Statistics by track, in display order.
+    /// Statistics by track, in display order. Tracks of annotations and of
+    /// throttling are left out.
     pub by_track: Vec<TrackTotal>,
 }
 
 /// A side of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
     /// Accelerators.
@@ -41,18 +45,20 @@ impl From<model::Side> for Side {
 
 /// Slices of one name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NameTotal {
     /// The name.
     pub name: String,
-    /// The side of the machine, if the span has tracks of hosts and of devices.
+    /// The side of the machine, if the span has tracks of hosts, of devices and of annotations, at
+    /// least two of them. A name has an entry for each side. Annotations have none.
     pub side: Option<Side>,
     /// Whether slices of this name only wait.
     pub is_wait: bool,
     /// Number of slices that overlap the span.
     pub count: u64,
-    /// Sum of the parts inside the span. Calls inside calls count in each.
+    /// Sum of the parts inside the span, in picoseconds. A call inside another call counts in both.
     pub total_ps: u64,
-    /// Like the total, but calls inside a call of the same name do not count again.
+    /// Like the total, but calls inside calls of the same name count once.
     pub union_ps: u64,
     /// Like the total, without the calls inside.
     pub self_ps: u64,
@@ -64,6 +70,7 @@ pub struct NameTotal {
 
 /// Slices of one track.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrackTotal {
     /// Number of the track.
     pub track: u32,
@@ -74,4 +81,11 @@ pub struct TrackTotal {
     /// Time of the span in which at least one slice of the track waited. Work beside the wait
     /// counts as busy, too.
     pub wait_ps: u64,
+}
+
+impl Timed for SelectionSummary {
+    fn each_time(&mut self, f: &mut dyn FnMut(TimeField<'_>)) {
+        f(TimeField::Instant(&mut self.start_ps));
+        f(TimeField::Instant(&mut self.end_ps));
+    }
 }

@@ -3,9 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::detail::FieldContent;
+use super::timed::{TimeField, Timed};
 
 /// All metrics of a rank, in groups.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// Number of the rank.
     pub rank: u32,
@@ -15,6 +17,7 @@ pub struct Summary {
 
 /// Metrics under one heading.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MetricGroupEntry {
     /// Identifies the group, e.g. `tensor_engine`.
     pub key: String,
@@ -28,6 +31,7 @@ pub struct MetricGroupEntry {
 
 /// One metric.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MetricEntry {
     /// Exported name, e.g. `tensor_engine_active_time`.
     pub name: String,
@@ -44,6 +48,7 @@ pub struct MetricEntry {
 /// A place in a job that shows what a metric is about: a rank that came late, the slowest transfer
 /// of a link, the first of several mismatches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MetricPlaceEntry {
     /// The rank to look at.
     pub rank: u32,
@@ -54,4 +59,9 @@ pub struct MetricPlaceEntry {
     pub operation: Option<u32>,
     /// All ranks that it is about: of a link those that it joins.
     pub ranks: Vec<u32>,
+}
+
+/// Places of metrics have shared times.
+impl Timed for Summary {
+    fn each_time(&mut self, _: &mut dyn FnMut(TimeField<'_>)) {}
 }

@@ -2,12 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::timed::{TimeField, Timed};
+
 /// Shares of time that ranks waited for others, in steps of time.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitSteps {
     /// Start of the first step, in picoseconds.
     pub start_ps: i64,
     /// Width of a step, in picoseconds.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub step_ps: i64,
     /// The smallest share of each step over all ranks, from 0 to 1.
     pub least: Vec<f32>,
@@ -21,9 +25,15 @@ pub struct WaitSteps {
 
 /// Shares of time that a rank waited for others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitShares {
     /// Number of the rank.
     pub rank: u32,
     /// The share of each step, from 0 to 1.
     pub shares: Vec<f32>,
+}
+
+/// What all ranks show together has shared times.
+impl Timed for WaitSteps {
+    fn each_time(&mut self, _: &mut dyn FnMut(TimeField<'_>)) {}
 }

@@ -1,6 +1,7 @@
 //! Decodes the bytes of answers. Bytes are checked: a damaged answer is an error, never a panic.
 
 use nprof_engine::wire;
+use nprof_engine::wire::ask::{AnswerForm as _, Ask};
 use nprof_engine::wire::refusal::Refusal;
 use nprof_engine::wire::tile::{Content, Tile};
 use serde::de::DeserializeOwned;
@@ -19,6 +20,15 @@ const TILE_VERSION: u16 = wire::VERSION;
 /// If the bytes are not such a message.
 pub fn message<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FetchError> {
     postcard::from_bytes(bytes).map_err(|_| FetchError::Unreadable { what: "not a message of this version" })
+}
+
+/// Decodes the answer to a question. An answer without bytes has no message: no message is empty.
+///
+/// # Errors
+/// If the bytes are not such an answer.
+pub fn answer<Q: Ask>(bytes: &[u8]) -> Result<Q::Answer, FetchError> {
+    let answered = if bytes.is_empty() { None } else { Some(message(bytes)?) };
+    Q::Answer::from_message(answered).ok_or(FetchError::Unreadable { what: "an answer without content" })
 }
 
 /// The bytes of a tile in an answer.
@@ -97,6 +107,7 @@ mod tests {
     use super::*;
     use crate::view::fixture;
     use nprof_engine::model::Form;
+    use nprof_engine::wire::questions::{SliceQuestion, StepQuestion, TileQuestion};
     use nprof_engine::wire::refusal::RefusalKind;
     use nprof_engine::wire::tile::TileSlice;
 
@@ -158,6 +169,14 @@ mod tests {
     fn contradictions_are_refused() {
         check_refused(|tile| tile.names.clear(), "names are missing");
         check_refused(|tile| tile.version += 1, "another version");
+    }
+
+    #[test]
+    fn an_answer_without_bytes_is_one_that_can_have_no_message() {
+        assert_eq!(answer::<StepQuestion>(&[]), Ok(None));
+        assert!(answer::<SliceQuestion>(&[]).is_err());
+        assert!(answer::<StepQuestion>(&[0xff]).is_err());
+        assert_eq!(answer::<TileQuestion>(&postcard::to_allocvec(&sample()).unwrap()), Ok(sample()));
     }
 
     #[test]

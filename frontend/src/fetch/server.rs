@@ -4,7 +4,7 @@ use js_sys::Uint8Array;
 use nprof_engine::wire::export::ExportList;
 use nprof_engine::wire::job::JobReport;
 use nprof_engine::wire::percent::percent_encoded;
-use nprof_engine::wire::question::Question;
+use nprof_engine::wire::questions::{ProfileQuestion, Question};
 use nprof_engine::wire::{POSTCARD, POSTCARD_ZSTD};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
@@ -64,7 +64,7 @@ impl Server {
     /// # Errors
     /// [`FetchError`] says what happened in words for people.
     pub async fn delete(self, profile: &str) -> Result<(), FetchError> {
-        remove(&Question::Profile(profile.to_owned()).path()).await
+        remove(&profile_path(profile)).await
     }
 
     /// The formats in which a profile can be downloaded.
@@ -78,7 +78,7 @@ impl Server {
     /// The path of a profile as a file of this format.
     #[must_use]
     pub fn export_path(profile: &str, format: &str, of: &ExportPart) -> String {
-        let path = Question::Profile(profile.to_owned()).path();
+        let path = profile_path(profile);
         let ranks = of.rank.map(|rank| format!("&ranks={rank}"));
         let span = of.span_ps.map(|(from_ps, to_ps)| format!("&from={from_ps}ps&to={to_ps}ps"));
         let view = of.view.as_ref().map(|view| format!("&view={}", percent_encoded(view)));
@@ -101,6 +101,10 @@ impl Server {
     pub async fn cancel_job(self, id: u64) -> Result<(), FetchError> {
         remove(&job_path(id)).await
     }
+}
+
+fn profile_path(profile: &str) -> String {
+    Question::from(ProfileQuestion { profile: profile.to_owned() }).path()
 }
 
 fn job_path(id: u64) -> String {

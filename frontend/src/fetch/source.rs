@@ -2,19 +2,9 @@
 //! server or the page's own file answers.
 
 use leptos::prelude::expect_context;
-use nprof_engine::base::Interval;
-use nprof_engine::tile::TileId;
-use nprof_engine::wire::catalog::{ProfileInfo, ProfileList, RankDetail};
-use nprof_engine::wire::counter::CounterDetail;
-use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
-use nprof_engine::wire::question::{Question, RankId, RankQuestion, SearchQuery, StepTo};
-use nprof_engine::wire::rows::TableRows;
-use nprof_engine::wire::search::SearchResult;
-use nprof_engine::wire::selection::SelectionSummary;
-use nprof_engine::wire::summary::Summary;
-use nprof_engine::wire::waits::WaitSteps;
-use nprof_engine::wire::window::WindowEvents;
-use serde::de::DeserializeOwned;
+use nprof_engine::wire::ask::{AnswerForm as _, AskRank, AskStore, RankId};
+use nprof_engine::wire::questions::{Question, RankQuestion, TileQuestion};
+use nprof_engine::wire::timed::move_to_shared;
 use web_sys::AbortSignal;
 
 use super::decode::{self, PackedTile};
@@ -45,40 +35,21 @@ impl Source {
         expect_context()
     }
 
-    /// The server, for operations that only a server supports: ingest, delete.
-    ///
-    /// # Errors
-    /// `Unreachable` if the page has no server.
+    /// The server, for operations that only a server supports: ingest, delete. `Unreachable` if the
+    /// page has no server.
     pub fn server(self) -> Result<Server, FetchError> {
-        match self {
-            Self::Server(server) => Ok(server),
-            Self::Embedded(_) => Err(FetchError::Unreachable),
-        }
+        if let Self::Server(server) = self { Ok(server) } else { Err(FetchError::Unreachable) }
     }
 
     /// The profile embedded in the page, if the page has no server.
     #[must_use]
     pub fn embedded(self) -> Option<Embedded> {
-        match self {
-            Self::Server(_) => None,
-            Self::Embedded(embedded) => Some(embedded),
-        }
+        if let Self::Embedded(embedded) = self { Some(embedded) } else { None }
     }
 
-    /// All profiles.
-    ///
-    /// # Errors
-    /// [`FetchError`] says what happened in words for people. This holds for every question.
-    pub async fn profiles(self) -> Result<ProfileList, FetchError> {
-        self.message(&Question::Profiles, None).await
-    }
-
-    /// One profile.
-    ///
-    /// # Errors
-    /// See [`Source::profiles`].
-    pub async fn profile(self, name: &str) -> Result<ProfileInfo, FetchError> {
-        self.message(&Question::Profile(name.to_owned()), None).await
+    /// The answer to a question about the store.
+    pub async fn ask<Q: AskStore + Into<Question>>(self, question: Q) -> Result<Q::Answer, FetchError> {
+        decode::answer::<Q>(&self.bytes(&question.into(), Form::Message, None).await?)
     }
 
     /// The source of one rank of a profile.
@@ -87,28 +58,17 @@ impl Source {
         RankSource { source: self, id: RankId { profile, rank }, axis: Axis::default() }
     }
 
-    async fn bytes(self, question: &Question, cancel: Option<&AbortSignal>) -> Result<Vec<u8>, FetchError> {
-        match self {
-            Self::Server(server) => server.ask(question, Form::Message, cancel).await,
-            Self::Embedded(embedded) => embedded.ask(question, cancel).await,
-        }
-    }
-
-    async fn tile(self, question: &Question, cancel: &AbortSignal) -> Result<PackedTile, FetchError> {
-        match self {
-            Self::Server(server) => {
-                server.ask(question, Form::Frame, Some(cancel)).await.map(PackedTile::Frame)
-            }
-            Self::Embedded(embedded) => embedded.ask(question, Some(cancel)).await.map(PackedTile::Message),
-        }
-    }
-
-    async fn message<T: DeserializeOwned>(
+    /// The bytes of an answer, from a server in this form, from the page's own file as a message.
+    async fn bytes(
         self,
         question: &Question,
+        form: Form,
         cancel: Option<&AbortSignal>,
-    ) -> Result<T, FetchError> {
-        decode::message(&self.bytes(question, cancel).await?)
+    ) -> Result<Vec<u8>, FetchError> {
+        match self {
+            Self::Server(server) => server.ask(question, form, cancel).await,
+            Self::Embedded(embedded) => embedded.ask(question, cancel).await,
+        }
     }
 }
 
@@ -128,217 +88,29 @@ impl RankSource {
         Self { axis, ..self }
     }
 
-    /// Tracks, tables and warnings of the rank.
-    ///
-    /// # Errors
-    /// See [`Source::profiles`].
-    pub async fn detail(self) -> Result<RankDetail, FetchError> {
-        self.ask(RankQuestion::Detail, None).await
-    }
-
-    /// A tile of the segment with this content.
-    ///
-    /// # Errors
-    /// See [`Source::profiles`]. [`FetchError::Cancelled`] after the signal.
-    pub async fn tile(
+    /// The answer to a question about the rank. [`FetchError::Cancelled`] after the signal.
+    pub async fn ask<Q: AskRank + Clone + Into<RankQuestion>>(
         self,
-        content: String,
-        id: TileId,
-        cancel: &AbortSignal,
-    ) -> Result<PackedTile, FetchError> {
-        let question = Question::OfRank(self.id, RankQuestion::Tile { content, id });
-        self.source.tile(&question, cancel).await
-    }
-
-    /// All details of a slice.
-    ///
-    /// # Errors
-    /// See [`Source::profiles`].
-    pub async fn slice(self, row: u32) -> Result<SliceDetail, FetchError> {
-        let axis = self.axis;
-        self.ask(RankQuestion::Slice(row), None).await.map(|detail| axis.moved_detail(detail))
-    }
-
-    /// All details of a slice, unless the signal comes first.
-    ///
-    /// # Errors
-    /// See [`RankSource::tile`].
-    pub async fn slice_unless(self, row: u32, cancel: &AbortSignal) -> Result<SliceDetail, FetchError> {
-        let axis = self.axis;
-        self.ask(RankQuestion::Slice(row), Some(cancel)).await.map(|detail| axis.moved_detail(detail))
-    }
-
-    /// All details of the neighbour of this slice. `None` if there is none. Steps up and down skip
-    /// the tracks below the groups in `closed`.
-    ///
-    /// # Errors
-    /// See [`Source::profiles`].
-    pub async fn step(
-        self,
-        row: u32,
-        to: StepTo,
-        closed: Vec<u32>,
-    ) -> Result<Option<SliceDetail>, FetchError> {
-        let question = Question::OfRank(self.id, RankQuestion::Step { row, to, closed });
-        let bytes = self.source.bytes(&question, None).await?;
-        // An empty answer means no neighbour: no message is empty.
-        if bytes.is_empty() {
-            return Ok(None);
-        }
-        decode::message(&bytes).map(|detail| Some(self.axis.moved_detail(detail)))
-    }
-
-    /// The value of a counter, by track number, at a timestamp, and its values over a span.
-    ///
-    /// # Errors
-    /// See [`RankSource::tile`].
-    pub async fn counter(
-        self,
-        (track, at_ps): (u32, i64),
-        span: Interval,
-        cancel: &AbortSignal,
-    ) -> Result<CounterDetail, FetchError> {
-        let axis = self.axis;
-        let (at_ps, span) = (axis.local(at_ps), axis.local_span(span));
-        let question = RankQuestion::Counter { track, at_ps, span };
-        self.ask(question, Some(cancel)).await.map(|counter| axis.moved_counter(counter))
-    }
-
-    /// The first rows of a table; of slices and samples only those in `span`, if there is one.
-    ///
-    /// # Errors
-    /// See [`RankSource::tile`].
-    pub async fn rows(
-        self,
-        table: String,
-        span: Option<Interval>,
-        limit: u32,
-        cancel: &AbortSignal,
-    ) -> Result<TableRows, FetchError> {
-        let axis = self.axis;
-        let span = span.map(|span| axis.local_span(span));
-        let question = RankQuestion::Rows { table, span, tracks: None, limit };
-        self.ask(question, Some(cancel)).await.map(|rows| axis.moved_rows(rows))
-    }
-
-    /// The first rows of a table; of slices and samples only those in `span`, if there is one.
-    /// Nothing cancels the question.
-    ///
-    /// # Errors
-    /// See [`Source::profiles`].
-    pub async fn all_rows(
-        self,
-        table: &str,
-        span: Option<Interval>,
-        limit: u32,
-    ) -> Result<TableRows, FetchError> {
-        let axis = self.axis;
-        let (table, span) = (table.to_owned(), span.map(|span| axis.local_span(span)));
-        let question = RankQuestion::Rows { table, span, tracks: None, limit };
-        self.ask(question, None).await.map(|rows| axis.moved_rows(rows))
-    }
-
-    /// Slices of a table in a track and a span, the earliest first.
-    ///
-    /// # Errors
-    /// See [`Source::profiles`].
-    pub async fn rows_of_track(
-        self,
-        table: &str,
-        track: u32,
-        span: Interval,
-        limit: u32,
-    ) -> Result<TableRows, FetchError> {
-        let axis = self.axis;
-        let (table, span, tracks) = (table.to_owned(), Some(axis.local_span(span)), Some(vec![track]));
-        let question = RankQuestion::Rows { table, span, tracks, limit };
-        self.ask(question, None).await.map(|rows| axis.moved_rows(rows))
-    }
-
-    /// The slices of a track in a span, the earliest first.
-    ///
-    /// # Errors
-    /// See [`Source::profiles`].
-    pub async fn slices_of_track(
-        self,
-        track: u32,
-        span: Interval,
-        limit: u32,
-    ) -> Result<Vec<SliceEntry>, FetchError> {
-        let axis = self.axis;
-        let (span, tracks) = (axis.local_span(span), Some(vec![track]));
-        let events: WindowEvents = self.ask(RankQuestion::Events { span, tracks, limit }, None).await?;
-        let mut slices = events.slices;
-        slices.iter_mut().for_each(|slice| axis.move_slice(slice));
-        Ok(slices)
-    }
-
-    /// The slices of all tracks in a span, track by track.
-    ///
-    /// # Errors
-    /// See [`Source::profiles`].
-    pub async fn events(self, span: Interval, limit: u32) -> Result<WindowEvents, FetchError> {
-        let axis = self.axis;
-        let question = RankQuestion::Events { span: axis.local_span(span), tracks: None, limit };
-        let mut events: WindowEvents = self.ask(question, None).await?;
-        events.slices.iter_mut().for_each(|slice| axis.move_slice(slice));
-        Ok(events)
-    }
-
-    /// The waiting of these ranks over time, and its range over all ranks. For all ranks together,
-    /// whose times are the shared ones.
-    ///
-    /// # Errors
-    /// See [`RankSource::tile`].
-    pub async fn waits(
-        self,
-        span: Interval,
-        steps: u32,
-        ranks: Vec<u32>,
-        cancel: &AbortSignal,
-    ) -> Result<WaitSteps, FetchError> {
-        self.ask(RankQuestion::Waits { span, steps, ranks: Some(ranks) }, Some(cancel)).await
-    }
-
-    /// The hits of a search.
-    ///
-    /// # Errors
-    /// See [`RankSource::tile`]. A refusal of the kind `BadPattern` explains the mistake in a
-    /// pattern.
-    pub async fn search(self, search: SearchQuery, cancel: &AbortSignal) -> Result<SearchResult, FetchError> {
-        let axis = self.axis;
-        let search = SearchQuery { at: axis.local_place(search.at), ..search };
-        self.ask(RankQuestion::Search(search), Some(cancel)).await.map(|result| axis.moved_hits(result))
-    }
-
-    /// Statistics of the slices in a span.
-    ///
-    /// # Errors
-    /// See [`RankSource::tile`].
-    pub async fn selection(
-        self,
-        span: Interval,
-        cancel: &AbortSignal,
-    ) -> Result<SelectionSummary, FetchError> {
-        let axis = self.axis;
-        let question = RankQuestion::Selection { span: axis.local_span(span), tracks: None };
-        let answer = self.ask(question, Some(cancel)).await;
-        answer.map(|summary| axis.moved_selection(summary, span))
-    }
-
-    /// Metrics of the rank.
-    ///
-    /// # Errors
-    /// See [`Source::profiles`].
-    pub async fn summary(self) -> Result<Summary, FetchError> {
-        self.ask(RankQuestion::Summary, None).await
-    }
-
-    async fn ask<T: DeserializeOwned>(
-        self,
-        question: RankQuestion,
+        question: Q,
         cancel: Option<&AbortSignal>,
-    ) -> Result<T, FetchError> {
-        self.source.message(&Question::OfRank(self.id, question), cancel).await
+    ) -> Result<Q::Answer, FetchError> {
+        let Self { source, id, axis: Axis(clock) } = self;
+        let mut local = question.clone();
+        local.move_to_local(clock);
+        let bytes = source.bytes(&Question::OfRank(id, local.into()), Form::Message, cancel).await?;
+        let mut answer = decode::answer::<Q>(&bytes)?;
+        answer.message_mut().into_iter().for_each(|message| move_to_shared(message, clock));
+        question.restate(&mut answer);
+        Ok(answer)
+    }
+
+    /// A tile, in the form in which the source has it.
+    pub async fn tile(self, question: TileQuestion, cancel: &AbortSignal) -> Result<PackedTile, FetchError> {
+        let question = Question::OfRank(self.id, question.into());
+        let bytes = self.source.bytes(&question, Form::Frame, Some(cancel)).await?;
+        Ok(match self.source {
+            Source::Server(_) => PackedTile::Frame(bytes),
+            Source::Embedded(_) => PackedTile::Message(bytes),
+        })
     }
 }

@@ -12,10 +12,9 @@ use base64::engine::general_purpose::STANDARD;
 use nprof_engine::base::Error;
 use nprof_engine::exec::{Cancel, InPlace, Work};
 use nprof_engine::segment::{Bytes, Fetched, SourceBytes};
-use nprof_engine::wire::ask::answer;
 use nprof_engine::wire::bundle::{Bundle, OpenBundle};
 use nprof_engine::wire::catalog::rank_in_words;
-use nprof_engine::wire::question::Question;
+use nprof_engine::wire::questions::{Question, answer};
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
 use crate::host::{Host, PARTIAL_CONTENT};
@@ -136,11 +135,12 @@ impl Answers {
         self.refused.insert(rank, refusal);
     }
 
-    /// Answers the question with this path and query, as a postcard message.
+    /// Answers the question with this path and query, as a postcard message. `elapsed_ms` is the
+    /// time since the question came, in milliseconds.
     ///
     /// # Errors
     /// The reason why the question has no answer.
-    pub fn ask(&self, url: &str, is_cancelled: &(dyn Fn() -> bool + Sync)) -> Result<Vec<u8>, Refusal> {
+    pub fn ask(&self, url: &str, elapsed_ms: &(dyn Fn() -> f64 + Sync)) -> Result<Vec<u8>, Refusal> {
         let (path, query) = url.split_once('?').unwrap_or((url, ""));
         let question = Question::parse(path, query)?;
         if let Question::OfRank(id, _) = &question
@@ -148,9 +148,13 @@ impl Answers {
         {
             return Err(refusal.clone());
         }
-        let work = Work { exec: &InPlace, cancel: Cancel::when(is_cancelled) };
-        let answer =
-            answer(&&self.bundle, &question, work).map_err(|refusal| self.explained(&question, refusal))?;
+        let limit = question.manner().time_limit;
+        let is_late = || limit.is_some_and(|limit| elapsed_ms() >= 1e3 * f64::from(limit.seconds));
+        let work = Work { exec: &InPlace, cancel: Cancel::when(&is_late) };
+        let answer = answer(&&self.bundle, &question, work).map_err(|refusal| match limit {
+            Some(limit) if refusal.kind == RefusalKind::Cancelled => limit.refusal(),
+            _ => self.explained(&question, refusal),
+        })?;
         postcard::to_allocvec(&answer)
             .map_err(|error| Refusal::new(RefusalKind::Internal, format!("no message: {error}")))
     }

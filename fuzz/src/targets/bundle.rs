@@ -2,9 +2,9 @@
 
 use crate::bound::within_reader;
 use nprof_engine::exec::Work;
-use nprof_engine::wire::ask::answer;
+use nprof_engine::wire::ask::RankId;
 use nprof_engine::wire::bundle::{Bundle, OpenBundle};
-use nprof_engine::wire::question::{Question, RankId, RankQuestion};
+use nprof_engine::wire::questions::{ProfileQuestion, ProfilesQuestion, Question, SummaryQuestion, answer};
 
 /// Runs the target on an input.
 pub(super) fn run(bytes: &[u8]) {
@@ -20,10 +20,10 @@ fn read(bytes: &[u8]) {
     let Ok(mut open) = OpenBundle::<Vec<u8>>::new(bundle) else { return };
     assert!(open.open(0, bytes.to_vec()).is_err(), "a bundle is no segment");
     let (name, ranks) = (again.profile.entry.slug, again.profile.ranks);
-    let _ = answer(&&open, &Question::Profiles, Work::IN_PLACE);
-    let _ = answer(&&open, &Question::Profile(name.clone()), Work::IN_PLACE);
+    let _ = answer(&&open, &ProfilesQuestion.into(), Work::IN_PLACE);
+    let _ = answer(&&open, &ProfileQuestion { profile: name.clone() }.into(), Work::IN_PLACE);
     for rank in ranks.iter().map(|entry| entry.rank).chain([u32::MAX]).take(8) {
         let id = RankId { profile: name.clone(), rank };
-        let _ = answer(&&open, &Question::OfRank(id, RankQuestion::Summary), Work::IN_PLACE);
+        let _ = answer(&&open, &Question::OfRank(id, SummaryQuestion.into()), Work::IN_PLACE);
     }
 }

@@ -1,7 +1,7 @@
 //! Any text as the address of a question: refused, or the same when written again.
 
 use crate::bound::within_reader;
-use nprof_engine::wire::question::Question;
+use nprof_engine::wire::questions::Question;
 
 /// Runs the target on an input.
 pub(super) fn run(bytes: &[u8]) {

@@ -25,10 +25,10 @@ use nprof_engine::segment::{
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::vendor::{CallIds, collectives};
 use nprof_engine::wire::answer;
-use nprof_engine::wire::ask::{Rank, answer_of_rank};
+use nprof_engine::wire::ask::Rank;
 use nprof_engine::wire::catalog::{RankDetail, RankEntry};
 use nprof_engine::wire::percent::percent_encoded;
-use nprof_engine::wire::question::Question;
+use nprof_engine::wire::questions::{Question, answer_of_rank};
 use nprof_engine::wire::refusal::Refusal;
 use nprof_engine::wire::summary::Summary;
 

@@ -75,7 +75,8 @@ impl ApiError {
     }
 }
 
-fn status_of(kind: RefusalKind) -> StatusCode {
+/// The status of a refusal.
+pub fn status_of(kind: RefusalKind) -> StatusCode {
     match kind {
         RefusalKind::NotFound => StatusCode::NOT_FOUND,
         RefusalKind::Replaced => StatusCode::GONE,

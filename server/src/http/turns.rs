@@ -8,6 +8,8 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
+pub use nprof_engine::wire::ask::Weight;
+
 use super::error::ApiError;
 use super::peer::Peer;
 use super::queue::Queue;
@@ -20,17 +22,6 @@ const PER_CORE: usize = 2;
 /// Downloads at once. Each occupies a thread, mostly waiting for its client, and has a turn of
 /// heavy work while it does not wait.
 const DOWNLOADS: u64 = 64;
-
-/// Weight of a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Weight {
-    /// Reads what is kept.
-    Light,
-    /// Reads a few blocks: a tile, a slice, a counter.
-    Small,
-    /// Can read every row.
-    Heavy,
-}
 
 /// Turns of all questions of a server.
 #[derive(Debug)]

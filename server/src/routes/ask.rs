@@ -10,8 +10,8 @@ use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::AllCores;
-use nprof_engine::wire::ask::{Answer, Store as _, answer};
-use nprof_engine::wire::question::{Question, RankQuestion};
+use nprof_engine::wire::ask::{Store as _, TimeLimit};
+use nprof_engine::wire::questions::{Question, RankQuestion, answer};
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
 use super::reply::{self, ReplyForm};
@@ -20,13 +20,10 @@ use super::{blocking, tiles};
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::peer::Peer;
-use crate::http::turns::{Turn, Weight};
+use crate::http::turns::Turn;
 use crate::http::unread::counted;
 
-/// Time limit of a search. Only a regular expression made to be slow needs more than a second.
-const SEARCH_TIME: Duration = Duration::from_secs(10);
-
-/// `GET` of any path of [`Question::PATHS`].
+/// `GET` of the path of any question.
 pub async fn read(
     State(app): State<App>,
     peer: Option<Extension<Peer>>,
@@ -42,7 +39,7 @@ pub async fn read(
     }
     let (waiting, wanted) = Waiting::new();
     let asked = Arc::new(Asked { app, question, headers, wanted });
-    let (app, weight) = (asked.app.clone(), asked.weight());
+    let (app, weight) = (asked.app.clone(), asked.question.manner().weight);
     // A kept answer needs no turn.
     if !app.turns().is_free(weight) && asked.may_be_kept() {
         let kept = Arc::clone(&asked);
@@ -72,31 +69,14 @@ struct Asked {
 }
 
 impl Asked {
-    fn weight(&self) -> Weight {
-        let Question::OfRank(_, question) = &self.question else { return Weight::Light };
-        match question {
-            RankQuestion::Detail
-            | RankQuestion::Tile { .. }
-            | RankQuestion::Slice(_)
-            | RankQuestion::Step { .. } => Weight::Small,
-            RankQuestion::Rows { .. }
-            | RankQuestion::Counter { .. }
-            | RankQuestion::Events { .. }
-            | RankQuestion::Search(_)
-            | RankQuestion::Selection { .. }
-            | RankQuestion::Waits { .. }
-            | RankQuestion::Summary => Weight::Heavy,
-        }
-    }
-
     /// Whether the answer may need no turn. Looks only at memory: a thread that looks in vain costs
     /// as much as a small tile.
     fn may_be_kept(&self) -> bool {
         match &self.question {
-            Question::OfRank(_, RankQuestion::Tile { content, id }) => {
-                tiles::may_be_kept(&self.app, (content, *id), &self.headers)
+            Question::OfRank(_, RankQuestion::Tile(tile)) => {
+                tiles::may_be_kept(&self.app, tile, &self.headers)
             }
-            Question::OfRank(_, RankQuestion::Summary) => true,
+            Question::OfRank(_, RankQuestion::Summary(_)) => true,
             _ => false,
         }
     }
@@ -106,13 +86,13 @@ impl Asked {
         let (app, headers) = (&self.app, &self.headers);
         let form = ReplyForm::of(headers);
         match &self.question {
-            Question::OfRank(rank, question @ RankQuestion::Tile { content, id }) => {
+            Question::OfRank(rank, RankQuestion::Tile(tile)) => {
                 let is_cancelled = || !self.wanted.is_wanted();
                 let work = Work { cancel: Cancel::when(&is_cancelled), ..Work::IN_PLACE };
                 let turn = turn.map(|_| work);
-                return tiles::reply(app, (&app.rank(rank)?, question), (content, *id), headers, turn);
+                return tiles::reply(app, &app.rank(rank)?, tile, headers, turn);
             }
-            Question::OfRank(rank, RankQuestion::Summary) => {
+            Question::OfRank(rank, RankQuestion::Summary(_)) => {
                 if let Some(summary) = app.kept_summary(&app.rank(rank)?) {
                     return form.reply(&*summary).map(Some);
                 }
@@ -122,37 +102,27 @@ impl Asked {
         if turn.is_none() {
             return Ok(None);
         }
-        self.answer(form, self.time_limit()).map(Some)
-    }
-
-    /// Longest time for the work.
-    fn time_limit(&self) -> Option<Duration> {
-        let is_search = matches!(self.question, Question::OfRank(_, RankQuestion::Search(_)));
-        is_search.then_some(SEARCH_TIME)
+        self.answer(form, self.question.manner().time_limit).map(Some)
     }
 
     /// Computes the answer until it is complete, too late, or nobody waits for it. Blocks.
-    fn answer(&self, form: ReplyForm, time_limit: Option<Duration>) -> Result<Response, ApiError> {
-        let until = time_limit.map(|limit| Instant::now() + limit);
+    fn answer(&self, form: ReplyForm, limit: Option<TimeLimit>) -> Result<Response, ApiError> {
+        let until = limit.map(|limit| Instant::now() + Duration::from_secs(limit.seconds.into()));
         let is_late = || until.is_some_and(|until| Instant::now() >= until);
         let is_cancelled = || !self.wanted.is_wanted() || is_late();
         let work = Work { exec: &AllCores, cancel: Cancel::when(&is_cancelled) };
         // The client may have left while the question waited for a thread.
         let answered = work.cancel.check().map_err(Refusal::from);
         match answered.and_then(|()| answer(&self.app, &self.question, work)) {
-            Ok(Answer::Nothing) => Ok(reply::nothing()),
+            Ok(answer) if answer.is_nothing() => Ok(reply::nothing()),
             Ok(answer) => form.reply(&answer),
-            Err(refusal) if refusal.kind == RefusalKind::Cancelled && is_late() => Err(too_slow().into()),
-            Err(refusal) => Err(refusal.into()),
+            Err(refusal) => Err(match limit {
+                Some(limit) if refusal.kind == RefusalKind::Cancelled && is_late() => limit.refusal(),
+                _ => refusal,
+            }
+            .into()),
         }
     }
-}
-
-fn too_slow() -> Refusal {
-    let seconds = SEARCH_TIME.as_secs();
-    let what =
-        format!("the search was stopped after {seconds} s; use a more specific text or a smaller window");
-    Refusal::new(RefusalKind::TooSlow, what)
 }
 
 #[cfg(test)]
@@ -174,10 +144,12 @@ mod tests {
             Asked { app: app.clone(), question, headers: HeaderMap::new(), wanted: wanted.clone() }
         };
         let search = asked(&format!("{RANK}/search"), "q=a");
-        assert_eq!(search.time_limit(), Some(SEARCH_TIME));
-        assert_eq!(asked(&format!("{RANK}/summary"), "").time_limit(), None);
+        let limit = search.question.manner().time_limit.unwrap();
+        assert_eq!(limit.seconds, 10);
+        assert_eq!(asked(&format!("{RANK}/summary"), "").question.manner().time_limit, None);
         let form = ReplyForm::of(&HeaderMap::new());
-        let late = search.answer(form, Some(Duration::ZERO)).unwrap_err();
-        assert!(late.to_string().contains("the search was stopped after 10 s"), "{late}");
+        let at_once = TimeLimit { seconds: 0, ..limit };
+        let late = search.answer(form, Some(at_once)).unwrap_err();
+        assert!(late.to_string().contains("the search was stopped after 0 s"), "{late}");
     }
 }

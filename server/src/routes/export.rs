@@ -10,14 +10,17 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use http_body_util::channel::Channel;
 use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::wire::ask::RankId;
 use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::export::{ExportFormat, ExportList};
 use nprof_engine::wire::percent::percent_encoded;
-use nprof_engine::wire::question::RankId;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
+use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
+use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
+use super::operation::{Operation, parameters_of};
 use super::path::{At, With};
 use super::profiles::ProfilePath;
 use super::reply::ReplyForm;
@@ -35,18 +38,68 @@ use crate::store::ATTEMPTS;
 use crate::units::{size_bytes, time_ps};
 
 /// Query of an export.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExportQuery {
+    /// A format of /api/exports.
+    #[schemars(required, extend("enum" = keys()))]
     format: Option<String>,
+    /// These ranks, such as 0,3-5; all by default. A format with a file for each rank takes one.
     ranks: Option<String>,
+    /// From this time on, counted from the first event: a number and ps, ns, us, ms or s, such as
+    /// 10ms.
     from: Option<String>,
+    /// Up to this time.
     to: Option<String>,
+    /// These tracks: names with their groups, separated by commas, `*` for any text, such as
+    /// Engines/*,DMA/q*.
     tracks: Option<String>,
+    /// perfetto: whether arrows between slices are written.
+    #[schemars(extend("default" = false))]
     flows: Option<bool>,
+    /// csv: this table; all slices by default.
     table: Option<String>,
+    /// html: refuse a larger file, such as 50MiB.
     max_size: Option<String>,
+    /// html: the file opens at this view, an address of the page such as
+    /// /profile/run-7?v=2&rank=1.
     view: Option<String>,
+}
+
+/// Keys of the formats that are one file.
+fn keys() -> Vec<&'static str> {
+    files().map(|export| export.key).collect()
+}
+
+/// Describes [`list`].
+pub fn describe_list(schemas: &mut SchemaGenerator) -> Operation {
+    let summary = "The formats in which a profile can be downloaded.";
+    Operation::new("listExports", summary).message::<ExportList>(200, schemas)
+}
+
+/// Describes [`read`].
+pub fn describe_read(_: &mut SchemaGenerator) -> Operation {
+    let content: Map<String, Value> = files().map(|export| (media_type(export), schema(export))).collect();
+    let refusals = [RefusalKind::BadQuestion, RefusalKind::NotFound, RefusalKind::TooSlow];
+    Operation::new("exportProfile", "A profile, or a part of it, as a file to keep.")
+        .with(parameters_of::<ProfilePath>("path"))
+        .with(parameters_of::<ExportQuery>("query"))
+        .answers(200, "The file.", &content.into())
+        .headers(200, &["Content-Disposition"])
+        .refuses(&refusals)
+}
+
+/// The media type without its parameters.
+fn media_type(export: &Export) -> String {
+    export.media_type.split(';').next().unwrap_or_default().to_owned()
+}
+
+fn schema(export: &Export) -> Value {
+    match media_type(export).as_str() {
+        "application/json" => json!({ "schema": { "type": "object" } }),
+        media_type if media_type.starts_with("text/") => json!({ "schema": { "type": "string" } }),
+        _ => json!({ "schema": { "type": "string", "format": "binary" } }),
+    }
 }
 
 /// `GET /api/exports`
@@ -193,7 +246,7 @@ impl Wanted {
 
 /// The format with this key. It must be one file.
 fn format(key: Option<&str>) -> Result<(&'static Export, Prepare), ApiError> {
-    let known = || files().map(|export| export.key).collect::<Vec<_>>().join(", ");
+    let known = || keys().join(", ");
     let export =
         key.and_then(find).ok_or_else(|| wrong("format", &format!("it should be one of {}", known())))?;
     match export.scope {

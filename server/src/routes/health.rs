@@ -2,17 +2,20 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
+use super::operation::Operation;
 use super::reply::ReplyForm;
 use crate::app::App;
 use crate::http::error::ApiError;
 
 /// Says that the server is nprof, and with which store. `nprof view` asks for this if its port is
 /// taken.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Health {
     /// Always `nprof`.
+    #[schemars(extend("const" = "nprof"))]
     pub service: String,
     /// The version of the program.
     pub version: String,
@@ -36,4 +39,9 @@ impl Health {
 /// `GET /api/health`
 pub async fn read(State(app): State<App>, form: ReplyForm) -> Result<Response, ApiError> {
     form.reply(&Health::of(app.store().root()))
+}
+
+/// Describes [`read`].
+pub fn describe(schemas: &mut SchemaGenerator) -> Operation {
+    Operation::new("health", "Who answers at this port.").message::<Health>(200, schemas)
 }

@@ -6,6 +6,7 @@ pub mod export;
 pub mod health;
 pub mod jobs;
 pub mod openapi;
+pub mod operation;
 pub mod page;
 pub mod path;
 pub mod profiles;

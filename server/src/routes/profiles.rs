@@ -3,16 +3,20 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use nprof_engine::wire::refusal::RefusalKind;
+use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
 
 use super::blocking;
+use super::operation::{Operation, parameters_of};
 use super::path::At;
 use crate::app::App;
 use crate::http::error::ApiError;
 
 /// Path parameters of a profile.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub struct ProfilePath {
+    /// Name or id of the profile.
     slug: String,
 }
 
@@ -33,4 +37,12 @@ pub async fn remove(State(app): State<App>, At(at): At<ProfilePath>) -> Result<R
     };
     blocking(remove).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Describes [`remove`].
+pub fn describe(_: &mut SchemaGenerator) -> Operation {
+    Operation::new("deleteProfile", "Removes a profile from the store, with all of its names.")
+        .with(parameters_of::<ProfilePath>("path"))
+        .nothing(204, "Removed.")
+        .refuses(&[RefusalKind::NotFound, RefusalKind::Conflict])
 }

@@ -1,59 +1,66 @@
 //! All routes in one table.
 
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
-use axum::http::Method;
+use axum::http::{Method, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, delete, get, post};
+use axum::routing::{delete, get, post};
 use nprof_engine::wire::POSTCARD_ZSTD;
-use nprof_engine::wire::question::Question;
+use nprof_engine::wire::questions::QUESTIONS;
+use schemars::SchemaGenerator;
+use serde_json::json;
 use tower::ServiceBuilder;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
 use tower_http::trace::TraceLayer;
 
+use super::operation::{Operation, Route};
 use super::{ask, export, health, jobs, openapi, page, profiles, reply, upload};
 use crate::app::App;
 use crate::http::access::Access;
 use crate::http::error::ApiError;
 use crate::http::{guard, headers};
 
-/// One operation of the API.
-pub struct Route {
-    /// HTTP method in capitals.
-    pub method: &'static str,
-    /// Path with parameters in braces.
-    pub path: &'static str,
-    handler: fn() -> MethodRouter<App>,
-}
-
 macro_rules! routes {
-    ($($method:literal $path:literal => $verb:ident($handler:path);)+) => {
-        &[$(Route { method: $method, path: $path, handler: || $verb($handler) }),+]
+    ($($method:literal $path:literal => $verb:ident($handler:path), $describe:path;)+) => {
+        &[$(Route { method: $method, path: $path, handler: || $verb($handler), describe: $describe }),+]
     };
 }
 
-/// The operations other than the questions of [`Question::PATHS`]. `routes/openapi.json` describes
-/// both.
+/// The operations other than those of [`QUESTIONS`], with their descriptions.
 pub const ROUTES: &[Route] = routes! {
-    "GET" "/api/health" => get(health::read);
-    "GET" "/api/openapi.json" => get(openapi::read);
-    "GET" "/api/exports" => get(export::list);
-    "POST" "/api/profiles" => post(upload::create);
-    "DELETE" "/api/profiles/{slug}" => delete(profiles::remove);
-    "GET" "/api/profiles/{slug}/export" => get(export::read);
-    "GET" "/api/jobs/{id}" => get(jobs::read);
-    "DELETE" "/api/jobs/{id}" => delete(jobs::cancel);
+    "GET" "/api/health" => get(health::read), health::describe;
+    "GET" "/api/openapi.json" => get(read_description), describe_description;
+    "GET" "/api/exports" => get(export::list), export::describe_list;
+    "POST" "/api/profiles" => post(upload::create), upload::describe;
+    "DELETE" "/api/profiles/{slug}" => delete(profiles::remove), profiles::describe;
+    "GET" "/api/profiles/{slug}/export" => get(export::read), export::describe_read;
+    "GET" "/api/jobs/{id}" => get(jobs::read), jobs::describe_read;
+    "DELETE" "/api/jobs/{id}" => delete(jobs::cancel), jobs::describe_cancel;
 };
+
+/// The description of the API as JSON.
+pub static DESCRIPTION: LazyLock<String> = LazyLock::new(|| openapi::document(ROUTES).to_string());
+
+/// `GET /api/openapi.json`
+async fn read_description() -> Response {
+    let kind = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-cache")];
+    (kind, DESCRIPTION.as_str()).into_response()
+}
+
+fn describe_description(_: &mut SchemaGenerator) -> Operation {
+    let content = json!({ "application/json": { "schema": { "type": "object" } } });
+    Operation::new("openapi", "This document.").answers(200, "An OpenAPI document.", &content)
+}
 
 /// The service: the API, the page, and the layers for all requests. Requests carry their
 /// [`crate::http::peer::Peer`] as an extension; without it they need the token.
 pub fn router(app: App, access: Arc<Access>) -> Router {
-    let asked = Question::PATHS.iter().fold(Router::new(), |router, path| router.route(path, get(ask::read)));
+    let asked = QUESTIONS.iter().fold(Router::new(), |router, row| router.route(row.path, get(ask::read)));
     let routes = ROUTES.iter().fold(asked, |router, route| router.route(route.path, (route.handler)()));
     let routes = routes.fallback(page::read).method_not_allowed_fallback(|method: Method| async move {
         ApiError::MethodNotAllowed(method.to_string())

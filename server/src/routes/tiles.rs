@@ -8,8 +8,9 @@ use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nprof_engine::exec::Work;
 use nprof_engine::tile::TileId;
-use nprof_engine::wire::ask::{Answer, Rank, answer_of_rank};
-use nprof_engine::wire::question::RankQuestion;
+use nprof_engine::wire::ask::{AskRank as _, Rank};
+use nprof_engine::wire::questions::TileQuestion;
+use nprof_engine::wire::tile::Tile;
 use nprof_engine::wire::{POSTCARD_ZSTD, VERSION};
 
 use crate::app::{App, OpenRank, TileKey};
@@ -45,37 +46,43 @@ fn etag(content: &str, id: TileId, packing: Packing) -> String {
 
 /// Whether the reply may need no tile to be cut: the tile is in the cache, or the client names a
 /// tag. Does not block.
-pub(super) fn may_be_kept(app: &App, (content, id): (&str, TileId), headers: &HeaderMap) -> bool {
+pub(super) fn may_be_kept(app: &App, question: &TileQuestion, headers: &HeaderMap) -> bool {
     let is_frame = !accepts(headers, "application/json");
-    let is_cached = || app.kept_tile(&TileKey { content: content.to_owned(), id }).is_some();
+    let is_cached = || app.kept_tile(&key(question)).is_some();
     headers.contains_key(header::IF_NONE_MATCH) || (is_frame && is_cached())
 }
 
-/// The reply for a tile with this content and id, if the rank still has the content. Without work
-/// that has a turn, `None` unless no tile must be cut. Blocks.
+fn key(question: &TileQuestion) -> TileKey {
+    TileKey { content: question.content.clone(), id: question.id }
+}
+
+/// The reply for a tile, if the rank still has its content. Without work that has a turn, `None`
+/// unless no tile must be cut. Blocks.
 pub(super) fn reply(
     app: &App,
-    (rank, question): (&OpenRank, &RankQuestion),
-    (content, id): (&str, TileId),
+    rank: &OpenRank,
+    question: &TileQuestion,
     headers: &HeaderMap,
     turn: Option<Work<'_>>,
 ) -> Result<Option<Response>, ApiError> {
-    rank.check_content(content)?;
+    rank.check_content(&question.content)?;
     let packing = if accepts(headers, "application/json") { Packing::Json } else { Packing::Frame };
-    let cut = |work| answer_of_rank(rank, question, work).map_err(ApiError::from);
-    let etag = etag(content, id, packing);
+    let cut = |work: Work<'_>| {
+        work.cancel.check().map_err(|error| rank.refusal(error))?;
+        question.answer(rank, work)
+    };
+    let etag = etag(&question.content, question.id, packing);
     let known = known(headers, &etag);
     if known == Known::This {
         return Ok(Some(not_modified(etag)));
     }
-    let key = TileKey { content: content.to_owned(), id };
     let reply = match (packing, turn) {
         (Packing::Json, None) => return Ok(None),
         (Packing::Json, Some(work)) => axum::Json(cut(work)?).into_response(),
         (Packing::Frame, turn) => {
             let frame = match turn {
-                Some(work) => app.tile(&key, || frame(&cut(work)?))?,
-                None => match app.kept_tile(&key) {
+                Some(work) => app.tile(&key(question), || frame(&cut(work)?))?,
+                None => match app.kept_tile(&key(question)) {
                     Some(frame) => frame,
                     None => return Ok(None),
                 },
@@ -103,7 +110,7 @@ fn cache_headers(etag: String) -> [(HeaderName, String); 3] {
     ]
 }
 
-fn frame(tile: &Answer) -> Result<Arc<[u8]>, ApiError> {
+fn frame(tile: &Tile) -> Result<Arc<[u8]>, ApiError> {
     let failed =
         |error: &dyn std::fmt::Display| ApiError::Internal(format!("the tile could not be packed: {error}"));
     let bytes = postcard::to_allocvec(tile).map_err(|error| failed(&error))?;

@@ -10,11 +10,17 @@ use axum::extract::{FromRequest, Multipart, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
+use nprof_engine::wire::catalog::ProfileInfo;
+use nprof_engine::wire::job::JobReport;
+use nprof_engine::wire::refusal::RefusalKind;
+use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
+use serde_json::json;
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt;
 
 use super::blocking;
+use super::operation::{Operation, described, parameters_of};
 use super::path::With;
 use super::reply::ReplyForm;
 use crate::app::App;
@@ -31,15 +37,15 @@ const MAX_NAMED: usize = 4;
 const MAX_NAME_BYTES: usize = 255;
 
 /// Query of an upload.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub struct UploadQuery {
-    /// Name of the file. A rank number in the name counts.
+    /// Name of the file in a raw body. A number of a rank in the name is used.
     name: Option<String>,
-    /// Name of the profile for URLs.
+    /// Name of the profile in URLs; by default its id.
     slug: Option<String>,
-    /// Name of the profile for people.
+    /// Name of the profile that the page shows.
     display_name: Option<String>,
-    /// True to replace an existing profile.
+    /// Whether the upload replaces an existing profile.
     #[serde(default)]
     force: bool,
 }
@@ -92,6 +98,27 @@ pub async fn create(
     let mut watched = CancelOnDrop(Some(job));
     let profile = watched.outcome().await?;
     Ok((StatusCode::CREATED, form.reply(&profile.manifest.profile_info())?).into_response())
+}
+
+const SUMMARY: &str = "Ingests a trace, or an archive of traces. A raw body is one file and is answered with a job \
+    as soon as it is received; a form may hold several files (ranks, a NEFF) and is answered when the profile \
+    is there, or with a job to those who send `Prefer: respond-async`.";
+
+/// Describes [`create`].
+pub fn describe(schemas: &mut SchemaGenerator) -> Operation {
+    let file = json!({ "type": "string", "format": "binary" });
+    let form = json!({ "type": "object", "additionalProperties": file });
+    let watch = "`respond-async`: a form, too, is answered with a job (RFC 7240).";
+    Operation::new("createProfile", SUMMARY)
+        .with(parameters_of::<UploadQuery>("query"))
+        .with([described("Prefer", "header", false, watch, &json!({ "type": "string" }))])
+        .takes(&json!({
+            "application/octet-stream": { "schema": file },
+            "multipart/form-data": { "schema": form },
+        }))
+        .message::<ProfileInfo>(201, schemas)
+        .message::<JobReport>(202, schemas)
+        .refuses(&[RefusalKind::BadQuestion, RefusalKind::Conflict, RefusalKind::BadTrace])
 }
 
 /// Returns true if the client prefers to watch the ingest over waiting for its end (`Prefer:

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use nprof_engine::base::{ClockFit, Interval, Time};
 use nprof_engine::exec::Work;
-use nprof_engine::wire::ask::{Answer, Rank as _, Store as _, answer};
+use nprof_engine::wire::ask::{Rank as _, RankId, Store as _};
 use nprof_engine::wire::bundle::{Bundle, OpenBundle};
 use nprof_engine::wire::clock::Clock;
-use nprof_engine::wire::question::{Question, RankId};
+use nprof_engine::wire::questions::{Answer, Question, answer};
 use nprof_server::export::RanksOf;
 use nprof_server::export::html::bundle;
 use nprof_server::export::perfetto::proto::{SLICE_BEGIN, SLICE_END, Trace};

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nprof_engine::exec::{Cancel, Work};
-use nprof_engine::wire::ask::{Answer, answer};
+use nprof_engine::wire::ask::RankId;
 use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail};
 use nprof_engine::wire::detail::{FieldContent, SliceDetail};
-use nprof_engine::wire::question::{Question, RankId};
+use nprof_engine::wire::questions::{Answer, Question, answer};
 use nprof_engine::wire::summary::Summary;
 use nprof_server::app::App;
 use nprof_server::child::IngestProcess;

@@ -1,19 +1,19 @@
 //! Compares the description of the API with the table of routes and with real answers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use axum::body::Body;
-use nprof_engine::wire::question::Question;
+use nprof_engine::wire::grammar::{ParameterDoc, ParameterPlace};
+use nprof_engine::wire::questions::{QUESTIONS, QuestionRow};
 use nprof_server::export::EXPORTS;
 use nprof_server::export::table::files;
-use nprof_server::routes::openapi::DOCUMENT;
-use nprof_server::routes::router::ROUTES;
+use nprof_server::routes::router::{DESCRIPTION, ROUTES};
 use serde_json::Value;
 
 use crate::stage::{Stage, TRACE, request};
 
 pub fn document() -> Value {
-    serde_json::from_str(DOCUMENT).unwrap()
+    serde_json::from_str(&DESCRIPTION).unwrap()
 }
 
 pub fn resolve<'a>(document: &'a Value, node: &'a Value) -> &'a Value {
@@ -51,11 +51,21 @@ fn misfit(document: &Value, schema: &Value, value: &Value, at: &str) -> Option<S
             },
             "enum" => wanted.as_array().unwrap().contains(value),
             "const" => wanted == value,
-            "minimum" => value.as_f64().unwrap() >= wanted.as_f64().unwrap(),
-            "maximum" => value.as_f64().unwrap() <= wanted.as_f64().unwrap(),
+            "minimum" => value.as_f64().is_none_or(|value| value >= wanted.as_f64().unwrap()),
+            "maximum" => value.as_f64().is_none_or(|value| value <= wanted.as_f64().unwrap()),
             "required" => {
                 wanted.as_array().unwrap().iter().all(|key| value.get(key.as_str().unwrap()).is_some())
             }
+            "anyOf" => {
+                let branches = wanted.as_array().unwrap().iter();
+                branches.filter(|branch| misfit(document, branch, value, at).is_none()).count() > 0
+            }
+            "prefixItems" => {
+                let pairs = wanted.as_array().unwrap().iter().zip(value.as_array().into_iter().flatten());
+                pairs.filter_map(|(schema, item)| misfit(document, schema, item, at)).count() == 0
+            }
+            "minItems" => value.as_array().is_none_or(|items| items.len() as u64 >= wanted.as_u64().unwrap()),
+            "maxItems" => value.as_array().is_none_or(|items| items.len() as u64 <= wanted.as_u64().unwrap()),
             "oneOf" => {
                 let branches = wanted.as_array().unwrap().iter();
                 branches.filter(|branch| misfit(document, branch, value, at).is_none()).count() == 1
@@ -64,7 +74,7 @@ fn misfit(document: &Value, schema: &Value, value: &Value, at: &str) -> Option<S
                 let known = schema["properties"].as_object().unwrap();
                 value.as_object().is_none_or(|object| object.keys().all(|key| known.contains_key(key)))
             }
-            "properties" | "items" | "description" | "pattern" | "default" => true,
+            "properties" | "items" | "description" | "pattern" | "default" | "format" => true,
             other => panic!("{at}: this test does not know the keyword {other}"),
         };
         if !fits {
@@ -86,10 +96,10 @@ fn the_document_describes_exactly_the_routes() {
     let document = document();
     let mut described = BTreeSet::new();
     for (path, item) in document["paths"].as_object().unwrap() {
-        let methods = item.as_object().unwrap().keys().filter(|key| *key != "parameters");
+        let methods = item.as_object().unwrap().keys();
         described.extend(methods.map(|method| (method.to_uppercase(), path.clone())));
     }
-    let questions = Question::PATHS.iter().map(|path| ("GET".to_owned(), (*path).to_owned()));
+    let questions = QUESTIONS.iter().map(|row| ("GET".to_owned(), row.path.to_owned()));
     let others = ROUTES.iter().map(|route| (route.method.to_owned(), route.path.to_owned()));
     let routed: BTreeSet<_> = questions.chain(others).collect();
     assert_eq!(described, routed);
@@ -118,14 +128,18 @@ fn the_document_names_the_formats_of_the_table() {
 fn every_parameter_of_a_path_is_described_and_every_reference_leads_somewhere() {
     let document = document();
     for (path, item) in document["paths"].as_object().unwrap() {
-        let described: BTreeSet<&str> = item["parameters"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(|parameter| resolve(&document, parameter)["name"].as_str().unwrap())
-            .collect();
-        let braces = path.split('{').skip(1).map(|rest| rest.split('}').next().unwrap());
-        assert_eq!(described, braces.collect(), "{path}");
+        let braces: BTreeSet<&str> =
+            path.split('{').skip(1).map(|rest| rest.split('}').next().unwrap()).collect();
+        for operation in item.as_object().unwrap().values() {
+            let parameters = operation["parameters"].as_array().into_iter().flatten();
+            let of_path = parameters.clone().filter(|one| one["in"] == "path");
+            let described: BTreeSet<&str> = of_path.map(|one| one["name"].as_str().unwrap()).collect();
+            assert_eq!(described, braces, "{path}");
+            for one in parameters {
+                assert!(one["description"].as_str().unwrap().ends_with('.'), "{path}: {one}");
+                assert!(one["in"] != "path" || one["required"] == true, "{path}: {one}");
+            }
+        }
     }
     let mut nodes = vec![&document];
     while let Some(node) = nodes.pop() {
@@ -140,11 +154,43 @@ fn operations(document: &Value) -> impl Iterator<Item = &Value> {
     paths.flat_map(|item| item.as_object().unwrap().values())
 }
 
+/// Values of parameters for which the profile of the stage has an answer.
+async fn known(stage: &Stage) -> BTreeMap<&'static str, String> {
+    let detail = stage.json("/api/profiles/small/ranks/0").await;
+    let mut tracks = detail["tracks"].as_array().unwrap().iter();
+    let counter = tracks.find(|track| track["kind"] == "counter").unwrap();
+    let content = detail["entry"]["content"].as_str().unwrap();
+    let texts =
+        [("slug", "small"), ("content", content), ("table", "slice"), ("q", "e"), ("direction", "next")];
+    let numbers =
+        [("rank", 0), ("group", 0), ("level", 10), ("index", 0), ("start_ps", 0), ("end_ps", 100_000_000)];
+    let texts = texts.map(|(name, text)| (name, text.to_owned()));
+    let numbers = numbers.map(|(name, number)| (name, number.to_string()));
+    let (row, track) = (stage.row("inner").await.to_string(), counter["id"].to_string());
+    let others = [("row", row), ("track", track), ("at_ps", "80000000".to_owned())];
+    texts.into_iter().chain(numbers).chain(others).collect()
+}
+
+/// The address of a question, with the parameters that it needs.
+fn address(row: &QuestionRow, known: &BTreeMap<&str, String>) -> String {
+    let mut parameters = Vec::new();
+    (row.parameters)(&mut parameters);
+    let value = |name: &str| known.get(name).unwrap_or_else(|| panic!("say in `known` what {name} can be"));
+    let (mut path, mut query) = (row.path.to_owned(), Vec::new());
+    for ParameterDoc { name, place, is_required, .. } in parameters {
+        match place {
+            ParameterPlace::Path => path = path.replace(&format!("{{{name}}}"), value(name)),
+            ParameterPlace::Query if is_required => query.push(format!("{name}={}", value(name))),
+            ParameterPlace::Query => {}
+        }
+    }
+    format!("{path}?{}", query.join("&"))
+}
+
 #[tokio::test]
 async fn every_answer_fits_its_schema() {
     let stage = Stage::new();
     let document = document();
-    let row = stage.row("inner").await;
     let upload = request("POST", "/api/profiles?name=t.json").body(Body::from(TRACE)).unwrap();
     let job = stage.ask(upload).await;
     let mut covered = BTreeSet::new();
@@ -157,37 +203,24 @@ async fn every_answer_fits_its_schema() {
         covered.insert(operation.to_owned());
     };
     check("createProfile", "202", &job.json());
-    let rank = "/api/profiles/small/ranks/0";
-    let span = "start_ps=0&end_ps=100000000";
-    let tracks = stage.json(rank).await["tracks"].as_array().unwrap().clone();
-    let counter = &tracks.iter().find(|track| track["kind"] == "counter").unwrap()["id"];
+    let known = known(&stage).await;
+    for row in QUESTIONS {
+        check(row.manner.id, "200", &stage.json(&address(row, &known)).await);
+    }
+    let (rank, row) = ("/api/profiles/small/ranks/0", &known["row"]);
     for (operation, path) in [
         ("health", "/api/health".to_owned()),
         ("openapi", "/api/openapi.json".to_owned()),
         ("listExports", "/api/exports".to_owned()),
-        ("listProfiles", "/api/profiles".to_owned()),
-        ("readProfile", "/api/profiles/small".to_owned()),
-        ("readRank", rank.to_owned()),
-        ("readSlice", format!("{rank}/slices/{row}")),
-        ("stepFromSlice", format!("{rank}/slices/{row}/step?direction=next")),
-        ("readCounter", format!("{rank}/counters/{counter}?at_ps=80000000&{span}")),
-        ("readCounter", format!("{rank}/counters/{counter}?at_ps=-1&start_ps=-9&end_ps=-5")),
+        ("readCounter", format!("{rank}/counters/{}?at_ps=-1&start_ps=-9&end_ps=-5", known["track"])),
         ("readTable", format!("{rank}/tables/counter?limit=1")),
-        ("listEvents", format!("{rank}/events?{span}")),
-        ("search", format!("{rank}/search?q=e")),
-        ("summariseSelection", format!("{rank}/selection?{span}")),
-        ("readSummary", format!("{rank}/summary")),
-        ("readWaits", format!("{rank}/waits?{span}")),
         ("readJob", job.header("location").to_owned()),
     ] {
         check(operation, "200", &stage.json(&path).await);
     }
-    let detail = stage.json(rank).await;
-    for group in detail["groups"].as_array().unwrap() {
-        let content = detail["entry"]["content"].as_str().unwrap();
-        let path = format!("{rank}/tiles/{content}/{}/10/0", group["id"]);
-        let asked = request("GET", &path).header("accept", "application/json").body(Body::empty()).unwrap();
-        check("readTile", "200", &stage.ask(asked).await.json());
+    for group in stage.json(rank).await["groups"].as_array().unwrap() {
+        let path = format!("{rank}/tiles/{}/{}/10/0", known["content"], group["id"]);
+        check("readTile", "200", &stage.json(&path).await);
     }
     let nothing = stage.get(&format!("{rank}/slices/{row}/step?direction=previous")).await;
     let responses =
@@ -200,6 +233,29 @@ async fn every_answer_fits_its_schema() {
     let all = operations(&document).filter_map(|operation| operation.get("operationId")?.as_str());
     let left: Vec<&str> = all.filter(|id| !covered.contains(*id) && !without_json.contains(id)).collect();
     assert!(left.is_empty(), "not checked: {left:?}");
+}
+
+/// The text of the description is that of comments in code.
+#[test]
+fn all_types_and_answers_are_explained_without_marks_of_code() {
+    let document = document();
+    for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+        assert!(schema["description"].is_string(), "{name}");
+    }
+    let mut nodes = vec![&document];
+    while let Some(node) = nodes.pop() {
+        if let Some(said) = node.get("description").and_then(Value::as_str) {
+            assert!(!said.is_empty(), "{node}");
+            assert!(["::", "[`", "`None`"].iter().all(|mark| !said.contains(mark)), "{said}");
+        }
+        nodes.extend(node.as_object().into_iter().flatten().map(|(_, child)| child));
+        nodes.extend(node.as_array().into_iter().flatten());
+    }
+    for operation in operations(&document) {
+        for (status, response) in operation["responses"].as_object().unwrap() {
+            assert!(response["description"].is_string(), "{operation}: {status}");
+        }
+    }
 }
 
 #[test]

@@ -96,7 +96,8 @@ impl Stage {
 
     /// The JSON of an answer that must succeed.
     pub async fn json(&self, path: &str) -> Value {
-        let answer = self.get(path).await;
+        let asked = request("GET", path).header("accept", "application/json").body(Body::empty()).unwrap();
+        let answer = self.ask(asked).await;
         assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.text());
         answer.json()
     }

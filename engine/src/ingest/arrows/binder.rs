@@ -349,8 +349,8 @@ mod tests {
         use {Bind::*, FlowPhase::*};
         // Parent and child start together; rows 0 to 2 arrived as 2, 1, 0.
         let rows = [(0, 10), (0, 4), (20, 30)];
-        assert_eq!(check(&rows, &[(0, Start, Own(2)), (20, End, Own(0))], &[(0, 2)]), []);
-        assert_eq!(check(&rows, &[(0, Start, Own(1)), (20, End, Own(0))], &[(1, 2)]), []);
+        assert!(check(&rows, &[(0, Start, Own(2)), (20, End, Own(0))], &[(0, 2)]).is_empty());
+        assert!(check(&rows, &[(0, Start, Own(1)), (20, End, Own(0))], &[(1, 2)]).is_empty());
         assert_eq!(check(&rows, &[(0, Start, Own(7)), (20, End, Own(0))], &[]), [0, 20]);
     }
 }

@@ -15,17 +15,16 @@ use super::counter::{CounterDetail, CounterSample, CounterTotals};
 use super::detail::{
     FieldContent, FieldValue, Neighbour, OperationMember, OperationTransfer, SliceDetail, SliceEntry,
 };
-use super::question::StepTo;
 use super::search::{SearchHit, SearchResult};
 use super::selection::Side;
 use super::tile::{Content, Tile, TileCell, TileLane, TileLimit, TileRange, TileSample, TileSlice};
 use super::window::WindowEvents;
-use crate::analysis::joint::{self as joint_analysis, CallWaits, MemberCall, Sending};
+use crate::analysis::joint::{self as joint_analysis, CallWaits, MemberCall, Sending, Sense};
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
 use crate::model::track::Initially;
 use crate::model::{self, NameId, OwnedValue, TableKind, TrackId};
-use crate::query::{self, HitPage, Pattern, SliceAt};
+use crate::query::{self, Direction, HitPage, Pattern, SliceAt};
 use crate::rank::RankView;
 use crate::segment::{Arrow, Bytes, ColumnRole, Segment};
 use crate::tile::{self, LaneContent, TileId};
@@ -372,6 +371,16 @@ fn entry<B: Bytes>(segment: &Segment<B>, at: &SliceAt, left: &Allowance) -> Resu
         duration_ps: at.slice.duration_ps,
         form: at.slice.form,
     })
+}
+
+/// Target of a step from a slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepTo {
+    /// The slice beside it.
+    Slice(Direction),
+    /// The operation before or after its own one, of the same communicator and kind: in what all
+    /// ranks show together.
+    Operation(Sense),
 }
 
 /// The slice to which a step leads; `None` if there is none. Tracks below the groups in `closed`

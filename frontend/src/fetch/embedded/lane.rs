@@ -10,7 +10,7 @@ use std::rc::Rc;
 use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array, WebAssembly};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use nprof_engine::wire::question::Question;
+use nprof_engine::wire::questions::Question;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;

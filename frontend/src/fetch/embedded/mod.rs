@@ -12,7 +12,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use leptos::prelude::*;
-use nprof_engine::wire::question::{Question, RankQuestion};
+use nprof_engine::wire::ask::Pace;
+use nprof_engine::wire::questions::Question;
 use web_sys::AbortSignal;
 
 use self::lane::Lane;
@@ -86,7 +87,10 @@ impl Embedded {
 impl Profile {
     /// The worker for a question. A failed worker is started again.
     fn lane(&self, question: &Question) -> Result<Lane, FetchError> {
-        let place = if is_slow(question) { &self.slow } else { &self.quick };
+        let place = match question.manner().pace {
+            Pace::Quick => &self.quick,
+            Pace::Slow => &self.slow,
+        };
         let mut place = place.borrow_mut();
         if let Some(lane) = place.as_ref().filter(|lane| !lane.has_failed()) {
             return Ok(lane.clone());
@@ -95,9 +99,4 @@ impl Profile {
         *place = Some(lane.clone());
         Ok(lane)
     }
-}
-
-/// Returns true if the answer needs more data than is in sight.
-fn is_slow(question: &Question) -> bool {
-    matches!(question, Question::OfRank(_, RankQuestion::Search(_) | RankQuestion::Selection { .. }))
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_engine::wire::catalog::ProfileList;
+use nprof_engine::wire::questions::ProfilesQuestion;
 
 use crate::fetch::{FetchError, Source};
 
@@ -40,7 +41,7 @@ impl Profiles {
     /// Requests the list again.
     pub fn refresh(self) {
         spawn_local(async move {
-            let answer = self.source.profiles().await;
+            let answer = self.source.ask(ProfilesQuestion).await;
             // The user can have left the page while the answer was in flight.
             match answer {
                 Ok(list) => {

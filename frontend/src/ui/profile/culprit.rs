@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use nprof_engine::vendor::joint::metrics::CAUSES;
 use nprof_engine::wire::catalog::ALL_RANKS;
+use nprof_engine::wire::questions::SummaryQuestion;
 use nprof_engine::wire::summary::{MetricPlaceEntry, Summary};
 
 use super::opened::Opened;
@@ -40,7 +41,7 @@ pub fn CulpritNotice(
     opened: Opened,
 ) -> impl IntoView {
     let all = Memo::new(move |_| opened.rank_number.get().filter(|rank| *rank == ALL_RANKS));
-    let asked = Asked::new(all, move |rank, _| async move { opened.ask(rank).summary().await });
+    let asked = Asked::new(all, move |rank, _| opened.ask(rank, SummaryQuestion, None));
     let is_closed = RwSignal::new(false);
     let culprit = Memo::new(move |_| {
         let is_idle = opened.view.with(|view| view.selection.is_empty());

@@ -1,6 +1,7 @@
 //! Page for a missing profile or rank: the reason, and a link to a profile with a similar name.
 
 use leptos::prelude::*;
+use nprof_engine::wire::questions::ProfilesQuestion;
 use nprof_engine::wire::refusal::RefusalKind;
 
 use super::opened::Opened;
@@ -84,7 +85,7 @@ pub fn HomeLink(
 #[component]
 fn Nearest(slug: String) -> impl IntoView {
     let source = Source::of_page();
-    let profiles = Asked::new(Memo::new(|_| Some(())), move |(), _| async move { source.profiles().await });
+    let profiles = Asked::new(Memo::new(|_| Some(())), move |(), _| source.ask(ProfilesQuestion));
     move || {
         let list = profiles.answer()?.ok()?;
         let known = list.profiles.iter().map(|profile| profile.slug.as_str());

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry};
+use nprof_engine::wire::questions::SummaryQuestion;
 use nprof_engine::wire::summary::{MetricEntry, MetricGroupEntry, Summary};
 
 use super::opened::Opened;
@@ -25,8 +26,7 @@ pub fn SummaryPage(
     /// The opened profile.
     opened: Opened,
 ) -> impl IntoView {
-    let asked =
-        Asked::new(opened.rank_number, move |rank, _| async move { opened.ask(rank).summary().await });
+    let asked = Asked::new(opened.rank_number, move |rank, _| opened.ask(rank, SummaryQuestion, None));
     let retry = asked.retry;
     let body = move || match asked.answer() {
         None => view! { <Loading what="Loading metrics …" /> }.into_any(),

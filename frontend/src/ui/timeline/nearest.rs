@@ -2,6 +2,7 @@
 
 use nprof_engine::base::Interval;
 use nprof_engine::wire::detail::SliceDetail;
+use nprof_engine::wire::questions::{EventsQuestion, SliceQuestion};
 
 use crate::fetch::{FetchError, RankSource};
 use crate::view::rows::nearest_slice::nearest_slice;
@@ -21,9 +22,10 @@ pub async fn nearest_in(
     spans: impl IntoIterator<Item = (Interval, u32)>,
 ) -> Result<Option<SliceDetail>, FetchError> {
     for (span, most) in spans {
-        let slices = source.clone().slices_of_track(track, span, most).await?;
+        let question = EventsQuestion { span, tracks: Some(vec![track]), limit: most };
+        let slices = source.clone().ask(question, None).await?.slices;
         if let Some(row) = nearest_slice(&slices, time_ps) {
-            return source.slice(row).await.map(Some);
+            return source.ask(SliceQuestion { row }, None).await.map(Some);
         }
     }
     Ok(None)

@@ -8,6 +8,7 @@ use leptos::leptos_dom::helpers::{TimeoutHandle, set_timeout_with_handle};
 use leptos::prelude::*;
 use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::detail::SliceDetail;
+use nprof_engine::wire::questions::SliceQuestion;
 
 use super::Tracks;
 use crate::fetch::{FetchError, Source};
@@ -43,7 +44,7 @@ impl Pointed {
             let axis = tracks.sheet.try_with_untracked(|sheet| sheet.axis(SourceId(ALL_RANKS)));
             async move {
                 let (profile, axis) = profile.zip(axis).ok_or(FetchError::Cancelled)?;
-                source.rank(profile, ALL_RANKS).on_axis(axis).slice_unless(row, &signal).await
+                source.rank(profile, ALL_RANKS).on_axis(axis).ask(SliceQuestion { row }, Some(&signal)).await
             }
         });
         let detail = Memo::new(move |_| {

@@ -5,9 +5,10 @@ use leptos::task::spawn_local;
 use nprof_engine::analysis::joint::Sense;
 use nprof_engine::base::Interval;
 use nprof_engine::query::Direction;
+use nprof_engine::wire::answer::StepTo;
 use nprof_engine::wire::catalog::TrackKind;
 use nprof_engine::wire::detail::SliceDetail;
-use nprof_engine::wire::question::StepTo;
+use nprof_engine::wire::questions::StepQuestion;
 
 use super::Tracks;
 use super::across::Across;
@@ -136,9 +137,9 @@ impl Steps {
                 Some(Across::Into(calls)) => calls.nearest(source).await,
                 Some(Across::OutOf(group)) => {
                     closed.push(group);
-                    source.step(row, to, closed).await
+                    source.ask(StepQuestion { row, to, closed }, None).await
                 }
-                None => source.step(row, to, closed).await,
+                None => source.ask(StepQuestion { row, to, closed }, None).await,
             };
             let times = |detail: &SliceDetail| (detail.slice.start_ps, detail.slice.duration_ps);
             self.arrive(current, answer, times, edge(direction));
@@ -153,7 +154,8 @@ impl Steps {
         let Some(source) = source.filter(|_| !self.is_stepping.get_value()) else { return };
         self.is_stepping.set_value(true);
         spawn_local(async move {
-            let answer = source.step(row, StepTo::Operation(sense), Vec::new()).await;
+            let question = StepQuestion { row, to: StepTo::Operation(sense), closed: Vec::new() };
+            let answer = source.ask(question, None).await;
             let times = |detail: &SliceDetail| {
                 let start_ps = detail.members.iter().map(|one| one.start_ps).min().unwrap_or_default();
                 let end_ps = detail.members.iter().map(|one| one.end_ps).max().unwrap_or_default();

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use leptos::prelude::window;
 use leptos::task::spawn_local;
+use nprof_engine::wire::questions::TileQuestion;
 use nprof_engine::wire::tile::Tile;
 use web_sys::{AbortController, AbortSignal};
 
@@ -86,7 +87,8 @@ impl Order {
     /// Sends the request. `arrived` takes the answer.
     pub fn send(self, arrived: impl FnOnce(TileKey, u64, Result<PackedTile, FetchError>) + 'static) {
         spawn_local(async move {
-            let answer = self.source.tile(self.content, self.key.tile, &self.cancel).await;
+            let question = TileQuestion { content: self.content, id: self.key.tile };
+            let answer = self.source.tile(question, &self.cancel).await;
             arrived(self.key, self.ticket, answer);
         });
     }

@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_capture::inputs::profiles;
 use nprof_engine::wire::job::{JobReport, JobState};
+use nprof_engine::wire::questions::ProfileQuestion;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, FileList, FormData};
 
@@ -215,7 +216,10 @@ impl Upload {
         }
         match (report.state, report.profile) {
             (JobState::Cancelled, _) => Ok(UploadStage::Cancelled),
-            (JobState::Done, Some(slug)) => Ok(UploadStage::Done(self.source.profile(&slug).await?.entry)),
+            (JobState::Done, Some(profile)) => {
+                let profile = self.source.ask(ProfileQuestion { profile }).await?;
+                Ok(UploadStage::Done(profile.entry))
+            }
             _ => Ok(UploadStage::Failed(report.error.unwrap_or_else(|| "The ingest failed".to_owned()))),
         }
     }

@@ -14,6 +14,7 @@ pub mod local;
 pub mod only;
 pub mod page;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
@@ -23,7 +24,7 @@ use nprof_engine::base::order::gathered;
 use nprof_engine::query::Syntax;
 use nprof_engine::wire::catalog::{rank_of_word, rank_word};
 use nprof_engine::wire::percent::{parameter_decoded, percent_decoded, percent_encoded};
-use nprof_engine::wire::question::{syntax_name, syntax_of};
+use nprof_engine::wire::questions::{syntax_name, syntax_of};
 
 use super::ranks::standing::RankOrder;
 use super::rows::layout::RankHeight;
@@ -169,6 +170,7 @@ impl FromStr for View {
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (slug, place) = split_path(path);
         let profile = percent_decoded(slug).filter(|name| !name.is_empty()).ok_or(UrlError::NotAProfile)?;
+        let profile = profile.into_owned();
         let mut view = Self { profile, place, is_bare: query.is_empty(), ..Self::default() };
         let (mut from, mut to, mut lane, mut pins_lane) = (None, None, 0, 0);
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
@@ -316,7 +318,8 @@ fn numbered_reading(text: &str) -> Result<(u32, i64), UrlError> {
 }
 
 fn decoded(name: &'static str, text: &str) -> Result<String, UrlError> {
-    percent_decoded(text).ok_or(UrlError::Parameter { name, expected: "a text with %20 for a space" })
+    let text = percent_decoded(text).map(Cow::into_owned);
+    text.ok_or(UrlError::Parameter { name, expected: "a text with %20 for a space" })
 }
 
 /// Decodes a search text. A search written by hand can have spaces as `+`.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use nprof_engine::wire::catalog::ALL_RANKS;
+use nprof_engine::wire::questions::RowsQuestion;
 
 use super::content::{Content, content};
 use super::entry::{EntryKind, TableEntry};
@@ -84,7 +85,8 @@ fn answer(opened: Opened, entry: &TableEntry) -> (Signal<Answer<Content>>, Callb
     });
     let asked = Asked::new(wanted, move |wanted: Wanted, signal| async move {
         let Wanted { rank, table, span } = wanted;
-        let rows = opened.ask(rank).rows(table, span, most, &signal).await?;
+        let question = RowsQuestion { span, ..RowsQuestion::of_table(table, most) };
+        let rows = opened.ask(rank, question, Some(&signal)).await?;
         let zero_ps = opened.times.zero.try_get_untracked().unwrap_or_default().0;
         let titles = opened.tracks.sheet.with_untracked(|sheet| sheet.titles_of(SourceId(rank)));
         Ok(content(rows, zero_ps, &titles))

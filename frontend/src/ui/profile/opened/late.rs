@@ -13,6 +13,7 @@ use nprof_engine::vendor::joint::metrics::WAITS;
 use nprof_engine::vendor::joint::schema::{CALLS, OPERATIONS};
 use nprof_engine::wire::catalog::{ALL_RANKS, RankDetail, Track, TrackKind};
 use nprof_engine::wire::detail::SliceEntry;
+use nprof_engine::wire::questions::{DetailQuestion, EventsQuestion, RowsQuestion, SliceQuestion};
 use nprof_engine::wire::rows::{ColumnValues, RowColumnRole, TableRows};
 use nprof_engine::wire::selection::Side;
 use nprof_engine::wire::summary::MetricPlaceEntry;
@@ -99,12 +100,12 @@ impl Opened {
     }
 
     async fn longest_wait(self, rank: u32) -> Result<Option<u32>, FetchError> {
-        let all = self.ask(ALL_RANKS);
-        let detail = all.clone().detail().await?;
+        let detail = self.ask(ALL_RANKS, DetailQuestion, None).await?;
         let calls = |track: &&Track| track.rank == Some(rank) && track.kind == TrackKind::Slices;
         let Some(track) = detail.tracks.iter().find(calls) else { return Ok(None) };
         let span = Interval::new(detail.entry.start_ps, detail.entry.end_ps.saturating_add(1));
-        let slices = all.slices_of_track(track.id, span, MOST_SLICES).await?;
+        let question = EventsQuestion { span, tracks: Some(vec![track.id]), limit: MOST_SLICES };
+        let slices = self.ask(ALL_RANKS, question, None).await?.slices;
         let waits = slices.iter().filter(|slice| is_wait(&slice.name));
         Ok(waits.max_by_key(|slice| (slice.duration_ps, Reverse(slice.row))).map(|slice| slice.row))
     }
@@ -124,7 +125,8 @@ impl Opened {
     /// Selects the slice of the operation with this number, of which a slice has this time.
     pub fn reveal_operation(self, number: i64, at_ps: i64) {
         let span = Interval::new(at_ps.saturating_sub(1), at_ps.saturating_add(1));
-        let rows = self.ask(ALL_RANKS).all_rows(OPERATIONS.name, Some(span), MOST_OPERATIONS);
+        let of_table = RowsQuestion::of_table(OPERATIONS.name, MOST_OPERATIONS);
+        let rows = self.ask(ALL_RANKS, RowsQuestion { span: Some(span), ..of_table }, None);
         let go = move |rows: TableRows| match row_of(&rows, number) {
             Some(row) => self.reveal_in(ALL_RANKS, row),
             None => self.messages.fail(format!("Operation {number} was not found"), None),
@@ -133,17 +135,18 @@ impl Opened {
     }
 
     async fn operations(self) -> Result<Operations, FetchError> {
-        let rows = self.ask(ALL_RANKS).all_rows(OPERATIONS.name, None, MOST_OPERATIONS).await?;
+        let question = RowsQuestion::of_table(OPERATIONS.name, MOST_OPERATIONS);
+        let rows = self.ask(ALL_RANKS, question, None).await?;
         Ok(Operations::read(&rows))
     }
 
     async fn go_to_late(self, row: u32) -> Result<(), FetchError> {
-        let members = self.ask(ALL_RANKS).slice(row).await?.members;
+        let members = self.ask(ALL_RANKS, SliceQuestion { row }, None).await?.members;
         let Some(late) = Late::of(&members) else { return Ok(()) };
-        let rank = self.ask(late.rank).detail().await?;
+        let rank = self.ask(late.rank, DetailQuestion, None).await?;
         let slice = match late.span.duration_ps() {
             // Nobody waited: only its call is there to show.
-            0 => Some(self.ask(late.rank).slice(late.call).await?.slice),
+            0 => Some(self.ask(late.rank, SliceQuestion { row: late.call }, None).await?.slice),
             _ => self.done_instead(&late, &rank).await?,
         };
         let shown = late.window(self.window());
@@ -171,14 +174,17 @@ impl Opened {
 
     /// The slice that took most of the time until the rank came, beside its calls.
     async fn done_instead(self, late: &Late, rank: &RankDetail) -> Result<Option<SliceEntry>, FetchError> {
-        let all = self.ask(ALL_RANKS);
-        let track = all.clone().slice(late.row).await?.slice.track;
-        let calls = all.rows_of_track(CALLS.name, track, late.span, MOST_CALLS).await?;
+        let of_call = SliceQuestion { row: late.row };
+        let tracks = Some(vec![self.ask(ALL_RANKS, of_call, None).await?.slice.track]);
+        let of_table = RowsQuestion::of_table(CALLS.name, MOST_CALLS);
+        let question = RowsQuestion { span: Some(late.span), tracks, ..of_table };
+        let calls = self.ask(ALL_RANKS, question, None).await?;
         let calls: BTreeSet<u32> = gathered(ints(&calls, "row").filter_map(|row| u32::try_from(row).ok()));
         let parts: HashMap<u32, Part> = rank.tracks.iter().map(|track| (track.id, part(track))).collect();
         let mut span = late.span;
         let slices = loop {
-            let events = self.ask(late.rank).events(span, MOST_SLICES).await?;
+            let question = EventsQuestion { span, tracks: None, limit: MOST_SLICES };
+            let events = self.ask(late.rank, question, None).await?;
             if !events.truncated || span.duration_ps() < 2 {
                 break events.slices;
             }

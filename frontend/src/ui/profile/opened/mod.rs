@@ -10,10 +10,13 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
+use nprof_engine::wire::ask::AskRank;
 use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail, RankEntry};
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
+use nprof_engine::wire::questions::{DetailQuestion, RankQuestion, SliceQuestion};
+use web_sys::AbortSignal;
 
-use crate::fetch::{FetchError, RankSource, Source};
+use crate::fetch::{FetchError, Source};
 use crate::ui::shell::{Address, Answered, Asked, Messages, TimesOf, clipboard, spawn_while_shown};
 use crate::ui::timeline::{Times, Tracks};
 use crate::view::rows::sheet_track::SourceId;
@@ -132,10 +135,14 @@ impl Opened {
         })
     }
 
-    /// The source of answers about a rank.
-    #[must_use]
-    pub fn ask(self, rank: u32) -> RankSource {
-        self.of.rank(rank)
+    /// The answer to a question about a rank, unless the signal comes first.
+    pub async fn ask<Q: AskRank + Clone + Into<RankQuestion>>(
+        self,
+        rank: u32,
+        question: Q,
+        cancel: Option<&AbortSignal>,
+    ) -> Result<Q::Answer, FetchError> {
+        self.of.rank(rank).ask(question, cancel).await
     }
 
     /// The axis of the current rank.
@@ -302,12 +309,12 @@ impl Opened {
     /// Opens a rank and brings one of its slices into sight.
     pub fn reveal_in(self, rank: u32, row: u32) {
         spawn_while_shown(self.profile, async move {
-            match self.ask(rank).slice(row).await {
+            match self.ask(rank, SliceQuestion { row }, None).await {
                 Ok(detail) if self.rank_number.get_untracked() == Some(rank) => self.reveal(&detail.slice),
                 Ok(detail) => {
                     let SliceEntry { row, start_ps, duration_ps, track, .. } = detail.slice;
                     // Without its groups the slice is selected, and perhaps hidden.
-                    let of_rank = self.ask(rank).detail().await.ok();
+                    let of_rank = self.ask(rank, DetailQuestion, None).await.ok();
                     let hidden_by = of_rank.map_or_else(Vec::new, |of| self.hidden_by(of, track));
                     let reveal = Command::Reveal { row, start_ps, duration_ps, hidden_by };
                     self.act(&Command::InRank { rank, then: Box::new(reveal) });
@@ -366,7 +373,7 @@ fn slice_resource(
 ) -> Signal<Answer<SliceDetail>> {
     let wanted = Memo::new(move |_| rank.get().zip(view.with(|view| view.selection.row)));
     let asked = Asked::new_with(attempt, wanted, move |(rank, row): (u32, u32), _| async move {
-        of.rank(rank).slice(row).await
+        of.rank(rank).ask(SliceQuestion { row }, None).await
     });
     // The last answer stays until the next one, but must not pass for the answer about another
     // slice.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use nprof_engine::base::{Interval, Time};
 use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail, RankEntry};
+use nprof_engine::wire::questions::{DetailQuestion, ProfileQuestion};
 
 use super::Answer;
 use crate::fetch::{RankSource, Source};
@@ -86,7 +87,7 @@ pub fn profile_of(
     attempt: RwSignal<u32>,
     again: RwSignal<u32>,
 ) -> RwSignal<Answered<u32, ProfileInfo>> {
-    let ask = move |_, _| async move { source.profile(&slug.get_value()).await };
+    let ask = move |_, _| source.ask(ProfileQuestion { profile: slug.get_value() });
     Asked::new_with(attempt, Memo::new(move |_| Some(again.get())), ask).last
 }
 
@@ -102,7 +103,7 @@ pub fn ask_for_clocks(
         known(profile, |profile| profile.ranks.iter().any(is_open)) == Some(true)
     };
     let question = Memo::new(move |_| is_missing().then_some(()));
-    let compared = Asked::new(question, move |(), _| async move { of.rank(ALL_RANKS).detail().await });
+    let compared = Asked::new(question, move |(), _| of.rank(ALL_RANKS).ask(DetailQuestion, None));
     Effect::new(move |_| {
         if compared.last.with(|answer| matches!(answer, Some((_, Ok(_))))) && untrack(is_missing) {
             again.update(|again| *again += 1);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_engine::wire::catalog::RankDetail;
+use nprof_engine::wire::questions::DetailQuestion;
 
 use super::Answer;
 use super::profile_source::ProfileSource;
@@ -43,7 +44,7 @@ impl RankDetails {
                 }
                 under_way.update_value(|ranks| _ = ranks.insert(rank));
                 spawn_local(async move {
-                    let answer = of.rank(rank).detail().await.map(Arc::new);
+                    let answer = of.rank(rank).ask(DetailQuestion, None).await.map(Arc::new);
                     under_way.try_update_value(|ranks| ranks.remove(&rank));
                     known.try_update(|known| insert(known, rank, answer));
                 });

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use nprof_engine::vendor::joint::schema::RANKS;
 use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo};
+use nprof_engine::wire::questions::RowsQuestion;
 
 use super::Answer;
 use super::profile_source::ProfileSource;
@@ -44,7 +45,8 @@ impl RankTimes {
             (before.is_some_and(Option::is_some) || is_wanted() && has_times()).then_some(())
         });
         let asked = Asked::new_with(attempt, question, move |(), signal| async move {
-            let rows = of.rank(ALL_RANKS).rows(RANKS.name.to_owned(), None, MOST_RANKS, &signal).await?;
+            let question = RowsQuestion::of_table(RANKS.name, MOST_RANKS);
+            let rows = of.rank(ALL_RANKS).ask(question, Some(&signal)).await?;
             Ok(Standings::read(&rows))
         });
         Effect::new(move |_| {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use nprof_engine::wire::counter::CounterDetail;
+use nprof_engine::wire::questions::CounterQuestion;
 
 use super::counter_lines::{Quantity, at, over};
 use crate::ui::controls::{Failure, Loading};
@@ -49,8 +50,8 @@ pub fn ReadingDetails(
         Some((Counter::of(opened, &reading?)?, window))
     });
     let asked = Asked::new(wanted, move |(counter, window): (Counter, Interval), signal| async move {
-        let at = (counter.number, counter.time_ps);
-        opened.ask(counter.rank).counter(at, window, &signal).await
+        let question = CounterQuestion { track: counter.number, at_ps: counter.time_ps, span: window };
+        opened.ask(counter.rank, question, Some(&signal)).await
     });
     // While the window moves, the last answer stays until the next one arrives. The answer of
     // another counter does not stay.

@@ -7,7 +7,7 @@ use nprof_engine::base::{Interval, clamped, narrow};
 use nprof_engine::query::{HitPlace, Syntax};
 use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::detail::FieldContent;
-use nprof_engine::wire::question::{SearchQuery, Toward};
+use nprof_engine::wire::questions::{SearchQuestion, SelectionQuestion, Toward};
 use nprof_engine::wire::rows::ColumnValues;
 use nprof_engine::wire::selection::SelectionSummary;
 use web_sys::AbortSignal;
@@ -84,7 +84,8 @@ async fn compare(
     (rank, span, others, name): Wanted,
     signal: AbortSignal,
 ) -> Result<Summaries, FetchError> {
-    let own = opened.ask(rank).selection(span, &signal).await?;
+    let question = |span| SelectionQuestion { span, tracks: None };
+    let own = opened.ask(rank, question(span), Some(&signal)).await?;
     let (mut beside, mut lacking) = (Vec::new(), Vec::new());
     for other in others {
         let there = match &name {
@@ -94,7 +95,8 @@ async fn compare(
         if name.is_some() && there.is_none() {
             lacking.push(other);
         }
-        beside.push((other, opened.ask(other).selection(there.unwrap_or(span), &signal).await?));
+        let summary = opened.ask(other, question(there.unwrap_or(span)), Some(&signal)).await?;
+        beside.push((other, summary));
     }
     Ok(Summaries { own, beside, slice: name.map(|name| MarkedSlice { name, lacking }) })
 }
@@ -109,8 +111,8 @@ async fn namesake(
 ) -> Result<Option<Interval>, FetchError> {
     let at = HitPlace { start_ps: span.start.0, row: 0 };
     let (text, syntax) = (pattern_of(name), Syntax::Regex);
-    let search = SearchQuery { text, syntax, at, toward: Toward::Around, limit: MOST_NAMESAKES };
-    let hits = opened.ask(other).search(search, signal).await?;
+    let search = SearchQuestion { text, syntax, at, toward: Toward::Around, limit: MOST_NAMESAKES };
+    let hits = opened.ask(other, search, Some(signal)).await?;
     let sheet = opened.tracks.sheet.get_untracked();
     let path = |rank: u32, track: u32| sheet.track(SourceId(rank), track).map(|track| track.path.pattern());
     let selected = opened.selected.get_untracked().and_then(Result::ok);

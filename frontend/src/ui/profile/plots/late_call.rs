@@ -5,6 +5,7 @@ use nprof_engine::base::Interval;
 use nprof_engine::model::is_wait;
 use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::detail::SliceEntry;
+use nprof_engine::wire::questions::EventsQuestion;
 
 use crate::fetch::FetchError;
 use crate::ui::profile::opened::Opened;
@@ -32,7 +33,8 @@ async fn late_call(opened: Opened, rank: u32, span: Interval) -> Result<Option<u
         of_all.find(|track| track.rank == Some(rank) && !track.is_load()).and_then(|track| track.number)
     });
     let Some(track) = track else { return Ok(None) };
-    let calls = opened.ask(ALL_RANKS).slices_of_track(track, span, MOST_CALLS).await?;
+    let question = EventsQuestion { span, tracks: Some(vec![track]), limit: MOST_CALLS };
+    let calls = opened.ask(ALL_RANKS, question, None).await?.slices;
     let inside_ps = |call: &&SliceEntry| {
         let end_ps = call.start_ps.saturating_add(call.duration_ps);
         let inside_ps = end_ps.min(span.end.0).saturating_sub(call.start_ps.max(span.start.0));

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use nprof_engine::vendor::joint::schema::OPERATIONS;
 use nprof_engine::wire::catalog::ALL_RANKS;
+use nprof_engine::wire::questions::RowsQuestion;
 
 use self::over_time::OverTime;
 use self::rank_bars::RankBars;
@@ -51,7 +52,8 @@ pub fn Plots(
 ) -> impl IntoView {
     let question = Memo::new(move |_| has_plots(opened).then_some(()));
     let asked = Asked::new(question, move |(), signal| async move {
-        let rows = opened.ask(ALL_RANKS).rows(OPERATIONS.name.to_owned(), None, MOST_ROWS, &signal).await?;
+        let question = RowsQuestion::of_table(OPERATIONS.name, MOST_ROWS);
+        let rows = opened.ask(ALL_RANKS, question, Some(&signal)).await?;
         Ok(Operations::read(&rows))
     });
     let retry = asked.retry;

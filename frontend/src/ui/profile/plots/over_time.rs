@@ -8,6 +8,7 @@ use leptos::html::Div;
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use nprof_engine::wire::catalog::ALL_RANKS;
+use nprof_engine::wire::questions::WaitsQuestion;
 use nprof_engine::wire::waits::WaitSteps;
 
 use super::colours;
@@ -160,7 +161,8 @@ pub fn OverTime(
         move || all.with(|all| all.len() <= MOST_LINES) || opened.rank_times.known.read().is_known();
     let question = Memo::new(move |_| is_known().then(|| (asked_span(window.get()), ranks.get())));
     let asked = Asked::new(question, move |(span, ranks), signal| async move {
-        opened.ask(ALL_RANKS).waits(span, MOST_STEPS, ranks, &signal).await
+        let question = WaitsQuestion { span, steps: MOST_STEPS, ranks: Some(ranks) };
+        opened.ask(ALL_RANKS, question, Some(&signal)).await
     });
     let steps = Memo::new(move |before: Option<&Arc<WaitSteps>>| match asked.answer() {
         Some(Ok(steps)) => steps,

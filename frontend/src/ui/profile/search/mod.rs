@@ -12,7 +12,7 @@ use leptos::html;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use nprof_engine::query::{HitPlace, Syntax};
-use nprof_engine::wire::question::{SearchQuery, Toward};
+use nprof_engine::wire::questions::{SearchQuestion, Toward};
 use nprof_engine::wire::refusal::RefusalKind;
 use nprof_engine::wire::search::SearchResult;
 
@@ -72,8 +72,8 @@ impl Search {
         });
         let question = Memo::new(move |_| asked.get().map(|asked| (asked, walker.place.get())));
         let ask = move |((rank, text, syntax), at): (Pattern, HitPlace), signal| async move {
-            let search = SearchQuery { text, syntax, at, toward: Toward::Around, limit: PAGE_HITS };
-            let answer = opened.ask(rank).search(search, &signal).await;
+            let search = SearchQuestion { text, syntax, at, toward: Toward::Around, limit: PAGE_HITS };
+            let answer = opened.ask(rank, search, Some(&signal)).await;
             // After a cancelled request, the walk is left to the next one.
             if let Ok(found) = &answer {
                 walker.go_on(found);

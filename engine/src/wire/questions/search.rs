@@ -1,0 +1,180 @@
+//! A search for slices.
+
+#[cfg(test)]
+use proptest::prelude::*;
+
+use super::limit::{DEFAULT_LIMIT, MAX_LIMIT, at_most};
+use crate::base::{ClockFit, Time};
+use crate::exec::Work;
+use crate::query::{HitPage, HitPlace, Pattern, Syntax};
+use crate::wire::answer;
+use crate::wire::ask::{Ask, AskRank, Manner, Pace, Rank, TimeLimit, Weight};
+use crate::wire::grammar::{
+    Address, AtTime, GivenAddress, Number, Parameter, ParameterDoc, ParameterPlace, Text, Word, Words,
+    meaning_of, name_of, number, parameters,
+};
+use crate::wire::refusal::{Refusal, RefusalKind};
+use crate::wire::search::SearchResult;
+
+const SYNTAXES: Words<Syntax> = &[("text", Syntax::Text), ("regex", Syntax::Regex)];
+const TOWARDS: Words<Toward> =
+    &[("next", Toward::Next), ("previous", Toward::Previous), ("around", Toward::Around)];
+const DIRECTION: Word<Toward> = Word { name: "direction", words: TOWARDS, default: Some(Toward::Next) };
+
+/// Only a regular expression made to be slow needs more than a second.
+const LIMIT: TimeLimit =
+    TimeLimit { seconds: 10, what: "the search", advice: "use a more specific text or a smaller window" };
+
+/// Hits relative to a place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Toward {
+    /// Hits after it.
+    #[default]
+    Next,
+    /// Hits before it.
+    Previous,
+    /// Hits on both sides, half each.
+    Around,
+}
+
+parameters! {
+    /// The slices with a text in their name or fields that matches. Case counts where the query has
+    /// a capital letter that stands for itself.
+    pub struct SearchQuestion {
+        /// Text to search for. An empty text finds nothing.
+        pub text: String = Text::in_query("q"),
+        /// Syntax of the query: a plain text, or a regular expression of Rust's crate regex,
+        /// without look-around and backreferences. The error of an invalid expression names the
+        /// character.
+        pub syntax: Syntax = Word { name: "syntax", words: SYNTAXES, default: Some(Syntax::Text) },
+        /// Place among the hits.
+        pub at: HitPlace = PlaceOfHits,
+        /// Hits to describe: the next hits after the place (including a hit at the place), the
+        /// previous hits before it, or half of them on each side.
+        pub toward: Toward = DIRECTION,
+        /// Largest number of hits, at most 100,000.
+        pub limit: u32 = Number::or("limit", DEFAULT_LIMIT),
+    }
+}
+
+impl Ask for SearchQuestion {
+    type Answer = SearchResult;
+
+    const PATH: &'static str = of_rank!("/search");
+    const MANNER: Manner = Manner {
+        pace: Pace::Slow,
+        time_limit: Some(LIMIT),
+        refusals: &[RefusalKind::BadPattern, RefusalKind::TooSlow],
+        ..Manner::of("search", Weight::Heavy)
+    };
+}
+
+impl AskRank for SearchQuestion {
+    fn answer(&self, rank: &impl Rank, work: Work<'_>) -> Result<SearchResult, Refusal> {
+        let pattern = Pattern::new(&self.text, self.syntax)
+            .map_err(|error| Refusal::new(RefusalKind::BadPattern, error.to_string()))?;
+        answer::search(rank.view(), &pattern, self.page(), work).map_err(|error| rank.refusal(error))
+    }
+}
+
+impl SearchQuestion {
+    /// The requested page of hits.
+    fn page(&self) -> HitPage {
+        let limit = at_most(self.limit, MAX_LIMIT);
+        match self.toward {
+            Toward::Next => HitPage::after(self.at, limit),
+            Toward::Previous => HitPage::before(self.at, limit),
+            Toward::Around => HitPage::around(self.at, limit),
+        }
+    }
+}
+
+/// The syntax that a word stands for.
+#[must_use]
+pub fn syntax_of(word: &str) -> Option<Syntax> {
+    meaning_of(SYNTAXES, word)
+}
+
+/// The word for a syntax, in addresses of the page too.
+#[must_use]
+pub fn syntax_name(syntax: Syntax) -> &'static str {
+    name_of(SYNTAXES, syntax)
+}
+
+/// Time and row of a place among the hits. The default depends on the direction.
+struct PlaceOfHits;
+
+const AT_PS: &str = "at_ps";
+const AT_ROW: Number<u32> = Number::or("at_row", 0);
+
+impl Parameter for PlaceOfHits {
+    type Value = HitPlace;
+
+    fn describe(&self, doc: &'static str, all: &mut Vec<ParameterDoc>) {
+        AtTime(AT_PS).describe(doc, all);
+        if let Some(at_ps) = all.last_mut() {
+            at_ps.is_required = false;
+            at_ps.doc += ", in picoseconds since the profile's origin. Hits are sorted by start, then row. \
+                          Default: before the first hit, or after the last hit for direction=previous.";
+        }
+        AT_ROW.describe(
+            "If several hits start at at_ps, the hits in lower rows come before the place. Needs at_ps.",
+            all,
+        );
+    }
+
+    fn read(&self, given: &GivenAddress<'_>) -> Result<HitPlace, Refusal> {
+        let is_given = |name| given.value(ParameterPlace::Query, name).map(|value| value.is_some());
+        if is_given(AT_PS)? {
+            return Ok(HitPlace { start_ps: AtTime(AT_PS).read(given)?, row: AT_ROW.read(given)? });
+        }
+        if let Some(row) = given.value(ParameterPlace::Query, AT_ROW.name)? {
+            number::<u32>(AT_ROW.name, &row)?;
+            let what = "at_row needs at_ps; add the start of the row as at_ps";
+            return Err(Refusal::new(RefusalKind::BadQuestion, what));
+        }
+        Ok(if DIRECTION.read(given)? == Toward::Previous { HitPlace::LAST } else { HitPlace::FIRST })
+    }
+
+    fn write(&self, value: &HitPlace, address: &mut Address) {
+        AtTime(AT_PS).write(&value.start_ps, address);
+        AT_ROW.write(&value.row, address);
+    }
+
+    /// After all times that have this shared time, so that a walk through hits goes on.
+    fn move_to_local(&self, value: &mut HitPlace, clock: ClockFit) {
+        let next_ps = clock.to_local(Time(value.start_ps.saturating_add(1))).0;
+        value.start_ps = next_ps.saturating_sub(1);
+    }
+
+    #[cfg(any(test, feature = "fixture"))]
+    fn example(&self) -> HitPlace {
+        HitPlace { start_ps: 4, row: 6 }
+    }
+
+    #[cfg(test)]
+    fn any(&self) -> BoxedStrategy<HitPlace> {
+        (any::<i64>(), any::<u32>()).prop_map(|(start_ps, row)| HitPlace { start_ps, row }).boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_walk_through_hits_goes_on() {
+        // Several times of the rank have the same shared time if its clock is fast.
+        let clock = ClockFit::new(0, 0, -100_000_000, None).unwrap();
+        let moved = |clock, mut place: HitPlace| {
+            PlaceOfHits.move_to_local(&mut place, clock);
+            place
+        };
+        for local_ps in -50..50 {
+            let place = HitPlace { start_ps: clock.to_shared(Time(local_ps)).0, row: 3 };
+            assert!(moved(clock, place).start_ps >= local_ps, "{local_ps}");
+        }
+        let place = HitPlace { start_ps: 5, row: 3 };
+        assert_eq!(moved(ClockFit::default(), place), place);
+    }
+}
