@@ -7,7 +7,7 @@ use super::search::Search;
 use super::search::SearchBox;
 use crate::fetch::Source;
 use crate::ui::controls::{Action, BarActions, Glyph};
-use crate::ui::shell::{Brand, DownloadMenu, HelpButton, Shown, ShownWindow, ThemeButton};
+use crate::ui::shell::{Brand, DownloadMenu, HelpButton, InSight, ShownWindow, ThemeButton};
 use crate::ui::text::format;
 use crate::view::View;
 use crate::view::time::axes::Timebase;
@@ -51,7 +51,7 @@ pub fn Bar(
 }
 
 /// What the page shows, for files of just that.
-fn shown(opened: Opened) -> Shown {
+fn shown(opened: Opened) -> InSight {
     let are_several = opened.profile.with(|answer| match answer {
         Some(Ok(profile)) => profile.ranks.len() > 1,
         _ => true,
@@ -69,7 +69,7 @@ fn shown(opened: Opened) -> Shown {
             view: view.clone().without_numbers().to_string(),
         }
     });
-    Shown { rank: opened.rank_number.get().filter(|_| are_several), view: Some(view.to_string()), window }
+    InSight { rank: opened.rank_number.get().filter(|_| are_several), view: Some(view.to_string()), window }
 }
 
 /// The button that copies a link to exactly this view.

@@ -18,7 +18,7 @@ pub use address::{Address, Link};
 pub use asked::{Answered, Asked, TimesOf};
 pub use brand::Brand;
 pub use commands::{Commands, Handler, pressed_in};
-pub use download::{DownloadDialog, DownloadMenu, Shown, ShownWindow};
+pub use download::{DownloadDialog, DownloadMenu, InSight, ShownWindow};
 pub use help::{Help, HelpButton, HelpOpen};
 pub use message::{MessageList, Messages};
 pub use palette::Palette;
