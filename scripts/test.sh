@@ -71,7 +71,7 @@ suite_page() { check page "$ROOT/scripts/page.sh"; }
 lint_page() (
     need_wasm_target
     CARGO_TARGET_DIR="${NPROF_PAGE_TARGET:-$ROOT/target-page}" cargo clippy --locked --target wasm32-unknown-unknown \
-        -p nprof-frontend -p nprof-worker -- -D warnings
+        --no-deps -p nprof-frontend -p nprof-worker -- -D warnings
 )
 
 # document PACKAGE…: private items too, so that links to them lead somewhere.

@@ -292,7 +292,7 @@ impl Groups {
                 (0..self.groups.len()).filter(|&at| has_trace(&self.groups[at])).collect();
             match takers[..] {
                 _ if beside.is_empty() => {}
-                [] => self.without_trace(beside),
+                [] => self.groups.push(Group { files: beside, why: Together::Alone }),
                 [only] => self.groups[only].files.extend(beside),
                 _ => self.share_out(candidates, &takers, &beside),
             }
