@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the page (wasm, js, css) into frontend/dist, from where the binary takes it. Does nothing when it is up to date.
 #
-# scripts/page.sh [--small] [--force]: with --small the page that ships, which takes minutes more and half of the bytes;
+# scripts/page.sh [--small] [--force]: with --small the page that ships, which is smaller and takes longer;
 # with --force even when nothing has changed.
 set -euo pipefail
 # shellcheck source=scripts/tools.sh

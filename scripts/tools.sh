@@ -17,8 +17,7 @@ DENY_VERSION=0.20.2
 ABOUT_VERSION=0.9.3
 RUST_VERSION="$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$ROOT/Cargo.toml")"
 
-# The features of native builds of the whole workspace: without the page's components, which only a browser runs and
-# which take a third of the time. One set for all, or everything would be compiled once more.
+# The features of native builds of the whole workspace: without the page's components, which only a browser runs. One set for all, or everything would be compiled once more.
 # shellcheck disable=SC2034
 NATIVE=(--no-default-features --features nprof-capture/read)
 

@@ -1,5 +1,4 @@
-//! What is asked, and what is asked about it: the traits of questions, and of stores and ranks that
-//! answer.
+//! The traits of questions, and of the stores and ranks that answer them.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -126,7 +125,7 @@ pub struct Manner {
     pub time_limit: Option<TimeLimit>,
     /// Why there can be no answer, beside [`RankId::REFUSALS`].
     pub refusals: &'static [RefusalKind],
-    /// What an answer without a message says.
+    /// Meaning of an answer without a message.
     pub nothing: Option<&'static str>,
     /// Whether the answer of a path never changes, so that caches can keep it.
     pub is_lasting: bool,
@@ -173,7 +172,7 @@ pub enum Pace {
 pub struct TimeLimit {
     /// The time in seconds.
     pub seconds: u32,
-    /// What is stopped then.
+    /// The work that is stopped then.
     pub what: &'static str,
     /// Advice for the user.
     pub advice: &'static str,

@@ -136,7 +136,7 @@ impl Operation {
     }
 }
 
-/// What the comment on the type of a schema says.
+/// The comment on the type of a schema.
 fn said_of(schema: &Schema, schemas: &SchemaGenerator) -> String {
     let name = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
     let named = name.and_then(|name| schemas.definitions().get(name));

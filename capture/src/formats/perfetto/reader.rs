@@ -249,7 +249,7 @@ impl<'s> Reader<'s> {
         let ended = self.parts(&mut Packets::new(&mut input, &mut progress), depth + 1);
         self.unpacked_left = input.limit();
         let ended = ended.map_err(PacketStop::Reader)?;
-        // What is left can also end between two packets.
+        // The allowance can also end between two packets.
         let has_more = |mut input: io::Take<_>| {
             input.set_limit(1);
             input.read(&mut [0]).is_ok_and(|len| len > 0)

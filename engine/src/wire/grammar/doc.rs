@@ -1,4 +1,4 @@
-//! What a client has to know about a parameter.
+//! The description of a parameter for clients.
 
 use std::borrow::Cow;
 

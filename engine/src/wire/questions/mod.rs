@@ -56,7 +56,7 @@ questions! {
 pub struct QuestionRow {
     /// Template of its path, with parameters in braces.
     pub path: &'static str,
-    /// What is asked, in words.
+    /// The question in words.
     pub doc: &'static str,
     /// How it is answered.
     pub manner: Manner,

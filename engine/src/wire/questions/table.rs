@@ -1,4 +1,4 @@
-//! What the table of questions makes.
+//! The code that the table of questions makes.
 
 /// The path of a question about a rank.
 macro_rules! of_rank {

@@ -12,7 +12,7 @@ use crate::wire::refusal::{Refusal, RefusalKind};
 use crate::wire::tile::Tile;
 
 parameters! {
-    /// What a group of tracks shows in one span of time. Never changes.
+    /// The content of a group of tracks in one span of time. Never changes.
     pub struct TileQuestion {
         /// Content id of the segment, from the entry of the rank.
         pub content: String = Text::in_path("content"),
