@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use nprof_capture::formats::ntff::fixture::{BEGIN, EVENT, Trace, row_access, word};
-use nprof_engine::vendor::neuron::Engine;
+use nprof_engine::makers::neuron::Engine;
 
 /// Number of threads of the host, and of streams of the device.
 const THREADS: u64 = 6;

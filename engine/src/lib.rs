@@ -6,7 +6,7 @@
 //!
 //! Layers, each importing only those before it (checked by `tests/tests/tidy.rs`):
 //! [`base`] < [`exec`] < [`spill`] < [`model`] < [`codec`] < [`block`] < [`index`] < [`segment`] <
-//! [`tile`] < [`ingest`] < [`query`] < [`metrics`] < [`vendor`] < [`rank`] < [`analysis`] <
+//! [`tile`] < [`ingest`] < [`query`] < [`metrics`] < [`makers`] < [`rank`] < [`analysis`] <
 //! [`wire`] < [`native`].
 //!
 //! A reader sends events to a [`model::Sink`], the builder makes a segment of them, and questions
@@ -52,6 +52,7 @@ pub mod codec;
 pub mod exec;
 pub mod index;
 pub mod ingest;
+pub mod makers;
 pub mod metrics;
 pub mod model;
 #[cfg(feature = "native")]
@@ -61,7 +62,6 @@ pub mod rank;
 pub mod segment;
 pub mod spill;
 pub mod tile;
-pub mod vendor;
 pub mod wire;
 
 #[cfg(feature = "fixture")]

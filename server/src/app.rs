@@ -20,7 +20,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use tokio::sync::{Semaphore, watch};
 
-use crate::analysis::joint::{self, Joint};
+use crate::analysis::job_segment::{self, JobSegment};
 use crate::child::{IngestProcess, apart};
 use crate::ended::Ended;
 use crate::http::error::ApiError;
@@ -36,8 +36,8 @@ use crate::work::Meter;
 /// segment. Other segments are opened again on request: 0.1 ms for the footer, then the lists that
 /// the answer needs.
 const MAX_SEGMENTS: usize = 64;
-/// Limit of open joint segments, one a profile.
-const MAX_JOINTS: usize = 16;
+/// Limit of open job segments, one a profile.
+const MAX_JOBS: usize = 16;
 /// Limit of the decoded lists and texts of all open segments together, in bytes. Those of a segment
 /// grow with the questions about it.
 const MAX_LIST_BYTES: u64 = 1 << 30;
@@ -57,9 +57,9 @@ struct Shared {
     segments: Cache<SegmentKey, Arc<SegmentFile>>,
     tiles: Cache<TileKey, Arc<[u8]>, ByBytes>,
     summaries: Cache<SegmentKey, Arc<Summary>>,
-    /// Joint segments by their paths, which change with their contents.
-    joints: Cache<PathBuf, Arc<Joint>>,
-    /// Comparisons that would fail again, by the paths of their joint segments.
+    /// JobSegment segments by their paths, which change with their contents.
+    job_segments: Cache<PathBuf, Arc<JobSegment>>,
+    /// Comparisons that would fail again, by the paths of their job segments.
     failed: Mutex<HashMap<PathBuf, Refusal>>,
     process: IngestProcess,
     /// Permit to compare the ranks of a profile. A comparison can take as much memory as an ingest.
@@ -73,7 +73,7 @@ struct Shared {
 /// An open segment.
 enum Open {
     Rank(SegmentKey),
-    Joint(PathBuf),
+    JobSegment(PathBuf),
 }
 
 /// Path of a segment's file, and its content id in the manifest. A replaced profile keeps its path.
@@ -108,7 +108,7 @@ impl App {
             segments: Cache::new(MAX_SEGMENTS),
             tiles: Cache::with_weighter(items, TILE_CACHE_BYTES, ByBytes),
             summaries: Cache::new(MAX_SEGMENTS),
-            joints: Cache::new(MAX_JOINTS),
+            job_segments: Cache::new(MAX_JOBS),
             failed: Mutex::default(),
             process,
             comparing: Semaphore::new(1),
@@ -205,13 +205,14 @@ impl App {
     /// Closes open segments until the lists and texts of those that stay open are within the limit.
     /// The largest goes first. Questions that use it keep it until they end.
     fn close_some(&self) {
-        let Shared { segments, joints, .. } = &*self.0;
+        let Shared { segments, job_segments, .. } = &*self.0;
         let of_ranks = segments.iter().map(|(key, segment)| (segment.kept_bytes(), Open::Rank(key)));
-        let of_all = joints.iter().map(|(path, joint)| (joint.segment.kept_bytes(), Open::Joint(path)));
+        let of_all =
+            job_segments.iter().map(|(path, job)| (job.segment.kept_bytes(), Open::JobSegment(path)));
         for largest in beyond(MAX_LIST_BYTES, of_ranks.chain(of_all).collect()) {
             match largest {
                 Open::Rank(key) => drop(segments.remove(&key)),
-                Open::Joint(path) => drop(joints.remove(&path)),
+                Open::JobSegment(path) => drop(job_segments.remove(&path)),
             }
         }
     }
@@ -219,9 +220,9 @@ impl App {
     /// Closes the segments of profiles that were removed or replaced, by whomever: an open file
     /// keeps its space on the disk. Questions that use a segment keep it until they end.
     pub fn close_removed(&self) {
-        let Shared { segments, summaries, joints, .. } = &*self.0;
+        let Shared { segments, summaries, job_segments, .. } = &*self.0;
         segments.retain(|_, segment| !segment.bytes().is_removed());
-        joints.retain(|_, joint| !joint.segment.bytes().is_removed());
+        job_segments.retain(|_, job| !job.segment.bytes().is_removed());
         summaries.retain(|(path, _), _| path.exists());
     }
 
@@ -237,7 +238,7 @@ impl App {
         let (app, name) = (self.clone(), id.profile.clone());
         let uncompared = tokio::task::spawn_blocking(move || app.uncompared(&name)).await??;
         let Some(profile) = uncompared else { return Ok(()) };
-        let path = joint::path_of(&profile);
+        let path = job_segment::path_of(&profile);
         let compare = async {
             let _permit = self.0.comparing.acquire().await;
             let meter = Meter::default();
@@ -245,18 +246,18 @@ impl App {
             let compared = apart::compared(&self.0.store, &self.0.process, &profile, &meter, ended).await;
             compared.map(Arc::new).map_err(|error| self.not_compared(&profile, &error))
         };
-        self.0.joints.get_or_insert_async(&path, compare).await?;
+        self.0.job_segments.get_or_insert_async(&path, compare).await?;
         Ok(())
     }
 
     /// The profile, if its ranks must be compared first. Blocks.
     fn uncompared(&self, name: &str) -> Result<Option<Profile>, ApiError> {
         let profile = self.store().find(name)?;
-        if !joint::is_for(&profile) || self.kept_joint(&profile).is_some() {
+        if !job_segment::is_for(&profile) || self.kept_job(&profile).is_some() {
             return Ok(None);
         }
         let failed = self.0.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        match failed.get(&joint::path_of(&profile)) {
+        match failed.get(&job_segment::path_of(&profile)) {
             Some(refusal) => Err(refusal.clone().into()),
             None => Ok(Some(profile)),
         }
@@ -281,18 +282,18 @@ impl App {
             if failed.len() >= MAX_FAILED {
                 failed.clear();
             }
-            failed.insert(joint::path_of(profile), refusal.clone());
+            failed.insert(job_segment::path_of(profile), refusal.clone());
         }
         refusal.into()
     }
 
-    /// The joint segment of a profile, if nothing must be computed.
-    fn kept_joint(&self, profile: &Profile) -> Option<Arc<Joint>> {
-        let path = joint::path_of(profile);
-        self.0.joints.get(&path).or_else(|| {
-            let joint = Arc::new(joint::kept(&path)?);
-            self.0.joints.insert(path, Arc::clone(&joint));
-            Some(joint)
+    /// The job segment of a profile, if nothing must be computed.
+    fn kept_job(&self, profile: &Profile) -> Option<Arc<JobSegment>> {
+        let path = job_segment::path_of(profile);
+        self.0.job_segments.get(&path).or_else(|| {
+            let job = Arc::new(job_segment::kept(&path)?);
+            self.0.job_segments.insert(path, Arc::clone(&job));
+            Some(job)
         })
     }
 
@@ -341,11 +342,11 @@ impl ask::Store for App {
     fn profile(&self, name: &str) -> Result<ProfileInfo, Refusal> {
         let profile = self.store().find(name).map_err(ApiError::from)?;
         let mut info = profile.manifest.profile_info();
-        let joint = joint::is_for(&profile).then(|| self.kept_joint(&profile)).flatten();
-        if let Some(joint) = &joint {
-            joint.add_clocks(&mut info);
+        let job = job_segment::is_for(&profile).then(|| self.kept_job(&profile)).flatten();
+        if let Some(job) = &job {
+            job.add_clocks(&mut info);
         }
-        if let Some(entry) = joint_entry(&profile, &info, joint.as_deref()) {
+        if let Some(entry) = job_entry(&profile, &info, job.as_deref()) {
             info.ranks.insert(0, entry);
         }
         Ok(info)
@@ -356,25 +357,25 @@ impl ask::Store for App {
             return self.open_rank(id);
         }
         let profile = self.store().find(&id.profile).map_err(ApiError::from)?;
-        if !joint::is_for(&profile) {
+        if !job_segment::is_for(&profile) {
             return self.open_rank(id);
         }
         self.close_some();
         let gone = || Refusal::new(RefusalKind::Replaced, "the profile has been changed; load it again");
-        let joint = self.kept_joint(&profile).ok_or_else(gone)?;
-        let (file, segment) = (joint.file.clone(), Arc::clone(&joint.segment));
+        let job = self.kept_job(&profile).ok_or_else(gone)?;
+        let (file, segment) = (job.file.clone(), Arc::clone(&job.segment));
         Ok(OpenRank { app: self.clone(), asked_for: id.profile.clone(), profile, file, segment })
     }
 }
 
-/// The entry of the joint segment, if the profile has one or may have one. An entry that is not
+/// The entry of the job segment, if the profile has one or may have one. An entry that is not
 /// computed yet has no content.
-fn joint_entry(profile: &Profile, info: &ProfileInfo, kept: Option<&Joint>) -> Option<RankEntry> {
-    if !joint::is_for(profile) {
+fn job_entry(profile: &Profile, info: &ProfileInfo, kept: Option<&JobSegment>) -> Option<RankEntry> {
+    if !job_segment::is_for(profile) {
         return None;
     }
     match kept {
-        Some(joint) => (joint.file.events > 0).then(|| joint.file.entry()),
+        Some(job) => (job.file.events > 0).then(|| job.file.entry()),
         None => Some(RankEntry {
             rank: ALL_RANKS,
             host: None,
@@ -427,8 +428,8 @@ impl Rank for OpenRank {
         let later = warnings::later(&self.file);
         let later = later.iter().map(WarningEntry::from);
         let mut entry = self.file.entry();
-        let joint = joint::is_for(&self.profile).then(|| self.app.kept_joint(&self.profile)).flatten();
-        entry.found = joint.and_then(|joint| joint.clock(entry.rank));
+        let job = job_segment::is_for(&self.profile).then(|| self.app.kept_job(&self.profile)).flatten();
+        entry.found = job.and_then(|job| job.clock(entry.rank));
         answer::rank_detail(self.view(), entry, &self.profile.manifest.names, later)
     }
 

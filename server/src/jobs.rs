@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use nprof_engine::wire::job::{JobReport, JobState};
 use tokio::sync::{Semaphore, watch};
 
-use crate::analysis::joint;
+use crate::analysis::job_segment;
 use crate::child::{IngestProcess, Order, Outcome, apart};
 use crate::http::error::ApiError;
 use crate::ingest::{self, IngestError, Settings, Staged};
@@ -172,7 +172,7 @@ impl Ingest {
 /// Compares the ranks of a new profile for the first viewer. Whoever asks later computes what is
 /// missing, so a failure is no error of the job.
 async fn compare(store: &Arc<Store>, process: &IngestProcess, profile: &Profile, job: &Job) {
-    if !joint::is_for(profile) {
+    if !job_segment::is_for(profile) {
         return;
     }
     job.meter.begin(Stage::Analysing, 0);

@@ -8,7 +8,7 @@ use nprof_engine::native::{OpenError, SegmentFile};
 use nprof_engine::query::{self, PartName, VerifyFinding};
 use serde::Serialize;
 
-use crate::analysis::{joint, overlay_damage};
+use crate::analysis::{job_segment, overlay_damage};
 use crate::output::FileId;
 use crate::store::{ATTEMPTS, Profile, RankFile, SharedName, Store, StoreError, Survey, name_for_rm};
 use crate::summary::{Kept, kept};
@@ -17,7 +17,7 @@ use crate::work::{Meter, Stage};
 /// Name of a damaged part that loses no data: the metrics are computed again.
 pub const KEPT_SUMMARY: &str = "summary";
 
-/// Name of a damaged part that loses no data: the overlay or the joint segment of all ranks, which
+/// Name of a damaged part that loses no data: the overlay or the job segment of all ranks, which
 /// follow from their segments.
 pub const KEPT_COMPARISON: &str = "comparison of ranks";
 
@@ -119,8 +119,8 @@ pub fn verify(store: &Store, names: &[String], meter: &Meter) -> Result<Verified
         names.iter().map(|name| store.find(name)).collect::<Result<_, _>>()?
     };
     let files = || profiles.iter().flat_map(|profile| &profile.manifest.ranks);
-    let joint_bytes = |profile: &Profile| joint_file(profile).map_or(0, |(_, size_bytes)| size_bytes);
-    let all_bytes = files().map(|file| file.size_bytes).chain(profiles.iter().map(joint_bytes)).sum();
+    let job_bytes = |profile: &Profile| job_file(profile).map_or(0, |(_, size_bytes)| size_bytes);
+    let all_bytes = files().map(|file| file.size_bytes).chain(profiles.iter().map(job_bytes)).sum();
     meter.begin(Stage::Verifying, all_bytes);
     for profile in profiles {
         verified.add(verify_settled(store, profile, meter)?);
@@ -195,14 +195,14 @@ fn verify_rank(
     Ok(())
 }
 
-/// The kept joint segment of a profile, and its size.
-fn joint_file(profile: &Profile) -> Option<(PathBuf, u64)> {
-    let path = joint::is_for(profile).then(|| joint::path_of(profile))?;
+/// The kept job segment of a profile, and its size.
+fn job_file(profile: &Profile) -> Option<(PathBuf, u64)> {
+    let path = job_segment::is_for(profile).then(|| job_segment::path_of(profile))?;
     let size_bytes = std::fs::metadata(&path).ok()?.len();
     Some((path, size_bytes))
 }
 
-/// Checks the overlay and the joint segment of a profile, if they are kept.
+/// Checks the overlay and the job segment of a profile, if they are kept.
 fn verify_comparison(profile: &Profile, meter: &Meter, verified: &mut Verified) -> Result<(), VerifyError> {
     let slug = profile.manifest.slug();
     let of = |damage: Damage| Damage {
@@ -212,7 +212,7 @@ fn verify_comparison(profile: &Profile, meter: &Meter, verified: &mut Verified) 
         ..damage
     };
     verified.damages.extend(overlay_damage(profile).map(|what| of(Damage::of(what))));
-    let Some((path, _)) = joint_file(profile) else { return Ok(()) };
+    let Some((path, _)) = job_file(profile) else { return Ok(()) };
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let of_file = |damage: Damage| match damage.what.starts_with(&name) {
         true => of(damage),

@@ -106,12 +106,12 @@ test("a site", async (t) => {
   });
 
   await t.test("names what all ranks show together as such", async (t) => {
-    const copy = join(folder, "joint");
+    const copy = join(folder, "job");
     await cp(site, copy, { recursive: true });
     await rm(join(copy, names.find((name) => name.startsWith("rank_all-"))));
     const { url } = await host(t, folder);
     const { page } = await openPage(t);
-    await page.goto(`${url}/joint/#/profile/${slug}?v=2&rank=all`);
+    await page.goto(`${url}/job/#/profile/${slug}?v=2&rank=all`);
     await page.getByText("the view of all ranks cannot be opened").first().waitFor();
     assert.equal(await page.getByText("4294967295").count(), 0);
   });

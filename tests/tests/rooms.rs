@@ -1,18 +1,18 @@
-//! Checks that each format and each vendor has a complete folder of its own, that one module
+//! Checks that each format and each maker has a complete folder of its own, that one module
 //! changes files, that tables are padded by hand, and that promises name tests that exist.
 
 use nprof_capture::importer::TABLE;
-use nprof_engine::vendor::kineto::ARGUMENTS;
-use nprof_engine::vendor::neuron::schema::{ACTIVE_TIME, TELLING};
-use nprof_engine::vendor::neuron::{Engine, MATRIX_PRODUCT, SEMAPHORE_WAIT};
+use nprof_engine::makers::kineto::ARGUMENTS;
+use nprof_engine::makers::neuron::schema::{ACTIVE_TIME, TELLING};
+use nprof_engine::makers::neuron::{Engine, MATRIX_PRODUCT, SEMAPHORE_WAIT};
 use nprof_tests::source::{Source, at, project_root, read_all};
 
 #[test]
-fn formats_and_vendors_have_their_rooms() {
+fn formats_and_makers_have_their_rooms() {
     let sources = read_all(&project_root()).unwrap();
     let rows: Vec<&str> = TABLE.iter().map(|importer| importer.name).collect();
     let mut problems = formats_are_whole(&rows, &sources);
-    problems.extend(sources.iter().flat_map(words_of_vendors_have_one_room));
+    problems.extend(sources.iter().flat_map(words_of_makers_have_one_room));
     assert!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
 }
 
@@ -95,11 +95,11 @@ fn a_test_that_is_gone_is_missed() {
     assert_eq!(missing_tests("| x | `a.rs` (`it_held`), `b.rs` |", &sources).len(), 2);
 }
 
-/// Names that a vendor gave are written only in its folder, and all other code refers to them
+/// Names that a maker gave are written only in its folder, and all other code refers to them
 /// there. A rename then changes one line.
-fn words_of_vendors_have_one_room(source: &Source) -> Vec<String> {
+fn words_of_makers_have_one_room(source: &Source) -> Vec<String> {
     let is_product = ["engine/src/", "capture/src/", "server/src/", "frontend/src/"];
-    if !is_product.iter().any(|folder| source.path.starts_with(folder)) || is_room_of_vendors(&source.path) {
+    if !is_product.iter().any(|folder| source.path.starts_with(folder)) || is_room_of_makers(&source.path) {
         return Vec::new();
     }
     // A single word also occurs elsewhere, and the active time is a metric as well.
@@ -115,15 +115,15 @@ fn words_of_vendors_have_one_room(source: &Source) -> Vec<String> {
         // Lines of comments and tests are blank in `product`.
         let lines = (1..).zip(source.text.lines().zip(source.product.lines()));
         let found = lines.filter(|(_, (text, product))| !product.trim().is_empty() && text.contains(&quoted));
-        let problem = format!("{quoted} is a vendor's: write it in engine/src/vendor, and name it here");
+        let problem = format!("{quoted} is a maker's: write it in engine/src/makers, and name it here");
         problems.extend(found.map(|(line, _)| at(source, line, &problem)));
     }
     problems
 }
 
-/// The waits of all vendors are known below the vendor folders.
-fn is_room_of_vendors(path: &str) -> bool {
-    path.starts_with("engine/src/vendor/") || path == "engine/src/model/wait.rs"
+/// The waits of all makers are known below their folders.
+fn is_room_of_makers(path: &str) -> bool {
+    path.starts_with("engine/src/makers/") || path == "engine/src/model/wait.rs"
 }
 
 /// Calls that change files, which tests refuse one by one (`server/tests/all/faults`).
@@ -214,15 +214,15 @@ fn a_format_is_a_row_a_folder_a_fuzz_target_and_a_page() {
 }
 
 #[test]
-fn a_vendors_word_outside_its_room_is_found() {
+fn a_makers_word_outside_its_room_is_found() {
     let check = |path: &str, text: &str, expected: usize| {
-        let problems = words_of_vendors_have_one_room(&Source::new(path, text));
+        let problems = words_of_makers_have_one_room(&Source::new(path, text));
         assert_eq!(problems.len(), expected, "{problems:?}");
     };
     check("server/src/export/a.rs", "let name = \"cc_ops\";", 1);
     check("capture/src/a.rs", "call(\"tensor_engine\", \"Tensor engine\")", 2);
     check("server/src/a.rs", "let name = \"Process Group Name\";", 1);
-    check("engine/src/vendor/neuron/a.rs", "let name = \"cc_ops\";", 0);
+    check("engine/src/makers/neuron/a.rs", "let name = \"cc_ops\";", 0);
     check("server/src/a.rs", "// \"cc_ops\" is a table\nlet ops = \"cc\";", 0);
     check("server/src/a.rs", "#[cfg(test)]\nmod tests {\n    const A: &str = \"cc_ops\";\n}", 0);
 }

@@ -1,7 +1,7 @@
 //! Probes of AIU traces and of logs of the AIU compiler.
 
 use memchr::memmem;
-use nprof_engine::vendor::aiu::{IDEAL_CYCLES, LOG_TELLING, SETTINGS, TELLING};
+use nprof_engine::makers::aiu::{IDEAL_CYCLES, LOG_TELLING, SETTINGS, TELLING};
 
 use super::aiu_export::{OF_TRACK, TRACK};
 use super::outline::events;

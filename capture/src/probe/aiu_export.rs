@@ -2,7 +2,7 @@
 //! device whose tracks have the names that nprof gives them, and no process.
 
 use memchr::memmem;
-use nprof_engine::vendor::aiu::{Counter, Lane, rank_of_devices};
+use nprof_engine::makers::aiu::{Counter, Lane, rank_of_devices};
 
 use super::perfetto;
 use crate::protobuf::Fields;

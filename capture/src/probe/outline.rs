@@ -1,6 +1,6 @@
 //! The keys at the top of a JSON document, within its head.
 
-use nprof_engine::vendor::neuron::schema::{SUMMARY, TELLING};
+use nprof_engine::makers::neuron::schema::{SUMMARY, TELLING};
 
 use super::Confidence;
 use crate::json::tokens::{Tail, Tokens};

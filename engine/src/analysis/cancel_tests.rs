@@ -25,7 +25,7 @@ fn inputs(says: Option<Says>) -> Vec<RankInput> {
     stage.inputs
 }
 
-/// Compares all ranks and writes their joint segment. The check with the number `last` tells that
+/// Compares all ranks and writes their job segment. The check with the number `last` tells that
 /// the work is cancelled. Returns the checks at the end of each stage.
 fn compare(says: Option<Says>, last: u64) -> (Vec<u64>, Result<()>) {
     let (checks, mut stages) = (AtomicU64::new(0), Vec::new());
@@ -43,7 +43,7 @@ fn compare(says: Option<Says>, last: u64) -> (Vec<u64>, Result<()>) {
         stages.push(done());
         let (scratch, mut bytes) = (MemoryScratch::default(), Vec::new());
         let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default())?;
-        joint::write(&job, &report, &mut builder, cancel)?;
+        job_segment::write(&job, &report, &mut builder, cancel)?;
         stages.push(done());
         Ok(())
     })();

@@ -1,6 +1,6 @@
 //! What delays cost: slow links, totals of the job, and steps.
 
-use super::tests::{Plan, Says, US, analysed, int, joint_segment, make, rows_of};
+use super::tests::{Plan, Says, US, analysed, int, job_segment, make, rows_of};
 use super::unnamed_tests::Stage;
 use super::*;
 use crate::model::collective::NO_STEP;
@@ -145,10 +145,10 @@ fn steps_of_ranks_are_joined_by_their_numbers() {
 }
 
 #[test]
-fn a_joint_segment_has_causes_steps_and_certain_clocks() {
+fn a_job_segment_has_causes_steps_and_certain_clocks() {
     let made = make(&Plan { ranks: 6, seed: 7, says: Says::Groups, lost: 20, apart_us: 500 });
     let (job, report) = analysed(made.inputs);
-    let segment = joint_segment(&job, &report);
+    let segment = job_segment(&job, &report);
     let rows = |table: &str| rows_of(&segment, table);
     let exact: i64 = report.ranks.iter().map(|rank| rank.wait_ps).sum();
     assert_eq!(rows("cause").len(), costs(&report).len());

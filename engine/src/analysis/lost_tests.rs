@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::tests::{Plan, Says, US, analysed, int, joint_segment, make, remove_call, rows_of};
+use super::tests::{Plan, Says, US, analysed, int, job_segment, make, remove_call, rows_of};
 use super::unnamed_tests::Stage;
 use super::*;
 
@@ -25,7 +25,7 @@ fn rounds() -> Stage {
 #[track_caller]
 fn check(stage: Stage, missing: &[(u32, u32)], lost: &[u64], states: &[Presence]) {
     let (job, report) = analysed(stage.inputs);
-    let whole = rows_of(&joint_segment(&job, &report), "job").swap_remove(0);
+    let whole = rows_of(&job_segment(&job, &report), "job").swap_remove(0);
     assert_eq!(int(&whole, "lost_calls"), i64::try_from(lost.iter().sum::<u64>()).ok());
     let found: Vec<(u32, u32)> = report.findings.iter().map(|one| (one.instance, one.rank)).collect();
     assert_eq!(found, missing);

@@ -1,7 +1,7 @@
 //! Analysis of all ranks of a job: matched collective operations, one clock, and who waits for
 //! whom.
 //!
-//! A pure function of what [`crate::vendor::collectives`] reads from the ranks' segments. Memory is
+//! A pure function of what [`crate::makers::collectives`] reads from the ranks' segments. Memory is
 //! 40 bytes a call; time is linear in calls, but for sorting.
 
 mod arrival;
@@ -15,7 +15,7 @@ mod exposure;
 mod instances;
 mod islands;
 mod job;
-pub mod joint;
+pub mod job_segment;
 mod matching;
 mod meeting;
 mod members;

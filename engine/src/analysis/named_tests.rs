@@ -1,13 +1,13 @@
 //! Names in reports: ranks and links that stand out, mismatches, and calls that were not recorded.
 
 use super::table::{By, rows};
-use super::tests::{Dice, US, analysed, int, joint_segment, rows_of};
+use super::tests::{Dice, US, analysed, int, job_segment, rows_of};
 use super::unnamed_tests::Stage;
 use super::*;
 use crate::exec::Work;
+use crate::makers::job::metrics::groups;
 use crate::metrics::{Metric, MetricPlace};
 use crate::model::{OwnedValue, Signature, WarningKind};
-use crate::vendor::joint::metrics::groups;
 
 const ALL: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
@@ -104,9 +104,9 @@ fn calls_without_others_are_in_no_median_and_make_no_link_slow() {
 }
 
 #[test]
-fn a_joint_segment_warns_of_ranks_that_were_not_recorded() {
+fn a_job_segment_warns_of_ranks_that_were_not_recorded() {
     let (job, report) = analysed(part_of_a_job().inputs);
-    let segment = joint_segment(&job, &report);
+    let segment = job_segment(&job, &report);
     let warnings = &segment.footer().warnings;
     assert_eq!(warnings.len(), 1);
     assert_eq!(warnings[0].kind, WarningKind::MissingData);
@@ -116,7 +116,7 @@ fn a_joint_segment_warns_of_ranks_that_were_not_recorded() {
         (int(whole, "ranks"), int(whole, "ranks_of_job"), int(whole, "operations_of_one_rank")),
         (Some(4), Some(128), Some(10))
     );
-    let whole = joint_segment(&job_of_all().0, &job_of_all().1);
+    let whole = job_segment(&job_of_all().0, &job_of_all().1);
     assert!(whole.footer().warnings.is_empty());
 }
 
@@ -136,7 +136,7 @@ fn bandwidths_are_there_with_and_without_waiting() {
     // An all-reduce of four has the factor 2 * 3 / 4.
     let expected = [720_000.0, 360_000.0, 1_080_000.0, 540_000.0];
     assert!(of.iter().zip(expected).all(|(of, expected)| (of - expected).abs() < 1e-3), "{of:?}");
-    let segment = joint_segment(&job, &report);
+    let segment = job_segment(&job, &report);
     for table in ["operation", "operation_size"] {
         let row = rows_of(&segment, table).pop().unwrap();
         let fields = ["algorithm_rate", "algorithm_rate_with_wait", "bus_rate", "bus_rate_with_wait"]
@@ -162,7 +162,7 @@ fn with_a_slow_link() -> (Job, Report) {
 }
 
 fn metrics_of(job: &Job, report: &Report, key: &str) -> Vec<Metric> {
-    let groups = groups(&joint_segment(job, report), Work::IN_PLACE).unwrap();
+    let groups = groups(&job_segment(job, report), Work::IN_PLACE).unwrap();
     groups.into_iter().find(|group| group.key == key).map_or(Vec::new(), |group| group.metrics)
 }
 
@@ -174,11 +174,11 @@ fn a_slow_link_says_whom_it_joins_and_where_it_shows() {
     let slow = shown_by(&job, &report, link).unwrap();
     assert_eq!((slow.instance, slow.rank), (7, 0));
     assert_eq!(slow.start_ps, report.operations[7].span.last_ps);
-    let row = rows_of(&joint_segment(&job, &report), "cause").swap_remove(0);
+    let row = rows_of(&job_segment(&job, &report), "cause").swap_remove(0);
     let of = ["operations", "slower", "operation", "rank"].map(|name| int(&row, name));
     assert_eq!(of, [Some(3), Some(200 * US), Some(8), Some(0)]);
     assert_eq!(row["ranks"], OwnedValue::Json("[0,1,2,3]".to_owned()));
-    let metrics = metrics_of(&job, &report, "joint_causes");
+    let metrics = metrics_of(&job, &report, "job_causes");
     let first = &metrics[0];
     assert_eq!(first.name, "link among ranks 0–3: +200 µs per operation, 3 operations");
     let place =
@@ -192,14 +192,14 @@ fn a_slow_link_says_whom_it_joins_and_where_it_shows() {
 #[test]
 fn a_late_rank_has_a_place_in_the_summary() {
     let (job, report) = analysed(job(4, 40, |rank, _| if rank == 5 { 60 } else { 0 }).inputs);
-    let metrics = metrics_of(&job, &report, "joint_causes");
+    let metrics = metrics_of(&job, &report, "job_causes");
     assert_eq!((metrics.len(), metrics[0].name.as_str()), (1, "rank 5"));
     let place = MetricPlace { rank: 5, at_ps: None, operation: None, ranks: vec![5] };
     assert_eq!(metrics[0].place, Some(place));
-    let waits = metrics_of(&job, &report, "joint_waits");
+    let waits = metrics_of(&job, &report, "job_waits");
     let places = waits.iter().map(|metric| (metric.name.clone(), metric.place.as_ref().unwrap().rank));
     assert!(places.into_iter().all(|(name, rank)| name == format!("rank {rank}")), "{waits:?}");
-    assert_eq!(metrics_of(&job, &report, "joint_mismatches"), []);
+    assert_eq!(metrics_of(&job, &report, "job_mismatches"), []);
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn mismatches_are_counted_by_kind_with_the_first_of_each() {
         column.truncate(18);
     }
     let (job, report) = analysed(stage.inputs);
-    let metrics = metrics_of(&job, &report, "joint_mismatches");
+    let metrics = metrics_of(&job, &report, "job_mismatches");
     let found: Vec<(&str, &OwnedValue)> =
         metrics.iter().map(|metric| (metric.name.as_str(), &metric.value)).collect();
     assert_eq!(
@@ -247,7 +247,7 @@ fn groups_are_in_the_order_of_their_numbers() {
         stage.run(u32::try_from(round % 4).unwrap(), &[0, 1], |_| 5 * US);
     }
     let (job, report) = analysed(stage.inputs);
-    let segment = joint_segment(&job, &report);
+    let segment = job_segment(&job, &report);
     let titles = segment.footer().tracks.iter().map(|track| track.spec.name.clone());
     let titles: Vec<String> = titles.filter(|title| title.contains("all-reduce")).collect();
     assert_eq!(titles, ["2", "10", "dp 3", "dp 12"].map(|name| format!("{name} · all-reduce · ranks 0, 1")));

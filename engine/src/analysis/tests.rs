@@ -8,6 +8,8 @@ use super::*;
 use crate::base::Interval;
 use crate::exec::Work;
 use crate::ingest::{BuildOptions, Builder};
+use crate::makers::job::over_time::over_time;
+use crate::makers::job::{SOURCE, metrics::groups as job_metrics, rank_of, subject_of};
 use crate::metrics::trace::span;
 use crate::model::collective::NO_NUMBER;
 use crate::model::{
@@ -17,8 +19,6 @@ use crate::model::{
 use crate::query::fields::for_each_row;
 use crate::segment::{Footer, Segment};
 use crate::spill::MemoryScratch;
-use crate::vendor::joint::over_time::over_time;
-use crate::vendor::joint::{SOURCE, metrics::groups as joint_metrics, rank_of, subject_of};
 
 pub(super) const US: i64 = 1_000_000;
 
@@ -328,10 +328,10 @@ fn no_ranks_and_no_calls_are_no_error() {
     assert_eq!((job.ranks.len(), report.operations.len(), report.ranks.len()), (1, 0, 1));
 }
 
-pub(super) fn joint_segment(job: &Job, report: &Report) -> Segment<Vec<u8>> {
+pub(super) fn job_segment(job: &Job, report: &Report) -> Segment<Vec<u8>> {
     let (scratch, mut bytes) = (MemoryScratch::default(), Vec::new());
     let mut builder = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
-    joint::write(job, report, &mut builder, Cancel::NEVER).unwrap();
+    job_segment::write(job, report, &mut builder, Cancel::NEVER).unwrap();
     builder.finish().unwrap();
     Segment::open(bytes).unwrap()
 }
@@ -344,8 +344,8 @@ fn sizes_of_groups_without_members_name_no_number_of_ranks() {
         (communicator.size, communicator.membership) = (0, Membership::Unknown);
     }
     let (job, report) = analysed(inputs);
-    let groups = joint_metrics(&joint_segment(&job, &report), Work::IN_PLACE).unwrap();
-    let sizes = groups.iter().find(|group| group.key == "joint_sizes").unwrap();
+    let groups = job_metrics(&job_segment(&job, &report), Work::IN_PLACE).unwrap();
+    let sizes = groups.iter().find(|group| group.key == "job_sizes").unwrap();
     let names: Vec<&str> = sizes.metrics.iter().map(|metric| metric.name.as_str()).collect();
     assert_eq!(names, ["all-reduce, 3.9 KiB, unknown ranks"]);
 }
@@ -372,10 +372,10 @@ pub(super) fn int(row: &FxHashMap<String, OwnedValue>, name: &str) -> Option<i64
 }
 
 #[test]
-fn a_joint_segment_has_every_call_and_every_wait() {
+fn a_job_segment_has_every_call_and_every_wait() {
     let made = make(&Plan { ranks: 6, seed: 7, says: Says::Groups, lost: 20, apart_us: 500 });
     let (job, report) = analysed(made.inputs);
-    let segment = joint_segment(&job, &report);
+    let segment = job_segment(&job, &report);
     assert_eq!(segment.footer().rank.source, SOURCE);
     let rows = |table: &str| rows_of(&segment, table);
     let (calls, operations) = (rows("call"), rows("operation"));
@@ -383,13 +383,13 @@ fn a_joint_segment_has_every_call_and_every_wait() {
     let first_row = segment.footer().tables[1].first_row;
     let (mut transfers, mut waited, mut blamed, mut arrows) = (Vec::new(), 0, 0, 0);
     for (row, fields) in (first_row..).zip(&calls) {
-        let derived = joint::of_row(&segment, row).unwrap().unwrap();
+        let derived = job_segment::of_row(&segment, row).unwrap().unwrap();
         let of = derived.call.unwrap();
         assert!(of.late_ps >= 0 && of.wait_ps >= 0 && of.blame_ps >= 0, "{derived:?}");
         arrows += derived.waiting.len();
         match derived.awaited {
             Some(awaited) => {
-                let other = joint::of_row(&segment, awaited).unwrap().unwrap();
+                let other = job_segment::of_row(&segment, awaited).unwrap().unwrap();
                 let late_ps = other.call.unwrap().late_ps;
                 assert!(other.waiting.contains(&row) && late_ps == of.late_ps + of.wait_ps);
             }
@@ -408,7 +408,7 @@ fn a_joint_segment_has_every_call_and_every_wait() {
     assert_eq!(operations.iter().filter_map(|row| int(row, "wait")).sum::<i64>(), exact);
     assert_eq!(rows("rank").iter().filter_map(|row| int(row, "wait")).sum::<i64>(), exact);
     let side = segment.footer().tables.iter().find(|table| table.spec.name == "rank").unwrap().first_row;
-    assert_eq!(joint::of_row(&segment, side), Ok(None), "a row of no operation");
+    assert_eq!(job_segment::of_row(&segment, side), Ok(None), "a row of no operation");
     let mut numbers: Vec<i64> = transfers.iter().filter_map(|row| int(row, "operation")).collect();
     numbers.sort_unstable();
     numbers.dedup();
@@ -416,13 +416,13 @@ fn a_joint_segment_has_every_call_and_every_wait() {
 }
 
 #[test]
-fn a_joint_segment_has_the_load_of_each_rank_that_computes() {
+fn a_job_segment_has_the_load_of_each_rank_that_computes() {
     let mut made = make(&Plan { ranks: 6, seed: 7, says: Says::Groups, lost: 20, apart_us: 500 });
     for input in made.inputs.iter_mut().filter(|input| input.rank % 2 == 1) {
         input.calls.compute_load = ComputeLoad::of(&[(0, 50 * US), (60 * US, 70 * US)], (0, 100 * US));
     }
     let (job, report) = analysed(made.inputs);
-    let segment = joint_segment(&job, &report);
+    let segment = job_segment(&job, &report);
     let footer = segment.footer();
     let table = footer.tables.iter().find(|table| table.spec.name == "computation").unwrap();
     let changes = |rank: &JobRank| rank.rest.compute_load.changes().count();
@@ -439,7 +439,7 @@ fn a_joint_segment_has_the_load_of_each_rank_that_computes() {
 fn waits_over_time_add_up_to_the_waits_of_each_rank() {
     let made = make(&Plan { ranks: 6, seed: 7, says: Says::Numbers, lost: 0, apart_us: 0 });
     let (job, report) = analysed(made.inputs);
-    let segment = joint_segment(&job, &report);
+    let segment = job_segment(&job, &report);
     let whole = span(&segment);
     for most_steps in [1, 7, 64, 1_000] {
         let found = over_time(&segment, whole, most_steps, Work::IN_PLACE).unwrap();

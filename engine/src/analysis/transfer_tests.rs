@@ -1,11 +1,11 @@
 //! Transfers from rank to rank, and the algorithms of operations.
 
-use super::tests::{US, analysed, int, joint_segment, rows_of};
+use super::tests::{US, analysed, int, job_segment, rows_of};
 use super::unnamed_tests::Stage;
 use super::*;
+use crate::makers::job::schema::{CALLS, OPERATIONS, TRANSFERS};
 use crate::model::{OwnedValue, Transfer, TransferEnd};
 use crate::segment::Segment;
-use crate::vendor::joint::schema::{CALLS, OPERATIONS, TRANSFERS};
 
 /// Two operations of three ranks, each 100 us long.
 fn stage() -> Stage {
@@ -97,9 +97,9 @@ fn rows(segment: &Segment<Vec<u8>>, name: &str) -> std::ops::Range<u32> {
 }
 
 #[test]
-fn a_joint_segment_has_the_transfers() {
+fn a_job_segment_has_the_transfers() {
     let (job, report) = analysed(chain().inputs);
-    let segment = joint_segment(&job, &report);
+    let segment = job_segment(&job, &report);
     for row in rows_of(&segment, OPERATIONS.name) {
         // The wait of an operation has only its number.
         let expected = row.contains_key("kind").then(|| OwnedValue::Text("chain".to_owned()));
@@ -112,7 +112,7 @@ fn a_joint_segment_has_the_transfers() {
     assert_eq!((ends.len(), ends[0]), (8, [1, 0, 1, 10 * US]));
     for name in [OPERATIONS.name, CALLS.name, TRANSFERS.name] {
         for row in rows(&segment, name) {
-            let of = joint::of_row(&segment, row).unwrap().unwrap();
+            let of = job_segment::of_row(&segment, row).unwrap().unwrap();
             assert_eq!((of.members.len(), of.sends.len()), (3, 4), "{name} {row}");
             assert_eq!(of.algorithm, if name == CALLS.name { "chain" } else { "" }, "{name}");
             let first = of.sends.iter().min_by_key(|one| one.sent_ps).unwrap();
@@ -126,16 +126,16 @@ fn wrong_clocks_let_data_come_before_they_are_sent() {
     let mut stage = stage();
     step(&mut stage, 0, (0, 1, 0), (30, 20));
     let (job, report) = analysed(stage.inputs);
-    let segment = joint_segment(&job, &report);
+    let segment = job_segment(&job, &report);
     let row = rows(&segment, TRANSFERS.name).start;
-    let of = joint::of_row(&segment, row).unwrap().unwrap();
+    let of = job_segment::of_row(&segment, row).unwrap().unwrap();
     assert_eq!(of.sends[0].received_ps - of.sends[0].sent_ps, -10 * US);
 }
 
 #[test]
 fn traces_without_steps_have_neither_table_nor_column() {
     let (job, report) = analysed(stage().inputs);
-    let segment = joint_segment(&job, &report);
+    let segment = job_segment(&job, &report);
     assert!(rows(&segment, TRANSFERS.name).is_empty());
     assert!(segment.footer().tracks.iter().all(|track| track.spec.name != "Transfers"));
     assert!(rows_of(&segment, OPERATIONS.name).iter().all(|row| !row.contains_key("algorithm")));

@@ -1,5 +1,5 @@
 //! Metrics: numbers about a rank, each with unit, definition and source. Metrics of any trace are
-//! here. Metrics of one vendor are in [`crate::vendor`].
+//! here. Metrics of one vendor are in [`crate::makers`].
 
 pub mod trace;
 

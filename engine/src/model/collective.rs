@@ -1,4 +1,4 @@
-//! Collective operations of one rank in words of no vendor. [`crate::vendor::collectives`] reads
+//! Collective operations of one rank in words of no vendor. [`crate::makers::collectives`] reads
 //! them, and [`crate::analysis`] compares them over all ranks.
 
 use super::{ComputeLoad, Transfer};

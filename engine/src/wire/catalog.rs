@@ -58,7 +58,7 @@ pub struct ProfileInfo {
     /// and last time in picoseconds. It is the busiest span, or the extent of slices without
     /// instants and samples far outside.
     pub active_ps: Option<(i64, i64)>,
-    /// Ranks, in order. If all of them have a joint segment, it comes first, with the number
+    /// Ranks, in order. If all of them have a job segment, it comes first, with the number
     /// 4294967295, which addresses have as `all`.
     pub ranks: Vec<RankEntry>,
     /// The ranks of the whole profile, if this is an exported part of it. Times of a part count
@@ -66,7 +66,7 @@ pub struct ProfileInfo {
     pub whole: Vec<RankEntry>,
 }
 
-/// The number in place of a rank's for what all ranks show together: their joint segment.
+/// The number in place of a rank's for what all ranks show together: their job segment.
 pub const ALL_RANKS: u32 = u32::MAX;
 
 /// How [`ALL_RANKS`] is written in addresses.
@@ -117,7 +117,7 @@ pub struct RankEntry {
     pub clock: Option<Clock>,
     /// Origin of the clock. `None` without a clock.
     pub clock_by: Option<ClockBy>,
-    /// The clock that the calls of all ranks show, which the joint segment uses; that of the user
+    /// The clock that the calls of all ranks show, which the job segment uses; that of the user
     /// if the user set one. `None` if the ranks were not compared yet.
     pub found: Option<Clock>,
 }
@@ -195,7 +195,7 @@ pub struct Track {
     pub unit: String,
     /// Whether a group starts closed.
     pub initially_closed: bool,
-    /// The rank whose calls or computation the track shows, in a joint segment.
+    /// The rank whose calls or computation the track shows, in a job segment.
     pub rank: Option<u32>,
     /// Whether the track shows collective operations, states or annotations, and no other work of
     /// the rank.

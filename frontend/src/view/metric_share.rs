@@ -1,6 +1,6 @@
 //! Shares of metrics, which the Summary place draws as bars.
 
-use nprof_engine::vendor::is_limit;
+use nprof_engine::makers::is_limit;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::summary::{MetricEntry, MetricGroupEntry};
 

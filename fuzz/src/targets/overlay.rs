@@ -8,9 +8,9 @@ use nprof_capture::device::simulated::{self, Simulation};
 use nprof_engine::analysis::{Job, RankInput, matched, overlay};
 use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::{BuildOptions, Builder};
+use nprof_engine::makers::{CallIds, collectives};
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
-use nprof_engine::vendor::{CallIds, collectives};
 
 const RANKS: u32 = 4;
 /// A change is an offset and the bits to flip there.

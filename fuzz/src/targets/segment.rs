@@ -15,6 +15,7 @@ use nprof_engine::block::ColumnType;
 use nprof_engine::codec;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
+use nprof_engine::makers::{CallIds, collectives};
 use nprof_engine::model::{Nesting, TableId, TableKind, TableSpec, TrackSpec};
 use nprof_engine::query;
 use nprof_engine::rank::RankView;
@@ -23,7 +24,6 @@ use nprof_engine::segment::{
     WORDS,
 };
 use nprof_engine::spill::MemoryScratch;
-use nprof_engine::vendor::{CallIds, collectives};
 use nprof_engine::wire::answer;
 use nprof_engine::wire::ask::Rank;
 use nprof_engine::wire::catalog::{RankDetail, RankEntry};

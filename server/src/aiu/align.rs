@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use nprof_engine::analysis::ClockVerdict;
 use nprof_engine::base::{ClockFit, Time};
 use nprof_engine::exec::Cancel;
-use nprof_engine::vendor::CallIds;
+use nprof_engine::makers::CallIds;
 
 use crate::analysis::{AnalysisError, analyse};
 use crate::store::Profile;

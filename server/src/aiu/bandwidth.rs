@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use nprof_engine::makers::aiu::schema::COLLECTIVES;
 use nprof_engine::model::OwnedValue;
 use nprof_engine::query::{Order, RowContent, for_each_timed};
-use nprof_engine::vendor::aiu::schema::COLLECTIVES;
 use serde_json::Value as Json;
 
 use super::args::Args;

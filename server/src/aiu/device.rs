@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use nprof_engine::makers::aiu::{Phase, STAMPS};
 use nprof_engine::model::OwnedValue;
-use nprof_engine::vendor::aiu::{Phase, STAMPS};
 use serde_json::Value as Json;
 
 use super::args::{Args, Key};

@@ -9,10 +9,10 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use nprof_engine::makers::aiu::schema::{COUNTERS, OPS};
+use nprof_engine::makers::aiu::{Class, Phase};
 use nprof_engine::model::{FieldId, Form as SliceForm, OwnedValue, TableId, TrackId};
 use nprof_engine::query::{Order, RowContent, TimedRow, for_each_timed};
-use nprof_engine::vendor::aiu::schema::{COUNTERS, OPS};
-use nprof_engine::vendor::aiu::{Class, Phase};
 use serde_json::Value as Json;
 
 use super::args::Args;

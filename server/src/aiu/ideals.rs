@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
+use nprof_engine::makers::aiu::Phase;
+use nprof_engine::makers::aiu::schema::IDEAL;
 use nprof_engine::native::SegmentFile;
-use nprof_engine::vendor::aiu::Phase;
-use nprof_engine::vendor::aiu::schema::IDEAL;
 
 use super::error::Result;
 use super::rows;

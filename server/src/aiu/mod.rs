@@ -39,8 +39,8 @@ pub mod verification;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use nprof_engine::makers::aiu::schema::COLLECTIVES;
 use nprof_engine::native::SegmentFile;
-use nprof_engine::vendor::aiu::schema::COLLECTIVES;
 
 use self::align::Alignment;
 pub use self::error::{AiuError, Result};

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use nprof_engine::makers::aiu::Counter;
+use nprof_engine::makers::aiu::schema::COUNTERS;
 use nprof_engine::model::TrackId;
 use nprof_engine::native::SegmentFile;
-use nprof_engine::vendor::aiu::Counter;
-use nprof_engine::vendor::aiu::schema::COUNTERS;
 use serde_json::Value as Json;
 
 use super::args::Args;

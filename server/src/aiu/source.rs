@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use nprof_engine::makers::aiu::schema::{ACTIVE, CLOCK, JOBS};
 use nprof_engine::model::{OwnedValue, TrackId};
 use nprof_engine::native::SegmentFile;
-use nprof_engine::vendor::aiu::schema::{ACTIVE, CLOCK, JOBS};
 use serde_json::Value as Json;
 
 use super::align::{Alignment, RankTime};

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use nprof_engine::base::Result;
-use nprof_engine::vendor::aiu::schema::{ACTIVE, CATEGORIES, CYCLES, KERNELS};
+use nprof_engine::makers::aiu::schema::{ACTIVE, CATEGORIES, CYCLES, KERNELS};
 
 use super::align::RankTime;
 use super::names;

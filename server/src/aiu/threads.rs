@@ -3,9 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use nprof_engine::makers::aiu::schema::OPS;
 use nprof_engine::model::OwnedValue;
 use nprof_engine::query::{Order, for_each_timed};
-use nprof_engine::vendor::aiu::schema::OPS;
 
 use super::error::{AiuError, Result};
 use super::form::{Form, Threads};

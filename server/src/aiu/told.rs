@@ -1,6 +1,6 @@
 //! Facts about the ranks that acelyzer states in its log: iterations, and statistics of the power.
 
-use nprof_engine::vendor::aiu::schema::{CLOCK, ITERATIONS, POWER};
+use nprof_engine::makers::aiu::schema::{CLOCK, ITERATIONS, POWER};
 
 use super::error::Result;
 use super::rows::{self, Row};

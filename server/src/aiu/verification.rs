@@ -9,10 +9,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
+use nprof_engine::makers::aiu::schema::OPS;
+use nprof_engine::makers::aiu::{Class, Phase};
 use nprof_engine::model::{Form, OwnedValue, TableId, TrackId};
 use nprof_engine::query::{Order, RowContent, TimedRow, for_each_timed};
-use nprof_engine::vendor::aiu::schema::OPS;
-use nprof_engine::vendor::aiu::{Class, Phase};
 use serde_json::{Map, Value as Json, json};
 
 use super::error::Result;

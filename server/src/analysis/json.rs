@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use nprof_engine::analysis::joint::numbers;
+use nprof_engine::analysis::job_segment::numbers;
 use nprof_engine::analysis::table::rates;
 use nprof_engine::analysis::{
     ClockVerdict, Culprit, Presence, Unplaced, algorithm, costs, passages, shown_by, totals,

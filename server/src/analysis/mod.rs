@@ -2,7 +2,7 @@
 //! opens the segments.
 
 pub mod condition;
-pub mod joint;
+pub mod job_segment;
 pub mod json;
 pub(crate) mod kept;
 
@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use nprof_engine::analysis::{Job, JobBuilder, RankInput, Report, StepReport, report, steps};
 use nprof_engine::base::Error;
 use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::makers::{CallIds, collectives};
 use nprof_engine::native::{AllCores, OpenError};
-use nprof_engine::vendor::{CallIds, collectives};
 
 use crate::store::{ClockBy, Profile, RankFile, SegmentPlace};
 
@@ -37,7 +37,7 @@ pub enum AnalysisError {
         /// The cause.
         source: Error,
     },
-    /// The joint segment is damaged, or the work was cancelled.
+    /// The job segment is damaged, or the work was cancelled.
     #[error("{}: {source}; `nprof verify` lists all damages", path.display())]
     Segment {
         /// The segment.
@@ -45,7 +45,7 @@ pub enum AnalysisError {
         /// The cause.
         source: Error,
     },
-    /// The joint segment cannot be written.
+    /// The job segment cannot be written.
     #[error("{}: cannot write ({source})", path.display())]
     Write {
         /// Its path.

@@ -9,7 +9,7 @@ use nprof_engine::native::disk;
 use tokio::runtime::Handle;
 
 use super::{IngestProcess, Order, Outcome};
-use crate::analysis::joint::{self, Joint};
+use crate::analysis::job_segment::{self, JobSegment};
 use crate::analysis::kept;
 use crate::ingest::{IngestError, Result};
 use crate::store::{Profile, Staging, Store, StoreError};
@@ -26,14 +26,14 @@ pub async fn compared(
     profile: &Profile,
     meter: &Meter,
     cancelled: impl Future<Output = ()>,
-) -> Result<Joint> {
-    let (path, place) = (joint::path_of(profile), Arc::clone(store));
-    let begun = blocking(move || match joint::kept(&path) {
-        Some(joint) => Ok(Begun::Kept(Box::new(joint))),
+) -> Result<JobSegment> {
+    let (path, place) = (job_segment::path_of(profile), Arc::clone(store));
+    let begun = blocking(move || match job_segment::kept(&path) {
+        Some(job) => Ok(Begun::Kept(Box::new(job))),
         None => Ok(Begun::Missing(place.stage_anywhere()?)),
     });
     let staging = match begun.await? {
-        Begun::Kept(joint) => return Ok(*joint),
+        Begun::Kept(job) => return Ok(*job),
         Begun::Missing(staging) => Aside(Some(staging)),
     };
     let Some(dir) = staging.0.as_ref().map(Staging::dir) else { return Err(IngestError::Died) };
@@ -49,13 +49,13 @@ pub async fn compared(
 
 /// State before a comparison.
 enum Begun {
-    Kept(Box<Joint>),
+    Kept(Box<JobSegment>),
     Missing(Staging),
 }
 
-/// Moves the files of the child beside the segments, and opens the joint segment.
-fn taken_over(profile: &Profile, from: &Path, outcome: &Outcome, is_kept: bool) -> Result<Joint> {
-    let path = joint::path_of(profile);
+/// Moves the files of the child beside the segments, and opens the job segment.
+fn taken_over(profile: &Profile, from: &Path, outcome: &Outcome, is_kept: bool) -> Result<JobSegment> {
+    let path = job_segment::path_of(profile);
     let is_it = |name: &String| path.file_name().is_some_and(|own| own == name.as_str());
     let Outcome::Compared(name) = outcome else { return Err(IngestError::Died) };
     if !is_it(name) {
@@ -67,11 +67,11 @@ fn taken_over(profile: &Profile, from: &Path, outcome: &Outcome, is_kept: bool) 
         // A result that cannot be kept is computed again.
         drop(disk::rename(&from.join(kept::FILE), &profile.dir.join(kept::FILE)));
         if disk::rename(&place, &path).is_ok() {
-            joint::forget_others(&path);
+            job_segment::forget_others(&path);
             place.clone_from(&path);
         }
     }
-    joint::kept(&place).ok_or(IngestError::Died)
+    job_segment::kept(&place).ok_or(IngestError::Died)
 }
 
 /// A directory that is removed where that delays nobody.

@@ -13,7 +13,7 @@ use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use rustix::process::{Signal, getpid, kill_process};
 
 use super::message::{Order, Outcome, Report, Task};
-use crate::analysis::joint;
+use crate::analysis::job_segment;
 use crate::http::error::ApiError;
 use crate::ingest::{self, Named, Prepared, Result, Settings};
 use crate::store::Store;
@@ -105,10 +105,12 @@ fn compare(order: &Order, store: &Store, id: &str, meter: &Meter) -> std::result
     meter.begin(Stage::Analysing, 0);
     let profile = store.find(id).map_err(ApiError::from)?;
     // The server ends the process if nobody waits any more.
-    joint::to_directory(&profile, &order.staging(), Cancel::NEVER).map(Outcome::Compared).map_err(|error| {
-        tracing::error!("{error}");
-        Refusal::new(RefusalKind::Damaged, error.without_path())
-    })
+    job_segment::to_directory(&profile, &order.staging(), Cancel::NEVER).map(Outcome::Compared).map_err(
+        |error| {
+            tracing::error!("{error}");
+            Refusal::new(RefusalKind::Damaged, error.without_path())
+        },
+    )
 }
 
 /// Kills this process when its standard input ends: the server has ended, or gave the child up.

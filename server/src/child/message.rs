@@ -68,7 +68,7 @@ pub enum Outcome {
     AlreadyThere(String),
     /// The staging directory holds a complete profile.
     Staged,
-    /// The staging directory holds a joint segment in a file of this name.
+    /// The staging directory holds a job segment in a file of this name.
     Compared(String),
 }
 

@@ -5,10 +5,10 @@
 //! ```text
 //! jobs ── Order ───► stdin   nprof --ingest-child   ──► files of the profile, in `Order::staging`
 //!      ◄─ Report ── stdout   (limits of memory and processor time)
-//! app, jobs ── Order ───► the same ──► joint segment and overlay, in `Order::staging`
+//! app, jobs ── Order ───► the same ──► job segment and overlay, in `Order::staging`
 //! ```
 //! *Invariant.* The child changes nothing but the staging directory that the server lends to it.
-//! The server publishes the profile, or moves the joint segment beside the ranks, and removes the
+//! The server publishes the profile, or moves the job segment beside the ranks, and removes the
 //! directory. The child ends when its standard
 //! input ends, so it never outlives the server.
 

@@ -4,10 +4,10 @@ use std::io::Write;
 
 use clap::{Args, ValueEnum};
 use nprof_engine::analysis::StepReport;
-use nprof_engine::analysis::joint::numbers;
+use nprof_engine::analysis::job_segment::numbers;
 use nprof_engine::analysis::table::{By, Row, RowKey, rows};
 use nprof_engine::base::time::short_duration;
-use nprof_engine::vendor::CallIds;
+use nprof_engine::makers::CallIds;
 use serde_json::{Value, json};
 
 use super::rank_lines::{mismatches, recorded};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nprof_engine::analysis::joint::numbers;
+use nprof_engine::analysis::job_segment::numbers;
 use nprof_engine::analysis::{
     ClockVerdict, Cost, Culprit, Finding, Mismatch, Unbounded, costs, shown_by, totals,
 };

@@ -6,8 +6,8 @@ use clap::Args;
 use nprof_engine::analysis::ClockVerdict;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::Cancel;
-use nprof_engine::vendor::CallIds;
-use nprof_engine::vendor::joint::over_time::MOST_STEPS;
+use nprof_engine::makers::CallIds;
+use nprof_engine::makers::job::over_time::MOST_STEPS;
 use nprof_engine::wire::clock::Clock;
 
 use super::failing::Failing;

@@ -7,9 +7,9 @@ use anyhow::Context;
 use nprof_capture::device::simulated::{Simulation, capture};
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::BuildOptions;
+use nprof_engine::makers::neuron::schema;
 use nprof_engine::native::{SegmentFile, Taking, write_segment_while};
 use nprof_engine::rank::RankView;
-use nprof_engine::vendor::neuron::schema;
 use nprof_engine::wire::answer;
 use serde_json::json;
 

@@ -5,16 +5,16 @@ use std::io::Write;
 use nprof_engine::base::Interval;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::makers::job::over_time::{StepSpread, WaitsOverTime, over_time};
 use nprof_engine::metrics::trace::span;
 use nprof_engine::native::AllCores;
-use nprof_engine::vendor::joint::over_time::{StepSpread, WaitsOverTime, over_time};
 use serde_json::{Value, json};
 
 use super::progress::watched;
 use super::rank_cells as cells;
 use super::size::{self, Align};
 use super::table_format::TableFormat;
-use crate::analysis::joint;
+use crate::analysis::job_segment;
 use crate::ingest::IngestError;
 use crate::store::Profile;
 use crate::work::{Meter, Stage};
@@ -26,7 +26,7 @@ pub(super) fn write(
     format: TableFormat,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    if !joint::is_for(profile) {
+    if !job_segment::is_for(profile) {
         anyhow::bail!("{} has one rank, which waits for no other", profile.manifest.slug());
     }
     let (waits, whole) = read(profile, most_steps)?;
@@ -52,11 +52,11 @@ fn read(profile: &Profile, most_steps: u32) -> anyhow::Result<(WaitsOverTime, In
     let meter = Meter::default();
     meter.begin(Stage::Analysing, 0);
     let found = watched(&meter, || {
-        let joint = joint::of_profile(profile, Cancel::when(&|| meter.is_cancelled()))?;
+        let job = job_segment::of_profile(profile, Cancel::when(&|| meter.is_cancelled()))?;
         let is_cancelled = || meter.is_cancelled();
         let work = Work { exec: &AllCores, cancel: Cancel::when(&is_cancelled) };
-        let whole = span(&joint.segment);
-        let waits = over_time(&joint.segment, whole, most_steps, work)?;
+        let whole = span(&job.segment);
+        let waits = over_time(&job.segment, whole, most_steps, work)?;
         Ok::<_, anyhow::Error>((waits, whole))
     });
     match found {

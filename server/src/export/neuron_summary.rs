@@ -3,14 +3,14 @@
 
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::base::{Error, Time};
+use nprof_engine::makers::neuron::schema::{
+    INSTRUCTION, LAYER_SUMMARY, MODEL_INFO, SUMMARY_GROUP_ORDER, SUMMARY_GROUPS, TERMINOLOGY,
+};
+use nprof_engine::makers::neuron::{Engine, group};
 use nprof_engine::model::{Role, TrackKind};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::query;
 use nprof_engine::segment::TrackMeta;
-use nprof_engine::vendor::neuron::schema::{
-    INSTRUCTION, LAYER_SUMMARY, MODEL_INFO, SUMMARY_GROUP_ORDER, SUMMARY_GROUPS, TERMINOLOGY,
-};
-use nprof_engine::vendor::neuron::{Engine, group};
 use nprof_engine::wire::summary::Summary;
 use serde_json::{Map, Value as Json, json};
 

@@ -41,7 +41,7 @@ pub fn prepare_text<'a>(
     work: Work<'_>,
 ) -> Result<PreparedExport<'a>, ExportError> {
     // Scripts read the text of neuron-profile as lines of a name and a value.
-    let is_plain = of.profile.manifest.source == nprof_engine::vendor::neuron::SOURCE;
+    let is_plain = of.profile.manifest.source == nprof_engine::makers::neuron::SOURCE;
     let ranks = of_ranks(of, Summary::clone, work)?;
     Ok(PreparedExport::new(move |out| {
         for (at, (rank, summary)) in ranks.iter().enumerate() {

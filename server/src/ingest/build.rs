@@ -8,9 +8,9 @@ use jiff::Timestamp;
 use nprof_capture::inputs::{Numbers, numbered};
 use nprof_engine::base::{ClockFit, Error};
 use nprof_engine::exec::{Cancel, Exec, Work};
+use nprof_engine::makers;
 use nprof_engine::native::{AllCores, OpenError, SegmentFile, disk};
 use nprof_engine::query::{NameUses, active_span};
-use nprof_engine::vendor;
 use nprof_engine::wire::catalog::NameSlot;
 use nprof_engine::wire::clock::Clock;
 
@@ -125,7 +125,7 @@ pub(super) fn look_through(
         });
         rank.active_ps = active.map_err(damaged)?.map(|span| (span.start.0, span.end.0));
         added.map_err(damaged)?;
-        if let Some(host) = vendor::host(&segment, work.cancel).map_err(damaged)? {
+        if let Some(host) = makers::host(&segment, work.cancel).map_err(damaged)? {
             rank.host = Some(host);
         }
     }

@@ -38,7 +38,7 @@ use nprof_engine::spill::Space;
 use serde::{Deserialize, Serialize};
 
 use self::files::InputFiles;
-use crate::analysis::joint;
+use crate::analysis::job_segment;
 use crate::store::{Existing, Profile, Slug, Staging, Store, StoreError};
 use crate::work::{Meter, Stage};
 
@@ -360,12 +360,12 @@ pub fn publish(store: &Store, staged: &Staged, settings: &Settings, meter: &Mete
 /// # Errors
 /// `NotCompared` if it is cancelled. The profile is in the store.
 pub fn compare(profile: &Profile, meter: &Meter) -> Result<()> {
-    if !joint::is_for(profile) {
+    if !job_segment::is_for(profile) {
         return Ok(());
     }
     meter.begin(Stage::Analysing, 0);
     let is_cancelled = || meter.is_cancelled();
-    match joint::of_profile(profile, Cancel::when(&is_cancelled)) {
+    match job_segment::of_profile(profile, Cancel::when(&is_cancelled)) {
         Err(_) if meter.is_cancelled() => Err(IngestError::NotCompared),
         Err(error) => {
             tracing::warn!("the ranks are not compared yet: {error}");

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use nprof_capture::formats::ntff::fixture::{BEGIN, varied};
-use nprof_engine::vendor::neuron::Engine;
+use nprof_engine::makers::neuron::Engine;
 use serde_json::{Value, json};
 
 use crate::cli::{fail, nprof, run, stage, succeed};

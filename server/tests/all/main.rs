@@ -36,7 +36,7 @@ mod guard;
 mod host_backends;
 mod host_job;
 mod html;
-mod joint;
+mod job_segment;
 mod killed;
 mod named;
 mod names;

@@ -9,7 +9,7 @@ use super::program::COLLECTIVE;
 use super::rig::Rig;
 use super::schedule::{Part, Phase};
 use super::tile::{body_of, bytes_per_second};
-use nprof_engine::vendor::neuron::Engine;
+use nprof_engine::makers::neuron::Engine;
 
 /// Time that the GpSimd engine needs to start an operation.
 const TRIGGER_PS: i64 = 50_000;

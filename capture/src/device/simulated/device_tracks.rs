@@ -4,8 +4,8 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{NameId, Sink, TrackId};
 
 use super::program::QueuePlan;
-use nprof_engine::vendor::neuron::Tracks;
-use nprof_engine::vendor::neuron::schema::{CcInstruction, CcOps, Queue};
+use nprof_engine::makers::neuron::Tracks;
+use nprof_engine::makers::neuron::schema::{CcInstruction, CcOps, Queue};
 
 /// Number of DMA engines of a core. Each transfer is spread over all of them.
 pub(super) const DMA_ENGINES: u32 = 16;

@@ -2,8 +2,8 @@
 //! as the capture has room.
 
 use nprof_engine::base::Result;
+use nprof_engine::makers::neuron::schema::UNTHROTTLED_KIND;
 use nprof_engine::model::{Sink, Value};
-use nprof_engine::vendor::neuron::schema::UNTHROTTLED_KIND;
 
 use super::device_tracks::{CollectiveTracks, DMA_ENGINES};
 use super::program::{FIRST_PRODUCT, OPS_PER_TILE, WAIT};

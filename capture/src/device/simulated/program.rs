@@ -5,8 +5,8 @@ use nprof_engine::base::{Result, signed};
 use nprof_engine::model::{FieldId, NameId, Sink, TrackId, Value};
 
 use super::schedule::Part;
-use nprof_engine::vendor::neuron::schema::{Instruction, Queue};
-use nprof_engine::vendor::neuron::{Engine, MATRIX_PRODUCT, SEMAPHORE_WAIT, Tracks};
+use nprof_engine::makers::neuron::schema::{Instruction, Queue};
+use nprof_engine::makers::neuron::{Engine, MATRIX_PRODUCT, SEMAPHORE_WAIT, Tracks};
 
 /// Pairs of LDWEIGHTS and MATMUL in the body.
 pub(super) const MATMULS: usize = 8;

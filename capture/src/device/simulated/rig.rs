@@ -9,11 +9,11 @@ use super::program::{Body, Op, QUEUES, Texts};
 use super::random::{Random, mix};
 use super::schedule::SETUP_PS;
 use super::{Detail, Simulation};
-use nprof_engine::vendor::neuron::schema::{
+use nprof_engine::makers::neuron::schema::{
     COLLECTIVE_TRIGGER, DMA_COMPLETION, DMA_TRIGGER, Dma, DmaThroughput, FLOW_DEPENDENCE, Ham, HbmUsage,
     Instruction, InstructionUsage, PendingDma, SemaphoreUpdate, UNTHROTTLED_KIND, throttle_reason,
 };
-use nprof_engine::vendor::neuron::{CounterTrack, Engine, Tracks};
+use nprof_engine::makers::neuron::{CounterTrack, Engine, Tracks};
 
 #[derive(Debug)]
 pub(super) struct LinkNames {

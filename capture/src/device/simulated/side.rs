@@ -8,8 +8,8 @@ use super::Simulation;
 use super::device_tracks::{CORES, DMA_ENGINES};
 use super::program::QUEUES;
 use super::rig::Rig;
-use nprof_engine::vendor::neuron::SOURCE;
-use nprof_engine::vendor::neuron::schema::{
+use nprof_engine::makers::neuron::SOURCE;
+use nprof_engine::makers::neuron::schema::{
     CcStream, DmaQueuesInfo, Metadata, ModelInfo, NeffHeader, NeffNode, ProfileInfo,
 };
 

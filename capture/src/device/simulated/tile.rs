@@ -15,7 +15,7 @@ use super::program::{
 };
 use super::rig::Rig;
 use super::schedule::{Part, Phase};
-use nprof_engine::vendor::neuron::schema::{Dma, dma_name};
+use nprof_engine::makers::neuron::schema::{Dma, dma_name};
 
 /// Highest and lowest rate of a DMA engine, in bytes a second.
 const FASTEST: i64 = 27_000_000_000;

@@ -1,8 +1,8 @@
 //! Arguments of slices as fields, and what they say about collective operations.
 
 use nprof_engine::base::Result;
+use nprof_engine::makers::aiu::schema::{AiuOp, OPS};
 use nprof_engine::model::{FieldId, FieldSpec, Sink, Value};
-use nprof_engine::vendor::aiu::schema::{AiuOp, OPS};
 use rustc_hash::FxHashMap;
 
 use super::attribute::{

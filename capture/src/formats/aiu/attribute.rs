@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::makers::aiu::STAMPS;
 use nprof_engine::model::Value;
-use nprof_engine::vendor::aiu::STAMPS;
 
 use super::held::{HAS_CHARGE, HAS_GROUP};
 use crate::formats::trace_event::layer::{Met, Value as Written, each_member};

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use nprof_engine::base::Result;
-use nprof_engine::vendor::aiu::Phase;
+use nprof_engine::makers::aiu::Phase;
 use rustc_hash::FxHashMap;
 
 use super::choice::{Choices, Measure};

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use nprof_engine::base::Result;
-use nprof_engine::vendor::aiu::Phase;
+use nprof_engine::makers::aiu::Phase;
 use rustc_hash::FxHashMap;
 
 use super::clock::Clock;

@@ -14,11 +14,11 @@ use std::collections::BTreeSet;
 
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::base::{Result, signed};
+use nprof_engine::makers::aiu::schema::AiuCollective;
+use nprof_engine::makers::aiu::{Lane, Sync, Tracks};
 use nprof_engine::model::transfer::{CHAIN, TREE};
 use nprof_engine::model::{Form, Sink, SliceRecord, Value};
 use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
-use nprof_engine::vendor::aiu::schema::AiuCollective;
-use nprof_engine::vendor::aiu::{Lane, Sync, Tracks};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::attribute::Peers;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use nprof_engine::base::{Result, clamped};
+use nprof_engine::makers::aiu::schema::{AiuCounter, AiuOp};
+use nprof_engine::makers::aiu::{Class, Counter, HCOLL, Lane, Phase, STAMPS, Tracks};
 use nprof_engine::model::{Form, Sink, SliceRecord, Value, WarningKind};
 use nprof_engine::spill::{Scratch, Sorter, Space};
-use nprof_engine::vendor::aiu::schema::{AiuCounter, AiuOp};
-use nprof_engine::vendor::aiu::{Class, Counter, HCOLL, Lane, Phase, STAMPS, Tracks};
 
 use super::argument::Arguments;
 use super::choice::Choices;

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use nprof_engine::vendor::aiu::is_global;
+use nprof_engine::makers::aiu::is_global;
 use regex_automata::meta::Regex;
 use rustc_hash::FxHashMap;
 

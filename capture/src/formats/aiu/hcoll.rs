@@ -4,8 +4,8 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::makers::aiu::HCOLL;
 use nprof_engine::spill::{Key, NoBytes};
-use nprof_engine::vendor::aiu::HCOLL;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A step, ordered by file and start.

@@ -2,8 +2,8 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::makers::aiu::STAMPS;
 use nprof_engine::spill::{ByteSpan, Key};
-use nprof_engine::vendor::aiu::STAMPS;
 
 /// A slice of the device as read, ordered by start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

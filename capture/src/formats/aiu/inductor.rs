@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use nprof_engine::vendor::aiu::{IDEAL_CYCLES, OP_CATEGORY};
+use nprof_engine::makers::aiu::{IDEAL_CYCLES, OP_CATEGORY};
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 

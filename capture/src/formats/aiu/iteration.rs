@@ -9,8 +9,8 @@
 use std::collections::VecDeque;
 
 use nprof_engine::base::Result;
+use nprof_engine::makers::aiu::schema::AiuIteration;
 use nprof_engine::model::{Sink, Value};
-use nprof_engine::vendor::aiu::schema::AiuIteration;
 
 use super::summary::count;
 

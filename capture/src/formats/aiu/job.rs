@@ -2,7 +2,7 @@
 //! host around it.
 
 use nprof_engine::base::narrow;
-use nprof_engine::vendor::aiu::{Class, Phase};
+use nprof_engine::makers::aiu::{Class, Phase};
 use rustc_hash::FxHashMap;
 
 use super::held::Held;

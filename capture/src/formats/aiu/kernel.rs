@@ -2,8 +2,8 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::makers::aiu::Phase;
 use nprof_engine::spill::{Key, NoBytes, Pile, Scratch, Sorter, Space};
-use nprof_engine::vendor::aiu::Phase;
 
 use super::clock::Clock;
 use super::held::Held;

@@ -5,8 +5,8 @@
 
 use std::io::Read;
 
+use nprof_engine::makers::aiu::{IDEAL_CYCLES, SETTINGS};
 use nprof_engine::model::{Sink, WarningKind};
-use nprof_engine::vendor::aiu::{IDEAL_CYCLES, SETTINGS};
 
 use super::emit::Totals;
 use super::ideal::{Table, Tables, read_log};

@@ -58,9 +58,9 @@ mod tests;
 use std::io::Read;
 use std::sync::OnceLock;
 
+use nprof_engine::makers::aiu::SOURCE;
 use nprof_engine::model::{RankInfo, Sink, WarningKind};
 use nprof_engine::spill::Space;
-use nprof_engine::vendor::aiu::SOURCE;
 
 use self::autopilot::shares;
 use self::choice::{Measure, choose};

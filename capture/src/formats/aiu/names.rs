@@ -1,8 +1,8 @@
 //! Names of slices of the device, each with the facts that follow from it.
 
 use nprof_engine::base::{Result, narrow};
+use nprof_engine::makers::aiu::{Class, Phase};
 use nprof_engine::model::{NameId, Sink};
-use nprof_engine::vendor::aiu::{Class, Phase};
 use rustc_hash::FxHashMap;
 
 use super::power;

@@ -1,8 +1,8 @@
 //! Tables about a rank as a whole: its clock, its jobs, its active time.
 
 use nprof_engine::base::Result;
+use nprof_engine::makers::aiu::schema::{AiuActive, AiuClock, AiuJob};
 use nprof_engine::model::{Sink, Value, WarningKind};
-use nprof_engine::vendor::aiu::schema::{AiuActive, AiuClock, AiuJob};
 
 use super::clock::Clock;
 use super::emit::{Facts, Totals};

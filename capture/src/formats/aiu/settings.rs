@@ -1,7 +1,7 @@
 //! Settings of the reader as a file: the inputs of a profile say how they are read, so profiles of
 //! other settings are other profiles. `nprof aiu` writes such a file.
 
-use nprof_engine::vendor::aiu::{CORE_MHZ, MAX_WATTS, POWER_SCALE, SETTINGS};
+use nprof_engine::makers::aiu::{CORE_MHZ, MAX_WATTS, POWER_SCALE, SETTINGS};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;

@@ -3,7 +3,7 @@
 //! acelyzer and `nprof aiu` write FLEX traces in this dialect. Their slices of the device state the
 //! counters and the charge, so cycles and power are computed again.
 
-use nprof_engine::vendor::aiu::{Phase, STAMPS};
+use nprof_engine::makers::aiu::{Phase, STAMPS};
 
 use super::attribute::{bytes_of_argument, number};
 use super::held::HAS_CHARGE;

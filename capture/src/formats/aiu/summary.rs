@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::base::{Result, narrow};
+use nprof_engine::makers::aiu::schema::{AiuCycles, AiuKernel};
 use nprof_engine::model::{Sink, Value};
 use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
-use nprof_engine::vendor::aiu::schema::{AiuCycles, AiuKernel};
 use rustc_hash::FxHashMap;
 
 use super::names::{Names, label};

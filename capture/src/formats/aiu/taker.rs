@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 
 use nprof_engine::base::{Result, narrow};
+use nprof_engine::makers::aiu::Phase;
 use nprof_engine::model::WarningKind;
 use nprof_engine::spill::{Scratch, Sorter, Space};
-use nprof_engine::vendor::aiu::Phase;
 use rustc_hash::FxHashMap;
 
 use super::Dialect;

@@ -2,7 +2,7 @@
 //! reads, so the table of each kernel must be known before.
 
 use nprof_engine::base::Result;
-use nprof_engine::vendor::aiu::Phase;
+use nprof_engine::makers::aiu::Phase;
 
 use super::autopilot::{Shares, shares};
 use super::choice::{Measure, choose};

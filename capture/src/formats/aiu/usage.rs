@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use nprof_engine::base::Result;
+use nprof_engine::makers::aiu::metrics::TOTAL;
+use nprof_engine::makers::aiu::schema::{AiuCategory, AiuIdeal, AiuOp};
 use nprof_engine::model::{FieldId, Sink, Value};
-use nprof_engine::vendor::aiu::metrics::TOTAL;
-use nprof_engine::vendor::aiu::schema::{AiuCategory, AiuIdeal, AiuOp};
 
 use super::autopilot::{Share, Shares};
 use super::ideal::{NO_PHASE, Table, TableKind};

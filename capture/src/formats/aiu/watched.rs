@@ -2,7 +2,7 @@
 //! collective operations. The ordinary reader takes them, too.
 
 use nprof_engine::base::Result;
-use nprof_engine::vendor::aiu::Phase;
+use nprof_engine::makers::aiu::Phase;
 use rustc_hash::FxHashMap;
 
 use super::hcoll::is_step;

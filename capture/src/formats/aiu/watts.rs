@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::makers::aiu::schema::AiuPower;
+use nprof_engine::makers::aiu::{WITH_KERNELS, WITHOUT_KERNELS};
 use nprof_engine::model::{Sink, Value};
 use nprof_engine::spill::{Key, NoBytes, Pile, PileReader, Scratch};
-use nprof_engine::vendor::aiu::schema::AiuPower;
-use nprof_engine::vendor::aiu::{WITH_KERNELS, WITHOUT_KERNELS};
 
 /// Steps of a watt in medians. The values of a step count as one, so memory is bounded.
 const STEPS: f64 = 1e4;

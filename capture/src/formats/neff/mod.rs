@@ -27,7 +27,7 @@ use self::header::{HEADER_LEN, Header};
 use self::package::Member;
 use self::tensor::Tensor;
 use crate::error::Error;
-use nprof_engine::vendor::neuron::schema::{NeffHeader, NeffNode};
+use nprof_engine::makers::neuron::schema::{NeffHeader, NeffNode};
 
 /// Contents of a NEFF.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use nprof_engine::model::{NameId, Sink, SliceKey, WarningKind};
 use serde::Deserialize;
 
 use super::row::{Cell, Row};
-use nprof_engine::vendor::neuron::schema::DMA_TRIGGER;
+use nprof_engine::makers::neuron::schema::DMA_TRIGGER;
 
 /// Most rows with an id and references that are kept. Arrows of further rows are not drawn.
 const MAX_KEPT: usize = 4 << 20;

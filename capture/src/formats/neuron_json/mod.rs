@@ -25,8 +25,8 @@ use self::splitter::{Piece, Splitter};
 use self::table::{RowKind, TableReader};
 use crate::error::Error;
 use crate::files::{Fault, Job, Sinks};
-use nprof_engine::vendor::neuron::schema::{self, MODEL_INFO, NEFF_HEADER, PROFILE_INFO, SUMMARY};
-use nprof_engine::vendor::neuron::{SOURCE, Tracks};
+use nprof_engine::makers::neuron::schema::{self, MODEL_INFO, NEFF_HEADER, PROFILE_INFO, SUMMARY};
+use nprof_engine::makers::neuron::{SOURCE, Tracks};
 
 /// Bytes between two progress reports, about.
 const PROGRESS_STEP: u64 = 1 << 20;

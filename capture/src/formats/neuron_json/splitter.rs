@@ -7,7 +7,7 @@
 
 use super::input::Input;
 use nprof_engine::exec::step;
-use nprof_engine::vendor::neuron::schema;
+use nprof_engine::makers::neuron::schema;
 
 /// Longest row in bytes; beyond it something is broken. The largest rows of neuron-profile have
 /// some 30 KiB.

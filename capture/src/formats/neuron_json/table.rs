@@ -9,11 +9,11 @@ use nprof_engine::model::{
 };
 
 use super::row::{Cell, Exactness, Row};
-use nprof_engine::vendor::neuron::schema::{
+use nprof_engine::makers::neuron::schema::{
     self, CC_INSTRUCTION, CC_OPS, DMA, DMA_THROUGHPUT, HAM, HBM_USAGE, INSTRUCTION, INSTRUCTION_USAGE,
     PENDING_DMA, Queue, SEMAPHORE_UPDATE, TableSchema, dma_name, throttle_reason,
 };
-use nprof_engine::vendor::neuron::{CounterTrack, Tracks};
+use nprof_engine::makers::neuron::{CounterTrack, Tracks};
 
 /// Kind of track that a table's rows go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

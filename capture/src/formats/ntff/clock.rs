@@ -2,7 +2,7 @@
 
 use super::proto;
 use crate::clock::Clock;
-use nprof_engine::vendor::neuron::Engine;
+use nprof_engine::makers::neuron::Engine;
 
 /// Number of DMA engines of a core.
 pub const DMA_ENGINES: usize = 16;

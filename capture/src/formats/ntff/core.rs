@@ -9,8 +9,8 @@ use super::proto;
 use super::record::RECORD_LEN;
 use crate::error::Error;
 use crate::formats::room::Room;
-use nprof_engine::vendor::neuron::schema::Queue;
-use nprof_engine::vendor::neuron::{CounterTrack, Engine, Tracks, name_on_core};
+use nprof_engine::makers::neuron::schema::Queue;
+use nprof_engine::makers::neuron::{CounterTrack, Engine, Tracks, name_on_core};
 
 /// Program and clocks of one physical core, ready for look-up.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use super::effect::Effect;
 use super::program::WORD_LEN;
 use super::word::{Opcode, Wait, Word};
 use crate::formats::room::Room;
-use nprof_engine::vendor::neuron::Engine;
+use nprof_engine::makers::neuron::Engine;
 
 /// Properties of an instruction that all its runs share.
 #[derive(Debug, Clone)]

@@ -16,8 +16,8 @@ use super::execution::Executed;
 use super::region::Regions;
 use super::word::Opcode;
 use crate::error::Error;
-use nprof_engine::vendor::neuron::Engine;
-use nprof_engine::vendor::neuron::schema::FLOW_DEPENDENCE;
+use nprof_engine::makers::neuron::Engine;
+use nprof_engine::makers::neuron::schema::FLOW_DEPENDENCE;
 
 /// Most waits in a row of one engine that can have arrows to the next instruction.
 const MAX_WAITS: usize = 1 << 16;

@@ -18,7 +18,7 @@ use super::queues::{Filling, QUEUES, QueueRing, Queues};
 use super::throughput::Throughput;
 use super::transfer::{Adder, Launch, Transfer, Transfers, Whole};
 use crate::error::Error;
-use nprof_engine::vendor::neuron::schema::{Dma, Queue, dma_name};
+use nprof_engine::makers::neuron::schema::{Dma, Queue, dma_name};
 
 /// Track and subgroup of a ring's rows.
 #[derive(Debug, Clone, Copy)]

@@ -17,7 +17,7 @@ use super::landmark::{Edge, edge};
 use super::program::Place;
 use super::record::{Record, SegmentKind};
 use crate::error::Error;
-use nprof_engine::vendor::neuron::Engine;
+use nprof_engine::makers::neuron::Engine;
 
 /// Most starts without an end, besides one of each instruction. No device has that many in flight.
 /// A trace with more has lost the ends, and must not fill the memory.

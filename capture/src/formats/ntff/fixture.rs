@@ -5,7 +5,7 @@ use prost::Message;
 use super::container::HEADER_LEN;
 use super::program::WORD_LEN;
 use super::proto;
-use nprof_engine::vendor::neuron::Engine;
+use nprof_engine::makers::neuron::Engine;
 
 /// Block kind and record kind of the instruction segment.
 pub const INSTRUCTION: (u32, u32) = (0, 0);

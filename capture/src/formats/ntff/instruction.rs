@@ -21,8 +21,8 @@ use super::usage::Usage;
 use super::word::Opcode;
 use crate::error::Error;
 use crate::formats::room::{Room, emptied};
-use nprof_engine::vendor::neuron::schema::{DMA_TRIGGER, Instruction};
-use nprof_engine::vendor::neuron::{Engine, MATRIX_PRODUCT};
+use nprof_engine::makers::neuron::schema::{DMA_TRIGGER, Instruction};
+use nprof_engine::makers::neuron::{Engine, MATRIX_PRODUCT};
 
 /// Waits are counted in cycles of 1.4 GHz on every engine, so `cycles * 10 / 14` are nanoseconds.
 const WAIT_NS_PER_CYCLE: (i64, i64) = (10, 14);

@@ -12,7 +12,7 @@ use super::program::{Place, Program};
 use super::record::{Record, SegmentKind};
 use super::word::{Opcode, Word};
 use crate::error::Error;
-use nprof_engine::vendor::neuron::Engine;
+use nprof_engine::makers::neuron::Engine;
 
 /// A NOTIFY with this hint ends an engine's preparation.
 const RUN_BEGINS: u8 = 2;

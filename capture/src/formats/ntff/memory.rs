@@ -5,7 +5,7 @@ use nprof_engine::model::{Sink, Value};
 
 use super::container::text;
 use super::core::Core;
-use nprof_engine::vendor::neuron::schema::NcMemUsage;
+use nprof_engine::makers::neuron::schema::NcMemUsage;
 
 /// The runtime's labels and their display names.
 const LABELS: [(&str, &str); 18] = [

@@ -9,8 +9,8 @@ use super::execution::Executed;
 use super::step::Step;
 use super::transfer::Transfers;
 use crate::error::Error;
-use nprof_engine::vendor::neuron::CounterTrack;
-use nprof_engine::vendor::neuron::schema::PendingDma;
+use nprof_engine::makers::neuron::CounterTrack;
+use nprof_engine::makers::neuron::schema::PendingDma;
 
 /// Table `pending_dma`: up at each trigger, down at the end of a static transfer. The trace has no
 /// end of a transfer that was set up during the run, so such a transfer stays pending.

@@ -2,7 +2,7 @@
 //! programs.
 
 use super::proto;
-use nprof_engine::vendor::neuron::Engine;
+use nprof_engine::makers::neuron::Engine;
 
 /// Bytes of an instruction.
 pub const WORD_LEN: usize = 64;

@@ -7,7 +7,7 @@ use super::clock::DMA_ENGINES;
 use super::container::text;
 use super::core::Core;
 use super::proto;
-use nprof_engine::vendor::neuron::schema::DmaQueuesInfo;
+use nprof_engine::makers::neuron::schema::DmaQueuesInfo;
 
 /// Number of queues of a DMA engine that records can name.
 pub const QUEUES: usize = 16;

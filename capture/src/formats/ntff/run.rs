@@ -10,10 +10,10 @@ use super::proto;
 use super::record::RECORD_LEN;
 use crate::formats::neff::Neff;
 use crate::probe::ntff::VERSION;
-use nprof_engine::vendor::neuron::schema::{
+use nprof_engine::makers::neuron::schema::{
     MODEL_INFO, Metadata, ModelInfo, NeffHeader, ProfileInfo, SUMMARY, TableSchema,
 };
-use nprof_engine::vendor::neuron::{Engine, SOURCE};
+use nprof_engine::makers::neuron::{Engine, SOURCE};
 
 /// Version of neuron-profile's export whose table layout is used here.
 const DATA_VERSION: i64 = 8;

@@ -14,8 +14,8 @@ use super::finding::Findings;
 use super::floor::{Block, Floors};
 use super::record::{Record, SegmentKind};
 use crate::error::Error;
-use nprof_engine::vendor::neuron::Engine;
-use nprof_engine::vendor::neuron::schema::SemaphoreUpdate;
+use nprof_engine::makers::neuron::Engine;
+use nprof_engine::makers::neuron::schema::SemaphoreUpdate;
 
 /// Number of semaphores of a core.
 const SEMAPHORES: usize = 256;

@@ -10,7 +10,7 @@ use super::container::HEADER_LEN;
 use super::fixture::{BEGIN, DMA, EVENT, INSTRUCTION, THROTTLE, Trace, row_access, varied, word};
 use super::program::WORD_LEN;
 use super::*;
-use nprof_engine::vendor::neuron::Engine;
+use nprof_engine::makers::neuron::Engine;
 
 fn read_in_memory(
     input: &[u8],

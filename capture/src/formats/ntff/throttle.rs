@@ -5,7 +5,7 @@ use nprof_engine::model::{Form, SliceRecord, Value, WarningKind};
 use super::core::{Core, Output};
 use super::record::{Record, SegmentKind, records};
 use crate::error::Error;
-use nprof_engine::vendor::neuron::schema::{Ham, UNTHROTTLED_KIND, throttle_reason};
+use nprof_engine::makers::neuron::schema::{Ham, UNTHROTTLED_KIND, throttle_reason};
 
 /// Payload of a record that ends throttling.
 const FULL_SPEED: u32 = 0x80;

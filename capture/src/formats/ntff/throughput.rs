@@ -9,8 +9,8 @@ use nprof_engine::model::{Filled, Number, TemplateId, TemplateValue, TrackId, Va
 use super::core::{Core, Output};
 use super::packet::{Packet, transfer_rate};
 use crate::error::Error;
-use nprof_engine::vendor::neuron::CounterTrack;
-use nprof_engine::vendor::neuron::schema::DmaThroughput;
+use nprof_engine::makers::neuron::CounterTrack;
+use nprof_engine::makers::neuron::schema::DmaThroughput;
 
 /// Smallest distance of two points. Closer ones are left out.
 const MIN_DISTANCE_PS: i64 = 10_000;

@@ -21,8 +21,8 @@ use super::step::{Moments, Step};
 use super::transfer::{Transfer, TransferCursor, Transfers};
 use super::word::Opcode;
 use crate::error::Error;
-use nprof_engine::vendor::neuron::CounterTrack;
-use nprof_engine::vendor::neuron::schema::{INSTRUCTION_USAGE, InstructionUsage};
+use nprof_engine::makers::neuron::CounterTrack;
+use nprof_engine::makers::neuron::schema::{INSTRUCTION_USAGE, InstructionUsage};
 
 /// Bytes of each partition of the state buffer.
 const SBUF_PARTITION_BYTES: f32 = 196_608.0;

@@ -1,6 +1,6 @@
 //! The 64 bytes of an instruction: opcode, types and the parts that many opcodes share.
 
-use nprof_engine::vendor::neuron::SEMAPHORE_WAIT;
+use nprof_engine::makers::neuron::SEMAPHORE_WAIT;
 use std::fmt;
 
 use super::program::WORD_LEN;

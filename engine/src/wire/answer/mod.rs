@@ -19,16 +19,16 @@ use super::search::{SearchHit, SearchResult};
 use super::selection::Side;
 use super::tile::{Content, Tile, TileCell, TileLane, TileLimit, TileRange, TileSample, TileSlice};
 use super::window::WindowEvents;
-use crate::analysis::joint::{self as joint_analysis, CallWaits, MemberCall, Sending, Sense};
+use crate::analysis::job_segment::{self, CallWaits, MemberCall, Sending, Sense};
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
+use crate::makers::{self, job};
 use crate::model::track::Initially;
 use crate::model::{self, NameId, OwnedValue, TableKind, TrackId};
 use crate::query::{self, Direction, HitPage, Pattern, SliceAt};
 use crate::rank::RankView;
 use crate::segment::{Arrow, Bytes, ColumnRole, Segment};
 use crate::tile::{self, LaneContent, TileId};
-use crate::vendor::{self, joint};
 
 /// All data that the page needs to lay out a rank. `names` and `later` do not come from the
 /// segment. `later` has the warnings that came up after the segment was written.
@@ -65,7 +65,7 @@ pub fn rank_detail<B: Bytes>(
             value_range: track.value_range,
             unit: track.spec.unit.symbol().to_owned(),
             initially_closed: track.spec.initially == Initially::Closed,
-            rank: joint::subject_of(footer, id),
+            rank: job::subject_of(footer, id),
             is_auxiliary: track.spec.identity.role.is_auxiliary(),
             is_annotation: track.spec.identity.role == model::Role::Annotations,
             is_state: track.spec.identity.role.is_state(),
@@ -83,8 +83,8 @@ pub fn rank_detail<B: Bytes>(
         warnings: footer.warnings.iter().map(WarningEntry::from).chain(later).collect(),
         origin_unix_ns: footer.rank.origin_unix_ns,
         names: match footer.rank.source.as_str() {
-            joint::SOURCE => {
-                joint::colours().map(|(name, slot)| NameSlot { kind: name.to_owned(), slot }).collect()
+            job::SOURCE => {
+                job::colours().map(|(name, slot)| NameSlot { kind: name.to_owned(), slot }).collect()
             }
             _ => names.to_vec(),
         },
@@ -105,9 +105,9 @@ where
                 TableKind::Side => "side",
             }
             .to_owned(),
-            group: vendor::table_group(&footer.rank.source, &meta.spec.name).to_owned(),
+            group: makers::table_group(&footer.rank.source, &meta.spec.name).to_owned(),
             rows: u64::from(meta.rows),
-            waits: joint::waits_in(segment, meta)?,
+            waits: job::waits_in(segment, meta)?,
             doc: meta.spec.doc.clone(),
             fields: footer
                 .fields
@@ -138,7 +138,7 @@ pub fn tile<B: Bytes>(rank: RankView<'_, B>, id: TileId, work: Work<'_>) -> Resu
     let mut texts = TileTexts { segment, names: Vec::new(), waits: Vec::new(), known: FxHashMap::default() };
     let mut lanes = Vec::new();
     for &track in &group.tracks {
-        if let Some(limits) = vendor::limits(segment, track, id, work.cancel)? {
+        if let Some(limits) = makers::limits(segment, track, id, work.cancel)? {
             lanes.extend(limits_lane(track, &limits, id, &mut texts)?);
             continue;
         }
@@ -185,12 +185,12 @@ impl<B: Bytes> TileTexts<'_, B> {
 /// The lane of a track of limits. `None` without a limit.
 fn limits_lane<B: Bytes>(
     track: TrackId,
-    limits: &[vendor::Limit],
+    limits: &[makers::Limit],
     id: TileId,
     texts: &mut TileTexts<'_, B>,
 ) -> Result<Option<TileLane>> {
     let start_ps = id.interval().start.0;
-    let limit = |of: &vendor::Limit| {
+    let limit = |of: &makers::Limit| {
         Ok(TileLimit {
             start_ps: of.span.start.0.saturating_sub(start_ps),
             duration_ps: of.span.duration_ps(),
@@ -293,7 +293,7 @@ pub fn slice<B: Bytes>(rank: RankView<'_, B>, row: u32, work: Work<'_>) -> Resul
         members: Vec::new(),
         transfers: Vec::new(),
     };
-    if let Some(derived) = joint_analysis::of_row(segment, row)? {
+    if let Some(derived) = job_segment::of_row(segment, row)? {
         detail.fields.extend(derived.call.iter().flat_map(derived_fields));
         detail.fields.extend(algorithm_field(derived.algorithm));
         detail.members = derived.members.iter().map(member).collect();
@@ -313,19 +313,19 @@ const ARRIVAL: &str = "arrival";
 
 /// Fields that follow from other calls. Their numbers come after those of the stored fields.
 fn derived_fields(of: &CallWaits) -> impl Iterator<Item = FieldValue> + use<> {
-    let fields = joint::schema::DERIVED.iter().zip([of.late_ps, of.wait_ps, of.blame_ps]);
+    let fields = job::schema::DERIVED.iter().zip([of.late_ps, of.wait_ps, of.blame_ps]);
     fields.enumerate().map(|(at, (field, value))| derived_field((at, field), FieldContent::Int(value)))
 }
 
 /// The algorithm of a call's operation. `None` without a text.
 fn algorithm_field(text: String) -> Option<FieldValue> {
-    let at = joint::schema::DERIVED.len();
-    let field = || derived_field((at, &joint::schema::ALGORITHM), FieldContent::Text(text.clone()));
+    let at = job::schema::DERIVED.len();
+    let field = || derived_field((at, &job::schema::ALGORITHM), FieldContent::Text(text.clone()));
     (!text.is_empty()).then(field)
 }
 
-fn derived_field((at, field): (usize, &vendor::table::FieldSchema), value: FieldContent) -> FieldValue {
-    let first = joint::schema::CALLS.fields.len();
+fn derived_field((at, field): (usize, &makers::table::FieldSchema), value: FieldContent) -> FieldValue {
+    let first = job::schema::CALLS.fields.len();
     FieldValue {
         field: u32::try_from(first + at).unwrap_or_default(),
         name: field.name.to_owned(),
@@ -400,7 +400,7 @@ pub fn step<B: Bytes>(
         StepTo::Slice(direction) => {
             query::neighbour::step(rank.segment, row, direction, &closed, work.cancel)?.map(|at| at.slice.row)
         }
-        StepTo::Operation(sense) => joint_analysis::beside(rank.segment, row, sense)?,
+        StepTo::Operation(sense) => job_segment::beside(rank.segment, row, sense)?,
     };
     found.map(|row| slice(rank, row, work)).transpose()
 }

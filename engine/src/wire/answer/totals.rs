@@ -5,14 +5,14 @@ use rustc_hash::FxHashSet;
 use super::{content, tracks_of};
 use crate::base::{Interval, Result};
 use crate::exec::Work;
+use crate::makers::job;
 use crate::rank::RankView;
 use crate::segment::Bytes;
-use crate::vendor::joint;
 use crate::wire::allowance::Allowance;
 use crate::wire::selection::{NameTotal, SelectionSummary, Side, TrackTotal};
 use crate::wire::summary::{MetricEntry, MetricGroupEntry, MetricPlaceEntry, Summary};
 use crate::wire::waits::{WaitShares, WaitSteps};
-use crate::{metrics, query, vendor};
+use crate::{makers, metrics, query};
 
 /// Statistics of a span, over all tracks or the requested ones.
 ///
@@ -79,7 +79,7 @@ pub fn summary<B: Bytes>(rank: RankView<'_, B>, number: u32, work: Work<'_>) -> 
             })
             .collect(),
     };
-    let groups = vendor::metrics(rank.segment, work)?;
+    let groups = makers::metrics(rank.segment, work)?;
     Ok(Summary { rank: number, groups: groups.into_iter().map(group).collect() })
 }
 
@@ -95,7 +95,7 @@ pub fn waits<B: Bytes>(
     ranks: Option<&[u32]>,
     work: Work<'_>,
 ) -> Result<WaitSteps> {
-    let over_time = joint::over_time::over_time(rank.segment, span, most_steps, work)?;
+    let over_time = job::over_time::over_time(rank.segment, span, most_steps, work)?;
     let spreads = over_time.spreads();
     let ranks = ranks.map(|ranks| ranks.iter().copied().collect::<FxHashSet<u32>>());
     let is_wanted = |rank: u32| ranks.as_ref().is_none_or(|ranks| ranks.contains(&rank));

@@ -1,6 +1,6 @@
 //! A step from a slice to another one.
 
-use crate::analysis::joint::Sense;
+use crate::analysis::job_segment::Sense;
 use crate::exec::Work;
 use crate::query::Direction;
 use crate::wire::answer::{self, StepTo};

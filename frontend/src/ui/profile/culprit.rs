@@ -1,7 +1,7 @@
 //! The notice over the timeline of all ranks: where most waiting began, with the way there.
 
 use leptos::prelude::*;
-use nprof_engine::vendor::joint::metrics::CAUSES;
+use nprof_engine::makers::job::metrics::CAUSES;
 use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::questions::SummaryQuestion;
 use nprof_engine::wire::summary::{MetricPlaceEntry, Summary};
@@ -27,7 +27,7 @@ impl Culprit {
         Some(Self { name: metric.name.clone(), cost, place: metric.place.clone()? })
     }
 
-    /// A link has a name with its numbers; see `nprof_engine::vendor::joint::metrics`.
+    /// A link has a name with its numbers; see `nprof_engine::makers::job::metrics`.
     fn is_link(&self) -> bool {
         self.place.operation.is_some()
     }

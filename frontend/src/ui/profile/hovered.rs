@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use nprof_engine::base::clamped;
-use nprof_engine::vendor::joint::schema::ALGORITHM;
+use nprof_engine::makers::job::schema::ALGORITHM;
 use nprof_engine::wire::detail::{FieldContent, SliceDetail};
 
 use super::opened::Opened;

@@ -87,15 +87,15 @@ fn SummaryHead(opened: Opened) -> impl IntoView {
     }
 }
 
-/// The whole profile, and how much of it was compared: its joint segment has events of its own.
-fn facts_of_all(joint: &RankEntry, ranks: &[RankEntry], whole: Interval) -> String {
+/// The whole profile, and how much of it was compared: its job segment has events of its own.
+fn facts_of_all(job: &RankEntry, ranks: &[RankEntry], whole: Interval) -> String {
     let own = || ranks.iter().filter(|rank| rank.rank != ALL_RANKS);
     let facts = [
         rank_label(ALL_RANKS),
         format::duration(whole.duration_ps()),
         format::counted(own().map(|rank| rank.events).sum(), "event", "events"),
         format::counted(own().count() as u64, "rank", "ranks"),
-        format!("{} of collectives compared", format::counted(joint.events, "event", "events")),
+        format!("{} of collectives compared", format::counted(job.events, "event", "events")),
     ];
     facts.join(" · ")
 }

@@ -2,7 +2,7 @@
 //!
 //! The name itself is in the explanation, because queries, exports and other tools use it.
 
-use nprof_engine::vendor::shown_name_of_metric;
+use nprof_engine::makers::shown_name_of_metric;
 use nprof_engine::wire::summary::MetricGroupEntry;
 
 /// Meanings of abbreviations.

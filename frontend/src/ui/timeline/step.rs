@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use nprof_engine::analysis::joint::Sense;
+use nprof_engine::analysis::job_segment::Sense;
 use nprof_engine::base::Interval;
 use nprof_engine::query::Direction;
 use nprof_engine::wire::answer::StepTo;

@@ -1,7 +1,7 @@
 //! Standing of a rank among the others: the time others waited for it, its own waiting, and its
 //! host. Lists and rows of ranks are in this order.
 //!
-//! The times are those of the table of ranks of the joint segment.
+//! The times are those of the table of ranks of the job segment.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -99,7 +99,7 @@ pub struct Standings {
 }
 
 impl Standings {
-    /// The times in the table of ranks of the joint segment. Without its columns nothing is known.
+    /// The times in the table of ranks of the job segment. Without its columns nothing is known.
     #[must_use]
     pub fn read(rows: &TableRows) -> Self {
         let column = |name: &str| rows.columns.iter().find(|column| column.name == name).and_then(whole);

@@ -20,7 +20,7 @@ pub struct SheetContent {
 }
 
 impl SheetContent {
-    /// All ranks whose tracks are needed. The joint view of all ranks stands above them.
+    /// All ranks whose tracks are needed. The view of all ranks stands above them.
     pub fn ranks(&self) -> impl Iterator<Item = u32> {
         let ranks: BTreeSet<u32> = gathered(self.shown.iter().chain(&self.pinned_ranks).copied());
         let (all, own): (Vec<u32>, Vec<u32>) = ranks.into_iter().partition(|at| *at == ALL_RANKS);

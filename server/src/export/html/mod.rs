@@ -25,7 +25,7 @@ use self::page::Page;
 
 use super::ranks::{Comparing, open};
 use super::{Choices, ExportError, PreparedExport, RanksOf};
-use crate::analysis::joint::{self, Joint};
+use crate::analysis::job_segment::{self, JobSegment};
 use crate::markup::escaped;
 use crate::store::{Manifest, Profile, RankFile, SegmentPlace};
 use crate::summary::summary_of;
@@ -81,7 +81,7 @@ impl Html {
     pub fn of(of: RanksOf<'_>, choices: &Choices, work: Work<'_>) -> Result<Self, ExportError> {
         of.check()?;
         let page = Page::of_binary()?;
-        let ranks = &with_joint(of, work.cancel)?;
+        let ranks = &with_job(of, work.cancel)?;
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let head = Head { policy: "", view: choices.view.as_deref() };
         write_before(&page, head, RanksOf { ranks, ..of }, work, &mut before)?;
@@ -168,19 +168,19 @@ impl SegmentText {
 }
 
 /// The ranks, after what they show together. If ranks or tracks are left out, or if the ranks
-/// cannot be compared, the export has no joint segment.
+/// cannot be compared, the export has no job segment.
 ///
 /// # Errors
 /// `Cancelled` if the work is cancelled.
-fn with_joint(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Vec<RankFile>, ExportError> {
+fn with_job(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Vec<RankFile>, ExportError> {
     let RanksOf { profile, ranks, is_part, .. } = of;
-    let is_whole = !is_part && joint::is_for(profile);
+    let is_whole = !is_part && job_segment::is_for(profile);
     if is_part && ranks.len() > 1 {
         tracing::warn!("the export has no view of all ranks together, because ranks or tracks are left out");
     }
-    let joint = is_whole.then(|| match of.comparing {
-        Comparing::Here => match joint::of_profile(profile, cancel) {
-            Ok(joint) => Some(joint),
+    let job = is_whole.then(|| match of.comparing {
+        Comparing::Here => match job_segment::of_profile(profile, cancel) {
+            Ok(job) => Some(job),
             // A cancelled export says that it is cancelled, and nothing else.
             Err(_) if cancel.is_cancelled() => None,
             Err(error) => {
@@ -189,7 +189,7 @@ fn with_joint(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Vec<RankFile>, Expo
             }
         },
         Comparing::Apart => {
-            let kept = joint::kept(&joint::path_of(profile));
+            let kept = job_segment::kept(&job_segment::path_of(profile));
             if kept.is_none() {
                 tracing::warn!("the export has no view of all ranks: they are not compared");
             }
@@ -199,8 +199,8 @@ fn with_joint(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Vec<RankFile>, Expo
     cancel.check().map_err(ExportError::Cancelled)?;
     // In a store that may only be read the file is elsewhere, and already gone.
     let is_there = |file: &RankFile| file.events > 0 && profile.segment_path(file).exists();
-    let joint = joint.flatten().map(|joint| joint.file).filter(is_there);
-    Ok(joint.into_iter().chain(ranks.iter().cloned()).collect())
+    let job = job.flatten().map(|job| job.file).filter(is_there);
+    Ok(job.into_iter().chain(ranks.iter().cloned()).collect())
 }
 
 /// The data about these ranks that the page needs in addition to their segments. The view of all
@@ -210,22 +210,22 @@ fn with_joint(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Vec<RankFile>, Expo
 /// If a segment cannot be opened, or the work is cancelled.
 pub fn bundle(of: RanksOf<'_>, work: Work<'_>) -> Result<Bundle, ExportError> {
     let RanksOf { profile, ranks, .. } = of;
-    let (joint, own): (Vec<_>, Vec<_>) = ranks.iter().cloned().partition(|rank| rank.rank == ALL_RANKS);
+    let (job, own): (Vec<_>, Vec<_>) = ranks.iter().cloned().partition(|rank| rank.rank == ALL_RANKS);
     let manifest = Manifest { ranks: own, ..Manifest::clone(&profile.manifest) };
     let mut info = manifest.profile_info();
-    let kept = |of| joint::is_for(of).then(|| joint::kept(&joint::path_of(of))).flatten();
+    let kept = |of| job_segment::is_for(of).then(|| job_segment::kept(&job_segment::path_of(of))).flatten();
     let own = kept(profile);
     let is_part = manifest.ranks != of.whole.manifest.ranks;
     let of_whole = if is_part { kept(of.whole) } else { None };
-    // A part without a joint segment of its own keeps the clocks of the whole job.
+    // A part without a job segment of its own keeps the clocks of the whole job.
     if let Some(kept) = own.as_ref().or(of_whole.as_ref()) {
         kept.add_clocks(&mut info);
     }
     if is_part {
         info.whole = whole(&info.ranks, of.whole, of_whole.as_ref());
     }
-    info.ranks.splice(0..0, joint.iter().map(RankFile::entry));
-    let ranks = joint.iter().chain(&manifest.ranks).map(|rank| {
+    info.ranks.splice(0..0, job.iter().map(RankFile::entry));
+    let ranks = job.iter().chain(&manifest.ranks).map(|rank| {
         let segment = open(profile, rank)?;
         let later = warnings::later(rank);
         let damage = damage(&segment, work.cancel);
@@ -244,7 +244,7 @@ pub fn bundle(of: RanksOf<'_>, work: Work<'_>) -> Result<Bundle, ExportError> {
 
 /// The ranks of the whole profile. A rank that is `here`, in a part of it, has the same clock in
 /// both lists.
-fn whole(here: &[RankEntry], whole: &Profile, kept: Option<&Joint>) -> Vec<RankEntry> {
+fn whole(here: &[RankEntry], whole: &Profile, kept: Option<&JobSegment>) -> Vec<RankEntry> {
     let mut info = whole.manifest.profile_info();
     if let Some(kept) = kept {
         kept.add_clocks(&mut info);
@@ -343,7 +343,7 @@ mod tests {
         .unwrap();
         let dir = tempfile::tempdir().unwrap();
         let profile = Profile { manifest: manifest.into(), dir: dir.path().to_owned() };
-        let of = |cancel| with_joint(RanksOf::all(&profile), cancel);
+        let of = |cancel| with_job(RanksOf::all(&profile), cancel);
         assert_eq!(of(Cancel::NEVER).unwrap().len(), 2);
         assert!(matches!(of(Cancel::when(&|| true)), Err(ExportError::Cancelled(_))));
     }

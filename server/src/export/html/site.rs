@@ -12,7 +12,7 @@ use nprof_engine::native::{directory_of, disk, open_regular};
 use nprof_engine::wire::catalog::rank_word;
 
 use super::page::Page;
-use super::{Head, SegmentText, with_joint, write_before};
+use super::{Head, SegmentText, with_job, write_before};
 use crate::export::{Choices, ExportError, RanksOf};
 use crate::work::{Meter, Metered};
 
@@ -55,7 +55,7 @@ impl Site {
     pub fn of(of: RanksOf<'_>, choices: &Choices, work: Work<'_>) -> Result<Self, ExportError> {
         of.check()?;
         let page = Page::of_binary()?;
-        let ranks = &with_joint(of, work.cancel)?;
+        let ranks = &with_job(of, work.cancel)?;
         let mut index = Vec::new();
         let head = Head { policy: POLICY, view: choices.view.as_deref() };
         write_before(&page, head, RanksOf { ranks, ..of }, work, &mut index)?;

@@ -16,12 +16,12 @@ use std::io::{self, Write};
 use nprof_engine::base::Time;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::exec::Work;
+use nprof_engine::makers::neuron::SOURCE;
+use nprof_engine::makers::neuron::metrics::for_each_busy;
+use nprof_engine::makers::neuron::schema::{ACTIVE_TIME, INSTRUCTION};
 use nprof_engine::model::{FieldId, OwnedValue, TableId, TableKind};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::query;
-use nprof_engine::vendor::neuron::SOURCE;
-use nprof_engine::vendor::neuron::metrics::for_each_busy;
-use nprof_engine::vendor::neuron::schema::{ACTIVE_TIME, INSTRUCTION};
 use nprof_engine::wire::summary::Summary;
 use serde_json::Value as Json;
 

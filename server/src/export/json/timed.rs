@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use nprof_engine::base::Time;
 use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::makers::neuron::schema::{self, DMA, INSTRUCTION, TableSchema};
 use nprof_engine::model::{Form, NameId, TableId, TableKind, TrackId, TrackKind};
 use nprof_engine::query::{Order, RowContent, TimedRow, for_each_timed};
 use nprof_engine::segment::{ColumnRole, End};
-use nprof_engine::vendor::neuron::schema::{self, DMA, INSTRUCTION, TableSchema};
 use serde_json::Value as Json;
 
 use super::super::arrows::ArrowsAt;

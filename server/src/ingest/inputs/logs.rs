@@ -11,7 +11,7 @@ use nprof_capture::archive::Leaf;
 use nprof_capture::importer::{Claim, Role, TABLE};
 use nprof_capture::inputs::{Candidate, Found, Plan, Unplanned, natural, plan, rank_of};
 use nprof_capture::probe::Confidence;
-use nprof_engine::vendor::aiu::SETTINGS;
+use nprof_engine::makers::aiu::SETTINGS;
 
 use super::InputFile;
 use crate::ingest::{IngestError, Result};

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use nprof_engine::base::narrow;
+use nprof_engine::makers::aiu::{Lane, rank_of_devices};
 use nprof_engine::model::{TrackId, TrackKind, TrackSpec};
-use nprof_engine::vendor::aiu::{Lane, rank_of_devices};
 use rustc_hash::FxHashSet;
 
 use super::event::Piece;

@@ -1,6 +1,6 @@
 //! Where the cells of the tables of all ranks lead. Pure.
 
-use nprof_engine::vendor::joint::schema::{CALLS, CAUSES, MISMATCHES, OPERATIONS, RANKS, SIZES};
+use nprof_engine::makers::job::schema::{CALLS, CAUSES, MISMATCHES, OPERATIONS, RANKS, SIZES};
 use nprof_engine::wire::detail::FieldContent;
 
 use super::content::Content;

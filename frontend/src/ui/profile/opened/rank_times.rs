@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use nprof_engine::vendor::joint::schema::RANKS;
+use nprof_engine::makers::job::schema::RANKS;
 use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo};
 use nprof_engine::wire::questions::RowsQuestion;
 

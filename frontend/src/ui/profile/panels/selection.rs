@@ -45,7 +45,7 @@ pub fn Selection(
         let rank = opened.rank_number.get()?;
         let (selection, shown) =
             opened.view.with(|view| (view.selection.clone(), view.tracks.shown_with(rank)));
-        // The joint view of all ranks has other names than a rank.
+        // The view of all ranks has other names than a rank.
         let is_rank = |&other: &u32| other != rank && rank != ALL_RANKS && other != ALL_RANKS;
         let others: Vec<u32> = shown.into_iter().filter(is_rank).take(MOST_BESIDE).collect();
         let slice = selection.marked_slice.filter(|_| !others.is_empty());

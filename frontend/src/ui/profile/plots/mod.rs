@@ -10,7 +10,7 @@ mod spreads;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use nprof_engine::vendor::joint::schema::OPERATIONS;
+use nprof_engine::makers::job::schema::OPERATIONS;
 use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::questions::RowsQuestion;
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use leptos::html::Div;
 use leptos::prelude::*;
-use nprof_engine::vendor::joint::schema::RANKS;
+use nprof_engine::makers::job::schema::RANKS;
 use nprof_engine::wire::catalog::ALL_RANKS;
 
 use crate::ui::controls::RankOrderMenu;

@@ -1,0 +1,220 @@
+//! Tables that compare ranks, sizes and causes.
+
+use super::operations::rounded;
+use super::shown;
+use crate::analysis::table::{By, RowKey, rows};
+use crate::analysis::{ClockVerdict, Culprit, Job, Report, StepReport, costs, shown_by, totals};
+use crate::base::{Result, clamped};
+use crate::makers::job::schema::{Cause, JobMismatch, JobRank, JobSize, JobStep, JobTotals};
+use crate::model::{FieldId, Sink, Value};
+
+/// Writes the side tables. `numbers` has the number of each operation.
+pub(super) fn write(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
+    whole(job, report, sink)?;
+    causes(job, report, numbers, sink)?;
+    ranks(job, report, sink)?;
+    sizes(job, report, sink)?;
+    mismatches(job, report, numbers, sink)
+}
+
+fn share(part: i64, whole: i64) -> Value<'static> {
+    Value::Float(if whole > 0 { part as f64 / whole as f64 } else { 0.0 })
+}
+
+fn count(number: u64) -> Value<'static> {
+    Value::Int(clamped(number))
+}
+
+fn whole(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
+    let of = JobTotals::define(sink)?;
+    let totals = totals(job, report);
+    let clocks = match report.clocks.verdict {
+        ClockVerdict::Unknown => "unknown: no operation has two ranks",
+        ClockVerdict::Agree => "agree",
+        ClockVerdict::Aligned => "aligned by the calls",
+    };
+    let mut fields = vec![
+        (of.ranks, count(totals.ranks)),
+        (of.ranks_of_job, count(totals.world)),
+        (of.operations, count(totals.operations)),
+        (of.operations_of_one_rank, count(totals.alone)),
+        (of.calls, count(totals.calls)),
+        (of.lost_calls, count(totals.lost)),
+        (of.clocks, Value::Text(clocks)),
+        (of.compute, share(totals.compute_ps, totals.span_ps)),
+        (of.overlapped, share(totals.overlap_ps, totals.span_ps)),
+        (of.exposed_transfer, share(totals.exposed_transfer_ps(), totals.span_ps)),
+        (of.exposed_wait, share(totals.exposed_wait_ps, totals.span_ps)),
+        (of.copies, share(totals.copy_ps, totals.span_ps)),
+        (of.idle, share(totals.idle_ps, totals.span_ps)),
+    ];
+    fields.extend(totals.imbalance.map(|imbalance| (of.imbalance, Value::Float(imbalance))));
+    fields.push((of.wait, Value::Int(totals.wait_ps)));
+    if let Some(straggler) = totals.straggler {
+        fields.push((of.straggler, Value::Int(straggler.into())));
+        fields.push((of.straggler_delay, Value::Int(totals.straggler_delay_ps)));
+    }
+    if totals.late_ranks_delay_ps > 0 {
+        fields.push((of.late_ranks_delay, Value::Int(totals.late_ranks_delay_ps)));
+    }
+    sink.row(of.table, &fields)
+}
+
+fn causes(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
+    let of = Cause::define(sink)?;
+    let waited: f64 = report.ranks.iter().map(|rank| rank.wait_ps as f64).sum();
+    for cost in costs(report) {
+        let cause = cost.culprit.name(job);
+        let share = if waited > 0.0 { cost.root_blame_ps / waited } else { 0.0 };
+        let mut fields = vec![
+            (of.cause, Value::Text(&cause)),
+            (of.root_blame, Value::Int(rounded(cost.root_blame_ps))),
+            (of.share, Value::Float(share)),
+            (of.stands_out, Value::Bool(cost.stands_out)),
+        ];
+        let ranks;
+        match cost.culprit {
+            Culprit::Rank(rank) => fields.push((of.rank, Value::Int(rank.into()))),
+            Culprit::Link(group) => {
+                ranks = list(&job.groups[group as usize].ranks());
+                fields.push((of.ranks, Value::Json(&ranks)));
+                fields.push((of.excess, Value::Int(rounded(cost.excess_ps))));
+                slow_transfers(job, report, (&of, group), numbers, &mut fields);
+            }
+        }
+        sink.row(of.table, &fields)?;
+    }
+    Ok(())
+}
+
+/// Numbers as a JSON array.
+fn list(numbers: &[u32]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    format!("[{}]", numbers.join(","))
+}
+
+/// Adds the slow transfers of a link: how many, how slow, and where they are seen best.
+fn slow_transfers(
+    job: &Job,
+    report: &Report,
+    (of, group): (&Cause, u32),
+    numbers: &[u32],
+    fields: &mut Vec<(FieldId, Value<'_>)>,
+) {
+    let Some(link) = report.links.iter().find(|link| link.group == group) else { return };
+    let Some(slow) = shown_by(job, report, link) else { return };
+    fields.push((of.operations, count(link.operations)));
+    fields.push((of.slower, Value::Int(rounded(link.slower_ps))));
+    fields.push((of.operation, Value::Int(numbers[slow.instance].into())));
+    fields.push((of.rank, Value::Int(slow.rank.into())));
+    fields.push((of.start, Value::Int(shown(slow.start_ps))));
+}
+
+/// Writes the table of steps.
+pub(super) fn steps(steps: &[StepReport], sink: &mut dyn Sink) -> Result<()> {
+    let of = JobStep::define(sink)?;
+    for step in steps {
+        let mut fields = vec![
+            (of.number, Value::Int(step.number.into())),
+            (of.operations, count(step.operations)),
+            (of.start, Value::Int(step.start_ps)),
+            (of.span, Value::Int(step.span_ps)),
+            (of.skew, Value::Int(step.skew_ps)),
+            (of.wait, Value::Int(step.wait_ps)),
+        ];
+        fields.extend(step.slowest.map(|rank| (of.slowest, Value::Int(rank.into()))));
+        fields.extend(step.imbalance.map(|imbalance| (of.imbalance, Value::Float(imbalance))));
+        sink.row(of.table, &fields)?;
+    }
+    Ok(())
+}
+
+fn ranks(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
+    let of = JobRank::define(sink)?;
+    let clocks = report.clocks_of_segments(job).zip(report.bounds_of_segments(job));
+    for ((rank, found), (fit, bounds)) in report.ranks.iter().zip(&report.clocks.ranks).zip(clocks) {
+        let busy = rank.compute_ps.saturating_add(rank.exposed_ps);
+        let mut fields: Vec<(FieldId, Value<'_>)> = vec![
+            (of.rank, Value::Int(rank.rank.into())),
+            (of.operations, count(rank.collectives)),
+            (of.lost, count(rank.lost)),
+            (of.root_blame, Value::Int(rounded(rank.root_blame_ps))),
+            (of.blame, Value::Int(rounded(rank.blame_ps))),
+            (of.last, count(rank.last)),
+            (of.first, count(rank.first)),
+            (of.saving, Value::Int(rounded(rank.saving_ps))),
+            (of.job_delay, Value::Int(rank.job_delay_ps)),
+            (of.wait, Value::Int(rank.wait_ps)),
+            (of.busy, share(busy, rank.span_ps)),
+            (of.exposed, share(rank.exposed_ps, rank.span_ps)),
+            (of.exposed_wait, share(rank.exposed_wait_ps, rank.span_ps)),
+            (of.compute, Value::Int(rank.compute_ps)),
+            (of.communication, Value::Int(rank.communication_ps)),
+            (of.span, Value::Int(rank.span_ps)),
+            (of.offset, Value::Int(fit.offset_ps())),
+            (of.at, Value::Int(fit.at_ps())),
+            (of.drift_ppb, Value::Int(fit.drift_ppb().into())),
+            (of.residual, count(found.residual_ps)),
+            (of.calls, count(found.calls.into())),
+        ];
+        let (low, high) = bounds;
+        fields.extend(low.map(|low| (of.low, Value::Int(low))));
+        fields.extend(high.map(|high| (of.high, Value::Int(high))));
+        fields.extend(found.unbounded.map(|why| (of.no_bounds, Value::Text(why.words()))));
+        if let Some(bound) = fit.bound_ps() {
+            fields.push((of.bound, count(bound)));
+        }
+        sink.row(of.table, &fields)?;
+    }
+    Ok(())
+}
+
+fn sizes(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
+    let of = JobSize::define(sink)?;
+    for row in rows(job, report, By::Size) {
+        let RowKey::Size(kind, bytes, ranks) = row.key else { continue };
+        let mut fields = vec![
+            (of.kind, Value::Text(kind.name())),
+            (of.bytes, count(bytes)),
+            (of.ranks, Value::Int(ranks.into())),
+            (of.count, count(row.count)),
+            (of.of_one_rank, count(row.alone)),
+        ];
+        if let Some(slowest) = row.slowest {
+            fields.push((of.slowest, Value::Int(slowest.into())));
+        }
+        fields.push((of.wait, Value::Int(row.total_wait_ps)));
+        for (of, times) in [
+            ([of.wait_median, of.wait_p95, of.wait_max], row.wait_ps),
+            ([of.transfer_median, of.transfer_p95, of.transfer_max], row.transfer_ps),
+        ] {
+            let times = times.into_iter().flatten();
+            fields.extend(of.into_iter().zip(times).map(|(field, ps)| (field, Value::Int(ps))));
+        }
+        for (field, rate) in [
+            (of.algorithm_rate, row.algorithm_rate),
+            (of.algorithm_rate_with_wait, row.algorithm_rate_with_wait),
+            (of.bus_rate, row.bus_rate),
+            (of.bus_rate_with_wait, row.bus_rate_with_wait),
+        ] {
+            fields.extend(rate.map(|rate| (field, Value::Float(rate))));
+        }
+        sink.row(of.table, &fields)?;
+    }
+    Ok(())
+}
+
+fn mismatches(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
+    let of = JobMismatch::define(sink)?;
+    for finding in &report.findings {
+        let at = finding.instance as usize;
+        let fields = [
+            (of.operation, Value::Int(numbers[at].into())),
+            (of.rank, Value::Int(job.ranks[finding.rank as usize].rank.into())),
+            (of.what, Value::Text(finding.what.name())),
+            (of.start, Value::Int(report.operations[at].span.first_ps)),
+        ];
+        sink.row(of.table, &fields)?;
+    }
+    Ok(())
+}

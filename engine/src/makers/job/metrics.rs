@@ -1,0 +1,189 @@
+//! The summary of a job segment, from its side tables.
+
+use super::schema::{self, JOB, MISMATCHES, RANKS, SIZES};
+use crate::base::time::short_duration;
+use crate::base::{Result, signed};
+use crate::exec::Work;
+use crate::makers::columns::Columns;
+use crate::makers::rows::{NamedValues, by_name, float_of, int_of, of, single, text_of};
+use crate::makers::table::TableSchema;
+use crate::metrics::{Metric, MetricGroup, MetricPlace};
+use crate::model::{OwnedValue, Unit};
+use crate::segment::{Bytes, Segment};
+
+/// Key of the group of causes.
+pub const CAUSES: &str = "job_causes";
+/// Key of the group of waits by rank.
+pub const WAITS: &str = "job_waits";
+
+/// Number of listed ranks, causes and sizes.
+const MOST: usize = 20;
+
+/// All metrics of a job segment.
+///
+/// # Errors
+/// If bytes are missing or damaged, or the work is cancelled.
+pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
+    let rows = |table: &TableSchema| {
+        Columns::of(segment, table.name, work.cancel).map_or(Ok(Vec::new()), |of| of.all_rows())
+    };
+    let ranks = rows(&RANKS)?;
+    let mut groups = vec![
+        by_name(CAUSES, "Where waiting began", causes(&rows(&schema::CAUSES)?)),
+        by_name("job_mismatches", "Mismatches", mismatches(&rows(&MISMATCHES)?, has_lost(&ranks))),
+        single("job_job", "All ranks", &JOB, &rows(&JOB)?),
+        by_name(WAITS, "Waiting by rank", waits(&ranks)),
+        by_name("job_sizes", "Bus bandwidth by kind, size and ranks", sizes(&rows(&SIZES)?)),
+    ];
+    groups.retain(|group| !group.metrics.is_empty());
+    Ok(groups)
+}
+
+fn seconds(ps: f64) -> OwnedValue {
+    OwnedValue::Float(ps / 1e12)
+}
+
+/// The causes that stand out. Without a rank among them, a line says so.
+fn causes(rows: &[NamedValues<'_>]) -> Vec<Metric> {
+    let is_out = |row: &&NamedValues<'_>| matches!(of(row, "stands_out"), Some(OwnedValue::Bool(true)));
+    let mut metrics: Vec<Metric> = rows.iter().filter(is_out).take(MOST).filter_map(cause).collect();
+    let is_rank = |metric: &Metric| metric.place.as_ref().is_some_and(|place| place.ranks.len() == 1);
+    if !rows.is_empty() && !metrics.iter().any(is_rank) {
+        let doc = "Every rank has some blame, because somebody is always last. A rank stands out if it has \
+                   clearly more root blame than the others, and 2 % of all waiting, beyond chance and errors \
+                   of clocks.";
+        let value = OwnedValue::Text("waiting is shared by all".to_owned());
+        metrics.push(Metric::new("no rank stands out", value, Unit::None, doc));
+    }
+    metrics
+}
+
+fn cause(row: &NamedValues<'_>) -> Option<Metric> {
+    let number = |name: &str| of(row, name).and_then(float_of);
+    let (name, blame) = (text_of(row, "cause")?, number("root_blame")?);
+    let rank = whole(row, "rank");
+    let Some(excess) = number("excess") else {
+        let doc = "Waiting of all ranks that began there.";
+        let metric = Metric::new(&name, seconds(blame), Unit::Seconds, doc);
+        return Some(Metric { place: rank.map(MetricPlace::of_rank), ..metric });
+    };
+    let name = match number("slower").zip(number("operations")) {
+        Some((slower, 1.0)) => format!("{name}: +{} in 1 operation", short_duration(slower)),
+        Some((slower, count)) => {
+            format!("{name}: +{} per operation, {count} operations", short_duration(slower))
+        }
+        None => name,
+    };
+    let doc = format!(
+        "Transfers of this link took longer than usual. Waiting of all ranks that began there: {}. Time of \
+         its own ranks beyond the usual, which is no waiting: {}.",
+        short_duration(blame),
+        short_duration(excess)
+    );
+    let place = rank.map(|rank| MetricPlace {
+        rank,
+        at_ps: of(row, "start").and_then(int_of),
+        operation: whole(row, "operation"),
+        ranks: of(row, "ranks").map(ranks_of).unwrap_or_default(),
+    });
+    Some(Metric { place, ..Metric::new(&name, seconds(blame + excess), Unit::Seconds, &doc) })
+}
+
+/// Whether traces lack calls although the job went on with their ranks.
+fn has_lost(ranks: &[NamedValues<'_>]) -> bool {
+    ranks.iter().any(|row| whole(row, "lost").is_some_and(|lost| lost > 0))
+}
+
+/// Mismatches by kind: how many there are, and the first one of each.
+fn mismatches(rows: &[NamedValues<'_>], has_lost: bool) -> Vec<Metric> {
+    let missing = match has_lost {
+        false => {
+            "A rank makes no further call in a group while the others wait: they hang. Look at what it does \
+             from here on."
+        }
+        true => {
+            "A rank makes no further call in a group, and meets none of its ranks again. Either it does not \
+             come and the others hang, or its call was not recorded: the traces lack other calls, too."
+        }
+    };
+    let kinds = [
+        ("missing", "missing calls", missing),
+        (
+            "kind",
+            "calls of another kind",
+            "A rank calls another operation than most ranks of its group: it took another way through the \
+             program, or skipped a call before.",
+        ),
+        (
+            "size",
+            "calls of another size",
+            "A rank calls with another number or type of elements than most ranks of its group: the result \
+             is wrong, or the operation hangs.",
+        ),
+    ];
+    let metric = |(key, name, doc): (&str, &str, &str)| {
+        let is_it = |row: &&NamedValues<'_>| text_of(row, "what").as_deref() == Some(key);
+        let mut of_kind: Vec<&NamedValues<'_>> = rows.iter().filter(is_it).collect();
+        of_kind.sort_by_key(|row| (of(row, "start").and_then(int_of), whole(row, "rank")));
+        let first = of_kind.first()?;
+        let (rank, operation) = (whole(first, "rank")?, whole(first, "operation")?);
+        let name = format!("{name}; first: rank {rank}, operation {operation}");
+        let at_ps = of(first, "start").and_then(int_of);
+        let place = Some(MetricPlace { rank, at_ps, operation: Some(operation), ranks: vec![rank] });
+        let count = OwnedValue::Int(signed(of_kind.len()));
+        Some(Metric { place, ..Metric::new(&name, count, Unit::Count, doc) })
+    };
+    kinds.into_iter().filter_map(metric).collect()
+}
+
+/// A whole number of a field that counts.
+fn whole(row: &NamedValues<'_>, name: &str) -> Option<u32> {
+    of(row, name).and_then(int_of).and_then(|number| u32::try_from(number).ok())
+}
+
+/// The numbers of a JSON array.
+fn ranks_of(value: &OwnedValue) -> Vec<u32> {
+    let OwnedValue::Json(text) = value else { return Vec::new() };
+    let numbers = text.trim_matches(['[', ']']).split(',');
+    numbers.filter_map(|number| number.trim().parse().ok()).collect()
+}
+
+fn waits(rows: &[NamedValues<'_>]) -> Vec<Metric> {
+    let doc = "Time that the rank waited for other ranks.";
+    let mut by_wait: Vec<(f64, &OwnedValue)> = rows
+        .iter()
+        .filter_map(|row| Some((float_of(of(row, "wait")?)?, of(row, "rank")?)))
+        .filter(|(wait, _)| *wait > 0.0)
+        .collect();
+    by_wait.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let metric = |(wait, rank): (f64, &OwnedValue)| {
+        let rank = u32::try_from(int_of(rank)?).ok()?;
+        let metric = Metric::new(&format!("rank {rank}"), seconds(wait), Unit::Seconds, doc);
+        Some(Metric { place: Some(MetricPlace::of_rank(rank)), ..metric })
+    };
+    by_wait.into_iter().take(MOST).filter_map(metric).collect()
+}
+
+/// A number of bytes with the largest unit that leaves at least 1.
+fn size(bytes: f64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let (mut value, mut unit) = (bytes, 0);
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        (value, unit) = (value / 1024.0, unit + 1);
+    }
+    let text = if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.1}") };
+    format!("{text} {}", UNITS[unit])
+}
+
+fn sizes(rows: &[NamedValues<'_>]) -> Vec<Metric> {
+    let doc = "Median bus bandwidth of the transfers, as nccl-tests defines it.";
+    let metric = |row: &NamedValues<'_>| {
+        let (kind, bytes) = (text_of(row, "kind")?, float_of(of(row, "bytes")?)?);
+        let ranks = float_of(of(row, "ranks")?)?;
+        // Older traces do not tell the members of a group.
+        let ranks = if ranks > 0.0 { format!("{ranks} ranks") } else { "unknown ranks".to_owned() };
+        let name = format!("{kind}, {}, {ranks}", size(bytes));
+        Some(Metric::new(&name, of(row, "bus_rate")?.clone(), Unit::BytesPerSecond, doc))
+    };
+    rows.iter().filter_map(metric).take(MOST).collect()
+}

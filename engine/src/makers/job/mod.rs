@@ -1,0 +1,59 @@
+//! The job segment: what all ranks of a job show together, as one segment of its own.
+//!
+//! Its slices are collective operations and the calls of each rank, on the clock that all ranks
+//! share. Its side tables compare ranks, sizes and causes. `crate::analysis::job_segment` writes it.
+
+use crate::base::Result;
+use crate::exec::Cancel;
+use crate::makers::columns::Columns;
+use crate::model::{CollectiveKind, TrackId};
+use crate::query::SLOTS;
+use crate::segment::{Bytes, Footer, Segment, TableMeta};
+
+pub mod clocks;
+pub mod metrics;
+pub mod over_time;
+pub mod schema;
+
+/// Value of [`crate::model::RankInfo::source`] for a job segment.
+pub const SOURCE: &str = "job";
+
+/// The colour numbers of kinds of operations. They are the same in all profiles.
+pub fn colours() -> impl Iterator<Item = (&'static str, u8)> {
+    let kinds = CollectiveKind::ALL.iter().filter(|kind| **kind != CollectiveKind::Receive);
+    kinds.map(|kind| kind.name()).zip((0..SLOTS as u8).cycle())
+}
+
+/// The rank whose calls a track of a job segment shows. `None` for other tracks, and for all
+/// tracks of other segments.
+#[must_use]
+pub fn rank_of(footer: &Footer, track: TrackId) -> Option<u32> {
+    number_in(footer, track, &[schema::CALLS.name])
+}
+
+/// The rank that a track of a job segment is about: whose calls or whose computation it shows.
+#[must_use]
+pub fn subject_of(footer: &Footer, track: TrackId) -> Option<u32> {
+    number_in(footer, track, &[schema::CALLS.name, schema::COMPUTATION.name])
+}
+
+/// Number of rows of a table that are waits. Each operation has a row, and one more if ranks waited
+/// in it. 0 for all tables but that of operations, and for all tables of other segments.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub fn waits_in<B: Bytes>(segment: &Segment<B>, table: &TableMeta) -> Result<u64> {
+    if segment.footer().rank.source != SOURCE || table.spec.name != schema::OPERATIONS.name {
+        return Ok(0);
+    }
+    let Some(job) = Columns::of(segment, schema::JOB.name, Cancel::NEVER) else { return Ok(0) };
+    let operations = u64::try_from(job.sum("operations")?.0).unwrap_or(0);
+    Ok(u64::from(table.rows).saturating_sub(operations))
+}
+
+/// The number of a track whose rows are in one of these tables of a job segment.
+fn number_in(footer: &Footer, track: TrackId, tables: &[&str]) -> Option<u32> {
+    let table = footer.tables.get(usize::from(footer.table_of(track)?.0))?;
+    let is_here = footer.rank.source == SOURCE && tables.contains(&table.spec.name.as_str());
+    footer.tracks.get(track.0 as usize)?.spec.identity.number.filter(|_| is_here)
+}

@@ -1,0 +1,106 @@
+//! Traces of PyTorch's profiler (Kineto): the words in which it states collective operations of
+//! NCCL, RCCL, HCCL, and of backends that work on the host, such as Gloo.
+
+mod annotation;
+pub mod collectives;
+mod communication;
+mod group;
+pub mod host;
+mod operation;
+mod steps;
+#[cfg(test)]
+mod tests;
+
+use crate::base::Result;
+use crate::segment::{Bytes, Segment};
+
+/// Arguments of a kernel that communicates, in PyTorch since 2.3.
+pub const ARGUMENTS: [&str; 16] = [
+    "Collective name",
+    "dtype",
+    "In msg nelems",
+    "Out msg nelems",
+    "Group size",
+    "Process Group Name",
+    "Process Group Ranks",
+    "Src Rank",
+    "Dst Rank",
+    "Seq",
+    "correlation",
+    "cat",
+    "Root Rank",
+    "External id",
+    "Input Dims",
+    "Input type",
+];
+
+const NAME: usize = 0;
+const DTYPE: usize = 1;
+const IN: usize = 2;
+const OUT: usize = 3;
+const SIZE: usize = 4;
+const GROUP: usize = 5;
+const RANKS: usize = 6;
+const SOURCE: usize = 7;
+const TARGET: usize = 8;
+const SEQ: usize = 9;
+const CORRELATION: usize = 10;
+const CATEGORY: usize = 11;
+const ROOT: usize = 12;
+const EXTERNAL: usize = 13;
+const DIMS: usize = 14;
+const TYPE: usize = 15;
+
+/// Role of a slice on a device, by its name and category.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::makers) enum Class {
+    /// A kernel that communicates.
+    Collective,
+    /// Any other kernel.
+    Compute,
+    /// A copy or a fill of memory.
+    Copy,
+    /// Annotations, and slices of a host.
+    Neither,
+}
+
+/// Number of ranks of the job, if the trace states it.
+///
+/// # Errors
+/// If bytes are missing or damaged.
+pub(in crate::makers) fn world_size<B: Bytes>(segment: &Segment<B>) -> Result<Option<u32>> {
+    Ok(group::Job::read(segment)?.world_size)
+}
+
+/// The class of a slice on a stream of a device.
+pub(in crate::makers) fn class_on_device(name: &str, category: &str) -> Class {
+    let has = |text: &str, word: &str| text.to_ascii_lowercase().contains(word);
+    if category.contains("annotation") {
+        return Class::Neither;
+    }
+    if communication::kind_of(name).is_some() {
+        return Class::Collective;
+    }
+    let starts = |word: &str| name.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+    // Kernels with such a name compute, e.g. a program's own `memset_kernel`.
+    let is_named = !has(category, "kernel") && COPIES.into_iter().any(starts);
+    match is_named || COPIES.into_iter().any(|word| has(category, word)) {
+        true => Class::Copy,
+        false => Class::Compute,
+    }
+}
+
+/// Words of copies and fills, in names and categories.
+const COPIES: [&str; 2] = ["memcpy", "memset"];
+
+/// Bytes of an element of this type, in the words of PyTorch and of C. 0 if it is not known.
+fn element_bytes(dtype: &str) -> u64 {
+    match dtype.to_ascii_lowercase().as_str() {
+        "byte" | "char" | "int8" | "uint8" | "bool" | "unsigned char" | "signed char" | "float8_e4m3fn"
+        | "float8_e5m2" => 1,
+        "bfloat16" | "half" | "float16" | "short" | "int16" | "c10::bfloat16" | "c10::half" => 2,
+        "float" | "float32" | "int" | "int32" | "uint32" => 4,
+        "double" | "float64" | "long" | "long int" | "int64" | "uint64" | "complexfloat" => 8,
+        _ => 0,
+    }
+}

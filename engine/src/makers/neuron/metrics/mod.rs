@@ -1,0 +1,85 @@
+//! The summary of a Neuron profile: the metrics of neuron-profile's `summary`, computed from the
+//! rows.
+//!
+//! Formulas come from the vendor's documentation (neuron-profile user guide, Neuron Explorer's
+//! summary), with the definitions that agree with its output on real traces. Times are not rounded:
+//! sums of whole nanoseconds would be wrong by percents. Values that the trace states are copied:
+//! versions, or a whole summary in an imported JSON.
+
+mod activity;
+mod busy;
+mod dma;
+mod engines;
+mod run;
+mod throttle;
+
+pub use busy::{Busy, for_each_busy};
+use run::RunFacts;
+pub use throttle::{is_limit, shown_name};
+
+use crate::base::{Result, clamped};
+use crate::exec::Cancel;
+use crate::makers::columns::Columns;
+use crate::makers::neuron::group::NeuronGroup;
+use crate::metrics::{Metric, MetricGroup};
+use crate::model::{OwnedValue, Unit};
+use crate::segment::{Bytes, Segment};
+
+/// A metric with its group.
+type Placed = (NeuronGroup, Metric);
+
+/// All metrics of a Neuron profile.
+pub fn groups<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Vec<MetricGroup>> {
+    let run = RunFacts::of(segment, cancel)?;
+    let mut placed: Vec<Placed> = Vec::new();
+    engines::metrics(segment, &run, &mut placed)?;
+    dma::metrics(segment, &run, &mut placed)?;
+    throttle::metrics(segment, &run, &mut placed)?;
+    run.metrics(&mut placed);
+    let stated = run.stated;
+    let mut taken = Vec::new();
+    for (_, metric) in &mut placed {
+        if let Some((_, value)) = stated.iter().find(|(name, _)| *name == metric.name) {
+            metric.value = value.clone();
+        }
+        taken.push(metric.name.clone());
+    }
+    let rest = stated.into_iter().filter(|(name, _)| !taken.iter().any(|taken| taken == name));
+    let stated = |(name, value)| Metric::new(name, value, Unit::None, "Value that the trace states.");
+    placed.extend(rest.map(|metric| (NeuronGroup::System, stated(metric))));
+    let metrics_of = |group| {
+        let of_group = placed.iter().filter(move |(of, _)| *of == group);
+        of_group.map(|(_, metric)| metric.clone()).collect()
+    };
+    let group = |group: NeuronGroup| MetricGroup {
+        key: group.key(),
+        title: group.title(),
+        has_names_of_trace: false,
+        metrics: metrics_of(group),
+    };
+    let mut groups = NeuronGroup::ALL.map(group).to_vec();
+    groups.retain(|group| !group.metrics.is_empty());
+    Ok(groups)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a metric in seconds has the precision of a float")]
+fn seconds(ps: u64) -> f64 {
+    ps as f64 / crate::base::time::PS_PER_S as f64
+}
+
+fn float(name: &str, value: f64, unit: Unit, doc: &str) -> Metric {
+    Metric::new(name, OwnedValue::Float(value), unit, doc)
+}
+
+fn int(name: &str, value: i64, unit: Unit, doc: &str) -> Metric {
+    Metric::new(name, OwnedValue::Int(value), unit, doc)
+}
+
+fn count(name: &str, value: u64, doc: &str) -> Metric {
+    int(name, clamped(value), Unit::Count, doc)
+}
+
+/// A share; 0 if the whole is 0.
+fn share(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
