@@ -23,18 +23,71 @@ use crate::tile::TileId;
 
 pub use call_book::CallIds;
 pub(crate) use call_columns::FieldColumns;
+pub use rows::FieldCell;
+
+/// What is special about the profiles of a maker. Its functions expect a segment of the maker.
+struct Maker<B> {
+    /// Value of [`crate::model::RankInfo::source`] of its segments.
+    source: &'static str,
+    /// All metrics of a rank, in display order.
+    metrics: fn(&Segment<B>, Work<'_>) -> Result<Vec<MetricGroup>>,
+    /// The collective operations of a rank; see [`collectives`].
+    calls: fn(&Segment<B>, u32, CallIds, Cancel<'_>) -> Result<RankCalls>,
+    /// The host on which a rank ran, if its trace states it.
+    host: fn(&Segment<B>, Cancel<'_>) -> Result<Option<String>>,
+    /// The limits of a track; see [`limits`].
+    limits: fn(&Segment<B>, TrackId, TileId, Cancel<'_>) -> Result<Option<Vec<Limit>>>,
+    /// The heading over a table, if it is not that of all traces.
+    heading: fn(&str) -> Option<&'static str>,
+    /// Colours that names have in all profiles, if the maker fixes them.
+    colours: Option<fn() -> Vec<(&'static str, u8)>>,
+    /// The tool whose output exports repeat.
+    imitated: Option<Tool>,
+}
+
+/// A tool of a maker whose output scripts read. Exports of its profiles repeat this output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tool {
+    /// `neuron-profile` of AWS.
+    NeuronProfile,
+}
+
+impl<B: Bytes> Maker<B> {
+    /// A maker is a row here and a folder.
+    const ALL: [Self; 3] = [neuron::maker(), aiu::maker(), job::maker()];
+    /// All other traces are read in the words of PyTorch, which many tools share.
+    const OTHER: Self = kineto::maker();
+
+    /// The maker of segments with this source.
+    fn of(source: &str) -> Self {
+        Self::ALL.into_iter().find(|maker| maker.source == source).unwrap_or(Self::OTHER)
+    }
+
+    fn of_segment(segment: &Segment<B>) -> Self {
+        Self::of(&segment.footer().rank.source)
+    }
+
+    /// A row with what holds for any trace.
+    const fn any(source: &'static str) -> Self {
+        Self {
+            source,
+            metrics: trace::groups,
+            calls: |segment, _, ids, cancel| kineto::collectives::read(segment, ids, cancel),
+            host: |_, _| Ok(None),
+            limits: |_, _, _, _| Ok(None),
+            heading: |_| None,
+            colours: None,
+            imitated: None,
+        }
+    }
+}
 
 /// All metrics of a rank, in display order.
 ///
 /// # Errors
 /// If bytes are missing or damaged, or the work is cancelled.
 pub fn metrics<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
-    match segment.footer().rank.source.as_str() {
-        neuron::SOURCE => neuron::metrics::groups(segment, work.cancel),
-        aiu::SOURCE => aiu::metrics::groups(segment, work),
-        job::SOURCE => job::metrics::groups(segment, work),
-        _ => trace::groups(segment, work),
-    }
+    (Maker::of_segment(segment).metrics)(segment, work)
 }
 
 /// The collective operations of a rank, by the typed identities of tracks and by fields. Empty if
@@ -48,11 +101,7 @@ pub fn collectives<B: Bytes>(
     ids: CallIds,
     cancel: Cancel<'_>,
 ) -> Result<RankCalls> {
-    let mut calls = match segment.footer().rank.source.as_str() {
-        neuron::SOURCE => neuron::collectives::read(segment, rank, ids, cancel)?,
-        aiu::SOURCE => aiu::collectives::read(segment, rank, ids, cancel)?,
-        _ => kineto::collectives::read(segment, ids, cancel)?,
-    };
+    let mut calls = (Maker::of_segment(segment).calls)(segment, rank, ids, cancel)?;
     let span = trace::span(segment);
     calls.recorded_ps = (span.start.0, span.end.0);
     Ok(calls)
@@ -63,10 +112,19 @@ pub fn collectives<B: Bytes>(
 /// # Errors
 /// If bytes are missing or damaged, or the work is cancelled.
 pub fn host<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Option<String>> {
-    match segment.footer().rank.source.as_str() {
-        neuron::SOURCE | aiu::SOURCE | job::SOURCE => Ok(None),
-        _ => kineto::host::read(segment, cancel),
-    }
+    (Maker::of_segment(segment).host)(segment, cancel)
+}
+
+/// Colours that names have in all profiles of this source. `None` if each profile has its own.
+#[must_use]
+pub fn colours(source: &str) -> Option<Vec<(&'static str, u8)>> {
+    Maker::<&[u8]>::of(source).colours.map(|colours| colours())
+}
+
+/// The tool whose output exports of profiles of this source repeat.
+#[must_use]
+pub fn imitated_tool(source: &str) -> Option<Tool> {
+    Maker::<&[u8]>::of(source).imitated
 }
 
 /// The name of a metric for people, if its exported name misleads.
@@ -107,20 +165,11 @@ pub fn limits<B: Bytes>(
     id: TileId,
     cancel: Cancel<'_>,
 ) -> Result<Option<Vec<Limit>>> {
-    match segment.footer().rank.source.as_str() {
-        neuron::SOURCE => neuron::limits_of(segment, track, id, cancel),
-        _ => Ok(None),
-    }
+    (Maker::of_segment(segment).limits)(segment, track, id, cancel)
 }
 
 /// The heading over a table in lists of tables, e.g. "Device".
 #[must_use]
 pub fn table_group(source: &str, table: &str) -> &'static str {
-    let of_vendor = match source {
-        neuron::SOURCE => neuron::schema::heading_of(table),
-        aiu::SOURCE => aiu::schema::heading_of(table),
-        job::SOURCE => job::schema::heading_of(table),
-        _ => None,
-    };
-    of_vendor.unwrap_or("Trace")
+    (Maker::<&[u8]>::of(source).heading)(table).unwrap_or("Trace")
 }

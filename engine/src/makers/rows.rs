@@ -1,9 +1,74 @@
 //! Rows of stored side tables as metrics.
 
+use crate::base::Result;
+use crate::exec::Cancel;
 use crate::metrics::{Metric, MetricGroup};
 use crate::model::{OwnedValue, Unit};
+use crate::segment::{Bytes, Segment};
 
+use super::columns::Columns;
 use super::table::TableSchema;
+
+/// Value of a row in a field; empty if the row has none.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FieldCell(pub Option<OwnedValue>);
+
+impl FieldCell {
+    /// A whole number. `None` for other values.
+    #[must_use]
+    pub fn int(&self) -> Option<i64> {
+        self.0.as_ref().and_then(int_of)
+    }
+
+    /// A number such as that of a rank. `None` for other values.
+    #[must_use]
+    pub fn number(&self) -> Option<u32> {
+        self.int().and_then(|number| u32::try_from(number).ok())
+    }
+
+    /// A number with the precision of a float. `None` for other values.
+    #[must_use]
+    pub fn float(&self) -> Option<f64> {
+        self.0.as_ref().and_then(float_of)
+    }
+
+    /// A text, also one with nested values. `None` for other values.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match &self.0 {
+            Some(OwnedValue::Text(text) | OwnedValue::Json(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The numbers of a list. None for other values.
+    #[must_use]
+    pub fn numbers(&self) -> Vec<u32> {
+        let Some(OwnedValue::Json(text)) = &self.0 else { return Vec::new() };
+        let numbers = text.trim_matches(['[', ']']).split(',');
+        numbers.filter_map(|number| number.trim().parse().ok()).collect()
+    }
+
+    /// Whether the value is true.
+    #[must_use]
+    pub fn is_true(&self) -> bool {
+        self.0 == Some(OwnedValue::Bool(true))
+    }
+}
+
+/// All rows of a table as fields by name; none if the segment lacks the table.
+pub fn named<'a, B: Bytes>(
+    segment: &'a Segment<B>,
+    table: &str,
+    cancel: Cancel<'a>,
+) -> Result<Vec<NamedValues<'a>>> {
+    Columns::of(segment, table, cancel).map_or(Ok(Vec::new()), |of| of.all_rows())
+}
+
+/// The value of a field.
+pub fn cell(row: &NamedValues<'_>, name: &str) -> FieldCell {
+    FieldCell(of(row, name).cloned())
+}
 
 /// The fields of a row, by name.
 pub type NamedValues<'a> = Vec<(&'a str, OwnedValue)>;

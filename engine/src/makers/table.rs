@@ -59,14 +59,17 @@ impl FieldSchema {
     }
 }
 
-/// Defines a table as a static and a struct with a handle per field.
+/// Defines a table as a static and a struct with a handle per field. With `, rows Row` also a struct
+/// with a value per field, for code that reads the table: a field that is renamed or gone does not
+/// compile there.
 ///
 /// Write `field = "key"` if the JSON key is not a valid Rust name here.
 macro_rules! table {
     (
         $(#[doc = $doc:literal])+
         $name:literal $table:ident $handles:ident $kind:ident
-        $(, name in $name_key:literal)? $(, value in $value_key:literal)? $(, patterns in $patterns:path)?;
+        $(, name in $name_key:literal)? $(, value in $value_key:literal)? $(, patterns in $patterns:path)?
+        $(, rows $row:ident)?;
         $($group:literal {
             $($field:ident $(= $key:literal)?: $unit:ident, $explanation:literal;)+
         })+
@@ -115,6 +118,58 @@ macro_rules! table {
                 // Struct fields are evaluated in the order in which they are written, which is the
                 // order of the definitions.
                 Ok(Self { table, $($($field: next()?,)+)+ })
+            }
+        }
+
+        rows! {
+            $name $table [$($row)?]
+            $($($field $(= $key)?: $unit, $group, $explanation;)+)+
+        }
+    };
+}
+
+/// The struct of a table's rows, if the definition names one.
+macro_rules! rows {
+    ($name:literal $table:ident [] $($rest:tt)*) => {};
+    (
+        $name:literal $table:ident [$row:ident]
+        $($field:ident $(= $key:literal)?: $unit:ident, $group:literal, $explanation:literal;)+
+    ) => {
+        #[doc = concat!("A value for each field of table `", $name, "`.")]
+        #[derive(Debug, Clone, Copy, PartialEq, Default)]
+        pub struct $row<T> {
+            $(
+                #[doc = $explanation]
+                pub $field: T,
+            )+
+        }
+
+        impl<T> $row<T> {
+            /// Asks for a value for each field, in the order of the definitions.
+            pub fn by(mut value_of: impl FnMut(&'static $crate::makers::table::FieldSchema) -> T) -> Self {
+                Self {
+                    $($field: value_of(&$crate::makers::table::FieldSchema {
+                        name: key!($field $($key)?),
+                        unit: $crate::model::Unit::$unit,
+                        group: $group,
+                        doc: $explanation,
+                    }),)+
+                }
+            }
+        }
+
+        impl $row<$crate::makers::FieldCell> {
+            /// All rows of a segment's table; none if the segment lacks it.
+            ///
+            /// # Errors
+            /// If bytes are missing or damaged, or the work is cancelled.
+            pub fn read<B: $crate::segment::Bytes>(
+                segment: &$crate::segment::Segment<B>,
+                cancel: $crate::exec::Cancel<'_>,
+            ) -> $crate::base::Result<Vec<Self>> {
+                let rows = $crate::makers::rows::named(segment, $table.name, cancel)?;
+                let read = |row| Self::by(|field| $crate::makers::rows::cell(row, field.name));
+                Ok(rows.iter().map(read).collect())
             }
         }
     };

@@ -1,6 +1,6 @@
 //! Fields: the typed attributes of slices, samples and rows.
 
-use super::NameId;
+use super::{NameId, Names};
 
 /// A field of a table, in the order of definition; unique within its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -128,6 +128,20 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
+    /// A copy. `names` has the texts whose number is known.
+    #[must_use]
+    pub fn owned(self, names: &Names) -> OwnedValue {
+        match self {
+            Self::Int(v) => OwnedValue::Int(v),
+            Self::Uint(v) => OwnedValue::Uint(v),
+            Self::Float(v) => OwnedValue::Float(v),
+            Self::Bool(v) => OwnedValue::Bool(v),
+            Self::Text(v) => OwnedValue::Text(v.to_owned()),
+            Self::Name(v) => OwnedValue::Text(names.text(v).to_owned()),
+            Self::Json(v) => OwnedValue::Json(v.to_owned()),
+        }
+    }
+
     /// A number without a sign: `Int` if the number fits, else `Uint`.
     #[must_use]
     pub fn unsigned(number: u64) -> Self {

@@ -104,6 +104,14 @@ pub struct Texts {
     pub codes: Vec<u32>,
 }
 
+impl TableRows {
+    /// The column of a field.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&RowColumn> {
+        self.columns.iter().find(|column| column.role == RowColumnRole::Field && column.name == name)
+    }
+}
+
 /// Durations stay on the clock of the rank: they stand in a column of their own.
 impl Timed for TableRows {
     fn each_time(&mut self, f: &mut dyn FnMut(TimeField<'_>)) {

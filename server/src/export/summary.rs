@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use nprof_engine::exec::Work;
+use nprof_engine::makers::{Tool, imitated_tool};
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::summary::{MetricEntry, Summary};
 use serde_json::{Map, Value as Json};
@@ -41,7 +42,7 @@ pub fn prepare_text<'a>(
     work: Work<'_>,
 ) -> Result<PreparedExport<'a>, ExportError> {
     // Scripts read the text of neuron-profile as lines of a name and a value.
-    let is_plain = of.profile.manifest.source == nprof_engine::makers::neuron::SOURCE;
+    let is_plain = imitated_tool(&of.profile.manifest.source) == Some(Tool::NeuronProfile);
     let ranks = of_ranks(of, Summary::clone, work)?;
     Ok(PreparedExport::new(move |out| {
         for (at, (rank, summary)) in ranks.iter().enumerate() {

@@ -6,7 +6,7 @@ use crate::base::order::sort_by_key;
 use crate::base::{Error, Interval, Result};
 use crate::makers::FieldColumns;
 use crate::makers::job::schema::{CALLS, OPERATIONS, TRANSFERS};
-use crate::makers::job::{SOURCE, rank_of};
+use crate::makers::job::{is_job, rank_of};
 use crate::model::{CollectiveKind, TableId, TrackId};
 use crate::query::slice;
 use crate::segment::{Bytes, Segment};
@@ -76,7 +76,7 @@ fn span(start_ps: i64, end_ps: i64) -> Interval {
 /// The operation to which a row belongs, as its own slice or as a call. `None` for other rows.
 pub(super) fn operation_at<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<Option<Whole>> {
     let footer = segment.footer();
-    let Some(track) = segment.track_of(row).filter(|_| footer.rank.source == SOURCE) else {
+    let Some(track) = segment.track_of(row).filter(|_| is_job(footer)) else {
         return Ok(None);
     };
     let table = footer.table_of(track);
@@ -159,7 +159,7 @@ pub(super) struct Finder<'s, B> {
 
 impl<'s, B: Bytes> Finder<'s, B> {
     pub(super) fn new(segment: &'s Segment<B>, table: &'static str) -> Result<Self> {
-        debug_assert_eq!(segment.footer().rank.source, SOURCE);
+        debug_assert!(is_job(segment.footer()));
         let missing = Error::Inconsistent { what: "a job segment without its tables" };
         let table = segment.table(table).ok_or(missing)?;
         Ok(Self { segment, table, numbers: FieldColumns::of(segment, table, ["operation", "row"]) })

@@ -5,7 +5,7 @@ use super::shown;
 use crate::analysis::table::{By, RowKey, rows};
 use crate::analysis::{ClockVerdict, Culprit, Job, Report, StepReport, costs, shown_by, totals};
 use crate::base::{Result, clamped};
-use crate::makers::job::schema::{Cause, JobMismatch, JobRank, JobSize, JobStep, JobTotals};
+use crate::makers::job::schema::{Cause, JobFields, MismatchFields, RankFields, SizeFields, StepFields};
 use crate::model::{FieldId, Sink, Value};
 
 /// Writes the side tables. `numbers` has the number of each operation.
@@ -26,7 +26,7 @@ fn count(number: u64) -> Value<'static> {
 }
 
 fn whole(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
-    let of = JobTotals::define(sink)?;
+    let of = JobFields::define(sink)?;
     let totals = totals(job, report);
     let clocks = match report.clocks.verdict {
         ClockVerdict::Unknown => "unknown: no operation has two ranks",
@@ -112,7 +112,7 @@ fn slow_transfers(
 
 /// Writes the table of steps.
 pub(super) fn steps(steps: &[StepReport], sink: &mut dyn Sink) -> Result<()> {
-    let of = JobStep::define(sink)?;
+    let of = StepFields::define(sink)?;
     for step in steps {
         let mut fields = vec![
             (of.number, Value::Int(step.number.into())),
@@ -130,7 +130,7 @@ pub(super) fn steps(steps: &[StepReport], sink: &mut dyn Sink) -> Result<()> {
 }
 
 fn ranks(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
-    let of = JobRank::define(sink)?;
+    let of = RankFields::define(sink)?;
     let clocks = report.clocks_of_segments(job).zip(report.bounds_of_segments(job));
     for ((rank, found), (fit, bounds)) in report.ranks.iter().zip(&report.clocks.ranks).zip(clocks) {
         let busy = rank.compute_ps.saturating_add(rank.exposed_ps);
@@ -170,7 +170,7 @@ fn ranks(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
 }
 
 fn sizes(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
-    let of = JobSize::define(sink)?;
+    let of = SizeFields::define(sink)?;
     for row in rows(job, report, By::Size) {
         let RowKey::Size(kind, bytes, ranks) = row.key else { continue };
         let mut fields = vec![
@@ -205,7 +205,7 @@ fn sizes(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
 }
 
 fn mismatches(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
-    let of = JobMismatch::define(sink)?;
+    let of = MismatchFields::define(sink)?;
     for finding in &report.findings {
         let at = finding.instance as usize;
         let fields = [

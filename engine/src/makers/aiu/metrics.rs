@@ -1,11 +1,11 @@
 //! The summary of an AIU profile. The reader computes its numbers while it reads, and stores them
 //! in side tables; `docs/aiu.md` gives the formulas.
 
-use super::schema::{ACTIVE, CATEGORIES, CLOCK, ITERATIONS, KERNELS, POWER};
+use super::schema::{ACTIVE, CLOCK, CategoryRow, ITERATIONS, KernelRow, PowerRow};
 use crate::base::Result;
 use crate::exec::Work;
-use crate::makers::columns::Columns;
-use crate::makers::rows::{NamedValues, by_name, float_of, of, single, text_of};
+use crate::makers::FieldCell;
+use crate::makers::rows::{NamedValues, by_name, float_of, named, of, single};
 use crate::makers::table::TableSchema;
 use crate::metrics::{Metric, MetricGroup, trace};
 use crate::model::{OwnedValue, Unit};
@@ -19,18 +19,20 @@ const TOP_KERNELS: usize = 20;
 
 /// All metrics of an AIU profile: clock, kernels, use of the PT arrays, then those of any trace.
 pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
-    let rows = |table: &TableSchema| {
-        Columns::of(segment, table.name, work.cancel).map_or(Ok(Vec::new()), |of| of.all_rows())
-    };
+    let rows = |table: &TableSchema| named(segment, table.name, work.cancel);
     let mut groups = vec![
         by_device("aiu_activity", "Kernels", &ACTIVE, &rows(&ACTIVE)?),
         single("aiu_clock", "Clock of the device", &CLOCK, &rows(&CLOCK)?),
         by_device("aiu_iterations", "Iterations", &ITERATIONS, &rows(&ITERATIONS)?),
-        by_name("aiu_power", "Power", powers(&rows(&POWER)?)),
+        by_name("aiu_power", "Power", powers(&PowerRow::read(segment, work.cancel)?)),
     ];
-    let categories = rows(&CATEGORIES)?;
+    let categories = CategoryRow::read(segment, work.cancel)?;
     groups.extend(BY_CATEGORY.iter().map(|of| by_name(of.key, of.title, of.metrics(&categories))));
-    groups.push(by_name("aiu_kernel_time", "Time by kernel", kernels(&rows(&KERNELS)?)));
+    groups.push(by_name(
+        "aiu_kernel_time",
+        "Time by kernel",
+        kernels(&KernelRow::read(segment, work.cancel)?),
+    ));
     groups.retain(|group| !group.metrics.is_empty());
     groups.extend(trace::groups(segment, work)?);
     Ok(groups)
@@ -65,8 +67,8 @@ fn device_of(row: &NamedValues<'_>) -> Option<f64> {
 }
 
 /// A name of the trace, with the device if its row states one.
-fn named(name: &str, row: &NamedValues<'_>) -> String {
-    match device_of(row) {
+fn with_device(name: &str, device: Option<f64>) -> String {
+    match device {
         Some(device) => format!("device {device}: {name}"),
         None => name.to_owned(),
     }
@@ -76,7 +78,7 @@ fn named(name: &str, row: &NamedValues<'_>) -> String {
 struct ByCategory {
     key: &'static str,
     title: &'static str,
-    column: &'static str,
+    column: fn(&CategoryRow<FieldCell>) -> &FieldCell,
     unit: Unit,
     doc: &'static str,
 }
@@ -86,60 +88,60 @@ const BY_CATEGORY: [ByCategory; 6] = [
     ByCategory {
         key: "aiu_pt_utilization",
         title: "PT utilization by category",
-        column: "pt_util",
+        column: |row| &row.pt_util,
         unit: Unit::Ratio,
         doc: "Ideal time of the kernels of a category over their measured time.",
     },
     ByCategory {
         key: "aiu_category_time",
         title: "Time by category",
-        column: "kernel_time",
+        column: |row| &row.kernel_time,
         unit: Unit::Seconds,
         doc: "Sum of the measured durations of the kernels of a category.",
     },
     ByCategory {
         key: "aiu_category_share",
         title: "Share of the time by category",
-        column: "share",
+        column: |row| &row.share,
         unit: Unit::Ratio,
         doc: "Share of the measured time of the phase.",
     },
     ByCategory {
         key: "aiu_category_calls",
         title: "Calls by category",
-        column: "calls",
+        column: |row| &row.calls,
         unit: Unit::Count,
         doc: "Executions of the kernels of a category.",
     },
     ByCategory {
         key: "aiu_category_ideal_cycles",
         title: "Ideal cycles by category",
-        column: "ideal_cycles",
+        column: |row| &row.ideal_cycles,
         unit: Unit::Cycles,
         doc: "Sum of the ideal cycles of the kernels of a category.",
     },
     ByCategory {
         key: "aiu_category_ideal_time",
         title: "Ideal time by category",
-        column: "ideal_time",
+        column: |row| &row.ideal_time,
         unit: Unit::Seconds,
         doc: "Ideal cycles over the frequency of the cores.",
     },
 ];
 
 impl ByCategory {
-    fn metrics(&self, rows: &[NamedValues<'_>]) -> Vec<Metric> {
-        let metric = |row: &NamedValues<'_>| {
-            let phase = text_of(row, "phase").unwrap_or_default();
-            let category = text_of(row, "category")?;
-            let name = if phase.is_empty() { category } else { format!("{phase} / {category}") };
-            let name = named(&name, row);
-            let is_used = float_of(of(row, "calls")?)? > 0.0;
-            let value = of(row, self.column)?;
+    fn metrics(&self, rows: &[CategoryRow<FieldCell>]) -> Vec<Metric> {
+        let metric = |row: &CategoryRow<FieldCell>| {
+            let phase = row.phase.text().unwrap_or_default();
+            let category = row.category.text()?;
+            let name = if phase.is_empty() { category.to_owned() } else { format!("{phase} / {category}") };
+            let name = with_device(&name, row.device.float());
+            let is_used = row.calls.float()? > 0.0;
+            let cell = (self.column)(row);
             let value = match self.unit {
                 // Tables have nanoseconds, metrics have seconds.
-                Unit::Seconds => OwnedValue::Float(float_of(value)? / 1e9),
-                _ => value.clone(),
+                Unit::Seconds => OwnedValue::Float(cell.float()? / 1e9),
+                _ => cell.0.clone()?,
             };
             is_used.then(|| Metric::new(&name, value, self.unit, self.doc))
         };
@@ -147,36 +149,53 @@ impl ByCategory {
     }
 }
 
-/// Statistics of the power beside its average: column, word behind the part, and meaning.
-const POWERS: [(&str, &str, &str); 5] = [
-    ("average", "", "Mean power, weighted with time."),
-    ("min", ", minimum", "Lowest power above 0."),
-    ("median", ", median", "Median of the power above 0, weighted with time."),
-    ("mean", ", mean above 0", "Mean of the power above 0, weighted with time."),
-    ("max", ", maximum", "Highest power."),
+/// A statistic of the power.
+struct Statistic {
+    column: fn(&PowerRow<FieldCell>) -> &FieldCell,
+    /// The word behind the part.
+    word: &'static str,
+    doc: &'static str,
+}
+
+/// The statistics, in display order.
+const STATISTICS: [Statistic; 5] = [
+    Statistic { column: |row| &row.average, word: "", doc: "Mean power, weighted with time." },
+    Statistic { column: |row| &row.min, word: ", minimum", doc: "Lowest power above 0." },
+    Statistic {
+        column: |row| &row.median,
+        word: ", median",
+        doc: "Median of the power above 0, weighted with time.",
+    },
+    Statistic {
+        column: |row| &row.mean,
+        word: ", mean above 0",
+        doc: "Mean of the power above 0, weighted with time.",
+    },
+    Statistic { column: |row| &row.max, word: ", maximum", doc: "Highest power." },
 ];
 
-fn powers(rows: &[NamedValues<'_>]) -> Vec<Metric> {
+fn powers(rows: &[PowerRow<FieldCell>]) -> Vec<Metric> {
     // Readings of an unknown scale count as 0, which is no power of a device that runs.
-    let is_known =
-        |row: &&NamedValues<'_>| of(row, "average").and_then(float_of).is_some_and(|watts| watts > 0.0);
-    let metrics = |row: &NamedValues<'_>| -> Vec<Metric> {
-        let part = text_of(row, "part").unwrap_or_default();
-        let metric = |&(column, word, doc): &(&str, &str, &str)| {
-            Some(Metric::new(&format!("{part}{word}"), of(row, column)?.clone(), Unit::Watts, doc))
+    let is_known = |row: &&PowerRow<FieldCell>| row.average.float().is_some_and(|watts| watts > 0.0);
+    let metrics = |row: &PowerRow<FieldCell>| -> Vec<Metric> {
+        let part = row.part.text().unwrap_or_default();
+        let metric = |one: &Statistic| {
+            let value = (one.column)(row).0.clone()?;
+            Some(Metric::new(&format!("{part}{}", one.word), value, Unit::Watts, one.doc))
         };
-        POWERS.iter().filter_map(metric).collect()
+        STATISTICS.iter().filter_map(metric).collect()
     };
     rows.iter().filter(is_known).flat_map(metrics).collect()
 }
 
-fn kernels(rows: &[NamedValues<'_>]) -> Vec<Metric> {
+fn kernels(rows: &[KernelRow<FieldCell>]) -> Vec<Metric> {
     let doc = "Sum of the durations of the kernels of this name.";
-    let metric = |row: &NamedValues<'_>| {
+    let metric = |row: &KernelRow<FieldCell>| {
         // Seconds, like the other metrics of times.
-        let seconds = float_of(of(row, "total")?)? / 1e9;
-        Some(Metric::new(&named(&text_of(row, "name")?, row), OwnedValue::Float(seconds), Unit::Seconds, doc))
+        let seconds = row.total.float()? / 1e9;
+        let name = with_device(row.name.text()?, row.device.float());
+        Some(Metric::new(&name, OwnedValue::Float(seconds), Unit::Seconds, doc))
     };
-    let of_device = rows.chunk_by(|a, b| of(a, DEVICE) == of(b, DEVICE));
+    let of_device = rows.chunk_by(|a, b| a.device == b.device);
     of_device.flat_map(|rows| rows.iter().filter_map(metric).take(TOP_KERNELS)).collect()
 }

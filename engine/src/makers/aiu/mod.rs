@@ -9,6 +9,9 @@ mod sync;
 mod tracks;
 mod transfers;
 
+use super::Maker;
+use crate::segment::Bytes;
+
 pub use class::Class;
 pub use phase::{EXEC_SUFFIX, PREP_SUFFIX, Phase};
 pub use sync::Sync;
@@ -16,6 +19,15 @@ pub use tracks::{Counter, Lane, Tracks, rank_of_devices};
 
 /// Value of [`crate::model::RankInfo::source`] for an AIU profile.
 pub const SOURCE: &str = "aiu";
+
+pub(super) const fn maker<B: Bytes>() -> Maker<B> {
+    Maker {
+        metrics: metrics::groups,
+        calls: collectives::read,
+        heading: schema::heading_of,
+        ..Maker::any(SOURCE)
+    }
+}
 
 /// Frequency of the cores in megahertz, unless stated: the peak that ideal cycles count at.
 pub const CORE_MHZ: f64 = 1100.0;

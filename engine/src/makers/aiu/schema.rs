@@ -60,7 +60,7 @@ table! {
 
 table! {
     /// Clock of the device: its frequency, found by least squares, and its counters' overflows.
-    "aiu_clock" CLOCK AiuClock Side;
+    "aiu_clock" CLOCK AiuClock Side, rows ClockRow;
     "Clock" {
         used_hz: Hertz, "Frequency that durations were computed with.";
         core_hz: Hertz, "Frequency of the cores that ideal cycles count at.";
@@ -83,7 +83,7 @@ table! {
 
 table! {
     /// Jobs: the files of a rank, with the spans of their work on the host and on the device.
-    "aiu_job" JOBS AiuJob Side;
+    "aiu_job" JOBS AiuJob Side, rows AiuJobRow;
     "Job" {
         job: None, "Name of the file.";
         slices: Count, "Slices with counters.";
@@ -99,7 +99,7 @@ table! {
 
 table! {
     /// Kernels by name, longest first. Numbers after `_` or `-` count as one name.
-    "aiu_kernel" KERNELS AiuKernel Side;
+    "aiu_kernel" KERNELS AiuKernel Side, rows KernelRow;
     "Time" {
         device: None, "Device of the rank that the row is about, if the rank has several.";
         share: Ratio, "Share of the time of all kernels.";
@@ -116,7 +116,7 @@ table! {
 
 table! {
     /// Cycles between neighbouring counters, by kernel.
-    "aiu_cycles" CYCLES AiuCycles Side;
+    "aiu_cycles" CYCLES AiuCycles Side, rows CyclesRow;
     "Cycles" {
         device: None, "Device of the rank that the row is about, if the rank has several.";
         calls: Count, "Executions.";
@@ -132,7 +132,7 @@ table! {
 
 table! {
     /// Time in which the device executed kernels.
-    "aiu_active" ACTIVE AiuActive Side;
+    "aiu_active" ACTIVE AiuActive Side, rows ActiveRow;
     "Time" {
         device: None, "Device of the rank that the row is about, if the rank has several.";
         kernel_time: Nanoseconds, "Sum of the durations of all kernels.";
@@ -147,7 +147,7 @@ table! {
 
 table! {
     /// Use of the PT arrays by category of kernels, shortest first. The total comes last.
-    "aiu_category" CATEGORIES AiuCategory Side;
+    "aiu_category" CATEGORIES AiuCategory Side, rows CategoryRow;
     "Utilization" {
         device: None, "Device of the rank that the row is about, if the rank has several.";
         phase: None, "Phase of the model whose table gives the ideal cycles.";
@@ -164,7 +164,7 @@ table! {
 
 table! {
     /// Iterations: the kernels whose order repeats. Times are from start to start.
-    "aiu_iteration" ITERATIONS AiuIteration Side;
+    "aiu_iteration" ITERATIONS AiuIteration Side, rows IterationRow;
     "Time" {
         device: None, "Device of the rank that the row is about, if the rank has several.";
         iterations: Count, "Iterations that another one follows without other kernels between them.";
@@ -177,7 +177,7 @@ table! {
 
 table! {
     /// Power, weighted with time: while kernels run, and while none runs.
-    "aiu_power" POWER AiuPower Side;
+    "aiu_power" POWER AiuPower Side, rows PowerRow;
     "Power" {
         part: None, "Times that the statistics are about.";
         min: Watts, "Lowest power above 0.";
@@ -192,7 +192,7 @@ table! {
 
 table! {
     /// Ideal cycles of kernels, as the compiler printed them.
-    "aiu_ideal" IDEAL AiuIdeal Side;
+    "aiu_ideal" IDEAL AiuIdeal Side, rows IdealRow;
     "Compiler" {
         number = "table": Count, "Number of the table in the logs, from 1.";
         phase: None, "Phase of the model that the table is for.";

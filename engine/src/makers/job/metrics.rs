@@ -1,12 +1,11 @@
 //! The summary of a job segment, from its side tables.
 
-use super::schema::{self, JOB, MISMATCHES, RANKS, SIZES};
+use super::schema::{CauseRow, JOB, MismatchRow, RankRow, SizeRow};
 use crate::base::time::short_duration;
 use crate::base::{Result, signed};
 use crate::exec::Work;
-use crate::makers::columns::Columns;
-use crate::makers::rows::{NamedValues, by_name, float_of, int_of, of, single, text_of};
-use crate::makers::table::TableSchema;
+use crate::makers::FieldCell;
+use crate::makers::rows::{by_name, named, single};
 use crate::metrics::{Metric, MetricGroup, MetricPlace};
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
@@ -24,16 +23,19 @@ const MOST: usize = 20;
 /// # Errors
 /// If bytes are missing or damaged, or the work is cancelled.
 pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
-    let rows = |table: &TableSchema| {
-        Columns::of(segment, table.name, work.cancel).map_or(Ok(Vec::new()), |of| of.all_rows())
-    };
-    let ranks = rows(&RANKS)?;
+    let cancel = work.cancel;
+    let ranks = RankRow::read(segment, cancel)?;
+    let differing = MismatchRow::read(segment, cancel)?;
     let mut groups = vec![
-        by_name(CAUSES, "Where waiting began", causes(&rows(&schema::CAUSES)?)),
-        by_name("job_mismatches", "Mismatches", mismatches(&rows(&MISMATCHES)?, has_lost(&ranks))),
-        single("job_job", "All ranks", &JOB, &rows(&JOB)?),
+        by_name(CAUSES, "Where waiting began", causes(&CauseRow::read(segment, cancel)?)),
+        by_name("job_mismatches", "Mismatches", mismatches(&differing, has_lost(&ranks))),
+        single("job_job", "All ranks", &JOB, &named(segment, JOB.name, cancel)?),
         by_name(WAITS, "Waiting by rank", waits(&ranks)),
-        by_name("job_sizes", "Bus bandwidth by kind, size and ranks", sizes(&rows(&SIZES)?)),
+        by_name(
+            "job_sizes",
+            "Bus bandwidth by kind, size and ranks",
+            sizes(&SizeRow::read(segment, cancel)?),
+        ),
     ];
     groups.retain(|group| !group.metrics.is_empty());
     Ok(groups)
@@ -44,9 +46,9 @@ fn seconds(ps: f64) -> OwnedValue {
 }
 
 /// The causes that stand out. Without a rank among them, a line says so.
-fn causes(rows: &[NamedValues<'_>]) -> Vec<Metric> {
-    let is_out = |row: &&NamedValues<'_>| matches!(of(row, "stands_out"), Some(OwnedValue::Bool(true)));
-    let mut metrics: Vec<Metric> = rows.iter().filter(is_out).take(MOST).filter_map(cause).collect();
+fn causes(rows: &[CauseRow<FieldCell>]) -> Vec<Metric> {
+    let named = rows.iter().filter(|row| row.stands_out.is_true()).take(MOST);
+    let mut metrics: Vec<Metric> = named.filter_map(cause).collect();
     let is_rank = |metric: &Metric| metric.place.as_ref().is_some_and(|place| place.ranks.len() == 1);
     if !rows.is_empty() && !metrics.iter().any(is_rank) {
         let doc = "Every rank has some blame, because somebody is always last. A rank stands out if it has \
@@ -58,21 +60,20 @@ fn causes(rows: &[NamedValues<'_>]) -> Vec<Metric> {
     metrics
 }
 
-fn cause(row: &NamedValues<'_>) -> Option<Metric> {
-    let number = |name: &str| of(row, name).and_then(float_of);
-    let (name, blame) = (text_of(row, "cause")?, number("root_blame")?);
-    let rank = whole(row, "rank");
-    let Some(excess) = number("excess") else {
+fn cause(row: &CauseRow<FieldCell>) -> Option<Metric> {
+    let (name, blame) = (row.cause.text()?, row.root_blame.float()?);
+    let rank = row.rank.number();
+    let Some(excess) = row.excess.float() else {
         let doc = "Waiting of all ranks that began there.";
-        let metric = Metric::new(&name, seconds(blame), Unit::Seconds, doc);
+        let metric = Metric::new(name, seconds(blame), Unit::Seconds, doc);
         return Some(Metric { place: rank.map(MetricPlace::of_rank), ..metric });
     };
-    let name = match number("slower").zip(number("operations")) {
+    let name = match row.slower.float().zip(row.operations.float()) {
         Some((slower, 1.0)) => format!("{name}: +{} in 1 operation", short_duration(slower)),
         Some((slower, count)) => {
             format!("{name}: +{} per operation, {count} operations", short_duration(slower))
         }
-        None => name,
+        None => name.to_owned(),
     };
     let doc = format!(
         "Transfers of this link took longer than usual. Waiting of all ranks that began there: {}. Time of \
@@ -82,20 +83,20 @@ fn cause(row: &NamedValues<'_>) -> Option<Metric> {
     );
     let place = rank.map(|rank| MetricPlace {
         rank,
-        at_ps: of(row, "start").and_then(int_of),
-        operation: whole(row, "operation"),
-        ranks: of(row, "ranks").map(ranks_of).unwrap_or_default(),
+        at_ps: row.start.int(),
+        operation: row.operation.number(),
+        ranks: row.ranks.numbers(),
     });
     Some(Metric { place, ..Metric::new(&name, seconds(blame + excess), Unit::Seconds, &doc) })
 }
 
 /// Whether traces lack calls although the job went on with their ranks.
-fn has_lost(ranks: &[NamedValues<'_>]) -> bool {
-    ranks.iter().any(|row| whole(row, "lost").is_some_and(|lost| lost > 0))
+fn has_lost(ranks: &[RankRow<FieldCell>]) -> bool {
+    ranks.iter().any(|row| row.lost.int().is_some_and(|lost| lost > 0))
 }
 
 /// Mismatches by kind: how many there are, and the first one of each.
-fn mismatches(rows: &[NamedValues<'_>], has_lost: bool) -> Vec<Metric> {
+fn mismatches(rows: &[MismatchRow<FieldCell>], has_lost: bool) -> Vec<Metric> {
     let missing = match has_lost {
         false => {
             "A rank makes no further call in a group while the others wait: they hang. Look at what it does \
@@ -122,13 +123,13 @@ fn mismatches(rows: &[NamedValues<'_>], has_lost: bool) -> Vec<Metric> {
         ),
     ];
     let metric = |(key, name, doc): (&str, &str, &str)| {
-        let is_it = |row: &&NamedValues<'_>| text_of(row, "what").as_deref() == Some(key);
-        let mut of_kind: Vec<&NamedValues<'_>> = rows.iter().filter(is_it).collect();
-        of_kind.sort_by_key(|row| (of(row, "start").and_then(int_of), whole(row, "rank")));
+        let is_it = |row: &&MismatchRow<FieldCell>| row.what.text() == Some(key);
+        let mut of_kind: Vec<_> = rows.iter().filter(is_it).collect();
+        of_kind.sort_by_key(|row| (row.start.int(), row.rank.number()));
         let first = of_kind.first()?;
-        let (rank, operation) = (whole(first, "rank")?, whole(first, "operation")?);
+        let (rank, operation) = (first.rank.number()?, first.operation.number()?);
         let name = format!("{name}; first: rank {rank}, operation {operation}");
-        let at_ps = of(first, "start").and_then(int_of);
+        let at_ps = first.start.int();
         let place = Some(MetricPlace { rank, at_ps, operation: Some(operation), ranks: vec![rank] });
         let count = OwnedValue::Int(signed(of_kind.len()));
         Some(Metric { place, ..Metric::new(&name, count, Unit::Count, doc) })
@@ -136,32 +137,16 @@ fn mismatches(rows: &[NamedValues<'_>], has_lost: bool) -> Vec<Metric> {
     kinds.into_iter().filter_map(metric).collect()
 }
 
-/// A whole number of a field that counts.
-fn whole(row: &NamedValues<'_>, name: &str) -> Option<u32> {
-    of(row, name).and_then(int_of).and_then(|number| u32::try_from(number).ok())
-}
-
-/// The numbers of a JSON array.
-fn ranks_of(value: &OwnedValue) -> Vec<u32> {
-    let OwnedValue::Json(text) = value else { return Vec::new() };
-    let numbers = text.trim_matches(['[', ']']).split(',');
-    numbers.filter_map(|number| number.trim().parse().ok()).collect()
-}
-
-fn waits(rows: &[NamedValues<'_>]) -> Vec<Metric> {
+fn waits(rows: &[RankRow<FieldCell>]) -> Vec<Metric> {
     let doc = "Time that the rank waited for other ranks.";
-    let mut by_wait: Vec<(f64, &OwnedValue)> = rows
-        .iter()
-        .filter_map(|row| Some((float_of(of(row, "wait")?)?, of(row, "rank")?)))
-        .filter(|(wait, _)| *wait > 0.0)
-        .collect();
+    let waiting = rows.iter().filter_map(|row| row.wait.float().zip(row.rank.number()));
+    let mut by_wait: Vec<(f64, u32)> = waiting.filter(|(wait, _)| *wait > 0.0).collect();
     by_wait.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let metric = |(wait, rank): (f64, &OwnedValue)| {
-        let rank = u32::try_from(int_of(rank)?).ok()?;
+    let metric = |(wait, rank): (f64, u32)| {
         let metric = Metric::new(&format!("rank {rank}"), seconds(wait), Unit::Seconds, doc);
-        Some(Metric { place: Some(MetricPlace::of_rank(rank)), ..metric })
+        Metric { place: Some(MetricPlace::of_rank(rank)), ..metric }
     };
-    by_wait.into_iter().take(MOST).filter_map(metric).collect()
+    by_wait.into_iter().take(MOST).map(metric).collect()
 }
 
 /// A number of bytes with the largest unit that leaves at least 1.
@@ -175,15 +160,14 @@ fn size(bytes: f64) -> String {
     format!("{text} {}", UNITS[unit])
 }
 
-fn sizes(rows: &[NamedValues<'_>]) -> Vec<Metric> {
+fn sizes(rows: &[SizeRow<FieldCell>]) -> Vec<Metric> {
     let doc = "Median bus bandwidth of the transfers, as nccl-tests defines it.";
-    let metric = |row: &NamedValues<'_>| {
-        let (kind, bytes) = (text_of(row, "kind")?, float_of(of(row, "bytes")?)?);
-        let ranks = float_of(of(row, "ranks")?)?;
+    let metric = |row: &SizeRow<FieldCell>| {
+        let (kind, bytes, ranks) = (row.kind.text()?, row.bytes.float()?, row.ranks.float()?);
         // Older traces do not tell the members of a group.
         let ranks = if ranks > 0.0 { format!("{ranks} ranks") } else { "unknown ranks".to_owned() };
         let name = format!("{kind}, {}, {ranks}", size(bytes));
-        Some(Metric::new(&name, of(row, "bus_rate")?.clone(), Unit::BytesPerSecond, doc))
+        Some(Metric::new(&name, row.bus_rate.0.clone()?, Unit::BytesPerSecond, doc))
     };
     rows.iter().filter_map(metric).take(MOST).collect()
 }

@@ -5,7 +5,7 @@
 
 use crate::base::Result;
 use crate::exec::Cancel;
-use crate::makers::columns::Columns;
+use crate::makers::Maker;
 use crate::model::{CollectiveKind, TrackId};
 use crate::query::SLOTS;
 use crate::segment::{Bytes, Footer, Segment, TableMeta};
@@ -18,10 +18,25 @@ pub mod schema;
 /// Value of [`crate::model::RankInfo::source`] for a job segment.
 pub const SOURCE: &str = "job";
 
+pub(super) const fn maker<B: Bytes>() -> Maker<B> {
+    Maker {
+        metrics: metrics::groups,
+        heading: schema::heading_of,
+        colours: Some(colours),
+        ..Maker::any(SOURCE)
+    }
+}
+
+/// Whether a segment is that of a job.
+#[must_use]
+pub fn is_job(footer: &Footer) -> bool {
+    footer.rank.source == SOURCE
+}
+
 /// The colour numbers of kinds of operations. They are the same in all profiles.
-pub fn colours() -> impl Iterator<Item = (&'static str, u8)> {
+fn colours() -> Vec<(&'static str, u8)> {
     let kinds = CollectiveKind::ALL.iter().filter(|kind| **kind != CollectiveKind::Receive);
-    kinds.map(|kind| kind.name()).zip((0..SLOTS as u8).cycle())
+    kinds.map(|kind| kind.name()).zip((0..SLOTS as u8).cycle()).collect()
 }
 
 /// The rank whose calls a track of a job segment shows. `None` for other tracks, and for all
@@ -43,17 +58,17 @@ pub fn subject_of(footer: &Footer, track: TrackId) -> Option<u32> {
 /// # Errors
 /// If bytes are missing or damaged.
 pub fn waits_in<B: Bytes>(segment: &Segment<B>, table: &TableMeta) -> Result<u64> {
-    if segment.footer().rank.source != SOURCE || table.spec.name != schema::OPERATIONS.name {
+    if !is_job(segment.footer()) || table.spec.name != schema::OPERATIONS.name {
         return Ok(0);
     }
-    let Some(job) = Columns::of(segment, schema::JOB.name, Cancel::NEVER) else { return Ok(0) };
-    let operations = u64::try_from(job.sum("operations")?.0).unwrap_or(0);
+    let job = schema::JobRow::read(segment, Cancel::NEVER)?;
+    let operations: u64 = job.iter().filter_map(|job| u64::try_from(job.operations.int()?).ok()).sum();
     Ok(u64::from(table.rows).saturating_sub(operations))
 }
 
 /// The number of a track whose rows are in one of these tables of a job segment.
 fn number_in(footer: &Footer, track: TrackId, tables: &[&str]) -> Option<u32> {
     let table = footer.tables.get(usize::from(footer.table_of(track)?.0))?;
-    let is_here = footer.rank.source == SOURCE && tables.contains(&table.spec.name.as_str());
+    let is_here = is_job(footer) && tables.contains(&table.spec.name.as_str());
     footer.tracks.get(track.0 as usize)?.spec.identity.number.filter(|_| is_here)
 }

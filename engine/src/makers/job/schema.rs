@@ -6,7 +6,7 @@ use crate::model::Unit;
 table! {
     /// Collective operations of all ranks: first the waiting until the last rank has come, then the
     /// transfer.
-    "operation" OPERATIONS Operation Slices, name in "name";
+    "operation" OPERATIONS Operation Slices, name in "name", rows OperationRow;
     "Operation" {
         operation: Count, "Number of the operation, by first arrival.";
         kind: None, "Kind of operation.";
@@ -38,7 +38,7 @@ table! {
 
 table! {
     /// Calls of collective operations by rank: first the waiting for others, then the transfer.
-    "call" CALLS Call Slices, name in "name";
+    "call" CALLS Call Slices, name in "name", rows CallRow;
     "Call" {
         operation: Count, "Number of the operation.";
         rank: None, "Rank that called.";
@@ -99,7 +99,7 @@ pub const DERIVED: [FieldSchema; 3] = [
 
 table! {
     /// Ranks: clock, communication and waiting.
-    "rank" RANKS JobRank Side;
+    "rank" RANKS RankFields Side, rows RankRow;
     "Rank" {
         rank: None, "Number of the rank.";
         operations: Count, "Collective operations.";
@@ -137,7 +137,7 @@ table! {
 
 table! {
     /// Causes of waiting, the largest first: where the delays began.
-    "cause" CAUSES Cause Side;
+    "cause" CAUSES Cause Side, rows CauseRow;
     "Cause" {
         cause: None, "Rank that came late, or link whose transfers were slow.";
         stands_out: None, "Whether it is more than equal ranks show.";
@@ -157,7 +157,7 @@ table! {
 
 table! {
     /// Operations by kind, size and number of ranks.
-    "operation_size" SIZES JobSize Side;
+    "operation_size" SIZES SizeFields Side, rows SizeRow;
     "Operations" {
         kind: None, "Kind of operation.";
         bytes: Bytes, "The larger of input and output of a rank.";
@@ -185,7 +185,7 @@ table! {
 
 table! {
     /// Calls that do not fit to those of other ranks: hangs and bugs in the making.
-    "mismatch" MISMATCHES JobMismatch Side;
+    "mismatch" MISMATCHES MismatchFields Side, rows MismatchRow;
     "Mismatch" {
         operation: Count, "Number of the operation.";
         rank: None, "Rank that differs.";
@@ -196,7 +196,7 @@ table! {
 
 table! {
     /// The job as a whole.
-    "job" JOB JobTotals Side;
+    "job" JOB JobFields Side, rows JobRow;
     "Job" {
         ranks: Count, "Ranks of the profile.";
         ranks_of_job: Count, "Ranks of the job, as far as the traces tell.";
@@ -225,7 +225,7 @@ table! {
 
 table! {
     /// Steps or iterations: those that the traces state, else those in which operations repeat.
-    "step" STEPS JobStep Side;
+    "step" STEPS StepFields Side, rows StepRow;
     "Step" {
         number: None, "Number of the step.";
         operations: Count, "Collective operations.";

@@ -12,6 +12,7 @@ mod steps;
 mod tests;
 
 use crate::base::Result;
+use crate::makers::Maker;
 use crate::segment::{Bytes, Segment};
 
 /// Arguments of a kernel that communicates, in PyTorch since 2.3.
@@ -50,6 +51,10 @@ const ROOT: usize = 12;
 const EXTERNAL: usize = 13;
 const DIMS: usize = 14;
 const TYPE: usize = 15;
+
+pub(super) const fn maker<B: Bytes>() -> Maker<B> {
+    Maker { host: host::read, ..Maker::any("kineto") }
+}
 
 /// Role of a slice on a device, by its name and category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

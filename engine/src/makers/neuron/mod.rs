@@ -8,7 +8,8 @@ pub mod metrics;
 pub mod schema;
 mod tracks;
 
-pub(super) use limits::limits_of;
+use super::{Maker, Tool};
+use crate::segment::Bytes;
 
 pub use engine::{Engine, MATRIX, MATRIX_PRODUCT};
 pub use tracks::{CounterTrack, Tracks, name_on_core};
@@ -18,3 +19,14 @@ pub use crate::model::wait::NEURON_WAIT as SEMAPHORE_WAIT;
 
 /// Value of [`crate::model::RankInfo::source`] for a Neuron profile.
 pub const SOURCE: &str = "neuron";
+
+pub(super) const fn maker<B: Bytes>() -> Maker<B> {
+    Maker {
+        metrics: |segment, work| metrics::groups(segment, work.cancel),
+        calls: collectives::read,
+        limits: limits::limits_of,
+        heading: schema::heading_of,
+        imitated: Some(Tool::NeuronProfile),
+        ..Maker::any(SOURCE)
+    }
+}

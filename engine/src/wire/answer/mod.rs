@@ -82,11 +82,11 @@ pub fn rank_detail<B: Bytes>(
         tables: tables(segment)?,
         warnings: footer.warnings.iter().map(WarningEntry::from).chain(later).collect(),
         origin_unix_ns: footer.rank.origin_unix_ns,
-        names: match footer.rank.source.as_str() {
-            job::SOURCE => {
-                job::colours().map(|(name, slot)| NameSlot { kind: name.to_owned(), slot }).collect()
+        names: match makers::colours(&footer.rank.source) {
+            Some(colours) => {
+                colours.into_iter().map(|(name, slot)| NameSlot { kind: name.to_owned(), slot }).collect()
             }
-            _ => names.to_vec(),
+            None => names.to_vec(),
         },
     })
 }

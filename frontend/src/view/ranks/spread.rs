@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use nprof_engine::base::order::sort_by;
+use nprof_engine::makers::job::schema::OperationRow;
 use nprof_engine::wire::rows::{ColumnValues, RowColumn, RowColumnRole, RowPresence, TableRows};
 
 /// Outliers of a kind and size that are shown each for itself. The largest are.
@@ -102,14 +103,12 @@ impl Operations {
     pub fn read(rows: &TableRows) -> Self {
         let count = rows.rows as usize;
         let of_role = |role| rows.columns.iter().find(move |column| column.role == role);
-        let field = |name| {
-            rows.columns.iter().find(move |column| column.role == RowColumnRole::Field && column.name == name)
-        };
+        let of = OperationRow::by(|field| rows.field(field.name));
         let numbers = ints(of_role(RowColumnRole::Row), count);
         let [bytes, transfer, wait, waited, last, calls] =
-            ["bytes", "transfer", "spread", "wait", "last_rank", "calls"]
-                .map(|name| ints(field(name), count));
-        let of_rows = texts(field("kind"), count);
+            [of.bytes, of.transfer, of.spread, of.wait, of.last_rank, of.calls]
+                .map(|column| ints(column, count));
+        let of_rows = texts(of.kind, count);
         let mut kinds: Vec<String> = of_rows.iter().flatten().map(|kind| (*kind).to_owned()).collect();
         sort_by(&mut kinds, Ord::cmp);
         kinds.dedup();

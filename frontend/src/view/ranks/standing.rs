@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use nprof_engine::base::natural::natural;
 use nprof_engine::base::order::{sort_by, sort_by_key};
+use nprof_engine::makers::job::schema::RankRow;
 use nprof_engine::wire::rows::{ColumnValues, RowColumn, RowPresence, TableRows};
 
 /// Order of lists and rows of ranks.
@@ -102,9 +103,8 @@ impl Standings {
     /// The times in the table of ranks of the job segment. Without its columns nothing is known.
     #[must_use]
     pub fn read(rows: &TableRows) -> Self {
-        let column = |name: &str| rows.columns.iter().find(|column| column.name == name).and_then(whole);
-        let (Some(ranks), Some(late), Some(wait)) = (column("rank"), column("root_blame"), column("wait"))
-        else {
+        let of = RankRow::by(|field| rows.field(field.name).and_then(whole));
+        let (Some(ranks), Some(late), Some(wait)) = (of.rank, of.root_blame, of.wait) else {
             return Self::default();
         };
         let times =

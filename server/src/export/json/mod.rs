@@ -16,9 +16,9 @@ use std::io::{self, Write};
 use nprof_engine::base::Time;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::exec::Work;
-use nprof_engine::makers::neuron::SOURCE;
 use nprof_engine::makers::neuron::metrics::for_each_busy;
 use nprof_engine::makers::neuron::schema::{ACTIVE_TIME, INSTRUCTION};
+use nprof_engine::makers::{Tool, imitated_tool};
 use nprof_engine::model::{FieldId, OwnedValue, TableId, TableKind};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::query;
@@ -141,7 +141,7 @@ impl Document<'_> {
     }
 
     fn is_neuron(&self) -> bool {
-        self.segment.footer().rank.source == SOURCE
+        imitated_tool(&self.segment.footer().rank.source) == Some(Tool::NeuronProfile)
     }
 
     fn rows(&self, table: TableId) -> u32 {

@@ -1,6 +1,10 @@
 //! Where the cells of the tables of all ranks lead. Pure.
 
-use nprof_engine::makers::job::schema::{CALLS, CAUSES, MISMATCHES, OPERATIONS, RANKS, SIZES};
+use nprof_engine::makers::job::schema::{
+    CALLS, CAUSES, CallRow, CauseRow, MISMATCHES, MismatchRow, OPERATIONS, OperationRow, RANKS, RankRow,
+    SIZES, SizeRow,
+};
+use nprof_engine::makers::table::FieldSchema;
 use nprof_engine::wire::detail::FieldContent;
 
 use super::content::Content;
@@ -50,41 +54,64 @@ impl Lead {
     #[must_use]
     pub fn of(table: &str, content: &Content, key: &str, row: u32, zero_ps: i64) -> Option<Self> {
         let cell = |key: &str| content.table.column(key)?.1.cell(row);
-        let int = |key: &str| match cell(key)? {
-            FieldContent::Int(value) => Some(value),
-            _ => None,
-        };
-        let text = |key: &str| match cell(key)? {
-            FieldContent::Text(text) => Some(text),
-            _ => None,
-        };
-        let rank = |key: &str| u32::try_from(int(key)?).ok();
-        let number = || content.numbers.get(row as usize).copied();
-        let start_ps = || Some(int("start")?.saturating_add(zero_ps));
-        let operation = |at_ps| Some(Self::Operation { number: int("operation")?, at_ps });
-        match (table, key) {
-            (name, "operation") if name == CALLS.name || name == OPERATIONS.name => operation(start_ps()?),
+        let int = |field: &FieldSchema| int_of(cell(field.name)?);
+        // Slices have their start in a column of their own.
+        let start_ps = || Some(int_of(cell(START)?)?.saturating_add(zero_ps));
+        match table {
+            name if name == OPERATIONS.name => {
+                let (names, ints) = (OperationRow::by(|field| field.name), OperationRow::by(int));
+                let number = || content.numbers.get(row as usize).copied();
+                match key {
+                    key if key == names.operation => operation(ints.operation, start_ps()),
+                    key if key == names.last_rank => ints.last_rank.and(number()).map(Self::Late),
+                    _ => None,
+                }
+            }
+            name if name == CALLS.name => {
+                let (names, ints) = (CallRow::by(|field| field.name), CallRow::by(int));
+                match key {
+                    key if key == names.operation => operation(ints.operation, start_ps()),
+                    key if key == names.rank => {
+                        Some(Self::Slice { rank: number_of(ints.rank)?, row: number_of(ints.row)? })
+                    }
+                    _ => None,
+                }
+            }
             // Side tables have times since the profile's origin.
-            (name, "operation") if name == MISMATCHES.name => operation(int("start")?),
-            (name, "last_rank") if name == OPERATIONS.name => int(key).and(number()).map(Self::Late),
-            (name, "rank") if name == CALLS.name => {
-                Some(Self::Slice { rank: rank(key)?, row: u32::try_from(int("row")?).ok()? })
+            name if name == MISMATCHES.name => {
+                let (names, ints) = (MismatchRow::by(|field| field.name), MismatchRow::by(int));
+                match key {
+                    key if key == names.operation => operation(ints.operation, ints.start),
+                    key if key == names.rank => {
+                        Some(Self::RankAt { rank: number_of(ints.rank)?, at_ps: ints.start? })
+                    }
+                    _ => None,
+                }
             }
-            (name, "rank") if name == MISMATCHES.name => {
-                Some(Self::RankAt { rank: rank(key)?, at_ps: int("start")? })
+            name if name == RANKS.name => {
+                let (names, ints) = (RankRow::by(|field| field.name), RankRow::by(int));
+                (key == names.rank).then(|| number_of(ints.rank).map(Self::Worst)).flatten()
             }
-            (name, "rank") if name == RANKS.name => rank(key).map(Self::Worst),
-            // A link leads to its slowest transfer.
-            (name, "cause") if name == CAUSES.name => {
-                let slowest = int("start").and_then(operation);
-                slowest.or_else(|| rank("rank").map(Self::Worst))
+            name if name == CAUSES.name => {
+                let (names, ints) = (CauseRow::by(|field| field.name), CauseRow::by(int));
+                // A link leads to its slowest transfer.
+                let lead = || {
+                    operation(ints.operation, ints.start).or_else(|| number_of(ints.rank).map(Self::Worst))
+                };
+                (key == names.cause).then(lead).flatten()
             }
-            (name, "slowest") if name == SIZES.name => rank(key).map(Self::Worst),
-            (name, "kind") if name == SIZES.name => Some(Self::WorstOfSize {
-                kind: text("kind")?,
-                bytes: int("bytes").filter(|bytes| *bytes > 0),
-                ranks: int("ranks"),
-            }),
+            name if name == SIZES.name => {
+                let (names, ints) = (SizeRow::by(|field| field.name), SizeRow::by(int));
+                match key {
+                    key if key == names.slowest => number_of(ints.slowest).map(Self::Worst),
+                    key if key == names.kind => Some(Self::WorstOfSize {
+                        kind: text_of(cell(names.kind)?)?,
+                        bytes: ints.bytes.filter(|bytes| *bytes > 0),
+                        ranks: ints.ranks,
+                    }),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }
@@ -110,6 +137,31 @@ impl Lead {
     }
 }
 
+fn operation(number: Option<i64>, at_ps: Option<i64>) -> Option<Lead> {
+    Some(Lead::Operation { number: number?, at_ps: at_ps? })
+}
+
+fn int_of(content: FieldContent) -> Option<i64> {
+    match content {
+        FieldContent::Int(value) => Some(value),
+        _ => None,
+    }
+}
+
+fn text_of(content: FieldContent) -> Option<String> {
+    match content {
+        FieldContent::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn number_of(int: Option<i64>) -> Option<u32> {
+    u32::try_from(int?).ok()
+}
+
+/// Key of the column of starts.
+const START: &str = "start";
+
 /// Whether a table of all ranks has rows for waits beside those of operations.
 #[must_use]
 pub fn has_waits(table: &str) -> bool {
@@ -119,7 +171,8 @@ pub fn has_waits(table: &str) -> bool {
 /// Whether a row is a wait of an operation. Only the transfer has a kind.
 #[must_use]
 pub fn is_wait(content: &Content, row: u32) -> bool {
-    content.table.column("kind").is_some_and(|(_, kind)| kind.cell(row).is_none())
+    let names = OperationRow::by(|field| field.name);
+    content.table.column(names.kind).is_some_and(|(_, kind)| kind.cell(row).is_none())
 }
 
 /// Number of rows that are no waits.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use nprof_engine::makers::job::schema::CallRow;
 use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::detail::{FieldContent, FieldValue, Neighbour, SliceDetail};
 
@@ -116,11 +117,11 @@ fn in_rank(opened: Opened, detail: &SliceDetail) -> Option<AnyView> {
 
 /// The rank and row of the call that a slice of all ranks stands for.
 fn call_of(detail: &SliceDetail) -> Option<(u32, u32)> {
-    let number = |name: &str| match detail.fields.iter().find(|field| field.name == name)?.value {
+    let call = CallRow::by(|field| match detail.fields.iter().find(|own| own.name == field.name)?.value {
         FieldContent::Int(number) => u32::try_from(number).ok(),
         _ => None,
-    };
-    Some((number("rank")?, number("row")?))
+    });
+    Some((call.rank?, call.row?))
 }
 
 /// A timestamp since the profile's start: with the digits of the window, and in full.
