@@ -26,6 +26,7 @@ pub mod listening;
 pub mod markup;
 pub mod memory;
 pub mod output;
+pub mod print;
 pub mod routes;
 pub mod standard_output;
 pub mod store;

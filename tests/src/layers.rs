@@ -46,7 +46,7 @@ const READER_LAYERS: [&str; 4] = ["room", "neff trace_event", "neuron_json ntff 
 const SERVER_LAYERS: [&str; 13] = [
     "assets ended ending markup memory standard_output terminal units work",
     "store",
-    "output summary warnings",
+    "output print summary warnings",
     "analysis",
     "export ingest",
     "aiu verify",

@@ -3,7 +3,7 @@
 use crate::base::Result;
 use crate::exec::Cancel;
 use crate::metrics::{Metric, MetricGroup};
-use crate::model::{OwnedValue, Unit};
+use crate::model::{OwnedValue, Unit, ValueTable};
 use crate::segment::{Bytes, Segment};
 
 use super::columns::Columns;
@@ -63,6 +63,12 @@ pub fn named<'a, B: Bytes>(
     cancel: Cancel<'a>,
 ) -> Result<Vec<NamedValues<'a>>> {
     Columns::of(segment, table, cancel).map_or(Ok(Vec::new()), |of| of.all_rows())
+}
+
+/// The value of a field in a row of a table in memory.
+pub fn cell_of(table: &ValueTable, row: &[Option<OwnedValue>], name: &str) -> FieldCell {
+    let place = table.fields.iter().position(|field| field.name == name);
+    FieldCell(place.and_then(|place| row.get(place)?.clone()))
 }
 
 /// The value of a field.

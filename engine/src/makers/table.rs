@@ -171,6 +171,14 @@ macro_rules! rows {
                 let read = |row| Self::by(|field| $crate::makers::rows::cell(row, field.name));
                 Ok(rows.iter().map(read).collect())
             }
+
+            /// All rows of a table in memory.
+            pub fn of(table: &$crate::model::ValueTable) -> Vec<Self> {
+                let read = |row: &Vec<_>| {
+                    Self::by(|field| $crate::makers::rows::cell_of(table, row, field.name))
+                };
+                table.rows.iter().map(read).collect()
+            }
         }
     };
 }

@@ -30,7 +30,7 @@ pub use names::{NameId, Names};
 pub use rank::RankInfo;
 pub use role::{EngineKind, Identity, Role, Side};
 pub use schedule::{Schedule, ScheduledSlice};
-pub use side_tables::{SideTable, SideTables};
+pub use side_tables::{SideTables, ValueTable};
 pub use sink::Sink;
 pub use slice::{Form, SliceKey, SliceRecord};
 pub use table::{TableId, TableKind, TableSpec};

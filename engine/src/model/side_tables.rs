@@ -6,9 +6,9 @@ use super::{
 };
 use crate::base::{Error, Result};
 
-/// A side table with all its rows.
+/// A table in memory.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct SideTable {
+pub struct ValueTable {
     /// Name of the table.
     pub name: String,
     /// The fields, in display order.
@@ -17,11 +17,38 @@ pub struct SideTable {
     pub rows: Vec<Vec<Option<OwnedValue>>>,
 }
 
+impl ValueTable {
+    /// The table without the columns in which no row has a value.
+    #[must_use]
+    pub fn without_empty_columns(mut self) -> Self {
+        let is_used = |at: usize| self.rows.iter().any(|row| row.get(at).is_some_and(Option::is_some));
+        let used: Vec<bool> = (0..self.fields.len()).map(is_used).collect();
+        keep(&mut self.fields, &used);
+        self.rows.iter_mut().for_each(|row| keep(row, &used));
+        self
+    }
+}
+
+impl ValueTable {
+    /// Keeps the columns of wanted fields.
+    pub fn keep_columns(&mut self, is_wanted: impl Fn(&FieldSpec) -> bool) {
+        let used: Vec<bool> = self.fields.iter().map(is_wanted).collect();
+        keep(&mut self.fields, &used);
+        self.rows.iter_mut().for_each(|row| keep(row, &used));
+    }
+}
+
+/// Keeps the elements at places that are used.
+fn keep<T>(elements: &mut Vec<T>, used: &[bool]) {
+    let mut used = used.iter();
+    elements.retain(|_| used.next().is_some_and(|is_used| *is_used));
+}
+
 /// A sink that keeps side tables and takes nothing else.
 #[derive(Debug, Default)]
 pub struct SideTables {
     names: Names,
-    tables: Vec<SideTable>,
+    tables: Vec<ValueTable>,
     /// The table of each field, and its place there.
     places: Vec<(TableId, usize)>,
 }
@@ -35,7 +62,7 @@ impl SideTables {
     ///
     /// # Errors
     /// Those of the writer; also if it writes more than side tables.
-    pub fn made_by(write: impl FnOnce(&mut dyn Sink) -> Result<()>) -> Result<Vec<SideTable>> {
+    pub fn made_by(write: impl FnOnce(&mut dyn Sink) -> Result<()>) -> Result<Vec<ValueTable>> {
         let mut made = Self::default();
         write(&mut made)?;
         Ok(made.tables)
@@ -47,7 +74,7 @@ impl Sink for SideTables {
         let known = self.tables.iter().position(|table| table.name == spec.name);
         let at = known.unwrap_or(self.tables.len());
         if known.is_none() {
-            self.tables.push(SideTable { name: spec.name, ..SideTable::default() });
+            self.tables.push(ValueTable { name: spec.name, ..ValueTable::default() });
         }
         u16::try_from(at).map(TableId).map_err(|_| NO_TABLE)
     }
@@ -126,7 +153,6 @@ impl Sink for SideTables {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::makers::FieldCell;
     use crate::makers::job::schema::{MismatchFields, MismatchRow};
 
     #[test]
@@ -139,17 +165,26 @@ mod tests {
         })
         .unwrap();
         let [table] = &tables[..] else { panic!("one table") };
-        let row = |at: usize| {
-            MismatchRow::by(|field| {
-                let place = table.fields.iter().position(|own| own.name == field.name).unwrap();
-                FieldCell(table.rows[at][place].clone())
-            })
+        let rows = MismatchRow::of(table);
+        let [first, second] = &rows[..] else { panic!("two rows") };
+        let values = (first.rank.number(), first.what.text(), first.operation.int());
+        assert_eq!(values, (Some(3), Some("size"), None));
+        assert_eq!((second.operation.int(), second.rank.int()), (Some(7), None));
+    }
+
+    #[test]
+    fn columns_without_a_value_can_be_left_out() {
+        let table = ValueTable {
+            fields: ["a", "b", "c"].map(FieldSpec::named).to_vec(),
+            rows: vec![
+                vec![None, None, Some(OwnedValue::Int(1))],
+                vec![Some(OwnedValue::Int(2)), None, None],
+            ],
+            ..ValueTable::default()
         };
-        assert_eq!(
-            (row(0).rank.number(), row(0).what.text(), row(0).operation.int()),
-            (Some(3), Some("size"), None)
-        );
-        assert_eq!((row(1).operation.int(), row(1).rank.int()), (Some(7), None));
+        let table = table.without_empty_columns();
+        assert_eq!(table.fields, ["a", "c"].map(FieldSpec::named));
+        assert_eq!(table.rows[0], [None, Some(OwnedValue::Int(1))]);
     }
 
     #[test]

@@ -5,13 +5,14 @@ use std::io::Write;
 
 use nprof_engine::analysis::job_segment::numbers;
 use nprof_engine::analysis::table::rates;
-use nprof_engine::analysis::{
-    ClockVerdict, Culprit, Presence, Unplaced, algorithm, costs, passages, shown_by, totals,
-};
-use nprof_engine::base::Time;
+use nprof_engine::analysis::{ClockVerdict, Presence, Unplaced, algorithm, passages, shown_by, totals};
+use nprof_engine::base::{Error, Time};
+use nprof_engine::makers::job::schema::{CAUSES, CLOCK, MISMATCHES, RANKS, RankRow};
+use nprof_engine::model::FieldSpec;
 use serde_json::{Value, json};
 
 use super::Analysed;
+use crate::print::json::rows;
 use crate::store::Profile;
 
 /// Nanoseconds of picoseconds.
@@ -19,83 +20,32 @@ fn ns(ps: i64) -> f64 {
     ps as f64 / 1e3
 }
 
+/// Rows of the ranks: the columns about clocks, or all others.
+fn ranks(of: &Analysed, are_clocks: bool) -> Result<Vec<Value>, Error> {
+    let mut table = of.table(&RANKS)?;
+    let names = RankRow::by(|field| field.name);
+    let is_wanted = |field: &FieldSpec| field.name == names.rank || (field.group == CLOCK) == are_clocks;
+    table.keep_columns(is_wanted);
+    Ok(rows(&table))
+}
+
 /// Rows of the clocks, one for each rank.
-#[must_use]
-pub fn clocks(of: &Analysed, profile: &Profile) -> Vec<Value> {
-    let ranks = of.job.ranks.iter().zip(&of.report.clocks.ranks);
-    let fits = of.report.clocks_of_segments(&of.job).zip(of.report.bounds_of_segments(&of.job));
-    let rows = ranks.zip(fits).map(|((rank, found), (fit, bounds))| {
-        let mut row = json!({
-            "rank": rank.rank,
-            "offset_ns": ns(fit.offset_ps()),
-            "drift_ppm": f64::from(fit.drift_ppb()) / 1e3,
-            "at_ns": ns(fit.at_ps()),
-            "residual_ns": found.residual_ps as f64 / 1e3,
-            "calls": found.calls,
-            "set_by": if rank.given.is_some() { "hand" } else { "calls" },
-        });
+fn clocks(of: &Analysed, profile: &Profile) -> Result<Vec<Value>, Error> {
+    let mut rows = ranks(of, true)?;
+    let names = RankRow::by(|field| field.name);
+    let fits = of.job.ranks.iter().zip(of.report.clocks_of_segments(&of.job));
+    for (row, (rank, fit)) in rows.iter_mut().zip(fits) {
+        row["calls"] = row[names.clock_calls].take();
         let origin = profile.manifest.ranks.iter().find(|file| file.rank == rank.rank);
         if let Some(origin) = origin.and_then(|file| file.origin_unix_ns) {
             row["at_unix_ns"] = json!(origin.saturating_add(Time(fit.at_ps()).floor_ns()));
         }
-        if let (Some(low), Some(high)) = bounds {
-            (row["low_ns"], row["high_ns"]) = (json!(ns(low)), json!(ns(high)));
-        }
-        if let Some(why) = found.unbounded.filter(|_| rank.given.is_none()) {
-            row["no_bounds"] = json!(why.words());
-        }
-        row
-    });
-    rows.collect()
-}
-
-/// Rows of the ranks with their clocks, for a table of one row a rank.
-#[must_use]
-pub fn ranks_with_clocks(of: &Analysed, profile: &Profile) -> Vec<Value> {
-    let mut rows = ranks(of, profile);
-    for (row, clock) in rows.iter_mut().zip(clocks(of, profile)) {
-        for key in ["offset_ns", "low_ns", "high_ns", "no_bounds", "drift_ppm", "residual_ns"] {
-            row[key] = clock.get(key).cloned().unwrap_or_default();
-        }
-        row["clock_calls"] = clock.get("calls").cloned().unwrap_or_default();
     }
-    rows
-}
-
-/// Rows of the ranks.
-#[must_use]
-pub fn ranks(of: &Analysed, profile: &Profile) -> Vec<Value> {
-    let rows = of.report.ranks.iter().map(|rank| {
-        json!({
-            "rank": rank.rank,
-            "host": profile.manifest.host_of(rank.rank),
-            "collectives": rank.collectives,
-            "lost": rank.lost,
-            "wait_ns": ns(rank.wait_ps),
-            "blame_ns": rank.blame_ps / 1e3,
-            "last_takes_all_ns": rank.last_takes_all_ps / 1e3,
-            "root_blame_ns": rank.root_blame_ps / 1e3,
-            "saving_ns": rank.saving_ps / 1e3,
-            "job_delay_ns": ns(rank.job_delay_ps),
-            "last": rank.last,
-            "first": rank.first,
-            "compute_ns": ns(rank.compute_ps),
-            "communication_ns": ns(rank.communication_ps),
-            "overlap_ns": ns(rank.overlap_ps),
-            "exposed_ns": ns(rank.exposed_ps),
-            "exposed_wait_ns": ns(rank.exposed_wait_ps),
-            "exposed_transfer_ns": ns(rank.exposed_ps - rank.exposed_wait_ps),
-            "copy_ns": ns(rank.copy_ps),
-            "idle_ns": ns(rank.idle_ps),
-            "span_ns": ns(rank.span_ps),
-        })
-    });
-    rows.collect()
+    Ok(rows)
 }
 
 /// Rows of the slow links.
-#[must_use]
-pub fn links(of: &Analysed) -> Vec<Value> {
+fn links(of: &Analysed) -> Vec<Value> {
     let numbers = numbers(&of.report);
     let rows = of.report.links.iter().map(|link| {
         let group = &of.job.groups[link.group as usize];
@@ -111,24 +61,6 @@ pub fn links(of: &Analysed) -> Vec<Value> {
             "operations": link.operations,
             "slower_ns": link.slower_ps / 1e3,
             "worst": worst,
-        })
-    });
-    rows.collect()
-}
-
-/// Rows of ranks and links in one list, the largest cost first.
-fn causes(of: &Analysed) -> Vec<Value> {
-    let rows = costs(&of.report).into_iter().map(|cost| {
-        let ranks = match cost.culprit {
-            Culprit::Rank(rank) => vec![rank],
-            Culprit::Link(group) => of.job.groups[group as usize].ranks(),
-        };
-        json!({
-            "cause": cost.culprit.name(&of.job),
-            "ranks": ranks,
-            "root_blame_ns": cost.root_blame_ps / 1e3,
-            "excess_ns": cost.excess_ps / 1e3,
-            "stands_out": cost.stands_out,
         })
     });
     rows.collect()
@@ -161,19 +93,17 @@ fn job(of: &Analysed) -> Value {
     })
 }
 
-fn mismatches(of: &Analysed) -> Vec<Value> {
-    let numbers = numbers(&of.report);
-    let rows = of.report.findings.iter().map(|finding| {
-        let rank = of.job.ranks[finding.rank as usize].rank;
-        let (instance, number) = (finding.instance, numbers[finding.instance as usize]);
-        json!({"rank": rank, "what": finding.what.name(), "instance": instance, "operation": number})
-    });
-    rows.collect()
+/// Rows of the mismatches, each with the place of its operation among the instances.
+fn mismatches(of: &Analysed) -> Result<Vec<Value>, Error> {
+    let mut rows = rows(&of.table(&MISMATCHES)?);
+    for (row, finding) in rows.iter_mut().zip(&of.report.findings) {
+        row["instance"] = json!(finding.instance);
+    }
+    Ok(rows)
 }
 
 /// The verdict about the clocks in a word.
-#[must_use]
-pub fn verdict(of: &Analysed) -> &'static str {
+fn verdict(of: &Analysed) -> &'static str {
     match of.report.clocks.verdict {
         ClockVerdict::Unknown => "unknown",
         ClockVerdict::Agree => "agree",
@@ -182,21 +112,21 @@ pub fn verdict(of: &Analysed) -> &'static str {
 }
 
 /// Facts about the whole, without the operations.
-fn head(of: &Analysed, profile: &Profile) -> Vec<(&'static str, Value)> {
+fn head(of: &Analysed, profile: &Profile) -> Result<Vec<(&'static str, Value)>, Error> {
     let clocks_found = &of.report.clocks;
-    vec![
+    Ok(vec![
         ("reference", json!(of.job.ranks.get(clocks_found.reference).map(|rank| rank.rank))),
         ("verdict", json!(verdict(of))),
         ("violations", json!(clocks_found.violations)),
         ("cut_waits", json!(of.report.cuts)),
         ("job", job(of)),
-        ("causes", Value::Array(causes(of))),
-        ("clocks", Value::Array(clocks(of, profile))),
-        ("ranks", Value::Array(ranks(of, profile))),
+        ("causes", Value::Array(rows(&of.table(&CAUSES)?))),
+        ("clocks", Value::Array(clocks(of, profile)?)),
+        ("ranks", Value::Array(ranks(of, false)?)),
         ("links", Value::Array(links(of))),
-        ("mismatches", Value::Array(mismatches(of))),
+        ("mismatches", Value::Array(mismatches(of)?)),
         ("calls_without_group", Value::Array(unplaced(of))),
-    ]
+    ])
 }
 
 /// Calls of which nobody can tell to which group they belong, a row for each rank.
@@ -209,9 +139,9 @@ fn unplaced(of: &Analysed) -> Vec<Value> {
 ///
 /// # Errors
 /// If the output cannot be written.
-pub fn write(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> std::io::Result<()> {
+pub fn write(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::Result<()> {
     out.write_all(b"{")?;
-    for (key, value) in head(of, profile) {
+    for (key, value) in head(of, profile)? {
         write!(out, "\"{key}\": ")?;
         serde_json::to_writer(&mut *out, &value)?;
         out.write_all(b",\n")?;
@@ -221,18 +151,18 @@ pub fn write(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> std::io::
         out.write_all(if at == 0 { b"\n" } else { b",\n" })?;
         serde_json::to_writer(&mut *out, &instance(of, at))?;
     }
-    out.write_all(b"\n]}\n")
+    Ok(out.write_all(b"\n]}\n")?)
 }
 
 /// Writes the ranks alone.
 ///
 /// # Errors
 /// If the output cannot be written.
-pub fn write_ranks(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> std::io::Result<()> {
+pub fn write_ranks(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::Result<()> {
     let all: serde_json::Map<String, Value> =
-        head(of, profile).into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        head(of, profile)?.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     serde_json::to_writer_pretty(&mut *out, &all)?;
-    writeln!(out)
+    Ok(writeln!(out)?)
 }
 
 /// Name of a presence in JSON.

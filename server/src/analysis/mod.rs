@@ -10,10 +10,14 @@ pub use kept::damage as overlay_damage;
 
 use std::path::{Path, PathBuf};
 
-use nprof_engine::analysis::{Job, JobBuilder, RankInput, Report, StepReport, report, steps};
+use nprof_engine::analysis::job_segment::{numbers, tables};
+use nprof_engine::analysis::table::By;
+use nprof_engine::analysis::{Job, JobBuilder, RankInput, Report, report};
 use nprof_engine::base::Error;
 use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::makers::table::TableSchema;
 use nprof_engine::makers::{CallIds, collectives};
+use nprof_engine::model::{SideTables, Sink, ValueTable};
 use nprof_engine::native::{AllCores, OpenError};
 
 use crate::store::{ClockBy, Profile, RankFile, SegmentPlace};
@@ -79,10 +83,24 @@ pub struct Analysed {
 }
 
 impl Analysed {
-    /// The steps of the job.
-    #[must_use]
-    pub fn steps(&self) -> Vec<StepReport> {
-        steps(&self.job, &self.report, &self.report.by_call(&self.job))
+    /// A table that compares ranks, sizes or causes, as the job segment has it.
+    ///
+    /// # Errors
+    /// If the table does not exist.
+    pub fn table(&self, schema: &TableSchema) -> Result<ValueTable, Error> {
+        let write =
+            |sink: &mut dyn Sink| tables::write(&self.job, &self.report, &numbers(&self.report), sink);
+        let found = SideTables::made_by(write)?.into_iter().find(|table| table.name == schema.name);
+        found.ok_or(Error::Invalid { what: "a table that a job lacks" })
+    }
+
+    /// The operations that have a property in common, a row for each value of it.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn operations_by(&self, by: By) -> Result<ValueTable, Error> {
+        let made = SideTables::made_by(|sink| tables::rows_by(&self.job, &self.report, by, sink))?;
+        Ok(made.into_iter().next().unwrap_or_default().without_empty_columns())
     }
 }
 

@@ -7,8 +7,8 @@ use nprof_engine::base::ClockFit;
 use nprof_engine::wire::clock::Clock;
 
 use super::StorePlace;
-use super::size::{self, Align};
 use crate::export::wanted::rank_of;
+use crate::print::text::{self, Align};
 use crate::store::{Profile, RankFile};
 use crate::units::{decimal, time_ps, time_text, with_unit};
 
@@ -72,7 +72,7 @@ fn show(profile: &Profile, out: &mut dyn Write) -> std::io::Result<()> {
     let heading = ["RANK", "OFFSET", "DRIFT", "BOUND", "FIRST EVENT"];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
     rows.extend(profile.manifest.ranks.iter().map(row));
-    size::table(out, &[Align::Right; 5], &rows)
+    text::table(out, &[Align::Right; 5], &rows)
 }
 
 fn row(rank: &RankFile) -> Vec<String> {

@@ -3,19 +3,19 @@
 use std::io::Write;
 
 use clap::{Args, ValueEnum};
-use nprof_engine::analysis::StepReport;
 use nprof_engine::analysis::job_segment::numbers;
-use nprof_engine::analysis::table::{By, Row, RowKey, rows};
-use nprof_engine::base::time::short_duration;
-use nprof_engine::makers::CallIds;
-use serde_json::{Value, json};
+use nprof_engine::analysis::table::By;
+use nprof_engine::makers::job::schema::SizeRow;
+use nprof_engine::makers::{CallIds, FieldCell};
+use serde_json::json;
 
+use super::StorePlace;
 use super::rank_lines::{mismatches, recorded};
 use super::ranks::{FailArgs, analysed};
-use super::size::{self, Align};
-use super::table_format::TableFormat;
-use super::{StorePlace, rank_cells as cells};
+use super::size;
 use crate::analysis::json as analysis_json;
+use crate::print::text::{self, Column, duration, rate, share};
+use crate::print::{self, TableFormat};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -73,25 +73,16 @@ impl CollectivesArgs {
             ByArg::Rank => By::Rank,
             ByArg::Step => By::Step,
         };
-        let rows = rows(&of.job, &of.report, by);
-        let steps = if by == By::Step { of.steps() } else { Vec::new() };
-        let json_rows = || {
-            let mut of_rows: Vec<Value> = rows.iter().map(|row| json_row(row, &steps)).collect();
-            if know_algorithms(&rows) {
-                for (of, row) in of_rows.iter_mut().zip(&rows) {
-                    of["algorithm"] = json!(row.algorithms.join(", "));
-                }
-            }
-            of_rows
-        };
+        let table = of.operations_by(by)?;
         match self.output_format {
             TableFormat::Text => {
+                let mut rows = SizeRow::of(&table);
+                // Operations before the first step are in no step.
+                rows.retain(|row| by != By::Step || row.step.int().is_some());
                 if rows.is_empty() {
                     writeln!(out, "this profile has no collective operations")?;
-                } else if by == By::Step {
-                    text_of_steps(&steps, out)?;
                 } else {
-                    text(by, &rows, out)?;
+                    text::columns(out, &shown_columns(by, &rows), &rows)?;
                 }
                 // A rank that is missing can hang the job: it must not need another command.
                 let lines = recorded(&of).into_iter().chain(mismatches(&of, &numbers(&of.report)));
@@ -99,10 +90,9 @@ impl CollectivesArgs {
                     writeln!(out, "{line}")?;
                 }
             }
-            TableFormat::Csv => cells::csv(out, &json_rows())?,
+            TableFormat::Csv => print::table(TableFormat::Csv, &table, out)?,
             TableFormat::Json => {
-                let rows = json_rows();
-                serde_json::to_writer_pretty(&mut *out, &json!({ "rows": rows }))?;
+                serde_json::to_writer_pretty(&mut *out, &json!({ "rows": print::json::rows(&table) }))?;
                 writeln!(out)?;
             }
         }
@@ -110,140 +100,73 @@ impl CollectivesArgs {
     }
 }
 
-/// Whether the algorithm of an operation is known.
-fn know_algorithms(rows: &[Row]) -> bool {
-    rows.iter().any(|row| !row.algorithms.is_empty())
-}
+type OperationColumn = Column<SizeRow<FieldCell>>;
 
-fn text(by: By, rows: &[Row], out: &mut dyn Write) -> std::io::Result<()> {
-    let key: &[&str] = match by {
-        By::Kind => &["KIND"],
-        By::Size => &["KIND", "BYTES", "RANKS"],
-        By::Rank => &["LAST"],
-        By::Step => &["STEP"],
+const KIND: OperationColumn = Column::of_text("KIND", |row| row.kind.text().unwrap_or("-").to_owned());
+const BYTES: OperationColumn = Column::new("BYTES", |row| counted(&row.operation_bytes));
+const RANKS: OperationColumn = Column::new("RANKS", |row| match row.ranks.int() {
+    // Older traces do not tell the members of a group.
+    None | Some(0) => "-".to_owned(),
+    Some(ranks) => ranks.to_string(),
+});
+const LAST: OperationColumn = Column::new("LAST", |row| plain(&row.last_rank));
+const STEP: OperationColumn = Column::new("STEP", |row| plain(&row.step));
+const COUNT: OperationColumn = Column::new("COUNT", |row| counted(&row.count));
+const ALGORITHM: OperationColumn =
+    Column::of_text("ALGORITHM", |row| row.algorithm.text().unwrap_or_default().to_owned());
+const ALL_WAITS: OperationColumn = Column::new("ALL WAITS", |row| duration(row.total_wait.float()));
+const SLOWEST: OperationColumn = Column::new("SLOWEST", |row| plain(&row.slowest_rank));
+
+/// Columns of times and bandwidths, of operations that have no step in common.
+const TIMES: [OperationColumn; 11] = [
+    Column::new("TRANSFER", |row| duration(row.transfer_median.float())),
+    Column::new("P95", |row| duration(row.transfer_p95.float())),
+    Column::new("MAX", |row| duration(row.transfer_max.float())),
+    Column::new("WAIT", |row| duration(row.wait_median.float())),
+    Column::new("P95", |row| duration(row.wait_p95.float())),
+    Column::new("MAX", |row| duration(row.wait_max.float())),
+    ALL_WAITS,
+    Column::new("ALG", |row| rate(row.algorithm_rate.float())),
+    Column::new("WITH WAIT", |row| rate(row.algorithm_rate_with_wait.float())),
+    Column::new("BUS", |row| rate(row.bus_rate.float())),
+    Column::new("WITH WAIT", |row| rate(row.bus_rate_with_wait.float())),
+];
+
+/// Columns of steps.
+const STEPS: [OperationColumn; 8] = [
+    STEP,
+    COUNT,
+    Column::new("START", |row| duration(row.start.float())),
+    Column::new("SPAN", |row| duration(row.span.float())),
+    Column::new("SKEW", |row| duration(row.skew.float())),
+    ALL_WAITS,
+    SLOWEST,
+    Column::new("IMBALANCE", |row| {
+        row.imbalance.float().map_or_else(|| "-".to_owned(), |part| share(part, 1.0))
+    }),
+];
+
+/// The columns of operations by a property.
+fn shown_columns(by: By, rows: &[SizeRow<FieldCell>]) -> Vec<&'static OperationColumn> {
+    let key: &[&OperationColumn] = match by {
+        By::Kind => &[&KIND],
+        By::Size => &[&KIND, &BYTES, &RANKS],
+        By::Rank => &[&LAST],
+        By::Step => return STEPS.iter().collect(),
     };
-    let known_algorithms = know_algorithms(rows);
-    let algorithm = known_algorithms.then_some("ALGORITHM");
-    let rest = [
-        "COUNT",
-        "TRANSFER",
-        "P95",
-        "MAX",
-        "WAIT",
-        "P95",
-        "MAX",
-        "ALL WAITS",
-        "ALG",
-        "WITH WAIT",
-        "BUS",
-        "WITH WAIT",
-        "SLOWEST",
-    ];
+    let algorithm = rows.iter().any(|row| row.algorithm.text().is_some()).then_some(&ALGORITHM);
     // The rank that came last is the key already.
-    let columns = if by == By::Rank { &rest[..rest.len() - 1] } else { &rest[..] };
-    let mut lines =
-        vec![key.iter().chain(&algorithm).chain(columns).map(|&cell| cell.to_owned()).collect::<Vec<_>>()];
-    lines.extend(rows.iter().map(|row| line(by, row, known_algorithms)));
-    let mut align = vec![Align::Right; key.len() + usize::from(known_algorithms) + columns.len()];
-    if known_algorithms {
-        align[key.len()] = Align::Left;
-    }
-    if matches!(by, By::Kind | By::Size) {
-        align[0] = Align::Left;
-    }
-    size::table(out, &align, &lines)
-}
-
-/// The cells of a row.
-fn line(by: By, row: &Row, known_algorithms: bool) -> Vec<String> {
-    let mut line = match row.key {
-        RowKey::Kind(kind) => vec![kind.name().to_owned()],
-        RowKey::Size(kind, bytes, ranks) => vec![kind.name().to_owned(), size::count(bytes), known(ranks)],
-        RowKey::Rank(number) => vec![number.to_string()],
-        RowKey::Step(number) => vec![shown(number)],
-    };
-    if known_algorithms {
-        line.push(row.algorithms.join(", "));
-    }
-    line.push(size::count(row.count));
-    for times in [row.transfer_ps, row.wait_ps] {
-        let cell = |at: usize| times.map_or_else(|| "-".to_owned(), |of| short_duration(of[at] as f64));
-        line.extend([0, 1, 2].map(cell));
-    }
-    line.push(short_duration(row.total_wait_ps as f64));
-    line.extend([row.algorithm_rate, row.algorithm_rate_with_wait].map(cells::rate));
-    line.extend([row.bus_rate, row.bus_rate_with_wait].map(cells::rate));
-    if by != By::Rank {
-        line.push(shown(row.slowest));
-    }
-    line
-}
-
-fn text_of_steps(steps: &[StepReport], out: &mut dyn Write) -> std::io::Result<()> {
-    let heading = ["STEP", "COUNT", "START", "SPAN", "SKEW", "ALL WAITS", "SLOWEST", "IMBALANCE"];
-    let mut lines = vec![heading.map(str::to_owned).to_vec()];
-    lines.extend(steps.iter().map(|step| {
-        let [start, span, skew, wait] =
-            [step.start_ps, step.span_ps, step.skew_ps, step.wait_ps].map(|ps| short_duration(ps as f64));
-        let imbalance = step.imbalance.map_or_else(|| "-".to_owned(), |part| cells::share(part, 1.0));
-        let (number, count) = (step.number.to_string(), size::count(step.operations));
-        vec![number, count, start, span, skew, wait, shown(step.slowest), imbalance]
-    }));
-    size::table(out, &[Align::Right; 8], &lines)
+    let slowest = (by != By::Rank).then_some(&SLOWEST);
+    key.iter().copied().chain(algorithm).chain([&COUNT]).chain(&TIMES).chain(slowest).collect()
 }
 
 /// A number, or a dash.
-fn shown(number: Option<u32>) -> String {
-    number.map_or_else(|| "-".to_owned(), |number| number.to_string())
+fn plain(cell: &FieldCell) -> String {
+    cell.int().map_or_else(|| "-".to_owned(), |number| number.to_string())
 }
 
-/// A number of ranks, or a dash.
-fn known(ranks: u32) -> String {
-    if ranks == 0 { "-".to_owned() } else { ranks.to_string() }
-}
-
-/// A row as JSON, with the facts about its step if it is one of `steps`.
-fn json_row(row: &Row, steps: &[StepReport]) -> Value {
-    let ns = |ps: i64| ps as f64 / 1e3;
-    let mut object = match row.key {
-        RowKey::Kind(kind) => json!({ "kind": kind.name() }),
-        RowKey::Size(kind, bytes, ranks) => {
-            json!({ "kind": kind.name(), "operation_bytes": bytes, "ranks": ranks })
-        }
-        RowKey::Rank(rank) => json!({ "last_rank": rank }),
-        RowKey::Step(step) => json!({ "step": step }),
-    };
-    let [transfer, wait] =
-        [row.transfer_ps, row.wait_ps].map(|of| [0, 1, 2].map(|at| of.map(|times| ns(times[at]))));
-    let rest = json!({
-        "count": row.count,
-        "of_one_rank": row.alone,
-        "bytes": row.bytes,
-        "transfer_median_ns": transfer[0],
-        "transfer_p95_ns": transfer[1],
-        "transfer_max_ns": transfer[2],
-        "wait_median_ns": wait[0],
-        "wait_p95_ns": wait[1],
-        "wait_max_ns": wait[2],
-        "total_wait_ns": ns(row.total_wait_ps),
-        "algorithm_bytes_per_s": row.algorithm_rate,
-        "algorithm_bytes_per_s_with_wait": row.algorithm_rate_with_wait,
-        "bus_bytes_per_s": row.bus_rate,
-        "bus_bytes_per_s_with_wait": row.bus_rate_with_wait,
-        "slowest_rank": row.slowest,
-    });
-    if let (Value::Object(object), Value::Object(rest)) = (&mut object, rest) {
-        object.extend(rest);
-    }
-    if let RowKey::Step(number) = row.key {
-        let step = steps.iter().find(|step| Some(step.number) == number);
-        object["start_ns"] = json!(step.map(|step| ns(step.start_ps)));
-        object["span_ns"] = json!(step.map(|step| ns(step.span_ps)));
-        object["skew_ns"] = json!(step.map(|step| ns(step.skew_ps)));
-        object["imbalance"] = json!(step.and_then(|step| step.imbalance));
-        if let Some(step) = step {
-            object["slowest_rank"] = json!(step.slowest);
-        }
-    }
-    object
+/// A number with commas, or a dash.
+fn counted(cell: &FieldCell) -> String {
+    let count = cell.int().and_then(|count| u64::try_from(count).ok());
+    count.map_or_else(|| "-".to_owned(), size::count)
 }

@@ -8,7 +8,8 @@ use clap::Args;
 use nprof_engine::native::{OpenError, SegmentFile};
 use nprof_engine::segment::{Anatomy, ColumnAnatomy, TableAnatomy};
 
-use super::size::{self, Align};
+use super::size;
+use crate::print::text::{self, Align};
 use crate::terminal::{cell, visible};
 
 const EXAMPLES: &str = "\
@@ -82,7 +83,7 @@ fn show(anatomy: &Anatomy, content: &str, out: &mut dyn Write) -> std::io::Resul
     for (name, entries, bytes) in rest {
         lines.push(vec![name.to_owned(), entries, size::count(bytes), share(bytes, total)]);
     }
-    size::table(out, &[Align::Left, Align::Right, Align::Right, Align::Right], &lines)
+    text::table(out, &[Align::Left, Align::Right, Align::Right, Align::Right], &lines)
 }
 
 fn show_table(table: &TableAnatomy, out: &mut dyn Write) -> std::io::Result<()> {
@@ -90,7 +91,7 @@ fn show_table(table: &TableAnatomy, out: &mut dyn Write) -> std::io::Result<()> 
     writeln!(
         out,
         "table {}: {} rows in {} blocks{}, {}, {} a row",
-        cell(&table.name, size::MAX_CELL_CHARS),
+        cell(&table.name, text::MAX_CELL_CHARS),
         size::count(table.rows),
         size::count(table.blocks),
         if table.packs < table.blocks {
@@ -103,7 +104,7 @@ fn show_table(table: &TableAnatomy, out: &mut dyn Write) -> std::io::Result<()> 
     )?;
     let mut lines = vec![["  COLUMN", "TYPE", "BYTES", "BYTES/ROW", "CODECS"].map(str::to_owned).to_vec()];
     lines.extend(table.columns.iter().map(|column| column_line(column, table.rows)));
-    size::table(out, &[Align::Left, Align::Left, Align::Right, Align::Right, Align::Left], &lines)
+    text::table(out, &[Align::Left, Align::Left, Align::Right, Align::Right, Align::Left], &lines)
 }
 
 fn column_line(column: &ColumnAnatomy, rows: u64) -> Vec<String> {

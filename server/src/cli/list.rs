@@ -10,7 +10,8 @@ use nprof_engine::wire::catalog::{ProfileEntry, ProfileList};
 use serde_json::{Value, json};
 
 use super::StorePlace;
-use super::size::{self, Align};
+use super::size;
+use crate::print::text::{self, Align};
 use crate::store::{Manifest, Profile, SharedName, Survey, name_for_rm};
 use crate::terminal::visible;
 
@@ -79,7 +80,7 @@ fn write_table(survey: &Survey, out: &mut dyn Write) -> anyhow::Result<()> {
         row[HEADING.len() - 1] = format!("cannot be read: {error}");
         row.to_vec()
     }));
-    Ok(size::table(out, &ALIGN, &rows)?)
+    Ok(text::table(out, &ALIGN, &rows)?)
 }
 
 fn row(profile: &Profile) -> Vec<String> {

@@ -23,14 +23,13 @@ mod man;
 mod part;
 mod probe;
 mod progress;
-mod rank_cells;
 mod rank_lines;
 mod ranks;
 mod rm;
 mod serve;
 mod size;
 mod summary;
-mod table_format;
+mod table;
 mod terms;
 mod verify;
 mod view;
@@ -95,6 +94,7 @@ enum Command {
     Ranks(ranks::RanksArgs),
     Collectives(collectives::CollectivesArgs),
     Summary(summary::SummaryArgs),
+    Table(table::TableArgs),
     Export(export::ExportArgs),
     Aiu(Box<aiu::AiuArgs>),
     Demo(demo::DemoArgs),
@@ -177,6 +177,7 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Ranks(args) => args.run(place, out),
         Command::Collectives(args) => args.run(place, out),
         Command::Summary(args) => args.run(place, out),
+        Command::Table(args) => args.run(place, out),
         Command::Export(args) => args.run(place, out),
         Command::Aiu(args) => args.run(place, out),
         Command::Demo(args) => args.run(place, out),

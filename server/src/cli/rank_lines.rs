@@ -8,9 +8,9 @@ use nprof_engine::analysis::{
 };
 use nprof_engine::base::time::short_duration;
 
-use super::rank_cells as cells;
 use super::size;
 use crate::analysis::Analysed;
+use crate::print::text;
 
 /// The clocks of the job, in a sentence.
 pub(super) fn verdict(of: &Analysed) -> String {
@@ -41,12 +41,12 @@ pub(super) fn verdict(of: &Analysed) -> String {
 /// The job in two sentences: where its time went, and what could be saved.
 pub(super) fn whole(of: &Analysed) -> Vec<String> {
     let totals = totals(&of.job, &of.report);
-    let share = |ps: i64| cells::share(ps as f64, totals.span_ps as f64);
+    let share = |ps: i64| text::share(ps as f64, totals.span_ps as f64);
     let copies = match totals.copy_ps {
         0 => String::new(),
         copy_ps => format!("{} copies, ", share(copy_ps)),
     };
-    let imbalance = totals.imbalance.map_or_else(|| "-".to_owned(), |part| cells::share(part, 1.0));
+    let imbalance = totals.imbalance.map_or_else(|| "-".to_owned(), |part| text::share(part, 1.0));
     let time = format!(
         "time of all ranks: {} compute, {} communication under it, {} exposed transfer, {} exposed wait, \
          {copies}{} idle; imbalance {imbalance}",
@@ -96,7 +96,7 @@ pub(super) fn recorded(of: &Analysed) -> Vec<String> {
         format!(
             "{} ({} of all) {verb} not recorded: the job went on with their ranks",
             size::counted(totals.lost, "call"),
-            cells::share(totals.lost as f64, all as f64),
+            text::share(totals.lost as f64, all as f64),
         )
     });
     ranks.into_iter().chain(alone).chain(lost).chain(unplaced(of)).collect()
@@ -204,7 +204,7 @@ fn cause(of: &Analysed, cost: &Cost, total: f64, numbers: &[u32]) -> String {
         }
     }
     if cost.root_blame_ps > 0.0 {
-        let (time, share) = (short_duration(cost.root_blame_ps), cells::share(cost.root_blame_ps, total));
+        let (time, share) = (short_duration(cost.root_blame_ps), text::share(cost.root_blame_ps, total));
         parts.push(format!("others waited {time} for it, summed over them: {share} of all waiting"));
     }
     if cost.excess_ps > 0.0 {

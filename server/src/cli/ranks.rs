@@ -4,21 +4,21 @@ use std::io::Write;
 
 use clap::Args;
 use nprof_engine::analysis::ClockVerdict;
-use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::Cancel;
-use nprof_engine::makers::CallIds;
 use nprof_engine::makers::job::over_time::MOST_STEPS;
+use nprof_engine::makers::job::schema::{RANKS, RankRow};
+use nprof_engine::makers::{CallIds, FieldCell};
 use nprof_engine::wire::clock::Clock;
 
 use super::failing::Failing;
 use super::progress::watched;
 use super::rank_lines as lines;
-use super::size::{self, Align};
-use super::table_format::TableFormat;
-use super::{StorePlace, rank_cells as cells, waits};
+use super::{StorePlace, waits};
 use crate::analysis::condition::Condition;
 use crate::analysis::{Analysed, analyse, json};
 use crate::ingest::IngestError;
+use crate::print::text::{self, Column, duration, share};
+use crate::print::{self, TableFormat};
 use crate::store::{Profile, Store};
 use crate::work::{Meter, Stage};
 
@@ -112,8 +112,8 @@ impl RanksArgs {
             profile = align(&store, &profile, &of)?;
         }
         match self.output_format {
-            TableFormat::Text => text(&of, &profile, out)?,
-            TableFormat::Csv => cells::csv(out, &json::ranks_with_clocks(&of, &profile))?,
+            TableFormat::Text => text(&of, out)?,
+            TableFormat::Csv => print::table(TableFormat::Csv, &of.table(&RANKS)?, out)?,
             TableFormat::Json => json::write_ranks(&of, &profile, out)?,
         }
         self.fail.check(&of, out)
@@ -133,73 +133,58 @@ fn align(store: &Store, profile: &Profile, of: &Analysed) -> anyhow::Result<Prof
     Ok(store.align(&profile.manifest.id, &clocks)?)
 }
 
-fn text(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::Result<()> {
+fn text(of: &Analysed, out: &mut dyn Write) -> anyhow::Result<()> {
     let before = std::iter::once(lines::verdict(of)).chain(lines::recorded(of)).chain(lines::whole(of));
     for line in before {
         writeln!(out, "{line}")?;
     }
-    table(of, profile, out)?;
+    let rows = RankRow::of(&of.table(&RANKS)?);
+    let has_hosts = rows.iter().any(|row| row.host.text().is_some());
+    let shown = COLUMNS.iter().filter(|column| has_hosts || column.heading != HOST);
+    text::columns(out, &shown.collect::<Vec<_>>(), &rows)?;
     for line in lines::findings(of).into_iter().chain(lines::unbounded(of)) {
         writeln!(out, "{line}")?;
     }
     Ok(())
 }
 
-/// Headings of the table of ranks. LOW and HIGH are what is certain, relative to the offset.
-const HEADING: [&str; 14] = [
-    "RANK",
-    "OFFSET",
-    "LOW",
-    "HIGH",
-    "RESIDUAL",
-    "CALLS",
-    "DRIFT",
-    "BUSY",
-    "EXPOSED",
-    "OF IT WAITING",
-    "WAITED",
-    "LAST",
-    "BLAME",
-    "ROOT BLAME",
+/// Heading of a column that is shown if any host is known.
+const HOST: &str = "HOST";
+
+/// Columns of the table of ranks. LOW and HIGH are what is certain, relative to the offset.
+const COLUMNS: [Column<RankRow<FieldCell>>; 15] = [
+    Column::new("RANK", |row| whole(&row.rank)),
+    Column::of_text(HOST, |row| row.host.text().unwrap_or("-").to_owned()),
+    Column::new("OFFSET", |row| duration(row.offset.float())),
+    Column::new("LOW", |row| from_offset(row, &row.low)),
+    Column::new("HIGH", |row| from_offset(row, &row.high)),
+    Column::new("RESIDUAL", |row| duration(row.residual.float())),
+    Column::new("CALLS", |row| whole(&row.clock_calls)),
+    Column::new("DRIFT", |row| drift(row.drift_ppm.float())),
+    Column::new("BUSY", |row| part(row, &row.busy)),
+    Column::new("EXPOSED", |row| part(row, &row.exposed_share)),
+    Column::new("OF IT WAITING", |row| part(row, &row.exposed_wait_share)),
+    Column::new("WAITED", |row| duration(row.wait.float())),
+    Column::new("LAST", |row| whole(&row.last)),
+    Column::new("BLAME", |row| duration(row.blame.float())),
+    Column::new("ROOT BLAME", |row| duration(row.root_blame.float())),
 ];
 
-/// Writes a row for each rank. Hosts have a column if any is known.
-fn table(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::Result<()> {
-    let has_hosts = profile.manifest.ranks.iter().any(|rank| rank.host.is_some());
-    let mut rows = vec![HEADING.map(str::to_owned).to_vec()];
-    let clocks = of.report.clocks_of_segments(&of.job).zip(of.report.bounds_of_segments(&of.job));
-    let ranks = of.report.ranks.iter().zip(&of.report.clocks.ranks).zip(clocks);
-    rows.extend(ranks.map(|((rank, found), (fit, (low, high)))| {
-        let span = rank.span_ps as f64;
-        let from_offset = |bound: Option<i64>| {
-            let apart = bound.map(|bound| bound.saturating_sub(fit.offset_ps()));
-            apart.map_or_else(|| "-".to_owned(), |apart| short_duration(apart as f64))
-        };
-        let busy = rank.span_ps - rank.idle_ps;
-        vec![
-            rank.rank.to_string(),
-            short_duration(fit.offset_ps() as f64),
-            from_offset(low),
-            from_offset(high),
-            short_duration(found.residual_ps as f64),
-            found.calls.to_string(),
-            cells::drift(fit.drift_ppb()),
-            cells::share(busy as f64, span),
-            cells::share(rank.exposed_ps as f64, span),
-            cells::share(rank.exposed_wait_ps as f64, span),
-            short_duration(rank.wait_ps as f64),
-            rank.last.to_string(),
-            short_duration(rank.blame_ps),
-            short_duration(rank.root_blame_ps),
-        ]
-    }));
-    let mut align = vec![Align::Right; HEADING.len()];
-    if has_hosts {
-        align.insert(1, Align::Left);
-        let hosts = of.report.ranks.iter().map(|rank| profile.manifest.host_of(rank.rank).unwrap_or("-"));
-        for (row, host) in rows.iter_mut().zip(std::iter::once("HOST").chain(hosts)) {
-            row.insert(1, host.to_owned());
-        }
-    }
-    Ok(size::table(out, &align, &rows)?)
+fn whole(cell: &FieldCell) -> String {
+    cell.int().map_or_else(|| "-".to_owned(), |number| number.to_string())
+}
+
+fn from_offset(row: &RankRow<FieldCell>, bound: &FieldCell) -> String {
+    duration(bound.float().zip(row.offset.float()).map(|(bound, offset)| bound - offset))
+}
+
+/// A drift in parts per million, or a dash.
+fn drift(ppm: Option<f64>) -> String {
+    ppm.filter(|ppm| *ppm != 0.0).map_or_else(|| "-".to_owned(), |ppm| format!("{ppm:.2} ppm"))
+}
+
+/// A share of the rank's time, or a dash if it has none.
+fn part(row: &RankRow<FieldCell>, cell: &FieldCell) -> String {
+    let has_time = row.span.int().is_some_and(|span| span > 0);
+    cell.float().filter(|_| has_time).map_or_else(|| "-".to_owned(), |part| share(part, 1.0))
 }

@@ -13,7 +13,7 @@ use nprof_engine::rank::RankView;
 use nprof_engine::wire::answer;
 use serde_json::json;
 
-use super::size::{self, Align};
+use crate::print::text::{self, Align};
 
 /// Number of events in the simulated rank that the metrics are taken from. This many events cover
 /// all kinds of tracks.
@@ -37,7 +37,7 @@ struct Term {
 pub(super) fn write_text(out: &mut dyn Write) -> anyhow::Result<()> {
     let mut rows = vec![["GROUP", "TERM", "UNIT", "MEANING"].map(str::to_owned).to_vec()];
     rows.extend(all()?.into_iter().map(|term| vec![term.group, term.name, term.unit, term.meaning]));
-    Ok(size::table(out, &[Align::Left; 4], &rows)?)
+    Ok(text::table(out, &[Align::Left; 4], &rows)?)
 }
 
 /// Prints the table of terms as JSON: `{"terminology": [{"group", "name", "unit", "meaning"}]}`.

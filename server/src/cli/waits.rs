@@ -3,19 +3,19 @@
 use std::io::Write;
 
 use nprof_engine::base::Interval;
-use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::makers::job::over_time::{StepSpread, WaitsOverTime, over_time};
 use nprof_engine::metrics::trace::span;
+use nprof_engine::model::{FieldSpec, OwnedValue, Unit, ValueTable};
 use nprof_engine::native::AllCores;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::progress::watched;
-use super::rank_cells as cells;
-use super::size::{self, Align};
-use super::table_format::TableFormat;
 use crate::analysis::job_segment;
 use crate::ingest::IngestError;
+use crate::print::json::rows;
+use crate::print::text::{self, Column};
+use crate::print::{self, TableFormat};
 use crate::store::Profile;
 use crate::work::{Meter, Stage};
 
@@ -30,21 +30,25 @@ pub(super) fn write(
         anyhow::bail!("{} has one rank, which waits for no other", profile.manifest.slug());
     }
     let (waits, whole) = read(profile, most_steps)?;
-    let spreads = waits.spreads();
+    let steps = steps(&waits, whole);
     match format {
-        TableFormat::Text => text(&waits, &spreads, whole, out),
-        TableFormat::Csv => cells::csv(out, &rows(&waits, &spreads)),
+        TableFormat::Text => {
+            let width = text::duration(Some(waits.step_ps as f64));
+            writeln!(out, "waited share of steps of {width}, from the first call on")?;
+            text::columns(out, &COLUMNS.iter().collect::<Vec<_>>(), &steps)?;
+        }
+        TableFormat::Csv => print::table(TableFormat::Csv, &table(&steps), out)?,
         TableFormat::Json => {
-            let shares = |(at, mut row): (usize, Value)| {
+            let mut rows = rows(&table(&steps));
+            for (at, row) in rows.iter_mut().enumerate() {
                 row["shares"] = waits.ranks.iter().map(|rank| rank.shares[at]).collect();
-                row
-            };
-            let steps: Vec<Value> = rows(&waits, &spreads).into_iter().enumerate().map(shares).collect();
+            }
             let ranks: Vec<u32> = waits.ranks.iter().map(|rank| rank.rank).collect();
-            serde_json::to_writer_pretty(&mut *out, &json!({"ranks": ranks, "steps": steps}))?;
-            Ok(writeln!(out)?)
+            serde_json::to_writer_pretty(&mut *out, &json!({"ranks": ranks, "steps": rows}))?;
+            writeln!(out)?;
         }
     }
+    Ok(())
 }
 
 /// The waiting of all ranks over the whole profile, and the recorded span.
@@ -65,50 +69,59 @@ fn read(profile: &Profile, most_steps: u32) -> anyhow::Result<(WaitsOverTime, In
     }
 }
 
-/// Start and end of a step, in picoseconds.
-fn step_ps(waits: &WaitsOverTime, at: usize) -> (i64, i64) {
-    let start_ps = waits.start_ps.saturating_add(waits.step_ps.saturating_mul(at as i64));
-    (start_ps, start_ps.saturating_add(waits.step_ps))
+/// A step of time, in picoseconds.
+struct Step {
+    start_ps: i64,
+    end_ps: i64,
+    /// Its start since the first event.
+    from_ps: i64,
+    spread: StepSpread,
 }
 
-fn rows(waits: &WaitsOverTime, spreads: &[StepSpread]) -> Vec<Value> {
-    let row = |(at, spread): (usize, &StepSpread)| {
-        let (start_ps, end_ps) = step_ps(waits, at);
-        json!({
-            "start_ns": start_ps as f64 / 1e3,
-            "end_ns": end_ps as f64 / 1e3,
-            "least": spread.least.0,
-            "least_rank": spread.least.1,
-            "median": spread.median,
-            "most": spread.most.0,
-            "most_rank": spread.most.1,
-        })
+fn steps(waits: &WaitsOverTime, whole: Interval) -> Vec<Step> {
+    let step = |(at, spread): (i64, StepSpread)| {
+        let start_ps = waits.start_ps.saturating_add(waits.step_ps.saturating_mul(at));
+        let from_ps = start_ps.max(whole.start.0).saturating_sub(whole.start.0);
+        Step { start_ps, end_ps: start_ps.saturating_add(waits.step_ps), from_ps, spread }
     };
-    spreads.iter().enumerate().map(row).collect()
+    (0..).zip(waits.spreads()).map(step).collect()
 }
 
-fn text(
-    waits: &WaitsOverTime,
-    spreads: &[StepSpread],
-    whole: Interval,
-    out: &mut dyn Write,
-) -> anyhow::Result<()> {
-    writeln!(
-        out,
-        "waited share of steps of {}, from the first call on",
-        short_duration(waits.step_ps as f64)
-    )?;
-    let mut table = vec![["FROM", "LEAST", "RANK", "MEDIAN", "MOST", "RANK"].map(str::to_owned).to_vec()];
-    table.extend(spreads.iter().enumerate().map(|(at, spread)| {
-        let from_ps = step_ps(waits, at).0.max(whole.start.0).saturating_sub(whole.start.0);
-        vec![
-            short_duration(from_ps as f64),
-            cells::share(spread.least.0, 1.0),
-            spread.least.1.to_string(),
-            cells::share(spread.median, 1.0),
-            cells::share(spread.most.0, 1.0),
-            spread.most.1.to_string(),
-        ]
-    }));
-    Ok(size::table(out, &[Align::Right; 6], &table)?)
+const COLUMNS: [Column<Step>; 6] = [
+    Column::new("FROM", |step| text::duration(Some(step.from_ps as f64))),
+    Column::new("LEAST", |step| text::share(step.spread.least.0, 1.0)),
+    Column::new("RANK", |step| step.spread.least.1.to_string()),
+    Column::new("MEDIAN", |step| text::share(step.spread.median, 1.0)),
+    Column::new("MOST", |step| text::share(step.spread.most.0, 1.0)),
+    Column::new("RANK", |step| step.spread.most.1.to_string()),
+];
+
+fn table(steps: &[Step]) -> ValueTable {
+    let field = |name: &str, unit| FieldSpec { unit, ..FieldSpec::named(name) };
+    let row = |step: &Step| {
+        let StepSpread { least, median, most } = step.spread;
+        let values = [
+            OwnedValue::Int(step.start_ps),
+            OwnedValue::Int(step.end_ps),
+            OwnedValue::Float(least.0),
+            OwnedValue::Int(least.1.into()),
+            OwnedValue::Float(median),
+            OwnedValue::Float(most.0),
+            OwnedValue::Int(most.1.into()),
+        ];
+        values.map(Some).to_vec()
+    };
+    ValueTable {
+        name: "waits".to_owned(),
+        fields: vec![
+            field("start", Unit::Picoseconds),
+            field("end", Unit::Picoseconds),
+            field("least", Unit::Ratio),
+            field("least_rank", Unit::None),
+            field("median", Unit::Ratio),
+            field("most", Unit::Ratio),
+            field("most_rank", Unit::None),
+        ],
+        rows: steps.iter().map(row).collect(),
+    }
 }

@@ -8,14 +8,13 @@ pub mod html;
 mod json;
 mod keys;
 mod neuron_summary;
-mod number;
 pub mod perfetto;
 mod prepared;
 mod ranks;
 mod summary;
 pub mod table;
 pub mod track_pattern;
-mod tracks;
+pub(crate) mod tracks;
 pub mod wanted;
 
 pub use error::ExportError;

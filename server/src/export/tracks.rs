@@ -10,11 +10,11 @@ use nprof_engine::query;
 use nprof_engine::segment::MAX_TRACK_DEPTH;
 
 /// The side table that names the processes and threads of tracks.
-pub(super) const TABLE: &str = "track";
+pub(crate) const TABLE: &str = "track";
 
 /// The process, thread or counter behind a track, as the trace names them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Origin {
+pub(crate) struct Origin {
     /// The process id, a number or text.
     pub pid: Option<String>,
     /// The thread id, a number or text.
@@ -28,7 +28,7 @@ pub(super) struct Origin {
 }
 
 /// The tracks of a rank.
-pub(super) struct Tracks<'a> {
+pub(crate) struct Tracks<'a> {
     segment: &'a SegmentFile,
     origins: BTreeMap<u32, Origin>,
 }
@@ -100,7 +100,7 @@ impl<'a> Tracks<'a> {
 }
 
 /// The kind of a track, as a word.
-pub(super) fn kind_name(kind: TrackKind) -> &'static str {
+pub(crate) fn kind_name(kind: TrackKind) -> &'static str {
     match kind {
         TrackKind::Group => "group",
         TrackKind::Slices(..) => "slices",

@@ -14,7 +14,7 @@ mod names;
 mod operations;
 mod schedule;
 mod sends;
-mod tables;
+pub mod tables;
 mod tracks;
 
 use self::awaited::Awaited;
@@ -133,7 +133,7 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>
     }
     sends::write(job, report, (&order, &numbers), sink, cancel)?;
     tables::write(job, report, &numbers, sink)?;
-    tables::steps(&steps(job, report, &by_call), sink)
+    tables::write_steps(&steps(job, report, &by_call), sink)
 }
 
 #[cfg(test)]

@@ -3,17 +3,21 @@
 use super::operations::rounded;
 use super::shown;
 use crate::analysis::table::{By, RowKey, rows};
-use crate::analysis::{ClockVerdict, Culprit, Job, Report, StepReport, costs, shown_by, totals};
+use crate::analysis::{ClockVerdict, Culprit, Job, Report, StepReport, costs, shown_by, steps, totals};
 use crate::base::{Result, clamped};
 use crate::makers::job::schema::{Cause, JobFields, MismatchFields, RankFields, SizeFields, StepFields};
 use crate::model::{FieldId, Sink, Value};
 
-/// Writes the side tables. `numbers` has the number of each operation.
-pub(super) fn write(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
+/// Writes the tables that compare ranks, sizes and causes. `numbers` has the number of each
+/// operation.
+///
+/// # Errors
+/// If the sink fails.
+pub fn write(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
     whole(job, report, sink)?;
     causes(job, report, numbers, sink)?;
     ranks(job, report, sink)?;
-    sizes(job, report, sink)?;
+    rows_by(job, report, By::Size, sink)?;
     mismatches(job, report, numbers, sink)
 }
 
@@ -65,19 +69,23 @@ fn causes(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> R
     let waited: f64 = report.ranks.iter().map(|rank| rank.wait_ps as f64).sum();
     for cost in costs(report) {
         let cause = cost.culprit.name(job);
+        let ranks = list(&match cost.culprit {
+            Culprit::Rank(rank) => vec![rank],
+            Culprit::Link(group) => job.groups[group as usize].ranks(),
+        });
         let share = if waited > 0.0 { cost.root_blame_ps / waited } else { 0.0 };
         let mut fields = vec![
             (of.cause, Value::Text(&cause)),
+            (of.ranks, Value::Json(&ranks)),
             (of.root_blame, Value::Int(rounded(cost.root_blame_ps))),
             (of.share, Value::Float(share)),
             (of.stands_out, Value::Bool(cost.stands_out)),
         ];
-        let ranks;
         match cost.culprit {
             Culprit::Rank(rank) => fields.push((of.rank, Value::Int(rank.into()))),
             Culprit::Link(group) => {
-                ranks = list(&job.groups[group as usize].ranks());
-                fields.push((of.ranks, Value::Json(&ranks)));
+                let communicator = &job.groups[group as usize].communicator.name;
+                fields.push((of.communicator, Value::Text(communicator)));
                 fields.push((of.excess, Value::Int(rounded(cost.excess_ps))));
                 slow_transfers(job, report, (&of, group), numbers, &mut fields);
             }
@@ -111,7 +119,7 @@ fn slow_transfers(
 }
 
 /// Writes the table of steps.
-pub(super) fn steps(steps: &[StepReport], sink: &mut dyn Sink) -> Result<()> {
+pub(super) fn write_steps(steps: &[StepReport], sink: &mut dyn Sink) -> Result<()> {
     let of = StepFields::define(sink)?;
     for step in steps {
         let mut fields = vec![
@@ -132,58 +140,91 @@ pub(super) fn steps(steps: &[StepReport], sink: &mut dyn Sink) -> Result<()> {
 fn ranks(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     let of = RankFields::define(sink)?;
     let clocks = report.clocks_of_segments(job).zip(report.bounds_of_segments(job));
-    for ((rank, found), (fit, bounds)) in report.ranks.iter().zip(&report.clocks.ranks).zip(clocks) {
+    let found = report.ranks.iter().zip(&report.clocks.ranks).zip(&job.ranks);
+    for (((rank, found), input), (fit, (low, high))) in found.zip(clocks) {
         let busy = rank.compute_ps.saturating_add(rank.exposed_ps);
+        let exposed_transfer_ps = rank.exposed_ps.saturating_sub(rank.exposed_wait_ps);
         let mut fields: Vec<(FieldId, Value<'_>)> = vec![
             (of.rank, Value::Int(rank.rank.into())),
-            (of.operations, count(rank.collectives)),
+            (of.collectives, count(rank.collectives)),
             (of.lost, count(rank.lost)),
             (of.root_blame, Value::Int(rounded(rank.root_blame_ps))),
             (of.blame, Value::Int(rounded(rank.blame_ps))),
+            (of.last_takes_all, Value::Int(rounded(rank.last_takes_all_ps))),
             (of.last, count(rank.last)),
             (of.first, count(rank.first)),
             (of.saving, Value::Int(rounded(rank.saving_ps))),
             (of.job_delay, Value::Int(rank.job_delay_ps)),
             (of.wait, Value::Int(rank.wait_ps)),
             (of.busy, share(busy, rank.span_ps)),
-            (of.exposed, share(rank.exposed_ps, rank.span_ps)),
-            (of.exposed_wait, share(rank.exposed_wait_ps, rank.span_ps)),
+            (of.exposed_share, share(rank.exposed_ps, rank.span_ps)),
+            (of.exposed_wait_share, share(rank.exposed_wait_ps, rank.span_ps)),
             (of.compute, Value::Int(rank.compute_ps)),
             (of.communication, Value::Int(rank.communication_ps)),
+            (of.overlap, Value::Int(rank.overlap_ps)),
+            (of.exposed, Value::Int(rank.exposed_ps)),
+            (of.exposed_wait, Value::Int(rank.exposed_wait_ps)),
+            (of.exposed_transfer, Value::Int(exposed_transfer_ps)),
+            (of.copy, Value::Int(rank.copy_ps)),
+            (of.idle, Value::Int(rank.idle_ps)),
             (of.span, Value::Int(rank.span_ps)),
             (of.offset, Value::Int(fit.offset_ps())),
             (of.at, Value::Int(fit.at_ps())),
-            (of.drift_ppb, Value::Int(fit.drift_ppb().into())),
+            (of.drift_ppm, Value::Float(f64::from(fit.drift_ppb()) / 1e3)),
             (of.residual, count(found.residual_ps)),
-            (of.calls, count(found.calls.into())),
+            (of.clock_calls, count(found.calls.into())),
+            (of.set_by, Value::Text(if input.given.is_some() { "hand" } else { "calls" })),
         ];
-        let (low, high) = bounds;
+        fields.extend(input.rest.host.as_deref().map(|host| (of.host, Value::Text(host))));
         fields.extend(low.map(|low| (of.low, Value::Int(low))));
         fields.extend(high.map(|high| (of.high, Value::Int(high))));
-        fields.extend(found.unbounded.map(|why| (of.no_bounds, Value::Text(why.words()))));
-        if let Some(bound) = fit.bound_ps() {
-            fields.push((of.bound, count(bound)));
-        }
+        let unbounded = found.unbounded.filter(|_| input.given.is_none());
+        fields.extend(unbounded.map(|why| (of.no_bounds, Value::Text(why.words()))));
+        fields.extend(fit.bound_ps().map(|bound| (of.bound, count(bound))));
         sink.row(of.table, &fields)?;
     }
     Ok(())
 }
 
-fn sizes(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
+/// Writes the rows of operations with a property in common.
+///
+/// # Errors
+/// If the sink fails.
+pub fn rows_by(job: &Job, report: &Report, by: By, sink: &mut dyn Sink) -> Result<()> {
     let of = SizeFields::define(sink)?;
-    for row in rows(job, report, By::Size) {
-        let RowKey::Size(kind, bytes, ranks) = row.key else { continue };
-        let mut fields = vec![
-            (of.kind, Value::Text(kind.name())),
-            (of.bytes, count(bytes)),
-            (of.ranks, Value::Int(ranks.into())),
+    let of_steps = if by == By::Step { steps(job, report, &report.by_call(job)) } else { Vec::new() };
+    for row in rows(job, report, by) {
+        let algorithms = row.algorithms.join(", ");
+        let mut fields = match row.key {
+            RowKey::Kind(kind) => vec![(of.kind, Value::Text(kind.name()))],
+            RowKey::Size(kind, bytes, ranks) => vec![
+                (of.kind, Value::Text(kind.name())),
+                (of.operation_bytes, count(bytes)),
+                (of.ranks, Value::Int(ranks.into())),
+            ],
+            RowKey::Rank(rank) => vec![(of.last_rank, Value::Int(rank.into()))],
+            RowKey::Step(number) => {
+                let step = of_steps.iter().find(|step| Some(step.number) == number);
+                number
+                    .map(|step| (of.step, Value::Int(step.into())))
+                    .into_iter()
+                    .chain(step.into_iter().flat_map(|step| in_step(&of, step)))
+                    .collect()
+            }
+        };
+        if !algorithms.is_empty() {
+            fields.push((of.algorithm, Value::Text(&algorithms)));
+        }
+        fields.extend([
             (of.count, count(row.count)),
             (of.of_one_rank, count(row.alone)),
-        ];
-        if let Some(slowest) = row.slowest {
-            fields.push((of.slowest, Value::Int(slowest.into())));
+            (of.bytes, count(row.bytes)),
+            (of.total_wait, Value::Int(row.total_wait_ps)),
+        ]);
+        // A step has the rank for which the others waited most.
+        if !fields.iter().any(|(field, _)| *field == of.slowest_rank) {
+            fields.extend(row.slowest.map(|rank| (of.slowest_rank, Value::Int(rank.into()))));
         }
-        fields.push((of.wait, Value::Int(row.total_wait_ps)));
         for (of, times) in [
             ([of.wait_median, of.wait_p95, of.wait_max], row.wait_ps),
             ([of.transfer_median, of.transfer_p95, of.transfer_max], row.transfer_ps),
@@ -202,6 +243,18 @@ fn sizes(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
         sink.row(of.table, &fields)?;
     }
     Ok(())
+}
+
+/// What is known of a step beside its operations.
+fn in_step(of: &SizeFields, step: &StepReport) -> Vec<(FieldId, Value<'static>)> {
+    let mut fields = vec![
+        (of.start, Value::Int(step.start_ps)),
+        (of.span, Value::Int(step.span_ps)),
+        (of.skew, Value::Int(step.skew_ps)),
+    ];
+    fields.extend(step.slowest.map(|rank| (of.slowest_rank, Value::Int(rank.into()))));
+    fields.extend(step.imbalance.map(|imbalance| (of.imbalance, Value::Float(imbalance))));
+    fields
 }
 
 fn mismatches(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {

@@ -13,7 +13,7 @@ use crate::segment::{Bytes, Segment};
 /// If bytes are missing or damaged.
 pub fn clocks<B: Bytes>(segment: &Segment<B>) -> Result<Vec<(u32, ClockFit)>> {
     let clock = |row: &RankRow<FieldCell>| {
-        let drift_ppb = i32::try_from(row.drift_ppb.int()?).ok()?;
+        let drift_ppb = i32::try_from((row.drift_ppm.float()? * 1e3).round() as i64).ok()?;
         let bound_ps = row.bound.int().and_then(|bound| u64::try_from(bound).ok());
         let fit = ClockFit::new(row.at.int()?, row.offset.int()?, drift_ppb, bound_ps).ok()?;
         Some((row.rank.number()?, fit))

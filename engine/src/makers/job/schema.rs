@@ -67,6 +67,9 @@ table! {
     }
 }
 
+/// Heading of the fields about clocks in [`RANKS`].
+pub const CLOCK: &str = "Clock";
+
 /// Field of a call that its operation has.
 pub const ALGORITHM: FieldSchema = FieldSchema {
     name: "algorithm",
@@ -102,12 +105,14 @@ table! {
     "rank" RANKS RankFields Side, rows RankRow;
     "Rank" {
         rank: None, "Number of the rank.";
-        operations: Count, "Collective operations.";
+        host: None, "Host on which it ran.";
+        collectives: Count, "Collective operations.";
         lost: Count, "Operations of its groups that its trace lacks.";
     }
     "Causes" {
         root_blame: Picoseconds, "Waiting of other ranks, passed on to where the delay began.";
         blame: Picoseconds, "Waiting of other ranks for this one, shared among all that had not come.";
+        last_takes_all: Picoseconds, "Waiting of other ranks in the operations in which it came last.";
         last: Count, "Operations in which it came last.";
         first: Count, "Operations in which it came first.";
         saving: Picoseconds, "Waiting that would go if it had come with the last but one.";
@@ -116,10 +121,16 @@ table! {
     "Time" {
         wait: Picoseconds, "Time that it waited for other ranks.";
         busy: Ratio, "Share of its time with computation or communication.";
-        exposed: Ratio, "Share of its time with communication and no computation.";
-        exposed_wait: Ratio, "Share of its time that it waited and did not compute.";
+        exposed_share: Ratio, "Share of its time with communication and no computation.";
+        exposed_wait_share: Ratio, "Share of its time that it waited and did not compute.";
         compute: Picoseconds, "Time with computation.";
         communication: Picoseconds, "Time with communication.";
+        overlap: Picoseconds, "Time with communication under computation.";
+        exposed: Picoseconds, "Time with communication and no computation.";
+        exposed_wait: Picoseconds, "Time that it waited and did not compute.";
+        exposed_transfer: Picoseconds, "Time in which it transferred and did not compute.";
+        copy: Picoseconds, "Time in which it copied or filled memory, and did neither compute nor communicate.";
+        idle: Picoseconds, "Time without computation, communication, copies and fills.";
         span: Picoseconds, "Time from its first to its last work.";
     }
     "Clock" {
@@ -129,9 +140,10 @@ table! {
         at: Picoseconds, "Time of the rank at which the offset holds, if the offset changes.";
         bound: Picoseconds, "Largest error of the offset; certain.";
         residual: Picoseconds, "Typical difference of its ends to the median end of an operation.";
-        calls: Count, "Calls that the offset was found by.";
-        drift_ppb: None, "Change of the offset over time, in parts per thousand million.";
+        clock_calls: Count, "Calls that the offset was found by.";
+        drift_ppm: None, "Change of the offset over time, in parts per million.";
         no_bounds: None, "Why the lowest or the highest offset is not known.";
+        set_by: None, "Who set the clock: a person by hand, or the calls.";
     }
 }
 
@@ -140,6 +152,7 @@ table! {
     "cause" CAUSES Cause Side, rows CauseRow;
     "Cause" {
         cause: None, "Rank that came late, or link whose transfers were slow.";
+        communicator: None, "Communicator of the link.";
         stands_out: None, "Whether it is more than equal ranks show.";
         root_blame: Picoseconds, "Waiting of all ranks that began there.";
         share: Ratio, "Share of all waiting.";
@@ -160,14 +173,24 @@ table! {
     "operation_size" SIZES SizeFields Side, rows SizeRow;
     "Operations" {
         kind: None, "Kind of operation.";
-        bytes: Bytes, "The larger of input and output of a rank.";
+        operation_bytes: Bytes, "The larger of input and output of a rank.";
         ranks: Count, "Members of the group.";
+        last_rank: None, "Rank that came last.";
+        step: None, "Number of the step.";
+        algorithm: None, "Ways of the data among the ranks, if the traces tell them.";
         count: Count, "Operations.";
         of_one_rank: Count, "Operations with a call of one rank only. They are in no median.";
-        slowest: None, "Rank that came last most often.";
+        bytes: Bytes, "Sum of the operations' bytes.";
+        slowest_rank: None, "Rank that came last most often.";
+    }
+    "Step" {
+        start: Picoseconds, "First arrival at an operation of the step.";
+        span: Picoseconds, "Time from the first arrival to the last end.";
+        skew: Picoseconds, "Time from the first rank's first call to the last rank's.";
+        imbalance: Ratio, "Computation of the slowest rank over the mean of all ranks, minus 1.";
     }
     "Waiting" {
-        wait: Picoseconds, "Sum of the waits of all ranks.";
+        total_wait: Picoseconds, "Sum of the waits of all ranks.";
         wait_median: Picoseconds, "Median wait of an operation, summed over its ranks.";
         wait_p95: Picoseconds, "95th percentile of the waits.";
         wait_max: Picoseconds, "Largest wait.";

@@ -4,8 +4,8 @@ use nprof_engine::model::{FieldId, OwnedValue, TableId};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::segment::{ColumnRole, Footer};
 
-use super::cell::{Line, number, text};
 use crate::export::keys::freed;
+use crate::print::csv::{Line, plain};
 
 /// The columns of a table.
 #[derive(Debug)]
@@ -62,20 +62,10 @@ impl Columns {
         self.cells.iter_mut().for_each(String::clear);
         for (id, value) in fields {
             if let Some(place) = self.places.get(id.0 as usize).copied().flatten() {
-                self.cells[place] = cell(value);
+                self.cells[place] = plain(value);
             }
         }
         self.cells.iter().for_each(|cell| line.cell(cell));
-    }
-}
-
-fn cell(value: &OwnedValue) -> String {
-    match value {
-        OwnedValue::Int(number) => number.to_string(),
-        OwnedValue::Uint(number) => number.to_string(),
-        OwnedValue::Float(value) => number(*value),
-        OwnedValue::Bool(truth) => truth.to_string(),
-        OwnedValue::Text(value) | OwnedValue::Json(value) => text(value),
     }
 }
 
@@ -99,7 +89,7 @@ mod tests {
         let (mut line, mut out) = (Line::default(), Vec::new());
         for fields in [&row[..], &[]] {
             columns.write(fields, &mut line);
-            line.end(&mut out).unwrap();
+            line.end("\r\n", &mut out).unwrap();
         }
         assert_eq!(String::from_utf8(out).unwrap(), "-7,\"a,b\",\r\n,,\r\n");
     }

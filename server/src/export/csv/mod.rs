@@ -4,7 +4,6 @@
 //! reading the file gives the texts of the trace. Rows are written while they are read: memory
 //! holds a block per track.
 
-mod cell;
 mod columns;
 
 use std::io::Write;
@@ -14,12 +13,14 @@ use nprof_engine::model::{TableId, TableKind};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::query::{self, Order, RowContent, TimedRow, for_each_timed};
 
-use self::cell::{Line, nanoseconds, number};
 use self::columns::Columns;
 use super::tracks::Tracks;
 use super::wanted::numbers;
 use super::{Choices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
+use crate::print::csv::{self as cell, Line, nanoseconds, number};
 
+/// As RFC 4180 has it.
+const LINE_END: &str = "\r\n";
 /// Columns of slices before the fields.
 const SLICE: [&str; 6] = ["start_ns", "duration_ns", "track", "name", "form", "row"];
 /// Columns of samples before the fields.
@@ -116,7 +117,7 @@ impl<'a> Sheet<'a> {
         for title in self.columns.titles() {
             self.line.cell(&cell::text(title));
         }
-        self.line.end(self.out)?;
+        self.line.end(LINE_END, self.out)?;
         let (segment, chosen) = (self.segment, self.chosen);
         match chosen.kind {
             TableKind::Slices | TableKind::Samples => {
@@ -126,7 +127,7 @@ impl<'a> Sheet<'a> {
                 query::fields::for_each_row(segment, table, |row, fields| {
                     self.line.cell(&row.to_string());
                     self.columns.write(&fields, &mut self.line);
-                    Ok(self.line.end(self.out)?)
+                    Ok(self.line.end(LINE_END, self.out)?)
                 })
             }),
         }
@@ -151,6 +152,6 @@ impl<'a> Sheet<'a> {
         }
         self.line.cell(&row.row.to_string());
         self.columns.write(&row.fields, &mut self.line);
-        Ok(self.line.end(self.out)?)
+        Ok(self.line.end(LINE_END, self.out)?)
     }
 }

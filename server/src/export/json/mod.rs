@@ -26,9 +26,9 @@ use nprof_engine::wire::summary::Summary;
 use serde_json::Value as Json;
 
 use self::keys::FieldKeys;
-use super::number::{Precision, float};
 use super::tracks::{self, Tracks};
 use super::{Choices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
+use crate::print::number::{Precision, float};
 use crate::store::RankFile;
 use crate::summary::summary_of;
 

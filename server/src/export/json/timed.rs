@@ -11,11 +11,11 @@ use nprof_engine::segment::{ColumnRole, End};
 use serde_json::Value as Json;
 
 use super::super::arrows::ArrowsAt;
-use super::super::number::float;
 use super::Document;
 use super::keys::{FieldKeys, PROCESS};
 use super::own::number_or_text;
 use crate::export::Failure;
+use crate::print::number::float;
 
 /// The key of a sample's value in tables that neuron-profile does not have.
 const VALUE_KEY: &str = "value";

@@ -103,10 +103,10 @@ impl Lead {
             name if name == SIZES.name => {
                 let (names, ints) = (SizeRow::by(|field| field.name), SizeRow::by(int));
                 match key {
-                    key if key == names.slowest => number_of(ints.slowest).map(Self::Worst),
+                    key if key == names.slowest_rank => number_of(ints.slowest_rank).map(Self::Worst),
                     key if key == names.kind => Some(Self::WorstOfSize {
                         kind: text_of(cell(names.kind)?)?,
-                        bytes: ints.bytes.filter(|bytes| *bytes > 0),
+                        bytes: ints.operation_bytes.filter(|bytes| *bytes > 0),
                         ranks: ints.ranks,
                     }),
                     _ => None,
@@ -237,9 +237,9 @@ mod tests {
         assert_eq!(Lead::of_row("cause", &causes, 0, 0), Some(slowest));
         let sizes = content(vec![
             words("kind", &["all-gather", "all-reduce"]),
-            ints("bytes", &[64, 0]),
+            ints("operation_bytes", &[64, 0]),
             ints("ranks", &[2, 4]),
-            ints("slowest", &[1, 6]),
+            ints("slowest_rank", &[1, 6]),
         ]);
         let kind = "all-reduce".to_owned();
         check(
@@ -248,7 +248,7 @@ mod tests {
             "kind",
             Some(Lead::WorstOfSize { kind, bytes: None, ranks: Some(4) }),
         );
-        check("operation_size", &sizes, "slowest", Some(Lead::Worst(6)));
+        check("operation_size", &sizes, "slowest_rank", Some(Lead::Worst(6)));
         let mismatches =
             content(vec![ints("operation", &[1, 2]), ints("rank", &[3, 4]), ints("start", &[70, 80])]);
         check("mismatch", &mismatches, "operation", Some(Lead::Operation { number: 2, at_ps: 80 }));

@@ -12,7 +12,7 @@ const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Number of digits of a float.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Precision {
+pub(crate) enum Precision {
     /// All digits of double precision.
     Double,
     /// The digits of single precision.
@@ -23,7 +23,7 @@ pub(super) enum Precision {
 
 impl Precision {
     /// The precision for values of this unit in a Neuron profile.
-    pub(super) fn of_neuron(unit: Unit) -> Self {
+    pub(crate) fn of_neuron(unit: Unit) -> Self {
         if unit == Unit::BytesPerSecond { Self::Single } else { Self::SingleFraction }
     }
 
@@ -40,7 +40,7 @@ impl Precision {
 }
 
 /// Writes whole numbers without a point, and values that are not JSON numbers as text.
-pub(super) fn float(value: f64, precision: Precision, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn float(value: f64, precision: Precision, out: &mut dyn Write) -> io::Result<()> {
     if !value.is_finite() {
         write!(out, "\"{value}\"")
     } else if let Some(single) = precision.single(value) {

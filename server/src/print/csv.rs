@@ -1,15 +1,16 @@
-//! Cells and lines as RFC 4180 describes them. A cell without a value is empty, and an empty text
+//! Cells and lines of CSV as RFC 4180 describes them. A cell without a value is empty, and an empty text
 //! is `""`.
 
 use std::io::{self, Write};
 
 use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::model::{OwnedValue, Unit};
 
-use crate::export::number::{Precision, float};
+use super::number::{Precision, float};
 
 /// A line that is being made.
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(crate) struct Line {
     text: String,
     has_cells: bool,
 }
@@ -24,12 +25,12 @@ impl Line {
         self.text.push_str(cell);
     }
 
-    /// Writes the line and begins the next one.
+    /// Writes the line with this end, and begins the next one.
     ///
     /// # Errors
     /// If the output cannot be written.
-    pub fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        self.text.push_str("\r\n");
+    pub fn end(&mut self, end: &str, out: &mut dyn Write) -> io::Result<()> {
+        self.text.push_str(end);
         out.write_all(self.text.as_bytes())?;
         self.text.clear();
         self.has_cells = false;
@@ -38,7 +39,7 @@ impl Line {
 }
 
 /// A text as a cell, in quotes if a reader would otherwise split or lose it.
-pub(super) fn text(text: &str) -> String {
+pub(crate) fn text(text: &str) -> String {
     if text.is_empty() || text.contains([',', '"', '\r', '\n']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -47,7 +48,7 @@ pub(super) fn text(text: &str) -> String {
 }
 
 /// Picoseconds as nanoseconds with all their digits.
-pub(super) fn nanoseconds(ps: i64) -> String {
+pub(crate) fn nanoseconds(ps: i64) -> String {
     let sign = if ps < 0 { "-" } else { "" };
     let (ns, rest) =
         (ps.unsigned_abs() / PS_PER_NS.unsigned_abs(), ps.unsigned_abs() % PS_PER_NS.unsigned_abs());
@@ -59,7 +60,7 @@ pub(super) fn nanoseconds(ps: i64) -> String {
 }
 
 /// A float with all its digits; `NaN`, `inf` and `-inf` as words.
-pub(super) fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     if !value.is_finite() {
         return value.to_string();
     }
@@ -67,6 +68,26 @@ pub(super) fn number(value: f64) -> String {
     // Writing to memory cannot fail, and the digits of a number are ASCII.
     let _ = float(value, Precision::Double, &mut bytes);
     String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// A value as a cell, with times in nanoseconds.
+pub(super) fn value(unit: Unit, value: Option<&OwnedValue>) -> String {
+    match value {
+        None => String::new(),
+        Some(OwnedValue::Int(ps)) if unit == Unit::Picoseconds => nanoseconds(*ps),
+        Some(value) => plain(value),
+    }
+}
+
+/// A value as it is stored, as a cell.
+pub(crate) fn plain(value: &OwnedValue) -> String {
+    match value {
+        OwnedValue::Int(number) => number.to_string(),
+        OwnedValue::Uint(number) => number.to_string(),
+        OwnedValue::Float(value) => number(*value),
+        OwnedValue::Bool(truth) => truth.to_string(),
+        OwnedValue::Text(value) | OwnedValue::Json(value) => text(value),
+    }
 }
 
 #[cfg(test)]

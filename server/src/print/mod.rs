@@ -1,0 +1,197 @@
+//! Tables as text, CSV and JSON: one printer for all, stored or made from an analysis.
+//!
+//! Times are nanoseconds in CSV and JSON, under keys that end with `_ns`. Text has units.
+
+pub mod csv;
+pub mod json;
+pub mod number;
+pub mod text;
+
+use std::io::{self, Write};
+
+use clap::ValueEnum;
+use nprof_engine::model::{FieldSpec, OwnedValue, Unit, ValueTable};
+
+use self::csv::Line;
+use self::text::Align;
+
+/// Form of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// Aligned columns with units
+    Text,
+    /// Comma-separated values, times in nanoseconds
+    Csv,
+    /// JSON, times in nanoseconds
+    Json,
+}
+
+/// Prints rows one by one. Text is written at the end, when the widths are known.
+pub struct Printer<'a> {
+    fields: Vec<FieldSpec>,
+    keys: Vec<String>,
+    form: Form,
+    out: &'a mut dyn Write,
+}
+
+enum Form {
+    Text {
+        lines: Vec<Vec<String>>,
+        /// The alignment of each column, once it has a value.
+        align: Vec<Option<Align>>,
+    },
+    Csv(Line),
+    Json {
+        is_first: bool,
+    },
+}
+
+impl<'a> Printer<'a> {
+    /// Begins a table with these columns.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn new(format: TableFormat, fields: Vec<FieldSpec>, out: &'a mut dyn Write) -> io::Result<Self> {
+        let keys: Vec<String> = fields.iter().map(key).collect();
+        let form = match format {
+            TableFormat::Text => Form::Text {
+                lines: vec![fields.iter().map(text::heading).collect()],
+                align: vec![None; fields.len()],
+            },
+            TableFormat::Csv => {
+                let mut line = Line::default();
+                keys.iter().for_each(|key| line.cell(&csv::text(key)));
+                line.end("\n", out)?;
+                Form::Csv(line)
+            }
+            TableFormat::Json => {
+                out.write_all(b"[")?;
+                Form::Json { is_first: true }
+            }
+        };
+        Ok(Self { fields, keys, form, out })
+    }
+
+    /// Prints a row, which has a value for each column or none.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn row(&mut self, row: &[Option<OwnedValue>]) -> io::Result<()> {
+        let cells = self.fields.iter().zip(row);
+        match &mut self.form {
+            Form::Text { lines, align } => {
+                for (align, value) in align.iter_mut().zip(row) {
+                    *align = align.or_else(|| value.as_ref().map(text::align));
+                }
+                lines.push(cells.map(|(field, value)| text::cell(field.unit, value.as_ref())).collect());
+                Ok(())
+            }
+            Form::Csv(line) => {
+                cells.for_each(|(field, value)| line.cell(&csv::value(field.unit, value.as_ref())));
+                line.end("\n", self.out)
+            }
+            Form::Json { is_first } => {
+                self.out.write_all(if std::mem::take(is_first) { b"\n" } else { b",\n" })?;
+                Ok(serde_json::to_writer(&mut *self.out, &json::object(&self.fields, &self.keys, row))?)
+            }
+        }
+    }
+
+    /// Ends the table.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn end(self) -> io::Result<()> {
+        match self.form {
+            Form::Text { lines, align } => {
+                let align: Vec<Align> = align.into_iter().map(|of| of.unwrap_or(Align::Left)).collect();
+                text::table(self.out, &align, &lines)
+            }
+            Form::Csv(_) => Ok(()),
+            Form::Json { .. } => self.out.write_all(b"\n]\n"),
+        }
+    }
+}
+
+/// Prints a whole table.
+///
+/// # Errors
+/// If the output cannot be written.
+pub fn table(format: TableFormat, table: &ValueTable, out: &mut dyn Write) -> io::Result<()> {
+    let mut printer = Printer::new(format, table.fields.clone(), out)?;
+    table.rows.iter().try_for_each(|row| printer.row(row))?;
+    printer.end()
+}
+
+/// The key of a field: its name, with the unit of times and rates.
+fn key(field: &FieldSpec) -> String {
+    match field.unit {
+        Unit::Picoseconds | Unit::Nanoseconds if !field.name.ends_with("_ns") => format!("{}_ns", field.name),
+        Unit::BytesPerSecond => field.name.replacen("rate", "bytes_per_s", 1),
+        _ => field.name.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nprof_engine::model::FieldSpec;
+
+    use super::*;
+
+    fn example() -> ValueTable {
+        let field = |name: &str, unit| FieldSpec::new(name, unit, "", "");
+        ValueTable {
+            name: "rank".to_owned(),
+            fields: vec![
+                field("rank", Unit::None),
+                field("wait", Unit::Picoseconds),
+                field("share", Unit::Ratio),
+                field("why", Unit::None),
+                field("ranks", Unit::None),
+            ],
+            rows: vec![
+                vec![
+                    Some(OwnedValue::Int(3)),
+                    Some(OwnedValue::Int(1_234_500)),
+                    Some(OwnedValue::Float(0.125)),
+                    Some(OwnedValue::Text("a, b".to_owned())),
+                    Some(OwnedValue::Json("[1,2]".to_owned())),
+                ],
+                vec![Some(OwnedValue::Int(12)), None, None, None, None],
+            ],
+        }
+    }
+
+    #[track_caller]
+    fn check(format: TableFormat, expected: &str) {
+        let mut out = Vec::new();
+        table(format, &example(), &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_table_has_three_forms() {
+        check(
+            TableFormat::Text,
+            "RANK     WAIT   SHARE  WHY   RANKS\n   3  1.23 µs  12.5 %  a, b  [1,2]\n  12        -       -  -     -\n",
+        );
+        check(TableFormat::Csv, "rank,wait_ns,share,why,ranks\n3,1234.5,0.125,\"a, b\",\"[1,2]\"\n12,,,,\n");
+        check(
+            TableFormat::Json,
+            "[\n{\"rank\":3,\"wait_ns\":1234.5,\"share\":0.125,\"why\":\"a, b\",\"ranks\":[1,2]},\n{\"rank\":12}\n]\n",
+        );
+    }
+
+    #[test]
+    fn a_table_without_rows_has_its_columns() {
+        let table = ValueTable { rows: Vec::new(), ..example() };
+        let print = |format| {
+            let mut out = Vec::new();
+            super::table(format, &table, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(print(TableFormat::Text), "RANK  WAIT  SHARE  WHY  RANKS\n");
+        assert_eq!(print(TableFormat::Csv), "rank,wait_ns,share,why,ranks\n");
+        assert_eq!(print(TableFormat::Json), "[\n]\n");
+    }
+}
