@@ -1,10 +1,13 @@
 //! Checks that each format and each maker has a complete folder of its own, that one module
 //! changes files, that tables are padded by hand, and that promises name tests that exist.
 
+use std::collections::BTreeSet;
+
 use nprof_capture::importer::TABLE;
 use nprof_engine::makers::kineto::ARGUMENTS;
 use nprof_engine::makers::neuron::schema::{ACTIVE_TIME, TELLING};
 use nprof_engine::makers::neuron::{Engine, MATRIX_PRODUCT, SEMAPHORE_WAIT};
+use nprof_engine::makers::{aiu, job, neuron};
 use nprof_tests::source::{Source, at, project_root, read_all};
 
 #[test]
@@ -13,6 +16,7 @@ fn formats_and_makers_have_their_rooms() {
     let rows: Vec<&str> = TABLE.iter().map(|importer| importer.name).collect();
     let mut problems = formats_are_whole(&rows, &sources);
     problems.extend(sources.iter().flat_map(words_of_makers_have_one_room));
+    problems.extend(sources.iter().flat_map(columns_are_named_in_one_room));
     assert!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
 }
 
@@ -121,6 +125,40 @@ fn words_of_makers_have_one_room(source: &Source) -> Vec<String> {
     problems
 }
 
+/// Exports with words of their own that some columns have, too: metrics, and columns of any table.
+const WITH_WORDS_OF_THEIR_OWN: [&str; 2] =
+    ["server/src/export/neuron_summary.rs", "server/src/export/csv/mod.rs"];
+
+/// Columns of tables are named in the definitions of the tables, and all other code has the structs
+/// that these make. A column that is renamed then fails to compile where it is read. Readers of
+/// traces meet the same words in traces.
+fn columns_are_named_in_one_room(source: &Source) -> Vec<String> {
+    let is_reader_of_tables = ["engine/src/", "server/src/", "frontend/src/"];
+    if !is_reader_of_tables.iter().any(|folder| source.path.starts_with(folder))
+        || is_room_of_makers(&source.path)
+        || source.path.contains("tests")
+        || WITH_WORDS_OF_THEIR_OWN.contains(&source.path.as_str())
+    {
+        return Vec::new();
+    }
+    let tables = job::schema::TABLES.into_iter().chain(aiu::schema::TABLES).chain(neuron::schema::TABLES);
+    // A single word also occurs elsewhere.
+    let names: BTreeSet<&str> = tables
+        .flat_map(|table| table.fields.iter().map(|field| field.name))
+        .filter(|name| name.contains('_'))
+        .collect();
+    let lines = (1..).zip(source.text.lines().zip(source.product.lines()));
+    let product = lines.filter(|(_, (_, product))| !product.trim().is_empty());
+    let words = product
+        .flat_map(|(line, (text, _))| text.split('"').skip(1).step_by(2).map(move |word| (line, word)));
+    words
+        .filter(|(_, word)| names.contains(word))
+        .map(|(line, word)| {
+            at(source, line, &format!("\"{word}\" is a column: read it by the struct of its table's rows"))
+        })
+        .collect()
+}
+
 /// The waits of all makers are known below their folders.
 fn is_room_of_makers(path: &str) -> bool {
     path.starts_with("engine/src/makers/") || path == "engine/src/model/wait.rs"
@@ -225,6 +263,19 @@ fn a_makers_word_outside_its_room_is_found() {
     check("engine/src/makers/neuron/a.rs", "let name = \"cc_ops\";", 0);
     check("server/src/a.rs", "// \"cc_ops\" is a table\nlet ops = \"cc\";", 0);
     check("server/src/a.rs", "#[cfg(test)]\nmod tests {\n    const A: &str = \"cc_ops\";\n}", 0);
+}
+
+#[test]
+fn a_column_that_is_named_outside_its_room_is_found() {
+    let check = |path: &str, text: &str, expected: usize| {
+        let problems = columns_are_named_in_one_room(&Source::new(path, text));
+        assert_eq!(problems.len(), expected, "{problems:?}");
+    };
+    check("frontend/src/view/a.rs", "let late = column(\"root_blame\");", 1);
+    check("server/src/a.rs", "row.get(\"pt_active\").or(row.get(\"job_delay\"))", 2);
+    check("server/src/a.rs", "row.get(\"wait\");\n// \"root_blame\" is a column", 0);
+    check("engine/src/makers/job/a.rs", "column(\"root_blame\")", 0);
+    check("capture/src/formats/a.rs", "args.get(\"pt_active\")", 0);
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod columns;
 mod device_time;
 pub mod job;
 pub mod kineto;
+mod metric_groups;
 pub mod neuron;
 mod rows;
 

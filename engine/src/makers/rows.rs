@@ -1,13 +1,11 @@
-//! Rows of stored side tables as metrics.
+//! Rows of tables: their values by the names of fields.
 
 use crate::base::Result;
 use crate::exec::Cancel;
-use crate::metrics::{Metric, MetricGroup};
-use crate::model::{OwnedValue, Unit, ValueTable};
+use crate::model::{OwnedValue, ValueTable};
 use crate::segment::{Bytes, Segment};
 
 use super::columns::Columns;
-use super::table::TableSchema;
 
 /// Value of a row in a field; empty if the row has none.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -30,6 +28,18 @@ impl FieldCell {
     #[must_use]
     pub fn float(&self) -> Option<f64> {
         self.0.as_ref().and_then(float_of)
+    }
+
+    /// The number; 0 without one.
+    #[must_use]
+    pub fn float_or_zero(&self) -> f64 {
+        self.float().unwrap_or(0.0)
+    }
+
+    /// The text, or an empty one.
+    #[must_use]
+    pub fn text_or_empty(&self) -> &str {
+        self.text().unwrap_or("")
     }
 
     /// A text, also one with nested values. `None` for other values.
@@ -79,27 +89,6 @@ pub fn cell(row: &NamedValues<'_>, name: &str) -> FieldCell {
 /// The fields of a row, by name.
 pub type NamedValues<'a> = Vec<(&'a str, OwnedValue)>;
 
-/// The fields of a table with one row.
-pub fn single(
-    key: &'static str,
-    title: &'static str,
-    table: &TableSchema,
-    rows: &[NamedValues<'_>],
-) -> MetricGroup {
-    let fields = rows.first().into_iter().flatten();
-    let metrics = fields.map(|(name, value)| {
-        let field = table.fields.iter().find(|field| field.name == *name);
-        let (unit, doc) = field.map_or((Unit::None, ""), |field| (field.unit, field.doc));
-        Metric::new(name, value.clone(), unit, doc)
-    });
-    MetricGroup { key, title, has_names_of_trace: false, metrics: metrics.collect() }
-}
-
-/// Metrics that have names of the trace.
-pub fn by_name(key: &'static str, title: &'static str, metrics: Vec<Metric>) -> MetricGroup {
-    MetricGroup { key, title, has_names_of_trace: true, metrics }
-}
-
 /// The value of a field.
 pub fn of<'r>(row: &'r NamedValues<'_>, name: &str) -> Option<&'r OwnedValue> {
     row.iter().find(|(field, _)| *field == name).map(|(_, value)| value)
@@ -130,5 +119,28 @@ pub fn int_of(value: &OwnedValue) -> Option<i64> {
         OwnedValue::Int(value) => Some(*value),
         OwnedValue::Uint(value) => i64::try_from(*value).ok(),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::makers::job::schema::{MismatchFields, MismatchRow};
+    use crate::model::{SideTables, Value};
+
+    #[test]
+    fn rows_have_a_value_for_each_field_or_none() {
+        let tables = SideTables::made_by(|sink| {
+            let of = MismatchFields::define(sink)?;
+            sink.row(of.table, &[(of.rank, Value::Int(3)), (of.what, Value::Text("size"))])?;
+            let again = MismatchFields::define(sink)?;
+            sink.row(again.table, &[(again.operation, Value::Int(7))])
+        })
+        .unwrap();
+        let [table] = &tables[..] else { panic!("one table") };
+        let rows = MismatchRow::of(table);
+        let [first, second] = &rows[..] else { panic!("two rows") };
+        let values = (first.rank.number(), first.what.text(), first.operation.int());
+        assert_eq!(values, (Some(3), Some("size"), None));
+        assert_eq!((second.operation.int(), second.rank.int()), (Some(7), None));
     }
 }

@@ -59,9 +59,9 @@ impl FieldSchema {
     }
 }
 
-/// Defines a table as a static and a struct with a handle per field. With `, rows Row` also a struct
-/// with a value per field, for code that reads the table: a field that is renamed or gone does not
-/// compile there.
+/// Defines a table as a static and a struct with a handle per field. With `, rows Row` also a
+/// struct with a value per field, for code that reads the table: a field that is renamed or gone
+/// does not compile there.
 ///
 /// Write `field = "key"` if the JSON key is not a valid Rust name here.
 macro_rules! table {

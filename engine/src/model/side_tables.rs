@@ -153,24 +153,7 @@ impl Sink for SideTables {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::makers::job::schema::{MismatchFields, MismatchRow};
-
-    #[test]
-    fn rows_have_a_value_for_each_field_or_none() {
-        let tables = SideTables::made_by(|sink| {
-            let of = MismatchFields::define(sink)?;
-            sink.row(of.table, &[(of.rank, Value::Int(3)), (of.what, Value::Text("size"))])?;
-            let again = MismatchFields::define(sink)?;
-            sink.row(again.table, &[(again.operation, Value::Int(7))])
-        })
-        .unwrap();
-        let [table] = &tables[..] else { panic!("one table") };
-        let rows = MismatchRow::of(table);
-        let [first, second] = &rows[..] else { panic!("two rows") };
-        let values = (first.rank.number(), first.what.text(), first.operation.int());
-        assert_eq!(values, (Some(3), Some("size"), None));
-        assert_eq!((second.operation.int(), second.rank.int()), (Some(7), None));
-    }
+    use crate::model::TableKind;
 
     #[test]
     fn columns_without_a_value_can_be_left_out() {
@@ -193,8 +176,9 @@ mod tests {
             SideTables::made_by(|sink| sink.describe_track(TrackId(0), TrackSpec::group("a", None, 0)));
         assert_eq!(track, Err(NO_EVENTS));
         let foreign = SideTables::made_by(|sink| {
-            let of = MismatchFields::define(sink)?;
-            sink.row(TableId(9), &[(of.rank, Value::Int(3))])
+            let table = sink.table(TableSpec::new("a", TableKind::Side, ""))?;
+            let field = sink.field(table, FieldSpec::named("rank"))?;
+            sink.row(TableId(9), &[(field, Value::Int(3))])
         });
         assert_eq!(foreign, Err(NO_TABLE));
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use nprof_engine::makers::aiu::schema::COLLECTIVES;
+use nprof_engine::makers::aiu::schema::{AiuCollectiveRow, COLLECTIVES};
 use nprof_engine::model::OwnedValue;
 use nprof_engine::query::{Order, RowContent, for_each_timed};
 use serde_json::Value as Json;
@@ -50,12 +50,13 @@ pub fn samples(ranks: &[Source<'_>]) -> Result<Vec<Event>> {
 fn add(source: &Source<'_>, operations: &mut BTreeMap<(String, u32), Operation>) -> Result<()> {
     let Some(table) = source.segment.table(COLLECTIVES.name) else { return Ok(()) };
     let fields = &source.segment.footer().fields;
+    let names = AiuCollectiveRow::by(|field| field.name);
     let mut occurrences: BTreeMap<String, u32> = BTreeMap::new();
     for_each_timed(source.segment, &[table], Order::Time, |row| {
         let RowContent::Slice { duration_ps, name, .. } = row.content else { return Ok(()) };
         let is_moved = |field: &&(_, OwnedValue)| {
             let (id, _): &(nprof_engine::model::FieldId, OwnedValue) = field;
-            fields[id.0 as usize].1.name == "moved_bytes"
+            fields[id.0 as usize].1.name == names.moved_bytes
         };
         // Operations whose steps name no ranks have no bandwidth.
         let moved = row.fields.iter().find(is_moved).and_then(|(_, value)| integer(value));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use nprof_engine::makers::aiu::schema::OpRow;
 use nprof_engine::makers::aiu::{Phase, STAMPS};
 use nprof_engine::model::OwnedValue;
 use serde_json::Value as Json;
@@ -91,9 +92,10 @@ impl Told {
             args.insert(STAMP_KEYS[at - 1], text(value));
             return;
         }
+        let names = OpRow::by(|field| field.name);
         let (key, value): (Key, Json) = match key {
             "thread" => return self.thread = into_json(value).as_str().map(str::to_owned),
-            "host_duration" => return self.host_ps = integer(&value),
+            key if key == names.host_duration => return self.host_ps = integer(&value),
             // The category is that of the kind of slice.
             "cycles" | "cat" => return,
             "charge" => ("Power".into(), text(value)),
@@ -101,14 +103,14 @@ impl Told {
             "wraps" => ("OVC".into(), into_json(value)),
             "job" => ("jobname".into(), into_json(value)),
             "Peer" if self.names_peers => ("Peers".into(), into_json(value)),
-            "pt_active" => {
+            key if key == names.pt_active => {
                 let active = into_json(value);
                 // A kernel without ideal cycles has no use of the arrays.
                 if active.as_f64().is_none_or(|active| active <= 0.0) {
                     return;
                 }
                 args.insert("core used", Json::from(true));
-                ("pt_active".into(), active)
+                (names.pt_active.into(), active)
             }
             other => {
                 let inner = other.strip_prefix("args.").map(Arc::<str>::from);

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use nprof_engine::makers::aiu::schema::{COUNTERS, OPS};
+use nprof_engine::makers::aiu::schema::{COUNTERS, OPS, OpRow};
 use nprof_engine::makers::aiu::{Class, Phase};
 use nprof_engine::model::{FieldId, Form as SliceForm, OwnedValue, TableId, TrackId};
 use nprof_engine::query::{Order, RowContent, TimedRow, for_each_timed};
@@ -218,7 +218,7 @@ impl<'a> Events<'a> {
             let of = device::Op { name, fields };
             let Some(thread) = device::fill(&mut event, of, (self.source, self.form)) else { return Ok(()) };
             if !self.form.has_utilization {
-                event.args.remove("pt_active");
+                event.args.remove(OpRow::by(|field| field.name).pt_active);
                 event.args.remove("core used");
             }
             if self.form.preps == Preps::Counted && device::is_prep(name) {
@@ -369,7 +369,7 @@ impl<'a> Events<'a> {
         let Some(category) = ideals.category(&event.name) else { return };
         event.args.insert("user_cat", Json::from(category));
         if let Some(active) = ideals.active(&event.name, duration_ps, self.form.core_mhz) {
-            event.args.insert("pt_active", Json::from(active));
+            event.args.insert(OpRow::by(|field| field.name).pt_active, Json::from(active));
             event.args.insert("core used", Json::from(true));
         }
     }

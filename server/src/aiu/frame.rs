@@ -5,6 +5,7 @@
 
 use std::io::Write;
 
+use nprof_engine::makers::aiu::schema::OpRow;
 use serde_json::Value as Json;
 
 use super::error::Result;
@@ -65,6 +66,6 @@ fn row(ranks: &[Source<'_>], event: &Event) -> Option<[Cell; 9]> {
         text(of("class")),
         text(job.unwrap_or_default()),
         Cell::Float(number("bytes")),
-        Cell::Float(number("pt_active")),
+        Cell::Float(number(OpRow::by(|field| field.name).pt_active)),
     ])
 }

@@ -3,12 +3,12 @@
 
 use std::collections::HashMap;
 
+use nprof_engine::exec::Cancel;
 use nprof_engine::makers::aiu::Phase;
-use nprof_engine::makers::aiu::schema::IDEAL;
+use nprof_engine::makers::aiu::schema::IdealRow;
 use nprof_engine::native::SegmentFile;
 
 use super::error::Result;
-use super::rows;
 
 /// Category of kernels that are in no table.
 const OTHER: &str = "other";
@@ -33,8 +33,9 @@ impl Ideals {
     /// If bytes are missing or damaged.
     pub fn of(segment: &SegmentFile) -> Result<Self> {
         let mut ideals = Self::default();
-        for row in rows::of(segment, IDEAL.name)? {
-            ideals.add(row.text("kernel"), row.text("category"), row.number("cycles"));
+        for row in IdealRow::read(segment, Cancel::NEVER)? {
+            let (kernel, category) = (row.kernel.text_or_empty(), row.category.text_or_empty());
+            ideals.add(kernel, category, row.cycles.float_or_zero());
         }
         Ok(ideals)
     }

@@ -20,6 +20,7 @@ mod ideals;
 pub mod inputs;
 pub mod lanes;
 mod launches;
+pub mod log_lines;
 mod names;
 mod operations;
 mod points;
@@ -32,7 +33,6 @@ mod sums;
 mod table_text;
 mod tables;
 mod threads;
-pub mod told;
 mod trace;
 pub mod verification;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nprof_engine::makers::aiu::schema::COLLECTIVES;
+use nprof_engine::makers::aiu::schema::{AiuCollectiveRow, COLLECTIVES};
 use nprof_engine::model::{CollectiveKind, NameId};
 use nprof_engine::query::{Order, RowContent, for_each_timed};
 use serde_json::Value as Json;
@@ -42,6 +42,7 @@ pub fn events(source: &Source<'_>, form: &Form, mut kernels: Kernels, steps: &St
     let Some(table) = segment.table(COLLECTIVES.name) else { return Ok(Vec::new()) };
     kernels.0.sort_by_key(|(end_ps, _)| *end_ps);
     let fields = &segment.footer().fields;
+    let of = AiuCollectiveRow::by(|field| field.name);
     let mut events = Vec::new();
     for_each_timed(segment, &[table], Order::Time, |row| {
         let RowContent::Slice { duration_ps, name, .. } = row.content else { return Ok(()) };
@@ -49,7 +50,7 @@ pub fn events(source: &Source<'_>, form: &Form, mut kernels: Kernels, steps: &St
         let stated: BTreeMap<&str, &nprof_engine::model::OwnedValue> =
             row.fields.iter().map(|(id, value)| (fields[id.0 as usize].1.name.as_str(), value)).collect();
         let number = |key: &str| stated.get(key).and_then(|value| integer(value)).unwrap_or(0);
-        let members = match stated.get("members") {
+        let members = match stated.get(of.members) {
             Some(nprof_engine::model::OwnedValue::Text(members)) => members.replace(',', ", "),
             // acelyzer knows only operations whose steps name ranks.
             _ => return Ok(()),
@@ -60,7 +61,7 @@ pub fn events(source: &Source<'_>, form: &Form, mut kernels: Kernels, steps: &St
         event.category = Some("user_annotation".to_owned());
         event.tid = Json::from(format!("coll{}", source.rank));
         let args = &mut event.args;
-        args.insert("bytes", Json::from(format!("{}B", number("bytes"))));
+        args.insert("bytes", Json::from(format!("{}B", number(of.bytes))));
         args.insert("collective algorithm type", Json::from(steps.algorithm(group)));
         args.insert("peers", Json::from(format!("{{{members}}}")));
         args.insert("CollGroup", Json::from(group));
@@ -72,7 +73,7 @@ pub fn events(source: &Source<'_>, form: &Form, mut kernels: Kernels, steps: &St
             };
             args.insert("rank group compute event", Json::from(short));
         }
-        args.insert("Coll_data_size", Json::from(number("moved_bytes")));
+        args.insert("Coll_data_size", Json::from(number(of.moved_bytes)));
         args.insert("orig_name", Json::from(group));
         let digits = group.rsplit(|sign: char| !sign.is_ascii_digit()).next().unwrap_or_default();
         if !digits.is_empty() {

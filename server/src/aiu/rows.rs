@@ -32,12 +32,6 @@ impl Row {
         self.0.iter().find(|(name, _)| name == field).map(|(_, value)| value)
     }
 
-    /// The number of a field; 0 if there is none.
-    #[must_use]
-    pub fn number(&self, field: &str) -> f64 {
-        self.get(field).and_then(number).unwrap_or(0.0)
-    }
-
     /// The text of a field, or an empty one.
     #[must_use]
     pub fn text(&self, field: &str) -> &str {
@@ -45,17 +39,6 @@ impl Row {
             Some(OwnedValue::Text(text) | OwnedValue::Json(text)) => text,
             _ => "",
         }
-    }
-}
-
-/// A value as a number.
-#[expect(clippy::cast_precision_loss, reason = "printed numbers have few digits")]
-fn number(value: &OwnedValue) -> Option<f64> {
-    match value {
-        OwnedValue::Int(value) => Some(*value as f64),
-        OwnedValue::Uint(value) => Some(*value as f64),
-        OwnedValue::Float(value) => Some(*value),
-        _ => None,
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use nprof_engine::makers::aiu::schema::{ACTIVE, CLOCK, JOBS};
+use nprof_engine::exec::Cancel;
+use nprof_engine::makers::FieldCell;
+use nprof_engine::makers::aiu::schema::{ActiveRow, AiuJobRow, ClockRow};
 use nprof_engine::model::{OwnedValue, TrackId};
 use nprof_engine::native::SegmentFile;
 use serde_json::Value as Json;
@@ -128,22 +130,26 @@ impl<'a> Source<'a> {
             let (first, file) = (integer(row.get("first")?)?, integer(row.get("file")?)?);
             Some((row.text("tid").to_owned(), first, usize::try_from(file).ok()?))
         };
-        let shift = |row: &Row| (row.text("job").to_owned(), row.number("shift") / 1e3);
+        let shift = |row: &AiuJobRow<FieldCell>| {
+            (row.job.text_or_empty().to_owned(), row.shift.float_or_zero() / 1e3)
+        };
         let clock = clocks.times(rank, origin_ns.unwrap_or(0) * 1_000);
-        let jobs = rows::of(segment, JOBS.name)?;
+        let jobs = AiuJobRow::read(segment, Cancel::NEVER)?;
         #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
-        let end = |row: &Row| {
-            (row.text("job").to_owned(), clock.at((row.number("device_end") * 1e3).round() as i64))
+        let end = |row: &AiuJobRow<FieldCell>| {
+            let end_ps = (row.device_end.float_or_zero() * 1e3).round() as i64;
+            (row.job.text_or_empty().to_owned(), clock.at(end_ps))
         };
         let listed = document.iter().find(|(key, _)| key == DEVICES);
         let listed = listed.and_then(|(_, value)| value.as_array()).map(Vec::len);
         let devices = listed.map_or_else(|| with_kernels(segment), Ok)?;
+        let clock_of_device = ClockRow::read(segment, Cancel::NEVER)?;
         Ok(Self {
             segment,
             rank,
             title: segment.footer().rank.title.clone(),
             clock,
-            used_hz: rows::of(segment, CLOCK.name)?.first().map_or(0.0, |row| row.number("used_hz")),
+            used_hz: clock_of_device.first().map_or(0.0, |row| row.used_hz.float_or_zero()),
             document,
             threads: rows::of(segment, THREADS)?.iter().filter_map(thread).collect(),
             ideals: Ideals::of(segment)?,
@@ -262,8 +268,8 @@ impl<'a> Source<'a> {
 /// Number of the devices of a rank up to the last one with kernels. 0 if the rank has one device
 /// only, because its rows do not state it.
 fn with_kernels(segment: &SegmentFile) -> Result<usize> {
-    let rows = rows::of(segment, ACTIVE.name)?;
-    let last = rows.iter().filter_map(|row| integer(row.get("device")?)).max();
+    let rows = ActiveRow::read(segment, Cancel::NEVER)?;
+    let last = rows.iter().filter_map(|row| row.device.int()).max();
     Ok(last.and_then(|last| usize::try_from(last + 1).ok()).unwrap_or(0))
 }
 

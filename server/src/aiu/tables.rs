@@ -4,11 +4,12 @@
 use std::io::{self, Write};
 
 use nprof_engine::base::Result;
-use nprof_engine::makers::aiu::schema::{ACTIVE, CATEGORIES, CYCLES, KERNELS};
+use nprof_engine::exec::Cancel;
+use nprof_engine::makers::FieldCell;
+use nprof_engine::makers::aiu::schema::{ActiveRow, CategoryRow, CyclesRow, KernelRow};
 
 use super::align::RankTime;
 use super::names;
-use super::rows::{self, Row};
 use super::source::{Source, device_number};
 use super::table_text;
 
@@ -22,12 +23,12 @@ const ACTIVE_HEAD: &str = "Total Kernel Time  \t  Elapsed Time\t  Start Time\t  
 
 /// Steps between neighbouring counters, and the numbers about each.
 const STEPS: [&str; 4] = ["TS2-1", "TS3-2", "TS4-3", "TS5-4"];
-const SPREAD: [(&str, &str); 5] = [
-    ("mean", "Mean   "),
-    ("median", "Median  "),
-    ("min", "Min    "),
-    ("max", "Max   "),
-    ("stdev", "StDev  "),
+const SPREAD: [(fn(&CyclesRow<FieldCell>) -> &FieldCell, &str); 5] = [
+    (|row| &row.mean, "Mean   "),
+    (|row| &row.median, "Median  "),
+    (|row| &row.min, "Min    "),
+    (|row| &row.max, "Max   "),
+    (|row| &row.stdev, "StDev  "),
 ];
 
 /// Columns of the table of categories.
@@ -53,10 +54,10 @@ pub struct RankTables {
     device_step: usize,
     /// The rank's times on the clock of the output.
     clock: RankTime,
-    kernels: Vec<Row>,
-    active: Vec<Row>,
-    cycles: Vec<Row>,
-    categories: Vec<Row>,
+    kernels: Vec<KernelRow<FieldCell>>,
+    active: Vec<ActiveRow<FieldCell>>,
+    cycles: Vec<CyclesRow<FieldCell>>,
+    categories: Vec<CategoryRow<FieldCell>>,
     /// Time of collective operations in microseconds.
     pub communication_us: f64,
 }
@@ -72,17 +73,17 @@ impl RankTables {
             rank: source.rank,
             device_step: source.device_step,
             clock: source.clock,
-            kernels: rows::of(segment, KERNELS.name)?,
-            active: rows::of(segment, ACTIVE.name)?,
-            cycles: rows::of(segment, CYCLES.name)?,
-            categories: rows::of(segment, CATEGORIES.name)?,
+            kernels: KernelRow::read(segment, Cancel::NEVER)?,
+            active: ActiveRow::read(segment, Cancel::NEVER)?,
+            cycles: CyclesRow::read(segment, Cancel::NEVER)?,
+            categories: CategoryRow::read(segment, Cancel::NEVER)?,
             communication_us,
         })
     }
 
     /// The process of a row: that of the rank, or of one of its devices.
-    fn pid(&self, row: &Row) -> i64 {
-        let device = row.get("device").and_then(rows::integer);
+    fn pid(&self, device: &FieldCell) -> i64 {
+        let device = device.int();
         device.map_or(self.rank.into(), |device| device_number(self.rank, self.device_step, device))
     }
 
@@ -95,9 +96,9 @@ impl RankTables {
     }
 }
 
-fn us(row: &Row, field: &str) -> f64 {
+fn us(ns: &FieldCell) -> f64 {
     // To the picosecond: the quotient of a decimal number of nanoseconds is no decimal number.
-    (row.number(field) * 1e3).round() / 1e6
+    (ns.float_or_zero() * 1e3).round() / 1e6
 }
 
 /// Kernels by name: `_summary.csv`.
@@ -107,12 +108,13 @@ fn us(row: &Row, field: &str) -> f64 {
 pub fn summary(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{SUMMARY_HEAD}")?;
     for (of, row) in ranks.iter().flat_map(|of| of.kernels.iter().map(move |row| (of, row))) {
-        let (share, total, calls) = (row.number("share") * 100.0, us(row, "total"), row.number("calls"));
+        let (share, total, calls) =
+            (row.share.float_or_zero() * 100.0, us(&row.total), row.calls.float_or_zero());
         write!(out, "{share:5.2}\t {total:10.3}\t {calls:5.0}")?;
-        for field in ["mean", "median", "min", "max", "stdev"] {
-            write!(out, "\t {:8.3}", us(row, field))?;
+        for ns in [&row.mean, &row.median, &row.min, &row.max, &row.stdev] {
+            write!(out, "\t {:8.3}", us(ns))?;
         }
-        writeln!(out, "\t {:4}\t {}", of.pid(row), cell(row.text("name")))?;
+        writeln!(out, "\t {:4}\t {}", of.pid(&row.device), cell(row.name.text_or_empty()))?;
     }
     Ok(())
 }
@@ -124,12 +126,16 @@ pub fn summary(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
 pub fn active(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{ACTIVE_HEAD}")?;
     for (of, row) in ranks.iter().flat_map(|of| of.active.iter().map(move |row| (of, row))) {
-        let (kernels, elapsed) = (us(row, "kernel_time"), us(row, "elapsed"));
-        let (start, end) = (of.at(row.number("start")), of.at(row.number("end")));
-        let share = row.number("summed_share") * 100.0;
+        let (kernels, elapsed) = (us(&row.kernel_time), us(&row.elapsed));
+        let (start, end) = (of.at(row.start.float_or_zero()), of.at(row.end.float_or_zero()));
+        let share = row.summed_share.float_or_zero() * 100.0;
         // A sign or a blank comes before the digits.
         let elapsed = format!(" {elapsed:.3}");
-        writeln!(out, "{kernels:9.3}\t {elapsed:>10}\t  {start}\t {end}\t {share:5.2}\t {:4}", of.pid(row))?;
+        writeln!(
+            out,
+            "{kernels:9.3}\t {elapsed:>10}\t  {start}\t {end}\t {share:5.2}\t {:4}",
+            of.pid(&row.device)
+        )?;
     }
     Ok(())
 }
@@ -146,16 +152,18 @@ pub fn cycles(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "pid\t Name ")?;
     for of in ranks {
         // The rows of a kernel follow each other, one for each step.
-        let is_same = |a: &Row, b: &Row| a.text("name") == b.text("name") && of.pid(a) == of.pid(b);
+        let is_same = |a: &CyclesRow<FieldCell>, b: &CyclesRow<FieldCell>| {
+            a.name.text_or_empty() == b.name.text_or_empty() && of.pid(&a.device) == of.pid(&b.device)
+        };
         for kernel in of.cycles.chunk_by(is_same) {
-            write!(out, "{:6.0}", kernel[0].number("calls"))?;
+            write!(out, "{:6.0}", kernel[0].calls.float_or_zero())?;
             for step in STEPS {
-                let row = kernel.iter().find(|row| row.text("step") == step);
-                for (field, _) in SPREAD {
-                    write!(out, "\t {:8.3}", row.map_or(0.0, |row| row.number(field)))?;
+                let row = kernel.iter().find(|row| row.step.text_or_empty() == step);
+                for (cell, _) in SPREAD {
+                    write!(out, "\t {:8.3}", row.map_or(0.0, |row| cell(row).float_or_zero()))?;
                 }
             }
-            writeln!(out, "\t {:4}\t {}", of.pid(&kernel[0]), cell(kernel[0].text("name")))?;
+            writeln!(out, "\t {:4}\t {}", of.pid(&kernel[0].device), cell(kernel[0].name.text_or_empty()))?;
         }
     }
     Ok(())
@@ -173,21 +181,21 @@ pub fn has_categories(ranks: &[RankTables]) -> bool {
 }
 
 /// A row of the table of categories.
-fn category(of: &RankTables, row: &Row) -> [Cell; 10] {
-    let phase = Some(row.text("phase")).filter(|phase| !phase.is_empty()).unwrap_or(NO_PHASE);
+fn category(of: &RankTables, row: &CategoryRow<FieldCell>) -> [Cell; 10] {
+    let phase = Some(row.phase.text_or_empty()).filter(|phase| !phase.is_empty()).unwrap_or(NO_PHASE);
     let rounded = |value: f64| Cell::Float((value * 1e4).round() / 1e4);
-    let whole = |field: &str| Cell::Text(format!("{:.0}", row.number(field)), Align::Number);
+    let whole = |cell: &FieldCell| Cell::Text(format!("{:.0}", cell.float_or_zero()), Align::Number);
     [
-        Cell::Text(of.pid(row).to_string(), Align::Number),
+        Cell::Text(of.pid(&row.device).to_string(), Align::Number),
         Cell::Text(phase.to_owned(), Align::Word),
-        Cell::Text(row.text("category").to_owned(), Align::Word),
-        Cell::Float(us(row, "kernel_time")),
-        rounded(row.number("share")),
-        whole("calls"),
-        rounded(us(row, "ideal_time")),
-        whole("ideal_cycles"),
-        rounded(row.number("ideal_share")),
-        rounded(row.number("pt_util")),
+        Cell::Text(row.category.text_or_empty().to_owned(), Align::Word),
+        Cell::Float(us(&row.kernel_time)),
+        rounded(row.share.float_or_zero()),
+        whole(&row.calls),
+        rounded(us(&row.ideal_time)),
+        whole(&row.ideal_cycles),
+        rounded(row.ideal_share.float_or_zero()),
+        rounded(row.pt_util.float_or_zero()),
     ]
 }
 
@@ -226,11 +234,11 @@ pub fn stats(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
         "comp_active_atime_perc",
         "comm_active_atime_perc",
     ];
-    let row = |of: &RankTables, row: &Row| {
-        let (elapsed, kernels) = (us(row, "elapsed"), us(row, "kernel_time"));
+    let row = |of: &RankTables, row: &ActiveRow<FieldCell>| {
+        let (elapsed, kernels) = (us(&row.elapsed), us(&row.kernel_time));
         let share = |part: f64| Cell::Float(if elapsed > 0.0 { part / elapsed } else { 0.0 });
         [
-            Cell::Text(of.pid(row).to_string(), Align::Number),
+            Cell::Text(of.pid(&row.device).to_string(), Align::Number),
             Cell::Float(elapsed),
             Cell::Float(kernels),
             Cell::Float(of.communication_us),

@@ -7,7 +7,7 @@ use nprof_engine::analysis::job_segment::numbers;
 use nprof_engine::analysis::table::rates;
 use nprof_engine::analysis::{ClockVerdict, Presence, Unplaced, algorithm, passages, shown_by, totals};
 use nprof_engine::base::{Error, Time};
-use nprof_engine::makers::job::schema::{CAUSES, CLOCK, MISMATCHES, RANKS, RankRow};
+use nprof_engine::makers::job::schema::{CAUSES, CLOCK, JobRow, MISMATCHES, OperationRow, RANKS, RankRow};
 use nprof_engine::model::FieldSpec;
 use serde_json::{Value, json};
 
@@ -69,13 +69,14 @@ fn links(of: &Analysed) -> Vec<Value> {
 /// The job as a whole.
 fn job(of: &Analysed) -> Value {
     let totals = totals(&of.job, &of.report);
+    let names = JobRow::by(|field| field.name);
     json!({
         "ranks": totals.ranks,
-        "ranks_of_job": totals.world,
+        (names.ranks_of_job): totals.world,
         "operations": totals.operations,
-        "operations_of_one_rank": totals.alone,
+        (names.operations_of_one_rank): totals.alone,
         "calls": totals.calls,
-        "lost_calls": totals.lost,
+        (names.lost_calls): totals.lost,
         "span_ns": ns(totals.span_ps),
         "compute_ns": ns(totals.compute_ps),
         "communication_ns": ns(totals.communication_ps),
@@ -213,7 +214,7 @@ fn instance(of: &Analysed, at: usize) -> Value {
         "last_ns": ns(one.span.last_ps),
         "end_ns": ns(one.span.end_ps),
         "transfer_ns": ns(one.transfer_ps()),
-        "last_rank": rank(one.last),
+        (OperationRow::by(|field| field.name).last_rank): rank(one.last),
         "members": members,
         "wait_ns": waits,
     });

@@ -113,7 +113,9 @@ impl RanksArgs {
         }
         match self.output_format {
             TableFormat::Text => text(&of, out)?,
-            TableFormat::Csv => print::table(TableFormat::Csv, &of.table(&RANKS)?, out)?,
+            TableFormat::Csv => {
+                print::table(TableFormat::Csv, &of.table(&RANKS)?.without_empty_columns(), out)?
+            }
             TableFormat::Json => json::write_ranks(&of, &profile, out)?,
         }
         self.fail.check(&of, out)

@@ -1,15 +1,15 @@
 //! Tables that explain neuron-profile's summary: the group and the meaning of each metric, and the
 //! row of `layer_summary` for the whole program. Rows of single layers need names from the NEFF.
 
+use nprof_engine::base::Time;
 use nprof_engine::base::time::PS_PER_NS;
-use nprof_engine::base::{Error, Time};
+use nprof_engine::exec::Cancel;
 use nprof_engine::makers::neuron::schema::{
-    INSTRUCTION, LAYER_SUMMARY, MODEL_INFO, SUMMARY_GROUP_ORDER, SUMMARY_GROUPS, TERMINOLOGY,
+    INSTRUCTION, LAYER_SUMMARY, LayerRow, ModelRow, SUMMARY_GROUP_ORDER, SUMMARY_GROUPS, TERMINOLOGY,
 };
 use nprof_engine::makers::neuron::{Engine, group};
 use nprof_engine::model::{Role, TrackKind};
 use nprof_engine::native::SegmentFile;
-use nprof_engine::query;
 use nprof_engine::segment::TrackMeta;
 use nprof_engine::wire::summary::Summary;
 use serde_json::{Map, Value as Json, json};
@@ -54,7 +54,7 @@ fn program(segment: &SegmentFile, summary: &Summary) -> Option<Json> {
     let duration_s = seconds(end_ps - start_ps);
     let mut row = Map::new();
     row.insert("name".to_owned(), json!(name));
-    row.insert("fully_qualified_subgraph".to_owned(), json!(name));
+    row.insert(LayerRow::by(|field| field.name).fully_qualified_subgraph.to_owned(), json!(name));
     row.insert("start".to_owned(), json!(Time(start_ps).floor_ns()));
     row.insert("end".to_owned(), json!(Time(end_ps).floor_ns()));
     row.insert("duration".to_owned(), json!((end_ps - start_ps).div_euclid(PS_PER_NS)));
@@ -102,21 +102,9 @@ fn last_tensor_end(tracks: &[&TrackMeta]) -> Option<i64> {
 
 /// The subgraph of the instructions, if there is exactly one.
 fn subgraph(segment: &SegmentFile) -> Option<String> {
-    let table = segment.table(MODEL_INFO.name)?;
-    let fields = &segment.footer().fields;
-    let mut names = Vec::new();
-    let read = query::fields::for_each_row(segment, table, |_, row| {
-        for (id, value) in row {
-            if let nprof_engine::model::OwnedValue::Text(name) = value
-                && fields[id.0 as usize].1.name == "sg_name"
-            {
-                names.push(name);
-            }
-        }
-        Ok::<_, Error>(())
-    });
-    match (read, names.as_slice()) {
-        (Ok(()), [only]) => Some(format!("/{only}")),
+    let rows = ModelRow::read(segment, Cancel::NEVER);
+    match rows.as_deref() {
+        Ok([only]) => only.sg_name.text().map(|name| format!("/{name}")),
         _ => None,
     }
 }

@@ -1,5 +1,5 @@
-//! Cells and lines of CSV as RFC 4180 describes them. A cell without a value is empty, and an empty text
-//! is `""`.
+//! Cells and lines of CSV as RFC 4180 describes them. A cell without a value is empty, and an empty
+//! text is `""`.
 
 use std::io::{self, Write};
 

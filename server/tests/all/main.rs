@@ -52,6 +52,7 @@ mod signals;
 mod stage;
 mod store;
 mod summaries;
+mod tables;
 mod upload;
 mod vanishing;
 mod vendor;

@@ -5,7 +5,7 @@ use super::{STEP_PS, shown};
 use crate::base::order::sort_by_key;
 use crate::base::{Error, Interval, Result};
 use crate::makers::FieldColumns;
-use crate::makers::job::schema::{CALLS, OPERATIONS, TRANSFERS};
+use crate::makers::job::schema::{CALLS, CallRow, OPERATIONS, TRANSFERS, TransferRow};
 use crate::makers::job::{is_job, rank_of};
 use crate::model::{CollectiveKind, TableId, TrackId};
 use crate::query::slice;
@@ -128,8 +128,8 @@ pub(super) fn ranks_of<B: Bytes>(segment: &Segment<B>, operation: &Whole) -> Res
 pub(super) fn sends_of<B: Bytes>(segment: &Segment<B>, operation: &Whole) -> Result<Vec<Sending>> {
     // Only jobs whose traces have transfers have the table.
     let Some(table) = segment.table(TRANSFERS.name) else { return Ok(Vec::new()) };
-    let (finder, names) = (Finder::new(segment, TRANSFERS.name)?, ["from_rank", "to_rank", "received"]);
-    let fields = FieldColumns::of(segment, table, names);
+    let (finder, of) = (Finder::new(segment, TRANSFERS.name)?, TransferRow::by(|field| field.name));
+    let fields = FieldColumns::of(segment, table, [of.from_rank, of.to_rank, of.received]);
     // With wrong clocks a transfer can lie beside its operation.
     let (span, length_ps) = (operation.span, operation.span.duration_ps());
     let near = Interval::new(span.start.0.saturating_sub(length_ps), span.end.0.saturating_add(length_ps));
@@ -162,7 +162,9 @@ impl<'s, B: Bytes> Finder<'s, B> {
         debug_assert!(is_job(segment.footer()));
         let missing = Error::Inconsistent { what: "a job segment without its tables" };
         let table = segment.table(table).ok_or(missing)?;
-        Ok(Self { segment, table, numbers: FieldColumns::of(segment, table, ["operation", "row"]) })
+        // Tables of calls and of transfers have the same two fields.
+        let of = CallRow::by(|field| field.name);
+        Ok(Self { segment, table, numbers: FieldColumns::of(segment, table, [of.operation, of.row]) })
     }
 
     /// The tracks of the table.

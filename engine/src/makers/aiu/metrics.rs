@@ -5,7 +5,8 @@ use super::schema::{ACTIVE, CLOCK, CategoryRow, ITERATIONS, KernelRow, PowerRow}
 use crate::base::Result;
 use crate::exec::Work;
 use crate::makers::FieldCell;
-use crate::makers::rows::{NamedValues, by_name, float_of, named, of, single};
+use crate::makers::metric_groups::{by_name, single};
+use crate::makers::rows::{NamedValues, float_of, named, of};
 use crate::makers::table::TableSchema;
 use crate::metrics::{Metric, MetricGroup, trace};
 use crate::model::{OwnedValue, Unit};

@@ -1,8 +1,10 @@
 //! The tables of an AIU profile.
 
+use crate::makers::table::TableSchema;
+
 table! {
     /// Work of an AIU, with the cycle counters that delimit it.
-    "aiu_op" OPS AiuOp Slices, name in "name";
+    "aiu_op" OPS AiuOp Slices, name in "name", rows OpRow;
     "Work" {
         class: None, "Class of the slice, as acelyzer names it.";
         job: None, "File that the slice comes from.";
@@ -38,7 +40,7 @@ table! {
 
 table! {
     /// Collective operations: all steps of an instance on this rank.
-    "aiu_collective" COLLECTIVES AiuCollective Slices, name in "name";
+    "aiu_collective" COLLECTIVES AiuCollective Slices, name in "name", rows AiuCollectiveRow;
     "Transfer" {
         bytes: Bytes, "Bytes of a step.";
         ranks: Count, "Ranks that the steps name, and this one.";
@@ -201,6 +203,22 @@ table! {
         cycles: Cycles, "Ideal cycles.";
     }
 }
+
+/// All tables.
+pub static TABLES: [&TableSchema; 12] = [
+    &OPS,
+    &COLLECTIVES,
+    &COUNTERS,
+    &CLOCK,
+    &JOBS,
+    &KERNELS,
+    &CYCLES,
+    &ACTIVE,
+    &CATEGORIES,
+    &ITERATIONS,
+    &POWER,
+    &IDEAL,
+];
 
 /// The heading over a table in lists of tables.
 #[must_use]

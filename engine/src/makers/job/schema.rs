@@ -1,6 +1,6 @@
 //! The tables of a job segment.
 
-use crate::makers::table::FieldSchema;
+use crate::makers::table::{FieldSchema, TableSchema};
 use crate::model::Unit;
 
 table! {
@@ -48,7 +48,7 @@ table! {
 
 table! {
     /// Transfers within operations: from the start of a send to the receipt on the other rank.
-    "transfer" TRANSFERS Transfer Slices, name in "name";
+    "transfer" TRANSFERS Transfer Slices, name in "name", rows TransferRow;
     "Transfer" {
         operation: Count, "Number of the operation.";
         from_rank: None, "Rank that sends.";
@@ -263,6 +263,10 @@ table! {
     }
 }
 
+/// All tables.
+pub static TABLES: [&TableSchema; 10] =
+    [&OPERATIONS, &CALLS, &TRANSFERS, &COMPUTATION, &RANKS, &CAUSES, &SIZES, &MISMATCHES, &JOB, &STEPS];
+
 /// The heading over a table in lists of tables.
 #[must_use]
 pub fn heading_of(table: &str) -> Option<&'static str> {
@@ -279,8 +283,7 @@ mod tests {
 
     #[test]
     fn every_table_has_a_heading() {
-        let sides = [&RANKS, &CAUSES, &SIZES, &MISMATCHES, &JOB, &STEPS];
-        for table in [&OPERATIONS, &CALLS, &TRANSFERS, &COMPUTATION].into_iter().chain(sides) {
+        for table in TABLES {
             assert!(heading_of(table.name).is_some(), "{}", table.name);
             assert!(table.fields.iter().all(|field| !field.doc.is_empty()));
         }

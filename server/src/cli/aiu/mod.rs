@@ -21,7 +21,7 @@ use crate::aiu::align::Alignment;
 use crate::aiu::form::{Form, Forms, Names, Preps, Series, StepForm, Threads};
 use crate::aiu::lanes::Overlap;
 use crate::aiu::profile::{Stages, Switch};
-use crate::aiu::{self, Kind, Met, Report, ReportForm, Request, told};
+use crate::aiu::{self, Kind, Met, Report, ReportForm, Request, log_lines};
 use crate::export::RanksOf;
 use crate::ingest::{self, DiskSpool, Inputs, stage};
 use crate::output::{FileId, OutputPlace, Outputs, Written};
@@ -256,12 +256,12 @@ impl AiuArgs {
                     }
                 });
             }
-            lines.extend(told::frequencies(of, self.freq.map(|of| of.soc_mhz))?);
+            lines.extend(log_lines::frequencies(of, self.freq.map(|of| of.soc_mhz))?);
             if stages.has(Switch::Iterations) {
-                lines.extend(told::iterations(of)?);
+                lines.extend(log_lines::iterations(of)?);
             }
             if self.power_stats && stages.has(Switch::Power) {
-                lines.extend(told::power(of)?);
+                lines.extend(log_lines::power(of)?);
             }
             return Ok(Outcome { written, met, report: None, lines });
         }

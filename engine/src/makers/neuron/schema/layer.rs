@@ -13,7 +13,7 @@ const ENGINES: [(&str, &str); 5] = [
 
 table! {
     /// Time of each layer, and the work of each engine for the layer.
-    "layer_summary" LAYER_SUMMARY LayerSummary Side, patterns in per_engine_ns;
+    "layer_summary" LAYER_SUMMARY LayerSummary Side, patterns in per_engine_ns, rows LayerRow;
     "Layer" {
         name: None, "Subgraph and layer; the subgraph alone means all of its layers.";
         fully_qualified_subgraph: None, "Subgraph that contains the layer.";

@@ -28,11 +28,11 @@ pub use counters::{
 pub use dma::{DMA, Dma, dma_name};
 pub use heading::heading_of;
 pub use instruction::{INSTRUCTION, Instruction};
-pub use layer::{LAYER_SUMMARY, LayerSummary};
+pub use layer::{LAYER_SUMMARY, LayerRow, LayerSummary};
 pub use program::{
     ACTIVE_TIME, ActiveTime, DMA_QUEUES_INFO, DmaQueuesInfo, METADATA, MODEL_INFO, Metadata, ModelInfo,
-    NC_MEM_USAGE, NEFF_HEADER, NEFF_NODE, NcMemUsage, NeffHeader, NeffNode, PROFILE_INFO, ProfileInfo,
-    WARNINGS, Warnings,
+    ModelRow, NC_MEM_USAGE, NEFF_HEADER, NEFF_NODE, NcMemUsage, NeffHeader, NeffNode, PROFILE_INFO,
+    ProfileInfo, WARNINGS, Warnings,
 };
 pub use queue::Queue;
 pub use summary::{SUMMARY, SUMMARY_GROUP_ORDER, SUMMARY_GROUPS, TERMINOLOGY};

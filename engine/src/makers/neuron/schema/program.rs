@@ -61,7 +61,7 @@ table! {
 
 table! {
     /// Counts of the work that one core executed.
-    "model_info" MODEL_INFO ModelInfo Side, patterns in per_engine_count;
+    "model_info" MODEL_INFO ModelInfo Side, patterns in per_engine_count, rows ModelRow;
     "Run" {
         nd_idx: None, "Number of the device.";
         nc_idx: None, "Number of the core on its device.";

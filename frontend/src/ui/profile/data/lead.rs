@@ -100,18 +100,7 @@ impl Lead {
                 };
                 (key == names.cause).then(lead).flatten()
             }
-            name if name == SIZES.name => {
-                let (names, ints) = (SizeRow::by(|field| field.name), SizeRow::by(int));
-                match key {
-                    key if key == names.slowest_rank => number_of(ints.slowest_rank).map(Self::Worst),
-                    key if key == names.kind => Some(Self::WorstOfSize {
-                        kind: text_of(cell(names.kind)?)?,
-                        bytes: ints.operation_bytes.filter(|bytes| *bytes > 0),
-                        ranks: ints.ranks,
-                    }),
-                    _ => None,
-                }
-            }
+            name if name == SIZES.name => of_size(key, &cell),
             _ => None,
         }
     }
@@ -134,6 +123,20 @@ impl Lead {
             Self::RankAt { .. } => "Show the rank at this time",
             Self::Slice { .. } => "Show the call in its rank",
         }
+    }
+}
+
+/// The place to which a cell of a row of operations by kind and size leads.
+fn of_size(key: &str, cell: &dyn Fn(&str) -> Option<FieldContent>) -> Option<Lead> {
+    let (names, row) = (SizeRow::by(|field| field.name), SizeRow::by(|field| cell(field.name)));
+    match key {
+        key if key == names.slowest_rank => number_of(int_of(row.slowest_rank?)).map(Lead::Worst),
+        key if key == names.kind => Some(Lead::WorstOfSize {
+            kind: text_of(row.kind?)?,
+            bytes: row.operation_bytes.and_then(int_of).filter(|bytes| *bytes > 0),
+            ranks: row.ranks.and_then(int_of),
+        }),
+        _ => None,
     }
 }
 
