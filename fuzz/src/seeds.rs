@@ -11,7 +11,7 @@ use nprof_capture::device::simulated::{self, Simulation};
 use nprof_capture::formats::aiu::packet_fixture::packets;
 use nprof_capture::formats::neff::{Neff, fixture as neff};
 use nprof_capture::formats::ntff::fixture::{self as ntff, BEGIN, EVENT, INSTRUCTION, Trace, word};
-use nprof_capture::formats::perfetto::fixture::{Message, trace as packets_of, varied, zlib};
+use nprof_capture::formats::perfetto::fixture::{ProtoMessage, trace as packets_of, varied, zlib};
 use nprof_capture::formats::trace_event;
 use nprof_engine::codec;
 use nprof_engine::exec::Work;
@@ -167,10 +167,10 @@ fn hostile_archives() -> Vec<Vec<u8>> {
 
 /// Packed packets that cost the square of their length once: very many packets without content.
 fn packed_packets() -> Vec<Vec<u8>> {
-    let list = packets_of(&vec![Message::new(); MANY]);
-    let packed = [(50, zlib(&list)), (133, Message(zstd(&list)))];
-    let repeated = |(field, packed): (u32, Message)| {
-        packets_of(&vec![Message::new().message(field, &packed); MANY / 16])
+    let list = packets_of(&vec![ProtoMessage::new(); MANY]);
+    let packed = [(50, zlib(&list)), (133, ProtoMessage(zstd(&list)))];
+    let repeated = |(field, packed): (u32, ProtoMessage)| {
+        packets_of(&vec![ProtoMessage::new().message(field, &packed); MANY / 16])
     };
     packed.map(repeated).to_vec()
 }

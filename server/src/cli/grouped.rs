@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use nprof_capture::inputs::{Apart, Together};
+use nprof_capture::inputs::{Apart, GroupReason};
 
 use super::size;
 use crate::ingest::{DiskSpool, Grouped, GroupedInputs, Named, Result};
@@ -34,7 +34,7 @@ impl GroupingArgs {
             return named.profiles(&spool);
         }
         let inputs = named.inputs(&spool)?;
-        Ok(Grouped { profiles: vec![GroupedInputs { inputs, why: Together::Asked }], apart: None })
+        Ok(Grouped { profiles: vec![GroupedInputs { inputs, why: GroupReason::Asked }], apart: None })
     }
 }
 
@@ -60,21 +60,21 @@ pub(super) fn tell_apart(profiles: usize, apart: Option<Apart>, err: &mut dyn Wr
 /// If the output cannot be written.
 pub(super) fn tell_ranks(
     manifest: &Manifest,
-    why: Together,
+    why: GroupReason,
     profiles: usize,
     err: &mut dyn Write,
 ) -> io::Result<()> {
     let why = match why {
-        Together::Alone if profiles == 1 => return Ok(()),
-        Together::Alone => "there is one trace".to_owned(),
-        Together::Format => "traces of this format belong together".to_owned(),
-        Together::Job => "the traces state the same job".to_owned(),
-        Together::WorldSize(size) => format!("the traces state ranks of a job of {size}"),
-        Together::Cycles => "the traces are cycles of one process".to_owned(),
-        Together::Names => "the names tell ranks".to_owned(),
-        Together::Times => "the times overlap, or the names count from 0".to_owned(),
-        Together::Whole => "the traces came together".to_owned(),
-        Together::Asked => "--as-ranks was given".to_owned(),
+        GroupReason::Alone if profiles == 1 => return Ok(()),
+        GroupReason::Alone => "there is one trace".to_owned(),
+        GroupReason::Format => "traces of this format belong together".to_owned(),
+        GroupReason::Job => "the traces state the same job".to_owned(),
+        GroupReason::WorldSize(size) => format!("the traces state ranks of a job of {size}"),
+        GroupReason::Cycles => "the traces are cycles of one process".to_owned(),
+        GroupReason::Names => "the names tell ranks".to_owned(),
+        GroupReason::Times => "the times overlap, or the names count from 0".to_owned(),
+        GroupReason::Whole => "the traces came together".to_owned(),
+        GroupReason::Asked => "--as-ranks was given".to_owned(),
     };
     writeln!(err, "profile {}, because {why}:", manifest.slug())?;
     for rank in manifest.ranks.iter().take(SHOWN) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memmap2::{Mmap, UncheckedAdvice};
-use nprof_capture::archive::{FileBytes, Held, Hold};
+use nprof_capture::archive::{FileBytes, Hold, SharedBytes};
 
 use super::{IngestError, Result};
 use crate::output::FileId;
@@ -68,7 +68,7 @@ pub(super) fn open(path: &Path) -> Result<(FileBytes, Source)> {
 }
 
 /// Maps a file.
-pub(super) fn map(file: &File) -> io::Result<Held> {
+pub(super) fn map(file: &File) -> io::Result<SharedBytes> {
     if file.metadata()?.len() == 0 {
         return Ok(Arc::new(Mapped::Empty));
     }

@@ -27,10 +27,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use nprof_capture::files::Job;
+use nprof_capture::files::ImportJob;
 use nprof_capture::files::Sinks;
 use nprof_capture::formats;
-use nprof_capture::inputs::{Plan, Together};
+use nprof_capture::inputs::{GroupReason, Plan};
 use nprof_capture::origin::Origin;
 use nprof_engine::base::in_memory;
 use nprof_engine::exec::Cancel;
@@ -111,7 +111,7 @@ pub fn run_all(
     grouped: Grouped,
     settings: &Settings,
     meter: &Meter,
-    mut done: impl FnMut(Ingested, Together),
+    mut done: impl FnMut(Ingested, GroupReason),
 ) -> Result<Vec<String>> {
     store.check_writable()?;
     if grouped.profiles.len() > 1 && (settings.slug.is_some() || settings.display_name.is_some()) {
@@ -332,7 +332,7 @@ fn read(
             trace.packed.let_go(let_go.replace(read)..read);
         }
     };
-    let job = Job { plan, files, space, origin, progress: &progress };
+    let job = ImportJob { plan, files, space, origin, progress: &progress };
     let read = formats::read(&job, sinks);
     inputs.files_of(plan).for_each(|file| file.leaf.packed.let_go(0..usize::MAX));
     read.map_err(|fault| IngestError::Format {

@@ -9,7 +9,7 @@
 //! own, and all lines share one slope. If the times within a file are shifted against each other,
 //! each of its pieces ([`super::pieces`]) gets one.
 
-use super::line::Line;
+use super::line::LeastSquares;
 use super::pieces::{Pieces, Points};
 
 /// Cycles of one overflow.
@@ -37,8 +37,8 @@ const PS_PER_S: f64 = 1e12;
 
 /// The counters of one job.
 #[derive(Debug, Clone, Copy)]
-struct Job {
-    line: Line,
+struct JobCounters {
+    line: LeastSquares,
     /// Time and repaired counter of the first point.
     first: (i64, i64),
     /// Lowest and highest repaired counter.
@@ -46,9 +46,9 @@ struct Job {
     is_used: bool,
 }
 
-impl Job {
+impl JobCounters {
     const UNUSED: Self =
-        Self { line: Line::empty(FIRST_GUESS_HZ), first: (0, 0), span: (0, 0), is_used: false };
+        Self { line: LeastSquares::empty(FIRST_GUESS_HZ), first: (0, 0), span: (0, 0), is_used: false };
 
     /// The job, with all counters moved to another number of overflows.
     fn moved_to(self, repaired: i64) -> Self {
@@ -63,11 +63,11 @@ impl Job {
 pub(super) struct Counters {
     /// The frequency that the user stated, in hertz.
     stated_hz: Option<f64>,
-    jobs: Vec<Job>,
+    jobs: Vec<JobCounters>,
     /// Points of the first jobs.
     points: Vec<Points>,
     /// The lines of the finished jobs, on one another.
-    within: Line,
+    within: LeastSquares,
     /// Time and repaired counter of the last point, and its job.
     last: Option<(i64, i64, usize)>,
     /// Cycles and picoseconds of all kernels.
@@ -103,7 +103,7 @@ impl Basis {
 
 /// The clock of a device.
 #[derive(Debug, Clone)]
-pub(super) struct Clock {
+pub(super) struct CounterClock {
     /// Frequency for durations, in hertz.
     pub(super) used_hz: f64,
     /// Frequency that the slices tell, in hertz.
@@ -135,7 +135,7 @@ impl Counters {
             stated_hz,
             jobs: Vec::new(),
             points: Vec::new(),
-            within: Line::empty(FIRST_GUESS_HZ),
+            within: LeastSquares::empty(FIRST_GUESS_HZ),
             last: None,
             kernels: (0, 0),
         }
@@ -183,7 +183,7 @@ impl Counters {
             }
         };
         if self.jobs.len() <= at {
-            self.jobs.resize(at + 1, Job::UNUSED);
+            self.jobs.resize(at + 1, JobCounters::UNUSED);
         }
         self.last = Some((time_ps, repaired, at));
         let of = &mut self.jobs[at];
@@ -191,7 +191,7 @@ impl Counters {
         if of.is_used {
             of.span = (of.span.0.min(first), of.span.1.max(repaired));
         } else {
-            *of = Job { first: (time_ps, repaired), span: (first, repaired), is_used: true, ..*of };
+            *of = JobCounters { first: (time_ps, repaired), span: (first, repaired), is_used: true, ..*of };
         }
         let seconds = time_ps.saturating_sub(of.first.0) as f64 / PS_PER_S;
         let cycles = repaired.saturating_sub(of.first.1) as f64;
@@ -204,7 +204,7 @@ impl Counters {
 
     /// The pieces of each job whose times are shifted against each other.
     fn pieces(&self) -> Vec<Option<Pieces>> {
-        let of = |(job, points): (&Job, &Points)| {
+        let of = |(job, points): (&JobCounters, &Points)| {
             let slope = job.line.slope()?;
             let residual_s = (job.line.squares(slope) / job.line.count).sqrt() / slope;
             points.pieces().filter(|_| residual_s > MIN_RESIDUAL_S)
@@ -213,7 +213,7 @@ impl Counters {
     }
 
     /// The jobs, with the overflows between them counted by this frequency.
-    fn settled(&self, hz: f64) -> Vec<Job> {
+    fn settled(&self, hz: f64) -> Vec<JobCounters> {
         let mut jobs = self.jobs.clone();
         for pair in by_time(&jobs).windows(2) {
             let ((before_ps, before), now) = (jobs[pair[0]].first, jobs[pair[1]]);
@@ -225,13 +225,13 @@ impl Counters {
     }
 
     /// The clock of all slices. The order of the jobs does not matter.
-    pub(super) fn finish(&self) -> Clock {
+    pub(super) fn finish(&self) -> CounterClock {
         let (mean_hz, pieces) = (self.mean_hz(), self.pieces());
         let piece = |at: usize| pieces.get(at).copied().flatten();
         let steps = pieces.iter().flatten().fold((0, 0.0_f64), |(steps, most), of| {
             (steps + of.steps, if of.largest_s.abs() > most.abs() { of.largest_s } else { most })
         });
-        let mut shared = Line::empty(FIRST_GUESS_HZ);
+        let mut shared = LeastSquares::empty(FIRST_GUESS_HZ);
         for at in by_time(&self.jobs) {
             shared.stack(&piece(at).map_or(self.jobs[at].line, |piece| piece.within));
         }
@@ -239,13 +239,13 @@ impl Counters {
             Some(hz) => self.settled(hz),
             None => self.jobs.clone(),
         };
-        let used: Vec<&Job> = by_time(&jobs).into_iter().map(|at| &jobs[at]).collect();
+        let used: Vec<&JobCounters> = by_time(&jobs).into_iter().map(|at| &jobs[at]).collect();
         let (found_hz, basis, residual_s) = fit(&used, &shared, (mean_hz, steps.0 > 0));
         let error = residual_s.and(shared.relative_error());
         let used_hz = self.stated_hz.unwrap_or(found_hz);
         let low = used.iter().map(|job| job.span.0).min().unwrap_or(0).div_euclid(WRAP_INT);
         let high = used.iter().map(|job| job.span.1).max().unwrap_or(0).div_euclid(WRAP_INT);
-        let shift = |job: &Job, hz: f64| {
+        let shift = |job: &JobCounters, hz: f64| {
             let (seconds, cycles) = since(job.first, used.first().map_or((0, 0), |first| first.first));
             (seconds + job.line.mean_t) - (cycles + job.line.mean_cycles()) / hz
         };
@@ -253,7 +253,7 @@ impl Counters {
             let of_first = used.first().map_or(0.0, |first| shift(first, hz));
             jobs.iter().map(|job| if job.is_used { shift(job, hz) - of_first } else { 0.0 }).collect()
         };
-        Clock {
+        CounterClock {
             used_hz,
             found_hz,
             mean_hz,
@@ -271,7 +271,7 @@ impl Counters {
 }
 
 /// The places of the jobs with points, by the time of their first point.
-fn by_time(jobs: &[Job]) -> Vec<usize> {
+fn by_time(jobs: &[JobCounters]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].is_used).collect();
     order.sort_by_key(|&at| (jobs[at].first, jobs[at].span));
     order
@@ -284,17 +284,21 @@ fn since((time_ps, cycles): (i64, i64), (origin_ps, origin): (i64, i64)) -> (f64
 
 /// Frequency, basis, and residual in seconds, if there is a line. The jobs come by their times;
 /// `shared` are their lines on one another, or those of their pieces.
-fn fit(jobs: &[&Job], shared: &Line, (mean_hz, has_steps): (Option<f64>, bool)) -> (f64, Basis, Option<f64>) {
+fn fit(
+    jobs: &[&JobCounters],
+    shared: &LeastSquares,
+    (mean_hz, has_steps): (Option<f64>, bool),
+) -> (f64, Basis, Option<f64>) {
     let Some(within) = shared.slope() else {
         let basis = if mean_hz.is_some() { Basis::Durations } else { Basis::Guess };
         return (mean_hz.unwrap_or(FIRST_GUESS_HZ), basis, None);
     };
-    let residual = |line: &Line, hz: f64| (line.squares(hz) / shared.count).sqrt() / hz;
+    let residual = |line: &LeastSquares, hz: f64| (line.squares(hz) / shared.count).sqrt() / hz;
     let within_s = residual(shared, within);
     if has_steps {
         return (within, Basis::Pieces, Some(within_s));
     }
-    let mut pooled = Line::empty(within);
+    let mut pooled = LeastSquares::empty(within);
     let origin = jobs.first().map_or((0, 0), |job| job.first);
     jobs.iter().for_each(|job| pooled.merge(&job.line, since(job.first, origin)));
     let Some(hz) = pooled.slope() else { return (within, Basis::Jobs, Some(within_s)) };
@@ -313,7 +317,7 @@ fn near(counter: i64, expected: f64) -> i64 {
     counter.saturating_add(wraps.saturating_mul(WRAP_INT))
 }
 
-impl Clock {
+impl CounterClock {
     /// Duration of cycles in picoseconds.
     #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
     pub(super) fn ps(&self, cycles: f64) -> i64 {
@@ -361,7 +365,7 @@ mod tests {
         (i64::from(start) + cycles).rem_euclid(WRAP_INT) as u32
     }
 
-    fn found(hz: f64, start: u32, jobs: &[(i64, i64)]) -> Clock {
+    fn found(hz: f64, start: u32, jobs: &[(i64, i64)]) -> CounterClock {
         let mut counters = Counters::new(None);
         for (job, &(begin_ps, shift_ps)) in (0..).zip(jobs) {
             for n in 0..40 {
@@ -374,7 +378,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(clock: &Clock, hz: f64, basis: Basis) {
+    fn check(clock: &CounterClock, hz: f64, basis: Basis) {
         assert!((clock.found_hz / hz - 1.0).abs() < 1e-6, "{} instead of {hz}", clock.found_hz);
         assert_eq!(clock.basis, basis);
     }

@@ -17,12 +17,12 @@ pub struct DebugLayer {
     pub parent_layer: String,
     /// Operations of the layer.
     #[prost(message, repeated, tag = "3")]
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DebugEntry>,
 }
 
 /// One operation of a layer.
 #[derive(Clone, PartialEq, Message)]
-pub struct Entry {
+pub struct DebugEntry {
     /// The operation's number. Instructions refer to it.
     #[prost(uint64, tag = "1")]
     pub id: u64,

@@ -4,11 +4,11 @@ use nprof_engine::model::{Sink, TrackId, WarningKind};
 use rustc_hash::FxHashSet;
 
 use super::clock::CoreClocks;
-use super::program::Program;
+use super::program::EngineProgram;
 use super::proto;
 use super::record::RECORD_LEN;
 use crate::error::Error;
-use crate::formats::room::Room;
+use crate::formats::room::FieldBuffer;
 use nprof_engine::makers::neuron::schema::Queue;
 use nprof_engine::makers::neuron::{CounterTrack, Engine, Tracks, name_on_core};
 
@@ -22,7 +22,7 @@ pub struct Core<'a> {
     /// Name of the subgraph, e.g. `sg00`.
     pub name: String,
     /// The programs, by [`Engine::index`].
-    pub programs: [Program<'a>; Engine::ALL.len()],
+    pub programs: [EngineProgram<'a>; Engine::ALL.len()],
     /// The clocks of the core.
     pub clocks: CoreClocks,
     /// Time zero of the profile on the clocks' axis.
@@ -37,7 +37,7 @@ impl<'a> Core<'a> {
             number,
             subgraph,
             name: super::container::text(&subgraph.name).into_owned(),
-            programs: Engine::ALL.map(|engine| Program::new(subgraph, engine)),
+            programs: Engine::ALL.map(|engine| EngineProgram::new(subgraph, engine)),
             clocks: subgraph.clocks.as_ref().map(CoreClocks::new).unwrap_or_default(),
             origin_ps: 0,
         }
@@ -57,13 +57,13 @@ impl<'a> Core<'a> {
 }
 
 /// The output: the sink, the tracks defined so far, and the receiver of progress.
-pub struct Output<'s> {
+pub struct NtffOutput<'s> {
     /// The receiver of all events.
     pub sink: &'s mut dyn Sink,
     /// The tree of tracks.
     pub tracks: Tracks,
     /// Buffer for the next row's fields.
-    pub(crate) room: Room,
+    pub(crate) room: FieldBuffer,
     progress: &'s mut dyn FnMut(u64),
     /// Bytes of the finished parts. The next field counts those of the current part.
     done_bytes: u64,
@@ -79,13 +79,13 @@ const REPORT_BYTES: u64 = 1 << 20;
 /// been written, which is most of the work.
 const READ_BYTES: u64 = 4;
 
-impl<'s> Output<'s> {
+impl<'s> NtffOutput<'s> {
     /// An output without tracks.
     pub fn new(sink: &'s mut dyn Sink, progress: &'s mut dyn FnMut(u64)) -> Self {
         Self {
             sink,
             tracks: Tracks::default(),
-            room: Room::new(),
+            room: FieldBuffer::new(),
             progress,
             done_bytes: 0,
             part_bytes: 0,

@@ -6,7 +6,7 @@ use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{WarningKind, Warnings};
 use nprof_engine::spill::{Key, NoBytes, Pile, Scratch, Space};
 
-use super::core::Output;
+use super::core::NtffOutput;
 use super::record::{RECORD_LEN, Record, SegmentKind};
 use super::unknown::UnknownRecords;
 use crate::error::Error;
@@ -77,7 +77,7 @@ impl<'s> Findings<'s> {
     ///
     /// # Errors
     /// If the sink or the scratch space fails.
-    pub fn tell(self, unknown: &mut UnknownRecords, out: &mut Output<'_>) -> Result<(), Error> {
+    pub fn tell(self, unknown: &mut UnknownRecords, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         let mut records = self.unknown.read();
         while let Some(&Unknown { number, record }) = records.next()? {
             unknown.keep(out.sink, self.kind.title(), number, &Record::from_bytes(&record))?;

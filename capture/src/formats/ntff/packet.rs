@@ -10,7 +10,7 @@ use nprof_engine::model::WarningKind;
 use nprof_engine::spill::{Key, NoBytes, Ordered, Scratch, Space};
 
 use super::clock::DMA_ENGINES;
-use super::core::{Core, Output};
+use super::core::{Core, NtffOutput};
 use super::finding::Findings;
 use super::floor::{Block, Floors};
 use super::queues::QUEUES;
@@ -108,7 +108,7 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
         segments: &[&'c [u8]],
         space: Space<'s>,
         unknown: &mut UnknownRecords,
-        out: &mut Output<'_>,
+        out: &mut NtffOutput<'_>,
     ) -> Result<Self, Error> {
         let mut rings = Vec::new();
         rings.resize_with(DMA_ENGINES * QUEUES, Ring::default);

@@ -8,7 +8,7 @@ use crate::error::Error;
 
 /// One change of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Step {
+pub struct CounterStep {
     /// Time since the origin.
     pub time_ps: i64,
     /// Number of the thing that grows or shrinks, if there are several, e.g. a bank.
@@ -17,7 +17,7 @@ pub struct Step {
     pub by: i64,
 }
 
-impl Key for Step {
+impl Key for CounterStep {
     type Span = NoBytes;
     const MAX_LEN: usize = 8 + 1 + 10;
 
@@ -34,8 +34,8 @@ impl Key for Step {
 
 /// Steps grouped by time.
 pub struct Moments<'s> {
-    steps: Sorted<Step, &'s dyn Scratch>,
-    next: Option<Step>,
+    steps: Sorted<CounterStep, &'s dyn Scratch>,
+    next: Option<CounterStep>,
 }
 
 impl<'s> Moments<'s> {
@@ -43,7 +43,7 @@ impl<'s> Moments<'s> {
     ///
     /// # Errors
     /// If the scratch space fails.
-    pub fn new(mut steps: Sorted<Step, &'s dyn Scratch>) -> Result<Self, Error> {
+    pub fn new(mut steps: Sorted<CounterStep, &'s dyn Scratch>) -> Result<Self, Error> {
         Ok(Self { next: steps.next()?.copied(), steps })
     }
 
@@ -57,7 +57,7 @@ impl<'s> Moments<'s> {
     ///
     /// # Errors
     /// If the scratch space fails.
-    pub fn next(&mut self, mut take: impl FnMut(&Step)) -> Result<Option<i64>, Error> {
+    pub fn next(&mut self, mut take: impl FnMut(&CounterStep)) -> Result<Option<i64>, Error> {
         let Some(time_ps) = self.next.map(|step| step.time_ps) else { return Ok(None) };
         while let Some(step) = self.next.take_if(|step| step.time_ps == time_ps) {
             take(&step);

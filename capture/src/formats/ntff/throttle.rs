@@ -2,7 +2,7 @@
 
 use nprof_engine::model::{Form, SliceRecord, Value, WarningKind};
 
-use super::core::{Core, Output};
+use super::core::{Core, NtffOutput};
 use super::record::{Record, SegmentKind, records};
 use crate::error::Error;
 use nprof_engine::makers::neuron::schema::{Ham, UNTHROTTLED_KIND, throttle_reason};
@@ -15,7 +15,7 @@ const FULL_SPEED: u32 = 0x80;
 ///
 /// # Errors
 /// If the sink fails.
-pub fn read(core: &Core<'_>, bytes: &[u8], last_ps: i64, out: &mut Output<'_>) -> Result<(), Error> {
+pub fn read(core: &Core<'_>, bytes: &[u8], last_ps: i64, out: &mut NtffOutput<'_>) -> Result<(), Error> {
     let segment = SegmentKind::Throttle.title();
     let mut writer: Option<(Ham, nprof_engine::model::TrackId)> = None;
     let mut open: Option<(i64, Record)> = None;
@@ -51,7 +51,7 @@ fn write(
     start_ps: i64,
     end_ps: i64,
     record: &Record,
-    out: &mut Output<'_>,
+    out: &mut NtffOutput<'_>,
 ) -> Result<(), Error> {
     let (k, n, kind) = if record.payload == FULL_SPEED {
         (1, 1, UNTHROTTLED_KIND)

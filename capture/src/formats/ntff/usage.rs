@@ -12,13 +12,13 @@ use nprof_engine::base::in_memory;
 use nprof_engine::model::{FieldId, Filled, Number, TemplateValue, TrackId, Value};
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
-use super::core::{Core, Output};
+use super::core::{Core, NtffOutput};
 use super::decoded::Decoded;
 use super::effect::Region;
 use super::execution::Executed;
 use super::region::Regions;
-use super::step::{Moments, Step};
-use super::transfer::{Transfer, TransferCursor, Transfers};
+use super::step::{CounterStep, Moments};
+use super::transfer::{TransferCursor, TransferRow, Transfers};
 use super::word::Opcode;
 use crate::error::Error;
 use nprof_engine::makers::neuron::CounterTrack;
@@ -56,21 +56,21 @@ struct OpenBank {
 }
 
 /// Follows the memories. Takes the executions in the order of their starts.
-pub struct Usage<'p, 's> {
+pub struct MemoryUsage<'p, 's> {
     transfers: TransferCursor<'p, 's>,
     /// The last static transfer that has started.
-    loading: Option<Transfer>,
+    loading: Option<TransferRow>,
     sbuf: Regions<Live>,
     /// Changes of the number of live bytes.
-    sbuf_steps: Sorter<Step, &'s dyn Scratch>,
+    sbuf_steps: Sorter<CounterStep, &'s dyn Scratch>,
     banks: [Option<OpenBank>; PSUM_BANKS],
     /// Changes of the number of full banks.
-    psum_steps: Sorter<Step, &'s dyn Scratch>,
+    psum_steps: Sorter<CounterStep, &'s dyn Scratch>,
     /// The highest bank that was ever full.
     highest_bank: Option<u8>,
 }
 
-impl<'p, 's> Usage<'p, 's> {
+impl<'p, 's> MemoryUsage<'p, 's> {
     /// The state before the first execution.
     ///
     /// # Errors
@@ -184,25 +184,25 @@ impl<'p, 's> Usage<'p, 's> {
     fn sbuf_done(&mut self, piece: &Range<u64>, live: Live) -> Result<(), Error> {
         let Live::Since { start_ps, writer_end_ps, read_end_ps } = live else { return Ok(()) };
         let bytes = i64::try_from(piece.end - piece.start).unwrap_or(0);
-        self.sbuf_steps.push(Step { time_ps: start_ps, what: 0, by: bytes })?;
+        self.sbuf_steps.push(CounterStep { time_ps: start_ps, what: 0, by: bytes })?;
         let end_ps = read_end_ps.unwrap_or(writer_end_ps);
-        Ok(self.sbuf_steps.push(Step { time_ps: end_ps, what: 0, by: -bytes })?)
+        Ok(self.sbuf_steps.push(CounterStep { time_ps: end_ps, what: 0, by: -bytes })?)
     }
 
     /// Counts a bank that has been filled again.
     fn bank_done(&mut self, number: usize, bank: OpenBank) -> Result<(), Error> {
         let what = u8::try_from(number).unwrap_or(u8::MAX);
         self.highest_bank = self.highest_bank.max(Some(what));
-        self.psum_steps.push(Step { time_ps: bank.start_ps, what, by: 1 })?;
+        self.psum_steps.push(CounterStep { time_ps: bank.start_ps, what, by: 1 })?;
         let end_ps = bank.read_end_ps.unwrap_or(bank.writer_end_ps);
-        Ok(self.psum_steps.push(Step { time_ps: end_ps, what, by: -1 })?)
+        Ok(self.psum_steps.push(CounterStep { time_ps: end_ps, what, by: -1 })?)
     }
 
     /// Writes the table, after all executions.
     ///
     /// # Errors
     /// If the sink or the scratch space fails.
-    pub fn write(mut self, core: &Core<'_>, out: &mut Output<'_>) -> Result<(), Error> {
+    pub fn write(mut self, core: &Core<'_>, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         for (piece, live) in std::mem::take(&mut self.sbuf).into_pieces() {
             self.sbuf_done(&piece, live)?;
         }
@@ -226,7 +226,7 @@ fn bank_count(range: &Range<u64>) -> usize {
     in_memory(after - range.start / PSUM_BANK_BYTES)
 }
 
-fn write_sbuf(core: &Core<'_>, mut moments: Moments<'_>, out: &mut Output<'_>) -> Result<(), Error> {
+fn write_sbuf(core: &Core<'_>, mut moments: Moments<'_>, out: &mut NtffOutput<'_>) -> Result<(), Error> {
     if moments.is_over() {
         return Ok(());
     }
@@ -256,7 +256,7 @@ fn write_psum(
     core: &Core<'_>,
     highest: u8,
     mut moments: Moments<'_>,
-    out: &mut Output<'_>,
+    out: &mut NtffOutput<'_>,
 ) -> Result<(), Error> {
     let handles = InstructionUsage::define(out.sink)?;
     let track: TrackId = out.counter(core, CounterTrack::PsumUsage)?;

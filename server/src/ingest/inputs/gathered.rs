@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nprof_capture::archive::{self, FileBytes, Leaf, Spool};
-use nprof_capture::importer::{Claim, Role, TABLE};
+use nprof_capture::importer::{Claim, FileRole, TABLE};
 use nprof_capture::inputs::directory::Why;
 use nprof_capture::inputs::natural::natural;
-use nprof_capture::inputs::{Candidate, Choice, Found, choose, is_named_like_trace};
+use nprof_capture::inputs::{Candidate, FileChoice, FileKind, choose, is_named_like_trace};
 use nprof_capture::probe::Confidence;
 use nprof_capture::refusal::Refusal;
 
@@ -118,7 +118,7 @@ impl Gathered {
         none: impl FnOnce() -> IngestError,
     ) -> Result<()> {
         let candidates: Vec<Candidate> = files.iter().map(|file| file.leaf.candidate.clone()).collect();
-        let Choice { traces, beside: models, left_out } = choose(&candidates);
+        let FileChoice { traces, beside: models, left_out } = choose(&candidates);
         if traces.is_empty() {
             let refused = left_out.into_iter().find_map(|left_out| match left_out.why {
                 Why::Refused(refusal) => Some((left_out.file, refusal)),
@@ -166,7 +166,7 @@ impl Gathered {
                     folders.push((below, name));
                 } else if below.is_file() {
                     let leaves = archive::open(&name, self.open(&below)?, spool).leaves;
-                    let is_it = |leaf: &Leaf| leaf.candidate.claim(Role::Compiler).is_some();
+                    let is_it = |leaf: &Leaf| leaf.candidate.claim(FileRole::Compiler).is_some();
                     let leaves = leaves.into_iter().filter(is_it);
                     let file = |leaf| InputFile::new(leaf, (path, &whole), Chosen::ByDirectory);
                     self.files.extend(leaves.map(file));
@@ -207,22 +207,23 @@ impl Gathered {
         let bytes = self.open(path)?;
         let name = file_name(path);
         let opened = archive::open(&name, bytes.clone(), spool).leaves;
-        let is_model = |leaf: &Leaf| leaf.candidate.claim(Role::Model).is_some();
+        let is_model = |leaf: &Leaf| leaf.candidate.claim(FileRole::Model).is_some();
         let leaf = opened.into_iter().find(is_model).unwrap_or_else(|| {
             // The reader of programs reports what is wrong with the file.
-            let importer = TABLE.iter().find(|row| row.takes.iter().any(|takes| takes.role == Role::Model));
+            let importer =
+                TABLE.iter().find(|row| row.takes.iter().any(|takes| takes.role == FileRole::Model));
             let claim = |importer| {
                 let confidence = Confidence::Certain;
-                Claim { importer, role: Role::Model, confidence, rank: None, companion: None }
+                Claim { importer, role: FileRole::Model, confidence, rank: None, companion: None }
             };
             let found = importer.map_or_else(
                 || {
-                    Found::Refused(Refusal::unread(
+                    FileKind::Refused(Refusal::unread(
                         "no supported format reads a program",
                         "leave this file out",
                     ))
                 },
-                |importer| Found::Claimed(claim(importer)),
+                |importer| FileKind::Claimed(claim(importer)),
             );
             Leaf { candidate: Candidate::new(&name, found), packed: bytes, layers: Vec::new() }
         });
@@ -233,7 +234,7 @@ impl Gathered {
 
 /// Leaves out programs with the same bytes as an earlier one: each node has a copy.
 fn only_once(files: &mut Vec<InputFile>) {
-    let is_model = |file: &InputFile| file.leaf.candidate.claim(Role::Model).is_some();
+    let is_model = |file: &InputFile| file.leaf.candidate.claim(FileRole::Model).is_some();
     let mut at = 0;
     while at < files.len() {
         let (before, rest) = files.split_at(at);
