@@ -292,7 +292,7 @@ mod intervals {
 /// The pyramid of an engine, and a tile of all engines in the middle of the trace.
 mod tiles {
     use nprof_engine::base::Interval;
-    use nprof_engine::tile::{Cascade, Cell, Level, SliceSummary, TileId};
+    use nprof_engine::tile::{Cascade, Level, PlacedCell, SliceSummary, TileId};
     use nprof_engine::wire::answer;
     use nprof_engine::wire::tile::Tile;
 
@@ -311,7 +311,7 @@ mod tiles {
         let (first, last) = (Level::for_cell_ps(4e6), Level::for_cell_ps(1e12));
         bencher.counter(ItemsCount::new(spans.len())).bench(|| {
             let mut cells = 0;
-            let mut out = |_, _: Cell<SliceSummary>| cells += 1;
+            let mut out = |_, _: PlacedCell<SliceSummary>| cells += 1;
             let mut cascade: Cascade<SliceSummary> = Cascade::new(first, last);
             for ((row, &span), &name) in (0_u32..).zip(spans).zip(&opcodes) {
                 cascade.slice(span, (row, u32::from(name)), false, &mut out);
@@ -382,7 +382,7 @@ mod tiles {
 mod search {
     use memchr::memmem;
     use nprof_engine::native::AllCores;
-    use nprof_engine::query::{self, HitPage, Pattern};
+    use nprof_engine::query::{self, HitPage, SearchPattern};
 
     use super::*;
 
@@ -393,7 +393,7 @@ mod search {
         bencher.bench(|| {
             query::search::find(
                 &EVENTS.segment,
-                &Pattern::text(needle),
+                &SearchPattern::text(needle),
                 HitPage::first(0),
                 Work::on(&AllCores),
             )

@@ -9,8 +9,8 @@ use anyhow::{Context, Result};
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::ingest::{BuildOptions, Built};
 use nprof_engine::model::{
-    FieldId, FieldSpec, Form, NameId, Nesting, RankInfo, Sink, SliceRecord, TableId, TableKind, TableSpec,
-    TrackId, TrackSpec, Unit, Value,
+    FieldId, FieldSpec, NameId, Nesting, RankInfo, Sink, SliceForm, SliceRecord, TableId, TableKind,
+    TableSpec, TrackId, TrackSpec, Unit, Value,
 };
 use nprof_engine::native::{WriteError, write_segment};
 
@@ -183,7 +183,7 @@ fn instructions(events: Source<'_>, meta: &Meta, sink: &mut dyn Sink) -> Result<
                 start_ps: ps_from_ns(start.values[at])?,
                 duration_ps: i64::from(duration.values[at]) * PS_PER_NS,
                 name: opcode.values[at],
-                form: Form::Complete,
+                form: SliceForm::Complete,
                 fields: &values,
             })?;
         }
@@ -225,7 +225,7 @@ fn transfers(events: Source<'_>, meta: &Meta, sink: &mut dyn Sink) -> Result<()>
                 start_ps: ps_from_ns(start.values[at])?,
                 duration_ps: i64::from(duration.values[at]) * PS_PER_NS,
                 name: tensor.values[at],
-                form: Form::Complete,
+                form: SliceForm::Complete,
                 fields: &fields,
             })?;
         }
@@ -268,7 +268,7 @@ mod tests {
     use nprof_engine::base::Interval;
     use nprof_engine::exec::Work;
     use nprof_engine::native::SegmentFile;
-    use nprof_engine::query::{self, HitPage, Pattern};
+    use nprof_engine::query::{self, HitPage, SearchPattern};
 
     use super::*;
     use crate::generate::files::read_texts;
@@ -296,7 +296,7 @@ mod tests {
         let texts = read_texts(directory.path(), "instruction.operands").unwrap();
         let rows = query::search::find(
             &segment,
-            &Pattern::text(texts.lines().next().unwrap()),
+            &SearchPattern::text(texts.lines().next().unwrap()),
             HitPage::first(1),
             Work::IN_PLACE,
         )

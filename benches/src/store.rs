@@ -11,7 +11,7 @@ use nprof_engine::block::{BlockColumn, BlockValues, ColumnType};
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::model::TrackId;
 use nprof_engine::native::{AllCores, SegmentFile};
-use nprof_engine::query::{self, HitPage, Pattern};
+use nprof_engine::query::{self, HitPage, SearchPattern};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::{BlockReader, ColumnRole};
 use nprof_engine::tile::{LaneContent, Level, TileId, cut, groups};
@@ -163,7 +163,7 @@ fn selections(segment: &SegmentFile, engines: &[TrackId], questions: &Questions)
 /// S1: the rows with a text.
 fn searches(segment: &SegmentFile, questions: &Questions) -> Result<[Figure; 2]> {
     let find = |needle: &String| {
-        let (pattern, none) = (Pattern::text(needle), HitPage::first(0));
+        let (pattern, none) = (SearchPattern::text(needle), HitPage::first(0));
         Ok(query::search::find(segment, &pattern, none, Work::on(&AllCores))?.rows)
     };
     time(NAME, "S1", &questions.needles, find, |_, rows| Answer { rows: rows.len(), sum: 0 })

@@ -66,7 +66,8 @@ mod tests {
     use super::*;
     use crate::ingest::{BuildOptions, Builder};
     use crate::model::{
-        Bind, FlowPhase, FlowPoint, Form, NameId, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackSpec,
+        Bind, FlowPhase, FlowPoint, NameId, Nesting, Sink, SliceForm, SliceRecord, TableKind, TableSpec,
+        TrackSpec,
     };
     use crate::segment::Segment;
     use crate::spill::MemoryScratch;
@@ -85,8 +86,14 @@ mod tests {
         let text = |at: i64| format!("{at:0>200}");
         for at in 0..90_000 {
             let name = builder.name(&text(at)).unwrap();
-            let record =
-                SliceRecord { track, start_ps: at, duration_ps: 1, name, form: Form::Complete, fields: &[] };
+            let record = SliceRecord {
+                track,
+                start_ps: at,
+                duration_ps: 1,
+                name,
+                form: SliceForm::Complete,
+                fields: &[],
+            };
             builder.slice(&record).unwrap();
         }
         let name = builder.name(&text(1)).unwrap();

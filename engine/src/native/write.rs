@@ -12,12 +12,12 @@ use super::beside::Beside;
 use super::cores::AllCores;
 use super::disk::directory_of;
 use super::disk::{self, DiskFile};
-use super::relayed::{self, Failure};
+use super::relayed::{self, EarlyFailure};
 use crate::base::{Error, Result};
 use crate::exec::{Cancel, Exec, InPlace, Work};
 use crate::ingest::{BuildOptions, Builder, Built, Consumer, Relay};
 use crate::model::Sink;
-use crate::segment::{Output, PieceWriter};
+use crate::segment::{PieceWriter, SegmentOutput};
 use crate::spill::{Scratch, Space};
 
 /// Reason why a segment was not written. `E` is the reader's error.
@@ -102,7 +102,7 @@ struct FileOutput<'a> {
     cancel: Cancel<'a>,
 }
 
-impl Output for FileOutput<'_> {
+impl SegmentOutput for FileOutput<'_> {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         // Every piece passes here, also while sorted rows are written after the last event.
         self.cancel.check()?;
@@ -158,7 +158,7 @@ pub fn write_segment_while<E>(
         (ScratchFile::new(directory, &cause, cancel), ScratchFile::new(directory, &cause, cancel));
     let exec: &dyn Exec = if taking == Taking::Beside { &AllCores } else { &InPlace };
     let space = Space { scratch: &scratch, sort_bytes: options.reader_bytes, work: Work { exec, cancel } };
-    let failure = Failure::default();
+    let failure = EarlyFailure::default();
     let file = AtomicFile::create(path).map_err(WriteError::Io)?;
     let writing = file.file().try_clone().map_err(WriteError::Io)?;
     let mut output = FileOutput { file: BufWriter::with_capacity(1 << 20, writing), cause: &cause, cancel };

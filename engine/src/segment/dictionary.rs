@@ -9,7 +9,7 @@ use super::layout::Piece;
 use super::once::get_or_keep;
 use super::open_file::{OpenFile, PieceBytes};
 use super::pieces::{PIECE_BYTES, read_pieces};
-use super::room::{self, Taken};
+use super::room::{self, RoomShare};
 use super::source::Bytes;
 use super::spare::Spare;
 use crate::base::{Error, Result};
@@ -94,7 +94,7 @@ impl Dictionary {
 
     /// Texts of a chunk, which is kept.
     fn kept<B: Bytes>(&self, chunk: usize, file: &OpenFile<B>, spare: &Spare) -> Result<&ColumnTexts> {
-        get_or_keep(&self.chunks[chunk], file.room(), |taken: &mut Taken<'_>| {
+        get_or_keep(&self.chunks[chunk], file.room(), |taken: &mut RoomShare<'_>| {
             let (bytes, count) = self.stored(chunk, file)?;
             let mut room = |bytes| taken.grow(bytes, 1);
             let texts = spare.with_decoder(|decoder| decoder.texts_with_room(&bytes, count, &mut room))?;

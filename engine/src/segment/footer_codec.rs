@@ -8,7 +8,7 @@ use super::layout::Piece;
 use super::limits::{MAX_LANES, MAX_TABLES, MAX_WAITS, MAX_WARNINGS};
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
-use crate::model::{RankInfo, TableId, TableKind, TableSpec, TrackKind, Waits, Warning, WarningKind};
+use crate::model::{RankInfo, TableId, TableKind, TableSpec, TrackKind, WaitNames, Warning, WarningKind};
 
 /// Deepest tree of tracks.
 pub const MAX_TRACK_DEPTH: usize = 32;
@@ -169,7 +169,7 @@ fn put_ascending(numbers: &[u32], out: &mut Vec<u8>) {
     }
 }
 
-fn read_waits(cursor: &mut Cursor<'_>) -> Result<Waits> {
+fn read_waits(cursor: &mut Cursor<'_>) -> Result<WaitNames> {
     let count = at_most(MAX_WAITS, cursor.count(1)?, cursor)?;
     let mut before = None;
     (0..count)
@@ -274,7 +274,7 @@ mod tests {
             columns: Vec::new(),
             tracks: Vec::new(),
             dictionary: DictionaryMeta { texts: 0, bytes: dictionary_bytes, chunks: Piece::default() },
-            waits: Waits::default(),
+            waits: WaitNames::default(),
             flows: FlowsMeta {
                 arrows: 0,
                 bytes: flows_bytes,

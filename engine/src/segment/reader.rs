@@ -14,9 +14,9 @@ use super::footer::{ColumnRole, Footer};
 use super::layout::Piece;
 use super::lists::Lists;
 use super::open_file::{OpenFile, PieceBytes};
-use super::pages::Page;
+use super::pages::PyramidPage;
 use super::program::Program;
-use super::room::Room;
+use super::room::SegmentRoom;
 use super::source::Bytes;
 use super::spare::Spare;
 use super::totals::Totals;
@@ -57,7 +57,7 @@ impl<B> Segment<B> {
     }
 
     /// Memory that the lists and texts may take.
-    pub(super) fn room(&self) -> &Room {
+    pub(super) fn room(&self) -> &SegmentRoom {
         self.file.room()
     }
 
@@ -214,7 +214,7 @@ impl<B: Bytes> Segment<B> {
     ///
     /// # Errors
     /// If bytes are missing or damaged.
-    pub fn pages(&self, track: TrackId) -> Result<&[Page]> {
+    pub fn pages(&self, track: TrackId) -> Result<&[PyramidPage]> {
         self.lists.pages(track, &self.file)
     }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::{Args, ValueEnum};
 use nprof_engine::analysis::StepReport;
 use nprof_engine::analysis::job_segment::numbers;
-use nprof_engine::analysis::table::{By, Row, RowKey, rows};
+use nprof_engine::analysis::table::{By, OperationGroup, RowKey, rows};
 use nprof_engine::base::time::short_duration;
 use nprof_engine::makers::CallIds;
 use serde_json::{Value, json};
@@ -111,11 +111,11 @@ impl CollectivesArgs {
 }
 
 /// Whether the algorithm of an operation is known.
-fn know_algorithms(rows: &[Row]) -> bool {
+fn know_algorithms(rows: &[OperationGroup]) -> bool {
     rows.iter().any(|row| !row.algorithms.is_empty())
 }
 
-fn text(by: By, rows: &[Row], out: &mut dyn Write) -> std::io::Result<()> {
+fn text(by: By, rows: &[OperationGroup], out: &mut dyn Write) -> std::io::Result<()> {
     let key: &[&str] = match by {
         By::Kind => &["KIND"],
         By::Size => &["KIND", "BYTES", "RANKS"],
@@ -155,7 +155,7 @@ fn text(by: By, rows: &[Row], out: &mut dyn Write) -> std::io::Result<()> {
 }
 
 /// The cells of a row.
-fn line(by: By, row: &Row, known_algorithms: bool) -> Vec<String> {
+fn line(by: By, row: &OperationGroup, known_algorithms: bool) -> Vec<String> {
     let mut line = match row.key {
         RowKey::Kind(kind) => vec![kind.name().to_owned()],
         RowKey::Size(kind, bytes, ranks) => vec![kind.name().to_owned(), size::count(bytes), known(ranks)],
@@ -203,7 +203,7 @@ fn known(ranks: u32) -> String {
 }
 
 /// A row as JSON, with the facts about its step if it is one of `steps`.
-fn json_row(row: &Row, steps: &[StepReport]) -> Value {
+fn json_row(row: &OperationGroup, steps: &[StepReport]) -> Value {
     let ns = |ps: i64| ps as f64 / 1e3;
     let mut object = match row.key {
         RowKey::Kind(kind) => json!({ "kind": kind.name() }),

@@ -2,7 +2,7 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::base::time::PS_PER_NS;
-use nprof_engine::model::{FieldId, Form, NameId, Sink, SliceKey, SliceRecord, TrackId, Value};
+use nprof_engine::model::{FieldId, NameId, Sink, SliceForm, SliceKey, SliceRecord, TrackId, Value};
 
 use super::device_tracks::{CollectiveTracks, QueueTracks};
 use super::program::{Body, BodyTexts, Op, QUEUES};
@@ -208,7 +208,7 @@ impl<'t> Rig<'t> {
         sink: &mut dyn Sink,
     ) -> Result<()> {
         self.events += 1;
-        let record = SliceRecord { form: Form::Instant, ..slice_record(track, (time, 0), name, fields) };
+        let record = SliceRecord { form: SliceForm::Instant, ..slice_record(track, (time, 0), name, fields) };
         sink.slice(&record).map(|_| ())
     }
 
@@ -238,5 +238,5 @@ fn slice_record<'a>(
     name: NameId,
     fields: &'a [(FieldId, Value<'a>)],
 ) -> SliceRecord<'a> {
-    SliceRecord { track, start_ps, duration_ps, name, form: Form::Complete, fields }
+    SliceRecord { track, start_ps, duration_ps, name, form: SliceForm::Complete, fields }
 }

@@ -17,8 +17,8 @@ use nprof_engine::base::{Result, signed};
 use nprof_engine::makers::aiu::schema::AiuCollective;
 use nprof_engine::makers::aiu::{Lane, Sync, Tracks};
 use nprof_engine::model::transfer::{CHAIN, TREE};
-use nprof_engine::model::{Form, Sink, SliceRecord, Value};
-use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
+use nprof_engine::model::{Sink, SliceForm, SliceRecord, Value};
+use nprof_engine::spill::{NoBytes, Scratch, Sorter, Space, SpillKey};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::attribute::Peers;
@@ -68,7 +68,7 @@ pub(super) struct CollectiveStep {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct StepEnd(pub(super) i64, pub(super) Option<i64>);
 
-impl Key for StepEnd {
+impl SpillKey for StepEnd {
     type Span = NoBytes;
     const MAX_LEN: usize = 21;
 
@@ -311,7 +311,7 @@ impl<'s> Collectives<'s> {
                     values.push((fields.bandwidth, Value::Float(rate)));
                 }
             }
-            let (name, form) = (sink.name(&operation.name)?, Form::Complete);
+            let (name, form) = (sink.name(&operation.name)?, SliceForm::Complete);
             sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields: &values })?;
         }
         Ok(())

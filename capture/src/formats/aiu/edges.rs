@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
-use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
+use nprof_engine::spill::{NoBytes, Scratch, Sorter, Space, SpillKey};
 
 use super::kernel::take_device;
 
@@ -17,7 +17,7 @@ struct QuantityEdge {
     step: i64,
 }
 
-impl Key for QuantityEdge {
+impl SpillKey for QuantityEdge {
     type Span = NoBytes;
     const MAX_LEN: usize = 23;
 

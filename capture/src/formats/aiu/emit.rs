@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nprof_engine::base::{Result, clamped};
 use nprof_engine::makers::aiu::schema::{AiuCounter, AiuOp};
 use nprof_engine::makers::aiu::{Class, Counter, HCOLL, Lane, Phase, STAMPS, Tracks};
-use nprof_engine::model::{Form, Sink, SliceRecord, Value, WarningKind};
+use nprof_engine::model::{Sink, SliceForm, SliceRecord, Value, WarningKind};
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
 use super::argument::ArgumentFields;
@@ -250,7 +250,7 @@ impl<'a, 's> Emitter<'a, 's> {
         fields.extend(matched.iter().flat_map(|matched| matched.fields(&op)));
         let lane = Lane::of(name.phase, has_group);
         let track = self.tracks.lane(self.sink, op.table, (lane, held.thread.min(MAX_LANES)))?;
-        let form = if held.is(IS_UNFINISHED) { Form::Unfinished } else { Form::Complete };
+        let form = if held.is(IS_UNFINISHED) { SliceForm::Unfinished } else { SliceForm::Complete };
         let duration_ps = placed.end_ps.saturating_sub(placed.start_ps);
         let record = SliceRecord {
             track,

@@ -3,7 +3,7 @@
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::makers::aiu::STAMPS;
-use nprof_engine::spill::{ByteSpan, Key};
+use nprof_engine::spill::{ByteSpan, SpillKey};
 
 /// A slice of the device as read, ordered by start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,7 +58,7 @@ impl DeviceSlice {
     }
 }
 
-impl Key for DeviceSlice {
+impl SpillKey for DeviceSlice {
     type Span = ByteSpan;
     const MAX_LEN: usize = 10 + 5 + 10 + 5 * STAMPS + 5 + 1 + 15;
 

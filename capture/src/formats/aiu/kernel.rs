@@ -3,7 +3,7 @@
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::makers::aiu::Phase;
-use nprof_engine::spill::{Key, NoBytes, Pile, Scratch, Sorter, Space};
+use nprof_engine::spill::{NoBytes, Pile, Scratch, Sorter, Space, SpillKey};
 
 use super::clock::CounterClock;
 use super::held::DeviceSlice;
@@ -66,7 +66,7 @@ pub(super) fn listed<'s>(
     Ok(list)
 }
 
-impl Key for Kernel {
+impl SpillKey for Kernel {
     type Span = NoBytes;
     const MAX_LEN: usize = 44;
 
@@ -107,7 +107,7 @@ pub(super) struct RatedTransfer {
     pub(super) device: u16,
 }
 
-impl Key for RatedTransfer {
+impl SpillKey for RatedTransfer {
     type Span = NoBytes;
     const MAX_LEN: usize = 38;
 

@@ -5,7 +5,7 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
-use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
+use nprof_engine::spill::{NoBytes, Scratch, Sorter, Space, SpillKey};
 
 const PS_PER_US: f64 = 1e6;
 
@@ -39,7 +39,7 @@ struct Reading {
     kind: u8,
 }
 
-impl Key for Reading {
+impl SpillKey for Reading {
     type Span = NoBytes;
     const MAX_LEN: usize = 31;
 

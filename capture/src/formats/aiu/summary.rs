@@ -7,7 +7,7 @@ use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::base::{Result, narrow};
 use nprof_engine::makers::aiu::schema::{AiuCycles, AiuKernel};
 use nprof_engine::model::{Sink, Value};
-use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
+use nprof_engine::spill::{NoBytes, Scratch, Sorter, Space, SpillKey};
 use rustc_hash::FxHashMap;
 
 use super::names::{SliceNames, label};
@@ -28,7 +28,7 @@ struct Measured {
     value: i64,
 }
 
-impl Key for Measured {
+impl SpillKey for Measured {
     type Span = NoBytes;
     const MAX_LEN: usize = 16;
 

@@ -12,7 +12,7 @@ mod written;
 use std::sync::Arc;
 
 use nprof_engine::fixture::{RecordedSlice, Recorder};
-use nprof_engine::model::{Form, OwnedValue, Role as TrackRole};
+use nprof_engine::model::{OwnedValue, Role as TrackRole, SliceForm};
 use nprof_engine::spill::MemoryScratch;
 use proptest::prelude::*;
 
@@ -162,7 +162,7 @@ fn each_process_of_a_list_is_a_rank() {
     let slice = ops(&ranks[1])[0];
     assert_eq!(
         (slice.name.as_str(), slice.form, ranks[1].rank.rank),
-        ("lone Cmpt Exec", Form::Unfinished, Some(1))
+        ("lone Cmpt Exec", SliceForm::Unfinished, Some(1))
     );
     assert!(ranks[1].warnings().iter().any(|warning| warning.what.contains("without its end")));
 }

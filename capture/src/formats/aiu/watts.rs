@@ -8,7 +8,7 @@ use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::makers::aiu::schema::AiuPower;
 use nprof_engine::makers::aiu::{WITH_KERNELS, WITHOUT_KERNELS};
 use nprof_engine::model::{Sink, Value};
-use nprof_engine::spill::{Key, NoBytes, Pile, PileReader, Scratch};
+use nprof_engine::spill::{NoBytes, Pile, PileReader, Scratch, SpillKey};
 
 /// Steps of a watt in medians. The values of a step count as one, so memory is bounded.
 const STEPS: f64 = 1e4;
@@ -20,7 +20,7 @@ pub(super) struct ActivityChange {
     pub(super) runs: bool,
 }
 
-impl Key for ActivityChange {
+impl SpillKey for ActivityChange {
     type Span = NoBytes;
     const MAX_LEN: usize = 11;
 

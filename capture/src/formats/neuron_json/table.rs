@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{
-    FieldId, FieldSpec, Form, Sink, SliceKey, SliceRecord, TableId, TableKind, TableSpec, TrackId, Value,
-    WarningKind,
+    FieldId, FieldSpec, Sink, SliceForm, SliceKey, SliceRecord, TableId, TableKind, TableSpec, TrackId,
+    Value, WarningKind,
 };
 
 use super::row::{Exactness, JsonRow, RowCell};
@@ -187,15 +187,15 @@ impl TableReader {
             None => return Ok(Err(Misplaced("a row without a timestamp"))),
         };
         let (form, duration_ps) = match row.time_ps("duration") {
-            _ if self.row_kind == RowKind::SemaphoreUpdate => (Form::Instant, 0),
-            None => (Form::Instant, 0),
+            _ if self.row_kind == RowKind::SemaphoreUpdate => (SliceForm::Instant, 0),
+            None => (SliceForm::Instant, 0),
             Some(Err(())) => return Ok(Err(Misplaced("a duration that is not a time in range"))),
             Some(Ok(duration)) if duration < 0 => {
                 let place = || format!("byte {offset}");
                 sink.warn(WarningKind::AdjustedValue, "a negative duration; kept as zero", &place);
-                (Form::Complete, 0)
+                (SliceForm::Complete, 0)
             }
-            Some(Ok(duration)) => (Form::Complete, duration),
+            Some(Ok(duration)) => (SliceForm::Complete, duration),
         };
         if start_ps.checked_add(duration_ps).is_none() {
             return Ok(Err(Misplaced("a duration that is not a time in range")));

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use nprof_engine::base::clamped;
 use nprof_engine::model::{
-    FieldId, Filled, Form, NameId, Number, SliceKey, SliceRecord, TemplateId, TemplateValue, TrackId, Value,
+    FieldId, Filled, NameId, NumberBits, SliceForm, SliceKey, SliceRecord, TemplateId, TemplateValue,
+    TrackId, Value,
 };
 use nprof_engine::spill::{Scratch, Sorted, Space};
 use rustc_hash::FxHashMap;
@@ -305,7 +306,7 @@ impl DmaRow {
             RowOf::Packet(number) => clamped(number),
             RowOf::Transfer(trigger_ns) => trigger_ns.unwrap_or_default(),
         };
-        let mut numbers = [Number::from(0_i64); 5];
+        let mut numbers = [NumberBits::from(0_i64); 5];
         numbers[usize::from(place::SIZE)] = clamped(self.size_bytes).into();
         numbers[usize::from(place::RATE)] = f64::from(transfer_rate(self.size_bytes, duration_ps)).into();
         numbers[usize::from(place::CRC)] = i64::from(self.crc).into();
@@ -316,7 +317,7 @@ impl DmaRow {
             start_ps: self.start_ps,
             duration_ps,
             name: writer.names[self.filling as usize].0,
-            form: Form::Complete,
+            form: SliceForm::Complete,
             fields: &[],
         };
         let numbers = &numbers[..if self.block.is_some() { 5 } else { 4 }];

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{SliceKey, WarningKind};
-use nprof_engine::spill::{Key, NoBytes, Ordered, Scratch, Space};
+use nprof_engine::spill::{NoBytes, Ordered, Scratch, Space, SpillKey};
 use rustc_hash::FxHashMap;
 
 use super::core::Core;
@@ -43,7 +43,7 @@ pub struct Execution {
     pub crc: Option<(u16, u16)>,
 }
 
-impl Key for Execution {
+impl SpillKey for Execution {
     type Span = NoBytes;
     const MAX_LEN: usize = 8 + 10 + 1 + 5 + 3 + 4;
 

@@ -4,7 +4,7 @@
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{WarningKind, Warnings};
-use nprof_engine::spill::{Key, NoBytes, Pile, Scratch, Space};
+use nprof_engine::spill::{NoBytes, Pile, Scratch, Space, SpillKey};
 
 use super::core::NtffOutput;
 use super::record::{RECORD_LEN, Record, SegmentKind};
@@ -18,7 +18,7 @@ struct Unknown {
     record: [u8; RECORD_LEN],
 }
 
-impl Key for Unknown {
+impl SpillKey for Unknown {
     type Span = NoBytes;
     const MAX_LEN: usize = 10 + RECORD_LEN;
 

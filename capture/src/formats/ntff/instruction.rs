@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use nprof_engine::model::{
-    FieldId, FieldSpec, Filled, Form, NameId, Number, SliceKey, SliceRecord, TemplateId, TemplateValue,
-    TrackId, Unit, Value,
+    FieldId, FieldSpec, Filled, NameId, NumberBits, SliceForm, SliceKey, SliceRecord, TemplateId,
+    TemplateValue, TrackId, Unit, Value,
 };
 use nprof_engine::spill::Space;
 
@@ -168,7 +168,7 @@ impl<'c, 'a> InstructionRows<'c, 'a> {
             start_ps,
             duration_ps: end_ps - start_ps,
             name: decoded.map_or(self.outside, |decoded| decoded.name),
-            form: if execution.crc.is_some() { Form::Complete } else { Form::Unfinished },
+            form: if execution.crc.is_some() { SliceForm::Complete } else { SliceForm::Unfinished },
             fields: &fields,
         };
         let key = match template {
@@ -299,7 +299,7 @@ fn send_filled(
         of_trigger = [trigger.start_ns, trigger.size_bytes];
     }
     let [start_ns, size_bytes] = of_trigger;
-    let numbers = [wait_ns, crc_in, crc_out, start_ns, size_bytes].map(Number::from);
+    let numbers = [wait_ns, crc_in, crc_out, start_ns, size_bytes].map(NumberBits::from);
     out.sink.slice_by(Filled { template, numbers: &numbers[..count] }, slice)
 }
 

@@ -3,7 +3,7 @@
 
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
-use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
+use nprof_engine::spill::{NoBytes, Scratch, Sorter, Space, SpillKey};
 
 use super::core::Core;
 use super::finding::Findings;
@@ -49,7 +49,7 @@ pub struct TriggerStart {
     pub pc: u32,
 }
 
-impl Key for TriggerStart {
+impl SpillKey for TriggerStart {
     type Span = NoBytes;
     const MAX_LEN: usize = 8 + 1 + 5;
 

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::WarningKind;
-use nprof_engine::spill::{Key, NoBytes, Ordered, Scratch, Space};
+use nprof_engine::spill::{NoBytes, Ordered, Scratch, Space, SpillKey};
 
 use super::clock::DMA_ENGINES;
 use super::core::{Core, NtffOutput};
@@ -48,7 +48,7 @@ pub struct Packet {
     pub crc: u16,
 }
 
-impl Key for Packet {
+impl SpillKey for Packet {
     type Span = NoBytes;
     const MAX_LEN: usize = 8 + 10 + 2 + 10 + 5 + 2;
 

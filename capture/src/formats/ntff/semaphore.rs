@@ -3,10 +3,10 @@
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{
-    FieldId, FieldSpec, Filled, Form, NameId, Nesting, Number, Sink, SliceRecord, TableId, TableKind,
-    TableSpec, TemplateId, TemplateValue, TrackId, TrackSpec, Unit, Value, WarningKind,
+    FieldId, FieldSpec, Filled, NameId, Nesting, NumberBits, Sink, SliceForm, SliceRecord, TableId,
+    TableKind, TableSpec, TemplateId, TemplateValue, TrackId, TrackSpec, Unit, Value, WarningKind,
 };
-use nprof_engine::spill::{Key, NoBytes, Ordered, Scratch, Space};
+use nprof_engine::spill::{NoBytes, Ordered, Scratch, Space, SpillKey};
 
 use super::core::{Core, NtffOutput};
 use super::disassemble::SemaphoreNames;
@@ -33,7 +33,7 @@ struct SemaphoreChange {
     author: Option<Engine>,
 }
 
-impl Key for SemaphoreChange {
+impl SpillKey for SemaphoreChange {
     type Span = NoBytes;
     const MAX_LEN: usize = 8 + 8 + 1 + 1 + 5;
 
@@ -215,8 +215,8 @@ impl<'c, 'a> EventWriter<'c, 'a> {
             }
         }
         if let Some(template) = *template {
-            let filled = Filled { template, numbers: &[Number::from(value)] };
-            let form = Form::Instant;
+            let filled = Filled { template, numbers: &[NumberBits::from(value)] };
+            let form = SliceForm::Instant;
             let record =
                 SliceRecord { track, start_ps: change.time_ps, duration_ps: 0, name, form, fields: &[] };
             out.sink.slice_by(filled, &record)?;
@@ -272,7 +272,8 @@ fn instant(
     name: NameId,
     fields: &[(FieldId, Value<'_>)],
 ) -> Result<(), Error> {
-    let record = SliceRecord { track, start_ps: time_ps, duration_ps: 0, name, form: Form::Instant, fields };
+    let record =
+        SliceRecord { track, start_ps: time_ps, duration_ps: 0, name, form: SliceForm::Instant, fields };
     sink.slice(&record)?;
     Ok(())
 }

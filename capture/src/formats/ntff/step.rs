@@ -2,7 +2,7 @@
 
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
-use nprof_engine::spill::{Key, NoBytes, Scratch, Sorted};
+use nprof_engine::spill::{NoBytes, Scratch, Sorted, SpillKey};
 
 use crate::error::Error;
 
@@ -17,7 +17,7 @@ pub struct CounterStep {
     pub by: i64,
 }
 
-impl Key for CounterStep {
+impl SpillKey for CounterStep {
     type Span = NoBytes;
     const MAX_LEN: usize = 8 + 1 + 10;
 

@@ -1,6 +1,6 @@
 //! Throttling. Each record opens a period that the next one ends.
 
-use nprof_engine::model::{Form, SliceRecord, Value, WarningKind};
+use nprof_engine::model::{SliceForm, SliceRecord, Value, WarningKind};
 
 use super::core::{Core, NtffOutput};
 use super::record::{Record, SegmentKind, records};
@@ -62,7 +62,8 @@ fn write(
     let fields = [(handles.k, Value::Int(k)), (handles.n, Value::Int(n)), (handles.kind, Value::Int(kind))];
     // Periods before the origin are kept, so the difference can pass the range of valid times.
     let duration_ps = end_ps.saturating_sub(start_ps).max(0);
-    let slice = SliceRecord { track, start_ps, duration_ps, name, form: Form::Complete, fields: &fields };
+    let slice =
+        SliceRecord { track, start_ps, duration_ps, name, form: SliceForm::Complete, fields: &fields };
     out.sink.slice(&slice)?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use nprof_engine::base::clamped;
-use nprof_engine::model::{Filled, Number, TemplateId, TemplateValue, TrackId, Value};
+use nprof_engine::model::{Filled, NumberBits, TemplateId, TemplateValue, TrackId, Value};
 
 use super::core::{Core, NtffOutput};
 use super::packet::{Packet, transfer_rate};
@@ -116,7 +116,7 @@ impl Throughput {
         self.last_written_ps = Some(now);
         #[expect(clippy::cast_possible_truncation, reason = "the table has single precision")]
         let shown = f64::from(self.rate as f32);
-        let numbers = [Number::from(clamped(self.total_bytes))];
+        let numbers = [NumberBits::from(clamped(self.total_bytes))];
         let filled = Filled { template: self.template, numbers: &numbers };
         Ok(out.sink.sample_by(filled, self.track, now, shown)?)
     }

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{SliceKey, TrackId};
-use nprof_engine::spill::{Key, NoBytes, Pile, PileReader, Scratch, Sorted, Sorter, Space};
+use nprof_engine::spill::{NoBytes, Pile, PileReader, Scratch, Sorted, Sorter, Space, SpillKey};
 
 use super::landmark::TriggerStart;
 use super::packet::Packet;
@@ -74,7 +74,7 @@ struct Aside {
     part: PacketSum,
 }
 
-impl Key for Aside {
+impl SpillKey for Aside {
     type Span = NoBytes;
     const MAX_LEN: usize = 1 + 5 + 10 + 10 + 8 + 8 + 10 + 2 + 2;
 
@@ -154,7 +154,7 @@ impl From<StaticTransfer> for Aside {
     }
 }
 
-impl Key for StaticTransfer {
+impl SpillKey for StaticTransfer {
     type Span = NoBytes;
     const MAX_LEN: usize = Aside::MAX_LEN;
 
@@ -247,7 +247,7 @@ pub struct TransferRow {
     pub key: SliceKey,
 }
 
-impl Key for TransferRow {
+impl SpillKey for TransferRow {
     type Span = NoBytes;
     const MAX_LEN: usize = 8 + 8 + 10 + 1 + TriggerStart::MAX_LEN + 5 + 4;
 

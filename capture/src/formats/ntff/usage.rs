@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use nprof_engine::base::in_memory;
-use nprof_engine::model::{FieldId, Filled, Number, TemplateValue, TrackId, Value};
+use nprof_engine::model::{FieldId, Filled, NumberBits, TemplateValue, TrackId, Value};
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
 use super::core::{Core, NtffOutput};
@@ -246,7 +246,7 @@ fn write_sbuf(core: &Core<'_>, mut moments: Moments<'_>, out: &mut NtffOutput<'_
     while let Some(time_ps) = moments.next(|step| live_bytes += step.by)? {
         #[expect(clippy::cast_precision_loss, reason = "a partition's bytes are far below 2^24")]
         let share = f64::from(live_bytes as f32 / SBUF_PARTITION_BYTES);
-        let numbers = [Number::from(share)];
+        let numbers = [NumberBits::from(share)];
         out.sink.sample_by(Filled { template, numbers: &numbers }, track, time_ps, share)?;
     }
     Ok(())
@@ -274,7 +274,7 @@ fn write_psum(
         let in_use = full.map(|count| count.clamp(0, 1));
         #[expect(clippy::cast_precision_loss, reason = "at most eight banks")]
         let share = in_use.iter().sum::<i64>() as f64 / PSUM_BANKS as f64;
-        let numbers = in_use.map(Number::from);
+        let numbers = in_use.map(NumberBits::from);
         let filled = Filled { template, numbers: &numbers[..banks.len()] };
         out.sink.sample_by(filled, track, time_ps, share)?;
     }

@@ -6,7 +6,7 @@ use nprof_engine::base::Result;
 use nprof_engine::base::bytes::Cursor;
 use nprof_engine::exec::step;
 use nprof_engine::model::{
-    Bind, FieldId, FieldSpec, FlowPhase, FlowPoint, Form, NameId, RankInfo, Sink, SliceKey, SliceRecord,
+    Bind, FieldId, FieldSpec, FlowPhase, FlowPoint, NameId, RankInfo, Sink, SliceForm, SliceKey, SliceRecord,
     TableSpec, TrackId, Unit, Value, WarningKind,
 };
 use nprof_engine::spill::{Scratch, Sorter, Space};
@@ -178,8 +178,8 @@ impl Emitter<'_> {
         match act {
             Act::Begin => self.begin(key.ns, rest, false),
             Act::End => self.end(key.ns, rest),
-            Act::Instant => self.emit((key.ns, 0), Form::Instant, rest, None),
-            Act::Complete(duration_ns) => self.emit((key.ns, duration_ns), Form::Complete, rest, None),
+            Act::Instant => self.emit((key.ns, 0), SliceForm::Instant, rest, None),
+            Act::Complete(duration_ns) => self.emit((key.ns, duration_ns), SliceForm::Complete, rest, None),
             Act::State => {
                 if let Some(before) = self.pop(self.open.len().wrapping_sub(1)) {
                     self.emit_open(before, key.ns, None)?;
@@ -212,7 +212,7 @@ impl Emitter<'_> {
             self.header.take(&mut Cursor::new(rest, 0, SCRATCH))?;
             self.warn(WarningKind::Unpaired, "too many open slices; this slice is kept without its end");
             let last_ns = self.placed().last_ns;
-            return self.emit((ns, last_ns.saturating_sub(ns).max(0)), Form::Unfinished, rest, None);
+            return self.emit((ns, last_ns.saturating_sub(ns).max(0)), SliceForm::Unfinished, rest, None);
         }
         self.header.take(&mut Cursor::new(rest, 0, SCRATCH))?;
         self.open_len += cost;
@@ -242,7 +242,7 @@ impl Emitter<'_> {
         let name = self.header.name;
         let Some(open) = self.ended_by(name).and_then(|at| self.pop(at)) else {
             self.warn(WarningKind::Unpaired, "an end without a begin; kept as an instant");
-            return self.emit((ns, 0), Form::Instant, rest, Some(Extra::Phase));
+            return self.emit((ns, 0), SliceForm::Instant, rest, Some(Extra::Phase));
         };
         self.emit_open(open, ns, Some(rest))
     }
@@ -266,7 +266,7 @@ impl Emitter<'_> {
         let duration_ns = end_ns.saturating_sub(open.ns).max(0);
         self.emit(
             (open.ns, duration_ns),
-            Form::Complete,
+            SliceForm::Complete,
             &open.bytes,
             end.map(|end| Extra::End(end, end_ns)),
         )?;
@@ -293,7 +293,7 @@ impl Emitter<'_> {
                 self.warn(WarningKind::Unpaired, "a begin without an end; kept as unfinished");
             }
             let duration_ns = last_ns.saturating_sub(open.ns).max(0);
-            self.emit((open.ns, duration_ns), Form::Unfinished, &open.bytes, None)?;
+            self.emit((open.ns, duration_ns), SliceForm::Unfinished, &open.bytes, None)?;
             self.free(open.bytes);
         }
         (self.open_len, self.beyond) = (0, 0);
@@ -304,7 +304,7 @@ impl Emitter<'_> {
     fn emit(
         &mut self,
         (start_ns, duration_ns): (i64, i64),
-        form: Form,
+        form: SliceForm,
         record: &[u8],
         extra: Option<Extra<'_>>,
     ) -> Result<()> {
@@ -375,11 +375,11 @@ impl Emitter<'_> {
     }
 
     /// The form of a slice, which nprof's own export can state as a field.
-    fn form(&mut self, form: Form) -> Form {
-        match self.names[2].filter(|&id| form == Form::Complete && self.row.is_true(id)) {
+    fn form(&mut self, form: SliceForm) -> SliceForm {
+        match self.names[2].filter(|&id| form == SliceForm::Complete && self.row.is_true(id)) {
             Some(id) => {
                 self.row.remove(id);
-                Form::Unfinished
+                SliceForm::Unfinished
             }
             None => form,
         }

@@ -4,7 +4,7 @@
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{FlowPhase, NameId};
-use nprof_engine::spill::{ByteSpan, Key, NoBytes};
+use nprof_engine::spill::{ByteSpan, NoBytes, SpillKey};
 
 use super::clock::ClockId;
 use super::field::PacketRow;
@@ -37,7 +37,7 @@ pub(super) struct SortKey {
     pub(super) order: u64,
 }
 
-impl Key for SortKey {
+impl SpillKey for SortKey {
     type Span = ByteSpan;
     const MAX_LEN: usize = 5 + 3 * 10;
 
@@ -61,7 +61,7 @@ pub(super) struct WaitKey {
     pub(super) place: EventPlace,
 }
 
-impl Key for WaitKey {
+impl SpillKey for WaitKey {
     type Span = ByteSpan;
     const MAX_LEN: usize = 3 * 5 + 3 * 10;
 
@@ -96,7 +96,7 @@ pub(super) struct FlowKey {
     pub(super) arrival: u32,
 }
 
-impl Key for FlowKey {
+impl SpillKey for FlowKey {
     type Span = NoBytes;
     const MAX_LEN: usize = 1 + 2 * 5 + 2 * 10;
 

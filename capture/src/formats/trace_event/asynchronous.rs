@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{Form, WarningKind};
+use nprof_engine::model::{SliceForm, WarningKind};
 use nprof_engine::spill::Scratch;
 
 use super::event::EventBytes;
@@ -81,7 +81,7 @@ impl<'s> Asyncs<'s> {
                     out.add_text(EventTable::Asyncs, "ph", &seen.phase())?;
                 }
                 out.add_place(EventTable::Asyncs, seen, track)?;
-                out.emit(track, (time_ps, 0), Form::Instant, seen)?;
+                out.emit(track, (time_ps, 0), SliceForm::Instant, seen)?;
                 Ok(())
             }
             AsyncStep::End => self.end(out, seen, (key, track), time_ps),

@@ -6,7 +6,7 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{
-    Form, Identity, Nesting, Role, Sink, SliceRecord, TableKind, TableSpec, TrackSpec, WarningKind,
+    Identity, Nesting, Role, Sink, SliceForm, SliceRecord, TableKind, TableSpec, TrackSpec, WarningKind,
 };
 
 use super::Context;
@@ -102,7 +102,7 @@ fn write(recorded: &[Recorded<'_>], sink: &mut dyn Sink) -> Result<()> {
         for (text, start_ps, end_ps) in gap.into_iter().chain([(*name, start_ps, end_ps)]) {
             let name = sink.name(text)?;
             let duration_ps = end_ps.saturating_sub(start_ps);
-            let form = Form::Complete;
+            let form = SliceForm::Complete;
             sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields: &[] })?;
         }
         before_ps = before_ps.max(Some(end_ps));

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{Form, WarningKind};
+use nprof_engine::model::{SliceForm, WarningKind};
 use nprof_engine::spill::Scratch;
 
 use super::event::EventBytes;
@@ -103,7 +103,7 @@ impl<'s> Durations<'s> {
         out: &mut EventOutput<'o>,
         seen: EventBytes<'_>,
         TrackTime { track, time_ps }: TrackTime,
-        emit: impl Fn(&mut EventOutput<'o>, TrackIndex, (i64, i64), Form, EventBytes<'_>) -> Result<K>,
+        emit: impl Fn(&mut EventOutput<'o>, TrackIndex, (i64, i64), SliceForm, EventBytes<'_>) -> Result<K>,
     ) -> Result<Option<K>> {
         let duration_ps = match time::duration(seen.event.dur, seen.bytes) {
             Ok(ps) if ps >= 0 => ps,
@@ -117,7 +117,7 @@ impl<'s> Durations<'s> {
                     (seen.bytes, seen.event.dur),
                     seen.offset,
                 )?;
-                return emit(out, track, (time_ps, 0), Form::Instant, seen).map(Some);
+                return emit(out, track, (time_ps, 0), SliceForm::Instant, seen).map(Some);
             }
             Err(no_time) => {
                 self.endless(out, seen, TrackTime { track, time_ps }, no_time)?;
@@ -136,7 +136,7 @@ impl<'s> Durations<'s> {
         if out.tracks.is_shared(track) {
             out.add_place(EventTable::Slices, seen, track)?;
         }
-        emit(out, track, (time_ps, duration_ps), Form::Complete, seen).map(Some)
+        emit(out, track, (time_ps, duration_ps), SliceForm::Complete, seen).map(Some)
     }
 
     fn endless(

@@ -5,7 +5,7 @@
 //! or without such a space, a begin is emitted at once as unfinished and an end as unpaired.
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{Form, WarningKind};
+use nprof_engine::model::{SliceForm, WarningKind};
 use nprof_engine::spill::Scratch;
 
 use super::event::{Event, EventBytes, EventMember, Parser};
@@ -255,9 +255,9 @@ pub(super) fn emit_pair(
     let duration_ps = in_range(out, end_ps.checked_sub(time_ps), end.offset);
     let span = (time_ps, duration_ps);
     if !end.event.bind_id.is_present() {
-        return out.emit(track, span, Form::Complete, begin);
+        return out.emit(track, span, SliceForm::Complete, begin);
     }
-    let key = out.emit_keyed(track, span, Form::Complete, begin)?;
+    let key = out.emit_keyed(track, span, SliceForm::Complete, begin)?;
     slice_flow::of_slice(out.sink, end, key, end_ps)
 }
 
@@ -288,7 +288,7 @@ pub(super) fn emit_unfinished(
     out.add_place(of, seen, track)?;
     let last_ps = out.tracks.last_ps(track).max(start_ps);
     let duration_ps = in_range(out, last_ps.checked_sub(start_ps), seen.offset);
-    out.emit(track, (start_ps, duration_ps), Form::Unfinished, seen)
+    out.emit(track, (start_ps, duration_ps), SliceForm::Unfinished, seen)
 }
 
 /// Emits an end without a begin as an instant, and counts it.
@@ -303,5 +303,5 @@ pub(super) fn emit_unpaired_end(
     out.add_event(of, seen)?;
     out.add_text(of, "ph", &seen.phase())?;
     out.add_place(of, seen, track)?;
-    out.emit(track, (time_ps, 0), Form::Instant, seen)
+    out.emit(track, (time_ps, 0), SliceForm::Instant, seen)
 }

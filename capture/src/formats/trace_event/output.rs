@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use nprof_engine::base::{Result, clamped};
 use nprof_engine::model::{
-    FieldSpec, Form, Sink, SliceKey, SliceRecord, TableId, TableKind, TableSpec, Unit, Value, WarningKind,
+    FieldSpec, Sink, SliceForm, SliceKey, SliceRecord, TableId, TableKind, TableSpec, Unit, Value,
+    WarningKind,
 };
 
 use super::Context;
@@ -437,7 +438,7 @@ impl<'s> EventOutput<'s> {
         &mut self,
         track: TrackIndex,
         span: (i64, i64),
-        form: Form,
+        form: SliceForm,
         seen: EventBytes<'_>,
     ) -> Result<()> {
         if seen.event.bind_id.is_present() {
@@ -451,7 +452,7 @@ impl<'s> EventOutput<'s> {
         &mut self,
         track: TrackIndex,
         span: (i64, i64),
-        form: Form,
+        form: SliceForm,
         seen: EventBytes<'_>,
     ) -> Result<SliceKey> {
         let key = self.put_slice(track, span, form, seen)?;
@@ -472,7 +473,7 @@ impl<'s> EventOutput<'s> {
         &mut self,
         track: TrackIndex,
         (start_ps, duration_ps): (i64, i64),
-        form: Form,
+        form: SliceForm,
         seen: EventBytes<'_>,
     ) -> Result<SliceKey> {
         let name = seen.name();

@@ -1,7 +1,7 @@
 //! The meaning of each event: phases to slices, samples, flows and metadata.
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{FlowPhase, Form, Nesting, RankInfo, Sink, WarningKind};
+use nprof_engine::model::{FlowPhase, Nesting, RankInfo, Sink, SliceForm, WarningKind};
 
 use super::Context;
 use super::asynchronous::{AsyncStep, Asyncs, Family};
@@ -135,7 +135,7 @@ impl<'s> TraceEventReader<'s> {
             self.out.add_text(EventTable::Slices, "ph", phase)?;
         }
         self.out.add_place(EventTable::Slices, seen, track)?;
-        self.out.emit(track, (time_ps, 0), Form::Instant, seen)?;
+        self.out.emit(track, (time_ps, 0), SliceForm::Instant, seen)?;
         self.memory.instant(&mut self.out, seen, time_ps)
     }
 

@@ -15,13 +15,13 @@ use crate::base::{Interval, Result};
 use crate::codec::{Around, ColumnTexts};
 use crate::exec::Exec;
 use crate::ingest::encoders::Encoders;
-use crate::ingest::rows::Rows;
+use crate::ingest::rows::RowBuffer;
 use crate::model::TableId;
 use crate::segment::PieceWriter;
 
 /// Empty columns of a written group, whose memory the next group can use.
 #[derive(Debug, Default)]
-pub struct EmptiedRows(pub(in crate::ingest) Rows);
+pub struct EmptiedRows(pub(in crate::ingest) RowBuffer);
 
 /// Layout of a segment by its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

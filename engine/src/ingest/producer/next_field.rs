@@ -18,9 +18,9 @@ pub trait NextField {
 }
 
 /// Fields as a reader gives them.
-pub struct Given<'f, 'v>(pub std::slice::Iter<'f, (FieldId, Value<'v>)>);
+pub struct GivenFields<'f, 'v>(pub std::slice::Iter<'f, (FieldId, Value<'v>)>);
 
-impl NextField for Given<'_, '_> {
+impl NextField for GivenFields<'_, '_> {
     #[inline(always)]
     fn next(
         &mut self,

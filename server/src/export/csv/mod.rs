@@ -12,7 +12,7 @@ use std::io::Write;
 use nprof_engine::exec::Work;
 use nprof_engine::model::{TableId, TableKind};
 use nprof_engine::native::SegmentFile;
-use nprof_engine::query::{self, Order, RowContent, TimedRow, for_each_timed};
+use nprof_engine::query::{self, RowContent, RowOrder, TimedRow, for_each_timed};
 
 use self::cell::{Line, nanoseconds, number};
 use self::columns::Columns;
@@ -120,7 +120,7 @@ impl<'a> Sheet<'a> {
         let (segment, chosen) = (self.segment, self.chosen);
         match chosen.kind {
             TableKind::Slices | TableKind::Samples => {
-                for_each_timed(segment, &chosen.tables, Order::Time, |row| self.timed(&row))
+                for_each_timed(segment, &chosen.tables, RowOrder::Time, |row| self.timed(&row))
             }
             TableKind::Side => chosen.tables.iter().try_for_each(|&table| {
                 query::fields::for_each_row(segment, table, |row, fields| {

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use nprof_engine::base::Time;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::makers::neuron::schema::{self, DMA, INSTRUCTION, TableSchema};
-use nprof_engine::model::{Form, NameId, TableId, TableKind, TrackId, TrackKind};
-use nprof_engine::query::{Order, RowContent, TimedRow, for_each_timed};
-use nprof_engine::segment::{ColumnRole, End};
+use nprof_engine::model::{NameId, SliceForm, TableId, TableKind, TrackId, TrackKind};
+use nprof_engine::query::{RowContent, RowOrder, TimedRow, for_each_timed};
+use nprof_engine::segment::{ArrowEnd, ColumnRole};
 use serde_json::Value as Json;
 
 use super::super::arrows::ArrowsAt;
@@ -43,9 +43,9 @@ impl<'a> Document<'a> {
         let segment = self.segment;
         let mut shape = self.shape(table)?;
         let order = if segment.footer().tables[usize::from(table.0)].spec.name == DMA.name {
-            Order::Track
+            RowOrder::Track
         } else {
-            Order::Time
+            RowOrder::Time
         };
         let mut separator = "";
         for_each_timed(segment, &[table], order, |row: TimedRow| {
@@ -75,9 +75,9 @@ impl<'a> Document<'a> {
         &mut self,
         shape: &mut Shape<'_>,
         row: &TimedRow,
-        (duration_ps, name, form): (i64, NameId, Form),
+        (duration_ps, name, form): (i64, NameId, SliceForm),
     ) -> Result<(), Failure> {
-        if form != Form::Instant {
+        if form != SliceForm::Instant {
             write!(self.out, ",\"duration\":{}", duration_ps.div_euclid(PS_PER_NS))?;
         }
         if !shape.name_key.is_empty() {
@@ -117,7 +117,7 @@ impl<'a> Document<'a> {
         let lists = has_ids && spec.kind == TableKind::Slices && !self.has_values(table, PREDECESSORS);
         // A stored list uses the ids of its own trace. So lists are computed only if the ids are
         // computed too.
-        let predecessors = if lists && has_id { Some(ArrowsAt::new(segment, End::To)?) } else { None };
+        let predecessors = if lists && has_id { Some(ArrowsAt::new(segment, ArrowEnd::To)?) } else { None };
         let mut further =
             vec![if spec.kind == TableKind::Samples { value_key } else { spec.name_key.as_str() }];
         if !self.is_neuron() {

@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::model::{
-    FieldId, Form, NameId, Nesting, OwnedValue, TableId, TableKind, TrackId, TrackKind, Unit,
+    FieldId, NameId, Nesting, OwnedValue, SliceForm, TableId, TableKind, TrackId, TrackKind, Unit,
 };
 use nprof_engine::native::SegmentFile;
-use nprof_engine::query::{Order, RowContent, TimedRow, for_each_timed};
-use nprof_engine::segment::End;
+use nprof_engine::query::{RowContent, RowOrder, TimedRow, for_each_timed};
+use nprof_engine::segment::ArrowEnd;
 
 use super::super::arrows::ArrowsAt;
 use super::proto::{
@@ -54,7 +54,7 @@ impl<'a, 'o> Events<'a, 'o> {
         packets: &'a mut Packets<'o>,
     ) -> Result<Self, Failure> {
         let arrows = if choices.has_flows {
-            Some((ArrowsAt::new(segment, End::From)?, ArrowsAt::new(segment, End::To)?))
+            Some((ArrowsAt::new(segment, ArrowEnd::From)?, ArrowsAt::new(segment, ArrowEnd::To)?))
         } else {
             None
         };
@@ -79,7 +79,7 @@ impl<'a, 'o> Events<'a, 'o> {
         let tables = (0..).map(TableId).zip(&segment.footer().tables);
         let timed = tables.filter(|(_, table)| table.spec.kind != TableKind::Side && table.rows > 0);
         let timed: Vec<TableId> = timed.map(|(id, _)| id).collect();
-        for_each_timed(segment, &timed, Order::Track, |row| self.row(&row))?;
+        for_each_timed(segment, &timed, RowOrder::Track, |row| self.row(&row))?;
         self.leave()
     }
 
@@ -104,7 +104,7 @@ impl<'a, 'o> Events<'a, 'o> {
                 }
                 event.name_iid = Some(iid(name.0));
                 exact(&mut event, row.start_ps, duration_ps);
-                if form == Form::Unfinished {
+                if form == SliceForm::Unfinished {
                     event.debug_annotations.push(DebugAnnotation {
                         name: Some("unfinished".to_owned()),
                         bool_value: Some(true),
@@ -112,7 +112,7 @@ impl<'a, 'o> Events<'a, 'o> {
                     });
                 }
                 self.flows(row, &mut event)?;
-                if form == Form::Instant {
+                if form == SliceForm::Instant {
                     event.kind = Some(INSTANT);
                     event.track_uuid = Some(self.uuid(row.track));
                     return self.event(row.start_ps, event, interned);

@@ -16,8 +16,8 @@ use std::rc::Rc;
 
 use nprof_engine::base::{Error as EngineError, Result, narrow};
 use nprof_engine::model::{
-    FieldId, FieldSpec, Filled, FlowPhase, FlowPoint, Form, NameId, RankInfo, Sink, SliceKey, SliceRecord,
-    TableId, TableSpec, TemplateId, TemplateValue, TrackId, TrackSpec, Value, WarningKind,
+    FieldId, FieldSpec, Filled, FlowPhase, FlowPoint, NameId, RankInfo, Sink, SliceForm, SliceKey,
+    SliceRecord, TableId, TableSpec, TemplateId, TemplateValue, TrackId, TrackSpec, Value, WarningKind,
 };
 use nprof_engine::spill::Space;
 use rustc_hash::FxHashMap;
@@ -297,15 +297,15 @@ impl Translator<'_, '_> {
         let mut piece = std::mem::take(&mut self.piece);
         piece.at(self.place.get());
         let phase = match slice.form {
-            Form::Complete => "X",
-            Form::Instant => keys.phase.unwrap_or("i"),
-            Form::Unfinished => "B",
+            SliceForm::Complete => "X",
+            SliceForm::Instant => keys.phase.unwrap_or("i"),
+            SliceForm::Unfinished => "B",
         };
         piece.begin(phase, &name, ps);
         match slice.form {
-            Form::Complete => piece.us("dur", slice.duration_ps.into()),
-            Form::Instant if matches!(phase, "i" | "I" | "R") => piece.text("s", "t"),
-            Form::Instant | Form::Unfinished => {}
+            SliceForm::Complete => piece.us("dur", slice.duration_ps.into()),
+            SliceForm::Instant if matches!(phase, "i" | "I" | "R") => piece.text("s", "t"),
+            SliceForm::Instant | SliceForm::Unfinished => {}
         }
         if let Some(cat) = &keys.cat {
             piece.text("cat", cat);

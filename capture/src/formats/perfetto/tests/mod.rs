@@ -7,7 +7,7 @@ mod state;
 
 use nprof_engine::exec::Work;
 use nprof_engine::fixture::{RecordedSlice, Recorder};
-use nprof_engine::model::{Form, Nesting, OwnedValue, Role, TrackKind, Unit};
+use nprof_engine::model::{Nesting, OwnedValue, Role, SliceForm, TrackKind, Unit};
 use nprof_engine::spill::{MemoryScratch, Space};
 
 use super::PacketContext;
@@ -47,9 +47,9 @@ fn end(track: u64) -> ProtoMessage {
 /// A slice as text: path of its track, name, start and duration in nanoseconds, form.
 fn shown(recorder: &Recorder, slice: &RecordedSlice) -> String {
     let form = match slice.form {
-        Form::Complete => "",
-        Form::Instant => " instant",
-        Form::Unfinished => " unfinished",
+        SliceForm::Complete => "",
+        SliceForm::Instant => " instant",
+        SliceForm::Unfinished => " unfinished",
     };
     let (start, duration) = (slice.start_ps / 1_000, slice.duration_ps / 1_000);
     format!("{}: {} {start}+{duration}{form}", recorder.path(slice.track), slice.name)
