@@ -13,12 +13,12 @@ const LARGEST_TILE_BYTES: usize = 64 << 20;
 
 /// A packed tile and a segment, in the form that the page holds.
 #[derive(Debug)]
-pub struct Page {
+pub struct PageBytes {
     frame: Vec<u8>,
     segment: Segment<Vec<u8>>,
 }
 
-impl Page {
+impl PageBytes {
     /// Opens the segment.
     ///
     /// # Errors

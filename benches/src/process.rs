@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::figure::{Content, Figure};
+use crate::figure::{Figure, FigureKind};
 use crate::generate::{Jitter, Settings, cache, generate};
 use crate::questions::questions;
 use crate::store;
@@ -23,7 +23,7 @@ const SEGMENT: &str = "rank_0.nseg";
 
 /// A step for a process to run.
 #[derive(Debug, Clone)]
-pub struct Step {
+pub struct ProcessStep {
     /// `ingest`, `ingest-from-memory`, `query` or `cold`.
     pub name: String,
     /// Number of earlier runs.
@@ -35,7 +35,7 @@ pub struct Step {
 /// # Errors
 /// If the events or the segment are missing, or the step is unknown.
 #[expect(clippy::print_stdout, reason = "the process that waits reads the lines")]
-pub fn run(settings: &Settings, step: &Step) -> Result<()> {
+pub fn run(settings: &Settings, step: &ProcessStep) -> Result<()> {
     let events = cache(settings);
     let meta = generate(&events, settings)?;
     let questions = questions(&meta);
@@ -85,7 +85,7 @@ pub fn nprof_from_memory(settings: &Settings) -> Result<Vec<Figure>> {
 /// If `run` fails.
 pub fn ingests(mut run: impl FnMut(usize) -> Result<Vec<Figure>>) -> Result<Vec<Figure>> {
     let seconds = |figure: &Figure| match figure.content {
-        Content::Ingest { seconds, .. } => Some(seconds),
+        FigureKind::Ingest { seconds, .. } => Some(seconds),
         _ => None,
     };
     let mut figures = run(0)?;

@@ -61,13 +61,13 @@ pub fn shapes() -> Result<Vec<(&'static str, PathBuf)>> {
 }
 
 #[derive(Deserialize)]
-struct Document<'a> {
+struct RawTrace<'a> {
     #[serde(borrow, rename = "traceEvents")]
     events: Vec<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
-struct Times<'a> {
+struct EventTurn<'a> {
     #[serde(borrow)]
     ph: Option<&'a str>,
     ts: Option<f64>,
@@ -115,7 +115,7 @@ impl Repeated {
         opened.leaves.first().context("no file")?.reader().read_to_string(&mut text)?;
         let raw: Vec<Range<usize>> = {
             let array = || serde_json::from_str::<Vec<&RawValue>>(&text);
-            let events = serde_json::from_str::<Document<'_>>(&text).map(|document| document.events);
+            let events = serde_json::from_str::<RawTrace<'_>>(&text).map(|document| document.events);
             let events = events.or_else(|_| array()).with_context(|| path.display().to_string())?;
             let start = |event: &RawValue| event.get().as_ptr() as usize - text.as_ptr() as usize;
             events.iter().map(|event| start(event)..start(event) + event.get().len()).collect()
@@ -134,7 +134,7 @@ impl Repeated {
         Ok(whole)
     }
 
-    fn times(&self, event: &Range<usize>) -> Option<Times<'_>> {
+    fn times(&self, event: &Range<usize>) -> Option<EventTurn<'_>> {
         serde_json::from_str(&self.text[event.clone()]).ok()
     }
 

@@ -10,7 +10,7 @@ use crate::generate::files::{ColumnReader, Fixed, TextReader, numbers_of, read_t
 
 /// Source of the events.
 #[derive(Debug, Clone, Copy)]
-pub enum Source<'e> {
+pub enum EventSource<'e> {
     /// The files of this directory, read in pieces, which takes almost no memory.
     Files(&'e Path),
     /// Events in memory. An ingest then measures the store alone.
@@ -49,7 +49,7 @@ fn meta(directory: &Path) -> Result<Meta> {
     Meta::read(directory).with_context(|| format!("no events in {}", directory.display()))
 }
 
-impl<'e> Source<'e> {
+impl<'e> EventSource<'e> {
     /// Description of the events.
     ///
     /// # Errors
@@ -65,11 +65,11 @@ impl<'e> Source<'e> {
     ///
     /// # Errors
     /// If there is no column of this name.
-    pub fn numbers<T: Fixed>(self, column: &str) -> Result<Numbers<'e, T>> {
+    pub fn numbers<T: Fixed>(self, column: &str) -> Result<NumberSource<'e, T>> {
         Ok(match self {
-            Self::Files(directory) => Numbers::File(ColumnReader::open(directory, column)?),
+            Self::Files(directory) => NumberSource::File(ColumnReader::open(directory, column)?),
             Self::Memory(loaded) => {
-                Numbers::Memory(loaded.columns.get(column).with_context(missing(column))?)
+                NumberSource::Memory(loaded.columns.get(column).with_context(missing(column))?)
             }
         })
     }
@@ -78,11 +78,11 @@ impl<'e> Source<'e> {
     ///
     /// # Errors
     /// If there are no texts of this name.
-    pub fn texts(self, column: &str) -> Result<Texts<'e>> {
+    pub fn texts(self, column: &str) -> Result<TextSource<'e>> {
         Ok(match self {
-            Self::Files(directory) => Texts::File(TextReader::open(directory, column)?),
+            Self::Files(directory) => TextSource::File(TextReader::open(directory, column)?),
             Self::Memory(loaded) => {
-                Texts::Memory(loaded.texts.get(column).with_context(missing(column))?.lines())
+                TextSource::Memory(loaded.texts.get(column).with_context(missing(column))?.lines())
             }
         })
     }
@@ -93,14 +93,14 @@ fn missing(column: &str) -> impl Fn() -> String {
 }
 
 /// A column of numbers.
-pub enum Numbers<'e, T> {
+pub enum NumberSource<'e, T> {
     /// Column in a file.
     File(ColumnReader<T>),
     /// The rest of the column in memory.
     Memory(&'e [u8]),
 }
 
-impl<T: Fixed> Numbers<'_, T> {
+impl<T: Fixed> NumberSource<'_, T> {
     /// Replaces `out` with the next `rows` numbers.
     ///
     /// # Errors
@@ -119,14 +119,14 @@ impl<T: Fixed> Numbers<'_, T> {
 }
 
 /// Texts, one after the other.
-pub enum Texts<'e> {
+pub enum TextSource<'e> {
     /// Texts in a file.
     File(TextReader),
     /// Texts in memory.
     Memory(std::str::Lines<'e>),
 }
 
-impl Texts<'_> {
+impl TextSource<'_> {
     /// The next text; `None` after the last.
     ///
     /// # Errors

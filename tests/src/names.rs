@@ -85,7 +85,7 @@ pub fn types(source: &Source) -> Vec<(usize, String)> {
 /// The tuples that functions of a file have as parameters. Tests and closures do not count.
 #[must_use]
 pub fn tuple_parameters(source: &Source) -> Vec<TupleParameter> {
-    let mut found = Parameters::default();
+    let mut found = TupleSearch::default();
     visit_product(source, &mut found);
     found.0
 }
@@ -216,9 +216,9 @@ pub struct TupleParameter {
 }
 
 #[derive(Default)]
-struct Parameters(Vec<TupleParameter>);
+struct TupleSearch(Vec<TupleParameter>);
 
-impl Parameters {
+impl TupleSearch {
     fn take(&mut self, signature: &Signature) {
         for input in &signature.inputs {
             if let FnArg::Typed(typed) = input
@@ -234,7 +234,7 @@ impl Parameters {
     }
 }
 
-impl<'ast> Visit<'ast> for Parameters {
+impl<'ast> Visit<'ast> for TupleSearch {
     fn visit_item_mod(&mut self, item: &'ast ItemMod) {
         if !is_for_tests(&item.attrs) {
             visit::visit_item_mod(self, item);

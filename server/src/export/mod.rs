@@ -19,7 +19,7 @@ mod tracks;
 pub mod wanted;
 
 pub use error::ExportError;
-pub use prepared::{Choice, Choices, PreparedExport};
+pub use prepared::{Choice, ExportChoices, PreparedExport};
 pub use ranks::{Comparing, OpenedRank, RanksOf};
 pub use table::{EXPORTS, Export, Scope, find};
 

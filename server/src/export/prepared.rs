@@ -19,7 +19,7 @@ pub enum Choice {
 
 /// The user's choices.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Choices {
+pub struct ExportChoices {
     /// True if arrows between slices are written.
     pub has_flows: bool,
     /// Limit of the file's size, in bytes.
@@ -62,7 +62,7 @@ impl Choice {
     }
 }
 
-impl Choices {
+impl ExportChoices {
     /// The choices that the user made.
     pub fn made(&self) -> impl Iterator<Item = Choice> + use<> {
         let made = [

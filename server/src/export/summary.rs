@@ -8,7 +8,7 @@ use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::summary::{MetricEntry, Summary};
 use serde_json::{Map, Value as Json};
 
-use super::{Choices, ExportError, PreparedExport, RanksOf};
+use super::{ExportChoices, ExportError, PreparedExport, RanksOf};
 use crate::store::RankFile;
 use crate::summary::summary_of;
 use crate::terminal::{cell, visible};
@@ -37,7 +37,7 @@ pub fn metrics(summary: &Summary) -> Map<String, Json> {
 /// If a segment cannot be read.
 pub fn prepare_text<'a>(
     of: RanksOf<'a>,
-    _: &'a Choices,
+    _: &'a ExportChoices,
     work: Work<'_>,
 ) -> Result<PreparedExport<'a>, ExportError> {
     // Scripts read the text of neuron-profile as lines of a name and a value.
@@ -106,7 +106,7 @@ fn write_text(metrics: &Map<String, Json>, out: &mut dyn Write) -> io::Result<()
 /// If a segment cannot be read.
 pub fn prepare_json<'a>(
     of: RanksOf<'a>,
-    _: &'a Choices,
+    _: &'a ExportChoices,
     work: Work<'_>,
 ) -> Result<PreparedExport<'a>, ExportError> {
     let mut all = Map::new();

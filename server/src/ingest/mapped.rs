@@ -22,12 +22,12 @@ enum Mapped {
 
 /// A file that was mapped, as it was then.
 #[derive(Debug, Clone)]
-pub(super) struct Source {
+pub(super) struct MappedFile {
     path: PathBuf,
     metadata: Metadata,
 }
 
-impl Source {
+impl MappedFile {
     /// The id of the file that was opened.
     pub(super) fn id(&self) -> FileId {
         FileId::of(&self.metadata)
@@ -55,7 +55,7 @@ impl Source {
 ///
 /// # Errors
 /// If the path does not lead to a file, or the file cannot be read.
-pub(super) fn open(path: &Path) -> Result<(FileBytes, Source)> {
+pub(super) fn open(path: &Path) -> Result<(FileBytes, MappedFile)> {
     let open = |source| IngestError::open(path, source);
     // Check before opening: to open a pipe would wait for its other end.
     if !std::fs::metadata(path).map_err(open)?.is_file() {
@@ -64,7 +64,7 @@ pub(super) fn open(path: &Path) -> Result<(FileBytes, Source)> {
     let file = File::open(path).map_err(open)?;
     let metadata = file.metadata().map_err(open)?;
     let held = map(&file).map_err(open)?;
-    Ok((FileBytes::new(held), Source { path: path.to_owned(), metadata }))
+    Ok((FileBytes::new(held), MappedFile { path: path.to_owned(), metadata }))
 }
 
 /// Maps a file.

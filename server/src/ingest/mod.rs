@@ -19,7 +19,7 @@ pub use build::{Staged, build};
 pub use error::{IngestError, Result};
 pub use files::DiskSpool;
 pub use identity::Identity;
-pub use inputs::{Chosen, Grouped, GroupedInputs, InputFile, Inputs, Named};
+pub use inputs::{FileOrigin, Grouped, GroupedInputs, InputFile, Inputs, Named};
 pub use source::TraceSource;
 
 use std::cell::Cell;
@@ -119,7 +119,7 @@ pub fn run_all(
     }
     let (mut count, mut left_out, mut last) = (0, Vec::new(), None);
     for GroupedInputs { inputs, why } in grouped.profiles {
-        let is_of_directory = inputs.files.iter().all(|file| file.chosen == Chosen::ByDirectory);
+        let is_of_directory = inputs.files.iter().all(|file| file.chosen == FileOrigin::ByDirectory);
         match read_to_stage(store, inputs, settings, meter, None) {
             Err(error @ IngestError::Format { .. }) if is_of_directory => {
                 left_out.push(error.to_string());
@@ -192,7 +192,7 @@ fn read_to_stage(
             }
             // A file of a directory can turn out not to be a trace, which makes this another
             // profile. So publishing checks again.
-            let is_certain = inputs.files.iter().all(|file| file.chosen == Chosen::ByName);
+            let is_certain = inputs.files.iter().all(|file| file.chosen == FileOrigin::ByName);
             if let Some(slug) = settings.slug.as_ref().filter(|_| is_certain) {
                 store.check_name(slug, &id, settings.existing)?;
             }

@@ -238,7 +238,7 @@ impl AiuArgs {
         (clocks, stages): (&Alignment, &Stages),
         request: &Request,
         outputs: &mut Outputs<'_>,
-    ) -> anyhow::Result<Outcome> {
+    ) -> anyhow::Result<AiuOutcome> {
         let mut lines = self.ignored.lines();
         if self.loglevel > ALL_MESSAGES {
             lines.push("-D has no effect above 2: NPROF_LOG chooses what else is logged".to_owned());
@@ -263,11 +263,11 @@ impl AiuArgs {
             if self.power_stats && stages.has(Switch::Power) {
                 lines.extend(told::power(of)?);
             }
-            return Ok(Outcome { written, met, report: None, lines });
+            return Ok(AiuOutcome { written, met, report: None, lines });
         }
         let form = if self.format == FormatArg::Text { ReportForm::Text } else { ReportForm::Json };
         let (report, written) = aiu::verify(of, request, form, outputs)?;
-        Ok(Outcome {
+        Ok(AiuOutcome {
             written: written.into_iter().collect(),
             met: Met::default(),
             report: Some(report),
@@ -407,7 +407,7 @@ fn command(words: impl Iterator<Item = OsString>) -> String {
 }
 
 /// Result of the command.
-struct Outcome {
+struct AiuOutcome {
     written: Vec<Written>,
     met: Met,
     report: Option<Report>,
@@ -415,7 +415,7 @@ struct Outcome {
     lines: Vec<String>,
 }
 
-impl Outcome {
+impl AiuOutcome {
     /// Prints warnings and the names of the files, as far as the level goes. A check that failed is
     /// an error.
     fn tell(&self, said: &[u8], level: u8) -> anyhow::Result<()> {

@@ -16,9 +16,9 @@ use nprof_engine::query::{self, RowContent, RowOrder, TimedRow, for_each_timed};
 
 use self::cell::{Line, nanoseconds, number};
 use self::columns::Columns;
-use super::tracks::Tracks;
+use super::tracks::ExportTracks;
 use super::wanted::numbers;
-use super::{Choices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
+use super::{ExportChoices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
 
 /// Columns of slices before the fields.
 const SLICE: [&str; 6] = ["start_ns", "duration_ns", "track", "name", "form", "row"];
@@ -34,7 +34,7 @@ const SIDE: [&str; 1] = ["row"];
 /// chosen table. Other errors if the segment cannot be opened.
 pub fn prepare<'a>(
     of: RanksOf<'a>,
-    choices: &'a Choices,
+    choices: &'a ExportChoices,
     _: Work<'_>,
 ) -> Result<PreparedExport<'a>, ExportError> {
     if let [first, _, ..] = of.ranks {
@@ -46,7 +46,7 @@ pub fn prepare<'a>(
     Ok(PreparedExport::new(move |out| {
         opened.iter().zip(&tables).try_for_each(|(opened, chosen)| {
             opened.read(|segment| {
-                let tracks = Tracks::of(segment)?;
+                let tracks = ExportTracks::of(segment)?;
                 Sheet::new(segment, chosen, &tracks, out).write()
             })
         })
@@ -94,7 +94,7 @@ impl<'a> Sheet<'a> {
     fn new(
         segment: &'a SegmentFile,
         chosen: &'a Chosen,
-        tracks: &Tracks<'_>,
+        tracks: &ExportTracks<'_>,
         out: &'a mut dyn Write,
     ) -> Self {
         let fixed: &[&str] = match chosen.kind {

@@ -21,10 +21,10 @@ use nprof_engine::wire::bundle::{Bundle, BundledRank};
 use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry, WarningEntry};
 use nprof_engine::wire::refusal::Refusal;
 
-use self::page::Page;
+use self::page::PageFiles;
 
 use super::ranks::{Comparing, open};
-use super::{Choices, ExportError, PreparedExport, RanksOf};
+use super::{ExportChoices, ExportError, PreparedExport, RanksOf};
 use crate::analysis::job_segment::{self, JobSegment};
 use crate::markup::escaped;
 use crate::store::{Manifest, Profile, RankFile, SegmentPlace};
@@ -45,7 +45,7 @@ const ZSTD_LEVEL: i32 = 19;
 /// If the page is not in this binary, a segment cannot be opened, or the file would be too large.
 pub fn prepare<'a>(
     of: RanksOf<'a>,
-    choices: &'a Choices,
+    choices: &'a ExportChoices,
     work: Work<'_>,
 ) -> Result<PreparedExport<'a>, ExportError> {
     let html = Html::of(of, choices, work)?;
@@ -78,9 +78,9 @@ impl Html {
     ///
     /// # Errors
     /// If the page is not in this binary, or a segment cannot be opened.
-    pub fn of(of: RanksOf<'_>, choices: &Choices, work: Work<'_>) -> Result<Self, ExportError> {
+    pub fn of(of: RanksOf<'_>, choices: &ExportChoices, work: Work<'_>) -> Result<Self, ExportError> {
         of.check()?;
-        let page = Page::of_binary()?;
+        let page = PageFiles::of_binary()?;
         let ranks = &with_job(of, work.cancel)?;
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let head = Head { policy: "", view: choices.view.as_deref() };
@@ -294,7 +294,7 @@ struct Head<'a> {
 
 /// Writes all before the segments.
 fn write_before(
-    page: &Page,
+    page: &PageFiles,
     head: Head<'_>,
     of: RanksOf<'_>,
     work: Work<'_>,

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use super::super::arrows::ArrowsAt;
 use super::super::number::float;
-use super::Document;
+use super::JsonExport;
 use super::keys::{FieldKeys, PROCESS};
 use super::own::number_or_text;
 use crate::export::Failure;
@@ -26,7 +26,7 @@ const PREDECESSORS: &str = "predecessors";
 static WITH_ID: [&TableSchema; 2] = [&INSTRUCTION, &DMA];
 
 /// The data that all rows of a table share.
-struct Shape<'a> {
+struct RowFrame<'a> {
     keys: FieldKeys,
     name_key: &'a str,
     value_key: &'static str,
@@ -38,7 +38,7 @@ struct Shape<'a> {
     predecessors: Option<ArrowsAt<'a>>,
 }
 
-impl<'a> Document<'a> {
+impl<'a> JsonExport<'a> {
     pub(super) fn timed(&mut self, table: TableId) -> Result<(), Failure> {
         let segment = self.segment;
         let mut shape = self.shape(table)?;
@@ -73,7 +73,7 @@ impl<'a> Document<'a> {
 
     fn slice(
         &mut self,
-        shape: &mut Shape<'_>,
+        shape: &mut RowFrame<'_>,
         row: &TimedRow,
         (duration_ps, name, form): (i64, NameId, SliceForm),
     ) -> Result<(), Failure> {
@@ -107,7 +107,7 @@ impl<'a> Document<'a> {
     }
 
     /// The data that all rows of a table share.
-    fn shape(&self, table: TableId) -> Result<Shape<'a>, Failure> {
+    fn shape(&self, table: TableId) -> Result<RowFrame<'a>, Failure> {
         let segment = self.segment;
         let footer = segment.footer();
         let spec = &footer.tables[usize::from(table.0)].spec;
@@ -124,7 +124,7 @@ impl<'a> Document<'a> {
             further.extend(PROCESS);
         }
         let tracks = self.tracks.ids().filter(|track| segment.table_of(*track) == Some(table));
-        Ok(Shape {
+        Ok(RowFrame {
             keys: FieldKeys::new(footer, table, &further),
             name_key: &spec.name_key,
             value_key,

@@ -15,8 +15,8 @@ use super::proto::{
     COUNTER, DebugAnnotation, INSTANT, InternedData, InternedText, SLICE_BEGIN, SLICE_END, TracePacket,
     TrackDescriptor, TrackEvent,
 };
-use super::{FIRST_TRACK_NUMBER, Packets, Place, mixed};
-use crate::export::{Choices, Failure};
+use super::{FIRST_TRACK_NUMBER, Packets, TraceRank, mixed};
+use crate::export::{ExportChoices, Failure};
 
 /// The field that Perfetto shows as the event's category.
 const CATEGORY: &str = "cat";
@@ -25,9 +25,9 @@ const CATEGORY: &str = "cat";
 const FIRST_LANE_NUMBER: u64 = 1 << 33;
 
 /// Writes the events of one rank.
-pub(super) struct Events<'a, 'o> {
+pub(super) struct PerfettoEvents<'a, 'o> {
     segment: &'a SegmentFile,
-    place: &'a Place<'a>,
+    place: &'a TraceRank<'a>,
     /// The descriptors of all tracks, indexed by track number.
     tracks: &'a [TrackDescriptor],
     packets: &'a mut Packets<'o>,
@@ -46,11 +46,11 @@ pub(super) struct Events<'a, 'o> {
     lane_count: u64,
 }
 
-impl<'a, 'o> Events<'a, 'o> {
+impl<'a, 'o> PerfettoEvents<'a, 'o> {
     pub(super) fn new(
         segment: &'a SegmentFile,
-        place: &'a Place<'a>,
-        (tracks, choices): (&'a [TrackDescriptor], &Choices),
+        place: &'a TraceRank<'a>,
+        (tracks, choices): (&'a [TrackDescriptor], &ExportChoices),
         packets: &'a mut Packets<'o>,
     ) -> Result<Self, Failure> {
         let arrows = if choices.has_flows {

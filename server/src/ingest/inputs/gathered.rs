@@ -12,8 +12,8 @@ use nprof_capture::probe::Confidence;
 use nprof_capture::refusal::Refusal;
 
 use super::left_out::{self, Folder};
-use super::{Chosen, InputFile, file_name, logs};
-use crate::ingest::mapped::{self, Source};
+use super::{FileOrigin, InputFile, file_name, logs};
+use crate::ingest::mapped::{self, MappedFile};
 use crate::ingest::{IngestError, Result};
 
 /// Levels of folders below a directory that are searched for traces.
@@ -33,7 +33,7 @@ pub(super) struct Gathered {
     /// The directories and archives that the user named.
     pub(super) wholes: Vec<PathBuf>,
     pub(super) left_out: Vec<String>,
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<MappedFile>,
 }
 
 impl Gathered {
@@ -48,13 +48,14 @@ impl Gathered {
     pub(super) fn file(&mut self, path: &Path, spool: &dyn Spool) -> Result<()> {
         let name = file_name(path);
         let opened = archive::open(&name, self.open(path)?, spool);
-        let files = opened.leaves.into_iter().map(|leaf| InputFile::new(leaf, (path, &name), Chosen::ByName));
+        let files =
+            opened.leaves.into_iter().map(|leaf| InputFile::new(leaf, (path, &name), FileOrigin::ByName));
         if !opened.is_archive {
             self.files.extend(files);
             return Ok(());
         }
         let files: Vec<InputFile> =
-            files.map(|file| InputFile { chosen: Chosen::ByDirectory, ..file }).collect();
+            files.map(|file| InputFile { chosen: FileOrigin::ByDirectory, ..file }).collect();
         self.wholes.push(path.to_owned());
         self.choose(files, Beside::Taken, || IngestError::EmptyArchive { path: path.to_owned() })
     }
@@ -99,7 +100,7 @@ impl Gathered {
                 match self.open(&path) {
                     Ok(bytes) => {
                         let leaves = archive::open(&name, bytes, spool).leaves;
-                        let file = |leaf| InputFile::new(leaf, (&path, &name), Chosen::ByDirectory);
+                        let file = |leaf| InputFile::new(leaf, (&path, &name), FileOrigin::ByDirectory);
                         files.extend(leaves.into_iter().map(file));
                     }
                     Err(error) if is_named_like_trace(&name) => return Err(error),
@@ -168,7 +169,7 @@ impl Gathered {
                     let leaves = archive::open(&name, self.open(&below)?, spool).leaves;
                     let is_it = |leaf: &Leaf| leaf.candidate.claim(FileRole::Compiler).is_some();
                     let leaves = leaves.into_iter().filter(is_it);
-                    let file = |leaf| InputFile::new(leaf, (path, &whole), Chosen::ByDirectory);
+                    let file = |leaf| InputFile::new(leaf, (path, &whole), FileOrigin::ByDirectory);
                     self.files.extend(leaves.map(file));
                 }
             }
@@ -189,7 +190,7 @@ impl Gathered {
         let logs = self.files.iter().filter_map(|file| file.nth_log);
         let mut nth_log = logs.max().map_or(0, |last| last + 1);
         for leaf in opened.leaves {
-            let mut file = InputFile::new(leaf, (path, &name), Chosen::ByName);
+            let mut file = InputFile::new(leaf, (path, &name), FileOrigin::ByName);
             if logs::is_trace(&file.leaf) {
                 return Err(IngestError::TraceAsLog { path: path.to_owned() });
             }
@@ -227,7 +228,7 @@ impl Gathered {
             );
             Leaf { candidate: Candidate::new(&name, found), packed: bytes, layers: Vec::new() }
         });
-        self.files.push(InputFile::new(leaf, (path, &name), Chosen::ByName));
+        self.files.push(InputFile::new(leaf, (path, &name), FileOrigin::ByName));
         Ok(())
     }
 }

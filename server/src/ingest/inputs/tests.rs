@@ -75,7 +75,7 @@ fn check_dir(names: &str, expected: &str, left_out: &[&str]) {
     let dir = tree(names);
     let named = Named { session_dir: Some(dir.path().to_owned()), ..Named::default() };
     let inputs = named.inputs(&InMemory).unwrap();
-    assert!(inputs.files.iter().all(|file| file.chosen == Chosen::ByDirectory));
+    assert!(inputs.files.iter().all(|file| file.chosen == FileOrigin::ByDirectory));
     let name = file_name(&dir.path().canonicalize().unwrap());
     assert_eq!(inputs.title, Some(name), "{names:?}");
     let reasons: Vec<&str> = inputs.left_out.iter().filter_map(|said| said.split(':').next()).collect();

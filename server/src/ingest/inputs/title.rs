@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use nprof_capture::importer::FileRole;
 use nprof_capture::inputs::Plan;
 
-use super::{Chosen, InputFile, file_name};
+use super::{FileOrigin, InputFile, file_name};
 
 /// The common name of several traces.
 pub(super) fn title(wholes: &[PathBuf], files: &[InputFile], plans: &[Plan]) -> Option<String> {
     let traces = traces(plans);
     let is_trace = |file: &&InputFile| file.leaf.candidate.claim(FileRole::Trace).is_some();
-    let is_named = |file: &&InputFile| file.chosen == Chosen::ByName && is_trace(file);
+    let is_named = |file: &&InputFile| file.chosen == FileOrigin::ByName && is_trace(file);
     match (wholes, files.iter().find(is_named)) {
         // A directory is named for what it holds, also if that is one trace. `.` and `..` have no
         // name of their own.
