@@ -85,9 +85,6 @@ pub fn percentile(times: &[f64], share: f64) -> f64 {
 
 /// Runs `ask` twice over `arguments`: first as `<name>-first`, then with everything in memory.
 /// `measure` inspects an answer outside the measured time.
-///
-/// # Errors
-/// If `ask` fails.
 pub fn time<A, R>(
     store: &str,
     name: &str,

@@ -23,9 +23,6 @@ use crate::source::{EventSource, NumberSource, TextSource};
 const PIECE_ROWS: usize = 1 << 14;
 
 /// Writes the events of `source` to the segment `path`.
-///
-/// # Errors
-/// If the events cannot be read or the segment cannot be written.
 pub fn write(source: EventSource<'_>, path: &Path) -> Result<Built> {
     write_segment(path, BuildOptions::default(), |sink, _| fill(source, sink)).map_err(|error| match error {
         WriteError::Io(error) => anyhow::Error::from(error).context(format!("writing {}", path.display())),
@@ -37,9 +34,6 @@ pub fn write(source: EventSource<'_>, path: &Path) -> Result<Built> {
 }
 
 /// Sends all events of `source` to a sink.
-///
-/// # Errors
-/// If the events cannot be read, or the sink fails.
 pub fn fill(source: EventSource<'_>, sink: &mut dyn Sink) -> Result<()> {
     let meta = source.meta()?;
     sink.rank(RankInfo { source: "bench".to_owned(), ..RankInfo::default() });

@@ -20,9 +20,6 @@ pub struct PageBytes {
 
 impl PageBytes {
     /// Opens the segment.
-    ///
-    /// # Errors
-    /// If the segment is damaged.
     pub fn new(frame: Vec<u8>, segment: Vec<u8>) -> Result<Self> {
         Ok(Self { frame, segment: Segment::open(segment)? })
     }
@@ -43,9 +40,6 @@ impl PageBytes {
     }
 
     /// Summarises the whole segment. Returns the number of slices.
-    ///
-    /// # Errors
-    /// If the segment is damaged.
     pub fn select_all(&self) -> Result<u64> {
         Ok(answer::selection(
             RankView::of(&self.segment),

@@ -140,9 +140,6 @@ impl EngineRows {
 
 /// The right answers by question: W1, W2, Z1, G1 (overlapping, clipped), G1-starts (by start), S1.
 /// Stores without an interval type answer G1-starts instead of G1.
-///
-/// # Errors
-/// If the events cannot be read.
 pub fn answers(
     directory: &Path,
     meta: &Meta,

@@ -47,9 +47,6 @@ const LONGEST_US: f64 = 86_400e6;
 const LARGEST_STEP: u64 = 1 << 32;
 
 /// The name and the file of each shape whose file exists.
-///
-/// # Errors
-/// If the folder of real traces is not beside the project.
 pub fn shapes() -> Result<Vec<(&'static str, PathBuf)>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
     let folder = folder.canonicalize().context("../shared/data, the folder of real traces, is not there")?;
@@ -105,9 +102,6 @@ pub struct Repeated {
 
 impl Repeated {
     /// Parses a trace from a file, plain or gzip.
-    ///
-    /// # Errors
-    /// If the file cannot be read or is no JSON with events.
     pub fn open(path: &Path) -> Result<Self> {
         let mut text = String::new();
         let file = FileBytes::new(Arc::new(std::fs::read(path)?));
@@ -200,9 +194,6 @@ impl Repeated {
     }
 
     /// Writes the trace with enough turns for about this many bytes.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn write(&self, size_bytes: u64, out: &mut impl Write) -> io::Result<()> {
         let text = |range: &Range<usize>| &self.text.as_bytes()[range.clone()];
         out.write_all(text(&self.head))?;

@@ -27,9 +27,6 @@ pub struct Loaded {
 
 impl Loaded {
     /// Reads all columns and texts of a directory.
-    ///
-    /// # Errors
-    /// If a file cannot be read.
     pub fn read(directory: &Path) -> Result<Self> {
         let (mut columns, mut texts) = (BTreeMap::new(), BTreeMap::new());
         for entry in std::fs::read_dir(directory)? {
@@ -51,9 +48,6 @@ fn meta(directory: &Path) -> Result<Meta> {
 
 impl<'e> EventSource<'e> {
     /// Description of the events.
-    ///
-    /// # Errors
-    /// If the description is missing.
     pub fn meta(self) -> Result<Meta> {
         match self {
             Self::Files(directory) => meta(directory),
@@ -62,9 +56,6 @@ impl<'e> EventSource<'e> {
     }
 
     /// The column of numbers with this name.
-    ///
-    /// # Errors
-    /// If there is no column of this name.
     pub fn numbers<T: Fixed>(self, column: &str) -> Result<NumberSource<'e, T>> {
         Ok(match self {
             Self::Files(directory) => NumberSource::File(ColumnReader::open(directory, column)?),
@@ -75,9 +66,6 @@ impl<'e> EventSource<'e> {
     }
 
     /// The texts of a column of codes.
-    ///
-    /// # Errors
-    /// If there are no texts of this name.
     pub fn texts(self, column: &str) -> Result<TextSource<'e>> {
         Ok(match self {
             Self::Files(directory) => TextSource::File(TextReader::open(directory, column)?),
@@ -102,9 +90,6 @@ pub enum NumberSource<'e, T> {
 
 impl<T: Fixed> NumberSource<'_, T> {
     /// Replaces `out` with the next `rows` numbers.
-    ///
-    /// # Errors
-    /// If the column ends too early.
     pub fn read(&mut self, rows: usize, out: &mut Vec<T>) -> Result<()> {
         match self {
             Self::File(file) => file.read(rows, out)?,
@@ -128,9 +113,6 @@ pub enum TextSource<'e> {
 
 impl TextSource<'_> {
     /// The next text; `None` after the last.
-    ///
-    /// # Errors
-    /// If the file cannot be read or is not text.
     pub fn read(&mut self) -> Result<Option<&str>> {
         Ok(match self {
             Self::File(file) => file.read()?,

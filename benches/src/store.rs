@@ -39,9 +39,6 @@ pub const FROM_MEMORY: &str = "in from memory";
 
 /// Ingests the events in `directory` into the segment `path`. All events are in memory before the
 /// clock starts.
-///
-/// # Errors
-/// If reading or writing fails.
 pub fn ingest_from_memory(directory: &Path, path: &Path) -> Result<Vec<Figure>> {
     let loaded = Loaded::read(directory)?;
     let start = Instant::now();
@@ -51,9 +48,6 @@ pub fn ingest_from_memory(directory: &Path, path: &Path) -> Result<Vec<Figure>> 
 }
 
 /// Ingests the events in `directory` into the segment `path`, and reports its bytes by column.
-///
-/// # Errors
-/// If reading or writing fails.
 pub fn ingest(directory: &Path, path: &Path) -> Result<Vec<Figure>> {
     let start = Instant::now();
     let built = ingest::write(EventSource::Files(directory), path)?;
@@ -92,9 +86,6 @@ struct FullRows<'a> {
 }
 
 /// Opens the segment and answers one window, like a page after a restart.
-///
-/// # Errors
-/// If the segment is damaged.
 pub fn cold(path: &Path, questions: &Questions, run: usize) -> Result<Vec<Figure>> {
     let window = &questions.windows[run % questions.windows.len()];
     let start = Instant::now();
@@ -106,9 +97,6 @@ pub fn cold(path: &Path, questions: &Questions, run: usize) -> Result<Vec<Figure
 }
 
 /// Answers all questions, each for the first time and again.
-///
-/// # Errors
-/// If the segment is damaged.
 pub fn query(path: &Path, questions: &Questions) -> Result<Vec<Figure>> {
     let segment = open(path)?;
     let engines = engines(&segment);

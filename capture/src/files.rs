@@ -75,9 +75,6 @@ impl ImportJob<'_> {
     }
 
     /// Streams the trace into the file's only rank. Damage of its packing becomes a warning.
-    ///
-    /// # Errors
-    /// If `read` fails.
     pub fn stream_trace(
         &self,
         sinks: &mut dyn Sinks,
@@ -93,9 +90,6 @@ impl ImportJob<'_> {
 
     /// Reads the bytes of a trace that is not packed into the file's only rank. Damage that a
     /// checksum of its archive tells becomes a warning.
-    ///
-    /// # Errors
-    /// If `read` fails.
     pub fn plain_trace(
         &self,
         sinks: &mut dyn Sinks,

@@ -37,9 +37,6 @@ impl<'a> WireValue<'a> {
     }
 
     /// The number of a field of 32 bits.
-    ///
-    /// # Errors
-    /// If the number has more bits.
     #[cfg(feature = "read")]
     pub(crate) fn number_u32(self) -> Result<u32, Damage> {
         u32::try_from(self.number()).map_err(|_| Damage::Invalid)
@@ -118,9 +115,6 @@ impl<'a> MessageFields<'a> {
 }
 
 /// Splits off a varint. Returns its value and the bytes behind it.
-///
-/// # Errors
-/// If the bytes end within the varint, or it is too long.
 #[inline]
 pub(crate) fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), Damage> {
     // Most varints take one byte.

@@ -68,9 +68,6 @@ pub struct Seeds {
 }
 
 /// Inputs that are made, by target.
-///
-/// # Errors
-/// If a reader refuses an input that it should read: such a seed is useless.
 pub fn made() -> Result<Vec<Seeds>> {
     let (traces, programs) = (traces(), programs());
     for trace in &traces {
@@ -104,9 +101,6 @@ pub fn made() -> Result<Vec<Seeds>> {
 }
 
 /// Inputs that are files of the project, by target.
-///
-/// # Errors
-/// If they cannot be read.
 pub fn kept() -> Result<Vec<Seeds>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds");
     let mut kept = Vec::new();

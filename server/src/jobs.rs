@@ -257,9 +257,6 @@ impl Job {
     }
 
     /// Waits for the end of the job.
-    ///
-    /// # Errors
-    /// The reason why the job failed.
     pub async fn outcome(&self) -> Result<Profile, ApiError> {
         let mut phase = self.phase.subscribe();
         loop {

@@ -37,9 +37,6 @@ pub enum StoredSummary {
 
 /// The metrics of a rank: the stored ones, else computed now and stored. A failure to store them is
 /// not an error.
-///
-/// # Errors
-/// If bytes of the segment are damaged, or the work is cancelled.
 pub fn summary_of(
     profile: &Profile,
     rank: &RankFile,

@@ -16,9 +16,6 @@ use crate::exec::Cancel;
 use crate::model::{CollectiveKind, WaitingRanks};
 
 /// Reports on matched calls.
-///
-/// # Errors
-/// `Cancelled` if the work is cancelled.
 pub fn report(job: &Job, matched: Matched, cancel: Cancel<'_>) -> Result<Report> {
     let Matched { instances, clocks } = matched;
     let used = used_clocks(job, &clocks);

@@ -56,9 +56,6 @@ impl JobBuilder {
     }
 
     /// The job.
-    ///
-    /// # Errors
-    /// `Cancelled` if the work is cancelled.
     pub fn finish(mut self, cancel: Cancel<'_>) -> Result<Job> {
         self.job.clocks = clocks_of(&self.job.ranks);
         self.place(cancel)?;

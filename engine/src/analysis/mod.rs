@@ -85,9 +85,6 @@ pub struct Matched {
 }
 
 /// Matches the calls of all ranks and finds the clocks.
-///
-/// # Errors
-/// `Cancelled` if the work is cancelled.
 pub fn matched(job: &Job, cancel: Cancel<'_>) -> Result<Matched> {
     let numbered = matching::by_number(job, cancel)?;
     let whole = islands::Islands::whole(job.ranks.len());

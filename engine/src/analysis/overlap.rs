@@ -41,9 +41,6 @@ pub(super) struct OverlapGroup {
 
 /// The operations of ranks. `of_ranks` has the equal calls of each rank, by start. Two clocks
 /// differ by `slack_ps` at most.
-///
-/// # Errors
-/// `Cancelled` if the work is cancelled.
 pub(super) fn operations(
     mut of_ranks: Vec<Vec<Timed>>,
     slack_ps: i64,

@@ -61,9 +61,6 @@ struct GroupFit {
 
 /// The group of each unit, as far as it is certain. `recorded_ps` has the recorded time of each
 /// rank.
-///
-/// # Errors
-/// `Cancelled` if the work is cancelled.
 pub(super) fn placed(
     units: &[CallSource],
     choices: &[CandidateGroup],

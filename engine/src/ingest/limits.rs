@@ -28,27 +28,18 @@ pub const SLICE_BYTES: usize = size_of::<ScheduledSlice>() + 4 * size_of::<i64>(
 pub const TEXT_BYTES: usize = 20;
 
 /// Number of the next table after `known` ones.
-///
-/// # Errors
-/// If there are too many.
 pub fn next_table(known: usize) -> Result<TableId> {
     let id = u16::try_from(known).ok().filter(|&id| id < MAX_TABLES);
     id.map(TableId).ok_or(Error::Invalid { what: "more than 4,096 tables in one rank" })
 }
 
 /// Number of the next field after `known` ones of all tables.
-///
-/// # Errors
-/// If there are too many.
 pub fn next_field(known: usize) -> Result<FieldId> {
     let id = u32::try_from(known).ok().filter(|&id| id < MAX_FIELDS);
     id.map(FieldId).ok_or(Error::Invalid { what: "more than 65,536 fields in one rank" })
 }
 
 /// Number of the next track after `known` ones.
-///
-/// # Errors
-/// If there are too many.
 pub fn next_track(known: usize) -> Result<TrackId> {
     let id = u32::try_from(known).ok().filter(|&id| id < MAX_TRACKS);
     id.map(TrackId).ok_or(Error::Invalid { what: "more than 262,144 tracks in one rank" })

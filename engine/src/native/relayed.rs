@@ -49,9 +49,6 @@ impl ToBuilder<'_> {
     }
 
     /// Sends the warnings and ends the events.
-    ///
-    /// # Errors
-    /// If the builder fails.
     pub fn end(mut self, warnings: Warnings) -> Result<()> {
         self.put(BatchMessage::End(warnings))
     }

@@ -125,9 +125,6 @@ pub enum Taking {
 /// Writes the segment at `path` from the calls that `fill` makes to the sink. `fill` sorts in the
 /// given space. The directory must exist and also holds the scratch files. A failure leaves nothing
 /// behind.
-///
-/// # Errors
-/// See [`WriteError`].
 pub fn write_segment<E>(
     path: &Path,
     options: BuildOptions,
@@ -138,9 +135,6 @@ pub fn write_segment<E>(
 
 /// Writes a segment like [`write_segment`]. If it is cancelled, it soon ends with an error, also
 /// after the last event of `fill`.
-///
-/// # Errors
-/// See [`WriteError`].
 pub fn write_segment_while<E>(
     path: &Path,
     options: BuildOptions,

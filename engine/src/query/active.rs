@@ -35,9 +35,6 @@ struct CellWork {
 /// The stretch with the most work between long gaps, if it is a small part of the trace and has
 /// most of its work. Else the extent of slices, if instants or samples stand far outside. `None` if
 /// the whole is the best view. Waits, instants, annotations and states are not work.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn active_span<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Option<Interval>> {
     let tracks = slice::tracks(segment, None);
     let spans = tracks.iter().map(|id| &segment.footer().tracks[id.0 as usize]);

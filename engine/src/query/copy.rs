@@ -32,9 +32,6 @@ pub struct Cut {
 
 /// Copies a part of this segment into a sink. Warnings keep the counts of the whole segment,
 /// because a segment does not know which of them are about the part.
-///
-/// # Errors
-/// If bytes are missing or damaged, the work is cancelled, or the sink fails.
 pub fn copy<B: Bytes>(
     segment: &Segment<B>,
     cut: &Cut,

@@ -56,9 +56,6 @@ pub enum RowOrder {
 
 /// Calls `each` with every row of these tables of slices or samples. Order by time merges the rows
 /// of all tables.
-///
-/// # Errors
-/// If bytes are missing or damaged, or if `each` fails.
 pub fn for_each_timed<B: Bytes, E: From<Error>>(
     segment: &Segment<B>,
     tables: &[TableId],
@@ -91,9 +88,6 @@ pub fn for_each_timed<B: Bytes, E: From<Error>>(
 }
 
 /// Calls `each` with every row of a track in the order of time. The track must be in this table.
-///
-/// # Errors
-/// See [`for_each_timed`].
 pub fn for_each_of_track<B: Bytes, E: From<Error>>(
     segment: &Segment<B>,
     (table, track): (TableId, TrackId),

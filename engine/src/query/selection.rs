@@ -67,9 +67,6 @@ pub struct TrackTime {
 type NameStats = FxHashMap<u32, NameTime>;
 
 /// Statistics of the slices of these tracks in a span.
-///
-/// # Errors
-/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
 pub fn select<B: Bytes>(
     segment: &Segment<B>,
     tracks: &[TrackId],

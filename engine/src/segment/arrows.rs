@@ -15,17 +15,11 @@ const CHUNK_BYTES: usize = PIECE_BYTES + size_of::<i64>() + size_of::<(i64, Piec
 
 impl<B: Bytes> Segment<B> {
     /// Arrows that begin at this row.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn arrows_from(&self, row: u32) -> Result<Vec<SliceArrow>> {
         self.arrows(row, ArrowEnd::From)
     }
 
     /// Arrows that end at this row.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn arrows_to(&self, row: u32) -> Result<Vec<SliceArrow>> {
         self.arrows(row, ArrowEnd::To)
     }
@@ -51,9 +45,6 @@ impl<B: Bytes> Segment<B> {
     }
 
     /// Chunks of arrows sorted by this end, each with its last row.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn arrow_chunks(&self, end: ArrowEnd) -> Result<Vec<(i64, Piece)>> {
         if self.footer().flows.arrows == 0 {
             return Ok(Vec::new());
@@ -71,9 +62,6 @@ impl<B: Bytes> Segment<B> {
     }
 
     /// Arrows of a chunk.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn arrow_chunk(&self, piece: Piece) -> Result<Vec<SliceArrow>> {
         let bytes = self.piece(piece, "arrows")?;
         let mut cursor = bytes.cursor();
@@ -92,9 +80,6 @@ impl<B: Bytes> Segment<B> {
     }
 
     /// Calls `each` with every arrow, sorted by the row where it begins.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged, and the errors of `each`.
     pub fn for_each_arrow(&self, mut each: impl FnMut(SliceArrow) -> Result<()>) -> Result<()> {
         for (_, piece) in self.arrow_chunks(ArrowEnd::From)? {
             self.arrow_chunk(piece)?.into_iter().try_for_each(&mut each)?;

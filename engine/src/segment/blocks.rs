@@ -159,9 +159,6 @@ impl BlockList {
     }
 
     /// Reads the list of a table with these tracks, in the order of rows.
-    ///
-    /// # Errors
-    /// If the bytes are damaged, or there is no room.
     pub fn decode(cursor: &mut Cursor<'_>, tracks: &[TrackRows], taken: &mut RoomShare<'_>) -> Result<Self> {
         taken.grow(tracks.len(), TRACK_BYTES)?;
         let of_tracks = list::read_ints_of(cursor, tracks.len())?;

@@ -64,9 +64,6 @@ impl Dictionary {
     }
 
     /// Pieces of the chunks.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn chunk_pieces<B: Bytes>(&self, file: &OpenFile<B>) -> Result<&[Piece]> {
         let meta = file.footer().dictionary;
         let pieces = get_or_keep(&self.pieces, file.room(), |taken| {
@@ -78,9 +75,6 @@ impl Dictionary {
     }
 
     /// Texts of a chunk. They are kept if there is room.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn chunk<B: Bytes>(&self, chunk: usize, file: &OpenFile<B>, spare: &Spare) -> Result<ChunkTexts<'_>> {
         match self.kept(chunk, file, spare) {
             Err(room::FULL) => {
@@ -123,9 +117,6 @@ impl Dictionary {
 
     /// Appends the texts with these numbers, in their order. Adjacent numbers that are equal, or in
     /// the same chunk, share one look-up.
-    ///
-    /// # Errors
-    /// Same as [`Dictionary::text`].
     pub fn texts<'s, B: Bytes>(
         &'s self,
         numbers: &[i64],

@@ -118,9 +118,6 @@ impl Directory {
 
     /// Reads a directory of this many packs, without its zone maps. Only searches need the zone
     /// maps, and reading them takes as long as all the rest.
-    ///
-    /// # Errors
-    /// If the bytes are damaged, or there is no room.
     pub fn decode(
         cursor: &mut Cursor<'_>,
         blocks: usize,
@@ -165,9 +162,6 @@ impl Directory {
     }
 
     /// Reads the zone maps of a directory of this many packs.
-    ///
-    /// # Errors
-    /// If the bytes are damaged, or there is no room.
     pub fn decode_zones(
         cursor: &mut Cursor<'_>,
         blocks: usize,

@@ -58,9 +58,6 @@ pub struct FlowsWriter {
 
 impl FlowsWriter {
     /// Takes the next chunk.
-    ///
-    /// # Errors
-    /// If the output fails.
     pub fn push(&mut self, chunk: &ArrowChunk, writer: &mut PieceWriter<'_>) -> Result<()> {
         self.pieces.push(writer.piece(&chunk.bytes)?);
         self.bytes += chunk.bytes.len() as u64;
@@ -69,9 +66,6 @@ impl FlowsWriter {
     }
 
     /// Writes the list of chunks. Returns its piece, and the bytes of all chunks.
-    ///
-    /// # Errors
-    /// If the output fails.
     pub fn finish(self, writer: &mut PieceWriter<'_>) -> Result<(Piece, u64)> {
         let mut directory = Vec::new();
         list::put_ints(&self.lasts, &mut directory);

@@ -41,9 +41,6 @@ impl Footer {
 
     /// Reads a footer; returns it and its length. The bytes after it are the annex. References
     /// between its parts are checked, so that later code can index by them.
-    ///
-    /// # Errors
-    /// If the bytes are damaged.
     pub fn decode(bytes: &[u8], offset: u64) -> Result<(Self, usize)> {
         let mut cursor = Cursor::new(bytes, offset, "footer");
         let mut next = 0;

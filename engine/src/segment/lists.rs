@@ -98,9 +98,6 @@ impl Lists {
     }
 
     /// The block list of a table.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged, or the table is unknown.
     pub fn blocks<B: Bytes>(&self, table: TableId, file: &OpenFile<B>) -> Result<&BlockList> {
         let at = usize::from(table.0);
         let (slot, meta) = self
@@ -116,9 +113,6 @@ impl Lists {
     }
 
     /// Blocks of a track, as positions in its table's list.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn blocks_of<B: Bytes>(&self, track: TrackId, file: &OpenFile<B>) -> Result<Range<usize>> {
         let footer = file.footer();
         let meta = &footer.tracks[track.0 as usize];
@@ -132,9 +126,6 @@ impl Lists {
     }
 
     /// The directory of a column.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn directory<B: Bytes>(
         &self,
         column: usize,
@@ -151,9 +142,6 @@ impl Lists {
     }
 
     /// Value ranges of a column's blocks. A block has the range of its pack.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn zones<B: Bytes>(&self, column: usize, file: &OpenFile<B>, spare: &Spare) -> Result<&[ZoneMap]> {
         let meta = &file.footer().columns[column];
         let blocks = self.blocks(meta.table, file)?;
@@ -173,9 +161,6 @@ impl Lists {
     }
 
     /// Slots for the codes of each block of a column.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn code_spans<B: Bytes>(&self, column: usize, file: &OpenFile<B>) -> Result<&[ListSlot<CodeSpans>]> {
         let blocks = self.blocks(file.footer().columns[column].table, file)?.len();
         let empty = |taken: &mut RoomShare<'_>| {
@@ -186,9 +171,6 @@ impl Lists {
     }
 
     /// The program of a track, if it has one.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn program<B: Bytes>(
         &self,
         track: TrackId,
@@ -209,9 +191,6 @@ impl Lists {
     }
 
     /// Totals of a track's blocks, if they are stored.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn totals<B: Bytes>(&self, track: TrackId, file: &OpenFile<B>) -> Result<Option<&Totals>> {
         let piece = file.footer().tracks[track.0 as usize].totals;
         if piece.len == 0 {
@@ -225,9 +204,6 @@ impl Lists {
     }
 
     /// Pages of a track's pyramid. Empty if the track has few rows.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn pages<B: Bytes>(&self, track: TrackId, file: &OpenFile<B>) -> Result<&[PyramidPage]> {
         let meta = &file.footer().tracks[track.0 as usize];
         if meta.pyramid.len == 0 {

@@ -9,9 +9,6 @@ use crate::codec;
 /// Takes a segment's bytes in order.
 pub trait SegmentOutput {
     /// Appends these bytes.
-    ///
-    /// # Errors
-    /// `Storage` if the disk is full, for example; the implementor keeps the cause.
     fn write(&mut self, bytes: &[u8]) -> Result<()>;
 }
 
@@ -32,9 +29,6 @@ pub struct PieceWriter<'a> {
 
 impl<'a> PieceWriter<'a> {
     /// Begins a segment.
-    ///
-    /// # Errors
-    /// If the output fails.
     pub fn new(output: &'a mut (dyn SegmentOutput + Send)) -> Result<Self> {
         output.write(&layout::header())?;
         Ok(Self { output, at: layout::HEADER_LEN as u64, annex: None })
@@ -53,9 +47,6 @@ impl<'a> PieceWriter<'a> {
     }
 
     /// Writes a piece, if there are any bytes. Otherwise the piece is missing.
-    ///
-    /// # Errors
-    /// Same as [`PieceWriter::piece`].
     pub fn piece_of(&mut self, bytes: &[u8]) -> Result<Piece> {
         if bytes.is_empty() { Ok(Piece::default()) } else { self.piece(bytes) }
     }

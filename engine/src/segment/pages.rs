@@ -46,9 +46,6 @@ pub fn put_pages(pages: &[PyramidPage], out: &mut Vec<u8>) {
 const PAGE_BYTES: usize = size_of::<PyramidPage>() + 4 * size_of::<i64>() + PIECE_BYTES;
 
 /// Reads the list of a track's pages.
-///
-/// # Errors
-/// If the bytes are damaged, or there is no room.
 pub fn read_pages(
     cursor: &mut Cursor<'_>,
     of: &TrackMeta,

@@ -98,9 +98,6 @@ impl Program {
     }
 
     /// Reads a program.
-    ///
-    /// # Errors
-    /// If the bytes are damaged, or there is no room.
     pub fn decode(cursor: &mut Cursor<'_>, decoder: &mut Decoder, taken: &mut RoomShare<'_>) -> Result<Self> {
         let key = column_key(cursor)?;
         let codes = list::stated_len(cursor, MAX_CODES)?;

@@ -91,9 +91,6 @@ const NAME_BYTES: usize = 5 * size_of::<i64>() + 2 * size_of::<BlockNameTotal>()
 
 impl Totals {
     /// Reads the totals of a track with this many blocks.
-    ///
-    /// # Errors
-    /// If the bytes are damaged, or there is no room.
     pub fn decode(cursor: &mut Cursor<'_>, blocks: usize, taken: &mut RoomShare<'_>) -> Result<Self> {
         taken.grow(blocks, BLOCK_BYTES)?;
         let counts = list::read_ints_of(cursor, blocks)?;

@@ -38,9 +38,6 @@ pub struct Merge<K: SpillKey> {
 
 impl<K: SpillKey> Merge<K> {
     /// Creates a merge of runs, which can be empty.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn new<S: Scratch>(mut runs: Vec<SortedRun<K>>, scratch: &S) -> Result<Self> {
         let count = runs.len();
         let mut heads = vec![None; count];
@@ -72,9 +69,6 @@ impl<K: SpillKey> Merge<K> {
     }
 
     /// Returns the next key.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     #[inline]
     pub fn next<S: Scratch>(&mut self, scratch: &S) -> Result<Option<&K>> {
         if self.runs.len() == 1 { self.runs[0].next(scratch) } else { self.next_of_many(scratch) }

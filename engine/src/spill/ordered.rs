@@ -35,9 +35,6 @@ impl<K: SpillKey<Span = NoBytes>, S: Scratch> Ordered<K, S> {
     }
 
     /// Takes a key.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     #[inline(always)]
     pub fn push(&mut self, key: K) -> Result<()> {
         match &mut self.rest {
@@ -51,9 +48,6 @@ impl<K: SpillKey<Span = NoBytes>, S: Scratch> Ordered<K, S> {
 
     /// Makes the keys ready for which `is_final` holds: no key that is still to come precedes them.
     /// It holds for the first keys in order.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn release(&mut self, is_final: impl Fn(&K) -> bool) -> Result<()> {
         self.keys.drain(..self.next);
         self.next = 0;
@@ -70,9 +64,6 @@ impl<K: SpillKey<Span = NoBytes>, S: Scratch> Ordered<K, S> {
     }
 
     /// Makes all keys ready. No key comes after this.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn finish(&mut self) -> Result<()> {
         self.release(|_| true)?;
         if let Rest::Some(sorter) = std::mem::replace(&mut self.rest, Rest::Failed) {
@@ -82,9 +73,6 @@ impl<K: SpillKey<Span = NoBytes>, S: Scratch> Ordered<K, S> {
     }
 
     /// Returns the next key that is ready.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     #[expect(clippy::should_implement_trait, reason = "an iterator could not fail")]
     #[inline]
     pub fn next(&mut self) -> Result<Option<&K>> {

@@ -38,9 +38,6 @@ impl<T: SpillKey, S: Scratch> Pile<T, S> {
     }
 
     /// Appends an item.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn push(&mut self, item: T) -> Result<()> {
         item.put(&mut self.last);
         self.len += 1;
@@ -76,9 +73,6 @@ const BATCH_ITEMS: usize = 512;
 
 impl<T: SpillKey, S: Scratch> PileReader<'_, T, S> {
     /// Returns the next item; `None` after the last.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     #[expect(clippy::should_implement_trait, reason = "an iterator could not fail")]
     #[inline]
     pub fn next(&mut self) -> Result<Option<&T>> {

@@ -163,9 +163,6 @@ impl<K: SpillKey, S: Scratch> Sorter<K, S> {
     }
 
     /// Ends the input and returns the keys in order.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn finish(mut self) -> Result<Sorted<K, S>> {
         let mut kept = self.take_runs(0);
         // The last spilled run can continue in memory.
@@ -186,9 +183,6 @@ impl<K: SpillKey, S: Scratch> Sorter<K, S> {
 
 impl<K: SpillKey<Span = NoBytes>, S: Scratch> Sorter<K, S> {
     /// Takes a key.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     #[inline(always)]
     pub fn push(&mut self, key: K) -> Result<()> {
         self.take(key, 0)
@@ -197,9 +191,6 @@ impl<K: SpillKey<Span = NoBytes>, S: Scratch> Sorter<K, S> {
 
 impl<K: SpillKey<Span = ByteSpan>, S: Scratch> Sorter<K, S> {
     /// Takes a key. `pack` appends its bytes.
-    ///
-    /// # Errors
-    /// If the scratch space or `pack` fails.
     pub fn push_with(&mut self, key: K, pack: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         let start = self.arena.len();
         pack(&mut self.arena)?;
@@ -274,9 +265,6 @@ pub struct Sorted<K: SpillKey, S> {
 
 impl<K: SpillKey, S: Scratch> Sorted<K, S> {
     /// Returns the next key.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     #[expect(clippy::should_implement_trait, reason = "an iterator could not fail")]
     #[inline]
     pub fn next(&mut self) -> Result<Option<&K>> {
@@ -284,9 +272,6 @@ impl<K: SpillKey, S: Scratch> Sorted<K, S> {
     }
 
     /// Returns the next key and its bytes.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn next_with(&mut self) -> Result<Option<(K, &[u8])>> {
         let key = self.merge.next(&self.scratch)?.copied();
         Ok(key.map(|key| (key, self.merge.bytes(&self.arena))))

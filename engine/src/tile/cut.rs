@@ -15,9 +15,6 @@ use crate::model::{TrackId, TrackKind};
 use crate::segment::{Bytes, ColumnRole, PyramidPage, Segment};
 
 /// Content of a track in a tile. Empty lanes are left out.
-///
-/// # Errors
-/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
 pub fn cut<B: Bytes>(
     segment: &Segment<B>,
     track: TrackId,
@@ -187,9 +184,6 @@ fn hold_from_before(value: Option<f64>, tile: TileId, cells: &mut Vec<PlacedCell
 
 /// Samples of a counter in a window. Before them stands the sample whose value holds when the
 /// window begins.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn samples_in<B: Bytes>(
     segment: &Segment<B>,
     track: TrackId,
@@ -202,9 +196,6 @@ pub fn samples_in<B: Bytes>(
 
 /// Calls `each` with the samples of a counter in a window, in order. The first one is the sample
 /// whose value holds when the window begins, if there is one. Memory holds one block.
-///
-/// # Errors
-/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
 pub fn for_each_sample_in<B: Bytes>(
     segment: &Segment<B>,
     track: TrackId,

@@ -274,9 +274,6 @@ impl<C: Stored> PyramidWriter<C> {
     }
 
     /// Writes the encoded pages.
-    ///
-    /// # Errors
-    /// If the output fails.
     pub fn write(&mut self, writer: &mut PieceWriter<'_>) -> Result<()> {
         for page in self.encoded.drain(..) {
             let page = page.written(writer)?;
@@ -373,9 +370,6 @@ impl ClosedPyramid {
     }
 
     /// Writes all pages, if other pyramids take too much memory to wait for them.
-    ///
-    /// # Errors
-    /// If the output fails.
     pub fn write(&mut self, writer: &mut PieceWriter<'_>) -> Result<()> {
         for page in std::mem::take(&mut self.encoded) {
             let page = page.written(writer)?;
@@ -405,9 +399,6 @@ impl ClosedPyramid {
 /// Writes the pyramids of all tracks level by level, the coarsest last, and then their directories.
 /// So an overview of a whole segment reads neighbouring bytes. Returns, pyramid by pyramid, the
 /// directory and the bytes of the pages.
-///
-/// # Errors
-/// If the output fails.
 pub fn write_pyramids(
     pyramids: &mut [ClosedPyramid],
     writer: &mut PieceWriter<'_>,

@@ -76,9 +76,6 @@ impl<'a> RowLanes<'a> {
     }
 
     /// Returns the lanes, in order of their numbers.
-    ///
-    /// # Errors
-    /// If the rows have more lanes than the track.
     pub fn finish(mut self) -> Result<Vec<LaneTile>> {
         if self.has_too_many() {
             return Err(Error::Inconsistent { what: "more lanes than the track has" });

@@ -80,9 +80,6 @@ impl SliceBlock {
 
 /// Calls `each` with the blocks of a track that have slices in a window, in order of start. A
 /// block that lies only partly in the window stays decoded for a while.
-///
-/// # Errors
-/// If bytes are missing or damaged, or `each` fails.
 pub fn for_each_slice_block_in<B: Bytes>(
     segment: &Segment<B>,
     track: TrackId,
@@ -104,9 +101,6 @@ pub fn for_each_slice_block_in<B: Bytes>(
 }
 
 /// Slices of a track that overlap a window, in order of start.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn slices_in<B: Bytes>(segment: &Segment<B>, track: TrackId, window: Interval) -> Result<Vec<LaneSlice>> {
     let mut found = Vec::new();
     for_each_slice_in(segment, track, window, |slice| found.push(slice))?;
@@ -114,9 +108,6 @@ pub fn slices_in<B: Bytes>(segment: &Segment<B>, track: TrackId, window: Interva
 }
 
 /// Calls `each` with the slices of a track that overlap a window, in order of start.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn for_each_slice_in<B: Bytes>(
     segment: &Segment<B>,
     track: TrackId,
@@ -136,9 +127,6 @@ pub fn for_each_slice_in<B: Bytes>(
 }
 
 /// Calls `each` with every slice of a block.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn block_slices<B: Bytes>(
     segment: &Segment<B>,
     table: TableId,

@@ -65,9 +65,6 @@ impl Stored for Range {
 }
 
 /// Cells of a page of slices. `first_row` is the track's first row.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn slice_cells<B: Bytes>(
     segment: &Segment<B>,
     page: &PyramidPage,
@@ -97,9 +94,6 @@ pub fn slice_cells<B: Bytes>(
 }
 
 /// Cells of a page of a counter.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn range_cells<B: Bytes>(segment: &Segment<B>, page: &PyramidPage) -> Result<Vec<PlacedCell<Range>>> {
     let bytes = segment.piece(page.piece, "pyramid page")?;
     let mut cursor = bytes.cursor();

@@ -89,9 +89,6 @@ impl ChildTask {
     }
 
     /// The order as a child reads it.
-    ///
-    /// # Errors
-    /// If it is too long.
     pub(super) fn to_bytes(&self) -> io::Result<Vec<u8>> {
         Ok([MAGIC, &framed(self, MAX_ORDER_BYTES)?].concat())
     }

@@ -3,9 +3,9 @@
 //! comparison grows with the number of calls.
 //!
 //! ```text
-//! jobs ── Order ───► stdin   nprof --ingest-child   ──► files of the profile, in `ChildTask::staging`
-//!      ◄─ Report ── stdout   (limits of memory and processor time)
-//! app, jobs ── Order ───► the same ──► job segment and overlay, in `ChildTask::staging`
+//! jobs ── Order ───► stdin   nprof --ingest-child   ──► files of the profile, in
+//! `ChildTask::staging` ◄─ Report ── stdout   (limits of memory and processor time) app, jobs ──
+//! Order ───► the same ──► job segment and overlay, in `ChildTask::staging`
 //! ```
 //! *Invariant.* The child changes nothing but the staging directory that the server lends to it.
 //! The server publishes the profile, or moves the job segment beside the ranks, and removes the

@@ -21,9 +21,6 @@ pub(super) struct FrequencyArgs {
 impl FrequencyArgs {
     /// A file with the frequencies, if they are stated. It is an input like a file of the compiler,
     /// and exists as long as its folder does.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
     pub(super) fn file(&self) -> anyhow::Result<Option<(TempDir, PathBuf)>> {
         let Some(Frequencies { soc_mhz, core_mhz }) = self.freq else { return Ok(None) };
         let mut settings = AiuSettings { soc_mhz: Some(soc_mhz), ..AiuSettings::default() };

@@ -24,9 +24,6 @@ pub(super) struct GroupingArgs {
 
 impl GroupingArgs {
     /// The profiles of the named files.
-    ///
-    /// # Errors
-    /// See [`Named::inputs`].
     pub(super) fn profiles(self, store: &Store, named: &Named, meter: &Meter) -> Result<Grouped> {
         let tmp = store.tmp();
         let spool = DiskSpool::new(&tmp, meter);
@@ -39,9 +36,6 @@ impl GroupingArgs {
 }
 
 /// Prints why there are several profiles.
-///
-/// # Errors
-/// If the output cannot be written.
 pub(super) fn tell_apart(profiles: usize, apart: Option<Apart>, err: &mut dyn Write) -> io::Result<()> {
     let Some(apart) = apart.filter(|_| profiles > 1) else { return Ok(()) };
     let why = match apart {
@@ -55,9 +49,6 @@ pub(super) fn tell_apart(profiles: usize, apart: Option<Apart>, err: &mut dyn Wr
 
 /// Prints which files became which rank of one of several profiles, and why they are one profile.
 /// Prints nothing about the only trace of a command.
-///
-/// # Errors
-/// If the output cannot be written.
 pub(super) fn tell_ranks(
     manifest: &Manifest,
     why: GroupReason,

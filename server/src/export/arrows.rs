@@ -20,17 +20,11 @@ pub(super) struct ArrowsAt<'a> {
 
 impl<'a> ArrowsAt<'a> {
     /// Arrows that begin or end at a row, depending on `end`.
-    ///
-    /// # Errors
-    /// If bytes of the segment are damaged.
     pub fn new(segment: &'a SegmentFile, end: ArrowEnd) -> Result<Self> {
         Ok(Self { segment, end, chunks: segment.arrow_chunks(end)?, kept: HashMap::new() })
     }
 
     /// The arrows at this row, which is on this track.
-    ///
-    /// # Errors
-    /// If bytes of the segment are damaged.
     pub fn of(&mut self, track: TrackId, row: u32) -> Result<Vec<SliceArrow>> {
         let wanted = i64::from(row);
         let mut found = Vec::new();

@@ -95,9 +95,6 @@ impl<'a> PreparedExport<'a> {
     }
 
     /// Writes the file.
-    ///
-    /// # Errors
-    /// If a segment cannot be read or the output cannot be written.
     pub fn write(self, out: &mut dyn Write) -> Result<(), ExportError> {
         (self.write)(out)
     }

@@ -32,9 +32,6 @@ pub fn metrics(summary: &Summary) -> Map<String, Json> {
 }
 
 /// The metrics of these ranks as a table, with a heading per rank if there are several.
-///
-/// # Errors
-/// If a segment cannot be read.
 pub fn prepare_text<'a>(
     of: RanksOf<'a>,
     _: &'a ExportChoices,
@@ -101,9 +98,6 @@ fn write_text(metrics: &Map<String, Json>, out: &mut dyn Write) -> io::Result<()
 }
 
 /// The metrics of these ranks: `{"n_<hash>": {metric: value}}`.
-///
-/// # Errors
-/// If a segment cannot be read.
 pub fn prepare_json<'a>(
     of: RanksOf<'a>,
     _: &'a ExportChoices,

@@ -35,9 +35,6 @@ pub(super) struct ExportTracks<'a> {
 
 impl<'a> ExportTracks<'a> {
     /// Reads the trace's information about its tracks.
-    ///
-    /// # Errors
-    /// If bytes of the segment are damaged.
     pub fn of(segment: &'a SegmentFile) -> Result<Self> {
         let mut origins = BTreeMap::<u32, TrackIds>::new();
         let footer = segment.footer();

@@ -35,9 +35,6 @@ impl MappedFile {
 
     /// Checks that the file has not become shorter. Up to a page of missing bytes reads as zeros,
     /// which no signal tells of.
-    ///
-    /// # Errors
-    /// If it has.
     pub(super) fn check(&self) -> Result<()> {
         let (then, now) = (&self.metadata, std::fs::metadata(&self.path));
         let is_same = |now: &Metadata| FileId::of(now) == FileId::of(then);

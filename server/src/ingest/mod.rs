@@ -160,9 +160,6 @@ pub enum Prepared {
 
 /// Reads the named inputs as one profile, without a change of the store. The files are written to
 /// `lent`, the staging directory of another process, or to a new one.
-///
-/// # Errors
-/// See [`run`].
 pub fn prepare(
     store: &Store,
     named: &Named,
@@ -216,9 +213,6 @@ pub fn keep(store: &Store, id: &str, settings: &Settings) -> Result<Ingested> {
 
 /// Identity of the inputs, if it must be known before they are read. Otherwise [`stage`] computes
 /// it.
-///
-/// # Errors
-/// If an input cannot be read, the store cannot be listed, or the ingest is cancelled.
 pub fn identify(
     store: &Store,
     inputs: &Inputs,
@@ -255,9 +249,6 @@ fn unpacked_bytes(inputs: &Inputs, plan: &Plan) -> u64 {
 
 /// Reads all inputs to a staging directory. Identifies the inputs in parallel if
 /// `identity` is `None`.
-///
-/// # Errors
-/// See [`run`].
 pub fn stage(
     staging: Staging,
     inputs: &Inputs,
@@ -342,9 +333,6 @@ fn read(
 }
 
 /// Moves a staged profile into the store. Its ranks are not compared yet.
-///
-/// # Errors
-/// See [`run`].
 pub fn publish(store: &Store, staged: &Staged, settings: &Settings, meter: &Meter) -> Result<Ingested> {
     meter.begin(Stage::Publishing, 0);
     if meter.is_cancelled() {
@@ -377,9 +365,6 @@ pub fn compare(profile: &Profile, meter: &Meter) -> Result<()> {
 
 /// The profile with this id, if it is in the store and must be kept. It has the requested names
 /// then.
-///
-/// # Errors
-/// If the store cannot be read or written.
 pub fn already_there(store: &Store, id: &str, settings: &Settings) -> Result<Option<Ingested>> {
     if settings.existing == Existing::Replace {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! JobFiles: the files of a rank. Each has a span of work on the device, and one of round trips on the
-//! host around it.
+//! JobFiles: the files of a rank. Each has a span of work on the device, and one of round trips on
+//! the host around it.
 
 use nprof_engine::base::narrow;
 use nprof_engine::makers::aiu::{Class, Phase};

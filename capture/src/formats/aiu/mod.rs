@@ -109,9 +109,6 @@ pub fn import(job: &ImportJob<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
 }
 
 /// Reads the ranks of a plan with settings. A file of settings among the inputs takes precedence.
-///
-/// # Errors
-/// The same as for [`import`].
 pub fn import_with(job: &ImportJob<'_>, settings: AiuSettings, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     // The sinks tell which rank this pass is for.
     let Some(nth) = (0..MAX_RANKS).find(|&nth| sinks.rank(nth).is_some()) else { return Ok(()) };

@@ -59,9 +59,6 @@ pub fn is_layer(path: &str) -> bool {
 }
 
 /// Reads a layer.
-///
-/// # Errors
-/// If the bytes are no such message.
 pub fn read(path: &str, bytes: &[u8]) -> Result<DebugLayer, Error> {
     DebugLayer::decode(bytes).map_err(|error| {
         Error::format(

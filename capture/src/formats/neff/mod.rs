@@ -147,9 +147,6 @@ impl Neff {
 
     /// Writes the side tables `neff_header`, `neff_node` and `debug_name`. Members that could not
     /// be read become warnings.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn write(&self, sink: &mut dyn Sink) -> SinkResult<()> {
         for (path, what) in &self.damaged {
             let what = format!("a part of the NEFF cannot be read ({what})");

@@ -82,9 +82,6 @@ pub fn read(input: &mut dyn Read, sink: &mut dyn Sink, progress: &mut dyn FnMut(
 }
 
 /// Reads a plan's trace while it is unpacked.
-///
-/// # Errors
-/// The same as for [`read`].
 pub fn import(job: &ImportJob<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     job.stream_trace(sinks, |input, sink| read(input, sink, &mut |_| {}))
 }

@@ -129,9 +129,6 @@ impl<'s> NtffOutput<'s> {
     }
 
     /// Promises once that a track's rows are ordered by time.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn in_order(&mut self, track: TrackId) -> Result<TrackId, Error> {
         if self.in_order.insert(track) {
             self.sink.in_order(track)?;
@@ -146,9 +143,6 @@ impl<'s> NtffOutput<'s> {
     }
 
     /// Track of a counter of this core. Its samples must be ordered by time.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn counter(&mut self, core: &Core<'_>, counter: CounterTrack) -> Result<TrackId, Error> {
         let track = self.tracks.counter(self.sink, core.number, counter)?;
         self.in_order(track)
@@ -156,9 +150,6 @@ impl<'s> NtffOutput<'s> {
 
     /// Track of a DMA engine's packets for a queue of this core. The packets must be ordered by
     /// time.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn packets(&mut self, core: &Core<'_>, name: &str, number: u8, engine: u8) -> Result<TrackId, Error> {
         let queue = Queue { name, number: Some(u32::from(number)) };
         let track = self.tracks.dma_packets(self.sink, core.number, queue, Some(u32::from(engine)))?;
@@ -166,9 +157,6 @@ impl<'s> NtffOutput<'s> {
     }
 
     /// Track of a queue's transfers of this core. The transfers must be ordered by time.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn transfers(&mut self, core: &Core<'_>, name: &str, number: u8) -> Result<TrackId, Error> {
         let queue = Queue { name, number: Some(u32::from(number)) };
         let track = self.tracks.dma_transfers(self.sink, core.number, queue)?;

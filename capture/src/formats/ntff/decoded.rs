@@ -70,9 +70,6 @@ impl Decoder {
 
     /// Decodes an instruction of the program, unless it is decoded already. `fields` makes the
     /// fields that all its rows share.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub(crate) fn decode(
         &mut self,
         core: &Core<'_>,
@@ -93,9 +90,6 @@ impl Decoder {
 
     /// Counts a run of an instruction that is not ready. Once it has run often, `define` defines
     /// its template.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub(crate) fn ran(
         &mut self,
         (engine, pc): (Engine, u32),

@@ -59,9 +59,6 @@ pub struct Dependencies {
 
 impl Dependencies {
     /// The state before the first execution.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn new(out: &mut NtffOutput<'_>) -> Result<Self, Error> {
         Ok(Self {
             name: out.sink.name(FLOW_DEPENDENCE)?,
@@ -78,9 +75,6 @@ impl Dependencies {
     }
 
     /// Takes the next execution.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn step(&mut self, run: &Executed, decoded: &Decoded, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         if decoded.only_waits {
             let awaited = decoded.wait.and_then(|wait| self.transfers.get(&wait.id));
@@ -169,9 +163,6 @@ impl Dependencies {
     }
 
     /// Draws the last arrows, after all executions.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn finish(mut self, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         self.load_without_product();
         self.flush(out)

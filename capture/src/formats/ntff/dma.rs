@@ -51,9 +51,6 @@ const PACKET_RECORDS: u64 = 2;
 
 impl<'c, 'a> DmaWriter<'c, 'a> {
     /// A writer for a core.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn new(core: &'c Core<'a>, out: &mut NtffOutput<'_>) -> Result<Self, Error> {
         Ok(Self {
             core,
@@ -68,9 +65,6 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
     }
 
     /// Writes all packets and the data rate, and adds the packets up to transfers.
-    ///
-    /// # Errors
-    /// If the sink or the scratch space fails.
     pub fn packets<'s>(
         &mut self,
         packets: &mut PacketReader<'_, '_, 's>,
@@ -136,9 +130,6 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
     }
 
     /// Writes all transfers, each with the WRITE before it.
-    ///
-    /// # Errors
-    /// If the sink or the scratch space fails.
     pub fn transfers<'s>(
         &mut self,
         mut transfers: Sorted<StaticTransfer, &'s dyn Scratch>,

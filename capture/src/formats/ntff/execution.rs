@@ -136,9 +136,6 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
     }
 
     /// The next execution, in order of time.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn next_execution(&mut self) -> Result<Option<Execution>, Error> {
         loop {
             if let Some(&execution) = self.executions.next()? {

@@ -55,9 +55,6 @@ impl<'s> Findings<'s> {
     }
 
     /// Keeps an unknown record.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn unknown(&mut self, number: u64, record: &Record) -> Result<(), Error> {
         Ok(self.unknown.push(Unknown { number, record: record.to_bytes() })?)
     }
@@ -74,9 +71,6 @@ impl<'s> Findings<'s> {
     }
 
     /// Passes everything to the sink: unknown records in their order, then warnings.
-    ///
-    /// # Errors
-    /// If the sink or the scratch space fails.
     pub fn tell(self, unknown: &mut UnknownRecords, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         let mut records = self.unknown.read();
         while let Some(&Unknown { number, record }) = records.next()? {

@@ -34,9 +34,6 @@ pub type RowCounts = [u64; Engine::ALL.len()];
 
 /// Writes all rows of a core ordered by time, with the arrows between them and the counters that
 /// they change.
-///
-/// # Errors
-/// If the sink or the scratch space fails.
 pub fn write(
     core: &Core<'_>,
     executions: &mut ExecutionReader<'_, '_, '_>,
@@ -319,8 +316,8 @@ fn trigger_parts(handles: &Instruction) -> [(FieldId, TemplateValue); 8] {
     ]
 }
 
-/// Fields of a run that ended, in the order of [`InstructionRows::write`]. The numbers are the wait and both
-/// checksums.
+/// Fields of a run that ended, in the order of [`InstructionRows::write`]. The numbers are the wait
+/// and both checksums.
 fn parts_of(
     handles: &Instruction,
     (subgraph, raw_field): (NameId, FieldId),

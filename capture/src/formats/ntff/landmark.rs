@@ -82,9 +82,6 @@ pub struct Landmarks<'s> {
 
 impl<'s> Landmarks<'s> {
     /// Finds the landmarks in the blocks of the instruction segments of a core.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn find(core: &Core<'_>, blocks: &[Block<'_>], space: Space<'s>) -> Result<Self, Error> {
         let mut found = Self {
             run_begin_ps: None,

@@ -100,9 +100,6 @@ pub struct PacketReader<'c, 'a, 's> {
 
 impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
     /// A reader for the DMA segments of a core. Finds unknown records.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn new(
         core: &'c Core<'a>,
         segments: &[&'c [u8]],
@@ -138,9 +135,6 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
     }
 
     /// The next packet of the run, in order of time.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn next_packet(&mut self) -> Result<Option<Packet>, Error> {
         loop {
             if let Some(&packet) = self.packets.next()? {

@@ -21,9 +21,6 @@ pub struct Pending<'s> {
 
 impl<'s> Pending<'s> {
     /// Starts with the static transfers.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn new(core: &Core<'_>, transfers: &Transfers<'s>, space: Space<'s>) -> Result<Self, Error> {
         let mut pending = Self { steps: space.sorter(8), any: false };
         let mut transfers = transfers.read();
@@ -36,9 +33,6 @@ impl<'s> Pending<'s> {
     }
 
     /// Takes an execution.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn step(&mut self, run: &Executed, decoded: &Decoded) -> Result<(), Error> {
         if decoded.completion.is_some() { self.push(run.start_ps, 1) } else { Ok(()) }
     }
@@ -49,9 +43,6 @@ impl<'s> Pending<'s> {
     }
 
     /// Writes the table, after all executions.
-    ///
-    /// # Errors
-    /// If the sink or the scratch space fails.
     pub fn write(self, core: &Core<'_>, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         if !self.any {
             return Ok(());

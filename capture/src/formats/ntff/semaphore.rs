@@ -68,9 +68,6 @@ pub struct EventReader<'c, 'a, 's> {
 
 impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
     /// A reader for the event segments of a core, and the unknown records.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn new(
         core: &'c Core<'a>,
         segments: &[&'c [u8]],
@@ -121,9 +118,6 @@ impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
     }
 
     /// Writes the rows. Returns the number of records.
-    ///
-    /// # Errors
-    /// If the sink or the scratch space fails.
     pub fn write(&mut self, names: &SemaphoreNames, out: &mut NtffOutput<'_>) -> Result<u64, Error> {
         let mut writer = EventWriter::new(self.core, names, out)?;
         for at in 0..self.blocks.len() {

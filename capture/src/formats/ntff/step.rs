@@ -40,9 +40,6 @@ pub struct Moments<'s> {
 
 impl<'s> Moments<'s> {
     /// The state before the first step.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn new(mut steps: Sorted<CounterStep, &'s dyn Scratch>) -> Result<Self, Error> {
         Ok(Self { next: steps.next()?.copied(), steps })
     }
@@ -54,9 +51,6 @@ impl<'s> Moments<'s> {
     }
 
     /// The next time with steps. `take` receives each of them before.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn next(&mut self, mut take: impl FnMut(&CounterStep)) -> Result<Option<i64>, Error> {
         let Some(time_ps) = self.next.map(|step| step.time_ps) else { return Ok(None) };
         while let Some(step) = self.next.take_if(|step| step.time_ps == time_ps) {

@@ -12,9 +12,6 @@ const FULL_SPEED: u32 = 0x80;
 
 /// Reads throttle segments into table `ham`. The last period reaches to `last_ps`, the end of the
 /// last instruction.
-///
-/// # Errors
-/// If the sink fails.
 pub fn read(core: &Core<'_>, bytes: &[u8], last_ps: i64, out: &mut NtffOutput<'_>) -> Result<(), Error> {
     let segment = SegmentKind::Throttle.title();
     let mut writer: Option<(Ham, nprof_engine::model::TrackId)> = None;

@@ -33,9 +33,6 @@ pub struct Throughput {
 
 impl Throughput {
     /// Throughput of a core that has packets.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn new(core: &Core<'_>, out: &mut NtffOutput<'_>) -> Result<Self, Error> {
         let handles = DmaThroughput::define(out.sink)?;
         let track = out.counter(core, CounterTrack::DmaThroughput)?;
@@ -59,9 +56,6 @@ impl Throughput {
     }
 
     /// Takes the next packet.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn packet(&mut self, packet: &Packet, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         let Packet { start_ps, end_ps: Reverse(end_ps), size_bytes, .. } = *packet;
         self.end_before(start_ps, out)?;
@@ -73,9 +67,6 @@ impl Throughput {
     }
 
     /// Writes the last steps, after all packets.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn finish(mut self, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         self.end_before(i64::MAX, out)?;
         self.write(out)

@@ -185,9 +185,6 @@ impl<'s> Adder<'s> {
     }
 
     /// Adds a packet of a launch.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn add(&mut self, launch: BlockLaunch, packet: &Packet) -> Result<(), Error> {
         let &Packet { start_ps, end_ps: Reverse(end_ps), engine, crc, .. } = packet;
         let size_bytes = if packet.size_bytes > SEMAPHORE_WRITE_BYTES { packet.size_bytes } else { 0 };
@@ -212,9 +209,6 @@ impl<'s> Adder<'s> {
     }
 
     /// All transfers, sorted by time.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn finish(mut self) -> Result<Sorted<StaticTransfer, &'s dyn Scratch>, Error> {
         let open = std::mem::take(&mut self.open);
         open.into_iter().flatten().try_for_each(|sum| self.put_aside(sum))?;
@@ -285,18 +279,12 @@ pub struct TransferCursor<'p, 's> {
 
 impl<'p, 's> TransferCursor<'p, 's> {
     /// A cursor at the first transfer.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn new(transfers: &'p Transfers<'s>) -> Result<Self, Error> {
         let mut reader = transfers.read();
         Ok(Self { next: reader.next()?.copied(), reader })
     }
 
     /// The next transfer, if `wanted` accepts it.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn next_if(
         &mut self,
         wanted: impl FnOnce(&TransferRow) -> bool,
@@ -316,17 +304,11 @@ pub struct SetOff<'p, 's> {
 
 impl<'p, 's> SetOff<'p, 's> {
     /// A look-up in all transfers.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn new(transfers: &'p Transfers<'s>) -> Result<Self, Error> {
         Ok(Self { cursor: TransferCursor::new(transfers)?, last: None })
     }
 
     /// The last transfer that this WRITE triggered.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn by(&mut self, trigger: &TriggerStart) -> Result<Option<TransferRow>, Error> {
         // A transfer without a trigger comes before all others, and `None` is less. Only one of the
         // triggers at the same time is ever named by a transfer, so no other transfer is skipped.

@@ -72,9 +72,6 @@ pub struct MemoryUsage<'p, 's> {
 
 impl<'p, 's> MemoryUsage<'p, 's> {
     /// The state before the first execution.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn new(transfers: &'p Transfers<'s>, space: Space<'s>) -> Result<Self, Error> {
         Ok(Self {
             transfers: TransferCursor::new(transfers)?,
@@ -88,9 +85,6 @@ impl<'p, 's> MemoryUsage<'p, 's> {
     }
 
     /// Takes the next execution.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn step(&mut self, run: &Executed, decoded: &Decoded) -> Result<(), Error> {
         while let Some(started) = self.transfers.next_if(|next| next.start_ps <= run.start_ps)? {
             self.loading = Some(started);
@@ -199,9 +193,6 @@ impl<'p, 's> MemoryUsage<'p, 's> {
     }
 
     /// Writes the table, after all executions.
-    ///
-    /// # Errors
-    /// If the sink or the scratch space fails.
     pub fn write(mut self, core: &Core<'_>, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         for (piece, live) in std::mem::take(&mut self.sbuf).into_pieces() {
             self.sbuf_done(&piece, live)?;

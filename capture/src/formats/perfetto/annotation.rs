@@ -56,9 +56,6 @@ pub(super) struct Annotation<'a> {
 
 impl<'a> Annotation<'a> {
     /// Reads an annotation.
-    ///
-    /// # Errors
-    /// If the message is damaged.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, Damage> {
         let mut annotation = Self { bytes, name_iid: 0, name: None, value: AnnotationValue::None };
         let mut fields = MessageFields::new(bytes);
@@ -129,9 +126,6 @@ impl<'a> Annotation<'a> {
 }
 
 /// Adds an annotation to the row.
-///
-/// # Errors
-/// If the annotation is damaged or the sink fails.
 pub(super) fn add(
     out: &mut PacketOutput<'_>,
     sequence: &mut Sequence,
@@ -405,9 +399,6 @@ impl AnnotationWriter<'_> {
 }
 
 /// Calls `visit` for the numbers of a repeated field, which can be packed.
-///
-/// # Errors
-/// If a packed list is damaged.
 pub(super) fn each_number(
     value: crate::protobuf::WireValue<'_>,
     mut visit: impl FnMut(u64),

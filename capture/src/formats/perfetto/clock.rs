@@ -79,9 +79,6 @@ impl TraceClocks {
     }
 
     /// Takes a snapshot in a packet of a sequence. `false` if parts of it did not fit into memory.
-    ///
-    /// # Errors
-    /// If the snapshot is damaged.
     pub(super) fn snapshot(&mut self, sequence: u32, bytes: &[u8]) -> Result<bool, Damage> {
         let mut readings: Vec<(ClockId, i64)> = Vec::new();
         let mut fields = MessageFields::new(bytes);

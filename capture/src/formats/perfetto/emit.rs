@@ -40,9 +40,6 @@ const UNFINISHED: &str = "unfinished";
 const PS_PER_NS: i64 = 1_000;
 
 /// Emits all events, and the facts about the rank.
-///
-/// # Errors
-/// If the sink or the scratch space fails.
 pub(super) fn all<'s>(
     mut out: PacketOutput<'s>,
     mut clocks: TraceClocks,

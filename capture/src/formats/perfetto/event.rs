@@ -28,9 +28,6 @@ pub(super) struct Around<'r> {
 }
 
 /// Takes a track event.
-///
-/// # Errors
-/// If the event is damaged or the sink fails.
 pub(super) fn take(out: &mut PacketOutput<'_>, around: &mut Around<'_>, bytes: &[u8]) -> Result<(), Stop> {
     let seen = PacketEvent::parse(bytes)?;
     if seen.has_unread {
@@ -69,9 +66,6 @@ pub(super) fn take(out: &mut PacketOutput<'_>, around: &mut Around<'_>, bytes: &
 }
 
 /// Passes a slice's begin or end, an instant, or a slice as a whole.
-///
-/// # Errors
-/// If the event is damaged or the sink fails.
 pub(super) fn slice(
     out: &mut PacketOutput<'_>,
     sequence: &mut Sequence,

@@ -35,9 +35,6 @@ impl AnnotationFields {
     }
 
     /// The field with this name, which is defined if it is new. `None` if there are too many.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub(super) fn id(
         &mut self,
         sink: &mut dyn Sink,

@@ -57,9 +57,6 @@ impl<'i> Packets<'i> {
     }
 
     /// The next part of the trace.
-    ///
-    /// # Errors
-    /// If the input cannot be read.
     pub(super) fn next(&mut self) -> io::Result<InputPart<'_>> {
         self.fill(MAX_HEAD_LEN);
         let head = &self.buffer[self.start..];

@@ -121,9 +121,6 @@ pub(super) const FLOW_END: u8 = 2;
 pub(super) const FLOW_END_NEXT: u8 = 3;
 
 /// Takes the older part of an event.
-///
-/// # Errors
-/// If the event is damaged or the sink fails.
 pub(super) fn take(
     out: &mut PacketOutput<'_>,
     sequence: &mut Sequence,

@@ -77,9 +77,6 @@ pub fn read(
 
 /// Like [`read()`]. `place` receives the offset of the packet of each event before the sink
 /// receives the event.
-///
-/// # Errors
-/// The same as for [`read()`].
 pub(super) fn read_noting(
     input: &mut dyn Read,
     context: PacketContext<'_>,
@@ -90,9 +87,6 @@ pub(super) fn read_noting(
 }
 
 /// Reads a plan's trace: from its bytes if they are not packed, else while it is unpacked.
-///
-/// # Errors
-/// The same as for [`read`].
 pub fn import(job: &ImportJob<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     let leaf = job.files.leaf(job.plan.trace());
     let context = PacketContext { space: job.space, origin: job.origin, most_unpacked: leaf.most_unpacked() };

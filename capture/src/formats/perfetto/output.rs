@@ -77,9 +77,6 @@ const WAITING_SHARE: usize = 4;
 
 impl<'s> PacketOutput<'s> {
     /// Defines the tables.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub(super) fn new(space: &Space<'s>, sink: &'s mut dyn Sink) -> Result<Self> {
         let mut table = |name: &str, kind, name_key: &str, doc: &str| {
             sink.table(TableSpec::new(name, kind, doc).named_by(name_key))
@@ -109,9 +106,6 @@ impl<'s> PacketOutput<'s> {
     }
 
     /// Adds a field to the row.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub(super) fn put(
         &mut self,
         of: RowTable,
@@ -130,17 +124,11 @@ impl<'s> PacketOutput<'s> {
     }
 
     /// Adds a field of nprof's own to the row.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub(super) fn put_own(&mut self, of: RowTable, key: &str, value: Value<'_>) -> Result<()> {
         self.put(of, key, (Unit::None, "Event"), value)
     }
 
     /// Passes an event with the fields of the row to the sorter.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub(super) fn push(&mut self, moment: Moment, place: EventPlace, record: &Record<'_>) -> Result<()> {
         self.count += 1;
         let order = self.count;
@@ -165,9 +153,6 @@ impl<'s> PacketOutput<'s> {
     }
 
     /// Passes an event that waited to the sorter.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub(super) fn push_late(&mut self, ns: i64, key: WaitKey, bytes: &[u8], act: &Act) -> Result<()> {
         self.note(ns);
         self.tracks.reach(key.place.track, act, ns);

@@ -41,9 +41,6 @@ pub(super) struct PacketHead<'a> {
 
 impl<'a> PacketHead<'a> {
     /// Reads the head.
-    ///
-    /// # Errors
-    /// If the packet is damaged.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, Damage> {
         let mut head = Self::default();
         let mut fields = MessageFields::new(bytes);
@@ -94,9 +91,6 @@ pub(super) struct PerfettoReader<'s> {
 
 impl<'s> PerfettoReader<'s> {
     /// A reader with this sink. `place` receives the offset of the packet of each event.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub(super) fn new(
         context: PacketContext<'s>,
         sink: &'s mut dyn Sink,

@@ -223,9 +223,6 @@ impl Record<'_> {
     }
 
     /// Reads what the record does, from its encoding.
-    ///
-    /// # Errors
-    /// If the bytes are not a record.
     pub(super) fn act(cursor: &mut Cursor<'_>) -> Result<Act> {
         Ok(match cursor.u8()? {
             0 => Act::Begin,
@@ -252,9 +249,6 @@ pub(super) struct Header {
 
 impl Header {
     /// Reads the part behind [`Record::act`].
-    ///
-    /// # Errors
-    /// If the bytes are not a record.
     pub(super) fn take(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
         self.offset = cursor.varint()?;
         let name = cursor.varint_u32()?;

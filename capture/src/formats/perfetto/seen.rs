@@ -266,9 +266,6 @@ pub(super) struct Occurrence {
 }
 
 /// Passes an event whose fields are in the row.
-///
-/// # Errors
-/// If the sink fails.
 pub(super) fn push(
     out: &mut PacketOutput<'_>,
     flows: &[FlowAt],

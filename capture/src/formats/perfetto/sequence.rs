@@ -114,9 +114,6 @@ impl Sequence {
     }
 
     /// Takes interned texts. `false` if there is no memory for some.
-    ///
-    /// # Errors
-    /// If the message is damaged.
     pub(super) fn intern(&mut self, bytes: &[u8], memory: &mut Memory) -> Result<bool, Damage> {
         let mut is_whole = true;
         let mut fields = MessageFields::new(bytes);
@@ -140,9 +137,6 @@ impl Sequence {
     }
 
     /// Number of an interned text in the sink, and the text.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub(super) fn name(
         &mut self,
         sink: &mut dyn Sink,

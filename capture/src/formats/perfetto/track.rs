@@ -237,9 +237,6 @@ impl PerfettoTracks {
     }
 
     /// Takes a descriptor.
-    ///
-    /// # Errors
-    /// If the message is damaged.
     pub(super) fn describe(&mut self, bytes: &[u8]) -> Result<(), Damage> {
         let mut described = DescriptorParts::default();
         let mut fields = MessageFields::new(bytes);
@@ -268,9 +265,6 @@ impl PerfettoTracks {
     }
 
     /// Takes a description of a process. Returns its id.
-    ///
-    /// # Errors
-    /// If the message is damaged.
     pub(super) fn process_descriptor(&mut self, bytes: &[u8]) -> Result<i64, Damage> {
         let (mut pid, mut name, mut command, mut sort) = (0, String::new(), String::new(), None);
         let mut labels: Vec<String> = Vec::new();
@@ -292,9 +286,6 @@ impl PerfettoTracks {
 
     /// Takes a description of a thread. Returns its ids, and the time that older events count from,
     /// in microseconds.
-    ///
-    /// # Errors
-    /// If the message is damaged.
     pub(super) fn thread_descriptor(&mut self, bytes: &[u8]) -> Result<((i64, i64), Option<i64>), Damage> {
         let (mut pid, mut tid, mut name, mut sort, mut reference_us) = (0, 0, String::new(), None, None);
         let mut fields = MessageFields::new(bytes);
@@ -313,9 +304,6 @@ impl PerfettoTracks {
     }
 
     /// Takes the processes and threads of the machine.
-    ///
-    /// # Errors
-    /// If the message is damaged.
     pub(super) fn process_tree(&mut self, bytes: &[u8]) -> Result<(), Damage> {
         let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {

@@ -62,9 +62,6 @@ impl Leaf {
 }
 
 /// Makes the tracks. Returns the places of all tracks of the trace, by their index.
-///
-/// # Errors
-/// If the sink fails.
 pub(super) fn build(
     tracks: &PerfettoTracks,
     sink: &mut dyn Sink,

@@ -96,7 +96,8 @@ impl<'s> Durations<'s> {
 
     /// Takes an event of phase `X`. Without a duration the slice is unfinished. A negative duration
     /// is an error of the writer's clock: the slice becomes an instant at its start, with the
-    /// duration as a field. `emit` emits the slice: [`EventOutput::emit`], or [`EventOutput::emit_keyed`].
+    /// duration as a field. `emit` emits the slice: [`EventOutput::emit`], or
+    /// [`EventOutput::emit_keyed`].
     #[inline(always)]
     pub(super) fn complete<'o, K>(
         &mut self,

@@ -396,8 +396,8 @@ mod tests {
     }
 
     proptest! {
-        /// The law of [`ObjectShape`]: an event reads the same with and without memory of other events,
-        /// damage included.
+        /// The law of [`ObjectShape`]: an event reads the same with and without memory of other
+        /// events, damage included.
         #[test]
         fn an_event_reads_the_same_whatever_came_before(
             parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..24),

@@ -106,9 +106,6 @@ pub fn read(
 }
 
 /// Reads a trace like [`read`], from bytes in memory.
-///
-/// # Errors
-/// The same as for [`read`].
 pub fn read_bytes(
     bytes: &[u8],
     context: Context<'_>,
@@ -121,9 +118,6 @@ pub fn read_bytes(
 
 /// Reads a plan's traces: from their bytes if they are not packed, else while they are unpacked.
 /// Several traces are cycles of one rank, in order.
-///
-/// # Errors
-/// The same as for [`read`].
 pub fn import(job: &ImportJob<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     let context = Context { origin: job.origin, space: Some(job.space) };
     if job.plan.traces().nth(1).is_some() {

@@ -122,9 +122,6 @@ impl<'s> WaitingRoom<'s> {
     }
 
     /// Keeps an event. Returns `None` if the store is full.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub(super) fn keep(
         &mut self,
         seen: EventBytes<'_>,
@@ -156,9 +153,6 @@ impl<'s> WaitingRoom<'s> {
     }
 
     /// Ends the wait of an event. Its text is read from the scratch space if necessary.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub(super) fn fetch(&mut self, waiting: WaitingEvent) -> Result<Fetched> {
         let WaitingEvent { time_ps, offset, track, kept } = waiting;
         let copied = match kept {

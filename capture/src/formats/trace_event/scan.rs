@@ -105,9 +105,6 @@ impl<'a> Scan<'a> {
     }
 
     /// Drops the next `len` bytes of the input.
-    ///
-    /// # Errors
-    /// If the input cannot be read.
     pub(super) fn skip(&mut self, len: u64) -> Result<(), Error> {
         let mut left = in_memory(len);
         while left > self.end - self.start && self.tail == Tail::Open {
@@ -120,9 +117,6 @@ impl<'a> Scan<'a> {
     }
 
     /// Reads more bytes. The window keeps its start.
-    ///
-    /// # Errors
-    /// If the input cannot be read.
     pub(super) fn fill(&mut self) -> Result<(), Error> {
         let Self { source, start, end, tail, .. } = self;
         // Doubling keeps the work linear if an item needs many steps.
@@ -160,9 +154,6 @@ impl<'a> Scan<'a> {
 
     /// Reads one item of at most `limit` bytes. The window does not move: [`Scan::consume`] drops
     /// the item.
-    ///
-    /// # Errors
-    /// If the input cannot be read.
     pub(super) fn attempt<T>(
         &mut self,
         limit: usize,
@@ -182,9 +173,6 @@ impl<'a> Scan<'a> {
 
     /// Skips a value that is too long for the window. Returns `false` if the input ends before the
     /// value.
-    ///
-    /// # Errors
-    /// If the input cannot be read.
     pub(super) fn skip_value(&mut self) -> Result<bool, Error> {
         let mut skip = Skip::default();
         loop {

@@ -22,9 +22,6 @@ pub(super) struct GroupLevel {
 ///
 /// Solves the normal equations by conjugate gradients. Ranks come first in the vectors, then
 /// groups.
-///
-/// # Errors
-/// `Cancelled` if the work is cancelled.
 pub(super) fn levels(
     entries: &[GroupLevel],
     is_stated: &[bool],

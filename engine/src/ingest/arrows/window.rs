@@ -78,9 +78,6 @@ impl<'l> ArrowWindow<'l> {
     }
 
     /// The next arrow. `row` gives the number of a row.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     #[inline]
     pub fn next(&mut self, row: &impl Fn(SliceKey) -> u32) -> Result<Option<FromEnd>> {
         if self.next == self.ready {

@@ -216,9 +216,6 @@ impl Lines {
 
 impl EncodedPack {
     /// Writes the encoded pack.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn write(self, writer: &mut PieceWriter<'_>) -> Result<TrackOutput> {
         let Self { mut out, columns } = self;
         out.add_pack(columns, writer)?;

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::sample_column::{SampleColumn, columns_of, plain_bits, width};
 use super::shared::{SharedProgram, TrackProgram};
 use crate::base::{lower_median, most_frequent};
 use crate::block::ColumnType;
-use crate::codec;
 use crate::exec::InPlace;
 use crate::ingest::encoders::Encoders;
-use crate::ingest::rows::{FieldColumn, GROUP_ROWS, RowBuffer};
+use crate::ingest::rows::{GROUP_ROWS, RowBuffer};
 use crate::segment::{ColumnRole, MAX_CODES, Predicted, Program, ProgramColumn};
 
 /// Number of rows for choosing a key: enough to see a loop many times.
@@ -29,8 +29,6 @@ const MIN_REPEATS: usize = 2;
 /// Divisor of a program's cost if the track continues after its first group: later rows share its
 /// entries.
 const SHARING: u32 = 4;
-/// Estimated bits per change that say in which row a value changes.
-const STEP_BITS: usize = 4;
 /// A stored column of differences costs at least one bit per this many rows: even zeros have a
 /// frame.
 const SIXTEENTHS: usize = 16;
@@ -67,23 +65,6 @@ struct Learned {
     program: Program,
     /// The position of the key in `program.columns`.
     key_at: usize,
-}
-
-/// A column of the group that can be predicted: values, and for each row the position of its value
-/// plus one.
-struct LearnedColumn<'a> {
-    of: Predicted,
-    values: Cow<'a, [i64]>,
-    slots: Option<Vec<u32>>,
-}
-
-impl LearnedColumn<'_> {
-    fn at(&self, row: usize) -> Option<i64> {
-        match &self.slots {
-            None => self.values.get(row).copied(),
-            Some(slots) => (slots[row] as usize).checked_sub(1).map(|slot| self.values[slot]),
-        }
-    }
 }
 
 impl Learner {
@@ -206,7 +187,7 @@ fn distinct_keys(rows: &RowBuffer, of: Predicted) -> Option<usize> {
     Some(marks.iter().map(|marks| marks.count_ones() as usize).sum())
 }
 
-fn bits_of(columns: &[LearnedColumn<'_>], of: Predicted, bits: &[usize]) -> usize {
+fn bits_of(columns: &[SampleColumn<'_>], of: Predicted, bits: &[usize]) -> usize {
     columns.iter().position(|column| column.of == of).map_or(0, |at| bits[at])
 }
 
@@ -221,89 +202,8 @@ fn key_values(rows: &RowBuffer, role: ColumnRole, kind: ColumnType) -> Option<Co
     }
 }
 
-/// All columns of the first `sample` rows that a program can predict.
-fn columns_of(rows: &RowBuffer, sample: usize) -> Vec<LearnedColumn<'_>> {
-    let (starts, durations) = (&rows.starts[..sample], &rows.durations[..sample]);
-    // The first row has no previous row. Its gap and step are 0 here.
-    let mut gaps = vec![0_i64; sample];
-    let mut steps = vec![0_i64; sample];
-    for row in 1..sample {
-        steps[row] = starts[row].wrapping_sub(starts[row - 1]);
-        gaps[row] = steps[row].wrapping_sub(durations[row - 1]);
-    }
-    let full = |of, values| LearnedColumn { of, values, slots: None };
-    let mut columns = vec![
-        full(Predicted::GapAfterEnd, gaps.into()),
-        full(Predicted::StepAfterStart, steps.into()),
-        full(Predicted::Column(ColumnRole::Duration, ColumnType::Int), durations.into()),
-        full(Predicted::Column(ColumnRole::Name, ColumnType::Text), (&rows.names[..sample]).into()),
-    ];
-    for column in &rows.fields {
-        let of = Predicted::Column(ColumnRole::Field(column.field), column.kind);
-        if column.by_use.is_some() {
-            columns.push(spelt_out(rows, column, of, sample));
-            continue;
-        }
-        let Some(values) = column.ints() else { continue };
-        let slots = column.slots(&(0..sample));
-        let slots = (slots.len() < sample).then(|| column.slot_of_row(rows.len()));
-        columns.push(LearnedColumn { of, values: values.into(), slots });
-    }
-    columns
-}
-
-/// A column whose values follow from the templates of the rows.
-fn spelt_out<'a>(
-    rows: &'a RowBuffer,
-    column: &'a FieldColumn,
-    of: Predicted,
-    sample: usize,
-) -> LearnedColumn<'a> {
-    let values = rows.ints(column, &(0..sample)).unwrap_or_default();
-    let slots = (values.len() < sample).then(|| {
-        let mut present = vec![false; sample];
-        rows.mark(column, &(0..sample), &mut present);
-        let mut slot = 0;
-        let mut slot_of = |is_there| {
-            slot += u32::from(is_there);
-            if is_there { slot } else { 0 }
-        };
-        present.into_iter().map(&mut slot_of).collect()
-    });
-    LearnedColumn { of, values, slots }
-}
-
-/// Approximate bits of a column that is stored by itself: as differences, or as distances from the
-/// minimum.
-fn plain_bits(column: &LearnedColumn<'_>, sample: usize) -> usize {
-    let mut before = None;
-    let (mut deltas, mut count, mut min, mut max) = (0, 0_usize, i64::MAX, i64::MIN);
-    for value in (0..sample).filter_map(|row| column.at(row)) {
-        let delta = value.wrapping_sub(before.unwrap_or(value));
-        deltas += if delta == 0 { 0 } else { width(delta) + STEP_BITS };
-        before = Some(value);
-        count += 1;
-        (min, max) = (min.min(value), max.max(value));
-    }
-    // A column with missing values also has a mask.
-    let mask = if count == sample { 0 } else { sample };
-    let distances = count * (u64::BITS - max.wrapping_sub(min).cast_unsigned().leading_zeros()) as usize;
-    let chains = match column.of {
-        Predicted::Column(_, ColumnType::Text) => {
-            codec::chains_bits((0..sample).filter_map(|row| column.at(row)))
-        }
-        _ => usize::MAX,
-    };
-    deltas.min(distances).min(chains) + mask
-}
-
-/// Bits of a number with its sign; 0 for zero.
-fn width(value: i64) -> usize {
-    (u64::BITS - crate::base::bytes::zigzag(value).leading_zeros()) as usize
-}
-
 /// Candidate keys: names and fields that every row has and that repeat, most distinct values first.
-fn candidates(columns: &[LearnedColumn<'_>], sample: usize) -> Vec<usize> {
+fn candidates(columns: &[SampleColumn<'_>], sample: usize) -> Vec<usize> {
     let mut found: Vec<(usize, usize)> = (0..columns.len())
         .filter(|&at| {
             let Predicted::Column(role, kind) = columns[at].of else { return false };
@@ -325,14 +225,14 @@ fn candidates(columns: &[LearnedColumn<'_>], sample: usize) -> Vec<usize> {
 impl Learned {
     /// A program with this key, and the approximate bits of all columns with it.
     fn try_key(
-        columns: &[LearnedColumn<'_>],
+        columns: &[SampleColumn<'_>],
         key: usize,
         plain: &[usize],
         (sample, share): (usize, f64),
     ) -> Option<(usize, Self)> {
         let Predicted::Column(role, kind) = columns[key].of else { return None };
         let empty =
-            |column: &LearnedColumn<'_>| ProgramColumn { of: column.of, present: None, values: Vec::new() };
+            |column: &SampleColumn<'_>| ProgramColumn { of: column.of, present: None, values: Vec::new() };
         let program = Program {
             key: (role, kind),
             successors: Vec::new(),
@@ -415,13 +315,7 @@ impl Learned {
     }
 
     /// Adds the usual values of the codes from `known` on, as found in these rows.
-    fn extend(
-        &mut self,
-        columns: &[LearnedColumn<'_>],
-        codes: &[u32],
-        known: usize,
-        encoders: &Encoders<'_>,
-    ) {
+    fn extend(&mut self, columns: &[SampleColumn<'_>], codes: &[u32], known: usize, encoders: &Encoders<'_>) {
         let total = self.program.successors.len();
         // Rows of each new code, grouped.
         let mut ends = vec![0_usize; total - known];
@@ -470,7 +364,7 @@ impl Learned {
 
     /// Approximate bits of the differences from the program in its column `at`. A column cannot be
     /// stored as differences if the program predicts its presence wrongly.
-    fn predicted_bits(&self, column: &LearnedColumn<'_>, at: usize, codes: &[u32]) -> usize {
+    fn predicted_bits(&self, column: &SampleColumn<'_>, at: usize, codes: &[u32]) -> usize {
         let learned = &self.program.columns[at];
         let mut bits = 0;
         for (row, &code) in codes.iter().enumerate() {
@@ -486,7 +380,7 @@ impl Learned {
 }
 
 /// The usual value of these rows in a column; `None` if most rows have none.
-fn usual_of(column: &LearnedColumn<'_>, rows: &[usize], scratch: &mut Vec<i64>) -> Option<i64> {
+fn usual_of(column: &SampleColumn<'_>, rows: &[usize], scratch: &mut Vec<i64>) -> Option<i64> {
     scratch.clear();
     scratch.extend(rows.iter().filter_map(|&row| column.at(row)));
     (scratch.len() * 2 > rows.len()).then(|| lower_median(scratch))

@@ -44,9 +44,6 @@ impl TrackProgram {
 
     /// Writes the program of a track of this table, if it has one. The first track with a shared
     /// program writes it.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn write(
         &self,
         table: TableId,

@@ -83,9 +83,6 @@ impl TrackWriter {
 
     /// Writes the cells of the pyramid that are closed, and gives up the pyramid if the others take
     /// more than `most_bytes`.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn shed(
         &mut self,
         most_bytes: usize,
@@ -104,9 +101,6 @@ impl TrackWriter {
     }
 
     /// Writes the next rows.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn write(
         &mut self,
         rows: &RowBuffer,
@@ -211,9 +205,6 @@ pub struct ClosedTrack {
 impl ClosedTrack {
     /// Writes the other parts, without the pyramid. The track is of this table. The first track
     /// with a shared program writes it.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn write(
         self,
         table: TableId,

@@ -1,6 +1,6 @@
-//! LaneAssigner: the lines of a track. No lane overlaps itself, so every slice can be seen. The exception
-//! is the last lane of a track with [`line_ends::MAX_LINES`] lanes: it takes all slices that find
-//! the others busy.
+//! LaneAssigner: the lines of a track. No lane overlaps itself, so every slice can be seen. The
+//! exception is the last lane of a track with [`line_ends::MAX_LINES`] lanes: it takes all slices
+//! that find the others busy.
 //!
 //! A slice takes O(log n) steps if n slices are open at its start. For calls, counting the
 //! enclosing slices takes O(log² n) if slices overlap without nesting. Nested calls form a stack.

@@ -118,9 +118,6 @@ impl<'a> Builder<'a> {
     pub(super) const MAX_PS: i64 = (1 << 62) - 1;
 
     /// Creates a builder for an empty rank that is written to `output`.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn new(
         scratch: &'a dyn Scratch,
         output: &'a mut (dyn SegmentOutput + Send),

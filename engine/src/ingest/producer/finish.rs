@@ -36,9 +36,6 @@ pub struct Built {
 
 impl Builder<'_> {
     /// Writes the remaining parts and the footer.
-    ///
-    /// # Errors
-    /// If the scratch space or the output fails.
     pub fn finish(mut self) -> Result<Built> {
         let span = self.tracks.iter().filter_map(|track| track.span).reduce(Interval::cover);
         let span = span.unwrap_or_default();

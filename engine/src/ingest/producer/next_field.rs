@@ -8,9 +8,6 @@ use crate::model::{FieldId, Value};
 /// The fields of a row, in order. Each is packed when it is taken, so its value stays in registers.
 pub trait NextField {
     /// The next field.
-    ///
-    /// # Errors
-    /// If the dictionary fails.
     fn next(
         &mut self,
         packer: &mut ValuePacker<'_, '_>,

@@ -105,9 +105,6 @@ impl<'a> Relay<'a> {
     }
 
     /// Sends the last batch and returns the warnings, which the builder gets at the end.
-    ///
-    /// # Errors
-    /// If the builder fails.
     pub fn end(mut self) -> Result<Warnings> {
         self.carry()?;
         Ok(self.warnings)

@@ -30,9 +30,6 @@ impl Default for Player {
 
 impl Player {
     /// Plays all calls of a batch and empties the batch.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn play(&mut self, batch: &mut Batch, sink: &mut Builder<'_>) -> Result<()> {
         let Batch { calls, runs, links, fields, numbers, texts, .. } = batch;
         let mut parts = BatchParts { fields: fields.iter(), numbers, texts };

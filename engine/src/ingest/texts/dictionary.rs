@@ -50,9 +50,6 @@ impl<'a> DictionaryBuilder<'a> {
     }
 
     /// Returns the number of a text like [`TextNumbers::intern`].
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn intern(&mut self, text: &str) -> Result<Option<NameId>> {
         let known = self.len();
         let id = self.numbers.intern(text)?;
@@ -79,9 +76,6 @@ impl<'a> DictionaryBuilder<'a> {
     }
 
     /// Finds the number of a text like [`TextNumbers::find`].
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn find(&self, text: &str) -> Result<Option<NameId>> {
         self.numbers.find(text)
     }

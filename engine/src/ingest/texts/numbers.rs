@@ -68,9 +68,6 @@ impl<'a> TextNumbers<'a> {
     }
 
     /// Returns the number of this text. `None` if the text is new and does not fit (4 GiB in all).
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn intern(&mut self, text: &str) -> Result<Option<NameId>> {
         let hash = hash_of(text);
         if let Some(known) = self.find_hashed(hash, text)? {
@@ -88,9 +85,6 @@ impl<'a> TextNumbers<'a> {
     }
 
     /// Returns the number of this text if it is known.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn find(&self, text: &str) -> Result<Option<NameId>> {
         self.find_hashed(hash_of(text), text)
     }

@@ -1,7 +1,8 @@
 //! The job segment: what all ranks of a job show together, as one segment of its own.
 //!
 //! Its slices are collective operations and the calls of each rank, on the clock that all ranks
-//! share. Its side tables compare ranks, sizes and causes. `crate::analysis::job_segment` writes it.
+//! share. Its side tables compare ranks, sizes and causes. `crate::analysis::job_segment` writes
+//! it.
 
 use crate::base::Result;
 use crate::exec::Cancel;

@@ -66,9 +66,6 @@ impl BlockMatches {
 }
 
 /// All slices with a text that matches; the hits of the page in detail.
-///
-/// # Errors
-/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
 pub fn find<B: Bytes>(
     segment: &Segment<B>,
     pattern: &SearchPattern,

@@ -112,9 +112,6 @@ impl Html {
     }
 
     /// Writes the file.
-    ///
-    /// # Errors
-    /// If a segment cannot be read or the output cannot be written.
     pub fn write(&self, out: &mut dyn Write) -> Result<(), ExportError> {
         out.write_all(&self.before)?;
         for segment in &self.segments {
@@ -169,9 +166,6 @@ impl SegmentText {
 
 /// The ranks, after what they show together. If ranks or tracks are left out, or if the ranks
 /// cannot be compared, the export has no job segment.
-///
-/// # Errors
-/// `Cancelled` if the work is cancelled.
 fn with_job(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Vec<RankFile>, ExportError> {
     let RanksOf { profile, ranks, is_part, .. } = of;
     let is_whole = !is_part && job_segment::is_for(profile);
@@ -205,9 +199,6 @@ fn with_job(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Vec<RankFile>, Export
 
 /// The data about these ranks that the page needs in addition to their segments. The view of all
 /// ranks can be the first of them.
-///
-/// # Errors
-/// If a segment cannot be opened, or the work is cancelled.
 pub fn bundle(of: RanksOf<'_>, work: Work<'_>) -> Result<Bundle, ExportError> {
     let RanksOf { profile, ranks, .. } = of;
     let (job, own): (Vec<_>, Vec<_>) = ranks.iter().cloned().partition(|rank| rank.rank == ALL_RANKS);

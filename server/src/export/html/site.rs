@@ -24,9 +24,6 @@ const MAX_NAME_CHARS: usize = 48;
 const POLICY: &str = "; connect-src 'self'";
 
 /// Writes these ranks as a folder, whole or not at all. Returns the bytes of all files.
-///
-/// # Errors
-/// See [`Site::of`] and [`Site::write`].
 pub fn write(
     of: RanksOf<'_>,
     choices: &ExportChoices,

@@ -36,9 +36,6 @@ const SUMMARY: &str = "summary";
 
 /// Opens each segment and computes the metrics of these ranks. One rank is one object with all
 /// tables. Several ranks become `{"rank_0": {…}, "rank_1": {…}}`.
-///
-/// # Errors
-/// If a segment cannot be read.
 pub fn prepare<'a>(
     of: RanksOf<'a>,
     _: &'a ExportChoices,

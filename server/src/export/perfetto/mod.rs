@@ -32,9 +32,6 @@ const PACKET_TAG: u8 = 0x0a;
 
 /// Opens these ranks, to be written as one trace. If there are several ranks, each gets a track
 /// with the rank's tracks below.
-///
-/// # Errors
-/// If a segment cannot be opened.
 pub fn prepare<'a>(
     of: RanksOf<'a>,
     choices: &'a ExportChoices,

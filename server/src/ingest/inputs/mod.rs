@@ -61,9 +61,6 @@ pub struct Inputs {
 
 impl Inputs {
     /// Checks that no file has become shorter since it was opened.
-    ///
-    /// # Errors
-    /// If one has.
     pub(super) fn check_lengths(&self) -> Result<()> {
         self.sources.iter().try_for_each(MappedFile::check)
     }
@@ -204,9 +201,6 @@ impl Named {
 
     /// The plans of the profiles that the traces make, by the rules of
     /// [`nprof_capture::inputs::groups`].
-    ///
-    /// # Errors
-    /// See [`Self::inputs`].
     pub fn profiles(&self, spool: &dyn Spool) -> Result<Grouped> {
         let planned = self.gathered(spool).and_then(Grouped::of);
         if spool.is_cancelled() { Err(IngestError::Cancelled) } else { planned }
