@@ -35,7 +35,7 @@ const LINES: u32 = 12;
 /// Maximum size of an answer.
 const LARGEST_ANSWER: usize = 256 << 20;
 
-struct Arguments {
+struct ClientArguments {
     events: u64,
     clients: usize,
     seconds: u64,
@@ -44,7 +44,7 @@ struct Arguments {
 }
 
 /// Milliseconds of the answers to one kind of question.
-type Times = BTreeMap<&'static str, Vec<f64>>;
+type AnswerTimes = BTreeMap<&'static str, Vec<f64>>;
 
 fn main() -> Result<()> {
     let arguments = arguments()?;
@@ -52,9 +52,14 @@ fn main() -> Result<()> {
     run(&arguments, &server)
 }
 
-fn arguments() -> Result<Arguments> {
-    let mut parsed =
-        Arguments { events: 10_000_000, clients: 32, seconds: 60, pause_ms: 100, asks_everything: false };
+fn arguments() -> Result<ClientArguments> {
+    let mut parsed = ClientArguments {
+        events: 10_000_000,
+        clients: 32,
+        seconds: 60,
+        pause_ms: 100,
+        asks_everything: false,
+    };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().with_context(|| format!("{word} needs a value"));
@@ -74,7 +79,7 @@ fn arguments() -> Result<Arguments> {
     Ok(parsed)
 }
 
-fn run(arguments: &Arguments, server: &Server) -> Result<()> {
+fn run(arguments: &ClientArguments, server: &Server) -> Result<()> {
     let rank = server.rank()?;
     println!(
         "{} events, {} groups of tracks, {} clients, {} ms between views",
@@ -98,7 +103,7 @@ fn run(arguments: &Arguments, server: &Server) -> Result<()> {
             let (resident, own) = (server.memory_mib("VmRSS:"), server.memory_mib("RssAnon:"));
             println!("{:>8.0} {resident:>14.1} {own:>14.1}", at.as_secs_f64());
         }
-        let mut times = Times::new();
+        let mut times = AnswerTimes::new();
         for client in clients {
             for (kind, of_client) in client.join().map_err(|_| anyhow::anyhow!("a client panicked"))?? {
                 times.entry(kind).or_default().extend(of_client);
@@ -245,8 +250,8 @@ impl<'a> Client<'a> {
     }
 
     /// Fetches view after view.
-    fn zoom(mut self, end: Instant, arguments: &Arguments) -> Result<Times> {
-        let mut times = Times::new();
+    fn zoom(mut self, end: Instant, arguments: &ClientArguments) -> Result<AnswerTimes> {
+        let mut times = AnswerTimes::new();
         let content = &self.rank.entry.content;
         while Instant::now() < end {
             let level = Level::for_cell_ps(self.width_ps / VIEW_CELLS);

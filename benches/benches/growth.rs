@@ -10,18 +10,18 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use nprof_benches::chart::{Chart, svg};
-use nprof_benches::figure::{Content, Figure, percentile};
+use nprof_benches::figure::{Figure, FigureKind, percentile};
 use nprof_benches::generate::{Settings, cache, generate};
-use nprof_benches::process::{self, Step};
+use nprof_benches::process::{self, ProcessStep};
 
 const SMALLEST: u64 = 1_000;
 
-struct Arguments {
+struct GrowthArguments {
     largest: u64,
     svg: Option<PathBuf>,
     /// Number of events, in a process that measures.
     events: u64,
-    step: Option<Step>,
+    step: Option<ProcessStep>,
 }
 
 /// Costs of one size.
@@ -71,8 +71,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn arguments() -> Result<Arguments> {
-    let mut parsed = Arguments { largest: 10_000_000, svg: None, events: SMALLEST, step: None };
+fn arguments() -> Result<GrowthArguments> {
+    let mut parsed = GrowthArguments { largest: 10_000_000, svg: None, events: SMALLEST, step: None };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().with_context(|| format!("{word} needs a value"));
@@ -80,7 +80,7 @@ fn arguments() -> Result<Arguments> {
             "--largest" => parsed.largest = value()?.parse().context("--largest needs a number")?,
             "--svg" => parsed.svg = Some(value()?.into()),
             "--events" => parsed.events = value()?.parse().context("--events needs a number")?,
-            "--step" => parsed.step = Some(Step { name: value()?, run: value()?.parse()? }),
+            "--step" => parsed.step = Some(ProcessStep { name: value()?, run: value()?.parse()? }),
             // Cargo passes this flag.
             "--bench" => {}
             _ => bail!("unknown argument {word}: --largest N, --svg FILE"),
@@ -94,7 +94,7 @@ fn costs(events: f64, rows: f64, figures: &[Figure]) -> Costs {
         let times: Vec<f64> = figures
             .iter()
             .filter_map(|figure| match &figure.content {
-                Content::Question { name, times_ms, .. } if name == wanted => Some(times_ms),
+                FigureKind::Question { name, times_ms, .. } if name == wanted => Some(times_ms),
                 _ => None,
             })
             .flatten()
@@ -103,7 +103,7 @@ fn costs(events: f64, rows: f64, figures: &[Figure]) -> Costs {
         percentile(&times, 0.5)
     };
     let mut ingests = figures.iter().filter_map(|figure| match figure.content {
-        Content::Ingest { seconds, bytes, peak_mib } => Some((seconds, bytes as f64, peak_mib)),
+        FigureKind::Ingest { seconds, bytes, peak_mib } => Some((seconds, bytes as f64, peak_mib)),
         _ => None,
     });
     let seconds = percentile(&ingests.clone().map(|(seconds, ..)| seconds).collect::<Vec<_>>(), 0.5);

@@ -14,8 +14,8 @@ use anyhow::{Context, Result, bail};
 use nprof_benches::figure::percentile;
 use nprof_benches::generate::{Settings, cache, generate};
 use nprof_benches::ingest;
-use nprof_benches::page::Page;
-use nprof_benches::source::Source;
+use nprof_benches::page::PageBytes;
+use nprof_benches::source::EventSource;
 use nprof_engine::base::Interval;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::exec::Work;
@@ -31,7 +31,7 @@ const ZSTD_LEVEL: i32 = 3;
 
 /// Answer of a question, and the time of each run.
 #[derive(Debug, serde::Deserialize)]
-struct Asked {
+struct AskedAnswer {
     answer: f64,
     times_ms: Vec<f64>,
 }
@@ -40,7 +40,7 @@ struct Asked {
 struct Wasm {
     memory_mib: f64,
     #[serde(flatten)]
-    asked: BTreeMap<String, Asked>,
+    asked: BTreeMap<String, AskedAnswer>,
 }
 
 fn main() -> Result<()> {
@@ -49,14 +49,14 @@ fn main() -> Result<()> {
     let events = cache(&settings);
     let meta = generate(&events, &settings)?;
     let segment = events.join("page.nseg");
-    ingest::write(Source::Files(&events), &segment)?;
+    ingest::write(EventSource::Files(&events), &segment)?;
     let opened = SegmentFile::open_file(&segment).context("it was just written")?;
     let whole = Interval::new(meta.start_ns as i64 * PS_PER_NS, meta.end_ns as i64 * PS_PER_NS);
     let tile_file = events.join("page.tile");
     std::fs::write(&tile_file, fullest_tile(&opened, whole)?)?;
 
     let wasm = build()?;
-    let page = Page::new(std::fs::read(&tile_file)?, std::fs::read(&segment)?)?;
+    let page = PageBytes::new(std::fs::read(&tile_file)?, std::fs::read(&segment)?)?;
     let native = BTreeMap::from([
         ("unpack_tile", asked(|| page.unpack_tile().map(|lanes| lanes as f64))?),
         ("select_all", asked(|| page.select_all().ok().map(|count| count as f64))?),
@@ -102,14 +102,14 @@ fn fullest_tile(segment: &SegmentFile, whole: Interval) -> Result<Vec<u8>> {
     Ok(zstd::bulk::compress(&largest, ZSTD_LEVEL)?)
 }
 
-fn asked(mut ask: impl FnMut() -> Option<f64>) -> Result<Asked> {
+fn asked(mut ask: impl FnMut() -> Option<f64>) -> Result<AskedAnswer> {
     let (begin, mut times_ms, mut answer) = (Instant::now(), Vec::new(), 0.0);
     while begin.elapsed() < RUN_FOR || times_ms.len() < FEWEST_RUNS {
         let start = Instant::now();
         answer = ask().context("the bytes are damaged")?;
         times_ms.push(start.elapsed().as_secs_f64() * 1e3);
     }
-    Ok(Asked { answer, times_ms })
+    Ok(AskedAnswer { answer, times_ms })
 }
 
 /// Builds the example for wasm with the same settings as the page.

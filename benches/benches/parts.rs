@@ -15,7 +15,7 @@ use nprof_benches::generate::files::{ColumnReader, Fixed, read_texts};
 use nprof_benches::generate::random::{Purpose, Random};
 use nprof_benches::generate::{Meta, Settings, cache, generate};
 use nprof_benches::ingest;
-use nprof_benches::source::Source;
+use nprof_benches::source::EventSource;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::exec::Work;
 use nprof_engine::native::SegmentFile;
@@ -32,7 +32,7 @@ fn main() {
 }
 
 /// The events, generated or cached, and their segment.
-struct Events {
+struct PartEvents {
     directory: std::path::PathBuf,
     meta: Meta,
     segment: SegmentFile,
@@ -41,17 +41,17 @@ struct Events {
     spans: Vec<(i64, i64)>,
 }
 
-static EVENTS: LazyLock<Events> = LazyLock::new(|| {
+static EVENTS: LazyLock<PartEvents> = LazyLock::new(|| {
     let events = std::env::var("EVENTS").ok().and_then(|events| events.parse().ok()).unwrap_or(1_000_000);
     let settings = Settings::standard(events);
     let directory = cache(&settings);
     let meta = generate(&directory, &settings).expect("the target folder can be written");
     let path = directory.join("rank_0.nseg");
-    ingest::write(Source::Files(&directory), &path).expect("the target folder can be written");
+    ingest::write(EventSource::Files(&directory), &path).expect("the target folder can be written");
     let segment = SegmentFile::open_file(&path).expect("it was just written");
     let operands = read_texts(&directory, "instruction.operands").expect("they were just written");
     let spans = spans(&directory, &meta).expect("they were just written");
-    Events { directory, meta, segment, operands, spans }
+    PartEvents { directory, meta, segment, operands, spans }
 });
 
 fn spans(directory: &std::path::Path, meta: &Meta) -> std::io::Result<Vec<(i64, i64)>> {
@@ -84,11 +84,11 @@ fn unpack(frames: &[(Vec<u8>, usize)], decoder: &mut zstd::bulk::Decompressor<'_
 /// Reads files into a sink that only counts: the part of the ingest benches outside the store.
 #[divan::bench]
 fn reading_events(bencher: Bencher) {
-    let Events { directory, meta, .. } = &*EVENTS;
+    let PartEvents { directory, meta, .. } = &*EVENTS;
     let tally = nprof_benches::tally::Tally::default;
     bencher
         .counter(ItemsCount::new(meta.rows()))
-        .bench(|| ingest::fill(Source::Files(directory), &mut tally()).is_ok());
+        .bench(|| ingest::fill(EventSource::Files(directory), &mut tally()).is_ok());
 }
 
 /// Integers in blocks: the columns of the first engine, queue and counter, and one column for each
@@ -292,7 +292,7 @@ mod intervals {
 /// The pyramid of an engine, and a tile of all engines in the middle of the trace.
 mod tiles {
     use nprof_engine::base::Interval;
-    use nprof_engine::tile::{Cascade, Cell, Level, SliceSummary, TileId};
+    use nprof_engine::tile::{Cascade, Level, PlacedCell, SliceSummary, TileId};
     use nprof_engine::wire::answer;
     use nprof_engine::wire::tile::Tile;
 
@@ -303,7 +303,7 @@ mod tiles {
 
     #[divan::bench]
     fn build_pyramid(bencher: Bencher) {
-        let Events { directory, meta, spans, .. } = &*EVENTS;
+        let PartEvents { directory, meta, spans, .. } = &*EVENTS;
         let mut opcodes = Vec::new();
         let mut reader =
             ColumnReader::<u8>::open(directory, "instruction.opcode").expect("it was just written");
@@ -311,7 +311,7 @@ mod tiles {
         let (first, last) = (Level::for_cell_ps(4e6), Level::for_cell_ps(1e12));
         bencher.counter(ItemsCount::new(spans.len())).bench(|| {
             let mut cells = 0;
-            let mut out = |_, _: Cell<SliceSummary>| cells += 1;
+            let mut out = |_, _: PlacedCell<SliceSummary>| cells += 1;
             let mut cascade: Cascade<SliceSummary> = Cascade::new(first, last);
             for ((row, &span), &name) in (0_u32..).zip(spans).zip(&opcodes) {
                 cascade.slice(span, (row, u32::from(name)), false, &mut out);
@@ -382,7 +382,7 @@ mod tiles {
 mod search {
     use memchr::memmem;
     use nprof_engine::native::AllCores;
-    use nprof_engine::query::{self, HitPage, Pattern};
+    use nprof_engine::query::{self, HitPage, SearchPattern};
 
     use super::*;
 
@@ -393,7 +393,7 @@ mod search {
         bencher.bench(|| {
             query::search::find(
                 &EVENTS.segment,
-                &Pattern::text(needle),
+                &SearchPattern::text(needle),
                 HitPage::first(0),
                 Work::on(&AllCores),
             )

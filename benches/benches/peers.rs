@@ -14,21 +14,21 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use nprof_benches::figure::{Answer, Content, Figure};
+use nprof_benches::figure::{AnswerSummary, Figure, FigureKind};
 use nprof_benches::generate::{Jitter, Meta, Settings, cache, generate};
-use nprof_benches::process::{self, COLD_RUNS, Step, figures_of};
+use nprof_benches::process::{self, COLD_RUNS, ProcessStep, figures_of};
 use nprof_benches::questions::{Questions, questions};
 use nprof_benches::{reference, report};
 
 /// Scripts of the alternatives.
 const PEERS: [&str; 4] = ["duckdb_store", "parquet_store", "chdb_store", "influxdb_store"];
 
-struct Arguments {
+struct PeerArguments {
     settings: Settings,
     peers: Vec<String>,
     json: Option<PathBuf>,
     /// Step to run, in a process that measures.
-    step: Option<Step>,
+    step: Option<ProcessStep>,
 }
 
 fn main() -> Result<()> {
@@ -52,9 +52,9 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn arguments() -> Result<Arguments> {
+fn arguments() -> Result<PeerArguments> {
     let mut parsed =
-        Arguments { settings: Settings::standard(1_000_000), peers: Vec::new(), json: None, step: None };
+        PeerArguments { settings: Settings::standard(1_000_000), peers: Vec::new(), json: None, step: None };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().with_context(|| format!("{word} needs a value"));
@@ -64,7 +64,7 @@ fn arguments() -> Result<Arguments> {
             "--peers" => parsed.peers = PEERS.map(str::to_owned).to_vec(),
             "--peer" => parsed.peers.push(format!("{}_store", value()?)),
             "--json" => parsed.json = Some(value()?.into()),
-            "--step" => parsed.step = Some(Step { name: value()?, run: value()?.parse()? }),
+            "--step" => parsed.step = Some(ProcessStep { name: value()?, run: value()?.parse()? }),
             // Cargo passes this flag.
             "--bench" => {}
             _ => bail!("unknown argument {word}: --events N, --wide, --peers, --peer NAME, --json FILE"),
@@ -103,7 +103,7 @@ fn peers(scripts: &[String], events: &Path, questions: &Questions) -> Result<Vec
                 Ok(more) => figures.extend(more),
                 Err(error) => {
                     let why = format!("{step}: {error:#}");
-                    figures.push(Figure { store: script.clone(), content: Content::Missing { why } });
+                    figures.push(Figure { store: script.clone(), content: FigureKind::Missing { why } });
                     break;
                 }
             }
@@ -138,7 +138,7 @@ fn write_json(
     path: &Path,
     meta: &Meta,
     figures: &[Figure],
-    answers: &BTreeMap<String, Answer>,
+    answers: &BTreeMap<String, AnswerSummary>,
 ) -> Result<()> {
     let whole =
         serde_json::json!({ "events": meta, "rows": meta.rows(), "answers": answers, "figures": figures });

@@ -13,7 +13,7 @@ use nprof_engine::base::Interval;
 use nprof_engine::exec::Work;
 use nprof_engine::ingest::BuildOptions;
 use nprof_engine::native::{AllCores, SegmentFile, WriteError, write_segment};
-use nprof_engine::query::{self, HitPage, Pattern};
+use nprof_engine::query::{self, HitPage, SearchPattern};
 use nprof_engine::rank::RankView;
 use nprof_engine::tile::{Level, TileId, groups};
 use nprof_engine::wire::answer;
@@ -97,7 +97,7 @@ fn questions(path: &Path) {
         time(|| {
             drop(black_box(query::search::find(
                 &segment,
-                &Pattern::text("layers.7"),
+                &SearchPattern::text("layers.7"),
                 HitPage::first(100),
                 Work::on(&AllCores),
             )))

@@ -4,11 +4,11 @@
 
 use std::cell::RefCell;
 
-use nprof_benches::page::Page;
+use nprof_benches::page::PageBytes;
 
 thread_local! {
     static PLACES: RefCell<[Vec<u8>; 2]> = const { RefCell::new([Vec::new(), Vec::new()]) };
-    static PAGE: RefCell<Option<Page>> = const { RefCell::new(None) };
+    static PAGE: RefCell<Option<PageBytes>> = const { RefCell::new(None) };
 }
 
 /// Allocates a buffer for the tile's frame (place 0) or the segment (any other place) and returns
@@ -28,13 +28,13 @@ pub extern "C" fn reserve(place: u32, len: usize) -> *mut u8 {
 #[unsafe(no_mangle)]
 pub extern "C" fn open() -> u32 {
     let [frame, segment] = PLACES.take();
-    let page = Page::new(frame, segment).ok();
+    let page = PageBytes::new(frame, segment).ok();
     let is_open = page.is_some();
     PAGE.set(page);
     u32::from(is_open)
 }
 
-fn with_page(ask: impl FnOnce(&Page) -> Option<f64>) -> f64 {
+fn with_page(ask: impl FnOnce(&PageBytes) -> Option<f64>) -> f64 {
     PAGE.with_borrow(|page| page.as_ref().and_then(ask)).unwrap_or(-1.0)
 }
 

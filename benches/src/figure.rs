@@ -11,13 +11,13 @@ pub struct Figure {
     pub store: String,
     /// Measured content.
     #[serde(flatten)]
-    pub content: Content,
+    pub content: FigureKind,
 }
 
 /// Measured content.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Content {
+pub enum FigureKind {
     /// Ingest of the events.
     Ingest {
         /// Seconds from the first event to a synced store.
@@ -43,7 +43,7 @@ pub enum Content {
         /// Milliseconds of each run, in the order of runs.
         times_ms: Vec<f64>,
         /// Sum of the answers of all runs.
-        answer: Option<Answer>,
+        answer: Option<AnswerSummary>,
     },
     /// Peak memory of the answering process.
     Memory {
@@ -59,14 +59,14 @@ pub enum Content {
 
 /// A comparable summary of an answer: number of rows, and sum of their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Answer {
+pub struct AnswerSummary {
     /// Number of rows, or of counted events.
     pub rows: u64,
     /// Sum of numbers, nanoseconds and lengths of texts.
     pub sum: u64,
 }
 
-impl Answer {
+impl AnswerSummary {
     /// Adds the answer of one more run.
     pub fn add(&mut self, other: Self) {
         self.rows += other.rows;
@@ -85,26 +85,23 @@ pub fn percentile(times: &[f64], share: f64) -> f64 {
 
 /// Runs `ask` twice over `arguments`: first as `<name>-first`, then with everything in memory.
 /// `measure` inspects an answer outside the measured time.
-///
-/// # Errors
-/// If `ask` fails.
 pub fn time<A, R>(
     store: &str,
     name: &str,
     arguments: &[A],
     mut ask: impl FnMut(&A) -> anyhow::Result<R>,
-    measure: impl Fn(&A, &R) -> Answer,
+    measure: impl Fn(&A, &R) -> AnswerSummary,
 ) -> anyhow::Result<[Figure; 2]> {
     let mut pass = |name: String| {
         let mut times_ms = Vec::with_capacity(arguments.len());
-        let mut answer = Answer::default();
+        let mut answer = AnswerSummary::default();
         for argument in arguments {
             let start = std::time::Instant::now();
             let result = ask(argument)?;
             times_ms.push(start.elapsed().as_secs_f64() * 1e3);
             answer.add(measure(argument, &result));
         }
-        let content = Content::Question { name, times_ms, answer: Some(answer) };
+        let content = FigureKind::Question { name, times_ms, answer: Some(answer) };
         anyhow::Ok(Figure { store: store.to_owned(), content })
     };
     Ok([pass(format!("{name}-first"))?, pass(name.to_owned())?])

@@ -9,24 +9,21 @@ use anyhow::{Context, Result};
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::ingest::{BuildOptions, Built};
 use nprof_engine::model::{
-    FieldId, FieldSpec, Form, NameId, Nesting, RankInfo, Sink, SliceRecord, TableId, TableKind, TableSpec,
-    TrackId, TrackSpec, Unit, Value,
+    FieldId, FieldSpec, NameId, Nesting, RankInfo, Sink, SliceForm, SliceRecord, TableId, TableKind,
+    TableSpec, TrackId, TrackSpec, Unit, Value,
 };
 use nprof_engine::native::{WriteError, write_segment};
 
 use crate::generate::Meta;
 use crate::generate::files::Fixed;
 use crate::generate::text::ENGINES;
-use crate::source::{Numbers, Source, Texts};
+use crate::source::{EventSource, NumberSource, TextSource};
 
 /// Number of rows that are read at once.
 const PIECE_ROWS: usize = 1 << 14;
 
 /// Writes the events of `source` to the segment `path`.
-///
-/// # Errors
-/// If the events cannot be read or the segment cannot be written.
-pub fn write(source: Source<'_>, path: &Path) -> Result<Built> {
+pub fn write(source: EventSource<'_>, path: &Path) -> Result<Built> {
     write_segment(path, BuildOptions::default(), |sink, _| fill(source, sink)).map_err(|error| match error {
         WriteError::Io(error) => anyhow::Error::from(error).context(format!("writing {}", path.display())),
         WriteError::Engine(error) => {
@@ -37,10 +34,7 @@ pub fn write(source: Source<'_>, path: &Path) -> Result<Built> {
 }
 
 /// Sends all events of `source` to a sink.
-///
-/// # Errors
-/// If the events cannot be read, or the sink fails.
-pub fn fill(source: Source<'_>, sink: &mut dyn Sink) -> Result<()> {
+pub fn fill(source: EventSource<'_>, sink: &mut dyn Sink) -> Result<()> {
     let meta = source.meta()?;
     sink.rank(RankInfo { source: "bench".to_owned(), ..RankInfo::default() });
     instructions(source, &meta, sink)?;
@@ -49,13 +43,13 @@ pub fn fill(source: Source<'_>, sink: &mut dyn Sink) -> Result<()> {
 }
 
 /// A column of numbers, read in pieces.
-struct Column<'e, T> {
-    numbers: Numbers<'e, T>,
+struct NumberColumn<'e, T> {
+    numbers: NumberSource<'e, T>,
     values: Vec<T>,
 }
 
-impl<'e, T: Fixed> Column<'e, T> {
-    fn open(source: Source<'e>, name: &str) -> Result<Self> {
+impl<'e, T: Fixed> NumberColumn<'e, T> {
+    fn open(source: EventSource<'e>, name: &str) -> Result<Self> {
         Ok(Self { numbers: source.numbers(name)?, values: Vec::new() })
     }
 
@@ -67,17 +61,17 @@ impl<'e, T: Fixed> Column<'e, T> {
 /// A column of codes for a dictionary. Its texts are numbered by first occurrence, so each is read
 /// and named in the first piece that contains it.
 struct TextColumn<'e, T> {
-    codes: Column<'e, T>,
-    texts: Texts<'e>,
+    codes: NumberColumn<'e, T>,
+    texts: TextSource<'e>,
     names: Vec<NameId>,
     /// Names of the piece's rows.
     values: Vec<NameId>,
 }
 
 impl<'e, T: Fixed + Into<u32>> TextColumn<'e, T> {
-    fn open(source: Source<'e>, name: &str) -> Result<Self> {
+    fn open(source: EventSource<'e>, name: &str) -> Result<Self> {
         Ok(Self {
-            codes: Column::open(source, name)?,
+            codes: NumberColumn::open(source, name)?,
             texts: source.texts(name)?,
             names: Vec::new(),
             values: Vec::new(),
@@ -145,7 +139,7 @@ fn ps_from_ns(ns: u64) -> Result<i64> {
     Ok(i64::try_from(ns)? * PS_PER_NS)
 }
 
-fn instructions(events: Source<'_>, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
+fn instructions(events: EventSource<'_>, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
     let of = table(sink, "instruction", TableKind::Slices, "opcode", "What the engines executed.")?;
     let engines = slice_tracks(sink, "Engines", 0, ENGINES.iter().map(|&name| name.to_owned()), of)?;
     let fields = ["operands", "hlo_name", "layer_path", "nki_source_location"]
@@ -153,9 +147,9 @@ fn instructions(events: Source<'_>, meta: &Meta, sink: &mut dyn Sink) -> Result<
         .map(|name| field(sink, of, name, Unit::None))
         .collect::<Result<Vec<_>>>()?;
     let pc_field = field(sink, of, "pc", Unit::Hexadecimal)?;
-    let mut start = Column::<u64>::open(events, "instruction.start")?;
-    let mut duration = Column::<u32>::open(events, "instruction.duration")?;
-    let mut pc = Column::<u32>::open(events, "instruction.pc")?;
+    let mut start = NumberColumn::<u64>::open(events, "instruction.start")?;
+    let mut duration = NumberColumn::<u32>::open(events, "instruction.duration")?;
+    let mut pc = NumberColumn::<u32>::open(events, "instruction.pc")?;
     let mut opcode = TextColumn::<u8>::open(events, "instruction.opcode")?;
     let mut operands = TextColumn::<u32>::open(events, "instruction.operands")?;
     let mut hlo = TextColumn::<u16>::open(events, "instruction.hlo_name")?;
@@ -183,7 +177,7 @@ fn instructions(events: Source<'_>, meta: &Meta, sink: &mut dyn Sink) -> Result<
                 start_ps: ps_from_ns(start.values[at])?,
                 duration_ps: i64::from(duration.values[at]) * PS_PER_NS,
                 name: opcode.values[at],
-                form: Form::Complete,
+                form: SliceForm::Complete,
                 fields: &values,
             })?;
         }
@@ -191,20 +185,20 @@ fn instructions(events: Source<'_>, meta: &Meta, sink: &mut dyn Sink) -> Result<
     })
 }
 
-fn transfers(events: Source<'_>, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
+fn transfers(events: EventSource<'_>, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
     let of = table(sink, "dma", TableKind::Slices, "tensor", "What the queues moved.")?;
     let queues = slice_tracks(sink, "Queues", 1, (0..meta.dmas.len()).map(|queue| format!("q{queue}")), of)?;
     let size_field = field(sink, of, "size", Unit::Bytes)?;
     let src_field = field(sink, of, "src", Unit::None)?;
     let dst_field = field(sink, of, "dst", Unit::None)?;
     let id_field = field(sink, of, "dma_id", Unit::None)?;
-    let mut start = Column::<u64>::open(events, "dma.start")?;
-    let mut duration = Column::<u32>::open(events, "dma.duration")?;
-    let mut size = Column::<u32>::open(events, "dma.size")?;
+    let mut start = NumberColumn::<u64>::open(events, "dma.start")?;
+    let mut duration = NumberColumn::<u32>::open(events, "dma.duration")?;
+    let mut size = NumberColumn::<u32>::open(events, "dma.size")?;
     let mut src = TextColumn::<u8>::open(events, "dma.src")?;
     let mut dst = TextColumn::<u8>::open(events, "dma.dst")?;
     let mut tensor = TextColumn::<u16>::open(events, "dma.tensor")?;
-    let mut id = Column::<u32>::open(events, "dma.dma_id")?;
+    let mut id = NumberColumn::<u32>::open(events, "dma.dma_id")?;
     pieces(&meta.dmas, |queue, rows| {
         start.read(rows)?;
         duration.read(rows)?;
@@ -225,7 +219,7 @@ fn transfers(events: Source<'_>, meta: &Meta, sink: &mut dyn Sink) -> Result<()>
                 start_ps: ps_from_ns(start.values[at])?,
                 duration_ps: i64::from(duration.values[at]) * PS_PER_NS,
                 name: tensor.values[at],
-                form: Form::Complete,
+                form: SliceForm::Complete,
                 fields: &fields,
             })?;
         }
@@ -233,7 +227,7 @@ fn transfers(events: Source<'_>, meta: &Meta, sink: &mut dyn Sink) -> Result<()>
     })
 }
 
-fn samples(events: Source<'_>, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
+fn samples(events: EventSource<'_>, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
     let of = table(sink, "counter", TableKind::Samples, "", "What followed from the transfers.")?;
     let group = sink.track(TrackSpec::group("Counters", None, 2))?;
     let pending = TrackSpec::counter("pending_dma", Some(group), of, Unit::Count, 0);
@@ -244,13 +238,13 @@ fn samples(events: Source<'_>, meta: &Meta, sink: &mut dyn Sink) -> Result<()> {
 }
 
 fn counter<T: Fixed + Into<u32>>(
-    events: Source<'_>,
+    events: EventSource<'_>,
     meta: &Meta,
     spec: TrackSpec,
     sink: &mut dyn Sink,
 ) -> Result<()> {
-    let mut start = Column::<u64>::open(events, "counter.start")?;
-    let mut value = Column::<T>::open(events, &format!("counter.{}", spec.name))?;
+    let mut start = NumberColumn::<u64>::open(events, "counter.start")?;
+    let mut value = NumberColumn::<T>::open(events, &format!("counter.{}", spec.name))?;
     let track = sink.track(spec)?;
     sink.in_order(track)?;
     pieces(&[meta.samples], |_, rows| {
@@ -268,7 +262,7 @@ mod tests {
     use nprof_engine::base::Interval;
     use nprof_engine::exec::Work;
     use nprof_engine::native::SegmentFile;
-    use nprof_engine::query::{self, HitPage, Pattern};
+    use nprof_engine::query::{self, HitPage, SearchPattern};
 
     use super::*;
     use crate::generate::files::read_texts;
@@ -281,8 +275,8 @@ mod tests {
         let meta = generate(directory.path(), &Settings::standard(50_000)).unwrap();
         let path = directory.path().join("rank_0.nseg");
         let loaded = Loaded::read(directory.path()).unwrap();
-        let from_memory = write(Source::Memory(&loaded), &path).unwrap();
-        let built = write(Source::Files(directory.path()), &path).unwrap();
+        let from_memory = write(EventSource::Memory(&loaded), &path).unwrap();
+        let built = write(EventSource::Files(directory.path()), &path).unwrap();
         assert_eq!(built, from_memory);
         assert_eq!(built.events, meta.rows() + meta.samples, "a microsecond has two samples");
         assert_eq!(built.warnings, []);
@@ -296,7 +290,7 @@ mod tests {
         let texts = read_texts(directory.path(), "instruction.operands").unwrap();
         let rows = query::search::find(
             &segment,
-            &Pattern::text(texts.lines().next().unwrap()),
+            &SearchPattern::text(texts.lines().next().unwrap()),
             HitPage::first(1),
             Work::IN_PLACE,
         )

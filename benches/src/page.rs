@@ -13,16 +13,13 @@ const LARGEST_TILE_BYTES: usize = 64 << 20;
 
 /// A packed tile and a segment, in the form that the page holds.
 #[derive(Debug)]
-pub struct Page {
+pub struct PageBytes {
     frame: Vec<u8>,
     segment: Segment<Vec<u8>>,
 }
 
-impl Page {
+impl PageBytes {
     /// Opens the segment.
-    ///
-    /// # Errors
-    /// If the segment is damaged.
     pub fn new(frame: Vec<u8>, segment: Vec<u8>) -> Result<Self> {
         Ok(Self { frame, segment: Segment::open(segment)? })
     }
@@ -43,9 +40,6 @@ impl Page {
     }
 
     /// Summarises the whole segment. Returns the number of slices.
-    ///
-    /// # Errors
-    /// If the segment is damaged.
     pub fn select_all(&self) -> Result<u64> {
         Ok(answer::selection(
             RankView::of(&self.segment),

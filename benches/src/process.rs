@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::figure::{Content, Figure};
+use crate::figure::{Figure, FigureKind};
 use crate::generate::{Jitter, Settings, cache, generate};
 use crate::questions::questions;
 use crate::store;
@@ -23,7 +23,7 @@ const SEGMENT: &str = "rank_0.nseg";
 
 /// A step for a process to run.
 #[derive(Debug, Clone)]
-pub struct Step {
+pub struct ProcessStep {
     /// `ingest`, `ingest-from-memory`, `query` or `cold`.
     pub name: String,
     /// Number of earlier runs.
@@ -31,11 +31,8 @@ pub struct Step {
 }
 
 /// Runs a step in this process and prints its figures.
-///
-/// # Errors
-/// If the events or the segment are missing, or the step is unknown.
 #[expect(clippy::print_stdout, reason = "the process that waits reads the lines")]
-pub fn run(settings: &Settings, step: &Step) -> Result<()> {
+pub fn run(settings: &Settings, step: &ProcessStep) -> Result<()> {
     let events = cache(settings);
     let meta = generate(&events, settings)?;
     let questions = questions(&meta);
@@ -54,9 +51,6 @@ pub fn run(settings: &Settings, step: &Step) -> Result<()> {
 }
 
 /// Runs all steps of nprof on the events of `settings`, each in a process of its own.
-///
-/// # Errors
-/// If a step fails.
 pub fn nprof(settings: &Settings) -> Result<Vec<Figure>> {
     let mut figures = ingests(|at| start(settings, "ingest", at))?;
     figures.extend(start(settings, "query", 0)?);
@@ -69,9 +63,6 @@ pub fn nprof(settings: &Settings) -> Result<Vec<Figure>> {
 
 /// Runs ingests of events in memory, each in a process of its own; none if there are too many
 /// events.
-///
-/// # Errors
-/// If a step fails.
 pub fn nprof_from_memory(settings: &Settings) -> Result<Vec<Figure>> {
     let runs = if settings.events <= FROM_MEMORY_MAX { INGEST_RUNS } else { 0 };
     let figures = (0..runs).map(|at| start(settings, "ingest-from-memory", at));
@@ -80,12 +71,9 @@ pub fn nprof_from_memory(settings: &Settings) -> Result<Vec<Figure>> {
 
 /// Runs an ingest, and repeats a short one, because other work of the machine can change it by a
 /// second. Later runs contribute only time and memory.
-///
-/// # Errors
-/// If `run` fails.
 pub fn ingests(mut run: impl FnMut(usize) -> Result<Vec<Figure>>) -> Result<Vec<Figure>> {
     let seconds = |figure: &Figure| match figure.content {
-        Content::Ingest { seconds, .. } => Some(seconds),
+        FigureKind::Ingest { seconds, .. } => Some(seconds),
         _ => None,
     };
     let mut figures = run(0)?;
@@ -107,9 +95,6 @@ fn start(settings: &Settings, step: &str, run: usize) -> Result<Vec<Figure>> {
 }
 
 /// Runs a process that measures, and parses its lines.
-///
-/// # Errors
-/// If the process cannot be started, fails, or prints something else.
 pub fn figures_of(command: &mut Command) -> Result<Vec<Figure>> {
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("{command:?}"))?;
     let text = String::from_utf8(output.stdout)?;

@@ -41,7 +41,7 @@ pub struct Questions {
     /// Number of rows of all tables.
     pub rows: u64,
     /// W1, W2: the instructions of one engine in a window, with all their fields.
-    pub windows: Vec<Window>,
+    pub windows: Vec<EngineWindow>,
     /// Time that W1 looks back.
     pub lookback_ns: u64,
     /// Z1: all engines' time by cells of this width, over the whole profile.
@@ -54,7 +54,7 @@ pub struct Questions {
 
 /// A window on one engine.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Window {
+pub struct EngineWindow {
     /// The engine's name.
     pub engine: String,
     /// Position of the engine.
@@ -77,7 +77,7 @@ pub fn questions(meta: &Meta) -> Questions {
             let rate = meta.instructions[engine] as f64 / length as f64;
             let width = (WINDOW_RESULTS / rate) as u64;
             let start_ns = start(width);
-            Window {
+            EngineWindow {
                 engine: ENGINES[engine].to_owned(),
                 engine_index: engine,
                 start_ns,

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::figure::Answer;
+use crate::figure::AnswerSummary;
 use crate::generate::Meta;
 use crate::generate::files::{ColumnReader, Fixed, read_texts};
 use crate::questions::Questions;
 
 /// The instructions of one engine with the columns that the questions need.
-struct Rows {
+struct EngineRows {
     start: Vec<u64>,
     duration: Vec<u32>,
     pc: Vec<u32>,
@@ -22,11 +22,11 @@ struct Rows {
 }
 
 /// The lengths and the matches of a dictionary's texts.
-struct Texts {
+struct TextLengths {
     text: String,
 }
 
-impl Texts {
+impl TextLengths {
     fn lengths(&self) -> Vec<u32> {
         self.text.lines().map(|line| line.len() as u32).collect()
     }
@@ -36,7 +36,7 @@ impl Texts {
     }
 }
 
-struct Reader {
+struct InstructionReader {
     start: ColumnReader<u64>,
     duration: ColumnReader<u32>,
     pc: ColumnReader<u32>,
@@ -47,8 +47,8 @@ struct Reader {
     source: (ColumnReader<u16>, Vec<u32>),
 }
 
-fn texts(directory: &Path, column: &str) -> Result<Texts> {
-    Ok(Texts { text: read_texts(directory, column)? })
+fn texts(directory: &Path, column: &str) -> Result<TextLengths> {
+    Ok(TextLengths { text: read_texts(directory, column)? })
 }
 
 fn text_column<T: Fixed>(directory: &Path, column: &str) -> Result<(ColumnReader<T>, Vec<u32>)> {
@@ -69,7 +69,7 @@ fn add_lengths<T: Fixed + Into<u32>>(
     Ok(codes)
 }
 
-impl Reader {
+impl InstructionReader {
     fn open(directory: &Path) -> Result<Self> {
         Ok(Self {
             start: ColumnReader::open(directory, "instruction.start")?,
@@ -83,7 +83,7 @@ impl Reader {
         })
     }
 
-    fn engine(&mut self, count: usize) -> Result<Rows> {
+    fn engine(&mut self, count: usize) -> Result<EngineRows> {
         let (mut start, mut duration, mut pc) = (Vec::new(), Vec::new(), Vec::new());
         self.start.read(count, &mut start)?;
         self.duration.read(count, &mut duration)?;
@@ -94,21 +94,21 @@ impl Reader {
         let hlo = add_lengths(&mut self.hlo, &mut text_bytes)?;
         add_lengths(&mut self.layer, &mut text_bytes)?;
         add_lengths(&mut self.source, &mut text_bytes)?;
-        Ok(Rows { start, duration, pc, operands, hlo, text_bytes })
+        Ok(EngineRows { start, duration, pc, operands, hlo, text_bytes })
     }
 }
 
-impl Rows {
+impl EngineRows {
     fn end(&self, at: usize) -> u64 {
         self.start[at] + u64::from(self.duration[at])
     }
 
     /// Rows that overlap `[start, end)` and start at or after `from`.
-    fn window(&self, from: u64, start: u64, end: u64) -> Answer {
-        let mut answer = Answer::default();
+    fn window(&self, from: u64, start: u64, end: u64) -> AnswerSummary {
+        let mut answer = AnswerSummary::default();
         for at in self.overlapping(from, start, end) {
             let sum = u64::from(self.duration[at]) + u64::from(self.pc[at]) + u64::from(self.text_bytes[at]);
-            answer.add(Answer { rows: 1, sum });
+            answer.add(AnswerSummary { rows: 1, sum });
         }
         answer
     }
@@ -120,34 +120,38 @@ impl Rows {
     }
 
     /// Number of rows that overlap a span, and their time in it.
-    fn span(&self, start: u64, end: u64) -> Answer {
+    fn span(&self, start: u64, end: u64) -> AnswerSummary {
         let inside = |at: usize| self.end(at).min(end) - self.start[at].max(start);
         let rows = self.overlapping(0, start, end);
-        rows.fold(Answer::default(), |sum, at| Answer { rows: sum.rows + 1, sum: sum.sum + inside(at) })
+        rows.fold(AnswerSummary::default(), |sum, at| AnswerSummary {
+            rows: sum.rows + 1,
+            sum: sum.sum + inside(at),
+        })
     }
 
     /// Number and full time of the rows that start in a span.
-    fn started(&self, start: u64, end: u64) -> Answer {
+    fn started(&self, start: u64, end: u64) -> AnswerSummary {
         let first = self.start.partition_point(|&at| at < start);
         let last = self.start.partition_point(|&at| at < end);
         let sum = self.duration[first..last].iter().map(|&duration| u64::from(duration)).sum();
-        Answer { rows: (last - first) as u64, sum }
+        AnswerSummary { rows: (last - first) as u64, sum }
     }
 }
 
 /// The right answers by question: W1, W2, Z1, G1 (overlapping, clipped), G1-starts (by start), S1.
 /// Stores without an interval type answer G1-starts instead of G1.
-///
-/// # Errors
-/// If the events cannot be read.
-pub fn answers(directory: &Path, meta: &Meta, questions: &Questions) -> Result<BTreeMap<String, Answer>> {
-    let mut answers: BTreeMap<String, Answer> = BTreeMap::new();
+pub fn answers(
+    directory: &Path,
+    meta: &Meta,
+    questions: &Questions,
+) -> Result<BTreeMap<String, AnswerSummary>> {
+    let mut answers: BTreeMap<String, AnswerSummary> = BTreeMap::new();
     let mut add = |name: &str, answer| answers.entry(name.to_owned()).or_default().add(answer);
     let operands = texts(directory, "instruction.operands")?;
     let operations = texts(directory, "instruction.hlo_name")?;
     let matches: Vec<_> =
         questions.needles.iter().map(|n| (operands.matches(n), operations.matches(n))).collect();
-    let mut reader = Reader::open(directory)?;
+    let mut reader = InstructionReader::open(directory)?;
     for (engine, &count) in meta.instructions.iter().enumerate() {
         let rows = reader.engine(count as usize)?;
         for window in questions.windows.iter().filter(|window| window.engine_index == engine) {
@@ -165,7 +169,7 @@ pub fn answers(directory: &Path, meta: &Meta, questions: &Questions) -> Result<B
             let found = pairs
                 .filter(|&(&text, &name)| operands[text as usize] || operations[usize::from(name)])
                 .count();
-            add("S1", Answer { rows: found as u64, sum: 0 });
+            add("S1", AnswerSummary { rows: found as u64, sum: 0 });
         }
     }
     Ok(answers)

@@ -47,9 +47,6 @@ const LONGEST_US: f64 = 86_400e6;
 const LARGEST_STEP: u64 = 1 << 32;
 
 /// The name and the file of each shape whose file exists.
-///
-/// # Errors
-/// If the folder of real traces is not beside the project.
 pub fn shapes() -> Result<Vec<(&'static str, PathBuf)>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
     let folder = folder.canonicalize().context("../shared/data, the folder of real traces, is not there")?;
@@ -61,13 +58,13 @@ pub fn shapes() -> Result<Vec<(&'static str, PathBuf)>> {
 }
 
 #[derive(Deserialize)]
-struct Document<'a> {
+struct RawTrace<'a> {
     #[serde(borrow, rename = "traceEvents")]
     events: Vec<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
-struct Times<'a> {
+struct EventTurn<'a> {
     #[serde(borrow)]
     ph: Option<&'a str>,
     ts: Option<f64>,
@@ -105,9 +102,6 @@ pub struct Repeated {
 
 impl Repeated {
     /// Parses a trace from a file, plain or gzip.
-    ///
-    /// # Errors
-    /// If the file cannot be read or is no JSON with events.
     pub fn open(path: &Path) -> Result<Self> {
         let mut text = String::new();
         let file = FileBytes::new(Arc::new(std::fs::read(path)?));
@@ -115,7 +109,7 @@ impl Repeated {
         opened.leaves.first().context("no file")?.reader().read_to_string(&mut text)?;
         let raw: Vec<Range<usize>> = {
             let array = || serde_json::from_str::<Vec<&RawValue>>(&text);
-            let events = serde_json::from_str::<Document<'_>>(&text).map(|document| document.events);
+            let events = serde_json::from_str::<RawTrace<'_>>(&text).map(|document| document.events);
             let events = events.or_else(|_| array()).with_context(|| path.display().to_string())?;
             let start = |event: &RawValue| event.get().as_ptr() as usize - text.as_ptr() as usize;
             events.iter().map(|event| start(event)..start(event) + event.get().len()).collect()
@@ -134,7 +128,7 @@ impl Repeated {
         Ok(whole)
     }
 
-    fn times(&self, event: &Range<usize>) -> Option<Times<'_>> {
+    fn times(&self, event: &Range<usize>) -> Option<EventTurn<'_>> {
         serde_json::from_str(&self.text[event.clone()]).ok()
     }
 
@@ -200,9 +194,6 @@ impl Repeated {
     }
 
     /// Writes the trace with enough turns for about this many bytes.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn write(&self, size_bytes: u64, out: &mut impl Write) -> io::Result<()> {
         let text = |range: &Range<usize>| &self.text.as_bytes()[range.clone()];
         out.write_all(text(&self.head))?;

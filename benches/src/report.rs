@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::figure::{Answer, Content, Figure, percentile};
+use crate::figure::{AnswerSummary, Figure, FigureKind, percentile};
 use crate::generate::Meta;
 use crate::store::{FROM_MEMORY, NAME};
 
@@ -12,7 +12,7 @@ const QUESTIONS: [&str; 9] = ["W1-first", "W1", "W2", "Z1", "Z1-tiles", "G1", "S
 
 /// Figures of one store.
 #[derive(Default)]
-struct Store<'a> {
+struct StoreFigures<'a> {
     name: &'a str,
     /// Seconds of each ingest.
     seconds: Vec<f64>,
@@ -20,11 +20,11 @@ struct Store<'a> {
     ingest_mib: f64,
     query_mib: f64,
     times: BTreeMap<&'a str, Vec<f64>>,
-    answers: BTreeMap<&'a str, Answer>,
+    answers: BTreeMap<&'a str, AnswerSummary>,
     missing: Vec<&'a str>,
 }
 
-impl Store<'_> {
+impl StoreFigures<'_> {
     fn times(&self, name: &str) -> Option<&Vec<f64>> {
         // Stores that group only by start answer G1-starts instead of G1.
         self.times.get(name).or_else(|| self.times.get("G1-starts").filter(|_| name == "G1"))
@@ -35,26 +35,26 @@ impl Store<'_> {
     }
 }
 
-fn stores(figures: &[Figure]) -> Vec<Store<'_>> {
-    let mut stores: Vec<Store<'_>> = Vec::new();
+fn stores(figures: &[Figure]) -> Vec<StoreFigures<'_>> {
+    let mut stores: Vec<StoreFigures<'_>> = Vec::new();
     for figure in figures {
         let at = stores.iter().position(|store| store.name == figure.store).unwrap_or_else(|| {
-            stores.push(Store { name: &figure.store, ..Store::default() });
+            stores.push(StoreFigures { name: &figure.store, ..StoreFigures::default() });
             stores.len() - 1
         });
         let store = &mut stores[at];
         match &figure.content {
-            Content::Ingest { seconds, bytes, peak_mib } => {
+            FigureKind::Ingest { seconds, bytes, peak_mib } => {
                 store.seconds.push(*seconds);
                 (store.bytes, store.ingest_mib) = (*bytes, store.ingest_mib.max(*peak_mib));
             }
-            Content::Question { name, times_ms, answer } => {
+            FigureKind::Question { name, times_ms, answer } => {
                 store.times.entry(name).or_default().extend(times_ms);
                 store.answers.extend(answer.map(|answer| (name.as_str(), answer)));
             }
-            Content::Memory { peak_mib } => store.query_mib = *peak_mib,
-            Content::Missing { why } => store.missing.push(why),
-            Content::Columns { .. } => {}
+            FigureKind::Memory { peak_mib } => store.query_mib = *peak_mib,
+            FigureKind::Missing { why } => store.missing.push(why),
+            FigureKind::Columns { .. } => {}
         }
     }
     stores
@@ -62,7 +62,7 @@ fn stores(figures: &[Figure]) -> Vec<Store<'_>> {
 
 /// All figures, for reading.
 #[must_use]
-pub fn text(meta: &Meta, figures: &[Figure], answers: &BTreeMap<String, Answer>) -> String {
+pub fn text(meta: &Meta, figures: &[Figure], answers: &BTreeMap<String, AnswerSummary>) -> String {
     let stores = stores(figures);
     let mut out = String::new();
     // Writing to a string does not fail.
@@ -74,8 +74,8 @@ fn write(
     out: &mut String,
     meta: &Meta,
     figures: &[Figure],
-    stores: &[Store<'_>],
-    answers: &BTreeMap<String, Answer>,
+    stores: &[StoreFigures<'_>],
+    answers: &BTreeMap<String, AnswerSummary>,
 ) -> std::fmt::Result {
     let rows = meta.rows() as f64;
     writeln!(
@@ -148,7 +148,7 @@ fn aligned(out: &mut String, table: &[Vec<String>]) -> std::fmt::Result {
 }
 
 /// Ratios of the others to nprof: above 1, nprof is smaller or faster.
-fn ratios(out: &mut String, own: &Store<'_>, stores: &[Store<'_>]) -> std::fmt::Result {
+fn ratios(out: &mut String, own: &StoreFigures<'_>, stores: &[StoreFigures<'_>]) -> std::fmt::Result {
     writeln!(out, "\nTimes nprof, by p50:\n")?;
     let heads = ["bytes", "ingest", "MiB in", "MiB asked"];
     let mut table = vec![row("store", heads.into_iter().chain(QUESTIONS).map(str::to_owned))];
@@ -172,7 +172,11 @@ fn ratios(out: &mut String, own: &Store<'_>, stores: &[Store<'_>]) -> std::fmt::
     aligned(out, &table)
 }
 
-fn agreement(out: &mut String, stores: &[Store<'_>], answers: &BTreeMap<String, Answer>) -> std::fmt::Result {
+fn agreement(
+    out: &mut String,
+    stores: &[StoreFigures<'_>],
+    answers: &BTreeMap<String, AnswerSummary>,
+) -> std::fmt::Result {
     writeln!(out, "\nAnswers, beside those of looking at every row:\n")?;
     for store in stores {
         let (mut right, mut wrong) = (Vec::new(), Vec::new());
@@ -204,7 +208,7 @@ fn agreement(out: &mut String, stores: &[Store<'_>], answers: &BTreeMap<String, 
 fn columns(out: &mut String, figures: &[Figure], rows: f64) -> std::fmt::Result {
     writeln!(out, "\nBytes by column: of a row of its table, and of any row of the profile.\n")?;
     for figure in figures {
-        let Content::Columns { table, rows: of_table, bytes } = &figure.content else { continue };
+        let FigureKind::Columns { table, rows: of_table, bytes } = &figure.content else { continue };
         let mut table_rows = Vec::new();
         for (column, &bytes) in bytes.iter().filter(|&(_, &bytes)| bytes > 0) {
             let name = format!("{} {table}.{column}", figure.store);

@@ -10,7 +10,7 @@ use crate::generate::files::{ColumnReader, Fixed, TextReader, numbers_of, read_t
 
 /// Source of the events.
 #[derive(Debug, Clone, Copy)]
-pub enum Source<'e> {
+pub enum EventSource<'e> {
     /// The files of this directory, read in pieces, which takes almost no memory.
     Files(&'e Path),
     /// Events in memory. An ingest then measures the store alone.
@@ -27,9 +27,6 @@ pub struct Loaded {
 
 impl Loaded {
     /// Reads all columns and texts of a directory.
-    ///
-    /// # Errors
-    /// If a file cannot be read.
     pub fn read(directory: &Path) -> Result<Self> {
         let (mut columns, mut texts) = (BTreeMap::new(), BTreeMap::new());
         for entry in std::fs::read_dir(directory)? {
@@ -49,11 +46,8 @@ fn meta(directory: &Path) -> Result<Meta> {
     Meta::read(directory).with_context(|| format!("no events in {}", directory.display()))
 }
 
-impl<'e> Source<'e> {
+impl<'e> EventSource<'e> {
     /// Description of the events.
-    ///
-    /// # Errors
-    /// If the description is missing.
     pub fn meta(self) -> Result<Meta> {
         match self {
             Self::Files(directory) => meta(directory),
@@ -62,27 +56,21 @@ impl<'e> Source<'e> {
     }
 
     /// The column of numbers with this name.
-    ///
-    /// # Errors
-    /// If there is no column of this name.
-    pub fn numbers<T: Fixed>(self, column: &str) -> Result<Numbers<'e, T>> {
+    pub fn numbers<T: Fixed>(self, column: &str) -> Result<NumberSource<'e, T>> {
         Ok(match self {
-            Self::Files(directory) => Numbers::File(ColumnReader::open(directory, column)?),
+            Self::Files(directory) => NumberSource::File(ColumnReader::open(directory, column)?),
             Self::Memory(loaded) => {
-                Numbers::Memory(loaded.columns.get(column).with_context(missing(column))?)
+                NumberSource::Memory(loaded.columns.get(column).with_context(missing(column))?)
             }
         })
     }
 
     /// The texts of a column of codes.
-    ///
-    /// # Errors
-    /// If there are no texts of this name.
-    pub fn texts(self, column: &str) -> Result<Texts<'e>> {
+    pub fn texts(self, column: &str) -> Result<TextSource<'e>> {
         Ok(match self {
-            Self::Files(directory) => Texts::File(TextReader::open(directory, column)?),
+            Self::Files(directory) => TextSource::File(TextReader::open(directory, column)?),
             Self::Memory(loaded) => {
-                Texts::Memory(loaded.texts.get(column).with_context(missing(column))?.lines())
+                TextSource::Memory(loaded.texts.get(column).with_context(missing(column))?.lines())
             }
         })
     }
@@ -93,18 +81,15 @@ fn missing(column: &str) -> impl Fn() -> String {
 }
 
 /// A column of numbers.
-pub enum Numbers<'e, T> {
+pub enum NumberSource<'e, T> {
     /// Column in a file.
     File(ColumnReader<T>),
     /// The rest of the column in memory.
     Memory(&'e [u8]),
 }
 
-impl<T: Fixed> Numbers<'_, T> {
+impl<T: Fixed> NumberSource<'_, T> {
     /// Replaces `out` with the next `rows` numbers.
-    ///
-    /// # Errors
-    /// If the column ends too early.
     pub fn read(&mut self, rows: usize, out: &mut Vec<T>) -> Result<()> {
         match self {
             Self::File(file) => file.read(rows, out)?,
@@ -119,18 +104,15 @@ impl<T: Fixed> Numbers<'_, T> {
 }
 
 /// Texts, one after the other.
-pub enum Texts<'e> {
+pub enum TextSource<'e> {
     /// Texts in a file.
     File(TextReader),
     /// Texts in memory.
     Memory(std::str::Lines<'e>),
 }
 
-impl Texts<'_> {
+impl TextSource<'_> {
     /// The next text; `None` after the last.
-    ///
-    /// # Errors
-    /// If the file cannot be read or is not text.
     pub fn read(&mut self) -> Result<Option<&str>> {
         Ok(match self {
             Self::File(file) => file.read()?,

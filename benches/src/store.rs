@@ -11,17 +11,17 @@ use nprof_engine::block::{BlockColumn, BlockValues, ColumnType};
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::model::TrackId;
 use nprof_engine::native::{AllCores, SegmentFile};
-use nprof_engine::query::{self, HitPage, Pattern};
+use nprof_engine::query::{self, HitPage, SearchPattern};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::{BlockReader, ColumnRole};
 use nprof_engine::tile::{LaneContent, Level, TileId, cut, groups};
 use nprof_engine::wire::answer;
 
-use crate::figure::{Answer, Content, Figure, peak_mib, time};
+use crate::figure::{AnswerSummary, Figure, FigureKind, peak_mib, time};
 use crate::generate::random::{Purpose, Random};
 use crate::ingest;
-use crate::questions::{Questions, Window};
-use crate::source::{Loaded, Source};
+use crate::questions::{EngineWindow, Questions};
+use crate::source::{EventSource, Loaded};
 
 /// Name of the store in tables.
 pub const NAME: &str = "nprof";
@@ -30,7 +30,7 @@ const RUNS: usize = 50;
 /// Number of tiles that are fetched at random.
 const TILES: usize = 400;
 
-fn figure(content: Content) -> Figure {
+fn figure(content: FigureKind) -> Figure {
     Figure { store: NAME.to_owned(), content }
 }
 
@@ -39,32 +39,26 @@ pub const FROM_MEMORY: &str = "in from memory";
 
 /// Ingests the events in `directory` into the segment `path`. All events are in memory before the
 /// clock starts.
-///
-/// # Errors
-/// If reading or writing fails.
 pub fn ingest_from_memory(directory: &Path, path: &Path) -> Result<Vec<Figure>> {
     let loaded = Loaded::read(directory)?;
     let start = Instant::now();
-    ingest::write(Source::Memory(&loaded), path)?;
+    ingest::write(EventSource::Memory(&loaded), path)?;
     let times_ms = vec![start.elapsed().as_secs_f64() * 1e3];
-    Ok(vec![figure(Content::Question { name: FROM_MEMORY.to_owned(), times_ms, answer: None })])
+    Ok(vec![figure(FigureKind::Question { name: FROM_MEMORY.to_owned(), times_ms, answer: None })])
 }
 
 /// Ingests the events in `directory` into the segment `path`, and reports its bytes by column.
-///
-/// # Errors
-/// If reading or writing fails.
 pub fn ingest(directory: &Path, path: &Path) -> Result<Vec<Figure>> {
     let start = Instant::now();
-    let built = ingest::write(Source::Files(directory), path)?;
+    let built = ingest::write(EventSource::Files(directory), path)?;
     let seconds = start.elapsed().as_secs_f64();
     let peak_mib = peak_mib();
     let anatomy = open(path)?.anatomy()?;
-    let mut figures = vec![figure(Content::Ingest { seconds, bytes: built.bytes, peak_mib })];
+    let mut figures = vec![figure(FigureKind::Ingest { seconds, bytes: built.bytes, peak_mib })];
     figures.extend(anatomy.tables.into_iter().map(|table| {
         let columns = table.columns.into_iter();
         let bytes = columns.map(|column| (column.name, column.bytes)).collect();
-        figure(Content::Columns { table: table.name, rows: table.rows, bytes })
+        figure(FigureKind::Columns { table: table.name, rows: table.rows, bytes })
     }));
     let whole = [
         ("dictionary", anatomy.dictionary.1),
@@ -72,7 +66,7 @@ pub fn ingest(directory: &Path, path: &Path) -> Result<Vec<Figure>> {
         ("other", anatomy.other_bytes),
     ];
     let bytes = whole.map(|(name, bytes)| (name.to_owned(), bytes)).into();
-    figures.push(figure(Content::Columns { table: "segment".to_owned(), rows: built.events, bytes }));
+    figures.push(figure(FigureKind::Columns { table: "segment".to_owned(), rows: built.events, bytes }));
     Ok(figures)
 }
 
@@ -82,7 +76,7 @@ fn open(path: &Path) -> Result<SegmentFile> {
 
 /// Rows with all their columns: numbers, and texts if the segment has them.
 #[derive(Default)]
-struct Rows<'a> {
+struct FullRows<'a> {
     start_ps: Vec<i64>,
     duration_ps: Vec<i64>,
     numbers: Vec<i64>,
@@ -92,9 +86,6 @@ struct Rows<'a> {
 }
 
 /// Opens the segment and answers one window, like a page after a restart.
-///
-/// # Errors
-/// If the segment is damaged.
 pub fn cold(path: &Path, questions: &Questions, run: usize) -> Result<Vec<Figure>> {
     let window = &questions.windows[run % questions.windows.len()];
     let start = Instant::now();
@@ -102,13 +93,10 @@ pub fn cold(path: &Path, questions: &Questions, run: usize) -> Result<Vec<Figure
     let engines = engines(&segment);
     window_rows(&segment, engines[window.engine_index], window, questions.lookback_ns)?;
     let times_ms = vec![start.elapsed().as_secs_f64() * 1e3];
-    Ok(vec![figure(Content::Question { name: "cold".to_owned(), times_ms, answer: None })])
+    Ok(vec![figure(FigureKind::Question { name: "cold".to_owned(), times_ms, answer: None })])
 }
 
 /// Answers all questions, each for the first time and again.
-///
-/// # Errors
-/// If the segment is damaged.
 pub fn query(path: &Path, questions: &Questions) -> Result<Vec<Figure>> {
     let segment = open(path)?;
     let engines = engines(&segment);
@@ -124,20 +112,21 @@ pub fn query(path: &Path, questions: &Questions) -> Result<Vec<Figure>> {
             &std::array::from_fn::<usize, RUNS, _>(|run| run),
             |_| cells(&segment, &engines, level, whole),
             // The answer is the same in each run.
-            |&run, sum| if run == 0 { *sum } else { Answer::default() },
+            |&run, sum| if run == 0 { *sum } else { AnswerSummary::default() },
         )?,
         selections(&segment, &engines, questions)?,
         searches(&segment, questions)?,
         tiles(&segment, questions, whole)?,
     ];
-    let memory = figure(Content::Memory { peak_mib: peak_mib() });
+    let memory = figure(FigureKind::Memory { peak_mib: peak_mib() });
     Ok(timed.into_iter().flatten().chain([memory]).collect())
 }
 
 /// W1 and W2: the rows of windows that start shortly before the window, and all of them.
 fn windows(segment: &SegmentFile, engines: &[TrackId], questions: &Questions) -> Result<[[Figure; 2]; 2]> {
     let of = |name, lookback_ns| {
-        let ask = |window: &Window| window_rows(segment, engines[window.engine_index], window, lookback_ns);
+        let ask =
+            |window: &EngineWindow| window_rows(segment, engines[window.engine_index], window, lookback_ns);
         time(NAME, name, &questions.windows, ask, |_, rows| sum_of_rows(rows))
     };
     Ok([of("W1", questions.lookback_ns)?, of("W2", u64::MAX)?])
@@ -155,7 +144,7 @@ fn selections(segment: &SegmentFile, engines: &[TrackId], questions: &Questions)
         },
         |_, selection| {
             let ps: u64 = selection.by_name.iter().map(|name| name.total_ps).sum();
-            Answer { rows: selection.count, sum: ps / PS_PER_NS.unsigned_abs() }
+            AnswerSummary { rows: selection.count, sum: ps / PS_PER_NS.unsigned_abs() }
         },
     )
 }
@@ -163,10 +152,10 @@ fn selections(segment: &SegmentFile, engines: &[TrackId], questions: &Questions)
 /// S1: the rows with a text.
 fn searches(segment: &SegmentFile, questions: &Questions) -> Result<[Figure; 2]> {
     let find = |needle: &String| {
-        let (pattern, none) = (Pattern::text(needle), HitPage::first(0));
+        let (pattern, none) = (SearchPattern::text(needle), HitPage::first(0));
         Ok(query::search::find(segment, &pattern, none, Work::on(&AllCores))?.rows)
     };
-    time(NAME, "S1", &questions.needles, find, |_, rows| Answer { rows: rows.len(), sum: 0 })
+    time(NAME, "S1", &questions.needles, find, |_, rows| AnswerSummary { rows: rows.len(), sum: 0 })
 }
 
 fn ps(ns: u64) -> i64 {
@@ -183,13 +172,13 @@ fn engines(segment: &SegmentFile) -> Vec<TrackId> {
 fn window_rows<'a>(
     segment: &'a SegmentFile,
     track: TrackId,
-    window: &Window,
+    window: &EngineWindow,
     lookback_ns: u64,
-) -> Result<Rows<'a>> {
+) -> Result<FullRows<'a>> {
     let interval = Interval::new(ps(window.start_ns), ps(window.end_ns));
     let from = ps(window.start_ns.saturating_sub(lookback_ns));
     let table = segment.table_of(track).context("an engine's track has slices")?;
-    let mut found = Rows::default();
+    let mut found = FullRows::default();
     for block in segment.blocks(table)?.overlapping(segment.blocks_of(track)?, interval) {
         let mut reader = BlockReader::new(segment, table, block)?;
         let starts = reader.core_ints(ColumnRole::Start)?;
@@ -217,7 +206,7 @@ fn window_rows<'a>(
     Ok(found)
 }
 
-impl<'a> Rows<'a> {
+impl<'a> FullRows<'a> {
     /// Adds the values of the wanted rows of a block's column.
     fn add(
         &mut self,
@@ -240,17 +229,17 @@ impl<'a> Rows<'a> {
     }
 }
 
-fn sum_of_rows(rows: &Rows<'_>) -> Answer {
+fn sum_of_rows(rows: &FullRows<'_>) -> AnswerSummary {
     let time_ps: i64 = rows.duration_ps.iter().sum();
     let numbers: i64 = rows.numbers.iter().sum();
     let texts = rows.texts.iter().copied().chain(rows.long_texts.iter().map(String::as_str));
     let sum = (time_ps / PS_PER_NS + numbers).unsigned_abs() + texts.map(str::len).sum::<usize>() as u64;
-    Answer { rows: rows.start_ps.len() as u64, sum }
+    AnswerSummary { rows: rows.start_ps.len() as u64, sum }
 }
 
 /// Time and number of slices in all cells of a level.
-fn cells(segment: &SegmentFile, engines: &[TrackId], level: Level, whole: Interval) -> Result<Answer> {
-    let mut sum = Answer::default();
+fn cells(segment: &SegmentFile, engines: &[TrackId], level: Level, whole: Interval) -> Result<AnswerSummary> {
+    let mut sum = AnswerSummary::default();
     let mut ps = 0;
     for &track in engines {
         for index in level.tiles_of(whole) {
@@ -274,7 +263,7 @@ fn cells(segment: &SegmentFile, engines: &[TrackId], level: Level, whole: Interv
             }
         }
     }
-    Ok(Answer { sum: ps / PS_PER_NS.unsigned_abs(), ..sum })
+    Ok(AnswerSummary { sum: ps / PS_PER_NS.unsigned_abs(), ..sum })
 }
 
 /// Tiles of all groups, for levels from a thousand slices wide to the whole profile, before
@@ -298,6 +287,6 @@ fn tiles(segment: &SegmentFile, questions: &Questions, whole: Interval) -> Resul
         "tile",
         &ids,
         |&id| Ok(answer::tile(RankView::of(segment), id, Work::IN_PLACE)?),
-        |_, tile| Answer { rows: tile.lanes.len() as u64, sum: 0 },
+        |_, tile| AnswerSummary { rows: tile.lanes.len() as u64, sum: 0 },
     )
 }

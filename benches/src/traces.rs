@@ -10,9 +10,6 @@ const THREADS: u64 = 6;
 
 /// Writes a trace of about this many bytes in the format of PyTorch's profiler. Returns the number
 /// of its events.
-///
-/// # Errors
-/// If the output cannot be written.
 pub fn kineto(size_bytes: u64, out: &mut impl Write) -> io::Result<u64> {
     const NAMES: [&str; 6] = [
         "aten::linear",

@@ -28,9 +28,6 @@ pub fn of_work(work: impl FnOnce()) -> Usage {
 }
 
 /// Runs a command to its end.
-///
-/// # Errors
-/// If it cannot be started, or fails.
 pub fn of_command(command: &mut Command) -> Result<Usage> {
     let (start, before) = (Instant::now(), children_s());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;

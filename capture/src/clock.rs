@@ -6,7 +6,7 @@ const NARROW: u64 = u32::MAX as u64;
 /// A device clock whose rate was measured against another: `actual` ticks took `expected`
 /// picoseconds of the common axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Clock {
+pub struct DeviceClock {
     origin_ticks: u64,
     actual: u64,
     expected: u64,
@@ -15,15 +15,15 @@ pub struct Clock {
     reciprocal: u64,
 }
 
-impl Clock {
+impl DeviceClock {
     /// A clock that shows `origin_ticks` at the axis' zero and makes `actual` ticks in `expected`
     /// picoseconds. `None` if the clock would stand still.
     ///
     /// ```
-    /// use nprof_capture::clock::Clock;
+    /// use nprof_capture::clock::DeviceClock;
     ///
     /// // 1.4 GHz: 7 ticks in 5 ns.
-    /// let clock = Clock::new(100, 7, 5_000).expect("it moves");
+    /// let clock = DeviceClock::new(100, 7, 5_000).expect("it moves");
     /// assert_eq!(clock.ps_from_ticks(107), Some(5_000));
     /// assert_eq!(clock.ps_from_ticks(99), Some(-715));
     /// ```
@@ -72,7 +72,7 @@ impl Clock {
     }
 }
 
-impl Clock {
+impl DeviceClock {
     /// Quotient by `actual`, by multiplication. Divisions are most of the cost of
     /// placing a record.
     ///
@@ -104,17 +104,17 @@ mod tests {
             let ticks = origin.saturating_add_signed(distance);
             let exact = (i128::from(ticks) - i128::from(origin)) * i128::from(expected);
             let exact = i64::try_from(exact.div_euclid(i128::from(actual))).ok();
-            prop_assert_eq!(Clock::new(origin, actual, expected).unwrap().ps_from_ticks(ticks), exact);
+            prop_assert_eq!(DeviceClock::new(origin, actual, expected).unwrap().ps_from_ticks(ticks), exact);
             let small = (actual % 0xffff + 1, expected % 0xffff + 1);
             let exact = (i128::from(ticks) - i128::from(origin)) * i128::from(small.1);
             let exact = i64::try_from(exact.div_euclid(i128::from(small.0))).ok();
-            prop_assert_eq!(Clock::new(origin, small.0, small.1).unwrap().ps_from_ticks(ticks), exact);
+            prop_assert_eq!(DeviceClock::new(origin, small.0, small.1).unwrap().ps_from_ticks(ticks), exact);
         }
     }
 
     #[track_caller]
     fn check(clock: (u64, u64, u64), ticks: u64, expected_ps: Option<i64>) {
-        let clock = Clock::new(clock.0, clock.1, clock.2).unwrap();
+        let clock = DeviceClock::new(clock.0, clock.1, clock.2).unwrap();
         assert_eq!(clock.ps_from_ticks(ticks), expected_ps);
     }
 
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_stands_still_is_none() {
-        assert_eq!(Clock::new(0, 0, 1), None);
-        assert_eq!(Clock::new(0, 1, 0), None);
+        assert_eq!(DeviceClock::new(0, 0, 1), None);
+        assert_eq!(DeviceClock::new(0, 1, 0), None);
     }
 }

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use nprof_engine::model::{Sink, WarningKind};
 use nprof_engine::spill::Space;
 
-use crate::archive::limit::{self, Allowance};
-use crate::archive::unpack::Damage;
+use crate::archive::limit::{self, DiskAllowance};
+use crate::archive::unpack::EarlyEnd;
 use crate::archive::{FileBytes, InMemory, Leaf, Spool};
 use crate::error::Error;
 use crate::inputs::Plan;
@@ -31,7 +31,7 @@ pub trait Files {
     ///
     /// # Errors
     /// If `take` fails, also because of a failed read.
-    fn stream(&self, file: usize, take: Take<'_>) -> Result<Option<Damage>, Error>;
+    fn stream(&self, file: usize, take: Take<'_>) -> Result<Option<EarlyEnd>, Error>;
 
     /// Place for the ranks of a file's events, which the first pass over the file notes for the
     /// passes of the other ranks. `None` if nothing is kept between passes.
@@ -45,7 +45,7 @@ pub type Take<'t> = &'t mut dyn FnMut(&mut dyn Read) -> Result<(), Error>;
 
 /// The files of a plan, and the resources to read them.
 #[derive(Clone, Copy)]
-pub struct Job<'a> {
+pub struct ImportJob<'a> {
     /// The files to read, with their roles.
     pub plan: &'a Plan,
     /// Access to the files by index.
@@ -68,16 +68,13 @@ pub struct Fault {
     pub source: Error,
 }
 
-impl Job<'_> {
+impl ImportJob<'_> {
     /// Attributes an error to the trace.
     pub fn of_trace<T>(&self, result: Result<T, Error>) -> Result<T, Fault> {
         result.map_err(|source| Fault { file: self.plan.trace(), source })
     }
 
     /// Streams the trace into the file's only rank. Damage of its packing becomes a warning.
-    ///
-    /// # Errors
-    /// If `read` fails.
     pub fn stream_trace(
         &self,
         sinks: &mut dyn Sinks,
@@ -93,9 +90,6 @@ impl Job<'_> {
 
     /// Reads the bytes of a trace that is not packed into the file's only rank. Damage that a
     /// checksum of its archive tells becomes a warning.
-    ///
-    /// # Errors
-    /// If `read` fails.
     pub fn plain_trace(
         &self,
         sinks: &mut dyn Sinks,
@@ -111,7 +105,7 @@ impl Job<'_> {
 }
 
 /// Warns of a file that is damaged or was cut off.
-pub fn warn_of(damage: &Damage, sink: &mut dyn Sink) {
+pub fn warn_of(damage: &EarlyEnd, sink: &mut dyn Sink) {
     let what = "the file is cut off or damaged; nprof has read everything before this place";
     sink.warn(WarningKind::TruncatedInput, what, &|| format!("{}: {}", damage.place(), damage.what));
 }
@@ -121,11 +115,11 @@ pub fn warn_of(damage: &Damage, sink: &mut dyn Sink) {
 /// # Errors
 /// If unpacking fails, or the file is truncated. Readers of whole files rely on their lengths.
 pub fn whole(leaf: &Leaf, spool: &dyn Spool) -> Result<FileBytes, Error> {
-    let refused = |damage: &Damage| Error::from(Refusal::damaged(damage.what.clone(), damage.place()));
+    let refused = |damage: &EarlyEnd| Error::from(Refusal::damaged(damage.what.clone(), damage.place()));
     if let Some(plain) = leaf.plain() {
         return leaf.damage().map_or(Ok(plain), |damage| Err(refused(&damage)));
     }
-    let own = Allowance::default();
+    let own = DiskAllowance::default();
     let allowance = spool.allowance().unwrap_or(&own);
     let packed_len = leaf.packed.len() as u64;
     allowance.add_file(packed_len);
@@ -172,7 +166,7 @@ impl Files for MemoryFiles {
         whole(&self.0[file], &InMemory)
     }
 
-    fn stream(&self, file: usize, take: Take<'_>) -> Result<Option<Damage>, Error> {
+    fn stream(&self, file: usize, take: Take<'_>) -> Result<Option<EarlyEnd>, Error> {
         let mut unpacked = self.0[file].reader();
         take(&mut unpacked)?;
         Ok(unpacked.damage().cloned())
@@ -202,7 +196,7 @@ mod tests {
         let plans = plan(&candidates).unwrap().plans;
         let (scratch, files, mut sink) = (MemoryScratch::default(), MemoryFiles(leaves), Recorder::default());
         let space = Space::new(&scratch);
-        let job = Job { plan: &plans[0], files: &files, space, origin: None, progress: &|_| {} };
+        let job = ImportJob { plan: &plans[0], files: &files, space, origin: None, progress: &|_| {} };
         read_plan(&job, &mut OneRank(&mut sink))?;
         let warnings = sink.warnings().into_iter().map(|warning| warning.what).collect();
         Ok((sink.slices.len(), warnings))
@@ -234,7 +228,7 @@ mod tests {
     #[test]
     fn an_entry_of_a_zip_with_another_checksum_is_a_warning_or_an_error() {
         let stated = |bytes: &[u8], crc: u32| {
-            packed_by(0, "t", bytes, crate::archive::fixture::Stated { len: bytes.len(), crc })
+            packed_by(0, "t", bytes, crate::archive::fixture::EntryHeader { len: bytes.len(), crc })
         };
         let (trace, packets, whole) = (TRACE, perfetto::fixture::varied(), varied().bytes());
         for bytes in [trace, &packets] {
@@ -251,14 +245,14 @@ mod tests {
 
     #[test]
     fn files_that_are_unpacked_as_a_whole_share_an_allowance() {
-        struct Sharing(Allowance);
+        struct Sharing(DiskAllowance);
 
         impl Spool for Sharing {
-            fn keep(&self, unpacked: &mut dyn Read) -> std::io::Result<crate::archive::Held> {
+            fn keep(&self, unpacked: &mut dyn Read) -> std::io::Result<crate::archive::SharedBytes> {
                 InMemory.keep(unpacked)
             }
 
-            fn allowance(&self) -> Option<&Allowance> {
+            fn allowance(&self) -> Option<&DiskAllowance> {
                 Some(&self.0)
             }
         }
@@ -266,7 +260,7 @@ mod tests {
         let packed = zstd(&[0; 1 << 20]);
         assert!(1_100 * packed.len() < 1 << 19, "{} bytes", packed.len());
         let leaf = open("x.zst", FileBytes::new(Arc::new(packed)), &InMemory).leaves.remove(0);
-        let spool = Sharing(Allowance::of(3 << 19));
+        let spool = Sharing(DiskAllowance::of(3 << 19));
         assert!(whole(&leaf, &spool).is_ok());
         let said = whole(&leaf, &spool).err().unwrap().to_string();
         assert!(said.contains("unpacks to more than"), "{said}");

@@ -41,7 +41,7 @@ pub type FindFacts = fn(&[u8]) -> Facts;
 #[derive(Debug)]
 pub struct Takes {
     /// The purpose of the file.
-    pub role: Role,
+    pub role: FileRole,
     /// Name for messages.
     pub title: &'static str,
     /// Usual endings of names, in lower case and without the dot. The endings are only hints.
@@ -49,12 +49,12 @@ pub struct Takes {
     /// Confidence that a file with these first bytes is one.
     pub probe: fn(&[u8]) -> Option<Confidence>,
     /// Number of files of the kind that a rank can have.
-    pub number: Number,
+    pub number: FileCount,
 }
 
 /// Number of files of one kind that a rank can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Number {
+pub enum FileCount {
     /// One. Each trace is a rank of its own, and a second file beside it is an error.
     One,
     /// Several. Traces belong to one rank if they tell the same rank.
@@ -65,7 +65,7 @@ pub enum Number {
 
 /// Purpose of a rank's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum FileRole {
     /// The events. Every rank has such a file.
     Trace,
     /// The program that was traced. All ranks of a profile share it.
@@ -91,18 +91,18 @@ pub static TABLE: [Importer; 5] = [
         title: "NTFF",
         takes: &[
             Takes {
-                role: Role::Trace,
+                role: FileRole::Trace,
                 title: "NTFF",
                 extensions: &["ntff"],
                 probe: probe::ntff::probe,
-                number: Number::One,
+                number: FileCount::One,
             },
             Takes {
-                role: Role::Model,
+                role: FileRole::Model,
                 title: "NEFF",
                 extensions: &["neff"],
                 probe: probe::neff::probe,
-                number: Number::One,
+                number: FileCount::One,
             },
         ],
         session_prefix: Some("profile_rank_"),
@@ -115,11 +115,11 @@ pub static TABLE: [Importer; 5] = [
         name: "neuron_json",
         title: "neuron-profile JSON",
         takes: &[Takes {
-            role: Role::Trace,
+            role: FileRole::Trace,
             title: "neuron-profile JSON",
             extensions: &["json"],
             probe: probe::json::probe_neuron,
-            number: Number::One,
+            number: FileCount::One,
         }],
         session_prefix: None,
         belonging: Belonging::OneJob,
@@ -132,18 +132,18 @@ pub static TABLE: [Importer; 5] = [
         title: "AIU trace",
         takes: &[
             Takes {
-                role: Role::Trace,
+                role: FileRole::Trace,
                 title: "AIU trace",
                 extensions: &["json", "pftrace", "perfetto-trace"],
                 probe: probe::aiu::probe,
-                number: Number::Several,
+                number: FileCount::Several,
             },
             Takes {
-                role: Role::Compiler,
+                role: FileRole::Compiler,
                 title: "AIU compiler log",
                 extensions: &[],
                 probe: probe::aiu::probe_compiler,
-                number: Number::Several,
+                number: FileCount::Several,
             },
         ],
         session_prefix: None,
@@ -156,11 +156,11 @@ pub static TABLE: [Importer; 5] = [
         name: "trace_event",
         title: "Trace Event JSON",
         takes: &[Takes {
-            role: Role::Trace,
+            role: FileRole::Trace,
             title: "Trace Event JSON",
             extensions: &["json"],
             probe: probe::json::probe_trace_event,
-            number: Number::Cycles,
+            number: FileCount::Cycles,
         }],
         session_prefix: None,
         belonging: Belonging::OneJob,
@@ -172,11 +172,11 @@ pub static TABLE: [Importer; 5] = [
         name: "perfetto",
         title: "Perfetto trace",
         takes: &[Takes {
-            role: Role::Trace,
+            role: FileRole::Trace,
             title: "Perfetto trace",
             extensions: &["pftrace", "perfetto-trace"],
             probe: probe::perfetto::probe,
-            number: Number::One,
+            number: FileCount::One,
         }],
         session_prefix: None,
         belonging: Belonging::OneJob,
@@ -192,7 +192,7 @@ pub struct Claim {
     /// The format.
     pub importer: &'static Importer,
     /// The purpose of the file.
-    pub role: Role,
+    pub role: FileRole,
     /// Confidence of the format.
     pub confidence: Confidence,
     /// The rank that the first bytes of a trace state.
@@ -224,14 +224,14 @@ pub fn claims(head: &[u8]) -> Vec<Claim> {
     let of_row = |importer: &'static Importer| {
         importer.takes.iter().filter_map(move |takes| {
             let confidence = (takes.probe)(head)?;
-            let stated = importer.stated_rank.filter(|_| takes.role == Role::Trace);
+            let stated = importer.stated_rank.filter(|_| takes.role == FileRole::Trace);
             let rank = stated.and_then(|stated| stated(head));
             Some(Claim { importer, role: takes.role, confidence, rank, companion: None })
         })
     };
     let mut claims: Vec<Claim> = TABLE.iter().flat_map(of_row).collect();
     claims.sort_by_key(|claim| std::cmp::Reverse(claim.confidence));
-    if let Some(first) = claims.first_mut().filter(|claim| claim.role == Role::Trace) {
+    if let Some(first) = claims.first_mut().filter(|claim| claim.role == FileRole::Trace) {
         first.companion = Companion::of(head).filter(|companion| companion.importer != first.importer);
     }
     claims

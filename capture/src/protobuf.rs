@@ -15,7 +15,7 @@ pub(crate) enum Damage {
 
 /// Value of a field, by its form in the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Value<'a> {
+pub(crate) enum WireValue<'a> {
     /// A number, a boolean or the member of an enumeration.
     Varint(u64),
     /// Eight bytes: a number, or the bits of a float.
@@ -26,7 +26,7 @@ pub(crate) enum Value<'a> {
     Fixed32(u32),
 }
 
-impl<'a> Value<'a> {
+impl<'a> WireValue<'a> {
     /// The number; 0 for bytes.
     pub(crate) fn number(self) -> u64 {
         match self {
@@ -37,9 +37,6 @@ impl<'a> Value<'a> {
     }
 
     /// The number of a field of 32 bits.
-    ///
-    /// # Errors
-    /// If the number has more bits.
     #[cfg(feature = "read")]
     pub(crate) fn number_u32(self) -> Result<u32, Damage> {
         u32::try_from(self.number()).map_err(|_| Damage::Invalid)
@@ -62,11 +59,11 @@ impl<'a> Value<'a> {
 
 /// Steps through the fields of a message.
 #[derive(Debug, Clone)]
-pub(crate) struct Fields<'a> {
+pub(crate) struct MessageFields<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Fields<'a> {
+impl<'a> MessageFields<'a> {
     /// The fields of a message.
     pub(crate) fn new(message: &'a [u8]) -> Self {
         Self { rest: message }
@@ -77,7 +74,7 @@ impl<'a> Fields<'a> {
     /// # Errors
     /// If the message is damaged. The place does not move then.
     #[inline]
-    pub(crate) fn next(&mut self) -> Result<Option<(u32, Value<'a>)>, Damage> {
+    pub(crate) fn next(&mut self) -> Result<Option<(u32, WireValue<'a>)>, Damage> {
         if self.rest.is_empty() {
             return Ok(None);
         }
@@ -89,21 +86,21 @@ impl<'a> Fields<'a> {
         let (value, rest) = match tag & 7 {
             0 => {
                 let (number, rest) = varint(rest)?;
-                (Value::Varint(number), rest)
+                (WireValue::Varint(number), rest)
             }
             1 => {
                 let (bits, rest) = rest.split_first_chunk().ok_or(Damage::Cut)?;
-                (Value::Fixed64(u64::from_le_bytes(*bits)), rest)
+                (WireValue::Fixed64(u64::from_le_bytes(*bits)), rest)
             }
             2 => {
                 let (len, rest) = varint(rest)?;
                 let len = usize::try_from(len).map_err(|_| Damage::Cut)?;
                 let (bytes, rest) = rest.split_at_checked(len).ok_or(Damage::Cut)?;
-                (Value::Bytes(bytes), rest)
+                (WireValue::Bytes(bytes), rest)
             }
             5 => {
                 let (bits, rest) = rest.split_first_chunk().ok_or(Damage::Cut)?;
-                (Value::Fixed32(u32::from_le_bytes(*bits)), rest)
+                (WireValue::Fixed32(u32::from_le_bytes(*bits)), rest)
             }
             _ => return Err(Damage::Invalid),
         };
@@ -118,9 +115,6 @@ impl<'a> Fields<'a> {
 }
 
 /// Splits off a varint. Returns its value and the bytes behind it.
-///
-/// # Errors
-/// If the bytes end within the varint, or it is too long.
 #[inline]
 pub(crate) fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), Damage> {
     // Most varints take one byte.
@@ -144,8 +138,8 @@ pub(crate) fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), Damage> {
 mod tests {
     use super::*;
 
-    fn all(message: &[u8]) -> Result<Vec<(u32, Value<'_>)>, Damage> {
-        let mut fields = Fields::new(message);
+    fn all(message: &[u8]) -> Result<Vec<(u32, WireValue<'_>)>, Damage> {
+        let mut fields = MessageFields::new(message);
         std::iter::from_fn(|| fields.next().transpose()).collect()
     }
 
@@ -153,10 +147,10 @@ mod tests {
     fn fields_of_every_form_are_read() {
         let message = b"\x08\x96\x01\x12\x02hi\x19\x01\0\0\0\0\0\0\0\x25\x02\0\0\0";
         let expected = [
-            (1, Value::Varint(150)),
-            (2, Value::Bytes(b"hi")),
-            (3, Value::Fixed64(1)),
-            (4, Value::Fixed32(2)),
+            (1, WireValue::Varint(150)),
+            (2, WireValue::Bytes(b"hi")),
+            (3, WireValue::Fixed64(1)),
+            (4, WireValue::Fixed32(2)),
         ];
         assert_eq!(all(message), Ok(expected.to_vec()));
         let ends = [0, 3, 7, 16, 21];

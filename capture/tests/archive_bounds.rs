@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use nprof_capture::archive::{FileBytes, InMemory, open};
-use nprof_capture::inputs::Found;
+use nprof_capture::inputs::FileKind;
 use nprof_engine::fixture::{Counting, alone, cost};
 use tar::EntryType;
 
@@ -24,7 +24,7 @@ fn check_refused(name: &str, bytes: Vec<u8>, most: u64) -> usize {
     let bytes = FileBytes::new(Arc::new(bytes));
     let (opened, cost) = cost(|| open(name, bytes, &InMemory));
     assert!(cost.peak < most, "{name}: {} bytes at the peak", cost.peak);
-    let is_refused = |found: &Found| matches!(found, Found::Refused(_));
+    let is_refused = |found: &FileKind| matches!(found, FileKind::Refused(_));
     assert!(opened.leaves.iter().any(|leaf| is_refused(&leaf.candidate.found)), "{name} is not refused");
     opened.leaves.len()
 }

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use nprof_capture::archive::{FileBytes, InMemory, limit, open};
-use nprof_capture::files::{Job, MemoryFiles, OneRank};
+use nprof_capture::files::{ImportJob, MemoryFiles, OneRank};
 use nprof_capture::formats::{self, neuron_json, perfetto, trace_event};
 use nprof_capture::inputs::{Candidate, plan};
 use nprof_engine::base::Interval;
@@ -61,7 +61,7 @@ fn read_aiu(bytes: &[u8], builder: &mut dyn Sink, space: Space<'_>) {
     let candidates: Vec<Candidate> = leaves.iter().map(|leaf| leaf.candidate.clone()).collect();
     let plans = plan(&candidates).unwrap().plans;
     let files = MemoryFiles(leaves);
-    let job = Job { plan: &plans[0], files: &files, space, origin: None, progress: &|_| {} };
+    let job = ImportJob { plan: &plans[0], files: &files, space, origin: None, progress: &|_| {} };
     formats::read(&job, &mut OneRank(builder)).unwrap();
 }
 

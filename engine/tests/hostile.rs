@@ -16,11 +16,11 @@ use nprof_engine::index::Postings;
 use nprof_engine::model::{
     FieldSpec, NameId, Nesting, TableId, TableKind, TableSpec, TrackId, TrackSpec, Warning, WarningKind,
 };
-use nprof_engine::query::{HitPage, Pattern, VerifyFinding, verify};
+use nprof_engine::query::{HitPage, SearchPattern, VerifyFinding, verify};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::{
-    BlockListWriter, CHUNK_TEXTS, ColumnMeta, ColumnRole, End, Footer, Page, Piece, PieceWriter, Segment,
-    TableMeta, TrackMeta, WORDS, content_id, put_column_key, put_pages, put_pieces,
+    ArrowEnd, BlockListWriter, CHUNK_TEXTS, ColumnMeta, ColumnRole, Footer, Piece, PieceWriter, PyramidPage,
+    Segment, TableMeta, TrackMeta, WORDS, content_id, put_column_key, put_pages, put_pieces,
 };
 use nprof_engine::tile::{Level, TileId, slice_cells};
 use nprof_engine::wire::answer;
@@ -111,7 +111,7 @@ fn ask_everything(segment: &Segment<Vec<u8>>) {
     let span = Interval::new(0, 1_000);
     let _ = verify::check(segment, &mut |_: VerifyFinding| ControlFlow::Continue(()));
     let _ = segment.anatomy();
-    let _ = answer::search(rank, &Pattern::text("a"), HitPage::first(10), Work::IN_PLACE);
+    let _ = answer::search(rank, &SearchPattern::text("a"), HitPage::first(10), Work::IN_PLACE);
     let _ = answer::selection(rank, span, None, Work::IN_PLACE);
     let _ = answer::window(rank, span, None, 100, Work::IN_PLACE);
     let _ = answer::summary(rank, 0, Work::IN_PLACE);
@@ -223,7 +223,7 @@ fn long_programs_totals_and_pyramids_are_refused() {
     let file = forged(2_000, |writer, footer| {
         let page = piece(writer, |out| out.extend(equal(&[(0, MANY); 7])));
         footer.tracks[0].pyramid = piece(writer, |out| {
-            put_pages(&[Page { lane: 0, level: 0, first: 0, last: 9, piece: page }], out);
+            put_pages(&[PyramidPage { lane: 0, level: 0, first: 0, last: 9, piece: page }], out);
         });
         footer.tracks[0].pyramid_bytes = u64::from(page.len);
     });
@@ -267,7 +267,7 @@ fn long_postings_and_arrows_are_refused() {
     };
     for bytes in [1_000, u64::MAX >> 1] {
         let file = arrows(bytes, &[(0, MANY); 4]);
-        check("chunks of arrows", file, |segment| segment.arrow_chunks(End::From).map(drop));
+        check("chunks of arrows", file, |segment| segment.arrow_chunks(ArrowEnd::From).map(drop));
     }
     let file = forged(2_000, |writer, footer| {
         let chunk = piece(writer, |out| out.extend(equal(&[(0, MANY); 3])));

@@ -11,7 +11,7 @@ use nprof_capture::device::simulated::{self, Simulation};
 use nprof_capture::formats::aiu::packet_fixture::packets;
 use nprof_capture::formats::neff::{Neff, fixture as neff};
 use nprof_capture::formats::ntff::fixture::{self as ntff, BEGIN, EVENT, INSTRUCTION, Trace, word};
-use nprof_capture::formats::perfetto::fixture::{Message, trace as packets_of, varied, zlib};
+use nprof_capture::formats::perfetto::fixture::{ProtoMessage, trace as packets_of, varied, zlib};
 use nprof_capture::formats::trace_event;
 use nprof_engine::codec;
 use nprof_engine::exec::Work;
@@ -68,9 +68,6 @@ pub struct Seeds {
 }
 
 /// Inputs that are made, by target.
-///
-/// # Errors
-/// If a reader refuses an input that it should read: such a seed is useless.
 pub fn made() -> Result<Vec<Seeds>> {
     let (traces, programs) = (traces(), programs());
     for trace in &traces {
@@ -104,9 +101,6 @@ pub fn made() -> Result<Vec<Seeds>> {
 }
 
 /// Inputs that are files of the project, by target.
-///
-/// # Errors
-/// If they cannot be read.
 pub fn kept() -> Result<Vec<Seeds>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds");
     let mut kept = Vec::new();
@@ -167,10 +161,10 @@ fn hostile_archives() -> Vec<Vec<u8>> {
 
 /// Packed packets that cost the square of their length once: very many packets without content.
 fn packed_packets() -> Vec<Vec<u8>> {
-    let list = packets_of(&vec![Message::new(); MANY]);
-    let packed = [(50, zlib(&list)), (133, Message(zstd(&list)))];
-    let repeated = |(field, packed): (u32, Message)| {
-        packets_of(&vec![Message::new().message(field, &packed); MANY / 16])
+    let list = packets_of(&vec![ProtoMessage::new(); MANY]);
+    let packed = [(50, zlib(&list)), (133, ProtoMessage(zstd(&list)))];
+    let repeated = |(field, packed): (u32, ProtoMessage)| {
+        packets_of(&vec![ProtoMessage::new().message(field, &packed); MANY / 16])
     };
     packed.map(repeated).to_vec()
 }

@@ -10,9 +10,9 @@ const CHANGED: u64 = 24;
 const MOST_CHANGED_BYTES: usize = 16 << 10;
 
 /// Pseudo-random numbers, the same in each run (xorshift64*, Vigna 2016).
-struct Numbers(u64);
+struct RandomNumbers(u64);
 
-impl Numbers {
+impl RandomNumbers {
     fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -23,7 +23,7 @@ impl Numbers {
 }
 
 /// The input with some bytes changed, cut, or repeated.
-fn changed(input: &[u8], numbers: &mut Numbers) -> Vec<u8> {
+fn changed(input: &[u8], numbers: &mut RandomNumbers) -> Vec<u8> {
     let mut bytes = input.to_vec();
     for _ in 0..=numbers.below(4) {
         let (at, until) = (numbers.below(bytes.len() + 1), numbers.below(bytes.len() + 1));
@@ -49,7 +49,7 @@ fn every_target_survives_its_inputs_and_changed_ones() {
             all.iter().filter(|seeds| seeds.target == name).flat_map(|seeds| &seeds.inputs).collect();
         let empty = Vec::new();
         inputs.push(&empty);
-        let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+        let mut numbers = RandomNumbers(0x9e37_79b9_7f4a_7c15);
         for input in inputs {
             run(input);
             if input.len() <= MOST_CHANGED_BYTES {

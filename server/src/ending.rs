@@ -34,9 +34,6 @@ pub struct EndSignals {
 
 impl EndSignals {
     /// Starts to listen. Must be called inside a tokio runtime.
-    ///
-    /// # Errors
-    /// If the system refuses.
     pub fn listen() -> io::Result<Self> {
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }

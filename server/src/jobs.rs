@@ -10,7 +10,7 @@ use nprof_engine::wire::job::{JobReport, JobState};
 use tokio::sync::{Semaphore, watch};
 
 use crate::analysis::job_segment;
-use crate::child::{IngestProcess, Order, Outcome, apart};
+use crate::child::{ChildTask, IngestProcess, InputsOutcome, apart};
 use crate::http::error::ApiError;
 use crate::ingest::{self, IngestError, Settings, Staged};
 use crate::store::{Profile, Staging, Store};
@@ -137,30 +137,31 @@ struct Ingest {
 
 impl Ingest {
     /// Reads the files in a process of its own.
-    async fn read(&self, files: &[PathBuf], job: &Job) -> Result<Outcome, IngestError> {
+    async fn read(&self, files: &[PathBuf], job: &Job) -> Result<InputsOutcome, IngestError> {
         let limits = self.process.limits;
-        let order = Order::new(self.store.root(), self.upload.dir(), files, self.settings.clone(), limits);
+        let order =
+            ChildTask::new(self.store.root(), self.upload.dir(), files, self.settings.clone(), limits);
         self.process.run(&order, &job.meter, job.cancelled()).await
     }
 
     /// Adds the profile to the store. Returns the directory of the upload with what is left in it.
     async fn publish(
         self,
-        read: Result<Outcome, IngestError>,
+        read: Result<InputsOutcome, IngestError>,
         job: Arc<Job>,
     ) -> (Result<Profile, IngestError>, Option<Staging>) {
         let Self { store, upload, settings, .. } = self;
         let published = tokio::task::spawn_blocking(move || {
             let (published, rest) = match read {
-                Ok(Outcome::AlreadyThere(id)) => (ingest::keep(&store, &id, &settings), upload),
-                Ok(Outcome::Staged) => match upload.left() {
+                Ok(InputsOutcome::AlreadyThere(id)) => (ingest::keep(&store, &id, &settings), upload),
+                Ok(InputsOutcome::Staged) => match upload.left() {
                     Ok(manifest) => {
                         let staged = Staged { manifest, staging: upload };
                         (ingest::publish(&store, &staged, &settings, &job.meter), staged.staging)
                     }
                     Err(error) => (Err(error.into()), upload),
                 },
-                Ok(Outcome::Compared(_)) => (Err(IngestError::Died), upload),
+                Ok(InputsOutcome::Compared(_)) => (Err(IngestError::Died), upload),
                 Err(error) => (Err(error), upload),
             };
             (published.map(|ingested| ingested.profile), Some(rest))
@@ -256,9 +257,6 @@ impl Job {
     }
 
     /// Waits for the end of the job.
-    ///
-    /// # Errors
-    /// The reason why the job failed.
     pub async fn outcome(&self) -> Result<Profile, ApiError> {
         let mut phase = self.phase.subscribe();
         loop {

@@ -24,7 +24,7 @@ use crate::ending::EndSignals;
 use crate::http::access::{Access, Changes};
 use crate::http::limits::{ConnectionLimits, Paced};
 use crate::http::peer::Peer;
-use crate::http::shares::{Share, Shares};
+use crate::http::shares::{ResourceShare, Shares};
 use crate::http::taken::Taken;
 use crate::http::token::Token;
 use crate::routes::router::router;
@@ -37,7 +37,7 @@ const REFUSED_WAIT: Duration = Duration::from_millis(100);
 
 /// Address to listen on, and the admitted clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Address {
+pub struct ListenAddress {
     /// The address; `None` is loopback.
     pub host: Option<IpAddr>,
     /// The port; 0 takes any free port.
@@ -83,7 +83,7 @@ pub struct Listening {
     signals: EndSignals,
 }
 
-impl Address {
+impl ListenAddress {
     /// Binds the port.
     ///
     /// # Errors
@@ -177,7 +177,7 @@ pub async fn accept(
 /// One accepted connection.
 struct Connection {
     peer: Peer,
-    slot: Share,
+    slot: ResourceShare,
     watcher: Watcher,
 }
 

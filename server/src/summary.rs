@@ -26,7 +26,7 @@ const MAX_BYTES: u64 = 64 << 20;
 
 /// State of a stored summary.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kept {
+pub enum StoredSummary {
     /// A summary of this segment and version.
     Good(Summary),
     /// No file, or a summary of another segment or version.
@@ -37,9 +37,6 @@ pub enum Kept {
 
 /// The metrics of a rank: the stored ones, else computed now and stored. A failure to store them is
 /// not an error.
-///
-/// # Errors
-/// If bytes of the segment are damaged, or the work is cancelled.
 pub fn summary_of(
     profile: &Profile,
     rank: &RankFile,
@@ -61,14 +58,14 @@ pub fn summary_of(
 #[must_use]
 pub fn stored(profile: &Profile, rank: &RankFile, segment: &SegmentFile) -> Option<Summary> {
     match read(&path_of(profile, rank), segment.content()) {
-        Kept::Good(summary) => Some(Summary { rank: rank.rank, ..summary }),
-        Kept::None | Kept::Damaged => None,
+        StoredSummary::Good(summary) => Some(Summary { rank: rank.rank, ..summary }),
+        StoredSummary::None | StoredSummary::Damaged => None,
     }
 }
 
 /// The state of the stored summary of this rank, for `nprof verify`.
 #[must_use]
-pub fn kept(profile: &Profile, rank: &RankFile) -> Kept {
+pub fn kept(profile: &Profile, rank: &RankFile) -> StoredSummary {
     read(&path_of(profile, rank), &rank.content)
 }
 
@@ -82,16 +79,16 @@ fn head(content: &str, message: &[u8]) -> String {
     format!("{TITLE} {VERSION} {content} {}\n", blake3::hash(message).to_hex())
 }
 
-fn read(path: &Path, content: &str) -> Kept {
+fn read(path: &Path, content: &str) -> StoredSummary {
     let bytes = match read_regular(path, MAX_BYTES) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Kept::None,
-        Err(_) => return Kept::Damaged,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return StoredSummary::None,
+        Err(_) => return StoredSummary::Damaged,
     };
-    let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else { return Kept::Damaged };
+    let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else { return StoredSummary::Damaged };
     let (line, message) = bytes.split_at(end + 1);
     if line == head(content, message).as_bytes() {
-        return postcard::from_bytes(message).map_or(Kept::Damaged, Kept::Good);
+        return postcard::from_bytes(message).map_or(StoredSummary::Damaged, StoredSummary::Good);
     }
     let words: Vec<&str> = std::str::from_utf8(line).unwrap_or_default().split_ascii_whitespace().collect();
     let is_other = match words[..] {
@@ -100,7 +97,7 @@ fn read(path: &Path, content: &str) -> Kept {
         }
         _ => false,
     };
-    if is_other { Kept::None } else { Kept::Damaged }
+    if is_other { StoredSummary::None } else { StoredSummary::Damaged }
 }
 
 /// Writes a temporary file and renames it. Nothing is synced. After a power failure the content can
@@ -149,10 +146,10 @@ mod tests {
     fn only_a_whole_summary_of_this_content_and_version_is_used() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("rank_0.summary");
-        assert_eq!(read(&path, "c1"), Kept::None);
+        assert_eq!(read(&path, "c1"), StoredSummary::None);
         write(&path, "c1", &summary()).unwrap();
-        assert_eq!(read(&path, "c1"), Kept::Good(summary()));
-        assert_eq!(read(&path, "c2"), Kept::None, "of another segment");
+        assert_eq!(read(&path, "c1"), StoredSummary::Good(summary()));
+        assert_eq!(read(&path, "c2"), StoredSummary::None, "of another segment");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 
         let whole = fs::read(&path).unwrap();
@@ -160,14 +157,14 @@ mod tests {
         let version = text.split(' ').nth(2).unwrap();
         let older: Vec<u8> = [b"nprof summary 0-0.0.1", &whole[TITLE.len() + 1 + version.len()..]].concat();
         fs::write(&path, older).unwrap();
-        assert_eq!(read(&path, "c1"), Kept::None, "of another version");
+        assert_eq!(read(&path, "c1"), StoredSummary::None, "of another version");
         for at in 0..whole.len() {
             let mut flipped = whole.clone();
             flipped[at] ^= 4;
             fs::write(&path, &flipped).unwrap();
-            assert!(!matches!(read(&path, "c1"), Kept::Good(_)), "byte {at}");
+            assert!(!matches!(read(&path, "c1"), StoredSummary::Good(_)), "byte {at}");
             fs::write(&path, &whole[..at]).unwrap();
-            assert_eq!(read(&path, "c1"), Kept::Damaged, "cut at {at}");
+            assert_eq!(read(&path, "c1"), StoredSummary::Damaged, "cut at {at}");
         }
     }
 
@@ -178,6 +175,6 @@ mod tests {
         // Zeros are the message of a summary without groups.
         let message = vec![0; usize::try_from(MAX_BYTES).unwrap()];
         fs::write(&path, [head("c1", &message).as_bytes(), &message].concat()).unwrap();
-        assert_eq!(read(&path, "c1"), Kept::Damaged);
+        assert_eq!(read(&path, "c1"), StoredSummary::Damaged);
     }
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::analysis::{job_segment, overlay_damage};
 use crate::output::FileId;
 use crate::store::{ATTEMPTS, Profile, RankFile, SharedName, Store, StoreError, Survey, name_for_rm};
-use crate::summary::{Kept, kept};
+use crate::summary::{StoredSummary, kept};
 use crate::work::{Meter, Stage};
 
 /// Name of a damaged part that loses no data: the metrics are computed again.
@@ -179,7 +179,7 @@ fn verify_rank(
         rank: Some(file.rank),
         ..damage
     };
-    if kept(profile, file) == Kept::Damaged {
+    if kept(profile, file) == StoredSummary::Damaged {
         let what = format!("the kept summary of {} is damaged", file.file);
         verified.damages.push(of(Damage { part: Some(KEPT_SUMMARY), ..Damage::of(what) }));
     }

@@ -3,5 +3,6 @@
 pub mod circles;
 pub mod imports;
 pub mod layers;
+pub mod names;
 pub mod shape;
 pub mod source;

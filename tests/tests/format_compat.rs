@@ -12,10 +12,10 @@ use nprof_engine::base::Interval;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
-    EngineKind, FieldId, FieldSpec, Form, Identity, Nesting, RankInfo, Role, Sink, SliceRecord, TableId,
+    EngineKind, FieldId, FieldSpec, Identity, Nesting, RankInfo, Role, Sink, SliceForm, SliceRecord, TableId,
     TableKind, TableSpec, TrackId, TrackSpec, Unit, Value, WarningKind,
 };
-use nprof_engine::query::{self, HitPage, Pattern};
+use nprof_engine::query::{self, HitPage, SearchPattern};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::{OLDEST_VERSION, Segment, VERSION};
 use nprof_engine::spill::MemoryScratch;
@@ -89,7 +89,7 @@ fn write_small_tracks(sink: &mut dyn Sink, table: TableId, group: TrackId, (size
                 start_ps,
                 duration_ps,
                 name,
-                form: Form::Complete,
+                form: SliceForm::Complete,
                 fields: &fields,
             })
             .unwrap();
@@ -121,11 +121,11 @@ fn write_rows(
             start_ps: at * 714_285 - 1_000,
             duration_ps: at * 37 % 900_000,
             name,
-            form: if at % 100 == 99 { Form::Instant } else { Form::Complete },
+            form: if at % 100 == 99 { SliceForm::Instant } else { SliceForm::Complete },
             fields: &fields[..(at % 3) as usize],
         };
         let slice = SliceRecord {
-            duration_ps: if slice.form == Form::Instant { 0 } else { slice.duration_ps },
+            duration_ps: if slice.form == SliceForm::Instant { 0 } else { slice.duration_ps },
             ..slice
         };
         let this = sink.slice(&slice).unwrap();
@@ -183,11 +183,15 @@ fn check(segment: Segment<Vec<u8>>, rows: i64) {
     assert_eq!(names, ["LDWEIGHTS", "ACTIVATE"]);
     let detail = answer::slice(RankView::of(&segment), found[0].slice.row, Work::IN_PLACE).unwrap();
     assert_eq!((detail.predecessors.len(), detail.successors.len()), (1, 1));
-    let matches =
-        query::search::find(&segment, &Pattern::text("operand 50"), HitPage::first(1_000), Work::IN_PLACE)
-            .unwrap()
-            .rows
-            .len();
+    let matches = query::search::find(
+        &segment,
+        &SearchPattern::text("operand 50"),
+        HitPage::first(1_000),
+        Work::IN_PLACE,
+    )
+    .unwrap()
+    .rows
+    .len();
     let matching = (0..rows).filter(|at| at % 3 == 2 && (at % 500).to_string().starts_with("50")).count();
     assert_eq!(matches, matching as u64);
     let counters: Vec<_> = footer.tracks.iter().filter(|track| track.value_range.is_some()).collect();

@@ -16,9 +16,6 @@ pub trait Fixed: Copy {
     /// Decodes exactly [`Self::BYTES`] bytes.
     fn from_bytes(bytes: &[u8]) -> Self;
     /// Writes the number.
-    ///
-    /// # Errors
-    /// If `out` cannot be written.
     fn write(self, out: &mut impl Write) -> Result<()>;
 }
 
@@ -45,26 +42,17 @@ pub struct ColumnWriter<T> {
 
 impl<T: Fixed> ColumnWriter<T> {
     /// Creates `<column>.bin`.
-    ///
-    /// # Errors
-    /// If the directory cannot be written.
     pub fn create(directory: &Path, column: &str) -> Result<Self> {
         let file = File::create(directory.join(format!("{column}.bin")))?;
         Ok(Self { file: BufWriter::with_capacity(BUFFER_BYTES, file), numbers: PhantomData })
     }
 
     /// Appends a number.
-    ///
-    /// # Errors
-    /// If the disk is full.
     pub fn push(&mut self, number: T) -> Result<()> {
         number.write(&mut self.file)
     }
 
     /// Flushes the buffer to the system.
-    ///
-    /// # Errors
-    /// If the disk is full.
     pub fn finish(mut self) -> Result<()> {
         self.file.flush()
     }
@@ -79,9 +67,6 @@ pub struct ColumnReader<T> {
 
 impl<T: Fixed> ColumnReader<T> {
     /// Opens `<column>.bin`.
-    ///
-    /// # Errors
-    /// If the file is missing.
     pub fn open(directory: &Path, column: &str) -> Result<Self> {
         let path = directory.join(format!("{column}.bin"));
         let file = File::open(&path)
@@ -90,9 +75,6 @@ impl<T: Fixed> ColumnReader<T> {
     }
 
     /// Replaces `out` with the next `rows` numbers.
-    ///
-    /// # Errors
-    /// If the file ends too early.
     pub fn read(&mut self, rows: usize, out: &mut Vec<T>) -> Result<()> {
         self.bytes.resize(rows * T::BYTES, 0);
         self.file.read_exact(&mut self.bytes)?;
@@ -119,18 +101,12 @@ pub struct TextReader {
 
 impl TextReader {
     /// Opens `<column>.txt`.
-    ///
-    /// # Errors
-    /// If the file is missing.
     pub fn open(directory: &Path, column: &str) -> Result<Self> {
         let file = File::open(directory.join(format!("{column}.txt")))?;
         Ok(Self { file, lines: String::new(), at: 0, rest: Vec::new() })
     }
 
     /// The next text; `None` after the last.
-    ///
-    /// # Errors
-    /// If the file cannot be read or is not text.
     pub fn read(&mut self) -> Result<Option<&str>> {
         if self.at == self.lines.len() {
             self.fill()?;
@@ -170,18 +146,12 @@ pub struct TextWriter {
 
 impl TextWriter {
     /// Creates `<column>.txt`.
-    ///
-    /// # Errors
-    /// If the directory cannot be written.
     pub fn create(directory: &Path, column: &str) -> Result<Self> {
         let file = File::create(directory.join(format!("{column}.txt")))?;
         Ok(Self { file: BufWriter::with_capacity(BUFFER_BYTES, file), texts: 0 })
     }
 
     /// Appends a text and returns its code.
-    ///
-    /// # Errors
-    /// If the disk is full.
     pub fn push(&mut self, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<u32> {
         write(&mut self.file)?;
         self.file.write_all(b"\n")?;
@@ -190,9 +160,6 @@ impl TextWriter {
     }
 
     /// Flushes the buffer to the system and returns the number of texts.
-    ///
-    /// # Errors
-    /// If the disk is full.
     pub fn finish(mut self) -> Result<u32> {
         self.file.flush()?;
         Ok(self.texts)
@@ -200,9 +167,6 @@ impl TextWriter {
 }
 
 /// Writes a whole dictionary.
-///
-/// # Errors
-/// If the disk is full.
 pub fn write_texts(directory: &Path, column: &str, texts: &[String]) -> Result<()> {
     let mut file = TextWriter::create(directory, column)?;
     for text in texts {
@@ -212,9 +176,6 @@ pub fn write_texts(directory: &Path, column: &str, texts: &[String]) -> Result<(
 }
 
 /// Reads a whole dictionary as one text, with a newline after each entry.
-///
-/// # Errors
-/// If the file is missing or is not text.
 pub fn read_texts(directory: &Path, column: &str) -> Result<String> {
     let path = directory.join(format!("{column}.txt"));
     std::fs::read_to_string(&path)

@@ -14,7 +14,7 @@ const RUN_STRIDE: i64 = 0x80;
 /// Distance between the weights of consecutive layers.
 const LAYER_STRIDE: i64 = 0x10000;
 
-struct Columns {
+struct InstructionColumns {
     start: ColumnWriter<u64>,
     duration: ColumnWriter<u32>,
     pc: ColumnWriter<u32>,
@@ -25,7 +25,7 @@ struct Columns {
     source: ColumnWriter<u16>,
 }
 
-impl Columns {
+impl InstructionColumns {
     fn create(directory: &Path) -> Result<Self> {
         Ok(Self {
             start: ColumnWriter::create(directory, "instruction.start")?,
@@ -84,7 +84,7 @@ pub(super) fn write(
     starts: &[i64],
     meta: &mut Meta,
 ) -> Result<()> {
-    let mut columns = Columns::create(directory)?;
+    let mut columns = InstructionColumns::create(directory)?;
     let mut texts = TextWriter::create(directory, "instruction.operands")?;
     let mut layer = Layer::default();
     let layers = starts.len() - 1;

@@ -81,9 +81,6 @@ impl Meta {
     }
 
     /// Reads the description from a directory.
-    ///
-    /// # Errors
-    /// If the description is missing or has another version.
     pub fn read(directory: &Path) -> Result<Self> {
         let text = std::fs::read(directory.join(META_FILE))?;
         let meta: Self = serde_json::from_slice(&text).map_err(Error::other)?;
@@ -96,9 +93,6 @@ impl Meta {
 }
 
 /// Generates the events in `directory`, unless they are already there.
-///
-/// # Errors
-/// If the directory cannot be written.
 pub fn generate(directory: &Path, settings: &Settings) -> Result<Meta> {
     if let Some(meta) = Meta::read(directory).ok().filter(|meta| meta.settings == *settings) {
         return Ok(meta);

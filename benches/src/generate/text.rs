@@ -143,9 +143,6 @@ pub fn tensors() -> Vec<String> {
 
 /// Writes the operands of an instruction without a newline. `offset_bytes` moves its source, like
 /// the layer's weights and the step's buffers.
-///
-/// # Errors
-/// If `out` cannot be written.
 pub fn write_operands(out: &mut impl Write, of: &Instruction, offset_bytes: i64) -> std::io::Result<()> {
     let Instruction { semaphore, shape, iteration, .. } = *of;
     let (src, dst) = (of.src + offset_bytes, of.dst);

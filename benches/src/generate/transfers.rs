@@ -28,7 +28,7 @@ const SAMPLE_NS: i64 = 1000;
 const QUEUE_IDS: u32 = 0x100_0000;
 
 /// One transfer of a layer.
-struct Transfer {
+struct LayerTransfer {
     /// Start as a share of the layer.
     position: f64,
     size_bytes: i64,
@@ -37,7 +37,7 @@ struct Transfer {
     tensor: u16,
 }
 
-struct Columns {
+struct TransferColumns {
     start: ColumnWriter<u64>,
     duration: ColumnWriter<u32>,
     size: ColumnWriter<u32>,
@@ -47,7 +47,7 @@ struct Columns {
     id: ColumnWriter<u32>,
 }
 
-impl Columns {
+impl TransferColumns {
     fn create(directory: &Path) -> Result<Self> {
         Ok(Self {
             start: ColumnWriter::create(directory, "dma.start")?,
@@ -123,10 +123,10 @@ pub(super) fn write(
 ) -> Result<()> {
     let plan = plan(settings.seed, per_layer);
     let mut counters = Counters::new(starts[0], starts[starts.len() - 1]);
-    let mut columns = Columns::create(directory)?;
+    let mut columns = TransferColumns::create(directory)?;
     for (queue, transfers) in plan.iter().enumerate() {
         let mut queue_writer =
-            Queue { settings, transfers, number: queue, before_ns: 0, rows: 0, order: Vec::new() };
+            QueueState { settings, transfers, number: queue, before_ns: 0, rows: 0, order: Vec::new() };
         for (run, span) in starts.windows(2).enumerate() {
             queue_writer.write_layer(run, span[0], span[1], &mut columns, &mut counters)?;
         }
@@ -138,9 +138,9 @@ pub(super) fn write(
 }
 
 /// State while one queue is written.
-struct Queue<'a> {
+struct QueueState<'a> {
     settings: &'a Settings,
-    transfers: &'a [Transfer],
+    transfers: &'a [LayerTransfer],
     number: usize,
     /// Start of the previous transfer.
     before_ns: i64,
@@ -149,13 +149,13 @@ struct Queue<'a> {
     order: Vec<(i64, i64, usize)>,
 }
 
-impl Queue<'_> {
+impl QueueState<'_> {
     fn write_layer(
         &mut self,
         run: usize,
         start_ns: i64,
         end_ns: i64,
-        columns: &mut Columns,
+        columns: &mut TransferColumns,
         counters: &mut Counters,
     ) -> Result<()> {
         let mut random = Random::stream(self.settings.seed, Purpose::Transfers, run, self.number);
@@ -189,7 +189,7 @@ impl Queue<'_> {
 }
 
 /// The transfers of a layer by queue, in the order of starts.
-fn plan(seed: u64, count: usize) -> Vec<Vec<Transfer>> {
+fn plan(seed: u64, count: usize) -> Vec<Vec<LayerTransfer>> {
     let mut random = Random::stream(seed, Purpose::TransferPlan, 0, 0);
     let mut counts = [0; QUEUES];
     for _ in 0..count {
@@ -198,7 +198,7 @@ fn plan(seed: u64, count: usize) -> Vec<Vec<Transfer>> {
     counts.iter().map(|&count| queue_plan(count, &mut random)).collect()
 }
 
-fn queue_plan(count: usize, random: &mut Random) -> Vec<Transfer> {
+fn queue_plan(count: usize, random: &mut Random) -> Vec<LayerTransfer> {
     let bursts = count / BURST;
     let mut positions: Vec<f64> = (0..bursts)
         .flat_map(|_| {
@@ -211,10 +211,10 @@ fn queue_plan(count: usize, random: &mut Random) -> Vec<Transfer> {
     positions.into_iter().map(|position| transfer(position, random)).collect()
 }
 
-fn transfer(position: f64, random: &mut Random) -> Transfer {
+fn transfer(position: f64, random: &mut Random) -> LayerTransfer {
     let tensor = random.between(0, TENSORS_PER_LAYER as i64);
     let src = if tensor < FIRST_LOCAL_TENSOR { 0 } else { random.between(0, 3) as u8 };
     let dst = if src == 0 { 1 } else { random.between(0, MEMORIES.len() as i64) as u8 };
     let size_bytes = SIZES_BYTES[random.weighted(&SIZE_WEIGHTS)];
-    Transfer { position, size_bytes, src, dst, tensor: tensor as u16 }
+    LayerTransfer { position, size_bytes, src, dst, tensor: tensor as u16 }
 }

@@ -71,12 +71,12 @@ pub fn deflated(name: &str, bytes: &[u8], crc: u32) -> Vec<u8> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes).expect("memory is enough");
     let packed = encoder.finish().expect("memory is enough");
-    packed_by(8, name, &packed, Stated { len: bytes.len(), crc })
+    packed_by(8, name, &packed, EntryHeader { len: bytes.len(), crc })
 }
 
 /// Length and checksum that a zip states for an entry. They can be wrong on purpose.
 #[derive(Debug, Clone, Copy)]
-pub struct Stated {
+pub struct EntryHeader {
     /// Unpacked length in bytes.
     pub len: usize,
     /// CRC-32 of the unpacked bytes.
@@ -85,7 +85,7 @@ pub struct Stated {
 
 /// A zip with one entry, packed by a method number (APPNOTE.TXT, 4.4.5).
 #[must_use]
-pub fn packed_by(method: u16, name: &str, packed: &[u8], stated: Stated) -> Vec<u8> {
+pub fn packed_by(method: u16, name: &str, packed: &[u8], stated: EntryHeader) -> Vec<u8> {
     let number = |number: usize| u32::try_from(number).expect("archives are small").to_le_bytes();
     let middle = [&method.to_le_bytes()[..], &[0, 0, 0x21, 0x50], &stated.crc.to_le_bytes()].concat();
     let sizes = [number(packed.len()), number(stated.len)].concat();

@@ -54,19 +54,19 @@ pub fn packets(packed_len: u64) -> u64 {
 /// have. Each opened file adds the bytes that its own length allows. So an archive of many small
 /// archives gets no more than its own length allows.
 #[derive(Debug)]
-pub struct Allowance {
+pub struct DiskAllowance {
     bytes: AtomicU64,
     entries: AtomicU64,
     names_len: AtomicU64,
 }
 
-impl Default for Allowance {
+impl Default for DiskAllowance {
     fn default() -> Self {
         Self::of(MIN_UNPACKED)
     }
 }
 
-impl Allowance {
+impl DiskAllowance {
     /// An allowance that begins with this many bytes.
     #[must_use]
     pub fn of(bytes: u64) -> Self {

@@ -21,9 +21,9 @@ use std::sync::Arc;
 
 use nprof_engine::base::in_memory;
 
-use self::limit::Allowance;
-use self::unpack::{Damage, Layer, Unpacked};
-use crate::inputs::{Candidate, FileHead, Found, Packing};
+use self::limit::DiskAllowance;
+use self::unpack::{EarlyEnd, PackingLayer, Unpacked};
+use crate::inputs::{Candidate, FileHead, FileKind, Packing};
 use crate::probe::HEAD_LEN;
 use crate::refusal::Refusal;
 
@@ -37,19 +37,19 @@ pub trait Hold: AsRef<[u8]> + Send + Sync {
 impl Hold for Vec<u8> {}
 
 /// Bytes with several owners.
-pub type Held = Arc<dyn Hold>;
+pub type SharedBytes = Arc<dyn Hold>;
 
 /// Bytes of a file: all of the shared bytes, or a part.
 #[derive(Clone)]
 pub struct FileBytes {
-    held: Held,
+    held: SharedBytes,
     range: Range<usize>,
 }
 
 impl FileBytes {
     /// All of the shared bytes.
     #[must_use]
-    pub fn new(held: Held) -> Self {
+    pub fn new(held: SharedBytes) -> Self {
         let range = 0..(*held).as_ref().len();
         Self { held, range }
     }
@@ -84,10 +84,10 @@ pub trait Spool {
     ///
     /// # Errors
     /// If reading fails, or the storage is full.
-    fn keep(&self, unpacked: &mut dyn Read) -> io::Result<Held>;
+    fn keep(&self, unpacked: &mut dyn Read) -> io::Result<SharedBytes>;
 
     /// The allowance that all files opened with this storage share. `None` gives each its own.
-    fn allowance(&self) -> Option<&Allowance> {
+    fn allowance(&self) -> Option<&DiskAllowance> {
         None
     }
 
@@ -102,7 +102,7 @@ pub trait Spool {
 pub struct InMemory;
 
 impl Spool for InMemory {
-    fn keep(&self, unpacked: &mut dyn Read) -> io::Result<Held> {
+    fn keep(&self, unpacked: &mut dyn Read) -> io::Result<SharedBytes> {
         let mut bytes = Vec::new();
         unpacked.read_to_end(&mut bytes)?;
         Ok(Arc::new(bytes))
@@ -117,7 +117,7 @@ pub struct Leaf {
     /// The bytes as stored, still packed.
     pub packed: FileBytes,
     /// The packings, the outermost first.
-    pub layers: Vec<Layer>,
+    pub layers: Vec<PackingLayer>,
 }
 
 impl Leaf {
@@ -155,7 +155,7 @@ impl Leaf {
     /// The damage of bytes that are not packed, if an archive states another checksum for them.
     /// Reads all of them.
     #[must_use]
-    pub fn damage(&self) -> Option<Damage> {
+    pub fn damage(&self) -> Option<EarlyEnd> {
         unpack::damage_of(&self.packed, &self.layers)
     }
 }
@@ -172,7 +172,7 @@ pub struct Opened {
 /// as a whole.
 #[must_use]
 pub fn open(name: &str, bytes: FileBytes, spool: &dyn Spool) -> Opened {
-    let own = Allowance::default();
+    let own = DiskAllowance::default();
     let allowance = spool.allowance().unwrap_or(&own);
     allowance.add_file(bytes.len() as u64);
     let mut opening = Opening { spool, allowance, leaves: Vec::new(), is_archive: false };
@@ -184,14 +184,14 @@ pub fn open(name: &str, bytes: FileBytes, spool: &dyn Spool) -> Opened {
 struct Item {
     name: String,
     packed: FileBytes,
-    layers: Vec<Layer>,
+    layers: Vec<PackingLayer>,
     /// Number of packings and archives around the file.
     depth: usize,
 }
 
 struct Opening<'s> {
     spool: &'s dyn Spool,
-    allowance: &'s Allowance,
+    allowance: &'s DiskAllowance,
     leaves: Vec<Leaf>,
     is_archive: bool,
 }
@@ -207,14 +207,14 @@ impl Opening<'_> {
         };
         let candidate = Candidate::of(FileHead { name: &item.name, head: &head });
         match candidate.found {
-            Found::Packed(_) if item.depth == limit::MAX_DEPTH => {
+            FileKind::Packed(_) if item.depth == limit::MAX_DEPTH => {
                 let what = format!("this is compressed or archived more than {} times", limit::MAX_DEPTH);
                 self.refuse(item, Refusal::unread(what, "unpack it and pass the traces inside"));
             }
-            Found::Packed(Packing::Gzip) => self.look(item.within(Layer::Gzip)),
-            Found::Packed(Packing::Zstd) => self.look(item.within(Layer::Zstd)),
-            Found::Packed(packing) => self.archive(item, packing),
-            Found::Claimed(_) | Found::Refused(_) => {
+            FileKind::Packed(Packing::Gzip) => self.look(item.within(PackingLayer::Gzip)),
+            FileKind::Packed(Packing::Zstd) => self.look(item.within(PackingLayer::Zstd)),
+            FileKind::Packed(packing) => self.archive(item, packing),
+            FileKind::Claimed(_) | FileKind::Refused(_) => {
                 self.leaves.push(Leaf { candidate, packed: item.packed, layers: item.layers });
             }
         }
@@ -257,7 +257,7 @@ impl Opening<'_> {
     }
 
     /// Says that an archive is damaged. The entries before the damage are good.
-    fn refuse_whole(&mut self, item: &Item, damage: &Damage) {
+    fn refuse_whole(&mut self, item: &Item, damage: &EarlyEnd) {
         let refusal = Refusal::damaged(damage.what.clone(), damage.place());
         let (name, packed) = (item.name.clone(), item.packed.part(0, 0));
         self.refuse(Item { name, packed, layers: Vec::new(), depth: item.depth }, refusal);
@@ -278,7 +278,7 @@ impl Opening<'_> {
     }
 
     fn refuse(&mut self, item: Item, refusal: Refusal) {
-        let candidate = Candidate::new(&item.name, Found::Refused(refusal));
+        let candidate = Candidate::new(&item.name, FileKind::Refused(refusal));
         self.leaves.push(Leaf { candidate, packed: item.packed, layers: item.layers });
     }
 }
@@ -289,7 +289,7 @@ impl Item {
     }
 
     /// The same file with one more packing around it.
-    fn within(mut self, layer: Layer) -> Self {
+    fn within(mut self, layer: PackingLayer) -> Self {
         self.layers.push(layer);
         self.depth += 1;
         self
@@ -314,30 +314,30 @@ const UNPACK: &str = "unpack the archive, and name the files inside";
 
 /// The entries of an archive.
 struct Listing<'a> {
-    allowance: &'a Allowance,
+    allowance: &'a DiskAllowance,
     /// Name of the archive, which comes before that of each entry.
     around: &'a str,
-    entries: Vec<Entry>,
+    entries: Vec<ArchiveEntry>,
     /// The reason why the list is incomplete, if the archive ends early.
     damage: Option<Refusal>,
 }
 
 /// A file in an archive.
-struct Entry {
+struct ArchiveEntry {
     name: String,
-    content: Result<Content, Refusal>,
+    content: Result<EntryPlace, Refusal>,
 }
 
 /// Place and packing of an entry's bytes within the archive.
-struct Content {
+struct EntryPlace {
     start: u64,
     len: u64,
-    layers: Vec<Layer>,
+    layers: Vec<PackingLayer>,
 }
 
 impl Listing<'_> {
     /// Adds an entry. Returns false if there are too many.
-    fn push(&mut self, entry: Entry) -> bool {
+    fn push(&mut self, entry: ArchiveEntry) -> bool {
         if !self.allowance.take_entry(self.around.len() + entry.name.len()) {
             let what = format!(
                 "all archives together have more than {} files, or more than {} bytes of names; nprof does \

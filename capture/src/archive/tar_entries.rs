@@ -4,7 +4,7 @@
 use nprof_engine::base::in_memory;
 use tar::{EntryType, Header, PaxExtensions};
 
-use super::{Content, Entry, Listing, entry_name};
+use super::{ArchiveEntry, EntryPlace, Listing, entry_name};
 use crate::refusal::Refusal;
 
 /// Length of a block in bytes. A header is a block, and contents are filled up to whole ones.
@@ -31,19 +31,19 @@ pub(super) fn list(bytes: &[u8], listing: &mut Listing<'_>) {
                 return;
             }
         };
-        let Member { kind, start, len, .. } = member;
+        let TarEntry { kind, start, len, .. } = member;
         let is_cut = start as u64 + len > bytes.len() as u64;
         let Some(name) = entry_name(&member.name) else { continue };
         let content = if kind.is_gnu_sparse() {
             let what = "this is a sparse file of a tar archive, which nprof does not read";
             Err(Refusal::unsupported(what, format!("byte {start}"), super::UNPACK))
         } else if kind.is_file() || kind.is_contiguous() {
-            Ok(Content { start: start as u64, len, layers: Vec::new() })
+            Ok(EntryPlace { start: start as u64, len, layers: Vec::new() })
         } else {
             continue;
         };
         let cut = format!("the tar archive ends in the middle of \"{name}\"");
-        if !listing.push(Entry { name, content }) {
+        if !listing.push(ArchiveEntry { name, content }) {
             return;
         }
         if is_cut {
@@ -54,7 +54,7 @@ pub(super) fn list(bytes: &[u8], listing: &mut Listing<'_>) {
 }
 
 /// An entry.
-struct Member {
+struct TarEntry {
     name: Vec<u8>,
     kind: EntryType,
     /// Place of the contents.
@@ -77,7 +77,7 @@ impl<'b> Walk<'b> {
     ///
     /// # Errors
     /// If the archive is damaged, with the reason.
-    fn next(&mut self) -> Result<Option<Member>, String> {
+    fn next(&mut self) -> Result<Option<TarEntry>, String> {
         while let Some(header) = self.header()? {
             let said = header.entry_size().map_err(|error| error.to_string())?;
             let kind = header.entry_type();
@@ -106,7 +106,7 @@ impl<'b> Walk<'b> {
             }
             self.size = None;
             let name = self.name.take().unwrap_or_else(|| header.path_bytes().into_owned());
-            return Ok(Some(Member { name, kind, start, len }));
+            return Ok(Some(TarEntry { name, kind, start, len }));
         }
         match (&self.name, self.size) {
             (None, None) => Ok(None),

@@ -1,10 +1,10 @@
 //! Containers of every kind: nested, truncated, damaged and hostile.
 
-use super::fixture::{Stated, deflated, gzip, packed_by, tar, tar_of_kinds, zip, zip_of_many, zstd};
+use super::fixture::{EntryHeader, deflated, gzip, packed_by, tar, tar_of_kinds, zip, zip_of_many, zstd};
 use super::*;
 use crate::error::Error;
 use crate::formats::neff::fixture as neff;
-use crate::importer::Role;
+use crate::importer::FileRole;
 
 const TRACE: &[u8] = br#"{"traceEvents":[{"ph":"X","ts":1,"dur":2,"name":"a"}]}"#;
 
@@ -20,7 +20,7 @@ fn unpacked(leaf: &Leaf) -> Vec<u8> {
 
 fn refusal(leaf: &Leaf) -> String {
     match &leaf.candidate.found {
-        Found::Refused(refusal) => Error::from(refusal.clone()).to_string(),
+        FileKind::Refused(refusal) => Error::from(refusal.clone()).to_string(),
         found => format!("{found:?}"),
     }
 }
@@ -32,7 +32,12 @@ fn check(name: &str, bytes: Vec<u8>, expected: &[&str]) {
     let names: Vec<&str> = opened.leaves.iter().map(|leaf| leaf.candidate.name.as_str()).collect();
     assert_eq!(names, expected, "{name}");
     for leaf in &opened.leaves {
-        assert!(leaf.candidate.claim(Role::Trace).is_some(), "{}: {}", leaf.candidate.name, refusal(leaf));
+        assert!(
+            leaf.candidate.claim(FileRole::Trace).is_some(),
+            "{}: {}",
+            leaf.candidate.name,
+            refusal(leaf)
+        );
         assert_eq!(unpacked(leaf), TRACE);
     }
     assert_eq!(opened.is_archive, expected != [name]);
@@ -69,7 +74,7 @@ fn an_archive_gives_its_files() {
     check("a.zip", deflated("t.json", TRACE, crc32fast::hash(TRACE)), &["a.zip/t.json"]);
     check(
         "a.zip",
-        packed_by(93, "t.json", &zstd(TRACE), Stated { len: TRACE.len(), crc: crc32fast::hash(TRACE) }),
+        packed_by(93, "t.json", &zstd(TRACE), EntryHeader { len: TRACE.len(), crc: crc32fast::hash(TRACE) }),
         &["a.zip/t.json"],
     );
 }
@@ -89,7 +94,7 @@ fn a_program_is_no_archive() {
     for (name, bytes) in [("a.neff", neff::gzip(&neff::members())), ("b", neff::members())] {
         let opened = opened(name, bytes);
         assert!(!opened.is_archive);
-        assert!(opened.leaves[0].candidate.claim(Role::Model).is_some());
+        assert!(opened.leaves[0].candidate.claim(FileRole::Model).is_some());
     }
 }
 
@@ -157,7 +162,7 @@ fn damage_is_said_with_its_place() {
     check_refused("a.zip", b"PK\x03\x04 and nothing else".to_vec(), "a.zip: the zip archive cannot be read");
     let zip = zip(&[("t.json", TRACE)]);
     check_refused("a.zip", zip[..zip.len() - 10].to_vec(), "cannot be read");
-    let method = packed_by(14, "t.json", b"lzma", Stated { len: 4, crc: 0 });
+    let method = packed_by(14, "t.json", b"lzma", EntryHeader { len: 4, crc: 0 });
     check_refused(
         "a.zip",
         method,
@@ -175,7 +180,7 @@ fn damage_is_said_with_its_place() {
 
 /// A zip with an entry that is stored, or packed by another method, with a checksum.
 fn stated(method: u16, packed: &[u8], crc: u32) -> Vec<u8> {
-    packed_by(method, "t.json", packed, Stated { len: TRACE.len(), crc })
+    packed_by(method, "t.json", packed, EntryHeader { len: TRACE.len(), crc })
 }
 
 #[test]
@@ -196,7 +201,7 @@ fn an_entry_of_a_zip_is_compared_with_its_checksum_however_it_is_packed() {
         }
     }
     let tar = tar(&[("t.json", TRACE)]);
-    let nested = |crc: u32| packed_by(0, "b.tar", &tar, Stated { len: tar.len(), crc });
+    let nested = |crc: u32| packed_by(0, "b.tar", &tar, EntryHeader { len: tar.len(), crc });
     check("a.zip", nested(crc32fast::hash(&tar)), &["a.zip/b.tar/t.json"]);
     check_refused("a.zip", nested(7), "a.zip/b.tar: its checksum differs");
     assert_eq!(opened("a.zip", nested(7)).leaves.len(), 2, "its files are there");
@@ -311,19 +316,19 @@ fn a_bomb_ends_at_its_limit() {
 
 /// Counts what is unpacked, and keeps nothing of it.
 struct Counting {
-    allowance: Allowance,
+    allowance: DiskAllowance,
     kept_bytes: std::cell::Cell<u64>,
 }
 
 impl Spool for Counting {
-    fn keep(&self, unpacked: &mut dyn Read) -> io::Result<Held> {
+    fn keep(&self, unpacked: &mut dyn Read) -> io::Result<SharedBytes> {
         let kept = io::copy(unpacked, &mut io::sink());
         self.kept_bytes.set(self.kept_bytes.get() + kept.as_ref().unwrap_or(&0));
         kept?;
         Ok(Arc::new(Vec::<u8>::new()))
     }
 
-    fn allowance(&self) -> Option<&Allowance> {
+    fn allowance(&self) -> Option<&DiskAllowance> {
         Some(&self.allowance)
     }
 }
@@ -334,7 +339,7 @@ fn archives_in_an_archive_share_its_allowance() {
     let names: Vec<String> = (0..32).map(|at| format!("{at}.tar.zst")).collect();
     let entries: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &inner[..])).collect();
     let outer = zip(&entries);
-    let spool = Counting { allowance: Allowance::of(1 << 20), kept_bytes: 0.into() };
+    let spool = Counting { allowance: DiskAllowance::of(1 << 20), kept_bytes: 0.into() };
     let opened = open("x.zip", FileBytes::new(Arc::new(outer.clone())), &spool);
     let most = (1 << 20) + 1_100 * outer.len() as u64;
     assert!(most < 28 << 20, "the archives unpack to more: {most}");
@@ -348,7 +353,7 @@ fn archives_in_an_archive_share_its_allowance() {
 struct Cancelled(std::cell::Cell<usize>);
 
 impl Spool for Cancelled {
-    fn keep(&self, unpacked: &mut dyn Read) -> io::Result<Held> {
+    fn keep(&self, unpacked: &mut dyn Read) -> io::Result<SharedBytes> {
         self.0.set(self.0.get() + 1);
         InMemory.keep(unpacked)
     }

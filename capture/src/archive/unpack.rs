@@ -15,7 +15,7 @@ const PACKED_LEN: usize = 64 << 10;
 
 /// One packing around a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layer {
+pub enum PackingLayer {
     /// Any number of gzip members.
     Gzip,
     /// Any number of zstd frames.
@@ -29,7 +29,7 @@ pub enum Layer {
     },
 }
 
-impl Layer {
+impl PackingLayer {
     fn title(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
@@ -41,29 +41,29 @@ impl Layer {
 
 /// Whether bytes with these layers must be unpacked.
 #[must_use]
-pub fn is_packed(layers: &[Layer]) -> bool {
-    layers.iter().any(|layer| !matches!(layer, Layer::Checksum { .. }))
+pub fn is_packed(layers: &[PackingLayer]) -> bool {
+    layers.iter().any(|layer| !matches!(layer, PackingLayer::Checksum { .. }))
 }
 
 /// The damage of bytes that are not packed, if one of the layers states another checksum.
-pub(super) fn damage_of(bytes: &[u8], layers: &[Layer]) -> Option<Damage> {
-    let is_wrong = |layer: &Layer| matches!(layer, Layer::Checksum { crc } if crc32fast::hash(bytes) != *crc);
+pub(super) fn damage_of(bytes: &[u8], layers: &[PackingLayer]) -> Option<EarlyEnd> {
+    let is_wrong = |layer: &PackingLayer| matches!(layer, PackingLayer::Checksum { crc } if crc32fast::hash(bytes) != *crc);
     let is_damaged = !is_packed(layers) && layers.iter().any(is_wrong);
-    is_damaged.then(|| Damage { what: WRONG_CHECKSUM.to_owned(), unpacked_len: bytes.len() as u64 })
+    is_damaged.then(|| EarlyEnd { what: WRONG_CHECKSUM.to_owned(), unpacked_len: bytes.len() as u64 })
 }
 
 const WRONG_CHECKSUM: &str = "its checksum differs from the checksum in the archive";
 
 /// The place and reason of an early end of unpacking.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Damage {
+pub struct EarlyEnd {
     /// Reason, for display.
     pub what: String,
     /// Number of unpacked bytes before the damage.
     pub unpacked_len: u64,
 }
 
-impl Damage {
+impl EarlyEnd {
     /// The place, for messages.
     #[must_use]
     pub fn place(&self) -> String {
@@ -75,24 +75,24 @@ impl Damage {
 pub struct Unpacked<'a> {
     inner: Box<dyn Read + Send + 'a>,
     /// The outermost layer.
-    outermost: Option<Layer>,
+    outermost: Option<PackingLayer>,
     unpacked_len: u64,
     most_len: u64,
-    damage: Option<Damage>,
+    damage: Option<EarlyEnd>,
 }
 
 impl<'a> Unpacked<'a> {
     /// Unpacks `packed_len` bytes of `source`. Without layers the bytes pass unchanged.
     #[must_use]
-    pub fn new(source: Box<dyn Read + Send + 'a>, layers: &[Layer], packed_len: u64) -> Self {
+    pub fn new(source: Box<dyn Read + Send + 'a>, layers: &[PackingLayer], packed_len: u64) -> Self {
         let mut inner = source;
         for layer in layers {
             let buffered = BufReader::with_capacity(PACKED_LEN, inner);
             inner = match *layer {
-                Layer::Gzip => Box::new(MultiGzDecoder::new(buffered)),
-                Layer::Zstd => Box::new(ZstdReader::new(buffered)),
-                Layer::Deflate => Box::new(DeflateDecoder::new(buffered)),
-                Layer::Checksum { crc } => Box::new(Checked::new(buffered, crc)),
+                PackingLayer::Gzip => Box::new(MultiGzDecoder::new(buffered)),
+                PackingLayer::Zstd => Box::new(ZstdReader::new(buffered)),
+                PackingLayer::Deflate => Box::new(DeflateDecoder::new(buffered)),
+                PackingLayer::Checksum { crc } => Box::new(Checked::new(buffered, crc)),
             };
         }
         let most_len = if is_packed(layers) { limit::streamed(packed_len) } else { u64::MAX };
@@ -112,7 +112,7 @@ impl<'a> Unpacked<'a> {
 
     /// The damage, if the bytes ended before their packing did.
     #[must_use]
-    pub fn damage(&self) -> Option<&Damage> {
+    pub fn damage(&self) -> Option<&EarlyEnd> {
         self.damage.as_ref()
     }
 
@@ -146,7 +146,7 @@ impl Read for Unpacked<'_> {
             }
             // The bytes before the damage are good. A truncated file is read up to the cut.
             Err(error) if self.unpacked_len > 0 && self.outermost.is_some() && is_damage(&error) => {
-                self.damage = Some(Damage { what: error.to_string(), unpacked_len: self.unpacked_len });
+                self.damage = Some(EarlyEnd { what: error.to_string(), unpacked_len: self.unpacked_len });
                 Ok(0)
             }
             Err(error) => Err(error),

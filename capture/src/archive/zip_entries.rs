@@ -9,8 +9,8 @@ use memchr::memmem;
 use zip::read::{ArchiveOffset, Config, ZipFile};
 use zip::{CompressionMethod, ZipArchive};
 
-use super::unpack::Layer;
-use super::{Content, Entry, Listing, UNPACK, entry_name, limit};
+use super::unpack::PackingLayer;
+use super::{ArchiveEntry, EntryPlace, Listing, UNPACK, entry_name, limit};
 use crate::refusal::Refusal;
 
 /// Place of all faults that are not those of an entry.
@@ -53,12 +53,12 @@ pub(super) fn list(bytes: &[u8], listing: &mut Listing<'_>) {
                     Ok(_) if !is_there => Err(Refusal::damaged(what, place())),
                     content => content,
                 };
-                Entry { name, content }
+                ArchiveEntry { name, content }
             }
             Ok(_) => continue,
             Err(error) => {
                 let what = format!("the entry cannot be read ({error})");
-                Entry { name: place(), content: Err(Refusal::damaged(what, place())) }
+                ArchiveEntry { name: place(), content: Err(Refusal::damaged(what, place())) }
             }
         };
         if !listing.push(entry) {
@@ -103,22 +103,22 @@ fn content<R: Read>(
     entry: &ZipFile<'_, R>,
     start: u64,
     place: &dyn Fn() -> String,
-) -> Result<Content, Refusal> {
+) -> Result<EntryPlace, Refusal> {
     if entry.encrypted() {
         let hint = "unpack the archive with its password, and name the files inside";
         return Err(Refusal::unsupported("this entry is encrypted", place(), hint));
     }
     let packing = match entry.compression() {
         CompressionMethod::STORE => None,
-        CompressionMethod::DEFLATE => Some(Layer::Deflate),
-        CompressionMethod::ZSTD => Some(Layer::Zstd),
+        CompressionMethod::DEFLATE => Some(PackingLayer::Deflate),
+        CompressionMethod::ZSTD => Some(PackingLayer::Zstd),
         other => {
             let what = format!("this entry is compressed by a method that nprof does not read ({other})");
             return Err(Refusal::unsupported(what, place(), UNPACK));
         }
     };
-    let layers = packing.into_iter().chain([Layer::Checksum { crc: entry.crc32() }]).collect();
-    Ok(Content { start, len: entry.compressed_size(), layers })
+    let layers = packing.into_iter().chain([PackingLayer::Checksum { crc: entry.crc32() }]).collect();
+    Ok(EntryPlace { start, len: entry.compressed_size(), layers })
 }
 
 /// The largest number of entries that an end of the archive states. Bytes of a comment can look

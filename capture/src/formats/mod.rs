@@ -13,19 +13,19 @@ pub mod perfetto;
 mod room;
 pub mod trace_event;
 
-use crate::files::{Fault, Job, Sinks};
+use crate::files::{Fault, ImportJob, Sinks};
 use crate::importer::Importer;
 use crate::origin::Beginning;
 
 /// The reader of a format.
-pub struct Reader {
+pub struct FormatReader {
     /// Name of the format, as in [`crate::importer::TABLE`].
     pub name: &'static str,
     /// Finds the beginning of a trace on its own clock. `None` if the times of the format count
     /// from a zero of their own.
     pub beginning: Option<FindBeginning>,
     /// Reads the ranks of a plan.
-    pub read: fn(&Job<'_>, &mut dyn Sinks) -> Result<(), Fault>,
+    pub read: fn(&ImportJob<'_>, &mut dyn Sinks) -> Result<(), Fault>,
 }
 
 /// Finds the beginning in a part of a trace, which may end anywhere. `None` if the part does not
@@ -33,17 +33,17 @@ pub struct Reader {
 pub type FindBeginning = fn(&[u8]) -> Option<Beginning>;
 
 /// The readers, in the order of [`crate::importer::TABLE`].
-pub static READERS: [Reader; 5] = [
-    Reader { name: "ntff", beginning: None, read: ntff::import },
-    Reader { name: "neuron_json", beginning: None, read: neuron_json::import },
-    Reader { name: "aiu", beginning: Some(aiu::beginning), read: aiu::import },
-    Reader { name: "trace_event", beginning: Some(trace_event::beginning), read: trace_event::import },
-    Reader { name: "perfetto", beginning: Some(perfetto::beginning), read: perfetto::import },
+pub static READERS: [FormatReader; 5] = [
+    FormatReader { name: "ntff", beginning: None, read: ntff::import },
+    FormatReader { name: "neuron_json", beginning: None, read: neuron_json::import },
+    FormatReader { name: "aiu", beginning: Some(aiu::beginning), read: aiu::import },
+    FormatReader { name: "trace_event", beginning: Some(trace_event::beginning), read: trace_event::import },
+    FormatReader { name: "perfetto", beginning: Some(perfetto::beginning), read: perfetto::import },
 ];
 
 /// The reader of a format.
 #[must_use]
-pub fn reader_of(importer: &Importer) -> &'static Reader {
+pub fn reader_of(importer: &Importer) -> &'static FormatReader {
     READERS.iter().find(|reader| reader.name == importer.name).expect("each row of the table has a reader")
 }
 
@@ -51,7 +51,7 @@ pub fn reader_of(importer: &Importer) -> &'static Reader {
 ///
 /// # Errors
 /// If a file of the plan cannot be read, or a sink fails.
-pub fn read(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
+pub fn read(job: &ImportJob<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     (reader_of(job.plan.importer).read)(job, sinks)
 }
 

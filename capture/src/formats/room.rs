@@ -3,10 +3,10 @@
 use nprof_engine::model::{FieldId, Value};
 
 /// An empty list of fields. Only its memory is of use.
-pub(crate) type Room = Vec<(FieldId, Value<'static>)>;
+pub(crate) type FieldBuffer = Vec<(FieldId, Value<'static>)>;
 
 /// Empties a list of fields and keeps its memory. Collecting in place reuses the allocation.
-pub(crate) fn emptied(mut fields: Vec<(FieldId, Value<'_>)>) -> Room {
+pub(crate) fn emptied(mut fields: Vec<(FieldId, Value<'_>)>) -> FieldBuffer {
     fields.clear();
     fields.into_iter().map(|(id, _)| (id, Value::Bool(false))).collect()
 }

@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet};
 use super::Candidate;
 use super::natural::{pattern, runs};
 use super::rank::rank_of;
-use crate::importer::{Number, Role};
-use crate::probe::process::Span;
+use crate::importer::{FileCount, FileRole};
+use crate::probe::process::EventSpan;
 
 /// Words before the number of a cycle.
 const CYCLES: [&str; 9] = ["iteration", "iter", "step", "cycle", "epoch", "batch", "exec", "pass", "repeat"];
@@ -60,7 +60,7 @@ pub fn is_of_cycle(path: &str) -> bool {
 
 /// The span of the traces of a process.
 #[must_use]
-pub fn span(candidates: &[Candidate], unit: &[usize]) -> Option<Span> {
+pub fn span(candidates: &[Candidate], unit: &[usize]) -> Option<EventSpan> {
     unit.iter().map(|&file| candidates[file].facts.span).reduce(|a, b| Some(a?.cover(b?))).flatten()
 }
 
@@ -69,7 +69,7 @@ fn in_time(candidates: &[Candidate], files: &[usize]) -> Option<Vec<usize>> {
     let mut spans = files
         .iter()
         .map(|&file| Some((candidates[file].facts.span?, file)))
-        .collect::<Option<Vec<(Span, usize)>>>()?;
+        .collect::<Option<Vec<(EventSpan, usize)>>>()?;
     spans.sort_by_key(|(span, file)| (span.first_ns, *file));
     let is_apart = spans.windows(2).all(|pair| pair[0].0.is_before(&pair[1].0));
     is_apart.then(|| spans.into_iter().map(|(_, file)| file).collect())
@@ -90,8 +90,8 @@ struct Process<'c> {
 impl<'c> Process<'c> {
     /// The process of a trace, if its format has cycles and anything tells the process.
     fn of(candidate: &'c Candidate, rank: Option<u32>) -> Option<Self> {
-        let claim = candidate.claim(Role::Trace)?;
-        let has_cycles = claim.importer.takes[0].number == Number::Cycles;
+        let claim = candidate.claim(FileRole::Trace)?;
+        let has_cycles = claim.importer.takes[0].number == FileCount::Cycles;
         let facts = &candidate.facts;
         let worker = worker(&candidate.path);
         let is_told = rank.is_some() || facts.process.is_some() || worker.is_some();

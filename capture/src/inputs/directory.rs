@@ -1,13 +1,13 @@
 //! The files of a directory or an archive that make a profile.
 
-use super::{Candidate, Found, settled};
-use crate::importer::{Importer, Role, TABLE};
+use super::{Candidate, FileKind, settled};
+use crate::importer::{FileRole, Importer, TABLE};
 use crate::probe::Confidence;
 use crate::refusal::{Gravity, Refusal};
 
 /// The files of a directory that make a profile, by their index in the list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Choice {
+pub struct FileChoice {
     /// Indices of the traces.
     pub traces: Vec<usize>,
     /// Indices of the files that go with traces.
@@ -38,18 +38,18 @@ pub enum Why {
 /// other files that are traces, or are named like one, are left out with the reason. Files of other
 /// kinds are ignored.
 #[must_use]
-pub fn choose(candidates: &[Candidate]) -> Choice {
+pub fn choose(candidates: &[Candidate]) -> FileChoice {
     let candidates = &settled(candidates);
-    let mut choice = Choice::default();
+    let mut choice = FileChoice::default();
     let mut traces = Vec::new();
     for (file, candidate) in candidates.iter().enumerate() {
         match &candidate.found {
-            Found::Claimed(claim) if claim.role != Role::Trace => choice.beside.push(file),
-            Found::Claimed(claim) if claim.confidence > Confidence::Possible || candidate.is_hinted() => {
+            FileKind::Claimed(claim) if claim.role != FileRole::Trace => choice.beside.push(file),
+            FileKind::Claimed(claim) if claim.confidence > Confidence::Possible || candidate.is_hinted() => {
                 traces.push((file, claim.importer));
             }
-            Found::Claimed(_) | Found::Packed(_) => {}
-            Found::Refused(refusal) => {
+            FileKind::Claimed(_) | FileKind::Packed(_) => {}
+            FileKind::Refused(refusal) => {
                 if refusal.gravity == Gravity::Damaged || candidate.is_hinted() {
                     choice.left_out.push(LeftOut { file, why: Why::Refused(refusal.clone()) });
                 }

@@ -6,11 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::joined::{Evidence, Unit, joined};
+use super::joined::{Evidence, ProcessTraces, joined};
 use super::natural::pattern;
-use super::{Candidate, Found, cycle, rank_of, ranks, settled};
-use crate::importer::{Belonging, Importer, Role, TABLE};
-use crate::probe::process::{ClockKind, Span};
+use super::{Candidate, FileKind, cycle, rank_of, ranks, settled};
+use crate::importer::{Belonging, FileRole, Importer, TABLE};
+use crate::probe::process::{ClockKind, EventSpan};
 
 /// Wall clocks of one job are at most this far apart: a day.
 const MAX_APART_NS: i64 = 86_400_000_000_000;
@@ -19,23 +19,23 @@ const MAX_APART_NS: i64 = 86_400_000_000_000;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Groups {
     /// The profiles.
-    pub groups: Vec<Group>,
+    pub groups: Vec<FileGroup>,
     /// Reason for several profiles.
     pub apart: Option<Apart>,
 }
 
 /// The files of a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
+pub struct FileGroup {
     /// Positions of the files in the list, ascending.
     pub files: Vec<usize>,
     /// Reason for one profile.
-    pub why: Together,
+    pub why: GroupReason,
 }
 
 /// Reason why traces are ranks of one profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Together {
+pub enum GroupReason {
     /// There is one trace.
     Alone,
     /// The format's traces belong together.
@@ -93,14 +93,14 @@ pub fn groups(candidates: &[Candidate]) -> Groups {
     let candidates = &settled(candidates);
     let ranks = ranks(candidates);
     let mut groups = Groups::default();
-    let mut realms: BTreeMap<Realm, Vec<Unit>> = BTreeMap::new();
+    let mut realms: BTreeMap<Realm, Vec<ProcessTraces>> = BTreeMap::new();
     for files in cycle::units(candidates, &ranks) {
         let first = &candidates[files[0]];
         match first.found {
-            Found::Claimed(claim) if claim.role != Role::Trace => {}
-            Found::Claimed(claim) if claim.importer.belonging == Belonging::All => {}
+            FileKind::Claimed(claim) if claim.role != FileRole::Trace => {}
+            FileKind::Claimed(claim) if claim.importer.belonging == Belonging::All => {}
             _ => {
-                let unit = Unit {
+                let unit = ProcessTraces {
                     rank: ranks[files[0]],
                     span: cycle::span(candidates, &files),
                     whole: first.whole,
@@ -124,7 +124,7 @@ pub fn groups(candidates: &[Candidate]) -> Groups {
                 for units in joined(part, evidence) {
                     let why = why(&realm, &units);
                     let files = units.into_iter().flat_map(|unit| unit.files).collect();
-                    groups.groups.push(Group { files, why });
+                    groups.groups.push(FileGroup { files, why });
                 }
             }
         }
@@ -135,7 +135,7 @@ pub fn groups(candidates: &[Candidate]) -> Groups {
 
 impl Realm {
     fn of(candidate: &Candidate) -> Self {
-        let claim = candidate.claim(Role::Trace);
+        let claim = candidate.claim(FileRole::Trace);
         let session = claim.map(|claim| claim.importer).filter(|importer| is_session(importer));
         Self {
             session: session.map(|importer| importer.name),
@@ -157,17 +157,17 @@ fn is_session(importer: &Importer) -> bool {
 
 /// Moves traces that state nothing about their job to the only job that others state, if they came
 /// with one of its traces, or tell a rank and are named like one.
-fn assigned(mut realms: BTreeMap<Realm, Vec<Unit>>) -> BTreeMap<Realm, Vec<Unit>> {
+fn assigned(mut realms: BTreeMap<Realm, Vec<ProcessTraces>>) -> BTreeMap<Realm, Vec<ProcessTraces>> {
     let known: Vec<&Realm> = realms.keys().filter(|realm| !realm.is_unknown()).collect();
     let ([job], Some(units)) = (&known[..], realms.get(&Realm::default())) else { return realms };
     let job = (*job).clone();
     let wholes: BTreeSet<usize> = realms[&job].iter().filter_map(|unit| unit.whole).collect();
     let patterns: BTreeSet<String> = realms[&job].iter().map(|unit| pattern(&unit.path)).collect();
-    let is_of_job = |unit: &Unit| {
+    let is_of_job = |unit: &ProcessTraces| {
         let is_named_like = unit.rank.is_some() && patterns.contains(&pattern(&unit.path));
         is_named_like || unit.whole.is_some_and(|whole| wholes.contains(&whole))
     };
-    let (moved, stay): (Vec<Unit>, Vec<Unit>) = units.iter().cloned().partition(is_of_job);
+    let (moved, stay): (Vec<ProcessTraces>, Vec<ProcessTraces>) = units.iter().cloned().partition(is_of_job);
     if stay.is_empty() {
         realms.remove(&Realm::default());
     } else {
@@ -178,21 +178,21 @@ fn assigned(mut realms: BTreeMap<Realm, Vec<Unit>>) -> BTreeMap<Realm, Vec<Unit>
 }
 
 /// Reason why these are one profile.
-fn why(realm: &Realm, units: &[Unit]) -> Together {
+fn why(realm: &Realm, units: &[ProcessTraces]) -> GroupReason {
     let is_ranked = || units.iter().all(|unit| unit.rank.is_some());
     let has_stated = || units.iter().any(|unit| unit.is_stated);
     match (units, realm.world_size) {
-        ([only], _) if only.files.len() == 1 => Together::Alone,
-        ([_], _) => Together::Cycles,
-        _ if realm.job.is_some() => Together::Job,
-        (_, Some(size)) if has_stated() => Together::WorldSize(size),
+        ([only], _) if only.files.len() == 1 => GroupReason::Alone,
+        ([_], _) => GroupReason::Cycles,
+        _ if realm.job.is_some() => GroupReason::Job,
+        (_, Some(size)) if has_stated() => GroupReason::WorldSize(size),
         ([first, rest @ ..], _)
             if first.whole.is_some() && rest.iter().all(|unit| unit.whole == first.whole) =>
         {
-            Together::Whole
+            GroupReason::Whole
         }
-        _ if is_ranked() => Together::Names,
-        _ => Together::Times,
+        _ if is_ranked() => GroupReason::Names,
+        _ => GroupReason::Times,
     }
 }
 
@@ -205,17 +205,18 @@ impl Groups {
     /// Tells runs apart by time: a run ends where a rank comes again, or before a gap of a day. If
     /// names alone tell ranks, each machine can count its own. The clock of a rank of one directory
     /// whose contents name the job can be wrong, so a gap before it ends no run.
-    fn runs(&mut self, mut units: Vec<Unit>, evidence: Evidence) -> Vec<Vec<Unit>> {
+    fn runs(&mut self, mut units: Vec<ProcessTraces>, evidence: Evidence) -> Vec<Vec<ProcessTraces>> {
         units.sort_by_key(|unit| unit.span.map(|span| span.first_ns));
-        let mut runs: Vec<Vec<Unit>> = vec![Vec::new()];
-        let mut ranks: HashMap<u32, (Span, String)> = HashMap::new();
+        let mut runs: Vec<Vec<ProcessTraces>> = vec![Vec::new()];
+        let mut ranks: HashMap<u32, (EventSpan, String)> = HashMap::new();
         let mut last_ns: Option<i64> = None;
         for unit in units {
             let run = runs.last().expect("there is a first run");
             let is_sure = evidence == Evidence::Stated && unit.whole.is_some();
             let is_with = is_sure && run.last().is_some_and(|last| last.whole == unit.whole);
             let wall = unit.span.filter(|span| span.clock == ClockKind::Wall);
-            let is_late = |(span, last_ns): (Span, i64)| span.first_ns.saturating_sub(last_ns) > MAX_APART_NS;
+            let is_late =
+                |(span, last_ns): (EventSpan, i64)| span.first_ns.saturating_sub(last_ns) > MAX_APART_NS;
             let before = unit.rank.and_then(|rank| ranks.get(&rank)).zip(unit.span);
             let is_again = before.is_some_and(|((before, machine), span)| {
                 before.is_before(&span) && (unit.is_stated || *machine == unit.machine)
@@ -235,11 +236,11 @@ impl Groups {
 
     /// Tells jobs apart by paths, if several traces of a run tell one rank. Traces of a directory
     /// whose names alone tell ranks stay together: each node can count its ranks from 0.
-    fn parts(&mut self, run: Vec<Unit>) -> Vec<Vec<Unit>> {
+    fn parts(&mut self, run: Vec<ProcessTraces>) -> Vec<Vec<ProcessTraces>> {
         let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
         run.iter().filter_map(|unit| unit.rank).for_each(|rank| *counts.entry(rank).or_default() += 1);
         let Some((&rank, &most)) = counts.iter().max_by_key(|(_, count)| **count) else { return vec![run] };
-        let can_be_apart = |unit: &Unit| {
+        let can_be_apart = |unit: &ProcessTraces| {
             let is_again = unit.rank.is_some_and(|rank| counts[&rank] > 1);
             !is_again || unit.whole.is_none() || unit.is_stated || cycle::is_of_cycle(&unit.path)
         };
@@ -249,13 +250,13 @@ impl Groups {
         let folder = |path: &str| path.rsplit_once('/').map_or_else(String::new, |(folder, _)| folder.into());
         let keys: [&dyn Fn(&str) -> String; 3] = [&pattern, &folder, &without_rank];
         for key in keys {
-            let mut parts: BTreeMap<String, Vec<Unit>> = BTreeMap::new();
+            let mut parts: BTreeMap<String, Vec<ProcessTraces>> = BTreeMap::new();
             for unit in &run {
                 parts.entry(key(&unit.path)).or_default().push(unit.clone());
             }
             if parts.len() == most && parts.values().all(|part| is_of_different_ranks(part)) {
                 self.tell(Apart::SameRank(rank));
-                let mut parts: Vec<Vec<Unit>> = parts.into_values().collect();
+                let mut parts: Vec<Vec<ProcessTraces>> = parts.into_values().collect();
                 parts.sort_by_key(|part| part.iter().flat_map(|unit| &unit.files).min().copied());
                 return parts;
             }
@@ -268,23 +269,23 @@ impl Groups {
         for importer in TABLE.iter().filter(|row| is_session(row)) {
             let of = |is_trace: bool| {
                 let is_it = move |candidate: &Candidate| match candidate.found {
-                    Found::Claimed(claim) => {
-                        claim.importer == importer && (claim.role == Role::Trace) == is_trace
+                    FileKind::Claimed(claim) => {
+                        claim.importer == importer && (claim.role == FileRole::Trace) == is_trace
                     }
                     _ => false,
                 };
                 (0..candidates.len()).filter(move |&file| is_it(&candidates[file]))
             };
-            let has_trace = |group: &Group| of(true).any(|file| group.files.contains(&file));
+            let has_trace = |group: &FileGroup| of(true).any(|file| group.files.contains(&file));
             if importer.belonging == Belonging::All {
                 let traces: Vec<usize> = of(true).collect();
                 if traces.is_empty() {
                     self.without_trace(of(false).collect());
                     continue;
                 }
-                let why = if traces.len() > 1 { Together::Format } else { Together::Alone };
+                let why = if traces.len() > 1 { GroupReason::Format } else { GroupReason::Alone };
                 let files = traces.into_iter().chain(of(false)).collect();
-                self.groups.push(Group { files, why });
+                self.groups.push(FileGroup { files, why });
                 continue;
             }
             let beside: Vec<usize> = of(false).collect();
@@ -292,7 +293,7 @@ impl Groups {
                 (0..self.groups.len()).filter(|&at| has_trace(&self.groups[at])).collect();
             match takers[..] {
                 _ if beside.is_empty() => {}
-                [] => self.groups.push(Group { files: beside, why: Together::Alone }),
+                [] => self.groups.push(FileGroup { files: beside, why: GroupReason::Alone }),
                 [only] => self.groups[only].files.extend(beside),
                 _ => self.share_out(candidates, &takers, &beside),
             }
@@ -306,7 +307,8 @@ impl Groups {
             let path = candidates[file].path.as_str();
             path.rsplit_once('.').map_or(path, |(stem, _)| stem)
         };
-        let has_name = |group: &Group, file: usize| group.files.iter().any(|&own| stem(own) == stem(file));
+        let has_name =
+            |group: &FileGroup, file: usize| group.files.iter().any(|&own| stem(own) == stem(file));
         let named: BTreeSet<usize> = beside
             .iter()
             .copied()
@@ -329,7 +331,7 @@ impl Groups {
         match self.groups.first_mut() {
             _ if files.is_empty() => {}
             Some(first) => first.files.extend(files),
-            None => self.groups.push(Group { files, why: Together::Alone }),
+            None => self.groups.push(FileGroup { files, why: GroupReason::Alone }),
         }
     }
 
@@ -339,10 +341,10 @@ impl Groups {
             group.files.sort_unstable();
         }
         let is_session = |&file: &usize| match candidates[file].found {
-            Found::Claimed(claim) => is_session(claim.importer),
+            FileKind::Claimed(claim) => is_session(claim.importer),
             _ => false,
         };
-        let order = |group: &Group| {
+        let order = |group: &FileGroup| {
             let session = group.files.iter().any(is_session);
             let is_ranked = group.files.iter().any(|&file| ranks[file].is_some());
             (!session, !is_ranked, group.files.first().copied())
@@ -363,7 +365,7 @@ fn without_rank(path: &str) -> String {
     pattern(path) + &numbers.map(|(_, number)| format!(" {number}")).collect::<String>()
 }
 
-fn is_of_different_ranks(units: &[Unit]) -> bool {
+fn is_of_different_ranks(units: &[ProcessTraces]) -> bool {
     let mut ranks = BTreeSet::new();
     units.iter().filter_map(|unit| unit.rank).all(|rank| ranks.insert(rank))
 }

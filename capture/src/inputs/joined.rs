@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::cycle;
 use super::natural::pattern;
-use crate::probe::process::{ClockKind, Span};
+use crate::probe::process::{ClockKind, EventSpan};
 
 /// The traces of one process.
 #[derive(Debug, Clone)]
-pub(super) struct Unit {
+pub(super) struct ProcessTraces {
     /// Positions of the files in the list.
     pub(super) files: Vec<usize>,
     pub(super) rank: Option<u32>,
     /// Whether the content states the rank.
     pub(super) is_stated: bool,
-    pub(super) span: Option<Span>,
+    pub(super) span: Option<EventSpan>,
     pub(super) whole: Option<usize>,
     /// Path of the first file.
     pub(super) path: String,
@@ -34,7 +34,7 @@ pub(super) enum Evidence {
 /// Joined are the traces of one directory or archive, traces that tell ranks, traces whose times
 /// overlap, and traces whose names count from 0. Names with different texts around their ranks are
 /// of one job unless their times say that they are not.
-pub(super) fn joined(units: Vec<Unit>, evidence: Evidence) -> Vec<Vec<Unit>> {
+pub(super) fn joined(units: Vec<ProcessTraces>, evidence: Evidence) -> Vec<Vec<ProcessTraces>> {
     let mut sets = Sets::new(units.len());
     let mut wholes: HashMap<usize, usize> = HashMap::new();
     for (at, unit) in units.iter().enumerate() {
@@ -61,7 +61,7 @@ pub(super) fn joined(units: Vec<Unit>, evidence: Evidence) -> Vec<Vec<Unit>> {
     for counted in counted(&units) {
         counted.iter().for_each(|&at| sets.join(at, counted[0]));
     }
-    let mut jobs: BTreeMap<usize, Vec<Unit>> = BTreeMap::new();
+    let mut jobs: BTreeMap<usize, Vec<ProcessTraces>> = BTreeMap::new();
     for (at, unit) in units.into_iter().enumerate() {
         jobs.entry(sets.first(at)).or_default().push(unit);
     }
@@ -69,16 +69,16 @@ pub(super) fn joined(units: Vec<Unit>, evidence: Evidence) -> Vec<Vec<Unit>> {
 }
 
 /// The span of a trace, if its clock tells programs apart.
-fn telling(unit: &Unit) -> Option<Span> {
+fn telling(unit: &ProcessTraces) -> Option<EventSpan> {
     unit.span.filter(|span| span.clock != ClockKind::NearZero)
 }
 
 /// Joins traces whose times overlap.
-fn join_overlapping(units: &[Unit], sets: &mut Sets) {
-    let mut spans: Vec<(Span, usize)> =
+fn join_overlapping(units: &[ProcessTraces], sets: &mut Sets) {
+    let mut spans: Vec<(EventSpan, usize)> =
         units.iter().enumerate().filter_map(|(at, unit)| Some((telling(unit)?, at))).collect();
     spans.sort_by_key(|(span, at)| (span.clock, span.first_ns, *at));
-    let mut before: Option<(Span, usize)> = None;
+    let mut before: Option<(EventSpan, usize)> = None;
     for (span, at) in spans {
         before = match before {
             Some((covered, first)) if covered.overlaps(&span) => {
@@ -92,8 +92,8 @@ fn join_overlapping(units: &[Unit], sets: &mut Sets) {
 
 /// Traces without a rank whose names differ by one number that counts from 0, if their clocks do
 /// not tell programs apart.
-fn counted(units: &[Unit]) -> Vec<Vec<usize>> {
-    let is_it = |unit: &Unit| unit.rank.is_none() && unit.whole.is_none() && telling(unit).is_none();
+fn counted(units: &[ProcessTraces]) -> Vec<Vec<usize>> {
+    let is_it = |unit: &ProcessTraces| unit.rank.is_none() && unit.whole.is_none() && telling(unit).is_none();
     let mut alike: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, unit) in units.iter().enumerate().filter(|(_, unit)| is_it(unit)) {
         alike.entry(cycle::of_process(&unit.path)).or_default().push(at);

@@ -15,13 +15,13 @@ pub mod packing;
 pub mod plan;
 pub mod rank;
 
-pub use self::directory::{Choice, choose};
-pub use self::group::{Apart, Group, Groups, Together, groups, profiles};
+pub use self::directory::{FileChoice, choose};
+pub use self::group::{Apart, FileGroup, GroupReason, Groups, groups, profiles};
 pub use self::host::hosts;
 pub use self::packing::Packing;
 pub use self::plan::{Plan, PlanFile, Plans, Unplanned, plan};
-pub use self::rank::{Moved, Numbers, numbered, rank_of, ranks};
-use crate::importer::{Claim, Companion, Importer, Role, TABLE, claims};
+pub use self::rank::{Moved, RankNumbers, numbered, rank_of, ranks};
+use crate::importer::{Claim, Companion, FileRole, Importer, TABLE, claims};
 use crate::probe::known;
 use crate::probe::process::Facts;
 use crate::refusal::Refusal;
@@ -37,7 +37,7 @@ pub struct FileHead<'a> {
 
 /// Kind of a file, from its first bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum FileKind {
     /// A format reads the file.
     Claimed(Claim),
     /// The file holds other files, which have not been opened yet.
@@ -52,7 +52,7 @@ pub struct Candidate {
     /// Name as in [`FileHead::name`].
     pub name: String,
     /// Kind of the file, from its first bytes.
-    pub found: Found,
+    pub found: FileKind,
     /// Path below the folder that all files share; the name, if that is not known.
     pub path: String,
     /// The directory or archive that the file came in, by its position among those that the user
@@ -65,7 +65,7 @@ pub struct Candidate {
 impl Candidate {
     /// A file of this kind that states no facts.
     #[must_use]
-    pub fn new(name: &str, found: Found) -> Self {
+    pub fn new(name: &str, found: FileKind) -> Self {
         Self { name: name.to_owned(), found, path: name.to_owned(), whole: None, facts: Facts::default() }
     }
 
@@ -74,7 +74,7 @@ impl Candidate {
     pub fn of(file: FileHead<'_>) -> Self {
         let found = recognise(file.head);
         let find = match found {
-            Found::Claimed(claim) => claim.importer.facts,
+            FileKind::Claimed(claim) => claim.importer.facts,
             _ => None,
         };
         let facts = find.map(|find| find(file.head)).unwrap_or_default();
@@ -83,9 +83,9 @@ impl Candidate {
 
     /// The claim of the format that reads the file in this role.
     #[must_use]
-    pub fn claim(&self, role: Role) -> Option<Claim> {
+    pub fn claim(&self, role: FileRole) -> Option<Claim> {
         match self.found {
-            Found::Claimed(claim) if claim.role == role => Some(claim),
+            FileKind::Claimed(claim) if claim.role == role => Some(claim),
             _ => None,
         }
     }
@@ -105,16 +105,16 @@ impl Candidate {
 fn settled(candidates: &[Candidate]) -> Vec<Candidate> {
     let is_present = |importer: &Importer| {
         let is_of = |candidate: &Candidate| {
-            candidate.claim(Role::Trace).is_some_and(|claim| claim.importer == importer)
+            candidate.claim(FileRole::Trace).is_some_and(|claim| claim.importer == importer)
         };
         candidates.iter().any(is_of)
     };
     let settle = |candidate: &Candidate| {
-        let claim = candidate.claim(Role::Trace);
+        let claim = candidate.claim(FileRole::Trace);
         let companion = claim.and_then(|claim| claim.companion).filter(|with| is_present(with.importer));
         let found = match (claim, companion) {
             (Some(claim), Some(Companion { importer, rank })) => {
-                Found::Claimed(Claim { importer, rank, companion: None, ..claim })
+                FileKind::Claimed(Claim { importer, rank, companion: None, ..claim })
             }
             _ => candidate.found.clone(),
         };
@@ -133,14 +133,14 @@ pub fn is_named_like_trace(name: &str) -> bool {
 
 /// Kind of a file with these first bytes, unpacked.
 #[must_use]
-pub fn recognise(head: &[u8]) -> Found {
+pub fn recognise(head: &[u8]) -> FileKind {
     // Formats come before the containers, because a NEFF can be a tar.
     if let Some(claim) = claims(head).first() {
-        return Found::Claimed(*claim);
+        return FileKind::Claimed(*claim);
     }
     match Packing::of(head) {
-        Some(packing) => Found::Packed(packing),
-        None => Found::Refused(known::refuse(head)),
+        Some(packing) => FileKind::Packed(packing),
+        None => FileKind::Refused(known::refuse(head)),
     }
 }
 

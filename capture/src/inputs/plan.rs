@@ -1,7 +1,7 @@
 //! Plans: the files of each rank.
 
-use super::{Candidate, Found, cycle, natural, rank_of, ranks, settled};
-use crate::importer::{Importer, Number, Role};
+use super::{Candidate, FileKind, cycle, natural, rank_of, ranks, settled};
+use crate::importer::{FileCount, FileRole, Importer};
 use crate::refusal::Refusal;
 
 /// A trace with the files that belong to it, and the format that reads them. A plan gives one rank,
@@ -21,7 +21,7 @@ pub struct Plan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanFile {
     /// The purpose of the file.
-    pub role: Role,
+    pub role: FileRole,
     /// Index of the file in the list of candidates.
     pub file: usize,
 }
@@ -29,18 +29,18 @@ pub struct PlanFile {
 impl Plan {
     /// The traces by their index in the list of candidates.
     pub fn traces(&self) -> impl Iterator<Item = usize> {
-        self.files.iter().filter(|part| part.role == Role::Trace).map(|part| part.file)
+        self.files.iter().filter(|part| part.role == FileRole::Trace).map(|part| part.file)
     }
 
     /// Index of the first trace in the list of candidates.
     #[must_use]
     pub fn trace(&self) -> usize {
-        self.file(Role::Trace).expect("a plan is made for a trace")
+        self.file(FileRole::Trace).expect("a plan is made for a trace")
     }
 
     /// Index of the file with this role in the list of candidates.
     #[must_use]
-    pub fn file(&self, role: Role) -> Option<usize> {
+    pub fn file(&self, role: FileRole) -> Option<usize> {
         self.files.iter().find(|part| part.role == role).map(|part| part.file)
     }
 }
@@ -80,17 +80,17 @@ pub fn plan(candidates: &[Candidate]) -> Result<Plans, Unplanned> {
     for unit in cycle::units(candidates, &ranks) {
         let file = unit[0];
         match &candidates[file].found {
-            Found::Claimed(claim) if claim.role == Role::Trace => {
+            FileKind::Claimed(claim) if claim.role == FileRole::Trace => {
                 plans.add_traces(claim.importer, &unit, ranks[file]);
             }
-            Found::Claimed(claim) => {
+            FileKind::Claimed(claim) => {
                 beside.push((claim.importer, PlanFile { role: claim.role, file }));
             }
-            Found::Packed(packing) => {
+            FileKind::Packed(packing) => {
                 let what = format!("nprof has not opened this {} archive", packing.title());
                 plans.refused.push((file, Refusal::unread(what, "unpack it and pass the traces inside")));
             }
-            Found::Refused(refusal) => plans.refused.push((file, refusal.clone())),
+            FileKind::Refused(refusal) => plans.refused.push((file, refusal.clone())),
         }
     }
     if plans.plans.is_empty() && plans.refused.is_empty() {
@@ -100,12 +100,12 @@ pub fn plan(candidates: &[Candidate]) -> Result<Plans, Unplanned> {
     for plan in &mut plans.plans {
         for takes in &plan.importer.takes[1..] {
             let is_for = |(importer, part): &&(&Importer, PlanFile)| {
-                let for_other = takes.number == Number::Several
+                let for_other = takes.number == FileCount::Several
                     && rank_of(&candidates[part.file].name).is_some_and(|rank| plan.rank != Some(rank));
                 *importer == plan.importer && part.role == takes.role && !for_other
             };
             let parts: Vec<PlanFile> = beside.iter().filter(is_for).map(|(_, part)| *part).collect();
-            if let (Number::One, [first, second, ..]) = (takes.number, parts.as_slice()) {
+            if let (FileCount::One, [first, second, ..]) = (takes.number, parts.as_slice()) {
                 return Err(Unplanned::Several(first.file, second.file));
             }
             plan.files.extend(parts);
@@ -122,7 +122,7 @@ impl Plans {
     /// Adds the traces of a process: to the plan of their rank if the format joins traces, else as
     /// a plan of their own.
     fn add_traces(&mut self, importer: &'static Importer, traces: &[usize], rank: Option<u32>) {
-        let parts = traces.iter().map(|&file| PlanFile { role: Role::Trace, file });
+        let parts = traces.iter().map(|&file| PlanFile { role: FileRole::Trace, file });
         let is_joined = |plan: &&mut Plan| joins(importer) && plan.importer == importer && plan.rank == rank;
         match self.plans.iter_mut().find(is_joined) {
             Some(plan) => plan.files.extend(parts),
@@ -157,5 +157,5 @@ impl Plans {
 
 /// Whether several traces of a format can be one rank.
 fn joins(importer: &Importer) -> bool {
-    importer.takes[0].number == Number::Several
+    importer.takes[0].number == FileCount::Several
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Candidate;
 use super::natural::{pattern, runs};
-use crate::importer::Role;
+use crate::importer::FileRole;
 
 /// Words before a rank's number.
 const WORDS: [&str; 2] = ["rank", "worker"];
@@ -56,7 +56,7 @@ pub fn rank_of(name: &str) -> Option<u32> {
 #[must_use]
 pub fn ranks(candidates: &[Candidate]) -> Vec<Option<u32>> {
     let stated = |candidate: &Candidate| {
-        candidate.claim(Role::Trace)?.importer.facts?;
+        candidate.claim(FileRole::Trace)?.importer.facts?;
         candidate.facts.rank
     };
     let places = places(candidates);
@@ -77,7 +77,7 @@ pub fn ranks(candidates: &[Candidate]) -> Vec<Option<u32>> {
     let rank = |(file, candidate): (usize, &Candidate)| match stated(candidate) {
         Some(rank) if by_path(&stating[&rank]) => told[file],
         Some(rank) => Some(rank),
-        None => told[file].or_else(|| candidate.claim(Role::Trace)?.rank),
+        None => told[file].or_else(|| candidate.claim(FileRole::Trace)?.rank),
     };
     candidates.iter().enumerate().map(rank).collect()
 }
@@ -87,7 +87,7 @@ fn places(candidates: &[Candidate]) -> HashMap<usize, u32> {
     let mut alike: HashMap<String, BTreeMap<u32, Vec<usize>>> = HashMap::new();
     for (file, candidate) in candidates.iter().enumerate() {
         let name = candidate.file_name().to_lowercase();
-        if let [Told::Place(ONLY_DIMENSION, rank)] = told_by(&name)[..] {
+        if let [RankPosition::Place(ONLY_DIMENSION, rank)] = told_by(&name)[..] {
             alike.entry(pattern(&candidate.path)).or_default().entry(rank).or_default().push(file);
         }
     }
@@ -99,7 +99,7 @@ fn places(candidates: &[Candidate]) -> HashMap<usize, u32> {
 
 /// Position of a process in a job, as a part of a name tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told<'n> {
+enum RankPosition<'n> {
     /// Number of the rank.
     Rank(u32),
     /// Position in this dimension, after its name and a sign.
@@ -112,41 +112,41 @@ fn rank_of_part(name: &str) -> Option<u32> {
     let name = name.to_lowercase();
     let told = told_by(&name);
     let rank = told.iter().rev().find_map(|told| match *told {
-        Told::Rank(rank) => Some(rank),
+        RankPosition::Rank(rank) => Some(rank),
         _ => None,
     });
     match told[..] {
-        [Told::RankOf(only)] => Some(only),
+        [RankPosition::RankOf(only)] => Some(only),
         _ => rank,
     }
 }
 
 /// All positions that a name in lower case tells.
-fn told_by(name: &str) -> Vec<Told<'_>> {
+fn told_by(name: &str) -> Vec<RankPosition<'_>> {
     let words: Vec<&str> = runs(name).collect();
     (0..words.len()).filter_map(|at| told_at(&words, at)).collect()
 }
 
 /// The position that is told by the word at this place.
-fn told_at<'n>(words: &[&'n str], at: usize) -> Option<Told<'n>> {
+fn told_at<'n>(words: &[&'n str], at: usize) -> Option<RankPosition<'n>> {
     let is_word = |at: usize| at == 0 || !words[at - 1].ends_with(char::is_alphanumeric);
     let is_sign = |text: &&str| !text.starts_with(char::is_alphanumeric);
     let (word, signs) = (words[at], usize::from(words.get(at + 1).is_some_and(is_sign)));
     let digits = words.get(at + 1 + signs).filter(|digits| digits.len() <= MAX_DIGITS && is_word(at))?;
     let number = digits.parse().ok()?;
     if DIMENSIONS.contains(&word) {
-        return (signs > 0).then_some(Told::Place(word, number));
+        return (signs > 0).then_some(RankPosition::Place(word, number));
     }
     let before = at.checked_sub(2).filter(|_| is_word(at)).map(|at| words[at]);
     WORDS.contains(&word).then(|| match before {
-        Some(before) if DIMENSIONS.contains(&before) => Told::RankOf(number),
-        _ => Told::Rank(number),
+        Some(before) if DIMENSIONS.contains(&before) => RankPosition::RankOf(number),
+        _ => RankPosition::Rank(number),
     })
 }
 
 /// Numbers of ranks, all different.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Numbers {
+pub struct RankNumbers {
     /// Number of each rank.
     pub ranks: Vec<u32>,
     /// Ranks whose wanted number was taken.
@@ -165,7 +165,7 @@ pub struct Moved {
 /// A number for each rank: the wanted one, or the next free one in order. If the wanted number is
 /// taken, the rank gets the next free one. No rank gets a number of `taken`.
 #[must_use]
-pub fn numbered(wishes: &[Option<u32>], mut taken: BTreeSet<u32>) -> Numbers {
+pub fn numbered(wishes: &[Option<u32>], mut taken: BTreeSet<u32>) -> RankNumbers {
     let mut numbers: Vec<Option<u32>> =
         wishes.iter().map(|wish| wish.filter(|&number| taken.insert(number))).collect();
     let mut moved = Vec::new();
@@ -177,7 +177,7 @@ pub fn numbered(wishes: &[Option<u32>], mut taken: BTreeSet<u32>) -> Numbers {
         *number = Some(next);
         moved.extend(wishes[at].map(|wish| Moved { at, wish }));
     }
-    Numbers { ranks: numbers.into_iter().flatten().collect(), moved }
+    RankNumbers { ranks: numbers.into_iter().flatten().collect(), moved }
 }
 
 #[cfg(test)]
@@ -236,7 +236,7 @@ mod tests {
     fn check_numbers(wanted: &[Option<u32>], expected: &[u32], moved: &[(usize, u32)]) {
         let moved = moved.iter().map(|&(at, wish)| Moved { at, wish }).collect();
         let numbers = numbered(wanted, BTreeSet::new());
-        assert_eq!(numbers, Numbers { ranks: expected.to_vec(), moved }, "{wanted:?}");
+        assert_eq!(numbers, RankNumbers { ranks: expected.to_vec(), moved }, "{wanted:?}");
     }
 
     #[test]

@@ -32,9 +32,9 @@ fn a_dropped_profile_alone_plans_the_ranks_that_it_has_in_the_whole_list() {
 }
 
 /// Small files of each format, with the format's name and the file's role.
-fn samples() -> Vec<(&'static str, Role, Vec<u8>)> {
-    let trace = |name, bytes: &[u8]| (name, Role::Trace, bytes.to_vec());
-    let model = |bytes| ("ntff", Role::Model, bytes);
+fn samples() -> Vec<(&'static str, FileRole, Vec<u8>)> {
+    let trace = |name, bytes: &[u8]| (name, FileRole::Trace, bytes.to_vec());
+    let model = |bytes| ("ntff", FileRole::Model, bytes);
     let (header, members) = (neff::header(), neff::members());
     vec![
         trace("ntff", &ntff::varied().bytes()),
@@ -47,8 +47,8 @@ fn samples() -> Vec<(&'static str, Role, Vec<u8>)> {
         trace("neuron_json", br#"{"metadata":[{}],"summary":[{"#),
         trace("aiu", &sample("flex0")),
         trace("aiu", &sample("torch")),
-        ("aiu", Role::Compiler, sample("log")),
-        ("aiu", Role::Compiler, br#"[{"ideal_cycles": 1, "op_category": "x"}]"#.to_vec()),
+        ("aiu", FileRole::Compiler, sample("log")),
+        ("aiu", FileRole::Compiler, br#"[{"ideal_cycles": 1, "op_category": "x"}]"#.to_vec()),
         trace("trace_event", b"[]"),
         trace("trace_event", b"\xef\xbb\xbf\n // why\n[{"),
         trace("trace_event", br#"[{"name":"a","ph":"X","ts":1}]"#),
@@ -102,7 +102,7 @@ fn json_of_unknown_keys_is_a_trace_only_where_nothing_better_is_there() {
 
 #[track_caller]
 fn check_refused(head: &[u8], expected: &str) {
-    let Found::Refused(refusal) = recognise(head) else { panic!("{expected}: it is not refused") };
+    let FileKind::Refused(refusal) = recognise(head) else { panic!("{expected}: it is not refused") };
     let message = Error::from(refusal).to_string();
     assert!(message.contains(expected), "{message}");
 }
@@ -129,7 +129,7 @@ fn everything_else_says_what_it_seems_to_be() {
 #[test]
 fn packings_are_told_by_their_first_bytes() {
     let packing = |head: &[u8]| match recognise(head) {
-        Found::Packed(packing) => Some(packing),
+        FileKind::Packed(packing) => Some(packing),
         _ => None,
     };
     assert_eq!(packing(b"\x1f\x8b\x08"), Some(Packing::Gzip));
@@ -190,7 +190,7 @@ fn what_is_left_out_has_its_reason() {
 
 #[test]
 fn archives_that_were_not_opened_go_by_their_names() {
-    let zip = |name| Candidate::new(name, Found::Packed(Packing::Zip));
+    let zip = |name| Candidate::new(name, FileKind::Packed(Packing::Zip));
     let files = [zip("rank_0.zip"), zip("all.zip"), zip("rank_1.zip")];
     assert_eq!(profiles(&files), [vec![0, 2], vec![1]]);
     let plans = plan(&files).unwrap();
@@ -238,13 +238,13 @@ fn reasons_are_told() {
         let groups = groups(&candidates(files));
         (groups.groups.iter().map(|group| group.why).collect::<Vec<_>>(), groups.apart)
     };
-    assert_eq!(reasons("json:x.json"), (vec![Together::Alone], None));
-    assert_eq!(reasons("json:x.json json:y.json"), (vec![Together::Alone; 2], Some(Apart::Nothing)));
-    assert_eq!(reasons("json:rank_0.json json:rank_1.json"), (vec![Together::Names], None));
-    assert_eq!(reasons("r0of2:x.json r1of2:y.json"), (vec![Together::WorldSize(2)], None));
+    assert_eq!(reasons("json:x.json"), (vec![GroupReason::Alone], None));
+    assert_eq!(reasons("json:x.json json:y.json"), (vec![GroupReason::Alone; 2], Some(Apart::Nothing)));
+    assert_eq!(reasons("json:rank_0.json json:rank_1.json"), (vec![GroupReason::Names], None));
+    assert_eq!(reasons("r0of2:x.json r1of2:y.json"), (vec![GroupReason::WorldSize(2)], None));
     assert_eq!(reasons("r0of2:x.json r1of8:y.json").1, Some(Apart::Jobs));
-    assert_eq!(reasons("r0of2@1:step_1.json r0of2@9:step_2.json"), (vec![Together::Cycles], None));
+    assert_eq!(reasons("r0of2@1:step_1.json r0of2@9:step_2.json"), (vec![GroupReason::Cycles], None));
     assert_eq!(reasons("r0of2@1:step_1.json r0of2@1:step_2.json").1, Some(Apart::SameRank(0)));
-    assert_eq!(reasons("torch@1:x.json torch@1:y.json"), (vec![Together::Times], None));
-    assert_eq!(reasons("flex0:a.json flex1:b.json"), (vec![Together::Format], None));
+    assert_eq!(reasons("torch@1:x.json torch@1:y.json"), (vec![GroupReason::Times], None));
+    assert_eq!(reasons("flex0:a.json flex1:b.json"), (vec![GroupReason::Format], None));
 }

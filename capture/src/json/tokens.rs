@@ -20,7 +20,7 @@ pub(crate) enum Stop {
 
 /// Kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Kind {
+pub(crate) enum ValueKind {
     /// There is no value.
     #[default]
     Absent,
@@ -44,7 +44,7 @@ pub(crate) enum Kind {
     Array,
 }
 
-impl Kind {
+impl ValueKind {
     /// All kinds, in the order of their codes.
     const ALL: [Self; 10] = [
         Self::Absent,
@@ -74,20 +74,20 @@ const BOTH_BOUNDS: u64 = 1 << KIND_BITS | 1 << (KIND_BITS + BOUND_BITS);
 
 impl Raw {
     #[inline]
-    fn new(kind: Kind, start: usize, end: usize) -> Self {
+    fn new(kind: ValueKind, start: usize, end: usize) -> Self {
         let bound = |at: usize| at.min(MAX_BOUND) as u64;
         Self(kind as u64 | bound(start) << KIND_BITS | bound(end) << (KIND_BITS + BOUND_BITS))
     }
 
     /// A value without a span, if only the kind matters.
-    pub(crate) fn without_extent(kind: Kind) -> Self {
+    pub(crate) fn without_extent(kind: ValueKind) -> Self {
         Self::new(kind, 0, 0)
     }
 
     #[inline]
-    pub(crate) fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> ValueKind {
         let code = self.0 as usize % (1 << KIND_BITS);
-        Kind::ALL.get(code).copied().unwrap_or_default()
+        ValueKind::ALL.get(code).copied().unwrap_or_default()
     }
 
     fn start(self) -> usize {
@@ -117,7 +117,7 @@ impl Raw {
 
     /// Whether there is a value.
     pub(crate) fn is_present(self) -> bool {
-        self.kind() != Kind::Absent
+        self.kind() != ValueKind::Absent
     }
 }
 
@@ -268,7 +268,7 @@ impl<'a> Tokens<'a> {
             Some(b'"') => self.text(b'"'),
             Some(b'0'..=b'9' | b'-') if let Some(end) = plain_number(self.bytes, self.at) => {
                 let start = std::mem::replace(&mut self.at, end);
-                Ok(Raw::new(Kind::Number, start, end))
+                Ok(Raw::new(ValueKind::Number, start, end))
             }
             _ => self.other_value(),
         }
@@ -277,8 +277,8 @@ impl<'a> Tokens<'a> {
     fn other_value(&mut self) -> Result<Raw, Stop> {
         match self.peek()? {
             quote @ (b'"' | b'\'') => self.text(quote),
-            b'{' => self.nested(Kind::Object),
-            b'[' => self.nested(Kind::Array),
+            b'{' => self.nested(ValueKind::Object),
+            b'[' => self.nested(ValueKind::Array),
             _ => self.bare(),
         }
     }
@@ -286,7 +286,7 @@ impl<'a> Tokens<'a> {
     #[inline]
     fn text(&mut self, quote: u8) -> Result<Raw, Stop> {
         let start = self.at + 1;
-        let mut kind = Kind::Text;
+        let mut kind = ValueKind::Text;
         let mut at = start;
         loop {
             let rest = self.bytes.get(at..).ok_or(Stop::Incomplete)?;
@@ -295,7 +295,7 @@ impl<'a> Tokens<'a> {
                 self.at = at + 1;
                 return Ok(Raw::new(kind, start, at));
             }
-            kind = Kind::Escaped;
+            kind = ValueKind::Escaped;
             at += 2;
         }
     }
@@ -305,7 +305,7 @@ impl<'a> Tokens<'a> {
         let start = self.at;
         if let Some(end) = plain_number(self.bytes, start) {
             self.at = end;
-            return Ok(Raw::new(Kind::Number, start, end));
+            return Ok(Raw::new(ValueKind::Number, start, end));
         }
         let rest = &self.bytes[start..];
         let len = match rest.iter().position(|&byte| ENDS_BARE[usize::from(byte)]) {
@@ -316,19 +316,19 @@ impl<'a> Tokens<'a> {
         };
         let word = &rest[..len];
         let kind = match word {
-            [b'0'..=b'9' | b'-' | b'+' | b'.', ..] => Kind::Number,
-            b"true" | b"True" => Kind::True,
-            b"false" | b"False" => Kind::False,
-            b"null" | b"None" | b"nil" | b"undefined" => Kind::Null,
-            b"NaN" | b"nan" | b"Infinity" | b"inf" => Kind::Number,
-            _ => Kind::Word,
+            [b'0'..=b'9' | b'-' | b'+' | b'.', ..] => ValueKind::Number,
+            b"true" | b"True" => ValueKind::True,
+            b"false" | b"False" => ValueKind::False,
+            b"null" | b"None" | b"nil" | b"undefined" => ValueKind::Null,
+            b"NaN" | b"nan" | b"Infinity" | b"inf" => ValueKind::Number,
+            _ => ValueKind::Word,
         };
         self.at = start + len;
         Ok(Raw::new(kind, start, self.at))
     }
 
     /// Reads the extent of an object or array, by its brackets.
-    fn nested(&mut self, kind: Kind) -> Result<Raw, Stop> {
+    fn nested(&mut self, kind: ValueKind) -> Result<Raw, Stop> {
         let start = self.at;
         // One bit a level, 1 for objects, which decides the closing bracket.
         let mut levels = 0_u128;
@@ -428,7 +428,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(bytes: &str, kind: Kind, inside: &str) {
+    fn check(bytes: &str, kind: ValueKind, inside: &str) {
         let mut tokens = Tokens::new(bytes.as_bytes(), Tail::Closed);
         let raw = tokens.value().unwrap();
         assert_eq!(
@@ -440,16 +440,20 @@ mod tests {
 
     #[test]
     fn values() {
-        check(r#" "a""#, Kind::Text, "a");
-        check(r#""a\"b" "#, Kind::Escaped, r#"a\"b"#);
-        check("'it' ", Kind::Text, "it");
-        check("// why\n /* not */ -1.5e3,", Kind::Number, "-1.5e3");
-        check("NaN}", Kind::Number, "NaN");
-        check("None", Kind::Null, "None");
-        check("True]", Kind::True, "True");
-        check("maybe", Kind::Word, "maybe");
-        check(r#"{"a]":[{}, "}"], /* } */ b: 1} tail"#, Kind::Object, r#"{"a]":[{}, "}"], /* } */ b: 1}"#);
-        check("[1,[2]]]", Kind::Array, "[1,[2]]");
+        check(r#" "a""#, ValueKind::Text, "a");
+        check(r#""a\"b" "#, ValueKind::Escaped, r#"a\"b"#);
+        check("'it' ", ValueKind::Text, "it");
+        check("// why\n /* not */ -1.5e3,", ValueKind::Number, "-1.5e3");
+        check("NaN}", ValueKind::Number, "NaN");
+        check("None", ValueKind::Null, "None");
+        check("True]", ValueKind::True, "True");
+        check("maybe", ValueKind::Word, "maybe");
+        check(
+            r#"{"a]":[{}, "}"], /* } */ b: 1} tail"#,
+            ValueKind::Object,
+            r#"{"a]":[{}, "}"], /* } */ b: 1}"#,
+        );
+        check("[1,[2]]]", ValueKind::Array, "[1,[2]]");
     }
 
     #[test]
@@ -465,10 +469,10 @@ mod tests {
     fn strings_of_any_length_end_at_their_quote() {
         for len in 0..80 {
             let plain = "x".repeat(len);
-            check(&format!("\"{plain}\"\\"), Kind::Text, &plain);
-            check(&format!("\"{plain}\\\"é\" \""), Kind::Escaped, &format!("{plain}\\\"é"));
+            check(&format!("\"{plain}\"\\"), ValueKind::Text, &plain);
+            check(&format!("\"{plain}\\\"é\" \""), ValueKind::Escaped, &format!("{plain}\\\"é"));
             let spaces = " ".repeat(len);
-            check(&format!("\n{spaces}\t7 "), Kind::Number, "7");
+            check(&format!("\n{spaces}\t7 "), ValueKind::Number, "7");
         }
     }
 

@@ -6,7 +6,7 @@ use nprof_engine::makers::aiu::{IDEAL_CYCLES, LOG_TELLING, SETTINGS, TELLING};
 use super::aiu_export::{OF_TRACK, TRACK};
 use super::outline::events;
 use super::{Confidence, perfetto};
-use crate::protobuf::{Damage, Fields};
+use crate::protobuf::{Damage, MessageFields};
 
 pub use super::aiu_export::{exported, rank_of_group};
 
@@ -69,7 +69,7 @@ pub fn is_packets(head: &[u8]) -> bool {
 
 /// The process that the first descriptor of a process or a thread in packets names.
 fn first_process(head: &[u8]) -> Option<u64> {
-    let mut fields = Fields::new(head);
+    let mut fields = MessageFields::new(head);
     while let Ok(Some((_, packet))) = fields.next() {
         if let Ok(Some(process)) = process_of(packet.bytes()) {
             return Some(process);
@@ -80,12 +80,12 @@ fn first_process(head: &[u8]) -> Option<u64> {
 
 /// The process that a packet describes.
 fn process_of(packet: &[u8]) -> Result<Option<u64>, Damage> {
-    let mut fields = Fields::new(packet);
+    let mut fields = MessageFields::new(packet);
     while let Some((number, value)) = fields.next()? {
         match number {
             PROCESS | THREAD => return id_of(value.bytes()).map(Some),
             TRACK => {
-                let mut parts = Fields::new(value.bytes());
+                let mut parts = MessageFields::new(value.bytes());
                 while let Some((part, value)) = parts.next()? {
                     if OF_TRACK.contains(&part) {
                         return id_of(value.bytes()).map(Some);
@@ -100,7 +100,7 @@ fn process_of(packet: &[u8]) -> Result<Option<u64>, Damage> {
 
 /// The process id of a descriptor of a process or a thread. One that is not written is 0.
 fn id_of(descriptor: &[u8]) -> Result<u64, Damage> {
-    let mut fields = Fields::new(descriptor);
+    let mut fields = MessageFields::new(descriptor);
     while let Some((number, value)) = fields.next()? {
         if number == 1 {
             return Ok(value.number());

@@ -5,7 +5,7 @@ use memchr::memmem;
 use nprof_engine::makers::aiu::{Counter, Lane, rank_of_devices};
 
 use super::perfetto;
-use crate::protobuf::Fields;
+use crate::protobuf::MessageFields;
 
 /// Field of a packet: descriptor of a track.
 pub(super) const TRACK: u32 = 60;
@@ -41,7 +41,7 @@ pub fn rank_of_group(name: &str) -> Option<u32> {
 
 /// A descriptor of a track.
 #[derive(Debug, Clone, Copy, Default)]
-struct Described<'a> {
+struct ExportTrack<'a> {
     uuid: u64,
     parent: u64,
     name: &'a str,
@@ -49,10 +49,10 @@ struct Described<'a> {
     has_process: bool,
 }
 
-impl<'a> Described<'a> {
+impl<'a> ExportTrack<'a> {
     fn of(descriptor: &'a [u8]) -> Self {
         let mut described = Self::default();
-        let mut fields = Fields::new(descriptor);
+        let mut fields = MessageFields::new(descriptor);
         while let Ok(Some((number, value))) = fields.next() {
             match number {
                 UUID => described.uuid = value.number(),
@@ -74,14 +74,14 @@ pub fn exported(head: &[u8]) -> Option<Exported> {
     let mut ranks: Vec<(u64, u32)> = Vec::new();
     let mut devices: Vec<(u64, Option<u32>)> = Vec::new();
     let mut found: Option<Exported> = None;
-    let mut packets = Fields::new(head);
+    let mut packets = MessageFields::new(head);
     while let Ok(Some((_, packet))) = packets.next() {
-        let mut fields = Fields::new(packet.bytes());
+        let mut fields = MessageFields::new(packet.bytes());
         while let Ok(Some((number, value))) = fields.next() {
             if number != TRACK {
                 continue;
             }
-            let track = Described::of(value.bytes());
+            let track = ExportTrack::of(value.bytes());
             if track.has_process {
                 return None;
             }

@@ -10,25 +10,25 @@ use crate::refusal::Refusal;
 const SYSTEM_TRACE_TAG: u8 = 0x82;
 
 /// A format that is known and not read.
-pub struct Known {
-    mark: Mark,
+pub struct KnownFormat {
+    mark: FormatMark,
     /// Kind of the file. [`FIRST_BYTE`] stands for the value of its first byte.
     what: &'static str,
     hint: &'static str,
 }
 
 /// Mark by which a format is recognised.
-enum Mark {
+enum FormatMark {
     /// The file begins with these bytes, in upper or lower case.
     Begins(&'static [u8]),
     Is(fn(&[u8]) -> bool),
 }
 
-/// Placeholder in [`Known::what`] for the value of the file's first byte.
+/// Placeholder in [`KnownFormat::what`] for the value of the file's first byte.
 const FIRST_BYTE: &str = "{first byte}";
 
 /// All known formats. The first row that fits counts.
-static KNOWN: [Known; 21] = [
+static KNOWN: [KnownFormat; 21] = [
     known(b"\xfd7zXZ\0", "this is packed with xz", "unpack it first (`xz -d`)"),
     known(b"BZh", "this is packed with bzip2", "unpack it first (`bzip2 -d`)"),
     known(b"\x04\x22\x4d\x18", "this is packed with lz4", "unpack it first (`lz4 -d`)"),
@@ -55,19 +55,19 @@ static KNOWN: [Known; 21] = [
         "this is a system trace of the Neuron runtime (ntrace.pb), not a device trace",
         "name an NTFF, which `neuron-profile capture` writes",
     ),
-    Known {
-        mark: Mark::Is(is_xplane),
+    KnownFormat {
+        mark: FormatMark::Is(is_xplane),
         what: "this is an XPlane profile (.xplane.pb)",
         hint: "export its trace as Trace Event JSON first",
     },
-    Known {
-        mark: Mark::Is(is_own_export),
+    KnownFormat {
+        mark: FormatMark::Is(is_own_export),
         what: "this is a JSON export of nprof, not a trace",
         hint: "name the trace that it came from, or export as `perfetto`, which nprof reads",
     },
     known(b"\n", "this begins like a Perfetto trace and is none", "capture the trace again"),
-    Known {
-        mark: Mark::Is(|head| matches!(head, [1..=31, ..])),
+    KnownFormat {
+        mark: FormatMark::Is(|head| matches!(head, [1..=31, ..])),
         what: "NTFF version {first byte} is not supported",
         hint: "nprof reads version 5, which neuron-profile of Neuron SDK 2.2x writes",
     },
@@ -83,8 +83,8 @@ static KNOWN: [Known; 21] = [
 
 const WEB_PAGE: &str = "this is a web page, probably from a failed download";
 
-const fn known(mark: &'static [u8], what: &'static str, hint: &'static str) -> Known {
-    Known { mark: Mark::Begins(mark), what, hint }
+const fn known(mark: &'static [u8], what: &'static str, hint: &'static str) -> KnownFormat {
+    KnownFormat { mark: FormatMark::Begins(mark), what, hint }
 }
 
 /// Refusal of a file with these first bytes, which no format has claimed.
@@ -94,9 +94,11 @@ pub fn refuse(head: &[u8]) -> Refusal {
         Some(&first) if !head.trim_ascii().is_empty() => first,
         _ => return Refusal::unread("the file is empty", "capture the profile again"),
     };
-    let fits = |known: &&Known| match known.mark {
-        Mark::Begins(magic) => head.get(..magic.len()).is_some_and(|start| start.eq_ignore_ascii_case(magic)),
-        Mark::Is(is) => is(head),
+    let fits = |known: &&KnownFormat| match known.mark {
+        FormatMark::Begins(magic) => {
+            head.get(..magic.len()).is_some_and(|start| start.eq_ignore_ascii_case(magic))
+        }
+        FormatMark::Is(is) => is(head),
     };
     let row = KNOWN.iter().find(fits).expect("the last row fits every file");
     Refusal::unread(row.what.replace(FIRST_BYTE, &first.to_string()), row.hint)

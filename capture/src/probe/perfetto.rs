@@ -3,7 +3,7 @@
 
 use super::Confidence;
 use super::protobuf::is_xplane;
-use crate::protobuf::{Damage, Fields, Value, varint};
+use crate::protobuf::{Damage, MessageFields, WireValue, varint};
 
 /// Tag of a packet: field 1, a message.
 const PACKET_TAG: u8 = 0x0a;
@@ -59,12 +59,12 @@ fn is_text(head: &[u8]) -> bool {
 
 /// How sure a packet makes that the file is a trace. `None` if this is no packet.
 fn packet(bytes: &[u8], is_whole: bool) -> Option<Option<Confidence>> {
-    let mut fields = Fields::new(bytes);
+    let mut fields = MessageFields::new(bytes);
     let mut confidence = None;
     loop {
         match fields.next() {
             Ok(Some((number, value))) => {
-                let is_number = matches!(value, Value::Varint(_));
+                let is_number = matches!(value, WireValue::Varint(_));
                 if number >= MAX_FIELD || NUMBERS.contains(&number) != is_number || !is_message(number, value)
                 {
                     return None;
@@ -91,7 +91,7 @@ fn begun(rest: &[u8]) -> Option<Confidence> {
         return Some(Confidence::Likely);
     }
     let Ok((_, content)) = varint(after) else { return Some(Confidence::Possible) };
-    let mut fields = Fields::new(content);
+    let mut fields = MessageFields::new(content);
     loop {
         match fields.next() {
             Ok(Some(_)) => {}
@@ -102,9 +102,9 @@ fn begun(rest: &[u8]) -> Option<Confidence> {
 }
 
 /// Whether the bytes of a field begin like a message.
-fn is_message(number: u32, value: Value<'_>) -> bool {
-    let Value::Bytes(bytes) = value else { return true };
-    OPAQUE.contains(&number) || Fields::new(bytes).next().is_ok()
+fn is_message(number: u32, value: WireValue<'_>) -> bool {
+    let WireValue::Bytes(bytes) = value else { return true };
+    OPAQUE.contains(&number) || MessageFields::new(bytes).next().is_ok()
 }
 
 #[cfg(test)]

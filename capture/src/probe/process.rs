@@ -22,12 +22,12 @@ pub struct Facts {
     /// Wall clock at the zero of the trace's clock, in Unix nanoseconds.
     pub base_ns: Option<i64>,
     /// Times of the events.
-    pub span: Option<Span>,
+    pub span: Option<EventSpan>,
 }
 
 /// Starts of the first and of the last event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub struct EventSpan {
     /// Earliest start in nanoseconds.
     pub first_ns: i64,
     /// Latest start in nanoseconds.
@@ -47,7 +47,7 @@ pub enum ClockKind {
     NearZero,
 }
 
-impl Span {
+impl EventSpan {
     /// Whether the other span is on the same clock and begins after this one has ended.
     #[must_use]
     pub fn is_before(&self, other: &Self) -> bool {
@@ -183,7 +183,7 @@ impl Survey {
 
 /// A span of times in microseconds.
 #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
-fn span(first_us: f64, last_us: f64, base_ns: Option<i64>) -> Span {
+fn span(first_us: f64, last_us: f64, base_ns: Option<i64>) -> EventSpan {
     let clock = match base_ns {
         Some(_) => ClockKind::Wall,
         None if EPOCH_US.contains(&first_us) => ClockKind::Wall,
@@ -191,7 +191,7 @@ fn span(first_us: f64, last_us: f64, base_ns: Option<i64>) -> Span {
         None => ClockKind::Own,
     };
     let ns = |us: f64| base_ns.unwrap_or(0).saturating_add((us * 1e3) as i64);
-    Span { first_ns: ns(first_us), last_ns: ns(last_us), clock }
+    EventSpan { first_ns: ns(first_us), last_ns: ns(last_us), clock }
 }
 
 /// The number after a key, as written, with or without quotes. A number that can go on behind the
@@ -234,7 +234,7 @@ mod tests {
         let facts = facts(TRACE.as_bytes());
         assert_eq!((facts.rank, facts.world_size, facts.process), (Some(3), Some(8), Some(4711)));
         assert_eq!((facts.host.as_deref(), facts.job.as_deref()), (Some("n1"), Some("77")));
-        let span = Span { first_ns: 2_000_500, last_ns: 3_000_000, clock: ClockKind::Wall };
+        let span = EventSpan { first_ns: 2_000_500, last_ns: 3_000_000, clock: ClockKind::Wall };
         assert_eq!((facts.base_ns, facts.span), (Some(1_000_000), Some(span)));
     }
 
@@ -266,7 +266,7 @@ mod tests {
             found,
             [Some(ClockKind::Wall), Some(ClockKind::Own), Some(ClockKind::NearZero), None, None]
         );
-        let at = |first_ns, last_ns, clock| Span { first_ns, last_ns, clock };
+        let at = |first_ns, last_ns, clock| EventSpan { first_ns, last_ns, clock };
         assert!(at(1, 5, ClockKind::Wall).overlaps(&at(5, 6, ClockKind::Wall)));
         assert!(!at(1, 5, ClockKind::Wall).overlaps(&at(5, 6, ClockKind::Own)));
         assert!(!at(1, 5, ClockKind::NearZero).overlaps(&at(1, 5, ClockKind::NearZero)));

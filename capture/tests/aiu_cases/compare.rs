@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use nprof_engine::fixture::{RecordedSlice, Recorder};
-use nprof_engine::model::{Form, OwnedValue, TrackKind};
+use nprof_engine::model::{OwnedValue, SliceForm, TrackKind};
 
 use super::expected::{Case, Event};
 use super::read::Rank;
@@ -165,7 +165,7 @@ fn found_slices(case: &Case, ranks: &[Rank], with_start: bool) -> Vec<Row> {
     let keeps_prep = keeps_prep(case);
     let is_shown = |slice: &&RecordedSlice| {
         // A begin whose end comes before it stays open; acelyzer drops it.
-        let is_whole = slice.form == Form::Complete && field(&slice.fields, "steps").is_none();
+        let is_whole = slice.form == SliceForm::Complete && field(&slice.fields, "steps").is_none();
         is_whole && (keeps_prep || !slice.name.ends_with("Cmpt Prep"))
     };
     let mut rows = Vec::new();

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nprof_capture::archive::{FileBytes, InMemory, Leaf, open};
-use nprof_capture::files::{Job, MemoryFiles, Sinks};
-use nprof_capture::formats::aiu::{Outside, Settings, import_with};
-use nprof_capture::importer::{Claim, Role, TABLE};
-use nprof_capture::inputs::{Found, plan};
+use nprof_capture::files::{ImportJob, MemoryFiles, Sinks};
+use nprof_capture::formats::aiu::{AiuSettings, Outside, import_with};
+use nprof_capture::importer::{Claim, FileRole, TABLE};
+use nprof_capture::inputs::{FileKind, plan};
 use nprof_capture::probe::{self, Confidence, HEAD_LEN};
 use nprof_engine::fixture::Recorder;
 use nprof_engine::model::{OwnedValue, Sink};
@@ -49,21 +49,22 @@ impl Sinks for OneOf<'_> {
 
 /// All ranks of a case.
 pub fn ranks(folder: &Path, command: &Command) -> Vec<Rank> {
-    let mut leaves: Vec<Leaf> = command.inputs.iter().map(|name| leaf(folder, name, Role::Trace)).collect();
+    let mut leaves: Vec<Leaf> =
+        command.inputs.iter().map(|name| leaf(folder, name, FileRole::Trace)).collect();
     if let Some(compiler) = &command.compiler {
         let mut names = Vec::new();
         list(folder, compiler, &mut names);
-        leaves.extend(names.iter().map(|name| leaf(folder, name, Role::Compiler)));
+        leaves.extend(names.iter().map(|name| leaf(folder, name, FileRole::Compiler)));
     }
     let candidates: Vec<_> = leaves.iter().map(|leaf| leaf.candidate.clone()).collect();
     let plans = plan(&candidates).unwrap().plans;
     let files = MemoryFiles(leaves);
     let scratch = MemoryScratch::default();
-    let settings = Settings {
+    let settings = AiuSettings {
         soc_mhz: Some(command.soc_mhz),
         core_mhz: command.core_mhz,
         outside: if command.fixes_jobs { Outside::Shifted } else { Outside::Kept },
-        ..Settings::default()
+        ..AiuSettings::default()
     };
     let mut ranks = Vec::new();
     for plan in &plans {
@@ -71,7 +72,7 @@ pub fn ranks(folder: &Path, command: &Command) -> Vec<Rank> {
         while nth < count {
             let mut recorder = Recorder::default();
             let space = Space::new(&scratch);
-            let job = Job { plan, files: &files, space, origin: None, progress: &|_| {} };
+            let job = ImportJob { plan, files: &files, space, origin: None, progress: &|_| {} };
             let mut sinks = OneOf { recorder: &mut recorder, nth, count };
             import_with(&job, settings.clone(), &mut sinks).unwrap();
             count = sinks.count;
@@ -109,13 +110,13 @@ fn list(folder: &Path, name: &str, names: &mut Vec<String>) {
 }
 
 /// A file that the reader gets whatever its content, as from `nprof aiu`.
-fn leaf(folder: &Path, name: &str, role: Role) -> Leaf {
+fn leaf(folder: &Path, name: &str, role: FileRole) -> Leaf {
     let bytes = fs::read(folder.join(name)).unwrap();
     let head = bytes[..bytes.len().min(HEAD_LEN)].to_vec();
     let mut leaf = open(name, FileBytes::new(Arc::new(bytes)), &InMemory).leaves.into_iter().next().unwrap();
     let importer = TABLE.iter().find(|row| row.name == "aiu").unwrap();
-    let rank = (role == Role::Trace).then(|| probe::aiu::rank(&head)).flatten();
+    let rank = (role == FileRole::Trace).then(|| probe::aiu::rank(&head)).flatten();
     leaf.candidate.found =
-        Found::Claimed(Claim { importer, role, confidence: Confidence::Certain, rank, companion: None });
+        FileKind::Claimed(Claim { importer, role, confidence: Confidence::Certain, rank, companion: None });
     leaf
 }

@@ -11,7 +11,7 @@ use nprof_capture::archive::{FileBytes, InMemory, open};
 use nprof_capture::formats::trace_event;
 use nprof_engine::base::Error;
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::model::{Form, OwnedValue, Role, TrackId, TrackKind, WarningKind};
+use nprof_engine::model::{OwnedValue, Role, SliceForm, TrackId, TrackKind, WarningKind};
 use nprof_engine::query;
 use nprof_engine::segment::{ColumnRole, Segment, TrackMeta};
 use nprof_engine::spill::MemoryScratch;
@@ -117,9 +117,9 @@ fn content(segment: &Segment<Vec<u8>>, id: TrackId, track: &TrackMeta) -> Track 
         let durations_ps = segment.core_ints(table, ColumnRole::Duration, block).unwrap();
         let forms = segment.core_ints(table, ColumnRole::Form, block).unwrap();
         for (duration_ps, form) in durations_ps.into_iter().zip(forms) {
-            match Form::ALL[usize::try_from(form).unwrap()] {
-                Form::Instant => content.1 += 1,
-                Form::Complete | Form::Unfinished => content.0 += 1,
+            match SliceForm::ALL[usize::try_from(form).unwrap()] {
+                SliceForm::Instant => content.1 += 1,
+                SliceForm::Complete | SliceForm::Unfinished => content.0 += 1,
             }
             content.3 += i128::from(duration_ps);
         }

@@ -4,16 +4,16 @@
 //! for the last; of a broadcast, the receivers wait for the root; of a reduce, the root waits for
 //! the first of the others. A wait ends when its call ends.
 
-use super::{Instances, Job, Member};
+use super::{InstanceCall, Instances, Job};
 use crate::base::{ClockFit, Result, Time};
 use crate::exec::Cancel;
-use crate::model::{CollectiveKind, Waiting};
+use crate::model::{CollectiveKind, WaitingRanks};
 
 /// A member on the shared clock, in picoseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Arrival {
     /// The call.
-    pub member: Member,
+    pub member: InstanceCall,
     /// Start of the call.
     pub start_ps: i64,
     /// End of the call.
@@ -27,7 +27,7 @@ pub struct Arrival {
 
 /// Times of an instance, in picoseconds of the shared clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Span {
+pub struct InstanceTimes {
     /// Earliest arrival.
     pub first_ps: i64,
     /// Latest arrival.
@@ -42,7 +42,7 @@ pub struct Span {
 
 /// Clocks and roots: what turns calls into arrivals.
 #[derive(Debug)]
-pub(super) struct Scene<'j> {
+pub(super) struct ArrivalFacts<'j> {
     pub(super) job: &'j Job,
     pub(super) instances: &'j Instances,
     /// Clocks in the order of ranks.
@@ -51,7 +51,7 @@ pub(super) struct Scene<'j> {
     pub(super) cancel: Cancel<'j>,
 }
 
-impl Scene<'_> {
+impl ArrivalFacts<'_> {
     /// The members of an instance without waits and blame.
     pub(super) fn arrivals(&self, at: usize, out: &mut Vec<Arrival>) {
         out.clear();
@@ -67,9 +67,9 @@ impl Scene<'_> {
 }
 
 /// First, last and end of arrivals.
-pub(super) fn span_of(arrivals: &[Arrival]) -> Span {
+pub(super) fn span_of(arrivals: &[Arrival]) -> InstanceTimes {
     let first = arrivals.first().map_or(0, |one| one.start_ps);
-    let mut span = Span {
+    let mut span = InstanceTimes {
         first_ps: first,
         last_ps: i64::MIN,
         second_last_ps: i64::MIN,
@@ -106,14 +106,14 @@ pub(super) fn judge(arrivals: &mut [Arrival], kind: CollectiveKind, root: Option
         wait.min(most)
     };
     match kind.waiting() {
-        Waiting::ForAll => {
+        WaitingRanks::ForAll => {
             let last = span_of(arrivals).last_ps;
             for one in arrivals.iter_mut() {
                 one.wait_ps = cut(one, last);
             }
             share(arrivals);
         }
-        Waiting::ForRoot => {
+        WaitingRanks::ForRoot => {
             let Some(of) = arrivals.iter().position(|one| Some(one.member.rank) == root) else { return 0 };
             let came = arrivals[of].start_ps;
             let mut sum = 0;
@@ -123,7 +123,7 @@ pub(super) fn judge(arrivals: &mut [Arrival], kind: CollectiveKind, root: Option
             }
             arrivals[of].blame_ps = sum as f64;
         }
-        Waiting::RootForAll => {
+        WaitingRanks::RootForAll => {
             let Some(of) = arrivals.iter().position(|one| Some(one.member.rank) == root) else { return 0 };
             let others = arrivals.iter().enumerate().filter(|(at, _)| *at != of);
             let came = others.map(|(_, one)| one.start_ps).min().unwrap_or(arrivals[of].start_ps);
@@ -166,7 +166,11 @@ fn share(arrivals: &mut [Arrival]) {
 
 /// The rank that does not wait in the operations of a group with a root, if the trace does not
 /// state it. `None` without operations.
-pub(super) fn likely_root(scene: &Scene<'_>, instances: &[usize], waiting: Waiting) -> Result<Option<usize>> {
+pub(super) fn likely_root(
+    scene: &ArrivalFacts<'_>,
+    instances: &[usize],
+    waiting: WaitingRanks,
+) -> Result<Option<usize>> {
     let mut scores: rustc_hash::FxHashMap<usize, (f64, u32)> = rustc_hash::FxHashMap::default();
     let mut arrivals = Vec::new();
     for &at in instances {
@@ -180,7 +184,7 @@ pub(super) fn likely_root(scene: &Scene<'_>, instances: &[usize], waiting: Waiti
         for one in &arrivals {
             // A root that came after others had left is none. A root's own stay is short.
             let cost = match waiting {
-                Waiting::ForRoot => {
+                WaitingRanks::ForRoot => {
                     let before =
                         arrivals.iter().map(|other| (one.start_ps - other.end_ps).max(0)).sum::<i64>();
                     before as f64 * 4.0 + (one.end_ps - one.start_ps - shortest) as f64
@@ -206,7 +210,7 @@ mod tests {
 
     fn arrivals(times: &[(i64, i64)]) -> Vec<Arrival> {
         let one = |(rank, &(start_ps, end_ps)): (usize, &(i64, i64))| Arrival {
-            member: Member { rank, call: 0 },
+            member: InstanceCall { rank, call: 0 },
             start_ps,
             end_ps,
             wait_ps: 0,

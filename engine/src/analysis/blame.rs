@@ -2,27 +2,24 @@
 
 use rustc_hash::FxHashMap;
 
-use super::arrival::{Arrival, Scene, judge, likely_root, span_of};
+use super::arrival::{Arrival, ArrivalFacts, judge, likely_root, span_of};
 use super::chance::Chance;
 use super::delays;
-use super::exposure::{Waits, open_part};
-use super::report::{InstanceReport, LinkReport, RankReport, Report, State};
-use super::root::{Cause, RootBlame, Step};
+use super::exposure::{WaitUnion, open_part};
+use super::report::{InstanceReport, LinkReport, OperationState, RankReport, Report};
+use super::root::{Cause, OperationFacts, RootBlame};
 use super::slow_transfers::{excess_of, lost_of, usual_transfers};
 use super::state::{Absence, states};
-use super::{Clocks, Instances, Job, Matched, steps};
+use super::{Instances, Job, JobClocks, Matched, steps};
 use crate::base::{ClockFit, Result, Time, narrow};
 use crate::exec::Cancel;
-use crate::model::{CollectiveKind, Waiting};
+use crate::model::{CollectiveKind, WaitingRanks};
 
 /// Reports on matched calls.
-///
-/// # Errors
-/// `Cancelled` if the work is cancelled.
 pub fn report(job: &Job, matched: Matched, cancel: Cancel<'_>) -> Result<Report> {
     let Matched { instances, clocks } = matched;
     let used = used_clocks(job, &clocks);
-    let scene = Scene { job, instances: &instances, clocks: &used, cancel };
+    let scene = ArrivalFacts { job, instances: &instances, clocks: &used, cancel };
     let mut operations = basic(&scene)?;
     let (findings, absences) = states(&scene, &mut operations)?;
     steps::find(job, &mut operations);
@@ -54,7 +51,7 @@ fn is_of_all(job: &Job, instances: &Instances, one: &InstanceReport, at: usize) 
 }
 
 /// Clocks by hand replace those that the calls show. If the reference has one, the others follow.
-fn used_clocks(job: &Job, clocks: &Clocks) -> Vec<ClockFit> {
+fn used_clocks(job: &Job, clocks: &JobClocks) -> Vec<ClockFit> {
     let base = job.ranks.get(clocks.reference).and_then(|rank| rank.given);
     let ranks = job.ranks.iter().zip(&clocks.ranks);
     ranks
@@ -90,7 +87,7 @@ fn of_rank(rank: &super::JobRank) -> RankReport {
 type RootKey = (u32, CollectiveKind, Option<usize>);
 
 /// Times, signatures and roots of all instances.
-fn basic(scene: &Scene<'_>) -> Result<Vec<InstanceReport>> {
+fn basic(scene: &ArrivalFacts<'_>) -> Result<Vec<InstanceReport>> {
     let job = scene.job;
     let mut arrivals = Vec::new();
     let mut rooted: FxHashMap<RootKey, Vec<usize>> = FxHashMap::default();
@@ -100,13 +97,13 @@ fn basic(scene: &Scene<'_>) -> Result<Vec<InstanceReport>> {
         scene.arrivals(at, &mut arrivals);
         let signature = majority(job, &arrivals);
         let of = &job.signatures[signature as usize];
-        if of.kind.waiting() != Waiting::ForAll {
+        if of.kind.waiting() != WaitingRanks::ForAll {
             // Groups that share a stream have roots of their own.
             let first = arrivals.first().filter(|_| !job.groups[of.group as usize].is_stated());
             let key = (of.group, of.kind, first.map(|one| one.member.rank));
             rooted.entry(key).or_default().push(at);
         }
-        let stated = of.root.filter(|_| of.kind.waiting() != Waiting::ForAll);
+        let stated = of.root.filter(|_| of.kind.waiting() != WaitingRanks::ForAll);
         let stated = stated.and_then(|root| job.ranks.binary_search_by_key(&root, |rank| rank.rank).ok());
         operations.push(InstanceReport {
             group: scene.instances.groups[at],
@@ -116,7 +113,7 @@ fn basic(scene: &Scene<'_>) -> Result<Vec<InstanceReport>> {
             last: last_of(&arrivals),
             root: stated.and_then(|root| u32::try_from(root).ok()),
             wait_ps: 0,
-            state: State::default(),
+            state: OperationState::default(),
             step: steps::stated(job, &arrivals),
         });
     }
@@ -159,7 +156,7 @@ fn last_of(arrivals: &[Arrival]) -> Option<u32> {
 
 /// Waits and blame of all kinds, in one pass in the order of last arrivals.
 fn blame(
-    scene: &Scene<'_>,
+    scene: &ArrivalFacts<'_>,
     operations: &mut [InstanceReport],
     ranks: &mut [RankReport],
 ) -> Result<(Vec<LinkReport>, u64)> {
@@ -169,7 +166,7 @@ fn blame(
     order.sort_unstable_by_key(|&at| (operations[at].span.last_ps, at));
     let mut root = RootBlame::new(ranks.len());
     let mut cuts = 0;
-    let mut exposed = vec![Waits::default(); ranks.len()];
+    let mut exposed = vec![WaitUnion::default(); ranks.len()];
     let mut chance = Chance::new(operations.len());
     let mut arrivals = Vec::new();
     for at in order {
@@ -184,7 +181,7 @@ fn blame(
         let lost = lost_of(scene, one, &arrivals);
         let excess_ps = excess_of(scene, one, usual[at], &lost);
         let is_of_all = is_of_all(job, scene.instances, one, at);
-        let step = Step { at, group: one.group, span: one.span, excess_ps, is_of_all };
+        let step = OperationFacts { at, group: one.group, span: one.span, excess_ps, is_of_all };
         root.add(step, (&arrivals, &lost), |rank, from, to| open_of(scene, rank, (from, to)));
         for arrival in arrivals.iter().filter(|arrival| arrival.wait_ps > 0) {
             let rank = &job.ranks[arrival.member.rank];
@@ -201,7 +198,7 @@ fn blame(
 }
 
 /// Length of the recorded part of a shared span in which a rank does not compute.
-fn open_of(scene: &Scene<'_>, rank: usize, (from, to): (i64, i64)) -> i64 {
+fn open_of(scene: &ArrivalFacts<'_>, rank: usize, (from, to): (i64, i64)) -> i64 {
     let (clock, rest) = (&scene.clocks[rank], &scene.job.ranks[rank].rest);
     let [from, to] = [from, to].map(|shared| clock.to_local(Time(shared)).0);
     let (first, last) = rest.recorded_ps;
@@ -248,12 +245,12 @@ fn credit(one: &InstanceReport, kind: CollectiveKind, arrivals: &[Arrival], rank
         rank.wait_ps += arrival.wait_ps;
         rank.blame_ps += arrival.blame_ps;
         let is_first = arrival.start_ps == one.span.first_ps && arrivals.len() > 1;
-        rank.first += u64::from(is_first && kind.waiting() == Waiting::ForAll);
+        rank.first += u64::from(is_first && kind.waiting() == WaitingRanks::ForAll);
     }
     let to_blame = match kind.waiting() {
-        Waiting::ForAll => one.last,
-        Waiting::ForRoot => one.root,
-        Waiting::RootForAll => arrivals
+        WaitingRanks::ForAll => one.last,
+        WaitingRanks::ForRoot => one.root,
+        WaitingRanks::RootForAll => arrivals
             .iter()
             .filter(|arrival| u32::try_from(arrival.member.rank).ok() != one.root)
             .min_by_key(|arrival| arrival.start_ps)
@@ -261,7 +258,7 @@ fn credit(one: &InstanceReport, kind: CollectiveKind, arrivals: &[Arrival], rank
     };
     let Some(last) = to_blame.and_then(|rank| ranks.get_mut(rank as usize)) else { return };
     last.last_takes_all_ps += one.wait_ps as f64;
-    if kind.waiting() == Waiting::ForAll {
+    if kind.waiting() == WaitingRanks::ForAll {
         last.last += 1;
         let margin = one.span.last_ps.saturating_sub(one.span.second_last_ps) as f64;
         last.saving_ps += (arrivals.len() - 1) as f64 * margin;

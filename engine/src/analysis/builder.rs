@@ -8,7 +8,7 @@ use super::placing;
 use crate::base::{Result, narrow};
 use crate::exec::Cancel;
 use crate::model::collective::NO_NUMBER;
-use crate::model::{Calls, CollectiveKind, Communicator, Membership, RankCalls, TimedBy, Waiting};
+use crate::model::{CallList, CollectiveKind, Communicator, Membership, RankCalls, TimedBy, WaitingRanks};
 
 /// Joins ranks one after the other, so that what was read of a rank can be freed before the next
 /// one is read.
@@ -47,7 +47,7 @@ impl JobBuilder {
         let rest = RankCalls {
             communicators: Vec::new(),
             signatures: Vec::new(),
-            calls: Calls::default(),
+            calls: CallList::default(),
             covered_ps: calls.covered_ps.clone(),
             ..calls
         };
@@ -56,9 +56,6 @@ impl JobBuilder {
     }
 
     /// The job.
-    ///
-    /// # Errors
-    /// `Cancelled` if the work is cancelled.
     pub fn finish(mut self, cancel: Cancel<'_>) -> Result<Job> {
         self.job.clocks = clocks_of(&self.job.ranks);
         self.place(cancel)?;
@@ -99,14 +96,14 @@ const APART_PS: [i64; 2] = [20_000_000, 200_000_000];
 
 /// The stated groups of a job, to which calls can belong that state none.
 #[derive(Debug, Default)]
-struct Choices {
+struct StatedGroups {
     communicators: Vec<Communicator>,
     /// Numbers by ranks: calls of groups with equal ranks meet the same partners.
     by_ranks: FxHashMap<Vec<u32>, usize>,
     is_guess: Vec<bool>,
 }
 
-impl Choices {
+impl StatedGroups {
     fn number(&mut self, communicator: &Communicator, is_guess: bool) -> usize {
         let next = self.communicators.len();
         let number = *self.by_ranks.entry(communicator.ranks.clone()).or_insert(next);
@@ -139,7 +136,7 @@ impl Choices {
     }
 
     /// The groups with the positions of their recorded ranks and what their clocks are apart.
-    fn placed(&self, ranks: &[JobRank]) -> Vec<placing::Choice> {
+    fn placed(&self, ranks: &[JobRank]) -> Vec<placing::CandidateGroup> {
         let choice = |(communicator, &is_guess): (&Communicator, &bool)| {
             let numbers = communicator.ranks.iter();
             let positions: Vec<usize> =
@@ -148,7 +145,7 @@ impl Choices {
             let first = hosts.next().flatten();
             let is_one = first.is_some() && hosts.all(|host| host == first);
             let is_of_host = positions.iter().all(|&at| ranks[at].rest.timed_by == TimedBy::Host);
-            placing::Choice {
+            placing::CandidateGroup {
                 ranks: positions.into_iter().filter_map(|at| u16::try_from(at).ok()).collect(),
                 slack_ps: is_one.then_some(APART_PS[usize::from(!is_of_host)]),
                 is_guess,
@@ -166,7 +163,7 @@ const COMPARED: usize = 4096;
 struct Units {
     /// Position of the rank and number of the group of each unit.
     keys: Vec<(u16, u32)>,
-    units: Vec<placing::Unit>,
+    units: Vec<placing::CallSource>,
     /// All units have their calls up to here.
     until_ps: i64,
 }
@@ -175,7 +172,7 @@ impl JobBuilder {
     /// Gives calls that state no group the one to which they belong, as far as this is certain. All
     /// others of a host are calls of one unknown group: numbers of threads tell nothing.
     fn place(&mut self, cancel: Cancel<'_>) -> Result<()> {
-        let (choices, of_ranks) = Choices::of(&self.job.ranks);
+        let (choices, of_ranks) = StatedGroups::of(&self.job.ranks);
         let is_unknown = |group: &Group| group.communicator.membership == Membership::Unknown;
         if !self.job.groups.iter().any(is_unknown) {
             return Ok(());
@@ -285,10 +282,10 @@ impl Job {
     }
 
     /// The first calls of each rank in each group that is unknown, or is one of the choices.
-    fn units(&self, choices: &Choices, of_ranks: &[Vec<usize>]) -> Units {
+    fn units(&self, choices: &StatedGroups, of_ranks: &[Vec<usize>]) -> Units {
         let mut classes: FxHashMap<(CollectiveKind, &str, u64), u32> = FxHashMap::default();
         let mut places: FxHashMap<(u16, u32), Option<usize>> = FxHashMap::default();
-        let (mut keys, mut units, mut until_ps) = (Vec::new(), Vec::<placing::Unit>::new(), i64::MAX);
+        let (mut keys, mut units, mut until_ps) = (Vec::new(), Vec::<placing::CallSource>::new(), i64::MAX);
         for (at, rank) in (0_u16..).zip(&self.ranks) {
             for (call, number) in (0_u32..).zip(&rank.calls.signatures) {
                 let signature = &self.signatures[*number as usize];
@@ -302,13 +299,13 @@ impl Job {
                     };
                     (!own.is_empty()).then(|| {
                         keys.push((at, signature.group));
-                        units.push(placing::Unit { rank: at, choices: own, calls: Vec::new() });
+                        units.push(placing::CallSource { rank: at, choices: own, calls: Vec::new() });
                         units.len() - 1
                     })
                 });
                 let has_number = rank.calls.numbers[call as usize] != NO_NUMBER;
                 let Some(unit) = unit.filter(|_| !has_number) else { continue };
-                if signature.is_of_some() || signature.kind.waiting() != Waiting::ForAll {
+                if signature.is_of_some() || signature.kind.waiting() != WaitingRanks::ForAll {
                     continue;
                 }
                 if units[unit].calls.len() == COMPARED {

@@ -6,12 +6,12 @@
 //! too, but not so late as one that is late each time. Operations in flight at the same time are
 //! delayed together, so their delays count once.
 
-use super::arrival::Scene;
+use super::arrival::ArrivalFacts;
 use super::culprit::outstanding;
 use super::{Job, Report};
 use crate::base::Result;
 use crate::exec::Cancel;
-use crate::model::Waiting;
+use crate::model::WaitingRanks;
 
 /// Delay of an operation on the shared clock.
 #[derive(Debug, Clone, Copy)]
@@ -49,12 +49,12 @@ pub(super) fn add(job: &Job, report: &mut Report, cancel: Cancel<'_>) -> Result<
 fn of_operations(job: &Job, report: &Report, cancel: Cancel<'_>) -> Result<Vec<Delay>> {
     let late = outstanding(report);
     let is_late: Vec<bool> = job.ranks.iter().map(|rank| late.contains(&rank.rank)).collect();
-    let scene = Scene { job, instances: &report.instances, clocks: &report.used, cancel };
+    let scene = ArrivalFacts { job, instances: &report.instances, clocks: &report.used, cancel };
     let (mut arrivals, mut starts, mut delays) = (Vec::new(), Vec::new(), Vec::new());
     for (instance, one) in report.operations.iter().enumerate() {
         cancel.check()?;
         let Some(last) = one.last.map(|last| last as usize) else { continue };
-        if job.signatures[one.signature as usize].kind.waiting() != Waiting::ForAll {
+        if job.signatures[one.signature as usize].kind.waiting() != WaitingRanks::ForAll {
             continue;
         }
         scene.arrivals(instance, &mut arrivals);

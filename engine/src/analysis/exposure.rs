@@ -8,13 +8,13 @@ const KEPT: usize = 64;
 
 /// The waits of a rank so far.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Waits {
+pub(super) struct WaitUnion {
     /// Disjoint ascending intervals with the length of their open parts.
     recent: VecDeque<(i64, i64, i64)>,
     sum_ps: i64,
 }
 
-impl Waits {
+impl WaitUnion {
     /// Adds a wait. `open` tells how much of a span no computation hides.
     pub(super) fn add(&mut self, (mut start, mut end): (i64, i64), open: impl Fn((i64, i64)) -> i64) {
         while let Some(&(from, to, part)) = self.recent.back()
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn overlapping_waits_count_once_and_computation_not_at_all() {
         let covered = [(5, 10), (30, 40)];
-        let mut waits = Waits::default();
+        let mut waits = WaitUnion::default();
         for wait in [(0, 8), (6, 20), (2, 20), (25, 35)] {
             waits.add(wait, |span| open_part(&covered, span));
         }

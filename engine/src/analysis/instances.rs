@@ -18,7 +18,7 @@ pub struct Instances {
 
 /// One call of an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Member {
+pub struct InstanceCall {
     /// Position of the rank in the job.
     pub rank: usize,
     /// Position of the call in the rank.
@@ -50,13 +50,13 @@ impl Instances {
     }
 
     /// Members of an instance, ordered by rank.
-    pub fn members(&self, at: usize) -> impl ExactSizeIterator<Item = Member> + '_ {
+    pub fn members(&self, at: usize) -> impl ExactSizeIterator<Item = InstanceCall> + '_ {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
         let range = start..self.ends[at] as usize;
         let ranks = self.ranks[range.clone()].iter();
         ranks
             .zip(&self.calls[range])
-            .map(|(&rank, &call)| Member { rank: usize::from(rank), call: call as usize })
+            .map(|(&rank, &call)| InstanceCall { rank: usize::from(rank), call: call as usize })
     }
 
     /// Number of members of an instance.

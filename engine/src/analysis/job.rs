@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::base::{ClockFit, Result, narrow};
 use crate::exec::Cancel;
 use crate::model::collective::NO_NUMBER;
-use crate::model::{Calls, CollectiveKind, Communicator, Membership, RankCalls, TimedBy};
+use crate::model::{CallList, CollectiveKind, Communicator, Membership, RankCalls, TimedBy};
 
 /// A rank as the analysis takes it.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ pub struct JobRank {
     /// Number of the rank.
     pub rank: u32,
     /// The calls. Signatures are numbers of [`Job::signatures`].
-    pub calls: Calls,
+    pub calls: CallList,
     /// Everything but the calls.
     pub rest: RankCalls,
     /// A clock that the user has set. It maps the times of the calls.

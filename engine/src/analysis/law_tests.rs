@@ -13,7 +13,7 @@ fn inputs(plan: &Plan) -> Vec<RankInput> {
 
 /// Members of each operation by rank and row.
 fn matches(job: &Job, report: &Report) -> Vec<Vec<(usize, u32)>> {
-    let member = |one: Member| (one.rank, job.ranks[one.rank].calls.rows[one.call]);
+    let member = |one: InstanceCall| (one.rank, job.ranks[one.rank].calls.rows[one.call]);
     let members = (0..report.instances.len()).map(|at| report.instances.members(at).map(member).collect());
     members.collect()
 }

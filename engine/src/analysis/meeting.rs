@@ -7,7 +7,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::arrival::Scene;
+use super::arrival::ArrivalFacts;
 use crate::base::{Result, Time};
 
 /// For ranks and their groups the last time when the rank met another rank of the group.
@@ -49,7 +49,7 @@ impl Meetings {
     /// The meetings of some ranks. In each of their groups those operations are looked at that come
     /// after the last one with calls of all members, and that one. An earlier one has no later
     /// meeting.
-    pub(super) fn of(scene: &Scene<'_>, ranks: impl Iterator<Item = usize>) -> Result<Self> {
+    pub(super) fn of(scene: &ArrivalFacts<'_>, ranks: impl Iterator<Item = usize>) -> Result<Self> {
         let ranks: FxHashSet<usize> = ranks.collect();
         let mut meetings = Self::default();
         if ranks.is_empty() {
@@ -74,7 +74,7 @@ impl Meetings {
     }
 
     /// Adds the other members of an operation of a rank.
-    fn add(&mut self, scene: &Scene<'_>, rank: usize, at: usize) {
+    fn add(&mut self, scene: &ArrivalFacts<'_>, rank: usize, at: usize) {
         let job = scene.job;
         for other in scene.instances.members(at).filter(|other| other.rank != rank) {
             let start = job.ranks[other.rank].calls.starts_ps[other.call];

@@ -58,14 +58,16 @@ mod transfer_tests;
 #[cfg(test)]
 mod unnamed_tests;
 
-pub use arrival::{Arrival, Span};
+pub use arrival::{Arrival, InstanceTimes};
 pub use blame::report;
 pub use builder::JobBuilder;
-pub use clock::{ClockVerdict, Clocks, RankClock, Unbounded};
+pub use clock::{ClockVerdict, JobClocks, RankClock, Unbounded};
 pub use culprit::{Cost, Culprit, SlowTransfer, costs, shown_by};
-pub use instances::{Instances, Member};
+pub use instances::{InstanceCall, Instances};
 pub use job::{Group, Job, JobRank, JobSignature, MAX_RANKS, RankInput, Unplaced};
-pub use report::{Finding, InstanceReport, LinkReport, Mismatch, Presence, RankReport, Report, State};
+pub use report::{
+    Finding, InstanceReport, LinkReport, Mismatch, OperationState, Presence, RankReport, Report,
+};
 pub use steps::{StepReport, steps};
 pub use totals::{JobTotals, totals};
 pub use transfers::{Passage, algorithm, passages};
@@ -79,13 +81,10 @@ pub struct Matched {
     /// The operations.
     pub instances: Instances,
     /// The clocks.
-    pub clocks: Clocks,
+    pub clocks: JobClocks,
 }
 
 /// Matches the calls of all ranks and finds the clocks.
-///
-/// # Errors
-/// `Cancelled` if the work is cancelled.
 pub fn matched(job: &Job, cancel: Cancel<'_>) -> Result<Matched> {
     let numbered = matching::by_number(job, cancel)?;
     let whole = islands::Islands::whole(job.ranks.len());

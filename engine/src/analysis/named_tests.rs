@@ -94,7 +94,7 @@ fn calls_without_others_are_in_no_median_and_make_no_link_slow() {
     // 36 bytes in 50 us, and the slowest way from the first arrival on.
     let rate = all[0].algorithm_rate.unwrap();
     assert!((rate - 720_000.0).abs() < 1e-3, "{rate}");
-    let [alone, met]: [table::Row; 2] = rows(&job, &report, By::Size).try_into().unwrap();
+    let [alone, met]: [table::OperationGroup; 2] = rows(&job, &report, By::Size).try_into().unwrap();
     assert_eq!((alone.count, alone.alone, alone.transfer_ps, alone.wait_ps), (10, 10, None, None));
     assert_eq!((alone.bus_rate, alone.algorithm_rate_with_wait, alone.slowest), (None, None, None));
     assert!(met.alone == 0 && met.wait_ps.is_some() && met.slowest.is_some());

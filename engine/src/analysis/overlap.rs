@@ -31,7 +31,7 @@ pub(super) struct Timed {
 
 /// Calls that belong together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Together {
+pub(super) struct OverlapGroup {
     pub(super) last_start_ps: i64,
     pub(super) first_end_ps: i64,
     pub(super) last_end_ps: i64,
@@ -41,16 +41,13 @@ pub(super) struct Together {
 
 /// The operations of ranks. `of_ranks` has the equal calls of each rank, by start. Two clocks
 /// differ by `slack_ps` at most.
-///
-/// # Errors
-/// `Cancelled` if the work is cancelled.
 pub(super) fn operations(
     mut of_ranks: Vec<Vec<Timed>>,
     slack_ps: i64,
     cancel: Cancel<'_>,
-) -> Result<Vec<Together>> {
+) -> Result<Vec<OverlapGroup>> {
     of_ranks.sort_by_key(|calls| (Reverse(calls.len()), calls.first().map(|call| call.rank)));
-    let mut line: Vec<Together> = Vec::new();
+    let mut line: Vec<OverlapGroup> = Vec::new();
     for calls in of_ranks {
         cancel.check()?;
         let pairs = pairs(&line, &calls, slack_ps);
@@ -60,7 +57,7 @@ pub(super) fn operations(
     Ok(line)
 }
 
-impl Together {
+impl OverlapGroup {
     fn of(call: &Timed) -> Self {
         Self {
             last_start_ps: call.start_ps,
@@ -122,8 +119,8 @@ impl Best {
 }
 
 /// Positions in the line and in the calls that belong together.
-fn pairs(line: &[Together], calls: &[Timed], slack_ps: i64) -> Vec<(usize, usize)> {
-    let reach = Reach::of(line);
+fn pairs(line: &[OverlapGroup], calls: &[Timed], slack_ps: i64) -> Vec<(usize, usize)> {
+    let reach = OverlapBounds::of(line);
     let mut best = Best(vec![Chain::NONE; line.len() + 1]);
     // For each pair that was tried its positions, and the pair before it in its chain.
     let mut tried: Vec<(usize, usize, Option<usize>)> = Vec::new();
@@ -171,14 +168,14 @@ fn add_others(tried: &[(usize, usize, Option<usize>)], chain: &mut Vec<(usize, u
 }
 
 /// Bounds of the positions in a line whose operations can overlap a call.
-struct Reach {
+struct OverlapBounds {
     /// The latest first end up to each position, and the earliest last start from it on.
     ends_ps: Vec<i64>,
     starts_ps: Vec<i64>,
 }
 
-impl Reach {
-    fn of(line: &[Together]) -> Self {
+impl OverlapBounds {
+    fn of(line: &[OverlapGroup]) -> Self {
         let mut ends_ps: Vec<i64> = line.iter().map(|one| one.first_end_ps).collect();
         let mut starts_ps: Vec<i64> = line.iter().map(|one| one.last_start_ps).collect();
         for at in 1..line.len() {
@@ -200,13 +197,15 @@ impl Reach {
 
 /// The line with the calls of one more rank. Calls without a partner become operations of their
 /// own. Operations come by the arrival of their last rank.
-fn merged(mut line: Vec<Together>, calls: &[Timed], pairs: &[(usize, usize)]) -> Vec<Together> {
+fn merged(mut line: Vec<OverlapGroup>, calls: &[Timed], pairs: &[(usize, usize)]) -> Vec<OverlapGroup> {
     let mut is_met = vec![false; calls.len()];
     for &(at, number) in pairs {
         line[at].add(&calls[number]);
         is_met[number] = true;
     }
-    line.extend(calls.iter().zip(is_met).filter(|(_, is_met)| !is_met).map(|(call, _)| Together::of(call)));
+    line.extend(
+        calls.iter().zip(is_met).filter(|(_, is_met)| !is_met).map(|(call, _)| OverlapGroup::of(call)),
+    );
     line.sort_by_key(|one| (one.last_start_ps, one.first_end_ps));
     line
 }

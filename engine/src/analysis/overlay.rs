@@ -7,7 +7,7 @@
 //! bits.
 
 use super::instances::Instances;
-use super::{ClockVerdict, Clocks, Job, Matched, RankClock, Unbounded};
+use super::{ClockVerdict, Job, JobClocks, Matched, RankClock, Unbounded};
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{ClockFit, Error, Result};
 use crate::codec::{Decoder, Encoder, MAX_VALUES};
@@ -47,7 +47,7 @@ pub fn encode(job: &Job, matched: &Matched) -> Vec<u8> {
     out
 }
 
-fn put_clocks(clocks: &Clocks, out: &mut Vec<u8>) {
+fn put_clocks(clocks: &JobClocks, out: &mut Vec<u8>) {
     out.put_varint(clocks.reference as u64);
     out.push(match clocks.verdict {
         ClockVerdict::Unknown => 0,
@@ -104,7 +104,7 @@ pub fn decode(job: &Job, bytes: &[u8]) -> Result<Matched> {
     Ok(Matched { instances: Instances::of_numbers(job, &of_ranks, count).ok_or(DAMAGED)?, clocks })
 }
 
-fn clocks(cursor: &mut Cursor<'_>, ranks: usize) -> Result<Clocks> {
+fn clocks(cursor: &mut Cursor<'_>, ranks: usize) -> Result<JobClocks> {
     let reference = usize::try_from(cursor.varint()?).map_err(|_| DAMAGED)?;
     if reference >= ranks.max(1) {
         return Err(DAMAGED);
@@ -135,5 +135,5 @@ fn clocks(cursor: &mut Cursor<'_>, ranks: usize) -> Result<Clocks> {
         let (residual_ps, calls) = (cursor.varint()?, cursor.varint_u32()?);
         of_ranks.push(RankClock { fit, low_ps, high_ps, unbounded, residual_ps, calls });
     }
-    Ok(Clocks { reference, verdict, ranks: of_ranks, violations })
+    Ok(JobClocks { reference, verdict, ranks: of_ranks, violations })
 }

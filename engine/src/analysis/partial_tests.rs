@@ -4,7 +4,7 @@
 use super::tests::{Dice, US, analysed};
 use super::unnamed_tests::Stage;
 use super::*;
-use crate::model::{Calls, CollectiveKind, Signature};
+use crate::model::{CallList, CollectiveKind, Signature};
 
 const RANKS: u32 = 8;
 const STEPS: usize = 4;
@@ -94,7 +94,7 @@ struct Part {
 
 impl Part {
     fn keep(self, input: &mut RankInput) {
-        let Calls { starts_ps, durations_ps, signatures, numbers, rows, .. } = &mut input.calls.calls;
+        let CallList { starts_ps, durations_ps, signatures, numbers, rows, .. } = &mut input.calls.calls;
         let count = starts_ps.len() * self.percent / 100;
         let from = if self.is_end { starts_ps.len() - count } else { 0 };
         for column in [starts_ps, durations_ps] {
@@ -148,7 +148,8 @@ impl Case {
         let (job, report) = analysed(stage.inputs);
         let mut met = 0;
         for at in 0..report.instances.len() {
-            let of = |one: Member| operation[one.rank][job.ranks[one.rank].calls.rows[one.call] as usize];
+            let of =
+                |one: InstanceCall| operation[one.rank][job.ranks[one.rank].calls.rows[one.call] as usize];
             let mut members = report.instances.members(at).map(of);
             let first = members.next().unwrap();
             assert!(members.all(|other| other == first), "{self:?}: operation {at} is of several");

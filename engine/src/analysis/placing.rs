@@ -6,7 +6,7 @@
 //! part cannot explain the times: its ranks stay until those outside have come, longer than a
 //! transfer takes, or so often that chance does not explain it. Else nobody can tell the two apart.
 
-use super::overlap::{Timed, Together, operations};
+use super::overlap::{OverlapGroup, Timed, operations};
 use crate::base::Result;
 use crate::exec::Cancel;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -28,7 +28,7 @@ const COMPARED: usize = 64;
 
 /// Calls of a thread or a stream of a rank.
 #[derive(Debug, Clone)]
-pub(super) struct Unit {
+pub(super) struct CallSource {
     /// Position of the rank.
     pub(super) rank: u16,
     /// Numbers of the groups that are possible. One if it is known.
@@ -39,7 +39,7 @@ pub(super) struct Unit {
 
 /// A process group.
 #[derive(Debug, Clone)]
-pub(super) struct Choice {
+pub(super) struct CandidateGroup {
     /// Positions of the recorded ranks, ascending.
     pub(super) ranks: Vec<u16>,
     /// Largest difference between two of their clocks. `None` if it is not known.
@@ -50,9 +50,9 @@ pub(super) struct Choice {
 
 /// Result for a group.
 #[derive(Debug, Default)]
-struct Fit {
+struct GroupFit {
     /// Its operations with calls of all recorded ranks.
-    whole: Vec<Together>,
+    whole: Vec<OverlapGroup>,
     /// Starts and ends of their calls.
     times_ps: FxHashMap<(u16, u32), (i64, i64)>,
     /// The units whose calls belong to them as far as the times tell. `None` if these tell nothing.
@@ -61,19 +61,16 @@ struct Fit {
 
 /// The group of each unit, as far as it is certain. `recorded_ps` has the recorded time of each
 /// rank.
-///
-/// # Errors
-/// `Cancelled` if the work is cancelled.
 pub(super) fn placed(
-    units: &[Unit],
-    choices: &[Choice],
+    units: &[CallSource],
+    choices: &[CandidateGroup],
     recorded_ps: &[(i64, i64)],
     cancel: Cancel<'_>,
 ) -> Result<Vec<Option<usize>>> {
-    let fits: Vec<Fit> = (0..choices.len())
+    let fits: Vec<GroupFit> = (0..choices.len())
         .map(|choice| fit(units, (choice, &choices[choice]), recorded_ps, cancel))
         .collect::<Result<_>>()?;
-    let scene = Scene { units, choices, fits };
+    let scene = PlacingFacts { units, choices, fits };
     let is_proven: Vec<bool> = (0..choices.len()).map(|choice| scene.is_proven(choice)).collect();
     Ok((0..units.len()).map(|unit| scene.place(unit, &is_proven)).collect())
 }
@@ -82,26 +79,26 @@ pub(super) fn placed(
 /// than half fits is of another group. Its calls have taken partners from other units of its rank,
 /// so it is left out before these are judged.
 fn fit(
-    units: &[Unit],
-    (number, choice): (usize, &Choice),
+    units: &[CallSource],
+    (number, choice): (usize, &CandidateGroup),
     recorded_ps: &[(i64, i64)],
     cancel: Cancel<'_>,
-) -> Result<Fit> {
+) -> Result<GroupFit> {
     let Some(slack_ps) = choice.slack_ps.filter(|_| choice.ranks.len() > 1) else {
-        return Ok(Fit::default());
+        return Ok(GroupFit::default());
     };
     let recorded = choice.ranks.iter().map(|&rank| recorded_ps[usize::from(rank)]);
     let (from, to) = recorded.fold((i64::MIN, i64::MAX), |all, one| (all.0.max(one.0), all.1.min(one.1)));
-    let common = |unit: &Unit| {
+    let common = |unit: &CallSource| {
         unit.calls.iter().filter(|(call, _)| call.start_ps >= from && call.end_ps <= to).count() as f64
     };
     let mut left: Vec<usize> = (0..units.len()).filter(|&at| units[at].choices.contains(&number)).collect();
-    let mut fit = Fit::default();
+    let mut fit = GroupFit::default();
     for _ in 0..ROUNDS {
         fit = matched(left.iter().map(|&at| &units[at]), (choice.ranks.len(), slack_ps), cancel)?;
         let members: FxHashSet<(u16, u32)> =
             fit.whole.iter().flat_map(|one| one.members.iter().copied()).collect();
-        let met = |unit: &Unit| {
+        let met = |unit: &CallSource| {
             unit.calls.iter().filter(|(call, _)| members.contains(&(call.rank, call.call))).count() as f64
         };
         let has_share = |at: &usize, share: f64| met(&units[*at]) >= share * common(&units[*at]);
@@ -125,17 +122,17 @@ fn fit(
 
 /// The operations of these units with calls of this many ranks.
 fn matched<'u>(
-    units: impl Iterator<Item = &'u Unit>,
+    units: impl Iterator<Item = &'u CallSource>,
     (ranks, slack_ps): (usize, i64),
     cancel: Cancel<'_>,
-) -> Result<Fit> {
+) -> Result<GroupFit> {
     let mut classes: FxHashMap<u32, FxHashMap<u16, Vec<Timed>>> = FxHashMap::default();
     for unit in units {
         for &(call, class) in &unit.calls {
             classes.entry(class).or_default().entry(unit.rank).or_default().push(call);
         }
     }
-    let mut fit = Fit::default();
+    let mut fit = GroupFit::default();
     for of_ranks in classes.into_values().filter(|of_ranks| of_ranks.len() == ranks) {
         let mut of_ranks: Vec<Vec<Timed>> = of_ranks.into_values().collect();
         of_ranks.iter_mut().for_each(|calls| calls.sort_by_key(|call| (call.start_ps, call.call)));
@@ -148,13 +145,13 @@ fn matched<'u>(
 }
 
 /// The units and groups with what their times tell.
-struct Scene<'u> {
-    units: &'u [Unit],
-    choices: &'u [Choice],
-    fits: Vec<Fit>,
+struct PlacingFacts<'u> {
+    units: &'u [CallSource],
+    choices: &'u [CandidateGroup],
+    fits: Vec<GroupFit>,
 }
 
-impl Scene<'_> {
+impl PlacingFacts<'_> {
     /// Whether the times allow that a unit belongs to a group. `None` if they tell nothing.
     fn allows(&self, unit: usize, choice: usize) -> Option<bool> {
         self.fits[choice].units.as_ref().map(|units| units.contains(&unit))
@@ -212,7 +209,7 @@ impl Scene<'_> {
     }
 }
 
-impl Fit {
+impl GroupFit {
     /// Whether ranks of a part wait for those outside, in the operations with these calls.
     fn waits_for_others(&self, calls: &FxHashSet<(u16, u32)>, part: &[u16]) -> bool {
         // From the last arrival of the part to that of all, and to the first end of the part.
@@ -244,18 +241,18 @@ mod tests {
     use crate::analysis::tests::Dice;
 
     /// All ranks, the first two, and the others.
-    fn choices(slack_ps: Option<i64>) -> Vec<Choice> {
-        let of = |ranks: &[u16]| Choice { ranks: ranks.to_vec(), slack_ps, is_guess: false };
+    fn choices(slack_ps: Option<i64>) -> Vec<CandidateGroup> {
+        let of = |ranks: &[u16]| CandidateGroup { ranks: ranks.to_vec(), slack_ps, is_guess: false };
         vec![of(&[0, 1, 2, 3]), of(&[0, 1]), of(&[2, 3])]
     }
 
     /// Ranks that meet in these groups in turn. A rank computes for 1000 and at most `noise` more,
     /// the last one for `late` more. Each group has a unit of each of its ranks.
-    fn units(groups: &[&[u16]], (noise, late): (i64, i64)) -> Vec<Unit> {
+    fn units(groups: &[&[u16]], (noise, late): (i64, i64)) -> Vec<CallSource> {
         let (mut dice, mut now) = (Dice(5), [0_i64; 4]);
-        let mut units: Vec<Unit> = Vec::new();
+        let mut units: Vec<CallSource> = Vec::new();
         for group in groups {
-            units.extend(group.iter().map(|&rank| Unit {
+            units.extend(group.iter().map(|&rank| CallSource {
                 rank,
                 choices: vec![0, 1 + usize::from(rank / 2)],
                 calls: Vec::new(),

@@ -1,7 +1,7 @@
 //! The results of the analysis: of each operation, rank and link, and of the job.
 
-use super::arrival::{Arrival, Scene, Span, judge};
-use super::{Clocks, Instances, Job};
+use super::arrival::{Arrival, ArrivalFacts, InstanceTimes, judge};
+use super::{Instances, Job, JobClocks};
 use crate::base::ClockFit;
 use crate::exec::Cancel;
 
@@ -13,7 +13,7 @@ pub struct InstanceReport {
     /// Number of the signature of the majority.
     pub signature: u32,
     /// Arrivals and ends.
-    pub span: Span,
+    pub span: InstanceTimes,
     /// Position of the rank that came first; `None` without members.
     pub first: Option<u32>,
     /// Position of the rank that came last; `None` if there is one member.
@@ -23,7 +23,7 @@ pub struct InstanceReport {
     /// Sum of the waits of all members.
     pub wait_ps: i64,
     /// Members that are present.
-    pub state: State,
+    pub state: OperationState,
     /// Number of the step of the job; `None` before the first mark of a trace that has marks.
     pub step: Option<u32>,
 }
@@ -120,7 +120,7 @@ pub struct LinkReport {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// The clocks that the calls show.
-    pub clocks: Clocks,
+    pub clocks: JobClocks,
     /// The clocks in use for the times of the job: those that the user has set, else those that the
     /// calls show.
     pub used: Vec<ClockFit>,
@@ -170,7 +170,8 @@ impl Report {
     /// The members of an instance on the shared clock, ordered by rank.
     #[must_use]
     pub fn arrivals(&self, job: &Job, at: usize) -> Vec<Arrival> {
-        let scene = Scene { job, instances: &self.instances, clocks: &self.used, cancel: Cancel::NEVER };
+        let scene =
+            ArrivalFacts { job, instances: &self.instances, clocks: &self.used, cancel: Cancel::NEVER };
         let mut arrivals = Vec::new();
         scene.arrivals(at, &mut arrivals);
         let one = &self.operations[at];
@@ -199,7 +200,7 @@ pub enum Presence {
 
 /// State of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct State {
+pub struct OperationState {
     /// Members that are present.
     pub presence: Presence,
     /// Members that are not there, as far as known.

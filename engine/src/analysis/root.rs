@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::arrival::{Arrival, Span};
+use super::arrival::{Arrival, InstanceTimes};
 
 /// A cause: a rank by its position, or the link of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,25 +25,25 @@ pub(super) enum Cause {
 }
 
 /// Causes with their shares, which add up to 1.
-type Shares = Rc<[(Cause, f64)]>;
+type CauseShares = Rc<[(Cause, f64)]>;
 
 /// A wait of a rank outside of its own computation.
 #[derive(Debug, Clone)]
-struct Open {
+struct OpenWait {
     amount_ps: f64,
-    causes: Shares,
+    causes: CauseShares,
 }
 
 /// Open waits of a rank.
 #[derive(Debug, Default)]
 struct History {
-    open: VecDeque<Open>,
+    open: VecDeque<OpenWait>,
     /// Number of waits that were dropped at the front.
     dropped: usize,
     /// For each group the number of waits up to the rank's last call in it.
     seen: FxHashMap<u32, usize>,
     /// For each group the delay that the rank keeps against the others after its last call in it.
-    kept: FxHashMap<u32, Open>,
+    kept: FxHashMap<u32, OpenWait>,
 }
 
 /// Open waits that are kept for each rank.
@@ -83,11 +83,11 @@ pub(super) struct Excess {
 
 /// Facts about an operation that the pass needs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step {
+pub(super) struct OperationFacts {
     /// Number of the instance.
     pub(super) at: usize,
     pub(super) group: u32,
-    pub(super) span: Span,
+    pub(super) span: InstanceTimes,
     /// Time by which the transfer is longer than that of its like.
     pub(super) excess_ps: f64,
     /// Whether all ranks of the job take part. Nobody inherits a delay beyond such a call.
@@ -103,7 +103,7 @@ impl RootBlame {
     /// much of a shared span lies outside of a rank's computation.
     pub(super) fn add(
         &mut self,
-        step: Step,
+        step: OperationFacts,
         (arrivals, lost): (&[Arrival], &[usize]),
         open: impl Fn(usize, i64, i64) -> i64,
     ) {
@@ -137,11 +137,11 @@ impl RootBlame {
             }
             let history = &mut self.history[one.member.rank];
             if let Some(causes) = shares.as_ref().filter(|_| waited > 0 && !step.is_of_all) {
-                history.push(Open { amount_ps: waited as f64, causes: Rc::clone(causes) });
+                history.push(OpenWait { amount_ps: waited as f64, causes: Rc::clone(causes) });
             }
             history.see(step.group);
             if step.excess_ps > 0.0 && !step.is_of_all {
-                history.push(Open { amount_ps: excess_ps, causes: Rc::clone(&slow) });
+                history.push(OpenWait { amount_ps: excess_ps, causes: Rc::clone(&slow) });
             }
         }
         // A member whose call was lost was delayed, too, if the operation delayed all others.
@@ -150,7 +150,7 @@ impl RootBlame {
             let waited = open(rank, step.span.first_ps, step.span.last_ps);
             let history = &mut self.history[rank];
             if let Some(causes) = shares.as_ref().filter(|_| waited > 0) {
-                history.push(Open { amount_ps: waited as f64, causes: Rc::clone(causes) });
+                history.push(OpenWait { amount_ps: waited as f64, causes: Rc::clone(causes) });
             }
             history.see(step.group);
         }
@@ -160,7 +160,7 @@ impl RootBlame {
     }
 
     /// The members with the part of their lateness that they inherited.
-    fn heirs<'a>(&self, step: Step, arrivals: &'a [Arrival]) -> Vec<Heir<'a>> {
+    fn heirs<'a>(&self, step: OperationFacts, arrivals: &'a [Arrival]) -> Vec<Heir<'a>> {
         let inherited = |one: &Arrival| self.history[one.member.rank].inherited_ps(step.group);
         let least = arrivals.iter().map(inherited).fold(f64::INFINITY, f64::min);
         let heir = |one: &'a Arrival| {
@@ -173,7 +173,7 @@ impl RootBlame {
     }
 
     /// Adds an amount to the causes of a member's lateness.
-    fn put(&self, step: Step, heir: &Heir<'_>, amount_ps: f64, to: &mut FxHashMap<Cause, f64>) {
+    fn put(&self, step: OperationFacts, heir: &Heir<'_>, amount_ps: f64, to: &mut FxHashMap<Cause, f64>) {
         let rank = heir.one.member.rank;
         *to.entry(Cause::Rank(rank)).or_default() += (1.0 - heir.passed) * amount_ps;
         if heir.passed == 0.0 {
@@ -192,11 +192,11 @@ impl RootBlame {
     /// behind it.
     fn kept(
         &self,
-        step: Step,
+        step: OperationFacts,
         heirs: &[Heir<'_>],
         waits: &[i64],
-        shares: Option<&Shares>,
-    ) -> Vec<(usize, Open)> {
+        shares: Option<&CauseShares>,
+    ) -> Vec<(usize, OpenWait)> {
         let ready = |(heir, wait): (&Heir<'_>, &i64)| heir.one.start_ps.saturating_add(*wait);
         let first = heirs.iter().zip(waits).map(ready).min().unwrap_or_default();
         let mut kept = Vec::new();
@@ -211,7 +211,7 @@ impl RootBlame {
                 *causes.entry(*cause).or_default() += *wait as f64 * share;
             }
             if let Some(causes) = cut(causes) {
-                kept.push((heir.one.member.rank, Open { amount_ps: behind_ps as f64, causes }));
+                kept.push((heir.one.member.rank, OpenWait { amount_ps: behind_ps as f64, causes }));
             }
         }
         kept
@@ -219,7 +219,7 @@ impl RootBlame {
 
     /// The causes of a slow transfer: the link of the group. If calls are lost and the link was not
     /// slow before, the transfer seems slow because the awaited call is not there.
-    fn causes_of_slowness(&mut self, step: Step, lost: &[usize]) -> Shares {
+    fn causes_of_slowness(&mut self, step: OperationFacts, lost: &[usize]) -> CauseShares {
         let lost = if step.excess_ps > 0.0 { lost } else { &[] };
         if lost.is_empty() {
             match step.excess_ps > 0.0 {
@@ -234,7 +234,7 @@ impl RootBlame {
     }
 
     /// Adds the blame of an operation, and returns its causes. `None` if nobody waited.
-    fn shares(&mut self, step: Step, heirs: &[Heir<'_>]) -> Option<Shares> {
+    fn shares(&mut self, step: OperationFacts, heirs: &[Heir<'_>]) -> Option<CauseShares> {
         let mut causes: FxHashMap<Cause, f64> = FxHashMap::default();
         for heir in heirs.iter().filter(|heir| heir.one.blame_ps > 0.0) {
             self.put(step, heir, heir.one.blame_ps, &mut causes);
@@ -258,7 +258,7 @@ struct Heir<'a> {
 }
 
 /// The shares of causes without the smallest ones. `None` if there are none.
-fn cut(causes: FxHashMap<Cause, f64>) -> Option<Shares> {
+fn cut(causes: FxHashMap<Cause, f64>) -> Option<CauseShares> {
     let mut kept: Vec<(Cause, f64)> = causes.into_iter().collect();
     // The order of a hash map must not decide how sums are rounded.
     kept.sort_unstable_by_key(|(cause, _)| *cause);
@@ -270,7 +270,7 @@ fn cut(causes: FxHashMap<Cause, f64>) -> Option<Shares> {
 }
 
 impl Excess {
-    fn add(&mut self, step: Step) {
+    fn add(&mut self, step: OperationFacts) {
         self.operations += 1;
         self.of_operations_ps += step.excess_ps;
         if self.worst.is_none_or(|(_, most_ps)| step.excess_ps > most_ps) {
@@ -280,7 +280,7 @@ impl Excess {
 }
 
 impl History {
-    fn push(&mut self, open: Open) {
+    fn push(&mut self, open: OpenWait) {
         if self.open.len() == MOST_OPEN {
             self.open.pop_front();
             self.dropped += 1;
@@ -302,7 +302,7 @@ impl History {
     }
 
     /// The delay that the rank kept after its last call in a group, and its waits since then.
-    fn since(&self, group: u32) -> impl Iterator<Item = &Open> {
+    fn since(&self, group: u32) -> impl Iterator<Item = &OpenWait> {
         let from = self.seen.get(&group).map_or(0, |seen| seen.saturating_sub(self.dropped));
         self.kept.get(&group).into_iter().chain(self.open.range(from.min(self.open.len())..))
     }

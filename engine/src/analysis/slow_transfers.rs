@@ -3,14 +3,14 @@
 use rustc_hash::FxHashMap;
 
 use super::InstanceReport;
-use super::arrival::{Arrival, Scene};
+use super::arrival::{Arrival, ArrivalFacts};
 use super::root::{SLOW, SLOW_PS};
-use crate::model::{CollectiveKind, Waiting};
+use crate::model::{CollectiveKind, WaitingRanks};
 
 /// For each operation the median transfer of those that are alike in kind, size and number of
 /// ranks, in picoseconds. An operation with the call of one rank only has its own, if no other is
 /// like it: the end of such a call tells nothing of when the transfer began.
-pub(super) fn usual_transfers(scene: &Scene<'_>, operations: &[InstanceReport]) -> Vec<f64> {
+pub(super) fn usual_transfers(scene: &ArrivalFacts<'_>, operations: &[InstanceReport]) -> Vec<f64> {
     let key = |one: &InstanceReport| {
         let signature = &scene.job.signatures[one.signature as usize];
         (signature.kind, signature.count, scene.job.groups[one.group as usize].size())
@@ -28,9 +28,14 @@ pub(super) fn usual_transfers(scene: &Scene<'_>, operations: &[InstanceReport]) 
 /// Time by which the transfer of an operation is longer than usual, in picoseconds; 0 if it is not
 /// slow. `lost` are members whose traces lack the call. Members that were not recorded can have
 /// come late, so a transfer without them is not known to be slow.
-pub(super) fn excess_of(scene: &Scene<'_>, one: &InstanceReport, usual_ps: f64, lost: &[usize]) -> f64 {
+pub(super) fn excess_of(
+    scene: &ArrivalFacts<'_>,
+    one: &InstanceReport,
+    usual_ps: f64,
+    lost: &[usize],
+) -> f64 {
     let job = scene.job;
-    let waits_for_all = job.signatures[one.signature as usize].kind.waiting() == Waiting::ForAll;
+    let waits_for_all = job.signatures[one.signature as usize].kind.waiting() == WaitingRanks::ForAll;
     let excess_ps = one.transfer_ps() as f64 - usual_ps;
     if !waits_for_all || excess_ps <= (SLOW - 1.0) * usual_ps + SLOW_PS {
         return 0.0;
@@ -44,7 +49,7 @@ pub(super) fn excess_of(scene: &Scene<'_>, one: &InstanceReport, usual_ps: f64, 
 }
 
 /// Positions of the members of an operation whose traces lack the call.
-pub(super) fn lost_of(scene: &Scene<'_>, one: &InstanceReport, arrivals: &[Arrival]) -> Vec<usize> {
+pub(super) fn lost_of(scene: &ArrivalFacts<'_>, one: &InstanceReport, arrivals: &[Arrival]) -> Vec<usize> {
     if one.state.absent == 0 {
         return Vec::new();
     }

@@ -2,7 +2,7 @@
 //! rank.
 
 use super::Job;
-use super::arrival::Scene;
+use super::arrival::ArrivalFacts;
 use super::meeting::Meetings;
 use super::report::{Finding, InstanceReport, Mismatch, Presence};
 use crate::base::{Result, narrow};
@@ -19,7 +19,7 @@ const MOST_LOST: u64 = 10;
 
 /// Fills in the states.
 pub(super) fn states(
-    scene: &Scene<'_>,
+    scene: &ArrivalFacts<'_>,
     operations: &mut [InstanceReport],
 ) -> Result<(Vec<Finding>, Vec<Absence>)> {
     let job = scene.job;
@@ -94,7 +94,7 @@ fn differs(job: &Job, signature: u32, rank: usize, call: usize) -> Option<Mismat
 }
 
 /// For each group its ranks with the shared times of their first and last call.
-fn calls_by_group(scene: &Scene<'_>) -> Vec<Vec<(usize, i64, i64)>> {
+fn calls_by_group(scene: &ArrivalFacts<'_>) -> Vec<Vec<(usize, i64, i64)>> {
     let job = scene.job;
     let of_group = |(group, members): (u32, &Vec<u16>)| {
         let of_rank = |&rank: &u16| {

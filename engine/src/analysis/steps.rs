@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use super::arrival::Arrival;
 use super::{InstanceReport, Job, Report};
 use crate::base::{Time, narrow};
-use crate::model::Waiting;
+use crate::model::WaitingRanks;
 
 /// Repetitions that make an order clear.
 const LEAST_REPETITIONS: usize = 3;
@@ -107,7 +107,7 @@ pub struct StepReport {
 
 /// Times of one rank in a step, and what all ranks make of it.
 #[derive(Debug, Clone)]
-struct Sums {
+struct StepTimes {
     first_starts_ps: (i64, i64),
     computed_ps: f64,
     most_computed_ps: f64,
@@ -133,9 +133,9 @@ pub fn steps(job: &Job, report: &Report, by_call: &[Vec<u32>]) -> Vec<StepReport
         ends[at] = ends[at].max(one.span.end_ps);
         step.wait_ps = step.wait_ps.saturating_add(one.wait_ps);
         let rank = match job.signatures[one.signature as usize].kind.waiting() {
-            Waiting::ForAll => one.last,
-            Waiting::ForRoot => one.root,
-            Waiting::RootForAll => None,
+            WaitingRanks::ForAll => one.last,
+            WaitingRanks::ForRoot => one.root,
+            WaitingRanks::RootForAll => None,
         };
         if let Some(rank) = rank.filter(|_| one.wait_ps > 0) {
             *awaited.entry((at, rank)).or_default() += one.wait_ps;
@@ -175,9 +175,13 @@ impl StepReport {
 }
 
 /// Results of the calls of each rank, rank by rank.
-fn sums(job: &Job, report: &Report, by_call: &[Vec<u32>], numbers: &[u32]) -> Vec<Sums> {
-    let empty =
-        Sums { first_starts_ps: (i64::MAX, i64::MIN), computed_ps: 0.0, most_computed_ps: 0.0, ranks: 0 };
+fn sums(job: &Job, report: &Report, by_call: &[Vec<u32>], numbers: &[u32]) -> Vec<StepTimes> {
+    let empty = StepTimes {
+        first_starts_ps: (i64::MAX, i64::MIN),
+        computed_ps: 0.0,
+        most_computed_ps: 0.0,
+        ranks: 0,
+    };
     let mut sums = vec![empty; numbers.len()];
     for ((rank, of_calls), clock) in job.ranks.iter().zip(by_call).zip(&report.used) {
         // First start and last end of each step, on the rank's own clock.

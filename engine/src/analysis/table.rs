@@ -37,7 +37,7 @@ pub enum RowKey {
 
 /// Operations that have a key in common. Times are in picoseconds, rates in bytes a second.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct OperationGroup {
     /// The common key.
     pub key: RowKey,
     /// Number of operations.
@@ -70,7 +70,7 @@ pub struct Row {
 
 /// The rows of a table, ordered by key.
 #[must_use]
-pub fn rows(job: &Job, report: &Report, by: By) -> Vec<Row> {
+pub fn rows(job: &Job, report: &Report, by: By) -> Vec<OperationGroup> {
     let mut groups: FxHashMap<RowKey, Vec<&InstanceReport>> = FxHashMap::default();
     let mut algorithms: FxHashMap<RowKey, BTreeSet<&str>> = FxHashMap::default();
     for (at, one) in report.operations.iter().enumerate() {
@@ -89,12 +89,12 @@ pub fn rows(job: &Job, report: &Report, by: By) -> Vec<Row> {
     }
     let mut algorithms = |key| algorithms.remove(&key).into_iter().flatten().map(str::to_owned).collect();
     let row = |(key, of): (RowKey, Vec<&InstanceReport>)| row(job, key, (&of, algorithms(key)));
-    let mut rows: Vec<Row> = groups.into_iter().map(row).collect();
+    let mut rows: Vec<OperationGroup> = groups.into_iter().map(row).collect();
     rows.sort_by_key(|row| row.key);
     rows
 }
 
-fn row(job: &Job, key: RowKey, (of, algorithms): (&[&InstanceReport], Vec<String>)) -> Row {
+fn row(job: &Job, key: RowKey, (of, algorithms): (&[&InstanceReport], Vec<String>)) -> OperationGroup {
     let signature = |one: &InstanceReport| &job.signatures[one.signature as usize];
     let met: Vec<&InstanceReport> = of.iter().copied().filter(|one| !one.is_alone()).collect();
     let rates: Vec<Rates> = met.iter().filter_map(|one| rates(job, one)).collect();
@@ -106,7 +106,7 @@ fn row(job: &Job, key: RowKey, (of, algorithms): (&[&InstanceReport], Vec<String
         }
     }
     let slowest = slowest.into_iter().max_by_key(|(rank, count)| (*count, std::cmp::Reverse(*rank)));
-    Row {
+    OperationGroup {
         key,
         count: of.len() as u64,
         alone: (of.len() - met.len()) as u64,

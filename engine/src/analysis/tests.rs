@@ -13,8 +13,8 @@ use crate::makers::job::{SOURCE, metrics::groups as job_metrics, rank_of, subjec
 use crate::metrics::trace::span;
 use crate::model::collective::NO_NUMBER;
 use crate::model::{
-    Calls, CollectiveKind, Communicator, ComputeLoad, FieldId, Membership, OwnedValue, RankCalls, Signature,
-    TableId, TrackId,
+    CallList, CollectiveKind, Communicator, ComputeLoad, FieldId, Membership, OwnedValue, RankCalls,
+    Signature, TableId, TrackId,
 };
 use crate::query::fields::for_each_row;
 use crate::segment::{Footer, Segment};
@@ -112,7 +112,7 @@ pub(super) fn make(plan: &Plan) -> Made {
 }
 
 fn input(rank: u32, groups: &[Vec<usize>]) -> RankInput {
-    let mut calls = RankCalls { calls: Calls::default(), ..RankCalls::default() };
+    let mut calls = RankCalls { calls: CallList::default(), ..RankCalls::default() };
     for (number, group) in groups.iter().enumerate() {
         if group.contains(&(rank as usize)) {
             let ranks: Vec<u32> = group.iter().map(|&rank| u32::try_from(rank).unwrap()).collect();
@@ -156,7 +156,7 @@ pub(super) fn analysed(inputs: Vec<RankInput>) -> (Job, Report) {
 }
 
 pub(super) fn shown(job: &Job, report: &Report) -> Vec<Vec<(usize, u32)>> {
-    let member = |one: Member| (one.rank, job.ranks[one.rank].calls.rows[one.call]);
+    let member = |one: InstanceCall| (one.rank, job.ranks[one.rank].calls.rows[one.call]);
     let mut found: Vec<Vec<_>> =
         (0..report.instances.len()).map(|at| report.instances.members(at).map(member).collect()).collect();
     found.sort();

@@ -43,14 +43,14 @@ fn of_members<'j>(
 }
 
 /// Key that a send and its receipt share: the ranks that send and receive, and the step's number.
-type Ends = (u32, u32, u32);
+type TransferKey = (u32, u32, u32);
 
 /// The passages of an operation, by the start of their sends. A send whose receipt was not recorded
 /// has none.
 #[must_use]
 pub fn passages(job: &Job, report: &Report, at: usize) -> Vec<Passage> {
     let number_of = |rank: usize| job.ranks[rank].rank;
-    let mut waits: FxHashMap<Ends, VecDeque<(usize, &Transfer)>> = FxHashMap::default();
+    let mut waits: FxHashMap<TransferKey, VecDeque<(usize, &Transfer)>> = FxHashMap::default();
     for (to, wait) in of_members(job, &report.instances, at) {
         if wait.end == TransferEnd::Receive {
             waits.entry((wait.peer, number_of(to), wait.number)).or_default().push_back((to, wait));

@@ -3,7 +3,7 @@
 use super::tests::{Dice, US, analysed};
 use super::*;
 use crate::model::collective::NO_NUMBER;
-use crate::model::{Calls, CollectiveKind, Communicator, Membership, RankCalls, Signature};
+use crate::model::{CallList, CollectiveKind, Communicator, Membership, RankCalls, Signature};
 
 /// Ranks that run operations one after the other.
 pub(super) struct Stage {
@@ -43,7 +43,7 @@ impl Stage {
         let mut members = Vec::new();
         for &rank in ranks {
             let (start, end) = (self.now[rank], last + transfer(rank));
-            let Calls { starts_ps, durations_ps, signatures, numbers, rows, .. } =
+            let CallList { starts_ps, durations_ps, signatures, numbers, rows, .. } =
                 &mut self.inputs[rank].calls.calls;
             members.push((rank, u32::try_from(rows.len()).unwrap()));
             rows.push(u32::try_from(rows.len()).unwrap());
@@ -60,7 +60,7 @@ impl Stage {
     /// The truth, and what the analysis finds of it.
     fn compared(self) -> [Vec<Vec<(usize, u32)>>; 2] {
         let (job, report) = analysed(self.inputs);
-        let member = |one: Member| (one.rank, job.ranks[one.rank].calls.rows[one.call]);
+        let member = |one: InstanceCall| (one.rank, job.ranks[one.rank].calls.rows[one.call]);
         let mut found: Vec<Vec<_>> = (0..report.instances.len())
             .map(|at| report.instances.members(at).map(member).collect())
             .collect();

@@ -38,9 +38,6 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next `len` bytes.
-    ///
-    /// # Errors
-    /// `Truncated` if there are fewer.
     #[inline]
     pub fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         let rest = &self.bytes[self.at..];
@@ -60,36 +57,24 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads one byte.
-    ///
-    /// # Errors
-    /// `Truncated` at the end.
     #[inline]
     pub fn u8(&mut self) -> Result<u8> {
         Ok(self.array::<1>()?[0])
     }
 
     /// Reads two bytes.
-    ///
-    /// # Errors
-    /// `Truncated` at the end.
     #[inline]
     pub fn u16(&mut self) -> Result<u16> {
         Ok(u16::from_le_bytes(self.array()?))
     }
 
     /// Reads four bytes.
-    ///
-    /// # Errors
-    /// `Truncated` at the end.
     #[inline]
     pub fn u32(&mut self) -> Result<u32> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
     /// Reads eight bytes.
-    ///
-    /// # Errors
-    /// `Truncated` at the end.
     #[inline]
     pub fn u64(&mut self) -> Result<u64> {
         Ok(u64::from_le_bytes(self.array()?))
@@ -135,9 +120,6 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a signed varint (zigzag).
-    ///
-    /// # Errors
-    /// Same as [`Cursor::varint`].
     pub fn signed(&mut self) -> Result<i64> {
         Ok(unzigzag(self.varint()?))
     }
@@ -160,9 +142,6 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a length-prefixed run of bytes.
-    ///
-    /// # Errors
-    /// Same as [`Cursor::count`].
     pub fn bytes(&mut self) -> Result<&'a [u8]> {
         let len = self.count(1)?;
         self.take(len)

@@ -7,6 +7,10 @@ use std::fmt;
 pub const ANNEX: u64 = 1 << 63;
 
 /// Result with an error of this crate.
+///
+/// A function that reads bytes fails if they are missing or damaged. A function with a sink, an
+/// output, scratch space or a callback returns their error, and one with a `Work` fails if it is
+/// cancelled. A section about errors says what does not follow from this.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Reason why the engine gives no answer.

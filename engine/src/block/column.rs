@@ -360,17 +360,11 @@ impl BlockColumn {
 }
 
 /// Reads the coding of a block.
-///
-/// # Errors
-/// If the bytes are damaged.
 pub fn coding(cursor: &mut Cursor<'_>) -> Result<Coding> {
     Coding::ALL.get(usize::from(cursor.u8()?)).copied().ok_or_else(|| cursor.corrupt())
 }
 
 /// Coding and encoded values of a block, which follow a presence mask or a first code.
-///
-/// # Errors
-/// If the bytes are damaged.
 pub fn encoded_values(bytes: &[u8], offset: u64) -> Result<(Coding, &[u8])> {
     let mut cursor = Cursor::new(bytes, offset, "column block");
     let coding = coding(&mut cursor)?;

@@ -82,9 +82,6 @@ pub fn read_ints_of(cursor: &mut Cursor<'_>, len: usize) -> Result<Vec<i64>> {
 
 /// Same as [`read_ints_of`], with working memory that many short lists share. Making that memory
 /// costs more than decoding one list.
-///
-/// # Errors
-/// Same as [`read_ints_of`].
 pub fn read_ints_of_with(cursor: &mut Cursor<'_>, len: usize, decoder: &mut Decoder) -> Result<Vec<i64>> {
     if cursor.varint()? != len as u64 {
         return Err(cursor.corrupt());

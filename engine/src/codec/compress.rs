@@ -50,9 +50,6 @@ pub fn compress_with(dictionary: &[u8], bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Content of `bytes`, which are one frame of [`compress_with`] with this dictionary.
-///
-/// # Errors
-/// Same as [`decompress`].
 pub fn decompress_with(dictionary: &[u8], bytes: &[u8], max_len: usize) -> Result<Vec<u8>> {
     let len = content_len(bytes).filter(|len| *len <= max_len).ok_or(CORRUPT)?;
     let content = Decompressor::with_dictionary(dictionary).and_then(|mut of| of.decompress(bytes, len));

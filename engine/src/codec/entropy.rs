@@ -13,7 +13,7 @@ use pco::wrapped::{FileCompressor, FileDecompressor};
 use pco::{ChunkConfig, DeltaSpec, PagingSpec};
 
 use super::int_codec::{Decode, Trial};
-use super::stats::{Spread, Stats};
+use super::stats::{BitSpread, Stats};
 use super::{Decoder, Encoder};
 use crate::base::Result;
 use crate::base::bytes::Cursor;
@@ -102,7 +102,7 @@ fn in_subset<T: EntropyNumber>(chunk: &[u8]) -> bool {
 pub fn compress<T: EntropyNumber>(values: &[T], stats: &Stats) -> Option<Vec<u8>> {
     // Differences are used if they are narrower. The sampling by which pco would choose costs more
     // than it saves.
-    let narrower = stats.spread() == Spread::Differences;
+    let narrower = stats.spread() == BitSpread::Differences;
     let delta_spec = if narrower { DeltaSpec::TryConsecutive(1) } else { DeltaSpec::NoOp };
     let config = ChunkConfig::default().with_compression_level(LEVEL).with_delta_spec(delta_spec);
     let config = config.with_paging_spec(PagingSpec::Exact(vec![values.len()]));

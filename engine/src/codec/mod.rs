@@ -145,9 +145,6 @@ impl std::fmt::Debug for Decoder {
 
 impl Decoder {
     /// Same as [`decode_ints`].
-    ///
-    /// # Errors
-    /// Same as [`decode_ints`].
     pub fn ints(&mut self, bytes: &[u8], count: usize, out: &mut Vec<i64>) -> Result<()> {
         int::decode(bytes, count, self, out)
     }
@@ -179,9 +176,6 @@ impl Decoder {
 
     /// Replaces the content of `out` by that of `bytes`, which are one frame of `len` bytes of
     /// content.
-    ///
-    /// # Errors
-    /// Same as [`decompress`].
     pub fn unpack(&mut self, bytes: &[u8], len: usize, out: &mut Vec<u8>) -> Result<()> {
         self.unpacker.unpack(bytes, len, out)
     }
@@ -220,9 +214,6 @@ pub fn encode_floats(values: &[f64], out: &mut Vec<u8>) {
 }
 
 /// Replaces the content of `out` by the `count` floats that `bytes` hold.
-///
-/// # Errors
-/// Same as [`decode_ints`].
 pub fn decode_floats(bytes: &[u8], count: usize, out: &mut Vec<f64>) -> Result<()> {
     float::decode(bytes, count, out)
 }
@@ -236,9 +227,6 @@ pub fn encode_texts<'a>(texts: impl Iterator<Item = &'a str> + Clone, out: &mut 
 }
 
 /// Returns the `count` texts that `bytes` hold.
-///
-/// # Errors
-/// Same as [`decode_ints`].
 pub fn decode_texts(bytes: &[u8], count: usize) -> Result<ColumnTexts> {
     Decoder::default().texts(bytes, count, usize::MAX)
 }
@@ -252,9 +240,6 @@ pub fn encode_mask(present: &[bool], out: &mut Vec<u8>) {
 }
 
 /// Replaces the content of `out` by the `count` marks that `bytes` hold.
-///
-/// # Errors
-/// Same as [`decode_ints`].
 pub fn decode_mask(bytes: &[u8], count: usize, out: &mut Vec<bool>) -> Result<()> {
     mask::decode(bytes, count, out)
 }

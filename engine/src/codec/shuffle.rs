@@ -9,7 +9,7 @@
 //! the rows whose byte is 255 (varints) then stand before the frame.
 
 use super::int_codec::{Decode, Trial};
-use super::stats::{Spread, Stats};
+use super::stats::{BitSpread, Stats};
 use super::{Decoder, Encoder};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put, unzigzag, zigzag};
@@ -61,17 +61,17 @@ impl Trial for Shuffle {
         let mut numbers = std::mem::take(&mut encoder.numbers);
         numbers.clear();
         let (form, base) = match stats.spread() {
-            Spread::Differences => {
+            BitSpread::Differences => {
                 let mut before = stats.first;
                 let step = |value: &i64| zigzag(value.wrapping_sub(std::mem::replace(&mut before, *value)));
                 numbers.extend(values.iter().map(step));
                 (DIFFERENCES, stats.first)
             }
-            Spread::AroundZero => {
+            BitSpread::AroundZero => {
                 numbers.extend(values.iter().map(|value| zigzag(*value)));
                 (AROUND, 0)
             }
-            Spread::Distances => {
+            BitSpread::Distances => {
                 numbers.extend(values.iter().map(|value| value.abs_diff(stats.min)));
                 (DISTANCES, stats.min)
             }

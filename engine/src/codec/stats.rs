@@ -50,7 +50,7 @@ pub struct Stats {
 
 /// The smallest representation of a column, counted in the bits that each number needs by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spread {
+pub enum BitSpread {
     /// Differences between neighbours.
     Differences,
     /// The values themselves, with their signs.
@@ -130,15 +130,15 @@ impl Stats {
     }
 
     /// Representation that suits an entropy coder best.
-    pub fn spread(&self) -> Spread {
+    pub fn spread(&self) -> BitSpread {
         let distances = usize::from(self.range_width()) * self.sampled;
         let least = self.value_bits.min(self.delta_bits).min(distances);
         if least == self.delta_bits {
-            Spread::Differences
+            BitSpread::Differences
         } else if least == self.value_bits {
-            Spread::AroundZero
+            BitSpread::AroundZero
         } else {
-            Spread::Distances
+            BitSpread::Distances
         }
     }
 

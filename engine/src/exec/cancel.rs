@@ -25,9 +25,6 @@ impl<'a> Cancel<'a> {
     }
 
     /// Returns an error if the work is cancelled.
-    ///
-    /// # Errors
-    /// `Cancelled` if the work is cancelled.
     pub fn check(self) -> Result<()> {
         if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }

@@ -93,9 +93,6 @@ pub struct Postings<'a> {
 
 impl<'a> Postings<'a> {
     /// Reads postings.
-    ///
-    /// # Errors
-    /// If the bytes are damaged.
     pub fn decode(cursor: &mut Cursor<'a>, offset: u64) -> Result<Self> {
         // The entry of a text takes two bytes at least.
         let count = list::stated_len(cursor, cursor.remaining())?;
@@ -119,9 +116,6 @@ impl<'a> Postings<'a> {
     }
 
     /// Packs that hold any text whose number `is_wanted` accepts. The column has `packs` packs.
-    ///
-    /// # Errors
-    /// If the bytes are damaged.
     pub fn packs_with(&self, packs: usize, is_wanted: impl Fn(i64) -> bool) -> Result<RoaringBitmap> {
         let mut blocks = RoaringBitmap::new();
         for (at, &code) in self.codes.iter().enumerate() {

@@ -28,27 +28,18 @@ pub const SLICE_BYTES: usize = size_of::<ScheduledSlice>() + 4 * size_of::<i64>(
 pub const TEXT_BYTES: usize = 20;
 
 /// Number of the next table after `known` ones.
-///
-/// # Errors
-/// If there are too many.
 pub fn next_table(known: usize) -> Result<TableId> {
     let id = u16::try_from(known).ok().filter(|&id| id < MAX_TABLES);
     id.map(TableId).ok_or(Error::Invalid { what: "more than 4,096 tables in one rank" })
 }
 
 /// Number of the next field after `known` ones of all tables.
-///
-/// # Errors
-/// If there are too many.
 pub fn next_field(known: usize) -> Result<FieldId> {
     let id = u32::try_from(known).ok().filter(|&id| id < MAX_FIELDS);
     id.map(FieldId).ok_or(Error::Invalid { what: "more than 65,536 fields in one rank" })
 }
 
 /// Number of the next track after `known` ones.
-///
-/// # Errors
-/// If there are too many.
 pub fn next_track(known: usize) -> Result<TrackId> {
     let id = u32::try_from(known).ok().filter(|&id| id < MAX_TRACKS);
     id.map(TrackId).ok_or(Error::Invalid { what: "more than 262,144 tracks in one rank" })
@@ -66,7 +57,8 @@ mod tests {
     use super::*;
     use crate::ingest::{BuildOptions, Builder};
     use crate::model::{
-        Bind, FlowPhase, FlowPoint, Form, NameId, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackSpec,
+        Bind, FlowPhase, FlowPoint, NameId, Nesting, Sink, SliceForm, SliceRecord, TableKind, TableSpec,
+        TrackSpec,
     };
     use crate::segment::Segment;
     use crate::spill::MemoryScratch;
@@ -85,8 +77,14 @@ mod tests {
         let text = |at: i64| format!("{at:0>200}");
         for at in 0..90_000 {
             let name = builder.name(&text(at)).unwrap();
-            let record =
-                SliceRecord { track, start_ps: at, duration_ps: 1, name, form: Form::Complete, fields: &[] };
+            let record = SliceRecord {
+                track,
+                start_ps: at,
+                duration_ps: 1,
+                name,
+                form: SliceForm::Complete,
+                fields: &[],
+            };
             builder.slice(&record).unwrap();
         }
         let name = builder.name(&text(1)).unwrap();

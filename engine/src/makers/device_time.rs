@@ -87,7 +87,7 @@ pub(super) fn complete(rank: &mut RankCalls, compute: Union, copies: Union) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Calls;
+    use crate::model::CallList;
 
     #[test]
     fn times_are_joined_and_counted_once() {
@@ -95,13 +95,13 @@ mod tests {
         for (start, end) in [(50, 60), (0, 10), (5, 20), (20, 25)] {
             compute.add(start, end);
         }
-        let calls = Calls {
+        let calls = CallList {
             starts_ps: vec![15, 58],
             durations_ps: vec![10, 12],
             signatures: vec![0; 2],
             numbers: vec![0; 2],
             rows: vec![0, 1],
-            ..Calls::default()
+            ..CallList::default()
         };
         let mut copies = Union::default();
         // Before all, under computation, under both, and alone.

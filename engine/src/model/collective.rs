@@ -36,7 +36,7 @@ pub enum CollectiveKind {
 
 /// Ranks of an operation that wait for each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Waiting {
+pub enum WaitingRanks {
     /// No rank can leave before the last one has entered.
     ForAll,
     /// No rank can leave before the root has entered.
@@ -84,11 +84,11 @@ impl CollectiveKind {
 
     /// The ranks that wait for each other. Sends are taken to be larger than buffers.
     #[must_use]
-    pub fn waiting(self) -> Waiting {
+    pub fn waiting(self) -> WaitingRanks {
         match self {
-            Self::Broadcast | Self::Scatter => Waiting::ForRoot,
-            Self::Reduce | Self::Gather => Waiting::RootForAll,
-            _ => Waiting::ForAll,
+            Self::Broadcast | Self::Scatter => WaitingRanks::ForRoot,
+            Self::Reduce | Self::Gather => WaitingRanks::RootForAll,
+            _ => WaitingRanks::ForAll,
         }
     }
 
@@ -189,15 +189,15 @@ pub struct Signature {
     pub peer: Option<u32>,
 }
 
-/// [`Calls::numbers`] of a call without a number.
+/// [`CallList::numbers`] of a call without a number.
 pub const NO_NUMBER: u32 = u32::MAX;
 
-/// [`Calls::steps`] of a call before the first step.
+/// [`CallList::steps`] of a call before the first step.
 pub const NO_STEP: u32 = u32::MAX;
 
 /// Calls in columns, ordered by start. A million calls take 28 MB.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Calls {
+pub struct CallList {
     /// Start in picoseconds.
     pub starts_ps: Vec<i64>,
     /// Duration in picoseconds.
@@ -215,7 +215,7 @@ pub struct Calls {
     pub steps: Vec<u32>,
 }
 
-impl Calls {
+impl CallList {
     /// Number of calls.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -300,7 +300,7 @@ pub struct RankCalls {
     /// Kinds of calls.
     pub signatures: Vec<Signature>,
     /// All calls.
-    pub calls: Calls,
+    pub calls: CallList,
     /// Steps of the calls that name the rank at their other end, ordered by call and start. Empty
     /// if the trace has none.
     pub transfers: Vec<Transfer>,
@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn sorting_moves_all_columns_together() {
-        let mut calls = Calls {
+        let mut calls = CallList {
             starts_ps: vec![5, 1, 5],
             durations_ps: vec![50, 10, 51],
             signatures: vec![2, 0, 1],

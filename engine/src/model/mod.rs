@@ -20,7 +20,7 @@ pub mod wait;
 pub mod warning;
 
 pub use collective::{
-    Calls, CollectiveKind, Communicator, Membership, RankCalls, Signature, TimedBy, Waiting,
+    CallList, CollectiveKind, Communicator, Membership, RankCalls, Signature, TimedBy, WaitingRanks,
 };
 pub use compute_load::ComputeLoad;
 pub use field::{FieldId, FieldSpec, OwnedValue, Unit, Value};
@@ -32,10 +32,10 @@ pub use role::{EngineKind, Identity, Role, Side};
 pub use schedule::{Schedule, ScheduledSlice};
 pub use side_tables::{SideTables, ValueTable};
 pub use sink::Sink;
-pub use slice::{Form, SliceKey, SliceRecord};
+pub use slice::{SliceForm, SliceKey, SliceRecord};
 pub use table::{TableId, TableKind, TableSpec};
-pub use template::{Filled, Number, TemplateId, TemplateValue, Templates};
+pub use template::{Filled, NumberBits, TemplateId, TemplateValue, Templates};
 pub use track::{Nesting, TrackId, TrackKind, TrackSpec};
 pub use transfer::{Transfer, TransferEnd};
-pub use wait::{Waits, is_wait};
+pub use wait::{WaitNames, is_wait};
 pub use warning::{Warning, WarningKind, Warnings};

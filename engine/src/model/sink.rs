@@ -13,9 +13,6 @@ use crate::base::Result;
 /// limit is reached. An error is never a comment on the trace; a reader passes it on and stops.
 pub trait Sink {
     /// Returns the number of a text.
-    ///
-    /// # Errors
-    /// If the dictionary is full.
     fn name(&mut self, text: &str) -> Result<NameId>;
 
     /// Defines a table, or finds the one with this name.
@@ -25,15 +22,9 @@ pub trait Sink {
     fn table(&mut self, spec: TableSpec) -> Result<TableId>;
 
     /// Defines a field of a table, or finds the one with this name.
-    ///
-    /// # Errors
-    /// If the table is unknown.
     fn field(&mut self, table: TableId, spec: FieldSpec) -> Result<FieldId>;
 
     /// Defines a track.
-    ///
-    /// # Errors
-    /// If the parent or the table is unknown.
     fn track(&mut self, spec: TrackSpec) -> Result<TrackId>;
 
     /// Replaces the description of a track: some formats state names and order after the events.
@@ -108,15 +99,9 @@ pub trait Sink {
     fn row(&mut self, table: TableId, fields: &[(FieldId, Value<'_>)]) -> Result<()>;
 
     /// Records an arrow between two slices.
-    ///
-    /// # Errors
-    /// If a slice is unknown.
     fn link(&mut self, from: SliceKey, to: SliceKey, name: NameId) -> Result<()>;
 
     /// Takes a point of a flow.
-    ///
-    /// # Errors
-    /// If the track is unknown.
     fn flow_point(&mut self, point: FlowPoint) -> Result<()>;
 
     /// Takes the description of the rank. Later calls replace earlier ones.

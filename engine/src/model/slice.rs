@@ -18,7 +18,7 @@ pub struct SliceKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Form {
+pub enum SliceForm {
     /// Item with a start and an end.
     #[default]
     Complete,
@@ -28,7 +28,7 @@ pub enum Form {
     Unfinished,
 }
 
-impl Form {
+impl SliceForm {
     /// All forms; the position is the code in the format (`docs/format.md`, Forms).
     pub const ALL: [Self; 3] = [Self::Complete, Self::Instant, Self::Unfinished];
 
@@ -73,7 +73,7 @@ pub struct SliceRecord<'a> {
     /// Name of the slice.
     pub name: NameId,
     /// Form of the slice.
-    pub form: Form,
+    pub form: SliceForm,
     /// Fields of the track's table, each at most once.
     pub fields: &'a [(FieldId, Value<'a>)],
 }

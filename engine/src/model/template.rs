@@ -22,7 +22,7 @@ pub enum TemplateValue {
 impl TemplateValue {
     /// Value of the field in a row with these numbers. Zero if the row has too few of them.
     #[must_use]
-    pub fn value(self, numbers: &[Number]) -> Value<'static> {
+    pub fn value(self, numbers: &[NumberBits]) -> Value<'static> {
         let bits = |place: u8| numbers.get(usize::from(place)).map_or(0, |number| number.0);
         match self {
             Self::Fixed(value) => value,
@@ -44,15 +44,15 @@ impl TemplateValue {
 
 /// Bits of an integer or of a float; the template states which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Number(pub u64);
+pub struct NumberBits(pub u64);
 
-impl From<i64> for Number {
+impl From<i64> for NumberBits {
     fn from(value: i64) -> Self {
         Self(value.cast_unsigned())
     }
 }
 
-impl From<f64> for Number {
+impl From<f64> for NumberBits {
     fn from(value: f64) -> Self {
         Self(value.to_bits())
     }
@@ -64,7 +64,7 @@ pub struct Filled<'n> {
     /// The template.
     pub template: TemplateId,
     /// Numbers that the template asks for.
-    pub numbers: &'n [Number],
+    pub numbers: &'n [NumberBits],
 }
 
 /// Templates of a sink that stores all fields of each row.

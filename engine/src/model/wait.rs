@@ -45,14 +45,14 @@ fn words(name: &str) -> impl Iterator<Item = &str> {
 /// Numbers of the texts that name waits. Names of slices are asked for again and again, so most
 /// numbers have a bit each. A hostile number beyond them is looked up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Waits {
+pub struct WaitNames {
     /// Ascending.
     numbers: Vec<u32>,
-    /// By number, up to the last wait below [`Waits::MAX_BITS`].
+    /// By number, up to the last wait below [`WaitNames::MAX_BITS`].
     bits: Vec<u64>,
 }
 
-impl Waits {
+impl WaitNames {
     const MAX_BITS: u32 = 1 << 20;
 
     /// Adds a number that is larger than all others.
@@ -91,7 +91,7 @@ impl Waits {
 }
 
 /// The numbers ascend.
-impl FromIterator<u32> for Waits {
+impl FromIterator<u32> for WaitNames {
     fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> Self {
         let mut waits = Self::default();
         numbers.into_iter().for_each(|number| waits.push(number));
@@ -135,12 +135,12 @@ mod tests {
     }
     #[test]
     fn numbers_of_any_size_are_found_and_no_others() {
-        let numbers = [0, 63, 64, Waits::MAX_BITS - 1, Waits::MAX_BITS, u32::MAX];
-        let waits: Waits = numbers.into_iter().collect();
+        let numbers = [0, 63, 64, WaitNames::MAX_BITS - 1, WaitNames::MAX_BITS, u32::MAX];
+        let waits: WaitNames = numbers.into_iter().collect();
         assert_eq!(waits.numbers(), numbers);
         assert!(numbers.into_iter().all(|number| waits.contains(number)));
-        let others = [1, 62, 65, Waits::MAX_BITS - 2, Waits::MAX_BITS + 1, u32::MAX - 1];
+        let others = [1, 62, 65, WaitNames::MAX_BITS - 2, WaitNames::MAX_BITS + 1, u32::MAX - 1];
         assert!(!others.into_iter().any(|number| waits.contains(number)));
-        assert!(!Waits::default().contains(0));
+        assert!(!WaitNames::default().contains(0));
     }
 }

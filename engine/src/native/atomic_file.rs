@@ -34,9 +34,6 @@ impl Drop for Temporary {
 impl AtomicFile {
     /// Creates a file that [`AtomicFile::commit`] moves to `path`. Its directory must exist. The
     /// umask decides the file's permissions.
-    ///
-    /// # Errors
-    /// If the directory cannot be written.
     pub fn create(path: &Path) -> io::Result<Self> {
         let directory = directory_of(path);
         let (file, temporary) = match DiskFile::create_unnamed(directory) {
@@ -72,9 +69,6 @@ impl AtomicFile {
 
     /// Moves the file to its path without a sync. Use it for content that shows by itself whether
     /// it is complete.
-    ///
-    /// # Errors
-    /// See [`AtomicFile::commit`].
     pub fn commit_unsynced(self) -> io::Result<()> {
         let Self { file, temporary, path } = self;
         let temporary = match temporary {

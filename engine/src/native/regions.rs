@@ -24,7 +24,7 @@ pub static KEPT: Regions = Regions::new();
 
 /// Regions of files, each in the slot that its number gives.
 pub struct Regions {
-    slots: [Mutex<Slot>; SLOTS],
+    slots: [Mutex<RegionSlot>; SLOTS],
 }
 
 /// Number of a file that is open in this process. Numbers are not used again.
@@ -40,20 +40,20 @@ impl FileNumber {
 }
 
 /// Place of one region.
-struct Slot {
+struct RegionSlot {
     file: FileNumber,
     region: u64,
     /// Bytes of the region. `None` until the region is needed a second time.
     bytes: Option<Arc<Vec<u8>>>,
 }
 
-impl Slot {
+impl RegionSlot {
     const EMPTY: Self = Self { file: FileNumber(0), region: 0, bytes: None };
 }
 
 impl Regions {
     const fn new() -> Self {
-        Self { slots: [const { Mutex::new(Slot::EMPTY) }; SLOTS] }
+        Self { slots: [const { Mutex::new(RegionSlot::EMPTY) }; SLOTS] }
     }
 
     /// Returns the bytes of `range` if their region is kept, or is needed again and can be read.
@@ -78,7 +78,7 @@ impl Regions {
             Err(TryLockError::WouldBlock) => return None,
         };
         if (slot.file, slot.region) != (file, region) {
-            *slot = Slot { file, region, bytes: None };
+            *slot = RegionSlot { file, region, bytes: None };
             return None;
         }
         let bytes = match &slot.bytes {

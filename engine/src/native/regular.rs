@@ -9,9 +9,6 @@ use std::path::Path;
 use rustix::fs::OFlags;
 
 /// Opens a regular file for reading. Never waits for the other end of a pipe.
-///
-/// # Errors
-/// If it cannot be opened, or is no regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let file = File::options().read(true).custom_flags(flags).open(path)?;

@@ -20,21 +20,21 @@ enum BatchMessage {
 /// The reader's end of the pipeline.
 pub struct ToBuilder<'a> {
     feeder: Feeder<BatchMessage, Batch>,
-    failure: &'a Failure,
+    failure: &'a EarlyFailure,
 }
 
 /// The builder's end of the pipeline.
 pub struct FromReader<'a> {
     taker: Taker<BatchMessage, Batch>,
-    failure: &'a Failure,
+    failure: &'a EarlyFailure,
 }
 
 /// Error that stopped the builder early. The reader returns it.
 #[derive(Default)]
-pub struct Failure(Mutex<Option<Error>>);
+pub struct EarlyFailure(Mutex<Option<Error>>);
 
 /// Creates both ends of a pipeline from a reader to a builder.
-pub fn line(failure: &Failure) -> (ToBuilder<'_>, FromReader<'_>) {
+pub fn line(failure: &EarlyFailure) -> (ToBuilder<'_>, FromReader<'_>) {
     let (feeder, taker) = conveyor(WAITING);
     (ToBuilder { feeder, failure }, FromReader { taker, failure })
 }
@@ -49,9 +49,6 @@ impl ToBuilder<'_> {
     }
 
     /// Sends the warnings and ends the events.
-    ///
-    /// # Errors
-    /// If the builder fails.
     pub fn end(mut self, warnings: Warnings) -> Result<()> {
         self.put(BatchMessage::End(warnings))
     }

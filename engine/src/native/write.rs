@@ -12,12 +12,12 @@ use super::beside::Beside;
 use super::cores::AllCores;
 use super::disk::directory_of;
 use super::disk::{self, DiskFile};
-use super::relayed::{self, Failure};
+use super::relayed::{self, EarlyFailure};
 use crate::base::{Error, Result};
 use crate::exec::{Cancel, Exec, InPlace, Work};
 use crate::ingest::{BuildOptions, Builder, Built, Consumer, Relay};
 use crate::model::Sink;
-use crate::segment::{Output, PieceWriter};
+use crate::segment::{PieceWriter, SegmentOutput};
 use crate::spill::{Scratch, Space};
 
 /// Reason why a segment was not written. `E` is the reader's error.
@@ -102,7 +102,7 @@ struct FileOutput<'a> {
     cancel: Cancel<'a>,
 }
 
-impl Output for FileOutput<'_> {
+impl SegmentOutput for FileOutput<'_> {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         // Every piece passes here, also while sorted rows are written after the last event.
         self.cancel.check()?;
@@ -125,9 +125,6 @@ pub enum Taking {
 /// Writes the segment at `path` from the calls that `fill` makes to the sink. `fill` sorts in the
 /// given space. The directory must exist and also holds the scratch files. A failure leaves nothing
 /// behind.
-///
-/// # Errors
-/// See [`WriteError`].
 pub fn write_segment<E>(
     path: &Path,
     options: BuildOptions,
@@ -138,9 +135,6 @@ pub fn write_segment<E>(
 
 /// Writes a segment like [`write_segment`]. If it is cancelled, it soon ends with an error, also
 /// after the last event of `fill`.
-///
-/// # Errors
-/// See [`WriteError`].
 pub fn write_segment_while<E>(
     path: &Path,
     options: BuildOptions,
@@ -158,7 +152,7 @@ pub fn write_segment_while<E>(
         (ScratchFile::new(directory, &cause, cancel), ScratchFile::new(directory, &cause, cancel));
     let exec: &dyn Exec = if taking == Taking::Beside { &AllCores } else { &InPlace };
     let space = Space { scratch: &scratch, sort_bytes: options.reader_bytes, work: Work { exec, cancel } };
-    let failure = Failure::default();
+    let failure = EarlyFailure::default();
     let file = AtomicFile::create(path).map_err(WriteError::Io)?;
     let writing = file.file().try_clone().map_err(WriteError::Io)?;
     let mut output = FileOutput { file: BufWriter::with_capacity(1 << 20, writing), cause: &cause, cancel };

@@ -35,16 +35,13 @@ struct CellWork {
 /// The stretch with the most work between long gaps, if it is a small part of the trace and has
 /// most of its work. Else the extent of slices, if instants or samples stand far outside. `None` if
 /// the whole is the best view. Waits, instants, annotations and states are not work.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn active_span<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Option<Interval>> {
     let tracks = slice::tracks(segment, None);
     let spans = tracks.iter().map(|id| &segment.footer().tracks[id.0 as usize]);
     let whole = spans.map(|track| Interval::new(track.start_ps, track.end_ps)).reduce(Interval::cover);
     let Some(whole) = whole.filter(|whole| whole.duration_ps() > 0) else { return Ok(None) };
     let level = Level::for_cell_ps(whole.duration_ps() as f64 / CELLS);
-    let mut cells = Cells::new(level, whole);
+    let mut cells = ActiveCells::new(level, whole);
     let is_work = |track: &TrackId| segment.footer().tracks[track.0 as usize].spec.identity.role.is_work();
     for track in tracks.into_iter().filter(is_work) {
         cancel.check()?;
@@ -98,7 +95,7 @@ struct Stretch {
     span: Interval,
 }
 
-struct Cells {
+struct ActiveCells {
     level: Level,
     whole: Interval,
     /// Number of the first cell.
@@ -106,7 +103,7 @@ struct Cells {
     work: Vec<CellWork>,
 }
 
-impl Cells {
+impl ActiveCells {
     fn new(level: Level, whole: Interval) -> Self {
         let (first, last) = (level.cell_of(whole.start), level.cell_of(whole.end));
         let count = usize::try_from(last.saturating_sub(first)).unwrap_or_default() + 1;

@@ -15,7 +15,7 @@ use crate::model::{
     FieldId, NameId, OwnedValue, Sink, SliceKey, SliceRecord, TableId, TableKind, TrackId, TrackKind,
     TrackSpec, Value,
 };
-use crate::segment::{Bytes, End, Segment, TrackMeta};
+use crate::segment::{ArrowEnd, Bytes, Segment, TrackMeta};
 
 /// Number of rows between two checks for cancellation.
 const CANCEL_EVERY: u32 = 4096;
@@ -32,9 +32,6 @@ pub struct Cut {
 
 /// Copies a part of this segment into a sink. Warnings keep the counts of the whole segment,
 /// because a segment does not know which of them are about the part.
-///
-/// # Errors
-/// If bytes are missing or damaged, the work is cancelled, or the sink fails.
 pub fn copy<B: Bytes>(
     segment: &Segment<B>,
     cut: &Cut,
@@ -218,7 +215,7 @@ impl<B: Bytes> Copy<'_, B> {
     }
 
     fn copy_arrows(&mut self) -> Result<()> {
-        for (_, piece) in self.segment.arrow_chunks(End::From)? {
+        for (_, piece) in self.segment.arrow_chunks(ArrowEnd::From)? {
             self.cancel.check()?;
             for arrow in self.segment.arrow_chunk(piece)? {
                 if let (Some(from), Some(to)) = (self.key(arrow.from)?, self.key(arrow.to)?) {

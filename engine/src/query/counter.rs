@@ -4,15 +4,15 @@ use crate::base::{Error, Interval, Result};
 use crate::exec::Cancel;
 use crate::model::{TrackId, TrackKind};
 use crate::segment::{Bytes, Segment};
-use crate::tile::{Sample, for_each_sample_in, samples_in};
+use crate::tile::{LaneSample, for_each_sample_in, samples_in};
 
 /// Samples of a counter around a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CounterAt {
     /// The sample whose value holds; `None` before the first sample.
-    pub sample: Option<Sample>,
+    pub sample: Option<LaneSample>,
     /// The sample before `sample`.
-    pub before: Option<Sample>,
+    pub before: Option<LaneSample>,
 }
 
 /// Values of a counter over a span.
@@ -64,8 +64,8 @@ pub fn over<B: Bytes>(
     if start >= end {
         return Ok(None);
     }
-    let (mut over, mut inside, mut held) = (Sums::default(), 0, None::<Sample>);
-    let hold = |over: &mut Sums, sample: Sample, until: i64| {
+    let (mut over, mut inside, mut held) = (ValueSums::default(), 0, None::<LaneSample>);
+    let hold = |over: &mut ValueSums, sample: LaneSample, until: i64| {
         over.add(sample.value, until.saturating_sub(sample.time_ps.max(start)));
     };
     for_each_sample_in(segment, track, Interval::new(start, end), cancel, |next| {
@@ -93,13 +93,13 @@ fn instant(moment: i64) -> Interval {
 
 /// Sums over the values of a span. Values that are not finite are left out.
 #[derive(Debug, Default)]
-struct Sums {
+struct ValueSums {
     extent: Option<(f64, f64)>,
     weighted: f64,
     held_ps: f64,
 }
 
-impl Sums {
+impl ValueSums {
     fn add(&mut self, value: f64, held_ps: i64) {
         if !value.is_finite() {
             return;

@@ -10,9 +10,6 @@ use crate::model::{Role, TableId, TrackId, TrackKind};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
 /// The extent of the slices on tracks of these roles. `None` if no slice takes time.
-///
-/// # Errors
-/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
 pub fn extent<B: Bytes>(
     segment: &Segment<B>,
     is_wanted: impl Fn(Role) -> bool,

@@ -17,9 +17,6 @@ pub struct BlockFields {
 
 impl BlockFields {
     /// Decodes the fields of a block of a table.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn decode<B: Bytes>(segment: &Segment<B>, table: TableId, block: usize) -> Result<Self> {
         let reader = BlockReader::new(segment, table, block)?;
         let rows = 0..reader.rows();
@@ -45,9 +42,6 @@ impl BlockFields {
     }
 
     /// The values of a row of the block, in the order of fields. Absent values are left out.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn row<B: Bytes>(&self, segment: &Segment<B>, at: usize) -> Result<Vec<(FieldId, OwnedValue)>> {
         let owned = |value: Result<(FieldId, Value<'_>)>| {
             let (field, value) = value?;
@@ -113,9 +107,6 @@ pub fn read<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<Vec<(FieldId, Ow
 }
 
 /// Calls `each` with every row of a table: row number and fields.
-///
-/// # Errors
-/// If bytes are missing or damaged, or if `each` fails.
 pub fn for_each_row<B: Bytes, E: From<Error>>(
     segment: &Segment<B>,
     table: TableId,

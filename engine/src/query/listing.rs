@@ -159,7 +159,7 @@ impl<'a, B: Bytes> Lister<'a, B> {
         let mut cursors = Vec::new();
         let mut heads = BinaryHeap::new();
         for &track in tracks {
-            let mut cursor = Cursor { list: self, blocks: self.blocks(track)?, open: None };
+            let mut cursor = ListingCursor { list: self, blocks: self.blocks(track)?, open: None };
             if let Some(head) = cursor.next_block()? {
                 heads.push(Reverse((head.start_ps, head.row, cursors.len())));
                 cursors.push((cursor, head));
@@ -189,7 +189,7 @@ impl<'a, B: Bytes> Lister<'a, B> {
 }
 
 /// Reads a track forward.
-struct Cursor<'a, B> {
+struct ListingCursor<'a, B> {
     list: &'a Lister<'a, B>,
     blocks: Box<dyn Iterator<Item = usize> + 'a>,
     /// The block that is being listed.
@@ -202,7 +202,7 @@ struct OpenBlock {
     rows: Flatten<vec::IntoIter<Range<usize>>>,
 }
 
-impl<B: Bytes> Cursor<'_, B> {
+impl<B: Bytes> ListingCursor<'_, B> {
     /// The first row of the next block, which is not decoded yet. Rows that the window shows are
     /// not before it.
     fn next_block(&mut self) -> Result<Option<ListedRow>> {

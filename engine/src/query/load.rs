@@ -2,7 +2,7 @@
 //! waits, also where slices overlap.
 
 use crate::base::Covered;
-use crate::model::Waits;
+use crate::model::WaitNames;
 use crate::segment::BlockNameTotal;
 
 /// Time of a track, from slices in the order of their starts.
@@ -22,7 +22,7 @@ pub struct BlockLoad {
 impl BlockLoad {
     /// The sums of a block with these totals by name.
     #[must_use]
-    pub fn of(names: &[BlockNameTotal], waits: &Waits) -> Self {
+    pub fn of(names: &[BlockNameTotal], waits: &WaitNames) -> Self {
         let mut load = Self::default();
         for of in names {
             match waits.contains(of.name) {

@@ -76,9 +76,6 @@ struct NameUse {
 
 impl NameUses {
     /// Adds the slices of a rank.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn add_rank<B: Bytes>(&mut self, segment: &Segment<B>, work: Work<'_>) -> Result<()> {
         if segment.footer().dictionary.texts > MAX_TEXTS {
             return Ok(());

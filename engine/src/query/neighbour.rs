@@ -16,7 +16,7 @@ use crate::tile::{LaneSlice, block_slices, slices_in};
 
 /// Direction of a step from a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub enum StepDirection {
     /// To the next slice of the lane.
     Next,
     /// To the previous slice of the lane.
@@ -36,12 +36,12 @@ enum Way {
 
 /// Lanes of a track that a slice can be on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lanes {
+enum LaneChoice {
     One(u32),
     All,
 }
 
-impl Lanes {
+impl LaneChoice {
     fn has(self, lane: i64) -> bool {
         match self {
             Self::One(only) => i64::from(only) == lane,
@@ -66,23 +66,23 @@ struct Start {
 pub fn step<B: Bytes>(
     segment: &Segment<B>,
     row: u32,
-    direction: Direction,
+    direction: StepDirection,
     closed: &[TrackId],
     cancel: Cancel<'_>,
 ) -> Result<Option<SliceAt>> {
     let place = (segment, cancel);
     let from = slice::read(segment, row)?;
     match direction {
-        Direction::Next => along_lane(place, &from, Way::Forward),
-        Direction::Previous => along_lane(place, &from, Way::Backward),
-        Direction::Up => match from.slice.lane.checked_sub(1) {
-            Some(lane) => nearest(place, &from, from.track, Lanes::One(lane), direction),
+        StepDirection::Next => along_lane(place, &from, Way::Forward),
+        StepDirection::Previous => along_lane(place, &from, Way::Backward),
+        StepDirection::Up => match from.slice.lane.checked_sub(1) {
+            Some(lane) => nearest(place, &from, from.track, LaneChoice::One(lane), direction),
             None => in_next_track(place, &from, direction, closed),
         },
-        Direction::Down => {
+        StepDirection::Down => {
             let lane = from.slice.lane + 1;
             if lane < segment.footer().tracks[from.track.0 as usize].lanes {
-                nearest(place, &from, from.track, Lanes::One(lane), direction)
+                nearest(place, &from, from.track, LaneChoice::One(lane), direction)
             } else {
                 in_next_track(place, &from, direction, closed)
             }
@@ -91,12 +91,12 @@ pub fn step<B: Bytes>(
 }
 
 /// A segment, and whether the step is cancelled.
-type Place<'a, B> = (&'a Segment<B>, Cancel<'a>);
+type StepSource<'a, B> = (&'a Segment<B>, Cancel<'a>);
 
 fn in_next_track<B: Bytes>(
-    (segment, cancel): Place<'_, B>,
+    (segment, cancel): StepSource<'_, B>,
     from: &SliceAt,
-    direction: Direction,
+    direction: StepDirection,
     closed: &[TrackId],
 ) -> Result<Option<SliceAt>> {
     let order = slice::tracks(segment, None);
@@ -104,10 +104,10 @@ fn in_next_track<B: Bytes>(
     let closed = closed.iter().copied().collect();
     let is_shown = |track: &&TrackId| !is_below(segment, **track, &closed);
     let next = match direction {
-        Direction::Up => order[..own].iter().rev().find(is_shown),
+        StepDirection::Up => order[..own].iter().rev().find(is_shown),
         _ => order[own + 1..].iter().find(is_shown),
     };
-    next.map_or(Ok(None), |track| nearest((segment, cancel), from, *track, Lanes::All, direction))
+    next.map_or(Ok(None), |track| nearest((segment, cancel), from, *track, LaneChoice::All, direction))
 }
 
 /// Whether a track is below one of these groups.
@@ -122,17 +122,17 @@ fn is_below<B: Bytes>(segment: &Segment<B>, track: TrackId, groups: &FxHashSet<T
 /// The slice of a track that is nearest in time. If several lanes have one at the start of
 /// `from`, the lane closest to the origin of the step wins.
 fn nearest<B: Bytes>(
-    (segment, cancel): Place<'_, B>,
+    (segment, cancel): StepSource<'_, B>,
     from: &SliceAt,
     track: TrackId,
-    lanes: Lanes,
-    direction: Direction,
+    lanes: LaneChoice,
+    direction: StepDirection,
 ) -> Result<Option<SliceAt>> {
     let moment = from.slice.start_ps;
     let covering = slices_in(segment, track, Interval::new(moment, moment.saturating_add(1)))?;
     let covering = covering.into_iter().filter(|slice| lanes.has(i64::from(slice.lane)));
     let beside = match direction {
-        Direction::Up => covering.max_by_key(|slice| slice.lane),
+        StepDirection::Up => covering.max_by_key(|slice| slice.lane),
         _ => covering.min_by_key(|slice| slice.lane),
     };
     if let Some(slice) = beside {
@@ -142,8 +142,8 @@ fn nearest<B: Bytes>(
     let place = (segment, cancel);
     let after = scan(place, track, start, lanes, Way::Forward)?;
     let before = match lanes {
-        Lanes::One(_) => scan(place, track, start, lanes, Way::Backward)?,
-        Lanes::All => latest_end(place, track, moment)?,
+        LaneChoice::One(_) => scan(place, track, start, lanes, Way::Backward)?,
+        LaneChoice::All => latest_end(place, track, moment)?,
     };
     let to_after = |slice: &SliceAt| slice.slice.start_ps.saturating_sub(from.end_ps()).max(0);
     let to_before = |slice: &SliceAt| moment.saturating_sub(slice.end_ps());
@@ -167,21 +167,21 @@ fn first_from<B: Bytes>(segment: &Segment<B>, track: TrackId, moment: i64) -> Re
     Ok(Some(Start { block, at: starts.partition_point(|&start| start < moment) }))
 }
 
-fn along_lane<B: Bytes>(of: Place<'_, B>, from: &SliceAt, way: Way) -> Result<Option<SliceAt>> {
+fn along_lane<B: Bytes>(of: StepSource<'_, B>, from: &SliceAt, way: Way) -> Result<Option<SliceAt>> {
     let place = of.0.place(from.slice.row)?;
     let at = match way {
         Way::Forward => place.at + 1,
         Way::Backward => place.at,
     };
-    scan(of, from.track, Start { block: place.block, at }, Lanes::One(from.slice.lane), way)
+    scan(of, from.track, Start { block: place.block, at }, LaneChoice::One(from.slice.lane), way)
 }
 
 /// The first slice on one of these lanes, searched forward or backward from `start`.
 fn scan<B: Bytes>(
-    (segment, cancel): Place<'_, B>,
+    (segment, cancel): StepSource<'_, B>,
     track: TrackId,
     start: Start,
-    lanes: Lanes,
+    lanes: LaneChoice,
     way: Way,
 ) -> Result<Option<SliceAt>> {
     let (Some(table), blocks) = (segment.table_of(track), segment.blocks_of(track)?) else { return Ok(None) };
@@ -217,7 +217,7 @@ fn scan<B: Bytes>(
 
 /// The slice that ends last, among the slices of a track that start before `moment`.
 fn latest_end<B: Bytes>(
-    (segment, cancel): Place<'_, B>,
+    (segment, cancel): StepSource<'_, B>,
     track: TrackId,
     moment: i64,
 ) -> Result<Option<SliceAt>> {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::base::Error;
 use crate::base::order::sort_by_key;
 use crate::model::{TableId, TrackId};
-use crate::segment::{Bytes, ColumnRole, End, Piece, Segment, StoredAt};
+use crate::segment::{ArrowEnd, Bytes, ColumnRole, Piece, Segment, StoredAt};
 
 /// A part of a segment. Columns are named by their position in the footer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,9 +33,9 @@ pub enum SegmentPart {
     /// A chunk of the dictionary.
     Chunk(usize),
     /// The list of arrow chunks that are sorted by this end.
-    ArrowList(End),
+    ArrowList(ArrowEnd),
     /// A chunk of arrows sorted by this end.
-    Arrows(End, usize),
+    Arrows(ArrowEnd, usize),
 }
 
 /// Display name of a part.
@@ -123,7 +123,7 @@ pub fn map<B: Bytes>(segment: &Segment<B>) -> PartMap {
     put(SegmentPart::Dictionary, segment.footer().dictionary.chunks);
     let chunks = segment.chunk_pieces().unwrap_or_default().iter();
     chunks.enumerate().for_each(|(number, piece)| put(SegmentPart::Chunk(number), *piece));
-    for end in [End::From, End::To] {
+    for end in [ArrowEnd::From, ArrowEnd::To] {
         put(SegmentPart::ArrowList(end), segment.arrow_directory(end));
         let chunks = segment.arrow_chunks(end).unwrap_or_default().into_iter();
         chunks.enumerate().for_each(|(number, (_, piece))| put(SegmentPart::Arrows(end, number), piece));
@@ -164,10 +164,10 @@ pub fn name<B: Bytes>(segment: &Segment<B>, part: SegmentPart) -> PartName {
         SegmentPart::Page(track, page) => of_track(name("pyramid page", Some(page)), track),
         SegmentPart::Dictionary => name("dictionary directory", None),
         SegmentPart::Chunk(chunk) => name("dictionary chunk", Some(chunk)),
-        SegmentPart::ArrowList(End::From) => name("directory of arrows by start", None),
-        SegmentPart::ArrowList(End::To) => name("directory of arrows by end", None),
-        SegmentPart::Arrows(End::From, chunk) => name("chunk of arrows by start", Some(chunk)),
-        SegmentPart::Arrows(End::To, chunk) => name("chunk of arrows by end", Some(chunk)),
+        SegmentPart::ArrowList(ArrowEnd::From) => name("directory of arrows by start", None),
+        SegmentPart::ArrowList(ArrowEnd::To) => name("directory of arrows by end", None),
+        SegmentPart::Arrows(ArrowEnd::From, chunk) => name("chunk of arrows by start", Some(chunk)),
+        SegmentPart::Arrows(ArrowEnd::To, chunk) => name("chunk of arrows by end", Some(chunk)),
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::BlockFields;
 use crate::base::{Error, Result, narrow};
-use crate::model::{FieldId, Form, NameId, OwnedValue, TableId, TableKind, TrackId};
+use crate::model::{FieldId, NameId, OwnedValue, SliceForm, TableId, TableKind, TrackId};
 use crate::segment::{Bytes, ColumnRole, Segment};
 
 /// A slice, an instant or a sample with its fields.
@@ -34,7 +34,7 @@ pub enum RowContent {
         /// Number of its name.
         name: NameId,
         /// Form of the slice.
-        form: Form,
+        form: SliceForm,
         /// Lane in the track.
         lane: u32,
     },
@@ -47,7 +47,7 @@ pub enum RowContent {
 
 /// Order of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum RowOrder {
     /// By time, over all tracks.
     Time,
     /// By table, then by track, then by time.
@@ -56,13 +56,10 @@ pub enum Order {
 
 /// Calls `each` with every row of these tables of slices or samples. Order by time merges the rows
 /// of all tables.
-///
-/// # Errors
-/// If bytes are missing or damaged, or if `each` fails.
 pub fn for_each_timed<B: Bytes, E: From<Error>>(
     segment: &Segment<B>,
     tables: &[TableId],
-    order: Order,
+    order: RowOrder,
     mut each: impl FnMut(TimedRow) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut tracks = tables.iter().flat_map(|&table| {
@@ -70,10 +67,10 @@ pub fn for_each_timed<B: Bytes, E: From<Error>>(
         ids.filter(move |track| segment.table_of(*track) == Some(table)).map(move |track| (table, track))
     });
     match order {
-        Order::Track => tracks.try_for_each(|place| for_each_of_track(segment, place, &mut each))?,
-        Order::Time => {
+        RowOrder::Track => tracks.try_for_each(|place| for_each_of_track(segment, place, &mut each))?,
+        RowOrder::Time => {
             let mut cursors = tracks
-                .map(|(table, track)| Cursor::new(segment, table, track))
+                .map(|(table, track)| RowCursor::new(segment, table, track))
                 .collect::<Result<Vec<_>>>()?;
             let mut heads = BinaryHeap::new();
             for (at, cursor) in cursors.iter_mut().enumerate() {
@@ -91,15 +88,12 @@ pub fn for_each_timed<B: Bytes, E: From<Error>>(
 }
 
 /// Calls `each` with every row of a track in the order of time. The track must be in this table.
-///
-/// # Errors
-/// See [`for_each_timed`].
 pub fn for_each_of_track<B: Bytes, E: From<Error>>(
     segment: &Segment<B>,
     (table, track): (TableId, TrackId),
     mut each: impl FnMut(TimedRow) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut cursor = Cursor::new(segment, table, track)?;
+    let mut cursor = RowCursor::new(segment, table, track)?;
     while let Some(row) = cursor.next()? {
         each(row)?;
     }
@@ -107,7 +101,7 @@ pub fn for_each_of_track<B: Bytes, E: From<Error>>(
 }
 
 /// Reads a track forward.
-struct Cursor<'a, B> {
+struct RowCursor<'a, B> {
     segment: &'a Segment<B>,
     table: TableId,
     track: TrackId,
@@ -129,7 +123,7 @@ enum Core {
     Samples { values: Vec<f64> },
 }
 
-impl<'a, B: Bytes> Cursor<'a, B> {
+impl<'a, B: Bytes> RowCursor<'a, B> {
     fn new(segment: &'a Segment<B>, table: TableId, track: TrackId) -> Result<Self> {
         Ok(Self { segment, table, track, blocks: segment.blocks_of(track)?, block: None, at: 0 })
     }
@@ -200,7 +194,7 @@ impl Core {
                 Ok(RowContent::Slice {
                     duration_ps: *durations_ps.get(at).ok_or(damaged)?,
                     name: NameId(name),
-                    form: Form::of_code(code).ok_or(damaged)?,
+                    form: SliceForm::of_code(code).ok_or(damaged)?,
                     lane: u32::try_from(*lanes.get(at).ok_or(damaged)?).map_err(|_| damaged)?,
                 })
             }

@@ -9,7 +9,7 @@ use super::self_time::Sweep;
 use crate::base::order::sort_by_key;
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
-use crate::model::{NameId, Nesting, Role, Side, TrackId, TrackKind, Waits};
+use crate::model::{NameId, Nesting, Role, Side, TrackId, TrackKind, WaitNames};
 use crate::segment::{BlockNameTotal, BlockReader, Bytes, ColumnRole, Segment};
 
 /// Statistics of a span.
@@ -64,12 +64,9 @@ pub struct TrackTime {
 }
 
 /// Statistics by number of the name.
-type Names = FxHashMap<u32, NameTime>;
+type NameStats = FxHashMap<u32, NameTime>;
 
 /// Statistics of the slices of these tracks in a span.
-///
-/// # Errors
-/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
 pub fn select<B: Bytes>(
     segment: &Segment<B>,
     tracks: &[TrackId],
@@ -123,8 +120,8 @@ fn select_of_track<B: Bytes>(
     track: TrackId,
     span: Interval,
     work: Work<'_>,
-) -> Result<(TrackTime, Names)> {
-    let mut tally = Tally::new(segment, track, span);
+) -> Result<(TrackTime, NameStats)> {
+    let mut tally = TrackSums::new(segment, track, span);
     let meta = &segment.footer().tracks[track.0 as usize];
     let (Some(table), TrackKind::Slices(_, nesting)) = (segment.table_of(track), meta.spec.kind) else {
         return Ok((tally.total, tally.names));
@@ -172,19 +169,19 @@ fn select_of_track<B: Bytes>(
 }
 
 /// The sums of one track.
-struct Tally<'s> {
-    waits: &'s Waits,
+struct TrackSums<'s> {
+    waits: &'s WaitNames,
     span: Interval,
     total: TrackTime,
-    names: Names,
+    names: NameStats,
     load: TrackLoad,
 }
 
-impl<'s> Tally<'s> {
+impl<'s> TrackSums<'s> {
     fn new<B: Bytes>(segment: &'s Segment<B>, track: TrackId, span: Interval) -> Self {
         let total = TrackTime { track, count: 0, busy_ps: 0, wait_ps: 0 };
         let load = TrackLoad::after(span.start.0);
-        Self { waits: &segment.footer().waits, span, total, names: Names::default(), load }
+        Self { waits: &segment.footer().waits, span, total, names: NameStats::default(), load }
     }
 
     /// Adds the stored sums of a name in a block without calls inside calls.

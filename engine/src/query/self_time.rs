@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use crate::base::Interval;
 
 /// A call that can contain later calls.
-struct Open {
+struct OpenCall {
     name: u32,
     end_ps: i64,
     /// Inner calls cover the call up to this time.
@@ -26,7 +26,7 @@ pub struct Added {
 pub struct Sweep {
     span: Interval,
     /// The calls around the next slice, innermost last. Each ends no later than the one before it.
-    open: Vec<Open>,
+    open: Vec<OpenCall>,
     /// The latest end of the slices of each name.
     until_ps: FxHashMap<u32, i64>,
 }
@@ -55,7 +55,7 @@ impl Sweep {
             (caller.name, taken_ps)
         });
         if end_ps > start_ps {
-            self.open.push(Open { name, end_ps, until_ps: from });
+            self.open.push(OpenCall { name, end_ps, until_ps: from });
         }
         Added { union_ps, caller }
     }

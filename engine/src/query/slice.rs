@@ -53,9 +53,6 @@ pub fn read<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<SliceAt> {
 
 /// The slices of these tracks that overlap a window, by track, then start. Returns at most
 /// `limit` slices, and whether there are more.
-///
-/// # Errors
-/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
 pub fn window<B: Bytes>(
     segment: &Segment<B>,
     tracks: &[TrackId],

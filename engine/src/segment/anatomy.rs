@@ -61,9 +61,6 @@ pub struct ColumnAnatomy {
 
 impl<B: Bytes> Segment<B> {
     /// Sums up the bytes of each part. Reads every directory, and the first byte of every block.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn anatomy(&self) -> Result<Anatomy> {
         let footer = self.footer();
         let mut tables = Vec::new();

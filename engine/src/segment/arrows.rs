@@ -1,6 +1,6 @@
 //! Reads the arrows of a segment.
 
-use super::flows::{Arrow, CHUNK_ARROWS, End};
+use super::flows::{ArrowEnd, CHUNK_ARROWS, SliceArrow};
 use super::layout::Piece;
 use super::limits::MIN_ARROWS_BYTES;
 use super::pieces::{PIECE_BYTES, read_pieces};
@@ -15,22 +15,16 @@ const CHUNK_BYTES: usize = PIECE_BYTES + size_of::<i64>() + size_of::<(i64, Piec
 
 impl<B: Bytes> Segment<B> {
     /// Arrows that begin at this row.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn arrows_from(&self, row: u32) -> Result<Vec<Arrow>> {
-        self.arrows(row, End::From)
+    pub fn arrows_from(&self, row: u32) -> Result<Vec<SliceArrow>> {
+        self.arrows(row, ArrowEnd::From)
     }
 
     /// Arrows that end at this row.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn arrows_to(&self, row: u32) -> Result<Vec<Arrow>> {
-        self.arrows(row, End::To)
+    pub fn arrows_to(&self, row: u32) -> Result<Vec<SliceArrow>> {
+        self.arrows(row, ArrowEnd::To)
     }
 
-    fn arrows(&self, row: u32, end: End) -> Result<Vec<Arrow>> {
+    fn arrows(&self, row: u32, end: ArrowEnd) -> Result<Vec<SliceArrow>> {
         let mut found = Vec::new();
         let chunks = self.arrow_chunks(end)?;
         let first = chunks.partition_point(|&(last, _)| last < i64::from(row));
@@ -46,15 +40,12 @@ impl<B: Bytes> Segment<B> {
 
     /// Piece of the list of chunks sorted by this end.
     #[must_use]
-    pub fn arrow_directory(&self, end: End) -> Piece {
-        if end == End::From { self.footer().flows.by_from } else { self.footer().flows.by_to }
+    pub fn arrow_directory(&self, end: ArrowEnd) -> Piece {
+        if end == ArrowEnd::From { self.footer().flows.by_from } else { self.footer().flows.by_to }
     }
 
     /// Chunks of arrows sorted by this end, each with its last row.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn arrow_chunks(&self, end: End) -> Result<Vec<(i64, Piece)>> {
+    pub fn arrow_chunks(&self, end: ArrowEnd) -> Result<Vec<(i64, Piece)>> {
         if self.footer().flows.arrows == 0 {
             return Ok(Vec::new());
         }
@@ -71,10 +62,7 @@ impl<B: Bytes> Segment<B> {
     }
 
     /// Arrows of a chunk.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn arrow_chunk(&self, piece: Piece) -> Result<Vec<Arrow>> {
+    pub fn arrow_chunk(&self, piece: Piece) -> Result<Vec<SliceArrow>> {
         let bytes = self.piece(piece, "arrows")?;
         let mut cursor = bytes.cursor();
         let count = list::stated_len(&cursor, CHUNK_ARROWS)?;
@@ -86,17 +74,14 @@ impl<B: Bytes> Segment<B> {
             .zip(&to)
             .zip(&names)
             .map(|((&from, &to), &name)| {
-                Ok(Arrow { from: narrow(from)?, to: narrow(to)?, name: NameId(narrow(name)?) })
+                Ok(SliceArrow { from: narrow(from)?, to: narrow(to)?, name: NameId(narrow(name)?) })
             })
             .collect()
     }
 
     /// Calls `each` with every arrow, sorted by the row where it begins.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged, and the errors of `each`.
-    pub fn for_each_arrow(&self, mut each: impl FnMut(Arrow) -> Result<()>) -> Result<()> {
-        for (_, piece) in self.arrow_chunks(End::From)? {
+    pub fn for_each_arrow(&self, mut each: impl FnMut(SliceArrow) -> Result<()>) -> Result<()> {
+        for (_, piece) in self.arrow_chunks(ArrowEnd::From)? {
             self.arrow_chunk(piece)?.into_iter().try_for_each(&mut each)?;
         }
         Ok(())

@@ -45,9 +45,6 @@ pub struct BlockReader<'a, B> {
 
 impl<'a, B: Bytes> BlockReader<'a, B> {
     /// Creates a reader of one block of a table.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn new(segment: &'a Segment<B>, table: TableId, block: usize) -> Result<Self> {
         let blocks = segment.blocks(table)?;
         let (rows, pack) = (blocks.rows(block), blocks.pack_of(block));
@@ -72,9 +69,6 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
     }
 
     /// Decodes a column, by its position in the footer. `None` if no row of the block has a value.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn column(&mut self, column: usize) -> Result<Option<BlockColumn>> {
         self.column_of(column, 0..self.rows)
     }
@@ -165,9 +159,6 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
     }
 
     /// Decodes a column in which every row has an integer.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged, or the table has no such column.
     pub fn core_ints(&mut self, role: ColumnRole) -> Result<Vec<i64>> {
         if let Some(durations) = self.durations.as_ref().filter(|_| role == ColumnRole::Duration) {
             return Ok(durations.clone());
@@ -357,9 +348,6 @@ impl<B> Drop for BlockReader<'_, B> {
 
 impl<B: Bytes> Segment<B> {
     /// Checked bytes of a column's pack. `None` if no row has a value.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn pack_bytes(&self, column: usize, pack: usize) -> Result<Option<PieceBytes<'_>>> {
         let directory = self.directory(column)?;
         let damaged = Error::Inconsistent { what: "missing block" };
@@ -377,25 +365,16 @@ impl<B: Bytes> Segment<B> {
 
     /// Decodes a block of a column. `None` if no row of it has a value. A caller that needs several
     /// columns of a block uses a [`BlockReader`].
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn block(&self, column: usize, block: usize) -> Result<Option<BlockColumn>> {
         BlockReader::new(self, self.footer().columns[column].table, block)?.column(column)
     }
 
     /// Decodes a block of a column in which every row has an integer.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged, or the table has no such column.
     pub fn core_ints(&self, table: TableId, role: ColumnRole, block: usize) -> Result<Vec<i64>> {
         BlockReader::new(self, table, block)?.core_ints(role)
     }
 
     /// Values of a block of samples.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged, or the table has no values.
     pub fn core_floats(&self, table: TableId, block: usize) -> Result<Vec<f64>> {
         let damaged = Error::Inconsistent { what: "counter without values" };
         let column = self.column(table, ColumnRole::Value).ok_or(damaged)?;
@@ -407,9 +386,6 @@ impl<B: Bytes> Segment<B> {
 
     /// Columns of a block of slices, decoded now or kept. If a tile ends within a block, the next
     /// tile needs the block too; [`Segment::keep_slices`] keeps such blocks.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn slice_columns(&self, table: TableId, block: usize) -> Result<Arc<SliceColumns>> {
         if let Some(kept) = self.spare().kept_slices((table, block)) {
             return Ok(kept);

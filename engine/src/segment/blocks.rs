@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::room::Taken;
+use super::room::RoomShare;
 use crate::base::bytes::Cursor;
 use crate::base::{Interval, Result, in_memory};
 use crate::block::{self, list};
@@ -159,10 +159,7 @@ impl BlockList {
     }
 
     /// Reads the list of a table with these tracks, in the order of rows.
-    ///
-    /// # Errors
-    /// If the bytes are damaged, or there is no room.
-    pub fn decode(cursor: &mut Cursor<'_>, tracks: &[TrackRows], taken: &mut Taken<'_>) -> Result<Self> {
+    pub fn decode(cursor: &mut Cursor<'_>, tracks: &[TrackRows], taken: &mut RoomShare<'_>) -> Result<Self> {
         taken.grow(tracks.len(), TRACK_BYTES)?;
         let of_tracks = list::read_ints_of(cursor, tracks.len())?;
         let single = of_tracks.iter().filter(|&&blocks| blocks == 1).count();
@@ -258,7 +255,7 @@ impl Decoded {
 
 #[cfg(test)]
 mod tests {
-    use super::super::room::Room;
+    use super::super::room::SegmentRoom;
     use super::*;
 
     /// Writes tracks with their blocks, and packs with their numbers of blocks; returns the bytes
@@ -278,7 +275,7 @@ mod tests {
     }
 
     fn decode(bytes: &[u8], rows: &[TrackRows]) -> Result<BlockList> {
-        BlockList::decode(&mut Cursor::new(bytes, 0, "blocks"), rows, &mut Room::of_file(0).part())
+        BlockList::decode(&mut Cursor::new(bytes, 0, "blocks"), rows, &mut SegmentRoom::of_file(0).part())
     }
 
     fn decoded(tracks: &[&[(u32, i64, i64)]], packs: &[usize]) -> Result<BlockList> {

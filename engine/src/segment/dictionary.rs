@@ -9,7 +9,7 @@ use super::layout::Piece;
 use super::once::get_or_keep;
 use super::open_file::{OpenFile, PieceBytes};
 use super::pieces::{PIECE_BYTES, read_pieces};
-use super::room::{self, Taken};
+use super::room::{self, RoomShare};
 use super::source::Bytes;
 use super::spare::Spare;
 use crate::base::{Error, Result};
@@ -64,9 +64,6 @@ impl Dictionary {
     }
 
     /// Pieces of the chunks.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn chunk_pieces<B: Bytes>(&self, file: &OpenFile<B>) -> Result<&[Piece]> {
         let meta = file.footer().dictionary;
         let pieces = get_or_keep(&self.pieces, file.room(), |taken| {
@@ -78,9 +75,6 @@ impl Dictionary {
     }
 
     /// Texts of a chunk. They are kept if there is room.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn chunk<B: Bytes>(&self, chunk: usize, file: &OpenFile<B>, spare: &Spare) -> Result<ChunkTexts<'_>> {
         match self.kept(chunk, file, spare) {
             Err(room::FULL) => {
@@ -94,7 +88,7 @@ impl Dictionary {
 
     /// Texts of a chunk, which is kept.
     fn kept<B: Bytes>(&self, chunk: usize, file: &OpenFile<B>, spare: &Spare) -> Result<&ColumnTexts> {
-        get_or_keep(&self.chunks[chunk], file.room(), |taken: &mut Taken<'_>| {
+        get_or_keep(&self.chunks[chunk], file.room(), |taken: &mut RoomShare<'_>| {
             let (bytes, count) = self.stored(chunk, file)?;
             let mut room = |bytes| taken.grow(bytes, 1);
             let texts = spare.with_decoder(|decoder| decoder.texts_with_room(&bytes, count, &mut room))?;
@@ -123,9 +117,6 @@ impl Dictionary {
 
     /// Appends the texts with these numbers, in their order. Adjacent numbers that are equal, or in
     /// the same chunk, share one look-up.
-    ///
-    /// # Errors
-    /// Same as [`Dictionary::text`].
     pub fn texts<'s, B: Bytes>(
         &'s self,
         numbers: &[i64],

@@ -11,9 +11,6 @@ use crate::base::Result;
 pub const CHUNK_TEXTS: usize = 4096;
 
 /// Writes a dictionary of `texts` texts, from its encoded chunks.
-///
-/// # Errors
-/// If the output fails.
 pub fn write_dictionary(
     texts: u32,
     chunks: &[Vec<u8>],

@@ -3,7 +3,7 @@
 //! small segment all blocks are inline.
 
 use super::layout::Piece;
-use super::room::Taken;
+use super::room::RoomShare;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::block::{ZoneMap, list};
@@ -118,14 +118,11 @@ impl Directory {
 
     /// Reads a directory of this many packs, without its zone maps. Only searches need the zone
     /// maps, and reading them takes as long as all the rest.
-    ///
-    /// # Errors
-    /// If the bytes are damaged, or there is no room.
     pub fn decode(
         cursor: &mut Cursor<'_>,
         blocks: usize,
         decoder: &mut Decoder,
-        taken: &mut Taken<'_>,
+        taken: &mut RoomShare<'_>,
     ) -> Result<Self> {
         taken.grow(blocks, PLACE_BYTES)?;
         let lens = list::read_ints_of_with(cursor, blocks, decoder)?;
@@ -165,14 +162,11 @@ impl Directory {
     }
 
     /// Reads the zone maps of a directory of this many packs.
-    ///
-    /// # Errors
-    /// If the bytes are damaged, or there is no room.
     pub fn decode_zones(
         cursor: &mut Cursor<'_>,
         blocks: usize,
         decoder: &mut Decoder,
-        taken: &mut Taken<'_>,
+        taken: &mut RoomShare<'_>,
     ) -> Result<Vec<ZoneMap>> {
         taken.grow(blocks, ZONE_BYTES)?;
         let mut beside = taken.beside();
@@ -215,7 +209,7 @@ impl StoredAt {
 
 #[cfg(test)]
 mod tests {
-    use super::super::room::Room;
+    use super::super::room::SegmentRoom;
     use super::*;
     use crate::base::Error;
 
@@ -232,7 +226,7 @@ mod tests {
         let blocks = directory.places.len();
         let decode = |bytes: &[u8]| {
             let cursor = || Cursor::new(bytes, 0, "directory");
-            let (room, mut decoder) = (Room::of_file(0), Decoder::default());
+            let (room, mut decoder) = (SegmentRoom::of_file(0), Decoder::default());
             let read = Directory::decode(&mut cursor(), blocks, &mut decoder, &mut room.part())?;
             let zones = Directory::decode_zones(&mut cursor(), blocks, &mut decoder, &mut room.part())?;
             Ok::<_, Error>(Directory { zones, ..read })

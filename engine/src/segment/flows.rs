@@ -11,7 +11,7 @@ use crate::model::NameId;
 
 /// An arrow between two slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Arrow {
+pub struct SliceArrow {
     /// Row where the arrow begins.
     pub from: u32,
     /// Row where the arrow ends.
@@ -34,9 +34,13 @@ pub struct ArrowChunk {
 impl ArrowChunk {
     /// Encodes 1 to [`CHUNK_ARROWS`] arrows, which are sorted by this end.
     #[must_use]
-    pub fn new(arrows: &[Arrow], end: End, encoder: &mut Encoder) -> Self {
+    pub fn new(arrows: &[SliceArrow], end: ArrowEnd, encoder: &mut Encoder) -> Self {
         let mut bytes = Vec::new();
-        for of in [|arrow: &Arrow| arrow.from, |arrow: &Arrow| arrow.to, |arrow: &Arrow| arrow.name.0] {
+        for of in [
+            |arrow: &SliceArrow| arrow.from,
+            |arrow: &SliceArrow| arrow.to,
+            |arrow: &SliceArrow| arrow.name.0,
+        ] {
             let column: Vec<i64> = arrows.iter().map(|arrow| i64::from(of(arrow))).collect();
             list::put_ints_with(&column, encoder, &mut bytes);
         }
@@ -54,9 +58,6 @@ pub struct FlowsWriter {
 
 impl FlowsWriter {
     /// Takes the next chunk.
-    ///
-    /// # Errors
-    /// If the output fails.
     pub fn push(&mut self, chunk: &ArrowChunk, writer: &mut PieceWriter<'_>) -> Result<()> {
         self.pieces.push(writer.piece(&chunk.bytes)?);
         self.bytes += chunk.bytes.len() as u64;
@@ -65,9 +66,6 @@ impl FlowsWriter {
     }
 
     /// Writes the list of chunks. Returns its piece, and the bytes of all chunks.
-    ///
-    /// # Errors
-    /// If the output fails.
     pub fn finish(self, writer: &mut PieceWriter<'_>) -> Result<(Piece, u64)> {
         let mut directory = Vec::new();
         list::put_ints(&self.lasts, &mut directory);
@@ -78,16 +76,16 @@ impl FlowsWriter {
 
 /// The end of an arrow at which a row stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum End {
+pub enum ArrowEnd {
     /// The arrow begins at the row.
     From,
     /// The arrow ends at the row.
     To,
 }
 
-impl End {
+impl ArrowEnd {
     /// Row of an arrow at this end.
-    pub fn row_of(self, arrow: &Arrow) -> u32 {
+    pub fn row_of(self, arrow: &SliceArrow) -> u32 {
         if self == Self::From { arrow.from } else { arrow.to }
     }
 }

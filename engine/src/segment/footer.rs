@@ -3,7 +3,7 @@
 use super::layout::Piece;
 use crate::block::ColumnType;
 use crate::model::{
-    FieldId, FieldSpec, RankInfo, TableId, TableSpec, TrackId, TrackKind, TrackSpec, Waits, Warning,
+    FieldId, FieldSpec, RankInfo, TableId, TableSpec, TrackId, TrackKind, TrackSpec, WaitNames, Warning,
 };
 
 /// Content of a segment, and the positions of its parts.
@@ -22,7 +22,7 @@ pub struct Footer {
     /// Dictionary of texts.
     pub dictionary: DictionaryMeta,
     /// The texts that name waits ([`crate::model::is_wait`]).
-    pub waits: Waits,
+    pub waits: WaitNames,
     /// Arrows between slices.
     pub flows: FlowsMeta,
     /// Warnings of the ingest.

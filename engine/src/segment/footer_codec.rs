@@ -8,7 +8,7 @@ use super::layout::Piece;
 use super::limits::{MAX_LANES, MAX_TABLES, MAX_WAITS, MAX_WARNINGS};
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
-use crate::model::{RankInfo, TableId, TableKind, TableSpec, TrackKind, Waits, Warning, WarningKind};
+use crate::model::{RankInfo, TableId, TableKind, TableSpec, TrackKind, WaitNames, Warning, WarningKind};
 
 /// Deepest tree of tracks.
 pub const MAX_TRACK_DEPTH: usize = 32;
@@ -41,9 +41,6 @@ impl Footer {
 
     /// Reads a footer; returns it and its length. The bytes after it are the annex. References
     /// between its parts are checked, so that later code can index by them.
-    ///
-    /// # Errors
-    /// If the bytes are damaged.
     pub fn decode(bytes: &[u8], offset: u64) -> Result<(Self, usize)> {
         let mut cursor = Cursor::new(bytes, offset, "footer");
         let mut next = 0;
@@ -169,7 +166,7 @@ fn put_ascending(numbers: &[u32], out: &mut Vec<u8>) {
     }
 }
 
-fn read_waits(cursor: &mut Cursor<'_>) -> Result<Waits> {
+fn read_waits(cursor: &mut Cursor<'_>) -> Result<WaitNames> {
     let count = at_most(MAX_WAITS, cursor.count(1)?, cursor)?;
     let mut before = None;
     (0..count)
@@ -274,7 +271,7 @@ mod tests {
             columns: Vec::new(),
             tracks: Vec::new(),
             dictionary: DictionaryMeta { texts: 0, bytes: dictionary_bytes, chunks: Piece::default() },
-            waits: Waits::default(),
+            waits: WaitNames::default(),
             flows: FlowsMeta {
                 arrows: 0,
                 bytes: flows_bytes,

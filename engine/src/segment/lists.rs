@@ -9,9 +9,9 @@ use super::directory::Directory;
 use super::footer::{Footer, TrackMeta};
 use super::once::get_or_keep;
 use super::open_file::OpenFile;
-use super::pages::{Page, read_pages};
+use super::pages::{PyramidPage, read_pages};
 use super::program::Program;
-use super::room::Taken;
+use super::room::RoomShare;
 use super::source::Bytes;
 use super::spare::Spare;
 use super::totals::Totals;
@@ -21,27 +21,27 @@ use crate::block::ZoneMap;
 use crate::model::{TableId, TableKind, TrackId};
 
 /// A value that is not decoded yet, or kept.
-type Slot<T> = OnceLock<T>;
+type ListSlot<T> = OnceLock<T>;
 
 /// The decoded lists of a segment's tables, columns and tracks.
 #[derive(Debug)]
 pub struct Lists {
     /// Block lists, by table.
-    blocks: Vec<Slot<BlockList>>,
+    blocks: Vec<ListSlot<BlockList>>,
     /// Directories, by column.
-    directories: Vec<Slot<Directory>>,
+    directories: Vec<ListSlot<Directory>>,
     /// Value ranges of the blocks, by column.
-    zones: Vec<Slot<Vec<ZoneMap>>>,
+    zones: Vec<ListSlot<Vec<ZoneMap>>>,
     /// Codes that occur in each block, by column. Filled by searches, not from the file.
-    code_spans: Vec<Slot<Vec<Slot<CodeSpans>>>>,
+    code_spans: Vec<ListSlot<Vec<ListSlot<CodeSpans>>>>,
     /// Offsets of the programs, ascending. Tracks can share one, which is then read once.
     program_offsets: Vec<u64>,
     /// Programs, by offset.
-    programs: Vec<Slot<Program>>,
+    programs: Vec<ListSlot<Program>>,
     /// Totals of the blocks, by track.
-    totals: Vec<Slot<Totals>>,
+    totals: Vec<ListSlot<Totals>>,
     /// Pages of the pyramids, by track.
-    pages: Vec<Slot<Vec<Page>>>,
+    pages: Vec<ListSlot<Vec<PyramidPage>>>,
     /// Tracks with rows, in the order of their rows.
     row_order: Vec<TrackId>,
 }
@@ -98,9 +98,6 @@ impl Lists {
     }
 
     /// The block list of a table.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged, or the table is unknown.
     pub fn blocks<B: Bytes>(&self, table: TableId, file: &OpenFile<B>) -> Result<&BlockList> {
         let at = usize::from(table.0);
         let (slot, meta) = self
@@ -116,9 +113,6 @@ impl Lists {
     }
 
     /// Blocks of a track, as positions in its table's list.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn blocks_of<B: Bytes>(&self, track: TrackId, file: &OpenFile<B>) -> Result<Range<usize>> {
         let footer = file.footer();
         let meta = &footer.tracks[track.0 as usize];
@@ -132,9 +126,6 @@ impl Lists {
     }
 
     /// The directory of a column.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn directory<B: Bytes>(
         &self,
         column: usize,
@@ -151,13 +142,10 @@ impl Lists {
     }
 
     /// Value ranges of a column's blocks. A block has the range of its pack.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn zones<B: Bytes>(&self, column: usize, file: &OpenFile<B>, spare: &Spare) -> Result<&[ZoneMap]> {
         let meta = &file.footer().columns[column];
         let blocks = self.blocks(meta.table, file)?;
-        let read = |taken: &mut Taken<'_>| {
+        let read = |taken: &mut RoomShare<'_>| {
             let bytes = file.piece(meta.directory, "column directory")?;
             let mut cursor = bytes.cursor();
             let zones = spare.with_decoder(|decoder| {
@@ -173,22 +161,16 @@ impl Lists {
     }
 
     /// Slots for the codes of each block of a column.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn code_spans<B: Bytes>(&self, column: usize, file: &OpenFile<B>) -> Result<&[Slot<CodeSpans>]> {
+    pub fn code_spans<B: Bytes>(&self, column: usize, file: &OpenFile<B>) -> Result<&[ListSlot<CodeSpans>]> {
         let blocks = self.blocks(file.footer().columns[column].table, file)?.len();
-        let empty = |taken: &mut Taken<'_>| {
-            taken.grow(blocks, CodeSpans::BYTES + size_of::<Slot<CodeSpans>>())?;
+        let empty = |taken: &mut RoomShare<'_>| {
+            taken.grow(blocks, CodeSpans::BYTES + size_of::<ListSlot<CodeSpans>>())?;
             Ok(slots(blocks))
         };
         get_or_keep(&self.code_spans[column], file.room(), empty).map(Vec::as_slice)
     }
 
     /// The program of a track, if it has one.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn program<B: Bytes>(
         &self,
         track: TrackId,
@@ -199,7 +181,7 @@ impl Lists {
         if piece.len == 0 {
             return Ok(None);
         }
-        let decode = |taken: &mut Taken<'_>| {
+        let decode = |taken: &mut RoomShare<'_>| {
             let bytes = file.piece(piece, "program")?;
             let mut cursor = bytes.cursor();
             spare.with_decoder(|decoder| Program::decode(&mut cursor, decoder, taken))
@@ -209,36 +191,31 @@ impl Lists {
     }
 
     /// Totals of a track's blocks, if they are stored.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn totals<B: Bytes>(&self, track: TrackId, file: &OpenFile<B>) -> Result<Option<&Totals>> {
         let piece = file.footer().tracks[track.0 as usize].totals;
         if piece.len == 0 {
             return Ok(None);
         }
         let blocks = self.blocks_of(track, file)?.len();
-        let decode =
-            |taken: &mut Taken<'_>| Totals::decode(&mut file.piece(piece, "totals")?.cursor(), blocks, taken);
+        let decode = |taken: &mut RoomShare<'_>| {
+            Totals::decode(&mut file.piece(piece, "totals")?.cursor(), blocks, taken)
+        };
         get_or_keep(&self.totals[track.0 as usize], file.room(), decode).map(Some)
     }
 
     /// Pages of a track's pyramid. Empty if the track has few rows.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn pages<B: Bytes>(&self, track: TrackId, file: &OpenFile<B>) -> Result<&[Page]> {
+    pub fn pages<B: Bytes>(&self, track: TrackId, file: &OpenFile<B>) -> Result<&[PyramidPage]> {
         let meta = &file.footer().tracks[track.0 as usize];
         if meta.pyramid.len == 0 {
             return Ok(&[]);
         }
-        let decode = |taken: &mut Taken<'_>| {
+        let decode = |taken: &mut RoomShare<'_>| {
             read_pages(&mut file.piece(meta.pyramid, "pyramid directory")?.cursor(), meta, taken)
         };
         get_or_keep(&self.pages[track.0 as usize], file.room(), decode).map(Vec::as_slice)
     }
 }
 
-fn slots<T>(count: usize) -> Vec<Slot<T>> {
-    (0..count).map(|_| Slot::new()).collect()
+fn slots<T>(count: usize) -> Vec<ListSlot<T>> {
+    (0..count).map(|_| ListSlot::new()).collect()
 }

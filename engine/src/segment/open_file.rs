@@ -6,7 +6,7 @@ use super::dictionary_writer::CHUNK_TEXTS;
 use super::footer::Footer;
 use super::layout::{self, Piece, Trailer};
 use super::limits::{MIN_CHUNK_BYTES, max_footer_len};
-use super::room::Room;
+use super::room::SegmentRoom;
 use super::source::{Bytes, SourceBytes};
 use crate::base::bytes::Cursor;
 use crate::base::checksum::is_intact;
@@ -23,7 +23,7 @@ pub struct OpenFile<B> {
     /// Bytes that the footer's frame saves, if the segment has an annex.
     saved: u64,
     content: String,
-    room: Room,
+    room: SegmentRoom,
 }
 
 impl<B> OpenFile<B> {
@@ -50,7 +50,7 @@ impl<B> OpenFile<B> {
 
 impl<B> OpenFile<B> {
     /// Memory that the lists and texts may take.
-    pub fn room(&self) -> &Room {
+    pub fn room(&self) -> &SegmentRoom {
         &self.room
     }
 }
@@ -97,7 +97,7 @@ impl<B: Bytes> OpenFile<B> {
             bytes,
             footer,
             annex,
-            room: Room::of_file(file_len),
+            room: SegmentRoom::of_file(file_len),
         })
     }
 

@@ -7,15 +7,12 @@ use crate::base::{ANNEX, Error, Result};
 use crate::codec;
 
 /// Takes a segment's bytes in order.
-pub trait Output {
+pub trait SegmentOutput {
     /// Appends these bytes.
-    ///
-    /// # Errors
-    /// `Storage` if the disk is full, for example; the implementor keeps the cause.
     fn write(&mut self, bytes: &[u8]) -> Result<()>;
 }
 
-impl Output for Vec<u8> {
+impl SegmentOutput for Vec<u8> {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.extend_from_slice(bytes);
         Ok(())
@@ -24,7 +21,7 @@ impl Output for Vec<u8> {
 
 /// Writes pieces and keeps track of their offsets.
 pub struct PieceWriter<'a> {
-    output: &'a mut (dyn Output + Send),
+    output: &'a mut (dyn SegmentOutput + Send),
     at: u64,
     /// Pieces of a small segment, which follow its footer. `None` for a large segment.
     annex: Option<Vec<u8>>,
@@ -32,10 +29,7 @@ pub struct PieceWriter<'a> {
 
 impl<'a> PieceWriter<'a> {
     /// Begins a segment.
-    ///
-    /// # Errors
-    /// If the output fails.
-    pub fn new(output: &'a mut (dyn Output + Send)) -> Result<Self> {
+    pub fn new(output: &'a mut (dyn SegmentOutput + Send)) -> Result<Self> {
         output.write(&layout::header())?;
         Ok(Self { output, at: layout::HEADER_LEN as u64, annex: None })
     }
@@ -53,9 +47,6 @@ impl<'a> PieceWriter<'a> {
     }
 
     /// Writes a piece, if there are any bytes. Otherwise the piece is missing.
-    ///
-    /// # Errors
-    /// Same as [`PieceWriter::piece`].
     pub fn piece_of(&mut self, bytes: &[u8]) -> Result<Piece> {
         if bytes.is_empty() { Ok(Piece::default()) } else { self.piece(bytes) }
     }

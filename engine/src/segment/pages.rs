@@ -4,14 +4,14 @@
 use super::footer::TrackMeta;
 use super::layout::Piece;
 use super::pieces::{PIECE_BYTES, put_pieces, read_pieces};
-use super::room::Taken;
+use super::room::RoomShare;
 use crate::base::bytes::Cursor;
 use crate::base::{Result, in_memory};
 use crate::block::list;
 
 /// Cells of one lane and level, stored as one piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Page {
+pub struct PyramidPage {
     /// Lane of the cells.
     pub lane: u32,
     /// Number of the level.
@@ -24,7 +24,7 @@ pub struct Page {
     pub piece: Piece,
 }
 
-impl Page {
+impl PyramidPage {
     /// Whether `other` follows in the order of level, lane and cells.
     fn is_before(&self, other: &Self) -> bool {
         (self.level, self.lane, self.last) < (other.level, other.lane, other.first)
@@ -32,8 +32,8 @@ impl Page {
 }
 
 /// Appends a list of pages.
-pub fn put_pages(pages: &[Page], out: &mut Vec<u8>) {
-    let column = |of: fn(&Page) -> i64| pages.iter().map(of).collect::<Vec<i64>>();
+pub fn put_pages(pages: &[PyramidPage], out: &mut Vec<u8>) {
+    let column = |of: fn(&PyramidPage) -> i64| pages.iter().map(of).collect::<Vec<i64>>();
     list::put_ints(&column(|page| i64::from(page.level)), out);
     list::put_ints(&column(|page| i64::from(page.lane)), out);
     list::put_ints(&column(|page| page.first), out);
@@ -43,13 +43,14 @@ pub fn put_pages(pages: &[Page], out: &mut Vec<u8>) {
 }
 
 /// Memory that reading a page's entry takes, in bytes.
-const PAGE_BYTES: usize = size_of::<Page>() + 4 * size_of::<i64>() + PIECE_BYTES;
+const PAGE_BYTES: usize = size_of::<PyramidPage>() + 4 * size_of::<i64>() + PIECE_BYTES;
 
 /// Reads the list of a track's pages.
-///
-/// # Errors
-/// If the bytes are damaged, or there is no room.
-pub fn read_pages(cursor: &mut Cursor<'_>, of: &TrackMeta, taken: &mut Taken<'_>) -> Result<Vec<Page>> {
+pub fn read_pages(
+    cursor: &mut Cursor<'_>,
+    of: &TrackMeta,
+    taken: &mut RoomShare<'_>,
+) -> Result<Vec<PyramidPage>> {
     // A page takes a byte at least.
     let count = list::stated_len(cursor, in_memory(of.pyramid_bytes))?;
     taken.grow(count, PAGE_BYTES)?;
@@ -58,9 +59,9 @@ pub fn read_pages(cursor: &mut Cursor<'_>, of: &TrackMeta, taken: &mut Taken<'_>
     let firsts = list::read_ints_of(cursor, count)?;
     let lasts = list::read_ints_of(cursor, count)?;
     let pieces = read_pieces(cursor, count, of.pyramid_bytes)?;
-    let mut pages: Vec<Page> = Vec::with_capacity(count);
+    let mut pages: Vec<PyramidPage> = Vec::with_capacity(count);
     for at in 0..count {
-        let page = Page {
+        let page = PyramidPage {
             lane: u32::try_from(lanes[at]).map_err(|_| cursor.corrupt())?,
             level: u8::try_from(levels[at]).map_err(|_| cursor.corrupt())?,
             first: firsts[at],

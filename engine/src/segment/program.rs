@@ -12,7 +12,7 @@
 use super::footer::ColumnRole;
 use super::footer_codes::{column_key, put_column_key};
 use super::limits::MAX_CODES;
-use super::room::Taken;
+use super::room::RoomShare;
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, ColumnType, list};
@@ -98,10 +98,7 @@ impl Program {
     }
 
     /// Reads a program.
-    ///
-    /// # Errors
-    /// If the bytes are damaged, or there is no room.
-    pub fn decode(cursor: &mut Cursor<'_>, decoder: &mut Decoder, taken: &mut Taken<'_>) -> Result<Self> {
+    pub fn decode(cursor: &mut Cursor<'_>, decoder: &mut Decoder, taken: &mut RoomShare<'_>) -> Result<Self> {
         let key = column_key(cursor)?;
         let codes = list::stated_len(cursor, MAX_CODES)?;
         taken.grow(codes, CODE_BYTES)?;
@@ -201,7 +198,7 @@ impl ProgramColumn {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::room::Room;
+    use super::super::room::SegmentRoom;
     use super::*;
     use crate::model::FieldId;
 
@@ -230,7 +227,7 @@ mod tests {
     }
 
     fn decode(bytes: &[u8]) -> Result<Program> {
-        let (room, mut decoder) = (Room::of_file(0), Decoder::default());
+        let (room, mut decoder) = (SegmentRoom::of_file(0), Decoder::default());
         Program::decode(&mut Cursor::new(bytes, 0, "program"), &mut decoder, &mut room.part())
     }
 

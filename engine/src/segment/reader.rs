@@ -14,9 +14,9 @@ use super::footer::{ColumnRole, Footer};
 use super::layout::Piece;
 use super::lists::Lists;
 use super::open_file::{OpenFile, PieceBytes};
-use super::pages::Page;
+use super::pages::PyramidPage;
 use super::program::Program;
-use super::room::Room;
+use super::room::SegmentRoom;
 use super::source::Bytes;
 use super::spare::Spare;
 use super::totals::Totals;
@@ -57,7 +57,7 @@ impl<B> Segment<B> {
     }
 
     /// Memory that the lists and texts may take.
-    pub(super) fn room(&self) -> &Room {
+    pub(super) fn room(&self) -> &SegmentRoom {
         self.file.room()
     }
 
@@ -135,35 +135,23 @@ impl<B: Bytes> Segment<B> {
     }
 
     /// The block list of a table.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged, or the table is unknown.
     pub fn blocks(&self, table: TableId) -> Result<&BlockList> {
         self.lists.blocks(table, &self.file)
     }
 
     /// The directory of a column, by its position in the footer.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn directory(&self, column: usize) -> Result<&Directory> {
         self.lists.directory(column, &self.file, &self.spare)
     }
 
     /// Value ranges of a column's blocks, by the column's position in the footer. A block has the
     /// range of its pack.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn zones(&self, column: usize) -> Result<&[ZoneMap]> {
         self.lists.zones(column, &self.file, &self.spare)
     }
 
     /// Slots for the codes of each block of a column, by the column's position in the footer. A
     /// slot is filled only if every row of the block has a code.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn code_spans(&self, column: usize) -> Result<&[OnceLock<CodeSpans>]> {
         self.lists.code_spans(column, &self.file)
     }
@@ -195,26 +183,17 @@ impl<B: Bytes> Segment<B> {
     }
 
     /// The program of a track, if it has one.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn program(&self, track: TrackId) -> Result<Option<&Program>> {
         self.lists.program(track, &self.file, &self.spare)
     }
 
     /// Totals of a track's blocks, if they are stored.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn totals(&self, track: TrackId) -> Result<Option<&Totals>> {
         self.lists.totals(track, &self.file)
     }
 
     /// Pages of a track's pyramid, by level, lane and time. Empty if the track has few rows.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
-    pub fn pages(&self, track: TrackId) -> Result<&[Page]> {
+    pub fn pages(&self, track: TrackId) -> Result<&[PyramidPage]> {
         self.lists.pages(track, &self.file)
     }
 
@@ -225,9 +204,6 @@ impl<B: Bytes> Segment<B> {
     }
 
     /// Blocks of a track, as positions in its table's list.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn blocks_of(&self, track: TrackId) -> Result<Range<usize>> {
         self.lists.blocks_of(track, &self.file)
     }
@@ -268,25 +244,16 @@ impl<B: Bytes> Segment<B> {
 
     /// Appends the texts of a column's numbers, in their order. Adjacent numbers that are equal, or
     /// in the same chunk, share one look-up.
-    ///
-    /// # Errors
-    /// Same as [`Segment::text`].
     pub fn texts<'s>(&'s self, numbers: &[i64], out: &mut Vec<&'s str>) -> Result<()> {
         self.dictionary.texts(numbers, &self.file, &self.spare, out)
     }
 
     /// Texts of a chunk of the dictionary. They are kept if there is room.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn chunk(&self, chunk: usize) -> Result<ChunkTexts<'_>> {
         self.dictionary.chunk(chunk, &self.file, &self.spare)
     }
 
     /// Pieces of the dictionary's chunks.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn chunk_pieces(&self) -> Result<&[Piece]> {
         self.dictionary.chunk_pieces(&self.file)
     }

@@ -20,12 +20,12 @@ pub const FULL: Error =
 
 /// Memory that is left.
 #[derive(Debug)]
-pub struct Room {
+pub struct SegmentRoom {
     left: AtomicU64,
     whole: u64,
 }
 
-impl Room {
+impl SegmentRoom {
     /// The room of a segment whose file has this many bytes.
     pub fn of_file(len: u64) -> Self {
         Self::new(LEAST_BYTES.saturating_add(len.saturating_mul(BYTES_OF_BYTE)))
@@ -41,19 +41,19 @@ impl Room {
     }
 
     /// Takes no memory yet.
-    pub fn part(&self) -> Taken<'_> {
-        Taken { room: self, bytes: 0 }
+    pub fn part(&self) -> RoomShare<'_> {
+        RoomShare { room: self, bytes: 0 }
     }
 }
 
 /// Memory that was taken. It is given back when dropped, unless it is kept.
 #[derive(Debug)]
-pub struct Taken<'r> {
-    room: &'r Room,
+pub struct RoomShare<'r> {
+    room: &'r SegmentRoom,
     bytes: u64,
 }
 
-impl<'r> Taken<'r> {
+impl<'r> RoomShare<'r> {
     /// Takes memory for `count` entries of `each` bytes.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl<'r> Taken<'r> {
     }
 
     /// Another part of the same room, for working memory.
-    pub fn beside(&self) -> Taken<'r> {
+    pub fn beside(&self) -> RoomShare<'r> {
         self.room.part()
     }
 
@@ -83,7 +83,7 @@ impl<'r> Taken<'r> {
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for RoomShare<'_> {
     fn drop(&mut self) {
         self.shrink(0);
     }
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn room_is_given_back_unless_it_is_kept() {
-        let room = Room::new(100);
+        let room = SegmentRoom::new(100);
         let mut taken = room.part();
         assert_eq!(taken.grow(10, 8), Ok(()));
         assert_eq!(taken.beside().grow(21, 1), Err(FULL));

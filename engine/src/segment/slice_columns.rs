@@ -2,7 +2,7 @@
 
 use super::footer::ColumnRole;
 use crate::base::{Error, Result};
-use crate::model::Form;
+use crate::model::SliceForm;
 
 const DAMAGED: Error = Error::Inconsistent { what: "core column" };
 
@@ -16,7 +16,7 @@ pub struct SliceColumns {
     /// Numbers of the names.
     pub names: Vec<u32>,
     /// Forms.
-    pub forms: Vec<Form>,
+    pub forms: Vec<SliceForm>,
     /// Lane numbers.
     pub lanes: Vec<u32>,
 }
@@ -38,9 +38,12 @@ impl SliceColumns {
 }
 
 /// The forms with these codes. All codes are checked at once, as in [`narrow`].
-fn forms(codes: &[i64]) -> Result<Vec<Form>> {
-    if codes.iter().fold(true, |are_known, &code| are_known & (0..Form::ALL.len() as i64).contains(&code)) {
-        Ok(codes.iter().map(|&code| Form::of_code(code).unwrap_or_default()).collect())
+fn forms(codes: &[i64]) -> Result<Vec<SliceForm>> {
+    if codes
+        .iter()
+        .fold(true, |are_known, &code| are_known & (0..SliceForm::ALL.len() as i64).contains(&code))
+    {
+        Ok(codes.iter().map(|&code| SliceForm::of_code(code).unwrap_or_default()).collect())
     } else {
         Err(DAMAGED)
     }

@@ -73,9 +73,6 @@ fn part_of(bytes: &[u8], offset: u64, len: u64) -> Result<&[u8]> {
 /// Fetches parts of a remote file, on a web host for example.
 pub trait Fetch: Sync {
     /// Returns all of the `len` bytes from `offset`. Blocks until they are here.
-    ///
-    /// # Errors
-    /// `Storage` if the bytes cannot be fetched; the implementor keeps the cause.
     fn fetch(&self, offset: u64, len: u64) -> Result<Vec<u8>>;
 }
 

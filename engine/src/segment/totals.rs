@@ -1,7 +1,7 @@
 //! Totals: sums by name for each block of a track. With them, statistics of a long span read only
 //! the rows of the blocks at its ends.
 
-use super::room::Taken;
+use super::room::RoomShare;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::block::ROWS;
@@ -91,10 +91,7 @@ const NAME_BYTES: usize = 5 * size_of::<i64>() + 2 * size_of::<BlockNameTotal>()
 
 impl Totals {
     /// Reads the totals of a track with this many blocks.
-    ///
-    /// # Errors
-    /// If the bytes are damaged, or there is no room.
-    pub fn decode(cursor: &mut Cursor<'_>, blocks: usize, taken: &mut Taken<'_>) -> Result<Self> {
+    pub fn decode(cursor: &mut Cursor<'_>, blocks: usize, taken: &mut RoomShare<'_>) -> Result<Self> {
         taken.grow(blocks, BLOCK_BYTES)?;
         let counts = list::read_ints_of(cursor, blocks)?;
         let covered = list::read_ints_of(cursor, blocks)?;
@@ -147,11 +144,11 @@ impl Totals {
 
 #[cfg(test)]
 mod tests {
-    use super::super::room::Room;
+    use super::super::room::SegmentRoom;
     use super::*;
 
     fn decode(bytes: &[u8], blocks: usize) -> Result<Totals> {
-        Totals::decode(&mut Cursor::new(bytes, 0, "totals"), blocks, &mut Room::of_file(0).part())
+        Totals::decode(&mut Cursor::new(bytes, 0, "totals"), blocks, &mut SegmentRoom::of_file(0).part())
     }
 
     #[test]

@@ -7,11 +7,11 @@ use crate::base::Result;
 use crate::base::bytes::Cursor;
 
 /// A small value of fixed parts, which can be written to scratch space and read back.
-pub trait Key: Copy + Ord {
+pub trait SpillKey: Copy + Ord {
     /// [`NoBytes`] for a key without further bytes, [`ByteSpan`] for one with bytes.
     type Span: SpanKind;
 
-    /// Most bytes that [`Key::put`] appends.
+    /// Most bytes that [`SpillKey::put`] appends.
     const MAX_LEN: usize;
 
     /// Appends the encoded key.
@@ -20,7 +20,7 @@ pub trait Key: Copy + Ord {
     /// Decodes a key.
     ///
     /// # Errors
-    /// If the bytes are not what [`Key::put`] wrote.
+    /// If the bytes are not what [`SpillKey::put`] wrote.
     fn take(cursor: &mut Cursor<'_>) -> Result<Self>;
 }
 

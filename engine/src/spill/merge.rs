@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Key, Scratch, SpanKind};
+use super::{Scratch, SpanKind, SpillKey};
 use crate::base::bytes::Cursor;
 use crate::base::{Result, in_memory};
 
@@ -18,12 +18,12 @@ const MAX_LEN_LEN: usize = 10;
 /// Position of a part of a run in the scratch space.
 pub type RunPart = Range<u64>;
 /// A key, and the position of its bytes in the arena.
-pub type Entry<K> = (K, <K as Key>::Span);
+pub type MergeEntry<K> = (K, <K as SpillKey>::Span);
 
 /// Merges runs with a tree of losers. The next key of the winning run plays against the losers on
 /// its way to the top. A tree of losers compares one key a level; a heap compares two.
 #[derive(Debug)]
-pub struct Merge<K: Key> {
+pub struct Merge<K: SpillKey> {
     /// The runs, each at its next key.
     pub(super) runs: Vec<SortedRun<K>>,
     /// Next key of each run, `None` if the run has ended. The winner's entry is the key that was
@@ -36,11 +36,8 @@ pub struct Merge<K: Key> {
     is_given: bool,
 }
 
-impl<K: Key> Merge<K> {
+impl<K: SpillKey> Merge<K> {
     /// Creates a merge of runs, which can be empty.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn new<S: Scratch>(mut runs: Vec<SortedRun<K>>, scratch: &S) -> Result<Self> {
         let count = runs.len();
         let mut heads = vec![None; count];
@@ -72,9 +69,6 @@ impl<K: Key> Merge<K> {
     }
 
     /// Returns the next key.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     #[inline]
     pub fn next<S: Scratch>(&mut self, scratch: &S) -> Result<Option<&K>> {
         if self.runs.len() == 1 { self.runs[0].next(scratch) } else { self.next_of_many(scratch) }
@@ -112,18 +106,18 @@ impl<K: Key> Merge<K> {
 
 /// A sorted run of keys.
 #[derive(Debug)]
-pub struct SortedRun<K: Key> {
+pub struct SortedRun<K: SpillKey> {
     /// Decoded keys. Keys from `next` on were not returned.
-    keys: Vec<Entry<K>>,
+    keys: Vec<MergeEntry<K>>,
     next: usize,
     /// Sources of the further keys: first the spilled ones, then chunks in memory.
     spilled: Option<RunReader>,
-    chunks: std::vec::IntoIter<Vec<Entry<K>>>,
+    chunks: std::vec::IntoIter<Vec<MergeEntry<K>>>,
 }
 
-impl<K: Key> SortedRun<K> {
+impl<K: SpillKey> SortedRun<K> {
     /// Creates a run of spilled pieces, followed by chunks in memory.
-    pub fn new(pieces: Vec<RunPart>, chunks: Vec<Vec<Entry<K>>>) -> Self {
+    pub fn new(pieces: Vec<RunPart>, chunks: Vec<Vec<MergeEntry<K>>>) -> Self {
         let pieces = (!pieces.is_empty()).then(|| pieces.into_iter());
         let spilled = pieces.map(|pieces| RunReader {
             piece: 0..0,
@@ -203,7 +197,11 @@ struct RunReader {
 impl RunReader {
     /// Decodes the next keys; none after the last. Their bytes stay in the buffer until the next
     /// call.
-    fn read_keys<K: Key, S: Scratch>(&mut self, scratch: &S, keys: &mut Vec<Entry<K>>) -> Result<()> {
+    fn read_keys<K: SpillKey, S: Scratch>(
+        &mut self,
+        scratch: &S,
+        keys: &mut Vec<MergeEntry<K>>,
+    ) -> Result<()> {
         keys.clear();
         let mut wanted = K::MAX_LEN + MAX_LEN_LEN;
         loop {

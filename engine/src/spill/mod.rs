@@ -14,7 +14,7 @@ mod scratch;
 mod sorter;
 mod space;
 
-pub use key::{ByteSpan, Key, NoBytes, SpanKind};
+pub use key::{ByteSpan, NoBytes, SpanKind, SpillKey};
 pub use ordered::Ordered;
 pub use pile::{Pile, PileReader};
 pub use scratch::{MemoryScratch, Scratch};

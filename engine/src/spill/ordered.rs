@@ -1,7 +1,7 @@
 //! Sorts keys that come nearly in order, and gives them out while others are still to come.
 
 use super::sorter::sort_nearly;
-use super::{Key, NoBytes, Scratch, Sorted, Sorter};
+use super::{NoBytes, Scratch, Sorted, Sorter, SpillKey};
 use crate::base::Result;
 
 /// Most keys that wait. If more must wait, the keys are not nearly in order and go to a [`Sorter`].
@@ -10,7 +10,7 @@ const MAX_WAITING: usize = 1 << 17;
 /// Takes keys and returns them in order. The caller states from time to time which keys can still
 /// come. Keys that come before all of those need no further memory and no scratch space.
 #[derive(Debug)]
-pub struct Ordered<K: Key, S: Scratch> {
+pub struct Ordered<K: SpillKey, S: Scratch> {
     /// Keys in order up to `ready`, of which those before `next` were returned, then others.
     keys: Vec<K>,
     next: usize,
@@ -20,7 +20,7 @@ pub struct Ordered<K: Key, S: Scratch> {
 
 /// Keys that wait for the end.
 #[derive(Debug)]
-enum Rest<K: Key, S: Scratch> {
+enum Rest<K: SpillKey, S: Scratch> {
     /// None so far, and the sorter that would take them.
     None(Box<Sorter<K, S>>),
     Some(Box<Sorter<K, S>>),
@@ -28,16 +28,13 @@ enum Rest<K: Key, S: Scratch> {
     Failed,
 }
 
-impl<K: Key<Span = NoBytes>, S: Scratch> Ordered<K, S> {
+impl<K: SpillKey<Span = NoBytes>, S: Scratch> Ordered<K, S> {
     /// An empty list. `sorter` takes the keys if they are not nearly in order.
     pub fn new(sorter: Sorter<K, S>) -> Self {
         Self { keys: Vec::new(), next: 0, ready: 0, rest: Rest::None(Box::new(sorter)) }
     }
 
     /// Takes a key.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     #[inline(always)]
     pub fn push(&mut self, key: K) -> Result<()> {
         match &mut self.rest {
@@ -51,9 +48,6 @@ impl<K: Key<Span = NoBytes>, S: Scratch> Ordered<K, S> {
 
     /// Makes the keys ready for which `is_final` holds: no key that is still to come precedes them.
     /// It holds for the first keys in order.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn release(&mut self, is_final: impl Fn(&K) -> bool) -> Result<()> {
         self.keys.drain(..self.next);
         self.next = 0;
@@ -70,9 +64,6 @@ impl<K: Key<Span = NoBytes>, S: Scratch> Ordered<K, S> {
     }
 
     /// Makes all keys ready. No key comes after this.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn finish(&mut self) -> Result<()> {
         self.release(|_| true)?;
         if let Rest::Some(sorter) = std::mem::replace(&mut self.rest, Rest::Failed) {
@@ -82,9 +73,6 @@ impl<K: Key<Span = NoBytes>, S: Scratch> Ordered<K, S> {
     }
 
     /// Returns the next key that is ready.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     #[expect(clippy::should_implement_trait, reason = "an iterator could not fail")]
     #[inline]
     pub fn next(&mut self) -> Result<Option<&K>> {
@@ -110,7 +98,7 @@ mod tests {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     struct Moment(u64);
 
-    impl Key for Moment {
+    impl SpillKey for Moment {
         type Span = NoBytes;
         const MAX_LEN: usize = 10;
 

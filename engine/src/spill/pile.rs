@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{Key, Scratch};
+use super::{Scratch, SpillKey};
 use crate::base::Result;
 use crate::base::bytes::Cursor;
 
@@ -21,7 +21,7 @@ pub struct Pile<T, S> {
     items: PhantomData<T>,
 }
 
-impl<T: Key, S: Scratch> Pile<T, S> {
+impl<T: SpillKey, S: Scratch> Pile<T, S> {
     /// Creates an empty list.
     pub fn new(scratch: S) -> Self {
         Self { scratch, pieces: Vec::new(), last: Vec::new(), len: 0, items: PhantomData }
@@ -38,9 +38,6 @@ impl<T: Key, S: Scratch> Pile<T, S> {
     }
 
     /// Appends an item.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn push(&mut self, item: T) -> Result<()> {
         item.put(&mut self.last);
         self.len += 1;
@@ -74,11 +71,8 @@ pub struct PileReader<'p, T, S> {
 /// Items that are decoded at once: they stay in the first-level cache.
 const BATCH_ITEMS: usize = 512;
 
-impl<T: Key, S: Scratch> PileReader<'_, T, S> {
+impl<T: SpillKey, S: Scratch> PileReader<'_, T, S> {
     /// Returns the next item; `None` after the last.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     #[expect(clippy::should_implement_trait, reason = "an iterator could not fail")]
     #[inline]
     pub fn next(&mut self) -> Result<Option<&T>> {

@@ -8,9 +8,6 @@ use crate::base::{Error, Result};
 /// the same time. The space is freed as a whole only.
 pub trait Scratch: Sync {
     /// Appends bytes; returns the offset of the first.
-    ///
-    /// # Errors
-    /// `Storage` if the disk is full, for example; the implementor keeps the cause.
     fn append(&self, bytes: &[u8]) -> Result<u64>;
 
     /// Reads back appended bytes: fills `out` from `offset`.

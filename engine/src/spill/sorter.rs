@@ -1,8 +1,8 @@
 //! Sorting in bounded memory. Runs that fill the buffer are sorted and spilled; at the end they are
 //! merged.
 
-use super::merge::{Entry, LEAST_READ_LEN, Merge, READ_LEN, RunPart, SortedRun};
-use super::{ByteSpan, Key, NoBytes, Scratch, SpanKind};
+use super::merge::{LEAST_READ_LEN, Merge, MergeEntry, READ_LEN, RunPart, SortedRun};
+use super::{ByteSpan, NoBytes, Scratch, SpanKind, SpillKey};
 use crate::base::Result;
 use crate::base::bytes::Put;
 
@@ -22,26 +22,26 @@ const MOVES: usize = 12;
 
 /// Takes keys, each with some bytes, and returns them in order.
 #[derive(Debug)]
-pub struct Sorter<K: Key, S> {
+pub struct Sorter<K: SpillKey, S> {
     scratch: S,
     limit: usize,
     /// Number of keys at which the chunk ends, or the memory is full.
     full_at: usize,
-    keys: Vec<Entry<K>>,
+    keys: Vec<MergeEntry<K>>,
     /// Full chunks, by runs. Each chunk is sorted and begins at or after the end of the chunk
     /// before it.
-    runs: Vec<Vec<Vec<Entry<K>>>>,
+    runs: Vec<Vec<Vec<MergeEntry<K>>>>,
     /// Keys in all chunks.
     chunked: usize,
     /// Memory of chunks that were spilled, for reuse. The system takes as long to clear new pages
     /// as a chunk takes to be sorted.
-    free: Vec<Vec<Entry<K>>>,
+    free: Vec<Vec<MergeEntry<K>>>,
     arena: Vec<u8>,
     /// Spilled runs: the pieces of each, and its last key.
     spilled: Vec<(Vec<RunPart>, K)>,
 }
 
-impl<K: Key, S: Scratch> Sorter<K, S> {
+impl<K: SpillKey, S: Scratch> Sorter<K, S> {
     const CHUNK: usize = if K::Span::HAS_BYTES { CHUNK_KEYS_OF_BYTES } else { CHUNK_KEYS };
 
     /// Creates a sorter that keeps at most about `limit` bytes in memory.
@@ -83,7 +83,7 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
 
     fn is_full(&self) -> bool {
         let keys = self.chunked + self.keys.len();
-        self.arena.len() + keys * size_of::<Entry<K>>() >= self.limit
+        self.arena.len() + keys * size_of::<MergeEntry<K>>() >= self.limit
     }
 
     #[cold]
@@ -94,7 +94,7 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
         if self.is_full() {
             self.spill()?;
         }
-        let most = self.limit.div_ceil(size_of::<Entry<K>>());
+        let most = self.limit.div_ceil(size_of::<MergeEntry<K>>());
         self.full_at = most.saturating_sub(self.chunked).min(Self::CHUNK);
         Ok(())
     }
@@ -111,7 +111,7 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
         chunk.truncate(end);
         let Some(&(first, _)) = chunk.first() else { return };
         self.chunked += chunk.len();
-        let goes_on = |run: &&mut Vec<Vec<Entry<K>>>| {
+        let goes_on = |run: &&mut Vec<Vec<MergeEntry<K>>>| {
             run.last().and_then(|chunk| chunk.last()).is_some_and(|&(last, _)| last <= first)
         };
         match self.runs.last_mut().filter(goes_on) {
@@ -121,7 +121,7 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
     }
 
     /// Takes the runs that are in memory. The last `carried` keys stay.
-    fn take_runs(&mut self, carried: usize) -> Vec<Vec<Vec<Entry<K>>>> {
+    fn take_runs(&mut self, carried: usize) -> Vec<Vec<Vec<MergeEntry<K>>>> {
         self.end_chunk(carried);
         self.chunked = 0;
         std::mem::take(&mut self.runs)
@@ -163,9 +163,6 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
     }
 
     /// Ends the input and returns the keys in order.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn finish(mut self) -> Result<Sorted<K, S>> {
         let mut kept = self.take_runs(0);
         // The last spilled run can continue in memory.
@@ -184,22 +181,16 @@ impl<K: Key, S: Scratch> Sorter<K, S> {
     }
 }
 
-impl<K: Key<Span = NoBytes>, S: Scratch> Sorter<K, S> {
+impl<K: SpillKey<Span = NoBytes>, S: Scratch> Sorter<K, S> {
     /// Takes a key.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     #[inline(always)]
     pub fn push(&mut self, key: K) -> Result<()> {
         self.take(key, 0)
     }
 }
 
-impl<K: Key<Span = ByteSpan>, S: Scratch> Sorter<K, S> {
+impl<K: SpillKey<Span = ByteSpan>, S: Scratch> Sorter<K, S> {
     /// Takes a key. `pack` appends its bytes.
-    ///
-    /// # Errors
-    /// If the scratch space or `pack` fails.
     pub fn push_with(&mut self, key: K, pack: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         let start = self.arena.len();
         pack(&mut self.arena)?;
@@ -235,7 +226,7 @@ struct Spilling<K> {
     ends: Option<(K, K)>,
 }
 
-impl<K: Key> Spilling<K> {
+impl<K: SpillKey> Spilling<K> {
     #[inline]
     fn put<S: Scratch>(&mut self, key: K, bytes: &[u8], scratch: &S) -> Result<()> {
         let (first, _) = self.ends.unwrap_or((key, key));
@@ -266,17 +257,14 @@ impl<K: Key> Spilling<K> {
 
 /// Keys in order.
 #[derive(Debug)]
-pub struct Sorted<K: Key, S> {
+pub struct Sorted<K: SpillKey, S> {
     scratch: S,
     arena: Vec<u8>,
     merge: Merge<K>,
 }
 
-impl<K: Key, S: Scratch> Sorted<K, S> {
+impl<K: SpillKey, S: Scratch> Sorted<K, S> {
     /// Returns the next key.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     #[expect(clippy::should_implement_trait, reason = "an iterator could not fail")]
     #[inline]
     pub fn next(&mut self) -> Result<Option<&K>> {
@@ -284,9 +272,6 @@ impl<K: Key, S: Scratch> Sorted<K, S> {
     }
 
     /// Returns the next key and its bytes.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn next_with(&mut self) -> Result<Option<(K, &[u8])>> {
         let key = self.merge.next(&self.scratch)?.copied();
         Ok(key.map(|key| (key, self.merge.bytes(&self.arena))))
@@ -304,7 +289,7 @@ mod tests {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     struct Moment(i64, u32);
 
-    impl Key for Moment {
+    impl SpillKey for Moment {
         type Span = NoBytes;
         const MAX_LEN: usize = 15;
 
@@ -322,7 +307,7 @@ mod tests {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     struct Packed(Moment);
 
-    impl Key for Packed {
+    impl SpillKey for Packed {
         type Span = ByteSpan;
         const MAX_LEN: usize = Moment::MAX_LEN;
 
@@ -349,7 +334,7 @@ mod tests {
                     .unwrap();
             }
             let of_keys: usize = sorter.free.iter().chain([&sorter.keys]).map(Vec::capacity).sum();
-            of_keys * size_of::<Entry<Packed>>() + sorter.arena.capacity()
+            of_keys * size_of::<MergeEntry<Packed>>() + sorter.arena.capacity()
         };
         let few = taken_after(&mut sorter, 0..20_000);
         let many = taken_after(&mut sorter, 20_000..400_000);
@@ -363,7 +348,7 @@ mod tests {
             let scratch = MemoryScratch::default();
             let mut sorter = Sorter::new(&scratch, LEAST_BYTES + (1 << 20));
             sorter.shrink(taken);
-            let keys = (LEAST_BYTES + (1 << 19)) / size_of::<Entry<Moment>>();
+            let keys = (LEAST_BYTES + (1 << 19)) / size_of::<MergeEntry<Moment>>();
             (0..keys as u32).for_each(|at| sorter.push(Moment(i64::from(at ^ 0x155), at)).unwrap());
             let (limit, spilled) = (sorter.limit, sorter.spilled.len());
             let mut sorted = sorter.finish().unwrap();
@@ -409,7 +394,7 @@ mod tests {
 
     #[test]
     fn keys_nearly_in_order_are_one_run_spilled_or_not() {
-        for limit in [2 * CHUNK_KEYS * size_of::<Entry<Moment>>(), usize::MAX] {
+        for limit in [2 * CHUNK_KEYS * size_of::<MergeEntry<Moment>>(), usize::MAX] {
             let scratch = MemoryScratch::default();
             let mut sorter = Sorter::new(&scratch, limit);
             let count = (CHUNK_KEYS * 11 / 2) as u32;
@@ -428,7 +413,7 @@ mod tests {
     fn chunks_in_memory_and_in_scratch_space_are_merged() {
         let scratch = MemoryScratch::default();
         // Five and a half chunks: two are spilled, twice.
-        let limit = 2 * CHUNK_KEYS * size_of::<Entry<Moment>>();
+        let limit = 2 * CHUNK_KEYS * size_of::<MergeEntry<Moment>>();
         let mut sorter = Sorter::new(&scratch, limit);
         let count = (CHUNK_KEYS * 11 / 2) as u32;
         let moment = |at: u32| Moment(i64::from(at.wrapping_mul(2_654_435_761)) % 1_000_003, at);
@@ -447,7 +432,7 @@ mod tests {
         let scratch = MemoryScratch::default();
         // Runs of several pieces; the pieces of the two sorters alternate.
         let count = 300_000_u32;
-        let limit = count as usize / 3 * size_of::<Entry<Moment>>();
+        let limit = count as usize / 3 * size_of::<MergeEntry<Moment>>();
         let moment = |at: u32| Moment(i64::from(at.wrapping_mul(2_654_435_761)), at);
         let sorted = |step: u32| {
             let mut sorter = Sorter::new(&scratch, limit);

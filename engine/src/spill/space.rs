@@ -1,6 +1,6 @@
 //! Memory and scratch space that a reader may use for sorting, and whether it still shall.
 
-use super::{Key, Pile, Scratch, Sorter};
+use super::{Pile, Scratch, Sorter, SpillKey};
 use crate::exec::Work;
 
 /// Memory and scratch space, and the cancellation of the reading.
@@ -27,13 +27,13 @@ impl<'s> Space<'s> {
 
     /// Creates a sorter with one `share`th of the memory.
     #[must_use]
-    pub fn sorter<K: Key>(&self, share: usize) -> Sorter<K, &'s dyn Scratch> {
+    pub fn sorter<K: SpillKey>(&self, share: usize) -> Sorter<K, &'s dyn Scratch> {
         Sorter::new(self.scratch, self.sort_bytes / share.max(1))
     }
 
     /// Creates an empty list.
     #[must_use]
-    pub fn pile<T: Key>(&self) -> Pile<T, &'s dyn Scratch> {
+    pub fn pile<T: SpillKey>(&self) -> Pile<T, &'s dyn Scratch> {
         Pile::new(self.scratch)
     }
 }

@@ -2,7 +2,7 @@
 //! above it.
 
 use super::grid::Level;
-use super::summary::{Cell, CellSummary};
+use super::summary::{CellSummary, PlacedCell};
 use crate::base::Time;
 
 /// The open cells of one lane, one a level. Values come in order of time.
@@ -13,7 +13,7 @@ pub struct Cascade<T> {
     levels: usize,
     /// Open cell of each level from the base on. A level is added when a cell below it has closed,
     /// so that a lane of few slices takes little memory.
-    open: Vec<Option<Cell<T>>>,
+    open: Vec<Option<PlacedCell<T>>>,
 }
 
 impl<T: CellSummary> Cascade<T> {
@@ -26,19 +26,19 @@ impl<T: CellSummary> Cascade<T> {
 
     /// Returns the finest open cell at this time. Passes the cells before it to `out` and closes
     /// them.
-    pub fn at(&mut self, time: Time, out: &mut impl FnMut(Level, Cell<T>)) -> &mut T {
+    pub fn at(&mut self, time: Time, out: &mut impl FnMut(Level, PlacedCell<T>)) -> &mut T {
         self.at_cell(self.base.cell_of(time), out)
     }
 
     /// Returns the finest open cell with this index.
-    pub fn at_cell(&mut self, index: i64, out: &mut impl FnMut(Level, Cell<T>)) -> &mut T {
+    pub fn at_cell(&mut self, index: i64, out: &mut impl FnMut(Level, PlacedCell<T>)) -> &mut T {
         if self.open[0].as_ref().is_some_and(|open| open.index != index) {
             self.close(0, out);
         }
-        &mut self.open[0].get_or_insert_with(|| Cell { index, content: T::default() }).content
+        &mut self.open[0].get_or_insert_with(|| PlacedCell { index, content: T::default() }).content
     }
 
-    fn close(&mut self, at: usize, out: &mut impl FnMut(Level, Cell<T>)) {
+    fn close(&mut self, at: usize, out: &mut impl FnMut(Level, PlacedCell<T>)) {
         let Some(cell) = self.open[at].take() else { return };
         if at + 1 < self.levels {
             if at + 1 == self.open.len() {
@@ -49,7 +49,7 @@ impl<T: CellSummary> Cascade<T> {
                 self.close(at + 1, out);
             }
             let parent =
-                self.open[at + 1].get_or_insert_with(|| Cell { index: above, content: T::default() });
+                self.open[at + 1].get_or_insert_with(|| PlacedCell { index: above, content: T::default() });
             parent.content.merge(&cell.content);
         }
         let number = self.base.number() + u8::try_from(at).unwrap_or(u8::MAX);
@@ -58,7 +58,7 @@ impl<T: CellSummary> Cascade<T> {
 
     /// Closes the open cell of the finest level. The next level becomes the finest, also if it is
     /// above the coarsest wanted level.
-    pub fn drop_finest(&mut self, out: &mut impl FnMut(Level, Cell<T>)) {
+    pub fn drop_finest(&mut self, out: &mut impl FnMut(Level, PlacedCell<T>)) {
         if self.base < Level::COARSEST {
             self.levels = self.levels.max(2);
             self.close(0, out);
@@ -72,7 +72,7 @@ impl<T: CellSummary> Cascade<T> {
     }
 
     /// Closes all cells up to the level `top`.
-    pub fn finish(mut self, top: Level, out: &mut impl FnMut(Level, Cell<T>)) {
+    pub fn finish(mut self, top: Level, out: &mut impl FnMut(Level, PlacedCell<T>)) {
         let wanted = usize::from((top.number() + 1).saturating_sub(self.base.number()));
         self.levels = self.levels.min(wanted.max(1));
         let mut at = 0;
@@ -96,7 +96,7 @@ impl Cascade<super::summary::SliceSummary> {
         (start_ps, end_ps): (i64, i64),
         (row, name): (u32, u32),
         is_wait: bool,
-        out: &mut impl FnMut(Level, Cell<super::summary::SliceSummary>),
+        out: &mut impl FnMut(Level, PlacedCell<super::summary::SliceSummary>),
     ) {
         let cell_ps = self.base.cell_ps();
         let duration = end_ps.abs_diff(start_ps);
@@ -127,7 +127,8 @@ mod tests {
     fn a_lane_keeps_as_many_cells_as_it_has_closed_levels() {
         let mut cascade: Cascade<SliceSummary> = Cascade::new(Level::for_cell_ps(0.0), Level::COARSEST);
         let mut closed = Vec::new();
-        let mut out = |level: Level, cell: Cell<SliceSummary>| closed.push((level.number(), cell.index));
+        let mut out =
+            |level: Level, cell: PlacedCell<SliceSummary>| closed.push((level.number(), cell.index));
         cascade.slice((0, 10), (0, 0), false, &mut out);
         assert_eq!(cascade.open.len(), 1);
         cascade.slice((2_000, 2_010), (1, 0), false, &mut out);
@@ -145,7 +146,7 @@ mod tests {
         let closed_levels = |top: Level, until: Level| {
             let mut cascade: Cascade<SliceSummary> = Cascade::new(Level::for_cell_ps(0.0), top);
             let mut closed = Vec::new();
-            let mut out = |level: Level, _: Cell<SliceSummary>| closed.push(level.number());
+            let mut out = |level: Level, _: PlacedCell<SliceSummary>| closed.push(level.number());
             cascade.slice((0, 10), (0, 0), false, &mut out);
             cascade.slice((2_000, 2_010), (1, 0), false, &mut out);
             cascade.finish(until, &mut out);

@@ -4,20 +4,17 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::grid::{Level, TileId};
-use super::lane_tile::{LaneContent, LaneTile, Sample};
+use super::lane_tile::{LaneContent, LaneSample, LaneTile};
 use super::row_lanes::{MAX_SLICES, RowLanes};
 use super::slice_block::for_each_slice_block_in;
 use super::stored::{range_cells, slice_cells};
-use super::summary::{Cell, CellSummary, Range, SliceCell};
+use super::summary::{CellSummary, PlacedCell, Range, SliceCell};
 use crate::base::{Interval, Result, Time};
 use crate::exec::Cancel;
 use crate::model::{TrackId, TrackKind};
-use crate::segment::{Bytes, ColumnRole, Page, Segment};
+use crate::segment::{Bytes, ColumnRole, PyramidPage, Segment};
 
 /// Content of a track in a tile. Empty lanes are left out.
-///
-/// # Errors
-/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
 pub fn cut<B: Bytes>(
     segment: &Segment<B>,
     track: TrackId,
@@ -73,13 +70,13 @@ pub fn cut<B: Bytes>(
 }
 
 /// Cells by lane.
-type CellsByLane<C> = BTreeMap<u32, Vec<Cell<C>>>;
+type CellsByLane<C> = BTreeMap<u32, Vec<PlacedCell<C>>>;
 
 /// The stored cells of a tile, and their level: the tile's level, or the coarsest stored one.
 fn stored_cells<C>(
-    pages: &[Page],
+    pages: &[PyramidPage],
     tile: TileId,
-    read: impl Fn(&Page) -> Result<Vec<Cell<C>>>,
+    read: impl Fn(&PyramidPage) -> Result<Vec<PlacedCell<C>>>,
 ) -> Result<(Level, CellsByLane<C>)> {
     let window = tile.interval();
     let mut lanes = CellsByLane::new();
@@ -102,20 +99,20 @@ fn stored_cells<C>(
 
 /// Merges cells of level `of` into cells of the coarser `level`.
 fn coarsen<C: Copy>(
-    cells: Vec<Cell<C>>,
+    cells: Vec<PlacedCell<C>>,
     of: Level,
     level: Level,
     merge: impl Fn(&mut C, &C),
-) -> Vec<Cell<C>> {
+) -> Vec<PlacedCell<C>> {
     if of == level {
         return cells;
     }
-    let mut joined: Vec<Cell<C>> = Vec::new();
+    let mut joined: Vec<PlacedCell<C>> = Vec::new();
     for cell in cells {
         let index = cell.index >> (level.number() - of.number());
         match joined.last_mut() {
             Some(last) if last.index == index => merge(&mut last.content, &cell.content),
-            _ => joined.push(Cell { index, content: cell.content }),
+            _ => joined.push(PlacedCell { index, content: cell.content }),
         }
     }
     joined
@@ -135,21 +132,21 @@ fn merge_slice_cells(into: &mut SliceCell, later: &SliceCell) {
     }
 }
 
-fn counter_lane(samples: Vec<Sample>, tile: TileId) -> Vec<LaneTile> {
+fn counter_lane(samples: Vec<LaneSample>, tile: TileId) -> Vec<LaneTile> {
     if samples.is_empty() {
         return Vec::new();
     }
     if samples.len() <= MAX_SLICES {
         return vec![LaneTile { lane: 0, content: LaneContent::Samples(samples) }];
     }
-    let mut cells: Vec<Cell<Range>> = Vec::new();
+    let mut cells: Vec<PlacedCell<Range>> = Vec::new();
     let window = tile.interval();
     let before = samples.first().filter(|sample| sample.time_ps < window.start.0).map(|sample| sample.value);
     for sample in samples.iter().filter(|sample| sample.time_ps >= window.start.0) {
         let index = tile.level.cell_of(Time(sample.time_ps));
         match cells.last_mut() {
             Some(last) if last.index == index => last.content.merge(&Range::of(sample.value)),
-            _ => cells.push(Cell { index, content: Range::of(sample.value) }),
+            _ => cells.push(PlacedCell { index, content: Range::of(sample.value) }),
         }
     }
     hold_from_before(before, tile, &mut cells);
@@ -159,7 +156,7 @@ fn counter_lane(samples: Vec<Sample>, tile: TileId) -> Vec<LaneTile> {
 /// Last value of the stored cells before cell `first`.
 fn held_before<B: Bytes>(
     segment: &Segment<B>,
-    pages: &[Page],
+    pages: &[PyramidPage],
     (level, first): (Level, i64),
 ) -> Result<Option<f64>> {
     let page = pages.iter().rev().find(|page| page.level == level.number() && page.first < first);
@@ -169,28 +166,29 @@ fn held_before<B: Bytes>(
 }
 
 /// Whether the first cell of a tile is empty.
-fn begins_empty(cells: &[Cell<Range>], tile: TileId) -> bool {
+fn begins_empty(cells: &[PlacedCell<Range>], tile: TileId) -> bool {
     let first = tile.level.cell_of(tile.interval().start);
     cells.first().is_none_or(|cell| cell.index > first)
 }
 
 /// Fills the first cell of a tile with the value that holds when the tile begins, if that cell is
 /// empty.
-fn hold_from_before(value: Option<f64>, tile: TileId, cells: &mut Vec<Cell<Range>>) {
+fn hold_from_before(value: Option<f64>, tile: TileId, cells: &mut Vec<PlacedCell<Range>>) {
     let first = tile.level.cell_of(tile.interval().start);
     if let Some(value) = value
         && begins_empty(cells, tile)
     {
-        cells.insert(0, Cell { index: first, content: Range { count: 0, ..Range::of(value) } });
+        cells.insert(0, PlacedCell { index: first, content: Range { count: 0, ..Range::of(value) } });
     }
 }
 
 /// Samples of a counter in a window. Before them stands the sample whose value holds when the
 /// window begins.
-///
-/// # Errors
-/// If bytes are missing or damaged.
-pub fn samples_in<B: Bytes>(segment: &Segment<B>, track: TrackId, window: Interval) -> Result<Vec<Sample>> {
+pub fn samples_in<B: Bytes>(
+    segment: &Segment<B>,
+    track: TrackId,
+    window: Interval,
+) -> Result<Vec<LaneSample>> {
     let mut found = Vec::new();
     for_each_sample_in(segment, track, window, Cancel::NEVER, |sample| found.push(sample))?;
     Ok(found)
@@ -198,15 +196,12 @@ pub fn samples_in<B: Bytes>(segment: &Segment<B>, track: TrackId, window: Interv
 
 /// Calls `each` with the samples of a counter in a window, in order. The first one is the sample
 /// whose value holds when the window begins, if there is one. Memory holds one block.
-///
-/// # Errors
-/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
 pub fn for_each_sample_in<B: Bytes>(
     segment: &Segment<B>,
     track: TrackId,
     window: Interval,
     cancel: Cancel<'_>,
-    mut each: impl FnMut(Sample),
+    mut each: impl FnMut(LaneSample),
 ) -> Result<()> {
     let Some(table) = segment.table_of(track) else { return Ok(()) };
     let blocks = segment.blocks_of(track)?;
@@ -222,7 +217,7 @@ pub fn for_each_sample_in<B: Bytes>(
         let times = segment.core_ints(table, ColumnRole::Start, block)?;
         let values = segment.core_floats(table, block)?;
         for ((row, &time_ps), &value) in (first_row..).zip(&times).zip(&values) {
-            let sample = Sample { time_ps, value, row };
+            let sample = LaneSample { time_ps, value, row };
             if time_ps < window.start.0 {
                 before = Some(sample);
             } else if time_ps < window.end.0 {

@@ -4,10 +4,10 @@
 
 use super::grid::{CELLS, TileId};
 use super::name_sums::NameSums;
-use super::slice_block::Placed;
-use super::summary::{Cell, SliceCell};
+use super::slice_block::SlicePosition;
+use super::summary::{PlacedCell, SliceCell};
 use crate::base::Time;
-use crate::model::Waits;
+use crate::model::WaitNames;
 
 /// Sums up slices into cells.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct LaneCells<'a> {
     last: i64,
     open: Option<OpenCell>,
     times: NameSums<'a>,
-    closed: Vec<Cell<SliceCell>>,
+    closed: Vec<PlacedCell<SliceCell>>,
 }
 
 /// The cell that slices are added to now.
@@ -37,7 +37,7 @@ struct OpenCell {
 
 impl<'a> LaneCells<'a> {
     /// Creates the cells of a tile.
-    pub fn new(tile: TileId, waits: &'a Waits) -> Self {
+    pub fn new(tile: TileId, waits: &'a WaitNames) -> Self {
         let first = tile.level.cell_of(tile.interval().start);
         let (last, times) = (first + CELLS - 1, NameSums::new(waits));
         Self { tile, first, last, open: None, times, closed: Vec::new() }
@@ -45,7 +45,7 @@ impl<'a> LaneCells<'a> {
 
     /// Adds a slice: a start in its first cell, and busy time in all cells that it overlaps.
     #[inline]
-    pub fn add(&mut self, slice: &Placed) {
+    pub fn add(&mut self, slice: &SlicePosition) {
         // Nearly all slices lie within the cell of the slice before.
         if let Some(open) = &mut self.open
             && slice.start_ps >= open.start_ps
@@ -62,7 +62,7 @@ impl<'a> LaneCells<'a> {
         }
     }
 
-    fn add_to_cells(&mut self, slice: &Placed) {
+    fn add_to_cells(&mut self, slice: &SlicePosition) {
         let (level, duration) = (self.tile.level, slice.end_ps.abs_diff(slice.start_ps));
         let starts_in = level.cell_of(Time(slice.start_ps));
         let last = level.cell_of(Time(slice.end_ps.saturating_sub(1).max(slice.start_ps)));
@@ -105,11 +105,11 @@ impl<'a> LaneCells<'a> {
             longest_row: open.longest_row,
             longest_ps: open.longest_ps,
         };
-        self.closed.push(Cell { index: open.index, content });
+        self.closed.push(PlacedCell { index: open.index, content });
     }
 
     /// Returns the cells that are not empty.
-    pub fn finish(mut self) -> Vec<Cell<SliceCell>> {
+    pub fn finish(mut self) -> Vec<PlacedCell<SliceCell>> {
         self.close();
         self.closed
     }
@@ -117,7 +117,7 @@ impl<'a> LaneCells<'a> {
 
 impl OpenCell {
     /// Keeps the slice if it is the longest. The first of equal slices stays.
-    fn see(&mut self, duration_ps: u64, slice: &Placed) {
+    fn see(&mut self, duration_ps: u64, slice: &SlicePosition) {
         if duration_ps > self.longest_ps {
             (self.longest_ps, self.longest_row) = (duration_ps, slice.row);
             self.longest_name = slice.name;

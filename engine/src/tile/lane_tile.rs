@@ -1,7 +1,7 @@
 //! The answer for one lane of a tile.
 
-use super::summary::{Cell, Range, SliceCell};
-use crate::model::Form;
+use super::summary::{PlacedCell, Range, SliceCell};
+use crate::model::SliceForm;
 
 /// One lane of a track in a tile.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,11 +18,11 @@ pub enum LaneContent {
     /// All slices that overlap the tile.
     Slices(Vec<LaneSlice>),
     /// Cells that are not empty.
-    SliceCells(Vec<Cell<SliceCell>>),
+    SliceCells(Vec<PlacedCell<SliceCell>>),
     /// All samples in the tile, and the sample before it, if there is one.
-    Samples(Vec<Sample>),
+    Samples(Vec<LaneSample>),
     /// Cells that are not empty. The first cell is always present if a value holds from before.
-    Ranges(Vec<Cell<Range>>),
+    Ranges(Vec<PlacedCell<Range>>),
 }
 
 /// A slice of a lane.
@@ -37,7 +37,7 @@ pub struct LaneSlice {
     /// Number of the slice's name.
     pub name: u32,
     /// Form of the slice.
-    pub form: Form,
+    pub form: SliceForm,
     /// Lane of the slice.
     pub lane: u32,
     /// Number of slices of the track that enclose this one, if nesting means calls.
@@ -46,7 +46,7 @@ pub struct LaneSlice {
 
 /// A sample of a counter.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sample {
+pub struct LaneSample {
     /// Time in picoseconds since the profile's origin.
     pub time_ps: i64,
     /// Value from this time on.

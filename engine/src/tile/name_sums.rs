@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use crate::model::Waits;
+use crate::model::WaitNames;
 
 /// Entries of a new table, a power of two.
 const FIRST_SLOTS: usize = 64;
@@ -14,9 +14,9 @@ const SPREAD: u32 = 0x9E37_79B9;
 /// Time by name in the open cell.
 #[derive(Debug)]
 pub struct NameSums<'a> {
-    waits: &'a Waits,
+    waits: &'a WaitNames,
     /// Entries of the table, a power of two. At least half of them belong to earlier cells.
-    slots: Vec<Slot>,
+    slots: Vec<SumSlot>,
     /// Number of the open cell, counted from 1.
     cell: u32,
     /// Positions of the open cell's entries.
@@ -24,7 +24,7 @@ pub struct NameSums<'a> {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Slot {
+struct SumSlot {
     name: u32,
     /// Cell of the entry; 0 for an unused entry.
     cell: u32,
@@ -43,8 +43,8 @@ pub struct NameSum {
 
 impl<'a> NameSums<'a> {
     /// Creates an empty table.
-    pub fn new(waits: &'a Waits) -> Self {
-        Self { waits, slots: vec![Slot::default(); FIRST_SLOTS], cell: 1, used: Vec::new() }
+    pub fn new(waits: &'a WaitNames) -> Self {
+        Self { waits, slots: vec![SumSlot::default(); FIRST_SLOTS], cell: 1, used: Vec::new() }
     }
 
     /// Adds time to a name.
@@ -68,7 +68,7 @@ impl<'a> NameSums<'a> {
 
     /// Writes the first entry of a name in the open cell, at this position.
     fn enter(&mut self, at: usize, name: u32, time_ps: u64) {
-        self.slots[at] = Slot { name, cell: self.cell, time_ps };
+        self.slots[at] = SumSlot { name, cell: self.cell, time_ps };
         self.used.push(at as u32);
         if self.used.len() * 2 > self.slots.len() {
             self.grow();
@@ -77,9 +77,9 @@ impl<'a> NameSums<'a> {
 
     fn grow(&mut self) {
         let before = std::mem::take(&mut self.slots);
-        self.slots = vec![Slot::default(); before.len() * 2];
+        self.slots = vec![SumSlot::default(); before.len() * 2];
         for at in std::mem::take(&mut self.used) {
-            let Slot { name, time_ps, .. } = before[at as usize];
+            let SumSlot { name, time_ps, .. } = before[at as usize];
             self.add(name, time_ps);
         }
     }
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn few_and_many_names_add_up_alike_and_cells_begin_anew() {
-        let no_waits = Waits::default();
+        let no_waits = WaitNames::default();
         let mut sums = NameSums::new(&no_waits);
         check(&mut sums, 0..2, None);
         check(&mut sums, 0..10, Some(8 * 64));
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn waits_add_up_beside_the_other_names_in_every_cell() {
-        let waits = Waits::from_iter([0, 5, 7]);
+        let waits = WaitNames::from_iter([0, 5, 7]);
         let mut sums = NameSums::new(&waits);
         for _ in 0..3 {
             for (name, time_ps) in [(5, 9), (6, 1), (0, 20), (5, 3)] {

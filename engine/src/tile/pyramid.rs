@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cascade::Cascade;
 use super::grid::{CELLS, Level};
 use super::stored::{PAGE_CELLS, Stored};
-use super::summary::{Cell, CellSummary, Range, SliceCell};
+use super::summary::{CellSummary, PlacedCell, Range, SliceCell};
 use crate::base::{Interval, Result, Time, narrow};
 use crate::block::list;
 use crate::codec::Encoder;
 use crate::exec::step;
-use crate::segment::{Page, Piece, PieceWriter, put_pages};
+use crate::segment::{Piece, PieceWriter, PyramidPage, put_pages};
 
 /// Average number of rows in the cells of a stored level. Cells of finer levels take more bytes
 /// than the rows themselves. They are computed from at most this many times [`super::CELLS`] rows a
@@ -89,10 +89,10 @@ pub struct PyramidWriter<C: Stored> {
     top: Level,
     lanes: Vec<Cascade<C::Summary>>,
     /// Cells that are closed and not encoded, by lane and level.
-    closed: BTreeMap<(u32, u8), Vec<Cell<C>>>,
+    closed: BTreeMap<(u32, u8), Vec<PlacedCell<C>>>,
     /// Pages that are encoded and not written.
     encoded: Vec<EncodedPage>,
-    pages: Vec<Page>,
+    pages: Vec<PyramidPage>,
     written_bytes: u64,
     rows: u64,
     /// From the start of the first row to the start of the last.
@@ -113,9 +113,9 @@ struct EncodedPage {
 }
 
 impl EncodedPage {
-    fn written(&self, writer: &mut PieceWriter<'_>) -> Result<Page> {
+    fn written(&self, writer: &mut PieceWriter<'_>) -> Result<PyramidPage> {
         let &Self { lane, level, cells: (first, last), ref bytes } = self;
-        Ok(Page { lane, level, first, last, piece: writer.piece(bytes)? })
+        Ok(PyramidPage { lane, level, first, last, piece: writer.piece(bytes)? })
     }
 }
 
@@ -132,7 +132,7 @@ const GIVE_UP_ROWS: u64 = 16;
 const GIVE_UP_CELLS: u64 = 1 << 14;
 
 /// Whether the cell at this position, 1 or more, is the first of its tile.
-fn is_edge<T>(cells: &[Cell<T>], at: usize) -> bool {
+fn is_edge<T>(cells: &[PlacedCell<T>], at: usize) -> bool {
     cells[at].index.div_euclid(CELLS) != cells[at - 1].index.div_euclid(CELLS)
 }
 
@@ -162,7 +162,7 @@ impl<C: Stored> PyramidWriter<C> {
     pub fn bytes(&mut self) -> usize {
         let open: usize = self.lanes.iter_mut().flat_map(Cascade::contents).map(|cell| cell.bytes()).sum();
         let closed: usize = self.closed.values().map(Vec::capacity).sum();
-        open + closed * size_of::<Cell<C>>() + (self.lanes.len() + self.closed.len()) * LIST_BYTES
+        open + closed * size_of::<PlacedCell<C>>() + (self.lanes.len() + self.closed.len()) * LIST_BYTES
     }
 
     /// Gives back memory. Encodes all closed cells, in pages that can be small, and gives up levels
@@ -188,7 +188,7 @@ impl<C: Stored> PyramidWriter<C> {
     fn update(
         &mut self,
         lane: u32,
-        change: impl FnOnce(&mut Cascade<C::Summary>, &mut dyn FnMut(Level, Cell<C::Summary>)),
+        change: impl FnOnce(&mut Cascade<C::Summary>, &mut dyn FnMut(Level, PlacedCell<C::Summary>)),
     ) {
         while self.lanes.len() <= lane as usize {
             self.lanes.push(Cascade::new(self.base, self.top.max(self.base)));
@@ -196,7 +196,7 @@ impl<C: Stored> PyramidWriter<C> {
         let (closed, cells, base) = (&mut self.closed, &mut self.cells, self.base);
         change(&mut self.lanes[lane as usize], &mut |level, cell| {
             *cells += u64::from(level == base);
-            let cell = Cell { index: cell.index, content: C::of(&cell.content) };
+            let cell = PlacedCell { index: cell.index, content: C::of(&cell.content) };
             closed.entry((lane, level.number())).or_default().push(cell);
         });
     }
@@ -258,7 +258,7 @@ impl<C: Stored> PyramidWriter<C> {
         }
     }
 
-    fn encode_pages(&mut self, (lane, level): (u32, u8), cells: &[Cell<C>], encoder: &mut Encoder) {
+    fn encode_pages(&mut self, (lane, level): (u32, u8), cells: &[PlacedCell<C>], encoder: &mut Encoder) {
         let mut left = cells;
         while !left.is_empty() {
             let end = (PAGE_CELLS..left.len()).find(|&at| is_edge(left, at)).unwrap_or(left.len());
@@ -274,9 +274,6 @@ impl<C: Stored> PyramidWriter<C> {
     }
 
     /// Writes the encoded pages.
-    ///
-    /// # Errors
-    /// If the output fails.
     pub fn write(&mut self, writer: &mut PieceWriter<'_>) -> Result<()> {
         for page in self.encoded.drain(..) {
             let page = page.written(writer)?;
@@ -303,7 +300,7 @@ impl<C: Stored> PyramidWriter<C> {
             let closed = &mut self.closed;
             cascade.finish(top, &mut |level, cell| {
                 if levels.contains(&level.number()) {
-                    let cell = Cell { index: cell.index, content: C::of(&cell.content) };
+                    let cell = PlacedCell { index: cell.index, content: C::of(&cell.content) };
                     closed.entry((lane, level.number())).or_default().push(cell);
                 }
             });
@@ -360,7 +357,7 @@ pub struct ClosedPyramid {
     /// Pages that are not written yet.
     encoded: Vec<EncodedPage>,
     /// Pages that are written.
-    pages: Vec<Page>,
+    pages: Vec<PyramidPage>,
     /// Bytes of the written pages.
     bytes: u64,
 }
@@ -373,9 +370,6 @@ impl ClosedPyramid {
     }
 
     /// Writes all pages, if other pyramids take too much memory to wait for them.
-    ///
-    /// # Errors
-    /// If the output fails.
     pub fn write(&mut self, writer: &mut PieceWriter<'_>) -> Result<()> {
         for page in std::mem::take(&mut self.encoded) {
             let page = page.written(writer)?;
@@ -405,9 +399,6 @@ impl ClosedPyramid {
 /// Writes the pyramids of all tracks level by level, the coarsest last, and then their directories.
 /// So an overview of a whole segment reads neighbouring bytes. Returns, pyramid by pyramid, the
 /// directory and the bytes of the pages.
-///
-/// # Errors
-/// If the output fails.
 pub fn write_pyramids(
     pyramids: &mut [ClosedPyramid],
     writer: &mut PieceWriter<'_>,

@@ -8,9 +8,9 @@ use rustc_hash::FxHashMap;
 use super::grid::{CELLS, TileId};
 use super::lane_cells::LaneCells;
 use super::lane_tile::{LaneContent, LaneSlice, LaneTile};
-use super::slice_block::{Placed, SliceBlock};
+use super::slice_block::{SliceBlock, SlicePosition};
 use crate::base::{Error, Result};
-use crate::model::Waits;
+use crate::model::WaitNames;
 
 /// Most slices of a lane that a tile holds as slices, on average one a cell. For more slices,
 /// summaries are smaller.
@@ -23,7 +23,7 @@ const UNKNOWN: u32 = u32::MAX;
 #[derive(Debug)]
 pub struct RowLanes<'a> {
     tile: TileId,
-    waits: &'a Waits,
+    waits: &'a WaitNames,
     lanes: Vec<(u32, LaneRows<'a>)>,
     /// Number of lanes that the track has.
     most: usize,
@@ -41,7 +41,7 @@ enum LaneRows<'a> {
 
 impl<'a> RowLanes<'a> {
     /// Creates the lanes of a tile of a track with this many lanes.
-    pub fn new(tile: TileId, lanes: u32, waits: &'a Waits) -> Self {
+    pub fn new(tile: TileId, lanes: u32, waits: &'a WaitNames) -> Self {
         let (near, far) = ([UNKNOWN; NEAR_LANES], FxHashMap::default());
         Self { tile, waits, lanes: Vec::new(), most: lanes as usize, near, far }
     }
@@ -76,9 +76,6 @@ impl<'a> RowLanes<'a> {
     }
 
     /// Returns the lanes, in order of their numbers.
-    ///
-    /// # Errors
-    /// If the rows have more lanes than the track.
     pub fn finish(mut self) -> Result<Vec<LaneTile>> {
         if self.has_too_many() {
             return Err(Error::Inconsistent { what: "more lanes than the track has" });
@@ -97,7 +94,7 @@ impl<'a> RowLanes<'a> {
 
 impl<'a> LaneRows<'a> {
     /// Takes the slices at these positions of a block.
-    fn add(&mut self, block: &SliceBlock, mut run: Range<usize>, tile: TileId, waits: &'a Waits) {
+    fn add(&mut self, block: &SliceBlock, mut run: Range<usize>, tile: TileId, waits: &'a WaitNames) {
         if let Self::Few(slices) = self {
             let room = MAX_SLICES - slices.len();
             let few = run.start..run.end.min(run.start + room);
@@ -108,7 +105,12 @@ impl<'a> LaneRows<'a> {
             }
             let mut cells = Box::new(LaneCells::new(tile, waits));
             for &LaneSlice { start_ps, duration_ps, row, name, .. } in &*slices {
-                cells.add(&Placed { start_ps, end_ps: start_ps.saturating_add(duration_ps), row, name });
+                cells.add(&SlicePosition {
+                    start_ps,
+                    end_ps: start_ps.saturating_add(duration_ps),
+                    row,
+                    name,
+                });
             }
             *self = Self::Many(cells);
         }

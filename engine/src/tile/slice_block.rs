@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::lane_tile::LaneSlice;
 use crate::base::{Error, Interval, Result};
-use crate::model::{Form, TableId, TrackId};
+use crate::model::{SliceForm, TableId, TrackId};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment, SliceColumns};
 
 const DAMAGED: Error = Error::Inconsistent { what: "core column" };
@@ -22,7 +22,7 @@ pub struct SliceBlock {
 
 /// Position of a slice in a tile.
 #[derive(Debug, Clone, Copy)]
-pub struct Placed {
+pub struct SlicePosition {
     /// Start in picoseconds since the profile's origin.
     pub start_ps: i64,
     /// End in picoseconds since the profile's origin.
@@ -51,9 +51,9 @@ impl SliceBlock {
 
     /// Time, row and name of the slice at a position.
     #[inline]
-    pub fn placed(&self, at: usize) -> Placed {
+    pub fn placed(&self, at: usize) -> SlicePosition {
         let start_ps = self.columns.starts[at];
-        Placed {
+        SlicePosition {
             start_ps,
             end_ps: start_ps.saturating_add(self.columns.durations[at]),
             // At most `block::ROWS` rows, so the cast loses nothing.
@@ -65,7 +65,7 @@ impl SliceBlock {
     /// The slice at a position, without its depth, which tiles do not show.
     #[must_use]
     pub fn slice(&self, at: usize) -> LaneSlice {
-        let Placed { start_ps, row, name, .. } = self.placed(at);
+        let SlicePosition { start_ps, row, name, .. } = self.placed(at);
         LaneSlice {
             start_ps,
             duration_ps: self.columns.durations[at],
@@ -80,9 +80,6 @@ impl SliceBlock {
 
 /// Calls `each` with the blocks of a track that have slices in a window, in order of start. A
 /// block that lies only partly in the window stays decoded for a while.
-///
-/// # Errors
-/// If bytes are missing or damaged, or `each` fails.
 pub fn for_each_slice_block_in<B: Bytes>(
     segment: &Segment<B>,
     track: TrackId,
@@ -104,9 +101,6 @@ pub fn for_each_slice_block_in<B: Bytes>(
 }
 
 /// Slices of a track that overlap a window, in order of start.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn slices_in<B: Bytes>(segment: &Segment<B>, track: TrackId, window: Interval) -> Result<Vec<LaneSlice>> {
     let mut found = Vec::new();
     for_each_slice_in(segment, track, window, |slice| found.push(slice))?;
@@ -114,9 +108,6 @@ pub fn slices_in<B: Bytes>(segment: &Segment<B>, track: TrackId, window: Interva
 }
 
 /// Calls `each` with the slices of a track that overlap a window, in order of start.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn for_each_slice_in<B: Bytes>(
     segment: &Segment<B>,
     track: TrackId,
@@ -136,9 +127,6 @@ pub fn for_each_slice_in<B: Bytes>(
 }
 
 /// Calls `each` with every slice of a block.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn block_slices<B: Bytes>(
     segment: &Segment<B>,
     table: TableId,
@@ -166,7 +154,7 @@ pub fn block_slices<B: Bytes>(
             duration_ps: durations[at],
             row: first_row + u32::try_from(at).map_err(|_| DAMAGED)?,
             name: u32::try_from(names[at]).map_err(|_| DAMAGED)?,
-            form: Form::of_code(forms[at]).ok_or(DAMAGED)?,
+            form: SliceForm::of_code(forms[at]).ok_or(DAMAGED)?,
             lane: u32::try_from(lanes[at]).map_err(|_| DAMAGED)?,
             depth: depth(at).map_err(|_| DAMAGED)?,
         });

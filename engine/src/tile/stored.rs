@@ -1,11 +1,11 @@
 //! The stored form of the cells of a pyramid's page: column by column.
 
 use super::grid::CELLS;
-use super::summary::{Cell, CellSummary, Range, SliceCell, SliceSummary};
+use super::summary::{CellSummary, PlacedCell, Range, SliceCell, SliceSummary};
 use crate::base::Result;
 use crate::block::list;
 use crate::codec::Encoder;
-use crate::segment::{Bytes, Page, Segment};
+use crate::segment::{Bytes, PyramidPage, Segment};
 
 /// A page ends at the edge of a tile once it has this many cells. A tile then rarely needs more
 /// than one page of a lane. A page rarely holds more than a tile shows.
@@ -20,7 +20,7 @@ pub trait Stored: Sized + std::fmt::Debug {
     /// Computes the stored form from a closed cell.
     fn of(summary: &Self::Summary) -> Self;
     /// Appends the contents of cells, column by column.
-    fn encode(cells: &[Cell<Self>], encoder: &mut Encoder, out: &mut Vec<u8>);
+    fn encode(cells: &[PlacedCell<Self>], encoder: &mut Encoder, out: &mut Vec<u8>);
 }
 
 impl Stored for SliceCell {
@@ -30,7 +30,7 @@ impl Stored for SliceCell {
         summary.cell()
     }
 
-    fn encode(cells: &[Cell<Self>], encoder: &mut Encoder, out: &mut Vec<u8>) {
+    fn encode(cells: &[PlacedCell<Self>], encoder: &mut Encoder, out: &mut Vec<u8>) {
         let mut put = |of: fn(&Self) -> i64| {
             let column: Vec<i64> = cells.iter().map(|cell| of(&cell.content)).collect();
             list::put_ints_with(&column, encoder, out);
@@ -51,7 +51,7 @@ impl Stored for Range {
         *summary
     }
 
-    fn encode(cells: &[Cell<Self>], encoder: &mut Encoder, out: &mut Vec<u8>) {
+    fn encode(cells: &[PlacedCell<Self>], encoder: &mut Encoder, out: &mut Vec<u8>) {
         let mut encoded = Vec::new();
         for of in [|range: &Self| range.min, |range: &Self| range.max, |range: &Self| range.last] {
             let values: Vec<f64> = cells.iter().map(|cell| of(&cell.content)).collect();
@@ -65,14 +65,11 @@ impl Stored for Range {
 }
 
 /// Cells of a page of slices. `first_row` is the track's first row.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn slice_cells<B: Bytes>(
     segment: &Segment<B>,
-    page: &Page,
+    page: &PyramidPage,
     first_row: u32,
-) -> Result<Vec<Cell<SliceCell>>> {
+) -> Result<Vec<PlacedCell<SliceCell>>> {
     let bytes = segment.piece(page.piece, "pyramid page")?;
     let mut cursor = bytes.cursor();
     let len = list::stated_len(&cursor, MAX_PAGE_CELLS)?;
@@ -91,16 +88,13 @@ pub fn slice_cells<B: Bytes>(
             longest_row: first_row.checked_add(narrow(row[at])?).ok_or_else(|| cursor.corrupt())?,
             longest_ps: longest[at].cast_unsigned(),
         };
-        cells.push(Cell { index, content });
+        cells.push(PlacedCell { index, content });
     }
     Ok(cells)
 }
 
 /// Cells of a page of a counter.
-///
-/// # Errors
-/// If bytes are missing or damaged.
-pub fn range_cells<B: Bytes>(segment: &Segment<B>, page: &Page) -> Result<Vec<Cell<Range>>> {
+pub fn range_cells<B: Bytes>(segment: &Segment<B>, page: &PyramidPage) -> Result<Vec<PlacedCell<Range>>> {
     let bytes = segment.piece(page.piece, "pyramid page")?;
     let mut cursor = bytes.cursor();
     let len = list::stated_len(&cursor, MAX_PAGE_CELLS)?;
@@ -116,7 +110,7 @@ pub fn range_cells<B: Bytes>(segment: &Segment<B>, page: &Page) -> Result<Vec<Ce
         .map(|at| {
             let count = u32::try_from(counts[at]).map_err(|_| cursor.corrupt())?;
             let content = Range { min: min[at], max: max[at], last: last[at], count };
-            Ok(Cell { index: indexes[at], content })
+            Ok(PlacedCell { index: indexes[at], content })
         })
         .collect()
 }

@@ -146,7 +146,7 @@ impl CellSummary for Range {
 
 /// A cell and its position.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cell<T> {
+pub struct PlacedCell<T> {
     /// Index in cells of the level from time zero.
     pub index: i64,
     /// Summary of the cell.

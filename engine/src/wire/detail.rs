@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::timed::{TimeField, Timed};
-use crate::model::Form;
+use crate::model::SliceForm;
 
 /// A slice with all its fields and neighbours.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -80,7 +80,7 @@ pub struct SliceEntry {
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub duration_ps: i64,
     /// Form of the slice.
-    pub form: Form,
+    pub form: SliceForm,
 }
 
 /// A field with its value.

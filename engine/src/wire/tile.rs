@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::timed::{TimeField, Timed};
-use crate::model::Form;
+use crate::model::SliceForm;
 
 /// One tile, which contains all the texts it uses.
 ///
@@ -72,7 +72,7 @@ pub struct TileSlice {
     /// Index into the tile's texts.
     pub name: u32,
     /// Form of the slice.
-    pub form: Form,
+    pub form: SliceForm,
 }
 
 /// Several slices of one lane in one cell.

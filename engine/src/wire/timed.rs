@@ -40,12 +40,21 @@ pub fn move_to_shared(message: &mut impl Timed, clock: ClockFit) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Form;
+    use crate::model::SliceForm;
     use crate::wire::detail::SliceEntry;
 
     fn slice(start_ps: i64, duration_ps: i64) -> SliceEntry {
         let name = "a".to_owned();
-        SliceEntry { row: 0, track: 0, lane: 0, depth: 0, name, start_ps, duration_ps, form: Form::Complete }
+        SliceEntry {
+            row: 0,
+            track: 0,
+            lane: 0,
+            depth: 0,
+            name,
+            start_ps,
+            duration_ps,
+            form: SliceForm::Complete,
+        }
     }
 
     #[test]

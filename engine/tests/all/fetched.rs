@@ -7,7 +7,7 @@ use nprof_engine::base::{Error, Interval, Result};
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
-    FieldSpec, Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
+    FieldSpec, Nesting, Sink, SliceForm, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
 };
 use nprof_engine::query;
 use nprof_engine::rank::RankView;
@@ -74,7 +74,7 @@ fn build(rows: i64) -> Vec<u8> {
             start_ps: at * PERIOD_PS,
             duration_ps: at * 7 % 900,
             name,
-            form: Form::Complete,
+            form: SliceForm::Complete,
             fields: &[(text, Value::Text(&operand))],
         };
         builder.slice(&record).unwrap();

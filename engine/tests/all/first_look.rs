@@ -4,7 +4,7 @@
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
-    Form, Identity, Nesting, Role, Sink, SliceRecord, TableKind, TableSpec, TrackSpec,
+    Identity, Nesting, Role, Sink, SliceForm, SliceRecord, TableKind, TableSpec, TrackSpec,
 };
 use nprof_engine::query::{NameUses, active_span};
 use nprof_engine::segment::Segment;
@@ -26,7 +26,7 @@ fn rank(slices: &[(&str, &str, i64, i64)]) -> Segment<Vec<u8>> {
             let spec = TrackSpec::slices(track, None, table, nesting, 0);
             sink.track(spec.showing(Identity::of(role))).unwrap()
         });
-        let form = if duration_ps == 0 { Form::Instant } else { Form::Complete };
+        let form = if duration_ps == 0 { SliceForm::Instant } else { SliceForm::Complete };
         let name = sink.name(name).unwrap();
         sink.slice(&SliceRecord { track: id, start_ps, duration_ps, name, form, fields: &[] }).unwrap();
     }

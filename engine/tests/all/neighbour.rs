@@ -6,8 +6,10 @@ use std::collections::BTreeSet;
 use nprof_engine::base::Interval;
 use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::model::{Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit};
-use nprof_engine::query::{self, Direction, SliceAt};
+use nprof_engine::model::{
+    Nesting, Sink, SliceForm, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit,
+};
+use nprof_engine::query::{self, SliceAt, StepDirection};
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile;
@@ -49,7 +51,7 @@ fn stage(slices: &[(usize, i64, i64)]) -> Stage {
             start_ps,
             duration_ps,
             name,
-            form: Form::Complete,
+            form: SliceForm::Complete,
             fields: &[],
         };
         builder.slice(&record).unwrap();
@@ -67,7 +69,7 @@ impl Stage {
         slices.into_iter().map(|slice| SliceAt { track, slice }).collect()
     }
 
-    fn step(&self, from: &SliceAt, direction: Direction, closed: &[TrackId]) -> Option<SliceAt> {
+    fn step(&self, from: &SliceAt, direction: StepDirection, closed: &[TrackId]) -> Option<SliceAt> {
         query::neighbour::step(&self.segment, from.slice.row, direction, closed, Cancel::NEVER).unwrap()
     }
 }
@@ -88,14 +90,14 @@ fn steps_down_reach_every_track_with_slices_and_end_at_the_last() {
     let stage = stage(&[(0, 0, 10), (0, 5, 10), (1, 90, 5), (2, 0, 3), (3, 40, 5)]);
     let mut at = stage.all(0)[0];
     let mut seen = vec![(at.track, at.slice.lane)];
-    while let Some(next) = stage.step(&at, Direction::Down, &[]) {
+    while let Some(next) = stage.step(&at, StepDirection::Down, &[]) {
         seen.push((next.track, next.slice.lane));
         at = next;
     }
     let [a, b, c, d] = stage.tracks;
     assert_eq!(seen, [(a, 0), (a, 1), (b, 0), (c, 0), (d, 0)]);
     let mut back = vec![(at.track, at.slice.lane)];
-    while let Some(next) = stage.step(&at, Direction::Up, &[]) {
+    while let Some(next) = stage.step(&at, StepDirection::Up, &[]) {
         back.push((next.track, next.slice.lane));
         at = next;
     }
@@ -107,19 +109,19 @@ fn steps_down_reach_every_track_with_slices_and_end_at_the_last() {
 fn tracks_below_closed_groups_are_passed_over() {
     let stage = stage(&[(0, 0, 10), (1, 0, 10), (2, 0, 10), (3, 0, 10)]);
     let first = stage.all(0)[0];
-    assert_eq!(stage.step(&first, Direction::Down, &[stage.host]).unwrap().track, stage.tracks[1]);
+    assert_eq!(stage.step(&first, StepDirection::Down, &[stage.host]).unwrap().track, stage.tracks[1]);
     // Steps out of a group that was closed after the selection.
-    assert_eq!(stage.step(&first, Direction::Down, &[stage.engines]).unwrap().track, stage.tracks[2]);
-    assert_eq!(stage.step(&stage.all(1)[0], Direction::Down, &[stage.host]), None);
-    assert_eq!(stage.step(&stage.all(2)[0], Direction::Up, &[stage.engines]), None);
+    assert_eq!(stage.step(&first, StepDirection::Down, &[stage.engines]).unwrap().track, stage.tracks[2]);
+    assert_eq!(stage.step(&stage.all(1)[0], StepDirection::Down, &[stage.host]), None);
+    assert_eq!(stage.step(&stage.all(2)[0], StepDirection::Up, &[stage.engines]), None);
 }
 
 #[test]
 fn a_step_prefers_what_runs_at_the_same_time() {
     let stage = stage(&[(0, 100, 50), (1, 0, 99), (1, 120, 5), (1, 160, 5)]);
-    let beside = stage.step(&stage.all(0)[0], Direction::Down, &[]).unwrap();
+    let beside = stage.step(&stage.all(0)[0], StepDirection::Down, &[]).unwrap();
     assert_eq!(beside.slice.start_ps, 120);
-    let back = stage.step(&beside, Direction::Up, &[]).unwrap();
+    let back = stage.step(&beside, StepDirection::Up, &[]).unwrap();
     assert_eq!(back.slice.start_ps, 100);
 }
 
@@ -137,9 +139,9 @@ proptest! {
         let all: Vec<Vec<SliceAt>> = (0..TRACKS).map(|track| stage.all(track)).collect();
         let flat: Vec<SliceAt> = all.iter().flatten().copied().collect();
         let from = flat[pick.index(flat.len())];
-        for direction in [Direction::Up, Direction::Down] {
+        for direction in [StepDirection::Up, StepDirection::Down] {
             let lane = match direction {
-                Direction::Up => from.slice.lane.checked_sub(1),
+                StepDirection::Up => from.slice.lane.checked_sub(1),
                 _ => Some(from.slice.lane + 1),
             };
             let track = stage.tracks.iter().position(|track| *track == from.track).unwrap();
@@ -147,7 +149,7 @@ proptest! {
                 all[track].iter().filter(|slice| Some(slice.slice.lane) == lane).collect();
             if wanted.is_empty() {
                 let mut others: Vec<&Vec<SliceAt>> = match direction {
-                    Direction::Up => all[..track].iter().rev().collect(),
+                    StepDirection::Up => all[..track].iter().rev().collect(),
                     _ => all[track + 1..].iter().collect(),
                 };
                 others.retain(|slices| !slices.is_empty());

@@ -8,10 +8,10 @@ use nprof_engine::block::rate;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
-    FieldId, FieldSpec, Form, NameId, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec,
-    Unit, Value,
+    FieldId, FieldSpec, NameId, Nesting, Sink, SliceForm, SliceRecord, TableKind, TableSpec, TrackId,
+    TrackSpec, Unit, Value,
 };
-use nprof_engine::query::{self, HitPage, Pattern, SegmentPart, VerifyFinding};
+use nprof_engine::query::{self, HitPage, SearchPattern, SegmentPart, VerifyFinding};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::{Segment, TrackMeta};
 use nprof_engine::spill::MemoryScratch;
@@ -121,7 +121,7 @@ fn slice<'a>(
     name: NameId,
     fields: &'a [(FieldId, Value<'a>)],
 ) -> SliceRecord<'a> {
-    SliceRecord { track, start_ps, duration_ps, name, form: Form::Complete, fields }
+    SliceRecord { track, start_ps, duration_ps, name, form: SliceForm::Complete, fields }
 }
 
 fn track_of(segment: &Segment<Vec<u8>>, name: &str) -> TrackId {
@@ -192,7 +192,7 @@ proptest! {
             prop_assert_eq!(samples, given);
         }
         let all: Vec<&Given> = tracks.iter().flatten().collect();
-        let hits = query::search::find(&segment, &Pattern::text("ab"), HitPage::first(5), Work::IN_PLACE).unwrap();
+        let hits = query::search::find(&segment, &SearchPattern::text("ab"), HitPage::first(5), Work::IN_PLACE).unwrap();
         let matching = all.iter().filter(|given| given.text.as_deref().is_some_and(|text| text.contains("ab")));
         prop_assert_eq!(hits.rows.len(), matching.count() as u64);
         let selection = query::selection::select(&segment, &query::slice::tracks(&segment, None), window, Work::IN_PLACE).unwrap();

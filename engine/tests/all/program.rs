@@ -6,10 +6,11 @@ use nprof_engine::block::{BlockColumn, BlockValues};
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
-    FieldSpec, Form, Nesting, OwnedValue, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Value,
+    FieldSpec, Nesting, OwnedValue, Sink, SliceForm, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec,
+    Value,
 };
 use nprof_engine::native::AllCores;
-use nprof_engine::query::{self, HitPage, Pattern};
+use nprof_engine::query::{self, HitPage, SearchPattern};
 use nprof_engine::segment::{BlockReader, ColumnRole, Segment};
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{self, LaneContent, Level, TileId, cut};
@@ -89,7 +90,7 @@ fn build(executed: &[Executed], order: Order, options: BuildOptions) -> Result<S
             start_ps,
             duration_ps,
             name,
-            form: Form::Complete,
+            form: SliceForm::Complete,
             fields: &fields,
         })?;
     }
@@ -262,7 +263,7 @@ fn search_finds_texts_with_and_without_postings() {
     for needle in ["op_3", "src=0x80 ", "dst=7", "dst=11", "no such text"] {
         let is_match =
             |one: &&Executed| one.operands.contains(needle) || one.opcode.to_lowercase().contains(needle);
-        let pattern = Pattern::text(needle);
+        let pattern = SearchPattern::text(needle);
         let found = query::search::find(&segment, &pattern, HitPage::first(3), Work::IN_PLACE).unwrap();
         // The same search with kept codes, and on several threads.
         assert_eq!(

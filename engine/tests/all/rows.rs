@@ -4,10 +4,10 @@ use nprof_engine::base::{Error, Interval};
 use nprof_engine::exec::{Cancel, InPlace, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
-    FieldSpec, Form, Nesting, Sink, SliceRecord, TableId, TableKind, TableSpec, TrackId, TrackSpec, Unit,
-    Value,
+    FieldSpec, Nesting, Sink, SliceForm, SliceRecord, TableId, TableKind, TableSpec, TrackId, TrackSpec,
+    Unit, Value,
 };
-use nprof_engine::query::{self, HitPage, HitPlace, Pattern, RowFilter, Syntax};
+use nprof_engine::query::{self, HitPage, HitPlace, RowFilter, SearchPattern, Syntax};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
@@ -51,7 +51,7 @@ fn segment(slices: &[(usize, i64, i64)]) -> Segment<Vec<u8>> {
         let fields = [(position, Value::Int(at)), (third, Value::Text("three"))];
         let fields = &fields[..if at % 3 == 0 { 2 } else { 1 }];
         let track = tracks[track];
-        let form = Form::Complete;
+        let form = SliceForm::Complete;
         builder.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields }).unwrap();
         builder.sample(counter, start_ps, at as f64, &[]).unwrap();
     }
@@ -208,7 +208,7 @@ fn an_answer_of_long_names_is_refused_and_a_part_of_it_is_not() {
     let track = builder.track(TrackSpec::slices("a", None, table, Nesting::Concurrent, 0)).unwrap();
     let name = builder.name(&"long ".repeat(NAME_BYTES / 5)).unwrap();
     for start_ps in 0..SLICES {
-        let (duration_ps, form, fields) = (1, Form::Complete, &[][..]);
+        let (duration_ps, form, fields) = (1, SliceForm::Complete, &[][..]);
         builder.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields }).unwrap();
     }
     builder.finish().unwrap();
@@ -221,7 +221,7 @@ fn an_answer_of_long_names_is_refused_and_a_part_of_it_is_not() {
     };
     assert_eq!(window(SLICES), Err(TOO_LARGE));
     assert_eq!(window(1_000), Ok(1_000));
-    let pattern = Pattern::new("long", Syntax::Text).unwrap();
+    let pattern = SearchPattern::new("long", Syntax::Text).unwrap();
     let page = |limit| HitPage::after(HitPlace { start_ps: 0, row: 0 }, limit);
     let search = |limit| answer::search(rank, &pattern, page(limit), Work::IN_PLACE);
     assert_eq!(search(3_000).map(|found| found.hits.len()), Err(TOO_LARGE));

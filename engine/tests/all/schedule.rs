@@ -4,8 +4,8 @@
 use nprof_engine::base::{Error, Interval};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
-    FieldSpec, Form, NameId, Nesting, OwnedValue, Schedule, ScheduledSlice, Sink, SliceRecord, TableKind,
-    TableSpec, TrackId, TrackSpec, Value,
+    FieldSpec, NameId, Nesting, OwnedValue, Schedule, ScheduledSlice, Sink, SliceForm, SliceRecord,
+    TableKind, TableSpec, TrackId, TrackSpec, Value,
 };
 use nprof_engine::query::{self, VerifyFinding};
 use nprof_engine::segment::Segment;
@@ -87,7 +87,7 @@ fn build(tracks: &[Vec<Call>], is_scheduled: bool) -> Vec<u8> {
             let name = builder.name(name).unwrap();
             let fields = [(key, Value::Int(operation))];
             let fields = if operation == 0 { &[][..] } else { &fields };
-            let (duration_ps, form) = (end_ps - start_ps, Form::Complete);
+            let (duration_ps, form) = (end_ps - start_ps, SliceForm::Complete);
             builder.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields }).unwrap();
         }
     }

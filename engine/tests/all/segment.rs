@@ -8,10 +8,10 @@ use nprof_engine::base::{Error, Interval, Time};
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
-    FieldSpec, Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
+    FieldSpec, Nesting, Sink, SliceForm, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
 };
 use nprof_engine::native::AllCores;
-use nprof_engine::query::{self, HitPage, HitPlace, Pattern, Syntax};
+use nprof_engine::query::{self, HitPage, HitPlace, SearchPattern, Syntax};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::{OLDEST_VERSION, Segment, VERSION};
 use nprof_engine::spill::MemoryScratch;
@@ -91,7 +91,7 @@ fn build(slices: &[Given], options: BuildOptions) -> Vec<u8> {
             start_ps: given.start_ps,
             duration_ps: given.duration_ps,
             name,
-            form: Form::Complete,
+            form: SliceForm::Complete,
             fields: &fields,
         };
         let key = builder.slice(&record).unwrap();
@@ -195,7 +195,7 @@ proptest! {
         for of in answer::selection(RankView::of(&segment), window, None, Work::IN_PLACE).unwrap().by_name {
             check_times(&inside, window, of)?;
         }
-        let hits = query::search::find(&segment, &Pattern::text("ab"), HitPage::first(5), Work::IN_PLACE).unwrap();
+        let hits = query::search::find(&segment, &SearchPattern::text("ab"), HitPage::first(5), Work::IN_PLACE).unwrap();
         let matching = slices.iter().filter(|g| g.text.as_deref().is_some_and(|t| t.contains("ab"))).count();
         prop_assert_eq!(hits.rows.len(), matching as u64);
         prop_assert_eq!(hits.hits.len(), matching.min(5));
@@ -223,7 +223,7 @@ proptest! {
                 expected.push((detail.slice.start_ps, row, "operands"));
             }
         }
-        let pattern = Pattern::new(pattern, Syntax::Regex).unwrap();
+        let pattern = SearchPattern::new(pattern, Syntax::Regex).unwrap();
         let rows = query::search::find(&segment, &pattern, HitPage::first(0), Work::IN_PLACE).unwrap().rows;
         prop_assert_eq!(rows.iter().collect::<Vec<_>>(), expected.iter().map(|hit| hit.1).collect::<Vec<_>>());
         expected.sort_unstable();

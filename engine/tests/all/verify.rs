@@ -7,7 +7,7 @@ use nprof_engine::base::Error;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
-    FieldSpec, Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackSpec, Value,
+    FieldSpec, Nesting, Sink, SliceForm, SliceRecord, TableKind, TableSpec, TrackSpec, Value,
 };
 use nprof_engine::query::{self, SegmentPart, VerifyFinding};
 use nprof_engine::rank::RankView;
@@ -49,7 +49,8 @@ fn built() -> Vec<u8> {
         let track = if at % 10 == 9 { host } else { tensor };
         let (start_ps, duration_ps) =
             (i64::from(at) * 1_000_000 + noise, i64::from(code) * 1_000 + noise % 7);
-        let slice = SliceRecord { track, start_ps, duration_ps, name, form: Form::Complete, fields: &fields };
+        let slice =
+            SliceRecord { track, start_ps, duration_ps, name, form: SliceForm::Complete, fields: &fields };
         let this = sink.slice(&slice).unwrap();
         if let Some(last) = last.replace(this).filter(|_| at % 3 == 0) {
             sink.link(last, this, name).unwrap();

@@ -3,7 +3,9 @@
 use nprof_engine::base::Interval;
 use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::model::{Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit};
+use nprof_engine::model::{
+    Nesting, Sink, SliceForm, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit,
+};
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
 use nprof_engine::tile::{LaneContent, Level, TileId, cut};
@@ -43,7 +45,7 @@ fn built(rows: i64) -> Segment<Vec<u8>> {
             start_ps,
             duration_ps,
             name,
-            form: Form::Complete,
+            form: SliceForm::Complete,
             fields: &[],
         };
         sink.slice(&slice(first, start_ps)).unwrap();

@@ -141,7 +141,7 @@ mod tests {
     use crate::view::fixture;
     use crate::view::rows::sheet::tests::sheet_of;
     use crate::view::rows::sheet_track::SourceId;
-    use nprof_engine::model::Form;
+    use nprof_engine::model::SliceForm;
     use nprof_engine::wire::tile::{Content, TileCell, TileLane, TileSlice};
 
     /// Loads as `group: cell=lanes …`, without idle cells.
@@ -170,7 +170,7 @@ mod tests {
             duration_ps,
             row: 0,
             name,
-            form: if duration_ps == 0 { Form::Instant } else { Form::Complete },
+            form: if duration_ps == 0 { SliceForm::Instant } else { SliceForm::Complete },
         }
     }
 

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use nprof_engine::base::order::sort_by;
-use nprof_engine::model::Form;
+use nprof_engine::model::SliceForm;
 use nprof_engine::tile::CELLS;
 use nprof_engine::wire::tile::{Content, Tile, TileCell, TileLane, TileLimit, TileSlice};
 
@@ -203,7 +203,7 @@ impl Cells<'_> {
         let (low, high) = if is_wait { WAIT } else { (0.0, 1.0) };
         let (paint, colour) = match slice.form {
             _ if is_wait => (Paint::Wait, palette::WAIT),
-            Form::Unfinished => (Paint::Unfinished, self.colour(slice.name)),
+            SliceForm::Unfinished => (Paint::Unfinished, self.colour(slice.name)),
             _ => (Paint::Slice, self.colour(slice.name)),
         };
         Instance {
@@ -316,7 +316,7 @@ Power~";
         assert_eq!(text.join(" | "), expected);
     }
 
-    fn slice(start_ps: i64, duration_ps: i64, form: Form) -> TileSlice {
+    fn slice(start_ps: i64, duration_ps: i64, form: SliceForm) -> TileSlice {
         TileSlice { start_ps, duration_ps, row: 0, name: 0, form }
     }
 
@@ -345,9 +345,9 @@ Power~";
             100,
             1,
             Content::Slices(vec![
-                slice(512, 4_096, Form::Complete),
-                slice(600, 0, Form::Instant),
-                slice(10_240, 5_120, Form::Unfinished),
+                slice(512, 4_096, SliceForm::Complete),
+                slice(600, 0, SliceForm::Instant),
+                slice(10_240, 5_120, SliceForm::Unfinished),
             ]),
             "Slice 0.5..4.5 0.00..1.00 lane 1 | Unfinished 10..15 0.00..1.00 lane 1 | Instant 0.5859375..0.5859375 \
              0.00..1.00 lane 1",
@@ -359,7 +359,7 @@ Power~";
         check(
             100,
             0,
-            Content::Slices(vec![slice(-1 << 60, 1 << 61, Form::Complete)]),
+            Content::Slices(vec![slice(-1 << 60, 1 << 61, SliceForm::Complete)]),
             "Slice -64..576 0.00..1.00 lane 0",
         );
     }
@@ -387,7 +387,7 @@ Power~";
     #[test]
     fn waits_are_thin_hatched_bands() {
         let sheet = sheet_of(TRACKS);
-        let slices = vec![slice(0, 5_000, Form::Complete), slice(6_000, 6_000, Form::Unfinished)];
+        let slices = vec![slice(0, 5_000, SliceForm::Complete), slice(6_000, 6_000, SliceForm::Unfinished)];
         let lane = fixture::lane(100, Content::Slices(slices));
         let tile = fixture::tile(1_000, &["wait for an event"], vec![lane]);
         let batch = Batch::new(&tile, SourceId(0), &sheet, &Shape::new(&sheet), &Names::default());
@@ -439,8 +439,8 @@ Power~";
 
     #[test]
     fn unknown_tracks_and_lanes_are_left_out() {
-        check(7, 0, Content::Slices(vec![slice(0, 1, Form::Complete)]), "");
-        check(100, 2, Content::Slices(vec![slice(0, 1, Form::Complete)]), "");
+        check(7, 0, Content::Slices(vec![slice(0, 1, SliceForm::Complete)]), "");
+        check(100, 2, Content::Slices(vec![slice(0, 1, SliceForm::Complete)]), "");
     }
 
     #[test]

@@ -127,7 +127,7 @@ impl Places {
 mod tests {
     use super::*;
     use crate::view::fixture;
-    use nprof_engine::model::Form;
+    use nprof_engine::model::SliceForm;
     use nprof_engine::wire::tile::{TileCell, TileSlice};
 
     #[track_caller]
@@ -148,7 +148,7 @@ mod tests {
             duration_ps,
             row: 0,
             name: 0,
-            form: Form::Complete,
+            form: SliceForm::Complete,
         };
         check(
             Content::Slices(vec![slice(-5, 10), slice(15, 30)]),

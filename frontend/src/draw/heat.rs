@@ -37,7 +37,7 @@ impl Cells<'_> {
 
 #[cfg(test)]
 mod tests {
-    use nprof_engine::model::Form;
+    use nprof_engine::model::SliceForm;
     use nprof_engine::wire::tile::{Content, TileCell, TileSlice};
 
     use super::*;
@@ -66,7 +66,7 @@ mod tests {
             duration_ps: 8_000,
             row: 0,
             name,
-            form: Form::Complete,
+            form: SliceForm::Complete,
         });
         let lanes = [Content::Cells(cells.to_vec()), Content::Slices(slices.to_vec())];
         let looks = lanes.map(|content| {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use nprof_engine::base::Interval;
-use nprof_engine::model::Form;
+use nprof_engine::model::SliceForm;
 use nprof_engine::wire::tile::Content;
 
 use super::batch::Batch;
@@ -104,7 +104,7 @@ fn add_named<'a>(camera: &Camera<'_>, piece: &'a Piece, batch: &Batch, out: &mut
         let Content::Slices(slices) = &lane.content else { continue };
         let place = camera.sheet.position(source, lane.track).map(|track| (track, lane.lane));
         let Some(place) = place.filter(|place| has_room(*place)) else { continue };
-        let wide = slices.iter().filter(|one| one.duration_ps >= least_ps && one.form != Form::Instant);
+        let wide = slices.iter().filter(|one| one.duration_ps >= least_ps && one.form != SliceForm::Instant);
         wide.for_each(|one| add(place, (one.start_ps, one.duration_ps), one.name, one.row));
     }
     for run in batch.runs.iter().filter(|run| has_room((run.track, run.lane))) {

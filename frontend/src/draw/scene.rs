@@ -207,7 +207,7 @@ pub(crate) mod tests {
     use crate::draw::label::labels;
     use crate::view::fixture;
     use crate::view::rows::sheet::tests::sheet_of;
-    use nprof_engine::model::Form;
+    use nprof_engine::model::SliceForm;
     use nprof_engine::tile::{Level, TileId};
     use nprof_engine::wire::tile::{Content, TileLane, TileSlice};
 
@@ -224,7 +224,7 @@ pub(crate) mod tests {
             let start_ps: i64 = start.parse().unwrap();
             let duration_ps = end.parse::<i64>().unwrap() - start_ps;
             let row = tile.names.len() as u32;
-            let slice = TileSlice { start_ps, duration_ps, row, name: row, form: Form::Complete };
+            let slice = TileSlice { start_ps, duration_ps, row, name: row, form: SliceForm::Complete };
             tile.waits.extend((name == "wait").then_some(slice.name));
             tile.names.push(name.to_owned());
             let (track, lane) = (track.parse().unwrap(), lane.parse().unwrap());

@@ -5,7 +5,7 @@
 //! slices looks the same in both kinds of tiles. A bar that shrinks below the limit turns into
 //! cells of the same area.
 
-use nprof_engine::model::Form;
+use nprof_engine::model::SliceForm;
 use nprof_engine::wire::tile::{Content, Tile, TileCell, TileSlice};
 
 /// Least width of a bar, in cells. A cell is one to two device pixels wide.
@@ -68,7 +68,7 @@ impl<'a> Strip<'a> {
             Content::Slices(slices) => {
                 let mut parts = Vec::new();
                 for slice in slices {
-                    if slice.form == Form::Instant || slice.duration_ps == 0 {
+                    if slice.form == SliceForm::Instant || slice.duration_ps == 0 {
                         let at = slice.start_ps as f64 / cell_ps as f64;
                         strip.points.push(Point { at, name: slice.name, is_dense: false });
                     } else if slice.duration_ps >= cell_ps.saturating_mul(BAR_CELLS) {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     fn slice(start_ps: i64, duration_ps: i64, name: u32) -> TileSlice {
-        TileSlice { start_ps, duration_ps, row: 0, name, form: Form::Complete }
+        TileSlice { start_ps, duration_ps, row: 0, name, form: SliceForm::Complete }
     }
 
     /// `bars | cell:work+wait name … | point …`, dense points with an exclamation mark.
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn instants_close_to_each_other_are_dense() {
-        let instant = |start_ps| TileSlice { form: Form::Instant, ..slice(start_ps, 0, 0) };
+        let instant = |start_ps| TileSlice { form: SliceForm::Instant, ..slice(start_ps, 0, 0) };
         let instants = [0, 1_000, 1_500, 3_000].map(instant).to_vec();
         check(&Content::Slices(instants), " |  | 0 10! 15! 30");
     }

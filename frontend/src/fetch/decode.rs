@@ -106,7 +106,7 @@ pub fn refusal(status: u16, body: &[u8]) -> FetchError {
 mod tests {
     use super::*;
     use crate::view::fixture;
-    use nprof_engine::model::Form;
+    use nprof_engine::model::SliceForm;
     use nprof_engine::wire::questions::{SliceQuestion, StepQuestion, TileQuestion};
     use nprof_engine::wire::refusal::RefusalKind;
     use nprof_engine::wire::tile::TileSlice;
@@ -126,7 +126,7 @@ mod tests {
                 duration_ps: 10,
                 row: at as u32,
                 name: 0,
-                form: Form::Complete,
+                form: SliceForm::Complete,
             })
             .collect();
         let lane = fixture::lane(1, Content::Slices(slices));

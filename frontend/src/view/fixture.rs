@@ -1,13 +1,13 @@
 //! Slices and tiles for tests of the page.
 
-use nprof_engine::model::Form;
+use nprof_engine::model::SliceForm;
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 use nprof_engine::wire::tile::{Content, Tile, TileLane};
 
 /// A slice without a name in the first lane of track 0.
 pub(crate) fn slice(start_ps: i64, duration_ps: i64) -> SliceEntry {
     let name = String::new();
-    SliceEntry { row: 0, track: 0, lane: 0, depth: 0, name, start_ps, duration_ps, form: Form::Complete }
+    SliceEntry { row: 0, track: 0, lane: 0, depth: 0, name, start_ps, duration_ps, form: SliceForm::Complete }
 }
 
 /// The details of a slice without fields and neighbours.

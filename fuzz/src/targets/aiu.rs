@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::bound::within_reader;
 use nprof_capture::archive::{FileBytes, Leaf};
-use nprof_capture::files::{Job, MemoryFiles, OneRank};
+use nprof_capture::files::{ImportJob, MemoryFiles, OneRank};
 use nprof_capture::formats::aiu::import;
-use nprof_capture::importer::{Claim, Role, TABLE};
-use nprof_capture::inputs::{Candidate, Found, Plan, PlanFile};
+use nprof_capture::importer::{Claim, FileRole, TABLE};
+use nprof_capture::inputs::{Candidate, FileKind, Plan, PlanFile};
 use nprof_capture::probe::{Confidence, aiu};
 use nprof_engine::fixture::Recorder;
 use nprof_engine::spill::{MemoryScratch, Space};
@@ -24,24 +24,24 @@ pub(super) fn run(bytes: &[u8]) {
     let _ = aiu::probe(bytes);
     let _ = aiu::probe_compiler(bytes);
     let _ = aiu::rank(bytes);
-    read(&[(Role::Trace, bytes)]);
-    read(&[(Role::Trace, bytes), (Role::Compiler, LIMITED)]);
-    read(&[(Role::Trace, TRACE), (Role::Trace, bytes), (Role::Compiler, bytes)]);
+    read(&[(FileRole::Trace, bytes)]);
+    read(&[(FileRole::Trace, bytes), (FileRole::Compiler, LIMITED)]);
+    read(&[(FileRole::Trace, TRACE), (FileRole::Trace, bytes), (FileRole::Compiler, bytes)]);
 }
 
-fn read(files: &[(Role, &[u8])]) {
+fn read(files: &[(FileRole, &[u8])]) {
     let len = files.iter().map(|(_, bytes)| bytes.len()).sum();
     within_reader(len, || import_all(files));
 }
 
-fn import_all(files: &[(Role, &[u8])]) {
+fn import_all(files: &[(FileRole, &[u8])]) {
     let importer = TABLE.iter().find(|row| row.name == "aiu").expect("the format is in the table");
     let leaves: Vec<Leaf> = files
         .iter()
         .map(|&(role, bytes)| {
             let claim =
                 Claim { importer, role, confidence: Confidence::Certain, rank: None, companion: None };
-            let candidate = Candidate::new("x/perf/a", Found::Claimed(claim));
+            let candidate = Candidate::new("x/perf/a", FileKind::Claimed(claim));
             Leaf { candidate, packed: FileBytes::new(Arc::new(bytes.to_vec())), layers: Vec::new() }
         })
         .collect();
@@ -49,6 +49,6 @@ fn import_all(files: &[(Role, &[u8])]) {
     let plan = Plan { importer, files, rank: None };
     let (scratch, files, mut sink) = (MemoryScratch::default(), MemoryFiles(leaves), Recorder::default());
     let space = Space::new(&scratch);
-    let job = Job { plan: &plan, files: &files, space, origin: None, progress: &|_| {} };
+    let job = ImportJob { plan: &plan, files: &files, space, origin: None, progress: &|_| {} };
     let _ = import(&job, &mut OneRank(&mut sink));
 }

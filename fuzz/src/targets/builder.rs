@@ -8,10 +8,10 @@ use nprof_engine::base::{Interval, Result};
 use nprof_engine::exec::Work;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
-    Bind, FieldId, FieldSpec, FlowPhase, FlowPoint, Form, NameId, Nesting, Sink, SliceKey, SliceRecord,
+    Bind, FieldId, FieldSpec, FlowPhase, FlowPoint, NameId, Nesting, Sink, SliceForm, SliceKey, SliceRecord,
     TableId, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
 };
-use nprof_engine::query::{self, HitPage, Pattern, VerifyFinding};
+use nprof_engine::query::{self, HitPage, SearchPattern, VerifyFinding};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
@@ -66,7 +66,8 @@ fn questions(segment: &Segment<Vec<u8>>) {
         }
     }
     let page = HitPage::first(10);
-    query::search::find(segment, &Pattern::text("wait"), page, Work::IN_PLACE).expect("the segment is whole");
+    query::search::find(segment, &SearchPattern::text("wait"), page, Work::IN_PLACE)
+        .expect("the segment is whole");
     answer::summary(view, 0, Work::IN_PLACE).expect("the segment is whole");
 }
 
@@ -136,8 +137,8 @@ impl<'b> Script<'b> {
             2 => vec![(of_text, Value::Text(text)), (number, Value::Float(f64::from(duration)))],
             _ => vec![(number, Value::Bool(true)), (of_text, Value::Json("[1]"))],
         };
-        let form = Form::ALL[usize::from(what / 6) % Form::ALL.len()];
-        let duration_ps = if form == Form::Complete && !is_counter(nth) { duration_ps } else { 0 };
+        let form = SliceForm::ALL[usize::from(what / 6) % SliceForm::ALL.len()];
+        let duration_ps = if form == SliceForm::Complete && !is_counter(nth) { duration_ps } else { 0 };
         let is_row = what % 6 < 4;
         if is_row && nth == self.in_order {
             if (start_ps, -duration_ps) < (self.last.0, -self.last.1) {

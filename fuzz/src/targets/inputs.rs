@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::bound::{Bound, within};
 use nprof_capture::archive::{FileBytes, InMemory, open};
-use nprof_capture::files::{Job, MemoryFiles, OneRank};
+use nprof_capture::files::{ImportJob, MemoryFiles, OneRank};
 use nprof_capture::formats;
 use nprof_capture::inputs::{choose, plan, profiles};
 use nprof_engine::fixture::Recorder;
@@ -34,7 +34,7 @@ fn read(bytes: &[u8]) {
     let (scratch, files) = (MemoryScratch::default(), MemoryFiles(leaves));
     let space = Space { sort_bytes: 4_000, ..Space::new(&scratch) };
     for plan in plans.plans.iter().take(4) {
-        let job = Job { plan, files: &files, space, origin: None, progress: &|_| {} };
+        let job = ImportJob { plan, files: &files, space, origin: None, progress: &|_| {} };
         let _ = formats::read(&job, &mut OneRank(&mut Recorder::default()));
     }
 }

@@ -7,7 +7,7 @@ use crate::bound::within_reader;
 use nprof_capture::device::simulated::{self, Simulation};
 use nprof_engine::exec::Work;
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::query::{self, HitPage, Pattern, Syntax};
+use nprof_engine::query::{self, HitPage, SearchPattern, Syntax};
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
 
@@ -33,7 +33,7 @@ pub(super) fn run(bytes: &[u8]) {
 
 fn search(segment: &Segment<Vec<u8>>, query: &str) {
     for syntax in [Syntax::Text, Syntax::Regex] {
-        if let Ok(pattern) = Pattern::new(query, syntax) {
+        if let Ok(pattern) = SearchPattern::new(query, syntax) {
             let found = query::search::find(segment, &pattern, HitPage::first(10), Work::IN_PLACE);
             found.expect("the segment is whole");
         }

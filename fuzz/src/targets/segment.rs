@@ -164,15 +164,15 @@ fn put_equal(value: i64, count: u64, out: &mut Vec<u8>) {
 fn ask(bytes: Vec<u8>) {
     within(bytes.len(), PEAK, ANY, || {
         if let Ok(segment) = Segment::open(bytes) {
-            ask_all(&Whole(&segment));
+            ask_all(&WholeSegment(&segment));
         }
     });
 }
 
 /// A segment without a store around it.
-struct Whole<'s>(&'s Segment<Vec<u8>>);
+struct WholeSegment<'s>(&'s Segment<Vec<u8>>);
 
-impl Rank for Whole<'_> {
+impl Rank for WholeSegment<'_> {
     type Bytes = Vec<u8>;
 
     fn view(&self) -> RankView<'_, Vec<u8>> {
@@ -214,7 +214,7 @@ impl Rank for Whole<'_> {
     }
 }
 
-fn ask_all(rank: &Whole<'_>) {
+fn ask_all(rank: &WholeSegment<'_>) {
     let segment = rank.0;
     let _ = segment.anatomy();
     let _ = query::verify::check(segment, &mut |_| ControlFlow::Continue(()));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use nprof_engine::makers::aiu::schema::{AiuCollectiveRow, COLLECTIVES};
 use nprof_engine::model::OwnedValue;
-use nprof_engine::query::{Order, RowContent, for_each_timed};
+use nprof_engine::query::{RowContent, RowOrder, for_each_timed};
 use serde_json::Value as Json;
 
 use super::args::Args;
@@ -52,7 +52,7 @@ fn add(source: &Source<'_>, operations: &mut BTreeMap<(String, u32), Operation>)
     let fields = &source.segment.footer().fields;
     let names = AiuCollectiveRow::by(|field| field.name);
     let mut occurrences: BTreeMap<String, u32> = BTreeMap::new();
-    for_each_timed(source.segment, &[table], Order::Time, |row| {
+    for_each_timed(source.segment, &[table], RowOrder::Time, |row| {
         let RowContent::Slice { duration_ps, name, .. } = row.content else { return Ok(()) };
         let is_moved = |field: &&(_, OwnedValue)| {
             let (id, _): &(nprof_engine::model::FieldId, OwnedValue) = field;

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use nprof_engine::makers::aiu::schema::{COUNTERS, OPS, OpRow};
 use nprof_engine::makers::aiu::{Class, Phase};
-use nprof_engine::model::{FieldId, Form as SliceForm, OwnedValue, TableId, TrackId};
-use nprof_engine::query::{Order, RowContent, TimedRow, for_each_timed};
+use nprof_engine::model::{FieldId, OwnedValue, SliceForm, TableId, TrackId};
+use nprof_engine::query::{RowContent, RowOrder, TimedRow, for_each_timed};
 use serde_json::Value as Json;
 
 use super::args::Args;
@@ -116,7 +116,7 @@ impl<'a> Events<'a> {
         }
         let Tables { ops, slices, counters, samples, asyncs } = self.tables;
         let tables: Vec<TableId> = [ops, slices, counters, samples, asyncs].into_iter().flatten().collect();
-        for_each_timed(self.source.segment, &tables, Order::Time, |row| {
+        for_each_timed(self.source.segment, &tables, RowOrder::Time, |row| {
             if self.waiting.first().is_some_and(|first| first.start_ps != row.start_ps) {
                 self.rows(steps, each)?;
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nprof_engine::model::{Form as SliceForm, OwnedValue};
+use nprof_engine::model::{OwnedValue, SliceForm};
 use serde_json::Value as Json;
 
 use super::args::Args;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nprof_capture::archive::{FileBytes, Leaf, Spool};
-use nprof_capture::formats::aiu::Settings;
-use nprof_capture::importer::{Claim, Role, TABLE};
-use nprof_capture::inputs::Found;
+use nprof_capture::formats::aiu::AiuSettings;
+use nprof_capture::importer::{Claim, FileRole, TABLE};
+use nprof_capture::inputs::FileKind;
 use nprof_capture::probe::{self, Confidence, HEAD_LEN};
 
 use super::error::{AiuError, Result};
@@ -51,7 +51,7 @@ pub fn files(text: &str) -> Result<Vec<PathBuf>> {
 pub fn inputs(
     traces: &[PathBuf],
     compiler: &[PathBuf],
-    settings: &Settings,
+    settings: &AiuSettings,
     (dir, spool): (&Path, &dyn Spool),
 ) -> Result<Inputs> {
     let path = dir.join(SETTINGS);
@@ -94,9 +94,9 @@ fn fill(leaf: &mut Leaf) {
 
 /// Makes the reader of AIU traces read a trace.
 fn claim(leaf: &mut Leaf) {
-    let Found::Claimed(claim) = &leaf.candidate.found else { return };
+    let FileKind::Claimed(claim) = &leaf.candidate.found else { return };
     let importer = TABLE.iter().find(|row| row.stated_rank.is_some());
-    if claim.role != Role::Trace || importer.is_none_or(|importer| *importer == *claim.importer) {
+    if claim.role != FileRole::Trace || importer.is_none_or(|importer| *importer == *claim.importer) {
         return;
     }
     let mut head = Vec::new();
@@ -105,7 +105,7 @@ fn claim(leaf: &mut Leaf) {
     if let Some(importer) = importer {
         let (confidence, rank) = (Confidence::Certain, probe::aiu::rank(&head));
         leaf.candidate.found =
-            Found::Claimed(Claim { importer, role: Role::Trace, confidence, rank, companion: None });
+            FileKind::Claimed(Claim { importer, role: FileRole::Trace, confidence, rank, companion: None });
     }
 }
 

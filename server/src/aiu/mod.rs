@@ -222,10 +222,10 @@ fn tables_of(ranks: &[Source<'_>], request: &Request, outputs: &mut Outputs<'_>)
 
 /// Time of the collective operations of a rank in microseconds.
 fn communication_us(segment: &SegmentFile) -> Result<f64> {
-    use nprof_engine::query::{Order, RowContent, for_each_timed};
+    use nprof_engine::query::{RowContent, RowOrder, for_each_timed};
     let Some(table) = segment.table(COLLECTIVES.name) else { return Ok(0.0) };
     let (mut total_ps, mut end_ps) = (0_i64, i64::MIN);
-    for_each_timed(segment, &[table], Order::Time, |row| {
+    for_each_timed(segment, &[table], RowOrder::Time, |row| {
         if let RowContent::Slice { duration_ps, .. } = row.content {
             let end = row.start_ps.saturating_add(duration_ps);
             // Operations that overlap count once.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nprof_engine::makers::aiu::schema::{AiuCollectiveRow, COLLECTIVES};
 use nprof_engine::model::{CollectiveKind, NameId};
-use nprof_engine::query::{Order, RowContent, for_each_timed};
+use nprof_engine::query::{RowContent, RowOrder, for_each_timed};
 use serde_json::Value as Json;
 
 use super::error::{AiuError, Result};
@@ -44,7 +44,7 @@ pub fn events(source: &Source<'_>, form: &Form, mut kernels: Kernels, steps: &St
     let fields = &segment.footer().fields;
     let of = AiuCollectiveRow::by(|field| field.name);
     let mut events = Vec::new();
-    for_each_timed(segment, &[table], Order::Time, |row| {
+    for_each_timed(segment, &[table], RowOrder::Time, |row| {
         let RowContent::Slice { duration_ps, name, .. } = row.content else { return Ok(()) };
         let group = segment.text(name)?;
         let stated: BTreeMap<&str, &nprof_engine::model::OwnedValue> =

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use nprof_engine::makers::aiu::schema::OPS;
 use nprof_engine::model::OwnedValue;
-use nprof_engine::query::{Order, for_each_timed};
+use nprof_engine::query::{RowOrder, for_each_timed};
 
 use super::error::{AiuError, Result};
 use super::form::{Form, Threads};
@@ -72,7 +72,7 @@ fn met(source: &Source<'_>) -> Result<HashSet<String>> {
     let tables: Vec<_> = ops.into_iter().chain(segment.table(SLICES)).collect();
     let fields = &segment.footer().fields;
     let mut met = HashSet::new();
-    for_each_timed(segment, &tables, Order::Track, |row| {
+    for_each_timed(segment, &tables, RowOrder::Track, |row| {
         if segment.table_of(row.track) == ops {
             let thread = row.fields.iter().find(|(id, _)| fields[id.0 as usize].1.name == "thread");
             if let Some((_, OwnedValue::Text(id))) = thread

@@ -11,8 +11,8 @@ use std::io::{self, Write};
 
 use nprof_engine::makers::aiu::schema::OPS;
 use nprof_engine::makers::aiu::{Class, Phase};
-use nprof_engine::model::{Form, OwnedValue, TableId, TrackId};
-use nprof_engine::query::{Order, RowContent, TimedRow, for_each_timed};
+use nprof_engine::model::{OwnedValue, SliceForm, TableId, TrackId};
+use nprof_engine::query::{RowContent, RowOrder, TimedRow, for_each_timed};
 use serde_json::{Map, Value as Json, json};
 
 use super::error::Result;
@@ -94,7 +94,7 @@ fn check_rank(source: &Source<'_>, report: &mut Report) -> Result<()> {
     let ops = source.segment.table(OPS.name);
     let tables: Vec<TableId> = ops.into_iter().chain(source.segment.table(SLICES)).collect();
     let mut checked = Checked { source, ops, ends: HashMap::new(), by_correlation: BTreeMap::new() };
-    for_each_timed(source.segment, &tables, Order::Time, |row| checked.take(&row, report))?;
+    for_each_timed(source.segment, &tables, RowOrder::Time, |row| checked.take(&row, report))?;
     for (correlation, of) in &checked.by_correlation {
         check_parent(source, *correlation, of, report);
     }
@@ -113,7 +113,7 @@ struct Checked<'a> {
 
 impl Checked<'_> {
     fn take(&mut self, row: &TimedRow, report: &mut Report) -> Result<()> {
-        let RowContent::Slice { duration_ps, name, form: Form::Complete, .. } = row.content else {
+        let RowContent::Slice { duration_ps, name, form: SliceForm::Complete, .. } = row.content else {
             return Ok(());
         };
         let segment = self.source.segment;

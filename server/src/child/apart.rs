@@ -8,7 +8,7 @@ use std::sync::Arc;
 use nprof_engine::native::disk;
 use tokio::runtime::Handle;
 
-use super::{IngestProcess, Order, Outcome};
+use super::{ChildTask, IngestProcess, InputsOutcome};
 use crate::analysis::job_segment::{self, JobSegment};
 use crate::analysis::kept;
 use crate::ingest::{IngestError, Result};
@@ -37,7 +37,7 @@ pub async fn compared(
         Begun::Missing(staging) => Aside(Some(staging)),
     };
     let Some(dir) = staging.0.as_ref().map(Staging::dir) else { return Err(IngestError::Died) };
-    let order = Order::comparison(store.root(), dir, &profile.manifest.id, process.limits);
+    let order = ChildTask::comparison(store.root(), dir, &profile.manifest.id, process.limits);
     let outcome = process.run(&order, meter, cancelled).await?;
     let (profile, is_kept) = (profile.clone(), !store.is_read_only());
     blocking(move || {
@@ -54,10 +54,10 @@ enum Begun {
 }
 
 /// Moves the files of the child beside the segments, and opens the job segment.
-fn taken_over(profile: &Profile, from: &Path, outcome: &Outcome, is_kept: bool) -> Result<JobSegment> {
+fn taken_over(profile: &Profile, from: &Path, outcome: &InputsOutcome, is_kept: bool) -> Result<JobSegment> {
     let path = job_segment::path_of(profile);
     let is_it = |name: &String| path.file_name().is_some_and(|own| own == name.as_str());
-    let Outcome::Compared(name) = outcome else { return Err(IngestError::Died) };
+    let InputsOutcome::Compared(name) = outcome else { return Err(IngestError::Died) };
     if !is_it(name) {
         // Somebody has replaced the profile meanwhile.
         return Err(StoreError::Changed { name: profile.manifest.slug().to_owned() }.into());

@@ -12,7 +12,7 @@ use nprof_engine::native::start_threads;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use rustix::process::{Signal, getpid, kill_process};
 
-use super::message::{Order, Outcome, Report, Task};
+use super::message::{ChildMessage, ChildTask, InputsOutcome, Task};
 use crate::analysis::job_segment;
 use crate::http::error::ApiError;
 use crate::ingest::{self, Named, Prepared, Result, Settings};
@@ -47,10 +47,10 @@ fn work() -> io::Result<()> {
     if stdin.is_terminal() {
         return Err(io::Error::other("there is no order"));
     }
-    let order = Order::read(&mut stdin.lock())?;
+    let order = ChildTask::read(&mut stdin.lock())?;
     if let Err(error) = start_threads() {
         let refusal = Refusal::new(RefusalKind::Unavailable, error.to_string());
-        return Report::Done(Err(refusal)).write(&mut io::stdout());
+        return ChildMessage::Done(Err(refusal)).write(&mut io::stdout());
     }
     end_with(stdin);
     let store = Store::read(&order.store());
@@ -67,7 +67,7 @@ fn work() -> io::Result<()> {
         drop(done);
         outcome
     });
-    Report::Done(outcome).write(&mut io::stdout())
+    ChildMessage::Done(outcome).write(&mut io::stdout())
 }
 
 /// Bytes of the files that the work reads.
@@ -82,18 +82,18 @@ fn input_bytes(task: &Task, store: &Store) -> u64 {
 }
 
 fn ingest(
-    order: &Order,
+    order: &ChildTask,
     store: &Store,
     settings: &Settings,
     meter: &Meter,
-) -> std::result::Result<Outcome, Refusal> {
-    let read = || -> Result<Outcome> {
+) -> std::result::Result<InputsOutcome, Refusal> {
+    let read = || -> Result<InputsOutcome> {
         let named = Named { files: order.task.files(), ..Named::default() };
         match ingest::prepare(store, &named, settings, meter, Some(&order.staging()))? {
-            Prepared::AlreadyThere(id) => Ok(Outcome::AlreadyThere(id)),
+            Prepared::AlreadyThere(id) => Ok(InputsOutcome::AlreadyThere(id)),
             Prepared::Staged(staged) => {
                 staged.staging.leave(&staged.manifest)?;
-                Ok(Outcome::Staged)
+                Ok(InputsOutcome::Staged)
             }
         }
     };
@@ -101,11 +101,16 @@ fn ingest(
     read().map_err(|error| Refusal::from(ApiError::from(&error.with_file_names())))
 }
 
-fn compare(order: &Order, store: &Store, id: &str, meter: &Meter) -> std::result::Result<Outcome, Refusal> {
+fn compare(
+    order: &ChildTask,
+    store: &Store,
+    id: &str,
+    meter: &Meter,
+) -> std::result::Result<InputsOutcome, Refusal> {
     meter.begin(Stage::Analysing, 0);
     let profile = store.find(id).map_err(ApiError::from)?;
     // The server ends the process if nobody waits any more.
-    job_segment::to_directory(&profile, &order.staging(), Cancel::NEVER).map(Outcome::Compared).map_err(
+    job_segment::to_directory(&profile, &order.staging(), Cancel::NEVER).map(InputsOutcome::Compared).map_err(
         |error| {
             tracing::error!("{error}");
             Refusal::new(RefusalKind::Damaged, error.without_path())
@@ -130,7 +135,7 @@ fn report_while(meter: &Meter, wait: &mpsc::Receiver<()>) {
         let progress = meter.progress();
         // A server that does not listen has ended, and so does this process.
         if last.replace(progress) != Some(progress)
-            && Report::Progress(progress).write(&mut io::stdout()).is_err()
+            && ChildMessage::Progress(progress).write(&mut io::stdout()).is_err()
         {
             return;
         }

@@ -49,9 +49,6 @@ impl Default for Limits {
 impl Limits {
     /// Sets the limits of this process, which has these bytes of input. A limit that ends it dumps
     /// no core: a core would fill the disk with the user's data.
-    ///
-    /// # Errors
-    /// If the system refuses.
     pub(super) fn apply(&self, input_bytes: u64) -> io::Result<()> {
         // Best effort: only Linux has this file.
         let (path, value) = KILLED_FIRST;

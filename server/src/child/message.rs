@@ -28,7 +28,7 @@ const LENGTH_BYTES: usize = size_of::<u32>();
 
 /// Task of a child.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Order {
+pub struct ChildTask {
     /// Directory of the store. The child reads it.
     store: Vec<u8>,
     /// Directory for the files that the child writes.
@@ -55,15 +55,15 @@ pub(super) enum Task {
 
 /// Message of a child.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Report {
+pub(super) enum ChildMessage {
     Progress(Progress),
     /// The last message.
-    Done(Result<Outcome, Refusal>),
+    Done(Result<InputsOutcome, Refusal>),
 }
 
 /// Result of the inputs.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Outcome {
+pub enum InputsOutcome {
     /// The profile with this id has these inputs already.
     AlreadyThere(String),
     /// The staging directory holds a complete profile.
@@ -72,7 +72,7 @@ pub enum Outcome {
     Compared(String),
 }
 
-impl Order {
+impl ChildTask {
     /// An order to read `files`.
     #[must_use]
     pub fn new(store: &Path, staging: &Path, files: &[PathBuf], settings: Settings, limits: Limits) -> Self {
@@ -89,9 +89,6 @@ impl Order {
     }
 
     /// The order as a child reads it.
-    ///
-    /// # Errors
-    /// If it is too long.
     pub(super) fn to_bytes(&self) -> io::Result<Vec<u8>> {
         Ok([MAGIC, &framed(self, MAX_ORDER_BYTES)?].concat())
     }
@@ -132,7 +129,7 @@ impl Task {
     }
 }
 
-impl Report {
+impl ChildMessage {
     /// Writes the report. A long reason is cut.
     pub(super) fn write(mut self, to: &mut impl Write) -> io::Result<()> {
         if let Self::Done(Err(refusal)) = &mut self {
@@ -202,29 +199,34 @@ mod tests {
     async fn reports_arrive_as_they_were_sent() {
         let progress = Progress { stage: Stage::Reading, read_bytes: 1, total_bytes: u64::MAX, events: 7 };
         let reason = "é".repeat(70_000);
-        let refusal = |message: String| Report::Done(Err(Refusal::new(RefusalKind::BadTrace, message)));
+        let refusal = |message: String| ChildMessage::Done(Err(Refusal::new(RefusalKind::BadTrace, message)));
         let mut bytes = Vec::new();
-        for report in [Report::Progress(progress), Report::Done(Ok(Outcome::Staged)), refusal(reason)] {
+        for report in
+            [ChildMessage::Progress(progress), ChildMessage::Done(Ok(InputsOutcome::Staged)), refusal(reason)]
+        {
             report.write(&mut bytes).unwrap();
         }
         let mut from = &*bytes;
-        assert_eq!(Report::read(&mut from).await.unwrap(), Report::Progress(progress));
-        assert_eq!(Report::read(&mut from).await.unwrap(), Report::Done(Ok(Outcome::Staged)));
+        assert_eq!(ChildMessage::read(&mut from).await.unwrap(), ChildMessage::Progress(progress));
+        assert_eq!(
+            ChildMessage::read(&mut from).await.unwrap(),
+            ChildMessage::Done(Ok(InputsOutcome::Staged))
+        );
         let cut = format!("{}…", "é".repeat(MAX_REASON_CHARS));
-        assert_eq!(Report::read(&mut from).await.unwrap(), refusal(cut));
-        assert!(Report::read(&mut from).await.is_err(), "the end");
+        assert_eq!(ChildMessage::read(&mut from).await.unwrap(), refusal(cut));
+        assert!(ChildMessage::read(&mut from).await.is_err(), "the end");
     }
 
     #[tokio::test]
     async fn every_cut_and_every_length_of_a_report_is_an_error() {
         let mut bytes = Vec::new();
-        Report::Done(Ok(Outcome::AlreadyThere("n_1".to_owned()))).write(&mut bytes).unwrap();
+        ChildMessage::Done(Ok(InputsOutcome::AlreadyThere("n_1".to_owned()))).write(&mut bytes).unwrap();
         for end in 0..bytes.len() {
-            assert!(Report::read(&mut &bytes[..end]).await.is_err(), "cut at {end}");
+            assert!(ChildMessage::read(&mut &bytes[..end]).await.is_err(), "cut at {end}");
         }
         for length in [0, 1, u32::MAX, 1 << 16 | 1, 3] {
             bytes[..LENGTH_BYTES].copy_from_slice(&u32::to_le_bytes(length));
-            assert!(Report::read(&mut &*bytes).await.is_err(), "{length}");
+            assert!(ChildMessage::read(&mut &*bytes).await.is_err(), "{length}");
         }
     }
 
@@ -232,16 +234,16 @@ mod tests {
     fn an_order_keeps_paths_of_any_bytes_and_nothing_else_is_an_order() {
         let odd = Path::new(std::ffi::OsStr::from_bytes(b"/a\xff/b"));
         let files = [odd.join("t.json")];
-        let order = Order::new(odd, Path::new("tmp"), &files, Settings::default(), Limits::default());
+        let order = ChildTask::new(odd, Path::new("tmp"), &files, Settings::default(), Limits::default());
         let bytes = order.to_bytes().unwrap();
-        let read = Order::read(&mut &*bytes).unwrap();
+        let read = ChildTask::read(&mut &*bytes).unwrap();
         assert_eq!(
             (read.store(), read.staging(), read.task.files()),
             (odd.to_owned(), "tmp".into(), files.to_vec())
         );
         for end in 0..bytes.len() {
-            assert!(Order::read(&mut &bytes[..end]).is_err(), "cut at {end}");
+            assert!(ChildTask::read(&mut &bytes[..end]).is_err(), "cut at {end}");
         }
-        assert!(Order::read(&mut &[b"X", &bytes[1..]].concat()[..]).is_err());
+        assert!(ChildTask::read(&mut &[b"X", &bytes[1..]].concat()[..]).is_err());
     }
 }

@@ -3,9 +3,9 @@
 //! comparison grows with the number of calls.
 //!
 //! ```text
-//! jobs ── Order ───► stdin   nprof --ingest-child   ──► files of the profile, in `Order::staging`
-//!      ◄─ Report ── stdout   (limits of memory and processor time)
-//! app, jobs ── Order ───► the same ──► job segment and overlay, in `Order::staging`
+//! jobs ── Order ───► stdin   nprof --ingest-child   ──► files of the profile, in
+//! `ChildTask::staging` ◄─ Report ── stdout   (limits of memory and processor time) app, jobs ──
+//! Order ───► the same ──► job segment and overlay, in `ChildTask::staging`
 //! ```
 //! *Invariant.* The child changes nothing but the staging directory that the server lends to it.
 //! The server publishes the profile, or moves the job segment beside the ranks, and removes the
@@ -22,7 +22,7 @@ use std::ffi::OsString;
 
 pub use inside::run;
 pub use limits::Limits;
-pub use message::{Order, Outcome};
+pub use message::{ChildTask, InputsOutcome};
 pub use parent::IngestProcess;
 
 /// The only argument of a child. It is no option of the command line: a child takes its order from

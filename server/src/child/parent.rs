@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use super::message::{Order, Outcome, Report};
+use super::message::{ChildMessage, ChildTask, InputsOutcome};
 use super::{ARGUMENT, Limits};
 use crate::ended::Ended;
 use crate::ingest::{IngestError, Result};
@@ -47,10 +47,10 @@ impl IngestProcess {
     /// `cancelled` returns.
     pub async fn run(
         &self,
-        order: &Order,
+        order: &ChildTask,
         meter: &Meter,
         cancelled: impl Future<Output = ()>,
-    ) -> Result<Outcome> {
+    ) -> Result<InputsOutcome> {
         let order = order.to_bytes().map_err(IngestError::Start)?;
         let (mut child, stdin, stdout) = self.start().map_err(IngestError::Start)?;
         let done = tokio::select! {
@@ -84,14 +84,14 @@ impl IngestProcess {
         mut stdout: ChildStdout,
         order: &[u8],
         meter: &Meter,
-    ) -> Result<Outcome> {
+    ) -> Result<InputsOutcome> {
         let talk = async {
             stdin.write_all(order).await?;
             stdin.flush().await?;
             loop {
-                match Report::read(&mut stdout).await? {
-                    Report::Progress(progress) => meter.show(progress),
-                    Report::Done(told) => return io::Result::Ok(told),
+                match ChildMessage::read(&mut stdout).await? {
+                    ChildMessage::Progress(progress) => meter.show(progress),
+                    ChildMessage::Done(told) => return io::Result::Ok(told),
                 }
             }
         };

@@ -10,7 +10,7 @@ use super::formats::{ChoiceArgs, format_parser};
 use super::part::PartArgs;
 use super::write::{Output, STANDARD_OUTPUT, StoredPart, stored, write_stored};
 use crate::export::wanted::view_of;
-use crate::export::{Choices, Export};
+use crate::export::{Export, ExportChoices};
 use crate::units::size_bytes;
 
 const EXAMPLES: &str = "\
@@ -62,7 +62,7 @@ impl ExportArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let store = place.read()?;
         let profile = stored(&store, &self.profile)?;
-        let more = Choices { max_bytes: self.max_size, view: self.view, ..Choices::default() };
+        let more = ExportChoices { max_bytes: self.max_size, view: self.view, ..ExportChoices::default() };
         let choices = self.choices.choices(more, Some(self.format))?;
         let path = self.output_file.unwrap_or_else(|| STANDARD_OUTPUT.into());
         let (ranks, part) = (self.part.ranks(&profile)?, self.part.part()?);

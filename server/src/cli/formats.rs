@@ -6,7 +6,7 @@ use anyhow::bail;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::export::{Choice, Choices, EXPORTS, Export, find};
+use crate::export::{Choice, EXPORTS, Export, ExportChoices, find};
 
 /// Flags that go with some formats.
 #[derive(Debug, Args)]
@@ -25,10 +25,14 @@ impl ChoiceArgs {
     ///
     /// # Errors
     /// If another choice does not go with the format.
-    pub(super) fn choices(&self, more: Choices, format: Option<&Export>) -> anyhow::Result<Choices> {
+    pub(super) fn choices(
+        &self,
+        more: ExportChoices,
+        format: Option<&Export>,
+    ) -> anyhow::Result<ExportChoices> {
         let table = self.table.clone();
-        let mut choices = Choices { has_flows: self.show_perfetto_flows, table, ..more };
-        let foreign = |choices: &Choices| match format {
+        let mut choices = ExportChoices { has_flows: self.show_perfetto_flows, table, ..more };
+        let foreign = |choices: &ExportChoices| match format {
             Some(format) => format.foreign(choices),
             None => choices.made().next(),
         };

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nprof_capture::formats::aiu::Settings;
+use nprof_capture::formats::aiu::AiuSettings;
 use tempfile::TempDir;
 
 /// Name of the file with the settings, as messages show it.
@@ -21,12 +21,9 @@ pub(super) struct FrequencyArgs {
 impl FrequencyArgs {
     /// A file with the frequencies, if they are stated. It is an input like a file of the compiler,
     /// and exists as long as its folder does.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
     pub(super) fn file(&self) -> anyhow::Result<Option<(TempDir, PathBuf)>> {
         let Some(Frequencies { soc_mhz, core_mhz }) = self.freq else { return Ok(None) };
-        let mut settings = Settings { soc_mhz: Some(soc_mhz), ..Settings::default() };
+        let mut settings = AiuSettings { soc_mhz: Some(soc_mhz), ..AiuSettings::default() };
         settings.core_mhz = core_mhz.unwrap_or(settings.core_mhz);
         let dir = tempfile::tempdir()?;
         let path = dir.path().join(FILE);

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use nprof_capture::inputs::{Apart, Together};
+use nprof_capture::inputs::{Apart, GroupReason};
 
 use super::size;
 use crate::ingest::{DiskSpool, Grouped, GroupedInputs, Named, Result};
@@ -24,9 +24,6 @@ pub(super) struct GroupingArgs {
 
 impl GroupingArgs {
     /// The profiles of the named files.
-    ///
-    /// # Errors
-    /// See [`Named::inputs`].
     pub(super) fn profiles(self, store: &Store, named: &Named, meter: &Meter) -> Result<Grouped> {
         let tmp = store.tmp();
         let spool = DiskSpool::new(&tmp, meter);
@@ -34,14 +31,11 @@ impl GroupingArgs {
             return named.profiles(&spool);
         }
         let inputs = named.inputs(&spool)?;
-        Ok(Grouped { profiles: vec![GroupedInputs { inputs, why: Together::Asked }], apart: None })
+        Ok(Grouped { profiles: vec![GroupedInputs { inputs, why: GroupReason::Asked }], apart: None })
     }
 }
 
 /// Prints why there are several profiles.
-///
-/// # Errors
-/// If the output cannot be written.
 pub(super) fn tell_apart(profiles: usize, apart: Option<Apart>, err: &mut dyn Write) -> io::Result<()> {
     let Some(apart) = apart.filter(|_| profiles > 1) else { return Ok(()) };
     let why = match apart {
@@ -55,26 +49,23 @@ pub(super) fn tell_apart(profiles: usize, apart: Option<Apart>, err: &mut dyn Wr
 
 /// Prints which files became which rank of one of several profiles, and why they are one profile.
 /// Prints nothing about the only trace of a command.
-///
-/// # Errors
-/// If the output cannot be written.
 pub(super) fn tell_ranks(
     manifest: &Manifest,
-    why: Together,
+    why: GroupReason,
     profiles: usize,
     err: &mut dyn Write,
 ) -> io::Result<()> {
     let why = match why {
-        Together::Alone if profiles == 1 => return Ok(()),
-        Together::Alone => "there is one trace".to_owned(),
-        Together::Format => "traces of this format belong together".to_owned(),
-        Together::Job => "the traces state the same job".to_owned(),
-        Together::WorldSize(size) => format!("the traces state ranks of a job of {size}"),
-        Together::Cycles => "the traces are cycles of one process".to_owned(),
-        Together::Names => "the names tell ranks".to_owned(),
-        Together::Times => "the times overlap, or the names count from 0".to_owned(),
-        Together::Whole => "the traces came together".to_owned(),
-        Together::Asked => "--as-ranks was given".to_owned(),
+        GroupReason::Alone if profiles == 1 => return Ok(()),
+        GroupReason::Alone => "there is one trace".to_owned(),
+        GroupReason::Format => "traces of this format belong together".to_owned(),
+        GroupReason::Job => "the traces state the same job".to_owned(),
+        GroupReason::WorldSize(size) => format!("the traces state ranks of a job of {size}"),
+        GroupReason::Cycles => "the traces are cycles of one process".to_owned(),
+        GroupReason::Names => "the names tell ranks".to_owned(),
+        GroupReason::Times => "the times overlap, or the names count from 0".to_owned(),
+        GroupReason::Whole => "the traces came together".to_owned(),
+        GroupReason::Asked => "--as-ranks was given".to_owned(),
     };
     writeln!(err, "profile {}, because {why}:", manifest.slug())?;
     for rank in manifest.ranks.iter().take(SHOWN) {

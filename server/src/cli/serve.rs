@@ -14,7 +14,7 @@ use super::StorePlace;
 use crate::child::IngestProcess;
 use crate::http::access::{Changes, host_name};
 use crate::links::Links;
-use crate::listening::{Address, Listening};
+use crate::listening::{ListenAddress, Listening};
 use crate::store::Store;
 
 const EXAMPLES: &str = "\
@@ -60,9 +60,9 @@ impl PlaceArgs {
         self.open
     }
 
-    pub(super) fn place(&self) -> Address {
+    pub(super) fn place(&self) -> ListenAddress {
         let changes = if self.allow_changes { Changes::All } else { Changes::SameUser };
-        Address { host: self.host, port: self.port, names: self.allow_name.clone(), changes }
+        ListenAddress { host: self.host, port: self.port, names: self.allow_name.clone(), changes }
     }
 }
 

@@ -10,7 +10,7 @@ use super::formats::format_parser;
 use super::write::{Output, STANDARD_OUTPUT, StoredPart, stored, write_stored};
 use crate::export::cut::PartOf;
 use crate::export::wanted::rank_of;
-use crate::export::{Choices, Export};
+use crate::export::{Export, ExportChoices};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,7 +50,7 @@ impl SummaryArgs {
             None => profile.manifest.ranks.clone(),
         };
         let wanted = StoredPart { store: &store, profile: &profile, ranks, part: PartOf::default() };
-        let output = Output { format: self.output_format, choices: Choices::default(), path };
+        let output = Output { format: self.output_format, choices: ExportChoices::default(), path };
         write_stored(&wanted, &output, out)
     }
 }

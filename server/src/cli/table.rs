@@ -8,13 +8,13 @@ use nprof_engine::base::Error;
 use nprof_engine::exec::Cancel;
 use nprof_engine::model::{FieldId, FieldSpec, OwnedValue, TableId, TableKind, Unit};
 use nprof_engine::native::SegmentFile;
-use nprof_engine::query::{self, Order, RowContent, TimedRow, for_each_timed};
+use nprof_engine::query::{self, RowContent, RowOrder, TimedRow, for_each_timed};
 use nprof_engine::segment::ColumnRole;
 
 use super::progress::watched;
 use super::{StorePlace, size};
 use crate::analysis::job_segment;
-use crate::export::tracks::Tracks;
+use crate::export::tracks::ExportTracks;
 use crate::export::wanted::rank_of;
 use crate::ingest::IngestError;
 use crate::print::text::{self, Align};
@@ -201,9 +201,9 @@ fn print(segment: &SegmentFile, of: &Columns, limit: u64, printer: &mut Printer<
             query::fields::for_each_row(segment, of.table, |_, values| put(of.row(Vec::new(), values)))
         }
         TableKind::Slices | TableKind::Samples => {
-            let tracks = Tracks::of(segment)?;
+            let tracks = ExportTracks::of(segment)?;
             let paths: Vec<String> = tracks.ids().map(|track| tracks.path(track).join("/")).collect();
-            for_each_timed(segment, &[of.table], Order::Time, |row| {
+            for_each_timed(segment, &[of.table], RowOrder::Time, |row| {
                 let TimedRow { track, start_ps, content, fields, .. } = row;
                 let path = Some(OwnedValue::Text(paths[track.0 as usize].clone()));
                 let start = Some(OwnedValue::Int(start_ps));

@@ -31,9 +31,6 @@ struct Term {
 }
 
 /// Prints the table of terms as text.
-///
-/// # Errors
-/// If the output cannot be written.
 pub(super) fn write_text(out: &mut dyn Write) -> anyhow::Result<()> {
     let mut rows = vec![["GROUP", "TERM", "UNIT", "MEANING"].map(str::to_owned).to_vec()];
     rows.extend(all()?.into_iter().map(|term| vec![term.group, term.name, term.unit, term.meaning]));
@@ -41,9 +38,6 @@ pub(super) fn write_text(out: &mut dyn Write) -> anyhow::Result<()> {
 }
 
 /// Prints the table of terms as JSON: `{"terminology": [{"group", "name", "unit", "meaning"}]}`.
-///
-/// # Errors
-/// If the output cannot be written.
 pub(super) fn write_json(out: &mut dyn Write) -> anyhow::Result<()> {
     let terms: Vec<_> = all()?
         .into_iter()

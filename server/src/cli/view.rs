@@ -15,7 +15,7 @@ use super::ingest::{NamingArgs, ingest, ready};
 use super::serve::{PlaceArgs, announce, block_on, open_browser, serve};
 use super::terms;
 use super::write::{Output, STANDARD_OUTPUT, write_trace};
-use crate::export::{Choices, Export};
+use crate::export::{Export, ExportChoices};
 use crate::ingest::Named;
 use crate::links::Links;
 use crate::listening::ServerError;
@@ -97,7 +97,7 @@ pub(super) struct ViewArgs {
 impl ViewArgs {
     pub(super) fn run(self, store: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         self.tell_ignored()?;
-        let choices = self.choices.choices(Choices::default(), self.output_format.0)?;
+        let choices = self.choices.choices(ExportChoices::default(), self.output_format.0)?;
         if self.terminology {
             let is_json = |format: &Export| format.media_type == "application/json";
             return match self.output_format.0 {

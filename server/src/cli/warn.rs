@@ -12,9 +12,6 @@ use crate::warnings;
 const SHOWN: usize = 5;
 
 /// Prints the most frequent kinds of warnings over all ranks. Prints nothing if there are none.
-///
-/// # Errors
-/// If the output cannot be written.
 pub(super) fn tell(profile: &Profile, err: &mut dyn Write) -> io::Result<()> {
     let kinds = warnings::of_profile(profile);
     if kinds.is_empty() {

@@ -13,7 +13,7 @@ use super::progress::{Terminated, watched};
 use super::{lost_input, size, warn};
 use crate::export::cut::PartOf;
 use crate::export::table::{Prepare, of_rank};
-use crate::export::{Choices, Export, RanksOf, Scope};
+use crate::export::{Export, ExportChoices, RanksOf, Scope};
 use crate::ingest::{IngestError, Inputs, Named, Settings, Staged, identify, stage};
 use crate::output::{OutputPlace, Outputs, Written};
 use crate::store::{Profile, RankFile, Store, StoreError};
@@ -29,7 +29,7 @@ pub(super) struct Output {
     /// The format.
     pub format: &'static Export,
     /// The user's choices about it.
-    pub choices: Choices,
+    pub choices: ExportChoices,
     /// The file as the user named it, or [`STANDARD_OUTPUT`].
     pub path: PathBuf,
 }
@@ -59,9 +59,15 @@ pub(super) fn write_trace(
             if let Some(identity) = &identity
                 && let Ok(Some(profile)) = store.by_id(&identity.profile.to_string())
             {
-                return Ok(Source::Stored(profile));
+                return Ok(WrittenProfile::Stored(profile));
             }
-            Ok(Source::Staged(Box::new(stage(store.stage_anywhere()?, inputs, identity, &settings, &meter)?)))
+            Ok(WrittenProfile::Staged(Box::new(stage(
+                store.stage_anywhere()?,
+                inputs,
+                identity,
+                &settings,
+                &meter,
+            )?)))
         };
         let mut grouped = grouping.profiles(store, named, &meter)?;
         let (Some(only), true) = (grouped.profiles.pop(), grouped.profiles.is_empty()) else {
@@ -73,15 +79,15 @@ pub(super) fn write_trace(
         outputs.keep(only.inputs.file_ids());
         outputs.place(&output.path)?;
         match only.inputs.reading(read)? {
-            Source::Stored(profile) => put(&profile, &mut outputs),
-            Source::Staged(staged) => put(&staged.profile(), &mut outputs),
+            WrittenProfile::Stored(profile) => put(&profile, &mut outputs),
+            WrittenProfile::Staged(staged) => put(&staged.profile(), &mut outputs),
         }
     });
     finish(written, &meter, &said)
 }
 
 /// The profile to write.
-enum Source {
+enum WrittenProfile {
     Stored(Profile),
     /// Its files are removed when this value is dropped.
     Staged(Box<Staged>),

@@ -14,7 +14,7 @@ use nprof_engine::query::{self, Cut, active_span};
 
 use super::ranks::{failed, open};
 use super::track_pattern::TrackPattern;
-use super::tracks::Tracks;
+use super::tracks::ExportTracks;
 use super::{Comparing, ExportError, RanksOf};
 use crate::store::{self, Manifest, Profile, RankFile, Staging};
 use crate::units::time_text;
@@ -170,7 +170,7 @@ impl PartOf {
             return Ok(None);
         }
         let damaged = |source| ExportError::Segment { place: profile.place_of(rank), source };
-        let tracks = Tracks::of(segment).map_err(damaged)?;
+        let tracks = ExportTracks::of(segment).map_err(damaged)?;
         let matches = |id| self.matches(&tracks.path(id).join("/"), cancel);
         let matching = tracks.ids().map(matches).collect::<Result<Vec<bool>, _>>()?;
         let is_kept = |id| tracks.upward(id).any(|above| matching.get(above.0 as usize) == Some(&true));
@@ -211,7 +211,7 @@ fn known_tracks(profile: &Profile, ranks: &[RankFile], cancel: Cancel<'_>) -> Re
     for rank in ranks {
         let segment = open(profile, rank)?;
         let damaged = |source| ExportError::Segment { place: profile.place_of(rank), source };
-        let tracks = Tracks::of(&segment).map_err(damaged)?;
+        let tracks = ExportTracks::of(&segment).map_err(damaged)?;
         let is_group = |track: &nprof_engine::segment::TrackMeta| track.spec.kind == TrackKind::Group;
         for (id, _) in tracks.ids().zip(&segment.footer().tracks).filter(|(_, track)| !is_group(track)) {
             cancel.check().map_err(ExportError::Cancelled)?;

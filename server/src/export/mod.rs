@@ -18,7 +18,7 @@ pub(crate) mod tracks;
 pub mod wanted;
 
 pub use error::ExportError;
-pub use prepared::{Choice, Choices, PreparedExport};
+pub use prepared::{Choice, ExportChoices, PreparedExport};
 pub use ranks::{Comparing, OpenedRank, RanksOf};
 pub use table::{EXPORTS, Export, Scope, find};
 

@@ -19,7 +19,7 @@ pub enum Choice {
 
 /// The user's choices.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Choices {
+pub struct ExportChoices {
     /// True if arrows between slices are written.
     pub has_flows: bool,
     /// Limit of the file's size, in bytes.
@@ -62,7 +62,7 @@ impl Choice {
     }
 }
 
-impl Choices {
+impl ExportChoices {
     /// The choices that the user made.
     pub fn made(&self) -> impl Iterator<Item = Choice> + use<> {
         let made = [
@@ -95,9 +95,6 @@ impl<'a> PreparedExport<'a> {
     }
 
     /// Writes the file.
-    ///
-    /// # Errors
-    /// If a segment cannot be read or the output cannot be written.
     pub fn write(self, out: &mut dyn Write) -> Result<(), ExportError> {
         (self.write)(out)
     }

@@ -92,9 +92,6 @@ impl<'a> RanksOf<'a> {
     }
 
     /// Opens the segments of all ranks at once.
-    ///
-    /// # Errors
-    /// If a segment cannot be opened.
     pub fn open(self) -> Result<Vec<OpenedRank<'a>>, ExportError> {
         self.each().collect()
     }

@@ -9,7 +9,7 @@ use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::summary::{MetricEntry, Summary};
 use serde_json::{Map, Value as Json};
 
-use super::{Choices, ExportError, PreparedExport, RanksOf};
+use super::{ExportChoices, ExportError, PreparedExport, RanksOf};
 use crate::store::RankFile;
 use crate::summary::summary_of;
 use crate::terminal::{cell, visible};
@@ -33,12 +33,9 @@ pub fn metrics(summary: &Summary) -> Map<String, Json> {
 }
 
 /// The metrics of these ranks as a table, with a heading per rank if there are several.
-///
-/// # Errors
-/// If a segment cannot be read.
 pub fn prepare_text<'a>(
     of: RanksOf<'a>,
-    _: &'a Choices,
+    _: &'a ExportChoices,
     work: Work<'_>,
 ) -> Result<PreparedExport<'a>, ExportError> {
     // Scripts read the text of neuron-profile as lines of a name and a value.
@@ -102,12 +99,9 @@ fn write_text(metrics: &Map<String, Json>, out: &mut dyn Write) -> io::Result<()
 }
 
 /// The metrics of these ranks: `{"n_<hash>": {metric: value}}`.
-///
-/// # Errors
-/// If a segment cannot be read.
 pub fn prepare_json<'a>(
     of: RanksOf<'a>,
-    _: &'a Choices,
+    _: &'a ExportChoices,
     work: Work<'_>,
 ) -> Result<PreparedExport<'a>, ExportError> {
     let mut all = Map::new();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use nprof_engine::exec::Work;
 
 use super::html::{self, site};
-use super::prepared::{Choice, Choices, PreparedExport};
+use super::prepared::{Choice, ExportChoices, PreparedExport};
 use super::{ExportError, RanksOf, csv, json, perfetto, summary};
 use crate::work::Meter;
 
@@ -46,10 +46,11 @@ pub enum Scope {
 
 /// Reads what a file is made from. Errors occur here if possible, before any byte is written, and a
 /// cancellation is heard.
-pub type Prepare = for<'a> fn(RanksOf<'a>, &'a Choices, Work<'_>) -> Result<PreparedExport<'a>, ExportError>;
+pub type Prepare =
+    for<'a> fn(RanksOf<'a>, &'a ExportChoices, Work<'_>) -> Result<PreparedExport<'a>, ExportError>;
 
 /// Writes a folder. Returns the bytes of all files.
-pub type WriteFolder = fn(RanksOf<'_>, &Choices, &Path, &Meter) -> Result<u64, ExportError>;
+pub type WriteFolder = fn(RanksOf<'_>, &ExportChoices, &Path, &Meter) -> Result<u64, ExportError>;
 
 /// All formats, in the order of the help and of the page's menu.
 pub static EXPORTS: [Export; 7] = [
@@ -147,7 +148,7 @@ pub fn files() -> impl Iterator<Item = &'static Export> {
 impl Export {
     /// The first choice of the user that this format does not offer.
     #[must_use]
-    pub fn foreign(&self, choices: &Choices) -> Option<Choice> {
+    pub fn foreign(&self, choices: &ExportChoices) -> Option<Choice> {
         choices.made().find(|choice| !self.choices.contains(choice))
     }
 
@@ -209,10 +210,10 @@ mod tests {
 
     #[test]
     fn choices_of_other_formats_are_found() {
-        let choices = Choices { max_bytes: Some(1), ..Choices::default() };
+        let choices = ExportChoices { max_bytes: Some(1), ..ExportChoices::default() };
         assert_eq!(find("html").unwrap().foreign(&choices), None);
         assert_eq!(find("json").unwrap().foreign(&choices), Some(Choice::MaxSize));
-        assert_eq!(find("json").unwrap().foreign(&Choices::default()), None);
+        assert_eq!(find("json").unwrap().foreign(&ExportChoices::default()), None);
         assert_eq!(Choice::MaxSize.formats(), "html");
         assert_eq!(Choice::View.formats(), "html or site");
     }

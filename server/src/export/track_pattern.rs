@@ -19,9 +19,6 @@ pub struct TrackPattern(WildMatch);
 
 impl TrackPattern {
     /// Reads a pattern.
-    ///
-    /// # Errors
-    /// If it is too long.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.len() > MAX_BYTES {
             let len = text.len();
@@ -42,9 +39,6 @@ impl TrackPattern {
     }
 
     /// These patterns, if they are few enough.
-    ///
-    /// # Errors
-    /// If there are too many.
     pub fn limited(patterns: Vec<Self>) -> Result<Vec<Self>, String> {
         match patterns.len() {
             0..=MAX_PATTERNS => Ok(patterns),

@@ -14,7 +14,7 @@ pub(crate) const TABLE: &str = "track";
 
 /// The process, thread or counter behind a track, as the trace names them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Origin {
+pub(crate) struct TrackIds {
     /// The process id, a number or text.
     pub pid: Option<String>,
     /// The thread id, a number or text.
@@ -28,25 +28,22 @@ pub(crate) struct Origin {
 }
 
 /// The tracks of a rank.
-pub(crate) struct Tracks<'a> {
+pub(crate) struct ExportTracks<'a> {
     segment: &'a SegmentFile,
-    origins: BTreeMap<u32, Origin>,
+    origins: BTreeMap<u32, TrackIds>,
 }
 
-impl<'a> Tracks<'a> {
+impl<'a> ExportTracks<'a> {
     /// Reads the trace's information about its tracks.
-    ///
-    /// # Errors
-    /// If bytes of the segment are damaged.
     pub fn of(segment: &'a SegmentFile) -> Result<Self> {
-        let mut origins = BTreeMap::<u32, Origin>::new();
+        let mut origins = BTreeMap::<u32, TrackIds>::new();
         let footer = segment.footer();
         let is_side =
             |id: &nprof_engine::model::TableId| footer.tables[usize::from(id.0)].spec.kind == TableKind::Side;
         if let Some(table) = segment.table(TABLE).filter(is_side) {
             query::fields::for_each_row(segment, table, |_, row| {
                 let mut track = None;
-                let mut origin = Origin::default();
+                let mut origin = TrackIds::default();
                 for (id, value) in row {
                     let place = match footer.fields[id.0 as usize].1.name.as_str() {
                         "track" => {
@@ -72,7 +69,7 @@ impl<'a> Tracks<'a> {
     }
 
     /// The process, thread or counter behind this track.
-    pub fn origin(&self, track: TrackId) -> Origin {
+    pub fn origin(&self, track: TrackId) -> TrackIds {
         self.origins.get(&track.0).cloned().unwrap_or_default()
     }
 

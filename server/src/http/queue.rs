@@ -27,35 +27,35 @@ impl Turn {
 }
 
 /// A question that runs with a turn.
-type Job = Box<dyn FnOnce(&Turn) + Send>;
+type TurnJob = Box<dyn FnOnce(&Turn) + Send>;
 
 /// The questions of one weight.
-pub(super) struct Queue {
+pub(super) struct TurnQueue {
     free: Arc<Semaphore>,
-    line: Mutex<Line>,
+    line: Mutex<WaitingLine>,
     /// Work that waits for its turn on a thread of its own.
     others: AtomicUsize,
 }
 
 /// The questions that wait.
 #[derive(Default)]
-struct Line {
+struct WaitingLine {
     /// Questions by the number of their place.
-    jobs: BTreeMap<u64, Job>,
+    jobs: BTreeMap<u64, TurnJob>,
     /// Number of the next place. No number is used again.
     next: u64,
 }
 
 /// A place in the queue, given up when it is dropped.
-struct Place<'q> {
-    queue: &'q Queue,
+struct QueuePlace<'q> {
+    queue: &'q TurnQueue,
     number: u64,
 }
 
 /// Counts work while it waits.
 struct Waits<'q>(&'q AtomicUsize);
 
-impl Queue {
+impl TurnQueue {
     /// A queue in which so many questions run at once.
     pub fn new(at_once: usize) -> Arc<Self> {
         let free = Arc::new(Semaphore::new(at_once));
@@ -95,7 +95,7 @@ impl Queue {
         work: impl FnOnce(&Turn) -> T + Send + 'static,
     ) -> Option<Result<T>> {
         let (answer, mut answered) = oneshot::channel();
-        let job: Job = Box::new(move |turn| {
+        let job: TurnJob = Box::new(move |turn| {
             if !answer.is_closed() {
                 // Nobody takes the answer of a client that has left meanwhile.
                 drop(answer.send(catch_unwind(AssertUnwindSafe(|| work(turn)))));
@@ -122,7 +122,7 @@ impl Queue {
 
     /// Runs a question on a thread, and after it those that wait, while no other work waits: that
     /// gets its turn from the semaphore, in its order.
-    fn begin(self: &Arc<Self>, turn: Turn, first: Job) {
+    fn begin(self: &Arc<Self>, turn: Turn, first: TurnJob) {
         let queue = Arc::clone(self);
         drop(spawn_blocking(move || {
             first(&turn);
@@ -139,25 +139,25 @@ impl Queue {
         Turn(Arc::clone(&self.free).acquire_owned().await.ok())
     }
 
-    fn push(&self, job: Job) -> Place<'_> {
+    fn push(&self, job: TurnJob) -> QueuePlace<'_> {
         let mut line = self.line();
         let number = line.next;
         line.next += 1;
         line.jobs.insert(number, job);
-        Place { queue: self, number }
+        QueuePlace { queue: self, number }
     }
 
-    fn next(&self) -> Option<Job> {
+    fn next(&self) -> Option<TurnJob> {
         self.line().jobs.pop_first().map(|(_, job)| job)
     }
 
     /// A thread that panicked with the lock held has changed nothing by half.
-    fn line(&self) -> MutexGuard<'_, Line> {
+    fn line(&self) -> MutexGuard<'_, WaitingLine> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for QueuePlace<'_> {
     fn drop(&mut self) {
         // A job can own much, so it is dropped without the lock.
         let job = self.queue.line().jobs.remove(&self.number);
@@ -171,7 +171,7 @@ impl Drop for Waits<'_> {
     }
 }
 
-impl fmt::Debug for Queue {
+impl fmt::Debug for TurnQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (free, waiting) = (self.free.available_permits(), self.waiting());
         f.debug_struct("Queue").field("free", &free).field("waiting", &waiting).finish_non_exhaustive()
@@ -191,7 +191,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_thread_goes_on_with_those_that_wait_in_their_order() {
         const WAITING: usize = 50;
-        let queue = Queue::new(1);
+        let queue = TurnQueue::new(1);
         let (go, held) = mpsc::channel::<()>();
         let first = tokio::spawn({
             let queue = Arc::clone(&queue);
@@ -230,7 +230,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_question_that_waits_gets_the_turn_of_other_work() {
-        let queue = Queue::new(1);
+        let queue = TurnQueue::new(1);
         let turn = queue.take().unwrap();
         let asked = tokio::spawn({
             let queue = Arc::clone(&queue);
@@ -247,7 +247,7 @@ mod tests {
     /// A client can get a turn for the question of another, and other work can wait behind it.
     #[tokio::test]
     async fn a_client_whose_turn_went_to_another_question_asks_for_the_next() {
-        let queue = Queue::new(1);
+        let queue = TurnQueue::new(1);
         let turn = queue.take().unwrap();
         let (answer, answered) = oneshot::channel();
         let _place = queue.push(Box::new(move |_| answer.send(1).unwrap()));
@@ -273,7 +273,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_that_leaves_takes_its_question_along() {
-        let queue = Queue::new(1);
+        let queue = TurnQueue::new(1);
         let turn = queue.take().unwrap();
         let owned = Arc::new(());
         let asked = tokio::spawn({
@@ -296,7 +296,7 @@ mod tests {
     async fn no_question_is_forgotten() {
         const CLIENTS: usize = 32;
         const ROUNDS: usize = 200;
-        let queue = Queue::new(2);
+        let queue = TurnQueue::new(2);
         let client = |number: usize| {
             let queue = Arc::clone(&queue);
             async move {
@@ -319,7 +319,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_of_its_question_alone() {
-        let queue = Queue::new(1);
+        let queue = TurnQueue::new(1);
         assert!(queue.run(|_| panic!("in the work")).await.unwrap().map(|(): ()| ()).is_err());
         assert_eq!(queue.run(|_| 7).await.unwrap().unwrap(), 7);
     }

@@ -18,7 +18,7 @@ pub struct Shares {
 
 /// A share, free again when it is dropped.
 #[derive(Debug)]
-pub struct Share {
+pub struct ResourceShare {
     of: Arc<Shares>,
     peer: Peer,
     amount: u64,
@@ -33,7 +33,7 @@ impl Shares {
 
     /// Takes an amount, if this client may have it now.
     #[must_use]
-    pub fn take(self: &Arc<Self>, peer: Peer, amount: u64) -> Option<Share> {
+    pub fn take(self: &Arc<Self>, peer: Peer, amount: u64) -> Option<ResourceShare> {
         let mut taken = self.taken();
         let all = taken.values().sum::<u64>().saturating_add(amount);
         let own = taken.get(&peer).copied().unwrap_or_default().saturating_add(amount);
@@ -43,7 +43,7 @@ impl Shares {
         };
         is_free.then(|| {
             taken.insert(peer, own);
-            Share { of: Arc::clone(self), peer, amount }
+            ResourceShare { of: Arc::clone(self), peer, amount }
         })
     }
 
@@ -58,7 +58,7 @@ impl Shares {
     }
 }
 
-impl Drop for Share {
+impl Drop for ResourceShare {
     fn drop(&mut self) {
         let mut taken = self.of.taken();
         if let Some(own) = taken.get_mut(&self.peer) {
@@ -79,7 +79,7 @@ mod tests {
         let slots = Shares::of(16);
         let take = |peer, count| (0..count).filter_map(|_| slots.take(peer, 1)).collect::<Vec<_>>();
         let user = |uid| Peer::Local(Some(uid));
-        let mut others: Vec<Share> = (1..9).flat_map(|uid| take(user(uid), 16)).collect();
+        let mut others: Vec<ResourceShare> = (1..9).flat_map(|uid| take(user(uid), 16)).collect();
         assert_eq!(others.len(), 14, "seven eighths");
         assert_eq!(others.iter().filter(|slot| slot.peer == user(1)).count(), 4, "a quarter each");
         let own = take(Peer::SameUser, 16);

@@ -12,9 +12,9 @@ pub use nprof_engine::wire::ask::Weight;
 
 use super::error::ApiError;
 use super::peer::Peer;
-use super::queue::Queue;
 pub use super::queue::Turn;
-use super::shares::{Share, Shares};
+use super::queue::TurnQueue;
+use super::shares::{ResourceShare, Shares};
 use super::unread::MAX_UNREAD_BYTES;
 
 /// Heavy questions at once, for each core. Two keep a core busy while one reads from disk.
@@ -26,8 +26,8 @@ const DOWNLOADS: u64 = 64;
 /// Turns of all questions of a server.
 #[derive(Debug)]
 pub struct Turns {
-    small: Arc<Queue>,
-    heavy: Arc<Queue>,
+    small: Arc<TurnQueue>,
+    heavy: Arc<TurnQueue>,
     downloads: Arc<Shares>,
     unread: Arc<Shares>,
 }
@@ -38,8 +38,8 @@ impl Turns {
     pub fn of_machine() -> Self {
         let cores = available_parallelism().map_or(1, NonZero::get);
         Self {
-            small: Queue::new(PER_CORE * cores),
-            heavy: Queue::new(PER_CORE * cores),
+            small: TurnQueue::new(PER_CORE * cores),
+            heavy: TurnQueue::new(PER_CORE * cores),
             downloads: Shares::of(DOWNLOADS),
             unread: Shares::of(MAX_UNREAD_BYTES),
         }
@@ -47,7 +47,7 @@ impl Turns {
 
     /// A place for a download, if this client may have one more.
     #[must_use]
-    pub fn download(&self, peer: Peer) -> Option<Share> {
+    pub fn download(&self, peer: Peer) -> Option<ResourceShare> {
         self.downloads.take(peer, 1)
     }
 
@@ -101,7 +101,7 @@ impl Turns {
         queue.run(work).await.ok_or_else(ended)?.map_err(|_| ApiError::Panicked)
     }
 
-    fn of(&self, weight: Weight) -> Option<&Arc<Queue>> {
+    fn of(&self, weight: Weight) -> Option<&Arc<TurnQueue>> {
         match weight {
             Weight::Light => None,
             Weight::Small => Some(&self.small),

@@ -15,7 +15,7 @@ use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
 use super::error::ApiError;
 use super::peer::Peer;
-use super::shares::{Share, Shares};
+use super::shares::{ResourceShare, Shares};
 
 /// Bytes of all large answers that are not read yet.
 pub const MAX_UNREAD_BYTES: u64 = 512 << 20;
@@ -41,16 +41,16 @@ pub fn counted(response: Response, unread: &Arc<Shares>, peer: Peer) -> Result<R
 /// A body whose bytes hold a share.
 struct Counted {
     body: Body,
-    share: Arc<Share>,
+    share: Arc<ResourceShare>,
 }
 
 /// Bytes of a body. The connection keeps them until they are sent, also after the body's end.
-struct Held {
+struct BodyBytes {
     bytes: Bytes,
-    _share: Arc<Share>,
+    _share: Arc<ResourceShare>,
 }
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for BodyBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -65,7 +65,7 @@ impl HttpBody for Counted {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let share = Arc::clone(&self.share);
-        let held = |bytes| Bytes::from_owner(Held { bytes, _share: share });
+        let held = |bytes| Bytes::from_owner(BodyBytes { bytes, _share: share });
         Pin::new(&mut self.body)
             .poll_frame(context)
             .map(|frame| frame.map(|frame| frame.map(|frame| frame.map_data(held))))

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use jiff::Timestamp;
-use nprof_capture::inputs::{Numbers, numbered};
+use nprof_capture::inputs::{RankNumbers, numbered};
 use nprof_engine::base::{ClockFit, Error};
 use nprof_engine::exec::{Cancel, Exec, Work};
 use nprof_engine::makers;
@@ -171,7 +171,7 @@ fn kinds_of_warnings(built: &[RankBuilt], ranks: &[RankFile]) -> u64 {
 
 fn rank_file(
     at: usize,
-    numbers: &Numbers,
+    numbers: &RankNumbers,
     identity: &Identity,
     source: &TraceSource<'_>,
     RankBuilt { trace, nth, built }: &RankBuilt,

@@ -5,9 +5,9 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use nprof_capture::archive::limit::Allowance;
-use nprof_capture::archive::unpack::Damage;
-use nprof_capture::archive::{FileBytes, Held, Leaf, Spool};
+use nprof_capture::archive::limit::DiskAllowance;
+use nprof_capture::archive::unpack::EarlyEnd;
+use nprof_capture::archive::{FileBytes, Leaf, SharedBytes, Spool};
 use nprof_capture::error::Error;
 use nprof_capture::files::{Files, Take, whole};
 use nprof_capture::owners::Owners;
@@ -26,19 +26,19 @@ const CHUNK_LEN: u64 = 1 << 20;
 pub struct DiskSpool<'a> {
     directory: &'a Path,
     meter: &'a Meter,
-    allowance: Allowance,
+    allowance: DiskAllowance,
 }
 
 impl<'a> DiskSpool<'a> {
     /// Unpacks to a directory, until `meter` is cancelled.
     #[must_use]
     pub fn new(directory: &'a Path, meter: &'a Meter) -> Self {
-        Self { directory, meter, allowance: Allowance::default() }
+        Self { directory, meter, allowance: DiskAllowance::default() }
     }
 }
 
 impl Spool for DiskSpool<'_> {
-    fn keep(&self, unpacked: &mut dyn Read) -> io::Result<Held> {
+    fn keep(&self, unpacked: &mut dyn Read) -> io::Result<SharedBytes> {
         let mut file = tempfile::tempfile_in(self.directory)?;
         let mut chunk = Vec::new();
         loop {
@@ -51,7 +51,7 @@ impl Spool for DiskSpool<'_> {
         }
     }
 
-    fn allowance(&self) -> Option<&Allowance> {
+    fn allowance(&self) -> Option<&DiskAllowance> {
         Some(&self.allowance)
     }
 
@@ -83,7 +83,7 @@ impl Files for InputFiles<'_> {
         Ok(bytes)
     }
 
-    fn stream(&self, file: usize, take: Take<'_>) -> Result<Option<Damage>, Error> {
+    fn stream(&self, file: usize, take: Take<'_>) -> Result<Option<EarlyEnd>, Error> {
         let leaf = self.leaf(file);
         // Count bytes before they are unpacked, because the total is the file's packed size.
         let mut unpacked = leaf.unpacked(Box::new(Metered::new(&*leaf.packed, self.meter)));

@@ -38,9 +38,6 @@ pub struct Identity {
 
 impl Identity {
     /// Reads all inputs, as a separate stage.
-    ///
-    /// # Errors
-    /// If the ingest is cancelled.
     pub fn of(inputs: &Inputs, meter: &Meter) -> Result<Self> {
         meter.begin(Stage::Identifying, inputs.total_bytes());
         Self::read(inputs, |hasher, chunk| {
@@ -51,9 +48,6 @@ impl Identity {
     }
 
     /// Reads all inputs while other work runs: on this core alone, until cancelled.
-    ///
-    /// # Errors
-    /// `Cancelled` if it was cancelled.
     pub fn beside(inputs: &Inputs, cancel: Cancel<'_>) -> Result<Self> {
         Self::read(inputs, |hasher, chunk| {
             hasher.update(chunk);

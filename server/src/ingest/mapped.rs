@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memmap2::{Mmap, UncheckedAdvice};
-use nprof_capture::archive::{FileBytes, Held, Hold};
+use nprof_capture::archive::{FileBytes, Hold, SharedBytes};
 
 use super::{IngestError, Result};
 use crate::output::FileId;
@@ -22,12 +22,12 @@ enum Mapped {
 
 /// A file that was mapped, as it was then.
 #[derive(Debug, Clone)]
-pub(super) struct Source {
+pub(super) struct MappedFile {
     path: PathBuf,
     metadata: Metadata,
 }
 
-impl Source {
+impl MappedFile {
     /// The id of the file that was opened.
     pub(super) fn id(&self) -> FileId {
         FileId::of(&self.metadata)
@@ -35,9 +35,6 @@ impl Source {
 
     /// Checks that the file has not become shorter. Up to a page of missing bytes reads as zeros,
     /// which no signal tells of.
-    ///
-    /// # Errors
-    /// If it has.
     pub(super) fn check(&self) -> Result<()> {
         let (then, now) = (&self.metadata, std::fs::metadata(&self.path));
         let is_same = |now: &Metadata| FileId::of(now) == FileId::of(then);
@@ -55,7 +52,7 @@ impl Source {
 ///
 /// # Errors
 /// If the path does not lead to a file, or the file cannot be read.
-pub(super) fn open(path: &Path) -> Result<(FileBytes, Source)> {
+pub(super) fn open(path: &Path) -> Result<(FileBytes, MappedFile)> {
     let open = |source| IngestError::open(path, source);
     // Check before opening: to open a pipe would wait for its other end.
     if !std::fs::metadata(path).map_err(open)?.is_file() {
@@ -64,11 +61,11 @@ pub(super) fn open(path: &Path) -> Result<(FileBytes, Source)> {
     let file = File::open(path).map_err(open)?;
     let metadata = file.metadata().map_err(open)?;
     let held = map(&file).map_err(open)?;
-    Ok((FileBytes::new(held), Source { path: path.to_owned(), metadata }))
+    Ok((FileBytes::new(held), MappedFile { path: path.to_owned(), metadata }))
 }
 
 /// Maps a file.
-pub(super) fn map(file: &File) -> io::Result<Held> {
+pub(super) fn map(file: &File) -> io::Result<SharedBytes> {
     if file.metadata()?.len() == 0 {
         return Ok(Arc::new(Mapped::Empty));
     }

@@ -19,7 +19,7 @@ pub use build::{Staged, build};
 pub use error::{IngestError, Result};
 pub use files::DiskSpool;
 pub use identity::Identity;
-pub use inputs::{Chosen, Grouped, GroupedInputs, InputFile, Inputs, Named};
+pub use inputs::{FileOrigin, Grouped, GroupedInputs, InputFile, Inputs, Named};
 pub use source::TraceSource;
 
 use std::cell::Cell;
@@ -27,10 +27,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use nprof_capture::files::Job;
+use nprof_capture::files::ImportJob;
 use nprof_capture::files::Sinks;
 use nprof_capture::formats;
-use nprof_capture::inputs::{Plan, Together};
+use nprof_capture::inputs::{GroupReason, Plan};
 use nprof_capture::origin::Origin;
 use nprof_engine::base::in_memory;
 use nprof_engine::exec::Cancel;
@@ -111,7 +111,7 @@ pub fn run_all(
     grouped: Grouped,
     settings: &Settings,
     meter: &Meter,
-    mut done: impl FnMut(Ingested, Together),
+    mut done: impl FnMut(Ingested, GroupReason),
 ) -> Result<Vec<String>> {
     store.check_writable()?;
     if grouped.profiles.len() > 1 && (settings.slug.is_some() || settings.display_name.is_some()) {
@@ -119,7 +119,7 @@ pub fn run_all(
     }
     let (mut count, mut left_out, mut last) = (0, Vec::new(), None);
     for GroupedInputs { inputs, why } in grouped.profiles {
-        let is_of_directory = inputs.files.iter().all(|file| file.chosen == Chosen::ByDirectory);
+        let is_of_directory = inputs.files.iter().all(|file| file.chosen == FileOrigin::ByDirectory);
         match read_to_stage(store, inputs, settings, meter, None) {
             Err(error @ IngestError::Format { .. }) if is_of_directory => {
                 left_out.push(error.to_string());
@@ -160,9 +160,6 @@ pub enum Prepared {
 
 /// Reads the named inputs as one profile, without a change of the store. The files are written to
 /// `lent`, the staging directory of another process, or to a new one.
-///
-/// # Errors
-/// See [`run`].
 pub fn prepare(
     store: &Store,
     named: &Named,
@@ -192,7 +189,7 @@ fn read_to_stage(
             }
             // A file of a directory can turn out not to be a trace, which makes this another
             // profile. So publishing checks again.
-            let is_certain = inputs.files.iter().all(|file| file.chosen == Chosen::ByName);
+            let is_certain = inputs.files.iter().all(|file| file.chosen == FileOrigin::ByName);
             if let Some(slug) = settings.slug.as_ref().filter(|_| is_certain) {
                 store.check_name(slug, &id, settings.existing)?;
             }
@@ -216,9 +213,6 @@ pub fn keep(store: &Store, id: &str, settings: &Settings) -> Result<Ingested> {
 
 /// Identity of the inputs, if it must be known before they are read. Otherwise [`stage`] computes
 /// it.
-///
-/// # Errors
-/// If an input cannot be read, the store cannot be listed, or the ingest is cancelled.
 pub fn identify(
     store: &Store,
     inputs: &Inputs,
@@ -255,9 +249,6 @@ fn unpacked_bytes(inputs: &Inputs, plan: &Plan) -> u64 {
 
 /// Reads all inputs to a staging directory. Identifies the inputs in parallel if
 /// `identity` is `None`.
-///
-/// # Errors
-/// See [`run`].
 pub fn stage(
     staging: Staging,
     inputs: &Inputs,
@@ -332,7 +323,7 @@ fn read(
             trace.packed.let_go(let_go.replace(read)..read);
         }
     };
-    let job = Job { plan, files, space, origin, progress: &progress };
+    let job = ImportJob { plan, files, space, origin, progress: &progress };
     let read = formats::read(&job, sinks);
     inputs.files_of(plan).for_each(|file| file.leaf.packed.let_go(0..usize::MAX));
     read.map_err(|fault| IngestError::Format {
@@ -342,9 +333,6 @@ fn read(
 }
 
 /// Moves a staged profile into the store. Its ranks are not compared yet.
-///
-/// # Errors
-/// See [`run`].
 pub fn publish(store: &Store, staged: &Staged, settings: &Settings, meter: &Meter) -> Result<Ingested> {
     meter.begin(Stage::Publishing, 0);
     if meter.is_cancelled() {
@@ -377,9 +365,6 @@ pub fn compare(profile: &Profile, meter: &Meter) -> Result<()> {
 
 /// The profile with this id, if it is in the store and must be kept. It has the requested names
 /// then.
-///
-/// # Errors
-/// If the store cannot be read or written.
 pub fn already_there(store: &Store, id: &str, settings: &Settings) -> Result<Option<Ingested>> {
     if settings.existing == Existing::Replace {
         return Ok(None);

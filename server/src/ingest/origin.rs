@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use nprof_capture::archive::Leaf;
 use nprof_capture::formats::{FindBeginning, reader_of};
-use nprof_capture::importer::Role;
+use nprof_capture::importer::FileRole;
 use nprof_capture::inputs::PlanFile;
 use nprof_capture::origin::{self, Beginning, Origin};
 
@@ -24,7 +24,7 @@ pub(super) fn origins(inputs: &Inputs, meter: &Meter) -> Vec<Option<Origin>> {
     if inputs.plans.len() < 2 {
         return vec![None; inputs.plans.len()];
     }
-    let is_trace = |part: &&PlanFile| part.role == Role::Trace;
+    let is_trace = |part: &&PlanFile| part.role == FileRole::Trace;
     let mut traces = Vec::new();
     for (at, plan) in inputs.plans.iter().enumerate() {
         let find = reader_of(plan.importer).beginning;

@@ -25,9 +25,6 @@ pub(super) struct InPlace<'a> {
 
 impl<'a> InPlace<'a> {
     /// Opens a pipe, a device or a descriptor. Waits for the reader of a pipe that has a name.
-    ///
-    /// # Errors
-    /// If it cannot be opened, or the work is cancelled.
     pub(super) fn open(path: &Path, meter: &'a Meter) -> io::Result<Self> {
         let kind = path.metadata()?.file_type();
         let mut options = OpenOptions::new();

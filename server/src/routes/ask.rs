@@ -15,7 +15,7 @@ use nprof_engine::wire::questions::{Question, RankQuestion, answer};
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
 use super::reply::{self, ReplyForm};
-use super::waiting::{Waiting, Wanted};
+use super::waiting::{ClientInterest, Waiting};
 use super::{blocking, tiles};
 use crate::app::App;
 use crate::http::error::ApiError;
@@ -38,7 +38,7 @@ pub async fn read(
         app.compare(rank).await?;
     }
     let (waiting, wanted) = Waiting::new();
-    let asked = Arc::new(Asked { app, question, headers, wanted });
+    let asked = Arc::new(StoreQuestion { app, question, headers, wanted });
     let (app, weight) = (asked.app.clone(), asked.question.manner().weight);
     // A kept answer needs no turn.
     if !app.turns().is_free(weight) && asked.may_be_kept() {
@@ -61,14 +61,14 @@ pub async fn read(
 }
 
 /// A question with what its answer depends on.
-struct Asked {
+struct StoreQuestion {
     app: App,
     question: Question,
     headers: HeaderMap,
-    wanted: Wanted,
+    wanted: ClientInterest,
 }
 
-impl Asked {
+impl StoreQuestion {
     /// Whether the answer may need no turn. Looks only at memory: a thread that looks in vain costs
     /// as much as a small tile.
     fn may_be_kept(&self) -> bool {
@@ -141,7 +141,7 @@ mod tests {
         let (_waiting, wanted) = Waiting::new();
         let asked = |path: &str, query| {
             let question = Question::parse(path, query).unwrap();
-            Asked { app: app.clone(), question, headers: HeaderMap::new(), wanted: wanted.clone() }
+            StoreQuestion { app: app.clone(), question, headers: HeaderMap::new(), wanted: wanted.clone() }
         };
         let search = asked(&format!("{RANK}/search"), "q=a");
         let limit = search.question.manner().time_limit.unwrap();

@@ -20,7 +20,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
-use super::operation::{Operation, parameters_of};
+use super::operation::{ApiOperation, parameters_of};
 use super::path::{At, With};
 use super::profiles::ProfilePath;
 use super::reply::ReplyForm;
@@ -30,7 +30,7 @@ use crate::export::cut::{PartOf, TakenPart};
 use crate::export::table::{Prepare, files, of_rank};
 use crate::export::track_pattern::TrackPattern;
 use crate::export::wanted::{Ranks, numbers, view_of};
-use crate::export::{Choice, Choices, Comparing, Export, ExportError, RanksOf, Scope, find};
+use crate::export::{Choice, Comparing, Export, ExportChoices, ExportError, RanksOf, Scope, find};
 use crate::http::error::ApiError;
 use crate::http::peer::Peer;
 use crate::http::turns::Weight;
@@ -72,16 +72,16 @@ fn keys() -> Vec<&'static str> {
 }
 
 /// Describes [`list`].
-pub fn describe_list(schemas: &mut SchemaGenerator) -> Operation {
+pub fn describe_list(schemas: &mut SchemaGenerator) -> ApiOperation {
     let summary = "The formats in which a profile can be downloaded.";
-    Operation::new("listExports", summary).message::<ExportList>(200, schemas)
+    ApiOperation::new("listExports", summary).message::<ExportList>(200, schemas)
 }
 
 /// Describes [`read`].
-pub fn describe_read(_: &mut SchemaGenerator) -> Operation {
+pub fn describe_read(_: &mut SchemaGenerator) -> ApiOperation {
     let content: Map<String, Value> = files().map(|export| (media_type(export), schema(export))).collect();
     let refusals = [RefusalKind::BadQuestion, RefusalKind::NotFound, RefusalKind::TooSlow];
-    Operation::new("exportProfile", "A profile, or a part of it, as a file to keep.")
+    ApiOperation::new("exportProfile", "A profile, or a part of it, as a file to keep.")
         .with(parameters_of::<ProfilePath>("path"))
         .with(parameters_of::<ExportQuery>("query"))
         .answers(200, "The file.", &content.into())
@@ -122,7 +122,7 @@ pub async fn read(
     At(at): At<ProfilePath>,
     With(query): With<ExportQuery>,
 ) -> Result<Response, ApiError> {
-    let wanted = Wanted::of(query)?;
+    let wanted = ExportRequest::of(query)?;
     let peer = peer.map_or(Peer::Local(None), |Extension(peer)| peer);
     let place = app.turns().download(peer).ok_or_else(too_many)?;
     wanted.compare(&app, at.slug()).await;
@@ -149,15 +149,15 @@ fn too_many() -> ApiError {
 type Head = oneshot::Sender<Result<HeaderMap, ApiError>>;
 
 /// A request for an export.
-struct Wanted {
+struct ExportRequest {
     export: &'static Export,
     prepare: Prepare,
     ranks: Option<Ranks>,
     part: PartOf,
-    choices: Choices,
+    choices: ExportChoices,
 }
 
-impl Wanted {
+impl ExportRequest {
     fn of(query: ExportQuery) -> Result<Self, ApiError> {
         let (export, prepare) = format(query.format.as_deref())?;
         let part = PartOf {
@@ -165,7 +165,7 @@ impl Wanted {
             to_ps: parsed("to", query.to.as_deref(), time_ps)?,
             tracks: parsed("tracks", query.tracks.as_deref(), TrackPattern::parse_all)?.unwrap_or_default(),
         };
-        let choices = Choices {
+        let choices = ExportChoices {
             has_flows: query.flows.unwrap_or(false),
             max_bytes: parsed("max_size", query.max_size.as_deref(), size_bytes)?,
             table: query.table,
@@ -312,7 +312,7 @@ mod tests {
 
     #[track_caller]
     fn check_refused(query: ExportQuery, expected: &str) {
-        let said = Wanted::of(query).err().map(|error| error.to_string()).unwrap_or_default();
+        let said = ExportRequest::of(query).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(said.contains(expected), "{said}");
     }
 
@@ -343,6 +343,6 @@ mod tests {
             ExportQuery { view: text("/profile/run-7"), ..of("perfetto") },
             "\"view\": it goes with format=html or site",
         );
-        assert!(Wanted::of(ExportQuery { max_size: text("1kB"), ..of("HTML") }).is_ok());
+        assert!(ExportRequest::of(ExportQuery { max_size: text("1kB"), ..of("HTML") }).is_ok());
     }
 }

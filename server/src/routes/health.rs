@@ -5,7 +5,7 @@ use axum::response::Response;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-use super::operation::Operation;
+use super::operation::ApiOperation;
 use super::reply::ReplyForm;
 use crate::app::App;
 use crate::http::error::ApiError;
@@ -42,6 +42,6 @@ pub async fn read(State(app): State<App>, form: ReplyForm) -> Result<Response, A
 }
 
 /// Describes [`read`].
-pub fn describe(schemas: &mut SchemaGenerator) -> Operation {
-    Operation::new("health", "Who answers at this port.").message::<Health>(200, schemas)
+pub fn describe(schemas: &mut SchemaGenerator) -> ApiOperation {
+    ApiOperation::new("health", "Who answers at this port.").message::<Health>(200, schemas)
 }

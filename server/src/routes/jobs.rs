@@ -8,7 +8,7 @@ use nprof_engine::wire::refusal::RefusalKind;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
 
-use super::operation::{Operation, parameters_of};
+use super::operation::{ApiOperation, parameters_of};
 use super::path::At;
 use super::reply::ReplyForm;
 use crate::app::App;
@@ -38,16 +38,16 @@ pub async fn cancel(State(app): State<App>, At(at): At<JobPath>) -> Result<Respo
 }
 
 /// Describes [`read`].
-pub fn describe_read(schemas: &mut SchemaGenerator) -> Operation {
+pub fn describe_read(schemas: &mut SchemaGenerator) -> ApiOperation {
     of_job("readJob", "How far an ingest is.").message::<JobReport>(200, schemas)
 }
 
 /// Describes [`cancel`].
-pub fn describe_cancel(_: &mut SchemaGenerator) -> Operation {
+pub fn describe_cancel(_: &mut SchemaGenerator) -> ApiOperation {
     of_job("cancelJob", "Asks an ingest to stop.").nothing(204, "Asked.")
 }
 
-fn of_job(id: &'static str, summary: &'static str) -> Operation {
+fn of_job(id: &'static str, summary: &'static str) -> ApiOperation {
     let refusals = [RefusalKind::BadQuestion, RefusalKind::NotFound];
-    Operation::new(id, summary).with(parameters_of::<JobPath>("path")).refuses(&refusals)
+    ApiOperation::new(id, summary).with(parameters_of::<JobPath>("path")).refuses(&refusals)
 }

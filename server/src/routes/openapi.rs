@@ -10,7 +10,7 @@ use schemars::transform::RecursiveTransform;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use super::operation::{Operation, Route, described, prose};
+use super::operation::{ApiOperation, Route, described, prose};
 
 const ABOUT: &str = "Profiles of AI accelerators. Times are picoseconds since the profile's origin. Every JSON \
     answer is also available as postcard: send `Accept: application/x-nprof`. Errors have the form \
@@ -72,11 +72,11 @@ fn finish(schema: &mut Schema) {
     }
 }
 
-fn question(row: &QuestionRow, schemas: &mut SchemaGenerator) -> Operation {
+fn question(row: &QuestionRow, schemas: &mut SchemaGenerator) -> ApiOperation {
     let mut parameters = Vec::new();
     (row.parameters)(&mut parameters);
     let schema = (row.schema)(schemas);
-    let operation = Operation::new(row.manner.id, row.doc).with(parameters.iter().map(parameter));
+    let operation = ApiOperation::new(row.manner.id, row.doc).with(parameters.iter().map(parameter));
     let operation = match row.manner.is_lasting {
         true => lasting(operation, &schema),
         false => operation.message_of(200, &schema, schemas),
@@ -89,7 +89,7 @@ fn question(row: &QuestionRow, schemas: &mut SchemaGenerator) -> Operation {
 }
 
 /// An answer that caches keep, in the forms of [`super::tiles`].
-fn lasting(operation: Operation, schema: &Schema) -> Operation {
+fn lasting(operation: ApiOperation, schema: &Schema) -> ApiOperation {
     let content = json!({
         POSTCARD_ZSTD: { "schema": { "type": "string", "format": "binary" } },
         "application/json": { "schema": schema },

@@ -19,7 +19,7 @@ pub struct Route {
     /// The handler.
     pub handler: fn() -> MethodRouter<App>,
     /// The description. Schemas of messages are left with the generator.
-    pub describe: fn(&mut SchemaGenerator) -> Operation,
+    pub describe: fn(&mut SchemaGenerator) -> ApiOperation,
 }
 
 /// Why any request can be refused.
@@ -27,7 +27,7 @@ const OF_ALL: &[RefusalKind] = &[RefusalKind::Unauthorized, RefusalKind::Forbidd
 
 /// The description of an operation.
 #[derive(Debug, Clone, Default)]
-pub struct Operation {
+pub struct ApiOperation {
     id: &'static str,
     summary: &'static str,
     parameters: Vec<Value>,
@@ -36,7 +36,7 @@ pub struct Operation {
     refusals: Vec<RefusalKind>,
 }
 
-impl Operation {
+impl ApiOperation {
     /// An operation without parameters and answers. `id` is its name for generated clients.
     #[must_use]
     pub fn new(id: &'static str, summary: &'static str) -> Self {

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
 
 use super::blocking;
-use super::operation::{Operation, parameters_of};
+use super::operation::{ApiOperation, parameters_of};
 use super::path::At;
 use crate::app::App;
 use crate::http::error::ApiError;
@@ -40,8 +40,8 @@ pub async fn remove(State(app): State<App>, At(at): At<ProfilePath>) -> Result<R
 }
 
 /// Describes [`remove`].
-pub fn describe(_: &mut SchemaGenerator) -> Operation {
-    Operation::new("deleteProfile", "Removes a profile from the store, with all of its names.")
+pub fn describe(_: &mut SchemaGenerator) -> ApiOperation {
+    ApiOperation::new("deleteProfile", "Removes a profile from the store, with all of its names.")
         .with(parameters_of::<ProfilePath>("path"))
         .nothing(204, "Removed.")
         .refuses(&[RefusalKind::NotFound, RefusalKind::Conflict])

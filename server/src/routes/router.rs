@@ -18,7 +18,7 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
 use tower_http::trace::TraceLayer;
 
-use super::operation::{Operation, Route};
+use super::operation::{ApiOperation, Route};
 use super::{ask, export, health, jobs, openapi, page, profiles, reply, upload};
 use crate::app::App;
 use crate::http::access::Access;
@@ -52,9 +52,9 @@ async fn read_description() -> Response {
     (kind, DESCRIPTION.as_str()).into_response()
 }
 
-fn describe_description(_: &mut SchemaGenerator) -> Operation {
+fn describe_description(_: &mut SchemaGenerator) -> ApiOperation {
     let content = json!({ "application/json": { "schema": { "type": "object" } } });
-    Operation::new("openapi", "This document.").answers(200, "An OpenAPI document.", &content)
+    ApiOperation::new("openapi", "This document.").answers(200, "An OpenAPI document.", &content)
 }
 
 /// The service: the API, the page, and the layers for all requests. Requests carry their

@@ -20,7 +20,7 @@ use tokio::fs::File;
 use tokio::io::AsyncWriteExt;
 
 use super::blocking;
-use super::operation::{Operation, described, parameters_of};
+use super::operation::{ApiOperation, described, parameters_of};
 use super::path::With;
 use super::reply::ReplyForm;
 use crate::app::App;
@@ -105,11 +105,11 @@ const SUMMARY: &str = "Ingests a trace, or an archive of traces. A raw body is o
     is there, or with a job to those who send `Prefer: respond-async`.";
 
 /// Describes [`create`].
-pub fn describe(schemas: &mut SchemaGenerator) -> Operation {
+pub fn describe(schemas: &mut SchemaGenerator) -> ApiOperation {
     let file = json!({ "type": "string", "format": "binary" });
     let form = json!({ "type": "object", "additionalProperties": file });
     let watch = "`respond-async`: a form, too, is answered with a job (RFC 7240).";
-    Operation::new("createProfile", SUMMARY)
+    ApiOperation::new("createProfile", SUMMARY)
         .with(parameters_of::<UploadQuery>("query"))
         .with([described("Prefer", "header", false, watch, &json!({ "type": "string" }))])
         .takes(&json!({

@@ -10,12 +10,12 @@ pub(super) struct Waiting(Arc<AtomicBool>);
 
 /// Held by the worker.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted(Arc<AtomicBool>);
+pub(super) struct ClientInterest(Arc<AtomicBool>);
 
 impl Waiting {
-    pub(super) fn new() -> (Self, Wanted) {
+    pub(super) fn new() -> (Self, ClientInterest) {
         let flag = Arc::new(AtomicBool::new(true));
-        (Self(Arc::clone(&flag)), Wanted(flag))
+        (Self(Arc::clone(&flag)), ClientInterest(flag))
     }
 }
 
@@ -25,7 +25,7 @@ impl Drop for Waiting {
     }
 }
 
-impl Wanted {
+impl ClientInterest {
     /// Returns true while the client waits.
     pub(super) fn is_wanted(&self) -> bool {
         self.0.load(Ordering::Relaxed)

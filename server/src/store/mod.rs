@@ -138,9 +138,6 @@ pub struct Store {
 impl Store {
     /// Opens the store in this directory, creates it if it is missing, and removes leftovers of
     /// dead processes.
-    ///
-    /// # Errors
-    /// If the directory cannot be written.
     pub fn open(root: &Path) -> Result<Self> {
         for part in [PROFILES, TMP] {
             let path = root.join(part);
@@ -193,9 +190,6 @@ impl Store {
     }
 
     /// All profiles, newest first. Unreadable profiles are left out and logged.
-    ///
-    /// # Errors
-    /// If the directory cannot be listed.
     pub fn list(&self) -> Result<Vec<Profile>> {
         let survey = self.survey()?;
         survey.unreadable.iter().for_each(|(_, error)| tracing::warn!("{error}"));
@@ -203,17 +197,11 @@ impl Store {
     }
 
     /// All profiles, and the unreadable ones.
-    ///
-    /// # Errors
-    /// If the directory cannot be listed.
     pub fn survey(&self) -> Result<Survey> {
         self.catalog.survey(&self.profiles_dir())
     }
 
     /// The profile with this name or id.
-    ///
-    /// # Errors
-    /// If there is no such profile.
     pub fn find(&self, name: &str) -> Result<Profile> {
         // Every request comes here, so check one manifest, not hundreds.
         if let Some(profile) = self.catalog.find(&self.profiles_dir(), name) {
@@ -254,9 +242,6 @@ impl Store {
     }
 
     /// Creates a directory for building a profile. It is removed when dropped.
-    ///
-    /// # Errors
-    /// If the directory cannot be written.
     pub fn stage(&self) -> Result<Staging> {
         let _lock = self.lock()?;
         Staging::new(&self.tmp(), "")
@@ -264,9 +249,6 @@ impl Store {
 
     /// Creates a directory like [`Store::stage`], also if the store may only be read. It is outside
     /// the store then, for exports.
-    ///
-    /// # Errors
-    /// If the directory cannot be written.
     pub fn stage_anywhere(&self) -> Result<Staging> {
         if self.is_read_only() { Staging::new(&self.tmp(), OUTSIDE) } else { self.stage() }
     }
@@ -274,9 +256,6 @@ impl Store {
     /// Creates a directory like [`Store::stage_anywhere`] for a file that is written to `folder`.
     /// If the store may only be read, the directory is in this folder: its disk must have room
     /// for the file. Also removes there what killed processes left.
-    ///
-    /// # Errors
-    /// If the directory cannot be written.
     pub fn stage_beside(&self, folder: &Path) -> Result<Staging> {
         if !self.is_read_only() {
             return self.stage();

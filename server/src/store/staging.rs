@@ -59,9 +59,6 @@ impl Staging {
     }
 
     /// Leaves the manifest of the profile to the process that owns the directory.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
     pub fn leave(&self, manifest: &Manifest) -> Result<()> {
         manifest.write(&self.profile_dir())
     }

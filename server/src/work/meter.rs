@@ -104,9 +104,6 @@ impl Meter {
     }
 
     /// Returns an error after [`Self::cancel`].
-    ///
-    /// # Errors
-    /// The engine's `Cancelled`.
     pub fn check(&self) -> nprof_engine::base::Result<()> {
         Cancel::when(&|| self.is_cancelled()).check()
     }

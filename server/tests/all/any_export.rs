@@ -7,7 +7,7 @@ use std::path::Path;
 use nprof_engine::exec::Work;
 use nprof_engine::model::TableKind;
 use nprof_engine::segment::TableMeta;
-use nprof_server::export::{Choices, Export, RanksOf, Scope, find};
+use nprof_server::export::{Export, ExportChoices, RanksOf, Scope, find};
 use nprof_server::ingest::{self, Ingested, Named, Settings};
 use nprof_server::store::{Profile, Store};
 use nprof_server::warnings;
@@ -57,7 +57,7 @@ fn ingested(store: &Store, path: &Path) -> Ingested {
 }
 
 /// The profile as a file of this format.
-fn written(profile: &Profile, key: &str, choices: &Choices) -> Vec<u8> {
+fn written(profile: &Profile, key: &str, choices: &ExportChoices) -> Vec<u8> {
     let Some(Export { scope: Scope::Rank(prepare) | Scope::Profile(prepare), .. }) = find(key) else {
         panic!("{key} is no format of files");
     };
@@ -80,14 +80,14 @@ proptest! {
         let Ingested { profile, .. } = ingested(&store, &trace);
         let events = profile.manifest.entry().events;
 
-        let choices = Choices { has_flows: true, ..Choices::default() };
+        let choices = ExportChoices { has_flows: true, ..ExportChoices::default() };
         fs::write(&again, written(&profile, "perfetto", &choices)).unwrap();
         // A trace for Perfetto has each warning as an instant.
         let shown = events + warnings::of_profile(&profile).len() as u64;
         prop_assert_eq!(ingested(&store, &again).profile.manifest.entry().events, shown);
 
-        let of = |key: &str, choices: &Choices| String::from_utf8(written(&profile, key, choices)).unwrap();
-        let none = Choices::default();
+        let of = |key: &str, choices: &ExportChoices| String::from_utf8(written(&profile, key, choices)).unwrap();
+        let none = ExportChoices::default();
         let json: Value = serde_json::from_str(&of("json", &none)).unwrap();
         let segment = profile.open_rank(&profile.manifest.ranks[0]).unwrap();
         let mut slices = 0;
@@ -100,7 +100,7 @@ proptest! {
             }
             slices += if spec.kind == TableKind::Slices { rows } else { 0 };
             if rows > 0 {
-                let table = Choices { table: Some(spec.name.clone()), ..Choices::default() };
+                let table = ExportChoices { table: Some(spec.name.clone()), ..ExportChoices::default() };
                 prop_assert_eq!(csv::read(&of("csv", &table)).len(), rows);
             }
         }

@@ -10,7 +10,7 @@ use nprof_engine::native::SegmentFile;
 use nprof_engine::query::SegmentPart;
 use nprof_server::assets;
 use nprof_server::export::table::files;
-use nprof_server::export::{Choices, Export, RanksOf, Scope};
+use nprof_server::export::{Export, ExportChoices, RanksOf, Scope};
 use nprof_server::http::peer::Peer;
 use nprof_server::http::turns::Weight;
 use serde_json::Value;
@@ -26,7 +26,7 @@ fn written(stage: &Stage, export: &Export) -> Vec<u8> {
     let profile = stage.store.find("small").unwrap();
     let of = RanksOf::all(&profile);
     let (Scope::Rank(prepare) | Scope::Profile(prepare)) = export.scope else { panic!("{export:?}") };
-    let choices = Choices::default();
+    let choices = ExportChoices::default();
     let mut bytes = Vec::new();
     prepare(of, &choices, Work::IN_PLACE).unwrap().write(&mut bytes).unwrap();
     bytes

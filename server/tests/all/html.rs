@@ -12,7 +12,7 @@ use nprof_engine::wire::questions::{Question, answer};
 use nprof_server::assets;
 use nprof_server::export::cut::PartOf;
 use nprof_server::export::html::{Html, bundle};
-use nprof_server::export::{Choices, RanksOf};
+use nprof_server::export::{ExportChoices, RanksOf};
 use nprof_server::store::Store;
 use serde_json::{Value, json};
 
@@ -106,7 +106,7 @@ async fn the_api_gives_the_same_file() {
     assert_eq!(answer.header("content-length"), answer.body.len().to_string());
     let profile = stage.store.find("small").unwrap();
     let mut written = Vec::new();
-    Html::of(RanksOf::all(&profile), &Choices::default(), Work::IN_PLACE)
+    Html::of(RanksOf::all(&profile), &ExportChoices::default(), Work::IN_PLACE)
         .unwrap()
         .write(&mut written)
         .unwrap();

@@ -7,7 +7,7 @@ use nprof_engine::model::{FieldId, Sink, SliceKey, Value};
 use super::device_tracks::{ADVANCES, CollectiveTracks};
 use super::program::COLLECTIVE;
 use super::rig::Rig;
-use super::schedule::{Part, Phase};
+use super::schedule::{LayerPart, RankPhase};
 use super::tile::{body_of, bytes_per_second};
 use nprof_engine::makers::neuron::Engine;
 
@@ -19,7 +19,7 @@ const ELEMENT_BYTES: i64 = 2;
 
 impl CollectiveTracks {
     /// Emits the operation of a phase with the instruction that starts it, and the cores' work.
-    pub(super) fn exchange(&self, phase: &Phase, rig: &mut Rig<'_>, sink: &mut dyn Sink) -> Result<()> {
+    pub(super) fn exchange(&self, phase: &RankPhase, rig: &mut Rig<'_>, sink: &mut dyn Sink) -> Result<()> {
         let body = body_of(phase);
         let trigger_start = phase.arrival - TRIGGER_PS;
         let trigger = rig.op(body, COLLECTIVE, (trigger_start, TRIGGER_PS), 0, sink)?;
@@ -46,7 +46,7 @@ impl CollectiveTracks {
     /// Emits the operation alone.
     pub(super) fn operation(
         &self,
-        phase: &Phase,
+        phase: &RankPhase,
         rig: &mut Rig<'_>,
         sink: &mut dyn Sink,
     ) -> Result<SliceKey> {
@@ -56,13 +56,13 @@ impl CollectiveTracks {
         rig.slice(self.stream, (phase.arrival, duration), name, &fields, sink)
     }
 
-    fn fields(&self, phase: &Phase, trigger_start: i64) -> [(FieldId, Value<'_>); 17] {
+    fn fields(&self, phase: &RankPhase, trigger_start: i64) -> [(FieldId, Value<'_>); 17] {
         let output = phase.part.collective_bytes();
         // Data crosses the links once for a gather. A reduce crosses twice, to reduce and to spread
         // the result.
         let (input, crossings, algorithm) = match phase.part {
-            Part::Attention => (output / self.ranks, 1, "Ring"),
-            Part::Mlp => (output, 2, "Mesh"),
+            LayerPart::Attention => (output / self.ranks, 1, "Ring"),
+            LayerPart::Mlp => (output, 2, "Mesh"),
         };
         let rate = bytes_per_second(output, phase.end - phase.arrival);
         let of = &self.ops;

@@ -30,9 +30,9 @@ mod tests;
 use nprof_engine::base::{Error, Result};
 use nprof_engine::model::Sink;
 
-use self::program::Texts;
+use self::program::BodyTexts;
 use self::rig::Rig;
-use self::schedule::{Part, Schedule};
+use self::schedule::{LayerPart, Schedule};
 
 pub use self::side::host_of;
 
@@ -111,8 +111,9 @@ pub fn capture(
     progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
     settings.check(rank)?;
-    let texts: Vec<Texts> =
-        (0..settings.layers).flat_map(|layer| Part::ALL.map(|part| Texts::new(layer, part))).collect();
+    let texts: Vec<BodyTexts> = (0..settings.layers)
+        .flat_map(|layer| LayerPart::ALL.map(|part| BodyTexts::new(layer, part)))
+        .collect();
     let subgroups = program::subgroups(device_tracks::DMA_ENGINES);
     let mut rig = Rig::new(settings, rank, &texts, &subgroups, sink)?;
     let mut schedule = Schedule::new(settings, rank);

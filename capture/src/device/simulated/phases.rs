@@ -8,7 +8,7 @@ use nprof_engine::model::{Sink, Value};
 use super::device_tracks::{CollectiveTracks, DMA_ENGINES};
 use super::program::{FIRST_PRODUCT, OPS_PER_TILE, WAIT};
 use super::rig::Rig;
-use super::schedule::{Phase, Throttle};
+use super::schedule::{RankPhase, Throttle};
 use super::tile::{Tile, body_of};
 use super::{Detail, Simulation};
 
@@ -25,7 +25,7 @@ const GIB: f64 = (1 << 30) as f64;
 
 impl Rig<'_> {
     /// Emits a phase. Returns false if the capture is full.
-    pub(super) fn phase(&mut self, phase: &Phase, sink: &mut dyn Sink) -> Result<bool> {
+    pub(super) fn phase(&mut self, phase: &RankPhase, sink: &mut dyn Sink) -> Result<bool> {
         if self.detail == Detail::Collectives {
             return self.brief_phase(phase, sink);
         }
@@ -55,7 +55,7 @@ impl Rig<'_> {
     }
 
     /// Emits one instruction and the operation of a phase.
-    fn brief_phase(&mut self, phase: &Phase, sink: &mut dyn Sink) -> Result<bool> {
+    fn brief_phase(&mut self, phase: &RankPhase, sink: &mut dyn Sink) -> Result<bool> {
         const BRIEF_EVENTS: u64 = 2;
         if !self.room_for(BRIEF_EVENTS) {
             return Ok(false);
@@ -69,7 +69,7 @@ impl Rig<'_> {
         Ok(true)
     }
 
-    fn throttle(&mut self, phase: &Phase, sink: &mut dyn Sink) -> Result<()> {
+    fn throttle(&mut self, phase: &RankPhase, sink: &mut dyn Sink) -> Result<()> {
         let (k, n, code, reason) = match phase.throttle {
             Throttle::Free => (1, 1, UNTHROTTLED_KIND, self.reasons[0]),
             Throttle::Limited => (7, 8, 0, self.reasons[1]),

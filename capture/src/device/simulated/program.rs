@@ -4,7 +4,7 @@
 use nprof_engine::base::{Result, signed};
 use nprof_engine::model::{FieldId, NameId, Sink, TrackId, Value};
 
-use super::schedule::Part;
+use super::schedule::LayerPart;
 use nprof_engine::makers::neuron::schema::{Instruction, Queue};
 use nprof_engine::makers::neuron::{Engine, MATRIX_PRODUCT, SEMAPHORE_WAIT, Tracks};
 
@@ -70,8 +70,8 @@ pub(super) fn subgroups(engines: u32) -> Vec<Vec<String>> {
 
 /// Texts of a body. Instructions borrow them.
 #[derive(Debug)]
-pub(super) struct Texts {
-    part: Part,
+pub(super) struct BodyTexts {
+    part: LayerPart,
     layer: String,
     hlo: String,
     source: String,
@@ -98,7 +98,7 @@ pub(super) struct Body<'t> {
 }
 
 /// Engine and opcode of an instruction.
-struct Kind {
+struct InstructionKind {
     engine: Engine,
     label: &'static str,
     opcode: &'static str,
@@ -106,13 +106,13 @@ struct Kind {
     activation: &'static str,
 }
 
-fn kind(at: usize, part: Part) -> Kind {
+fn kind(at: usize, part: LayerPart) -> InstructionKind {
     const PRODUCT: &str = "MATMUL";
     const VECTOR: [&str; VECTORS] =
         ["TENSOR_TENSOR", "TENSOR_SCALAR", "TENSOR_REDUCE", "TENSOR_TENSOR", "RECIPROCAL", "TENSOR_COPY"];
     let activation = match part {
-        Part::Attention => "EXP",
-        Part::Mlp => "SILU",
+        LayerPart::Attention => "EXP",
+        LayerPart::Mlp => "SILU",
     };
     let (engine, opcode) = match at {
         _ if at < FIRST_ACTIVATION && at.is_multiple_of(2) => (Engine::Tensor, "LDWEIGHTS"),
@@ -127,8 +127,8 @@ fn kind(at: usize, part: Part) -> Kind {
         _ => (Engine::Sync, "WRITE"),
     };
     // The last pair of the attention transposes its tile for the next multiplication.
-    let transposes = part == Part::Attention && (FIRST_ACTIVATION - 2..FIRST_ACTIVATION).contains(&at);
-    Kind {
+    let transposes = part == LayerPart::Attention && (FIRST_ACTIVATION - 2..FIRST_ACTIVATION).contains(&at);
+    InstructionKind {
         engine,
         label: if opcode == PRODUCT { MATRIX_PRODUCT } else { engine.name() },
         opcode,
@@ -137,15 +137,17 @@ fn kind(at: usize, part: Part) -> Kind {
     }
 }
 
-impl Texts {
-    pub(super) fn new(layer: u32, part: Part) -> Self {
+impl BodyTexts {
+    pub(super) fn new(layer: u32, part: LayerPart) -> Self {
         let (block, dot, file, tensors) = match part {
-            Part::Attention => {
+            LayerPart::Attention => {
                 ("self_attn", "qkv_proj", "attention.py", ["qkv_proj.weight", "hidden", "kv", "context"])
             }
-            Part::Mlp => ("mlp", "down_proj", "mlp.py", ["down_proj.weight", "hidden", "gate", "output"]),
+            LayerPart::Mlp => {
+                ("mlp", "down_proj", "mlp.py", ["down_proj.weight", "hidden", "gate", "output"])
+            }
         };
-        let number = 2 * layer + u32::from(part == Part::Mlp);
+        let number = 2 * layer + u32::from(part == LayerPart::Mlp);
         let path = format!("model/layers.{layer}/{block}");
         Self {
             part,
@@ -240,7 +242,7 @@ impl Texts {
     }
 }
 
-fn operands(at: usize, layer: u32, part: Part) -> String {
+fn operands(at: usize, layer: u32, part: LayerPart) -> String {
     let column = u32::try_from(at).unwrap_or(0) * 0x400;
     // Each layer has its own place for weights. Results go to the same place in every layer.
     let weights = 0x4000 + layer * 0x100 + column;

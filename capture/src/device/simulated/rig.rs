@@ -2,10 +2,10 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::base::time::PS_PER_NS;
-use nprof_engine::model::{FieldId, Form, NameId, Sink, SliceKey, SliceRecord, TrackId, Value};
+use nprof_engine::model::{FieldId, NameId, Sink, SliceForm, SliceKey, SliceRecord, TrackId, Value};
 
 use super::device_tracks::{CollectiveTracks, QueueTracks};
-use super::program::{Body, Op, QUEUES, Texts};
+use super::program::{Body, BodyTexts, Op, QUEUES};
 use super::random::{Random, mix};
 use super::schedule::SETUP_PS;
 use super::{Detail, Simulation};
@@ -24,7 +24,7 @@ pub(super) struct LinkNames {
 }
 
 #[derive(Debug)]
-pub(super) struct Tables {
+pub(super) struct RigTables {
     pub(super) dma: Dma,
     pub(super) ham: Ham,
     pub(super) semaphore: SemaphoreUpdate,
@@ -56,7 +56,7 @@ impl LinkNames {
     }
 }
 
-impl Tables {
+impl RigTables {
     fn define(sink: &mut dyn Sink) -> Result<Self> {
         PendingDma::define(sink)?;
         Ok(Self {
@@ -88,7 +88,7 @@ impl FixedTracks {
 /// State of one rank.
 pub(super) struct Rig<'t> {
     pub(super) random: Random,
-    pub(super) tables: Tables,
+    pub(super) tables: RigTables,
     pub(super) tracks: FixedTracks,
     pub(super) queues: Vec<QueueTracks>,
     /// Names of the queues in rows, by queue and engine.
@@ -118,12 +118,12 @@ impl<'t> Rig<'t> {
     pub(super) fn new(
         settings: &Simulation,
         rank: u32,
-        texts: &'t [Texts],
+        texts: &'t [BodyTexts],
         subgroups: &'t [Vec<String>],
         sink: &mut dyn Sink,
     ) -> Result<Self> {
         let instruction = Instruction::define(sink)?;
-        let tables = Tables::define(sink)?;
+        let tables = RigTables::define(sink)?;
         let mut tracks = Tracks::default();
         for engine in Engine::SHOWN {
             tracks.engine(sink, engine.name(), 0)?;
@@ -208,7 +208,7 @@ impl<'t> Rig<'t> {
         sink: &mut dyn Sink,
     ) -> Result<()> {
         self.events += 1;
-        let record = SliceRecord { form: Form::Instant, ..slice_record(track, (time, 0), name, fields) };
+        let record = SliceRecord { form: SliceForm::Instant, ..slice_record(track, (time, 0), name, fields) };
         sink.slice(&record).map(|_| ())
     }
 
@@ -238,5 +238,5 @@ fn slice_record<'a>(
     name: NameId,
     fields: &'a [(FieldId, Value<'a>)],
 ) -> SliceRecord<'a> {
-    SliceRecord { track, start_ps, duration_ps, name, form: Form::Complete, fields }
+    SliceRecord { track, start_ps, duration_ps, name, form: SliceForm::Complete, fields }
 }

@@ -10,12 +10,12 @@ use super::random::{Random, mix};
 
 /// The parts of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum LayerPart {
     Attention,
     Mlp,
 }
 
-impl Part {
+impl LayerPart {
     pub(super) const ALL: [Self; 2] = [Self::Attention, Self::Mlp];
 
     /// Number of tiles that are worked off one after another.
@@ -52,10 +52,10 @@ pub(super) enum Throttle {
 
 /// One phase on one rank. Times in picoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Phase {
+pub(super) struct RankPhase {
     pub(super) number: u64,
     pub(super) layer: u32,
-    pub(super) part: Part,
+    pub(super) part: LayerPart,
     pub(super) throttle: Throttle,
     pub(super) start: i64,
     /// Time at which this rank has done its work and enters the collective operation.
@@ -89,10 +89,10 @@ impl<'s> Schedule<'s> {
         Self { settings, rank, number: 0, now: SETUP_PS }
     }
 
-    pub(super) fn next(&mut self) -> Phase {
+    pub(super) fn next(&mut self) -> RankPhase {
         let number = self.number;
-        let parts = Part::ALL.len() as u64;
-        let part = if number.is_multiple_of(parts) { Part::Attention } else { Part::Mlp };
+        let parts = LayerPart::ALL.len() as u64;
+        let part = if number.is_multiple_of(parts) { LayerPart::Attention } else { LayerPart::Mlp };
         let layers = u64::from(self.settings.layers);
         let layer = u32::try_from(number / parts % layers).unwrap_or(0);
         if number > 0 && number.is_multiple_of(parts * layers) {
@@ -105,12 +105,12 @@ impl<'s> Schedule<'s> {
         let end = last_arrival + exchange_ps(self.settings.ranks, part);
         self.number += 1;
         self.now = end;
-        Phase { number, layer, part, throttle, start, arrival: start + own, last_arrival, end }
+        RankPhase { number, layer, part, throttle, start, arrival: start + own, last_arrival, end }
     }
 }
 
 /// Working time and throttling of a rank in a phase.
-fn work(settings: &Simulation, rank: u32, phase: u64, part: Part) -> (i64, Throttle) {
+fn work(settings: &Simulation, rank: u32, phase: u64, part: LayerPart) -> (i64, Throttle) {
     let mut random = Random::new(settings.seed ^ mix((u64::from(rank) << 40) ^ phase));
     // One step more than there are tiles: in it the engines behind the Tensor engine finish the
     // last tile.
@@ -133,11 +133,11 @@ pub(super) fn straggler(settings: &Simulation) -> Option<u32> {
 }
 
 /// Time on the links. Each rank sends its share to the others, in an all-reduce there and back.
-fn exchange_ps(ranks: u32, part: Part) -> i64 {
+fn exchange_ps(ranks: u32, part: LayerPart) -> i64 {
     let ranks = i64::from(ranks);
     let rounds = match part {
-        Part::Attention => ranks - 1,
-        Part::Mlp => 2 * (ranks - 1),
+        LayerPart::Attention => ranks - 1,
+        LayerPart::Mlp => 2 * (ranks - 1),
     };
     part.collective_bytes() / 1024 * LINK_PS_PER_KIB / ranks * rounds
 }

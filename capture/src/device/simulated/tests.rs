@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use nprof_engine::fixture::{RecordedSlice, Recorder};
-use nprof_engine::model::{Form, OwnedValue};
+use nprof_engine::model::{OwnedValue, SliceForm};
 
 use super::*;
 
@@ -175,7 +175,7 @@ fn collectives_end_on_all_ranks_together_after_the_last_has_arrived() {
 fn a_single_rank_has_nobody_to_wait_for() {
     let sink = record(&Simulation { ranks: 1, ..settings(10_000) }, 0);
     assert_eq!(sink.slices_of("cc_ops").count(), 0);
-    assert!(sink.slices.iter().any(|slice| slice.form == Form::Instant));
+    assert!(sink.slices.iter().any(|slice| slice.form == SliceForm::Instant));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::program::{
     WAIT,
 };
 use super::rig::Rig;
-use super::schedule::{Part, Phase};
+use super::schedule::{LayerPart, RankPhase};
 use nprof_engine::makers::neuron::schema::{Dma, dma_name};
 
 /// Highest and lowest rate of a DMA engine, in bytes a second.
@@ -32,7 +32,7 @@ pub(super) struct Tile {
 }
 
 /// A transfer with the planned times of its packets.
-struct Transfer {
+struct PlannedTransfer {
     start: i64,
     end: i64,
     packets: [(i64, i64); DMA_ENGINES as usize],
@@ -40,7 +40,7 @@ struct Transfer {
 
 impl Tile {
     /// The tile of a phase, worked on from `start` for `duration`.
-    pub(super) fn new(phase: &Phase, start: i64, duration: i64, step: i64) -> Self {
+    pub(super) fn new(phase: &RankPhase, start: i64, duration: i64, step: i64) -> Self {
         Self { body: body_of(phase), start, ninth: duration / 9, step }
     }
 
@@ -80,7 +80,7 @@ impl Tile {
     }
 
     /// Plans the start and the duration of each packet.
-    fn plan(&self, rig: &mut Rig<'_>, queue: usize, from: i64) -> Transfer {
+    fn plan(&self, rig: &mut Rig<'_>, queue: usize, from: i64) -> PlannedTransfer {
         let bytes = QUEUES[queue].bytes / i64::from(DMA_ENGINES);
         let latency = rig.random.part(self.ninth, 150, 250);
         let mut packets = [(0, 0); DMA_ENGINES as usize];
@@ -91,14 +91,14 @@ impl Tile {
         }
         let start = packets.iter().map(|(start, _)| *start).min().unwrap_or(from);
         let end = packets.iter().map(|(start, duration)| start + duration).max().unwrap_or(from);
-        Transfer { start, end, packets }
+        PlannedTransfer { start, end, packets }
     }
 
     fn transfer(
         &self,
         rig: &mut Rig<'_>,
         number: usize,
-        transfer: &Transfer,
+        transfer: &PlannedTransfer,
         sink: &mut dyn Sink,
     ) -> Result<SliceKey> {
         let queue = &QUEUES[number];
@@ -221,9 +221,9 @@ impl Tile {
 }
 
 /// Index of the body that a phase runs.
-pub(super) fn body_of(phase: &Phase) -> usize {
+pub(super) fn body_of(phase: &RankPhase) -> usize {
     let layer = usize::try_from(phase.layer).unwrap_or(0);
-    layer * Part::ALL.len() + usize::from(phase.part == Part::Mlp)
+    layer * LayerPart::ALL.len() + usize::from(phase.part == LayerPart::Mlp)
 }
 
 /// Fields that a transfer's row and the rows of its packets share.

@@ -15,7 +15,7 @@ const MAX_KEYS: usize = 4096;
 
 /// The fields of arguments.
 #[derive(Debug)]
-pub(super) struct Arguments {
+pub(super) struct ArgumentFields {
     /// Fields of the table of slices.
     pub(super) op: AiuOp,
     /// Values whose arguments have no field.
@@ -23,7 +23,7 @@ pub(super) struct Arguments {
     by_key: FxHashMap<String, FieldId>,
 }
 
-impl Arguments {
+impl ArgumentFields {
     pub(super) fn new(op: AiuOp) -> Self {
         Self { op, keyless: 0, by_key: FxHashMap::default() }
     }
@@ -95,7 +95,7 @@ mod tests {
         let mut packed = Attributes::default();
         packed.add_name("k Cmpt Exec");
         let (mut sink, mut fields) = (Recorder::default(), Vec::new());
-        let mut arguments = Arguments::new(AiuOp::define(&mut sink).unwrap());
+        let mut arguments = ArgumentFields::new(AiuOp::define(&mut sink).unwrap());
         let step = arguments.read(&mut sink, &packed.rest, &mut fields).unwrap();
         assert_eq!((step.name.as_deref(), fields.len()), (Some("k Cmpt Exec"), 0));
     }

@@ -10,8 +10,8 @@ use nprof_engine::makers::aiu::STAMPS;
 use nprof_engine::model::Value;
 
 use super::held::{HAS_CHARGE, HAS_GROUP};
-use crate::formats::trace_event::layer::{Met, Value as Written, each_member};
-use crate::json::tokens::Kind;
+use crate::formats::trace_event::layer::{MemberValue as Written, Met, each_member};
+use crate::json::tokens::ValueKind;
 
 /// Key of the arguments in FLEX traces.
 const ATTRIBUTES: &str = "attr";
@@ -42,7 +42,7 @@ pub(super) struct Attributes {
     pub(super) stamps: [u32; STAMPS],
     /// Accumulated charge.
     pub(super) charge: u32,
-    /// Flags of [`super::held::Held`].
+    /// Flags of [`super::held::DeviceSlice`].
     pub(super) flags: u8,
     /// Whether a counter or the charge has more than 32 bits.
     pub(super) is_wide: bool,
@@ -67,7 +67,7 @@ impl Attributes {
     /// Adds keys of the event itself.
     pub(super) fn add_extras(&mut self, met: Met<'_>) {
         met.each_extra(|key, value| {
-            let is_object = key == ATTRIBUTES.as_bytes() && value.kind() == Kind::Object;
+            let is_object = key == ATTRIBUTES.as_bytes() && value.kind() == ValueKind::Object;
             if !is_object {
                 pack(&mut self.rest, key, value);
             }
@@ -96,7 +96,9 @@ impl Attributes {
                 self.job = Some(value.text().into());
                 return;
             }
-            if key == GROUP.as_bytes() && matches!(value.kind(), Kind::Text | Kind::Escaped | Kind::Number) {
+            if key == GROUP.as_bytes()
+                && matches!(value.kind(), ValueKind::Text | ValueKind::Escaped | ValueKind::Number)
+            {
                 self.flags |= HAS_GROUP;
             }
             pack(&mut self.rest, key, value);
@@ -145,8 +147,8 @@ const JSON: u64 = 2;
 
 fn pack(out: &mut Vec<u8>, key: &[u8], value: Written<'_>) {
     let kind = match value.kind() {
-        Kind::Text | Kind::Escaped => TEXT,
-        Kind::Object | Kind::Array => JSON,
+        ValueKind::Text | ValueKind::Escaped => TEXT,
+        ValueKind::Object | ValueKind::Array => JSON,
         _ => PLAIN,
     };
     out.put_bytes(key);

@@ -7,14 +7,14 @@ use nprof_engine::base::Result;
 use nprof_engine::makers::aiu::Phase;
 use rustc_hash::FxHashMap;
 
-use super::choice::{Choices, Measure};
+use super::choice::{Measure, TableChoices};
 use super::ideal::{Table, TableKind};
 use super::iteration::Iterations;
 use super::kernel::{Kernel, Lot};
 
 /// The use of the arrays of a device by a job.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Share {
+pub(super) struct JobShare {
     /// Position of the autopilot's table.
     pub(super) table: usize,
     /// Repetitions of the table's kernels.
@@ -24,19 +24,19 @@ pub(super) struct Share {
 }
 
 /// The use of the arrays by each job on each device.
-pub(super) type Shares = BTreeMap<Lot, Share>;
+pub(super) type JobShares = BTreeMap<Lot, JobShare>;
 
 /// The jobs' use of the arrays. Kernels come by job, device and start.
 pub(super) fn shares(
     mut kernels: impl FnMut() -> Result<Option<Kernel>>,
-    choices: &Choices,
+    choices: &TableChoices,
     Measure { tables, names, clock, core_hz }: Measure<'_, '_>,
-) -> Result<Shares> {
-    let mut shares = Shares::new();
+) -> Result<JobShares> {
+    let mut shares = JobShares::new();
     if tables.iter().all(|table| table.kind == TableKind::Kernels) {
         return Ok(shares);
     }
-    let mut tally = Tally::default();
+    let mut tally = JobKernels::default();
     let mut lot = (0, 0);
     while let Some(kernel) = kernels()? {
         if kernel.lot() != lot {
@@ -55,7 +55,7 @@ pub(super) fn shares(
 
 /// The kernels of a job on a device.
 #[derive(Default)]
-struct Tally {
+struct JobKernels {
     count: usize,
     ps: i64,
     /// Calls by table and row.
@@ -63,7 +63,7 @@ struct Tally {
     iterations: Iterations,
 }
 
-impl Tally {
+impl JobKernels {
     fn take(&mut self, kernel: &Kernel, row: Option<(usize, usize)>, duration_ps: i64) {
         self.count += 1;
         self.ps = self.ps.saturating_add(duration_ps);
@@ -73,7 +73,7 @@ impl Tally {
         }
     }
 
-    fn finish(self, tables: &[Table], core_hz: f64) -> Option<Share> {
+    fn finish(self, tables: &[Table], core_hz: f64) -> Option<JobShare> {
         let calls_of = |at: usize| {
             let mut calls: Vec<u64> =
                 self.calls.iter().filter(|((table, _), _)| *table == at).map(|(_, calls)| *calls).collect();
@@ -95,6 +95,6 @@ impl Tally {
         let iterations = iterations.unwrap_or_else(|| self.iterations.count(self.count).max(1));
         let ideal_s = tables[most].cycles() as f64 * iterations as f64 / core_hz;
         let utilization = if self.ps > 0 { ideal_s * 1e12 / self.ps as f64 } else { 0.0 };
-        Some(Share { table: most, iterations, utilization })
+        Some(JobShare { table: most, iterations, utilization })
     }
 }

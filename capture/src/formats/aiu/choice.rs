@@ -11,17 +11,17 @@ use nprof_engine::base::Result;
 use nprof_engine::makers::aiu::Phase;
 use rustc_hash::FxHashMap;
 
-use super::clock::Clock;
+use super::clock::CounterClock;
 use super::ideal::{Table, TableKind};
 use super::kernel::{Kernel, Lot};
-use super::names::Names;
+use super::names::SliceNames;
 
 /// Most kernels of an iteration that are compared.
 const MAX_RUN: usize = 1 << 12;
 
 /// The table of each kernel of a rank, by job and device.
 #[derive(Debug, Default)]
-pub(super) struct Choices {
+pub(super) struct TableChoices {
     by_lot: FxHashMap<Lot, Lots>,
     has_one: bool,
 }
@@ -36,7 +36,7 @@ struct Lots {
 /// Marks a kernel that is in no table.
 const NONE: u16 = u16::MAX;
 
-impl Choices {
+impl TableChoices {
     /// The only table for all kernels, or none.
     pub(super) fn of_one() -> Self {
         Self { has_one: true, ..Self::default() }
@@ -71,8 +71,8 @@ impl Choices {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Measure<'t, 'a> {
     pub(super) tables: &'t [Table],
-    pub(super) names: &'a Names,
-    pub(super) clock: &'a Clock,
+    pub(super) names: &'a SliceNames,
+    pub(super) clock: &'a CounterClock,
     /// Frequency that ideal cycles count at.
     pub(super) core_hz: f64,
 }
@@ -81,14 +81,14 @@ pub(super) struct Measure<'t, 'a> {
 pub(super) fn choose(
     mut kernels: impl FnMut() -> Result<Option<Kernel>>,
     Measure { tables, names, core_hz, .. }: Measure<'_, '_>,
-) -> Result<Choices> {
+) -> Result<TableChoices> {
     if tables.len() < 2 {
-        return Ok(Choices::of_one());
+        return Ok(TableChoices::of_one());
     }
-    let mut choices = Choices::default();
+    let mut choices = TableChoices::default();
     let chooser = Chooser { tables, core_hz };
     // Kernels of one lot that wait for their choice: row by table, and duration in seconds.
-    let mut waiting: VecDeque<Waiting> = VecDeque::new();
+    let mut waiting: VecDeque<WaitingKernel> = VecDeque::new();
     let mut lot = (0, 0);
     let mut last = None;
     while let Some(kernel) = kernels()? {
@@ -99,7 +99,7 @@ pub(super) fn choose(
         let name = Phase::kernel(&names.of(kernel.name).text);
         let rows = tables.iter().map(|table| table.row(name)).collect();
         let seconds = kernel.end_ps.saturating_sub(kernel.start_ps) as f64 / 1e12;
-        waiting.push_back(Waiting { rows, seconds });
+        waiting.push_back(WaitingKernel { rows, seconds });
         if waiting.len() >= 2 * MAX_RUN {
             chooser.settle(&mut waiting, lot, &mut choices, MAX_RUN, &mut last);
         }
@@ -109,7 +109,7 @@ pub(super) fn choose(
 }
 
 /// A kernel that waits for its table.
-struct Waiting {
+struct WaitingKernel {
     rows: Vec<Option<usize>>,
     seconds: f64,
 }
@@ -123,9 +123,9 @@ impl Chooser<'_> {
     /// Chooses tables until at most `keep` kernels wait.
     fn settle(
         &self,
-        waiting: &mut VecDeque<Waiting>,
+        waiting: &mut VecDeque<WaitingKernel>,
         lot: Lot,
-        choices: &mut Choices,
+        choices: &mut TableChoices,
         keep: usize,
         last: &mut Option<usize>,
     ) {
@@ -150,7 +150,7 @@ impl Chooser<'_> {
     /// The table of the run before wins over others with equal scores.
     fn score(
         &self,
-        waiting: &VecDeque<Waiting>,
+        waiting: &VecDeque<WaitingKernel>,
         table: usize,
         last: Option<usize>,
     ) -> (usize, usize, u64, bool) {

@@ -9,7 +9,7 @@
 //! own, and all lines share one slope. If the times within a file are shifted against each other,
 //! each of its pieces ([`super::pieces`]) gets one.
 
-use super::line::Line;
+use super::line::LeastSquares;
 use super::pieces::{Pieces, Points};
 
 /// Cycles of one overflow.
@@ -37,8 +37,8 @@ const PS_PER_S: f64 = 1e12;
 
 /// The counters of one job.
 #[derive(Debug, Clone, Copy)]
-struct Job {
-    line: Line,
+struct JobCounters {
+    line: LeastSquares,
     /// Time and repaired counter of the first point.
     first: (i64, i64),
     /// Lowest and highest repaired counter.
@@ -46,9 +46,9 @@ struct Job {
     is_used: bool,
 }
 
-impl Job {
+impl JobCounters {
     const UNUSED: Self =
-        Self { line: Line::empty(FIRST_GUESS_HZ), first: (0, 0), span: (0, 0), is_used: false };
+        Self { line: LeastSquares::empty(FIRST_GUESS_HZ), first: (0, 0), span: (0, 0), is_used: false };
 
     /// The job, with all counters moved to another number of overflows.
     fn moved_to(self, repaired: i64) -> Self {
@@ -63,11 +63,11 @@ impl Job {
 pub(super) struct Counters {
     /// The frequency that the user stated, in hertz.
     stated_hz: Option<f64>,
-    jobs: Vec<Job>,
+    jobs: Vec<JobCounters>,
     /// Points of the first jobs.
     points: Vec<Points>,
     /// The lines of the finished jobs, on one another.
-    within: Line,
+    within: LeastSquares,
     /// Time and repaired counter of the last point, and its job.
     last: Option<(i64, i64, usize)>,
     /// Cycles and picoseconds of all kernels.
@@ -103,7 +103,7 @@ impl Basis {
 
 /// The clock of a device.
 #[derive(Debug, Clone)]
-pub(super) struct Clock {
+pub(super) struct CounterClock {
     /// Frequency for durations, in hertz.
     pub(super) used_hz: f64,
     /// Frequency that the slices tell, in hertz.
@@ -135,7 +135,7 @@ impl Counters {
             stated_hz,
             jobs: Vec::new(),
             points: Vec::new(),
-            within: Line::empty(FIRST_GUESS_HZ),
+            within: LeastSquares::empty(FIRST_GUESS_HZ),
             last: None,
             kernels: (0, 0),
         }
@@ -183,7 +183,7 @@ impl Counters {
             }
         };
         if self.jobs.len() <= at {
-            self.jobs.resize(at + 1, Job::UNUSED);
+            self.jobs.resize(at + 1, JobCounters::UNUSED);
         }
         self.last = Some((time_ps, repaired, at));
         let of = &mut self.jobs[at];
@@ -191,7 +191,7 @@ impl Counters {
         if of.is_used {
             of.span = (of.span.0.min(first), of.span.1.max(repaired));
         } else {
-            *of = Job { first: (time_ps, repaired), span: (first, repaired), is_used: true, ..*of };
+            *of = JobCounters { first: (time_ps, repaired), span: (first, repaired), is_used: true, ..*of };
         }
         let seconds = time_ps.saturating_sub(of.first.0) as f64 / PS_PER_S;
         let cycles = repaired.saturating_sub(of.first.1) as f64;
@@ -204,7 +204,7 @@ impl Counters {
 
     /// The pieces of each job whose times are shifted against each other.
     fn pieces(&self) -> Vec<Option<Pieces>> {
-        let of = |(job, points): (&Job, &Points)| {
+        let of = |(job, points): (&JobCounters, &Points)| {
             let slope = job.line.slope()?;
             let residual_s = (job.line.squares(slope) / job.line.count).sqrt() / slope;
             points.pieces().filter(|_| residual_s > MIN_RESIDUAL_S)
@@ -213,7 +213,7 @@ impl Counters {
     }
 
     /// The jobs, with the overflows between them counted by this frequency.
-    fn settled(&self, hz: f64) -> Vec<Job> {
+    fn settled(&self, hz: f64) -> Vec<JobCounters> {
         let mut jobs = self.jobs.clone();
         for pair in by_time(&jobs).windows(2) {
             let ((before_ps, before), now) = (jobs[pair[0]].first, jobs[pair[1]]);
@@ -225,13 +225,13 @@ impl Counters {
     }
 
     /// The clock of all slices. The order of the jobs does not matter.
-    pub(super) fn finish(&self) -> Clock {
+    pub(super) fn finish(&self) -> CounterClock {
         let (mean_hz, pieces) = (self.mean_hz(), self.pieces());
         let piece = |at: usize| pieces.get(at).copied().flatten();
         let steps = pieces.iter().flatten().fold((0, 0.0_f64), |(steps, most), of| {
             (steps + of.steps, if of.largest_s.abs() > most.abs() { of.largest_s } else { most })
         });
-        let mut shared = Line::empty(FIRST_GUESS_HZ);
+        let mut shared = LeastSquares::empty(FIRST_GUESS_HZ);
         for at in by_time(&self.jobs) {
             shared.stack(&piece(at).map_or(self.jobs[at].line, |piece| piece.within));
         }
@@ -239,13 +239,13 @@ impl Counters {
             Some(hz) => self.settled(hz),
             None => self.jobs.clone(),
         };
-        let used: Vec<&Job> = by_time(&jobs).into_iter().map(|at| &jobs[at]).collect();
+        let used: Vec<&JobCounters> = by_time(&jobs).into_iter().map(|at| &jobs[at]).collect();
         let (found_hz, basis, residual_s) = fit(&used, &shared, (mean_hz, steps.0 > 0));
         let error = residual_s.and(shared.relative_error());
         let used_hz = self.stated_hz.unwrap_or(found_hz);
         let low = used.iter().map(|job| job.span.0).min().unwrap_or(0).div_euclid(WRAP_INT);
         let high = used.iter().map(|job| job.span.1).max().unwrap_or(0).div_euclid(WRAP_INT);
-        let shift = |job: &Job, hz: f64| {
+        let shift = |job: &JobCounters, hz: f64| {
             let (seconds, cycles) = since(job.first, used.first().map_or((0, 0), |first| first.first));
             (seconds + job.line.mean_t) - (cycles + job.line.mean_cycles()) / hz
         };
@@ -253,7 +253,7 @@ impl Counters {
             let of_first = used.first().map_or(0.0, |first| shift(first, hz));
             jobs.iter().map(|job| if job.is_used { shift(job, hz) - of_first } else { 0.0 }).collect()
         };
-        Clock {
+        CounterClock {
             used_hz,
             found_hz,
             mean_hz,
@@ -271,7 +271,7 @@ impl Counters {
 }
 
 /// The places of the jobs with points, by the time of their first point.
-fn by_time(jobs: &[Job]) -> Vec<usize> {
+fn by_time(jobs: &[JobCounters]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].is_used).collect();
     order.sort_by_key(|&at| (jobs[at].first, jobs[at].span));
     order
@@ -284,17 +284,21 @@ fn since((time_ps, cycles): (i64, i64), (origin_ps, origin): (i64, i64)) -> (f64
 
 /// Frequency, basis, and residual in seconds, if there is a line. The jobs come by their times;
 /// `shared` are their lines on one another, or those of their pieces.
-fn fit(jobs: &[&Job], shared: &Line, (mean_hz, has_steps): (Option<f64>, bool)) -> (f64, Basis, Option<f64>) {
+fn fit(
+    jobs: &[&JobCounters],
+    shared: &LeastSquares,
+    (mean_hz, has_steps): (Option<f64>, bool),
+) -> (f64, Basis, Option<f64>) {
     let Some(within) = shared.slope() else {
         let basis = if mean_hz.is_some() { Basis::Durations } else { Basis::Guess };
         return (mean_hz.unwrap_or(FIRST_GUESS_HZ), basis, None);
     };
-    let residual = |line: &Line, hz: f64| (line.squares(hz) / shared.count).sqrt() / hz;
+    let residual = |line: &LeastSquares, hz: f64| (line.squares(hz) / shared.count).sqrt() / hz;
     let within_s = residual(shared, within);
     if has_steps {
         return (within, Basis::Pieces, Some(within_s));
     }
-    let mut pooled = Line::empty(within);
+    let mut pooled = LeastSquares::empty(within);
     let origin = jobs.first().map_or((0, 0), |job| job.first);
     jobs.iter().for_each(|job| pooled.merge(&job.line, since(job.first, origin)));
     let Some(hz) = pooled.slope() else { return (within, Basis::Jobs, Some(within_s)) };
@@ -313,7 +317,7 @@ fn near(counter: i64, expected: f64) -> i64 {
     counter.saturating_add(wraps.saturating_mul(WRAP_INT))
 }
 
-impl Clock {
+impl CounterClock {
     /// Duration of cycles in picoseconds.
     #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
     pub(super) fn ps(&self, cycles: f64) -> i64 {
@@ -348,153 +352,4 @@ fn largest(shifts_s: &[f64]) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    const PS_PER_US: i64 = 1_000_000;
-
-    /// The counter of a device of this frequency at a time.
-    fn counter(hz: f64, start: u32, time_ps: i64) -> u32 {
-        let cycles = (time_ps as f64 / PS_PER_S * hz).round() as i64;
-        (i64::from(start) + cycles).rem_euclid(WRAP_INT) as u32
-    }
-
-    fn found(hz: f64, start: u32, jobs: &[(i64, i64)]) -> Clock {
-        let mut counters = Counters::new(None);
-        for (job, &(begin_ps, shift_ps)) in (0..).zip(jobs) {
-            for n in 0..40 {
-                let time_ps = begin_ps + n * 250 * PS_PER_US;
-                counters.kernel((100e-6 * hz) as u32, 100 * PS_PER_US);
-                counters.point(job, time_ps + shift_ps, (counter(hz, start, time_ps), 0));
-            }
-        }
-        counters.finish()
-    }
-
-    #[track_caller]
-    fn check(clock: &Clock, hz: f64, basis: Basis) {
-        assert!((clock.found_hz / hz - 1.0).abs() < 1e-6, "{} instead of {hz}", clock.found_hz);
-        assert_eq!(clock.basis, basis);
-    }
-
-    #[test]
-    fn the_frequency_is_found_across_overflows() {
-        let second = 1_000_000 * PS_PER_US;
-        let clock = found(557.05e6, 4_290_000_000, &[(0, 0), (9 * second, 0), (31 * second, 0)]);
-        check(&clock, 557.05e6, Basis::Run);
-        assert_eq!(clock.wraps, 5);
-        assert!(clock.drift_s().abs() < 1e-6);
-        assert_eq!([largest(&[2.0, -2.0, 1.0]), largest(&[1.0, -2.0, 2.0]), largest(&[])], [2.0, 2.0, 0.0]);
-        let (time_ps, raw) = (31 * second, counter(557.05e6, 4_290_000_000, 31 * second));
-        assert_eq!(clock.repaired(2, time_ps, raw).div_euclid(WRAP_INT), 5);
-    }
-
-    #[test]
-    fn shifted_jobs_do_not_change_the_frequency() {
-        let (second, ms) = (1_000_000 * PS_PER_US, 1_000 * PS_PER_US);
-        let clock = found(560e6, 77, &[(0, 0), (second, 40 * ms), (2 * second, -25 * ms)]);
-        check(&clock, 560e6, Basis::Jobs);
-        let shifts: Vec<f64> = clock.shifts_s.iter().map(|s| (s * 1e3).round()).collect();
-        assert_eq!(shifts, [0.0, 40.0, -25.0]);
-    }
-
-    /// Jobs that were merged into one file, one after the other or with their slices by time.
-    #[test]
-    fn shifted_jobs_in_one_file_do_not_change_the_frequency() {
-        let ms = 1_000 * PS_PER_US;
-        for jobs in [[(0, 0), (20, 40), (9_000, -25)], [(0, 0), (12, -9), (25, -16)]] {
-            let mut ends = Vec::new();
-            for (begin_ms, shift_ms) in jobs {
-                ends.extend((0..40).map(|n| {
-                    let time_ps = begin_ms * ms + n * 250 * PS_PER_US;
-                    (time_ps + shift_ms * ms, counter(557e6, 77, time_ps))
-                }));
-            }
-            for sorted in [false, true] {
-                if sorted {
-                    ends.sort_unstable();
-                }
-                let mut counters = Counters::new(None);
-                for &(end_ps, counter) in &ends {
-                    counters.kernel((100e-6 * 557e6) as u32, 100 * PS_PER_US);
-                    counters.point(0, end_ps, (counter, 0));
-                }
-                let clock = counters.finish();
-                check(&clock, 557e6, Basis::Pieces);
-                assert_eq!(clock.steps.0, 2, "{jobs:?}");
-            }
-        }
-    }
-
-    /// Six jobs two hours apart, whose ends the host sees up to a microsecond late.
-    #[test]
-    fn a_run_of_half_a_day_keeps_its_scatter() {
-        let hz = 557_077_300.0;
-        let mut counters = Counters::new(Some(560e6));
-        for job in 0..6 {
-            for n in 0..300 {
-                let time_ps = i64::from(job) * 7_200_000_000 * PS_PER_US + n * 250 * PS_PER_US;
-                let late_ps = (n * 7_919 + i64::from(job) * 104_729) % 1_000 * 1_000;
-                counters.point(job as u32, time_ps + late_ps, (counter(hz, 77, time_ps), 0));
-            }
-        }
-        let clock = counters.finish();
-        assert!((clock.found_hz / hz - 1.0).abs() < 1e-11, "{} instead of {hz}", clock.found_hz);
-        assert_eq!(clock.basis, Basis::Run);
-        let residual_ns = clock.residual_s.unwrap() * 1e9;
-        assert!((250.0..330.0).contains(&residual_ns), "{residual_ns} ns");
-        assert!(clock.drift_s().abs() < 100e-9, "{} s", clock.drift_s());
-        let by_stated_s = 5.0 * 7_200.0 * (1.0 - hz / 560e6);
-        assert!((clock.used_drift_s() / by_stated_s - 1.0).abs() < 1e-4, "{} s", clock.used_drift_s());
-    }
-
-    #[test]
-    fn without_slices_there_is_a_guess() {
-        let clock = Counters::new(None).finish();
-        assert_eq!((clock.basis, clock.wraps), (Basis::Guess, 0));
-        assert_eq!(clock.repaired(0, 5, 9), 9);
-        assert_eq!(Counters::new(Some(1e9)).finish().ps(1.0), 1000);
-    }
-
-    proptest! {
-        /// The host sees ends up to 20 us late, and pauses of 30 s lie between and within jobs: no
-        /// overflow is lost.
-        #[test]
-        fn late_ends_and_long_pauses_lose_no_overflow(
-            start: u32,
-            hz in 300e6..1500e6_f64,
-            late in prop::collection::vec(0_i64..20_000_000, 160),
-            pause_s in 20_i64..60,
-        ) {
-            let mut counters = Counters::new(None);
-            let mut ends = Vec::new();
-            for (n, late_ps) in (0_i64..).zip(late) {
-                // Four jobs of 40 kernels, and a pause after each 20.
-                let job = u32::try_from(n / 40).unwrap();
-                let time_ps = n * 100 * PS_PER_US + n / 20 * pause_s * 1_000_000 * PS_PER_US;
-                counters.kernel((60e-6 * hz) as u32, 60 * PS_PER_US + late_ps);
-                counters.point(job, time_ps + late_ps, (counter(hz, start, time_ps), 0));
-                ends.push((job, time_ps, late_ps));
-            }
-            let clock = counters.finish();
-            prop_assert!((clock.found_hz / hz - 1.0).abs() < 1e-6, "{} instead of {hz}", clock.found_hz);
-            for (job, time_ps, late_ps) in ends {
-                let repaired = clock.repaired(job, time_ps + late_ps, counter(hz, start, time_ps));
-                let cycles = (time_ps as f64 / PS_PER_S * hz).round() as i64 + i64::from(start);
-                prop_assert_eq!(repaired, cycles);
-            }
-        }
-
-        /// Order of points and start of the counter change nothing.
-        #[test]
-        fn order_and_overflow_do_not_matter(start: u32, hz in 300e6..1500e6_f64, gap_s in 0_i64..40) {
-            let second = 1_000_000 * PS_PER_US;
-            let forward = found(hz, start, &[(0, 0), (gap_s * second, 0)]);
-            let from_zero = found(hz, 0, &[(0, 0), (gap_s * second, 0)]);
-            prop_assert!((forward.found_hz / hz - 1.0).abs() < 1e-6);
-            prop_assert!((forward.found_hz / from_zero.found_hz - 1.0).abs() < 1e-9);
-        }
-    }
-}
+mod tests;

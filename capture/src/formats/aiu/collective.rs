@@ -17,12 +17,12 @@ use nprof_engine::base::{Result, signed};
 use nprof_engine::makers::aiu::schema::AiuCollective;
 use nprof_engine::makers::aiu::{Lane, Sync, Tracks};
 use nprof_engine::model::transfer::{CHAIN, TREE};
-use nprof_engine::model::{Form, Sink, SliceRecord, Value};
-use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
+use nprof_engine::model::{Sink, SliceForm, SliceRecord, Value};
+use nprof_engine::spill::{NoBytes, Scratch, Sorter, Space, SpillKey};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::attribute::Peers;
-use super::clock::Clock;
+use super::clock::CounterClock;
 use super::summary::count;
 
 /// Longest time between the end of a kernel and the first end of a step that follows it.
@@ -66,9 +66,9 @@ pub(super) struct CollectiveStep {
 
 /// An end by the clock of the host in picoseconds, and by the repaired counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct End(pub(super) i64, pub(super) Option<i64>);
+pub(super) struct StepEnd(pub(super) i64, pub(super) Option<i64>);
 
-impl Key for End {
+impl SpillKey for StepEnd {
     type Span = NoBytes;
     const MAX_LEN: usize = 21;
 
@@ -86,13 +86,13 @@ impl Key for End {
 
 /// An operation.
 #[derive(Debug)]
-struct Operation {
+struct CollectiveInstance {
     name: Box<str>,
     /// Whether steps name the ranks.
     names_ranks: bool,
     first_start_ps: i64,
     first_end_ps: i64,
-    last_end: End,
+    last_end: StepEnd,
     bytes: i64,
     steps: u64,
     ranks: BTreeSet<u32>,
@@ -128,7 +128,7 @@ impl Partner {
     }
 }
 
-impl Operation {
+impl CollectiveInstance {
     /// Whether a step belongs to a later instance.
     fn is_over(&self, start_ps: i64, repeated: bool) -> bool {
         let length_ps = self.last_end.0.saturating_sub(self.first_start_ps).max(LEAST_LENGTH_PS);
@@ -152,13 +152,13 @@ impl Operation {
 /// The operations of a rank.
 pub(super) struct Collectives<'s> {
     rank: Option<u32>,
-    all: Vec<Operation>,
+    all: Vec<CollectiveInstance>,
     /// The last instance of each group of each job.
     open: FxHashMap<(u32, Box<str>), usize>,
     /// The last instance of each group.
     last: FxHashMap<Box<str>, usize>,
     /// Ends of kernels outside of operations.
-    kernel_ends: Sorter<End, &'s dyn Scratch>,
+    kernel_ends: Sorter<StepEnd, &'s dyn Scratch>,
     /// Number of these kernels.
     kernels: u64,
     /// End of the work of each file.
@@ -173,7 +173,7 @@ impl<'s> Collectives<'s> {
     }
 
     /// Takes a kernel outside of operations.
-    pub(super) fn kernel(&mut self, end: End) -> Result<()> {
+    pub(super) fn kernel(&mut self, end: StepEnd) -> Result<()> {
         self.kernels += 1;
         self.kernel_ends.push(end)
     }
@@ -183,14 +183,14 @@ impl<'s> Collectives<'s> {
         &mut self,
         step: &CollectiveStep,
         (job, number, name): (u32, u32, &str),
-        (start_ps, end): (i64, End),
+        (start_ps, end): (i64, StepEnd),
     ) {
         let Some(group) = step.group.as_deref() else { return };
         let sync = Sync::of(name);
         let name = sync.is_some().then_some(number);
         let at = self.instance(GroupStep { job, group, start_ps, end_ps: end.0, name });
         let at = at.unwrap_or_else(|| {
-            self.all.push(Operation {
+            self.all.push(CollectiveInstance {
                 name: step.title.unwrap_or(group).into(),
                 names_ranks: step.title.is_none(),
                 first_start_ps: start_ps,
@@ -272,7 +272,11 @@ impl<'s> Collectives<'s> {
     }
 
     /// Writes a slice for each operation.
-    pub(super) fn finish(self, sink: &mut dyn Sink, (tracks, clock): (&mut Tracks, &Clock)) -> Result<()> {
+    pub(super) fn finish(
+        self,
+        sink: &mut dyn Sink,
+        (tracks, clock): (&mut Tracks, &CounterClock),
+    ) -> Result<()> {
         if self.all.is_empty() {
             return Ok(());
         }
@@ -280,7 +284,7 @@ impl<'s> Collectives<'s> {
         let track = tracks.lane(sink, fields.table, (Lane::Collective, 0))?;
         let kernels = kernels_before(&self.all, self.kernel_ends)?;
         for (operation, kernel) in self.all.into_iter().zip(kernels) {
-            let End(last_end_ps, last_cycle) = operation.last_end;
+            let StepEnd(last_end_ps, last_cycle) = operation.last_end;
             let cycles = kernel.and_then(|end| end.1).zip(last_cycle).map(|(first, last)| last - first);
             let duration_ps = match cycles.filter(|cycles| *cycles > 0) {
                 Some(cycles) => clock.ps(cycles as f64),
@@ -307,7 +311,7 @@ impl<'s> Collectives<'s> {
                     values.push((fields.bandwidth, Value::Float(rate)));
                 }
             }
-            let (name, form) = (sink.name(&operation.name)?, Form::Complete);
+            let (name, form) = (sink.name(&operation.name)?, SliceForm::Complete);
             sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields: &values })?;
         }
         Ok(())
@@ -315,13 +319,16 @@ impl<'s> Collectives<'s> {
 }
 
 /// The last kernel that ends before the first end of a step of each operation, and not long before.
-fn kernels_before(all: &[Operation], ends: Sorter<End, &dyn Scratch>) -> Result<Vec<Option<End>>> {
+fn kernels_before(
+    all: &[CollectiveInstance],
+    ends: Sorter<StepEnd, &dyn Scratch>,
+) -> Result<Vec<Option<StepEnd>>> {
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by_key(|&at| all[at].first_end_ps);
     let mut found = vec![None; all.len()];
     let mut ends = ends.finish()?;
     let mut next = ends.next()?.copied();
-    let mut last: Option<End> = None;
+    let mut last: Option<StepEnd> = None;
     for at in order {
         let first_end_ps = all[at].first_end_ps;
         while let Some(end) = next.filter(|end| end.0 <= first_end_ps) {
@@ -368,7 +375,7 @@ mod tests {
                 names.len() - 1
             });
             let number = u32::try_from(at).unwrap();
-            collectives.step(&step(&[], Some(8)), (job, number, name), (us(start), End(us(end), None)));
+            collectives.step(&step(&[], Some(8)), (job, number, name), (us(start), StepEnd(us(end), None)));
         }
         let (mut sink, clock) = (Recorder::default(), Counters::new(Some(100e6)).finish());
         collectives.finish(&mut sink, (&mut Tracks::new(Some(rank)), &clock)).unwrap();
@@ -431,9 +438,9 @@ mod tests {
         let mut collectives = Collectives::new(Some(0), Vec::new(), Space::new(&scratch));
         // The host saw the last kernel end 3 us late.
         for (end, cycle) in [(300, 30_000), (5, 500), (93, 9_000)] {
-            collectives.kernel(End(us(end), Some(cycle))).unwrap();
+            collectives.kernel(StepEnd(us(end), Some(cycle))).unwrap();
         }
-        let (first, last) = (End(us(140), Some(14_000)), End(us(190), Some(19_000)));
+        let (first, last) = (StepEnd(us(140), Some(14_000)), StepEnd(us(190), Some(19_000)));
         let named = |number, name| (0, number, name);
         collectives.step(
             &step(&[1, 2], Some(1000)),
@@ -441,7 +448,7 @@ mod tests {
             (us(10), first),
         );
         collectives.step(&step(&[1, 2], None), named(1, "Send [sync=g_1_s0_r0xe_2] DmaO"), (us(120), last));
-        collectives.step(&CollectiveStep::default(), named(2, "no group"), (us(0), End(us(999), None)));
+        collectives.step(&CollectiveStep::default(), named(2, "no group"), (us(0), StepEnd(us(999), None)));
         let mut sink = Recorder::default();
         let clock = Counters::new(Some(100e6)).finish();
         collectives.finish(&mut sink, (&mut Tracks::new(Some(0)), &clock)).unwrap();

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
-use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
+use nprof_engine::spill::{NoBytes, Scratch, Sorter, Space, SpillKey};
 
 use super::kernel::take_device;
 
 /// A step of a quantity, ordered by device and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Edge {
+struct QuantityEdge {
     device: u16,
     time_ps: i64,
     step: i64,
 }
 
-impl Key for Edge {
+impl SpillKey for QuantityEdge {
     type Span = NoBytes;
     const MAX_LEN: usize = 23;
 
@@ -34,7 +34,7 @@ impl Key for Edge {
 
 /// The steps of a quantity.
 pub(super) struct Edges<'s> {
-    sorter: Sorter<Edge, &'s dyn Scratch>,
+    sorter: Sorter<QuantityEdge, &'s dyn Scratch>,
 }
 
 impl<'s> Edges<'s> {
@@ -57,8 +57,8 @@ impl<'s> Edges<'s> {
         if end_ps <= start_ps || quantity == 0 {
             return Ok(());
         }
-        self.sorter.push(Edge { device, time_ps: start_ps, step: quantity })?;
-        self.sorter.push(Edge { device, time_ps: end_ps, step: -quantity })
+        self.sorter.push(QuantityEdge { device, time_ps: start_ps, step: quantity })?;
+        self.sorter.push(QuantityEdge { device, time_ps: end_ps, step: -quantity })
     }
 
     /// Calls `take` with each device and time at which the sum of the device changes, and the sum
@@ -71,7 +71,7 @@ impl<'s> Edges<'s> {
         let mut busy = BTreeMap::new();
         let (mut sum, mut told, mut busy_ps) = (0_i64, 0_i64, 0_i64);
         let mut now: Option<(u16, i64)> = None;
-        while let Some(&Edge { device, time_ps, step }) = sorted.next()? {
+        while let Some(&QuantityEdge { device, time_ps, step }) = sorted.next()? {
             if let Some((of, before)) = now.filter(|&before| before < (device, time_ps)) {
                 if sum != told {
                     take(of, before, sum)?;

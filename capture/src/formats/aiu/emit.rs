@@ -5,25 +5,25 @@ use std::collections::BTreeMap;
 use nprof_engine::base::{Result, clamped};
 use nprof_engine::makers::aiu::schema::{AiuCounter, AiuOp};
 use nprof_engine::makers::aiu::{Class, Counter, HCOLL, Lane, Phase, STAMPS, Tracks};
-use nprof_engine::model::{Form, Sink, SliceRecord, Value, WarningKind};
+use nprof_engine::model::{Sink, SliceForm, SliceRecord, Value, WarningKind};
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
-use super::argument::Arguments;
-use super::choice::Choices;
-use super::clock::Clock;
-use super::collective::{CollectiveStep, Collectives, End};
+use super::argument::ArgumentFields;
+use super::choice::TableChoices;
+use super::clock::CounterClock;
+use super::collective::{CollectiveStep, Collectives, StepEnd};
 use super::edges::Edges;
 use super::hcoll::{Operations, Protocol};
-use super::held::{HAS_CHARGE, HAS_GROUP, Held, IS_UNFINISHED};
-use super::job::Jobs;
-use super::kernel::{Kernel, Lot, Transfer};
-use super::names::Names;
-use super::power::{KINDS, Readings, Sample, Scale};
+use super::held::{DeviceSlice, HAS_CHARGE, HAS_GROUP, IS_UNFINISHED};
+use super::job::JobFiles;
+use super::kernel::{Kernel, Lot, RatedTransfer};
+use super::names::SliceNames;
+use super::power::{KINDS, PowerSample, Readings, Scale};
 use super::runs::{Active, RATIO, Runs};
 use super::settings::Durations;
-use super::shift::Shift;
+use super::shift::ClockShift;
 use super::summary::Ran;
-use super::usage::{Matched, Usage};
+use super::usage::{ArrayUsage, Matched};
 use super::watts::Watts;
 
 /// Shortest slice whose charge is a reading of the power, in picoseconds.
@@ -37,9 +37,9 @@ const MAX_LANES: u32 = 4096;
 /// Facts about a rank that its slices are written with.
 #[derive(Clone, Copy)]
 pub(super) struct Facts<'a> {
-    pub(super) clock: &'a Clock,
-    pub(super) names: &'a Names,
-    pub(super) jobs: &'a Jobs,
+    pub(super) clock: &'a CounterClock,
+    pub(super) names: &'a SliceNames,
+    pub(super) jobs: &'a JobFiles,
     pub(super) threads: &'a [Box<str>],
     /// Whether the rank has several devices.
     pub(super) has_devices: bool,
@@ -49,7 +49,7 @@ pub(super) struct Facts<'a> {
     /// Frequency of the cores, if there are ideal cycles.
     pub(super) core_hz: Option<f64>,
     /// Shift of the runtime's clock to PyTorch's.
-    pub(super) shift: Option<Shift>,
+    pub(super) shift: Option<ClockShift>,
     pub(super) scale: Scale,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Totals {
 
 /// Place of a slice in time.
 #[derive(Debug, Clone, Copy)]
-struct Placed {
+struct SlicePlace {
     start_ps: i64,
     end_ps: i64,
     /// Cycles of the slice's phase, if its counters are usable.
@@ -83,11 +83,11 @@ struct Placed {
 pub(super) struct Emitter<'a, 's> {
     sink: &'a mut dyn Sink,
     facts: Facts<'a>,
-    usage: Usage<'a>,
-    choices: Choices,
+    usage: ArrayUsage<'a>,
+    choices: TableChoices,
     runs: Runs<'s>,
     tracks: Tracks,
-    arguments: Arguments,
+    arguments: ArgumentFields,
     counter: AiuCounter,
     readings: Readings<'s>,
     preps: Edges<'s>,
@@ -101,12 +101,12 @@ impl<'a, 's> Emitter<'a, 's> {
     pub(super) fn new(
         sink: &'a mut dyn Sink,
         facts: Facts<'a>,
-        (usage, choices): (Usage<'a>, Choices),
+        (usage, choices): (ArrayUsage<'a>, TableChoices),
         rank: Option<u32>,
         space: Space<'s>,
     ) -> Result<Self> {
         let (op, counter) = (AiuOp::define(sink)?, AiuCounter::define(sink)?);
-        let end = |job: &super::job::Job| job.device.map_or(i64::MIN, |span| span.end_ps);
+        let end = |job: &super::job::JobFile| job.device.map_or(i64::MIN, |span| span.end_ps);
         let file_ends = facts.jobs.all.iter().map(end).collect();
         Ok(Self {
             sink,
@@ -115,7 +115,7 @@ impl<'a, 's> Emitter<'a, 's> {
             choices,
             runs: Runs::new(space),
             tracks: if facts.has_devices { Tracks::of_several(rank) } else { Tracks::new(rank) },
-            arguments: Arguments::new(op),
+            arguments: ArgumentFields::new(op),
             counter,
             readings: Readings::new(space),
             preps: Edges::new(space),
@@ -127,7 +127,7 @@ impl<'a, 's> Emitter<'a, 's> {
     }
 
     /// Writes all slices.
-    pub(super) fn slices(&mut self, held: Sorter<Held, &dyn Scratch>) -> Result<()> {
+    pub(super) fn slices(&mut self, held: Sorter<DeviceSlice, &dyn Scratch>) -> Result<()> {
         let mut sorted = held.finish()?;
         while let Some((held, rest)) = sorted.next_with()? {
             self.slice(&held, rest)?;
@@ -151,7 +151,7 @@ impl<'a, 's> Emitter<'a, 's> {
 
     /// Counts the cycles and the charge of slices of the runtime that the ordinary reader has
     /// written.
-    pub(super) fn written(&mut self, written: Sorter<Held, &'s dyn Scratch>) -> Result<()> {
+    pub(super) fn written(&mut self, written: Sorter<DeviceSlice, &'s dyn Scratch>) -> Result<()> {
         let mut sorted = written.finish()?;
         while let Some((held, _)) = sorted.next_with()? {
             self.totals.slices += 1;
@@ -185,7 +185,7 @@ impl<'a, 's> Emitter<'a, 's> {
                 ..CollectiveStep::default()
             };
             let name = &self.facts.names.of(protocol.name).text;
-            let span = (protocol.start_ps, End(protocol.end_ps, None));
+            let span = (protocol.start_ps, StepEnd(protocol.end_ps, None));
             self.collectives.step(&step, (protocol.job, protocol.name, name), span);
         }
         Ok(())
@@ -194,18 +194,18 @@ impl<'a, 's> Emitter<'a, 's> {
     /// Writes the rates that transfers state.
     pub(super) fn transfers(
         &mut self,
-        transfers: Sorter<Transfer, &'s dyn Scratch>,
+        transfers: Sorter<RatedTransfer, &'s dyn Scratch>,
         space: Space<'s>,
     ) -> Result<()> {
         let mut edges = Edges::new(space);
         let mut sorted = transfers.finish()?;
-        while let Some(&Transfer { start_ps, end_ps, rate, device, .. }) = sorted.next()? {
+        while let Some(&RatedTransfer { start_ps, end_ps, rate, device, .. }) = sorted.next()? {
             edges.add_on(device, (start_ps, end_ps), clamped(rate))?;
         }
         self.counter(Counter::TransferRate, edges, 1.0)
     }
 
-    fn slice(&mut self, held: &Held, rest: &[u8]) -> Result<()> {
+    fn slice(&mut self, held: &DeviceSlice, rest: &[u8]) -> Result<()> {
         self.totals.slices += 1;
         let name = self.facts.names.of(held.name);
         let placed = self.place(held, name.phase);
@@ -240,7 +240,7 @@ impl<'a, 's> Emitter<'a, 's> {
             step.bytes = name.bytes;
             fields.extend(name.bytes.map(|bytes| (op.bytes, Value::Int(bytes))));
         }
-        let end = End(placed.end_ps, placed.cycles.map(|_| repaired[name.phase.stamps().1]));
+        let end = StepEnd(placed.end_ps, placed.cycles.map(|_| repaired[name.phase.stamps().1]));
         if has_group {
             self.collectives.step(&step, (held.job, held.name, &name.text), (placed.start_ps, end));
         } else if name.phase == Phase::Exec {
@@ -250,7 +250,7 @@ impl<'a, 's> Emitter<'a, 's> {
         fields.extend(matched.iter().flat_map(|matched| matched.fields(&op)));
         let lane = Lane::of(name.phase, has_group);
         let track = self.tracks.lane(self.sink, op.table, (lane, held.thread.min(MAX_LANES)))?;
-        let form = if held.is(IS_UNFINISHED) { Form::Unfinished } else { Form::Complete };
+        let form = if held.is(IS_UNFINISHED) { SliceForm::Unfinished } else { SliceForm::Complete };
         let duration_ps = placed.end_ps.saturating_sub(placed.start_ps);
         let record = SliceRecord {
             track,
@@ -267,44 +267,45 @@ impl<'a, 's> Emitter<'a, 's> {
     }
 
     /// The class of a slice by its name, its operation and its place among the kernels of its job.
-    fn class(&self, held: &Held) -> Class {
+    fn class(&self, held: &DeviceSlice) -> Class {
         let name = self.facts.names.of(held.name);
         let class = if held.is(HAS_GROUP) { name.class_in_group } else { name.class };
-        let is_within = |span: super::job::Span| held.start_ps > span.start_ps && held.start_ps < span.end_ps;
+        let is_within =
+            |span: super::job::GrowingSpan| held.start_ps > span.start_ps && held.start_ps < span.end_ps;
         let kernels = self.facts.jobs.all[held.job as usize].kernel_starts;
         if kernels.is_some_and(is_within) { class.within_job() } else { class }
     }
 
     /// The end by the host stays, and the length is that of the counters.
-    fn place(&mut self, held: &Held, phase: Phase) -> Placed {
+    fn place(&mut self, held: &DeviceSlice, phase: Phase) -> SlicePlace {
         let (first, last) = phase.stamps();
         let shift_ps =
             if self.facts.fixes_jobs { self.facts.jobs.all[held.job as usize].shift_ps() } else { 0 };
         let (start_ps, end_ps) =
             (held.start_ps.saturating_add(shift_ps), held.end_ps.saturating_add(shift_ps));
         if !held.has((first, last)) {
-            return Placed { start_ps, end_ps, cycles: None };
+            return SlicePlace { start_ps, end_ps, cycles: None };
         }
         let cycles = held.cycles((first, last));
         if self.facts.durations == Durations::Host {
-            return Placed { start_ps, end_ps, cycles: Some(cycles) };
+            return SlicePlace { start_ps, end_ps, cycles: Some(cycles) };
         }
         let device_ps = self.facts.clock.ps(f64::from(cycles));
         if held.is(IS_UNFINISHED) {
-            return Placed { start_ps, end_ps: start_ps.saturating_add(device_ps), cycles: Some(cycles) };
+            return SlicePlace { start_ps, end_ps: start_ps.saturating_add(device_ps), cycles: Some(cycles) };
         }
         let falls = held.stamps[last] < held.stamps[first];
         // An overflow takes seconds. Counters that fall within a short slice run backwards.
         if falls && cycles > i32::MAX.unsigned_abs() && device_ps / 2 > held.host_ps() {
             self.totals.reversed += 1;
-            return Placed { start_ps, end_ps, cycles: None };
+            return SlicePlace { start_ps, end_ps, cycles: None };
         }
         self.totals.wraps_in_slices += u64::from(falls);
-        Placed { start_ps: end_ps.saturating_sub(device_ps), end_ps, cycles: Some(cycles) }
+        SlicePlace { start_ps: end_ps.saturating_sub(device_ps), end_ps, cycles: Some(cycles) }
     }
 
     /// The counters with all overflows since the first slice of the rank.
-    fn repaired(&self, held: &Held, phase: Phase, placed: Placed) -> [i64; STAMPS] {
+    fn repaired(&self, held: &DeviceSlice, phase: Phase, placed: SlicePlace) -> [i64; STAMPS] {
         let (_, last) = phase.stamps();
         if placed.cycles.is_none() {
             return held.stamps.map(i64::from);
@@ -321,13 +322,13 @@ impl<'a, 's> Emitter<'a, 's> {
     /// Results of a slice: kernels, counters, power.
     fn follow(
         &mut self,
-        held: &Held,
-        placed: Placed,
+        held: &DeviceSlice,
+        placed: SlicePlace,
         repaired: [i64; STAMPS],
         bytes: Option<i64>,
     ) -> Result<Option<Matched<'a>>> {
         let name = self.facts.names.of(held.name);
-        let Placed { start_ps, end_ps, .. } = placed;
+        let SlicePlace { start_ps, end_ps, .. } = placed;
         self.charge(held, placed, repaired)?;
         match name.phase {
             Phase::Prep => self.preps.add(start_ps, end_ps, 1)?,
@@ -348,7 +349,7 @@ impl<'a, 's> Emitter<'a, 's> {
     }
 
     /// Takes the readings of the charge of a slice.
-    fn charge(&mut self, held: &Held, placed: Placed, repaired: [i64; STAMPS]) -> Result<()> {
+    fn charge(&mut self, held: &DeviceSlice, placed: SlicePlace, repaired: [i64; STAMPS]) -> Result<()> {
         let name = self.facts.names.of(held.name);
         if name.phase == Phase::Prep || !held.is(HAS_CHARGE) || placed.cycles.is_none() {
             return Ok(());
@@ -365,7 +366,7 @@ impl<'a, 's> Emitter<'a, 's> {
     }
 
     /// Sums the durations of a kernel by the host and by its cycles.
-    fn sum(&mut self, held: &Held, placed: Placed) {
+    fn sum(&mut self, held: &DeviceSlice, placed: SlicePlace) {
         if placed.cycles.is_some() {
             self.totals.host_ps = self.totals.host_ps.saturating_add(held.host_ps());
             let device_ps = placed.end_ps.saturating_sub(placed.start_ps);
@@ -423,7 +424,7 @@ impl<'a, 's> Emitter<'a, 's> {
         let Self { sink, arguments, mut tracks, counter, readings, mut usage, runs, mut totals, .. } = self;
         self.collectives.finish(sink, (&mut tracks, self.facts.clock))?;
         let sink_of = std::cell::RefCell::new((&mut *sink, &mut tracks));
-        let sample = |of: Counter, sample: Sample, value: f64| {
+        let sample = |of: Counter, sample: PowerSample, value: f64| {
             let (sink, tracks) = &mut *sink_of.borrow_mut();
             let track = tracks.counter(*sink, counter.table, (of, None))?;
             let charge = clamped(sample.charge);
@@ -441,7 +442,7 @@ impl<'a, 's> Emitter<'a, 's> {
                 let value = (of.value * 1e3).round() / 1e3;
                 sample(Counter::PowerOf(kind), of, value)?;
                 // The value holds until the next reading, of whatever kind.
-                let end = Sample { time_ps: of.until_ps - 1_000, charge: 0, ..of };
+                let end = PowerSample { time_ps: of.until_ps - 1_000, charge: 0, ..of };
                 sample(Counter::PowerOf(kind), end, 0.0)
             },
         )?;
@@ -479,7 +480,7 @@ fn warn_all(sink: &mut dyn Sink, counts: &[(u64, &str)]) {
 }
 
 /// Cycles between neighbouring counters of a slice, if it has all.
-fn steps(held: &Held, placed: Placed) -> Option<[u32; 4]> {
+fn steps(held: &DeviceSlice, placed: SlicePlace) -> Option<[u32; 4]> {
     let has_all = held.flags & 0b1_1111 == 0b1_1111 && placed.cycles.is_some();
     has_all.then(|| std::array::from_fn(|at| held.stamps[at + 1].wrapping_sub(held.stamps[at])))
 }

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::Dialect;
 use super::attribute::BYTES;
 use super::limit::{Allowed, key};
-use super::settings::{Globals, Pattern, Settings, unusable};
+use super::settings::{AiuSettings, Globals, ValuePattern, unusable};
 use crate::error::Error;
 use crate::formats::trace_event::layer::{Met, each_member};
 
@@ -63,14 +63,14 @@ const JOB: &str = "jobname";
 ///
 /// # Errors
 /// If one of them is no regular expression.
-pub(super) fn of_durations(settings: &Settings) -> Result<Vec<Regex>, Error> {
+pub(super) fn of_durations(settings: &AiuSettings) -> Result<Vec<Regex>, Error> {
     settings.left_out.iter().filter(|pattern| pattern.path == DURATION).map(regex).collect()
 }
 
 /// Key of durations.
 const DURATION: &str = "dur";
 
-fn regex(pattern: &Pattern) -> Result<Regex, Error> {
+fn regex(pattern: &ValuePattern) -> Result<Regex, Error> {
     let wrong = |_| unusable(&format!("`{}` is no regular expression", pattern.regex));
     Regex::new(&pattern.regex).map_err(wrong)
 }
@@ -80,8 +80,8 @@ impl Filter {
     ///
     /// # Errors
     /// If a pattern is no regular expression, or its path names nothing.
-    pub(super) fn new(settings: &Settings) -> Result<Self, Error> {
-        let pattern = |pattern: &Pattern| {
+    pub(super) fn new(settings: &AiuSettings) -> Result<Self, Error> {
+        let pattern = |pattern: &ValuePattern| {
             let path = match pattern.path.split_once('.') {
                 Some((object, RANK)) if ARGUMENTS.contains(&object) => Path::Rank,
                 Some((object, key)) if ARGUMENTS.contains(&object) && !key.is_empty() => {
@@ -187,7 +187,7 @@ impl Filter {
             }
             Path::Argument(key) => {
                 let mut is_found = false;
-                let mut look = |of: &[u8], value: crate::formats::trace_event::layer::Value<'_>| {
+                let mut look = |of: &[u8], value: crate::formats::trace_event::layer::MemberValue<'_>| {
                     // Filters know the bytes of a transfer as `bytes`, in any dialect.
                     let of = if of == BYTES.as_bytes() { BYTES_KEY.as_bytes() } else { of };
                     is_found |= of == key.as_bytes() && regex.is_match(value.text().as_bytes());
@@ -219,7 +219,7 @@ fn normalised(name: Cow<'_, str>) -> Cow<'_, str> {
     name
 }
 
-impl Settings {
+impl AiuSettings {
     /// Checks that the settings have a meaning.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::makers::aiu::HCOLL;
-use nprof_engine::spill::{Key, NoBytes};
+use nprof_engine::spill::{NoBytes, SpillKey};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A step, ordered by file and start.
@@ -60,7 +60,7 @@ impl Operations {
     }
 }
 
-impl Key for Protocol {
+impl SpillKey for Protocol {
     type Span = NoBytes;
     const MAX_LEN: usize = 15 + 40 + 1;
 

@@ -3,11 +3,11 @@
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::makers::aiu::STAMPS;
-use nprof_engine::spill::{ByteSpan, Key};
+use nprof_engine::spill::{ByteSpan, SpillKey};
 
 /// A slice of the device as read, ordered by start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Held {
+pub(super) struct DeviceSlice {
     /// Start by the clock of the host, in picoseconds.
     pub(super) start_ps: i64,
     /// Position among the slices of the device, in the order of the files.
@@ -20,7 +20,7 @@ pub(super) struct Held {
     pub(super) charge: u32,
     /// Bit `n` is set if the slice has counter `n`. [`HAS_CHARGE`] and [`IS_UNFINISHED`] follow.
     pub(super) flags: u8,
-    /// Number of the name in [`super::names::Names`].
+    /// Number of the name in [`super::names::SliceNames`].
     pub(super) name: u32,
     /// Number of the thread.
     pub(super) thread: u32,
@@ -35,7 +35,7 @@ pub(super) const IS_UNFINISHED: u8 = 1 << 6;
 /// Flag of a slice of a collective operation.
 pub(super) const HAS_GROUP: u8 = 1 << 7;
 
-impl Held {
+impl DeviceSlice {
     /// Whether the slice has both counters.
     pub(super) fn has(&self, (first, last): (usize, usize)) -> bool {
         let mask = (1 << first) | (1 << last);
@@ -58,7 +58,7 @@ impl Held {
     }
 }
 
-impl Key for Held {
+impl SpillKey for DeviceSlice {
     type Span = ByteSpan;
     const MAX_LEN: usize = 10 + 5 + 10 + 5 * STAMPS + 5 + 1 + 15;
 
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_slice_survives_the_scratch_space() {
-        let held = Held {
+        let held = DeviceSlice {
             start_ps: -5,
             number: 1 << 31,
             end_ps: i64::MAX,
@@ -107,8 +107,8 @@ mod tests {
         };
         let mut bytes = Vec::new();
         held.put(&mut bytes);
-        assert!(bytes.len() <= Held::MAX_LEN);
-        assert_eq!(Held::take(&mut Cursor::new(&bytes, 0, "test")).unwrap(), held);
+        assert!(bytes.len() <= DeviceSlice::MAX_LEN);
+        assert_eq!(DeviceSlice::take(&mut Cursor::new(&bytes, 0, "test")).unwrap(), held);
         assert!(held.has((0, 1)) && !held.has((1, 2)) && held.is(HAS_CHARGE) && !held.is(IS_UNFINISHED));
         assert_eq!(held.cycles((1, 0)), 2, "across an overflow");
     }

@@ -84,7 +84,7 @@ impl Table {
 
 /// Different tables.
 #[derive(Debug, Default)]
-pub(super) struct Tables {
+pub(super) struct IdealTables {
     pub(super) all: Vec<Table>,
     /// Positions of the tables with a hash.
     by_hash: FxHashMap<u64, Vec<usize>>,
@@ -92,7 +92,7 @@ pub(super) struct Tables {
     pub(super) dropped: u64,
 }
 
-impl Tables {
+impl IdealTables {
     /// Adds a table. A table of the same phase with the same rows as one before is the same table.
     fn add(&mut self, table: Table) {
         if table.rows.is_empty() {
@@ -113,7 +113,7 @@ impl Tables {
 }
 
 /// Adds the tables of a log. Returns whether the log ends within a table.
-pub(super) fn read_log(log: &[u8], tables: &mut Tables) -> bool {
+pub(super) fn read_log(log: &[u8], tables: &mut IdealTables) -> bool {
     let (mut phase, mut kind) = (NO_PHASE, TableKind::Kernels);
     let mut open: Option<Table> = None;
     for line in log.split(|&byte| byte == b'\n').filter(|line| line.len() <= MAX_LINE_LEN) {
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_log_has_a_table_for_each_phase() {
-        let mut tables = Tables::default();
+        let mut tables = IdealTables::default();
         assert!(read_log(LOG.as_bytes(), &mut tables), "the last table has no end");
         assert!(!read_log(&LOG.as_bytes()[..LOG.find("x-opCatY").unwrap()], &mut tables));
         assert_eq!(tables.all.len(), 2, "equal tables count once");
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn tables_of_the_autopilot_are_marked() {
-        let mut tables = Tables::default();
+        let mut tables = IdealTables::default();
         read_log(b"DSM-AutoPilot BEGIN\nIdeal/Total Cycles\na-opCatB 3\n", &mut tables);
         assert_eq!(tables.all[0].kind, TableKind::Autopilot);
     }
@@ -189,7 +189,7 @@ mod tests {
     fn more_tables_than_a_compiler_writes_are_counted() {
         let table = |n: usize| format!("Ideal/Total Cycles\nmul-opCatBmm {n}\nPerf Summary End\n");
         let log: String = (0..MAX_TABLES + 7).map(table).collect();
-        let mut tables = Tables::default();
+        let mut tables = IdealTables::default();
         read_log(log.as_bytes(), &mut tables);
         read_log(table(3).as_bytes(), &mut tables);
         assert_eq!((tables.all.len(), tables.dropped), (MAX_TABLES, 7));
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn any_bytes_are_read() {
-        let mut tables = Tables::default();
+        let mut tables = IdealTables::default();
         for cut in 0..LOG.len() {
             read_log(&LOG.as_bytes()[..cut], &mut tables);
         }

@@ -8,17 +8,17 @@ use nprof_engine::makers::aiu::{IDEAL_CYCLES, OP_CATEGORY};
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::ideal::{NO_PHASE, NOT_AVAILABLE, Table, TableKind, Tables};
+use super::ideal::{IdealTables, NO_PHASE, NOT_AVAILABLE, Table, TableKind};
 
 /// Adds a file to the table of such files: a list of objects with ideal cycles and category, of
 /// which the first counts. The folder above `perf` names the kernel.
-pub(super) fn read_inductor(path: &str, text: &[u8], tables: &mut Tables) -> Result<(), String> {
+pub(super) fn read_inductor(path: &str, text: &[u8], tables: &mut IdealTables) -> Result<(), String> {
     let kernel = path.rsplit('/').skip_while(|part| *part != "perf").nth(1);
     let Some(kernel) = kernel else {
         return Err("the kernel is not known: the file is not at <kernel>/perf/ideal_cycles.json".to_owned());
     };
     let First(row) = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-    let Some(Row { cycles: Some(cycles), category }) = row else {
+    let Some(KernelRow { cycles: Some(cycles), category }) = row else {
         return Err("there are no ideal cycles in it".to_owned());
     };
     let category = category.as_deref().unwrap_or(NOT_AVAILABLE);
@@ -36,12 +36,12 @@ pub(super) fn read_inductor(path: &str, text: &[u8], tables: &mut Tables) -> Res
 
 /// A kernel as a file states it.
 #[derive(Debug, Default)]
-struct Row {
+struct KernelRow {
     cycles: Option<u64>,
     category: Option<String>,
 }
 
-impl Row {
+impl KernelRow {
     fn of<'de, A: MapAccess<'de>>(mut members: A) -> Result<Self, A::Error> {
         let mut row = Self::default();
         while let Some(key) = members.next_key::<Cow<'de, str>>()? {
@@ -57,7 +57,7 @@ impl Row {
     }
 }
 
-impl<'de> Deserialize<'de> for Row {
+impl<'de> Deserialize<'de> for KernelRow {
     fn deserialize<D: Deserializer<'de>>(of: D) -> Result<Self, D::Error> {
         of.deserialize_map(Members)
     }
@@ -67,30 +67,30 @@ impl<'de> Deserialize<'de> for Row {
 struct Members;
 
 impl<'de> Visitor<'de> for Members {
-    type Value = Row;
+    type Value = KernelRow;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object with ideal cycles")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Row, A::Error> {
-        Row::of(members)
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<KernelRow, A::Error> {
+        KernelRow::of(members)
     }
 }
 
 /// The first row of a list, or the only one. The other rows are checked and not kept.
-struct First(Option<Row>);
+struct First(Option<KernelRow>);
 
 impl<'de> Deserialize<'de> for First {
     fn deserialize<D: Deserializer<'de>>(of: D) -> Result<Self, D::Error> {
-        of.deserialize_any(Rows)
+        of.deserialize_any(KernelRows)
     }
 }
 
 /// Reads rows.
-struct Rows;
+struct KernelRows;
 
-impl<'de> Visitor<'de> for Rows {
+impl<'de> Visitor<'de> for KernelRows {
     type Value = First;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -98,13 +98,13 @@ impl<'de> Visitor<'de> for Rows {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<First, A::Error> {
-        let first = rows.next_element::<Row>()?;
+        let first = rows.next_element::<KernelRow>()?;
         while rows.next_element::<IgnoredAny>()?.is_some() {}
         Ok(First(first))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, row: A) -> Result<First, A::Error> {
-        Row::of(row).map(|row| First(Some(row)))
+        KernelRow::of(row).map(|row| First(Some(row)))
     }
 }
 
@@ -114,8 +114,9 @@ mod tests {
 
     #[test]
     fn files_of_the_pytorch_compiler_make_one_table() {
-        let mut tables = Tables::default();
-        let read = |path: &str, text: &str, tables: &mut Tables| read_inductor(path, text.as_bytes(), tables);
+        let mut tables = IdealTables::default();
+        let read =
+            |path: &str, text: &str, tables: &mut IdealTables| read_inductor(path, text.as_bytes(), tables);
         let row = r#"[{"ideal_cycles": 24000, "op_category": "Bmm"}, {"ideal_cycles": 1}, 7]"#;
         read("x/inductor-spyre/addmm/perf/ideal_cycles.json", row, &mut tables).unwrap();
         read("add/perf/ideal_cycles.json", r#"{"a": [0], "ideal_cycles": 0}"#, &mut tables).unwrap();

@@ -27,15 +27,15 @@ pub(super) struct Iterations {
     starts: Vec<i64>,
     /// For each length the number of last kernels that equal those so many places before them.
     runs: Vec<u32>,
-    known: Option<Word>,
-    times: Times,
+    known: Option<IterationKernels>,
+    times: StartTimes,
     /// Repetitions of the word, with the first.
     words: u64,
 }
 
 /// The kernels of an iteration, and the place in the one that is running.
 #[derive(Debug)]
-struct Word {
+struct IterationKernels {
     names: Vec<u32>,
     /// For each kernel the length of the longest start of the word that ends there, too.
     borders: Vec<usize>,
@@ -47,14 +47,14 @@ struct Word {
 
 /// Times between starts, in picoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Times {
+struct StartTimes {
     count: u64,
     sum: i128,
     min: i64,
     max: i64,
 }
 
-impl Times {
+impl StartTimes {
     fn add(&mut self, ps: i64) {
         (self.min, self.max) = if self.count == 0 { (ps, ps) } else { (self.min.min(ps), self.max.max(ps)) };
         self.count += 1;
@@ -99,7 +99,7 @@ impl Iterations {
             let (first, second) = (count - 2 * length, count - length);
             self.times.add(self.starts[second].saturating_sub(self.starts[first]));
             self.words = 2;
-            self.known = Some(Word::new(self.names[second..].to_vec(), self.starts[second]));
+            self.known = Some(IterationKernels::new(self.names[second..].to_vec(), self.starts[second]));
             (self.names, self.starts, self.runs) = (Vec::new(), Vec::new(), Vec::new());
         }
     }
@@ -121,7 +121,7 @@ impl Iterations {
     }
 }
 
-impl Word {
+impl IterationKernels {
     fn new(names: Vec<u32>, last: i64) -> Self {
         let mut borders = vec![0; names.len()];
         for at in 1..names.len() {
@@ -135,7 +135,7 @@ impl Word {
     }
 
     /// Takes a kernel. Returns whether it ends an iteration.
-    fn take(&mut self, (name, start_ps): (u32, i64), times: &mut Times) -> bool {
+    fn take(&mut self, (name, start_ps): (u32, i64), times: &mut StartTimes) -> bool {
         self.open.push_back(start_ps);
         let mut length = self.open.len() - 1;
         while length > 0 && self.names[length] != name {
@@ -180,7 +180,7 @@ mod tests {
             }
         }
         iterations.known.as_ref()?;
-        let Times { count, sum, .. } = iterations.times;
+        let StartTimes { count, sum, .. } = iterations.times;
         Some((count, sum as f64 / count as f64))
     }
 
@@ -212,7 +212,7 @@ mod tests {
             names.zip((0..).step_by(1_000)).for_each(|(name, start)| iterations.take(name, start));
             let period = i64::from(length) * 1_000;
             let sum = i128::from(period) * i128::from(more);
-            let expected = Times { count: more.into(), sum, min: period, max: period };
+            let expected = StartTimes { count: more.into(), sum, min: period, max: period };
             prop_assert_eq!(iterations.times, expected);
         }
     }

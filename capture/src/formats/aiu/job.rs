@@ -1,21 +1,21 @@
-//! Jobs: the files of a rank. Each has a span of work on the device, and one of round trips on the
-//! host around it.
+//! JobFiles: the files of a rank. Each has a span of work on the device, and one of round trips on
+//! the host around it.
 
 use nprof_engine::base::narrow;
 use nprof_engine::makers::aiu::{Class, Phase};
 use rustc_hash::FxHashMap;
 
-use super::held::Held;
+use super::held::DeviceSlice;
 use crate::formats::trace_event::layer::{Below, Met};
 
 /// A span of time in picoseconds that grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct GrowingSpan {
     pub(super) start_ps: i64,
     pub(super) end_ps: i64,
 }
 
-impl Span {
+impl GrowingSpan {
     fn cover(of: &mut Option<Self>, start_ps: i64, end_ps: i64) {
         let span = of.get_or_insert(Self { start_ps, end_ps });
         span.start_ps = span.start_ps.min(start_ps);
@@ -30,7 +30,7 @@ impl Span {
 
 /// A file of a rank.
 #[derive(Debug, Default)]
-pub(super) struct Job {
+pub(super) struct JobFile {
     /// Name of the file.
     pub(super) name: Box<str>,
     /// Slices of the device.
@@ -38,14 +38,14 @@ pub(super) struct Job {
     /// Executed kernels.
     pub(super) kernels: u64,
     /// Work on the device by the clock of the host.
-    pub(super) device: Option<Span>,
+    pub(super) device: Option<GrowingSpan>,
     /// Starts of the first and the last kernel.
-    pub(super) kernel_starts: Option<Span>,
+    pub(super) kernel_starts: Option<GrowingSpan>,
     /// Round trips on the host.
-    pub(super) host: Option<Span>,
+    pub(super) host: Option<GrowingSpan>,
 }
 
-impl Job {
+impl JobFile {
     /// Time that puts the work on the device inside the round trips of the host, in picoseconds. 0
     /// if it is inside, or does not fit.
     pub(super) fn shift_ps(&self) -> i64 {
@@ -60,13 +60,13 @@ impl Job {
 
 /// All files of a rank.
 #[derive(Debug, Default)]
-pub(super) struct Jobs {
-    pub(super) all: Vec<Job>,
+pub(super) struct JobFiles {
+    pub(super) all: Vec<JobFile>,
     /// Numbers of the files that slices of the last file state, on each device.
     stated: FxHashMap<(Box<str>, u16), u32>,
 }
 
-impl Jobs {
+impl JobFiles {
     /// Begins a file. Returns its number.
     pub(super) fn begin(&mut self, name: &str) -> u32 {
         self.stated.clear();
@@ -74,7 +74,7 @@ impl Jobs {
     }
 
     fn push(&mut self, name: &str) -> u32 {
-        self.all.push(Job { name: name.into(), ..Job::default() });
+        self.all.push(JobFile { name: name.into(), ..JobFile::default() });
         narrow(self.all.len() - 1)
     }
 
@@ -98,13 +98,13 @@ impl Jobs {
     }
 
     /// Notes a slice of the device.
-    pub(super) fn device(&mut self, job: u32, held: &Held, phase: Phase) {
+    pub(super) fn device(&mut self, job: u32, held: &DeviceSlice, phase: Phase) {
         let job = &mut self.all[job as usize];
         job.slices += 1;
-        Span::cover(&mut job.device, held.start_ps, held.end_ps);
+        GrowingSpan::cover(&mut job.device, held.start_ps, held.end_ps);
         if phase == Phase::Exec {
             job.kernels += 1;
-            Span::cover(&mut job.kernel_starts, held.start_ps, held.start_ps);
+            GrowingSpan::cover(&mut job.kernel_starts, held.start_ps, held.start_ps);
         }
     }
 
@@ -115,7 +115,7 @@ impl Jobs {
         }
         if let Some(start_ps) = below.known_time(met) {
             let end_ps = start_ps.saturating_add(met.duration().unwrap_or(0));
-            Span::cover(&mut self.all[job as usize].host, start_ps, end_ps);
+            GrowingSpan::cover(&mut self.all[job as usize].host, start_ps, end_ps);
         }
     }
 }
@@ -126,16 +126,16 @@ mod tests {
 
     #[track_caller]
     fn check(device: (i64, i64), expected: i64) {
-        let span = |(start_ps, end_ps)| Some(Span { start_ps, end_ps });
-        let job = Job { host: span((100, 200)), device: span(device), ..Job::default() };
+        let span = |(start_ps, end_ps)| Some(GrowingSpan { start_ps, end_ps });
+        let job = JobFile { host: span((100, 200)), device: span(device), ..JobFile::default() };
         assert_eq!(job.shift_ps(), expected, "{device:?}");
     }
 
     #[test]
     fn slices_can_state_their_files() {
-        let mut jobs = Jobs::default();
+        let mut jobs = JobFiles::default();
         let first = jobs.begin("export");
-        jobs.all[0].host = Some(Span { start_ps: 0, end_ps: 9 });
+        jobs.all[0].host = Some(GrowingSpan { start_ps: 0, end_ps: 9 });
         let of = |name: &str, device| (name.into(), device);
         assert_eq!([jobs.named(first, of("a", 0)), jobs.named(first, of("a", 0))], [0, 0]);
         assert!(jobs.all[0].host.is_some(), "the round trips are those of the only file");

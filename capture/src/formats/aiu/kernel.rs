@@ -3,10 +3,10 @@
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::makers::aiu::Phase;
-use nprof_engine::spill::{Key, NoBytes, Pile, Scratch, Sorter, Space};
+use nprof_engine::spill::{NoBytes, Pile, Scratch, Sorter, Space, SpillKey};
 
-use super::clock::Clock;
-use super::held::Held;
+use super::clock::CounterClock;
+use super::held::DeviceSlice;
 
 /// The job of a kernel, and the device of the rank that it runs on. FLEX has one device for a rank.
 pub(super) type Lot = (u32, u16);
@@ -29,8 +29,8 @@ pub(super) struct Kernel {
 
 impl Kernel {
     /// The kernel of a slice, by the clock of the host.
-    pub(super) fn of(held: &Held) -> Self {
-        let Held { start_ps, end_ps, number, name, job, .. } = *held;
+    pub(super) fn of(held: &DeviceSlice) -> Self {
+        let DeviceSlice { start_ps, end_ps, number, name, job, .. } = *held;
         let stamps = Phase::Exec.stamps();
         let cycles = if held.has(stamps) { held.cycles(stamps) } else { 0 };
         Self { job, device: 0, start_ps, number, end_ps, name, cycles, is_torch: false }
@@ -42,7 +42,7 @@ impl Kernel {
     }
 
     /// Duration in picoseconds: that of the cycles, if they are known.
-    pub(super) fn duration_ps(&self, clock: &Clock) -> i64 {
+    pub(super) fn duration_ps(&self, clock: &CounterClock) -> i64 {
         match self.cycles {
             0 => self.end_ps.saturating_sub(self.start_ps),
             cycles => clock.ps(f64::from(cycles)),
@@ -66,7 +66,7 @@ pub(super) fn listed<'s>(
     Ok(list)
 }
 
-impl Key for Kernel {
+impl SpillKey for Kernel {
     type Span = NoBytes;
     const MAX_LEN: usize = 44;
 
@@ -97,7 +97,7 @@ pub(super) fn take_device(cursor: &mut Cursor<'_>) -> Result<u16> {
 
 /// A transfer whose rate the trace states, ordered by start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Transfer {
+pub(super) struct RatedTransfer {
     pub(super) start_ps: i64,
     pub(super) number: u32,
     pub(super) end_ps: i64,
@@ -107,7 +107,7 @@ pub(super) struct Transfer {
     pub(super) device: u16,
 }
 
-impl Key for Transfer {
+impl SpillKey for RatedTransfer {
     type Span = NoBytes;
     const MAX_LEN: usize = 38;
 

@@ -11,8 +11,8 @@ use rustc_hash::FxHashMap;
 
 use super::Dialect;
 use super::rank::{Ranks, Whose};
-use super::settings::Limit;
-use crate::formats::trace_event::layer::{Below, Layer, Met, Taken};
+use super::settings::EventLimit;
+use crate::formats::trace_event::layer::{Below, Layer, LayerClaim, Met};
 
 /// Decisions about the events of a rank, in the order of the files.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ impl Allowed {
 
 /// A begin that waits for its end.
 #[derive(Debug, Clone, Copy)]
-struct Begin {
+struct LimitedBegin {
     /// Its position among the events.
     at: usize,
     /// Its time in microseconds.
@@ -58,20 +58,20 @@ struct Begin {
 #[derive(Debug)]
 pub(super) struct Look<'l> {
     /// `None` if all events count.
-    limit: Option<&'l Limit>,
+    limit: Option<&'l EventLimit>,
     /// Begins and ends are left out if one of these finds their duration.
     durations: Vec<Regex>,
     ranks: Ranks,
     dialect: Dialect,
     /// Events that counted.
     counted: u64,
-    open: FxHashMap<Box<[u8]>, Vec<Begin>>,
+    open: FxHashMap<Box<[u8]>, Vec<LimitedBegin>>,
     allowed: Allowed,
 }
 
 impl<'l> Look<'l> {
     /// A pass for one of the ranks.
-    pub(super) fn new(ranks: Ranks, limit: Option<&'l Limit>, durations: Vec<Regex>) -> Self {
+    pub(super) fn new(ranks: Ranks, limit: Option<&'l EventLimit>, durations: Vec<Regex>) -> Self {
         Self {
             limit,
             durations,
@@ -91,9 +91,9 @@ impl<'l> Look<'l> {
 
     /// Ends a file: begins without ends count with their own time.
     pub(super) fn end(&mut self) {
-        let mut left: Vec<Begin> = self.open.drain().flat_map(|(_, opens)| opens).collect();
+        let mut left: Vec<LimitedBegin> = self.open.drain().flat_map(|(_, opens)| opens).collect();
         left.sort_by_key(|begin| begin.at);
-        for Begin { at, us, .. } in left {
+        for LimitedBegin { at, us, .. } in left {
             if self.counts((us, us)) {
                 self.allowed.allow(at);
             }
@@ -126,7 +126,7 @@ impl<'l> Look<'l> {
         let has_fraction = met.times()[0].contains(&b'.');
         match phase {
             b"B" => {
-                self.open.entry(key(met)).or_default().push(Begin { at, us, ps, has_fraction });
+                self.open.entry(key(met)).or_default().push(LimitedBegin { at, us, ps, has_fraction });
                 false
             }
             b"E" => {
@@ -151,7 +151,7 @@ impl<'l> Look<'l> {
 }
 
 impl Layer for Look<'_> {
-    fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
+    fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<LayerClaim> {
         let is_slice = matches!(met.phase(), b"X" | b"B" | b"E");
         let is_of_first = self.dialect == Dialect::Torch && !self.ranks.is_within();
         if is_of_first || self.ranks.of(met.pid(), is_slice) == Whose::Mine {
@@ -161,7 +161,7 @@ impl Layer for Look<'_> {
                 self.allowed.allow(at);
             }
         }
-        Ok(Taken::ByLayer)
+        Ok(LayerClaim::ByLayer)
     }
 
     fn within(&mut self, rank: &[u8]) {

@@ -8,7 +8,7 @@ const MAX_ERROR: f64 = 0.01;
 /// The sums are those of the distances in cycles from a line with the slope `base_hz`. Cycles of
 /// hours themselves would have squares of which the scatter is less than the last digit.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Line {
+pub(super) struct LeastSquares {
     pub(super) base_hz: f64,
     pub(super) count: f64,
     pub(super) mean_t: f64,
@@ -19,7 +19,7 @@ pub(super) struct Line {
     cc: f64,
 }
 
-impl Line {
+impl LeastSquares {
     /// A line without points, with this base.
     pub(super) const fn empty(base_hz: f64) -> Self {
         Self { base_hz, count: 0.0, mean_t: 0.0, mean_c: 0.0, tt: 0.0, tc: 0.0, cc: 0.0 }

@@ -9,15 +9,15 @@ use nprof_engine::makers::aiu::{IDEAL_CYCLES, SETTINGS};
 use nprof_engine::model::{Sink, WarningKind};
 
 use super::emit::Totals;
-use super::ideal::{Table, Tables, read_log};
+use super::ideal::{IdealTables, Table, read_log};
 use super::inductor::read_inductor;
-use crate::files::{Fault, Job};
-use crate::importer::Role;
+use crate::files::{Fault, ImportJob};
+use crate::importer::FileRole;
 use crate::inputs::rank_of;
 
 /// Kind of a file of the compiler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CompilerFile {
     /// A log with tables.
     Log,
     /// A file of the PyTorch compiler.
@@ -26,7 +26,7 @@ enum Kind {
     Settings,
 }
 
-impl Kind {
+impl CompilerFile {
     fn of(bytes: &[u8]) -> Self {
         if bytes.starts_with(SETTINGS.as_bytes()) {
             return Self::Settings;
@@ -39,13 +39,13 @@ impl Kind {
 
 /// The files of the compiler.
 pub(super) struct Logs<'a> {
-    job: &'a Job<'a>,
+    job: &'a ImportJob<'a>,
     files: Vec<usize>,
 }
 
 impl<'a> Logs<'a> {
-    pub(super) fn of(job: &'a Job<'a>) -> Self {
-        let parts = job.plan.files.iter().filter(|part| part.role == Role::Compiler);
+    pub(super) fn of(job: &'a ImportJob<'a>) -> Self {
+        let parts = job.plan.files.iter().filter(|part| part.role == FileRole::Compiler);
         Self { job, files: parts.map(|part| part.file).collect() }
     }
 
@@ -60,7 +60,7 @@ impl<'a> Logs<'a> {
             let mut begin = Vec::new();
             // A file that cannot be read is reported when it is read as a whole.
             let _ = self.job.files.leaf(*file).reader().take(SETTINGS.len() as u64).read_to_end(&mut begin);
-            Kind::of(&begin) != Kind::Settings
+            CompilerFile::of(&begin) != CompilerFile::Settings
         };
         self.files.iter().copied().find(is_its)
     }
@@ -78,13 +78,13 @@ impl<'a> Logs<'a> {
         sink: &mut dyn Sink,
     ) -> Result<Vec<Table>, Fault> {
         let mut logs = Vec::new();
-        let mut tables = Tables::default();
+        let mut tables = IdealTables::default();
         for &file in &self.files {
             let bytes = self.job.files.whole(file).map_err(|source| Fault { file, source })?;
-            match Kind::of(&bytes) {
-                Kind::Settings => {}
-                Kind::Log => logs.push(file),
-                Kind::Inductor => {
+            match CompilerFile::of(&bytes) {
+                CompilerFile::Settings => {}
+                CompilerFile::Log => logs.push(file),
+                CompilerFile::Inductor => {
                     let name = &self.job.files.leaf(file).candidate.name;
                     if let Err(what) = read_inductor(name, &bytes, &mut tables) {
                         let what = format!("a file of the compiler is not used: {what}");
@@ -119,7 +119,7 @@ impl<'a> Logs<'a> {
         sink.warn(WarningKind::MissingData, what, &|| first.cloned().unwrap_or_default());
     }
 
-    fn log(&self, file: usize, tables: &mut Tables, sink: &mut dyn Sink) -> Result<(), Fault> {
+    fn log(&self, file: usize, tables: &mut IdealTables, sink: &mut dyn Sink) -> Result<(), Fault> {
         let bytes = self.job.files.whole(file).map_err(|source| Fault { file, source })?;
         let is_cut = read_log(&bytes, tables);
         let name = &self.job.files.leaf(file).candidate.name;

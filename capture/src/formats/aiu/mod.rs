@@ -70,32 +70,32 @@ use self::ideal::{Table, TableKind};
 use self::kernel::listed;
 use self::limit::{Allowed, Look};
 use self::logs::Logs;
-use self::part::{Dialect, Part, Written};
+use self::part::{Dialect, FileForm, PlanTrace};
 use self::power::Scale;
 use self::rank::{Ranks, most_ranks};
-use self::shift::{Calls, Shift};
+use self::shift::{ClockShift, HostCalls};
 use self::silent::Silent;
 use self::taker::Taker;
 use self::torch::Ideals;
-use self::usage::Usage;
+use self::usage::ArrayUsage;
 use super::trace_event::Context;
 use super::trace_event::layer::{Layer, Session};
-use crate::archive::unpack::Damage;
+use crate::archive::unpack::EarlyEnd;
 use crate::error::Error;
-use crate::files::{Fault, Job, Sinks, warn_of};
-use crate::importer::Role;
+use crate::files::{Fault, ImportJob, Sinks, warn_of};
+use crate::importer::FileRole;
 use crate::inputs::rank_of;
 use crate::origin::{Beginning, Origin, origins};
 use crate::owners::Skips;
 
 pub use self::part::beginning;
-pub use self::settings::{Durations, Globals, Limit, Outside, Pattern, Settings};
+pub use self::settings::{AiuSettings, Durations, EventLimit, Globals, Outside, ValuePattern};
 
 /// A border between files.
 #[derive(Debug, Clone, Copy)]
 enum Border {
     /// This file begins.
-    Begin(Part),
+    Begin(PlanTrace),
     /// The file ends.
     End,
 }
@@ -104,19 +104,16 @@ enum Border {
 ///
 /// # Errors
 /// If a trace is no JSON of events or cannot be read, or if the sink fails.
-pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
-    import_with(job, Settings::default(), sinks)
+pub fn import(job: &ImportJob<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
+    import_with(job, AiuSettings::default(), sinks)
 }
 
 /// Reads the ranks of a plan with settings. A file of settings among the inputs takes precedence.
-///
-/// # Errors
-/// The same as for [`import`].
-pub fn import_with(job: &Job<'_>, settings: Settings, sinks: &mut dyn Sinks) -> Result<(), Fault> {
+pub fn import_with(job: &ImportJob<'_>, settings: AiuSettings, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     // The sinks tell which rank this pass is for.
     let Some(nth) = (0..MAX_RANKS).find(|&nth| sinks.rank(nth).is_some()) else { return Ok(()) };
     let Some(sink) = sinks.rank(nth) else { return Ok(()) };
-    let beside = job.plan.files.iter().filter(|part| part.role == Role::Compiler);
+    let beside = job.plan.files.iter().filter(|part| part.role == FileRole::Compiler);
     let settings = settings::of_job(job, beside.map(|part| part.file), settings)?;
     let ranks = Import::new(job, settings, nth).run(sink)?;
     if let Some(last) = ranks.checked_sub(1) {
@@ -134,20 +131,20 @@ fn has_choice(tables: &[Table]) -> bool {
 const MAX_RANKS: usize = 1 << 16;
 
 struct Import<'a> {
-    job: &'a Job<'a>,
-    settings: Settings,
+    job: &'a ImportJob<'a>,
+    settings: AiuSettings,
     nth: usize,
     /// The traces of all ranks.
-    parts: Vec<Part>,
+    parts: Vec<PlanTrace>,
     logs: Logs<'a>,
     most_ranks: usize,
 }
 
 impl<'a> Import<'a> {
-    fn new(job: &'a Job<'a>, settings: Settings, nth: usize) -> Self {
-        let parts = job.plan.files.iter().filter(|part| part.role == Role::Trace);
-        let mut parts: Vec<Part> = parts.map(|part| Part::of(job, part)).collect();
-        if settings.limit != Limit::default() {
+    fn new(job: &'a ImportJob<'a>, settings: AiuSettings, nth: usize) -> Self {
+        let parts = job.plan.files.iter().filter(|part| part.role == FileRole::Trace);
+        let mut parts: Vec<PlanTrace> = parts.map(|part| PlanTrace::of(job, part)).collect();
+        if settings.limit != EventLimit::default() {
             // With a limit, events count in the order of time.
             parts.sort_by_key(|part| part.beginning.map(|beginning| beginning.first_ps()));
         }
@@ -159,7 +156,7 @@ impl<'a> Import<'a> {
 
     /// The traces of this rank. Those of PyTorch are of one rank: the first, if traces of the
     /// runtime have several. Exports state the ranks of their events.
-    fn traces(&self) -> impl Iterator<Item = &Part> {
+    fn traces(&self) -> impl Iterator<Item = &PlanTrace> {
         self.parts.iter().filter(move |part| self.nth == 0 || part.has_ranks())
     }
 
@@ -219,7 +216,7 @@ impl<'a> Import<'a> {
     /// kernels, the traces are read once for it.
     fn ideals<'t>(&self, tables: &'t [Table]) -> Result<Option<Ideals<'t>>, Fault> {
         let core_hz = self.settings.core_mhz * 1e6;
-        let is_torch = |part: &Part| part.dialect == Dialect::Torch;
+        let is_torch = |part: &PlanTrace| part.dialect == Dialect::Torch;
         if tables.is_empty() || !self.traces().any(is_torch) {
             return Ok(None);
         }
@@ -253,13 +250,13 @@ impl<'a> Import<'a> {
     }
 
     /// The time to add to the times of the runtime, if traces of PyTorch tell it.
-    fn shift(&self) -> Result<Option<Shift>, Fault> {
+    fn shift(&self) -> Result<Option<ClockShift>, Fault> {
         let zero = |dialect| self.origin_of(|part| part.dialect == dialect);
         if !self.has_both() {
             return Ok(None);
         }
         let (Some(flex), Some(torch)) = (zero(Dialect::Flex), zero(Dialect::Torch)) else { return Ok(None) };
-        let mut calls = Calls::new();
+        let mut calls = HostCalls::new();
         for (dialect, zero) in [(Dialect::Flex, flex), (Dialect::Torch, torch)] {
             calls.begin(dialect);
             let parts = self.parts.iter().filter(|part| part.dialect == dialect);
@@ -272,7 +269,7 @@ impl<'a> Import<'a> {
     /// none.
     fn allowed(&self) -> Result<Option<Allowed>, Fault> {
         let durations = self.job.of_trace(of_durations(&self.settings))?;
-        let limit = Some(&self.settings.limit).filter(|limit| **limit != Limit::default());
+        let limit = Some(&self.settings.limit).filter(|limit| **limit != EventLimit::default());
         if limit.is_none() && durations.is_empty() {
             return Ok(None);
         }
@@ -286,14 +283,14 @@ impl<'a> Import<'a> {
 
     /// The rank of all events of a file that belong to the rank that is read, if it is not their
     /// process.
-    fn rank_of_all(&self, part: Part) -> Option<u32> {
+    fn rank_of_all(&self, part: PlanTrace) -> Option<u32> {
         part.rank.filter(|_| self.nth == 0)
     }
 
     /// Passes the events of traces to a layer, and drops what it leaves to the ordinary reader.
     fn look<'p, L: Layer>(
         &self,
-        parts: impl Iterator<Item = &'p Part>,
+        parts: impl Iterator<Item = &'p PlanTrace>,
         origin: Option<Origin>,
         layer: &mut L,
         mut between: impl FnMut(&mut L, Border),
@@ -320,26 +317,31 @@ impl<'a> Import<'a> {
 
     /// Time zero: that of the profile, or that of the earliest file. Times of the runtime that are
     /// shifted are near PyTorch's.
-    fn origin(&self, shift: Option<Shift>) -> Option<Origin> {
-        let is_stated = |part: &Part| shift.is_none() || part.dialect == Dialect::Torch;
+    fn origin(&self, shift: Option<ClockShift>) -> Option<Origin> {
+        let is_stated = |part: &PlanTrace| shift.is_none() || part.dialect == Dialect::Torch;
         self.job.origin.or_else(|| self.origin_of(is_stated))
     }
 
     /// Time zero of some traces.
-    fn origin_of(&self, is_it: impl Fn(&Part) -> bool) -> Option<Origin> {
+    fn origin_of(&self, is_it: impl Fn(&PlanTrace) -> bool) -> Option<Origin> {
         let parts = self.parts.iter().filter(|part| is_it(part));
         let beginnings: Vec<Option<Beginning>> = parts.map(|part| part.beginning).collect();
         origins(&beginnings).into_iter().flatten().next()
     }
 
-    fn file(&self, part: Part, session: &mut Session<'_>, taker: &mut Taker<'_, '_>) -> Result<(), Error> {
+    fn file(
+        &self,
+        part: PlanTrace,
+        session: &mut Session<'_>,
+        taker: &mut Taker<'_, '_>,
+    ) -> Result<(), Error> {
         let file = part.file;
         let leaf = self.job.files.leaf(file);
         let name = leaf.candidate.name.rsplit('/').next().unwrap_or_default();
         taker.begin(name, (part.dialect, self.rank_of_all(part)));
         session.name(name);
         // Packets are read as a whole by every pass.
-        let has_owners = self.nth == 0 && part.dialect == Dialect::Flex && part.written == Written::Json;
+        let has_owners = self.nth == 0 && part.dialect == Dialect::Flex && part.written == FileForm::Json;
         let owners = self.job.files.owners(file).filter(|_| has_owners);
         if owners.is_some() {
             session.note();
@@ -370,29 +372,29 @@ impl<'a> Import<'a> {
     /// while it is unpacked. Returns damage of the packing.
     fn events(
         &self,
-        part: Part,
+        part: PlanTrace,
         (session, layer): (&mut Session<'_>, &mut dyn Layer),
         progress: &mut dyn FnMut(u64),
-    ) -> Result<Option<Damage>, Error> {
+    ) -> Result<Option<EarlyEnd>, Error> {
         let (file, space) = (part.file, self.job.space);
         let leaf = self.job.files.leaf(file);
         let of = packets::PacketFile {
             dialect: part.dialect,
             beginning: part.beginning,
-            is_export: part.written == Written::Export,
+            is_export: part.written == FileForm::Export,
             has_compiler: self.logs.has_any(),
             most_unpacked: leaf.most_unpacked(),
         };
         session.begin();
         match (part.written, leaf.plain()) {
-            (Written::Json, Some(bytes)) => session.read_bytes(&bytes, self.skips(file), layer, progress)?,
-            (Written::Packets | Written::Export, Some(bytes)) => {
+            (FileForm::Json, Some(bytes)) => session.read_bytes(&bytes, self.skips(file), layer, progress)?,
+            (FileForm::Packets | FileForm::Export, Some(bytes)) => {
                 packets::read(&mut &bytes[..], of, space, (session, layer), progress)?;
             }
             (written, None) => {
                 let mut read = |input: &mut dyn Read| match written {
-                    Written::Json => session.read(input, self.skips(file), &mut *layer, &mut |_| {}),
-                    Written::Packets | Written::Export => {
+                    FileForm::Json => session.read(input, self.skips(file), &mut *layer, &mut |_| {}),
+                    FileForm::Packets | FileForm::Export => {
                         packets::read(input, of, space, (&mut *session, &mut *layer), &mut |_| {})
                     }
                 };
@@ -409,7 +411,7 @@ impl<'a> Import<'a> {
         if self.nth > 0 {
             return of_process;
         }
-        let name = |part: &Part| rank_of(&self.job.files.leaf(part.file).candidate.name);
+        let name = |part: &PlanTrace| rank_of(&self.job.files.leaf(part.file).candidate.name);
         let named = self.traces().find_map(name);
         let of_whole = stated.or(self.job.plan.rank).filter(|_| taker.ranks.count() < 2);
         named.or(of_whole).or(of_process)
@@ -418,7 +420,7 @@ impl<'a> Import<'a> {
     fn write(
         &self,
         taker: Taker<'_, '_>,
-        (tables, shift): (&[Table], Option<Shift>),
+        (tables, shift): (&[Table], Option<ClockShift>),
         info: RankInfo,
         sink: &mut dyn Sink,
     ) -> Result<(), Error> {
@@ -452,7 +454,7 @@ impl<'a> Import<'a> {
         let mut reader = list.read();
         let next = || Ok(reader.next()?.copied());
         let shares = shares(next, &choices, measure)?;
-        let usage = Usage::new(tables, core_hz, shares);
+        let usage = ArrayUsage::new(tables, core_hz, shares);
         let mut emitter = Emitter::new(&mut *sink, facts, (usage, choices), rank, space)?;
         emitter.slices(taker.held)?;
         let mut reader = list.read();

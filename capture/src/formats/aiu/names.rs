@@ -31,19 +31,19 @@ const MAX_NAMES: usize = 1 << 18;
 
 /// All names so far.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct SliceNames {
     all: Vec<Name>,
     by_text: FxHashMap<Box<str>, u32>,
     most: usize,
 }
 
-impl Default for Names {
+impl Default for SliceNames {
     fn default() -> Self {
         Self { all: Vec::new(), by_text: FxHashMap::default(), most: MAX_NAMES }
     }
 }
 
-impl Names {
+impl SliceNames {
     /// The number of a name, or of all further names of its phase.
     pub(super) fn number(&mut self, sink: &mut dyn Sink, text: &str) -> Result<u32> {
         if let Some(known) = self.known(text) {
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn further_names_count_as_one_for_each_phase() {
-        let (mut names, mut sink) = (Names { most: 2, ..Names::default() }, Recorder::default());
+        let (mut names, mut sink) = (SliceNames { most: 2, ..SliceNames::default() }, Recorder::default());
         let texts = ["a Cmpt Exec", "b Cmpt Exec", "c Cmpt Exec", "d Cmpt Exec", "e DmaI", "a Cmpt Exec"];
         let numbers = texts.map(|text| names.number(&mut sink, text).unwrap());
         assert_eq!(numbers, [0, 1, 2, 2, 3, 0]);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
-use crate::formats::perfetto::fixture::{Message, annotation, packet, trace};
+use crate::formats::perfetto::fixture::{ProtoMessage, annotation, packet, trace};
 
 /// Types of events.
 const BEGIN: u64 = 1;
@@ -18,14 +18,14 @@ const COUNTER: u64 = 4;
 pub fn packets(text: &str) -> Vec<u8> {
     let document: Json = serde_json::from_str(text).unwrap_or_default();
     let events = document.as_array().or_else(|| document["traceEvents"].as_array());
-    let mut written = Writer::default();
+    let mut written = PacketWriter::default();
     events.into_iter().flatten().for_each(|event| written.event(event));
     trace(&written.packets)
 }
 
 #[derive(Default)]
-struct Writer {
-    packets: Vec<Message>,
+struct PacketWriter {
+    packets: Vec<ProtoMessage>,
     /// Numbers of the tracks, by process and thread, or by process and counter.
     tracks: BTreeMap<(i64, String), u64>,
     names: BTreeMap<i64, String>,
@@ -40,7 +40,7 @@ fn id(event: &Json, key: &str) -> i64 {
     event[key].as_i64().unwrap_or_default()
 }
 
-impl Writer {
+impl PacketWriter {
     fn event(&mut self, event: &Json) {
         let (name, pid) = (event["name"].as_str().unwrap_or_default(), id(event, "pid"));
         let at = ns(event["ts"].as_f64().unwrap_or_default());
@@ -59,20 +59,20 @@ impl Writer {
             "C" => {
                 let values = event["args"].as_object().into_iter().flat_map(|values| values.values());
                 let value = values.filter_map(Json::as_f64).next().unwrap_or_default();
-                let process = Message::new().number(1, pid.cast_unsigned());
+                let process = ProtoMessage::new().number(1, pid.cast_unsigned());
                 let track = self.track((pid, name.to_owned()), |uuid| {
-                    let of_process = Message::new().number(1, uuid + 500).message(3, &process);
-                    let counter = Message::new().number(1, uuid).text(2, name).number(5, uuid + 500);
-                    vec![of_process, counter.message(8, &Message::new())]
+                    let of_process = ProtoMessage::new().number(1, uuid + 500).message(3, &process);
+                    let counter = ProtoMessage::new().number(1, uuid).text(2, name).number(5, uuid + 500);
+                    vec![of_process, counter.message(8, &ProtoMessage::new())]
                 });
-                let sample = Message::new().number(9, COUNTER).number(11, track).float(44, value);
+                let sample = ProtoMessage::new().number(9, COUNTER).number(11, track).float(44, value);
                 self.packets.push(packet(1, at, 11, &sample));
             }
             _ => {}
         }
     }
 
-    fn track(&mut self, key: (i64, String), describe: impl FnOnce(u64) -> Vec<Message>) -> u64 {
+    fn track(&mut self, key: (i64, String), describe: impl FnOnce(u64) -> Vec<ProtoMessage>) -> u64 {
         let next = self.tracks.len() as u64 + 10;
         if let Some(&known) = self.tracks.get(&key) {
             return known;
@@ -87,14 +87,14 @@ impl Writer {
         let name = self.names.get(&pid).cloned().unwrap_or_default();
         let track = self.track((pid, tid.to_string()), |uuid| {
             let (pid, tid) = (pid.cast_unsigned(), tid.cast_unsigned());
-            let process = Message::new().number(1, pid).text(6, &name);
-            let thread = Message::new().number(1, pid).number(2, tid);
+            let process = ProtoMessage::new().number(1, pid).text(6, &name);
+            let thread = ProtoMessage::new().number(1, pid).number(2, tid);
             vec![
-                Message::new().number(1, uuid + 500).message(3, &process),
-                Message::new().number(1, uuid).message(4, &thread),
+                ProtoMessage::new().number(1, uuid + 500).message(3, &process),
+                ProtoMessage::new().number(1, uuid).message(4, &thread),
             ]
         });
-        let mut message = Message::new().number(9, kind).number(11, track);
+        let mut message = ProtoMessage::new().number(9, kind).number(11, track);
         message = message.text(23, event["name"].as_str().unwrap_or_default());
         if kind != END {
             if let Some(cat) = event["cat"].as_str() {
@@ -108,7 +108,7 @@ impl Writer {
     }
 }
 
-fn argument(key: &str, value: &Json) -> Message {
+fn argument(key: &str, value: &Json) -> ProtoMessage {
     let argument = annotation(key);
     match value {
         Json::String(text) => argument.text(6, text),

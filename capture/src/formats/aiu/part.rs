@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use crate::files::Job;
+use crate::files::ImportJob;
 use crate::formats::{perfetto, trace_event};
 use crate::inputs::{PlanFile, rank_of};
 use crate::origin::Beginning;
@@ -20,7 +20,7 @@ pub(super) enum Dialect {
 
 /// Form of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Written {
+pub(super) enum FileForm {
     /// Trace Event JSON.
     Json,
     /// Perfetto's packets.
@@ -31,19 +31,19 @@ pub(super) enum Written {
 
 /// A trace.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct PlanTrace {
     pub(super) file: usize,
     pub(super) dialect: Dialect,
-    pub(super) written: Written,
+    pub(super) written: FileForm,
     pub(super) beginning: Option<Beginning>,
     /// The rank of all its events, if its name or its document states one. PyTorch's traces always
     /// have one.
     pub(super) rank: Option<u32>,
 }
 
-impl Part {
+impl PlanTrace {
     /// The trace of a file of the plan.
-    pub(super) fn of(job: &Job<'_>, part: &PlanFile) -> Self {
+    pub(super) fn of(job: &ImportJob<'_>, part: &PlanFile) -> Self {
         let mut head = Vec::new();
         // A file that cannot be read is reported when it is read as a whole.
         let leaf = job.files.leaf(part.file);
@@ -52,16 +52,16 @@ impl Part {
         let of_plan = || (dialect == Dialect::Torch).then(|| job.plan.rank.unwrap_or(0));
         let rank = rank_of(&leaf.candidate.name).or_else(|| stated_rank(&head)).or_else(of_plan);
         let written = match (exported(&head), is_packets(&head)) {
-            (Some(_), _) => Written::Export,
-            (None, true) => Written::Packets,
-            (None, false) => Written::Json,
+            (Some(_), _) => FileForm::Export,
+            (None, true) => FileForm::Packets,
+            (None, false) => FileForm::Json,
         };
         Self { file: part.file, dialect, written, beginning: beginning(&head), rank }
     }
 
     /// Whether its events can be of several ranks.
     pub(super) fn has_ranks(&self) -> bool {
-        self.dialect == Dialect::Flex || self.written == Written::Export
+        self.dialect == Dialect::Flex || self.written == FileForm::Export
     }
 }
 

@@ -6,7 +6,7 @@
 
 use nprof_engine::base::median;
 
-use super::line::Line;
+use super::line::LeastSquares;
 
 /// Most points of a file that are kept: every second one is dropped when there are more.
 const MAX_POINTS: usize = 4096;
@@ -35,7 +35,7 @@ pub(super) struct Points {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pieces {
     /// The lines of the pieces on one another.
-    pub(super) within: Line,
+    pub(super) within: LeastSquares,
     pub(super) steps: u64,
     /// The largest step in seconds.
     pub(super) largest_s: f64,
@@ -71,11 +71,11 @@ impl Points {
         let distances: Vec<f64> = points.windows(2).map(|pair| late(&pair[1]) - late(&pair[0])).collect();
         let usual = median(distances.iter().map(|distance| distance.abs()).collect())?;
         let limit = (usual * MIN_SPREAD).max(MIN_STEP_S);
-        let mut pieces: Vec<Line> = Vec::new();
-        let mut open = Line::empty(rough_hz);
+        let mut pieces: Vec<LeastSquares> = Vec::new();
+        let mut open = LeastSquares::empty(rough_hz);
         for (at, &(seconds, cycles)) in points.iter().enumerate() {
             if at > 0 && distances[at - 1].abs() > limit {
-                pieces.push(std::mem::replace(&mut open, Line::empty(rough_hz)));
+                pieces.push(std::mem::replace(&mut open, LeastSquares::empty(rough_hz)));
             }
             open.add(seconds, cycles);
         }
@@ -86,12 +86,12 @@ impl Points {
 }
 
 /// The pieces without those whose lines meet.
-fn joined(pieces: &[Line], limit: f64) -> Option<Pieces> {
+fn joined(pieces: &[LeastSquares], limit: f64) -> Option<Pieces> {
     let within = stacked(pieces);
     let hz = within.slope()?;
     let error = within.relative_error().unwrap_or(0.0);
-    let late = |piece: &Line| piece.mean_t - piece.mean_cycles() / hz;
-    let mut found: Vec<Line> = Vec::new();
+    let late = |piece: &LeastSquares| piece.mean_t - piece.mean_cycles() / hz;
+    let mut found: Vec<LeastSquares> = Vec::new();
     let (mut steps, mut largest_s) = (0, 0.0_f64);
     for piece in pieces {
         let Some(before) = found.last_mut() else {
@@ -109,8 +109,8 @@ fn joined(pieces: &[Line], limit: f64) -> Option<Pieces> {
     (steps > 0).then(|| Pieces { within: stacked(&found), steps, largest_s })
 }
 
-fn stacked(pieces: &[Line]) -> Line {
-    let mut within = Line::empty(pieces.first().map_or(0.0, |piece| piece.base_hz));
+fn stacked(pieces: &[LeastSquares]) -> LeastSquares {
+    let mut within = LeastSquares::empty(pieces.first().map_or(0.0, |piece| piece.base_hz));
     pieces.iter().for_each(|piece| within.stack(piece));
     within
 }

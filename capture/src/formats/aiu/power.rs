@@ -5,7 +5,7 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
-use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
+use nprof_engine::spill::{NoBytes, Scratch, Sorter, Space, SpillKey};
 
 const PS_PER_US: f64 = 1e6;
 
@@ -39,7 +39,7 @@ struct Reading {
     kind: u8,
 }
 
-impl Key for Reading {
+impl SpillKey for Reading {
     type Span = NoBytes;
     const MAX_LEN: usize = 31;
 
@@ -59,7 +59,7 @@ impl Key for Reading {
 
 /// A value that holds from a reading on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Sample {
+pub(super) struct PowerSample {
     pub(super) time_ps: i64,
     /// Time of the next reading.
     pub(super) until_ps: i64,
@@ -105,15 +105,15 @@ impl<'s> Readings<'s> {
     pub(super) fn finish(
         self,
         scale: Scale,
-        mut take: impl FnMut(Sample) -> Result<()>,
-        take_per_cycle: impl FnMut(Sample) -> Result<()>,
+        mut take: impl FnMut(PowerSample) -> Result<()>,
+        take_per_cycle: impl FnMut(PowerSample) -> Result<()>,
     ) -> Result<u64> {
         let mut implausible = 0;
         steps(self.by_time, |step| {
             let watts = scale.watts * step.value * PS_PER_US;
             let is_plausible = watts <= scale.max_watts;
             implausible += u64::from(!is_plausible);
-            take(Sample { value: if is_plausible { watts } else { 0.0 }, ..step })
+            take(PowerSample { value: if is_plausible { watts } else { 0.0 }, ..step })
         })?;
         steps(self.by_cycles, take_per_cycle)?;
         Ok(implausible)
@@ -121,7 +121,10 @@ impl<'s> Readings<'s> {
 }
 
 /// Passes the charge between neighbouring readings, over their distance.
-fn steps(readings: Sorter<Reading, &dyn Scratch>, mut take: impl FnMut(Sample) -> Result<()>) -> Result<()> {
+fn steps(
+    readings: Sorter<Reading, &dyn Scratch>,
+    mut take: impl FnMut(PowerSample) -> Result<()>,
+) -> Result<()> {
     let mut sorted = readings.finish()?;
     let mut before: Option<Reading> = None;
     while let Some(&now) = sorted.next()? {
@@ -136,7 +139,7 @@ fn steps(readings: Sorter<Reading, &dyn Scratch>, mut take: impl FnMut(Sample) -
         let wrap = if now.charge <= last.charge { 1 << 32 } else { 0 };
         let charge = u64::from(now.charge) + wrap - u64::from(last.charge);
         let value = charge as f64 / now.at.abs_diff(last.at) as f64;
-        take(Sample { time_ps: last.time_ps, until_ps: now.time_ps, value, charge, kind: last.kind })?;
+        take(PowerSample { time_ps: last.time_ps, until_ps: now.time_ps, value, charge, kind: last.kind })?;
         before = Some(now);
     }
     Ok(())
@@ -162,7 +165,7 @@ mod tests {
         readings.at_cycle(1000, us(1), 50, kind("a Cmpt Exec")).unwrap();
         readings.at_cycle(1100, us(2), 250, kind("b DmaI")).unwrap();
         let (mut watts, mut per_cycle) = (Vec::new(), Vec::new());
-        let push = |out: &mut Vec<Sample>, sample| {
+        let push = |out: &mut Vec<PowerSample>, sample| {
             out.push(sample);
             Ok(())
         };
@@ -170,7 +173,7 @@ mod tests {
         let bad =
             readings.finish(scale, |sample| push(&mut watts, sample), |sample| push(&mut per_cycle, sample));
         assert_eq!(bad.unwrap(), 1);
-        let first = Sample { time_ps: us(10), until_ps: us(20), value: 12.0, charge: 5120, kind: 0 };
+        let first = PowerSample { time_ps: us(10), until_ps: us(20), value: 12.0, charge: 5120, kind: 0 };
         assert_eq!(watts[0], first);
         assert_eq!((watts.len(), watts[1].value), (2, 0.0));
         assert_eq!((per_cycle[0].value, KINDS[usize::from(per_cycle[0].kind)]), (2.0, "Cmpt Exec"));

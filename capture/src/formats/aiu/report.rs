@@ -4,9 +4,9 @@ use nprof_engine::base::Result;
 use nprof_engine::makers::aiu::schema::{AiuActive, AiuClock, AiuJob};
 use nprof_engine::model::{Sink, Value, WarningKind};
 
-use super::clock::Clock;
+use super::clock::CounterClock;
 use super::emit::{Facts, Totals};
-use super::job::Span;
+use super::job::GrowingSpan;
 use super::summary::{count, share};
 
 /// A stated frequency that differs from the found one by more than this share is wrong.
@@ -28,7 +28,7 @@ pub(super) fn write(sink: &mut dyn Sink, facts: Facts<'_>, totals: &Totals) -> R
 }
 
 /// Says how far the frequency can be wrong.
-fn warn_of_frequency(sink: &mut dyn Sink, clock: &Clock) {
+fn warn_of_frequency(sink: &mut dyn Sink, clock: &CounterClock) {
     let (steps, largest_s) = clock.steps;
     if steps > 0 {
         let what = format!(
@@ -116,7 +116,7 @@ fn jobs(sink: &mut dyn Sink, facts: Facts<'_>) -> Result<()> {
             (job.host, fields.host_start, fields.host_end),
         ];
         for (span, start, end) in spans {
-            if let Some(Span { start_ps, end_ps }) = span {
+            if let Some(GrowingSpan { start_ps, end_ps }) = span {
                 values.extend([(start, Value::Float(ns(start_ps))), (end, Value::Float(ns(end_ps)))]);
             }
         }

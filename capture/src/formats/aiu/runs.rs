@@ -10,9 +10,9 @@ use nprof_engine::spill::{Pile, Scratch, Space};
 use super::edges::Edges;
 use super::iteration::Iterations;
 use super::kernel::Lot;
-use super::names::Names;
+use super::names::SliceNames;
 use super::summary::{Ran, Summary};
-use super::watts::Change;
+use super::watts::ActivityChange;
 
 /// Units of a ratio in [`Edges`].
 pub(super) const RATIO: f64 = 1e12;
@@ -53,7 +53,7 @@ impl<'s> Runs<'s> {
     }
 
     /// Takes a kernel.
-    pub(super) fn take(&mut self, names: &Names, ran: Ran) -> Result<()> {
+    pub(super) fn take(&mut self, names: &SliceNames, ran: Ran) -> Result<()> {
         let Ran { device, name, start_ps, end_ps, .. } = ran;
         self.summary.take(names, ran)?;
         self.iterations.entry(device).or_default().take(name, start_ps);
@@ -66,7 +66,7 @@ impl<'s> Runs<'s> {
     }
 
     /// Counts the cycles of the steps of a kernel that was taken without them.
-    pub(super) fn count(&mut self, names: &Names, of: (u16, u32), steps: [u32; 4]) -> Result<()> {
+    pub(super) fn count(&mut self, names: &SliceNames, of: (u16, u32), steps: [u32; 4]) -> Result<()> {
         self.summary.count(names, of, steps)
     }
 
@@ -94,14 +94,14 @@ impl<'s> Runs<'s> {
     /// finds the busy times.
     pub(super) fn changes(
         &mut self,
-        changes: &mut Pile<Change, &'s dyn Scratch>,
+        changes: &mut Pile<ActivityChange, &'s dyn Scratch>,
         space: Space<'s>,
     ) -> Result<()> {
         let running = std::mem::replace(&mut self.running, Edges::new(space));
         // Only the runtime's traces tell a power, and their ranks have one device.
         let first = self.actives.keys().next().copied();
         let busy = running.finish(|device, time_ps, sum| match Some(device) == first {
-            true => changes.push(Change { time_ps, runs: sum > 0 }),
+            true => changes.push(ActivityChange { time_ps, runs: sum > 0 }),
             false => Ok(()),
         })?;
         for (device, busy_ps) in busy {

@@ -10,7 +10,7 @@ use crate::files::Fault;
 /// Settings of the reader.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Settings {
+pub struct AiuSettings {
     /// Frequency of the cycle counters in megahertz; `None` to use the one that the slices tell.
     pub soc_mhz: Option<f64>,
     /// Frequency of the cores in megahertz, which ideal cycles count at.
@@ -18,13 +18,13 @@ pub struct Settings {
     /// Work on the device that lies outside of the round trips on the host.
     pub outside: Outside,
     /// Events with a value that a pattern finds are left out.
-    pub left_out: Vec<Pattern>,
+    pub left_out: Vec<ValuePattern>,
     /// Slices with which the host keeps books.
     pub globals: Globals,
     /// The clock that durations of work on the device are taken from.
     pub durations: Durations,
     /// The part of the events that is read.
-    pub limit: Limit,
+    pub limit: EventLimit,
     /// Watts of one step of the charge counter in a microsecond.
     pub power_scale: f64,
     /// Highest plausible power in watts. Higher ones are shown as 0 W.
@@ -66,7 +66,7 @@ pub enum Durations {
 
 /// A pattern of values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pattern {
+pub struct ValuePattern {
     /// Key of an event, or keys with dots between them, such as `args.Type`.
     pub path: String,
     /// Regular expression that finds the value, in any place of it.
@@ -77,7 +77,7 @@ pub struct Pattern {
 /// between the two times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Limit {
+pub struct EventLimit {
     /// Events that are left out first.
     pub skip: u64,
     /// Events that are read after them.
@@ -90,7 +90,7 @@ pub struct Limit {
     pub no_count_types: String,
 }
 
-impl Default for Settings {
+impl Default for AiuSettings {
     fn default() -> Self {
         Self {
             soc_mhz: None,
@@ -99,14 +99,14 @@ impl Default for Settings {
             left_out: Vec::new(),
             globals: Globals::Kept,
             durations: Durations::Device,
-            limit: Limit::default(),
+            limit: EventLimit::default(),
             power_scale: POWER_SCALE,
             max_watts: MAX_WATTS,
         }
     }
 }
 
-impl Default for Limit {
+impl Default for EventLimit {
     fn default() -> Self {
         Self { skip: 0, count: u64::MAX, ts_start: 0.0, ts_end: f64::MAX, no_count_types: "M".to_owned() }
     }
@@ -116,10 +116,10 @@ impl Default for Limit {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    aiu_settings: Settings,
+    aiu_settings: AiuSettings,
 }
 
-impl Settings {
+impl AiuSettings {
     /// The file with these settings.
     ///
     /// # Errors
@@ -145,13 +145,13 @@ impl Settings {
 
 /// Settings of the plan of a job: those of the first file that has some, else the given ones.
 pub(super) fn of_job(
-    job: &crate::files::Job<'_>,
+    job: &crate::files::ImportJob<'_>,
     files: impl Iterator<Item = usize>,
-    given: Settings,
-) -> Result<Settings, Fault> {
+    given: AiuSettings,
+) -> Result<AiuSettings, Fault> {
     for file in files {
         let bytes = job.files.whole(file).map_err(|source| Fault { file, source })?;
-        if let Some(settings) = Settings::of_file(&bytes).map_err(|source| Fault { file, source })? {
+        if let Some(settings) = AiuSettings::of_file(&bytes).map_err(|source| Fault { file, source })? {
             return Ok(settings);
         }
     }
@@ -168,21 +168,21 @@ mod tests {
 
     #[test]
     fn a_file_has_all_settings() {
-        let settings = Settings {
+        let settings = AiuSettings {
             soc_mhz: Some(560.25),
             core_mhz: 800.0,
             outside: Outside::Shifted,
-            left_out: vec![Pattern { path: "args.Type".to_owned(), regex: "^\"ph\"$".to_owned() }],
+            left_out: vec![ValuePattern { path: "args.Type".to_owned(), regex: "^\"ph\"$".to_owned() }],
             globals: Globals::Dropped,
             durations: Durations::Host,
-            limit: Limit { skip: 10, count: 40, ..Limit::default() },
+            limit: EventLimit { skip: 10, count: 40, ..EventLimit::default() },
             power_scale: 0.5,
             max_watts: 75.0,
         };
         let file = settings.to_file().unwrap();
-        assert_eq!(Settings::of_file(file.as_bytes()).unwrap(), Some(settings));
+        assert_eq!(AiuSettings::of_file(file.as_bytes()).unwrap(), Some(settings));
         assert!(crate::probe::aiu::probe_compiler(file.as_bytes()).is_some());
-        assert_eq!(Settings::of_file(b"[]").unwrap(), None);
+        assert_eq!(AiuSettings::of_file(b"[]").unwrap(), None);
     }
 
     #[test]
@@ -196,7 +196,7 @@ mod tests {
             r#"{"aiu_settings":{"left_out":[{"path":"","regex":"a"}]}}"#,
             r#"{"aiu_settings":"#,
         ] {
-            assert!(Settings::of_file(wrong.as_bytes()).is_err(), "{wrong}");
+            assert!(AiuSettings::of_file(wrong.as_bytes()).is_err(), "{wrong}");
         }
     }
 }

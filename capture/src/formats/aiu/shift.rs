@@ -10,9 +10,9 @@ use nprof_engine::base::Result;
 use rustc_hash::FxHashMap;
 
 use super::Dialect;
-use super::job::Span;
+use super::job::GrowingSpan;
 use super::limit::key;
-use crate::formats::trace_event::layer::{Below, Layer, Met, Taken};
+use crate::formats::trace_event::layer::{Below, Layer, LayerClaim, Met};
 
 /// Part of the names of round trips.
 const ROUND_TRIP: &str = "Flex RoundTrip";
@@ -26,7 +26,7 @@ const MAX_LONE: usize = 64;
 
 /// The clocks' shift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shift {
+pub(super) struct ClockShift {
     /// Time in picoseconds that is added to the times of the runtime.
     pub(super) ps: i128,
     /// Pairs that tell the shift.
@@ -35,17 +35,17 @@ pub(super) struct Shift {
 
 /// The round trips and calls of a rank, each by the clock of its dialect.
 #[derive(Debug)]
-pub(super) struct Calls {
+pub(super) struct HostCalls {
     dialect: Dialect,
     /// Process of the round trips: the first that has some.
     process: Option<Box<[u8]>>,
-    trips: Vec<Span>,
-    calls: [Vec<Span>; CALLS.len()],
+    trips: Vec<GrowingSpan>,
+    calls: [Vec<GrowingSpan>; CALLS.len()],
     open: FxHashMap<Box<[u8]>, Vec<i64>>,
     open_count: usize,
 }
 
-impl Calls {
+impl HostCalls {
     pub(super) fn new() -> Self {
         Self {
             dialect: Dialect::Flex,
@@ -66,8 +66,8 @@ impl Calls {
 
     /// The shift, if the round trips lie within the calls. `apart_ps` is time zero of PyTorch's
     /// times less that of the runtime's.
-    pub(super) fn shift(self, apart_ps: i128) -> Option<Shift> {
-        let sorted = |mut spans: Vec<Span>| {
+    pub(super) fn shift(self, apart_ps: i128) -> Option<ClockShift> {
+        let sorted = |mut spans: Vec<GrowingSpan>| {
             spans.sort_unstable_by_key(|span| (span.start_ps, span.end_ps));
             spans
         };
@@ -76,15 +76,15 @@ impl Calls {
         let (more_trips, more_calls) =
             (trips.len().saturating_sub(calls.len()), calls.len().saturating_sub(trips.len()));
         let fits = (0..=usize::max(more_trips, more_calls).min(MAX_LONE))
-            .filter_map(|lone| Fit::of(&trips[lone.min(more_trips)..], &calls[lone.min(more_calls)..]));
+            .filter_map(|lone| ShiftFit::of(&trips[lone.min(more_trips)..], &calls[lone.min(more_calls)..]));
         let best = fits.min_by(|a, b| a.residual_ps.total_cmp(&b.residual_ps))?;
         let bounds = apart_ps + i128::from(best.bounds.0)..=apart_ps + i128::from(best.bounds.1);
         let ps = if bounds.contains(&0) { 0 } else { apart_ps + i128::from(best.shift_ps) };
-        Some(Shift { ps, pairs: best.pairs })
+        Some(ClockShift { ps, pairs: best.pairs })
     }
 
     /// The spans that an event of this name belongs to.
-    fn spans(&mut self, name: &str) -> Option<&mut Vec<Span>> {
+    fn spans(&mut self, name: &str) -> Option<&mut Vec<GrowingSpan>> {
         match self.dialect {
             Dialect::Flex => name.contains(ROUND_TRIP).then_some(&mut self.trips),
             Dialect::Torch => {
@@ -118,34 +118,34 @@ impl Calls {
     }
 }
 
-fn add(spans: &mut Vec<Span>, start_ps: i64, end_ps: i64) {
+fn add(spans: &mut Vec<GrowingSpan>, start_ps: i64, end_ps: i64) {
     if spans.len() < MAX_CALLS && end_ps >= start_ps {
-        spans.push(Span { start_ps, end_ps });
+        spans.push(GrowingSpan { start_ps, end_ps });
     }
 }
 
-impl Layer for Calls {
-    fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
+impl Layer for HostCalls {
+    fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<LayerClaim> {
         let is_slice = matches!(met.phase(), b"X" | b"B" | b"E");
         if !is_slice || self.spans(&met.name()).is_none() {
-            return Ok(Taken::ByLayer);
+            return Ok(LayerClaim::ByLayer);
         }
         if self.dialect == Dialect::Flex {
             let process = self.process.get_or_insert_with(|| met.pid().into());
             if **process != *met.pid() {
-                return Ok(Taken::ByLayer);
+                return Ok(LayerClaim::ByLayer);
             }
         }
         if let Some(time_ps) = below.known_time(met) {
             self.take(met, time_ps);
         }
-        Ok(Taken::ByLayer)
+        Ok(LayerClaim::ByLayer)
     }
 }
 
 /// The line through pairs of round trips and calls.
 #[derive(Debug, Clone, Copy)]
-struct Fit {
+struct ShiftFit {
     shift_ps: i64,
     /// Least and greatest shift with which each round trip lies within its call.
     bounds: (i64, i64),
@@ -157,9 +157,9 @@ struct Fit {
 /// Share of the time of a call after its round trip, if the pairs do not tell one.
 const USUAL_SHARE: f64 = 0.5;
 
-impl Fit {
+impl ShiftFit {
     /// The line, if one shift puts each round trip into its call.
-    fn of(trips: &[Span], calls: &[Span]) -> Option<Self> {
+    fn of(trips: &[GrowingSpan], calls: &[GrowingSpan]) -> Option<Self> {
         let pairs = || trips.iter().zip(calls);
         let low = pairs().map(|(trip, call)| call.start_ps.saturating_sub(trip.start_ps)).max()?;
         let high = pairs().map(|(trip, call)| call.end_ps.saturating_sub(trip.end_ps)).min()?;
@@ -196,10 +196,11 @@ mod tests {
 
     use super::*;
 
-    fn found(trips: &[(i64, i64)], calls: &[(i64, i64)], apart_ps: i128) -> Option<Shift> {
-        let spans =
-            |of: &[(i64, i64)]| of.iter().map(|&(start_ps, end_ps)| Span { start_ps, end_ps }).collect();
-        let mut all = Calls::new();
+    fn found(trips: &[(i64, i64)], calls: &[(i64, i64)], apart_ps: i128) -> Option<ClockShift> {
+        let spans = |of: &[(i64, i64)]| {
+            of.iter().map(|&(start_ps, end_ps)| GrowingSpan { start_ps, end_ps }).collect()
+        };
+        let mut all = HostCalls::new();
         (all.trips, all.calls[1]) = (spans(trips), spans(calls));
         all.shift(apart_ps)
     }
@@ -209,14 +210,14 @@ mod tests {
         let trips = [(30, 2_430), (5_000, 7_400), (9_900, 12_300)];
         // The calls are longer by 90, 60 and 120.
         let calls = [(1_030 - 60, 3_430 + 30), (6_000 - 40, 8_400 + 20), (10_900 - 80, 13_300 + 40)];
-        assert_eq!(found(&trips, &calls, 0), Some(Shift { ps: 1_000, pairs: 3 }));
+        assert_eq!(found(&trips, &calls, 0), Some(ClockShift { ps: 1_000, pairs: 3 }));
         assert_eq!(found(&trips, &calls, 77).map(|shift| shift.ps), Some(1_077));
-        assert_eq!(found(&trips, &calls, -1_005), Some(Shift { ps: 0, pairs: 3 }), "the clocks fit");
+        assert_eq!(found(&trips, &calls, -1_005), Some(ClockShift { ps: 0, pairs: 3 }), "the clocks fit");
         // A call before the first round trip, and a round trip before the first call.
         let early = [&[(200, 300)], &calls[..]].concat();
-        assert_eq!(found(&trips, &early, 0), Some(Shift { ps: 1_000, pairs: 3 }));
+        assert_eq!(found(&trips, &early, 0), Some(ClockShift { ps: 1_000, pairs: 3 }));
         let early = [&[(-9_000, -100)], &trips[..]].concat();
-        assert_eq!(found(&early, &calls, 0), Some(Shift { ps: 1_000, pairs: 3 }));
+        assert_eq!(found(&early, &calls, 0), Some(ClockShift { ps: 1_000, pairs: 3 }));
     }
 
     #[test]
@@ -224,7 +225,11 @@ mod tests {
         assert_eq!(found(&[(0, 100)], &[(500, 540)], 0), None, "the call is shorter");
         assert_eq!(found(&[(0, 100)], &[], 0), None);
         assert_eq!(found(&[], &[(0, 100)], 0), None);
-        assert_eq!(found(&[(0, 100)], &[(500, 640)], 0), Some(Shift { ps: 520, pairs: 1 }), "the middle");
+        assert_eq!(
+            found(&[(0, 100)], &[(500, 640)], 0),
+            Some(ClockShift { ps: 520, pairs: 1 }),
+            "the middle"
+        );
     }
 
     proptest! {

@@ -7,7 +7,7 @@ use nprof_engine::makers::aiu::{Phase, STAMPS};
 
 use super::attribute::{bytes_of_argument, number};
 use super::held::HAS_CHARGE;
-use crate::formats::trace_event::layer::{Met, Value, each_member};
+use crate::formats::trace_event::layer::{MemberValue, Met, each_member};
 
 /// Key of the name before it was shortened.
 const ORIGINAL: &[u8] = b"orig_name";
@@ -31,7 +31,7 @@ const LONGER: &[u8] = b"dur";
 
 /// The arguments of an event.
 #[derive(Debug, Default)]
-pub(super) struct Stated {
+pub(super) struct TorchArguments {
     device: Option<u16>,
     /// Name that the event had before acelyzer or nprof shortened it.
     pub(super) original: Option<String>,
@@ -42,7 +42,7 @@ pub(super) struct Stated {
     /// Counters as read, without the overflows that were added. One that is missing is zero.
     pub(super) stamps: [u32; STAMPS],
     pub(super) charge: u32,
-    /// Flags of [`super::held::Held`].
+    /// Flags of [`super::held::DeviceSlice`].
     pub(super) flags: u8,
     /// File that the slice was read from before it was written.
     pub(super) file: Option<Box<str>>,
@@ -50,7 +50,7 @@ pub(super) struct Stated {
     longer_us: f64,
 }
 
-impl Stated {
+impl TorchArguments {
     /// The arguments of an event.
     pub(super) fn of(met: Met<'_>) -> Self {
         let mut stated = Self::default();
@@ -82,7 +82,7 @@ impl Stated {
         ((whole_ps - self.longer_us * 1e6).round() as i64).max(0)
     }
 
-    fn take(&mut self, key: &[u8], value: Value<'_>) {
+    fn take(&mut self, key: &[u8], value: MemberValue<'_>) {
         match key {
             DEVICE => self.device = value.text().trim().parse().ok(),
             ORIGINAL => self.original = Some(value.text().into_owned()).filter(|name| !name.is_empty()),
@@ -113,7 +113,7 @@ impl Stated {
 
 /// The lower 32 bits of a number, which overflows have been added to.
 #[expect(clippy::cast_possible_truncation, reason = "the lower bits are the counter")]
-fn low(value: Value<'_>) -> Option<u32> {
+fn low(value: MemberValue<'_>) -> Option<u32> {
     number(value.written()).map(|number| number as u32)
 }
 

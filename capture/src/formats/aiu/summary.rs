@@ -7,10 +7,10 @@ use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::base::{Result, narrow};
 use nprof_engine::makers::aiu::schema::{AiuCycles, AiuKernel};
 use nprof_engine::model::{Sink, Value};
-use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
+use nprof_engine::spill::{NoBytes, Scratch, Sorter, Space, SpillKey};
 use rustc_hash::FxHashMap;
 
-use super::names::{Names, label};
+use super::names::{SliceNames, label};
 
 /// Steps between neighbouring counters.
 const STEPS: [&str; 4] = ["TS2-1", "TS3-2", "TS4-3", "TS5-4"];
@@ -28,7 +28,7 @@ struct Measured {
     value: i64,
 }
 
-impl Key for Measured {
+impl SpillKey for Measured {
     type Span = NoBytes;
     const MAX_LEN: usize = 16;
 
@@ -86,7 +86,7 @@ impl<'s> Summary<'s> {
     }
 
     /// Takes a kernel.
-    pub(super) fn take(&mut self, names: &Names, ran: Ran) -> Result<()> {
+    pub(super) fn take(&mut self, names: &SliceNames, ran: Ran) -> Result<()> {
         let Ran { device, name, start_ps, end_ps, steps } = ran;
         let kernel = self.kernel(names, (device, name));
         let first_ps = &mut self.all[kernel as usize].first_ps;
@@ -96,13 +96,13 @@ impl<'s> Summary<'s> {
     }
 
     /// Counts the cycles of the steps of a kernel that was taken without them.
-    pub(super) fn count(&mut self, names: &Names, of: (u16, u32), steps: [u32; 4]) -> Result<()> {
+    pub(super) fn count(&mut self, names: &SliceNames, of: (u16, u32), steps: [u32; 4]) -> Result<()> {
         let kernel = self.kernel(names, of);
         self.steps(kernel, Some(steps))
     }
 
     /// Position of the kernels of a name on a device.
-    fn kernel(&mut self, names: &Names, (device, name): (u16, u32)) -> u32 {
+    fn kernel(&mut self, names: &SliceNames, (device, name): (u16, u32)) -> u32 {
         if let Some(&known) = self.by_name.get(&(device, name)) {
             return known;
         }
@@ -132,8 +132,8 @@ impl<'s> Summary<'s> {
         if self.all.is_empty() {
             return Ok(());
         }
-        let mut spreads: Vec<[Spread; KINDS]> =
-            self.all.iter().map(|kernels| kernels.sums.map(Spread::begin)).collect();
+        let mut spreads: Vec<[OrderedStats; KINDS]> =
+            self.all.iter().map(|kernels| kernels.sums.map(OrderedStats::begin)).collect();
         let mut sorted = self.measured.finish()?;
         while let Some(&Measured { kernel, kind, value }) = sorted.next()? {
             spreads[kernel as usize][usize::from(kind)].take(value);
@@ -188,7 +188,7 @@ impl<'s> Summary<'s> {
 
 /// Statistics of numbers that come in order, and whose count and sum are known.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Spread {
+struct OrderedStats {
     count: u64,
     mean: f64,
     median: f64,
@@ -198,7 +198,7 @@ struct Spread {
     taken: u64,
 }
 
-impl Spread {
+impl OrderedStats {
     fn begin((count, sum): (u64, i128)) -> Self {
         let mean = sum as f64 / count.max(1) as f64;
         Self { count, mean, median: 0.0, min: 0.0, max: 0.0, squares: 0.0, taken: 0 }
@@ -241,7 +241,7 @@ mod tests {
     fn statistics_of_few_numbers() {
         let of = |values: &[i64]| {
             let sum = values.iter().map(|&value| i128::from(value)).sum();
-            let mut spread = Spread::begin((values.len() as u64, sum));
+            let mut spread = OrderedStats::begin((values.len() as u64, sum));
             values.iter().for_each(|&value| spread.take(value));
             spread
         };

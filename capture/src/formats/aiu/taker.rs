@@ -16,15 +16,15 @@ use super::attribute::Attributes;
 use super::clock::Counters;
 use super::filter::Filter;
 use super::hcoll::Protocol;
-use super::held::{Held, IS_UNFINISHED};
-use super::job::Jobs;
-use super::kernel::{Kernel, Transfer};
-use super::names::Names;
+use super::held::{DeviceSlice, IS_UNFINISHED};
+use super::job::JobFiles;
+use super::kernel::{Kernel, RatedTransfer};
+use super::names::SliceNames;
 use super::rank::{Ranks, Whose};
-use super::stated::Stated;
+use super::stated::TorchArguments;
 use super::torch::Ideals;
-use super::watched::{Begins, Watched};
-use crate::formats::trace_event::layer::{Below, Layer, Met, Taken};
+use super::watched::{Begins, TorchEvent};
+use crate::formats::trace_event::layer::{Below, Layer, LayerClaim, Met};
 
 /// Most slices of the device that are open at a time. Further begins become unfinished slices.
 const MAX_OPEN: usize = 1 << 16;
@@ -34,8 +34,8 @@ const MAX_THREADS: usize = 1 << 16;
 
 /// A begin that waits for its end.
 #[derive(Debug)]
-struct Open {
-    held: Held,
+struct OpenBegin {
+    held: DeviceSlice,
     rest: Vec<u8>,
 }
 
@@ -44,19 +44,19 @@ pub(super) struct Taker<'s, 't> {
     /// Processes of this rank.
     pub(super) ranks: Ranks,
     /// The slices of the device.
-    pub(super) held: Sorter<Held, &'s dyn Scratch>,
+    pub(super) held: Sorter<DeviceSlice, &'s dyn Scratch>,
     /// Kernels that are needed before the slices are written.
     pub(super) kernels: Sorter<Kernel, &'s dyn Scratch>,
     /// Transfers of PyTorch's dialect whose rate is stated.
-    pub(super) transfers: Sorter<Transfer, &'s dyn Scratch>,
+    pub(super) transfers: Sorter<RatedTransfer, &'s dyn Scratch>,
     /// Slices of the runtime in files of PyTorch's dialect, which the ordinary reader takes, with
     /// their devices in the place of their threads.
-    pub(super) written: Sorter<Held, &'s dyn Scratch>,
+    pub(super) written: Sorter<DeviceSlice, &'s dyn Scratch>,
     /// Steps of collective operations of PyTorch's dialect.
     pub(super) protocols: Sorter<Protocol, &'s dyn Scratch>,
-    pub(super) names: Names,
+    pub(super) names: SliceNames,
     pub(super) counters: Counters,
-    pub(super) jobs: Jobs,
+    pub(super) jobs: JobFiles,
     /// Devices of the kernels and transfers of PyTorch's dialect.
     pub(super) devices: BTreeSet<u16>,
     /// Thread ids as written, by number.
@@ -67,8 +67,8 @@ pub(super) struct Taker<'s, 't> {
     job: u32,
     thread_numbers: FxHashMap<Box<[u8]>, u32>,
     /// The begin that came last, if its end may follow.
-    last: Option<Open>,
-    open: FxHashMap<(u32, u32), Vec<Open>>,
+    last: Option<OpenBegin>,
+    open: FxHashMap<(u32, u32), Vec<OpenBegin>>,
     open_count: usize,
     /// Begins of PyTorch's dialect.
     begins: Begins,
@@ -89,9 +89,9 @@ impl<'s, 't> Taker<'s, 't> {
             transfers: space.sorter(16),
             written: space.sorter(16),
             protocols: space.sorter(16),
-            names: Names::default(),
+            names: SliceNames::default(),
             counters: Counters::new(stated_hz),
-            jobs: Jobs::default(),
+            jobs: JobFiles::default(),
             devices: BTreeSet::new(),
             threads: Vec::new(),
             wants_kernels,
@@ -124,7 +124,7 @@ impl<'s, 't> Taker<'s, 't> {
 
     /// Ends a file: begins without ends become unfinished slices. Returns their number.
     pub(super) fn end(&mut self) -> Result<u64> {
-        let mut left: Vec<Open> = self.open.drain().flat_map(|(_, opens)| opens).collect();
+        let mut left: Vec<OpenBegin> = self.open.drain().flat_map(|(_, opens)| opens).collect();
         left.extend(self.last.take());
         self.open_count = 0;
         self.begins.clear();
@@ -137,14 +137,14 @@ impl<'s, 't> Taker<'s, 't> {
         Ok(count)
     }
 
-    fn hold_unfinished(&mut self, open: Open) -> Result<()> {
+    fn hold_unfinished(&mut self, open: OpenBegin) -> Result<()> {
         let mut held = open.held;
         held.flags |= IS_UNFINISHED;
         self.hold(held, &open.rest)
     }
 
     /// Keeps a slice whose end is known.
-    fn hold(&mut self, held: Held, rest: &[u8]) -> Result<()> {
+    fn hold(&mut self, held: DeviceSlice, rest: &[u8]) -> Result<()> {
         let phase = self.names.of(held.name).phase;
         self.count(&held, phase);
         if phase == Phase::Exec && self.wants_kernels {
@@ -158,7 +158,7 @@ impl<'s, 't> Taker<'s, 't> {
     }
 
     /// Passes the counters of a slice to the clock.
-    fn count(&mut self, held: &Held, phase: Phase) {
+    fn count(&mut self, held: &DeviceSlice, phase: Phase) {
         let stamps = phase.stamps();
         if !held.has(stamps) || held.is(IS_UNFINISHED) {
             return;
@@ -196,7 +196,7 @@ impl<'s, 't> Taker<'s, 't> {
     }
 
     /// A slice of the device that begins with an event whose attributes have been read.
-    fn held(&mut self, below: &mut Below<'_, '_>, met: Met<'_>, start_ps: i64) -> Result<Held> {
+    fn held(&mut self, below: &mut Below<'_, '_>, met: Met<'_>, start_ps: i64) -> Result<DeviceSlice> {
         if self.attributes.is_wide {
             let what = "a counter of more than 32 bits; its lower 32 bits are used";
             below.warn(WarningKind::AdjustedValue, what, met);
@@ -209,15 +209,15 @@ impl<'s, 't> Taker<'s, 't> {
         if *self.names.of(name).text != *met.name() {
             self.attributes.add_name(&met.name());
         }
-        Ok(Held { start_ps, number, end_ps: start_ps, stamps, charge, flags, name, thread, job })
+        Ok(DeviceSlice { start_ps, number, end_ps: start_ps, stamps, charge, flags, name, thread, job })
     }
 
-    fn begin_slice(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
+    fn begin_slice(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<LayerClaim> {
         self.attributes.read(met);
         if !self.attributes.is_of_device() {
-            return Ok(Taken::Passed);
+            return Ok(LayerClaim::Passed);
         }
-        let Some(time_ps) = below.time(met)? else { return Ok(Taken::ByLayer) };
+        let Some(time_ps) = below.time(met)? else { return Ok(LayerClaim::ByLayer) };
         self.attributes.add_extras(met);
         let held = self.held(below, met, time_ps)?;
         if let Some(before) = self.last.take() {
@@ -231,33 +231,34 @@ impl<'s, 't> Taker<'s, 't> {
             }
         }
         let rest = std::mem::take(&mut self.attributes.rest);
-        self.last = Some(Open { held, rest });
-        Ok(Taken::ByLayer)
+        self.last = Some(OpenBegin { held, rest });
+        Ok(LayerClaim::ByLayer)
     }
 
-    fn end_slice(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
+    fn end_slice(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<LayerClaim> {
         let (name, tid) = (met.name(), met.tid());
         let thread = self.known_thread(tid);
         let number = self.names.known(&name);
-        let is_last = |open: &mut Open| number == Some(open.held.name) && thread == Some(open.held.thread);
+        let is_last =
+            |open: &mut OpenBegin| number == Some(open.held.name) && thread == Some(open.held.thread);
         let open = match self.last.take_if(is_last) {
             Some(open) => Some(open),
             None => self.take_open(number, thread),
         };
-        let Some(Open { mut held, rest }) = open else { return Ok(Taken::Passed) };
+        let Some(OpenBegin { mut held, rest }) = open else { return Ok(LayerClaim::Passed) };
         let Some(time_ps) = below.time(met)? else {
-            self.hold_unfinished(Open { held, rest })?;
-            return Ok(Taken::ByLayer);
+            self.hold_unfinished(OpenBegin { held, rest })?;
+            return Ok(LayerClaim::ByLayer);
         };
         held.end_ps = time_ps;
         self.check_order(below, met, &mut held);
         self.hold(held, &rest)?;
         // The memory serves the next slice.
         self.attributes.rest = rest;
-        Ok(Taken::ByLayer)
+        Ok(LayerClaim::ByLayer)
     }
 
-    fn take_open(&mut self, name: Option<u32>, thread: Option<u32>) -> Option<Open> {
+    fn take_open(&mut self, name: Option<u32>, thread: Option<u32>) -> Option<OpenBegin> {
         if self.open_count == 0 {
             return None;
         }
@@ -268,12 +269,12 @@ impl<'s, 't> Taker<'s, 't> {
         open
     }
 
-    fn complete(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
+    fn complete(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<LayerClaim> {
         self.attributes.read(met);
         if !self.attributes.is_of_device() {
-            return Ok(Taken::Passed);
+            return Ok(LayerClaim::Passed);
         }
-        let Some(time_ps) = below.time(met)? else { return Ok(Taken::ByLayer) };
+        let Some(time_ps) = below.time(met)? else { return Ok(LayerClaim::ByLayer) };
         self.attributes.add_extras(met);
         let mut held = self.held(below, met, time_ps)?;
         held.end_ps = time_ps.saturating_add(met.duration().unwrap_or(0));
@@ -281,10 +282,10 @@ impl<'s, 't> Taker<'s, 't> {
         let rest = std::mem::take(&mut self.attributes.rest);
         self.hold(held, &rest)?;
         self.attributes.rest = rest;
-        Ok(Taken::ByLayer)
+        Ok(LayerClaim::ByLayer)
     }
 
-    fn check_order(&self, below: &mut Below<'_, '_>, met: Met<'_>, held: &mut Held) {
+    fn check_order(&self, below: &mut Below<'_, '_>, met: Met<'_>, held: &mut DeviceSlice) {
         if held.end_ps < held.start_ps {
             let what = "a slice of the device that ends before it begins; its end is used";
             below.warn(WarningKind::AdjustedValue, what, met);
@@ -294,19 +295,19 @@ impl<'s, 't> Taker<'s, 't> {
 
     /// Looks at an event of PyTorch's dialect. The ordinary reader takes it. Steps of collective
     /// operations have the category of annotations, but the device executes them.
-    fn look(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
+    fn look(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<LayerClaim> {
         match met.phase() {
             b"X" => {
-                let watched = Watched::of(&mut self.names, below, met)?;
+                let watched = TorchEvent::of(&mut self.names, below, met)?;
                 let is_step = watched.as_ref().is_some_and(|watched| watched.is_step);
                 if let Some((watched, duration_ps)) = watched.zip(met.duration()) {
                     let end_ps = watched.start_ps.saturating_add(duration_ps.max(0));
                     self.watch(below, met, (watched, end_ps))?;
                 }
-                return Ok(if is_step { Taken::PassedAsWork } else { Taken::Passed });
+                return Ok(if is_step { LayerClaim::PassedAsWork } else { LayerClaim::Passed });
             }
             b"B" => {
-                let watched = Watched::of(&mut self.names, below, met)?;
+                let watched = TorchEvent::of(&mut self.names, below, met)?;
                 self.begins.push(met, watched);
             }
             b"E" => {
@@ -319,7 +320,7 @@ impl<'s, 't> Taker<'s, 't> {
             }
             _ => {}
         }
-        Ok(Taken::Passed)
+        Ok(LayerClaim::Passed)
     }
 
     /// Takes an event of PyTorch's dialect whose end is known.
@@ -327,9 +328,9 @@ impl<'s, 't> Taker<'s, 't> {
         &mut self,
         below: &mut Below<'_, '_>,
         met: Met<'_>,
-        (watched, end_ps): (Watched, i64),
+        (watched, end_ps): (TorchEvent, i64),
     ) -> Result<()> {
-        let Watched { start_ps, name, is_original, is_kernel, is_step, device, mut stated } = watched;
+        let TorchEvent { start_ps, name, is_original, is_kernel, is_step, device, mut stated } = watched;
         let (rate, has_counters) = (stated.rate, stated.has_counters());
         let job = if has_counters {
             let file = stated.file.take();
@@ -366,7 +367,7 @@ impl<'s, 't> Taker<'s, 't> {
             self.protocols.push(Protocol { job, start_ps, number, end_ps, name, correlation, bytes })?;
         }
         if let Some(rate) = rate {
-            self.transfers.push(Transfer { start_ps, number, end_ps, rate, device })?;
+            self.transfers.push(RatedTransfer { start_ps, number, end_ps, rate, device })?;
         }
         Ok(())
     }
@@ -378,12 +379,12 @@ impl Taker<'_, '_> {
         &mut self,
         (job, number): (u32, u32),
         (name, device): (u32, u16),
-        stated: &Stated,
+        stated: &TorchArguments,
         (start_ps, end_ps): (i64, i64),
     ) -> Result<()> {
         let phase = self.names.of(name).phase;
         let host_ps = stated.host_ps(phase, end_ps.saturating_sub(start_ps));
-        let held = Held {
+        let held = DeviceSlice {
             start_ps: end_ps.saturating_sub(host_ps),
             number,
             end_ps,
@@ -400,31 +401,31 @@ impl Taker<'_, '_> {
 }
 
 impl Layer for Taker<'_, '_> {
-    fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken> {
+    fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<LayerClaim> {
         let phase = met.phase();
         let is_slice = matches!(phase, b"X" | b"B" | b"E");
         let has_ranks = self.dialect == Dialect::Flex || self.ranks.is_within();
         if has_ranks && self.ranks.of(met.pid(), is_slice) == Whose::Other {
-            return Ok(Taken::ByLayer);
+            return Ok(LayerClaim::ByLayer);
         }
         if self.dialect == Dialect::Torch {
             if self.filter.leaves_out(met) {
-                return Ok(Taken::ByLayer);
+                return Ok(LayerClaim::ByLayer);
             }
             return self.look(below, met);
         }
         if self.filter.leaves_out(met) {
             // Round trips that are left out still say where the work of the job belongs.
             self.jobs.host(self.job, met, below);
-            return Ok(Taken::ByLayer);
+            return Ok(LayerClaim::ByLayer);
         }
         let taken = match phase {
             b"B" => self.begin_slice(below, met)?,
             b"E" => self.end_slice(below, met)?,
             b"X" => self.complete(below, met)?,
-            _ => Taken::Passed,
+            _ => LayerClaim::Passed,
         };
-        if taken == Taken::Passed && is_slice {
+        if taken == LayerClaim::Passed && is_slice {
             self.jobs.host(self.job, met, below);
         }
         Ok(taken)

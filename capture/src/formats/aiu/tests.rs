@@ -12,7 +12,7 @@ mod written;
 use std::sync::Arc;
 
 use nprof_engine::fixture::{RecordedSlice, Recorder};
-use nprof_engine::model::{Form, OwnedValue, Role as TrackRole};
+use nprof_engine::model::{OwnedValue, Role as TrackRole, SliceForm};
 use nprof_engine::spill::MemoryScratch;
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ use crate::files::{Files, MemoryFiles};
 use crate::inputs::plan;
 
 /// Reads files as one profile. Returns the ranks.
-fn read(files: &[(&str, String)], settings: Settings) -> Vec<Recorder> {
+fn read(files: &[(&str, String)], settings: AiuSettings) -> Vec<Recorder> {
     let files: Vec<(&str, Vec<u8>)> =
         files.iter().map(|(name, text)| (*name, text.clone().into_bytes())).collect();
     read_through(&files, &settings, |files| files)
@@ -32,7 +32,7 @@ fn read(files: &[(&str, String)], settings: Settings) -> Vec<Recorder> {
 /// Reads files as one profile, through what `keep` makes of them.
 fn read_through<F: Files>(
     files: &[(&str, Vec<u8>)],
-    settings: &Settings,
+    settings: &AiuSettings,
     keep: impl Fn(MemoryFiles) -> F,
 ) -> Vec<Recorder> {
     read_claimed(files, settings, keep, |_| {})
@@ -41,7 +41,7 @@ fn read_through<F: Files>(
 /// The same, after `claim` has changed what each file is.
 fn read_claimed<F: Files>(
     files: &[(&str, Vec<u8>)],
-    settings: &Settings,
+    settings: &AiuSettings,
     keep: impl Fn(MemoryFiles) -> F,
     claim: impl Fn(&mut Leaf),
 ) -> Vec<Recorder> {
@@ -60,7 +60,7 @@ fn read_claimed<F: Files>(
             let mut recorder = Recorder::default();
             let mut sinks = OneOf { recorder: &mut recorder, nth, count };
             let space = Space::new(&scratch);
-            let job = Job { plan, files: &files, space, origin: None, progress: &|_| {} };
+            let job = ImportJob { plan, files: &files, space, origin: None, progress: &|_| {} };
             import_with(&job, settings.clone(), &mut sinks).unwrap();
             (count, nth) = (sinks.count, nth + 1);
             ranks.push(recorder);
@@ -83,7 +83,7 @@ impl Sinks for OneOf<'_> {
 }
 
 fn read_one(text: &str) -> Recorder {
-    read(&[("a.json", text.to_owned())], Settings::default()).remove(0)
+    read(&[("a.json", text.to_owned())], AiuSettings::default()).remove(0)
 }
 
 fn field<'f>(fields: &'f [(String, OwnedValue)], name: &str) -> Option<&'f OwnedValue> {
@@ -156,13 +156,13 @@ fn slices_of_the_device_have_tracks_of_their_own() {
 fn each_process_of_a_list_is_a_rank() {
     let ranks = read(
         &[("a.json", include_str!("../../../../fuzz/seeds/aiu/flex.json").to_owned())],
-        Settings::default(),
+        AiuSettings::default(),
     );
     assert_eq!(ranks.len(), 2);
     let slice = ops(&ranks[1])[0];
     assert_eq!(
         (slice.name.as_str(), slice.form, ranks[1].rank.rank),
-        ("lone Cmpt Exec", Form::Unfinished, Some(1))
+        ("lone Cmpt Exec", SliceForm::Unfinished, Some(1))
     );
     assert!(ranks[1].warnings().iter().any(|warning| warning.what.contains("without its end")));
 }
@@ -218,7 +218,7 @@ fn a_stated_frequency_that_is_wrong_is_told() {
     let slices: Vec<String> =
         (0..9).map(|n| device.slice("k Cmpt Exec", 100 * n, 100 * n + 60).complete()).collect();
     let text = format!("[{}]", slices.join(","));
-    let settings = Settings { soc_mhz: Some(1000.0), ..Settings::default() };
+    let settings = AiuSettings { soc_mhz: Some(1000.0), ..AiuSettings::default() };
     let rank = read(&[("a.json", text)], settings).remove(0);
     assert!((ops(&rank)[3].duration_ps - 33_600_000).abs() < 2_000);
     // Ranks with other frequencies have the same kind of warning.
@@ -235,7 +235,7 @@ fn jobs_outside_of_their_round_trips_are_shifted_if_asked() {
         device.slice("b Cmpt Exec", 800, 850).complete(),
     );
     let starts = |outside| {
-        let settings = Settings { soc_mhz: Some(560.0), outside, ..Settings::default() };
+        let settings = AiuSettings { soc_mhz: Some(560.0), outside, ..AiuSettings::default() };
         let rank = read(&[("a.json", job.clone())], settings).remove(0);
         let job = rank.rows_of("aiu_job").next().unwrap();
         assert!((float(job, "shift") + 600_000.0).abs() < 1.0);
@@ -257,8 +257,8 @@ fn the_compilers_log_gives_the_use_of_the_pt_arrays() {
     );
     let log = "~~~~ Ideal/Total Cycles ~~~~\nmul_1-opCatBmm_fp16  80000\nadd-opCatScalar   0\nTotal 80000\n";
     let files = [("run.json", trace), ("compiler.log", log.to_owned())];
-    let rank =
-        read(&files, Settings { core_mhz: 800.0, soc_mhz: Some(560.0), ..Settings::default() }).remove(0);
+    let rank = read(&files, AiuSettings { core_mhz: 800.0, soc_mhz: Some(560.0), ..AiuSettings::default() })
+        .remove(0);
     let rows: Vec<(String, i64, f64)> = rank
         .rows_of("aiu_category")
         .map(|row| {
@@ -304,7 +304,7 @@ fn each_phase_of_the_model_has_its_table() {
     // 100 and 10 us at 800 MHz.
     let log = [table("PREFILL", 80_000, 8_000), table("DECODING", 8_000, 80)].concat();
     let files = [("run.json", format!("[{}]", kernels.join(","))), ("compiler.log", log)];
-    let settings = Settings { core_mhz: 800.0, soc_mhz: Some(560.0), ..Settings::default() };
+    let settings = AiuSettings { core_mhz: 800.0, soc_mhz: Some(560.0), ..AiuSettings::default() };
     let rank = read(&files, settings).remove(0);
     let phases: Vec<String> = ops(&rank)
         .iter()
@@ -322,7 +322,7 @@ fn pytorchs_dialect_is_read_with_its_kernels_and_transfers() {
         ("t.pt.trace.json", include_str!("../../../../fuzz/seeds/aiu/torch.json").to_owned()),
         ("a/perf/ideal_cycles.json", r#"[{"ideal_cycles": 1100, "op_category": "Bmm"}]"#.to_owned()),
     ];
-    let rank = read(&files, Settings::default()).remove(0);
+    let rank = read(&files, AiuSettings::default()).remove(0);
     assert_eq!(rank.rank.rank, Some(2));
     assert_eq!(rank.slices.len(), 3);
     let kernel = rank.rows_of("aiu_kernel").next().unwrap();
@@ -366,7 +366,7 @@ proptest! {
         }).collect();
         let files: Vec<(&str, String)> =
             order.iter().map(|&at| (jobs[at].0.as_str(), jobs[at].1.clone())).collect();
-        let rank = read(&files, Settings::default()).remove(0);
+        let rank = read(&files, AiuSettings::default()).remove(0);
         let clock = rank.rows_of("aiu_clock").next().unwrap();
         prop_assert!((float(clock, "found_hz") / hz - 1.0).abs() < 1e-5, "{clock:?}");
         for slice in ops(&rank) {
@@ -381,20 +381,20 @@ fn settings_leave_events_out() {
     let (a, b) = (device.slice("relu Cmpt Exec", 10, 30), device.slice("add Cmpt Exec", 40, 55));
     let host = r#"{"ph":"X","name":"AIU Roundtrip","pid":0,"tid":9,"ts":5,"dur":60}"#;
     let text = format!("[{},{},{},{},{host}]", a.begin(), a.end(), b.begin(), b.end());
-    let names = |settings: &Settings| {
+    let names = |settings: &AiuSettings| {
         let files = [("a.json", text.clone()), ("settings.json", settings.to_file().unwrap())];
-        let rank = read(&files, Settings::default()).remove(0);
+        let rank = read(&files, AiuSettings::default()).remove(0);
         assert!(rank.warnings().is_empty(), "{:?}", rank.warnings());
         let mut names: Vec<String> = rank.slices.iter().map(|slice| slice.name.clone()).collect();
         names.sort();
         names
     };
     let all = ["AIU Roundtrip", "add Cmpt Exec", "relu Cmpt Exec"];
-    assert_eq!(names(&Settings::default()), all);
-    let pattern = |path: &str, regex: &str| Pattern { path: path.to_owned(), regex: regex.to_owned() };
-    let filtered = Settings { left_out: vec![pattern("name", "^relu")], ..Settings::default() };
+    assert_eq!(names(&AiuSettings::default()), all);
+    let pattern = |path: &str, regex: &str| ValuePattern { path: path.to_owned(), regex: regex.to_owned() };
+    let filtered = AiuSettings { left_out: vec![pattern("name", "^relu")], ..AiuSettings::default() };
     assert_eq!(names(&filtered), all[..2], "the end goes with its begin");
-    let argument = Settings { left_out: vec![pattern("args.TS1", ".")], ..Settings::default() };
+    let argument = AiuSettings { left_out: vec![pattern("args.TS1", ".")], ..AiuSettings::default() };
     assert_eq!(names(&argument), all[..1]);
     for (path, regex, left) in [
         // Pairs have durations, too.
@@ -407,13 +407,13 @@ fn settings_leave_events_out() {
         ("args.rank", "^0$", &[]),
         ("args.rank", "^1$", &all),
     ] {
-        let filtered = Settings { left_out: vec![pattern(path, regex)], ..Settings::default() };
+        let filtered = AiuSettings { left_out: vec![pattern(path, regex)], ..AiuSettings::default() };
         assert_eq!(names(&filtered), left, "{path}:{regex}");
     }
-    let limit = Limit { skip: 1, count: 1, ..Limit::default() };
-    let both = Settings { left_out: vec![pattern("dur", "^20")], limit, ..Settings::default() };
+    let limit = EventLimit { skip: 1, count: 1, ..EventLimit::default() };
+    let both = AiuSettings { left_out: vec![pattern("dur", "^20")], limit, ..AiuSettings::default() };
     assert_eq!(names(&both), all[1..2], "an event that is left out counts");
-    let dropped = Settings { globals: Globals::Dropped, ..Settings::default() };
+    let dropped = AiuSettings { globals: Globals::Dropped, ..AiuSettings::default() };
     assert_eq!(names(&dropped), all[1..]);
 }
 
@@ -439,9 +439,9 @@ fn filters_know_the_rank_that_is_written() {
         ("rank_2.json", torch(stated), 2),
     ] {
         let slices = |regex: String| {
-            let left_out = vec![Pattern { path: "args.rank".to_owned(), regex }];
+            let left_out = vec![ValuePattern { path: "args.rank".to_owned(), regex }];
             let files = [(file, text.clone())];
-            read(&files, Settings { left_out, ..Settings::default() }).remove(0).slices.len()
+            read(&files, AiuSettings { left_out, ..AiuSettings::default() }).remove(0).slices.len()
         };
         assert_eq!((slices(format!("^{rank}$")), slices("^9".to_owned())), (0, 1), "{file} {text}");
     }
@@ -461,21 +461,21 @@ fn a_limit_counts_whole_slices_in_the_order_of_time() {
     };
     let first = format!("[{host},{}]", slices(&["a Cmpt Exec", "b Cmpt Exec", "c Cmpt Exec"], 10));
     let second = format!("[{}]", slices(&["d Cmpt Exec", "e Cmpt Exec"], 100));
-    let names = |limit: Limit| {
+    let names = |limit: EventLimit| {
         let files = [("2.json", second.clone()), ("1.json", first.clone())];
-        let rank = read(&files, Settings { limit, ..Settings::default() }).remove(0);
+        let rank = read(&files, AiuSettings { limit, ..AiuSettings::default() }).remove(0);
         assert!(rank.warnings().is_empty(), "{:?}", rank.warnings());
         let mut names: Vec<String> =
             rank.slices.iter().map(|slice| slice.name.replace(" Cmpt Exec", "")).collect();
         names.sort();
         names.join(" ")
     };
-    assert_eq!(names(Limit { skip: 2, count: 2, ..Limit::default() }), "b c");
-    assert_eq!(names(Limit { skip: 3, ..Limit::default() }), "c d e");
-    assert_eq!(names(Limit { ts_start: 29.0, ts_end: 100.0, ..Limit::default() }), "c d run");
-    assert_eq!(names(Limit { ts_start: 96.0, count: 1, ..Limit::default() }), "d");
+    assert_eq!(names(EventLimit { skip: 2, count: 2, ..EventLimit::default() }), "b c");
+    assert_eq!(names(EventLimit { skip: 3, ..EventLimit::default() }), "c d e");
+    assert_eq!(names(EventLimit { ts_start: 29.0, ts_end: 100.0, ..EventLimit::default() }), "c d run");
+    assert_eq!(names(EventLimit { ts_start: 96.0, count: 1, ..EventLimit::default() }), "d");
     assert_eq!(
-        names(Limit { no_count_types: "MBE".to_owned(), count: 0, ..Limit::default() }),
+        names(EventLimit { no_count_types: "MBE".to_owned(), count: 0, ..EventLimit::default() }),
         "a b c d e run"
     );
 }

@@ -4,7 +4,7 @@
 use nprof_engine::base::Result;
 use nprof_engine::makers::aiu::Phase;
 
-use super::autopilot::{Shares, shares};
+use super::autopilot::{JobShares, shares};
 use super::choice::{Measure, choose};
 use super::ideal::Table;
 use super::kernel::{Kernel, Lot};
@@ -17,13 +17,13 @@ pub(super) struct Ideals<'t> {
     core_hz: f64,
     /// Table of each kernel by its number, if there are several.
     chosen: Option<Vec<Option<u16>>>,
-    shares: Shares,
+    shares: JobShares,
 }
 
 impl<'t> Ideals<'t> {
     /// The only table gives the ideals of all kernels.
     pub(super) fn of_one(tables: &'t [Table], core_hz: f64) -> Self {
-        Self { tables, core_hz, chosen: None, shares: Shares::new() }
+        Self { tables, core_hz, chosen: None, shares: JobShares::new() }
     }
 
     /// Chooses tables. `kernels` starts a reading of all kernels, by job and start.

@@ -7,7 +7,7 @@ use nprof_engine::makers::aiu::metrics::TOTAL;
 use nprof_engine::makers::aiu::schema::{AiuCategory, AiuIdeal, AiuOp};
 use nprof_engine::model::{FieldId, Sink, Value};
 
-use super::autopilot::{Share, Shares};
+use super::autopilot::{JobShare, JobShares};
 use super::ideal::{NO_PHASE, Table, TableKind};
 use super::kernel::Lot;
 use super::summary::{count, share};
@@ -19,13 +19,13 @@ const ALWAYS: [&str; 2] = ["StcdpHbm", OTHER];
 
 /// Measured and ideal time of some kernels.
 #[derive(Debug, Clone, Copy, Default)]
-struct Cell {
+struct UsageCell {
     calls: u64,
     measured_ps: i64,
     ideal_cycles: u64,
 }
 
-impl Cell {
+impl UsageCell {
     fn add(&mut self, measured_ps: i64, ideal_cycles: u64) {
         self.calls += 1;
         self.measured_ps = self.measured_ps.saturating_add(measured_ps);
@@ -70,18 +70,18 @@ fn named(phase: &'static str) -> Option<Value<'static>> {
 }
 
 /// Sums by category.
-type Cells<'t> = BTreeMap<&'t str, Cell>;
+type UsageCells<'t> = BTreeMap<&'t str, UsageCell>;
 
 /// Sums of a rank, by device and phase.
 #[derive(Debug)]
-pub(super) struct Usage<'t> {
+pub(super) struct ArrayUsage<'t> {
     tables: &'t [Table],
     core_hz: f64,
     /// Use of the arrays by job, if the autopilot's tables tell it.
-    shares: Shares,
+    shares: JobShares,
     /// The categories of each phase, for a device without kernels.
-    empty: BTreeMap<&'static str, Cells<'t>>,
-    by_phase: BTreeMap<(u16, &'static str), Cells<'t>>,
+    empty: BTreeMap<&'static str, UsageCells<'t>>,
+    by_phase: BTreeMap<(u16, &'static str), UsageCells<'t>>,
     /// Kernels that took less than their ideal time.
     pub(super) too_short: u64,
     /// Whether a kernel is in a table, or in a job of the autopilot.
@@ -90,13 +90,13 @@ pub(super) struct Usage<'t> {
     pub(super) unknown: (u64, String),
 }
 
-impl<'t> Usage<'t> {
-    pub(super) fn new(tables: &'t [Table], core_hz: f64, shares: Shares) -> Self {
-        let mut empty: BTreeMap<&'static str, Cells<'t>> = BTreeMap::new();
+impl<'t> ArrayUsage<'t> {
+    pub(super) fn new(tables: &'t [Table], core_hz: f64, shares: JobShares) -> Self {
+        let mut empty: BTreeMap<&'static str, UsageCells<'t>> = BTreeMap::new();
         for table in tables {
             let of_phase = empty.entry(table.phase).or_default();
             let own = table.rows.iter().map(|row| &*row.category);
-            of_phase.extend(own.chain(ALWAYS).map(|category| (category, Cell::default())));
+            of_phase.extend(own.chain(ALWAYS).map(|category| (category, UsageCell::default())));
         }
         let by_phase = BTreeMap::new();
         Self {
@@ -112,7 +112,7 @@ impl<'t> Usage<'t> {
     }
 
     /// The use of the arrays of a device by a job as a whole.
-    pub(super) fn share(&self, lot: Lot) -> Option<Share> {
+    pub(super) fn share(&self, lot: Lot) -> Option<JobShare> {
         self.shares.get(&lot).copied()
     }
 
@@ -162,7 +162,7 @@ impl<'t> Usage<'t> {
     }
 
     /// The sums of a category. A device with kernels lists the categories of all phases.
-    fn cell(&mut self, (device, phase): (u16, &'static str), category: &'t str) -> &mut Cell {
+    fn cell(&mut self, (device, phase): (u16, &'static str), category: &'t str) -> &mut UsageCell {
         if !self.by_phase.contains_key(&(device, phase)) {
             self.list(device);
         }
@@ -180,8 +180,8 @@ impl<'t> Usage<'t> {
     /// iterations of each job on the device.
     fn autopilot(&self, device: u16, phase: &str) -> u64 {
         let is_it =
-            |(lot, share): &(&Lot, &Share)| lot.1 == device && self.tables[share.table].phase == phase;
-        let cycles = |share: &Share| self.tables[share.table].cycles().saturating_mul(share.iterations);
+            |(lot, share): &(&Lot, &JobShare)| lot.1 == device && self.tables[share.table].phase == phase;
+        let cycles = |share: &JobShare| self.tables[share.table].cycles().saturating_mul(share.iterations);
         self.shares.iter().filter(is_it).map(|(_, share)| cycles(share)).fold(0, u64::saturating_add)
     }
 
@@ -207,14 +207,14 @@ impl<'t> Usage<'t> {
         }
         let fields = AiuCategory::define(sink)?;
         for (&(device, phase), cells) in &self.by_phase {
-            let mut total = Cell::default();
+            let mut total = UsageCell::default();
             for cell in cells.values() {
                 total.calls += cell.calls;
                 total.measured_ps = total.measured_ps.saturating_add(cell.measured_ps);
                 total.ideal_cycles = total.ideal_cycles.saturating_add(cell.ideal_cycles);
             }
             total.ideal_cycles = total.ideal_cycles.saturating_add(self.autopilot(device, phase));
-            let mut rows: Vec<(&str, Cell)> = cells.iter().map(|(&name, &cell)| (name, cell)).collect();
+            let mut rows: Vec<(&str, UsageCell)> = cells.iter().map(|(&name, &cell)| (name, cell)).collect();
             let positions = self.positions(phase);
             rows.sort_by_key(|(name, cell)| (cell.measured_ps, positions.get(name)));
             rows.push((TOTAL, total));
@@ -233,7 +233,7 @@ impl<'t> Usage<'t> {
         &self,
         fields: &AiuCategory,
         category: &'v str,
-        (cell, total): (Cell, Cell),
+        (cell, total): (UsageCell, UsageCell),
     ) -> [(FieldId, Value<'v>); 8] {
         let (measured_ns, ideal_ns) =
             (cell.measured_ps as f64 / 1e3, cell.ideal_cycles as f64 / self.core_hz * 1e9);

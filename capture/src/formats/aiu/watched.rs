@@ -6,8 +6,8 @@ use nprof_engine::makers::aiu::Phase;
 use rustc_hash::FxHashMap;
 
 use super::hcoll::is_step;
-use super::names::Names;
-use super::stated::Stated;
+use super::names::SliceNames;
+use super::stated::TorchArguments;
 use crate::formats::trace_event::layer::{Below, Met};
 
 /// Most begins that wait for their ends.
@@ -24,7 +24,7 @@ const ANNOTATION: &[u8] = b"user_annotation";
 
 /// An event that counts, without its end.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct TorchEvent {
     pub(super) start_ps: i64,
     /// Number of the name; 0 for transfers.
     pub(super) name: u32,
@@ -34,12 +34,16 @@ pub(super) struct Watched {
     pub(super) is_step: bool,
     /// Device of the rank.
     pub(super) device: u16,
-    pub(super) stated: Stated,
+    pub(super) stated: TorchArguments,
 }
 
-impl Watched {
+impl TorchEvent {
     /// The event, if it counts and has a time. The ordinary reader reports times that are missing.
-    pub(super) fn of(names: &mut Names, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Option<Self>> {
+    pub(super) fn of(
+        names: &mut SliceNames,
+        below: &mut Below<'_, '_>,
+        met: Met<'_>,
+    ) -> Result<Option<Self>> {
         let category = met.cat();
         let is_step = is_step(&category, &met.name());
         let may_count = match &*category {
@@ -50,7 +54,7 @@ impl Watched {
         if !may_count && !is_step {
             return Ok(None);
         }
-        let mut stated = Stated::of(met);
+        let mut stated = TorchArguments::of(met);
         let original = stated.original.take();
         let phase = Phase::of(original.as_deref().unwrap_or(&met.name()));
         let is_kernel = match stated.has_counters() {
@@ -76,19 +80,19 @@ impl Watched {
 }
 
 /// The name of a begin, and its event if that counts.
-type Begin = (Box<str>, Option<Watched>);
+type TorchBegin = (Box<str>, Option<TorchEvent>);
 
 /// Begins that wait for their ends. Those of events that do not count are among them, because an
 /// end without a name ends the last begin of its thread.
 #[derive(Debug, Default)]
 pub(super) struct Begins {
-    threads: FxHashMap<Box<[u8]>, Vec<Begin>>,
+    threads: FxHashMap<Box<[u8]>, Vec<TorchBegin>>,
     count: usize,
 }
 
 impl Begins {
     /// Takes a begin. Further ones than fit are not matched.
-    pub(super) fn push(&mut self, met: Met<'_>, watched: Option<Watched>) {
+    pub(super) fn push(&mut self, met: Met<'_>, watched: Option<TorchEvent>) {
         if self.count < MAX_OPEN {
             self.count += 1;
             self.threads.entry(thread(met)).or_default().push((met.name().into(), watched));
@@ -96,7 +100,7 @@ impl Begins {
     }
 
     /// The event that counts and that this end ends.
-    pub(super) fn end(&mut self, met: Met<'_>) -> Option<Watched> {
+    pub(super) fn end(&mut self, met: Met<'_>) -> Option<TorchEvent> {
         let open = self.threads.get_mut(&thread(met))?;
         let name = met.name();
         let from = open.len().saturating_sub(MAX_LOOKED_AT);

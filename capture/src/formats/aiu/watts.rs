@@ -8,19 +8,19 @@ use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::makers::aiu::schema::AiuPower;
 use nprof_engine::makers::aiu::{WITH_KERNELS, WITHOUT_KERNELS};
 use nprof_engine::model::{Sink, Value};
-use nprof_engine::spill::{Key, NoBytes, Pile, PileReader, Scratch};
+use nprof_engine::spill::{NoBytes, Pile, PileReader, Scratch, SpillKey};
 
 /// Steps of a watt in medians. The values of a step count as one, so memory is bounded.
 const STEPS: f64 = 1e4;
 
 /// A time from which on kernels run, or none runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Change {
+pub(super) struct ActivityChange {
     pub(super) time_ps: i64,
     pub(super) runs: bool,
 }
 
-impl Key for Change {
+impl SpillKey for ActivityChange {
     type Span = NoBytes;
     const MAX_LEN: usize = 11;
 
@@ -80,8 +80,8 @@ impl PowerTimes {
 
 /// The statistics of a rank, while its powers come by time.
 pub(super) struct Watts<'p, 's> {
-    changes: PileReader<'p, Change, &'s dyn Scratch>,
-    next: Option<Change>,
+    changes: PileReader<'p, ActivityChange, &'s dyn Scratch>,
+    next: Option<ActivityChange>,
     runs: bool,
     with: PowerTimes,
     without: PowerTimes,
@@ -89,7 +89,7 @@ pub(super) struct Watts<'p, 's> {
 
 impl<'p, 's> Watts<'p, 's> {
     /// Statistics for the times between these changes, which come by time.
-    pub(super) fn new(changes: &'p Pile<Change, &'s dyn Scratch>) -> Result<Self> {
+    pub(super) fn new(changes: &'p Pile<ActivityChange, &'s dyn Scratch>) -> Result<Self> {
         let mut changes = changes.read();
         let next = changes.next()?.copied();
         Ok(Self { changes, next, runs: false, with: PowerTimes::default(), without: PowerTimes::default() })
@@ -153,7 +153,7 @@ mod tests {
         let space = Space::new(&scratch);
         let mut changes = space.pile();
         for (time_ps, runs) in [(1_000, true), (3_000, false), (6_000, true), (7_000, false)] {
-            changes.push(Change { time_ps, runs }).unwrap();
+            changes.push(ActivityChange { time_ps, runs }).unwrap();
         }
         let mut watts = Watts::new(&changes).unwrap();
         watts.take(10.0, (0, 2_000)).unwrap();

@@ -17,12 +17,12 @@ pub struct DebugLayer {
     pub parent_layer: String,
     /// Operations of the layer.
     #[prost(message, repeated, tag = "3")]
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DebugEntry>,
 }
 
 /// One operation of a layer.
 #[derive(Clone, PartialEq, Message)]
-pub struct Entry {
+pub struct DebugEntry {
     /// The operation's number. Instructions refer to it.
     #[prost(uint64, tag = "1")]
     pub id: u64,
@@ -59,9 +59,6 @@ pub fn is_layer(path: &str) -> bool {
 }
 
 /// Reads a layer.
-///
-/// # Errors
-/// If the bytes are no such message.
 pub fn read(path: &str, bytes: &[u8]) -> Result<DebugLayer, Error> {
     DebugLayer::decode(bytes).map_err(|error| {
         Error::format(

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use prost::Message;
 
-use super::debug::{DebugLayer, Entry};
+use super::debug::{DebugEntry, DebugLayer};
 use super::header::HEADER_LEN;
 
 /// A header as the runtime writes it.
@@ -50,7 +50,7 @@ pub fn members() -> Vec<u8> {
     let layer = DebugLayer {
         description: "HLO".into(),
         parent_layer: String::new(),
-        entries: vec![Entry { id: 3, name: "%dot.3".into(), parents: vec![5], ..Default::default() }],
+        entries: vec![DebugEntry { id: 3, name: "%dot.3".into(), parents: vec![5], ..Default::default() }],
     };
     let layer = layer.encode_to_vec();
     let tensors =

@@ -51,9 +51,6 @@ impl Header {
     }
 
     /// Reads the header from a file's first bytes.
-    ///
-    /// # Errors
-    /// If there are fewer than [`HEADER_LEN`] bytes.
     pub fn read(bytes: &[u8]) -> Result<Self, Error> {
         let Some(bytes) = bytes.get(..HEADER_LEN) else {
             return Err(Error::format(

@@ -24,7 +24,7 @@ use serde_json::Value as Json;
 
 use self::debug::DebugLayer;
 use self::header::{HEADER_LEN, Header};
-use self::package::Member;
+use self::package::PackageMember;
 use self::tensor::Tensor;
 use crate::error::Error;
 use nprof_engine::makers::neuron::schema::{NeffHeader, NeffNode};
@@ -84,7 +84,7 @@ impl Neff {
         Ok(neff)
     }
 
-    fn take(&mut self, member: &Member) -> Result<(), String> {
+    fn take(&mut self, member: &PackageMember) -> Result<(), String> {
         if debug::is_layer(&member.path) {
             let layer = debug::read(&member.path, &member.bytes).map_err(|error| error.to_string())?;
             self.layers.push((member.path.clone(), layer));
@@ -147,9 +147,6 @@ impl Neff {
 
     /// Writes the side tables `neff_header`, `neff_node` and `debug_name`. Members that could not
     /// be read become warnings.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn write(&self, sink: &mut dyn Sink) -> SinkResult<()> {
         for (path, what) in &self.damaged {
             let what = format!("a part of the NEFF cannot be read ({what})");

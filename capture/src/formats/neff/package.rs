@@ -26,7 +26,7 @@ const UNPACKED_MAX_LEN: u64 = 64 << 30;
 
 /// A member that was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
+pub struct PackageMember {
     /// Path of the member, without `./` before it.
     pub path: String,
     /// Contents of the member.
@@ -37,7 +37,7 @@ pub struct Member {
 #[derive(Debug, Default)]
 pub struct Package {
     /// The wanted members.
-    pub members: Vec<Member>,
+    pub members: Vec<PackageMember>,
     /// Paths of wanted members that are too large to keep.
     pub skipped: Vec<String>,
 }
@@ -112,7 +112,7 @@ fn unpack(reader: impl Read, wanted: impl Fn(&str) -> bool) -> Result<Package, E
             .read_to_end(&mut bytes)
             .map_err(|error| damaged(format!("package, member {path}"), error))?;
         kept += size;
-        package.members.push(Member { path, bytes });
+        package.members.push(PackageMember { path, bytes });
     }
     Ok(package)
 }

@@ -6,7 +6,7 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{NameId, Sink, SliceKey, WarningKind};
 use serde::Deserialize;
 
-use super::row::{Cell, Row};
+use super::row::{JsonRow, RowCell};
 use nprof_engine::makers::neuron::schema::DMA_TRIGGER;
 
 /// Most rows with an id and references that are kept. Arrows of further rows are not drawn.
@@ -15,7 +15,7 @@ const MAX_KEPT: usize = 4 << 20;
 /// References between rows. 16 to 24 bytes for each row with an id and for each reference, up to
 /// [`MAX_KEPT`] of them.
 #[derive(Debug, Default)]
-pub(super) struct Links {
+pub(super) struct RowLinks {
     rows: Vec<(u64, SliceKey)>,
     dependencies: Vec<Dependency>,
     /// Instructions that triggered a transfer: their start and the transfer's.
@@ -38,7 +38,7 @@ struct Predecessor<'a> {
     kind: Cow<'a, str>,
 }
 
-impl Links {
+impl RowLinks {
     /// Whether there is room for one more row or reference. If not, counts a warning.
     fn has_room(&self, sink: &mut dyn Sink) -> bool {
         let kept = self.rows.len() + self.dependencies.len() + self.triggers.len() + self.triggered.len();
@@ -50,7 +50,12 @@ impl Links {
     }
 
     /// Adds an instruction. Returns false if its list of predecessors cannot be read.
-    pub(super) fn instruction(&mut self, row: &Row<'_>, key: SliceKey, sink: &mut dyn Sink) -> Result<bool> {
+    pub(super) fn instruction(
+        &mut self,
+        row: &JsonRow<'_>,
+        key: SliceKey,
+        sink: &mut dyn Sink,
+    ) -> Result<bool> {
         if !self.has_room(sink) {
             return Ok(true);
         }
@@ -60,7 +65,7 @@ impl Links {
         if let Some(times) = times(row, "timestamp", "trigger") {
             self.triggers.push((times, key));
         }
-        let Some(Cell::Json(list)) = row.get("predecessors") else { return Ok(true) };
+        let Some(RowCell::Json(list)) = row.get("predecessors") else { return Ok(true) };
         let Ok(list) = serde_json::from_str::<Vec<Predecessor<'_>>>(list) else { return Ok(false) };
         for predecessor in list {
             if !self.has_room(sink) {
@@ -73,7 +78,7 @@ impl Links {
     }
 
     /// Adds a transfer or a packet.
-    pub(super) fn transfer(&mut self, row: &Row<'_>, key: SliceKey, sink: &mut dyn Sink) {
+    pub(super) fn transfer(&mut self, row: &JsonRow<'_>, key: SliceKey, sink: &mut dyn Sink) {
         if let Some(times) = times(row, "trigger", "timestamp")
             && self.has_room(sink)
         {
@@ -110,9 +115,9 @@ impl Links {
     }
 }
 
-fn times(row: &Row<'_>, first: &str, second: &str) -> Option<(i64, i64)> {
+fn times(row: &JsonRow<'_>, first: &str, second: &str) -> Option<(i64, i64)> {
     match (row.get(first), row.get(second)) {
-        (Some(Cell::Int(first)), Some(Cell::Int(second))) => Some((*first, *second)),
+        (Some(RowCell::Int(first)), Some(RowCell::Int(second))) => Some((*first, *second)),
         _ => None,
     }
 }

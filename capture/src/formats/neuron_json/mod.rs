@@ -19,12 +19,12 @@ use std::io::Read;
 use nprof_engine::model::{FieldSpec, RankInfo, Sink, TableId, TableSpec, Value, WarningKind};
 
 use self::input::Input;
-use self::link::Links;
-use self::row::{Cell, Row};
-use self::splitter::{Piece, Splitter};
+use self::link::RowLinks;
+use self::row::{JsonRow, RowCell};
+use self::splitter::{InputPiece, Splitter};
 use self::table::{RowKind, TableReader};
 use crate::error::Error;
-use crate::files::{Fault, Job, Sinks};
+use crate::files::{Fault, ImportJob, Sinks};
 use nprof_engine::makers::neuron::schema::{self, MODEL_INFO, NEFF_HEADER, PROFILE_INFO, SUMMARY};
 use nprof_engine::makers::neuron::{SOURCE, Tracks};
 
@@ -58,15 +58,15 @@ pub fn read(input: &mut dyn Read, sink: &mut dyn Sink, progress: &mut dyn FnMut(
             progress(offset);
         }
         match piece {
-            Piece::Table(name) => import.table(&name)?,
-            Piece::Row => {
+            InputPiece::Table(name) => import.table(&name)?,
+            InputPiece::Row => {
                 if !import.row(splitter.text(), offset)? {
                     splitter.reject();
                 }
             }
-            Piece::Scalar(name) => import.scalar(&name, splitter.text(), offset)?,
-            Piece::Damage(what) => import.warn(WarningKind::DamagedRecord, what, offset),
-            Piece::CutOff => {
+            InputPiece::Scalar(name) => import.scalar(&name, splitter.text(), offset)?,
+            InputPiece::Damage(what) => import.warn(WarningKind::DamagedRecord, what, offset),
+            InputPiece::CutOff => {
                 import.warn(
                     WarningKind::TruncatedInput,
                     "the JSON ends before the end of its outermost object",
@@ -74,7 +74,7 @@ pub fn read(input: &mut dyn Read, sink: &mut dyn Sink, progress: &mut dyn FnMut(
                 );
                 break;
             }
-            Piece::End => break,
+            InputPiece::End => break,
         }
     }
     progress(splitter.offset());
@@ -82,10 +82,7 @@ pub fn read(input: &mut dyn Read, sink: &mut dyn Sink, progress: &mut dyn FnMut(
 }
 
 /// Reads a plan's trace while it is unpacked.
-///
-/// # Errors
-/// The same as for [`read`].
-pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
+pub fn import(job: &ImportJob<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     job.stream_trace(sinks, |input, sink| read(input, sink, &mut |_| {}))
 }
 
@@ -105,7 +102,7 @@ struct Import<'s> {
     /// Number of fields that can still be defined.
     fields_left: usize,
     tracks: Tracks,
-    links: Links,
+    links: RowLinks,
     rank: RankInfo,
 }
 
@@ -118,15 +115,15 @@ impl<'s> Import<'s> {
             other: None,
             fields_left: MAX_FIELDS,
             tracks: Tracks::default(),
-            links: Links::default(),
+            links: RowLinks::default(),
             rank: RankInfo { source: SOURCE.to_owned(), ..RankInfo::default() },
         }
     }
 
     /// Starts a table: the next rows belong to it. `key` is JSON text with its quotes.
     fn table(&mut self, key: &str) -> Result<(), Error> {
-        let name = match Cell::parse(key) {
-            Ok(Cell::Text(name)) => name.into_owned(),
+        let name = match RowCell::parse(key) {
+            Ok(RowCell::Text(name)) => name.into_owned(),
             _ => key.to_owned(),
         };
         self.other = None;
@@ -162,7 +159,7 @@ impl<'s> Import<'s> {
             self.warn(WarningKind::DamagedRecord, "a row that is not UTF-8", offset);
             return Ok(false);
         };
-        let row = match Row::parse(text) {
+        let row = match JsonRow::parse(text) {
             Ok(row) => row,
             Err(error) => {
                 let place = || format!("byte {offset}, {error}");
@@ -199,7 +196,7 @@ impl<'s> Import<'s> {
         self.table(key)?;
         let text = String::from_utf8_lossy(text).into_owned();
         let valid = serde_json::from_str::<serde_json::Value>(&text).is_ok();
-        let cell = Cell::parse(&text).ok().filter(|_| valid);
+        let cell = RowCell::parse(&text).ok().filter(|_| valid);
         if let Some(name) = self.other.take() {
             return self.row_of_other(&name, &text, offset);
         }
@@ -236,7 +233,7 @@ impl<'s> Import<'s> {
 }
 
 /// Takes the fields of a row that describe the rank.
-fn describe(rank: &mut RankInfo, table: &str, row: &Row<'_>) {
+fn describe(rank: &mut RankInfo, table: &str, row: &JsonRow<'_>) {
     let is = |known: &schema::TableSchema| table == known.name;
     if is(&SUMMARY) || is(&MODEL_INFO) {
         rank.device = row.number("nd_idx").or(rank.device);

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 /// One value of a row.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Cell<'a> {
+pub(super) enum RowCell<'a> {
     Int(i64),
     Uint(u64),
     Float(f64),
@@ -22,30 +22,30 @@ pub(super) enum Cell<'a> {
 
 /// The keys and values of one object.
 #[derive(Debug, PartialEq)]
-pub(super) struct Row<'a> {
-    pub(super) cells: Vec<(Cow<'a, str>, Cell<'a>)>,
+pub(super) struct JsonRow<'a> {
+    pub(super) cells: Vec<(Cow<'a, str>, RowCell<'a>)>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> JsonRow<'a> {
     /// Reads an object.
     pub(super) fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
         let Members(members) = serde_json::from_str(text)?;
         let mut cells = Vec::with_capacity(members.len());
         for (key, value) in members {
-            cells.push((key, Cell::parse(value.get())?));
+            cells.push((key, RowCell::parse(value.get())?));
         }
         Ok(Self { cells })
     }
 
     /// The value of a key. If a key occurs twice, the last one counts.
-    pub(super) fn get(&self, key: &str) -> Option<&Cell<'a>> {
+    pub(super) fn get(&self, key: &str) -> Option<&RowCell<'a>> {
         self.cells.iter().rev().find(|(name, _)| name == key).map(|(_, cell)| cell)
     }
 
     /// The text of a key; empty if there is none.
     pub(super) fn text(&self, key: &str) -> &str {
         match self.get(key) {
-            Some(Cell::Text(text)) => text,
+            Some(RowCell::Text(text)) => text,
             _ => "",
         }
     }
@@ -54,8 +54,8 @@ impl<'a> Row<'a> {
     /// too.
     pub(super) fn number(&self, key: &str) -> Option<u32> {
         match self.get(key)? {
-            Cell::Int(value) => u32::try_from(*value).ok(),
-            Cell::Text(text) => text.parse().ok(),
+            RowCell::Int(value) => u32::try_from(*value).ok(),
+            RowCell::Text(text) => text.parse().ok(),
             _ => None,
         }
     }
@@ -63,8 +63,8 @@ impl<'a> Row<'a> {
     /// The id under a key.
     pub(super) fn id(&self, key: &str) -> Option<u64> {
         match self.get(key)? {
-            Cell::Int(value) => u64::try_from(*value).ok(),
-            Cell::Uint(value) => Some(*value),
+            RowCell::Int(value) => u64::try_from(*value).ok(),
+            RowCell::Uint(value) => Some(*value),
             _ => None,
         }
     }
@@ -73,8 +73,8 @@ impl<'a> Row<'a> {
     /// time, or out of range.
     pub(super) fn time_ps(&self, key: &str) -> Option<Result<i64, ()>> {
         Some(match self.get(key)? {
-            Cell::Int(value) => value.checked_mul(PS_PER_NS).ok_or(()),
-            Cell::Float(value) => ps_from_ns(*value).ok_or(()),
+            RowCell::Int(value) => value.checked_mul(PS_PER_NS).ok_or(()),
+            RowCell::Float(value) => ps_from_ns(*value).ok_or(()),
             _ => Err(()),
         })
     }
@@ -90,7 +90,7 @@ fn ps_from_ns(ns: f64) -> Option<i64> {
     (ps.abs() < i64::MAX as f64).then_some(ps as i64)
 }
 
-impl<'a> Cell<'a> {
+impl<'a> RowCell<'a> {
     /// Parses a value of valid JSON.
     pub(super) fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
         Ok(match text.as_bytes().first() {
@@ -185,7 +185,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
                 let mut members = Vec::with_capacity(48);
-                while let Some((Key(key), value)) = map.next_entry()? {
+                while let Some((JsonKey(key), value)) = map.next_entry()? {
                     members.push((key, value));
                 }
                 Ok(members)
@@ -196,9 +196,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 }
 
 /// A key, borrowed unless it has escapes.
-struct Key<'a>(Cow<'a, str>);
+struct JsonKey<'a>(Cow<'a, str>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for JsonKey<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Borrow;
         impl<'de> Visitor<'de> for Borrow {
@@ -216,7 +216,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
                 Ok(Cow::Owned(text.to_owned()))
             }
         }
-        deserializer.deserialize_str(Borrow).map(Key)
+        deserializer.deserialize_str(Borrow).map(JsonKey)
     }
 }
 
@@ -225,29 +225,29 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, expected: &Cell<'_>) {
+    fn check(text: &str, expected: &RowCell<'_>) {
         let row = format!("{{\"key\" : {text} }}");
-        assert_eq!(Row::parse(&row).unwrap().get("key"), Some(expected), "{text}");
+        assert_eq!(JsonRow::parse(&row).unwrap().get("key"), Some(expected), "{text}");
     }
 
     #[test]
     fn each_type_is_kept() {
-        check("-3", &Cell::Int(-3));
-        check("9223372036854775807", &Cell::Int(i64::MAX));
-        check("18446744073709551615", &Cell::Uint(u64::MAX));
-        check("0.000416", &Cell::Float(0.000_416));
-        check("1e3", &Cell::Float(1000.0));
-        check("true", &Cell::Bool(true));
-        check(r#""a\"b\u00e9""#, &Cell::Text("a\"bé".into()));
-        check(r#"[ {"a b" : "c \" d"}, 1 ]"#, &Cell::Json(r#"[{"a b":"c \" d"},1]"#.into()));
-        check("null", &Cell::Json("null".into()));
-        check("1e999", &Cell::Json("1e999".into()));
-        check("99999999999999999999", &Cell::Json("99999999999999999999".into()));
+        check("-3", &RowCell::Int(-3));
+        check("9223372036854775807", &RowCell::Int(i64::MAX));
+        check("18446744073709551615", &RowCell::Uint(u64::MAX));
+        check("0.000416", &RowCell::Float(0.000_416));
+        check("1e3", &RowCell::Float(1000.0));
+        check("true", &RowCell::Bool(true));
+        check(r#""a\"b\u00e9""#, &RowCell::Text("a\"bé".into()));
+        check(r#"[ {"a b" : "c \" d"}, 1 ]"#, &RowCell::Json(r#"[{"a b":"c \" d"},1]"#.into()));
+        check("null", &RowCell::Json("null".into()));
+        check("1e999", &RowCell::Json("1e999".into()));
+        check("99999999999999999999", &RowCell::Json("99999999999999999999".into()));
     }
 
     #[test]
     fn times_out_of_range_are_told() {
-        let row = Row::parse(r#"{"a":9223372036854775807,"b":1e300,"c":"x","d":1.5}"#).unwrap();
+        let row = JsonRow::parse(r#"{"a":9223372036854775807,"b":1e300,"c":"x","d":1.5}"#).unwrap();
         for key in ["a", "b", "c"] {
             assert_eq!(row.time_ps(key), Some(Err(())), "{key}");
         }

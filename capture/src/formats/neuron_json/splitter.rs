@@ -27,7 +27,7 @@ const MAX_KEY: usize = 1 << 10;
 
 /// One piece of the input.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum InputPiece {
     /// A table starts. The text is its key as JSON. The rows that follow belong to it.
     Table(String),
     /// An object of the table; see [`Splitter::text`].
@@ -129,7 +129,7 @@ impl<'a> Splitter<'a> {
     }
 
     /// Moves to the next piece.
-    pub(super) fn next(&mut self) -> std::io::Result<Piece> {
+    pub(super) fn next(&mut self) -> std::io::Result<InputPiece> {
         self.input.skip(std::mem::take(&mut self.passed));
         self.current = 0;
         self.seam = None;
@@ -149,9 +149,9 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    fn table(&mut self) -> std::io::Result<Piece> {
+    fn table(&mut self) -> std::io::Result<InputPiece> {
         match self.input.skip_while(is_between)? {
-            None => Ok(Piece::CutOff),
+            None => Ok(InputPiece::CutOff),
             Some(b'"') => match self.key()? {
                 Some(key) => self.value(key),
                 None => {
@@ -163,14 +163,14 @@ impl<'a> Splitter<'a> {
                 self.ended = true;
                 self.input.skip(1);
                 match self.input.skip_while(is_between)? {
-                    None => Ok(Piece::End),
-                    Some(_) => Ok(Piece::Damage("text after the end")),
+                    None => Ok(InputPiece::End),
+                    Some(_) => Ok(InputPiece::Damage("text after the end")),
                 }
             }
             Some(b'{') => {
                 // A row outside a table: the end of the table was detected too early.
                 self.depth = Depth::Rows;
-                Ok(Piece::Damage("a row outside a table"))
+                Ok(InputPiece::Damage("a row outside a table"))
             }
             Some(_) => {
                 self.damage("text between tables", |byte| byte != b'"' && byte != b'}' && byte != b'{')
@@ -193,17 +193,17 @@ impl<'a> Splitter<'a> {
         Ok(Some(key))
     }
 
-    fn value(&mut self, key: String) -> std::io::Result<Piece> {
+    fn value(&mut self, key: String) -> std::io::Result<InputPiece> {
         match self.input.skip_while(|byte| byte.is_ascii_whitespace())? {
-            None => Ok(Piece::CutOff),
+            None => Ok(InputPiece::CutOff),
             Some(b'[') => {
                 self.input.skip(1);
                 self.depth = Depth::Rows;
-                Ok(Piece::Table(key))
+                Ok(InputPiece::Table(key))
             }
             Some(b'{') => {
                 self.depth = Depth::OnlyRow;
-                Ok(Piece::Table(key))
+                Ok(InputPiece::Table(key))
             }
             Some(b'"') => match self.string_end(0, MAX_ROW)? {
                 Some(end) => Ok(self.scalar(key, end)),
@@ -230,23 +230,23 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    fn scalar(&mut self, key: String, end: usize) -> Piece {
+    fn scalar(&mut self, key: String, end: usize) -> InputPiece {
         self.current = end;
         self.passed = end;
         self.depth = Depth::Tables;
-        Piece::Scalar(key)
+        InputPiece::Scalar(key)
     }
 
-    fn row(&mut self) -> std::io::Result<Piece> {
+    fn row(&mut self) -> std::io::Result<InputPiece> {
         match self.input.skip_while(is_between)? {
-            None => Ok(Piece::CutOff),
+            None => Ok(InputPiece::CutOff),
             Some(b'{') => self.object(),
             Some(b']') => {
                 self.input.skip(1);
                 match self.input.skip_while(|byte| byte.is_ascii_whitespace())? {
                     // A key directly after it belongs to a field. The bracket replaces the start of
                     // a row.
-                    Some(b'"') => Ok(Piece::Damage("a bracket instead of a row")),
+                    Some(b'"') => Ok(InputPiece::Damage("a bracket instead of a row")),
                     _ => {
                         self.depth = Depth::Tables;
                         self.table()
@@ -266,26 +266,26 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    fn object(&mut self) -> std::io::Result<Piece> {
+    fn object(&mut self) -> std::io::Result<InputPiece> {
         match self.object_extent()? {
             Extent::Complete(length) => {
                 self.current = length;
                 self.passed = length;
-                Ok(Piece::Row)
+                Ok(InputPiece::Row)
             }
             Extent::TooLong(followed) => {
                 match self.seam {
                     Some(seam) => self.restart(seam, followed),
                     None => self.passed = followed,
                 }
-                Ok(Piece::Damage("a row without an end"))
+                Ok(InputPiece::Damage("a row without an end"))
             }
             Extent::CutOff => match self.seam {
                 Some(seam) => {
                     self.restart(seam, self.input.here().len());
-                    Ok(Piece::Damage("a row without an end"))
+                    Ok(InputPiece::Damage("a row without an end"))
                 }
-                None => Ok(Piece::CutOff),
+                None => Ok(InputPiece::CutOff),
             },
         }
     }
@@ -384,9 +384,9 @@ impl<'a> Splitter<'a> {
     }
 
     /// Skips unexpected bytes.
-    fn damage(&mut self, what: &'static str, fits: impl Fn(u8) -> bool) -> std::io::Result<Piece> {
+    fn damage(&mut self, what: &'static str, fits: impl Fn(u8) -> bool) -> std::io::Result<InputPiece> {
         self.input.skip_while(fits)?;
-        Ok(Piece::Damage(what))
+        Ok(InputPiece::Damage(what))
     }
 }
 

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{
-    FieldId, FieldSpec, Form, Sink, SliceKey, SliceRecord, TableId, TableKind, TableSpec, TrackId, Value,
-    WarningKind,
+    FieldId, FieldSpec, Sink, SliceForm, SliceKey, SliceRecord, TableId, TableKind, TableSpec, TrackId,
+    Value, WarningKind,
 };
 
-use super::row::{Cell, Exactness, Row};
+use super::row::{Exactness, JsonRow, RowCell};
 use nprof_engine::makers::neuron::schema::{
     self, CC_INSTRUCTION, CC_OPS, DMA, DMA_THROUGHPUT, HAM, HBM_USAGE, INSTRUCTION, INSTRUCTION_USAGE,
     PENDING_DMA, Queue, SEMAPHORE_UPDATE, TableSchema, dma_name, throttle_reason,
@@ -59,14 +59,14 @@ pub(super) struct TableReader {
     pub(super) id: TableId,
     pub(super) row_kind: RowKind,
     definition: Option<&'static TableSchema>,
-    columns: HashMap<String, Column>,
+    columns: HashMap<String, JsonColumn>,
     /// Number of rows so far.
     rows: u64,
 }
 
 /// A field that has occurred.
 #[derive(Debug, Clone, Copy)]
-struct Column {
+struct JsonColumn {
     field: FieldId,
     /// Number of the last row with this field, counted from one.
     row: u64,
@@ -87,7 +87,7 @@ impl TableReader {
     /// are counted.
     pub(super) fn take(
         &mut self,
-        row: &Row<'_>,
+        row: &JsonRow<'_>,
         offset: u64,
         (tracks, fields_left): (&mut Tracks, &mut usize),
         sink: &mut dyn Sink,
@@ -114,7 +114,7 @@ impl TableReader {
     /// All fields but the time, the name and the value.
     fn fields<'r>(
         &mut self,
-        row: &'r Row<'_>,
+        row: &'r JsonRow<'_>,
         offset: u64,
         fields_left: &mut usize,
         sink: &mut dyn Sink,
@@ -135,7 +135,7 @@ impl TableReader {
                 *fields_left -= 1;
                 let spec = self.definition.map_or_else(|| FieldSpec::named(name), |table| table.field(name));
                 let field = sink.field(self.id, spec)?;
-                self.columns.insert(name.clone().into_owned(), Column { field, row: self.rows });
+                self.columns.insert(name.clone().into_owned(), JsonColumn { field, row: self.rows });
                 fields.push((field, cell.value()));
                 continue;
             };
@@ -159,13 +159,13 @@ impl TableReader {
     }
 
     /// Whether a value is part of the slice or the sample itself.
-    fn stands_elsewhere(&self, name: &str, cell: &Cell<'_>) -> bool {
+    fn stands_elsewhere(&self, name: &str, cell: &RowCell<'_>) -> bool {
         let Some(table) = self.definition else { return false };
         match table.kind {
             TableKind::Side => false,
             TableKind::Slices if self.row_kind != RowKind::SemaphoreUpdate && name == "duration" => true,
             _ if name == "timestamp" => true,
-            TableKind::Slices => name == table.name_key && matches!(cell, Cell::Text(_)),
+            TableKind::Slices => name == table.name_key && matches!(cell, RowCell::Text(_)),
             TableKind::Samples => {
                 name == table.value_key
                     && cell.sample().is_some_and(|(_, exactness)| exactness == Exactness::Exact)
@@ -175,7 +175,7 @@ impl TableReader {
 
     fn slice(
         &self,
-        row: &Row<'_>,
+        row: &JsonRow<'_>,
         fields: &[(FieldId, Value<'_>)],
         offset: u64,
         tracks: &mut Tracks,
@@ -187,15 +187,15 @@ impl TableReader {
             None => return Ok(Err(Misplaced("a row without a timestamp"))),
         };
         let (form, duration_ps) = match row.time_ps("duration") {
-            _ if self.row_kind == RowKind::SemaphoreUpdate => (Form::Instant, 0),
-            None => (Form::Instant, 0),
+            _ if self.row_kind == RowKind::SemaphoreUpdate => (SliceForm::Instant, 0),
+            None => (SliceForm::Instant, 0),
             Some(Err(())) => return Ok(Err(Misplaced("a duration that is not a time in range"))),
             Some(Ok(duration)) if duration < 0 => {
                 let place = || format!("byte {offset}");
                 sink.warn(WarningKind::AdjustedValue, "a negative duration; kept as zero", &place);
-                (Form::Complete, 0)
+                (SliceForm::Complete, 0)
             }
-            Some(Ok(duration)) => (Form::Complete, duration),
+            Some(Ok(duration)) => (SliceForm::Complete, duration),
         };
         if start_ps.checked_add(duration_ps).is_none() {
             return Ok(Err(Misplaced("a duration that is not a time in range")));
@@ -205,7 +205,7 @@ impl TableReader {
         sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields }).map(Ok)
     }
 
-    fn track(&self, row: &Row<'_>, tracks: &mut Tracks, sink: &mut dyn Sink) -> Result<TrackId> {
+    fn track(&self, row: &JsonRow<'_>, tracks: &mut Tracks, sink: &mut dyn Sink) -> Result<TrackId> {
         let core = row.number("pcore_idx").unwrap_or(0);
         match self.row_kind {
             RowKind::Dma => {
@@ -219,7 +219,7 @@ impl TableReader {
             RowKind::CcInstruction => tracks.cc_core(sink, row.number("core_idx").unwrap_or(0)),
             RowKind::Ham => tracks.throttling(sink, core),
             RowKind::SemaphoreUpdate => match row.get("id") {
-                Some(Cell::Int(id)) => tracks.semaphore(sink, 0, &id.to_string()),
+                Some(RowCell::Int(id)) => tracks.semaphore(sink, 0, &id.to_string()),
                 _ => tracks.semaphore(sink, 0, row.text("id")),
             },
             _ => tracks.engine(sink, row.text("label"), core),
@@ -227,16 +227,16 @@ impl TableReader {
     }
 
     /// Name of the slice.
-    fn name<'r>(&self, row: &'r Row<'_>) -> std::borrow::Cow<'r, str> {
+    fn name<'r>(&self, row: &'r JsonRow<'_>) -> std::borrow::Cow<'r, str> {
         match self.row_kind {
             RowKind::Dma => dma_name(row.text("variable"), row.text("queue_type")).into(),
             RowKind::Ham => match row.get("type") {
-                Some(Cell::Int(code)) => throttle_reason(*code),
+                Some(RowCell::Int(code)) => throttle_reason(*code),
                 _ => row.text("type").into(),
             },
             _ => match row.get(self.definition.map_or("", |table| table.name_key)) {
-                Some(Cell::Text(name)) => name.as_ref().into(),
-                Some(Cell::Int(number)) => number.to_string().into(),
+                Some(RowCell::Text(name)) => name.as_ref().into(),
+                Some(RowCell::Int(number)) => number.to_string().into(),
                 _ => "".into(),
             },
         }
@@ -244,7 +244,7 @@ impl TableReader {
 
     fn sample(
         &self,
-        row: &Row<'_>,
+        row: &JsonRow<'_>,
         fields: &[(FieldId, Value<'_>)],
         tracks: &mut Tracks,
         sink: &mut dyn Sink,
@@ -254,7 +254,7 @@ impl TableReader {
             Some(Err(())) => return Ok(Err(Misplaced("a timestamp that is not a time in range"))),
             None => return Ok(Err(Misplaced("a row without a timestamp"))),
         };
-        let value = row.get(self.definition.map_or("", |table| table.value_key)).and_then(Cell::sample);
+        let value = row.get(self.definition.map_or("", |table| table.value_key)).and_then(RowCell::sample);
         let Some((value, _)) = value else { return Ok(Err(Misplaced("a sample without a value"))) };
         let counter = match (self.row_kind, row.text("type")) {
             (RowKind::DmaThroughput, _) => CounterTrack::DmaThroughput,

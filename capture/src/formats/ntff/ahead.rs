@@ -12,18 +12,18 @@ const MAX_WAITING: usize = 2;
 
 /// Some items, and the reason why no more follow, if there is one.
 #[derive(Debug)]
-struct Batch<T> {
+struct ItemBatch<T> {
     items: Vec<T>,
     end: Option<Result<(), Error>>,
 }
 
-impl<T> Default for Batch<T> {
+impl<T> Default for ItemBatch<T> {
     fn default() -> Self {
         Self { items: Vec::with_capacity(BATCH_ITEMS), end: None }
     }
 }
 
-impl<T> Batch<T> {
+impl<T> ItemBatch<T> {
     fn fill(&mut self, next: &mut dyn FnMut() -> Result<Option<T>, Error>) {
         self.items.clear();
         self.end = None;
@@ -55,7 +55,7 @@ pub fn for_each<T: Send>(
 ) -> Result<(), Error> {
     // The first batch is filled on this thread. If there is no more, a second thread would not pay
     // off.
-    let mut first = Batch::default();
+    let mut first = ItemBatch::default();
     first.fill(next);
     let mut goes_on = first.take(take)?;
     if !exec.is_parallel() {
@@ -67,7 +67,7 @@ pub fn for_each<T: Send>(
     if !goes_on {
         return Ok(());
     }
-    let (feeder, taker) = conveyor::<Batch<T>, Batch<T>>(MAX_WAITING);
+    let (feeder, taker) = conveyor::<ItemBatch<T>, ItemBatch<T>>(MAX_WAITING);
     // Each thread drops its end when it is done, which ends the other's wait.
     let (mut of_aside, mut of_here) = (Some(feeder), Some(taker));
     let mut result = Ok(());

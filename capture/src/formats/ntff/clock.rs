@@ -1,7 +1,7 @@
 //! The clocks of a subgraph, converted to one axis of picoseconds.
 
 use super::proto;
-use crate::clock::Clock;
+use crate::clock::DeviceClock;
 use nprof_engine::makers::neuron::Engine;
 
 /// Number of DMA engines of a core.
@@ -15,17 +15,17 @@ const MAX_PS: u64 = 1 << 62;
 /// still. Records of such a clock cannot be placed.
 #[derive(Debug, Clone, Default)]
 pub struct CoreClocks {
-    engines: [Option<Clock>; Engine::ALL.len()],
-    event: Option<Clock>,
-    throttle: Option<Clock>,
-    dma: [Option<Clock>; DMA_ENGINES],
+    engines: [Option<DeviceClock>; Engine::ALL.len()],
+    event: Option<DeviceClock>,
+    throttle: Option<DeviceClock>,
+    dma: [Option<DeviceClock>; DMA_ENGINES],
 }
 
 impl CoreClocks {
     /// Reads the clock table.
     #[must_use]
-    pub fn new(table: &proto::Clocks) -> Self {
-        let clock = |rate: &proto::ClockRate| Clock::new(rate.init, rate.actual, rate.expected);
+    pub fn new(table: &proto::SubgraphClocks) -> Self {
+        let clock = |rate: &proto::ClockRate| DeviceClock::new(rate.init, rate.actual, rate.expected);
         let optional = |rate: &Option<proto::ClockRate>| rate.as_ref().and_then(clock);
         let mut clocks =
             Self { event: optional(&table.event), throttle: optional(&table.throttle), ..Self::default() };
@@ -71,6 +71,6 @@ impl CoreClocks {
 
 /// A time on the axis, within a range whose differences fit `i64`.
 #[inline]
-fn placed(clock: Option<&Clock>, ticks: u64) -> Option<i64> {
+fn placed(clock: Option<&DeviceClock>, ticks: u64) -> Option<i64> {
     clock?.ps_from_ticks(ticks).filter(|ps| ps.unsigned_abs() < MAX_PS)
 }

@@ -4,11 +4,11 @@ use nprof_engine::model::{Sink, TrackId, WarningKind};
 use rustc_hash::FxHashSet;
 
 use super::clock::CoreClocks;
-use super::program::Program;
+use super::program::EngineProgram;
 use super::proto;
 use super::record::RECORD_LEN;
 use crate::error::Error;
-use crate::formats::room::Room;
+use crate::formats::room::FieldBuffer;
 use nprof_engine::makers::neuron::schema::Queue;
 use nprof_engine::makers::neuron::{CounterTrack, Engine, Tracks, name_on_core};
 
@@ -22,7 +22,7 @@ pub struct Core<'a> {
     /// Name of the subgraph, e.g. `sg00`.
     pub name: String,
     /// The programs, by [`Engine::index`].
-    pub programs: [Program<'a>; Engine::ALL.len()],
+    pub programs: [EngineProgram<'a>; Engine::ALL.len()],
     /// The clocks of the core.
     pub clocks: CoreClocks,
     /// Time zero of the profile on the clocks' axis.
@@ -37,7 +37,7 @@ impl<'a> Core<'a> {
             number,
             subgraph,
             name: super::container::text(&subgraph.name).into_owned(),
-            programs: Engine::ALL.map(|engine| Program::new(subgraph, engine)),
+            programs: Engine::ALL.map(|engine| EngineProgram::new(subgraph, engine)),
             clocks: subgraph.clocks.as_ref().map(CoreClocks::new).unwrap_or_default(),
             origin_ps: 0,
         }
@@ -57,13 +57,13 @@ impl<'a> Core<'a> {
 }
 
 /// The output: the sink, the tracks defined so far, and the receiver of progress.
-pub struct Output<'s> {
+pub struct NtffOutput<'s> {
     /// The receiver of all events.
     pub sink: &'s mut dyn Sink,
     /// The tree of tracks.
     pub tracks: Tracks,
     /// Buffer for the next row's fields.
-    pub(crate) room: Room,
+    pub(crate) room: FieldBuffer,
     progress: &'s mut dyn FnMut(u64),
     /// Bytes of the finished parts. The next field counts those of the current part.
     done_bytes: u64,
@@ -79,13 +79,13 @@ const REPORT_BYTES: u64 = 1 << 20;
 /// been written, which is most of the work.
 const READ_BYTES: u64 = 4;
 
-impl<'s> Output<'s> {
+impl<'s> NtffOutput<'s> {
     /// An output without tracks.
     pub fn new(sink: &'s mut dyn Sink, progress: &'s mut dyn FnMut(u64)) -> Self {
         Self {
             sink,
             tracks: Tracks::default(),
-            room: Room::new(),
+            room: FieldBuffer::new(),
             progress,
             done_bytes: 0,
             part_bytes: 0,
@@ -129,9 +129,6 @@ impl<'s> Output<'s> {
     }
 
     /// Promises once that a track's rows are ordered by time.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn in_order(&mut self, track: TrackId) -> Result<TrackId, Error> {
         if self.in_order.insert(track) {
             self.sink.in_order(track)?;
@@ -146,9 +143,6 @@ impl<'s> Output<'s> {
     }
 
     /// Track of a counter of this core. Its samples must be ordered by time.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn counter(&mut self, core: &Core<'_>, counter: CounterTrack) -> Result<TrackId, Error> {
         let track = self.tracks.counter(self.sink, core.number, counter)?;
         self.in_order(track)
@@ -156,9 +150,6 @@ impl<'s> Output<'s> {
 
     /// Track of a DMA engine's packets for a queue of this core. The packets must be ordered by
     /// time.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn packets(&mut self, core: &Core<'_>, name: &str, number: u8, engine: u8) -> Result<TrackId, Error> {
         let queue = Queue { name, number: Some(u32::from(number)) };
         let track = self.tracks.dma_packets(self.sink, core.number, queue, Some(u32::from(engine)))?;
@@ -166,9 +157,6 @@ impl<'s> Output<'s> {
     }
 
     /// Track of a queue's transfers of this core. The transfers must be ordered by time.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn transfers(&mut self, core: &Core<'_>, name: &str, number: u8) -> Result<TrackId, Error> {
         let queue = Queue { name, number: Some(u32::from(number)) };
         let track = self.tracks.dma_transfers(self.sink, core.number, queue)?;

@@ -9,8 +9,8 @@ use super::core::Core;
 use super::disassemble::{Author, SemaphoreNames, operands};
 use super::effect::Effect;
 use super::program::WORD_LEN;
-use super::word::{Opcode, Wait, Word};
-use crate::formats::room::Room;
+use super::word::{InstructionWord, Opcode, Wait};
+use crate::formats::room::FieldBuffer;
 use nprof_engine::makers::neuron::Engine;
 
 /// Properties of an instruction that all its runs share.
@@ -35,7 +35,7 @@ pub struct Decoded {
     /// The bytes of an instruction with an unknown opcode.
     pub raw: Option<NameId>,
     /// Other fields that all rows of the instruction have.
-    pub(crate) fields: Room,
+    pub(crate) fields: FieldBuffer,
     /// Template of the rows, if the instruction runs often.
     pub(crate) template: Option<TemplateId>,
     /// Template of the rows that triggered a transfer, from the first such row on.
@@ -70,14 +70,11 @@ impl Decoder {
 
     /// Decodes an instruction of the program, unless it is decoded already. `fields` makes the
     /// fields that all its rows share.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub(crate) fn decode(
         &mut self,
         core: &Core<'_>,
         (engine, pc): (Engine, u32),
-        fields: impl FnOnce(&Decoded) -> Room,
+        fields: impl FnOnce(&Decoded) -> FieldBuffer,
         sink: &mut dyn Sink,
     ) -> Result<()> {
         if let Some(slot @ None) = self.decoded[engine.index()].get_mut(pc as usize)
@@ -93,9 +90,6 @@ impl Decoder {
 
     /// Counts a run of an instruction that is not ready. Once it has run often, `define` defines
     /// its template.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub(crate) fn ran(
         &mut self,
         (engine, pc): (Engine, u32),
@@ -135,7 +129,7 @@ impl Decoded {
         names: &SemaphoreNames,
         sink: &mut dyn Sink,
     ) -> Result<Self> {
-        let word = Word(bytes);
+        let word = InstructionWord(bytes);
         let opcode = word.opcode();
         let author = if compiler_pc.is_some() { Author::Compiler } else { Author::Runtime };
         let wait = word.header_wait();
@@ -152,7 +146,7 @@ impl Decoded {
                 Opcode::Unknown(_) => Some(sink.name(&hex(bytes))?),
                 _ => None,
             },
-            fields: Room::new(),
+            fields: FieldBuffer::new(),
             template: None,
             trigger_template: None,
             runs: 0,
@@ -161,7 +155,7 @@ impl Decoded {
 }
 
 /// Whether the instruction only waits.
-fn only_waits(word: &Word<'_>) -> bool {
+fn only_waits(word: &InstructionWord<'_>) -> bool {
     word.header_update().is_none()
         && match word.opcode() {
             Opcode::Nop => true,

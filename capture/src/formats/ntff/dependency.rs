@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use nprof_engine::model::{NameId, SliceKey, WarningKind};
 use rustc_hash::FxHashMap;
 
-use super::core::Output;
+use super::core::NtffOutput;
 use super::decoded::Decoded;
 use super::effect::Region;
 use super::execution::Executed;
@@ -25,7 +25,7 @@ const MAX_WAITS: usize = 1 << 16;
 /// The writer of a region: a MATMUL together with the LDWEIGHTS right before it, or any other
 /// instruction alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Writer {
+struct RegionWriter {
     key: SliceKey,
     with: Option<SliceKey>,
 }
@@ -41,8 +41,8 @@ struct Loaded {
 #[derive(Debug)]
 pub struct Dependencies {
     name: NameId,
-    sbuf: Regions<Writer>,
-    psum: Regions<Writer>,
+    sbuf: Regions<RegionWriter>,
+    psum: Regions<RegionWriter>,
     /// Instructions that only waited, since the last other instruction of each engine.
     waits: [VecDeque<SliceKey>; Engine::ALL.len()],
     /// The last transfer that raises each semaphore.
@@ -59,10 +59,7 @@ pub struct Dependencies {
 
 impl Dependencies {
     /// The state before the first execution.
-    ///
-    /// # Errors
-    /// If the sink fails.
-    pub fn new(out: &mut Output<'_>) -> Result<Self, Error> {
+    pub fn new(out: &mut NtffOutput<'_>) -> Result<Self, Error> {
         Ok(Self {
             name: out.sink.name(FLOW_DEPENDENCE)?,
             sbuf: Regions::default(),
@@ -78,10 +75,7 @@ impl Dependencies {
     }
 
     /// Takes the next execution.
-    ///
-    /// # Errors
-    /// If the sink fails.
-    pub fn step(&mut self, run: &Executed, decoded: &Decoded, out: &mut Output<'_>) -> Result<(), Error> {
+    pub fn step(&mut self, run: &Executed, decoded: &Decoded, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         if decoded.only_waits {
             let awaited = decoded.wait.and_then(|wait| self.transfers.get(&wait.id));
             self.links.extend(awaited.map(|&transfer| (transfer, run.key)));
@@ -92,7 +86,7 @@ impl Dependencies {
         self.flush(out)
     }
 
-    fn wait(&mut self, run: &Executed, out: &mut Output<'_>) {
+    fn wait(&mut self, run: &Executed, out: &mut NtffOutput<'_>) {
         let waits = &mut self.waits[run.engine.index()];
         if waits.len() == MAX_WAITS {
             waits.pop_front();
@@ -132,7 +126,7 @@ impl Dependencies {
         }
         self.link_all(&mut before, run.key);
         self.before = before;
-        let writer = Writer { key: run.key, with };
+        let writer = RegionWriter { key: run.key, with };
         match &decoded.effect.write {
             Some(Region::Sbuf(range)) => self.sbuf.put(range.clone(), writer),
             Some(Region::Psum(range)) => self.psum.put(range.clone(), writer),
@@ -169,15 +163,12 @@ impl Dependencies {
     }
 
     /// Draws the last arrows, after all executions.
-    ///
-    /// # Errors
-    /// If the sink fails.
-    pub fn finish(mut self, out: &mut Output<'_>) -> Result<(), Error> {
+    pub fn finish(mut self, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         self.load_without_product();
         self.flush(out)
     }
 
-    fn flush(&mut self, out: &mut Output<'_>) -> Result<(), Error> {
+    fn flush(&mut self, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         for (from, to) in self.links.drain(..) {
             out.sink.link(from, to, self.name)?;
         }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-use super::word::{Access, DmaAddress, DmaSide, Dtype, Opcode, Update, Wait, Word, at, lanes};
+use super::word::{Access, DmaAddress, DmaSide, Dtype, InstructionWord, Opcode, Update, Wait, at, lanes};
 
 /// Names of semaphores by their number, from the NEFF; empty without one.
 pub type SemaphoreNames = BTreeMap<u8, String>;
@@ -21,7 +21,7 @@ pub enum Author {
 
 /// Text of the operands of an instruction.
 #[must_use]
-pub fn operands(word: &Word<'_>, author: Author, names: &SemaphoreNames) -> String {
+pub fn operands(word: &InstructionWord<'_>, author: Author, names: &SemaphoreNames) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = Disassembly { word, author, names }.write(&mut text);
@@ -29,7 +29,7 @@ pub fn operands(word: &Word<'_>, author: Author, names: &SemaphoreNames) -> Stri
 }
 
 struct Disassembly<'a> {
-    word: &'a Word<'a>,
+    word: &'a InstructionWord<'a>,
     author: Author,
     names: &'a SemaphoreNames,
 }

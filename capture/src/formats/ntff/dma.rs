@@ -4,19 +4,20 @@ use std::cmp::Reverse;
 
 use nprof_engine::base::clamped;
 use nprof_engine::model::{
-    FieldId, Filled, Form, NameId, Number, SliceKey, SliceRecord, TemplateId, TemplateValue, TrackId, Value,
+    FieldId, Filled, NameId, NumberBits, SliceForm, SliceKey, SliceRecord, TemplateId, TemplateValue,
+    TrackId, Value,
 };
 use nprof_engine::spill::{Scratch, Sorted, Space};
 use rustc_hash::FxHashMap;
 
 use super::ahead;
 use super::clock::DMA_ENGINES;
-use super::core::{Core, Output};
+use super::core::{Core, NtffOutput};
 use super::landmark::TriggerStart;
 use super::packet::{Packet, PacketReader, transfer_rate};
 use super::queues::{Filling, QUEUES, QueueRing, Queues};
 use super::throughput::Throughput;
-use super::transfer::{Adder, Launch, Transfer, Transfers, Whole};
+use super::transfer::{Adder, BlockLaunch, StaticTransfer, TransferRow, Transfers};
 use crate::error::Error;
 use nprof_engine::makers::neuron::schema::{Dma, Queue, dma_name};
 
@@ -31,7 +32,7 @@ struct Ring {
 pub struct DmaWriter<'c, 'a> {
     core: &'c Core<'a>,
     queues: Queues<'a>,
-    writer: Writer,
+    writer: DmaHandles,
     /// Rings of packets.
     rings: Vec<Option<Ring>>,
     /// Templates of packets by ring: outside blocks, and in a block.
@@ -50,14 +51,11 @@ const PACKET_RECORDS: u64 = 2;
 
 impl<'c, 'a> DmaWriter<'c, 'a> {
     /// A writer for a core.
-    ///
-    /// # Errors
-    /// If the sink fails.
-    pub fn new(core: &'c Core<'a>, out: &mut Output<'_>) -> Result<Self, Error> {
+    pub fn new(core: &'c Core<'a>, out: &mut NtffOutput<'_>) -> Result<Self, Error> {
         Ok(Self {
             core,
             queues: Queues::new(core),
-            writer: Writer::new(out)?,
+            writer: DmaHandles::new(out)?,
             rings: vec![None; DMA_ENGINES * QUEUES],
             templates: vec![[None; 2]; DMA_ENGINES * QUEUES],
             transfer_rings: vec![None; DMA_ENGINES * QUEUES],
@@ -67,15 +65,12 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
     }
 
     /// Writes all packets and the data rate, and adds the packets up to transfers.
-    ///
-    /// # Errors
-    /// If the sink or the scratch space fails.
     pub fn packets<'s>(
         &mut self,
         packets: &mut PacketReader<'_, '_, 's>,
         space: Space<'s>,
-        out: &mut Output<'_>,
-    ) -> Result<Sorted<Whole, &'s dyn Scratch>, Error> {
+        out: &mut NtffOutput<'_>,
+    ) -> Result<Sorted<StaticTransfer, &'s dyn Scratch>, Error> {
         let mut adder = Adder::new(space);
         let mut throughput = None;
         let mut next = || packets.next_packet();
@@ -96,7 +91,7 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
     }
 
     /// Writes a packet. Returns the launch that it belongs to.
-    fn packet(&mut self, packet: &Packet, out: &mut Output<'_>) -> Result<Option<Launch>, Error> {
+    fn packet(&mut self, packet: &Packet, out: &mut NtffOutput<'_>) -> Result<Option<BlockLaunch>, Error> {
         let Packet { start_ps, end_ps: Reverse(end_ps), engine, queue, number, size_bytes, crc } = *packet;
         let info = self.queues.ring(engine, queue);
         let filling = info.map_or(Filling::Instruction, |info| info.filling);
@@ -115,8 +110,8 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
             }
         };
         let launch = info.and_then(|info| block_of(info, number));
-        let launch = launch.map(|(block, launch)| Launch { queue, block, launch });
-        let row = Row {
+        let launch = launch.map(|(block, launch)| BlockLaunch { queue, block, launch });
+        let row = DmaRow {
             ring,
             start_ps,
             end_ps,
@@ -135,15 +130,12 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
     }
 
     /// Writes all transfers, each with the WRITE before it.
-    ///
-    /// # Errors
-    /// If the sink or the scratch space fails.
     pub fn transfers<'s>(
         &mut self,
-        mut transfers: Sorted<Whole, &'s dyn Scratch>,
+        mut transfers: Sorted<StaticTransfer, &'s dyn Scratch>,
         mut triggers: Sorted<TriggerStart, &'s dyn Scratch>,
         space: Space<'s>,
-        out: &mut Output<'_>,
+        out: &mut NtffOutput<'_>,
     ) -> Result<Transfers<'s>, Error> {
         let origin_ps = self.core.origin_ps;
         let mut written = space.pile();
@@ -154,19 +146,19 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
                 next = triggers.next()?.copied();
             }
             let key = self.transfer(transfer, before, out)?;
-            let Whole { start_ps, end_ps: Reverse(end_ps), size_bytes, .. } = *transfer;
-            written.push(Transfer { start_ps, end_ps, size_bytes, trigger: before, key })?;
+            let StaticTransfer { start_ps, end_ps: Reverse(end_ps), size_bytes, .. } = *transfer;
+            written.push(TransferRow { start_ps, end_ps, size_bytes, trigger: before, key })?;
         }
         Ok(written)
     }
 
     fn transfer(
         &mut self,
-        transfer: &Whole,
+        transfer: &StaticTransfer,
         trigger: Option<TriggerStart>,
-        out: &mut Output<'_>,
+        out: &mut NtffOutput<'_>,
     ) -> Result<SliceKey, Error> {
-        let Launch { queue, block, .. } = transfer.launch;
+        let BlockLaunch { queue, block, .. } = transfer.launch;
         let slot = &mut self.transfer_rings[usize::from(transfer.first_engine) * QUEUES + usize::from(queue)];
         let ring = match *slot {
             Some(ring) => ring,
@@ -176,7 +168,7 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
                 *slot.insert(Ring { track, subgroup: out.sink.name(name)? })
             }
         };
-        let row = Row {
+        let row = DmaRow {
             ring,
             start_ps: transfer.start_ps,
             end_ps: transfer.end_ps.0,
@@ -213,7 +205,7 @@ fn block_of(ring: &QueueRing<'_>, packet: u64) -> Option<(u32, u64)> {
 
 /// Handles and names that all rows share.
 #[derive(Debug)]
-struct Writer {
+struct DmaHandles {
     handles: Dma,
     /// Slice name and queue type, by [`Filling`].
     names: [(NameId, NameId); Filling::ALL.len()],
@@ -226,8 +218,8 @@ struct Writer {
     no_semaphore: NameId,
 }
 
-impl Writer {
-    fn new(out: &mut Output<'_>) -> Result<Self, Error> {
+impl DmaHandles {
+    fn new(out: &mut NtffOutput<'_>) -> Result<Self, Error> {
         let handles = Dma::define(out.sink)?;
         let mut names = [(NameId(0), NameId(0)); Filling::ALL.len()];
         for filling in Filling::ALL {
@@ -274,7 +266,7 @@ mod place {
 }
 
 /// A row of table `dma`.
-struct Row {
+struct DmaRow {
     ring: Ring,
     start_ps: i64,
     end_ps: i64,
@@ -287,14 +279,14 @@ struct Row {
     part: RowOf,
 }
 
-impl Row {
+impl DmaRow {
     /// Writes the row. `template` belongs to rows that have the same fields and differ in numbers
     /// only.
     fn write(
         &self,
         template: &mut Option<TemplateId>,
-        writer: &Writer,
-        out: &mut Output<'_>,
+        writer: &DmaHandles,
+        out: &mut NtffOutput<'_>,
     ) -> Result<SliceKey, Error> {
         let template = match *template {
             Some(template) => template,
@@ -305,7 +297,7 @@ impl Row {
             RowOf::Packet(number) => clamped(number),
             RowOf::Transfer(trigger_ns) => trigger_ns.unwrap_or_default(),
         };
-        let mut numbers = [Number::from(0_i64); 5];
+        let mut numbers = [NumberBits::from(0_i64); 5];
         numbers[usize::from(place::SIZE)] = clamped(self.size_bytes).into();
         numbers[usize::from(place::RATE)] = f64::from(transfer_rate(self.size_bytes, duration_ps)).into();
         numbers[usize::from(place::CRC)] = i64::from(self.crc).into();
@@ -316,7 +308,7 @@ impl Row {
             start_ps: self.start_ps,
             duration_ps,
             name: writer.names[self.filling as usize].0,
-            form: Form::Complete,
+            form: SliceForm::Complete,
             fields: &[],
         };
         let numbers = &numbers[..if self.block.is_some() { 5 } else { 4 }];
@@ -324,7 +316,7 @@ impl Row {
     }
 
     /// The fields of the row, for the template.
-    fn parts(&self, writer: &Writer) -> Vec<(FieldId, TemplateValue)> {
+    fn parts(&self, writer: &DmaHandles) -> Vec<(FieldId, TemplateValue)> {
         let handles = &writer.handles;
         let (_, queue_type) = writer.names[self.filling as usize];
         let whole = matches!(self.part, RowOf::Transfer(_));

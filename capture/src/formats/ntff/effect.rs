@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::word::{Access, DmaAddress, DmaSide, Dtype, Opcode, Word, at, lanes};
+use super::word::{Access, DmaAddress, DmaSide, Dtype, InstructionWord, Opcode, at, lanes};
 
 /// Bit that is set in addresses of the partial-sum buffer.
 const PSUM_BIT: u32 = 1 << 25;
@@ -60,7 +60,7 @@ pub struct Effect {
 impl Effect {
     /// The effect of an instruction.
     #[must_use]
-    pub fn of(word: &Word<'_>) -> Self {
+    pub fn of(word: &InstructionWord<'_>) -> Self {
         match word.opcode() {
             Opcode::LdWeights | Opcode::MatMul => matrix(word),
             Opcode::Activate => activate(word),
@@ -70,7 +70,7 @@ impl Effect {
     }
 }
 
-fn matrix(word: &Word<'_>) -> Effect {
+fn matrix(word: &InstructionWord<'_>) -> Effect {
     let source = word.access(at::SOURCE);
     let dtype = Dtype(word.u8(at::SOURCE_DTYPE)).size_bytes();
     let mut effect = Effect {
@@ -90,7 +90,7 @@ fn matrix(word: &Word<'_>) -> Effect {
     effect
 }
 
-fn activate(word: &Word<'_>) -> Effect {
+fn activate(word: &InstructionWord<'_>) -> Effect {
     let (source, dest) = (word.access(at::SOURCE), word.access(at::DEST));
     let source_size = Dtype(word.u8(at::SOURCE_DTYPE) & 0x0f).size_bytes();
     let dest_size = Dtype(word.u8(at::ACTIVATE_DEST_DTYPE)).size_bytes();
@@ -111,7 +111,7 @@ fn activate(word: &Word<'_>) -> Effect {
     }
 }
 
-fn dma(word: &Word<'_>) -> Effect {
+fn dma(word: &InstructionWord<'_>) -> Effect {
     let (source, dest) = (DmaSide::source(word), DmaSide::dest(word));
     let mut traffic = Traffic::default();
     let mut sides = [None, None];

@@ -7,14 +7,14 @@ use std::collections::VecDeque;
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{SliceKey, WarningKind};
-use nprof_engine::spill::{Key, NoBytes, Ordered, Scratch, Space};
+use nprof_engine::spill::{NoBytes, Ordered, Scratch, Space, SpillKey};
 use rustc_hash::FxHashMap;
 
 use super::core::Core;
 use super::finding::Findings;
 use super::floor::{Block, Floors};
-use super::landmark::{Edge, edge};
-use super::program::Place;
+use super::landmark::{InstructionEdge, edge};
+use super::program::RecordTarget;
 use super::record::{Record, SegmentKind};
 use crate::error::Error;
 use nprof_engine::makers::neuron::Engine;
@@ -43,7 +43,7 @@ pub struct Execution {
     pub crc: Option<(u16, u16)>,
 }
 
-impl Key for Execution {
+impl SpillKey for Execution {
     type Span = NoBytes;
     const MAX_LEN: usize = 8 + 10 + 1 + 5 + 3 + 4;
 
@@ -136,9 +136,6 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
     }
 
     /// The next execution, in order of time.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn next_execution(&mut self) -> Result<Option<Execution>, Error> {
         loop {
             if let Some(&execution) = self.executions.next()? {
@@ -163,7 +160,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         // Unknown records were kept by the first pass.
         let Some((engine, edge)) = edge(record) else { return Ok(()) };
         let place = self.core.programs[engine.index()].locate(record.low24());
-        if place == Place::Before {
+        if place == RecordTarget::Before {
             // The runtime's own code, which prepares runs. neuron-profile does not list it either.
             return Ok(());
         }
@@ -173,13 +170,13 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
             return Ok(());
         };
         let waiting = match place {
-            Place::Inside(pc) => self.started[engine.index()].get_mut(pc as usize),
-            Place::Behind(pc) => Some(self.started_behind.entry((engine, pc)).or_default()),
-            Place::Before => None,
+            RecordTarget::Inside(pc) => self.started[engine.index()].get_mut(pc as usize),
+            RecordTarget::Behind(pc) => Some(self.started_behind.entry((engine, pc)).or_default()),
+            RecordTarget::Before => None,
         };
         let Some(waiting) = waiting else { return Ok(()) };
         let start = match edge {
-            Edge::Start => {
+            InstructionEdge::Start => {
                 waiting.push_back(Start { ps, wait_cycles: record.payload_high(), block: self.next });
                 self.waiting += 1;
                 self.floors.opened(self.next);
@@ -193,7 +190,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
                 }
                 return Ok(());
             }
-            Edge::End => waiting.pop_front(),
+            InstructionEdge::End => waiting.pop_front(),
         };
         match start {
             Some(start) => {
@@ -210,7 +207,13 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         Ok(())
     }
 
-    fn ended(&mut self, engine: Engine, place: Place, start: Start, ending: Ending<'_>) -> Result<(), Error> {
+    fn ended(
+        &mut self,
+        engine: Engine,
+        place: RecordTarget,
+        start: Start,
+        ending: Ending<'_>,
+    ) -> Result<(), Error> {
         let start_ps = start.ps - self.core.origin_ps;
         if start_ps < 0 {
             return Ok(());
@@ -227,15 +230,15 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
     fn push(
         &mut self,
         engine: Engine,
-        place: Place,
+        place: RecordTarget,
         (start_ps, end_ps): (i64, i64),
         wait_cycles: u16,
         crc: Option<(u16, u16)>,
     ) -> Result<(), Error> {
         let (pc, is_inside) = match place {
-            Place::Inside(pc) => (pc, true),
-            Place::Behind(pc) => (pc, false),
-            Place::Before => return Ok(()),
+            RecordTarget::Inside(pc) => (pc, true),
+            RecordTarget::Behind(pc) => (pc, false),
+            RecordTarget::Before => return Ok(()),
         };
         self.last_end_ps = self.last_end_ps.max(end_ps);
         let end_ps = Reverse(end_ps);
@@ -248,14 +251,14 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
     /// hangs and is shown to the end.
     fn finish(&mut self) -> Result<(), Error> {
         let behind = std::mem::take(&mut self.started_behind);
-        let mut open: Vec<(Engine, Place, Start)> = Vec::new();
+        let mut open: Vec<(Engine, RecordTarget, Start)> = Vec::new();
         for (engine, started) in Engine::ALL.into_iter().zip(std::mem::take(&mut self.started)) {
             for (pc, starts) in (0_u32..).zip(started) {
-                open.extend(starts.into_iter().map(|start| (engine, Place::Inside(pc), start)));
+                open.extend(starts.into_iter().map(|start| (engine, RecordTarget::Inside(pc), start)));
             }
         }
         for ((engine, pc), starts) in behind {
-            open.extend(starts.into_iter().map(|start| (engine, Place::Behind(pc), start)));
+            open.extend(starts.into_iter().map(|start| (engine, RecordTarget::Behind(pc), start)));
         }
         open.sort_unstable_by_key(|&(engine, place, start)| (start.ps, engine, place));
         for (engine, place, start) in open {
@@ -264,7 +267,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         Ok(self.executions.finish()?)
     }
 
-    fn unfinished(&mut self, engine: Engine, place: Place, start: Start) -> Result<(), Error> {
+    fn unfinished(&mut self, engine: Engine, place: RecordTarget, start: Start) -> Result<(), Error> {
         let start_ps = start.ps - self.core.origin_ps;
         if start_ps < 0 || self.waits_for_next_run(engine, place, start_ps) {
             return Ok(());
@@ -278,8 +281,8 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
 
     /// Whether the engine is back in the runtime's part of the program. The last start of a trace
     /// waits there for the next run.
-    fn waits_for_next_run(&self, engine: Engine, place: Place, start_ps: i64) -> bool {
-        let Place::Inside(pc) = place else { return false };
+    fn waits_for_next_run(&self, engine: Engine, place: RecordTarget, start_ps: i64) -> bool {
+        let RecordTarget::Inside(pc) = place else { return false };
         let program = &self.core.programs[engine.index()];
         program.compiler_pc(pc).is_none() && start_ps >= self.last_end_ps
     }

@@ -4,9 +4,9 @@
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{WarningKind, Warnings};
-use nprof_engine::spill::{Key, NoBytes, Pile, Scratch, Space};
+use nprof_engine::spill::{NoBytes, Pile, Scratch, Space, SpillKey};
 
-use super::core::Output;
+use super::core::NtffOutput;
 use super::record::{RECORD_LEN, Record, SegmentKind};
 use super::unknown::UnknownRecords;
 use crate::error::Error;
@@ -18,7 +18,7 @@ struct Unknown {
     record: [u8; RECORD_LEN],
 }
 
-impl Key for Unknown {
+impl SpillKey for Unknown {
     type Span = NoBytes;
     const MAX_LEN: usize = 10 + RECORD_LEN;
 
@@ -55,9 +55,6 @@ impl<'s> Findings<'s> {
     }
 
     /// Keeps an unknown record.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn unknown(&mut self, number: u64, record: &Record) -> Result<(), Error> {
         Ok(self.unknown.push(Unknown { number, record: record.to_bytes() })?)
     }
@@ -74,10 +71,7 @@ impl<'s> Findings<'s> {
     }
 
     /// Passes everything to the sink: unknown records in their order, then warnings.
-    ///
-    /// # Errors
-    /// If the sink or the scratch space fails.
-    pub fn tell(self, unknown: &mut UnknownRecords, out: &mut Output<'_>) -> Result<(), Error> {
+    pub fn tell(self, unknown: &mut UnknownRecords, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         let mut records = self.unknown.read();
         while let Some(&Unknown { number, record }) = records.next()? {
             unknown.keep(out.sink, self.kind.title(), number, &Record::from_bytes(&record))?;

@@ -33,7 +33,7 @@ impl Trace {
     pub fn new(words: &[[u8; WORD_LEN]]) -> Self {
         let rate = proto::ClockRate { init: 0, actual: 1, expected: 2 };
         let clock = Some(rate.clone());
-        let clocks = proto::Clocks {
+        let clocks = proto::SubgraphClocks {
             tensor: clock.clone(),
             scalar: clock.clone(),
             event: clock.clone(),
@@ -44,7 +44,7 @@ impl Trace {
         let notify = word(0xa6, &[(36, &[2])]);
         let program = [&[notify], words].concat().concat();
         let code = [0, 1].map(|engine| proto::Code { engine, address: 0x4000, words: program.clone() });
-        let queue = |dma_engine| proto::Queue {
+        let queue = |dma_engine| proto::DmaRing {
             dma_engine,
             index: 1,
             kind: 2,
@@ -61,7 +61,7 @@ impl Trace {
             total_time_ps: 5_000,
             ..Default::default()
         };
-        let part = proto::Part { subgraphs: vec![subgraph] };
+        let part = proto::NodePart { subgraphs: vec![subgraph] };
         let node = proto::Node { parts: vec![part] };
         let capture = proto::Capture {
             neff_path: b"/tmp/graph.neff".to_vec(),

@@ -3,24 +3,24 @@
 use std::cmp::Reverse;
 
 use nprof_engine::model::{
-    FieldId, FieldSpec, Filled, Form, NameId, Number, SliceKey, SliceRecord, TemplateId, TemplateValue,
-    TrackId, Unit, Value,
+    FieldId, FieldSpec, Filled, NameId, NumberBits, SliceForm, SliceKey, SliceRecord, TemplateId,
+    TemplateValue, TrackId, Unit, Value,
 };
 use nprof_engine::spill::Space;
 
 use super::ahead;
-use super::core::{Core, Output};
+use super::core::{Core, NtffOutput};
 use super::decoded::{Decoded, Decoder};
 use super::dependency::Dependencies;
 use super::disassemble::SemaphoreNames;
 use super::execution::{Executed, Execution, ExecutionReader};
 use super::landmark::TriggerStart;
 use super::pending::Pending;
-use super::transfer::{SetOff, Transfer, Transfers};
-use super::usage::Usage;
+use super::transfer::{SetOff, TransferRow, Transfers};
+use super::usage::MemoryUsage;
 use super::word::Opcode;
 use crate::error::Error;
-use crate::formats::room::{Room, emptied};
+use crate::formats::room::{FieldBuffer, emptied};
 use nprof_engine::makers::neuron::schema::{DMA_TRIGGER, Instruction};
 use nprof_engine::makers::neuron::{Engine, MATRIX_PRODUCT};
 
@@ -34,21 +34,18 @@ pub type RowCounts = [u64; Engine::ALL.len()];
 
 /// Writes all rows of a core ordered by time, with the arrows between them and the counters that
 /// they change.
-///
-/// # Errors
-/// If the sink or the scratch space fails.
 pub fn write(
     core: &Core<'_>,
     executions: &mut ExecutionReader<'_, '_, '_>,
     transfers: &Transfers<'_>,
     names: &SemaphoreNames,
     space: Space<'_>,
-    out: &mut Output<'_>,
+    out: &mut NtffOutput<'_>,
 ) -> Result<RowCounts, Error> {
-    let mut rows = Rows::new(core, names.clone(), out)?;
+    let mut rows = InstructionRows::new(core, names.clone(), out)?;
     let mut set_off = SetOff::new(transfers)?;
     let mut dependencies = Dependencies::new(out)?;
-    let mut usage = Usage::new(transfers, space)?;
+    let mut usage = MemoryUsage::new(transfers, space)?;
     let mut pending = Pending::new(core, transfers, space)?;
     let trigger_name = out.sink.name(DMA_TRIGGER)?;
     // Pairing and sorting records takes a sixth of the time of writing rows.
@@ -77,7 +74,7 @@ pub fn write(
 }
 
 /// Writer of the rows.
-struct Rows<'c, 'a> {
+struct InstructionRows<'c, 'a> {
     core: &'c Core<'a>,
     handles: Instruction,
     raw_field: FieldId,
@@ -91,8 +88,8 @@ struct Rows<'c, 'a> {
     counts: RowCounts,
 }
 
-impl<'c, 'a> Rows<'c, 'a> {
-    fn new(core: &'c Core<'a>, names: SemaphoreNames, out: &mut Output<'_>) -> Result<Self, Error> {
+impl<'c, 'a> InstructionRows<'c, 'a> {
+    fn new(core: &'c Core<'a>, names: SemaphoreNames, out: &mut NtffOutput<'_>) -> Result<Self, Error> {
         let handles = Instruction::define(out.sink)?;
         let doc = "All 64 bytes of an instruction with an unknown opcode.";
         let raw = FieldSpec::new("raw_instruction", Unit::Hexadecimal, "Operands", doc);
@@ -115,7 +112,7 @@ impl<'c, 'a> Rows<'c, 'a> {
     }
 
     /// Decodes an instruction of the program, unless it is decoded already.
-    fn decode(&mut self, execution: &Execution, out: &mut Output<'_>) -> Result<(), Error> {
+    fn decode(&mut self, execution: &Execution, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         let &Execution { engine, pc, is_inside, .. } = execution;
         if is_inside && !self.decoder.is_ready(engine, pc) {
             let (handles, names) = (&self.handles, (self.engines[engine.index()], self.product));
@@ -145,8 +142,8 @@ impl<'c, 'a> Rows<'c, 'a> {
     fn write(
         &mut self,
         execution: &Execution,
-        transfer: Option<&Transfer>,
-        out: &mut Output<'_>,
+        transfer: Option<&TransferRow>,
+        out: &mut NtffOutput<'_>,
     ) -> Result<SliceKey, Error> {
         let &Execution { start_ps, end_ps: Reverse(end_ps), engine, .. } = execution;
         let track = self.track(engine, out)?;
@@ -168,7 +165,7 @@ impl<'c, 'a> Rows<'c, 'a> {
             start_ps,
             duration_ps: end_ps - start_ps,
             name: decoded.map_or(self.outside, |decoded| decoded.name),
-            form: if execution.crc.is_some() { Form::Complete } else { Form::Unfinished },
+            form: if execution.crc.is_some() { SliceForm::Complete } else { SliceForm::Unfinished },
             fields: &fields,
         };
         let key = match template {
@@ -184,7 +181,7 @@ impl<'c, 'a> Rows<'c, 'a> {
     }
 
     /// The track of an engine, which its first row creates.
-    fn track(&mut self, engine: Engine, out: &mut Output<'_>) -> Result<TrackId, Error> {
+    fn track(&mut self, engine: Engine, out: &mut NtffOutput<'_>) -> Result<TrackId, Error> {
         if let Some(track) = self.tracks[engine.index()] {
             return Ok(track);
         }
@@ -215,8 +212,8 @@ impl<'c, 'a> Rows<'c, 'a> {
     fn trigger_template(
         &mut self,
         execution: &Execution,
-        transfer: &Transfer,
-        out: &mut Output<'_>,
+        transfer: &TransferRow,
+        out: &mut NtffOutput<'_>,
     ) -> Result<Option<TriggerRow>, Error> {
         let &Execution { engine, pc, .. } = execution;
         let Ok(size_bytes) = i64::try_from(transfer.size_bytes) else { return Ok(None) };
@@ -251,7 +248,7 @@ impl<'c, 'a> Rows<'c, 'a> {
 
     /// A static transfer loads weights. Its bytes are counted for the instruction that triggered
     /// it.
-    fn trigger_fields(&self, transfer: &Transfer, fields: &mut Vec<(FieldId, Value<'_>)>) {
+    fn trigger_fields(&self, transfer: &TransferRow, fields: &mut Vec<(FieldId, Value<'_>)>) {
         let handles = &self.handles;
         let size = Value::unsigned(transfer.size_bytes);
         fields.extend([
@@ -291,7 +288,7 @@ fn send_filled(
     slice: &SliceRecord<'_>,
     (template, [wait_ns, crc_in, crc_out]): (TemplateId, [i64; RUN_NUMBERS]),
     trigger: Option<&TriggerRow>,
-    out: &mut Output<'_>,
+    out: &mut NtffOutput<'_>,
 ) -> nprof_engine::base::Result<SliceKey> {
     let (mut template, mut count, mut of_trigger) = (template, RUN_NUMBERS, [0; TRIGGER_NUMBERS]);
     if let Some(trigger) = trigger {
@@ -299,11 +296,11 @@ fn send_filled(
         of_trigger = [trigger.start_ns, trigger.size_bytes];
     }
     let [start_ns, size_bytes] = of_trigger;
-    let numbers = [wait_ns, crc_in, crc_out, start_ns, size_bytes].map(Number::from);
+    let numbers = [wait_ns, crc_in, crc_out, start_ns, size_bytes].map(NumberBits::from);
     out.sink.slice_by(Filled { template, numbers: &numbers[..count] }, slice)
 }
 
-/// The fields of [`Rows::trigger_fields`] in a template.
+/// The fields of [`InstructionRows::trigger_fields`] in a template.
 fn trigger_parts(handles: &Instruction) -> [(FieldId, TemplateValue); 8] {
     const START: u8 = RUN_NUMBERS as u8;
     let (size, nothing) = (TemplateValue::Int(START + 1), TemplateValue::Fixed(Value::Int(0)));
@@ -319,8 +316,8 @@ fn trigger_parts(handles: &Instruction) -> [(FieldId, TemplateValue); 8] {
     ]
 }
 
-/// Fields of a run that ended, in the order of [`Rows::write`]. The numbers are the wait and both
-/// checksums.
+/// Fields of a run that ended, in the order of [`InstructionRows::write`]. The numbers are the wait
+/// and both checksums.
 fn parts_of(
     handles: &Instruction,
     (subgraph, raw_field): (NameId, FieldId),
@@ -345,7 +342,7 @@ fn fixed_fields(
     (engine, product): (NameId, NameId),
     pc: u32,
     decoded: Option<&Decoded>,
-) -> Room {
+) -> FieldBuffer {
     let is_product = decoded.is_some_and(|decoded| decoded.opcode == Opcode::MatMul);
     let mut fields = vec![
         (handles.label, Value::Name(if is_product { product } else { engine })),

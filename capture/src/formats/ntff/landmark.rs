@@ -3,14 +3,14 @@
 
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
-use nprof_engine::spill::{Key, NoBytes, Scratch, Sorter, Space};
+use nprof_engine::spill::{NoBytes, Scratch, Sorter, Space, SpillKey};
 
 use super::core::Core;
 use super::finding::Findings;
 use super::floor::{Block, Floors};
-use super::program::{Place, Program};
+use super::program::{EngineProgram, RecordTarget};
 use super::record::{Record, SegmentKind};
-use super::word::{Opcode, Word};
+use super::word::{InstructionWord, Opcode};
 use crate::error::Error;
 use nprof_engine::makers::neuron::Engine;
 
@@ -19,7 +19,7 @@ const RUN_BEGINS: u8 = 2;
 
 /// Start or end of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Edge {
+pub enum InstructionEdge {
     /// The instruction started.
     Start,
     /// The instruction ended.
@@ -28,11 +28,11 @@ pub enum Edge {
 
 /// Engine and edge of an instruction record; `None` for an unknown kind.
 #[must_use]
-pub fn edge(record: &Record) -> Option<(Engine, Edge)> {
+pub fn edge(record: &Record) -> Option<(Engine, InstructionEdge)> {
     let kind = u32::from(record.kind());
     let edge = match kind % 4 {
-        0 => Edge::Start,
-        1 => Edge::End,
+        0 => InstructionEdge::Start,
+        1 => InstructionEdge::End,
         _ => return None,
     };
     Some((Engine::from_number((kind / 4).checked_sub(1)?)?, edge))
@@ -49,7 +49,7 @@ pub struct TriggerStart {
     pub pc: u32,
 }
 
-impl Key for TriggerStart {
+impl SpillKey for TriggerStart {
     type Span = NoBytes;
     const MAX_LEN: usize = 8 + 1 + 5;
 
@@ -82,9 +82,6 @@ pub struct Landmarks<'s> {
 
 impl<'s> Landmarks<'s> {
     /// Finds the landmarks in the blocks of the instruction segments of a core.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn find(core: &Core<'_>, blocks: &[Block<'_>], space: Space<'s>) -> Result<Self, Error> {
         let mut found = Self {
             run_begin_ps: None,
@@ -105,19 +102,19 @@ impl<'s> Landmarks<'s> {
                     found.found.unknown(number, &record)?;
                     continue;
                 };
-                if edge == Edge::Start {
+                if edge == InstructionEdge::Start {
                     lower(&mut started[engine.index()], record.ticks);
                 }
                 let program = &core.programs[engine.index()];
-                let Place::Inside(pc) = program.locate(record.low24()) else { continue };
+                let RecordTarget::Inside(pc) = program.locate(record.low24()) else { continue };
                 lower(&mut earliest[engine.index()], record.ticks);
                 let Some(kind) = kind_of(program, pc) else { continue };
                 let Some(ps) = core.clocks.engine_ps(engine, record.ticks) else { continue };
                 match (kind, edge) {
-                    (Kind::RunBegins, Edge::End) => {
+                    (LandmarkKind::RunBegins, InstructionEdge::End) => {
                         begins[engine.index()].get_or_insert(ps);
                     }
-                    (Kind::Trigger, Edge::Start) => {
+                    (LandmarkKind::Trigger, InstructionEdge::Start) => {
                         found.triggers.push(TriggerStart { start_ps: ps, engine, pc })?;
                     }
                     _ => {}
@@ -142,16 +139,16 @@ fn times(core: &Core<'_>, ticks: &[u64; Engine::ALL.len()]) -> impl Iterator<Ite
     stated.filter(|(_, ticks)| *ticks < u64::MAX).map(|(engine, ticks)| core.clocks.engine_ps(engine, ticks))
 }
 
-enum Kind {
+enum LandmarkKind {
     RunBegins,
     Trigger,
 }
 
-fn kind_of(program: &Program<'_>, pc: u32) -> Option<Kind> {
-    let word = Word(program.word(pc)?);
+fn kind_of(program: &EngineProgram<'_>, pc: u32) -> Option<LandmarkKind> {
+    let word = InstructionWord(program.word(pc)?);
     match word.opcode() {
-        Opcode::Notify if word.u8(36) == RUN_BEGINS => Some(Kind::RunBegins),
-        Opcode::Write if program.compiler_pc(pc).is_some() => Some(Kind::Trigger),
+        Opcode::Notify if word.u8(36) == RUN_BEGINS => Some(LandmarkKind::RunBegins),
+        Opcode::Write if program.compiler_pc(pc).is_some() => Some(LandmarkKind::Trigger),
         _ => None,
     }
 }

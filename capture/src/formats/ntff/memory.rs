@@ -38,9 +38,6 @@ const RINGS: [(&str, &str); 4] = [
 ];
 
 /// Writes the table, with a row for the sum.
-///
-/// # Errors
-/// If the sink fails.
 pub fn write(core: &Core<'_>, sink: &mut dyn Sink) -> Result<()> {
     let memory = &core.subgraph.memory;
     if memory.is_empty() {

@@ -51,7 +51,7 @@ use nprof_engine::model::{Sink, WarningKind};
 use nprof_engine::spill::Space;
 
 use self::container::{Container, RecordSegment};
-use self::core::{Core, Output};
+use self::core::{Core, NtffOutput};
 use self::disassemble::SemaphoreNames;
 use self::dma::DmaWriter;
 use self::execution::ExecutionReader;
@@ -63,10 +63,10 @@ use self::run::Counts;
 use self::semaphore::EventReader;
 use self::unknown::UnknownRecords;
 use super::neff::Neff;
-use crate::archive::unpack::Layer;
+use crate::archive::unpack::PackingLayer;
 use crate::error::Error;
-use crate::files::{Fault, Job, Sinks};
-use crate::importer::Role;
+use crate::files::{Fault, ImportJob, Sinks};
+use crate::importer::FileRole;
 
 /// Reads a whole trace into the sink. `neff` is the program that ran, if it is available.
 /// `progress` receives the number of bytes done. Sorting uses `space`.
@@ -98,7 +98,7 @@ pub fn read(
     for core in &mut cores {
         core.origin_ps = origin_ps;
     }
-    let mut out = Output::new(sink, progress);
+    let mut out = NtffOutput::new(sink, progress);
     let record_bytes: usize = segments.iter().flatten().map(|segment| segment.bytes.len()).sum();
     out.part_done(input.len().saturating_sub(record_bytes) as u64);
     let names = neff.map(Neff::semaphore_names).unwrap_or_default();
@@ -124,10 +124,10 @@ const MAX_NEFF_BYTES: usize = 4 << 30;
 ///
 /// # Errors
 /// If [`read`] fails, or the NEFF cannot be read.
-pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
+pub fn import(job: &ImportJob<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     let Some(sink) = sinks.rank(0) else { return Ok(()) };
     let trace = job.of_trace(job.files.whole(job.plan.trace()))?;
-    let neff = match job.plan.file(Role::Model) {
+    let neff = match job.plan.file(FileRole::Model) {
         Some(file) => Some(neff(job, file).map_err(|source| Fault { file, source })?),
         None => None,
     };
@@ -135,10 +135,12 @@ pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
 }
 
 /// Reads a program. A gzip file is passed packed, because few of its members are needed.
-fn neff(job: &Job<'_>, file: usize) -> Result<Neff, Error> {
+fn neff(job: &ImportJob<'_>, file: usize) -> Result<Neff, Error> {
     let (leaf, cancel) = (job.files.leaf(file), job.space.work.cancel);
     match leaf.layers[..] {
-        [] | [Layer::Gzip] | [Layer::Checksum { .. }, Layer::Gzip] => read_neff(&leaf.packed, cancel),
+        [] | [PackingLayer::Gzip] | [PackingLayer::Checksum { .. }, PackingLayer::Gzip] => {
+            read_neff(&leaf.packed, cancel)
+        }
         _ => read_neff(&job.files.whole(file)?, cancel),
     }
 }
@@ -192,7 +194,7 @@ fn read_core<'s>(
     landmarks: Landmarks<'s>,
     names: &SemaphoreNames,
     space: Space<'s>,
-    out: &mut Output<'_>,
+    out: &mut NtffOutput<'_>,
 ) -> Result<Counts, Error> {
     let mut unknown = UnknownRecords::default();
     let mut packets =

@@ -7,10 +7,10 @@ use std::collections::VecDeque;
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::WarningKind;
-use nprof_engine::spill::{Key, NoBytes, Ordered, Scratch, Space};
+use nprof_engine::spill::{NoBytes, Ordered, Scratch, Space, SpillKey};
 
 use super::clock::DMA_ENGINES;
-use super::core::{Core, Output};
+use super::core::{Core, NtffOutput};
 use super::finding::Findings;
 use super::floor::{Block, Floors};
 use super::queues::QUEUES;
@@ -48,7 +48,7 @@ pub struct Packet {
     pub crc: u16,
 }
 
-impl Key for Packet {
+impl SpillKey for Packet {
     type Span = NoBytes;
     const MAX_LEN: usize = 8 + 10 + 2 + 10 + 5 + 2;
 
@@ -100,15 +100,12 @@ pub struct PacketReader<'c, 'a, 's> {
 
 impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
     /// A reader for the DMA segments of a core. Finds unknown records.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn new(
         core: &'c Core<'a>,
         segments: &[&'c [u8]],
         space: Space<'s>,
         unknown: &mut UnknownRecords,
-        out: &mut Output<'_>,
+        out: &mut NtffOutput<'_>,
     ) -> Result<Self, Error> {
         let mut rings = Vec::new();
         rings.resize_with(DMA_ENGINES * QUEUES, Ring::default);
@@ -138,9 +135,6 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
     }
 
     /// The next packet of the run, in order of time.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn next_packet(&mut self) -> Result<Option<Packet>, Error> {
         loop {
             if let Some(&packet) = self.packets.next()? {

@@ -3,10 +3,10 @@
 use nprof_engine::model::{Filled, TrackId};
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
-use super::core::{Core, Output};
+use super::core::{Core, NtffOutput};
 use super::decoded::Decoded;
 use super::execution::Executed;
-use super::step::Step;
+use super::step::CounterStep;
 use super::transfer::Transfers;
 use crate::error::Error;
 use nprof_engine::makers::neuron::CounterTrack;
@@ -15,15 +15,12 @@ use nprof_engine::makers::neuron::schema::PendingDma;
 /// Table `pending_dma`: up at each trigger, down at the end of a static transfer. The trace has no
 /// end of a transfer that was set up during the run, so such a transfer stays pending.
 pub struct Pending<'s> {
-    steps: Sorter<Step, &'s dyn Scratch>,
+    steps: Sorter<CounterStep, &'s dyn Scratch>,
     any: bool,
 }
 
 impl<'s> Pending<'s> {
     /// Starts with the static transfers.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn new(core: &Core<'_>, transfers: &Transfers<'s>, space: Space<'s>) -> Result<Self, Error> {
         let mut pending = Self { steps: space.sorter(8), any: false };
         let mut transfers = transfers.read();
@@ -36,23 +33,17 @@ impl<'s> Pending<'s> {
     }
 
     /// Takes an execution.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn step(&mut self, run: &Executed, decoded: &Decoded) -> Result<(), Error> {
         if decoded.completion.is_some() { self.push(run.start_ps, 1) } else { Ok(()) }
     }
 
     fn push(&mut self, time_ps: i64, by: i64) -> Result<(), Error> {
         self.any = true;
-        Ok(self.steps.push(Step { time_ps, what: 0, by })?)
+        Ok(self.steps.push(CounterStep { time_ps, what: 0, by })?)
     }
 
     /// Writes the table, after all executions.
-    ///
-    /// # Errors
-    /// If the sink or the scratch space fails.
-    pub fn write(self, core: &Core<'_>, out: &mut Output<'_>) -> Result<(), Error> {
+    pub fn write(self, core: &Core<'_>, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         if !self.any {
             return Ok(());
         }

@@ -12,7 +12,7 @@ const PC_MASK: u32 = (1 << PC_BITS) - 1;
 
 /// Target of an instruction record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum RecordTarget {
     /// This instruction of the dumped program.
     Inside(u32),
     /// Code behind the dumped program, by its distance from the program's start.
@@ -23,14 +23,14 @@ pub enum Place {
 
 /// One engine's program.
 #[derive(Debug, Default)]
-pub struct Program<'a> {
+pub struct EngineProgram<'a> {
     words: &'a [[u8; WORD_LEN]],
     /// Address of the program, in the units of records.
     base: u32,
     patches: Patches,
 }
 
-impl<'a> Program<'a> {
+impl<'a> EngineProgram<'a> {
     /// The program of an engine in a subgraph; empty if none was dumped.
     #[must_use]
     pub fn new(subgraph: &'a proto::Subgraph, engine: Engine) -> Self {
@@ -53,14 +53,14 @@ impl<'a> Program<'a> {
     /// Place that the low bits of an address point to. Records hold only 20 bits, so a program of
     /// more than 2^20 instructions overlaps itself.
     #[must_use]
-    pub fn locate(&self, address_bits: u32) -> Place {
+    pub fn locate(&self, address_bits: u32) -> RecordTarget {
         let distance = (address_bits & PC_MASK).wrapping_sub(self.base) & PC_MASK;
         if (distance as usize) < self.words.len() {
-            Place::Inside(distance)
+            RecordTarget::Inside(distance)
         } else if distance < 1 << (PC_BITS - 1) {
-            Place::Behind(distance)
+            RecordTarget::Behind(distance)
         } else {
-            Place::Before
+            RecordTarget::Before
         }
     }
 
@@ -151,19 +151,19 @@ mod tests {
     #[test]
     fn addresses_are_located_around_the_program() {
         let subgraph = subgraph(0xffff_ffff_ff80, 4, &[]);
-        let program = Program::new(&subgraph, Engine::Sync);
+        let program = EngineProgram::new(&subgraph, Engine::Sync);
         // The program begins two instructions before the records' counter wraps.
-        assert_eq!(program.locate(0xffffe), Place::Inside(0));
-        assert_eq!(program.locate(1), Place::Inside(3));
-        assert_eq!(program.locate(2), Place::Behind(4));
-        assert_eq!(program.locate(0xffffd), Place::Before);
-        assert_eq!(Program::new(&subgraph, Engine::Tensor).locate(0), Place::Behind(0));
+        assert_eq!(program.locate(0xffffe), RecordTarget::Inside(0));
+        assert_eq!(program.locate(1), RecordTarget::Inside(3));
+        assert_eq!(program.locate(2), RecordTarget::Behind(4));
+        assert_eq!(program.locate(0xffffd), RecordTarget::Before);
+        assert_eq!(EngineProgram::new(&subgraph, Engine::Tensor).locate(0), RecordTarget::Behind(0));
     }
 
     #[test]
     fn inserted_instructions_have_no_place_in_the_compilers_program() {
         let subgraph = subgraph(0, 10, &[(1, 2, 0), (5, 3, 2), (6, 1, 0)]);
-        let program = Program::new(&subgraph, Engine::Sync);
+        let program = EngineProgram::new(&subgraph, Engine::Sync);
         let compiler: Vec<Option<u64>> = (0..8).map(|pc| program.compiler_pc(pc)).collect();
         assert_eq!(compiler, [Some(0), None, None, Some(1), Some(2), Some(6), None, Some(7)]);
     }

@@ -40,12 +40,12 @@ pub struct Capture {
 pub struct Node {
     /// Parts of the node.
     #[prost(message, repeated, tag = "4")]
-    pub parts: Vec<Part>,
+    pub parts: Vec<NodePart>,
 }
 
 /// A part of a node, which holds subgraphs.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Part {
+pub struct NodePart {
     /// Subgraphs, one per physical core.
     #[prost(message, repeated, tag = "1")]
     pub subgraphs: Vec<Subgraph>,
@@ -99,10 +99,10 @@ pub struct Subgraph {
     pub segments: Vec<Segment>,
     /// DMA queues, one entry per DMA engine.
     #[prost(message, repeated, tag = "7")]
-    pub queues: Vec<Queue>,
+    pub queues: Vec<DmaRing>,
     /// The clocks of the core.
     #[prost(message, optional, tag = "10")]
-    pub clocks: Option<Clocks>,
+    pub clocks: Option<SubgraphClocks>,
     /// Device memory, by use.
     #[prost(message, repeated, tag = "11")]
     pub memory: Vec<MemoryUse>,
@@ -169,7 +169,7 @@ pub struct Segment {
 
 /// A DMA queue's ring on one DMA engine.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Queue {
+pub struct DmaRing {
     /// Number of the DMA engine, 0 to 15.
     #[prost(uint32, tag = "1")]
     pub dma_engine: u32,
@@ -203,7 +203,7 @@ pub struct StaticBlock {
 
 /// The clocks of a subgraph.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Clocks {
+pub struct SubgraphClocks {
     /// Clock of the Tensor engine.
     #[prost(message, optional, tag = "1")]
     pub tensor: Option<ClockRate>,

@@ -102,9 +102,6 @@ fn display_name(name: &str) -> String {
 }
 
 /// Writes table `dma_queues_info`: a row per queue, with its highest DMA engine.
-///
-/// # Errors
-/// If the sink fails.
 pub fn write(core: &Core<'_>, sink: &mut dyn Sink) -> Result<()> {
     let handles = DmaQueuesInfo::define(sink)?;
     let mut listed = std::collections::BTreeMap::new();

@@ -64,9 +64,6 @@ pub fn write_rank(capture: &proto::Capture, sink: &mut dyn Sink) {
 }
 
 /// Writes `metadata`, `profile_info` and the parts of `summary` that the trace itself states.
-///
-/// # Errors
-/// If the sink fails.
 pub fn write_capture(
     container: &Container<'_>,
     cores: &[Core<'_>],
@@ -110,9 +107,6 @@ pub fn write_capture(
 }
 
 /// Writes the tables of the NEFF, or the trace's own statements about it.
-///
-/// # Errors
-/// If the sink fails.
 pub fn write_program(capture: &proto::Capture, neff: Option<&Neff>, sink: &mut dyn Sink) -> Result<()> {
     if let Some(neff) = neff {
         let header = neff.header();
@@ -181,9 +175,6 @@ fn write_metadata(
 }
 
 /// Writes a core's row of `model_info`.
-///
-/// # Errors
-/// If the sink fails.
 pub fn write_core(core: &Core<'_>, counts: &Counts, architecture: u32, sink: &mut dyn Sink) -> Result<()> {
     let handles = ModelInfo::define(sink)?;
     let count = Value::unsigned;
@@ -222,9 +213,6 @@ fn base_cycles(ps: i64, base_ghz: f64) -> i64 {
 }
 
 /// Writes side table `trace_segment` and warns of buffers that were full.
-///
-/// # Errors
-/// If the sink fails.
 pub fn write_segments(
     core: &Core<'_>,
     segments: &[RecordSegment<'_>],

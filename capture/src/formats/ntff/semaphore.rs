@@ -3,12 +3,12 @@
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{
-    FieldId, FieldSpec, Filled, Form, NameId, Nesting, Number, Sink, SliceRecord, TableId, TableKind,
-    TableSpec, TemplateId, TemplateValue, TrackId, TrackSpec, Unit, Value, WarningKind,
+    FieldId, FieldSpec, Filled, NameId, Nesting, NumberBits, Sink, SliceForm, SliceRecord, TableId,
+    TableKind, TableSpec, TemplateId, TemplateValue, TrackId, TrackSpec, Unit, Value, WarningKind,
 };
-use nprof_engine::spill::{Key, NoBytes, Ordered, Scratch, Space};
+use nprof_engine::spill::{NoBytes, Ordered, Scratch, Space, SpillKey};
 
-use super::core::{Core, Output};
+use super::core::{Core, NtffOutput};
 use super::disassemble::SemaphoreNames;
 use super::finding::Findings;
 use super::floor::{Block, Floors};
@@ -22,7 +22,7 @@ const SEMAPHORES: usize = 256;
 
 /// A record of the run. Ordered by time, then by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Change {
+struct SemaphoreChange {
     /// Time since the origin.
     time_ps: i64,
     /// Number of the record among all records.
@@ -33,7 +33,7 @@ struct Change {
     author: Option<Engine>,
 }
 
-impl Key for Change {
+impl SpillKey for SemaphoreChange {
     type Span = NoBytes;
     const MAX_LEN: usize = 8 + 8 + 1 + 1 + 5;
 
@@ -59,7 +59,7 @@ pub struct EventReader<'c, 'a, 's> {
     core: &'c Core<'a>,
     blocks: Vec<Block<'c>>,
     floors: Floors,
-    changes: Ordered<Change, &'s dyn Scratch>,
+    changes: Ordered<SemaphoreChange, &'s dyn Scratch>,
     /// Number of records so far, including those before the origin.
     records: u64,
     /// Findings in the records so far, without unknown records.
@@ -68,9 +68,6 @@ pub struct EventReader<'c, 'a, 's> {
 
 impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
     /// A reader for the event segments of a core, and the unknown records.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn new(
         core: &'c Core<'a>,
         segments: &[&'c [u8]],
@@ -108,7 +105,7 @@ impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
         let [id, kind] = record.low.to_le_bytes();
         // Records before the origin are of the run's preparation.
         if kind <= 1 && time_ps >= 0 {
-            self.changes.push(Change {
+            self.changes.push(SemaphoreChange {
                 time_ps,
                 number: self.records,
                 is_semaphore: kind == 1,
@@ -121,10 +118,7 @@ impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
     }
 
     /// Writes the rows. Returns the number of records.
-    ///
-    /// # Errors
-    /// If the sink or the scratch space fails.
-    pub fn write(&mut self, names: &SemaphoreNames, out: &mut Output<'_>) -> Result<u64, Error> {
+    pub fn write(&mut self, names: &SemaphoreNames, out: &mut NtffOutput<'_>) -> Result<u64, Error> {
         let mut writer = EventWriter::new(self.core, names, out)?;
         for at in 0..self.blocks.len() {
             for (number, record) in self.blocks[at].records() {
@@ -160,7 +154,7 @@ struct EventWriter<'c, 'a> {
     /// Number of changes and template, by author. The first entry is for changes without an author.
     /// The count stops at the first change that has a template.
     templates: [(u8, Option<TemplateId>); Engine::ALL.len() + 1],
-    events: Option<Events>,
+    events: Option<EventRecords>,
 }
 
 /// First change that gets a template. A template for fewer changes would cost more than they do.
@@ -168,13 +162,13 @@ const FIRST_OF_TEMPLATE: u8 = 3;
 
 /// Events are no semaphores: they are set and cleared, and neuron-profile does not list them.
 #[derive(Debug, Clone, Copy)]
-struct Events {
+struct EventRecords {
     track: TrackId,
     value: FieldId,
 }
 
 impl<'c, 'a> EventWriter<'c, 'a> {
-    fn new(core: &'c Core<'a>, names: &SemaphoreNames, out: &mut Output<'_>) -> Result<Self, Error> {
+    fn new(core: &'c Core<'a>, names: &SemaphoreNames, out: &mut NtffOutput<'_>) -> Result<Self, Error> {
         let shown =
             |id: u8| names.get(&id).map_or_else(|| id.to_string(), |name| format!("S[{id}] ({name})"));
         let mut engines = [NameId(0); Engine::ALL.len()];
@@ -192,7 +186,7 @@ impl<'c, 'a> EventWriter<'c, 'a> {
         })
     }
 
-    fn semaphore(&mut self, change: &Change, out: &mut Output<'_>) -> Result<(), Error> {
+    fn semaphore(&mut self, change: &SemaphoreChange, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         let id = usize::from(change.id);
         let (track, name) = match self.tracks[id] {
             Some(known) => known,
@@ -215,8 +209,8 @@ impl<'c, 'a> EventWriter<'c, 'a> {
             }
         }
         if let Some(template) = *template {
-            let filled = Filled { template, numbers: &[Number::from(value)] };
-            let form = Form::Instant;
+            let filled = Filled { template, numbers: &[NumberBits::from(value)] };
+            let form = SliceForm::Instant;
             let record =
                 SliceRecord { track, start_ps: change.time_ps, duration_ps: 0, name, form, fields: &[] };
             out.sink.slice_by(filled, &record)?;
@@ -229,10 +223,10 @@ impl<'c, 'a> EventWriter<'c, 'a> {
         }
     }
 
-    fn event(&mut self, change: &Change, out: &mut Output<'_>) -> Result<(), Error> {
+    fn event(&mut self, change: &SemaphoreChange, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         let events = match self.events {
             Some(events) => events,
-            None => *self.events.insert(Events::define(self.core, out)?),
+            None => *self.events.insert(EventRecords::define(self.core, out)?),
         };
         let name = out.sink.name(&format!("E[{}]", change.id))?;
         let value = Value::Int(i64::from(change.value));
@@ -240,8 +234,8 @@ impl<'c, 'a> EventWriter<'c, 'a> {
     }
 }
 
-impl Events {
-    fn define(core: &Core<'_>, out: &mut Output<'_>) -> Result<Self, Error> {
+impl EventRecords {
+    fn define(core: &Core<'_>, out: &mut NtffOutput<'_>) -> Result<Self, Error> {
         let table: TableId = out.sink.table(
             TableSpec::new(
                 "event_update",
@@ -272,7 +266,8 @@ fn instant(
     name: NameId,
     fields: &[(FieldId, Value<'_>)],
 ) -> Result<(), Error> {
-    let record = SliceRecord { track, start_ps: time_ps, duration_ps: 0, name, form: Form::Instant, fields };
+    let record =
+        SliceRecord { track, start_ps: time_ps, duration_ps: 0, name, form: SliceForm::Instant, fields };
     sink.slice(&record)?;
     Ok(())
 }

@@ -2,13 +2,13 @@
 
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
-use nprof_engine::spill::{Key, NoBytes, Scratch, Sorted};
+use nprof_engine::spill::{NoBytes, Scratch, Sorted, SpillKey};
 
 use crate::error::Error;
 
 /// One change of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Step {
+pub struct CounterStep {
     /// Time since the origin.
     pub time_ps: i64,
     /// Number of the thing that grows or shrinks, if there are several, e.g. a bank.
@@ -17,7 +17,7 @@ pub struct Step {
     pub by: i64,
 }
 
-impl Key for Step {
+impl SpillKey for CounterStep {
     type Span = NoBytes;
     const MAX_LEN: usize = 8 + 1 + 10;
 
@@ -34,16 +34,13 @@ impl Key for Step {
 
 /// Steps grouped by time.
 pub struct Moments<'s> {
-    steps: Sorted<Step, &'s dyn Scratch>,
-    next: Option<Step>,
+    steps: Sorted<CounterStep, &'s dyn Scratch>,
+    next: Option<CounterStep>,
 }
 
 impl<'s> Moments<'s> {
     /// The state before the first step.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
-    pub fn new(mut steps: Sorted<Step, &'s dyn Scratch>) -> Result<Self, Error> {
+    pub fn new(mut steps: Sorted<CounterStep, &'s dyn Scratch>) -> Result<Self, Error> {
         Ok(Self { next: steps.next()?.copied(), steps })
     }
 
@@ -54,10 +51,7 @@ impl<'s> Moments<'s> {
     }
 
     /// The next time with steps. `take` receives each of them before.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
-    pub fn next(&mut self, mut take: impl FnMut(&Step)) -> Result<Option<i64>, Error> {
+    pub fn next(&mut self, mut take: impl FnMut(&CounterStep)) -> Result<Option<i64>, Error> {
         let Some(time_ps) = self.next.map(|step| step.time_ps) else { return Ok(None) };
         while let Some(step) = self.next.take_if(|step| step.time_ps == time_ps) {
             take(&step);

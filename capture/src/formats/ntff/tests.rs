@@ -2,7 +2,7 @@
 
 use nprof_engine::fixture::{RecordedSlice, Recorder};
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::model::{Form, OwnedValue, WarningKind};
+use nprof_engine::model::{OwnedValue, SliceForm, WarningKind};
 use nprof_engine::spill::MemoryScratch;
 use prost::Message;
 
@@ -130,7 +130,7 @@ fn an_instruction_that_hangs_is_shown_to_the_end() {
     trace.edge(Engine::Scalar, 1, 0, 0, BEGIN + 5);
     trace.run(Engine::Tensor, 2, BEGIN + 10, BEGIN + 50);
     let recorder = recorded(trace);
-    let hanging = recorder.slices_of("instruction").find(|row| row.form == Form::Unfinished).unwrap();
+    let hanging = recorder.slices_of("instruction").find(|row| row.form == SliceForm::Unfinished).unwrap();
     assert_eq!(shown(hanging), ("DRAIN", 10, 90));
     let place = "Scalar engine, 10 ps after the start of the run";
     check_warning(&recorder, WarningKind::Unpaired, "never ended", place, 1);
@@ -200,7 +200,7 @@ fn semaphores_events_and_throttling() {
     trace.record(THROTTLE, 0x01_0006, 0, 0x80, BEGIN + 10);
     let recorder = recorded(trace);
     let semaphore = recorder.slices_of("semaphore_update").next().unwrap();
-    assert_eq!((shown(semaphore), semaphore.form), (("9", 2, 0), Form::Instant));
+    assert_eq!((shown(semaphore), semaphore.form), (("9", 2, 0), SliceForm::Instant));
     assert_eq!(*field(semaphore, "value"), OwnedValue::Int(3));
     assert_eq!(*field(semaphore, "update_source"), OwnedValue::Text("Tensor".into()));
     assert_eq!(shown(recorder.slices_of("event_update").next().unwrap()), ("E[4]", 4, 0));
@@ -445,7 +445,8 @@ fn starts_that_lost_their_ends_do_not_pile_up() {
     }
     trace.run(Engine::Scalar, 1, BEGIN + 5, BEGIN + 1000);
     let recorder = recorded(trace);
-    let unfinished = recorder.slices_of("instruction").filter(|row| row.form == Form::Unfinished).count();
+    let unfinished =
+        recorder.slices_of("instruction").filter(|row| row.form == SliceForm::Unfinished).count();
     assert_eq!(unfinished, 200, "each has a row");
     let place = "queue 1 on DMA engine 0";
     check_warning(&recorder, WarningKind::Unpaired, "not written for a long time", place, 200 - 64);

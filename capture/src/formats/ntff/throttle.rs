@@ -1,8 +1,8 @@
 //! Throttling. Each record opens a period that the next one ends.
 
-use nprof_engine::model::{Form, SliceRecord, Value, WarningKind};
+use nprof_engine::model::{SliceForm, SliceRecord, Value, WarningKind};
 
-use super::core::{Core, Output};
+use super::core::{Core, NtffOutput};
 use super::record::{Record, SegmentKind, records};
 use crate::error::Error;
 use nprof_engine::makers::neuron::schema::{Ham, UNTHROTTLED_KIND, throttle_reason};
@@ -12,10 +12,7 @@ const FULL_SPEED: u32 = 0x80;
 
 /// Reads throttle segments into table `ham`. The last period reaches to `last_ps`, the end of the
 /// last instruction.
-///
-/// # Errors
-/// If the sink fails.
-pub fn read(core: &Core<'_>, bytes: &[u8], last_ps: i64, out: &mut Output<'_>) -> Result<(), Error> {
+pub fn read(core: &Core<'_>, bytes: &[u8], last_ps: i64, out: &mut NtffOutput<'_>) -> Result<(), Error> {
     let segment = SegmentKind::Throttle.title();
     let mut writer: Option<(Ham, nprof_engine::model::TrackId)> = None;
     let mut open: Option<(i64, Record)> = None;
@@ -51,7 +48,7 @@ fn write(
     start_ps: i64,
     end_ps: i64,
     record: &Record,
-    out: &mut Output<'_>,
+    out: &mut NtffOutput<'_>,
 ) -> Result<(), Error> {
     let (k, n, kind) = if record.payload == FULL_SPEED {
         (1, 1, UNTHROTTLED_KIND)
@@ -62,7 +59,8 @@ fn write(
     let fields = [(handles.k, Value::Int(k)), (handles.n, Value::Int(n)), (handles.kind, Value::Int(kind))];
     // Periods before the origin are kept, so the difference can pass the range of valid times.
     let duration_ps = end_ps.saturating_sub(start_ps).max(0);
-    let slice = SliceRecord { track, start_ps, duration_ps, name, form: Form::Complete, fields: &fields };
+    let slice =
+        SliceRecord { track, start_ps, duration_ps, name, form: SliceForm::Complete, fields: &fields };
     out.sink.slice(&slice)?;
     Ok(())
 }

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use nprof_engine::base::clamped;
-use nprof_engine::model::{Filled, Number, TemplateId, TemplateValue, TrackId, Value};
+use nprof_engine::model::{Filled, NumberBits, TemplateId, TemplateValue, TrackId, Value};
 
-use super::core::{Core, Output};
+use super::core::{Core, NtffOutput};
 use super::packet::{Packet, transfer_rate};
 use crate::error::Error;
 use nprof_engine::makers::neuron::CounterTrack;
@@ -33,10 +33,7 @@ pub struct Throughput {
 
 impl Throughput {
     /// Throughput of a core that has packets.
-    ///
-    /// # Errors
-    /// If the sink fails.
-    pub fn new(core: &Core<'_>, out: &mut Output<'_>) -> Result<Self, Error> {
+    pub fn new(core: &Core<'_>, out: &mut NtffOutput<'_>) -> Result<Self, Error> {
         let handles = DmaThroughput::define(out.sink)?;
         let track = out.counter(core, CounterTrack::DmaThroughput)?;
         let no = out.sink.name("false")?;
@@ -59,10 +56,7 @@ impl Throughput {
     }
 
     /// Takes the next packet.
-    ///
-    /// # Errors
-    /// If the sink fails.
-    pub fn packet(&mut self, packet: &Packet, out: &mut Output<'_>) -> Result<(), Error> {
+    pub fn packet(&mut self, packet: &Packet, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         let Packet { start_ps, end_ps: Reverse(end_ps), size_bytes, .. } = *packet;
         self.end_before(start_ps, out)?;
         self.edge(start_ps, out)?;
@@ -73,16 +67,13 @@ impl Throughput {
     }
 
     /// Writes the last steps, after all packets.
-    ///
-    /// # Errors
-    /// If the sink fails.
-    pub fn finish(mut self, out: &mut Output<'_>) -> Result<(), Error> {
+    pub fn finish(mut self, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         self.end_before(i64::MAX, out)?;
         self.write(out)
     }
 
     /// Ends the packets that end before this time.
-    fn end_before(&mut self, moment_ps: i64, out: &mut Output<'_>) -> Result<(), Error> {
+    fn end_before(&mut self, moment_ps: i64, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         while let Some(&Reverse((end_ps, start_ps, size_bytes))) = self.in_flight.peek() {
             if end_ps >= moment_ps {
                 break;
@@ -95,7 +86,7 @@ impl Throughput {
     }
 
     /// Begins a step, unless there is one at this time.
-    fn edge(&mut self, moment_ps: i64, out: &mut Output<'_>) -> Result<(), Error> {
+    fn edge(&mut self, moment_ps: i64, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         if self.now != Some(moment_ps) {
             self.write(out)?;
             self.now = Some(moment_ps);
@@ -103,7 +94,7 @@ impl Throughput {
         Ok(())
     }
 
-    fn write(&mut self, out: &mut Output<'_>) -> Result<(), Error> {
+    fn write(&mut self, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         let Some(now) = self.now else { return Ok(()) };
         if self.in_flight.is_empty() {
             // Rates have 24 significant bits, so the sum of millions is exact and this changes
@@ -116,7 +107,7 @@ impl Throughput {
         self.last_written_ps = Some(now);
         #[expect(clippy::cast_possible_truncation, reason = "the table has single precision")]
         let shown = f64::from(self.rate as f32);
-        let numbers = [Number::from(clamped(self.total_bytes))];
+        let numbers = [NumberBits::from(clamped(self.total_bytes))];
         let filled = Filled { template: self.template, numbers: &numbers };
         Ok(out.sink.sample_by(filled, self.track, now, shown)?)
     }

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{SliceKey, TrackId};
-use nprof_engine::spill::{Key, NoBytes, Pile, PileReader, Scratch, Sorted, Sorter, Space};
+use nprof_engine::spill::{NoBytes, Pile, PileReader, Scratch, Sorted, Sorter, Space, SpillKey};
 
 use super::landmark::TriggerStart;
 use super::packet::Packet;
@@ -21,7 +21,7 @@ const PLACES: usize = 1 << 10;
 
 /// One launch of a block of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Launch {
+pub struct BlockLaunch {
     /// Number of the queue.
     pub queue: u8,
     /// The compiler's number for the block.
@@ -44,7 +44,7 @@ struct PacketSum {
     crc: u16,
 }
 
-impl Launch {
+impl BlockLaunch {
     /// Place among [`PLACES`].
     #[inline]
     fn place(&self) -> usize {
@@ -69,12 +69,12 @@ impl PacketSum {
 /// A part in the scratch space. Ordered by launch, then by age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Aside {
-    launch: Launch,
+    launch: BlockLaunch,
     number: u64,
     part: PacketSum,
 }
 
-impl Key for Aside {
+impl SpillKey for Aside {
     type Span = NoBytes;
     const MAX_LEN: usize = 1 + 5 + 10 + 10 + 8 + 8 + 10 + 2 + 2;
 
@@ -93,7 +93,8 @@ impl Key for Aside {
     }
 
     fn take(cursor: &mut Cursor<'_>) -> base::Result<Self> {
-        let launch = Launch { queue: cursor.u8()?, block: cursor.varint_u32()?, launch: cursor.varint()? };
+        let launch =
+            BlockLaunch { queue: cursor.u8()?, block: cursor.varint_u32()?, launch: cursor.varint()? };
         let number = cursor.varint()?;
         let part = PacketSum {
             start_ps: cursor.u64()?.cast_signed(),
@@ -110,13 +111,13 @@ impl Key for Aside {
 /// A static transfer: all packets of one launch of one block. Ordered like rows: by start, the
 /// longest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Whole {
+pub struct StaticTransfer {
     /// First start, since the origin.
     pub start_ps: i64,
     /// Time of the last written byte, since the origin.
     pub end_ps: Reverse<i64>,
     /// Launch of the transfer.
-    pub launch: Launch,
+    pub launch: BlockLaunch,
     /// Bytes without semaphore writes.
     pub size_bytes: u64,
     /// Engine of the first packet, whose ring knows the queue's name.
@@ -127,17 +128,24 @@ pub struct Whole {
     pub crc: u16,
 }
 
-impl From<Aside> for Whole {
+impl From<Aside> for StaticTransfer {
     fn from(Aside { launch, part, .. }: Aside) -> Self {
         let PacketSum { start_ps, end_ps, size_bytes, first_engine, engine, crc } = part;
         Self { start_ps, end_ps: Reverse(end_ps), launch, size_bytes, first_engine, engine, crc }
     }
 }
 
-impl From<Whole> for Aside {
-    fn from(whole: Whole) -> Self {
-        let Whole { start_ps, end_ps: Reverse(end_ps), launch, size_bytes, first_engine, engine, crc } =
-            whole;
+impl From<StaticTransfer> for Aside {
+    fn from(whole: StaticTransfer) -> Self {
+        let StaticTransfer {
+            start_ps,
+            end_ps: Reverse(end_ps),
+            launch,
+            size_bytes,
+            first_engine,
+            engine,
+            crc,
+        } = whole;
         Self {
             launch,
             number: 0,
@@ -146,7 +154,7 @@ impl From<Whole> for Aside {
     }
 }
 
-impl Key for Whole {
+impl SpillKey for StaticTransfer {
     type Span = NoBytes;
     const MAX_LEN: usize = Aside::MAX_LEN;
 
@@ -163,7 +171,7 @@ impl Key for Whole {
 pub struct Adder<'s> {
     space: Space<'s>,
     /// Sums so far.
-    open: Vec<Option<(Launch, PacketSum)>>,
+    open: Vec<Option<(BlockLaunch, PacketSum)>>,
     aside: Sorter<Aside, &'s dyn Scratch>,
     /// Number of sums that went aside.
     times_aside: u64,
@@ -177,10 +185,7 @@ impl<'s> Adder<'s> {
     }
 
     /// Adds a packet of a launch.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
-    pub fn add(&mut self, launch: Launch, packet: &Packet) -> Result<(), Error> {
+    pub fn add(&mut self, launch: BlockLaunch, packet: &Packet) -> Result<(), Error> {
         let &Packet { start_ps, end_ps: Reverse(end_ps), engine, crc, .. } = packet;
         let size_bytes = if packet.size_bytes > SEMAPHORE_WRITE_BYTES { packet.size_bytes } else { 0 };
         let size_bytes = u64::from(size_bytes);
@@ -197,17 +202,14 @@ impl<'s> Adder<'s> {
         }
     }
 
-    fn put_aside(&mut self, (launch, part): (Launch, PacketSum)) -> Result<(), Error> {
+    fn put_aside(&mut self, (launch, part): (BlockLaunch, PacketSum)) -> Result<(), Error> {
         let number = self.times_aside;
         self.times_aside += 1;
         Ok(self.aside.push(Aside { launch, number, part })?)
     }
 
     /// All transfers, sorted by time.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
-    pub fn finish(mut self) -> Result<Sorted<Whole, &'s dyn Scratch>, Error> {
+    pub fn finish(mut self) -> Result<Sorted<StaticTransfer, &'s dyn Scratch>, Error> {
         let open = std::mem::take(&mut self.open);
         open.into_iter().flatten().try_for_each(|sum| self.put_aside(sum))?;
         let mut parts = self.aside.finish()?;
@@ -226,7 +228,7 @@ impl<'s> Adder<'s> {
 
 /// A transfer that has a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Transfer {
+pub struct TransferRow {
     /// First start, since the origin.
     pub start_ps: i64,
     /// Time of the last written byte, since the origin.
@@ -239,7 +241,7 @@ pub struct Transfer {
     pub key: SliceKey,
 }
 
-impl Key for Transfer {
+impl SpillKey for TransferRow {
     type Span = NoBytes;
     const MAX_LEN: usize = 8 + 8 + 10 + 1 + TriggerStart::MAX_LEN + 5 + 4;
 
@@ -267,29 +269,26 @@ impl Key for Transfer {
 }
 
 /// All transfers of a core, ordered by start. Their triggers are therefore ordered by time, too.
-pub type Transfers<'s> = Pile<Transfer, &'s dyn Scratch>;
+pub type Transfers<'s> = Pile<TransferRow, &'s dyn Scratch>;
 
 /// Steps through transfers in parallel with other data that is ordered by time.
 pub struct TransferCursor<'p, 's> {
-    reader: PileReader<'p, Transfer, &'s dyn Scratch>,
-    next: Option<Transfer>,
+    reader: PileReader<'p, TransferRow, &'s dyn Scratch>,
+    next: Option<TransferRow>,
 }
 
 impl<'p, 's> TransferCursor<'p, 's> {
     /// A cursor at the first transfer.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn new(transfers: &'p Transfers<'s>) -> Result<Self, Error> {
         let mut reader = transfers.read();
         Ok(Self { next: reader.next()?.copied(), reader })
     }
 
     /// The next transfer, if `wanted` accepts it.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
-    pub fn next_if(&mut self, wanted: impl FnOnce(&Transfer) -> bool) -> Result<Option<Transfer>, Error> {
+    pub fn next_if(
+        &mut self,
+        wanted: impl FnOnce(&TransferRow) -> bool,
+    ) -> Result<Option<TransferRow>, Error> {
         let Some(next) = self.next.take_if(|next| wanted(next)) else { return Ok(None) };
         self.next = self.reader.next()?.copied();
         Ok(Some(next))
@@ -300,27 +299,22 @@ impl<'p, 's> TransferCursor<'p, 's> {
 pub struct SetOff<'p, 's> {
     cursor: TransferCursor<'p, 's>,
     /// The last transfer whose trigger is not later than the last one asked for.
-    last: Option<Transfer>,
+    last: Option<TransferRow>,
 }
 
 impl<'p, 's> SetOff<'p, 's> {
     /// A look-up in all transfers.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn new(transfers: &'p Transfers<'s>) -> Result<Self, Error> {
         Ok(Self { cursor: TransferCursor::new(transfers)?, last: None })
     }
 
     /// The last transfer that this WRITE triggered.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
-    pub fn by(&mut self, trigger: &TriggerStart) -> Result<Option<Transfer>, Error> {
+    pub fn by(&mut self, trigger: &TriggerStart) -> Result<Option<TransferRow>, Error> {
         // A transfer without a trigger comes before all others, and `None` is less. Only one of the
         // triggers at the same time is ever named by a transfer, so no other transfer is skipped.
-        let not_later =
-            |transfer: &Transfer| transfer.trigger.map(|trigger| trigger.start_ps) <= Some(trigger.start_ps);
+        let not_later = |transfer: &TransferRow| {
+            transfer.trigger.map(|trigger| trigger.start_ps) <= Some(trigger.start_ps)
+        };
         while let Some(next) = self.cursor.next_if(not_later)? {
             self.last = Some(next);
         }

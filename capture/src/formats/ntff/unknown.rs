@@ -24,9 +24,6 @@ struct Handles {
 
 impl UnknownRecords {
     /// Keeps a record and counts a warning.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn keep(&mut self, sink: &mut dyn Sink, segment: &str, number: u64, record: &Record) -> Result<()> {
         let handles = match self.handles {
             Some(handles) => handles,

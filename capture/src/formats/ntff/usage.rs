@@ -9,16 +9,16 @@
 use std::ops::Range;
 
 use nprof_engine::base::in_memory;
-use nprof_engine::model::{FieldId, Filled, Number, TemplateValue, TrackId, Value};
+use nprof_engine::model::{FieldId, Filled, NumberBits, TemplateValue, TrackId, Value};
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
-use super::core::{Core, Output};
+use super::core::{Core, NtffOutput};
 use super::decoded::Decoded;
 use super::effect::Region;
 use super::execution::Executed;
 use super::region::Regions;
-use super::step::{Moments, Step};
-use super::transfer::{Transfer, TransferCursor, Transfers};
+use super::step::{CounterStep, Moments};
+use super::transfer::{TransferCursor, TransferRow, Transfers};
 use super::word::Opcode;
 use crate::error::Error;
 use nprof_engine::makers::neuron::CounterTrack;
@@ -56,25 +56,22 @@ struct OpenBank {
 }
 
 /// Follows the memories. Takes the executions in the order of their starts.
-pub struct Usage<'p, 's> {
+pub struct MemoryUsage<'p, 's> {
     transfers: TransferCursor<'p, 's>,
     /// The last static transfer that has started.
-    loading: Option<Transfer>,
+    loading: Option<TransferRow>,
     sbuf: Regions<Live>,
     /// Changes of the number of live bytes.
-    sbuf_steps: Sorter<Step, &'s dyn Scratch>,
+    sbuf_steps: Sorter<CounterStep, &'s dyn Scratch>,
     banks: [Option<OpenBank>; PSUM_BANKS],
     /// Changes of the number of full banks.
-    psum_steps: Sorter<Step, &'s dyn Scratch>,
+    psum_steps: Sorter<CounterStep, &'s dyn Scratch>,
     /// The highest bank that was ever full.
     highest_bank: Option<u8>,
 }
 
-impl<'p, 's> Usage<'p, 's> {
+impl<'p, 's> MemoryUsage<'p, 's> {
     /// The state before the first execution.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn new(transfers: &'p Transfers<'s>, space: Space<'s>) -> Result<Self, Error> {
         Ok(Self {
             transfers: TransferCursor::new(transfers)?,
@@ -88,9 +85,6 @@ impl<'p, 's> Usage<'p, 's> {
     }
 
     /// Takes the next execution.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn step(&mut self, run: &Executed, decoded: &Decoded) -> Result<(), Error> {
         while let Some(started) = self.transfers.next_if(|next| next.start_ps <= run.start_ps)? {
             self.loading = Some(started);
@@ -184,25 +178,22 @@ impl<'p, 's> Usage<'p, 's> {
     fn sbuf_done(&mut self, piece: &Range<u64>, live: Live) -> Result<(), Error> {
         let Live::Since { start_ps, writer_end_ps, read_end_ps } = live else { return Ok(()) };
         let bytes = i64::try_from(piece.end - piece.start).unwrap_or(0);
-        self.sbuf_steps.push(Step { time_ps: start_ps, what: 0, by: bytes })?;
+        self.sbuf_steps.push(CounterStep { time_ps: start_ps, what: 0, by: bytes })?;
         let end_ps = read_end_ps.unwrap_or(writer_end_ps);
-        Ok(self.sbuf_steps.push(Step { time_ps: end_ps, what: 0, by: -bytes })?)
+        Ok(self.sbuf_steps.push(CounterStep { time_ps: end_ps, what: 0, by: -bytes })?)
     }
 
     /// Counts a bank that has been filled again.
     fn bank_done(&mut self, number: usize, bank: OpenBank) -> Result<(), Error> {
         let what = u8::try_from(number).unwrap_or(u8::MAX);
         self.highest_bank = self.highest_bank.max(Some(what));
-        self.psum_steps.push(Step { time_ps: bank.start_ps, what, by: 1 })?;
+        self.psum_steps.push(CounterStep { time_ps: bank.start_ps, what, by: 1 })?;
         let end_ps = bank.read_end_ps.unwrap_or(bank.writer_end_ps);
-        Ok(self.psum_steps.push(Step { time_ps: end_ps, what, by: -1 })?)
+        Ok(self.psum_steps.push(CounterStep { time_ps: end_ps, what, by: -1 })?)
     }
 
     /// Writes the table, after all executions.
-    ///
-    /// # Errors
-    /// If the sink or the scratch space fails.
-    pub fn write(mut self, core: &Core<'_>, out: &mut Output<'_>) -> Result<(), Error> {
+    pub fn write(mut self, core: &Core<'_>, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         for (piece, live) in std::mem::take(&mut self.sbuf).into_pieces() {
             self.sbuf_done(&piece, live)?;
         }
@@ -226,7 +217,7 @@ fn bank_count(range: &Range<u64>) -> usize {
     in_memory(after - range.start / PSUM_BANK_BYTES)
 }
 
-fn write_sbuf(core: &Core<'_>, mut moments: Moments<'_>, out: &mut Output<'_>) -> Result<(), Error> {
+fn write_sbuf(core: &Core<'_>, mut moments: Moments<'_>, out: &mut NtffOutput<'_>) -> Result<(), Error> {
     if moments.is_over() {
         return Ok(());
     }
@@ -246,7 +237,7 @@ fn write_sbuf(core: &Core<'_>, mut moments: Moments<'_>, out: &mut Output<'_>) -
     while let Some(time_ps) = moments.next(|step| live_bytes += step.by)? {
         #[expect(clippy::cast_precision_loss, reason = "a partition's bytes are far below 2^24")]
         let share = f64::from(live_bytes as f32 / SBUF_PARTITION_BYTES);
-        let numbers = [Number::from(share)];
+        let numbers = [NumberBits::from(share)];
         out.sink.sample_by(Filled { template, numbers: &numbers }, track, time_ps, share)?;
     }
     Ok(())
@@ -256,7 +247,7 @@ fn write_psum(
     core: &Core<'_>,
     highest: u8,
     mut moments: Moments<'_>,
-    out: &mut Output<'_>,
+    out: &mut NtffOutput<'_>,
 ) -> Result<(), Error> {
     let handles = InstructionUsage::define(out.sink)?;
     let track: TrackId = out.counter(core, CounterTrack::PsumUsage)?;
@@ -274,7 +265,7 @@ fn write_psum(
         let in_use = full.map(|count| count.clamp(0, 1));
         #[expect(clippy::cast_precision_loss, reason = "at most eight banks")]
         let share = in_use.iter().sum::<i64>() as f64 / PSUM_BANKS as f64;
-        let numbers = in_use.map(Number::from);
+        let numbers = in_use.map(NumberBits::from);
         let filled = Filled { template, numbers: &numbers[..banks.len()] };
         out.sink.sample_by(filled, track, time_ps, share)?;
     }

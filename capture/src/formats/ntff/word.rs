@@ -162,9 +162,9 @@ impl Access {
 
 /// Bytes of an instruction.
 #[derive(Debug, Clone, Copy)]
-pub struct Word<'a>(pub &'a [u8; WORD_LEN]);
+pub struct InstructionWord<'a>(pub &'a [u8; WORD_LEN]);
 
-impl Word<'_> {
+impl InstructionWord<'_> {
     /// Opcode of the instruction.
     #[must_use]
     pub fn opcode(&self) -> Opcode {
@@ -300,17 +300,17 @@ pub enum DmaAddress {
 impl DmaSide {
     /// The side that is read.
     #[must_use]
-    pub fn source(word: &Word<'_>) -> Self {
+    pub fn source(word: &InstructionWord<'_>) -> Self {
         Self::at(word, 16, word.u32(36))
     }
 
     /// The side that is written.
     #[must_use]
-    pub fn dest(word: &Word<'_>) -> Self {
+    pub fn dest(word: &InstructionWord<'_>) -> Self {
         Self::at(word, 40, u32::from(word.u16(60)))
     }
 
-    fn at(word: &Word<'_>, at: usize, element_bytes: u32) -> Self {
+    fn at(word: &InstructionWord<'_>, at: usize, element_bytes: u32) -> Self {
         /// Mark in the address' highest byte: the address is an index into a table.
         const TABLE_FORM: u8 = 0x20;
         let address = if word.u8(at + 7) == TABLE_FORM {

@@ -5,11 +5,11 @@ use std::fmt::Write;
 
 use nprof_engine::model::{Unit, Value, WarningKind};
 
-use super::field::Of;
-use super::output::{Output, Stop};
-use super::sequence::{Kind, Sequence};
+use super::field::RowTable;
+use super::output::{PacketOutput, Stop};
+use super::sequence::{InternedKind, Sequence};
 use crate::formats::trace_event::json;
-use crate::protobuf::{Damage, Fields, varint};
+use crate::protobuf::{Damage, MessageFields, varint};
 
 /// Deepest nesting of values.
 const MAX_DEPTH: usize = 64;
@@ -23,7 +23,7 @@ const MAX_GROWTH: usize = 16;
 
 /// Value of an annotation.
 #[derive(Debug, Clone, Copy)]
-enum Given<'a> {
+enum AnnotationValue<'a> {
     None,
     Bool(bool),
     Uint(u64),
@@ -51,17 +51,14 @@ pub(super) struct Annotation<'a> {
     bytes: &'a [u8],
     name_iid: u64,
     name: Option<&'a [u8]>,
-    value: Given<'a>,
+    value: AnnotationValue<'a>,
 }
 
 impl<'a> Annotation<'a> {
     /// Reads an annotation.
-    ///
-    /// # Errors
-    /// If the message is damaged.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, Damage> {
-        let mut annotation = Self { bytes, name_iid: 0, name: None, value: Given::None };
-        let mut fields = Fields::new(bytes);
+        let mut annotation = Self { bytes, name_iid: 0, name: None, value: AnnotationValue::None };
+        let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
             let given = match number {
                 1 => {
@@ -72,18 +69,18 @@ impl<'a> Annotation<'a> {
                     annotation.name = Some(value.bytes());
                     continue;
                 }
-                2 => Given::Bool(value.number() != 0),
-                3 => Given::Uint(value.number()),
-                4 => Given::Int(value.signed()),
-                5 => Given::Float(f64::from_bits(value.number())),
-                6 => Given::Text(value.bytes()),
-                7 => Given::Pointer(value.number()),
-                8 => Given::Nested(value.bytes()),
-                9 => Given::Json(value.bytes()),
-                14 => Given::Proto(value.bytes()),
-                17 => Given::Interned(value.number()),
-                DICT_ENTRY => Given::Dict,
-                ARRAY_VALUE => Given::Array,
+                2 => AnnotationValue::Bool(value.number() != 0),
+                3 => AnnotationValue::Uint(value.number()),
+                4 => AnnotationValue::Int(value.signed()),
+                5 => AnnotationValue::Float(f64::from_bits(value.number())),
+                6 => AnnotationValue::Text(value.bytes()),
+                7 => AnnotationValue::Pointer(value.number()),
+                8 => AnnotationValue::Nested(value.bytes()),
+                9 => AnnotationValue::Json(value.bytes()),
+                14 => AnnotationValue::Proto(value.bytes()),
+                17 => AnnotationValue::Interned(value.number()),
+                DICT_ENTRY => AnnotationValue::Dict,
+                ARRAY_VALUE => AnnotationValue::Array,
                 _ => continue,
             };
             annotation.value = given;
@@ -98,7 +95,7 @@ impl<'a> Annotation<'a> {
     {
         match self.name {
             Some(name) => Some(String::from_utf8_lossy(name)),
-            None => sequence.text(Kind::Key, self.name_iid).map(Cow::Borrowed),
+            None => sequence.text(InternedKind::Key, self.name_iid).map(Cow::Borrowed),
         }
     }
 
@@ -106,11 +103,11 @@ impl<'a> Annotation<'a> {
     #[expect(clippy::cast_precision_loss, reason = "a counter's value is a float")]
     pub(super) fn number(&self) -> Option<f64> {
         match self.value {
-            Given::Bool(bool) => Some(f64::from(u8::from(bool))),
-            Given::Uint(uint) => Some(uint as f64),
-            Given::Int(int) => Some(int as f64),
-            Given::Float(float) => Some(float),
-            Given::Text(text) => str::from_utf8(text).ok()?.trim().parse().ok(),
+            AnnotationValue::Bool(bool) => Some(f64::from(u8::from(bool))),
+            AnnotationValue::Uint(uint) => Some(uint as f64),
+            AnnotationValue::Int(int) => Some(int as f64),
+            AnnotationValue::Float(float) => Some(float),
+            AnnotationValue::Text(text) => str::from_utf8(text).ok()?.trim().parse().ok(),
             _ => None,
         }
     }
@@ -121,18 +118,20 @@ impl<'a> Annotation<'a> {
         'a: 'n,
     {
         match self.value {
-            Given::Text(text) => Some(String::from_utf8_lossy(text)),
-            Given::Interned(iid) => sequence.text(Kind::Text, iid).map(Cow::Borrowed),
+            AnnotationValue::Text(text) => Some(String::from_utf8_lossy(text)),
+            AnnotationValue::Interned(iid) => sequence.text(InternedKind::Text, iid).map(Cow::Borrowed),
             _ => None,
         }
     }
 }
 
 /// Adds an annotation to the row.
-///
-/// # Errors
-/// If the annotation is damaged or the sink fails.
-pub(super) fn add(out: &mut Output<'_>, sequence: &mut Sequence, of: Of, bytes: &[u8]) -> Result<(), Stop> {
+pub(super) fn add(
+    out: &mut PacketOutput<'_>,
+    sequence: &mut Sequence,
+    of: RowTable,
+    bytes: &[u8],
+) -> Result<(), Stop> {
     let annotation = Annotation::parse(bytes)?;
     let name = annotation.name(sequence).map(Cow::into_owned);
     let name = name.unwrap_or_else(|| {
@@ -141,7 +140,8 @@ pub(super) fn add(out: &mut Output<'_>, sequence: &mut Sequence, of: Of, bytes: 
     });
     let mut text = std::mem::take(&mut out.text);
     text.clear();
-    let unit = if matches!(annotation.value, Given::Pointer(_)) { Unit::Hexadecimal } else { Unit::None };
+    let unit =
+        if matches!(annotation.value, AnnotationValue::Pointer(_)) { Unit::Hexadecimal } else { Unit::None };
     let value = value(out, sequence, &annotation, &mut text);
     let added = value.and_then(|value| Ok(put(out, of, &name, unit, value)?));
     out.text = text;
@@ -153,8 +153,8 @@ pub(super) const MISSING_TEXT: &str =
     "a text that an earlier packet of its sequence has, which is not in the trace";
 
 fn put(
-    out: &mut Output<'_>,
-    of: Of,
+    out: &mut PacketOutput<'_>,
+    of: RowTable,
     name: &str,
     unit: Unit,
     value: Value<'_>,
@@ -171,18 +171,18 @@ fn put(
 }
 
 fn value<'t>(
-    out: &mut Output<'_>,
+    out: &mut PacketOutput<'_>,
     sequence: &mut Sequence,
     annotation: &Annotation<'_>,
     text: &'t mut String,
 ) -> Result<Value<'t>, Stop> {
     let whole = |number: u64| i64::try_from(number).map_or(Value::Uint(number), Value::Int);
     Ok(match annotation.value {
-        Given::Bool(bool) => Value::Bool(bool),
-        Given::Int(int) => Value::Int(int),
-        Given::Uint(uint) | Given::Pointer(uint) => whole(uint),
-        Given::Float(float) => Value::Float(float),
-        Given::Text(bytes) => {
+        AnnotationValue::Bool(bool) => Value::Bool(bool),
+        AnnotationValue::Int(int) => Value::Int(int),
+        AnnotationValue::Uint(uint) | AnnotationValue::Pointer(uint) => whole(uint),
+        AnnotationValue::Float(float) => Value::Float(float),
+        AnnotationValue::Text(bytes) => {
             let shown = String::from_utf8_lossy(bytes);
             if matches!(shown, Cow::Owned(_)) {
                 out.warn(WarningKind::AdjustedValue, "a text that is not UTF-8; replaced by U+FFFD");
@@ -190,14 +190,14 @@ fn value<'t>(
             text.push_str(&shown);
             Value::Text(text)
         }
-        Given::Interned(iid) => match sequence.name(out.sink, Kind::Text, iid)? {
+        AnnotationValue::Interned(iid) => match sequence.name(out.sink, InternedKind::Text, iid)? {
             Some((name, _)) => Value::Name(name),
             None => {
                 out.warn(WarningKind::MissingData, MISSING_TEXT);
                 Value::Json("null")
             }
         },
-        Given::Json(bytes) => {
+        AnnotationValue::Json(bytes) => {
             let shown = String::from_utf8_lossy(bytes);
             if is_json(&shown) && append_json(&shown, text) {
                 Value::Json(text)
@@ -207,16 +207,17 @@ fn value<'t>(
                 Value::Text(text)
             }
         }
-        Given::Proto(bytes) => {
+        AnnotationValue::Proto(bytes) => {
             for byte in bytes {
                 let _ = write!(text, "{byte:02x}");
             }
             Value::Text(text)
         }
-        Given::None => Value::Json("null"),
-        Given::Nested(_) | Given::Dict | Given::Array => {
+        AnnotationValue::None => Value::Json("null"),
+        AnnotationValue::Nested(_) | AnnotationValue::Dict | AnnotationValue::Array => {
             let limit = FREE_LEN + annotation.bytes.len().saturating_mul(MAX_GROWTH);
-            let mut writer = Writer { sequence: &*sequence, text: &mut *text, limit, is_whole: true };
+            let mut writer =
+                AnnotationWriter { sequence: &*sequence, text: &mut *text, limit, is_whole: true };
             writer.annotation(annotation, 0)?;
             if !writer.is_whole {
                 let what = "a value nested more than 64 deep, or too long; parts of it are null";
@@ -242,42 +243,42 @@ fn append_json(text: &str, out: &mut String) -> bool {
 }
 
 /// Writes nested values as JSON.
-struct Writer<'w> {
+struct AnnotationWriter<'w> {
     sequence: &'w Sequence,
     text: &'w mut String,
     limit: usize,
     is_whole: bool,
 }
 
-impl Writer<'_> {
+impl AnnotationWriter<'_> {
     fn annotation(&mut self, annotation: &Annotation<'_>, depth: usize) -> Result<(), Damage> {
         if depth > MAX_DEPTH || self.text.len() > self.limit {
             return self.cut();
         }
         match annotation.value {
-            Given::None => self.text.push_str("null"),
-            Given::Bool(bool) => self.text.push_str(if bool { "true" } else { "false" }),
-            Given::Uint(uint) | Given::Pointer(uint) => self.shown(uint),
-            Given::Int(int) => self.shown(int),
-            Given::Float(float) => self.float(float),
-            Given::Text(bytes) => self.string(&String::from_utf8_lossy(bytes)),
-            Given::Interned(iid) => match self.sequence.text(Kind::Text, iid) {
+            AnnotationValue::None => self.text.push_str("null"),
+            AnnotationValue::Bool(bool) => self.text.push_str(if bool { "true" } else { "false" }),
+            AnnotationValue::Uint(uint) | AnnotationValue::Pointer(uint) => self.shown(uint),
+            AnnotationValue::Int(int) => self.shown(int),
+            AnnotationValue::Float(float) => self.float(float),
+            AnnotationValue::Text(bytes) => self.string(&String::from_utf8_lossy(bytes)),
+            AnnotationValue::Interned(iid) => match self.sequence.text(InternedKind::Text, iid) {
                 Some(text) if text.len() <= self.limit => self.string(text),
                 _ => return self.cut(),
             },
-            Given::Json(bytes) => {
+            AnnotationValue::Json(bytes) => {
                 let shown = String::from_utf8_lossy(bytes);
                 if !is_json(&shown) || !append_json(&shown, self.text) {
                     self.string(&shown);
                 }
             }
-            Given::Proto(bytes) => {
+            AnnotationValue::Proto(bytes) => {
                 let shown: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
                 self.string(&shown);
             }
-            Given::Nested(bytes) => return self.nested(bytes, depth + 1),
-            Given::Dict => return self.list(annotation.bytes, DICT_ENTRY, depth),
-            Given::Array => return self.list(annotation.bytes, ARRAY_VALUE, depth),
+            AnnotationValue::Nested(bytes) => return self.nested(bytes, depth + 1),
+            AnnotationValue::Dict => return self.list(annotation.bytes, DICT_ENTRY, depth),
+            AnnotationValue::Array => return self.list(annotation.bytes, ARRAY_VALUE, depth),
         }
         Ok(())
     }
@@ -292,7 +293,7 @@ impl Writer<'_> {
     fn list(&mut self, bytes: &[u8], wanted: u32, depth: usize) -> Result<(), Damage> {
         let is_dict = wanted == DICT_ENTRY;
         self.text.push(if is_dict { '{' } else { '[' });
-        let mut fields = Fields::new(bytes);
+        let mut fields = MessageFields::new(bytes);
         let mut is_first = true;
         while let Some((number, value)) = fields.next()? {
             if number != wanted {
@@ -329,7 +330,7 @@ impl Writer<'_> {
         }
         let (mut kind, mut keys, mut values) = (0, Vec::new(), Vec::new());
         let mut leaf = None;
-        let mut fields = Fields::new(bytes);
+        let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
             match number {
                 1 => kind = value.number(),
@@ -398,14 +399,11 @@ impl Writer<'_> {
 }
 
 /// Calls `visit` for the numbers of a repeated field, which can be packed.
-///
-/// # Errors
-/// If a packed list is damaged.
 pub(super) fn each_number(
-    value: crate::protobuf::Value<'_>,
+    value: crate::protobuf::WireValue<'_>,
     mut visit: impl FnMut(u64),
 ) -> Result<(), Damage> {
-    let crate::protobuf::Value::Bytes(mut rest) = value else {
+    let crate::protobuf::WireValue::Bytes(mut rest) = value else {
         visit(value.number());
         return Ok(());
     };
@@ -418,8 +416,8 @@ pub(super) fn each_number(
 }
 
 /// Calls `visit` for the numbers of eight bytes of a repeated field, which can be packed.
-pub(super) fn each_fixed(value: crate::protobuf::Value<'_>, mut visit: impl FnMut(u64)) {
-    let crate::protobuf::Value::Bytes(rest) = value else { return visit(value.number()) };
+pub(super) fn each_fixed(value: crate::protobuf::WireValue<'_>, mut visit: impl FnMut(u64)) {
+    let crate::protobuf::WireValue::Bytes(rest) = value else { return visit(value.number()) };
     for bits in rest.as_chunks::<8>().0 {
         visit(u64::from_le_bytes(*bits));
     }

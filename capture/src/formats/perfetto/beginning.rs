@@ -2,12 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::clock::{ClockId, Clocks};
-use super::input::{Packets, Part};
-use super::reader::Head;
+use super::clock::{ClockId, TraceClocks};
+use super::input::{InputPart, Packets};
+use super::reader::PacketHead;
 use crate::origin::Beginning;
 use crate::origin::MAX_TIMESTAMPS;
-use crate::protobuf::{Damage, Fields};
+use crate::protobuf::{Damage, MessageFields};
 
 /// Field of a packet with an event.
 const EVENT: u32 = 11;
@@ -22,8 +22,8 @@ const CLOCK: u32 = 58;
 pub fn beginning(head: &[u8]) -> Option<Beginning> {
     let (mut input, mut progress) = (head, |_: u64| {});
     let mut packets = Packets::new(&mut input, &mut progress);
-    let mut times = Times::default();
-    while let Ok(Part::Packet(bytes)) = packets.next() {
+    let mut times = EventTimes::default();
+    while let Ok(InputPart::Packet(bytes)) = packets.next() {
         if times.packet(bytes).is_err() || times.ns.len() >= MAX_TIMESTAMPS {
             break;
         }
@@ -35,18 +35,18 @@ pub fn beginning(head: &[u8]) -> Option<Beginning> {
 
 /// Times of events so far, in nanoseconds.
 #[derive(Debug, Default)]
-struct Times {
-    clocks: Clocks,
+struct EventTimes {
+    clocks: TraceClocks,
     /// Default clock of each sequence.
     defaults: FxHashMap<u32, u32>,
     ns: Vec<i64>,
 }
 
-impl Times {
+impl EventTimes {
     fn packet(&mut self, bytes: &[u8]) -> Result<(), Damage> {
-        let head = Head::parse(bytes)?;
+        let head = PacketHead::parse(bytes)?;
         let mut has_event = false;
-        let mut fields = Fields::new(bytes);
+        let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
             match number {
                 EVENT => has_event = true,
@@ -57,7 +57,7 @@ impl Times {
             }
         }
         if let Some(defaults) = head.defaults {
-            let mut fields = Fields::new(defaults);
+            let mut fields = MessageFields::new(defaults);
             while let Some((number, value)) = fields.next()? {
                 if number == CLOCK {
                     self.defaults.insert(head.sequence, u32::try_from(value.number()).unwrap_or(0));

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use nprof_engine::base::clamped;
 use rustc_hash::FxHashMap;
 
-use crate::protobuf::{Damage, Fields};
+use crate::protobuf::{Damage, MessageFields};
 
 /// Wall clock.
 const REAL: ClockId = ClockId { sequence: 0, id: 1 };
@@ -45,7 +45,7 @@ impl ClockId {
 
 /// Form of the readings of a clock.
 #[derive(Debug, Clone, Copy)]
-struct Unit {
+struct ClockUnit {
     ns: i64,
     /// Whether a timestamp is the distance from the one before.
     is_incremental: bool,
@@ -55,10 +55,10 @@ struct Unit {
 
 /// All clocks of a trace.
 #[derive(Debug, Default)]
-pub(super) struct Clocks {
+pub(super) struct TraceClocks {
     /// The clock of the trace, if a snapshot names it.
     primary: Option<ClockId>,
-    units: FxHashMap<ClockId, Unit>,
+    units: FxHashMap<ClockId, ClockUnit>,
     /// Equal moments on two clocks, ascending by the first.
     points: BTreeMap<(ClockId, ClockId), Vec<(i64, i64)>>,
     point_count: usize,
@@ -66,7 +66,7 @@ pub(super) struct Clocks {
     ways: FxHashMap<ClockId, Option<Vec<ClockId>>>,
 }
 
-impl Clocks {
+impl TraceClocks {
     /// The clock of the trace.
     pub(super) fn primary(&self) -> ClockId {
         self.primary.unwrap_or(BOOT)
@@ -79,12 +79,9 @@ impl Clocks {
     }
 
     /// Takes a snapshot in a packet of a sequence. `false` if parts of it did not fit into memory.
-    ///
-    /// # Errors
-    /// If the snapshot is damaged.
     pub(super) fn snapshot(&mut self, sequence: u32, bytes: &[u8]) -> Result<bool, Damage> {
         let mut readings: Vec<(ClockId, i64)> = Vec::new();
-        let mut fields = Fields::new(bytes);
+        let mut fields = MessageFields::new(bytes);
         let mut is_whole = true;
         while let Some((number, value)) = fields.next()? {
             match number {
@@ -121,7 +118,7 @@ impl Clocks {
         is_whole: &mut bool,
     ) -> Result<Option<(ClockId, i64)>, Damage> {
         let (mut id, mut timestamp, mut is_incremental, mut ns) = (0, 0, false, 1);
-        let mut fields = Fields::new(bytes);
+        let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
             match number {
                 1 => id = u32::try_from(value.number()).unwrap_or(0),
@@ -139,7 +136,7 @@ impl Clocks {
         let is_plain = ns == 1 && !is_incremental;
         if self.units.contains_key(&clock) || !is_plain {
             if self.units.len() < MAX_PAIRS || self.units.contains_key(&clock) {
-                self.units.insert(clock, Unit { ns, is_incremental, last_ns });
+                self.units.insert(clock, ClockUnit { ns, is_incremental, last_ns });
             } else {
                 *is_whole = false;
             }

@@ -6,20 +6,20 @@ use nprof_engine::base::Result;
 use nprof_engine::base::bytes::Cursor;
 use nprof_engine::exec::step;
 use nprof_engine::model::{
-    Bind, FieldId, FieldSpec, FlowPhase, FlowPoint, Form, NameId, RankInfo, Sink, SliceKey, SliceRecord,
+    Bind, FieldId, FieldSpec, FlowPhase, FlowPoint, NameId, RankInfo, Sink, SliceForm, SliceKey, SliceRecord,
     TableSpec, TrackId, Unit, Value, WarningKind,
 };
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
 use super::PacketContext;
-use super::clock::{ClockId, Clocks};
-use super::field::{Keys, Of, Row};
+use super::clock::{ClockId, TraceClocks};
+use super::field::{AnnotationFields, PacketRow, RowTable};
 use super::flow;
 use super::legacy::{FLOW_END, FLOW_END_NEXT, FLOW_START};
-use super::output::Output;
-use super::record::{Act, FlowAt, FlowKey, FlowRole, Header, Place, Record, SortKey};
-use super::tree::{self, Placed};
-use crate::formats::room::{Room, emptied};
+use super::output::PacketOutput;
+use super::record::{Act, EventPlace, FlowAt, FlowKey, FlowRole, Header, Record, SortKey};
+use super::tree::{self, TrackPlace};
+use crate::formats::room::{FieldBuffer, emptied};
 use crate::formats::trace_event::clock::EPOCH_PS;
 use crate::origin::{Beginning, Origin, Sharing, origins};
 
@@ -40,12 +40,9 @@ const UNFINISHED: &str = "unfinished";
 const PS_PER_NS: i64 = 1_000;
 
 /// Emits all events, and the facts about the rank.
-///
-/// # Errors
-/// If the sink or the scratch space fails.
 pub(super) fn all<'s>(
-    mut out: Output<'s>,
-    mut clocks: Clocks,
+    mut out: PacketOutput<'s>,
+    mut clocks: TraceClocks,
     PacketContext { space, origin: shared, .. }: &PacketContext<'s>,
 ) -> Result<()> {
     resolve(&mut out, &mut clocks, space)?;
@@ -56,8 +53,8 @@ pub(super) fn all<'s>(
     let origin_ps = origin.map_or(0, Origin::ps);
     let origin_ns = i64::try_from(origin_ps.div_euclid(1_000)).unwrap_or(0);
     let placed = tree::build(&out.tracks, out.sink, out.keys.tables)?;
-    let Output { sink, keys, row, events, place: noted, .. } = out;
-    let names = [EXACT[0], EXACT[1], UNFINISHED].map(|name| keys.known(Of::Slices, name));
+    let PacketOutput { sink, keys, row, events, place: noted, .. } = out;
+    let names = [EXACT[0], EXACT[1], UNFINISHED].map(|name| keys.known(RowTable::Slices, name));
     let mut emitter = Emitter {
         sink,
         keys,
@@ -72,7 +69,7 @@ pub(super) fn all<'s>(
         flows: space.sorter(4),
         header: Header::default(),
         noted,
-        room: Room::new(),
+        room: FieldBuffer::new(),
         spare: Vec::new(),
     };
     let mut events = events.finish()?;
@@ -91,7 +88,7 @@ pub(super) fn all<'s>(
 
 /// Finds the times of events that came before the snapshots of their clocks. If the trace relates
 /// no clocks, the clock of the first event is the trace's.
-fn resolve<'s>(out: &mut Output<'s>, clocks: &mut Clocks, space: &Space<'s>) -> Result<()> {
+fn resolve<'s>(out: &mut PacketOutput<'s>, clocks: &mut TraceClocks, space: &Space<'s>) -> Result<()> {
     let mut waiting = std::mem::replace(&mut out.waiting, space.sorter(4)).finish()?;
     let mut own: Option<ClockId> = None;
     let is_alone = out.first_times.is_empty();
@@ -135,7 +132,7 @@ fn clock_row(sink: &mut dyn Sink, origin: Option<Origin>) -> Result<()> {
 
 /// A slice that waits for its end.
 #[derive(Debug)]
-struct Open {
+struct OpenSlice {
     ns: i64,
     name: Option<NameId>,
     is_state: bool,
@@ -145,15 +142,15 @@ struct Open {
 
 struct Emitter<'s> {
     sink: &'s mut dyn Sink,
-    keys: Keys,
-    row: Row,
+    keys: AnnotationFields,
+    row: PacketRow,
     /// Fields of [`EXACT`] and [`UNFINISHED`].
     names: [Option<FieldId>; 3],
-    placed: Vec<Placed>,
+    placed: Vec<TrackPlace>,
     origin_ns: i64,
     /// Place of the open slices.
-    place: Option<Place>,
-    open: Vec<Open>,
+    place: Option<EventPlace>,
+    open: Vec<OpenSlice>,
     open_len: usize,
     /// Begins above the open slices that were emitted as unfinished, because there was no memory.
     beyond: u64,
@@ -161,7 +158,7 @@ struct Emitter<'s> {
     header: Header,
     /// Receives the offset of the packet of each event.
     noted: Option<&'s Cell<u64>>,
-    room: Room,
+    room: FieldBuffer,
     /// Buffers that are used again.
     spare: Vec<Vec<u8>>,
 }
@@ -178,8 +175,8 @@ impl Emitter<'_> {
         match act {
             Act::Begin => self.begin(key.ns, rest, false),
             Act::End => self.end(key.ns, rest),
-            Act::Instant => self.emit((key.ns, 0), Form::Instant, rest, None),
-            Act::Complete(duration_ns) => self.emit((key.ns, duration_ns), Form::Complete, rest, None),
+            Act::Instant => self.emit((key.ns, 0), SliceForm::Instant, rest, None),
+            Act::Complete(duration_ns) => self.emit((key.ns, duration_ns), SliceForm::Complete, rest, None),
             Act::State => {
                 if let Some(before) = self.pop(self.open.len().wrapping_sub(1)) {
                     self.emit_open(before, key.ns, None)?;
@@ -195,7 +192,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn placed(&self) -> Placed {
+    fn placed(&self) -> TrackPlace {
         let place = self.place.and_then(|place| self.placed.get(place.track as usize));
         place.copied().unwrap_or_default()
     }
@@ -212,17 +209,17 @@ impl Emitter<'_> {
             self.header.take(&mut Cursor::new(rest, 0, SCRATCH))?;
             self.warn(WarningKind::Unpaired, "too many open slices; this slice is kept without its end");
             let last_ns = self.placed().last_ns;
-            return self.emit((ns, last_ns.saturating_sub(ns).max(0)), Form::Unfinished, rest, None);
+            return self.emit((ns, last_ns.saturating_sub(ns).max(0)), SliceForm::Unfinished, rest, None);
         }
         self.header.take(&mut Cursor::new(rest, 0, SCRATCH))?;
         self.open_len += cost;
         let mut bytes = self.spare.pop().unwrap_or_default();
         bytes.extend_from_slice(rest);
-        self.open.push(Open { ns, name: self.header.name, is_state, bytes });
+        self.open.push(OpenSlice { ns, name: self.header.name, is_state, bytes });
         Ok(())
     }
 
-    fn pop(&mut self, at: usize) -> Option<Open> {
+    fn pop(&mut self, at: usize) -> Option<OpenSlice> {
         if at >= self.open.len() {
             return None;
         }
@@ -242,7 +239,7 @@ impl Emitter<'_> {
         let name = self.header.name;
         let Some(open) = self.ended_by(name).and_then(|at| self.pop(at)) else {
             self.warn(WarningKind::Unpaired, "an end without a begin; kept as an instant");
-            return self.emit((ns, 0), Form::Instant, rest, Some(Extra::Phase));
+            return self.emit((ns, 0), SliceForm::Instant, rest, Some(Extra::Phase));
         };
         self.emit_open(open, ns, Some(rest))
     }
@@ -262,11 +259,11 @@ impl Emitter<'_> {
         unnamed
     }
 
-    fn emit_open(&mut self, open: Open, end_ns: i64, end: Option<&[u8]>) -> Result<()> {
+    fn emit_open(&mut self, open: OpenSlice, end_ns: i64, end: Option<&[u8]>) -> Result<()> {
         let duration_ns = end_ns.saturating_sub(open.ns).max(0);
         self.emit(
             (open.ns, duration_ns),
-            Form::Complete,
+            SliceForm::Complete,
             &open.bytes,
             end.map(|end| Extra::End(end, end_ns)),
         )?;
@@ -293,7 +290,7 @@ impl Emitter<'_> {
                 self.warn(WarningKind::Unpaired, "a begin without an end; kept as unfinished");
             }
             let duration_ns = last_ns.saturating_sub(open.ns).max(0);
-            self.emit((open.ns, duration_ns), Form::Unfinished, &open.bytes, None)?;
+            self.emit((open.ns, duration_ns), SliceForm::Unfinished, &open.bytes, None)?;
             self.free(open.bytes);
         }
         (self.open_len, self.beyond) = (0, 0);
@@ -304,7 +301,7 @@ impl Emitter<'_> {
     fn emit(
         &mut self,
         (start_ns, duration_ns): (i64, i64),
-        form: Form,
+        form: SliceForm,
         record: &[u8],
         extra: Option<Extra<'_>>,
     ) -> Result<()> {
@@ -317,7 +314,7 @@ impl Emitter<'_> {
         match extra {
             None => {}
             Some(Extra::Phase) => {
-                if let Some(id) = self.keys.id(self.sink, Of::Slices, "ph", (Unit::None, "Event"))? {
+                if let Some(id) = self.keys.id(self.sink, RowTable::Slices, "ph", (Unit::None, "Event"))? {
                     self.row.put(id, Value::Text("E"));
                 }
             }
@@ -375,11 +372,11 @@ impl Emitter<'_> {
     }
 
     /// The form of a slice, which nprof's own export can state as a field.
-    fn form(&mut self, form: Form) -> Form {
-        match self.names[2].filter(|&id| form == Form::Complete && self.row.is_true(id)) {
+    fn form(&mut self, form: SliceForm) -> SliceForm {
+        match self.names[2].filter(|&id| form == SliceForm::Complete && self.row.is_true(id)) {
             Some(id) => {
                 self.row.remove(id);
-                Form::Unfinished
+                SliceForm::Unfinished
             }
             None => form,
         }
@@ -412,7 +409,7 @@ impl Emitter<'_> {
         self.header.take(&mut cursor)?;
         self.row.clear();
         self.row.decode(&mut cursor)?;
-        let Placed { samples, counter, .. } = self.placed();
+        let TrackPlace { samples, counter, .. } = self.placed();
         let (Some(time_ps), Some(track)) = (self.ps(ns), samples) else {
             self.warn(WarningKind::DamagedRecord, OUT_OF_RANGE);
             return Ok(());

@@ -3,12 +3,12 @@
 use nprof_engine::base::Result;
 use nprof_engine::model::{Value, WarningKind};
 
-use super::clock::{Clocks, MONOTONIC};
-use super::field::Of;
+use super::clock::{MONOTONIC, TraceClocks};
+use super::field::RowTable;
 use super::legacy;
-use super::output::{Moment, Output, Stop};
+use super::output::{Moment, PacketOutput, Stop};
 use super::record::{Act, Record};
-use super::seen::{Number, Occurrence, Seen, push};
+use super::seen::{CounterValue, Occurrence, PacketEvent, push};
 use super::sequence::Sequence;
 use super::track::TrackKey;
 
@@ -21,18 +21,15 @@ const STATE: u64 = 5;
 
 /// Statements of a packet besides its event.
 pub(super) struct Around<'r> {
-    pub(super) clocks: &'r mut Clocks,
+    pub(super) clocks: &'r mut TraceClocks,
     pub(super) sequence: &'r mut Sequence,
     /// Time of the packet.
     pub(super) moment: Option<Moment>,
 }
 
 /// Takes a track event.
-///
-/// # Errors
-/// If the event is damaged or the sink fails.
-pub(super) fn take(out: &mut Output<'_>, around: &mut Around<'_>, bytes: &[u8]) -> Result<(), Stop> {
-    let seen = Seen::parse(bytes)?;
+pub(super) fn take(out: &mut PacketOutput<'_>, around: &mut Around<'_>, bytes: &[u8]) -> Result<(), Stop> {
+    let seen = PacketEvent::parse(bytes)?;
     if seen.has_unread {
         let what = "parts of an event that nprof does not read (typed arguments, callstacks, thread clocks)";
         out.warn(WarningKind::UnknownRecord, what);
@@ -43,7 +40,7 @@ pub(super) fn take(out: &mut Output<'_>, around: &mut Around<'_>, bytes: &[u8]) 
         return Ok(());
     };
     if let Some(legacy) = seen.legacy
-        && legacy::take(out, around.sequence, &seen, moment, legacy)? == legacy::Taken::Whole
+        && legacy::take(out, around.sequence, &seen, moment, legacy)? == legacy::Completeness::Whole
     {
         return extra(out, around.sequence, &seen, moment);
     }
@@ -69,25 +66,22 @@ pub(super) fn take(out: &mut Output<'_>, around: &mut Around<'_>, bytes: &[u8]) 
 }
 
 /// Passes a slice's begin or end, an instant, or a slice as a whole.
-///
-/// # Errors
-/// If the event is damaged or the sink fails.
 pub(super) fn slice(
-    out: &mut Output<'_>,
+    out: &mut PacketOutput<'_>,
     sequence: &mut Sequence,
-    seen: &Seen<'_>,
+    seen: &PacketEvent<'_>,
     occurrence: Occurrence,
 ) -> Result<(), Stop> {
     let cat = seen.cat(out, sequence);
-    seen.fill(out, sequence, Of::Slices, &cat)?;
+    seen.fill(out, sequence, RowTable::Slices, &cat)?;
     let named = seen.named(out, sequence, 0)?;
     push(out, &seen.flows, occurrence, (&cat, named))
 }
 
 fn counter(
-    out: &mut Output<'_>,
+    out: &mut PacketOutput<'_>,
     sequence: &mut Sequence,
-    seen: &Seen<'_>,
+    seen: &PacketEvent<'_>,
     moment: Moment,
 ) -> Result<(), Stop> {
     let Some(number) = seen.value else {
@@ -95,16 +89,16 @@ fn counter(
         return Ok(());
     };
     let cat = seen.cat(out, sequence);
-    seen.fill(out, sequence, Of::Samples, &cat)?;
+    seen.fill(out, sequence, RowTable::Samples, &cat)?;
     let key = TrackKey::Uuid(seen.track.or(sequence.track).unwrap_or(0));
     sample(out, sequence, (key, number), moment)
 }
 
 /// Passes a sample whose fields are in the row.
 fn sample(
-    out: &mut Output<'_>,
+    out: &mut PacketOutput<'_>,
     sequence: &mut Sequence,
-    (key, number): (TrackKey, Number),
+    (key, number): (TrackKey, CounterValue),
     moment: Moment,
 ) -> Result<(), Stop> {
     let TrackKey::Uuid(uuid) = key else { return Ok(()) };
@@ -121,7 +115,7 @@ fn sample(
         value
     };
     if let Some(exact) = number.inexact() {
-        out.put_own(Of::Samples, "exact_value", Value::Int(exact))?;
+        out.put_own(RowTable::Samples, "exact_value", Value::Int(exact))?;
     }
     let act = Act::Sample { value, sum };
     let record = Record { act, offset: out.offset, name: None, flows: &[] };
@@ -129,7 +123,12 @@ fn sample(
 }
 
 /// Passes the further counters of an event.
-fn extra(out: &mut Output<'_>, sequence: &mut Sequence, seen: &Seen<'_>, moment: Moment) -> Result<(), Stop> {
+fn extra(
+    out: &mut PacketOutput<'_>,
+    sequence: &mut Sequence,
+    seen: &PacketEvent<'_>,
+    moment: Moment,
+) -> Result<(), Stop> {
     for (kind, values) in seen.extra_values.iter().enumerate() {
         for (at, &number) in values.iter().enumerate() {
             let own = &seen.extra_counters[kind];
@@ -146,7 +145,7 @@ fn extra(out: &mut Output<'_>, sequence: &mut Sequence, seen: &Seen<'_>, moment:
 }
 
 /// The time of an event: its own, in older traces, or that of its packet.
-fn moment(seen: &Seen<'_>, around: &mut Around<'_>) -> Option<Moment> {
+fn moment(seen: &PacketEvent<'_>, around: &mut Around<'_>) -> Option<Moment> {
     let ns = match (seen.delta_us, seen.absolute_us) {
         (Some(delta_us), _) => {
             let last = around.sequence.last_ns.filter(|_| !around.sequence.is_torn)?;

@@ -6,14 +6,14 @@ use nprof_engine::base::{Result, narrow};
 use nprof_engine::model::{FieldId, FieldSpec, NameId, Sink, TableId, Unit, Value};
 use rustc_hash::FxHashMap;
 
-use crate::formats::room::Room;
+use crate::formats::room::FieldBuffer;
 
 /// Most fields of a table. A trace with more has data in the place of names.
 const MAX_FIELDS: usize = 4096;
 
 /// Table of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum RowTable {
     /// Slices and instants.
     Slices,
     /// Samples of counters.
@@ -22,26 +22,23 @@ pub(super) enum Of {
 
 /// The fields of both tables.
 #[derive(Debug)]
-pub(super) struct Keys {
+pub(super) struct AnnotationFields {
     /// Tables of slices and samples.
     pub(super) tables: [TableId; 2],
     ids: [FxHashMap<Box<str>, FieldId>; 2],
 }
 
-impl Keys {
+impl AnnotationFields {
     /// No fields yet.
     pub(super) fn new(slices: TableId, samples: TableId) -> Self {
         Self { tables: [slices, samples], ids: Default::default() }
     }
 
     /// The field with this name, which is defined if it is new. `None` if there are too many.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub(super) fn id(
         &mut self,
         sink: &mut dyn Sink,
-        of: Of,
+        of: RowTable,
         key: &str,
         (unit, group): (Unit, &str),
     ) -> Result<Option<FieldId>> {
@@ -58,14 +55,14 @@ impl Keys {
     }
 
     /// The field with this name, if there is one.
-    pub(super) fn known(&self, of: Of, key: &str) -> Option<FieldId> {
+    pub(super) fn known(&self, of: RowTable, key: &str) -> Option<FieldId> {
         self.ids[of as usize].get(key).copied()
     }
 }
 
 /// A value whose text is in the row's buffer.
 #[derive(Debug, Clone, Copy)]
-enum Held {
+enum RowValue {
     Int(i64),
     Uint(u64),
     Float(f64),
@@ -77,8 +74,8 @@ enum Held {
 
 /// Fields of one event. The last value of a repeated field counts.
 #[derive(Debug, Default)]
-pub(super) struct Row {
-    entries: Vec<(FieldId, Held)>,
+pub(super) struct PacketRow {
+    entries: Vec<(FieldId, RowValue)>,
     texts: String,
     /// Number of the row, from 1.
     number: u64,
@@ -86,7 +83,7 @@ pub(super) struct Row {
     last: Vec<(u64, u32)>,
 }
 
-impl Row {
+impl PacketRow {
     /// Starts the next row.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
@@ -97,18 +94,18 @@ impl Row {
     /// Adds or replaces a field.
     pub(super) fn put(&mut self, id: FieldId, value: Value<'_>) {
         let held = match value {
-            Value::Int(int) => Held::Int(int),
-            Value::Uint(uint) => Held::Uint(uint),
-            Value::Float(float) => Held::Float(float),
-            Value::Bool(bool) => Held::Bool(bool),
-            Value::Name(name) => Held::Name(name),
+            Value::Int(int) => RowValue::Int(int),
+            Value::Uint(uint) => RowValue::Uint(uint),
+            Value::Float(float) => RowValue::Float(float),
+            Value::Bool(bool) => RowValue::Bool(bool),
+            Value::Name(name) => RowValue::Name(name),
             Value::Text(text) => {
                 let (start, end) = self.keep(text);
-                Held::Text(start, end)
+                RowValue::Text(start, end)
             }
             Value::Json(text) => {
                 let (start, end) = self.keep(text);
-                Held::Json(start, end)
+                RowValue::Json(start, end)
             }
         };
         if let Some(at) = self.position(id) {
@@ -142,7 +139,7 @@ impl Row {
     /// Value of a field, if it is a whole number.
     pub(super) fn int(&self, id: FieldId) -> Option<i64> {
         match self.entries.get(self.position(id)?)?.1 {
-            Held::Int(int) => Some(int),
+            RowValue::Int(int) => Some(int),
             _ => None,
         }
     }
@@ -150,7 +147,7 @@ impl Row {
     /// Whether the row has a field that is true.
     pub(super) fn is_true(&self, id: FieldId) -> bool {
         let held = self.position(id).and_then(|at| self.entries.get(at));
-        matches!(held, Some((_, Held::Bool(true))))
+        matches!(held, Some((_, RowValue::Bool(true))))
     }
 
     /// Removes a field.
@@ -174,22 +171,22 @@ impl Row {
                 out.extend_from_slice(text.as_bytes());
             };
             match held {
-                Held::Text(start, end) => put(0, &self.texts[start..end]),
-                Held::Json(start, end) => put(1, &self.texts[start..end]),
-                Held::Int(int) => {
+                RowValue::Text(start, end) => put(0, &self.texts[start..end]),
+                RowValue::Json(start, end) => put(1, &self.texts[start..end]),
+                RowValue::Int(int) => {
                     out.push(2);
                     out.put_signed(int);
                 }
-                Held::Uint(uint) => {
+                RowValue::Uint(uint) => {
                     out.push(3);
                     out.put_varint(uint);
                 }
-                Held::Float(float) => {
+                RowValue::Float(float) => {
                     out.push(4);
                     out.extend_from_slice(&float.to_bits().to_le_bytes());
                 }
-                Held::Bool(bool) => out.push(5 + u8::from(bool)),
-                Held::Name(name) => {
+                RowValue::Bool(bool) => out.push(5 + u8::from(bool)),
+                RowValue::Name(name) => {
                     out.push(7);
                     out.put_varint(u64::from(name.0));
                 }
@@ -200,7 +197,7 @@ impl Row {
     /// Adds the fields of an encoded row. They replace those that are there.
     ///
     /// # Errors
-    /// If the bytes are not what [`Row::encode`] wrote.
+    /// If the bytes are not what [`PacketRow::encode`] wrote.
     pub(super) fn decode(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
         for _ in 0..cursor.count(2)? {
             let id = FieldId(cursor.varint_u32()?);
@@ -221,18 +218,18 @@ impl Row {
     }
 
     /// The fields, in `room`, whose memory is reused.
-    pub(super) fn values<'a>(&'a self, room: Room) -> Vec<(FieldId, Value<'a>)> {
+    pub(super) fn values<'a>(&'a self, room: FieldBuffer) -> Vec<(FieldId, Value<'a>)> {
         let mut values: Vec<(FieldId, Value<'a>)> = room;
         values.clear();
         values.extend(self.entries.iter().map(|&(id, held)| {
             let value = match held {
-                Held::Int(int) => Value::Int(int),
-                Held::Uint(uint) => Value::Uint(uint),
-                Held::Float(float) => Value::Float(float),
-                Held::Bool(bool) => Value::Bool(bool),
-                Held::Text(start, end) => Value::Text(&self.texts[start..end]),
-                Held::Name(name) => Value::Name(name),
-                Held::Json(start, end) => Value::Json(&self.texts[start..end]),
+                RowValue::Int(int) => Value::Int(int),
+                RowValue::Uint(uint) => Value::Uint(uint),
+                RowValue::Float(float) => Value::Float(float),
+                RowValue::Bool(bool) => Value::Bool(bool),
+                RowValue::Text(start, end) => Value::Text(&self.texts[start..end]),
+                RowValue::Name(name) => Value::Name(name),
+                RowValue::Json(start, end) => Value::Json(&self.texts[start..end]),
             };
             (id, value)
         }));

@@ -35,9 +35,6 @@ impl Flow {
 }
 
 /// Draws the arrows of all flows.
-///
-/// # Errors
-/// If the sink or the scratch space fails.
 pub(super) fn link<S: Scratch>(mut points: Sorted<FlowKey, S>, sink: &mut dyn Sink) -> Result<()> {
     let (mut id, mut flow) = (None, Flow::default());
     let mut name = None;

@@ -18,7 +18,7 @@ const MAX_HEAD_LEN: usize = 20;
 
 /// A part of a trace.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Part<'b> {
+pub(super) enum InputPart<'b> {
     /// A packet.
     Packet(&'b [u8]),
     /// A packet that is too long, or a field that is no packet. It was skipped.
@@ -57,21 +57,18 @@ impl<'i> Packets<'i> {
     }
 
     /// The next part of the trace.
-    ///
-    /// # Errors
-    /// If the input cannot be read.
-    pub(super) fn next(&mut self) -> io::Result<Part<'_>> {
+    pub(super) fn next(&mut self) -> io::Result<InputPart<'_>> {
         self.fill(MAX_HEAD_LEN);
         let head = &self.buffer[self.start..];
         if head.is_empty() {
-            return self.ended(Part::End);
+            return self.ended(InputPart::End);
         }
         let (tag, after) = match varint(head) {
             Ok((tag, after)) => (tag, after),
             Err(damage) => return self.stop(damage),
         };
         let (len, after) = match (tag & 7, tag >> 3) {
-            (_, 0) => return Ok(Part::Damaged),
+            (_, 0) => return Ok(InputPart::Damaged),
             (2, _) => match varint(after) {
                 Ok(both) => both,
                 Err(damage) => return self.stop(damage),
@@ -82,7 +79,7 @@ impl<'i> Packets<'i> {
             },
             (1, _) => (8, after),
             (5, _) => (4, after),
-            _ => return Ok(Part::Damaged),
+            _ => return Ok(InputPart::Damaged),
         };
         let head_len = head.len() - after.len();
         if tag != PACKET_TAG || len > MAX_PACKET_LEN {
@@ -91,27 +88,27 @@ impl<'i> Packets<'i> {
                 PACKET_TAG => "a packet of more than 64 MiB; skipped",
                 _ => "a field of the trace that is no packet; skipped",
             };
-            return if self.skip(len) { Ok(Part::Skipped(what)) } else { self.ended(Part::Cut) };
+            return if self.skip(len) { Ok(InputPart::Skipped(what)) } else { self.ended(InputPart::Cut) };
         }
         let len = in_memory(len);
         if !self.fill(head_len.saturating_add(len)) {
-            return self.ended(Part::Cut);
+            return self.ended(InputPart::Cut);
         }
         let from = self.start + head_len;
         self.start = from + len;
-        Ok(Part::Packet(&self.buffer[from..from + len]))
+        Ok(InputPart::Packet(&self.buffer[from..from + len]))
     }
 
     /// The part for a head that cannot be read.
-    fn stop(&mut self, damage: Damage) -> io::Result<Part<'static>> {
+    fn stop(&mut self, damage: Damage) -> io::Result<InputPart<'static>> {
         match damage {
-            Damage::Cut => self.ended(Part::Cut),
-            Damage::Invalid => Ok(Part::Damaged),
+            Damage::Cut => self.ended(InputPart::Cut),
+            Damage::Invalid => Ok(InputPart::Damaged),
         }
     }
 
     /// The last part, unless the input has ended with an error.
-    fn ended(&mut self, last: Part<'static>) -> io::Result<Part<'static>> {
+    fn ended(&mut self, last: InputPart<'static>) -> io::Result<InputPart<'static>> {
         self.failure.take().map_or(Ok(last), Err)
     }
 
@@ -165,10 +162,10 @@ mod tests {
         loop {
             let offset = packets.offset();
             let part = packets.next().unwrap();
-            let is_last = matches!(part, Part::End | Part::Cut | Part::Damaged);
+            let is_last = matches!(part, InputPart::End | InputPart::Cut | InputPart::Damaged);
             parts.push(match part {
-                Part::Packet(packet) => format!("{offset}: {}", packet.len()),
-                Part::Skipped(_) => format!("{offset}: skipped"),
+                InputPart::Packet(packet) => format!("{offset}: {}", packet.len()),
+                InputPart::Skipped(_) => format!("{offset}: skipped"),
                 last => format!("{offset}: {last:?}"),
             });
             if is_last {

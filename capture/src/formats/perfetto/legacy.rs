@@ -6,17 +6,17 @@ use nprof_engine::model::{FlowPhase, Value, WarningKind};
 use rustc_hash::FxHasher;
 
 use super::annotation::Annotation;
-use super::field::Of;
-use super::output::{Moment, Output, Stop};
-use super::record::{Act, FlowAt, FlowRole, Place, Record};
-use super::seen::{Occurrence, Seen, push};
+use super::field::RowTable;
+use super::output::{Moment, PacketOutput, Stop};
+use super::record::{Act, EventPlace, FlowAt, FlowRole, Record};
+use super::seen::{Occurrence, PacketEvent, push};
 use super::sequence::Sequence;
 use super::track::TrackKey;
-use crate::protobuf::{Damage, Fields};
+use crate::protobuf::{Damage, MessageFields};
 
 /// Whether an event is read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum Completeness {
     /// The event is read.
     Whole,
     /// The type of the event says what it is.
@@ -63,7 +63,7 @@ impl<'a> Older<'a> {
             pid: None,
             tid: None,
         };
-        let mut fields = Fields::new(bytes);
+        let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
             match number {
                 1 => older.name_iid = value.number(),
@@ -94,14 +94,14 @@ impl<'a> Older<'a> {
         Some((self.pid.unwrap_or(pid), self.tid.unwrap_or(tid)))
     }
 
-    fn place(&self, out: &mut Output<'_>, sequence: &Sequence, seen: &Seen<'_>) -> Place {
+    fn place(&self, out: &mut PacketOutput<'_>, sequence: &Sequence, seen: &PacketEvent<'_>) -> EventPlace {
         match self.thread(sequence) {
             Some((pid, tid)) => out.tracks.place(TrackKey::Thread(pid, tid)),
             None => seen.place(out, sequence),
         }
     }
 
-    fn process(&self, out: &Output<'_>, sequence: &Sequence, seen: &Seen<'_>) -> Option<i64> {
+    fn process(&self, out: &PacketOutput<'_>, sequence: &Sequence, seen: &PacketEvent<'_>) -> Option<i64> {
         self.pid.or_else(|| seen.process(out, sequence))
     }
 }
@@ -109,7 +109,7 @@ impl<'a> Older<'a> {
 /// An event with its older part.
 #[derive(Clone, Copy)]
 struct OlderEvent<'a> {
-    seen: &'a Seen<'a>,
+    seen: &'a PacketEvent<'a>,
     older: &'a Older<'a>,
 }
 
@@ -121,21 +121,18 @@ pub(super) const FLOW_END: u8 = 2;
 pub(super) const FLOW_END_NEXT: u8 = 3;
 
 /// Takes the older part of an event.
-///
-/// # Errors
-/// If the event is damaged or the sink fails.
 pub(super) fn take(
-    out: &mut Output<'_>,
+    out: &mut PacketOutput<'_>,
     sequence: &mut Sequence,
-    seen: &Seen<'_>,
+    seen: &PacketEvent<'_>,
     moment: Moment,
     bytes: &[u8],
-) -> Result<Taken, Stop> {
+) -> Result<Completeness, Stop> {
     let older = &Older::parse(bytes)?;
     let event = OlderEvent { seen, older };
     match older.phase {
         // A newer event, with some of the older keys.
-        0 => return Ok(Taken::No),
+        0 => return Ok(Completeness::No),
         b'C' => counters(out, sequence, event, moment)?,
         b's' | b't' | b'f' => flow(out, sequence, event, moment)?,
         b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' => {
@@ -144,12 +141,12 @@ pub(super) fn take(
         b'M' => metadata(out, sequence, event)?,
         _ => plain(out, sequence, event, moment)?,
     }
-    Ok(Taken::Whole)
+    Ok(Completeness::Whole)
 }
 
 /// Slices and instants of threads and processes.
 fn plain(
-    out: &mut Output<'_>,
+    out: &mut PacketOutput<'_>,
     sequence: &mut Sequence,
     OlderEvent { seen, older }: OlderEvent<'_>,
     moment: Moment,
@@ -176,10 +173,10 @@ fn plain(
         _ => older.place(out, sequence, seen),
     };
     let cat = seen.cat(out, sequence);
-    seen.fill(out, sequence, Of::Slices, &cat)?;
+    seen.fill(out, sequence, RowTable::Slices, &cat)?;
     if !is_instant && !matches!(older.phase, b'B' | b'E' | b'X') {
         let shown = char::from(older.phase).to_string();
-        out.put_own(Of::Slices, "ph", Value::Text(&shown))?;
+        out.put_own(RowTable::Slices, "ph", Value::Text(&shown))?;
         if !matches!(older.phase, b'P' | b'N' | b'O' | b'D' | b'v' | b'V' | b'c' | b'(' | b')' | b'a' | b'=')
         {
             out.warn(WarningKind::UnknownRecord, "an event of an unknown phase; kept as an instant");
@@ -210,7 +207,7 @@ fn hash(of: &impl Hash) -> u64 {
 
 /// Slices that can begin on one thread and end on another, matched by their id.
 fn asynchronous(
-    out: &mut Output<'_>,
+    out: &mut PacketOutput<'_>,
     sequence: &mut Sequence,
     OlderEvent { seen, older }: OlderEvent<'_>,
     moment: Moment,
@@ -230,10 +227,10 @@ fn asynchronous(
     // An id is of all processes, unless it is local.
     let owner = process.filter(|_| !matches!(older.id, Id::Global(_)));
     let stack = hash(&(is_nestable, &cat, older.id, older.scope, owner, if is_nestable { "" } else { text }));
-    let place = Place { stack, ..out.tracks.place(TrackKey::Async(process, label.into())) };
-    seen.fill(out, sequence, Of::Slices, &cat)?;
+    let place = EventPlace { stack, ..out.tracks.place(TrackKey::Async(process, label.into())) };
+    seen.fill(out, sequence, RowTable::Slices, &cat)?;
     if let Id::Unscoped(id) | Id::Local(id) | Id::Global(id) = older.id {
-        out.put_own(Of::Slices, "id", Value::Text(&format!("{id:#x}")))?;
+        out.put_own(RowTable::Slices, "id", Value::Text(&format!("{id:#x}")))?;
     }
     let act = match older.phase {
         b'b' | b'S' => Act::Begin,
@@ -245,7 +242,7 @@ fn asynchronous(
 
 /// A point of a flow, which binds to a slice of its thread.
 fn flow(
-    out: &mut Output<'_>,
+    out: &mut PacketOutput<'_>,
     sequence: &mut Sequence,
     OlderEvent { seen, older }: OlderEvent<'_>,
     moment: Moment,
@@ -273,7 +270,7 @@ fn flow(
 
 /// Each annotation of a counter event is a sample of one series.
 fn counters(
-    out: &mut Output<'_>,
+    out: &mut PacketOutput<'_>,
     sequence: &mut Sequence,
     OlderEvent { seen, older }: OlderEvent<'_>,
     moment: Moment,
@@ -298,7 +295,7 @@ fn counters(
             false => format!("{counter} · {series}"),
         };
         let place = out.tracks.place(TrackKey::Counter(process, label.into()));
-        seen.fill_own(out, sequence, Of::Samples, &cat)?;
+        seen.fill_own(out, sequence, RowTable::Samples, &cat)?;
         let act = Act::Sample { value, sum: value };
         let record = Record { act, offset: out.offset, name: None, flows: &[] };
         out.push(moment, place, &record)?;
@@ -314,7 +311,7 @@ fn counters(
 
 /// Names of processes and threads.
 fn metadata(
-    out: &mut Output<'_>,
+    out: &mut PacketOutput<'_>,
     sequence: &mut Sequence,
     OlderEvent { seen, older }: OlderEvent<'_>,
 ) -> Result<(), Stop> {

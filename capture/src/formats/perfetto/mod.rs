@@ -43,9 +43,9 @@ use std::io::Read;
 use nprof_engine::model::Sink;
 use nprof_engine::spill::Space;
 
-use self::reader::Reader;
+use self::reader::PerfettoReader;
 use crate::error::Error;
-use crate::files::{Fault, Job, Sinks};
+use crate::files::{Fault, ImportJob, Sinks};
 use crate::origin::Origin;
 
 pub use self::beginning::beginning;
@@ -72,28 +72,22 @@ pub fn read(
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
-    Reader::new(context, sink, None)?.read(input, progress)
+    PerfettoReader::new(context, sink, None)?.read(input, progress)
 }
 
 /// Like [`read()`]. `place` receives the offset of the packet of each event before the sink
 /// receives the event.
-///
-/// # Errors
-/// The same as for [`read()`].
 pub(super) fn read_noting(
     input: &mut dyn Read,
     context: PacketContext<'_>,
     (sink, place): (&mut dyn Sink, &Cell<u64>),
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
-    Reader::new(context, sink, Some(place))?.read(input, progress)
+    PerfettoReader::new(context, sink, Some(place))?.read(input, progress)
 }
 
 /// Reads a plan's trace: from its bytes if they are not packed, else while it is unpacked.
-///
-/// # Errors
-/// The same as for [`read`].
-pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
+pub fn import(job: &ImportJob<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     let leaf = job.files.leaf(job.plan.trace());
     let context = PacketContext { space: job.space, origin: job.origin, most_unpacked: leaf.most_unpacked() };
     let Some(bytes) = leaf.plain() else {

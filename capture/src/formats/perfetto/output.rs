@@ -7,10 +7,10 @@ use nprof_engine::model::{Sink, TableKind, TableSpec, Unit, Value, WarningKind};
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
 use super::clock::ClockId;
-use super::field::{Keys, Of, Row};
-use super::record::{Act, Place, Record, SortKey, WaitKey};
+use super::field::{AnnotationFields, PacketRow, RowTable};
+use super::record::{Act, EventPlace, Record, SortKey, WaitKey};
 use super::sequence::Memory;
-use super::track::Tracks;
+use super::track::PerfettoTracks;
 use crate::origin::MAX_TIMESTAMPS;
 use crate::protobuf::Damage;
 
@@ -45,17 +45,17 @@ pub(super) enum Moment {
 }
 
 /// The output of the reader.
-pub(super) struct Output<'s> {
+pub(super) struct PacketOutput<'s> {
     /// The receiver of all events.
     pub(super) sink: &'s mut dyn Sink,
     /// Fields of both tables.
-    pub(super) keys: Keys,
+    pub(super) keys: AnnotationFields,
     /// Fields of the current event.
-    pub(super) row: Row,
+    pub(super) row: PacketRow,
     /// Buffer for texts.
     pub(super) text: String,
     /// The tracks of the trace.
-    pub(super) tracks: Tracks,
+    pub(super) tracks: PerfettoTracks,
     /// Memory of sequences.
     pub(super) memory: Memory,
     /// Offset of the current packet.
@@ -75,11 +75,8 @@ pub(super) struct Output<'s> {
 /// One [`Space::sort_bytes`]' share of the sorter for events that wait for clocks.
 const WAITING_SHARE: usize = 4;
 
-impl<'s> Output<'s> {
+impl<'s> PacketOutput<'s> {
     /// Defines the tables.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub(super) fn new(space: &Space<'s>, sink: &'s mut dyn Sink) -> Result<Self> {
         let mut table = |name: &str, kind, name_key: &str, doc: &str| {
             sink.table(TableSpec::new(name, kind, doc).named_by(name_key))
@@ -88,10 +85,10 @@ impl<'s> Output<'s> {
         let samples = table("counter", TableKind::Samples, "name", "Samples of counters.")?;
         Ok(Self {
             sink,
-            keys: Keys::new(slices, samples),
-            row: Row::default(),
+            keys: AnnotationFields::new(slices, samples),
+            row: PacketRow::default(),
             text: String::new(),
-            tracks: Tracks::default(),
+            tracks: PerfettoTracks::default(),
             memory: Memory::default(),
             offset: 0,
             place: None,
@@ -109,12 +106,9 @@ impl<'s> Output<'s> {
     }
 
     /// Adds a field to the row.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub(super) fn put(
         &mut self,
-        of: Of,
+        of: RowTable,
         key: &str,
         (unit, group): (Unit, &str),
         value: Value<'_>,
@@ -130,18 +124,12 @@ impl<'s> Output<'s> {
     }
 
     /// Adds a field of nprof's own to the row.
-    ///
-    /// # Errors
-    /// If the sink fails.
-    pub(super) fn put_own(&mut self, of: Of, key: &str, value: Value<'_>) -> Result<()> {
+    pub(super) fn put_own(&mut self, of: RowTable, key: &str, value: Value<'_>) -> Result<()> {
         self.put(of, key, (Unit::None, "Event"), value)
     }
 
     /// Passes an event with the fields of the row to the sorter.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
-    pub(super) fn push(&mut self, moment: Moment, place: Place, record: &Record<'_>) -> Result<()> {
+    pub(super) fn push(&mut self, moment: Moment, place: EventPlace, record: &Record<'_>) -> Result<()> {
         self.count += 1;
         let order = self.count;
         match moment {
@@ -165,9 +153,6 @@ impl<'s> Output<'s> {
     }
 
     /// Passes an event that waited to the sorter.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub(super) fn push_late(&mut self, ns: i64, key: WaitKey, bytes: &[u8], act: &Act) -> Result<()> {
         self.note(ns);
         self.tracks.reach(key.place.track, act, ns);

@@ -8,15 +8,15 @@ use nprof_engine::model::{Sink, WarningKind};
 use rustc_hash::FxHashMap;
 use zstd::zstd_safe::DCtx;
 
-use super::clock::{ClockId, Clocks};
+use super::clock::{ClockId, TraceClocks};
 use super::event::{self, Around};
-use super::input::{Packets, Part};
-use super::output::{Moment, Output, Stop};
+use super::input::{InputPart, Packets};
+use super::output::{Moment, PacketOutput, Stop};
 use super::sequence::Sequence;
 use super::source::Sources;
 use super::{PacketContext, annotation, emit};
 use crate::error::Error;
-use crate::protobuf::{Damage, Fields};
+use crate::protobuf::{Damage, MessageFields};
 
 /// Deepest packing of packets in packets.
 const MAX_DEPTH: usize = 1;
@@ -30,7 +30,7 @@ const CLEARED: u64 = 1;
 
 /// The head of a packet.
 #[derive(Debug, Default)]
-pub(super) struct Head<'a> {
+pub(super) struct PacketHead<'a> {
     pub(super) timestamp: Option<u64>,
     pub(super) clock: Option<u32>,
     pub(super) sequence: u32,
@@ -39,14 +39,11 @@ pub(super) struct Head<'a> {
     pub(super) defaults: Option<&'a [u8]>,
 }
 
-impl<'a> Head<'a> {
+impl<'a> PacketHead<'a> {
     /// Reads the head.
-    ///
-    /// # Errors
-    /// If the packet is damaged.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, Damage> {
         let mut head = Self::default();
-        let mut fields = Fields::new(bytes);
+        let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
             match number {
                 8 => head.timestamp = Some(value.number()),
@@ -64,7 +61,7 @@ impl<'a> Head<'a> {
 }
 
 /// End of a list of packets.
-enum Ended {
+enum ListEnd {
     /// After a packet.
     Whole,
     /// In the middle of a packet.
@@ -76,9 +73,9 @@ enum Ended {
 }
 
 /// State of reading.
-pub(super) struct Reader<'s> {
-    pub(super) out: Output<'s>,
-    pub(super) clocks: Clocks,
+pub(super) struct PerfettoReader<'s> {
+    pub(super) out: PacketOutput<'s>,
+    pub(super) clocks: TraceClocks,
     sequences: FxHashMap<u32, Sequence>,
     /// State of sequences that do not fit into memory; it lasts for one packet.
     spare: Sequence,
@@ -92,19 +89,16 @@ pub(super) struct Reader<'s> {
     context: PacketContext<'s>,
 }
 
-impl<'s> Reader<'s> {
+impl<'s> PerfettoReader<'s> {
     /// A reader with this sink. `place` receives the offset of the packet of each event.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub(super) fn new(
         context: PacketContext<'s>,
         sink: &'s mut dyn Sink,
         place: Option<&'s Cell<u64>>,
     ) -> Result<Self> {
         Ok(Self {
-            out: Output { place, ..Output::new(&context.space, sink)? },
-            clocks: Clocks::default(),
+            out: PacketOutput { place, ..PacketOutput::new(&context.space, sink)? },
+            clocks: TraceClocks::default(),
             sequences: FxHashMap::default(),
             spare: Sequence::default(),
             sources: Sources::default(),
@@ -122,10 +116,10 @@ impl<'s> Reader<'s> {
     /// cancelled.
     pub(super) fn read(mut self, input: &mut dyn Read, progress: &mut dyn FnMut(u64)) -> Result<(), Error> {
         let early = match self.parts(&mut Packets::new(input, progress), 0)? {
-            Ended::Whole => None,
-            Ended::Cut => Some("the trace ends in the middle of a packet; all complete packets are kept"),
-            Ended::Damaged => Some("bytes that begin no packet; the rest of the trace is not read"),
-            Ended::Unreadable(error) => return Err(error.into()),
+            ListEnd::Whole => None,
+            ListEnd::Cut => Some("the trace ends in the middle of a packet; all complete packets are kept"),
+            ListEnd::Damaged => Some("bytes that begin no packet; the rest of the trace is not read"),
+            ListEnd::Unreadable(error) => return Err(error.into()),
         };
         if let Some(what) = early {
             self.out.warn(WarningKind::TruncatedInput, what);
@@ -147,7 +141,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Reads packets, those of the trace or those within a packed one. Returns how they end.
-    fn parts(&mut self, packets: &mut Packets<'_>, depth: usize) -> Result<Ended, Error> {
+    fn parts(&mut self, packets: &mut Packets<'_>, depth: usize) -> Result<ListEnd, Error> {
         loop {
             // A packet that says nothing never reaches the sink.
             self.context.space.work.cancel.check()?;
@@ -155,15 +149,15 @@ impl<'s> Reader<'s> {
                 self.out.offset = packets.offset();
             }
             match packets.next() {
-                Ok(Part::Packet(bytes)) => {
+                Ok(InputPart::Packet(bytes)) => {
                     self.packets += 1;
                     self.packet(bytes, depth)?;
                 }
-                Ok(Part::Skipped(what)) => self.out.warn(WarningKind::DamagedRecord, what),
-                Ok(Part::End) => return Ok(Ended::Whole),
-                Ok(Part::Cut) => return Ok(Ended::Cut),
-                Ok(Part::Damaged) => return Ok(Ended::Damaged),
-                Err(error) => return Ok(Ended::Unreadable(error)),
+                Ok(InputPart::Skipped(what)) => self.out.warn(WarningKind::DamagedRecord, what),
+                Ok(InputPart::End) => return Ok(ListEnd::Whole),
+                Ok(InputPart::Cut) => return Ok(ListEnd::Cut),
+                Ok(InputPart::Damaged) => return Ok(ListEnd::Damaged),
+                Err(error) => return Ok(ListEnd::Unreadable(error)),
             }
         }
     }
@@ -183,9 +177,9 @@ impl<'s> Reader<'s> {
     }
 
     fn contents(&mut self, bytes: &[u8], depth: usize) -> Result<(), PacketStop> {
-        let head = Head::parse(bytes)?;
+        let head = PacketHead::parse(bytes)?;
         let moment = self.begin(&head, bytes)?;
-        let mut fields = Fields::new(bytes);
+        let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
             let data = value.bytes();
             match number {
@@ -256,7 +250,7 @@ impl<'s> Reader<'s> {
         };
         if self.unpacked_left == 0 && has_more(input) {
             self.out.warn(WarningKind::MissingData, TOO_MANY);
-        } else if !matches!(ended, Ended::Whole) {
+        } else if !matches!(ended, ListEnd::Whole) {
             let what = "packed packets that are damaged; those before the damage are kept";
             self.out.warn(WarningKind::DamagedRecord, what);
         }
@@ -264,7 +258,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Brings the state of the sequence up to date. Returns the time of the packet.
-    fn begin(&mut self, head: &Head<'_>, bytes: &[u8]) -> Result<Option<Moment>, PacketStop> {
+    fn begin(&mut self, head: &PacketHead<'_>, bytes: &[u8]) -> Result<Option<Moment>, PacketStop> {
         if !self.sequences.contains_key(&head.sequence) {
             if self.out.memory.takes_sequence() {
                 self.sequences.insert(head.sequence, Sequence::default());
@@ -283,7 +277,7 @@ impl<'s> Reader<'s> {
             sequence.clear(&mut self.out.memory);
         }
         sequence.has_begun = true;
-        let mut fields = Fields::new(bytes);
+        let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
             if number == 12 && !sequence.intern(value.bytes(), &mut self.out.memory)? {
                 let what = "more interned texts than fit into memory; names of later events are missing";
@@ -311,12 +305,12 @@ fn defaults_of(sequence: &mut Sequence, bytes: &[u8]) -> Result<(), Damage> {
     sequence.clock = None;
     sequence.track = None;
     sequence.extra_counters = Default::default();
-    let mut fields = Fields::new(bytes);
+    let mut fields = MessageFields::new(bytes);
     while let Some((number, value)) = fields.next()? {
         match number {
             58 => sequence.clock = Some(value.number_u32()?),
             11 => {
-                let mut fields = Fields::new(value.bytes());
+                let mut fields = MessageFields::new(value.bytes());
                 while let Some((number, value)) = fields.next()? {
                     let [whole, floats] = &mut sequence.extra_counters;
                     match number {

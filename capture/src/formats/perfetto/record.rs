@@ -4,21 +4,21 @@
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::model::{FlowPhase, NameId};
-use nprof_engine::spill::{ByteSpan, Key, NoBytes};
+use nprof_engine::spill::{ByteSpan, NoBytes, SpillKey};
 
 use super::clock::ClockId;
-use super::field::Row;
+use super::field::PacketRow;
 
 /// Place of an event: its track, and the stack of open slices on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct EventPlace {
     /// Index of the track.
     pub(super) track: u32,
     /// Number of the stack; 0 if the track has one.
     pub(super) stack: u64,
 }
 
-impl Place {
+impl EventPlace {
     fn put(self, out: &mut Vec<u8>) {
         out.put_varint(u64::from(self.track));
         out.put_varint(self.stack);
@@ -32,12 +32,12 @@ impl Place {
 /// Order of events: stack by stack, then by time, then as in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SortKey {
-    pub(super) place: Place,
+    pub(super) place: EventPlace,
     pub(super) ns: i64,
     pub(super) order: u64,
 }
 
-impl Key for SortKey {
+impl SpillKey for SortKey {
     type Span = ByteSpan;
     const MAX_LEN: usize = 5 + 3 * 10;
 
@@ -48,7 +48,7 @@ impl Key for SortKey {
     }
 
     fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-        Ok(Self { place: Place::take(cursor)?, ns: cursor.signed()?, order: cursor.varint()? })
+        Ok(Self { place: EventPlace::take(cursor)?, ns: cursor.signed()?, order: cursor.varint()? })
     }
 }
 
@@ -58,10 +58,10 @@ pub(super) struct WaitKey {
     pub(super) order: u64,
     pub(super) clock: ClockId,
     pub(super) ns: i64,
-    pub(super) place: Place,
+    pub(super) place: EventPlace,
 }
 
-impl Key for WaitKey {
+impl SpillKey for WaitKey {
     type Span = ByteSpan;
     const MAX_LEN: usize = 3 * 5 + 3 * 10;
 
@@ -78,7 +78,7 @@ impl Key for WaitKey {
             order: cursor.varint()?,
             clock: ClockId { sequence: cursor.varint_u32()?, id: cursor.varint_u32()? },
             ns: cursor.signed()?,
-            place: Place::take(cursor)?,
+            place: EventPlace::take(cursor)?,
         })
     }
 }
@@ -96,7 +96,7 @@ pub(super) struct FlowKey {
     pub(super) arrival: u32,
 }
 
-impl Key for FlowKey {
+impl SpillKey for FlowKey {
     type Span = NoBytes;
     const MAX_LEN: usize = 1 + 2 * 5 + 2 * 10;
 
@@ -191,7 +191,7 @@ pub(super) struct Record<'f> {
 
 impl Record<'_> {
     /// Appends the record with the fields of a row.
-    pub(super) fn encode(&self, out: &mut Vec<u8>, row: &Row) {
+    pub(super) fn encode(&self, out: &mut Vec<u8>, row: &PacketRow) {
         match self.act {
             Act::Begin => out.push(0),
             Act::End => out.push(1),
@@ -223,9 +223,6 @@ impl Record<'_> {
     }
 
     /// Reads what the record does, from its encoding.
-    ///
-    /// # Errors
-    /// If the bytes are not a record.
     pub(super) fn act(cursor: &mut Cursor<'_>) -> Result<Act> {
         Ok(match cursor.u8()? {
             0 => Act::Begin,
@@ -252,9 +249,6 @@ pub(super) struct Header {
 
 impl Header {
     /// Reads the part behind [`Record::act`].
-    ///
-    /// # Errors
-    /// If the bytes are not a record.
     pub(super) fn take(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
         self.offset = cursor.varint()?;
         let name = cursor.varint_u32()?;

@@ -6,14 +6,14 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{NameId, Value, WarningKind};
 
 use super::annotation::{self, MISSING_TEXT, each_fixed, each_number};
-use super::field::Of;
-use super::output::{Moment, Output, Stop};
+use super::field::RowTable;
+use super::output::{Moment, PacketOutput, Stop};
 use super::record::FlowRole::{Passes, Terminates};
-use super::record::{Act, FlowAt, Place, Record};
-use super::sequence::{Kind, Sequence, source};
+use super::record::{Act, EventPlace, FlowAt, Record};
+use super::sequence::{InternedKind, Sequence, source};
 use super::track::TrackKey;
-use crate::formats::trace_event::kineto::{self, Side};
-use crate::protobuf::{Damage, Fields};
+use crate::formats::trace_event::kineto::{self, SliceSide};
+use crate::protobuf::{Damage, MessageFields};
 
 /// Most letters of an event's name that name a track.
 const MAX_LABEL_CHARS: usize = 1_024;
@@ -30,12 +30,12 @@ const MAX_CATEGORIES_LEN: usize = 64 << 10;
 
 /// Value of a counter.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Number {
+pub(super) enum CounterValue {
     Int(i64),
     Float(f64),
 }
 
-impl Number {
+impl CounterValue {
     #[expect(clippy::cast_precision_loss, reason = "what a float cannot express is kept as a field")]
     pub(super) fn float(self) -> f64 {
         match self {
@@ -56,7 +56,7 @@ impl Number {
 
 /// The parts of an event.
 #[derive(Debug, Default)]
-pub(super) struct Seen<'a> {
+pub(super) struct PacketEvent<'a> {
     pub(super) kind: u64,
     pub(super) name_iid: u64,
     pub(super) name: Option<&'a [u8]>,
@@ -64,10 +64,10 @@ pub(super) struct Seen<'a> {
     pub(super) category_iids: Vec<u64>,
     pub(super) categories: Vec<&'a [u8]>,
     pub(super) annotations: Vec<&'a [u8]>,
-    pub(super) value: Option<Number>,
+    pub(super) value: Option<CounterValue>,
     /// Counters of further values, if the event names them: whole numbers, then floats.
     pub(super) extra_counters: [Vec<u64>; 2],
-    pub(super) extra_values: [Vec<Number>; 2],
+    pub(super) extra_values: [Vec<CounterValue>; 2],
     /// Flows, each with whether it ends here.
     pub(super) flows: Vec<FlowAt>,
     pub(super) legacy: Option<&'a [u8]>,
@@ -79,10 +79,10 @@ pub(super) struct Seen<'a> {
     pub(super) has_unread: bool,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> PacketEvent<'a> {
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, Damage> {
         let mut seen = Self::default();
-        let mut fields = Fields::new(bytes);
+        let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
             match number {
                 1 => seen.delta_us = Some(value.signed()),
@@ -94,22 +94,22 @@ impl<'a> Seen<'a> {
                 11 => seen.track = Some(value.number()),
                 12 => {
                     let values = &mut seen.extra_values[0];
-                    each_number(value, |number| values.push(Number::Int(number.cast_signed())))?;
+                    each_number(value, |number| values.push(CounterValue::Int(number.cast_signed())))?;
                 }
                 16 => seen.absolute_us = Some(value.signed()),
                 22 => seen.categories.push(value.bytes()),
                 23 => seen.name = Some(value.bytes()),
-                30 => seen.value = Some(Number::Int(value.signed())),
+                30 => seen.value = Some(CounterValue::Int(value.signed())),
                 31 => each_number(value, |uuid| seen.extra_counters[0].push(uuid))?,
                 33 => seen.source = Some(value.bytes()),
                 34 => seen.source_iid = value.number(),
                 36 => each_number(value, |flow| seen.flows.push(FlowAt { flow, role: Passes }))?,
                 42 => each_number(value, |flow| seen.flows.push(FlowAt { flow, role: Terminates }))?,
-                44 => seen.value = Some(Number::Float(f64::from_bits(value.number()))),
+                44 => seen.value = Some(CounterValue::Float(f64::from_bits(value.number()))),
                 45 => each_number(value, |uuid| seen.extra_counters[1].push(uuid))?,
                 46 => {
                     let values = &mut seen.extra_values[1];
-                    each_fixed(value, |bits| values.push(Number::Float(f64::from_bits(bits))));
+                    each_fixed(value, |bits| values.push(CounterValue::Float(f64::from_bits(bits))));
                 }
                 47 => each_fixed(value, |flow| seen.flows.push(FlowAt { flow, role: Passes })),
                 48 => each_fixed(value, |flow| seen.flows.push(FlowAt { flow, role: Terminates })),
@@ -125,7 +125,7 @@ impl<'a> Seen<'a> {
     /// Number and text of the name. An event without a name has `None`.
     pub(super) fn named(
         &self,
-        out: &mut Output<'_>,
+        out: &mut PacketOutput<'_>,
         sequence: &mut Sequence,
         iid: u64,
     ) -> Result<Option<(NameId, String)>> {
@@ -140,7 +140,7 @@ impl<'a> Seen<'a> {
         if iid == 0 {
             return Ok(None);
         }
-        if let Some((name, text)) = sequence.name(out.sink, Kind::Name, iid)? {
+        if let Some((name, text)) = sequence.name(out.sink, InternedKind::Name, iid)? {
             // A name is copied for each event only to the length that tracks need.
             let text = text.chars().take(MAX_LABEL_CHARS).collect();
             return Ok(Some((name, text)).filter(|(_, text): &(_, String)| !text.is_empty()));
@@ -151,7 +151,7 @@ impl<'a> Seen<'a> {
     }
 
     /// The categories, with commas between them.
-    pub(super) fn cat(&self, out: &mut Output<'_>, sequence: &Sequence) -> String {
+    pub(super) fn cat(&self, out: &mut PacketOutput<'_>, sequence: &Sequence) -> String {
         let mut joined = String::new();
         let mut add = |text: &str| {
             if joined.len() + text.len() > MAX_CATEGORIES_LEN {
@@ -165,7 +165,7 @@ impl<'a> Seen<'a> {
         self.categories.iter().for_each(|text| add(&String::from_utf8_lossy(text)));
         let mut is_missing = false;
         for &iid in &self.category_iids {
-            match sequence.text(Kind::Category, iid) {
+            match sequence.text(InternedKind::Category, iid) {
                 Some(text) => add(text),
                 None => is_missing = true,
             }
@@ -179,9 +179,9 @@ impl<'a> Seen<'a> {
     /// Fills the row with the fields of the event besides its annotations.
     pub(super) fn fill_own(
         &self,
-        out: &mut Output<'_>,
+        out: &mut PacketOutput<'_>,
         sequence: &mut Sequence,
-        of: Of,
+        of: RowTable,
         cat: &str,
     ) -> Result<(), Stop> {
         out.row.clear();
@@ -199,13 +199,13 @@ impl<'a> Seen<'a> {
                 out.put_own(of, "correlation_id", Value::Text(&String::from_utf8_lossy(text)))?;
             }
             Some(Correlation::Interned(iid)) => {
-                put_interned(out, sequence, (of, "correlation_id"), (Kind::Correlation, iid))?;
+                put_interned(out, sequence, (of, "correlation_id"), (InternedKind::Correlation, iid))?;
             }
         }
         if let Some(bytes) = self.source {
             out.put_own(of, "source_location", Value::Text(&source(bytes)?))?;
         } else if self.source_iid != 0 {
-            put_interned(out, sequence, (of, "source_location"), (Kind::Source, self.source_iid))?;
+            put_interned(out, sequence, (of, "source_location"), (InternedKind::Source, self.source_iid))?;
         }
         Ok(())
     }
@@ -213,9 +213,9 @@ impl<'a> Seen<'a> {
     /// Fills the row with all fields of the event.
     pub(super) fn fill(
         &self,
-        out: &mut Output<'_>,
+        out: &mut PacketOutput<'_>,
         sequence: &mut Sequence,
-        of: Of,
+        of: RowTable,
         cat: &str,
     ) -> Result<(), Stop> {
         self.fill_own(out, sequence, of, cat)?;
@@ -227,7 +227,7 @@ impl<'a> Seen<'a> {
 
     /// The track of the event: its own, that of the sequence, the sequence's thread, or that of
     /// all.
-    pub(super) fn place(&self, out: &mut Output<'_>, sequence: &Sequence) -> Place {
+    pub(super) fn place(&self, out: &mut PacketOutput<'_>, sequence: &Sequence) -> EventPlace {
         let key = match (self.track.or(sequence.track), sequence.thread) {
             (Some(uuid), _) => TrackKey::Uuid(uuid),
             (None, Some((pid, tid))) => TrackKey::Thread(pid, tid),
@@ -237,7 +237,7 @@ impl<'a> Seen<'a> {
     }
 
     /// The process of the event's track, as far as it is known.
-    pub(super) fn process(&self, out: &Output<'_>, sequence: &Sequence) -> Option<i64> {
+    pub(super) fn process(&self, out: &PacketOutput<'_>, sequence: &Sequence) -> Option<i64> {
         let of_track = self.track.or(sequence.track).and_then(|uuid| out.tracks.process_of(uuid));
         of_track.or(sequence.thread.map(|(pid, _)| pid))
     }
@@ -245,10 +245,10 @@ impl<'a> Seen<'a> {
 
 /// Fills a field with an interned text, or warns that the text is missing.
 fn put_interned(
-    out: &mut Output<'_>,
+    out: &mut PacketOutput<'_>,
     sequence: &mut Sequence,
-    (of, key): (Of, &'static str),
-    (kind, iid): (Kind, u64),
+    (of, key): (RowTable, &'static str),
+    (kind, iid): (InternedKind, u64),
 ) -> Result<(), Stop> {
     match sequence.name(out.sink, kind, iid)?.map(|(name, _)| name) {
         Some(name) => out.put_own(of, key, Value::Name(name))?,
@@ -262,21 +262,18 @@ fn put_interned(
 pub(super) struct Occurrence {
     pub(super) act: Act,
     pub(super) moment: Moment,
-    pub(super) place: Place,
+    pub(super) place: EventPlace,
 }
 
 /// Passes an event whose fields are in the row.
-///
-/// # Errors
-/// If the sink fails.
 pub(super) fn push(
-    out: &mut Output<'_>,
+    out: &mut PacketOutput<'_>,
     flows: &[FlowAt],
     Occurrence { act, moment, place }: Occurrence,
     (cat, named): (&str, Option<(NameId, String)>),
 ) -> Result<(), Stop> {
     let track = &mut out.tracks.all[place.track as usize];
-    if kineto::side(cat.as_bytes()) == Some(Side::Device) {
+    if kineto::side(cat.as_bytes()) == Some(SliceSide::Device) {
         track.on_device = true;
     }
     if act != Act::End {

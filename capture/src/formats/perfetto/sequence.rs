@@ -4,7 +4,7 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{NameId, Sink};
 use rustc_hash::FxHashMap;
 
-use crate::protobuf::{Damage, Fields};
+use crate::protobuf::{Damage, MessageFields};
 
 /// Most bytes of interned texts and sequences in memory.
 const MAX_BYTES: usize = 64 << 20;
@@ -15,7 +15,7 @@ const SEQUENCE_BYTES: usize = 1 << 10;
 
 /// Kind of interned text. Each has numbers of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum InternedKind {
     /// Categories of events.
     Category,
     /// Names of events.
@@ -30,7 +30,7 @@ pub(super) enum Kind {
     Source,
 }
 
-impl Kind {
+impl InternedKind {
     const COUNT: usize = 6;
 
     /// The kind of a field of `InternedData`.
@@ -83,7 +83,7 @@ impl Memory {
 /// Statements of a sequence so far.
 #[derive(Debug, Default)]
 pub(super) struct Sequence {
-    texts: [FxHashMap<u64, Interned>; Kind::COUNT],
+    texts: [FxHashMap<u64, Interned>; InternedKind::COUNT],
     /// Bytes that the texts count as.
     text_bytes: usize,
     /// Clock of packets that name none.
@@ -114,14 +114,11 @@ impl Sequence {
     }
 
     /// Takes interned texts. `false` if there is no memory for some.
-    ///
-    /// # Errors
-    /// If the message is damaged.
     pub(super) fn intern(&mut self, bytes: &[u8], memory: &mut Memory) -> Result<bool, Damage> {
         let mut is_whole = true;
-        let mut fields = Fields::new(bytes);
+        let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
-            let Some(kind) = Kind::of_field(number) else { continue };
+            let Some(kind) = InternedKind::of_field(number) else { continue };
             let (iid, text) = entry(kind, value.bytes())?;
             let cost = text.len() + TEXT_BYTES;
             if !memory.takes(cost) {
@@ -135,18 +132,15 @@ impl Sequence {
     }
 
     /// An interned text.
-    pub(super) fn text(&self, kind: Kind, iid: u64) -> Option<&str> {
+    pub(super) fn text(&self, kind: InternedKind, iid: u64) -> Option<&str> {
         self.texts[kind as usize].get(&iid).map(|interned| &*interned.text)
     }
 
     /// Number of an interned text in the sink, and the text.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub(super) fn name(
         &mut self,
         sink: &mut dyn Sink,
-        kind: Kind,
+        kind: InternedKind,
         iid: u64,
     ) -> Result<Option<(NameId, &str)>, nprof_engine::base::Error> {
         let Some(interned) = self.texts[kind as usize].get_mut(&iid) else { return Ok(None) };
@@ -168,17 +162,17 @@ impl Sequence {
 }
 
 /// Number and text of an entry.
-fn entry(kind: Kind, bytes: &[u8]) -> Result<(u64, String), Damage> {
-    if kind == Kind::Source {
+fn entry(kind: InternedKind, bytes: &[u8]) -> Result<(u64, String), Damage> {
+    if kind == InternedKind::Source {
         let mut iid = 0;
-        let mut fields = Fields::new(bytes);
+        let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
             iid = if number == 1 { value.number() } else { iid };
         }
         return Ok((iid, source(bytes)?));
     }
     let (mut iid, mut text) = (0, String::new());
-    let mut fields = Fields::new(bytes);
+    let mut fields = MessageFields::new(bytes);
     while let Some((number, value)) = fields.next()? {
         match number {
             1 => iid = value.number(),
@@ -192,7 +186,7 @@ fn entry(kind: Kind, bytes: &[u8]) -> Result<(u64, String), Damage> {
 /// A place in source code as text: `file:line function`.
 pub(super) fn source(bytes: &[u8]) -> Result<String, Damage> {
     let (mut file, mut function, mut line) = (String::new(), String::new(), None);
-    let mut fields = Fields::new(bytes);
+    let mut fields = MessageFields::new(bytes);
     while let Some((number, value)) = fields.next()? {
         match number {
             2 => file = String::from_utf8_lossy(value.bytes()).into_owned(),

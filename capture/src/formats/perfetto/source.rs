@@ -141,9 +141,6 @@ impl Sources {
     }
 
     /// Counts the packets in warnings, and lists them in the side table `unread_packet`.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub(super) fn finish(&self, sink: &mut dyn Sink) -> Result<()> {
         if self.0.is_empty() {
             return Ok(());

@@ -4,9 +4,9 @@
 use nprof_engine::model::Unit;
 use rustc_hash::FxHashMap;
 
-use super::record::{Act, Place};
-use crate::formats::trace_event::allowance::Allowance;
-use crate::protobuf::{Damage, Fields};
+use super::record::{Act, EventPlace};
+use crate::formats::trace_event::allowance::TrackAllowance;
+use crate::protobuf::{Damage, MessageFields};
 
 /// Most tracks above one. Parents that form a circle end here.
 pub(super) const MAX_DEPTH: usize = 32;
@@ -54,7 +54,7 @@ pub(super) struct CounterFacts {
 
 /// A track.
 #[derive(Debug)]
-pub(super) struct Track {
+pub(super) struct PerfettoTrack {
     pub(super) key: TrackKey,
     pub(super) parent: Option<u64>,
     pub(super) name: String,
@@ -87,21 +87,21 @@ pub(super) struct Person {
 
 /// All tracks.
 #[derive(Debug, Default)]
-pub(super) struct Tracks {
-    pub(super) all: Vec<Track>,
+pub(super) struct PerfettoTracks {
+    pub(super) all: Vec<PerfettoTrack>,
     by_key: FxHashMap<TrackKey, u32>,
     pub(super) processes: FxHashMap<i64, Person>,
     /// Threads by number, with their process. A number occurs once on a machine.
     pub(super) threads: FxHashMap<(i64, i64), Person>,
-    pub(super) allowance: Allowance,
+    pub(super) allowance: TrackAllowance,
 }
 
-impl Tracks {
+impl PerfettoTracks {
     /// The track with this key, which is made if it is new. Tracks that do not fit into memory
     /// share one, with a stack for each.
-    pub(super) fn place(&mut self, key: TrackKey) -> Place {
+    pub(super) fn place(&mut self, key: TrackKey) -> EventPlace {
         if let Some(&track) = self.by_key.get(&key) {
-            return Place { track, stack: 0 };
+            return EventPlace { track, stack: 0 };
         }
         let text = match &key {
             TrackKey::Async(_, text) | TrackKey::Counter(_, text) => text.len(),
@@ -111,14 +111,14 @@ impl Tracks {
         match next {
             Some(track) => {
                 self.push(key, track);
-                Place { track, stack: 0 }
+                EventPlace { track, stack: 0 }
             }
             None => {
                 use std::hash::{Hash, Hasher};
                 let mut hasher = rustc_hash::FxHasher::default();
                 key.hash(&mut hasher);
                 let stack = hasher.finish().max(1);
-                Place { track: self.more(), stack }
+                EventPlace { track: self.more(), stack }
             }
         }
     }
@@ -135,7 +135,7 @@ impl Tracks {
 
     fn push(&mut self, key: TrackKey, track: u32) {
         self.by_key.insert(key.clone(), track);
-        self.all.push(Track {
+        self.all.push(PerfettoTrack {
             thread: match key {
                 TrackKey::Thread(pid, tid) => Some((pid, tid)),
                 _ => None,
@@ -237,12 +237,9 @@ impl Tracks {
     }
 
     /// Takes a descriptor.
-    ///
-    /// # Errors
-    /// If the message is damaged.
     pub(super) fn describe(&mut self, bytes: &[u8]) -> Result<(), Damage> {
-        let mut described = Described::default();
-        let mut fields = Fields::new(bytes);
+        let mut described = DescriptorParts::default();
+        let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
             described.take(self, number, value)?;
         }
@@ -268,13 +265,10 @@ impl Tracks {
     }
 
     /// Takes a description of a process. Returns its id.
-    ///
-    /// # Errors
-    /// If the message is damaged.
     pub(super) fn process_descriptor(&mut self, bytes: &[u8]) -> Result<i64, Damage> {
         let (mut pid, mut name, mut command, mut sort) = (0, String::new(), String::new(), None);
         let mut labels: Vec<String> = Vec::new();
-        let mut fields = Fields::new(bytes);
+        let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
             match number {
                 1 => pid = value.signed(),
@@ -292,12 +286,9 @@ impl Tracks {
 
     /// Takes a description of a thread. Returns its ids, and the time that older events count from,
     /// in microseconds.
-    ///
-    /// # Errors
-    /// If the message is damaged.
     pub(super) fn thread_descriptor(&mut self, bytes: &[u8]) -> Result<((i64, i64), Option<i64>), Damage> {
         let (mut pid, mut tid, mut name, mut sort, mut reference_us) = (0, 0, String::new(), None, None);
-        let mut fields = Fields::new(bytes);
+        let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
             match number {
                 1 => pid = value.signed(),
@@ -313,14 +304,11 @@ impl Tracks {
     }
 
     /// Takes the processes and threads of the machine.
-    ///
-    /// # Errors
-    /// If the message is damaged.
     pub(super) fn process_tree(&mut self, bytes: &[u8]) -> Result<(), Damage> {
-        let mut fields = Fields::new(bytes);
+        let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
             let (mut ids, mut name) = ([0; 3], String::new());
-            let mut parts = Fields::new(value.bytes());
+            let mut parts = MessageFields::new(value.bytes());
             while let Some((part, value)) = parts.next()? {
                 match (number, part) {
                     (1, 1) | (2, 1 | 3) => ids[part as usize - 1] = value.signed(),
@@ -341,7 +329,7 @@ impl Tracks {
 
 /// Parts of a descriptor.
 #[derive(Debug, Default)]
-struct Described {
+struct DescriptorParts {
     uuid: u64,
     parent: Option<u64>,
     name: Option<String>,
@@ -355,12 +343,12 @@ struct Described {
     symbol: Option<String>,
 }
 
-impl Described {
+impl DescriptorParts {
     fn take(
         &mut self,
-        tracks: &mut Tracks,
+        tracks: &mut PerfettoTracks,
         number: u32,
-        value: crate::protobuf::Value<'_>,
+        value: crate::protobuf::WireValue<'_>,
     ) -> Result<(), Damage> {
         match number {
             1 => self.uuid = value.number(),
@@ -393,7 +381,7 @@ fn counter(
     unknown: &mut Option<String>,
 ) -> Result<CounterFacts, Damage> {
     let mut facts = CounterFacts::default();
-    let mut fields = Fields::new(bytes);
+    let mut fields = MessageFields::new(bytes);
     while let Some((number, value)) = fields.next()? {
         match (number, value.number()) {
             (1, kind @ (1 | 2)) => {

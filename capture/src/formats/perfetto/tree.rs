@@ -12,11 +12,11 @@ use nprof_engine::model::{
 };
 use rustc_hash::FxHashMap;
 
-use super::track::{CounterFacts, MAX_DEPTH, Ordering, Person, TrackKey, Tracks};
+use super::track::{CounterFacts, MAX_DEPTH, Ordering, PerfettoTracks, Person, TrackKey};
 
 /// Place of a track's events in the sink.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Placed {
+pub(super) struct TrackPlace {
     pub(super) slices: Option<TrackId>,
     pub(super) samples: Option<TrackId>,
     pub(super) counter: CounterFacts,
@@ -62,10 +62,11 @@ impl Leaf {
 }
 
 /// Makes the tracks. Returns the places of all tracks of the trace, by their index.
-///
-/// # Errors
-/// If the sink fails.
-pub(super) fn build(tracks: &Tracks, sink: &mut dyn Sink, tables: [TableId; 2]) -> Result<Vec<Placed>> {
+pub(super) fn build(
+    tracks: &PerfettoTracks,
+    sink: &mut dyn Sink,
+    tables: [TableId; 2],
+) -> Result<Vec<TrackPlace>> {
     let mut tree = Tree {
         tracks,
         sink,
@@ -86,7 +87,7 @@ pub(super) fn build(tracks: &Tracks, sink: &mut dyn Sink, tables: [TableId; 2]) 
     let mut placed = Vec::with_capacity(tracks.all.len());
     for (at, track) in tracks.all.iter().enumerate() {
         let leaf = leaf_of[at].and_then(|leaf| leaves.get(leaf));
-        placed.push(Placed {
+        placed.push(TrackPlace {
             slices: leaf.and_then(|leaf| leaf.id),
             samples: if track.has_samples { Some(tree.samples(at)?) } else { None },
             counter: track.counter.unwrap_or_default(),
@@ -98,7 +99,7 @@ pub(super) fn build(tracks: &Tracks, sink: &mut dyn Sink, tables: [TableId; 2]) 
 }
 
 /// Positions of all tracks by a key.
-fn positions<K: Ord>(tracks: &Tracks, key: impl Fn(usize) -> K) -> Vec<i64> {
+fn positions<K: Ord>(tracks: &PerfettoTracks, key: impl Fn(usize) -> K) -> Vec<i64> {
     let mut order: Vec<usize> = (0..tracks.all.len()).collect();
     order.sort_by_key(|&at| (key(at), at));
     let mut positions = vec![0; order.len()];
@@ -109,10 +110,10 @@ fn positions<K: Ord>(tracks: &Tracks, key: impl Fn(usize) -> K) -> Vec<i64> {
 }
 
 /// Process, thread and counter of a track, as the trace names them.
-type Origin = (TrackId, Option<i64>, Option<i64>, Option<String>);
+type TrackOrigin = (TrackId, Option<i64>, Option<i64>, Option<String>);
 
 struct Tree<'t> {
-    tracks: &'t Tracks,
+    tracks: &'t PerfettoTracks,
     sink: &'t mut dyn Sink,
     tables: [TableId; 2],
     groups: Vec<Option<TrackId>>,
@@ -122,7 +123,7 @@ struct Tree<'t> {
     processes: BTreeMap<i64, TrackId>,
     by_name: Vec<i64>,
     by_time: Vec<i64>,
-    origins: Vec<Origin>,
+    origins: Vec<TrackOrigin>,
 }
 
 /// Place of the events of a track above the tracks below it.

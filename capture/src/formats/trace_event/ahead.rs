@@ -6,7 +6,7 @@
 
 use nprof_engine::exec::{Exec, conveyor};
 
-use super::event::{Event, Parser, Seen};
+use super::event::{Event, EventBytes, Parser};
 use super::tokens::{Tail, Tokens};
 use crate::error::Error;
 use crate::owners::Skips;
@@ -33,12 +33,12 @@ pub(super) struct Ahead<'a> {
     pub(super) parser: Parser,
     /// Events that are left out.
     pub(super) skips: Skips<'a>,
-    first: Batch,
+    first: EventBatch,
 }
 
 impl Default for Ahead<'_> {
     fn default() -> Self {
-        Self { parser: Parser::with_paths(), skips: Skips::default(), first: Batch::default() }
+        Self { parser: Parser::with_paths(), skips: Skips::default(), first: EventBatch::default() }
     }
 }
 
@@ -52,7 +52,7 @@ impl Ahead<'_> {
         &mut self,
         exec: &dyn Exec,
         (input, start): (&[u8], usize),
-        take: &mut dyn FnMut(&Batch) -> Result<(), Error>,
+        take: &mut dyn FnMut(&EventBatch) -> Result<(), Error>,
     ) -> Result<(), Error> {
         // The first batch is filled on this thread. If there is no more, a second thread would not
         // pay off.
@@ -75,10 +75,10 @@ impl Ahead<'_> {
         &mut self,
         exec: &dyn Exec,
         (input, mut start): (&[u8], usize),
-        take: &mut dyn FnMut(&Batch) -> Result<(), Error>,
+        take: &mut dyn FnMut(&EventBatch) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let (parser, skips) = (&mut self.parser, &mut self.skips);
-        let (feeder, taker) = conveyor::<Batch, Batch>(MAX_WAITING);
+        let (feeder, taker) = conveyor::<EventBatch, EventBatch>(MAX_WAITING);
         // Each thread drops its end when it is done, which ends the other's wait.
         let (mut of_aside, mut of_here) = (Some(feeder), Some(taker));
         let mut result = Ok(());
@@ -111,7 +111,7 @@ impl Ahead<'_> {
 
 /// Consecutive events.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
+pub(super) struct EventBatch {
     /// The events. Entries beyond `spans.len()` are buffers for the next batch.
     events: Vec<Event>,
     /// Offset in the input and length of each event.
@@ -121,7 +121,7 @@ pub(super) struct Batch {
     is_full: bool,
 }
 
-impl Batch {
+impl EventBatch {
     /// Parses the events that follow byte `start` of the input.
     fn fill(&mut self, (parser, skips): (&mut Parser, &mut Skips<'_>), input: &[u8], start: usize) {
         self.spans.clear();
@@ -170,10 +170,10 @@ impl Batch {
     }
 
     /// The events, with the bytes of the input that they were read from.
-    pub(super) fn seen<'a>(&'a self, input: &'a [u8]) -> impl Iterator<Item = Seen<'a>> {
+    pub(super) fn seen<'a>(&'a self, input: &'a [u8]) -> impl Iterator<Item = EventBytes<'a>> {
         self.events.iter().zip(&self.spans).map(|(event, &(at, len))| {
             let bytes = &input[at..at + len];
-            Seen { event, bytes, offset: at as u64 }
+            EventBytes { event, bytes, offset: at as u64 }
         })
     }
 

@@ -9,18 +9,18 @@ const TEXT_COPIES: usize = 6;
 
 /// Counts the memory of processes and tracks, and refuses those that are too many.
 #[derive(Debug)]
-pub(in crate::formats) struct Allowance {
+pub(in crate::formats) struct TrackAllowance {
     left_bytes: usize,
     refused: u64,
 }
 
-impl Default for Allowance {
+impl Default for TrackAllowance {
     fn default() -> Self {
         Self { left_bytes: MAX_BYTES, refused: 0 }
     }
 }
 
-impl Allowance {
+impl TrackAllowance {
     /// Number of events whose process or track was refused.
     pub(in crate::formats) fn refused(&self) -> u64 {
         self.refused

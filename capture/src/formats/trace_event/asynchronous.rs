@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{Form, WarningKind};
+use nprof_engine::model::{SliceForm, WarningKind};
 use nprof_engine::spill::Scratch;
 
-use super::event::Seen;
+use super::event::EventBytes;
 use super::identity::{hash_id, identity_hasher};
-use super::named::{NameHash, Named, Stack};
-use super::open::{Room, Waiting, emit_pair, emit_unpaired_end};
-use super::output::{Of, Output};
+use super::named::{NameHash, NamedEvent, Stack};
+use super::open::{WaitingEvent, WaitingRoom, emit_pair, emit_unpaired_end};
+use super::output::{EventOutput, EventTable};
 use super::track::{TrackIndex, TrackTime};
 
 /// Kind of asynchronous event.
@@ -44,20 +44,20 @@ pub(super) enum AsyncStep {
 pub(super) struct Asyncs<'s> {
     /// Open slices by a 64-bit hash of their identity. A collision is as rare as one in a trillion.
     stacks: BTreeMap<u64, Stack>,
-    room: Room<'s>,
+    room: WaitingRoom<'s>,
 }
 
 impl<'s> Asyncs<'s> {
     /// An empty set. Waiting events use the scratch space, if there is one.
     pub(super) fn new(scratch: Option<&'s dyn Scratch>) -> Self {
-        Self { room: Room::new(scratch), ..Self::default() }
+        Self { room: WaitingRoom::new(scratch), ..Self::default() }
     }
 
     /// Takes an event.
     pub(super) fn take(
         &mut self,
-        out: &mut Output<'_>,
-        seen: Seen<'_>,
+        out: &mut EventOutput<'_>,
+        seen: EventBytes<'_>,
         (family, step): (Family, AsyncStep),
         time_ps: i64,
     ) -> Result<()> {
@@ -70,18 +70,18 @@ impl<'s> Asyncs<'s> {
             self.stacks.get(&key).and_then(|stack| stack.begins.first()).map(|outer| outer.waiting.track);
         let track = match outer {
             Some(track) => track,
-            None => out.tracks.asynchronous(&Output::pid(seen), &seen.cat(), &seen.name()),
+            None => out.tracks.asynchronous(&EventOutput::pid(seen), &seen.cat(), &seen.name()),
         };
         match step {
             AsyncStep::Begin => self.begin(out, seen, (key, track), time_ps),
             AsyncStep::Within => {
                 out.start_row();
-                out.add_event(Of::Asyncs, seen)?;
+                out.add_event(EventTable::Asyncs, seen)?;
                 if family == Family::Older {
-                    out.add_text(Of::Asyncs, "ph", &seen.phase())?;
+                    out.add_text(EventTable::Asyncs, "ph", &seen.phase())?;
                 }
-                out.add_place(Of::Asyncs, seen, track)?;
-                out.emit(track, (time_ps, 0), Form::Instant, seen)?;
+                out.add_place(EventTable::Asyncs, seen, track)?;
+                out.emit(track, (time_ps, 0), SliceForm::Instant, seen)?;
                 Ok(())
             }
             AsyncStep::End => self.end(out, seen, (key, track), time_ps),
@@ -90,22 +90,22 @@ impl<'s> Asyncs<'s> {
 
     fn begin(
         &mut self,
-        out: &mut Output<'_>,
-        seen: Seen<'_>,
+        out: &mut EventOutput<'_>,
+        seen: EventBytes<'_>,
         (key, track): (u64, TrackIndex),
         time_ps: i64,
     ) -> Result<()> {
-        if let Some(waiting) = self.room.begin(out, Of::Asyncs, seen, TrackTime { track, time_ps })? {
+        if let Some(waiting) = self.room.begin(out, EventTable::Asyncs, seen, TrackTime { track, time_ps })? {
             let name = NameHash::of(seen);
-            push(&mut self.stacks.entry(key).or_default().begins, Named { name, waiting });
+            push(&mut self.stacks.entry(key).or_default().begins, NamedEvent { name, waiting });
         }
         Ok(())
     }
 
     fn end(
         &mut self,
-        out: &mut Output<'_>,
-        seen: Seen<'_>,
+        out: &mut EventOutput<'_>,
+        seen: EventBytes<'_>,
         (key, track): (u64, TrackIndex),
         time_ps: i64,
     ) -> Result<()> {
@@ -114,8 +114,8 @@ impl<'s> Asyncs<'s> {
         let Some(begin) = stack.begin_of(name, time_ps) else {
             out.tracks.reach(track, time_ps);
             match self.room.keep(seen, track, time_ps)? {
-                Some(waiting) => push(&mut stack.ends, Named { name, waiting }),
-                None => emit_unpaired_end(out, Of::Asyncs, seen, TrackTime { track, time_ps })?,
+                Some(waiting) => push(&mut stack.ends, NamedEvent { name, waiting }),
+                None => emit_unpaired_end(out, EventTable::Asyncs, seen, TrackTime { track, time_ps })?,
             }
             return Ok(());
         };
@@ -123,25 +123,25 @@ impl<'s> Asyncs<'s> {
             self.stacks.remove(&key);
         }
         let begin = self.room.fetch(begin)?;
-        emit_pair(out, Of::Asyncs, &begin, (seen, time_ps))?;
+        emit_pair(out, EventTable::Asyncs, &begin, (seen, time_ps))?;
         self.room.release(begin);
         Ok(())
     }
 
     /// Matches the remaining events. Events without a partner are emitted as such.
-    pub(super) fn finish(&mut self, out: &mut Output<'_>) -> Result<()> {
-        let mut left: Vec<Waiting> = Vec::new();
+    pub(super) fn finish(&mut self, out: &mut EventOutput<'_>) -> Result<()> {
+        let mut left: Vec<WaitingEvent> = Vec::new();
         for (_, stack) in std::mem::take(&mut self.stacks) {
-            left.extend(stack.emit_all(&mut self.room, out, Of::Asyncs)?);
+            left.extend(stack.emit_all(&mut self.room, out, EventTable::Asyncs)?);
         }
         // Ordered by file offset, not by hash.
         left.sort_by_key(|begin| begin.offset);
-        self.room.unfinished(out, Of::Asyncs, left)
+        self.room.unfinished(out, EventTable::Asyncs, left)
     }
 }
 
 /// Appends to a list that rarely has more than one item.
-fn push(list: &mut Vec<Named>, item: Named) {
+fn push(list: &mut Vec<NamedEvent>, item: NamedEvent) {
     if list.is_empty() {
         list.reserve_exact(1);
     }
@@ -149,7 +149,7 @@ fn push(list: &mut Vec<Named>, item: Named) {
 }
 
 /// Hash of the identity that the events of one slice share.
-fn key(seen: Seen<'_>, family: Family) -> u64 {
+fn key(seen: EventBytes<'_>, family: Family) -> u64 {
     let mut hasher = identity_hasher();
     family.hash(&mut hasher);
     seen.cat().hash(&mut hasher);

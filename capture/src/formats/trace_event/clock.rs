@@ -12,13 +12,13 @@ pub(in crate::formats) const EPOCH_PS: std::ops::Range<i128> =
 
 /// The trace's clock, and its origin once known.
 #[derive(Debug)]
-pub(super) struct Clock {
+pub(super) struct TraceClock {
     origin: Option<Origin>,
     /// Time in picoseconds that is added to the times of the current file.
     shift_ps: i128,
 }
 
-impl Clock {
+impl TraceClock {
     /// A clock with the origin that the ranks of a profile share; `None` for a trace that is alone.
     pub(super) fn new(origin: Option<Origin>) -> Self {
         Self { origin, shift_ps: 0 }
@@ -68,8 +68,8 @@ mod tests {
 
     /// Checks the time of a value, with the origin chosen by `first`.
     #[track_caller]
-    fn check(first: &str, value: &str, expected: Result<i64, NoTime>) -> Clock {
-        let mut clock = Clock::new(None);
+    fn check(first: &str, value: &str, expected: Result<i64, NoTime>) -> TraceClock {
+        let mut clock = TraceClock::new(None);
         clock.begin(first.as_bytes());
         let raw = Tokens::new(value.as_bytes(), Tail::Closed).value().unwrap();
         assert_eq!(clock.time(raw, value.as_bytes()), expected, "{value}");

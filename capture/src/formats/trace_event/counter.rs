@@ -5,17 +5,17 @@ use std::borrow::Cow;
 use nprof_engine::base::Result;
 use nprof_engine::model::{Nesting, WarningKind};
 
-use super::event::Seen;
+use super::event::EventBytes;
 use super::field::Level;
-use super::identity::{Reach, id_of};
-use super::number::Number;
-use super::output::{Of, Output};
+use super::identity::{IdReach, id_of};
+use super::number::FieldNumber;
+use super::output::{EventOutput, EventTable};
 use super::text::{bytes_of, text_of};
-use super::tokens::{Kind, Raw};
-use super::track::Role;
+use super::tokens::{Raw, ValueKind};
+use super::track::TrackRole;
 
 /// Takes an event of phase `C`.
-pub(super) fn take(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result<()> {
+pub(super) fn take(out: &mut EventOutput<'_>, seen: EventBytes<'_>, time_ps: i64) -> Result<()> {
     if seen.event.members.is_empty() {
         return out.keep_unread(
             WarningKind::MissingData,
@@ -24,7 +24,7 @@ pub(super) fn take(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result
             seen.offset,
         );
     }
-    let process = out.tracks.process(&Output::pid(seen));
+    let process = out.tracks.process(&EventOutput::pid(seen));
     let mut is_whole = true;
     for member in &seen.event.members {
         let Some((value, is_exact)) = number(member.value, seen.bytes) else {
@@ -32,28 +32,34 @@ pub(super) fn take(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result
             continue;
         };
         let (name, own_id, series) = (seen.name(), own_id(seen), seen.text(member.key));
-        let role = Role::Counter { name: (&*name).into(), id: (&*own_id).into(), series: (&*series).into() };
+        let role =
+            TrackRole::Counter { name: (&*name).into(), id: (&*own_id).into(), series: (&*series).into() };
         let track = out.tracks.track(process, role, Nesting::Concurrent);
         out.start_row();
         if out.tracks.is_shared(track) {
             let texts = [("counter", name), ("counter_id", own_id), ("series", series)];
             for (key, text) in texts.iter().filter(|(_, text)| !text.is_empty()) {
-                out.add_text(Of::Samples, key, text)?;
+                out.add_text(EventTable::Samples, key, text)?;
             }
         }
         if seen.event.cat.is_present() {
-            out.add(Of::Samples, (Level::Event, b"cat"), (seen.bytes, seen.event.cat), seen.offset)?;
+            out.add(EventTable::Samples, (Level::Event, b"cat"), (seen.bytes, seen.event.cat), seen.offset)?;
         }
         if seen.event.id2.is_present() && seen.event.id.is_present() {
-            out.add(Of::Samples, (Level::Event, b"id"), (seen.bytes, seen.event.id), seen.offset)?;
+            out.add(EventTable::Samples, (Level::Event, b"id"), (seen.bytes, seen.event.id), seen.offset)?;
         }
-        out.add_place(Of::Samples, seen, track)?;
+        out.add_place(EventTable::Samples, seen, track)?;
         for extra in &seen.event.extras {
             let key = bytes_of(seen.bytes, extra.key);
-            out.add(Of::Samples, (Level::Event, &key), (seen.bytes, extra.value), seen.offset)?;
+            out.add(EventTable::Samples, (Level::Event, &key), (seen.bytes, extra.value), seen.offset)?;
         }
         if !is_exact {
-            out.add(Of::Samples, (Level::Event, b"exact_value"), (seen.bytes, member.value), seen.offset)?;
+            out.add(
+                EventTable::Samples,
+                (Level::Event, b"exact_value"),
+                (seen.bytes, member.value),
+                seen.offset,
+            )?;
         }
         out.emit_sample(track, time_ps, value)?;
     }
@@ -69,13 +75,13 @@ pub(super) fn take(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result
 }
 
 /// The id of a counter with its reach: a local and a global id of one value are two counters.
-fn own_id(seen: Seen<'_>) -> Cow<'_, str> {
+fn own_id(seen: EventBytes<'_>) -> Cow<'_, str> {
     let (id, bytes, reach) = id_of(seen);
     let text = text_of(bytes, id);
     match reach {
-        Reach::Unsaid => text,
-        Reach::Local => format!("local {text}").into(),
-        Reach::Global => format!("global {text}").into(),
+        IdReach::Unsaid => text,
+        IdReach::Local => format!("local {text}").into(),
+        IdReach::Global => format!("global {text}").into(),
     }
 }
 
@@ -83,10 +89,10 @@ fn own_id(seen: Seen<'_>) -> Cow<'_, str> {
 fn number(raw: Raw, bytes: &[u8]) -> Option<(f64, bool)> {
     let text = raw.of(bytes);
     match raw.kind() {
-        Kind::True => Some((1.0, true)),
-        Kind::False => Some((0.0, true)),
-        Kind::Number => Number::parse(text).map(|number| number.as_f64(text)),
-        Kind::Text => Number::parse(text.trim_ascii()).map(|number| number.as_f64(text)),
+        ValueKind::True => Some((1.0, true)),
+        ValueKind::False => Some((0.0, true)),
+        ValueKind::Number => FieldNumber::parse(text).map(|number| number.as_f64(text)),
+        ValueKind::Text => FieldNumber::parse(text.trim_ascii()).map(|number| number.as_f64(text)),
         _ => None,
     }
 }

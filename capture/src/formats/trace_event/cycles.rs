@@ -6,19 +6,19 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::model::{
-    Form, Identity, Nesting, Role, Sink, SliceRecord, TableKind, TableSpec, TrackSpec, WarningKind,
+    Identity, Nesting, Role, Sink, SliceForm, SliceRecord, TableKind, TableSpec, TrackSpec, WarningKind,
 };
 
 use super::Context;
-use super::document::Document;
-use super::event::Seen;
-use super::events::Events;
-use super::output::Output;
-use super::reader::Reader;
+use super::document::TraceDocument;
+use super::event::EventBytes;
+use super::events::EventReceiver;
+use super::output::EventOutput;
+use super::reader::TraceEventReader;
 use super::scan::Scan;
 use super::tokens::Raw;
 use crate::error::Error;
-use crate::files::{Fault, Job, Sinks};
+use crate::files::{Fault, ImportJob, Sinks};
 
 /// Name of the track, of its table, and of the time between two files.
 const TRACK: &str = "Recording";
@@ -35,9 +35,9 @@ struct Recorded<'j> {
 }
 
 /// Reads all traces of a plan into one rank, in their order.
-pub(super) fn import(job: &Job<'_>, context: Context<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
+pub(super) fn import(job: &ImportJob<'_>, context: Context<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     let Some(sink) = sinks.rank(0) else { return Ok(()) };
-    let mut reader = job.of_trace(Reader::new(context, sink).map_err(Error::from))?;
+    let mut reader = job.of_trace(TraceEventReader::new(context, sink).map_err(Error::from))?;
     let base_ns = |file: usize| job.files.leaf(file).candidate.facts.base_ns;
     let first_base_ns = base_ns(job.plan.trace());
     let mut recorded = Vec::new();
@@ -53,12 +53,17 @@ pub(super) fn import(job: &Job<'_>, context: Context<'_>, sinks: &mut dyn Sinks)
         let name = job.files.leaf(file).candidate.path.as_str();
         recorded.push(Recorded { name, span_ps: reader.out().span_ps });
     }
-    let written = write(&recorded, reader.out().sink).and_then(|()| Events::finish(reader));
+    let written = write(&recorded, reader.out().sink).and_then(|()| EventReceiver::finish(reader));
     job.of_trace(written.map_err(Error::from))
 }
 
 /// Reads a file: from its bytes if they are not packed, else while it is unpacked.
-fn read<'s>(job: &Job<'_>, file: usize, context: Context<'s>, reader: &mut Reader<'s>) -> Result<(), Error> {
+fn read<'s>(
+    job: &ImportJob<'_>,
+    file: usize,
+    context: Context<'s>,
+    reader: &mut TraceEventReader<'s>,
+) -> Result<(), Error> {
     let work = context.work();
     if let Some(bytes) = job.files.leaf(file).plain() {
         let is_first = file == job.plan.trace();
@@ -68,10 +73,10 @@ fn read<'s>(job: &Job<'_>, file: usize, context: Context<'s>, reader: &mut Reade
                 (job.progress)(done)
             }
         };
-        return Document::new(Scan::over(&bytes, progress), OneFile(&mut *reader), work).read();
+        return TraceDocument::new(Scan::over(&bytes, progress), OneFile(&mut *reader), work).read();
     }
     let damage = job.files.stream(file, &mut |input| {
-        Document::new(Scan::new(input, &mut |_| {}), OneFile(&mut *reader), work).read()
+        TraceDocument::new(Scan::new(input, &mut |_| {}), OneFile(&mut *reader), work).read()
     })?;
     if let Some(damage) = damage {
         let name = &job.files.leaf(file).candidate.path;
@@ -97,7 +102,7 @@ fn write(recorded: &[Recorded<'_>], sink: &mut dyn Sink) -> Result<()> {
         for (text, start_ps, end_ps) in gap.into_iter().chain([(*name, start_ps, end_ps)]) {
             let name = sink.name(text)?;
             let duration_ps = end_ps.saturating_sub(start_ps);
-            let form = Form::Complete;
+            let form = SliceForm::Complete;
             sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields: &[] })?;
         }
         before_ps = before_ps.max(Some(end_ps));
@@ -106,10 +111,10 @@ fn write(recorded: &[Recorded<'_>], sink: &mut dyn Sink) -> Result<()> {
 }
 
 /// The reader of a rank while it reads one of several files.
-struct OneFile<'r, 's>(&'r mut Reader<'s>);
+struct OneFile<'r, 's>(&'r mut TraceEventReader<'s>);
 
-impl<'s> Events<'s> for OneFile<'_, 's> {
-    fn out(&mut self) -> &mut Output<'s> {
+impl<'s> EventReceiver<'s> for OneFile<'_, 's> {
+    fn out(&mut self) -> &mut EventOutput<'s> {
         self.0.out()
     }
 
@@ -125,7 +130,7 @@ impl<'s> Events<'s> for OneFile<'_, 's> {
         self.0.unread(what, bytes, offset)
     }
 
-    fn event(&mut self, seen: Seen<'_>) -> Result<()> {
+    fn event(&mut self, seen: EventBytes<'_>) -> Result<()> {
         self.0.event(seen)
     }
 
@@ -144,7 +149,7 @@ mod tests {
 
     use crate::archive::fixture::gzip;
     use crate::archive::{FileBytes, InMemory, Leaf, open};
-    use crate::files::{Job, MemoryFiles, OneRank};
+    use crate::files::{ImportJob, MemoryFiles, OneRank};
     use crate::formats;
     use crate::inputs::{Candidate, plan};
 
@@ -165,7 +170,7 @@ mod tests {
         assert_eq!(plans.len(), 1);
         let (scratch, files, mut sink) = (MemoryScratch::default(), MemoryFiles(leaves), Recorder::default());
         let space = Space::new(&scratch);
-        let job = Job { plan: &plans[0], files: &files, space, origin: None, progress: &|_| {} };
+        let job = ImportJob { plan: &plans[0], files: &files, space, origin: None, progress: &|_| {} };
         formats::read(&job, &mut OneRank(&mut sink)).unwrap();
         sink
     }

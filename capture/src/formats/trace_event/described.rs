@@ -2,7 +2,7 @@
 
 use nprof_engine::model::{Nesting, TrackId, Unit};
 
-use super::role::{Id, Role};
+use super::role::{Id, TrackRole};
 
 /// A process of the trace, as its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,7 +10,7 @@ pub(super) struct ProcessIndex(pub(super) usize);
 
 /// Properties of a process or a thread from metadata events.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Described {
+pub(super) struct Description {
     pub(super) name: String,
     /// Other names, such as `GPU 0`.
     pub(super) labels: String,
@@ -22,7 +22,7 @@ pub(super) struct Described {
 #[derive(Debug)]
 pub(super) struct Process {
     pub(super) id: Id,
-    pub(super) described: Described,
+    pub(super) described: Description,
     /// Heading tracks, once there is a track below them.
     pub(super) group: Option<TrackId>,
     pub(super) counters: Option<TrackId>,
@@ -31,10 +31,10 @@ pub(super) struct Process {
 
 /// A track of the trace.
 #[derive(Debug)]
-pub(super) struct Track {
+pub(super) struct TraceTrack {
     pub(super) process: ProcessIndex,
-    pub(super) role: Role,
-    pub(super) described: Described,
+    pub(super) role: TrackRole,
+    pub(super) described: Description,
     /// The sink's id; `None` until the sink knows the track.
     pub(super) id: Option<TrackId>,
     pub(super) nesting: Nesting,
@@ -51,14 +51,14 @@ pub(super) struct Track {
 impl Process {
     /// A process without a name.
     pub(super) fn new(id: Id) -> Self {
-        Self { id, described: Described::default(), group: None, counters: None, asyncs: None }
+        Self { id, described: Description::default(), group: None, counters: None, asyncs: None }
     }
 }
 
-impl Track {
+impl TraceTrack {
     /// A track without a name that the sink does not know.
-    pub(super) fn new(process: ProcessIndex, role: Role, nesting: Nesting) -> Self {
-        let described = Described::default();
+    pub(super) fn new(process: ProcessIndex, role: TrackRole, nesting: Nesting) -> Self {
+        let described = Description::default();
         Self {
             process,
             role,
@@ -74,9 +74,9 @@ impl Track {
 
     /// Kind of the track, and its name in the trace. A counter also has its id. Tracks of one
     /// process with all three in common need more to be told apart.
-    pub(super) fn given_name(&self) -> (std::mem::Discriminant<Role>, &str, &str) {
+    pub(super) fn given_name(&self) -> (std::mem::Discriminant<TrackRole>, &str, &str) {
         let (name, id) = match &self.role {
-            Role::Counter { name, id, .. } => (&**name, &**id),
+            TrackRole::Counter { name, id, .. } => (&**name, &**id),
             _ => (self.described.name.trim(), ""),
         };
         (std::mem::discriminant(&self.role), name, id)

@@ -6,9 +6,9 @@
 use nprof_engine::exec::Work;
 use nprof_engine::model::WarningKind;
 
-use super::ahead::{Ahead, Batch};
-use super::event::{Event, Seen};
-use super::events::Events;
+use super::ahead::{Ahead, EventBatch};
+use super::event::{Event, EventBytes};
+use super::events::EventReceiver;
 use super::metadata::Metadata;
 use super::scan::{Attempt, MAX_ITEM_LEN, Scan};
 use super::text::text_of;
@@ -41,7 +41,7 @@ enum Container {
 }
 
 /// Reader of a document.
-pub(super) struct Document<'s, 'i, R> {
+pub(super) struct TraceDocument<'s, 'i, R> {
     pub(super) scan: Scan<'i>,
     pub(super) reader: R,
     pub(super) event: Event,
@@ -61,7 +61,7 @@ pub(super) struct Document<'s, 'i, R> {
 /// A document that begins with this many elements that are no events is no trace.
 const MAX_STRAYS: usize = 1000;
 
-impl<'s, 'i, R: Events<'s>> Document<'s, 'i, R> {
+impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
     /// A reader at the start of the input.
     pub(super) fn new(scan: Scan<'i>, reader: R, work: Work<'s>) -> Self {
         Self {
@@ -218,7 +218,7 @@ impl<'s, 'i, R: Events<'s>> Document<'s, 'i, R> {
     fn take_event(&mut self, len: usize) -> Result<(), Error> {
         let offset = self.place(self.scan.offset());
         let bytes = &self.scan.window()[..len];
-        self.reader.event(Seen { event: &self.event, bytes, offset })?;
+        self.reader.event(EventBytes { event: &self.event, bytes, offset })?;
         if !self.is_trace {
             self.is_trace = self.event.looks_like_one();
             self.stray(offset)?;
@@ -243,9 +243,9 @@ impl<'s, 'i, R: Events<'s>> Document<'s, 'i, R> {
         result
     }
 
-    fn take_events(&mut self, batch: &Batch, input: &[u8]) -> Result<(), Error> {
+    fn take_events(&mut self, batch: &EventBatch, input: &[u8]) -> Result<(), Error> {
         for seen in batch.seen(input) {
-            let seen = Seen { offset: self.place(seen.offset), ..seen };
+            let seen = EventBytes { offset: self.place(seen.offset), ..seen };
             self.reader.event(seen)?;
             if !self.is_trace {
                 self.is_trace = seen.event.looks_like_one();

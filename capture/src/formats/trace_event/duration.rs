@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{Form, WarningKind};
+use nprof_engine::model::{SliceForm, WarningKind};
 use nprof_engine::spill::Scratch;
 
-use super::event::Seen;
+use super::event::EventBytes;
 use super::identity::identity_hasher;
-use super::named::{NameHash, Named, Stack};
-use super::open::{Room, Waiting, emit_pair, emit_unfinished, emit_unpaired_end};
-use super::output::{Of, Output};
+use super::named::{NameHash, NamedEvent, Stack};
+use super::open::{WaitingEvent, WaitingRoom, emit_pair, emit_unfinished, emit_unpaired_end};
+use super::output::{EventOutput, EventTable};
 use super::time::{self, NoTime};
 use super::track::{TrackIndex, TrackTime};
 
@@ -24,12 +24,12 @@ use super::track::{TrackIndex, TrackTime};
 const ALONE: u64 = 0;
 
 /// Key of the stack of a thread.
-fn key(out: &Output<'_>, seen: Seen<'_>, track: TrackIndex) -> (TrackIndex, u64) {
+fn key(out: &EventOutput<'_>, seen: EventBytes<'_>, track: TrackIndex) -> (TrackIndex, u64) {
     if !out.tracks.is_shared(track) {
         return (track, ALONE);
     }
     let mut hasher = identity_hasher();
-    (Output::pid(seen), Output::tid(seen)).hash(&mut hasher);
+    (EventOutput::pid(seen), EventOutput::tid(seen)).hash(&mut hasher);
     (track, hasher.finish().max(1))
 }
 
@@ -39,28 +39,28 @@ pub(super) struct Durations<'s> {
     /// By track, and by process and thread if several share the track.
     stacks: BTreeMap<(TrackIndex, u64), Stack>,
     /// Complete events without a duration.
-    endless: Vec<Waiting>,
-    room: Room<'s>,
+    endless: Vec<WaitingEvent>,
+    room: WaitingRoom<'s>,
 }
 
 impl<'s> Durations<'s> {
     /// An empty set. Waiting events use the scratch space, if there is one.
     pub(super) fn new(scratch: Option<&'s dyn Scratch>) -> Self {
-        Self { room: Room::new(scratch), ..Self::default() }
+        Self { room: WaitingRoom::new(scratch), ..Self::default() }
     }
 
     /// Takes an event of phase `B`.
     pub(super) fn begin(
         &mut self,
-        out: &mut Output<'_>,
-        seen: Seen<'_>,
+        out: &mut EventOutput<'_>,
+        seen: EventBytes<'_>,
         track: TrackIndex,
         time_ps: i64,
     ) -> Result<()> {
-        if let Some(waiting) = self.room.begin(out, Of::Slices, seen, TrackTime { track, time_ps })? {
+        if let Some(waiting) = self.room.begin(out, EventTable::Slices, seen, TrackTime { track, time_ps })? {
             let key = key(out, seen, track);
             let name = NameHash::of(seen);
-            self.stacks.entry(key).or_default().begins.push(Named { name, waiting });
+            self.stacks.entry(key).or_default().begins.push(NamedEvent { name, waiting });
         }
         Ok(())
     }
@@ -68,8 +68,8 @@ impl<'s> Durations<'s> {
     /// Takes an event of phase `E`.
     pub(super) fn end(
         &mut self,
-        out: &mut Output<'_>,
-        seen: Seen<'_>,
+        out: &mut EventOutput<'_>,
+        seen: EventBytes<'_>,
         track: TrackIndex,
         time_ps: i64,
     ) -> Result<()> {
@@ -79,8 +79,8 @@ impl<'s> Durations<'s> {
         let name = NameHash::of(seen);
         let Some(begin) = stack.begin_of(name, time_ps) else {
             match self.room.keep(seen, track, time_ps)? {
-                Some(waiting) => stack.ends.push(Named { name, waiting }),
-                None => emit_unpaired_end(out, Of::Slices, seen, TrackTime { track, time_ps })?,
+                Some(waiting) => stack.ends.push(NamedEvent { name, waiting }),
+                None => emit_unpaired_end(out, EventTable::Slices, seen, TrackTime { track, time_ps })?,
             }
             return Ok(());
         };
@@ -89,35 +89,36 @@ impl<'s> Durations<'s> {
             self.stacks.remove(&key);
         }
         let begin = self.room.fetch(begin)?;
-        emit_pair(out, Of::Slices, &begin, (seen, time_ps))?;
+        emit_pair(out, EventTable::Slices, &begin, (seen, time_ps))?;
         self.room.release(begin);
         Ok(())
     }
 
     /// Takes an event of phase `X`. Without a duration the slice is unfinished. A negative duration
     /// is an error of the writer's clock: the slice becomes an instant at its start, with the
-    /// duration as a field. `emit` emits the slice: [`Output::emit`], or [`Output::emit_keyed`].
+    /// duration as a field. `emit` emits the slice: [`EventOutput::emit`], or
+    /// [`EventOutput::emit_keyed`].
     #[inline(always)]
     pub(super) fn complete<'o, K>(
         &mut self,
-        out: &mut Output<'o>,
-        seen: Seen<'_>,
+        out: &mut EventOutput<'o>,
+        seen: EventBytes<'_>,
         TrackTime { track, time_ps }: TrackTime,
-        emit: impl Fn(&mut Output<'o>, TrackIndex, (i64, i64), Form, Seen<'_>) -> Result<K>,
+        emit: impl Fn(&mut EventOutput<'o>, TrackIndex, (i64, i64), SliceForm, EventBytes<'_>) -> Result<K>,
     ) -> Result<Option<K>> {
         let duration_ps = match time::duration(seen.event.dur, seen.bytes) {
             Ok(ps) if ps >= 0 => ps,
             Ok(_) => {
                 out.warn(WarningKind::AdjustedValue, "`dur` is negative; kept as an instant", seen.offset);
                 out.start_row();
-                out.add_event(Of::Slices, seen)?;
+                out.add_event(EventTable::Slices, seen)?;
                 out.add(
-                    Of::Slices,
+                    EventTable::Slices,
                     (super::field::Level::Event, b"dur"),
                     (seen.bytes, seen.event.dur),
                     seen.offset,
                 )?;
-                return emit(out, track, (time_ps, 0), Form::Instant, seen).map(Some);
+                return emit(out, track, (time_ps, 0), SliceForm::Instant, seen).map(Some);
             }
             Err(no_time) => {
                 self.endless(out, seen, TrackTime { track, time_ps }, no_time)?;
@@ -132,17 +133,17 @@ impl<'s> Durations<'s> {
             }
         };
         out.start_row();
-        out.add_event(Of::Slices, seen)?;
+        out.add_event(EventTable::Slices, seen)?;
         if out.tracks.is_shared(track) {
-            out.add_place(Of::Slices, seen, track)?;
+            out.add_place(EventTable::Slices, seen, track)?;
         }
-        emit(out, track, (time_ps, duration_ps), Form::Complete, seen).map(Some)
+        emit(out, track, (time_ps, duration_ps), SliceForm::Complete, seen).map(Some)
     }
 
     fn endless(
         &mut self,
-        out: &mut Output<'_>,
-        seen: Seen<'_>,
+        out: &mut EventOutput<'_>,
+        seen: EventBytes<'_>,
         TrackTime { track, time_ps }: TrackTime,
         why: NoTime,
     ) -> Result<()> {
@@ -155,20 +156,20 @@ impl<'s> Durations<'s> {
         out.tracks.reach(track, time_ps);
         match self.room.keep(seen, track, time_ps)? {
             Some(waiting) => self.endless.push(waiting),
-            None => emit_unfinished(out, Of::Slices, seen, TrackTime { track, time_ps })?,
+            None => emit_unfinished(out, EventTable::Slices, seen, TrackTime { track, time_ps })?,
         }
         Ok(())
     }
 
     /// Matches the remaining events. Events without a partner are emitted as such.
-    pub(super) fn finish(&mut self, out: &mut Output<'_>) -> Result<()> {
+    pub(super) fn finish(&mut self, out: &mut EventOutput<'_>) -> Result<()> {
         for (_, stack) in std::mem::take(&mut self.stacks) {
-            let left = stack.emit_all(&mut self.room, out, Of::Slices)?;
-            self.room.unfinished(out, Of::Slices, left)?;
+            let left = stack.emit_all(&mut self.room, out, EventTable::Slices)?;
+            self.room.unfinished(out, EventTable::Slices, left)?;
         }
         for waiting in std::mem::take(&mut self.endless) {
             let endless = self.room.fetch(waiting)?;
-            emit_unfinished(out, Of::Slices, endless.seen(), endless.at())?;
+            emit_unfinished(out, EventTable::Slices, endless.seen(), endless.at())?;
             self.room.release(endless);
         }
         Ok(())

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::shape::{MAX_STEPS, NONE, Next, Paths, Shape};
+use super::shape::{MAX_STEPS, NONE, Next, ObjectShape, Paths};
 use super::text::{bytes_of, text_of};
-use super::tokens::{Kind, Raw, Stop, Tokens};
+use super::tokens::{Raw, Stop, Tokens, ValueKind};
 
 /// A key and its value.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Member {
+pub(super) struct EventMember {
     pub(super) key: Raw,
     pub(super) value: Raw,
     /// Number that usually stands for the key. See [`super::shape`].
@@ -49,9 +49,9 @@ pub(super) struct Event {
     /// The arguments as a whole.
     pub(super) args: Raw,
     /// The arguments one by one, if they are an object.
-    pub(super) members: Vec<Member>,
+    pub(super) members: Vec<EventMember>,
     /// All other keys.
-    pub(super) extras: Vec<Member>,
+    pub(super) extras: Vec<EventMember>,
     /// Number of the sequence of keys, if the parser numbers them; otherwise [`NONE`].
     pub(super) path: u32,
 }
@@ -81,15 +81,15 @@ impl Clone for Event {
 /// Parser of events. It remembers the text between their values.
 #[derive(Debug, Default)]
 pub(super) struct Parser {
-    shape: Shape<Part>,
-    argument_shape: Shape<()>,
+    shape: ObjectShape<EventKey>,
+    argument_shape: ObjectShape<()>,
     /// Numbers of sequences of keys. Only one parser of a document numbers them.
     paths: Option<Paths>,
 }
 
 /// Meaning of an event's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum EventKey {
     Name,
     Cat,
     Ph,
@@ -109,7 +109,7 @@ enum Part {
     Extra,
 }
 
-impl Part {
+impl EventKey {
     fn of(key: &[u8]) -> Self {
         match key {
             b"name" => Self::Name,
@@ -148,16 +148,16 @@ impl Parser {
         }
         tokens.advance();
         let mut path = if self.paths.is_some() { Paths::START } else { NONE };
-        while let Next::Value(part, key, hint) = self.shape.next(tokens, Part::of)? {
+        while let Next::Value(part, key, hint) = self.shape.next(tokens, EventKey::of)? {
             path = self.step(path, hint);
-            if part == Part::Args {
+            if part == EventKey::Args {
                 path = self.arguments(event, tokens, path)?;
                 continue;
             }
             let value = self.shape.value(hint, tokens)?;
             match event.slot(part) {
                 Some(slot) => *slot = value,
-                None => event.extras.push(Member { key, value, hint }),
+                None => event.extras.push(EventMember { key, value, hint }),
             }
         }
         event.path = path;
@@ -173,13 +173,13 @@ impl Parser {
             return Ok(path);
         }
         // Only the kind of an object is of use: its members are kept one by one.
-        event.args = Raw::without_extent(Kind::Object);
+        event.args = Raw::without_extent(ValueKind::Object);
         tokens.advance();
         while let Next::Value((), key, hint) = self.argument_shape.next(tokens, |_| ())? {
             // Stretches between arguments are other than those between keys of events.
             path = self.step(path, if hint == NONE { NONE } else { hint + MAX_STEPS as u32 });
             let value = self.argument_shape.value(hint, tokens)?;
-            event.members.push(Member { key, value, hint });
+            event.members.push(EventMember { key, value, hint });
         }
         Ok(path)
     }
@@ -208,7 +208,7 @@ impl Event {
     }
 
     /// An event without parts.
-    fn with_lists(members: Vec<Member>, extras: Vec<Member>) -> Self {
+    fn with_lists(members: Vec<EventMember>, extras: Vec<EventMember>) -> Self {
         let none = Raw::default();
         Self {
             name: none,
@@ -233,24 +233,24 @@ impl Event {
         }
     }
 
-    fn slot(&mut self, part: Part) -> Option<&mut Raw> {
+    fn slot(&mut self, part: EventKey) -> Option<&mut Raw> {
         Some(match part {
-            Part::Name => &mut self.name,
-            Part::Cat => &mut self.cat,
-            Part::Ph => &mut self.ph,
-            Part::Ts => &mut self.ts,
-            Part::Dur => &mut self.dur,
-            Part::Pid => &mut self.pid,
-            Part::Tid => &mut self.tid,
-            Part::Id => &mut self.id,
-            Part::Id2 => &mut self.id2,
-            Part::Scope => &mut self.scope,
-            Part::S => &mut self.s,
-            Part::Bp => &mut self.bp,
-            Part::BindId => &mut self.bind_id,
-            Part::FlowIn => &mut self.flow_in,
-            Part::FlowOut => &mut self.flow_out,
-            Part::Args | Part::Extra => return None,
+            EventKey::Name => &mut self.name,
+            EventKey::Cat => &mut self.cat,
+            EventKey::Ph => &mut self.ph,
+            EventKey::Ts => &mut self.ts,
+            EventKey::Dur => &mut self.dur,
+            EventKey::Pid => &mut self.pid,
+            EventKey::Tid => &mut self.tid,
+            EventKey::Id => &mut self.id,
+            EventKey::Id2 => &mut self.id2,
+            EventKey::Scope => &mut self.scope,
+            EventKey::S => &mut self.s,
+            EventKey::Bp => &mut self.bp,
+            EventKey::BindId => &mut self.bind_id,
+            EventKey::FlowIn => &mut self.flow_in,
+            EventKey::FlowOut => &mut self.flow_out,
+            EventKey::Args | EventKey::Extra => return None,
         })
     }
 
@@ -262,7 +262,7 @@ impl Event {
 
     /// Whether the object has enough parts to be an event.
     pub(super) fn looks_like_one(&self) -> bool {
-        let has_phase = matches!(self.ph.kind(), Kind::Text | Kind::Escaped | Kind::Word);
+        let has_phase = matches!(self.ph.kind(), ValueKind::Text | ValueKind::Escaped | ValueKind::Word);
         has_phase || (self.ts.is_present() && (self.name.is_present() || self.pid.is_present()))
     }
 
@@ -274,7 +274,7 @@ impl Event {
 
 /// An event with the bytes that it was read from.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen<'a> {
+pub(super) struct EventBytes<'a> {
     /// Parts of the event.
     pub(super) event: &'a Event,
     /// Bytes of the event, which its parts are spans of.
@@ -283,7 +283,7 @@ pub(super) struct Seen<'a> {
     pub(super) offset: u64,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> EventBytes<'a> {
     /// A value as text: strings with their escapes decoded, other values as written.
     pub(super) fn text(&self, raw: Raw) -> Cow<'a, str> {
         text_of(self.bytes, raw)
@@ -292,7 +292,7 @@ impl<'a> Seen<'a> {
     /// The categories as bytes, for comparison.
     pub(super) fn cat_bytes(&self) -> Cow<'a, [u8]> {
         match self.event.cat.kind() {
-            Kind::Absent | Kind::Null => Cow::Borrowed(&[]),
+            ValueKind::Absent | ValueKind::Null => Cow::Borrowed(&[]),
             _ => bytes_of(self.bytes, self.event.cat),
         }
     }
@@ -305,7 +305,7 @@ impl<'a> Seen<'a> {
     /// The name; empty if there is none.
     pub(super) fn name(&self) -> Cow<'a, str> {
         match self.event.name.kind() {
-            Kind::Absent | Kind::Null => Cow::Borrowed(""),
+            ValueKind::Absent | ValueKind::Null => Cow::Borrowed(""),
             _ => self.text(self.event.name),
         }
     }
@@ -313,13 +313,13 @@ impl<'a> Seen<'a> {
     /// The categories; empty if there are none.
     pub(super) fn cat(&self) -> Cow<'a, str> {
         match self.event.cat.kind() {
-            Kind::Absent | Kind::Null => Cow::Borrowed(""),
+            ValueKind::Absent | ValueKind::Null => Cow::Borrowed(""),
             _ => self.text(self.event.cat),
         }
     }
 
     /// Whether a value of this event is written like one of another event: then both are the same.
-    pub(super) fn is_written_like(&self, raw: Raw, (other, of_other): (Seen<'_>, Raw)) -> bool {
+    pub(super) fn is_written_like(&self, raw: Raw, (other, of_other): (EventBytes<'_>, Raw)) -> bool {
         raw.kind() == of_other.kind() && raw.of(self.bytes) == of_other.of(other.bytes)
     }
 
@@ -347,7 +347,7 @@ mod tests {
     fn the_last_of_equal_keys_counts() {
         let bytes = br#"{"name":"a","args":{"x":1},"name":"z","args":{"x":2,"x":3}}"#;
         let event = parse(bytes);
-        let seen = Seen { event: &event, bytes, offset: 0 };
+        let seen = EventBytes { event: &event, bytes, offset: 0 };
         assert_eq!(seen.name(), "z");
         assert_eq!(seen.text(seen.argument("x")), "3");
         assert_eq!(event.members.len(), 2);
@@ -357,7 +357,7 @@ mod tests {
     fn commas_are_not_needed_and_keys_may_be_escaped() {
         let bytes = br#"{"\u0070h":"X" name:'a',, "ts" : 1,}"#;
         let event = parse(bytes);
-        let seen = Seen { event: &event, bytes, offset: 0 };
+        let seen = EventBytes { event: &event, bytes, offset: 0 };
         assert_eq!((seen.phase(), seen.name(), seen.text(event.ts)), ("X".into(), "a".into(), "1".into()));
     }
 
@@ -396,8 +396,8 @@ mod tests {
     }
 
     proptest! {
-        /// The law of [`Shape`]: an event reads the same with and without memory of other events,
-        /// damage included.
+        /// The law of [`ObjectShape`]: an event reads the same with and without memory of other
+        /// events, damage included.
         #[test]
         fn an_event_reads_the_same_whatever_came_before(
             parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..24),
@@ -438,6 +438,6 @@ mod tests {
     #[test]
     fn unknown_keys_are_kept() {
         let event = parse(br#"{"tts":1,"cname":"x","args":7}"#);
-        assert_eq!((event.extras.len(), event.args.kind()), (2, Kind::Number));
+        assert_eq!((event.extras.len(), event.args.kind()), (2, ValueKind::Number));
     }
 }

@@ -2,14 +2,14 @@
 
 use nprof_engine::base::Result;
 
-use super::event::Seen;
-use super::output::Output;
+use super::event::EventBytes;
+use super::output::EventOutput;
 use super::tokens::Raw;
 
 /// Receiver of the contents of a document.
-pub(super) trait Events<'s> {
+pub(super) trait EventReceiver<'s> {
     /// The output, for warnings and the clock.
-    fn out(&mut self) -> &mut Output<'s>;
+    fn out(&mut self) -> &mut EventOutput<'s>;
     /// Number of events so far, readable or not.
     fn event_count(&self) -> u64;
     /// Takes a key beside `traceEvents`.
@@ -17,7 +17,7 @@ pub(super) trait Events<'s> {
     /// Keeps an item that is no event.
     fn unread(&mut self, what: &str, bytes: &[u8], offset: u64) -> Result<()>;
     /// Takes one event.
-    fn event(&mut self, seen: Seen<'_>) -> Result<()>;
+    fn event(&mut self, seen: EventBytes<'_>) -> Result<()>;
     /// Ends the document.
     fn finish(self) -> Result<()>;
 }

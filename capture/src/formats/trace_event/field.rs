@@ -8,11 +8,11 @@ use nprof_engine::model::{FieldId, FieldSpec, Sink, TableId, Unit, Value};
 use rustc_hash::FxHashMap;
 
 use super::json;
-use super::number::Number;
+use super::number::FieldNumber;
 use super::shape::{NONE, begins_with};
 use super::text::{self, Fidelity};
-use super::tokens::{Kind, Raw};
-use crate::formats::room::Room;
+use super::tokens::{Raw, ValueKind};
+use crate::formats::room::FieldBuffer;
 
 /// Most fields of a table. A trace with more has data in the place of keys.
 const MAX_FIELDS: usize = 4096;
@@ -51,16 +51,16 @@ fn spec(name: String, level: Level) -> FieldSpec {
 }
 
 #[derive(Debug)]
-struct Known {
+struct FieldKey {
     key: Box<[u8]>,
     id: FieldId,
 }
 
 /// The fields of one table.
 #[derive(Debug)]
-pub(super) struct Fields {
+pub(super) struct TableFields {
     table: TableId,
-    known: Vec<Known>,
+    known: Vec<FieldKey>,
     /// Index of the field, by level and key.
     by_key: [FxHashMap<Box<[u8]>, usize>; 4],
     /// Index of the field, by level and hint.
@@ -97,7 +97,7 @@ impl SideFields {
 /// Number of hints that are kept.
 const MAX_HINTS: usize = 4096;
 
-impl Fields {
+impl TableFields {
     /// An empty set of fields for a table.
     pub(super) fn new(table: TableId) -> Self {
         Self {
@@ -164,7 +164,7 @@ impl Fields {
         };
         let id = sink.field(self.table, spec(name, level))?;
         let index = self.known.len();
-        self.known.push(Known { key: key.into(), id });
+        self.known.push(FieldKey { key: key.into(), id });
         self.by_key[level as usize].insert(key.into(), index);
         Ok(index)
     }
@@ -183,7 +183,7 @@ enum Pending {
 
 /// Change that a value needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum ValueChange {
     /// No change.
     Whole,
     /// Invalid characters were replaced.
@@ -196,7 +196,7 @@ pub(super) enum Kept {
 
 /// Fields of one event while they are collected. The last value of a repeated key counts.
 #[derive(Debug, Default)]
-pub(super) struct Row {
+pub(super) struct EventRow {
     entries: Vec<(FieldId, Pending)>,
     scratch: String,
     /// Number of the event, from 1.
@@ -208,7 +208,7 @@ pub(super) struct Row {
     is_end: bool,
 }
 
-impl Row {
+impl EventRow {
     /// Starts the next event.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
@@ -222,24 +222,24 @@ impl Row {
     pub(super) fn put(
         &mut self,
         sink: &mut dyn Sink,
-        fields: &mut Fields,
+        fields: &mut TableFields,
         (level, key, hint): (Level, &[u8], u32),
         (bytes, raw): (&[u8], Raw),
-    ) -> Result<Kept> {
+    ) -> Result<ValueChange> {
         let is_own = || level != Level::Argument && EVENT_KEYS.iter().any(|own| own.as_bytes() == key);
-        if raw.kind() == Kind::Absent || raw.kind() == Kind::Null && is_own() {
-            return Ok(Kept::Whole);
+        if raw.kind() == ValueKind::Absent || raw.kind() == ValueKind::Null && is_own() {
+            return Ok(ValueChange::Whole);
         }
-        let Some(id) = fields.id(sink, level, (key, hint))? else { return Ok(Kept::Dropped) };
+        let Some(id) = fields.id(sink, level, (key, hint))? else { return Ok(ValueChange::Dropped) };
         let is_of_end = self.is_end && level == Level::Argument;
         let before = if is_of_end { self.value_of(id) } else { None };
         let kept = self.push(id, bytes, raw);
         self.keep_last(id);
         if let (Some(before), Some(after)) = (before, self.value_of(id))
             && !self.is_same(before, after)
-            && self.keep_begin(sink, fields, key, before)? == Kept::Dropped
+            && self.keep_begin(sink, fields, key, before)? == ValueChange::Dropped
         {
-            return Ok(Kept::Dropped);
+            return Ok(ValueChange::Dropped);
         }
         Ok(kept)
     }
@@ -254,17 +254,17 @@ impl Row {
     fn keep_begin(
         &mut self,
         sink: &mut dyn Sink,
-        fields: &mut Fields,
+        fields: &mut TableFields,
         key: &[u8],
         before: Pending,
-    ) -> Result<Kept> {
-        let Some(id) = fields.id(sink, Level::Begin, (key, NONE))? else { return Ok(Kept::Dropped) };
+    ) -> Result<ValueChange> {
+        let Some(id) = fields.id(sink, Level::Begin, (key, NONE))? else { return Ok(ValueChange::Dropped) };
         // An end that repeats a key has replaced the value of the begin already.
         if self.value_of(id).is_none() {
             self.entries.push((id, before));
             self.keep_last(id);
         }
-        Ok(Kept::Whole)
+        Ok(ValueChange::Whole)
     }
 
     /// The row's value of a field.
@@ -287,7 +287,7 @@ impl Row {
     pub(super) fn put_text(
         &mut self,
         sink: &mut dyn Sink,
-        fields: &mut Fields,
+        fields: &mut TableFields,
         (level, key): (Level, &[u8]),
         value: &str,
     ) -> Result<()> {
@@ -302,9 +302,9 @@ impl Row {
 
     /// Adds a value to a field that the row does not have yet.
     #[inline]
-    pub(super) fn put_known(&mut self, id: FieldId, (bytes, raw): (&[u8], Raw)) -> Kept {
-        if raw.kind() == Kind::Absent {
-            return Kept::Whole;
+    pub(super) fn put_known(&mut self, id: FieldId, (bytes, raw): (&[u8], Raw)) -> ValueChange {
+        if raw.kind() == ValueKind::Absent {
+            return ValueChange::Whole;
         }
         if let Some(last) = self.last.get_mut(id.0 as usize) {
             *last = (self.number, self.entries.len() as u32);
@@ -314,7 +314,7 @@ impl Row {
 
     /// Remembers the fields of the row for events with the same sequence of keys, if each of the
     /// `values` of this event has a field of its own.
-    pub(super) fn learn(&self, fields: &mut Fields, path: u32, values: usize) {
+    pub(super) fn learn(&self, fields: &mut TableFields, path: u32, values: usize) {
         if path == NONE || self.entries.len() != values {
             return;
         }
@@ -341,45 +341,51 @@ impl Row {
 
     /// Adds an entry. Each kind of value is built in place: a copy of a value that was just built
     /// waits until all its parts are written.
-    fn push(&mut self, id: FieldId, bytes: &[u8], raw: Raw) -> Kept {
+    fn push(&mut self, id: FieldId, bytes: &[u8], raw: Raw) -> ValueChange {
         let inside = raw.of(bytes);
         let start = self.scratch.len();
         let entries = &mut self.entries;
         match raw.kind() {
-            Kind::True => entries.push((id, Pending::Bool(true))),
-            Kind::False => entries.push((id, Pending::Bool(false))),
-            Kind::Number => match Number::parse(inside) {
-                Some(Number::Int(int)) => entries.push((id, Pending::Int(int))),
-                Some(Number::Uint(uint)) => entries.push((id, Pending::Uint(uint))),
-                Some(Number::Float(float)) => entries.push((id, Pending::Float(float))),
-                Some(Number::Big) | None => return self.push_text(id, inside, Kept::Whole),
+            ValueKind::True => entries.push((id, Pending::Bool(true))),
+            ValueKind::False => entries.push((id, Pending::Bool(false))),
+            ValueKind::Number => match FieldNumber::parse(inside) {
+                Some(FieldNumber::Int(int)) => entries.push((id, Pending::Int(int))),
+                Some(FieldNumber::Uint(uint)) => entries.push((id, Pending::Uint(uint))),
+                Some(FieldNumber::Float(float)) => entries.push((id, Pending::Float(float))),
+                Some(FieldNumber::Big) | None => return self.push_text(id, inside, ValueChange::Whole),
             },
-            Kind::Text if let Ok(text) = std::str::from_utf8(inside) => {
+            ValueKind::Text if let Ok(text) = std::str::from_utf8(inside) => {
                 self.scratch.push_str(text);
                 entries.push((id, Pending::Text(start, self.scratch.len())));
             }
-            Kind::Text | Kind::Escaped | Kind::Word => return self.push_text(id, inside, Kept::Whole),
-            Kind::Absent | Kind::Null => {
+            ValueKind::Text | ValueKind::Escaped | ValueKind::Word => {
+                return self.push_text(id, inside, ValueChange::Whole);
+            }
+            ValueKind::Absent | ValueKind::Null => {
                 self.scratch.push_str("null");
                 entries.push((id, Pending::Json(start, self.scratch.len())));
             }
-            Kind::Object | Kind::Array => match self.compacted.append(inside, &mut self.scratch) {
+            ValueKind::Object | ValueKind::Array => match self.compacted.append(inside, &mut self.scratch) {
                 Ok(()) => entries.push((id, Pending::Json(start, self.scratch.len()))),
-                Err(_) => return self.push_text(id, inside, Kept::AsText),
+                Err(_) => return self.push_text(id, inside, ValueChange::AsText),
             },
         }
-        Kept::Whole
+        ValueChange::Whole
     }
 
-    fn push_text(&mut self, id: FieldId, inside: &[u8], kept: Kept) -> Kept {
+    fn push_text(&mut self, id: FieldId, inside: &[u8], kept: ValueChange) -> ValueChange {
         let start = self.scratch.len();
         let fidelity = text::decode(inside, &mut self.scratch);
         self.entries.push((id, Pending::Text(start, self.scratch.len())));
-        if fidelity == Fidelity::Adjusted && kept == Kept::Whole { Kept::Replaced } else { kept }
+        if fidelity == Fidelity::Adjusted && kept == ValueChange::Whole {
+            ValueChange::Replaced
+        } else {
+            kept
+        }
     }
 
     /// The fields, in `room`, whose memory is reused.
-    pub(super) fn values<'a>(&'a self, room: Room) -> Vec<(FieldId, Value<'a>)> {
+    pub(super) fn values<'a>(&'a self, room: FieldBuffer) -> Vec<(FieldId, Value<'a>)> {
         let mut values: Vec<(FieldId, Value<'a>)> = room;
         values.clear();
         values.extend(self.entries.iter().map(|&(id, value)| {

@@ -7,17 +7,17 @@ use std::hash::{Hash, Hasher};
 use nprof_engine::base::Result;
 use nprof_engine::model::{Bind, FieldSpec, FlowPhase, FlowPoint, Sink, Unit, Value};
 
-use super::event::Seen;
+use super::event::EventBytes;
 use super::identity::{hash_id, identity_hasher};
 use super::json;
-use super::output::Output;
+use super::output::EventOutput;
 use super::side_table::SideTable;
 use super::track::TrackTime;
 
 /// Takes an event of phase `s`, `t` or `f`.
 pub(super) fn take(
-    out: &mut Output<'_>,
-    seen: Seen<'_>,
+    out: &mut EventOutput<'_>,
+    seen: EventBytes<'_>,
     phase: FlowPhase,
     TrackTime { track, time_ps }: TrackTime,
 ) -> Result<()> {
@@ -43,7 +43,7 @@ pub(super) fn take(
 }
 
 /// Keeps a point as written. The store knows only the slices at the ends of an arrow.
-fn keep_point(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result<()> {
+fn keep_point(out: &mut EventOutput<'_>, seen: EventBytes<'_>, time_ps: i64) -> Result<()> {
     let (name, cat, event) = (seen.name(), seen.cat(), seen.event);
     let [phase, id, pid, tid] = [event.ph, event.id, event.pid, event.tid].map(|of| seen.text(of));
     let texts = [&phase, &name, &cat, &id, &pid, &tid].map(|text| Value::Text(text));
@@ -70,7 +70,7 @@ fn define_points(sink: &mut dyn Sink) -> Result<SideTable<7>> {
 }
 
 /// Points have no fields. Other contents of flow events are rare, and kept as a row.
-fn keep_arguments(out: &mut Output<'_>, seen: Seen<'_>, time_ps: i64) -> Result<()> {
+fn keep_arguments(out: &mut EventOutput<'_>, seen: EventBytes<'_>, time_ps: i64) -> Result<()> {
     let members = &seen.event.members;
     if members.is_empty() {
         return Ok(());

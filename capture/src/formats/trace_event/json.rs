@@ -5,7 +5,7 @@ use std::hash::Hasher;
 use rustc_hash::FxHasher;
 
 use super::text;
-use super::tokens::{Kind, Raw, Stop, Tail, Tokens};
+use super::tokens::{Raw, Stop, Tail, Tokens, ValueKind};
 
 /// Recent values and their compact forms, by hash. Shapes and types of tensors repeat.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ pub(super) fn object(members: impl Iterator<Item = (Raw, Raw)>, bytes: &[u8], ou
 /// Appends any value. A value that is no JSON becomes a string.
 pub(super) fn any(value: Raw, bytes: &[u8], out: &mut String) {
     let inside = value.of(bytes);
-    let is_nested = matches!(value.kind(), Kind::Object | Kind::Array);
+    let is_nested = matches!(value.kind(), ValueKind::Object | ValueKind::Array);
     if !is_nested {
         scalar(value, bytes, out);
     } else if compact(inside, out).is_err() {
@@ -176,10 +176,10 @@ fn write(bytes: &[u8], out: &mut String) -> Result<(), Stop> {
 fn scalar(value: Raw, bytes: &[u8], out: &mut String) {
     let inside = value.of(bytes);
     match (value.kind(), std::str::from_utf8(inside)) {
-        (Kind::True, _) => out.push_str("true"),
-        (Kind::False, _) => out.push_str("false"),
-        (Kind::Null, _) => out.push_str("null"),
-        (Kind::Number, Ok(number)) if is_json_number(inside) => out.push_str(number),
+        (ValueKind::True, _) => out.push_str("true"),
+        (ValueKind::False, _) => out.push_str("false"),
+        (ValueKind::Null, _) => out.push_str("null"),
+        (ValueKind::Number, Ok(number)) if is_json_number(inside) => out.push_str(number),
         _ => string(inside, out),
     }
 }

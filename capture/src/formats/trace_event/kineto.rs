@@ -7,14 +7,14 @@
 use nprof_engine::base::Result;
 use nprof_engine::model::SliceKey;
 
-use super::event::Seen;
-use super::number::Number;
-use super::output::Output;
-use super::tokens::Kind;
+use super::event::EventBytes;
+use super::number::FieldNumber;
+use super::output::EventOutput;
+use super::tokens::ValueKind;
 
 /// Side that a slice runs on, by its category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::formats) enum Side {
+pub(in crate::formats) enum SliceSide {
     /// A call of the runtime or the driver.
     Host,
     /// Work of a device.
@@ -22,10 +22,10 @@ pub(in crate::formats) enum Side {
 }
 
 /// The side of a category, if its slices launch work or are launched.
-pub(in crate::formats) fn side(cat: &[u8]) -> Option<Side> {
+pub(in crate::formats) fn side(cat: &[u8]) -> Option<SliceSide> {
     match cat {
         b"kernel" | b"gpu_memcpy" | b"gpu_memset" | b"concurrent_kernel" | b"Kernel" | b"Memcpy"
-        | b"Memset" | b"mtia_ccp_events" => Some(Side::Device),
+        | b"Memset" | b"mtia_ccp_events" => Some(SliceSide::Device),
         b"cuda_runtime"
         | b"cuda_driver"
         | b"hip_runtime"
@@ -37,7 +37,7 @@ pub(in crate::formats) fn side(cat: &[u8]) -> Option<Side> {
         | b"privateuse1_runtime"
         | b"privateuse1_driver"
         | b"runtime"
-        | b"Runtime" => Some(Side::Host),
+        | b"Runtime" => Some(SliceSide::Host),
         _ => None,
     }
 }
@@ -52,7 +52,7 @@ pub(in crate::formats) fn is_annotation(cat: &[u8]) -> bool {
 /// Whether slices of this category run on the host, wherever the trace puts them: PyTorch gives
 /// frames of threads without an id to process 0, which is also that of the first device.
 pub(super) fn is_of_host(cat: &[u8]) -> bool {
-    matches!(cat, b"python_function" | b"cpu_op") || side(cat) == Some(Side::Host)
+    matches!(cat, b"python_function" | b"cpu_op") || side(cat) == Some(SliceSide::Host)
 }
 
 /// Whether flow events of this category lead from a launch to its work.
@@ -77,7 +77,7 @@ enum Drawn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Correlated {
     id: i64,
-    side: Side,
+    side: SliceSide,
     start_ps: i64,
     key: SliceKey,
 }
@@ -97,21 +97,21 @@ impl Correlations {
     }
 
     /// Whether a slice can have a correlation that counts.
-    pub(super) fn can_have(&self, seen: Seen<'_>) -> bool {
+    pub(super) fn can_have(&self, seen: EventBytes<'_>) -> bool {
         self.drawn != Drawn::ByTheTrace && !seen.event.members.is_empty() && side(&seen.cat_bytes()).is_some()
     }
 
     /// Takes a slice, if it has a correlation.
     pub(super) fn slice(
         &mut self,
-        out: &mut Output<'_>,
-        seen: Seen<'_>,
+        out: &mut EventOutput<'_>,
+        seen: EventBytes<'_>,
         (key, start_ps): (SliceKey, i64),
     ) -> Result<()> {
         let Some(side) = side(&seen.cat_bytes()).filter(|_| self.can_have(seen)) else { return Ok(()) };
         let raw = seen.argument("correlation");
-        let (Kind::Number | Kind::Text, Some(Number::Int(id))) =
-            (raw.kind(), Number::parse(raw.of(seen.bytes)))
+        let (ValueKind::Number | ValueKind::Text, Some(FieldNumber::Int(id))) =
+            (raw.kind(), FieldNumber::parse(raw.of(seen.bytes)))
         else {
             return Ok(());
         };
@@ -125,14 +125,14 @@ impl Correlations {
 
     /// Links every piece of device work with its launch. If several launches have its number, the
     /// last one that starts before the work counts, or else the first.
-    pub(super) fn link(&mut self, out: &mut Output<'_>) -> Result<()> {
+    pub(super) fn link(&mut self, out: &mut EventOutput<'_>) -> Result<()> {
         if self.waiting.is_empty() {
             return Ok(());
         }
         self.waiting.sort_unstable();
         let name = out.sink.name("correlation")?;
         for group in self.waiting.chunk_by(|a, b| a.id == b.id) {
-            let (hosts, devices) = group.split_at(group.partition_point(|one| one.side == Side::Host));
+            let (hosts, devices) = group.split_at(group.partition_point(|one| one.side == SliceSide::Host));
             let Some(first) = hosts.first() else { continue };
             for device in devices {
                 let before = hosts.partition_point(|host| host.start_ps <= device.start_ps);
@@ -150,7 +150,7 @@ impl Correlations {
         let waiting = std::mem::take(&mut self.waiting);
         for group in waiting.chunk_by(|a, b| a.id == b.id) {
             let is_linked = group.first().map(|one| one.side) != group.last().map(|one| one.side);
-            self.waiting.extend(group.iter().filter(|one| !is_linked || one.side == Side::Host));
+            self.waiting.extend(group.iter().filter(|one| !is_linked || one.side == SliceSide::Host));
         }
         if self.waiting.len() > MAX_WAITING / 2 {
             self.waiting.sort_unstable_by_key(|one| std::cmp::Reverse((one.start_ps, one.key)));

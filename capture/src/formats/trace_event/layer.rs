@@ -1,7 +1,7 @@
 //! A layer over the reader: another format that is written as Trace Event JSON takes the events
 //! that it knows better, and leaves the others to the ordinary reader.
 //!
-//! The document is generic over [`Events`], so a trace without a layer pays nothing for it.
+//! The document is generic over [`EventReceiver`], so a trace without a layer pays nothing for it.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -10,15 +10,15 @@ use nprof_engine::base::Result;
 use nprof_engine::exec::Work;
 use nprof_engine::model::{RankInfo, Sink, WarningKind};
 
-use super::document::Document;
-use super::event::Seen;
-use super::events::Events;
+use super::document::TraceDocument;
+use super::event::EventBytes;
+use super::events::EventReceiver;
 use super::files::Files;
-use super::output::Output;
-use super::reader::{Annotations, Reader};
+use super::output::EventOutput;
+use super::reader::{Annotations, TraceEventReader};
 use super::scan::Scan;
 use super::text::{bytes_of, text_of};
-use super::tokens::{Kind, Raw, Tail, Tokens};
+use super::tokens::{Raw, Tail, Tokens, ValueKind};
 use super::{Context, time};
 use crate::error::Error;
 use crate::owners::{Noting, Owners, Skips};
@@ -26,7 +26,7 @@ use crate::owners::{Noting, Owners, Skips};
 /// A format over Trace Event JSON.
 pub(in crate::formats) trait Layer {
     /// Takes an event, or passes it.
-    fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<Taken>;
+    fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<LayerClaim>;
 
     /// Position of the rank of the last event, if the passes of all other ranks can leave the event
     /// out.
@@ -46,7 +46,7 @@ pub(in crate::formats) trait Layer {
 
 /// Whether a layer took an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::formats) enum Taken {
+pub(in crate::formats) enum LayerClaim {
     /// The layer took the event.
     ByLayer,
     /// The ordinary reader takes the event.
@@ -56,7 +56,7 @@ pub(in crate::formats) enum Taken {
 }
 
 /// The ordinary reader below a layer.
-pub(in crate::formats) struct Below<'r, 's>(&'r mut Reader<'s>);
+pub(in crate::formats) struct Below<'r, 's>(&'r mut TraceEventReader<'s>);
 
 impl Below<'_, '_> {
     /// The time of an event in picoseconds since the origin. An event without a time is kept as
@@ -88,7 +88,7 @@ impl Below<'_, '_> {
 
 /// An event that a layer looks at.
 #[derive(Clone, Copy)]
-pub(in crate::formats) struct Met<'a>(Seen<'a>);
+pub(in crate::formats) struct Met<'a>(EventBytes<'a>);
 
 impl<'a> Met<'a> {
     /// The phase as written.
@@ -139,44 +139,44 @@ impl<'a> Met<'a> {
 
     /// The object under a key that Trace Event does not define, with the bytes inside.
     pub(in crate::formats) fn object(self, key: &str) -> Option<(Raw, &'a [u8])> {
-        let Seen { event, bytes, .. } = self.0;
+        let EventBytes { event, bytes, .. } = self.0;
         let is_it = |key_of: Raw, value: Raw| {
-            value.kind() == Kind::Object && *bytes_of(bytes, key_of) == *key.as_bytes()
+            value.kind() == ValueKind::Object && *bytes_of(bytes, key_of) == *key.as_bytes()
         };
         let found = event.extras.iter().rev().find(|member| is_it(member.key, member.value))?;
         Some((found.value, found.value.of(bytes)))
     }
 
     /// Calls `visit` for each argument.
-    pub(in crate::formats) fn each_argument(self, mut visit: impl FnMut(&[u8], Value<'_>)) {
-        let Seen { event, bytes, .. } = self.0;
+    pub(in crate::formats) fn each_argument(self, mut visit: impl FnMut(&[u8], MemberValue<'_>)) {
+        let EventBytes { event, bytes, .. } = self.0;
         for member in &event.members {
-            visit(&bytes_of(bytes, member.key), Value { raw: member.value, bytes });
+            visit(&bytes_of(bytes, member.key), MemberValue { raw: member.value, bytes });
         }
     }
 
     /// Calls `visit` for each key that Trace Event does not define, and for the category.
-    pub(in crate::formats) fn each_extra(self, mut visit: impl FnMut(&[u8], Value<'_>)) {
-        let Seen { event, bytes, .. } = self.0;
+    pub(in crate::formats) fn each_extra(self, mut visit: impl FnMut(&[u8], MemberValue<'_>)) {
+        let EventBytes { event, bytes, .. } = self.0;
         if event.cat.is_present() {
-            visit(b"cat", Value { raw: event.cat, bytes });
+            visit(b"cat", MemberValue { raw: event.cat, bytes });
         }
         for member in &event.extras {
-            visit(&bytes_of(bytes, member.key), Value { raw: member.value, bytes });
+            visit(&bytes_of(bytes, member.key), MemberValue { raw: member.value, bytes });
         }
     }
 }
 
 /// A value of an event's key.
 #[derive(Clone, Copy)]
-pub(in crate::formats) struct Value<'a> {
+pub(in crate::formats) struct MemberValue<'a> {
     raw: Raw,
     bytes: &'a [u8],
 }
 
-impl<'a> Value<'a> {
+impl<'a> MemberValue<'a> {
     /// Kind of the value.
-    pub(in crate::formats) fn kind(self) -> Kind {
+    pub(in crate::formats) fn kind(self) -> ValueKind {
         self.raw.kind()
     }
 
@@ -192,7 +192,7 @@ impl<'a> Value<'a> {
 }
 
 /// Calls `visit` for each member of an object, from the bytes inside it.
-pub(in crate::formats) fn each_member(inside: &[u8], mut visit: impl FnMut(&[u8], Value<'_>)) {
+pub(in crate::formats) fn each_member(inside: &[u8], mut visit: impl FnMut(&[u8], MemberValue<'_>)) {
     let mut tokens = Tokens::new(inside, Tail::Closed);
     if tokens.peek() != Ok(b'{') {
         return;
@@ -203,13 +203,13 @@ pub(in crate::formats) fn each_member(inside: &[u8], mut visit: impl FnMut(&[u8]
         && let Ok(key) = tokens.key()
         && let Ok(raw) = tokens.value()
     {
-        visit(&bytes_of(inside, key), Value { raw, bytes: inside });
+        visit(&bytes_of(inside, key), MemberValue { raw, bytes: inside });
     }
 }
 
 /// Reads several files of one rank through a layer.
 pub(in crate::formats) struct Session<'s> {
-    reader: Reader<'s>,
+    reader: TraceEventReader<'s>,
     files: Files,
     work: Work<'s>,
     /// Ranks of the events of the next file, if they are noted.
@@ -219,7 +219,7 @@ pub(in crate::formats) struct Session<'s> {
 impl<'s> Session<'s> {
     /// A session with this sink.
     pub(in crate::formats) fn new(context: Context<'s>, sink: &'s mut dyn Sink) -> Result<Self> {
-        let mut reader = Reader::new(context, sink)?;
+        let mut reader = TraceEventReader::new(context, sink)?;
         reader.out().keeps_points = true;
         Ok(Self { reader, files: Files::default(), work: context.work(), noting: None })
     }
@@ -254,7 +254,7 @@ impl<'s> Session<'s> {
     ) -> Result<(), Error> {
         let work = self.work;
         let over = self.over(layer);
-        Document::new(Scan::new(input, progress), over, work).without(skips).read()
+        TraceDocument::new(Scan::new(input, progress), over, work).without(skips).read()
     }
 
     /// Reads a file in memory through the layer, without some events.
@@ -267,7 +267,7 @@ impl<'s> Session<'s> {
     ) -> Result<(), Error> {
         let work = self.work;
         let over = self.over(layer);
-        Document::new(Scan::over(bytes, progress), over, work).without(skips).read()
+        TraceDocument::new(Scan::over(bytes, progress), over, work).without(skips).read()
     }
 
     /// Reads a piece of the file through the layer: a document with some of its events. `places`
@@ -280,7 +280,7 @@ impl<'s> Session<'s> {
     ) -> Result<(), Error> {
         let work = self.work;
         let over = self.over(layer);
-        Document::new(Scan::over(bytes, &mut |_| {}), over, work).placed(places).read()
+        TraceDocument::new(Scan::over(bytes, &mut |_| {}), over, work).placed(places).read()
     }
 
     /// The reader of the file.
@@ -309,7 +309,7 @@ impl<'s> Session<'s> {
 
 /// A reader below a layer.
 struct Layered<'l, 's> {
-    reader: &'l mut Reader<'s>,
+    reader: &'l mut TraceEventReader<'s>,
     files: &'l mut Files,
     layer: &'l mut dyn Layer,
     noting: &'l mut Option<Noting>,
@@ -323,8 +323,8 @@ impl Layered<'_, '_> {
     }
 }
 
-impl<'s> Events<'s> for Layered<'_, 's> {
-    fn out(&mut self) -> &mut Output<'s> {
+impl<'s> EventReceiver<'s> for Layered<'_, 's> {
+    fn out(&mut self) -> &mut EventOutput<'s> {
         self.reader.out()
     }
 
@@ -343,7 +343,7 @@ impl<'s> Events<'s> for Layered<'_, 's> {
         self.reader.unread(what, bytes, offset)
     }
 
-    fn event(&mut self, seen: Seen<'_>) -> Result<()> {
+    fn event(&mut self, seen: EventBytes<'_>) -> Result<()> {
         let met = Met(seen);
         // All ranks need the first slice of each thread.
         let is_first = matches!(met.phase(), b"X" | b"B")
@@ -354,13 +354,13 @@ impl<'s> Events<'s> for Layered<'_, 's> {
             noting.event((seen.offset, seen.bytes.len()), owner);
         }
         match taken {
-            Taken::ByLayer => {
+            LayerClaim::ByLayer => {
                 self.reader.count_event();
                 Ok(())
             }
-            Taken::Passed | Taken::PassedAsWork => {
+            LayerClaim::Passed | LayerClaim::PassedAsWork => {
                 self.reader.annotations = match taken {
-                    Taken::PassedAsWork => Annotations::WithWork,
+                    LayerClaim::PassedAsWork => Annotations::WithWork,
                     _ => Annotations::Apart,
                 };
                 let taken = self.reader.event(seen);

@@ -3,16 +3,16 @@
 use nprof_engine::base::Result;
 use nprof_engine::model::{FieldSpec, Nesting, RankInfo, TableId, TableSpec, Unit, Value, WarningKind};
 
-use super::allowance::Allowance;
-use super::described::Described;
-use super::event::Seen;
+use super::allowance::TrackAllowance;
+use super::described::Description;
+use super::event::EventBytes;
 use super::field::TOO_MANY_KEYS;
 use super::json;
-use super::number::Number;
-use super::output::Output;
+use super::number::FieldNumber;
+use super::output::EventOutput;
 use super::text;
 use super::text::text_of;
-use super::tokens::{Kind, Raw, Tail, Tokens};
+use super::tokens::{Raw, Tail, Tokens, ValueKind};
 use crate::origin::Sharing;
 use rustc_hash::FxHashMap;
 
@@ -29,16 +29,16 @@ pub(super) struct Metadata {
 
 impl Metadata {
     /// Takes an event of phase `M`.
-    pub(super) fn event(&mut self, out: &mut Output<'_>, seen: Seen<'_>) -> Result<()> {
+    pub(super) fn event(&mut self, out: &mut EventOutput<'_>, seen: EventBytes<'_>) -> Result<()> {
         let what = seen.name();
         match &*what {
             "process_name" | "process_labels" | "process_sort_index" => {
-                let process = out.tracks.process(&Output::pid(seen));
+                let process = out.tracks.process(&EventOutput::pid(seen));
                 let is_named = describe(out.tracks.describe_process(process), &what, seen);
                 out.check_named(is_named, seen.offset);
             }
             "thread_name" | "thread_sort_index" => {
-                let track = out.tracks.thread(Output::pid(seen), Output::tid(seen), Nesting::Calls);
+                let track = out.tracks.thread(EventOutput::pid(seen), EventOutput::tid(seen), Nesting::Calls);
                 let is_named = describe(out.tracks.describe(track), &what, seen);
                 out.check_named(is_named, seen.offset);
             }
@@ -60,7 +60,7 @@ impl Metadata {
     /// Takes a key beside `traceEvents`.
     pub(super) fn key(
         &mut self,
-        out: &mut Output<'_>,
+        out: &mut EventOutput<'_>,
         key: &str,
         value: (Raw, &[u8]),
         offset: u64,
@@ -85,20 +85,20 @@ impl Metadata {
             _ => {}
         }
         let table = side_table(out, "metadata", "Properties that the trace states about itself.")?;
-        let value = Given::new(raw, bytes);
+        let value = TypedValue::new(raw, bytes);
         row(out, table, &[("key", Value::Text(key)), ("value", value.value())])
     }
 
     /// Takes one stack frame, with its id.
-    pub(super) fn stack_frame(out: &mut Output<'_>, id: &str, value: (Raw, &[u8])) -> Result<()> {
+    pub(super) fn stack_frame(out: &mut EventOutput<'_>, id: &str, value: (Raw, &[u8])) -> Result<()> {
         let table = side_table(out, "stack_frame", "Stack frames that slices refer to with `sf`.")?;
-        let mut members = vec![("id".to_owned(), Given::Text(id.to_owned()))];
+        let mut members = vec![("id".to_owned(), TypedValue::Text(id.to_owned()))];
         collect(value, &mut members);
         member_row(out, table, &members)
     }
 
     /// Takes one sample of a sampling profiler.
-    pub(super) fn sample(out: &mut Output<'_>, value: (Raw, &[u8])) -> Result<()> {
+    pub(super) fn sample(out: &mut EventOutput<'_>, value: (Raw, &[u8])) -> Result<()> {
         let table = side_table(out, "sample", "Samples of a sampling profiler.")?;
         let mut members = Vec::new();
         collect(value, &mut members);
@@ -111,7 +111,7 @@ impl Metadata {
     }
 
     /// All known facts about the rank.
-    pub(super) fn rank(&self, out: &Output<'_>) -> RankInfo {
+    pub(super) fn rank(&self, out: &EventOutput<'_>) -> RankInfo {
         RankInfo {
             rank: self.rank,
             device: None,
@@ -124,7 +124,7 @@ impl Metadata {
 }
 
 /// Keeps a property of a process or a track. `false` if there is no memory for its name.
-fn describe(of: Option<(&mut Described, &mut Allowance)>, what: &str, seen: Seen<'_>) -> bool {
+fn describe(of: Option<(&mut Description, &mut TrackAllowance)>, what: &str, seen: EventBytes<'_>) -> bool {
     let Some((described, allowance)) = of else { return true };
     match what {
         "process_labels" => allowance.renames(&mut described.labels, &seen.text(seen.argument("labels"))),
@@ -141,9 +141,11 @@ fn describe(of: Option<(&mut Described, &mut Allowance)>, what: &str, seen: Seen
 /// An integer, also if written as text or with a point.
 #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
 pub(super) fn integer(raw: Raw, bytes: &[u8]) -> Option<i64> {
-    match (raw.kind(), Number::parse(raw.of(bytes).trim_ascii())?) {
-        (Kind::Number | Kind::Text, Number::Int(int)) => Some(int),
-        (Kind::Number | Kind::Text, Number::Float(float)) if float.is_finite() => Some(float as i64),
+    match (raw.kind(), FieldNumber::parse(raw.of(bytes).trim_ascii())?) {
+        (ValueKind::Number | ValueKind::Text, FieldNumber::Int(int)) => Some(int),
+        (ValueKind::Number | ValueKind::Text, FieldNumber::Float(float)) if float.is_finite() => {
+            Some(float as i64)
+        }
         _ => None,
     }
 }
@@ -161,7 +163,7 @@ fn member<'a>(object: Raw, bytes: &'a [u8], wanted: &str) -> Option<(Raw, &'a [u
 }
 
 fn each_member(object: Raw, inside: &[u8], mut visit: impl FnMut(Raw, Raw)) {
-    if object.kind() != Kind::Object {
+    if object.kind() != ValueKind::Object {
         return;
     }
     let mut tokens = Tokens::new(inside, Tail::Closed);
@@ -177,7 +179,7 @@ fn each_member(object: Raw, inside: &[u8], mut visit: impl FnMut(Raw, Raw)) {
 
 /// A value of the trace with a type of its own.
 #[derive(Debug, PartialEq)]
-enum Given {
+enum TypedValue {
     Int(i64),
     Uint(u64),
     Float(f64),
@@ -187,16 +189,16 @@ enum Given {
     Json(String),
 }
 
-impl Given {
+impl TypedValue {
     fn new(raw: Raw, bytes: &[u8]) -> Self {
-        let number = Number::parse(raw.of(bytes)).filter(|_| raw.kind() == Kind::Number);
+        let number = FieldNumber::parse(raw.of(bytes)).filter(|_| raw.kind() == ValueKind::Number);
         match (raw.kind(), number) {
-            (Kind::True, _) => Self::Bool(true),
-            (Kind::False, _) => Self::Bool(false),
-            (_, Some(Number::Int(int))) => Self::Int(int),
-            (_, Some(Number::Uint(uint))) => Self::Uint(uint),
-            (_, Some(Number::Float(float))) => Self::Float(float),
-            (Kind::Object | Kind::Array | Kind::Null | Kind::Absent, _) => {
+            (ValueKind::True, _) => Self::Bool(true),
+            (ValueKind::False, _) => Self::Bool(false),
+            (_, Some(FieldNumber::Int(int))) => Self::Int(int),
+            (_, Some(FieldNumber::Uint(uint))) => Self::Uint(uint),
+            (_, Some(FieldNumber::Float(float))) => Self::Float(float),
+            (ValueKind::Object | ValueKind::Array | ValueKind::Null | ValueKind::Absent, _) => {
                 let mut json = String::new();
                 json::any(raw, bytes, &mut json);
                 Self::Json(json)
@@ -223,36 +225,36 @@ impl Given {
 
 /// Adds the members of an object by name. Another value gets the name `value`. The last of equal
 /// names counts.
-fn collect((object, bytes): (Raw, &[u8]), members: &mut Vec<(String, Given)>) {
+fn collect((object, bytes): (Raw, &[u8]), members: &mut Vec<(String, TypedValue)>) {
     let mut places: FxHashMap<String, usize> =
         members.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
-    let mut put = |key: String, value: Given| match places.get(&key) {
+    let mut put = |key: String, value: TypedValue| match places.get(&key) {
         Some(&known) => members[known].1 = value,
         None => {
             places.insert(key.clone(), members.len());
             members.push((key, value));
         }
     };
-    if object.kind() != Kind::Object {
-        put("value".to_owned(), Given::new(object, bytes));
+    if object.kind() != ValueKind::Object {
+        put("value".to_owned(), TypedValue::new(object, bytes));
         return;
     }
     let inside = object.of(bytes);
     each_member(object, inside, |key, value| {
-        put(text_of(inside, key).into_owned(), Given::new(value, inside));
+        put(text_of(inside, key).into_owned(), TypedValue::new(value, inside));
     });
 }
 
-fn member_row(out: &mut Output<'_>, table: TableId, members: &[(String, Given)]) -> Result<()> {
+fn member_row(out: &mut EventOutput<'_>, table: TableId, members: &[(String, TypedValue)]) -> Result<()> {
     let values: Vec<_> = members.iter().map(|(key, value)| (key.as_str(), value.value())).collect();
     row(out, table, &values)
 }
 
-fn side_table(out: &mut Output<'_>, name: &str, doc: &str) -> Result<TableId> {
+fn side_table(out: &mut EventOutput<'_>, name: &str, doc: &str) -> Result<TableId> {
     out.sink.table(TableSpec::side(name, doc))
 }
 
-fn row(out: &mut Output<'_>, table: TableId, values: &[(&str, Value<'_>)]) -> Result<()> {
+fn row(out: &mut EventOutput<'_>, table: TableId, values: &[(&str, Value<'_>)]) -> Result<()> {
     let mut fields = Vec::new();
     for (key, value) in values {
         match out.side_fields.id(out.sink, table, key)? {
@@ -267,7 +269,7 @@ fn row(out: &mut Output<'_>, table: TableId, values: &[(&str, Value<'_>)]) -> Re
 
 /// Writes the processes, threads and counters of the tracks, because a track's name is for display
 /// only. A key that the trace does not state has no value.
-pub(super) fn track_rows(out: &mut Output<'_>) -> Result<()> {
+pub(super) fn track_rows(out: &mut EventOutput<'_>) -> Result<()> {
     let table = side_table(out, "track", "Process, and thread or counter, of each track.")?;
     // Taken apart and put back, so that a million tracks need no list of their texts.
     let tracks = out.tracks.take();
@@ -281,7 +283,7 @@ pub(super) fn track_rows(out: &mut Output<'_>) -> Result<()> {
 }
 
 /// Writes the trace's own time at the profile's time zero, unless the two are the same.
-pub(super) fn clock_row(out: &mut Output<'_>) -> Result<()> {
+pub(super) fn clock_row(out: &mut EventOutput<'_>) -> Result<()> {
     let Some(origin) = out.clock.origin() else { return Ok(()) };
     if origin.sharing() == Sharing::Alone {
         let what = "the clock of this rank differs by more than 26 days from the clocks of the other \

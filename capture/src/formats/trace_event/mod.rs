@@ -69,7 +69,7 @@ use nprof_engine::model::Sink;
 use nprof_engine::spill::Space;
 
 use crate::error::Error;
-use crate::files::{Fault, Job, Sinks};
+use crate::files::{Fault, ImportJob, Sinks};
 use crate::json::{digits, tokens};
 use crate::origin::Origin;
 
@@ -102,13 +102,10 @@ pub fn read(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
     let scan = scan::Scan::new(input, progress);
-    document::Document::new(scan, reader::Reader::new(context, sink)?, context.work()).read()
+    document::TraceDocument::new(scan, reader::TraceEventReader::new(context, sink)?, context.work()).read()
 }
 
 /// Reads a trace like [`read`], from bytes in memory.
-///
-/// # Errors
-/// The same as for [`read`].
 pub fn read_bytes(
     bytes: &[u8],
     context: Context<'_>,
@@ -116,15 +113,12 @@ pub fn read_bytes(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
     let scan = scan::Scan::over(bytes, progress);
-    document::Document::new(scan, reader::Reader::new(context, sink)?, context.work()).read()
+    document::TraceDocument::new(scan, reader::TraceEventReader::new(context, sink)?, context.work()).read()
 }
 
 /// Reads a plan's traces: from their bytes if they are not packed, else while they are unpacked.
 /// Several traces are cycles of one rank, in order.
-///
-/// # Errors
-/// The same as for [`read`].
-pub fn import(job: &Job<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
+pub fn import(job: &ImportJob<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     let context = Context { origin: job.origin, space: Some(job.space) };
     if job.plan.traces().nth(1).is_some() {
         return cycles::import(job, context, sinks);

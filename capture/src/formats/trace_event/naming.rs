@@ -1,7 +1,7 @@
 //! Names of processes and tracks, with their ids if the name alone is not enough.
 
-use super::described::{Described, Process, Track, device_number};
-use super::role::{Id, Role};
+use super::described::{Description, Process, TraceTrack, device_number};
+use super::role::{Id, TrackRole};
 
 /// Number of tracks of a process with the same name (series of a counter, or threads).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum Alike {
 /// any name or label, `is_device` tells that kernels run there: traces that were cut to the events
 /// of interest have no metadata.
 pub(super) fn process_name(process: &Process, is_device: bool) -> String {
-    let Described { name, labels, .. } = &process.described;
+    let Description { name, labels, .. } = &process.described;
     let (name, labels) = (name.trim(), labels.trim());
     let id = process.id.to_string();
     let named = match (name.is_empty(), &process.id) {
@@ -49,22 +49,22 @@ fn names(name: &str, id: &Id) -> bool {
 }
 
 /// Name of a track. `alike` tells whether the name from the trace is enough.
-pub(super) fn track_name(track: &Track, alike: Alike) -> String {
+pub(super) fn track_name(track: &TraceTrack, alike: Alike) -> String {
     let name = track.described.name.trim();
     match &track.role {
-        Role::Process if name.is_empty() => "Process events".to_owned(),
-        Role::Process => name.to_owned(),
-        Role::Thread(id) => thread_name(name, id, alike, track.on_device),
-        Role::Annotations(id) => {
+        TrackRole::Process if name.is_empty() => "Process events".to_owned(),
+        TrackRole::Process => name.to_owned(),
+        TrackRole::Thread(id) => thread_name(name, id, alike, track.on_device),
+        TrackRole::Annotations(id) => {
             format!("{} · annotations", thread_name(name, id, alike, track.on_device))
         }
-        Role::Async { cat, name } => match (cat.is_empty(), name.is_empty()) {
+        TrackRole::Async { cat, name } => match (cat.is_empty(), name.is_empty()) {
             (true, true) => "Unnamed".to_owned(),
             (true, false) => name.to_string(),
             (false, true) => cat.to_string(),
             (false, false) => format!("{name} · {cat}"),
         },
-        Role::Counter { name, id, series: own } => {
+        TrackRole::Counter { name, id, series: own } => {
             let mut whole = name.to_string();
             if !id.is_empty() {
                 whole.push_str(&format!(" [{id}]"));

@@ -134,7 +134,7 @@ fn short(text: &[u8]) -> Option<i128> {
 
 /// A number as stored in a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Number {
+pub(super) enum FieldNumber {
     /// Fits `i64`.
     Int(i64),
     /// Above `i64::MAX`, fits `u64`.
@@ -145,7 +145,7 @@ pub(super) enum Number {
     Big,
 }
 
-impl Number {
+impl FieldNumber {
     /// Parses a token; `None` if it is no number.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         if let Some(int) = small_int(text) {
@@ -247,27 +247,27 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_type() {
-        let cases: [(&str, Option<Number>); 14] = [
-            ("-5", Some(Number::Int(-5))),
-            ("9223372036854775807", Some(Number::Int(i64::MAX))),
-            ("12345678901234567890", Some(Number::Uint(12_345_678_901_234_567_890))),
-            ("123456789012345678901", Some(Number::Big)),
-            ("-9223372036854775809", Some(Number::Big)),
-            ("2.5", Some(Number::Float(2.5))),
-            ("-Infinity", Some(Number::Float(f64::NEG_INFINITY))),
-            ("+.5", Some(Number::Float(0.5))),
-            ("5.", Some(Number::Float(5.0))),
-            ("1E3", Some(Number::Float(1_000.0))),
+        let cases: [(&str, Option<FieldNumber>); 14] = [
+            ("-5", Some(FieldNumber::Int(-5))),
+            ("9223372036854775807", Some(FieldNumber::Int(i64::MAX))),
+            ("12345678901234567890", Some(FieldNumber::Uint(12_345_678_901_234_567_890))),
+            ("123456789012345678901", Some(FieldNumber::Big)),
+            ("-9223372036854775809", Some(FieldNumber::Big)),
+            ("2.5", Some(FieldNumber::Float(2.5))),
+            ("-Infinity", Some(FieldNumber::Float(f64::NEG_INFINITY))),
+            ("+.5", Some(FieldNumber::Float(0.5))),
+            ("5.", Some(FieldNumber::Float(5.0))),
+            ("1E3", Some(FieldNumber::Float(1_000.0))),
             ("0x10", None),
             ("--5", None),
             ("word", None),
             ("", None),
         ];
         for (text, expected) in cases {
-            assert_eq!(Number::parse(text.as_bytes()), expected, "{text}");
+            assert_eq!(FieldNumber::parse(text.as_bytes()), expected, "{text}");
         }
-        assert!(matches!(Number::parse(b"NaN"), Some(Number::Float(nan)) if nan.is_nan()));
-        assert_eq!(Number::Int((1 << 53) + 1).as_f64(b""), (9_007_199_254_740_992.0, false));
+        assert!(matches!(FieldNumber::parse(b"NaN"), Some(FieldNumber::Float(nan)) if nan.is_nan()));
+        assert_eq!(FieldNumber::Int((1 << 53) + 1).as_f64(b""), (9_007_199_254_740_992.0, false));
     }
 
     proptest! {
@@ -295,7 +295,7 @@ mod tests {
         #[test]
         fn any_text_ends_in_a_value_or_an_error(text in "[-+0-9.eE]{0,60}") {
             let _ = ps_from_us(text.as_bytes());
-            let _ = Number::parse(text.as_bytes());
+            let _ = FieldNumber::parse(text.as_bytes());
         }
     }
 }

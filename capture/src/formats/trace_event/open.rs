@@ -5,11 +5,11 @@
 //! or without such a space, a begin is emitted at once as unfinished and an end as unpaired.
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{Form, WarningKind};
+use nprof_engine::model::{SliceForm, WarningKind};
 use nprof_engine::spill::Scratch;
 
-use super::event::{Event, Member, Parser, Seen};
-use super::output::{Of, Output};
+use super::event::{Event, EventBytes, EventMember, Parser};
+use super::output::{EventOutput, EventTable};
 use super::slice_flow;
 use super::tokens::{Tail, Tokens};
 use super::track::{TrackIndex, TrackTime};
@@ -41,7 +41,7 @@ impl Copied {
     /// Bytes of memory that a copy counts as.
     fn cost(event: &Event, bytes: &[u8]) -> usize {
         let members = event.members.len() + event.extras.len();
-        bytes.len() + size_of::<Self>() + members * size_of::<Member>() + OVERHEAD_LEN
+        bytes.len() + size_of::<Self>() + members * size_of::<EventMember>() + OVERHEAD_LEN
     }
 
     fn counted(&self) -> usize {
@@ -51,13 +51,13 @@ impl Copied {
     /// Bytes of memory that the copy has reserved.
     fn capacity_len(&self) -> usize {
         let members = self.event.members.capacity() + self.event.extras.capacity();
-        self.bytes.capacity() + members * size_of::<Member>()
+        self.bytes.capacity() + members * size_of::<EventMember>()
     }
 }
 
 /// Place of a waiting event.
 #[derive(Debug)]
-enum Kept {
+enum WaitingPlace {
     /// In memory.
     Here(Box<Copied>),
     /// In the scratch space: number of the piece, offset in it, and length.
@@ -66,14 +66,14 @@ enum Kept {
 
 /// A waiting event.
 #[derive(Debug)]
-pub(super) struct Waiting {
+pub(super) struct WaitingEvent {
     /// Time of the event.
     pub(super) time_ps: i64,
     /// Offset of the event in the input.
     pub(super) offset: u64,
     /// Track of its slice.
     pub(super) track: TrackIndex,
-    kept: Kept,
+    kept: WaitingPlace,
 }
 
 /// An event that has waited, in memory again.
@@ -94,14 +94,14 @@ impl Fetched {
     }
 
     /// The event as it was read.
-    pub(super) fn seen(&self) -> Seen<'_> {
-        Seen { event: &self.copied.event, bytes: &self.copied.bytes, offset: self.offset }
+    pub(super) fn seen(&self) -> EventBytes<'_> {
+        EventBytes { event: &self.copied.event, bytes: &self.copied.bytes, offset: self.offset }
     }
 }
 
 /// Storage for waiting events.
 #[derive(Default)]
-pub(super) struct Room<'s> {
+pub(super) struct WaitingRoom<'s> {
     scratch: Option<&'s dyn Scratch>,
     used_len: usize,
     away_len: usize,
@@ -115,29 +115,26 @@ pub(super) struct Room<'s> {
     parser: Parser,
 }
 
-impl<'s> Room<'s> {
+impl<'s> WaitingRoom<'s> {
     /// An empty store. Texts go to the scratch space, if there is one.
     pub(super) fn new(scratch: Option<&'s dyn Scratch>) -> Self {
         Self { scratch, ..Self::default() }
     }
 
     /// Keeps an event. Returns `None` if the store is full.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub(super) fn keep(
         &mut self,
-        seen: Seen<'_>,
+        seen: EventBytes<'_>,
         track: TrackIndex,
         time_ps: i64,
-    ) -> Result<Option<Waiting>> {
+    ) -> Result<Option<WaitingEvent>> {
         let cost = Copied::cost(seen.event, seen.bytes);
         let kept = if self.used_len + cost <= MAX_WAITING_LEN {
             self.used_len += cost;
             let mut copied = self.spare.pop().unwrap_or_default();
             copied.event.clone_from(seen.event);
             copied.bytes.extend_from_slice(seen.bytes);
-            Kept::Here(copied)
+            WaitingPlace::Here(copied)
         } else if let Some(scratch) = self.scratch
             && self.away_len + OVERHEAD_LEN <= MAX_AWAY_LEN
         {
@@ -148,25 +145,22 @@ impl<'s> Room<'s> {
             }
             let at = self.piece.len();
             self.piece.extend_from_slice(seen.bytes);
-            Kept::Away { piece: self.pieces.len(), at, len: seen.bytes.len() }
+            WaitingPlace::Away { piece: self.pieces.len(), at, len: seen.bytes.len() }
         } else {
             return Ok(None);
         };
-        Ok(Some(Waiting { time_ps, offset: seen.offset, track, kept }))
+        Ok(Some(WaitingEvent { time_ps, offset: seen.offset, track, kept }))
     }
 
     /// Ends the wait of an event. Its text is read from the scratch space if necessary.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
-    pub(super) fn fetch(&mut self, waiting: Waiting) -> Result<Fetched> {
-        let Waiting { time_ps, offset, track, kept } = waiting;
+    pub(super) fn fetch(&mut self, waiting: WaitingEvent) -> Result<Fetched> {
+        let WaitingEvent { time_ps, offset, track, kept } = waiting;
         let copied = match kept {
-            Kept::Here(copied) => {
+            WaitingPlace::Here(copied) => {
                 self.used_len -= copied.counted();
                 copied
             }
-            Kept::Away { piece, at, len } => {
+            WaitingPlace::Away { piece, at, len } => {
                 self.away_len -= OVERHEAD_LEN;
                 let mut copied = self.spare.pop().unwrap_or_default();
                 copied.bytes.resize(len, 0);
@@ -187,11 +181,11 @@ impl<'s> Room<'s> {
     /// it.
     pub(super) fn begin(
         &mut self,
-        out: &mut Output<'_>,
-        of: Of,
-        seen: Seen<'_>,
+        out: &mut EventOutput<'_>,
+        of: EventTable,
+        seen: EventBytes<'_>,
         TrackTime { track, time_ps }: TrackTime,
-    ) -> Result<Option<Waiting>> {
+    ) -> Result<Option<WaitingEvent>> {
         out.tracks.reach(track, time_ps);
         let kept = self.keep(seen, track, time_ps)?;
         if kept.is_none() {
@@ -206,7 +200,12 @@ impl<'s> Room<'s> {
     }
 
     /// Emits begins without an end, and counts them.
-    pub(super) fn unfinished(&mut self, out: &mut Output<'_>, of: Of, begins: Vec<Waiting>) -> Result<()> {
+    pub(super) fn unfinished(
+        &mut self,
+        out: &mut EventOutput<'_>,
+        of: EventTable,
+        begins: Vec<WaitingEvent>,
+    ) -> Result<()> {
         for begin in begins {
             let begin = self.fetch(begin)?;
             let seen = begin.seen();
@@ -233,31 +232,31 @@ impl<'s> Room<'s> {
 
 /// Emits a slice whose begin and end are both known.
 pub(super) fn emit_pair(
-    out: &mut Output<'_>,
-    of: Of,
+    out: &mut EventOutput<'_>,
+    of: EventTable,
     begin: &Fetched,
-    (end, end_ps): (Seen<'_>, i64),
+    (end, end_ps): (EventBytes<'_>, i64),
 ) -> Result<()> {
     let &Fetched { time_ps, track, .. } = begin;
     let begin = begin.seen();
     out.start_row();
     out.add_event(of, begin)?;
     // The track of a thread tells process and thread, unless several share it.
-    if of == Of::Asyncs || out.tracks.is_shared(track) {
+    if of == EventTable::Asyncs || out.tracks.is_shared(track) {
         out.add_place(of, begin, track)?;
     }
     out.add_end(of, begin, end)?;
     let duration_ps = in_range(out, end_ps.checked_sub(time_ps), end.offset);
     let span = (time_ps, duration_ps);
     if !end.event.bind_id.is_present() {
-        return out.emit(track, span, Form::Complete, begin);
+        return out.emit(track, span, SliceForm::Complete, begin);
     }
-    let key = out.emit_keyed(track, span, Form::Complete, begin)?;
+    let key = out.emit_keyed(track, span, SliceForm::Complete, begin)?;
     slice_flow::of_slice(out.sink, end, key, end_ps)
 }
 
 /// Duration of a slice, clamped to the range of time.
-fn in_range(out: &mut Output<'_>, duration_ps: Option<i64>, offset: u64) -> i64 {
+fn in_range(out: &mut EventOutput<'_>, duration_ps: Option<i64>, offset: u64) -> i64 {
     duration_ps.unwrap_or_else(|| {
         out.warn(
             WarningKind::AdjustedValue,
@@ -270,9 +269,9 @@ fn in_range(out: &mut Output<'_>, duration_ps: Option<i64>, offset: u64) -> i64 
 
 /// Emits a slice without an end. The slice reaches to the last time of its track.
 pub(super) fn emit_unfinished(
-    out: &mut Output<'_>,
-    of: Of,
-    seen: Seen<'_>,
+    out: &mut EventOutput<'_>,
+    of: EventTable,
+    seen: EventBytes<'_>,
     TrackTime { track, time_ps: start_ps }: TrackTime,
 ) -> Result<()> {
     out.start_row();
@@ -283,14 +282,14 @@ pub(super) fn emit_unfinished(
     out.add_place(of, seen, track)?;
     let last_ps = out.tracks.last_ps(track).max(start_ps);
     let duration_ps = in_range(out, last_ps.checked_sub(start_ps), seen.offset);
-    out.emit(track, (start_ps, duration_ps), Form::Unfinished, seen)
+    out.emit(track, (start_ps, duration_ps), SliceForm::Unfinished, seen)
 }
 
 /// Emits an end without a begin as an instant, and counts it.
 pub(super) fn emit_unpaired_end(
-    out: &mut Output<'_>,
-    of: Of,
-    seen: Seen<'_>,
+    out: &mut EventOutput<'_>,
+    of: EventTable,
+    seen: EventBytes<'_>,
     TrackTime { track, time_ps }: TrackTime,
 ) -> Result<()> {
     out.warn(WarningKind::Unpaired, "an end without a begin; kept as an instant", seen.offset);
@@ -298,5 +297,5 @@ pub(super) fn emit_unpaired_end(
     out.add_event(of, seen)?;
     out.add_text(of, "ph", &seen.phase())?;
     out.add_place(of, seen, track)?;
-    out.emit(track, (time_ps, 0), Form::Instant, seen)
+    out.emit(track, (time_ps, 0), SliceForm::Instant, seen)
 }

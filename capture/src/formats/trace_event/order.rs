@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::described::{Process, Track, device_number};
+use super::described::{Process, TraceTrack, device_number};
 
 /// Order of processes: by the trace's own order, else by the device's number, then by the process's
 /// id.
@@ -19,8 +19,8 @@ fn place(process: &Process) -> i64 {
 }
 
 /// Order of tracks: by process, streams of devices first, then by the trace's own order.
-pub(super) fn compare_tracks(a: &Track, b: &Track) -> Ordering {
-    let key = |track: &Track| (track.process, !track.on_device, track.described.sort.unwrap_or(0));
+pub(super) fn compare_tracks(a: &TraceTrack, b: &TraceTrack) -> Ordering {
+    let key = |track: &TraceTrack| (track.process, !track.on_device, track.described.sort.unwrap_or(0));
     // Annotations stand above their stream.
     let threads = (a.role.thread(), b.role.thread());
     let by_thread = if let (Some(a), Some(b)) = threads { a.cmp(b) } else { Ordering::Equal };

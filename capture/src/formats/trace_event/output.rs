@@ -1,28 +1,25 @@
 //! The way to the sink: tables, rows and warnings, for every kind of event.
 
-use std::borrow::Cow;
-
 use nprof_engine::base::{Result, clamped};
-use nprof_engine::model::{
-    FieldSpec, Form, Sink, SliceKey, SliceRecord, TableId, TableKind, TableSpec, Unit, Value, WarningKind,
-};
+use nprof_engine::model::{FieldSpec, Sink, TableId, TableKind, TableSpec, Unit, Value, WarningKind};
 
 use super::Context;
-use super::clock::Clock;
-use super::event::{Event, Seen};
-use super::field::{Fields, Kept, Level, Row, SideFields, TOO_MANY_KEYS};
+use super::clock::TraceClock;
+use super::event::{Event, EventBytes};
+use super::field::{EventRow, Level, SideFields, TOO_MANY_KEYS, TableFields, ValueChange};
 use super::shape::{MAX_STEPS, NONE};
 use super::side_table::SideTable;
-use super::slice_flow;
-use super::text::{self, Fidelity, bytes_of};
+use super::text::bytes_of;
 use super::time::NoTime;
-use super::tokens::{Kind, Raw, Tail, Tokens};
-use super::track::{Id, Tables, TrackIndex, Tracks};
-use crate::formats::room::{Room, emptied};
+use super::tokens::{Raw, Tail, Tokens, ValueKind};
+use super::track::{Id, TraceTracks, TrackIndex, TrackTables};
+use crate::formats::room::FieldBuffer;
+
+mod emission;
 
 /// Table of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum EventTable {
     /// Slices and instants of threads and processes.
     Slices,
     /// Asynchronous slices and their instants.
@@ -32,18 +29,18 @@ pub(super) enum Of {
 }
 
 /// The output of the reader.
-pub(super) struct Output<'s> {
+pub(super) struct EventOutput<'s> {
     /// The receiver of all events.
     pub(super) sink: &'s mut dyn Sink,
     /// The clock with time zero.
-    pub(super) clock: Clock,
+    pub(super) clock: TraceClock,
     /// Byte and line of the current event's begin, if lines are counted.
     pub(super) line: Option<(u64, u64)>,
     /// The tracks of the trace.
-    pub(super) tracks: Tracks,
-    slices: Fields,
-    asyncs: Fields,
-    samples: Fields,
+    pub(super) tracks: TraceTracks,
+    slices: TableFields,
+    asyncs: TableFields,
+    samples: TableFields,
     /// Fields of the tables of metadata.
     pub(super) side_fields: SideFields,
     unread: SideTable<3>,
@@ -57,8 +54,8 @@ pub(super) struct Output<'s> {
     pub(super) file: usize,
     /// Times of the first and last event of the file in picoseconds.
     pub(super) span_ps: Option<(i64, i64)>,
-    row: Row,
-    room: Room,
+    row: EventRow,
+    room: FieldBuffer,
     /// Further arguments of the next event: JSON without the brackets.
     more: Vec<u8>,
 }
@@ -78,7 +75,7 @@ const FILE_NUMBER: &str = "file_number";
 /// Most bytes of an unreadable event that are kept.
 const MAX_UNREAD_LEN: usize = 64 << 10;
 
-impl<'s> Output<'s> {
+impl<'s> EventOutput<'s> {
     /// Defines the tables.
     pub(super) fn new(context: Context<'_>, sink: &'s mut dyn Sink) -> Result<Self> {
         let slices = TableKind::Slices;
@@ -103,12 +100,12 @@ impl<'s> Output<'s> {
         )?;
         Ok(Self {
             sink,
-            clock: Clock::new(context.origin),
+            clock: TraceClock::new(context.origin),
             line: None,
-            tracks: Tracks::new(Tables { slice, asynchronous, counter }),
-            slices: Fields::new(slice),
-            asyncs: Fields::new(asynchronous),
-            samples: Fields::new(counter),
+            tracks: TraceTracks::new(TrackTables { slice, asynchronous, counter }),
+            slices: TableFields::new(slice),
+            asyncs: TableFields::new(asynchronous),
+            samples: TableFields::new(counter),
             side_fields: SideFields::default(),
             unread,
             flow_events: None,
@@ -116,8 +113,8 @@ impl<'s> Output<'s> {
             points: None,
             file: 0,
             span_ps: None,
-            row: Row::default(),
-            room: Room::new(),
+            row: EventRow::default(),
+            room: FieldBuffer::new(),
             more: Vec::new(),
         })
     }
@@ -153,7 +150,7 @@ impl<'s> Output<'s> {
     }
 
     /// Time of an event. An event without a time is kept as unread.
-    pub(super) fn time(&mut self, seen: Seen<'_>) -> Result<Option<i64>> {
+    pub(super) fn time(&mut self, seen: EventBytes<'_>) -> Result<Option<i64>> {
         match self.clock.time(seen.event.ts, seen.bytes) {
             Ok(ps) => Ok(Some(ps)),
             Err(no_time) => {
@@ -168,12 +165,12 @@ impl<'s> Output<'s> {
     }
 
     /// The process of an event.
-    pub(super) fn pid(seen: Seen<'_>) -> Id {
+    pub(super) fn pid(seen: EventBytes<'_>) -> Id {
         Id::new(seen.event.pid, seen.bytes)
     }
 
     /// The thread of an event.
-    pub(super) fn tid(seen: Seen<'_>) -> Id {
+    pub(super) fn tid(seen: EventBytes<'_>) -> Id {
         Id::new(seen.event.tid, seen.bytes)
     }
 
@@ -197,9 +194,9 @@ impl<'s> Output<'s> {
 
     /// Adds all parts of an event besides its name, place and time, and for slices the number of
     /// the file, unless it is the first one. The row is empty before.
-    pub(super) fn add_event(&mut self, of: Of, seen: Seen<'_>) -> Result<()> {
+    pub(super) fn add_event(&mut self, of: EventTable, seen: EventBytes<'_>) -> Result<()> {
         self.add_parts(of, seen)?;
-        if self.file > 0 && of == Of::Slices {
+        if self.file > 0 && of == EventTable::Slices {
             let number = self.file.to_string();
             self.add_text(of, FILE_NUMBER, &number)?;
         }
@@ -219,13 +216,14 @@ impl<'s> Output<'s> {
         Ok(())
     }
 
-    fn add_parts(&mut self, of: Of, seen: Seen<'_>) -> Result<()> {
+    fn add_parts(&mut self, of: EventTable, seen: EventBytes<'_>) -> Result<()> {
         let event = seen.event;
         let phase = event.ph.of(seen.bytes);
         // These keys have a form of their own only with the right phase.
         let has_odd_dur = event.dur.is_present() && phase != b"X";
         let has_odd_scope = event.s.is_present() && !matches!(phase, b"i" | b"I" | b"R");
-        let has_plain_args = matches!(event.args.kind(), Kind::Object | Kind::Absent | Kind::Null);
+        let has_plain_args =
+            matches!(event.args.kind(), ValueKind::Object | ValueKind::Absent | ValueKind::Null);
         let is_plain = has_plain_args && !has_odd_dur && !has_odd_scope;
         if is_plain && self.add_by_path(of, seen) {
             return Ok(());
@@ -258,11 +256,11 @@ impl<'s> Output<'s> {
 
     /// Adds the parts of an event whose keys are those of an earlier one: the fields are known, and
     /// no two of them are the same. `false` without a change if they are not.
-    fn add_by_path(&mut self, of: Of, seen: Seen<'_>) -> bool {
+    fn add_by_path(&mut self, of: EventTable, seen: EventBytes<'_>) -> bool {
         let event = seen.event;
         let own = own(event);
         // A key of the event that is `null` counts as absent.
-        let is_null = |value: Raw| value.kind() == Kind::Null;
+        let is_null = |value: Raw| value.kind() == ValueKind::Null;
         let has_null = own.into_iter().any(is_null) || event.extras.iter().any(|extra| is_null(extra.value));
         let (row, fields) = self.row_of(of);
         let Some(path) = fields.of_path(event.path).filter(|_| !has_null) else { return false };
@@ -271,8 +269,8 @@ impl<'s> Output<'s> {
         let mut changes = Vec::new();
         let mut ids = path.iter();
         let mut put = |value: Raw| {
-            let kept = ids.next().map_or(Kept::Whole, |&id| row.put_known(id, (seen.bytes, value)));
-            if kept != Kept::Whole {
+            let kept = ids.next().map_or(ValueChange::Whole, |&id| row.put_known(id, (seen.bytes, value)));
+            if kept != ValueChange::Whole {
                 changes.push(kept);
             }
         };
@@ -283,11 +281,11 @@ impl<'s> Output<'s> {
     }
 
     /// The row that is collected, and the fields of its table.
-    fn row_of(&mut self, of: Of) -> (&mut Row, &mut Fields) {
+    fn row_of(&mut self, of: EventTable) -> (&mut EventRow, &mut TableFields) {
         let fields = match of {
-            Of::Slices => &mut self.slices,
-            Of::Asyncs => &mut self.asyncs,
-            Of::Samples => &mut self.samples,
+            EventTable::Slices => &mut self.slices,
+            EventTable::Asyncs => &mut self.asyncs,
+            EventTable::Samples => &mut self.samples,
         };
         (&mut self.row, fields)
     }
@@ -300,14 +298,19 @@ impl<'s> Output<'s> {
     }
 
     /// Adds the process and the thread of an event, if its track does not tell them.
-    pub(super) fn add_place(&mut self, of: Of, seen: Seen<'_>, track: TrackIndex) -> Result<()> {
+    pub(super) fn add_place(
+        &mut self,
+        of: EventTable,
+        seen: EventBytes<'_>,
+        track: TrackIndex,
+    ) -> Result<()> {
         let (process, thread) = self.tracks.owner(track);
         let (same_process, same_thread) =
             (process == Some(&Self::pid(seen)), thread == Some(&Self::tid(seen)));
         let places: [(&[u8], Raw, bool); 2] =
             [(b"pid", seen.event.pid, same_process), (b"tid", seen.event.tid, same_thread)];
         for (key, value, is_told) in places {
-            if !is_told && !matches!(value.kind(), Kind::Absent | Kind::Null) {
+            if !is_told && !matches!(value.kind(), ValueKind::Absent | ValueKind::Null) {
                 self.add(of, (Level::Event, key), (seen.bytes, value), seen.offset)?;
             }
         }
@@ -316,7 +319,12 @@ impl<'s> Output<'s> {
 
     /// Adds the parts of a slice's end that differ from its begin. Arguments of the end replace
     /// those of the begin. A value of the begin that differs stays as a field of its own.
-    pub(super) fn add_end(&mut self, of: Of, begin: Seen<'_>, end: Seen<'_>) -> Result<()> {
+    pub(super) fn add_end(
+        &mut self,
+        of: EventTable,
+        begin: EventBytes<'_>,
+        end: EventBytes<'_>,
+    ) -> Result<()> {
         let (first, last) = (begin.event, end.event);
         let is_same = |before, after| begin.is_written_like(before, (end, after));
         let own: [(&[u8], Raw, Raw); 2] = [(b"name", first.name, last.name), (b"cat", first.cat, last.cat)];
@@ -327,7 +335,7 @@ impl<'s> Output<'s> {
         }
         let places: [(&[u8], Raw, Raw); 2] = [(b"pid", first.pid, last.pid), (b"tid", first.tid, last.tid)];
         for (key, before, after) in places {
-            let is_given = !matches!(after.kind(), Kind::Absent | Kind::Null);
+            let is_given = !matches!(after.kind(), ValueKind::Absent | ValueKind::Null);
             let is_other =
                 || !is_same(before, after) && Id::new(before, begin.bytes) != Id::new(after, end.bytes);
             if is_given && is_other() {
@@ -348,10 +356,10 @@ impl<'s> Output<'s> {
         self.add_arguments(of, end)
     }
 
-    fn add_arguments(&mut self, of: Of, seen: Seen<'_>) -> Result<()> {
+    fn add_arguments(&mut self, of: EventTable, seen: EventBytes<'_>) -> Result<()> {
         match seen.event.args.kind() {
-            Kind::Absent | Kind::Null => {}
-            Kind::Object => {
+            ValueKind::Absent | ValueKind::Null => {}
+            ValueKind::Object => {
                 for member in &seen.event.members {
                     let key = bytes_of(seen.bytes, member.key);
                     let key = (Level::Argument, &*key, member.hint);
@@ -373,7 +381,7 @@ impl<'s> Output<'s> {
     /// Adds one field.
     pub(super) fn add(
         &mut self,
-        of: Of,
+        of: EventTable,
         (level, key): (Level, &[u8]),
         value: (&[u8], Raw),
         offset: u64,
@@ -384,15 +392,15 @@ impl<'s> Output<'s> {
     /// Adds a field whose key has a hint.
     fn add_hinted(
         &mut self,
-        of: Of,
+        of: EventTable,
         key: (Level, &[u8], u32),
         value: (&[u8], Raw),
         offset: u64,
     ) -> Result<()> {
         let fields = match of {
-            Of::Slices => &mut self.slices,
-            Of::Asyncs => &mut self.asyncs,
-            Of::Samples => &mut self.samples,
+            EventTable::Slices => &mut self.slices,
+            EventTable::Asyncs => &mut self.asyncs,
+            EventTable::Samples => &mut self.samples,
         };
         let kept = self.row.put(self.sink, fields, key, value)?;
         self.note(kept, offset);
@@ -400,98 +408,24 @@ impl<'s> Output<'s> {
     }
 
     /// Counts a change of a value.
-    fn note(&mut self, kept: Kept, offset: u64) {
+    fn note(&mut self, kept: ValueChange, offset: u64) {
         let what = match kept {
-            Kept::Whole => return,
-            Kept::Replaced => "text that is not UTF-8 or is half a surrogate pair; replaced by U+FFFD",
-            Kept::AsText => "a nested value that is not JSON; kept as text",
-            Kept::Dropped => TOO_MANY_KEYS,
+            ValueChange::Whole => return,
+            ValueChange::Replaced => "text that is not UTF-8 or is half a surrogate pair; replaced by U+FFFD",
+            ValueChange::AsText => "a nested value that is not JSON; kept as text",
+            ValueChange::Dropped => TOO_MANY_KEYS,
         };
         self.warn(WarningKind::AdjustedValue, what, offset);
     }
 
     /// Adds a text field that has no token of its own.
-    pub(super) fn add_text(&mut self, of: Of, key: &str, value: &str) -> Result<()> {
+    pub(super) fn add_text(&mut self, of: EventTable, key: &str, value: &str) -> Result<()> {
         let fields = match of {
-            Of::Slices => &mut self.slices,
-            Of::Asyncs => &mut self.asyncs,
-            Of::Samples => &mut self.samples,
+            EventTable::Slices => &mut self.slices,
+            EventTable::Asyncs => &mut self.asyncs,
+            EventTable::Samples => &mut self.samples,
         };
         self.row.put_text(self.sink, fields, (Level::Event, key.as_bytes()), value)
-    }
-
-    /// Emits the row as a slice or an instant with the name of `seen`. A key that nobody needs is
-    /// not read: its parts were just written, and reading both at once would wait for that.
-    pub(super) fn emit(
-        &mut self,
-        track: TrackIndex,
-        span: (i64, i64),
-        form: Form,
-        seen: Seen<'_>,
-    ) -> Result<()> {
-        if seen.event.bind_id.is_present() {
-            return self.emit_keyed(track, span, form, seen).map(drop);
-        }
-        self.put_slice(track, span, form, seen).map(drop)
-    }
-
-    /// Emits the row like [`Output::emit`]. Returns the key of the slice.
-    pub(super) fn emit_keyed(
-        &mut self,
-        track: TrackIndex,
-        span: (i64, i64),
-        form: Form,
-        seen: Seen<'_>,
-    ) -> Result<SliceKey> {
-        let key = self.put_slice(track, span, form, seen)?;
-        if seen.event.bind_id.is_present() {
-            slice_flow::of_slice(self.sink, seen, key, span.0)?;
-        }
-        Ok(key)
-    }
-
-    /// Notes the time of an event on a track.
-    fn reach(&mut self, track: TrackIndex, span_ps: (i64, i64)) {
-        self.tracks.reach(track, span_ps.1);
-        self.span_ps = Some(self.span_ps.map_or(span_ps, |of| (of.0.min(span_ps.0), of.1.max(span_ps.1))));
-    }
-
-    #[inline(always)]
-    fn put_slice(
-        &mut self,
-        track: TrackIndex,
-        (start_ps, duration_ps): (i64, i64),
-        form: Form,
-        seen: Seen<'_>,
-    ) -> Result<SliceKey> {
-        let name = seen.name();
-        // Only a name that is no valid UTF-8 had to be copied.
-        if seen.event.name.kind() == Kind::Text && matches!(name, Cow::Owned(_)) {
-            self.check_text(seen.event.name.of(seen.bytes), seen.offset);
-        }
-        let name = self.sink.name(&name)?;
-        self.reach(track, (start_ps, start_ps.saturating_add(duration_ps)));
-        let track = self.tracks.id(self.sink, track)?;
-        let fields = self.row.values(std::mem::take(&mut self.room));
-        let key = self.sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields: &fields });
-        self.room = emptied(fields);
-        key
-    }
-
-    /// Emits the row as a sample.
-    pub(super) fn emit_sample(&mut self, track: TrackIndex, time_ps: i64, value: f64) -> Result<()> {
-        self.reach(track, (time_ps, time_ps));
-        let track = self.tracks.id(self.sink, track)?;
-        let fields = self.row.values(std::mem::take(&mut self.room));
-        let result = self.sink.sample(track, time_ps, value, &fields);
-        self.room = emptied(fields);
-        result
-    }
-
-    fn check_text(&mut self, inside: &[u8], offset: u64) {
-        if text::decode(inside, &mut String::new()) == Fidelity::Adjusted {
-            self.warn(WarningKind::AdjustedValue, "a name that is not UTF-8; replaced by U+FFFD", offset);
-        }
     }
 }
 

@@ -1,26 +1,26 @@
 //! The meaning of each event: phases to slices, samples, flows and metadata.
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{FlowPhase, Form, Nesting, RankInfo, Sink, WarningKind};
+use nprof_engine::model::{FlowPhase, Nesting, RankInfo, Sink, SliceForm, WarningKind};
 
 use super::Context;
 use super::asynchronous::{AsyncStep, Asyncs, Family};
 use super::duration::Durations;
-use super::event::Seen;
-use super::events::Events;
-use super::kineto::{self, Correlations, Side};
+use super::event::EventBytes;
+use super::events::EventReceiver;
+use super::kineto::{self, Correlations, SliceSide};
 use super::memory::Memory;
 use super::metadata::{self, Metadata};
-use super::output::{Of, Output};
+use super::output::{EventOutput, EventTable};
 use super::text::bytes_of;
 use super::thread::RecentThreads;
 use super::tokens::Raw;
-use super::track::{Id, Role, TrackIndex, TrackTime};
+use super::track::{Id, TrackIndex, TrackRole, TrackTime};
 use super::{counter, flow};
 
 /// State of reading: open slices, names, and facts about the rank.
-pub(super) struct Reader<'s> {
-    out: Output<'s>,
+pub(super) struct TraceEventReader<'s> {
+    out: EventOutput<'s>,
     durations: Durations<'s>,
     asyncs: Asyncs<'s>,
     correlations: Correlations,
@@ -44,12 +44,12 @@ pub(super) enum Annotations {
     WithWork,
 }
 
-impl<'s> Reader<'s> {
+impl<'s> TraceEventReader<'s> {
     /// A reader with this sink.
     pub(super) fn new(context: Context<'s>, sink: &'s mut dyn Sink) -> Result<Self> {
         let scratch = context.space.map(|space| space.scratch);
         Ok(Self {
-            out: Output::new(context, sink)?,
+            out: EventOutput::new(context, sink)?,
             durations: Durations::new(scratch),
             asyncs: Asyncs::new(scratch),
             correlations: Correlations::default(),
@@ -67,13 +67,13 @@ impl<'s> Reader<'s> {
         self.event_count += 1;
     }
 
-    fn thread(&mut self, seen: Seen<'_>) -> TrackIndex {
+    fn thread(&mut self, seen: EventBytes<'_>) -> TrackIndex {
         let tracks = &mut self.out.tracks;
         let cat = seen.cat_bytes();
-        let is_device = kineto::side(&cat) == Some(Side::Device);
+        let is_device = kineto::side(&cat) == Some(SliceSide::Device);
         let is_host = kineto::is_of_host(&cat);
         let nesting = if is_device { Nesting::Concurrent } else { Nesting::Calls };
-        let find = || tracks.thread(Output::pid(seen), Output::tid(seen), nesting);
+        let find = || tracks.thread(EventOutput::pid(seen), EventOutput::tid(seen), nesting);
         let track = self.threads.track(seen, find);
         // Remembered threads are marked, too: an arrow can come before the first kernel.
         if is_device {
@@ -86,25 +86,25 @@ impl<'s> Reader<'s> {
 
     /// The track of an annotation. Begins and ends stay on their thread, because an end states no
     /// category.
-    fn annotation(&mut self, seen: Seen<'_>) -> TrackIndex {
+    fn annotation(&mut self, seen: EventBytes<'_>) -> TrackIndex {
         let tracks = &mut self.out.tracks;
-        self.annotated.track(seen, || tracks.annotations(&Output::pid(seen), Output::tid(seen)))
+        self.annotated.track(seen, || tracks.annotations(&EventOutput::pid(seen), EventOutput::tid(seen)))
     }
 
-    fn complete(&mut self, seen: Seen<'_>, time_ps: i64) -> Result<()> {
+    fn complete(&mut self, seen: EventBytes<'_>, time_ps: i64) -> Result<()> {
         let is_apart = self.annotations == Annotations::Apart && kineto::is_annotation(&seen.cat_bytes());
         let track = if is_apart { self.annotation(seen) } else { self.thread(seen) };
         let (out, place) = (&mut self.out, TrackTime { track, time_ps });
         if !self.correlations.can_have(seen) {
-            return self.durations.complete(out, seen, place, Output::emit).map(drop);
+            return self.durations.complete(out, seen, place, EventOutput::emit).map(drop);
         }
-        if let Some(key) = self.durations.complete(out, seen, place, Output::emit_keyed)? {
+        if let Some(key) = self.durations.complete(out, seen, place, EventOutput::emit_keyed)? {
             self.correlations.slice(&mut self.out, seen, (key, time_ps))?;
         }
         Ok(())
     }
 
-    fn flow(&mut self, seen: Seen<'_>, phase: FlowPhase, time_ps: i64) -> Result<()> {
+    fn flow(&mut self, seen: EventBytes<'_>, phase: FlowPhase, time_ps: i64) -> Result<()> {
         if kineto::is_launch_flow(&seen.cat_bytes()) {
             self.correlations.flow_seen();
         }
@@ -113,7 +113,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Takes an event that becomes an instant, including those of unknown phases.
-    fn instant(&mut self, seen: Seen<'_>, phase: &str, time_ps: i64) -> Result<()> {
+    fn instant(&mut self, seen: EventBytes<'_>, phase: &str, time_ps: i64) -> Result<()> {
         let is_known = matches!(
             phase,
             "i" | "I" | "R" | "P" | "N" | "O" | "D" | "v" | "V" | "c" | "(" | ")" | "a" | "="
@@ -126,22 +126,22 @@ impl<'s> Reader<'s> {
         let track = match &*scope {
             "g" => self.out.tracks.global(),
             "p" => self.process_track(seen),
-            _ if Output::tid(seen) == Id::Absent => self.process_track(seen),
+            _ if EventOutput::tid(seen) == Id::Absent => self.process_track(seen),
             _ => self.thread(seen),
         };
         self.out.start_row();
-        self.out.add_event(Of::Slices, seen)?;
+        self.out.add_event(EventTable::Slices, seen)?;
         if !matches!(phase, "i" | "I") {
-            self.out.add_text(Of::Slices, "ph", phase)?;
+            self.out.add_text(EventTable::Slices, "ph", phase)?;
         }
-        self.out.add_place(Of::Slices, seen, track)?;
-        self.out.emit(track, (time_ps, 0), Form::Instant, seen)?;
+        self.out.add_place(EventTable::Slices, seen, track)?;
+        self.out.emit(track, (time_ps, 0), SliceForm::Instant, seen)?;
         self.memory.instant(&mut self.out, seen, time_ps)
     }
 
-    fn process_track(&mut self, seen: Seen<'_>) -> TrackIndex {
-        let process = self.out.tracks.process(&Output::pid(seen));
-        self.out.tracks.track(process, Role::Process, Nesting::Concurrent)
+    fn process_track(&mut self, seen: EventBytes<'_>) -> TrackIndex {
+        let process = self.out.tracks.process(&EventOutput::pid(seen));
+        self.out.tracks.track(process, TrackRole::Process, Nesting::Concurrent)
     }
 
     /// Emits the events that wait for others of their file. Others follow in the next file.
@@ -173,8 +173,8 @@ impl<'s> Reader<'s> {
     }
 }
 
-impl<'s> Events<'s> for Reader<'s> {
-    fn out(&mut self) -> &mut Output<'s> {
+impl<'s> EventReceiver<'s> for TraceEventReader<'s> {
+    fn out(&mut self) -> &mut EventOutput<'s> {
         &mut self.out
     }
 
@@ -191,7 +191,7 @@ impl<'s> Events<'s> for Reader<'s> {
         self.out.keep_unread(WarningKind::DamagedRecord, what, bytes, offset)
     }
 
-    fn event(&mut self, seen: Seen<'_>) -> Result<()> {
+    fn event(&mut self, seen: EventBytes<'_>) -> Result<()> {
         let phase = bytes_of(seen.bytes, seen.event.ph);
         if phase.is_empty() && is_empty_object(seen.bytes) {
             // Some writers end each list with one, so that each event before has a comma.

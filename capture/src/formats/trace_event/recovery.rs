@@ -3,10 +3,10 @@
 
 use nprof_engine::model::WarningKind;
 
-use super::document::{Document, Flow, TRUNCATED};
-use super::events::Events;
+use super::document::{Flow, TRUNCATED, TraceDocument};
+use super::events::EventReceiver;
 use super::scan::Attempt;
-use super::tokens::{Kind, Stop, Tail};
+use super::tokens::{Stop, Tail, ValueKind};
 use crate::error::Error;
 
 /// Longest event that is recognised in the search for the next event after damage.
@@ -15,7 +15,7 @@ const MAX_RECOVERY_LEN: usize = 1 << 20;
 /// Most bytes of damaged text that are kept.
 const MAX_KEPT_LEN: usize = 64 << 10;
 
-impl<'s, R: Events<'s>> Document<'s, '_, R> {
+impl<'s, R: EventReceiver<'s>> TraceDocument<'s, '_, R> {
     /// Continues after damage: at the end of the damaged value if its brackets tell the end, else
     /// at the next event. The text between is kept.
     pub(super) fn recover<T>(&mut self, damage: Attempt<T>) -> Result<Flow, Error> {
@@ -51,7 +51,7 @@ impl<'s, R: Events<'s>> Document<'s, '_, R> {
         let attempt = self.scan.attempt(MAX_RECOVERY_LEN, |tokens| {
             let raw = tokens.value()?;
             extent = tokens.position();
-            if !matches!(raw.kind(), Kind::Object | Kind::Array) {
+            if !matches!(raw.kind(), ValueKind::Object | ValueKind::Array) {
                 return Err(Stop::Damaged("no brackets"));
             }
             match tokens.peek() {

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::number::Number;
+use super::number::FieldNumber;
 use super::text::text_of;
-use super::tokens::{Kind, Raw};
+use super::tokens::{Raw, ValueKind};
 
 /// Id of a process or thread in the trace. A text that is an integer counts as that integer,
 /// because traces write the same thread both ways.
@@ -44,12 +44,12 @@ impl<'a> BorrowedId<'a> {
     /// Parses a token.
     pub(super) fn new(raw: Raw, bytes: &'a [u8]) -> Self {
         let number = match raw.kind() {
-            Kind::Absent | Kind::Null => return Self::Absent,
-            Kind::Number | Kind::Text => match Number::parse(raw.of(bytes)) {
-                Some(Number::Int(int)) => Some(i128::from(int)),
-                Some(Number::Uint(uint)) => Some(i128::from(uint)),
-                Some(Number::Float(float)) => whole(float),
-                Some(Number::Big) | None => None,
+            ValueKind::Absent | ValueKind::Null => return Self::Absent,
+            ValueKind::Number | ValueKind::Text => match FieldNumber::parse(raw.of(bytes)) {
+                Some(FieldNumber::Int(int)) => Some(i128::from(int)),
+                Some(FieldNumber::Uint(uint)) => Some(i128::from(uint)),
+                Some(FieldNumber::Float(float)) => whole(float),
+                Some(FieldNumber::Big) | None => None,
             },
             _ => None,
         };
@@ -87,7 +87,7 @@ impl std::fmt::Display for Id {
 
 /// Role of a track below a process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Role {
+pub(super) enum TrackRole {
     /// Instants of the process as a whole.
     Process,
     /// Samples of one series of a counter.
@@ -115,7 +115,7 @@ pub(super) enum Role {
 /// Id of the thread that stands for all further ones.
 const MORE_THREADS: &str = "More threads";
 
-impl Role {
+impl TrackRole {
     /// The thread of the events, if they have one.
     pub(super) fn thread(&self) -> Option<&Id> {
         match self {

@@ -27,7 +27,7 @@ pub(super) enum Attempt<T> {
 }
 
 /// Source of the bytes.
-enum Source<'a> {
+enum ByteSource<'a> {
     /// A stream. The buffer's first byte is the input's byte `base`.
     Read { input: &'a mut dyn Read, buffer: Vec<u8>, base: u64 },
     /// The whole input in memory.
@@ -36,7 +36,7 @@ enum Source<'a> {
 
 /// The window over the input.
 pub(super) struct Scan<'a> {
-    source: Source<'a>,
+    source: ByteSource<'a>,
     progress: &'a mut dyn FnMut(u64),
     /// The window is `bytes()[start..end]`.
     start: usize,
@@ -47,19 +47,19 @@ pub(super) struct Scan<'a> {
 impl<'a> Scan<'a> {
     /// A window at the start of a stream.
     pub(super) fn new(input: &'a mut dyn Read, progress: &'a mut dyn FnMut(u64)) -> Self {
-        let source = Source::Read { input, buffer: Vec::new(), base: 0 };
+        let source = ByteSource::Read { input, buffer: Vec::new(), base: 0 };
         Self { source, progress, start: 0, end: 0, tail: Tail::Open }
     }
 
     /// A window at the start of bytes in memory, which are not copied.
     pub(super) fn over(bytes: &'a [u8], progress: &'a mut dyn FnMut(u64)) -> Self {
-        Self { source: Source::Bytes(bytes), progress, start: 0, end: 0, tail: Tail::Open }
+        Self { source: ByteSource::Bytes(bytes), progress, start: 0, end: 0, tail: Tail::Open }
     }
 
     fn bytes(&self) -> &[u8] {
         match &self.source {
-            Source::Read { buffer, .. } => buffer,
-            Source::Bytes(bytes) => bytes,
+            ByteSource::Read { buffer, .. } => buffer,
+            ByteSource::Bytes(bytes) => bytes,
         }
     }
 
@@ -71,8 +71,8 @@ impl<'a> Scan<'a> {
     /// Offset of the window in the input.
     pub(super) fn offset(&self) -> u64 {
         let base = match self.source {
-            Source::Read { base, .. } => base,
-            Source::Bytes(_) => 0,
+            ByteSource::Read { base, .. } => base,
+            ByteSource::Bytes(_) => 0,
         };
         base + self.start as u64
     }
@@ -85,8 +85,8 @@ impl<'a> Scan<'a> {
     /// The whole input, if it is in memory.
     pub(super) fn whole(&self) -> Option<&'a [u8]> {
         match self.source {
-            Source::Bytes(bytes) => Some(bytes),
-            Source::Read { .. } => None,
+            ByteSource::Bytes(bytes) => Some(bytes),
+            ByteSource::Read { .. } => None,
         }
     }
 
@@ -105,9 +105,6 @@ impl<'a> Scan<'a> {
     }
 
     /// Drops the next `len` bytes of the input.
-    ///
-    /// # Errors
-    /// If the input cannot be read.
     pub(super) fn skip(&mut self, len: u64) -> Result<(), Error> {
         let mut left = in_memory(len);
         while left > self.end - self.start && self.tail == Tail::Open {
@@ -120,21 +117,18 @@ impl<'a> Scan<'a> {
     }
 
     /// Reads more bytes. The window keeps its start.
-    ///
-    /// # Errors
-    /// If the input cannot be read.
     pub(super) fn fill(&mut self) -> Result<(), Error> {
         let Self { source, start, end, tail, .. } = self;
         // Doubling keeps the work linear if an item needs many steps.
         let wanted = (*end - *start).max(CHUNK_LEN);
         match source {
-            Source::Bytes(bytes) => {
+            ByteSource::Bytes(bytes) => {
                 *end = bytes.len().min(*end + wanted);
                 if *end == bytes.len() {
                     *tail = Tail::Closed;
                 }
             }
-            Source::Read { input, buffer, base } => {
+            ByteSource::Read { input, buffer, base } => {
                 buffer.copy_within(*start..*end, 0);
                 *base += *start as u64;
                 *end -= *start;
@@ -160,9 +154,6 @@ impl<'a> Scan<'a> {
 
     /// Reads one item of at most `limit` bytes. The window does not move: [`Scan::consume`] drops
     /// the item.
-    ///
-    /// # Errors
-    /// If the input cannot be read.
     pub(super) fn attempt<T>(
         &mut self,
         limit: usize,
@@ -182,9 +173,6 @@ impl<'a> Scan<'a> {
 
     /// Skips a value that is too long for the window. Returns `false` if the input ends before the
     /// value.
-    ///
-    /// # Errors
-    /// If the input cannot be read.
     pub(super) fn skip_value(&mut self) -> Result<bool, Error> {
         let mut skip = Skip::default();
         loop {

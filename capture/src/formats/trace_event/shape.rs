@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use super::text::bytes_of;
-use super::tokens::{Kind, Raw, Stop, Tokens};
+use super::tokens::{Raw, Stop, Tokens, ValueKind};
 
 /// Longest stretch that is remembered.
 const MAX_STEP_LEN: usize = 128;
@@ -75,8 +75,8 @@ impl Recalled {
     fn replace(&mut self, bytes: &[u8], len: usize, raw: Raw) {
         // The byte that ends a number belongs to it: with another one, the number could go on.
         let compared = match raw.kind() {
-            Kind::Number => len + 1,
-            Kind::Text => len,
+            ValueKind::Number => len + 1,
+            ValueKind::Text => len,
             _ => return,
         };
         self.misses += 1;
@@ -177,14 +177,14 @@ impl Paths {
 
 /// The stretches of all objects of a kind. `K` is the caller's meaning of a key.
 #[derive(Debug)]
-pub(super) struct Shape<K> {
+pub(super) struct ObjectShape<K> {
     steps: Vec<Stretch<K>>,
     by_text: FxHashMap<Box<[u8]>, u32>,
     /// The stretch before the next bytes.
     last: u32,
 }
 
-impl<K> Default for Shape<K> {
+impl<K> Default for ObjectShape<K> {
     fn default() -> Self {
         Self { steps: Vec::new(), by_text: FxHashMap::default(), last: NONE }
     }
@@ -200,7 +200,7 @@ pub(super) fn begins_with(bytes: &[u8], text: &[u8]) -> bool {
     words.iter().zip(text_words).all(|(a, b)| word(a) == word(b)) && rest.iter().eq(text_rest)
 }
 
-impl<K: Copy> Shape<K> {
+impl<K: Copy> ObjectShape<K> {
     /// Reads up to the next value, or past the closing bracket. `meaning` is called for new keys.
     #[inline(always)]
     pub(super) fn next(

@@ -5,18 +5,23 @@ use std::hash::{Hash, Hasher};
 use nprof_engine::base::Result;
 use nprof_engine::model::{Bind, FlowPhase, FlowPoint, Sink, SliceKey};
 
-use super::event::Seen;
+use super::event::EventBytes;
 use super::identity::identity_hasher;
-use super::tokens::Kind;
+use super::tokens::ValueKind;
 use super::track::Id;
 
 /// Adds the flow point of an event with a `bind_id` to the event's own slice.
-pub(super) fn of_slice(sink: &mut dyn Sink, seen: Seen<'_>, slice: SliceKey, time_ps: i64) -> Result<()> {
+pub(super) fn of_slice(
+    sink: &mut dyn Sink,
+    seen: EventBytes<'_>,
+    slice: SliceKey,
+    time_ps: i64,
+) -> Result<()> {
     let event = seen.event;
     if !event.bind_id.is_present() {
         return Ok(());
     }
-    let is_set = |kind: Kind| !matches!(kind, Kind::Absent | Kind::Null | Kind::False);
+    let is_set = |kind: ValueKind| !matches!(kind, ValueKind::Absent | ValueKind::Null | ValueKind::False);
     let phase = match (is_set(event.flow_in.kind()), is_set(event.flow_out.kind())) {
         (false, false) => return Ok(()),
         (false, true) => FlowPhase::Start,

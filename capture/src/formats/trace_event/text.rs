@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::tokens::{Kind, Raw};
+use super::tokens::{Raw, ValueKind};
 
 /// Whether the text had to be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,7 +117,7 @@ pub(super) fn quote(text: &str, out: &mut String) {
 /// A value as text.
 pub(super) fn text_of(bytes: &[u8], raw: Raw) -> Cow<'_, str> {
     let inside = raw.of(bytes);
-    if raw.kind() == Kind::Escaped {
+    if raw.kind() == ValueKind::Escaped {
         let mut decoded = String::with_capacity(inside.len());
         decode(inside, &mut decoded);
         return Cow::Owned(decoded);
@@ -133,7 +133,7 @@ pub(super) fn text_of(bytes: &[u8], raw: Raw) -> Cow<'_, str> {
 /// A value as the bytes of its text, which need not be valid UTF-8.
 pub(super) fn bytes_of(bytes: &[u8], raw: Raw) -> Cow<'_, [u8]> {
     match raw.kind() {
-        Kind::Escaped => Cow::Owned(text_of(bytes, raw).into_owned().into_bytes()),
+        ValueKind::Escaped => Cow::Owned(text_of(bytes, raw).into_owned().into_bytes()),
         _ => Cow::Borrowed(raw.of(bytes)),
     }
 }

@@ -1,8 +1,8 @@
 //! Tracks of threads by the bytes of `pid` and `tid`, which repeat from event to event. Equal
 //! tokens name the same thread, so neither numbers nor names have to be parsed again.
 
-use super::event::Seen;
-use super::tokens::{Kind, Raw};
+use super::event::EventBytes;
+use super::tokens::{Raw, ValueKind};
 use super::track::TrackIndex;
 
 /// Most threads that are remembered.
@@ -13,7 +13,7 @@ const MAX_LEN: usize = 14;
 
 /// A token: its first and its last eight bytes as numbers, its length and its kind. The bytes of a
 /// shorter token are one number.
-type Token = (u64, u64, usize, Kind);
+type Token = (u64, u64, usize, ValueKind);
 
 /// The most recent threads. The hash of the tokens gives the place.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Default for RecentThreads {
 
 impl RecentThreads {
     /// The track of an event's thread. `find` is called if it is not remembered.
-    pub(super) fn track(&mut self, seen: Seen<'_>, find: impl FnOnce() -> TrackIndex) -> TrackIndex {
+    pub(super) fn track(&mut self, seen: EventBytes<'_>, find: impl FnOnce() -> TrackIndex) -> TrackIndex {
         let (Some(pid), Some(tid)) = (token(seen.event.pid, seen.bytes), token(seen.event.tid, seen.bytes))
         else {
             return find();

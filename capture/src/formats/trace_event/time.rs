@@ -1,7 +1,7 @@
 //! Times of events as numbers: picoseconds on the trace's own clock.
 
 use super::number::{BadTime, ps_from_us};
-use super::tokens::{Kind, Raw};
+use super::tokens::{Raw, ValueKind};
 
 /// Reason why an event has no time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,9 +33,9 @@ pub(super) fn duration(raw: Raw, bytes: &[u8]) -> Result<i64, NoTime> {
 /// Converts microseconds as text to picoseconds.
 pub(super) fn number(raw: Raw, bytes: &[u8]) -> Result<i128, NoTime> {
     let text = match raw.kind() {
-        Kind::Absent | Kind::Null => return Err(NoTime::Missing),
-        Kind::Number => raw.of(bytes),
-        Kind::Text | Kind::Escaped => raw.of(bytes).trim_ascii(),
+        ValueKind::Absent | ValueKind::Null => return Err(NoTime::Missing),
+        ValueKind::Number => raw.of(bytes),
+        ValueKind::Text | ValueKind::Escaped => raw.of(bytes).trim_ascii(),
         _ => return Err(NoTime::NotANumber),
     };
     ps_from_us(text).map_err(|bad| match bad {

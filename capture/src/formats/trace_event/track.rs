@@ -1,4 +1,4 @@
-//! Tracks: processes with their threads, asynchronous slices and counters below.
+//! TraceTracks: processes with their threads, asynchronous slices and counters below.
 //!
 //! The first event of a track makes it, with the facts known by then. Names and order are in
 //! metadata events, often at the trace's end. Both go to the sink after the last event.
@@ -7,11 +7,11 @@ use nprof_engine::base::{Result, signed};
 use nprof_engine::model::{self, Identity, Nesting, Sink, TableId, TrackId, TrackSpec, Unit};
 use rustc_hash::FxHashMap;
 
-use super::allowance::Allowance;
-use super::described::{Described, Process, ProcessIndex, Track, device_number};
+use super::allowance::TrackAllowance;
+use super::described::{Description, Process, ProcessIndex, TraceTrack, device_number};
 use super::naming::{Alike, process_name, track_name};
 use super::order::{compare_processes, compare_tracks};
-pub(super) use super::role::{Id, Role};
+pub(super) use super::role::{Id, TrackRole};
 
 /// A track of the trace, as its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,7 +26,7 @@ pub(super) struct TrackTime {
 
 /// Tables of the tracks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tables {
+pub(super) struct TrackTables {
     /// Table of threads and instants.
     pub(super) slice: TableId,
     /// Table of asynchronous slices.
@@ -43,23 +43,23 @@ const MAX_ASYNC_NAMES: usize = 256;
 const MORE: &str = "More processes";
 
 #[derive(Debug)]
-pub(super) struct Tracks {
-    tables: Tables,
+pub(super) struct TraceTracks {
+    tables: TrackTables,
     processes: Vec<Process>,
     process_by_id: FxHashMap<Id, ProcessIndex>,
-    tracks: Vec<Track>,
-    by_role: FxHashMap<(ProcessIndex, Role), TrackIndex>,
+    tracks: Vec<TraceTrack>,
+    by_role: FxHashMap<(ProcessIndex, TrackRole), TrackIndex>,
     async_names: FxHashMap<ProcessIndex, usize>,
     threads: FxHashMap<(Id, Id), TrackIndex>,
     global: Option<TrackIndex>,
-    allowance: Allowance,
+    allowance: TrackAllowance,
     /// The process of the tracks that several processes share.
     more: Option<ProcessIndex>,
 }
 
-impl Tracks {
+impl TraceTracks {
     /// No tracks yet.
-    pub(super) fn new(tables: Tables) -> Self {
+    pub(super) fn new(tables: TrackTables) -> Self {
         Self {
             tables,
             processes: Vec::new(),
@@ -69,7 +69,7 @@ impl Tracks {
             async_names: FxHashMap::default(),
             threads: FxHashMap::default(),
             global: None,
-            allowance: Allowance::default(),
+            allowance: TrackAllowance::default(),
             more: None,
         }
     }
@@ -81,7 +81,7 @@ impl Tracks {
     }
 
     /// The memory of all processes and tracks.
-    pub(super) fn allowance(&mut self) -> &mut Allowance {
+    pub(super) fn allowance(&mut self) -> &mut TrackAllowance {
         &mut self.allowance
     }
 
@@ -121,7 +121,7 @@ impl Tracks {
             return known;
         }
         let process = self.process(&key.0);
-        let track = self.track(process, Role::Thread(key.1.clone()), nesting);
+        let track = self.track(process, TrackRole::Thread(key.1.clone()), nesting);
         if !self.is_shared(track) {
             self.threads.insert(key, track);
         }
@@ -131,20 +131,23 @@ impl Tracks {
     /// The track of the annotations of a stream, which is made if it is new.
     pub(super) fn annotations(&mut self, pid: &Id, tid: Id) -> TrackIndex {
         let process = self.process(pid);
-        self.track(process, Role::Annotations(tid), Nesting::Calls)
+        self.track(process, TrackRole::Annotations(tid), Nesting::Calls)
     }
 
     /// The track of asynchronous slices with this category and name, which is made if it is new.
     pub(super) fn asynchronous(&mut self, pid: &Id, cat: &str, name: &str) -> TrackIndex {
         let process = self.process(pid);
-        let role = Role::Async { cat: cat.into(), name: name.into() };
+        let role = TrackRole::Async { cat: cat.into(), name: name.into() };
         if let Some(&known) = self.by_role.get(&(process, role.clone())) {
             return known;
         }
         let names = self.async_names.entry(process).or_default();
         *names += 1;
-        let role =
-            if *names > MAX_ASYNC_NAMES { Role::Async { cat: cat.into(), name: "".into() } } else { role };
+        let role = if *names > MAX_ASYNC_NAMES {
+            TrackRole::Async { cat: cat.into(), name: "".into() }
+        } else {
+            role
+        };
         self.track(process, role, Nesting::Concurrent)
     }
 
@@ -154,16 +157,17 @@ impl Tracks {
             return known;
         }
         // The global track stands beside the processes, not below one. Its process is never shown.
-        let described = Described { name: "Global".to_owned(), ..Described::default() };
+        let described = Description { name: "Global".to_owned(), ..Description::default() };
         let process = ProcessIndex(usize::MAX);
-        let track = Track { described, ..Track::new(process, Role::Process, Nesting::Concurrent) };
+        let track =
+            TraceTrack { described, ..TraceTrack::new(process, TrackRole::Process, Nesting::Concurrent) };
         let index = self.push(track);
         self.global = Some(index);
         index
     }
 
     /// The track of a process with this role, which is made if it is new.
-    pub(super) fn track(&mut self, process: ProcessIndex, role: Role, nesting: Nesting) -> TrackIndex {
+    pub(super) fn track(&mut self, process: ProcessIndex, role: TrackRole, nesting: Nesting) -> TrackIndex {
         if let Some(&known) = self.by_role.get(&(process, role.clone())) {
             return known;
         }
@@ -178,19 +182,19 @@ impl Tracks {
         if let Some(&known) = self.by_role.get(&(process, role.clone())) {
             return known;
         }
-        let index = self.push(Track::new(process, role.clone(), nesting));
+        let index = self.push(TraceTrack::new(process, role.clone(), nesting));
         self.by_role.insert((process, role), index);
         index
     }
 
     /// The track of a counter whose values have a unit.
-    pub(super) fn counter(&mut self, process: ProcessIndex, role: Role, unit: Unit) -> TrackIndex {
+    pub(super) fn counter(&mut self, process: ProcessIndex, role: TrackRole, unit: Unit) -> TrackIndex {
         let index = self.track(process, role, Nesting::Concurrent);
         self.tracks[index.0].unit = unit;
         index
     }
 
-    fn push(&mut self, track: Track) -> TrackIndex {
+    fn push(&mut self, track: TraceTrack) -> TrackIndex {
         self.tracks.push(track);
         TrackIndex(self.tracks.len() - 1)
     }
@@ -199,13 +203,13 @@ impl Tracks {
     pub(super) fn describe_process(
         &mut self,
         process: ProcessIndex,
-    ) -> Option<(&mut Described, &mut Allowance)> {
+    ) -> Option<(&mut Description, &mut TrackAllowance)> {
         let is_shared = self.more == Some(process);
         (!is_shared).then(|| (&mut self.processes[process.0].described, &mut self.allowance))
     }
 
     /// Properties of a track, to be changed. `None` for one that stands for several.
-    pub(super) fn describe(&mut self, track: TrackIndex) -> Option<(&mut Described, &mut Allowance)> {
+    pub(super) fn describe(&mut self, track: TrackIndex) -> Option<(&mut Description, &mut TrackAllowance)> {
         let is_shared = self.is_shared(track);
         (!is_shared).then(|| (&mut self.tracks[track.0].described, &mut self.allowance))
     }
@@ -245,7 +249,7 @@ impl Tracks {
 
     /// The heading above a track.
     fn parent(&mut self, sink: &mut dyn Sink, track: TrackIndex) -> Result<Option<TrackId>> {
-        let Track { process, role, .. } = &self.tracks[track.0];
+        let TraceTrack { process, role, .. } = &self.tracks[track.0];
         let Some(process) = self.processes.get_mut(process.0) else { return Ok(None) };
         let group = match process.group {
             Some(group) => group,
@@ -255,9 +259,9 @@ impl Tracks {
             }
         };
         let (heading, name) = match role {
-            Role::Process | Role::Annotations(_) | Role::Thread(_) => return Ok(Some(group)),
-            Role::Counter { .. } => (&mut process.counters, "Counters"),
-            Role::Async { .. } => (&mut process.asyncs, "Asynchronous"),
+            TrackRole::Process | TrackRole::Annotations(_) | TrackRole::Thread(_) => return Ok(Some(group)),
+            TrackRole::Counter { .. } => (&mut process.counters, "Counters"),
+            TrackRole::Async { .. } => (&mut process.asyncs, "Asynchronous"),
         };
         if heading.is_none() {
             *heading = Some(sink.track(TrackSpec::group(name, Some(group), 0))?);
@@ -269,11 +273,13 @@ impl Tracks {
         let track = &self.tracks[index.0];
         let name = track_name(track, alike);
         match track.role {
-            Role::Counter { .. } => TrackSpec::counter(&name, parent, self.tables.counter, track.unit, sort),
-            Role::Async { .. } => {
+            TrackRole::Counter { .. } => {
+                TrackSpec::counter(&name, parent, self.tables.counter, track.unit, sort)
+            }
+            TrackRole::Async { .. } => {
                 TrackSpec::slices(&name, parent, self.tables.asynchronous, track.nesting, sort)
             }
-            Role::Process | Role::Annotations(_) | Role::Thread(_) => {
+            TrackRole::Process | TrackRole::Annotations(_) | TrackRole::Thread(_) => {
                 TrackSpec::slices(&name, parent, self.tables.slice, track.nesting, sort)
                     .showing(self.identity(track))
             }
@@ -282,7 +288,7 @@ impl Tracks {
 
     /// Identity of a track. A thread of a device's process is a stream if none of its work is known
     /// as the host's.
-    fn identity(&self, track: &Track) -> Identity {
+    fn identity(&self, track: &TraceTrack) -> Identity {
         let Some(id) = track.role.thread() else { return Identity::default() };
         let number = match id {
             Id::Number(number) => u32::try_from(*number).ok(),
@@ -290,7 +296,7 @@ impl Tracks {
         };
         let labels = self.processes.get(track.process.0).map(|process| &process.described.labels);
         let chip = labels.and_then(|labels| device_number(labels)).and_then(|chip| u32::try_from(chip).ok());
-        let is_annotated = matches!(track.role, Role::Annotations(_));
+        let is_annotated = matches!(track.role, TrackRole::Annotations(_));
         match track.on_device || (chip.is_some() && !track.on_host) {
             _ if is_annotated => Identity { chip, number, ..Identity::of(model::Role::Annotations) },
             true => Identity { chip, number, ..Identity::of(model::Role::Kernels) },
@@ -301,8 +307,8 @@ impl Tracks {
     /// Gives annotations the name and the place of their stream.
     fn describe_annotations(&mut self) {
         for at in 0..self.tracks.len() {
-            let Role::Annotations(id) = &self.tracks[at].role else { continue };
-            let stream = (self.tracks[at].process, Role::Thread(id.clone()));
+            let TrackRole::Annotations(id) = &self.tracks[at].role else { continue };
+            let stream = (self.tracks[at].process, TrackRole::Thread(id.clone()));
             let Some(&TrackIndex(stream)) = self.by_role.get(&stream) else { continue };
             let (described, on_device) =
                 (self.tracks[stream].described.clone(), self.tracks[stream].on_device);
@@ -313,7 +319,7 @@ impl Tracks {
     /// Of each process, whether all of its threads are streams with work of a device.
     fn are_devices(&self) -> Vec<bool> {
         let mut are_devices: Vec<Option<bool>> = vec![None; self.processes.len()];
-        for track in self.tracks.iter().filter(|track| matches!(track.role, Role::Thread(_))) {
+        for track in self.tracks.iter().filter(|track| matches!(track.role, TrackRole::Thread(_))) {
             if let Some(known) = are_devices.get_mut(track.process.0) {
                 *known = Some(known.unwrap_or(true) && track.on_device);
             }
@@ -365,10 +371,10 @@ impl Tracks {
                 // Devices and hosts come first: the global track has few instants.
                 None => (None, below),
                 Some(process) => match track.role {
-                    Role::Process => (process.group, 0),
-                    Role::Annotations(_) | Role::Thread(_) => (process.group, place),
-                    Role::Counter { .. } => (process.counters, place),
-                    Role::Async { .. } => (process.asyncs, place),
+                    TrackRole::Process => (process.group, 0),
+                    TrackRole::Annotations(_) | TrackRole::Thread(_) => (process.group, place),
+                    TrackRole::Counter { .. } => (process.counters, place),
+                    TrackRole::Async { .. } => (process.asyncs, place),
                 },
             };
             let is_only = alike.get(&(track.process, track.given_name())) == Some(&1);
@@ -398,14 +404,14 @@ impl Tracks {
             };
             add("pid", &process.id);
             match &track.role {
-                Role::Annotations(tid) | Role::Thread(tid) => add("tid", tid),
-                Role::Counter { name, id, series } => {
+                TrackRole::Annotations(tid) | TrackRole::Thread(tid) => add("tid", tid),
+                TrackRole::Counter { name, id, series } => {
                     origin.push(("counter", name.to_string()));
                     let further = [("counter_id", id), ("series", series)];
                     let given = further.into_iter().filter(|(_, text)| !text.is_empty());
                     origin.extend(given.map(|(key, text)| (key, text.to_string())));
                 }
-                Role::Process | Role::Async { .. } => {}
+                TrackRole::Process | TrackRole::Async { .. } => {}
             }
             Some((track.id?, origin))
         })

@@ -7,7 +7,7 @@
 //! for one: if every rank of the job is there, and calls on one stream only, the ranks whose calls
 //! end together time and again are one group. Nothing else could make them end together.
 
-use crate::analysis::{Instances, Job, Member};
+use crate::analysis::{InstanceCall, Instances, Job};
 use crate::base::Result;
 use crate::exec::Cancel;
 use crate::model::CollectiveKind;
@@ -102,11 +102,11 @@ fn is_certain(job: &Job, instances: &Instances, at: usize, shared: Option<u32>) 
     if !is_known || instances.count(at) < 2 {
         return false;
     }
-    let has_number = |one: Member| job.ranks[one.rank].calls.numbers[one.call] != NO_NUMBER;
+    let has_number = |one: InstanceCall| job.ranks[one.rank].calls.numbers[one.call] != NO_NUMBER;
     if causality != Causality::All && !instances.members(at).all(has_number) {
         return false;
     }
-    let signature = |one: Member| job.ranks[one.rank].calls.signatures[one.call];
+    let signature = |one: InstanceCall| job.ranks[one.rank].calls.signatures[one.call];
     let mut members = instances.members(at);
     let Some(first) = members.next().map(signature) else { return false };
     let of_first = &job.signatures[first as usize];

@@ -6,11 +6,11 @@
 
 use super::ClockVerdict;
 use super::bounds::{Bounds, step_ps};
-use super::line::{Line, PROOF, Point, resistant, slope_of, weight_of, weighted_median};
-use super::sample::Sample;
-use super::solve::{Entry, levels, misfit};
+use super::line::{ClockLine, PROOF, WeightedPoint, resistant, slope_of, weight_of, weighted_median};
+use super::sample::OperationSample;
+use super::solve::{GroupLevel, levels, misfit};
 use crate::analysis::islands::Islands;
-use crate::analysis::{Group, Instances, Job, Member};
+use crate::analysis::{Group, InstanceCall, Instances, Job};
 use crate::base::Result;
 use crate::exec::Cancel;
 
@@ -26,7 +26,7 @@ const LEAST_OFFSET_PS: f64 = 5e6;
 /// Lines of all ranks.
 #[derive(Debug)]
 pub(super) struct Estimate {
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<ClockLine>,
     /// Median deviation of each rank from the operations' medians, in picoseconds.
     pub(super) residuals: Vec<f64>,
     reference: usize,
@@ -34,9 +34,13 @@ pub(super) struct Estimate {
 
 /// Lines from the groups: each rank against one that is known, from the reference on. Ranks with a
 /// known line keep it.
-pub(in crate::analysis) fn tree(job: &Job, instances: &Instances, cancel: Cancel<'_>) -> Result<Vec<Line>> {
+pub(in crate::analysis) fn tree(
+    job: &Job,
+    instances: &Instances,
+    cancel: Cancel<'_>,
+) -> Result<Vec<ClockLine>> {
     let sample = super::sample::of(job, instances, &Islands::whole(job.ranks.len()), cancel)?;
-    let mut lines = vec![Line::default(); job.ranks.len()];
+    let mut lines = vec![ClockLine::default(); job.ranks.len()];
     let mut is_known = vec![false; job.ranks.len()];
     if is_known.is_empty() {
         return Ok(lines);
@@ -55,11 +59,11 @@ pub(in crate::analysis) fn tree(job: &Job, instances: &Instances, cancel: Cancel
             let members: Vec<usize> = job.members[group].iter().map(|&rank| usize::from(rank)).collect();
             let known = members.iter().copied().find(|&rank| is_known[rank]);
             let Some(known) = known.filter(|_| members.iter().any(|&rank| !is_known[rank])) else { continue };
-            let mut points: Vec<Vec<Point>> = vec![Vec::new(); job.ranks.len()];
+            let mut points: Vec<Vec<WeightedPoint>> = vec![Vec::new(); job.ranks.len()];
             for &at in &by_group[group] {
                 cancel.check()?;
-                let end = |one: Member| job.ranks[one.rank].calls.end_ps(one.call);
-                let stay = |one: Member| job.ranks[one.rank].calls.durations_ps[one.call];
+                let end = |one: InstanceCall| job.ranks[one.rank].calls.end_ps(one.call);
+                let stay = |one: InstanceCall| job.ranks[one.rank].calls.durations_ps[one.call];
                 let Some(base) = instances.members(at as usize).find(|one| one.rank == known) else {
                     continue;
                 };
@@ -68,7 +72,7 @@ pub(in crate::analysis) fn tree(job: &Job, instances: &Instances, cancel: Cancel
                     let difference_ps = to.saturating_sub(end(one)) as f64;
                     let weight = weight_of(stay(one).min(stay(base)));
                     let (time_ps, group) = (end(one), instances.groups[at as usize]);
-                    points[one.rank].push(Point { time_ps, difference_ps, weight, group });
+                    points[one.rank].push(WeightedPoint { time_ps, difference_ps, weight, group });
                 }
             }
             for rank in members {
@@ -88,8 +92,8 @@ pub(in crate::analysis) fn tree(job: &Job, instances: &Instances, cancel: Cancel
 /// Improves the lines until nothing changes.
 pub(super) fn fit(
     job: &Job,
-    of: (&Instances, &Sample),
-    start: Vec<Line>,
+    of: (&Instances, &OperationSample),
+    start: Vec<ClockLine>,
     cancel: Cancel<'_>,
 ) -> Result<Estimate> {
     let sample = of.1;
@@ -100,7 +104,7 @@ pub(super) fn fit(
         // Offset and slope disturb each other least in the middle of the calls.
         let line = lines[clock];
         let at_ps = spans[clock].map_or(line.at_ps, |(first, last)| i64::midpoint(first, last));
-        lines[at] = Line { at_ps, offset_ps: line.shift(at_ps), slope: line.slope };
+        lines[at] = ClockLine { at_ps, offset_ps: line.shift(at_ps), slope: line.slope };
     }
     let count = lines.len();
     let mut estimate = Estimate { lines, residuals: vec![0.0; count], reference: sample.reference };
@@ -137,7 +141,7 @@ impl Estimate {
         let back = reference.back();
         for (line, clock) in self.lines.iter_mut().zip(&job.clocks) {
             *line = match *clock == job.clocks[self.reference] {
-                true => Line { at_ps: reference.at_ps, ..Line::default() },
+                true => ClockLine { at_ps: reference.at_ps, ..ClockLine::default() },
                 false => line.then(&back),
             };
         }
@@ -147,10 +151,10 @@ impl Estimate {
     fn solved(
         &self,
         job: &Job,
-        points: &[Vec<Point>],
-        of: impl Fn(&[Point]) -> Option<(f64, f64)>,
+        points: &[Vec<WeightedPoint>],
+        of: impl Fn(&[WeightedPoint]) -> Option<(f64, f64)>,
         cancel: Cancel<'_>,
-    ) -> Result<(Vec<Entry>, Vec<f64>)> {
+    ) -> Result<(Vec<GroupLevel>, Vec<f64>)> {
         let stated: Vec<bool> = job.groups.iter().map(Group::is_stated).collect();
         let entries = entries(points, &job.clocks, of);
         let reference = usize::from(job.clocks[self.reference]);
@@ -163,21 +167,22 @@ impl Estimate {
     fn points(
         &self,
         job: &Job,
-        (instances, sample): (&Instances, &Sample),
+        (instances, sample): (&Instances, &OperationSample),
         cancel: Cancel<'_>,
-    ) -> Result<Vec<Vec<Point>>> {
+    ) -> Result<Vec<Vec<WeightedPoint>>> {
         let (mut ends, mut middles) = (Vec::new(), Vec::with_capacity(sample.instances.len()));
         for &at in &sample.instances {
             cancel.check()?;
             let members = instances.members(at as usize);
-            let end = |one: Member| self.lines[one.rank].shared(job.ranks[one.rank].calls.end_ps(one.call));
+            let end =
+                |one: InstanceCall| self.lines[one.rank].shared(job.ranks[one.rank].calls.end_ps(one.call));
             ends.clear();
             ends.extend(members.map(end));
             ends.sort_unstable();
             middles.push(i64::midpoint(ends[(ends.len() - 1) / 2], ends[ends.len() / 2]));
         }
         let of_rank = |(rank, calls): (usize, &Vec<(u32, i64)>)| {
-            let point = |&(at, end): &(u32, i64)| Point {
+            let point = |&(at, end): &(u32, i64)| WeightedPoint {
                 time_ps: end,
                 difference_ps: middles[at as usize].saturating_sub(self.lines[rank].shared(end)) as f64,
                 weight: weight_of(sample.transfers_ps[at as usize]),
@@ -189,11 +194,17 @@ impl Estimate {
     }
 
     /// Moves the offsets until they stay.
-    fn settle(&mut self, job: &Job, of: (&Instances, &Sample), step: f64, cancel: Cancel<'_>) -> Result<()> {
+    fn settle(
+        &mut self,
+        job: &Job,
+        of: (&Instances, &OperationSample),
+        step: f64,
+        cancel: Cancel<'_>,
+    ) -> Result<()> {
         let exact = (0.05 * step).max(1.0);
         for _ in 0..MOST_SWEEPS {
             let points = self.points(job, of, cancel)?;
-            let level = |points: &[Point]| shown_by(points).map(|shown| (shown.level, shown.weight));
+            let level = |points: &[WeightedPoint]| shown_by(points).map(|shown| (shown.level, shown.weight));
             let (_, moves) = self.solved(job, &points, level, cancel)?;
             let mut most = 0.0_f64;
             for (line, shift) in self.lines.iter_mut().zip(&moves) {
@@ -215,7 +226,13 @@ impl Estimate {
 
     /// Adds the drifts that the residuals prove: with them the slopes in all groups fit together
     /// far better than by chance. Returns whether there are any.
-    fn drift(&mut self, job: &Job, of: (&Instances, &Sample), step: f64, cancel: Cancel<'_>) -> Result<bool> {
+    fn drift(
+        &mut self,
+        job: &Job,
+        of: (&Instances, &OperationSample),
+        step: f64,
+        cancel: Cancel<'_>,
+    ) -> Result<bool> {
         let points = self.points(job, of, cancel)?;
         let ranks = self.lines.len();
         let (entries, slopes) = self.solved(job, &points, slope_by, cancel)?;
@@ -243,9 +260,14 @@ impl Estimate {
     }
 
     /// Whether there is evidence to move ranks, and the lines to use.
-    pub(super) fn verdict(&self, job: &Job, sample: &Sample, bounds: &Bounds) -> (ClockVerdict, Vec<Line>) {
-        let still: Vec<Line> =
-            self.lines.iter().map(|line| Line { at_ps: line.at_ps, ..Line::default() }).collect();
+    pub(super) fn verdict(
+        &self,
+        job: &Job,
+        sample: &OperationSample,
+        bounds: &Bounds,
+    ) -> (ClockVerdict, Vec<ClockLine>) {
+        let still: Vec<ClockLine> =
+            self.lines.iter().map(|line| ClockLine { at_ps: line.at_ps, ..ClockLine::default() }).collect();
         // Without operations that end together, causality alone can contradict the clocks.
         if sample.instances.is_empty() && bounds.allow_recorded() {
             return (ClockVerdict::Unknown, still);
@@ -267,14 +289,14 @@ impl Estimate {
             of_clocks[usize::from(clock)] = uncertain.max(of_clocks[usize::from(clock)]);
         }
         let uncertain: Vec<f64> = job.clocks.iter().map(|&clock| of_clocks[usize::from(clock)]).collect();
-        let is_evidence = |(line, uncertain): (&Line, &f64)| {
+        let is_evidence = |(line, uncertain): (&ClockLine, &f64)| {
             line.slope != 0.0 || line.offset_ps.abs() > uncertain.max(3.0 * step).max(LEAST_OFFSET_PS)
         };
         let moves = self.lines.iter().zip(&uncertain).any(is_evidence);
         if !moves && bounds.allow_recorded() {
             return (ClockVerdict::Agree, still);
         }
-        let is_still = |line: &Line, uncertain: f64| {
+        let is_still = |line: &ClockLine, uncertain: f64| {
             line.slope == 0.0 && line.offset_ps.abs() <= uncertain.min(0.5e6).max(step.min(1e3))
         };
         let lines = self.lines.iter().zip(&still).zip(&uncertain);
@@ -286,8 +308,12 @@ impl Estimate {
 
 /// The value of `of` for the points of each clock in each group. `clocks` has the clock of each
 /// rank.
-fn entries(points: &[Vec<Point>], clocks: &[u16], of: impl Fn(&[Point]) -> Option<(f64, f64)>) -> Vec<Entry> {
-    let mut by_clock: Vec<Vec<Point>> = vec![Vec::new(); points.len()];
+fn entries(
+    points: &[Vec<WeightedPoint>],
+    clocks: &[u16],
+    of: impl Fn(&[WeightedPoint]) -> Option<(f64, f64)>,
+) -> Vec<GroupLevel> {
+    let mut by_clock: Vec<Vec<WeightedPoint>> = vec![Vec::new(); points.len()];
     for (points, &clock) in points.iter().zip(clocks) {
         by_clock[usize::from(clock)].extend_from_slice(points);
     }
@@ -296,7 +322,7 @@ fn entries(points: &[Vec<Point>], clocks: &[u16], of: impl Fn(&[Point]) -> Optio
         sorted.sort_by_key(|point| point.group);
         for run in sorted.chunk_by(|a, b| a.group == b.group) {
             if let Some((value, weight)) = of(run) {
-                found.push(Entry { rank, group: run[0].group as usize, value, weight });
+                found.push(GroupLevel { rank, group: run[0].group as usize, value, weight });
             }
         }
     }
@@ -308,13 +334,13 @@ const OUTLIER: f64 = 6.0;
 
 /// A typical spread of ends at a point, in microseconds. The point's weight is its square's
 /// reciprocal.
-fn spread(point: &Point) -> f64 {
+fn spread(point: &WeightedPoint) -> f64 {
     point.weight.sqrt().recip()
 }
 
 /// Result of the points of one group.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Shown {
+struct GroupEstimate {
     /// The difference for a transfer without duration.
     level: f64,
     /// The share of a typical spread that is added to it.
@@ -328,7 +354,7 @@ struct Shown {
 /// A place, such as that in a ring, moves all ends of a rank by a share of the transfer time. Its
 /// prior is that it is as small as the noise. Many calls with equal transfer times then count no
 /// more than a few. `None` without points.
-fn shown_by(points: &[Point]) -> Option<Shown> {
+fn shown_by(points: &[WeightedPoint]) -> Option<GroupEstimate> {
     const PRIOR: f64 = 1.0;
     let mut values: Vec<(f64, f64)> =
         points.iter().map(|point| (point.difference_ps, point.weight)).collect();
@@ -350,14 +376,16 @@ fn shown_by(points: &[Point]) -> Option<Shown> {
     let weight = w - ws * ws / (wss + PRIOR);
     let level = (wy - ws * wsy / (wss + PRIOR)) / weight;
     let share = (wsy - ws * level) / (wss + PRIOR);
-    (weight > 0.0).then_some(Shown { level: median + level, share, weight })
+    (weight > 0.0).then_some(GroupEstimate { level: median + level, share, weight })
 }
 
 /// Slope of the points of one group without what the rank's place adds, and its weight.
-fn slope_by(points: &[Point]) -> Option<(f64, f64)> {
+fn slope_by(points: &[WeightedPoint]) -> Option<(f64, f64)> {
     let share = shown_by(points)?.share;
-    let without =
-        |point: &Point| Point { difference_ps: point.difference_ps - share * spread(point), ..*point };
+    let without = |point: &WeightedPoint| WeightedPoint {
+        difference_ps: point.difference_ps - share * spread(point),
+        ..*point
+    };
     let (slope, error) = slope_of(&points.iter().map(without).collect::<Vec<_>>())?;
     let error = error.max(LEAST_SLOPE_ERROR);
     Some((slope, 1.0 / (error * error)))
@@ -370,18 +398,18 @@ mod tests {
     #[test]
     fn a_place_in_the_ring_does_not_move_a_clock() {
         // Ends are late by 4 % of a transfer beside a difference of 7 µs. One call is wrong.
-        let point = |at: i64, transfer_us: i64| Point {
+        let point = |at: i64, transfer_us: i64| WeightedPoint {
             time_ps: at,
             difference_ps: 7e6 + 0.04e6 * transfer_us as f64 + 1e5 * (at % 3 - 1) as f64,
             weight: weight_of(transfer_us * 1_000_000),
             group: 0,
         };
-        let mut points: Vec<Point> =
+        let mut points: Vec<WeightedPoint> =
             (0..24).map(|at| point(at, [60, 500, 400][usize::try_from(at % 3).unwrap()])).collect();
         points[4].difference_ps = 9e9;
         let shown = shown_by(&points).unwrap();
         assert!((shown.level - 7e6).abs() < 1e6 && shown.share > 1e6, "{shown:?}");
-        let alike: Vec<Point> = (0..9).map(|at| point(at, 100)).collect();
+        let alike: Vec<WeightedPoint> = (0..9).map(|at| point(at, 100)).collect();
         let shown = shown_by(&alike).unwrap();
         assert!((shown.level - 11e6).abs() < 1e5 && shown.weight > 0.0, "{shown:?}");
         assert_eq!(shown_by(&[]), None);

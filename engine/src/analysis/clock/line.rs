@@ -5,14 +5,14 @@ use crate::base::ClockFit;
 
 /// `shared = local + offset + slope * (local - at)`, in picoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Line {
+pub(crate) struct ClockLine {
     /// Local time at which the offset holds.
     pub(crate) at_ps: i64,
     pub(crate) offset_ps: f64,
     pub(crate) slope: f64,
 }
 
-impl Line {
+impl ClockLine {
     /// The difference between shared and local time.
     pub(crate) fn shift(&self, local_ps: i64) -> f64 {
         self.offset_ps + self.slope * local_ps.saturating_sub(self.at_ps) as f64
@@ -51,7 +51,7 @@ pub(crate) fn rounded(value: f64) -> i64 {
 
 /// A difference between two clocks at a time, and its weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Point {
+pub(crate) struct WeightedPoint {
     pub(crate) time_ps: i64,
     pub(crate) difference_ps: f64,
     pub(crate) weight: f64,
@@ -82,7 +82,7 @@ pub(crate) fn weighted_median(values: &mut [(f64, f64)]) -> f64 {
     0.0
 }
 
-fn median_difference(points: &[Point]) -> f64 {
+fn median_difference(points: &[WeightedPoint]) -> f64 {
     let mut values: Vec<(f64, f64)> =
         points.iter().map(|point| (point.difference_ps, point.weight)).collect();
     weighted_median(&mut values)
@@ -94,11 +94,11 @@ pub(crate) const PROOF: f64 = 4.0;
 /// A line through points that survives wrong ones: the medians of the outer thirds give the slope.
 /// The slope stays 0 if it changes less than `least_ps` over the points, or if the spread of the
 /// points can explain it.
-pub(crate) fn resistant(points: &mut [Point], least_ps: f64) -> Option<Line> {
+pub(crate) fn resistant(points: &mut [WeightedPoint], least_ps: f64) -> Option<ClockLine> {
     points.sort_unstable_by_key(|point| point.time_ps);
     let (first, last) = (points.first()?.time_ps, points.last()?.time_ps);
     let at_ps = i64::midpoint(first, last);
-    let flat = Line { at_ps, offset_ps: median_difference(points), slope: 0.0 };
+    let flat = ClockLine { at_ps, offset_ps: median_difference(points), slope: 0.0 };
     let third = points.len() / 3;
     if third < 4 {
         return Some(flat);
@@ -121,12 +121,12 @@ pub(crate) fn resistant(points: &mut [Point], least_ps: f64) -> Option<Line> {
     // The standard error of a median, and of the difference of two.
     let error = 1.25 * 1.48 * weighted_median(&mut off) * (2.0 / third as f64).sqrt();
     let is_proven = (slope * run).abs() >= PROOF * error;
-    Some(if is_proven { Line { at_ps, offset_ps, slope } } else { flat })
+    Some(if is_proven { ClockLine { at_ps, offset_ps, slope } } else { flat })
 }
 
 /// Sums of weighted points, for the line of least squares.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Sums {
+pub(crate) struct PointSums {
     w: f64,
     x: f64,
     y: f64,
@@ -134,7 +134,7 @@ pub(crate) struct Sums {
     xy: f64,
 }
 
-impl Sums {
+impl PointSums {
     pub(crate) fn add(&mut self, x: f64, y: f64, w: f64) {
         self.w += w;
         self.x += w * x;
@@ -162,13 +162,13 @@ impl Sums {
 
 /// Slope of points by weighted least squares, and its standard error. Points beyond four deviations
 /// are left out.
-pub(crate) fn slope_of(points: &[Point]) -> Option<(f64, f64)> {
+pub(crate) fn slope_of(points: &[WeightedPoint]) -> Option<(f64, f64)> {
     let middle = median_difference(points);
     let mut off: Vec<(f64, f64)> =
         points.iter().map(|point| ((point.difference_ps - middle).abs(), 1.0)).collect();
     let limit = 4.0 * 1.48 * weighted_median(&mut off);
     let first = points.first()?.time_ps;
-    let mut sums = Sums::default();
+    let mut sums = PointSums::default();
     let mut count = 0.0;
     for point in points {
         let (x, y) = (point.time_ps.saturating_sub(first) as f64, point.difference_ps - middle);
@@ -193,8 +193,9 @@ pub(crate) fn slope_of(points: &[Point]) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
 
-    fn points(count: i64, of: impl Fn(i64) -> f64) -> Vec<Point> {
-        let point = |at: i64| Point { time_ps: at * 1_000_000, difference_ps: of(at), weight: 1.0, group: 0 };
+    fn points(count: i64, of: impl Fn(i64) -> f64) -> Vec<WeightedPoint> {
+        let point =
+            |at: i64| WeightedPoint { time_ps: at * 1_000_000, difference_ps: of(at), weight: 1.0, group: 0 };
         (0..count).map(point).collect()
     }
 
@@ -217,8 +218,8 @@ mod tests {
     fn slopes_have_errors_and_lines_add_up() {
         let (slope, error) = slope_of(&points(50, |at| 3.0 * at as f64 + (at % 2) as f64)).unwrap();
         assert!((slope - 3e-6).abs() < 4.0 * error && error < 1e-8, "{slope} {error}");
-        let a = Line { at_ps: 100, offset_ps: 10.0, slope: 0.5 };
-        let b = Line { at_ps: 0, offset_ps: -3.0, slope: 0.1 };
+        let a = ClockLine { at_ps: 100, offset_ps: 10.0, slope: 0.5 };
+        let b = ClockLine { at_ps: 0, offset_ps: -3.0, slope: 0.1 };
         assert_eq!(a.then(&b).shared(100), b.shared(a.shared(100)));
         assert_eq!(weighted_median(&mut [(1.0, 1.0), (9.0, 1.0), (2.0, 5.0)]), 2.0);
     }

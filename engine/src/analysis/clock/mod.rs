@@ -13,7 +13,7 @@ use crate::exec::Cancel;
 
 use super::islands::Islands;
 use super::{Instances, Job};
-use line::Line;
+use line::ClockLine;
 
 pub(super) use estimate::tree;
 pub use unbounded::Unbounded;
@@ -49,7 +49,7 @@ pub struct RankClock {
 
 /// The clocks of all ranks.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Clocks {
+pub struct JobClocks {
     /// Position of the rank that the others are compared with.
     pub reference: usize,
     /// Verdict about the job.
@@ -65,9 +65,9 @@ pub struct Clocks {
 pub(super) fn find(
     job: &Job,
     (instances, islands): (&Instances, &Islands),
-    start: Vec<Line>,
+    start: Vec<ClockLine>,
     cancel: Cancel<'_>,
-) -> Result<(Clocks, Vec<Line>)> {
+) -> Result<(JobClocks, Vec<ClockLine>)> {
     let sample = sample::of(job, instances, islands, cancel)?;
     let reference = sample.reference;
     let estimated = estimate::fit(job, (instances, &sample), start, cancel)?;
@@ -78,7 +78,7 @@ pub(super) fn find(
     let (verdict, lines) = estimated.verdict(job, &sample, &bounds);
     let limits: Vec<(Option<i64>, Option<i64>)> = limits(job, &bounds, &lines);
     let has_open = limits.iter().any(|limits| matches!(limits, (None, _) | (_, None)));
-    let seen = if has_open { Some(unbounded::Seen::of(job, instances, cancel)?) } else { None };
+    let seen = if has_open { Some(unbounded::RankOperations::of(job, instances, cancel)?) } else { None };
     let ranks = (0..job.ranks.len()).map(|rank| {
         let line = &lines[rank];
         let at_ps = line.at_ps;
@@ -89,7 +89,7 @@ pub(super) fn find(
         let is_moved = verdict == ClockVerdict::Aligned && job.clocks[rank] != job.clocks[reference];
         let moved = if is_moved { shift_within } else { shift };
         let bound = low.zip(high).map(|(low, high)| moved.abs_diff(low).max(moved.abs_diff(high)));
-        let fit = Line { offset_ps: moved as f64, ..*line }.clock(at_ps, bound);
+        let fit = ClockLine { offset_ps: moved as f64, ..*line }.clock(at_ps, bound);
         let residual_ps = line::rounded(estimated.residuals[rank]).unsigned_abs();
         let unbounded = match (low, high) {
             (Some(_), Some(_)) => None,
@@ -99,11 +99,11 @@ pub(super) fn find(
     });
     let ranks: Vec<RankClock> = ranks.collect();
     let violations = bounds::violations(job, instances, &ranks, cancel)?;
-    Ok((Clocks { reference, verdict, ranks, violations }, estimated.lines))
+    Ok((JobClocks { reference, verdict, ranks, violations }, estimated.lines))
 }
 
 /// Lowest and highest offset of each rank. Those of ranks with one clock hold for all of them.
-fn limits(job: &Job, bounds: &bounds::Bounds, lines: &[Line]) -> Vec<(Option<i64>, Option<i64>)> {
+fn limits(job: &Job, bounds: &bounds::Bounds, lines: &[ClockLine]) -> Vec<(Option<i64>, Option<i64>)> {
     let own: Vec<(Option<i64>, Option<i64>)> =
         lines.iter().enumerate().map(|(rank, line)| bounds.at(rank, line.at_ps)).collect();
     let mut of_clocks = own.clone();

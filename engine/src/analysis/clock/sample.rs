@@ -6,7 +6,7 @@ use crate::analysis::islands::Islands;
 use crate::analysis::{Instances, Job};
 use crate::base::{Result, narrow};
 use crate::exec::Cancel;
-use crate::model::Waiting;
+use crate::model::WaitingRanks;
 
 /// Parts of the time of a group.
 const PARTS: usize = 64;
@@ -15,7 +15,7 @@ const OF_PART: usize = 12;
 
 /// Operations with at least two members that all wait for each other.
 #[derive(Debug)]
-pub(super) struct Sample {
+pub(super) struct OperationSample {
     pub(super) instances: Vec<u32>,
     /// Transfer times: the shortest stay of a member.
     pub(super) transfers_ps: Vec<i64>,
@@ -31,7 +31,7 @@ pub(super) fn is_meeting(job: &Job, instances: &Instances, at: usize) -> bool {
     instances.count(at) > 1
         && instances
             .members(at)
-            .all(|one| job.signature_of(one.rank, one.call).kind.waiting() == Waiting::ForAll)
+            .all(|one| job.signature_of(one.rank, one.call).kind.waiting() == WaitingRanks::ForAll)
 }
 
 /// The shortest stay of a member of an instance.
@@ -40,7 +40,12 @@ fn transfer(job: &Job, instances: &Instances, at: usize) -> i64 {
     stays.min().unwrap_or(0)
 }
 
-pub(super) fn of(job: &Job, instances: &Instances, islands: &Islands, cancel: Cancel<'_>) -> Result<Sample> {
+pub(super) fn of(
+    job: &Job,
+    instances: &Instances,
+    islands: &Islands,
+    cancel: Cancel<'_>,
+) -> Result<OperationSample> {
     let mut by_group: Vec<Vec<(i64, u32)>> = vec![Vec::new(); job.groups.len()];
     for (number, at) in (0_u32..).zip(0..instances.len()) {
         cancel.check()?;
@@ -72,10 +77,10 @@ pub(super) fn of(job: &Job, instances: &Instances, islands: &Islands, cancel: Ca
     let sizes = islands.sizes();
     let reference = meeting.max_by_key(|&rank| (sizes[rank], Reverse(rank))).unwrap_or(0);
     let (instances, transfers_ps) = chosen.into_iter().unzip();
-    Ok(Sample { instances, transfers_ps, of_rank, reference })
+    Ok(OperationSample { instances, transfers_ps, of_rank, reference })
 }
 
-impl Sample {
+impl OperationSample {
     /// Number of operations of a rank.
     pub(super) fn calls(&self, rank: usize) -> u32 {
         narrow(self.of_rank[rank].len())

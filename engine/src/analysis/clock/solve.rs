@@ -9,7 +9,7 @@ use crate::exec::Cancel;
 
 /// Result of a rank in a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Entry {
+pub(super) struct GroupLevel {
     pub(super) rank: usize,
     pub(super) group: usize,
     pub(super) value: f64,
@@ -22,11 +22,8 @@ pub(super) struct Entry {
 ///
 /// Solves the normal equations by conjugate gradients. Ranks come first in the vectors, then
 /// groups.
-///
-/// # Errors
-/// `Cancelled` if the work is cancelled.
 pub(super) fn levels(
-    entries: &[Entry],
+    entries: &[GroupLevel],
     is_stated: &[bool],
     (ranks, reference): (usize, usize),
     cancel: Cancel<'_>,
@@ -79,7 +76,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 /// The matrix of the normal equations.
 struct System<'e> {
-    entries: &'e [Entry],
+    entries: &'e [GroupLevel],
     is_stated: &'e [bool],
     ranks: usize,
 }
@@ -106,7 +103,7 @@ impl System<'_> {
 }
 
 /// The sum of squares that levels leave, each over its variance.
-pub(super) fn misfit(entries: &[Entry], is_stated: &[bool], of_rank: &[f64]) -> f64 {
+pub(super) fn misfit(entries: &[GroupLevel], is_stated: &[bool], of_rank: &[f64]) -> f64 {
     let (mut sums, mut weights) = (vec![0.0; is_stated.len()], vec![0.0; is_stated.len()]);
     for one in entries {
         sums[one.group] += one.weight * (one.value - of_rank[one.rank]);
@@ -127,7 +124,7 @@ mod tests {
         let truth = [0.0, 1.0, 50.0, 51.0, 0.0];
         let entry = |rank: usize, group, weight, level: f64| {
             let value = truth[rank] + level;
-            Entry { rank, group, value, weight }
+            GroupLevel { rank, group, value, weight }
         };
         let entries = [
             entry(0, 0, 1e3, 7.0),

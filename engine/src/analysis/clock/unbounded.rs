@@ -57,13 +57,13 @@ impl Unbounded {
 
 /// Operations that ranks have.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct RankOperations {
     /// For each rank whether it has an operation with another rank, one of them in a stated group,
     /// and one with a certain order.
     of_ranks: Vec<(bool, bool, bool)>,
 }
 
-impl Seen {
+impl RankOperations {
     pub(super) fn of(job: &Job, instances: &Instances, cancel: Cancel<'_>) -> Result<Self> {
         let mut of_ranks = vec![(false, false, false); job.ranks.len()];
         for at in (0..instances.len()).filter(|&at| instances.count(at) > 1) {

@@ -2,7 +2,7 @@
 
 use crate::analysis::arrival::Arrival;
 use crate::analysis::{Job, Report};
-use crate::model::{CollectiveKind, Waiting};
+use crate::model::{CollectiveKind, WaitingRanks};
 
 /// An awaited arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,9 +20,9 @@ pub(super) fn awaited_of(arrivals: &[Arrival], kind: CollectiveKind, root: Optio
     let mut places = 0..arrivals.len();
     match kind.waiting() {
         // The last of several that came at once.
-        Waiting::ForAll => places.max_by_key(|&at| arrivals[at].start_ps).filter(|_| arrivals.len() > 1),
-        Waiting::ForRoot => places.find(|&at| Some(arrivals[at].member.rank) == root),
-        Waiting::RootForAll => places
+        WaitingRanks::ForAll => places.max_by_key(|&at| arrivals[at].start_ps).filter(|_| arrivals.len() > 1),
+        WaitingRanks::ForRoot => places.find(|&at| Some(arrivals[at].member.rank) == root),
+        WaitingRanks::RootForAll => places
             .filter(|&at| Some(arrivals[at].member.rank) != root)
             .min_by_key(|&at| arrivals[at].start_ps),
     }
@@ -34,8 +34,8 @@ impl Awaited {
         let one = &report.operations[at];
         let kind = job.signatures[one.signature as usize].kind;
         let root = one.root.map(|root| root as usize);
-        let only = if kind.waiting() == Waiting::RootForAll { Some(root?) } else { None };
-        if kind.waiting() == Waiting::ForAll {
+        let only = if kind.waiting() == WaitingRanks::RootForAll { Some(root?) } else { None };
+        if kind.waiting() == WaitingRanks::ForAll {
             return one.last.map(|last| Self { rank: last as usize, came_ps: one.span.last_ps, only });
         }
         let arrivals = report.arrivals(job, at);

@@ -6,7 +6,7 @@ use super::{shown, span_of};
 use crate::analysis::{Job, Report};
 use crate::base::Result;
 use crate::makers::job::schema::Call;
-use crate::model::{Form, NameId, Sink, SliceRecord, TrackId, Value};
+use crate::model::{NameId, Sink, SliceForm, SliceRecord, TrackId, Value};
 
 /// Writes the slices of calls.
 pub(super) struct Writer<'a> {
@@ -51,7 +51,7 @@ impl Writer<'_> {
             (self.of.row, Value::Int(rank.calls.rows[call].into())),
         ];
         let duration_ps = end_ps.saturating_sub(start_ps);
-        let form = Form::Complete;
+        let form = SliceForm::Complete;
         self.sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields: &fields })?;
         Ok(())
     }

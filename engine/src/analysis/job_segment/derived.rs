@@ -5,7 +5,7 @@
 
 use super::awaited::awaited_of;
 use super::finder::{RankParts, Sending, Whole, operation_at, ranks_of, sends_of};
-use crate::analysis::Member;
+use crate::analysis::InstanceCall;
 use crate::analysis::arrival::{Arrival, judge};
 use crate::analysis::clock::line::rounded;
 use crate::base::Result;
@@ -76,7 +76,7 @@ fn derived(ranks: &[RankParts], operation: &Whole, rank: Option<u32>, row: u32) 
     let mut arrivals: Vec<Arrival> = (0..)
         .zip(ranks)
         .map(|(at, of)| Arrival {
-            member: Member { rank: at, call: 0 },
+            member: InstanceCall { rank: at, call: 0 },
             start_ps: of.parts.iter().map(|part| part.start_ps).min().unwrap_or_default(),
             end_ps: of.parts.iter().map(|part| part.end_ps).max().unwrap_or_default(),
             wait_ps: 0,

@@ -8,7 +8,7 @@ use crate::analysis::table::rates;
 use crate::analysis::{InstanceReport, Job, Presence, Report, algorithm};
 use crate::base::{Result, clamped, signed};
 use crate::makers::job::schema::Operation;
-use crate::model::{FieldId, Form, NameId, Sink, SliceRecord, TrackId, Value};
+use crate::model::{FieldId, NameId, Sink, SliceForm, SliceRecord, TrackId, Value};
 
 /// Writes the slices of operations.
 pub(super) struct Writer<'a> {
@@ -102,7 +102,14 @@ impl<'a> Writer<'a> {
         fields: &[(FieldId, Value<'_>)],
     ) -> Result<()> {
         let duration_ps = end_ps.saturating_sub(start_ps);
-        self.sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form: Form::Complete, fields })?;
+        self.sink.slice(&SliceRecord {
+            track,
+            start_ps,
+            duration_ps,
+            name,
+            form: SliceForm::Complete,
+            fields,
+        })?;
         Ok(())
     }
 }

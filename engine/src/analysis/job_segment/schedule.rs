@@ -4,7 +4,7 @@
 use super::awaited::Awaited;
 use super::names::Names;
 use super::{shown, span_of};
-use crate::analysis::{Job, Member, Report};
+use crate::analysis::{InstanceCall, Job, Report};
 use crate::base::{Result, lower_median, most_frequent};
 use crate::exec::Cancel;
 use crate::model::{FieldId, Schedule, ScheduledSlice};
@@ -68,7 +68,7 @@ struct Usual<'a> {
 
 impl Usual<'_> {
     /// Some calls of an operation, evenly spread over its ranks.
-    fn sample(&self, at: usize) -> impl Iterator<Item = Member> + '_ {
+    fn sample(&self, at: usize) -> impl Iterator<Item = InstanceCall> + '_ {
         let members = self.report.instances.members(at);
         let step = members.len().div_ceil(SAMPLE).max(1);
         members.step_by(step)
@@ -86,7 +86,7 @@ impl Usual<'_> {
     }
 
     /// Time from the end of the call before to the call. `None` for the first call of a rank.
-    fn gap(&self, one: Member) -> Option<i64> {
+    fn gap(&self, one: InstanceCall) -> Option<i64> {
         let before = one.call.checked_sub(1)?;
         Some(self.span(one.rank, one.call).0.saturating_sub(self.span(one.rank, before).1))
     }
@@ -101,7 +101,7 @@ impl Usual<'_> {
 
     /// The operation that most ranks call next. `None` if it is the last one.
     fn next(&self, at: usize) -> Option<usize> {
-        let next = |one: Member| self.by_call[one.rank].get(one.call + 1).copied();
+        let next = |one: InstanceCall| self.by_call[one.rank].get(one.call + 1).copied();
         let most = most_frequent(&mut self.sample(at).filter_map(next).collect::<Vec<u32>>());
         most.map(|operation| operation as usize)
     }

@@ -8,7 +8,7 @@ use crate::base::Result;
 use crate::exec::Cancel;
 use crate::makers::job::schema::Transfer;
 use crate::model::track::Initially;
-use crate::model::{Form, Identity, NameId, Nesting, Sink, SliceRecord, TrackId, TrackSpec, Value};
+use crate::model::{Identity, NameId, Nesting, Sink, SliceForm, SliceRecord, TrackId, TrackSpec, Value};
 
 /// Writes the transfers of all operations in `order`, on a track for each rank that sends.
 /// `numbers` has the number of each operation.
@@ -55,7 +55,7 @@ pub(super) fn write(
             ];
             // Clocks can be wrong by more than a transfer takes.
             let duration_ps = end_ps.saturating_sub(start_ps).max(0);
-            let form = Form::Complete;
+            let form = SliceForm::Complete;
             sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields: &fields })?;
         }
     }

@@ -12,7 +12,7 @@ use crate::base::narrow;
 
 /// A call without a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Ended {
+pub(super) struct CallEnd {
     pub(super) end_ps: i64,
     pub(super) duration_ps: i64,
     pub(super) class: u32,
@@ -35,7 +35,7 @@ const MOST_AS_RECORDED: usize = 16;
 
 /// The shifts with at least half as many votes as the best one, the best ones first. Both ranks'
 /// calls come by end, those of the other one by class.
-pub(super) fn nominated(voters: &[Ended], by_class: &FxHashMap<u32, Vec<(i64, i64)>>) -> Vec<i64> {
+pub(super) fn nominated(voters: &[CallEnd], by_class: &FxHashMap<u32, Vec<(i64, i64)>>) -> Vec<i64> {
     let Some(votes) = Votes::of(voters, by_class) else { return Vec::new() };
     let (mut shifts, mut recorded) = (Vec::new(), 0);
     for (at, bin) in peaks(&votes.crowded()).into_iter().enumerate() {
@@ -59,8 +59,8 @@ struct Votes<'c> {
 
 impl<'c> Votes<'c> {
     /// `None` if no call can meet another.
-    fn of(voters: &[Ended], by_class: &'c FxHashMap<u32, Vec<(i64, i64)>>) -> Option<Self> {
-        let of_class = |call: &Ended| by_class.get(&call.class).map_or(&[][..], Vec::as_slice);
+    fn of(voters: &[CallEnd], by_class: &'c FxHashMap<u32, Vec<(i64, i64)>>) -> Option<Self> {
+        let of_class = |call: &CallEnd| by_class.get(&call.class).map_or(&[][..], Vec::as_slice);
         let own = i64::midpoint(voters.first()?.end_ps, voters.last()?.end_ps);
         let ends = by_class.values().filter_map(|ends| Some((ends.first()?.0, ends.last()?.0)));
         let (first, last) = ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
@@ -115,7 +115,7 @@ impl<'c> Votes<'c> {
 
 /// A bin with votes.
 #[derive(Debug, Clone, Copy)]
-struct Window {
+struct VoteBin {
     bin: i64,
     votes: usize,
     /// Votes of the bin and its two neighbours.
@@ -123,9 +123,9 @@ struct Window {
 }
 
 /// The bins with votes. `bins` has the bin of each vote, ascending.
-fn windows(bins: &[i64]) -> Vec<Window> {
-    let count = |run: &[i64]| Window { bin: run[0], votes: run.len(), sum: run.len() };
-    let mut windows: Vec<Window> = bins.chunk_by(|a, b| a == b).map(count).collect();
+fn windows(bins: &[i64]) -> Vec<VoteBin> {
+    let count = |run: &[i64]| VoteBin { bin: run[0], votes: run.len(), sum: run.len() };
+    let mut windows: Vec<VoteBin> = bins.chunk_by(|a, b| a == b).map(count).collect();
     for at in 1..windows.len() {
         let [before, after] = &mut windows[at - 1..=at] else { continue };
         if after.bin - before.bin == 1 {
@@ -141,16 +141,16 @@ fn windows(bins: &[i64]) -> Vec<Window> {
 fn peaks(bins: &[i64]) -> Vec<i64> {
     let windows = windows(bins);
     let most = windows.iter().map(|of| of.sum).max().unwrap_or(0);
-    let rank = |of: &Window| (of.sum, of.votes);
+    let rank = |of: &VoteBin| (of.sum, of.votes);
     let beside = |at: Option<usize>, bin: i64| {
         at.and_then(|at| windows.get(at)).filter(|of| of.bin.abs_diff(bin) == 1).map(rank)
     };
-    let is_peak = |(at, of): &(usize, &Window)| {
+    let is_peak = |(at, of): &(usize, &VoteBin)| {
         of.sum * 2 >= most
             && beside(at.checked_sub(1), of.bin).is_none_or(|before| rank(of) > before)
             && beside(Some(at + 1), of.bin).is_none_or(|after| rank(of) >= after)
     };
-    let mut peaks: Vec<Window> = windows.iter().enumerate().filter(is_peak).map(|(_, of)| *of).collect();
+    let mut peaks: Vec<VoteBin> = windows.iter().enumerate().filter(is_peak).map(|(_, of)| *of).collect();
     peaks.sort_by_key(|of| (std::cmp::Reverse(of.sum), of.bin.unsigned_abs()));
     peaks.into_iter().map(|of| of.bin).collect()
 }
@@ -161,11 +161,11 @@ pub(super) mod tests {
     use crate::analysis::tests::Dice;
 
     /// Calls of a job without a period, by end.
-    pub(in super::super) fn calls_of_a_job(count: i64) -> impl Iterator<Item = Ended> {
+    pub(in super::super) fn calls_of_a_job(count: i64) -> impl Iterator<Item = CallEnd> {
         let (mut dice, mut end_ps) = (Dice(7), 0);
         (0..count).map(move |at| {
             end_ps += 400_000_000 + dice.below(300_000_000);
-            Ended { end_ps, duration_ps: 15_000_000 + dice.below(3), class: u32::from(at % 8 == 0) }
+            CallEnd { end_ps, duration_ps: 15_000_000 + dice.below(3), class: u32::from(at % 8 == 0) }
         })
     }
 
@@ -192,8 +192,8 @@ pub(super) mod tests {
             let by_class = FxHashMap::from_iter([(0, ends)]);
             let mut voters: Vec<i64> = (0..own).map(|_| time()).collect();
             voters.sort_unstable();
-            let voters = voters.into_iter().map(|end_ps| Ended { end_ps, duration_ps: 1, class: 0 });
-            let voters: Vec<Ended> = voters.collect();
+            let voters = voters.into_iter().map(|end_ps| CallEnd { end_ps, duration_ps: 1, class: 0 });
+            let voters: Vec<CallEnd> = voters.collect();
             let votes = Votes::of(&voters, &by_class).unwrap();
             let mut all = Vec::new();
             votes.each(|bin| all.push(bin));
@@ -207,7 +207,7 @@ pub(super) mod tests {
         let step = |at: i64| [0, 1, 3].map(|part| at * 10_000_000_000 + part * 900_000_000);
         let ends: Vec<(i64, i64)> = (0..900).flat_map(step).map(|end| (end, 1)).collect();
         for at in [0, 120, 899] {
-            let voters = step(at).map(|end_ps| Ended { end_ps, duration_ps: 1, class: 0 });
+            let voters = step(at).map(|end_ps| CallEnd { end_ps, duration_ps: 1, class: 0 });
             let found = nominated(&voters, &FxHashMap::from_iter([(0, ends.clone())]));
             assert!(found.len() <= MOST_SHIFTS + MOST_AS_RECORDED);
             assert!(found.iter().any(|shift| shift.abs() < 2 * BIN_PS), "step {at}");
@@ -216,13 +216,13 @@ pub(super) mod tests {
 
     #[test]
     fn many_calls_of_the_other_rank_leave_few_voters_but_the_same_shift() {
-        let calls: Vec<Ended> = calls_of_a_job(20_000).map(|call| Ended { class: 3, ..call }).collect();
+        let calls: Vec<CallEnd> = calls_of_a_job(20_000).map(|call| CallEnd { class: 3, ..call }).collect();
         let others: Vec<(i64, i64)> = calls.iter().map(|call| (call.end_ps, call.duration_ps)).collect();
         let others = FxHashMap::from_iter([(3, others)]);
         for (from, shift) in [(0, 0), (9_000, -77_000_000_000), (19_800, 3_600_000_000_000_000)] {
             let voters = calls[from..from + 128].iter();
-            let voters: Vec<Ended> =
-                voters.map(|call| Ended { end_ps: call.end_ps - shift, ..*call }).collect();
+            let voters: Vec<CallEnd> =
+                voters.map(|call| CallEnd { end_ps: call.end_ps - shift, ..*call }).collect();
             let found = nominated(&voters, &others);
             assert!((found[0] - shift).abs() <= BIN_PS * 3 / 2, "{} for {shift}", found[0]);
         }

@@ -14,7 +14,7 @@ pub(super) struct EndedCall {
 
 /// The end that a further call of an operation is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum ComparedEnd {
     /// The first one: calls of one communicator end together.
     First,
     /// The last one: groups in lock-step that nobody can tell apart end one after the other.
@@ -32,10 +32,10 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    pub(super) fn takes(&self, call: &EndedCall, reach: Reach) -> bool {
+    pub(super) fn takes(&self, call: &EndedCall, reach: ComparedEnd) -> bool {
         let end_ps = match reach {
-            Reach::First => self.first_end_ps,
-            Reach::Last => self.last_end_ps,
+            ComparedEnd::First => self.first_end_ps,
+            ComparedEnd::Last => self.last_end_ps,
         };
         let apart = call.end_ps.saturating_sub(end_ps) as f64;
         self.class == call.class && apart <= tolerance(self.shortest_ps.min(call.duration_ps))

@@ -6,9 +6,9 @@
 //! starts, and the ends differ by less than at others, where the steps of the job add their own
 //! variation.
 
-use super::candidates::Ended;
-use super::shifts::{Fit, Found, Shift, decided};
-use crate::analysis::clock::line::{Line, weighted_median};
+use super::candidates::CallEnd;
+use super::shifts::{CallFit, PairShift, RankShift, decided};
+use crate::analysis::clock::line::{ClockLine, weighted_median};
 
 /// Calls of a rank that are compared.
 const VOTERS: usize = 256;
@@ -29,7 +29,7 @@ const SAME: f64 = 3.0;
 const OUTLIER: f64 = 4.0;
 
 /// Finds the shift from the times of `few` to those of `many`. Both come by end.
-pub(super) fn found(few: &[Ended], many: &[Ended]) -> Found {
+pub(super) fn found(few: &[CallEnd], many: &[CallEnd]) -> PairShift {
     let first = few.len().saturating_sub(VOTERS) / 2;
     let voters = &few[first..few.len().min(first + VOTERS)];
     // A distance is the position in `many` beside the first voter, plus the number of voters.
@@ -50,15 +50,15 @@ pub(super) fn found(few: &[Ended], many: &[Ended]) -> Found {
     }
     let fit = |(distance, laid): &(usize, Laid)| {
         let more = if together == Some(*distance) { SAME } else { 0.0 };
-        Fit { shift_ps: laid.shift_ps, evidence: laid.evidence(least) + more }
+        CallFit { shift_ps: laid.shift_ps, evidence: laid.evidence(least) + more }
     };
-    let fits: Vec<Fit> = laid.iter().map(fit).collect();
+    let fits: Vec<CallFit> = laid.iter().map(fit).collect();
     match decided(&fits, true) {
         Some((shift_ps, is_certain)) => {
-            Found::Shift(Shift { middle: first + voters.len() / 2, shift_ps, is_certain })
+            PairShift::Shift(RankShift { middle: first + voters.len() / 2, shift_ps, is_certain })
         }
-        None if fits.is_empty() => Found::Nothing,
-        None => Found::Unclear,
+        None if fits.is_empty() => PairShift::Nothing,
+        None => PairShift::Unclear,
     }
 }
 
@@ -75,15 +75,15 @@ struct Laid {
 
 impl Laid {
     /// Lays calls beside each other one by one. `None` if they contradict each other, or are few.
-    fn of(own: &[Ended], others: &[Ended], most: usize) -> Option<Self> {
+    fn of(own: &[CallEnd], others: &[CallEnd], most: usize) -> Option<Self> {
         let pairs = own.iter().zip(others).filter(|(own, other)| own.class == other.class);
-        let pairs: Vec<(&Ended, &Ended)> = pairs.collect();
+        let pairs: Vec<(&CallEnd, &CallEnd)> = pairs.collect();
         let met = pairs.len();
         if met < LEAST || met * 2 < most {
             return None;
         }
-        let start = |call: &Ended| call.end_ps.saturating_sub(call.duration_ps);
-        let of = |difference: &dyn Fn(&Ended, &Ended) -> f64| -> Vec<f64> {
+        let start = |call: &CallEnd| call.end_ps.saturating_sub(call.duration_ps);
+        let of = |difference: &dyn Fn(&CallEnd, &CallEnd) -> f64| -> Vec<f64> {
             pairs.iter().map(|(own, other)| difference(own, other)).collect()
         };
         let ends = of(&|own, other| apart(other.end_ps, own.end_ps));
@@ -128,9 +128,9 @@ fn apart(to: i64, from: i64) -> f64 {
 }
 
 /// The line that is level at a shift.
-pub(super) fn level(shift: Shift, few: &[Ended]) -> Line {
+pub(super) fn level(shift: RankShift, few: &[CallEnd]) -> ClockLine {
     let at_ps = few.get(shift.middle).map_or(0, |call| call.end_ps);
-    Line { at_ps, offset_ps: shift.shift_ps as f64, slope: 0.0 }
+    ClockLine { at_ps, offset_ps: shift.shift_ps as f64, slope: 0.0 }
 }
 
 #[cfg(test)]
@@ -142,7 +142,7 @@ mod tests {
 
     /// Two ranks that meet in steps of about 50 ms. The second one is late by 40 ms. Their ends are
     /// milliseconds apart.
-    fn ranks(seed: u64, steps: i64, ahead_ps: i64) -> [Vec<Ended>; 2] {
+    fn ranks(seed: u64, steps: i64, ahead_ps: i64) -> [Vec<CallEnd>; 2] {
         let mut dice = Dice(seed);
         let (mut now, mut both) = (0, [Vec::new(), Vec::new()]);
         for _ in 0..steps {
@@ -151,7 +151,7 @@ mod tests {
             for (rank, start) in [(0, now), (1, last)] {
                 let end = last + MS + dice.below(3 * MS);
                 let ahead = if rank == 1 { ahead_ps } else { 0 };
-                both[rank].push(Ended { end_ps: end + ahead, duration_ps: end - start, class: 0 });
+                both[rank].push(CallEnd { end_ps: end + ahead, duration_ps: end - start, class: 0 });
                 now = now.max(end);
             }
         }
@@ -162,7 +162,7 @@ mod tests {
     fn the_shift_of_equal_sequences_is_found_wherever_it_is() {
         for (seed, ahead) in (1..9).flat_map(|seed| [0, 7, -40, 3_000, -86_400_000].map(|ms| (seed, ms))) {
             let [own, late] = ranks(seed, 24, ahead * MS);
-            let Found::Shift(shift) = found(&late, &own) else { panic!("{seed}: {ahead} ms") };
+            let PairShift::Shift(shift) = found(&late, &own) else { panic!("{seed}: {ahead} ms") };
             let off_ps = shift.shift_ps + ahead * MS;
             assert!(off_ps.abs() < 3 * MS && shift.is_certain, "{seed}: {ahead} ms: {shift:?}");
         }
@@ -172,7 +172,7 @@ mod tests {
     fn a_rank_that_recorded_later_is_found() {
         for seed in 1..9 {
             let [own, late] = ranks(seed, 40, 3_000 * MS);
-            let Found::Shift(shift) = found(&late[7..], &own) else { panic!("{seed}") };
+            let PairShift::Shift(shift) = found(&late[7..], &own) else { panic!("{seed}") };
             assert!((shift.shift_ps + 3_000 * MS).abs() < 3 * MS, "{seed}: {shift:?}");
         }
     }
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn few_calls_or_none_show_nothing() {
         let [own, late] = ranks(1, 3, 0);
-        assert_eq!(found(&late, &own), Found::Nothing);
-        assert_eq!(found(&[], &own), Found::Nothing);
+        assert_eq!(found(&late, &own), PairShift::Nothing);
+        assert_eq!(found(&[], &own), PairShift::Nothing);
     }
 }

@@ -6,9 +6,9 @@
 //!
 //! Threads of hosts do not end together. Their calls match by order and by overlap.
 
-use super::cluster::{Cluster, EndedCall, Reach};
+use super::cluster::{Cluster, ComparedEnd, EndedCall};
 use super::{is_anchor, rooted, tolerance};
-use crate::analysis::clock::line::Line;
+use crate::analysis::clock::line::ClockLine;
 use crate::analysis::overlap::{Timed, operations};
 use crate::analysis::{Instances, Job};
 use crate::base::Result;
@@ -21,7 +21,7 @@ const OPEN: usize = 64;
 pub(super) fn matched(
     job: &Job,
     (group, ranks): (u32, &[u16]),
-    lines: &[Line],
+    lines: &[ClockLine],
     found: &mut Instances,
     cancel: Cancel<'_>,
 ) -> Result<()> {
@@ -40,7 +40,7 @@ pub(super) fn matched(
     }
     calls.sort_unstable();
     let is_stated = job.groups[group as usize].is_stated();
-    let reach = if is_stated { Reach::First } else { Reach::Last };
+    let reach = if is_stated { ComparedEnd::First } else { ComparedEnd::Last };
     let is_of_hosts = is_stated && ranks.iter().all(|&rank| job.is_timed_by_host(rank.into()));
     let mut clusters = match is_of_hosts {
         true => overlapping(&calls, if job.have_one_clock(ranks) { ONE_CLOCK_PS } else { APART_PS }, cancel)?,
@@ -88,7 +88,7 @@ fn overlapping(calls: &[EndedCall], slack_ps: i64, cancel: Cancel<'_>) -> Result
     Ok(clusters)
 }
 
-fn swept(calls: &[EndedCall], ranks: usize, reach: Reach, cancel: Cancel<'_>) -> Result<Vec<Cluster>> {
+fn swept(calls: &[EndedCall], ranks: usize, reach: ComparedEnd, cancel: Cancel<'_>) -> Result<Vec<Cluster>> {
     let mut clusters: Vec<Cluster> = Vec::new();
     // The first cluster that a rank can still join.
     let mut next_of: Vec<usize> = vec![0; ranks];

@@ -7,8 +7,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::analysis::clock::line::Line;
-use crate::analysis::{Instances, Job, Member};
+use crate::analysis::clock::line::ClockLine;
+use crate::analysis::{InstanceCall, Instances, Job};
 use crate::base::Result;
 use crate::exec::Cancel;
 
@@ -33,7 +33,7 @@ const COMPARED: usize = 8;
 
 /// A call on the shared clock: its operation, its end, and a typical spread of ends there.
 #[derive(Debug, Clone, Copy)]
-struct Ended {
+struct SharedEnd {
     instance: usize,
     end_ps: i64,
     spread_ps: f64,
@@ -45,7 +45,7 @@ pub(super) fn parts(
     job: &Job,
     ranks: &[u16],
     instances: &Instances,
-    lines: &[Line],
+    lines: &[ClockLine],
     known: &[Vec<Vec<u16>>],
     cancel: Cancel<'_>,
 ) -> Result<Vec<Vec<u16>>> {
@@ -78,7 +78,7 @@ pub(super) fn parts(
 /// Parts of ranks whose ends vary together, by position: all ranks that vary with the rank with
 /// most calls up to the widest gap, then the same of the others. `None` if ranks cannot be
 /// compared.
-fn by_variation(ends: &[Vec<Ended>], cancel: Cancel<'_>) -> Result<Option<Vec<Vec<usize>>>> {
+fn by_variation(ends: &[Vec<SharedEnd>], cancel: Cancel<'_>) -> Result<Option<Vec<Vec<usize>>>> {
     let mut left: Vec<usize> = (0..ends.len()).collect();
     let mut parts = Vec::new();
     while let Some(&centre) = left.iter().max_by_key(|&&at| (ends[at].len(), std::cmp::Reverse(at))) {
@@ -103,7 +103,7 @@ fn by_variation(ends: &[Vec<Ended>], cancel: Cancel<'_>) -> Result<Option<Vec<Ve
 }
 
 /// Whether the ends of each rank vary more against those of other parts than against its own.
-fn vary_apart(ends: &[Vec<Ended>], parts: &[Vec<usize>], cancel: Cancel<'_>) -> Result<bool> {
+fn vary_apart(ends: &[Vec<SharedEnd>], parts: &[Vec<usize>], cancel: Cancel<'_>) -> Result<bool> {
     let mut all = [Variation::default(); 2];
     for (number, part) in parts.iter().enumerate() {
         for (place, &rank) in part.iter().enumerate() {
@@ -150,18 +150,18 @@ impl Variation {
 }
 
 /// The ends of each rank, in the order of operations.
-fn ends_of(job: &Job, ranks: &[u16], instances: &Instances, lines: &[Line]) -> Vec<Vec<Ended>> {
+fn ends_of(job: &Job, ranks: &[u16], instances: &Instances, lines: &[ClockLine]) -> Vec<Vec<SharedEnd>> {
     let place: FxHashMap<usize, usize> =
         ranks.iter().enumerate().map(|(at, &rank)| (usize::from(rank), at)).collect();
     let mut ends = vec![Vec::new(); ranks.len()];
     for instance in 0..instances.len() {
-        let calls = |one: Member| (&job.ranks[one.rank].calls, one.call);
+        let calls = |one: InstanceCall| (&job.ranks[one.rank].calls, one.call);
         let stays = instances.members(instance).map(calls).map(|(calls, at)| calls.durations_ps[at]);
         let spread_ps = 1e6 + 0.03 * stays.min().unwrap_or(0) as f64;
         for one in instances.members(instance) {
             let end_ps = lines[one.rank].shared(job.ranks[one.rank].calls.end_ps(one.call));
             if let Some(&at) = place.get(&one.rank) {
-                ends[at].push(Ended { instance, end_ps, spread_ps });
+                ends[at].push(SharedEnd { instance, end_ps, spread_ps });
             }
         }
     }
@@ -170,7 +170,7 @@ fn ends_of(job: &Job, ranks: &[u16], instances: &Instances, lines: &[Line]) -> V
 
 /// Variation between the ends of two ranks, beside offset, drift, and a share of the spread.
 /// `None` with few common operations.
-fn variation(a: &[Ended], b: &[Ended]) -> Option<Variation> {
+fn variation(a: &[SharedEnd], b: &[SharedEnd]) -> Option<Variation> {
     let mut common: Vec<([f64; 3], f64)> = Vec::new();
     let mut others = b.iter().peekable();
     for one in a {
@@ -237,7 +237,7 @@ fn follow_themselves(
     job: &Job,
     parts: &[Vec<u16>],
     instances: &Instances,
-    lines: &[Line],
+    lines: &[ClockLine],
     cancel: Cancel<'_>,
 ) -> Result<bool> {
     let part_of: FxHashMap<usize, usize> = parts

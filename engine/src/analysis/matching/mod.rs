@@ -15,12 +15,12 @@ mod shifts;
 mod siblings;
 mod votes;
 
-use super::clock::line::Line;
+use super::clock::line::ClockLine;
 use super::islands::Islands;
 use super::{Instances, Job};
 use crate::base::Result;
 use crate::exec::Cancel;
-use crate::model::Waiting;
+use crate::model::WaitingRanks;
 
 pub(super) use votes::rough_clocks;
 
@@ -53,7 +53,7 @@ pub(super) fn by_number(job: &Job, cancel: Cancel<'_>) -> Result<Instances> {
 fn by_stream(
     job: &Job,
     mut streams: Vec<u32>,
-    (lines, islands): (&[Line], &Islands),
+    (lines, islands): (&[ClockLine], &Islands),
     found: &mut Instances,
     cancel: Cancel<'_>,
 ) -> Result<()> {
@@ -85,7 +85,12 @@ fn by_stream(
 
 /// Matches all calls. `lines` maps the times of each rank to shared times. Calls without numbers
 /// meet only on their island.
-pub(super) fn by_all(job: &Job, lines: &[Line], islands: &Islands, cancel: Cancel<'_>) -> Result<Instances> {
+pub(super) fn by_all(
+    job: &Job,
+    lines: &[ClockLine],
+    islands: &Islands,
+    cancel: Cancel<'_>,
+) -> Result<Instances> {
     let mut found = Instances::default();
     let mut unknown = Vec::new();
     for group in groups(job) {
@@ -109,5 +114,5 @@ fn groups(job: &Job) -> impl Iterator<Item = u32> + '_ {
 
 /// Whether all ranks of this call end together.
 fn is_anchor(job: &Job, rank: usize, call: u32) -> bool {
-    job.signature_of(rank, call as usize).kind.waiting() == Waiting::ForAll
+    job.signature_of(rank, call as usize).kind.waiting() == WaitingRanks::ForAll
 }

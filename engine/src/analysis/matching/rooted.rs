@@ -6,13 +6,13 @@ use rustc_hash::FxHashMap;
 use super::cluster::Cluster;
 use super::is_anchor;
 use crate::analysis::Job;
-use crate::analysis::clock::line::Line;
+use crate::analysis::clock::line::ClockLine;
 use crate::base::Result;
 use crate::exec::Cancel;
 
 /// The calls of one operation, and where it stands in the order of the group.
 #[derive(Debug)]
-struct Slot {
+struct OrderedCalls {
     class: u32,
     /// Matched operation that follows.
     before: usize,
@@ -40,7 +40,7 @@ struct Between {
 pub(super) fn matched(
     job: &Job,
     (group, ranks): (u32, &[u16]),
-    lines: &[Line],
+    lines: &[ClockLine],
     clusters: &[Cluster],
     cancel: Cancel<'_>,
 ) -> Result<Vec<Vec<(u16, u32)>>> {
@@ -61,11 +61,11 @@ pub(super) fn matched(
     }
     // Calls with a known place come first. They make the slots that the others choose from.
     calls.sort_by_key(|call| (call.follows.1 - call.follows.0, call.start_ps, call.rank));
-    let mut slots: Vec<Slot> = Vec::new();
+    let mut slots: Vec<OrderedCalls> = Vec::new();
     let mut by_place: FxHashMap<(u32, usize), Vec<usize>> = FxHashMap::default();
     for call in calls {
         cancel.check()?;
-        let is_free = |slot: &Slot| slot.members.iter().all(|(rank, _)| *rank != call.rank);
+        let is_free = |slot: &OrderedCalls| slot.members.iter().all(|(rank, _)| *rank != call.rank);
         let near = (call.follows.0..=call.follows.1).filter_map(|place| by_place.get(&(call.class, place)));
         let free = near.flatten().copied().filter(|&at| is_free(&slots[at]));
         let is_settled = call.follows.0 == call.follows.1;
@@ -78,7 +78,7 @@ pub(super) fn matched(
             Some(at) => slots[at].add(&call),
             None => {
                 by_place.entry((call.class, call.follows.1)).or_default().push(slots.len());
-                slots.push(Slot::new(&call));
+                slots.push(OrderedCalls::new(&call));
             }
         }
     }
@@ -90,7 +90,7 @@ pub(super) fn matched(
 fn between(
     job: &Job,
     (group, rank): (u32, u16),
-    line: &Line,
+    line: &ClockLine,
     (cluster_of, clusters): (&FxHashMap<(u16, u32), usize>, usize),
     out: &mut Vec<Between>,
 ) {
@@ -114,7 +114,7 @@ fn between(
     }
 }
 
-impl Slot {
+impl OrderedCalls {
     fn new(call: &Between) -> Self {
         let members = vec![(call.rank, call.call)];
         let Between { class, follows, ordinal, start_ps, end_ps, .. } = *call;

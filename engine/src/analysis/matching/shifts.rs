@@ -9,9 +9,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::candidates::{AS_RECORDED_PS, BIN_PS, Ended, nominated};
+use super::candidates::{AS_RECORDED_PS, BIN_PS, CallEnd, nominated};
 use super::tolerance;
-use crate::analysis::clock::line::{Line, Point, Sums, rounded, weight_of, weighted_median};
+use crate::analysis::clock::line::{
+    ClockLine, PointSums, WeightedPoint, rounded, weight_of, weighted_median,
+};
 
 /// Calls of a rank that are compared.
 const VOTERS: usize = 128;
@@ -35,7 +37,7 @@ const OUTLIER: f64 = 4.0;
 
 /// A shift from the times of one rank to those of another.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Shift {
+pub(super) struct RankShift {
     /// Position of the call with which to begin to follow both ranks.
     pub(super) middle: usize,
     pub(super) shift_ps: i64,
@@ -45,17 +47,17 @@ pub(super) struct Shift {
 
 /// Shift between two ranks, as far as their calls show it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Found {
+pub(super) enum PairShift {
     /// No call can meet one of the other rank.
     Nothing,
     /// Several shifts fit, or none, and the clocks as recorded do not.
     Unclear,
-    Shift(Shift),
+    Shift(RankShift),
 }
 
 /// The calls of two ranks that can meet.
 struct Pair<'c> {
-    voters: &'c [Ended],
+    voters: &'c [CallEnd],
     /// Ends and durations of the other rank by class, ascending.
     by_class: FxHashMap<u32, Vec<(i64, i64)>>,
     /// All ends of the other rank, ascending.
@@ -66,12 +68,12 @@ struct Pair<'c> {
 
 /// How well the calls fit at a shift.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fit {
+pub(super) struct CallFit {
     pub(super) shift_ps: f64,
     pub(super) evidence: f64,
 }
 
-impl Fit {
+impl CallFit {
     /// Whether the clocks agree as they were recorded.
     fn is_as_recorded(&self) -> bool {
         self.shift_ps.abs() <= AS_RECORDED_PS as f64
@@ -80,24 +82,24 @@ impl Fit {
 
 /// Finds the shift from the times of `few` to those of `many`. Both have calls of common classes
 /// only, by end. `are_stated` is whether the trace states the groups of all of them.
-pub(super) fn found(few: &[Ended], many: &[Ended], are_stated: bool) -> Found {
+pub(super) fn found(few: &[CallEnd], many: &[CallEnd], are_stated: bool) -> PairShift {
     let first = few.len().saturating_sub(VOTERS) / 2;
     let voters = &few[first..few.len().min(first + VOTERS)];
     let pair = Pair::new(voters, many);
     let shifts = nominated(voters, &pair.by_class);
-    let fits: Vec<Fit> = shifts.into_iter().filter_map(|shift| pair.fit(shift)).collect();
+    let fits: Vec<CallFit> = shifts.into_iter().filter_map(|shift| pair.fit(shift)).collect();
     match decided(&fits, are_stated) {
         Some((shift_ps, is_certain)) => {
-            Found::Shift(Shift { middle: first + voters.len() / 2, shift_ps, is_certain })
+            PairShift::Shift(RankShift { middle: first + voters.len() / 2, shift_ps, is_certain })
         }
-        None if fits.is_empty() => Found::Nothing,
-        None => Found::Unclear,
+        None if fits.is_empty() => PairShift::Nothing,
+        None => PairShift::Unclear,
     }
 }
 
 /// The shift to use, and whether it is certain. `None` if several fit, or none, and the clocks as
 /// recorded do not.
-pub(super) fn decided(fits: &[Fit], are_stated: bool) -> Option<(i64, bool)> {
+pub(super) fn decided(fits: &[CallFit], are_stated: bool) -> Option<(i64, bool)> {
     let (fit, is_best) = best(fits)?;
     let is_as_recorded = fit.is_as_recorded();
     // Ranks with nothing in common have no evidence for any shift, and some calls meet by chance.
@@ -110,19 +112,19 @@ pub(super) fn decided(fits: &[Fit], are_stated: bool) -> Option<(i64, bool)> {
 
 /// The fit to use, and whether it is clearly the best one. Among those that fit about as well it is
 /// the one with which the clocks agree as they were recorded.
-fn best(fits: &[Fit]) -> Option<(Fit, bool)> {
-    let by_evidence = |a: &&Fit, b: &&Fit| a.evidence.total_cmp(&b.evidence);
+fn best(fits: &[CallFit]) -> Option<(CallFit, bool)> {
+    let by_evidence = |a: &&CallFit, b: &&CallFit| a.evidence.total_cmp(&b.evidence);
     let best = fits.iter().max_by(by_evidence)?;
     let as_recorded = fits.iter().filter(|fit| fit.is_as_recorded()).max_by(by_evidence);
     let chosen = as_recorded.filter(|fit| fit.evidence + CLEAR > best.evidence).unwrap_or(best);
-    let is_other = |fit: &&Fit| (fit.shift_ps - chosen.shift_ps).abs() > 2.0 * BIN_PS as f64;
+    let is_other = |fit: &&CallFit| (fit.shift_ps - chosen.shift_ps).abs() > 2.0 * BIN_PS as f64;
     let second = fits.iter().filter(is_other).max_by(by_evidence);
     let evidence = chosen.evidence + if chosen.is_as_recorded() { AGREED } else { 0.0 };
     Some((*chosen, second.is_none_or(|second| second.evidence + CLEAR <= evidence)))
 }
 
 impl<'c> Pair<'c> {
-    fn new(voters: &'c [Ended], many: &[Ended]) -> Self {
+    fn new(voters: &'c [CallEnd], many: &[CallEnd]) -> Self {
         let mut by_class: FxHashMap<u32, Vec<(i64, i64)>> = FxHashMap::default();
         for call in many {
             by_class.entry(call.class).or_default().push((call.end_ps, call.duration_ps));
@@ -137,9 +139,9 @@ impl<'c> Pair<'c> {
     }
 
     /// Pairs the calls near a shift that is known to a bin. `None` without pairs.
-    fn fit(&self, shift_ps: i64) -> Option<Fit> {
+    fn fit(&self, shift_ps: i64) -> Option<CallFit> {
         let at_ps = self.voters.get(self.voters.len() / 2)?.end_ps;
-        let mut line = Line { at_ps, offset_ps: shift_ps as f64, slope: 0.0 };
+        let mut line = ClockLine { at_ps, offset_ps: shift_ps as f64, slope: 0.0 };
         let mut points = Vec::new();
         for is_first in [true, false, false] {
             self.meet(&line, is_first, &mut points);
@@ -149,7 +151,7 @@ impl<'c> Pair<'c> {
             line = if is_first { level(&points, at_ps) } else { straight(&points, at_ps) };
         }
         self.meet(&line, false, &mut points);
-        let misfit = |point: &Point| {
+        let misfit = |point: &WeightedPoint| {
             let off_us = (point.difference_ps - line.shift(point.time_ps)) / 1e6;
             (off_us * off_us * point.weight).min(OUTLIER * OUTLIER)
         };
@@ -157,11 +159,11 @@ impl<'c> Pair<'c> {
         let squares = points.iter().map(misfit).sum::<f64>() + PRIOR.0 * PRIOR.1 * PRIOR.1;
         let likely = -0.5 * free * (squares / (free + PRIOR.0)).ln();
         let evidence = likely + MET * points.len() as f64 - LACKED * self.lacked(&line, points.len()) as f64;
-        Some(Fit { shift_ps: line.offset_ps, evidence })
+        Some(CallFit { shift_ps: line.offset_ps, evidence })
     }
 
     /// The calls that end together with one of the other rank.
-    fn meet(&self, line: &Line, is_first: bool, points: &mut Vec<Point>) {
+    fn meet(&self, line: &ClockLine, is_first: bool, points: &mut Vec<WeightedPoint>) {
         points.clear();
         for call in self.voters {
             let Some(ends) = self.by_class.get(&call.class) else { continue };
@@ -176,15 +178,15 @@ impl<'c> Pair<'c> {
             if end.abs_diff(expected) as f64 <= tolerance(duration.min(call.duration_ps)) + begin {
                 let weight = self.weights.get(&call.class).copied().unwrap_or(1.0);
                 let difference_ps = end.saturating_sub(call.end_ps) as f64;
-                points.push(Point { time_ps: call.end_ps, difference_ps, weight, group: 0 });
+                points.push(WeightedPoint { time_ps: call.end_ps, difference_ps, weight, group: 0 });
             }
         }
     }
 
     /// Calls of both ranks that met nothing although the other one recorded at that time.
-    fn lacked(&self, line: &Line, met: usize) -> usize {
+    fn lacked(&self, line: &ClockLine, met: usize) -> usize {
         let (Some(&first), Some(&last)) = (self.ends.first(), self.ends.last()) else { return 0 };
-        let shared = |call: &Ended| line.shared(call.end_ps);
+        let shared = |call: &CallEnd| line.shared(call.end_ps);
         let mut voters = self.voters.iter().map(shared);
         let own = voters.clone().filter(|end| (first..=last).contains(end)).count();
         let (from, to) = (voters.clone().next().unwrap_or(0), voters.next_back().unwrap_or(0));
@@ -194,23 +196,23 @@ impl<'c> Pair<'c> {
     }
 }
 
-fn level(points: &[Point], at_ps: i64) -> Line {
+fn level(points: &[WeightedPoint], at_ps: i64) -> ClockLine {
     let mut values: Vec<(f64, f64)> =
         points.iter().map(|point| (point.difference_ps, point.weight)).collect();
-    Line { at_ps, offset_ps: weighted_median(&mut values), slope: 0.0 }
+    ClockLine { at_ps, offset_ps: weighted_median(&mut values), slope: 0.0 }
 }
 
 /// The line through points that no clock's drift exceeds. With a steeper one the noise of a few
 /// calls would fit anywhere.
-fn straight(points: &[Point], at_ps: i64) -> Line {
+fn straight(points: &[WeightedPoint], at_ps: i64) -> ClockLine {
     let middle = level(points, at_ps).offset_ps;
-    let mut sums = Sums::default();
+    let mut sums = PointSums::default();
     for point in points {
         let x = point.time_ps.saturating_sub(at_ps) as f64;
         sums.add(x, point.difference_ps - middle, point.weight);
     }
     let slope = sums.slope().map_or(0.0, |slope| slope.clamp(-MOST_DRIFT, MOST_DRIFT));
-    Line { at_ps, offset_ps: middle + sums.level(slope), slope }
+    ClockLine { at_ps, offset_ps: middle + sums.level(slope), slope }
 }
 
 #[cfg(test)]
@@ -219,9 +221,9 @@ mod tests {
     use crate::analysis::matching::candidates::tests::calls_of_a_job;
 
     /// Some of the calls of a job, by a clock that is ahead.
-    fn calls(range: std::ops::Range<usize>, ahead_ps: i64) -> Vec<Ended> {
+    fn calls(range: std::ops::Range<usize>, ahead_ps: i64) -> Vec<CallEnd> {
         let some = calls_of_a_job(1_100).skip(range.start).take(range.len());
-        some.map(|call| Ended { end_ps: call.end_ps + ahead_ps, ..call }).collect()
+        some.map(|call| CallEnd { end_ps: call.end_ps + ahead_ps, ..call }).collect()
     }
 
     #[test]
@@ -231,7 +233,7 @@ mod tests {
             for sign in [-1, 1] {
                 for range in [0..45, 100..300, 355..400] {
                     let ahead_ps = sign * ms * 1_000_000_000;
-                    let Found::Shift(shift) = found(&calls(range.clone(), ahead_ps), &many, true) else {
+                    let PairShift::Shift(shift) = found(&calls(range.clone(), ahead_ps), &many, true) else {
                         panic!("{ms} ms, {range:?}: nothing is found");
                     };
                     let off_ps = shift.shift_ps + ahead_ps;
@@ -244,21 +246,21 @@ mod tests {
     #[test]
     fn a_step_that_lacks_calls_is_not_the_right_one() {
         // Steps are equal to the picosecond, but two calls of all steps except one are lost.
-        let call = |step: i64, at: i64| Ended {
+        let call = |step: i64, at: i64| CallEnd {
             end_ps: step * 30_000_000_000 + at * at * 130_000_000 + at * 700_000_000,
             duration_ps: 15_000_000,
             class: 0,
         };
         let is_there = |step: i64, at: i64| step == 2 || at != 3 + step && at != 8 - step;
-        let many: Vec<Ended> = (0..5)
+        let many: Vec<CallEnd> = (0..5)
             .flat_map(|step| (0..10).map(move |at| (step, at)))
             .filter(|&(step, at)| is_there(step, at))
             .map(|(step, at)| call(step, at))
             .collect();
         let ahead_ps = 7_000_000_000_000;
         let few = (0..10).map(|at| call(2, at));
-        let few: Vec<Ended> = few.map(|of| Ended { end_ps: of.end_ps + ahead_ps, ..of }).collect();
-        let Found::Shift(shift) = found(&few, &many, true) else { panic!("nothing is found") };
+        let few: Vec<CallEnd> = few.map(|of| CallEnd { end_ps: of.end_ps + ahead_ps, ..of }).collect();
+        let PairShift::Shift(shift) = found(&few, &many, true) else { panic!("nothing is found") };
         assert!(shift.is_certain && (shift.shift_ps + ahead_ps).abs() < 1_000, "{shift:?}");
     }
 
@@ -268,7 +270,7 @@ mod tests {
         for from in (100..1_000).step_by(9) {
             for count in [6, 12, 25] {
                 let other = found(&calls(from..from + count, -230_000_000_000), &many, true);
-                let is_certain = matches!(other, Found::Shift(shift) if shift.is_certain);
+                let is_certain = matches!(other, PairShift::Shift(shift) if shift.is_certain);
                 assert!(!is_certain, "{count} calls from {from}: {other:?}");
             }
         }
@@ -278,9 +280,9 @@ mod tests {
     fn ranks_that_recorded_other_calls_have_no_shift() {
         for ahead_ps in [0, 2_000_000_000, 900_000_000_000] {
             let other = found(&calls(1_000..1_045, ahead_ps), &calls(0..400, 0), true);
-            assert_eq!(other, Found::Unclear, "{ahead_ps}");
+            assert_eq!(other, PairShift::Unclear, "{ahead_ps}");
         }
-        assert_eq!(found(&[], &calls(0..9, 0), true), Found::Nothing);
-        assert_eq!(found(&calls(0..9, 0), &[], true), Found::Nothing);
+        assert_eq!(found(&[], &calls(0..9, 0), true), PairShift::Nothing);
+        assert_eq!(found(&calls(0..9, 0), &[], true), PairShift::Nothing);
     }
 }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::is_anchor;
 use super::votes::partners;
 use crate::analysis::Job;
-use crate::analysis::clock::line::Line;
+use crate::analysis::clock::line::ClockLine;
 use crate::base::Result;
 use crate::exec::Cancel;
 
@@ -26,7 +26,7 @@ const NEARBY: f64 = 8.0;
 pub(super) fn apart(
     job: &Job,
     (group, ranks): (u32, &[u16]),
-    lines: &[Line],
+    lines: &[ClockLine],
     cancel: Cancel<'_>,
 ) -> Result<Vec<Vec<u16>>> {
     let ends: Vec<Vec<(i64, i64, u32)>> =
@@ -56,7 +56,7 @@ fn root(first: &[usize], mut at: usize) -> usize {
 }
 
 /// End, duration and class of the calls of a rank, by end.
-fn ends_of(job: &Job, group: u32, rank: u16, line: &Line) -> Vec<(i64, i64, u32)> {
+fn ends_of(job: &Job, group: u32, rank: u16, line: &ClockLine) -> Vec<(i64, i64, u32)> {
     let own = &job.ranks[usize::from(rank)].calls;
     let anchors = job.calls_in(rank.into(), group).iter().filter(|&&call| is_anchor(job, rank.into(), call));
     let mut ends: Vec<(i64, i64, u32)> = anchors

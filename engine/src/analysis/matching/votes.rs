@@ -5,12 +5,12 @@
 //! end together, so the order of their calls shows the shift ([`counted`]). Ranks with one clock
 //! need none. A spanning tree over the best pairs of ranks gives each rank a line.
 
-use super::candidates::{BIN_PS, Ended};
+use super::candidates::{BIN_PS, CallEnd};
 use super::counted;
-use super::shifts::{self, Found, MOST_DRIFT};
+use super::shifts::{self, MOST_DRIFT, PairShift};
 use super::{is_anchor, tolerance};
 use crate::analysis::Job;
-use crate::analysis::clock::line::{Line, Point, resistant, weight_of};
+use crate::analysis::clock::line::{ClockLine, WeightedPoint, resistant, weight_of};
 use crate::analysis::islands::Islands;
 use crate::base::Result;
 use crate::exec::Cancel;
@@ -21,13 +21,13 @@ const MOST_OF_HOSTS: usize = 16;
 
 /// Relation of two ranks by their calls.
 #[derive(Debug)]
-struct Edge {
+struct RankPair {
     a: usize,
     b: usize,
     hits: usize,
     is_certain: bool,
     /// From times of `b` to times of `a`. `None` if several fit.
-    line: Option<Line>,
+    line: Option<ClockLine>,
 }
 
 /// Pairs of positions that are compared if no communicator says who is with whom: neighbours, and
@@ -40,11 +40,11 @@ pub(super) fn partners(count: usize) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// A line for each rank to the time of the first one of its island, and the islands.
-pub(crate) fn rough_clocks(job: &Job, cancel: Cancel<'_>) -> Result<(Vec<Line>, Islands)> {
-    let calls: Vec<Vec<Ended>> = (0..job.ranks.len()).map(|rank| unnumbered(job, rank)).collect();
+pub(crate) fn rough_clocks(job: &Job, cancel: Cancel<'_>) -> Result<(Vec<ClockLine>, Islands)> {
+    let calls: Vec<Vec<CallEnd>> = (0..job.ranks.len()).map(|rank| unnumbered(job, rank)).collect();
     let of_unstated = job.signatures.iter().zip(&job.classes).filter(|(of, _)| !is_stated(job, of.group));
     let unstated: FxHashSet<u32> = of_unstated.map(|(_, class)| *class).collect();
-    let mut edges: Vec<Edge> = Vec::new();
+    let mut edges: Vec<RankPair> = Vec::new();
     for (a, b) in pairs(job) {
         cancel.check()?;
         edges.extend(match () {
@@ -54,7 +54,7 @@ pub(crate) fn rough_clocks(job: &Job, cancel: Cancel<'_>) -> Result<(Vec<Line>, 
         });
     }
     edges.sort_by_key(|edge| (!edge.is_certain, std::cmp::Reverse(edge.hits), edge.a, edge.b));
-    let mut tree: Vec<Vec<(usize, Line)>> = vec![Vec::new(); job.ranks.len()];
+    let mut tree: Vec<Vec<(usize, ClockLine)>> = vec![Vec::new(); job.ranks.len()];
     let mut matched: Vec<usize> = (0..job.ranks.len()).collect();
     let mut certain = matched.clone();
     for edge in &edges {
@@ -67,7 +67,7 @@ pub(crate) fn rough_clocks(job: &Job, cancel: Cancel<'_>) -> Result<(Vec<Line>, 
             tree[edge.b].push((edge.a, line.back()));
         }
     }
-    let mut lines = vec![Line::default(); job.ranks.len()];
+    let mut lines = vec![ClockLine::default(); job.ranks.len()];
     for start in 0..tree.len() {
         if root(&mut matched, start) != start {
             continue;
@@ -87,7 +87,7 @@ pub(crate) fn rough_clocks(job: &Job, cancel: Cancel<'_>) -> Result<(Vec<Line>, 
 
 /// The island of each rank. Ranks without a line to others stay on the largest island, as if their
 /// clocks agreed, unless calls show that several lines fit.
-fn apart(edges: &[Edge], matched: &mut [usize]) -> Vec<usize> {
+fn apart(edges: &[RankPair], matched: &mut [usize]) -> Vec<usize> {
     let roots: Vec<usize> = (0..matched.len()).map(|rank| root(matched, rank)).collect();
     let mut sizes = vec![0_usize; roots.len()];
     roots.iter().for_each(|&root| sizes[root] += 1);
@@ -115,7 +115,7 @@ fn root(first: &mut [usize], mut at: usize) -> usize {
 }
 
 /// Calls of a rank that end together with others and have no number, by end.
-fn unnumbered(job: &Job, rank: usize) -> Vec<Ended> {
+fn unnumbered(job: &Job, rank: usize) -> Vec<CallEnd> {
     let own = &job.ranks[rank].calls;
     let groups = job.ranks[rank].groups.iter().map(|(group, _)| *group);
     let mut calls = Vec::new();
@@ -124,7 +124,7 @@ fn unnumbered(job: &Job, rank: usize) -> Vec<Ended> {
         calls.extend(anchors.map(|&call| {
             let at = call as usize;
             let class = job.classes[own.signatures[at] as usize];
-            Ended { end_ps: own.end_ps(at), duration_ps: own.durations_ps[at], class }
+            CallEnd { end_ps: own.end_ps(at), duration_ps: own.durations_ps[at], class }
         }));
     }
     calls.sort_unstable();
@@ -168,32 +168,32 @@ fn is_stated(job: &Job, group: u32) -> bool {
 }
 
 /// The relation of two ranks with one clock.
-fn same(calls: &[Vec<Ended>], (a, b): (usize, usize)) -> Edge {
+fn same(calls: &[Vec<CallEnd>], (a, b): (usize, usize)) -> RankPair {
     let (own, others) = of_both(calls, (a, b));
-    Edge { a, b, hits: own.len().min(others.len()), is_certain: true, line: Some(Line::default()) }
+    RankPair { a, b, hits: own.len().min(others.len()), is_certain: true, line: Some(ClockLine::default()) }
 }
 
 /// The relation of two ranks whose calls threads of hosts have timed.
-fn edge_of_hosts(calls: &[Vec<Ended>], (a, b): (usize, usize)) -> Option<Edge> {
+fn edge_of_hosts(calls: &[Vec<CallEnd>], (a, b): (usize, usize)) -> Option<RankPair> {
     let (others, own) = of_both(calls, (a, b));
     let is_reverse = own.len() > others.len();
     let (few, many) = if is_reverse { (&others, &own) } else { (&own, &others) };
     match counted::found(few, many) {
-        Found::Nothing => None,
-        Found::Unclear => Some(Edge { a, b, hits: 0, is_certain: false, line: None }),
-        Found::Shift(shift) => {
+        PairShift::Nothing => None,
+        PairShift::Unclear => Some(RankPair { a, b, hits: 0, is_certain: false, line: None }),
+        PairShift::Shift(shift) => {
             let line = counted::level(shift, few);
             let line = if is_reverse { line.back() } else { line };
-            Some(Edge { a, b, hits: few.len(), is_certain: shift.is_certain, line: Some(line) })
+            Some(RankPair { a, b, hits: few.len(), is_certain: shift.is_certain, line: Some(line) })
         }
     }
 }
 
 /// The calls of two ranks that can meet.
-fn of_both(calls: &[Vec<Ended>], (a, b): (usize, usize)) -> (Vec<Ended>, Vec<Ended>) {
+fn of_both(calls: &[Vec<CallEnd>], (a, b): (usize, usize)) -> (Vec<CallEnd>, Vec<CallEnd>) {
     let classes = |rank: usize| calls[rank].iter().map(|call| call.class).collect::<FxHashSet<u32>>();
     let of_both = &classes(a) & &classes(b);
-    let common = |rank: usize| -> Vec<Ended> {
+    let common = |rank: usize| -> Vec<CallEnd> {
         calls[rank].iter().copied().filter(|call| of_both.contains(&call.class)).collect()
     };
     (common(a), common(b))
@@ -201,7 +201,7 @@ fn of_both(calls: &[Vec<Ended>], (a, b): (usize, usize)) -> (Vec<Ended>, Vec<End
 
 /// The relation of two ranks. `unstated` are the classes of calls whose groups the trace does not
 /// state.
-fn edge(calls: &[Vec<Ended>], unstated: &FxHashSet<u32>, (a, b): (usize, usize)) -> Option<Edge> {
+fn edge(calls: &[Vec<CallEnd>], unstated: &FxHashSet<u32>, (a, b): (usize, usize)) -> Option<RankPair> {
     let (others, own) = of_both(calls, (a, b));
     // The rank with fewer calls is followed: the other one recorded what it met, but not the
     // reverse.
@@ -209,19 +209,19 @@ fn edge(calls: &[Vec<Ended>], unstated: &FxHashSet<u32>, (a, b): (usize, usize))
     let (few, many) = if is_reverse { (&others, &own) } else { (&own, &others) };
     let are_stated = own.iter().all(|call| !unstated.contains(&call.class));
     let shift = match shifts::found(few, many, are_stated) {
-        Found::Nothing => return None,
-        Found::Unclear => return Some(Edge { a, b, hits: 0, is_certain: false, line: None }),
-        Found::Shift(shift) => shift,
+        PairShift::Nothing => return None,
+        PairShift::Unclear => return Some(RankPair { a, b, hits: 0, is_certain: false, line: None }),
+        PairShift::Shift(shift) => shift,
     };
     let mut points = follow(many, few, shift.middle, shift.shift_ps);
     let hits = points.len();
     let line = resistant(&mut points, 4e6)?;
     let line = if is_reverse { line.back() } else { line };
-    Some(Edge { a, b, hits, is_certain: shift.is_certain, line: Some(line) })
+    Some(RankPair { a, b, hits, is_certain: shift.is_certain, line: Some(line) })
 }
 
 /// Pairs of calls that end together, from position `middle` of `b` in both directions.
-fn follow(a: &[Ended], b: &[Ended], middle: usize, shift: i64) -> Vec<Point> {
+fn follow(a: &[CallEnd], b: &[CallEnd], middle: usize, shift: i64) -> Vec<WeightedPoint> {
     let expected = b.get(middle).map_or(0, |call| call.end_ps.saturating_add(shift));
     let at = a.partition_point(|call| call.end_ps < expected.saturating_sub(BIN_PS * 2));
     // The vote is known to a bin. The first hits on both sides narrow it down.
@@ -231,11 +231,11 @@ fn follow(a: &[Ended], b: &[Ended], middle: usize, shift: i64) -> Vec<Point> {
 }
 
 fn walk<'c>(
-    a: impl Iterator<Item = &'c Ended>,
-    b: impl Iterator<Item = &'c Ended>,
+    a: impl Iterator<Item = &'c CallEnd>,
+    b: impl Iterator<Item = &'c CallEnd>,
     shift: i64,
     direction: i64,
-) -> Vec<Point> {
+) -> Vec<WeightedPoint> {
     let (mut a, mut b) = (a.peekable(), b.peekable());
     let (mut shift, mut points, mut last) = (shift as f64, Vec::new(), None::<i64>);
     while let (Some(one), Some(other)) = (a.peek(), b.peek()) {
@@ -246,7 +246,7 @@ fn walk<'c>(
         let duration = one.duration_ps.min(other.duration_ps);
         if one.class == other.class && off.abs() <= tolerance(duration) + begin + MOST_DRIFT * since {
             let (time_ps, weight) = (other.end_ps, weight_of(duration));
-            points.push(Point { time_ps, difference_ps: difference, weight, group: 0 });
+            points.push(WeightedPoint { time_ps, difference_ps: difference, weight, group: 0 });
             shift += 0.6 * off;
             last = Some(other.end_ps);
             a.next();
@@ -266,9 +266,9 @@ mod tests {
     use crate::analysis::matching::candidates::tests::calls_of_a_job;
 
     /// The calls of a job by a clock that is ahead. One in `lost` calls is lost.
-    fn calls(ahead_ps: i64, lost: usize) -> Vec<Ended> {
+    fn calls(ahead_ps: i64, lost: usize) -> Vec<CallEnd> {
         let some = calls_of_a_job(300).enumerate().filter(|(at, _)| at % lost != 3);
-        some.map(|(_, call)| Ended { end_ps: call.end_ps + ahead_ps, ..call }).collect()
+        some.map(|(_, call)| CallEnd { end_ps: call.end_ps + ahead_ps, ..call }).collect()
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::exec::step;
 use crate::model::{Bind, FlowPhase, FlowPoint, TrackId};
-use crate::segment::Arrow;
+use crate::segment::SliceArrow;
 
 /// All flow points of a segment.
 #[derive(Debug, Default)]
@@ -48,10 +48,10 @@ impl Binder {
         self,
         row: impl Fn(TrackId, u32) -> u32,
         unbound: &mut impl FnMut(&'static str, &FlowPoint),
-    ) -> Vec<Arrow> {
+    ) -> Vec<SliceArrow> {
         // The sort uses copied values: looking up each point costs a cache miss per comparison.
         let points = self.points.iter().enumerate();
-        let mut order: Vec<Ordered> = points.map(|(at, point)| Ordered::of(point, at)).collect();
+        let mut order: Vec<OrderedPoint> = points.map(|(at, point)| OrderedPoint::of(point, at)).collect();
         order.sort_unstable();
         let mut arrows = Vec::new();
         for flow in order.chunk_by(|a, b| a.key == b.key) {
@@ -63,7 +63,7 @@ impl Binder {
 
 /// A point in the order of flows, and of time within each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Ordered {
+struct OrderedPoint {
     key: u64,
     time_ps: i64,
     /// Starts come first, then steps.
@@ -72,7 +72,7 @@ struct Ordered {
     at: usize,
 }
 
-impl Ordered {
+impl OrderedPoint {
     /// Code of a start.
     const START: u8 = 0;
 
@@ -99,13 +99,13 @@ struct Left<'b> {
 /// point can seem to be earlier than its start. If there is only one start, all points belong to
 /// it. Otherwise points before the first start take the starts that are left over.
 fn flow_arrows(
-    flow: &[Ordered],
+    flow: &[OrderedPoint],
     binder: &Binder,
     row: &impl Fn(TrackId, u32) -> u32,
     unbound: &mut impl FnMut(&'static str, &FlowPoint),
-    arrows: &mut Vec<Arrow>,
+    arrows: &mut Vec<SliceArrow>,
 ) {
-    let mut starts = flow.iter().filter(|of| of.phase == Ordered::START);
+    let mut starts = flow.iter().filter(|of| of.phase == OrderedPoint::START);
     let (first, second) = (starts.next(), starts.next());
     let only = first.filter(|_| second.is_none());
     let others = flow.iter().filter(|of| only.is_none_or(|only| only.at != of.at));
@@ -113,7 +113,7 @@ fn flow_arrows(
     // The last start, if no arrow leaves it yet.
     let mut unused: Option<Left<'_>> = None;
     let (mut starts, mut early) = (Vec::new(), Vec::new());
-    for &Ordered { at, .. } in only.into_iter().chain(others) {
+    for &OrderedPoint { at, .. } in only.into_iter().chain(others) {
         let point = &binder.points[at];
         let row = binder.rows[at].map(|at| row(point.track, at));
         match (point.phase, from, row) {
@@ -134,7 +134,7 @@ fn flow_arrows(
                 from = (point.phase == FlowPhase::Step).then_some(row);
             }
             (FlowPhase::Step | FlowPhase::End, Some(start), Some(row)) => {
-                arrows.push(Arrow { from: start, to: row, name: point.name });
+                arrows.push(SliceArrow { from: start, to: row, name: point.name });
                 unused = None;
                 // An end leaves the flow open: a launch can fan out to several kernels.
                 if point.phase == FlowPhase::Step {
@@ -146,7 +146,7 @@ fn flow_arrows(
     let mut starts = starts.into_iter().chain(unused);
     for Left { point, row } in early {
         match starts.next() {
-            Some(start) => arrows.push(Arrow { from: start.row, to: row, name: point.name }),
+            Some(start) => arrows.push(SliceArrow { from: start.row, to: row, name: point.name }),
             None => unbound(UNBEGUN, point),
         }
     }

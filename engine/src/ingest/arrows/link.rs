@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::model::{NameId, SliceKey, TrackId};
-use crate::segment::{Arrow, End};
-use crate::spill::{Key, NoBytes};
+use crate::segment::{ArrowEnd, SliceArrow};
+use crate::spill::{NoBytes, SpillKey};
 
 /// An arrow before rows have numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,7 +16,7 @@ pub struct Link {
     pub name: NameId,
 }
 
-impl Key for Link {
+impl SpillKey for Link {
     type Span = NoBytes;
     const MAX_LEN: usize = 8 + 3 * 5;
 
@@ -71,20 +71,20 @@ impl FromEnd {
     }
 
     /// Converts an arrow for sorting by this end.
-    pub fn of(arrow: Arrow, end: End) -> Self {
-        let Arrow { from, to, name } = arrow;
-        let (near, far) = if end == End::From { (from, to) } else { (to, from) };
+    pub fn of(arrow: SliceArrow, end: ArrowEnd) -> Self {
+        let SliceArrow { from, to, name } = arrow;
+        let (near, far) = if end == ArrowEnd::From { (from, to) } else { (to, from) };
         Self { near, far, name: name.0 }
     }
 
-    pub fn arrow(self, end: End) -> Arrow {
+    pub fn arrow(self, end: ArrowEnd) -> SliceArrow {
         let Self { near, far, name } = self;
-        let (from, to) = if end == End::From { (near, far) } else { (far, near) };
-        Arrow { from, to, name: NameId(name) }
+        let (from, to) = if end == ArrowEnd::From { (near, far) } else { (far, near) };
+        SliceArrow { from, to, name: NameId(name) }
     }
 }
 
-impl Key for FromEnd {
+impl SpillKey for FromEnd {
     type Span = NoBytes;
     const MAX_LEN: usize = 8 + 5;
 

@@ -5,12 +5,12 @@ use std::sync::{Mutex, PoisonError};
 use rustc_hash::FxHashMap;
 
 use super::link::{FromEnd, Link};
-use super::window::{Batches, Window};
+use super::window::{ArrowWindow, Batches};
 use crate::base::Result;
 use crate::codec::Encoder;
 use crate::ingest::encoders::Encoders;
 use crate::model::{SliceKey, TrackId};
-use crate::segment::{Arrow, ArrowChunk, CHUNK_ARROWS, End, FlowsMeta, FlowsWriter, PieceWriter};
+use crate::segment::{ArrowChunk, ArrowEnd, CHUNK_ARROWS, FlowsMeta, FlowsWriter, PieceWriter, SliceArrow};
 use crate::spill::{Pile, Scratch, Sorted, Sorter};
 
 /// Bytes of arrows that are sorted in memory, for each direction.
@@ -21,7 +21,7 @@ const MAX_PAIRS: usize = 16;
 
 /// All arrows in arrival order. Arrows between the same two tracks are kept together, because they
 /// come nearly in the order of their rows. Arrows of different tracks do not.
-pub struct Links<'a> {
+pub struct ArrowStore<'a> {
     scratch: &'a dyn Scratch,
     pile_of: FxHashMap<(TrackId, TrackId), usize>,
     piles: Vec<LinkPile<'a>>,
@@ -31,11 +31,11 @@ struct LinkPile<'a> {
     links: Pile<Link, &'a dyn Scratch>,
     /// Tracks of the first arrow. All arrows of the pile share them, except in the last pile.
     tracks: (TrackId, TrackId),
-    /// Row ranges by [`End`]: from, to.
+    /// Row ranges by [`ArrowEnd`]: from, to.
     batches: [Batches; 2],
 }
 
-impl<'a> Links<'a> {
+impl<'a> ArrowStore<'a> {
     /// An empty collection.
     pub fn new(scratch: &'a dyn Scratch) -> Self {
         Self { scratch, pile_of: FxHashMap::default(), piles: Vec::new() }
@@ -66,18 +66,18 @@ impl<'a> Links<'a> {
 }
 
 /// All arrows and the row numbers that they need.
-pub struct Arrows<'f> {
+pub struct NumberedArrows<'f> {
     /// Arrows whose rows have numbers.
-    pub numbered: &'f [Arrow],
+    pub numbered: &'f [SliceArrow],
     /// Arrows whose rows have no numbers yet.
-    pub links: &'f Links<'f>,
+    pub links: &'f ArrowStore<'f>,
     /// First row of each track.
     pub first_rows: &'f [u32],
     /// Rows of tracks by arrival, for tracks whose rows arrived in another order.
     pub arrivals: &'f FxHashMap<u32, Vec<u32>>,
 }
 
-impl<'f> Arrows<'f> {
+impl<'f> NumberedArrows<'f> {
     fn row(&self, key: SliceKey) -> u32 {
         let row = if self.arrivals.is_empty() { None } else { self.arrivals.get(&key.track.0) };
         let row = row.map_or(key.arrival, |rows| rows[key.arrival as usize]);
@@ -85,11 +85,11 @@ impl<'f> Arrows<'f> {
     }
 
     /// The arrows of a pile in the order of one end, if a full sort is not needed.
-    fn window(&self, at: usize, end: End) -> Option<Window<'f>> {
+    fn window(&self, at: usize, end: ArrowEnd) -> Option<ArrowWindow<'f>> {
         let LinkPile { links, tracks, batches } = self.links.piles.get(at).filter(|_| at < MAX_PAIRS)?;
-        let near = if end == End::From { tracks.0 } else { tracks.1 };
-        let batches = &batches[usize::from(end == End::To)];
-        if self.arrivals.contains_key(&near.0) { None } else { Window::new(links, end, batches) }
+        let near = if end == ArrowEnd::From { tracks.0 } else { tracks.1 };
+        let batches = &batches[usize::from(end == ArrowEnd::To)];
+        if self.arrivals.contains_key(&near.0) { None } else { ArrowWindow::new(links, end, batches) }
     }
 }
 
@@ -98,13 +98,13 @@ const CHUNKS: usize = 64;
 
 /// Writes all distinct arrows once per direction. Both directions are written at the same time.
 pub fn write_arrows(
-    arrows: &Arrows<'_>,
+    arrows: &NumberedArrows<'_>,
     scratch: &dyn Scratch,
     encoders: &Encoders<'_>,
     writer: &mut PieceWriter<'_>,
 ) -> Result<FlowsMeta> {
-    const ENDS: [End; 2] = [End::From, End::To];
-    let sorted = encoders.gather(ENDS.len(), |at, _| Direction::new(ENDS[at], arrows, scratch));
+    const ENDS: [ArrowEnd; 2] = [ArrowEnd::From, ArrowEnd::To];
+    let sorted = encoders.gather(ENDS.len(), |at, _| ArrowOrder::new(ENDS[at], arrows, scratch));
     let directions = sorted.into_iter().map(|direction| direction.map(Mutex::new));
     let directions = directions.collect::<Result<Vec<_>>>()?;
     let mut writers = ENDS.map(|_| FlowsWriter::default());
@@ -133,10 +133,10 @@ pub fn write_arrows(
 const NO_HEAD: u128 = u128::MAX;
 
 /// The arrows in the order of one of their ends.
-struct Direction<'f> {
-    end: End,
-    arrows: &'f Arrows<'f>,
-    windows: Vec<Window<'f>>,
+struct ArrowOrder<'f> {
+    end: ArrowEnd,
+    arrows: &'f NumberedArrows<'f>,
+    windows: Vec<ArrowWindow<'f>>,
     /// Arrows that no window covers.
     sorted: Sorted<FromEnd, &'f dyn Scratch>,
     /// The next arrow of each window, then of the sorted ones, each combined with its position
@@ -147,8 +147,8 @@ struct Direction<'f> {
     count: u64,
 }
 
-impl<'f> Direction<'f> {
-    fn new(end: End, arrows: &'f Arrows<'f>, scratch: &'f dyn Scratch) -> Result<Self> {
+impl<'f> ArrowOrder<'f> {
+    fn new(end: ArrowEnd, arrows: &'f NumberedArrows<'f>, scratch: &'f dyn Scratch) -> Result<Self> {
         let mut sorter = Sorter::new(scratch, SORT_BYTES);
         arrows.numbered.iter().try_for_each(|&arrow| sorter.push(FromEnd::of(arrow, end)))?;
         let mut windows = Vec::new();
@@ -159,7 +159,8 @@ impl<'f> Direction<'f> {
             }
             let mut links = pile.links.read();
             while let Some(link) = links.next()? {
-                let arrow = Arrow { from: arrows.row(link.from), to: arrows.row(link.to), name: link.name };
+                let arrow =
+                    SliceArrow { from: arrows.row(link.from), to: arrows.row(link.to), name: link.name };
                 sorter.push(FromEnd::of(arrow, end))?;
             }
         }

@@ -8,4 +8,4 @@ mod window;
 
 pub(super) use binder::{Binder, TrackBinder};
 pub(super) use link::Link;
-pub(super) use links::{Arrows, Links, write_arrows};
+pub(super) use links::{ArrowStore, NumberedArrows, write_arrows};

@@ -5,7 +5,7 @@
 use super::link::{FromEnd, Link};
 use crate::base::Result;
 use crate::model::SliceKey;
-use crate::segment::{Arrow, End};
+use crate::segment::{ArrowEnd, SliceArrow};
 use crate::spill::{Pile, PileReader, Scratch, sort_nearly};
 
 /// Arrows that are read at once.
@@ -58,9 +58,9 @@ impl Batches {
 }
 
 /// Steps through the arrows of a pile.
-pub struct Window<'l> {
+pub struct ArrowWindow<'l> {
     links: PileReader<'l, Link, &'l dyn Scratch>,
-    end: End,
+    end: ArrowEnd,
     /// The smallest row of all later batches, for each batch.
     floors: std::vec::IntoIter<u32>,
     /// Arrows in order. Those from `next` to `ready` are final: no later arrow precedes them.
@@ -69,18 +69,15 @@ pub struct Window<'l> {
     ready: usize,
 }
 
-impl<'l> Window<'l> {
+impl<'l> ArrowWindow<'l> {
     /// Creates a window over a pile whose arrows connect the same two tracks. At this end, rows
     /// must be numbered in the order of arrival. `None` if the arrows are too far out of order.
-    pub fn new(links: &'l Pile<Link, &'l dyn Scratch>, end: End, batches: &Batches) -> Option<Self> {
+    pub fn new(links: &'l Pile<Link, &'l dyn Scratch>, end: ArrowEnd, batches: &Batches) -> Option<Self> {
         let floors = batches.floors()?.into_iter();
         Some(Self { links: links.read(), end, floors, arrows: Vec::new(), next: 0, ready: 0 })
     }
 
     /// The next arrow. `row` gives the number of a row.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     #[inline]
     pub fn next(&mut self, row: &impl Fn(SliceKey) -> u32) -> Result<Option<FromEnd>> {
         if self.next == self.ready {
@@ -100,8 +97,8 @@ impl<'l> Window<'l> {
             let mut near = None;
             for _ in 0..BATCH_ARROWS {
                 let Some(link) = self.links.next()? else { break };
-                near = Some(if self.end == End::From { link.from } else { link.to });
-                let arrow = Arrow { from: row(link.from), to: row(link.to), name: link.name };
+                near = Some(if self.end == ArrowEnd::From { link.from } else { link.to });
+                let arrow = SliceArrow { from: row(link.from), to: row(link.to), name: link.name };
                 self.arrows.push(FromEnd::of(arrow, self.end));
             }
             sort_nearly(&mut self.arrows, |arrow| *arrow);
@@ -138,8 +135,10 @@ mod tests {
             batches[1].push(to);
         }
         let row = |key: SliceKey| key.track.0 * 1_000_000 + key.arrival;
-        for ((end, batches), expected) in [End::From, End::To].into_iter().zip(&batches).zip(expected) {
-            let window = Window::new(&pile, end, batches);
+        for ((end, batches), expected) in
+            [ArrowEnd::From, ArrowEnd::To].into_iter().zip(&batches).zip(expected)
+        {
+            let window = ArrowWindow::new(&pile, end, batches);
             assert_eq!(window.is_some(), expected, "{end:?}");
             let Some(mut window) = window else { continue };
             let found: Vec<FromEnd> = std::iter::from_fn(|| window.next(&row).unwrap()).collect();

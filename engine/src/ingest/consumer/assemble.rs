@@ -64,9 +64,6 @@ impl TableAssembler {
     }
 
     /// Writes block list, directories and postings.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn finish(
         self,
         id: TableId,

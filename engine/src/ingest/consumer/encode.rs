@@ -10,13 +10,13 @@ use crate::base::Covered;
 use crate::block::{BlockValues, Coding, ColumnType, ValuesRef, ZoneMap, rate};
 use crate::codec::{DISTINCT_MAX, Encoder};
 use crate::exec::step;
-use crate::ingest::rows::{BlockUses, ByUse, FieldColumn, Rows};
+use crate::ingest::rows::{BlockUses, ByUse, FieldColumn, RowBuffer};
 use crate::segment::{BlockNameTotal, BlockTotals, ColumnRole, Predicted, Program, put_column_key};
 
 /// Input for encoding the blocks of a group.
 pub struct BlockGroup<'a> {
     /// Rows of the group.
-    pub rows: &'a Rows,
+    pub rows: &'a RowBuffer,
     /// Storage of starts.
     pub starts: Starts,
     /// Program of the track, and the code of each row.

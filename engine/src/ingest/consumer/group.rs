@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::base::Interval;
-use crate::ingest::rows::Rows;
-use crate::model::{TableId, TrackId, TrackKind, Waits};
+use crate::ingest::rows::RowBuffer;
+use crate::model::{TableId, TrackId, TrackKind, WaitNames};
 
 /// Track number of rows of side tables, which belong to no track.
 pub const NO_TRACK: u32 = u32::MAX;
@@ -38,9 +38,9 @@ impl GroupKey {
 pub struct TrackGroup {
     pub(in crate::ingest) place: GroupKey,
     pub(in crate::ingest) kind: Option<TrackKind>,
-    pub(in crate::ingest) rows: Rows,
+    pub(in crate::ingest) rows: RowBuffer,
     /// The names of waits so far, including all waits of the rows.
-    pub(in crate::ingest) waits: Arc<Waits>,
+    pub(in crate::ingest) waits: Arc<WaitNames>,
     /// When further rows can come.
     pub(in crate::ingest) rest: Rest,
 }

@@ -16,8 +16,8 @@ use super::track_output::{PackedTrack, TrackOutput};
 use crate::base::{Result, narrow};
 use crate::block::{ColumnType, ROWS, ValuesRef};
 use crate::codec::Encoder;
-use crate::ingest::lanes::Lanes;
-use crate::ingest::rows::Rows;
+use crate::ingest::lanes::LaneAssigner;
+use crate::ingest::rows::RowBuffer;
 use crate::model::{Nesting, TableId, TrackKind};
 use crate::segment::{ColumnRole, PieceWriter};
 
@@ -32,7 +32,7 @@ const TRACK_BYTES: usize = 1 << 10;
 /// Rows of short tracks.
 #[derive(Debug, Default)]
 pub struct HeldRows {
-    tracks: BTreeMap<GroupKey, (Option<TrackKind>, Rows)>,
+    tracks: BTreeMap<GroupKey, (Option<TrackKind>, RowBuffer)>,
     bytes: usize,
 }
 
@@ -46,7 +46,7 @@ impl HeldRows {
             return false;
         }
         self.bytes += bytes + TRACK_BYTES;
-        let mut rows = Rows::default();
+        let mut rows = RowBuffer::default();
         rows.append(&group.rows);
         rows.end();
         self.tracks.insert(group.place, (group.kind, rows));
@@ -68,7 +68,7 @@ impl HeldRows {
     }
 
     /// Returns the rows of a track that has more of them.
-    pub fn take(&mut self, place: GroupKey) -> Option<(Option<TrackKind>, Rows)> {
+    pub fn take(&mut self, place: GroupKey) -> Option<(Option<TrackKind>, RowBuffer)> {
         let held = self.tracks.remove(&place)?;
         self.bytes -= held.1.bytes() + TRACK_BYTES;
         Some(held)
@@ -86,7 +86,12 @@ impl HeldRows {
                     && !is_written(pack.last, place)
             };
             if !packs.last().is_some_and(joins) {
-                packs.push(Pack { first: place, last: place, rows: Rows::default(), tracks: Vec::new() });
+                packs.push(Pack {
+                    first: place,
+                    last: place,
+                    rows: RowBuffer::default(),
+                    tracks: Vec::new(),
+                });
             }
             if let Some(pack) = packs.last_mut() {
                 pack.tracks.push((place, kind, pack.rows.len()));
@@ -103,7 +108,7 @@ impl HeldRows {
 pub struct Pack {
     first: GroupKey,
     last: GroupKey,
-    rows: Rows,
+    rows: RowBuffer,
     /// Tracks with the first row of each.
     tracks: Vec<(GroupKey, Option<TrackKind>, usize)>,
 }
@@ -173,7 +178,7 @@ impl Pack {
 }
 
 /// First start and latest end of some rows; 0 for rows without time.
-fn span_of(rows: &Rows, range: Range<usize>) -> (i64, i64) {
+fn span_of(rows: &RowBuffer, range: Range<usize>) -> (i64, i64) {
     let starts = rows.starts.get(range.clone()).unwrap_or_default();
     let durations = rows.durations.get(range).unwrap_or_default();
     let ends = starts.iter().zip(durations).map(|(start, duration)| start + duration);
@@ -184,7 +189,7 @@ fn span_of(rows: &Rows, range: Range<usize>) -> (i64, i64) {
 impl Lines {
     /// Adds the rows of a track, each with its start and end. Returns the number of lanes.
     fn add(&mut self, nesting: Nesting, spans: impl Iterator<Item = (i64, i64)>) -> u32 {
-        let mut lanes = Lanes::new(nesting);
+        let mut lanes = LaneAssigner::new(nesting);
         for (start_ps, end_ps) in spans {
             let place = lanes.place(start_ps, end_ps);
             self.lanes.push(i64::from(place.lane));
@@ -211,9 +216,6 @@ impl Lines {
 
 impl EncodedPack {
     /// Writes the encoded pack.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn write(self, writer: &mut PieceWriter<'_>) -> Result<TrackOutput> {
         let Self { mut out, columns } = self;
         out.add_pack(columns, writer)?;

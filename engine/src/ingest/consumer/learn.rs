@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::sample_column::{SampleColumn, columns_of, plain_bits, width};
 use super::shared::{SharedProgram, TrackProgram};
 use crate::base::{lower_median, most_frequent};
 use crate::block::ColumnType;
-use crate::codec;
 use crate::exec::InPlace;
 use crate::ingest::encoders::Encoders;
-use crate::ingest::rows::{FieldColumn, GROUP_ROWS, Rows};
+use crate::ingest::rows::{GROUP_ROWS, RowBuffer};
 use crate::segment::{ColumnRole, MAX_CODES, Predicted, Program, ProgramColumn};
 
 /// Number of rows for choosing a key: enough to see a loop many times.
@@ -29,8 +29,6 @@ const MIN_REPEATS: usize = 2;
 /// Divisor of a program's cost if the track continues after its first group: later rows share its
 /// entries.
 const SHARING: u32 = 4;
-/// Estimated bits per change that say in which row a value changes.
-const STEP_BITS: usize = 4;
 /// A stored column of differences costs at least one bit per this many rows: even zeros have a
 /// frame.
 const SIXTEENTHS: usize = 16;
@@ -69,29 +67,12 @@ struct Learned {
     key_at: usize,
 }
 
-/// A column of the group that can be predicted: values, and for each row the position of its value
-/// plus one.
-struct Column<'a> {
-    of: Predicted,
-    values: Cow<'a, [i64]>,
-    slots: Option<Vec<u32>>,
-}
-
-impl Column<'_> {
-    fn at(&self, row: usize) -> Option<i64> {
-        match &self.slots {
-            None => self.values.get(row).copied(),
-            Some(slots) => (slots[row] as usize).checked_sub(1).map(|slot| self.values[slot]),
-        }
-    }
-}
-
 impl Learner {
     /// Begins a track with its first rows, and returns their codes. The track takes the shared
     /// program if that has codes for the rows, and otherwise learns its own.
     pub fn begin(
         shared: Option<Arc<SharedProgram>>,
-        rows: &Rows,
+        rows: &RowBuffer,
         encoders: &Encoders<'_>,
     ) -> (Self, Option<Vec<u32>>) {
         let stated = shared.and_then(|shared| Some((shared_codes(&shared, rows)?, shared)));
@@ -105,7 +86,7 @@ impl Learner {
     }
 
     /// Learns how the rows of a track repeat.
-    fn new(rows: &Rows, encoders: &Encoders<'_>) -> Self {
+    fn new(rows: &RowBuffer, encoders: &Encoders<'_>) -> Self {
         let sample = rows.len().min(SAMPLE_ROWS);
         let mut learner = Self { starts: Starts::Plain, program: None };
         if rows.durations.is_empty() || sample < 2 {
@@ -143,7 +124,7 @@ impl Learner {
 
     /// Updates the program and returns the codes of these rows; `None` without a program. There is
     /// no program if the key is missing in a row or there are too many keys.
-    pub fn codes(&mut self, rows: &Rows, encoders: &Encoders<'_>) -> Option<Vec<u32>> {
+    pub fn codes(&mut self, rows: &RowBuffer, encoders: &Encoders<'_>) -> Option<Vec<u32>> {
         let learned = match self.program.as_mut()? {
             Repetition::Learned(learned) => learned,
             Repetition::Shared(shared) => return shared_codes(shared, rows),
@@ -182,7 +163,7 @@ impl Learner {
 }
 
 /// Codes of rows in a shared program. `None` if a row has none.
-fn shared_codes(shared: &SharedProgram, rows: &Rows) -> Option<Vec<u32>> {
+fn shared_codes(shared: &SharedProgram, rows: &RowBuffer) -> Option<Vec<u32>> {
     let (role, kind) = shared.program().key;
     shared.codes(rows, &key_values(rows, role, kind)?)
 }
@@ -191,7 +172,7 @@ fn shared_codes(shared: &SharedProgram, rows: &Rows) -> Option<Vec<u32>> {
 const MARKS: usize = u64::BITS as usize;
 
 /// Number of distinct values of a column; `None` unless every row has a value.
-fn distinct_keys(rows: &Rows, of: Predicted) -> Option<usize> {
+fn distinct_keys(rows: &RowBuffer, of: Predicted) -> Option<usize> {
     let Predicted::Column(role, kind) = of else { return None };
     let keys = key_values(rows, role, kind)?;
     let (min, max) = (*keys.iter().min()?, *keys.iter().max()?);
@@ -206,11 +187,11 @@ fn distinct_keys(rows: &Rows, of: Predicted) -> Option<usize> {
     Some(marks.iter().map(|marks| marks.count_ones() as usize).sum())
 }
 
-fn bits_of(columns: &[Column<'_>], of: Predicted, bits: &[usize]) -> usize {
+fn bits_of(columns: &[SampleColumn<'_>], of: Predicted, bits: &[usize]) -> usize {
     columns.iter().position(|column| column.of == of).map_or(0, |at| bits[at])
 }
 
-fn key_values(rows: &Rows, role: ColumnRole, kind: ColumnType) -> Option<Cow<'_, [i64]>> {
+fn key_values(rows: &RowBuffer, role: ColumnRole, kind: ColumnType) -> Option<Cow<'_, [i64]>> {
     match role {
         ColumnRole::Name => Some(Cow::Borrowed(&rows.names)),
         ColumnRole::Field(field) => {
@@ -221,84 +202,8 @@ fn key_values(rows: &Rows, role: ColumnRole, kind: ColumnType) -> Option<Cow<'_,
     }
 }
 
-/// All columns of the first `sample` rows that a program can predict.
-fn columns_of(rows: &Rows, sample: usize) -> Vec<Column<'_>> {
-    let (starts, durations) = (&rows.starts[..sample], &rows.durations[..sample]);
-    // The first row has no previous row. Its gap and step are 0 here.
-    let mut gaps = vec![0_i64; sample];
-    let mut steps = vec![0_i64; sample];
-    for row in 1..sample {
-        steps[row] = starts[row].wrapping_sub(starts[row - 1]);
-        gaps[row] = steps[row].wrapping_sub(durations[row - 1]);
-    }
-    let full = |of, values| Column { of, values, slots: None };
-    let mut columns = vec![
-        full(Predicted::GapAfterEnd, gaps.into()),
-        full(Predicted::StepAfterStart, steps.into()),
-        full(Predicted::Column(ColumnRole::Duration, ColumnType::Int), durations.into()),
-        full(Predicted::Column(ColumnRole::Name, ColumnType::Text), (&rows.names[..sample]).into()),
-    ];
-    for column in &rows.fields {
-        let of = Predicted::Column(ColumnRole::Field(column.field), column.kind);
-        if column.by_use.is_some() {
-            columns.push(spelt_out(rows, column, of, sample));
-            continue;
-        }
-        let Some(values) = column.ints() else { continue };
-        let slots = column.slots(&(0..sample));
-        let slots = (slots.len() < sample).then(|| column.slot_of_row(rows.len()));
-        columns.push(Column { of, values: values.into(), slots });
-    }
-    columns
-}
-
-/// A column whose values follow from the templates of the rows.
-fn spelt_out<'a>(rows: &'a Rows, column: &'a FieldColumn, of: Predicted, sample: usize) -> Column<'a> {
-    let values = rows.ints(column, &(0..sample)).unwrap_or_default();
-    let slots = (values.len() < sample).then(|| {
-        let mut present = vec![false; sample];
-        rows.mark(column, &(0..sample), &mut present);
-        let mut slot = 0;
-        let mut slot_of = |is_there| {
-            slot += u32::from(is_there);
-            if is_there { slot } else { 0 }
-        };
-        present.into_iter().map(&mut slot_of).collect()
-    });
-    Column { of, values, slots }
-}
-
-/// Approximate bits of a column that is stored by itself: as differences, or as distances from the
-/// minimum.
-fn plain_bits(column: &Column<'_>, sample: usize) -> usize {
-    let mut before = None;
-    let (mut deltas, mut count, mut min, mut max) = (0, 0_usize, i64::MAX, i64::MIN);
-    for value in (0..sample).filter_map(|row| column.at(row)) {
-        let delta = value.wrapping_sub(before.unwrap_or(value));
-        deltas += if delta == 0 { 0 } else { width(delta) + STEP_BITS };
-        before = Some(value);
-        count += 1;
-        (min, max) = (min.min(value), max.max(value));
-    }
-    // A column with missing values also has a mask.
-    let mask = if count == sample { 0 } else { sample };
-    let distances = count * (u64::BITS - max.wrapping_sub(min).cast_unsigned().leading_zeros()) as usize;
-    let chains = match column.of {
-        Predicted::Column(_, ColumnType::Text) => {
-            codec::chains_bits((0..sample).filter_map(|row| column.at(row)))
-        }
-        _ => usize::MAX,
-    };
-    deltas.min(distances).min(chains) + mask
-}
-
-/// Bits of a number with its sign; 0 for zero.
-fn width(value: i64) -> usize {
-    (u64::BITS - crate::base::bytes::zigzag(value).leading_zeros()) as usize
-}
-
 /// Candidate keys: names and fields that every row has and that repeat, most distinct values first.
-fn candidates(columns: &[Column<'_>], sample: usize) -> Vec<usize> {
+fn candidates(columns: &[SampleColumn<'_>], sample: usize) -> Vec<usize> {
     let mut found: Vec<(usize, usize)> = (0..columns.len())
         .filter(|&at| {
             let Predicted::Column(role, kind) = columns[at].of else { return false };
@@ -320,13 +225,14 @@ fn candidates(columns: &[Column<'_>], sample: usize) -> Vec<usize> {
 impl Learned {
     /// A program with this key, and the approximate bits of all columns with it.
     fn try_key(
-        columns: &[Column<'_>],
+        columns: &[SampleColumn<'_>],
         key: usize,
         plain: &[usize],
         (sample, share): (usize, f64),
     ) -> Option<(usize, Self)> {
         let Predicted::Column(role, kind) = columns[key].of else { return None };
-        let empty = |column: &Column<'_>| ProgramColumn { of: column.of, present: None, values: Vec::new() };
+        let empty =
+            |column: &SampleColumn<'_>| ProgramColumn { of: column.of, present: None, values: Vec::new() };
         let program = Program {
             key: (role, kind),
             successors: Vec::new(),
@@ -409,7 +315,7 @@ impl Learned {
     }
 
     /// Adds the usual values of the codes from `known` on, as found in these rows.
-    fn extend(&mut self, columns: &[Column<'_>], codes: &[u32], known: usize, encoders: &Encoders<'_>) {
+    fn extend(&mut self, columns: &[SampleColumn<'_>], codes: &[u32], known: usize, encoders: &Encoders<'_>) {
         let total = self.program.successors.len();
         // Rows of each new code, grouped.
         let mut ends = vec![0_usize; total - known];
@@ -458,7 +364,7 @@ impl Learned {
 
     /// Approximate bits of the differences from the program in its column `at`. A column cannot be
     /// stored as differences if the program predicts its presence wrongly.
-    fn predicted_bits(&self, column: &Column<'_>, at: usize, codes: &[u32]) -> usize {
+    fn predicted_bits(&self, column: &SampleColumn<'_>, at: usize, codes: &[u32]) -> usize {
         let learned = &self.program.columns[at];
         let mut bits = 0;
         for (row, &code) in codes.iter().enumerate() {
@@ -474,7 +380,7 @@ impl Learned {
 }
 
 /// The usual value of these rows in a column; `None` if most rows have none.
-fn usual_of(column: &Column<'_>, rows: &[usize], scratch: &mut Vec<i64>) -> Option<i64> {
+fn usual_of(column: &SampleColumn<'_>, rows: &[usize], scratch: &mut Vec<i64>) -> Option<i64> {
     scratch.clear();
     scratch.extend(rows.iter().filter_map(|&row| column.at(row)));
     (scratch.len() * 2 > rows.len()).then(|| lower_median(scratch))

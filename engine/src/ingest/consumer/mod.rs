@@ -9,6 +9,7 @@ mod held;
 mod learn;
 mod pipeline;
 mod predicted;
+mod sample_column;
 mod shared;
 mod track_output;
 mod track_writer;

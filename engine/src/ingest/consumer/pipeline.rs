@@ -15,13 +15,13 @@ use crate::base::{Interval, Result};
 use crate::codec::{Around, ColumnTexts};
 use crate::exec::Exec;
 use crate::ingest::encoders::Encoders;
-use crate::ingest::rows::Rows;
+use crate::ingest::rows::RowBuffer;
 use crate::model::TableId;
 use crate::segment::PieceWriter;
 
 /// Empty columns of a written group, whose memory the next group can use.
 #[derive(Debug, Default)]
-pub struct EmptiedRows(pub(in crate::ingest) Rows);
+pub struct EmptiedRows(pub(in crate::ingest) RowBuffer);
 
 /// Layout of a segment by its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,27 +35,15 @@ pub(in crate::ingest) enum Size {
 /// Sends groups to the consumer.
 pub trait Pipeline<'a> {
     /// Sends a group. Returns emptied columns for reuse, possibly of an earlier group.
-    ///
-    /// # Errors
-    /// If the consumer fails.
     fn send(&mut self, group: TrackGroup) -> Result<EmptiedRows>;
 
     /// Sends chunks of the dictionary, in order.
-    ///
-    /// # Errors
-    /// If the consumer fails.
     fn send_texts(&mut self, chunks: Vec<ColumnTexts>) -> Result<()>;
 
     /// Sends the program that the tracks of a table share, before their groups.
-    ///
-    /// # Errors
-    /// If the consumer fails.
     fn send_program(&mut self, table: TableId, program: Arc<SharedProgram>) -> Result<()>;
 
     /// Waits until all groups are written.
-    ///
-    /// # Errors
-    /// If the consumer fails.
     fn end(self: Box<Self>) -> Result<Consumer<'a>>;
 }
 
@@ -117,9 +105,6 @@ impl<'a> Consumer<'a> {
     }
 
     /// Encodes and writes a group, or holds it while the track is still short.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn take(&mut self, mut group: TrackGroup) -> Result<EmptiedRows> {
         let (place, rest) = (group.place, group.rest);
         if let Some((kind, rows)) = self.held.take(place) {

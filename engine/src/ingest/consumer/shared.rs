@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::Result;
 use crate::block::ColumnType;
-use crate::ingest::rows::Rows;
+use crate::ingest::rows::RowBuffer;
 use crate::model::{Schedule, ScheduledSlice, TableId};
 use crate::segment::{ColumnRole, MAX_CODES, Piece, PieceWriter, Predicted, Program, ProgramColumn};
 
@@ -44,9 +44,6 @@ impl TrackProgram {
 
     /// Writes the program of a track of this table, if it has one. The first track with a shared
     /// program writes it.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn write(
         &self,
         table: TableId,
@@ -99,7 +96,7 @@ impl SharedProgram {
     }
 
     /// Codes of rows with these keys. `None` if a row has no code.
-    pub fn codes(&self, rows: &Rows, keys: &[i64]) -> Option<Vec<u32>> {
+    pub fn codes(&self, rows: &RowBuffer, keys: &[i64]) -> Option<Vec<u32>> {
         let mut usual = 0_u32;
         let mut codes = Vec::with_capacity(keys.len());
         for (at, (&key, &name)) in keys.iter().zip(&rows.names).enumerate() {
@@ -120,7 +117,7 @@ impl SharedProgram {
     }
 
     /// Whether a row begins where the row before ends, if its code says so.
-    fn begins_as_stated(&self, code: u32, rows: &Rows, row: usize) -> bool {
+    fn begins_as_stated(&self, code: u32, rows: &RowBuffer, row: usize) -> bool {
         let varies = self.0.columns[GAPS].usual(code).is_some();
         let follows = |before: usize| rows.starts[row] == rows.starts[before] + rows.durations[before];
         // The first row of a block states its start.
@@ -160,7 +157,7 @@ mod tests {
 
     /// Codes of rows with these keys, names, starts and ends.
     fn codes(shared: &SharedProgram, of: &[(i64, i64, i64, i64)]) -> Option<Vec<u32>> {
-        let mut rows = Rows::default();
+        let mut rows = RowBuffer::default();
         rows.names = of.iter().map(|row| row.1).collect();
         rows.starts = of.iter().map(|row| row.2).collect();
         rows.durations = of.iter().map(|row| row.3 - row.2).collect();

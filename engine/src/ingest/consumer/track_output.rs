@@ -74,9 +74,6 @@ pub struct ColumnOutput {
 
 impl TrackOutput {
     /// Writes the columns of a pack.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn add_pack(&mut self, columns: Vec<EncodedColumn>, writer: &mut PieceWriter<'_>) -> Result<()> {
         for encoded in columns {
             let mut column = ColumnOutput::new(encoded.role, encoded.kind);
@@ -87,9 +84,6 @@ impl TrackOutput {
     }
 
     /// Writes the columns of a block.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn add(&mut self, block: EncodedBlock, writer: &mut PieceWriter<'_>) -> Result<()> {
         let number = narrow(self.blocks.len());
         for encoded in block.columns {

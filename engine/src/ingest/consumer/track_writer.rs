@@ -11,9 +11,9 @@ use crate::base::{Interval, Result};
 use crate::block::{ROWS, ValuesRef};
 use crate::codec::Encoder;
 use crate::ingest::encoders::Encoders;
-use crate::ingest::lanes::Lanes;
-use crate::ingest::rows::Rows;
-use crate::model::{Nesting, TableId, TrackKind, Waits};
+use crate::ingest::lanes::LaneAssigner;
+use crate::ingest::rows::RowBuffer;
+use crate::model::{Nesting, TableId, TrackKind, WaitNames};
 use crate::segment::{ColumnRole, PieceWriter, TotalsWriter};
 use crate::tile::{Base, PyramidWriter, Range, SliceCell, Stored};
 
@@ -23,7 +23,7 @@ const MAX_PYRAMID_LANES: u32 = 4096;
 /// Takes the rows of a track in order and writes their blocks.
 #[derive(Debug)]
 pub struct TrackWriter {
-    shape: Shape,
+    shape: RowShape,
     learner: Option<Learner>,
     out: TrackOutput,
     /// `None` if a block has too many names.
@@ -38,15 +38,15 @@ pub struct TrackWriter {
 
 /// Kind of the rows of a track.
 #[derive(Debug)]
-enum Shape {
+enum RowShape {
     Slices(Slices),
-    Counter(Counter),
+    Counter(CounterWriter),
     Side,
 }
 
 #[derive(Debug)]
 struct Slices {
-    lanes: Lanes,
+    lanes: LaneAssigner,
     pyramid: Option<PyramidWriter<SliceCell>>,
     /// Whether depths are stored.
     nests: bool,
@@ -54,7 +54,7 @@ struct Slices {
 }
 
 #[derive(Debug)]
-struct Counter {
+struct CounterWriter {
     pyramid: Option<PyramidWriter<Range>>,
     range: Option<(f64, f64)>,
 }
@@ -64,9 +64,9 @@ impl TrackWriter {
     /// whole trace, if it is known already. `shared` is the program of the table, if it has one.
     pub fn new(kind: Option<TrackKind>, whole: Option<Interval>, shared: Option<Arc<SharedProgram>>) -> Self {
         let shape = match kind {
-            Some(TrackKind::Slices(_, nesting)) => Shape::Slices(Slices::new(nesting)),
-            Some(TrackKind::Counter(_)) => Shape::Counter(Counter { pyramid: None, range: None }),
-            Some(TrackKind::Group) | None => Shape::Side,
+            Some(TrackKind::Slices(_, nesting)) => RowShape::Slices(Slices::new(nesting)),
+            Some(TrackKind::Counter(_)) => RowShape::Counter(CounterWriter { pyramid: None, range: None }),
+            Some(TrackKind::Group) | None => RowShape::Side,
         };
         let (out, totals) = (TrackOutput::default(), Some(TotalsWriter::default()));
         Self { shape, learner: None, out, totals, reach_ps: i64::MIN, whole, shared }
@@ -75,17 +75,14 @@ impl TrackWriter {
     /// Approximate bytes of the cells of the pyramid that are not written.
     pub fn pyramid_bytes(&mut self) -> usize {
         match &mut self.shape {
-            Shape::Slices(Slices { pyramid: Some(pyramid), .. }) => pyramid.bytes(),
-            Shape::Counter(Counter { pyramid: Some(pyramid), .. }) => pyramid.bytes(),
-            Shape::Slices(_) | Shape::Counter(_) | Shape::Side => 0,
+            RowShape::Slices(Slices { pyramid: Some(pyramid), .. }) => pyramid.bytes(),
+            RowShape::Counter(CounterWriter { pyramid: Some(pyramid), .. }) => pyramid.bytes(),
+            RowShape::Slices(_) | RowShape::Counter(_) | RowShape::Side => 0,
         }
     }
 
     /// Writes the cells of the pyramid that are closed, and gives up the pyramid if the others take
     /// more than `most_bytes`.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn shed(
         &mut self,
         most_bytes: usize,
@@ -93,24 +90,21 @@ impl TrackWriter {
         writer: &mut PieceWriter<'_>,
     ) -> Result<()> {
         match &mut self.shape {
-            Shape::Slices(Slices { pyramid: Some(pyramid), .. }) => {
+            RowShape::Slices(Slices { pyramid: Some(pyramid), .. }) => {
                 shed(pyramid, most_bytes, encoders, writer)
             }
-            Shape::Counter(Counter { pyramid: Some(pyramid), .. }) => {
+            RowShape::Counter(CounterWriter { pyramid: Some(pyramid), .. }) => {
                 shed(pyramid, most_bytes, encoders, writer)
             }
-            Shape::Slices(_) | Shape::Counter(_) | Shape::Side => Ok(()),
+            RowShape::Slices(_) | RowShape::Counter(_) | RowShape::Side => Ok(()),
         }
     }
 
     /// Writes the next rows.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn write(
         &mut self,
-        rows: &Rows,
-        waits: &Waits,
+        rows: &RowBuffer,
+        waits: &WaitNames,
         encoders: &Encoders<'_>,
         writer: &mut PieceWriter<'_>,
     ) -> Result<()> {
@@ -162,9 +156,9 @@ impl TrackWriter {
             self.out.add(block, writer)?;
         }
         match shape {
-            Shape::Slices(Slices { pyramid: Some(pyramid), .. }) => pyramid.write(writer),
-            Shape::Counter(Counter { pyramid: Some(pyramid), .. }) => pyramid.write(writer),
-            Shape::Slices(_) | Shape::Counter(_) | Shape::Side => Ok(()),
+            RowShape::Slices(Slices { pyramid: Some(pyramid), .. }) => pyramid.write(writer),
+            RowShape::Counter(CounterWriter { pyramid: Some(pyramid), .. }) => pyramid.write(writer),
+            RowShape::Slices(_) | RowShape::Counter(_) | RowShape::Side => Ok(()),
         }
     }
 
@@ -175,7 +169,7 @@ impl TrackWriter {
         let mut put = Vec::new();
         let program = learner.map_or(TrackProgram::default(), Learner::into_written);
         match &mut shape {
-            Shape::Slices(slices) => {
+            RowShape::Slices(slices) => {
                 (out.lanes, out.crowded) = (slices.lanes.count(), slices.lanes.crowded());
                 slices.lanes.end();
                 if let Some(pyramid) = &mut slices.pyramid {
@@ -185,14 +179,14 @@ impl TrackWriter {
                     totals.encode(&mut put);
                 }
             }
-            Shape::Counter(counter) => {
+            RowShape::Counter(counter) => {
                 out.lanes = 1;
                 out.value_range = counter.range;
                 if let Some(pyramid) = &mut counter.pyramid {
                     pyramid.close(span, encoder);
                 }
             }
-            Shape::Side => {}
+            RowShape::Side => {}
         }
         ClosedTrack { shape, span, out, program, totals: put }
     }
@@ -201,7 +195,7 @@ impl TrackWriter {
 /// A track whose blocks are written and whose other parts are encoded.
 #[derive(Debug)]
 pub struct ClosedTrack {
-    shape: Shape,
+    shape: RowShape,
     span: Interval,
     out: TrackOutput,
     program: TrackProgram,
@@ -211,9 +205,6 @@ pub struct ClosedTrack {
 impl ClosedTrack {
     /// Writes the other parts, without the pyramid. The track is of this table. The first track
     /// with a shared program writes it.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn write(
         self,
         table: TableId,
@@ -224,9 +215,9 @@ impl ClosedTrack {
         out.program = program.write(table, pieces, writer)?;
         let bytes = program.is_shared().then(|| out.core_bytes());
         out.pyramid = match shape {
-            Shape::Slices(slices) => slices.pyramid.and_then(|pyramid| pyramid.finish(span, bytes)),
-            Shape::Counter(counter) => counter.pyramid.and_then(|pyramid| pyramid.finish(span, bytes)),
-            Shape::Side => None,
+            RowShape::Slices(slices) => slices.pyramid.and_then(|pyramid| pyramid.finish(span, bytes)),
+            RowShape::Counter(counter) => counter.pyramid.and_then(|pyramid| pyramid.finish(span, bytes)),
+            RowShape::Side => None,
         };
         out.totals = writer.piece_of(&totals)?;
         Ok(out)
@@ -251,7 +242,7 @@ fn shed<C: Stored>(
 /// reader holds a whole block.
 const MAX_BLOCK_TEXT: usize = 16 << 20;
 
-fn block_ranges(rows: &Rows) -> Vec<std::ops::Range<usize>> {
+fn block_ranges(rows: &RowBuffer) -> Vec<std::ops::Range<usize>> {
     let mut ranges = Vec::with_capacity(rows.len().div_ceil(ROWS));
     let mut start = 0;
     while start < rows.len() {
@@ -267,7 +258,7 @@ fn block_ranges(rows: &Rows) -> Vec<std::ops::Range<usize>> {
 
 /// For each block, the latest end of the rows before it. `reach_ps` is the latest end of all rows
 /// before the blocks, and is updated to include them.
-fn reaches_before(rows: &Rows, ranges: &[std::ops::Range<usize>], reach_ps: &mut i64) -> Vec<i64> {
+fn reaches_before(rows: &RowBuffer, ranges: &[std::ops::Range<usize>], reach_ps: &mut i64) -> Vec<i64> {
     let reach_before = |range: &std::ops::Range<usize>| {
         let before = *reach_ps;
         // Samples have no duration, and rows of side tables have no time.
@@ -284,7 +275,7 @@ fn reaches_before(rows: &Rows, ranges: &[std::ops::Range<usize>], reach_ps: &mut
 
 impl Slices {
     fn new(nesting: Nesting) -> Self {
-        Self { lanes: Lanes::new(nesting), pyramid: None, nests: nesting == Nesting::Calls, rows: 0 }
+        Self { lanes: LaneAssigner::new(nesting), pyramid: None, nests: nesting == Nesting::Calls, rows: 0 }
     }
 }
 
@@ -300,12 +291,12 @@ fn rows_of_a_lane(lanes: &[i64]) -> u64 {
     counts.iter().map(|count| count * count).sum::<u64>() / (lanes.len() as u64).max(1)
 }
 
-impl Shape {
+impl RowShape {
     /// Computes everything that needs the rows in order: lanes and the pyramid. Lanes go to
     /// `lanes`. If slices nest, lane minus depth goes to `shifts`.
     fn pass(
         &mut self,
-        (rows, waits): (&Rows, &Waits),
+        (rows, waits): (&RowBuffer, &WaitNames),
         whole: Option<Interval>,
         (lanes, shifts): (&mut Vec<i64>, &mut Vec<i64>),
         encoder: &mut Encoder,

@@ -1,6 +1,6 @@
-//! Lanes: the lines of a track. No lane overlaps itself, so every slice can be seen. The exception
-//! is the last lane of a track with [`line_ends::MAX_LINES`] lanes: it takes all slices that find
-//! the others busy.
+//! LaneAssigner: the lines of a track. No lane overlaps itself, so every slice can be seen. The
+//! exception is the last lane of a track with [`line_ends::MAX_LINES`] lanes: it takes all slices
+//! that find the others busy.
 //!
 //! A slice takes O(log n) steps if n slices are open at its start. For calls, counting the
 //! enclosing slices takes O(log² n) if slices overlap without nesting. Nested calls form a stack.
@@ -28,7 +28,7 @@ pub struct LaneSlot {
 
 /// Assigns lanes to the slices of one track, which come in order of start, longest first.
 #[derive(Debug)]
-pub struct Lanes {
+pub struct LaneAssigner {
     nesting: Nesting,
     /// The end of the last slice of each lane.
     lines: LineEnds,
@@ -42,7 +42,7 @@ pub struct Lanes {
 /// Most slices that can enclose others. Deeper slices have this depth.
 const MAX_OPEN: usize = 1 << 20;
 
-impl Lanes {
+impl LaneAssigner {
     /// Lanes for a track with this nesting.
     pub fn new(nesting: Nesting) -> Self {
         Self { nesting, lines: LineEnds::default(), open: OpenEnds::default(), crowded: 0 }

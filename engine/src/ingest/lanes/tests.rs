@@ -8,7 +8,7 @@ use crate::exec::steps;
 
 #[track_caller]
 fn check(nesting: Nesting, slices: &[(i64, i64)], expected: &[(u32, u32)]) {
-    let mut lanes = Lanes::new(nesting);
+    let mut lanes = LaneAssigner::new(nesting);
     let found: Vec<(u32, u32)> =
         slices.iter().map(|&(start, end)| lanes.place(start, end)).map(|p| (p.lane, p.depth)).collect();
     assert_eq!(found, expected);
@@ -36,7 +36,7 @@ fn concurrent_slices_fill_the_first_free_line() {
 #[test]
 fn slices_beyond_the_lanes_share_the_last_one() {
     for nesting in [Nesting::Calls, Nesting::Concurrent] {
-        let mut lanes = Lanes::new(nesting);
+        let mut lanes = LaneAssigner::new(nesting);
         let most = line_ends::MAX_LINES as i64;
         let deepest = (0..most + 9).map(|at| lanes.place(at, 4 * most - at)).last().unwrap();
         assert_eq!((lanes.count(), lanes.crowded()), (most as u32, 9));
@@ -87,7 +87,7 @@ proptest! {
         nesting in nesting(),
     ) {
         slices.sort_by_key(|&(start, duration)| (start, -duration));
-        let mut lanes = Lanes::new(nesting);
+        let mut lanes = LaneAssigner::new(nesting);
         let mut expected = ByDefinition { nesting, free_from: Vec::new(), open: Vec::new() };
         for (start, duration) in slices {
             prop_assert_eq!(lanes.place(start, start + duration), expected.place(start, start + duration));
@@ -101,7 +101,7 @@ proptest! {
         nesting in nesting(),
     ) {
         slices.sort_by_key(|&(start, duration)| (start, -duration));
-        let mut lanes = Lanes::new(nesting);
+        let mut lanes = LaneAssigner::new(nesting);
         let mut last_end = std::collections::HashMap::new();
         for (start, duration) in slices {
             let lane = lanes.place(start, start + duration).lane;
@@ -113,7 +113,7 @@ proptest! {
 
 /// Steps per slice for `count` slices, each given by its number.
 fn steps_of_each(nesting: Nesting, count: i64, slice: impl Fn(i64) -> (i64, i64)) -> u64 {
-    let (mut lanes, before) = (Lanes::new(nesting), steps());
+    let (mut lanes, before) = (LaneAssigner::new(nesting), steps());
     for number in 0..count {
         let (start, end) = slice(number);
         lanes.place(start, end);

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::next_field::Given;
+use super::next_field::GivenFields;
 use crate::base::{Error, Interval, Result};
 use crate::codec::ColumnTexts;
 use crate::exec::InPlace;
-use crate::ingest::arrows::{Link, Links};
+use crate::ingest::arrows::{ArrowStore, Link};
 use crate::ingest::consumer::{Consumer, Direct, GroupKey, Pipeline, SharedProgram};
 use crate::ingest::limits::{self, MORE_NAMES};
 use crate::ingest::rows::{
-    Arrived, MAX_DICTIONARY_TEXT, RowSortKey, Rows, Template, ValuePacker, cut_off, start_of,
+    Arrived, MAX_DICTIONARY_TEXT, RowBuffer, RowSortKey, Template, ValuePacker, cut_off, start_of,
 };
 use crate::ingest::texts::DictionaryBuilder;
 use crate::model::{
@@ -20,7 +20,7 @@ use crate::model::{
     TableKind, TableSpec, TemplateId, TemplateValue, TrackId, TrackKind, TrackSpec, Value, WarningKind,
     Warnings,
 };
-use crate::segment::{MAX_TRACK_DEPTH, Output, PieceWriter};
+use crate::segment::{MAX_TRACK_DEPTH, PieceWriter, SegmentOutput};
 use crate::spill::{Scratch, Sorter, Space};
 
 /// Maximum bytes of texts in memory, whatever the dictionary limit is. This is enough for the texts
@@ -62,7 +62,7 @@ pub(super) struct TrackState {
     pub rows: u32,
     pub span: Option<Interval>,
     /// Waiting rows, for a track whose rows come in order.
-    pub waiting: Option<Box<Rows>>,
+    pub waiting: Option<Box<RowBuffer>>,
     /// Start and duration of the last row. The next row must not be before it.
     pub(super) last: (i64, i64),
     /// Whether a link names a row of this track.
@@ -106,7 +106,7 @@ pub struct Builder<'a> {
     pub(super) pool: Vec<Vec<i64>>,
     /// Number of slices, samples and side rows so far.
     pub(super) rows: u32,
-    pub(super) links: Links<'a>,
+    pub(super) links: ArrowStore<'a>,
     pub(super) points: Vec<FlowPoint>,
     pub(super) rank: RankInfo,
     pub(super) warnings: Warnings,
@@ -118,12 +118,9 @@ impl<'a> Builder<'a> {
     pub(super) const MAX_PS: i64 = (1 << 62) - 1;
 
     /// Creates a builder for an empty rank that is written to `output`.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn new(
         scratch: &'a dyn Scratch,
-        output: &'a mut (dyn Output + Send),
+        output: &'a mut (dyn SegmentOutput + Send),
         options: BuildOptions,
     ) -> Result<Self> {
         let back = Consumer::new(PieceWriter::new(output)?, &InPlace);
@@ -149,7 +146,7 @@ impl<'a> Builder<'a> {
             kept_bytes: 0,
             pool: Vec::new(),
             rows: 0,
-            links: Links::new(scratch),
+            links: ArrowStore::new(scratch),
             points: Vec::new(),
             rank: RankInfo::default(),
             warnings: Warnings::default(),
@@ -305,7 +302,7 @@ impl Sink for Builder<'_> {
     }
 
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
-        self.take_slice(slice, None, Given(slice.fields.iter()))
+        self.take_slice(slice, None, GivenFields(slice.fields.iter()))
     }
 
     fn schedule(&mut self, table: TableId, schedule: Schedule) -> Result<()> {
@@ -331,7 +328,7 @@ impl Sink for Builder<'_> {
     }
 
     fn slice_by(&mut self, filled: Filled<'_>, slice: &SliceRecord<'_>) -> Result<SliceKey> {
-        self.take_slice(slice, Some(filled), Given(slice.fields.iter()))
+        self.take_slice(slice, Some(filled), GivenFields(slice.fields.iter()))
     }
 
     fn sample(
@@ -341,15 +338,15 @@ impl Sink for Builder<'_> {
         value: f64,
         fields: &[(FieldId, Value<'_>)],
     ) -> Result<()> {
-        self.take_sample(track, (time_ps, value), None, Given(fields.iter()))
+        self.take_sample(track, (time_ps, value), None, GivenFields(fields.iter()))
     }
 
     fn sample_by(&mut self, filled: Filled<'_>, track: TrackId, time_ps: i64, value: f64) -> Result<()> {
-        self.take_sample(track, (time_ps, value), Some(filled), Given([].iter()))
+        self.take_sample(track, (time_ps, value), Some(filled), GivenFields([].iter()))
     }
 
     fn row(&mut self, table: TableId, fields: &[(FieldId, Value<'_>)]) -> Result<()> {
-        self.take_row(table, Given(fields.iter()))
+        self.take_row(table, GivenFields(fields.iter()))
     }
 
     fn link(&mut self, from: SliceKey, to: SliceKey, name: NameId) -> Result<()> {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::builder::{Builder, TrackState};
 use super::sorted::{Arrivals, SortedTracks};
 use crate::base::{Interval, Result};
-use crate::ingest::arrows::{Arrows, Binder, write_arrows};
+use crate::ingest::arrows::{Binder, NumberedArrows, write_arrows};
 use crate::ingest::consumer::{Consumed, GroupKey, Size, WrittenTracks};
-use crate::ingest::rows::Rows;
-use crate::model::{RankInfo, TrackId, TrackSpec, Waits, Warning, WarningKind, Warnings};
-use crate::segment::{Arrow, Footer, Piece, TrackMeta, content_id, write_dictionary};
+use crate::ingest::rows::RowBuffer;
+use crate::model::{RankInfo, TrackId, TrackSpec, WaitNames, Warning, WarningKind, Warnings};
+use crate::segment::{Footer, Piece, SliceArrow, TrackMeta, content_id, write_dictionary};
 
 /// A segment with at most this many rows is small. Opening a small segment takes about a
 /// millisecond, including all of its columns.
@@ -36,9 +36,6 @@ pub struct Built {
 
 impl Builder<'_> {
     /// Writes the remaining parts and the footer.
-    ///
-    /// # Errors
-    /// If the scratch space or the output fails.
     pub fn finish(mut self) -> Result<Built> {
         let span = self.tracks.iter().filter_map(|track| track.span).reduce(Interval::cover);
         let span = span.unwrap_or_default();
@@ -70,8 +67,12 @@ impl Builder<'_> {
         written.warn_of_crowded_lanes(&mut warnings);
         let flows = bind_flows(binder, &written.metas, &mut warnings);
         let first_rows: Vec<u32> = written.metas.iter().map(|track| track.first_row).collect();
-        let arrows =
-            Arrows { numbered: &flows, links: &self.links, first_rows: &first_rows, arrivals: &arrivals.0 };
+        let arrows = NumberedArrows {
+            numbered: &flows,
+            links: &self.links,
+            first_rows: &first_rows,
+            arrivals: &arrivals.0,
+        };
         let flows = write_arrows(&arrows, self.scratch, &encoders, &mut writer)?;
         // The names and the coarse levels stand last: the first view of a segment needs them.
         let dictionary = write_dictionary(texts, &chunks, &mut writer)?;
@@ -83,7 +84,7 @@ impl Builder<'_> {
             columns,
             tracks,
             dictionary,
-            waits: Waits::clone(&waits),
+            waits: WaitNames::clone(&waits),
             flows,
             warnings: warnings.iter().collect(),
         };
@@ -92,7 +93,7 @@ impl Builder<'_> {
     }
 
     /// Takes the rows of tracks that fit into memory, in the order of their places.
-    fn take_arrived(&mut self) -> Vec<(GroupKey, Box<Rows>)> {
+    fn take_arrived(&mut self) -> Vec<(GroupKey, Box<RowBuffer>)> {
         let place = |track: u32| self.tracks.get(track as usize).and_then(|state| state.place(track));
         let arrived = self.arrived.take();
         let mut arrived: Vec<_> = arrived.filter_map(|(track, rows)| Some((place(track)?, rows))).collect();
@@ -117,7 +118,7 @@ impl Built {
 }
 
 /// The flows between rows of the segment. Warns of points without a slice.
-fn bind_flows(binder: Binder, tracks: &[TrackMeta], warnings: &mut Warnings) -> Vec<Arrow> {
+fn bind_flows(binder: Binder, tracks: &[TrackMeta], warnings: &mut Warnings) -> Vec<SliceArrow> {
     let row = |track: TrackId, row: u32| tracks[track.0 as usize].first_row + row;
     binder.arrows(row, &mut |what, point| {
         warnings.add(WarningKind::UnboundFlow, what, || {

@@ -8,9 +8,6 @@ use crate::model::{FieldId, Value};
 /// The fields of a row, in order. Each is packed when it is taken, so its value stays in registers.
 pub trait NextField {
     /// The next field.
-    ///
-    /// # Errors
-    /// If the dictionary fails.
     fn next(
         &mut self,
         packer: &mut ValuePacker<'_, '_>,
@@ -18,9 +15,9 @@ pub trait NextField {
 }
 
 /// Fields as a reader gives them.
-pub struct Given<'f, 'v>(pub std::slice::Iter<'f, (FieldId, Value<'v>)>);
+pub struct GivenFields<'f, 'v>(pub std::slice::Iter<'f, (FieldId, Value<'v>)>);
 
-impl NextField for Given<'_, '_> {
+impl NextField for GivenFields<'_, '_> {
     #[inline(always)]
     fn next(
         &mut self,

@@ -9,8 +9,8 @@ use crate::base::bytes::Cursor;
 use crate::base::{Interval, Result, narrow};
 use crate::ingest::arrows::{Binder, TrackBinder};
 use crate::ingest::consumer::{EmptiedRows, GroupKey, Pipeline, Rest, TrackGroup};
-use crate::ingest::rows::{GROUP_ROWS, MAX_GROUP_BYTES, RowHead, RowSortKey, Rows, values};
-use crate::model::{FieldId, TrackKind, Waits};
+use crate::ingest::rows::{GROUP_ROWS, MAX_GROUP_BYTES, RowBuffer, RowHead, RowSortKey, values};
+use crate::model::{FieldId, TrackKind, WaitNames};
 use crate::segment::TrackMeta;
 use crate::spill::{Scratch, Sorted};
 
@@ -28,12 +28,12 @@ impl Arrivals {
 /// Sends all rows that promised no order to the consumer, in the order of their places.
 pub struct SortedTracks<'s, 'a> {
     /// Rows that fit into memory.
-    pub arrived: Vec<(GroupKey, Box<Rows>)>,
+    pub arrived: Vec<(GroupKey, Box<RowBuffer>)>,
     /// All other rows.
     pub rows: Sorted<RowSortKey, &'a dyn Scratch>,
     pub line: &'s mut (dyn Pipeline<'a> + 'a),
     pub metas: &'s [TrackMeta],
-    pub waits: Arc<Waits>,
+    pub waits: Arc<WaitNames>,
     /// Span of the whole trace.
     pub span: Interval,
 }
@@ -44,9 +44,9 @@ struct Current {
     place: GroupKey,
     kind: Option<TrackKind>,
     /// Waiting rows, and the number of rows sent before.
-    rows: Rows,
+    rows: RowBuffer,
     before: u32,
-    waits: Arc<Waits>,
+    waits: Arc<WaitNames>,
     binder: Option<TrackBinder>,
 }
 
@@ -89,7 +89,7 @@ impl SortedTracks<'_, '_> {
 }
 
 impl Current {
-    fn new(key: u64, metas: &[TrackMeta], waits: &Arc<Waits>, binder: &Binder) -> Self {
+    fn new(key: u64, metas: &[TrackMeta], waits: &Arc<WaitNames>, binder: &Binder) -> Self {
         let place = GroupKey::of_key(key);
         let kind = place.track.and_then(|track| metas.get(track.0 as usize)).map(|meta| meta.spec.kind);
         let of_slices = place.track.filter(|_| matches!(kind, Some(TrackKind::Slices(..))));
@@ -97,7 +97,7 @@ impl Current {
             key,
             place,
             kind,
-            rows: Rows::default(),
+            rows: RowBuffer::default(),
             waits: Arc::clone(waits),
             before: 0,
             binder: of_slices.map(|track| binder.track(track.0)),
@@ -107,7 +107,7 @@ impl Current {
     /// Sends all rows of the track, which are in the order of arrival.
     fn send_whole(
         mut self,
-        mut rows: Rows,
+        mut rows: RowBuffer,
         (line, span): (&mut dyn Pipeline<'_>, Interval),
         binder: &mut Binder,
         arrivals: &mut Arrivals,
@@ -158,7 +158,7 @@ impl Current {
 }
 
 /// Unpacks a row.
-fn read_row(key: &RowSortKey, packed: &[u8], kind: Option<TrackKind>, rows: &mut Rows) -> Result<()> {
+fn read_row(key: &RowSortKey, packed: &[u8], kind: Option<TrackKind>, rows: &mut RowBuffer) -> Result<()> {
     let mut cursor = Cursor::new(packed, 0, "row in scratch space");
     let row = match kind {
         None | Some(TrackKind::Group) => RowHead::Side,

@@ -1,10 +1,10 @@
 //! Takes runs into the builder.
 
 use super::builder::{Builder, TrackState};
-use super::next_field::Given;
+use super::next_field::GivenFields;
 use crate::base::{Error, Interval, Result, narrow};
 use crate::ingest::rows::{GROUP_ROWS, RunRow, TrackRun};
-use crate::model::{Filled, NameId, Number, SliceRecord, TableId, TrackId, TrackKind};
+use crate::model::{Filled, NameId, NumberBits, SliceRecord, TableId, TrackId, TrackKind};
 
 impl Builder<'_> {
     /// Takes a run. `names` gives the builder's numbers of names.
@@ -34,7 +34,7 @@ impl Builder<'_> {
         (track, table, is_slices): (TrackId, TableId, bool),
         run: &[RunRow],
         names: &[NameId],
-        numbers: &mut &[Number],
+        numbers: &mut &[NumberBits],
     ) -> Result<bool> {
         let Some(state) = self.tracks.get_mut(track.0 as usize) else { return Ok(false) };
         let TrackState { waiting: Some(rows), last, rows: arrived, span, .. } = state else {
@@ -67,7 +67,7 @@ impl Builder<'_> {
         &mut self,
         track: TrackId,
         rows: &[RunRow],
-        mut numbers: &[Number],
+        mut numbers: &[NumberBits],
         names: &[NameId],
     ) -> Result<()> {
         for row in rows {
@@ -79,13 +79,13 @@ impl Builder<'_> {
             numbers = later;
             let filled = Some(Filled { template, numbers: of_row });
             if let Some(TrackKind::Counter(_)) = self.tracks.get(track.0 as usize).map(|of| of.spec.kind) {
-                self.take_sample(track, (start_ps, row.value()), filled, Given([].iter()))?;
+                self.take_sample(track, (start_ps, row.value()), filled, GivenFields([].iter()))?;
                 continue;
             }
             let name =
                 *names.get(name.0 as usize).ok_or(Error::Invalid { what: "a name that is not there" })?;
             let slice = SliceRecord { track, start_ps, duration_ps: second, name, form, fields: &[] };
-            self.take_slice(&slice, filled, Given([].iter()))?;
+            self.take_slice(&slice, filled, GivenFields([].iter()))?;
         }
         Ok(())
     }

@@ -2,8 +2,8 @@
 
 use crate::ingest::rows::TrackRun;
 use crate::model::{
-    FieldId, FieldSpec, FlowPoint, Form, NameId, Number, RankInfo, Schedule, SliceKey, TableId, TableSpec,
-    TemplateId, TemplateValue, TrackId, TrackSpec,
+    FieldId, FieldSpec, FlowPoint, NameId, NumberBits, RankInfo, Schedule, SliceForm, SliceKey, TableId,
+    TableSpec, TemplateId, TemplateValue, TrackId, TrackSpec,
 };
 
 /// Some calls of a reader, in order.
@@ -21,7 +21,7 @@ pub struct Batch {
     /// Fields of the calls, in the order of calls.
     pub(in crate::ingest) fields: Vec<(FieldId, HeldValue)>,
     /// Numeric values of the calls with a template, in the order of calls.
-    pub(in crate::ingest) numbers: Vec<Number>,
+    pub(in crate::ingest) numbers: Vec<NumberBits>,
     /// Texts of calls and fields, in order.
     pub(in crate::ingest) texts: String,
 }
@@ -97,7 +97,7 @@ pub struct Slice {
     pub start_ps: i64,
     pub duration_ps: i64,
     pub name: NameId,
-    pub form: Form,
+    pub form: SliceForm,
     /// Number of fields, without those of a template.
     pub fields: u32,
 }

@@ -15,10 +15,10 @@ pub use player::Player;
 
 use super::limits::{MAX_NAMES, MORE_NAMES, TEXT_BYTES, TOO_MANY_NAMES};
 use super::rows::RunRow;
-use super::texts::Numbers;
+use super::texts::TextNumbers;
 use crate::base::{Error, Result};
 use crate::model::{
-    FieldId, FieldSpec, Filled, FlowPoint, Form, NameId, Number, RankInfo, Schedule, Sink, SliceKey,
+    FieldId, FieldSpec, Filled, FlowPoint, NameId, NumberBits, RankInfo, Schedule, Sink, SliceForm, SliceKey,
     SliceRecord, TableId, TableSpec, TemplateId, TemplateValue, TrackId, TrackKind, TrackSpec, Value,
     WarningKind, Warnings,
 };
@@ -53,7 +53,7 @@ enum RunKind {
 
 /// State of a track in the relay.
 #[derive(Debug, Clone, Copy, Default)]
-struct Pipeline {
+struct RelayTrack {
     /// Number of slices and samples so far.
     rows: u32,
     /// Whether the rows are slices, samples, or neither.
@@ -70,10 +70,10 @@ pub struct Relay<'a> {
     batch: Batch,
     /// Names by number. The builder numbers names differently, because its texts include field
     /// texts.
-    names: Numbers<'a>,
+    names: TextNumbers<'a>,
     tables: FxHashMap<String, TableId>,
     fields: FxHashMap<(TableId, String), FieldId>,
-    tracks: Vec<Pipeline>,
+    tracks: Vec<RelayTrack>,
     /// Count of numeric values that each template takes.
     templates: Vec<usize>,
     warnings: Warnings,
@@ -92,7 +92,7 @@ impl<'a> Relay<'a> {
         Self {
             carrier,
             batch: Batch::default(),
-            names: Numbers::new(scratch, NAME_BYTES),
+            names: TextNumbers::new(scratch, NAME_BYTES),
             tables: FxHashMap::default(),
             fields: FxHashMap::default(),
             tracks: Vec::new(),
@@ -105,9 +105,6 @@ impl<'a> Relay<'a> {
     }
 
     /// Sends the last batch and returns the warnings, which the builder gets at the end.
-    ///
-    /// # Errors
-    /// If the builder fails.
     pub fn end(mut self) -> Result<Warnings> {
         self.carry()?;
         Ok(self.warnings)
@@ -144,7 +141,7 @@ impl<'a> Relay<'a> {
         &mut self,
         (track, kind): (TrackId, RunKind),
         row: RunRow,
-        numbers: &[Number],
+        numbers: &[NumberBits],
     ) -> Result<Option<SliceKey>> {
         let line = self.tracks.get_mut(track.0 as usize);
         let Some(line) = line.filter(|line| line.is_in_order && line.kind == kind) else { return Ok(None) };
@@ -243,7 +240,7 @@ impl<'a> Relay<'a> {
 
 const TOO_MANY: Error = Error::Invalid { what: "too many events on a track" };
 
-fn check_numbers(templates: &[usize], template: TemplateId, numbers: &[Number]) -> Result<()> {
+fn check_numbers(templates: &[usize], template: TemplateId, numbers: &[NumberBits]) -> Result<()> {
     if templates.get(template.0 as usize) == Some(&numbers.len()) {
         return Ok(());
     }
@@ -308,7 +305,7 @@ impl Sink for Relay<'_> {
             TrackKind::Slices(..) => RunKind::Slices,
             TrackKind::Counter(_) => RunKind::Samples,
         };
-        self.tracks.push(Pipeline { kind, ..Pipeline::default() });
+        self.tracks.push(RelayTrack { kind, ..RelayTrack::default() });
         self.call(RelayedCall::Track(Box::new(spec)))?;
         Ok(TrackId(id))
     }
@@ -365,7 +362,8 @@ impl Sink for Relay<'_> {
 
     fn sample_by(&mut self, filled: Filled<'_>, track: TrackId, time_ps: i64, value: f64) -> Result<()> {
         let (second, name) = (value.to_bits().cast_signed(), NameId(0));
-        let row = RunRow { start_ps: time_ps, second, name, template: filled.template, form: Form::Complete };
+        let row =
+            RunRow { start_ps: time_ps, second, name, template: filled.template, form: SliceForm::Complete };
         if self.run((track, RunKind::Samples), row, filled.numbers)?.is_some() {
             return Ok(());
         }

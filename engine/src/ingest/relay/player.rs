@@ -8,7 +8,7 @@ use crate::ingest::Builder;
 use crate::ingest::producer::NextField;
 use crate::ingest::rows::{PackedValue, ValuePacker};
 use crate::model::{
-    FieldId, Filled, FlowPoint, NameId, Number, Sink, SliceRecord, TemplateId, TemplateValue, Value,
+    FieldId, Filled, FlowPoint, NameId, NumberBits, Sink, SliceRecord, TemplateId, TemplateValue, Value,
 };
 
 /// Plays calls to a builder.
@@ -30,12 +30,9 @@ impl Default for Player {
 
 impl Player {
     /// Plays all calls of a batch and empties the batch.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn play(&mut self, batch: &mut Batch, sink: &mut Builder<'_>) -> Result<()> {
         let Batch { calls, runs, links, fields, numbers, texts, .. } = batch;
-        let mut parts = Parts { fields: fields.iter(), numbers, texts };
+        let mut parts = BatchParts { fields: fields.iter(), numbers, texts };
         for call in calls.drain(..) {
             match call {
                 RelayedCall::Name { text_len } => self.names.push(sink.name(parts.text(text_len)?)?),
@@ -102,13 +99,13 @@ impl Player {
     }
 
     /// A template with the next numeric values of the batch.
-    fn filled<'b>(&self, template: TemplateId, parts: &mut Parts<'b>) -> Result<Filled<'b>> {
+    fn filled<'b>(&self, template: TemplateId, parts: &mut BatchParts<'b>) -> Result<Filled<'b>> {
         let numbers = parts.numbers(*self.templates.get(template.0 as usize).ok_or(CUT)?)?;
         Ok(Filled { template, numbers })
     }
 
     /// The next `count` fields.
-    fn fields<'p, 'b>(&'p mut self, count: usize, parts: &'p mut Parts<'b>) -> HeldFields<'p, 'b> {
+    fn fields<'p, 'b>(&'p mut self, count: usize, parts: &'p mut BatchParts<'b>) -> HeldFields<'p, 'b> {
         HeldFields { player: self, left: count, parts }
     }
 }
@@ -117,7 +114,7 @@ impl Player {
 struct HeldFields<'p, 'b> {
     player: &'p mut Player,
     left: usize,
-    parts: &'p mut Parts<'b>,
+    parts: &'p mut BatchParts<'b>,
 }
 
 impl NextField for HeldFields<'_, '_> {
@@ -158,17 +155,17 @@ impl NextField for HeldFields<'_, '_> {
 }
 
 /// Fields and texts of a batch that no call has taken yet.
-struct Parts<'b> {
+struct BatchParts<'b> {
     fields: std::slice::Iter<'b, (FieldId, HeldValue)>,
-    numbers: &'b [Number],
+    numbers: &'b [NumberBits],
     texts: &'b str,
 }
 
 /// A relay writes all parts of its calls. This error reports a batch in which a part is missing.
 const CUT: Error = Error::Invalid { what: "a batch without its parts" };
 
-impl<'b> Parts<'b> {
-    fn numbers(&mut self, count: usize) -> Result<&'b [Number]> {
+impl<'b> BatchParts<'b> {
+    fn numbers(&mut self, count: usize) -> Result<&'b [NumberBits]> {
         let (numbers, rest) = self.numbers.split_at_checked(count).ok_or(CUT)?;
         self.numbers = rest;
         Ok(numbers)

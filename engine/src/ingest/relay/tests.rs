@@ -79,9 +79,9 @@ fn tell_slice(sink: &mut dyn Sink, defined: &Defined, at: i64) -> Result<SliceKe
     let fields = [(number, of_number), (text, of_text), (named, Value::Name(name))];
     let (track, start_ps) = if at % 2 == 0 { (sorted, at * 7_919 % 6_000) } else { (ordered, at) };
     let fields = &fields[..at as usize % 4];
-    let slice = SliceRecord { track, start_ps, duration_ps: 5, name, form: Form::Complete, fields };
+    let slice = SliceRecord { track, start_ps, duration_ps: 5, name, form: SliceForm::Complete, fields };
     let bare = SliceRecord { fields: &fields[..0], ..slice };
-    let numbers = [Number::from(0.5), Number::from(at)];
+    let numbers = [NumberBits::from(0.5), NumberBits::from(at)];
     match at / 500 % 3 {
         0 => sink.slice(&slice),
         1 => sink.slice_by(Filled { template: short, numbers: &numbers }, &bare),
@@ -100,7 +100,7 @@ fn tell(sink: &mut dyn Sink) -> Result<()> {
             sink.link(before, key, arrow)?;
         }
         sink.sample(counter, at, at as f64, &[(unit, Value::Name(arrow))][..at as usize % 2])?;
-        let numbers = [Number::from(0.5)];
+        let numbers = [NumberBits::from(0.5)];
         sink.sample_by(Filled { template: of_sample, numbers: &numbers }, counter, at, 1.0)?;
         sink.row(side, &[(note, Value::Text(&format!("text {}", at % 1_000)))])?;
         if at % 10 == 0 {
@@ -177,9 +177,9 @@ fn tell_runs(sink: &mut dyn Sink, rows: i64, far_from: i64) -> Result<()> {
     for at in 0..rows {
         let name = sink.name(if at % 3 == 0 { "a" } else { "b" })?;
         let start_ps = if at >= far_from { i64::MAX - rows + at } else { at };
-        let form = Form::Complete;
+        let form = SliceForm::Complete;
         let slice = SliceRecord { track, start_ps, duration_ps: 1, name, form, fields: &[] };
-        let key = sink.slice_by(Filled { template, numbers: &[Number::from(at * 7)] }, &slice)?;
+        let key = sink.slice_by(Filled { template, numbers: &[NumberBits::from(at * 7)] }, &slice)?;
         sink.sample_by(Filled { template: nothing, numbers: &[] }, counter, at, at as f64)?;
         if let Some(before) = before.replace(key) {
             sink.link(before, key, name)?;

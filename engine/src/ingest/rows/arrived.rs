@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::field_column::FieldColumn;
 use super::positions::Positions;
 use super::row::{PackedValue, RowHead, RowSortKey, put_value};
-use super::track_rows::{GROUP_ROWS, MAX_GROUP_BYTES, Rows};
+use super::track_rows::{GROUP_ROWS, MAX_GROUP_BYTES, RowBuffer};
 use crate::base::{Result, narrow};
 use crate::block::BlockValues;
 use crate::codec::ColumnTexts;
@@ -29,7 +29,7 @@ const COLUMN_BYTES: usize = 256;
 #[derive(Debug)]
 pub struct Arrived {
     /// Rows of each track that has some.
-    tracks: Vec<Option<Box<Rows>>>,
+    tracks: Vec<Option<Box<RowBuffer>>>,
     /// Approximate bytes of all rows.
     bytes: usize,
     /// Bytes at which the memory is full; `None` once it was full.
@@ -44,7 +44,7 @@ impl Arrived {
 
     /// The rows of a track; `None` once the memory was full.
     #[inline]
-    pub fn of(&mut self, track: u32) -> Option<&mut Rows> {
+    pub fn of(&mut self, track: u32) -> Option<&mut RowBuffer> {
         self.limit?;
         let track = track as usize;
         if track >= self.tracks.len() {
@@ -69,7 +69,7 @@ impl Arrived {
     }
 
     /// Takes the rows of all tracks in the order of tracks. No more rows are taken.
-    pub fn take(&mut self) -> impl Iterator<Item = (u32, Box<Rows>)> + use<> {
+    pub fn take(&mut self) -> impl Iterator<Item = (u32, Box<RowBuffer>)> + use<> {
         self.limit = None;
         let tracks = std::mem::take(&mut self.tracks);
         (0..).zip(tracks).filter_map(|(track, rows)| Some((track, rows?)))
@@ -77,7 +77,7 @@ impl Arrived {
 }
 
 /// Numbers of the rows in the order of start, the longest first; `None` if they are in order.
-fn order_of(rows: &Rows) -> Option<Vec<u32>> {
+fn order_of(rows: &RowBuffer) -> Option<Vec<u32>> {
     let last = |at: usize| rows.durations.get(at).map_or(0, |duration| -duration);
     let key = |at: usize| (rows.starts[at], last(at));
     if (1..rows.len()).all(|at| key(at - 1) <= key(at)) {
@@ -90,7 +90,7 @@ fn order_of(rows: &Rows) -> Option<Vec<u32>> {
     Some(keys.into_iter().map(|(.., row)| row).collect())
 }
 
-impl Rows {
+impl RowBuffer {
     /// Approximate bytes of the columns themselves.
     #[inline]
     pub fn own_bytes(&self) -> usize {
@@ -290,7 +290,7 @@ mod tests {
     use super::*;
     use crate::ingest::{BuildOptions, Builder};
     use crate::model::{
-        Bind, FieldId, FieldSpec, FlowPhase, FlowPoint, Form, Nesting, Sink, SliceRecord, TableKind,
+        Bind, FieldId, FieldSpec, FlowPhase, FlowPoint, Nesting, Sink, SliceForm, SliceRecord, TableKind,
         TableSpec, TrackSpec, Unit, Value,
     };
     use crate::spill::MemoryScratch;
@@ -323,7 +323,7 @@ mod tests {
                 (fields[(at % 4) as usize], Value::Bool(true)),
             ];
             let fields = &of_row[..(at % 7).min(4) as usize];
-            let (track, duration_ps, form) = (tracks[(at % 3 / 2) as usize], at % 5, Form::Complete);
+            let (track, duration_ps, form) = (tracks[(at % 3 / 2) as usize], at % 5, SliceForm::Complete);
             let slice = SliceRecord { track, start_ps: time_ps, duration_ps, name, form, fields };
             let key = builder.slice(&slice).unwrap();
             if let Some(before) = before.replace(key).filter(|_| at % 9 == 0) {
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn a_group_ends_at_its_limits() {
-        let mut rows = Rows::default();
+        let mut rows = RowBuffer::default();
         let field = |at| FieldId(at);
         for at in 0..GROUP_ROWS + 10 {
             rows.slice((0, 0), at as i64, 0);

@@ -101,7 +101,7 @@ impl<'a> BlockUses<'a> {
 mod tests {
     use crate::ingest::{BuildOptions, Builder};
     use crate::model::{
-        FieldId, FieldSpec, Filled, Form, Nesting, Number, Sink, SliceRecord, TableKind, TableSpec,
+        FieldId, FieldSpec, Filled, Nesting, NumberBits, Sink, SliceForm, SliceRecord, TableKind, TableSpec,
         TemplateValue, Templates, TrackSpec, Value,
     };
     use crate::spill::MemoryScratch;
@@ -131,9 +131,9 @@ mod tests {
         for at in 0..30_000_i64 {
             let own = [(fields[4], Value::Int(at))];
             let fields = if at % 1_000 == 999 { &own[..] } else { &[] };
-            let (start_ps, duration_ps, form) = (at * 10, 5 + at % length, Form::Complete);
+            let (start_ps, duration_ps, form) = (at * 10, 5 + at % length, SliceForm::Complete);
             let slice = SliceRecord { track, start_ps, duration_ps, name, form, fields };
-            let numbers = [Number::from(at / 100)];
+            let numbers = [NumberBits::from(at / 100)];
             let filled = Filled { template: templates[(at % length) as usize], numbers: &numbers };
             if at % odd == odd - 1 {
                 builder.slice(&slice).unwrap();

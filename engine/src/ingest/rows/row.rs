@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
-use crate::spill::{ByteSpan, Key};
+use crate::spill::{ByteSpan, SpillKey};
 
 /// Sort key of a row. Order: table, track, start, longest first (parents before children), arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Ord for RowSortKey {
     }
 }
 
-impl Key for RowSortKey {
+impl SpillKey for RowSortKey {
     type Span = ByteSpan;
     const MAX_LEN: usize = 40;
 

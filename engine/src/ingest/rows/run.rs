@@ -2,7 +2,7 @@
 //! fields of its own. The builder takes a run column by column; row by row costs several times as
 //! much.
 
-use crate::model::{Form, NameId, Number, TemplateId, TrackId};
+use crate::model::{NameId, NumberBits, SliceForm, TemplateId, TrackId};
 
 /// Rows of a track in their order.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub struct TrackRun {
     /// The rows.
     pub rows: Vec<RunRow>,
     /// Numeric values of the rows, row by row.
-    pub numbers: Vec<Number>,
+    pub numbers: Vec<NumberBits>,
 }
 
 /// A slice or a sample without its numeric values.
@@ -27,7 +27,7 @@ pub struct RunRow {
     /// Template of the fields.
     pub template: TemplateId,
     /// Form of a slice.
-    pub form: Form,
+    pub form: SliceForm,
 }
 
 impl RunRow {

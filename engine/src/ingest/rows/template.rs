@@ -4,7 +4,7 @@ use super::packer::ValuePacker;
 use super::row::PackedValue;
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
-use crate::model::{FieldId, Filled, Number, TableId, TemplateId, TemplateValue};
+use crate::model::{FieldId, Filled, NumberBits, TableId, TemplateId, TemplateValue};
 
 /// The template of some rows of a table.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl Template {
     /// The fields of a row, in order.
     pub fn fields<'t>(
         &'t self,
-        numbers: &'t [Number],
+        numbers: &'t [NumberBits],
     ) -> impl Iterator<Item = (FieldId, ColumnType, PackedValue<'static>)> + 't {
         self.parts.iter().map(|part| {
             let bits = match part.cell {
@@ -115,7 +115,8 @@ mod tests {
     use super::*;
     use crate::ingest::{BuildOptions, Builder};
     use crate::model::{
-        FieldSpec, Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, Templates, TrackSpec, Unit, Value,
+        FieldSpec, Nesting, Sink, SliceForm, SliceRecord, TableKind, TableSpec, Templates, TrackSpec, Unit,
+        Value,
     };
     use crate::spill::MemoryScratch;
 
@@ -179,7 +180,7 @@ mod tests {
             (told.template(table, &parts), TemplateValue::numbers(&parts))
         });
         for at in 0..20_000_i64 {
-            let numbers = [Number::from(at / 7), Number::from(at as f64 / 3.0)];
+            let numbers = [NumberBits::from(at / 7), NumberBits::from(at as f64 / 3.0)];
             // Long runs of one template, and short runs of several.
             let of = if at < 6_000 { at / 3_000 } else { at * 7 / 5 % 4 };
             let filled = templates
@@ -188,7 +189,7 @@ mod tests {
             let others = [(fields[5], Value::Int(at))];
             let others = &others[..usize::from(filled.is_none() || at % 1_000 == 999)];
             for (track, start_ps) in tracks.into_iter().zip([at, at * 7_919 % 20_000]) {
-                let (form, duration_ps) = (Form::Complete, 1);
+                let (form, duration_ps) = (SliceForm::Complete, 1);
                 let slice = SliceRecord { track, start_ps, duration_ps, name, form, fields: others };
                 told.slice(filled, &slice);
             }
@@ -228,7 +229,7 @@ mod tests {
         let template = builder.template(of, &parts).unwrap();
         let tracks = [of, other]
             .map(|table| builder.track(TrackSpec::counter("c", None, table, Unit::None, 0)).unwrap());
-        let numbers = [Number::from(1_i64)];
+        let numbers = [NumberBits::from(1_i64)];
         let mut sample = |numbers, track| builder.sample_by(Filled { template, numbers }, track, 0, 1.0);
         assert!(sample(&numbers[..], tracks[0]).is_ok());
         assert!(sample(&numbers[..], tracks[1]).is_err());

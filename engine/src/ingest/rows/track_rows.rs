@@ -13,7 +13,7 @@ use super::unsettled::Unsettled;
 use crate::base::{Result, narrow};
 use crate::block::{BlockValues, ColumnType, ROWS};
 use crate::exec::step;
-use crate::model::{FieldId, Filled, NameId, Number, TableId};
+use crate::model::{FieldId, Filled, NameId, NumberBits, TableId};
 
 /// Rows of a group: enough to learn each key from many of its rows.
 pub const GROUP_ROWS: usize = 64 * ROWS;
@@ -22,7 +22,7 @@ pub const MAX_GROUP_BYTES: usize = 32 << 20;
 
 /// Rows of a track in their final order that wait for their blocks.
 #[derive(Debug, Default)]
-pub struct Rows {
+pub struct RowBuffer {
     /// Start of a slice, or time of a sample.
     pub starts: Vec<i64>,
     /// Durations. Empty for samples. All columns below are empty if the track has none of them.
@@ -44,13 +44,13 @@ pub struct Rows {
     /// Bytes of texts in place.
     pub text_len: usize,
     /// Use of the template of each row; [`NO_USE`] for a row without one. Rows that are not settled
-    /// are not included, nor are rows without a template at the end before [`Rows::close`].
+    /// are not included, nor are rows without a template at the end before [`RowBuffer::close`].
     pub uses: Vec<u32>,
     /// The last rows that have templates.
     unsettled: Box<Unsettled>,
 }
 
-impl Rows {
+impl RowBuffer {
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.count
@@ -191,7 +191,7 @@ impl Rows {
         run: &[RunRow],
         names: Option<&[NameId]>,
         table: TableId,
-        numbers: &mut &[Number],
+        numbers: &mut &[NumberBits],
         templates: &[Template],
     ) -> Result<()> {
         let Self { unsettled, fields, columns, count, .. } = self;
@@ -316,7 +316,7 @@ fn column(fields: &mut Vec<FieldColumn>, columns: &mut Positions, field: FieldId
 
 impl RowHead {
     /// Begins the row in `rows`. The fields follow.
-    pub fn begin(&self, rows: &mut Rows) {
+    pub fn begin(&self, rows: &mut RowBuffer) {
         match *self {
             Self::Slice { name, form, start_ps, duration_ps } => {
                 rows.slice((name, form), start_ps, duration_ps);

@@ -13,7 +13,7 @@ use super::run::RunRow;
 use super::template::{FieldSource, Template};
 use crate::base::{Error, Result};
 use crate::block::BlockValues;
-use crate::model::{Filled, Number, TemplateId};
+use crate::model::{Filled, NumberBits, TemplateId};
 
 /// Rows whose fields go to the columns together. Their numbers fit in the second-level cache.
 const TOGETHER_ROWS: usize = 2048;
@@ -26,7 +26,7 @@ pub struct Unsettled {
     /// Position in `uses` for each row.
     rows: Vec<u32>,
     /// The rows' own numeric values, row by row.
-    numbers: Vec<Number>,
+    numbers: Vec<NumberBits>,
     uses: Vec<Use>,
     use_of_template: FxHashMap<u32, u32>,
     /// Position in `uses` for the last row.
@@ -120,7 +120,7 @@ impl Unsettled {
         &mut self,
         row: usize,
         run: &[RunRow],
-        numbers: &mut &[Number],
+        numbers: &mut &[NumberBits],
         mut open: impl FnMut(TemplateId) -> Result<(Box<[u32]>, usize)>,
     ) -> Result<()> {
         if self.rows.is_empty() {
@@ -187,7 +187,7 @@ impl Unsettled {
             }
         }
         uses.resize(self.first, NO_USE);
-        let rows = Together {
+        let rows = SettledRows {
             first: self.first,
             slots: &slots,
             begins: &begins,
@@ -206,13 +206,13 @@ impl Unsettled {
 }
 
 /// Rows that are settled together.
-struct Together<'r> {
+struct SettledRows<'r> {
     first: usize,
     /// Slot of each row's template.
     slots: &'r [u32],
     /// Start position of each row's numbers.
     begins: &'r [usize],
-    numbers: &'r [Number],
+    numbers: &'r [NumberBits],
     /// Use of each slot, and its number of rows.
     used: &'r [usize],
     counts: &'r [usize],
@@ -220,7 +220,7 @@ struct Together<'r> {
     before: &'r [u32],
 }
 
-impl Together<'_> {
+impl SettledRows<'_> {
     /// Appends the values of a column. `cells` gives the source of the values by slot. Returns the
     /// bytes of the texts among them.
     fn settle(&self, column: &mut FieldColumn, cells: &[FieldSource]) -> usize {

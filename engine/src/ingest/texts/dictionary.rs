@@ -2,29 +2,29 @@
 
 use std::sync::Arc;
 
-use super::numbers::Numbers;
+use super::numbers::TextNumbers;
 use crate::base::Result;
 use crate::codec::ColumnTexts;
 use crate::ingest::limits::TEXT_BYTES;
-use crate::model::{NameId, Waits, is_wait};
+use crate::model::{NameId, WaitNames, is_wait};
 use crate::segment::{CHUNK_TEXTS, MAX_WAITS};
 use crate::spill::Scratch;
 
 /// Texts with their numbers, and the texts that are not encoded yet.
 pub struct DictionaryBuilder<'a> {
-    numbers: Numbers<'a>,
+    numbers: TextNumbers<'a>,
     /// Texts of the next chunk so far.
     chunk: ColumnTexts,
     /// Full chunks that were not taken yet, and the bytes of their texts.
     full: Vec<ColumnTexts>,
     full_bytes: usize,
-    waits: Arc<Waits>,
+    waits: Arc<WaitNames>,
 }
 
 impl<'a> DictionaryBuilder<'a> {
     /// An empty dictionary that keeps up to `limit` bytes of texts in memory.
     pub fn new(scratch: &'a dyn Scratch, limit: usize) -> Self {
-        let numbers = Numbers::new(scratch, limit);
+        let numbers = TextNumbers::new(scratch, limit);
         Self {
             numbers,
             chunk: ColumnTexts::default(),
@@ -49,10 +49,7 @@ impl<'a> DictionaryBuilder<'a> {
         self.numbers.text_bytes() + self.len() as usize * TEXT_BYTES
     }
 
-    /// Returns the number of a text like [`Numbers::intern`].
-    ///
-    /// # Errors
-    /// If the scratch space fails.
+    /// Returns the number of a text like [`TextNumbers::intern`].
     pub fn intern(&mut self, text: &str) -> Result<Option<NameId>> {
         let known = self.len();
         let id = self.numbers.intern(text)?;
@@ -74,14 +71,11 @@ impl<'a> DictionaryBuilder<'a> {
     }
 
     /// The texts that name waits.
-    pub fn waits(&self) -> Arc<Waits> {
+    pub fn waits(&self) -> Arc<WaitNames> {
         Arc::clone(&self.waits)
     }
 
-    /// Finds the number of a text like [`Numbers::find`].
-    ///
-    /// # Errors
-    /// If the scratch space fails.
+    /// Finds the number of a text like [`TextNumbers::find`].
     pub fn find(&self, text: &str) -> Result<Option<NameId>> {
         self.numbers.find(text)
     }

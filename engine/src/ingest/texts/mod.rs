@@ -4,4 +4,4 @@ mod dictionary;
 mod numbers;
 
 pub(super) use dictionary::DictionaryBuilder;
-pub(super) use numbers::Numbers;
+pub(super) use numbers::TextNumbers;

@@ -19,7 +19,7 @@ const SHARD_BITS: u32 = 6;
 const MAX_BYTES: usize = u32::MAX as usize;
 
 /// Numbers of texts.
-pub struct Numbers<'a> {
+pub struct TextNumbers<'a> {
     /// Numbers by hash.
     shards: Vec<HashTable<u32>>,
     /// Some bits of each text's hash. The shard of the text gives the other bits.
@@ -43,7 +43,7 @@ struct Spilled<'a> {
     last_start: u32,
 }
 
-impl<'a> Numbers<'a> {
+impl<'a> TextNumbers<'a> {
     /// An empty map that keeps up to `limit` bytes of texts in memory.
     pub fn new(scratch: &'a dyn Scratch, limit: usize) -> Self {
         let spilled = Spilled { scratch, pieces: Vec::new(), last: String::new(), last_start: 0 };
@@ -68,9 +68,6 @@ impl<'a> Numbers<'a> {
     }
 
     /// Returns the number of this text. `None` if the text is new and does not fit (4 GiB in all).
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn intern(&mut self, text: &str) -> Result<Option<NameId>> {
         let hash = hash_of(text);
         if let Some(known) = self.find_hashed(hash, text)? {
@@ -88,9 +85,6 @@ impl<'a> Numbers<'a> {
     }
 
     /// Returns the number of this text if it is known.
-    ///
-    /// # Errors
-    /// If the scratch space fails.
     pub fn find(&self, text: &str) -> Result<Option<NameId>> {
         self.find_hashed(hash_of(text), text)
     }
@@ -180,7 +174,7 @@ mod tests {
     #[test]
     fn texts_that_were_written_are_found_again() {
         let scratch = MemoryScratch::default();
-        let mut numbers = Numbers::new(&scratch, 1000);
+        let mut numbers = TextNumbers::new(&scratch, 1000);
         let text = |at: usize| format!("{at}{}", "-".repeat(at % 700));
         let ids: Vec<_> = (0..20_000).map(|at| numbers.intern(&text(at)).unwrap()).collect();
         assert!(numbers.spilled.pieces.len() > 2, "{} pieces", numbers.spilled.pieces.len());

@@ -15,7 +15,7 @@ use crate::makers::call_columns::{FieldColumns, first_row, integers, slice_track
 use crate::makers::device_time::{Union, complete};
 use crate::makers::kineto::{self, Class, class_on_device};
 use crate::model::{
-    Calls, CollectiveKind, Communicator, Membership, NameId, RankCalls, Role, Signature, TableId, TrackId,
+    CallList, CollectiveKind, Communicator, Membership, NameId, RankCalls, Role, Signature, TableId, TrackId,
 };
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
@@ -160,7 +160,7 @@ fn add_block<'s, B: Bytes>(
 }
 
 /// The calls of each instance by their ends. `instances` has the instance of each row.
-fn ends<'s>(calls: &Calls, instances: &FxHashMap<u32, &'s str>) -> transfers::Ends<'s> {
+fn ends<'s>(calls: &CallList, instances: &FxHashMap<u32, &'s str>) -> transfers::Ends<'s> {
     let mut ends = transfers::Ends::default();
     for (at, call) in (0..calls.len()).zip(0..) {
         if let Some(instance) = instances.get(&calls.rows[at]) {

@@ -21,8 +21,8 @@ use crate::makers::call_columns::{BlockFields, FieldColumns, first_row, integers
 use crate::makers::device_time::{Union, complete};
 use crate::model::collective::NO_NUMBER;
 use crate::model::{
-    CollectiveKind, Communicator, Form, Membership, NameId, RankCalls, Role, Signature, TableId, TimedBy,
-    TrackId,
+    CollectiveKind, Communicator, Membership, NameId, RankCalls, Role, Signature, SliceForm, TableId,
+    TimedBy, TrackId,
 };
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
@@ -123,7 +123,7 @@ impl<B: Bytes> Reader<'_, B> {
                 if let Some(correlation) = one.int(0, at).filter(|_| wants_launches) {
                     self.steps.launch(correlation, starts[at]);
                 }
-                let is_complete = forms[at] == i64::from(Form::Complete.code());
+                let is_complete = forms[at] == i64::from(SliceForm::Complete.code());
                 let end = starts[at].saturating_add(durations[at]);
                 match class {
                     Class::Compute if is_complete && durations[at] > 0 => self.compute.add(starts[at], end),

@@ -6,8 +6,8 @@ use crate::exec::Cancel;
 use crate::ingest::{BuildOptions, Builder};
 use crate::makers::CallIds;
 use crate::model::{
-    CollectiveKind, Communicator, FieldId, FieldSpec, Form, Identity, Membership, Nesting, RankCalls,
-    RankInfo, Role, Sink, SliceRecord, TableId, TableKind, TableSpec, TimedBy, TrackId, TrackSpec, Value,
+    CollectiveKind, Communicator, FieldId, FieldSpec, Identity, Membership, Nesting, RankCalls, RankInfo,
+    Role, Sink, SliceForm, SliceRecord, TableId, TableKind, TableSpec, TimedBy, TrackId, TrackSpec, Value,
 };
 use crate::segment::Segment;
 use crate::spill::MemoryScratch;
@@ -36,7 +36,7 @@ fn add(sink: &mut dyn Sink, table: TableId, number: u32, (role, rows): &Rows<'_>
             start_ps,
             duration_ps,
             name,
-            form: Form::Complete,
+            form: SliceForm::Complete,
             fields: &fields,
         })?;
     }

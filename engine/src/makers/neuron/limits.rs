@@ -151,7 +151,7 @@ mod tests {
     use crate::ingest::{BuildOptions, Builder};
     use crate::makers::neuron::schema::{Ham, throttle_reason};
     use crate::makers::neuron::{SOURCE, Tracks};
-    use crate::model::{Form, RankInfo, Sink, SliceRecord, Value};
+    use crate::model::{RankInfo, Sink, SliceForm, SliceRecord, Value};
     use crate::spill::MemoryScratch;
     use crate::tile::Level;
 
@@ -165,7 +165,7 @@ mod tests {
         for &(start_ps, end_ps, k, n, kind) in periods {
             let name = sink.name(&throttle_reason(kind)).unwrap();
             let fields = [(ham.k, Value::Int(k)), (ham.n, Value::Int(n)), (ham.kind, Value::Int(kind))];
-            let (duration_ps, form) = (end_ps - start_ps, Form::Complete);
+            let (duration_ps, form) = (end_ps - start_ps, SliceForm::Complete);
             sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields: &fields }).unwrap();
         }
         sink.finish().unwrap();

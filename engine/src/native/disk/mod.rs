@@ -80,9 +80,6 @@ impl DiskFile {
     }
 
     /// Opens a file for writing. Creates it if it is missing, and keeps its content.
-    ///
-    /// # Errors
-    /// If the file or its directory cannot be written.
     pub fn open_or_create(path: &Path) -> io::Result<Self> {
         let open = || OpenOptions::new().write(true).open(path);
         match open() {
@@ -155,9 +152,6 @@ impl DiskFile {
     }
 
     /// A second handle of the same file.
-    ///
-    /// # Errors
-    /// If the process has too many open files.
     pub fn try_clone(&self) -> io::Result<Self> {
         Ok(Self {
             file: self.file.try_clone()?,
@@ -167,9 +161,6 @@ impl DiskFile {
     }
 
     /// Writes all bytes at this offset.
-    ///
-    /// # Errors
-    /// If the disk refuses.
     pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         #[cfg(feature = "fixture")]
         again(|| self.watched.ask(&DiskCall::Write { file: self.watched.file, bytes }))?;
@@ -239,18 +230,12 @@ pub fn create_dir(path: &Path) -> io::Result<()> {
 }
 
 /// Creates a directory that other users can neither list nor enter.
-///
-/// # Errors
-/// See [`create_dir`].
 pub fn create_private_dir(path: &Path) -> io::Result<()> {
     asked(path, &DiskCall::CreateDir(path), || DirBuilder::new().mode(0o700).create(path))
 }
 
 /// Creates a directory and the directories above it, if they are missing. They survive a power
 /// failure.
-///
-/// # Errors
-/// See [`create_dir`].
 pub fn create_dir_all(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());

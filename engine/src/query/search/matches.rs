@@ -21,7 +21,7 @@ pub struct Matches {
 
 /// Share of the rows of a block that match, as far as it is known without decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Share {
+pub enum MatchShare {
     /// No row.
     None,
     /// Possibly some rows.
@@ -70,25 +70,25 @@ impl Matches {
     }
 
     /// Share of a block whose codes lie in this range.
-    pub fn share_of_zone(&self, zone: ZoneMap) -> Share {
-        let ZoneMap::Ints { min, max } = zone else { return Share::Some };
+    pub fn share_of_zone(&self, zone: ZoneMap) -> MatchShare {
+        let ZoneMap::Ints { min, max } = zone else { return MatchShare::Some };
         match (u32::try_from(min), u32::try_from(max)) {
-            (Ok(min), Ok(max)) if self.count(min, max) == 0 => Share::None,
-            _ => Share::Some,
+            (Ok(min), Ok(max)) if self.count(min, max) == 0 => MatchShare::None,
+            _ => MatchShare::Some,
         }
     }
 
     /// Share of a block that has exactly these codes and a code in every row.
-    pub fn share_of_spans(&self, spans: &CodeSpans) -> Share {
+    pub fn share_of_spans(&self, spans: &CodeSpans) -> MatchShare {
         let (mut matching, mut all) = (0, 0);
         for span in spans.iter() {
             matching += self.count(*span.start(), *span.end());
             all += u64::from(span.end() - span.start()) + 1;
         }
         match matching {
-            0 => Share::None,
-            _ if matching == all => Share::All,
-            _ => Share::Some,
+            0 => MatchShare::None,
+            _ if matching == all => MatchShare::All,
+            _ => MatchShare::Some,
         }
     }
 }
@@ -115,13 +115,13 @@ mod tests {
             prop_assert_eq!(codes.iter().filter(|&&code| matches.has(code)).count(), count);
             let spans = CodeSpans::of(&codes).unwrap();
             match matches.share_of_spans(&spans) {
-                Share::None => prop_assert_eq!(count, 0),
-                Share::Some => {}
-                Share::All => prop_assert_eq!(count, codes.len()),
+                MatchShare::None => prop_assert_eq!(count, 0),
+                MatchShare::Some => {}
+                MatchShare::All => prop_assert_eq!(count, codes.len()),
             }
             let (min, max) = (*codes.iter().min().unwrap(), *codes.iter().max().unwrap());
             let any = matching.range(min..=max).next().is_some();
-            prop_assert_eq!(matches.share_of_zone(ZoneMap::Ints { min, max }) == Share::Some, any);
+            prop_assert_eq!(matches.share_of_zone(ZoneMap::Ints { min, max }) == MatchShare::Some, any);
         }
     }
 }

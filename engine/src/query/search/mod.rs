@@ -14,9 +14,9 @@ mod regex;
 
 use roaring::RoaringBitmap;
 
-use self::matches::{ChunkBits, Matches, Share};
+use self::matches::{ChunkBits, MatchShare, Matches};
 pub use self::page::{Hit, HitPage, HitPlace};
-pub use self::pattern::{Pattern, Syntax};
+pub use self::pattern::{SearchPattern, Syntax};
 pub use self::pattern_error::PatternError;
 use crate::base::Result;
 use crate::base::order::sort_by_key;
@@ -33,7 +33,7 @@ const NEAR_ROWS: u32 = 1 << 22;
 
 /// Result of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Found {
+pub struct SearchHits {
     /// Hits of the requested page, in order of time.
     pub hits: Vec<Hit>,
     /// Number of hits before the first of `hits`, or before the page's place if `hits` is empty.
@@ -66,17 +66,14 @@ impl BlockMatches {
 }
 
 /// All slices with a text that matches; the hits of the page in detail.
-///
-/// # Errors
-/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
 pub fn find<B: Bytes>(
     segment: &Segment<B>,
-    pattern: &Pattern,
+    pattern: &SearchPattern,
     page: HitPage,
     work: Work<'_>,
-) -> Result<Found> {
+) -> Result<SearchHits> {
     if pattern.is_nothing() {
-        return Ok(Found::default());
+        return Ok(SearchHits::default());
     }
     let chunks = work.gather(segment.chunk_count(), |chunk| search_chunk(segment, chunk, pattern, work))?;
     let matches = Matches::new(&chunks);
@@ -86,13 +83,13 @@ pub fn find<B: Bytes>(
     let found: Vec<BlockMatches> = found.into_iter().flatten().collect();
     let rows = rows_of(&found);
     let (hits, before) = page::hit_page(segment, found, page, work)?;
-    Ok(Found { hits, before, rows })
+    Ok(SearchHits { hits, before, rows })
 }
 
 fn search_chunk<B: Bytes>(
     segment: &Segment<B>,
     chunk: usize,
-    pattern: &Pattern,
+    pattern: &SearchPattern,
     work: Work<'_>,
 ) -> Result<Box<ChunkBits>> {
     let mut bits = Box::new([0; CHUNK_TEXTS / WORD]);
@@ -128,11 +125,11 @@ fn candidates<B: Bytes>(segment: &Segment<B>, matches: &Matches) -> Result<Vec<C
             let zones = segment.zones(column)?.iter();
             for (block, (zone, seen)) in zones.zip(segment.code_spans(column)?).enumerate() {
                 let share = match (matches.share_of_zone(*zone), seen.get()) {
-                    (Share::Some, Some(spans)) => matches.share_of_spans(spans),
+                    (MatchShare::Some, Some(spans)) => matches.share_of_spans(spans),
                     (share, _) => share,
                 };
-                if share != Share::None {
-                    candidates.push(Candidate { column, block, is_all: share == Share::All });
+                if share != MatchShare::None {
+                    candidates.push(Candidate { column, block, is_all: share == MatchShare::All });
                 }
             }
         }
@@ -144,7 +141,7 @@ fn search_block<B: Bytes>(
     segment: &Segment<B>,
     of: Candidate,
     matches: &Matches,
-    pattern: &Pattern,
+    pattern: &SearchPattern,
     work: Work<'_>,
 ) -> Result<Option<BlockMatches>> {
     let meta = &segment.footer().columns[of.column];

@@ -87,7 +87,7 @@ impl Hit {
 }
 
 /// All matches of one block.
-struct Group<'a> {
+struct BlockHits<'a> {
     table: TableId,
     block: usize,
     /// No slice of the block starts before this.
@@ -98,7 +98,7 @@ struct Group<'a> {
     columns: &'a [BlockMatches],
 }
 
-impl Group<'_> {
+impl BlockHits<'_> {
     /// Number of rows that match.
     fn count(&self) -> u64 {
         let word = |at: usize| self.columns.iter().fold(0, |word, of| word | of.bits[at]);
@@ -119,13 +119,13 @@ pub(super) fn hit_page<B: Bytes>(
 ) -> Result<(Vec<Hit>, u64)> {
     let of_block = |of: &BlockMatches| (segment.footer().columns[of.of.column].table, of.of.block);
     sort_by_key(&mut found, |of| (of_block(of), of.of.column));
-    let groups: Result<Vec<Group<'_>>> = found
+    let groups: Result<Vec<BlockHits<'_>>> = found
         .chunk_by(|a, b| of_block(a) == of_block(b))
         .map(|columns| {
             let (table, block) = of_block(&columns[0]);
             let list = segment.blocks(table)?;
             let (start_ps, until_ps) = (list.starts()[block], list.end(block));
-            Ok(Group { table, block, start_ps, until_ps, columns })
+            Ok(BlockHits { table, block, start_ps, until_ps, columns })
         })
         .collect();
     let groups = groups?;
@@ -138,21 +138,21 @@ pub(super) fn hit_page<B: Bytes>(
 /// Number of hits before a place.
 fn count_before<B: Bytes>(
     segment: &Segment<B>,
-    groups: &[Group<'_>],
+    groups: &[BlockHits<'_>],
     at: HitPlace,
     work: Work<'_>,
 ) -> Result<u64> {
-    let straddling: Vec<&Group<'_>> = groups.iter().filter(|group| group.straddles(at)).collect();
+    let straddling: Vec<&BlockHits<'_>> = groups.iter().filter(|group| group.straddles(at)).collect();
     let of_straddling = work.gather(straddling.len(), |number| {
         let mut count = 0;
         each_hit(segment, straddling[number], |hit| count += u64::from(hit.place() < at))?;
         Ok(count)
     })?;
     let earlier = groups.iter().filter(|group| group.until_ps < at.start_ps);
-    Ok(earlier.map(Group::count).chain(of_straddling).sum())
+    Ok(earlier.map(BlockHits::count).chain(of_straddling).sum())
 }
 
-fn hits_after<B: Bytes>(segment: &Segment<B>, groups: &[Group<'_>], page: HitPage) -> Result<Vec<Hit>> {
+fn hits_after<B: Bytes>(segment: &Segment<B>, groups: &[BlockHits<'_>], page: HitPage) -> Result<Vec<Hit>> {
     let mut groups: Vec<_> = groups.iter().filter(|group| group.until_ps >= page.at.start_ps).collect();
     sort_by_key(&mut groups, |group| group.start_ps);
     // The last of the nearest hits is on top.
@@ -176,7 +176,7 @@ fn hits_after<B: Bytes>(segment: &Segment<B>, groups: &[Group<'_>], page: HitPag
     Ok(nearest.into_sorted_vec())
 }
 
-fn hits_before<B: Bytes>(segment: &Segment<B>, groups: &[Group<'_>], page: HitPage) -> Result<Vec<Hit>> {
+fn hits_before<B: Bytes>(segment: &Segment<B>, groups: &[BlockHits<'_>], page: HitPage) -> Result<Vec<Hit>> {
     let mut groups: Vec<_> = groups.iter().filter(|group| group.start_ps <= page.at.start_ps).collect();
     sort_by_key(&mut groups, |group| Reverse(group.until_ps));
     // The first of the nearest hits is on top.
@@ -199,7 +199,7 @@ fn hits_before<B: Bytes>(segment: &Segment<B>, groups: &[Group<'_>], page: HitPa
 }
 
 /// Decodes the starts of a block and calls `each` with its hits, in row order.
-fn each_hit<B: Bytes>(segment: &Segment<B>, group: &Group<'_>, mut each: impl FnMut(Hit)) -> Result<()> {
+fn each_hit<B: Bytes>(segment: &Segment<B>, group: &BlockHits<'_>, mut each: impl FnMut(Hit)) -> Result<()> {
     let starts = segment.core_ints(group.table, ColumnRole::Start, group.block)?;
     for ((at, &start_ps), row) in starts.iter().enumerate().zip(group.columns[0].first_row..) {
         if let Some(of) = group.columns.iter().find(|of| of.has(at)) {

@@ -19,7 +19,7 @@ pub enum Syntax {
 /// A compiled query. Case matters if a capital letter was typed. In a regular expression only a
 /// literal capital letter counts.
 #[derive(Debug, Clone)]
-pub struct Pattern(Compiled);
+pub struct SearchPattern(Compiled);
 
 #[derive(Debug, Clone)]
 enum Compiled {
@@ -29,14 +29,14 @@ enum Compiled {
     Regex(Box<Regex>),
 }
 
-impl Pattern {
+impl SearchPattern {
     /// Compiles a query. An empty query finds nothing.
     ///
     /// ```
     /// use nprof_engine::query::{Pattern, Syntax};
     ///
-    /// assert!(Pattern::new("matmul|conv", Syntax::Regex).is_ok());
-    /// let refused = Pattern::new("matmul|conv(", Syntax::Regex).unwrap_err();
+    /// assert!(SearchPattern::new("matmul|conv", Syntax::Regex).is_ok());
+    /// let refused = SearchPattern::new("matmul|conv(", Syntax::Regex).unwrap_err();
     /// assert_eq!(refused.at, Some(11));
     /// ```
     ///

@@ -25,9 +25,9 @@ use crate::exec::Work;
 use crate::makers::{self, job};
 use crate::model::track::Initially;
 use crate::model::{self, NameId, OwnedValue, TableKind, TrackId};
-use crate::query::{self, Direction, HitPage, Pattern, SliceAt};
+use crate::query::{self, HitPage, SearchPattern, SliceAt, StepDirection};
 use crate::rank::RankView;
-use crate::segment::{Arrow, Bytes, ColumnRole, Segment};
+use crate::segment::{Bytes, ColumnRole, Segment, SliceArrow};
 use crate::tile::{self, LaneContent, TileId};
 
 /// All data that the page needs to lay out a rank. `names` and `later` do not come from the
@@ -282,7 +282,7 @@ pub fn slice<B: Bytes>(rank: RankView<'_, B>, row: u32, work: Work<'_>) -> Resul
         let slice = entry(segment, &query::slice::read(segment, other)?, &left)?;
         Ok(Neighbour { flow: left.text(flow)?, slice })
     };
-    let stored = |arrows: Vec<Arrow>, end: fn(&Arrow) -> u32| -> Result<Vec<Neighbour>> {
+    let stored = |arrows: Vec<SliceArrow>, end: fn(&SliceArrow) -> u32| -> Result<Vec<Neighbour>> {
         arrows.iter().map(|arrow| neighbour(segment.text(arrow.name)?, end(arrow))).collect()
     };
     let mut detail = SliceDetail {
@@ -377,7 +377,7 @@ fn entry<B: Bytes>(segment: &Segment<B>, at: &SliceAt, left: &Allowance) -> Resu
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepTo {
     /// The slice beside it.
-    Slice(Direction),
+    Slice(StepDirection),
     /// The operation before or after its own one, of the same communicator and kind: in what all
     /// ranks show together.
     Operation(Sense),
@@ -418,7 +418,7 @@ pub fn counter<B: Bytes>(
 ) -> Result<CounterDetail> {
     let at = query::counter::at(rank.segment, TrackId(track), moment)?;
     let over = query::counter::over(rank.segment, TrackId(track), span, work.cancel)?;
-    let sample = |sample: tile::Sample| CounterSample { time_ps: sample.time_ps, value: sample.value };
+    let sample = |sample: tile::LaneSample| CounterSample { time_ps: sample.time_ps, value: sample.value };
     Ok(CounterDetail {
         track,
         sample: at.sample.map(sample),
@@ -461,7 +461,7 @@ fn tracks_of<B: Bytes>(segment: &Segment<B>, wanted: Option<&[u32]>) -> Vec<Trac
 /// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
 pub fn search<B: Bytes>(
     rank: RankView<'_, B>,
-    pattern: &Pattern,
+    pattern: &SearchPattern,
     page: HitPage,
     work: Work<'_>,
 ) -> Result<SearchResult> {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::limit::{DEFAULT_LIMIT, MAX_LIMIT, at_most};
 use crate::base::{ClockFit, Time};
 use crate::exec::Work;
-use crate::query::{HitPage, HitPlace, Pattern, Syntax};
+use crate::query::{HitPage, HitPlace, SearchPattern, Syntax};
 use crate::wire::answer;
 use crate::wire::ask::{Ask, AskRank, Manner, Pace, Rank, TimeLimit, Weight};
 use crate::wire::grammar::{
@@ -71,7 +71,7 @@ impl Ask for SearchQuestion {
 
 impl AskRank for SearchQuestion {
     fn answer(&self, rank: &impl Rank, work: Work<'_>) -> Result<SearchResult, Refusal> {
-        let pattern = Pattern::new(&self.text, self.syntax)
+        let pattern = SearchPattern::new(&self.text, self.syntax)
             .map_err(|error| Refusal::new(RefusalKind::BadPattern, error.to_string()))?;
         answer::search(rank.view(), &pattern, self.page(), work).map_err(|error| rank.refusal(error))
     }

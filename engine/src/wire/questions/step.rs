@@ -2,7 +2,7 @@
 
 use crate::analysis::job_segment::Sense;
 use crate::exec::Work;
-use crate::query::Direction;
+use crate::query::StepDirection;
 use crate::wire::answer::{self, StepTo};
 use crate::wire::ask::{Ask, AskRank, Manner, Rank, Weight};
 use crate::wire::detail::SliceDetail;
@@ -10,10 +10,10 @@ use crate::wire::grammar::{Number, NumberList, Word, Words, parameters};
 use crate::wire::refusal::Refusal;
 
 const TARGETS: Words<StepTo> = &[
-    ("next", StepTo::Slice(Direction::Next)),
-    ("previous", StepTo::Slice(Direction::Previous)),
-    ("up", StepTo::Slice(Direction::Up)),
-    ("down", StepTo::Slice(Direction::Down)),
+    ("next", StepTo::Slice(StepDirection::Next)),
+    ("previous", StepTo::Slice(StepDirection::Previous)),
+    ("up", StepTo::Slice(StepDirection::Up)),
+    ("down", StepTo::Slice(StepDirection::Down)),
     ("next_operation", StepTo::Operation(Sense::Next)),
     ("previous_operation", StepTo::Operation(Sense::Previous)),
 ];

@@ -2,7 +2,7 @@
 //! order of these rows.
 
 use nprof_engine::base::Interval;
-use nprof_engine::query::Direction;
+use nprof_engine::query::StepDirection;
 use nprof_engine::wire::catalog::TrackKind;
 use nprof_engine::wire::detail::SliceDetail;
 
@@ -31,7 +31,7 @@ pub struct Calls {
 impl Across {
     /// The step from the selected slice. `None` if the order of tracks there is of the segment.
     #[must_use]
-    pub fn of(shown: &ShownTimeline, direction: Direction) -> Option<Self> {
+    pub fn of(shown: &ShownTimeline, direction: StepDirection) -> Option<Self> {
         let (sheet, rows) = (&*shown.sheet, &shown.layout.rows);
         let (at, slice) = shown.selected_at_edge(direction)?;
         let track = sheet.tracks().get(at)?;
@@ -42,7 +42,7 @@ impl Across {
             (has_slices && next.source == track.source).then_some(next)
         };
         let next = match direction {
-            Direction::Up => rows[..place].iter().rev().find_map(next),
+            StepDirection::Up => rows[..place].iter().rev().find_map(next),
             _ => rows[place + 1..].iter().find_map(next),
         };
         match next.map(|next| (next.rank, next.number)) {

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_engine::base::Interval;
-use nprof_engine::query::Direction;
+use nprof_engine::query::StepDirection;
 use nprof_engine::wire::detail::SliceDetail;
 
 use super::heading::{focus_heading, focused_heading, leave_headings};
@@ -39,7 +39,7 @@ struct Leaving {
 impl Leaving {
     /// The row of the focused heading, else that of the selection. `None` for a slice with further
     /// lanes of its track in this direction.
-    fn of(shown: &ShownTimeline, direction: Direction) -> Option<Self> {
+    fn of(shown: &ShownTimeline, direction: StepDirection) -> Option<Self> {
         let window = shown.window;
         let middle_ps = window.start.0.saturating_add(window.duration_ps() / 2);
         if let Some(row) = focused_heading().and_then(|place| shown.layout.rows.get(place)) {
@@ -59,7 +59,7 @@ impl Leaving {
 impl Steps {
     /// Steps to the next row, if that is a counter or a closed group, or if the step leaves one.
     /// Returns false for all other steps.
-    pub(super) fn step_rows(self, direction: Direction) -> bool {
+    pub(super) fn step_rows(self, direction: StepDirection) -> bool {
         let step = self.stage.with(|stage| {
             let shown = stage.shown();
             let leaving = Leaving::of(shown, direction)?;
@@ -67,7 +67,7 @@ impl Steps {
             Some((leaving, next, shown.window))
         });
         let Some((leaving, next, window)) = step.flatten() else { return false };
-        if matches!(direction, Direction::Next | Direction::Previous) {
+        if matches!(direction, StepDirection::Next | StepDirection::Previous) {
             if leaving.what == Left::Counter {
                 self.say("These keys step along slices. Up and down lead to the next row");
             }
@@ -123,7 +123,7 @@ impl Steps {
         self.say(&format!("Group {} is closed. Enter opens it", name.unwrap_or_default()));
     }
 
-    fn step_into(self, at: usize, time_ps: i64, window: Interval, direction: Direction) {
+    fn step_into(self, at: usize, time_ps: i64, window: Interval, direction: StepDirection) {
         let source = self.stage.with(|stage| stage.shown().current_source()).flatten();
         let number = self.tracks.sheet.with_untracked(|sheet| sheet.tracks().get(at)?.number);
         let (Some(source), Some(track)) = (source, number) else { return };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nprof_engine::base::{Interval, Time};
-use nprof_engine::query::Direction;
+use nprof_engine::query::StepDirection;
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 
 use crate::draw::palette::Ground;
@@ -58,13 +58,13 @@ impl ShownTimeline {
     /// The selected slice with the index of its track, if no lane of that track follows in this
     /// direction.
     #[must_use]
-    pub fn selected_at_edge(&self, direction: Direction) -> Option<(usize, &SliceEntry)> {
+    pub fn selected_at_edge(&self, direction: StepDirection) -> Option<(usize, &SliceEntry)> {
         let slice = &self.selected.as_ref()?.slice;
         let at = self.sheet.position(self.current, slice.track)?;
         let is_edge = match direction {
-            Direction::Up => slice.lane == 0,
-            Direction::Down => slice.lane + 1 >= self.sheet.tracks().get(at)?.lanes,
-            Direction::Next | Direction::Previous => false,
+            StepDirection::Up => slice.lane == 0,
+            StepDirection::Down => slice.lane + 1 >= self.sheet.tracks().get(at)?.lanes,
+            StepDirection::Next | StepDirection::Previous => false,
         };
         is_edge.then_some((at, slice))
     }

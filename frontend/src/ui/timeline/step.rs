@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_engine::analysis::job_segment::Sense;
 use nprof_engine::base::Interval;
-use nprof_engine::query::Direction;
+use nprof_engine::query::StepDirection;
 use nprof_engine::wire::answer::StepTo;
 use nprof_engine::wire::catalog::TrackKind;
 use nprof_engine::wire::detail::SliceDetail;
@@ -57,10 +57,10 @@ impl Steps {
             Act::MoveRight => self.on_command.run(Command::Pan { windows: PAN }),
             Act::ShowAll => self.on_command.run(Command::ShowAll),
             Act::UndoZoom => self.on_command.run(Command::Undo),
-            Act::NextSlice => self.step(Direction::Next),
-            Act::PreviousSlice => self.step(Direction::Previous),
-            Act::SliceAbove => self.step(Direction::Up),
-            Act::SliceBelow => self.step(Direction::Down),
+            Act::NextSlice => self.step(StepDirection::Next),
+            Act::PreviousSlice => self.step(StepDirection::Previous),
+            Act::SliceAbove => self.step(StepDirection::Up),
+            Act::SliceBelow => self.step(StepDirection::Down),
             Act::NextOperation => self.step_to_operation(Sense::Next),
             Act::PreviousOperation => self.step_to_operation(Sense::Previous),
             Act::ZoomToSlice => {
@@ -108,7 +108,7 @@ impl Steps {
         Some((detail.slice.start_ps, detail.slice.duration_ps))
     }
 
-    fn step(self, direction: Direction) {
+    fn step(self, direction: StepDirection) {
         let current = self.tracks.current.get_untracked();
         if self.step_rows(direction) {
             return;
@@ -220,11 +220,11 @@ fn closed_groups(sheet: &Sheet, source: SourceId, view: Signal<View>) -> Vec<u32
 }
 
 /// The message for a step that leads nowhere.
-pub(super) fn edge(direction: Direction) -> &'static str {
+pub(super) fn edge(direction: StepDirection) -> &'static str {
     match direction {
-        Direction::Next => "This is the last slice of its lane",
-        Direction::Previous => "This is the first slice of its lane",
-        Direction::Up => "There is no track above",
-        Direction::Down => "There is no track below",
+        StepDirection::Next => "This is the last slice of its lane",
+        StepDirection::Previous => "This is the first slice of its lane",
+        StepDirection::Up => "There is no track above",
+        StepDirection::Down => "There is no track below",
     }
 }

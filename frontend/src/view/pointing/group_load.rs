@@ -75,7 +75,7 @@ impl GroupLoad {
 
 #[cfg(test)]
 mod tests {
-    use nprof_engine::model::Form;
+    use nprof_engine::model::SliceForm;
     use nprof_engine::wire::tile::{TileCell, TileSlice};
 
     use super::*;
@@ -88,7 +88,7 @@ mod tests {
             duration_ps,
             row: 0,
             name,
-            form: Form::Complete,
+            form: SliceForm::Complete,
         };
         let cell = |cell| TileCell {
             cell,

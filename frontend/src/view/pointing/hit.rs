@@ -1,7 +1,7 @@
 //! Finds the item at a timestamp of a lane in a tile.
 
 use nprof_engine::base::Interval;
-use nprof_engine::model::Form;
+use nprof_engine::model::SliceForm;
 use nprof_engine::wire::tile::{
     Content, Tile, TileCell, TileLane, TileLimit, TileRange, TileSample, TileSlice,
 };
@@ -79,12 +79,12 @@ fn distance(slice: &TileSlice, at: i64) -> i64 {
 fn hit_slice(slices: &[TileSlice], at: i64, slop_ps: i64) -> Option<&TileSlice> {
     let from = slices.partition_point(|slice| slice.start_ps < at.saturating_sub(slop_ps));
     let to = slices.partition_point(|slice| slice.start_ps <= at.saturating_add(slop_ps));
-    let before = slices[..from].iter().rev().find(|slice| slice.form != Form::Instant);
+    let before = slices[..from].iter().rev().find(|slice| slice.form != SliceForm::Instant);
     before
         .into_iter()
         .chain(&slices[from..to])
         .filter(|slice| distance(slice, at) <= slop_ps)
-        .min_by_key(|slice| (slice.form != Form::Instant, distance(slice, at)))
+        .min_by_key(|slice| (slice.form != SliceForm::Instant, distance(slice, at)))
 }
 
 fn hit_cell(cells: &[TileCell], at: i64, slop_ps: i64, cell_ps: i64) -> Option<&TileCell> {
@@ -121,9 +121,15 @@ mod tests {
         for (column, c) in text.chars().enumerate() {
             let start_ps = column as i64 * 10;
             if c == previous && !matches!(c, '!' | '.') {
-                slices.iter_mut().rev().find(|slice| slice.form == Form::Complete).unwrap().duration_ps += 10;
+                slices
+                    .iter_mut()
+                    .rev()
+                    .find(|slice| slice.form == SliceForm::Complete)
+                    .unwrap()
+                    .duration_ps += 10;
             } else if c != '.' {
-                let (form, duration_ps) = if c == '!' { (Form::Instant, 0) } else { (Form::Complete, 10) };
+                let (form, duration_ps) =
+                    if c == '!' { (SliceForm::Instant, 0) } else { (SliceForm::Complete, 10) };
                 let row = slices.len() as u32;
                 slices.push(TileSlice { start_ps, duration_ps, row, name: names.len() as u32, form });
                 names.push(c.to_string());

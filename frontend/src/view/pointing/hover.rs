@@ -1,7 +1,7 @@
 //! The item under the pointer.
 
 use nprof_engine::base::Interval;
-use nprof_engine::model::Form;
+use nprof_engine::model::SliceForm;
 
 use crate::view::time::axis::Axis;
 
@@ -30,7 +30,7 @@ pub enum Hovered {
         /// Duration in picoseconds; 0 for instants.
         duration_ps: i64,
         /// Form of the slice.
-        form: Form,
+        form: SliceForm,
     },
     /// Several slices, too short to be told apart at this zoom.
     Cell {

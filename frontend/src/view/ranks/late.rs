@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use nprof_engine::base::Interval;
 use nprof_engine::base::order::sort_by_key;
 use nprof_engine::base::time::PS_PER_NS;
-use nprof_engine::model::{Form, is_wait};
+use nprof_engine::model::{SliceForm, is_wait};
 use nprof_engine::wire::detail::{OperationMember, SliceEntry};
 
 /// The largest window in which a span is shown, in times its duration.
@@ -84,7 +84,7 @@ pub fn instead(
     let all: Vec<(&SliceEntry, i64, Part)> = slices
         .iter()
         .zip(own_ps)
-        .filter(|(slice, own_ps)| slice.form != Form::Instant && *own_ps > 0)
+        .filter(|(slice, own_ps)| slice.form != SliceForm::Instant && *own_ps > 0)
         .map(|(slice, own_ps)| (slice, own_ps, part_of(slice)))
         .filter(|(.., part)| *part != Part::Nothing)
         .collect();
@@ -194,7 +194,7 @@ mod tests {
                 track: words[0].parse().unwrap(),
                 depth: words[1].parse().unwrap(),
                 name: words[3].to_owned(),
-                form: if start_ps == end_ps { Form::Instant } else { Form::Complete },
+                form: if start_ps == end_ps { SliceForm::Instant } else { SliceForm::Complete },
                 ..fixture::slice(start_ps, end_ps - start_ps)
             }
         };

@@ -74,7 +74,7 @@ fn has_any(tile: &Tile, lane: &TileLane, window: Interval) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use nprof_engine::model::Form;
+    use nprof_engine::model::SliceForm;
     use nprof_engine::wire::tile::{TileCell, TileSlice};
 
     use super::*;
@@ -83,7 +83,7 @@ mod tests {
     use crate::view::rows::sheet::tests::rank_with;
 
     fn slice(start_ps: i64, duration_ps: i64) -> TileSlice {
-        TileSlice { start_ps, duration_ps, row: 0, name: 0, form: Form::Complete }
+        TileSlice { start_ps, duration_ps, row: 0, name: 0, form: SliceForm::Complete }
     }
 
     #[test]

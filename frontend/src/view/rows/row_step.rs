@@ -1,6 +1,6 @@
 //! Steps from row to row: to a track with slices, to a counter, or to a closed group. Pure.
 
-use nprof_engine::query::Direction;
+use nprof_engine::query::StepDirection;
 use nprof_engine::wire::catalog::TrackKind;
 
 use super::layout::{Layout, Row};
@@ -23,7 +23,7 @@ impl RowStep {
     /// passed, also the computation of a rank, which is a part of the rank's row. `None` at the
     /// last row.
     #[must_use]
-    pub fn of(sheet: &Sheet, layout: &Layout, from: usize, direction: Direction) -> Option<Self> {
+    pub fn of(sheet: &Sheet, layout: &Layout, from: usize, direction: StepDirection) -> Option<Self> {
         let source = sheet.tracks().get(from)?.source;
         let place = layout.rows.iter().position(|row| row.track == from)?;
         let step = |row: &Row| {
@@ -31,9 +31,9 @@ impl RowStep {
             if row.is_closed { Some(Self::Closed(row.track)) } else { Self::to(row.track, track) }
         };
         match direction {
-            Direction::Up => layout.rows[..place].iter().rev().find_map(step),
-            Direction::Down => layout.rows[place + 1..].iter().find_map(step),
-            Direction::Next | Direction::Previous => None,
+            StepDirection::Up => layout.rows[..place].iter().rev().find_map(step),
+            StepDirection::Down => layout.rows[place + 1..].iter().find_map(step),
+            StepDirection::Next | StepDirection::Previous => None,
         }
     }
 
@@ -59,21 +59,21 @@ mod tests {
         let layout = Layout::new(&sheet, |_| false);
         let at = |name: &str| sheet.tracks().iter().position(|track| track.name == name).unwrap();
         let step = |from: &str, direction| RowStep::of(&sheet, &layout, at(from), direction);
-        assert_eq!(step("Power", Direction::Up), None);
-        assert_eq!(step("Power", Direction::Down), Some(RowStep::Slices(at("Tensor"))));
-        assert_eq!(step("Tensor", Direction::Up), Some(RowStep::Counter(at("Power"))));
-        assert_eq!(step("Tensor", Direction::Down), Some(RowStep::Counter(at("Heat"))));
-        assert_eq!(step("Heat", Direction::Down), Some(RowStep::Slices(at("Rank 0"))));
-        assert_eq!(step("Rank 0", Direction::Down), Some(RowStep::Slices(at("last"))));
-        assert_eq!(step("last", Direction::Down), None);
-        assert_eq!(step("Tensor", Direction::Next), None);
+        assert_eq!(step("Power", StepDirection::Up), None);
+        assert_eq!(step("Power", StepDirection::Down), Some(RowStep::Slices(at("Tensor"))));
+        assert_eq!(step("Tensor", StepDirection::Up), Some(RowStep::Counter(at("Power"))));
+        assert_eq!(step("Tensor", StepDirection::Down), Some(RowStep::Counter(at("Heat"))));
+        assert_eq!(step("Heat", StepDirection::Down), Some(RowStep::Slices(at("Rank 0"))));
+        assert_eq!(step("Rank 0", StepDirection::Down), Some(RowStep::Slices(at("last"))));
+        assert_eq!(step("last", StepDirection::Down), None);
+        assert_eq!(step("Tensor", StepDirection::Next), None);
     }
 
     #[test]
     fn closed_groups_are_steps() {
         let sheet = sheet_of("a\nEngines/-\n  Tensor\nlast~");
         let layout = Layout::new(&sheet, |track| track.name == "Engines");
-        assert_eq!(RowStep::of(&sheet, &layout, 0, Direction::Down), Some(RowStep::Closed(1)));
-        assert_eq!(RowStep::of(&sheet, &layout, 1, Direction::Down), Some(RowStep::Counter(3)));
+        assert_eq!(RowStep::of(&sheet, &layout, 0, StepDirection::Down), Some(RowStep::Closed(1)));
+        assert_eq!(RowStep::of(&sheet, &layout, 1, StepDirection::Down), Some(RowStep::Counter(3)));
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use nprof_capture::formats::aiu::{Durations, Globals, Limit, Outside, Settings};
+use nprof_capture::formats::aiu::{AiuSettings, Durations, EventLimit, Globals, Outside};
 
 use self::absent::IgnoredArgs;
 use self::values::{CounterArg, OverlapArg, UnitArg, limit, patterns, stages};
@@ -132,7 +132,7 @@ pub(super) struct AiuArgs {
     comm_summarize_seq: bool,
     /// Read a part of the events of each rank: JSON with `skip`, `count`, `ts_start`, `ts_end`
     #[arg(long = "event_limit", value_name = "JSON", value_parser = limit)]
-    event_limit: Option<Limit>,
+    event_limit: Option<EventLimit>,
     /// Switch stages off: a file such as acelyzer's `torch_minimal.json`
     #[arg(short = 'P', long, value_name = "FILE")]
     profile: Option<PathBuf>,
@@ -238,7 +238,7 @@ impl AiuArgs {
         (clocks, stages): (&Alignment, &Stages),
         request: &Request,
         outputs: &mut Outputs<'_>,
-    ) -> anyhow::Result<Outcome> {
+    ) -> anyhow::Result<AiuOutcome> {
         let mut lines = self.ignored.lines();
         if self.loglevel > ALL_MESSAGES {
             lines.push("-D has no effect above 2: NPROF_LOG chooses what else is logged".to_owned());
@@ -263,11 +263,11 @@ impl AiuArgs {
             if self.power_stats && stages.has(Switch::Power) {
                 lines.extend(log_lines::power(of)?);
             }
-            return Ok(Outcome { written, met, report: None, lines });
+            return Ok(AiuOutcome { written, met, report: None, lines });
         }
         let form = if self.format == FormatArg::Text { ReportForm::Text } else { ReportForm::Json };
         let (report, written) = aiu::verify(of, request, form, outputs)?;
-        Ok(Outcome {
+        Ok(AiuOutcome {
             written: written.into_iter().collect(),
             met: Met::default(),
             report: Some(report),
@@ -294,12 +294,12 @@ impl AiuArgs {
         given.map(|(_, option, with, why)| format!("{option} has no effect with {with}: {why}")).collect()
     }
 
-    fn settings(&self, stages: &Stages) -> anyhow::Result<Settings> {
-        let default = Settings::default();
+    fn settings(&self, stages: &Stages) -> anyhow::Result<AiuSettings> {
+        let default = AiuSettings::default();
         // A wrong frequency must not make slices overlap that did not.
         let is_by_host = self.verify || !stages.has(Switch::DeviceTime);
         let drops_globals = self.drop_globals && stages.has(Switch::Globals);
-        let settings = Settings {
+        let settings = AiuSettings {
             soc_mhz: self.freq.map(|of| of.soc_mhz).filter(|_| !self.verify),
             core_mhz: self.freq.and_then(|of| of.core_mhz).unwrap_or(default.core_mhz),
             outside: if self.flex_ts_fix { Outside::Shifted } else { Outside::Kept },
@@ -359,7 +359,7 @@ impl AiuArgs {
                 has_device_time: stages.has(Switch::DeviceTime),
                 has_shifts: self.flex_ts_fix,
                 is_part: !self.event_filter.is_empty() || self.event_limit.is_some(),
-                core_mhz: self.freq.and_then(|of| of.core_mhz).unwrap_or(Settings::default().core_mhz),
+                core_mhz: self.freq.and_then(|of| of.core_mhz).unwrap_or(AiuSettings::default().core_mhz),
                 phases: if stages.has(Switch::Filter) { self.filter.clone() } else { String::new() },
                 time_unit: self.time_unit.into(),
             },
@@ -407,7 +407,7 @@ fn command(words: impl Iterator<Item = OsString>) -> String {
 }
 
 /// Result of the command.
-struct Outcome {
+struct AiuOutcome {
     written: Vec<Written>,
     met: Met,
     report: Option<Report>,
@@ -415,7 +415,7 @@ struct Outcome {
     lines: Vec<String>,
 }
 
-impl Outcome {
+impl AiuOutcome {
     /// Prints warnings and the names of the files, as far as the level goes. A check that failed is
     /// an error.
     fn tell(&self, said: &[u8], level: u8) -> anyhow::Result<()> {

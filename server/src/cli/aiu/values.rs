@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use clap::ValueEnum;
-use nprof_capture::formats::aiu::{Limit, Pattern};
+use nprof_capture::formats::aiu::{EventLimit, ValuePattern};
 
 use crate::aiu::form::{Series, TimeUnit};
 use crate::aiu::lanes::Overlap;
@@ -89,17 +89,17 @@ impl From<UnitArg> for TimeUnit {
 }
 
 /// Reads a list of `path:regex`, with commas between them.
-pub(super) fn patterns(text: &str) -> Result<Vec<Pattern>, String> {
+pub(super) fn patterns(text: &str) -> Result<Vec<ValuePattern>, String> {
     let pattern = |word: &str| {
         let (path, regex) =
             word.split_once(':').ok_or_else(|| format!("`{word}` has no `:` between path and pattern"))?;
-        Ok(Pattern { path: path.trim().to_owned(), regex: regex.to_owned() })
+        Ok(ValuePattern { path: path.trim().to_owned(), regex: regex.to_owned() })
     };
     text.split(',').filter(|word| !word.trim().is_empty()).map(pattern).collect()
 }
 
 /// Reads a limit: a JSON object with `skip`, `count`, `ts_start`, `ts_end`, `no_count_types`.
-pub(super) fn limit(text: &str) -> Result<Limit, String> {
+pub(super) fn limit(text: &str) -> Result<EventLimit, String> {
     serde_json::from_str(text).map_err(|error| {
         format!("a limit is JSON such as {{\"skip\":10,\"count\":40,\"ts_start\":0.5}}: {error}")
     })
@@ -123,13 +123,14 @@ mod tests {
     #[test]
     fn limits_are_json() {
         let of = limit(r#"{"skip":10,"count":40}"#).unwrap();
-        assert_eq!(of, Limit { skip: 10, count: 40, ..Limit::default() });
+        assert_eq!(of, EventLimit { skip: 10, count: 40, ..EventLimit::default() });
         assert!(limit("10").is_err() && limit(r#"{"other":1}"#).is_err());
     }
 
     #[test]
     fn filters_are_lists_of_paths_and_patterns() {
-        let pattern = |path: &str, regex: &str| Pattern { path: path.to_owned(), regex: regex.to_owned() };
+        let pattern =
+            |path: &str, regex: &str| ValuePattern { path: path.to_owned(), regex: regex.to_owned() };
         let expected = vec![pattern("name", "^relu"), pattern("args.Bytes", "^4096$")];
         assert_eq!(patterns("name:^relu,args.Bytes:^4096$"), Ok(expected));
         assert_eq!(patterns(""), Ok(vec![]));

@@ -11,12 +11,12 @@ use std::io::Write;
 use nprof_engine::exec::Work;
 use nprof_engine::model::{TableId, TableKind};
 use nprof_engine::native::SegmentFile;
-use nprof_engine::query::{self, Order, RowContent, TimedRow, for_each_timed};
+use nprof_engine::query::{self, RowContent, RowOrder, TimedRow, for_each_timed};
 
 use self::columns::Columns;
-use super::tracks::Tracks;
+use super::tracks::ExportTracks;
 use super::wanted::numbers;
-use super::{Choices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
+use super::{ExportChoices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
 use crate::print::csv::{self as cell, Line, nanoseconds, number};
 
 /// As RFC 4180 has it.
@@ -35,7 +35,7 @@ const SIDE: [&str; 1] = ["row"];
 /// chosen table. Other errors if the segment cannot be opened.
 pub fn prepare<'a>(
     of: RanksOf<'a>,
-    choices: &'a Choices,
+    choices: &'a ExportChoices,
     _: Work<'_>,
 ) -> Result<PreparedExport<'a>, ExportError> {
     if let [first, _, ..] = of.ranks {
@@ -47,7 +47,7 @@ pub fn prepare<'a>(
     Ok(PreparedExport::new(move |out| {
         opened.iter().zip(&tables).try_for_each(|(opened, chosen)| {
             opened.read(|segment| {
-                let tracks = Tracks::of(segment)?;
+                let tracks = ExportTracks::of(segment)?;
                 Sheet::new(segment, chosen, &tracks, out).write()
             })
         })
@@ -95,7 +95,7 @@ impl<'a> Sheet<'a> {
     fn new(
         segment: &'a SegmentFile,
         chosen: &'a Chosen,
-        tracks: &Tracks<'_>,
+        tracks: &ExportTracks<'_>,
         out: &'a mut dyn Write,
     ) -> Self {
         let fixed: &[&str] = match chosen.kind {
@@ -121,7 +121,7 @@ impl<'a> Sheet<'a> {
         let (segment, chosen) = (self.segment, self.chosen);
         match chosen.kind {
             TableKind::Slices | TableKind::Samples => {
-                for_each_timed(segment, &chosen.tables, Order::Time, |row| self.timed(&row))
+                for_each_timed(segment, &chosen.tables, RowOrder::Time, |row| self.timed(&row))
             }
             TableKind::Side => chosen.tables.iter().try_for_each(|&table| {
                 query::fields::for_each_row(segment, table, |row, fields| {

@@ -21,10 +21,10 @@ use nprof_engine::wire::bundle::{Bundle, BundledRank};
 use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry, WarningEntry};
 use nprof_engine::wire::refusal::Refusal;
 
-use self::page::Page;
+use self::page::PageFiles;
 
 use super::ranks::{Comparing, open};
-use super::{Choices, ExportError, PreparedExport, RanksOf};
+use super::{ExportChoices, ExportError, PreparedExport, RanksOf};
 use crate::analysis::job_segment::{self, JobSegment};
 use crate::markup::escaped;
 use crate::store::{Manifest, Profile, RankFile, SegmentPlace};
@@ -45,7 +45,7 @@ const ZSTD_LEVEL: i32 = 19;
 /// If the page is not in this binary, a segment cannot be opened, or the file would be too large.
 pub fn prepare<'a>(
     of: RanksOf<'a>,
-    choices: &'a Choices,
+    choices: &'a ExportChoices,
     work: Work<'_>,
 ) -> Result<PreparedExport<'a>, ExportError> {
     let html = Html::of(of, choices, work)?;
@@ -78,9 +78,9 @@ impl Html {
     ///
     /// # Errors
     /// If the page is not in this binary, or a segment cannot be opened.
-    pub fn of(of: RanksOf<'_>, choices: &Choices, work: Work<'_>) -> Result<Self, ExportError> {
+    pub fn of(of: RanksOf<'_>, choices: &ExportChoices, work: Work<'_>) -> Result<Self, ExportError> {
         of.check()?;
-        let page = Page::of_binary()?;
+        let page = PageFiles::of_binary()?;
         let ranks = &with_job(of, work.cancel)?;
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let head = Head { policy: "", view: choices.view.as_deref() };
@@ -112,9 +112,6 @@ impl Html {
     }
 
     /// Writes the file.
-    ///
-    /// # Errors
-    /// If a segment cannot be read or the output cannot be written.
     pub fn write(&self, out: &mut dyn Write) -> Result<(), ExportError> {
         out.write_all(&self.before)?;
         for segment in &self.segments {
@@ -169,9 +166,6 @@ impl SegmentText {
 
 /// The ranks, after what they show together. If ranks or tracks are left out, or if the ranks
 /// cannot be compared, the export has no job segment.
-///
-/// # Errors
-/// `Cancelled` if the work is cancelled.
 fn with_job(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Vec<RankFile>, ExportError> {
     let RanksOf { profile, ranks, is_part, .. } = of;
     let is_whole = !is_part && job_segment::is_for(profile);
@@ -205,9 +199,6 @@ fn with_job(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Vec<RankFile>, Export
 
 /// The data about these ranks that the page needs in addition to their segments. The view of all
 /// ranks can be the first of them.
-///
-/// # Errors
-/// If a segment cannot be opened, or the work is cancelled.
 pub fn bundle(of: RanksOf<'_>, work: Work<'_>) -> Result<Bundle, ExportError> {
     let RanksOf { profile, ranks, .. } = of;
     let (job, own): (Vec<_>, Vec<_>) = ranks.iter().cloned().partition(|rank| rank.rank == ALL_RANKS);
@@ -294,7 +285,7 @@ struct Head<'a> {
 
 /// Writes all before the segments.
 fn write_before(
-    page: &Page,
+    page: &PageFiles,
     head: Head<'_>,
     of: RanksOf<'_>,
     work: Work<'_>,

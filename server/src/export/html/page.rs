@@ -13,7 +13,7 @@ use crate::export::ExportError;
 use crate::markup::{escaped, script_hash};
 
 /// The page's files.
-pub(super) struct Page {
+pub(super) struct PageFiles {
     /// Styles of the page's background, written to the head.
     ground: String,
     /// All other styles, packed.
@@ -28,7 +28,7 @@ pub(super) struct Page {
     worker_program: &'static Asset,
 }
 
-impl Page {
+impl PageFiles {
     /// The page of this binary.
     ///
     /// # Errors

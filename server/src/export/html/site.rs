@@ -11,9 +11,9 @@ use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::{directory_of, disk, open_regular};
 use nprof_engine::wire::catalog::rank_word;
 
-use super::page::Page;
+use super::page::PageFiles;
 use super::{Head, SegmentText, with_job, write_before};
-use crate::export::{Choices, ExportError, RanksOf};
+use crate::export::{ExportChoices, ExportError, RanksOf};
 use crate::work::{Meter, Metered};
 
 /// File name of the page.
@@ -24,10 +24,12 @@ const MAX_NAME_CHARS: usize = 48;
 const POLICY: &str = "; connect-src 'self'";
 
 /// Writes these ranks as a folder, whole or not at all. Returns the bytes of all files.
-///
-/// # Errors
-/// See [`Site::of`] and [`Site::write`].
-pub fn write(of: RanksOf<'_>, choices: &Choices, dir: &Path, meter: &Meter) -> Result<u64, ExportError> {
+pub fn write(
+    of: RanksOf<'_>,
+    choices: &ExportChoices,
+    dir: &Path,
+    meter: &Meter,
+) -> Result<u64, ExportError> {
     let is_cancelled = || meter.is_cancelled();
     let work = Work { cancel: Cancel::when(&is_cancelled), ..Work::IN_PLACE };
     Site::of(of, choices, work)?.write(dir, meter)
@@ -37,11 +39,11 @@ pub fn write(of: RanksOf<'_>, choices: &Choices, dir: &Path, meter: &Meter) -> R
 #[derive(Debug)]
 pub struct Site {
     /// Files by name.
-    files: Vec<(String, Content)>,
+    files: Vec<(String, SiteContent)>,
 }
 
 #[derive(Debug)]
-enum Content {
+enum SiteContent {
     Bytes(Vec<u8>),
     /// A copy of this file.
     CopyOf(SegmentText),
@@ -52,9 +54,9 @@ impl Site {
     ///
     /// # Errors
     /// If the page is not in this binary, or a segment cannot be opened.
-    pub fn of(of: RanksOf<'_>, choices: &Choices, work: Work<'_>) -> Result<Self, ExportError> {
+    pub fn of(of: RanksOf<'_>, choices: &ExportChoices, work: Work<'_>) -> Result<Self, ExportError> {
         of.check()?;
-        let page = Page::of_binary()?;
+        let page = PageFiles::of_binary()?;
         let ranks = &with_job(of, work.cancel)?;
         let mut index = Vec::new();
         let head = Head { policy: POLICY, view: choices.view.as_deref() };
@@ -66,16 +68,16 @@ impl Site {
             let name = format!("rank_{}-{}.nseg", rank_word(number), rank.content);
             let attributes = format!("data-segment=\"{number}\" data-size=\"{size_bytes}\"");
             write_link(&attributes, &name, &mut index)?;
-            files.push((name, Content::CopyOf(text)));
+            files.push((name, SiteContent::CopyOf(text)));
         }
         let mut programs = Vec::new();
         for (id, bytes) in page.programs() {
             let name = format!("{id}-{:.16}.bin", blake3::hash(bytes).to_hex());
             write_link(&format!("id=\"{id}\""), &name, &mut programs)?;
-            files.push((name, Content::Bytes(bytes.to_vec())));
+            files.push((name, SiteContent::Bytes(bytes.to_vec())));
         }
         page.write_start(&programs, &mut index)?;
-        files.push((INDEX.to_owned(), Content::Bytes(index)));
+        files.push((INDEX.to_owned(), SiteContent::Bytes(index)));
         Ok(Self { files })
     }
 
@@ -115,7 +117,7 @@ impl Site {
     }
 }
 
-impl Content {
+impl SiteContent {
     fn write(&self, out: &mut dyn Write) -> Result<u64, ExportError> {
         let bytes = match self {
             Self::Bytes(bytes) => {
@@ -171,7 +173,7 @@ mod tests {
         }
         let alive = File::open(place(".nprof-run-alive")).unwrap();
         alive.lock().unwrap();
-        let site = Site { files: vec![(INDEX.to_owned(), Content::Bytes(b"whole".to_vec()))] };
+        let site = Site { files: vec![(INDEX.to_owned(), SiteContent::Bytes(b"whole".to_vec()))] };
         assert_eq!(site.write(&place("run"), &Meter::default()).unwrap(), 5);
         let mut left: Vec<_> = fs::read_dir(dir.path())
             .unwrap()

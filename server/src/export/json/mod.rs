@@ -26,8 +26,8 @@ use nprof_engine::wire::summary::Summary;
 use serde_json::Value as Json;
 
 use self::keys::FieldKeys;
-use super::tracks::{self, Tracks};
-use super::{Choices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
+use super::tracks::{self, ExportTracks};
+use super::{ExportChoices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
 use crate::print::number::{Precision, float};
 use crate::store::RankFile;
 use crate::summary::summary_of;
@@ -36,12 +36,9 @@ const SUMMARY: &str = "summary";
 
 /// Opens each segment and computes the metrics of these ranks. One rank is one object with all
 /// tables. Several ranks become `{"rank_0": {…}, "rank_1": {…}}`.
-///
-/// # Errors
-/// If a segment cannot be read.
 pub fn prepare<'a>(
     of: RanksOf<'a>,
-    _: &'a Choices,
+    _: &'a ExportChoices,
     work: Work<'_>,
 ) -> Result<PreparedExport<'a>, ExportError> {
     let summaries = of.each().map(|opened| {
@@ -71,22 +68,22 @@ fn write_rank(
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
     opened.read(|segment| {
-        let tracks = Tracks::of(segment)?;
-        Document { segment, rank: opened.rank, summary, first_event_ps, tracks, out }.write()
+        let tracks = ExportTracks::of(segment)?;
+        JsonExport { segment, rank: opened.rank, summary, first_event_ps, tracks, out }.write()
     })
 }
 
-struct Document<'a> {
+struct JsonExport<'a> {
     segment: &'a SegmentFile,
     rank: &'a RankFile,
     summary: &'a Summary,
     /// Time of the first event of the profile.
     first_event_ps: i64,
-    tracks: Tracks<'a>,
+    tracks: ExportTracks<'a>,
     out: &'a mut dyn Write,
 }
 
-impl Document<'_> {
+impl JsonExport<'_> {
     fn write(&mut self) -> Result<(), Failure> {
         let tables = self.stored();
         let is_neuron = self.is_neuron();

@@ -5,8 +5,8 @@ use nprof_engine::model::{TrackId, TrackKind};
 use nprof_engine::tile::groups;
 use serde_json::{Map, Value as Json, json};
 
-use super::super::tracks::{self, Origin, kind_name};
-use super::Document;
+use super::super::tracks::{self, TrackIds, kind_name};
+use super::JsonExport;
 use crate::export::Failure;
 use crate::warnings;
 
@@ -16,7 +16,7 @@ pub(super) const NAMES: [&str; 4] = [tracks::TABLE, "arrow", "warning", "export"
 /// The version of this form. It is raised when a key changes its meaning.
 const VERSION: u32 = 1;
 
-impl Document<'_> {
+impl JsonExport<'_> {
     /// Writes the tables of tracks, arrows and warnings.
     pub(super) fn own(&mut self) -> Result<(), Failure> {
         let footer = self.segment.footer();
@@ -88,7 +88,7 @@ impl Document<'_> {
         if matches!(meta.spec.kind, TrackKind::Counter(_)) {
             row.insert("unit".to_owned(), json!(meta.spec.unit.symbol()));
         }
-        let Origin { pid, tid, counter, counter_id, series } = self.tracks.origin(id);
+        let TrackIds { pid, tid, counter, counter_id, series } = self.tracks.origin(id);
         row.extend(pid.map(|pid| ("pid".to_owned(), number_or_text(&pid))));
         row.extend(tid.map(|tid| ("tid".to_owned(), number_or_text(&tid))));
         row.extend(counter.map(|name| ("counter".to_owned(), json!(name))));

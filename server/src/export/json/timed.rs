@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use nprof_engine::base::Time;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::makers::neuron::schema::{self, DMA, INSTRUCTION, TableSchema};
-use nprof_engine::model::{Form, NameId, TableId, TableKind, TrackId, TrackKind};
-use nprof_engine::query::{Order, RowContent, TimedRow, for_each_timed};
-use nprof_engine::segment::{ColumnRole, End};
+use nprof_engine::model::{NameId, SliceForm, TableId, TableKind, TrackId, TrackKind};
+use nprof_engine::query::{RowContent, RowOrder, TimedRow, for_each_timed};
+use nprof_engine::segment::{ArrowEnd, ColumnRole};
 use serde_json::Value as Json;
 
 use super::super::arrows::ArrowsAt;
-use super::Document;
+use super::JsonExport;
 use super::keys::{FieldKeys, PROCESS};
 use super::own::number_or_text;
 use crate::export::Failure;
@@ -26,7 +26,7 @@ const PREDECESSORS: &str = "predecessors";
 static WITH_ID: [&TableSchema; 2] = [&INSTRUCTION, &DMA];
 
 /// The data that all rows of a table share.
-struct Shape<'a> {
+struct RowFrame<'a> {
     keys: FieldKeys,
     name_key: &'a str,
     value_key: &'static str,
@@ -38,14 +38,14 @@ struct Shape<'a> {
     predecessors: Option<ArrowsAt<'a>>,
 }
 
-impl<'a> Document<'a> {
+impl<'a> JsonExport<'a> {
     pub(super) fn timed(&mut self, table: TableId) -> Result<(), Failure> {
         let segment = self.segment;
         let mut shape = self.shape(table)?;
         let order = if segment.footer().tables[usize::from(table.0)].spec.name == DMA.name {
-            Order::Track
+            RowOrder::Track
         } else {
-            Order::Time
+            RowOrder::Time
         };
         let mut separator = "";
         for_each_timed(segment, &[table], order, |row: TimedRow| {
@@ -73,11 +73,11 @@ impl<'a> Document<'a> {
 
     fn slice(
         &mut self,
-        shape: &mut Shape<'_>,
+        shape: &mut RowFrame<'_>,
         row: &TimedRow,
-        (duration_ps, name, form): (i64, NameId, Form),
+        (duration_ps, name, form): (i64, NameId, SliceForm),
     ) -> Result<(), Failure> {
-        if form != Form::Instant {
+        if form != SliceForm::Instant {
             write!(self.out, ",\"duration\":{}", duration_ps.div_euclid(PS_PER_NS))?;
         }
         if !shape.name_key.is_empty() {
@@ -107,7 +107,7 @@ impl<'a> Document<'a> {
     }
 
     /// The data that all rows of a table share.
-    fn shape(&self, table: TableId) -> Result<Shape<'a>, Failure> {
+    fn shape(&self, table: TableId) -> Result<RowFrame<'a>, Failure> {
         let segment = self.segment;
         let footer = segment.footer();
         let spec = &footer.tables[usize::from(table.0)].spec;
@@ -117,14 +117,14 @@ impl<'a> Document<'a> {
         let lists = has_ids && spec.kind == TableKind::Slices && !self.has_values(table, PREDECESSORS);
         // A stored list uses the ids of its own trace. So lists are computed only if the ids are
         // computed too.
-        let predecessors = if lists && has_id { Some(ArrowsAt::new(segment, End::To)?) } else { None };
+        let predecessors = if lists && has_id { Some(ArrowsAt::new(segment, ArrowEnd::To)?) } else { None };
         let mut further =
             vec![if spec.kind == TableKind::Samples { value_key } else { spec.name_key.as_str() }];
         if !self.is_neuron() {
             further.extend(PROCESS);
         }
         let tracks = self.tracks.ids().filter(|track| segment.table_of(*track) == Some(table));
-        Ok(Shape {
+        Ok(RowFrame {
             keys: FieldKeys::new(footer, table, &further),
             name_key: &spec.name_key,
             value_key,

@@ -4,19 +4,19 @@ use std::collections::{HashMap, HashSet};
 
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::model::{
-    FieldId, Form, NameId, Nesting, OwnedValue, TableId, TableKind, TrackId, TrackKind, Unit,
+    FieldId, NameId, Nesting, OwnedValue, SliceForm, TableId, TableKind, TrackId, TrackKind, Unit,
 };
 use nprof_engine::native::SegmentFile;
-use nprof_engine::query::{Order, RowContent, TimedRow, for_each_timed};
-use nprof_engine::segment::End;
+use nprof_engine::query::{RowContent, RowOrder, TimedRow, for_each_timed};
+use nprof_engine::segment::ArrowEnd;
 
 use super::super::arrows::ArrowsAt;
 use super::proto::{
     COUNTER, DebugAnnotation, INSTANT, InternedData, InternedText, SLICE_BEGIN, SLICE_END, TracePacket,
     TrackDescriptor, TrackEvent,
 };
-use super::{FIRST_TRACK_NUMBER, Packets, Place, mixed};
-use crate::export::{Choices, Failure};
+use super::{FIRST_TRACK_NUMBER, Packets, TraceRank, mixed};
+use crate::export::{ExportChoices, Failure};
 
 /// The field that Perfetto shows as the event's category.
 const CATEGORY: &str = "cat";
@@ -25,9 +25,9 @@ const CATEGORY: &str = "cat";
 const FIRST_LANE_NUMBER: u64 = 1 << 33;
 
 /// Writes the events of one rank.
-pub(super) struct Events<'a, 'o> {
+pub(super) struct PerfettoEvents<'a, 'o> {
     segment: &'a SegmentFile,
-    place: &'a Place<'a>,
+    place: &'a TraceRank<'a>,
     /// The descriptors of all tracks, indexed by track number.
     tracks: &'a [TrackDescriptor],
     packets: &'a mut Packets<'o>,
@@ -46,15 +46,15 @@ pub(super) struct Events<'a, 'o> {
     lane_count: u64,
 }
 
-impl<'a, 'o> Events<'a, 'o> {
+impl<'a, 'o> PerfettoEvents<'a, 'o> {
     pub(super) fn new(
         segment: &'a SegmentFile,
-        place: &'a Place<'a>,
-        (tracks, choices): (&'a [TrackDescriptor], &Choices),
+        place: &'a TraceRank<'a>,
+        (tracks, choices): (&'a [TrackDescriptor], &ExportChoices),
         packets: &'a mut Packets<'o>,
     ) -> Result<Self, Failure> {
         let arrows = if choices.has_flows {
-            Some((ArrowsAt::new(segment, End::From)?, ArrowsAt::new(segment, End::To)?))
+            Some((ArrowsAt::new(segment, ArrowEnd::From)?, ArrowsAt::new(segment, ArrowEnd::To)?))
         } else {
             None
         };
@@ -79,7 +79,7 @@ impl<'a, 'o> Events<'a, 'o> {
         let tables = (0..).map(TableId).zip(&segment.footer().tables);
         let timed = tables.filter(|(_, table)| table.spec.kind != TableKind::Side && table.rows > 0);
         let timed: Vec<TableId> = timed.map(|(id, _)| id).collect();
-        for_each_timed(segment, &timed, Order::Track, |row| self.row(&row))?;
+        for_each_timed(segment, &timed, RowOrder::Track, |row| self.row(&row))?;
         self.leave()
     }
 
@@ -104,7 +104,7 @@ impl<'a, 'o> Events<'a, 'o> {
                 }
                 event.name_iid = Some(iid(name.0));
                 exact(&mut event, row.start_ps, duration_ps);
-                if form == Form::Unfinished {
+                if form == SliceForm::Unfinished {
                     event.debug_annotations.push(DebugAnnotation {
                         name: Some("unfinished".to_owned()),
                         bool_value: Some(true),
@@ -112,7 +112,7 @@ impl<'a, 'o> Events<'a, 'o> {
                     });
                 }
                 self.flows(row, &mut event)?;
-                if form == Form::Instant {
+                if form == SliceForm::Instant {
                     event.kind = Some(INSTANT);
                     event.track_uuid = Some(self.uuid(row.track));
                     return self.event(row.start_ps, event, interned);

@@ -18,12 +18,12 @@ use nprof_engine::native::{SegmentFile, StoredFile};
 use nprof_engine::rank::RankView;
 use prost::Message;
 
-use self::events::Events;
+use self::events::PerfettoEvents;
 use self::proto::{
     CounterDescriptor, DebugAnnotation, EXPLICIT_ORDER, INSTANT, NEEDS_INTERNED, SEQUENCE_BEGINS,
     TracePacket, TrackDescriptor, TrackEvent, UNIT_BYTES, UNIT_COUNT,
 };
-use super::{Choices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
+use super::{ExportChoices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
 use crate::store::RankFile;
 use crate::warnings;
 
@@ -32,12 +32,9 @@ const PACKET_TAG: u8 = 0x0a;
 
 /// Opens these ranks, to be written as one trace. If there are several ranks, each gets a track
 /// with the rank's tracks below.
-///
-/// # Errors
-/// If a segment cannot be opened.
 pub fn prepare<'a>(
     of: RanksOf<'a>,
-    choices: &'a Choices,
+    choices: &'a ExportChoices,
     work: Work<'_>,
 ) -> Result<PreparedExport<'a>, ExportError> {
     let starts = of.each().map(|opened| {
@@ -52,7 +49,7 @@ pub fn prepare<'a>(
             let opened = opened?;
             let rank = opened.rank;
             let mut packets = Packets { out: &mut *out, sequence, has_begun: false };
-            let place = Place {
+            let place = TraceRank {
                 rank,
                 view: rank.view(opened.segment()),
                 is_alone: of.ranks.len() == 1,
@@ -67,7 +64,7 @@ pub fn prepare<'a>(
 }
 
 /// A rank's place in the trace.
-struct Place<'a> {
+struct TraceRank<'a> {
     rank: &'a RankFile,
     view: RankView<'a, StoredFile>,
     is_alone: bool,
@@ -76,7 +73,7 @@ struct Place<'a> {
     seed: u64,
 }
 
-impl Place<'_> {
+impl TraceRank<'_> {
     /// Converts a rank's timestamp to the trace's time. Times before 1970 cannot be written and
     /// become 0.
     fn ns(&self, time_ps: i64) -> u64 {
@@ -158,8 +155,8 @@ const FIRST_TRACK_NUMBER: u64 = 16;
 
 fn write_rank(
     segment: &SegmentFile,
-    place: &Place<'_>,
-    choices: &Choices,
+    place: &TraceRank<'_>,
+    choices: &ExportChoices,
     packets: &mut Packets<'_>,
 ) -> Result<(), Failure> {
     if !place.is_alone {
@@ -177,7 +174,7 @@ fn write_rank(
         packets.write(TracePacket { track_descriptor: descriptor, ..TracePacket::default() })?;
     }
     write_warnings(segment, place, packets)?;
-    Events::new(segment, place, (&tracks, choices), packets)?.write()
+    PerfettoEvents::new(segment, place, (&tracks, choices), packets)?.write()
 }
 
 /// The tracks as a page lists them: each group before its tracks. A reader that looks at the first
@@ -199,7 +196,7 @@ fn from_the_top(segment: &SegmentFile) -> Vec<usize> {
 }
 
 /// The descriptors of all tracks, indexed by track number.
-fn descriptors(segment: &SegmentFile, place: &Place<'_>) -> Vec<TrackDescriptor> {
+fn descriptors(segment: &SegmentFile, place: &TraceRank<'_>) -> Vec<TrackDescriptor> {
     let tracks = &segment.footer().tracks;
     let mut order: Vec<usize> = (0..tracks.len()).collect();
     order.sort_by_key(|&at| (tracks[at].spec.sort, at));
@@ -228,7 +225,7 @@ fn descriptors(segment: &SegmentFile, place: &Place<'_>) -> Vec<TrackDescriptor>
 }
 
 /// The parent of this track.
-fn parent(segment: &SegmentFile, place: &Place<'_>, at: usize) -> Option<u64> {
+fn parent(segment: &SegmentFile, place: &TraceRank<'_>, at: usize) -> Option<u64> {
     match segment.footer().tracks[at].spec.parent {
         Some(parent) => Some(place.uuid(FIRST_TRACK_NUMBER + u64::from(parent.0))),
         None if place.is_alone => None,
@@ -239,7 +236,7 @@ fn parent(segment: &SegmentFile, place: &Place<'_>, at: usize) -> Option<u64> {
 /// Writes the warnings of the rank as instants at its start.
 fn write_warnings(
     segment: &SegmentFile,
-    place: &Place<'_>,
+    place: &TraceRank<'_>,
     packets: &mut Packets<'_>,
 ) -> Result<(), Failure> {
     let warnings = warnings::of_rank(place.rank, segment.footer());

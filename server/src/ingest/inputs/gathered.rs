@@ -4,16 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nprof_capture::archive::{self, FileBytes, Leaf, Spool};
-use nprof_capture::importer::{Claim, Role, TABLE};
+use nprof_capture::importer::{Claim, FileRole, TABLE};
 use nprof_capture::inputs::directory::Why;
 use nprof_capture::inputs::natural::natural;
-use nprof_capture::inputs::{Candidate, Choice, Found, choose, is_named_like_trace};
+use nprof_capture::inputs::{Candidate, FileChoice, FileKind, choose, is_named_like_trace};
 use nprof_capture::probe::Confidence;
 use nprof_capture::refusal::Refusal;
 
 use super::left_out::{self, Folder};
-use super::{Chosen, InputFile, file_name, logs};
-use crate::ingest::mapped::{self, Source};
+use super::{FileOrigin, InputFile, file_name, logs};
+use crate::ingest::mapped::{self, MappedFile};
 use crate::ingest::{IngestError, Result};
 
 /// Levels of folders below a directory that are searched for traces.
@@ -33,7 +33,7 @@ pub(super) struct Gathered {
     /// The directories and archives that the user named.
     pub(super) wholes: Vec<PathBuf>,
     pub(super) left_out: Vec<String>,
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<MappedFile>,
 }
 
 impl Gathered {
@@ -48,13 +48,14 @@ impl Gathered {
     pub(super) fn file(&mut self, path: &Path, spool: &dyn Spool) -> Result<()> {
         let name = file_name(path);
         let opened = archive::open(&name, self.open(path)?, spool);
-        let files = opened.leaves.into_iter().map(|leaf| InputFile::new(leaf, (path, &name), Chosen::ByName));
+        let files =
+            opened.leaves.into_iter().map(|leaf| InputFile::new(leaf, (path, &name), FileOrigin::ByName));
         if !opened.is_archive {
             self.files.extend(files);
             return Ok(());
         }
         let files: Vec<InputFile> =
-            files.map(|file| InputFile { chosen: Chosen::ByDirectory, ..file }).collect();
+            files.map(|file| InputFile { chosen: FileOrigin::ByDirectory, ..file }).collect();
         self.wholes.push(path.to_owned());
         self.choose(files, Beside::Taken, || IngestError::EmptyArchive { path: path.to_owned() })
     }
@@ -99,7 +100,7 @@ impl Gathered {
                 match self.open(&path) {
                     Ok(bytes) => {
                         let leaves = archive::open(&name, bytes, spool).leaves;
-                        let file = |leaf| InputFile::new(leaf, (&path, &name), Chosen::ByDirectory);
+                        let file = |leaf| InputFile::new(leaf, (&path, &name), FileOrigin::ByDirectory);
                         files.extend(leaves.into_iter().map(file));
                     }
                     Err(error) if is_named_like_trace(&name) => return Err(error),
@@ -118,7 +119,7 @@ impl Gathered {
         none: impl FnOnce() -> IngestError,
     ) -> Result<()> {
         let candidates: Vec<Candidate> = files.iter().map(|file| file.leaf.candidate.clone()).collect();
-        let Choice { traces, beside: models, left_out } = choose(&candidates);
+        let FileChoice { traces, beside: models, left_out } = choose(&candidates);
         if traces.is_empty() {
             let refused = left_out.into_iter().find_map(|left_out| match left_out.why {
                 Why::Refused(refusal) => Some((left_out.file, refusal)),
@@ -166,9 +167,9 @@ impl Gathered {
                     folders.push((below, name));
                 } else if below.is_file() {
                     let leaves = archive::open(&name, self.open(&below)?, spool).leaves;
-                    let is_it = |leaf: &Leaf| leaf.candidate.claim(Role::Compiler).is_some();
+                    let is_it = |leaf: &Leaf| leaf.candidate.claim(FileRole::Compiler).is_some();
                     let leaves = leaves.into_iter().filter(is_it);
-                    let file = |leaf| InputFile::new(leaf, (path, &whole), Chosen::ByDirectory);
+                    let file = |leaf| InputFile::new(leaf, (path, &whole), FileOrigin::ByDirectory);
                     self.files.extend(leaves.map(file));
                 }
             }
@@ -189,7 +190,7 @@ impl Gathered {
         let logs = self.files.iter().filter_map(|file| file.nth_log);
         let mut nth_log = logs.max().map_or(0, |last| last + 1);
         for leaf in opened.leaves {
-            let mut file = InputFile::new(leaf, (path, &name), Chosen::ByName);
+            let mut file = InputFile::new(leaf, (path, &name), FileOrigin::ByName);
             if logs::is_trace(&file.leaf) {
                 return Err(IngestError::TraceAsLog { path: path.to_owned() });
             }
@@ -207,33 +208,34 @@ impl Gathered {
         let bytes = self.open(path)?;
         let name = file_name(path);
         let opened = archive::open(&name, bytes.clone(), spool).leaves;
-        let is_model = |leaf: &Leaf| leaf.candidate.claim(Role::Model).is_some();
+        let is_model = |leaf: &Leaf| leaf.candidate.claim(FileRole::Model).is_some();
         let leaf = opened.into_iter().find(is_model).unwrap_or_else(|| {
             // The reader of programs reports what is wrong with the file.
-            let importer = TABLE.iter().find(|row| row.takes.iter().any(|takes| takes.role == Role::Model));
+            let importer =
+                TABLE.iter().find(|row| row.takes.iter().any(|takes| takes.role == FileRole::Model));
             let claim = |importer| {
                 let confidence = Confidence::Certain;
-                Claim { importer, role: Role::Model, confidence, rank: None, companion: None }
+                Claim { importer, role: FileRole::Model, confidence, rank: None, companion: None }
             };
             let found = importer.map_or_else(
                 || {
-                    Found::Refused(Refusal::unread(
+                    FileKind::Refused(Refusal::unread(
                         "no supported format reads a program",
                         "leave this file out",
                     ))
                 },
-                |importer| Found::Claimed(claim(importer)),
+                |importer| FileKind::Claimed(claim(importer)),
             );
             Leaf { candidate: Candidate::new(&name, found), packed: bytes, layers: Vec::new() }
         });
-        self.files.push(InputFile::new(leaf, (path, &name), Chosen::ByName));
+        self.files.push(InputFile::new(leaf, (path, &name), FileOrigin::ByName));
         Ok(())
     }
 }
 
 /// Leaves out programs with the same bytes as an earlier one: each node has a copy.
 fn only_once(files: &mut Vec<InputFile>) {
-    let is_model = |file: &InputFile| file.leaf.candidate.claim(Role::Model).is_some();
+    let is_model = |file: &InputFile| file.leaf.candidate.claim(FileRole::Model).is_some();
     let mut at = 0;
     while at < files.len() {
         let (before, rest) = files.split_at(at);

@@ -2,8 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use nprof_capture::importer::Role;
-use nprof_capture::inputs::{Apart, Candidate, Group, Plan, Together, groups};
+use nprof_capture::importer::FileRole;
+use nprof_capture::inputs::{Apart, Candidate, FileGroup, GroupReason, Plan, groups};
 
 use super::gathered::Gathered;
 use super::{InputFile, Inputs};
@@ -22,7 +22,7 @@ pub struct GroupedInputs {
     /// The inputs.
     pub inputs: Inputs,
     /// Reason why they are one profile.
-    pub why: Together,
+    pub why: GroupReason,
 }
 
 impl Grouped {
@@ -43,7 +43,7 @@ impl Grouped {
         let groups = groups(&candidates);
         let mut left_out = gathered.left_out.clone();
         let mut profiles = Vec::new();
-        for Group { files, why } in groups.groups {
+        for FileGroup { files, why } in groups.groups {
             let inputs = Gathered {
                 files: files.iter().map(|&file| gathered.files[file].clone()).collect(),
                 wholes: wholes(&gathered, &files),
@@ -63,7 +63,7 @@ impl Grouped {
 fn wholes(gathered: &Gathered, files: &[usize]) -> Vec<PathBuf> {
     let is_whole = |whole: usize| {
         let is_of_whole = |file: &InputFile| {
-            file.leaf.candidate.whole == Some(whole) && file.leaf.candidate.claim(Role::Trace).is_some()
+            file.leaf.candidate.whole == Some(whole) && file.leaf.candidate.claim(FileRole::Trace).is_some()
         };
         let mut of_whole =
             (0..gathered.files.len()).filter(|&at| is_of_whole(&gathered.files[at])).peekable();
@@ -77,7 +77,7 @@ fn wholes(gathered: &Gathered, files: &[usize]) -> Vec<PathBuf> {
 pub(super) fn set_paths(files: &mut [InputFile]) {
     let is_other = |file: &InputFile| {
         let candidate = &file.leaf.candidate;
-        [Role::Model, Role::Compiler].into_iter().any(|role| candidate.claim(role).is_some())
+        [FileRole::Model, FileRole::Compiler].into_iter().any(|role| candidate.claim(role).is_some())
     };
     let mut traces: Vec<&mut InputFile> = files.iter_mut().filter(|file| !is_other(file)).collect();
     let places: Vec<Vec<String>> = traces.iter().map(|file| parts(&file.place)).collect();

@@ -8,8 +8,8 @@
 use std::io::Read;
 
 use nprof_capture::archive::Leaf;
-use nprof_capture::importer::{Claim, Role, TABLE};
-use nprof_capture::inputs::{Candidate, Found, Plan, Unplanned, natural, plan, rank_of};
+use nprof_capture::importer::{Claim, FileRole, TABLE};
+use nprof_capture::inputs::{Candidate, FileKind, Plan, Unplanned, natural, plan, rank_of};
 use nprof_capture::probe::Confidence;
 use nprof_engine::makers::aiu::SETTINGS;
 
@@ -29,7 +29,7 @@ pub(super) fn planned(files: &[InputFile]) -> Result<Planned> {
     let place = |file: usize| files[file].place.clone();
     let mut plans = plan(&candidates).map_err(|unplanned| match unplanned {
         Unplanned::Nothing => IngestError::NoInput,
-        Unplanned::Alone(file) if candidates[file].claim(Role::Compiler).is_some() => {
+        Unplanned::Alone(file) if candidates[file].claim(FileRole::Compiler).is_some() => {
             IngestError::CompilerAlone { path: place(file) }
         }
         Unplanned::Alone(file) => IngestError::NeffAlone { path: place(file) },
@@ -48,7 +48,8 @@ pub(super) fn planned(files: &[InputFile]) -> Result<Planned> {
 fn share_out(files: &[InputFile], plans: &mut [Plan]) {
     let logs: Vec<&InputFile> = files.iter().filter(|file| file.nth_log.is_some()).collect();
     let is_named = |file: &&InputFile| rank_of(&file.leaf.candidate.name).is_some();
-    let takes_logs = |plan: &&mut Plan| plan.importer.takes.iter().any(|takes| takes.role == Role::Compiler);
+    let takes_logs =
+        |plan: &&mut Plan| plan.importer.takes.iter().any(|takes| takes.role == FileRole::Compiler);
     let mut ranks: Vec<&mut Plan> = plans.iter_mut().filter(takes_logs).collect();
     if logs.len() < 2 || logs.len() != ranks.len() || logs.iter().any(is_named) {
         return;
@@ -62,7 +63,7 @@ fn share_out(files: &[InputFile], plans: &mut [Plan]) {
 
 /// Whether a file is a trace for sure. A log can look like one at its beginning: `[INFO] …`.
 pub(super) fn is_trace(leaf: &Leaf) -> bool {
-    leaf.candidate.claim(Role::Trace).is_some_and(|claim| claim.confidence > Confidence::Possible)
+    leaf.candidate.claim(FileRole::Trace).is_some_and(|claim| claim.confidence > Confidence::Possible)
 }
 
 /// Makes the reader of logs read a file, whatever its first bytes. Returns whether it is a log, and
@@ -71,11 +72,11 @@ pub(super) fn claim(leaf: &mut Leaf) -> bool {
     let mut head = Vec::new();
     // A file that cannot be read is reported when it is read as a whole.
     let _ = leaf.reader().take(SETTINGS.len() as u64).read_to_end(&mut head);
-    let importer = TABLE.iter().find(|row| row.takes.iter().any(|takes| takes.role == Role::Compiler));
-    if let (None, Some(importer)) = (leaf.candidate.claim(Role::Compiler), importer) {
-        let (role, confidence) = (Role::Compiler, Confidence::Certain);
+    let importer = TABLE.iter().find(|row| row.takes.iter().any(|takes| takes.role == FileRole::Compiler));
+    if let (None, Some(importer)) = (leaf.candidate.claim(FileRole::Compiler), importer) {
+        let (role, confidence) = (FileRole::Compiler, Confidence::Certain);
         leaf.candidate.found =
-            Found::Claimed(Claim { importer, role, confidence, rank: None, companion: None });
+            FileKind::Claimed(Claim { importer, role, confidence, rank: None, companion: None });
     }
     head != SETTINGS.as_bytes()
 }

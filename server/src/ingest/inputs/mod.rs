@@ -18,13 +18,13 @@ use self::gathered::{Beside, Gathered};
 pub use self::grouped::{Grouped, GroupedInputs};
 use self::logs::Planned;
 use self::title::title;
-use super::mapped::Source;
+use super::mapped::MappedFile;
 use super::{IngestError, Result};
 use crate::output::FileId;
 
 /// The way in which a file was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Chosen {
+pub enum FileOrigin {
     /// The user named the file. If it is not a trace, that is an error.
     ByName,
     /// The user named the file's directory or archive. If the file is not a trace, it is left out.
@@ -39,7 +39,7 @@ pub struct InputFile {
     /// Path for messages. A file within an archive has a path that does not exist on disk.
     pub place: PathBuf,
     /// The way in which the file was chosen.
-    pub chosen: Chosen,
+    pub chosen: FileOrigin,
     /// Position among the logs of a compiler that the user named.
     pub nth_log: Option<usize>,
 }
@@ -56,21 +56,18 @@ pub struct Inputs {
     /// Files that look like traces but are not read, each with the reason.
     pub left_out: Vec<String>,
     /// The files on the disk.
-    sources: Vec<Source>,
+    sources: Vec<MappedFile>,
 }
 
 impl Inputs {
     /// Checks that no file has become shorter since it was opened.
-    ///
-    /// # Errors
-    /// If one has.
     pub(super) fn check_lengths(&self) -> Result<()> {
-        self.sources.iter().try_for_each(Source::check)
+        self.sources.iter().try_for_each(MappedFile::check)
     }
 
     /// The ids of the files on the disk that are read.
     pub fn file_ids(&self) -> impl Iterator<Item = FileId> {
-        self.sources.iter().map(Source::id)
+        self.sources.iter().map(MappedFile::id)
     }
 
     /// Calls `read`. If files of a directory turn out not to be traces, they are left out and
@@ -91,7 +88,7 @@ impl Inputs {
     pub(super) fn spared(&self, plan: &Plan, error: IngestError) -> IngestError {
         let is_spared = |path: &Path| {
             let mut traces = plan.traces().map(|file| &self.files[file]);
-            traces.any(|file| file.chosen == Chosen::ByDirectory && file.place == path)
+            traces.any(|file| file.chosen == FileOrigin::ByDirectory && file.place == path)
         };
         match error {
             IngestError::Format { path, source } if is_spared(&path) => {
@@ -204,9 +201,6 @@ impl Named {
 
     /// The plans of the profiles that the traces make, by the rules of
     /// [`nprof_capture::inputs::groups`].
-    ///
-    /// # Errors
-    /// See [`Self::inputs`].
     pub fn profiles(&self, spool: &dyn Spool) -> Result<Grouped> {
         let planned = self.gathered(spool).and_then(Grouped::of);
         if spool.is_cancelled() { Err(IngestError::Cancelled) } else { planned }
@@ -254,7 +248,7 @@ impl Gathered {
 impl InputFile {
     /// A file that was found in the file or folder at `path`. The names of files from there begin
     /// with `name`.
-    fn new(leaf: Leaf, (path, name): (&Path, &str), chosen: Chosen) -> Self {
+    fn new(leaf: Leaf, (path, name): (&Path, &str), chosen: FileOrigin) -> Self {
         let below = leaf.candidate.name.strip_prefix(name).and_then(|rest| rest.strip_prefix('/'));
         let place = match below {
             Some(entry) => PathBuf::from(format!("{}/{entry}", path.display())),

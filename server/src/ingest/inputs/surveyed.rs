@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read};
 
 use nprof_capture::archive::{Leaf, Spool};
-use nprof_capture::importer::Role;
+use nprof_capture::importer::FileRole;
 use nprof_capture::inputs::{Candidate, cycle, ranks};
 use nprof_capture::probe::process::{Facts, OVERLAP_LEN, Survey};
 
@@ -39,7 +39,7 @@ pub(super) fn survey(files: &mut [InputFile], spool: &dyn Spool) {
 /// The files whose first bytes do not tell enough.
 fn wanted(candidates: &[Candidate]) -> Vec<usize> {
     let states_facts = |file: &usize| {
-        candidates[*file].claim(Role::Trace).is_some_and(|claim| claim.importer.facts.is_some())
+        candidates[*file].claim(FileRole::Trace).is_some_and(|claim| claim.importer.facts.is_some())
     };
     let traces: Vec<usize> = (0..candidates.len()).filter(states_facts).collect();
     if traces.len() < 2 {

@@ -3,7 +3,7 @@
 use std::fs;
 
 use nprof_capture::archive::InMemory;
-use nprof_capture::importer::Role;
+use nprof_capture::importer::FileRole;
 use nprof_capture::inputs::cases::{CASES, candidates, described, files, listed, sample};
 use nprof_capture::inputs::{Candidate, plan, profiles};
 
@@ -75,7 +75,7 @@ fn check_dir(names: &str, expected: &str, left_out: &[&str]) {
     let dir = tree(names);
     let named = Named { session_dir: Some(dir.path().to_owned()), ..Named::default() };
     let inputs = named.inputs(&InMemory).unwrap();
-    assert!(inputs.files.iter().all(|file| file.chosen == Chosen::ByDirectory));
+    assert!(inputs.files.iter().all(|file| file.chosen == FileOrigin::ByDirectory));
     let name = file_name(&dir.path().canonicalize().unwrap());
     assert_eq!(inputs.title, Some(name), "{names:?}");
     let reasons: Vec<&str> = inputs.left_out.iter().filter_map(|said| said.split(':').next()).collect();
@@ -124,7 +124,7 @@ fn captures_of_several_nodes_have_a_folder_each() {
     let all = inputs(dir.path(), &["."]).unwrap();
     assert_eq!((all.plans.len(), all.left_out.len()), (4, 0));
     assert_eq!(all.place(&all.plans[1]), dir.path().join("./node1/capture/profile_rank_0.ntff"));
-    let models = |file: &&InputFile| file.leaf.candidate.claim(Role::Model).is_some();
+    let models = |file: &&InputFile| file.leaf.candidate.claim(FileRole::Model).is_some();
     assert_eq!(all.files.iter().filter(models).count(), 1, "the copies of a program are one");
 }
 

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use nprof_capture::importer::Role;
+use nprof_capture::importer::FileRole;
 use nprof_capture::inputs::Plan;
 
-use super::{Chosen, InputFile, file_name};
+use super::{FileOrigin, InputFile, file_name};
 
 /// The common name of several traces.
 pub(super) fn title(wholes: &[PathBuf], files: &[InputFile], plans: &[Plan]) -> Option<String> {
     let traces = traces(plans);
-    let is_trace = |file: &&InputFile| file.leaf.candidate.claim(Role::Trace).is_some();
-    let is_named = |file: &&InputFile| file.chosen == Chosen::ByName && is_trace(file);
+    let is_trace = |file: &&InputFile| file.leaf.candidate.claim(FileRole::Trace).is_some();
+    let is_named = |file: &&InputFile| file.chosen == FileOrigin::ByName && is_trace(file);
     match (wholes, files.iter().find(is_named)) {
         // A directory is named for what it holds, also if that is one trace. `.` and `..` have no
         // name of their own.
@@ -30,6 +30,6 @@ pub(super) fn title(wholes: &[PathBuf], files: &[InputFile], plans: &[Plan]) -> 
 
 /// Number of files with events. A rank can have several.
 fn traces(plans: &[Plan]) -> usize {
-    let files = plans.iter().flat_map(|plan| &plan.files).filter(|file| file.role == Role::Trace);
+    let files = plans.iter().flat_map(|plan| &plan.files).filter(|file| file.role == FileRole::Trace);
     files.map(|file| file.file).collect::<BTreeSet<_>>().len()
 }

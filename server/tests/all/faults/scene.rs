@@ -9,7 +9,7 @@ use nprof_engine::base::ClockFit;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::wire::clock::Clock;
 use nprof_server::export::cut::PartOf;
-use nprof_server::export::{Choices, RanksOf, Scope, find};
+use nprof_server::export::{ExportChoices, RanksOf, Scope, find};
 use nprof_server::ingest::{Named, Settings, add, run};
 use nprof_server::store::{Existing, Store};
 use nprof_server::verify::verify;
@@ -178,7 +178,7 @@ fn export_part(root: &Path) -> Result<(), String> {
         .take(|| store.stage_anywhere(), RanksOf::all(&profile), Cancel::NEVER)
         .map_err(|error| text(&error))?;
     let Some(Scope::Rank(prepare)) = find("json").map(|export| export.scope) else { panic!("a table") };
-    let choices = Choices::default();
+    let choices = ExportChoices::default();
     let prepared = prepare(taken.ranks(), &choices, Work::IN_PLACE).map_err(|error| text(&error))?;
     prepared.write(&mut Vec::new()).map_err(|error| text(&error))
 }

@@ -7,11 +7,11 @@ use nprof_engine::model::Value;
 const PS_PER_US: u128 = 1_000_000;
 
 /// A document with the places of its events.
-pub(super) type Placed<'p> = (&'p [u8], &'p [(u64, u64)]);
+pub(super) type EventDocument<'p> = (&'p [u8], &'p [(u64, u64)]);
 
 /// A list of events that are passed at once.
 #[derive(Debug, Default)]
-pub(super) struct Piece {
+pub(super) struct EventList {
     bytes: Vec<u8>,
     is_first: bool,
     /// Where the event comes from that is written next: an offset in the file.
@@ -20,7 +20,7 @@ pub(super) struct Piece {
     places: Vec<(u64, u64)>,
 }
 
-impl Piece {
+impl EventList {
     /// Length in bytes.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
@@ -33,7 +33,7 @@ impl Piece {
 
     /// The events as a document with their places; `None` if there are none. A place is the offset
     /// in the document from which on it holds, and the offset in the file.
-    pub(super) fn document(&mut self) -> Option<Placed<'_>> {
+    pub(super) fn document(&mut self) -> Option<EventDocument<'_>> {
         if self.bytes.is_empty() {
             return None;
         }
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn events_are_json() {
-        let mut piece = Piece::default();
+        let mut piece = EventList::default();
         assert!(piece.document().is_none());
         piece.begin("X", "a \"b\"", -1_500_000);
         piece.us("dur", 12_000_001);

@@ -4,7 +4,7 @@
 //! host. So everything that follows from them is computed again. Asynchronous slices become their
 //! begins and ends.
 
-use nprof_engine::model::{FieldId, Form, SliceRecord, Value};
+use nprof_engine::model::{FieldId, SliceForm, SliceRecord, Value};
 
 use super::Translator;
 use crate::formats::aiu::attribute::{BYTES, JOB};
@@ -38,7 +38,7 @@ impl Translator<'_, '_> {
         self.has_ideals |= of.has_ideals;
         let end_ps = slice.start_ps.saturating_add(slice.duration_ps);
         let host_ps = of.host_ps.unwrap_or(slice.duration_ps);
-        let is_unfinished = slice.form == Form::Unfinished;
+        let is_unfinished = slice.form == SliceForm::Unfinished;
         // The slice ends when the host saw it end.
         let start_ps = if is_unfinished { slice.start_ps } else { end_ps.saturating_sub(host_ps) };
         let (name, ps) = (self.text(slice.name), self.time_ps(start_ps));
@@ -74,9 +74,9 @@ impl Translator<'_, '_> {
             fields.into_iter().partition(|(field, _)| OF_PAIRS.contains(&self.key(*field)));
         let end_ps = slice.start_ps.saturating_add(slice.duration_ps);
         let points = match slice.form {
-            Form::Complete => vec![("b", slice.start_ps), ("e", end_ps)],
-            Form::Instant => vec![(keys.phase.unwrap_or("n"), slice.start_ps)],
-            Form::Unfinished => vec![("b", slice.start_ps)],
+            SliceForm::Complete => vec![("b", slice.start_ps), ("e", end_ps)],
+            SliceForm::Instant => vec![(keys.phase.unwrap_or("n"), slice.start_ps)],
+            SliceForm::Unfinished => vec![("b", slice.start_ps)],
         };
         let name = self.text(slice.name);
         let mut piece = std::mem::take(&mut self.piece);

@@ -16,14 +16,14 @@ use std::rc::Rc;
 
 use nprof_engine::base::{Error as EngineError, Result, narrow};
 use nprof_engine::model::{
-    FieldId, FieldSpec, Filled, FlowPhase, FlowPoint, Form, NameId, RankInfo, Sink, SliceKey, SliceRecord,
-    TableId, TableSpec, TemplateId, TemplateValue, TrackId, TrackSpec, Value, WarningKind,
+    FieldId, FieldSpec, Filled, FlowPhase, FlowPoint, NameId, RankInfo, Sink, SliceForm, SliceKey,
+    SliceRecord, TableId, TableSpec, TemplateId, TemplateValue, TrackId, TrackSpec, Value, WarningKind,
 };
 use nprof_engine::spill::Space;
 use rustc_hash::FxHashMap;
 
-use self::event::Piece;
-use self::track::{Content, Tracks};
+use self::event::EventList;
+use self::track::{PacketTracks, TrackContent};
 use super::Dialect;
 use crate::error::Error;
 use crate::formats::perfetto;
@@ -92,7 +92,7 @@ struct Translator<'t, 's> {
     place: &'t Cell<u64>,
     /// Time zero of the sink on the trace's clock, in picoseconds.
     origin_ps: i128,
-    piece: Piece,
+    piece: EventList,
     names: Vec<Box<str>>,
     by_name: FxHashMap<Box<str>, u32>,
     name_bytes: usize,
@@ -100,7 +100,7 @@ struct Translator<'t, 's> {
     /// Names of the fields.
     fields: Vec<String>,
     by_field: FxHashMap<(TableId, String), u32>,
-    tracks: Tracks,
+    tracks: PacketTracks,
     starts: Vec<i64>,
     /// Bytes of long texts so far. See [`MAX_REPEATED`].
     repeated: usize,
@@ -126,14 +126,14 @@ impl<'t, 's> Translator<'t, 's> {
             dialect,
             place,
             origin_ps: origin.map_or(0, Origin::ps),
-            piece: Piece::default(),
+            piece: EventList::default(),
             names: Vec::new(),
             by_name: FxHashMap::default(),
             name_bytes: 0,
             tables: Vec::new(),
             fields: Vec::new(),
             by_field: FxHashMap::default(),
-            tracks: Tracks::default(),
+            tracks: PacketTracks::default(),
             starts: Vec::new(),
             repeated: 0,
             arrows: 0,
@@ -233,7 +233,7 @@ impl<'t, 's> Translator<'t, 's> {
         (time_ps, phase): (i64, FlowPhase),
         (id, name): (u64, Option<NameId>),
     ) -> Result<()> {
-        if self.tracks.content(track) == Content::Computed || self.is_of_other(track) {
+        if self.tracks.content(track) == TrackContent::Computed || self.is_of_other(track) {
             return Ok(());
         }
         self.enter(track)?;
@@ -259,7 +259,7 @@ impl<'t, 's> Translator<'t, 's> {
 
 /// Fields of a slice that are keys of the event and no arguments.
 #[derive(Debug, Default)]
-struct Keys<'f> {
+struct SliceKeys<'f> {
     cat: Option<String>,
     phase: Option<&'f str>,
     attributes: Option<&'f str>,
@@ -272,8 +272,8 @@ impl Translator<'_, '_> {
         key.strip_prefix("args.").unwrap_or(key)
     }
 
-    fn keys<'f>(&mut self, fields: &[(FieldId, Value<'f>)]) -> (Keys<'f>, Vec<(FieldId, Value<'f>)>) {
-        let mut keys = Keys::default();
+    fn keys<'f>(&mut self, fields: &[(FieldId, Value<'f>)]) -> (SliceKeys<'f>, Vec<(FieldId, Value<'f>)>) {
+        let mut keys = SliceKeys::default();
         let mut arguments = Vec::with_capacity(fields.len());
         for &(field, value) in fields {
             let key = self.fields.get(field.0 as usize).map_or("", String::as_str);
@@ -297,15 +297,15 @@ impl Translator<'_, '_> {
         let mut piece = std::mem::take(&mut self.piece);
         piece.at(self.place.get());
         let phase = match slice.form {
-            Form::Complete => "X",
-            Form::Instant => keys.phase.unwrap_or("i"),
-            Form::Unfinished => "B",
+            SliceForm::Complete => "X",
+            SliceForm::Instant => keys.phase.unwrap_or("i"),
+            SliceForm::Unfinished => "B",
         };
         piece.begin(phase, &name, ps);
         match slice.form {
-            Form::Complete => piece.us("dur", slice.duration_ps.into()),
-            Form::Instant if matches!(phase, "i" | "I" | "R") => piece.text("s", "t"),
-            Form::Instant | Form::Unfinished => {}
+            SliceForm::Complete => piece.us("dur", slice.duration_ps.into()),
+            SliceForm::Instant if matches!(phase, "i" | "I" | "R") => piece.text("s", "t"),
+            SliceForm::Instant | SliceForm::Unfinished => {}
         }
         if let Some(cat) = &keys.cat {
             piece.text("cat", cat);
@@ -324,7 +324,7 @@ impl Translator<'_, '_> {
     }
 
     /// Writes fields under their keys.
-    fn fields(&mut self, piece: &mut Piece, fields: &[(FieldId, Value<'_>)]) {
+    fn fields(&mut self, piece: &mut EventList, fields: &[(FieldId, Value<'_>)]) {
         for &(field, value) in fields {
             let shared = self.shared(value);
             piece.value(self.key(field), value, &shared);
@@ -393,13 +393,13 @@ impl Sink for Translator<'_, '_> {
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
         let content = self.tracks.content(slice.track);
         // All ranks need the first slice of each thread.
-        let is_first = content != Content::Computed && !self.tracks.is_described(slice.track);
-        if is_first || content != Content::Computed && !self.is_of_other(slice.track) {
+        let is_first = content != TrackContent::Computed && !self.tracks.is_described(slice.track);
+        if is_first || content != TrackContent::Computed && !self.is_of_other(slice.track) {
             self.enter(slice.track)?;
             match content {
-                Content::Device => self.restore(slice),
-                Content::Pairs => self.pair(slice),
-                Content::Read | Content::Computed => self.write(slice),
+                TrackContent::Device => self.restore(slice),
+                TrackContent::Pairs => self.pair(slice),
+                TrackContent::Read | TrackContent::Computed => self.write(slice),
             }
             self.describe(slice.track);
         }
@@ -421,7 +421,7 @@ impl Sink for Translator<'_, '_> {
     }
 
     fn sample(&mut self, track: TrackId, time_ps: i64, value: f64, _: &[(FieldId, Value<'_>)]) -> Result<()> {
-        if self.tracks.content(track) == Content::Computed || self.is_of_other(track) {
+        if self.tracks.content(track) == TrackContent::Computed || self.is_of_other(track) {
             return Ok(());
         }
         self.enter(track)?;

@@ -7,7 +7,7 @@ use nprof_engine::makers::aiu::{Lane, rank_of_devices};
 use nprof_engine::model::{TrackId, TrackKind, TrackSpec};
 use rustc_hash::FxHashSet;
 
-use super::event::Piece;
+use super::event::EventList;
 use crate::probe::aiu::rank_of_group;
 
 /// Most groups above a track.
@@ -29,7 +29,7 @@ const ANNOTATIONS: &str = " · annotations";
 
 /// Content of a track of nprof's own export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Content {
+pub(super) enum TrackContent {
     /// Events of the trace.
     Read,
     /// Slices of the device, with times that follow from their counters.
@@ -42,7 +42,7 @@ pub(super) enum Content {
 
 /// A track.
 #[derive(Debug)]
-struct Track {
+struct PacketTrack {
     spec: TrackSpec,
     /// The beginning of its name, with its number if another track beside it has that beginning.
     label: String,
@@ -54,14 +54,14 @@ struct Track {
     /// Whether its rank is the one that is being read, once that is known.
     is_own: Option<bool>,
     /// Its content and its rank in an export, once they were asked for.
-    content: Option<Content>,
+    content: Option<TrackContent>,
     rank: Option<Rc<str>>,
 }
 
 /// All tracks.
 #[derive(Debug, Default)]
-pub(super) struct Tracks {
-    all: Vec<Track>,
+pub(super) struct PacketTracks {
+    all: Vec<PacketTrack>,
     labels: FxHashSet<(Option<TrackId>, String)>,
     /// Processes whose names were written.
     named: FxHashSet<String>,
@@ -69,7 +69,7 @@ pub(super) struct Tracks {
     pub(super) is_export: bool,
 }
 
-impl Tracks {
+impl PacketTracks {
     /// Adds a track.
     pub(super) fn push(&mut self, spec: TrackSpec) -> TrackId {
         let id = TrackId(narrow(self.all.len()));
@@ -77,7 +77,7 @@ impl Tracks {
         if !self.labels.insert((spec.parent, label.clone())) {
             label = format!("{label} track {}", id.0);
         }
-        self.all.push(Track {
+        self.all.push(PacketTrack {
             spec,
             label,
             pid: None,
@@ -91,9 +91,9 @@ impl Tracks {
     }
 
     /// Content of a track: what the trace had, unless nprof wrote it.
-    pub(super) fn content(&mut self, id: TrackId) -> Content {
+    pub(super) fn content(&mut self, id: TrackId) -> TrackContent {
         let Some(track) = self.all.get(id.0 as usize).filter(|_| self.is_export) else {
-            return Content::Read;
+            return TrackContent::Read;
         };
         if let Some(known) = track.content {
             return known;
@@ -102,13 +102,13 @@ impl Tracks {
         let above = self.above(id);
         let content = match above[..] {
             [group, ..] if self.is_of_device(group) => match Lane::of_title(name) {
-                Some(Lane::Collective) => Content::Computed,
-                _ if is_counter => Content::Computed,
-                _ => Content::Device,
+                Some(Lane::Collective) => TrackContent::Computed,
+                _ if is_counter => TrackContent::Computed,
+                _ => TrackContent::Device,
             },
-            [_, group] if self.all[group.0 as usize].spec.name == PAIRS => Content::Pairs,
-            [] if name == WARNINGS => Content::Computed,
-            _ => Content::Read,
+            [_, group] if self.all[group.0 as usize].spec.name == PAIRS => TrackContent::Pairs,
+            [] if name == WARNINGS => TrackContent::Computed,
+            _ => TrackContent::Read,
         };
         self.all[id.0 as usize].content = Some(content);
         content
@@ -174,7 +174,7 @@ impl Tracks {
     }
 
     /// Adds the process and the thread of a track to an event.
-    pub(super) fn place(&self, id: TrackId, piece: &mut Piece) {
+    pub(super) fn place(&self, id: TrackId, piece: &mut EventList) {
         let Some(track) = self.all.get(id.0 as usize) else { return };
         if let Some(pid) = self.process(id) {
             piece.member("pid", &pid);
@@ -182,7 +182,7 @@ impl Tracks {
         match &track.tid {
             Some(tid) => piece.member("tid", tid),
             // Asynchronous slices state their threads.
-            None if track.content == Some(Content::Pairs) => {}
+            None if track.content == Some(TrackContent::Pairs) => {}
             None if !matches!(track.spec.kind, TrackKind::Counter(_)) => {
                 piece.member("tid", &self.id(&track.label, THREAD));
             }
@@ -192,9 +192,9 @@ impl Tracks {
 
     /// Writes the names and the order of a track and its process, unless they were written, or are
     /// the ones that nprof gives to numbers.
-    pub(super) fn describe(&mut self, id: TrackId, piece: &mut Piece) {
+    pub(super) fn describe(&mut self, id: TrackId, piece: &mut EventList) {
         let Some(track) = self.all.get_mut(id.0 as usize) else { return };
-        if std::mem::replace(&mut track.is_described, true) || track.content == Some(Content::Device) {
+        if std::mem::replace(&mut track.is_described, true) || track.content == Some(TrackContent::Device) {
             return;
         }
         let track = &self.all[id.0 as usize];
@@ -212,7 +212,7 @@ impl Tracks {
                 piece.end();
             }
         }
-        if track.content == Some(Content::Pairs) || self.number(&track.spec.name, THREAD).is_some() {
+        if track.content == Some(TrackContent::Pairs) || self.number(&track.spec.name, THREAD).is_some() {
             return;
         }
         let thread = [
@@ -264,7 +264,7 @@ impl Tracks {
 }
 
 /// Begins an event with metadata.
-fn begin(piece: &mut Piece, what: &str, (key, value): (&str, &str)) {
+fn begin(piece: &mut EventList, what: &str, (key, value): (&str, &str)) {
     piece.begin("M", what, 0);
     piece.begin_arguments();
     piece.member(key, value);
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_track_is_of_another_rank_once_its_process_is() {
-        let mut tracks = Tracks::default();
+        let mut tracks = PacketTracks::default();
         let group = tracks.push(TrackSpec::group("Process 7", None, 0));
         let track = tracks.push(TrackSpec::slices("Thread 1", Some(group), TableId(0), Nesting::Calls, 0));
         tracks.note(track, Some("7".to_owned()), Some("1".to_owned()));

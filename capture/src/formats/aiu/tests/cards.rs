@@ -37,7 +37,7 @@ fn trace() -> String {
 #[test]
 fn each_device_of_a_rank_has_its_rows_and_counters() {
     let files = [("a.json", trace()), ("c.log", LOG.to_owned())];
-    let rank = read(&files, Settings::default()).remove(0);
+    let rank = read(&files, AiuSettings::default()).remove(0);
     let us = |row: &[(String, OwnedValue)], name: &str| (float(row, name) / 1e3).round() as i64;
     let active: Vec<[i64; 5]> = rank
         .rows_of("aiu_active")
@@ -76,7 +76,7 @@ fn each_device_of_a_rank_has_its_rows_and_counters() {
 
 #[test]
 fn counters_of_several_devices_have_a_group_of_the_rank() {
-    let rank = read(&[("rank_1.json", trace())], Settings::default()).remove(0);
+    let rank = read(&[("rank_1.json", trace())], AiuSettings::default()).remove(0);
     let counter =
         rank.samples.iter().find(|sample| rank.path(sample.track).ends_with("Transfer rate, device 0"));
     let track = counter.unwrap().track;
@@ -85,7 +85,7 @@ fn counters_of_several_devices_have_a_group_of_the_rank() {
     assert_eq!((rank.rank.rank, rank.rank.device), (Some(1), None));
     // A rank of one device is that device.
     let one = trace().replace("\"device\":1", "\"device\":0");
-    let one = read(&[("rank_1.json", one)], Settings::default()).remove(0);
+    let one = read(&[("rank_1.json", one)], AiuSettings::default()).remove(0);
     assert!(one.samples.iter().all(|sample| one.path(sample.track).starts_with("AIU 1/")));
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::importer::{Claim, TABLE};
-use crate::inputs::Found;
+use crate::inputs::FileKind;
 use crate::probe::Confidence;
 
 /// Charge of a watt in a microsecond.
@@ -160,7 +160,7 @@ proptest! {
         operations in prop::collection::vec((5_i64..200, 5_i64..400, 5_i64..60, 1_u32..1 << 24), 1..5),
     ) {
         let (list, truth) = exchanged(&of, &operations);
-        let ranks = read(&[("a.json", list)], Settings::default());
+        let ranks = read(&[("a.json", list)], AiuSettings::default());
         prop_assert_eq!(ranks.len(), of.len());
         let others = i64::try_from(of.len()).unwrap() - 1;
         for rank in &ranks {
@@ -223,13 +223,13 @@ fn text_is(row: &[(String, OwnedValue)], part: &str) -> bool {
 fn read_asked(files: &[(&str, Vec<u8>)]) -> Vec<Recorder> {
     read_claimed(
         files,
-        &Settings::default(),
+        &AiuSettings::default(),
         |files| files,
         |leaf| {
             let importer = TABLE.iter().find(|row| row.name == "aiu").expect("the format");
-            let (role, confidence) = (Role::Trace, Confidence::Certain);
+            let (role, confidence) = (FileRole::Trace, Confidence::Certain);
             let claim = Claim { importer, role, confidence, rank: None, companion: None };
-            leaf.candidate.found = Found::Claimed(claim);
+            leaf.candidate.found = FileKind::Claimed(claim);
         },
     )
 }

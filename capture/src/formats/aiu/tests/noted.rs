@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::*;
 use crate::archive::Leaf;
-use crate::archive::unpack::Damage;
+use crate::archive::unpack::EarlyEnd;
 use crate::files::Take;
 use crate::owners::Owners;
 
@@ -24,7 +24,7 @@ impl Files for Keeping {
         self.files.whole(file)
     }
 
-    fn stream(&self, file: usize, take: Take<'_>) -> Result<Option<Damage>, Error> {
+    fn stream(&self, file: usize, take: Take<'_>) -> Result<Option<EarlyEnd>, Error> {
         self.files.stream(file, take)
     }
 
@@ -95,7 +95,7 @@ proptest! {
         } else {
             ("a.json", list)
         };
-        let settings = Settings::default();
+        let settings = AiuSettings::default();
         let all = read_through(std::slice::from_ref(&file), &settings, |files| files);
         let noted = read_through(&[file], &settings, keeping);
         prop_assert_eq!(all.len(), noted.len());

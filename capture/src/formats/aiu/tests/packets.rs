@@ -5,7 +5,7 @@ use super::*;
 
 /// Reads files of bytes.
 fn read_bytes(files: &[(&str, Vec<u8>)]) -> Vec<Recorder> {
-    read_through(files, &Settings::default(), |files| files)
+    read_through(files, &AiuSettings::default(), |files| files)
 }
 
 /// Slices with the fields that do not depend on the form of the file.
@@ -109,7 +109,7 @@ fn jobs_of_packets_are_shifted_into_their_round_trips() {
     };
     let jobs_of = [job(1_000, 0), job(3_000, 800)];
     for outside in [Outside::Kept, Outside::Shifted] {
-        let settings = Settings { outside, ..Settings::default() };
+        let settings = AiuSettings { outside, ..AiuSettings::default() };
         let json = jobs_of.iter().zip(["a.json", "b.json"]);
         let json: Vec<(&str, Vec<u8>)> = json.map(|(text, name)| (name, text.clone().into_bytes())).collect();
         let json = read_through(&json, &settings, |files| files).remove(0);
@@ -133,15 +133,15 @@ fn jobs_of_packets_are_shifted_into_their_round_trips() {
 
 #[test]
 fn packets_tell_the_wall_clock() {
-    use crate::formats::perfetto::fixture::{Message, packet, trace};
+    use crate::formats::perfetto::fixture::{ProtoMessage, packet, trace};
     const WALL_NS: u64 = 1_700_000_000_000_000_000;
     let slice = Device::new(560e6, 9).slice("mul_1 Cmpt Exec", 70_000_100, 70_000_200);
     let text = format!("[{}]", slice.complete());
     // When the trace's clock was 70 s, the wall clock was `wall_ns`.
     let read = |wall_ns: u64| {
         let readings = [(6, 70_000_000_000), (1, wall_ns)];
-        let snapshot = readings.iter().fold(Message::new(), |snapshot, &(id, ns)| {
-            snapshot.message(1, &Message::new().number(1, id).number(2, ns))
+        let snapshot = readings.iter().fold(ProtoMessage::new(), |snapshot, &(id, ns)| {
+            snapshot.message(1, &ProtoMessage::new().number(1, id).number(2, ns))
         });
         let clocks = trace(&[packet(1, 70_000_000_000, 6, &snapshot)]);
         read_bytes(&[("a.pftrace", [clocks, packets(&text)].concat())]).remove(0)
@@ -177,7 +177,7 @@ fn ranks_of_many_pieces_have_all_their_slices() {
         slice.replace("\"pid\":0", &format!("\"pid\":{}", n % 3))
     };
     let text = format!("[{}]", (0..9_000).map(event).collect::<Vec<_>>().join(","));
-    let json = read(&[("a.json", text.clone())], Settings::default());
+    let json = read(&[("a.json", text.clone())], AiuSettings::default());
     let packets = read_bytes(&[("a.pftrace", packets(&text))]);
     assert_eq!((json.len(), packets.len()), (3, 3));
     for (json, packets) in json.iter().zip(&packets) {
@@ -247,17 +247,21 @@ fn warnings_name_the_place_in_the_file() {
 
 #[test]
 fn a_long_text_that_events_share_is_not_repeated_without_end() {
-    use crate::formats::perfetto::fixture::{Message, annotation, event, interned, packet, trace};
+    use crate::formats::perfetto::fixture::{ProtoMessage, annotation, event, interned, packet, trace};
     let long = "n".repeat(1 << 20);
-    let mut packets =
-        vec![packet(1, 0, 60, &Message::new().number(1, 9).message(4, &Message::new().number(1, 3)))];
-    let words = Message::new().message(2, &interned(1, &long)).message(29, &interned(1, &long));
-    let first = Message::new().number(9, 3).number(11, 9).number(10, 1);
+    let mut packets = vec![packet(
+        1,
+        0,
+        60,
+        &ProtoMessage::new().number(1, 9).message(4, &ProtoMessage::new().number(1, 3)),
+    )];
+    let words = ProtoMessage::new().message(2, &interned(1, &long)).message(29, &interned(1, &long));
+    let first = ProtoMessage::new().number(9, 3).number(11, 9).number(10, 1);
     packets.push(packet(1, 1_000, 11, &first).message(12, &words).number(13, 1));
     for n in 0..40 {
         let counter = annotation("TS1").number(4, n);
         let text = annotation("text").number(17, 1);
-        let slice = Message::new().number(9, 3).number(11, 9).number(10, 1);
+        let slice = ProtoMessage::new().number(9, 3).number(11, 9).number(10, 1);
         packets.push(packet(1, 2_000 + n, 11, &slice.message(4, &counter).message(4, &text)));
     }
     packets.push(packet(1, 9_000, 11, &event(3, 9, "end")));
@@ -297,7 +301,7 @@ proptest! {
             let mut recorder = Recorder::default();
             let mut sinks = OneOf { recorder: &mut recorder, nth: 0, count: 1 };
             let space = Space::new(&scratch);
-            let job = Job { plan: &plan, files: &files, space, origin: None, progress: &|_| {} };
+            let job = ImportJob { plan: &plan, files: &files, space, origin: None, progress: &|_| {} };
             let _ = crate::formats::read(&job, &mut sinks);
         }
     }

@@ -103,7 +103,7 @@ fn begins_and_ends_count_like_slices() {
     ];
     let tables = |text: String| {
         let log = ("c.log", LOG.to_owned());
-        let rank = read(&[("a.json", text), log], Settings::default()).remove(0);
+        let rank = read(&[("a.json", text), log], AiuSettings::default()).remove(0);
         let tables = ["aiu_kernel", "aiu_active", "aiu_category", "aiu_iteration"];
         let mut lines: Vec<String> = tables
             .iter()

@@ -41,7 +41,7 @@ fn both(shift_us: f64) -> [(&'static str, String); 2] {
 
 #[test]
 fn the_runtime_is_put_on_pytorchs_clock() {
-    let ranks = read(&both(SHIFT_US), Settings::default());
+    let ranks = read(&both(SHIFT_US), AiuSettings::default());
     assert_eq!(ranks.len(), 1, "the files are one rank");
     let rank = &ranks[0];
     let clock = rank.rows_of("aiu_clock").next().unwrap();
@@ -60,18 +60,18 @@ fn the_runtime_is_put_on_pytorchs_clock() {
     assert!(rank.warnings().iter().any(|warning| warning.what.contains("moved by 987654.32")));
     // Whatever the order of the files.
     let [flex, torch] = both(SHIFT_US);
-    let turned = read(&[torch, flex], Settings::default()).remove(0);
+    let turned = read(&[torch, flex], AiuSettings::default()).remove(0);
     assert_eq!(ops(&turned)[0].start_ps, first.start_ps);
 }
 
 #[test]
 fn clocks_that_fit_and_clocks_that_tell_nothing_stay() {
-    let same = read(&both(0.0), Settings::default()).remove(0);
+    let same = read(&both(0.0), AiuSettings::default()).remove(0);
     assert!(float(same.rows_of("aiu_clock").next().unwrap(), "torch_shift").abs() < 1e-9);
     assert!(same.warnings().is_empty(), "{:?}", same.warnings());
     let [flex, _] = both(0.0);
     let other = torch(&[host("aten::add", "cpu_op", 5.0, 1.0)]);
-    let apart = read(&[flex, ("host.json", other)], Settings::default()).remove(0);
+    let apart = read(&[flex, ("host.json", other)], AiuSettings::default()).remove(0);
     assert!(apart.warnings().iter().any(|warning| warning.what.contains("not aligned")));
 }
 
@@ -79,12 +79,12 @@ fn clocks_that_fit_and_clocks_that_tell_nothing_stay() {
 fn the_name_of_a_file_tells_the_rank_and_not_the_process() {
     let device = Device::new(560e6, 7);
     let list = format!("[{}]", kernel(device, 4711, "add Cmpt Exec", 10, 30));
-    let rank = read(&[("rank_3.json", list.clone())], Settings::default()).remove(0);
+    let rank = read(&[("rank_3.json", list.clone())], AiuSettings::default()).remove(0);
     assert_eq!((rank.rank.rank, rank.rank.device), (Some(3), Some(3)));
     assert_eq!(shown(&rank), ["AIU 3/Compute: add Cmpt Exec"]);
     let object = format!(r#"{{"traceEvents":{list},"distributedInfo":{{"rank":5}}}}"#);
-    assert_eq!(read(&[("a.json", object)], Settings::default()).remove(0).rank.rank, Some(5));
-    assert_eq!(read(&[("a.json", list)], Settings::default()).remove(0).rank.rank, Some(4711));
+    assert_eq!(read(&[("a.json", object)], AiuSettings::default()).remove(0).rank.rank, Some(5));
+    assert_eq!(read(&[("a.json", list)], AiuSettings::default()).remove(0).rank.rank, Some(4711));
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn pytorchs_trace_belongs_to_one_of_the_ranks_of_a_list() {
     let list: Vec<String> = (0..3).map(|pid| kernel(device, pid, "add Cmpt Exec", 10, 30)).collect();
     let calls = torch(&[host("aiuLaunch", "cpu_op", 5.0, 1.0), host("add", "kernel", 10.0, 20.0)]);
     let files = [("a.json", format!("[{}]", list.join(","))), ("t.json", calls)];
-    let ranks = read(&files, Settings::default());
+    let ranks = read(&files, AiuSettings::default());
     let slices: Vec<usize> = ranks.iter().map(|rank| rank.slices.len()).collect();
     assert_eq!(slices, [3, 1, 1]);
     let kernels = ranks[0].rows_of("aiu_kernel").next().unwrap();
@@ -104,7 +104,7 @@ fn pytorchs_trace_belongs_to_one_of_the_ranks_of_a_list() {
 fn all_ranks_of_a_list_are_put_on_pytorchs_clock() {
     let [(name, flex), torch] = both(SHIFT_US);
     let of_one = kernel(Device::new(560e6, 7), 1, "add Cmpt Exec", 130, 180);
-    let ranks = read(&[(name, flex.replacen('[', &format!("[{of_one},"), 1)), torch], Settings::default());
+    let ranks = read(&[(name, flex.replacen('[', &format!("[{of_one},"), 1)), torch], AiuSettings::default());
     let of_zero = ranks.iter().find(|rank| rank.rank.rank == Some(0)).unwrap();
     let of_one = ranks.iter().find(|rank| rank.rank.rank == Some(1)).unwrap();
     assert_eq!(ops(of_zero)[0].start_ps, ops(of_one)[0].start_ps);
@@ -121,7 +121,7 @@ fn each_rank_of_a_list_has_the_log_at_its_position() {
     let list = ("a.json", format!("[{}]", list.join(",")));
     let cycles = |logs: &[(&'static str, String)]| -> Vec<i64> {
         let files = [&[list.clone()][..], logs].concat();
-        let ranks = read(&files, Settings::default());
+        let ranks = read(&files, AiuSettings::default());
         ranks.iter().map(|rank| int(&ops(rank)[0].fields, "ideal_cycles")).collect()
     };
     let log = |name: &'static str, cycles| (name, table("", "mul", cycles));
@@ -140,7 +140,7 @@ fn kernels_of_pytorch_have_their_ideals() {
             host("other", "kernel", 140.0, 10.0),
         ];
         let files = [("t.json", torch(&calls)), ("c.log", cycles.to_owned())];
-        let rank = read(&files, Settings { core_mhz: 1000.0, ..Settings::default() }).remove(0);
+        let rank = read(&files, AiuSettings { core_mhz: 1000.0, ..AiuSettings::default() }).remove(0);
         let said = |slice: &RecordedSlice| {
             let text = |name: &str| match field(&slice.fields, name) {
                 Some(OwnedValue::Text(text)) => text.clone(),
@@ -169,7 +169,7 @@ fn rows_of_equal_times_keep_the_order_of_acelyzer() {
         .map(|(name, start)| device.slice(&format!("{name} Cmpt Exec"), start, start + 50).complete());
     let log = "Ideal/Total Cycles\nmul-opCatZeta 5\ndiv-opCatAlpha 6\nsub-opCatScalar 7\nadd-opCatScalar 8\n";
     let files = [("job.json", format!("[{}]", kernels.join(","))), ("c.log", log.to_owned())];
-    let rank = read(&files, Settings::default()).remove(0);
+    let rank = read(&files, AiuSettings::default()).remove(0);
     let texts = |table, name| {
         rank.rows_of(table).map(|row| format!("{:?}", field(row, name).unwrap())).collect::<Vec<_>>()
     };
@@ -196,7 +196,7 @@ fn autopilot(log: &str) -> Recorder {
         format!("[{}]", kernels.join(","))
     };
     let files = [("a.json", job(0, 4)), ("b.json", job(10_000, 8)), ("c.log", log.to_owned())];
-    read(&files, Settings { core_mhz: 1000.0, soc_mhz: Some(560.0), ..Settings::default() }).remove(0)
+    read(&files, AiuSettings { core_mhz: 1000.0, soc_mhz: Some(560.0), ..AiuSettings::default() }).remove(0)
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn traces_with_more_keys_threads_or_processes_than_usual_are_read() {
     );
     let processes: Vec<String> =
         (0..300).map(|n| slice.replace("\"pid\":0", &format!("\"pid\":{n}"))).collect();
-    let ranks = read(&[("a.json", format!("[{}]", processes.join(",")))], Settings::default());
+    let ranks = read(&[("a.json", format!("[{}]", processes.join(",")))], AiuSettings::default());
     assert_eq!((ranks.len(), ops(&ranks[0]).len(), ops(&ranks[1]).len()), (256, 45, 1));
     assert!(ranks[0].warnings().iter().any(|warning| warning.what.contains("more processes")));
 }
@@ -269,17 +269,17 @@ fn the_scale_of_the_power_is_a_setting() {
         slice.replace("\"TS1\"", &format!("\"Power\":\"{charge}\",\"TS1\""))
     };
     let text = format!("[{},{}]", slice(0, 1_000), slice(100, 2_000));
-    let watts = |settings: Settings| {
+    let watts = |settings: AiuSettings| {
         let rank = read(&[("a.json", text.clone())], settings).remove(0);
         samples(&rank, "Power")[0].1
     };
-    let usual = watts(Settings { soc_mhz: Some(560.0), ..Settings::default() });
+    let usual = watts(AiuSettings { soc_mhz: Some(560.0), ..AiuSettings::default() });
     assert!((usual - 12.0 / 512.0 * 10.0).abs() < 1e-6, "{usual}");
-    let of = |power_scale, max_watts| Settings {
+    let of = |power_scale, max_watts| AiuSettings {
         power_scale,
         max_watts,
         soc_mhz: Some(560.0),
-        ..Settings::default()
+        ..AiuSettings::default()
     };
     assert!((watts(of(1.0, 100.0)) - 10.0).abs() < 1e-4);
     assert!(watts(of(1.0, 5.0)).abs() < 1e-9, "more than the highest power");
@@ -291,7 +291,7 @@ fn logs_that_do_not_fit_are_named() {
     let trace = format!("[{}]", kernel(device, 0, "mul Cmpt Exec", 10, 110));
     let warnings = |log: &str| -> Vec<(String, String)> {
         let files = [("a.json", trace.clone()), ("x.log", log.to_owned())];
-        let rank = read(&files, Settings::default()).remove(0);
+        let rank = read(&files, AiuSettings::default()).remove(0);
         let warnings = rank.warnings().into_iter().filter(|warning| warning.first_place == "x.log");
         warnings.map(|warning| (warning.what, warning.first_place)).collect()
     };

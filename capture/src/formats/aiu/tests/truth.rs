@@ -116,7 +116,7 @@ proptest! {
         let truth = run.truth();
         let files = run.files(&truth, in_file);
         let files: Vec<(&str, String)> = files.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
-        let rank = read(&files, Settings::default()).remove(0);
+        let rank = read(&files, AiuSettings::default()).remove(0);
         let found = ops(&rank);
         prop_assert_eq!(found.len(), truth.len());
         // Ends that the host sees late tell the frequency less well, the shorter the run is.
@@ -160,7 +160,7 @@ proptest! {
         let [once, shuffled] = [&in_order, &order].map(|order| {
             let files: Vec<(&str, String)> =
                 order.iter().map(|&at| (files[at].0.as_str(), files[at].1.clone())).collect();
-            read(&files, Settings::default()).remove(0)
+            read(&files, AiuSettings::default()).remove(0)
         });
         prop_assert_eq!(facts(&shuffled), facts(&once));
         prop_assert_eq!(wraps(&shuffled), wraps(&once));
@@ -177,7 +177,7 @@ proptest! {
             let files = run.files(&truth, in_file);
             let files: Vec<(&str, String)> =
                 files.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
-            facts(&read(&files, Settings::default()).remove(0))
+            facts(&read(&files, AiuSettings::default()).remove(0))
         };
         let once = facts_of(&run);
         prop_assert_eq!(facts_of(&Run { device: Device::new(hz, start), ..run }), once);

@@ -27,7 +27,7 @@ const LOG: &str = "~~~ Ideal/Total Cycles ~~~\nmul_1-opCatBmm   55000\n====== Pe
 fn a_shortened_name_finds_its_row_by_the_original_one() {
     let named = |more: &str| {
         let text = trace(&[slice("mul Cmpt Exec", (10.0, 100.0), &format!("{}{more}", counters(0)))]);
-        let rank = read(&[("a.json", text), ("c.log", LOG.to_owned())], Settings::default()).remove(0);
+        let rank = read(&[("a.json", text), ("c.log", LOG.to_owned())], AiuSettings::default()).remove(0);
         let slice = rank.slices_of("slice").next().unwrap();
         let category = field(&slice.fields, "user_cat").cloned();
         let kernel = rank.rows_of("aiu_kernel").next().map(|row| field(row, "name").cloned());
@@ -131,7 +131,7 @@ fn a_rank_with_several_devices_is_none_of_them() {
     let device = |numbers: &[u32]| {
         let of = |number: &u32| slice("mul", (10.0, 5.0), &format!(r#","device":{number}"#));
         let file = trace(&numbers.iter().map(of).collect::<Vec<_>>());
-        read(&[("a_rank_3.json", file)], Settings::default()).remove(0).rank.device
+        read(&[("a_rank_3.json", file)], AiuSettings::default()).remove(0).rank.device
     };
     assert_eq!([device(&[0]), device(&[0, 1])], [Some(3), None]);
 }

@@ -4,7 +4,7 @@ use nprof_engine::exec::Work;
 use nprof_engine::fixture::Recorder;
 use nprof_engine::model::WarningKind;
 
-use super::super::fixture::{Message, annotation, event, packet, trace, varied};
+use super::super::fixture::{ProtoMessage, annotation, event, packet, trace, varied};
 use super::{INSTANT, read, record, try_record, warnings};
 
 fn try_read(bytes: &[u8]) -> Option<Recorder> {
@@ -13,7 +13,7 @@ fn try_read(bytes: &[u8]) -> Option<Recorder> {
 
 /// Ends of the packets of a trace.
 fn ends(bytes: &[u8]) -> Vec<usize> {
-    let mut fields = crate::protobuf::Fields::new(bytes);
+    let mut fields = crate::protobuf::MessageFields::new(bytes);
     let mut ends = vec![0];
     while fields.next().unwrap().is_some() {
         ends.push(bytes.len() - fields.rest().len());
@@ -58,7 +58,7 @@ fn no_changed_byte_panics_or_loses_the_packets_before() {
 
 #[test]
 fn damage_within_a_packet_costs_that_packet() {
-    let damaged = Message::new().number(8, 150).number(10, 1).bytes(11, b"\x08");
+    let damaged = ProtoMessage::new().number(8, 150).number(10, 1).bytes(11, b"\x08");
     let recorder = read(&[
         packet(1, 100, 11, &event(INSTANT, 1, "a")),
         damaged,
@@ -87,13 +87,14 @@ fn what_is_no_trace_is_refused() {
 
 #[test]
 fn values_that_are_too_deep_or_too_long_are_bounded() {
-    let mut deep = Message::new().number(4, 1);
+    let mut deep = ProtoMessage::new().number(4, 1);
     for _ in 0..3_000 {
-        deep = Message::new().message(12, &deep);
+        deep = ProtoMessage::new().message(12, &deep);
     }
-    let deep = Message([annotation("deep").0, deep.0].concat());
-    let long = Message::new().message(29, &super::super::fixture::interned(1, &"x".repeat(60_000)));
-    let many = (0..1_000).fold(annotation("many"), |many, _| many.message(12, &Message::new().number(17, 1)));
+    let deep = ProtoMessage([annotation("deep").0, deep.0].concat());
+    let long = ProtoMessage::new().message(29, &super::super::fixture::interned(1, &"x".repeat(60_000)));
+    let many =
+        (0..1_000).fold(annotation("many"), |many, _| many.message(12, &ProtoMessage::new().number(17, 1)));
     let both = event(INSTANT, 1, "a").message(4, &deep).message(4, &many);
     let recorder = read(&[packet(1, 100, 11, &both).message(12, &long)]);
     for (name, value) in &recorder.slices[0].fields {
@@ -120,7 +121,7 @@ fn more_tracks_than_fit_share_one_and_keep_their_pairs() {
     const COUNT: u64 = 30_000;
     let begin = |track| packet(1, track, 11, &event(1, track, "a"));
     let end = |track| packet(1, COUNT + 2 * track, 11, &super::end(track));
-    let packets: Vec<Message> = (1..COUNT).map(begin).chain((1..COUNT).map(end)).collect();
+    let packets: Vec<ProtoMessage> = (1..COUNT).map(begin).chain((1..COUNT).map(end)).collect();
     let recorder = read(&packets);
     assert_eq!(recorder.slices.len() as u64, COUNT - 1);
     let is_right = |slice: &nprof_engine::fixture::RecordedSlice| {

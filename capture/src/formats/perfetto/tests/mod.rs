@@ -7,11 +7,11 @@ mod state;
 
 use nprof_engine::exec::Work;
 use nprof_engine::fixture::{RecordedSlice, Recorder};
-use nprof_engine::model::{Form, Nesting, OwnedValue, Role, TrackKind, Unit};
+use nprof_engine::model::{Nesting, OwnedValue, Role, SliceForm, TrackKind, Unit};
 use nprof_engine::spill::{MemoryScratch, Space};
 
 use super::PacketContext;
-use super::fixture::{Message, annotation, descriptor, event, packet, trace, varied};
+use super::fixture::{ProtoMessage, annotation, descriptor, event, packet, trace, varied};
 use crate::archive::limit;
 use crate::error::Error;
 
@@ -36,20 +36,20 @@ fn try_record(bytes: &[u8], work: Work<'_>) -> Result<Recorder, Error> {
 }
 
 #[track_caller]
-fn read(packets: &[Message]) -> Recorder {
+fn read(packets: &[ProtoMessage]) -> Recorder {
     record(&trace(packets))
 }
 
-fn end(track: u64) -> Message {
-    Message::new().number(9, END).number(11, track)
+fn end(track: u64) -> ProtoMessage {
+    ProtoMessage::new().number(9, END).number(11, track)
 }
 
 /// A slice as text: path of its track, name, start and duration in nanoseconds, form.
 fn shown(recorder: &Recorder, slice: &RecordedSlice) -> String {
     let form = match slice.form {
-        Form::Complete => "",
-        Form::Instant => " instant",
-        Form::Unfinished => " unfinished",
+        SliceForm::Complete => "",
+        SliceForm::Instant => " instant",
+        SliceForm::Unfinished => " unfinished",
     };
     let (start, duration) = (slice.start_ps / 1_000, slice.duration_ps / 1_000);
     format!("{}: {} {start}+{duration}{form}", recorder.path(slice.track), slice.name)
@@ -165,10 +165,10 @@ fn events_without_partners_are_kept() {
 
 #[test]
 fn annotations_of_every_kind_become_fields() {
-    let older = Message::new()
+    let older = ProtoMessage::new()
         .number(1, 1)
         .text(2, "k")
-        .message(3, &Message::new().number(1, 2).message(4, &Message::new().number(5, 3)));
+        .message(3, &ProtoMessage::new().number(1, 2).message(4, &ProtoMessage::new().number(5, 3)));
     let of_begin = [
         annotation("bool").number(2, 1),
         annotation("uint").number(3, u64::MAX),
@@ -180,8 +180,8 @@ fn annotations_of_every_kind_become_fields() {
         annotation("json").text(9, r#"{ "a": [1, 2] }"#),
         annotation("odd").text(9, "{no"),
         annotation("list")
-            .message(12, &Message::new().text(6, "q\""))
-            .message(12, &Message::new().float(5, f64::NAN)),
+            .message(12, &ProtoMessage::new().text(6, "q\""))
+            .message(12, &ProtoMessage::new().float(5, f64::NAN)),
         annotation("nothing"),
         annotation("both").number(4, 1),
         annotation("cat").text(6, "mine"),
@@ -191,7 +191,7 @@ fn annotations_of_every_kind_become_fields() {
             event.message(4, annotation)
         });
     let begin =
-        begin.number(52, 42).message(33, &Message::new().text(2, "a.rs").text(3, "main").number(4, 7));
+        begin.number(52, 42).message(33, &ProtoMessage::new().text(2, "a.rs").text(3, "main").number(4, 7));
     let last = end(5).message(4, &annotation("both").number(4, 2));
     let recorder = read(&[packet(1, 100, 11, &begin), packet(1, 200, 11, &last)]);
     let expected = [
@@ -219,7 +219,7 @@ fn annotations_of_every_kind_become_fields() {
 #[test]
 fn tracks_make_a_tree_whenever_they_are_described() {
     let process = |uuid: u64, pid: u64, name: &str| {
-        Message::new().number(1, uuid).message(3, &Message::new().number(1, pid).text(6, name))
+        ProtoMessage::new().number(1, uuid).message(3, &ProtoMessage::new().number(1, pid).text(6, name))
     };
     let child = |uuid, name, parent, rank| descriptor(uuid, name).number(5, parent).number(12, rank);
     let recorder = read(&[
@@ -266,10 +266,10 @@ fn siblings_of_one_name_are_one_track_of_several_lanes() {
 
 #[test]
 fn threads_are_named_by_any_packet_and_are_of_the_host() {
-    let tree = Message::new()
-        .message(1, &Message::new().number(1, 7).text(3, "/bin/server").text(3, "--fast"))
-        .message(2, &Message::new().number(1, 8).number(3, 7).text(2, "worker"));
-    let thread = Message::new().number(1, 1).message(4, &Message::new().number(1, 7).number(2, 8));
+    let tree = ProtoMessage::new()
+        .message(1, &ProtoMessage::new().number(1, 7).text(3, "/bin/server").text(3, "--fast"))
+        .message(2, &ProtoMessage::new().number(1, 8).number(3, 7).text(2, "worker"));
+    let thread = ProtoMessage::new().number(1, 1).message(4, &ProtoMessage::new().number(1, 7).number(2, 8));
     let kernel = event(BEGIN, 2, "k").text(22, "kernel");
     let recorder = read(&[
         packet(1, 100, 11, &event(INSTANT, 1, "x")),
@@ -307,19 +307,19 @@ fn a_track_of_annotations_alone_is_no_stream() {
 
 #[test]
 fn counters_have_units_factors_and_differences() {
-    let counter = |uuid, name, facts: &Message| descriptor(uuid, name).message(8, facts);
+    let counter = |uuid, name, facts: &ProtoMessage| descriptor(uuid, name).message(8, facts);
     let value = |track, number: i64| event(COUNTER, track, "").number(30, number.cast_unsigned());
     let with_extra = event(INSTANT, 9, "x").number(31, 3).number(31, 2).number(12, 10).number(12, 7);
-    let defaults = Message::new().message(11, &Message::new().number(45, 1));
+    let defaults = ProtoMessage::new().message(11, &ProtoMessage::new().number(45, 1));
     let recorder = read(&[
-        packet(1, 100, 60, &counter(1, "a", &Message::new().number(3, 3).number(4, 1_000))),
+        packet(1, 100, 60, &counter(1, "a", &ProtoMessage::new().number(3, 3).number(4, 1_000))),
         packet(1, 100, 11, &value(1, 5)),
         packet(1, 200, 11, &value(2, 5)),
         packet(1, 300, 11, &value(2, -2)),
         packet(1, 400, 11, &with_extra),
         packet(1, 500, 11, &event(INSTANT, 9, "y").float(46, 0.5)).message(59, &defaults),
-        packet(1, 100, 60, &counter(2, "b", &Message::new().number(5, 1).text(6, "MHz"))),
-        packet(1, 100, 60, &counter(3, "c", &Message::new().text(6, "Hz"))),
+        packet(1, 100, 60, &counter(2, "b", &ProtoMessage::new().number(5, 1).text(6, "MHz"))),
+        packet(1, 100, 60, &counter(3, "c", &ProtoMessage::new().text(6, "Hz"))),
         packet(1, 600, 11, &value(3, (1 << 53) + 1)),
     ]);
     let expected = [
@@ -362,7 +362,7 @@ fn flows_lead_from_the_earliest_event_on() {
 #[test]
 fn states_end_when_the_next_one_begins() {
     let state = |name: &str| event(5, 1, name);
-    let nothing = Message::new().number(9, 5).number(11, 1);
+    let nothing = ProtoMessage::new().number(9, 5).number(11, 1);
     let recorder = read(&[
         packet(1, 100, 11, &state("idle")),
         packet(1, 300, 11, &nothing),

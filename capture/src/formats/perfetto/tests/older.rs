@@ -1,30 +1,30 @@
 //! Older events: the phases of Trace Event JSON within track events.
 
-use super::super::fixture::{Message, annotation, interned, packet};
+use super::super::fixture::{ProtoMessage, annotation, interned, packet};
 use super::{all, read, samples, warnings};
 
 /// An event of an older phase.
-fn older(phase: u8, name: &str, more: &Message) -> Message {
-    let legacy = Message([Message::new().number(2, u64::from(phase)).0, more.0.clone()].concat());
-    Message::new().text(23, name).text(22, "c").message(6, &legacy)
+fn older(phase: u8, name: &str, more: &ProtoMessage) -> ProtoMessage {
+    let legacy = ProtoMessage([ProtoMessage::new().number(2, u64::from(phase)).0, more.0.clone()].concat());
+    ProtoMessage::new().text(23, name).text(22, "c").message(6, &legacy)
 }
 
-fn thread(pid: u64, tid: u64) -> Message {
-    Message::new().number(18, pid).number(19, tid)
+fn thread(pid: u64, tid: u64) -> ProtoMessage {
+    ProtoMessage::new().number(18, pid).number(19, tid)
 }
 
 #[test]
 fn phases_become_what_they_are_in_json() {
-    let none = Message::new();
-    let id = Message::new().number(6, 5);
-    let on = |more: &Message| Message([thread(1, 2).0, more.0.clone()].concat());
+    let none = ProtoMessage::new();
+    let id = ProtoMessage::new().number(6, 5);
+    let on = |more: &ProtoMessage| ProtoMessage([thread(1, 2).0, more.0.clone()].concat());
     let recorder = read(&[
         packet(1, 100, 11, &older(b'B', "b", &thread(1, 2))),
-        packet(1, 110, 11, &older(b'X', "x", &on(&Message::new().number(3, 7)))),
+        packet(1, 110, 11, &older(b'X', "x", &on(&ProtoMessage::new().number(3, 7)))),
         packet(1, 200, 11, &older(b'E', "b", &thread(1, 2))),
         packet(1, 300, 11, &older(b'I', "thread", &thread(1, 2))),
-        packet(1, 300, 11, &older(b'I', "process", &on(&Message::new().number(14, 2)))),
-        packet(1, 300, 11, &older(b'i', "global", &on(&Message::new().number(14, 1)))),
+        packet(1, 300, 11, &older(b'I', "process", &on(&ProtoMessage::new().number(14, 2)))),
+        packet(1, 300, 11, &older(b'i', "global", &on(&ProtoMessage::new().number(14, 1)))),
         packet(1, 400, 11, &older(b'b', "n", &on(&id))),
         packet(1, 410, 11, &older(b'b', "m", &on(&id))),
         packet(1, 420, 11, &older(b'n', "n", &on(&id))),
@@ -52,18 +52,19 @@ fn phases_become_what_they_are_in_json() {
 
 #[test]
 fn a_sequence_has_a_thread_and_its_times() {
-    let described = Message::new().number(1, 7).number(2, 8).text(5, "main").number(6, 2);
-    let timed = |delta: u64| older(b'I', "x", &Message::new()).number(1, delta);
-    let words = Message::new().message(2, &interned(3, "interned"));
-    let named =
-        Message::new().number(16, 9).message(6, &Message::new().number(1, 3).number(2, u64::from(b'I')));
-    let without = |event: &Message| Message::new().number(10, 1).message(11, event);
+    let described = ProtoMessage::new().number(1, 7).number(2, 8).text(5, "main").number(6, 2);
+    let timed = |delta: u64| older(b'I', "x", &ProtoMessage::new()).number(1, delta);
+    let words = ProtoMessage::new().message(2, &interned(3, "interned"));
+    let named = ProtoMessage::new()
+        .number(16, 9)
+        .message(6, &ProtoMessage::new().number(1, 3).number(2, u64::from(b'I')));
+    let without = |event: &ProtoMessage| ProtoMessage::new().number(10, 1).message(11, event);
     let recorder = read(&[
-        Message::new().number(10, 1).message(44, &described),
+        ProtoMessage::new().number(10, 1).message(44, &described),
         without(&timed(1)),
         without(&timed(2)),
         without(&named).message(12, &words),
-        Message::new().number(10, 1).message(43, &Message::new().number(1, 7).text(6, "server")),
+        ProtoMessage::new().number(10, 1).message(43, &ProtoMessage::new().number(1, 7).text(6, "server")),
     ]);
     let expected = [
         "server 7/main 8: interned 9000+0 instant",
@@ -91,10 +92,10 @@ fn counters_have_a_track_for_each_series() {
 
 #[test]
 fn flows_bind_as_in_json() {
-    let on = |tid, more: Message| Message([thread(1, tid).0, more.0].concat());
-    let flow = |id| Message::new().number(8, id);
-    let out = Message::new().number(3, 9).number(8, 4).number(13, 2);
-    let back = Message::new().number(3, 9).number(8, 4).number(13, 1);
+    let on = |tid, more: ProtoMessage| ProtoMessage([thread(1, tid).0, more.0].concat());
+    let flow = |id| ProtoMessage::new().number(8, id);
+    let out = ProtoMessage::new().number(3, 9).number(8, 4).number(13, 2);
+    let back = ProtoMessage::new().number(3, 9).number(8, 4).number(13, 1);
     let recorder = read(&[
         packet(1, 100, 11, &older(b's', "f", &on(2, flow(3)))),
         packet(1, 150, 11, &older(b't', "f", &on(2, flow(3)))),
@@ -121,8 +122,8 @@ fn flows_bind_as_in_json() {
 fn a_slice_says_what_it_is_to_its_flow() {
     use nprof_engine::model::FlowPhase::*;
     let at = |direction: u64| {
-        let flow = Message::new().number(3, 1).number(8, 4).number(13, direction);
-        Message([thread(1, 2).0, flow.0].concat())
+        let flow = ProtoMessage::new().number(3, 1).number(8, 4).number(13, direction);
+        ProtoMessage([thread(1, 2).0, flow.0].concat())
     };
     let slice = |ns: u64, direction: u64| packet(1, ns, 11, &older(b'X', "x", &at(direction)));
     // A begin and its end can both be points.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use nprof_engine::base;
 use nprof_engine::exec::{Cancel, Work};
 
-use super::super::fixture::{Message, event, packet, trace, zlib};
+use super::super::fixture::{ProtoMessage, event, packet, trace, zlib};
 use super::{INSTANT, limit, record, try_record, warnings};
 use crate::error::Error;
 
@@ -14,8 +14,8 @@ const TOO_MANY: &str =
     "packed packets that unpack to more bytes than a file of this length may hold; the rest is not read";
 
 /// A packet that zstd has packed.
-fn zstd(bytes: &[u8]) -> Message {
-    Message::new().number(10, 1).bytes(133, &zstd::encode_all(bytes, 0).unwrap())
+fn zstd(bytes: &[u8]) -> ProtoMessage {
+    ProtoMessage::new().number(10, 1).bytes(133, &zstd::encode_all(bytes, 0).unwrap())
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn all_packed_packets_of_a_file_share_one_allowance() {
 fn a_list_that_ends_where_the_allowance_ends_is_whole() {
     let list =
         trace(&[packet(1, 100, 11, &event(INSTANT, 1, "a")), packet(1, 101, 11, &event(INSTANT, 1, "b"))]);
-    let bytes = trace(&[Message::new().message(50, &zlib(&list))]);
+    let bytes = trace(&[ProtoMessage::new().message(50, &zlib(&list))]);
     let read = |most_unpacked: usize| {
         let scratch = nprof_engine::spill::MemoryScratch::default();
         let (space, most_unpacked) = (nprof_engine::spill::Space::new(&scratch), most_unpacked as u64);
@@ -57,9 +57,9 @@ fn a_list_that_ends_where_the_allowance_ends_is_whole() {
 #[test]
 fn a_cancellation_is_heard_within_a_packed_packet() {
     // Empty packets never reach the sink.
-    for of in [Message::new(), Message::new().number(8, 1)] {
+    for of in [ProtoMessage::new(), ProtoMessage::new().number(8, 1)] {
         let list = trace(&vec![of; 50_000]);
-        for packed in [zstd(&list), Message::new().number(10, 1).message(50, &zlib(&list))] {
+        for packed in [zstd(&list), ProtoMessage::new().number(10, 1).message(50, &zlib(&list))] {
             let looks = AtomicUsize::new(0);
             let look = || looks.fetch_add(1, Ordering::Relaxed) >= 1_000;
             let read = try_record(&trace(&[packed]), Work { cancel: Cancel::when(&look), ..Work::IN_PLACE });
@@ -76,7 +76,7 @@ fn many_short_packets_of_zstd_use_one_window() {
     let mut encoder = zstd::stream::Encoder::new(Vec::new(), 1).unwrap();
     encoder.window_log(24).unwrap();
     std::io::Write::write_all(&mut encoder, &list).unwrap();
-    let frame = Message(encoder.finish().unwrap());
-    let recorder = record(&trace(&vec![Message::new().message(133, &frame); 2_000]));
+    let frame = ProtoMessage(encoder.finish().unwrap());
+    let recorder = record(&trace(&vec![ProtoMessage::new().message(133, &frame); 2_000]));
     assert_eq!((recorder.slices.len(), warnings(&recorder)), (2_000, Vec::new()));
 }

@@ -5,20 +5,20 @@ use nprof_engine::fixture::Recorder;
 use nprof_engine::spill::{MemoryScratch, Space};
 
 use super::super::beginning;
-use super::super::fixture::{Message, descriptor, event, interned, packet, trace, zlib};
+use super::super::fixture::{ProtoMessage, descriptor, event, interned, packet, trace, zlib};
 use super::{BEGIN, INSTANT, PacketContext, all, end, read, try_record, warnings};
 
 /// A snapshot of clocks with these readings.
-fn snapshot(readings: &[(u64, u64)]) -> Message {
-    readings.iter().fold(Message::new(), |snapshot, &(id, reading)| {
-        snapshot.message(1, &Message::new().number(1, id).number(2, reading))
+fn snapshot(readings: &[(u64, u64)]) -> ProtoMessage {
+    readings.iter().fold(ProtoMessage::new(), |snapshot, &(id, reading)| {
+        snapshot.message(1, &ProtoMessage::new().number(1, id).number(2, reading))
     })
 }
 
 #[test]
 fn interned_texts_belong_to_a_sequence_until_it_is_cleared() {
-    let by_iid = |iid| Message::new().number(9, INSTANT).number(11, 1).number(10, iid);
-    let names = |text: &str| Message::new().message(2, &interned(1, text));
+    let by_iid = |iid| ProtoMessage::new().number(9, INSTANT).number(11, 1).number(10, iid);
+    let names = |text: &str| ProtoMessage::new().message(2, &interned(1, text));
     let recorder = read(&[
         packet(1, 100, 11, &by_iid(1)).message(12, &names("a")).number(13, 1),
         packet(2, 200, 11, &by_iid(1)).message(12, &names("b")).number(13, 1),
@@ -39,8 +39,8 @@ fn interned_texts_belong_to_a_sequence_until_it_is_cleared() {
 
 #[test]
 fn defaults_state_the_track_and_the_clock() {
-    let defaults = Message::new().number(58, 3).message(11, &Message::new().number(11, 7));
-    let plain = Message::new().number(9, INSTANT).text(23, "x");
+    let defaults = ProtoMessage::new().number(58, 3).message(11, &ProtoMessage::new().number(11, 7));
+    let plain = ProtoMessage::new().number(9, INSTANT).text(23, "x");
     let recorder = read(&[
         packet(1, 1_000, 6, &snapshot(&[(6, 1_000), (3, 400)])),
         packet(1, 500, 11, &plain).message(59, &defaults),
@@ -54,7 +54,7 @@ fn defaults_state_the_track_and_the_clock() {
 
 #[test]
 fn clocks_of_a_sequence_can_state_differences_in_units() {
-    let clock = Message::new().number(1, 64).number(2, 10).number(3, 1).number(4, 1_000);
+    let clock = ProtoMessage::new().number(1, 64).number(2, 10).number(3, 1).number(4, 1_000);
     let snapshot = |boot: u64| snapshot(&[(6, boot)]).message(1, &clock);
     let x = event(INSTANT, 1, "x");
     let recorder = read(&[
@@ -130,16 +130,16 @@ fn wall_clocks_put_ranks_on_one_axis() {
 #[test]
 fn packed_packets_are_read_and_bounded() {
     let inner = trace(&[packet(1, 100, 11, &event(BEGIN, 1, "a")), packet(1, 200, 11, &end(1))]);
-    let zstd = Message(zstd::encode_all(&inner[..], 0).unwrap());
+    let zstd = ProtoMessage(zstd::encode_all(&inner[..], 0).unwrap());
     let packed = zlib(&inner);
-    let cut = Message(packed.0[..packed.0.len() - 6].to_vec());
+    let cut = ProtoMessage(packed.0[..packed.0.len() - 6].to_vec());
     let nested = zlib(&trace(&[packet(1, 1, 50, &packed)]));
     let huge = zlib(&trace(&[packet(1, 1, 11, &event(INSTANT, 2, &"x".repeat(8 << 20)))]));
     assert_eq!(
         all(&read(&[packet(1, 0, 50, &packed), packet(1, 0, 133, &zstd)])),
         ["a: a 100+100", "a: a 100+100"]
     );
-    for damaged in [cut, nested, Message(b"none".to_vec())] {
+    for damaged in [cut, nested, ProtoMessage(b"none".to_vec())] {
         let recorder = read(&[packet(1, 0, 50, &damaged), packet(1, 100, 11, &event(INSTANT, 1, "b"))]);
         assert!(all(&recorder).iter().any(|slice| slice.contains(" b ")), "{:?}", all(&recorder));
         assert_eq!(warnings(&recorder).iter().filter(|(what, _)| what.contains("packed")).count(), 1);
@@ -150,12 +150,12 @@ fn packed_packets_are_read_and_bounded() {
 #[test]
 fn packets_of_other_sources_are_counted_by_name() {
     let recorder = read(&[
-        packet(1, 100, 1, &Message::new().number(1, 0)),
-        packet(1, 100, 1, &Message::new().number(1, 0)),
-        packet(1, 100, 66, &Message::new()),
-        packet(1, 100, 700, &Message::new()),
-        packet(1, 100, 33, &Message::new()),
-        packet(1, 100, 36, &Message(b"marker".to_vec())),
+        packet(1, 100, 1, &ProtoMessage::new().number(1, 0)),
+        packet(1, 100, 1, &ProtoMessage::new().number(1, 0)),
+        packet(1, 100, 66, &ProtoMessage::new()),
+        packet(1, 100, 700, &ProtoMessage::new()),
+        packet(1, 100, 33, &ProtoMessage::new()),
+        packet(1, 100, 36, &ProtoMessage(b"marker".to_vec())),
         packet(1, 100, 11, &event(INSTANT, 1, "a")),
     ]);
     let expected = [
@@ -169,14 +169,14 @@ fn packets_of_other_sources_are_counted_by_name() {
 
 #[test]
 fn a_trace_with_other_data_alone_is_refused_with_what_it_has() {
-    let of = |field| packet(1, 100, field, &Message::new());
+    let of = |field| packet(1, 100, field, &ProtoMessage::new());
     let error = try_record(&trace(&[of(66), of(1), of(1), of(33)]), Work::IN_PLACE).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the trace has no track events, and nprof reads no other ones; it has 2 × `ftrace_events`, 1 × \
          `perf_sample`; record the data source `track_event` as well, or open the trace at ui.perfetto.dev"
     );
-    let many: Vec<Message> = (700..710).map(of).collect();
+    let many: Vec<ProtoMessage> = (700..710).map(of).collect();
     let error = try_record(&trace(&many), Work::IN_PLACE).unwrap_err().to_string();
     assert!(error.contains("1 × `field 704`, others;"), "{error}");
     // What only tells of the recording is no other data.

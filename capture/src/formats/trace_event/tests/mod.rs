@@ -2,7 +2,7 @@
 
 use super::{Context, read, read_bytes};
 use nprof_engine::fixture::Recorder;
-use nprof_engine::model::{Bind, FlowPhase, FlowPoint, Form, OwnedValue, SliceKey, WarningKind};
+use nprof_engine::model::{Bind, FlowPhase, FlowPoint, OwnedValue, SliceForm, SliceKey, WarningKind};
 
 mod batches;
 mod damage;
@@ -49,9 +49,9 @@ fn fields(fields: &[(String, OwnedValue)]) -> String {
 fn lines(recorder: &Recorder) -> Vec<String> {
     let slices = recorder.slices.iter().map(|slice| {
         let form = match slice.form {
-            Form::Complete => format!("+{}", slice.duration_ps),
-            Form::Unfinished => format!("+{}…", slice.duration_ps),
-            Form::Instant => "!".to_owned(),
+            SliceForm::Complete => format!("+{}", slice.duration_ps),
+            SliceForm::Unfinished => format!("+{}…", slice.duration_ps),
+            SliceForm::Instant => "!".to_owned(),
         };
         let (path, start) = (recorder.path(slice.track), slice.start_ps);
         format!("{path}: {} [{start} {form}]{}", slice.name, fields(&slice.fields))

@@ -278,7 +278,7 @@ mod tests {
     use crate::makers::neuron::metrics::{for_each_busy, groups};
     use crate::makers::neuron::schema::Instruction;
     use crate::makers::neuron::{Engine, SEMAPHORE_WAIT, SOURCE, Tracks};
-    use crate::model::{Form, OwnedValue, RankInfo, Sink, SliceRecord, TrackId};
+    use crate::model::{OwnedValue, RankInfo, Sink, SliceForm, SliceRecord, TrackId};
     use crate::query;
     use crate::segment::Segment;
     use crate::spill::MemoryScratch;
@@ -302,7 +302,7 @@ mod tests {
                     ("ACTIVATE", start + 930, at % 40),
                 ];
                 for (name, start_ps, duration_ps) in slices {
-                    let (name, form) = (sink.name(name).unwrap(), Form::Complete);
+                    let (name, form) = (sink.name(name).unwrap(), SliceForm::Complete);
                     sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields: &[] })
                         .unwrap();
                 }

@@ -1,6 +1,6 @@
 //! The fields of a slice, grouped by heading or as text for the clipboard. Pure.
 
-use nprof_engine::model::Form;
+use nprof_engine::model::SliceForm;
 use nprof_engine::wire::detail::{FieldContent, FieldValue, SliceDetail, SliceEntry};
 
 use crate::ui::text::format;
@@ -40,8 +40,8 @@ fn is_empty(value: &FieldContent) -> bool {
 
 /// Name of a slice's form, if it is not the ordinary one. See [`SliceEntry::form`].
 #[must_use]
-pub fn form_name(form: Form) -> Option<&'static str> {
-    (form != Form::Complete).then(|| form.name())
+pub fn form_name(form: SliceForm) -> Option<&'static str> {
+    (form != SliceForm::Complete).then(|| form.name())
 }
 
 /// End of a slice, in picoseconds.

@@ -4,7 +4,7 @@ use super::*;
 use crate::view::fixture;
 use crate::view::rows::sheet::tests::{sheet_of, sheet_with};
 use nprof_engine::base::Interval;
-use nprof_engine::model::Form;
+use nprof_engine::model::SliceForm;
 use nprof_engine::wire::catalog::Track;
 use nprof_engine::wire::tile::{Content, TileLane, TileSlice};
 
@@ -148,7 +148,7 @@ fn computation_stands_below_the_calls_of_its_rank_while_there_is_room() {
 
 /// What is in the window: a slice in each of these lanes of tracks.
 fn occupied(sheet: &Sheet, lanes: &[(u32, u32)]) -> Occupied {
-    let slice = TileSlice { start_ps: 0, duration_ps: 1, row: 0, name: 0, form: Form::Complete };
+    let slice = TileSlice { start_ps: 0, duration_ps: 1, row: 0, name: 0, form: SliceForm::Complete };
     let lane = |&(track, lane): &(u32, u32)| TileLane { track, lane, content: Content::Slices(vec![slice]) };
     let tile = fixture::tile(1, &["x"], lanes.iter().map(lane).collect());
     let mut occupied = Occupied::default();
