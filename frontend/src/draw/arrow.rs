@@ -175,7 +175,7 @@ mod tests {
         let shape = Shape::new(&sheet);
         let scale = TimeScale { window: Interval::new(0, 1_000), width_px: 1_000.0 };
         let (names, ground) = (Names::default(), Ground::Light);
-        let (sheet, source, shape, layout) = (&sheet, SourceId(0), &shape, &layout);
+        let (sheet, source, shape, layout) = (&sheet, SourceId::of_rank(0), &shape, &layout);
         let (sight, names) = (RowSight::unpinned(height_px, 0.0), &names);
         let camera = Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names, ground };
         let neighbour = |slice| Neighbour { flow: "needs".into(), slice };

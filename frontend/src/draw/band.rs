@@ -151,7 +151,7 @@ mod tests {
         let tile = fixture::tile(100, &["x", "wait"], lanes);
         let mut loads = Vec::new();
         for lane in &tile.lanes {
-            if let Some(track) = sheet.position(SourceId(0), lane.track) {
+            if let Some(track) = sheet.position(SourceId::of_rank(0), lane.track) {
                 let strip = Strip::new(&lane.content, &tile, CELLS as u32);
                 add_lane(&mut loads, track, &strip, &tile, &sheet);
             }

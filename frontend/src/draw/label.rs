@@ -205,13 +205,14 @@ mod tests {
             sight,
             area: sight.others,
             sheet: &sheet,
-            source: SourceId(0),
+            source: SourceId::of_rank(0),
             shape: &shape,
             layout: &layout,
             names: &names,
             ground: Ground::Light,
         };
-        let batch = |piece: &Piece| Batch::new(&piece.tile, SourceId(0), &sheet, &shape, &Names::default());
+        let batch =
+            |piece: &Piece| Batch::new(&piece.tile, SourceId::of_rank(0), &sheet, &shape, &Names::default());
         let batches: Vec<Batch> = pieces.iter().map(batch).collect();
         let width_px = &mut |text: &str| text.chars().count() as f64 * 6.0;
         let labels = labels(&camera, pieces.iter().zip(&batches), width_px);

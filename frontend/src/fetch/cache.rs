@@ -298,7 +298,7 @@ mod tests {
 
     fn id(level: u8, index: i64) -> TileKey {
         let tile = TileId { group: 0, level: Level::new(level).unwrap(), index };
-        TileKey { source: SourceId(0), tile }
+        TileKey { source: SourceId::of_rank(0), tile }
     }
 
     fn tile_of(id: TileKey) -> Tile {

@@ -76,7 +76,7 @@ impl Wanted {
 /// flight.
 #[must_use]
 pub fn overview(rank: &RankDetail) -> Vec<TileKey> {
-    let source = SourceId(rank.entry.rank);
+    let source = SourceId::of_rank(rank.entry.rank);
     let whole = Interval::new(rank.entry.start_ps, rank.entry.end_ps);
     let level = Level::for_cell_ps(whole.end.0.saturating_sub(whole.start.0) as f64 / OVERVIEW_CELLS);
     let indexes = level.tiles_of(whole);

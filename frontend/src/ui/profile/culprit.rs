@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 use nprof_engine::makers::job::metrics::CAUSES;
-use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::questions::SummaryQuestion;
+use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::summary::{MetricPlaceEntry, Summary};
 
 use super::opened::Opened;
@@ -40,7 +40,7 @@ pub fn CulpritNotice(
     /// The opened profile.
     opened: Opened,
 ) -> impl IntoView {
-    let all = Memo::new(move |_| opened.rank_number.get().filter(|rank| *rank == ALL_RANKS));
+    let all = Memo::new(move |_| opened.rank_number.get().filter(|rank| *rank == RankRef::All));
     let asked = Asked::new(all, move |rank, _| opened.ask(rank, SummaryQuestion, None));
     let is_closed = RwSignal::new(false);
     let culprit = Memo::new(move |_| {

@@ -2,7 +2,6 @@
 //! timeline.
 
 use leptos::prelude::*;
-use nprof_engine::wire::catalog::rank_in_words;
 
 use super::bar::Bar;
 use super::culprit::CulpritNotice;
@@ -126,7 +125,7 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
     let loading = Signal::derive(move || match unpacked.and_then(|unpacked| unpacked.get()) {
         Some(Unpacked { rank, done_bytes, total_bytes }) => format!(
             "Unpacking {}: {} of {} …",
-            rank_in_words(rank),
+            rank.in_words(),
             format::bytes(done_bytes),
             format::bytes(total_bytes)
         ),

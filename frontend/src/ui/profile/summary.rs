@@ -2,8 +2,9 @@
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
-use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry};
+use nprof_engine::wire::catalog::RankEntry;
 use nprof_engine::wire::questions::SummaryQuestion;
+use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::summary::{MetricEntry, MetricGroupEntry, Summary};
 
 use super::opened::Opened;
@@ -53,7 +54,7 @@ fn SummaryHead(opened: Opened) -> impl IntoView {
     let facts = move || {
         let rank = opened.rank_detail()?;
         let entry = &rank.entry;
-        if entry.rank == ALL_RANKS {
+        if entry.rank == RankRef::All {
             let ranks = opened.profile.with(|answer| Some(answer.as_ref()?.as_ref().ok()?.ranks.clone()))?;
             return Some(facts_of_all(entry, &ranks, opened.times.whole.get()));
         }
@@ -89,9 +90,9 @@ fn SummaryHead(opened: Opened) -> impl IntoView {
 
 /// The whole profile, and how much of it was compared: its job segment has events of its own.
 fn facts_of_all(job: &RankEntry, ranks: &[RankEntry], whole: Interval) -> String {
-    let own = || ranks.iter().filter(|rank| rank.rank != ALL_RANKS);
+    let own = || ranks.iter().filter(|rank| rank.rank != RankRef::All);
     let facts = [
-        rank_label(ALL_RANKS),
+        rank_label(RankRef::All),
         format::duration(whole.duration_ps()),
         format::counted(own().map(|rank| rank.events).sum(), "event", "events"),
         format::counted(own().count() as u64, "rank", "ranks"),

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use leptos::leptos_dom::helpers::{TimeoutHandle, set_timeout_with_handle};
 use leptos::prelude::*;
-use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::detail::SliceDetail;
 use nprof_engine::wire::questions::SliceQuestion;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::Tracks;
 use crate::fetch::{FetchError, Source};
@@ -41,10 +41,14 @@ impl Pointed {
         let (source, row) = (Source::of_page(), RwSignal::new(None));
         let asked = Asked::new(Memo::new(move |_| row.get()), move |row: u32, signal| {
             let profile = view.try_with_untracked(|view| view.profile.clone());
-            let axis = tracks.sheet.try_with_untracked(|sheet| sheet.axis(SourceId(ALL_RANKS)));
+            let axis = tracks.sheet.try_with_untracked(|sheet| sheet.axis(SourceId::of_rank(RankRef::All)));
             async move {
                 let (profile, axis) = profile.zip(axis).ok_or(FetchError::Cancelled)?;
-                source.rank(profile, ALL_RANKS).on_axis(axis).ask(SliceQuestion { row }, Some(&signal)).await
+                source
+                    .rank(profile, RankRef::All)
+                    .on_axis(axis)
+                    .ask(SliceQuestion { row }, Some(&signal))
+                    .await
             }
         });
         let detail = Memo::new(move |_| {
@@ -69,7 +73,10 @@ impl Pointed {
     fn follow(self, hover: Option<&Hover>) {
         let at = hover.and_then(|hover| {
             let is_of_all = self.tracks.sheet.try_with_untracked(|sheet| {
-                sheet.tracks().get(hover.track).is_some_and(|track| track.source == SourceId(ALL_RANKS))
+                sheet
+                    .tracks()
+                    .get(hover.track)
+                    .is_some_and(|track| track.source == SourceId::of_rank(RankRef::All))
             });
             let row = hover.what.slice_row().filter(|_| is_of_all == Some(true))?;
             Some((row, hover.client_px))

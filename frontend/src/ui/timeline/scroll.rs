@@ -38,7 +38,7 @@ pub fn follow(part: RowPart, scene: Scene, parts: Parts, on_command: Callback<Co
         let current = scene.tracks.current.get_untracked();
         let top_px = scene.layout.with(|layout| match &wanted {
             Some(row) => scene.tracks.sheet.with_untracked(|sheet| {
-                let source = row.rank.map_or(current, SourceId);
+                let source = row.rank.map_or(current, SourceId::of_rank);
                 let at = sheet.find(source, &row.path)?;
                 let found = layout.row_of(at).filter(|row| layout.part_of(row) == part)?;
                 Some(found.top_of_lane_px(sheet.tracks().get(at)?, row.lane) - layout.start_px(part))
@@ -95,7 +95,7 @@ fn first_in_sight(part: RowPart, scene: Scene, scroll_px: f64) -> Option<TopRow>
 /// The row of a track, as links name it.
 fn row_of(sheet: &Sheet, at: usize) -> Option<TopRow> {
     let track = sheet.tracks().get(at)?;
-    let rank = (sheet.sources().len() > 1).then_some(track.source.0);
+    let rank = (sheet.sources().len() > 1).then_some(track.source.rank);
     Some(TopRow { rank, path: track.path.clone(), lane: 0 })
 }
 

@@ -73,7 +73,7 @@ impl Stage {
         }
         let mut occupied = Occupied::default();
         for rank in self.shown.sheet.sources() {
-            let source = SourceId(rank.entry.rank);
+            let source = SourceId::of_rank(rank.entry.rank);
             let window = self.shown.sheet.axis(source).local_span(self.shown.window);
             for group in &rank.groups {
                 // Tiles in sight are finer than the overview.

@@ -52,7 +52,7 @@ impl ShownTimeline {
     #[must_use]
     pub fn current_source(&self) -> Option<RankSource> {
         let axis = self.sheet.axis(self.current);
-        Some(self.source?.rank(self.profile.clone(), self.current.0).on_axis(axis))
+        Some(self.source?.rank(self.profile.clone(), self.current.rank).on_axis(axis))
     }
 
     /// The selected slice with the index of its track, if no lane of that track follows in this

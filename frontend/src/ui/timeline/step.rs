@@ -96,7 +96,7 @@ impl Steps {
         let top = self.view.with_untracked(|view| view.tracks.top.clone());
         let heading = self.tracks.sheet.with_untracked(|sheet| {
             let TopRow { rank, path, .. } = top?;
-            let source = rank.map_or_else(|| self.tracks.current.get_untracked(), SourceId);
+            let source = rank.map_or_else(|| self.tracks.current.get_untracked(), SourceId::of_rank);
             sheet.tracks().get(sheet.find(source, &path)?)?.rank?;
             scroll_to(sheet, sheet.rank_group()?)
         });
@@ -116,7 +116,7 @@ impl Steps {
         let Some(row) = self.view.with_untracked(|view| view.selection.row) else {
             // The first step selects a visible slice.
             if let Some((rank, row)) = self.stage.with(|stage| stage.slice_in_sight()).flatten() {
-                self.on_command.run(Command::Select(Some(row)).in_rank(rank.0, current.0));
+                self.on_command.run(Command::Select(Some(row)).in_rank(rank.rank, current.rank));
             }
             return;
         };

@@ -120,7 +120,7 @@ impl Tiles {
         let sources = sheet.sources().iter().map(|rank| {
             let source = source.rank(profile.to_owned(), rank.entry.rank);
             let content = rank.entry.content.clone();
-            (SourceId(rank.entry.rank), TileSource { source, content, overview: overview(rank) })
+            (SourceId::of_rank(rank.entry.rank), TileSource { source, content, overview: overview(rank) })
         });
         let before = std::mem::replace(&mut self.sources, sources.collect());
         let is_kept = |id: SourceId| match (before.get(&id), self.sources.get(&id)) {

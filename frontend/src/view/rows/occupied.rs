@@ -23,7 +23,7 @@ impl Occupied {
         window: Interval,
         tiles: impl Iterator<Item = &'a Tile>,
     ) {
-        let source = SourceId(rank.entry.rank);
+        let source = SourceId::of_rank(rank.entry.rank);
         let own = rank.tracks.iter().filter(|track| track.group == Some(group));
         let slices = own.filter(|track| track.kind == TrackKind::Slices);
         self.0.extend(slices.map(|track| ((source, track.id), 0)));

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use nprof_engine::base::order::gathered;
 use nprof_engine::base::time::PS_PER_NS;
-use nprof_engine::wire::catalog::{ALL_RANKS, RankDetail, Track, TrackKind};
+use nprof_engine::wire::catalog::{RankDetail, Track, TrackKind};
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::sheet_content::{SheetContent, counterpart};
 use super::sheet_track::{SheetTrack, SourceId};
@@ -40,8 +41,11 @@ pub const TITLE_SEPARATOR: &str = " › ";
 
 /// The name of a rank for people, also of what all ranks show together.
 #[must_use]
-pub fn rank_label(rank: u32) -> String {
-    if rank == ALL_RANKS { "All ranks".to_owned() } else { format!("Rank {rank}") }
+pub fn rank_label(rank: RankRef) -> String {
+    match rank {
+        RankRef::All => "All ranks".to_owned(),
+        RankRef::Number(number) => format!("Rank {number}"),
+    }
 }
 
 /// A group with more slice tracks than this starts closed. Its band still shows how busy it is,
@@ -63,11 +67,11 @@ impl Sheet {
     pub fn arranged(sources: Vec<Arc<RankDetail>>, content: SheetContent) -> Self {
         let mut sheet = Self { sources, content, ..Self::default() };
         let sources = sheet.sources.clone();
-        let mut tracks: BTreeMap<u32, Vec<SheetTrack>> =
+        let mut tracks: BTreeMap<RankRef, Vec<SheetTrack>> =
             gathered(sources.iter().map(|rank| (rank.entry.rank, tracks_of(rank))));
         sheet.push_pinned(&mut tracks);
         let is_shown = |rank: &&Arc<RankDetail>| sheet.content.shown.contains(&rank.entry.rank);
-        let shown: Vec<u32> = sources.iter().filter(is_shown).map(|rank| rank.entry.rank).collect();
+        let shown: Vec<RankRef> = sources.iter().filter(is_shown).map(|rank| rank.entry.rank).collect();
         for rank in &shown {
             let own = tracks.remove(rank).unwrap_or_default();
             let has_heading = shown.len() > 1 || !sheet.tracks.is_empty();
@@ -80,7 +84,7 @@ impl Sheet {
     }
 
     /// Moves the pinned tracks to the top.
-    fn push_pinned(&mut self, tracks: &mut BTreeMap<u32, Vec<SheetTrack>>) {
+    fn push_pinned(&mut self, tracks: &mut BTreeMap<RankRef, Vec<SheetTrack>>) {
         let SheetContent { pinned, pinned_ranks, .. } = self.content.clone();
         for path in pinned {
             let heading = self.tracks.len();
@@ -107,10 +111,11 @@ impl Sheet {
     }
 
     /// Adds the tracks of a rank but those that were moved to the top.
-    fn push_rank(&mut self, rank: u32, own: Vec<SheetTrack>, has_heading: bool) {
+    fn push_rank(&mut self, rank: RankRef, own: Vec<SheetTrack>, has_heading: bool) {
         let heading = has_heading.then_some(self.tracks.len());
         if has_heading {
-            let heading = SheetTrack::heading(SourceId(rank), TrackPath::of_rank(rank), rank_label(rank));
+            let heading =
+                SheetTrack::heading(SourceId::of_rank(rank), TrackPath::of_rank(rank), rank_label(rank));
             self.tracks.push(heading);
         }
         let mut places = Vec::with_capacity(own.len());
@@ -138,13 +143,13 @@ impl Sheet {
     /// A rank of the sheet.
     #[must_use]
     pub fn source(&self, id: SourceId) -> Option<&Arc<RankDetail>> {
-        self.sources.iter().find(|rank| rank.entry.rank == id.0)
+        self.sources.iter().find(|rank| rank.entry.rank == id.rank)
     }
 
     /// The axis of a rank's times.
     #[must_use]
     pub fn axis(&self, id: SourceId) -> Axis {
-        self.axes.axis(id.0)
+        self.axes.axis(id.rank)
     }
 
     /// Wall clock of the shared time zero in Unix nanoseconds, if the rank knows it.
@@ -215,7 +220,7 @@ fn joined(tracks: &[SheetTrack], at: usize) -> String {
 
 /// All tracks of a rank. Their parents are indices in this list.
 pub(super) fn tracks_of(rank: &RankDetail) -> Vec<SheetTrack> {
-    let source = SourceId(rank.entry.rank);
+    let source = SourceId::of_rank(rank.entry.rank);
     let (mut tracks, mut paths) = (Vec::<SheetTrack>::with_capacity(rank.tracks.len()), Paths::default());
     let mut index_of = HashMap::<u32, usize>::with_capacity(rank.tracks.len());
     for track in &rank.tracks {
@@ -278,9 +283,9 @@ pub(crate) mod tests {
     use nprof_engine::wire::catalog::{RankEntry, TileGroup};
 
     /// A rank with these tracks, all in one tile group.
-    pub(crate) fn rank_with(rank: u32, tracks: Vec<Track>) -> RankDetail {
+    pub(crate) fn rank_with(rank: impl Into<RankRef>, tracks: Vec<Track>) -> RankDetail {
         let entry = RankEntry {
-            rank,
+            rank: rank.into(),
             host: None,
             device: None,
             core: None,
@@ -347,7 +352,8 @@ pub(crate) mod tests {
             let ranks = [0, 1].map(|rank| Arc::new(rank_with(rank, tracks("Tensor"))));
             Sheet::of(ranks.to_vec()).on(Arc::new(Axes::of(&entries, base)))
         };
-        let call_ps = |sheet: &Sheet, rank: u32, local_ps: i64| sheet.axis(SourceId(rank)).shared(local_ps);
+        let call_ps =
+            |sheet: &Sheet, rank: u32, local_ps: i64| sheet.axis(SourceId::of_rank(rank)).shared(local_ps);
         // The clock of rank 1 is behind, so its trace has the same operation earlier.
         let aligned = sheet(Timebase::Aligned);
         assert_eq!(call_ps(&aligned, 0, 1_500), call_ps(&aligned, 1, 1_000));
@@ -360,9 +366,9 @@ pub(crate) mod tests {
         let text = "Engines/\n  Tensor\n  Vector\nPower~";
         let ranks = [3, 5, 7].map(|rank| Arc::new(rank_with(rank, tracks(text))));
         let content = |shown: &[u32], paths: &[&str]| SheetContent {
-            shown: shown.iter().copied().collect(),
+            shown: shown.iter().map(|rank| RankRef::Number(*rank)).collect(),
             pinned: paths.iter().filter_map(|path| TrackPath::read(path)).collect(),
-            pinned_ranks: vec![7, 3, 5],
+            pinned_ranks: [7, 3, 5].map(RankRef::Number).to_vec(),
         };
         let titles = |sheet: &Sheet| (0..sheet.tracks().len()).map(|at| sheet.title(at)).collect::<Vec<_>>();
         let sheet = Sheet::arranged(ranks.to_vec(), content(&[5], &["Engines/Tensor"]));
@@ -371,9 +377,13 @@ pub(crate) mod tests {
         let expected: Vec<String> = ["Tensor".to_owned()].into_iter().chain(pinned).collect();
         assert_eq!(titles(&sheet)[..4], expected);
         assert_eq!(titles(&sheet)[4..], own);
-        assert_eq!(sheet.position(SourceId(3), 101), Some(2));
-        assert_eq!(sheet.position(SourceId(3), 102), None, "another track of a rank that is not shown");
-        assert_eq!(sheet.titles_of(SourceId(3))[1], "Engines › Tensor");
+        assert_eq!(sheet.position(SourceId::of_rank(3), 101), Some(2));
+        assert_eq!(
+            sheet.position(SourceId::of_rank(3), 102),
+            None,
+            "another track of a rank that is not shown"
+        );
+        assert_eq!(sheet.titles_of(SourceId::of_rank(3))[1], "Engines › Tensor");
         assert_eq!(sheet.tracks()[2].subject(), Some(3));
         // A group, or a track that no rank has, is no pinned track.
         let none = Sheet::arranged(ranks.to_vec(), content(&[3], &["Engines", "Scalar"]));
@@ -388,10 +398,13 @@ pub(crate) mod tests {
         assert_eq!(titles[..3], ["Rank 3", "Rank 3 › Engines", "Rank 3 › Engines › Tensor"]);
         assert_eq!(titles.len(), 8);
         let second = TrackPath::read("Engines/Tensor#2").expect("a path");
-        assert_eq!(sheet.find(SourceId(7), &second), Some(7));
-        assert_eq!(sheet.position(SourceId(7), 102), Some(7));
+        assert_eq!(sheet.find(SourceId::of_rank(7), &second), Some(7));
+        assert_eq!(sheet.position(SourceId::of_rank(7), 102), Some(7));
         assert_eq!(sheet.above(7).collect::<Vec<_>>(), [5, 4]);
-        assert_eq!((sheet.find(SourceId(8), &second), sheet.position(SourceId(3), 9)), (None, None));
+        assert_eq!(
+            (sheet.find(SourceId::of_rank(8), &second), sheet.position(SourceId::of_rank(3), 9)),
+            (None, None)
+        );
         assert_eq!(sheet, Sheet::of(ranks.to_vec()));
         assert_ne!(sheet, Sheet::of(ranks[..1].to_vec()));
     }

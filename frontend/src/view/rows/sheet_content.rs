@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use nprof_engine::base::order::gathered;
-use nprof_engine::wire::catalog::{ALL_RANKS, TrackKind};
+use nprof_engine::wire::catalog::TrackKind;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::sheet_track::SheetTrack;
 use super::track_path::TrackPath;
@@ -12,19 +13,18 @@ use super::track_path::TrackPath;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SheetContent {
     /// The ranks with all their tracks.
-    pub shown: BTreeSet<u32>,
+    pub shown: BTreeSet<RankRef>,
     /// Paths of the tracks that stand above all others, of each of these ranks.
     pub pinned: BTreeSet<TrackPath>,
     /// The ranks of the pinned tracks, from the first row to the last.
-    pub pinned_ranks: Vec<u32>,
+    pub pinned_ranks: Vec<RankRef>,
 }
 
 impl SheetContent {
     /// All ranks whose tracks are needed. The view of all ranks stands above them.
-    pub fn ranks(&self) -> impl Iterator<Item = u32> {
-        let ranks: BTreeSet<u32> = gathered(self.shown.iter().chain(&self.pinned_ranks).copied());
-        let (all, own): (Vec<u32>, Vec<u32>) = ranks.into_iter().partition(|at| *at == ALL_RANKS);
-        all.into_iter().chain(own)
+    pub fn ranks(&self) -> impl Iterator<Item = RankRef> {
+        let ranks: BTreeSet<RankRef> = gathered(self.shown.iter().chain(&self.pinned_ranks).copied());
+        ranks.into_iter()
     }
 }
 

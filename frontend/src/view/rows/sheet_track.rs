@@ -1,12 +1,31 @@
 //! A track of a sheet, with the source of its data.
 
 use nprof_engine::wire::catalog::TrackKind;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::track_path::TrackPath;
 
-/// Identifies a source of tiles and slices on the page: the number of its rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct SourceId(pub u32);
+/// Identifies a source of tiles and slices on the page: its rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceId {
+    /// The rank.
+    pub rank: RankRef,
+}
+
+impl SourceId {
+    /// The source of a rank.
+    #[must_use]
+    pub fn of_rank(rank: impl Into<RankRef>) -> Self {
+        Self { rank: rank.into() }
+    }
+}
+
+/// Rank 0, as long as no rank is known.
+impl Default for SourceId {
+    fn default() -> Self {
+        Self::of_rank(0)
+    }
+}
 
 /// A track of a sheet.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +73,8 @@ impl SheetTrack {
     /// The rank that the row is about, if its place among rows of other ranks depends on the rank.
     #[must_use]
     pub fn subject(&self) -> Option<u32> {
-        self.rank.or_else(|| (self.pin.is_some() && self.number.is_some()).then_some(self.source.0))
+        self.rank
+            .or_else(|| (self.pin.is_some() && self.number.is_some()).then_some(self.source.rank)?.number())
     }
 
     /// A heading without a track of its own.

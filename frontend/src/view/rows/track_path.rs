@@ -3,6 +3,8 @@
 //! A path stays the same when a trace is ingested again and its tracks get other numbers. Tracks of
 //! equal names in one group are counted, so no two tracks of a rank have the same path.
 
+use nprof_engine::wire::rank_ref::RankRef;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -25,7 +27,7 @@ impl TrackPath {
 
     /// The path of the heading of a rank's tracks. No track has such a path.
     #[must_use]
-    pub fn of_rank(rank: u32) -> Self {
+    pub fn of_rank(rank: RankRef) -> Self {
         Self(format!("rank#{rank}#").into())
     }
 
@@ -126,7 +128,7 @@ mod tests {
 
     #[test]
     fn headings_of_ranks_are_no_tracks() {
-        let heading = TrackPath::of_rank(3);
+        let heading = TrackPath::of_rank(RankRef::Number(3));
         assert_ne!(Paths::default().next(None, heading.as_str()), heading);
         assert_eq!(TrackPath::read(heading.as_str()), Some(heading));
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use nprof_engine::base::Interval;
 use nprof_engine::query::Syntax;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::View;
 use super::data::DataChange;
@@ -122,20 +123,20 @@ pub enum Command {
     ScrollTo(RowPart, Option<TopRow>),
     /// Makes this rank the current one. The window stays, and nothing is selected. If the rank is
     /// not shown yet, it replaces all shown ones.
-    OpenRank(u32),
+    OpenRank(RankRef),
     /// Makes this rank the current one, then executes a command there.
     InRank {
-        /// Number of the rank.
-        rank: u32,
+        /// The rank.
+        rank: RankRef,
         /// The command.
         then: Box<Command>,
     },
     /// Shows these ranks, one below the other.
     ShowRanks {
-        /// Numbers of the ranks, with the current one.
-        ranks: BTreeSet<u32>,
-        /// Number of the current rank. To change it too, use [`Command::InRank`].
-        current: u32,
+        /// The ranks, with the current one.
+        ranks: BTreeSet<RankRef>,
+        /// The current rank. To change it too, use [`Command::InRank`].
+        current: RankRef,
     },
     /// Pins a track, by its path, in the ranks of [`Command::PinRanks`], or unpins it.
     Pin(TrackPath),
@@ -186,7 +187,7 @@ pub enum History {
 impl Command {
     /// This command in a rank, which becomes the current one.
     #[must_use]
-    pub fn in_rank(self, rank: u32, current: u32) -> Self {
+    pub fn in_rank(self, rank: RankRef, current: RankRef) -> Self {
         if rank == current { self } else { Self::InRank { rank, then: Box::new(self) } }
     }
 
@@ -346,11 +347,11 @@ mod tests {
         let group = |text, is_open| Command::SetGroup { path: path(text), is_open };
         check(&[group("b", true), group("a/c", true)], "/profile/p?v=2&open=a/c,b");
         check(&[group("b", true), group("b", false)], "/profile/p?v=2&closed=b");
-        check(&[Command::Select(Some(7)), Command::OpenRank(2)], "/profile/p?v=2&rank=2&dock=open");
+        check(&[Command::Select(Some(7)), Command::OpenRank(2.into())], "/profile/p?v=2&rank=2&dock=open");
         let reading = || Command::Read("Power@12".parse::<Reading>().expect("a reading"));
         check(&[Command::Select(Some(7)), reading()], "/profile/p?v=2&counter=Power@12");
         check(&[reading(), Command::Select(Some(7))], "/profile/p?v=2&sel=7");
-        check(&[reading(), Command::OpenRank(2)], "/profile/p?v=2&rank=2&dock=open");
+        check(&[reading(), Command::OpenRank(2.into())], "/profile/p?v=2&rank=2&dock=open");
         check(&[Command::SearchAs(Syntax::Regex)], "/profile/p?v=2&search=regex");
         check(&[Command::SearchAs(Syntax::Regex), Command::SearchAs(Syntax::Text)], "/profile/p?v=2");
         let mark = || Command::Mark(Some(Interval::new(-5, 6)));
@@ -362,13 +363,13 @@ mod tests {
         let row = |rank| Some(TopRow { rank, path: path("DMA/q0"), lane: 0 });
         let top = |rank| Command::ScrollTo(RowPart::Others, row(rank));
         check(&[top(None)], "/profile/p?v=2&row=DMA/q0");
-        check(&[top(Some(7))], "/profile/p?v=2&row=7:DMA/q0");
+        check(&[top(Some(7.into()))], "/profile/p?v=2&row=7:DMA/q0");
         check(&[top(None), Command::ScrollTo(RowPart::Others, None)], "/profile/p?v=2");
-        check(&[Command::ScrollTo(RowPart::Pinned, row(Some(7)))], "/profile/p?v=2&pin_row=7:DMA/q0");
-        let both = Command::ShowRanks { ranks: [0, 7].into(), current: 0 };
+        check(&[Command::ScrollTo(RowPart::Pinned, row(Some(7.into())))], "/profile/p?v=2&pin_row=7:DMA/q0");
+        let both = Command::ShowRanks { ranks: [0.into(), 7.into()].into(), current: 0.into() };
         check(std::slice::from_ref(&both), "/profile/p?v=2&rank=0&ranks=0,7");
         let then = Box::new(Command::Select(Some(5)));
-        check(&[both, Command::InRank { rank: 7, then }], "/profile/p?v=2&rank=7&ranks=0,7&sel=5");
+        check(&[both, Command::InRank { rank: 7.into(), then }], "/profile/p?v=2&rank=7&ranks=0,7&sel=5");
     }
 
     #[test]

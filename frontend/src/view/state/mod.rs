@@ -132,9 +132,9 @@ mod tests {
         let sheet = sheet_of("Engines/\n  Tensor\nDMA/-\n  q0\nPower~");
         let link = "/profile/p?v=1&sel=4&reading=104@7&groups=100,102,999&top=103&of=aa";
         let view: View = link.parse().expect("an old link");
-        let upgraded = view.upgraded(&sheet, SourceId(0));
+        let upgraded = view.upgraded(&sheet, SourceId::of_rank(0));
         let written = "/profile/p?v=2&sel=4&counter=Power@7&open=DMA&closed=Engines&row=DMA/q0&of=aa";
         assert_eq!(upgraded.to_string(), written);
-        assert_eq!(upgraded.clone().upgraded(&sheet, SourceId(0)), upgraded);
+        assert_eq!(upgraded.clone().upgraded(&sheet, SourceId::of_rank(0)), upgraded);
     }
 }

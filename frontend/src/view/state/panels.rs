@@ -293,7 +293,7 @@ mod tests {
         check(&[search("a"), select.clone()], details, hits, hits);
         // A used panel stays open, also without content.
         check(&[select.clone(), Command::Select(None)], details, None, details);
-        check(&[select.clone(), Command::OpenRank(3)], details, None, details);
+        check(&[select.clone(), Command::OpenRank(3.into())], details, None, details);
         check(&[search("a"), search("")], None, hits, hits);
     }
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use nprof_engine::base::order::gathered;
 use nprof_engine::base::{ClockFit, Interval, Time};
-use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankEntry};
+use nprof_engine::wire::catalog::{ProfileInfo, RankEntry};
 use nprof_engine::wire::clock::ClockBy;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::axis::Axis;
 
@@ -48,7 +49,7 @@ fn is_by_hand(rank: &RankEntry) -> bool {
 
 /// The axes of the ranks whose times are not the shared ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Axes(BTreeMap<u32, Axis>);
+pub struct Axes(BTreeMap<RankRef, Axis>);
 
 impl Axes {
     /// The axes of these ranks.
@@ -60,7 +61,7 @@ impl Axes {
 
     /// The axis of a rank.
     #[must_use]
-    pub fn axis(&self, rank: u32) -> Axis {
+    pub fn axis(&self, rank: RankRef) -> Axis {
         self.0.get(&rank).copied().unwrap_or_default()
     }
 }
@@ -73,7 +74,7 @@ pub fn whole(profile: &ProfileInfo, base: Timebase) -> Interval {
 
 /// `None` if no rank has events.
 fn whole_of(ranks: &[RankEntry], base: Timebase) -> Option<Interval> {
-    let own = ranks.iter().filter(|rank| rank.rank != ALL_RANKS && rank.events > 0);
+    let own = ranks.iter().filter(|rank| !rank.rank.is_all() && rank.events > 0);
     own.map(|rank| Axis(base.clock_of(rank)).shared_span(span_of(rank))).reduce(Interval::cover)
 }
 
@@ -90,7 +91,7 @@ pub fn zero(profile: &ProfileInfo, base: Timebase) -> Time {
 #[must_use]
 pub fn active(profile: &ProfileInfo, base: Timebase) -> Option<Interval> {
     let (start_ps, end_ps) = profile.active_ps?;
-    let own = profile.ranks.iter().filter(|rank| rank.rank != ALL_RANKS && rank.events > 0);
+    let own = profile.ranks.iter().filter(|rank| !rank.rank.is_all() && rank.events > 0);
     let moved = own.map(|rank| {
         let kept = rank.clock.map(|clock| clock.0).unwrap_or_default();
         let moved = |ps: i64| base.clock_of(rank).to_shared(kept.to_local(Time(ps))).0;
@@ -160,7 +161,7 @@ pub(crate) mod tests {
     /// A rank from 0 to 10 ms of its own time with a set and a found clock.
     pub(crate) fn rank(number: u32, set: Option<(i64, ClockBy)>, found: Option<i64>) -> RankEntry {
         RankEntry {
-            rank: number,
+            rank: number.into(),
             host: None,
             device: None,
             core: None,
@@ -201,7 +202,7 @@ pub(crate) mod tests {
     #[track_caller]
     fn check(set: Option<(i64, ClockBy)>, found: Option<i64>, aligned: i64, raw: i64) {
         let ranks = [rank(3, set, found)];
-        let at = |base| Axes::of(&ranks, base).axis(3).shared(0);
+        let at = |base| Axes::of(&ranks, base).axis(3.into()).shared(0);
         assert_eq!((at(Timebase::Aligned), at(Timebase::Raw)), (aligned, raw), "{set:?} {found:?}");
         assert_eq!(Shift::of(&ranks[0]).offset_ps, aligned - raw);
     }

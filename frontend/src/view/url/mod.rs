@@ -22,9 +22,9 @@ use std::str::FromStr;
 use nprof_engine::base::Interval;
 use nprof_engine::base::order::gathered;
 use nprof_engine::query::Syntax;
-use nprof_engine::wire::catalog::{rank_of_word, rank_word};
 use nprof_engine::wire::percent::{parameter_decoded, percent_decoded, percent_encoded};
 use nprof_engine::wire::questions::{syntax_name, syntax_of};
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::ranks::standing::RankOrder;
 use super::rows::layout::RankHeight;
@@ -60,9 +60,9 @@ impl fmt::Display for Parameters<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(view) = self;
         if let Some(rank) = view.tracks.rank {
-            write!(f, "&rank={}", rank_word(rank))?;
+            write!(f, "&rank={rank}")?;
         }
-        write_list(f, "ranks", view.tracks.ranks.iter().map(|rank| rank_word(*rank)))?;
+        write_list(f, "ranks", &view.tracks.ranks)?;
         if let Some(window) = view.window {
             write!(f, "&from={}&to={}", window.start.0, window.end.0)?;
         }
@@ -143,7 +143,7 @@ fn write_list<T: fmt::Display>(
 
 fn write_top(f: &mut fmt::Formatter<'_>, (row_name, lane_name): Names, top: &TopRow) -> fmt::Result {
     let TopRow { rank, path, lane } = top;
-    let rank = rank.map_or_else(String::new, |rank| format!("{}:", rank_word(rank)));
+    let rank = rank.map_or_else(String::new, |rank| format!("{rank}:"));
     write!(f, "&{row_name}={rank}{}", legible(path.as_str()))?;
     // Links from before there were lanes have none.
     if *lane > 0 { write!(f, "&{lane_name}={lane}") } else { Ok(()) }
@@ -267,8 +267,8 @@ fn number<T: FromStr>(name: &'static str, expected: &'static str, text: &str) ->
     text.parse().map_err(|_| UrlError::Parameter { name, expected })
 }
 
-fn rank(name: &'static str, expected: &'static str, text: &str) -> Result<u32, UrlError> {
-    rank_of_word(text).ok_or(UrlError::Parameter { name, expected })
+fn rank(name: &'static str, expected: &'static str, text: &str) -> Result<RankRef, UrlError> {
+    number(name, expected, text)
 }
 
 fn span(text: &str) -> Result<Interval, UrlError> {

@@ -14,7 +14,7 @@ use crate::view::state::selection::SelectionState;
 use crate::view::state::tracks::TracksState;
 use crate::view::table::Sorting;
 use crate::view::{DataView, Reading};
-use nprof_engine::wire::catalog::ALL_RANKS;
+use nprof_engine::wire::rank_ref::RankRef;
 use proptest::option;
 use proptest::prelude::*;
 
@@ -30,19 +30,23 @@ fn path() -> impl Strategy<Value = TrackPath> {
     })
 }
 
+fn rank() -> impl Strategy<Value = RankRef> {
+    prop_oneof![Just(RankRef::All), any::<u32>().prop_map(RankRef::Number)]
+}
+
 fn tracks() -> impl Strategy<Value = TracksState> {
     let top = || {
-        let parts = (option::of(any::<u32>()), path(), any::<u32>());
+        let parts = (option::of(rank()), path(), any::<u32>());
         option::of(parts.prop_map(|(rank, path, lane)| TopRow { rank, path, lane }))
     };
     let groups = proptest::collection::btree_map(path(), any::<bool>(), 0..4);
-    let ranks = proptest::collection::btree_set(any::<u32>(), 0..4);
+    let ranks = proptest::collection::btree_set(rank(), 0..4);
     let order = proptest::sample::select(&RankOrder::ALL[..]);
     let height = any::<bool>().prop_map(|fits| if fits { RankHeight::Fit } else { RankHeight::Usual });
     let pins =
         (proptest::collection::btree_set(path(), 0..3), proptest::sample::select(&PinnedRanks::ALL[..]));
     let pins = pins.prop_map(|(paths, of)| Pins { paths, of });
-    (option::of(any::<u32>()), ranks, groups, (top(), top()), order, height, pins).prop_map(
+    (option::of(rank()), ranks, groups, (top(), top()), order, height, pins).prop_map(
         |(rank, ranks, groups, (top, pins_top), order, height, pins)| TracksState {
             rank,
             ranks,
@@ -138,7 +142,7 @@ fn check_refused(url: &str, expected: &str) {
 #[test]
 fn a_link_written_by_hand() {
     assert_eq!("/profile/x".parse(), Ok(View::of_profile("x")));
-    let tracks = TracksState { rank: Some(4), ..TracksState::default() };
+    let tracks = TracksState { rank: Some(4.into()), ..TracksState::default() };
     assert_eq!(
         "/profile/x/?else=3&rank=4".parse(),
         Ok(View { tracks, is_bare: false, ..View::of_profile("x") })
@@ -164,8 +168,8 @@ fn links_without_a_rank_keep_what_they_showed() {
     assert!(!read("/profile/x?v=2&from=1&to=2").is_bare);
     assert!(read("/profile/x").is_bare);
     assert_eq!(View::of_profile("x").to_string(), "/profile/x");
-    assert_eq!(read("/profile/x?v=2&rank=all&row=all:Ranks").tracks.rank, Some(ALL_RANKS));
-    let both = "/profile/x?v=2&rank=all&ranks=3,all&row=all:Ranks";
+    assert_eq!(read("/profile/x?v=2&rank=all&row=all:Ranks").tracks.rank, Some(RankRef::All));
+    let both = "/profile/x?v=2&rank=all&ranks=all,3&row=all:Ranks";
     assert_eq!(read(both).to_string(), both);
 }
 
@@ -178,7 +182,7 @@ fn links_of_all_versions_are_read() {
         SelectionState { row: Some(4), marked: Some(Interval::new(-5, 6)), ..SelectionState::default() };
     let common = View {
         window: Some(Interval::new(10, 20)),
-        tracks: TracksState { rank: Some(1), ..TracksState::default() },
+        tracks: TracksState { rank: Some(1.into()), ..TracksState::default() },
         selection,
         search,
         panels: PanelsState { tab: Some(Tab::Details), ..PanelsState::default() },
@@ -195,9 +199,9 @@ fn links_of_all_versions_are_read() {
                   &tab=details&of=57b3";
     let mut view = common;
     view.selection.reading = Some(Reading { track: path("Memory/HBM"), time_ps: 1_500 });
-    view.tracks.ranks = [1, 7].into();
+    view.tracks.ranks = [1.into(), 7.into()].into();
     view.tracks.groups = [(path("DMA/q%20"), true), (path("DMA"), true), (path("Engines"), false)].into();
-    view.tracks.top = Some(TopRow { rank: Some(7), path: path("Engines/Tensor#2"), lane: 0 });
+    view.tracks.top = Some(TopRow { rank: Some(7.into()), path: path("Engines/Tensor#2"), lane: 0 });
     assert_eq!(second.parse(), Ok(view));
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
-use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::questions::RowsQuestion;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::content::{Content, content};
 use super::entry::{EntryKind, TableEntry};
@@ -25,7 +25,7 @@ use crate::view::{Command, DataChange};
 /// Key of a request for rows.
 #[derive(Debug, Clone, PartialEq)]
 struct Wanted {
-    rank: u32,
+    rank: RankRef,
     table: String,
     span: Option<Interval>,
 }
@@ -88,7 +88,7 @@ fn answer(opened: Opened, entry: &TableEntry) -> (Signal<Answer<Content>>, Callb
         let question = RowsQuestion { span, ..RowsQuestion::of_table(table, most) };
         let rows = opened.ask(rank, question, Some(&signal)).await?;
         let zero_ps = opened.times.zero.try_get_untracked().unwrap_or_default().0;
-        let titles = opened.tracks.sheet.with_untracked(|sheet| sheet.titles_of(SourceId(rank)));
+        let titles = opened.tracks.sheet.with_untracked(|sheet| sheet.titles_of(SourceId::of_rank(rank)));
         Ok(content(rows, zero_ps, &titles))
     });
     let answer = Signal::derive(move || {
@@ -237,7 +237,7 @@ impl Leads {
     }
 
     fn is_of_all(self) -> bool {
-        self.opened.rank_number.get_untracked() == Some(ALL_RANKS)
+        self.opened.rank_number.get_untracked() == Some(RankRef::All)
     }
 
     /// Whether the first row leads somewhere.
@@ -303,9 +303,9 @@ impl Leads {
             Lead::WorstOfSize { kind, bytes, ranks } => opened.reveal_worst_of_size(kind, bytes, ranks),
             Lead::RankAt { rank, at_ps } => {
                 let then = Box::new(Command::Show(opened.around(at_ps)));
-                opened.act(&Command::InRank { rank, then });
+                opened.act(&Command::InRank { rank: rank.into(), then });
             }
-            Lead::Slice { rank, row } => opened.reveal_in(rank, row),
+            Lead::Slice { rank, row } => opened.reveal_in(rank.into(), row),
         }
     }
 }

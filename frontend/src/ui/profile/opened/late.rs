@@ -11,9 +11,10 @@ use nprof_engine::base::order::gathered;
 use nprof_engine::makers::job::metrics::WAITS;
 use nprof_engine::makers::job::schema::{CALLS, OPERATIONS};
 use nprof_engine::model::is_wait;
-use nprof_engine::wire::catalog::{ALL_RANKS, RankDetail, Track, TrackKind};
+use nprof_engine::wire::catalog::{RankDetail, Track, TrackKind};
 use nprof_engine::wire::detail::SliceEntry;
 use nprof_engine::wire::questions::{DetailQuestion, EventsQuestion, RowsQuestion, SliceQuestion};
+use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::rows::{ColumnValues, RowColumnRole, TableRows};
 use nprof_engine::wire::selection::Side;
 use nprof_engine::wire::summary::MetricPlaceEntry;
@@ -72,7 +73,7 @@ impl Opened {
         let go = move |all: Operations| match all.worst_of_rank(rank) {
             Some(row) => self.reveal_late(row),
             None => {
-                self.act(&Command::OpenRank(rank));
+                self.act(&Command::OpenRank(rank.into()));
                 let text = format!("Rank {rank} never came last. Other ranks passed its delays on.");
                 self.messages.confirm(text);
             }
@@ -92,7 +93,7 @@ impl Opened {
     /// Selects the longest wait of a rank among the calls of all ranks.
     pub fn reveal_longest_wait(self, rank: u32) {
         let go = move |row: Option<u32>| match row {
-            Some(row) => self.reveal_in(ALL_RANKS, row),
+            Some(row) => self.reveal_in(RankRef::All, row),
             None => self.messages.fail(format!("No wait of rank {rank} was found"), None),
         };
         let again = move || self.reveal_longest_wait(rank);
@@ -100,12 +101,12 @@ impl Opened {
     }
 
     async fn longest_wait(self, rank: u32) -> Result<Option<u32>, FetchError> {
-        let detail = self.ask(ALL_RANKS, DetailQuestion, None).await?;
+        let detail = self.ask(RankRef::All, DetailQuestion, None).await?;
         let calls = |track: &&Track| track.rank == Some(rank) && track.kind == TrackKind::Slices;
         let Some(track) = detail.tracks.iter().find(calls) else { return Ok(None) };
         let span = Interval::new(detail.entry.start_ps, detail.entry.end_ps.saturating_add(1));
         let question = EventsQuestion { span, tracks: Some(vec![track.id]), limit: MOST_SLICES };
-        let slices = self.ask(ALL_RANKS, question, None).await?.slices;
+        let slices = self.ask(RankRef::All, question, None).await?.slices;
         let waits = slices.iter().filter(|slice| is_wait(&slice.name));
         Ok(waits.max_by_key(|slice| (slice.duration_ps, Reverse(slice.row))).map(|slice| slice.row))
     }
@@ -126,9 +127,9 @@ impl Opened {
     pub fn reveal_operation(self, number: i64, at_ps: i64) {
         let span = Interval::new(at_ps.saturating_sub(1), at_ps.saturating_add(1));
         let of_table = RowsQuestion::of_table(OPERATIONS.name, MOST_OPERATIONS);
-        let rows = self.ask(ALL_RANKS, RowsQuestion { span: Some(span), ..of_table }, None);
+        let rows = self.ask(RankRef::All, RowsQuestion { span: Some(span), ..of_table }, None);
         let go = move |rows: TableRows| match row_of(&rows, number) {
-            Some(row) => self.reveal_in(ALL_RANKS, row),
+            Some(row) => self.reveal_in(RankRef::All, row),
             None => self.messages.fail(format!("Operation {number} was not found"), None),
         };
         self.lead(rows, go, "The operation was not found", move || self.reveal_operation(number, at_ps));
@@ -136,12 +137,12 @@ impl Opened {
 
     async fn operations(self) -> Result<Operations, FetchError> {
         let question = RowsQuestion::of_table(OPERATIONS.name, MOST_OPERATIONS);
-        let rows = self.ask(ALL_RANKS, question, None).await?;
+        let rows = self.ask(RankRef::All, question, None).await?;
         Ok(Operations::read(&rows))
     }
 
     async fn go_to_late(self, row: u32) -> Result<(), FetchError> {
-        let members = self.ask(ALL_RANKS, SliceQuestion { row }, None).await?.members;
+        let members = self.ask(RankRef::All, SliceQuestion { row }, None).await?.members;
         let Some(late) = Late::of(&members) else { return Ok(()) };
         let rank = self.ask(late.rank, DetailQuestion, None).await?;
         let slice = match late.span.duration_ps() {
@@ -150,7 +151,7 @@ impl Opened {
             _ => self.done_instead(&late, &rank).await?,
         };
         let shown = late.window(self.window());
-        let in_rank = |then| Command::InRank { rank: late.rank, then: Box::new(then) };
+        let in_rank = |then| Command::InRank { rank: late.rank.into(), then: Box::new(then) };
         let Some(slice) = slice else {
             self.act(&in_rank(Command::Show(shown)));
             self.act(&Command::Mark(Some(late.span)));
@@ -175,10 +176,10 @@ impl Opened {
     /// The slice that took most of the time until the rank came, beside its calls.
     async fn done_instead(self, late: &Late, rank: &RankDetail) -> Result<Option<SliceEntry>, FetchError> {
         let of_call = SliceQuestion { row: late.row };
-        let tracks = Some(vec![self.ask(ALL_RANKS, of_call, None).await?.slice.track]);
+        let tracks = Some(vec![self.ask(RankRef::All, of_call, None).await?.slice.track]);
         let of_table = RowsQuestion::of_table(CALLS.name, MOST_CALLS);
         let question = RowsQuestion { span: Some(late.span), tracks, ..of_table };
-        let calls = self.ask(ALL_RANKS, question, None).await?;
+        let calls = self.ask(RankRef::All, question, None).await?;
         let calls: BTreeSet<u32> = gathered(ints(&calls, "row").filter_map(|row| u32::try_from(row).ok()));
         let parts: HashMap<u32, Part> = rank.tracks.iter().map(|track| (track.id, part(track))).collect();
         let mut span = late.span;
@@ -199,7 +200,7 @@ impl Opened {
 
     /// The closed groups that hide a track of a rank.
     pub(super) fn hidden_by(self, rank: RankDetail, track: u32) -> Vec<TrackPath> {
-        let source = SourceId(rank.entry.rank);
+        let source = SourceId::of_rank(rank.entry.rank);
         let sheet = Sheet::of(vec![Arc::new(rank)]);
         let hidden_by = |at| self.view.with_untracked(|view| view.tracks.hidden_by(&sheet, at));
         sheet.position(source, track).map_or_else(Vec::new, hidden_by)

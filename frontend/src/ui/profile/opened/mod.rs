@@ -11,9 +11,10 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use nprof_engine::wire::ask::AskRank;
-use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail, RankEntry};
+use nprof_engine::wire::catalog::{ProfileInfo, RankDetail, RankEntry};
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 use nprof_engine::wire::questions::{DetailQuestion, RankQuestion, SliceQuestion};
+use nprof_engine::wire::rank_ref::RankRef;
 use web_sys::AbortSignal;
 
 use crate::fetch::{FetchError, Source};
@@ -39,8 +40,8 @@ pub struct Opened {
     pub view: Memo<View>,
     /// The profile and its ranks.
     pub profile: Signal<Answer<ProfileInfo>>,
-    /// Number of the shown rank, once it is known.
-    pub rank_number: Memo<Option<u32>>,
+    /// The shown rank, once it is known.
+    pub rank_number: Memo<Option<RankRef>>,
     /// The current rank. While another rank is in flight, the previous one stays.
     pub rank: Signal<Answer<RankDetail>>,
     /// The tracks of all shown ranks.
@@ -138,11 +139,11 @@ impl Opened {
     /// The answer to a question about a rank, unless the signal comes first.
     pub async fn ask<Q: AskRank + Clone + Into<RankQuestion>>(
         self,
-        rank: u32,
+        rank: impl Into<RankRef>,
         question: Q,
         cancel: Option<&AbortSignal>,
     ) -> Result<Q::Answer, FetchError> {
-        self.of.rank(rank).ask(question, cancel).await
+        self.of.rank(rank.into()).ask(question, cancel).await
     }
 
     /// The axis of the current rank.
@@ -190,7 +191,7 @@ impl Opened {
     pub fn selected_path(self) -> Option<TrackPath> {
         let Tracks { sheet, current, offers, .. } = self.tracks;
         let source = current.get();
-        if source.0 == ALL_RANKS || !offers.get().are_several() {
+        if source.rank.is_all() || !offers.get().are_several() {
             return None;
         }
         let read = self.view.with(|view| view.selection.reading.clone());
@@ -270,7 +271,7 @@ impl Opened {
                 self.address.amend(view.without_numbers());
             } else if view.numbered.is_some() {
                 let sheet = self.tracks.sheet.get();
-                self.address.amend(view.upgraded(&sheet, SourceId(rank.entry.rank)));
+                self.address.amend(view.upgraded(&sheet, SourceId::of_rank(rank.entry.rank)));
             }
         });
     }
@@ -307,7 +308,7 @@ impl Opened {
     }
 
     /// Opens a rank and brings one of its slices into sight.
-    pub fn reveal_in(self, rank: u32, row: u32) {
+    pub fn reveal_in(self, rank: RankRef, row: u32) {
         spawn_while_shown(self.profile, async move {
             match self.ask(rank, SliceQuestion { row }, None).await {
                 Ok(detail) if self.rank_number.get_untracked() == Some(rank) => self.reveal(&detail.slice),
@@ -331,13 +332,13 @@ impl Opened {
 }
 
 /// The number of the current rank: that of the view, else the one that the profile opens with.
-fn current_number(profile: RwSignal<Answered<u32, ProfileInfo>>, view: Memo<View>) -> Memo<Option<u32>> {
+fn current_number(profile: RwSignal<Answered<u32, ProfileInfo>>, view: Memo<View>) -> Memo<Option<RankRef>> {
     Memo::new(move |_| {
         // The profile knows the axes, without which no time can be asked for.
         let (first, first_rank) = known(profile, |profile| {
             let mut ranks = profile.ranks.iter().map(|rank| rank.rank);
             let first = ranks.clone().next()?;
-            Some((first, ranks.find(|rank| *rank != ALL_RANKS).unwrap_or(first)))
+            Some((first, ranks.find(|rank| !rank.is_all()).unwrap_or(first)))
         })??;
         let first_of = |view: &View| if view.is_bare { first } else { first_rank };
         Some(view.with(|view| view.tracks.rank.unwrap_or_else(|| first_of(view))))
@@ -345,12 +346,12 @@ fn current_number(profile: RwSignal<Answered<u32, ProfileInfo>>, view: Memo<View
 }
 
 /// Makes the page's choice of all ranks a part of the address, so that a reload makes the same.
-fn keep_choice(address: Address, rank_number: Memo<Option<u32>>, view: Memo<View>) {
+fn keep_choice(address: Address, rank_number: Memo<Option<RankRef>>, view: Memo<View>) {
     Effect::new(move |_| {
-        let is_all = rank_number.get() == Some(ALL_RANKS);
+        let is_all = rank_number.get() == Some(RankRef::All);
         let chosen = view.with(|view| (is_all && view.tracks.rank.is_none()).then(|| view.clone()));
         if let Some(mut view) = chosen {
-            (view.tracks.rank, view.is_bare) = (Some(ALL_RANKS), false);
+            (view.tracks.rank, view.is_bare) = (Some(RankRef::All), false);
             address.amend(view);
         }
     });
@@ -358,7 +359,7 @@ fn keep_choice(address: Address, rank_number: Memo<Option<u32>>, view: Memo<View
 
 /// The current rank. The previous rank stays until the next one is present, but never in its place:
 /// after a quick switch there and back, the page must not end on the other rank.
-fn current_rank(ranks: RankDetails, number: Memo<Option<u32>>) -> Signal<Answer<RankDetail>> {
+fn current_rank(ranks: RankDetails, number: Memo<Option<RankRef>>) -> Signal<Answer<RankDetail>> {
     let shown = Memo::new(move |before: Option<&Answer<RankDetail>>| {
         number.get().and_then(|number| ranks.get(number)).or_else(|| before.cloned().flatten())
     });
@@ -367,12 +368,12 @@ fn current_rank(ranks: RankDetails, number: Memo<Option<u32>>) -> Signal<Answer<
 
 fn slice_resource(
     of: ProfileSource,
-    rank: Memo<Option<u32>>,
+    rank: Memo<Option<RankRef>>,
     view: Memo<View>,
     attempt: RwSignal<u32>,
 ) -> Signal<Answer<SliceDetail>> {
     let wanted = Memo::new(move |_| rank.get().zip(view.with(|view| view.selection.row)));
-    let asked = Asked::new_with(attempt, wanted, move |(rank, row): (u32, u32), _| async move {
+    let asked = Asked::new_with(attempt, wanted, move |(rank, row): (RankRef, u32), _| async move {
         of.rank(rank).ask(SliceQuestion { row }, None).await
     });
     // The last answer stays until the next one, but must not pass for the answer about another

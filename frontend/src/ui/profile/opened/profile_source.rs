@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::base::{Interval, Time};
-use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail, RankEntry};
+use nprof_engine::wire::catalog::{ProfileInfo, RankDetail, RankEntry};
 use nprof_engine::wire::questions::{DetailQuestion, ProfileQuestion};
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::Answer;
 use crate::fetch::{RankSource, Source};
@@ -28,7 +29,7 @@ pub struct ProfileSource {
 impl ProfileSource {
     /// The source of answers about a rank.
     #[must_use]
-    pub fn rank(self, rank: u32) -> RankSource {
+    pub fn rank(self, rank: RankRef) -> RankSource {
         let axis = self.axes.with_untracked(|axes| axes.axis(rank));
         self.source.rank(self.slug.get_value(), rank).on_axis(axis)
     }
@@ -99,11 +100,11 @@ pub fn ask_for_clocks(
     again: RwSignal<u32>,
 ) {
     let is_missing = move || {
-        let is_open = |rank: &RankEntry| rank.rank == ALL_RANKS && rank.content.is_empty();
+        let is_open = |rank: &RankEntry| rank.rank.is_all() && rank.content.is_empty();
         known(profile, |profile| profile.ranks.iter().any(is_open)) == Some(true)
     };
     let question = Memo::new(move |_| is_missing().then_some(()));
-    let compared = Asked::new(question, move |(), _| of.rank(ALL_RANKS).ask(DetailQuestion, None));
+    let compared = Asked::new(question, move |(), _| of.rank(RankRef::All).ask(DetailQuestion, None));
     Effect::new(move |_| {
         if compared.last.with(|answer| matches!(answer, Some((_, Ok(_))))) && untrack(is_missing) {
             again.update(|again| *again += 1);

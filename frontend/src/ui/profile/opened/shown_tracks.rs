@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::wire::catalog::{ProfileInfo, RankDetail};
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::Answer;
 use super::profile_source::{ProfileSource, known};
@@ -20,7 +21,7 @@ use crate::view::{Sheet, View};
 pub fn content_of(
     profile: RwSignal<Answered<u32, ProfileInfo>>,
     view: Memo<View>,
-    current: Memo<Option<u32>>,
+    current: Memo<Option<RankRef>>,
     times: RankTimes,
 ) -> Memo<SheetContent> {
     let tracks = Memo::new(move |_| view.with(|view| view.tracks.clone()));
@@ -34,9 +35,10 @@ pub fn content_of(
             };
             let pinned_ranks = match tracks.pins.paths.is_empty() {
                 true => Vec::new(),
-                false => {
-                    times.known.with(|times| tracks.pins.ranks(&numbers(), &shown, (tracks.order, &**times)))
-                }
+                false => times.known.with(|times| {
+                    let ranks = tracks.pins.ranks(&numbers(), &shown, (tracks.order, &**times));
+                    ranks.into_iter().map(RankRef::Number).collect()
+                }),
             };
             SheetContent { shown, pinned: tracks.pins.paths.clone(), pinned_ranks }
         })
@@ -61,7 +63,7 @@ pub fn tracks_of(
         }
         let present = |rank| if rank == number { Some(Arc::clone(&current)) } else { ranks.get(rank)?.ok() };
         let sources = content.ranks().filter_map(present).collect();
-        (Arc::new(Sheet::arranged(sources, content).on(of.axes.get())), SourceId(number))
+        (Arc::new(Sheet::arranged(sources, content).on(of.axes.get())), SourceId::of_rank(number))
     });
     let (sheet, current) = (Memo::new(move |_| both.get().0), Memo::new(move |_| both.get().1));
     Tracks { sheet, current, standings: times.known, offers }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::makers::job::schema::CallRow;
-use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::detail::{FieldContent, FieldValue, Neighbour, SliceDetail};
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::field::{self, FieldGroup};
 use super::members::{Members, OperationActions};
@@ -56,7 +56,7 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
         .map(|field| view! { <Row heading=field::TIMING.to_owned() field /> })
         .collect_view();
     let groups = others.into_iter().map(|group| view! { <Group group /> }).collect_view();
-    let is_of_all = opened.rank_number.get_untracked() == Some(ALL_RANKS);
+    let is_of_all = opened.rank_number.get_untracked() == Some(RankRef::All);
     // Between ranks an arrow leads from a wait to the call that ended it.
     let (before, after) = match is_of_all {
         true => ("Waits for this call", "Waits for"),
@@ -108,7 +108,7 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
 fn in_rank(opened: Opened, detail: &SliceDetail) -> Option<AnyView> {
     let (rank, row) = call_of(detail)?;
     let button = view! {
-        <button class="button" type="button" on:click=move |_| opened.reveal_in(rank, row)>
+        <button class="button" type="button" on:click=move |_| opened.reveal_in(rank.into(), row)>
             {format!("Open in rank {rank}")}
         </button>
     };

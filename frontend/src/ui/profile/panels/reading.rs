@@ -18,7 +18,7 @@ use crate::view::rows::sheet_track::SourceId;
 /// A counter of a rank at a timestamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Counter {
-    rank: u32,
+    source: SourceId,
     /// Number of the track.
     number: u32,
     time_ps: i64,
@@ -33,7 +33,7 @@ impl Counter {
             let at = sheet.find(source, &reading.track)?;
             sheet.tracks()[at].number
         })?;
-        Some(Self { rank: source.0, number, time_ps: reading.time_ps })
+        Some(Self { source, number, time_ps: reading.time_ps })
     }
 }
 
@@ -51,7 +51,7 @@ pub fn ReadingDetails(
     });
     let asked = Asked::new(wanted, move |(counter, window): (Counter, Interval), signal| async move {
         let question = CounterQuestion { track: counter.number, at_ps: counter.time_ps, span: window };
-        opened.ask(counter.rank, question, Some(&signal)).await
+        opened.ask(counter.source.rank, question, Some(&signal)).await
     });
     // While the window moves, the last answer stays until the next one arrives. The answer of
     // another counter does not stay.
@@ -85,7 +85,7 @@ pub fn ReadingDetails(
 #[component]
 fn Read(opened: Opened, counter: Counter, window: Interval, detail: Arc<CounterDetail>) -> impl IntoView {
     let sheet = opened.tracks.sheet.get_untracked();
-    let track = sheet.track(SourceId(counter.rank), counter.number);
+    let track = sheet.track(counter.source, counter.number);
     let name = track.map_or_else(String::new, |track| track.name.clone());
     let unit = track.map_or_else(String::new, |track| track.unit.clone());
     let group = track.and_then(|track| track.parent);

@@ -3,7 +3,7 @@
 use leptos::html;
 use leptos::prelude::*;
 use nprof_engine::query::{HitPlace, Syntax};
-use nprof_engine::wire::catalog::ALL_RANKS;
+use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::search::SearchHit;
 
 use super::details::Details;
@@ -58,7 +58,7 @@ pub fn SearchPanel(
     has_details: Memo<bool>,
 ) -> impl IntoView {
     let state = Memo::new(move |_| state(search));
-    let is_of_all = move || search.opened.rank_number.get() == Some(ALL_RANKS);
+    let is_of_all = move || search.opened.rank_number.get() == Some(RankRef::All);
     let empty = |text: String| view! { <p class="panel-empty">{text}</p> }.into_any();
     move || match state.get() {
         State::NotAsked => {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use nprof_engine::base::{Interval, clamped, narrow};
 use nprof_engine::query::{HitPlace, Syntax};
-use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::questions::{SearchQuestion, SelectionQuestion, Toward};
+use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::rows::ColumnValues;
 use nprof_engine::wire::selection::SelectionSummary;
 use web_sys::AbortSignal;
@@ -46,8 +46,9 @@ pub fn Selection(
         let (selection, shown) =
             opened.view.with(|view| (view.selection.clone(), view.tracks.shown_with(rank)));
         // The view of all ranks has other names than a rank.
-        let is_rank = |&other: &u32| other != rank && rank != ALL_RANKS && other != ALL_RANKS;
-        let others: Vec<u32> = shown.into_iter().filter(is_rank).take(MOST_BESIDE).collect();
+        let is_other = |other: &RankRef| *other != rank && !rank.is_all();
+        let others = shown.into_iter().filter(is_other).filter_map(RankRef::number);
+        let others: Vec<u32> = others.take(MOST_BESIDE).collect();
         let slice = selection.marked_slice.filter(|_| !others.is_empty());
         Some((rank, selection.marked?, others, slice))
     });
@@ -76,7 +77,7 @@ pub fn Selection(
 }
 
 /// The current rank, the marked span, the other ranks, and the name of the slice whose span it is.
-type Wanted = (u32, Interval, Vec<u32>, Option<String>);
+type Wanted = (RankRef, Interval, Vec<u32>, Option<String>);
 
 /// The totals of all ranks: of the same span, or of each rank's own slice of the marked name.
 async fn compare(
@@ -89,7 +90,7 @@ async fn compare(
     let (mut beside, mut lacking) = (Vec::new(), Vec::new());
     for other in others {
         let there = match &name {
-            Some(name) => namesake(opened, (rank, other), name, span, &signal).await?,
+            Some(name) => namesake(opened, (rank, other.into()), name, span, &signal).await?,
             None => None,
         };
         if name.is_some() && there.is_none() {
@@ -104,7 +105,7 @@ async fn compare(
 /// The span of the slice of this name in another rank, where the current rank has it in `span`.
 async fn namesake(
     opened: Opened,
-    (rank, other): (u32, u32),
+    (rank, other): (RankRef, RankRef),
     name: &str,
     span: Interval,
     signal: &AbortSignal,
@@ -114,7 +115,9 @@ async fn namesake(
     let search = SearchQuestion { text, syntax, at, toward: Toward::Around, limit: MOST_NAMESAKES };
     let hits = opened.ask(other, search, Some(signal)).await?;
     let sheet = opened.tracks.sheet.get_untracked();
-    let path = |rank: u32, track: u32| sheet.track(SourceId(rank), track).map(|track| track.path.pattern());
+    let path = |rank: RankRef, track: u32| {
+        sheet.track(SourceId::of_rank(rank), track).map(|track| track.path.pattern())
+    };
     let selected = opened.selected.get_untracked().and_then(Result::ok);
     let own = selected.filter(|detail| detail.slice.name == name).map(|detail| detail.slice.track);
     let own = own.and_then(|track| path(rank, track));

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::makers::job::schema::OPERATIONS;
-use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::questions::RowsQuestion;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use self::over_time::OverTime;
 use self::rank_bars::RankBars;
@@ -41,7 +41,7 @@ fn colours() -> Vec<String> {
 /// Returns true if the current rank is what all ranks show together.
 #[must_use]
 pub fn has_plots(opened: Opened) -> bool {
-    opened.rank_number.get() == Some(ALL_RANKS)
+    opened.rank_number.get() == Some(RankRef::All)
 }
 
 /// The plots.
@@ -53,7 +53,7 @@ pub fn Plots(
     let question = Memo::new(move |_| has_plots(opened).then_some(()));
     let asked = Asked::new(question, move |(), signal| async move {
         let question = RowsQuestion::of_table(OPERATIONS.name, MOST_ROWS);
-        let rows = opened.ask(ALL_RANKS, question, Some(&signal)).await?;
+        let rows = opened.ask(RankRef::All, question, Some(&signal)).await?;
         Ok(Operations::read(&rows))
     });
     let retry = asked.retry;
@@ -93,7 +93,7 @@ fn NotHere(opened: Opened) -> impl IntoView {
                 <button
                     class="button-link"
                     type="button"
-                    on:click=move |_| opened.act(&Command::OpenRank(ALL_RANKS))
+                    on:click=move |_| opened.act(&Command::OpenRank(RankRef::All))
                 >
                     "Open the tab Collectives"
                 </button>

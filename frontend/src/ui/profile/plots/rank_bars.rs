@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use leptos::html::Div;
 use leptos::prelude::*;
 use nprof_engine::makers::job::schema::RANKS;
-use nprof_engine::wire::catalog::ALL_RANKS;
 
 use crate::ui::controls::RankOrderMenu;
 use crate::ui::profile::opened::Opened;
@@ -29,10 +28,9 @@ pub fn RankBars(
     let order = Memo::new(move |_| opened.view.with(|view| view.tracks.order));
     let ranks = Memo::new(move |_| {
         let mut ranks: Vec<u32> = opened.profile.with(|answer| match answer {
-            Some(Ok(profile)) => profile.ranks.iter().map(|rank| rank.rank).collect(),
+            Some(Ok(profile)) => profile.ranks.iter().filter_map(|rank| rank.rank.number()).collect(),
             _ => Vec::new(),
         });
-        ranks.retain(|rank| *rank != ALL_RANKS);
         opened.rank_times.known.with(|known| known.sort(&mut ranks, order.get()));
         ranks
     });
@@ -97,5 +95,5 @@ fn said(known: &Standings, rank: u32) -> String {
         let time_ps = known.time_ps(rank, order).unwrap_or_default();
         format!("{} {}", order.quantity(), format::duration(time_ps))
     };
-    format!("{}: {}, {}", rank_label(rank), time(RankOrder::Late), time(RankOrder::Wait))
+    format!("{}: {}, {}", rank_label(rank.into()), time(RankOrder::Late), time(RankOrder::Wait))
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use leptos::prelude::*;
-use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry};
+use nprof_engine::wire::catalog::RankEntry;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use crate::ui::profile::opened::Opened;
 use crate::view::Command;
@@ -29,22 +30,22 @@ pub fn open_neighbour(opened: Opened, walk: Walk) {
 }
 
 /// The ranks without what all of them show together.
-pub(super) fn single(ranks: &[u32]) -> impl DoubleEndedIterator<Item = u32> {
-    ranks.iter().copied().filter(|rank| *rank != ALL_RANKS)
+pub(super) fn single(ranks: &[RankRef]) -> impl DoubleEndedIterator<Item = RankRef> {
+    ranks.iter().copied().filter(|rank| !rank.is_all())
 }
 
 /// The shown ranks.
-pub(super) fn shown(opened: Opened) -> BTreeSet<u32> {
+pub(super) fn shown(opened: Opened) -> BTreeSet<RankRef> {
     let current = opened.rank_number.get();
     opened.view.with(|view| current.map(|current| view.tracks.shown_with(current)).unwrap_or_default())
 }
 
 /// Shows a rank below the others, or hides it.
-pub fn toggle_beside(opened: Opened, number: u32) {
+pub fn toggle_beside(opened: Opened, rank: RankRef) {
     let Some(current) = opened.rank_number.get_untracked() else { return };
     let mut ranks = untrack(|| shown(opened));
-    if !ranks.remove(&number) {
-        ranks.insert(number);
+    if !ranks.remove(&rank) {
+        ranks.insert(rank);
     }
     let next = if ranks.contains(&current) { Some(current) } else { ranks.first().copied() };
     if let Some(next) = next {
@@ -55,8 +56,8 @@ pub fn toggle_beside(opened: Opened, number: u32) {
 /// Shows the next rank after the last shown one.
 pub fn show_more(opened: Opened) {
     let (ranks, shown) = untrack(|| (ranks(opened), shown(opened)));
-    let ranks: Vec<u32> = ranks.iter().map(|rank| rank.rank).collect();
-    let last = shown.iter().rfind(|rank| **rank != ALL_RANKS);
+    let ranks: Vec<RankRef> = ranks.iter().map(|rank| rank.rank).collect();
+    let last = shown.iter().rfind(|rank| !rank.is_all());
     let next = single(&ranks).find(|rank| last.is_none_or(|last| rank > last));
     // After the last rank come those before the shown ones.
     let next = next.or_else(|| single(&ranks).rfind(|rank| !shown.contains(rank)));

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use leptos::html;
 use leptos::prelude::*;
 use nprof_engine::base::order::gathered;
-use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry};
+use nprof_engine::wire::catalog::RankEntry;
+use nprof_engine::wire::rank_ref::RankRef;
 use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use super::clock_switch::{ClockSwitch, has_clocks};
@@ -27,7 +28,7 @@ const MANY: usize = 8;
 
 /// The needs of commands that the ranks meet.
 pub fn needs(opened: Opened) -> Vec<Need> {
-    let numbers: Vec<u32> = ranks(opened).iter().map(|rank| rank.rank).collect();
+    let numbers: Vec<RankRef> = ranks(opened).iter().map(|rank| rank.rank).collect();
     let met = [
         (Need::Ranks, numbers.len() > 1),
         (Need::ManyRanks, single(&numbers).count() >= MANY),
@@ -54,7 +55,7 @@ pub fn RankTabs(
         numbers.with(|ranks| tabs(ranks, opened.rank_number.get(), &shown))
     });
     let entries = move || {
-        let tabs: BTreeSet<u32> = gathered(tabs.get());
+        let tabs: BTreeSet<RankRef> = gathered(tabs.get());
         ranks.with(|ranks| ranks.iter().filter(|rank| tabs.contains(&rank.rank)).cloned().collect())
     };
     let press = move |event: web_sys::KeyboardEvent| {
@@ -151,27 +152,27 @@ fn RankTab(opened: Opened, rank: RankEntry) -> impl IntoView {
 }
 
 /// The text of a tab. Tabs of ranks follow the word "Rank".
-fn tab_label(number: u32) -> String {
-    if number == ALL_RANKS { "Collectives".to_owned() } else { number.to_string() }
+fn tab_label(rank: RankRef) -> String {
+    if rank.is_all() { "Collectives".to_owned() } else { rank.to_string() }
 }
 
 /// The name of a tab for those who do not see the others. It contains the text.
-fn tab_name(number: u32) -> String {
-    if number == ALL_RANKS { "Collectives of all ranks".to_owned() } else { rank_label(number) }
+fn tab_name(rank: RankRef) -> String {
+    if rank.is_all() { "Collectives of all ranks".to_owned() } else { rank_label(rank) }
 }
 
-fn beside(number: u32, is_shown: bool) -> String {
-    match (number, is_shown) {
-        (ALL_RANKS, true) => "Hide the collectives of all ranks".to_owned(),
-        (ALL_RANKS, false) => "Show the collectives of all ranks above the others".to_owned(),
-        (_, true) => format!("Hide rank {number}"),
-        (_, false) => format!("Show rank {number} below the others"),
+fn beside(rank: RankRef, is_shown: bool) -> String {
+    match (rank, is_shown) {
+        (RankRef::All, true) => "Hide the collectives of all ranks".to_owned(),
+        (RankRef::All, false) => "Show the collectives of all ranks above the others".to_owned(),
+        (RankRef::Number(number), true) => format!("Hide rank {number}"),
+        (RankRef::Number(number), false) => format!("Show rank {number} below the others"),
     }
 }
 
 /// Shows all ranks below each other, or only the current one again.
 #[component]
-fn AllRanks(opened: Opened, ranks: Memo<Vec<u32>>) -> impl IntoView {
+fn AllRanks(opened: Opened, ranks: Memo<Vec<RankRef>>) -> impl IntoView {
     let is_all = Memo::new(move |_| {
         let shown = shown(opened);
         ranks.with(|ranks| single(ranks).all(|rank| shown.contains(&rank)))
@@ -199,8 +200,8 @@ fn AllRanks(opened: Opened, ranks: Memo<Vec<u32>>) -> impl IntoView {
 
 fn describe(rank: &RankEntry) -> String {
     let mut text = match rank.rank {
-        ALL_RANKS => "Collective operations of all ranks".to_owned(),
-        number => rank_label(number),
+        RankRef::All => "Collective operations of all ranks".to_owned(),
+        rank => rank_label(rank),
     };
     if let Some(host) = &rank.host {
         text.push_str(&format!(" · {host}"));

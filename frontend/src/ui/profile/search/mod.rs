@@ -13,6 +13,7 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use nprof_engine::query::{HitPlace, Syntax};
 use nprof_engine::wire::questions::{SearchQuestion, Toward};
+use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::refusal::RefusalKind;
 use nprof_engine::wire::search::SearchResult;
 
@@ -40,7 +41,7 @@ struct Draft {
 }
 
 /// Rank, text and syntax of a search.
-type Pattern = (u32, String, Syntax);
+type Pattern = (RankRef, String, Syntax);
 
 /// The state of the search.
 #[derive(Clone, Copy)]

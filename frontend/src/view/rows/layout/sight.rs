@@ -4,6 +4,8 @@
 //! An area is a window onto one column of rows: a row has the same place in this column whichever
 //! area shows it.
 
+use nprof_engine::wire::rank_ref::RankRef;
+
 use super::{Layout, Row};
 use crate::view::rows::track_path::TrackPath;
 
@@ -25,7 +27,7 @@ impl RowPart {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopRow {
     /// The rank, if several are shown.
-    pub rank: Option<u32>,
+    pub rank: Option<RankRef>,
     /// The track.
     pub path: TrackPath,
     /// The first visible lane of the track.
@@ -158,7 +160,11 @@ mod tests {
         let text: Vec<String> = (0..tracks_of_rank).map(|at| format!("t{at}")).collect();
         let ranks = [0, 1].map(|rank| Arc::new(rank_with(rank, tracks(&text.join("\n")))));
         let paths = (0..pinned).filter_map(|at| TrackPath::read(&format!("t{at}")));
-        let content = SheetContent { shown: [0].into(), pinned: paths.collect(), pinned_ranks: vec![1, 0] };
+        let content = SheetContent {
+            shown: [0.into()].into(),
+            pinned: paths.collect(),
+            pinned_ranks: vec![1.into(), 0.into()],
+        };
         Layout::new(&Sheet::arranged(ranks.to_vec(), content), |_| false)
     }
 
