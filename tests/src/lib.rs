@@ -4,4 +4,5 @@ pub mod circles;
 pub mod imports;
 pub mod layers;
 pub mod shape;
+pub mod signals;
 pub mod source;

@@ -7,7 +7,6 @@ use nprof_engine::wire::rank_ref::RankRef;
 
 use super::scene::Camera;
 use crate::view::rows::layout::Row;
-use crate::view::rows::sheet_track::SourceId;
 
 /// Greatest distance of a point from the frame, in CSS pixels. Canvases draw longer lines wrongly.
 pub(super) const FAR_PX: f64 = 10_000.0;
@@ -72,7 +71,7 @@ pub fn front(camera: &Camera<'_>, members: &[OperationMember], of: FrontOf) -> O
 /// the frame's top. `None` for other rows.
 pub(super) fn calls_px(camera: &Camera<'_>, row: &Row) -> Option<(u32, (f64, f64))> {
     let track = camera.sheet.tracks().get(row.track)?;
-    let is_of_calls = track.kind == TrackKind::Slices && track.source == SourceId::of_rank(RankRef::All);
+    let is_of_calls = track.kind == TrackKind::Slices && track.source == camera.source.sibling(RankRef::All);
     let rank = track.rank.filter(|_| is_of_calls)?;
     let (top_px, _) = row.lane_px(track, 0);
     let (last_px, height_px) = row.lane_px(track, track.lanes.saturating_sub(1));
@@ -102,6 +101,7 @@ mod tests {
     use crate::view::rows::layout::tests::tracks;
     use crate::view::rows::sheet::Sheet;
     use crate::view::rows::sheet::tests::rank_with;
+    use crate::view::source_id::SourceId;
     use crate::view::{Layout, TimeScale};
 
     /// Members `rank start..end`; the last one is awaited.
@@ -133,7 +133,7 @@ mod tests {
             sight,
             area: sight.others,
             sheet: &sheet,
-            source: SourceId::of_rank(RankRef::All),
+            source: SourceId::of_first(RankRef::All),
             shape: &shape,
             layout: &layout,
             names: &names,

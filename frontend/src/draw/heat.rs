@@ -47,7 +47,7 @@ mod tests {
     use crate::view::fixture;
     use crate::view::rows::layout::RankLook;
     use crate::view::rows::sheet::tests::sheet_of;
-    use crate::view::rows::sheet_track::SourceId;
+    use crate::view::source_id::SourceId;
 
     #[test]
     fn low_rows_of_ranks_are_as_strong_as_they_wait() {
@@ -76,7 +76,7 @@ mod tests {
             let batch = Batch::looking(
                 RankLook::Heat,
                 &tile,
-                SourceId::of_rank(0),
+                SourceId::of_first(0),
                 &sheet,
                 &shape,
                 &Names::default(),

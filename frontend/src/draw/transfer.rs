@@ -69,7 +69,7 @@ mod tests {
     use crate::view::rows::layout::tests::tracks;
     use crate::view::rows::sheet::Sheet;
     use crate::view::rows::sheet::tests::rank_with;
-    use crate::view::rows::sheet_track::SourceId;
+    use crate::view::source_id::SourceId;
     use crate::view::{Layout, TimeScale};
 
     /// The arrows of transfers `from to sent received` on a frame of 1000 pixels of a picosecond
@@ -81,7 +81,7 @@ mod tests {
         let layout = Layout::new(&sheet, |track| closed.contains(&track.name.as_str()));
         let (shape, names, ground) = (Shape::new(&sheet), Names::default(), Ground::Light);
         let scale = TimeScale { window: Interval::new(0, 1_000), width_px: 1_000.0 };
-        let (sheet, source, shape, layout) = (&sheet, SourceId::of_rank(RankRef::All), &shape, &layout);
+        let (sheet, source, shape, layout) = (&sheet, SourceId::of_first(RankRef::All), &shape, &layout);
         let (sight, names) = (RowSight::unpinned(height_px, 0.0), &names);
         let camera = Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names, ground };
         let transfer = |&(from, to, sent_ps, received_ps): &(u32, u32, i64, i64)| OperationTransfer {

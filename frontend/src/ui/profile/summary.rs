@@ -13,7 +13,7 @@ use crate::ui::shell::Asked;
 use crate::ui::text::format::{self, Shown};
 use crate::ui::text::label::{explanation, label_of_metric};
 use crate::view::metric_share::shares;
-use crate::view::rows::sheet::rank_label;
+use crate::view::source_id::rank_label;
 use crate::view::state::data::WARNINGS_TABLE;
 use crate::view::text::told_apart::told_apart;
 use crate::view::{Command, DataChange};
@@ -27,7 +27,7 @@ pub fn SummaryPage(
     /// The opened profile.
     opened: Opened,
 ) -> impl IntoView {
-    let asked = Asked::new(opened.rank_number, move |rank, _| opened.ask(rank, SummaryQuestion, None));
+    let asked = Asked::new(opened.current.source, move |rank, _| opened.ask(rank, SummaryQuestion, None));
     let retry = asked.retry;
     let body = move || match asked.answer() {
         None => view! { <Loading what="Loading metrics …" /> }.into_any(),
@@ -55,10 +55,11 @@ fn SummaryHead(opened: Opened) -> impl IntoView {
         let rank = opened.rank_detail()?;
         let entry = &rank.entry;
         if entry.rank == RankRef::All {
-            let ranks = opened.profile.with(|answer| Some(answer.as_ref()?.as_ref().ok()?.ranks.clone()))?;
+            let ranks =
+                opened.profile.info.with(|answer| Some(answer.as_ref()?.as_ref().ok()?.ranks.clone()))?;
             return Some(facts_of_all(entry, &ranks, opened.times.whole.get()));
         }
-        let several = opened.profile.with(|answer| matches!(answer, Some(Ok(of)) if of.ranks.len() > 1));
+        let several = opened.profile.info.with(|answer| matches!(answer, Some(Ok(of)) if of.ranks.len() > 1));
         let mut facts = Vec::new();
         facts.extend(several.then(|| rank_label(entry.rank)));
         facts.extend(entry.host.clone());

@@ -1,31 +1,9 @@
 //! A track of a sheet, with the source of its data.
 
 use nprof_engine::wire::catalog::TrackKind;
-use nprof_engine::wire::rank_ref::RankRef;
 
 use super::track_path::TrackPath;
-
-/// Identifies a source of tiles and slices on the page: its rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SourceId {
-    /// The rank.
-    pub rank: RankRef,
-}
-
-impl SourceId {
-    /// The source of a rank.
-    #[must_use]
-    pub fn of_rank(rank: impl Into<RankRef>) -> Self {
-        Self { rank: rank.into() }
-    }
-}
-
-/// Rank 0, as long as no rank is known.
-impl Default for SourceId {
-    fn default() -> Self {
-        Self::of_rank(0)
-    }
-}
+use crate::view::source_id::SourceId;
 
 /// A track of a sheet.
 #[derive(Debug, Clone, PartialEq)]

@@ -13,14 +13,15 @@ use crate::view::rows::pins::Pins;
 use crate::view::rows::sheet::Sheet;
 use crate::view::rows::sheet_track::SheetTrack;
 use crate::view::rows::track_path::TrackPath;
+use crate::view::source_id::SourceId;
 
 /// The shown ranks and their rows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TracksState {
-    /// Number of the current rank, which panel and search are about; `None` is the first of the
-    /// profile.
-    pub rank: Option<RankRef>,
-    /// All shown ranks, with the current one. Empty if only the current rank is shown.
+    /// The current rank, which panel and search are about; `None` is the first of the profile.
+    pub current: Option<SourceId>,
+    /// All shown ranks, with the current one. Empty if only the current rank is shown. Each is
+    /// shown of all profiles that have it.
     pub ranks: BTreeSet<RankRef>,
     /// Groups that the user opened (`true`) or closed, in all ranks.
     pub groups: BTreeMap<TrackPath, bool>,
@@ -85,18 +86,18 @@ impl TracksState {
             }
             Command::PinRanks(of) => self.pins.of = *of,
             Command::Unpin => (self.pins, self.pins_top) = (Pins::default(), None),
-            Command::OpenRank(rank) | Command::InRank { rank, .. } => self.open(*rank),
+            Command::OpenRank(source) | Command::InRank { source, .. } => self.open(*source),
             Command::ShowRanks { ranks, current } => {
-                self.rank = Some(*current);
+                self.current = Some(*current);
                 self.ranks = if ranks.len() > 1 { ranks.clone() } else { BTreeSet::new() };
             }
             _ => {}
         }
     }
 
-    fn open(&mut self, rank: RankRef) {
-        self.rank = Some(rank);
-        if !self.ranks.contains(&rank) {
+    fn open(&mut self, source: SourceId) {
+        self.current = Some(source);
+        if !self.ranks.contains(&source.rank) {
             self.ranks.clear();
         }
     }
@@ -140,8 +141,8 @@ mod tests {
         let mut state = TracksState::default();
         commands.iter().for_each(|command| state.apply(command));
         assert_eq!(
-            (state.rank, state.ranks.into_iter().collect::<Vec<_>>()),
-            (Some(rank.into()), ranks.iter().map(|rank| RankRef::Number(*rank)).collect())
+            (state.current, state.ranks.into_iter().collect::<Vec<_>>()),
+            (Some(SourceId::of_first(rank)), ranks.iter().map(|rank| RankRef::Number(*rank)).collect())
         );
     }
 
@@ -149,11 +150,11 @@ mod tests {
     fn ranks_come_and_go() {
         let show = |ranks: &[u32], current: u32| {
             let ranks = ranks.iter().map(|rank| RankRef::Number(*rank)).collect();
-            Command::ShowRanks { ranks, current: current.into() }
+            Command::ShowRanks { ranks, current: SourceId::of_first(current) }
         };
         check(&[show(&[0, 7], 0)], 0, &[0, 7]);
-        check(&[show(&[0, 3, 7], 0), Command::OpenRank(3.into())], 3, &[0, 3, 7]);
-        check(&[show(&[0, 7], 0), Command::OpenRank(3.into())], 3, &[]);
+        check(&[show(&[0, 3, 7], 0), Command::OpenRank(SourceId::of_first(3))], 3, &[0, 3, 7]);
+        check(&[show(&[0, 7], 0), Command::OpenRank(SourceId::of_first(3))], 3, &[]);
         check(&[show(&[0, 7], 0), show(&[0], 0)], 0, &[]);
         check(&[show(&[0, 3, 7], 0), show(&[3, 7], 3)], 3, &[3, 7]);
     }

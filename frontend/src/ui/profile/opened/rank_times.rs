@@ -14,12 +14,13 @@ use crate::ui::shell::{Asked, Messages};
 use crate::view::View;
 use crate::view::ranks::standing::{RankOrder, Standings};
 use crate::view::rows::pins::PinnedRanks;
+use crate::view::source_id::SourceId;
 use crate::view::state::tracks::TracksState;
 
 /// Limit of ranks whose times are asked for.
 const MOST_RANKS: u32 = 1 << 20;
 
-/// The times of all ranks of the open profile.
+/// The times of all ranks of the first profile.
 #[derive(Clone, Copy)]
 pub struct RankTimes {
     /// The times and hosts. Without times until they are known.
@@ -47,7 +48,7 @@ impl RankTimes {
         });
         let asked = Asked::new_with(attempt, question, move |(), signal| async move {
             let question = RowsQuestion::of_table(RANKS.name, MOST_RANKS);
-            let rows = of.rank(RankRef::All).ask(question, Some(&signal)).await?;
+            let rows = of.rank(SourceId::of_first(RankRef::All)).ask(question, Some(&signal)).await?;
             Ok(Standings::read(&rows))
         });
         Effect::new(move |_| {

@@ -10,8 +10,8 @@ use nprof_engine::wire::rank_ref::RankRef;
 use crate::fetch::FetchError;
 use crate::ui::profile::opened::Opened;
 use crate::ui::shell::Messages;
-use crate::view::rows::sheet::rank_label;
-use crate::view::rows::sheet_track::SourceId;
+use crate::view::source_id::SourceId;
+use crate::view::source_id::rank_label;
 
 /// Most calls of a step that are looked through.
 const MOST_CALLS: u32 = 10_000;
@@ -30,12 +30,12 @@ pub async fn reveal_late_call(opened: Opened, rank: u32, span: Interval, message
 async fn late_call(opened: Opened, rank: u32, span: Interval) -> Result<Option<u32>, FetchError> {
     let track = opened.tracks.sheet.with_untracked(|sheet| {
         let mut of_all =
-            sheet.tracks().iter().filter(|track| track.source == SourceId::of_rank(RankRef::All));
+            sheet.tracks().iter().filter(|track| track.source == SourceId::of_first(RankRef::All));
         of_all.find(|track| track.rank == Some(rank) && !track.is_load()).and_then(|track| track.number)
     });
     let Some(track) = track else { return Ok(None) };
     let question = EventsQuestion { span, tracks: Some(vec![track]), limit: MOST_CALLS };
-    let calls = opened.ask(RankRef::All, question, None).await?.slices;
+    let calls = opened.ask(SourceId::of_first(RankRef::All), question, None).await?.slices;
     let inside_ps = |call: &&SliceEntry| {
         let end_ps = call.start_ps.saturating_add(call.duration_ps);
         let inside_ps = end_ps.min(span.end.0).saturating_sub(call.start_ps.max(span.start.0));

@@ -6,7 +6,7 @@ use nprof_engine::wire::rank_ref::RankRef;
 
 use crate::ui::text::format;
 use crate::view::Timebase;
-use crate::view::rows::sheet::rank_label;
+use crate::view::source_id::rank_label;
 use crate::view::time::axes::{Shift, is_any_moved};
 
 /// A short text, and its explanation.

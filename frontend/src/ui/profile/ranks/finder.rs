@@ -16,7 +16,8 @@ use crate::ui::table::follow_height;
 use crate::ui::text::format;
 use crate::view::ranks::rank_list::listed;
 use crate::view::ranks::standing::RankOrder;
-use crate::view::rows::sheet::rank_label;
+use crate::view::source_id::SourceId;
+use crate::view::source_id::rank_label;
 use crate::view::table::{Scroller, Sight};
 use crate::view::{Act, Command};
 
@@ -54,9 +55,9 @@ struct Finder {
 impl Finder {
     fn new(opened: Opened, ranks: Memo<Vec<RankRef>>, sight_px: RwSignal<f64>) -> Self {
         let (typed, is_open) = (RwSignal::new(String::new()), RwSignal::new(false));
-        let order = Memo::new(move |_| opened.view.with(|view| view.tracks.order));
+        let order = Memo::new(move |_| opened.session.view.with(|view| view.tracks.order));
         let found = Memo::new(move |_| {
-            let standings = opened.rank_times.known.get();
+            let standings = opened.profile.rank_times.known.get();
             Arc::new(ranks.with(|ranks| typed.with(|typed| listed(ranks, typed, &standings, order.get()))))
         });
         let scroller = Memo::new(move |_| Scroller {
@@ -73,9 +74,9 @@ impl Finder {
         if self.is_open.get_untracked() {
             return;
         }
-        self.opened.rank_times.show();
+        self.opened.profile.rank_times.show();
         self.is_open.set(true);
-        let current = self.opened.rank_number.get_untracked().and_then(RankRef::number);
+        let current = self.opened.current.source.get_untracked().and_then(|source| source.rank.number());
         let at = self.found.with_untracked(|found| found.iter().position(|rank| Some(*rank) == current));
         self.at.set(at.and_then(|at| u32::try_from(at).ok()).unwrap_or_default());
         // The list is in the page after this frame. A key may have moved the place until then.
@@ -101,7 +102,7 @@ impl Finder {
             // Fails only if the element is not in the page.
             field.blur().ok();
         }
-        self.opened.act(&Command::OpenRank(rank.into()));
+        self.opened.act(&Command::OpenRank(SourceId::of_first(rank)));
     }
 
     fn typed(self, text: String) {
@@ -192,7 +193,7 @@ fn option_id(at: u32) -> String {
 fn RankList(finder: Finder, sight_px: RwSignal<f64>) -> impl IntoView {
     let scroll_px = RwSignal::new(0.0);
     follow_height(finder.scrolled, sight_px);
-    let known = finder.opened.rank_times.known;
+    let known = finder.opened.profile.rank_times.known;
     let quantity = move || known.with(|known| known.is_known()).then(|| finder.order.get().quantity());
     let none = move || {
         let typed = finder.typed.get();
@@ -241,7 +242,7 @@ struct RankRow {
 /// The rows in sight.
 #[component]
 fn RankRows(finder: Finder, scroll_px: RwSignal<f64>) -> impl IntoView {
-    let known = finder.opened.rank_times.known;
+    let known = finder.opened.profile.rank_times.known;
     let rows = move || {
         let Sight { first, end, top_px } = finder.scroller.get().sight(scroll_px.get());
         let (found, known, order) = (finder.found.get(), known.get(), finder.order.get());
@@ -274,7 +275,7 @@ fn RankOption(finder: Finder, row: RankRow) -> impl IntoView {
         <div
             id=option_id(place)
             class="rank-option"
-            class:is-open=move || opened.rank_number.get() == Some(rank.into())
+            class:is-open=move || opened.current.source.get().is_some_and(|source| source.rank == rank.into())
             role="option"
             aria-label=format!("{}{}{}", rank_label(rank.into()), on_host.unwrap_or_default(), spoken.unwrap_or_default())
             aria-selected=move || (finder.at.get() == place).to_string()

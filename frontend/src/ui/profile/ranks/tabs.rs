@@ -21,7 +21,8 @@ use crate::view::Command;
 use crate::view::act::Need;
 use crate::view::ranks::rank_list::{MOST_TABS, tabs};
 use crate::view::ring::Walk;
-use crate::view::rows::sheet::rank_label;
+use crate::view::source_id::SourceId;
+use crate::view::source_id::rank_label;
 
 /// Number of ranks from which the list of ranks is shown.
 const MANY: usize = 8;
@@ -52,7 +53,8 @@ pub fn RankTabs(
     let few = move || numbers.with(|ranks| single(ranks).count() <= MOST_TABS);
     let tabs = Memo::new(move |_| {
         let shown = shown(opened);
-        numbers.with(|ranks| tabs(ranks, opened.rank_number.get(), &shown))
+        let current = opened.current.source.get().map(|source| source.rank);
+        numbers.with(|ranks| tabs(ranks, current, &shown))
     });
     let entries = move || {
         let tabs: BTreeSet<RankRef> = gathered(tabs.get());
@@ -96,12 +98,12 @@ pub fn RankTabs(
 fn RankTab(opened: Opened, rank: RankEntry) -> impl IntoView {
     let node = NodeRef::<html::Button>::new();
     let number = rank.rank;
-    let is_open = Memo::new(move |_| opened.rank_number.get() == Some(number));
+    let is_open = Memo::new(move |_| opened.current.source.get().is_some_and(|source| source.rank == number));
     let is_shown = Memo::new(move |_| shown(opened).contains(&number));
     let has_others = Memo::new(move |_| shown(opened).len() > 1);
     let click = move |event: web_sys::MouseEvent| match event.ctrl_key() || event.meta_key() {
         true => toggle_beside(opened, number),
-        false => opened.act(&Command::OpenRank(number)),
+        false => opened.act(&Command::OpenRank(SourceId::of_first(number))),
     };
     Effect::new(move |_| {
         if let (true, Some(tab)) = (is_open.get(), node.get()) {
@@ -178,10 +180,10 @@ fn AllRanks(opened: Opened, ranks: Memo<Vec<RankRef>>) -> impl IntoView {
         ranks.with(|ranks| single(ranks).all(|rank| shown.contains(&rank)))
     });
     let toggle = move |_| {
-        let Some(current) = opened.rank_number.get_untracked() else { return };
+        let Some(current) = opened.current.source.get_untracked() else { return };
         let shown = match is_all.get_untracked() {
-            true => [current].into(),
-            false => ranks.with_untracked(|ranks| single(ranks).chain([current]).collect()),
+            true => [current.rank].into(),
+            false => ranks.with_untracked(|ranks| single(ranks).chain([current.rank]).collect()),
         };
         opened.act(&Command::ShowRanks { ranks: shown, current });
     };
