@@ -240,7 +240,7 @@ fn segment_inputs(segments: &[Vec<u8>]) -> Vec<Vec<u8>> {
 
 fn bundles() -> Result<Vec<Vec<u8>>> {
     let rank = RankEntry {
-        rank: 3,
+        rank: 3.into(),
         host: None,
         device: None,
         core: Some(1),

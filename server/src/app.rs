@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use nprof_engine::base::in_memory;
 use nprof_engine::exec::Work;
+use nprof_engine::model::Warning;
 use nprof_engine::native::{SegmentFile, StoredFile};
 use nprof_engine::rank::RankView;
 use nprof_engine::tile::TileId;
 use nprof_engine::wire::answer;
 use nprof_engine::wire::ask::{self, Rank, RankId};
-use nprof_engine::wire::catalog::{
-    ALL_RANKS, ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry, rank_word,
-};
+use nprof_engine::wire::catalog::{ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry};
+use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::summary::Summary;
 use quick_cache::Weighter;
@@ -27,7 +27,7 @@ use crate::http::error::ApiError;
 use crate::http::turns::Turns;
 use crate::ingest::IngestError;
 use crate::jobs::Jobs;
-use crate::store::{ATTEMPTS, Profile, RankFile, Store};
+use crate::store::{ATTEMPTS, Profile, RankFile, SegmentPlace, Store};
 use crate::summary::{stored, summary_of};
 use crate::warnings;
 use crate::work::Meter;
@@ -57,7 +57,7 @@ struct Shared {
     segments: Cache<SegmentKey, Arc<SegmentFile>>,
     tiles: Cache<TileKey, Arc<[u8]>, ByBytes>,
     summaries: Cache<SegmentKey, Arc<Summary>>,
-    /// JobSegment segments by their paths, which change with their contents.
+    /// Job segments by their paths, which change with their contents.
     job_segments: Cache<PathBuf, Arc<JobSegment>>,
     /// Comparisons that would fail again, by the paths of their job segments.
     failed: Mutex<HashMap<PathBuf, Refusal>>,
@@ -154,7 +154,7 @@ impl App {
     /// # Errors
     /// If bytes of the segment are damaged, or the work is cancelled.
     fn summary(&self, rank: &OpenRank, work: Work<'_>) -> nprof_engine::base::Result<Arc<Summary>> {
-        let compute = || summary_of(&rank.profile, &rank.file, &rank.segment, work).map(Arc::new);
+        let compute = || summary_of(&rank.place, &rank.segment, work).map(Arc::new);
         self.0.summaries.get_or_insert_with(&rank.key(), compute)
     }
 
@@ -163,7 +163,7 @@ impl App {
     pub fn kept_summary(&self, rank: &OpenRank) -> Option<Arc<Summary>> {
         let key = rank.key();
         self.0.summaries.get(&key).or_else(|| {
-            let summary = Arc::new(stored(&rank.profile, &rank.file, &rank.segment)?);
+            let summary = Arc::new(stored(&rank.place, &rank.segment)?);
             self.0.summaries.insert(key, Arc::clone(&summary));
             Some(summary)
         })
@@ -179,8 +179,15 @@ impl App {
             let key = (profile.segment_path(&file), file.content.clone());
             match self.0.segments.get_or_insert_with(&key, || profile.open_rank(&file).map(Arc::new)) {
                 Ok(segment) => {
-                    let asked_for = id.profile.clone();
-                    return Ok(OpenRank { app: self.clone(), asked_for, profile, file, segment });
+                    return Ok(OpenRank {
+                        app: self.clone(),
+                        asked_for: id.profile.clone(),
+                        entry: file.entry(),
+                        place: profile.place_of(&file),
+                        later: warnings::later(&file),
+                        profile,
+                        segment,
+                    });
                 }
                 Err(error) if attempt == ATTEMPTS => {
                     tracing::error!("{}: {error}", key.0.display());
@@ -196,8 +203,8 @@ impl App {
     fn rank_of(&self, id: &RankId) -> Result<(Profile, RankFile), Refusal> {
         let RankId { profile: slug, rank } = id;
         let profile = self.store().find(slug).map_err(ApiError::from)?;
-        let file = profile.manifest.ranks.iter().find(|file| file.rank == *rank).cloned();
-        let missing = || format!("profile \"{slug}\" has no rank {}", rank_word(*rank));
+        let file = profile.manifest.ranks.iter().find(|file| *rank == file.rank.into()).cloned();
+        let missing = || format!("profile \"{slug}\" has no rank {rank}");
         let file = file.ok_or_else(|| Refusal::new(RefusalKind::NotFound, missing()))?;
         Ok((profile, file))
     }
@@ -232,7 +239,7 @@ impl App {
     /// # Errors
     /// If there is no such profile, or its ranks cannot be compared.
     pub async fn compare(&self, id: &RankId) -> Result<(), ApiError> {
-        if id.rank != ALL_RANKS {
+        if !id.rank.is_all() {
             return Ok(());
         }
         let (app, name) = (self.clone(), id.profile.clone());
@@ -353,7 +360,7 @@ impl ask::Store for App {
     }
 
     fn rank(&self, id: &RankId) -> Result<OpenRank, Refusal> {
-        if id.rank != ALL_RANKS {
+        if !id.rank.is_all() {
             return self.open_rank(id);
         }
         let profile = self.store().find(&id.profile).map_err(ApiError::from)?;
@@ -363,8 +370,15 @@ impl ask::Store for App {
         self.close_some();
         let gone = || Refusal::new(RefusalKind::Replaced, "the profile has been changed; load it again");
         let job = self.kept_job(&profile).ok_or_else(gone)?;
-        let (file, segment) = (job.file.clone(), Arc::clone(&job.segment));
-        Ok(OpenRank { app: self.clone(), asked_for: id.profile.clone(), profile, file, segment })
+        Ok(OpenRank {
+            app: self.clone(),
+            asked_for: id.profile.clone(),
+            entry: job.entry.clone(),
+            place: profile.place_of_all(job.path.clone()),
+            later: Vec::new(),
+            profile,
+            segment: Arc::clone(&job.segment),
+        })
     }
 }
 
@@ -375,9 +389,9 @@ fn job_entry(profile: &Profile, info: &ProfileInfo, kept: Option<&JobSegment>) -
         return None;
     }
     match kept {
-        Some(job) => (job.file.events > 0).then(|| job.file.entry()),
+        Some(job) => (job.entry.events > 0).then(|| job.entry.clone()),
         None => Some(RankEntry {
-            rank: ALL_RANKS,
+            rank: RankRef::All,
             host: None,
             device: None,
             core: None,
@@ -401,15 +415,19 @@ pub struct OpenRank {
     asked_for: String,
     /// Profile of the rank.
     pub profile: Profile,
-    /// The rank's entry in the manifest.
-    pub file: RankFile,
+    /// The rank's entry in the profile.
+    pub entry: RankEntry,
+    /// The place of the rank's segment.
+    place: SegmentPlace,
+    /// Warnings that arose after the segment was written.
+    later: Vec<Warning>,
     /// The rank's segment.
     pub segment: Arc<SegmentFile>,
 }
 
 impl OpenRank {
     fn key(&self) -> SegmentKey {
-        (self.profile.segment_path(&self.file), self.file.content.clone())
+        (self.place.path().to_owned(), self.entry.segment().to_owned())
     }
 }
 
@@ -417,17 +435,17 @@ impl Rank for OpenRank {
     type Bytes = StoredFile;
 
     fn view(&self) -> RankView<'_, StoredFile> {
-        self.file.view(&self.segment)
+        let clock = self.entry.clock.map(|clock| clock.0);
+        RankView::of(&self.segment).with_clock(clock.unwrap_or_default())
     }
 
     fn tile_content(&self) -> String {
-        self.file.tile_content()
+        self.entry.content.clone()
     }
 
     fn detail(&self) -> nprof_engine::base::Result<RankDetail> {
-        let later = warnings::later(&self.file);
-        let later = later.iter().map(WarningEntry::from);
-        let mut entry = self.file.entry();
+        let later = self.later.iter().map(WarningEntry::from);
+        let mut entry = self.entry.clone();
         let job = job_segment::is_for(&self.profile).then(|| self.app.kept_job(&self.profile)).flatten();
         entry.found = job.and_then(|job| job.clock(entry.rank));
         answer::rank_detail(self.view(), entry, &self.profile.manifest.names, later)
@@ -439,7 +457,7 @@ impl Rank for OpenRank {
     }
 
     fn place(&self) -> String {
-        format!("profile \"{}\" rank {}", self.asked_for, rank_word(self.file.rank))
+        format!("profile \"{}\" rank {}", self.asked_for, self.entry.rank)
     }
 
     fn advice(&self) -> String {

@@ -11,14 +11,15 @@ use std::path::{Path, PathBuf};
 use nprof_engine::base::Result;
 use nprof_engine::exec::Work;
 use nprof_engine::native::{AtomicFile, SegmentFile, read_regular};
+use nprof_engine::rank::RankView;
 use nprof_engine::wire::answer;
 use nprof_engine::wire::summary::Summary;
 
-use crate::store::{Profile, RankFile};
+use crate::store::SegmentPlace;
 
 /// Raised when a metric is added, removed or computed differently. The program's version is part of
 /// it.
-const VERSION: &str = concat!("4-", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("5-", env!("CARGO_PKG_VERSION"));
 /// The first words of the file.
 const TITLE: &str = "nprof summary";
 /// Larger files are not summaries of nprof.
@@ -37,17 +38,15 @@ pub enum StoredSummary {
 
 /// The metrics of a rank: the stored ones, else computed now and stored. A failure to store them is
 /// not an error.
-pub fn summary_of(
-    profile: &Profile,
-    rank: &RankFile,
-    segment: &SegmentFile,
-    work: Work<'_>,
-) -> Result<Summary> {
-    if let Some(summary) = stored(profile, rank, segment) {
+///
+/// # Errors
+/// If bytes of the segment are damaged, or the work is cancelled.
+pub fn summary_of(place: &SegmentPlace, segment: &SegmentFile, work: Work<'_>) -> Result<Summary> {
+    if let Some(summary) = stored(place, segment) {
         return Ok(summary);
     }
-    let path = path_of(profile, rank);
-    let summary = answer::summary(rank.view(segment), rank.rank, work)?;
+    let path = path_of(place);
+    let summary = answer::summary(RankView::of(segment), place.rank(), work)?;
     if let Err(error) = write(&path, segment.content(), &summary) {
         tracing::debug!("{}: cannot keep the summary for the next request ({error})", path.display());
     }
@@ -56,23 +55,23 @@ pub fn summary_of(
 
 /// The stored metrics of a rank, if they are those of this segment.
 #[must_use]
-pub fn stored(profile: &Profile, rank: &RankFile, segment: &SegmentFile) -> Option<Summary> {
-    match read(&path_of(profile, rank), segment.content()) {
-        StoredSummary::Good(summary) => Some(Summary { rank: rank.rank, ..summary }),
+pub fn stored(place: &SegmentPlace, segment: &SegmentFile) -> Option<Summary> {
+    match read(&path_of(place), segment.content()) {
+        StoredSummary::Good(summary) => Some(Summary { rank: place.rank(), ..summary }),
         StoredSummary::None | StoredSummary::Damaged => None,
     }
 }
 
-/// The state of the stored summary of this rank, for `nprof verify`.
+/// The state of the stored summary of a segment with this content, for `nprof verify`.
 #[must_use]
-pub fn kept(profile: &Profile, rank: &RankFile) -> StoredSummary {
-    read(&path_of(profile, rank), &rank.content)
+pub fn kept(place: &SegmentPlace, content: &str) -> StoredSummary {
+    read(&path_of(place), content)
 }
 
-/// Path of the stored summary of this rank, which can be missing.
+/// Path of the stored summary of this segment, which can be missing.
 #[must_use]
-pub fn path_of(profile: &Profile, rank: &RankFile) -> PathBuf {
-    profile.segment_path(rank).with_extension("summary")
+pub fn path_of(place: &SegmentPlace) -> PathBuf {
+    place.path().with_extension("summary")
 }
 
 fn head(content: &str, message: &[u8]) -> String {
@@ -116,6 +115,7 @@ mod tests {
     use std::fs;
 
     use nprof_engine::wire::detail::FieldContent;
+    use nprof_engine::wire::rank_ref::RankRef;
     use nprof_engine::wire::summary::{MetricEntry, MetricGroupEntry};
 
     use super::*;
@@ -132,7 +132,7 @@ mod tests {
             [FieldContent::Float(0.1), FieldContent::Float(f64::INFINITY), FieldContent::Uint(u64::MAX)];
         let metrics = values.into_iter().map(|value| metric("m", value)).collect();
         Summary {
-            rank: 3,
+            rank: RankRef::Number(3),
             groups: vec![MetricGroupEntry {
                 key: "all".to_owned(),
                 title: "All".to_owned(),

@@ -179,7 +179,7 @@ fn verify_rank(
         rank: Some(file.rank),
         ..damage
     };
-    if kept(profile, file) == StoredSummary::Damaged {
+    if kept(&profile.place_of(file), &file.content) == StoredSummary::Damaged {
         let what = format!("the kept summary of {} is damaged", file.file);
         verified.damages.push(of(Damage { part: Some(KEPT_SUMMARY), ..Damage::of(what) }));
     }

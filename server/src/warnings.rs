@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use nprof_engine::model::{Warning, WarningKind};
 use nprof_engine::native::{OpenError, TEMPORARY};
 use nprof_engine::segment::Footer;
-use nprof_engine::wire::catalog::rank_word;
 
 use crate::store::{Profile, RankFile};
 
@@ -41,7 +40,7 @@ pub fn later(rank: &RankFile) -> Vec<Warning> {
 
 /// The warning about a rank whose segment cannot be read.
 fn unreadable(rank: &RankFile, error: &OpenError) -> Warning {
-    let (file, rank) = (&rank.file, rank_word(rank.rank));
+    let (file, rank) = (&rank.file, rank.rank);
     let what = format!(
         "the segment {file} of rank {rank} cannot be read ({error}); run `nprof verify` to find the damage"
     );

@@ -5,4 +5,5 @@ pub mod imports;
 pub mod layers;
 pub mod names;
 pub mod shape;
+pub mod signals;
 pub mod source;

@@ -14,6 +14,7 @@ use nprof_tests::shape::{
     COMMENT_COLUMNS_MAX, FUNCTION_LINES_MAX, LongFunction, beginnings, long_functions, named_paths,
     public_types, wide_comments, wide_prose,
 };
+use nprof_tests::signals::{ManySignals, SIGNALS_MAX, many_signals};
 use nprof_tests::source::{Rule, Source, at, project_root, read_all};
 
 const VAGUE: [&str; 7] = ["util", "utils", "helper", "helpers", "manager", "common", "misc"];
@@ -38,13 +39,14 @@ fn modules_of_a_folder_import_one_way() {
 
 #[test]
 fn the_project_keeps_its_rules() {
-    let rules: [Rule; 11] = [
+    let rules: [Rule; 12] = [
         length,
         comment_width,
         prose_width,
         named_files,
         map_leads_to_files,
         function_length,
+        signals,
         module_doc,
         no_allow,
         nothing_left_over,
@@ -123,6 +125,13 @@ fn function_length(source: &Source) -> Vec<String> {
         format!("`{}` has {} lines, at most {FUNCTION_LINES_MAX}: split it", long.name, long.lines)
     };
     long_functions(source).iter().map(|long| at(source, long.start, &problem(long))).collect()
+}
+
+fn signals(source: &Source) -> Vec<String> {
+    let problem = |of: &ManySignals<'_>| {
+        format!("`{}` has {} signals, at most {SIGNALS_MAX}: split it", of.name, of.signals)
+    };
+    many_signals(source).iter().map(|of| at(source, of.line, &problem(of))).collect()
 }
 
 fn module_doc(source: &Source) -> Vec<String> {

@@ -3,11 +3,12 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::catalog::{ProfileInfo, ProfileList, RankDetail, rank_of_word, rank_word};
+use super::catalog::{ProfileInfo, ProfileList, RankDetail};
 use super::grammar::{
     Address, GivenAddress, Parameter, ParameterDoc, ParameterPlace, Parameters, Text, ValueForm, missing,
     number, parameters,
 };
+use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
 use super::summary::Summary;
 use super::timed::Timed;
@@ -193,7 +194,7 @@ parameters! {
         /// Name or id of the profile.
         pub profile: String = PROFILE,
         /// Number of the rank, or `all` for what all ranks of a job show together.
-        pub rank: u32 = RankWord("rank"),
+        pub rank: RankRef = RankWord("rank"),
     }
 }
 
@@ -212,11 +213,11 @@ impl RankId {
 /// The name of a profile in a path.
 pub(super) const PROFILE: Text = Text::in_path("slug");
 
-/// The number of a rank in the path, or the word for [`super::catalog::ALL_RANKS`].
+/// A rank in the path.
 struct RankWord(&'static str);
 
 impl Parameter for RankWord {
-    type Value = u32;
+    type Value = RankRef;
 
     fn describe(&self, doc: &'static str, all: &mut Vec<ParameterDoc>) {
         let place = ParameterPlace::Path;
@@ -229,24 +230,24 @@ impl Parameter for RankWord {
         });
     }
 
-    fn read(&self, given: &GivenAddress<'_>) -> std::result::Result<u32, Refusal> {
+    fn read(&self, given: &GivenAddress<'_>) -> std::result::Result<RankRef, Refusal> {
         let word = given.value(ParameterPlace::Path, self.0)?.ok_or_else(|| missing(self.0))?;
-        rank_of_word(&word).map_or_else(|| number(self.0, &word), Ok)
+        word.parse().or_else(|_| number(self.0, &word).map(RankRef::Number))
     }
 
-    fn write(&self, value: &u32, address: &mut Address) {
-        address.push(ParameterPlace::Path, self.0, rank_word(*value));
+    fn write(&self, value: &RankRef, address: &mut Address) {
+        address.push(ParameterPlace::Path, self.0, value.to_string());
     }
 
     #[cfg(any(test, feature = "fixture"))]
-    fn example(&self) -> u32 {
-        0
+    fn example(&self) -> RankRef {
+        RankRef::Number(0)
     }
 
     #[cfg(test)]
-    fn any(&self) -> proptest::strategy::BoxedStrategy<u32> {
+    fn any(&self) -> proptest::strategy::BoxedStrategy<RankRef> {
         use proptest::prelude::*;
-        prop_oneof![any::<u32>(), Just(super::catalog::ALL_RANKS)].boxed()
+        prop_oneof![any::<u32>().prop_map(RankRef::Number), Just(RankRef::All)].boxed()
     }
 }
 

@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::answer;
 use super::ask::{Rank, RankId, Store};
-use super::catalog::{
-    NameSlot, ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry, rank_in_words,
-};
+use super::catalog::{NameSlot, ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry};
+use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
 use super::summary::Summary;
 use crate::base::{Error, Result};
@@ -58,13 +57,13 @@ impl<B: Bytes> OpenBundle<B> {
 
     /// The segment of a rank, if it is open.
     #[must_use]
-    pub fn segment(&self, rank: u32) -> Option<&Segment<B>> {
+    pub fn segment(&self, rank: RankRef) -> Option<&Segment<B>> {
         self.segments.get(self.position(rank)?)?.as_ref()
     }
 
     /// The position of a rank in the bundle.
     #[must_use]
-    pub fn position(&self, rank: u32) -> Option<usize> {
+    pub fn position(&self, rank: RankRef) -> Option<usize> {
         self.bundle.profile.ranks.iter().position(|entry| entry.rank == rank)
     }
 
@@ -79,7 +78,7 @@ impl<B: Bytes> OpenBundle<B> {
             return Err(Error::Invalid { what: "the rank is not in the bundle" }.into());
         };
         if entry.segment() != segment.content() {
-            let rank = rank_in_words(entry.rank);
+            let rank = entry.rank.in_words();
             let what = format!("{rank}: the segment belongs to another rank or profile");
             return Err(Refusal::new(RefusalKind::Damaged, what));
         }
@@ -117,13 +116,13 @@ impl<'a, B: Bytes> Store for &'a OpenBundle<B> {
     fn rank(&self, id: &RankId) -> std::result::Result<OpenRank<'a, B>, Refusal> {
         self.check_name(&id.profile)?;
         let missing = || {
-            let (rank, profile) = (rank_in_words(id.rank), &id.profile);
+            let (rank, profile) = (id.rank.in_words(), &id.profile);
             let what = format!("this page does not hold {rank} of profile \"{profile}\"");
             Refusal::new(RefusalKind::NotFound, what)
         };
         let at = self.position(id.rank).ok_or_else(missing)?;
         let closed = || {
-            let what = format!("the segment of {} is not open", rank_in_words(id.rank));
+            let what = format!("the segment of {} is not open", id.rank.in_words());
             Refusal::new(RefusalKind::Internal, what)
         };
         let segment = self.segments[at].as_ref().ok_or_else(closed)?;
@@ -167,7 +166,7 @@ impl<B: Bytes> Rank for OpenRank<'_, B> {
     }
 
     fn place(&self) -> String {
-        rank_in_words(self.entry().rank)
+        self.entry().rank.in_words()
     }
 
     fn advice(&self) -> String {

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::clock::{Clock, ClockBy};
+use super::rank_ref::RankRef;
 use super::selection::Side;
 use super::timed::{TimeField, Timed};
 use crate::model::Warning;
@@ -58,44 +59,19 @@ pub struct ProfileInfo {
     /// and last time in picoseconds. It is the busiest span, or the extent of slices without
     /// instants and samples far outside.
     pub active_ps: Option<(i64, i64)>,
-    /// Ranks, in order. If all of them have a job segment, it comes first, with the number
-    /// 4294967295, which addresses have as `all`.
+    /// Ranks, in order. If all of them have a job segment, it comes first, as `all`.
     pub ranks: Vec<RankEntry>,
     /// The ranks of the whole profile, if this is an exported part of it. Times of a part count
     /// from the first event of the whole.
     pub whole: Vec<RankEntry>,
 }
 
-/// The number in place of a rank's for what all ranks show together: their job segment.
-pub const ALL_RANKS: u32 = u32::MAX;
-
-/// How [`ALL_RANKS`] is written in addresses.
-pub const ALL_RANKS_WORD: &str = "all";
-
-/// The number of a rank as addresses have it.
-#[must_use]
-pub fn rank_word(rank: u32) -> String {
-    if rank == ALL_RANKS { ALL_RANKS_WORD.to_owned() } else { rank.to_string() }
-}
-
-/// A rank in a sentence: `rank 3`, or `the view of all ranks`.
-#[must_use]
-pub fn rank_in_words(rank: u32) -> String {
-    if rank == ALL_RANKS { "the view of all ranks".to_owned() } else { format!("rank {rank}") }
-}
-
-/// The rank that an address names; `None` if it is none.
-#[must_use]
-pub fn rank_of_word(word: &str) -> Option<u32> {
-    if word == ALL_RANKS_WORD { Some(ALL_RANKS) } else { word.parse().ok() }
-}
-
 /// A rank in a profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankEntry {
-    /// Number of the rank in the job; unique in the profile.
-    pub rank: u32,
+    /// The rank in the job; unique in the profile.
+    pub rank: RankRef,
     /// Name of its host, if known.
     pub host: Option<String>,
     /// Device on its host, if known.

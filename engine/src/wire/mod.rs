@@ -18,6 +18,7 @@ pub mod grammar;
 pub mod job;
 pub mod percent;
 pub mod questions;
+pub mod rank_ref;
 pub mod refusal;
 mod row_columns;
 pub mod rows;
@@ -31,7 +32,7 @@ pub mod waits;
 pub mod window;
 
 /// The version of these messages; part of every URL of a tile, so that caches never mix versions.
-pub const VERSION: u16 = 6;
+pub const VERSION: u16 = 7;
 
 /// The media type of postcard messages.
 pub const POSTCARD: &str = "application/x-nprof";

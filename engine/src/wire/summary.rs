@@ -3,14 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::detail::FieldContent;
+use super::rank_ref::RankRef;
 use super::timed::{TimeField, Timed};
 
 /// All metrics of a rank, in groups.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// Number of the rank.
-    pub rank: u32,
+    /// The rank.
+    pub rank: RankRef,
     /// Groups in display order.
     pub groups: Vec<MetricGroupEntry>,
 }

@@ -157,7 +157,7 @@ mod tests {
     use crate::view::fixture;
     use crate::view::rows::layout::sight::RowSight;
     use crate::view::rows::sheet::tests::sheet_of;
-    use crate::view::rows::sheet_track::SourceId;
+    use crate::view::source_id::SourceId;
     use crate::view::{Layout, TimeScale};
 
     const TRACKS: &str = "Engines/\n  Tensor\nDMA/\n  q0/\n    a\n    b\nlow";
@@ -175,7 +175,7 @@ mod tests {
         let shape = Shape::new(&sheet);
         let scale = TimeScale { window: Interval::new(0, 1_000), width_px: 1_000.0 };
         let (names, ground) = (Names::default(), Ground::Light);
-        let (sheet, source, shape, layout) = (&sheet, SourceId(0), &shape, &layout);
+        let (sheet, source, shape, layout) = (&sheet, SourceId::of_first(0), &shape, &layout);
         let (sight, names) = (RowSight::unpinned(height_px, 0.0), &names);
         let camera = Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names, ground };
         let neighbour = |slice| Neighbour { flow: "needs".into(), slice };

@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use crate::view::fixture;
     use crate::view::rows::sheet::tests::sheet_of;
-    use crate::view::rows::sheet_track::SourceId;
+    use crate::view::source_id::SourceId;
     use nprof_engine::model::SliceForm;
     use nprof_engine::wire::tile::{Content, TileCell, TileLane, TileSlice};
 
@@ -151,7 +151,7 @@ mod tests {
         let tile = fixture::tile(100, &["x", "wait"], lanes);
         let mut loads = Vec::new();
         for lane in &tile.lanes {
-            if let Some(track) = sheet.position(SourceId(0), lane.track) {
+            if let Some(track) = sheet.position(SourceId::of_first(0), lane.track) {
                 let strip = Strip::new(&lane.content, &tile, CELLS as u32);
                 add_lane(&mut loads, track, &strip, &tile, &sheet);
             }

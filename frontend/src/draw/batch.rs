@@ -19,7 +19,7 @@ use super::shape::Shape;
 use super::strip::{Point, Share, Strip};
 use super::values::Values;
 use crate::view::rows::layout::RankLook;
-use crate::view::rows::sheet_track::SourceId;
+use crate::view::source_id::SourceId;
 use crate::view::{Extent, Sheet};
 
 /// The instances of one lane.
@@ -305,7 +305,7 @@ Power~";
         let sheet = sheet_of(TRACKS);
         let lane = TileLane { track, lane, content };
         let tile = fixture::tile(1_024, &["x"], vec![lane]);
-        let batch = Batch::new(&tile, SourceId(0), &sheet, &Shape::new(&sheet), &Names::default());
+        let batch = Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &Names::default());
         let text: Vec<_> = batch
             .instances
             .iter()
@@ -334,7 +334,7 @@ Power~";
             let sheet = sheet_of(TRACKS);
             let lane = fixture::lane(100, Content::Limits(vec![limit(0, 1.0)]));
             let tile = fixture::tile(1_024, &["x"], vec![lane]);
-            Batch::new(&tile, SourceId(0), &sheet, &Shape::new(&sheet), &Names::default())
+            Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &Names::default())
         };
         assert_eq!(colours.instances[0].colour, palette::HEAT);
     }
@@ -390,7 +390,7 @@ Power~";
         let slices = vec![slice(0, 5_000, SliceForm::Complete), slice(6_000, 6_000, SliceForm::Unfinished)];
         let lane = fixture::lane(100, Content::Slices(slices));
         let tile = fixture::tile(1_000, &["wait for an event"], vec![lane]);
-        let batch = Batch::new(&tile, SourceId(0), &sheet, &Shape::new(&sheet), &Names::default());
+        let batch = Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &Names::default());
         let looks: Vec<_> =
             batch.instances.iter().map(|one| (one.paint, one.colour, (one.low, one.high))).collect();
         assert_eq!(looks, [(Paint::Wait, palette::WAIT, WAIT); 2]);
@@ -431,7 +431,8 @@ Power~";
         let lane = TileLane { track: 100, lane: 1, content: Content::Cells(rows.map(cell).collect()) };
         let tile = fixture::tile(10, &["x"], vec![lane]);
         let sheet = sheet_of(TRACKS);
-        let runs = Batch::new(&tile, SourceId(0), &sheet, &Shape::new(&sheet), &Names::default()).runs;
+        let runs =
+            Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &Names::default()).runs;
         // The first run can have its other part in the tile before.
         let run = |start_ps, duration_ps, row| Run { track: 0, lane: 1, start_ps, duration_ps, name: 0, row };
         assert_eq!(runs, [run(0, 40, 1), run(40, 160, 2)]);

@@ -1,12 +1,12 @@
 //! The arrival front of an operation: a line across the rows of ranks through the times at which
 //! they came, and one through the times at which their calls ended.
 
-use nprof_engine::wire::catalog::{ALL_RANKS, TrackKind};
+use nprof_engine::wire::catalog::TrackKind;
 use nprof_engine::wire::detail::OperationMember;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::scene::Camera;
 use crate::view::rows::layout::Row;
-use crate::view::rows::sheet_track::SourceId;
 
 /// Greatest distance of a point from the frame, in CSS pixels. Canvases draw longer lines wrongly.
 pub(super) const FAR_PX: f64 = 10_000.0;
@@ -71,7 +71,7 @@ pub fn front(camera: &Camera<'_>, members: &[OperationMember], of: FrontOf) -> O
 /// the frame's top. `None` for other rows.
 pub(super) fn calls_px(camera: &Camera<'_>, row: &Row) -> Option<(u32, (f64, f64))> {
     let track = camera.sheet.tracks().get(row.track)?;
-    let is_of_calls = track.kind == TrackKind::Slices && track.source == SourceId(ALL_RANKS);
+    let is_of_calls = track.kind == TrackKind::Slices && track.source == camera.source.sibling(RankRef::All);
     let rank = track.rank.filter(|_| is_of_calls)?;
     let (top_px, _) = row.lane_px(track, 0);
     let (last_px, height_px) = row.lane_px(track, track.lanes.saturating_sub(1));
@@ -101,6 +101,7 @@ mod tests {
     use crate::view::rows::layout::tests::tracks;
     use crate::view::rows::sheet::Sheet;
     use crate::view::rows::sheet::tests::rank_with;
+    use crate::view::source_id::SourceId;
     use crate::view::{Layout, TimeScale};
 
     /// Members `rank start..end`; the last one is awaited.
@@ -121,7 +122,7 @@ mod tests {
     /// The marks as `top..foot start end`, on a frame of 1000 pixels of a picosecond each, and the
     /// awaited arrival.
     fn shown(fit_px: Option<f64>, scroll_px: f64, height_px: f64, of: &[(u32, i64, i64)]) -> String {
-        let rank = rank_with(ALL_RANKS, tracks("all\nRanks/\n  Rank 0\n  Rank 1*2\n  Rank 2\n  Rank 3"));
+        let rank = rank_with(RankRef::All, tracks("all\nRanks/\n  Rank 0\n  Rank 1*2\n  Rank 2\n  Rank 3"));
         let sheet = Sheet::of(vec![std::sync::Arc::new(rank)]);
         // Sorted: the largest number is on top.
         let layout = Layout::of_ranks(&sheet, Some(RankRows { key: std::cmp::Reverse, fit_px }), |_| false);
@@ -132,7 +133,7 @@ mod tests {
             sight,
             area: sight.others,
             sheet: &sheet,
-            source: SourceId(ALL_RANKS),
+            source: SourceId::of_first(RankRef::All),
             shape: &shape,
             layout: &layout,
             names: &names,

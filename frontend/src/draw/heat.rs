@@ -47,7 +47,7 @@ mod tests {
     use crate::view::fixture;
     use crate::view::rows::layout::RankLook;
     use crate::view::rows::sheet::tests::sheet_of;
-    use crate::view::rows::sheet_track::SourceId;
+    use crate::view::source_id::SourceId;
 
     #[test]
     fn low_rows_of_ranks_are_as_strong_as_they_wait() {
@@ -73,7 +73,14 @@ mod tests {
             let lane = fixture::lane(101, content);
             let tile = fixture::tile(1_000, &["wait for rank 0", "all_reduce"], vec![lane]);
             let shape = Shape::new(&sheet);
-            let batch = Batch::looking(RankLook::Heat, &tile, SourceId(0), &sheet, &shape, &Names::default());
+            let batch = Batch::looking(
+                RankLook::Heat,
+                &tile,
+                SourceId::of_first(0),
+                &sheet,
+                &shape,
+                &Names::default(),
+            );
             batch.instances.iter().map(|i| (i.start, i.colour == palette::HEAT, i.alpha)).collect::<Vec<_>>()
         });
         assert_eq!(looks[0], [(0.0, true, 255), (1.0, false, 42), (1.0, true, 64)]);

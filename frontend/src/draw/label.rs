@@ -190,7 +190,7 @@ mod tests {
     use crate::draw::shape::Shape;
     use crate::view::rows::layout::sight::RowSight;
     use crate::view::rows::sheet::tests::sheet_of;
-    use crate::view::rows::sheet_track::SourceId;
+    use crate::view::source_id::SourceId;
     use crate::view::{Layout, TimeScale};
 
     /// Places, texts and gaps of the labels of these pieces on one lane of 100 pixels.
@@ -205,13 +205,14 @@ mod tests {
             sight,
             area: sight.others,
             sheet: &sheet,
-            source: SourceId(0),
+            source: SourceId::of_first(0),
             shape: &shape,
             layout: &layout,
             names: &names,
             ground: Ground::Light,
         };
-        let batch = |piece: &Piece| Batch::new(&piece.tile, SourceId(0), &sheet, &shape, &Names::default());
+        let batch =
+            |piece: &Piece| Batch::new(&piece.tile, SourceId::of_first(0), &sheet, &shape, &Names::default());
         let batches: Vec<Batch> = pieces.iter().map(batch).collect();
         let width_px = &mut |text: &str| text.chars().count() as f64 * 6.0;
         let labels = labels(&camera, pieces.iter().zip(&batches), width_px);

@@ -15,7 +15,7 @@ use super::shape::Shape;
 use crate::fetch::TileKey;
 use crate::fetch::cache::Piece;
 use crate::view::rows::layout::sight::{Area, RowSight};
-use crate::view::rows::sheet_track::SourceId;
+use crate::view::source_id::SourceId;
 use crate::view::{Layout, Sheet, TimeScale};
 
 /// The visible part of a sheet.
@@ -214,7 +214,7 @@ pub(crate) mod tests {
     /// A tile of the finest level with slices `track lane start..end name`, in picoseconds.
     pub(crate) fn piece(text: &str) -> Piece {
         let tile = TileId { group: 0, level: Level::new(0).unwrap(), index: 0 };
-        let id = TileKey { source: SourceId(0), tile };
+        let id = TileKey { source: SourceId::of_first(0), tile };
         let mut tile = fixture::tile(id.tile.level.cell_ps(), &[], vec![]);
         for line in text.lines().filter(|line| !line.is_empty()) {
             let [track, lane, span, name] = line.splitn(4, ' ').collect::<Vec<_>>()[..] else {
@@ -254,9 +254,9 @@ Queue";
         let scale = TimeScale { window, width_px: window.duration_ps() as f64 / 1_000.0 };
         let piece = piece(SLICES);
         let names = Names::default();
-        let batch = Batch::new(&piece.tile, SourceId(0), &sheet, &shape, &names);
+        let batch = Batch::new(&piece.tile, SourceId::of_first(0), &sheet, &shape, &names);
         let (sheet, shape, layout, ground) = (&sheet, &shape, &layout, Ground::Light);
-        let (source, sight) = (SourceId(0), RowSight::unpinned(height_px, scroll_px));
+        let (source, sight) = (SourceId::of_first(0), RowSight::unpinned(height_px, scroll_px));
         let camera =
             Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names: &names, ground };
         let quads = camera.quads(&piece, &batch);
@@ -306,10 +306,10 @@ Queue";
         let shape = Shape::new(&sheet);
         let scale = TimeScale { window: Interval::new(0, 100_000), width_px: 10.0 };
         let piece = piece(SLICES);
-        let batch = Batch::new(&piece.tile, SourceId(0), &sheet, &shape, &Names::default());
+        let batch = Batch::new(&piece.tile, SourceId::of_first(0), &sheet, &shape, &Names::default());
         let names = Names::default();
         let (sheet, shape, layout, ground) = (&sheet, &shape, &layout, Ground::Light);
-        let (source, sight) = (SourceId(0), RowSight::unpinned(500.0, 0.0));
+        let (source, sight) = (SourceId::of_first(0), RowSight::unpinned(500.0, 0.0));
         let camera =
             Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names: &names, ground };
         let bands = camera.group_bands([(&piece, &batch)].into_iter(), 2.0);
@@ -327,7 +327,7 @@ Queue";
         // One pixel is 1000 ps. The piece shows 20 to 80 pixels.
         let scale = TimeScale { window: Interval::new(0, 100_000), width_px: 100.0 };
         let (sheet, shape, layout, names) = (&sheet, &shape, &layout, &names);
-        let (source, ground) = (SourceId(0), Ground::Light);
+        let (source, ground) = (SourceId::of_first(0), Ground::Light);
         let sight = RowSight::unpinned(50.0, 0.0);
         let camera = Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names, ground };
         let instants = [18_000, 21_000, 50_000, 76_000, 81_000];

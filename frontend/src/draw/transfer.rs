@@ -57,8 +57,8 @@ pub fn transfers(camera: &Camera<'_>, operation: &SliceDetail) -> Vec<Arrow> {
 #[cfg(test)]
 mod tests {
     use nprof_engine::base::Interval;
-    use nprof_engine::wire::catalog::ALL_RANKS;
     use nprof_engine::wire::detail::OperationTransfer;
+    use nprof_engine::wire::rank_ref::RankRef;
 
     use super::*;
     use crate::draw::names::Names;
@@ -69,19 +69,19 @@ mod tests {
     use crate::view::rows::layout::tests::tracks;
     use crate::view::rows::sheet::Sheet;
     use crate::view::rows::sheet::tests::rank_with;
-    use crate::view::rows::sheet_track::SourceId;
+    use crate::view::source_id::SourceId;
     use crate::view::{Layout, TimeScale};
 
     /// The arrows of transfers `from to sent received` on a frame of 1000 pixels of a picosecond
     /// each.
     #[track_caller]
     fn check(closed: &[&str], height_px: f64, of: &[(u32, u32, i64, i64)], expected: &[&str]) {
-        let rank = rank_with(ALL_RANKS, tracks("all\nRanks/\n  Rank 0\n  Rank 1*2\n  Rank 2"));
+        let rank = rank_with(RankRef::All, tracks("all\nRanks/\n  Rank 0\n  Rank 1*2\n  Rank 2"));
         let sheet = Sheet::of(vec![std::sync::Arc::new(rank)]);
         let layout = Layout::new(&sheet, |track| closed.contains(&track.name.as_str()));
         let (shape, names, ground) = (Shape::new(&sheet), Names::default(), Ground::Light);
         let scale = TimeScale { window: Interval::new(0, 1_000), width_px: 1_000.0 };
-        let (sheet, source, shape, layout) = (&sheet, SourceId(ALL_RANKS), &shape, &layout);
+        let (sheet, source, shape, layout) = (&sheet, SourceId::of_first(RankRef::All), &shape, &layout);
         let (sight, names) = (RowSight::unpinned(height_px, 0.0), &names);
         let camera = Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names, ground };
         let transfer = |&(from, to, sent_ps, received_ps): &(u32, u32, i64, i64)| OperationTransfer {

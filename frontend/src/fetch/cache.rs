@@ -14,7 +14,7 @@ use nprof_engine::wire::tile::{Content, Tile, TileCell, TileLimit, TileRange, Ti
 
 use super::error::FetchError;
 use super::key::TileKey;
-use crate::view::rows::sheet_track::SourceId;
+use crate::view::source_id::SourceId;
 
 /// Limit of requests in flight. Browsers open six connections to a host; the others queue, so that
 /// a slow frame leaves no connection idle.
@@ -298,7 +298,7 @@ mod tests {
 
     fn id(level: u8, index: i64) -> TileKey {
         let tile = TileId { group: 0, level: Level::new(level).unwrap(), index };
-        TileKey { source: SourceId(0), tile }
+        TileKey { source: SourceId::of_first(0), tile }
     }
 
     fn tile_of(id: TileKey) -> Tile {

@@ -3,7 +3,7 @@
 use nprof_engine::base::Interval;
 use nprof_engine::tile::{Level, TileId};
 
-use crate::view::rows::sheet_track::SourceId;
+use crate::view::source_id::SourceId;
 
 /// A tile of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,6 +4,7 @@
 use leptos::prelude::expect_context;
 use nprof_engine::wire::ask::{AnswerForm as _, AskRank, AskStore, RankId};
 use nprof_engine::wire::questions::{Question, RankQuestion, TileQuestion};
+use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::timed::move_to_shared;
 use web_sys::AbortSignal;
 
@@ -54,7 +55,7 @@ impl Source {
 
     /// The source of one rank of a profile.
     #[must_use]
-    pub fn rank(self, profile: String, rank: u32) -> RankSource {
+    pub fn rank(self, profile: String, rank: RankRef) -> RankSource {
         RankSource { source: self, id: RankId { profile, rank }, axis: Axis::default() }
     }
 

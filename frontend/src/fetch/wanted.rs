@@ -9,7 +9,7 @@ use nprof_engine::wire::catalog::RankDetail;
 
 use super::key::TileKey;
 use crate::view::rows::layout::Row;
-use crate::view::rows::sheet_track::SourceId;
+use crate::view::source_id::SourceId;
 use crate::view::{Layout, Sheet, TimeScale};
 
 /// Least number of cells of the overview over the whole rank: one or two tiles per group.
@@ -75,8 +75,7 @@ impl Wanted {
 /// The tiles of all groups over a whole rank: for the minimap, and as a replacement for tiles in
 /// flight.
 #[must_use]
-pub fn overview(rank: &RankDetail) -> Vec<TileKey> {
-    let source = SourceId(rank.entry.rank);
+pub fn overview(source: SourceId, rank: &RankDetail) -> Vec<TileKey> {
     let whole = Interval::new(rank.entry.start_ps, rank.entry.end_ps);
     let level = Level::for_cell_ps(whole.end.0.saturating_sub(whole.start.0) as f64 / OVERVIEW_CELLS);
     let indexes = level.tiles_of(whole);
@@ -153,7 +152,7 @@ mod tests {
         let mut rank = rank_with(0, tracks("a"));
         for duration_ps in [1, 1_000, 123_456_789, 1 << 50] {
             rank.entry.end_ps = duration_ps;
-            assert!((1..=2).contains(&overview(&rank).len()), "{duration_ps}");
+            assert!((1..=2).contains(&overview(SourceId::default(), &rank).len()), "{duration_ps}");
         }
     }
 }

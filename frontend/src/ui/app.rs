@@ -13,6 +13,7 @@ use crate::fetch::Source;
 use crate::fetch::embedded::Embedded;
 use crate::view::Act;
 use crate::view::act::Need;
+use crate::view::state::profile_names::ProfileNames;
 use crate::view::url::only::Only;
 use crate::view::url::page::Place;
 
@@ -21,7 +22,7 @@ use crate::view::url::page::Place;
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Page {
     List,
-    Profile(String),
+    Profile(ProfileNames),
     Broken(String),
 }
 
@@ -45,7 +46,7 @@ pub fn App() -> impl IntoView {
     let page = Memo::new(move |_| {
         place.with(|place| match place {
             Place::List(_) => Page::List,
-            Place::Profile(view) => Page::Profile(view.profile.clone()),
+            Place::Profile(view) => Page::Profile(view.profiles.clone()),
             Place::Broken(error) => Page::Broken(error.to_string()),
         })
     });
@@ -65,7 +66,7 @@ pub fn App() -> impl IntoView {
     view! {
         {move || match page.get() {
             Page::List => view! { <ListPage /> }.into_any(),
-            Page::Profile(slug) => view! { <ProfilePage slug /> }.into_any(),
+            Page::Profile(names) => view! { <ProfilePage names /> }.into_any(),
             Page::Broken(error) => view! { <BrokenPage error /> }.into_any(),
         }}
         <Help open=help.0 />

@@ -11,6 +11,7 @@ pub mod ranks;
 pub mod ring;
 pub mod rows;
 pub mod shell;
+pub mod source_id;
 pub mod state;
 pub mod table;
 pub mod text;

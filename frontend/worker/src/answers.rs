@@ -13,8 +13,8 @@ use nprof_engine::base::Error;
 use nprof_engine::exec::{Cancel, InPlace, Work};
 use nprof_engine::segment::{Bytes, Fetched, SourceBytes};
 use nprof_engine::wire::bundle::{Bundle, OpenBundle};
-use nprof_engine::wire::catalog::rank_in_words;
 use nprof_engine::wire::questions::{Question, answer};
+use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
 use crate::host::{Host, PARTIAL_CONTENT};
@@ -26,8 +26,8 @@ const WHOLE: u16 = 200;
 #[derive(Debug)]
 pub struct Answers {
     bundle: OpenBundle<SegmentBytes>,
-    arriving: BTreeMap<u32, Vec<u8>>,
-    refused: BTreeMap<u32, Refusal>,
+    arriving: BTreeMap<RankRef, Vec<u8>>,
+    refused: BTreeMap<RankRef, Refusal>,
 }
 
 /// The bytes of a segment.
@@ -67,13 +67,13 @@ impl Answers {
     }
 
     /// Allocates memory for the segment of a rank.
-    pub fn begin(&mut self, rank: u32, size_bytes: usize) {
+    pub fn begin(&mut self, rank: RankRef, size_bytes: usize) {
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(size_bytes).is_err() {
             let mib = size_bytes.div_ceil(1 << 20);
             let what = format!(
                 "{} takes {mib} MiB, more memory than the browser gives: export fewer ranks or less time",
-                rank_in_words(rank)
+                rank.in_words()
             );
             self.refuse(rank, Refusal::new(RefusalKind::Internal, what));
             return;
@@ -82,29 +82,28 @@ impl Answers {
     }
 
     /// Appends the next part of the segment of a rank.
-    pub fn take(&mut self, rank: u32, base64: &str) {
+    pub fn take(&mut self, rank: RankRef, base64: &str) {
         let Some(bytes) = self.arriving.get_mut(&rank) else { return };
         let room = bytes.capacity() - bytes.len();
         let is_whole = base64.len() / 4 * 3 <= room + 2 && STANDARD.decode_vec(base64, bytes).is_ok();
         if !is_whole {
-            let what =
-                format!("{}: its part of this file is damaged: get the file again", rank_in_words(rank));
+            let what = format!("{}: its part of this file is damaged: get the file again", rank.in_words());
             self.refuse(rank, Refusal::new(RefusalKind::Damaged, what));
         }
     }
 
     /// Opens the segment of a rank when all of its parts are present.
-    pub fn open(&mut self, rank: u32) {
+    pub fn open(&mut self, rank: RankRef) {
         let Some(bytes) = self.arriving.remove(&rank) else { return };
         if let Err(refusal) = self.open_over(rank, SegmentBytes::Here(bytes)) {
-            let message = format!("{} cannot be opened: {refusal}; get the file again", rank_in_words(rank));
+            let message = format!("{} cannot be opened: {refusal}; get the file again", rank.in_words());
             self.refuse(rank, Refusal { message, ..refusal });
         }
     }
 
     /// Opens the segment of a rank at `url` with `size_bytes`. `status` is the web host's answer to
     /// the request for the last `end.len()` bytes; 0 is no answer.
-    pub fn reach(&mut self, rank: u32, url: String, size_bytes: u64, status: u16, end: Vec<u8>) {
+    pub fn reach(&mut self, rank: RankRef, url: String, size_bytes: u64, status: u16, end: Vec<u8>) {
         let refused = match status {
             0 => Some("its web host does not answer: reload the page to try again".to_owned()),
             WHOLE if end.len() as u64 != size_bytes => Some(
@@ -120,17 +119,17 @@ impl Answers {
             None => self.open_over(rank, SegmentBytes::There(Fetched::new(Host::new(url), size_bytes, end))),
         };
         if let Err(refusal) = opened {
-            let message = format!("{} cannot be opened: {refusal}", rank_in_words(rank));
+            let message = format!("{} cannot be opened: {refusal}", rank.in_words());
             self.refuse(rank, Refusal { message, ..refusal });
         }
     }
 
-    fn open_over(&mut self, rank: u32, bytes: SegmentBytes) -> Result<(), Refusal> {
+    fn open_over(&mut self, rank: RankRef, bytes: SegmentBytes) -> Result<(), Refusal> {
         let at = self.bundle.position(rank).ok_or(Error::Invalid { what: "there is no such rank" })?;
         self.bundle.open(at, bytes)
     }
 
-    fn refuse(&mut self, rank: u32, refusal: Refusal) {
+    fn refuse(&mut self, rank: RankRef, refusal: Refusal) {
         self.arriving.remove(&rank);
         self.refused.insert(rank, refusal);
     }
@@ -170,7 +169,7 @@ impl Answers {
             SegmentBytes::There(fetched) => fetched.fetcher().cause(),
         });
         let Some(cause) = cause else { return refusal };
-        let message = format!("{}: a part of its segment did not come: {cause}", rank_in_words(rank));
+        let message = format!("{}: a part of its segment did not come: {cause}", rank.in_words());
         Refusal { message, ..refusal }
     }
 }

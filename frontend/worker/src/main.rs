@@ -25,25 +25,36 @@ impl Profile {
         Answers::new(bundle).map(Self).map_err(JsError::from)
     }
 
-    /// Allocates memory for the segment of a rank.
-    pub fn begin(&mut self, rank: u32, size_bytes: usize) {
-        self.0.begin(rank, size_bytes);
+    /// Allocates memory for the segment of a rank, which is named as in addresses.
+    pub fn begin(&mut self, rank: &str, size_bytes: usize) -> Result<(), JsError> {
+        self.0.begin(rank.parse()?, size_bytes);
+        Ok(())
     }
 
     /// Appends the next part of the segment, in base64.
-    pub fn take(&mut self, rank: u32, base64: &str) {
-        self.0.take(rank, base64);
+    pub fn take(&mut self, rank: &str, base64: &str) -> Result<(), JsError> {
+        self.0.take(rank.parse()?, base64);
+        Ok(())
     }
 
     /// Opens the segment when all of its parts are present.
-    pub fn open(&mut self, rank: u32) {
-        self.0.open(rank);
+    pub fn open(&mut self, rank: &str) -> Result<(), JsError> {
+        self.0.open(rank.parse()?);
+        Ok(())
     }
 
     /// Opens the segment at a URL. `status` and `end` are the web host's answer to the request for
     /// the last bytes.
-    pub fn reach(&mut self, rank: u32, url: String, size_bytes: f64, status: u16, end: Vec<u8>) {
-        self.0.reach(rank, url, size_bytes as u64, status, end);
+    pub fn reach(
+        &mut self,
+        rank: &str,
+        url: String,
+        size_bytes: f64,
+        status: u16,
+        end: Vec<u8>,
+    ) -> Result<(), JsError> {
+        self.0.reach(rank.parse()?, url, size_bytes as u64, status, end);
+        Ok(())
     }
 
     /// The answer to a question, in postcard. Throws a refusal in postcard.

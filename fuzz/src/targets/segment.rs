@@ -185,7 +185,7 @@ impl Rank for WholeSegment<'_> {
 
     fn detail(&self) -> Result<RankDetail> {
         let entry = RankEntry {
-            rank: 0,
+            rank: 0.into(),
             device: None,
             core: None,
             events: 0,

@@ -18,23 +18,25 @@ use nprof_engine::makers::job::clocks::clocks;
 use nprof_engine::metrics::trace::span;
 use nprof_engine::model::Warning;
 use nprof_engine::native::{OpenError, SegmentFile, Taking, WriteError, disk, write_segment_while};
-use nprof_engine::segment::Bytes as _;
-use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo};
+use nprof_engine::wire::catalog::{ProfileInfo, RankEntry};
 use nprof_engine::wire::clock::Clock;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::{Analysed, AnalysisError, analyse, analyse_to};
-use crate::store::{ClockBy, Profile, RankFile};
+use crate::store::{ClockBy, Profile};
 use crate::warnings;
 
 /// Start and end of the file's name.
 const PREFIX: &str = "job-";
 const SUFFIX: &str = ".nseg";
 
-/// A job segment as a rank, with its open segment.
+/// An open job segment.
 #[derive(Debug)]
 pub struct JobSegment {
-    /// Its entry, in the place of a rank's.
-    pub file: RankFile,
+    /// Its entry among the ranks.
+    pub entry: RankEntry,
+    /// Path of its file.
+    pub path: PathBuf,
     /// The segment.
     pub segment: Arc<SegmentFile>,
     /// The clocks that the calls show, by rank.
@@ -44,8 +46,7 @@ pub struct JobSegment {
 /// Whether a profile can have a job segment.
 #[must_use]
 pub fn is_for(profile: &Profile) -> bool {
-    let ranks = &profile.manifest.ranks;
-    ranks.len() > 1 && ranks.iter().all(|rank| rank.rank != ALL_RANKS)
+    profile.manifest.ranks.len() > 1
 }
 
 /// Path of the job segment of a profile. The name changes with everything that changes the
@@ -168,39 +169,32 @@ pub(crate) fn forget_others(path: &Path) {
 impl JobSegment {
     fn of(path: &Path, segment: SegmentFile) -> Self {
         let span = span(&segment);
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let file = RankFile {
-            rank: ALL_RANKS,
-            id: String::new(),
-            file: name.unwrap_or_default(),
-            size_bytes: segment.bytes().file_len(),
-            content: segment.content().to_owned(),
-            inputs: Vec::new(),
+        let entry = RankEntry {
+            rank: RankRef::All,
             host: None,
             device: None,
             core: None,
             events: segment.footer().tracks.iter().map(|track| u64::from(track.rows)).sum(),
             start_ps: span.start.0,
             end_ps: span.end.0,
-            origin_unix_ns: None,
+            content: RankEntry::content_of(segment.content()),
+            input: String::new(),
             clock: None,
             clock_by: None,
-            active_ps: None,
-            notes: Vec::new(),
-            left_out: Vec::new(),
+            found: None,
         };
         let clocks = clocks(&segment).unwrap_or_else(|error| {
             tracing::warn!("{}: {error}; ranks are shown without alignment", path.display());
             Vec::new()
         });
         let clocks = clocks.into_iter().map(|(rank, fit)| (rank, Clock(fit))).collect();
-        Self { file, segment: Arc::new(segment), clocks }
+        Self { entry, path: path.to_owned(), segment: Arc::new(segment), clocks }
     }
 
     /// The clock of a rank, as the calls of all ranks show it.
     #[must_use]
-    pub fn clock(&self, rank: u32) -> Option<Clock> {
-        self.clocks.get(&rank).copied()
+    pub fn clock(&self, rank: RankRef) -> Option<Clock> {
+        self.clocks.get(&rank.number()?).copied()
     }
 
     /// Adds the clocks to the ranks of a profile.

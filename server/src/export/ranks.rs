@@ -98,6 +98,12 @@ impl<'a> RanksOf<'a> {
 }
 
 impl OpenedRank<'_> {
+    /// The place of the segment.
+    #[must_use]
+    pub fn place(&self) -> &SegmentPlace {
+        &self.place
+    }
+
     /// The rank's segment.
     #[must_use]
     pub fn segment(&self) -> &SegmentFile {

@@ -129,7 +129,7 @@ fn of_ranks<'a, T>(
     let measured = of.each().map(|opened| {
         let opened = opened?;
         let rank = opened.rank;
-        opened.read(|segment| Ok((rank, taken(&summary_of(of.profile, rank, segment, work)?))))
+        opened.read(|segment| Ok((rank, taken(&summary_of(opened.place(), segment, work)?))))
     });
     measured.collect()
 }
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     fn summary(groups: Vec<MetricGroupEntry>) -> Summary {
-        Summary { rank: 0, groups }
+        Summary { rank: 0.into(), groups }
     }
 
     fn group(title: &str, metrics: Vec<MetricEntry>) -> MetricGroupEntry {

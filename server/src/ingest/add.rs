@@ -95,7 +95,7 @@ fn join(before: &Profile, staged: &mut Staged, meter: &Meter) -> Result<Novelty>
         let (from, to) = (before.dir.join(&rank.file), dir.join(&rank.file));
         second_name(&from, &to).map_err(failed(&from))?;
         // The summary is not there before somebody has asked for it.
-        let summary = summary::path_of(before, rank);
+        let summary = summary::path_of(&before.place_of(rank));
         if let Some(name) = summary.file_name().filter(|_| summary.exists()) {
             second_name(&summary, &dir.join(name)).map_err(failed(&summary))?;
         }

@@ -11,9 +11,9 @@ use http_body_util::BodyExt;
 use http_body_util::channel::Channel;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::wire::ask::RankId;
-use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::export::{ExportFormat, ExportList};
 use nprof_engine::wire::percent::percent_encoded;
+use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
@@ -185,7 +185,7 @@ impl ExportRequest {
     /// comparison, it shows them one by one.
     async fn compare(&self, app: &App, slug: &str) {
         if self.export.key == "html" && self.ranks.is_none() && self.part == PartOf::default() {
-            let all = RankId { profile: slug.to_owned(), rank: ALL_RANKS };
+            let all = RankId { profile: slug.to_owned(), rank: RankRef::All };
             if let Err(error) = app.compare(&all).await {
                 tracing::warn!("the export has no view of all ranks: {error}");
             }

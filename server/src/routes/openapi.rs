@@ -2,9 +2,9 @@
 //! come from their types, so the comments on the types are the text of the description.
 
 use nprof_engine::wire::POSTCARD_ZSTD;
-use nprof_engine::wire::catalog::ALL_RANKS_WORD;
 use nprof_engine::wire::grammar::{ParameterDoc, ParameterPlace, ValueForm};
 use nprof_engine::wire::questions::{QUESTIONS, QuestionRow};
+use nprof_engine::wire::rank_ref::RankRef;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{Schema, SchemaGenerator};
@@ -114,7 +114,7 @@ fn schema_of(form: &ValueForm) -> Value {
         ValueForm::Integer { .. } => json!({ "type": "integer" }),
         ValueForm::Numbers => json!({ "type": "string", "pattern": "^[0-9]*(,[0-9]+)*$" }),
         ValueForm::Rank => {
-            json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, { "const": ALL_RANKS_WORD }] })
+            json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, { "const": RankRef::ALL_WORD }] })
         }
         ValueForm::Word { words, .. } => json!({ "type": "string", "enum": words }),
     };

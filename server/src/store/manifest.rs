@@ -375,7 +375,7 @@ impl RankFile {
     #[must_use]
     pub fn entry(&self) -> RankEntry {
         RankEntry {
-            rank: self.rank,
+            rank: self.rank.into(),
             host: self.host.clone(),
             device: self.device,
             core: self.core,

@@ -1,9 +1,9 @@
 //! The place of a segment, for messages.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use nprof_engine::wire::catalog::rank_word;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::{Profile, RankFile};
 
@@ -11,7 +11,7 @@ use super::{Profile, RankFile};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentPlace {
     profile: String,
-    rank: u32,
+    rank: RankRef,
     path: PathBuf,
 }
 
@@ -20,16 +20,34 @@ impl Profile {
     #[must_use]
     pub fn place_of(&self, rank: &RankFile) -> SegmentPlace {
         let profile = self.manifest.slug().to_owned();
-        SegmentPlace { profile, rank: rank.rank, path: self.segment_path(rank) }
+        SegmentPlace { profile, rank: rank.rank.into(), path: self.segment_path(rank) }
+    }
+
+    /// The place of the segment of all ranks, in this file.
+    #[must_use]
+    pub fn place_of_all(&self, path: PathBuf) -> SegmentPlace {
+        SegmentPlace { profile: self.manifest.slug().to_owned(), rank: RankRef::All, path }
     }
 }
 
 impl SegmentPlace {
+    /// The rank.
+    #[must_use]
+    pub fn rank(&self) -> RankRef {
+        self.rank
+    }
+
+    /// Path of the file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The profile, the rank and the name of the file. Clients may not know the path of the store.
     #[must_use]
     pub fn for_clients(&self) -> String {
         let file = self.path.file_name().unwrap_or_default().to_string_lossy();
-        format!("profile \"{}\" rank {}, {file}", self.profile, rank_word(self.rank))
+        format!("profile \"{}\" rank {}, {file}", self.profile, self.rank)
     }
 }
 
@@ -37,6 +55,6 @@ impl SegmentPlace {
 impl fmt::Display for SegmentPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { profile, rank, path } = self;
-        write!(f, "profile \"{profile}\" rank {}, {}", rank_word(*rank), path.display())
+        write!(f, "profile \"{profile}\" rank {rank}, {}", path.display())
     }
 }

@@ -44,11 +44,12 @@ async fn a_clock_reaches_the_page_and_no_answer_changes() {
 async fn a_bundle_carries_the_clocks() {
     let stage = Stage::new();
     let profile = stage.store.set_clock("small", 0, Some(late())).unwrap();
-    let bytes = postcard::to_allocvec(&bundle(RanksOf::all(&profile), Work::IN_PLACE).unwrap()).unwrap();
+    let bytes =
+        postcard::to_allocvec(&bundle(RanksOf::all(&profile).into(), Work::IN_PLACE).unwrap()).unwrap();
     let mut opened = OpenBundle::new(postcard::from_bytes::<Bundle>(&bytes).unwrap()).unwrap();
     opened.open(0, fs::read(segment_path(&profile, 0)).unwrap()).unwrap();
 
-    let rank = (&opened).rank(&RankId { profile: "small".to_owned(), rank: 0 }).unwrap();
+    let rank = (&opened).rank(&RankId { profile: "small".to_owned(), rank: 0.into() }).unwrap();
     assert_eq!(rank.view().clock, late().0);
     assert_eq!(rank.view().shared(Time(1_000)), Time(12_001_000));
     // Two picoseconds of the slower clock are one shared picosecond.

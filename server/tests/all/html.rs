@@ -32,7 +32,7 @@ fn has_page() -> bool {
 fn opened(stage: &Stage) -> OpenBundle<Vec<u8>> {
     let profile = stage.store.find("small").unwrap();
     let bundle: Bundle = postcard::from_bytes(
-        &postcard::to_allocvec(&bundle(RanksOf::all(&profile), Work::IN_PLACE).unwrap()).unwrap(),
+        &postcard::to_allocvec(&bundle(RanksOf::all(&profile).into(), Work::IN_PLACE).unwrap()).unwrap(),
     )
     .unwrap();
     let mut opened = OpenBundle::new(bundle).unwrap();
@@ -262,7 +262,7 @@ fn a_part_keeps_the_warnings_and_the_zero_of_the_whole() {
     let profile = store.find("run").unwrap();
     let part = PartOf { from_ps: Some(40_000_000), ..PartOf::default() };
     let taken = part.take(|| store.stage_anywhere(), RanksOf::all(&profile), Cancel::NEVER).unwrap();
-    let info = |of| bundle(of, Work::IN_PLACE).unwrap().profile;
+    let info = |of: RanksOf<'_>| bundle(of.into(), Work::IN_PLACE).unwrap().profile;
     let of_part = info(taken.ranks());
     assert_eq!((of_part.start_ps - of_part.whole[0].start_ps, of_part.whole.len()), (45_000_000, 1));
     assert_eq!(info(RanksOf::all(&profile)).whole, []);

@@ -8,14 +8,15 @@ use std::time::Duration;
 
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::wire::ask::RankId;
-use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail};
+use nprof_engine::wire::catalog::{ProfileInfo, RankDetail};
 use nprof_engine::wire::detail::{FieldContent, SliceDetail};
 use nprof_engine::wire::questions::{Answer, Question, answer};
+use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::summary::Summary;
 use nprof_server::app::App;
 use nprof_server::child::IngestProcess;
 use nprof_server::export::RanksOf;
-use nprof_server::export::html::bundle;
+use nprof_server::export::html::{Embedded, bundle};
 use nprof_server::store::{ClockBy, Store};
 use nprof_server::work::Meter;
 use serde_json::json;
@@ -86,8 +87,8 @@ fn an_ingest_compares_its_ranks() {
     assert_eq!(kept(&store).len(), 1);
     let app = app(&store);
     let info = profile(&app);
-    let ranks: Vec<u32> = info.ranks.iter().map(|rank| rank.rank).collect();
-    assert_eq!(ranks, [ALL_RANKS, 0, 1, 2, 3]);
+    let ranks: Vec<RankRef> = info.ranks.iter().map(|rank| rank.rank).collect();
+    assert_eq!(ranks, [RankRef::All, 0.into(), 1.into(), 2.into(), 3.into()]);
     assert_eq!(info.entry.ranks, 4, "it is no rank of the job");
     let detail = detail(&app);
     assert_eq!(detail.entry, info.ranks[0]);
@@ -126,7 +127,7 @@ fn what_is_lost_damaged_or_out_of_date_is_computed_again() {
 
     fs::remove_file(first).unwrap();
     // It is offered before it is computed.
-    assert_eq!(profile(&app(&store)).ranks[0].rank, ALL_RANKS);
+    assert_eq!(profile(&app(&store)).ranks[0].rank, RankRef::All);
     assert_eq!(detail(&app(&store)), before);
     assert_eq!(fs::read(first).unwrap(), whole);
 
@@ -152,7 +153,7 @@ fn app_with(dir: &Path, script: &str) -> App {
 }
 
 fn all_ranks() -> RankId {
-    RankId { profile: "job".to_owned(), rank: ALL_RANKS }
+    RankId { profile: "job".to_owned(), rank: RankRef::All }
 }
 
 #[test]
@@ -233,7 +234,7 @@ fn one_comparison_runs_at_a_time() {
     let lines = || fs::read_to_string(&log).unwrap_or_default();
     Runtime::new().unwrap().block_on(async {
         let compared = ["job", "other"].map(|name| {
-            let (app, id) = (app.clone(), RankId { profile: name.to_owned(), rank: ALL_RANKS });
+            let (app, id) = (app.clone(), RankId { profile: name.to_owned(), rank: RankRef::All });
             tokio::spawn(async move { app.compare(&id).await })
         });
         while lines().is_empty() {
@@ -269,9 +270,8 @@ fn an_export_of_all_ranks_takes_it_along() {
     let app = app(&store);
     let found = app.store().find("job").unwrap();
     let job = nprof_server::analysis::job_segment::of_profile(&found, Cancel::NEVER).unwrap();
-    let mut ranks = found.manifest.ranks.clone();
-    ranks.insert(0, job.file);
-    let bundle = bundle(RanksOf { ranks: &ranks, ..RanksOf::all(&found) }, Work::IN_PLACE).unwrap();
+    let embedded = Embedded { of: RanksOf::all(&found), job: Some(&job) };
+    let bundle = bundle(embedded, Work::IN_PLACE).unwrap();
     assert_eq!(bundle.profile, profile(&app));
     assert_eq!(bundle.ranks[0].summary.as_ref().unwrap(), &summary(&app));
 }
@@ -330,7 +330,7 @@ fn ranks_have_the_clocks_that_their_calls_show_beside_those_of_the_user() {
     let store = shifted_job(dir.path());
     let rank = |number: u32| {
         let info = profile(&app(&store));
-        info.ranks.into_iter().find(|rank| rank.rank == number).unwrap()
+        info.ranks.into_iter().find(|rank| rank.rank == number.into()).unwrap()
     };
     let found = rank(1).found.unwrap().0;
     let bound_ps = found.bound_ps().unwrap();
@@ -341,7 +341,7 @@ fn ranks_have_the_clocks_that_their_calls_show_beside_those_of_the_user() {
     assert_eq!(of_rank.entry, rank(1));
     // A bundle has them too, without what all ranks show.
     let opened = Store::open(&store).unwrap().find("job").unwrap();
-    let bundle = bundle(RanksOf::all(&opened), Work::IN_PLACE).unwrap();
+    let bundle = bundle(RanksOf::all(&opened).into(), Work::IN_PLACE).unwrap();
     assert_eq!(bundle.profile.ranks[1].found, rank(1).found);
     // Nothing is compared for a list of ranks.
     for path in kept(&store) {

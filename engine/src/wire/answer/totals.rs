@@ -9,6 +9,7 @@ use crate::makers::job;
 use crate::rank::RankView;
 use crate::segment::Bytes;
 use crate::wire::allowance::Allowance;
+use crate::wire::rank_ref::RankRef;
 use crate::wire::selection::{NameTotal, SelectionSummary, Side, TrackTotal};
 use crate::wire::summary::{MetricEntry, MetricGroupEntry, MetricPlaceEntry, Summary};
 use crate::wire::waits::{WaitShares, WaitSteps};
@@ -57,7 +58,11 @@ pub fn selection<B: Bytes>(
 ///
 /// # Errors
 /// If bytes are missing or damaged, or the work is cancelled.
-pub fn summary<B: Bytes>(rank: RankView<'_, B>, number: u32, work: Work<'_>) -> Result<Summary> {
+pub fn summary<B: Bytes>(
+    rank: RankView<'_, B>,
+    number: impl Into<RankRef>,
+    work: Work<'_>,
+) -> Result<Summary> {
     let group = |group: metrics::MetricGroup| MetricGroupEntry {
         key: group.key.to_owned(),
         title: group.title.to_owned(),
@@ -80,7 +85,7 @@ pub fn summary<B: Bytes>(rank: RankView<'_, B>, number: u32, work: Work<'_>) -> 
             .collect(),
     };
     let groups = makers::metrics(rank.segment, work)?;
-    Ok(Summary { rank: number, groups: groups.into_iter().map(group).collect() })
+    Ok(Summary { rank: number.into(), groups: groups.into_iter().map(group).collect() })
 }
 
 /// Shares of time that ranks waited, in steps; empty for a rank's own segment. The spread is that

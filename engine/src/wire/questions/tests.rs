@@ -113,7 +113,7 @@ fn a_search_by_hand_needs_only_its_text() {
         toward: Toward::Next,
         limit: 1_000,
     };
-    let id = RankId { profile: "a".to_owned(), rank: 0 };
+    let id = RankId { profile: "a".to_owned(), rank: 0.into() };
     assert_eq!(by_hand, Question::OfRank(id, search.into()));
 }
 
@@ -121,5 +121,5 @@ fn a_search_by_hand_needs_only_its_text() {
 fn a_table_by_hand_needs_only_its_name() {
     let by_hand = parse("/api/profiles/a/ranks/0/tables/nc_memory").unwrap();
     let rows = RowsQuestion::of_table("nc_memory", 1_000);
-    assert_eq!(by_hand, Question::OfRank(RankId { profile: "a".to_owned(), rank: 0 }, rows.into()));
+    assert_eq!(by_hand, Question::OfRank(RankId { profile: "a".to_owned(), rank: 0.into() }, rows.into()));
 }

@@ -11,6 +11,7 @@ use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array, WebAssembly}
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_engine::wire::questions::Question;
+use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -38,7 +39,7 @@ struct State {
     in_flight: BTreeMap<u32, Function>,
     next_number: u32,
     /// Ranks whose segments the worker has.
-    ranks: BTreeSet<u32>,
+    ranks: BTreeSet<RankRef>,
     failure: Option<FetchError>,
     _listeners: Option<Listeners>,
 }
@@ -177,11 +178,11 @@ impl State {
         self.post(&message("ask", &[("number", number.into()), ("url", question.path().into())]))
     }
 
-    fn send_segment(&self, rank: u32) -> Result<(), FetchError> {
+    fn send_segment(&self, rank: RankRef) -> Result<(), FetchError> {
         // The worker refuses questions about a rank without a segment here.
         let Some(segment) = self.parts.segment(rank) else { return Ok(()) };
         let (of_rank, size) =
-            (("rank", JsValue::from(rank)), ("size", JsValue::from(segment.size_bytes as f64)));
+            (("rank", JsValue::from(rank.to_string())), ("size", JsValue::from(segment.size_bytes as f64)));
         if let Some(url) = segment.url() {
             return self.post(&message("reach", &[of_rank, size, ("url", url.into())]));
         }
@@ -208,9 +209,10 @@ impl State {
             }
             Some("taken") => {
                 if let (Some(rank), Some(done_bytes), Some(total_bytes)) =
-                    (number("rank"), number("done"), number("size"))
+                    (part(message, "rank").as_string(), number("done"), number("size"))
+                    && let Ok(rank) = rank.parse()
                 {
-                    let unpacked = Unpacked { rank: rank as u32, done_bytes, total_bytes };
+                    let unpacked = Unpacked { rank, done_bytes, total_bytes };
                     self.unpacked.set((done_bytes < total_bytes).then_some(unpacked));
                 }
             }

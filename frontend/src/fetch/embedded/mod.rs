@@ -14,6 +14,7 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use nprof_engine::wire::ask::Pace;
 use nprof_engine::wire::questions::Question;
+use nprof_engine::wire::rank_ref::RankRef;
 use web_sys::AbortSignal;
 
 use self::lane::Lane;
@@ -24,7 +25,7 @@ use super::error::FetchError;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unpacked {
     /// The rank.
-    pub rank: u32,
+    pub rank: RankRef,
     /// Unpacked bytes so far.
     pub done_bytes: f64,
     /// Total bytes.

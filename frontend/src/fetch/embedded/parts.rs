@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use js_sys::{Promise, Reflect, Uint8Array};
 use leptos::prelude::document;
+use nprof_engine::wire::rank_ref::RankRef;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Element, Url};
@@ -56,7 +57,7 @@ impl Parts {
     }
 
     /// The segment of a rank, if the page lists it.
-    pub fn segment(&self, rank: u32) -> Option<SegmentPart> {
+    pub fn segment(&self, rank: RankRef) -> Option<SegmentPart> {
         let list = document().query_selector_all(&format!("script[data-segment='{rank}']")).ok()?;
         let elements: Vec<Element> =
             (0..list.length()).filter_map(|at| list.item(at)?.dyn_into().ok()).collect();

@@ -22,7 +22,7 @@ pub fn Bar(
     search: Search,
 ) -> impl IntoView {
     let source = move || {
-        opened.profile.with(|answer| match answer {
+        opened.profile.info.with(|answer| match answer {
             Some(Ok(profile)) => Some(profile.entry.source.clone()),
             _ => None,
         })
@@ -52,11 +52,11 @@ pub fn Bar(
 
 /// What the page shows, for files of just that.
 fn shown(opened: Opened) -> InSight {
-    let are_several = opened.profile.with(|answer| match answer {
+    let are_several = opened.profile.info.with(|answer| match answer {
         Some(Ok(profile)) => profile.ranks.len() > 1,
         _ => true,
     });
-    let (view, reach) = (opened.view.get(), opened.times.reach.get());
+    let (view, reach) = (opened.session.view.get().alone(), opened.times.reach.get());
     let window = view.window_in(reach);
     // A file is cut by the times that all ranks share.
     let is_part = window != widest(reach.whole) && view.timebase == Timebase::Aligned;
@@ -69,7 +69,8 @@ fn shown(opened: Opened) -> InSight {
             view: view.clone().without_numbers().to_string(),
         }
     });
-    InSight { rank: opened.rank_number.get().filter(|_| are_several), view: Some(view.to_string()), window }
+    let current = opened.current.source.get().filter(|source| are_several && source.profile == 0);
+    InSight { rank: current.map(|source| source.rank), view: Some(view.to_string()), window }
 }
 
 /// The button that copies a link to exactly this view.

@@ -2,7 +2,6 @@
 
 use leptos::prelude::*;
 use nprof_engine::makers::job::metrics::CAUSES;
-use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::questions::SummaryQuestion;
 use nprof_engine::wire::summary::{MetricPlaceEntry, Summary};
 
@@ -40,11 +39,11 @@ pub fn CulpritNotice(
     /// The opened profile.
     opened: Opened,
 ) -> impl IntoView {
-    let all = Memo::new(move |_| opened.rank_number.get().filter(|rank| *rank == ALL_RANKS));
-    let asked = Asked::new(all, move |rank, _| opened.ask(rank, SummaryQuestion, None));
+    let all = Memo::new(move |_| opened.current.source.get().filter(|source| source.rank.is_all()));
+    let asked = Asked::new(all, move |source, _| opened.ask(source, SummaryQuestion, None));
     let is_closed = RwSignal::new(false);
     let culprit = Memo::new(move |_| {
-        let is_idle = opened.view.with(|view| view.selection.is_empty());
+        let is_idle = opened.session.view.with(|view| view.selection.is_empty());
         if all.get().is_none() || is_closed.get() || !is_idle {
             return None;
         }

@@ -17,28 +17,36 @@ use crate::view::url::page::Place;
 pub struct Missing {
     title: String,
     reason: String,
-    /// True if the store has no profile of this name.
-    is_unknown: bool,
+    /// The name of which the store has no profile.
+    unknown: Option<String>,
 }
 
 /// The reason why there is no timeline, or `None` if there is one.
 #[must_use]
 pub fn failure(opened: Opened) -> Option<Missing> {
-    let known = |title: &str, reason: String| Missing { title: title.to_owned(), reason, is_unknown: false };
-    let of_profile = opened.profile.with(|answer| match answer {
-        Some(Err(error)) if error.is_refusal(RefusalKind::NotFound) => Some(Missing {
-            title: format!("No profile named “{}”", opened.slug()),
-            reason: "It may have been deleted or renamed, or the link has a typing mistake.".to_owned(),
-            is_unknown: true,
-        }),
-        Some(Err(error)) => Some(known("The profile could not be loaded", error.to_string())),
+    let known = |title: &str, reason: String| Missing { title: title.to_owned(), reason, unknown: None };
+    if opened.names().are_several() && Source::of_page().embedded().is_some() {
+        let reason = "This page has no server: open the profiles of a comparison with `nprof serve`.";
+        return Some(known("This file holds one profile", reason.to_owned()));
+    }
+    if let Some((name, error)) = opened.failed() {
+        return Some(match error.is_refusal(RefusalKind::NotFound) {
+            true => Missing {
+                title: format!("No profile named “{name}”"),
+                reason: "It may have been deleted or renamed, or the link has a typing mistake.".to_owned(),
+                unknown: Some(name),
+            },
+            false => known(&format!("“{name}” could not be loaded"), error.to_string()),
+        });
+    }
+    let of_profile = opened.profile.info.with(|answer| match answer {
         Some(Ok(profile)) if profile.ranks.is_empty() => {
             Some(known("This profile is empty", "It has no ranks: ingest the trace again".to_owned()))
         }
         _ => None,
     });
     of_profile.or_else(|| {
-        opened.rank.with(|answer| match answer {
+        opened.current.rank.with(|answer| match answer {
             Some(Err(error)) => Some(known("The rank could not be loaded", error.to_string())),
             _ => None,
         })
@@ -53,12 +61,12 @@ pub fn Failed(
     /// The reason.
     failure: Missing,
 ) -> impl IntoView {
-    let Missing { title, reason, is_unknown } = failure;
+    let Missing { title, reason, unknown } = failure;
     view! {
         <main class="profile-failure">
-            <Failure title reason on_retry=opened.retry />
+            <Failure title reason on_retry=opened.session.retry />
             <p class="profile-failure-links">
-                {is_unknown.then(|| view! { <Nearest slug=opened.slug() /> })}
+                {unknown.map(|name| view! { <Nearest opened name /> })}
                 <HomeLink />
             </p>
         </main>
@@ -83,18 +91,19 @@ pub fn HomeLink(
 
 /// A link to the profile whose name is nearest to a mistyped one. Nothing if no name is near.
 #[component]
-fn Nearest(slug: String) -> impl IntoView {
+fn Nearest(opened: Opened, name: String) -> impl IntoView {
     let source = Source::of_page();
     let profiles = Asked::new(Memo::new(|_| Some(())), move |(), _| source.ask(ProfilesQuestion));
     move || {
         let list = profiles.answer()?.ok()?;
         let known = list.profiles.iter().map(|profile| profile.slug.as_str());
-        let name = nearest(&slug, known)?.to_owned();
-        let place = Place::Profile(View::of_profile(&name));
+        let near = nearest(&name, known)?.to_owned();
+        let profiles = opened.names().with(&name, &near);
+        let place = Place::Profile(View { profiles, is_bare: true, ..View::default() });
         Some(view! {
             <span class="with-links">
                 "Did you mean "
-                <Link place>{name}</Link>
+                <Link place>{near}</Link>
                 "?"
             </span>
         })

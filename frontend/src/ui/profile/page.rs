@@ -2,7 +2,6 @@
 //! timeline.
 
 use leptos::prelude::*;
-use nprof_engine::wire::catalog::rank_in_words;
 
 use super::bar::Bar;
 use super::culprit::CulpritNotice;
@@ -25,21 +24,22 @@ use crate::ui::text::format;
 use crate::ui::timeline::{Pointed, Timeline};
 use crate::view::act::Need;
 use crate::view::ring::Walk;
+use crate::view::state::profile_names::ProfileNames;
 use crate::view::{Act, Command, Hover, ProfilePlace, Side};
 
-/// The page of the profile with this slug.
+/// The page of one profile, or of several beside each other.
 #[component]
 pub fn ProfilePage(
-    /// The profile's name for URLs.
-    slug: String,
+    /// The profiles' names for URLs.
+    names: ProfileNames,
 ) -> impl IntoView {
-    let opened = Opened::new(slug);
+    let opened = Opened::new(names);
     let search = Search::new(opened);
     let panels = Panels::new(opened, search);
     let run = Callback::new(move |act| search.run(act) || panels.run(act) || run(act, opened));
     expect_context::<Commands>().handle(Handler { run, given: Callback::new(move |()| given(opened)) });
     let failure = Memo::new(move |_| failure(opened));
-    let place = Memo::new(move |_| opened.view.with(|view| view.place));
+    let place = Memo::new(move |_| opened.session.view.with(|view| view.place));
     opened.correct_address();
     opened.complete_link();
     Effect::new(move |_| document().set_title(&format!("{} · nprof", opened.name())));
@@ -95,18 +95,18 @@ fn run(act: Act, opened: Opened) -> bool {
 
 /// The needs that the open profile meets.
 fn given(opened: Opened) -> Vec<Need> {
-    let (is_selected, is_searched) = opened.view.with(|view| {
+    let (is_selected, is_searched) = opened.session.view.with(|view| {
         let is_selected = !view.selection.is_empty() || view.selection.marked.is_some();
         (is_selected, !view.search.query.is_empty())
     });
-    let is_slice = matches!(opened.selected.get(), Some(Ok(_)));
+    let is_slice = matches!(opened.current.slice.get(), Some(Ok(_)));
     let met = [
         (Need::Profile, true),
         (Need::Zoom, opened.can_undo()),
         (Need::Slice, is_slice),
         (Need::Selection, is_selected),
         (Need::TrackOfRanks, opened.selected_path().is_some()),
-        (Need::Pins, opened.view.with(|view| !view.tracks.pins.paths.is_empty())),
+        (Need::Pins, opened.session.view.with(|view| !view.tracks.pins.paths.is_empty())),
         (Need::Search, is_searched),
         (Need::Warnings, has_warnings(opened)),
     ];
@@ -118,29 +118,29 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
     let hover = RwSignal::new(None::<Hover>);
     // Changes of the rank reach the timeline without creating it again.
     let here = Memo::new(move |_| {
-        let is_rank_here = opened.rank.with(|answer| matches!(answer, Some(Ok(_))));
+        let is_rank_here = opened.current.rank.with(|answer| matches!(answer, Some(Ok(_))));
         // Times count from the profile's start, so nothing is shown before that is known.
-        is_rank_here && opened.profile.with(|answer| matches!(answer, Some(Ok(_))))
+        is_rank_here && opened.profile.info.with(|answer| matches!(answer, Some(Ok(_))))
     });
     let unpacked = Source::of_page().embedded().map(Embedded::unpacked);
     let loading = Signal::derive(move || match unpacked.and_then(|unpacked| unpacked.get()) {
         Some(Unpacked { rank, done_bytes, total_bytes }) => format!(
             "Unpacking {}: {} of {} …",
-            rank_in_words(rank),
+            rank.in_words(),
             format::bytes(done_bytes),
             format::bytes(total_bytes)
         ),
         None => "Loading the timeline …".to_owned(),
     });
-    let selected = Signal::derive(move || opened.selected.get().and_then(Result::ok));
+    let selected = Signal::derive(move || opened.current.slice.get().and_then(Result::ok));
     let on_command = Callback::new(move |command: Command| opened.act(&command));
     let on_hover = Callback::new(move |at| hover.set(at));
-    let pointed = Pointed::new(opened.view.into(), opened.tracks);
+    let pointed = Pointed::new(opened.session.view.into(), opened.tracks);
     view! {
         <main class="timeline-area">
             {move || if here.get() {
                 view! {
-                    <Timeline view=opened.view.into() tracks=opened.tracks times=opened.times selected on_command pointed on_hover />
+                    <Timeline view=opened.session.view.into() tracks=opened.tracks times=opened.times selected on_command pointed on_hover />
                     <CulpritNotice opened />
                 }
                 .into_any()

@@ -45,10 +45,10 @@ pub fn Rail(
 #[component]
 fn RailLink(opened: Opened, place: ProfilePlace) -> impl IntoView {
     let address = expect_context::<Address>();
-    let is_here = Memo::new(move |_| opened.view.with(|view| view.place == place));
+    let is_here = Memo::new(move |_| opened.session.view.with(|view| view.place == place));
     let is_present = Memo::new(move |_| is_here.get() || has_content(opened, place));
     let href = move || {
-        let view = opened.view.get();
+        let view = opened.session.view.get();
         address.link(&Place::Profile(View { place, ..view }))
     };
     let open = move |event: web_sys::MouseEvent| {

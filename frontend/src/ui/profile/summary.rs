@@ -2,8 +2,9 @@
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
-use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry};
+use nprof_engine::wire::catalog::RankEntry;
 use nprof_engine::wire::questions::SummaryQuestion;
+use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::summary::{MetricEntry, MetricGroupEntry, Summary};
 
 use super::opened::Opened;
@@ -12,7 +13,7 @@ use crate::ui::shell::Asked;
 use crate::ui::text::format::{self, Shown};
 use crate::ui::text::label::{explanation, label_of_metric};
 use crate::view::metric_share::shares;
-use crate::view::rows::sheet::rank_label;
+use crate::view::source_id::rank_label;
 use crate::view::state::data::WARNINGS_TABLE;
 use crate::view::text::told_apart::told_apart;
 use crate::view::{Command, DataChange};
@@ -26,7 +27,7 @@ pub fn SummaryPage(
     /// The opened profile.
     opened: Opened,
 ) -> impl IntoView {
-    let asked = Asked::new(opened.rank_number, move |rank, _| opened.ask(rank, SummaryQuestion, None));
+    let asked = Asked::new(opened.current.source, move |rank, _| opened.ask(rank, SummaryQuestion, None));
     let retry = asked.retry;
     let body = move || match asked.answer() {
         None => view! { <Loading what="Loading metrics …" /> }.into_any(),
@@ -53,11 +54,12 @@ fn SummaryHead(opened: Opened) -> impl IntoView {
     let facts = move || {
         let rank = opened.rank_detail()?;
         let entry = &rank.entry;
-        if entry.rank == ALL_RANKS {
-            let ranks = opened.profile.with(|answer| Some(answer.as_ref()?.as_ref().ok()?.ranks.clone()))?;
+        if entry.rank == RankRef::All {
+            let ranks =
+                opened.profile.info.with(|answer| Some(answer.as_ref()?.as_ref().ok()?.ranks.clone()))?;
             return Some(facts_of_all(entry, &ranks, opened.times.whole.get()));
         }
-        let several = opened.profile.with(|answer| matches!(answer, Some(Ok(of)) if of.ranks.len() > 1));
+        let several = opened.profile.info.with(|answer| matches!(answer, Some(Ok(of)) if of.ranks.len() > 1));
         let mut facts = Vec::new();
         facts.extend(several.then(|| rank_label(entry.rank)));
         facts.extend(entry.host.clone());
@@ -89,9 +91,9 @@ fn SummaryHead(opened: Opened) -> impl IntoView {
 
 /// The whole profile, and how much of it was compared: its job segment has events of its own.
 fn facts_of_all(job: &RankEntry, ranks: &[RankEntry], whole: Interval) -> String {
-    let own = || ranks.iter().filter(|rank| rank.rank != ALL_RANKS);
+    let own = || ranks.iter().filter(|rank| rank.rank != RankRef::All);
     let facts = [
-        rank_label(ALL_RANKS),
+        rank_label(RankRef::All),
         format::duration(whole.duration_ps()),
         format::counted(own().map(|rank| rank.events).sum(), "event", "events"),
         format::counted(own().count() as u64, "rank", "ranks"),

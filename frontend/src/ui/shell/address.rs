@@ -101,8 +101,8 @@ impl Address {
     /// Shows a place that is already in the address. If it is another profile, the window history
     /// is cleared.
     fn come_to(self, place: Place) {
-        let profile = |place: &Place| place.view().map(|view| view.profile.clone());
-        let is_other = self.place.with_untracked(profile) != profile(&place);
+        let profiles = |place: &Place| place.view().map(|view| view.profiles.clone());
+        let is_other = self.place.with_untracked(profiles) != profiles(&place);
         self.trail.update_value(|trail| if is_other { *trail = Trail::default() } else { trail.rest() });
         self.place.set(place);
     }

@@ -7,8 +7,9 @@
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use nprof_engine::wire::catalog::{ALL_RANKS, ProfileEntry};
+use nprof_engine::wire::catalog::ProfileEntry;
 use nprof_engine::wire::export::{ExportFormat, ExportList};
+use nprof_engine::wire::rank_ref::RankRef;
 use wasm_bindgen::JsCast;
 
 use crate::fetch::FetchError;
@@ -24,7 +25,7 @@ const LABEL: &str = "Download";
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct InSight {
     /// The rank, if there are several.
-    pub rank: Option<u32>,
+    pub rank: Option<RankRef>,
     /// The address of the view.
     pub view: Option<String>,
     /// The window, if it is a part of the profile.
@@ -201,7 +202,7 @@ fn Formats(
         None => view! { <p class="downloads-note">"Loading …"</p> }.into_any(),
         Some(Err(error)) => view! { <p class="downloads-note">{error.to_string()}</p> }.into_any(),
         Some(Ok(list)) => {
-            let is_of_ranks = ranks > 1 || shown.with(|shown| shown.rank == Some(ALL_RANKS));
+            let is_of_ranks = ranks > 1 || shown.with(|shown| shown.rank.is_some_and(RankRef::is_all));
             let fits = |format: &ExportFormat| !is_of_ranks || !format.is_per_rank;
             let entry = |format| view! { <Entry format profile shown is_window_only /> };
             list.formats.into_iter().filter(fits).map(entry).collect_view().into_any()
@@ -223,7 +224,7 @@ fn Entry(
         let window = window.filter(|_| is_window_only.get());
         let view = window.as_ref().map_or(view, |window| Some(window.view.clone()));
         ExportPart {
-            rank: rank.filter(|_| is_per_rank),
+            rank: rank.and_then(RankRef::number).filter(|_| is_per_rank),
             span_ps: window.map(|window| window.span_ps),
             view: view.filter(|_| has_view),
         }

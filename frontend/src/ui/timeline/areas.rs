@@ -135,7 +135,7 @@ fn SightCanvases(
 ) -> impl IntoView {
     let gestures = Gestures::new(stage, parts.scrollers, on_command);
     let size = move || {
-        let (width_px, height_px) = scene.size_px.get();
+        let (width_px, height_px) = scene.times.tracks_px.get();
         format!("width: {width_px}px; height: {height_px}px")
     };
     let change_card = move |change: fn(&mut Tools)| {

@@ -12,7 +12,8 @@ use crate::fetch::cache::Piece;
 use crate::view::pointing::group_load::GroupLoad;
 use crate::view::pointing::hit;
 use crate::view::rows::layout::Row;
-use crate::view::rows::sheet_track::{SheetTrack, SourceId};
+use crate::view::rows::sheet_track::SheetTrack;
+use crate::view::source_id::SourceId;
 use crate::view::{Hovered, Sheet};
 
 /// Greatest distance at which the pointer hits an item.

@@ -15,7 +15,8 @@ use crate::draw::density::Density;
 use crate::draw::palette::{self, Ground};
 use crate::fetch::TileKey;
 use crate::ui::controls::capture;
-use crate::view::rows::sheet_track::{SheetTrack, SourceId};
+use crate::view::rows::sheet_track::SheetTrack;
+use crate::view::source_id::SourceId;
 use crate::view::time::window;
 use crate::view::{Axis, Command, Sheet, TimeScale};
 

@@ -59,7 +59,8 @@ use crate::view::rows::layout::RankRows;
 use crate::view::rows::layout::sight::{RowPart, RowSight};
 use crate::view::rows::occupied::Occupied;
 use crate::view::rows::pins::PinOffers;
-use crate::view::rows::sheet_track::{SheetTrack, SourceId};
+use crate::view::rows::sheet_track::SheetTrack;
+use crate::view::source_id::SourceId;
 use crate::view::state::tracks::TracksState;
 use crate::view::time::ticks::Ruler;
 use crate::view::time::window::{Reach, widest};
@@ -118,7 +119,7 @@ pub fn Timeline(
     let scene = Scene::new(view, tracks, times, occupied);
     settled::follow(stage, scene.window);
     open_canvases(stage, parts, missing);
-    measure::follow(parts.frame, parts.width, scene.size_px);
+    measure::follow(parts.frame, parts.width, scene.times.tracks_px);
     show(stage, scene, selected, pointed.detail);
     reveal::keep_selected_in_sight(scene, parts, selected);
     RowPart::ALL.into_iter().for_each(|part| scroll::follow(part, scene, parts, on_command));
@@ -128,7 +129,7 @@ pub fn Timeline(
         Steps { view, tracks, stage, on_command, problem, said, is_stepping: StoredValue::new(false) };
     handle_commands(steps, selected);
     on_cleanup(move || on_hover.run(None));
-    let base = Memo::new(move |_| Ruler::new(&scene.scale(), scene.zero.get().0).base);
+    let base = Memo::new(move |_| Ruler::new(&scene.scale(), scene.times.zero.get().0).base);
     let zero = words_of_zero(tracks, scene);
     let spoken = move || {
         let selected = || describe(tracks, selected.get(), &times.clock.get());
@@ -137,7 +138,7 @@ pub fn Timeline(
     view! {
         <section class="timeline" aria-label="Timeline">
             <div class="timeline-head">
-                <div class="timeline-corner">{move || format::duration(scene.whole.get().duration_ps())}</div>
+                <div class="timeline-corner">{move || format::duration(scene.times.whole.get().duration_ps())}</div>
                 <Minimap canvas=parts.minimap span=scene.widest shown=scene.window on_command />
                 <div class="timeline-corner timeline-base" title=zero>
                     {move || base.get()}
@@ -145,13 +146,13 @@ pub fn Timeline(
                 <RulerArea parts stage zero on_command />
             </div>
             <Rows parts scene stage on_command />
-            <BesideTrace window=scene.window whole=scene.whole clock=times.clock on_command />
+            <BesideTrace window=scene.window whole=scene.times.whole clock=times.clock on_command />
             <NoTracks layout=scene.layout />
             <ActivePart view reach=times.reach on_command />
             <Problem problem stage />
             <Missing missing />
             <p class="unseen" role="status" aria-live="polite">{spoken}</p>
-            <SpokenWindow view window=scene.window zero=scene.zero />
+            <SpokenWindow view window=scene.window zero=scene.times.zero />
         </section>
     }
 }
@@ -165,7 +166,7 @@ fn words_of_zero(tracks: Tracks, scene: Scene) -> Signal<String> {
 /// Wall clock at the zero of timestamps, in nanoseconds since 1970, if the current rank states it.
 fn zero_unix_ns(tracks: Tracks, scene: Scene) -> Option<i64> {
     let origin_unix_ns = tracks.sheet.with(|sheet| sheet.origin_unix_ns(tracks.current.get()))?;
-    origin_unix_ns.checked_add(scene.zero.get().0 / PS_PER_NS)
+    origin_unix_ns.checked_add(scene.times.zero.get().0 / PS_PER_NS)
 }
 
 fn handle_commands(steps: Steps, selected: Signal<Option<Arc<SliceDetail>>>) {
@@ -239,12 +240,10 @@ impl Parts {
 struct Scene {
     view: Signal<View>,
     tracks: Tracks,
-    whole: Memo<Interval>,
+    times: Times,
     widest: Memo<Interval>,
-    zero: Memo<Time>,
     window: Memo<Interval>,
     layout: Memo<Arc<Layout>>,
-    size_px: RwSignal<(f64, f64)>,
     /// How far the elements are scrolled: that of the pinned rows, then that of the others.
     scrolled_px: RwSignal<(f64, f64)>,
     sight: Memo<RowSight>,
@@ -252,8 +251,7 @@ struct Scene {
 
 impl Scene {
     fn new(view: Signal<View>, tracks: Tracks, times: Times, occupied: RwSignal<Occupied>) -> Self {
-        let (whole, zero) = (times.whole, times.zero);
-        let widest = Memo::new(move |_| widest(whole.get()));
+        let widest = Memo::new(move |_| widest(times.whole.get()));
         let window = Memo::new(move |_| view.with(|view| view.window_in(times.reach.get())));
         let state = Memo::new(move |_| view.with(|view| view.tracks.groups.clone()));
         let size_px = times.tracks_px;
@@ -276,7 +274,7 @@ impl Scene {
         let sight = Memo::new(move |_| {
             layout.with(|layout| RowSight::new(layout, size_px.get().1, scrolled_px.get()))
         });
-        Self { view, tracks, whole, widest, zero, window, layout, size_px, scrolled_px, sight }
+        Self { view, tracks, times, widest, window, layout, scrolled_px, sight }
     }
 
     /// How far a part of the rows is scrolled.
@@ -289,7 +287,7 @@ impl Scene {
     }
 
     fn scale(self) -> TimeScale {
-        TimeScale { window: self.window.get(), width_px: self.size_px.get().0 }
+        TimeScale { window: self.window.get(), width_px: self.times.tracks_px.get().0 }
     }
 }
 
@@ -319,19 +317,19 @@ fn show(
     let theme = expect_context::<CurrentTheme>();
     let source = Source::of_page();
     Effect::new(move |_| {
-        let (profile, marked, reading) = scene
+        let (profiles, marked, reading) = scene
             .view
-            .with(|view| (view.profile.clone(), view.selection.marked, view.selection.reading.clone()));
+            .with(|view| (view.profiles.clone(), view.selection.marked, view.selection.reading.clone()));
         stage.show(ShownTimeline {
             source: Some(source),
-            profile,
+            profiles,
             sheet: scene.tracks.sheet.get(),
             current: scene.tracks.current.get(),
             widest: scene.widest.get(),
-            zero: scene.zero.get(),
+            zero: scene.times.zero.get(),
             layout: scene.layout.get(),
             window: scene.window.get(),
-            size_px: scene.size_px.get(),
+            size_px: scene.times.tracks_px.get(),
             sight: scene.sight.get(),
             selected: selected.get(),
             pointed: pointed.get(),

@@ -6,28 +6,30 @@ use std::time::Duration;
 
 use leptos::leptos_dom::helpers::{TimeoutHandle, set_timeout_with_handle};
 use leptos::prelude::*;
-use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::detail::SliceDetail;
 use nprof_engine::wire::questions::SliceQuestion;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::Tracks;
 use crate::fetch::{FetchError, Source};
 use crate::ui::shell::Asked;
-use crate::view::rows::sheet_track::SourceId;
-use crate::view::{Hover, View};
+use crate::view::source_id::SourceId;
+use crate::view::{Hover, Sheet, View};
 
 /// Length of the pointer's rest.
 const REST: Duration = Duration::from_millis(50);
 
-/// A place of the pointer: the row of the slice below, and the position in the viewport.
-type At = (u32, (f64, f64));
+/// The source of a slice, and its row.
+type Pointee = (SourceId, u32);
+/// A place of the pointer: the slice below, and the position in the viewport.
+type At = (Pointee, (f64, f64));
 
 /// The operation on which the pointer rests.
 #[derive(Clone, Copy)]
 pub struct Pointed {
     tracks: Tracks,
-    /// Row of the slice that is asked for.
-    row: RwSignal<Option<u32>>,
+    /// The slice that is asked for.
+    row: RwSignal<Option<Pointee>>,
     at: StoredValue<Option<At>>,
     rest: StoredValue<Option<TimeoutHandle>>,
     /// The slice with the members of its operation, once they are here.
@@ -38,13 +40,13 @@ impl Pointed {
     /// Nothing is pointed at.
     #[must_use]
     pub fn new(view: Signal<View>, tracks: Tracks) -> Self {
-        let (source, row) = (Source::of_page(), RwSignal::new(None));
-        let asked = Asked::new(Memo::new(move |_| row.get()), move |row: u32, signal| {
-            let profile = view.try_with_untracked(|view| view.profile.clone());
-            let axis = tracks.sheet.try_with_untracked(|sheet| sheet.axis(SourceId(ALL_RANKS)));
+        let (source, row) = (Source::of_page(), RwSignal::new(None::<Pointee>));
+        let asked = Asked::new(Memo::new(move |_| row.get()), move |(of, row): Pointee, signal| {
+            let profile = view.try_with_untracked(|view| view.profiles.at(of.profile).map(str::to_owned));
+            let axis = tracks.sheet.try_with_untracked(|sheet| sheet.axis(of));
             async move {
-                let (profile, axis) = profile.zip(axis).ok_or(FetchError::Cancelled)?;
-                source.rank(profile, ALL_RANKS).on_axis(axis).ask(SliceQuestion { row }, Some(&signal)).await
+                let (profile, axis) = profile.flatten().zip(axis).ok_or(FetchError::Cancelled)?;
+                source.rank(profile, of.rank).on_axis(axis).ask(SliceQuestion { row }, Some(&signal)).await
             }
         });
         let detail = Memo::new(move |_| {
@@ -68,11 +70,12 @@ impl Pointed {
 
     fn follow(self, hover: Option<&Hover>) {
         let at = hover.and_then(|hover| {
-            let is_of_all = self.tracks.sheet.try_with_untracked(|sheet| {
-                sheet.tracks().get(hover.track).is_some_and(|track| track.source == SourceId(ALL_RANKS))
-            });
-            let row = hover.what.slice_row().filter(|_| is_of_all == Some(true))?;
-            Some((row, hover.client_px))
+            let of = |sheet: &Arc<Sheet>| Some(sheet.tracks().get(hover.track)?.source);
+            let source = self.tracks.sheet.try_with_untracked(of).flatten()?;
+            // Marks of an operation are drawn among the rows of the current profile.
+            let all = self.tracks.current.try_get_untracked()?.sibling(RankRef::All);
+            let row = hover.what.slice_row().filter(|_| source == all)?;
+            Some(((source, row), hover.client_px))
         });
         let row = at.map(|(row, _)| row);
         let asked = self.row.try_get_untracked().flatten();

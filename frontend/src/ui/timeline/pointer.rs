@@ -334,7 +334,7 @@ fn command_of(stage: &Stage, hit: Hit, x_px: f64) -> Option<Command> {
             Command::Select(what.slice_row())
         }
     };
-    Some(command.in_rank(track.source.0, shown.current.0))
+    Some(command.in_rank(track.source, shown.current))
 }
 
 fn is_touch(event: &PointerEvent) -> bool {

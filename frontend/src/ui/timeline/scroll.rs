@@ -9,7 +9,6 @@ use crate::view::Command;
 use crate::view::rows::layout::sight::RowPart;
 use crate::view::rows::layout::sight::TopRow;
 use crate::view::rows::sheet::Sheet;
-use crate::view::rows::sheet_track::SourceId;
 
 /// Reports the first visible track of a part when the user scrolls. Scrolls when the view names
 /// another place.
@@ -38,7 +37,7 @@ pub fn follow(part: RowPart, scene: Scene, parts: Parts, on_command: Callback<Co
         let current = scene.tracks.current.get_untracked();
         let top_px = scene.layout.with(|layout| match &wanted {
             Some(row) => scene.tracks.sheet.with_untracked(|sheet| {
-                let source = row.rank.map_or(current, SourceId);
+                let source = row.source.unwrap_or(current);
                 let at = sheet.find(source, &row.path)?;
                 let found = layout.row_of(at).filter(|row| layout.part_of(row) == part)?;
                 Some(found.top_of_lane_px(sheet.tracks().get(at)?, row.lane) - layout.start_px(part))
@@ -46,7 +45,7 @@ pub fn follow(part: RowPart, scene: Scene, parts: Parts, on_command: Callback<Co
             None => (is_new && before.is_some()).then_some(0.0),
         });
         // Before the first measurement nothing scrolls.
-        let is_measured = scene.size_px.with(|(_, height_px)| *height_px > 0.0);
+        let is_measured = scene.times.tracks_px.with(|(_, height_px)| *height_px > 0.0);
         let scroll_px = scrolled_px.get_untracked();
         if let (true, Some(top_px), Some(rows)) = (is_measured, top_px, parts.scrollers.of(part).get())
             && (is_new || f64::from(rows.scroll_top()) == stands_px.get_value())
@@ -95,8 +94,8 @@ fn first_in_sight(part: RowPart, scene: Scene, scroll_px: f64) -> Option<TopRow>
 /// The row of a track, as links name it.
 fn row_of(sheet: &Sheet, at: usize) -> Option<TopRow> {
     let track = sheet.tracks().get(at)?;
-    let rank = (sheet.sources().len() > 1).then_some(track.source.0);
-    Some(TopRow { rank, path: track.path.clone(), lane: 0 })
+    let source = (sheet.sources().len() > 1).then_some(track.source);
+    Some(TopRow { source, path: track.path.clone(), lane: 0 })
 }
 
 /// The command that scrolls to the row of a track.

@@ -12,7 +12,7 @@ use nprof_engine::wire::tile::Tile;
 use super::stage::{Stage, StageHandle};
 use crate::fetch::Wanted;
 use crate::view::rows::occupied::Occupied;
-use crate::view::rows::sheet_track::SourceId;
+use crate::view::source_id::SourceId;
 
 /// Length of the window's rest.
 const REST: Duration = Duration::from_millis(300);
@@ -72,14 +72,14 @@ impl Stage {
             tiles.extend(self.tiles.cache().tile(*key).map(|tile| &**tile));
         }
         let mut occupied = Occupied::default();
-        for rank in self.shown.sheet.sources() {
-            let source = SourceId(rank.entry.rank);
+        for of in self.shown.sheet.sources() {
+            let source = of.id;
             let window = self.shown.sheet.axis(source).local_span(self.shown.window);
-            for group in &rank.groups {
+            for group in &of.rank.groups {
                 // Tiles in sight are finer than the overview.
                 let tiles = in_sight.remove(&(source, group.id));
                 if let Some(tiles) = tiles.or_else(|| self.tiles.overview_of_group(source, group.id)) {
-                    occupied.add(rank, group.id, window, tiles.into_iter());
+                    occupied.add(of, group.id, window, tiles.into_iter());
                 }
             }
         }

@@ -9,7 +9,8 @@ use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 use crate::draw::palette::Ground;
 use crate::fetch::{RankSource, Source};
 use crate::view::rows::layout::sight::RowSight;
-use crate::view::rows::sheet_track::SourceId;
+use crate::view::source_id::SourceId;
+use crate::view::state::profile_names::ProfileNames;
 use crate::view::{Hovered, Layout, Reading, Sheet, TimeScale};
 
 /// Content of the canvases. Replaced as a whole whenever a part changes.
@@ -17,8 +18,8 @@ use crate::view::{Hovered, Layout, Reading, Sheet, TimeScale};
 pub struct ShownTimeline {
     /// The source of tiles and slices.
     pub source: Option<Source>,
-    /// The profile's name for URLs.
-    pub profile: String,
+    /// The profiles.
+    pub profiles: ProfileNames,
     /// The tracks of all shown ranks.
     pub sheet: Arc<Sheet>,
     /// The current rank: the source of the selected slice or counter.
@@ -52,7 +53,8 @@ impl ShownTimeline {
     #[must_use]
     pub fn current_source(&self) -> Option<RankSource> {
         let axis = self.sheet.axis(self.current);
-        Some(self.source?.rank(self.profile.clone(), self.current.0).on_axis(axis))
+        let profile = self.profiles.at(self.current.profile)?.to_owned();
+        Some(self.source?.rank(profile, self.current.rank).on_axis(axis))
     }
 
     /// The selected slice with the index of its track, if no lane of that track follows in this

@@ -175,14 +175,14 @@ impl Stage {
     }
 
     fn show(&mut self, shown: ShownTimeline) {
-        if self.shown.sheet != shown.sheet || self.shown.profile != shown.profile {
+        if self.shown.sheet != shown.sheet || self.shown.profiles != shown.profiles {
             let first = shown.sheet.sources().first();
             self.has_drawn = false;
             // The profile numbers the names of all its ranks.
-            self.names = first.map(|rank| Names::new(&rank.names)).unwrap_or_default();
+            self.names = first.map(|first| Names::new(&first.rank.names)).unwrap_or_default();
             self.shape = Shape::new(&shown.sheet);
             if let Some(source) = shown.source {
-                self.tiles.open(source, &shown.profile, &shown.sheet);
+                self.tiles.open(source, &shown.profiles, &shown.sheet);
             }
             self.hovered = None;
             self.drop_batches();

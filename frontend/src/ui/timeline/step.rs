@@ -19,7 +19,7 @@ use crate::fetch::FetchError;
 use crate::view::ranks::standing::RankOrder;
 use crate::view::rows::layout::sight::TopRow;
 use crate::view::rows::sheet::Sheet;
-use crate::view::rows::sheet_track::SourceId;
+use crate::view::source_id::SourceId;
 use crate::view::{Act, Command, View};
 
 /// Zoom factor of one [`Act::ZoomIn`]: the window becomes this share of itself.
@@ -95,8 +95,8 @@ impl Steps {
         self.on_command.run(Command::SortRanks(order));
         let top = self.view.with_untracked(|view| view.tracks.top.clone());
         let heading = self.tracks.sheet.with_untracked(|sheet| {
-            let TopRow { rank, path, .. } = top?;
-            let source = rank.map_or_else(|| self.tracks.current.get_untracked(), SourceId);
+            let TopRow { source, path, .. } = top?;
+            let source = source.unwrap_or_else(|| self.tracks.current.get_untracked());
             sheet.tracks().get(sheet.find(source, &path)?)?.rank?;
             scroll_to(sheet, sheet.rank_group()?)
         });
@@ -115,8 +115,8 @@ impl Steps {
         }
         let Some(row) = self.view.with_untracked(|view| view.selection.row) else {
             // The first step selects a visible slice.
-            if let Some((rank, row)) = self.stage.with(|stage| stage.slice_in_sight()).flatten() {
-                self.on_command.run(Command::Select(Some(row)).in_rank(rank.0, current.0));
+            if let Some((source, row)) = self.stage.with(|stage| stage.slice_in_sight()).flatten() {
+                self.on_command.run(Command::Select(Some(row)).in_rank(source, current));
             }
             return;
         };

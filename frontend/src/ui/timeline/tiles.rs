@@ -14,7 +14,9 @@ use crate::fetch::decode::PackedTile;
 use crate::fetch::wanted::{Wanted, overview};
 use crate::fetch::{FetchError, RankSource, Source, TileKey};
 use crate::view::Sheet;
-use crate::view::rows::sheet_track::SourceId;
+use crate::view::rows::sheet::SheetSource;
+use crate::view::source_id::SourceId;
+use crate::view::state::profile_names::ProfileNames;
 
 /// Size limit of the decoded tiles.
 const CACHE_BYTES: usize = 192 << 20;
@@ -116,11 +118,11 @@ impl Drop for Tiles {
 
 impl Tiles {
     /// Shows other ranks. The tiles of ranks that stay are kept.
-    pub fn open(&mut self, source: Source, profile: &str, sheet: &Sheet) {
-        let sources = sheet.sources().iter().map(|rank| {
-            let source = source.rank(profile.to_owned(), rank.entry.rank);
-            let content = rank.entry.content.clone();
-            (SourceId(rank.entry.rank), TileSource { source, content, overview: overview(rank) })
+    pub fn open(&mut self, source: Source, profiles: &ProfileNames, sheet: &Sheet) {
+        let sources = sheet.sources().iter().filter_map(|SheetSource { id, rank }| {
+            let source = source.rank(profiles.at(id.profile)?.to_owned(), id.rank);
+            let (content, overview) = (rank.entry.content.clone(), overview(*id, rank));
+            Some((*id, TileSource { source, content, overview }))
         });
         let before = std::mem::replace(&mut self.sources, sources.collect());
         let is_kept = |id: SourceId| match (before.get(&id), self.sources.get(&id)) {

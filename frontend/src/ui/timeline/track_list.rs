@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use nprof_engine::wire::catalog::{ALL_RANKS, TrackKind};
+use nprof_engine::wire::catalog::TrackKind;
 use nprof_engine::wire::detail::FieldContent;
 
 use super::heading::focus_heading;
@@ -194,7 +194,7 @@ fn TrackName(
     let about = said(&track, time, host.as_deref(), order.get_untracked());
     let name = if track.is_load() { format!("Computation of {}", track.name) } else { track.name.clone() };
     let title = if about.is_empty() { name } else { format!("{name}: {about}") };
-    let can_pin = track.pin.is_none() && track.kind != TrackKind::Group && track.source.0 != ALL_RANKS;
+    let can_pin = track.pin.is_none() && track.kind != TrackKind::Group && !track.source.rank.is_all();
     let content = match track.kind {
         TrackKind::Group => view! {
             <GroupButton track=track.clone() position is_closed on_command />

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use nprof_engine::base::{Interval, signed};
 use nprof_engine::tile::Level;
+use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::waits::WaitSteps;
 
 use super::standing::{RankOrder, Standings};
@@ -22,14 +23,14 @@ const STEPS_AHEAD: i64 = 8;
 /// The ranks that have a line, by number: all if they are few, else the shown ones, the latest ones
 /// and those that waited longest.
 #[must_use]
-pub fn lines(ranks: &[u32], shown: &BTreeSet<u32>, known: &Standings) -> Vec<u32> {
+pub fn lines(ranks: &[u32], shown: &BTreeSet<RankRef>, known: &Standings) -> Vec<u32> {
     let sorted = |order| {
         let mut ranks = ranks.to_vec();
         known.sort(&mut ranks, order);
         ranks
     };
     let mut chosen = BTreeSet::new();
-    let shown = ranks.iter().copied().filter(|rank| shown.contains(rank));
+    let shown = ranks.iter().copied().filter(|rank| shown.contains(&RankRef::Number(*rank)));
     let latest = sorted(RankOrder::Late).into_iter().take(MOST_LINES / 2);
     for rank in shown.chain(latest).chain(sorted(RankOrder::Wait)) {
         if chosen.len() < MOST_LINES {
@@ -134,7 +135,7 @@ mod tests {
     fn few_ranks_all_have_a_line() {
         let ranks: Vec<u32> = (0..12).collect();
         assert_eq!(lines(&ranks[..3], &BTreeSet::new(), &Standings::default()), [0, 1, 2]);
-        let many = lines(&ranks, &[11].into(), &Standings::default());
+        let many = lines(&ranks, &[11.into()].into(), &Standings::default());
         assert_eq!(many, [0, 1, 2, 3, 4, 5, 6, 11]);
     }
 

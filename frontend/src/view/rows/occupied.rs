@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use nprof_engine::base::Interval;
-use nprof_engine::wire::catalog::{RankDetail, TrackKind};
+use nprof_engine::wire::catalog::TrackKind;
 use nprof_engine::wire::tile::{Content, Tile, TileLane};
 
-use super::sheet_track::{SheetTrack, SourceId};
+use super::sheet::SheetSource;
+use super::sheet_track::SheetTrack;
+use crate::view::source_id::SourceId;
 
 /// Number of lanes up to the last one that has anything in the window, by track. A track that is
 /// not here is not known.
@@ -18,18 +20,18 @@ impl Occupied {
     /// the times of the rank.
     pub fn add<'a>(
         &mut self,
-        rank: &RankDetail,
+        source: &SheetSource,
         group: u32,
         window: Interval,
         tiles: impl Iterator<Item = &'a Tile>,
     ) {
-        let source = SourceId(rank.entry.rank);
+        let SheetSource { id, rank } = source;
         let own = rank.tracks.iter().filter(|track| track.group == Some(group));
         let slices = own.filter(|track| track.kind == TrackKind::Slices);
-        self.0.extend(slices.map(|track| ((source, track.id), 0)));
+        self.0.extend(slices.map(|track| ((*id, track.id), 0)));
         for tile in tiles {
             for lane in tile.lanes.iter().filter(|lane| has_any(tile, lane, window)) {
-                if let Some(lanes) = self.0.get_mut(&(source, lane.track)) {
+                if let Some(lanes) = self.0.get_mut(&(*id, lane.track)) {
                     *lanes = (*lanes).max(lane.lane.saturating_add(1));
                 }
             }
@@ -77,6 +79,8 @@ mod tests {
     use nprof_engine::model::SliceForm;
     use nprof_engine::wire::tile::{TileCell, TileSlice};
 
+    use std::sync::Arc;
+
     use super::*;
     use crate::view::fixture;
     use crate::view::rows::layout::tests::tracks;
@@ -89,7 +93,8 @@ mod tests {
     #[test]
     fn lanes_count_up_to_the_last_one_in_the_window() {
         // Tracks 100 to 103 in one group; a cell is 100 ps.
-        let rank = rank_with(3, tracks("a*3\nb*2\nc\nPower~"));
+        let rank = Arc::new(rank_with(3, tracks("a*3\nb*2\nc\nPower~")));
+        let source = SheetSource { id: SourceId::of_first(3), rank };
         let lane = |track, lane, content| TileLane { track, lane, content };
         let cell =
             TileCell { cell: 5, busy_ps: 1, wait_ps: 0, count: 1, name: 0, longest_row: 0, longest_ps: 1 };
@@ -102,7 +107,7 @@ mod tests {
         let tile = fixture::tile(100, &["x"], lanes);
         let of = |start_ps, end_ps| {
             let mut occupied = Occupied::default();
-            occupied.add(&rank, 0, Interval::new(start_ps, end_ps), [&tile].into_iter());
+            occupied.add(&source, 0, Interval::new(start_ps, end_ps), [&tile].into_iter());
             occupied.0.into_iter().map(|((_, track), lanes)| (track, lanes)).collect::<Vec<_>>()
         };
         assert_eq!(of(0, 1_000), [(100, 3), (101, 2), (102, 0)]);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nprof_engine::wire::catalog::ALL_RANKS;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::track_path::TrackPath;
 use crate::view::ranks::standing::{RankOrder, Standings};
@@ -69,10 +69,10 @@ pub struct PinOffers {
 impl PinOffers {
     /// The offers of a profile with these ranks.
     #[must_use]
-    pub fn of(ranks: impl Iterator<Item = u32>) -> Self {
+    pub fn of(ranks: impl Iterator<Item = RankRef>) -> Self {
         ranks.fold(Self::default(), |offers, rank| match rank {
-            ALL_RANKS => Self { are_compared: true, ..offers },
-            _ => Self { ranks: offers.ranks + 1, ..offers },
+            RankRef::All => Self { are_compared: true, ..offers },
+            RankRef::Number(_) => Self { ranks: offers.ranks + 1, ..offers },
         })
     }
 
@@ -107,20 +107,20 @@ impl Pins {
     #[must_use]
     pub fn ranks(
         &self,
-        all: &[u32],
-        shown: &BTreeSet<u32>,
+        all: &[RankRef],
+        shown: &BTreeSet<RankRef>,
         (order, standings): (RankOrder, &Standings),
     ) -> Vec<u32> {
         if self.paths.is_empty() {
             return Vec::new();
         }
-        let mut own: Vec<u32> = all.iter().copied().filter(|rank| *rank != ALL_RANKS).collect();
+        let mut own: Vec<u32> = all.iter().filter_map(|rank| rank.number()).collect();
         let (order, most) = match self.of {
             PinnedRanks::All => (order, MOST_RANKS),
             PinnedRanks::Latest if standings.is_known() => (RankOrder::Late, LATEST),
             PinnedRanks::Latest => (order, 0),
             PinnedRanks::Shown => {
-                own.retain(|rank| shown.contains(rank));
+                own.retain(|rank| shown.contains(&RankRef::Number(*rank)));
                 (order, MOST_RANKS)
             }
         };
@@ -138,11 +138,12 @@ mod tests {
     #[track_caller]
     fn check(of: PinnedRanks, order: RankOrder, expected: &[u32]) {
         let paths = [TrackPath::read("Tensor").expect("a path")].into();
-        let ranks = [ALL_RANKS, 0, 1, 2, 3];
+        let ranks = [RankRef::All, 0.into(), 1.into(), 2.into(), 3.into()];
         let known = standings(&[0, 1, 2, 3], &[0, 7, 30, 7]);
-        let found = Pins { paths, of }.ranks(&ranks, &[1, 3, ALL_RANKS].into(), (order, &known));
+        let found =
+            Pins { paths, of }.ranks(&ranks, &[RankRef::All, 1.into(), 3.into()].into(), (order, &known));
         assert_eq!(found, expected, "{of:?} {order:?}");
-        assert_eq!(Pins { of, ..Pins::default() }.ranks(&ranks, &[1].into(), (order, &known)), [0; 0]);
+        assert_eq!(Pins { of, ..Pins::default() }.ranks(&ranks, &[1.into()].into(), (order, &known)), [0; 0]);
     }
 
     #[test]
@@ -159,7 +160,12 @@ mod tests {
         let paths: BTreeSet<TrackPath> = [TrackPath::read("Tensor").expect("a path")].into();
         let count = |of, known: &Standings| {
             let pins = Pins { paths: paths.clone(), of };
-            pins.ranks(&ranks, &[3].into(), (RankOrder::Number, known)).len()
+            pins.ranks(
+                &ranks.clone().into_iter().map(RankRef::Number).collect::<Vec<_>>(),
+                &[3.into()].into(),
+                (RankOrder::Number, known),
+            )
+            .len()
         };
         assert_eq!(count(PinnedRanks::All, &Standings::default()), MOST_RANKS);
         assert_eq!(count(PinnedRanks::Latest, &Standings::default()), 0, "not known yet");

@@ -7,18 +7,28 @@ use std::sync::Arc;
 
 use nprof_engine::base::order::gathered;
 use nprof_engine::base::time::PS_PER_NS;
-use nprof_engine::wire::catalog::{ALL_RANKS, RankDetail, Track, TrackKind};
+use nprof_engine::wire::catalog::{RankDetail, Track, TrackKind};
 
 use super::sheet_content::{SheetContent, counterpart};
-use super::sheet_track::{SheetTrack, SourceId};
+use super::sheet_track::SheetTrack;
 use super::track_path::{Paths, TrackPath};
+use crate::view::source_id::SourceId;
 use crate::view::time::axes::Axes;
 use crate::view::time::axis::Axis;
+
+/// A rank of a sheet.
+#[derive(Debug, Clone)]
+pub struct SheetSource {
+    /// Identifies it.
+    pub id: SourceId,
+    /// Its tracks.
+    pub rank: Arc<RankDetail>,
+}
 
 /// The tracks of all shown ranks.
 #[derive(Debug, Clone, Default)]
 pub struct Sheet {
-    sources: Vec<Arc<RankDetail>>,
+    sources: Vec<SheetSource>,
     tracks: Vec<SheetTrack>,
     index_of: HashMap<(SourceId, u32), usize>,
     axes: Arc<Axes>,
@@ -31,18 +41,16 @@ impl PartialEq for Sheet {
         self.axes == other.axes
             && self.content == other.content
             && self.sources.len() == other.sources.len()
-            && self.sources.iter().zip(&other.sources).all(|(a, b)| Arc::ptr_eq(a, b))
+            && self
+                .sources
+                .iter()
+                .zip(&other.sources)
+                .all(|(a, b)| a.id == b.id && Arc::ptr_eq(&a.rank, &b.rank))
     }
 }
 
 /// Separates the names in the title of a track.
 pub const TITLE_SEPARATOR: &str = " › ";
-
-/// The name of a rank for people, also of what all ranks show together.
-#[must_use]
-pub fn rank_label(rank: u32) -> String {
-    if rank == ALL_RANKS { "All ranks".to_owned() } else { format!("Rank {rank}") }
-}
 
 /// A group with more slice tracks than this starts closed. Its band still shows how busy it is,
 /// while its tracks would push all content below out of sight: a DMA queue has one for each of
@@ -50,28 +58,30 @@ pub fn rank_label(rank: u32) -> String {
 const MOST_TRACKS: usize = 8;
 
 impl Sheet {
-    /// The sheet of these ranks, in this order. Their times are the shared ones.
+    /// The sheet of these ranks of one profile, in this order. Their times are the shared ones.
     #[must_use]
-    pub fn of(sources: Vec<Arc<RankDetail>>) -> Self {
-        let shown = sources.iter().map(|rank| rank.entry.rank).collect();
+    pub fn of(ranks: Vec<Arc<RankDetail>>) -> Self {
+        let source = |rank: Arc<RankDetail>| SheetSource { id: SourceId::of_first(rank.entry.rank), rank };
+        let sources: Vec<SheetSource> = ranks.into_iter().map(source).collect();
+        let shown = sources.iter().map(|source| source.id).collect();
         Self::arranged(sources, SheetContent { shown, ..SheetContent::default() })
     }
 
     /// The sheet of the pinned tracks of these ranks, and of all other tracks of those that are
     /// shown.
     #[must_use]
-    pub fn arranged(sources: Vec<Arc<RankDetail>>, content: SheetContent) -> Self {
+    pub fn arranged(sources: Vec<SheetSource>, content: SheetContent) -> Self {
         let mut sheet = Self { sources, content, ..Self::default() };
         let sources = sheet.sources.clone();
-        let mut tracks: BTreeMap<u32, Vec<SheetTrack>> =
-            gathered(sources.iter().map(|rank| (rank.entry.rank, tracks_of(rank))));
+        let mut tracks: BTreeMap<SourceId, Vec<SheetTrack>> =
+            gathered(sources.iter().map(|source| (source.id, tracks_of(source.id, &source.rank))));
         sheet.push_pinned(&mut tracks);
-        let is_shown = |rank: &&Arc<RankDetail>| sheet.content.shown.contains(&rank.entry.rank);
-        let shown: Vec<u32> = sources.iter().filter(is_shown).map(|rank| rank.entry.rank).collect();
-        for rank in &shown {
-            let own = tracks.remove(rank).unwrap_or_default();
+        let shown = sources.iter().map(|source| source.id);
+        let shown: Vec<SourceId> = shown.filter(|id| sheet.content.shown.contains(id)).collect();
+        for source in &shown {
+            let own = tracks.remove(source).unwrap_or_default();
             let has_heading = shown.len() > 1 || !sheet.tracks.is_empty();
-            sheet.push_rank(*rank, own, has_heading);
+            sheet.push_source(*source, own, has_heading);
         }
         let numbered = sheet.tracks.iter().enumerate();
         sheet.index_of =
@@ -80,12 +90,12 @@ impl Sheet {
     }
 
     /// Moves the pinned tracks to the top.
-    fn push_pinned(&mut self, tracks: &mut BTreeMap<u32, Vec<SheetTrack>>) {
-        let SheetContent { pinned, pinned_ranks, .. } = self.content.clone();
+    fn push_pinned(&mut self, tracks: &mut BTreeMap<SourceId, Vec<SheetTrack>>) {
+        let SheetContent { pinned, pinned_sources, .. } = self.content.clone();
         for path in pinned {
             let heading = self.tracks.len();
-            for rank in &pinned_ranks {
-                let Some(own) = tracks.get_mut(rank) else { continue };
+            for source in &pinned_sources {
+                let Some(own) = tracks.get_mut(source) else { continue };
                 let Some(at) = counterpart(own, &path) else { continue };
                 // The place in the list stays, so that indices of parents stay.
                 let gone = SheetTrack { number: None, ..own[at].clone() };
@@ -95,7 +105,7 @@ impl Sheet {
                         SheetTrack::heading(track.source, TrackPath::of_pin(&path), track.name.clone());
                     self.tracks.push(SheetTrack { pin: Some(path.clone()), ..heading });
                 }
-                let name = rank_label(*rank);
+                let name = self.content.label(*source);
                 self.tracks.push(SheetTrack {
                     name,
                     parent: Some(heading),
@@ -106,11 +116,12 @@ impl Sheet {
         }
     }
 
-    /// Adds the tracks of a rank but those that were moved to the top.
-    fn push_rank(&mut self, rank: u32, own: Vec<SheetTrack>, has_heading: bool) {
+    /// Adds the tracks of a source but those that were moved to the top.
+    fn push_source(&mut self, source: SourceId, own: Vec<SheetTrack>, has_heading: bool) {
         let heading = has_heading.then_some(self.tracks.len());
         if has_heading {
-            let heading = SheetTrack::heading(SourceId(rank), TrackPath::of_rank(rank), rank_label(rank));
+            let name = self.content.label(source);
+            let heading = SheetTrack::heading(source, TrackPath::of_source(source), name);
             self.tracks.push(heading);
         }
         let mut places = Vec::with_capacity(own.len());
@@ -131,20 +142,20 @@ impl Sheet {
 
     /// The ranks, in the order of their tracks.
     #[must_use]
-    pub fn sources(&self) -> &[Arc<RankDetail>] {
+    pub fn sources(&self) -> &[SheetSource] {
         &self.sources
     }
 
     /// A rank of the sheet.
     #[must_use]
     pub fn source(&self, id: SourceId) -> Option<&Arc<RankDetail>> {
-        self.sources.iter().find(|rank| rank.entry.rank == id.0)
+        self.sources.iter().find(|source| source.id == id).map(|source| &source.rank)
     }
 
     /// The axis of a rank's times.
     #[must_use]
     pub fn axis(&self, id: SourceId) -> Axis {
-        self.axes.axis(id.0)
+        self.axes.axis(id)
     }
 
     /// Wall clock of the shared time zero in Unix nanoseconds, if the rank knows it.
@@ -193,7 +204,7 @@ impl Sheet {
     /// The titles of the tracks of a source by number, without the heading of their rank.
     #[must_use]
     pub fn titles_of(&self, id: SourceId) -> Vec<String> {
-        let tracks = self.source(id).map_or_else(Vec::new, |rank| tracks_of(rank));
+        let tracks = self.source(id).map_or_else(Vec::new, |rank| tracks_of(id, rank));
         (0..tracks.len()).map(|at| joined(&tracks, at)).collect()
     }
 
@@ -214,8 +225,7 @@ fn joined(tracks: &[SheetTrack], at: usize) -> String {
 }
 
 /// All tracks of a rank. Their parents are indices in this list.
-pub(super) fn tracks_of(rank: &RankDetail) -> Vec<SheetTrack> {
-    let source = SourceId(rank.entry.rank);
+pub(super) fn tracks_of(source: SourceId, rank: &RankDetail) -> Vec<SheetTrack> {
     let (mut tracks, mut paths) = (Vec::<SheetTrack>::with_capacity(rank.tracks.len()), Paths::default());
     let mut index_of = HashMap::<u32, usize>::with_capacity(rank.tracks.len());
     for track in &rank.tracks {
@@ -274,13 +284,14 @@ pub(crate) mod tests {
     use super::*;
     use crate::view::Timebase;
     use crate::view::rows::layout::tests::tracks;
-    use crate::view::time::axes::tests::rank as entry;
+    use crate::view::time::axes::tests::{profile, rank as entry};
     use nprof_engine::wire::catalog::{RankEntry, TileGroup};
+    use nprof_engine::wire::rank_ref::RankRef;
 
     /// A rank with these tracks, all in one tile group.
-    pub(crate) fn rank_with(rank: u32, tracks: Vec<Track>) -> RankDetail {
+    pub(crate) fn rank_with(rank: impl Into<RankRef>, tracks: Vec<Track>) -> RankDetail {
         let entry = RankEntry {
-            rank,
+            rank: rank.into(),
             host: None,
             device: None,
             core: None,
@@ -345,9 +356,10 @@ pub(crate) mod tests {
         let entries = [0, 1].map(|number| entry(number, None, Some(i64::from(number) * 500)));
         let sheet = |base| {
             let ranks = [0, 1].map(|rank| Arc::new(rank_with(rank, tracks("Tensor"))));
-            Sheet::of(ranks.to_vec()).on(Arc::new(Axes::of(&entries, base)))
+            Sheet::of(ranks.to_vec()).on(Arc::new(Axes::of(&[profile(entries.to_vec())], base)))
         };
-        let call_ps = |sheet: &Sheet, rank: u32, local_ps: i64| sheet.axis(SourceId(rank)).shared(local_ps);
+        let call_ps =
+            |sheet: &Sheet, rank: u32, local_ps: i64| sheet.axis(SourceId::of_first(rank)).shared(local_ps);
         // The clock of rank 1 is behind, so its trace has the same operation earlier.
         let aligned = sheet(Timebase::Aligned);
         assert_eq!(call_ps(&aligned, 0, 1_500), call_ps(&aligned, 1, 1_000));
@@ -360,24 +372,45 @@ pub(crate) mod tests {
         let text = "Engines/\n  Tensor\n  Vector\nPower~";
         let ranks = [3, 5, 7].map(|rank| Arc::new(rank_with(rank, tracks(text))));
         let content = |shown: &[u32], paths: &[&str]| SheetContent {
-            shown: shown.iter().copied().collect(),
+            shown: shown.iter().map(|rank| SourceId::of_first(*rank)).collect(),
             pinned: paths.iter().filter_map(|path| TrackPath::read(path)).collect(),
-            pinned_ranks: vec![7, 3, 5],
+            pinned_sources: [7, 3, 5].map(SourceId::of_first).to_vec(),
+            profiles: Vec::new(),
         };
         let titles = |sheet: &Sheet| (0..sheet.tracks().len()).map(|at| sheet.title(at)).collect::<Vec<_>>();
-        let sheet = Sheet::arranged(ranks.to_vec(), content(&[5], &["Engines/Tensor"]));
+        let sheet = Sheet::arranged(Sheet::of(ranks.to_vec()).sources, content(&[5], &["Engines/Tensor"]));
         let pinned = ["Rank 7", "Rank 3", "Rank 5"].map(|rank| format!("Tensor › {rank}"));
         let own = ["Rank 5", "Rank 5 › Engines", "Rank 5 › Engines › Vector", "Rank 5 › Power"];
         let expected: Vec<String> = ["Tensor".to_owned()].into_iter().chain(pinned).collect();
         assert_eq!(titles(&sheet)[..4], expected);
         assert_eq!(titles(&sheet)[4..], own);
-        assert_eq!(sheet.position(SourceId(3), 101), Some(2));
-        assert_eq!(sheet.position(SourceId(3), 102), None, "another track of a rank that is not shown");
-        assert_eq!(sheet.titles_of(SourceId(3))[1], "Engines › Tensor");
+        assert_eq!(sheet.position(SourceId::of_first(3), 101), Some(2));
+        assert_eq!(
+            sheet.position(SourceId::of_first(3), 102),
+            None,
+            "another track of a rank that is not shown"
+        );
+        assert_eq!(sheet.titles_of(SourceId::of_first(3))[1], "Engines › Tensor");
         assert_eq!(sheet.tracks()[2].subject(), Some(3));
         // A group, or a track that no rank has, is no pinned track.
-        let none = Sheet::arranged(ranks.to_vec(), content(&[3], &["Engines", "Scalar"]));
+        let none = Sheet::arranged(Sheet::of(ranks.to_vec()).sources, content(&[3], &["Engines", "Scalar"]));
         assert_eq!(titles(&none), titles(&Sheet::of(ranks[..1].to_vec())));
+    }
+
+    #[test]
+    fn a_rank_of_two_profiles_stands_together_under_their_names() {
+        let rank = Arc::new(rank_with(0, tracks("Tensor")));
+        let ids = ["0", "0.1"].map(|text| text.parse::<SourceId>().unwrap());
+        let sources = ids.map(|id| SheetSource { id, rank: Arc::clone(&rank) }).to_vec();
+        let profiles = vec!["before".to_owned(), "after".to_owned()];
+        let content = SheetContent { shown: ids.into(), profiles, ..SheetContent::default() };
+        let sheet = Sheet::arranged(sources, content);
+        let titles: Vec<_> = (0..sheet.tracks().len()).map(|at| sheet.title(at)).collect();
+        let expected =
+            ["Rank 0 · before", "Rank 0 · before › Tensor", "Rank 0 · after", "Rank 0 · after › Tensor"];
+        assert_eq!(titles, expected);
+        assert_eq!(ids.map(|id| sheet.position(id, 100)), [Some(1), Some(3)]);
+        assert_ne!(sheet.tracks()[0].path, sheet.tracks()[2].path);
     }
 
     #[test]
@@ -388,10 +421,13 @@ pub(crate) mod tests {
         assert_eq!(titles[..3], ["Rank 3", "Rank 3 › Engines", "Rank 3 › Engines › Tensor"]);
         assert_eq!(titles.len(), 8);
         let second = TrackPath::read("Engines/Tensor#2").expect("a path");
-        assert_eq!(sheet.find(SourceId(7), &second), Some(7));
-        assert_eq!(sheet.position(SourceId(7), 102), Some(7));
+        assert_eq!(sheet.find(SourceId::of_first(7), &second), Some(7));
+        assert_eq!(sheet.position(SourceId::of_first(7), 102), Some(7));
         assert_eq!(sheet.above(7).collect::<Vec<_>>(), [5, 4]);
-        assert_eq!((sheet.find(SourceId(8), &second), sheet.position(SourceId(3), 9)), (None, None));
+        assert_eq!(
+            (sheet.find(SourceId::of_first(8), &second), sheet.position(SourceId::of_first(3), 9)),
+            (None, None)
+        );
         assert_eq!(sheet, Sheet::of(ranks.to_vec()));
         assert_ne!(sheet, Sheet::of(ranks[..1].to_vec()));
     }

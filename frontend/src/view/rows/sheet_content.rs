@@ -3,28 +3,41 @@
 use std::collections::BTreeSet;
 
 use nprof_engine::base::order::gathered;
-use nprof_engine::wire::catalog::{ALL_RANKS, TrackKind};
+use nprof_engine::wire::catalog::TrackKind;
 
 use super::sheet_track::SheetTrack;
 use super::track_path::TrackPath;
+use crate::view::source_id::{SourceId, rank_label};
 
-/// Content of a sheet by its ranks.
+/// Content of a sheet by its sources.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SheetContent {
-    /// The ranks with all their tracks.
-    pub shown: BTreeSet<u32>,
-    /// Paths of the tracks that stand above all others, of each of these ranks.
+    /// The sources with all their tracks.
+    pub shown: BTreeSet<SourceId>,
+    /// Paths of the tracks that stand above all others, of each of the pinned sources.
     pub pinned: BTreeSet<TrackPath>,
-    /// The ranks of the pinned tracks, from the first row to the last.
-    pub pinned_ranks: Vec<u32>,
+    /// The sources of the pinned tracks, from the first row to the last.
+    pub pinned_sources: Vec<SourceId>,
+    /// Names of the profiles for people, if there are several.
+    pub profiles: Vec<String>,
 }
 
 impl SheetContent {
-    /// All ranks whose tracks are needed. The view of all ranks stands above them.
-    pub fn ranks(&self) -> impl Iterator<Item = u32> {
-        let ranks: BTreeSet<u32> = gathered(self.shown.iter().chain(&self.pinned_ranks).copied());
-        let (all, own): (Vec<u32>, Vec<u32>) = ranks.into_iter().partition(|at| *at == ALL_RANKS);
-        all.into_iter().chain(own)
+    /// All sources whose tracks are needed, in the order of their rows.
+    pub fn sources(&self) -> impl Iterator<Item = SourceId> {
+        let sources: BTreeSet<SourceId> = gathered(self.shown.iter().chain(&self.pinned_sources).copied());
+        sources.into_iter()
+    }
+
+    /// The name of a source for people: that of its rank, and that of its profile if there are
+    /// several.
+    #[must_use]
+    pub fn label(&self, source: SourceId) -> String {
+        let rank = rank_label(source.rank);
+        match self.profiles.get(usize::from(source.profile)) {
+            Some(profile) => format!("{rank} · {profile}"),
+            None => rank,
+        }
     }
 }
 
@@ -54,7 +67,7 @@ mod tests {
     fn a_track_has_counterparts_in_ranks_with_other_numbers() {
         #[track_caller]
         fn check(text: &str, path: &str, expected: Option<&str>) {
-            let own = tracks_of(&rank_with(3, tracks(text)));
+            let own = tracks_of(SourceId::of_first(3), &rank_with(3, tracks(text)));
             let found = counterpart(&own, &TrackPath::read(path).expect("a path"));
             assert_eq!(found.map(|at| own[at].path.as_str()), expected, "{text}");
         }

@@ -3,10 +3,7 @@
 use nprof_engine::wire::catalog::TrackKind;
 
 use super::track_path::TrackPath;
-
-/// Identifies a source of tiles and slices on the page: the number of its rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct SourceId(pub u32);
+use crate::view::source_id::SourceId;
 
 /// A track of a sheet.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +51,8 @@ impl SheetTrack {
     /// The rank that the row is about, if its place among rows of other ranks depends on the rank.
     #[must_use]
     pub fn subject(&self) -> Option<u32> {
-        self.rank.or_else(|| (self.pin.is_some() && self.number.is_some()).then_some(self.source.0))
+        self.rank
+            .or_else(|| (self.pin.is_some() && self.number.is_some()).then_some(self.source.rank)?.number())
     }
 
     /// A heading without a track of its own.

@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::view::source_id::SourceId;
+
 /// Path of a track within its rank, for example `Engines/Tensor`. A name's `/`, `#`, `,`, `@`, `:`
 /// and `%` are written as `%2F` and so on. The second track of a name in its group ends with `#2`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,10 +25,10 @@ impl TrackPath {
         (!text.is_empty() && !has_others).then(|| Self(text.into()))
     }
 
-    /// The path of the heading of a rank's tracks. No track has such a path.
+    /// The path of the heading of a source's tracks. No track has such a path.
     #[must_use]
-    pub fn of_rank(rank: u32) -> Self {
-        Self(format!("rank#{rank}#").into())
+    pub fn of_source(source: SourceId) -> Self {
+        Self(format!("rank#{source}#").into())
     }
 
     /// The path of the heading of a pinned track's rows. No track has such a path.
@@ -126,7 +128,7 @@ mod tests {
 
     #[test]
     fn headings_of_ranks_are_no_tracks() {
-        let heading = TrackPath::of_rank(3);
+        let heading = TrackPath::of_source(SourceId::of_first(3));
         assert_ne!(Paths::default().next(None, heading.as_str()), heading);
         assert_eq!(TrackPath::read(heading.as_str()), Some(heading));
     }

@@ -53,6 +53,17 @@ impl ProfilePlace {
         }
     }
 
+    /// Like [`Self::path`], after the names of several profiles. The timeline has one if the last
+    /// name could be taken for a place.
+    #[must_use]
+    pub fn path_after(self, names: &[String]) -> &'static str {
+        let is_like_a_place = |name: &String| Self::from_name(name).is_some();
+        match self {
+            Self::Timeline if names.len() > 2 && names.last().is_some_and(is_like_a_place) => "/timeline",
+            place => place.path(),
+        }
+    }
+
     /// The letter that leads to the place, after [`GO_KEY`](crate::view::act::keys::GO_KEY).
     #[must_use]
     pub fn letter(self) -> &'static str {
@@ -73,6 +84,18 @@ pub fn split_path(path: &str) -> (&str, ProfilePlace) {
         .unwrap_or((path, ProfilePlace::Timeline))
 }
 
+/// Splits the path below `/compare/` into the names of profiles and the place. Two names are
+/// profiles.
+#[must_use]
+pub fn split_names(path: &str) -> (Vec<&str>, ProfilePlace) {
+    let mut names: Vec<&str> = path.strip_suffix('/').unwrap_or(path).split('/').collect();
+    let place = names.last().and_then(|last| ProfilePlace::from_name(last)).filter(|_| names.len() > 2);
+    if place.is_some() {
+        names.pop();
+    }
+    (names, place.unwrap_or_default())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +111,20 @@ mod tests {
         assert_eq!(split_path("x/else"), ("x/else", ProfilePlace::Timeline));
         for place in ProfilePlace::ALL {
             assert_eq!(split_path(&format!("x{}", place.path())), ("x", place));
+        }
+    }
+
+    #[test]
+    fn paths_of_comparisons_name_places_after_two_profiles() {
+        assert_eq!(split_names("a/b"), (vec!["a", "b"], ProfilePlace::Timeline));
+        assert_eq!(split_names("a/data/"), (vec!["a", "data"], ProfilePlace::Timeline));
+        assert_eq!(split_names("a/b/data"), (vec!["a", "b"], ProfilePlace::Data));
+        for place in ProfilePlace::ALL {
+            for names in [["a", "data"].as_slice(), &["a", "b", "c"], &["a", "b", "summary"]] {
+                let owned: Vec<String> = names.iter().map(ToString::to_string).collect();
+                let path = format!("{}{}", names.join("/"), place.path_after(&owned));
+                assert_eq!(split_names(&path), (names.to_vec(), place), "{path}");
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use nprof_engine::base::Interval;
 use nprof_engine::query::Syntax;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::View;
 use super::data::DataChange;
@@ -18,6 +19,7 @@ use crate::view::rows::pins::PinnedRanks;
 use crate::view::rows::track_path::TrackPath;
 use crate::view::shell::panel::{Arrangement, Side, Tab};
 use crate::view::shell::place::ProfilePlace;
+use crate::view::source_id::SourceId;
 use crate::view::table::Sorting;
 use crate::view::time::axes::Timebase;
 use crate::view::time::axis::Axis;
@@ -122,20 +124,20 @@ pub enum Command {
     ScrollTo(RowPart, Option<TopRow>),
     /// Makes this rank the current one. The window stays, and nothing is selected. If the rank is
     /// not shown yet, it replaces all shown ones.
-    OpenRank(u32),
+    OpenRank(SourceId),
     /// Makes this rank the current one, then executes a command there.
     InRank {
-        /// Number of the rank.
-        rank: u32,
+        /// The rank.
+        source: SourceId,
         /// The command.
         then: Box<Command>,
     },
     /// Shows these ranks, one below the other.
     ShowRanks {
-        /// Numbers of the ranks, with the current one.
-        ranks: BTreeSet<u32>,
-        /// Number of the current rank. To change it too, use [`Command::InRank`].
-        current: u32,
+        /// The ranks, with the current one.
+        ranks: BTreeSet<RankRef>,
+        /// The current rank. To change it too, use [`Command::InRank`].
+        current: SourceId,
     },
     /// Pins a track, by its path, in the ranks of [`Command::PinRanks`], or unpins it.
     Pin(TrackPath),
@@ -186,8 +188,8 @@ pub enum History {
 impl Command {
     /// This command in a rank, which becomes the current one.
     #[must_use]
-    pub fn in_rank(self, rank: u32, current: u32) -> Self {
-        if rank == current { self } else { Self::InRank { rank, then: Box::new(self) } }
+    pub fn in_rank(self, source: SourceId, current: SourceId) -> Self {
+        if source == current { self } else { Self::InRank { source, then: Box::new(self) } }
     }
 
     /// The effect on the browser's history.
@@ -346,11 +348,14 @@ mod tests {
         let group = |text, is_open| Command::SetGroup { path: path(text), is_open };
         check(&[group("b", true), group("a/c", true)], "/profile/p?v=2&open=a/c,b");
         check(&[group("b", true), group("b", false)], "/profile/p?v=2&closed=b");
-        check(&[Command::Select(Some(7)), Command::OpenRank(2)], "/profile/p?v=2&rank=2&dock=open");
+        check(
+            &[Command::Select(Some(7)), Command::OpenRank(SourceId::of_first(2))],
+            "/profile/p?v=2&rank=2&dock=open",
+        );
         let reading = || Command::Read("Power@12".parse::<Reading>().expect("a reading"));
         check(&[Command::Select(Some(7)), reading()], "/profile/p?v=2&counter=Power@12");
         check(&[reading(), Command::Select(Some(7))], "/profile/p?v=2&sel=7");
-        check(&[reading(), Command::OpenRank(2)], "/profile/p?v=2&rank=2&dock=open");
+        check(&[reading(), Command::OpenRank(SourceId::of_first(2))], "/profile/p?v=2&rank=2&dock=open");
         check(&[Command::SearchAs(Syntax::Regex)], "/profile/p?v=2&search=regex");
         check(&[Command::SearchAs(Syntax::Regex), Command::SearchAs(Syntax::Text)], "/profile/p?v=2");
         let mark = || Command::Mark(Some(Interval::new(-5, 6)));
@@ -359,16 +364,22 @@ mod tests {
         let step = || Command::MarkSlice { span: Interval::new(1, 2), name: name.clone() };
         check(&[mark(), step()], "/profile/p?v=2&mark=1..2&marked=ProfilerStep%2312");
         check(&[step(), mark()], "/profile/p?v=2&mark=-5..6");
-        let row = |rank| Some(TopRow { rank, path: path("DMA/q0"), lane: 0 });
-        let top = |rank| Command::ScrollTo(RowPart::Others, row(rank));
+        let row = |source| Some(TopRow { source, path: path("DMA/q0"), lane: 0 });
+        let top = |source| Command::ScrollTo(RowPart::Others, row(source));
         check(&[top(None)], "/profile/p?v=2&row=DMA/q0");
-        check(&[top(Some(7))], "/profile/p?v=2&row=7:DMA/q0");
+        check(&[top(Some(SourceId::of_first(7)))], "/profile/p?v=2&row=7:DMA/q0");
         check(&[top(None), Command::ScrollTo(RowPart::Others, None)], "/profile/p?v=2");
-        check(&[Command::ScrollTo(RowPart::Pinned, row(Some(7)))], "/profile/p?v=2&pin_row=7:DMA/q0");
-        let both = Command::ShowRanks { ranks: [0, 7].into(), current: 0 };
+        check(
+            &[Command::ScrollTo(RowPart::Pinned, row(Some(SourceId::of_first(7))))],
+            "/profile/p?v=2&pin_row=7:DMA/q0",
+        );
+        let both = Command::ShowRanks { ranks: [0.into(), 7.into()].into(), current: SourceId::of_first(0) };
         check(std::slice::from_ref(&both), "/profile/p?v=2&rank=0&ranks=0,7");
         let then = Box::new(Command::Select(Some(5)));
-        check(&[both, Command::InRank { rank: 7, then }], "/profile/p?v=2&rank=7&ranks=0,7&sel=5");
+        check(
+            &[both, Command::InRank { source: SourceId::of_first(7), then }],
+            "/profile/p?v=2&rank=7&ranks=0,7&sel=5",
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub mod numbered;
 pub mod orders;
 pub mod panels;
 pub mod plots;
+pub mod profile_names;
 pub mod reading;
 pub mod search;
 pub mod selection;
@@ -21,20 +22,21 @@ use self::numbered::Numbered;
 use self::orders::Orders;
 use self::panels::PanelsState;
 use self::plots::PlotsState;
+use self::profile_names::ProfileNames;
 use self::search::SearchState;
 use self::selection::SelectionState;
 use self::tracks::TracksState;
 use super::rows::sheet::Sheet;
-use super::rows::sheet_track::SourceId;
 use super::shell::place::ProfilePlace;
+use super::source_id::SourceId;
 use super::time::axes::Timebase;
 
 /// The view of a profile. A value: [`View::apply`](self::command) creates the next one, and
 /// [`url`](super::url) writes it to the address.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct View {
-    /// The profile's name for URLs.
-    pub profile: String,
+    /// The profiles.
+    pub profiles: ProfileNames,
     /// The place of the page.
     pub place: ProfilePlace,
     /// State of the Data place, which is kept while another place is shown.
@@ -70,7 +72,20 @@ impl View {
     /// The view of a profile as it opens.
     #[must_use]
     pub fn of_profile(profile: &str) -> Self {
-        Self { profile: profile.to_owned(), is_bare: true, ..Self::default() }
+        Self { profiles: ProfileNames::one(profile), is_bare: true, ..Self::default() }
+    }
+
+    /// The same view of the first profile alone.
+    #[must_use]
+    pub fn alone(mut self) -> Self {
+        let is_of_first = |source: &SourceId| source.profile == 0;
+        if !self.tracks.current.as_ref().is_none_or(is_of_first) {
+            (self.tracks.current, self.selection, self.of) = (None, SelectionState::default(), None);
+        }
+        for top in [&mut self.tracks.top, &mut self.tracks.pins_top] {
+            top.take_if(|top| !top.source.as_ref().is_none_or(is_of_first));
+        }
+        Self { profiles: ProfileNames::one(self.profiles.first()), ..self }
     }
 
     /// The same view, with the segment that its numbers refer to.
@@ -128,13 +143,21 @@ mod tests {
     }
 
     #[test]
+    fn a_profile_can_be_seen_alone() {
+        let alone = |url: &str| url.parse::<View>().unwrap().alone().to_string();
+        let of_second = "/compare/a/b?v=2&rank=0.1&sel=4&row=0.1:x&pin=y&pin_row=0:y";
+        assert_eq!(alone(of_second), "/profile/a?v=2&pin_row=0:y&pin=y");
+        assert_eq!(alone("/compare/a/b?v=2&rank=0&sel=4"), "/profile/a?v=2&rank=0&sel=4");
+    }
+
+    #[test]
     fn track_numbers_become_paths() {
         let sheet = sheet_of("Engines/\n  Tensor\nDMA/-\n  q0\nPower~");
         let link = "/profile/p?v=1&sel=4&reading=104@7&groups=100,102,999&top=103&of=aa";
         let view: View = link.parse().expect("an old link");
-        let upgraded = view.upgraded(&sheet, SourceId(0));
+        let upgraded = view.upgraded(&sheet, SourceId::of_first(0));
         let written = "/profile/p?v=2&sel=4&counter=Power@7&open=DMA&closed=Engines&row=DMA/q0&of=aa";
         assert_eq!(upgraded.to_string(), written);
-        assert_eq!(upgraded.clone().upgraded(&sheet, SourceId(0)), upgraded);
+        assert_eq!(upgraded.clone().upgraded(&sheet, SourceId::of_first(0)), upgraded);
     }
 }

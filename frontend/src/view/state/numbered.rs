@@ -6,7 +6,8 @@ use super::View;
 use crate::view::Reading;
 use crate::view::rows::layout::sight::TopRow;
 use crate::view::rows::sheet::Sheet;
-use crate::view::rows::sheet_track::{SheetTrack, SourceId};
+use crate::view::rows::sheet_track::SheetTrack;
+use crate::view::source_id::SourceId;
 
 /// Content of a link of version 1, by track numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -31,7 +32,7 @@ impl Numbered {
             view.selection.reading.get_or_insert(Reading { track: counter.path.clone(), time_ps });
         }
         if let Some(first) = self.top.and_then(track) {
-            view.tracks.top.get_or_insert(TopRow { rank: None, path: first.path.clone(), lane: 0 });
+            view.tracks.top.get_or_insert(TopRow { source: None, path: first.path.clone(), lane: 0 });
         }
     }
 }

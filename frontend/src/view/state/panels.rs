@@ -255,6 +255,7 @@ mod tests {
     use nprof_engine::base::Interval;
 
     use super::*;
+    use crate::view::source_id::SourceId;
     use crate::view::time::window::Reach;
 
     const WIDE: Arrangement = Arrangement::Wide;
@@ -293,7 +294,7 @@ mod tests {
         check(&[search("a"), select.clone()], details, hits, hits);
         // A used panel stays open, also without content.
         check(&[select.clone(), Command::Select(None)], details, None, details);
-        check(&[select.clone(), Command::OpenRank(3)], details, None, details);
+        check(&[select.clone(), Command::OpenRank(SourceId::of_first(3))], details, None, details);
         check(&[search("a"), search("")], None, hits, hits);
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nprof_engine::base::order::gathered;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use crate::view::Command;
 use crate::view::ranks::standing::RankOrder;
@@ -12,15 +13,16 @@ use crate::view::rows::pins::Pins;
 use crate::view::rows::sheet::Sheet;
 use crate::view::rows::sheet_track::SheetTrack;
 use crate::view::rows::track_path::TrackPath;
+use crate::view::source_id::SourceId;
 
 /// The shown ranks and their rows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TracksState {
-    /// Number of the current rank, which panel and search are about; `None` is the first of the
-    /// profile.
-    pub rank: Option<u32>,
-    /// All shown ranks, with the current one. Empty if only the current rank is shown.
-    pub ranks: BTreeSet<u32>,
+    /// The current rank, which panel and search are about; `None` is the first of the profile.
+    pub current: Option<SourceId>,
+    /// All shown ranks, with the current one. Empty if only the current rank is shown. Each is
+    /// shown of all profiles that have it.
+    pub ranks: BTreeSet<RankRef>,
     /// Groups that the user opened (`true`) or closed, in all ranks.
     pub groups: BTreeMap<TrackPath, bool>,
     /// The first visible row of those that are not pinned; `None` is the first of all.
@@ -60,7 +62,7 @@ impl TracksState {
 
     /// The ranks to show if the current one is `current`, in order.
     #[must_use]
-    pub fn shown_with(&self, current: u32) -> BTreeSet<u32> {
+    pub fn shown_with(&self, current: RankRef) -> BTreeSet<RankRef> {
         gathered(self.ranks.iter().copied().chain([current]))
     }
 
@@ -84,18 +86,18 @@ impl TracksState {
             }
             Command::PinRanks(of) => self.pins.of = *of,
             Command::Unpin => (self.pins, self.pins_top) = (Pins::default(), None),
-            Command::OpenRank(rank) | Command::InRank { rank, .. } => self.open(*rank),
+            Command::OpenRank(source) | Command::InRank { source, .. } => self.open(*source),
             Command::ShowRanks { ranks, current } => {
-                self.rank = Some(*current);
+                self.current = Some(*current);
                 self.ranks = if ranks.len() > 1 { ranks.clone() } else { BTreeSet::new() };
             }
             _ => {}
         }
     }
 
-    fn open(&mut self, rank: u32) {
-        self.rank = Some(rank);
-        if !self.ranks.contains(&rank) {
+    fn open(&mut self, source: SourceId) {
+        self.current = Some(source);
+        if !self.ranks.contains(&source.rank) {
             self.ranks.clear();
         }
     }
@@ -135,22 +137,25 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(commands: &[Command], rank: Option<u32>, ranks: &[u32]) {
+    fn check(commands: &[Command], rank: u32, ranks: &[u32]) {
         let mut state = TracksState::default();
         commands.iter().for_each(|command| state.apply(command));
-        assert_eq!((state.rank, state.ranks.into_iter().collect::<Vec<_>>()), (rank, ranks.to_vec()));
+        assert_eq!(
+            (state.current, state.ranks.into_iter().collect::<Vec<_>>()),
+            (Some(SourceId::of_first(rank)), ranks.iter().map(|rank| RankRef::Number(*rank)).collect())
+        );
     }
 
     #[test]
     fn ranks_come_and_go() {
-        let show = |ranks: &[u32], current| {
-            let ranks = ranks.iter().copied().collect();
-            Command::ShowRanks { ranks, current }
+        let show = |ranks: &[u32], current: u32| {
+            let ranks = ranks.iter().map(|rank| RankRef::Number(*rank)).collect();
+            Command::ShowRanks { ranks, current: SourceId::of_first(current) }
         };
-        check(&[show(&[0, 7], 0)], Some(0), &[0, 7]);
-        check(&[show(&[0, 3, 7], 0), Command::OpenRank(3)], Some(3), &[0, 3, 7]);
-        check(&[show(&[0, 7], 0), Command::OpenRank(3)], Some(3), &[]);
-        check(&[show(&[0, 7], 0), show(&[0], 0)], Some(0), &[]);
-        check(&[show(&[0, 3, 7], 0), show(&[3, 7], 3)], Some(3), &[3, 7]);
+        check(&[show(&[0, 7], 0)], 0, &[0, 7]);
+        check(&[show(&[0, 3, 7], 0), Command::OpenRank(SourceId::of_first(3))], 3, &[0, 3, 7]);
+        check(&[show(&[0, 7], 0), Command::OpenRank(SourceId::of_first(3))], 3, &[]);
+        check(&[show(&[0, 7], 0), show(&[0], 0)], 0, &[]);
+        check(&[show(&[0, 3, 7], 0), show(&[3, 7], 3)], 3, &[3, 7]);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::profile_names::MOST_PROFILES;
+
 /// The version of the parameters.
 pub(in crate::view) const VERSION: u32 = 2;
 
@@ -10,6 +12,8 @@ pub(in crate::view) const VERSION: u32 = 2;
 pub enum UrlError {
     /// The path is not the path of a profile.
     NotAProfile,
+    /// The path is a comparison of too few or too many profiles.
+    Comparison,
     /// Written by a newer nprof.
     NewerVersion(u32),
     /// A parameter that cannot be read.
@@ -25,6 +29,9 @@ impl fmt::Display for UrlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAProfile => f.write_str("this address is not that of a profile: open one from the list"),
+            Self::Comparison => {
+                write!(f, "a comparison names 2 to {MOST_PROFILES} profiles: /compare/first/second")
+            }
             Self::NewerVersion(version) => {
                 write!(f, "this link has version {version}, this nprof reads up to {VERSION}: upgrade nprof")
             }

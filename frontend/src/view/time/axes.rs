@@ -1,13 +1,15 @@
 //! The axes of all ranks of a profile in a time base, and what alignment adds to the raw times.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use nprof_engine::base::order::gathered;
 use nprof_engine::base::{ClockFit, Interval, Time};
-use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankEntry};
+use nprof_engine::wire::catalog::{ProfileInfo, RankEntry};
 use nprof_engine::wire::clock::ClockBy;
 
 use super::axis::Axis;
+use crate::view::source_id::SourceId;
 
 /// The clocks on which ranks are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -48,32 +50,53 @@ fn is_by_hand(rank: &RankEntry) -> bool {
 
 /// The axes of the ranks whose times are not the shared ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Axes(BTreeMap<u32, Axis>);
+pub struct Axes(BTreeMap<SourceId, Axis>);
 
 impl Axes {
-    /// The axes of these ranks.
+    /// The axes of the ranks of these profiles, which begin together: with the zero of the first.
     #[must_use]
-    pub fn of(ranks: &[RankEntry], base: Timebase) -> Self {
-        let axes = ranks.iter().map(|rank| (rank.rank, Axis(base.clock_of(rank))));
+    pub fn of(profiles: &[Arc<ProfileInfo>], base: Timebase) -> Self {
+        let of = |(position, profile): (u8, &Arc<ProfileInfo>)| {
+            let later_ps = later_ps(profiles, profile, base);
+            let axis = |rank: &RankEntry| Axis(base.clock_of(rank)).moved(later_ps);
+            let ranks = profile.ranks.iter();
+            ranks
+                .map(|rank| (SourceId { rank: rank.rank, profile: position }, axis(rank)))
+                .collect::<Vec<_>>()
+        };
+        let axes = (0..).zip(profiles).flat_map(of);
         Self(gathered(axes.filter(|(_, axis)| axis.0.offset_ps() != 0 || axis.0.drift_ppb() != 0)))
     }
 
     /// The axis of a rank.
     #[must_use]
-    pub fn axis(&self, rank: u32) -> Axis {
-        self.0.get(&rank).copied().unwrap_or_default()
+    pub fn axis(&self, source: SourceId) -> Axis {
+        self.0.get(&source).copied().unwrap_or_default()
     }
 }
 
-/// From the first to the last time of all ranks in a time base.
+/// Picoseconds by which a profile stands later than its own times, so that it begins with the
+/// first.
+fn later_ps(profiles: &[Arc<ProfileInfo>], of: &ProfileInfo, base: Timebase) -> i64 {
+    let first = profiles.first().map_or(Time(0), |first| zero(first, base));
+    first.0.saturating_sub(zero(of, base).0)
+}
+
+/// From the first to the last time of all ranks of these profiles in a time base.
 #[must_use]
-pub fn whole(profile: &ProfileInfo, base: Timebase) -> Interval {
-    whole_of(&profile.ranks, base).unwrap_or_else(|| Interval::new(profile.start_ps, profile.end_ps))
+pub fn whole(profiles: &[Arc<ProfileInfo>], base: Timebase) -> Interval {
+    let own = |profile: &ProfileInfo| {
+        whole_of(&profile.ranks, base).unwrap_or_else(|| Interval::new(profile.start_ps, profile.end_ps))
+    };
+    let of = |profile: &Arc<ProfileInfo>| {
+        Axis::default().moved(later_ps(profiles, profile, base)).shared_span(own(profile))
+    };
+    profiles.iter().map(of).reduce(Interval::cover).unwrap_or_default()
 }
 
 /// `None` if no rank has events.
 fn whole_of(ranks: &[RankEntry], base: Timebase) -> Option<Interval> {
-    let own = ranks.iter().filter(|rank| rank.rank != ALL_RANKS && rank.events > 0);
+    let own = ranks.iter().filter(|rank| !rank.rank.is_all() && rank.events > 0);
     own.map(|rank| Axis(base.clock_of(rank)).shared_span(span_of(rank))).reduce(Interval::cover)
 }
 
@@ -86,11 +109,12 @@ pub fn zero(profile: &ProfileInfo, base: Timebase) -> Time {
 }
 
 /// The busiest span of a profile in a time base. It is known on the clocks of the manifest, so it
-/// becomes longer by what moves the ranks apart.
+/// becomes longer by what moves the ranks apart. `None` for several profiles, which are seen whole.
 #[must_use]
-pub fn active(profile: &ProfileInfo, base: Timebase) -> Option<Interval> {
+pub fn active(profiles: &[Arc<ProfileInfo>], base: Timebase) -> Option<Interval> {
+    let [profile] = profiles else { return None };
     let (start_ps, end_ps) = profile.active_ps?;
-    let own = profile.ranks.iter().filter(|rank| rank.rank != ALL_RANKS && rank.events > 0);
+    let own = profile.ranks.iter().filter(|rank| !rank.rank.is_all() && rank.events > 0);
     let moved = own.map(|rank| {
         let kept = rank.clock.map(|clock| clock.0).unwrap_or_default();
         let moved = |ps: i64| base.clock_of(rank).to_shared(kept.to_local(Time(ps))).0;
@@ -160,7 +184,7 @@ pub(crate) mod tests {
     /// A rank from 0 to 10 ms of its own time with a set and a found clock.
     pub(crate) fn rank(number: u32, set: Option<(i64, ClockBy)>, found: Option<i64>) -> RankEntry {
         RankEntry {
-            rank: number,
+            rank: number.into(),
             host: None,
             device: None,
             core: None,
@@ -175,7 +199,7 @@ pub(crate) mod tests {
         }
     }
 
-    fn profile(ranks: Vec<RankEntry>) -> ProfileInfo {
+    pub(crate) fn profile(ranks: Vec<RankEntry>) -> Arc<ProfileInfo> {
         let entry = ProfileEntry {
             id: "n".into(),
             slug: "p".into(),
@@ -188,20 +212,21 @@ pub(crate) mod tests {
             warnings: 0,
             source: "test".into(),
         };
-        ProfileInfo {
+        Arc::new(ProfileInfo {
             entry,
             start_ps: 0,
             end_ps: 10 * MS,
             active_ps: Some((MS, 2 * MS)),
             ranks,
             whole: vec![],
-        }
+        })
     }
 
     #[track_caller]
     fn check(set: Option<(i64, ClockBy)>, found: Option<i64>, aligned: i64, raw: i64) {
-        let ranks = [rank(3, set, found)];
-        let at = |base| Axes::of(&ranks, base).axis(3).shared(0);
+        let ranks = vec![rank(3, set, found)];
+        let profiles = [profile(ranks.clone())];
+        let at = |base| Axes::of(&profiles, base).axis(SourceId::of_first(3)).shared(0);
         assert_eq!((at(Timebase::Aligned), at(Timebase::Raw)), (aligned, raw), "{set:?} {found:?}");
         assert_eq!(Shift::of(&ranks[0]).offset_ps, aligned - raw);
     }
@@ -223,12 +248,12 @@ pub(crate) mod tests {
         let both = [rank(0, None, Some(0)), rank(1, Some((7, ClockBy::Trace)), Some(7))];
         assert!(!is_any_moved(&both));
         assert!(is_any_moved(&[rank(0, None, Some(0)), rank(1, None, Some(7))]));
-        assert_eq!(Axes::of(&both[..1], Timebase::Aligned), Axes::default());
+        assert_eq!(Axes::of(&[profile(both[..1].to_vec())], Timebase::Aligned), Axes::default());
     }
 
     #[test]
     fn the_whole_and_the_busy_span_hold_all_ranks_in_each_base() {
-        let profile = profile(vec![rank(0, None, Some(0)), rank(1, None, Some(-5 * MS))]);
+        let profile = [profile(vec![rank(0, None, Some(0)), rank(1, None, Some(-5 * MS))])];
         let ms = |start, end| Interval::new(start * MS, end * MS);
         assert_eq!(whole(&profile, Timebase::Aligned), ms(-5, 10));
         assert_eq!(whole(&profile, Timebase::Raw), ms(0, 10));
@@ -239,11 +264,26 @@ pub(crate) mod tests {
     #[test]
     fn times_of_a_part_count_from_the_first_event_of_the_whole() {
         let all = vec![rank(0, None, Some(0)), rank(1, None, Some(-5 * MS))];
-        let mut part = profile(vec![RankEntry { start_ps: 7 * MS, ..rank(0, None, Some(0)) }]);
+        let mut part =
+            ProfileInfo::clone(&profile(vec![RankEntry { start_ps: 7 * MS, ..rank(0, None, Some(0)) }]));
         assert_eq!(zero(&part, Timebase::Raw), Time(7 * MS));
         part.whole = all;
         assert_eq!(zero(&part, Timebase::Raw), Time(0));
         assert_eq!(zero(&part, Timebase::Aligned), Time(-5 * MS));
-        assert_eq!(whole(&part, Timebase::Aligned).start, Time(7 * MS));
+        assert_eq!(whole(&[Arc::new(part)], Timebase::Aligned).start, Time(7 * MS));
+    }
+
+    #[test]
+    fn profiles_begin_together() {
+        let late = RankEntry { start_ps: 7 * MS, end_ps: 30 * MS, ..rank(0, None, None) };
+        let both = [profile(vec![rank(0, None, None)]), profile(vec![late.clone(), rank(1, None, Some(MS))])];
+        let axes = Axes::of(&both, Timebase::Raw);
+        let shared = |text: &str, ps| axes.axis(text.parse().unwrap()).shared(ps);
+        assert_eq!((shared("0", 0), shared("0.1", 0), shared("1.1", 0)), (0, 0, 0), "rank 1 begins first");
+        let both = [profile(vec![rank(0, None, None)]), profile(vec![late])];
+        let axis = Axes::of(&both, Timebase::Raw).axis("0.1".parse().unwrap());
+        assert_eq!((axis.shared(7 * MS), axis.local(0)), (0, 7 * MS));
+        assert_eq!(whole(&both, Timebase::Raw), Interval::new(0, 23 * MS));
+        assert_eq!((active(&both, Timebase::Raw), zero(&both[1], Timebase::Raw)), (None, Time(7 * MS)));
     }
 }

@@ -10,6 +10,15 @@ use nprof_engine::base::{ClockFit, Interval, Time};
 pub struct Axis(pub ClockFit);
 
 impl Axis {
+    /// The same axis with shared times that are later by this time.
+    #[must_use]
+    pub fn moved(self, later_ps: i64) -> Self {
+        let Self(clock) = self;
+        let offset_ps = clock.offset_ps().saturating_add(later_ps);
+        let moved = ClockFit::new(clock.at_ps(), offset_ps, clock.drift_ppb(), clock.bound_ps());
+        Self(moved.unwrap_or(clock))
+    }
+
     /// The shared time of a rank's time.
     #[must_use]
     pub fn shared(self, local_ps: i64) -> i64 {

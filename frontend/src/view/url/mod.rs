@@ -3,6 +3,9 @@
 //! `&open=DMA/q0&closed=Engines&row=Engines/Tensor&lane=3&pin=Engines/Tensor`, then
 //! `&clock=raw&order=late&q=…&search=regex&tab=details&of=57b3d6ea1f6dd8da`.
 //!
+//! `/compare/<name>/<name>` is a view of several profiles. A rank of a further profile is written
+//! with the profile's position: `rank=0.1` is rank 0 of the second one.
+//!
 //! A versioned format: reading a written URL gives the same view. Times are picoseconds, tracks are
 //! paths ([`TrackPath`]). Default values are left out and unknown parameters are ignored. A link
 //! without a version is read as the current one, so that people can write links by hand.
@@ -22,7 +25,6 @@ use std::str::FromStr;
 use nprof_engine::base::Interval;
 use nprof_engine::base::order::gathered;
 use nprof_engine::query::Syntax;
-use nprof_engine::wire::catalog::{rank_of_word, rank_word};
 use nprof_engine::wire::percent::{parameter_decoded, percent_decoded, percent_encoded};
 use nprof_engine::wire::questions::{syntax_name, syntax_of};
 
@@ -32,19 +34,23 @@ use super::rows::layout::sight::{RowPart, TopRow};
 use super::rows::pins::PinnedRanks;
 use super::rows::track_path::TrackPath;
 use super::shell::panel::Tab;
-use super::shell::place::{ProfilePlace, split_path};
+use super::shell::place::{ProfilePlace, split_names, split_path};
+use super::source_id::SourceId;
 use super::state::data::WARNINGS_TABLE;
 use super::time::axes::Timebase;
 use crate::view::state::View;
 use crate::view::state::numbered::Numbered;
+use crate::view::state::profile_names::ProfileNames;
 use crate::view::state::tracks::TracksState;
 use crate::view::state::url_error::{UrlError, VERSION};
 
 const PREFIX: &str = "/profile/";
+/// Begins the paths of views of several profiles.
+const COMPARE_PREFIX: &str = "/compare/";
 
 impl fmt::Display for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{PREFIX}{}{}", percent_encoded(&self.profile), self.place.path())?;
+        write_path(f, &self.profiles, self.place)?;
         let parameters = Parameters(self).to_string();
         match self.is_bare && parameters.is_empty() {
             true => Ok(()),
@@ -53,16 +59,40 @@ impl fmt::Display for View {
     }
 }
 
+/// Writes the path: the profiles and the place.
+fn write_path(f: &mut fmt::Formatter<'_>, profiles: &ProfileNames, place: ProfilePlace) -> fmt::Result {
+    if !profiles.are_several() {
+        return write!(f, "{PREFIX}{}{}", percent_encoded(profiles.first()), place.path());
+    }
+    let names: Vec<String> = profiles.iter().map(|name| percent_encoded(name).to_string()).collect();
+    write!(f, "{COMPARE_PREFIX}{}{}", names.join("/"), place.path_after(&names))
+}
+
+/// The profiles and the place of a path.
+fn read_path(path: &str) -> Result<(ProfileNames, ProfilePlace), UrlError> {
+    let name = |text: &str| {
+        let name = percent_decoded(text).filter(|name| !name.is_empty());
+        name.map(Cow::into_owned).ok_or(UrlError::NotAProfile)
+    };
+    if let Some(rest) = path.strip_prefix(COMPARE_PREFIX) {
+        let (names, place) = split_names(rest);
+        let names = names.into_iter().map(name).collect::<Result<_, _>>()?;
+        return Ok((ProfileNames::compared(names).ok_or(UrlError::Comparison)?, place));
+    }
+    let (slug, place) = split_path(path.strip_prefix(PREFIX).ok_or(UrlError::NotAProfile)?);
+    Ok((ProfileNames::one(&name(slug)?), place))
+}
+
 /// The parameters of a view after the version, each with `&` before it.
 struct Parameters<'a>(&'a View);
 
 impl fmt::Display for Parameters<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(view) = self;
-        if let Some(rank) = view.tracks.rank {
-            write!(f, "&rank={}", rank_word(rank))?;
+        if let Some(current) = view.tracks.current {
+            write!(f, "&rank={current}")?;
         }
-        write_list(f, "ranks", view.tracks.ranks.iter().map(|rank| rank_word(*rank)))?;
+        write_list(f, "ranks", &view.tracks.ranks)?;
         if let Some(window) = view.window {
             write!(f, "&from={}&to={}", window.start.0, window.end.0)?;
         }
@@ -142,9 +172,9 @@ fn write_list<T: fmt::Display>(
 }
 
 fn write_top(f: &mut fmt::Formatter<'_>, (row_name, lane_name): Names, top: &TopRow) -> fmt::Result {
-    let TopRow { rank, path, lane } = top;
-    let rank = rank.map_or_else(String::new, |rank| format!("{}:", rank_word(rank)));
-    write!(f, "&{row_name}={rank}{}", legible(path.as_str()))?;
+    let TopRow { source, path, lane } = top;
+    let source = source.map_or_else(String::new, |source| format!("{source}:"));
+    write!(f, "&{row_name}={source}{}", legible(path.as_str()))?;
     // Links from before there were lanes have none.
     if *lane > 0 { write!(f, "&{lane_name}={lane}") } else { Ok(()) }
 }
@@ -166,12 +196,9 @@ impl FromStr for View {
     type Err = UrlError;
 
     fn from_str(url: &str) -> Result<Self, UrlError> {
-        let rest = url.strip_prefix(PREFIX).ok_or(UrlError::NotAProfile)?;
-        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (slug, place) = split_path(path);
-        let profile = percent_decoded(slug).filter(|name| !name.is_empty()).ok_or(UrlError::NotAProfile)?;
-        let profile = profile.into_owned();
-        let mut view = Self { profile, place, is_bare: query.is_empty(), ..Self::default() };
+        let (path, query) = url.split_once('?').unwrap_or((url, ""));
+        let (profiles, place) = read_path(path)?;
+        let mut view = Self { profiles, place, is_bare: query.is_empty(), ..Self::default() };
         let (mut from, mut to, mut lane, mut pins_lane) = (None, None, 0, 0);
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
             match name {
@@ -190,30 +217,43 @@ impl FromStr for View {
         for (top, lane) in [(top, lane), (pins_top, pins_lane)] {
             top.iter_mut().for_each(|top| top.lane = lane);
         }
-        view.window = match (from, to) {
-            (None, None) => None,
-            (Some(from), Some(to)) if from <= to => Some(Interval::new(from, to)),
-            (Some(_), Some(_)) => {
-                return Err(UrlError::Parameter { name: "to", expected: "no earlier than \"from\"" });
-            }
-            (Some(_), None) => {
-                return Err(UrlError::Parameter { name: "to", expected: "given with \"from\"" });
-            }
-            (None, Some(_)) => {
-                return Err(UrlError::Parameter { name: "from", expected: "given with \"to\"" });
-            }
-        };
+        view.window = window(from, to)?;
+        view.check_sources()?;
         Ok(view)
     }
 }
 
+fn window(from: Option<i64>, to: Option<i64>) -> Result<Option<Interval>, UrlError> {
+    let refused = |name, expected| Err(UrlError::Parameter { name, expected });
+    match (from, to) {
+        (None, None) => Ok(None),
+        (Some(from), Some(to)) if from <= to => Ok(Some(Interval::new(from, to))),
+        (Some(_), Some(_)) => refused("to", "no earlier than \"from\""),
+        (Some(_), None) => refused("to", "given with \"from\""),
+        (None, Some(_)) => refused("from", "given with \"to\""),
+    }
+}
+
 impl View {
+    /// Refuses ranks of profiles that the address does not have.
+    fn check_sources(&self) -> Result<(), UrlError> {
+        let TracksState { current, top, pins_top, .. } = &self.tracks;
+        let rows = [("row", top), ("pin_row", pins_top)];
+        let rows = rows.map(|(name, top)| (name, top.as_ref().and_then(|top| top.source)));
+        let mut sources = [("rank", *current)].into_iter().chain(rows);
+        let is_unknown = |source: SourceId| self.profiles.at(source.profile).is_none();
+        match sources.find(|(_, source)| source.is_some_and(is_unknown)) {
+            Some((name, _)) => Err(UrlError::Parameter { name, expected: "of a profile of this address" }),
+            None => Ok(()),
+        }
+    }
+
     /// Reads a parameter.
     fn read(&mut self, name: &str, value: &str) -> Result<(), UrlError> {
         match name {
-            "rank" => self.tracks.rank = Some(rank("rank", "the number of a rank, or all", value)?),
+            "rank" => self.tracks.current = Some(number("rank", "the number of a rank, or all", value)?),
             "ranks" => {
-                let one = |word| rank("ranks", "numbers of ranks with commas between", word);
+                let one = |word| number("ranks", "numbers of ranks with commas between", word);
                 self.tracks.ranks = value.split(',').map(one).collect::<Result<_, _>>()?;
             }
             "sel" => self.selection.row = Some(number("sel", "the row of a slice", value)?),
@@ -267,10 +307,6 @@ fn number<T: FromStr>(name: &'static str, expected: &'static str, text: &str) ->
     text.parse().map_err(|_| UrlError::Parameter { name, expected })
 }
 
-fn rank(name: &'static str, expected: &'static str, text: &str) -> Result<u32, UrlError> {
-    rank_of_word(text).ok_or(UrlError::Parameter { name, expected })
-}
-
 fn span(text: &str) -> Result<Interval, UrlError> {
     let expected = "two whole numbers of picoseconds, written 10..20";
     let (start, end) = text.split_once("..").ok_or(UrlError::Parameter { name: "mark", expected })?;
@@ -304,11 +340,11 @@ fn pinned_ranks(name: &str) -> Result<PinnedRanks, UrlError> {
 
 fn top_row(name: &'static str, text: &str) -> Result<TopRow, UrlError> {
     let (error, text) = (UrlError::Parameter { name, expected: ROW }, decoded(name, text)?);
-    let (rank, path) = match text.split_once(':') {
-        Some((number, path)) => (Some(rank(name, ROW, number)?), path),
+    let (source, path) = match text.split_once(':') {
+        Some((source, path)) => (Some(number(name, ROW, source)?), path),
         None => (None, text.as_str()),
     };
-    Ok(TopRow { rank, path: TrackPath::read(path).ok_or(error)?, lane: 0 })
+    Ok(TopRow { source, path: TrackPath::read(path).ok_or(error)?, lane: 0 })
 }
 
 fn numbered_reading(text: &str) -> Result<(u32, i64), UrlError> {

@@ -2,6 +2,7 @@
 
 use super::page::Place;
 use crate::view::View;
+use crate::view::state::profile_names::ProfileNames;
 
 /// The only profile of a page without a server. It takes the place of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +19,7 @@ impl Only {
     pub fn new(slug: String, view: Option<&str>) -> Self {
         let chosen = view.and_then(|address| address.parse::<View>().ok());
         // The link can have another name of the profile.
-        let first = chosen.map(|view| View { profile: slug.clone(), ..view });
+        let first = chosen.map(|view| View { profiles: ProfileNames::one(&slug), ..view.alone() });
         Self { first: first.unwrap_or_else(|| View::of_profile(&slug)), slug }
     }
 

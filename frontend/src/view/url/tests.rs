@@ -6,15 +6,17 @@ use crate::view::rows::layout::RankHeight;
 use crate::view::rows::pins::Pins;
 use crate::view::rows::track_path::Paths;
 use crate::view::shell::panel::{PANELS, Side};
+use crate::view::source_id::SourceId;
 use crate::view::state::orders::{Orders, PanelTable};
 use crate::view::state::panels::{PanelState, PanelsState};
 use crate::view::state::plots::{PlotsState, WaitLine};
+use crate::view::state::profile_names::ProfileNames;
 use crate::view::state::search::SearchState;
 use crate::view::state::selection::SelectionState;
 use crate::view::state::tracks::TracksState;
 use crate::view::table::Sorting;
 use crate::view::{DataView, Reading};
-use nprof_engine::wire::catalog::ALL_RANKS;
+use nprof_engine::wire::rank_ref::RankRef;
 use proptest::option;
 use proptest::prelude::*;
 
@@ -30,21 +32,30 @@ fn path() -> impl Strategy<Value = TrackPath> {
     })
 }
 
+fn rank() -> impl Strategy<Value = RankRef> {
+    prop_oneof![Just(RankRef::All), any::<u32>().prop_map(RankRef::Number)]
+}
+
+/// A rank of one of two profiles.
+fn source() -> impl Strategy<Value = SourceId> {
+    (rank(), 0..2_u8).prop_map(|(rank, profile)| SourceId { rank, profile })
+}
+
 fn tracks() -> impl Strategy<Value = TracksState> {
     let top = || {
-        let parts = (option::of(any::<u32>()), path(), any::<u32>());
-        option::of(parts.prop_map(|(rank, path, lane)| TopRow { rank, path, lane }))
+        let parts = (option::of(source()), path(), any::<u32>());
+        option::of(parts.prop_map(|(source, path, lane)| TopRow { source, path, lane }))
     };
     let groups = proptest::collection::btree_map(path(), any::<bool>(), 0..4);
-    let ranks = proptest::collection::btree_set(any::<u32>(), 0..4);
+    let ranks = proptest::collection::btree_set(rank(), 0..4);
     let order = proptest::sample::select(&RankOrder::ALL[..]);
     let height = any::<bool>().prop_map(|fits| if fits { RankHeight::Fit } else { RankHeight::Usual });
     let pins =
         (proptest::collection::btree_set(path(), 0..3), proptest::sample::select(&PinnedRanks::ALL[..]));
     let pins = pins.prop_map(|(paths, of)| Pins { paths, of });
-    (option::of(any::<u32>()), ranks, groups, (top(), top()), order, height, pins).prop_map(
-        |(rank, ranks, groups, (top, pins_top), order, height, pins)| TracksState {
-            rank,
+    (option::of(source()), ranks, groups, (top(), top()), order, height, pins).prop_map(
+        |(current, ranks, groups, (top, pins_top), order, height, pins)| TracksState {
+            current,
             ranks,
             groups,
             top,
@@ -109,7 +120,7 @@ fn numbered() -> impl Strategy<Value = Numbered> {
 proptest! {
     #[test]
     fn reading_what_was_written_gives_the_same_view(
-        profile in "\\PC{1,12}", tracks in tracks(), selection in selection(),
+        names in proptest::collection::vec("\\PC{1,12}", 2..4), tracks in tracks(), selection in selection(),
         window in option::of(intervals()), numbered in option::of(numbered()),
         (query, syntax) in ("\\PC{0,12}", prop_oneof![Just(Syntax::Text), Just(Syntax::Regex)]),
         panels in panels(), (orders, plots) in (orders(), plots()),
@@ -119,7 +130,8 @@ proptest! {
     ) {
         let search = SearchState { query, syntax };
         let data = DataView { filter, ..DataView::default() };
-        let view = View { profile, place, data, window, timebase, tracks, selection, search, panels, orders, plots, numbered, of, is_bare: false };
+        let profiles = ProfileNames::of(names).unwrap();
+        let view = View { profiles, place, data, window, timebase, tracks, selection, search, panels, orders, plots, numbered, of, is_bare: false };
         prop_assert_eq!(view.to_string().parse(), Ok(view));
     }
 
@@ -136,9 +148,28 @@ fn check_refused(url: &str, expected: &str) {
 }
 
 #[test]
+fn several_profiles_have_an_address() {
+    let read = |url: &str| url.parse::<View>().unwrap();
+    let profiles = |names: &[&str]| ProfileNames::of(names.iter().map(ToString::to_string)).unwrap();
+    let view = read("/compare/a/b%2Fc");
+    assert_eq!((view.profiles.clone(), view.is_bare), (profiles(&["a", "b/c"]), true));
+    for url in ["/compare/a/b%2Fc", "/compare/a/b/data?v=2&rank=0.1&sel=4&row=0.1:Engines/Tensor"] {
+        assert_eq!(read(url).to_string(), url);
+    }
+    for url in ["/compare/", "/compare/a//b"] {
+        assert_eq!(url.parse::<View>(), Err(UrlError::NotAProfile), "{url}");
+    }
+    for url in ["/compare/a", "/compare/a/b/c/d/e/f/g/h/i"] {
+        assert_eq!(url.parse::<View>(), Err(UrlError::Comparison), "{url}");
+    }
+    check_refused("/compare/a/b?rank=0.2", "\"rank\"");
+    check_refused("/profile/a?row=0.1:x", "\"row\"");
+}
+
+#[test]
 fn a_link_written_by_hand() {
     assert_eq!("/profile/x".parse(), Ok(View::of_profile("x")));
-    let tracks = TracksState { rank: Some(4), ..TracksState::default() };
+    let tracks = TracksState { current: Some(SourceId::of_first(4)), ..TracksState::default() };
     assert_eq!(
         "/profile/x/?else=3&rank=4".parse(),
         Ok(View { tracks, is_bare: false, ..View::of_profile("x") })
@@ -164,8 +195,11 @@ fn links_without_a_rank_keep_what_they_showed() {
     assert!(!read("/profile/x?v=2&from=1&to=2").is_bare);
     assert!(read("/profile/x").is_bare);
     assert_eq!(View::of_profile("x").to_string(), "/profile/x");
-    assert_eq!(read("/profile/x?v=2&rank=all&row=all:Ranks").tracks.rank, Some(ALL_RANKS));
-    let both = "/profile/x?v=2&rank=all&ranks=3,all&row=all:Ranks";
+    assert_eq!(
+        read("/profile/x?v=2&rank=all&row=all:Ranks").tracks.current,
+        Some(SourceId::of_first(RankRef::All))
+    );
+    let both = "/profile/x?v=2&rank=all&ranks=all,3&row=all:Ranks";
     assert_eq!(read(both).to_string(), both);
 }
 
@@ -178,7 +212,7 @@ fn links_of_all_versions_are_read() {
         SelectionState { row: Some(4), marked: Some(Interval::new(-5, 6)), ..SelectionState::default() };
     let common = View {
         window: Some(Interval::new(10, 20)),
-        tracks: TracksState { rank: Some(1), ..TracksState::default() },
+        tracks: TracksState { current: Some(SourceId::of_first(1)), ..TracksState::default() },
         selection,
         search,
         panels: PanelsState { tab: Some(Tab::Details), ..PanelsState::default() },
@@ -195,9 +229,10 @@ fn links_of_all_versions_are_read() {
                   &tab=details&of=57b3";
     let mut view = common;
     view.selection.reading = Some(Reading { track: path("Memory/HBM"), time_ps: 1_500 });
-    view.tracks.ranks = [1, 7].into();
+    view.tracks.ranks = [1.into(), 7.into()].into();
     view.tracks.groups = [(path("DMA/q%20"), true), (path("DMA"), true), (path("Engines"), false)].into();
-    view.tracks.top = Some(TopRow { rank: Some(7), path: path("Engines/Tensor#2"), lane: 0 });
+    view.tracks.top =
+        Some(TopRow { source: Some(SourceId::of_first(7)), path: path("Engines/Tensor#2"), lane: 0 });
     assert_eq!(second.parse(), Ok(view));
 }
 

@@ -10,15 +10,15 @@ pub mod site;
 
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::model::Warning;
 use nprof_engine::native::{SegmentFile, open_regular};
 use nprof_engine::query::{self, VerifyFinding};
 use nprof_engine::wire::bundle::{Bundle, BundledRank};
-use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry, WarningEntry};
+use nprof_engine::wire::catalog::{RankEntry, WarningEntry};
 use nprof_engine::wire::refusal::Refusal;
 
 use self::page::PageFiles;
@@ -27,7 +27,7 @@ use super::ranks::{Comparing, open};
 use super::{ExportChoices, ExportError, PreparedExport, RanksOf};
 use crate::analysis::job_segment::{self, JobSegment};
 use crate::markup::escaped;
-use crate::store::{Manifest, Profile, RankFile, SegmentPlace};
+use crate::store::{Manifest, Profile, SegmentPlace};
 use crate::summary::summary_of;
 use crate::warnings;
 
@@ -67,8 +67,6 @@ pub struct Html {
 /// The segment of a rank as text.
 #[derive(Debug)]
 struct SegmentText {
-    rank: u32,
-    path: PathBuf,
     size_bytes: u64,
     place: SegmentPlace,
 }
@@ -81,17 +79,18 @@ impl Html {
     pub fn of(of: RanksOf<'_>, choices: &ExportChoices, work: Work<'_>) -> Result<Self, ExportError> {
         of.check()?;
         let page = PageFiles::of_binary()?;
-        let ranks = &with_job(of, work.cancel)?;
+        let job = job_of(of, work.cancel)?;
+        let embedded = Embedded { of, job: job.as_ref() };
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let head = Head { policy: "", view: choices.view.as_deref() };
-        write_before(&page, head, RanksOf { ranks, ..of }, work, &mut before)?;
+        write_before(&page, head, embedded, work, &mut before)?;
         let mut programs = Vec::new();
         for (id, bytes) in page.programs() {
             write_dense(id, bytes, &mut programs)?;
         }
         page.write_start(&programs, &mut after)?;
         let segments =
-            ranks.iter().map(|rank| SegmentText::of(of.profile, rank)).collect::<Result<_, _>>()?;
+            embedded.segments().map(|(place, _)| SegmentText::of(place)).collect::<Result<_, _>>()?;
         Ok(Self { before, segments, after })
     }
 
@@ -123,17 +122,15 @@ impl Html {
 }
 
 impl SegmentText {
-    fn of(profile: &Profile, rank: &RankFile) -> Result<Self, ExportError> {
-        let path = profile.segment_path(rank);
-        let place = profile.place_of(rank);
+    fn of(place: SegmentPlace) -> Result<Self, ExportError> {
         let failed = |source| ExportError::Open { place: place.clone(), source };
-        let size_bytes = open_regular(&path).and_then(|file| file.metadata()).map_err(failed)?.len();
-        Ok(Self { rank: rank.rank, path, size_bytes, place })
+        let size_bytes = open_regular(place.path()).and_then(|file| file.metadata()).map_err(failed)?.len();
+        Ok(Self { size_bytes, place })
     }
 
     /// The opening tag before the base64 text of each part.
     fn tag(&self) -> String {
-        let Self { rank, size_bytes, .. } = self;
+        let (rank, size_bytes) = (self.place.rank(), self.size_bytes);
         format!(
             "<script type=\"application/octet-stream\" data-segment=\"{rank}\" data-size=\"{size_bytes}\">"
         )
@@ -146,7 +143,7 @@ impl SegmentText {
 
     fn write(&self, out: &mut dyn Write) -> Result<(), ExportError> {
         let failed = |source| ExportError::Open { place: self.place.clone(), source };
-        let mut file = open_regular(&self.path).map_err(failed)?;
+        let mut file = open_regular(self.place.path()).map_err(failed)?;
         let (mut part, mut text) = (Vec::new(), String::new());
         let mut left = self.size_bytes;
         while left > 0 {
@@ -164,9 +161,12 @@ impl SegmentText {
     }
 }
 
-/// The ranks, after what they show together. If ranks or tracks are left out, or if the ranks
-/// cannot be compared, the export has no job segment.
-fn with_job(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Vec<RankFile>, ExportError> {
+/// What the ranks show together. If ranks or tracks are left out, or if the ranks cannot be
+/// compared, the export has no job segment.
+///
+/// # Errors
+/// `Cancelled` if the work is cancelled.
+fn job_of(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Option<JobSegment>, ExportError> {
     let RanksOf { profile, ranks, is_part, .. } = of;
     let is_whole = !is_part && job_segment::is_for(profile);
     if is_part && ranks.len() > 1 {
@@ -192,17 +192,42 @@ fn with_job(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Vec<RankFile>, Export
     });
     cancel.check().map_err(ExportError::Cancelled)?;
     // In a store that may only be read the file is elsewhere, and already gone.
-    let is_there = |file: &RankFile| file.events > 0 && profile.segment_path(file).exists();
-    let job = job.flatten().map(|job| job.file).filter(is_there);
-    Ok(job.into_iter().chain(ranks.iter().cloned()).collect())
+    Ok(job.flatten().filter(|job| job.entry.events > 0 && job.path.exists()))
 }
 
-/// The data about these ranks that the page needs in addition to their segments. The view of all
-/// ranks can be the first of them.
-pub fn bundle(of: RanksOf<'_>, work: Work<'_>) -> Result<Bundle, ExportError> {
+/// What an export embeds in the page.
+#[derive(Debug, Clone, Copy)]
+pub struct Embedded<'a> {
+    /// The ranks.
+    pub of: RanksOf<'a>,
+    /// The view of all of them.
+    pub job: Option<&'a JobSegment>,
+}
+
+impl<'a> From<RanksOf<'a>> for Embedded<'a> {
+    fn from(of: RanksOf<'a>) -> Self {
+        Self { of, job: None }
+    }
+}
+
+impl<'a> Embedded<'a> {
+    /// The place and the content of each segment, in the order of the page's ranks.
+    fn segments(self) -> impl Iterator<Item = (SegmentPlace, &'a str)> {
+        let profile = self.of.profile;
+        let job = self.job.map(|job| (profile.place_of_all(job.path.clone()), job.segment.content()));
+        let ranks = self.of.ranks.iter();
+        job.into_iter().chain(ranks.map(|rank| (profile.place_of(rank), rank.content.as_str())))
+    }
+}
+
+/// The data about these ranks that the page needs in addition to their segments.
+///
+/// # Errors
+/// If a segment cannot be opened, or the work is cancelled.
+pub fn bundle(embedded: Embedded<'_>, work: Work<'_>) -> Result<Bundle, ExportError> {
+    let Embedded { of, job } = embedded;
     let RanksOf { profile, ranks, .. } = of;
-    let (job, own): (Vec<_>, Vec<_>) = ranks.iter().cloned().partition(|rank| rank.rank == ALL_RANKS);
-    let manifest = Manifest { ranks: own, ..Manifest::clone(&profile.manifest) };
+    let manifest = Manifest { ranks: ranks.to_vec(), ..Manifest::clone(&profile.manifest) };
     let mut info = manifest.profile_info();
     let kept = |of| job_segment::is_for(of).then(|| job_segment::kept(&job_segment::path_of(of))).flatten();
     let own = kept(profile);
@@ -215,22 +240,32 @@ pub fn bundle(of: RanksOf<'_>, work: Work<'_>) -> Result<Bundle, ExportError> {
     if is_part {
         info.whole = whole(&info.ranks, of.whole, of_whole.as_ref());
     }
-    info.ranks.splice(0..0, job.iter().map(RankFile::entry));
-    let ranks = job.iter().chain(&manifest.ranks).map(|rank| {
-        let segment = open(profile, rank)?;
-        let later = warnings::later(rank);
-        let damage = damage(&segment, work.cancel);
-        for WarningEntry { what, first_place, .. } in &damage {
-            tracing::warn!("{} is damaged: {what} ({first_place})", profile.place_of(rank));
-        }
-        let warnings = later.iter().map(WarningEntry::from).chain(damage).collect();
-        // A damaged rank must not fail the export: the file has other ranks, and more than metrics.
-        let summary = summary_of(profile, rank, &segment, work).map_err(Refusal::from);
-        work.cancel.check().map_err(ExportError::Cancelled)?;
-        Ok(BundledRank { warnings, summary })
-    });
-    let ranks = ranks.collect::<Result<_, ExportError>>()?;
+    info.ranks.splice(0..0, job.map(|job| job.entry.clone()));
+    let of_job = job.map(|job| bundled(&profile.place_of_all(job.path.clone()), &job.segment, &[], work));
+    let of_ranks = manifest
+        .ranks
+        .iter()
+        .map(|rank| bundled(&profile.place_of(rank), &open(profile, rank)?, &warnings::later(rank), work));
+    let ranks = of_job.into_iter().chain(of_ranks).collect::<Result<_, ExportError>>()?;
     Ok(Bundle { profile: info, names: manifest.names.clone(), ranks })
+}
+
+/// The data of a rank beside its segment. `later` are warnings that arose after it was written.
+fn bundled(
+    place: &SegmentPlace,
+    segment: &SegmentFile,
+    later: &[Warning],
+    work: Work<'_>,
+) -> Result<BundledRank, ExportError> {
+    let damage = damage(segment, work.cancel);
+    for WarningEntry { what, first_place, .. } in &damage {
+        tracing::warn!("{place} is damaged: {what} ({first_place})");
+    }
+    let warnings = later.iter().map(WarningEntry::from).chain(damage).collect();
+    // A damaged rank must not fail the export: the file has other ranks, and more than metrics.
+    let summary = summary_of(place, segment, work).map_err(Refusal::from);
+    work.cancel.check().map_err(ExportError::Cancelled)?;
+    Ok(BundledRank { warnings, summary })
 }
 
 /// The ranks of the whole profile. A rank that is `here`, in a part of it, has the same clock in
@@ -287,11 +322,11 @@ struct Head<'a> {
 fn write_before(
     page: &PageFiles,
     head: Head<'_>,
-    of: RanksOf<'_>,
+    embedded: Embedded<'_>,
     work: Work<'_>,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
-    let (bundle, manifest) = (bundle(of, work)?, &of.profile.manifest);
+    let (bundle, manifest) = (bundle(embedded, work)?, &embedded.of.profile.manifest);
     page.write_head(manifest.shown_name(), head.policy, out)?;
     let view = head.view.map_or_else(String::new, |view| format!(" data-view=\"{}\"", escaped(view)));
     let attributes = format!(" data-slug=\"{}\"{view}", escaped(manifest.slug()));
@@ -334,8 +369,8 @@ mod tests {
         .unwrap();
         let dir = tempfile::tempdir().unwrap();
         let profile = Profile { manifest: manifest.into(), dir: dir.path().to_owned() };
-        let of = |cancel| with_job(RanksOf::all(&profile), cancel);
-        assert_eq!(of(Cancel::NEVER).unwrap().len(), 2);
+        let of = |cancel| job_of(RanksOf::all(&profile), cancel);
+        assert!(of(Cancel::NEVER).unwrap().is_none());
         assert!(matches!(of(Cancel::when(&|| true)), Err(ExportError::Cancelled(_))));
     }
 }

@@ -9,10 +9,9 @@ use std::path::Path;
 
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::{directory_of, disk, open_regular};
-use nprof_engine::wire::catalog::rank_word;
 
 use super::page::PageFiles;
-use super::{Head, SegmentText, with_job, write_before};
+use super::{Embedded, Head, SegmentText, job_of, write_before};
 use crate::export::{ExportChoices, ExportError, RanksOf};
 use crate::work::{Meter, Metered};
 
@@ -57,16 +56,17 @@ impl Site {
     pub fn of(of: RanksOf<'_>, choices: &ExportChoices, work: Work<'_>) -> Result<Self, ExportError> {
         of.check()?;
         let page = PageFiles::of_binary()?;
-        let ranks = &with_job(of, work.cancel)?;
+        let job = job_of(of, work.cancel)?;
         let mut index = Vec::new();
         let head = Head { policy: POLICY, view: choices.view.as_deref() };
-        write_before(&page, head, RanksOf { ranks, ..of }, work, &mut index)?;
+        let embedded = Embedded { of, job: job.as_ref() };
+        write_before(&page, head, embedded, work, &mut index)?;
         let mut files = Vec::new();
-        for rank in ranks {
-            let text = SegmentText::of(of.profile, rank)?;
-            let (number, size_bytes) = (text.rank, text.size_bytes);
-            let name = format!("rank_{}-{}.nseg", rank_word(number), rank.content);
-            let attributes = format!("data-segment=\"{number}\" data-size=\"{size_bytes}\"");
+        for (place, content) in embedded.segments() {
+            let text = SegmentText::of(place)?;
+            let (rank, size_bytes) = (text.place.rank(), text.size_bytes);
+            let name = format!("rank_{rank}-{content}.nseg");
+            let attributes = format!("data-segment=\"{rank}\" data-size=\"{size_bytes}\"");
             write_link(&attributes, &name, &mut index)?;
             files.push((name, SiteContent::CopyOf(text)));
         }
@@ -124,9 +124,9 @@ impl SiteContent {
                 out.write_all(bytes)?;
                 bytes.len() as u64
             }
-            Self::CopyOf(SegmentText { path, place, .. }) => {
+            Self::CopyOf(SegmentText { place, .. }) => {
                 let failed = |source| ExportError::Open { place: place.clone(), source };
-                io::copy(&mut open_regular(path).map_err(failed)?, out)?
+                io::copy(&mut open_regular(place.path()).map_err(failed)?, out)?
             }
         };
         out.flush()?;

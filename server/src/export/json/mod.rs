@@ -43,7 +43,7 @@ pub fn prepare<'a>(
 ) -> Result<PreparedExport<'a>, ExportError> {
     let summaries = of.each().map(|opened| {
         let opened = opened?;
-        opened.read(|segment| Ok(summary_of(of.profile, opened.rank, segment, work)?))
+        opened.read(|segment| Ok(summary_of(opened.place(), segment, work)?))
     });
     let summaries = summaries.collect::<Result<Vec<_>, ExportError>>()?;
     Ok(PreparedExport::new(move |out| {

@@ -139,7 +139,7 @@ mod tests {
             WarningEntry { title: String::new(), what: String::new(), first_place: String::new(), count: 9 };
         let rank = RankDetail {
             entry: RankEntry {
-                rank: 0,
+                rank: 0.into(),
                 host: None,
                 device: None,
                 core: None,

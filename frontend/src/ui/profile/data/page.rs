@@ -17,7 +17,7 @@ pub fn DataPage(
 ) -> impl IntoView {
     let list = Memo::new(move |_| opened.rank_detail().map(|rank| entries(&rank)));
     let open = Memo::new(move |_| {
-        let wanted = opened.view.with(|view| view.data.table.clone());
+        let wanted = opened.session.view.with(|view| view.data.table.clone());
         list.with(|list| {
             let list = list.as_ref()?;
             match &wanted {
@@ -27,7 +27,7 @@ pub fn DataPage(
         })
     });
     let missing = move || {
-        let name = opened.view.with(|view| view.data.table.clone()).unwrap_or_default();
+        let name = opened.session.view.with(|view| view.data.table.clone()).unwrap_or_default();
         match name.starts_with('~') {
             true => "Every event of this rank's trace was read.".to_owned(),
             false => format!("This rank has no rows in a table “{name}”."),
@@ -89,7 +89,8 @@ fn Group(
         });
         let chip = if entry.kind == EntryKind::Warnings { "chip chip-warning" } else { "table-count" };
         let counted = entry.clone();
-        let count = move || format::count(counted.shown_rows(opened.view.with(|view| view.data.with_waits)));
+        let count =
+            move || format::count(counted.shown_rows(opened.session.view.with(|view| view.data.with_waits)));
         let show = move |_| opened.act(&Command::Data(DataChange::Open(entry.name.clone())));
         view! {
             <li>

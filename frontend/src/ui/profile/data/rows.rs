@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
-use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::questions::RowsQuestion;
 
 use super::content::{Content, content};
@@ -18,14 +17,14 @@ use crate::ui::profile::opened::{Answer, Opened};
 use crate::ui::shell::Asked;
 use crate::ui::table::{DrawCell, TableSource, TableTools, TableToolsState, VirtualTable, cell_title};
 use crate::ui::text::format;
-use crate::view::rows::sheet_track::SourceId;
+use crate::view::source_id::SourceId;
 use crate::view::table::{Sorting, TableColumn, TableFilter, sorted};
 use crate::view::{Command, DataChange};
 
 /// Key of a request for rows.
 #[derive(Debug, Clone, PartialEq)]
 struct Wanted {
-    rank: u32,
+    source: SourceId,
     table: String,
     span: Option<Interval>,
 }
@@ -73,22 +72,22 @@ fn answer(opened: Opened, entry: &TableEntry) -> (Signal<Answer<Content>>, Callb
             let total = rank.warnings.len() as u64;
             Some(Ok(Arc::new(Content { table: warnings_table(&rank.warnings), numbers: Vec::new(), total })))
         });
-        return (warnings, opened.retry);
+        return (warnings, opened.session.retry);
     }
     let (table, has_time, most) = (entry.name.clone(), entry.kind.has_time(), entry.most_rows());
     let wanted = Memo::new(move |_| {
-        let rank = opened.rank_number.get()?;
-        let in_window = opened.view.with(|view| view.data.in_window);
+        let source = opened.current.source.get()?;
+        let in_window = opened.session.view.with(|view| view.data.in_window);
         let span = (has_time && in_window)
-            .then(|| opened.view.with(|view| view.window_in(opened.times.reach.get())));
-        Some(Wanted { rank, table: table.clone(), span })
+            .then(|| opened.session.view.with(|view| view.window_in(opened.times.reach.get())));
+        Some(Wanted { source, table: table.clone(), span })
     });
     let asked = Asked::new(wanted, move |wanted: Wanted, signal| async move {
-        let Wanted { rank, table, span } = wanted;
+        let Wanted { source, table, span } = wanted;
         let question = RowsQuestion { span, ..RowsQuestion::of_table(table, most) };
-        let rows = opened.ask(rank, question, Some(&signal)).await?;
+        let rows = opened.ask(source, question, Some(&signal)).await?;
         let zero_ps = opened.times.zero.try_get_untracked().unwrap_or_default().0;
-        let titles = opened.tracks.sheet.with_untracked(|sheet| sheet.titles_of(SourceId(rank)));
+        let titles = opened.tracks.sheet.with_untracked(|sheet| sheet.titles_of(source));
         Ok(content(rows, zero_ps, &titles))
     });
     let answer = Signal::derive(move || {
@@ -109,8 +108,8 @@ fn ToolsAndRows(
     title: String,
 ) -> impl IntoView {
     let change = Callback::new(move |change: DataChange| opened.act(&Command::Data(change)));
-    let hidden = Memo::new(move |_| opened.view.with(|view| view.data.hidden.clone()));
-    let filter = Memo::new(move |_| opened.view.with(|view| view.data.filter.clone()));
+    let hidden = Memo::new(move |_| opened.session.view.with(|view| view.data.hidden.clone()));
+    let filter = Memo::new(move |_| opened.session.view.with(|view| view.data.filter.clone()));
     let leads = Leads { opened, name, content };
     let source = table_source(leads, kind, (hidden, filter), change);
     let (table, rows) = (source.table, source.rows);
@@ -160,7 +159,7 @@ fn table_source(
         })
     });
     let hides_waits =
-        Memo::new(move |_| leads.can_hide_waits() && !opened.view.with(|view| view.data.with_waits));
+        Memo::new(move |_| leads.can_hide_waits() && !opened.session.view.with(|view| view.data.with_waits));
     let unfiltered = Memo::new(move |_| match hides_waits.get() {
         true => content.with(|content| without_waits(content)),
         false => table.with(|table| table.rows.into()),
@@ -173,7 +172,7 @@ fn table_source(
         }
         Arc::new(rows)
     });
-    let sorting = Memo::new(move |_| opened.view.with(|view| view.data.sorting.clone()));
+    let sorting = Memo::new(move |_| opened.session.view.with(|view| view.data.sorting.clone()));
     let rows = Memo::new(move |_| {
         let passing = passing.get();
         let in_order =
@@ -207,7 +206,7 @@ fn NoRows(opened: Opened, content: Memo<Arc<Content>>, change: Callback<DataChan
     };
     let show_all = move |_| {
         change.run(DataChange::Filter(String::new()));
-        if opened.view.with(|view| view.data.in_window) {
+        if opened.session.view.with(|view| view.data.in_window) {
             change.run(DataChange::InWindow(false));
         }
     };
@@ -237,7 +236,7 @@ impl Leads {
     }
 
     fn is_of_all(self) -> bool {
-        self.opened.rank_number.get_untracked() == Some(ALL_RANKS)
+        self.opened.current.source.get_untracked().is_some_and(|source| source.rank.is_all())
     }
 
     /// Whether the first row leads somewhere.
@@ -303,9 +302,9 @@ impl Leads {
             Lead::WorstOfSize { kind, bytes, ranks } => opened.reveal_worst_of_size(kind, bytes, ranks),
             Lead::RankAt { rank, at_ps } => {
                 let then = Box::new(Command::Show(opened.around(at_ps)));
-                opened.act(&Command::InRank { rank, then });
+                opened.act(&Command::InRank { source: opened.beside(rank), then });
             }
-            Lead::Slice { rank, row } => opened.reveal_in(rank, row),
+            Lead::Slice { rank, row } => opened.reveal_in(opened.beside(rank), row),
         }
     }
 }
@@ -313,7 +312,7 @@ impl Leads {
 /// Hides rows of waits, so that each operation has one row, or shows them.
 #[component]
 fn WaitsSwitch(opened: Opened) -> impl IntoView {
-    let with_waits = Memo::new(move |_| opened.view.with(|view| view.data.with_waits));
+    let with_waits = Memo::new(move |_| opened.session.view.with(|view| view.data.with_waits));
     let button = move |value: bool, text: &'static str, title: &'static str| {
         view! {
             <button
@@ -338,9 +337,9 @@ fn WaitsSwitch(opened: Opened) -> impl IntoView {
 /// Switches between all rows and those in the timeline's window.
 #[component]
 fn WindowSwitch(opened: Opened) -> impl IntoView {
-    let in_window = Memo::new(move |_| opened.view.with(|view| view.data.in_window));
+    let in_window = Memo::new(move |_| opened.session.view.with(|view| view.data.in_window));
     let span = move || {
-        let span = opened.view.with(|view| view.window_in(opened.times.reach.get()));
+        let span = opened.session.view.with(|view| view.window_in(opened.times.reach.get()));
         format!("Only rows in the timeline's window of {}", format::duration(span.duration_ps()))
     };
     let button = move |value: bool, text: &'static str| {
@@ -371,7 +370,7 @@ fn Truncated(opened: Opened, kind: EntryKind, content: Memo<Arc<Content>>) -> im
         let (here, total) = content.with(|content| (u64::from(content.table.rows), content.total));
         let is_cut = here < total;
         is_cut.then(|| {
-            let in_window = opened.view.with(|view| view.data.in_window);
+            let in_window = opened.session.view.with(|view| view.data.in_window);
             let advice = match (kind.has_time(), in_window) {
                 (true, true) => "zoom in to see later ones",
                 (true, false) => "zoom in and choose Window to see later ones",

@@ -11,9 +11,10 @@ use nprof_engine::base::order::gathered;
 use nprof_engine::makers::job::metrics::WAITS;
 use nprof_engine::makers::job::schema::{CALLS, OPERATIONS};
 use nprof_engine::model::is_wait;
-use nprof_engine::wire::catalog::{ALL_RANKS, RankDetail, Track, TrackKind};
+use nprof_engine::wire::catalog::{RankDetail, Track, TrackKind};
 use nprof_engine::wire::detail::SliceEntry;
 use nprof_engine::wire::questions::{DetailQuestion, EventsQuestion, RowsQuestion, SliceQuestion};
+use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::rows::{ColumnValues, RowColumnRole, TableRows};
 use nprof_engine::wire::selection::Side;
 use nprof_engine::wire::summary::MetricPlaceEntry;
@@ -23,8 +24,8 @@ use crate::fetch::FetchError;
 use crate::ui::shell::spawn_while_shown;
 use crate::view::ranks::late::{Part, instead};
 use crate::view::ranks::spread::Operations;
-use crate::view::rows::sheet_track::SourceId;
 use crate::view::rows::track_path::TrackPath;
+use crate::view::source_id::SourceId;
 use crate::view::{Command, Late, Sheet, Tab};
 
 /// Most slices of a rank that are compared. Of more, only the last part of the span counts.
@@ -47,12 +48,12 @@ impl Opened {
         failed: &'static str,
         again: impl Fn() + Send + Sync + 'static,
     ) {
-        spawn_while_shown(self.profile, async move {
+        spawn_while_shown(self.profile.info, async move {
             match answer.await {
                 Ok(answer) => go(answer),
                 Err(error) => {
                     let again = Callback::new(move |()| again());
-                    self.messages.fail(format!("{failed}: {error}"), Some(again));
+                    self.session.messages.fail(format!("{failed}: {error}"), Some(again));
                 }
             }
         });
@@ -72,9 +73,9 @@ impl Opened {
         let go = move |all: Operations| match all.worst_of_rank(rank) {
             Some(row) => self.reveal_late(row),
             None => {
-                self.act(&Command::OpenRank(rank));
+                self.act(&Command::OpenRank(self.beside(rank)));
                 let text = format!("Rank {rank} never came last. Other ranks passed its delays on.");
-                self.messages.confirm(text);
+                self.session.messages.confirm(text);
             }
         };
         self.lead(self.operations(), go, NO_OPERATIONS, move || self.reveal_worst(rank));
@@ -92,20 +93,20 @@ impl Opened {
     /// Selects the longest wait of a rank among the calls of all ranks.
     pub fn reveal_longest_wait(self, rank: u32) {
         let go = move |row: Option<u32>| match row {
-            Some(row) => self.reveal_in(ALL_RANKS, row),
-            None => self.messages.fail(format!("No wait of rank {rank} was found"), None),
+            Some(row) => self.reveal_in(self.beside(RankRef::All), row),
+            None => self.session.messages.fail(format!("No wait of rank {rank} was found"), None),
         };
         let again = move || self.reveal_longest_wait(rank);
         self.lead(self.longest_wait(rank), go, "The wait was not found", again);
     }
 
     async fn longest_wait(self, rank: u32) -> Result<Option<u32>, FetchError> {
-        let detail = self.ask(ALL_RANKS, DetailQuestion, None).await?;
+        let detail = self.ask(self.beside(RankRef::All), DetailQuestion, None).await?;
         let calls = |track: &&Track| track.rank == Some(rank) && track.kind == TrackKind::Slices;
         let Some(track) = detail.tracks.iter().find(calls) else { return Ok(None) };
         let span = Interval::new(detail.entry.start_ps, detail.entry.end_ps.saturating_add(1));
         let question = EventsQuestion { span, tracks: Some(vec![track.id]), limit: MOST_SLICES };
-        let slices = self.ask(ALL_RANKS, question, None).await?.slices;
+        let slices = self.ask(self.beside(RankRef::All), question, None).await?.slices;
         let waits = slices.iter().filter(|slice| is_wait(&slice.name));
         Ok(waits.max_by_key(|slice| (slice.duration_ps, Reverse(slice.row))).map(|slice| slice.row))
     }
@@ -116,7 +117,7 @@ impl Opened {
         let of_kind = kind.clone();
         let go = move |all: Operations| match all.worst_of_size(&of_kind, bytes, ranks) {
             Some(row) => self.reveal_late(row),
-            None => self.messages.fail("The operation was not found".to_owned(), None),
+            None => self.session.messages.fail("The operation was not found".to_owned(), None),
         };
         let again = move || self.reveal_worst_of_size(kind.clone(), bytes, ranks);
         self.lead(self.operations(), go, NO_OPERATIONS, again);
@@ -126,31 +127,31 @@ impl Opened {
     pub fn reveal_operation(self, number: i64, at_ps: i64) {
         let span = Interval::new(at_ps.saturating_sub(1), at_ps.saturating_add(1));
         let of_table = RowsQuestion::of_table(OPERATIONS.name, MOST_OPERATIONS);
-        let rows = self.ask(ALL_RANKS, RowsQuestion { span: Some(span), ..of_table }, None);
+        let rows = self.ask(self.beside(RankRef::All), RowsQuestion { span: Some(span), ..of_table }, None);
         let go = move |rows: TableRows| match row_of(&rows, number) {
-            Some(row) => self.reveal_in(ALL_RANKS, row),
-            None => self.messages.fail(format!("Operation {number} was not found"), None),
+            Some(row) => self.reveal_in(self.beside(RankRef::All), row),
+            None => self.session.messages.fail(format!("Operation {number} was not found"), None),
         };
         self.lead(rows, go, "The operation was not found", move || self.reveal_operation(number, at_ps));
     }
 
     async fn operations(self) -> Result<Operations, FetchError> {
         let question = RowsQuestion::of_table(OPERATIONS.name, MOST_OPERATIONS);
-        let rows = self.ask(ALL_RANKS, question, None).await?;
+        let rows = self.ask(self.beside(RankRef::All), question, None).await?;
         Ok(Operations::read(&rows))
     }
 
     async fn go_to_late(self, row: u32) -> Result<(), FetchError> {
-        let members = self.ask(ALL_RANKS, SliceQuestion { row }, None).await?.members;
+        let members = self.ask(self.beside(RankRef::All), SliceQuestion { row }, None).await?.members;
         let Some(late) = Late::of(&members) else { return Ok(()) };
-        let rank = self.ask(late.rank, DetailQuestion, None).await?;
+        let rank = self.ask(self.beside(late.rank), DetailQuestion, None).await?;
         let slice = match late.span.duration_ps() {
             // Nobody waited: only its call is there to show.
-            0 => Some(self.ask(late.rank, SliceQuestion { row: late.call }, None).await?.slice),
+            0 => Some(self.ask(self.beside(late.rank), SliceQuestion { row: late.call }, None).await?.slice),
             _ => self.done_instead(&late, &rank).await?,
         };
         let shown = late.window(self.window());
-        let in_rank = |then| Command::InRank { rank: late.rank, then: Box::new(then) };
+        let in_rank = |then| Command::InRank { source: self.beside(late.rank), then: Box::new(then) };
         let Some(slice) = slice else {
             self.act(&in_rank(Command::Show(shown)));
             self.act(&Command::Mark(Some(late.span)));
@@ -175,16 +176,16 @@ impl Opened {
     /// The slice that took most of the time until the rank came, beside its calls.
     async fn done_instead(self, late: &Late, rank: &RankDetail) -> Result<Option<SliceEntry>, FetchError> {
         let of_call = SliceQuestion { row: late.row };
-        let tracks = Some(vec![self.ask(ALL_RANKS, of_call, None).await?.slice.track]);
+        let tracks = Some(vec![self.ask(self.beside(RankRef::All), of_call, None).await?.slice.track]);
         let of_table = RowsQuestion::of_table(CALLS.name, MOST_CALLS);
         let question = RowsQuestion { span: Some(late.span), tracks, ..of_table };
-        let calls = self.ask(ALL_RANKS, question, None).await?;
+        let calls = self.ask(self.beside(RankRef::All), question, None).await?;
         let calls: BTreeSet<u32> = gathered(ints(&calls, "row").filter_map(|row| u32::try_from(row).ok()));
         let parts: HashMap<u32, Part> = rank.tracks.iter().map(|track| (track.id, part(track))).collect();
         let mut span = late.span;
         let slices = loop {
             let question = EventsQuestion { span, tracks: None, limit: MOST_SLICES };
-            let events = self.ask(late.rank, question, None).await?;
+            let events = self.ask(self.beside(late.rank), question, None).await?;
             if !events.truncated || span.duration_ps() < 2 {
                 break events.slices;
             }
@@ -199,9 +200,9 @@ impl Opened {
 
     /// The closed groups that hide a track of a rank.
     pub(super) fn hidden_by(self, rank: RankDetail, track: u32) -> Vec<TrackPath> {
-        let source = SourceId(rank.entry.rank);
+        let source = SourceId::of_first(rank.entry.rank);
         let sheet = Sheet::of(vec![Arc::new(rank)]);
-        let hidden_by = |at| self.view.with_untracked(|view| view.tracks.hidden_by(&sheet, at));
+        let hidden_by = |at| self.session.view.with_untracked(|view| view.tracks.hidden_by(&sheet, at));
         sheet.position(source, track).map_or_else(Vec::new, hidden_by)
     }
 }

@@ -1,4 +1,4 @@
-//! The open profile: the state that all parts of its page read, and the only way to change it.
+//! The open profiles: the state that all parts of its page read, and the only way to change it.
 
 mod late;
 mod profile_source;
@@ -11,20 +11,25 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use nprof_engine::wire::ask::AskRank;
-use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail, RankEntry};
+use nprof_engine::wire::catalog::{ProfileInfo, RankDetail};
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 use nprof_engine::wire::questions::{DetailQuestion, RankQuestion, SliceQuestion};
+use nprof_engine::wire::rank_ref::RankRef;
 use web_sys::AbortSignal;
 
 use crate::fetch::{FetchError, Source};
-use crate::ui::shell::{Address, Answered, Asked, Messages, TimesOf, clipboard, spawn_while_shown};
+use crate::ui::shell::{Address, Asked, Messages, TimesOf, clipboard, spawn_while_shown};
 use crate::ui::timeline::{Times, Tracks};
-use crate::view::rows::sheet_track::SourceId;
+use crate::view::rows::sheet_content::SheetContent;
 use crate::view::rows::track_path::TrackPath;
+use crate::view::source_id::SourceId;
+use crate::view::state::profile_names::ProfileNames;
 use crate::view::url::local;
 use crate::view::url::page::Place;
-use crate::view::{Axes, Axis, Clock, Command, Tab, TimeScale, View};
-use profile_source::{ProfileSource, ask_for_clocks, known, profile_of, spans, zero};
+use crate::view::{Axes, Axis, Clock, Command, Tab, TimeScale, Timebase, View};
+use profile_source::{
+    ProfileAnswer, ProfileSource, ProfilesAnswer, all, ask_for_clocks, known, profile_of, spans, zero,
+};
 use rank_details::RankDetails;
 use rank_times::RankTimes;
 use shown_tracks::{content_of, offers_of, tracks_of};
@@ -32,31 +37,60 @@ use shown_tracks::{content_of, offers_of, tracks_of};
 /// An answer, or `None` while it is missing.
 pub type Answer<T> = Option<Result<Arc<T>, FetchError>>;
 
-/// The open profile.
+/// The rank that is shown as the current one.
+pub type ShownRank = Option<(SourceId, Result<Arc<RankDetail>, FetchError>)>;
+
+/// What all open profiles share.
 #[derive(Clone, Copy)]
-pub struct Opened {
+pub struct Session {
     /// The current view.
     pub view: Memo<View>,
-    /// The profile and its ranks.
-    pub profile: Signal<Answer<ProfileInfo>>,
-    /// Number of the shown rank, once it is known.
-    pub rank_number: Memo<Option<u32>>,
-    /// The current rank. While another rank is in flight, the previous one stays.
-    pub rank: Signal<Answer<RankDetail>>,
-    /// The tracks of all shown ranks.
-    pub tracks: Tracks,
-    /// All details of the selected slice. `None` while they are in flight and if nothing is
-    /// selected.
-    pub selected: Signal<Answer<SliceDetail>>,
-    /// Time of the profile, and how it is shown.
-    pub times: Times,
-    /// Times of all ranks.
-    pub rank_times: RankTimes,
+    /// The profiles with their ranks, once all are present.
+    pub profiles: Memo<ProfilesAnswer>,
     /// Requests all missing answers again.
     pub retry: Callback<()>,
-    ranks: RankDetails,
+    answers: StoredValue<Arc<[ProfileAnswer]>>,
     address: Address,
-    pub(super) messages: Messages,
+    messages: Messages,
+}
+
+/// The first profile, which tabs, lists and plots are about.
+#[derive(Clone, Copy)]
+pub struct FirstProfile {
+    /// The profile and its ranks.
+    pub info: Signal<Answer<ProfileInfo>>,
+    /// Times of all ranks.
+    pub rank_times: RankTimes,
+}
+
+/// The current rank, which details and search are about. It can be one of any profile.
+#[derive(Clone, Copy)]
+pub struct Current {
+    /// The rank, once the profiles are known.
+    pub source: Memo<Option<SourceId>>,
+    /// Its tracks, tables and warnings. While another rank is in flight, the previous one stays.
+    pub rank: Signal<Answer<RankDetail>>,
+    /// All details of the selected slice. `None` while they are in flight and if nothing is
+    /// selected.
+    pub slice: Signal<Answer<SliceDetail>>,
+    shown: Memo<ShownRank>,
+}
+
+/// The open profiles: one, or several that are compared.
+#[derive(Clone, Copy)]
+pub struct Opened {
+    /// What all profiles share.
+    pub session: Session,
+    /// The first profile.
+    pub profile: FirstProfile,
+    /// The current rank.
+    pub current: Current,
+    /// The tracks of all shown ranks.
+    pub tracks: Tracks,
+    /// Time of the profiles, and how it is shown.
+    pub times: Times,
+    ranks: RankDetails,
+    content: Memo<SheetContent>,
     of: ProfileSource,
 }
 
@@ -64,85 +98,131 @@ pub struct Opened {
 const USUAL_PX: f64 = 1000.0;
 
 impl Opened {
-    /// Starts to fetch the profile with this slug.
+    /// Starts to fetch the profiles with these names.
     #[must_use]
-    pub fn new(slug: String) -> Self {
+    pub fn new(names: ProfileNames) -> Self {
         let address = expect_context::<Address>();
         let place = address.place();
         let view = Memo::new(move |before: Option<&View>| {
             // While the page changes to another place, this component still exists for a moment.
             place.with(|place| place.view().cloned()).or_else(|| before.cloned()).unwrap_or_default()
         });
-        let (slug, attempt) = (StoredValue::new(slug), RwSignal::new(0_u32));
-        let (source, again) = (Source::of_page(), RwSignal::new(0_u32));
-        let profile = profile_of(source, slug, attempt, again);
+        let (source, attempt) = (Source::of_page(), RwSignal::new(0_u32));
+        let asked = names.iter().map(|name| {
+            let again = RwSignal::new(0_u32);
+            (profile_of(source, name.to_owned(), attempt, again), again)
+        });
+        let (answers, again): (Vec<ProfileAnswer>, Vec<RwSignal<u32>>) = asked.unzip();
+        let first = answers[0];
+        let answers: Arc<[ProfileAnswer]> = answers.into();
+        let of_all = Arc::clone(&answers);
+        let profiles = Memo::new(move |_| all(&of_all));
         let timebase = Memo::new(move |_| view.with(|view| view.timebase));
         let axes = Memo::new(move |_| {
             let base = timebase.get();
-            Arc::new(known(profile, |profile| Axes::of(&profile.ranks, base)).unwrap_or_default())
+            Arc::new(known(profiles, |profiles| Axes::of(profiles, base)).unwrap_or_default())
         });
         provide_context(TimesOf(axes));
-        let of = ProfileSource { source, slug, axes };
-        let rank_number = current_number(profile, view);
-        let info = Signal::derive(move || profile.get().map(|(_, answer)| answer));
+        let of = ProfileSource { source, names: StoredValue::new(names), axes };
+        for (at, (answer, again)) in (0..).zip(answers.iter().zip(again)) {
+            ask_for_clocks(of, SourceId { rank: RankRef::All, profile: at }, *answer, again);
+        }
+        let info = Signal::derive(move || first.get().map(|(_, answer)| answer));
         let rank_times = RankTimes::new(of, info, view, attempt);
-        let content = content_of(profile, view, rank_number, rank_times);
-        let wanted = Memo::new(move |_| content.with(|content| content.ranks().collect()));
+        let current_source = current_source(profiles, view);
+        let content = content_of(profiles, view, current_source, rank_times);
+        let wanted = Memo::new(move |_| content.with(|content| content.sources().collect()));
         let ranks = RankDetails::new(of, wanted, attempt);
-        let rank = current_rank(ranks, rank_number);
-        let selected = slice_resource(of, rank_number, view, attempt);
-        ask_for_clocks(of, profile, again);
-        let (whole, reach) = spans(profile, rank, timebase);
-        let zero = zero(profile, rank, timebase);
-        keep_choice(address, rank_number, view);
-        let tracks_px = RwSignal::new((0.0, 0.0));
-        let clock = Memo::new(move |_| {
-            let window = view.with(|view| view.window_in(reach.get()));
-            let width_px = tracks_px.get().0;
-            let width_px = if width_px > 0.0 { width_px } else { USUAL_PX };
-            let scale = TimeScale { window, width_px };
-            Clock::new(&scale, zero.get().0)
-        });
+        let shown = shown_rank(ranks, current_source);
+        let rank = Signal::derive(move || shown.get().map(|(_, answer)| answer));
+        let slice = slice_resource(of, current_source, view, attempt);
+        keep_choice(address, current_source, view);
         Self {
-            view,
-            profile: info,
-            rank_number,
-            rank,
-            tracks: tracks_of(ranks, rank, content, (of, rank_times), offers_of(info)),
-            selected,
-            times: Times { whole, zero, reach, clock, tracks_px },
-            rank_times,
-            retry: Callback::new(move |()| attempt.update(|attempt| *attempt += 1)),
+            session: Session {
+                view,
+                profiles,
+                retry: Callback::new(move |()| attempt.update(|attempt| *attempt += 1)),
+                answers: StoredValue::new(answers),
+                address,
+                messages: expect_context::<Messages>(),
+            },
+            profile: FirstProfile { info, rank_times },
+            current: Current { source: current_source, rank, slice, shown },
+            tracks: tracks_of(ranks, shown, content, (of, rank_times), offers_of(info)),
+            times: times(profiles, rank, view, timebase),
             ranks,
-            address,
-            messages: expect_context::<Messages>(),
+            content,
             of,
         }
+    }
+
+    /// Names of the open profiles.
+    #[must_use]
+    pub fn names(self) -> ProfileNames {
+        self.of.names.get_value()
+    }
+
+    /// The name of the first profile that could not be loaded, and why.
+    #[must_use]
+    pub fn failed(self) -> Option<(String, FetchError)> {
+        self.session.answers.with_value(|answers| {
+            let error = |answer: &ProfileAnswer| answer.get().and_then(|(_, answer)| answer.err());
+            let (at, error) =
+                answers.iter().enumerate().find_map(|(at, answer)| Some((at, error(answer)?)))?;
+            Some((self.names().iter().nth(at).unwrap_or_default().to_owned(), error))
+        })
     }
 
     /// The profile's name for URLs.
     #[must_use]
     pub fn slug(self) -> String {
-        self.of.slug.get_value()
+        self.names().first().to_owned()
     }
 
-    /// The profile's name for people, as far as it is known.
+    /// The names of the profiles for people, as far as they are known.
     #[must_use]
     pub fn name(self) -> String {
-        self.profile.with(|answer| match answer {
-            Some(Ok(profile)) => profile.entry.display_name.clone(),
-            _ => self.slug(),
-        })
+        let shown = |profiles: &[Arc<ProfileInfo>]| {
+            profiles.iter().map(|profile| profile.entry.display_name.clone()).collect::<Vec<_>>()
+        };
+        let names = known(self.session.profiles, shown);
+        let names = names.unwrap_or_else(|| self.names().iter().map(str::to_owned).collect());
+        names.join(" and ")
     }
 
     /// The answer to a question about a rank, unless the signal comes first.
     pub async fn ask<Q: AskRank + Clone + Into<RankQuestion>>(
         self,
-        rank: u32,
+        source: SourceId,
         question: Q,
         cancel: Option<&AbortSignal>,
     ) -> Result<Q::Answer, FetchError> {
-        self.of.rank(rank).ask(question, cancel).await
+        self.of.rank(source).ask(question, cancel).await
+    }
+
+    /// A rank of the profile of the current rank.
+    #[must_use]
+    pub fn beside(self, rank: impl Into<RankRef>) -> SourceId {
+        self.current.source.get_untracked().unwrap_or_default().sibling(rank)
+    }
+
+    /// The shown ranks beside the current one. The view of all ranks has other names than a rank,
+    /// so it stands beside none.
+    #[must_use]
+    pub fn shown_beside(self) -> Vec<SourceId> {
+        let Some(current) = self.current.source.get() else { return Vec::new() };
+        let is_other = |other: &SourceId| *other != current && !other.rank.is_all() && !current.rank.is_all();
+        self.content.with(|content| content.shown.iter().copied().filter(is_other).collect())
+    }
+
+    /// A rank in a sentence, with its profile if there are several.
+    #[must_use]
+    pub fn words_of(self, source: SourceId) -> String {
+        let rank = source.rank.in_words();
+        self.content.with_untracked(|content| match content.profiles.get(usize::from(source.profile)) {
+            Some(profile) => format!("{rank} of {profile}"),
+            None => rank,
+        })
     }
 
     /// The axis of the current rank.
@@ -155,24 +235,18 @@ impl Opened {
 
     /// Shows all ranks on the other clocks.
     pub fn switch_clock(self) {
-        let Some(current) = self.rank_number.get_untracked() else { return };
-        let base = self.view.with_untracked(|view| view.timebase).other();
-        let axis = |base| self.ranks_untracked(|ranks| Axes::of(ranks, base).axis(current));
+        let Some(current) = self.current.source.get_untracked() else { return };
+        let Some(Ok(profiles)) = self.session.profiles.get_untracked() else { return };
+        let base = self.session.view.with_untracked(|view| view.timebase).other();
+        let axis = |base| Axes::of(&profiles, base).axis(current);
         let (from, to) = (axis(base.other()), axis(base));
         self.act(&Command::SetTimebase { base, from, to });
-    }
-
-    fn ranks_untracked<T>(self, of: impl Fn(&[RankEntry]) -> T) -> T {
-        self.profile.with_untracked(|answer| match answer {
-            Some(Ok(profile)) => of(&profile.ranks),
-            _ => of(&[]),
-        })
     }
 
     /// The rank, once it is present.
     #[must_use]
     pub fn rank_detail(self) -> Option<Arc<RankDetail>> {
-        self.rank.get().and_then(Result::ok)
+        self.current.rank.get().and_then(Result::ok)
     }
 
     /// The name of a track of the current rank after the names of its groups. Empty until the rank
@@ -190,14 +264,14 @@ impl Opened {
     pub fn selected_path(self) -> Option<TrackPath> {
         let Tracks { sheet, current, offers, .. } = self.tracks;
         let source = current.get();
-        if source.0 == ALL_RANKS || !offers.get().are_several() {
+        if source.rank.is_all() || !offers.get().are_several() {
             return None;
         }
-        let read = self.view.with(|view| view.selection.reading.clone());
+        let read = self.session.view.with(|view| view.selection.reading.clone());
         sheet.with(|sheet| {
             let at = match read {
                 Some(reading) => sheet.find(source, &reading.track)?,
-                None => sheet.position(source, self.selected.get()?.ok()?.slice.track)?,
+                None => sheet.position(source, self.current.slice.get()?.ok()?.slice.track)?,
             };
             let track = &sheet.tracks()[at];
             Some(track.pin.as_ref().unwrap_or(&track.path).clone())
@@ -206,41 +280,41 @@ impl Opened {
 
     /// Executes a command of the user.
     pub fn act(self, command: &Command) {
-        let rank = match command {
-            Command::OpenRank(rank) | Command::InRank { rank, .. } => Some(*rank),
-            _ => self.rank_number.get_untracked(),
+        let source = match command {
+            Command::OpenRank(source) | Command::InRank { source, .. } => Some(*source),
+            _ => self.current.source.get_untracked(),
         };
-        let segment = rank.and_then(|rank| self.ranks.segment_untracked(rank));
-        self.address.apply(command, self.times.reach.get_untracked(), segment.as_deref());
+        let segment = source.and_then(|source| self.ranks.segment_untracked(source));
+        self.session.address.apply(command, self.times.reach.get_untracked(), segment.as_deref());
     }
 
     /// Copies a link to exactly this view.
     pub fn copy_link(self) {
-        let link = self.address.full_link(&Place::Profile(self.view.get_untracked()));
+        let link = self.session.address.full_link(&Place::Profile(self.session.view.get_untracked()));
         let hint = local::hint(&link);
-        clipboard::copy(link, "Link to this view", hint, self.messages);
+        clipboard::copy(link, "Link to this view", hint, self.session.messages);
     }
 
     /// Replaces the view by one that the user did not ask for, without a step in the history.
     pub fn amend(self, view: View) {
-        self.address.amend(view);
+        self.session.address.amend(view);
     }
 
     /// Returns true if there was a window before the shown one.
     #[must_use]
     pub fn can_undo(self) -> bool {
-        self.address.can_undo(self.view.with(|view| view.window))
+        self.session.address.can_undo(self.session.view.with(|view| view.window))
     }
 
     /// The rank that the view names, once it is present.
     fn shown_rank(self) -> Option<Arc<RankDetail>> {
-        let number = self.rank_number.get();
-        self.rank_detail().filter(|rank| Some(rank.entry.rank) == number)
+        let (source, rank) = self.current.shown.get()?;
+        rank.ok().filter(|_| Some(source) == self.current.source.get())
     }
 
     /// The view with the window that is really shown, which can differ from the window in a link.
     fn corrected(self) -> View {
-        let (reach, view) = (self.times.reach.get(), self.view.get());
+        let (reach, view) = (self.times.reach.get(), self.session.view.get());
         let window = view.window.map(|_| view.window_in(reach));
         View { window, ..view }
     }
@@ -248,10 +322,10 @@ impl Opened {
     /// Corrects the address if a link names a window that cannot be shown.
     pub fn correct_address(self) {
         Effect::new(move |_| {
-            let is_known = self.profile.with(|answer| matches!(answer, Some(Ok(_))));
+            let is_known = known(self.session.profiles, |_| ()).is_some();
             let corrected = self.corrected();
-            if is_known && corrected.window != self.view.with(|view| view.window) {
-                self.address.correct(&corrected);
+            if is_known && corrected.window != self.session.view.with(|view| view.window) {
+                self.session.address.correct(&corrected);
             }
         });
     }
@@ -262,15 +336,16 @@ impl Opened {
     pub fn complete_link(self) {
         Effect::new(move |_| {
             let Some(rank) = self.shown_rank() else { return };
-            let view = self.view.get();
+            let view = self.session.view.get();
             if view.is_numbered_by_another(rank.entry.segment()) {
                 let said =
                     "This link was made with another version of this profile: what it selects is not shown";
-                self.messages.fail(said, None);
-                self.address.amend(view.without_numbers());
+                self.session.messages.fail(said, None);
+                self.session.address.amend(view.without_numbers());
             } else if view.numbered.is_some() {
                 let sheet = self.tracks.sheet.get();
-                self.address.amend(view.upgraded(&sheet, SourceId(rank.entry.rank)));
+                let source = self.tracks.current.get();
+                self.session.address.amend(view.upgraded(&sheet, source));
             }
         });
     }
@@ -279,7 +354,7 @@ impl Opened {
     #[must_use]
     pub fn window(self) -> Interval {
         let reach = self.times.reach.get_untracked();
-        self.view.with_untracked(|view| view.window_in(reach))
+        self.session.view.with_untracked(|view| view.window_in(reach))
     }
 
     /// A thousandth of the whole profile, around a timestamp.
@@ -294,63 +369,87 @@ impl Opened {
     pub fn reveal(self, slice: &SliceEntry) {
         let SliceEntry { row, start_ps, duration_ps, track, .. } = *slice;
         let (sheet, source) = (self.tracks.sheet.get_untracked(), self.tracks.current.get_untracked());
-        let hidden_by = sheet
-            .position(source, track)
-            .map_or_else(Vec::new, |at| self.view.with_untracked(|view| view.tracks.hidden_by(&sheet, at)));
+        let hidden_by = sheet.position(source, track).map_or_else(Vec::new, |at| {
+            self.session.view.with_untracked(|view| view.tracks.hidden_by(&sheet, at))
+        });
         self.act(&Command::Reveal { row, start_ps, duration_ps, hidden_by });
     }
 
     /// Like [`Opened::reveal`], for a slice of which only the row is known.
     pub fn reveal_row(self, row: u32) {
-        let rank = self.rank_number.get_untracked();
-        rank.into_iter().for_each(|rank| self.reveal_in(rank, row));
+        let source = self.current.source.get_untracked();
+        source.into_iter().for_each(|source| self.reveal_in(source, row));
     }
 
     /// Opens a rank and brings one of its slices into sight.
-    pub fn reveal_in(self, rank: u32, row: u32) {
-        spawn_while_shown(self.profile, async move {
-            match self.ask(rank, SliceQuestion { row }, None).await {
-                Ok(detail) if self.rank_number.get_untracked() == Some(rank) => self.reveal(&detail.slice),
+    pub fn reveal_in(self, source: SourceId, row: u32) {
+        spawn_while_shown(self.profile.info, async move {
+            match self.ask(source, SliceQuestion { row }, None).await {
+                Ok(detail) if self.current.source.get_untracked() == Some(source) => {
+                    self.reveal(&detail.slice)
+                }
                 Ok(detail) => {
                     let SliceEntry { row, start_ps, duration_ps, track, .. } = detail.slice;
                     // Without its groups the slice is selected, and perhaps hidden.
-                    let of_rank = self.ask(rank, DetailQuestion, None).await.ok();
+                    let of_rank = self.ask(source, DetailQuestion, None).await.ok();
                     let hidden_by = of_rank.map_or_else(Vec::new, |of| self.hidden_by(of, track));
                     let reveal = Command::Reveal { row, start_ps, duration_ps, hidden_by };
-                    self.act(&Command::InRank { rank, then: Box::new(reveal) });
+                    self.act(&Command::InRank { source, then: Box::new(reveal) });
                     // Hits of another rank would hide it.
                     self.act(&Command::ShowTab(Tab::Details));
                 }
                 Err(error) => {
-                    let again = Callback::new(move |()| self.reveal_in(rank, row));
-                    self.messages.fail(format!("The slice was not found: {error}"), Some(again));
+                    let again = Callback::new(move |()| self.reveal_in(source, row));
+                    self.session.messages.fail(format!("The slice was not found: {error}"), Some(again));
                 }
             }
         });
     }
 }
 
-/// The number of the current rank: that of the view, else the one that the profile opens with.
-fn current_number(profile: RwSignal<Answered<u32, ProfileInfo>>, view: Memo<View>) -> Memo<Option<u32>> {
+/// Time of the profiles, and how it is shown.
+fn times(
+    profiles: Memo<ProfilesAnswer>,
+    rank: Signal<Answer<RankDetail>>,
+    view: Memo<View>,
+    timebase: Memo<Timebase>,
+) -> Times {
+    let (whole, reach) = spans(profiles, rank, timebase);
+    let zero = zero(profiles, rank, timebase);
+    let tracks_px = RwSignal::new((0.0, 0.0));
+    let clock = Memo::new(move |_| {
+        let window = view.with(|view| view.window_in(reach.get()));
+        let width_px = tracks_px.get().0;
+        let width_px = if width_px > 0.0 { width_px } else { USUAL_PX };
+        let scale = TimeScale { window, width_px };
+        Clock::new(&scale, zero.get().0)
+    });
+    Times { whole, zero, reach, clock, tracks_px }
+}
+
+/// The current rank: that of the view, else the one that the profiles open with. Several profiles
+/// open with a rank, in which each of them has tracks of the same names.
+fn current_source(profiles: Memo<ProfilesAnswer>, view: Memo<View>) -> Memo<Option<SourceId>> {
     Memo::new(move |_| {
-        // The profile knows the axes, without which no time can be asked for.
-        let (first, first_rank) = known(profile, |profile| {
-            let mut ranks = profile.ranks.iter().map(|rank| rank.rank);
+        // The profiles know the axes, without which no time can be asked for.
+        let (first, first_rank) = known(profiles, |profiles| {
+            let mut ranks = profiles.first()?.ranks.iter().map(|rank| rank.rank);
             let first = ranks.clone().next()?;
-            Some((first, ranks.find(|rank| *rank != ALL_RANKS).unwrap_or(first)))
+            let first_rank = ranks.find(|rank| !rank.is_all()).unwrap_or(first);
+            Some((if profiles.len() > 1 { first_rank } else { first }, first_rank))
         })??;
-        let first_of = |view: &View| if view.is_bare { first } else { first_rank };
-        Some(view.with(|view| view.tracks.rank.unwrap_or_else(|| first_of(view))))
+        let first_of = |view: &View| SourceId::of_first(if view.is_bare { first } else { first_rank });
+        Some(view.with(|view| view.tracks.current.unwrap_or_else(|| first_of(view))))
     })
 }
 
 /// Makes the page's choice of all ranks a part of the address, so that a reload makes the same.
-fn keep_choice(address: Address, rank_number: Memo<Option<u32>>, view: Memo<View>) {
+fn keep_choice(address: Address, source: Memo<Option<SourceId>>, view: Memo<View>) {
     Effect::new(move |_| {
-        let is_all = rank_number.get() == Some(ALL_RANKS);
-        let chosen = view.with(|view| (is_all && view.tracks.rank.is_none()).then(|| view.clone()));
+        let all = source.get().filter(|source| source.rank.is_all());
+        let chosen = view.with(|view| (all.is_some() && view.tracks.current.is_none()).then(|| view.clone()));
         if let Some(mut view) = chosen {
-            (view.tracks.rank, view.is_bare) = (Some(ALL_RANKS), false);
+            (view.tracks.current, view.is_bare) = (all, false);
             address.amend(view);
         }
     });
@@ -358,22 +457,22 @@ fn keep_choice(address: Address, rank_number: Memo<Option<u32>>, view: Memo<View
 
 /// The current rank. The previous rank stays until the next one is present, but never in its place:
 /// after a quick switch there and back, the page must not end on the other rank.
-fn current_rank(ranks: RankDetails, number: Memo<Option<u32>>) -> Signal<Answer<RankDetail>> {
-    let shown = Memo::new(move |before: Option<&Answer<RankDetail>>| {
-        number.get().and_then(|number| ranks.get(number)).or_else(|| before.cloned().flatten())
-    });
-    Signal::derive(move || shown.get())
+fn shown_rank(ranks: RankDetails, source: Memo<Option<SourceId>>) -> Memo<ShownRank> {
+    Memo::new(move |before: Option<&ShownRank>| {
+        let present = source.get().and_then(|source| Some((source, ranks.get(source)?)));
+        present.or_else(|| before.cloned().flatten())
+    })
 }
 
 fn slice_resource(
     of: ProfileSource,
-    rank: Memo<Option<u32>>,
+    source: Memo<Option<SourceId>>,
     view: Memo<View>,
     attempt: RwSignal<u32>,
 ) -> Signal<Answer<SliceDetail>> {
-    let wanted = Memo::new(move |_| rank.get().zip(view.with(|view| view.selection.row)));
-    let asked = Asked::new_with(attempt, wanted, move |(rank, row): (u32, u32), _| async move {
-        of.rank(rank).ask(SliceQuestion { row }, None).await
+    let wanted = Memo::new(move |_| source.get().zip(view.with(|view| view.selection.row)));
+    let asked = Asked::new_with(attempt, wanted, move |(source, row): (SourceId, u32), _| async move {
+        of.rank(source).ask(SliceQuestion { row }, None).await
     });
     // The last answer stays until the next one, but must not pass for the answer about another
     // slice.

@@ -1,26 +1,34 @@
-//! The open profile and the axes of its ranks: what all other questions of the page need first.
+//! The open profiles and the axes of their ranks: what all other questions of the page need first.
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::base::{Interval, Time};
-use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo, RankDetail, RankEntry};
+use nprof_engine::wire::catalog::{ProfileInfo, RankDetail, RankEntry};
 use nprof_engine::wire::questions::{DetailQuestion, ProfileQuestion};
 
 use super::Answer;
 use crate::fetch::{RankSource, Source};
 use crate::ui::shell::{Answered, Asked};
+use crate::view::source_id::SourceId;
+use crate::view::state::profile_names::ProfileNames;
 use crate::view::time::axes;
 use crate::view::time::window::Reach;
 use crate::view::{Axes, Timebase};
 
-/// The source of answers about the open profile.
+/// The open profiles, once all are present.
+pub type ProfilesAnswer = Answer<Vec<Arc<ProfileInfo>>>;
+
+/// The last answer about a profile. It is asked for again after each change of the number.
+pub type ProfileAnswer = RwSignal<Answered<u32, ProfileInfo>>;
+
+/// The source of answers about the open profiles.
 #[derive(Debug, Clone, Copy)]
 pub struct ProfileSource {
     /// The source of the page.
     pub source: Source,
-    /// The profile's name for URLs.
-    pub slug: StoredValue<String>,
+    /// The names of the profiles.
+    pub names: StoredValue<ProfileNames>,
     /// The axes of the ranks; known before any rank is asked for.
     pub axes: Memo<Arc<Axes>>,
 }
@@ -28,47 +36,56 @@ pub struct ProfileSource {
 impl ProfileSource {
     /// The source of answers about a rank.
     #[must_use]
-    pub fn rank(self, rank: u32) -> RankSource {
-        let axis = self.axes.with_untracked(|axes| axes.axis(rank));
-        self.source.rank(self.slug.get_value(), rank).on_axis(axis)
+    pub fn rank(self, id: SourceId) -> RankSource {
+        let axis = self.axes.with_untracked(|axes| axes.axis(id));
+        let name = self.names.with_value(|names| names.at(id.profile).unwrap_or_default().to_owned());
+        self.source.rank(name, id.rank).on_axis(axis)
     }
 }
 
-/// What a function finds in the profile, once it is present.
-pub fn known<T>(profile: RwSignal<Answered<u32, ProfileInfo>>, of: impl Fn(&ProfileInfo) -> T) -> Option<T> {
-    profile.with(|answer| match answer {
-        Some((_, Ok(profile))) => Some(of(profile)),
+/// All of these profiles, or the first error.
+pub fn all(answers: &[ProfileAnswer]) -> ProfilesAnswer {
+    let present: Option<Result<Vec<_>, _>> =
+        answers.iter().map(|answer| answer.get().map(|(_, answer)| answer)).collect();
+    present.map(|present| present.map(Arc::new))
+}
+
+/// What a function finds in the profiles, once they are present.
+pub fn known<T>(profiles: Memo<ProfilesAnswer>, of: impl Fn(&[Arc<ProfileInfo>]) -> T) -> Option<T> {
+    profiles.with(|answer| match answer {
+        Some(Ok(profiles)) => Some(of(profiles)),
         _ => None,
     })
 }
 
 /// From the first to the last time of all ranks, and the limits of windows.
 pub fn spans(
-    profile: RwSignal<Answered<u32, ProfileInfo>>,
+    profiles: Memo<ProfilesAnswer>,
     rank: Signal<Answer<RankDetail>>,
     timebase: Memo<Timebase>,
 ) -> (Memo<Interval>, Memo<Reach>) {
     let whole = Memo::new(move |_| {
         let base = timebase.get();
-        known(profile, |profile| axes::whole(profile, base)).unwrap_or_else(|| span_of(rank))
+        known(profiles, |profiles| axes::whole(profiles, base)).unwrap_or_else(|| span_of(rank))
     });
     let reach = Memo::new(move |_| {
         let base = timebase.get();
-        let active = known(profile, |profile| axes::active(profile, base)).flatten();
+        let active = known(profiles, |profiles| axes::active(profiles, base)).flatten();
         Reach { whole: whole.get(), active }
     });
     (whole, reach)
 }
 
-/// The moment that counts as zero.
+/// The moment that counts as zero: that of the first profile, with which the others begin.
 pub fn zero(
-    profile: RwSignal<Answered<u32, ProfileInfo>>,
+    profiles: Memo<ProfilesAnswer>,
     rank: Signal<Answer<RankDetail>>,
     timebase: Memo<Timebase>,
 ) -> Memo<Time> {
     Memo::new(move |_| {
         let base = timebase.get();
-        known(profile, |profile| axes::zero(profile, base)).unwrap_or_else(|| span_of(rank).start)
+        let of_first = known(profiles, |profiles| Some(axes::zero(profiles.first()?, base))).flatten();
+        of_first.unwrap_or_else(|| span_of(rank).start)
     })
 }
 
@@ -80,30 +97,29 @@ pub fn span_of(rank: Signal<Answer<RankDetail>>) -> Interval {
     })
 }
 
-/// The profile, asked for again after each change of `again`.
+/// A profile, asked for again after each change of `again`.
 pub fn profile_of(
     source: Source,
-    slug: StoredValue<String>,
+    name: String,
     attempt: RwSignal<u32>,
     again: RwSignal<u32>,
-) -> RwSignal<Answered<u32, ProfileInfo>> {
-    let ask = move |_, _| source.ask(ProfileQuestion { profile: slug.get_value() });
+) -> ProfileAnswer {
+    let ask = move |_, _| source.ask(ProfileQuestion { profile: name.clone() });
     Asked::new_with(attempt, Memo::new(move |_| Some(again.get())), ask).last
 }
 
-/// Asks for the profile again once its ranks are compared, if they were not: it has their clocks
+/// Asks for a profile again once its ranks are compared, if they were not: it has their clocks
 /// then. The ranks are compared for whoever asks for what they show together.
-pub fn ask_for_clocks(
-    of: ProfileSource,
-    profile: RwSignal<Answered<u32, ProfileInfo>>,
-    again: RwSignal<u32>,
-) {
+pub fn ask_for_clocks(of: ProfileSource, all: SourceId, profile: ProfileAnswer, again: RwSignal<u32>) {
+    let is_open = |rank: &RankEntry| rank.rank.is_all() && rank.content.is_empty();
     let is_missing = move || {
-        let is_open = |rank: &RankEntry| rank.rank == ALL_RANKS && rank.content.is_empty();
-        known(profile, |profile| profile.ranks.iter().any(is_open)) == Some(true)
+        profile.with(|answer| match answer {
+            Some((_, Ok(profile))) => profile.ranks.iter().any(is_open),
+            _ => false,
+        })
     };
     let question = Memo::new(move |_| is_missing().then_some(()));
-    let compared = Asked::new(question, move |(), _| of.rank(ALL_RANKS).ask(DetailQuestion, None));
+    let compared = Asked::new(question, move |(), _| of.rank(all).ask(DetailQuestion, None));
     Effect::new(move |_| {
         if compared.last.with(|answer| matches!(answer, Some((_, Ok(_))))) && untrack(is_missing) {
             again.update(|again| *again += 1);

@@ -11,14 +11,15 @@ use nprof_engine::wire::questions::DetailQuestion;
 use super::Answer;
 use super::profile_source::ProfileSource;
 use crate::fetch::FetchError;
+use crate::view::source_id::SourceId;
 
 /// Limit of ranks that are kept. The shown ranks are always kept.
 const MOST_KEPT: usize = 64;
 
 /// Known facts about each rank.
-type Known = BTreeMap<u32, Result<Arc<RankDetail>, FetchError>>;
+type Known = BTreeMap<SourceId, Result<Arc<RankDetail>, FetchError>>;
 
-/// The ranks of the open profile that are known.
+/// The ranks of the open profiles that are known.
 #[derive(Debug, Clone, Copy)]
 pub struct RankDetails {
     known: RwSignal<Known>,
@@ -28,9 +29,9 @@ impl RankDetails {
     /// Requests the wanted ranks. Ranks that failed are requested again after each change of
     /// `attempt`.
     #[must_use]
-    pub fn new(of: ProfileSource, wanted: Memo<BTreeSet<u32>>, attempt: RwSignal<u32>) -> Self {
+    pub fn new(of: ProfileSource, wanted: Memo<BTreeSet<SourceId>>, attempt: RwSignal<u32>) -> Self {
         let known = RwSignal::new(Known::new());
-        let under_way = StoredValue::new(BTreeSet::<u32>::new());
+        let under_way = StoredValue::new(BTreeSet::<SourceId>::new());
         Effect::new(move |before: Option<u32>| {
             let attempt = attempt.get();
             let wanted = wanted.get();
@@ -56,13 +57,13 @@ impl RankDetails {
 
     /// Known facts about a rank.
     #[must_use]
-    pub fn get(self, rank: u32) -> Answer<RankDetail> {
+    pub fn get(self, rank: SourceId) -> Answer<RankDetail> {
         self.known.with(|known| known.get(&rank).cloned())
     }
 
     /// The content of a rank's segment, if it is known.
     #[must_use]
-    pub fn segment_untracked(self, rank: u32) -> Option<String> {
+    pub fn segment_untracked(self, rank: SourceId) -> Option<String> {
         self.known.with_untracked(|known| {
             let detail = known.get(&rank)?.as_ref().ok()?;
             Some(detail.entry.segment().to_owned())
@@ -70,7 +71,7 @@ impl RankDetails {
     }
 }
 
-fn insert(known: &mut Known, rank: u32, answer: Result<Arc<RankDetail>, FetchError>) {
+fn insert(known: &mut Known, rank: SourceId, answer: Result<Arc<RankDetail>, FetchError>) {
     known.insert(rank, answer);
     // A rank that somebody shows has further owners.
     let is_shown = |answer: &Result<Arc<RankDetail>, _>| {

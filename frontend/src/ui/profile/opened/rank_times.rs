@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::makers::job::schema::RANKS;
-use nprof_engine::wire::catalog::{ALL_RANKS, ProfileInfo};
+use nprof_engine::wire::catalog::ProfileInfo;
 use nprof_engine::wire::questions::RowsQuestion;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::Answer;
 use super::profile_source::ProfileSource;
@@ -13,12 +14,13 @@ use crate::ui::shell::{Asked, Messages};
 use crate::view::View;
 use crate::view::ranks::standing::{RankOrder, Standings};
 use crate::view::rows::pins::PinnedRanks;
+use crate::view::source_id::SourceId;
 use crate::view::state::tracks::TracksState;
 
 /// Limit of ranks whose times are asked for.
 const MOST_RANKS: u32 = 1 << 20;
 
-/// The times of all ranks of the open profile.
+/// The times of all ranks of the first profile.
 #[derive(Clone, Copy)]
 pub struct RankTimes {
     /// The times and hosts. Without times until they are known.
@@ -46,7 +48,7 @@ impl RankTimes {
         });
         let asked = Asked::new_with(attempt, question, move |(), signal| async move {
             let question = RowsQuestion::of_table(RANKS.name, MOST_RANKS);
-            let rows = of.rank(ALL_RANKS).ask(question, Some(&signal)).await?;
+            let rows = of.rank(SourceId::of_first(RankRef::All)).ask(question, Some(&signal)).await?;
             Ok(Standings::read(&rows))
         });
         Effect::new(move |_| {
@@ -72,7 +74,7 @@ impl RankTimes {
 }
 
 fn hosts(profile: &ProfileInfo) -> impl Iterator<Item = (u32, &str)> + Clone {
-    profile.ranks.iter().filter_map(|rank| Some((rank.rank, rank.host.as_deref()?)))
+    profile.ranks.iter().filter_map(|rank| Some((rank.rank.number()?, rank.host.as_deref()?)))
 }
 
 /// Whether rows are chosen or sorted by the times.
@@ -82,5 +84,5 @@ fn is_needed(tracks: &TracksState) -> bool {
 }
 
 fn has_times(profile: &ProfileInfo) -> bool {
-    profile.ranks.iter().any(|rank| rank.rank == ALL_RANKS)
+    profile.ranks.iter().any(|rank| rank.rank.is_all())
 }

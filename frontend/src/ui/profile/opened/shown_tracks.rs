@@ -1,67 +1,92 @@
 //! The tracks on the timeline: those of the shown ranks, and pinned ones of further ranks.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use nprof_engine::wire::catalog::{ProfileInfo, RankDetail};
+use nprof_engine::base::order::gathered;
+use nprof_engine::wire::catalog::ProfileInfo;
+use nprof_engine::wire::rank_ref::RankRef;
 
-use super::Answer;
-use super::profile_source::{ProfileSource, known};
+use super::profile_source::{ProfileSource, ProfilesAnswer};
 use super::rank_details::RankDetails;
 use super::rank_times::RankTimes;
-use crate::ui::shell::Answered;
+use super::{Answer, ShownRank};
 use crate::ui::timeline::Tracks;
 use crate::view::rows::pins::PinOffers;
+use crate::view::rows::sheet::SheetSource;
 use crate::view::rows::sheet_content::SheetContent;
-use crate::view::rows::sheet_track::SourceId;
+use crate::view::source_id::SourceId;
 use crate::view::{Sheet, View};
 
 /// What the sheet shows: the ranks with all their tracks, and the pinned tracks.
 pub fn content_of(
-    profile: RwSignal<Answered<u32, ProfileInfo>>,
+    profiles: Memo<ProfilesAnswer>,
     view: Memo<View>,
-    current: Memo<Option<u32>>,
+    current: Memo<Option<SourceId>>,
     times: RankTimes,
 ) -> Memo<SheetContent> {
     let tracks = Memo::new(move |_| view.with(|view| view.tracks.clone()));
     Memo::new(move |_| {
-        let Some(current) = current.get() else { return SheetContent::default() };
+        let (Some(current), Some(Ok(profiles))) = (current.get(), profiles.get()) else {
+            return SheetContent::default();
+        };
         tracks.with(|tracks| {
-            let shown = tracks.shown_with(current);
-            let numbers = || {
-                let of = |profile: &ProfileInfo| profile.ranks.iter().map(|rank| rank.rank).collect();
-                known(profile, of).unwrap_or_else(Vec::new)
-            };
+            let ranks = tracks.shown_with(current.rank);
             let pinned_ranks = match tracks.pins.paths.is_empty() {
                 true => Vec::new(),
-                false => {
-                    times.known.with(|times| tracks.pins.ranks(&numbers(), &shown, (tracks.order, &**times)))
-                }
+                false => times.known.with(|times| {
+                    let all: Vec<RankRef> = ranks_of(profiles.first()).collect();
+                    tracks.pins.ranks(&all, &ranks, (tracks.order, &**times))
+                }),
             };
-            SheetContent { shown, pinned: tracks.pins.paths.clone(), pinned_ranks }
+            let pinned = pinned_ranks.into_iter().flat_map(|rank| sources_of(&profiles, rank.into()));
+            let names = profiles.iter().map(|profile| profile.entry.display_name.clone());
+            let mut shown: BTreeSet<SourceId> =
+                gathered(ranks.into_iter().flat_map(|rank| sources_of(&profiles, rank)));
+            shown.insert(current);
+            SheetContent {
+                shown,
+                pinned_sources: pinned.collect(),
+                pinned: tracks.pins.paths.clone(),
+                profiles: names.filter(|_| profiles.len() > 1).collect(),
+            }
         })
     })
+}
+
+fn ranks_of(profile: Option<&Arc<ProfileInfo>>) -> impl Iterator<Item = RankRef> {
+    profile.into_iter().flat_map(|profile| profile.ranks.iter().map(|rank| rank.rank))
+}
+
+/// A rank of all profiles that have it.
+fn sources_of(profiles: &[Arc<ProfileInfo>], rank: RankRef) -> impl Iterator<Item = SourceId> {
+    let having =
+        (0..).zip(profiles).filter(move |(_, profile)| ranks_of(Some(profile)).any(|own| own == rank));
+    having.map(move |(profile, _)| SourceId { rank, profile })
 }
 
 /// The tracks of the current rank and of all ranks beside it that are present.
 pub fn tracks_of(
     ranks: RankDetails,
-    current: Signal<Answer<RankDetail>>,
+    current: Memo<ShownRank>,
     content: Memo<SheetContent>,
     (of, times): (ProfileSource, RankTimes),
     offers: Memo<PinOffers>,
 ) -> Tracks {
     let both = Memo::new(move |_| {
-        let Some(Ok(current)) = current.get() else { return (Arc::default(), SourceId::default()) };
-        let number = current.entry.rank;
+        let Some((current, Ok(rank))) = current.get() else { return (Arc::default(), SourceId::default()) };
         let mut content = content.get();
         // While another rank is in flight, the wanted ranks are not those of the previous one.
-        if !content.shown.contains(&number) {
-            content.shown = [number].into();
+        if !content.shown.contains(&current) {
+            content.shown = [current].into();
         }
-        let present = |rank| if rank == number { Some(Arc::clone(&current)) } else { ranks.get(rank)?.ok() };
-        let sources = content.ranks().filter_map(present).collect();
-        (Arc::new(Sheet::arranged(sources, content).on(of.axes.get())), SourceId(number))
+        let present = |id| {
+            let rank = if id == current { Arc::clone(&rank) } else { ranks.get(id)?.ok()? };
+            Some(SheetSource { id, rank })
+        };
+        let sources = content.sources().filter_map(present).collect();
+        (Arc::new(Sheet::arranged(sources, content).on(of.axes.get())), current)
     });
     let (sheet, current) = (Memo::new(move |_| both.get().0), Memo::new(move |_| both.get().1));
     Tracks { sheet, current, standings: times.known, offers }

@@ -9,6 +9,7 @@ use nprof_engine::wire::selection::{NameTotal, SelectionSummary, Side};
 
 use crate::ui::profile::data::content::texts;
 use crate::ui::text::format;
+use crate::view::source_id::SourceId;
 use crate::view::state::orders::SELF;
 use crate::view::table::{DataTable, TableColumn};
 
@@ -29,37 +30,43 @@ const GIVING_WAY: [&str; 4] = ["total", "union", LONGEST, COUNT];
 pub struct Summaries {
     /// Of the current rank.
     pub own: SelectionSummary,
-    /// Of the other ranks that are shown, with their numbers.
-    pub beside: Vec<(u32, SelectionSummary)>,
-    /// The marked slice, if a slice is marked and each rank was asked for its own one.
-    pub slice: Option<MarkedSlice>,
+    /// Of the other ranks that are shown.
+    pub beside: Vec<OtherSummary>,
+    /// Name of the marked slice, if a slice is marked and each rank was asked for its own one.
+    pub slice: Option<String>,
 }
 
-/// A slice whose span is marked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MarkedSlice {
-    /// Its name.
-    pub name: String,
-    /// Ranks without a slice of this name. They were asked for the span of the current rank's.
-    pub lacking: Vec<u32>,
+/// Statistics of another rank.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OtherSummary {
+    /// The rank.
+    pub source: SourceId,
+    /// The rank in words.
+    pub rank: String,
+    /// Whether the span is that of its own slice of the marked name. Otherwise it is the span of
+    /// the current rank.
+    pub has_slice: bool,
+    /// The statistics.
+    pub summary: SelectionSummary,
 }
 
 impl Summaries {
     /// Which spans are compared, in words. `None` if it is the same span of all ranks.
     #[must_use]
     pub fn spans(&self) -> Option<String> {
-        let MarkedSlice { name, lacking } = self.slice.as_ref()?;
+        let name = self.slice.as_ref()?;
         let duration = |summary: &SelectionSummary| summary.end_ps.saturating_sub(summary.start_ps);
         let own_ps = duration(&self.own);
         let mut said = vec![format!("{name} of each rank: {} here", format::duration(own_ps))];
-        for (rank, summary) in self.beside.iter().filter(|(rank, _)| !lacking.contains(rank)) {
+        let (having, lacking): (Vec<_>, Vec<_>) = self.beside.iter().partition(|other| other.has_slice);
+        for OtherSummary { rank, summary, .. } in having {
             let longer = signed(duration(summary).saturating_sub(own_ps), ["longer", "shorter"]);
             let later = signed(summary.start_ps.saturating_sub(self.own.start_ps), ["later", "earlier"]);
             let took = format::duration(duration(summary));
-            said.push(format!("{took} in rank {rank} ({longer}, starts {later})"));
+            said.push(format!("{took} in {rank} ({longer}, starts {later})"));
         }
-        for rank in lacking {
-            said.push(format!("rank {rank} has none, so the same span there"));
+        for OtherSummary { rank, .. } in lacking {
+            said.push(format!("{rank} has none, so the same span there"));
         }
         Some(said.join("; "))
     }
@@ -97,7 +104,7 @@ impl Summaries {
     /// table for it.
     #[must_use]
     pub fn groups(&self) -> Vec<NameGroup> {
-        let beside = self.beside.iter().flat_map(|(_, summary)| &summary.by_name);
+        let beside = self.beside.iter().flat_map(|other| &other.summary.by_name);
         let mut groups: BTreeSet<_> = gathered(self.own.by_name.iter().chain(beside).map(NameGroup::of));
         if groups.iter().all(|group| group.is_wait) {
             groups.insert(NameGroup::new(false, None));
@@ -130,7 +137,7 @@ pub fn by_name(summaries: &Summaries, group: NameGroup) -> (DataTable, Vec<Optio
         summary.by_name.iter().filter(move |total| NameGroup::of(total) == group)
     }
     let mut totals: BTreeMap<&str, Option<&NameTotal>> = BTreeMap::new();
-    for total in summaries.beside.iter().flat_map(|(_, summary)| on(summary, group)) {
+    for total in summaries.beside.iter().flat_map(|other| on(&other.summary, group)) {
         totals.insert(&total.name, None);
     }
     totals.extend(on(&summaries.own, group).map(|total| (total.name.as_str(), Some(total))));
@@ -147,17 +154,16 @@ pub fn by_name(summaries: &Summaries, group: NameGroup) -> (DataTable, Vec<Optio
         TableColumn::new(SELF, "Self", "ps", ColumnValues::Ints(own.clone()))
             .explained("Time inside the span without the calls inside: no time counts twice on a thread"),
     ];
-    for (rank, summary) in &summaries.beside {
+    for OtherSummary { source, rank, has_slice, summary } in &summaries.beside {
         let of: BTreeMap<&str, u64> =
             gathered(on(summary, group).map(|total| (total.name.as_str(), total.self_ps)));
         let other: Vec<i64> = totals.keys().map(|name| clamped(of.get(name).copied().unwrap_or(0))).collect();
         let difference = own.iter().zip(&other).map(|(own, other)| own.saturating_sub(*other)).collect();
-        let has_own = summaries.slice.as_ref().is_some_and(|slice| !slice.lacking.contains(rank));
-        let doc = match has_own {
+        let doc = match has_slice {
             true => "Self time in the slice of the same name in the other rank that is shown",
             false => "Self time of the same span in the other rank that is shown",
         };
-        let (key, title) = (format!("{SELF}_{rank}"), format!("In rank {rank}"));
+        let (key, title) = (format!("{SELF}_{source}"), format!("In {rank}"));
         let column = TableColumn::new(&key, &title, "ps", ColumnValues::Ints(other)).explained(doc);
         columns.push(column.giving_way(GIVING_WAY.len()));
         if summaries.beside.len() == 1 {
@@ -212,16 +218,24 @@ mod tests {
         (0..table.rows).map(|row| keys.iter().map(|key| column(key).int(row).unwrap()).collect()).collect()
     }
 
+    fn beside(rank: u32, has_slice: bool, summary: SelectionSummary) -> OtherSummary {
+        OtherSummary { source: SourceId::of_first(rank), rank: format!("rank {rank}"), has_slice, summary }
+    }
+
     #[test]
     fn a_second_rank_has_its_times_and_the_difference_beside() {
         let own = summary(&[("matmul", 30), ("add", 5)]);
         let other = summary(&[("matmul", 20), ("sum", 9)]);
-        let one = Summaries { own: own.clone(), beside: vec![(3, other.clone())], slice: None };
+        let one = Summaries { own: own.clone(), beside: vec![beside(3, false, other.clone())], slice: None };
         let (table, longest) = by_name(&one, WORK);
         // Names of both ranks: add, matmul, sum.
         assert_eq!(shown(&table, &["self", "self_3", "difference"]), [[5, 0, 5], [30, 20, 10], [0, 9, -9]]);
         assert_eq!(longest, [Some(7), Some(7), None]);
-        let two = Summaries { own: own.clone(), beside: vec![(3, other.clone()), (4, other)], slice: None };
+        let two = Summaries {
+            own: own.clone(),
+            beside: vec![beside(3, false, other.clone()), beside(4, false, other)],
+            slice: None,
+        };
         let keys: Vec<String> =
             by_name(&two, WORK).0.columns.iter().map(|column| column.key.clone()).collect();
         assert_eq!(keys, ["name", "count", "self", "self_3", "self_4", "union", "total", "longest"]);
@@ -269,8 +283,8 @@ mod tests {
     fn the_spans_of_a_marked_slice_are_told() {
         let span = |start_ps, end_ps| SelectionSummary { start_ps, end_ps, ..summary(&[]) };
         let (own, longer, none) = (span(0, 100_000_000), span(-2_000_000, 101_000_000), span(0, 100_000_000));
-        let slice = MarkedSlice { name: "step#1".to_owned(), lacking: vec![4] };
-        let summaries = Summaries { own, beside: vec![(3, longer), (4, none)], slice: Some(slice) };
+        let beside = vec![beside(3, true, longer), beside(4, false, none)];
+        let summaries = Summaries { own, beside, slice: Some("step#1".to_owned()) };
         let expected = "step#1 of each rank: 100 µs here; 103 µs in rank 3 (3 µs longer, starts 2 µs earlier); \
                         rank 4 has none, so the same span there";
         assert_eq!(summaries.spans().as_deref(), Some(expected));

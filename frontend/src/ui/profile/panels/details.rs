@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::makers::job::schema::CallRow;
-use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::detail::{FieldContent, FieldValue, Neighbour, SliceDetail};
 
 use super::field::{self, FieldGroup};
@@ -25,17 +24,17 @@ pub fn Details(
     /// The opened profile.
     opened: Opened,
 ) -> impl IntoView {
-    let is_selected = Memo::new(move |_| opened.view.with(|view| view.selection.row.is_some()));
-    let is_read = Memo::new(move |_| opened.view.with(|view| view.selection.reading.is_some()));
+    let is_selected = Memo::new(move |_| opened.session.view.with(|view| view.selection.row.is_some()));
+    let is_read = Memo::new(move |_| opened.session.view.with(|view| view.selection.reading.is_some()));
     move || {
-        match opened.selected.get() {
+        match opened.current.slice.get() {
         _ if is_read.get() => view! { <ReadingDetails opened /> }.into_any(),
         _ if !is_selected.get() => {
             view! { <p class="panel-empty">"Click a slice or a counter in the timeline to see everything about it."</p> }.into_any()
         }
         None => view! { <Loading what="Loading details …" /> }.into_any(),
         Some(Err(error)) => {
-            view! { <Failure title="The details did not arrive" reason=error.to_string() on_retry=opened.retry /> }.into_any()
+            view! { <Failure title="The details did not arrive" reason=error.to_string() on_retry=opened.session.retry /> }.into_any()
         }
         Some(Ok(detail)) => view! { <DetailsOf opened detail /> }.into_any(),
     }
@@ -56,7 +55,7 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
         .map(|field| view! { <Row heading=field::TIMING.to_owned() field /> })
         .collect_view();
     let groups = others.into_iter().map(|group| view! { <Group group /> }).collect_view();
-    let is_of_all = opened.rank_number.get_untracked() == Some(ALL_RANKS);
+    let is_of_all = opened.current.source.get_untracked().is_some_and(|source| source.rank.is_all());
     // Between ranks an arrow leads from a wait to the call that ended it.
     let (before, after) = match is_of_all {
         true => ("Waits for this call", "Waits for"),
@@ -108,7 +107,7 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
 fn in_rank(opened: Opened, detail: &SliceDetail) -> Option<AnyView> {
     let (rank, row) = call_of(detail)?;
     let button = view! {
-        <button class="button" type="button" on:click=move |_| opened.reveal_in(rank, row)>
+        <button class="button" type="button" on:click=move |_| opened.reveal_in(opened.beside(rank), row)>
             {format!("Open in rank {rank}")}
         </button>
     };

@@ -38,7 +38,7 @@ pub fn Members(
     let calls = StoredValue::new(calls);
     let open = Callback::new(move |row: u32| {
         let call = calls.with_value(|calls| calls.get(row as usize).copied());
-        call.into_iter().for_each(|(rank, call)| opened.reveal_in(rank, call));
+        call.into_iter().for_each(|(rank, call)| opened.reveal_in(opened.beside(rank), call));
     });
     let source = table_of(opened, PanelTable::Arrivals, table, draw(members, open));
     let tools = TableToolsState::new(source);

@@ -13,12 +13,12 @@ use crate::ui::profile::opened::{Answer, Opened};
 use crate::ui::shell::Asked;
 use crate::ui::text::format::Shown;
 use crate::view::Reading;
-use crate::view::rows::sheet_track::SourceId;
+use crate::view::source_id::SourceId;
 
 /// A counter of a rank at a timestamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Counter {
-    rank: u32,
+    source: SourceId,
     /// Number of the track.
     number: u32,
     time_ps: i64,
@@ -33,7 +33,7 @@ impl Counter {
             let at = sheet.find(source, &reading.track)?;
             sheet.tracks()[at].number
         })?;
-        Some(Self { rank: source.0, number, time_ps: reading.time_ps })
+        Some(Self { source, number, time_ps: reading.time_ps })
     }
 }
 
@@ -46,12 +46,12 @@ pub fn ReadingDetails(
     let wanted = Memo::new(move |_| {
         let reach = opened.times.reach.get();
         let (reading, window) =
-            opened.view.with(|view| (view.selection.reading.clone(), view.window_in(reach)));
+            opened.session.view.with(|view| (view.selection.reading.clone(), view.window_in(reach)));
         Some((Counter::of(opened, &reading?)?, window))
     });
     let asked = Asked::new(wanted, move |(counter, window): (Counter, Interval), signal| async move {
         let question = CounterQuestion { track: counter.number, at_ps: counter.time_ps, span: window };
-        opened.ask(counter.rank, question, Some(&signal)).await
+        opened.ask(counter.source, question, Some(&signal)).await
     });
     // While the window moves, the last answer stays until the next one arrives. The answer of
     // another counter does not stay.
@@ -61,7 +61,7 @@ pub fn ReadingDetails(
         (of == counter).then(|| answer.map(|detail| Arc::new((of, window, detail))))
     };
     let is_unknown = move || {
-        let is_here = opened.rank.with(|answer| matches!(answer, Some(Ok(_))));
+        let is_here = opened.current.rank.with(|answer| matches!(answer, Some(Ok(_))));
         is_here && wanted.with(Option::is_none)
     };
     move || {
@@ -85,7 +85,7 @@ pub fn ReadingDetails(
 #[component]
 fn Read(opened: Opened, counter: Counter, window: Interval, detail: Arc<CounterDetail>) -> impl IntoView {
     let sheet = opened.tracks.sheet.get_untracked();
-    let track = sheet.track(SourceId(counter.rank), counter.number);
+    let track = sheet.track(counter.source, counter.number);
     let name = track.map_or_else(String::new, |track| track.name.clone());
     let unit = track.map_or_else(String::new, |track| track.unit.clone());
     let group = track.and_then(|track| track.parent);

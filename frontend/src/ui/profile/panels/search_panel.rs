@@ -3,7 +3,6 @@
 use leptos::html;
 use leptos::prelude::*;
 use nprof_engine::query::{HitPlace, Syntax};
-use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::search::SearchHit;
 
 use super::details::Details;
@@ -58,7 +57,7 @@ pub fn SearchPanel(
     has_details: Memo<bool>,
 ) -> impl IntoView {
     let state = Memo::new(move |_| state(search));
-    let is_of_all = move || search.opened.rank_number.get() == Some(ALL_RANKS);
+    let is_of_all = move || search.opened.current.source.get().is_some_and(|source| source.rank.is_all());
     let empty = |text: String| view! { <p class="panel-empty">{text}</p> }.into_any();
     move || match state.get() {
         State::NotAsked => {
@@ -89,7 +88,7 @@ pub fn SearchPanel(
 #[component]
 fn Hits(search: Search, has_details: Memo<bool>) -> impl IntoView {
     let opened = search.opened;
-    let selected = Memo::new(move |_| opened.view.with(|view| view.selection.row));
+    let selected = Memo::new(move |_| opened.session.view.with(|view| view.selection.row));
     let hits = move || search.found().map(|found| found.hits.clone()).unwrap_or_default();
     let is_stale = move || search.mistake().is_some();
     view! {

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use nprof_engine::base::{Interval, clamped, narrow};
 use nprof_engine::query::{HitPlace, Syntax};
-use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::questions::{SearchQuestion, SelectionQuestion, Toward};
 use nprof_engine::wire::rows::ColumnValues;
 use nprof_engine::wire::selection::SelectionSummary;
 use web_sys::AbortSignal;
 
-use super::compared::{LONGEST, MarkedSlice, NAME, Summaries, by_name};
+use super::compared::{LONGEST, NAME, OtherSummary, Summaries, by_name};
 use crate::fetch::FetchError;
 use crate::ui::controls::{Failure, Loading, Name};
 use crate::ui::profile::data::content::texts;
@@ -21,7 +20,7 @@ use crate::ui::shell::Asked;
 use crate::ui::table::{DrawCell, PlainTable, TableSource};
 use crate::ui::text::format;
 use crate::view::ranks::namesake::{nearest, pattern_of};
-use crate::view::rows::sheet_track::SourceId;
+use crate::view::source_id::SourceId;
 use crate::view::state::orders::{PanelTable, SELF};
 use crate::view::table::{DataTable, TableColumn, sorted};
 use crate::view::{Act, Command};
@@ -42,22 +41,19 @@ pub fn Selection(
     opened: Opened,
 ) -> impl IntoView {
     let wanted = Memo::new(move |_| {
-        let rank = opened.rank_number.get()?;
-        let (selection, shown) =
-            opened.view.with(|view| (view.selection.clone(), view.tracks.shown_with(rank)));
-        // The view of all ranks has other names than a rank.
-        let is_rank = |&other: &u32| other != rank && rank != ALL_RANKS && other != ALL_RANKS;
-        let others: Vec<u32> = shown.into_iter().filter(is_rank).take(MOST_BESIDE).collect();
+        let source = opened.current.source.get()?;
+        let selection = opened.session.view.with(|view| view.selection.clone());
+        let others: Vec<SourceId> = opened.shown_beside().into_iter().take(MOST_BESIDE).collect();
         let slice = selection.marked_slice.filter(|_| !others.is_empty());
-        Some((rank, selection.marked?, others, slice))
+        Some((source, selection.marked?, others, slice))
     });
     let asked =
         Asked::new(wanted, move |wanted, signal| async move { compare(opened, wanted, signal).await });
     // During a drag, the last answer stays until the next one arrives. The answer of another rank
     // does not stay.
     let answer = move || -> Answer<Summaries> {
-        let (rank, ..) = wanted.get()?;
-        asked.last.get().filter(|((of, ..), _)| *of == rank).map(|(_, answer)| answer)
+        let (source, ..) = wanted.get()?;
+        asked.last.get().filter(|((of, ..), _)| *of == source).map(|(_, answer)| answer)
     };
     move || {
         match answer() {
@@ -76,35 +72,33 @@ pub fn Selection(
 }
 
 /// The current rank, the marked span, the other ranks, and the name of the slice whose span it is.
-type Wanted = (u32, Interval, Vec<u32>, Option<String>);
+type Wanted = (SourceId, Interval, Vec<SourceId>, Option<String>);
 
 /// The totals of all ranks: of the same span, or of each rank's own slice of the marked name.
 async fn compare(
     opened: Opened,
-    (rank, span, others, name): Wanted,
+    (source, span, others, name): Wanted,
     signal: AbortSignal,
 ) -> Result<Summaries, FetchError> {
     let question = |span| SelectionQuestion { span, tracks: None };
-    let own = opened.ask(rank, question(span), Some(&signal)).await?;
-    let (mut beside, mut lacking) = (Vec::new(), Vec::new());
+    let own = opened.ask(source, question(span), Some(&signal)).await?;
+    let mut beside = Vec::new();
     for other in others {
         let there = match &name {
-            Some(name) => namesake(opened, (rank, other), name, span, &signal).await?,
+            Some(name) => namesake(opened, (source, other), name, span, &signal).await?,
             None => None,
         };
-        if name.is_some() && there.is_none() {
-            lacking.push(other);
-        }
         let summary = opened.ask(other, question(there.unwrap_or(span)), Some(&signal)).await?;
-        beside.push((other, summary));
+        let has_slice = there.is_some();
+        beside.push(OtherSummary { source: other, rank: opened.words_of(other), has_slice, summary });
     }
-    Ok(Summaries { own, beside, slice: name.map(|name| MarkedSlice { name, lacking }) })
+    Ok(Summaries { own, beside, slice: name })
 }
 
 /// The span of the slice of this name in another rank, where the current rank has it in `span`.
 async fn namesake(
     opened: Opened,
-    (rank, other): (u32, u32),
+    (source, other): (SourceId, SourceId),
     name: &str,
     span: Interval,
     signal: &AbortSignal,
@@ -114,10 +108,10 @@ async fn namesake(
     let search = SearchQuestion { text, syntax, at, toward: Toward::Around, limit: MOST_NAMESAKES };
     let hits = opened.ask(other, search, Some(signal)).await?;
     let sheet = opened.tracks.sheet.get_untracked();
-    let path = |rank: u32, track: u32| sheet.track(SourceId(rank), track).map(|track| track.path.pattern());
-    let selected = opened.selected.get_untracked().and_then(Result::ok);
+    let path = |id: SourceId, track: u32| sheet.track(id, track).map(|track| track.path.pattern());
+    let selected = opened.current.slice.get_untracked().and_then(Result::ok);
     let own = selected.filter(|detail| detail.slice.name == name).map(|detail| detail.slice.track);
-    let own = own.and_then(|track| path(rank, track));
+    let own = own.and_then(|track| path(source, track));
     Ok(nearest(&hits, name, span.start.0, |track| own.is_some() && path(other, track) == own))
 }
 
@@ -176,7 +170,7 @@ pub fn table_of(
     table: Signal<Arc<DataTable>>,
     draw: DrawCell,
 ) -> TableSource {
-    let sorting = Memo::new(move |_| opened.view.with(|view| view.orders.of(which)));
+    let sorting = Memo::new(move |_| opened.session.view.with(|view| view.orders.of(which)));
     let columns = move || table.with(|table| (0..table.columns.len()).collect::<Vec<usize>>());
     let rows = move || {
         table.with(|table| {

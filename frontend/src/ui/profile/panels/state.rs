@@ -34,7 +34,7 @@ impl Panels {
         on_cleanup(move || listener.remove());
         let panels = Self { opened, search, viewport_px, is_open_when_low: RwSignal::new(false) };
         let lacking = Memo::new(move |_| {
-            opened.view.with(|view| KEPT.map(|(side, _)| view.panels.side(side).size_px.is_none()))
+            opened.session.view.with(|view| KEPT.map(|(side, _)| view.panels.side(side).size_px.is_none()))
         });
         // Also for a link that is followed in an open page.
         Effect::new(move |_| {
@@ -58,7 +58,7 @@ impl Panels {
             return self.is_open_when_low.get();
         }
         let arrangement = self.arrangement();
-        self.opened.view.with(|view| view.is_panel_open(side, arrangement))
+        self.opened.session.view.with(|view| view.is_panel_open(side, arrangement))
     }
 
     /// The tabs of a panel without those that have no content.
@@ -74,12 +74,12 @@ impl Panels {
     /// The tab that a panel shows.
     pub(super) fn tab(self, side: Side) -> Tab {
         let arrangement = self.arrangement();
-        self.opened.view.with(|view| view.tab_of(side, arrangement))
+        self.opened.session.view.with(|view| view.tab_of(side, arrangement))
     }
 
     /// Size of an open panel in CSS pixels.
     pub(super) fn size_px(self, side: Side) -> u32 {
-        side.clamped_px(self.opened.view.with(|view| view.panel_px(side)), self.viewport_px.get())
+        side.clamped_px(self.opened.session.view.with(|view| view.panel_px(side)), self.viewport_px.get())
     }
 
     /// Visible size of a panel in CSS pixels.
@@ -132,7 +132,7 @@ impl Panels {
         if is_low && side == Side::Drawer {
             return self.close(side);
         }
-        match self.opened.view.with_untracked(|view| view.switch(side, arrangement)) {
+        match self.opened.session.view.with_untracked(|view| view.switch(side, arrangement)) {
             Command::ShowTab(tab) => self.show(tab),
             _ => self.close(at),
         }
@@ -153,7 +153,7 @@ impl Panels {
 
     /// Gives a view without sizes the remembered ones.
     fn restore(self) {
-        let view = self.opened.view.get_untracked();
+        let view = self.opened.session.view.get_untracked();
         let mut sized = view.clone();
         for (side, key) in KEPT {
             let kept = kept::read(key).and_then(|text| text.parse().ok());
@@ -168,7 +168,7 @@ impl Panels {
 
     /// Remembers the size of a panel.
     pub(super) fn remember(self, side: Side) {
-        let size_px = self.opened.view.with_untracked(|view| view.panel_px(side));
+        let size_px = self.opened.session.view.with_untracked(|view| view.panel_px(side));
         KEPT.iter().filter(|(of, _)| *of == side).for_each(|(_, key)| kept::write(key, &size_px.to_string()));
     }
 }

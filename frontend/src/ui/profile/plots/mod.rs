@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::makers::job::schema::OPERATIONS;
-use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::questions::RowsQuestion;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use self::over_time::OverTime;
 use self::rank_bars::RankBars;
@@ -24,6 +24,7 @@ use crate::ui::shell::Asked;
 use crate::ui::shell::{CurrentTheme, Theme};
 use crate::view::Command;
 use crate::view::ranks::spread::Operations;
+use crate::view::source_id::SourceId;
 
 /// Most rows of operations that the page asks for.
 const MOST_ROWS: u32 = 100_000;
@@ -41,7 +42,7 @@ fn colours() -> Vec<String> {
 /// Returns true if the current rank is what all ranks show together.
 #[must_use]
 pub fn has_plots(opened: Opened) -> bool {
-    opened.rank_number.get() == Some(ALL_RANKS)
+    opened.current.source.get() == Some(SourceId::of_first(RankRef::All))
 }
 
 /// The plots.
@@ -53,7 +54,7 @@ pub fn Plots(
     let question = Memo::new(move |_| has_plots(opened).then_some(()));
     let asked = Asked::new(question, move |(), signal| async move {
         let question = RowsQuestion::of_table(OPERATIONS.name, MOST_ROWS);
-        let rows = opened.ask(ALL_RANKS, question, Some(&signal)).await?;
+        let rows = opened.ask(SourceId::of_first(RankRef::All), question, Some(&signal)).await?;
         Ok(Operations::read(&rows))
     });
     let retry = asked.retry;
@@ -62,7 +63,7 @@ pub fn Plots(
         _ => before.cloned().unwrap_or_default(),
     });
     let state = Memo::new(move |_| asked.answer().map(|answer| answer.err().map(|error| error.to_string())));
-    opened.rank_times.show();
+    opened.profile.rank_times.show();
     move || match state.get() {
         _ if !has_plots(opened) => view! { <NotHere opened /> }.into_any(),
         None => view! { <Loading what="Loading operations …" /> }.into_any(),
@@ -93,7 +94,7 @@ fn NotHere(opened: Opened) -> impl IntoView {
                 <button
                     class="button-link"
                     type="button"
-                    on:click=move |_| opened.act(&Command::OpenRank(ALL_RANKS))
+                    on:click=move |_| opened.act(&Command::OpenRank(SourceId::of_first(RankRef::All)))
                 >
                     "Open the tab Collectives"
                 </button>

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use leptos::html::Div;
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
-use nprof_engine::wire::catalog::ALL_RANKS;
 use nprof_engine::wire::questions::WaitsQuestion;
+use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::waits::WaitSteps;
 
 use super::colours;
@@ -19,7 +19,8 @@ use crate::ui::shell::{Asked, Messages, spawn_while_shown};
 use crate::ui::text::format;
 use crate::ui::timeline::measure;
 use crate::view::ranks::waits::{self, MOST_LINES, MOST_STEPS, asked_span};
-use crate::view::rows::sheet::rank_label;
+use crate::view::source_id::SourceId;
+use crate::view::source_id::rank_label;
 use crate::view::state::plots::{PlotsChange, WaitLine};
 use crate::view::time::ticks::{Ruler, Tick};
 use crate::view::{Command, TimeScale};
@@ -35,7 +36,7 @@ const LETTER_PX: f64 = 7.5;
 /// The name of a line in the legend.
 fn words(line: WaitLine) -> String {
     match line {
-        WaitLine::Rank(rank) => rank_label(rank),
+        WaitLine::Rank(rank) => rank_label(rank.into()),
         WaitLine::Median => "Median".to_owned(),
         WaitLine::Range => "Range of all ranks".to_owned(),
     }
@@ -130,7 +131,7 @@ impl Plot {
                 self.opened.times.clock.get().text(waits::step(steps, at).start.0.max(self.first_ps()));
             let all = format!("{} – {}", share(&steps.least)?, share(&steps.most)?);
             let for_time = format::duration(steps.step_ps);
-            Some(format!("{}: {of_rank} of {for_time} from {from}, all ranks {all}", rank_label(rank)))
+            Some(format!("{}: {of_rank} of {for_time} from {from}, all ranks {all}", rank_label(rank.into())))
         })
     }
 
@@ -146,23 +147,23 @@ pub fn OverTime(
     opened: Opened,
 ) -> impl IntoView {
     let all = Memo::new(move |_| {
-        opened.profile.with(|answer| {
+        opened.profile.info.with(|answer| {
             let ranks = answer.iter().flatten().flat_map(|profile| &profile.ranks);
-            ranks.map(|rank| rank.rank).filter(|rank| *rank != ALL_RANKS).collect()
+            ranks.filter_map(|rank| rank.rank.number()).collect()
         })
     });
+    let (view, known) = (opened.session.view, opened.profile.rank_times.known);
     let ranks = Memo::new(move |_| {
-        let shown = opened.view.with(|view| view.tracks.shown_with(ALL_RANKS));
-        opened.rank_times.known.with(|known| all.with(|all: &Vec<u32>| waits::lines(all, &shown, known)))
+        let shown = view.with(|view| view.tracks.shown_with(RankRef::All));
+        known.with(|known| all.with(|all: &Vec<u32>| waits::lines(all, &shown, known)))
     });
-    let window = Memo::new(move |_| opened.view.with(|view| view.window_in(opened.times.reach.get())));
+    let window = Memo::new(move |_| view.with(|view| view.window_in(opened.times.reach.get())));
     // Which ranks have lines depends on the times of all ranks.
-    let is_known =
-        move || all.with(|all| all.len() <= MOST_LINES) || opened.rank_times.known.read().is_known();
+    let is_known = move || all.with(|all| all.len() <= MOST_LINES) || known.read().is_known();
     let question = Memo::new(move |_| is_known().then(|| (asked_span(window.get()), ranks.get())));
     let asked = Asked::new(question, move |(span, ranks), signal| async move {
         let question = WaitsQuestion { span, steps: MOST_STEPS, ranks: Some(ranks) };
-        opened.ask(ALL_RANKS, question, Some(&signal)).await
+        opened.ask(SourceId::of_first(RankRef::All), question, Some(&signal)).await
     });
     let steps = Memo::new(move |before: Option<&Arc<WaitSteps>>| match asked.answer() {
         Some(Ok(steps)) => steps,
@@ -174,7 +175,7 @@ pub fn OverTime(
         all,
         steps,
         window,
-        hidden: Memo::new(move |_| opened.view.with(|view| view.plots.hidden_lines.clone())),
+        hidden: Memo::new(move |_| view.with(|view| view.plots.hidden_lines.clone())),
         pointed: RwSignal::new(None),
         colours: Memo::new(move |_| colours()),
         messages: expect_context(),

@@ -6,13 +6,12 @@ use std::fmt::Write as _;
 use leptos::html::Div;
 use leptos::prelude::*;
 use nprof_engine::makers::job::schema::RANKS;
-use nprof_engine::wire::catalog::ALL_RANKS;
 
 use crate::ui::controls::RankOrderMenu;
 use crate::ui::profile::opened::Opened;
 use crate::ui::text::format;
 use crate::view::ranks::standing::{RankOrder, Standings};
-use crate::view::rows::sheet::rank_label;
+use crate::view::source_id::rank_label;
 use crate::view::{Command, DataChange};
 
 /// The heading.
@@ -26,14 +25,13 @@ pub fn RankBars(
     /// The opened profile.
     opened: Opened,
 ) -> impl IntoView {
-    let order = Memo::new(move |_| opened.view.with(|view| view.tracks.order));
+    let order = Memo::new(move |_| opened.session.view.with(|view| view.tracks.order));
     let ranks = Memo::new(move |_| {
-        let mut ranks: Vec<u32> = opened.profile.with(|answer| match answer {
-            Some(Ok(profile)) => profile.ranks.iter().map(|rank| rank.rank).collect(),
+        let mut ranks: Vec<u32> = opened.profile.info.with(|answer| match answer {
+            Some(Ok(profile)) => profile.ranks.iter().filter_map(|rank| rank.rank.number()).collect(),
             _ => Vec::new(),
         });
-        ranks.retain(|rank| *rank != ALL_RANKS);
-        opened.rank_times.known.with(|known| known.sort(&mut ranks, order.get()));
+        opened.profile.rank_times.known.with(|known| known.sort(&mut ranks, order.get()));
         ranks
     });
     let (node, pointed) = (NodeRef::<Div>::new(), RwSignal::new(None::<u32>));
@@ -43,11 +41,11 @@ pub fn RankBars(
         ranks.with_untracked(|ranks| ranks.get((share * ranks.len() as f64) as usize).copied())
     };
     let said = move || match pointed.get() {
-        Some(rank) => opened.rank_times.known.with(|known| said(known, rank)),
+        Some(rank) => opened.profile.rank_times.known.with(|known| said(known, rank)),
         None => "Above: how long others waited for a rank. Below: how long it waited.".to_owned(),
     };
     let bars = move || {
-        let known = opened.rank_times.known.get();
+        let known = opened.profile.rank_times.known.get();
         let ranks = ranks.get();
         let path = |order| path(&known, &ranks, order);
         view! {
@@ -63,7 +61,7 @@ pub fn RankBars(
         <section class="plot" id=ID aria-label="Waiting by rank">
             <div class="plot-head">
                 <h2>{TITLE}</h2>
-                <RankOrderMenu order known=opened.rank_times.known on_choose=sort />
+                <RankOrderMenu order known=opened.profile.rank_times.known on_choose=sort />
                 <span class="muted">{said}</span>
                 <button class="button-link plot-table-link" type="button" on:click=table>"Table"</button>
             </div>
@@ -97,5 +95,5 @@ fn said(known: &Standings, rank: u32) -> String {
         let time_ps = known.time_ps(rank, order).unwrap_or_default();
         format!("{} {}", order.quantity(), format::duration(time_ps))
     };
-    format!("{}: {}, {}", rank_label(rank), time(RankOrder::Late), time(RankOrder::Wait))
+    format!("{}: {}, {}", rank_label(rank.into()), time(RankOrder::Late), time(RankOrder::Wait))
 }

@@ -41,9 +41,9 @@ pub fn Spreads(
     operations: Memo<Arc<Operations>>,
 ) -> impl IntoView {
     let colours = Memo::new(move |_| colours(opened, &operations.read().kinds));
-    let time = Memo::new(move |_| opened.view.with(|view| view.plots.time));
+    let time = Memo::new(move |_| opened.session.view.with(|view| view.plots.time));
     let hidden = Memo::new(move |_| {
-        let names = opened.view.with(|view| view.plots.hidden_kinds.clone());
+        let names = opened.session.view.with(|view| view.plots.hidden_kinds.clone());
         let kinds = operations.read();
         (0..).zip(&kinds.kinds).filter(|(_, kind)| names.contains(*kind)).map(|(at, _)| at).collect()
     });

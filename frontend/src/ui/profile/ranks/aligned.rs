@@ -1,11 +1,12 @@
 //! What the page says about the clock of the current rank. Pure.
 
 use nprof_engine::base::clamped;
-use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry};
+use nprof_engine::wire::catalog::RankEntry;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use crate::ui::text::format;
 use crate::view::Timebase;
-use crate::view::rows::sheet::rank_label;
+use crate::view::source_id::rank_label;
 use crate::view::time::axes::{Shift, is_any_moved};
 
 /// A short text, and its explanation.
@@ -20,11 +21,11 @@ pub struct Said {
 /// The badge while `current` is the current rank. `None` if no rank stands elsewhere in the other
 /// time base.
 #[must_use]
-pub fn said(ranks: &[RankEntry], current: Option<u32>, base: Timebase) -> Option<Said> {
+pub fn said(ranks: &[RankEntry], current: Option<RankRef>, base: Timebase) -> Option<Said> {
     if !is_any_moved(ranks) {
         return None;
     }
-    let rank = ranks.iter().find(|rank| Some(rank.rank) == current && rank.rank != ALL_RANKS);
+    let rank = ranks.iter().find(|rank| Some(rank.rank) == current && !rank.rank.is_all());
     let shift = rank.map(|rank| (rank.rank, Shift::of(rank)));
     Some(match base {
         Timebase::Aligned => aligned(shift, ranks),
@@ -32,7 +33,7 @@ pub fn said(ranks: &[RankEntry], current: Option<u32>, base: Timebase) -> Option
     })
 }
 
-fn aligned(shift: Option<(u32, Shift)>, ranks: &[RankEntry]) -> Said {
+fn aligned(shift: Option<(RankRef, Shift)>, ranks: &[RankEntry]) -> Said {
     let Some((rank, shift)) = shift else {
         let moved = ranks.iter().filter(|rank| Shift::of(rank).moves()).count() as u64;
         let title = format!(
@@ -58,7 +59,7 @@ fn aligned(shift: Option<(u32, Shift)>, ranks: &[RankEntry]) -> Said {
     Said { text, title }
 }
 
-fn raw(shift: Option<(u32, Shift)>) -> String {
+fn raw(shift: Option<(RankRef, Shift)>) -> String {
     let of_all = "Each rank is where its own clock has it. Press for aligned times";
     match shift {
         Some((rank, shift)) if shift.moves() => {
@@ -101,8 +102,8 @@ mod tests {
     const MS: i64 = 1_000_000_000;
 
     #[track_caller]
-    fn check(ranks: &[RankEntry], current: u32, base: Timebase, text: &str, part: &str) {
-        let said = said(ranks, Some(current), base).expect("clocks that differ");
+    fn check(ranks: &[RankEntry], current: impl Into<RankRef>, base: Timebase, text: &str, part: &str) {
+        let said = said(ranks, Some(current.into()), base).expect("clocks that differ");
         assert_eq!(said.text, text);
         assert!(said.title.contains(part), "{}", said.title);
     }
@@ -113,7 +114,7 @@ mod tests {
         check(&ranks, 1, Timebase::Aligned, "aligned by −5 ms ± 18 ps", "The bound is certain");
         check(&ranks, 2, Timebase::Aligned, "aligned by +1.2 µs ± 18 ps", "times of Rank 2");
         check(&ranks, 0, Timebase::Aligned, "aligned", "other ranks are moved");
-        check(&ranks, ALL_RANKS, Timebase::Aligned, "aligned", "2 ranks are moved");
+        check(&ranks, RankRef::All, Timebase::Aligned, "aligned", "2 ranks are moved");
         check(&ranks, 1, Timebase::Raw, "raw times", "Rank 1 moves by −5 ms");
         let by_hand = [rank(3, Some((MS, ClockBy::Hand)), Some(MS))];
         check(&by_hand, 3, Timebase::Aligned, "aligned by +1 ms ± 18 ps", "as set by hand");
@@ -122,7 +123,7 @@ mod tests {
     #[test]
     fn ranks_whose_clocks_agree_say_nothing() {
         let ranks = [rank(0, None, Some(0)), rank(1, None, None)];
-        assert_eq!(said(&ranks, Some(1), Timebase::Aligned), None);
-        assert_eq!(said(&ranks, Some(1), Timebase::Raw), None);
+        assert_eq!(said(&ranks, Some(1.into()), Timebase::Aligned), None);
+        assert_eq!(said(&ranks, Some(1.into()), Timebase::Raw), None);
     }
 }

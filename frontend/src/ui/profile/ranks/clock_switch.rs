@@ -11,7 +11,7 @@ use crate::view::{Act, Timebase};
 /// Whether the clocks of any ranks differ.
 #[must_use]
 pub fn has_clocks(opened: Opened) -> bool {
-    opened.profile.with(|answer| match answer {
+    opened.profile.info.with(|answer| match answer {
         Some(Ok(profile)) => is_any_moved(&profile.ranks),
         _ => false,
     })
@@ -23,10 +23,10 @@ pub fn ClockSwitch(
     /// The opened profile.
     opened: Opened,
 ) -> impl IntoView {
-    let base = Memo::new(move |_| opened.view.with(|view| view.timebase));
+    let base = Memo::new(move |_| opened.session.view.with(|view| view.timebase));
     let said = Memo::new(move |_| {
-        let current = opened.rank_number.get();
-        opened.profile.with(|answer| match answer {
+        let current = opened.current.source.get().map(|source| source.rank);
+        opened.profile.info.with(|answer| match answer {
             Some(Ok(profile)) => said(&profile.ranks, current, base.get()),
             _ => None,
         })

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use leptos::html::{Div, Input};
 use leptos::prelude::*;
 use nprof_engine::base::narrow;
+use nprof_engine::wire::rank_ref::RankRef;
 use wasm_bindgen::JsCast;
 
 use super::shown::toggle_beside;
@@ -15,7 +16,8 @@ use crate::ui::table::follow_height;
 use crate::ui::text::format;
 use crate::view::ranks::rank_list::listed;
 use crate::view::ranks::standing::RankOrder;
-use crate::view::rows::sheet::rank_label;
+use crate::view::source_id::SourceId;
+use crate::view::source_id::rank_label;
 use crate::view::table::{Scroller, Sight};
 use crate::view::{Act, Command};
 
@@ -51,11 +53,11 @@ struct Finder {
 }
 
 impl Finder {
-    fn new(opened: Opened, ranks: Memo<Vec<u32>>, sight_px: RwSignal<f64>) -> Self {
+    fn new(opened: Opened, ranks: Memo<Vec<RankRef>>, sight_px: RwSignal<f64>) -> Self {
         let (typed, is_open) = (RwSignal::new(String::new()), RwSignal::new(false));
-        let order = Memo::new(move |_| opened.view.with(|view| view.tracks.order));
+        let order = Memo::new(move |_| opened.session.view.with(|view| view.tracks.order));
         let found = Memo::new(move |_| {
-            let standings = opened.rank_times.known.get();
+            let standings = opened.profile.rank_times.known.get();
             Arc::new(ranks.with(|ranks| typed.with(|typed| listed(ranks, typed, &standings, order.get()))))
         });
         let scroller = Memo::new(move |_| Scroller {
@@ -72,9 +74,9 @@ impl Finder {
         if self.is_open.get_untracked() {
             return;
         }
-        self.opened.rank_times.show();
+        self.opened.profile.rank_times.show();
         self.is_open.set(true);
-        let current = self.opened.rank_number.get_untracked();
+        let current = self.opened.current.source.get_untracked().and_then(|source| source.rank.number());
         let at = self.found.with_untracked(|found| found.iter().position(|rank| Some(*rank) == current));
         self.at.set(at.and_then(|at| u32::try_from(at).ok()).unwrap_or_default());
         // The list is in the page after this frame. A key may have moved the place until then.
@@ -100,7 +102,7 @@ impl Finder {
             // Fails only if the element is not in the page.
             field.blur().ok();
         }
-        self.opened.act(&Command::OpenRank(rank));
+        self.opened.act(&Command::OpenRank(SourceId::of_first(rank)));
     }
 
     fn typed(self, text: String) {
@@ -139,8 +141,8 @@ impl Finder {
 pub fn RankFinder(
     /// The opened profile.
     opened: Opened,
-    /// The numbers of all ranks.
-    ranks: Memo<Vec<u32>>,
+    /// All ranks.
+    ranks: Memo<Vec<RankRef>>,
 ) -> impl IntoView {
     let sight_px = RwSignal::new(FIRST_SIGHT_PX);
     let finder = Finder::new(opened, ranks, sight_px);
@@ -191,7 +193,7 @@ fn option_id(at: u32) -> String {
 fn RankList(finder: Finder, sight_px: RwSignal<f64>) -> impl IntoView {
     let scroll_px = RwSignal::new(0.0);
     follow_height(finder.scrolled, sight_px);
-    let known = finder.opened.rank_times.known;
+    let known = finder.opened.profile.rank_times.known;
     let quantity = move || known.with(|known| known.is_known()).then(|| finder.order.get().quantity());
     let none = move || {
         let typed = finder.typed.get();
@@ -240,7 +242,7 @@ struct RankRow {
 /// The rows in sight.
 #[component]
 fn RankRows(finder: Finder, scroll_px: RwSignal<f64>) -> impl IntoView {
-    let known = finder.opened.rank_times.known;
+    let known = finder.opened.profile.rank_times.known;
     let rows = move || {
         let Sight { first, end, top_px } = finder.scroller.get().sight(scroll_px.get());
         let (found, known, order) = (finder.found.get(), known.get(), finder.order.get());
@@ -263,7 +265,7 @@ fn RankOption(finder: Finder, row: RankRow) -> impl IntoView {
     let opened = finder.opened;
     let count = move || finder.found.with(|found| found.len().to_string());
     let click = move |event: web_sys::MouseEvent| match event.ctrl_key() || event.meta_key() {
-        true => toggle_beside(opened, rank),
+        true => toggle_beside(opened, rank.into()),
         false => finder.choose(rank),
     };
     let spoken =
@@ -273,9 +275,9 @@ fn RankOption(finder: Finder, row: RankRow) -> impl IntoView {
         <div
             id=option_id(place)
             class="rank-option"
-            class:is-open=move || opened.rank_number.get() == Some(rank)
+            class:is-open=move || opened.current.source.get().is_some_and(|source| source.rank == rank.into())
             role="option"
-            aria-label=format!("{}{}{}", rank_label(rank), on_host.unwrap_or_default(), spoken.unwrap_or_default())
+            aria-label=format!("{}{}{}", rank_label(rank.into()), on_host.unwrap_or_default(), spoken.unwrap_or_default())
             aria-selected=move || (finder.at.get() == place).to_string()
             aria-setsize=count
             aria-posinset=(place + 1).to_string()
@@ -284,7 +286,7 @@ fn RankOption(finder: Finder, row: RankRow) -> impl IntoView {
             on:mousedown=move |event| event.prevent_default()
             on:click=click
         >
-            <span class="rank-name">{rank_label(rank)}</span>
+            <span class="rank-name">{rank_label(rank.into())}</span>
             {host.map(|host| view! { <span class="rank-host">{host}</span> })}
             {time.map(|(time_ps, share)| view! { <RankTime time_ps share /> })}
         </div>

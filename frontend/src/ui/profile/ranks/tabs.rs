@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use leptos::html;
 use leptos::prelude::*;
 use nprof_engine::base::order::gathered;
-use nprof_engine::wire::catalog::{ALL_RANKS, RankEntry};
+use nprof_engine::wire::catalog::RankEntry;
+use nprof_engine::wire::rank_ref::RankRef;
 use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use super::clock_switch::{ClockSwitch, has_clocks};
@@ -20,14 +21,15 @@ use crate::view::Command;
 use crate::view::act::Need;
 use crate::view::ranks::rank_list::{MOST_TABS, tabs};
 use crate::view::ring::Walk;
-use crate::view::rows::sheet::rank_label;
+use crate::view::source_id::SourceId;
+use crate::view::source_id::rank_label;
 
 /// Number of ranks from which the list of ranks is shown.
 const MANY: usize = 8;
 
 /// The needs of commands that the ranks meet.
 pub fn needs(opened: Opened) -> Vec<Need> {
-    let numbers: Vec<u32> = ranks(opened).iter().map(|rank| rank.rank).collect();
+    let numbers: Vec<RankRef> = ranks(opened).iter().map(|rank| rank.rank).collect();
     let met = [
         (Need::Ranks, numbers.len() > 1),
         (Need::ManyRanks, single(&numbers).count() >= MANY),
@@ -51,10 +53,11 @@ pub fn RankTabs(
     let few = move || numbers.with(|ranks| single(ranks).count() <= MOST_TABS);
     let tabs = Memo::new(move |_| {
         let shown = shown(opened);
-        numbers.with(|ranks| tabs(ranks, opened.rank_number.get(), &shown))
+        let current = opened.current.source.get().map(|source| source.rank);
+        numbers.with(|ranks| tabs(ranks, current, &shown))
     });
     let entries = move || {
-        let tabs: BTreeSet<u32> = gathered(tabs.get());
+        let tabs: BTreeSet<RankRef> = gathered(tabs.get());
         ranks.with(|ranks| ranks.iter().filter(|rank| tabs.contains(&rank.rank)).cloned().collect())
     };
     let press = move |event: web_sys::KeyboardEvent| {
@@ -95,12 +98,12 @@ pub fn RankTabs(
 fn RankTab(opened: Opened, rank: RankEntry) -> impl IntoView {
     let node = NodeRef::<html::Button>::new();
     let number = rank.rank;
-    let is_open = Memo::new(move |_| opened.rank_number.get() == Some(number));
+    let is_open = Memo::new(move |_| opened.current.source.get().is_some_and(|source| source.rank == number));
     let is_shown = Memo::new(move |_| shown(opened).contains(&number));
     let has_others = Memo::new(move |_| shown(opened).len() > 1);
     let click = move |event: web_sys::MouseEvent| match event.ctrl_key() || event.meta_key() {
         true => toggle_beside(opened, number),
-        false => opened.act(&Command::OpenRank(number)),
+        false => opened.act(&Command::OpenRank(SourceId::of_first(number))),
     };
     Effect::new(move |_| {
         if let (true, Some(tab)) = (is_open.get(), node.get()) {
@@ -151,36 +154,36 @@ fn RankTab(opened: Opened, rank: RankEntry) -> impl IntoView {
 }
 
 /// The text of a tab. Tabs of ranks follow the word "Rank".
-fn tab_label(number: u32) -> String {
-    if number == ALL_RANKS { "Collectives".to_owned() } else { number.to_string() }
+fn tab_label(rank: RankRef) -> String {
+    if rank.is_all() { "Collectives".to_owned() } else { rank.to_string() }
 }
 
 /// The name of a tab for those who do not see the others. It contains the text.
-fn tab_name(number: u32) -> String {
-    if number == ALL_RANKS { "Collectives of all ranks".to_owned() } else { rank_label(number) }
+fn tab_name(rank: RankRef) -> String {
+    if rank.is_all() { "Collectives of all ranks".to_owned() } else { rank_label(rank) }
 }
 
-fn beside(number: u32, is_shown: bool) -> String {
-    match (number, is_shown) {
-        (ALL_RANKS, true) => "Hide the collectives of all ranks".to_owned(),
-        (ALL_RANKS, false) => "Show the collectives of all ranks above the others".to_owned(),
-        (_, true) => format!("Hide rank {number}"),
-        (_, false) => format!("Show rank {number} below the others"),
+fn beside(rank: RankRef, is_shown: bool) -> String {
+    match (rank, is_shown) {
+        (RankRef::All, true) => "Hide the collectives of all ranks".to_owned(),
+        (RankRef::All, false) => "Show the collectives of all ranks above the others".to_owned(),
+        (RankRef::Number(number), true) => format!("Hide rank {number}"),
+        (RankRef::Number(number), false) => format!("Show rank {number} below the others"),
     }
 }
 
 /// Shows all ranks below each other, or only the current one again.
 #[component]
-fn AllRanks(opened: Opened, ranks: Memo<Vec<u32>>) -> impl IntoView {
+fn AllRanks(opened: Opened, ranks: Memo<Vec<RankRef>>) -> impl IntoView {
     let is_all = Memo::new(move |_| {
         let shown = shown(opened);
         ranks.with(|ranks| single(ranks).all(|rank| shown.contains(&rank)))
     });
     let toggle = move |_| {
-        let Some(current) = opened.rank_number.get_untracked() else { return };
+        let Some(current) = opened.current.source.get_untracked() else { return };
         let shown = match is_all.get_untracked() {
-            true => [current].into(),
-            false => ranks.with_untracked(|ranks| single(ranks).chain([current]).collect()),
+            true => [current.rank].into(),
+            false => ranks.with_untracked(|ranks| single(ranks).chain([current.rank]).collect()),
         };
         opened.act(&Command::ShowRanks { ranks: shown, current });
     };
@@ -199,8 +202,8 @@ fn AllRanks(opened: Opened, ranks: Memo<Vec<u32>>) -> impl IntoView {
 
 fn describe(rank: &RankEntry) -> String {
     let mut text = match rank.rank {
-        ALL_RANKS => "Collective operations of all ranks".to_owned(),
-        number => rank_label(number),
+        RankRef::All => "Collective operations of all ranks".to_owned(),
+        rank => rank_label(rank),
     };
     if let Some(host) = &rank.host {
         text.push_str(&format!(" · {host}"));

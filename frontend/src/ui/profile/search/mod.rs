@@ -23,6 +23,7 @@ use crate::ui::shell::Asked;
 use crate::ui::text::format;
 use crate::view::hits::{Here, Next, next};
 use crate::view::ring::Walk;
+use crate::view::source_id::SourceId;
 use crate::view::{Act, Command, Tab};
 
 /// Number of hits in a page, half of them before the current position.
@@ -40,7 +41,7 @@ struct Draft {
 }
 
 /// Rank, text and syntax of a search.
-type Pattern = (u32, String, Syntax);
+type Pattern = (SourceId, String, Syntax);
 
 /// The state of the search.
 #[derive(Clone, Copy)]
@@ -66,9 +67,10 @@ impl Search {
     pub fn new(opened: Opened) -> Self {
         let walker = Walker::new(opened);
         let asked = Memo::new(move |_| {
-            let (query, syntax) = opened.view.with(|view| (view.search.query.clone(), view.search.syntax));
+            let (query, syntax) =
+                opened.session.view.with(|view| (view.search.query.clone(), view.search.syntax));
             let query = Some(query).filter(|query| !query.is_empty())?;
-            Some((opened.rank_number.get()?, query, syntax))
+            Some((opened.current.source.get()?, query, syntax))
         });
         let question = Memo::new(move |_| asked.get().map(|asked| (asked, walker.place.get())));
         let ask = move |((rank, text, syntax), at): (Pattern, HitPlace), signal| async move {
@@ -134,7 +136,7 @@ impl Search {
 
     /// The text or pattern of the search. Empty if there is no search.
     pub(super) fn query(self) -> String {
-        self.opened.view.with(|view| view.search.query.clone())
+        self.opened.session.view.with(|view| view.search.query.clone())
     }
 
     /// The text in the box.
@@ -189,7 +191,7 @@ impl Search {
     }
 
     pub(super) fn syntax(self) -> Syntax {
-        self.opened.view.with(|view| view.search.syntax)
+        self.opened.session.view.with(|view| view.search.syntax)
     }
 
     /// Switches between text and regular expression.
@@ -243,7 +245,7 @@ impl Search {
     /// `3 of 1,234`, `no hits`.
     pub(super) fn count(self) -> Option<String> {
         let found = self.found()?;
-        let selected = self.opened.view.with(|view| view.selection.row);
+        let selected = self.opened.session.view.with(|view| view.selection.row);
         let at = selected.and_then(|row| found.hits.iter().position(|hit| hit.slice.row == row));
         Some(match (at, found.total) {
             (_, 0) => "no hits".to_owned(),
@@ -262,7 +264,7 @@ fn begin_at_slice(opened: Opened, row: u32, place: RwSignal<HitPlace>) {
         if was_found == Some(true) {
             return true;
         }
-        let Some(Ok(detail)) = opened.selected.get() else { return false };
+        let Some(Ok(detail)) = opened.current.slice.get() else { return false };
         if detail.slice.row == row {
             place.set(HitPlace { start_ps: detail.slice.start_ps, row });
         }
@@ -285,10 +287,10 @@ struct Walker {
 
 impl Walker {
     fn new(opened: Opened) -> Self {
-        let start_ps = opened.view.with_untracked(|view| view.window.map(|window| window.start.0));
+        let start_ps = opened.session.view.with_untracked(|view| view.window.map(|window| window.start.0));
         let place = start_ps.map_or(HitPlace::FIRST, |start_ps| HitPlace { start_ps, row: 0 });
         let place = RwSignal::new(place);
-        if let Some(row) = opened.view.with_untracked(|view| view.selection.row) {
+        if let Some(row) = opened.session.view.with_untracked(|view| view.selection.row) {
             begin_at_slice(opened, row, place);
         }
         Self {
@@ -303,8 +305,8 @@ impl Walker {
     /// The selected slice if it is in sight, else the start of the window.
     fn here(self) -> Here {
         let window = self.opened.window();
-        let selected = self.opened.view.with(|view| view.selection.row);
-        let detail = self.opened.selected.get().and_then(Result::ok).map(|detail| {
+        let selected = self.opened.session.view.with(|view| view.selection.row);
+        let detail = self.opened.current.slice.get().and_then(Result::ok).map(|detail| {
             let slice = &detail.slice;
             (slice.row, slice.start_ps, slice.duration_ps)
         });

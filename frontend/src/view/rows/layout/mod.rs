@@ -12,7 +12,8 @@ use nprof_engine::wire::catalog::TrackKind;
 use self::sight::{RowPart, area_of_pins_px};
 use super::occupied::Occupied;
 use super::sheet::Sheet;
-use super::sheet_track::{SheetTrack, SourceId};
+use super::sheet_track::SheetTrack;
+use crate::view::source_id::SourceId;
 
 /// Height of one lane of slices.
 pub const LANE_PX: f64 = 18.0;

@@ -6,6 +6,7 @@
 
 use super::{Layout, Row};
 use crate::view::rows::track_path::TrackPath;
+use crate::view::source_id::SourceId;
 
 /// A part of the rows that scrolls by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,8 +25,8 @@ impl RowPart {
 /// The first visible row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopRow {
-    /// The rank, if several are shown.
-    pub rank: Option<u32>,
+    /// The source, if several are shown.
+    pub source: Option<SourceId>,
     /// The track.
     pub path: TrackPath,
     /// The first visible lane of the track.
@@ -157,9 +158,15 @@ mod tests {
     fn layout_of(tracks_of_rank: usize, pinned: usize) -> Layout {
         let text: Vec<String> = (0..tracks_of_rank).map(|at| format!("t{at}")).collect();
         let ranks = [0, 1].map(|rank| Arc::new(rank_with(rank, tracks(&text.join("\n")))));
+        let sources = Sheet::of(ranks.to_vec()).sources().to_vec();
         let paths = (0..pinned).filter_map(|at| TrackPath::read(&format!("t{at}")));
-        let content = SheetContent { shown: [0].into(), pinned: paths.collect(), pinned_ranks: vec![1, 0] };
-        Layout::new(&Sheet::arranged(ranks.to_vec(), content), |_| false)
+        let content = SheetContent {
+            shown: [SourceId::of_first(0)].into(),
+            pinned: paths.collect(),
+            pinned_sources: [1, 0].map(SourceId::of_first).to_vec(),
+            profiles: Vec::new(),
+        };
+        Layout::new(&Sheet::arranged(sources, content), |_| false)
     }
 
     #[test]
