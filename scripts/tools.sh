@@ -140,6 +140,7 @@ cargo_install() {
     env -u RUSTC -u RUSTC_BOOTSTRAP -u RUSTFLAGS -u CARGO_UNSTABLE_BUILD_STD -u CARGO_MAKEFLAGS \
         CARGO_TARGET_DIR="$NPROF_TOOLS/target" CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_OPT_LEVEL=0 \
         CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false \
+        CARGO_PROFILE_RELEASE_PANIC=abort \
         cargo install "$crate" --version "$version" --root "$NPROF_TOOLS" "$@" </dev/null >"$log" 2>&1 ||
         { tail -n 20 "$log" >&2; die "cargo could not build $crate $version (all of it: $log)"; }
     rm -rf "$NPROF_TOOLS/target"
@@ -155,7 +156,7 @@ need_deny() { cargo_install cargo-deny cargo-deny "$DENY_VERSION" --locked; }
 need_about() { cargo_install cargo-about cargo-about "$ABOUT_VERSION" --locked --features cli; }
 
 # The page's glue code and this tool must be of the same version to the last digit.
-need_wasm_bindgen() { cargo_install wasm-bindgen wasm-bindgen-cli "$(locked_version wasm-bindgen)"; }
+need_wasm_bindgen() { cargo_install wasm-bindgen wasm-bindgen-cli "$(locked_version wasm-bindgen)" --bin wasm-bindgen; }
 
 # need_page FORM: all that builds the page. Only the small form needs wasm-opt.
 need_page() {

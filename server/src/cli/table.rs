@@ -1,6 +1,7 @@
 //! `nprof table`
 
 use std::io::Write;
+use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 use clap::Args;
@@ -10,6 +11,7 @@ use nprof_engine::model::{FieldId, FieldSpec, OwnedValue, TableId, TableKind, Un
 use nprof_engine::native::SegmentFile;
 use nprof_engine::query::{self, RowContent, RowOrder, TimedRow, for_each_timed};
 use nprof_engine::segment::ColumnRole;
+use nprof_engine::wire::rank_ref::RankRef;
 
 use super::progress::watched;
 use super::{StorePlace, size};
@@ -40,7 +42,7 @@ pub(super) struct TableArgs {
     /// Name or id of a profile, as `nprof list` shows it
     profile: String,
     /// Number of a rank, or `all` for the tables of the job [default: all, or the only rank]
-    rank: Option<String>,
+    rank: Option<RankRef>,
     /// Name of a table
     table: Option<String>,
     /// As a table, CSV or JSON
@@ -57,7 +59,7 @@ const SHOWN_ROWS: u64 = 100;
 impl TableArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let profile = place.read()?.find(&self.profile)?;
-        let opened = open(&profile, self.rank.as_deref())?;
+        let opened = open(&profile, self.rank)?;
         let segment: &SegmentFile = &opened;
         let Some(name) = &self.table else { return list(segment, out) };
         let tables = &segment.footer().tables;
@@ -85,26 +87,20 @@ impl TableArgs {
 }
 
 /// The segment of a rank, or of the job.
-fn open(profile: &Profile, rank: Option<&str>) -> anyhow::Result<std::sync::Arc<SegmentFile>> {
-    let is_job = match rank {
-        Some(rank) => rank == "all",
-        None => job_segment::is_for(profile),
+fn open(profile: &Profile, rank: Option<RankRef>) -> anyhow::Result<Arc<SegmentFile>> {
+    let first = || profile.manifest.ranks.first().ok_or_else(|| anyhow!("this profile has no ranks"));
+    let file = match rank {
+        Some(RankRef::Number(number)) => Some(rank_of(profile, number)?),
+        Some(RankRef::All) => None,
+        None if job_segment::is_for(profile) => None,
+        None => Some(first()?),
     };
-    if is_job && !job_segment::is_for(profile) {
-        bail!("{} has one rank, so no tables of all ranks", profile.manifest.slug());
-    }
-    if !is_job {
-        let file = match rank {
-            Some(rank) => {
-                let number = rank.parse();
-                rank_of(profile, number.map_err(|_| anyhow!("{rank:?} is no rank: a number, or `all`"))?)?
-            }
-            None => profile.manifest.ranks.first().ok_or_else(|| anyhow!("this profile has no ranks"))?,
-        };
+    if let Some(file) = file {
         let opened = profile.open_rank(file);
-        return Ok(std::sync::Arc::new(
-            opened.map_err(|error| anyhow!("{}: {error}", profile.place_of(file)))?,
-        ));
+        return Ok(Arc::new(opened.map_err(|error| anyhow!("{}: {error}", profile.place_of(file)))?));
+    }
+    if !job_segment::is_for(profile) {
+        bail!("{} has one rank, so no tables of all ranks", profile.manifest.slug());
     }
     let meter = Meter::default();
     meter.begin(Stage::Analysing, 0);

@@ -85,7 +85,8 @@ fn what_is_not_there_is_named_with_what_is() {
     let dir = job();
     let message = |arguments: &[&str]| fail(dir.path(), arguments, 1);
     assert!(message(&["table", "job", "9"]).contains("no rank 9; it has 0, 1, 2"));
-    assert!(message(&["table", "job", "x"]).contains("\"x\" is no rank: a number, or `all`"));
+    let unknown = fail(dir.path(), &["table", "job", "x"], 2);
+    assert!(unknown.contains("neither the number of a rank nor \"all\""), "{unknown}");
     let text = message(&["table", "job", "all", "ranks"]);
     assert!(text.contains("no table \"ranks\"; there are operation, call, "), "{text}");
     let one = ["demo", "--ingest-only", "--ranks", "1", "--events", "2000", "--db-bucket", "one"];
