@@ -1,4 +1,4 @@
-//! What a sheet shows of several profiles.
+//! The sources of several profiles in a sheet.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
