@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// In addresses and in JSON it is a number or the word `all`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RankRef {
-    /// What all ranks show together. It comes before the ranks.
+    /// The view of all ranks together. It comes before the ranks.
     All,
     /// The rank with this number.
     Number(u32),

@@ -9,7 +9,10 @@ use crate::http::error::ApiError;
 use crate::http::negotiation::{Known, accepts, accepts_encoding, known};
 use crate::markup::{self, escaped};
 
-/// Serves a file of the page. `/` and `/profile/…` give the page itself, whose own router reads the
+/// Begins the addresses of the page's places: of a profile, and of several beside each other.
+const PLACES: [&str; 2] = ["/profile/", "/compare/"];
+
+/// Serves a file of the page. `/` and the places give the page itself, whose own router reads the
 /// rest of the address. `/profile_cc/NAME`, which neuron-profile prints for several ranks, leads to
 /// the profile.
 pub async fn read(method: Method, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
@@ -26,7 +29,7 @@ pub async fn read(method: Method, uri: Uri, headers: HeaderMap) -> Result<Respon
     }
     let asset = match path {
         "/" => Some(assets::index()),
-        path if path.starts_with("/profile/") => Some(assets::index()),
+        path if PLACES.iter().any(|place| path.starts_with(place)) => Some(assets::index()),
         path => assets::find(path.trim_start_matches('/')),
     };
     match asset {

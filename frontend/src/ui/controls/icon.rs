@@ -54,6 +54,8 @@ pub enum Glyph {
     Dock,
     /// Keep in sight.
     Pin,
+    /// One beside another.
+    Compare,
 }
 
 impl Glyph {
@@ -95,6 +97,7 @@ impl Glyph {
             Self::Summary => "M2.5 13.5v-5h3v5ZM6.5 13.5v-11h3v11ZM10.5 13.5v-8h3v8Z",
             Self::Dock => "M3 3h10a1 1 0 0 1 1 1v8a1 1 0 0 1-1 1H3a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1ZM10 3v10",
             Self::Pin => "M6 2.5h4M6.75 2.5v4L4.5 9h7L9.25 6.5v-4M8 9v4.5",
+            Self::Compare => "M2 3h9M2 6h6M5 10h9M8 13h6",
             Self::Table => "M2.5 3h11v10h-11ZM2.5 6.25h11M2.5 9.5h11M6.5 6.25v6.75",
             Self::Empty => "M2.5 4.5h5M6 8h7.5M3.5 11.5h4.5",
         }

@@ -43,7 +43,11 @@ pub fn ListPage() -> impl IntoView {
     let profiles = Profiles::new();
     let looked = Looked::new();
     let (list, kept) = (NodeRef::<leptos::html::Main>::new(), expect_context::<ListScroll>().0);
-    let chosen = Chosen { deleting: RwSignal::new(None), downloading: RwSignal::new(None) };
+    let chosen = Chosen {
+        deleting: RwSignal::new(None),
+        downloading: RwSignal::new(None),
+        comparing: RwSignal::new(None),
+    };
     let uploads = expect_context::<Uploads>();
     uploads.on_done(Callback::new(move |()| profiles.refresh()));
     profiles.keep_fresh();

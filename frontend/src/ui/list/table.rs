@@ -5,10 +5,11 @@ use nprof_engine::wire::catalog::ProfileEntry;
 
 use super::looked::Looked;
 use crate::ui::controls::{Glyph, Icon, If, keyed};
-use crate::ui::shell::Link;
+use crate::ui::shell::{Address, Link};
 use crate::ui::text::format;
 use crate::view::View;
 use crate::view::profile_order::{Column, Direction};
+use crate::view::state::profile_names::ProfileNames;
 use crate::view::url::page::Place;
 
 /// All columns with their headings.
@@ -43,6 +44,8 @@ pub struct Chosen {
     pub deleting: RwSignal<Option<ProfileEntry>>,
     /// The profile to download.
     pub downloading: RwSignal<Option<ProfileEntry>>,
+    /// Name of the first profile of a comparison, until the second one is chosen.
+    pub comparing: RwSignal<Option<String>>,
 }
 
 /// The table of profiles, one row each.
@@ -164,10 +167,47 @@ fn Row(profile: ProfileEntry, chosen: Chosen, now_unix_ms: RwSignal<i64>) -> imp
                 {size}
             </td>
             <td class="row-actions">
+                <CompareAction profile=profile.clone() first=chosen.comparing />
                 <RowAction verb="Download" glyph=Glyph::Download profile=profile.clone() of=chosen.downloading />
                 <RowAction verb="Delete" glyph=Glyph::Trash profile of=chosen.deleting />
             </td>
         </tr>
+    }
+}
+
+/// A button that chooses a profile for a comparison. The second one opens it.
+#[component]
+fn CompareAction(profile: ProfileEntry, first: RwSignal<Option<String>>) -> impl IntoView {
+    let address = expect_context::<Address>();
+    let slug = StoredValue::new(profile.slug);
+    let is_first = move || slug.with_value(|slug| first.with(|first| first.as_ref() == Some(slug)));
+    let title = move || match first.get() {
+        None => "Compare with another profile".to_owned(),
+        Some(_) if is_first() => "Choose no profile for a comparison".to_owned(),
+        Some(name) => format!("Compare with {name}"),
+    };
+    let choose = move |_| {
+        let (own, chosen) = (slug.get_value(), first.get_untracked());
+        match chosen {
+            None => first.set(Some(own)),
+            Some(before) if before == own => first.set(None),
+            Some(before) => {
+                let both = ProfileNames::of([before, own]);
+                both.into_iter().for_each(|both| address.open(Place::Profile(View::of_profiles(both))));
+            }
+        }
+    };
+    view! {
+        <button
+            class="button button-icon wide-only"
+            type="button"
+            aria-label=format!("Compare {}", profile.display_name)
+            aria-pressed=move || is_first().to_string()
+            title=title
+            on:click=choose
+        >
+            <Icon glyph=Glyph::Compare />
+        </button>
     }
 }
 

@@ -99,7 +99,7 @@ fn Nearest(opened: Opened, name: String) -> impl IntoView {
         let known = list.profiles.iter().map(|profile| profile.slug.as_str());
         let near = nearest(&name, known)?.to_owned();
         let profiles = opened.names().with(&name, &near);
-        let place = Place::Profile(View { profiles, is_bare: true, ..View::default() });
+        let place = Place::Profile(View::of_profiles(profiles));
         Some(view! {
             <span class="with-links">
                 "Did you mean "

@@ -6,6 +6,7 @@ pub mod layout;
 pub mod nearest_slice;
 pub mod occupied;
 pub mod pins;
+pub mod profile_sources;
 pub mod row_step;
 pub mod sheet;
 pub mod sheet_content;

@@ -72,7 +72,13 @@ impl View {
     /// The view of a profile as it opens.
     #[must_use]
     pub fn of_profile(profile: &str) -> Self {
-        Self { profiles: ProfileNames::one(profile), is_bare: true, ..Self::default() }
+        Self::of_profiles(ProfileNames::one(profile))
+    }
+
+    /// The view of these profiles as it opens.
+    #[must_use]
+    pub fn of_profiles(profiles: ProfileNames) -> Self {
+        Self { profiles, is_bare: true, ..Self::default() }
     }
 
     /// The same view of the first profile alone.

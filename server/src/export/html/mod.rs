@@ -161,7 +161,7 @@ impl SegmentText {
     }
 }
 
-/// What the ranks show together. If ranks or tracks are left out, or if the ranks cannot be
+/// The view of all ranks together. If ranks or tracks are left out, or if the ranks cannot be
 /// compared, the export has no job segment.
 ///
 /// # Errors
@@ -195,7 +195,7 @@ fn job_of(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Option<JobSegment>, Exp
     Ok(job.flatten().filter(|job| job.entry.events > 0 && job.path.exists()))
 }
 
-/// What an export embeds in the page.
+/// The content that an export embeds in the page.
 #[derive(Debug, Clone, Copy)]
 pub struct Embedded<'a> {
     /// The ranks.

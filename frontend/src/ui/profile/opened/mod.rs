@@ -40,7 +40,7 @@ pub type Answer<T> = Option<Result<Arc<T>, FetchError>>;
 /// The rank that is shown as the current one.
 pub type ShownRank = Option<(SourceId, Result<Arc<RankDetail>, FetchError>)>;
 
-/// What all open profiles share.
+/// State that all open profiles share.
 #[derive(Clone, Copy)]
 pub struct Session {
     /// The current view.
@@ -79,7 +79,7 @@ pub struct Current {
 /// The open profiles: one, or several that are compared.
 #[derive(Clone, Copy)]
 pub struct Opened {
-    /// What all profiles share.
+    /// State that all profiles share.
     pub session: Session,
     /// The first profile.
     pub profile: FirstProfile,

@@ -50,7 +50,7 @@ pub fn all(answers: &[ProfileAnswer]) -> ProfilesAnswer {
     present.map(|present| present.map(Arc::new))
 }
 
-/// What a function finds in the profiles, once they are present.
+/// The result of a function on the profiles, once they are present.
 pub fn known<T>(profiles: Memo<ProfilesAnswer>, of: impl Fn(&[Arc<ProfileInfo>]) -> T) -> Option<T> {
     profiles.with(|answer| match answer {
         Some(Ok(profiles)) => Some(of(profiles)),

@@ -1,10 +1,8 @@
 //! The tracks on the timeline: those of the shown ranks, and pinned ones of further ranks.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use nprof_engine::base::order::gathered;
 use nprof_engine::wire::catalog::ProfileInfo;
 use nprof_engine::wire::rank_ref::RankRef;
 
@@ -14,6 +12,7 @@ use super::rank_times::RankTimes;
 use super::{Answer, ShownRank};
 use crate::ui::timeline::Tracks;
 use crate::view::rows::pins::PinOffers;
+use crate::view::rows::profile_sources::{names_of, ranks_of, shown_sources, sources_of};
 use crate::view::rows::sheet::SheetSource;
 use crate::view::rows::sheet_content::SheetContent;
 use crate::view::source_id::SourceId;
@@ -36,34 +35,19 @@ pub fn content_of(
             let pinned_ranks = match tracks.pins.paths.is_empty() {
                 true => Vec::new(),
                 false => times.known.with(|times| {
-                    let all: Vec<RankRef> = ranks_of(profiles.first()).collect();
+                    let all: Vec<RankRef> = profiles.first().map(ranks_of).into_iter().flatten().collect();
                     tracks.pins.ranks(&all, &ranks, (tracks.order, &**times))
                 }),
             };
             let pinned = pinned_ranks.into_iter().flat_map(|rank| sources_of(&profiles, rank.into()));
-            let names = profiles.iter().map(|profile| profile.entry.display_name.clone());
-            let mut shown: BTreeSet<SourceId> =
-                gathered(ranks.into_iter().flat_map(|rank| sources_of(&profiles, rank)));
-            shown.insert(current);
             SheetContent {
-                shown,
+                shown: shown_sources(&profiles, &ranks, current),
                 pinned_sources: pinned.collect(),
                 pinned: tracks.pins.paths.clone(),
-                profiles: names.filter(|_| profiles.len() > 1).collect(),
+                profiles: names_of(&profiles),
             }
         })
     })
-}
-
-fn ranks_of(profile: Option<&Arc<ProfileInfo>>) -> impl Iterator<Item = RankRef> {
-    profile.into_iter().flat_map(|profile| profile.ranks.iter().map(|rank| rank.rank))
-}
-
-/// A rank of all profiles that have it.
-fn sources_of(profiles: &[Arc<ProfileInfo>], rank: RankRef) -> impl Iterator<Item = SourceId> {
-    let having =
-        (0..).zip(profiles).filter(move |(_, profile)| ranks_of(Some(profile)).any(|own| own == rank));
-    having.map(move |(profile, _)| SourceId { rank, profile })
 }
 
 /// The tracks of the current rank and of all ranks beside it that are present.

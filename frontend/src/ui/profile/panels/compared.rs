@@ -30,7 +30,7 @@ const GIVING_WAY: [&str; 4] = ["total", "union", LONGEST, COUNT];
 pub struct Summaries {
     /// Of the current rank.
     pub own: SelectionSummary,
-    /// Of the other ranks that are shown.
+    /// Statistics of the other ranks that are shown.
     pub beside: Vec<OtherSummary>,
     /// Name of the marked slice, if a slice is marked and each rank was asked for its own one.
     pub slice: Option<String>,

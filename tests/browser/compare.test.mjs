@@ -1,0 +1,136 @@
+// Two profiles in one timeline: their ranks stand beside each other, and begin together.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import test from "node:test";
+import { promisify } from "node:util";
+import { ask, barPixels, eventually, parametersOf, picture, reload, rowOf, scaleOf, tracksOf } from "./picture.mjs";
+import { openPage, SERVED, serve } from "./stage.mjs";
+
+const EVENTS = "5000";
+const PADDING_PX = 3;
+const LANE_PX = 18;
+
+/** A server with the profiles "before" and "after", which are different jobs. */
+async function serveBoth(t) {
+  const { url, store } = await serve(t, "demo", "--events", EVENTS, "--db-bucket", "before");
+  const other = ["demo", "--ingest-only", "--events", EVENTS, "--seed", "7", "--db-bucket", "after", "--store", store];
+  await promisify(execFile)(process.env.NPROF_BIN, other);
+  return url;
+}
+
+function heading(page, rank, profile) {
+  return page.getByRole("button", { name: `Rank ${rank} · ${profile}`, exact: true });
+}
+
+function rows(page) {
+  return page.getByRole("list", { name: "Tracks" }).getByRole("listitem");
+}
+
+/** The longest slice of the engine Tensor of rank 0 in the middle of the profile, and the start of the profile. */
+async function longSlice(url, slug) {
+  const { start_ps } = await ask(url, `profiles/${slug}`);
+  const { tracks, entry } = await ask(url, `profiles/${slug}/ranks/0`);
+  const { id } = tracks.find((track) => track.name === "Tensor");
+  const whole = `start_ps=${entry.start_ps}&end_ps=${entry.end_ps}`;
+  const { slices } = await ask(url, `profiles/${slug}/ranks/0/events?${whole}&tracks=${id}&limit=2000`);
+  const middle = slices.slice(slices.length / 4, (slices.length * 3) / 4);
+  const slice = middle.reduce((a, b) => (b.lane === 0 && b.duration_ps > a.duration_ps ? b : a));
+  return { slice, start_ps };
+}
+
+test("rank 0 of two profiles stands in one sheet", SERVED, async (t) => {
+  const url = await serveBoth(t);
+  const { page, problems } = await openPage(t, { height: 1600 });
+  await page.goto(`${url}/profile/before?v=2&rank=0`);
+  await rowOf(page, "Tensor").waitFor();
+  const alone = await rows(page).count();
+
+  const tiles = new Set();
+  page.on("response", (response) => {
+    const profile = response.url().match(/\/api\/profiles\/(\w+)\/ranks\/0\/tiles\//)?.[1];
+    if (profile && response.ok()) tiles.add(profile);
+  });
+  await page.goto(`${url}/compare/before/after`);
+  await heading(page, 0, "before").waitFor();
+  await heading(page, 0, "after").waitFor();
+  // Both ranks have the same tracks, each below a heading.
+  await eventually(async () => assert.equal(await rows(page).count(), 2 * (alone + 1)));
+  await eventually(() => assert.deepEqual([...tiles].sort(), ["after", "before"]));
+  for (const place of [0, 1]) {
+    const row = await rowOf(page, "Tensor").nth(place).boundingBox();
+    const box = await tracksOf(page).boundingBox();
+    const part = { x: box.x, y: row.y, width: box.width, height: row.height };
+    await eventually(async () => assert.ok(barPixels((await picture(page, part)).png) > 500, `row ${place} is empty`));
+  }
+  assert.deepEqual(problems, []);
+});
+
+test("a slice of the second profile shows its details, also after a reload", SERVED, async (t) => {
+  const url = await serveBoth(t);
+  const [{ start_ps: first_ps }, { slice, start_ps }] = await Promise.all([
+    ask(url, "profiles/before"),
+    longSlice(url, "after"),
+  ]);
+  // Both profiles begin together.
+  const shown_ps = slice.start_ps - start_ps + first_ps;
+  const [from, to] = [shown_ps - slice.duration_ps, shown_ps + 2 * slice.duration_ps];
+  const { page, problems } = await openPage(t, { height: 1600 });
+  await page.goto(`${url}/compare/before/after?v=2&rank=0&from=${from}&to=${to}`);
+  await heading(page, 0, "after").waitFor();
+  await eventually(async () => {
+    // Rows move up when those that are empty here have become low.
+    const [row, scale] = [await rowOf(page, "Tensor").nth(1).boundingBox(), await scaleOf(page)];
+    const x = scale.x(shown_ps + slice.duration_ps / 2);
+    const y = row.y + PADDING_PX + slice.lane * LANE_PX + LANE_PX / 2;
+    await page.mouse.move(x + Math.random(), y);
+    await page.getByRole("tooltip").getByText(slice.name).waitFor({ timeout: 500 });
+    await page.mouse.click(x, y);
+    const parameters = parametersOf(page);
+    assert.deepEqual([parameters.get("rank"), parameters.get("sel")], ["0.1", String(slice.row)], page.url());
+  });
+  const details = page.getByRole("article", { name: "Details" });
+  const ns = ((slice.start_ps - start_ps) / 1000).toLocaleString("en-US", { maximumFractionDigits: 3 });
+  const check = async () => {
+    await details.getByRole("heading", { name: slice.name }).waitFor();
+    await details.getByText(`${ns} ns`, { exact: true }).first().waitFor();
+    await details.getByText("Rank 0 · after › Engines › Tensor", { exact: true }).waitFor();
+  };
+  await check();
+  await reload(page);
+  await check();
+  await heading(page, 0, "before").waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test("the list leads to a comparison of two profiles", SERVED, async (t) => {
+  const url = await serveBoth(t);
+  const { page, problems } = await openPage(t);
+  await page.goto(url);
+  const compare = (name) => page.getByRole("button", { name: `Compare ${name}`, exact: true });
+  await compare("before").click();
+  await eventually(async () => assert.equal(await compare("before").getAttribute("aria-pressed"), "true"));
+  assert.equal(await compare("after").getAttribute("title"), "Compare with before");
+  await compare("after").click();
+  await heading(page, 0, "after").waitFor();
+  assert.equal(new URL(page.url()).pathname, "/compare/before/after");
+  // A tab shows its rank of both.
+  await page.getByRole("tab", { name: "Rank 1", exact: true }).click();
+  await heading(page, 1, "before").waitFor();
+  await heading(page, 1, "after").waitFor();
+  await eventually(() => assert.equal(parametersOf(page).get("rank"), "1"));
+  assert.deepEqual(problems, []);
+});
+
+test("a profile that is missing is named", SERVED, async (t) => {
+  const url = await serveBoth(t);
+  const { page } = await openPage(t);
+  await page.goto(`${url}/compare/before/aftr`);
+  await page.getByText("No profile named “aftr”").waitFor();
+  // The other profile stays.
+  await page.getByRole("link", { name: "after", exact: true }).click();
+  await heading(page, 0, "after").waitFor();
+  assert.equal(new URL(page.url()).pathname, "/compare/before/after");
+  await page.goto(`${url}/compare/before`);
+  await page.getByText("a comparison names 2 to 8 profiles").waitFor();
+});
