@@ -8,7 +8,7 @@ use nprof_engine::wire::clock::Clock;
 
 use super::StorePlace;
 use super::size::{self, Align};
-use crate::export::wanted::rank_of;
+use crate::export::requested_part::rank_of;
 use crate::store::{Profile, RankFile};
 use crate::units::{decimal, time_ps, time_text, with_unit};
 

@@ -16,8 +16,8 @@ use nprof_engine::query::{self, RowContent, RowOrder, TimedRow, for_each_timed};
 
 use self::cell::{Line, nanoseconds, number};
 use self::columns::Columns;
+use super::requested_part::numbers;
 use super::tracks::ExportTracks;
-use super::wanted::numbers;
 use super::{ExportChoices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
 
 /// Columns of slices before the fields.

@@ -13,8 +13,8 @@ use serde_json::Value as Json;
 use super::super::arrows::ArrowsAt;
 use super::super::number::float;
 use super::JsonExport;
+use super::added_tables::number_or_text;
 use super::keys::{FieldKeys, PROCESS};
-use super::own::number_or_text;
 use crate::export::Failure;
 
 /// The key of a sample's value in tables that neuron-profile does not have.
