@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use nprof_benches::repeated::{self, Repeated};
+use nprof_benches::repetition::{self, Repeated};
 use nprof_benches::tally::Tally;
 use nprof_benches::traces;
 use nprof_benches::usage::{self, Usage};
@@ -51,7 +51,7 @@ fn main() -> Result<()> {
 
 /// The named traces; all if none is named.
 fn wanted(names: &[&str]) -> Result<Vec<&'static str>> {
-    let shapes = match repeated::shapes() {
+    let shapes = match repetition::shapes() {
         Ok(shapes) => shapes.into_iter().map(|(name, _)| name).collect(),
         Err(error) => {
             println!("real traces are left out: {error}");
@@ -71,7 +71,7 @@ fn make(name: &str, size_bytes: u64, out: &mut impl Write) -> Result<()> {
         "json" => drop(traces::kineto(size_bytes, out)?),
         "ntff" => out.write_all(&traces::ntff(size_bytes))?,
         shape => {
-            let shapes = repeated::shapes()?;
+            let shapes = repetition::shapes()?;
             let found = shapes.iter().find(|(name, _)| *name == shape);
             let (_, path) = found.with_context(|| format!("there is no trace called {shape}"))?;
             Repeated::open(path)?.write(size_bytes, out)?;

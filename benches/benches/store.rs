@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nprof_capture::device::simulated::{self, Simulation};
+use nprof_capture::device::simulation::{self, Simulation};
 use nprof_engine::base::Interval;
 use nprof_engine::exec::Work;
 use nprof_engine::ingest::BuildOptions;
@@ -31,7 +31,7 @@ fn main() {
 
     let start = Instant::now();
     let built = write_segment(&path, BuildOptions::default(), |sink, _| {
-        simulated::capture(&settings, 0, sink, &mut |_| ())
+        simulation::capture(&settings, 0, sink, &mut |_| ())
     });
     let built = match built {
         Ok(built) => built,

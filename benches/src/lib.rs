@@ -29,7 +29,7 @@ pub mod questions;
 #[cfg(not(target_family = "wasm"))]
 pub mod reference;
 #[cfg(not(target_family = "wasm"))]
-pub mod repeated;
+pub mod repetition;
 #[cfg(not(target_family = "wasm"))]
 pub mod report;
 #[cfg(not(target_family = "wasm"))]

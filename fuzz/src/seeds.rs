@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use nprof_capture::archive::fixture::{gzip, tar, tar_of_kinds, zip, zip_of_many, zstd};
-use nprof_capture::device::simulated::{self, Simulation};
+use nprof_capture::device::simulation::{self, Simulation};
 use nprof_capture::formats::aiu::packet_fixture::packets;
 use nprof_capture::formats::neff::{Neff, fixture as neff};
 use nprof_capture::formats::ntff::fixture::{self as ntff, BEGIN, EVENT, INSTRUCTION, Trace, word};
@@ -207,7 +207,7 @@ fn hostile_events() -> Vec<Vec<u8>> {
 
 fn simulated_segment(events_per_rank: u64) -> Result<Vec<u8>> {
     let settings = Simulation { ranks: 2, events_per_rank, layers: 1, ..Simulation::default() };
-    segment_of(|sink| simulated::capture(&settings, 0, sink, &mut |_| {}))
+    segment_of(|sink| simulation::capture(&settings, 0, sink, &mut |_| {}))
 }
 
 fn event_segment() -> Result<Vec<u8>> {

@@ -21,8 +21,8 @@ use quick_cache::sync::Cache;
 use tokio::sync::{Semaphore, watch};
 
 use crate::analysis::job_segment::{self, JobSegment};
-use crate::child::{IngestProcess, apart};
-use crate::ended::Ended;
+use crate::child::{IngestProcess, comparison};
+use crate::child_end::Ended;
 use crate::http::error::ApiError;
 use crate::http::turns::Turns;
 use crate::ingest::IngestError;
@@ -250,7 +250,8 @@ impl App {
             let _permit = self.0.comparing.acquire().await;
             let meter = Meter::default();
             let ended = self.ended();
-            let compared = apart::compared(&self.0.store, &self.0.process, &profile, &meter, ended).await;
+            let compared =
+                comparison::compared(&self.0.store, &self.0.process, &profile, &meter, ended).await;
             compared.map(Arc::new).map_err(|error| self.not_compared(&profile, &error))
         };
         self.0.job_segments.get_or_insert_async(&path, compare).await?;

@@ -10,7 +10,7 @@ use nprof_engine::wire::job::{JobReport, JobState};
 use tokio::sync::{Semaphore, watch};
 
 use crate::analysis::job_segment;
-use crate::child::{ChildTask, IngestProcess, InputsOutcome, apart};
+use crate::child::{ChildTask, IngestProcess, InputsOutcome, comparison};
 use crate::http::error::ApiError;
 use crate::ingest::{self, IngestError, Settings, Staged};
 use crate::store::{Profile, Staging, Store};
@@ -177,7 +177,7 @@ async fn compare(store: &Arc<Store>, process: &IngestProcess, profile: &Profile,
         return;
     }
     job.meter.begin(Stage::Analysing, 0);
-    match apart::compared(store, process, profile, &job.meter, job.cancelled()).await {
+    match comparison::compared(store, process, profile, &job.meter, job.cancelled()).await {
         Ok(_) | Err(IngestError::Cancelled) => {}
         Err(error) => {
             let name = profile.manifest.slug();

@@ -7,7 +7,7 @@ use nix::net::if_::InterfaceFlags;
 use nprof_engine::wire::percent::percent_encoded;
 
 use crate::http::token::{PARAMETER, Token};
-use crate::listening::Listening;
+use crate::listener::Listening;
 
 /// Links to a server by each of its addresses.
 #[derive(Debug, Clone)]

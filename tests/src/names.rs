@@ -66,9 +66,25 @@ const ADJECTIVES: [&str; 51] = [
     "written",
 ];
 /// Nouns that end in "ed" or "ing": things, and the names of tasks.
-const NOUNS: [&str; 17] = [
-    "finding", "fitting", "heading", "listing", "matching", "meeting", "naming", "packing", "placing",
-    "reading", "ring", "sorting", "speed", "staging", "string", "timing", "warning",
+const NOUNS: [&str; 18] = [
+    "beginning",
+    "finding",
+    "fitting",
+    "heading",
+    "listing",
+    "matching",
+    "meeting",
+    "naming",
+    "packing",
+    "placing",
+    "reading",
+    "ring",
+    "sorting",
+    "speed",
+    "staging",
+    "string",
+    "timing",
+    "warning",
 ];
 /// Words that begin a sentence about something without a name.
 const SUBJECTS_WITHOUT_NAME: [&str; 7] = ["Of", "So many", "What", "Whatever", "Where", "Who", "Whose"];

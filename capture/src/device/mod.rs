@@ -1,3 +1,3 @@
 //! Devices that profiles are captured on.
 
-pub mod simulated;
+pub mod simulation;

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Candidate;
-use super::natural::{pattern, runs};
+use super::name_order::{pattern, runs};
 use super::rank::rank_of;
 use crate::importer::{FileCount, FileRole};
 use crate::probe::process::EventSpan;

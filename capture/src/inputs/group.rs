@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::joined::{Evidence, ProcessTraces, joined};
-use super::natural::pattern;
+use super::joins::{Evidence, ProcessTraces, joined};
+use super::name_order::pattern;
 use super::{Candidate, FileKind, cycle, rank_of, ranks, settled};
 use crate::importer::{Belonging, FileRole, Importer, TABLE};
 use crate::probe::process::{ClockKind, EventSpan};

@@ -9,8 +9,8 @@ pub mod cycle;
 pub mod directory;
 pub mod group;
 pub mod host;
-mod joined;
-pub mod natural;
+mod joins;
+pub mod name_order;
 pub mod packing;
 pub mod plan;
 pub mod rank;
@@ -22,7 +22,7 @@ pub use self::packing::Packing;
 pub use self::plan::{Plan, PlanFile, Plans, Unplanned, plan};
 pub use self::rank::{Moved, RankNumbers, numbered, rank_of, ranks};
 use crate::importer::{Claim, Companion, FileRole, Importer, TABLE, claims};
-use crate::probe::known;
+use crate::probe::known_formats;
 use crate::probe::process::Facts;
 use crate::refusal::Refusal;
 
@@ -140,7 +140,7 @@ pub fn recognise(head: &[u8]) -> FileKind {
     }
     match Packing::of(head) {
         Some(packing) => FileKind::Packed(packing),
-        None => FileKind::Refused(known::refuse(head)),
+        None => FileKind::Refused(known_formats::refuse(head)),
     }
 }
 

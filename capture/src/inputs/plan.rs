@@ -1,6 +1,6 @@
 //! Plans: the files of each rank.
 
-use super::{Candidate, FileKind, cycle, natural, rank_of, ranks, settled};
+use super::{Candidate, FileKind, cycle, name_order, rank_of, ranks, settled};
 use crate::importer::{FileCount, FileRole, Importer};
 use crate::refusal::Refusal;
 
@@ -136,7 +136,7 @@ impl Plans {
         let ranked = self.plans.partition_point(|plan| plan.rank.is_some());
         let unranked = self.plans.split_off(ranked);
         let names: Vec<&str> = unranked.iter().map(|plan| candidates[plan.trace()].name.as_str()).collect();
-        self.plans.extend(natural::order(&names).into_iter().map(|at| unranked[at].clone()));
+        self.plans.extend(name_order::order(&names).into_iter().map(|at| unranked[at].clone()));
     }
 
     /// Moves traces that tell no rank to the only rank of their format.

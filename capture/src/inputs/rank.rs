@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Candidate;
-use super::natural::{pattern, runs};
+use super::name_order::{pattern, runs};
 use crate::importer::FileRole;
 
 /// Words before a rank's number.

@@ -7,7 +7,7 @@
 pub mod aiu;
 mod aiu_export;
 pub mod json;
-pub mod known;
+pub mod known_formats;
 pub mod neff;
 pub mod ntff;
 mod outline;

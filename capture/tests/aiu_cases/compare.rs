@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use nprof_engine::fixture::{RecordedSlice, Recorder};
 use nprof_engine::model::{OwnedValue, SliceForm, TrackKind};
 
-use super::expected::{Case, Event};
+use super::expectation::{Case, Event};
 use super::read::Rank;
 
 /// An output to compare.

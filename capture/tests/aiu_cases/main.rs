@@ -5,7 +5,7 @@
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test and its helpers")]
 
 mod compare;
-mod expected;
+mod expectation;
 mod read;
 
 use std::fmt::Write;
@@ -81,7 +81,7 @@ fn the_reader_finds_what_acelyzer_wrote() {
     let mut report = String::new();
     let mut is_equal = true;
     for (case, checks) in CASES {
-        let expected = expected::Case::open(&folder, case);
+        let expected = expectation::Case::open(&folder, case);
         let ranks = read::ranks(&folder, &expected.command);
         let others = checks.iter().filter(|check| !Check::ALL.contains(check));
         for &check in Check::ALL.iter().chain(others) {

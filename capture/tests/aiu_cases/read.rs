@@ -14,7 +14,7 @@ use nprof_engine::fixture::Recorder;
 use nprof_engine::model::{OwnedValue, Sink};
 use nprof_engine::spill::{MemoryScratch, Space};
 
-use super::expected::Command;
+use super::expectation::Command;
 
 /// A rank as read.
 pub struct Rank {

@@ -1,7 +1,7 @@
 //! The beginning of waiting in jobs whose cause is planted: root blame, and the named ranks.
 
+use super::group_guess_tests::Stage;
 use super::tests::{Dice, US, analysed, remove_call};
-use super::unnamed_tests::Stage;
 use super::*;
 
 const ALL: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 7];

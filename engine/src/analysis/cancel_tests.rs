@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::group_guess_tests::Stage;
 use super::tests::{Plan, Says, make};
-use super::unnamed_tests::Stage;
 use super::*;
 use crate::base::Error;
 use crate::ingest::{BuildOptions, Builder};

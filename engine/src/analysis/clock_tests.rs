@@ -1,7 +1,7 @@
 //! Tests of clocks: bounds are as tight as causality allows, and a drift needs proof.
 
+use super::group_guess_tests::Stage;
 use super::tests::{Dice, US, analysed};
-use super::unnamed_tests::Stage;
 use super::*;
 
 const ALL: (&str, &[u32]) = ("all", &[0, 1, 2]);

@@ -1,7 +1,7 @@
 //! What delays cost: slow links, totals of the job, and steps.
 
+use super::group_guess_tests::Stage;
 use super::tests::{Plan, Says, US, analysed, int, job_segment, make, rows_of};
-use super::unnamed_tests::Stage;
 use super::*;
 use crate::model::collective::NO_STEP;
 use crate::model::{ComputeLoad, Signature};

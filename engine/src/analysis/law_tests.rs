@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::certain_tests::{Plan, make, plans};
+use super::certainty_tests::{Plan, make, plans};
 use super::tests::{US, analysed};
 use super::*;
 

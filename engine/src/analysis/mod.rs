@@ -36,27 +36,27 @@ mod blame_tests;
 #[cfg(test)]
 mod cancel_tests;
 #[cfg(test)]
-mod certain_tests;
+mod certainty_tests;
 #[cfg(test)]
 mod clock_tests;
 #[cfg(test)]
 mod cost_tests;
 #[cfg(test)]
+mod group_guess_tests;
+#[cfg(test)]
 mod law_tests;
 #[cfg(test)]
-mod lost_tests;
+mod loss_tests;
 #[cfg(test)]
-mod named_tests;
+mod part_tests;
 #[cfg(test)]
-mod partial_tests;
+mod report_names_tests;
 #[cfg(test)]
 mod shift_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod transfer_tests;
-#[cfg(test)]
-mod unnamed_tests;
 
 pub use arrival::{Arrival, InstanceTimes};
 pub use blame::report;

@@ -1,7 +1,7 @@
 //! Transfers from rank to rank, and the algorithms of operations.
 
+use super::group_guess_tests::Stage;
 use super::tests::{US, analysed, int, job_segment, rows_of};
-use super::unnamed_tests::Stage;
 use super::*;
 use crate::makers::job::schema::{CALLS, OPERATIONS, TRANSFERS};
 use crate::model::{OwnedValue, Transfer, TransferEnd};

@@ -6,8 +6,8 @@ pub mod clock;
 pub mod error;
 pub mod id;
 mod median;
+pub mod name_order;
 mod narrow;
-pub mod natural;
 pub mod order;
 pub mod time;
 

@@ -3,12 +3,12 @@
 #![cfg(feature = "native")]
 
 mod atomic_file;
-mod beside;
+mod builder_thread;
+mod consumer_thread;
 mod cores;
 pub mod disk;
 mod regions;
-mod regular;
-mod relayed;
+mod regular_file;
 mod segment_file;
 mod threads;
 mod write;
@@ -16,7 +16,7 @@ mod write;
 pub use atomic_file::{AtomicFile, TEMPORARY};
 pub use cores::AllCores;
 pub use disk::directory_of;
-pub use regular::{open_regular, read_regular};
+pub use regular_file::{open_regular, read_regular};
 pub use segment_file::{OpenError, SegmentFile, StoredFile};
 pub use threads::start_threads;
 pub use write::{Taking, WriteError, write_segment, write_segment_while};

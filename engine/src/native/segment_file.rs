@@ -15,7 +15,7 @@ use rustix::buffer::spare_capacity;
 use rustix::io::{Errno, pread};
 
 use super::regions::{self, FileNumber, REGION_LEN};
-use super::regular::open_regular;
+use super::regular_file::open_regular;
 use crate::base::{Error, Result};
 use crate::segment::{Bytes, Segment, SourceBytes};
 

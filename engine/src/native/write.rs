@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use super::atomic_file::{AtomicFile, TEMPORARY};
-use super::beside::Beside;
+use super::builder_thread::{self, EarlyFailure};
+use super::consumer_thread::Beside;
 use super::cores::AllCores;
 use super::disk::directory_of;
 use super::disk::{self, DiskFile};
-use super::relayed::{self, EarlyFailure};
 use crate::base::{Error, Result};
 use crate::exec::{Cancel, Exec, InPlace, Work};
 use crate::ingest::{BuildOptions, Builder, Built, Consumer, Relay};
@@ -168,7 +168,7 @@ pub fn write_segment_while<E>(
             fill(&mut builder, space).map_err(unread)?;
             return builder.finish().map_err(because);
         }
-        let (mut carrier, from_reader) = relayed::line(&failure);
+        let (mut carrier, from_reader) = builder_thread::line(&failure);
         let of_builder = &of_builder;
         let building = scope.spawn(move || from_reader.build(Builder::with_line(of_builder, line, options)));
         let mut relay = Relay::new(&of_names, &mut carrier, options.dictionary_bytes);

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use super::dictionary_writer::CHUNK_TEXTS;
 use super::layout::Piece;
-use super::once::get_or_keep;
+use super::lazy_value::get_or_keep;
 use super::open_file::{OpenFile, PieceBytes};
 use super::pieces::{PIECE_BYTES, read_pieces};
 use super::room::{self, RoomShare};

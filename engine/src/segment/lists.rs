@@ -7,7 +7,7 @@ use super::blocks::{BlockList, TrackRows};
 use super::code_spans::CodeSpans;
 use super::directory::Directory;
 use super::footer::{Footer, TrackMeta};
-use super::once::get_or_keep;
+use super::lazy_value::get_or_keep;
 use super::open_file::OpenFile;
 use super::pages::{PyramidPage, read_pages};
 use super::program::Program;

@@ -8,15 +8,15 @@
 
 mod key;
 mod merge;
-mod ordered;
 mod pile;
 mod scratch;
 mod sorter;
 mod space;
+mod streaming_sorter;
 
 pub use key::{ByteSpan, NoBytes, SpanKind, SpillKey};
-pub use ordered::Ordered;
 pub use pile::{Pile, PileReader};
 pub use scratch::{MemoryScratch, Scratch};
 pub use sorter::{Sorted, Sorter, sort_nearly};
 pub use space::Space;
+pub use streaming_sorter::Ordered;

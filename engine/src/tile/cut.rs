@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use super::cell_codec::{range_cells, slice_cells};
 use super::grid::{Level, TileId};
 use super::lane_tile::{LaneContent, LaneSample, LaneTile};
 use super::row_lanes::{MAX_SLICES, RowLanes};
 use super::slice_block::for_each_slice_block_in;
-use super::stored::{range_cells, slice_cells};
 use super::summary::{CellSummary, PlacedCell, Range, SliceCell};
 use crate::base::{Interval, Result, Time};
 use crate::exec::Cancel;

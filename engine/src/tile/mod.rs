@@ -8,6 +8,7 @@
 //! levels are read from the stored pyramid.
 
 mod cascade;
+mod cell_codec;
 mod cut;
 pub mod grid;
 mod group;
@@ -18,15 +19,14 @@ mod name_times;
 mod pyramid;
 mod row_lanes;
 mod slice_block;
-mod stored;
 mod summary;
 
 pub use cascade::Cascade;
+pub use cell_codec::{Stored, range_cells, slice_cells};
 pub use cut::{cut, for_each_sample_in, samples_in};
 pub use grid::{CELLS, FINEST_CELL_PS, Level, TileId};
 pub use group::{TileTracks, groups};
 pub use lane_tile::{LaneContent, LaneSample, LaneSlice, LaneTile};
 pub use pyramid::{Base, ClosedPyramid, PyramidWriter, write_pyramids};
 pub use slice_block::{block_slices, for_each_slice_in, slices_in};
-pub use stored::{Stored, range_cells, slice_cells};
 pub use summary::{CellSummary, PlacedCell, Range, SliceCell, SliceSummary};

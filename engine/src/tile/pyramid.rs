@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cascade::Cascade;
+use super::cell_codec::{PAGE_CELLS, Stored};
 use super::grid::{CELLS, Level};
-use super::stored::{PAGE_CELLS, Stored};
 use super::summary::{CellSummary, PlacedCell, Range, SliceCell};
 use crate::base::{Interval, Result, Time, narrow};
 use crate::block::list;

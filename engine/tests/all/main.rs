@@ -3,11 +3,11 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
-mod fetched;
 mod first_look;
 mod neighbour;
 mod packs;
 mod program;
+mod remote_segment;
 mod rows;
 mod schedule;
 mod segment;

@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use crate::bound::within_reader;
-use nprof_capture::device::simulated::{self, Simulation};
+use nprof_capture::device::simulation::{self, Simulation};
 use nprof_engine::analysis::{Job, RankInput, matched, overlay};
 use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::{BuildOptions, Builder};
@@ -32,7 +32,7 @@ fn rank(rank: u32) -> RankInput {
     let (scratch, mut segment) = (MemoryScratch::default(), Vec::new());
     let mut builder =
         Builder::new(&scratch, &mut segment, BuildOptions::default()).expect("a vector takes all bytes");
-    simulated::capture(&settings, rank, &mut builder, &mut |_| {}).expect("the settings are in range");
+    simulation::capture(&settings, rank, &mut builder, &mut |_| {}).expect("the settings are in range");
     builder.finish().expect("memory is enough");
     let segment = Segment::open(segment).expect("it was just written");
     let calls = collectives(&segment, rank, CallIds::Read, Cancel::NEVER).expect("it was just written");

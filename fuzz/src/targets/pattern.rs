@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use crate::bound::within_reader;
-use nprof_capture::device::simulated::{self, Simulation};
+use nprof_capture::device::simulation::{self, Simulation};
 use nprof_engine::exec::Work;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::query::{self, HitPage, SearchPattern, Syntax};
@@ -18,7 +18,7 @@ fn segment() -> &'static Segment<Vec<u8>> {
         let (scratch, mut segment) = (MemoryScratch::default(), Vec::new());
         let mut builder =
             Builder::new(&scratch, &mut segment, BuildOptions::default()).expect("a vector takes all bytes");
-        simulated::capture(&settings, 0, &mut builder, &mut |_| {}).expect("the settings are in range");
+        simulation::capture(&settings, 0, &mut builder, &mut |_| {}).expect("the settings are in range");
         builder.finish().expect("memory is enough");
         Segment::open(segment).expect("it was just written")
     })

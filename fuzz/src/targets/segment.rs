@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 use crate::bound::{Bound, within};
-use nprof_capture::device::simulated::{self, Simulation};
+use nprof_capture::device::simulation::{self, Simulation};
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::Put;
 use nprof_engine::block::ColumnType;
@@ -77,7 +77,7 @@ fn simulated_once(once: &'static OnceLock<Vec<u8>>, events_per_rank: u64) -> &'s
         let mut segment = Vec::new();
         let mut builder =
             Builder::new(&scratch, &mut segment, BuildOptions::default()).expect("a vector takes all bytes");
-        simulated::capture(&settings, 0, &mut builder, &mut |_| {}).expect("the settings are in range");
+        simulation::capture(&settings, 0, &mut builder, &mut |_| {}).expect("the settings are in range");
         builder.finish().expect("memory is enough");
         segment
     })

@@ -12,15 +12,15 @@
 //! directory. The child ends when its standard
 //! input ends, so it never outlives the server.
 
-pub mod apart;
-mod inside;
+mod child_side;
+pub mod comparison;
 mod limits;
 mod message;
 mod parent;
 
 use std::ffi::OsString;
 
-pub use inside::run;
+pub use child_side::run;
 pub use limits::Limits;
 pub use message::{ChildTask, InputsOutcome};
 pub use parent::IngestProcess;

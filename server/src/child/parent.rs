@@ -10,7 +10,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use super::message::{ChildMessage, ChildTask, InputsOutcome};
 use super::{ARGUMENT, Limits};
-use crate::ended::Ended;
+use crate::child_end::Ended;
 use crate::ingest::{IngestError, Result};
 use crate::work::Meter;
 

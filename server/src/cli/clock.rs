@@ -7,7 +7,7 @@ use nprof_engine::base::ClockFit;
 use nprof_engine::wire::clock::Clock;
 
 use super::StorePlace;
-use crate::export::wanted::rank_of;
+use crate::export::requested_part::rank_of;
 use crate::print::text::{self, Align};
 use crate::store::{Profile, RankFile};
 use crate::units::{decimal, time_ps, time_text, with_unit};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use nprof_capture::device::simulated::{Detail, Simulation, capture, host_of};
+use nprof_capture::device::simulation::{Detail, Simulation, capture, host_of};
 use nprof_engine::base::ProfileId;
 use nprof_engine::base::id::{HASH_LEN, RankCount};
 

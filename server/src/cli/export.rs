@@ -9,7 +9,7 @@ use super::StorePlace;
 use super::formats::{ChoiceArgs, format_parser};
 use super::part::PartArgs;
 use super::write::{Output, STANDARD_OUTPUT, StoredPart, stored, write_stored};
-use crate::export::wanted::view_of;
+use crate::export::requested_part::view_of;
 use crate::export::{Export, ExportChoices};
 use crate::units::size_bytes;
 

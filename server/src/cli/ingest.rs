@@ -7,8 +7,8 @@ use std::time::Instant;
 use clap::Args;
 
 use super::frequency::FrequencyArgs;
-use super::grouped::{GroupingArgs, tell_apart, tell_ranks};
 use super::progress::watched;
+use super::trace_groups::{GroupingArgs, tell_apart, tell_ranks};
 use super::{StorePlace, lost_input, size, warn};
 use crate::ingest::{IngestError, Ingested, Named, Novelty, Settings, add, run_all};
 use crate::store::{Existing, Slug, Store};

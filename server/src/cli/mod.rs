@@ -11,10 +11,9 @@ mod collectives;
 mod completions;
 mod demo;
 mod export;
-mod failing;
+mod failed_condition;
 mod formats;
 mod frequency;
-mod grouped;
 mod ingest;
 mod inspect;
 mod list;
@@ -31,6 +30,7 @@ mod size;
 mod summary;
 mod table;
 mod terms;
+mod trace_groups;
 mod verify;
 mod view;
 mod waits;
@@ -47,7 +47,7 @@ use rustix::io::Errno;
 use tracing_subscriber::EnvFilter;
 
 use crate::child;
-use crate::ending::Ending;
+use crate::end_signals::Ending;
 use crate::http::limits::raise_open_files;
 use crate::ingest::IngestError;
 use crate::memory;
@@ -239,7 +239,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 fn exit_code(error: &anyhow::Error) -> ExitCode {
     match cancelled_by(error) {
         Some(ending) => ExitCode::from(ending.exit_code()),
-        None if error.is::<failing::Failing>() => ExitCode::from(failing::EXIT_CODE),
+        None if error.is::<failed_condition::Failing>() => ExitCode::from(failed_condition::EXIT_CODE),
         None => ExitCode::FAILURE,
     }
 }

@@ -4,8 +4,8 @@ use clap::Args;
 
 use crate::export::ExportError;
 use crate::export::cut::PartOf;
+use crate::export::requested_part::Ranks;
 use crate::export::track_pattern::TrackPattern;
-use crate::export::wanted::Ranks;
 use crate::store::{Profile, RankFile};
 use crate::units::time_ps;
 

@@ -11,7 +11,7 @@ use nprof_engine::native::start_threads;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
-use crate::ending::{EndSignals, Ending};
+use crate::end_signals::{EndSignals, Ending};
 use crate::ingest::IngestError;
 use crate::work::{Meter, Stage};
 

@@ -10,7 +10,7 @@ use nprof_engine::makers::job::schema::{RANKS, RankRow};
 use nprof_engine::makers::{CallIds, FieldCell};
 use nprof_engine::wire::clock::Clock;
 
-use super::failing::Failing;
+use super::failed_condition::Failing;
 use super::progress::watched;
 use super::rank_lines as lines;
 use super::{StorePlace, waits};

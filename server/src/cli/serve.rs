@@ -14,7 +14,7 @@ use super::StorePlace;
 use crate::child::IngestProcess;
 use crate::http::access::{Changes, host_name};
 use crate::links::Links;
-use crate::listening::{ListenAddress, Listening};
+use crate::listener::{ListenAddress, Listening};
 use crate::store::Store;
 
 const EXAMPLES: &str = "\

@@ -9,7 +9,7 @@ use super::StorePlace;
 use super::formats::format_parser;
 use super::write::{Output, STANDARD_OUTPUT, StoredPart, stored, write_stored};
 use crate::export::cut::PartOf;
-use crate::export::wanted::rank_of;
+use crate::export::requested_part::rank_of;
 use crate::export::{Export, ExportChoices};
 
 const EXAMPLES: &str = "\

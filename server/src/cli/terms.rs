@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use anyhow::Context;
-use nprof_capture::device::simulated::{Simulation, capture};
+use nprof_capture::device::simulation::{Simulation, capture};
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::BuildOptions;
 use nprof_engine::makers::neuron::schema;

@@ -10,15 +10,15 @@ use clap::Args;
 use super::StorePlace;
 use super::formats::{ChoiceArgs, Target, target_parser};
 use super::frequency::FrequencyArgs;
-use super::grouped::GroupingArgs;
 use super::ingest::{NamingArgs, ingest, ready};
 use super::serve::{PlaceArgs, announce, block_on, open_browser, serve};
 use super::terms;
+use super::trace_groups::GroupingArgs;
 use super::write::{Output, STANDARD_OUTPUT, write_trace};
 use crate::export::{Export, ExportChoices};
 use crate::ingest::Named;
 use crate::links::Links;
-use crate::listening::ServerError;
+use crate::listener::ServerError;
 use crate::routes::health::Health;
 use crate::store::Store;
 

@@ -8,8 +8,8 @@ use anyhow::bail;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::directory_of;
 
-use super::grouped::GroupingArgs;
 use super::progress::{Terminated, watched};
+use super::trace_groups::GroupingArgs;
 use super::{lost_input, size, warn};
 use crate::export::cut::PartOf;
 use crate::export::table::{Prepare, of_rank};

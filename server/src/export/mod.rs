@@ -9,16 +9,16 @@ mod json;
 mod keys;
 mod neuron_summary;
 pub mod perfetto;
-mod prepared;
+mod prepared_export;
 mod ranks;
+pub mod requested_part;
 mod summary;
 pub mod table;
 pub mod track_pattern;
 pub(crate) mod tracks;
-pub mod wanted;
 
 pub use error::ExportError;
-pub use prepared::{Choice, ExportChoices, PreparedExport};
+pub use prepared_export::{Choice, ExportChoices, PreparedExport};
 pub use ranks::{Comparing, OpenedRank, RanksOf};
 pub use table::{EXPORTS, Export, Scope, find};
 

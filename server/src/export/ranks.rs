@@ -2,7 +2,7 @@
 
 use nprof_engine::native::{OpenError, SegmentFile};
 
-use super::wanted::ranges;
+use super::requested_part::ranges;
 use super::{ExportError, Failure};
 use crate::store::{Profile, RankFile, SegmentPlace};
 

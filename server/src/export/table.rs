@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use nprof_engine::exec::Work;
 
 use super::html::{self, site};
-use super::prepared::{Choice, ExportChoices, PreparedExport};
+use super::prepared_export::{Choice, ExportChoices, PreparedExport};
 use super::{ExportError, RanksOf, csv, json, perfetto, summary};
 use crate::work::Meter;
 

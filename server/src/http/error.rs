@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
-use crate::ended::Ended;
+use crate::child_end::Ended;
 use crate::export::ExportError;
 use crate::ingest::IngestError;
 use crate::store::StoreError;

@@ -1,5 +1,5 @@
 //! HTTP: the guards in front of every request. [`crate::routes`] has the table behind them, and
-//! [`crate::listening`] the server.
+//! [`crate::listener`] the server.
 //!
 //! ```text
 //! connection ──► limits ──► peer ──► guard ──► routes
@@ -9,6 +9,7 @@
 
 pub mod access;
 
+pub mod client_pace;
 pub mod error;
 pub mod guard;
 pub mod headers;
@@ -17,7 +18,6 @@ pub mod negotiation;
 pub mod peer;
 mod queue;
 pub mod shares;
-pub mod taken;
 pub mod token;
 pub mod turns;
-pub mod unread;
+pub mod unread_answers;

@@ -15,7 +15,7 @@ use super::peer::Peer;
 pub use super::queue::Turn;
 use super::queue::TurnQueue;
 use super::shares::{ResourceShare, Shares};
-use super::unread::MAX_UNREAD_BYTES;
+use super::unread_answers::MAX_UNREAD_BYTES;
 
 /// Heavy questions at once, for each core. Two keep a core busy while one reads from disk.
 const PER_CORE: usize = 2;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nprof_engine::wire::refusal::Refusal;
 
-use crate::ended::Ended;
+use crate::child_end::Ended;
 use crate::store::StoreError;
 
 /// Shorthand for results of ingest.

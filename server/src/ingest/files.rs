@@ -13,9 +13,9 @@ use nprof_capture::files::{Files, Take, whole};
 use nprof_capture::owners::Owners;
 use nprof_engine::exec::Cancel;
 
-use super::ahead::read_ahead;
 use super::inputs::Inputs;
-use super::mapped;
+use super::lookahead::read_ahead;
+use super::mapped_file;
 use crate::work::{Meter, Metered};
 
 /// Chunk length for unpacking to the disk, in bytes.
@@ -45,7 +45,7 @@ impl Spool for DiskSpool<'_> {
             self.meter.check_io()?;
             chunk.clear();
             if (&mut *unpacked).take(CHUNK_LEN).read_to_end(&mut chunk)? == 0 {
-                return mapped::map(&file);
+                return mapped_file::map(&file);
             }
             file.write_all(&chunk)?;
         }

@@ -2,14 +2,14 @@
 //! reads them and publishes them. Either the whole profile is added to the store or nothing.
 
 mod add;
-mod ahead;
 mod build;
-mod counted;
 mod error;
+mod event_counter;
 mod files;
 mod identity;
 mod inputs;
-mod mapped;
+mod lookahead;
+mod mapped_file;
 mod origin;
 mod passes;
 mod source;

@@ -17,7 +17,7 @@ use nprof_engine::model::Sink;
 use nprof_engine::native::{Taking, WriteError, write_segment_while};
 use nprof_engine::spill::Space;
 
-use super::counted::Counted;
+use super::event_counter::Counted;
 use super::source::TraceSource;
 use super::{IngestError, Result};
 use crate::store::Staging;

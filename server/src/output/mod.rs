@@ -4,9 +4,9 @@
 //! is replaced as a whole or not at all, and never if it is an input of the command or belongs to
 //! the store. A signal ends each wait for a reader.
 
-mod guarded;
 mod in_place;
 mod place;
+mod protected_files;
 
 use std::io::{self, BufWriter, Write};
 use std::os::fd::AsFd;
@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 use nprof_engine::native::AtomicFile;
 use rustix::fs::{FileType, fstat};
 
-pub use self::guarded::FileId;
-use self::guarded::Guarded;
 use self::in_place::InPlace;
 pub use self::place::OutputPlace;
+pub use self::protected_files::FileId;
+use self::protected_files::Guarded;
 use crate::store::Store;
 use crate::work::{Meter, Metered};
 

@@ -14,14 +14,14 @@ use nprof_engine::wire::ask::{Store as _, TimeLimit};
 use nprof_engine::wire::questions::{Question, RankQuestion, answer};
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
+use super::client_presence::{ClientInterest, Waiting};
 use super::reply::{self, ReplyForm};
-use super::waiting::{ClientInterest, Waiting};
 use super::{blocking, tiles};
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::peer::Peer;
 use crate::http::turns::Turn;
-use crate::http::unread::counted;
+use crate::http::unread_answers::counted;
 
 /// `GET` of the path of any question.
 pub async fn read(

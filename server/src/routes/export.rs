@@ -20,16 +20,16 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
+use super::download_body::{Sending, WAITING};
 use super::operation::{ApiOperation, parameters_of};
 use super::path::{At, With};
 use super::profiles::ProfilePath;
 use super::reply::ReplyForm;
-use super::sending::{Sending, WAITING};
 use crate::app::App;
 use crate::export::cut::{PartOf, TakenPart};
+use crate::export::requested_part::{Ranks, numbers, view_of};
 use crate::export::table::{Prepare, files, of_rank};
 use crate::export::track_pattern::TrackPattern;
-use crate::export::wanted::{Ranks, numbers, view_of};
 use crate::export::{Choice, Comparing, Export, ExportChoices, ExportError, RanksOf, Scope, find};
 use crate::http::error::ApiError;
 use crate::http::peer::Peer;

@@ -2,6 +2,8 @@
 //! [`router`] names them.
 
 pub mod ask;
+mod client_presence;
+mod download_body;
 pub mod export;
 pub mod health;
 pub mod jobs;
@@ -12,10 +14,8 @@ pub mod path;
 pub mod profiles;
 pub mod reply;
 pub mod router;
-mod sending;
 pub mod tiles;
 pub mod upload;
-mod waiting;
 
 use crate::http::error::ApiError;
 

@@ -11,7 +11,7 @@ use nprof_engine::base::ProfileId;
 
 use super::manifest::{FILE, Manifest};
 use super::names::{self, SharedName};
-use super::replaced::place_of_replaced;
+use super::replacement::place_of_replaced;
 use super::{Profile, Result, StoreError, leftovers};
 
 /// State of a manifest's file when it was read.

@@ -7,7 +7,7 @@ use nprof_engine::native::disk::DiskFile;
 use nprof_engine::wire::clock::Clock;
 
 use super::leftovers;
-use super::replaced::replaced_dir;
+use super::replacement::replaced_dir;
 use super::{
     ClockBy, Existing, Manifest, Profile, Result, Slug, Staging, Store, StoreError, Survey, TakenName, disk,
 };

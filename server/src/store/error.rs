@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::replaced::name_for_rm;
+use super::replacement::name_for_rm;
 
 /// Shorthand for results of the store.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;

@@ -11,7 +11,7 @@ use nprof_engine::native::{TEMPORARY, disk};
 
 use super::disk::failed;
 use super::manifest::{self, Manifest};
-use super::replaced::place_of_replaced;
+use super::replacement::place_of_replaced;
 use super::{Result, StoreError, staging};
 
 /// Start of the name of a profile that is being removed.
@@ -195,7 +195,7 @@ fn put_back_from_staging(dir: &Path, profiles: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::replaced::replaced_dir;
+    use super::super::replacement::replaced_dir;
     use super::super::{Removed, Store};
     use super::*;
 

@@ -1,6 +1,6 @@
 //! The store's guarantees, each on its own directory.
 
-mod locked;
+mod locks;
 
 use std::fs;
 use std::time::{Duration, SystemTime};

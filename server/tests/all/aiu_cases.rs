@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use self::better::better;
+use self::better_columns::better;
 use self::events::{Pair, differences, events};
 use self::texts::{same_frame, same_lines, same_report, same_shares, same_table};
 use crate::cli::run;
 
-mod better;
+mod better_columns;
 mod events;
 mod texts;
 

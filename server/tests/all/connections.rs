@@ -13,7 +13,7 @@ use axum::routing::{get, post};
 use hyper_util::server::graceful::GracefulShutdown;
 use nprof_server::http::limits::ConnectionLimits;
 use nprof_server::http::peer::Peer;
-use nprof_server::listening::accept;
+use nprof_server::listener::accept;
 use tokio::runtime::Runtime;
 
 use crate::cli::{Running, line_with};

@@ -9,7 +9,7 @@ use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::makers::aiu::STAMPS;
 use nprof_engine::model::Value;
 
-use super::held::{HAS_CHARGE, HAS_GROUP};
+use super::device_slice::{HAS_CHARGE, HAS_GROUP};
 use crate::formats::trace_event::layer::{MemberValue as Written, Met, each_member};
 use crate::json::tokens::ValueKind;
 
@@ -42,7 +42,7 @@ pub(super) struct Attributes {
     pub(super) stamps: [u32; STAMPS],
     /// Accumulated charge.
     pub(super) charge: u32,
-    /// Flags of [`super::held::DeviceSlice`].
+    /// Flags of [`super::device_slice::DeviceSlice`].
     pub(super) flags: u8,
     /// Whether a counter or the charge has more than 32 bits.
     pub(super) is_wide: bool,

@@ -5,7 +5,7 @@ use nprof_engine::base::narrow;
 use nprof_engine::makers::aiu::{Class, Phase};
 use rustc_hash::FxHashMap;
 
-use super::held::DeviceSlice;
+use super::device_slice::DeviceSlice;
 use crate::formats::trace_event::layer::{Below, Met};
 
 /// A span of time in picoseconds that grows.

@@ -6,7 +6,7 @@ use nprof_engine::makers::aiu::Phase;
 use nprof_engine::spill::{NoBytes, Pile, Scratch, Sorter, Space, SpillKey};
 
 use super::clock::CounterClock;
-use super::held::DeviceSlice;
+use super::device_slice::DeviceSlice;
 
 /// The job of a kernel, and the device of the rank that it runs on. FLEX has one device for a rank.
 pub(super) type Lot = (u32, u16);

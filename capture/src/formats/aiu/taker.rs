@@ -14,16 +14,16 @@ use rustc_hash::FxHashMap;
 use super::Dialect;
 use super::attribute::Attributes;
 use super::clock::Counters;
+use super::device_slice::{DeviceSlice, IS_UNFINISHED};
 use super::filter::Filter;
 use super::hcoll::Protocol;
-use super::held::{DeviceSlice, IS_UNFINISHED};
 use super::job::JobFiles;
 use super::kernel::{Kernel, RatedTransfer};
 use super::names::SliceNames;
 use super::rank::{Ranks, Whose};
-use super::stated::TorchArguments;
 use super::torch::Ideals;
-use super::watched::{Begins, TorchEvent};
+use super::torch_arguments::TorchArguments;
+use super::torch_event::{Begins, TorchEvent};
 use crate::formats::trace_event::layer::{Below, Layer, LayerClaim, Met};
 
 /// Most slices of the device that are open at a time. Further begins become unfinished slices.

@@ -2,12 +2,12 @@
 
 mod cards;
 mod devices;
-mod noted;
+mod file_sets;
 mod packets;
 mod protocols;
-mod several;
+mod rank_lists;
+mod torch_traces;
 mod truth;
-mod written;
 
 use std::sync::Arc;
 

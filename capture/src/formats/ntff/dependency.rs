@@ -10,7 +10,7 @@ use nprof_engine::model::{NameId, SliceKey, WarningKind};
 use rustc_hash::FxHashMap;
 
 use super::core::NtffOutput;
-use super::decoded::Decoded;
+use super::decoder::Decoded;
 use super::effect::Region;
 use super::execution::Executed;
 use super::region::Regions;

@@ -10,10 +10,10 @@ use nprof_engine::model::{
 use nprof_engine::spill::{Scratch, Sorted, Space};
 use rustc_hash::FxHashMap;
 
-use super::ahead;
 use super::clock::DMA_ENGINES;
 use super::core::{Core, NtffOutput};
 use super::landmark::TriggerStart;
+use super::lookahead;
 use super::packet::{Packet, PacketReader, transfer_rate};
 use super::queues::{Filling, QUEUES, QueueRing, Queues};
 use super::throughput::Throughput;
@@ -74,7 +74,7 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
         let mut adder = Adder::new(space);
         let mut throughput = None;
         let mut next = || packets.next_packet();
-        ahead::for_each(space.work.exec, &mut next, &mut |packet: &Packet| {
+        lookahead::for_each(space.work.exec, &mut next, &mut |packet: &Packet| {
             if let Some(launch) = self.packet(packet, out)? {
                 adder.add(launch, packet)?;
             }

@@ -8,14 +8,14 @@ use nprof_engine::model::{
 };
 use nprof_engine::spill::Space;
 
-use super::ahead;
 use super::core::{Core, NtffOutput};
-use super::decoded::{Decoded, Decoder};
+use super::decoder::{Decoded, Decoder};
 use super::dependency::Dependencies;
 use super::disassemble::SemaphoreNames;
 use super::execution::{Executed, Execution, ExecutionReader};
 use super::landmark::TriggerStart;
-use super::pending::Pending;
+use super::lookahead;
+use super::pending_transfers::Pending;
 use super::transfer::{SetOff, TransferRow, Transfers};
 use super::usage::MemoryUsage;
 use super::word::Opcode;
@@ -50,7 +50,7 @@ pub fn write(
     let trigger_name = out.sink.name(DMA_TRIGGER)?;
     // Pairing and sorting records takes a sixth of the time of writing rows.
     let mut next = || executions.next_execution();
-    ahead::for_each(space.work.exec, &mut next, &mut |execution: &Execution| {
+    lookahead::for_each(space.work.exec, &mut next, &mut |execution: &Execution| {
         rows.decode(execution, out)?;
         let transfer = rows.trigger(execution).map_or(Ok(None), |trigger| set_off.by(&trigger))?;
         let key = rows.write(execution, transfer.as_ref(), out)?;

@@ -9,11 +9,10 @@
 //! The vendor does not document the format. It was learned from traces and their exports. Unknown
 //! parts are kept as they are (`unknown_record`, `raw_instruction`) and never end the reading.
 
-pub mod ahead;
 mod clock;
 pub mod container;
 pub mod core;
-pub mod decoded;
+pub mod decoder;
 pub mod dependency;
 pub mod disassemble;
 pub mod dma;
@@ -25,9 +24,10 @@ pub mod fixture;
 pub mod floor;
 pub mod instruction;
 pub mod landmark;
+pub mod lookahead;
 pub mod memory;
 pub mod packet;
-pub mod pending;
+pub mod pending_transfers;
 pub mod program;
 pub mod proto;
 pub mod queues;

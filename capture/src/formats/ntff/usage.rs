@@ -13,7 +13,7 @@ use nprof_engine::model::{FieldId, Filled, NumberBits, TemplateValue, TrackId, V
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
 use super::core::{Core, NtffOutput};
-use super::decoded::Decoded;
+use super::decoder::Decoded;
 use super::effect::Region;
 use super::execution::Executed;
 use super::region::Regions;

@@ -7,8 +7,8 @@ use super::clock::{MONOTONIC, TraceClocks};
 use super::field::RowTable;
 use super::legacy;
 use super::output::{Moment, PacketOutput, Stop};
+use super::packet_event::{CounterValue, Occurrence, PacketEvent, push};
 use super::record::{Act, Record};
-use super::seen::{CounterValue, Occurrence, PacketEvent, push};
 use super::sequence::Sequence;
 use super::track::TrackKey;
 

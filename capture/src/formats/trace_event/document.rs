@@ -6,9 +6,9 @@
 use nprof_engine::exec::Work;
 use nprof_engine::model::WarningKind;
 
-use super::ahead::{Ahead, EventBatch};
 use super::event::{Event, EventBytes};
 use super::events::EventReceiver;
+use super::lookahead::{Ahead, EventBatch};
 use super::metadata::Metadata;
 use super::scan::{Attempt, MAX_ITEM_LEN, Scan};
 use super::text::text_of;

@@ -7,7 +7,7 @@ use nprof_engine::base::Result;
 use nprof_engine::model::Unit;
 use rustc_hash::FxHashMap;
 
-use super::described::ProcessIndex;
+use super::description::ProcessIndex;
 use super::event::EventBytes;
 use super::metadata::integer;
 use super::output::EventOutput;

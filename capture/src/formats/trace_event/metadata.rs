@@ -4,7 +4,7 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{FieldSpec, Nesting, RankInfo, TableId, TableSpec, Unit, Value, WarningKind};
 
 use super::allowance::TrackAllowance;
-use super::described::Description;
+use super::description::Description;
 use super::event::EventBytes;
 use super::field::TOO_MANY_KEYS;
 use super::json;

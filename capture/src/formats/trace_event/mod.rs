@@ -5,7 +5,7 @@
 //! table `unread_event` and counted as a warning with its place.
 //!
 //! [`scan`] and `json::tokens` turn bytes into tokens. [`document`] finds the events, [`event`]
-//! their parts, and [`reader`] knows their meaning. If the whole input is in memory, [`ahead`]
+//! their parts, and [`reader`] knows their meaning. If the whole input is in memory, [`lookahead`]
 //! parses events on another thread. Memory is bounded for any size of input. Events go to the sink
 //! as they end. The window over the input, the open slices and the unmatched correlations have
 //! limits. Only names, tracks and fields grow with their number in the trace.
@@ -23,14 +23,13 @@
 //! - Side tables: `metadata` (keys beside `traceEvents`), `metadata_event`, `track` (process and
 //!   thread of each track), `stack_frame`, `sample`, `flow_event`, `unread_event`.
 
-mod ahead;
 pub(super) mod allowance;
-mod asynchronous;
+mod async_slices;
 mod beginning;
 pub(super) mod clock;
 mod counter;
 mod cycles;
-mod described;
+mod description;
 mod document;
 mod duration;
 mod event;
@@ -42,9 +41,10 @@ mod identity;
 pub(super) mod json;
 pub(super) mod kineto;
 pub(super) mod layer;
+mod lookahead;
 mod memory;
 mod metadata;
-mod named;
+mod named_begins;
 mod naming;
 mod number;
 mod open;

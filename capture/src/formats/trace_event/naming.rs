@@ -1,6 +1,6 @@
 //! Names of processes and tracks, with their ids if the name alone is not enough.
 
-use super::described::{Description, Process, TraceTrack, device_number};
+use super::description::{Description, Process, TraceTrack, device_number};
 use super::role::{Id, TrackRole};
 
 /// Number of tracks of a process with the same name (series of a counter, or threads).

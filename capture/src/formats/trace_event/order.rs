@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::described::{Process, TraceTrack, device_number};
+use super::description::{Process, TraceTrack, device_number};
 
 /// Order of processes: by the trace's own order, else by the device's number, then by the process's
 /// id.

@@ -4,7 +4,7 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{FlowPhase, Nesting, RankInfo, Sink, SliceForm, WarningKind};
 
 use super::Context;
-use super::asynchronous::{AsyncStep, Asyncs, Family};
+use super::async_slices::{AsyncStep, Asyncs, Family};
 use super::duration::Durations;
 use super::event::EventBytes;
 use super::events::EventReceiver;

@@ -8,7 +8,7 @@ use nprof_engine::model::{self, Identity, Nesting, Sink, TableId, TrackId, Track
 use rustc_hash::FxHashMap;
 
 use super::allowance::TrackAllowance;
-use super::described::{Description, Process, ProcessIndex, TraceTrack, device_number};
+use super::description::{Description, Process, ProcessIndex, TraceTrack, device_number};
 use super::naming::{Alike, process_name, track_name};
 use super::order::{compare_processes, compare_tracks};
 pub(super) use super::role::{Id, TrackRole};

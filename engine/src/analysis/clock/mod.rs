@@ -4,9 +4,9 @@ mod bounds;
 mod causality;
 mod estimate;
 pub(crate) mod line;
+mod missing_bounds;
 mod sample;
 mod solve;
-mod unbounded;
 
 use crate::base::{ClockFit, Result};
 use crate::exec::Cancel;
@@ -16,7 +16,7 @@ use super::{Instances, Job};
 use line::ClockLine;
 
 pub(super) use estimate::tree;
-pub use unbounded::Unbounded;
+pub use missing_bounds::Unbounded;
 
 /// Relation between the clocks of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,8 @@ pub(super) fn find(
     let (verdict, lines) = estimated.verdict(job, &sample, &bounds);
     let limits: Vec<(Option<i64>, Option<i64>)> = limits(job, &bounds, &lines);
     let has_open = limits.iter().any(|limits| matches!(limits, (None, _) | (_, None)));
-    let seen = if has_open { Some(unbounded::RankOperations::of(job, instances, cancel)?) } else { None };
+    let seen =
+        if has_open { Some(missing_bounds::RankOperations::of(job, instances, cancel)?) } else { None };
     let ranks = (0..job.ranks.len()).map(|rank| {
         let line = &lines[rank];
         let at_ps = line.at_ps;

@@ -7,7 +7,7 @@ use crate::analysis::job::JobRank;
 use crate::analysis::members::members;
 use crate::analysis::{Job, Report};
 use crate::base::Result;
-use crate::base::natural::natural;
+use crate::base::name_order::natural;
 use crate::model::track::Initially;
 use crate::model::{CollectiveKind, Identity, Nesting, Role, Sink, TableId, TrackId, TrackSpec, Unit};
 

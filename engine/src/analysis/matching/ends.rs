@@ -7,7 +7,7 @@
 //! Threads of hosts do not end together. Their calls match by order and by overlap.
 
 use super::cluster::{Cluster, ComparedEnd, EndedCall};
-use super::{is_anchor, rooted, tolerance};
+use super::{is_anchor, root_calls, tolerance};
 use crate::analysis::clock::line::ClockLine;
 use crate::analysis::overlap::{Timed, operations};
 use crate::analysis::{Instances, Job};
@@ -49,7 +49,7 @@ pub(super) fn matched(
     if is_stated {
         join_suspects(&mut clusters, ranks.len(), cancel)?;
     }
-    let rooted = rooted::matched(job, (group, ranks), lines, &clusters, cancel)?;
+    let rooted = root_calls::matched(job, (group, ranks), lines, &clusters, cancel)?;
     for mut members in clusters.into_iter().map(|cluster| cluster.members).chain(rooted) {
         if !members.is_empty() {
             found.push(group, &mut members);

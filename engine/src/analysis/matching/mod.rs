@@ -4,13 +4,13 @@
 //! operation that waits for everybody end together. That needs clocks, so a first round finds rough
 //! ones ([`votes`]), and a second round uses fitted ones.
 
+mod call_numbers;
+mod call_order;
 mod candidates;
 mod cluster;
-mod counted;
 mod ends;
 mod lockstep;
-mod numbered;
-mod rooted;
+mod root_calls;
 mod shifts;
 mod siblings;
 mod votes;
@@ -43,7 +43,7 @@ pub(super) fn needs_clocks(job: &Job) -> bool {
 pub(super) fn by_number(job: &Job, cancel: Cancel<'_>) -> Result<Instances> {
     let mut found = Instances::default();
     for group in groups(job).filter(|&group| job.is_numbered(group)) {
-        numbered::matched(job, group, &mut found, cancel)?;
+        call_numbers::matched(job, group, &mut found, cancel)?;
     }
     Ok(found)
 }
@@ -95,7 +95,7 @@ pub(super) fn by_all(
     let mut unknown = Vec::new();
     for group in groups(job) {
         if job.is_numbered(group) {
-            numbered::matched(job, group, &mut found, cancel)?;
+            call_numbers::matched(job, group, &mut found, cancel)?;
         } else if job.groups[group as usize].is_stated() {
             for members in islands.parts(&job.members[group as usize]) {
                 ends::matched(job, (group, &members), lines, &mut found, cancel)?;

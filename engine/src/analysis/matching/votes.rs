@@ -2,11 +2,11 @@
 //!
 //! Two ranks that meet in a group end their calls together, which shows the shift between their
 //! clocks ([`shifts`]). From there on both sequences are followed in order. Threads of hosts do not
-//! end together, so the order of their calls shows the shift ([`counted`]). Ranks with one clock
+//! end together, so the order of their calls shows the shift ([`call_order`]). Ranks with one clock
 //! need none. A spanning tree over the best pairs of ranks gives each rank a line.
 
+use super::call_order;
 use super::candidates::{BIN_PS, CallEnd};
-use super::counted;
 use super::shifts::{self, MOST_DRIFT, PairShift};
 use super::{is_anchor, tolerance};
 use crate::analysis::Job;
@@ -178,11 +178,11 @@ fn edge_of_hosts(calls: &[Vec<CallEnd>], (a, b): (usize, usize)) -> Option<RankP
     let (others, own) = of_both(calls, (a, b));
     let is_reverse = own.len() > others.len();
     let (few, many) = if is_reverse { (&others, &own) } else { (&own, &others) };
-    match counted::found(few, many) {
+    match call_order::found(few, many) {
         PairShift::Nothing => None,
         PairShift::Unclear => Some(RankPair { a, b, hits: 0, is_certain: false, line: None }),
         PairShift::Shift(shift) => {
-            let line = counted::level(shift, few);
+            let line = call_order::level(shift, few);
             let line = if is_reverse { line.back() } else { line };
             Some(RankPair { a, b, hits: few.len(), is_certain: shift.is_certain, line: Some(line) })
         }

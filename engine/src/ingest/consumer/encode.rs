@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use super::encoded::{EncodedBlock, EncodedColumn};
+use super::encoded_block::{EncodedBlock, EncodedColumn};
 use super::learn::Starts;
-use super::predicted::Codes;
+use super::predicted_columns::Codes;
 use crate::base::Covered;
 use crate::block::{BlockValues, Coding, ColumnType, ValuesRef, ZoneMap, rate};
 use crate::codec::{DISTINCT_MAX, Encoder};

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::sample_column::{SampleColumn, columns_of, plain_bits, width};
-use super::shared::{SharedProgram, TrackProgram};
+use super::shared_program::{SharedProgram, TrackProgram};
 use crate::base::{lower_median, most_frequent};
 use crate::block::ColumnType;
 use crate::exec::InPlace;

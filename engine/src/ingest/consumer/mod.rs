@@ -3,21 +3,21 @@
 
 mod assemble;
 mod encode;
-mod encoded;
+mod encoded_block;
 mod group;
-mod held;
+mod held_rows;
 mod learn;
 mod pipeline;
-mod predicted;
+mod predicted_columns;
 mod sample_column;
-mod shared;
+mod shared_program;
 mod track_output;
 mod track_writer;
-mod written;
+mod written_tracks;
 
 pub use group::{GroupKey, TrackGroup};
 pub(super) use group::{NO_TRACK, Rest};
 pub(super) use pipeline::{Consumed, Direct, Size};
 pub use pipeline::{Consumer, EmptiedRows, Pipeline};
-pub use shared::SharedProgram;
-pub(super) use written::WrittenTracks;
+pub use shared_program::SharedProgram;
+pub(super) use written_tracks::WrittenTracks;

@@ -7,8 +7,8 @@ use std::ops::Bound;
 use std::sync::{Arc, Mutex};
 
 use super::group::{GroupKey, Rest, TrackGroup};
-use super::held::HeldRows;
-use super::shared::{SharedPieces, SharedProgram};
+use super::held_rows::HeldRows;
+use super::shared_program::{SharedPieces, SharedProgram};
 use super::track_output::TrackOutput;
 use super::track_writer::{ClosedTrack, TrackWriter};
 use crate::base::{Interval, Result};

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::encoded::{EncodedBlock, EncodedColumn};
+use super::encoded_block::{EncodedBlock, EncodedColumn};
 use crate::base::{Result, narrow};
 use crate::block::{ColumnType, ZoneMap};
 use crate::exec::step;

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use super::encode::BlockGroup;
-use super::encoded::EncodedBlock;
+use super::encoded_block::EncodedBlock;
 use super::learn::Learner;
-use super::shared::{SharedPieces, SharedProgram, TrackProgram};
+use super::shared_program::{SharedPieces, SharedProgram, TrackProgram};
 use super::track_output::TrackOutput;
 use crate::base::{Interval, Result};
 use crate::block::{ROWS, ValuesRef};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::builder::{Builder, TrackState};
-use super::sorted::{Arrivals, SortedTracks};
+use super::sorted_tracks::{Arrivals, SortedTracks};
 use crate::base::{Interval, Result};
 use crate::ingest::arrows::{Binder, NumberedArrows, write_arrows};
 use crate::ingest::consumer::{Consumed, GroupKey, Size, WrittenTracks};

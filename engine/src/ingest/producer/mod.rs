@@ -6,7 +6,7 @@ mod checks;
 mod finish;
 mod next_field;
 mod push;
-mod sorted;
+mod sorted_tracks;
 mod take;
 mod take_run;
 

@@ -4,10 +4,10 @@
 
 mod batch;
 mod player;
-mod recent;
+mod recent_texts;
 
 use batch::{HeldValue, RelayedCall, Slice, Texted};
-use recent::{PLACES, RecentTexts, Spot};
+use recent_texts::{PLACES, RecentTexts, Spot};
 use rustc_hash::FxHashMap;
 
 pub use batch::Batch;

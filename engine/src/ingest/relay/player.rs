@@ -1,6 +1,6 @@
 //! The builder's end of a relay. Plays the calls of batches in the order in which they were sent.
 
-use super::recent::PLACES;
+use super::recent_texts::PLACES;
 use super::{Batch, HeldValue, RelayedCall, Slice, Texted};
 use crate::base::{Error, Result};
 use crate::block::ColumnType;

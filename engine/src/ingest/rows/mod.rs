@@ -1,7 +1,7 @@
 //! Rows that are not encoded yet: the rows of one track, column by column, and rows that are packed
 //! to be sorted. The producer fills them, the consumer encodes them.
 
-mod arrived;
+mod arrivals;
 mod by_use;
 mod field_column;
 mod packer;
@@ -10,9 +10,9 @@ mod row;
 mod run;
 mod template;
 mod track_rows;
-mod unsettled;
+mod unsettled_rows;
 
-pub(super) use arrived::{Arrived, NUMBER_BYTES, VALUE_BYTES};
+pub(super) use arrivals::{Arrived, NUMBER_BYTES, VALUE_BYTES};
 pub(super) use by_use::{BlockUses, ByUse};
 pub(super) use field_column::FieldColumn;
 pub(super) use packer::{MAX_DICTIONARY_TEXT, ValuePacker, cut_off, start_of};

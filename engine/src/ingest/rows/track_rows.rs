@@ -9,7 +9,7 @@ use super::positions::Positions;
 use super::row::{PackedValue, RowHead};
 use super::run::RunRow;
 use super::template::Template;
-use super::unsettled::Unsettled;
+use super::unsettled_rows::Unsettled;
 use crate::base::{Result, narrow};
 use crate::block::{BlockValues, ColumnType, ROWS};
 use crate::exec::step;

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use nprof_engine::base::natural::natural;
+use nprof_engine::base::name_order::natural;
 use nprof_engine::base::order::{sort_by, sort_by_key};
 use nprof_engine::makers::job::schema::RankRow;
 use nprof_engine::wire::rows::{ColumnValues, RowColumn, RowPresence, TableRows};

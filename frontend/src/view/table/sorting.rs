@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use nprof_engine::base::natural::natural_by;
+use nprof_engine::base::name_order::natural_by;
 use nprof_engine::base::order::order_of;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::rows::ColumnValues;

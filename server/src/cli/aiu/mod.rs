@@ -1,6 +1,6 @@
 //! `nprof aiu`: options, meaning and files of acelyzer.
 
-mod absent;
+mod ignored_options;
 mod values;
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 use nprof_capture::formats::aiu::{AiuSettings, Durations, EventLimit, Globals, Outside};
 
-use self::absent::IgnoredArgs;
+use self::ignored_options::IgnoredArgs;
 use self::values::{CounterArg, OverlapArg, UnitArg, limit, patterns, stages};
 use super::frequency::Frequencies;
 use super::progress::watched;

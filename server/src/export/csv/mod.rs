@@ -14,8 +14,8 @@ use nprof_engine::native::SegmentFile;
 use nprof_engine::query::{self, RowContent, RowOrder, TimedRow, for_each_timed};
 
 use self::columns::Columns;
+use super::requested_part::numbers;
 use super::tracks::ExportTracks;
-use super::wanted::numbers;
 use super::{ExportChoices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
 use crate::print::csv::{self as cell, Line, nanoseconds, number};
 

@@ -7,9 +7,9 @@
 //! are nprof's own. Rows are written while they are read: memory holds a block and a chunk of
 //! arrows per track. Rows are ordered by time; the rows of `dma` are ordered by queue first.
 
+mod added_tables;
 mod keys;
-mod own;
-mod timed;
+mod timeline_rows;
 
 use std::io::{self, Write};
 
@@ -129,8 +129,10 @@ impl JsonExport<'_> {
         tables
             .retain(|(_, name, kind)| self.is_neuron() || name != tracks::TABLE || *kind != TableKind::Side);
         let names: Vec<String> = tables.iter().map(|(_, name, _)| name.clone()).collect();
-        for (_, name, _) in tables.iter_mut().filter(|(_, name, _)| own::NAMES.contains(&name.as_str())) {
-            while own::NAMES.contains(&name.as_str()) || names.contains(name) {
+        for (_, name, _) in
+            tables.iter_mut().filter(|(_, name, _)| added_tables::NAMES.contains(&name.as_str()))
+        {
+            while added_tables::NAMES.contains(&name.as_str()) || names.contains(name) {
                 name.push('_');
             }
         }

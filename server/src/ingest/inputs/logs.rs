@@ -9,7 +9,7 @@ use std::io::Read;
 
 use nprof_capture::archive::Leaf;
 use nprof_capture::importer::{Claim, FileRole, TABLE};
-use nprof_capture::inputs::{Candidate, FileKind, Plan, Unplanned, natural, plan, rank_of};
+use nprof_capture::inputs::{Candidate, FileKind, Plan, Unplanned, name_order, plan, rank_of};
 use nprof_capture::probe::Confidence;
 use nprof_engine::makers::aiu::SETTINGS;
 
@@ -55,7 +55,7 @@ fn share_out(files: &[InputFile], plans: &mut [Plan]) {
         return;
     }
     let names: Vec<&str> = logs.iter().map(|file| file.leaf.candidate.name.as_str()).collect();
-    for (plan, at) in ranks.iter_mut().zip(natural::order(&names)) {
+    for (plan, at) in ranks.iter_mut().zip(name_order::order(&names)) {
         let of_rank = logs[at].nth_log;
         plan.files.retain(|part| files[part.file].nth_log.is_none_or(|nth| Some(nth) == of_rank));
     }

@@ -1,11 +1,11 @@
 //! Turns the files and directories that a user names into the plans of a profile.
 
-mod gathered;
-mod grouped;
-mod left_out;
+mod gathered_files;
+mod input_groups;
 mod logs;
-mod surveyed;
+mod survey;
 mod title;
+mod unread_files;
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -14,11 +14,11 @@ use nprof_capture::archive::{Leaf, Spool};
 use nprof_capture::error::Error;
 use nprof_capture::inputs::{Plan, hosts};
 
-use self::gathered::{Beside, Gathered};
-pub use self::grouped::{Grouped, GroupedInputs};
+use self::gathered_files::{Beside, Gathered};
+pub use self::input_groups::{Grouped, GroupedInputs};
 use self::logs::Planned;
 use self::title::title;
-use super::mapped::MappedFile;
+use super::mapped_file::MappedFile;
 use super::{IngestError, Result};
 use crate::output::FileId;
 
@@ -125,8 +125,8 @@ impl Inputs {
     pub fn plan_again(&mut self) -> Result<()> {
         let Planned { plans, unused } = logs::planned(&self.files)?;
         self.plans = plans;
-        self.left_out.retain(|line| !line.ends_with(left_out::UNUSED));
-        self.left_out.extend(left_out::unused(&self.files, &unused));
+        self.left_out.retain(|line| !line.ends_with(unread_files::UNUSED));
+        self.left_out.extend(unread_files::unused(&self.files, &unused));
         Ok(())
     }
 
@@ -225,8 +225,8 @@ impl Named {
                 found.file(path, spool)?;
             }
         }
-        grouped::set_paths(&mut found.files);
-        surveyed::survey(&mut found.files, spool);
+        input_groups::set_paths(&mut found.files);
+        survey::survey(&mut found.files, spool);
         Ok(found)
     }
 }
@@ -236,8 +236,8 @@ impl Gathered {
     fn into_inputs(self) -> Result<Inputs> {
         let Self { files, wholes, mut left_out, sources } = self;
         let Planned { plans, unused } = logs::planned(&files)?;
-        left_out.extend(left_out::unused(&files, &unused));
-        left_out.extend(left_out::same_rank(&files, &plans));
+        left_out.extend(unread_files::unused(&files, &unused));
+        left_out.extend(unread_files::same_rank(&files, &plans));
         left_out.sort();
         left_out.dedup();
         let title = title(&wholes, &files, &plans);

@@ -1,8 +1,8 @@
 //! Tests of the reader: what each kind of packet becomes.
 
 mod damage;
-mod older;
-mod packed;
+mod legacy_events;
+mod packed_packets;
 mod state;
 
 use nprof_engine::exec::Work;

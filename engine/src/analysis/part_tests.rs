@@ -1,8 +1,8 @@
 //! Ranks of which only a part was recorded, in a job that repeats itself: at several shifts their
 //! calls meet calls of the same kind and size.
 
+use super::group_guess_tests::Stage;
 use super::tests::{Dice, US, analysed};
-use super::unnamed_tests::Stage;
 use super::*;
 use crate::model::{CallList, CollectiveKind, Signature};
 

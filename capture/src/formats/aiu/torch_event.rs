@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::hcoll::is_step;
 use super::names::SliceNames;
-use super::stated::TorchArguments;
+use super::torch_arguments::TorchArguments;
 use crate::formats::trace_event::layer::{Below, Met};
 
 /// Most begins that wait for their ends.

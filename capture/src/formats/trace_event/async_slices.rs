@@ -14,7 +14,7 @@ use nprof_engine::spill::Scratch;
 
 use super::event::EventBytes;
 use super::identity::{hash_id, identity_hasher};
-use super::named::{NameHash, NamedEvent, Stack};
+use super::named_begins::{NameHash, NamedEvent, Stack};
 use super::open::{WaitingEvent, WaitingRoom, emit_pair, emit_unpaired_end};
 use super::output::{EventOutput, EventTable};
 use super::track::{TrackIndex, TrackTime};

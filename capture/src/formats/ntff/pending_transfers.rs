@@ -4,7 +4,7 @@ use nprof_engine::model::{Filled, TrackId};
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
 use super::core::{Core, NtffOutput};
-use super::decoded::Decoded;
+use super::decoder::Decoded;
 use super::execution::Executed;
 use super::step::CounterStep;
 use super::transfer::Transfers;

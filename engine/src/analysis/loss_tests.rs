@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
+use super::group_guess_tests::Stage;
 use super::tests::{Plan, Says, US, analysed, int, job_segment, make, remove_call, rows_of};
-use super::unnamed_tests::Stage;
 use super::*;
 
 /// Operations of all ranks of 4, then one of each pair. Returns the stage after the last one of

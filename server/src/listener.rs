@@ -20,12 +20,12 @@ use tower::ServiceExt;
 
 use crate::app::App;
 use crate::child::IngestProcess;
-use crate::ending::EndSignals;
+use crate::end_signals::EndSignals;
 use crate::http::access::{Access, Changes};
+use crate::http::client_pace::Taken;
 use crate::http::limits::{ConnectionLimits, Paced};
 use crate::http::peer::Peer;
 use crate::http::shares::{ResourceShare, Shares};
-use crate::http::taken::Taken;
 use crate::http::token::Token;
 use crate::routes::router::router;
 use crate::store::{Store, Sweeper};

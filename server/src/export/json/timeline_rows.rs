@@ -12,8 +12,8 @@ use serde_json::Value as Json;
 
 use super::super::arrows::ArrowsAt;
 use super::JsonExport;
+use super::added_tables::number_or_text;
 use super::keys::{FieldKeys, PROCESS};
-use super::own::number_or_text;
 use crate::export::Failure;
 use crate::print::number::float;
 

@@ -1,6 +1,6 @@
 //! Columns of a block that the program of the track predicts.
 
-use super::encoded::{EncodedBlock, EncodedColumn, texts_of, zone_of};
+use super::encoded_block::{EncodedBlock, EncodedColumn, texts_of, zone_of};
 use crate::base::bytes::Put;
 use crate::block::{Coding, ColumnType, ROWS, ValuesRef};
 use crate::codec::Encoder;

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use nprof_capture::archive::{self, FileBytes, Leaf, Spool};
 use nprof_capture::importer::{Claim, FileRole, TABLE};
 use nprof_capture::inputs::directory::Why;
-use nprof_capture::inputs::natural::natural;
+use nprof_capture::inputs::name_order::natural;
 use nprof_capture::inputs::{Candidate, FileChoice, FileKind, choose, is_named_like_trace};
 use nprof_capture::probe::Confidence;
 use nprof_capture::refusal::Refusal;
 
-use super::left_out::{self, Folder};
+use super::unread_files::{self, Folder};
 use super::{FileOrigin, InputFile, file_name, logs};
-use crate::ingest::mapped::{self, MappedFile};
+use crate::ingest::mapped_file::{self, MappedFile};
 use crate::ingest::{IngestError, Result};
 
 /// Levels of folders below a directory that are searched for traces.
@@ -39,7 +39,7 @@ pub(super) struct Gathered {
 impl Gathered {
     /// The bytes of a file.
     fn open(&mut self, path: &Path) -> Result<FileBytes> {
-        let (bytes, source) = mapped::open(path)?;
+        let (bytes, source) = mapped_file::open(path)?;
         self.sources.push(source);
         Ok(bytes)
     }
@@ -73,7 +73,7 @@ impl Gathered {
             }
             folders = below;
         }
-        self.left_out.extend(left_out::too_deep(&folders, MAX_DEPTH));
+        self.left_out.extend(unread_files::too_deep(&folders, MAX_DEPTH));
         only_once(&mut files);
         self.wholes.push(path.to_owned());
         self.choose(files, beside, || IngestError::EmptyDirectory { path: path.to_owned() })
@@ -135,7 +135,7 @@ impl Gathered {
             let said = left_out
                 .into_iter()
                 .map(|left_out| (candidates[left_out.file].name.clone(), reason(left_out.why)));
-            self.left_out.extend(left_out::lines(said.collect()));
+            self.left_out.extend(unread_files::lines(said.collect()));
         }
         let is_taken =
             |file: usize| traces.contains(&file) || (beside == Beside::Taken && models.contains(&file));

@@ -1,8 +1,8 @@
 //! Names in reports: ranks and links that stand out, mismatches, and calls that were not recorded.
 
+use super::group_guess_tests::Stage;
 use super::table::{By, rows};
 use super::tests::{Dice, US, analysed, int, job_segment, rows_of};
-use super::unnamed_tests::Stage;
 use super::*;
 use crate::exec::Work;
 use crate::makers::job::metrics::groups;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::encode::BlockGroup;
-use super::encoded::{EncodedBlock, EncodedColumn};
+use super::encoded_block::{EncodedBlock, EncodedColumn};
 use super::group::{GroupKey, TrackGroup};
 use super::learn::{MIN_ROWS, Starts};
 use super::track_output::{PackedTrack, TrackOutput};

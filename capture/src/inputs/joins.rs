@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::cycle;
-use super::natural::pattern;
+use super::name_order::pattern;
 use crate::probe::process::{ClockKind, EventSpan};
 
 /// The traces of one process.

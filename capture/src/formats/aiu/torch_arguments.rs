@@ -6,7 +6,7 @@
 use nprof_engine::makers::aiu::{Phase, STAMPS};
 
 use super::attribute::{bytes_of_argument, number};
-use super::held::HAS_CHARGE;
+use super::device_slice::HAS_CHARGE;
 use crate::formats::trace_event::layer::{MemberValue, Met, each_member};
 
 /// Key of the name before it was shortened.
@@ -42,7 +42,7 @@ pub(super) struct TorchArguments {
     /// Counters as read, without the overflows that were added. One that is missing is zero.
     pub(super) stamps: [u32; STAMPS],
     pub(super) charge: u32,
-    /// Flags of [`super::held::DeviceSlice`].
+    /// Flags of [`super::device_slice::DeviceSlice`].
     pub(super) flags: u8,
     /// File that the slice was read from before it was written.
     pub(super) file: Option<Box<str>>,

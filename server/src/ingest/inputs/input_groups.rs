@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use nprof_capture::importer::FileRole;
 use nprof_capture::inputs::{Apart, Candidate, FileGroup, GroupReason, Plan, groups};
 
-use super::gathered::Gathered;
+use super::gathered_files::Gathered;
 use super::{InputFile, Inputs};
 use crate::ingest::{IngestError, Result};
 
