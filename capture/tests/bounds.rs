@@ -37,7 +37,7 @@ fn ingested_with(bytes: &[u8], options: BuildOptions) -> (Segment<Vec<u8>>, Spen
 fn segment_of(mut bytes: &[u8], options: BuildOptions) -> Vec<u8> {
     let (scratch, mut file) = (MemoryScratch::default(), Vec::new());
     let mut builder = Builder::new(&scratch, &mut file, options).unwrap();
-    let has = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    let has = |text: &str| memchr::memmem::find(bytes, text.as_bytes()).is_some();
     if has("\"TS1\"") || has("\x03TS1") {
         read_aiu(bytes, &mut builder, Space::new(&scratch));
     } else if bytes.starts_with(b"{\"summary\"") {
