@@ -103,6 +103,18 @@ test("a slice of the second profile shows its details, also after a reload", SER
   assert.deepEqual(problems, []);
 });
 
+test("a marked span is added up in both profiles", SERVED, async (t) => {
+  const url = await serveBoth(t);
+  const { start_ps, end_ps } = await ask(url, "profiles/before");
+  const { page, problems } = await openPage(t);
+  const span = `${start_ps}..${Math.floor((start_ps + end_ps) / 2)}`;
+  await page.goto(`${url}/compare/before/after?v=2&rank=0&mark=${span}&tab=selection`);
+  const panel = page.getByRole("tabpanel");
+  await panel.getByRole("columnheader", { name: "In rank 0 of after" }).first().waitFor();
+  await panel.getByRole("columnheader", { name: "Difference" }).first().waitFor();
+  assert.deepEqual(problems, []);
+});
+
 test("the list leads to a comparison of two profiles", SERVED, async (t) => {
   const url = await serveBoth(t);
   const { page, problems } = await openPage(t);
