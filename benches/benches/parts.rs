@@ -314,7 +314,7 @@ mod tiles {
             let mut out = |_, _: PlacedCell<SliceSummary>| cells += 1;
             let mut cascade: Cascade<SliceSummary> = Cascade::new(first, last);
             for ((row, &span), &name) in (0_u32..).zip(spans).zip(&opcodes) {
-                cascade.slice(span, (row, u32::from(name)), false, &mut out);
+                cascade.slice(span, row, u32::from(name), false, &mut out);
             }
             cascade.finish(last, &mut out);
             cells

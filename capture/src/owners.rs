@@ -37,7 +37,7 @@ pub(crate) struct Noting {
 impl Noting {
     /// Notes an event with its offset and length in bytes. `owner` is the position of its rank, or
     /// `None` if all ranks need the event.
-    pub(crate) fn event(&mut self, (offset, len): (u64, usize), owner: Option<u32>) {
+    pub(crate) fn event(&mut self, offset: u64, len: usize, owner: Option<u32>) {
         let end = offset + len as u64;
         if let Some(open) = &mut self.open {
             if Some(open.owner) == owner && offset.saturating_sub(open.end) <= MAX_GAP {
@@ -143,10 +143,10 @@ mod tests {
             (90, 10, Some(1)),
             (1_000_000_000_000, 10, Some(2)),
         ] {
-            noting.event((offset, len), owner);
+            noting.event(offset, len, owner);
         }
         noting.cut();
-        noting.event((1_000_000_000_011, 5), Some(2));
+        noting.event(1_000_000_000_011, 5, Some(2));
         let owners = noting.finish().unwrap();
         let left_out = |nth: usize| {
             let mut skips = Skips::of(&owners, nth);
@@ -163,7 +163,7 @@ mod tests {
     fn a_run_that_was_passed_is_not_left_out() {
         let mut noting = Noting::default();
         for offset in [10, 30, 50] {
-            noting.event((offset, 5), Some(1));
+            noting.event(offset, 5, Some(1));
             noting.cut();
         }
         let owners = noting.finish().unwrap();

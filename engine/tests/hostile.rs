@@ -181,12 +181,12 @@ fn long_programs_totals_and_pyramids_are_refused() {
     let program = |codes: u64, columns: u64| {
         forged(2_000, |writer, footer| {
             footer.tracks[0].program = piece(writer, |out| {
-                put_column_key(key, out);
+                put_column_key(key.0, key.1, out);
                 put_equal(-1, codes, out);
                 out.put_varint(columns);
                 for _ in 0..columns {
                     out.push(2);
-                    put_column_key(key, out);
+                    put_column_key(key.0, key.1, out);
                     out.push(0);
                     put_equal(0, codes, out);
                 }

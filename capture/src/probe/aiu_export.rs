@@ -136,7 +136,7 @@ mod tests {
 
     /// The descriptor of a track in a packet: number, parent, name, and whether the order of the
     /// tracks below is stated.
-    fn track((uuid, parent): (u8, u8), name: &str, is_ordered: bool) -> Vec<u8> {
+    fn track(uuid: u8, parent: u8, name: &str, is_ordered: bool) -> Vec<u8> {
         let mut descriptor = [&[8, uuid], &*message(2, name.as_bytes()), &[40, parent]].concat();
         if is_ordered {
             descriptor.extend([88, 3]);
@@ -156,27 +156,27 @@ mod tests {
 
     #[test]
     fn tracks_with_our_names_tell_an_export() {
-        let (device, lane) = (track((9, 0), "AIU 3", true), track((10, 9), "Compute 2", false));
-        let counter = track((11, 9), "PT active, device 1", false);
+        let (device, lane) = (track(9, 0, "AIU 3", true), track(10, 9, "Compute 2", false));
+        let counter = track(11, 9, "PT active, device 1", false);
         check(&[device.clone(), lane.clone()], Some((Some(3), true)));
         check(&[device.clone(), counter.clone()], Some((Some(3), false)));
         check(&[device.clone(), counter.clone(), lane.clone()], Some((Some(3), true)));
-        check(&[device.clone(), track((10, 9), "Collectives", false)], Some((Some(3), false)));
-        check(&[track((9, 0), "AIU", true), counter.clone()], Some((None, false)));
-        let of_rank = [track((2, 0), "rank 5", true), track((9, 2), "AIU 0", true), lane.clone()];
+        check(&[device.clone(), track(10, 9, "Collectives", false)], Some((Some(3), false)));
+        check(&[track(9, 0, "AIU", true), counter.clone()], Some((None, false)));
+        let of_rank = [track(2, 0, "rank 5", true), track(9, 2, "AIU 0", true), lane.clone()];
         check(&of_rank, Some((Some(5), true)));
         // A process that has such a name, other names, and a lane elsewhere.
-        check(&[track((9, 0), "AIU 3", false), lane.clone()], None);
-        check(&[device.clone(), track((10, 9), "Stream 1", false)], None);
-        check(&[device.clone(), track((10, 8), "Compute", false)], None);
+        check(&[track(9, 0, "AIU 3", false), lane.clone()], None);
+        check(&[device.clone(), track(10, 9, "Stream 1", false)], None);
+        check(&[device.clone(), track(10, 8, "Compute", false)], None);
         // Slices of a written trace without tracks of nprof.
         let annotated = |key: &str| {
             message(1, &[&message(11, &message(4, &message(10, key.as_bytes()))), &[0x50_u8, 1][..]].concat())
         };
         let keys = [annotated("TS1"), annotated("jobname")];
-        check(&[&[track((9, 0), "AIU Device0", true)], &keys[..]].concat(), Some((None, false)));
-        check(&[&[track((2, 0), "rank 5", true)], &keys[..]].concat(), Some((Some(5), false)));
-        check(&[track((9, 0), "AIU Device0", true), keys[0].clone()], None);
+        check(&[&[track(9, 0, "AIU Device0", true)], &keys[..]].concat(), Some((None, false)));
+        check(&[&[track(2, 0, "rank 5", true)], &keys[..]].concat(), Some((Some(5), false)));
+        check(&[track(9, 0, "AIU Device0", true), keys[0].clone()], None);
         let process = message(1, &[&message(60, &message(3, &[8, 7])), &[0x50_u8, 1][..]].concat());
         check(&[keys[0].clone(), keys[1].clone(), process.clone()], None);
         check(&[device, lane, process], None);

@@ -182,7 +182,7 @@ fn blame(
         let excess_ps = excess_of(scene, one, usual[at], &lost);
         let is_of_all = is_of_all(job, scene.instances, one, at);
         let step = OperationFacts { at, group: one.group, span: one.span, excess_ps, is_of_all };
-        root.add(step, (&arrivals, &lost), |rank, from, to| open_of(scene, rank, (from, to)));
+        root.add(step, &arrivals, &lost, |rank, from, to| open_of(scene, rank, (from, to)));
         for arrival in arrivals.iter().filter(|arrival| arrival.wait_ps > 0) {
             let rank = &job.ranks[arrival.member.rank];
             let start = rank.calls.starts_ps[arrival.member.call];

@@ -23,7 +23,7 @@ fn on_clocks(mut stage: Stage, clocks: &[Clock]) -> Vec<RankInput> {
 }
 
 /// Ranks that meet this often, with pauses and noise of ends below these lengths.
-fn meet(seed: u64, times: usize, (pause_ps, transfer_ps, noise_ps): (i64, i64, i64)) -> Stage {
+fn meet(seed: u64, times: usize, pause_ps: i64, transfer_ps: i64, noise_ps: i64) -> Stage {
     let (mut dice, mut stage) = (Dice(seed), Stage::new(3, &[ALL]));
     for _ in 0..times {
         stage.now.iter_mut().for_each(|now| *now += pause_ps + dice.below(50_000) * 1_000);
@@ -87,7 +87,7 @@ fn bounds_hold_while_clocks_drift_and_limit_the_drift() {
     for drift in [450e-6, -450e-6, 60e-6] {
         // Nobody stays longer than 3 µs after the last one came.
         let clocks = [(0, 0.0), (900 * US, drift), (40 * US, -drift / 10.0)];
-        let mut inputs = on_clocks(meet(3, 300, (3_000 * US, 3 * US, 1_000)), &clocks);
+        let mut inputs = on_clocks(meet(3, 300, 3_000 * US, 3 * US, 1_000), &clocks);
         // Without numbers, clocks are followed up to 100 ppm only.
         inputs.iter_mut().for_each(|input| input.calls.calls.numbers = (0..300).collect());
         let (_, report) = analysed(inputs);
@@ -105,7 +105,7 @@ fn bounds_hold_while_clocks_drift_and_limit_the_drift() {
 #[test]
 fn a_drift_is_found_if_the_ends_prove_it() {
     let clocks = [(0, 0.0), (3_000 * US, 30e-6), (-900 * US, -8e-6)];
-    let (_, report) = analysed(on_clocks(meet(5, 400, (10_000 * US, 20 * US, 1_500_000)), &clocks));
+    let (_, report) = analysed(on_clocks(meet(5, 400, 10_000 * US, 20 * US, 1_500_000), &clocks));
     for (clock, (_, drift)) in report.clocks.ranks.iter().zip(clocks) {
         let off = f64::from(clock.fit.drift_ppb()) + drift * 1e9;
         assert!(off.abs() < 300.0, "{off} ppb off: {clock:?}");
@@ -116,7 +116,7 @@ fn a_drift_is_found_if_the_ends_prove_it() {
 fn a_drift_is_none_if_noise_explains_it_or_if_it_moves_nothing() {
     let apart = [(0, 0.0), (3_000 * US, 0.0), (-900 * US, 0.0)];
     for seed in 1..20 {
-        let (_, report) = analysed(on_clocks(meet(seed, 40, (500 * US, 400 * US, 12_000_000)), &apart));
+        let (_, report) = analysed(on_clocks(meet(seed, 40, 500 * US, 400 * US, 12_000_000), &apart));
         for clock in &report.clocks.ranks {
             assert_eq!(clock.fit.drift_ppb(), 0, "{seed}: {clock:?}");
         }
@@ -126,14 +126,14 @@ fn a_drift_is_none_if_noise_explains_it_or_if_it_moves_nothing() {
     }
     // 20 ppm over 20 ms are proven by ends of a nanosecond, and are 0.4 µs.
     let slow = [(0, 0.0), (3_000 * US, 20e-6), (-900 * US, 0.0)];
-    let (_, report) = analysed(on_clocks(meet(2, 40, (450 * US, 5 * US, 1_000)), &slow));
+    let (_, report) = analysed(on_clocks(meet(2, 40, 450 * US, 5 * US, 1_000), &slow));
     assert!(report.clocks.ranks.iter().all(|clock| clock.fit.drift_ppb() == 0));
 }
 
 #[test]
 fn a_rank_that_agrees_stays_where_it_is_when_others_are_moved() {
     let clocks = [(0, 0.0), (3_000 * US, 0.0), (0, 0.0)];
-    let (_, report) = analysed(on_clocks(meet(4, 60, (500 * US, 20 * US, 300_000)), &clocks));
+    let (_, report) = analysed(on_clocks(meet(4, 60, 500 * US, 20 * US, 300_000), &clocks));
     let offsets: Vec<i64> = report.clocks.ranks.iter().map(|clock| clock.fit.offset_ps()).collect();
     assert_eq!((report.clocks.verdict, offsets[0], offsets[2]), (ClockVerdict::Aligned, 0, 0));
     assert!((offsets[1] + 3_000 * US).abs() < US, "{offsets:?}");

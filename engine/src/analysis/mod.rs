@@ -90,7 +90,7 @@ pub fn matched(job: &Job, cancel: Cancel<'_>) -> Result<Matched> {
     let whole = islands::Islands::whole(job.ranks.len());
     if !matching::needs_clocks(job) {
         let start = clock::tree(job, &numbered, cancel)?;
-        let (clocks, _) = clock::find(job, (&numbered, &whole), start, cancel)?;
+        let (clocks, _) = clock::find(job, &numbered, &whole, start, cancel)?;
         return Ok(Matched { instances: numbered, clocks });
     }
     let (start, islands) = match numbered.is_empty() {
@@ -98,8 +98,8 @@ pub fn matched(job: &Job, cancel: Cancel<'_>) -> Result<Matched> {
         false => (clock::tree(job, &numbered, cancel)?, whole),
     };
     let first = matching::by_all(job, &start, &islands, cancel)?;
-    let (_, lines) = clock::find(job, (&first, &islands), start, cancel)?;
+    let (_, lines) = clock::find(job, &first, &islands, start, cancel)?;
     let instances = matching::by_all(job, &lines, &islands, cancel)?;
-    let (clocks, _) = clock::find(job, (&instances, &islands), lines, cancel)?;
+    let (clocks, _) = clock::find(job, &instances, &islands, lines, cancel)?;
     Ok(Matched { instances, clocks })
 }

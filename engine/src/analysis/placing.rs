@@ -68,7 +68,7 @@ pub(super) fn placed(
     cancel: Cancel<'_>,
 ) -> Result<Vec<Option<usize>>> {
     let fits: Vec<GroupFit> = (0..choices.len())
-        .map(|choice| fit(units, (choice, &choices[choice]), recorded_ps, cancel))
+        .map(|choice| fit(units, choice, &choices[choice], recorded_ps, cancel))
         .collect::<Result<_>>()?;
     let scene = PlacingFacts { units, choices, fits };
     let is_proven: Vec<bool> = (0..choices.len()).map(|choice| scene.is_proven(choice)).collect();
@@ -80,7 +80,8 @@ pub(super) fn placed(
 /// so it is left out before these are judged.
 fn fit(
     units: &[CallSource],
-    (number, choice): (usize, &CandidateGroup),
+    number: usize,
+    choice: &CandidateGroup,
     recorded_ps: &[(i64, i64)],
     cancel: Cancel<'_>,
 ) -> Result<GroupFit> {
@@ -95,7 +96,7 @@ fn fit(
     let mut left: Vec<usize> = (0..units.len()).filter(|&at| units[at].choices.contains(&number)).collect();
     let mut fit = GroupFit::default();
     for _ in 0..ROUNDS {
-        fit = matched(left.iter().map(|&at| &units[at]), (choice.ranks.len(), slack_ps), cancel)?;
+        fit = matched(left.iter().map(|&at| &units[at]), choice.ranks.len(), slack_ps, cancel)?;
         let members: FxHashSet<(u16, u32)> =
             fit.whole.iter().flat_map(|one| one.members.iter().copied()).collect();
         let met = |unit: &CallSource| {
@@ -123,7 +124,8 @@ fn fit(
 /// The operations of these units with calls of this many ranks.
 fn matched<'u>(
     units: impl Iterator<Item = &'u CallSource>,
-    (ranks, slack_ps): (usize, i64),
+    ranks: usize,
+    slack_ps: i64,
     cancel: Cancel<'_>,
 ) -> Result<GroupFit> {
     let mut classes: FxHashMap<u32, FxHashMap<u16, Vec<Timed>>> = FxHashMap::default();
@@ -248,7 +250,7 @@ mod tests {
 
     /// Ranks that meet in these groups in turn. A rank computes for 1000 and at most `noise` more,
     /// the last one for `late` more. Each group has a unit of each of its ranks.
-    fn units(groups: &[&[u16]], (noise, late): (i64, i64)) -> Vec<CallSource> {
+    fn units(groups: &[&[u16]], noise: i64, late: i64) -> Vec<CallSource> {
         let (mut dice, mut now) = (Dice(5), [0_i64; 4]);
         let mut units: Vec<CallSource> = Vec::new();
         for group in groups {
@@ -279,7 +281,8 @@ mod tests {
     #[track_caller]
     fn check(groups: &[&[u16]], times: (i64, i64), expected: &[Option<usize>]) {
         let recorded = [(0, i64::MAX); 4];
-        let found = placed(&units(groups, times), &choices(Some(0)), &recorded, Cancel::NEVER).unwrap();
+        let found =
+            placed(&units(groups, times.0, times.1), &choices(Some(0)), &recorded, Cancel::NEVER).unwrap();
         assert_eq!(found, expected, "{groups:?} {times:?}");
     }
 
@@ -295,7 +298,7 @@ mod tests {
     #[test]
     fn nobody_can_tell_if_all_come_together_or_if_clocks_are_not_known() {
         check(&[&[0, 1, 2, 3]], (0, 0), &[None; 4]);
-        let units = units(&[&[0, 1, 2, 3]], (300, 0));
+        let units = units(&[&[0, 1, 2, 3]], 300, 0);
         let recorded = [(0, i64::MAX); 4];
         let found = placed(&units, &choices(None), &recorded, Cancel::NEVER).unwrap();
         assert_eq!(found, [None; 4]);

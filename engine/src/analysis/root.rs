@@ -104,7 +104,8 @@ impl RootBlame {
     pub(super) fn add(
         &mut self,
         step: OperationFacts,
-        (arrivals, lost): (&[Arrival], &[usize]),
+        arrivals: &[Arrival],
+        lost: &[usize],
         open: impl Fn(usize, i64, i64) -> i64,
     ) {
         let heirs = self.heirs(step, arrivals);

@@ -88,13 +88,13 @@ pub fn rows(job: &Job, report: &Report, by: By) -> Vec<OperationGroup> {
         }
     }
     let mut algorithms = |key| algorithms.remove(&key).into_iter().flatten().map(str::to_owned).collect();
-    let row = |(key, of): (RowKey, Vec<&InstanceReport>)| row(job, key, (&of, algorithms(key)));
+    let row = |(key, of): (RowKey, Vec<&InstanceReport>)| row(job, key, &of, algorithms(key));
     let mut rows: Vec<OperationGroup> = groups.into_iter().map(row).collect();
     rows.sort_by_key(|row| row.key);
     rows
 }
 
-fn row(job: &Job, key: RowKey, (of, algorithms): (&[&InstanceReport], Vec<String>)) -> OperationGroup {
+fn row(job: &Job, key: RowKey, of: &[&InstanceReport], algorithms: Vec<String>) -> OperationGroup {
     let signature = |one: &InstanceReport| &job.signatures[one.signature as usize];
     let met: Vec<&InstanceReport> = of.iter().copied().filter(|one| !one.is_alone()).collect();
     let rates: Vec<Rates> = met.iter().filter_map(|one| rates(job, one)).collect();

@@ -18,7 +18,7 @@ fn stage() -> Stage {
 
 /// Adds a step to both ranks in operation `call`: from the start of the send to the receipt, in
 /// microseconds from the start of the first operation.
-fn step(stage: &mut Stage, call: u32, (from, to, number): (u32, u32, u32), (sent, received): (i64, i64)) {
+fn step(stage: &mut Stage, call: u32, from: u32, to: u32, number: u32, sent: i64, received: i64) {
     let many = number >= 10;
     for (rank, end, peer) in [(from, TransferEnd::Send, to), (to, TransferEnd::Receive, from)] {
         let (start_us, end_us) = if rank == from { (sent, sent + 5) } else { (received - 5, received) };
@@ -34,10 +34,10 @@ fn step(stage: &mut Stage, call: u32, (from, to, number): (u32, u32, u32), (sent
 fn chain() -> Stage {
     let mut stage = stage();
     for (call, at) in [(0, 0), (1, 100)] {
-        step(&mut stage, call, (0, 1, 0), (at + 10, at + 20));
-        step(&mut stage, call, (1, 2, 1), (at + 20, at + 30));
+        step(&mut stage, call, 0, 1, 0, at + 10, at + 20);
+        step(&mut stage, call, 1, 2, 1, at + 20, at + 30);
         for to in [0, 1] {
-            step(&mut stage, call, (2, to, 10), (at + 40, at + 60));
+            step(&mut stage, call, 2, to, 10, at + 40, at + 60);
         }
     }
     stage
@@ -61,12 +61,12 @@ fn sends_and_receipts_of_an_operation_belong_together() {
     check(chain(), 1, Some("chain"), &of_second);
     check(stage(), 1, None, &[]);
     let mut tree = stage();
-    step(&mut tree, 0, (1, 0, 0), (10, 20));
-    step(&mut tree, 0, (2, 0, 1), (10, 20));
+    step(&mut tree, 0, 1, 0, 0, 10, 20);
+    step(&mut tree, 0, 2, 0, 1, 10, 20);
     check(tree, 0, Some("tree"), &[(1, 0, 10, 20), (2, 0, 10, 20)]);
     // Only one end was recorded.
     let mut cut = stage();
-    step(&mut cut, 0, (1, 0, 0), (10, 20));
+    step(&mut cut, 0, 1, 0, 0, 10, 20);
     cut.inputs[0].calls.transfers.clear();
     check(cut, 0, Some("chain"), &[]);
 }
@@ -74,8 +74,8 @@ fn sends_and_receipts_of_an_operation_belong_together() {
 #[test]
 fn equal_steps_belong_together_in_their_order() {
     let mut twice = stage();
-    step(&mut twice, 0, (0, 1, 0), (10, 20));
-    step(&mut twice, 0, (0, 1, 0), (50, 60));
+    step(&mut twice, 0, 0, 1, 0, 10, 20);
+    step(&mut twice, 0, 0, 1, 0, 50, 60);
     check(twice, 0, Some("chain"), &[(0, 1, 10, 20), (0, 1, 50, 60)]);
 }
 
@@ -124,7 +124,7 @@ fn a_job_segment_has_the_transfers() {
 #[test]
 fn wrong_clocks_let_data_come_before_they_are_sent() {
     let mut stage = stage();
-    step(&mut stage, 0, (0, 1, 0), (30, 20));
+    step(&mut stage, 0, 0, 1, 0, 30, 20);
     let (job, report) = analysed(stage.inputs);
     let segment = job_segment(&job, &report);
     let row = rows(&segment, TRANSFERS.name).start;

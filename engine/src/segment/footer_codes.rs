@@ -16,7 +16,7 @@ pub(super) fn read_code<T: Copy>(all: &[T], cursor: &mut Cursor<'_>) -> Result<T
 }
 
 /// Appends the role and the type of a column.
-pub fn put_column_key((role, kind): (ColumnRole, ColumnType), out: &mut Vec<u8>) {
+pub fn put_column_key(role: ColumnRole, kind: ColumnType, out: &mut Vec<u8>) {
     out.put_varint(role.code().cast_unsigned());
     out.push(code_of(&ColumnType::ALL, &kind));
 }

@@ -73,7 +73,7 @@ impl Program {
 
     /// Appends the program.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        put_column_key(self.key, out);
+        put_column_key(self.key.0, self.key.1, out);
         // Most codes are followed by the next one.
         let steps = (1..).zip(&self.successors).map(|(next, &code)| i64::from(code) - next);
         list::put_ints(&steps.collect::<Vec<i64>>(), out);
@@ -85,7 +85,7 @@ impl Program {
                 Predicted::End => out.push(END),
                 Predicted::Column(role, kind) => {
                     out.push(COLUMN);
-                    put_column_key((role, kind), out);
+                    put_column_key(role, kind, out);
                 }
             }
             let present = column.present.as_ref().map(|marks| marks.iter().map(|&mark| i64::from(mark)));

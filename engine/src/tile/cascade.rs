@@ -94,7 +94,8 @@ impl Cascade<super::summary::SliceSummary> {
     pub fn slice(
         &mut self,
         (start_ps, end_ps): (i64, i64),
-        (row, name): (u32, u32),
+        row: u32,
+        name: u32,
         is_wait: bool,
         out: &mut impl FnMut(Level, PlacedCell<super::summary::SliceSummary>),
     ) {
@@ -129,9 +130,9 @@ mod tests {
         let mut closed = Vec::new();
         let mut out =
             |level: Level, cell: PlacedCell<SliceSummary>| closed.push((level.number(), cell.index));
-        cascade.slice((0, 10), (0, 0), false, &mut out);
+        cascade.slice((0, 10), 0, 0, false, &mut out);
         assert_eq!(cascade.open.len(), 1);
-        cascade.slice((2_000, 2_010), (1, 0), false, &mut out);
+        cascade.slice((2_000, 2_010), 1, 0, false, &mut out);
         assert_eq!(cascade.open.len(), 2);
         cascade.drop_finest(&mut out);
         cascade.finish(Level::COARSEST, &mut out);
@@ -147,8 +148,8 @@ mod tests {
             let mut cascade: Cascade<SliceSummary> = Cascade::new(Level::for_cell_ps(0.0), top);
             let mut closed = Vec::new();
             let mut out = |level: Level, _: PlacedCell<SliceSummary>| closed.push(level.number());
-            cascade.slice((0, 10), (0, 0), false, &mut out);
-            cascade.slice((2_000, 2_010), (1, 0), false, &mut out);
+            cascade.slice((0, 10), 0, 0, false, &mut out);
+            cascade.slice((2_000, 2_010), 1, 0, false, &mut out);
             cascade.finish(until, &mut out);
             closed
         };
@@ -161,7 +162,7 @@ mod tests {
     fn the_finest_level_can_rise_above_the_coarsest_wanted_one() {
         let level = Level::for_cell_ps(0.0);
         let mut cascade: Cascade<SliceSummary> = Cascade::new(level, level);
-        cascade.slice((0, 10), (0, 0), false, &mut |_, _| {});
+        cascade.slice((0, 10), 0, 0, false, &mut |_, _| {});
         cascade.drop_finest(&mut |_, _| {});
         let mut closed = Vec::new();
         cascade.finish(level.coarser(), &mut |level, cell| closed.push((level.number(), cell.content.count)));

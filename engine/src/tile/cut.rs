@@ -61,7 +61,7 @@ pub fn cut<B: Bytes>(
             let cells = cells.into_values().flatten().collect();
             let mut cells = coarsen(cells, of, tile.level, |into: &mut Range, from| into.merge(from));
             if begins_empty(&cells, tile) {
-                let before = held_before(segment, pages, (of, of.cell_of(window.start)))?;
+                let before = held_before(segment, pages, of, of.cell_of(window.start))?;
                 hold_from_before(before, tile, &mut cells);
             }
             Ok(vec![LaneTile { lane: 0, content: LaneContent::Ranges(cells) }])
@@ -157,7 +157,8 @@ fn counter_lane(samples: Vec<LaneSample>, tile: TileId) -> Vec<LaneTile> {
 fn held_before<B: Bytes>(
     segment: &Segment<B>,
     pages: &[PyramidPage],
-    (level, first): (Level, i64),
+    level: Level,
+    first: i64,
 ) -> Result<Option<f64>> {
     let page = pages.iter().rev().find(|page| page.level == level.number() && page.first < first);
     let Some(page) = page else { return Ok(None) };

@@ -173,7 +173,7 @@ impl<C: Stored> PyramidWriter<C> {
         }
         self.lanes.iter_mut().flat_map(Cascade::contents).for_each(CellSummary::shed);
         for (key, cells) in std::mem::take(&mut self.closed) {
-            self.encode_pages(key, &cells, encoder);
+            self.encode_pages(key.0, key.1, &cells, encoder);
         }
     }
 
@@ -251,14 +251,14 @@ impl<C: Stored> PyramidWriter<C> {
             // This many cells are more than those of one tile, so an edge exists.
             let edge = (1..cells.len()).rev().find(|&at| is_edge(&cells, at));
             let rest = cells.split_off(edge.unwrap_or(cells.len()));
-            self.encode_pages(key, &cells, encoder);
+            self.encode_pages(key.0, key.1, &cells, encoder);
             if !rest.is_empty() {
                 self.closed.insert(key, rest);
             }
         }
     }
 
-    fn encode_pages(&mut self, (lane, level): (u32, u8), cells: &[PlacedCell<C>], encoder: &mut Encoder) {
+    fn encode_pages(&mut self, lane: u32, level: u8, cells: &[PlacedCell<C>], encoder: &mut Encoder) {
         let mut left = cells;
         while !left.is_empty() {
             let end = (PAGE_CELLS..left.len()).find(|&at| is_edge(left, at)).unwrap_or(left.len());
@@ -311,7 +311,7 @@ impl<C: Stored> PyramidWriter<C> {
         }
         for (key, cells) in std::mem::take(&mut self.closed) {
             if levels.contains(&key.1) {
-                self.encode_pages(key, &cells, encoder);
+                self.encode_pages(key.0, key.1, &cells, encoder);
             }
         }
     }
@@ -416,13 +416,7 @@ pub fn write_pyramids(
 impl PyramidWriter<SliceCell> {
     /// Adds a slice by its lane, its start and end, its row within the track and its name.
     /// `is_wait` says whether the name is that of a wait. A pyramid that is given up takes nothing.
-    pub fn slice(
-        &mut self,
-        lane: u32,
-        (start_ps, end_ps): (i64, i64),
-        (row, name): (u32, u32),
-        is_wait: bool,
-    ) {
+    pub fn slice(&mut self, lane: u32, (start_ps, end_ps): (i64, i64), row: u32, name: u32, is_wait: bool) {
         if self.is_given_up {
             return;
         }
@@ -430,7 +424,7 @@ impl PyramidWriter<SliceCell> {
         let reach = |level: Level| end_ps.abs_diff(start_ps) >> level.cell_ps().trailing_zeros();
         self.make_room(reach);
         self.update(lane, |cascade, mut out| {
-            cascade.slice((start_ps, end_ps), (row, name), is_wait, &mut out);
+            cascade.slice((start_ps, end_ps), row, name, is_wait, &mut out);
         });
     }
 }
@@ -461,7 +455,7 @@ mod tests {
         let mut pyramid = PyramidWriter::<SliceCell>::new(base, Some(span));
         for row in 0..ROWS {
             let start_ps = i64::from(row) * ROW_PS;
-            pyramid.slice(0, (start_ps, start_ps + ROW_PS), (row, row % 7), false);
+            pyramid.slice(0, (start_ps, start_ps + ROW_PS), row, row % 7, false);
         }
         pyramid.close(span, &mut Encoder::default());
         let mut bytes = BTreeMap::new();

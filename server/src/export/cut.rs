@@ -89,7 +89,7 @@ impl PartOf {
         let mut cut = Vec::new();
         for rank in ranks {
             cancel.check().map_err(ExportError::Cancelled)?;
-            cut.push(self.cut_rank((profile, rank), span, &dir, cancel)?);
+            cut.push(self.cut_rank(profile, rank, span, &dir, cancel)?);
         }
         if cut.iter().all(|rank| rank.events == 0) {
             return Err(ExportError::NothingLeft { known: known_tracks(profile, ranks, cancel)? });
@@ -124,7 +124,8 @@ impl PartOf {
 
     fn cut_rank(
         &self,
-        (profile, rank): (&Profile, &RankFile),
+        profile: &Profile,
+        rank: &RankFile,
         span: Option<Interval>,
         dir: &Path,
         cancel: Cancel<'_>,
@@ -133,7 +134,7 @@ impl PartOf {
         let segment = open(profile, rank)?;
         // The same moment of the job on every rank.
         let span = span.map(|span| rank.view(&segment).local_span(span));
-        let cut = Cut { span, tracks: self.kept_tracks((profile, rank), &segment, cancel)? };
+        let cut = Cut { span, tracks: self.kept_tracks(profile, rank, &segment, cancel)? };
         let path = dir.join(&rank.file);
         let built = write_segment_while(&path, of_cut(), Taking::Beside, cancel, |sink, _| {
             query::copy::copy(&segment, &cut, sink, cancel)
@@ -162,7 +163,8 @@ impl PartOf {
     /// For each track whether it is in the part; `None` if all are.
     fn kept_tracks(
         &self,
-        (profile, rank): (&Profile, &RankFile),
+        profile: &Profile,
+        rank: &RankFile,
         segment: &SegmentFile,
         cancel: Cancel<'_>,
     ) -> Result<Option<Vec<bool>>, ExportError> {

@@ -167,7 +167,7 @@ impl Counters {
 
     /// Takes a pair: time of the host, and counter. The slice's first counter was `back` cycles
     /// before.
-    pub(super) fn point(&mut self, job: u32, time_ps: i64, (counter, back): (u32, u32)) {
+    pub(super) fn point(&mut self, job: u32, time_ps: i64, counter: u32, back: u32) {
         let at = job as usize;
         if let Some((.., before)) = self.last.filter(|(.., before)| *before != at) {
             self.within.stack(&self.jobs[before].line);
@@ -240,7 +240,7 @@ impl Counters {
             None => self.jobs.clone(),
         };
         let used: Vec<&JobCounters> = by_time(&jobs).into_iter().map(|at| &jobs[at]).collect();
-        let (found_hz, basis, residual_s) = fit(&used, &shared, (mean_hz, steps.0 > 0));
+        let (found_hz, basis, residual_s) = fit(&used, &shared, mean_hz, steps.0 > 0);
         let error = residual_s.and(shared.relative_error());
         let used_hz = self.stated_hz.unwrap_or(found_hz);
         let low = used.iter().map(|job| job.span.0).min().unwrap_or(0).div_euclid(WRAP_INT);
@@ -287,7 +287,8 @@ fn since((time_ps, cycles): (i64, i64), (origin_ps, origin): (i64, i64)) -> (f64
 fn fit(
     jobs: &[&JobCounters],
     shared: &LeastSquares,
-    (mean_hz, has_steps): (Option<f64>, bool),
+    mean_hz: Option<f64>,
+    has_steps: bool,
 ) -> (f64, Basis, Option<f64>) {
     let Some(within) = shared.slope() else {
         let basis = if mean_hz.is_some() { Basis::Durations } else { Basis::Guess };
@@ -300,7 +301,10 @@ fn fit(
     }
     let mut pooled = LeastSquares::empty(within);
     let origin = jobs.first().map_or((0, 0), |job| job.first);
-    jobs.iter().for_each(|job| pooled.merge(&job.line, since(job.first, origin)));
+    for job in jobs {
+        let (seconds, cycles) = since(job.first, origin);
+        pooled.merge(&job.line, seconds, cycles);
+    }
     let Some(hz) = pooled.slope() else { return (within, Basis::Jobs, Some(within_s)) };
     let pooled_s = residual(&pooled, hz);
     if pooled_s <= (within_s * MAX_SPREAD).max(MIN_SHIFT_S) {

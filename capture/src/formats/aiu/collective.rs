@@ -182,8 +182,11 @@ impl<'s> Collectives<'s> {
     pub(super) fn step(
         &mut self,
         step: &CollectiveStep,
-        (job, number, name): (u32, u32, &str),
-        (start_ps, end): (i64, StepEnd),
+        job: u32,
+        number: u32,
+        name: &str,
+        start_ps: i64,
+        end: StepEnd,
     ) {
         let Some(group) = step.group.as_deref() else { return };
         let sync = Sync::of(name);
@@ -272,11 +275,7 @@ impl<'s> Collectives<'s> {
     }
 
     /// Writes a slice for each operation.
-    pub(super) fn finish(
-        self,
-        sink: &mut dyn Sink,
-        (tracks, clock): (&mut Tracks, &CounterClock),
-    ) -> Result<()> {
+    pub(super) fn finish(self, sink: &mut dyn Sink, tracks: &mut Tracks, clock: &CounterClock) -> Result<()> {
         if self.all.is_empty() {
             return Ok(());
         }
@@ -375,10 +374,10 @@ mod tests {
                 names.len() - 1
             });
             let number = u32::try_from(at).unwrap();
-            collectives.step(&step(&[], Some(8)), (job, number, name), (us(start), StepEnd(us(end), None)));
+            collectives.step(&step(&[], Some(8)), job, number, name, us(start), StepEnd(us(end), None));
         }
         let (mut sink, clock) = (Recorder::default(), Counters::new(Some(100e6)).finish());
-        collectives.finish(&mut sink, (&mut Tracks::new(Some(rank)), &clock)).unwrap();
+        collectives.finish(&mut sink, &mut Tracks::new(Some(rank)), &clock).unwrap();
         sink.slices
     }
 
@@ -441,17 +440,14 @@ mod tests {
             collectives.kernel(StepEnd(us(end), Some(cycle))).unwrap();
         }
         let (first, last) = (StepEnd(us(140), Some(14_000)), StepEnd(us(190), Some(19_000)));
-        let named = |number, name| (0, number, name);
-        collectives.step(
-            &step(&[1, 2], Some(1000)),
-            named(0, "Recv [sync=g_1_s1_r0_1] DmaI"),
-            (us(10), first),
-        );
-        collectives.step(&step(&[1, 2], None), named(1, "Send [sync=g_1_s0_r0xe_2] DmaO"), (us(120), last));
-        collectives.step(&CollectiveStep::default(), named(2, "no group"), (us(0), StepEnd(us(999), None)));
+        let (received, sent) = (step(&[1, 2], Some(1000)), step(&[1, 2], None));
+        let without = CollectiveStep::default();
+        collectives.step(&received, 0, 0, "Recv [sync=g_1_s1_r0_1] DmaI", us(10), first);
+        collectives.step(&sent, 0, 1, "Send [sync=g_1_s0_r0xe_2] DmaO", us(120), last);
+        collectives.step(&without, 0, 2, "no group", us(0), StepEnd(us(999), None));
         let mut sink = Recorder::default();
         let clock = Counters::new(Some(100e6)).finish();
-        collectives.finish(&mut sink, (&mut Tracks::new(Some(0)), &clock)).unwrap();
+        collectives.finish(&mut sink, &mut Tracks::new(Some(0)), &clock).unwrap();
         let slice = &sink.slices[0];
         assert_eq!((slice.start_ps, slice.duration_ps, slice.name.as_str()), (us(90), us(100), "g_1"));
         let moved = slice.fields.iter().find(|(name, _)| name == "moved_bytes").map(|(_, value)| value);

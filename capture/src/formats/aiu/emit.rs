@@ -101,7 +101,8 @@ impl<'a, 's> Emitter<'a, 's> {
     pub(super) fn new(
         sink: &'a mut dyn Sink,
         facts: Facts<'a>,
-        (usage, choices): (ArrayUsage<'a>, TableChoices),
+        usage: ArrayUsage<'a>,
+        choices: TableChoices,
         rank: Option<u32>,
         space: Space<'s>,
     ) -> Result<Self> {
@@ -166,7 +167,7 @@ impl<'a, 's> Emitter<'a, 's> {
                 self.sum(&held, placed);
                 let device = u16::try_from(held.thread).unwrap_or(0);
                 if let Some(steps) = steps(&held, placed) {
-                    self.runs.count(self.facts.names, (device, held.name), steps)?;
+                    self.runs.count(self.facts.names, device, held.name, steps)?;
                 }
             }
         }
@@ -185,8 +186,8 @@ impl<'a, 's> Emitter<'a, 's> {
                 ..CollectiveStep::default()
             };
             let name = &self.facts.names.of(protocol.name).text;
-            let span = (protocol.start_ps, StepEnd(protocol.end_ps, None));
-            self.collectives.step(&step, (protocol.job, protocol.name, name), span);
+            let end = StepEnd(protocol.end_ps, None);
+            self.collectives.step(&step, protocol.job, protocol.name, name, protocol.start_ps, end);
         }
         Ok(())
     }
@@ -242,7 +243,7 @@ impl<'a, 's> Emitter<'a, 's> {
         }
         let end = StepEnd(placed.end_ps, placed.cycles.map(|_| repaired[name.phase.stamps().1]));
         if has_group {
-            self.collectives.step(&step, (held.job, held.name, &name.text), (placed.start_ps, end));
+            self.collectives.step(&step, held.job, held.name, &name.text, placed.start_ps, end);
         } else if name.phase == Phase::Exec {
             self.collectives.kernel(end)?;
         }
@@ -385,7 +386,7 @@ impl<'a, 's> Emitter<'a, 's> {
         let (_, device) = lot;
         self.runs.take(names, Ran { device, name, start_ps, end_ps, steps })?;
         let kernel = Phase::kernel(&names.of(name).text);
-        let matched = self.usage.take(kernel, (lot, table), end_ps.saturating_sub(start_ps));
+        let matched = self.usage.take(kernel, lot, table, end_ps.saturating_sub(start_ps));
         if self.usage.share(lot).is_some() {
             self.runs.covers(lot, span);
         } else if let Some(utilization) = matched.as_ref().and_then(|matched| matched.utilization) {
@@ -422,7 +423,7 @@ impl<'a, 's> Emitter<'a, 's> {
         let mut changes = space.pile();
         self.runs.changes(&mut changes, space)?;
         let Self { sink, arguments, mut tracks, counter, readings, mut usage, runs, mut totals, .. } = self;
-        self.collectives.finish(sink, (&mut tracks, self.facts.clock))?;
+        self.collectives.finish(sink, &mut tracks, self.facts.clock)?;
         let sink_of = std::cell::RefCell::new((&mut *sink, &mut tracks));
         let sample = |of: Counter, sample: PowerSample, value: f64| {
             let (sink, tracks) = &mut *sink_of.borrow_mut();

@@ -66,7 +66,7 @@ impl Iterations {
     /// Takes a kernel. Kernels come by start.
     pub(super) fn take(&mut self, name: u32, start_ps: i64) {
         match &mut self.known {
-            Some(word) => self.words += u64::from(word.take((name, start_ps), &mut self.times)),
+            Some(word) => self.words += u64::from(word.take(name, start_ps, &mut self.times)),
             None if self.names.len() < MAX_KERNELS => self.search(name, start_ps),
             None => {}
         }
@@ -135,7 +135,7 @@ impl IterationKernels {
     }
 
     /// Takes a kernel. Returns whether it ends an iteration.
-    fn take(&mut self, (name, start_ps): (u32, i64), times: &mut StartTimes) -> bool {
+    fn take(&mut self, name: u32, start_ps: i64, times: &mut StartTimes) -> bool {
         self.open.push_back(start_ps);
         let mut length = self.open.len() - 1;
         while length > 0 && self.names[length] != name {

@@ -63,7 +63,7 @@ impl LeastSquares {
     }
 
     /// Adds the points of another line, whose time and cycles begin this much later.
-    pub(super) fn merge(&mut self, other: &Self, (seconds, cycles): (f64, f64)) {
+    pub(super) fn merge(&mut self, other: &Self, seconds: f64, cycles: f64) {
         let (other, count) = (other.based(self.base_hz), self.count + other.count);
         if other.count == 0.0 {
             return;

@@ -198,7 +198,7 @@ impl<'a> Import<'a> {
                 into the calls";
             sink.warn(WarningKind::MissingData, what, &String::new);
         }
-        let written = self.write(taker, (tables, shift), info, sink);
+        let written = self.write(taker, tables, shift, info, sink);
         self.job.of_trace(written)?;
         Ok(ranks)
     }
@@ -227,7 +227,7 @@ impl<'a> Import<'a> {
         let mut taker = Taker::new(self.ranks(), None, true, space).with(self.filter()?, None);
         self.look(self.traces(), self.origin(None), &mut taker, |taker, border| {
             if let Border::Begin(part) = border {
-                taker.begin("", (part.dialect, self.rank_of_all(part)));
+                taker.begin("", part.dialect, self.rank_of_all(part));
             }
         })?;
         let Taker { kernels, names, counters, .. } = taker;
@@ -302,7 +302,7 @@ impl<'a> Import<'a> {
             let file = part.file;
             between(layer, Border::Begin(part));
             // Damage is reported when the file is read for good.
-            let read = self.events(part, (&mut session, layer), &mut |_| {});
+            let read = self.events(part, &mut session, layer, &mut |_| {});
             read.map_err(|source| Fault { file, source })?;
             between(layer, Border::End);
         }
@@ -338,7 +338,7 @@ impl<'a> Import<'a> {
         let file = part.file;
         let leaf = self.job.files.leaf(file);
         let name = leaf.candidate.name.rsplit('/').next().unwrap_or_default();
-        taker.begin(name, (part.dialect, self.rank_of_all(part)));
+        taker.begin(name, part.dialect, self.rank_of_all(part));
         session.name(name);
         // Packets are read as a whole by every pass.
         let has_owners = self.nth == 0 && part.dialect == Dialect::Flex && part.written == FileForm::Json;
@@ -353,7 +353,7 @@ impl<'a> Import<'a> {
                 (self.job.progress)(done)
             }
         };
-        if let Some(damage) = self.events(part, (&mut *session, &mut *taker), progress)? {
+        if let Some(damage) = self.events(part, &mut *session, &mut *taker, progress)? {
             warn_of(&damage, session.sink());
         }
         if let (Some(owners), Some(noted)) = (owners, session.noted()) {
@@ -373,7 +373,8 @@ impl<'a> Import<'a> {
     fn events(
         &self,
         part: PlanTrace,
-        (session, layer): (&mut Session<'_>, &mut dyn Layer),
+        session: &mut Session<'_>,
+        layer: &mut dyn Layer,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Option<EarlyEnd>, Error> {
         let (file, space) = (part.file, self.job.space);
@@ -389,13 +390,13 @@ impl<'a> Import<'a> {
         match (part.written, leaf.plain()) {
             (FileForm::Json, Some(bytes)) => session.read_bytes(&bytes, self.skips(file), layer, progress)?,
             (FileForm::Packets | FileForm::Export, Some(bytes)) => {
-                packets::read(&mut &bytes[..], of, space, (session, layer), progress)?;
+                packets::read(&mut &bytes[..], of, space, session, layer, progress)?;
             }
             (written, None) => {
                 let mut read = |input: &mut dyn Read| match written {
                     FileForm::Json => session.read(input, self.skips(file), &mut *layer, &mut |_| {}),
                     FileForm::Packets | FileForm::Export => {
-                        packets::read(input, of, space, (&mut *session, &mut *layer), &mut |_| {})
+                        packets::read(input, of, space, &mut *session, &mut *layer, &mut |_| {})
                     }
                 };
                 return self.job.files.stream(file, &mut read);
@@ -420,7 +421,8 @@ impl<'a> Import<'a> {
     fn write(
         &self,
         taker: Taker<'_, '_>,
-        (tables, shift): (&[Table], Option<ClockShift>),
+        tables: &[Table],
+        shift: Option<ClockShift>,
         info: RankInfo,
         sink: &mut dyn Sink,
     ) -> Result<(), Error> {
@@ -455,7 +457,7 @@ impl<'a> Import<'a> {
         let next = || Ok(reader.next()?.copied());
         let shares = shares(next, &choices, measure)?;
         let usage = ArrayUsage::new(tables, core_hz, shares);
-        let mut emitter = Emitter::new(&mut *sink, facts, (usage, choices), rank, space)?;
+        let mut emitter = Emitter::new(&mut *sink, facts, usage, choices, rank, space)?;
         emitter.slices(taker.held)?;
         let mut reader = list.read();
         emitter.torch_kernels(|| Ok(reader.next()?.copied()))?;

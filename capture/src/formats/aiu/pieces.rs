@@ -103,7 +103,7 @@ fn joined(pieces: &[LeastSquares], limit: f64) -> Option<Pieces> {
             (steps, largest_s) = (steps + 1, if step_s.abs() > largest_s.abs() { step_s } else { largest_s });
             found.push(*piece);
         } else {
-            before.merge(piece, (0.0, 0.0));
+            before.merge(piece, 0.0, 0.0);
         }
     }
     (steps > 0).then(|| Pieces { within: stacked(&found), steps, largest_s })

@@ -66,8 +66,14 @@ impl<'s> Runs<'s> {
     }
 
     /// Counts the cycles of the steps of a kernel that was taken without them.
-    pub(super) fn count(&mut self, names: &SliceNames, of: (u16, u32), steps: [u32; 4]) -> Result<()> {
-        self.summary.count(names, of, steps)
+    pub(super) fn count(
+        &mut self,
+        names: &SliceNames,
+        device: u16,
+        name: u32,
+        steps: [u32; 4],
+    ) -> Result<()> {
+        self.summary.count(names, device, name, steps)
     }
 
     /// Notes the use of the arrays by a kernel.

@@ -88,21 +88,27 @@ impl<'s> Summary<'s> {
     /// Takes a kernel.
     pub(super) fn take(&mut self, names: &SliceNames, ran: Ran) -> Result<()> {
         let Ran { device, name, start_ps, end_ps, steps } = ran;
-        let kernel = self.kernel(names, (device, name));
+        let kernel = self.kernel(names, device, name);
         let first_ps = &mut self.all[kernel as usize].first_ps;
         *first_ps = start_ps.min(*first_ps);
-        self.measure(kernel, (0, end_ps.saturating_sub(start_ps)))?;
+        self.measure(kernel, 0, end_ps.saturating_sub(start_ps))?;
         self.steps(kernel, steps)
     }
 
     /// Counts the cycles of the steps of a kernel that was taken without them.
-    pub(super) fn count(&mut self, names: &SliceNames, of: (u16, u32), steps: [u32; 4]) -> Result<()> {
-        let kernel = self.kernel(names, of);
+    pub(super) fn count(
+        &mut self,
+        names: &SliceNames,
+        device: u16,
+        name: u32,
+        steps: [u32; 4],
+    ) -> Result<()> {
+        let kernel = self.kernel(names, device, name);
         self.steps(kernel, Some(steps))
     }
 
     /// Position of the kernels of a name on a device.
-    fn kernel(&mut self, names: &SliceNames, (device, name): (u16, u32)) -> u32 {
+    fn kernel(&mut self, names: &SliceNames, device: u16, name: u32) -> u32 {
         if let Some(&known) = self.by_name.get(&(device, name)) {
             return known;
         }
@@ -117,10 +123,10 @@ impl<'s> Summary<'s> {
 
     fn steps(&mut self, kernel: u32, steps: Option<[u32; 4]>) -> Result<()> {
         let mut values = (1..).zip(steps.into_iter().flatten().map(i64::from));
-        values.try_for_each(|value| self.measure(kernel, value))
+        values.try_for_each(|(kind, value)| self.measure(kernel, kind, value))
     }
 
-    fn measure(&mut self, kernel: u32, (kind, value): (u8, i64)) -> Result<()> {
+    fn measure(&mut self, kernel: u32, kind: u8, value: i64) -> Result<()> {
         let (count, sum) = &mut self.all[kernel as usize].sums[usize::from(kind)];
         (*count, *sum) = (*count + 1, *sum + i128::from(value));
         self.measured.push(Measured { kernel, kind, value })
@@ -132,8 +138,11 @@ impl<'s> Summary<'s> {
         if self.all.is_empty() {
             return Ok(());
         }
-        let mut spreads: Vec<[OrderedStats; KINDS]> =
-            self.all.iter().map(|kernels| kernels.sums.map(OrderedStats::begin)).collect();
+        let mut spreads: Vec<[OrderedStats; KINDS]> = self
+            .all
+            .iter()
+            .map(|kernels| kernels.sums.map(|(count, sum)| OrderedStats::begin(count, sum)))
+            .collect();
         let mut sorted = self.measured.finish()?;
         while let Some(&Measured { kernel, kind, value }) = sorted.next()? {
             spreads[kernel as usize][usize::from(kind)].take(value);
@@ -199,7 +208,7 @@ struct OrderedStats {
 }
 
 impl OrderedStats {
-    fn begin((count, sum): (u64, i128)) -> Self {
+    fn begin(count: u64, sum: i128) -> Self {
         let mean = sum as f64 / count.max(1) as f64;
         Self { count, mean, median: 0.0, min: 0.0, max: 0.0, squares: 0.0, taken: 0 }
     }
@@ -241,7 +250,7 @@ mod tests {
     fn statistics_of_few_numbers() {
         let of = |values: &[i64]| {
             let sum = values.iter().map(|&value| i128::from(value)).sum();
-            let mut spread = OrderedStats::begin((values.len() as u64, sum));
+            let mut spread = OrderedStats::begin(values.len() as u64, sum);
             values.iter().for_each(|&value| spread.take(value));
             spread
         };

@@ -115,7 +115,7 @@ impl<'s, 't> Taker<'s, 't> {
     }
 
     /// Begins a file of this dialect, and of this rank if its events are not of their processes.
-    pub(super) fn begin(&mut self, name: &str, (dialect, rank): (Dialect, Option<u32>)) {
+    pub(super) fn begin(&mut self, name: &str, dialect: Dialect, rank: Option<u32>) {
         self.job = self.jobs.begin(name);
         self.filter.begin(name, dialect, rank);
         self.dialect = dialect;
@@ -165,7 +165,7 @@ impl<'s, 't> Taker<'s, 't> {
         }
         if phase != Phase::Prep {
             let back = if held.has((0, stamps.1)) { held.cycles((0, stamps.1)) } else { 0 };
-            self.counters.point(held.job, held.end_ps, (held.stamps[stamps.1], back));
+            self.counters.point(held.job, held.end_ps, held.stamps[stamps.1], back);
         }
         if phase == Phase::Exec {
             self.counters.kernel(held.cycles(stamps), held.host_ps());
@@ -302,7 +302,7 @@ impl<'s, 't> Taker<'s, 't> {
                 let is_step = watched.as_ref().is_some_and(|watched| watched.is_step);
                 if let Some((watched, duration_ps)) = watched.zip(met.duration()) {
                     let end_ps = watched.start_ps.saturating_add(duration_ps.max(0));
-                    self.watch(below, met, (watched, end_ps))?;
+                    self.watch(below, met, watched, end_ps)?;
                 }
                 return Ok(if is_step { LayerClaim::PassedAsWork } else { LayerClaim::Passed });
             }
@@ -315,7 +315,7 @@ impl<'s, 't> Taker<'s, 't> {
                     && let Some(end_ps) = below.known_time(met)
                 {
                     let end_ps = end_ps.max(watched.start_ps);
-                    self.watch(below, met, (watched, end_ps))?;
+                    self.watch(below, met, watched, end_ps)?;
                 }
             }
             _ => {}
@@ -328,7 +328,8 @@ impl<'s, 't> Taker<'s, 't> {
         &mut self,
         below: &mut Below<'_, '_>,
         met: Met<'_>,
-        (watched, end_ps): (TorchEvent, i64),
+        watched: TorchEvent,
+        end_ps: i64,
     ) -> Result<()> {
         let TorchEvent { start_ps, name, is_original, is_kernel, is_step, device, mut stated } = watched;
         let (rate, has_counters) = (stated.rate, stated.has_counters());
@@ -342,7 +343,7 @@ impl<'s, 't> Taker<'s, 't> {
         let number = self.number;
         self.number = self.number.saturating_add(1);
         if has_counters {
-            self.keep((job, number), (name, device), &stated, (start_ps, end_ps))?;
+            self.keep(job, number, name, device, &stated, (start_ps, end_ps))?;
         }
         if is_kernel || rate.is_some() {
             self.devices.insert(device);
@@ -353,8 +354,7 @@ impl<'s, 't> Taker<'s, 't> {
             if let Some(ideals) = &self.ideals {
                 let (own, known) = (met.name(), &*self.names.of(name).text);
                 let text = if is_original || own.is_empty() { known } else { &*own };
-                let (category, used) =
-                    ideals.of(text, (kernel.lot(), number), end_ps.saturating_sub(start_ps));
+                let (category, used) = ideals.of(text, kernel.lot(), number, end_ps.saturating_sub(start_ps));
                 below.add_argument("user_cat", &serde_json::Value::from(category).to_string());
                 if let Some(used) = used {
                     below.add_argument("pt_active", &serde_json::Value::from(used).to_string());
@@ -377,8 +377,10 @@ impl Taker<'_, '_> {
     /// Keeps a slice of the runtime that the ordinary reader takes: for its counters.
     fn keep(
         &mut self,
-        (job, number): (u32, u32),
-        (name, device): (u32, u16),
+        job: u32,
+        number: u32,
+        name: u32,
+        device: u16,
         stated: &TorchArguments,
         (start_ps, end_ps): (i64, i64),
     ) -> Result<()> {

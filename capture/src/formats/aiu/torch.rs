@@ -46,12 +46,7 @@ impl<'t> Ideals<'t> {
     }
 
     /// The category of a kernel of a lot, and its use of the arrays if it has one.
-    pub(super) fn of(
-        &self,
-        kernel: &str,
-        (lot, number): (Lot, u32),
-        measured_ps: i64,
-    ) -> (&'t str, Option<f64>) {
+    pub(super) fn of(&self, kernel: &str, lot: Lot, number: u32, measured_ps: i64) -> (&'t str, Option<f64>) {
         if let Some(share) = self.shares.get(&lot) {
             return (OTHER, Some(share.utilization));
         }
@@ -62,7 +57,7 @@ impl<'t> Ideals<'t> {
         let table = table.and_then(|at| self.tables.get(usize::from(at)));
         let row = table.and_then(|table| Some((table, table.row(Phase::kernel(kernel))?)));
         let Some((table, row)) = row else { return (OTHER, None) };
-        let matched = Matched::of(table, row, (measured_ps, self.core_hz));
+        let matched = Matched::of(table, row, measured_ps, self.core_hz);
         (matched.category, matched.utilization.filter(|utilization| *utilization > 0.0))
     }
 }

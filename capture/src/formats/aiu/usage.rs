@@ -47,7 +47,7 @@ pub(super) struct Matched<'t> {
 
 impl<'t> Matched<'t> {
     /// The ideal of a kernel by its row in a table of kernels.
-    pub(super) fn of(table: &'t Table, row: usize, (measured_ps, core_hz): (i64, f64)) -> Self {
+    pub(super) fn of(table: &'t Table, row: usize, measured_ps: i64, core_hz: f64) -> Self {
         let ideal = &table.rows[row];
         let ideal_ps = ideal.cycles as f64 / core_hz * 1e12;
         let utilization = (measured_ps > 0).then(|| ideal_ps / measured_ps as f64);
@@ -120,14 +120,15 @@ impl<'t> ArrayUsage<'t> {
     pub(super) fn take(
         &mut self,
         kernel: &str,
-        (lot, table): (Lot, Option<usize>),
+        lot: Lot,
+        table: Option<usize>,
         measured_ps: i64,
     ) -> Option<Matched<'t>> {
         let first = self.tables.first()?;
         let (_, device) = lot;
         if let Some(share) = self.share(lot) {
             let phase = self.tables[share.table].phase;
-            self.cell((device, phase), OTHER).add(measured_ps, 0);
+            self.cell(device, phase, OTHER).add(measured_ps, 0);
             self.is_known = true;
             return Some(Matched {
                 category: OTHER,
@@ -143,26 +144,26 @@ impl<'t> ArrayUsage<'t> {
             }
             self.unknown.0 += 1;
             let phase = table.map_or(first.phase, |at| self.tables[at].phase);
-            self.cell((device, phase), OTHER).add(measured_ps, 0);
+            self.cell(device, phase, OTHER).add(measured_ps, 0);
             return None;
         };
         self.is_known = true;
         let table = &self.tables[at];
         if table.kind == TableKind::Autopilot {
-            self.cell((device, table.phase), OTHER).add(measured_ps, 0);
+            self.cell(device, table.phase, OTHER).add(measured_ps, 0);
             return None;
         }
-        let matched = Matched::of(table, row, (measured_ps, self.core_hz));
+        let matched = Matched::of(table, row, measured_ps, self.core_hz);
         let cycles = table.rows[row].cycles;
         let is_too_short = cycles > 0 && matched.utilization.is_none_or(|utilization| utilization > 1.0);
         self.too_short += u64::from(is_too_short);
         let ideal_cycles = if is_too_short { 0 } else { cycles };
-        self.cell((device, table.phase), matched.category).add(measured_ps, ideal_cycles);
+        self.cell(device, table.phase, matched.category).add(measured_ps, ideal_cycles);
         Some(matched)
     }
 
     /// The sums of a category. A device with kernels lists the categories of all phases.
-    fn cell(&mut self, (device, phase): (u16, &'static str), category: &'t str) -> &mut UsageCell {
+    fn cell(&mut self, device: u16, phase: &'static str, category: &'t str) -> &mut UsageCell {
         if !self.by_phase.contains_key(&(device, phase)) {
             self.list(device);
         }
@@ -219,7 +220,7 @@ impl<'t> ArrayUsage<'t> {
             rows.sort_by_key(|(name, cell)| (cell.measured_ps, positions.get(name)));
             rows.push((TOTAL, total));
             for (category, cell) in rows {
-                let mut values = self.row(&fields, category, (cell, total)).to_vec();
+                let mut values = self.row(&fields, category, cell, total).to_vec();
                 values.extend(named(phase).map(|phase| (fields.phase, phase)));
                 values.extend(has_devices.then(|| (fields.device, Value::Int(device.into()))));
                 sink.row(fields.table, &values)?;
@@ -233,7 +234,8 @@ impl<'t> ArrayUsage<'t> {
         &self,
         fields: &AiuCategory,
         category: &'v str,
-        (cell, total): (UsageCell, UsageCell),
+        cell: UsageCell,
+        total: UsageCell,
     ) -> [(FieldId, Value<'v>); 8] {
         let (measured_ns, ideal_ns) =
             (cell.measured_ps as f64 / 1e3, cell.ideal_cycles as f64 / self.core_hz * 1e9);

@@ -176,7 +176,7 @@ impl<'s> Import<'s> {
             self.warn(WarningKind::DamagedRecord, "a row outside a table", offset);
             return Ok(true);
         };
-        let key = table.take(&row, offset, (&mut self.tracks, &mut self.fields_left), self.sink)?;
+        let key = table.take(&row, offset, &mut self.tracks, &mut self.fields_left, self.sink)?;
         match (table.row_kind, key) {
             (RowKind::Instruction, Some(key)) if !self.links.instruction(&row, key, self.sink)? => {
                 self.warn(WarningKind::DamagedRecord, "predecessors that are not a list of ids", offset);

@@ -89,7 +89,8 @@ impl TableReader {
         &mut self,
         row: &JsonRow<'_>,
         offset: u64,
-        (tracks, fields_left): (&mut Tracks, &mut usize),
+        tracks: &mut Tracks,
+        fields_left: &mut usize,
         sink: &mut dyn Sink,
     ) -> Result<Option<SliceKey>> {
         let fields = self.fields(row, offset, fields_left, sink)?;

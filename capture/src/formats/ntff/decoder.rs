@@ -73,7 +73,8 @@ impl Decoder {
     pub(crate) fn decode(
         &mut self,
         core: &Core<'_>,
-        (engine, pc): (Engine, u32),
+        engine: Engine,
+        pc: u32,
         fields: impl FnOnce(&Decoded) -> FieldBuffer,
         sink: &mut dyn Sink,
     ) -> Result<()> {
@@ -92,7 +93,8 @@ impl Decoder {
     /// its template.
     pub(crate) fn ran(
         &mut self,
-        (engine, pc): (Engine, u32),
+        engine: Engine,
+        pc: u32,
         define: impl FnOnce(&Decoded) -> Result<TemplateId>,
     ) -> Result<()> {
         let Some(Some(decoded)) = self.decoded[engine.index()].get_mut(pc as usize) else { return Ok(()) };

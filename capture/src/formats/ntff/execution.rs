@@ -143,7 +143,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
             }
             let Some(&block) = self.blocks.get(self.next as usize) else { return Ok(None) };
             for (number, record) in block.records() {
-                self.record((number, &record))?;
+                self.record(number, &record)?;
             }
             let floor_ps = self.floors.after(self.next).saturating_sub(self.core.origin_ps);
             self.next += 1;
@@ -156,7 +156,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
     }
 
     /// Takes a record, with its number in its segment.
-    fn record(&mut self, (number, record): (u64, &Record)) -> Result<(), Error> {
+    fn record(&mut self, number: u64, record: &Record) -> Result<(), Error> {
         // Unknown records were kept by the first pass.
         let Some((engine, edge)) = edge(record) else { return Ok(()) };
         let place = self.core.programs[engine.index()].locate(record.low24());

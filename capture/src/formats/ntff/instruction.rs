@@ -117,10 +117,10 @@ impl<'c, 'a> InstructionRows<'c, 'a> {
         if is_inside && !self.decoder.is_ready(engine, pc) {
             let (handles, names) = (&self.handles, (self.engines[engine.index()], self.product));
             let fixed = |decoded: &Decoded| fixed_fields(handles, names, pc, Some(decoded));
-            self.decoder.decode(self.core, (engine, pc), fixed, out.sink)?;
+            self.decoder.decode(self.core, engine, pc, fixed, out.sink)?;
             let (subgraph, raw) = (self.subgraph, self.raw_field);
-            let parts = |decoded: &Decoded| parts_of(handles, (subgraph, raw), decoded);
-            self.decoder.ran((engine, pc), |decoded| out.sink.template(handles.table, &parts(decoded)))?;
+            let parts = |decoded: &Decoded| parts_of(handles, subgraph, raw, decoded);
+            self.decoder.ran(engine, pc, |decoded| out.sink.template(handles.table, &parts(decoded)))?;
         }
         Ok(())
     }
@@ -226,7 +226,7 @@ impl<'c, 'a> InstructionRows<'c, 'a> {
         let template = match decoded.trigger_template {
             Some(template) => template,
             None => {
-                let mut parts = parts_of(handles, (subgraph, raw), decoded);
+                let mut parts = parts_of(handles, subgraph, raw, decoded);
                 parts.extend(trigger_parts(handles));
                 *decoded.trigger_template.insert(out.sink.template(handles.table, &parts)?)
             }
@@ -320,7 +320,8 @@ fn trigger_parts(handles: &Instruction) -> [(FieldId, TemplateValue); 8] {
 /// and both checksums.
 fn parts_of(
     handles: &Instruction,
-    (subgraph, raw_field): (NameId, FieldId),
+    subgraph: NameId,
+    raw_field: FieldId,
     decoded: &Decoded,
 ) -> Vec<(FieldId, TemplateValue)> {
     let fixed = |(field, value)| (field, TemplateValue::Fixed(value));

@@ -142,7 +142,7 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
             }
             let Some(&block) = self.blocks.get(self.next as usize) else { return Ok(None) };
             for (number, record) in block.records() {
-                self.record((number, &record))?;
+                self.record(number, &record)?;
             }
             let floor_ps = self.floors.after(self.next).saturating_sub(self.core.origin_ps);
             self.next += 1;
@@ -155,7 +155,7 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
     }
 
     /// Takes a record, with its number in its segment.
-    fn record(&mut self, (number, record): (u64, &Record)) -> Result<(), Error> {
+    fn record(&mut self, number: u64, record: &Record) -> Result<(), Error> {
         let (code, queue) = code_and_queue(record);
         // When the queue's tail moves on, the packet is finished. The row ends with the write of
         // the data instead.
@@ -169,15 +169,15 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
             return Ok(());
         };
         if code == kind::START {
-            self.started((engine, queue), ps);
-        } else if !self.written((engine, queue), ps, record)? {
+            self.started(engine, queue, ps);
+        } else if !self.written(engine, queue, ps, record)? {
             let what = "a DMA packet that was written and never started";
             self.found.warn_of(WarningKind::Unpaired, what, number);
         }
         Ok(())
     }
 
-    fn started(&mut self, (engine, queue): (u8, u8), ps: i64) {
+    fn started(&mut self, engine: u8, queue: u8, ps: i64) {
         let ring = &mut self.rings[usize::from(engine) * QUEUES + usize::from(queue)];
         if self.waiting >= MAX_WAITING
             && let Some((_, block)) = ring.waiting.pop_front()
@@ -194,7 +194,7 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
     }
 
     /// Ends a packet. Returns false if no packet of the ring had started.
-    fn written(&mut self, (engine, queue): (u8, u8), end: i64, record: &Record) -> Result<bool, Error> {
+    fn written(&mut self, engine: u8, queue: u8, end: i64, record: &Record) -> Result<bool, Error> {
         let ring = &mut self.rings[usize::from(engine) * QUEUES + usize::from(queue)];
         let Some((start, block)) = ring.waiting.pop_front() else { return Ok(false) };
         self.waiting -= 1;

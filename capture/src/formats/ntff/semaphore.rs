@@ -94,7 +94,7 @@ impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
     }
 
     /// Takes a record, with its number in its segment.
-    fn record(&mut self, (number, record): (u64, &Record)) -> Result<(), Error> {
+    fn record(&mut self, number: u64, record: &Record) -> Result<(), Error> {
         self.records += 1;
         let Some(ps) = self.core.clocks.event_ps(record.ticks) else {
             let what = "an event without a clock, or with a time out of range";
@@ -122,7 +122,7 @@ impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
         let mut writer = EventWriter::new(self.core, names, out)?;
         for at in 0..self.blocks.len() {
             for (number, record) in self.blocks[at].records() {
-                self.record((number, &record))?;
+                self.record(number, &record)?;
             }
             let floor_ps = self.floors.after(at as u32).saturating_sub(self.core.origin_ps);
             if at + 1 == self.blocks.len() {

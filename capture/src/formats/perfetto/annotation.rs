@@ -167,7 +167,7 @@ fn put(
     } else {
         name
     };
-    out.put(of, name, (unit, "Arguments"), value)
+    out.put(of, name, unit, "Arguments", value)
 }
 
 fn value<'t>(

@@ -104,8 +104,7 @@ impl TraceClocks {
         let hub = hub.or_else(|| readings.iter().find(|(clock, _)| clock.sequence == 0)).or(readings.first());
         if let Some(&(hub, hub_ns)) = hub {
             for &(clock, ns) in readings.iter().filter(|(clock, _)| *clock != hub) {
-                is_whole &=
-                    self.relate((clock, ns), (hub, hub_ns)) && self.relate((hub, hub_ns), (clock, ns));
+                is_whole &= self.relate(clock, ns, hub, hub_ns) && self.relate(hub, hub_ns, clock, ns);
             }
         }
         Ok(is_whole)
@@ -145,7 +144,7 @@ impl TraceClocks {
     }
 
     /// Notes that two clocks had these readings at one moment. `false` if there is no memory.
-    fn relate(&mut self, (from, from_ns): (ClockId, i64), (to, to_ns): (ClockId, i64)) -> bool {
+    fn relate(&mut self, from: ClockId, from_ns: i64, to: ClockId, to_ns: i64) -> bool {
         let pairs = self.points.len();
         let is_new = !self.points.contains_key(&(from, to));
         if is_new {

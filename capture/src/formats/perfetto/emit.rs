@@ -184,7 +184,7 @@ impl Emitter<'_> {
                 self.header.take(&mut cursor)?;
                 if self.header.name.is_some() { self.begin(key.ns, rest, true) } else { Ok(()) }
             }
-            Act::Sample { value, sum } => self.sample(key.ns, (value, sum), cursor),
+            Act::Sample { value, sum } => self.sample(key.ns, value, sum, cursor),
             Act::Flow { key: flow, phase } => {
                 self.header.take(&mut cursor)?;
                 self.flow_point(key.ns, flow, phase)
@@ -314,7 +314,7 @@ impl Emitter<'_> {
         match extra {
             None => {}
             Some(Extra::Phase) => {
-                if let Some(id) = self.keys.id(self.sink, RowTable::Slices, "ph", (Unit::None, "Event"))? {
+                if let Some(id) = self.keys.id(self.sink, RowTable::Slices, "ph", Unit::None, "Event")? {
                     self.row.put(id, Value::Text("E"));
                 }
             }
@@ -405,7 +405,7 @@ impl Emitter<'_> {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "factors of units are small")]
-    fn sample(&mut self, ns: i64, (value, sum): (f64, f64), mut cursor: Cursor<'_>) -> Result<()> {
+    fn sample(&mut self, ns: i64, value: f64, sum: f64, mut cursor: Cursor<'_>) -> Result<()> {
         self.header.take(&mut cursor)?;
         self.row.clear();
         self.row.decode(&mut cursor)?;

@@ -75,7 +75,7 @@ pub(super) fn slice(
     let cat = seen.cat(out, sequence);
     seen.fill(out, sequence, RowTable::Slices, &cat)?;
     let named = seen.named(out, sequence, 0)?;
-    push(out, &seen.flows, occurrence, (&cat, named))
+    push(out, &seen.flows, occurrence, &cat, named)
 }
 
 fn counter(
@@ -91,14 +91,15 @@ fn counter(
     let cat = seen.cat(out, sequence);
     seen.fill(out, sequence, RowTable::Samples, &cat)?;
     let key = TrackKey::Uuid(seen.track.or(sequence.track).unwrap_or(0));
-    sample(out, sequence, (key, number), moment)
+    sample(out, sequence, key, number, moment)
 }
 
 /// Passes a sample whose fields are in the row.
 fn sample(
     out: &mut PacketOutput<'_>,
     sequence: &mut Sequence,
-    (key, number): (TrackKey, CounterValue),
+    key: TrackKey,
+    number: CounterValue,
     moment: Moment,
 ) -> Result<(), Stop> {
     let TrackKey::Uuid(uuid) = key else { return Ok(()) };
@@ -138,7 +139,7 @@ fn extra(
                 break;
             };
             out.row.clear();
-            sample(out, sequence, (TrackKey::Uuid(uuid), number), moment)?;
+            sample(out, sequence, TrackKey::Uuid(uuid), number, moment)?;
         }
     }
     Ok(())

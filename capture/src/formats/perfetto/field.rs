@@ -40,7 +40,8 @@ impl AnnotationFields {
         sink: &mut dyn Sink,
         of: RowTable,
         key: &str,
-        (unit, group): (Unit, &str),
+        unit: Unit,
+        group: &str,
     ) -> Result<Option<FieldId>> {
         let ids = &mut self.ids[of as usize];
         if let Some(&id) = ids.get(key) {

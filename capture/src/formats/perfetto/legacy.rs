@@ -185,7 +185,7 @@ fn plain(
     let named = seen.named(out, sequence, older.name_iid)?;
     let bound = bound(older);
     let flows: Vec<_> = seen.flows.iter().copied().chain(bound).collect();
-    push(out, &flows, Occurrence { act, moment, place }, (&cat, named))
+    push(out, &flows, Occurrence { act, moment, place }, &cat, named)
 }
 
 /// The flow that a slice itself states. An end leaves the flow open, as in JSON.
@@ -237,7 +237,7 @@ fn asynchronous(
         b'e' | b'F' => Act::End,
         _ => Act::Instant,
     };
-    push(out, &seen.flows, Occurrence { act, moment, place }, (&cat, named))
+    push(out, &seen.flows, Occurrence { act, moment, place }, &cat, named)
 }
 
 /// A point of a flow, which binds to a slice of its thread.

@@ -80,7 +80,8 @@ pub fn read(
 pub(super) fn read_noting(
     input: &mut dyn Read,
     context: PacketContext<'_>,
-    (sink, place): (&mut dyn Sink, &Cell<u64>),
+    sink: &mut dyn Sink,
+    place: &Cell<u64>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
     PerfettoReader::new(context, sink, Some(place))?.read(input, progress)

@@ -110,10 +110,11 @@ impl<'s> PacketOutput<'s> {
         &mut self,
         of: RowTable,
         key: &str,
-        (unit, group): (Unit, &str),
+        unit: Unit,
+        group: &str,
         value: Value<'_>,
     ) -> Result<()> {
-        match self.keys.id(self.sink, of, key, (unit, group))? {
+        match self.keys.id(self.sink, of, key, unit, group)? {
             Some(id) => self.row.put(id, value),
             None => {
                 let what = "more than 4,096 different keys of a table; the value is dropped";
@@ -125,7 +126,7 @@ impl<'s> PacketOutput<'s> {
 
     /// Adds a field of nprof's own to the row.
     pub(super) fn put_own(&mut self, of: RowTable, key: &str, value: Value<'_>) -> Result<()> {
-        self.put(of, key, (Unit::None, "Event"), value)
+        self.put(of, key, Unit::None, "Event", value)
     }
 
     /// Passes an event with the fields of the row to the sorter.

@@ -199,13 +199,13 @@ impl<'a> PacketEvent<'a> {
                 out.put_own(of, "correlation_id", Value::Text(&String::from_utf8_lossy(text)))?;
             }
             Some(Correlation::Interned(iid)) => {
-                put_interned(out, sequence, (of, "correlation_id"), (InternedKind::Correlation, iid))?;
+                put_interned(out, sequence, of, "correlation_id", InternedKind::Correlation, iid)?;
             }
         }
         if let Some(bytes) = self.source {
             out.put_own(of, "source_location", Value::Text(&source(bytes)?))?;
         } else if self.source_iid != 0 {
-            put_interned(out, sequence, (of, "source_location"), (InternedKind::Source, self.source_iid))?;
+            put_interned(out, sequence, of, "source_location", InternedKind::Source, self.source_iid)?;
         }
         Ok(())
     }
@@ -247,8 +247,10 @@ impl<'a> PacketEvent<'a> {
 fn put_interned(
     out: &mut PacketOutput<'_>,
     sequence: &mut Sequence,
-    (of, key): (RowTable, &'static str),
-    (kind, iid): (InternedKind, u64),
+    of: RowTable,
+    key: &'static str,
+    kind: InternedKind,
+    iid: u64,
 ) -> Result<(), Stop> {
     match sequence.name(out.sink, kind, iid)?.map(|(name, _)| name) {
         Some(name) => out.put_own(of, key, Value::Name(name))?,
@@ -270,7 +272,8 @@ pub(super) fn push(
     out: &mut PacketOutput<'_>,
     flows: &[FlowAt],
     Occurrence { act, moment, place }: Occurrence,
-    (cat, named): (&str, Option<(NameId, String)>),
+    cat: &str,
+    named: Option<(NameId, String)>,
 ) -> Result<(), Stop> {
     let track = &mut out.tracks.all[place.track as usize];
     if kineto::side(cat.as_bytes()) == Some(SliceSide::Device) {

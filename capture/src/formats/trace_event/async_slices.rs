@@ -58,7 +58,8 @@ impl<'s> Asyncs<'s> {
         &mut self,
         out: &mut EventOutput<'_>,
         seen: EventBytes<'_>,
-        (family, step): (Family, AsyncStep),
+        family: Family,
+        step: AsyncStep,
         time_ps: i64,
     ) -> Result<()> {
         if !seen.event.id.is_present() && !seen.event.id2.is_present() {
@@ -73,7 +74,7 @@ impl<'s> Asyncs<'s> {
             None => out.tracks.asynchronous(&EventOutput::pid(seen), &seen.cat(), &seen.name()),
         };
         match step {
-            AsyncStep::Begin => self.begin(out, seen, (key, track), time_ps),
+            AsyncStep::Begin => self.begin(out, seen, key, track, time_ps),
             AsyncStep::Within => {
                 out.start_row();
                 out.add_event(EventTable::Asyncs, seen)?;
@@ -84,7 +85,7 @@ impl<'s> Asyncs<'s> {
                 out.emit(track, (time_ps, 0), SliceForm::Instant, seen)?;
                 Ok(())
             }
-            AsyncStep::End => self.end(out, seen, (key, track), time_ps),
+            AsyncStep::End => self.end(out, seen, key, track, time_ps),
         }
     }
 
@@ -92,7 +93,8 @@ impl<'s> Asyncs<'s> {
         &mut self,
         out: &mut EventOutput<'_>,
         seen: EventBytes<'_>,
-        (key, track): (u64, TrackIndex),
+        key: u64,
+        track: TrackIndex,
         time_ps: i64,
     ) -> Result<()> {
         if let Some(waiting) = self.room.begin(out, EventTable::Asyncs, seen, TrackTime { track, time_ps })? {
@@ -106,7 +108,8 @@ impl<'s> Asyncs<'s> {
         &mut self,
         out: &mut EventOutput<'_>,
         seen: EventBytes<'_>,
-        (key, track): (u64, TrackIndex),
+        key: u64,
+        track: TrackIndex,
         time_ps: i64,
     ) -> Result<()> {
         let name = NameHash::of(seen);
@@ -123,7 +126,7 @@ impl<'s> Asyncs<'s> {
             self.stacks.remove(&key);
         }
         let begin = self.room.fetch(begin)?;
-        emit_pair(out, EventTable::Asyncs, &begin, (seen, time_ps))?;
+        emit_pair(out, EventTable::Asyncs, &begin, seen, time_ps)?;
         self.room.release(begin);
         Ok(())
     }

@@ -233,7 +233,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
         let Some(input) = self.scan.whole() else { return Ok(()) };
         let mut ahead = std::mem::take(&mut self.ahead);
         let start = self.scan.offset() as usize;
-        let result = ahead.for_each(self.work.exec, (input, start), &mut |batch| {
+        let result = ahead.for_each(self.work.exec, input, start, &mut |batch| {
             self.work.cancel.check()?;
             self.take_events(batch, input)?;
             self.scan.go_to(batch.end());

@@ -89,7 +89,7 @@ impl<'s> Durations<'s> {
             self.stacks.remove(&key);
         }
         let begin = self.room.fetch(begin)?;
-        emit_pair(out, EventTable::Slices, &begin, (seen, time_ps))?;
+        emit_pair(out, EventTable::Slices, &begin, seen, time_ps)?;
         self.room.release(begin);
         Ok(())
     }
@@ -114,7 +114,8 @@ impl<'s> Durations<'s> {
                 out.add_event(EventTable::Slices, seen)?;
                 out.add(
                     EventTable::Slices,
-                    (super::field::Level::Event, b"dur"),
+                    super::field::Level::Event,
+                    b"dur",
                     (seen.bytes, seen.event.dur),
                     seen.offset,
                 )?;

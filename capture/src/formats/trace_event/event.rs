@@ -319,7 +319,7 @@ impl<'a> EventBytes<'a> {
     }
 
     /// Whether a value of this event is written like one of another event: then both are the same.
-    pub(super) fn is_written_like(&self, raw: Raw, (other, of_other): (EventBytes<'_>, Raw)) -> bool {
+    pub(super) fn is_written_like(&self, raw: Raw, other: EventBytes<'_>, of_other: Raw) -> bool {
         raw.kind() == of_other.kind() && raw.of(self.bytes) == of_other.of(other.bytes)
     }
 

@@ -126,7 +126,8 @@ impl TableFields {
         &mut self,
         sink: &mut dyn Sink,
         level: Level,
-        (key, hint): (&[u8], u32),
+        key: &[u8],
+        hint: u32,
     ) -> Result<Option<FieldId>> {
         let hint = hint as usize;
         if let Some(&at) = self.by_hint[level as usize].get(hint)
@@ -230,7 +231,7 @@ impl EventRow {
         if raw.kind() == ValueKind::Absent || raw.kind() == ValueKind::Null && is_own() {
             return Ok(ValueChange::Whole);
         }
-        let Some(id) = fields.id(sink, level, (key, hint))? else { return Ok(ValueChange::Dropped) };
+        let Some(id) = fields.id(sink, level, key, hint)? else { return Ok(ValueChange::Dropped) };
         let is_of_end = self.is_end && level == Level::Argument;
         let before = if is_of_end { self.value_of(id) } else { None };
         let kept = self.push(id, bytes, raw);
@@ -258,7 +259,7 @@ impl EventRow {
         key: &[u8],
         before: Pending,
     ) -> Result<ValueChange> {
-        let Some(id) = fields.id(sink, Level::Begin, (key, NONE))? else { return Ok(ValueChange::Dropped) };
+        let Some(id) = fields.id(sink, Level::Begin, key, NONE)? else { return Ok(ValueChange::Dropped) };
         // An end that repeats a key has replaced the value of the begin already.
         if self.value_of(id).is_none() {
             self.entries.push((id, before));
@@ -288,12 +289,13 @@ impl EventRow {
         &mut self,
         sink: &mut dyn Sink,
         fields: &mut TableFields,
-        (level, key): (Level, &[u8]),
+        level: Level,
+        key: &[u8],
         value: &str,
     ) -> Result<()> {
         let start = self.scratch.len();
         self.scratch.push_str(value);
-        if let Some(id) = fields.id(sink, level, (key, NONE))? {
+        if let Some(id) = fields.id(sink, level, key, NONE)? {
             self.entries.push((id, Pending::Text(start, self.scratch.len())));
             self.keep_last(id);
         }
@@ -302,7 +304,7 @@ impl EventRow {
 
     /// Adds a value to a field that the row does not have yet.
     #[inline]
-    pub(super) fn put_known(&mut self, id: FieldId, (bytes, raw): (&[u8], Raw)) -> ValueChange {
+    pub(super) fn put_known(&mut self, id: FieldId, bytes: &[u8], raw: Raw) -> ValueChange {
         if raw.kind() == ValueKind::Absent {
             return ValueChange::Whole;
         }

@@ -108,7 +108,7 @@ impl Files {
             FieldSpec::new("name", Unit::None, "", "Name of the file."),
             FieldSpec::new("keys", Unit::None, "", "Keys of the document beside its events."),
         ];
-        let table = SideTable::define(sink, ("file", "Files of the rank, in the order of reading."), fields)?;
+        let table = SideTable::define(sink, "file", "Files of the rank, in the order of reading.", fields)?;
         for (number, file) in (0..).zip(&self.all) {
             let keys = file.keys.join(" ");
             table.row(sink, [Value::Int(number), Value::Text(&file.name), Value::Text(&keys)])?;
@@ -119,7 +119,7 @@ impl Files {
             FieldSpec::new("file", Unit::Count, "", "Number of the file with this slice."),
         ];
         let doc = "Threads in the order in which the files name them.";
-        let table = SideTable::define(sink, ("thread", doc), fields)?;
+        let table = SideTable::define(sink, "thread", doc, fields)?;
         // The sort is stable: threads that start together stay in the order of their files.
         self.threads.sort_by_key(|thread| thread.first_ps);
         for thread in &self.threads {

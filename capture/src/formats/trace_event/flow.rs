@@ -66,7 +66,7 @@ fn define_points(sink: &mut dyn Sink) -> Result<SideTable<7>> {
         FieldSpec::new("pid", Unit::None, "", "Process."),
         FieldSpec::new("tid", Unit::None, "", "Thread."),
     ];
-    SideTable::define(sink, ("flow_point", "Points of arrows as written."), fields)
+    SideTable::define(sink, "flow_point", "Points of arrows as written.", fields)
 }
 
 /// Points have no fields. Other contents of flow events are rare, and kept as a row.
@@ -93,5 +93,5 @@ fn define_arguments(sink: &mut dyn Sink) -> Result<SideTable<4>> {
         FieldSpec::new("id", Unit::None, "", "Id of the flow."),
         FieldSpec::new("args", Unit::None, "", "Arguments of the event."),
     ];
-    SideTable::define(sink, ("flow_event", "Arguments of flow events."), fields)
+    SideTable::define(sink, "flow_event", "Arguments of flow events.", fields)
 }

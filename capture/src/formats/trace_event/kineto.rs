@@ -106,7 +106,8 @@ impl Correlations {
         &mut self,
         out: &mut EventOutput<'_>,
         seen: EventBytes<'_>,
-        (key, start_ps): (SliceKey, i64),
+        key: SliceKey,
+        start_ps: i64,
     ) -> Result<()> {
         let Some(side) = side(&seen.cat_bytes()).filter(|_| self.can_have(seen)) else { return Ok(()) };
         let raw = seen.argument("correlation");

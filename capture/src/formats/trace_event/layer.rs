@@ -351,7 +351,7 @@ impl<'s> EventReceiver<'s> for Layered<'_, 's> {
         let taken = self.layer.event(&mut Below(self.reader), met)?;
         if let Some(noting) = self.noting {
             let owner = self.layer.owner().filter(|_| !is_first);
-            noting.event((seen.offset, seen.bytes.len()), owner);
+            noting.event(seen.offset, seen.bytes.len(), owner);
         }
         match taken {
             LayerClaim::ByLayer => {

@@ -51,22 +51,23 @@ impl Ahead<'_> {
     pub(super) fn for_each(
         &mut self,
         exec: &dyn Exec,
-        (input, start): (&[u8], usize),
+        input: &[u8],
+        start: usize,
         take: &mut dyn FnMut(&EventBatch) -> Result<(), Error>,
     ) -> Result<(), Error> {
         // The first batch is filled on this thread. If there is no more, a second thread would not
         // pay off.
-        self.first.fill((&mut self.parser, &mut self.skips), input, start);
+        self.first.fill(&mut self.parser, &mut self.skips, input, start);
         take(&self.first)?;
         if !exec.is_parallel() {
             while self.first.is_full() {
                 let start = self.first.end();
-                self.first.fill((&mut self.parser, &mut self.skips), input, start);
+                self.first.fill(&mut self.parser, &mut self.skips, input, start);
                 take(&self.first)?;
             }
         } else if self.first.is_full() {
             let start = self.first.end();
-            return self.on_two_threads(exec, (input, start), take);
+            return self.on_two_threads(exec, input, start, take);
         }
         Ok(())
     }
@@ -74,7 +75,8 @@ impl Ahead<'_> {
     fn on_two_threads(
         &mut self,
         exec: &dyn Exec,
-        (input, mut start): (&[u8], usize),
+        input: &[u8],
+        mut start: usize,
         take: &mut dyn FnMut(&EventBatch) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let (parser, skips) = (&mut self.parser, &mut self.skips);
@@ -86,7 +88,7 @@ impl Ahead<'_> {
             let Some(feeder) = of_aside.take() else { return };
             loop {
                 let mut batch = feeder.emptied();
-                batch.fill((parser, skips), input, start);
+                batch.fill(parser, skips, input, start);
                 start = batch.end();
                 let is_last = !batch.is_full();
                 if !feeder.send(batch) || is_last {
@@ -123,10 +125,10 @@ pub(super) struct EventBatch {
 
 impl EventBatch {
     /// Parses the events that follow byte `start` of the input.
-    fn fill(&mut self, (parser, skips): (&mut Parser, &mut Skips<'_>), input: &[u8], start: usize) {
+    fn fill(&mut self, parser: &mut Parser, skips: &mut Skips<'_>, input: &[u8], start: usize) {
         self.spans.clear();
         self.end = start;
-        while let Some((at, len)) = self.next((parser, skips), input) {
+        while let Some((at, len)) = self.next(parser, skips, input) {
             self.spans.push((at, len));
             self.end = at + len;
             self.is_full = self.spans.len() == BATCH_EVENTS || self.end - start >= BATCH_LEN;
@@ -138,11 +140,7 @@ impl EventBatch {
     }
 
     /// Parses one event. Returns its offset and length, or `None` if there is no plain event.
-    fn next(
-        &mut self,
-        (parser, skips): (&mut Parser, &mut Skips<'_>),
-        input: &[u8],
-    ) -> Option<(usize, usize)> {
+    fn next(&mut self, parser: &mut Parser, skips: &mut Skips<'_>, input: &[u8]) -> Option<(usize, usize)> {
         // Events that are truncated by the limit or by the end of the input are left to the
         // document.
         let near = |at: usize| &input[at..input.len().min(at + MAX_EVENT_LEN)];

@@ -84,7 +84,7 @@ impl Stack {
             match begin {
                 Some(begin) => {
                     let begin = room.fetch(begin)?;
-                    emit_pair(out, of, &begin, (end.seen(), end.time_ps))?;
+                    emit_pair(out, of, &begin, end.seen(), end.time_ps)?;
                     room.release(begin);
                 }
                 None => emit_unpaired_end(out, of, end.seen(), end.at())?,

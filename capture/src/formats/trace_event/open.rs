@@ -235,7 +235,8 @@ pub(super) fn emit_pair(
     out: &mut EventOutput<'_>,
     of: EventTable,
     begin: &Fetched,
-    (end, end_ps): (EventBytes<'_>, i64),
+    end: EventBytes<'_>,
+    end_ps: i64,
 ) -> Result<()> {
     let &Fetched { time_ps, track, .. } = begin;
     let begin = begin.seen();
@@ -277,7 +278,7 @@ pub(super) fn emit_unfinished(
     out.start_row();
     out.add_event(of, seen)?;
     if seen.event.dur.is_present() {
-        out.add(of, (super::field::Level::Event, b"dur"), (seen.bytes, seen.event.dur), seen.offset)?;
+        out.add(of, super::field::Level::Event, b"dur", (seen.bytes, seen.event.dur), seen.offset)?;
     }
     out.add_place(of, seen, track)?;
     let last_ps = out.tracks.last_ps(track).max(start_ps);

@@ -86,7 +86,8 @@ impl<'s> EventOutput<'s> {
         let doc = "Unchanged events that have no place on the timeline.";
         let unread = SideTable::define(
             sink,
-            ("unread_event", doc),
+            "unread_event",
+            doc,
             [
                 FieldSpec::new("byte", Unit::Bytes, "", "Offset of the event in the unpacked trace."),
                 FieldSpec::new(
@@ -211,7 +212,7 @@ impl<'s> EventOutput<'s> {
             && let Ok(key) = tokens.key()
             && let Ok(value) = tokens.value()
         {
-            self.add(of, (Level::Argument, key.of(&inside)), (&inside, value), seen.offset)?;
+            self.add(of, Level::Argument, key.of(&inside), (&inside, value), seen.offset)?;
         }
         Ok(())
     }
@@ -235,10 +236,10 @@ impl<'s> EventOutput<'s> {
             }
         }
         if has_odd_dur {
-            self.add(of, (Level::Event, b"dur"), (seen.bytes, event.dur), seen.offset)?;
+            self.add(of, Level::Event, b"dur", (seen.bytes, event.dur), seen.offset)?;
         }
         if has_odd_scope {
-            self.add(of, (Level::Event, b"s"), (seen.bytes, event.s), seen.offset)?;
+            self.add(of, Level::Event, b"s", (seen.bytes, event.s), seen.offset)?;
         }
         for member in &event.extras {
             let key = bytes_of(seen.bytes, member.key);
@@ -269,7 +270,7 @@ impl<'s> EventOutput<'s> {
         let mut changes = Vec::new();
         let mut ids = path.iter();
         let mut put = |value: Raw| {
-            let kept = ids.next().map_or(ValueChange::Whole, |&id| row.put_known(id, (seen.bytes, value)));
+            let kept = ids.next().map_or(ValueChange::Whole, |&id| row.put_known(id, seen.bytes, value));
             if kept != ValueChange::Whole {
                 changes.push(kept);
             }
@@ -311,7 +312,7 @@ impl<'s> EventOutput<'s> {
             [(b"pid", seen.event.pid, same_process), (b"tid", seen.event.tid, same_thread)];
         for (key, value, is_told) in places {
             if !is_told && !matches!(value.kind(), ValueKind::Absent | ValueKind::Null) {
-                self.add(of, (Level::Event, key), (seen.bytes, value), seen.offset)?;
+                self.add(of, Level::Event, key, (seen.bytes, value), seen.offset)?;
             }
         }
         Ok(())
@@ -326,11 +327,11 @@ impl<'s> EventOutput<'s> {
         end: EventBytes<'_>,
     ) -> Result<()> {
         let (first, last) = (begin.event, end.event);
-        let is_same = |before, after| begin.is_written_like(before, (end, after));
+        let is_same = |before, after| begin.is_written_like(before, end, after);
         let own: [(&[u8], Raw, Raw); 2] = [(b"name", first.name, last.name), (b"cat", first.cat, last.cat)];
         for (key, before, after) in own {
             if after.is_present() && !is_same(before, after) && begin.text(before) != end.text(after) {
-                self.add(of, (Level::End, key), (end.bytes, after), end.offset)?;
+                self.add(of, Level::End, key, (end.bytes, after), end.offset)?;
             }
         }
         let places: [(&[u8], Raw, Raw); 2] = [(b"pid", first.pid, last.pid), (b"tid", first.tid, last.tid)];
@@ -339,7 +340,7 @@ impl<'s> EventOutput<'s> {
             let is_other =
                 || !is_same(before, after) && Id::new(before, begin.bytes) != Id::new(after, end.bytes);
             if is_given && is_other() {
-                self.add(of, (Level::End, key), (end.bytes, after), end.offset)?;
+                self.add(of, Level::End, key, (end.bytes, after), end.offset)?;
             }
         }
         for member in &last.extras {
@@ -349,7 +350,7 @@ impl<'s> EventOutput<'s> {
                     && other.value.of(begin.bytes) == member.value.of(end.bytes)
             });
             if !same {
-                self.add(of, (Level::End, &key), (end.bytes, member.value), end.offset)?;
+                self.add(of, Level::End, &key, (end.bytes, member.value), end.offset)?;
             }
         }
         self.row.end();
@@ -372,7 +373,7 @@ impl<'s> EventOutput<'s> {
                     "`args` is not an object; kept as one value",
                     seen.offset,
                 );
-                self.add(of, (Level::Event, b"args"), (seen.bytes, seen.event.args), seen.offset)?;
+                self.add(of, Level::Event, b"args", (seen.bytes, seen.event.args), seen.offset)?;
             }
         }
         Ok(())
@@ -382,7 +383,8 @@ impl<'s> EventOutput<'s> {
     pub(super) fn add(
         &mut self,
         of: EventTable,
-        (level, key): (Level, &[u8]),
+        level: Level,
+        key: &[u8],
         value: (&[u8], Raw),
         offset: u64,
     ) -> Result<()> {
@@ -425,7 +427,7 @@ impl<'s> EventOutput<'s> {
             EventTable::Asyncs => &mut self.asyncs,
             EventTable::Samples => &mut self.samples,
         };
-        self.row.put_text(self.sink, fields, (Level::Event, key.as_bytes()), value)
+        self.row.put_text(self.sink, fields, Level::Event, key.as_bytes(), value)
     }
 }
 

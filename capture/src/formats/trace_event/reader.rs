@@ -99,7 +99,7 @@ impl<'s> TraceEventReader<'s> {
             return self.durations.complete(out, seen, place, EventOutput::emit).map(drop);
         }
         if let Some(key) = self.durations.complete(out, seen, place, EventOutput::emit_keyed)? {
-            self.correlations.slice(&mut self.out, seen, (key, time_ps))?;
+            self.correlations.slice(&mut self.out, seen, key, time_ps)?;
         }
         Ok(())
     }
@@ -226,12 +226,12 @@ impl<'s> EventReceiver<'s> for TraceEventReader<'s> {
             b"s" => self.flow(seen, FlowPhase::Start, time_ps),
             b"t" => self.flow(seen, FlowPhase::Step, time_ps),
             b"f" => self.flow(seen, FlowPhase::End, time_ps),
-            b"b" => self.asyncs.take(out, seen, (Family::Nestable, AsyncStep::Begin), time_ps),
-            b"n" => self.asyncs.take(out, seen, (Family::Nestable, AsyncStep::Within), time_ps),
-            b"e" => self.asyncs.take(out, seen, (Family::Nestable, AsyncStep::End), time_ps),
-            b"S" => self.asyncs.take(out, seen, (Family::Older, AsyncStep::Begin), time_ps),
-            b"T" | b"p" => self.asyncs.take(out, seen, (Family::Older, AsyncStep::Within), time_ps),
-            b"F" => self.asyncs.take(out, seen, (Family::Older, AsyncStep::End), time_ps),
+            b"b" => self.asyncs.take(out, seen, Family::Nestable, AsyncStep::Begin, time_ps),
+            b"n" => self.asyncs.take(out, seen, Family::Nestable, AsyncStep::Within, time_ps),
+            b"e" => self.asyncs.take(out, seen, Family::Nestable, AsyncStep::End, time_ps),
+            b"S" => self.asyncs.take(out, seen, Family::Older, AsyncStep::Begin, time_ps),
+            b"T" | b"p" => self.asyncs.take(out, seen, Family::Older, AsyncStep::Within, time_ps),
+            b"F" => self.asyncs.take(out, seen, Family::Older, AsyncStep::End, time_ps),
             _ => self.instant(seen, &seen.phase(), time_ps),
         }
     }

@@ -14,7 +14,8 @@ impl<const FIELDS: usize> SideTable<FIELDS> {
     /// Defines the table and its fields.
     pub(super) fn define(
         sink: &mut dyn Sink,
-        (name, doc): (&str, &str),
+        name: &str,
+        doc: &str,
         fields: [FieldSpec; FIELDS],
     ) -> Result<Self> {
         let table = sink.table(TableSpec::side(name, doc))?;

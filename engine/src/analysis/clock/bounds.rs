@@ -184,10 +184,10 @@ pub(super) fn certain(
     let some: Vec<u32> = some.iter().copied().filter(|at| all.binary_search(at).is_ok()).collect();
     let step_ps = step_ps(job);
     for _ in 0..ROUNDS {
-        bounds.tighten(job, (instances, &some), step_ps, cancel)?;
+        bounds.tighten(job, instances, &some, step_ps, cancel)?;
         bounds.ranks.iter_mut().for_each(Envelope::limit_slopes);
     }
-    bounds.tighten(job, (instances, &all), step_ps, cancel)?;
+    bounds.tighten(job, instances, &all, step_ps, cancel)?;
     Ok(bounds)
 }
 
@@ -196,7 +196,8 @@ impl Bounds {
     fn tighten(
         &mut self,
         job: &Job,
-        (instances, of): (&Instances, &[u32]),
+        instances: &Instances,
+        of: &[u32],
         step_ps: i64,
         cancel: Cancel<'_>,
     ) -> Result<()> {

@@ -158,7 +158,7 @@ impl Estimate {
         let stated: Vec<bool> = job.groups.iter().map(Group::is_stated).collect();
         let entries = entries(points, &job.clocks, of);
         let reference = usize::from(job.clocks[self.reference]);
-        let levels = levels(&entries, &stated, (self.lines.len(), reference), cancel)?;
+        let levels = levels(&entries, &stated, self.lines.len(), reference, cancel)?;
         let of_ranks = job.clocks.iter().map(|&clock| levels[usize::from(clock)]).collect();
         Ok((entries, of_ranks))
     }

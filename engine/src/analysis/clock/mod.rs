@@ -64,7 +64,8 @@ pub struct JobClocks {
 /// Finds the clocks. `start` are lines that are known roughly.
 pub(super) fn find(
     job: &Job,
-    (instances, islands): (&Instances, &Islands),
+    instances: &Instances,
+    islands: &Islands,
     start: Vec<ClockLine>,
     cancel: Cancel<'_>,
 ) -> Result<(JobClocks, Vec<ClockLine>)> {

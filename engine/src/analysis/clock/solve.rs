@@ -25,7 +25,8 @@ pub(super) struct GroupLevel {
 pub(super) fn levels(
     entries: &[GroupLevel],
     is_stated: &[bool],
-    (ranks, reference): (usize, usize),
+    ranks: usize,
+    reference: usize,
     cancel: Cancel<'_>,
 ) -> Result<Vec<f64>> {
     let system = System { entries, is_stated, ranks };
@@ -134,7 +135,7 @@ mod tests {
             entry(0, 2, 1.0, 2.0),
             entry(2, 2, 1.0, 2.0),
         ];
-        let found = levels(&entries, &[true; 3], (5, 0), Cancel::NEVER).unwrap();
+        let found = levels(&entries, &[true; 3], 5, 0, Cancel::NEVER).unwrap();
         for (found, truth) in found.iter().zip(truth) {
             assert!((found - truth).abs() < 1e-6, "{found} for {truth}");
         }

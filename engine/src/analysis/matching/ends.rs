@@ -20,7 +20,8 @@ const OPEN: usize = 64;
 /// Adds the instances of the ranks of a group.
 pub(super) fn matched(
     job: &Job,
-    (group, ranks): (u32, &[u16]),
+    group: u32,
+    ranks: &[u16],
     lines: &[ClockLine],
     found: &mut Instances,
     cancel: Cancel<'_>,
@@ -49,7 +50,7 @@ pub(super) fn matched(
     if is_stated {
         join_suspects(&mut clusters, ranks.len(), cancel)?;
     }
-    let rooted = root_calls::matched(job, (group, ranks), lines, &clusters, cancel)?;
+    let rooted = root_calls::matched(job, group, ranks, lines, &clusters, cancel)?;
     for mut members in clusters.into_iter().map(|cluster| cluster.members).chain(rooted) {
         if !members.is_empty() {
             found.push(group, &mut members);

@@ -53,7 +53,8 @@ pub(super) fn by_number(job: &Job, cancel: Cancel<'_>) -> Result<Instances> {
 fn by_stream(
     job: &Job,
     mut streams: Vec<u32>,
-    (lines, islands): (&[ClockLine], &Islands),
+    lines: &[ClockLine],
+    islands: &Islands,
     found: &mut Instances,
     cancel: Cancel<'_>,
 ) -> Result<()> {
@@ -66,14 +67,14 @@ fn by_stream(
     for stream in streams {
         let mut groups = Vec::new();
         for ranks in islands.parts(&job.members[stream as usize]) {
-            groups.extend(siblings::apart(job, (stream, &ranks), lines, cancel)?);
+            groups.extend(siblings::apart(job, stream, &ranks, lines, cancel)?);
         }
         for members in groups {
             let mut together = Instances::default();
-            ends::matched(job, (stream, &members), lines, &mut together, cancel)?;
+            ends::matched(job, stream, &members, lines, &mut together, cancel)?;
             let parts = lockstep::parts(job, &members, &together, lines, &known, cancel)?;
             for part in &parts {
-                ends::matched(job, (stream, part), lines, found, cancel)?;
+                ends::matched(job, stream, part, lines, found, cancel)?;
             }
             if parts.len() > 1 && !known.contains(&parts) {
                 known.push(parts);
@@ -98,13 +99,13 @@ pub(super) fn by_all(
             call_numbers::matched(job, group, &mut found, cancel)?;
         } else if job.groups[group as usize].is_stated() {
             for members in islands.parts(&job.members[group as usize]) {
-                ends::matched(job, (group, &members), lines, &mut found, cancel)?;
+                ends::matched(job, group, &members, lines, &mut found, cancel)?;
             }
         } else {
             unknown.push(group);
         }
     }
-    by_stream(job, unknown, (lines, islands), &mut found, cancel)?;
+    by_stream(job, unknown, lines, islands, &mut found, cancel)?;
     Ok(found)
 }
 

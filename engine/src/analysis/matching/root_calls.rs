@@ -39,7 +39,8 @@ struct Between {
 /// The members of each instance.
 pub(super) fn matched(
     job: &Job,
-    (group, ranks): (u32, &[u16]),
+    group: u32,
+    ranks: &[u16],
     lines: &[ClockLine],
     clusters: &[Cluster],
     cancel: Cancel<'_>,
@@ -57,7 +58,7 @@ pub(super) fn matched(
     let mut calls = Vec::new();
     for &rank in ranks {
         cancel.check()?;
-        between(job, (group, rank), &lines[usize::from(rank)], (&cluster_of, clusters.len()), &mut calls);
+        between(job, group, rank, &lines[usize::from(rank)], &cluster_of, clusters.len(), &mut calls);
     }
     // Calls with a known place come first. They make the slots that the others choose from.
     calls.sort_by_key(|call| (call.follows.1 - call.follows.0, call.start_ps, call.rank));
@@ -89,9 +90,11 @@ pub(super) fn matched(
 /// Adds the calls of a rank that are not matched, each between the matched ones.
 fn between(
     job: &Job,
-    (group, rank): (u32, u16),
+    group: u32,
+    rank: u16,
     line: &ClockLine,
-    (cluster_of, clusters): (&FxHashMap<(u16, u32), usize>, usize),
+    cluster_of: &FxHashMap<(u16, u32), usize>,
+    clusters: usize,
     out: &mut Vec<Between>,
 ) {
     let own = &job.ranks[usize::from(rank)].calls;

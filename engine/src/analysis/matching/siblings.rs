@@ -25,7 +25,8 @@ const NEARBY: f64 = 8.0;
 /// The ranks of a stream, in groups.
 pub(super) fn apart(
     job: &Job,
-    (group, ranks): (u32, &[u16]),
+    group: u32,
+    ranks: &[u16],
     lines: &[ClockLine],
     cancel: Cancel<'_>,
 ) -> Result<Vec<Vec<u16>>> {

@@ -182,7 +182,7 @@ pub struct TrackBinder {
 impl TrackBinder {
     /// Takes the next row, which was the `arrival`-th of its track to arrive. Settles earlier
     /// points first.
-    pub fn row(&mut self, binder: &mut Binder, (start_ps, end_ps): (i64, i64), (row, arrival): (u32, u32)) {
+    pub fn row(&mut self, binder: &mut Binder, (start_ps, end_ps): (i64, i64), row: u32, arrival: u32) {
         let first = self.owned.partition_point(|&(of, _)| of < arrival);
         for &(_, at) in self.owned[first..].iter().take_while(|&&(of, _)| of == arrival) {
             binder.rows[at] = Some(row);
@@ -269,7 +269,7 @@ mod tests {
         for (row, &(start, end)) in (0..).zip(rows) {
             // Rows arrive here in reverse order.
             let arrival = u32::try_from(rows.len()).unwrap() - 1 - row;
-            track.row(&mut binder, (start, end), (row, arrival));
+            track.row(&mut binder, (start, end), row, arrival);
         }
         track.finish(&mut binder);
         let mut unbound = Vec::new();

@@ -10,7 +10,7 @@ use crate::base::Covered;
 use crate::block::{BlockValues, Coding, ColumnType, ValuesRef, ZoneMap, rate};
 use crate::codec::{DISTINCT_MAX, Encoder};
 use crate::exec::step;
-use crate::ingest::rows::{BlockUses, ByUse, FieldColumn, RowBuffer};
+use crate::ingest::rows::{BlockUses, FieldColumn, RowBuffer};
 use crate::segment::{BlockNameTotal, BlockTotals, ColumnRole, Predicted, Program, put_column_key};
 
 /// Input for encoding the blocks of a group.
@@ -60,7 +60,7 @@ impl BlockGroup<'_> {
                 let is_predicted = predicted.is_some_and(|codes| {
                     let of_duration = role == ColumnRole::Duration;
                     of_duration && codes.put_ends(starts, durations, encoder, &mut block)
-                        || codes.put((role, kind), |_| true, values, encoder, &mut block)
+                        || codes.put(role, kind, |_| true, values, encoder, &mut block)
                 });
                 if !is_predicted {
                     block.plain(role, ValuesRef::Ints(values), encoder);
@@ -72,12 +72,12 @@ impl BlockGroup<'_> {
         let sizes = self.sizes();
         step(rows.fields.len());
         for column in &rows.fields {
-            if let Some(by_use) = &column.by_use {
+            if column.by_use.is_some() {
                 let codes = predicted.map(|predicted| predicted.codes);
                 let uses = uses.get_or_insert_with(|| BlockUses::of(&rows.uses[range.clone()], codes));
-                self.put_by_use((column, by_use), &range, uses, predicted, encoder, &mut block);
+                self.put_by_use(column, &range, uses, predicted, encoder, &mut block);
             } else {
-                self.put_field((column, &sizes), &range, predicted, encoder, &mut block);
+                self.put_field(column, &sizes, &range, predicted, encoder, &mut block);
             }
         }
         block
@@ -121,7 +121,8 @@ impl BlockGroup<'_> {
     fn size_of(
         &self,
         sizes: &[&FieldColumn],
-        (rates, present): (&[f64], Option<&[bool]>),
+        rates: &[f64],
+        present: Option<&[bool]>,
         range: &Range<usize>,
     ) -> Option<(ColumnRole, ColumnType)> {
         let durations = self.rows.durations.get(range.clone())?;
@@ -185,35 +186,38 @@ impl BlockGroup<'_> {
     /// Encodes a column whose values follow from the templates of the rows.
     fn put_by_use(
         &self,
-        (column, by_use): (&FieldColumn, &ByUse),
+        column: &FieldColumn,
         range: &Range<usize>,
         uses: &BlockUses<'_>,
         predicted: Option<&Codes<'_>>,
         encoder: &mut Encoder,
         block: &mut EncodedBlock,
     ) {
+        let Some(by_use) = &column.by_use else { return };
         let of_uses = uses.values(by_use);
         let Some(&first) = of_uses.iter().flatten().next() else { return };
-        let of = (ColumnRole::Field(column.field), column.kind);
-        if predicted.is_some_and(|codes| codes.put_by_use(of, &of_uses, uses, encoder, block)) {
+        let (role, kind) = (ColumnRole::Field(column.field), column.kind);
+        if predicted.is_some_and(|codes| codes.put_by_use(role, kind, &of_uses, uses, encoder, block)) {
             return;
         }
         let present = of_uses.contains(&None).then(|| uses.present(by_use));
-        if predicted.is_none_or(|codes| !codes.predicts(of)) && of_uses.iter().flatten().all(|v| *v == first)
+        if predicted.is_none_or(|codes| !codes.predicts(role, kind))
+            && of_uses.iter().flatten().all(|v| *v == first)
         {
             // The count of equal values does not affect the encoding.
-            return block.put(of, present.as_deref(), ValuesRef::Ints(&[first]), encoder);
+            return block.put(role, kind, present.as_deref(), ValuesRef::Ints(&[first]), encoder);
         }
         let values: Vec<i64> = by_use.values(&self.rows.uses[range.clone()]).collect();
         let has = |at: usize| present.as_ref().is_none_or(|present| present[at]);
-        if !predicted.is_some_and(|codes| codes.put(of, has, &values, encoder, block)) {
-            block.put(of, present.as_deref(), ValuesRef::Ints(&values), encoder);
+        if !predicted.is_some_and(|codes| codes.put(role, kind, has, &values, encoder, block)) {
+            block.put(role, kind, present.as_deref(), ValuesRef::Ints(&values), encoder);
         }
     }
 
     fn put_field(
         &self,
-        (column, sizes): (&FieldColumn, &[&FieldColumn]),
+        column: &FieldColumn,
+        sizes: &[&FieldColumn],
         range: &Range<usize>,
         predicted: Option<&Codes<'_>>,
         encoder: &mut Encoder,
@@ -232,15 +236,15 @@ impl BlockGroup<'_> {
         if let BlockValues::Ints(values) = &column.values {
             let has = |at: usize| present.as_ref().is_none_or(|present| present[at]);
             let values = &values[slots.clone()];
-            if predicted.is_some_and(|codes| codes.put((role, column.kind), has, values, encoder, block)) {
+            if predicted.is_some_and(|codes| codes.put(role, column.kind, has, values, encoder, block)) {
                 return;
             }
         }
         if let BlockValues::Floats(values) = &column.values
-            && let Some(sizes) = self.size_of(sizes, (&values[slots.clone()], present.as_deref()), range)
+            && let Some(sizes) = self.size_of(sizes, &values[slots.clone()], present.as_deref(), range)
         {
             let mut bytes = vec![Coding::Rate.code()];
-            put_column_key(sizes, &mut bytes);
+            put_column_key(sizes.0, sizes.1, &mut bytes);
             let zone = ZoneMap::of_floats(&values[slots]);
             block.columns.push(EncodedColumn { role, kind: column.kind, zone, bytes, texts: None });
             return;
@@ -253,7 +257,7 @@ impl BlockGroup<'_> {
             BlockValues::Floats(values) => ValuesRef::Floats(&values[slots]),
             BlockValues::Texts(texts) => ValuesRef::Texts(texts, slots.start, slots.end),
         };
-        block.put((role, column.kind), present.as_deref(), values, encoder);
+        block.put(role, column.kind, present.as_deref(), values, encoder);
     }
 }
 

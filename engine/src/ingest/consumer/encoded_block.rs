@@ -42,27 +42,28 @@ impl EncodedBlock {
             (_, ValuesRef::Floats(_)) => ColumnType::Float,
             _ => ColumnType::Int,
         };
-        self.put((role, kind), None, values, encoder);
+        self.put(role, kind, None, values, encoder);
     }
 
     /// Adds a column of the rows that are set in `present`, or of all.
     pub fn put(
         &mut self,
-        (role, kind): (ColumnRole, ColumnType),
+        role: ColumnRole,
+        kind: ColumnType,
         present: Option<&[bool]>,
         values: ValuesRef<'_>,
         encoder: &mut Encoder,
     ) {
         let mut bytes = Vec::new();
         encode_block(present, values, encoder, &mut bytes);
-        let zone = zone_of((role, kind), values);
+        let zone = zone_of(role, kind, values);
         self.columns.push(EncodedColumn { role, kind, zone, bytes, texts: texts_of(kind, values) });
     }
 }
 
 /// Zone maps serve filters and search. Times need none because the block list is more precise.
 /// Texts in place have none.
-pub fn zone_of((role, kind): (ColumnRole, ColumnType), values: ValuesRef<'_>) -> ZoneMap {
+pub fn zone_of(role: ColumnRole, kind: ColumnType, values: ValuesRef<'_>) -> ZoneMap {
     match (role, values) {
         (ColumnRole::Start | ColumnRole::Form | ColumnRole::Lane | ColumnRole::LaneShift, _) => ZoneMap::None,
         (_, ValuesRef::Ints(_)) if kind == ColumnType::Bool => ZoneMap::None,

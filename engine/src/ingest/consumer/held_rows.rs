@@ -209,7 +209,7 @@ impl Lines {
         if !self.shifts.is_empty() {
             let present = (self.shifts.len() < self.lanes.len()).then_some(self.nests.as_slice());
             let shifts = ValuesRef::Ints(&self.shifts);
-            block.put((ColumnRole::LaneShift, ColumnType::Int), present, shifts, encoder);
+            block.put(ColumnRole::LaneShift, ColumnType::Int, present, shifts, encoder);
         }
     }
 }

@@ -101,7 +101,7 @@ impl Learner {
             // sample.
             let distinct = distinct_keys(rows, columns[keys[at]].of)?;
             let share = distinct as f64 / rows.len() as f64 / f64::from(sharing);
-            Learned::try_key(&columns, keys[at], &plain, (sample, share))
+            Learned::try_key(&columns, keys[at], &plain, sample, share)
         });
         // The first of equals is the key with the most distinct values.
         let best = tried.into_iter().flatten().min_by_key(|(bits, _)| *bits);
@@ -228,7 +228,8 @@ impl Learned {
         columns: &[SampleColumn<'_>],
         key: usize,
         plain: &[usize],
-        (sample, share): (usize, f64),
+        sample: usize,
+        share: f64,
     ) -> Option<(usize, Self)> {
         let Predicted::Column(role, kind) = columns[key].of else { return None };
         let empty =

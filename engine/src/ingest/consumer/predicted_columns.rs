@@ -35,7 +35,7 @@ impl<'a> Codes<'a> {
         Self { program, codes, distinct }
     }
 
-    pub fn predicts(&self, (role, kind): (ColumnRole, ColumnType)) -> bool {
+    pub fn predicts(&self, role: ColumnRole, kind: ColumnType) -> bool {
         self.program.column(Predicted::Column(role, kind)).is_some()
     }
 
@@ -43,25 +43,27 @@ impl<'a> Codes<'a> {
     /// values. `of_uses` are the values by distinct use.
     pub fn put_by_use(
         &self,
-        of: (ColumnRole, ColumnType),
+        role: ColumnRole,
+        kind: ColumnType,
         of_uses: &[Option<i64>],
         uses: &BlockUses<'_>,
         encoder: &mut Encoder,
         block: &mut EncodedBlock,
     ) -> bool {
-        let Some(predicted) = self.program.column(Predicted::Column(of.0, of.1)) else { return false };
-        let is_usual = self.program.key == of
+        let Some(predicted) = self.program.column(Predicted::Column(role, kind)) else { return false };
+        let is_usual = self.program.key == (role, kind)
             || uses.codes().is_some_and(|codes| {
                 of_uses.iter().zip(codes).all(|(value, code)| *value == predicted.usual(*code))
             });
-        is_usual && self.put_usual(of, predicted, encoder, block)
+        is_usual && self.put_usual(role, kind, predicted, encoder, block)
     }
 
     /// Stores a column in which all values are as predicted. `false` if the distinct codes are not
     /// known.
     fn put_usual(
         &self,
-        (role, kind): (ColumnRole, ColumnType),
+        role: ColumnRole,
+        kind: ColumnType,
         predicted: &ProgramColumn,
         encoder: &mut Encoder,
         block: &mut EncodedBlock,
@@ -77,7 +79,7 @@ impl<'a> Codes<'a> {
         };
         let told: Vec<i64> = distinct.iter().filter_map(|code| predicted.usual(*code)).collect();
         let told = ValuesRef::Ints(&told);
-        let (zone, texts) = (zone_of((role, kind), told), texts_of(kind, told));
+        let (zone, texts) = (zone_of(role, kind, told), texts_of(kind, told));
         block.columns.push(EncodedColumn { role, kind, zone, bytes, texts });
         true
     }
@@ -101,7 +103,7 @@ impl<'a> Codes<'a> {
         let mut bytes = vec![Coding::End.code()];
         encoder.ints(&differences, &mut bytes);
         let (role, kind) = (ColumnRole::Duration, ColumnType::Int);
-        let zone = zone_of((role, kind), ValuesRef::Ints(durations));
+        let zone = zone_of(role, kind, ValuesRef::Ints(durations));
         block.columns.push(EncodedColumn { role, kind, zone, bytes, texts: None });
         true
     }
@@ -110,7 +112,8 @@ impl<'a> Codes<'a> {
     /// not predict the column, or not which rows have a value.
     pub fn put(
         &self,
-        (role, kind): (ColumnRole, ColumnType),
+        role: ColumnRole,
+        kind: ColumnType,
         has: impl Fn(usize) -> bool,
         values: &[i64],
         encoder: &mut Encoder,
@@ -124,7 +127,7 @@ impl<'a> Codes<'a> {
         let is_usual =
             is_key || (is_whole && values.iter().zip(codes).all(|(value, code)| *value == usual(code)));
         // The values come from the codes if the codes determine them.
-        if is_usual && self.put_usual((role, kind), predicted, encoder, block) {
+        if is_usual && self.put_usual(role, kind, predicted, encoder, block) {
             return true;
         }
         let bytes = if is_key {
@@ -140,7 +143,7 @@ impl<'a> Codes<'a> {
             bytes
         };
         let occurring = ValuesRef::Ints(values);
-        let (zone, texts) = (zone_of((role, kind), occurring), texts_of(kind, occurring));
+        let (zone, texts) = (zone_of(role, kind, occurring), texts_of(kind, occurring));
         block.columns.push(EncodedColumn { role, kind, zone, bytes, texts });
         true
     }

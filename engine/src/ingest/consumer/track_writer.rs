@@ -132,7 +132,7 @@ impl TrackWriter {
             None => {
                 if let Ok(mut in_order) = in_order.lock() {
                     let (shape, lanes, shifts) = &mut *in_order;
-                    shape.pass((rows, waits), whole, (lanes, shifts), encoder);
+                    shape.pass(rows, waits, whole, lanes, shifts, encoder);
                 }
                 None
             }
@@ -296,9 +296,11 @@ impl RowShape {
     /// `lanes`. If slices nest, lane minus depth goes to `shifts`.
     fn pass(
         &mut self,
-        (rows, waits): (&RowBuffer, &WaitNames),
+        rows: &RowBuffer,
+        waits: &WaitNames,
         whole: Option<Interval>,
-        (lanes, shifts): (&mut Vec<i64>, &mut Vec<i64>),
+        lanes: &mut Vec<i64>,
+        shifts: &mut Vec<i64>,
         encoder: &mut Encoder,
     ) {
         match self {
@@ -326,7 +328,7 @@ impl RowShape {
                     let lane = u32::try_from(lane).unwrap_or_default();
                     let name = u32::try_from(name).unwrap_or_default();
                     let is_wait = waits.contains(name);
-                    pyramid.slice(lane, (start, end), (slices.rows, name), is_wait);
+                    pyramid.slice(lane, (start, end), slices.rows, name, is_wait);
                     slices.rows += 1;
                 }
                 pyramid.encode_full(encoder);

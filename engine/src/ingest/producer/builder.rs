@@ -338,11 +338,11 @@ impl Sink for Builder<'_> {
         value: f64,
         fields: &[(FieldId, Value<'_>)],
     ) -> Result<()> {
-        self.take_sample(track, (time_ps, value), None, GivenFields(fields.iter()))
+        self.take_sample(track, time_ps, value, None, GivenFields(fields.iter()))
     }
 
     fn sample_by(&mut self, filled: Filled<'_>, track: TrackId, time_ps: i64, value: f64) -> Result<()> {
-        self.take_sample(track, (time_ps, value), Some(filled), GivenFields([].iter()))
+        self.take_sample(track, time_ps, value, Some(filled), GivenFields([].iter()))
     }
 
     fn row(&mut self, table: TableId, fields: &[(FieldId, Value<'_>)]) -> Result<()> {

@@ -89,7 +89,7 @@ impl Builder<'_> {
             warnings: warnings.iter().collect(),
         };
         let (bytes, checksum) = writer.finish(footer.encode())?;
-        Ok(Built::new(footer, span, (bytes, checksum)))
+        Ok(Built::new(footer, span, bytes, checksum))
     }
 
     /// Takes the rows of tracks that fit into memory, in the order of their places.
@@ -104,7 +104,7 @@ impl Builder<'_> {
 
 impl Built {
     /// The result for a segment with this footer, whose length and checksum the writer returned.
-    fn new(footer: Footer, span: Interval, (bytes, checksum): (u64, u32)) -> Self {
+    fn new(footer: Footer, span: Interval, bytes: u64, checksum: u32) -> Self {
         Self {
             events: footer.tracks.iter().map(|track| u64::from(track.rows)).sum(),
             start_ps: span.start.0,

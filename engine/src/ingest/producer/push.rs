@@ -17,7 +17,8 @@ impl Builder<'_> {
     #[inline(always)]
     pub(super) fn push(
         &mut self,
-        (table, track): (TableId, u32),
+        table: TableId,
+        track: u32,
         number: u32,
         row: RowHead,
         filled: Option<Filled<'_>>,
@@ -25,7 +26,7 @@ impl Builder<'_> {
     ) -> Result<()> {
         let state = self.tracks.get_mut(track as usize);
         let Some(TrackState { waiting: Some(rows), last, .. }) = state else {
-            return self.push_unsorted((table, track), number, row, filled, fields);
+            return self.push_unsorted(table, track, number, row, filled, fields);
         };
         let (start_ps, duration_ps) = row.span();
         let by_template = match &filled {
@@ -80,7 +81,8 @@ impl Builder<'_> {
     /// Keeps a row for sorting.
     fn push_unsorted(
         &mut self,
-        (table, track): (TableId, u32),
+        table: TableId,
+        track: u32,
         number: u32,
         row: RowHead,
         filled: Option<Filled<'_>>,

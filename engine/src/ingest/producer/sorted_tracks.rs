@@ -61,7 +61,7 @@ impl SortedTracks<'_, '_> {
                 }
                 while let Some((place, rows)) = arrived.next_if(|(place, _)| place.key() < key.place) {
                     let track = Current::new(place.key(), self.metas, &self.waits, binder);
-                    track.send_whole(*rows, (&mut *self.line, self.span), binder, arrivals)?;
+                    track.send_whole(*rows, &mut *self.line, self.span, binder, arrivals)?;
                 }
                 current = Some(Current::new(key.place, self.metas, &self.waits, binder));
             }
@@ -72,7 +72,7 @@ impl SortedTracks<'_, '_> {
             }
             if let Some(track) = &mut current.binder {
                 let span = (key.start_ps, key.start_ps + key.duration_ps);
-                track.row(binder, span, (row, key.arrival));
+                track.row(binder, span, row, key.arrival);
             }
             read_row(&key, packed, current.kind, &mut current.rows)?;
             if current.rows.len() >= GROUP_ROWS || current.rows.bytes() > MAX_GROUP_BYTES {
@@ -82,7 +82,7 @@ impl SortedTracks<'_, '_> {
         current.map_or(Ok(()), |done| done.end(self.line, self.span, binder))?;
         for (place, rows) in arrived {
             let track = Current::new(place.key(), self.metas, &self.waits, binder);
-            track.send_whole(*rows, (&mut *self.line, self.span), binder, arrivals)?;
+            track.send_whole(*rows, &mut *self.line, self.span, binder, arrivals)?;
         }
         Ok(())
     }
@@ -108,7 +108,8 @@ impl Current {
     fn send_whole(
         mut self,
         mut rows: RowBuffer,
-        (line, span): (&mut dyn Pipeline<'_>, Interval),
+        line: &mut dyn Pipeline<'_>,
+        span: Interval,
         binder: &mut Binder,
         arrivals: &mut Arrivals,
     ) -> Result<()> {
@@ -119,7 +120,7 @@ impl Current {
         }
         if let Some(track) = self.binder.as_mut().filter(|track| track.has_points()) {
             for (row, (&start_ps, duration_ps)) in (0..).zip(rows.starts.iter().zip(&rows.durations)) {
-                track.row(binder, (start_ps, start_ps + duration_ps), (row, arrival(row)));
+                track.row(binder, (start_ps, start_ps + duration_ps), row, arrival(row));
             }
         }
         let mut group = rows.group(0);

@@ -30,7 +30,7 @@ impl Builder<'_> {
         let arrival = self.count(track, start_ps, end_ps);
         let form = slice.form.code();
         let row = RowHead::Slice { name: slice.name.0, form, start_ps, duration_ps: end_ps - start_ps };
-        self.push((table, track.0), arrival, row, filled, fields)?;
+        self.push(table, track.0, arrival, row, filled, fields)?;
         Ok(SliceKey { track, arrival })
     }
 
@@ -38,7 +38,8 @@ impl Builder<'_> {
     pub(in crate::ingest) fn take_sample(
         &mut self,
         track: TrackId,
-        (time_ps, value): (i64, f64),
+        time_ps: i64,
+        value: f64,
         filled: Option<Filled<'_>>,
         fields: impl NextField,
     ) -> Result<()> {
@@ -49,7 +50,7 @@ impl Builder<'_> {
         let time_ps = self.limited(time_ps);
         self.arrive()?;
         let arrival = self.count(track, time_ps, time_ps);
-        self.push((table, track.0), arrival, RowHead::Sample { time_ps, value }, filled, fields)
+        self.push(table, track.0, arrival, RowHead::Sample { time_ps, value }, filled, fields)
     }
 
     /// Takes a row of a side table.
@@ -58,6 +59,6 @@ impl Builder<'_> {
             return Err(Error::Invalid { what: "a row needs a side table" });
         }
         let arrival = self.arrive()?;
-        self.push((table, NO_TRACK), arrival, RowHead::Side, None, fields)
+        self.push(table, NO_TRACK, arrival, RowHead::Side, None, fields)
     }
 }

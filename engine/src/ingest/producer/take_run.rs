@@ -19,7 +19,7 @@ impl Builder<'_> {
             let waiting = self.tracks[run.track.0 as usize].waiting.as_ref();
             let room = GROUP_ROWS - waiting.map_or(0, |rows| rows.len()).min(GROUP_ROWS - 1);
             let (now, later) = rows.split_at(rows.len().min(room));
-            if !self.take_rows((run.track, table, is_slices), now, names, &mut numbers)? {
+            if !self.take_rows(run.track, table, is_slices, now, names, &mut numbers)? {
                 return self.take_one_by_one(run.track, rows, numbers, names);
             }
             rows = later;
@@ -31,7 +31,9 @@ impl Builder<'_> {
     /// closer look.
     fn take_rows(
         &mut self,
-        (track, table, is_slices): (TrackId, TableId, bool),
+        track: TrackId,
+        table: TableId,
+        is_slices: bool,
         run: &[RunRow],
         names: &[NameId],
         numbers: &mut &[NumberBits],
@@ -79,7 +81,7 @@ impl Builder<'_> {
             numbers = later;
             let filled = Some(Filled { template, numbers: of_row });
             if let Some(TrackKind::Counter(_)) = self.tracks.get(track.0 as usize).map(|of| of.spec.kind) {
-                self.take_sample(track, (start_ps, row.value()), filled, GivenFields([].iter()))?;
+                self.take_sample(track, start_ps, row.value(), filled, GivenFields([].iter()))?;
                 continue;
             }
             let name =

@@ -139,7 +139,8 @@ impl<'a> Relay<'a> {
     #[inline(always)]
     fn run(
         &mut self,
-        (track, kind): (TrackId, RunKind),
+        track: TrackId,
+        kind: RunKind,
         row: RunRow,
         numbers: &[NumberBits],
     ) -> Result<Option<SliceKey>> {
@@ -349,7 +350,7 @@ impl Sink for Relay<'_> {
         let &SliceRecord { track, start_ps, duration_ps, name, form, fields } = slice;
         if fields.is_empty() {
             let row = RunRow { start_ps, second: duration_ps, name, template: filled.template, form };
-            if let Some(key) = self.run((track, RunKind::Slices), row, filled.numbers)? {
+            if let Some(key) = self.run(track, RunKind::Slices, row, filled.numbers)? {
                 return Ok(key);
             }
         }
@@ -364,7 +365,7 @@ impl Sink for Relay<'_> {
         let (second, name) = (value.to_bits().cast_signed(), NameId(0));
         let row =
             RunRow { start_ps: time_ps, second, name, template: filled.template, form: SliceForm::Complete };
-        if self.run((track, RunKind::Samples), row, filled.numbers)?.is_some() {
+        if self.run(track, RunKind::Samples, row, filled.numbers)?.is_some() {
             return Ok(());
         }
         self.count(track)?;

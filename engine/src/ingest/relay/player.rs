@@ -66,7 +66,7 @@ impl Player {
                     sink.take_slice(&record, Some(filled), self.fields(slice.fields as usize, &mut parts))?;
                 }
                 RelayedCall::Sample { track, time_ps, value, fields } => {
-                    sink.take_sample(track, (time_ps, value), None, self.fields(fields, &mut parts))?;
+                    sink.take_sample(track, time_ps, value, None, self.fields(fields, &mut parts))?;
                 }
                 RelayedCall::SampleBy { template, track, time_ps, value } => {
                     sink.sample_by(self.filled(template, &mut parts)?, track, time_ps, value)?;

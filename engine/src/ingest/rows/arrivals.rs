@@ -368,14 +368,14 @@ mod tests {
         let mut rows = RowBuffer::default();
         let field = |at| FieldId(at);
         for at in 0..GROUP_ROWS + 10 {
-            rows.slice((0, 0), at as i64, 0);
+            rows.slice(0, 0, at as i64, 0);
             rows.field(field(0), crate::block::ColumnType::Int, PackedValue::Int(at as i64));
         }
         assert_eq!(rows.group(0), 0..GROUP_ROWS);
         assert_eq!(rows.group(GROUP_ROWS), GROUP_ROWS..rows.len());
         let long = "x".repeat(MAX_GROUP_BYTES / 8);
         for at in 0..20 {
-            rows.slice((0, 0), 1 << 40, 0);
+            rows.slice(0, 0, 1 << 40, 0);
             rows.field(field(1), crate::block::ColumnType::LongText, PackedValue::Text(&long[at..]));
         }
         let mut ends = Vec::new();

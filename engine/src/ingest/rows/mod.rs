@@ -13,7 +13,7 @@ mod track_rows;
 mod unsettled_rows;
 
 pub(super) use arrivals::{Arrived, NUMBER_BYTES, VALUE_BYTES};
-pub(super) use by_use::{BlockUses, ByUse};
+pub(super) use by_use::BlockUses;
 pub(super) use field_column::FieldColumn;
 pub(super) use packer::{MAX_DICTIONARY_TEXT, ValuePacker, cut_off, start_of};
 pub(super) use row::{PackedValue, RowHead, RowSortKey, put_value, values};

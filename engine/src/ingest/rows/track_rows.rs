@@ -110,7 +110,7 @@ impl RowBuffer {
     }
 
     /// Begins a slice with its name, form, start and duration. The fields follow.
-    pub fn slice(&mut self, (name, form): (u32, u8), start_ps: i64, duration_ps: i64) {
+    pub fn slice(&mut self, name: u32, form: u8, start_ps: i64, duration_ps: i64) {
         self.begin();
         self.starts.push(start_ps);
         self.durations.push(duration_ps);
@@ -319,7 +319,7 @@ impl RowHead {
     pub fn begin(&self, rows: &mut RowBuffer) {
         match *self {
             Self::Slice { name, form, start_ps, duration_ps } => {
-                rows.slice((name, form), start_ps, duration_ps);
+                rows.slice(name, form, start_ps, duration_ps);
             }
             Self::Sample { time_ps, value } => rows.sample(time_ps, value),
             Self::Side => rows.begin(),

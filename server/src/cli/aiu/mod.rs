@@ -215,7 +215,7 @@ impl AiuArgs {
                 false => Alignment::default(),
             };
             let of = RanksOf::all(&profile);
-            let mut outcome = self.write(of, (&clocks, &stages), &request, &mut outputs)?;
+            let mut outcome = self.write(of, &clocks, &stages, &request, &mut outputs)?;
             outcome.lines.extend(lines);
             Ok::<_, anyhow::Error>(outcome)
         });
@@ -235,7 +235,8 @@ impl AiuArgs {
     fn write(
         &self,
         of: RanksOf<'_>,
-        (clocks, stages): (&Alignment, &Stages),
+        clocks: &Alignment,
+        stages: &Stages,
         request: &Request,
         outputs: &mut Outputs<'_>,
     ) -> anyhow::Result<AiuOutcome> {

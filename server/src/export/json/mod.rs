@@ -52,10 +52,10 @@ pub fn prepare<'a>(
         for (opened, summary) in of.each().zip(&summaries) {
             let opened = opened?;
             if summaries.len() == 1 {
-                return write_rank(&opened, (summary, first_event_ps), out);
+                return write_rank(&opened, summary, first_event_ps, out);
             }
             write!(out, "{separator}\n\"rank_{}\":", opened.rank.rank)?;
-            write_rank(&opened, (summary, first_event_ps), out)?;
+            write_rank(&opened, summary, first_event_ps, out)?;
             separator = ",";
         }
         Ok(writeln!(out, "}}")?)
@@ -64,7 +64,8 @@ pub fn prepare<'a>(
 
 fn write_rank(
     opened: &OpenedRank<'_>,
-    (summary, first_event_ps): (&Summary, i64),
+    summary: &Summary,
+    first_event_ps: i64,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
     opened.read(|segment| {

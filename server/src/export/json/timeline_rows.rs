@@ -53,7 +53,7 @@ impl<'a> JsonExport<'a> {
             separator = ",";
             match row.content {
                 RowContent::Slice { duration_ps, name, form, .. } => {
-                    self.slice(&mut shape, &row, (duration_ps, name, form))?;
+                    self.slice(&mut shape, &row, duration_ps, name, form)?;
                 }
                 RowContent::Sample { value } => {
                     write!(self.out, ",{}:", Json::from(shape.value_key))?;
@@ -75,7 +75,9 @@ impl<'a> JsonExport<'a> {
         &mut self,
         shape: &mut RowFrame<'_>,
         row: &TimedRow,
-        (duration_ps, name, form): (i64, NameId, SliceForm),
+        duration_ps: i64,
+        name: NameId,
+        form: SliceForm,
     ) -> Result<(), Failure> {
         if form != SliceForm::Instant {
             write!(self.out, ",\"duration\":{}", duration_ps.div_euclid(PS_PER_NS))?;

@@ -50,7 +50,8 @@ impl<'a, 'o> PerfettoEvents<'a, 'o> {
     pub(super) fn new(
         segment: &'a SegmentFile,
         place: &'a TraceRank<'a>,
-        (tracks, choices): (&'a [TrackDescriptor], &ExportChoices),
+        tracks: &'a [TrackDescriptor],
+        choices: &ExportChoices,
         packets: &'a mut Packets<'o>,
     ) -> Result<Self, Failure> {
         let arrows = if choices.has_flows {
@@ -118,7 +119,7 @@ impl<'a, 'o> PerfettoEvents<'a, 'o> {
                     return self.event(row.start_ps, event, interned);
                 }
                 event.kind = Some(SLICE_BEGIN);
-                self.slice(row, (duration_ps, lane), (event, interned))
+                self.slice(row, duration_ps, lane, event, interned)
             }
         }
     }
@@ -127,8 +128,10 @@ impl<'a, 'o> PerfettoEvents<'a, 'o> {
     fn slice(
         &mut self,
         row: &TimedRow,
-        (duration_ps, lane): (i64, u32),
-        (mut event, interned): (TrackEvent, InternedData),
+        duration_ps: i64,
+        lane: u32,
+        mut event: TrackEvent,
+        interned: InternedData,
     ) -> Result<(), Failure> {
         let end_ps = row.start_ps.saturating_add(duration_ps);
         let calls = matches!(

@@ -174,7 +174,7 @@ fn write_rank(
         packets.write(TracePacket { track_descriptor: descriptor, ..TracePacket::default() })?;
     }
     write_warnings(segment, place, packets)?;
-    PerfettoEvents::new(segment, place, (&tracks, choices), packets)?.write()
+    PerfettoEvents::new(segment, place, &tracks, choices, packets)?.write()
 }
 
 /// The tracks as a page lists them: each group before its tracks. A reader that looks at the first

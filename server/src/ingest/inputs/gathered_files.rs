@@ -49,7 +49,7 @@ impl Gathered {
         let name = file_name(path);
         let opened = archive::open(&name, self.open(path)?, spool);
         let files =
-            opened.leaves.into_iter().map(|leaf| InputFile::new(leaf, (path, &name), FileOrigin::ByName));
+            opened.leaves.into_iter().map(|leaf| InputFile::new(leaf, path, &name, FileOrigin::ByName));
         if !opened.is_archive {
             self.files.extend(files);
             return Ok(());
@@ -100,7 +100,7 @@ impl Gathered {
                 match self.open(&path) {
                     Ok(bytes) => {
                         let leaves = archive::open(&name, bytes, spool).leaves;
-                        let file = |leaf| InputFile::new(leaf, (&path, &name), FileOrigin::ByDirectory);
+                        let file = |leaf| InputFile::new(leaf, &path, &name, FileOrigin::ByDirectory);
                         files.extend(leaves.into_iter().map(file));
                     }
                     Err(error) if is_named_like_trace(&name) => return Err(error),
@@ -169,7 +169,7 @@ impl Gathered {
                     let leaves = archive::open(&name, self.open(&below)?, spool).leaves;
                     let is_it = |leaf: &Leaf| leaf.candidate.claim(FileRole::Compiler).is_some();
                     let leaves = leaves.into_iter().filter(is_it);
-                    let file = |leaf| InputFile::new(leaf, (path, &whole), FileOrigin::ByDirectory);
+                    let file = |leaf| InputFile::new(leaf, path, &whole, FileOrigin::ByDirectory);
                     self.files.extend(leaves.map(file));
                 }
             }
@@ -190,7 +190,7 @@ impl Gathered {
         let logs = self.files.iter().filter_map(|file| file.nth_log);
         let mut nth_log = logs.max().map_or(0, |last| last + 1);
         for leaf in opened.leaves {
-            let mut file = InputFile::new(leaf, (path, &name), FileOrigin::ByName);
+            let mut file = InputFile::new(leaf, path, &name, FileOrigin::ByName);
             if logs::is_trace(&file.leaf) {
                 return Err(IngestError::TraceAsLog { path: path.to_owned() });
             }
@@ -228,7 +228,7 @@ impl Gathered {
             );
             Leaf { candidate: Candidate::new(&name, found), packed: bytes, layers: Vec::new() }
         });
-        self.files.push(InputFile::new(leaf, (path, &name), FileOrigin::ByName));
+        self.files.push(InputFile::new(leaf, path, &name, FileOrigin::ByName));
         Ok(())
     }
 }

@@ -248,7 +248,7 @@ impl Gathered {
 impl InputFile {
     /// A file that was found in the file or folder at `path`. The names of files from there begin
     /// with `name`.
-    fn new(leaf: Leaf, (path, name): (&Path, &str), chosen: FileOrigin) -> Self {
+    fn new(leaf: Leaf, path: &Path, name: &str, chosen: FileOrigin) -> Self {
         let below = leaf.candidate.name.strip_prefix(name).and_then(|rest| rest.strip_prefix('/'));
         let place = match below {
             Some(entry) => PathBuf::from(format!("{}/{entry}", path.display())),

@@ -18,7 +18,7 @@ fn found(hz: f64, start: u32, jobs: &[(i64, i64)]) -> CounterClock {
         for n in 0..40 {
             let time_ps = begin_ps + n * 250 * PS_PER_US;
             counters.kernel((100e-6 * hz) as u32, 100 * PS_PER_US);
-            counters.point(job, time_ps + shift_ps, (counter(hz, start, time_ps), 0));
+            counters.point(job, time_ps + shift_ps, counter(hz, start, time_ps), 0);
         }
     }
     counters.finish()
@@ -70,7 +70,7 @@ fn shifted_jobs_in_one_file_do_not_change_the_frequency() {
             let mut counters = Counters::new(None);
             for &(end_ps, counter) in &ends {
                 counters.kernel((100e-6 * 557e6) as u32, 100 * PS_PER_US);
-                counters.point(0, end_ps, (counter, 0));
+                counters.point(0, end_ps, counter, 0);
             }
             let clock = counters.finish();
             check(&clock, 557e6, Basis::Pieces);
@@ -88,7 +88,7 @@ fn a_run_of_half_a_day_keeps_its_scatter() {
         for n in 0..300 {
             let time_ps = i64::from(job) * 7_200_000_000 * PS_PER_US + n * 250 * PS_PER_US;
             let late_ps = (n * 7_919 + i64::from(job) * 104_729) % 1_000 * 1_000;
-            counters.point(job as u32, time_ps + late_ps, (counter(hz, 77, time_ps), 0));
+            counters.point(job as u32, time_ps + late_ps, counter(hz, 77, time_ps), 0);
         }
     }
     let clock = counters.finish();
@@ -126,7 +126,7 @@ proptest! {
             let job = u32::try_from(n / 40).unwrap();
             let time_ps = n * 100 * PS_PER_US + n / 20 * pause_s * 1_000_000 * PS_PER_US;
             counters.kernel((60e-6 * hz) as u32, 60 * PS_PER_US + late_ps);
-            counters.point(job, time_ps + late_ps, (counter(hz, start, time_ps), 0));
+            counters.point(job, time_ps + late_ps, counter(hz, start, time_ps), 0);
             ends.push((job, time_ps, late_ps));
         }
         let clock = counters.finish();

@@ -33,7 +33,7 @@ impl Translator<'_, '_> {
         let mut of = Restored::default();
         let mut arguments: Vec<(&'static str, FieldId, Value<'_>)> = Vec::with_capacity(slice.fields.len());
         for &(field, value) in slice.fields {
-            self.take((field, value), &mut of, &mut arguments);
+            self.take(field, value, &mut of, &mut arguments);
         }
         self.has_ideals |= of.has_ideals;
         let end_ps = slice.start_ps.saturating_add(slice.duration_ps);
@@ -101,7 +101,8 @@ impl Translator<'_, '_> {
     /// Takes a field: as an argument of the runtime under its key, or under its own without one.
     fn take<'f>(
         &mut self,
-        (field, value): (FieldId, Value<'f>),
+        field: FieldId,
+        value: Value<'f>,
         of: &mut Restored<'f>,
         arguments: &mut Vec<(&'static str, FieldId, Value<'f>)>,
     ) {

@@ -70,16 +70,17 @@ pub(super) fn read(
     input: &mut dyn Read,
     of: PacketFile,
     space: Space<'_>,
-    (session, layer): (&mut Session<'_>, &mut dyn Layer),
+    session: &mut Session<'_>,
+    layer: &mut dyn Layer,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
     // Times in JSON are those of the trace's clock. The origin only has to be near them.
     let origin = origins(&[of.beginning])[0];
     let place = Cell::new(0);
-    let mut translator = Translator::new(origin, of.dialect, (session, layer), &place);
+    let mut translator = Translator::new(origin, of.dialect, session, layer, &place);
     translator.tracks.is_export = of.is_export;
     let context = perfetto::PacketContext { space, origin, most_unpacked: of.most_unpacked };
-    perfetto::read_noting(input, context, (&mut translator, &place), progress)?;
+    perfetto::read_noting(input, context, &mut translator, &place, progress)?;
     translator.finish(of.has_compiler)
 }
 
@@ -117,7 +118,8 @@ impl<'t, 's> Translator<'t, 's> {
     fn new(
         origin: Option<Origin>,
         dialect: Dialect,
-        (session, layer): (&'t mut Session<'s>, &'t mut dyn Layer),
+        session: &'t mut Session<'s>,
+        layer: &'t mut dyn Layer,
         place: &'t Cell<u64>,
     ) -> Self {
         Self {
@@ -230,8 +232,10 @@ impl<'t, 's> Translator<'t, 's> {
     fn point(
         &mut self,
         track: TrackId,
-        (time_ps, phase): (i64, FlowPhase),
-        (id, name): (u64, Option<NameId>),
+        time_ps: i64,
+        phase: FlowPhase,
+        id: u64,
+        name: Option<NameId>,
     ) -> Result<()> {
         if self.tracks.content(track) == TrackContent::Computed || self.is_of_other(track) {
             return Ok(());
@@ -470,13 +474,12 @@ impl Sink for Translator<'_, '_> {
         };
         self.arrows += 1;
         // Arrows between slices of packets have no names.
-        let id = (self.arrows, None);
-        self.point(from.track, (start, FlowPhase::Start), id)?;
-        self.point(to.track, (end, FlowPhase::End), id)
+        self.point(from.track, start, FlowPhase::Start, self.arrows, None)?;
+        self.point(to.track, end, FlowPhase::End, self.arrows, None)
     }
 
     fn flow_point(&mut self, point: FlowPoint) -> Result<()> {
-        self.point(point.track, (point.time_ps, point.phase), (point.key, Some(point.name)))
+        self.point(point.track, point.time_ps, point.phase, point.key, Some(point.name))
     }
 
     fn rank(&mut self, info: RankInfo) {

@@ -207,7 +207,7 @@ impl PacketTracks {
                 ("process_name", "name", quoted(&process.name)),
                 ("process_sort_index", "sort_index", process.sort.to_string()),
             ] {
-                begin(piece, what, (key, &value));
+                begin(piece, what, key, &value);
                 piece.member("pid", &pid);
                 piece.end();
             }
@@ -220,7 +220,7 @@ impl PacketTracks {
             ("thread_sort_index", "sort_index", track.spec.sort.to_string()),
         ];
         for (what, key, value) in thread {
-            begin(piece, what, (key, &value));
+            begin(piece, what, key, &value);
             self.place(id, piece);
             piece.end();
         }
@@ -264,7 +264,7 @@ impl PacketTracks {
 }
 
 /// Begins an event with metadata.
-fn begin(piece: &mut EventList, what: &str, (key, value): (&str, &str)) {
+fn begin(piece: &mut EventList, what: &str, key: &str, value: &str) {
     piece.begin("M", what, 0);
     piece.begin_arguments();
     piece.member(key, value);
