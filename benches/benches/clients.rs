@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use nprof_benches::figure::percentile;
-use nprof_benches::generate::random::{Purpose, Random};
+use nprof_benches::generate::random::{Purpose, RandomStream};
 use nprof_engine::base::Interval;
 use nprof_engine::tile::Level;
 use nprof_engine::wire::catalog::RankDetail;
@@ -48,7 +48,7 @@ type AnswerTimes = BTreeMap<&'static str, Vec<f64>>;
 
 fn main() -> Result<()> {
     let arguments = arguments()?;
-    let server = Server::start(arguments.events)?;
+    let server = TestServer::start(arguments.events)?;
     run(&arguments, &server)
 }
 
@@ -79,7 +79,7 @@ fn arguments() -> Result<ClientArguments> {
     Ok(parsed)
 }
 
-fn run(arguments: &ClientArguments, server: &Server) -> Result<()> {
+fn run(arguments: &ClientArguments, server: &TestServer) -> Result<()> {
     let rank = server.rank()?;
     println!(
         "{} events, {} groups of tracks, {} clients, {} ms between views",
@@ -127,7 +127,7 @@ fn run(arguments: &ClientArguments, server: &Server) -> Result<()> {
 }
 
 /// The server under test.
-struct Server {
+struct TestServer {
     process: Child,
     /// Kept open: the server writes more output, and exits when nobody reads it.
     _output: BufReader<ChildStdout>,
@@ -136,7 +136,7 @@ struct Server {
     slug: String,
 }
 
-impl Server {
+impl TestServer {
     fn start(events: u64) -> Result<Self> {
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let target =
@@ -167,7 +167,7 @@ impl Server {
 
     fn rank(&self) -> Result<RankDetail> {
         let path = format!("/api/profiles/{}/ranks/0", self.slug);
-        let (_, bytes) = Connection::new(self)?.fetch(&path, POSTCARD)?;
+        let (_, bytes) = OpenConnection::new(self)?.fetch(&path, POSTCARD)?;
         postcard::from_bytes(&bytes).context("the rank is no message of this version")
     }
 
@@ -179,7 +179,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for TestServer {
     fn drop(&mut self) {
         // The process may have exited by itself.
         let _ = self.process.kill();
@@ -188,12 +188,12 @@ impl Drop for Server {
 }
 
 /// A connection that stays open.
-struct Connection {
+struct OpenConnection {
     stream: BufReader<TcpStream>,
 }
 
-impl Connection {
-    fn new(server: &Server) -> Result<Self> {
+impl OpenConnection {
+    fn new(server: &TestServer) -> Result<Self> {
         let stream = TcpStream::connect(&server.address).with_context(|| server.address.clone())?;
         stream.set_nodelay(true)?;
         Ok(Self { stream: BufReader::new(stream) })
@@ -226,24 +226,24 @@ impl Connection {
 
 /// One user of a page.
 struct Client<'a> {
-    connection: Connection,
+    connection: OpenConnection,
     rank: &'a RankDetail,
     /// URL of the rank.
     path: String,
-    random: Random,
+    random: RandomStream,
     middle_ps: f64,
     width_ps: f64,
 }
 
 impl<'a> Client<'a> {
-    fn new(server: &Server, rank: &'a RankDetail, number: usize) -> Result<Self> {
+    fn new(server: &TestServer, rank: &'a RankDetail, number: usize) -> Result<Self> {
         let path = format!("/api/profiles/{}/ranks/{}", server.slug, rank.entry.rank);
         let (start, end) = (rank.entry.start_ps as f64, rank.entry.end_ps as f64);
         Ok(Self {
-            connection: Connection::new(server)?,
+            connection: OpenConnection::new(server)?,
             rank,
             path,
-            random: Random::stream(1, Purpose::Questions, 4, number),
+            random: RandomStream::stream(1, Purpose::Questions, 4, number),
             middle_ps: f64::midpoint(start, end),
             width_ps: end - start,
         })

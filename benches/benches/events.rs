@@ -6,11 +6,11 @@
 
 use std::time::Instant;
 
-use nprof_benches::generate::{Settings, cache, generate};
+use nprof_benches::generate::{GeneratorSettings, cache, generate};
 
 fn main() -> std::io::Result<()> {
     let mut numbers = std::env::args().skip(1).filter_map(|argument| argument.parse().ok());
-    let mut settings = Settings::standard(numbers.next().unwrap_or(1_000_000));
+    let mut settings = GeneratorSettings::standard(numbers.next().unwrap_or(1_000_000));
     settings.seed = numbers.next().unwrap_or(settings.seed);
     let directory = cache(&settings);
     let start = Instant::now();

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use nprof_benches::chart::{Chart, svg};
 use nprof_benches::figure::{Figure, FigureKind, percentile};
-use nprof_benches::generate::{Settings, cache, generate};
+use nprof_benches::generate::{GeneratorSettings, cache, generate};
 use nprof_benches::process::{self, ProcessStep};
 
 const SMALLEST: u64 = 1_000;
@@ -39,7 +39,7 @@ struct Costs {
 fn main() -> Result<()> {
     let arguments = arguments()?;
     if let Some(step) = &arguments.step {
-        return process::run(&Settings::standard(arguments.events), step);
+        return process::run(&GeneratorSettings::standard(arguments.events), step);
     }
     println!(
         "{:>12} {:>10} {:>12} {:>8} {:>8} {:>8} {:>8}",
@@ -50,7 +50,7 @@ fn main() -> Result<()> {
     // The square root of ten is half a decade.
     let halves = decades.flat_map(|events| [events, events * 316 / 100]);
     for events in halves.take_while(|events| *events <= arguments.largest) {
-        let settings = Settings::standard(events);
+        let settings = GeneratorSettings::standard(events);
         let meta = generate(&cache(&settings), &settings)?;
         let costs = costs(events as f64, meta.rows() as f64, &process::nprof(&settings)?);
         println!(

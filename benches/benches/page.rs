@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use nprof_benches::figure::percentile;
-use nprof_benches::generate::{Settings, cache, generate};
+use nprof_benches::generate::{GeneratorSettings, cache, generate};
 use nprof_benches::ingest;
 use nprof_benches::page::PageBytes;
 use nprof_benches::source::EventSource;
@@ -45,7 +45,7 @@ struct Wasm {
 
 fn main() -> Result<()> {
     let events = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
-    let settings = Settings::standard(events);
+    let settings = GeneratorSettings::standard(events);
     let events = cache(&settings);
     let meta = generate(&events, &settings)?;
     let segment = events.join("page.nseg");

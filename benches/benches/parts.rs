@@ -12,8 +12,8 @@ use std::sync::LazyLock;
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use nprof_benches::generate::files::{ColumnReader, Fixed, read_texts};
-use nprof_benches::generate::random::{Purpose, Random};
-use nprof_benches::generate::{Meta, Settings, cache, generate};
+use nprof_benches::generate::random::{Purpose, RandomStream};
+use nprof_benches::generate::{GeneratorSettings, Meta, cache, generate};
 use nprof_benches::ingest;
 use nprof_benches::source::EventSource;
 use nprof_engine::base::time::PS_PER_NS;
@@ -43,7 +43,7 @@ struct PartEvents {
 
 static EVENTS: LazyLock<PartEvents> = LazyLock::new(|| {
     let events = std::env::var("EVENTS").ok().and_then(|events| events.parse().ok()).unwrap_or(1_000_000);
-    let settings = Settings::standard(events);
+    let settings = GeneratorSettings::standard(events);
     let directory = cache(&settings);
     let meta = generate(&directory, &settings).expect("the target folder can be written");
     let path = directory.join("rank_0.nseg");
@@ -115,7 +115,7 @@ mod integers {
         let meta = &EVENTS.meta;
         let (engine, queue) = (meta.instructions[0], meta.dmas[0]);
         let ps = |ns: Vec<i64>| ns.into_iter().map(|ns| ns * PS_PER_NS).collect();
-        let mut random = Random::stream(1, Purpose::Questions, 2, 0);
+        let mut random = RandomStream::stream(1, Purpose::Questions, 2, 0);
         let columns: Vec<(&'static str, Vec<i64>)> = vec![
             ("instruction.start", ps(column::<u64>("instruction.start", engine))),
             ("instruction.duration", ps(column::<u32>("instruction.duration", engine))),
@@ -163,7 +163,7 @@ mod integers {
 
     #[divan::bench(args = COLUMNS.iter())]
     fn decode(bencher: Bencher, column: &Column) {
-        let (mut decoder, mut out) = (codec::Decoder::default(), Vec::new());
+        let (mut decoder, mut out) = (codec::BlockDecoder::default(), Vec::new());
         bencher.counter(ItemsCount::new(column.values.len())).bench_local(|| {
             for (block, of) in column.blocks.iter().zip(column.values.chunks(BLOCK)) {
                 decoder.ints(block, of.len(), &mut out).expect("it was just encoded");
@@ -219,7 +219,7 @@ mod texts {
 
     #[divan::bench]
     fn decode(bencher: Bencher) {
-        let (mut encoded, mut decoder) = (Vec::new(), codec::Decoder::default());
+        let (mut encoded, mut decoder) = (Vec::new(), codec::BlockDecoder::default());
         codec::encode_texts(TEXTS.iter().copied(), &mut encoded);
         bencher.counter(bytes()).bench_local(|| decoder.texts(&encoded, TEXTS.len(), usize::MAX).is_ok());
     }
@@ -247,7 +247,7 @@ mod intervals {
     }
 
     fn windows() -> Vec<usize> {
-        let mut random = Random::stream(1, Purpose::Questions, 3, 0);
+        let mut random = RandomStream::stream(1, Purpose::Questions, 3, 0);
         let last = (EVENTS.spans.len() as i64 - WIDTH as i64).max(1);
         (0..1000).map(|_| random.between(0, last) as usize).collect()
     }

@@ -15,7 +15,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use nprof_benches::figure::{AnswerSummary, Figure, FigureKind};
-use nprof_benches::generate::{Jitter, Meta, Settings, cache, generate};
+use nprof_benches::generate::{GeneratorSettings, Jitter, Meta, cache, generate};
 use nprof_benches::process::{self, COLD_RUNS, ProcessStep, figures_of};
 use nprof_benches::questions::{Questions, questions};
 use nprof_benches::{reference, report};
@@ -24,7 +24,7 @@ use nprof_benches::{reference, report};
 const PEERS: [&str; 4] = ["duckdb_store", "parquet_store", "chdb_store", "influxdb_store"];
 
 struct PeerArguments {
-    settings: Settings,
+    settings: GeneratorSettings,
     peers: Vec<String>,
     json: Option<PathBuf>,
     /// Step to run, in a process that measures.
@@ -53,8 +53,12 @@ fn main() -> Result<()> {
 }
 
 fn arguments() -> Result<PeerArguments> {
-    let mut parsed =
-        PeerArguments { settings: Settings::standard(1_000_000), peers: Vec::new(), json: None, step: None };
+    let mut parsed = PeerArguments {
+        settings: GeneratorSettings::standard(1_000_000),
+        peers: Vec::new(),
+        json: None,
+        step: None,
+    };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().with_context(|| format!("{word} needs a value"));

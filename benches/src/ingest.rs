@@ -266,15 +266,15 @@ mod tests {
 
     use super::*;
     use crate::generate::files::read_texts;
-    use crate::generate::{Settings, generate};
-    use crate::source::Loaded;
+    use crate::generate::{GeneratorSettings, generate};
+    use crate::source::LoadedEvents;
 
     #[test]
     fn every_row_arrives_with_its_texts() {
         let directory = tempfile::tempdir().unwrap();
-        let meta = generate(directory.path(), &Settings::standard(50_000)).unwrap();
+        let meta = generate(directory.path(), &GeneratorSettings::standard(50_000)).unwrap();
         let path = directory.path().join("rank_0.nseg");
-        let loaded = Loaded::read(directory.path()).unwrap();
+        let loaded = LoadedEvents::read(directory.path()).unwrap();
         let from_memory = write(EventSource::Memory(&loaded), &path).unwrap();
         let built = write(EventSource::Files(directory.path()), &path).unwrap();
         assert_eq!(built, from_memory);

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::figure::{Figure, FigureKind};
-use crate::generate::{Jitter, Settings, cache, generate};
+use crate::generate::{GeneratorSettings, Jitter, cache, generate};
 use crate::questions::questions;
 use crate::store;
 
@@ -32,7 +32,7 @@ pub struct ProcessStep {
 
 /// Runs a step in this process and prints its figures.
 #[expect(clippy::print_stdout, reason = "the process that waits reads the lines")]
-pub fn run(settings: &Settings, step: &ProcessStep) -> Result<()> {
+pub fn run(settings: &GeneratorSettings, step: &ProcessStep) -> Result<()> {
     let events = cache(settings);
     let meta = generate(&events, settings)?;
     let questions = questions(&meta);
@@ -51,7 +51,7 @@ pub fn run(settings: &Settings, step: &ProcessStep) -> Result<()> {
 }
 
 /// Runs all steps of nprof on the events of `settings`, each in a process of its own.
-pub fn nprof(settings: &Settings) -> Result<Vec<Figure>> {
+pub fn nprof(settings: &GeneratorSettings) -> Result<Vec<Figure>> {
     let mut figures = ingests(|at| start(settings, "ingest", at))?;
     figures.extend(start(settings, "query", 0)?);
     for at in 0..COLD_RUNS {
@@ -63,7 +63,7 @@ pub fn nprof(settings: &Settings) -> Result<Vec<Figure>> {
 
 /// Runs ingests of events in memory, each in a process of its own; none if there are too many
 /// events.
-pub fn nprof_from_memory(settings: &Settings) -> Result<Vec<Figure>> {
+pub fn nprof_from_memory(settings: &GeneratorSettings) -> Result<Vec<Figure>> {
     let runs = if settings.events <= FROM_MEMORY_MAX { INGEST_RUNS } else { 0 };
     let figures = (0..runs).map(|at| start(settings, "ingest-from-memory", at));
     Ok(figures.collect::<Result<Vec<_>>>()?.concat())
@@ -85,7 +85,7 @@ pub fn ingests(mut run: impl FnMut(usize) -> Result<Vec<Figure>>) -> Result<Vec<
     Ok(figures)
 }
 
-fn start(settings: &Settings, step: &str, run: usize) -> Result<Vec<Figure>> {
+fn start(settings: &GeneratorSettings, step: &str, run: usize) -> Result<Vec<Figure>> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["--events", &settings.events.to_string()]);
     if settings.jitter == Jitter::Wide {

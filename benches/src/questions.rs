@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::generate::Meta;
-use crate::generate::random::{Purpose, Random};
+use crate::generate::random::{Purpose, RandomStream};
 use crate::generate::text::ENGINES;
 
 /// Number of results of a window.
@@ -69,7 +69,7 @@ pub struct EngineWindow {
 #[must_use]
 pub fn questions(meta: &Meta) -> Questions {
     let length = meta.end_ns - meta.start_ns;
-    let mut random = Random::stream(meta.settings.seed, Purpose::Questions, 0, 0);
+    let mut random = RandomStream::stream(meta.settings.seed, Purpose::Questions, 0, 0);
     let mut start = |width: u64| meta.start_ns + (random.unit() * length.saturating_sub(width) as f64) as u64;
     let windows = (0..WINDOWS)
         .map(|at| {

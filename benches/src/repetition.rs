@@ -73,7 +73,7 @@ struct EventTurn<'a> {
 
 /// A number that changes from turn to turn.
 #[derive(Debug)]
-enum Moved {
+enum TurnNumber {
     /// A time: its digits before the decimal point.
     Time(i128),
     /// An id: the value, its key, and its base.
@@ -82,10 +82,10 @@ enum Moved {
 
 /// An event, or the text between two events.
 #[derive(Debug)]
-struct TemplateValue {
+struct EventTemplate {
     /// Bytes that do not change. A changing number follows each, except the last.
     texts: Vec<Range<usize>>,
-    moved: Vec<Moved>,
+    moved: Vec<TurnNumber>,
     is_metadata: bool,
 }
 
@@ -93,7 +93,7 @@ struct TemplateValue {
 pub struct Repeated {
     text: String,
     head: Range<usize>,
-    events: Vec<TemplateValue>,
+    events: Vec<EventTemplate>,
     tail: Range<usize>,
     /// Offset between turns in microseconds.
     turn_us: i128,
@@ -149,8 +149,8 @@ impl Repeated {
     }
 
     /// Parses a part of the text, and records the largest ids.
-    fn part(&mut self, range: Range<usize>, is_metadata: bool) -> TemplateValue {
-        let mut found: Vec<(Range<usize>, Moved)> = Vec::new();
+    fn part(&mut self, range: Range<usize>, is_metadata: bool) -> EventTemplate {
+        let mut found: Vec<(Range<usize>, TurnNumber)> = Vec::new();
         let bytes = &self.text.as_bytes()[range.clone()];
         for (at, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'"') {
             let rest = &self.text[range.start + at + 1..range.end];
@@ -168,9 +168,11 @@ impl Repeated {
             let start = start + if hexadecimal.is_some() { 2 } else { 0 };
             let number = &self.text[start..start + len];
             let moved = match (*key, hexadecimal) {
-                ("ts", _) => number.parse().ok().map(Moved::Time),
-                (_, None) => number.parse().ok().map(|value| Moved::Id { value, key, is_hexadecimal: false }),
-                (_, Some(_)) => u64::from_str_radix(number, 16).ok().map(|value| Moved::Id {
+                ("ts", _) => number.parse().ok().map(TurnNumber::Time),
+                (_, None) => {
+                    number.parse().ok().map(|value| TurnNumber::Id { value, key, is_hexadecimal: false })
+                }
+                (_, Some(_)) => u64::from_str_radix(number, 16).ok().map(|value| TurnNumber::Id {
                     value,
                     key,
                     is_hexadecimal: true,
@@ -178,10 +180,10 @@ impl Repeated {
             };
             found.extend(moved.map(|moved| (start..start + len, moved)));
         }
-        let mut part = TemplateValue { texts: Vec::new(), moved: Vec::new(), is_metadata };
+        let mut part = EventTemplate { texts: Vec::new(), moved: Vec::new(), is_metadata };
         let mut before = range.start;
         for (number, moved) in found {
-            if let Moved::Id { value, key, .. } = moved {
+            if let TurnNumber::Id { value, key, .. } = moved {
                 let step = self.steps.entry(key).or_default();
                 *step = (*step).max(value.saturating_add(1).min(LARGEST_STEP));
             }
@@ -210,8 +212,10 @@ impl Repeated {
                 for (index, stays) in event.texts.iter().enumerate() {
                     line.extend_from_slice(text(stays));
                     match event.moved.get(index) {
-                        Some(Moved::Time(us)) => write!(line, "{}", us + i128::from(turn) * self.turn_us)?,
-                        Some(&Moved::Id { value, key, is_hexadecimal }) => {
+                        Some(TurnNumber::Time(us)) => {
+                            write!(line, "{}", us + i128::from(turn) * self.turn_us)?
+                        }
+                        Some(&TurnNumber::Id { value, key, is_hexadecimal }) => {
                             let step = self.steps.get(key).copied().unwrap_or_default();
                             let value = value.wrapping_add(step.wrapping_mul(turn));
                             if is_hexadecimal { write!(line, "{value:x}")? } else { write!(line, "{value}")? }

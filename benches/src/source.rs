@@ -14,18 +14,18 @@ pub enum EventSource<'e> {
     /// The files of this directory, read in pieces, which takes almost no memory.
     Files(&'e Path),
     /// Events in memory. An ingest then measures the store alone.
-    Memory(&'e Loaded),
+    Memory(&'e LoadedEvents),
 }
 
 /// The events of a directory, in memory.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedEvents {
     meta: Meta,
     columns: BTreeMap<String, Vec<u8>>,
     texts: BTreeMap<String, String>,
 }
 
-impl Loaded {
+impl LoadedEvents {
     /// Reads all columns and texts of a directory.
     pub fn read(directory: &Path) -> Result<Self> {
         let (mut columns, mut texts) = (BTreeMap::new(), BTreeMap::new());

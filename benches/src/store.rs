@@ -18,10 +18,10 @@ use nprof_engine::tile::{LaneContent, Level, TileId, cut, groups};
 use nprof_engine::wire::answer;
 
 use crate::figure::{AnswerSummary, Figure, FigureKind, peak_mib, time};
-use crate::generate::random::{Purpose, Random};
+use crate::generate::random::{Purpose, RandomStream};
 use crate::ingest;
 use crate::questions::{EngineWindow, Questions};
-use crate::source::{EventSource, Loaded};
+use crate::source::{EventSource, LoadedEvents};
 
 /// Name of the store in tables.
 pub const NAME: &str = "nprof";
@@ -40,7 +40,7 @@ pub const FROM_MEMORY: &str = "in from memory";
 /// Ingests the events in `directory` into the segment `path`. All events are in memory before the
 /// clock starts.
 pub fn ingest_from_memory(directory: &Path, path: &Path) -> Result<Vec<Figure>> {
-    let loaded = Loaded::read(directory)?;
+    let loaded = LoadedEvents::read(directory)?;
     let start = Instant::now();
     ingest::write(EventSource::Memory(&loaded), path)?;
     let times_ms = vec![start.elapsed().as_secs_f64() * 1e3];
@@ -272,7 +272,7 @@ fn tiles(segment: &SegmentFile, questions: &Questions, whole: Interval) -> Resul
     let (groups, _) = groups(segment.footer());
     let coarsest = Level::for_cell_ps(ps(questions.cell_ns) as f64).number();
     let finest = Level::for_cell_ps(1e5).number().min(coarsest);
-    let mut random = Random::stream(0, Purpose::Questions, 1, 0);
+    let mut random = RandomStream::stream(0, Purpose::Questions, 1, 0);
     let ids: Vec<TileId> = (0..TILES)
         .map(|at| {
             let number = random.between(i64::from(finest), i64::from(coarsest) + 1);

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use nprof_capture::formats::ntff::fixture::{BEGIN, EVENT, Trace, row_access, word};
+use nprof_capture::formats::ntff::fixture::{BEGIN, EVENT, TraceFixture, row_access, word};
 use nprof_engine::makers::neuron::Engine;
 
 /// Number of threads of the host, and of streams of the device.
@@ -82,7 +82,7 @@ pub fn ntff(size_bytes: u64) -> Vec<u8> {
         word(0x21, &[(16, &row_access(0x200_0000, 64)), (32, &[0xaa, 7, 64]), (48, &row_access(0x300, 64))]),
         word(0xa5, &[]),
     ];
-    let mut trace = Trace::new(&program);
+    let mut trace = TraceFixture::new(&program);
     let mut ticks = BEGIN + 10;
     for turn in 0..size_bytes / TURN_BYTES {
         for pc in 1..7 {

@@ -1,7 +1,7 @@
 //! The error of a trace that could not be read at all. Faults of single events go to the sink as
 //! warnings instead.
 
-use crate::refusal::Refusal;
+use crate::refusal::FileRefusal;
 
 /// The reason why a reader stopped.
 #[derive(Debug, thiserror::Error)]
@@ -32,8 +32,8 @@ impl Error {
     }
 }
 
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Self {
+impl From<FileRefusal> for Error {
+    fn from(refusal: FileRefusal) -> Self {
         Self::format(refusal.what, refusal.place, refusal.hint)
     }
 }

@@ -8,17 +8,17 @@ use nprof_engine::spill::Space;
 
 use crate::archive::limit::{self, DiskAllowance};
 use crate::archive::unpack::EarlyEnd;
-use crate::archive::{FileBytes, InMemory, Leaf, Spool};
+use crate::archive::{FileBytes, InMemory, PlainFile, Spool};
 use crate::error::Error;
 use crate::inputs::Plan;
 use crate::origin::Origin;
 use crate::owners::Owners;
-use crate::refusal::Refusal;
+use crate::refusal::FileRefusal;
 
 /// The files of a profile, by their index in the list that was planned.
 pub trait Files {
     /// A file as stored, still packed.
-    fn leaf(&self, file: usize) -> &Leaf;
+    fn leaf(&self, file: usize) -> &PlainFile;
 
     /// All bytes of a file, unpacked if they are packed.
     ///
@@ -114,8 +114,8 @@ pub fn warn_of(damage: &EarlyEnd, sink: &mut dyn Sink) {
 ///
 /// # Errors
 /// If unpacking fails, or the file is truncated. Readers of whole files rely on their lengths.
-pub fn whole(leaf: &Leaf, spool: &dyn Spool) -> Result<FileBytes, Error> {
-    let refused = |damage: &EarlyEnd| Error::from(Refusal::damaged(damage.what.clone(), damage.place()));
+pub fn whole(leaf: &PlainFile, spool: &dyn Spool) -> Result<FileBytes, Error> {
+    let refused = |damage: &EarlyEnd| Error::from(FileRefusal::damaged(damage.what.clone(), damage.place()));
     if let Some(plain) = leaf.plain() {
         return leaf.damage().map_or(Ok(plain), |damage| Err(refused(&damage)));
     }
@@ -155,10 +155,10 @@ impl Sinks for OneRank<'_> {
 }
 
 /// Files in memory: for fuzzing and tests.
-pub struct MemoryFiles(pub Vec<Leaf>);
+pub struct MemoryFiles(pub Vec<PlainFile>);
 
 impl Files for MemoryFiles {
-    fn leaf(&self, file: usize) -> &Leaf {
+    fn leaf(&self, file: usize) -> &PlainFile {
         &self.0[file]
     }
 

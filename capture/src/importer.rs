@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::probe::process::Facts;
+use crate::probe::process::ProcessFacts;
 use crate::probe::{self, Confidence};
 
 /// A trace format.
@@ -35,7 +35,7 @@ pub struct Importer {
 pub type FindRank = fn(&[u8]) -> Option<u32>;
 
 /// Finds facts about the process that wrote a trace in its first bytes.
-pub type FindFacts = fn(&[u8]) -> Facts;
+pub type FindFacts = fn(&[u8]) -> ProcessFacts;
 
 /// A kind of file that a format reads.
 #[derive(Debug)]

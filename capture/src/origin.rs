@@ -23,14 +23,14 @@ const PS_PER_NS: i128 = 1_000;
 
 /// Beginning of a trace, from its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Beginning {
+pub struct TraceBeginning {
     /// Earliest time in picoseconds on the trace's own clock.
     first_ps: i128,
     /// Wall clock at the own clock's zero in Unix nanoseconds, if the bytes state it.
     base_ns: Option<i64>,
 }
 
-impl Beginning {
+impl TraceBeginning {
     /// The beginning of a trace with these first times, in picoseconds, and this wall clock at the
     /// own clock's zero. `None` if there are no times.
     pub(crate) fn of_times(mut times: Vec<i128>, base_ns: Option<i64>) -> Option<Self> {
@@ -95,16 +95,16 @@ impl Origin {
 /// If every beginning states the wall clock of its zero, clocks with different zeros are put on one
 /// axis. A rank whose clock is more than 26 days from the median has an origin of its own.
 #[must_use]
-pub fn origins(beginnings: &[Option<Beginning>]) -> Vec<Option<Origin>> {
+pub fn origins(beginnings: &[Option<TraceBeginning>]) -> Vec<Option<Origin>> {
     let known = || beginnings.iter().flatten();
     let bases: Option<Vec<i64>> = known().map(|beginning| beginning.base_ns).collect();
     let first_base = bases.and_then(|bases| bases.into_iter().min());
     // Distance of a trace's zero from the earliest zero.
-    let zero_ps = |of: &Beginning| match (first_base, of.base_ns) {
+    let zero_ps = |of: &TraceBeginning| match (first_base, of.base_ns) {
         (Some(first), Some(base)) => (i128::from(base) - i128::from(first)) * PS_PER_NS,
         _ => 0,
     };
-    let on_axis = |of: &Beginning| of.first_ps.saturating_add(zero_ps(of));
+    let on_axis = |of: &TraceBeginning| of.first_ps.saturating_add(zero_ps(of));
     let mut firsts: Vec<i128> = known().map(on_axis).collect();
     firsts.sort_unstable();
     let Some(&median) = firsts.get(firsts.len().saturating_sub(1) / 2) else {
@@ -113,7 +113,7 @@ pub fn origins(beginnings: &[Option<Beginning>]) -> Vec<Option<Origin>> {
     let is_near = |ps: i128| ps.abs_diff(median) <= MAX_APART_PS.unsigned_abs();
     let first = firsts.iter().copied().find(|&ps| is_near(ps)).unwrap_or(median);
     let shared = Origin::of_first(first);
-    let origin = |of: &Beginning| {
+    let origin = |of: &TraceBeginning| {
         if is_near(on_axis(of)) {
             Origin { ps: shared.ps.saturating_sub(zero_ps(of)), ..shared }
         } else {
@@ -138,7 +138,7 @@ mod tests {
         ) {
             let all: Vec<_> = firsts
                 .iter()
-                .map(|first| Some(Beginning { first_ps: i128::from(first % apart), base_ns: None }))
+                .map(|first| Some(TraceBeginning { first_ps: i128::from(first % apart), base_ns: None }))
                 .collect();
             let forward = origins(&all);
             let mut backward = origins(&all.iter().rev().copied().collect::<Vec<_>>());

@@ -19,7 +19,7 @@ pub struct Owners(Vec<u8>);
 
 /// Consecutive events of a rank.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct OwnerRun {
     start: u64,
     end: u64,
     owner: u32,
@@ -31,7 +31,7 @@ pub(crate) struct Noting {
     packed: Vec<u8>,
     /// End of the last packed run.
     end: u64,
-    open: Option<Run>,
+    open: Option<OwnerRun>,
 }
 
 impl Noting {
@@ -46,12 +46,12 @@ impl Noting {
             }
             self.cut();
         }
-        self.open = owner.map(|owner| Run { start: offset, end, owner });
+        self.open = owner.map(|owner| OwnerRun { start: offset, end, owner });
     }
 
     /// Ends the run: all ranks need what comes next.
     pub(crate) fn cut(&mut self) {
-        let Some(Run { start, end, owner }) = self.open.take() else { return };
+        let Some(OwnerRun { start, end, owner }) = self.open.take() else { return };
         if self.packed.len() <= MAX_LEN {
             self.packed.put_varint(start.saturating_sub(self.end));
             self.packed.put_varint(end - start);

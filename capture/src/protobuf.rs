@@ -6,7 +6,7 @@ const MAX_VARINT_LEN: usize = 10;
 
 /// The reason why a message cannot be read on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Damage {
+pub(crate) enum MessageDamage {
     /// A field ends behind the message.
     Cut,
     /// A tag or a varint that no message has.
@@ -38,8 +38,8 @@ impl<'a> WireValue<'a> {
 
     /// The number of a field of 32 bits.
     #[cfg(feature = "read")]
-    pub(crate) fn number_u32(self) -> Result<u32, Damage> {
-        u32::try_from(self.number()).map_err(|_| Damage::Invalid)
+    pub(crate) fn number_u32(self) -> Result<u32, MessageDamage> {
+        u32::try_from(self.number()).map_err(|_| MessageDamage::Invalid)
     }
 
     /// The number as a signed one.
@@ -74,14 +74,14 @@ impl<'a> MessageFields<'a> {
     /// # Errors
     /// If the message is damaged. The place does not move then.
     #[inline]
-    pub(crate) fn next(&mut self) -> Result<Option<(u32, WireValue<'a>)>, Damage> {
+    pub(crate) fn next(&mut self) -> Result<Option<(u32, WireValue<'a>)>, MessageDamage> {
         if self.rest.is_empty() {
             return Ok(None);
         }
         let (tag, rest) = varint(self.rest)?;
-        let number = u32::try_from(tag >> 3).map_err(|_| Damage::Invalid)?;
+        let number = u32::try_from(tag >> 3).map_err(|_| MessageDamage::Invalid)?;
         if number == 0 {
-            return Err(Damage::Invalid);
+            return Err(MessageDamage::Invalid);
         }
         let (value, rest) = match tag & 7 {
             0 => {
@@ -89,20 +89,20 @@ impl<'a> MessageFields<'a> {
                 (WireValue::Varint(number), rest)
             }
             1 => {
-                let (bits, rest) = rest.split_first_chunk().ok_or(Damage::Cut)?;
+                let (bits, rest) = rest.split_first_chunk().ok_or(MessageDamage::Cut)?;
                 (WireValue::Fixed64(u64::from_le_bytes(*bits)), rest)
             }
             2 => {
                 let (len, rest) = varint(rest)?;
-                let len = usize::try_from(len).map_err(|_| Damage::Cut)?;
-                let (bytes, rest) = rest.split_at_checked(len).ok_or(Damage::Cut)?;
+                let len = usize::try_from(len).map_err(|_| MessageDamage::Cut)?;
+                let (bytes, rest) = rest.split_at_checked(len).ok_or(MessageDamage::Cut)?;
                 (WireValue::Bytes(bytes), rest)
             }
             5 => {
-                let (bits, rest) = rest.split_first_chunk().ok_or(Damage::Cut)?;
+                let (bits, rest) = rest.split_first_chunk().ok_or(MessageDamage::Cut)?;
                 (WireValue::Fixed32(u32::from_le_bytes(*bits)), rest)
             }
-            _ => return Err(Damage::Invalid),
+            _ => return Err(MessageDamage::Invalid),
         };
         self.rest = rest;
         Ok(Some((number, value)))
@@ -116,7 +116,7 @@ impl<'a> MessageFields<'a> {
 
 /// Splits off a varint. Returns its value and the bytes behind it.
 #[inline]
-pub(crate) fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), Damage> {
+pub(crate) fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), MessageDamage> {
     // Most varints take one byte.
     if let Some((&byte, rest)) = bytes.split_first()
         && byte < 0x80
@@ -131,14 +131,14 @@ pub(crate) fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), Damage> {
             return Ok((value, &bytes[at + 1..]));
         }
     }
-    Err(if bytes.len() < MAX_VARINT_LEN { Damage::Cut } else { Damage::Invalid })
+    Err(if bytes.len() < MAX_VARINT_LEN { MessageDamage::Cut } else { MessageDamage::Invalid })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn all(message: &[u8]) -> Result<Vec<(u32, WireValue<'_>)>, Damage> {
+    fn all(message: &[u8]) -> Result<Vec<(u32, WireValue<'_>)>, MessageDamage> {
         let mut fields = MessageFields::new(message);
         std::iter::from_fn(|| fields.next().transpose()).collect()
     }
@@ -162,11 +162,11 @@ mod tests {
     #[test]
     fn what_no_message_has_is_damage() {
         for (message, damage) in [
-            (&b"\x00"[..], Damage::Invalid),
-            (b"\x0b", Damage::Invalid),
-            (b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", Damage::Cut),
-            (b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", Damage::Invalid),
-            (b"\x08\x80", Damage::Cut),
+            (&b"\x00"[..], MessageDamage::Invalid),
+            (b"\x0b", MessageDamage::Invalid),
+            (b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", MessageDamage::Cut),
+            (b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", MessageDamage::Invalid),
+            (b"\x08\x80", MessageDamage::Cut),
         ] {
             assert_eq!(all(message), Err(damage), "{message:?}");
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// Reason why a file is not read, with advice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct FileRefusal {
     /// The kind of the file, or the fault in it.
     pub what: Cow<'static, str>,
     /// Place of the fault in the file. Empty if it is the whole file.
@@ -24,7 +24,7 @@ pub enum Gravity {
     Damaged,
 }
 
-impl Refusal {
+impl FileRefusal {
     /// A refusal of a file that is something else.
     #[must_use]
     pub fn unread(what: impl Into<Cow<'static, str>>, hint: &'static str) -> Self {

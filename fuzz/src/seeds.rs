@@ -10,7 +10,7 @@ use nprof_capture::archive::fixture::{gzip, tar, tar_of_kinds, zip, zip_of_many,
 use nprof_capture::device::simulation::{self, Simulation};
 use nprof_capture::formats::aiu::packet_fixture::packets;
 use nprof_capture::formats::neff::{Neff, fixture as neff};
-use nprof_capture::formats::ntff::fixture::{self as ntff, BEGIN, EVENT, INSTRUCTION, Trace, word};
+use nprof_capture::formats::ntff::fixture::{self as ntff, BEGIN, EVENT, INSTRUCTION, TraceFixture, word};
 use nprof_capture::formats::perfetto::fixture::{ProtoMessage, trace as packets_of, varied, zlib};
 use nprof_capture::formats::trace_event;
 use nprof_engine::codec;
@@ -123,13 +123,19 @@ fn traces() -> Vec<Vec<u8>> {
     let mut cores = ntff::varied();
     let second = cores.subgraph().clone();
     cores.capture.nodes[0].parts[0].subgraphs.push(second);
-    let mut damaged = Trace::new(&[word(0xa2, &[]), word(0x95, &[(63, &[0xee])])]);
+    let mut damaged = TraceFixture::new(&[word(0xa2, &[]), word(0x95, &[(63, &[0xee])])]);
     damaged.edge(Engine::Tensor, 1, 1, 0, BEGIN + 3);
     damaged.packet(31, 9, BEGIN + 3, BEGIN + 2, 0xff_ffff);
     for value in [1, 2, 1, 0] {
         damaged.record(EVENT, 0xf3_0105, 7, value, BEGIN + u64::from(value));
     }
-    vec![Trace::new(&[]).bytes(), ntff::varied().bytes(), twice.bytes(), cores.bytes(), damaged.bytes()]
+    vec![
+        TraceFixture::new(&[]).bytes(),
+        ntff::varied().bytes(),
+        twice.bytes(),
+        cores.bytes(),
+        damaged.bytes(),
+    ]
 }
 
 fn programs() -> Vec<Vec<u8>> {

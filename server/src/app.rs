@@ -22,7 +22,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::analysis::job_segment::{self, JobSegment};
 use crate::child::{IngestProcess, comparison};
-use crate::child_end::Ended;
+use crate::child_end::ChildEnd;
 use crate::http::error::ApiError;
 use crate::http::turns::Turns;
 use crate::ingest::IngestError;
@@ -285,7 +285,7 @@ impl App {
                 "the ranks of \"{name}\" cannot be compared: {reason}; `nprof ranks {name}` has no limits"
             ),
         );
-        if matches!(error, IngestError::Ended(Ended::GaveUp(_) | Ended::OutOfTime)) {
+        if matches!(error, IngestError::Ended(ChildEnd::GaveUp(_) | ChildEnd::OutOfTime)) {
             let mut failed = self.0.failed.lock().unwrap_or_else(PoisonError::into_inner);
             if failed.len() >= MAX_FAILED {
                 failed.clear();

@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 /// End of a child that sent no report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum ChildEnd {
     /// It gave up: usually because the system refused further memory. The limit in bytes.
     GaveUp(u64),
     /// It used up its processor time.
@@ -21,7 +21,7 @@ pub enum Ended {
     Crashed,
 }
 
-impl Ended {
+impl ChildEnd {
     /// Reads the status of a child whose memory was limited to these bytes.
     #[must_use]
     pub fn of(status: ExitStatus, memory_bytes: u64) -> Self {
@@ -36,7 +36,7 @@ impl Ended {
     }
 }
 
-impl fmt::Display for Ended {
+impl fmt::Display for ChildEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::GaveUp(limit_bytes) => write!(
@@ -66,13 +66,13 @@ mod tests {
 
     #[test]
     fn each_signal_has_its_reason() {
-        let of = |signal: Signal| Ended::of(ExitStatus::from_raw(signal.as_raw()), MEMORY_BYTES);
-        assert_eq!(of(Signal::ABORT), Ended::GaveUp(MEMORY_BYTES));
-        assert_eq!(of(Signal::XCPU), Ended::OutOfTime);
-        assert_eq!(of(Signal::BUS), Ended::InputLost);
-        assert_eq!(of(Signal::KILL), Ended::Killed);
-        assert_eq!(of(Signal::SEGV), Ended::Crashed);
+        let of = |signal: Signal| ChildEnd::of(ExitStatus::from_raw(signal.as_raw()), MEMORY_BYTES);
+        assert_eq!(of(Signal::ABORT), ChildEnd::GaveUp(MEMORY_BYTES));
+        assert_eq!(of(Signal::XCPU), ChildEnd::OutOfTime);
+        assert_eq!(of(Signal::BUS), ChildEnd::InputLost);
+        assert_eq!(of(Signal::KILL), ChildEnd::Killed);
+        assert_eq!(of(Signal::SEGV), ChildEnd::Crashed);
         // A panic of the main thread.
-        assert_eq!(Ended::of(ExitStatus::from_raw(101 << 8), MEMORY_BYTES), Ended::Crashed);
+        assert_eq!(ChildEnd::of(ExitStatus::from_raw(101 << 8), MEMORY_BYTES), ChildEnd::Crashed);
     }
 }

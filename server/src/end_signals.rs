@@ -6,14 +6,14 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// A signal that ends the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum EndSignal {
     /// Ctrl-C.
     Interrupt,
     /// `SIGTERM`.
     Terminate,
 }
 
-impl Ending {
+impl EndSignal {
     /// The exit code that a shell reports for a program that the signal ended.
     #[must_use]
     pub fn exit_code(self) -> u8 {
@@ -39,10 +39,10 @@ impl EndSignals {
     }
 
     /// Waits for the next signal. Several signals since the last call count as one.
-    pub async fn next(&mut self) -> Ending {
+    pub async fn next(&mut self) -> EndSignal {
         tokio::select! {
-            _ = self.interrupt.recv() => Ending::Interrupt,
-            _ = self.terminate.recv() => Ending::Terminate,
+            _ = self.interrupt.recv() => EndSignal::Interrupt,
+            _ = self.terminate.recv() => EndSignal::Terminate,
         }
     }
 

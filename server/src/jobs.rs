@@ -12,7 +12,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::analysis::job_segment;
 use crate::child::{ChildTask, IngestProcess, InputsOutcome, comparison};
 use crate::http::error::ApiError;
-use crate::ingest::{self, IngestError, Settings, Staged};
+use crate::ingest::{self, IngestError, IngestSettings, Staged};
 use crate::store::{Profile, Staging, Store};
 use crate::work::{Meter, Stage};
 
@@ -63,7 +63,13 @@ impl Jobs {
 
     /// Queues the ingest of `files`, which are in `upload`. The profile is built beside them, and
     /// the directory is removed at the end.
-    pub fn start(&self, upload: Staging, files: Vec<PathBuf>, name: String, settings: Settings) -> Arc<Job> {
+    pub fn start(
+        &self,
+        upload: Staging,
+        files: Vec<PathBuf>,
+        name: String,
+        settings: IngestSettings,
+    ) -> Arc<Job> {
         let job = {
             let mut known = self.known();
             let id = known.last_key_value().map_or(1, |(last, _)| last + 1);
@@ -132,7 +138,7 @@ struct Ingest {
     store: Arc<Store>,
     process: IngestProcess,
     upload: Staging,
-    settings: Settings,
+    settings: IngestSettings,
 }
 
 impl Ingest {

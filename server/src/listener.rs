@@ -166,7 +166,7 @@ pub async fn accept(
         let peer = Peer::of(remote, local);
         match slots.take(peer, 1) {
             Some(slot) => {
-                let connection = Connection { peer, slot, watcher: connections.watcher() };
+                let connection = ServedConnection { peer, slot, watcher: connections.watcher() };
                 drop(tokio::spawn(connection.serve(stream, service.clone(), limits)));
             }
             None => tracing::debug!("a connection was closed: {peer:?} has too many"),
@@ -175,13 +175,13 @@ pub async fn accept(
 }
 
 /// One accepted connection.
-struct Connection {
+struct ServedConnection {
     peer: Peer,
     slot: ResourceShare,
     watcher: Watcher,
 }
 
-impl Connection {
+impl ServedConnection {
     /// Answers the requests of this connection.
     async fn serve(self, stream: TcpStream, service: Router, limits: ConnectionLimits) {
         let Self { peer, slot, watcher } = self;

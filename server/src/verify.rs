@@ -45,12 +45,12 @@ pub struct Verified {
     /// Bytes of segments checked.
     pub bytes: u64,
     /// All damage, in the order of profiles, ranks and tables.
-    pub damages: Vec<Damage>,
+    pub damages: Vec<DamagedPlace>,
 }
 
 /// One damaged place.
 #[derive(Debug, Clone, Serialize)]
-pub struct Damage {
+pub struct DamagedPlace {
     /// Name of the profile, or its directory if the manifest cannot be read.
     pub profile: String,
     /// The rank, unless the damage is in the manifest.
@@ -100,19 +100,19 @@ pub fn verify(store: &Store, names: &[String], meter: &Meter) -> Result<Verified
     let mut verified = Verified::default();
     let profiles = if names.is_empty() {
         let survey = settled_survey(store)?;
-        verified.damages.extend(
-            survey
-                .unreadable
-                .into_iter()
-                .map(|(dir, error)| Damage { profile: name_for_rm(&dir), ..Damage::of_manifest(&error) }),
-        );
-        verified.damages.extend(survey.shared.into_iter().map(|SharedName { name, directories }| Damage {
-            profile: name,
-            part: Some(SHARED_NAME),
-            ..Damage::of(format!(
-                "several profiles have this name; remove all but one by their ids: {}",
-                directories.join(", ")
-            ))
+        verified.damages.extend(survey.unreadable.into_iter().map(|(dir, error)| DamagedPlace {
+            profile: name_for_rm(&dir),
+            ..DamagedPlace::of_manifest(&error)
+        }));
+        verified.damages.extend(survey.shared.into_iter().map(|SharedName { name, directories }| {
+            DamagedPlace {
+                profile: name,
+                part: Some(SHARED_NAME),
+                ..DamagedPlace::of(format!(
+                    "several profiles have this name; remove all but one by their ids: {}",
+                    directories.join(", ")
+                ))
+            }
         }));
         survey.profiles
     } else {
@@ -174,21 +174,21 @@ fn verify_rank(
     meter: &Meter,
     verified: &mut Verified,
 ) -> Result<(), VerifyError> {
-    let of = |damage: Damage| Damage {
+    let of = |damage: DamagedPlace| DamagedPlace {
         profile: profile.manifest.slug().to_owned(),
         rank: Some(file.rank),
         ..damage
     };
     if kept(&profile.place_of(file), &file.content) == StoredSummary::Damaged {
         let what = format!("the kept summary of {} is damaged", file.file);
-        verified.damages.push(of(Damage { part: Some(KEPT_SUMMARY), ..Damage::of(what) }));
+        verified.damages.push(of(DamagedPlace { part: Some(KEPT_SUMMARY), ..DamagedPlace::of(what) }));
     }
     let Some(segment) = check(&profile.segment_path(file), &of, meter, &mut verified.damages)? else {
         return Ok(());
     };
     if segment.content() != file.content {
         let what = format!("{} is undamaged, but it is not the segment that the manifest names", file.file);
-        verified.damages.push(of(Damage::of(what)));
+        verified.damages.push(of(DamagedPlace::of(what)));
     }
     verified.bytes += segment.file_len();
     verified.ranks += 1;
@@ -205,18 +205,18 @@ fn job_file(profile: &Profile) -> Option<(PathBuf, u64)> {
 /// Checks the overlay and the job segment of a profile, if they are kept.
 fn verify_comparison(profile: &Profile, meter: &Meter, verified: &mut Verified) -> Result<(), VerifyError> {
     let slug = profile.manifest.slug();
-    let of = |damage: Damage| Damage {
+    let of = |damage: DamagedPlace| DamagedPlace {
         profile: slug.to_owned(),
         part: Some(KEPT_COMPARISON),
         number: None,
         ..damage
     };
-    verified.damages.extend(overlay_damage(profile).map(|what| of(Damage::of(what))));
+    verified.damages.extend(overlay_damage(profile).map(|what| of(DamagedPlace::of(what))));
     let Some((path, _)) = job_file(profile) else { return Ok(()) };
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let of_file = |damage: Damage| match damage.what.starts_with(&name) {
+    let of_file = |damage: DamagedPlace| match damage.what.starts_with(&name) {
         true => of(damage),
-        false => of(Damage { what: format!("{name}: {}", damage.what), ..damage }),
+        false => of(DamagedPlace { what: format!("{name}: {}", damage.what), ..damage }),
     };
     if let Some(segment) = check(&path, &of_file, meter, &mut verified.damages)? {
         verified.bytes += segment.file_len();
@@ -227,9 +227,9 @@ fn verify_comparison(profile: &Profile, meter: &Meter, verified: &mut Verified) 
 /// Checks all bytes of a segment. `None` if it cannot be opened.
 fn check(
     path: &Path,
-    of: &dyn Fn(Damage) -> Damage,
+    of: &dyn Fn(DamagedPlace) -> DamagedPlace,
     meter: &Meter,
-    damages: &mut Vec<Damage>,
+    damages: &mut Vec<DamagedPlace>,
 ) -> Result<Option<SegmentFile>, VerifyError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let before = meter.bytes().0;
@@ -237,10 +237,11 @@ fn check(
         Ok(segment) => segment,
         Err(error) => {
             let damage = match error {
-                OpenError::Segment(error) => {
-                    Damage { remedy: Remedy::of(&error), ..Damage::of(format!("{name}: {error}")) }
-                }
-                OpenError::Io(error) => Damage::of(format!("{name}: cannot read ({error})")),
+                OpenError::Segment(error) => DamagedPlace {
+                    remedy: Remedy::of(&error),
+                    ..DamagedPlace::of(format!("{name}: {error}"))
+                },
+                OpenError::Io(error) => DamagedPlace::of(format!("{name}: cannot read ({error})")),
             };
             damages.push(of(damage));
             return Ok(None);
@@ -250,7 +251,7 @@ fn check(
         match finding {
             VerifyFinding::Checked(bytes) => meter.add_bytes(bytes),
             VerifyFinding::Damaged { part, offset, error } => {
-                damages.push(of(Damage::of_part(query::part::name(&segment, part), offset, error)));
+                damages.push(of(DamagedPlace::of_part(query::part::name(&segment, part), offset, error)));
             }
         }
         if meter.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -272,7 +273,7 @@ impl Verified {
     }
 }
 
-impl Damage {
+impl DamagedPlace {
     fn of(what: String) -> Self {
         let (offset, part, number) = (None, None, None);
         let (column, table, track) = (None, None, None);
@@ -300,7 +301,7 @@ impl Damage {
     }
 }
 
-impl std::fmt::Display for Damage {
+impl std::fmt::Display for DamagedPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.profile)?;
         if let Some(rank) = self.rank {
@@ -318,7 +319,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::ingest::{Named, Settings, run};
+    use crate::ingest::{IngestSettings, NamedInputs, run};
     use crate::store::{Existing, Manifest};
 
     /// Ingests a trace of one slice under the name `n`.
@@ -326,9 +327,9 @@ mod tests {
         let trace = store.root().with_extension("json");
         fs::write(&trace, format!(r#"[{{"ph":"X","pid":1,"tid":1,"ts":0,"dur":1,"name":"{name}"}}]"#))
             .unwrap();
-        let named = Named { files: vec![trace], ..Named::default() };
+        let named = NamedInputs { files: vec![trace], ..NamedInputs::default() };
         let slug = Some("n".parse().unwrap());
-        let settings = Settings { existing: Existing::Replace, slug, ..Settings::default() };
+        let settings = IngestSettings { existing: Existing::Replace, slug, ..IngestSettings::default() };
         run(store, &named, &settings, &Meter::default()).unwrap().profile
     }
 

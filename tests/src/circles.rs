@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::imports::identifier;
 use crate::layers::FIXTURES;
-use crate::source::Source;
+use crate::source::ProjectFile;
 
 /// Path of a module from its crate's folder: `["engine", "tile", "grid"]`.
-type Path = Vec<String>;
+type ModulePath = Vec<String>;
 /// Modules of each folder, with the modules of that folder that each imports.
-type Arrows = BTreeMap<Path, BTreeMap<String, BTreeSet<String>>>;
+type Arrows = BTreeMap<ModulePath, BTreeMap<String, BTreeSet<String>>>;
 
 /// Most names that hand a name on.
 const MAX_STEPS: usize = 12;
@@ -35,12 +35,13 @@ struct Module {
 
 /// Folders with modules that import each other in a circle, as `folder: module module`, sorted.
 #[must_use]
-pub fn circles(sources: &[Source]) -> Vec<String> {
+pub fn circles(sources: &[ProjectFile]) -> Vec<String> {
     let mut modules = BTreeMap::new();
     for source in sources.iter().filter(|source| !source.product.is_empty()) {
         let is_fixture = source.modules().last().is_some_and(|last| FIXTURES.contains(last));
         if let Some((folder, _)) = source.path.split_once("/src/").filter(|_| !is_fixture) {
-            let path = [folder].into_iter().chain(source.modules()).map(str::to_owned).collect::<Path>();
+            let path =
+                [folder].into_iter().chain(source.modules()).map(str::to_owned).collect::<ModulePath>();
             modules.insert(path, Module::of(&source.product));
         }
     }
@@ -77,7 +78,7 @@ fn reached(arrows: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet<
     found
 }
 
-fn arrows(modules: &BTreeMap<Path, Module>) -> Arrows {
+fn arrows(modules: &BTreeMap<ModulePath, Module>) -> Arrows {
     let mut arrows = Arrows::new();
     for (own, module) in modules {
         for path in &module.used {
@@ -94,11 +95,11 @@ fn arrows(modules: &BTreeMap<Path, Module>) -> Arrows {
 
 /// The module that defines what a path names, seen from a module.
 fn defining(
-    modules: &BTreeMap<Path, Module>,
+    modules: &BTreeMap<ModulePath, Module>,
     from: &[String],
     path: &[String],
     steps: usize,
-) -> Option<Path> {
+) -> Option<ModulePath> {
     let (first, rest) = path.split_first()?;
     let steps = steps.checked_sub(1)?;
     match first.as_str() {
@@ -119,10 +120,15 @@ fn defining(
 }
 
 /// The module that defines what a path names, looked up inside a module.
-fn below(modules: &BTreeMap<Path, Module>, of: &[String], path: &[String], steps: usize) -> Option<Path> {
+fn below(
+    modules: &BTreeMap<ModulePath, Module>,
+    of: &[String],
+    path: &[String],
+    steps: usize,
+) -> Option<ModulePath> {
     let steps = steps.checked_sub(1)?;
     let (first, rest) = path.split_first()?;
-    let child: Path = of.iter().chain([first]).cloned().collect();
+    let child: ModulePath = of.iter().chain([first]).cloned().collect();
     if modules.contains_key(&child) {
         return below(modules, &child, rest, steps);
     }
@@ -186,7 +192,7 @@ fn use_at(statement: &str) -> Option<(usize, bool)> {
 }
 
 /// The paths of a `use`, each with the name that it gets. A glob has the name `*`.
-fn tree(before: &mut Path, text: &str, paths: &mut Vec<(Path, String)>) {
+fn tree(before: &mut ModulePath, text: &str, paths: &mut Vec<(ModulePath, String)>) {
     let text = text.trim();
     if let Some((path, group)) = text.split_once('{') {
         let own: Vec<String> = path.split("::").map(|part| part.trim().to_owned()).collect();
@@ -201,7 +207,7 @@ fn tree(before: &mut Path, text: &str, paths: &mut Vec<(Path, String)>) {
     let (path, alias) =
         text.split_once(" as ").map_or((text, None), |(path, alias)| (path, Some(alias.trim())));
     let own = path.split("::").map(|part| part.trim().to_owned()).filter(|part| !part.is_empty());
-    let mut whole: Path = before.iter().cloned().chain(own).collect();
+    let mut whole: ModulePath = before.iter().cloned().chain(own).collect();
     if whole.last().is_some_and(|last| last == "self") {
         whole.pop();
     }
@@ -231,11 +237,11 @@ fn members(group: &str) -> Vec<&str> {
 }
 
 /// Paths of at least two names in code without `use`.
-fn paths_of(code: &str) -> Vec<Path> {
+fn paths_of(code: &str) -> Vec<ModulePath> {
     let is_sign = |sign: char| sign.is_alphanumeric() || sign == '_' || sign == ':';
     let words = code.split(|sign: char| !is_sign(sign)).filter(|word| word.contains("::"));
     let path = |word: &str| word.split("::").map(str::to_owned).take_while(|name| !name.is_empty()).collect();
-    words.map(path).filter(|path: &Path| path.len() > 1).collect()
+    words.map(path).filter(|path: &ModulePath| path.len() > 1).collect()
 }
 
 #[cfg(test)]
@@ -244,7 +250,8 @@ mod tests {
 
     #[track_caller]
     fn check(files: &[(&str, &str)], expected: &[&str]) {
-        let sources: Vec<Source> = files.iter().map(|(path, text)| Source::new(path, text)).collect();
+        let sources: Vec<ProjectFile> =
+            files.iter().map(|(path, text)| ProjectFile::new(path, text)).collect();
         assert_eq!(circles(&sources), expected);
     }
 

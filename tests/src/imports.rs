@@ -1,11 +1,11 @@
 //! The names that Rust code uses: paths after a prefix, and whole words.
 
-use crate::source::Source;
+use crate::source::ProjectFile;
 
 /// Top modules of the own crate that a source names, by `crate::` or by enough `super::`. Tests
 /// count too, but only by `crate::`, because a test module is one level deeper.
 #[must_use]
-pub fn root_imports(source: &Source) -> Vec<(usize, String)> {
+pub fn root_imports(source: &ProjectFile) -> Vec<(usize, String)> {
     let mut found = imports_after(&source.code, "crate::");
     let to_root = "super::".repeat(source.modules().len());
     if !to_root.is_empty() {

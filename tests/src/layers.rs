@@ -2,7 +2,7 @@
 //! them to all files.
 
 use crate::imports::{identifier, imports_after, lines_with_word, root_imports};
-use crate::source::{Rule, Source, at};
+use crate::source::{ProjectFile, Rule, at};
 
 /// Folders with layers of their own. Each module imports only earlier layers of its folder, and all
 /// modules of its own layer.
@@ -91,7 +91,7 @@ pub const RULES: [Rule; 11] = [
     crates,
 ];
 
-fn engine_layers(source: &Source) -> Vec<String> {
+fn engine_layers(source: &ProjectFile) -> Vec<String> {
     let modules = source.modules();
     let Some(own_name) = modules.first().filter(|_| source.path.starts_with("engine/src/")) else {
         return Vec::new();
@@ -110,7 +110,7 @@ fn engine_layers(source: &Source) -> Vec<String> {
     problems
 }
 
-fn room_layers(source: &Source) -> Vec<String> {
+fn room_layers(source: &ProjectFile) -> Vec<String> {
     let rooms = ROOMS.iter().filter_map(|(folder, layers)| {
         let below = source.path.strip_prefix(folder)?.strip_prefix('/')?;
         (below != "mod.rs").then_some((*folder, *layers, identifier(below)))
@@ -136,12 +136,12 @@ fn layer(layers: &[&str], name: &str) -> Option<usize> {
 }
 
 /// Imports of a module of a later layer than the own one.
-fn upward(source: &Source, layers: &[&str], own: &str, imports: &[(usize, String)]) -> Vec<String> {
+fn upward(source: &ProjectFile, layers: &[&str], own: &str, imports: &[(usize, String)]) -> Vec<String> {
     let above = imports.iter().filter(|(_, name)| layer(layers, name) > layer(layers, own));
     above.map(|(line, name)| at(source, *line, &format!("`{own}` must not import `{name}`"))).collect()
 }
 
-fn engine_is_pure(source: &Source) -> Vec<String> {
+fn engine_is_pure(source: &ProjectFile) -> Vec<String> {
     if !source.path.starts_with("engine/src/") || source.modules().first() == Some(&"native") {
         return Vec::new();
     }
@@ -162,11 +162,11 @@ fn engine_is_pure(source: &Source) -> Vec<String> {
     problems
 }
 
-fn capture_is_pure(source: &Source) -> Vec<String> {
+fn capture_is_pure(source: &ProjectFile) -> Vec<String> {
     if source.path.starts_with("capture/src/") { impure(source) } else { Vec::new() }
 }
 
-fn impure(source: &Source) -> Vec<String> {
+fn impure(source: &ProjectFile) -> Vec<String> {
     let used = imports_after(&source.product, "std::");
     let banned = used.into_iter().filter(|(_, name)| IMPURE.contains(&name.as_str()));
     banned.map(|(line, name)| at(source, line, &format!("`std::{name}` does not run in a browser"))).collect()
@@ -174,7 +174,7 @@ fn impure(source: &Source) -> Vec<String> {
 
 /// Tests recognise and unpack files of all formats, so they import the readers and their fixtures.
 /// A fixture can be built of the fixtures of later layers.
-fn capture_layers(source: &Source) -> Vec<String> {
+fn capture_layers(source: &ProjectFile) -> Vec<String> {
     let modules = source.modules();
     let (true, [own, .., last] | [own @ last]) = (source.path.starts_with("capture/src/"), &modules[..])
     else {
@@ -194,7 +194,7 @@ fn capture_layers(source: &Source) -> Vec<String> {
 
 /// A reader that imports another one breaks when that one changes. Only three readers are made
 /// for others.
-fn reader_layers(source: &Source) -> Vec<String> {
+fn reader_layers(source: &ProjectFile) -> Vec<String> {
     const FORMATS: &str = "formats";
     let modules = source.modules();
     let (true, [FORMATS, own, ..]) = (source.path.starts_with("capture/src/"), &modules[..]) else {
@@ -212,7 +212,7 @@ fn reader_layers(source: &Source) -> Vec<String> {
     of_layers.map(problem).collect()
 }
 
-fn server_layers(source: &Source) -> Vec<String> {
+fn server_layers(source: &ProjectFile) -> Vec<String> {
     let modules = source.modules();
     let Some(own) = modules.first().filter(|_| source.path.starts_with("server/src/")) else {
         return Vec::new();
@@ -223,7 +223,7 @@ fn server_layers(source: &Source) -> Vec<String> {
     upward(source, &SERVER_LAYERS, own, &root_imports(source))
 }
 
-fn page_layers(source: &Source) -> Vec<String> {
+fn page_layers(source: &ProjectFile) -> Vec<String> {
     let modules = source.modules();
     let Some(own) = modules.first().filter(|_| source.path.starts_with("frontend/src/")) else {
         return Vec::new();
@@ -233,7 +233,7 @@ fn page_layers(source: &Source) -> Vec<String> {
 
 /// The page only recognises inputs. A native build of the whole workspace would not notice a reader
 /// in the page.
-fn page_reads_no_trace(source: &Source) -> Vec<String> {
+fn page_reads_no_trace(source: &ProjectFile) -> Vec<String> {
     if !source.path.starts_with("frontend/src/") {
         return Vec::new();
     }
@@ -242,7 +242,7 @@ fn page_reads_no_trace(source: &Source) -> Vec<String> {
     others.map(|(line, name)| at(source, line, &format!("the page has no `{name}` of capture"))).collect()
 }
 
-fn view_is_plain(source: &Source) -> Vec<String> {
+fn view_is_plain(source: &ProjectFile) -> Vec<String> {
     if !source.path.starts_with("frontend/src/view") {
         return Vec::new();
     }
@@ -257,7 +257,7 @@ fn view_is_plain(source: &Source) -> Vec<String> {
 
 /// Checks both the dependencies in a manifest and the names in code: a path can reach a crate that
 /// another one re-exports.
-fn crates(source: &Source) -> Vec<String> {
+fn crates(source: &ProjectFile) -> Vec<String> {
     let mut problems = Vec::new();
     for (folder, forbidden) in FORBIDDEN_CRATES {
         for name in forbidden {
@@ -298,7 +298,7 @@ mod tests {
 
     #[track_caller]
     fn check(rule: Rule, path: &str, text: &str, expected: usize) {
-        let problems = rule(&Source::new(path, text));
+        let problems = rule(&ProjectFile::new(path, text));
         assert_eq!(problems.len(), expected, "{path}: {text}\n{}", problems.join("\n"));
     }
 

@@ -9,7 +9,7 @@ use syn::{
     Signature, Type,
 };
 
-use crate::source::Source;
+use crate::source::ProjectFile;
 
 /// Words that are no nouns, though they neither end in "ed" nor in "ing".
 const ADJECTIVES: [&str; 51] = [
@@ -92,7 +92,7 @@ const SUBJECTS_WITHOUT_NAME: [&str; 7] = ["Of", "So many", "What", "Whatever", "
 /// Lines and names of the types that a file declares: structs, enums, unions, traits and aliases.
 /// Those of tests do not count. Types inside the braces of a macro do.
 #[must_use]
-pub fn types(source: &Source) -> Vec<(usize, String)> {
+pub fn types(source: &ProjectFile) -> Vec<(usize, String)> {
     let mut found = Types::default();
     visit_product(source, &mut found);
     found.0.iter().map(|name| (name.span().start().line, name.to_string())).collect()
@@ -100,7 +100,7 @@ pub fn types(source: &Source) -> Vec<(usize, String)> {
 
 /// The tuples that functions of a file have as parameters. Tests and closures do not count.
 #[must_use]
-pub fn tuple_parameters(source: &Source) -> Vec<TupleParameter> {
+pub fn tuple_parameters(source: &ProjectFile) -> Vec<TupleParameter> {
     let mut found = TupleSearch::default();
     visit_product(source, &mut found);
     found.0
@@ -108,7 +108,7 @@ pub fn tuple_parameters(source: &Source) -> Vec<TupleParameter> {
 
 /// The words of a file's path that are no nouns: a file is named for the thing it defines.
 #[must_use]
-pub fn adjectives(source: &Source) -> Vec<String> {
+pub fn adjectives(source: &ProjectFile) -> Vec<String> {
     if !source.path.ends_with(".rs") {
         return Vec::new();
     }
@@ -124,7 +124,7 @@ fn is_adjective(word: &str) -> bool {
 
 /// Lines of comments with a sentence about something without a name.
 #[must_use]
-pub fn sentences_without_name(source: &Source) -> Vec<usize> {
+pub fn sentences_without_name(source: &ProjectFile) -> Vec<usize> {
     if source.code.is_empty() {
         return Vec::new();
     }
@@ -146,13 +146,13 @@ fn lacks_subject(line: &str) -> bool {
 
 /// Number of sections of a file that tell of errors.
 #[must_use]
-pub fn error_sections(source: &Source) -> usize {
+pub fn error_sections(source: &ProjectFile) -> usize {
     let is_heading = |line: &&str| ["/// # Errors", "//! # Errors"].contains(&line.trim());
     if source.code.is_empty() { 0 } else { source.text.lines().filter(is_heading).count() }
 }
 
 /// Visits the product's part of a file. A file that does not parse is a problem for the compiler.
-fn visit_product(source: &Source, visitor: &mut impl for<'ast> Visit<'ast>) {
+fn visit_product(source: &ProjectFile, visitor: &mut impl for<'ast> Visit<'ast>) {
     if is_product(&source.path)
         && let Ok(file) = syn::parse_file(&source.text)
     {

@@ -1,7 +1,7 @@
 //! Widths of comments and lengths of functions, for `tests/tidy.rs`.
 
 use crate::imports::identifier;
-use crate::source::Source;
+use crate::source::ProjectFile;
 
 /// Widest comment line.
 pub const COMMENT_COLUMNS_MAX: usize = 100;
@@ -21,7 +21,7 @@ pub struct LongFunction<'a> {
 
 /// Lines, from 1, with a comment that is too wide. A line with an address cannot be wrapped.
 #[must_use]
-pub fn wide_comments(source: &Source) -> Vec<usize> {
+pub fn wide_comments(source: &ProjectFile) -> Vec<usize> {
     if source.code.is_empty() {
         return Vec::new();
     }
@@ -36,7 +36,7 @@ pub fn wide_comments(source: &Source) -> Vec<usize> {
 /// Lines of Markdown, from 1, that are too wide. Tables and code cannot be wrapped, and neither can
 /// a line without a space.
 #[must_use]
-pub fn wide_prose(source: &Source) -> Vec<usize> {
+pub fn wide_prose(source: &ProjectFile) -> Vec<usize> {
     if !source.path.ends_with(".md") {
         return Vec::new();
     }
@@ -57,7 +57,7 @@ pub fn wide_prose(source: &Source) -> Vec<usize> {
 /// Paths from the project's top folder that Markdown names as code, with their lines. Changelogs
 /// and records of decisions tell of files as they were.
 #[must_use]
-pub fn named_paths(source: &Source) -> Vec<(usize, &str)> {
+pub fn named_paths(source: &ProjectFile) -> Vec<(usize, &str)> {
     const TOP: [&str; 8] =
         ["engine/", "capture/", "server/", "frontend/", "tests/", "benches/", "scripts/", "docs/"];
     let is_history = source.path == "CHANGELOG.md" || source.path.starts_with("docs/decisions/");
@@ -79,7 +79,7 @@ pub fn named_paths(source: &Source) -> Vec<(usize, &str)> {
 /// The row has the folders in its first cell, the later ones as siblings of the first, and the
 /// places in its last.
 #[must_use]
-pub fn beginnings(source: &Source) -> Vec<(usize, Vec<&str>, &str)> {
+pub fn beginnings(source: &ProjectFile) -> Vec<(usize, Vec<&str>, &str)> {
     if source.path != "ARCHITECTURE.md" {
         return Vec::new();
     }
@@ -97,7 +97,7 @@ pub fn beginnings(source: &Source) -> Vec<(usize, Vec<&str>, &str)> {
 
 /// Types that a source declares as public, with their lines, from 1.
 #[must_use]
-pub fn public_types(source: &Source) -> Vec<(usize, &str)> {
+pub fn public_types(source: &ProjectFile) -> Vec<(usize, &str)> {
     const KINDS: [&str; 4] = ["pub struct ", "pub enum ", "pub trait ", "pub type "];
     let declared = |line| KINDS.iter().find_map(|kind| str::strip_prefix(str::trim_start(line), kind));
     let lines = (1..).zip(source.product.lines());
@@ -106,7 +106,7 @@ pub fn public_types(source: &Source) -> Vec<(usize, &str)> {
 
 /// The functions that are too long. Nested functions count for themselves and for the outer one.
 #[must_use]
-pub fn long_functions(source: &Source) -> Vec<LongFunction<'_>> {
+pub fn long_functions(source: &ProjectFile) -> Vec<LongFunction<'_>> {
     let code = source.code.as_str();
     let mut found = Vec::new();
     for (at, _) in code.match_indices("fn ") {

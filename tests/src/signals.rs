@@ -1,7 +1,7 @@
 //! Structs of the page with many signals, for `tests/tidy.rs`.
 
 use crate::imports::identifier;
-use crate::source::Source;
+use crate::source::ProjectFile;
 
 /// Most signals of a struct of the page: more are several things, each with a name of its own.
 pub const SIGNALS_MAX: usize = 8;
@@ -22,7 +22,7 @@ pub struct ManySignals<'a> {
 
 /// The structs of a file with too many signals.
 #[must_use]
-pub fn many_signals(source: &Source) -> Vec<ManySignals<'_>> {
+pub fn many_signals(source: &ProjectFile) -> Vec<ManySignals<'_>> {
     let (mut found, mut open) = (Vec::new(), None::<ManySignals<'_>>);
     for (line, text) in (1..).zip(source.code.lines()) {
         let (text, is_at_top) = (text.trim_start(), !text.starts_with(' '));
@@ -48,7 +48,7 @@ mod tests {
     fn signals_of_a_struct_are_counted() {
         let fields = |count: usize| "    pub a: Memo<u8>,\n    b: Option<u8>,\n".repeat(count);
         let text = format!("struct Few {{\n{}}}\n\npub struct Many<T> {{\n{}}}\n", fields(8), fields(9));
-        let source = Source::new("frontend/src/ui/a.rs", &text);
+        let source = ProjectFile::new("frontend/src/ui/a.rs", &text);
         assert_eq!(many_signals(&source), [ManySignals { name: "Many", line: 20, signals: 9 }]);
     }
 }

@@ -13,10 +13,10 @@ const SKIPPED: [&str; 5] = ["target", "node_modules", "dist", "golden", "corpus"
 const KINDS: [&str; 10] = ["rs", "toml", "md", "sh", "py", "mjs", "js", "css", "html", "json"];
 
 /// A check of one file, which returns a line for each problem.
-pub type Rule = fn(&Source) -> Vec<String>;
+pub type Rule = fn(&ProjectFile) -> Vec<String>;
 
 /// One text file of the project.
-pub struct Source {
+pub struct ProjectFile {
     /// Path from the project's top folder, with `/`.
     pub path: String,
     pub text: String,
@@ -27,7 +27,7 @@ pub struct Source {
     pub product: String,
 }
 
-impl Source {
+impl ProjectFile {
     #[must_use]
     pub fn new(path: &str, text: &str) -> Self {
         let code = if path.ends_with(".rs") { blank(text) } else { String::new() };
@@ -50,7 +50,7 @@ impl Source {
 }
 
 /// Every hand-written text file below `root`, sorted by path.
-pub fn read_all(root: &Path) -> io::Result<Vec<Source>> {
+pub fn read_all(root: &Path) -> io::Result<Vec<ProjectFile>> {
     let mut sources = Vec::new();
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -64,7 +64,7 @@ pub fn read_all(root: &Path) -> io::Result<Vec<Source>> {
             } else if path.extension().is_some_and(|kind| KINDS.iter().any(|known| kind == *known)) {
                 let relative = path.strip_prefix(root).map_err(io::Error::other)?;
                 let relative = relative.to_string_lossy().replace('\\', "/");
-                sources.push(Source::new(&relative, &fs::read_to_string(&path)?));
+                sources.push(ProjectFile::new(&relative, &fs::read_to_string(&path)?));
             }
         }
     }
@@ -88,7 +88,7 @@ pub fn project_root() -> PathBuf {
 
 /// A problem with a line of a file, prefixed with its place.
 #[must_use]
-pub fn at(source: &Source, line: usize, problem: &str) -> String {
+pub fn at(source: &ProjectFile, line: usize, problem: &str) -> String {
     format!("{}:{line}: {problem}", source.path)
 }
 
@@ -214,16 +214,16 @@ mod tests {
     #[test]
     fn test_modules_are_no_product() {
         let text = "a\n#[cfg(test)]\nmod tests {\n    b;\n}\nc\n#[cfg(test)]\nmod d;\ne";
-        let words = Source::new("engine/src/x.rs", text).product;
+        let words = ProjectFile::new("engine/src/x.rs", text).product;
         assert_eq!(words.split_whitespace().collect::<Vec<_>>(), ["a", "c", "e"]);
-        assert!(Source::new("engine/src/x/tests.rs", "a").product.is_empty());
+        assert!(ProjectFile::new("engine/src/x/tests.rs", "a").product.is_empty());
     }
 
     #[test]
     fn modules_follow_the_path() {
-        assert_eq!(Source::new("engine/src/tile/build.rs", "").modules(), ["tile", "build"]);
-        assert_eq!(Source::new("engine/src/tile/mod.rs", "").modules(), ["tile"]);
-        assert!(Source::new("engine/src/lib.rs", "").modules().is_empty());
+        assert_eq!(ProjectFile::new("engine/src/tile/build.rs", "").modules(), ["tile", "build"]);
+        assert_eq!(ProjectFile::new("engine/src/tile/mod.rs", "").modules(), ["tile"]);
+        assert!(ProjectFile::new("engine/src/lib.rs", "").modules().is_empty());
     }
 
     #[test]

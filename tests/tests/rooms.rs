@@ -8,7 +8,7 @@ use nprof_engine::makers::kineto::ARGUMENTS;
 use nprof_engine::makers::neuron::schema::{ACTIVE_TIME, TELLING};
 use nprof_engine::makers::neuron::{Engine, MATRIX_PRODUCT, SEMAPHORE_WAIT};
 use nprof_engine::makers::{aiu, job, neuron};
-use nprof_tests::source::{Source, at, project_root, read_all};
+use nprof_tests::source::{ProjectFile, at, project_root, read_all};
 
 #[test]
 fn formats_and_makers_have_their_rooms() {
@@ -22,7 +22,7 @@ fn formats_and_makers_have_their_rooms() {
 
 /// A trace format is a row of the table, a folder, a fuzz target and a doc page, all with the same
 /// name.
-fn formats_are_whole(rows: &[&str], sources: &[Source]) -> Vec<String> {
+fn formats_are_whole(rows: &[&str], sources: &[ProjectFile]) -> Vec<String> {
     let find = |path: &str| sources.iter().find(|source| source.path == path);
     let mut problems = Vec::new();
     for row in rows {
@@ -61,8 +61,8 @@ fn promises_name_tests_that_exist() {
 
 /// Files with tests that a row of the table names and the sources do not have, and such tests in
 /// the file or folder before them.
-fn missing_tests(row: &str, sources: &[Source]) -> Vec<String> {
-    let mut place: Vec<&Source> = Vec::new();
+fn missing_tests(row: &str, sources: &[ProjectFile]) -> Vec<String> {
+    let mut place: Vec<&ProjectFile> = Vec::new();
     let mut problems = Vec::new();
     for word in row.split('`').skip(1).step_by(2) {
         let is_name = word.contains('_')
@@ -80,7 +80,7 @@ fn missing_tests(row: &str, sources: &[Source]) -> Vec<String> {
         let paths = ["", "server/tests/all/", "tests/browser/"].map(|folder| format!("{folder}{word}"));
         place =
             sources.iter().filter(|source| paths.iter().any(|path| source.path.starts_with(path))).collect();
-        let has_test = |source: &&Source| {
+        let has_test = |source: &&ProjectFile| {
             ["#[test]", "#[tokio::test", "proptest!", "fn run(bytes: &[u8])", "test("]
                 .iter()
                 .any(|mark| source.text.contains(mark))
@@ -94,14 +94,14 @@ fn missing_tests(row: &str, sources: &[Source]) -> Vec<String> {
 
 #[test]
 fn a_test_that_is_gone_is_missed() {
-    let sources = [Source::new("server/tests/all/a.rs", "#[test]\nfn it_holds() {}")];
+    let sources = [ProjectFile::new("server/tests/all/a.rs", "#[test]\nfn it_holds() {}")];
     assert_eq!(missing_tests("| x | `a.rs` (`it_holds`) |", &sources), [""; 0]);
     assert_eq!(missing_tests("| x | `a.rs` (`it_held`), `b.rs` |", &sources).len(), 2);
 }
 
 /// Names that a maker gave are written only in its folder, and all other code refers to them
 /// there. A rename then changes one line.
-fn words_of_makers_have_one_room(source: &Source) -> Vec<String> {
+fn words_of_makers_have_one_room(source: &ProjectFile) -> Vec<String> {
     let is_product = ["engine/src/", "capture/src/", "server/src/", "frontend/src/"];
     if !is_product.iter().any(|folder| source.path.starts_with(folder)) || is_room_of_makers(&source.path) {
         return Vec::new();
@@ -132,7 +132,7 @@ const WITH_WORDS_OF_THEIR_OWN: [&str; 3] =
 /// Columns of tables are named in the definitions of the tables, and all other code has the structs
 /// that these make. A column that is renamed then fails to compile where it is read. Readers of
 /// traces meet the same words in traces.
-fn columns_are_named_in_one_room(source: &Source) -> Vec<String> {
+fn columns_are_named_in_one_room(source: &ProjectFile) -> Vec<String> {
     let is_reader_of_tables = ["engine/src/", "server/src/", "frontend/src/"];
     if !is_reader_of_tables.iter().any(|folder| source.path.starts_with(folder))
         || is_room_of_makers(&source.path)
@@ -187,7 +187,7 @@ fn files_are_changed_in_one_room_and_padded_by_hand() {
 }
 
 /// The store and the engine change files in `engine/src/native/disk` alone.
-fn changes_have_one_room(source: &Source) -> Vec<String> {
+fn changes_have_one_room(source: &ProjectFile) -> Vec<String> {
     let has_room =
         ["engine/src/native/", "server/src/store/"].iter().any(|room| source.path.starts_with(room));
     if !has_room || source.path.starts_with("engine/src/native/disk/") {
@@ -203,7 +203,7 @@ fn changes_have_one_room(source: &Source) -> Vec<String> {
 }
 
 /// A width or a precision from data ends the program if it is larger than 65,535.
-fn widths_are_constant(source: &Source) -> Vec<String> {
+fn widths_are_constant(source: &ProjectFile) -> Vec<String> {
     let is_native =
         ["engine/src/", "capture/src/", "server/src/"].iter().any(|of| source.path.starts_with(of));
     if !is_native {
@@ -228,7 +228,7 @@ fn check_whole(without: &str, rows: &[&str], expected: &[&str]) {
         ("docs/formats/a.md", ""),
     ];
     let left = files.iter().filter(|(path, _)| *path != without);
-    let sources: Vec<Source> = left.map(|(path, text)| Source::new(path, text)).collect();
+    let sources: Vec<ProjectFile> = left.map(|(path, text)| ProjectFile::new(path, text)).collect();
     assert_eq!(formats_are_whole(rows, &sources), expected, "without {without}");
 }
 
@@ -254,7 +254,7 @@ fn a_format_is_a_row_a_folder_a_fuzz_target_and_a_page() {
 #[test]
 fn a_makers_word_outside_its_room_is_found() {
     let check = |path: &str, text: &str, expected: usize| {
-        let problems = words_of_makers_have_one_room(&Source::new(path, text));
+        let problems = words_of_makers_have_one_room(&ProjectFile::new(path, text));
         assert_eq!(problems.len(), expected, "{problems:?}");
     };
     check("server/src/export/a.rs", "let name = \"cc_ops\";", 1);
@@ -268,7 +268,7 @@ fn a_makers_word_outside_its_room_is_found() {
 #[test]
 fn a_column_that_is_named_outside_its_room_is_found() {
     let check = |path: &str, text: &str, expected: usize| {
-        let problems = columns_are_named_in_one_room(&Source::new(path, text));
+        let problems = columns_are_named_in_one_room(&ProjectFile::new(path, text));
         assert_eq!(problems.len(), expected, "{problems:?}");
     };
     check("frontend/src/view/a.rs", "let late = column(\"root_blame\");", 1);
@@ -281,7 +281,7 @@ fn a_column_that_is_named_outside_its_room_is_found() {
 #[test]
 fn a_change_of_files_outside_its_room_is_found() {
     let check = |path: &str, text: &str, expected: usize| {
-        let problems = changes_have_one_room(&Source::new(path, text));
+        let problems = changes_have_one_room(&ProjectFile::new(path, text));
         assert_eq!(problems.len(), expected, "{problems:?}");
     };
     check("server/src/store/a.rs", "fn f() { std::fs::rename(a, b) }", 1);
@@ -294,7 +294,7 @@ fn a_change_of_files_outside_its_room_is_found() {
 #[test]
 fn a_width_from_data_is_found() {
     let check = |text: &str, expected: usize| {
-        let problems = widths_are_constant(&Source::new("server/src/a.rs", text));
+        let problems = widths_are_constant(&ProjectFile::new("server/src/a.rs", text));
         assert_eq!(problems.len(), expected, "{problems:?}");
     };
     check("writeln!(out, \"{name:width$}\")", 1);

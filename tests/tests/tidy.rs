@@ -15,7 +15,7 @@ use nprof_tests::shape::{
     public_types, wide_comments, wide_prose,
 };
 use nprof_tests::signals::{ManySignals, SIGNALS_MAX, many_signals};
-use nprof_tests::source::{Rule, Source, at, project_root, read_all};
+use nprof_tests::source::{ProjectFile, Rule, at, project_root, read_all};
 
 const VAGUE: [&str; 7] = ["util", "utils", "helper", "helpers", "manager", "common", "misc"];
 const LINES_MAX: usize = 500;
@@ -72,7 +72,7 @@ fn public_types_have_names_of_their_own() {
 }
 
 /// Names of several public types of a crate, with the crate and the places.
-fn shared_names(sources: &[Source]) -> Vec<((&str, &str), Vec<String>)> {
+fn shared_names(sources: &[ProjectFile]) -> Vec<((&str, &str), Vec<String>)> {
     let mut places: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
     for source in sources {
         let Some((folder, _)) = source.path.split_once("/src/") else { continue };
@@ -83,7 +83,7 @@ fn shared_names(sources: &[Source]) -> Vec<((&str, &str), Vec<String>)> {
     places.into_iter().filter(|(_, places)| places.len() > 1).collect()
 }
 
-fn length(source: &Source) -> Vec<String> {
+fn length(source: &ProjectFile) -> Vec<String> {
     let lines = source.text.lines().count();
     let is_code = [".rs", ".sh", ".mjs", ".js", ".css"].iter().any(|kind| source.path.ends_with(kind));
     if !is_code || lines <= LINES_MAX {
@@ -92,23 +92,23 @@ fn length(source: &Source) -> Vec<String> {
     vec![at(source, lines, &format!("{lines} lines, at most {LINES_MAX}: split it"))]
 }
 
-fn comment_width(source: &Source) -> Vec<String> {
+fn comment_width(source: &ProjectFile) -> Vec<String> {
     let problem = format!("a comment is at most {COMMENT_COLUMNS_MAX} columns wide: wrap it");
     wide_comments(source).into_iter().map(|line| at(source, line, &problem)).collect()
 }
 
-fn prose_width(source: &Source) -> Vec<String> {
+fn prose_width(source: &ProjectFile) -> Vec<String> {
     let problem = format!("prose is at most {COMMENT_COLUMNS_MAX} columns wide: wrap it");
     wide_prose(source).into_iter().map(|line| at(source, line, &problem)).collect()
 }
 
-fn named_files(source: &Source) -> Vec<String> {
+fn named_files(source: &ProjectFile) -> Vec<String> {
     let is_missing = |path: &str| !project_root().join(path).exists();
     let missing = named_paths(source).into_iter().filter(|(_, path)| is_missing(path));
     missing.map(|(line, path)| at(source, line, &format!("`{path}` does not exist"))).collect()
 }
 
-fn map_leads_to_files(source: &Source) -> Vec<String> {
+fn map_leads_to_files(source: &ProjectFile) -> Vec<String> {
     let root = project_root();
     let exists = |folders: &[&str], place: &str| {
         let parent = root.join(folders[0]).parent().map(Path::to_path_buf).unwrap_or_default();
@@ -120,34 +120,34 @@ fn map_leads_to_files(source: &Source) -> Vec<String> {
     missing.map(|(line, _, place)| at(source, line, &format!("`{place}` does not exist"))).collect()
 }
 
-fn function_length(source: &Source) -> Vec<String> {
+fn function_length(source: &ProjectFile) -> Vec<String> {
     let problem = |long: &LongFunction<'_>| {
         format!("`{}` has {} lines, at most {FUNCTION_LINES_MAX}: split it", long.name, long.lines)
     };
     long_functions(source).iter().map(|long| at(source, long.start, &problem(long))).collect()
 }
 
-fn signals(source: &Source) -> Vec<String> {
+fn signals(source: &ProjectFile) -> Vec<String> {
     let problem = |of: &ManySignals<'_>| {
         format!("`{}` has {} signals, at most {SIGNALS_MAX}: split it", of.name, of.signals)
     };
     many_signals(source).iter().map(|of| at(source, of.line, &problem(of))).collect()
 }
 
-fn module_doc(source: &Source) -> Vec<String> {
+fn module_doc(source: &ProjectFile) -> Vec<String> {
     let first = source.text.lines().find(|line| !line.trim().is_empty() && !line.starts_with("#!["));
     let is_missing = source.path.ends_with(".rs") && !first.is_some_and(|line| line.starts_with("//!"));
     if is_missing { vec![at(source, 1, "begin with `//!`: what this module is")] } else { Vec::new() }
 }
 
-fn no_allow(source: &Source) -> Vec<String> {
+fn no_allow(source: &ProjectFile) -> Vec<String> {
     let is_allow =
         |line: &str| line.contains("[allow(") || (line.contains("cfg_attr(") && line.contains(" allow("));
     let lines = source.code.lines().enumerate().filter(|(_, line)| is_allow(line));
     lines.map(|(index, _)| at(source, index + 1, "`#[expect(…, reason = …)]` instead of `allow`")).collect()
 }
 
-fn nothing_left_over(source: &Source) -> Vec<String> {
+fn nothing_left_over(source: &ProjectFile) -> Vec<String> {
     // Concatenated here, because otherwise this file would break its own rule.
     let marks = [concat!("TO", "DO"), concat!("FIX", "ME")];
     let macros = [concat!("todo", "!"), concat!("unimpl", "emented!")];
@@ -176,7 +176,7 @@ fn has_folder(line: &str, folder: &str) -> bool {
 }
 
 /// Damage at byte 0 would be attributed to the header. An error without a place is `Inconsistent`.
-fn damage_has_a_place(source: &Source) -> Vec<String> {
+fn damage_has_a_place(source: &ProjectFile) -> Vec<String> {
     // The header really begins at byte 0.
     if source.path == "engine/src/segment/layout.rs" {
         return Vec::new();
@@ -186,7 +186,7 @@ fn damage_has_a_place(source: &Source) -> Vec<String> {
     found.map(|(line, _)| at(source, line, "say where, or use `Error::Inconsistent`")).collect()
 }
 
-fn no_vague_names(source: &Source) -> Vec<String> {
+fn no_vague_names(source: &ProjectFile) -> Vec<String> {
     let mut problems = Vec::new();
     let mut parts = source.path.split('/').map(|part| part.split('.').next().unwrap_or(part));
     if parts.any(|part| VAGUE.contains(&part)) {
@@ -203,14 +203,14 @@ fn no_vague_names(source: &Source) -> Vec<String> {
 
 #[track_caller]
 fn check(rule: Rule, path: &str, text: &str, expected: usize) {
-    let problems = rule(&Source::new(path, text));
+    let problems = rule(&ProjectFile::new(path, text));
     assert_eq!(problems.len(), expected, "{path}: {text}\n{}", problems.join("\n"));
 }
 
 #[test]
 fn a_shared_name_is_found() {
     let text = "pub struct A;\npub(super) enum B {}\n#[cfg(test)]\nmod tests {\n    pub struct C;\n}";
-    let of = |path| Source::new(path, text);
+    let of = |path| ProjectFile::new(path, text);
     let sources = [of("engine/src/a.rs"), of("engine/src/b.rs"), of("server/src/a.rs")];
     let places = ["engine/src/a.rs:1", "engine/src/b.rs:1"].map(str::to_owned).into();
     assert_eq!(shared_names(&sources), [(("engine", "A"), places)]);

@@ -4,10 +4,10 @@ use std::io::Result;
 use std::path::Path;
 
 use super::files::{ColumnWriter, TextWriter};
-use super::program::{Addressing, Instruction, Program};
+use super::program::{Addressing, Instruction, LayerProgram};
 use super::text::{HLO_PER_LAYER, LAYERS, PATHS_PER_LAYER, write_operands};
-use super::timing::Layer;
-use super::{Meta, Settings};
+use super::timing::LayerTimes;
+use super::{GeneratorSettings, Meta};
 
 /// Distance between the buffers of consecutive runs.
 const RUN_STRIDE: i64 = 0x80;
@@ -79,14 +79,14 @@ impl Operands {
 /// profile's end.
 pub(super) fn write(
     directory: &Path,
-    settings: &Settings,
-    programs: &[Program],
+    settings: &GeneratorSettings,
+    programs: &[LayerProgram],
     starts: &[i64],
     meta: &mut Meta,
 ) -> Result<()> {
     let mut columns = InstructionColumns::create(directory)?;
     let mut texts = TextWriter::create(directory, "instruction.operands")?;
-    let mut layer = Layer::default();
+    let mut layer = LayerTimes::default();
     let layers = starts.len() - 1;
     for (engine, program) in programs.iter().enumerate() {
         let mut operands = Operands { known: vec![None; program.executed.len() * LAYERS] };

@@ -33,7 +33,7 @@ const META_FILE: &str = "meta.json";
 
 /// Settings of the generator.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Settings {
+pub struct GeneratorSettings {
     /// Number of instructions and transfers. The last layer is complete, so the count can differ by
     /// some thousand.
     pub events: u64,
@@ -43,7 +43,7 @@ pub struct Settings {
     pub jitter: Jitter,
 }
 
-impl Settings {
+impl GeneratorSettings {
     /// Settings of the published figures.
     #[must_use]
     pub fn standard(events: u64) -> Self {
@@ -56,7 +56,7 @@ impl Settings {
 pub struct Meta {
     version: u32,
     /// Settings that produced the events.
-    pub settings: Settings,
+    pub settings: GeneratorSettings,
     /// Start of the first layer.
     pub start_ns: u64,
     /// End of the last layer. A few transfers and waits end after it.
@@ -93,7 +93,7 @@ impl Meta {
 }
 
 /// Generates the events in `directory`, unless they are already there.
-pub fn generate(directory: &Path, settings: &Settings) -> Result<Meta> {
+pub fn generate(directory: &Path, settings: &GeneratorSettings) -> Result<Meta> {
     if let Some(meta) = Meta::read(directory).ok().filter(|meta| meta.settings == *settings) {
         return Ok(meta);
     }
@@ -134,7 +134,7 @@ pub fn generate(directory: &Path, settings: &Settings) -> Result<Meta> {
 
 /// Cache directory for events with these settings: under `target/`, or under `CARGO_TARGET_DIR`.
 #[must_use]
-pub fn cache(settings: &Settings) -> std::path::PathBuf {
+pub fn cache(settings: &GeneratorSettings) -> std::path::PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"), std::path::PathBuf::from);
     let jitter = match settings.jitter {
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn events_have_the_shape_that_was_asked_for() {
         let directory = tempfile::tempdir().unwrap();
-        let settings = Settings::standard(200_000);
+        let settings = GeneratorSettings::standard(200_000);
         let meta = generate(directory.path(), &settings).unwrap();
         let instructions: u64 = meta.instructions.iter().sum();
         let transfers: u64 = meta.dmas.iter().sum();
@@ -183,13 +183,13 @@ mod tests {
     #[test]
     fn the_same_settings_are_not_made_twice_and_others_are() {
         let directory = tempfile::tempdir().unwrap();
-        let settings = Settings::standard(10_000);
+        let settings = GeneratorSettings::standard(10_000);
         let meta = generate(directory.path(), &settings).unwrap();
         let opcodes = directory.path().join("instruction.opcode.bin");
         std::fs::remove_file(&opcodes).unwrap();
         assert_eq!(generate(directory.path(), &settings).unwrap(), meta);
         assert!(!opcodes.exists());
-        let other = generate(directory.path(), &Settings { seed: 8, ..settings }).unwrap();
+        let other = generate(directory.path(), &GeneratorSettings { seed: 8, ..settings }).unwrap();
         assert!(opcodes.exists());
         assert_ne!(other, meta);
     }

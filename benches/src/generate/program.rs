@@ -1,6 +1,6 @@
 //! The program of a layer: instructions of each engine, their order, and their usual durations.
 
-use super::random::{Purpose, Random};
+use super::random::{Purpose, RandomStream};
 use super::text::{ENGINES, HLO_PER_LAYER, OPCODES, PATHS_PER_LAYER, SOURCE_LINES};
 
 /// Number of instructions that all engines together execute in a layer.
@@ -62,7 +62,7 @@ pub enum Addressing {
 
 /// Program of one engine in a layer.
 #[derive(Debug)]
-pub struct Program {
+pub struct LayerProgram {
     /// Executed instructions, in order.
     pub executed: Vec<Instruction>,
     /// Number of instructions in memory, which is below the executed number because of loops.
@@ -71,15 +71,17 @@ pub struct Program {
 
 /// The five engines' programs.
 #[must_use]
-pub fn programs(seed: u64) -> Vec<Program> {
+pub fn programs(seed: u64) -> Vec<LayerProgram> {
     let mut counts = SHARES.map(|share| (share * EXECUTED_PER_LAYER as f64) as usize);
     counts[0] += EXECUTED_PER_LAYER - counts.iter().sum::<usize>();
     (0..ENGINES.len())
-        .map(|engine| program(engine, counts[engine], Random::stream(seed, Purpose::Program, 0, engine)))
+        .map(|engine| {
+            program(engine, counts[engine], RandomStream::stream(seed, Purpose::Program, 0, engine))
+        })
         .collect()
 }
 
-fn program(engine: usize, count: usize, mut random: Random) -> Program {
+fn program(engine: usize, count: usize, mut random: RandomStream) -> LayerProgram {
     let (order, instructions) = loops(count, &mut random);
     let memory = instructions_in_memory(engine, instructions, &mut random);
     let executed = order
@@ -94,12 +96,12 @@ fn program(engine: usize, count: usize, mut random: Random) -> Program {
             }
         })
         .collect();
-    Program { executed, instructions: instructions as u32 }
+    LayerProgram { executed, instructions: instructions as u32 }
 }
 
 /// Generates loops until `count` instructions are executed. Returns (pc, iteration) of each, and
 /// the number in memory.
-fn loops(count: usize, random: &mut Random) -> (Vec<(usize, i64)>, usize) {
+fn loops(count: usize, random: &mut RandomStream) -> (Vec<(usize, i64)>, usize) {
     let mut order = Vec::with_capacity(count);
     let mut base = 0;
     while order.len() < count {
@@ -112,7 +114,7 @@ fn loops(count: usize, random: &mut Random) -> (Vec<(usize, i64)>, usize) {
     (order, base)
 }
 
-fn instructions_in_memory(engine: usize, count: usize, random: &mut Random) -> Vec<Instruction> {
+fn instructions_in_memory(engine: usize, count: usize, random: &mut RandomStream) -> Vec<Instruction> {
     let opcodes = OPCODES[engine];
     let first_opcode: usize = OPCODES[..engine].iter().map(|of| of.len()).sum();
     // Zipf distribution: a few opcodes are most of a program.
@@ -150,7 +152,7 @@ fn instructions_in_memory(engine: usize, count: usize, random: &mut Random) -> V
         .collect()
 }
 
-fn gap(engine: usize, random: &mut Random) -> i64 {
+fn gap(engine: usize, random: &mut RandomStream) -> i64 {
     match (random.chance(0.3), engine) {
         (true, 0) => -random.between(1, 25),
         (true, _) => random.between(0, 4),
@@ -158,7 +160,7 @@ fn gap(engine: usize, random: &mut Random) -> i64 {
     }
 }
 
-fn addressing(random: &mut Random) -> Addressing {
+fn addressing(random: &mut RandomStream) -> Addressing {
     let layer = random.chance(0.35);
     if random.chance(0.10) {
         Addressing::Run
@@ -170,7 +172,7 @@ fn addressing(random: &mut Random) -> Addressing {
 }
 
 /// Ascending codes: neighbours in a program belong to the same operation.
-fn sorted(count: usize, codes: usize, random: &mut Random) -> Vec<u16> {
+fn sorted(count: usize, codes: usize, random: &mut RandomStream) -> Vec<u16> {
     let mut values: Vec<u16> = (0..count).map(|_| random.between(0, codes as i64) as u16).collect();
     values.sort_unstable();
     values

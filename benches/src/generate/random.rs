@@ -21,9 +21,9 @@ pub enum Purpose {
 
 /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
 #[derive(Debug, Clone)]
-pub struct Random(u64);
+pub struct RandomStream(u64);
 
-impl Random {
+impl RandomStream {
     /// The stream of one purpose, layer and lane (engine or queue).
     #[must_use]
     pub fn stream(seed: u64, purpose: Purpose, layer: usize, lane: usize) -> Self {
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn draws_have_their_means() {
-        let mut random = Random::stream(1, Purpose::Program, 0, 0);
+        let mut random = RandomStream::stream(1, Purpose::Program, 0, 0);
         assert!((mean(|| random.unit()) - 0.5).abs() < 0.01);
         assert!((mean(|| random.exponential(40.0)) - 40.0).abs() < 0.5);
         assert!((mean(|| random.geometric(0.4) as f64) - 2.5).abs() < 0.03);
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn streams_differ_in_every_part() {
-        let first = |purpose, layer, lane| Random::stream(7, purpose, layer, lane).bits();
+        let first = |purpose, layer, lane| RandomStream::stream(7, purpose, layer, lane).bits();
         let base = first(Purpose::Timing, 0, 0);
         assert_eq!(base, first(Purpose::Timing, 0, 0));
         assert_ne!(base, first(Purpose::Timing, 1, 0));

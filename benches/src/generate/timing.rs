@@ -1,7 +1,7 @@
 //! Times of instructions: the program's usual durations with hardware jitter, layer after layer.
 
-use super::program::{EXECUTED_PER_LAYER, Program};
-use super::random::{Purpose, Random};
+use super::program::{EXECUTED_PER_LAYER, LayerProgram};
+use super::random::{Purpose, RandomStream};
 use super::text::ENGINES;
 
 /// Start of the first layer.
@@ -29,7 +29,7 @@ pub enum Jitter {
 }
 
 /// A duration of one run, from the usual duration.
-pub fn jittered(usual_ns: i64, jitter: Jitter, random: &mut Random) -> i64 {
+pub fn jittered(usual_ns: i64, jitter: Jitter, random: &mut RandomStream) -> i64 {
     let usual = usual_ns as f64;
     if jitter == Jitter::Wide {
         return ((usual * random.normal(0.15).exp()) as i64).max(SHORTEST_NS);
@@ -49,7 +49,7 @@ pub fn jittered(usual_ns: i64, jitter: Jitter, random: &mut Random) -> i64 {
 
 /// Times of one engine in one layer.
 #[derive(Debug, Default)]
-pub struct Layer {
+pub struct LayerTimes {
     /// Starts relative to the layer's start, ascending.
     pub starts_ns: Vec<i64>,
     /// Recorded durations.
@@ -58,10 +58,10 @@ pub struct Layer {
     pub length_ns: i64,
 }
 
-impl Layer {
+impl LayerTimes {
     /// Runs `program` for layer number `at` of the whole profile.
-    pub fn run(&mut self, program: &Program, engine: usize, seed: u64, at: usize, jitter: Jitter) {
-        let mut random = Random::stream(seed, Purpose::Timing, at, engine);
+    pub fn run(&mut self, program: &LayerProgram, engine: usize, seed: u64, at: usize, jitter: Jitter) {
+        let mut random = RandomStream::stream(seed, Purpose::Timing, at, engine);
         self.starts_ns.clear();
         self.durations_ns.clear();
         let mut start = random.between(0, 40);
@@ -84,14 +84,14 @@ impl Layer {
     }
 }
 
-fn long_duration(random: &mut Random) -> i64 {
+fn long_duration(random: &mut RandomStream) -> i64 {
     (5e4 * random.normal(1.2).exp()).clamp(*LONG_NS.start(), *LONG_NS.end()) as i64
 }
 
 /// Start of each layer of the profile, then the end of the last layer.
 #[must_use]
-pub fn layer_starts(programs: &[Program], seed: u64, layers: usize, jitter: Jitter) -> Vec<i64> {
-    let mut layer = Layer::default();
+pub fn layer_starts(programs: &[LayerProgram], seed: u64, layers: usize, jitter: Jitter) -> Vec<i64> {
+    let mut layer = LayerTimes::default();
     let mut starts = Vec::with_capacity(layers + 1);
     let mut start = ORIGIN_NS;
     for at in 0..layers {
@@ -101,7 +101,7 @@ pub fn layer_starts(programs: &[Program], seed: u64, layers: usize, jitter: Jitt
             layer.length_ns
         });
         let longest = lengths.max().unwrap_or(0);
-        start += longest + PAUSE_NS + Random::stream(seed, Purpose::Pause, at, 0).between(0, 30);
+        start += longest + PAUSE_NS + RandomStream::stream(seed, Purpose::Pause, at, 0).between(0, 30);
     }
     starts.push(start);
     starts
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_layer_runs_the_same_on_its_own() {
         let programs = programs(7);
-        let (mut one, mut again) = (Layer::default(), Layer::default());
+        let (mut one, mut again) = (LayerTimes::default(), LayerTimes::default());
         one.run(&programs[0], 0, 7, 40, Jitter::Narrow);
         again.run(&programs[1], 1, 7, 3, Jitter::Narrow);
         again.run(&programs[0], 0, 7, 40, Jitter::Narrow);
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn most_durations_are_near_the_usual_one() {
-        let mut random = Random::stream(1, Purpose::Timing, 0, 0);
+        let mut random = RandomStream::stream(1, Purpose::Timing, 0, 0);
         let runs: Vec<i64> = (0..100_000).map(|_| jittered(100, Jitter::Narrow, &mut random)).collect();
         let share = |wanted: &dyn Fn(i64) -> bool| {
             runs.iter().filter(|&&run| wanted(run)).count() as f64 / runs.len() as f64

@@ -4,10 +4,10 @@ use std::io::Result;
 use std::path::Path;
 
 use super::files::ColumnWriter;
-use super::random::{Purpose, Random};
+use super::random::{Purpose, RandomStream};
 use super::text::{FIRST_LOCAL_TENSOR, LAYERS, MEMORIES, TENSORS_PER_LAYER};
 use super::timing::jittered;
-use super::{Meta, Settings};
+use super::{GeneratorSettings, Meta};
 
 /// Number of queues of a core.
 pub const QUEUES: usize = 16;
@@ -72,7 +72,7 @@ impl TransferColumns {
 }
 
 /// The two counters, with a sample per microsecond.
-struct Counters {
+struct QueueCounters {
     start_ns: i64,
     /// Transfers begun minus transfers finished, per sample.
     begun: Vec<i32>,
@@ -80,7 +80,7 @@ struct Counters {
     finished_bytes: Vec<u32>,
 }
 
-impl Counters {
+impl QueueCounters {
     fn new(start_ns: i64, end_ns: i64) -> Self {
         let samples = ((end_ns - start_ns) / SAMPLE_NS) as usize + 1;
         Self { start_ns, begun: vec![0; samples], finished_bytes: vec![0; samples] }
@@ -116,13 +116,13 @@ impl Counters {
 /// `starts` is the profile's end.
 pub(super) fn write(
     directory: &Path,
-    settings: &Settings,
+    settings: &GeneratorSettings,
     per_layer: usize,
     starts: &[i64],
     meta: &mut Meta,
 ) -> Result<()> {
     let plan = plan(settings.seed, per_layer);
-    let mut counters = Counters::new(starts[0], starts[starts.len() - 1]);
+    let mut counters = QueueCounters::new(starts[0], starts[starts.len() - 1]);
     let mut columns = TransferColumns::create(directory)?;
     for (queue, transfers) in plan.iter().enumerate() {
         let mut queue_writer =
@@ -139,7 +139,7 @@ pub(super) fn write(
 
 /// State while one queue is written.
 struct QueueState<'a> {
-    settings: &'a Settings,
+    settings: &'a GeneratorSettings,
     transfers: &'a [LayerTransfer],
     number: usize,
     /// Start of the previous transfer.
@@ -156,9 +156,9 @@ impl QueueState<'_> {
         start_ns: i64,
         end_ns: i64,
         columns: &mut TransferColumns,
-        counters: &mut Counters,
+        counters: &mut QueueCounters,
     ) -> Result<()> {
-        let mut random = Random::stream(self.settings.seed, Purpose::Transfers, run, self.number);
+        let mut random = RandomStream::stream(self.settings.seed, Purpose::Transfers, run, self.number);
         self.order.clear();
         for (at, of) in self.transfers.iter().enumerate() {
             let late = if random.chance(0.5) { 0 } else { random.geometric(0.05) };
@@ -190,7 +190,7 @@ impl QueueState<'_> {
 
 /// The transfers of a layer by queue, in the order of starts.
 fn plan(seed: u64, count: usize) -> Vec<Vec<LayerTransfer>> {
-    let mut random = Random::stream(seed, Purpose::TransferPlan, 0, 0);
+    let mut random = RandomStream::stream(seed, Purpose::TransferPlan, 0, 0);
     let mut counts = [0; QUEUES];
     for _ in 0..count {
         counts[random.between(0, QUEUES as i64) as usize] += 1;
@@ -198,7 +198,7 @@ fn plan(seed: u64, count: usize) -> Vec<Vec<LayerTransfer>> {
     counts.iter().map(|&count| queue_plan(count, &mut random)).collect()
 }
 
-fn queue_plan(count: usize, random: &mut Random) -> Vec<LayerTransfer> {
+fn queue_plan(count: usize, random: &mut RandomStream) -> Vec<LayerTransfer> {
     let bursts = count / BURST;
     let mut positions: Vec<f64> = (0..bursts)
         .flat_map(|_| {
@@ -211,7 +211,7 @@ fn queue_plan(count: usize, random: &mut Random) -> Vec<LayerTransfer> {
     positions.into_iter().map(|position| transfer(position, random)).collect()
 }
 
-fn transfer(position: f64, random: &mut Random) -> LayerTransfer {
+fn transfer(position: f64, random: &mut RandomStream) -> LayerTransfer {
     let tensor = random.between(0, TENSORS_PER_LAYER as i64);
     let src = if tensor < FIRST_LOCAL_TENSOR { 0 } else { random.between(0, 3) as u8 };
     let dst = if src == 0 { 1 } else { random.between(0, MEMORIES.len() as i64) as u8 };

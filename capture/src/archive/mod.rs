@@ -22,10 +22,10 @@ use std::sync::Arc;
 use nprof_engine::base::in_memory;
 
 use self::limit::DiskAllowance;
-use self::unpack::{EarlyEnd, PackingLayer, Unpacked};
-use crate::inputs::{Candidate, FileHead, FileKind, Packing};
+use self::unpack::{EarlyEnd, PackingLayer, UnpackedBytes};
+use crate::inputs::{Candidate, FileHead, FileKind, PackingKind};
 use crate::probe::HEAD_LEN;
-use crate::refusal::Refusal;
+use crate::refusal::FileRefusal;
 
 /// Bytes that stay readable, e.g. those of a mapped file.
 pub trait Hold: AsRef<[u8]> + Send + Sync {
@@ -111,7 +111,7 @@ impl Spool for InMemory {
 
 /// A file that is neither packed files nor an archive itself, at any depth of archives.
 #[derive(Clone)]
-pub struct Leaf {
+pub struct PlainFile {
     /// The name, and the recognised kind. Names of archives come before that of the entry.
     pub candidate: Candidate,
     /// The bytes as stored, still packed.
@@ -120,16 +120,16 @@ pub struct Leaf {
     pub layers: Vec<PackingLayer>,
 }
 
-impl Leaf {
+impl PlainFile {
     /// A reader of the unpacked bytes. `source` must give the packed ones.
     #[must_use]
-    pub fn unpacked<'a>(&'a self, source: Box<dyn Read + Send + 'a>) -> Unpacked<'a> {
-        Unpacked::new(source, &self.layers, self.packed.len() as u64)
+    pub fn unpacked<'a>(&'a self, source: Box<dyn Read + Send + 'a>) -> UnpackedBytes<'a> {
+        UnpackedBytes::new(source, &self.layers, self.packed.len() as u64)
     }
 
-    /// A reader of the unpacked bytes of [`Leaf::packed`].
+    /// A reader of the unpacked bytes of [`PlainFile::packed`].
     #[must_use]
-    pub fn reader(&self) -> Unpacked<'_> {
+    pub fn reader(&self) -> UnpackedBytes<'_> {
         self.unpacked(Box::new(&*self.packed))
     }
 
@@ -140,7 +140,7 @@ impl Leaf {
     }
 
     /// The bytes, if they are not packed. Nobody has compared them with the checksum that an
-    /// archive states for them: that is [`Leaf::damage`].
+    /// archive states for them: that is [`PlainFile::damage`].
     #[must_use]
     pub fn plain(&self) -> Option<FileBytes> {
         (!self.is_packed()).then(|| self.packed.clone())
@@ -161,9 +161,9 @@ impl Leaf {
 }
 
 /// The content of an opened file.
-pub struct Opened {
+pub struct OpenedFile {
     /// The files. A file that cannot be opened is refused, with the place of the fault.
-    pub leaves: Vec<Leaf>,
+    pub leaves: Vec<PlainFile>,
     /// True if the file is an archive, so that its files have names of their own.
     pub is_archive: bool,
 }
@@ -171,17 +171,17 @@ pub struct Opened {
 /// Opens a file: all files inside, or the file itself. Packed archives are unpacked into the spool
 /// as a whole.
 #[must_use]
-pub fn open(name: &str, bytes: FileBytes, spool: &dyn Spool) -> Opened {
+pub fn open(name: &str, bytes: FileBytes, spool: &dyn Spool) -> OpenedFile {
     let own = DiskAllowance::default();
     let allowance = spool.allowance().unwrap_or(&own);
     allowance.add_file(bytes.len() as u64);
     let mut opening = Opening { spool, allowance, leaves: Vec::new(), is_archive: false };
-    opening.look(Item { name: name.to_owned(), packed: bytes, layers: Vec::new(), depth: 0 });
-    Opened { leaves: opening.leaves, is_archive: opening.is_archive }
+    opening.look(QueuedFile { name: name.to_owned(), packed: bytes, layers: Vec::new(), depth: 0 });
+    OpenedFile { leaves: opening.leaves, is_archive: opening.is_archive }
 }
 
 /// A file that is still to be opened.
-struct Item {
+struct QueuedFile {
     name: String,
     packed: FileBytes,
     layers: Vec<PackingLayer>,
@@ -192,12 +192,12 @@ struct Item {
 struct Opening<'s> {
     spool: &'s dyn Spool,
     allowance: &'s DiskAllowance,
-    leaves: Vec<Leaf>,
+    leaves: Vec<PlainFile>,
     is_archive: bool,
 }
 
 impl Opening<'_> {
-    fn look(&mut self, item: Item) {
+    fn look(&mut self, item: QueuedFile) {
         if self.spool.is_cancelled() {
             return;
         }
@@ -209,19 +209,19 @@ impl Opening<'_> {
         match candidate.found {
             FileKind::Packed(_) if item.depth == limit::MAX_DEPTH => {
                 let what = format!("this is compressed or archived more than {} times", limit::MAX_DEPTH);
-                self.refuse(item, Refusal::unread(what, "unpack it and pass the traces inside"));
+                self.refuse(item, FileRefusal::unread(what, "unpack it and pass the traces inside"));
             }
-            FileKind::Packed(Packing::Gzip) => self.look(item.within(PackingLayer::Gzip)),
-            FileKind::Packed(Packing::Zstd) => self.look(item.within(PackingLayer::Zstd)),
+            FileKind::Packed(PackingKind::Gzip) => self.look(item.within(PackingLayer::Gzip)),
+            FileKind::Packed(PackingKind::Zstd) => self.look(item.within(PackingLayer::Zstd)),
             FileKind::Packed(packing) => self.archive(item, packing),
             FileKind::Claimed(_) | FileKind::Refused(_) => {
-                self.leaves.push(Leaf { candidate, packed: item.packed, layers: item.layers });
+                self.leaves.push(PlainFile { candidate, packed: item.packed, layers: item.layers });
             }
         }
     }
 
     /// Opens all entries.
-    fn archive(&mut self, mut item: Item, packing: Packing) {
+    fn archive(&mut self, mut item: QueuedFile, packing: PackingKind) {
         self.is_archive = true;
         if unpack::is_packed(&item.layers) {
             match self.spooled(&item) {
@@ -232,12 +232,12 @@ impl Opening<'_> {
             self.refuse_whole(&item, &damage);
         }
         let mut listing =
-            Listing { allowance: self.allowance, around: &item.name, entries: Vec::new(), damage: None };
+            EntryList { allowance: self.allowance, around: &item.name, entries: Vec::new(), damage: None };
         match packing {
-            Packing::Zip => zip_entries::list(&item.packed, &mut listing),
+            PackingKind::Zip => zip_entries::list(&item.packed, &mut listing),
             _ => tar_entries::list(&item.packed, &mut listing),
         }
-        let Listing { entries, damage, .. } = listing;
+        let EntryList { entries, damage, .. } = listing;
         for entry in entries {
             let name = format!("{}/{}", item.name, entry.name);
             let layers = entry.content.as_ref().map_or(Vec::new(), |content| content.layers.clone());
@@ -245,7 +245,7 @@ impl Opening<'_> {
                 Ok(content) => item.packed.part(content.start, content.len),
                 Err(_) => item.packed.part(0, 0),
             };
-            let inner = Item { name, packed, layers, depth: item.depth + 1 };
+            let inner = QueuedFile { name, packed, layers, depth: item.depth + 1 };
             match entry.content {
                 Ok(_) => self.look(inner),
                 Err(refusal) => self.refuse(inner, refusal),
@@ -257,14 +257,14 @@ impl Opening<'_> {
     }
 
     /// Says that an archive is damaged. The entries before the damage are good.
-    fn refuse_whole(&mut self, item: &Item, damage: &EarlyEnd) {
-        let refusal = Refusal::damaged(damage.what.clone(), damage.place());
+    fn refuse_whole(&mut self, item: &QueuedFile, damage: &EarlyEnd) {
+        let refusal = FileRefusal::damaged(damage.what.clone(), damage.place());
         let (name, packed) = (item.name.clone(), item.packed.part(0, 0));
-        self.refuse(Item { name, packed, layers: Vec::new(), depth: item.depth }, refusal);
+        self.refuse(QueuedFile { name, packed, layers: Vec::new(), depth: item.depth }, refusal);
     }
 
     /// Unpacks a file into the spool as a whole.
-    fn spooled(&mut self, item: &Item) -> Result<FileBytes, Refusal> {
+    fn spooled(&mut self, item: &QueuedFile) -> Result<FileBytes, FileRefusal> {
         let mut unpacked = item.reader();
         unpacked.limit(limit::spooled(item.packed.len() as u64).min(self.allowance.left()));
         let kept = self.spool.keep(&mut unpacked);
@@ -277,15 +277,15 @@ impl Opening<'_> {
         Ok(bytes)
     }
 
-    fn refuse(&mut self, item: Item, refusal: Refusal) {
+    fn refuse(&mut self, item: QueuedFile, refusal: FileRefusal) {
         let candidate = Candidate::new(&item.name, FileKind::Refused(refusal));
-        self.leaves.push(Leaf { candidate, packed: item.packed, layers: item.layers });
+        self.leaves.push(PlainFile { candidate, packed: item.packed, layers: item.layers });
     }
 }
 
-impl Item {
-    fn reader(&self) -> Unpacked<'_> {
-        Unpacked::new(Box::new(&*self.packed), &self.layers, self.packed.len() as u64)
+impl QueuedFile {
+    fn reader(&self) -> UnpackedBytes<'_> {
+        UnpackedBytes::new(Box::new(&*self.packed), &self.layers, self.packed.len() as u64)
     }
 
     /// The same file with one more packing around it.
@@ -297,7 +297,7 @@ impl Item {
 }
 
 /// The first unpacked bytes.
-fn head(item: &Item) -> Result<Vec<u8>, Refusal> {
+fn head(item: &QueuedFile) -> Result<Vec<u8>, FileRefusal> {
     if !unpack::is_packed(&item.layers) {
         return Ok(item.packed[..item.packed.len().min(HEAD_LEN)].to_vec());
     }
@@ -313,19 +313,19 @@ fn head(item: &Item) -> Result<Vec<u8>, Refusal> {
 const UNPACK: &str = "unpack the archive, and name the files inside";
 
 /// The entries of an archive.
-struct Listing<'a> {
+struct EntryList<'a> {
     allowance: &'a DiskAllowance,
     /// Name of the archive, which comes before that of each entry.
     around: &'a str,
     entries: Vec<ArchiveEntry>,
     /// The reason why the list is incomplete, if the archive ends early.
-    damage: Option<Refusal>,
+    damage: Option<FileRefusal>,
 }
 
 /// A file in an archive.
 struct ArchiveEntry {
     name: String,
-    content: Result<EntryPlace, Refusal>,
+    content: Result<EntryPlace, FileRefusal>,
 }
 
 /// Place and packing of an entry's bytes within the archive.
@@ -335,7 +335,7 @@ struct EntryPlace {
     layers: Vec<PackingLayer>,
 }
 
-impl Listing<'_> {
+impl EntryList<'_> {
     /// Adds an entry. Returns false if there are too many.
     fn push(&mut self, entry: ArchiveEntry) -> bool {
         if !self.allowance.take_entry(self.around.len() + entry.name.len()) {
@@ -346,7 +346,7 @@ impl Listing<'_> {
                 limit::MAX_NAMES_LEN
             );
             let place = format!("entry {}", self.entries.len());
-            self.damage = Some(Refusal::unsupported(what, place, UNPACK));
+            self.damage = Some(FileRefusal::unsupported(what, place, UNPACK));
             return false;
         }
         self.entries.push(entry);

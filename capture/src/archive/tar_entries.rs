@@ -4,8 +4,8 @@
 use nprof_engine::base::in_memory;
 use tar::{EntryType, Header, PaxExtensions};
 
-use super::{ArchiveEntry, EntryPlace, Listing, entry_name};
-use crate::refusal::Refusal;
+use super::{ArchiveEntry, EntryList, EntryPlace, entry_name};
+use crate::refusal::FileRefusal;
 
 /// Length of a block in bytes. A header is a block, and contents are filled up to whole ones.
 const BLOCK_LEN: usize = 512;
@@ -18,8 +18,8 @@ const HAS_MORE_AT: usize = 504;
 const MAX_EXTENSION_LEN: u64 = 64 << 10;
 
 /// The files of an archive. A truncated archive has all files up to the cut.
-pub(super) fn list(bytes: &[u8], listing: &mut Listing<'_>) {
-    let mut walk = Walk { bytes, at: 0, name: None, size: None };
+pub(super) fn list(bytes: &[u8], listing: &mut EntryList<'_>) {
+    let mut walk = TarWalk { bytes, at: 0, name: None, size: None };
     for number in 0.. {
         let place = |at: usize| format!("entry {number}, byte {at}");
         let member = match walk.next() {
@@ -27,7 +27,7 @@ pub(super) fn list(bytes: &[u8], listing: &mut Listing<'_>) {
             Ok(None) => return,
             Err(what) => {
                 let what = format!("the tar archive cannot be read ({what})");
-                listing.damage = Some(Refusal::damaged(what, place(walk.at.min(bytes.len()))));
+                listing.damage = Some(FileRefusal::damaged(what, place(walk.at.min(bytes.len()))));
                 return;
             }
         };
@@ -36,7 +36,7 @@ pub(super) fn list(bytes: &[u8], listing: &mut Listing<'_>) {
         let Some(name) = entry_name(&member.name) else { continue };
         let content = if kind.is_gnu_sparse() {
             let what = "this is a sparse file of a tar archive, which nprof does not read";
-            Err(Refusal::unsupported(what, format!("byte {start}"), super::UNPACK))
+            Err(FileRefusal::unsupported(what, format!("byte {start}"), super::UNPACK))
         } else if kind.is_file() || kind.is_contiguous() {
             Ok(EntryPlace { start: start as u64, len, layers: Vec::new() })
         } else {
@@ -47,7 +47,7 @@ pub(super) fn list(bytes: &[u8], listing: &mut Listing<'_>) {
             return;
         }
         if is_cut {
-            listing.damage = Some(Refusal::damaged(cut, place(bytes.len())));
+            listing.damage = Some(FileRefusal::damaged(cut, place(bytes.len())));
             return;
         }
     }
@@ -63,7 +63,7 @@ struct TarEntry {
 }
 
 /// Steps through an archive.
-struct Walk<'b> {
+struct TarWalk<'b> {
     bytes: &'b [u8],
     /// Offset of the next header.
     at: usize,
@@ -72,7 +72,7 @@ struct Walk<'b> {
     size: Option<u64>,
 }
 
-impl<'b> Walk<'b> {
+impl<'b> TarWalk<'b> {
     /// The next entry; `None` at the end of the archive.
     ///
     /// # Errors

@@ -8,17 +8,17 @@ use crate::importer::FileRole;
 
 const TRACE: &[u8] = br#"{"traceEvents":[{"ph":"X","ts":1,"dur":2,"name":"a"}]}"#;
 
-fn opened(name: &str, bytes: Vec<u8>) -> Opened {
+fn opened(name: &str, bytes: Vec<u8>) -> OpenedFile {
     open(name, FileBytes::new(Arc::new(bytes)), &InMemory)
 }
 
-fn unpacked(leaf: &Leaf) -> Vec<u8> {
+fn unpacked(leaf: &PlainFile) -> Vec<u8> {
     let mut bytes = Vec::new();
     leaf.reader().read_to_end(&mut bytes).unwrap();
     bytes
 }
 
-fn refusal(leaf: &Leaf) -> String {
+fn refusal(leaf: &PlainFile) -> String {
     match &leaf.candidate.found {
         FileKind::Refused(refusal) => Error::from(refusal.clone()).to_string(),
         found => format!("{found:?}"),
@@ -119,7 +119,7 @@ fn a_cut_packing_is_read_up_to_the_cut() {
     let text = [b"[", &text[..]].concat();
     for packed in [gzip(&text), zstd(&text), deflated("t.json", &text, crc32fast::hash(&text))] {
         let whole = opened("t", packed).leaves.remove(0);
-        let leaf = Leaf { packed: whole.packed.part(0, whole.packed.len() as u64 / 2), ..whole };
+        let leaf = PlainFile { packed: whole.packed.part(0, whole.packed.len() as u64 / 2), ..whole };
         let mut reader = leaf.reader();
         let mut read = Vec::new();
         reader.read_to_end(&mut read).unwrap();

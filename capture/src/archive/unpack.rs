@@ -8,7 +8,7 @@ use std::io::{self, BufReader, ErrorKind, Read};
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder};
 
 use super::limit;
-use crate::refusal::Refusal;
+use crate::refusal::FileRefusal;
 
 /// Packed bytes read at a time.
 const PACKED_LEN: usize = 64 << 10;
@@ -72,7 +72,7 @@ impl EarlyEnd {
 }
 
 /// The unpacked bytes.
-pub struct Unpacked<'a> {
+pub struct UnpackedBytes<'a> {
     inner: Box<dyn Read + Send + 'a>,
     /// The outermost layer.
     outermost: Option<PackingLayer>,
@@ -81,7 +81,7 @@ pub struct Unpacked<'a> {
     damage: Option<EarlyEnd>,
 }
 
-impl<'a> Unpacked<'a> {
+impl<'a> UnpackedBytes<'a> {
     /// Unpacks `packed_len` bytes of `source`. Without layers the bytes pass unchanged.
     #[must_use]
     pub fn new(source: Box<dyn Read + Send + 'a>, layers: &[PackingLayer], packed_len: u64) -> Self {
@@ -92,7 +92,7 @@ impl<'a> Unpacked<'a> {
                 PackingLayer::Gzip => Box::new(MultiGzDecoder::new(buffered)),
                 PackingLayer::Zstd => Box::new(ZstdReader::new(buffered)),
                 PackingLayer::Deflate => Box::new(DeflateDecoder::new(buffered)),
-                PackingLayer::Checksum { crc } => Box::new(Checked::new(buffered, crc)),
+                PackingLayer::Checksum { crc } => Box::new(ChecksumReader::new(buffered, crc)),
             };
         }
         let most_len = if is_packed(layers) { limit::streamed(packed_len) } else { u64::MAX };
@@ -118,20 +118,20 @@ impl<'a> Unpacked<'a> {
 
     /// Turns an error of reading into a refusal of the file.
     #[must_use]
-    pub fn refusal(&self, error: &io::Error) -> Refusal {
+    pub fn refusal(&self, error: &io::Error) -> FileRefusal {
         let place = place_at(self.unpacked_len);
         match self.outermost {
-            _ if error.kind() == ErrorKind::FileTooLarge => Refusal::damaged(error.to_string(), place),
+            _ if error.kind() == ErrorKind::FileTooLarge => FileRefusal::damaged(error.to_string(), place),
             Some(layer) if is_damage(error) => {
                 let what = format!("this starts like {} but cannot be unpacked ({error})", layer.title());
-                Refusal::damaged(what, "byte 0")
+                FileRefusal::damaged(what, "byte 0")
             }
-            _ => Refusal::damaged(format!("reading failed: {error}"), place),
+            _ => FileRefusal::damaged(format!("reading failed: {error}"), place),
         }
     }
 }
 
-impl Read for Unpacked<'_> {
+impl Read for UnpackedBytes<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.damage.is_some() {
             return Ok(0);
@@ -195,19 +195,19 @@ impl<R: io::BufRead> Read for ZstdReader<R> {
 }
 
 /// A reader that compares a checksum at the end.
-struct Checked<R> {
+struct ChecksumReader<R> {
     inner: R,
     hasher: crc32fast::Hasher,
     expected: u32,
 }
 
-impl<R> Checked<R> {
+impl<R> ChecksumReader<R> {
     fn new(inner: R, expected: u32) -> Self {
         Self { inner, hasher: crc32fast::Hasher::new(), expected }
     }
 }
 
-impl<R: Read> Read for Checked<R> {
+impl<R: Read> Read for ChecksumReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let len = self.inner.read(buffer)?;
         self.hasher.update(&buffer[..len]);

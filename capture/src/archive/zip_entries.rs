@@ -10,8 +10,8 @@ use zip::read::{ArchiveOffset, Config, ZipFile};
 use zip::{CompressionMethod, ZipArchive};
 
 use super::unpack::PackingLayer;
-use super::{ArchiveEntry, EntryPlace, Listing, UNPACK, entry_name, limit};
-use crate::refusal::Refusal;
+use super::{ArchiveEntry, EntryList, EntryPlace, UNPACK, entry_name, limit};
+use crate::refusal::FileRefusal;
 
 /// Place of all faults that are not those of an entry.
 const DIRECTORY: &str = "directory at its end";
@@ -30,7 +30,7 @@ const MAX_COMMENT_LEN: usize = (64 << 10) + 4;
 const MAX_DIRECTORY_LEN: usize = 32 << 20;
 
 /// The files of an archive.
-pub(super) fn list(bytes: &[u8], listing: &mut Listing<'_>) {
+pub(super) fn list(bytes: &[u8], listing: &mut EntryList<'_>) {
     let mut archive = match opened(bytes) {
         Ok(archive) => archive,
         Err(refusal) => {
@@ -50,7 +50,7 @@ pub(super) fn list(bytes: &[u8], listing: &mut Listing<'_>) {
                 left = left.saturating_sub(entry.compressed_size());
                 let what = "the entries of the archive claim more bytes than the archive has";
                 let content = match content(&entry, start, &place) {
-                    Ok(_) if !is_there => Err(Refusal::damaged(what, place())),
+                    Ok(_) if !is_there => Err(FileRefusal::damaged(what, place())),
                     content => content,
                 };
                 ArchiveEntry { name, content }
@@ -58,7 +58,7 @@ pub(super) fn list(bytes: &[u8], listing: &mut Listing<'_>) {
             Ok(_) => continue,
             Err(error) => {
                 let what = format!("the entry cannot be read ({error})");
-                ArchiveEntry { name: place(), content: Err(Refusal::damaged(what, place())) }
+                ArchiveEntry { name: place(), content: Err(FileRefusal::damaged(what, place())) }
             }
         };
         if !listing.push(entry) {
@@ -69,23 +69,23 @@ pub(super) fn list(bytes: &[u8], listing: &mut Listing<'_>) {
         let what =
             "the archive has several entries with the same name; nprof reads the last entry of each name";
         let hint = "if the others matter, write the archive again with a name for each file";
-        listing.damage = Some(Refusal::unsupported(what, DIRECTORY, hint));
+        listing.damage = Some(FileRefusal::unsupported(what, DIRECTORY, hint));
     }
 }
 
 /// The archive with its directory, unless that is damaged or too large.
-fn opened(bytes: &[u8]) -> Result<ZipArchive<Directory<'_>>, Refusal> {
+fn opened(bytes: &[u8]) -> Result<ZipArchive<ZipDirectory<'_>>, FileRefusal> {
     let too_many = || {
         let what = format!(
             "the directory of the zip archive has more than {} files or {MAX_DIRECTORY_LEN} bytes",
             limit::MAX_ENTRIES
         );
-        Refusal::unsupported(what, DIRECTORY, UNPACK)
+        FileRefusal::unsupported(what, DIRECTORY, UNPACK)
     };
     if most_entries(bytes) > limit::MAX_ENTRIES as u64 {
         return Err(too_many());
     }
-    let directory = Directory { bytes: Cursor::new(bytes), left: MAX_DIRECTORY_LEN };
+    let directory = ZipDirectory { bytes: Cursor::new(bytes), left: MAX_DIRECTORY_LEN };
     // The start of the archive is that of the file. A search for it would cost the whole file, and
     // could find another end than `most_entries`.
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
@@ -93,7 +93,7 @@ fn opened(bytes: &[u8]) -> Result<ZipArchive<Directory<'_>>, Refusal> {
         zip::result::ZipError::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => too_many(),
         error => {
             let what = format!("the zip archive cannot be read ({error})");
-            Refusal::damaged(what, DIRECTORY)
+            FileRefusal::damaged(what, DIRECTORY)
         }
     })
 }
@@ -103,10 +103,10 @@ fn content<R: Read>(
     entry: &ZipFile<'_, R>,
     start: u64,
     place: &dyn Fn() -> String,
-) -> Result<EntryPlace, Refusal> {
+) -> Result<EntryPlace, FileRefusal> {
     if entry.encrypted() {
         let hint = "unpack the archive with its password, and name the files inside";
-        return Err(Refusal::unsupported("this entry is encrypted", place(), hint));
+        return Err(FileRefusal::unsupported("this entry is encrypted", place(), hint));
     }
     let packing = match entry.compression() {
         CompressionMethod::STORE => None,
@@ -114,7 +114,7 @@ fn content<R: Read>(
         CompressionMethod::ZSTD => Some(PackingLayer::Zstd),
         other => {
             let what = format!("this entry is compressed by a method that nprof does not read ({other})");
-            return Err(Refusal::unsupported(what, place(), UNPACK));
+            return Err(FileRefusal::unsupported(what, place(), UNPACK));
         }
     };
     let layers = packing.into_iter().chain([PackingLayer::Checksum { crc: entry.crc32() }]).collect();
@@ -140,12 +140,12 @@ fn most_entries(bytes: &[u8]) -> u64 {
 }
 
 /// The bytes of an archive, of which only so many can be read.
-struct Directory<'b> {
+struct ZipDirectory<'b> {
     bytes: Cursor<&'b [u8]>,
     left: usize,
 }
 
-impl Read for Directory<'_> {
+impl Read for ZipDirectory<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let len = self.bytes.read(buffer)?;
         self.left = self.left.checked_sub(len).ok_or(io::ErrorKind::FileTooLarge)?;
@@ -153,7 +153,7 @@ impl Read for Directory<'_> {
     }
 }
 
-impl Seek for Directory<'_> {
+impl Seek for ZipDirectory<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.bytes.seek(to)
     }

@@ -15,7 +15,7 @@ pub mod trace_event;
 
 use crate::files::{Fault, ImportJob, Sinks};
 use crate::importer::Importer;
-use crate::origin::Beginning;
+use crate::origin::TraceBeginning;
 
 /// The reader of a format.
 pub struct FormatReader {
@@ -30,7 +30,7 @@ pub struct FormatReader {
 
 /// Finds the beginning in a part of a trace, which may end anywhere. `None` if the part does not
 /// contain it.
-pub type FindBeginning = fn(&[u8]) -> Option<Beginning>;
+pub type FindBeginning = fn(&[u8]) -> Option<TraceBeginning>;
 
 /// The readers, in the order of [`crate::importer::TABLE`].
 pub static READERS: [FormatReader; 5] = [

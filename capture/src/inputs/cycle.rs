@@ -41,9 +41,9 @@ pub fn units(candidates: &[Candidate], ranks: &[Option<u32>]) -> Vec<Vec<usize>>
 /// Files that are cycles of one process if their times do not overlap. Each list has several.
 #[must_use]
 pub fn alike(candidates: &[Candidate], ranks: &[Option<u32>]) -> Vec<Vec<usize>> {
-    let mut alike: HashMap<Process<'_>, Vec<usize>> = HashMap::new();
+    let mut alike: HashMap<CycleProcess<'_>, Vec<usize>> = HashMap::new();
     for (file, candidate) in candidates.iter().enumerate() {
-        if let Some(process) = Process::of(candidate, ranks[file]) {
+        if let Some(process) = CycleProcess::of(candidate, ranks[file]) {
             alike.entry(process).or_default().push(file);
         }
     }
@@ -77,7 +77,7 @@ fn in_time(candidates: &[Candidate], files: &[usize]) -> Option<Vec<usize>> {
 
 /// Everything by which traces of one process are alike.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Process<'c> {
+struct CycleProcess<'c> {
     importer: &'static str,
     rank: Option<u32>,
     world_size: Option<u32>,
@@ -87,7 +87,7 @@ struct Process<'c> {
     path: String,
 }
 
-impl<'c> Process<'c> {
+impl<'c> CycleProcess<'c> {
     /// The process of a trace, if its format has cycles and anything tells the process.
     fn of(candidate: &'c Candidate, rank: Option<u32>) -> Option<Self> {
         let claim = candidate.claim(FileRole::Trace)?;

@@ -3,7 +3,7 @@
 use super::{Candidate, FileKind, settled};
 use crate::importer::{FileRole, Importer, TABLE};
 use crate::probe::Confidence;
-use crate::refusal::{Gravity, Refusal};
+use crate::refusal::{FileRefusal, Gravity};
 
 /// The files of a directory that make a profile, by their index in the list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -29,7 +29,7 @@ pub struct LeftOut {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
     /// The file cannot be read.
-    Refused(Refusal),
+    Refused(FileRefusal),
     /// The directory has files of this kind, which are read instead.
     Others(String),
 }

@@ -18,13 +18,13 @@ pub mod rank;
 pub use self::directory::{FileChoice, choose};
 pub use self::group::{Apart, FileGroup, GroupReason, Groups, groups, profiles};
 pub use self::host::hosts;
-pub use self::packing::Packing;
+pub use self::packing::PackingKind;
 pub use self::plan::{Plan, PlanFile, Plans, Unplanned, plan};
-pub use self::rank::{Moved, RankNumbers, numbered, rank_of, ranks};
+pub use self::rank::{MovedRank, RankNumbers, numbered, rank_of, ranks};
 use crate::importer::{Claim, Companion, FileRole, Importer, TABLE, claims};
 use crate::probe::known_formats;
-use crate::probe::process::Facts;
-use crate::refusal::Refusal;
+use crate::probe::process::ProcessFacts;
+use crate::refusal::FileRefusal;
 
 /// The beginning of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,9 +41,9 @@ pub enum FileKind {
     /// A format reads the file.
     Claimed(Claim),
     /// The file holds other files, which have not been opened yet.
-    Packed(Packing),
+    Packed(PackingKind),
     /// No format reads the file.
-    Refused(Refusal),
+    Refused(FileRefusal),
 }
 
 /// A file and its recognised kind.
@@ -59,14 +59,20 @@ pub struct Candidate {
     /// named.
     pub whole: Option<usize>,
     /// Facts that the trace states about its process.
-    pub facts: Facts,
+    pub facts: ProcessFacts,
 }
 
 impl Candidate {
     /// A file of this kind that states no facts.
     #[must_use]
     pub fn new(name: &str, found: FileKind) -> Self {
-        Self { name: name.to_owned(), found, path: name.to_owned(), whole: None, facts: Facts::default() }
+        Self {
+            name: name.to_owned(),
+            found,
+            path: name.to_owned(),
+            whole: None,
+            facts: ProcessFacts::default(),
+        }
     }
 
     /// Recognises a file.
@@ -138,7 +144,7 @@ pub fn recognise(head: &[u8]) -> FileKind {
     if let Some(claim) = claims(head).first() {
         return FileKind::Claimed(*claim);
     }
-    match Packing::of(head) {
+    match PackingKind::of(head) {
         Some(packing) => FileKind::Packed(packing),
         None => FileKind::Refused(known_formats::refuse(head)),
     }

@@ -4,7 +4,7 @@ use crate::probe::neff::{TAR_MAGIC, TAR_MAGIC_AT};
 
 /// A kind of packing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Packing {
+pub enum PackingKind {
     /// One file (RFC 1952), in one or more members.
     Gzip,
     /// One file (RFC 8878), in one or more frames.
@@ -17,18 +17,18 @@ pub enum Packing {
 
 /// First bytes of the packings that have magic bytes. The second zip is empty, the third a part of
 /// several.
-const MAGICS: [(&[u8], Packing); 5] = [
-    (b"\x1f\x8b", Packing::Gzip),
-    (b"\x28\xb5\x2f\xfd", Packing::Zstd),
-    (b"PK\x03\x04", Packing::Zip),
-    (b"PK\x05\x06", Packing::Zip),
-    (b"PK\x07\x08", Packing::Zip),
+const MAGICS: [(&[u8], PackingKind); 5] = [
+    (b"\x1f\x8b", PackingKind::Gzip),
+    (b"\x28\xb5\x2f\xfd", PackingKind::Zstd),
+    (b"PK\x03\x04", PackingKind::Zip),
+    (b"PK\x05\x06", PackingKind::Zip),
+    (b"PK\x07\x08", PackingKind::Zip),
 ];
 
 /// Endings of packed single files.
 const ENDINGS: [&str; 4] = [".gz", ".gzip", ".zst", ".zstd"];
 
-impl Packing {
+impl PackingKind {
     /// The packing of a file with these first bytes.
     #[must_use]
     pub fn of(head: &[u8]) -> Option<Self> {

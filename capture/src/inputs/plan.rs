@@ -2,7 +2,7 @@
 
 use super::{Candidate, FileKind, cycle, name_order, rank_of, ranks, settled};
 use crate::importer::{FileCount, FileRole, Importer};
-use crate::refusal::Refusal;
+use crate::refusal::FileRefusal;
 
 /// A trace with the files that belong to it, and the format that reads them. A plan gives one rank,
 /// unless the trace holds several. Some formats have several traces a rank. Cycles of a profiler
@@ -54,7 +54,7 @@ pub struct Plans {
     /// Files that go with a trace, if no trace takes them.
     pub unused: Vec<usize>,
     /// Files that are not read.
-    pub refused: Vec<(usize, Refusal)>,
+    pub refused: Vec<(usize, FileRefusal)>,
 }
 
 /// Reason why there are no plans.
@@ -88,7 +88,7 @@ pub fn plan(candidates: &[Candidate]) -> Result<Plans, Unplanned> {
             }
             FileKind::Packed(packing) => {
                 let what = format!("nprof has not opened this {} archive", packing.title());
-                plans.refused.push((file, Refusal::unread(what, "unpack it and pass the traces inside")));
+                plans.refused.push((file, FileRefusal::unread(what, "unpack it and pass the traces inside")));
             }
             FileKind::Refused(refusal) => plans.refused.push((file, refusal.clone())),
         }

@@ -150,12 +150,12 @@ pub struct RankNumbers {
     /// Number of each rank.
     pub ranks: Vec<u32>,
     /// Ranks whose wanted number was taken.
-    pub moved: Vec<Moved>,
+    pub moved: Vec<MovedRank>,
 }
 
 /// A rank whose wanted number was taken by an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moved {
+pub struct MovedRank {
     /// Index of the rank in the list.
     pub at: usize,
     /// Number that the rank wanted.
@@ -175,7 +175,7 @@ pub fn numbered(wishes: &[Option<u32>], mut taken: BTreeSet<u32>) -> RankNumbers
             next += 1;
         }
         *number = Some(next);
-        moved.extend(wishes[at].map(|wish| Moved { at, wish }));
+        moved.extend(wishes[at].map(|wish| MovedRank { at, wish }));
     }
     RankNumbers { ranks: numbers.into_iter().flatten().collect(), moved }
 }
@@ -234,7 +234,7 @@ mod tests {
 
     #[track_caller]
     fn check_numbers(wanted: &[Option<u32>], expected: &[u32], moved: &[(usize, u32)]) {
-        let moved = moved.iter().map(|&(at, wish)| Moved { at, wish }).collect();
+        let moved = moved.iter().map(|&(at, wish)| MovedRank { at, wish }).collect();
         let numbers = numbered(wanted, BTreeSet::new());
         assert_eq!(numbers, RankNumbers { ranks: expected.to_vec(), moved }, "{wanted:?}");
     }
@@ -243,7 +243,7 @@ mod tests {
     fn no_rank_gets_a_number_of_other_ranks() {
         let numbers = numbered(&[Some(0), None, Some(9), Some(1)], BTreeSet::from([0, 1, 3]));
         assert_eq!(numbers.ranks, [2, 4, 9, 5]);
-        assert_eq!(numbers.moved, [Moved { at: 0, wish: 0 }, Moved { at: 3, wish: 1 }]);
+        assert_eq!(numbers.moved, [MovedRank { at: 0, wish: 0 }, MovedRank { at: 3, wish: 1 }]);
     }
 
     #[test]

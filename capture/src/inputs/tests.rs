@@ -132,10 +132,10 @@ fn packings_are_told_by_their_first_bytes() {
         FileKind::Packed(packing) => Some(packing),
         _ => None,
     };
-    assert_eq!(packing(b"\x1f\x8b\x08"), Some(Packing::Gzip));
-    assert_eq!(packing(b"\x28\xb5\x2f\xfd"), Some(Packing::Zstd));
-    assert_eq!(packing(b"PK\x03\x04"), Some(Packing::Zip));
-    assert_eq!(packing(&neff::tar(&[("dlrm_8_ranks/rank-0.json", b"{}")])), Some(Packing::Tar));
+    assert_eq!(packing(b"\x1f\x8b\x08"), Some(PackingKind::Gzip));
+    assert_eq!(packing(b"\x28\xb5\x2f\xfd"), Some(PackingKind::Zstd));
+    assert_eq!(packing(b"PK\x03\x04"), Some(PackingKind::Zip));
+    assert_eq!(packing(&neff::tar(&[("dlrm_8_ranks/rank-0.json", b"{}")])), Some(PackingKind::Tar));
     assert_eq!(packing(&neff::members()), None, "a program, and a tar only besides");
 }
 
@@ -190,7 +190,7 @@ fn what_is_left_out_has_its_reason() {
 
 #[test]
 fn archives_that_were_not_opened_go_by_their_names() {
-    let zip = |name| Candidate::new(name, FileKind::Packed(Packing::Zip));
+    let zip = |name| Candidate::new(name, FileKind::Packed(PackingKind::Zip));
     let files = [zip("rank_0.zip"), zip("all.zip"), zip("rank_1.zip")];
     assert_eq!(profiles(&files), [vec![0, 2], vec![1]]);
     let plans = plan(&files).unwrap();

@@ -11,7 +11,7 @@ const MAX_DEPTH: u32 = 128;
 
 /// Reason why there is no token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum TokenStop {
     /// The bytes end before the token does.
     Incomplete,
     /// The bytes are malformed, with the reason.
@@ -178,18 +178,18 @@ impl<'a> Tokens<'a> {
     /// Skips white space and comments. Returns the next byte, which stays unread. `Incomplete` at
     /// the end.
     #[inline]
-    pub(crate) fn peek(&mut self) -> Result<u8, Stop> {
+    pub(crate) fn peek(&mut self) -> Result<u8, TokenStop> {
         match self.bytes.get(self.at) {
             Some(&byte) if !BEFORE_TOKEN[usize::from(byte)] => Ok(byte),
             _ => self.peek_behind(),
         }
     }
 
-    fn peek_behind(&mut self) -> Result<u8, Stop> {
+    fn peek_behind(&mut self) -> Result<u8, TokenStop> {
         loop {
             self.skip_spaces();
             match self.bytes.get(self.at) {
-                None => return Err(Stop::Incomplete),
+                None => return Err(TokenStop::Incomplete),
                 Some(0xef) if self.bytes[self.at..].starts_with(b"\xef\xbb\xbf") => self.at += 3,
                 Some(b'/') => self.comment()?,
                 Some(&byte) => return Ok(byte),
@@ -212,7 +212,7 @@ impl<'a> Tokens<'a> {
 
     /// Skips white space, comments and commas. Returns the next byte, and the number of commas.
     #[inline]
-    pub(crate) fn peek_item(&mut self) -> Result<(u8, u32), Stop> {
+    pub(crate) fn peek_item(&mut self) -> Result<(u8, u32), TokenStop> {
         let mut commas = 0;
         loop {
             match self.peek()? {
@@ -225,36 +225,36 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    fn comment(&mut self) -> Result<(), Stop> {
+    fn comment(&mut self) -> Result<(), TokenStop> {
         let rest = &self.bytes[self.at..];
         match rest.get(1) {
-            None => Err(Stop::Incomplete),
+            None => Err(TokenStop::Incomplete),
             Some(b'/') => match memchr::memchr(b'\n', rest) {
                 Some(line) => {
                     self.at += line + 1;
                     Ok(())
                 }
-                None => Err(Stop::Incomplete),
+                None => Err(TokenStop::Incomplete),
             },
             Some(b'*') => match memchr::memmem::find(&rest[2..], b"*/") {
                 Some(inside) => {
                     self.at += inside + 4;
                     Ok(())
                 }
-                None => Err(Stop::Incomplete),
+                None => Err(TokenStop::Incomplete),
             },
-            Some(_) => Err(Stop::Damaged("a stray `/`")),
+            Some(_) => Err(TokenStop::Damaged("a stray `/`")),
         }
     }
 
     /// Reads a key with its colon.
-    pub(crate) fn key(&mut self) -> Result<Raw, Stop> {
+    pub(crate) fn key(&mut self) -> Result<Raw, TokenStop> {
         let key = match self.peek()? {
             quote @ (b'"' | b'\'') => self.text(quote)?,
             _ => self.bare()?,
         };
         if self.peek()? != b':' {
-            return Err(Stop::Damaged("a key without a colon"));
+            return Err(TokenStop::Damaged("a key without a colon"));
         }
         self.at += 1;
         Ok(key)
@@ -262,7 +262,7 @@ impl<'a> Tokens<'a> {
 
     /// Reads any value. Only the extent of objects and arrays is read.
     #[inline(always)]
-    pub(crate) fn value(&mut self) -> Result<Raw, Stop> {
+    pub(crate) fn value(&mut self) -> Result<Raw, TokenStop> {
         // Usually there is no unread byte before the value, and it is a text or a number.
         match self.bytes.get(self.at) {
             Some(b'"') => self.text(b'"'),
@@ -274,7 +274,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    fn other_value(&mut self) -> Result<Raw, Stop> {
+    fn other_value(&mut self) -> Result<Raw, TokenStop> {
         match self.peek()? {
             quote @ (b'"' | b'\'') => self.text(quote),
             b'{' => self.nested(ValueKind::Object),
@@ -284,13 +284,13 @@ impl<'a> Tokens<'a> {
     }
 
     #[inline]
-    fn text(&mut self, quote: u8) -> Result<Raw, Stop> {
+    fn text(&mut self, quote: u8) -> Result<Raw, TokenStop> {
         let start = self.at + 1;
         let mut kind = ValueKind::Text;
         let mut at = start;
         loop {
-            let rest = self.bytes.get(at..).ok_or(Stop::Incomplete)?;
-            at += quote_or_escape(quote, rest).ok_or(Stop::Incomplete)?;
+            let rest = self.bytes.get(at..).ok_or(TokenStop::Incomplete)?;
+            at += quote_or_escape(quote, rest).ok_or(TokenStop::Incomplete)?;
             if self.bytes[at] == quote {
                 self.at = at + 1;
                 return Ok(Raw::new(kind, start, at));
@@ -301,7 +301,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// Reads a number or a word: everything up to the next separator.
-    fn bare(&mut self) -> Result<Raw, Stop> {
+    fn bare(&mut self) -> Result<Raw, TokenStop> {
         let start = self.at;
         if let Some(end) = plain_number(self.bytes, start) {
             self.at = end;
@@ -309,9 +309,9 @@ impl<'a> Tokens<'a> {
         }
         let rest = &self.bytes[start..];
         let len = match rest.iter().position(|&byte| ENDS_BARE[usize::from(byte)]) {
-            Some(0) => return Err(Stop::Damaged("an unexpected character")),
+            Some(0) => return Err(TokenStop::Damaged("an unexpected character")),
             Some(len) => len,
-            None if self.tail == Tail::Open => return Err(Stop::Incomplete),
+            None if self.tail == Tail::Open => return Err(TokenStop::Incomplete),
             None => rest.len(),
         };
         let word = &rest[..len];
@@ -328,14 +328,15 @@ impl<'a> Tokens<'a> {
     }
 
     /// Reads the extent of an object or array, by its brackets.
-    fn nested(&mut self, kind: ValueKind) -> Result<Raw, Stop> {
+    fn nested(&mut self, kind: ValueKind) -> Result<Raw, TokenStop> {
         let start = self.at;
         // One bit a level, 1 for objects, which decides the closing bracket.
         let mut levels = 0_u128;
         let mut depth = 0;
         loop {
             let rest = &self.bytes[self.at..];
-            let step = rest.iter().position(|&byte| STRUCTURE[usize::from(byte)]).ok_or(Stop::Incomplete)?;
+            let step =
+                rest.iter().position(|&byte| STRUCTURE[usize::from(byte)]).ok_or(TokenStop::Incomplete)?;
             self.at += step;
             match self.bytes[self.at] {
                 quote @ (b'"' | b'\'') => {
@@ -347,7 +348,7 @@ impl<'a> Tokens<'a> {
                     continue;
                 }
                 b'{' | b'[' if depth == MAX_DEPTH => {
-                    return Err(Stop::Damaged("brackets nested more than 128 deep"));
+                    return Err(TokenStop::Damaged("brackets nested more than 128 deep"));
                 }
                 open @ (b'{' | b'[') => {
                     levels = levels << 1 | u128::from(open == b'{');
@@ -355,7 +356,7 @@ impl<'a> Tokens<'a> {
                 }
                 close => {
                     if (levels & 1 == 1) != (close == b'}') {
-                        return Err(Stop::Damaged("a closing bracket of the wrong kind"));
+                        return Err(TokenStop::Damaged("a closing bracket of the wrong kind"));
                     }
                     levels >>= 1;
                     depth -= 1;
@@ -461,7 +462,7 @@ mod tests {
         let whole = br#"{"a":[1,"\"x",{}],"b":/* c */'d'}"#;
         for keep in 0..whole.len() {
             let mut tokens = Tokens::new(&whole[..keep], Tail::Open);
-            assert_eq!(tokens.value(), Err(Stop::Incomplete), "cut at {keep}");
+            assert_eq!(tokens.value(), Err(TokenStop::Incomplete), "cut at {keep}");
         }
     }
 
@@ -479,7 +480,7 @@ mod tests {
     #[test]
     fn brackets_must_match_and_end_somewhere() {
         let damaged =
-            |bytes: &[u8]| matches!(Tokens::new(bytes, Tail::Closed).value(), Err(Stop::Damaged(_)));
+            |bytes: &[u8]| matches!(Tokens::new(bytes, Tail::Closed).value(), Err(TokenStop::Damaged(_)));
         assert!(damaged(b"[1}"));
         assert!(damaged(&[b'['; 1000]));
         assert!(damaged(b":"));

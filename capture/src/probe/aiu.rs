@@ -6,7 +6,7 @@ use nprof_engine::makers::aiu::{IDEAL_CYCLES, LOG_TELLING, SETTINGS, TELLING};
 use super::aiu_export::{OF_TRACK, TRACK};
 use super::outline::events;
 use super::{Confidence, perfetto};
-use crate::protobuf::{Damage, MessageFields};
+use crate::protobuf::{MessageDamage, MessageFields};
 
 pub use super::aiu_export::{exported, rank_of_group};
 
@@ -79,7 +79,7 @@ fn first_process(head: &[u8]) -> Option<u64> {
 }
 
 /// The process that a packet describes.
-fn process_of(packet: &[u8]) -> Result<Option<u64>, Damage> {
+fn process_of(packet: &[u8]) -> Result<Option<u64>, MessageDamage> {
     let mut fields = MessageFields::new(packet);
     while let Some((number, value)) = fields.next()? {
         match number {
@@ -99,7 +99,7 @@ fn process_of(packet: &[u8]) -> Result<Option<u64>, Damage> {
 }
 
 /// The process id of a descriptor of a process or a thread. One that is not written is 0.
-fn id_of(descriptor: &[u8]) -> Result<u64, Damage> {
+fn id_of(descriptor: &[u8]) -> Result<u64, MessageDamage> {
     let mut fields = MessageFields::new(descriptor);
     while let Some((number, value)) = fields.next()? {
         if number == 1 {

@@ -2,7 +2,7 @@
 //! device whose tracks have the names that nprof gives them, and no process.
 
 use memchr::memmem;
-use nprof_engine::makers::aiu::{Counter, Lane, rank_of_devices};
+use nprof_engine::makers::aiu::{CounterKind, LaneKind, rank_of_devices};
 
 use super::perfetto;
 use crate::protobuf::MessageFields;
@@ -112,10 +112,10 @@ fn is_written(head: &[u8]) -> bool {
 
 /// Whether a track with this name of nprof has slices of the device. `None` for other names.
 fn shown(name: &str) -> Option<bool> {
-    let is_counter = Counter::of_title(name).is_some();
-    match Lane::of_title(name) {
+    let is_counter = CounterKind::of_title(name).is_some();
+    match LaneKind::of_title(name) {
         // nprof finds operations in PyTorch's traces, too.
-        Some(Lane::Collective) => Some(false),
+        Some(LaneKind::Collective) => Some(false),
         Some(_) => Some(true),
         None => is_counter.then_some(false),
     }

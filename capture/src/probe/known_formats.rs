@@ -4,7 +4,7 @@ use nprof_engine::segment::MAGIC;
 
 use super::json::is_own_export;
 use super::protobuf::is_xplane;
-use crate::refusal::Refusal;
+use crate::refusal::FileRefusal;
 
 /// First byte of `ntrace.pb`: the tag of its first field.
 const SYSTEM_TRACE_TAG: u8 = 0x82;
@@ -89,10 +89,10 @@ const fn known(mark: &'static [u8], what: &'static str, hint: &'static str) -> K
 
 /// Refusal of a file with these first bytes, which no format has claimed.
 #[must_use]
-pub fn refuse(head: &[u8]) -> Refusal {
+pub fn refuse(head: &[u8]) -> FileRefusal {
     let first = match head.first() {
         Some(&first) if !head.trim_ascii().is_empty() => first,
-        _ => return Refusal::unread("the file is empty", "capture the profile again"),
+        _ => return FileRefusal::unread("the file is empty", "capture the profile again"),
     };
     let fits = |known: &&KnownFormat| match known.mark {
         FormatMark::Begins(magic) => {
@@ -101,5 +101,5 @@ pub fn refuse(head: &[u8]) -> Refusal {
         FormatMark::Is(is) => is(head),
     };
     let row = KNOWN.iter().find(fits).expect("the last row fits every file");
-    Refusal::unread(row.what.replace(FIRST_BYTE, &first.to_string()), row.hint)
+    FileRefusal::unread(row.what.replace(FIRST_BYTE, &first.to_string()), row.hint)
 }

@@ -3,7 +3,7 @@
 
 use super::Confidence;
 use super::protobuf::is_xplane;
-use crate::protobuf::{Damage, MessageFields, WireValue, varint};
+use crate::protobuf::{MessageDamage, MessageFields, WireValue, varint};
 
 /// Tag of a packet: field 1, a message.
 const PACKET_TAG: u8 = 0x0a;
@@ -36,8 +36,8 @@ pub fn probe(head: &[u8]) -> Option<Confidence> {
         }
         let (len, after) = match varint(after) {
             Ok((len, after)) => (usize::try_from(len).ok()?, after),
-            Err(Damage::Cut) => break,
-            Err(Damage::Invalid) => return None,
+            Err(MessageDamage::Cut) => break,
+            Err(MessageDamage::Invalid) => return None,
         };
         let is_whole = after.len() >= len;
         let seen = packet(&after[..len.min(after.len())], is_whole)?;
@@ -74,7 +74,7 @@ fn packet(bytes: &[u8], is_whole: bool) -> Option<Option<Confidence>> {
             }
             Ok(None) => return Some(confidence),
             // The head ends here.
-            Err(Damage::Cut) if !is_whole => return Some(confidence.max(Some(begun(fields.rest())?))),
+            Err(MessageDamage::Cut) if !is_whole => return Some(confidence.max(Some(begun(fields.rest())?))),
             Err(_) => return None,
         }
     }
@@ -95,8 +95,8 @@ fn begun(rest: &[u8]) -> Option<Confidence> {
     loop {
         match fields.next() {
             Ok(Some(_)) => {}
-            Ok(None) | Err(Damage::Cut) => return Some(Confidence::Possible),
-            Err(Damage::Invalid) => return None,
+            Ok(None) | Err(MessageDamage::Cut) => return Some(Confidence::Possible),
+            Err(MessageDamage::Invalid) => return None,
         }
     }
 }

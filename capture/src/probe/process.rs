@@ -8,7 +8,7 @@ use memchr::memmem::{self, find, rfind};
 
 /// Facts about the process that wrote a trace. `None` if the trace does not state them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct ProcessFacts {
     /// Number of the rank.
     pub rank: Option<u32>,
     /// Number of ranks of the job.
@@ -91,8 +91,8 @@ pub const OVERLAP_LEN: usize = MEMBERS_LEN;
 
 /// Facts of the parts so far.
 #[derive(Debug, Default)]
-pub struct Survey {
-    facts: Facts,
+pub struct ProcessSurvey {
+    facts: ProcessFacts,
     /// The only process so far, and whether there are several.
     process: Option<u64>,
     has_several: bool,
@@ -106,13 +106,13 @@ pub struct Survey {
 
 /// The facts that the first bytes of a trace state.
 #[must_use]
-pub fn facts(head: &[u8]) -> Facts {
-    let mut survey = Survey::default();
+pub fn facts(head: &[u8]) -> ProcessFacts {
+    let mut survey = ProcessSurvey::default();
     survey.take(head);
     survey.finish()
 }
 
-impl Survey {
+impl ProcessSurvey {
     /// Takes the next part, which begins with the last [`OVERLAP_LEN`] bytes of the part before.
     pub fn take(&mut self, part: &[u8]) {
         let is_known = self.facts.rank.is_some() && self.facts.world_size.is_some();
@@ -172,12 +172,12 @@ impl Survey {
 
     /// All facts.
     #[must_use]
-    pub fn finish(mut self) -> Facts {
+    pub fn finish(mut self) -> ProcessFacts {
         if self.median_us.is_none() && !self.sample.is_empty() {
             self.settle();
         }
         let span = self.span_us.map(|(first, last)| span(first, last, self.facts.base_ns));
-        Facts { process: self.process.filter(|_| !self.has_several), span, ..self.facts }
+        ProcessFacts { process: self.process.filter(|_| !self.has_several), span, ..self.facts }
     }
 }
 
@@ -242,7 +242,7 @@ mod tests {
     fn parts_tell_what_the_whole_tells() {
         let whole = facts(TRACE.as_bytes());
         for cut in 0..TRACE.len() {
-            let mut survey = Survey::default();
+            let mut survey = ProcessSurvey::default();
             survey.take(&TRACE.as_bytes()[..cut]);
             survey.take(TRACE.as_bytes());
             let facts = survey.finish();

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use nprof_capture::archive::{FileBytes, InMemory, Leaf, open};
+use nprof_capture::archive::{FileBytes, InMemory, PlainFile, open};
 use nprof_capture::files::{ImportJob, MemoryFiles, Sinks};
-use nprof_capture::formats::aiu::{AiuSettings, Outside, import_with};
+use nprof_capture::formats::aiu::{AiuSettings, OutsideWork, import_with};
 use nprof_capture::importer::{Claim, FileRole, TABLE};
 use nprof_capture::inputs::{FileKind, plan};
 use nprof_capture::probe::{self, Confidence, HEAD_LEN};
@@ -49,7 +49,7 @@ impl Sinks for OneOf<'_> {
 
 /// All ranks of a case.
 pub fn ranks(folder: &Path, command: &Command) -> Vec<Rank> {
-    let mut leaves: Vec<Leaf> =
+    let mut leaves: Vec<PlainFile> =
         command.inputs.iter().map(|name| leaf(folder, name, FileRole::Trace)).collect();
     if let Some(compiler) = &command.compiler {
         let mut names = Vec::new();
@@ -63,7 +63,7 @@ pub fn ranks(folder: &Path, command: &Command) -> Vec<Rank> {
     let settings = AiuSettings {
         soc_mhz: Some(command.soc_mhz),
         core_mhz: command.core_mhz,
-        outside: if command.fixes_jobs { Outside::Shifted } else { Outside::Kept },
+        outside: if command.fixes_jobs { OutsideWork::Shifted } else { OutsideWork::Kept },
         ..AiuSettings::default()
     };
     let mut ranks = Vec::new();
@@ -110,7 +110,7 @@ fn list(folder: &Path, name: &str, names: &mut Vec<String>) {
 }
 
 /// A file that the reader gets whatever its content, as from `nprof aiu`.
-fn leaf(folder: &Path, name: &str, role: FileRole) -> Leaf {
+fn leaf(folder: &Path, name: &str, role: FileRole) -> PlainFile {
     let bytes = fs::read(folder.join(name)).unwrap();
     let head = bytes[..bytes.len().min(HEAD_LEN)].to_vec();
     let mut leaf = open(name, FileBytes::new(Arc::new(bytes)), &InMemory).leaves.into_iter().next().unwrap();

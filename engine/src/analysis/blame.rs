@@ -10,14 +10,14 @@ use super::report::{InstanceReport, LinkReport, OperationState, RankReport, Repo
 use super::root::{Cause, OperationFacts, RootBlame};
 use super::slow_transfers::{excess_of, lost_of, usual_transfers};
 use super::state::{Absence, states};
-use super::{Instances, Job, JobClocks, Matched, steps};
+use super::{Instances, Job, JobClocks, MatchedJob, steps};
 use crate::base::{ClockFit, Result, Time, narrow};
 use crate::exec::Cancel;
 use crate::model::{CollectiveKind, WaitingRanks};
 
 /// Reports on matched calls.
-pub fn report(job: &Job, matched: Matched, cancel: Cancel<'_>) -> Result<Report> {
-    let Matched { instances, clocks } = matched;
+pub fn report(job: &Job, matched: MatchedJob, cancel: Cancel<'_>) -> Result<Report> {
+    let MatchedJob { instances, clocks } = matched;
     let used = used_clocks(job, &clocks);
     let scene = ArrivalFacts { job, instances: &instances, clocks: &used, cancel };
     let mut operations = basic(&scene)?;

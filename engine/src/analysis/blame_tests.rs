@@ -9,8 +9,8 @@ const ALL: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 fn named(report: &Report) -> Vec<u32> {
     let ranks = costs(report).into_iter().filter(|cost| cost.stands_out);
     let rank = |cost: Cost| match cost.culprit {
-        Culprit::Rank(rank) => Some(rank),
-        Culprit::Link(_) => None,
+        Suspect::Rank(rank) => Some(rank),
+        Suspect::Link(_) => None,
     };
     ranks.filter_map(rank).collect()
 }

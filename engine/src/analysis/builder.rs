@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::job::{Group, Job, JobRank, JobSignature, MAX_RANKS, RankInput, Unplaced};
-use super::overlap::Timed;
+use super::overlap::SharedCall;
 use super::placing;
 use crate::base::{Result, narrow};
 use crate::exec::Cancel;
@@ -317,7 +317,7 @@ impl Job {
                 let class = *classes.entry((signature.kind, &signature.dtype, count)).or_insert(next);
                 let (start_ps, end_ps) =
                     (rank.calls.starts_ps[call as usize], rank.calls.end_ps(call as usize));
-                units[unit].calls.push((Timed { start_ps, end_ps, rank: at, call }, class));
+                units[unit].calls.push((SharedCall { start_ps, end_ps, rank: at, call }, class));
             }
         }
         Units { keys, units, until_ps }

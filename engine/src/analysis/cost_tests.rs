@@ -34,7 +34,7 @@ fn a_slow_link_of_all_ranks_is_a_cause_of_its_own() {
     assert_eq!(found, [(0.0, 3.0 * 350e6)]);
     let costs = costs(&report);
     assert_eq!(costs[0].culprit.name(&job), "link among ranks 0–3");
-    assert_eq!((costs[1].culprit, costs[1].excess_ps), (Culprit::Rank(3), 0.0));
+    assert_eq!((costs[1].culprit, costs[1].excess_ps), (Suspect::Rank(3), 0.0));
     let wait: f64 = report.ranks.iter().map(|rank| rank.wait_ps as f64).sum();
     let blame: f64 = costs.iter().map(|cost| cost.root_blame_ps).sum();
     assert!(wait > 0.0 && (wait - blame).abs() < 1.0, "{wait} {blame}");

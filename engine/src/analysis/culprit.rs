@@ -5,7 +5,7 @@ use super::{ClockVerdict, Job, LinkReport, RankClock, RankReport, Report};
 
 /// A rank or a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Culprit {
+pub enum Suspect {
     /// The rank with this number.
     Rank(u32),
     /// The link among the ranks of the group with this number.
@@ -16,7 +16,7 @@ pub enum Culprit {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
     /// The culprit.
-    pub culprit: Culprit,
+    pub culprit: Suspect,
     /// Waiting of other ranks that began here.
     pub root_blame_ps: f64,
     /// Time that a link's own ranks spent in slow transfers beyond the usual, without computation.
@@ -47,7 +47,7 @@ const LEAST_OF_CHANCE: f64 = 2.0;
 /// twentieth of it stayed with the mates of the rank that was late.
 const LEAST_OF_LARGEST: f64 = 0.1;
 
-impl Culprit {
+impl Suspect {
     /// Name for people.
     #[must_use]
     pub fn name(self, job: &Job) -> String {
@@ -71,7 +71,7 @@ impl Cost {
 pub fn costs(report: &Report) -> Vec<Cost> {
     let late = outstanding(report);
     let ranks = report.ranks.iter().map(|rank| Cost {
-        culprit: Culprit::Rank(rank.rank),
+        culprit: Suspect::Rank(rank.rank),
         root_blame_ps: rank.root_blame_ps,
         excess_ps: 0.0,
         stands_out: late.contains(&rank.rank),
@@ -79,7 +79,7 @@ pub fn costs(report: &Report) -> Vec<Cost> {
     let is_worth = report.clocks.verdict != ClockVerdict::Unknown && is_worth_a_search(report);
     let least_ps = LEAST_OF_WAITS * sum(report, |rank| rank.wait_ps);
     let links = report.links.iter().map(|link| Cost {
-        culprit: Culprit::Link(link.group),
+        culprit: Suspect::Link(link.group),
         root_blame_ps: link.root_blame_ps,
         excess_ps: link.excess_ps,
         stands_out: is_worth && link.root_blame_ps + link.excess_ps >= least_ps,

@@ -62,7 +62,7 @@ pub use arrival::{Arrival, InstanceTimes};
 pub use blame::report;
 pub use builder::JobBuilder;
 pub use clock::{ClockVerdict, JobClocks, RankClock, Unbounded};
-pub use culprit::{Cost, Culprit, SlowTransfer, costs, shown_by};
+pub use culprit::{Cost, SlowTransfer, Suspect, costs, shown_by};
 pub use instances::{InstanceCall, Instances};
 pub use job::{Group, Job, JobRank, JobSignature, MAX_RANKS, RankInput, Unplaced};
 pub use report::{
@@ -77,7 +77,7 @@ use crate::exec::Cancel;
 
 /// Matched operations and the clocks that they show.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Matched {
+pub struct MatchedJob {
     /// The operations.
     pub instances: Instances,
     /// The clocks.
@@ -85,13 +85,13 @@ pub struct Matched {
 }
 
 /// Matches the calls of all ranks and finds the clocks.
-pub fn matched(job: &Job, cancel: Cancel<'_>) -> Result<Matched> {
+pub fn matched(job: &Job, cancel: Cancel<'_>) -> Result<MatchedJob> {
     let numbered = matching::by_number(job, cancel)?;
     let whole = islands::Islands::whole(job.ranks.len());
     if !matching::needs_clocks(job) {
         let start = clock::tree(job, &numbered, cancel)?;
         let (clocks, _) = clock::find(job, &numbered, &whole, start, cancel)?;
-        return Ok(Matched { instances: numbered, clocks });
+        return Ok(MatchedJob { instances: numbered, clocks });
     }
     let (start, islands) = match numbered.is_empty() {
         true => matching::rough_clocks(job, cancel)?,
@@ -101,5 +101,5 @@ pub fn matched(job: &Job, cancel: Cancel<'_>) -> Result<Matched> {
     let (_, lines) = clock::find(job, &first, &islands, start, cancel)?;
     let instances = matching::by_all(job, &lines, &islands, cancel)?;
     let (clocks, _) = clock::find(job, &instances, &islands, lines, cancel)?;
-    Ok(Matched { instances, clocks })
+    Ok(MatchedJob { instances, clocks })
 }

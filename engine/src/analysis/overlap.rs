@@ -22,7 +22,7 @@ const AROUND: usize = 64;
 
 /// A call on the shared clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Timed {
+pub(super) struct SharedCall {
     pub(super) start_ps: i64,
     pub(super) end_ps: i64,
     pub(super) rank: u16,
@@ -42,7 +42,7 @@ pub(super) struct OverlapGroup {
 /// The operations of ranks. `of_ranks` has the equal calls of each rank, by start. Two clocks
 /// differ by `slack_ps` at most.
 pub(super) fn operations(
-    mut of_ranks: Vec<Vec<Timed>>,
+    mut of_ranks: Vec<Vec<SharedCall>>,
     slack_ps: i64,
     cancel: Cancel<'_>,
 ) -> Result<Vec<OverlapGroup>> {
@@ -58,7 +58,7 @@ pub(super) fn operations(
 }
 
 impl OverlapGroup {
-    fn of(call: &Timed) -> Self {
+    fn of(call: &SharedCall) -> Self {
         Self {
             last_start_ps: call.start_ps,
             first_end_ps: call.end_ps,
@@ -67,7 +67,7 @@ impl OverlapGroup {
         }
     }
 
-    fn add(&mut self, call: &Timed) {
+    fn add(&mut self, call: &SharedCall) {
         self.last_start_ps = self.last_start_ps.max(call.start_ps);
         self.first_end_ps = self.first_end_ps.min(call.end_ps);
         self.last_end_ps = self.last_end_ps.max(call.end_ps);
@@ -119,7 +119,7 @@ impl Best {
 }
 
 /// Positions in the line and in the calls that belong together.
-fn pairs(line: &[OverlapGroup], calls: &[Timed], slack_ps: i64) -> Vec<(usize, usize)> {
+fn pairs(line: &[OverlapGroup], calls: &[SharedCall], slack_ps: i64) -> Vec<(usize, usize)> {
     let reach = OverlapBounds::of(line);
     let mut best = Best(vec![Chain::NONE; line.len() + 1]);
     // For each pair that was tried its positions, and the pair before it in its chain.
@@ -187,7 +187,7 @@ impl OverlapBounds {
         Self { ends_ps, starts_ps }
     }
 
-    fn around(&self, call: &Timed, slack_ps: i64) -> std::ops::Range<usize> {
+    fn around(&self, call: &SharedCall, slack_ps: i64) -> std::ops::Range<usize> {
         let from = self.ends_ps.partition_point(|end| end.saturating_add(slack_ps) < call.start_ps);
         let to = self.starts_ps.partition_point(|start| *start <= call.end_ps.saturating_add(slack_ps));
         let middle = self.ends_ps.partition_point(|end| *end < call.end_ps);
@@ -197,7 +197,7 @@ impl OverlapBounds {
 
 /// The line with the calls of one more rank. Calls without a partner become operations of their
 /// own. Operations come by the arrival of their last rank.
-fn merged(mut line: Vec<OverlapGroup>, calls: &[Timed], pairs: &[(usize, usize)]) -> Vec<OverlapGroup> {
+fn merged(mut line: Vec<OverlapGroup>, calls: &[SharedCall], pairs: &[(usize, usize)]) -> Vec<OverlapGroup> {
     let mut is_met = vec![false; calls.len()];
     for &(at, number) in pairs {
         line[at].add(&calls[number]);
@@ -215,8 +215,9 @@ mod tests {
     use super::*;
 
     /// The starts and ends of calls of a rank.
-    fn calls(rank: u16, times: &[(i64, i64)]) -> Vec<Timed> {
-        let one = |(call, &(start_ps, end_ps)): (u32, &(i64, i64))| Timed { start_ps, end_ps, rank, call };
+    fn calls(rank: u16, times: &[(i64, i64)]) -> Vec<SharedCall> {
+        let one =
+            |(call, &(start_ps, end_ps)): (u32, &(i64, i64))| SharedCall { start_ps, end_ps, rank, call };
         (0..).zip(times).map(one).collect()
     }
 

@@ -7,10 +7,10 @@
 //! bits.
 
 use super::instances::Instances;
-use super::{ClockVerdict, Job, JobClocks, Matched, RankClock, Unbounded};
+use super::{ClockVerdict, Job, JobClocks, MatchedJob, RankClock, Unbounded};
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{ClockFit, Error, Result};
-use crate::codec::{Decoder, Encoder, MAX_VALUES};
+use crate::codec::{BlockDecoder, Encoder, MAX_VALUES};
 
 /// Version of analysis and layout. Another version is computed again.
 pub const VERSION: u32 = 8;
@@ -19,7 +19,7 @@ const DAMAGED: Error = Error::Inconsistent { what: "an overlay of other segments
 
 /// The overlay of matched calls.
 #[must_use]
-pub fn encode(job: &Job, matched: &Matched) -> Vec<u8> {
+pub fn encode(job: &Job, matched: &MatchedJob) -> Vec<u8> {
     let mut out = Vec::new();
     out.put_varint(VERSION.into());
     out.put_varint(job.ranks.len() as u64);
@@ -74,7 +74,7 @@ fn put_clocks(clocks: &JobClocks, out: &mut Vec<u8>) {
 ///
 /// # Errors
 /// If the bytes are damaged, of another version, or of other segments.
-pub fn decode(job: &Job, bytes: &[u8]) -> Result<Matched> {
+pub fn decode(job: &Job, bytes: &[u8]) -> Result<MatchedJob> {
     let mut cursor = Cursor::new(bytes, 0, "overlay");
     if cursor.varint_u32()? != VERSION || cursor.varint()? != job.ranks.len() as u64 {
         return Err(DAMAGED);
@@ -85,7 +85,7 @@ pub fn decode(job: &Job, bytes: &[u8]) -> Result<Matched> {
     if count > calls {
         return Err(DAMAGED);
     }
-    let (mut decoder, mut column) = (Decoder::default(), Vec::new());
+    let (mut decoder, mut column) = (BlockDecoder::default(), Vec::new());
     let mut of_ranks: Vec<Vec<u32>> = Vec::with_capacity(job.ranks.len());
     for rank in &job.ranks {
         let mut expected = 0_i64;
@@ -101,7 +101,7 @@ pub fn decode(job: &Job, bytes: &[u8]) -> Result<Matched> {
         of_ranks.push(numbers);
     }
     cursor.finish()?;
-    Ok(Matched { instances: Instances::of_numbers(job, &of_ranks, count).ok_or(DAMAGED)?, clocks })
+    Ok(MatchedJob { instances: Instances::of_numbers(job, &of_ranks, count).ok_or(DAMAGED)?, clocks })
 }
 
 fn clocks(cursor: &mut Cursor<'_>, ranks: usize) -> Result<JobClocks> {

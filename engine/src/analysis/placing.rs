@@ -6,7 +6,7 @@
 //! part cannot explain the times: its ranks stay until those outside have come, longer than a
 //! transfer takes, or so often that chance does not explain it. Else nobody can tell the two apart.
 
-use super::overlap::{OverlapGroup, Timed, operations};
+use super::overlap::{OverlapGroup, SharedCall, operations};
 use crate::base::Result;
 use crate::exec::Cancel;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -34,7 +34,7 @@ pub(super) struct CallSource {
     /// Numbers of the groups that are possible. One if it is known.
     pub(super) choices: Vec<usize>,
     /// The calls that wait for all, by start, each with its class.
-    pub(super) calls: Vec<(Timed, u32)>,
+    pub(super) calls: Vec<(SharedCall, u32)>,
 }
 
 /// A process group.
@@ -128,7 +128,7 @@ fn matched<'u>(
     slack_ps: i64,
     cancel: Cancel<'_>,
 ) -> Result<GroupFit> {
-    let mut classes: FxHashMap<u32, FxHashMap<u16, Vec<Timed>>> = FxHashMap::default();
+    let mut classes: FxHashMap<u32, FxHashMap<u16, Vec<SharedCall>>> = FxHashMap::default();
     for unit in units {
         for &(call, class) in &unit.calls {
             classes.entry(class).or_default().entry(unit.rank).or_default().push(call);
@@ -136,7 +136,7 @@ fn matched<'u>(
     }
     let mut fit = GroupFit::default();
     for of_ranks in classes.into_values().filter(|of_ranks| of_ranks.len() == ranks) {
-        let mut of_ranks: Vec<Vec<Timed>> = of_ranks.into_values().collect();
+        let mut of_ranks: Vec<Vec<SharedCall>> = of_ranks.into_values().collect();
         of_ranks.iter_mut().for_each(|calls| calls.sort_by_key(|call| (call.start_ps, call.call)));
         let calls = of_ranks.iter().flatten();
         fit.times_ps.extend(calls.map(|call| ((call.rank, call.call), (call.start_ps, call.end_ps))));
@@ -269,7 +269,9 @@ mod tests {
                 let last = group.iter().map(|&rank| now[usize::from(rank)]).max().unwrap();
                 for &rank in *group {
                     let (start_ps, end_ps) = (now[usize::from(rank)], last + 50 + dice.below(noise / 10 + 1));
-                    units[unit].calls.push((Timed { start_ps, end_ps, rank, call: call * 4 + number }, 0));
+                    units[unit]
+                        .calls
+                        .push((SharedCall { start_ps, end_ps, rank, call: call * 4 + number }, 0));
                     now[usize::from(rank)] = end_ps;
                     unit += 1;
                 }

@@ -24,7 +24,7 @@ fn job(seed: u64, operations: usize, late: impl Fn(usize, usize) -> i64) -> Stag
     stage
 }
 
-fn named(stage: Stage) -> Vec<Culprit> {
+fn named(stage: Stage) -> Vec<Suspect> {
     let (_, report) = analysed(stage.inputs);
     costs(&report).iter().filter(|cost| cost.stands_out).map(|cost| cost.culprit).collect()
 }
@@ -47,12 +47,12 @@ fn of_equal_ranks_none_stands_out() {
 fn slow_ranks_and_one_pause_stand_out() {
     for seed in 1..10 {
         let slow = job(seed, 40, |rank, _| if rank == 5 { 60 } else { 0 });
-        assert_eq!(named(slow), [Culprit::Rank(5)], "seed {seed}");
+        assert_eq!(named(slow), [Suspect::Rank(5)], "seed {seed}");
         let pause = job(seed, 40, |rank, at| if (rank, at) == (2, 17) { 9_000 } else { 0 });
-        assert_eq!(named(pause), [Culprit::Rank(2)], "seed {seed}");
+        assert_eq!(named(pause), [Suspect::Rank(2)], "seed {seed}");
         let mut both = named(job(seed, 40, |rank, _| if rank > 5 { 60 } else { 0 }));
-        both.sort_by_key(|culprit| if let Culprit::Rank(rank) = culprit { *rank } else { u32::MAX });
-        assert_eq!(both, [Culprit::Rank(6), Culprit::Rank(7)], "seed {seed}");
+        both.sort_by_key(|culprit| if let Suspect::Rank(rank) = culprit { *rank } else { u32::MAX });
+        assert_eq!(both, [Suspect::Rank(6), Suspect::Rank(7)], "seed {seed}");
     }
 }
 
@@ -61,7 +61,7 @@ fn a_cause_that_costs_too_little_of_the_time_is_not_named() {
     let mut stage = job(3, 40, |rank, _| if rank == 5 { 60 } else { 0 });
     // Waits of about 2.5 ms a rank are 2.5 % of this.
     stage.inputs.iter_mut().for_each(|input| input.calls.span_ps = 100_000 * US);
-    assert_eq!(named(stage), [Culprit::Rank(5)]);
+    assert_eq!(named(stage), [Suspect::Rank(5)]);
     let mut stage = job(3, 40, |rank, _| if rank == 5 { 60 } else { 0 });
     stage.inputs.iter_mut().for_each(|input| input.calls.span_ps = 1_000_000 * US);
     assert_eq!(named(stage), []);

@@ -36,7 +36,7 @@ struct OpenWait {
 
 /// Open waits of a rank.
 #[derive(Debug, Default)]
-struct History {
+struct WaitHistory {
     open: VecDeque<OpenWait>,
     /// Number of waits that were dropped at the front.
     dropped: usize,
@@ -60,7 +60,7 @@ pub(super) const SLOW_PS: f64 = 5e6;
 /// Root blame so far, in picoseconds.
 #[derive(Debug, Default)]
 pub(super) struct RootBlame {
-    history: Vec<History>,
+    history: Vec<WaitHistory>,
     /// Groups whose last operation with all members had a slow transfer.
     slow: FxHashSet<u32>,
     pub(super) causes: FxHashMap<Cause, f64>,
@@ -96,7 +96,10 @@ pub(super) struct OperationFacts {
 
 impl RootBlame {
     pub(super) fn new(ranks: usize) -> Self {
-        Self { history: std::iter::repeat_with(History::default).take(ranks).collect(), ..Self::default() }
+        Self {
+            history: std::iter::repeat_with(WaitHistory::default).take(ranks).collect(),
+            ..Self::default()
+        }
     }
 
     /// Takes the next operation. `lost` are members whose calls the trace lacks. `open` tells how
@@ -123,7 +126,7 @@ impl RootBlame {
             false => self.kept(step, &heirs, &waits, shares.as_ref()),
         };
         if step.is_of_all {
-            self.history.iter_mut().for_each(History::forget);
+            self.history.iter_mut().for_each(WaitHistory::forget);
         }
         for (one, waited) in arrivals.iter().zip(waits) {
             let mut excess_ps = 0.0;
@@ -280,7 +283,7 @@ impl Excess {
     }
 }
 
-impl History {
+impl WaitHistory {
     fn push(&mut self, open: OpenWait) {
         if self.open.len() == MOST_OPEN {
             self.open.pop_front();

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::ROWS;
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
-use crate::codec::{self, ColumnTexts, Decoder, Encoder};
+use crate::codec::{self, BlockDecoder, ColumnTexts, Encoder};
 
 /// Type of a column's stored values. A field has one column for each type that occurs in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -208,7 +208,7 @@ impl BlockColumn {
         rows: usize,
         kind: ColumnType,
         offset: u64,
-        decoder: &mut Decoder,
+        decoder: &mut BlockDecoder,
     ) -> Result<Self> {
         if rows > ROWS {
             return Err(Error::Corrupt { what: "block with too many rows", offset });
@@ -415,7 +415,7 @@ mod tests {
             let mask = present.contains(&false).then_some(present.as_slice());
             encode_block(mask, ValuesRef::Ints(given), &mut Encoder::default(), &mut bytes);
             let block =
-                BlockColumn::decode(&bytes, rows.len(), ColumnType::Int, 0, &mut Decoder::default()).unwrap();
+                BlockColumn::decode(&bytes, rows.len(), ColumnType::Int, 0, &mut BlockDecoder::default()).unwrap();
             let BlockValues::Ints(values) = block.values() else { panic!("integers went in") };
             let read: Vec<Option<i64>> = (0..rows.len()).map(|row| block.slot(row).map(|at| values[at])).collect();
             prop_assert_eq!(read, rows);
@@ -424,7 +424,7 @@ mod tests {
         #[test]
         fn hostile_bytes_end_in_an_error_or_a_block(bytes in prop::collection::vec(any::<u8>(), 0..100), kind in 0..8_usize) {
             let kind = ColumnType::ALL[kind];
-            if let Ok(block) = BlockColumn::decode(&bytes, 50, kind, 0, &mut Decoder::default()) {
+            if let Ok(block) = BlockColumn::decode(&bytes, 50, kind, 0, &mut BlockDecoder::default()) {
                 for row in 0..50 {
                     let slot = block.slot(row);
                     let len = match block.values() {

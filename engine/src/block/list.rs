@@ -2,7 +2,7 @@
 
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
-use crate::codec::{self, Decoder, Encoder};
+use crate::codec::{self, BlockDecoder, Encoder};
 
 /// Values of a chunk; all chunks but the last are full.
 const CHUNK: usize = 1 << 14;
@@ -77,12 +77,16 @@ pub fn stated_len(cursor: &Cursor<'_>, most: usize) -> Result<usize> {
 /// # Errors
 /// If the bytes are damaged or the length differs.
 pub fn read_ints_of(cursor: &mut Cursor<'_>, len: usize) -> Result<Vec<i64>> {
-    read_ints_of_with(cursor, len, &mut Decoder::default())
+    read_ints_of_with(cursor, len, &mut BlockDecoder::default())
 }
 
 /// Same as [`read_ints_of`], with working memory that many short lists share. Making that memory
 /// costs more than decoding one list.
-pub fn read_ints_of_with(cursor: &mut Cursor<'_>, len: usize, decoder: &mut Decoder) -> Result<Vec<i64>> {
+pub fn read_ints_of_with(
+    cursor: &mut Cursor<'_>,
+    len: usize,
+    decoder: &mut BlockDecoder,
+) -> Result<Vec<i64>> {
     if cursor.varint()? != len as u64 {
         return Err(cursor.corrupt());
     }

@@ -12,7 +12,7 @@
 
 use super::int_codec::{Decode, Trial};
 use super::stats::Stats;
-use super::{Decoder, Encoder};
+use super::{BlockDecoder, Encoder};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 
@@ -97,7 +97,7 @@ impl Trial for Chains {
 }
 
 impl Decode for Chains {
-    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], decoder: &mut Decoder) -> Result<()> {
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], decoder: &mut BlockDecoder) -> Result<()> {
         let count = usize::try_from(cursor.varint()?).ok().filter(|count| *count <= out.len());
         let count = count.ok_or_else(|| cursor.corrupt())?;
         let mut alone = Cursor::new(cursor.bytes()?, 0, "integer column");

@@ -137,7 +137,9 @@ fn check_codec(name: &str, codec: &dyn Codec, values: &[i64]) {
     assert_eq!(bytes.len(), len, "{name}: stated length");
     let decode = |bytes: &[u8]| {
         let mut decoded = vec![-1; values.len()];
-        codec.decode(Cursor::new(bytes, 0, "test"), &mut decoded, &mut Decoder::default()).map(|()| decoded)
+        codec
+            .decode(Cursor::new(bytes, 0, "test"), &mut decoded, &mut BlockDecoder::default())
+            .map(|()| decoded)
     };
     assert_eq!(decode(&bytes).as_deref(), Ok(values), "{name}");
     if values.len() <= HOSTILE_MAX {
@@ -165,7 +167,7 @@ fn every_trial_keeps_every_shape_it_takes() {
             let decode = |bytes: &[u8]| {
                 let mut decoded = vec![-1; values.len()];
                 trial
-                    .decode(Cursor::new(bytes, 0, "test"), &mut decoded, &mut Decoder::default())
+                    .decode(Cursor::new(bytes, 0, "test"), &mut decoded, &mut BlockDecoder::default())
                     .map(|()| decoded)
             };
             let attempt = trial.attempt(&values, &Stats::of(&values), &mut Encoder::default());

@@ -1,6 +1,6 @@
 //! One value for all rows. Layout: the value, a signed varint.
 
-use super::Decoder;
+use super::BlockDecoder;
 use super::int_codec::{Codec, Decode, signed_len};
 use super::stats::Stats;
 use crate::base::Result;
@@ -19,7 +19,7 @@ impl Codec for Constant {
 }
 
 impl Decode for Constant {
-    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut BlockDecoder) -> Result<()> {
         out.fill(cursor.signed()?);
         cursor.finish()
     }

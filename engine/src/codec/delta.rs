@@ -4,7 +4,7 @@
 //! Layout: the first value and the smallest difference (signed varints), the width (one byte), the
 //! packed distances of all values but the first. Differences and sums wrap at 64 bits.
 
-use super::Decoder;
+use super::BlockDecoder;
 use super::bits::{pack, packed_len};
 use super::int_codec::{Codec, Decode, signed_len, take_packed};
 use super::stats::Stats;
@@ -30,7 +30,7 @@ impl Codec for Delta {
 }
 
 impl Decode for Delta {
-    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut BlockDecoder) -> Result<()> {
         let mut value = cursor.signed()?;
         let delta_min = cursor.signed()?;
         let width = cursor.u8()?;

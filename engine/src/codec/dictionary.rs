@@ -4,7 +4,7 @@
 //! the distance of each further value from the one before (varints, never 0), the packed codes. The
 //! width of a code is that of the largest code.
 
-use super::Decoder;
+use super::BlockDecoder;
 use super::bits::{pack, packed_len, width_of};
 use super::int_codec::{Codec, Decode, signed_len, take_packed, varint_len};
 use super::stats::{DISTINCT_MAX, Stats};
@@ -41,7 +41,7 @@ impl Codec for DictionaryCodec {
 }
 
 impl Decode for DictionaryCodec {
-    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut BlockDecoder) -> Result<()> {
         let len = usize::from(cursor.u8()?) + 1;
         let mut distinct = [0; DISTINCT_MAX];
         let mut last = cursor.signed()?;

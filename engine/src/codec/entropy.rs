@@ -14,7 +14,7 @@ use pco::{ChunkConfig, DeltaSpec, PagingSpec};
 
 use super::int_codec::{Decode, Trial};
 use super::stats::{BitSpread, Stats};
-use super::{Decoder, Encoder};
+use super::{BlockDecoder, Encoder};
 use crate::base::Result;
 use crate::base::bytes::Cursor;
 
@@ -55,7 +55,7 @@ impl Trial for Entropy {
 }
 
 impl Decode for Entropy {
-    fn decode(&self, cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
+    fn decode(&self, cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut BlockDecoder) -> Result<()> {
         decompress(cursor, out)
     }
 }

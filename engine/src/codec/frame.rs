@@ -1,7 +1,7 @@
 //! Frame of reference: the distance of each value from the smallest, bit-packed.
 //! Layout: the smallest value (signed varint), the width (one byte), the packed distances.
 
-use super::Decoder;
+use super::BlockDecoder;
 use super::bits::{pack, packed_len};
 use super::int_codec::{Codec, Decode, signed_len, take_packed};
 use super::stats::Stats;
@@ -24,7 +24,7 @@ impl Codec for Frame {
 }
 
 impl Decode for Frame {
-    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut BlockDecoder) -> Result<()> {
         let min = cursor.signed()?;
         let width = cursor.u8()?;
         take_packed(&mut cursor, width, out)?;

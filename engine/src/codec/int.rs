@@ -17,7 +17,7 @@ use super::shuffle::Shuffle;
 use super::sparse::Sparse;
 use super::stats::{Stats, are_all};
 use super::varint::Varint;
-use super::{Decoder, Encoder, INTS, MAX_VALUES, check_count};
+use super::{BlockDecoder, Encoder, INTS, MAX_VALUES, check_count};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 
@@ -130,7 +130,7 @@ pub fn wins(attempt_len: usize, len: usize) -> bool {
 }
 
 /// Reads what [`encode`] wrote.
-pub fn decode(bytes: &[u8], count: usize, decoder: &mut Decoder, out: &mut Vec<i64>) -> Result<()> {
+pub fn decode(bytes: &[u8], count: usize, decoder: &mut BlockDecoder, out: &mut Vec<i64>) -> Result<()> {
     check_count(count)?;
     out.clear();
     let mut cursor = Cursor::new(bytes, 0, "integer column");
@@ -147,7 +147,7 @@ pub fn decode(bytes: &[u8], count: usize, decoder: &mut Decoder, out: &mut Vec<i
     Ok(())
 }
 
-fn decode_undivided(id: u8, cursor: Cursor<'_>, decoder: &mut Decoder, out: &mut [i64]) -> Result<()> {
+fn decode_undivided(id: u8, cursor: Cursor<'_>, decoder: &mut BlockDecoder, out: &mut [i64]) -> Result<()> {
     let decoder_of = |id: u8| DECODERS.get(usize::from(id.checked_sub(INTS)?)).copied().flatten();
     decoder_of(id).ok_or_else(|| cursor.corrupt())?.decode(cursor, out, decoder)
 }

@@ -2,7 +2,7 @@
 
 use super::bits::{MAX_WIDTH, packed_len, unpack};
 use super::stats::Stats;
-use super::{Decoder, Encoder};
+use super::{BlockDecoder, Encoder};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, zigzag};
 
@@ -10,7 +10,7 @@ use crate::base::bytes::{Cursor, zigzag};
 /// encoder.
 pub trait Decode: Sync {
     /// Fills `out` completely from all the bytes of `cursor`, or fails.
-    fn decode(&self, cursor: Cursor<'_>, out: &mut [i64], decoder: &mut Decoder) -> Result<()>;
+    fn decode(&self, cursor: Cursor<'_>, out: &mut [i64], decoder: &mut BlockDecoder) -> Result<()>;
 }
 
 /// A codec whose size follows from the statistics. Sizes do not count the id byte.

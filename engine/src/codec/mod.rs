@@ -52,7 +52,7 @@ const MASKS: u8 = 0x40;
 
 /// Compression around an encoded column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Around {
+pub enum OuterCompression {
     /// None: the column compresses itself.
     Nothing,
     /// The frame of a small segment, which compresses all columns together.
@@ -61,7 +61,7 @@ pub enum Around {
 
 /// Working memory for encoding many columns one after the other.
 pub struct Encoder {
-    around: Around,
+    around: OuterCompression,
     packer: compress::FrameCompressor,
     text_packer: compress::FrameCompressor,
     numbers: Vec<u64>,
@@ -72,7 +72,7 @@ pub struct Encoder {
 impl Default for Encoder {
     fn default() -> Self {
         Self {
-            around: Around::Nothing,
+            around: OuterCompression::Nothing,
             packer: compress::FrameCompressor::of_numbers(),
             text_packer: compress::FrameCompressor::of_texts(),
             numbers: Vec::new(),
@@ -90,7 +90,7 @@ impl std::fmt::Debug for Encoder {
 
 impl Encoder {
     /// Calls `work` with this encoder, for columns inside `around`.
-    pub fn within<R>(&mut self, around: Around, work: impl FnOnce(&mut Self) -> R) -> R {
+    pub fn within<R>(&mut self, around: OuterCompression, work: impl FnOnce(&mut Self) -> R) -> R {
         let before = std::mem::replace(&mut self.around, around);
         let result = work(self);
         self.around = before;
@@ -132,18 +132,18 @@ impl Encoder {
 
 /// Working memory for decoding many columns one after the other.
 #[derive(Default)]
-pub struct Decoder {
+pub struct BlockDecoder {
     unpacker: compress::Unpacker,
     planes: Vec<u8>,
 }
 
-impl std::fmt::Debug for Decoder {
+impl std::fmt::Debug for BlockDecoder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Decoder").finish_non_exhaustive()
     }
 }
 
-impl Decoder {
+impl BlockDecoder {
     /// Same as [`decode_ints`].
     pub fn ints(&mut self, bytes: &[u8], count: usize, out: &mut Vec<i64>) -> Result<()> {
         int::decode(bytes, count, self, out)
@@ -195,7 +195,7 @@ pub fn encode_ints(values: &[i64], out: &mut Vec<u8>) {
 /// `Corrupt` or `Truncated` if `bytes` are not such a column; `out` is then undefined. `Invalid` if
 /// `count` is above [`MAX_VALUES`].
 pub fn decode_ints(bytes: &[u8], count: usize, out: &mut Vec<i64>) -> Result<()> {
-    Decoder::default().ints(bytes, count, out)
+    BlockDecoder::default().ints(bytes, count, out)
 }
 
 /// The single value of a column of integers that are all equal. `None` for any other column.
@@ -228,7 +228,7 @@ pub fn encode_texts<'a>(texts: impl Iterator<Item = &'a str> + Clone, out: &mut 
 
 /// Returns the `count` texts that `bytes` hold.
 pub fn decode_texts(bytes: &[u8], count: usize) -> Result<ColumnTexts> {
-    Decoder::default().texts(bytes, count, usize::MAX)
+    BlockDecoder::default().texts(bytes, count, usize::MAX)
 }
 
 /// Appends a mask: `present` says which rows of a sparse column have a value.

@@ -4,7 +4,7 @@
 //! and the width of the lengths (one byte each). The packed distances of the runs' values from the
 //! smallest and the packed lengths less one follow. The lengths add up to the number of values.
 
-use super::Decoder;
+use super::BlockDecoder;
 use super::bits::{pack, packed_len, width_of};
 use super::int_codec::{Codec, Decode, signed_len, take_packed, varint_len};
 use super::stats::Stats;
@@ -41,7 +41,7 @@ impl Codec for RunCodec {
 }
 
 impl Decode for RunCodec {
-    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut BlockDecoder) -> Result<()> {
         let runs = cursor.varint()?;
         // Each run is at least one value long.
         let runs =

@@ -10,7 +10,7 @@
 
 use super::int_codec::{Decode, Trial};
 use super::stats::{BitSpread, Stats};
-use super::{Decoder, Encoder};
+use super::{BlockDecoder, Encoder};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put, unzigzag, zigzag};
 
@@ -83,7 +83,7 @@ impl Trial for Shuffle {
 }
 
 impl Decode for Shuffle {
-    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], decoder: &mut Decoder) -> Result<()> {
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], decoder: &mut BlockDecoder) -> Result<()> {
         let form = cursor.u8()?;
         let base = cursor.signed()?;
         let planes = usize::from(cursor.u8()?);

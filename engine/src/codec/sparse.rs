@@ -7,7 +7,7 @@
 //! from the smallest follow. A step is the number of rows between two exceptions; the first step is
 //! the rows before the first exception.
 
-use super::Decoder;
+use super::BlockDecoder;
 use super::bits::{pack, packed_len, width_of};
 use super::int_codec::{Codec, Decode, signed_len, take_packed, varint_len};
 use super::stats::{Exceptions, Stats};
@@ -55,7 +55,7 @@ impl Codec for Sparse {
 }
 
 impl Decode for Sparse {
-    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut BlockDecoder) -> Result<()> {
         let common = cursor.signed()?;
         // Each exception is a row.
         let count = usize::try_from(cursor.varint()?).ok().filter(|count| *count <= out.len());

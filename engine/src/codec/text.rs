@@ -9,7 +9,7 @@
 //!
 //! Lines are used inside a frame: each text followed by a line feed.
 
-use super::{Around, Decoder, Encoder, MAX_TEXT_BYTES, MAX_VALUES, TEXTS, check_count};
+use super::{BlockDecoder, Encoder, MAX_TEXT_BYTES, MAX_VALUES, OuterCompression, TEXTS, check_count};
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 
@@ -105,7 +105,9 @@ impl<T: AsRef<str>> FromIterator<T> for ColumnTexts {
 pub fn encode<'a>(texts: impl Iterator<Item = &'a str> + Clone, encoder: &mut Encoder, out: &mut Vec<u8>) {
     let total: usize = texts.clone().map(str::len).sum();
     assert!(total <= MAX_TEXT_BYTES, "the texts of a block hold at most MAX_TEXT_BYTES");
-    if encoder.around == Around::Frame && !texts.clone().any(|text| text.as_bytes().contains(&LINE_FEED)) {
+    if encoder.around == OuterCompression::Frame
+        && !texts.clone().any(|text| text.as_bytes().contains(&LINE_FEED))
+    {
         out.push(LINES);
         texts.for_each(|text| out.extend(text.bytes().chain([LINE_FEED])));
         return;
@@ -151,7 +153,7 @@ fn form<'a>(id: u8, texts: impl Iterator<Item = &'a str>, shared: &[i64], encode
 }
 
 /// Decodes a column of lengths, each at most [`MAX_TEXT_BYTES`].
-fn lengths(cursor: &mut Cursor<'_>, count: usize, decoder: &mut Decoder) -> Result<Vec<usize>> {
+fn lengths(cursor: &mut Cursor<'_>, count: usize, decoder: &mut BlockDecoder) -> Result<Vec<usize>> {
     let mut integers = Vec::new();
     decoder.ints(cursor.bytes()?, count, &mut integers)?;
     let lengths = integers
@@ -166,7 +168,7 @@ pub fn decode(
     bytes: &[u8],
     count: usize,
     room: &mut dyn FnMut(usize) -> Result<()>,
-    decoder: &mut Decoder,
+    decoder: &mut BlockDecoder,
 ) -> Result<ColumnTexts> {
     check_count(count)?;
     let mut cursor = Cursor::new(bytes, 0, "text column");
@@ -194,7 +196,7 @@ pub fn decode(
     let is_own = !front && rest_len > KEPT_BYTES;
     room(total + if is_own { 0 } else { rest_len } + count * LENGTH_BYTES)?;
     let stored = cursor.take(cursor.remaining())?;
-    let Decoder { unpacker, planes: unpacked } = decoder;
+    let BlockDecoder { unpacker, planes: unpacked } = decoder;
     let rests = if compressed {
         unpacker.unpack(stored, rest_len, unpacked)?;
         unpacked.as_slice()

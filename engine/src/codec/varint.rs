@@ -2,7 +2,7 @@
 //!
 //! Layout: the values, signed varints.
 
-use super::Decoder;
+use super::BlockDecoder;
 use super::int_codec::{Codec, Decode};
 use super::stats::Stats;
 use crate::base::Result;
@@ -21,7 +21,7 @@ impl Codec for Varint {
 }
 
 impl Decode for Varint {
-    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut Decoder) -> Result<()> {
+    fn decode(&self, mut cursor: Cursor<'_>, out: &mut [i64], _decoder: &mut BlockDecoder) -> Result<()> {
         for value in out {
             *value = cursor.signed()?;
         }

@@ -12,17 +12,17 @@ pub struct Feeder<F, E = F> {
 
 /// Consumer's end of a conveyor.
 #[derive(Debug)]
-pub struct Taker<F, E = F> {
+pub struct ConveyorEnd<F, E = F> {
     full: Receiver<F>,
     emptied: Sender<E>,
 }
 
 /// Creates both ends of a conveyor on which at most `waiting` full buffers wait.
 #[must_use]
-pub fn conveyor<F, E>(waiting: usize) -> (Feeder<F, E>, Taker<F, E>) {
+pub fn conveyor<F, E>(waiting: usize) -> (Feeder<F, E>, ConveyorEnd<F, E>) {
     let (full, taken) = sync_channel(waiting);
     let (done, emptied) = channel();
-    (Feeder { full, emptied }, Taker { full: taken, emptied: done })
+    (Feeder { full, emptied }, ConveyorEnd { full: taken, emptied: done })
 }
 
 impl<F, E: Default> Feeder<F, E> {
@@ -39,7 +39,7 @@ impl<F, E: Default> Feeder<F, E> {
     }
 }
 
-impl<F, E> Taker<F, E> {
+impl<F, E> ConveyorEnd<F, E> {
     /// Returns the next full buffer; blocks until there is one. `None` if the other end is dropped.
     #[must_use]
     pub fn take(&self) -> Option<F> {

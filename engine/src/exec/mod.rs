@@ -10,9 +10,9 @@ mod tasks;
 mod work;
 
 pub use cancel::Cancel;
-pub use conveyor::{Feeder, Taker, conveyor};
+pub use conveyor::{ConveyorEnd, Feeder, conveyor};
 pub use steps::step;
 #[cfg(any(test, feature = "fixture"))]
 pub use steps::steps;
-pub use tasks::{Exec, InPlace, gather};
+pub use tasks::{CallerThread, Exec, gather};
 pub use work::Work;

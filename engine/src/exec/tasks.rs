@@ -17,9 +17,9 @@ pub trait Exec: Sync {
 
 /// Runs tasks one after the other, on the caller's thread.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct InPlace;
+pub struct CallerThread;
 
-impl Exec for InPlace {
+impl Exec for CallerThread {
     fn run(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
         (0..count).for_each(task);
     }

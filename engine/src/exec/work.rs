@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Cancel, Exec, InPlace, gather};
+use super::{CallerThread, Cancel, Exec, gather};
 use crate::base::Result;
 
 /// Context that is passed to every long operation.
@@ -16,7 +16,7 @@ pub struct Work<'a> {
 
 impl<'a> Work<'a> {
     /// Runs in place and is never cancelled.
-    pub const IN_PLACE: Work<'static> = Work { exec: &InPlace, cancel: Cancel::NEVER };
+    pub const IN_PLACE: Work<'static> = Work { exec: &CallerThread, cancel: Cancel::NEVER };
 
     /// Runs on `exec` and is never cancelled.
     #[must_use]
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn no_part_begins_after_the_work_is_cancelled() {
-        let work = Work { exec: &InPlace, cancel: Cancel::when(&|| true) };
+        let work = Work { exec: &CallerThread, cancel: Cancel::when(&|| true) };
         let begun = work.gather(1, |_| -> Result<()> { panic!("it is cancelled") });
         assert_eq!(begun, Err(Error::Cancelled));
     }

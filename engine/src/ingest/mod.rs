@@ -21,4 +21,4 @@ mod texts;
 
 pub use consumer::{Consumer, EmptiedRows, GroupKey, Pipeline, SharedProgram, TrackGroup};
 pub use producer::{BuildOptions, Builder, Built};
-pub use relay::{Batch, Carrier, Player, Relay};
+pub use relay::{CallBatch, Carrier, Player, Relay};

@@ -30,7 +30,7 @@ impl<const N: usize> FieldColumns<N> {
     }
 
     /// Decodes the columns of a block.
-    pub(crate) fn block<B: Bytes>(&self, segment: &Segment<B>, block: usize) -> Result<BlockFields<N>> {
+    pub(crate) fn block<B: Bytes>(&self, segment: &Segment<B>, block: usize) -> Result<CallFields<N>> {
         let mut reader = BlockReader::new(segment, self.table, block)?;
         let mut fields: [Vec<(ColumnType, BlockColumn)>; N] = std::array::from_fn(|_| Vec::new());
         for (columns, decoded) in self.columns.iter().zip(&mut fields) {
@@ -40,17 +40,17 @@ impl<const N: usize> FieldColumns<N> {
                 }
             }
         }
-        Ok(BlockFields { fields })
+        Ok(CallFields { fields })
     }
 }
 
 /// Decoded fields of a block.
 #[derive(Debug)]
-pub(crate) struct BlockFields<const N: usize> {
+pub(crate) struct CallFields<const N: usize> {
     fields: [Vec<(ColumnType, BlockColumn)>; N],
 }
 
-impl<const N: usize> BlockFields<N> {
+impl<const N: usize> CallFields<N> {
     /// The integer of a field in a row.
     pub(crate) fn int(&self, field: usize, row: usize) -> Option<i64> {
         self.raw(field, row, |kind| matches!(kind, ColumnType::Int | ColumnType::Uint))

@@ -9,22 +9,22 @@ use crate::segment::{Bytes, ColumnRole, Segment};
 
 /// A table with access to fields by name.
 #[derive(Debug)]
-pub struct Columns<'a, B> {
+pub struct NamedColumns<'a, B> {
     segment: &'a Segment<B>,
     table: TableId,
     cancel: Cancel<'a>,
 }
 
 // A derived `Clone` would require `B: Clone`.
-impl<B> Clone for Columns<'_, B> {
+impl<B> Clone for NamedColumns<'_, B> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<B> Copy for Columns<'_, B> {}
+impl<B> Copy for NamedColumns<'_, B> {}
 
-impl<'a, B: Bytes> Columns<'a, B> {
+impl<'a, B: Bytes> NamedColumns<'a, B> {
     /// The table with this name, if the segment has it. Reading a block fails after the work was
     /// cancelled.
     pub fn of(segment: &'a Segment<B>, table: &str, cancel: Cancel<'a>) -> Option<Self> {

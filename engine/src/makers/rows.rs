@@ -5,7 +5,7 @@ use crate::exec::Cancel;
 use crate::model::{OwnedValue, ValueTable};
 use crate::segment::{Bytes, Segment};
 
-use super::columns::Columns;
+use super::columns::NamedColumns;
 
 /// Value of a row in a field; empty if the row has none.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -72,7 +72,7 @@ pub fn named<'a, B: Bytes>(
     table: &str,
     cancel: Cancel<'a>,
 ) -> Result<Vec<NamedValues<'a>>> {
-    Columns::of(segment, table, cancel).map_or(Ok(Vec::new()), |of| of.all_rows())
+    NamedColumns::of(segment, table, cancel).map_or(Ok(Vec::new()), |of| of.all_rows())
 }
 
 /// The value of a field in a row of a table in memory.

@@ -4,7 +4,7 @@ use super::{Metric, MetricGroup};
 use crate::base::{Interval, Result};
 use crate::exec::Work;
 use crate::model::{OwnedValue, Role, Side, TrackId, Unit};
-use crate::query::{self, NameTime, Selection, TrackTime};
+use crate::query::{self, NameTime, Selection, TrackStats};
 use crate::segment::{Bytes, Segment};
 
 /// The explanation of a name's self time.
@@ -100,7 +100,7 @@ fn totals<B: Bytes>(
 }
 
 /// Busy shares by track, and the shares of tracks that wait.
-fn shares<B: Bytes>(segment: &Segment<B>, tracks: &[TrackTime], of: &Denominators) -> Vec<MetricGroup> {
+fn shares<B: Bytes>(segment: &Segment<B>, tracks: &[TrackStats], of: &Denominators) -> Vec<MetricGroup> {
     let footer = segment.footer();
     let path = |id: TrackId| {
         let above = std::iter::successors(Some(id), |id| footer.tracks[id.0 as usize].spec.parent);
@@ -108,9 +108,9 @@ fn shares<B: Bytes>(segment: &Segment<B>, tracks: &[TrackTime], of: &Denominator
         names.reverse();
         names.join(" / ")
     };
-    let role = |track: &TrackTime| footer.tracks[track.track.0 as usize].spec.identity.role;
-    let is_of_device = |track: &TrackTime| of.device.is_some() && role(track).side() == Some(Side::Device);
-    let share = |track: &TrackTime, ps: u64, doc: &str| {
+    let role = |track: &TrackStats| footer.tracks[track.track.0 as usize].spec.identity.role;
+    let is_of_device = |track: &TrackStats| of.device.is_some() && role(track).side() == Some(Side::Device);
+    let share = |track: &TrackStats, ps: u64, doc: &str| {
         let share = OwnedValue::Float(ps as f64 / of.of_role(role(track)));
         Metric::new(&path(track.track), share, Unit::Ratio, doc)
     };

@@ -93,7 +93,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::super::disk::DiskCall;
-    use super::super::disk::watch::{Verdict, Watching};
+    use super::super::disk::watch::{CallVerdict, Watching};
     use super::*;
 
     fn write(path: &Path, text: &str) -> AtomicFile {
@@ -122,8 +122,8 @@ mod tests {
     fn a_file_system_without_unnamed_files_works_too() {
         let directory = tempfile::tempdir().unwrap();
         let _watching = Watching::below(directory.path(), |call| match call {
-            DiskCall::CreateUnnamed { .. } => Verdict::Fail(rustix::io::Errno::OPNOTSUPP),
-            _ => Verdict::Make,
+            DiskCall::CreateUnnamed { .. } => CallVerdict::Fail(rustix::io::Errno::OPNOTSUPP),
+            _ => CallVerdict::Make,
         });
         check_replaces(directory.path());
     }
@@ -154,7 +154,7 @@ mod tests {
         let calls = std::sync::atomic::AtomicUsize::new(0);
         let _watching = Watching::below(directory.path(), move |_| {
             let is_even = calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed).is_multiple_of(2);
-            if is_even { Verdict::Fail(rustix::io::Errno::INTR) } else { Verdict::Make }
+            if is_even { CallVerdict::Fail(rustix::io::Errno::INTR) } else { CallVerdict::Make }
         });
         check_replaces(directory.path());
     }

@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use crate::base::{Error, Result};
-use crate::exec::{Feeder, Taker, conveyor};
-use crate::ingest::{Batch, Builder, Built, Carrier, Player};
+use crate::exec::{ConveyorEnd, Feeder, conveyor};
+use crate::ingest::{Builder, Built, CallBatch, Carrier, Player};
 use crate::model::Warnings;
 
 /// Number of batches that can wait. A reader fills about that many while the builder sorts a chunk.
@@ -12,20 +12,20 @@ const WAITING: usize = 8;
 
 /// Message to the builder.
 enum BatchMessage {
-    Batch(Batch),
+    Batch(CallBatch),
     /// All events were sent. If this message is missing, the reader has failed.
     End(Warnings),
 }
 
 /// The reader's end of the pipeline.
 pub struct ToBuilder<'a> {
-    feeder: Feeder<BatchMessage, Batch>,
+    feeder: Feeder<BatchMessage, CallBatch>,
     failure: &'a EarlyFailure,
 }
 
 /// The builder's end of the pipeline.
 pub struct FromReader<'a> {
-    taker: Taker<BatchMessage, Batch>,
+    taker: ConveyorEnd<BatchMessage, CallBatch>,
     failure: &'a EarlyFailure,
 }
 
@@ -55,7 +55,7 @@ impl ToBuilder<'_> {
 }
 
 impl Carrier for ToBuilder<'_> {
-    fn carry(&mut self, batch: Batch) -> Result<Batch> {
+    fn carry(&mut self, batch: CallBatch) -> Result<CallBatch> {
         self.put(BatchMessage::Batch(batch))?;
         Ok(self.feeder.emptied())
     }

@@ -20,13 +20,13 @@ enum GroupMessage {
 }
 
 /// The producer's end of the pipeline.
-pub struct Beside<'scope> {
+pub struct ThreadPipeline<'scope> {
     cancel: Cancel<'scope>,
     feeder: Feeder<GroupMessage, EmptiedRows>,
     back: Option<ScopedJoinHandle<'scope, Result<Consumer<'scope>>>>,
 }
 
-impl<'scope> Beside<'scope> {
+impl<'scope> ThreadPipeline<'scope> {
     /// Starts the consumer. Every group is a place to cancel: very many short ones are held and
     /// written late.
     pub fn new(scope: &'scope Scope<'scope, '_>, mut back: Consumer<'scope>, cancel: Cancel<'scope>) -> Self {
@@ -61,7 +61,7 @@ impl<'scope> Beside<'scope> {
     }
 }
 
-impl<'scope> Pipeline<'scope> for Beside<'scope> {
+impl<'scope> Pipeline<'scope> for ThreadPipeline<'scope> {
     fn send(&mut self, group: TrackGroup) -> Result<EmptiedRows> {
         self.put(GroupMessage::Group(Box::new(group)))?;
         Ok(self.feeder.emptied())

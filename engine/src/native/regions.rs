@@ -4,9 +4,9 @@
 //! kept if it is needed again soon: a question that reads one piece of a region reads no more than
 //! this piece. Its pieces are ranges of it and no copies.
 //!
-//! *Invariant.* The cache holds at most [`SLOTS`] × [`REGION_LEN`] bytes for all segments. Regions
-//! whose pieces are in use come on top. A thread never waits for another one: it reads from the
-//! file instead.
+//! *Invariant.* The cache holds at most [`SLOTS`] × [`REGION_LEN`] bytes for all segments.
+//! Regions whose pieces are in use come on top. A thread never waits for another one: it reads
+//! from the file instead.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,10 +20,10 @@ pub const REGION_LEN: u64 = 1 << 15;
 const SLOTS: usize = 1024;
 
 /// Regions of this process.
-pub static KEPT: Regions = Regions::new();
+pub static KEPT: RegionCache = RegionCache::new();
 
 /// Regions of files, each in the slot that its number gives.
-pub struct Regions {
+pub struct RegionCache {
     slots: [Mutex<RegionSlot>; SLOTS],
 }
 
@@ -51,7 +51,7 @@ impl RegionSlot {
     const EMPTY: Self = Self { file: FileNumber(0), region: 0, bytes: None };
 }
 
-impl Regions {
+impl RegionCache {
     const fn new() -> Self {
         Self { slots: [const { Mutex::new(RegionSlot::EMPTY) }; SLOTS] }
     }
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     /// Reads bytes that tell their offset, and counts the calls.
-    fn ask(regions: &Regions, file: FileNumber, range: Range<u64>, calls: &mut u32) -> Option<Vec<u8>> {
+    fn ask(regions: &RegionCache, file: FileNumber, range: Range<u64>, calls: &mut u32) -> Option<Vec<u8>> {
         let found = regions.range(file, 100_000, range, |start, len, into| {
             *calls += 1;
             into.extend((start..start + len as u64).map(|at| (at % 251) as u8));
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_region_is_read_when_it_is_needed_again_and_then_kept() {
-        let (regions, file, mut calls) = (Regions::new(), FileNumber::next(), 0);
+        let (regions, file, mut calls) = (RegionCache::new(), FileNumber::next(), 0);
         assert_eq!(ask(&regions, file, 10..20, &mut calls), None);
         assert_eq!(calls, 0);
         for from in [30, 200, 32_700] {
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn pieces_of_two_regions_are_not_taken_from_a_region() {
-        let (regions, file, mut calls) = (Regions::new(), FileNumber::next(), 0);
+        let (regions, file, mut calls) = (RegionCache::new(), FileNumber::next(), 0);
         for _ in 0..3 {
             assert_eq!(ask(&regions, file, REGION_LEN - 1..REGION_LEN + 1, &mut calls), None);
             assert_eq!(ask(&regions, file, 5..5, &mut calls), None);
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_region_that_cannot_be_read_is_not_kept() {
-        let (regions, file, mut calls) = (Regions::new(), FileNumber::next(), 0);
+        let (regions, file, mut calls) = (RegionCache::new(), FileNumber::next(), 0);
         for _ in 0..3 {
             let half = |_, len: usize, into: &mut Vec<u8>| {
                 into.resize(len / 2, 1);

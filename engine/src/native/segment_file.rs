@@ -79,15 +79,15 @@ impl StoredFile {
     }
 
     /// Reads `wanted` bytes from `offset` on into an empty vector that has room for them.
-    fn read(&self, offset: u64, wanted: usize, into: &mut Vec<u8>) -> std::result::Result<(), Missing> {
+    fn read(&self, offset: u64, wanted: usize, into: &mut Vec<u8>) -> std::result::Result<(), MissingBytes> {
         while into.len() < wanted {
             let at = offset + into.len() as u64;
             match pread(&self.file, spare_capacity(into), at) {
                 Ok(0) => {
-                    return Err(Missing::From(self.file.metadata().map_or(at, |now| now.len().min(at))));
+                    return Err(MissingBytes::From(self.file.metadata().map_or(at, |now| now.len().min(at))));
                 }
                 Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(Missing::Unreadable(reason(error))),
+                Err(error) => return Err(MissingBytes::Unreadable(reason(error))),
             }
         }
         // The vector may have got more room than it was asked for.
@@ -135,15 +135,15 @@ impl Bytes for StoredFile {
         // A hostile file can be long without taking space.
         bytes.try_reserve_exact(wanted).map_err(|_| Error::Storage { what: reason(Errno::NOMEM) })?;
         self.read(offset, wanted, &mut bytes).map_err(|missing| match missing {
-            Missing::From(available) => truncated(available),
-            Missing::Unreadable(what) => Error::Storage { what },
+            MissingBytes::From(available) => truncated(available),
+            MissingBytes::Unreadable(what) => Error::Storage { what },
         })?;
         Ok(SourceBytes::Read(bytes))
     }
 }
 
 /// Reason why bytes were not read.
-enum Missing {
+enum MissingBytes {
     /// The file ends here now.
     From(u64),
     /// The system gives this reason.

@@ -9,12 +9,12 @@ use std::sync::{Mutex, OnceLock};
 
 use super::atomic_file::{AtomicFile, TEMPORARY};
 use super::builder_thread::{self, EarlyFailure};
-use super::consumer_thread::Beside;
+use super::consumer_thread::ThreadPipeline;
 use super::cores::AllCores;
 use super::disk::directory_of;
 use super::disk::{self, DiskFile};
 use crate::base::{Error, Result};
-use crate::exec::{Cancel, Exec, InPlace, Work};
+use crate::exec::{CallerThread, Cancel, Exec, Work};
 use crate::ingest::{BuildOptions, Builder, Built, Consumer, Relay};
 use crate::model::Sink;
 use crate::segment::{PieceWriter, SegmentOutput};
@@ -150,7 +150,7 @@ pub fn write_segment_while<E>(
     // The relay's names, the reader's sorting and the builder use separate scratch files.
     let (of_names, of_builder) =
         (ScratchFile::new(directory, &cause, cancel), ScratchFile::new(directory, &cause, cancel));
-    let exec: &dyn Exec = if taking == Taking::Beside { &AllCores } else { &InPlace };
+    let exec: &dyn Exec = if taking == Taking::Beside { &AllCores } else { &CallerThread };
     let space = Space { scratch: &scratch, sort_bytes: options.reader_bytes, work: Work { exec, cancel } };
     let failure = EarlyFailure::default();
     let file = AtomicFile::create(path).map_err(WriteError::Io)?;
@@ -159,7 +159,7 @@ pub fn write_segment_while<E>(
     let output_of_back = &mut output;
     let built = std::thread::scope(|scope| {
         let writer = PieceWriter::new(output_of_back).map_err(because)?;
-        let line = Beside::new(scope, Consumer::new(writer, &AllCores), cancel);
+        let line = ThreadPipeline::new(scope, Consumer::new(writer, &AllCores), cancel);
         // A full disk appears as an error of the reader, which passes on the sink's error. The real
         // cause is here.
         let unread = |error: E| io_cause().map_or(WriteError::Read(error), WriteError::Io);

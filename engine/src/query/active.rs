@@ -90,7 +90,7 @@ fn share(part: Interval, whole: Interval) -> f64 {
 
 /// Cells with no long gap between them.
 #[derive(Debug, Clone, Copy)]
-struct Stretch {
+struct ActiveStretch {
     work_ps: u64,
     span: Interval,
 }
@@ -169,17 +169,17 @@ impl ActiveCells {
     /// The stretch of cells between two long gaps that has most of the work.
     fn stretch(&self) -> Option<Interval> {
         let gap_ps = self.whole.duration_ps() as f64 * GAP;
-        let (mut best, mut current): (Option<Stretch>, Option<Stretch>) = (None, None);
+        let (mut best, mut current): (Option<ActiveStretch>, Option<ActiveStretch>) = (None, None);
         for cell in &self.work {
             let Some(span) = cell.span else { continue };
             current = match current {
-                Some(known) if ((span.start.0 - known.span.end.0) as f64) < gap_ps => Some(Stretch {
+                Some(known) if ((span.start.0 - known.span.end.0) as f64) < gap_ps => Some(ActiveStretch {
                     work_ps: known.work_ps.saturating_add(cell.work_ps),
                     span: known.span.cover(span),
                 }),
                 done => {
                     best = with_more_work(best, done);
-                    Some(Stretch { work_ps: cell.work_ps, span })
+                    Some(ActiveStretch { work_ps: cell.work_ps, span })
                 }
             };
         }
@@ -190,7 +190,7 @@ impl ActiveCells {
 }
 
 /// The stretch with more work, the first of equals.
-fn with_more_work(one: Option<Stretch>, two: Option<Stretch>) -> Option<Stretch> {
+fn with_more_work(one: Option<ActiveStretch>, two: Option<ActiveStretch>) -> Option<ActiveStretch> {
     match (one, two) {
         (Some(one), Some(two)) => Some(if two.work_ps > one.work_ps { two } else { one }),
         (one, two) => one.or(two),

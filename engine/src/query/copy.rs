@@ -22,7 +22,7 @@ const CANCEL_EVERY: u32 = 4096;
 
 /// The part of a segment that is copied.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Cut {
+pub struct SegmentCut {
     /// Time span; `None` for the whole trace.
     pub span: Option<Interval>,
     /// For each track by number, whether to copy it with the groups above it; `None` for all
@@ -34,7 +34,7 @@ pub struct Cut {
 /// because a segment does not know which of them are about the part.
 pub fn copy<B: Bytes>(
     segment: &Segment<B>,
-    cut: &Cut,
+    cut: &SegmentCut,
     sink: &mut dyn Sink,
     cancel: Cancel<'_>,
 ) -> Result<()> {
@@ -59,7 +59,7 @@ pub fn copy<B: Bytes>(
 
 struct Copy<'a, B> {
     segment: &'a Segment<B>,
-    cut: &'a Cut,
+    cut: &'a SegmentCut,
     sink: &'a mut dyn Sink,
     cancel: Cancel<'a>,
     /// Tables in the sink, by table number of the segment.

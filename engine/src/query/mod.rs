@@ -22,7 +22,7 @@ pub mod slice;
 pub mod verify;
 
 pub use active::{active_span, is_better_view};
-pub use copy::Cut;
+pub use copy::SegmentCut;
 pub use counter::{CounterAt, CounterSpan};
 pub use extent::extent;
 pub use fields::BlockFields;
@@ -32,6 +32,6 @@ pub use neighbour::StepDirection;
 pub use part::{PartMap, PartName, SegmentPart};
 pub use rows::{RowContent, RowOrder, TimedRow, for_each_of_track, for_each_timed};
 pub use search::{Hit, HitPage, HitPlace, PatternError, SearchHits, SearchPattern, Syntax};
-pub use selection::{NameTime, Selection, TrackTime};
+pub use selection::{NameTime, Selection, TrackStats};
 pub use slice::SliceAt;
 pub use verify::{VerifyFinding, VerifyReport};

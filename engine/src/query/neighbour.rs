@@ -52,7 +52,7 @@ impl LaneChoice {
 
 /// A position in a track's table: row `at` of a block, or the end of the block.
 #[derive(Debug, Clone, Copy)]
-struct Start {
+struct StepStart {
     block: usize,
     at: usize,
 }
@@ -155,7 +155,7 @@ fn nearest<B: Bytes>(
 
 /// The first row of a track that starts at or after `moment`; the end of the last block if
 /// there is none. `None` for a track without rows.
-fn first_from<B: Bytes>(segment: &Segment<B>, track: TrackId, moment: i64) -> Result<Option<Start>> {
+fn first_from<B: Bytes>(segment: &Segment<B>, track: TrackId, moment: i64) -> Result<Option<StepStart>> {
     let (Some(table), blocks) = (segment.table_of(track), segment.blocks_of(track)?) else { return Ok(None) };
     if blocks.is_empty() {
         return Ok(None);
@@ -164,7 +164,7 @@ fn first_from<B: Bytes>(segment: &Segment<B>, track: TrackId, moment: i64) -> Re
     // The block before the first one that starts late enough can have such rows at its end.
     let block = blocks.start + starts.partition_point(|&start| start < moment).saturating_sub(1);
     let starts = segment.core_ints(table, ColumnRole::Start, block)?;
-    Ok(Some(Start { block, at: starts.partition_point(|&start| start < moment) }))
+    Ok(Some(StepStart { block, at: starts.partition_point(|&start| start < moment) }))
 }
 
 fn along_lane<B: Bytes>(of: StepSource<'_, B>, from: &SliceAt, way: Way) -> Result<Option<SliceAt>> {
@@ -173,19 +173,19 @@ fn along_lane<B: Bytes>(of: StepSource<'_, B>, from: &SliceAt, way: Way) -> Resu
         Way::Forward => place.at + 1,
         Way::Backward => place.at,
     };
-    scan(of, from.track, Start { block: place.block, at }, LaneChoice::One(from.slice.lane), way)
+    scan(of, from.track, StepStart { block: place.block, at }, LaneChoice::One(from.slice.lane), way)
 }
 
 /// The first slice on one of these lanes, searched forward or backward from `start`.
 fn scan<B: Bytes>(
     (segment, cancel): StepSource<'_, B>,
     track: TrackId,
-    start: Start,
+    start: StepStart,
     lanes: LaneChoice,
     way: Way,
 ) -> Result<Option<SliceAt>> {
     let (Some(table), blocks) = (segment.table_of(track), segment.blocks_of(track)?) else { return Ok(None) };
-    let Start { mut block, at } = start;
+    let StepStart { mut block, at } = start;
     let mut at = Some(at);
     loop {
         cancel.check()?;

@@ -106,19 +106,19 @@ struct RowCursor<'a, B> {
     table: TableId,
     track: TrackId,
     blocks: Range<usize>,
-    block: Option<Block>,
+    block: Option<RowBlock>,
     at: usize,
 }
 
 /// The rows of one block, decoded.
-struct Block {
+struct RowBlock {
     first_row: u32,
     starts_ps: Vec<i64>,
-    core: Core,
+    core: RowValues,
     fields: BlockFields,
 }
 
-enum Core {
+enum RowValues {
     Slices { durations_ps: Vec<i64>, names: Vec<i64>, forms: Vec<i64>, lanes: Vec<i64> },
     Samples { values: Vec<f64> },
 }
@@ -139,7 +139,7 @@ impl<'a, B: Bytes> RowCursor<'a, B> {
                 self.block = None;
                 return Ok(None);
             };
-            self.block = Some(Block::decode(self.segment, self.table, next)?);
+            self.block = Some(RowBlock::decode(self.segment, self.table, next)?);
             self.at = 0;
         }
     }
@@ -159,11 +159,11 @@ impl<'a, B: Bytes> RowCursor<'a, B> {
     }
 }
 
-impl Block {
+impl RowBlock {
     fn decode<B: Bytes>(segment: &Segment<B>, table: TableId, block: usize) -> Result<Self> {
         let ints = |role| segment.core_ints(table, role, block);
         let core = match segment.footer().tables[usize::from(table.0)].spec.kind {
-            TableKind::Slices => Core::Slices {
+            TableKind::Slices => RowValues::Slices {
                 durations_ps: ints(ColumnRole::Duration)?,
                 names: ints(ColumnRole::Name)?,
                 forms: ints(ColumnRole::Form)?,
@@ -173,7 +173,7 @@ impl Block {
                 let damaged = Error::Inconsistent { what: "samples without values" };
                 let column = segment.column(table, ColumnRole::Value).ok_or(damaged)?;
                 let values = segment.block(column, block)?.and_then(|block| block.into_full_floats());
-                Core::Samples { values: values.ok_or(damaged)? }
+                RowValues::Samples { values: values.ok_or(damaged)? }
             }
             TableKind::Side => return Err(Error::Invalid { what: "a side table has no times" }),
         };
@@ -184,7 +184,7 @@ impl Block {
     }
 }
 
-impl Core {
+impl RowValues {
     fn row(&self, at: usize) -> Result<RowContent> {
         let damaged = Error::Inconsistent { what: "core columns of different lengths" };
         match self {

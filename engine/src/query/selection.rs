@@ -23,7 +23,7 @@ pub struct Selection {
     pub by_name: Vec<NameTime>,
     /// Statistics by track, in the requested order. Tracks of annotations and of states are never
     /// busy, so they are not listed.
-    pub by_track: Vec<TrackTime>,
+    pub by_track: Vec<TrackStats>,
 }
 
 /// Slices of one name.
@@ -51,7 +51,7 @@ pub struct NameTime {
 
 /// Slices of one track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TrackTime {
+pub struct TrackStats {
     /// The track.
     pub track: TrackId,
     /// Number of slices that overlap the span.
@@ -120,7 +120,7 @@ fn select_of_track<B: Bytes>(
     track: TrackId,
     span: Interval,
     work: Work<'_>,
-) -> Result<(TrackTime, NameStats)> {
+) -> Result<(TrackStats, NameStats)> {
     let mut tally = TrackSums::new(segment, track, span);
     let meta = &segment.footer().tracks[track.0 as usize];
     let (Some(table), TrackKind::Slices(_, nesting)) = (segment.table_of(track), meta.spec.kind) else {
@@ -172,14 +172,14 @@ fn select_of_track<B: Bytes>(
 struct TrackSums<'s> {
     waits: &'s WaitNames,
     span: Interval,
-    total: TrackTime,
+    total: TrackStats,
     names: NameStats,
     load: TrackLoad,
 }
 
 impl<'s> TrackSums<'s> {
     fn new<B: Bytes>(segment: &'s Segment<B>, track: TrackId, span: Interval) -> Self {
-        let total = TrackTime { track, count: 0, busy_ps: 0, wait_ps: 0 };
+        let total = TrackStats { track, count: 0, busy_ps: 0, wait_ps: 0 };
         let load = TrackLoad::after(span.start.0);
         Self { waits: &segment.footer().waits, span, total, names: NameStats::default(), load }
     }

@@ -17,7 +17,7 @@ use super::source::Bytes;
 use crate::base::bytes::Cursor;
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, Coding, ColumnType, coding};
-use crate::codec::{self, Decoder};
+use crate::codec::{self, BlockDecoder};
 use crate::model::TableId;
 
 /// Name of a pack's bytes in messages.
@@ -34,7 +34,7 @@ pub struct BlockReader<'a, B> {
     pack: usize,
     /// Blocks of the pack.
     packed: Range<usize>,
-    decoder: Decoder,
+    decoder: BlockDecoder,
     /// Codes of the track's program, once a column needs them.
     codes: Option<Vec<u32>>,
     /// Durations, once the starts need them or are found with them.

@@ -173,7 +173,7 @@ impl BlockList {
         let lengths = list::read_ints_of(cursor, listed)?;
         let packs = list::stated_len(cursor, single + listed)?;
         let packs = list::read_ints_of(cursor, packs)?;
-        let mut blocks = Decoded::with_capacity(single + listed);
+        let mut blocks = DecodedList::with_capacity(single + listed);
         let mut listed = rows.iter().zip(&starts).zip(&lengths);
         for (track, &count) in tracks.iter().zip(&of_tracks) {
             if count == 1 {
@@ -206,12 +206,12 @@ const TRACK_BYTES: usize = size_of::<i64>();
 const BLOCK_BYTES: usize = 2 * size_of::<u32>() + (2 + 4) * size_of::<i64>();
 
 /// A list that is being read.
-struct Decoded {
+struct DecodedList {
     list: BlockList,
     ends: Vec<i64>,
 }
 
-impl Decoded {
+impl DecodedList {
     /// An empty list, with memory for this many blocks.
     fn with_capacity(blocks: usize) -> Self {
         let mut first_rows = Vec::with_capacity(blocks + 1);

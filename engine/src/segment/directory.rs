@@ -7,7 +7,7 @@ use super::room::RoomShare;
 use crate::base::Result;
 use crate::base::bytes::{Cursor, Put};
 use crate::block::{ZoneMap, list};
-use crate::codec::{self, Decoder, Encoder};
+use crate::codec::{self, BlockDecoder, Encoder};
 
 /// Longest inline block of a large segment. An entry for a separate piece would be as long.
 pub const MAX_INLINE: usize = 12;
@@ -23,7 +23,7 @@ const MAX_INLINE_BYTES: usize = 1 << 28;
 pub enum StoredAt {
     /// No row of the block has a value.
     Absent,
-    /// In the directory: offset in [`Directory::inline`], and length.
+    /// In the directory: offset in [`ColumnDirectory::inline`], and length.
     Inline(u32, u32),
     /// In a separate piece.
     Piece(Piece),
@@ -31,7 +31,7 @@ pub enum StoredAt {
 
 /// All blocks of a column, one for each pack of the table's [`super::BlockList`].
 #[derive(Debug, Default, PartialEq)]
-pub struct Directory {
+pub struct ColumnDirectory {
     /// Location of each block.
     pub places: Vec<StoredAt>,
     /// Range of each block's values; empty if the zone maps were not read.
@@ -63,7 +63,7 @@ const NO_ZONES: u8 = 0;
 const INT_ZONES: u8 = 1;
 const FLOAT_ZONES: u8 = 2;
 
-impl Directory {
+impl ColumnDirectory {
     /// Appends the directory.
     pub fn encode(&self, around: DirectoryFrame, encoder: &mut Encoder, out: &mut Vec<u8>) {
         let pieces = || self.places.iter().filter_map(|place| place.piece());
@@ -121,7 +121,7 @@ impl Directory {
     pub fn decode(
         cursor: &mut Cursor<'_>,
         blocks: usize,
-        decoder: &mut Decoder,
+        decoder: &mut BlockDecoder,
         taken: &mut RoomShare<'_>,
     ) -> Result<Self> {
         taken.grow(blocks, PLACE_BYTES)?;
@@ -165,7 +165,7 @@ impl Directory {
     pub fn decode_zones(
         cursor: &mut Cursor<'_>,
         blocks: usize,
-        decoder: &mut Decoder,
+        decoder: &mut BlockDecoder,
         taken: &mut RoomShare<'_>,
     ) -> Result<Vec<ZoneMap>> {
         taken.grow(blocks, ZONE_BYTES)?;
@@ -179,7 +179,7 @@ impl Directory {
     }
 }
 
-fn read_zones(cursor: &mut Cursor<'_>, blocks: usize, decoder: &mut Decoder) -> Result<Vec<ZoneMap>> {
+fn read_zones(cursor: &mut Cursor<'_>, blocks: usize, decoder: &mut BlockDecoder) -> Result<Vec<ZoneMap>> {
     match cursor.u8()? {
         NO_ZONES => Ok(Vec::new()),
         INT_ZONES => {
@@ -214,22 +214,22 @@ mod tests {
     use crate::base::Error;
 
     #[track_caller]
-    fn check(directory: &Directory) {
+    fn check(directory: &ColumnDirectory) {
         check_in(directory, DirectoryFrame::Nothing);
         check_in(directory, DirectoryFrame::Footer);
     }
 
     #[track_caller]
-    fn check_in(directory: &Directory, around: DirectoryFrame) {
+    fn check_in(directory: &ColumnDirectory, around: DirectoryFrame) {
         let mut bytes = Vec::new();
         directory.encode(around, &mut Encoder::default(), &mut bytes);
         let blocks = directory.places.len();
         let decode = |bytes: &[u8]| {
             let cursor = || Cursor::new(bytes, 0, "directory");
-            let (room, mut decoder) = (SegmentRoom::of_file(0), Decoder::default());
-            let read = Directory::decode(&mut cursor(), blocks, &mut decoder, &mut room.part())?;
-            let zones = Directory::decode_zones(&mut cursor(), blocks, &mut decoder, &mut room.part())?;
-            Ok::<_, Error>(Directory { zones, ..read })
+            let (room, mut decoder) = (SegmentRoom::of_file(0), BlockDecoder::default());
+            let read = ColumnDirectory::decode(&mut cursor(), blocks, &mut decoder, &mut room.part())?;
+            let zones = ColumnDirectory::decode_zones(&mut cursor(), blocks, &mut decoder, &mut room.part())?;
+            Ok::<_, Error>(ColumnDirectory { zones, ..read })
         };
         assert_eq!(&decode(&bytes).unwrap(), directory);
         for keep in 0..bytes.len() {
@@ -242,7 +242,7 @@ mod tests {
         let piece = |offset| StoredAt::Piece(Piece { offset, len: 300, checksum: 0xdead_beef });
         let places =
             [piece(16), StoredAt::Absent, StoredAt::Inline(0, 3), StoredAt::Inline(3, 2), piece(900)];
-        let with = |zone: fn(i64) -> ZoneMap| Directory {
+        let with = |zone: fn(i64) -> ZoneMap| ColumnDirectory {
             places: places.to_vec(),
             zones: (0..)
                 .zip(places)
@@ -253,9 +253,9 @@ mod tests {
         check(&with(|_| ZoneMap::None));
         check(&with(|at| ZoneMap::Ints { min: i64::MIN + at, max: i64::MAX }));
         check(&with(|at| ZoneMap::Floats { min: at as f64, max: 1e300 }));
-        check(&Directory::default());
+        check(&ColumnDirectory::default());
         let long = vec![7; 4 * MAX_PLAIN];
         let places = vec![StoredAt::Inline(0, 5), StoredAt::Inline(5, long.len() as u32 - 5)];
-        check(&Directory { places, zones: vec![ZoneMap::None; 2], inline: long });
+        check(&ColumnDirectory { places, zones: vec![ZoneMap::None; 2], inline: long });
     }
 }

@@ -86,7 +86,7 @@ pub struct ColumnMeta {
     pub role: ColumnRole,
     /// Type of the stored values.
     pub kind: ColumnType,
-    /// Piece of the column's [`super::Directory`].
+    /// Piece of the column's [`super::ColumnDirectory`].
     pub directory: Piece,
     /// Piece of the [`crate::index::Postings`], for a column of codes; else empty.
     pub postings: Piece,
@@ -145,6 +145,6 @@ pub struct TrackMeta {
     pub pyramid_bytes: u64,
     /// Piece of the track's [`super::Program`]; empty if it has none.
     pub program: Piece,
-    /// Piece of the track's [`super::Totals`]; empty if it has none.
+    /// Piece of the track's [`super::BlockTotalsList`]; empty if it has none.
     pub totals: Piece,
 }

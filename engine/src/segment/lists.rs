@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::blocks::{BlockList, TrackRows};
 use super::code_spans::CodeSpans;
-use super::directory::Directory;
+use super::directory::ColumnDirectory;
 use super::footer::{Footer, TrackMeta};
 use super::lazy_value::get_or_keep;
 use super::open_file::OpenFile;
@@ -14,7 +14,7 @@ use super::program::Program;
 use super::room::RoomShare;
 use super::source::Bytes;
 use super::spare::Spare;
-use super::totals::Totals;
+use super::totals::BlockTotalsList;
 use crate::base::order::sort_by_key;
 use crate::base::{Error, Result};
 use crate::block::ZoneMap;
@@ -29,7 +29,7 @@ pub struct Lists {
     /// Block lists, by table.
     blocks: Vec<ListSlot<BlockList>>,
     /// Directories, by column.
-    directories: Vec<ListSlot<Directory>>,
+    directories: Vec<ListSlot<ColumnDirectory>>,
     /// Value ranges of the blocks, by column.
     zones: Vec<ListSlot<Vec<ZoneMap>>>,
     /// Codes that occur in each block, by column. Filled by searches, not from the file.
@@ -39,7 +39,7 @@ pub struct Lists {
     /// Programs, by offset.
     programs: Vec<ListSlot<Program>>,
     /// Totals of the blocks, by track.
-    totals: Vec<ListSlot<Totals>>,
+    totals: Vec<ListSlot<BlockTotalsList>>,
     /// Pages of the pyramids, by track.
     pages: Vec<ListSlot<Vec<PyramidPage>>>,
     /// Tracks with rows, in the order of their rows.
@@ -131,13 +131,13 @@ impl Lists {
         column: usize,
         file: &OpenFile<B>,
         spare: &Spare,
-    ) -> Result<&Directory> {
+    ) -> Result<&ColumnDirectory> {
         let meta = &file.footer().columns[column];
         let packs = self.blocks(meta.table, file)?.packs();
         get_or_keep(&self.directories[column], file.room(), |taken| {
             let bytes = file.piece(meta.directory, "column directory")?;
             let mut cursor = bytes.cursor();
-            spare.with_decoder(|decoder| Directory::decode(&mut cursor, packs, decoder, taken))
+            spare.with_decoder(|decoder| ColumnDirectory::decode(&mut cursor, packs, decoder, taken))
         })
     }
 
@@ -149,7 +149,7 @@ impl Lists {
             let bytes = file.piece(meta.directory, "column directory")?;
             let mut cursor = bytes.cursor();
             let zones = spare.with_decoder(|decoder| {
-                Directory::decode_zones(&mut cursor, blocks.packs(), decoder, taken)
+                ColumnDirectory::decode_zones(&mut cursor, blocks.packs(), decoder, taken)
             })?;
             if blocks.packs() == blocks.len() {
                 return Ok(zones);
@@ -191,14 +191,14 @@ impl Lists {
     }
 
     /// Totals of a track's blocks, if they are stored.
-    pub fn totals<B: Bytes>(&self, track: TrackId, file: &OpenFile<B>) -> Result<Option<&Totals>> {
+    pub fn totals<B: Bytes>(&self, track: TrackId, file: &OpenFile<B>) -> Result<Option<&BlockTotalsList>> {
         let piece = file.footer().tracks[track.0 as usize].totals;
         if piece.len == 0 {
             return Ok(None);
         }
         let blocks = self.blocks_of(track, file)?.len();
         let decode = |taken: &mut RoomShare<'_>| {
-            Totals::decode(&mut file.piece(piece, "totals")?.cursor(), blocks, taken)
+            BlockTotalsList::decode(&mut file.piece(piece, "totals")?.cursor(), blocks, taken)
         };
         get_or_keep(&self.totals[track.0 as usize], file.room(), decode).map(Some)
     }

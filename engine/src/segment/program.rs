@@ -16,7 +16,7 @@ use super::room::RoomShare;
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, ColumnType, list};
-use crate::codec::Decoder;
+use crate::codec::BlockDecoder;
 
 /// A property of a row that a program predicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,7 +98,11 @@ impl Program {
     }
 
     /// Reads a program.
-    pub fn decode(cursor: &mut Cursor<'_>, decoder: &mut Decoder, taken: &mut RoomShare<'_>) -> Result<Self> {
+    pub fn decode(
+        cursor: &mut Cursor<'_>,
+        decoder: &mut BlockDecoder,
+        taken: &mut RoomShare<'_>,
+    ) -> Result<Self> {
         let key = column_key(cursor)?;
         let codes = list::stated_len(cursor, MAX_CODES)?;
         taken.grow(codes, CODE_BYTES)?;
@@ -227,7 +231,7 @@ mod tests {
     }
 
     fn decode(bytes: &[u8]) -> Result<Program> {
-        let (room, mut decoder) = (SegmentRoom::of_file(0), Decoder::default());
+        let (room, mut decoder) = (SegmentRoom::of_file(0), BlockDecoder::default());
         Program::decode(&mut Cursor::new(bytes, 0, "program"), &mut decoder, &mut room.part())
     }
 

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use super::blocks::BlockList;
 use super::code_spans::CodeSpans;
 use super::dictionary::{ChunkTexts, Dictionary};
-use super::directory::Directory;
+use super::directory::ColumnDirectory;
 use super::footer::{ColumnRole, Footer};
 use super::layout::Piece;
 use super::lists::Lists;
@@ -19,10 +19,10 @@ use super::program::Program;
 use super::room::SegmentRoom;
 use super::source::Bytes;
 use super::spare::Spare;
-use super::totals::Totals;
+use super::totals::BlockTotalsList;
 use crate::base::{Error, Result};
 use crate::block::{ColumnType, ZoneMap};
-use crate::codec::Decoder;
+use crate::codec::BlockDecoder;
 use crate::model::{NameId, TableId, TrackId};
 
 /// An open segment.
@@ -120,7 +120,7 @@ impl<B: Bytes> Segment<B> {
     }
 
     /// Calls `work` with a decoder that is reused from call to call.
-    pub fn with_decoder<R>(&self, work: impl FnOnce(&mut Decoder) -> R) -> R {
+    pub fn with_decoder<R>(&self, work: impl FnOnce(&mut BlockDecoder) -> R) -> R {
         self.spare.with_decoder(work)
     }
 }
@@ -140,7 +140,7 @@ impl<B: Bytes> Segment<B> {
     }
 
     /// The directory of a column, by its position in the footer.
-    pub fn directory(&self, column: usize) -> Result<&Directory> {
+    pub fn directory(&self, column: usize) -> Result<&ColumnDirectory> {
         self.lists.directory(column, &self.file, &self.spare)
     }
 
@@ -188,7 +188,7 @@ impl<B: Bytes> Segment<B> {
     }
 
     /// Totals of a track's blocks, if they are stored.
-    pub fn totals(&self, track: TrackId) -> Result<Option<&Totals>> {
+    pub fn totals(&self, track: TrackId) -> Result<Option<&BlockTotalsList>> {
         self.lists.totals(track, &self.file)
     }
 

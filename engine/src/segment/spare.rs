@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::slice_columns::SliceColumns;
 use crate::block::BlockColumn;
-use crate::codec::Decoder;
+use crate::codec::BlockDecoder;
 use crate::model::TableId;
 
 /// Number of pack columns that are kept decoded: enough for a tile or a row, of two tables.
@@ -27,7 +27,7 @@ type KeptSlices = ((TableId, usize), Arc<SliceColumns>);
 #[derive(Debug, Default)]
 pub struct Spare {
     /// Unused decoders: one for each thread that reads at the same time.
-    decoders: Mutex<Vec<Decoder>>,
+    decoders: Mutex<Vec<BlockDecoder>>,
     /// Columns of packs that were decoded last, the latest at the end.
     columns_of_packs: Mutex<VecDeque<KeptColumn>>,
     /// Blocks of slices at the edges of tiles, the latest at the end.
@@ -36,7 +36,7 @@ pub struct Spare {
 
 impl Spare {
     /// Calls `work` with a decoder that is reused from call to call.
-    pub fn with_decoder<R>(&self, work: impl FnOnce(&mut Decoder) -> R) -> R {
+    pub fn with_decoder<R>(&self, work: impl FnOnce(&mut BlockDecoder) -> R) -> R {
         let mut decoder = self.take_decoder();
         let result = work(&mut decoder);
         self.give_back(decoder);
@@ -44,12 +44,14 @@ impl Spare {
     }
 
     /// A decoder for one reader; [`Spare::give_back`] returns it.
-    pub fn take_decoder(&self) -> Decoder {
-        self.decoders.lock().map_or_else(|_| Decoder::default(), |mut free| free.pop().unwrap_or_default())
+    pub fn take_decoder(&self) -> BlockDecoder {
+        self.decoders
+            .lock()
+            .map_or_else(|_| BlockDecoder::default(), |mut free| free.pop().unwrap_or_default())
     }
 
     /// Takes back the decoder from [`Spare::take_decoder`].
-    pub fn give_back(&self, decoder: Decoder) {
+    pub fn give_back(&self, decoder: BlockDecoder) {
         if let Ok(mut free) = self.decoders.lock() {
             free.push(decoder);
         }

@@ -1,5 +1,5 @@
-//! Totals: sums by name for each block of a track. With them, statistics of a long span read only
-//! the rows of the blocks at its ends.
+//! Totals: sums by name for each block of a track. With them, statistics of a long span
+//! read only the rows of the blocks at its ends.
 
 use super::room::RoomShare;
 use crate::base::Result;
@@ -9,7 +9,7 @@ use crate::block::list::{self, ListWriter};
 
 /// Totals of the blocks of a track.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Totals {
+pub struct BlockTotalsList {
     /// End of each block's names in `names`.
     ends: Vec<usize>,
     names: Vec<BlockNameTotal>,
@@ -89,7 +89,7 @@ const BLOCK_BYTES: usize = 2 * size_of::<i64>() + 2 * size_of::<usize>() + size_
 /// Memory that reading the totals of a name takes, in bytes. The list of totals grows by doubling.
 const NAME_BYTES: usize = 5 * size_of::<i64>() + 2 * size_of::<BlockNameTotal>();
 
-impl Totals {
+impl BlockTotalsList {
     /// Reads the totals of a track with this many blocks.
     pub fn decode(cursor: &mut Cursor<'_>, blocks: usize, taken: &mut RoomShare<'_>) -> Result<Self> {
         taken.grow(blocks, BLOCK_BYTES)?;
@@ -147,8 +147,12 @@ mod tests {
     use super::super::room::SegmentRoom;
     use super::*;
 
-    fn decode(bytes: &[u8], blocks: usize) -> Result<Totals> {
-        Totals::decode(&mut Cursor::new(bytes, 0, "totals"), blocks, &mut SegmentRoom::of_file(0).part())
+    fn decode(bytes: &[u8], blocks: usize) -> Result<BlockTotalsList> {
+        BlockTotalsList::decode(
+            &mut Cursor::new(bytes, 0, "totals"),
+            blocks,
+            &mut SegmentRoom::of_file(0).part(),
+        )
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub type MergeEntry<K> = (K, <K as SpillKey>::Span);
 /// Merges runs with a tree of losers. The next key of the winning run plays against the losers on
 /// its way to the top. A tree of losers compares one key a level; a heap compares two.
 #[derive(Debug)]
-pub struct Merge<K: SpillKey> {
+pub struct RunMerge<K: SpillKey> {
     /// The runs, each at its next key.
     pub(super) runs: Vec<SortedRun<K>>,
     /// Next key of each run, `None` if the run has ended. The winner's entry is the key that was
@@ -36,7 +36,7 @@ pub struct Merge<K: SpillKey> {
     is_given: bool,
 }
 
-impl<K: SpillKey> Merge<K> {
+impl<K: SpillKey> RunMerge<K> {
     /// Creates a merge of runs, which can be empty.
     pub fn new<S: Scratch>(mut runs: Vec<SortedRun<K>>, scratch: &S) -> Result<Self> {
         let count = runs.len();

@@ -1,7 +1,7 @@
 //! Sorting in bounded memory. Runs that fill the buffer are sorted and spilled; at the end they are
 //! merged.
 
-use super::merge::{LEAST_READ_LEN, Merge, MergeEntry, READ_LEN, RunPart, SortedRun};
+use super::merge::{LEAST_READ_LEN, MergeEntry, READ_LEN, RunMerge, RunPart, SortedRun};
 use super::{ByteSpan, NoBytes, Scratch, SpanKind, SpillKey};
 use crate::base::Result;
 use crate::base::bytes::Put;
@@ -143,7 +143,7 @@ impl<K: SpillKey, S: Scratch> Sorter<K, S> {
             }
         } else {
             let runs = runs.into_iter().map(|chunks| SortedRun::new(Vec::new(), chunks)).collect();
-            let mut merge = Merge::new(runs, &self.scratch)?;
+            let mut merge = RunMerge::new(runs, &self.scratch)?;
             while let Some(&key) = merge.next(&self.scratch)? {
                 spilling.put(key, merge.bytes(&self.arena), &self.scratch)?;
             }
@@ -176,7 +176,7 @@ impl<K: SpillKey, S: Scratch> Sorter<K, S> {
         let whole = |(pieces, _)| SortedRun::new(pieces, Vec::new()).reading(read_len);
         runs.extend(self.spilled.into_iter().map(whole));
         runs.extend(last);
-        let merge = Merge::new(runs, &self.scratch)?;
+        let merge = RunMerge::new(runs, &self.scratch)?;
         Ok(Sorted { scratch: self.scratch, arena: self.arena, merge })
     }
 }
@@ -260,7 +260,7 @@ impl<K: SpillKey> Spilling<K> {
 pub struct Sorted<K: SpillKey, S> {
     scratch: S,
     arena: Vec<u8>,
-    merge: Merge<K>,
+    merge: RunMerge<K>,
 }
 
 impl<K: SpillKey, S: Scratch> Sorted<K, S> {

@@ -1,7 +1,7 @@
 //! The rows of a table: which ones a question gets, in which order, and their values.
 
 use nprof_engine::base::{Error, Interval};
-use nprof_engine::exec::{Cancel, InPlace, Work};
+use nprof_engine::exec::{CallerThread, Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::model::{
     FieldSpec, Nesting, Sink, SliceForm, SliceRecord, TableId, TableKind, TableSpec, TrackId, TrackSpec,
@@ -189,7 +189,7 @@ fn questions_that_make_no_sense_are_refused() {
 #[test]
 fn cancelled_work_ends() {
     let segment = segment(&[(0, 0, 1), (1, 4, 4)]);
-    let work = Work { exec: &InPlace, cancel: Cancel::when(&|| true) };
+    let work = Work { exec: &CallerThread, cancel: Cancel::when(&|| true) };
     for table in ["slice", "counter", "side"] {
         assert_eq!(table_rows(RankView::of(&segment), table, ALL, work), Err(Error::Cancelled), "{table}");
     }

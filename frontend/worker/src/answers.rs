@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use nprof_engine::base::Error;
-use nprof_engine::exec::{Cancel, InPlace, Work};
+use nprof_engine::exec::{CallerThread, Cancel, Work};
 use nprof_engine::segment::{Bytes, Fetched, SourceBytes};
 use nprof_engine::wire::bundle::{Bundle, OpenBundle};
 use nprof_engine::wire::questions::{Question, answer};
@@ -149,7 +149,7 @@ impl Answers {
         }
         let limit = question.manner().time_limit;
         let is_late = || limit.is_some_and(|limit| elapsed_ms() >= 1e3 * f64::from(limit.seconds));
-        let work = Work { exec: &InPlace, cancel: Cancel::when(&is_late) };
+        let work = Work { exec: &CallerThread, cancel: Cancel::when(&is_late) };
         let answer = answer(&&self.bundle, &question, work).map_err(|refusal| match limit {
             Some(limit) if refusal.kind == RefusalKind::Cancelled => limit.refusal(),
             _ => self.explained(&question, refusal),

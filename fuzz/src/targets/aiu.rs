@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::bound::within_reader;
-use nprof_capture::archive::{FileBytes, Leaf};
+use nprof_capture::archive::{FileBytes, PlainFile};
 use nprof_capture::files::{ImportJob, MemoryFiles, OneRank};
 use nprof_capture::formats::aiu::import;
 use nprof_capture::importer::{Claim, FileRole, TABLE};
@@ -36,13 +36,13 @@ fn read(files: &[(FileRole, &[u8])]) {
 
 fn import_all(files: &[(FileRole, &[u8])]) {
     let importer = TABLE.iter().find(|row| row.name == "aiu").expect("the format is in the table");
-    let leaves: Vec<Leaf> = files
+    let leaves: Vec<PlainFile> = files
         .iter()
         .map(|&(role, bytes)| {
             let claim =
                 Claim { importer, role, confidence: Confidence::Certain, rank: None, companion: None };
             let candidate = Candidate::new("x/perf/a", FileKind::Claimed(claim));
-            Leaf { candidate, packed: FileBytes::new(Arc::new(bytes.to_vec())), layers: Vec::new() }
+            PlainFile { candidate, packed: FileBytes::new(Arc::new(bytes.to_vec())), layers: Vec::new() }
         })
         .collect();
     let files = files.iter().enumerate().map(|(file, &(role, _))| PlanFile { role, file }).collect();

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use nprof_engine::makers::aiu::schema::{COUNTERS, OPS, OpRow};
-use nprof_engine::makers::aiu::{Class, Phase};
+use nprof_engine::makers::aiu::{AiuClass, Phase};
 use nprof_engine::model::{FieldId, OwnedValue, SliceForm, TableId, TrackId};
 use nprof_engine::query::{RowContent, RowOrder, TimedRow, for_each_timed};
 use serde_json::Value as Json;
@@ -307,7 +307,7 @@ impl<'a> Events<'a> {
             Dialect::Flex if own.is_of_slice() && own.has_counters() => {
                 (Json::from(source.rank), number(self.numbers.number(&text_of(&tid))))
             }
-            Dialect::Flex if own.is_of_slice() => self.thread_of_host(&tid, Class::of_host(&event.name)),
+            Dialect::Flex if own.is_of_slice() => self.thread_of_host(&tid, AiuClass::of_host(&event.name)),
             Dialect::Flex => (Json::from(source.rank), tid),
         };
         (event.phase, event.duration_ps) = ('i', None);
@@ -335,10 +335,10 @@ impl<'a> Events<'a> {
                     *device = device.as_i64().map_or(Json::Null, |of| Json::from(source.device(of)));
                 }
                 self.utilization(event);
-                Class::of_torch(event.category.as_deref().unwrap_or_default(), &event.name)
+                AiuClass::of_torch(event.category.as_deref().unwrap_or_default(), &event.name)
             }
             Dialect::Flex => {
-                let class = Class::of_host(&event.name);
+                let class = AiuClass::of_host(&event.name);
                 (event.pid, event.tid) = self.thread_of_host(&tid, class);
                 event.category.get_or_insert_with(|| "cpu_op".to_owned());
                 if !self.points.is_empty() {
@@ -352,10 +352,10 @@ impl<'a> Events<'a> {
     }
 
     /// Process and thread of a slice of the host that FLEX puts on this thread.
-    fn thread_of_host(&mut self, tid: &Json, class: Class) -> (Json, Json) {
+    fn thread_of_host(&mut self, tid: &Json, class: AiuClass) -> (Json, Json) {
         let thread = self.numbers.number(&text_of(tid));
         // Round trips have a thread of their own.
-        let has_own = class == Class::RoundtripAiu || self.form.threads == Threads::Kept;
+        let has_own = class == AiuClass::RoundtripAiu || self.form.threads == Threads::Kept;
         let tid = if has_own { thread } else { FIRST_THREAD };
         (Json::from(HOST + i64::from(self.source.rank)), number(tid))
     }

@@ -5,14 +5,14 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use nprof_capture::archive::{FileBytes, Leaf, Spool};
+use nprof_capture::archive::{FileBytes, PlainFile, Spool};
 use nprof_capture::formats::aiu::AiuSettings;
 use nprof_capture::importer::{Claim, FileRole, TABLE};
 use nprof_capture::inputs::FileKind;
 use nprof_capture::probe::{self, Confidence, HEAD_LEN};
 
 use super::error::{AiuError, Result};
-use crate::ingest::{IngestError, Inputs, Named};
+use crate::ingest::{IngestError, Inputs, NamedInputs};
 
 /// Name of the file with the settings. Messages leave out files with such names.
 const SETTINGS: &str = ".nprof-settings.json";
@@ -58,7 +58,7 @@ pub fn inputs(
     std::fs::write(&path, settings.to_file()?)?;
     let mut beside = compiler.to_vec();
     beside.push(path.clone());
-    let named = Named { files: traces.to_vec(), compiler: beside, ..Named::default() };
+    let named = NamedInputs { files: traces.to_vec(), compiler: beside, ..NamedInputs::default() };
     let mut inputs = named.inputs(spool).map_err(|error| match error {
         // The file of the settings is no file of the user.
         IngestError::CompilerAlone { path: of } if of == path => {
@@ -80,7 +80,7 @@ const EMPTY: [&[u8]; 2] = [b"[]", b"{}"];
 const NO_EVENTS: &[u8] = br#"{"traceEvents":[]}"#;
 
 /// Makes a document without events the trace that it is for acelyzer. The reader warns about it.
-fn fill(leaf: &mut Leaf) {
+fn fill(leaf: &mut PlainFile) {
     /// Bytes of a document with white space around it.
     const MAX_LEN: u64 = 64;
     let mut bytes = Vec::new();
@@ -93,7 +93,7 @@ fn fill(leaf: &mut Leaf) {
 }
 
 /// Makes the reader of AIU traces read a trace.
-fn claim(leaf: &mut Leaf) {
+fn claim(leaf: &mut PlainFile) {
     let FileKind::Claimed(claim) = &leaf.candidate.found else { return };
     let importer = TABLE.iter().find(|row| row.stated_rank.is_some());
     if claim.role != FileRole::Trace || importer.is_none_or(|importer| *importer == *claim.importer) {

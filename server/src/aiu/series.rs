@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use nprof_engine::makers::aiu::Counter;
+use nprof_engine::makers::aiu::CounterKind;
 use nprof_engine::makers::aiu::schema::COUNTERS;
 use nprof_engine::model::TrackId;
 use nprof_engine::native::SegmentFile;
@@ -41,7 +41,7 @@ fn of_track(segment: &SegmentFile, track: TrackId, form: &Form) -> Option<Writte
         return None;
     }
     let spec = &footer.tracks[track.0 as usize].spec;
-    let (counter, device) = match Counter::of_title(&spec.name) {
+    let (counter, device) = match CounterKind::of_title(&spec.name) {
         Some((counter, device)) => (Some(counter), device),
         None => (None, None),
     };
@@ -53,17 +53,17 @@ fn of_track(segment: &SegmentFile, track: TrackId, form: &Form) -> Option<Writte
         device,
     };
     let (series, written) = match counter {
-        Some(Counter::Power) => (Series::PowerTs4, written("Power", "Power4", "Watts", 1.0)),
-        Some(Counter::PtActive) => (Series::RcuUtil, written("PT Active", "", "Percent", 0.01)),
-        Some(Counter::ConcurrentPreps) => {
+        Some(CounterKind::Power) => (Series::PowerTs4, written("Power", "Power4", "Watts", 1.0)),
+        Some(CounterKind::PtActive) => (Series::RcuUtil, written("PT Active", "", "Percent", 0.01)),
+        Some(CounterKind::ConcurrentPreps) => {
             let category = "Pending Prep Events";
             (Series::PrepQueue, written("ConcurrentPreps", category, "Concurrency", 1.0))
         }
-        Some(Counter::DataInRate) => (Series::Bandwidth, written("BW DmaI", "", "Bytes", 1e6)),
-        Some(Counter::DataOutRate) => (Series::Bandwidth, written("BW DmaO", "", "Bytes", 1e6)),
+        Some(CounterKind::DataInRate) => (Series::Bandwidth, written("BW DmaI", "", "Bytes", 1e6)),
+        Some(CounterKind::DataOutRate) => (Series::Bandwidth, written("BW DmaO", "", "Bytes", 1e6)),
         // The traces of PyTorch state this rate, so no choice is about it.
-        Some(Counter::TransferRate) => return Some(written("TransferBW", "", "GB/s", 1e9)),
-        Some(Counter::PowerOf(_)) | None => {
+        Some(CounterKind::TransferRate) => return Some(written("TransferBW", "", "GB/s", 1e9)),
+        Some(CounterKind::PowerOf(_)) | None => {
             let name = format!("Power {}", spec.name);
             (Series::PowerTs3, written(&name, "Power3", "Watts", 1.0))
         }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use nprof_engine::makers::aiu::schema::OPS;
-use nprof_engine::makers::aiu::{Class, Phase};
+use nprof_engine::makers::aiu::{AiuClass, Phase};
 use nprof_engine::model::{OwnedValue, SliceForm, TableId, TrackId};
 use nprof_engine::query::{RowContent, RowOrder, TimedRow, for_each_timed};
 use serde_json::{Map, Value as Json, json};
@@ -141,7 +141,7 @@ impl Checked<'_> {
             return Ok(());
         }
         let Some(correlation) = field("correlation").and_then(integer) else { return Ok(()) };
-        if Class::of_torch(category, name) == Class::ComputeExec {
+        if AiuClass::of_torch(category, name) == AiuClass::ComputeExec {
             self.by_correlation.entry(correlation).or_default().kernels.push(span);
         } else if PARENTS.iter().any(|parent| name.contains(parent)) {
             let of = &mut self.by_correlation.entry(correlation).or_default().parents;

@@ -9,7 +9,7 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use nprof_engine::analysis::{Job, Matched, matched, overlay};
+use nprof_engine::analysis::{Job, MatchedJob, matched, overlay};
 use nprof_engine::base;
 use nprof_engine::exec::Cancel;
 use nprof_engine::native::{AtomicFile, open_regular};
@@ -39,7 +39,7 @@ pub(super) fn matched_of(
     job: &Job,
     dir: &Path,
     cancel: Cancel<'_>,
-) -> base::Result<Matched> {
+) -> base::Result<MatchedJob> {
     let segments = segments_of(profile);
     let calls: u64 = job.ranks.iter().map(|rank| rank.calls.len() as u64).sum();
     let most = BYTES + BYTES_A_RANK * job.ranks.len() as u64 + BYTES_A_CALL * calls;

@@ -15,7 +15,7 @@ use rustix::process::{Signal, getpid, kill_process};
 use super::message::{ChildMessage, ChildTask, InputsOutcome, Task};
 use crate::analysis::job_segment;
 use crate::http::error::ApiError;
-use crate::ingest::{self, Named, Prepared, Result, Settings};
+use crate::ingest::{self, IngestSettings, NamedInputs, Prepared, Result};
 use crate::store::Store;
 use crate::work::{Meter, Stage};
 
@@ -84,11 +84,11 @@ fn input_bytes(task: &Task, store: &Store) -> u64 {
 fn ingest(
     order: &ChildTask,
     store: &Store,
-    settings: &Settings,
+    settings: &IngestSettings,
     meter: &Meter,
 ) -> std::result::Result<InputsOutcome, Refusal> {
     let read = || -> Result<InputsOutcome> {
-        let named = Named { files: order.task.files(), ..Named::default() };
+        let named = NamedInputs { files: order.task.files(), ..NamedInputs::default() };
         match ingest::prepare(store, &named, settings, meter, Some(&order.staging()))? {
             Prepared::AlreadyThere(id) => Ok(InputsOutcome::AlreadyThere(id)),
             Prepared::Staged(staged) => {

@@ -34,7 +34,7 @@ pub async fn compared(
     });
     let staging = match begun.await? {
         Begun::Kept(job) => return Ok(*job),
-        Begun::Missing(staging) => Aside(Some(staging)),
+        Begun::Missing(staging) => RemovedDirectory(Some(staging)),
     };
     let Some(dir) = staging.0.as_ref().map(Staging::dir) else { return Err(IngestError::Died) };
     let order = ChildTask::comparison(store.root(), dir, &profile.manifest.id, process.limits);
@@ -75,9 +75,9 @@ fn taken_over(profile: &Profile, from: &Path, outcome: &InputsOutcome, is_kept: 
 }
 
 /// A directory that is removed where that delays nobody.
-struct Aside(Option<Staging>);
+struct RemovedDirectory(Option<Staging>);
 
-impl Drop for Aside {
+impl Drop for RemovedDirectory {
     fn drop(&mut self) {
         let staging = self.0.take();
         // Without a runtime, the server has ended.

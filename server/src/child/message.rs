@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::Limits;
-use crate::ingest::Settings;
+use crate::ingest::IngestSettings;
 use crate::terminal::shortened;
 use crate::work::Progress;
 
@@ -47,7 +47,7 @@ pub(super) enum Task {
         /// The inputs.
         files: Vec<Vec<u8>>,
         /// Settings for the profile.
-        settings: Box<Settings>,
+        settings: Box<IngestSettings>,
     },
     /// Compares the ranks of the profile with this id.
     Compare(String),
@@ -75,7 +75,13 @@ pub enum InputsOutcome {
 impl ChildTask {
     /// An order to read `files`.
     #[must_use]
-    pub fn new(store: &Path, staging: &Path, files: &[PathBuf], settings: Settings, limits: Limits) -> Self {
+    pub fn new(
+        store: &Path,
+        staging: &Path,
+        files: &[PathBuf],
+        settings: IngestSettings,
+        limits: Limits,
+    ) -> Self {
         let files = files.iter().map(|file| bytes(file)).collect();
         let task = Task::Ingest { files, settings: Box::new(settings) };
         Self { store: bytes(store), staging: bytes(staging), task, limits }
@@ -234,7 +240,8 @@ mod tests {
     fn an_order_keeps_paths_of_any_bytes_and_nothing_else_is_an_order() {
         let odd = Path::new(std::ffi::OsStr::from_bytes(b"/a\xff/b"));
         let files = [odd.join("t.json")];
-        let order = ChildTask::new(odd, Path::new("tmp"), &files, Settings::default(), Limits::default());
+        let order =
+            ChildTask::new(odd, Path::new("tmp"), &files, IngestSettings::default(), Limits::default());
         let bytes = order.to_bytes().unwrap();
         let read = ChildTask::read(&mut &*bytes).unwrap();
         assert_eq!(

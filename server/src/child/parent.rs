@@ -10,7 +10,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use super::message::{ChildMessage, ChildTask, InputsOutcome};
 use super::{ARGUMENT, Limits};
-use crate::child_end::Ended;
+use crate::child_end::ChildEnd;
 use crate::ingest::{IngestError, Result};
 use crate::work::Meter;
 
@@ -102,7 +102,7 @@ impl IngestProcess {
                 let status = tokio::time::timeout(LAST_MOMENT, child.wait()).await;
                 let ended = status.ok().and_then(io::Result::ok);
                 Err(IngestError::Ended(
-                    ended.map_or(Ended::Crashed, |of| Ended::of(of, self.limits.memory_bytes)),
+                    ended.map_or(ChildEnd::Crashed, |of| ChildEnd::of(of, self.limits.memory_bytes)),
                 ))
             }
         }

@@ -14,7 +14,7 @@ use super::ingest::{NamingArgs, ready, report};
 use super::progress::watched;
 use super::serve::{PlaceArgs, block_on, serve};
 use crate::ingest::{
-    Identity, IngestError, Ingested, Settings, TraceSource, already_there, build, compare, publish,
+    IngestError, IngestSettings, Ingested, InputIdentity, TraceSource, already_there, build, compare, publish,
 };
 use crate::store::Store;
 use crate::work::{Meter, Stage};
@@ -97,7 +97,7 @@ impl DemoArgs {
 fn simulate(
     store: &Store,
     simulation: &Simulation,
-    settings: &Settings,
+    settings: &IngestSettings,
     meter: &Meter,
 ) -> Result<Ingested, IngestError> {
     let identity = identity(simulation);
@@ -137,7 +137,7 @@ fn simulate(
 }
 
 /// Identity of a simulated capture: its settings, because equal settings give equal captures.
-fn identity(simulation: &Simulation) -> Identity {
+fn identity(simulation: &Simulation) -> InputIdentity {
     let Simulation { ranks, events_per_rank, seed, layers, straggler, detail } = simulation;
     let mut text =
         format!("{DOMAIN}\n{} {ranks} {events_per_rank} {seed} {layers}", env!("CARGO_PKG_VERSION"));
@@ -159,5 +159,5 @@ fn identity(simulation: &Simulation) -> Identity {
         [only] => only,
         _ => ProfileId::new(RankCount::Several, hash(&text)),
     };
-    Identity { profile, traces: each, input_bytes: 0 }
+    InputIdentity { profile, traces: each, input_bytes: 0 }
 }

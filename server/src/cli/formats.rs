@@ -58,12 +58,12 @@ pub(super) fn format_parser(prefix: &'static str) -> impl TypedValueParser<Value
 
 /// A format, or `None` for the store.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Target(pub Option<&'static Export>);
+pub(super) struct FormatChoice(pub Option<&'static Export>);
 
 /// Reads the key of a format, or `db`.
-pub(super) fn target_parser() -> impl TypedValueParser<Value = Target> {
+pub(super) fn target_parser() -> impl TypedValueParser<Value = FormatChoice> {
     let store = PossibleValue::new("db").help("Into the store, to be looked at in a browser");
-    PossibleValuesParser::new(std::iter::once(store).chain(values(""))).map(|word| Target(find(&word)))
+    PossibleValuesParser::new(std::iter::once(store).chain(values(""))).map(|word| FormatChoice(find(&word)))
 }
 
 fn values(prefix: &'static str) -> impl Iterator<Item = PossibleValue> {

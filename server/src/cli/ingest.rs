@@ -10,7 +10,7 @@ use super::frequency::FrequencyArgs;
 use super::progress::watched;
 use super::trace_groups::{GroupingArgs, tell_apart, tell_ranks};
 use super::{StorePlace, lost_input, size, warn};
-use crate::ingest::{IngestError, Ingested, Named, Novelty, Settings, add, run_all};
+use crate::ingest::{IngestError, IngestSettings, Ingested, NamedInputs, Novelty, add, run_all};
 use crate::store::{Existing, Slug, Store};
 use crate::terminal::visible;
 use crate::work::Meter;
@@ -64,12 +64,12 @@ pub(super) struct NamingArgs {
 }
 
 impl NamingArgs {
-    pub(super) fn settings(&self) -> anyhow::Result<Settings> {
-        Ok(Settings {
+    pub(super) fn settings(&self) -> anyhow::Result<IngestSettings> {
+        Ok(IngestSettings {
             existing: if self.force { Existing::Replace } else { Existing::Keep },
             slug: self.db_bucket.as_deref().map(str::parse).transpose()?,
             display_name: self.display_name.clone(),
-            ..Settings::default()
+            ..IngestSettings::default()
         })
     }
 }
@@ -81,7 +81,7 @@ impl IngestArgs {
         let frequencies = self.frequency.file()?;
         let mut compiler = self.compiler_log;
         compiler.extend(frequencies.iter().map(|(_, file)| file.clone()));
-        let named = Named { files: self.files, compiler, ..Named::default() };
+        let named = NamedInputs { files: self.files, compiler, ..NamedInputs::default() };
         let Some(to) = self.into else {
             let ingested = ingest(&store, &named, self.grouping, &settings)?;
             return Ok(ingested.iter().try_for_each(|ingested| ready(ingested, out))?);
@@ -105,9 +105,9 @@ impl IngestArgs {
 /// Runs an ingest and reports the results on standard error. Returns at least one profile.
 pub(super) fn ingest(
     store: &Store,
-    named: &Named,
+    named: &NamedInputs,
     grouping: GroupingArgs,
-    settings: &Settings,
+    settings: &IngestSettings,
 ) -> anyhow::Result<Vec<Ingested>> {
     lost_input::watch_for(named);
     let meter = Meter::default();

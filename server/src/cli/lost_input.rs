@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nix::libc;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
-use crate::ingest::Named;
+use crate::ingest::NamedInputs;
 use crate::terminal::visible;
 
 /// Exit code of a failure.
@@ -26,7 +26,7 @@ static LINE: OnceLock<Vec<u8>> = OnceLock::new();
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 /// Ends the process with one line if an input becomes shorter from here on.
-pub(super) fn watch_for(inputs: &Named) {
+pub(super) fn watch_for(inputs: &NamedInputs) {
     watch(&inputs.paths().map(|path| &**path).collect::<Vec<&Path>>());
 }
 

@@ -47,7 +47,7 @@ use rustix::io::Errno;
 use tracing_subscriber::EnvFilter;
 
 use crate::child;
-use crate::end_signals::Ending;
+use crate::end_signals::EndSignal;
 use crate::http::limits::raise_open_files;
 use crate::ingest::IngestError;
 use crate::memory;
@@ -245,15 +245,15 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
 }
 
 /// The signal that cancelled the command, if one did.
-fn cancelled_by(error: &anyhow::Error) -> Option<Ending> {
+fn cancelled_by(error: &anyhow::Error) -> Option<EndSignal> {
     if error.is::<progress::Terminated>() {
-        return Some(Ending::Terminate);
+        return Some(EndSignal::Terminate);
     }
     let is_cancelled = |cause: &(dyn std::error::Error + 'static)| {
         matches!(cause.downcast_ref(), Some(IngestError::Cancelled | IngestError::NotCompared))
             || matches!(cause.downcast_ref(), Some(VerifyError::Cancelled))
     };
-    error.chain().any(is_cancelled).then_some(Ending::Interrupt)
+    error.chain().any(is_cancelled).then_some(EndSignal::Interrupt)
 }
 
 /// The error and the causes that its own text does not name, on one line.
@@ -294,7 +294,7 @@ mod tests {
         let cancelled = [IngestError::Cancelled.into(), VerifyError::Cancelled.into()];
         for error in cancelled {
             let error: anyhow::Error = error;
-            assert!(matches!(cancelled_by(&error), Some(Ending::Interrupt)), "{error}");
+            assert!(matches!(cancelled_by(&error), Some(EndSignal::Interrupt)), "{error}");
             assert_eq!(error.to_string(), "cancelled; the store is unchanged");
         }
         assert!(cancelled_by(&IngestError::NoInput.into()).is_none());

@@ -11,7 +11,7 @@ use nprof_engine::native::start_threads;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
-use crate::end_signals::{EndSignals, Ending};
+use crate::end_signals::{EndSignal, EndSignals};
 use crate::ingest::IngestError;
 use crate::work::{Meter, Stage};
 
@@ -62,7 +62,7 @@ pub(super) fn watched<T, E: Into<anyhow::Error>>(
     });
     result.map_err(|error| {
         let error: anyhow::Error = error.into();
-        if first.get() == Some(&Ending::Terminate) { Terminated::of(&error).into() } else { error }
+        if first.get() == Some(&EndSignal::Terminate) { Terminated::of(&error).into() } else { error }
     })
 }
 
@@ -157,7 +157,7 @@ struct Interrupt {
 }
 
 impl Interrupt {
-    fn watch<'scope>(scope: &'scope thread::Scope<'scope, '_>, cancel: Told<'scope>) -> Self {
+    fn watch<'scope>(scope: &'scope thread::Scope<'scope, '_>, cancel: WorkSignal<'scope>) -> Self {
         let (runtime, signals) = match listen() {
             Ok(listening) => listening,
             Err(error) => {
@@ -185,12 +185,12 @@ fn listen() -> io::Result<(Runtime, EndSignals)> {
 }
 
 /// The work to cancel, and the first signal.
-type Told<'scope> = (&'scope Meter, &'scope OnceLock<Ending>);
+type WorkSignal<'scope> = (&'scope Meter, &'scope OnceLock<EndSignal>);
 
 async fn cancel_when_told(
     mut signals: EndSignals,
     mut ended: oneshot::Receiver<()>,
-    (meter, first): Told<'_>,
+    (meter, first): WorkSignal<'_>,
 ) {
     tokio::select! {
         ending = signals.next() => {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nprof_engine::analysis::job_segment::numbers;
 use nprof_engine::analysis::{
-    ClockVerdict, Cost, Culprit, Finding, Mismatch, Unbounded, costs, shown_by, totals,
+    ClockVerdict, Cost, Finding, Mismatch, Suspect, Unbounded, costs, shown_by, totals,
 };
 use nprof_engine::base::time::short_duration;
 
@@ -126,7 +126,7 @@ pub(super) fn findings(of: &Analysed) -> Vec<String> {
     let numbers = numbers(&of.report);
     let costs = costs(&of.report);
     let named: Vec<&Cost> = costs.iter().filter(|cost| cost.stands_out).take(MOST).collect();
-    let has_rank = named.iter().any(|cost| matches!(cost.culprit, Culprit::Rank(_)));
+    let has_rank = named.iter().any(|cost| matches!(cost.culprit, Suspect::Rank(_)));
     let mut lines: Vec<String> = named.iter().map(|cost| cause(of, cost, total, &numbers)).collect();
     if !has_rank && of.report.clocks.verdict != ClockVerdict::Unknown {
         lines.push(
@@ -193,7 +193,7 @@ pub(super) fn mismatches(of: &Analysed, numbers: &[u32]) -> Vec<String> {
 /// operation.
 fn cause(of: &Analysed, cost: &Cost, total: f64, numbers: &[u32]) -> String {
     let mut parts = Vec::new();
-    if let Culprit::Link(group) = cost.culprit
+    if let Suspect::Link(group) = cost.culprit
         && let Some(link) = of.report.links.iter().find(|link| link.group == group && link.operations > 0)
     {
         let operations = size::counted(link.operations, "operation");

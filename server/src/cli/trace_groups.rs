@@ -6,7 +6,7 @@ use clap::Args;
 use nprof_capture::inputs::{Apart, GroupReason};
 
 use super::size;
-use crate::ingest::{DiskSpool, Grouped, GroupedInputs, Named, Result};
+use crate::ingest::{DiskSpool, Grouped, GroupedInputs, NamedInputs, Result};
 use crate::store::{Manifest, Store};
 use crate::terminal::visible;
 use crate::work::Meter;
@@ -24,7 +24,7 @@ pub(super) struct GroupingArgs {
 
 impl GroupingArgs {
     /// The profiles of the named files.
-    pub(super) fn profiles(self, store: &Store, named: &Named, meter: &Meter) -> Result<Grouped> {
+    pub(super) fn profiles(self, store: &Store, named: &NamedInputs, meter: &Meter) -> Result<Grouped> {
         let tmp = store.tmp();
         let spool = DiskSpool::new(&tmp, meter);
         if !self.as_ranks {

@@ -8,7 +8,7 @@ use clap::Args;
 use super::progress::watched;
 use super::{StorePlace, size};
 use crate::terminal::visible;
-use crate::verify::{Damage, KEPT_COMPARISON, KEPT_SUMMARY, Remedy, SHARED_NAME, Verified, verify};
+use crate::verify::{DamagedPlace, KEPT_COMPARISON, KEPT_SUMMARY, Remedy, SHARED_NAME, Verified, verify};
 use crate::work::Meter;
 
 const EXAMPLES: &str = "\
@@ -46,12 +46,12 @@ impl VerifyArgs {
         }
         // The list must come before the conclusion, even if both outputs go to the same place.
         out.flush()?;
-        let is_part = |damage: &&Damage, part| damage.part == Some(part);
+        let is_part = |damage: &&DamagedPlace, part| damage.part == Some(part);
         let shared = verified.damages.iter().filter(|damage| is_part(damage, SHARED_NAME)).count();
         let lasting = verified.damages.iter().filter(|damage| {
             ![KEPT_SUMMARY, KEPT_COMPARISON, SHARED_NAME].iter().any(|part| is_part(damage, part))
         });
-        let lasting: Vec<&Damage> = lasting.collect();
+        let lasting: Vec<&DamagedPlace> = lasting.collect();
         let of = |remedy: Remedy| {
             let of = lasting.iter().filter(|damage| damage.remedy == remedy);
             let mut profiles: Vec<&str> = of.map(|damage| damage.profile.as_str()).collect();

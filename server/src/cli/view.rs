@@ -8,7 +8,7 @@ use anyhow::bail;
 use clap::Args;
 
 use super::StorePlace;
-use super::formats::{ChoiceArgs, Target, target_parser};
+use super::formats::{ChoiceArgs, FormatChoice, target_parser};
 use super::frequency::FrequencyArgs;
 use super::ingest::{NamingArgs, ingest, ready};
 use super::serve::{PlaceArgs, announce, block_on, open_browser, serve};
@@ -16,7 +16,7 @@ use super::terms;
 use super::trace_groups::GroupingArgs;
 use super::write::{Output, STANDARD_OUTPUT, write_trace};
 use crate::export::{Export, ExportChoices};
-use crate::ingest::Named;
+use crate::ingest::NamedInputs;
 use crate::links::Links;
 use crate::listener::ServerError;
 use crate::routes::health::Health;
@@ -69,7 +69,7 @@ pub(super) struct ViewArgs {
     ingest_only: bool,
     /// What to make of the trace
     #[arg(long, value_parser = target_parser(), ignore_case = true, default_value = "db")]
-    output_format: Target,
+    output_format: FormatChoice,
     /// The file to write, `-` for standard output [default: ntff.json, ntff.pftrace and such;
     /// metrics: -]
     #[arg(short = 'o', long, value_name = "FILE")]
@@ -105,7 +105,7 @@ impl ViewArgs {
                 _ => terms::write_text(out),
             };
         }
-        let mut named = Named {
+        let mut named = NamedInputs {
             neff: self.neff_path.clone(),
             compiler: self.compiler_log.clone(),
             session_file: self.session_file.clone(),
@@ -168,7 +168,7 @@ impl ViewArgs {
         Ok(())
     }
 
-    fn view(&self, store: Store, named: &Named, out: &mut dyn Write) -> anyhow::Result<()> {
+    fn view(&self, store: Store, named: &NamedInputs, out: &mut dyn Write) -> anyhow::Result<()> {
         let ingested = match named.is_empty() {
             // Without a trace, `view` shows the existing profiles, as neuron-profile does.
             true if !self.ingest_only => Vec::new(),

@@ -14,7 +14,7 @@ use super::{lost_input, size, warn};
 use crate::export::cut::PartOf;
 use crate::export::table::{Prepare, of_rank};
 use crate::export::{Export, ExportChoices, RanksOf, Scope};
-use crate::ingest::{IngestError, Inputs, Named, Settings, Staged, identify, stage};
+use crate::ingest::{IngestError, IngestSettings, Inputs, NamedInputs, Staged, identify, stage};
 use crate::output::{OutputPlace, Outputs, Written};
 use crate::store::{Profile, RankFile, Store, StoreError};
 use crate::terminal::visible;
@@ -38,7 +38,7 @@ pub(super) struct Output {
 /// store is not read again. Its warnings go to standard error.
 pub(super) fn write_trace(
     store: &Store,
-    named: &Named,
+    named: &NamedInputs,
     grouping: GroupingArgs,
     output: &Output,
     out: &mut dyn Write,
@@ -52,7 +52,7 @@ pub(super) fn write_trace(
         write(RanksOf::all(profile), output, &meter, outputs)
     };
     let written = watched(&meter, || {
-        let settings = Settings::default();
+        let settings = IngestSettings::default();
         let read = |inputs: &Inputs| {
             let identity = identify(store, inputs, &settings, &meter)?;
             // A profile that cannot be read in the store is read from its trace.

@@ -10,7 +10,7 @@ use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::BuildOptions;
 use nprof_engine::model::TrackKind;
 use nprof_engine::native::{SegmentFile, Taking, WriteError, write_segment_while};
-use nprof_engine::query::{self, Cut, active_span};
+use nprof_engine::query::{self, SegmentCut, active_span};
 
 use super::ranks::{failed, open};
 use super::track_pattern::TrackPattern;
@@ -134,7 +134,7 @@ impl PartOf {
         let segment = open(profile, rank)?;
         // The same moment of the job on every rank.
         let span = span.map(|span| rank.view(&segment).local_span(span));
-        let cut = Cut { span, tracks: self.kept_tracks(profile, rank, &segment, cancel)? };
+        let cut = SegmentCut { span, tracks: self.kept_tracks(profile, rank, &segment, cancel)? };
         let path = dir.join(&rank.file);
         let built = write_segment_while(&path, of_cut(), Taking::Beside, cancel, |sink, _| {
             query::copy::copy(&segment, &cut, sink, cancel)

@@ -116,24 +116,24 @@ pub enum ExportError {
 }
 
 /// The two kinds of failures while rows are written: of reading and of writing.
-pub(super) enum Failure {
+pub(super) enum RowFailure {
     Engine(nprof_engine::base::Error),
     Io(io::Error),
 }
 
-impl From<nprof_engine::base::Error> for Failure {
+impl From<nprof_engine::base::Error> for RowFailure {
     fn from(error: nprof_engine::base::Error) -> Self {
         Self::Engine(error)
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for RowFailure {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
 }
 
-impl From<serde_json::Error> for Failure {
+impl From<serde_json::Error> for RowFailure {
     fn from(error: serde_json::Error) -> Self {
         Self::Io(error.into())
     }

@@ -22,4 +22,4 @@ pub use prepared_export::{Choice, ExportChoices, PreparedExport};
 pub use ranks::{Comparing, OpenedRank, RanksOf};
 pub use table::{EXPORTS, Export, Scope, find};
 
-use error::Failure;
+use error::RowFailure;

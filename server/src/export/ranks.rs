@@ -3,7 +3,7 @@
 use nprof_engine::native::{OpenError, SegmentFile};
 
 use super::requested_part::ranges;
-use super::{ExportError, Failure};
+use super::{ExportError, RowFailure};
 use crate::store::{Profile, RankFile, SegmentPlace};
 
 /// Ranks of a profile.
@@ -113,11 +113,11 @@ impl OpenedRank<'_> {
     /// Runs work that reads the segment. An error of reading gets the segment's place.
     pub(super) fn read<T>(
         &self,
-        work: impl FnOnce(&SegmentFile) -> Result<T, Failure>,
+        work: impl FnOnce(&SegmentFile) -> Result<T, RowFailure>,
     ) -> Result<T, ExportError> {
         work(&self.segment).map_err(|failure| match failure {
-            Failure::Engine(source) => ExportError::Segment { place: self.place.clone(), source },
-            Failure::Io(source) => ExportError::Write(source),
+            RowFailure::Engine(source) => ExportError::Segment { place: self.place.clone(), source },
+            RowFailure::Io(source) => ExportError::Write(source),
         })
     }
 }

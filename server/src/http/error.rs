@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
-use crate::child_end::Ended;
+use crate::child_end::ChildEnd;
 use crate::export::ExportError;
 use crate::ingest::IngestError;
 use crate::store::StoreError;
@@ -193,7 +193,7 @@ impl From<&IngestError> for ApiError {
             IngestError::Write { .. }
             | IngestError::Segment { .. }
             | IngestError::Start(_)
-            | IngestError::Ended(Ended::Killed | Ended::Crashed)
+            | IngestError::Ended(ChildEnd::Killed | ChildEnd::Crashed)
             | IngestError::Spared(_)
             | IngestError::NotCompared
             | IngestError::Died => Self::Internal(error.to_string()),

@@ -35,11 +35,11 @@ pub fn counted(response: Response, unread: &Arc<Shares>, peer: Peer) -> Result<R
         let what = "answers that were not read yet take too much memory; read them first, or ask for less";
         Refusal::new(RefusalKind::TooSlow, what)
     })?;
-    Ok(response.map(|body| Body::new(Counted { body, share: Arc::new(share) })))
+    Ok(response.map(|body| Body::new(CountedBody { body, share: Arc::new(share) })))
 }
 
 /// A body whose bytes hold a share.
-struct Counted {
+struct CountedBody {
     body: Body,
     share: Arc<ResourceShare>,
 }
@@ -56,7 +56,7 @@ impl AsRef<[u8]> for BodyBytes {
     }
 }
 
-impl HttpBody for Counted {
+impl HttpBody for CountedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -15,7 +15,8 @@ use nprof_engine::native::disk::{self, DiskFile};
 
 use super::build::{align_wall_clock, look_through};
 use super::{
-    DiskSpool, IngestError, Ingested, Named, Novelty, Result, Settings, Staged, compare, identify, stage,
+    DiskSpool, IngestError, IngestSettings, Ingested, NamedInputs, Novelty, Result, Staged, compare,
+    identify, stage,
 };
 use crate::store::{Manifest, Profile, RankFile, Store};
 use crate::summary;
@@ -28,11 +29,11 @@ use crate::work::{Meter, Stage};
 /// # Errors
 /// If there is no such profile, it was changed meanwhile, an input cannot be read, the store cannot
 /// be written, or the ingest is cancelled. The store is then unchanged.
-pub fn add(store: &Store, named: &Named, to: &str, meter: &Meter) -> Result<Ingested> {
+pub fn add(store: &Store, named: &NamedInputs, to: &str, meter: &Meter) -> Result<Ingested> {
     store.check_writable()?;
     let before = store.find(to)?;
     let taken_ranks = before.manifest.ranks.iter().map(|rank| rank.rank).collect();
-    let settings = Settings { taken_ranks, ..Settings::default() };
+    let settings = IngestSettings { taken_ranks, ..IngestSettings::default() };
     named.inputs(&DiskSpool::new(&store.tmp(), meter))?.reading(|inputs| {
         let identity = identify(store, inputs, &settings, meter)?;
         let mut staged = stage(store.stage()?, inputs, identity, &settings, meter)?;
@@ -54,7 +55,7 @@ pub fn add(store: &Store, named: &Named, to: &str, meter: &Meter) -> Result<Inge
 }
 
 /// The host of further ranks: the one folder that has their traces, unless it tells a rank.
-fn node(named: &Named) -> Option<String> {
+fn node(named: &NamedInputs) -> Option<String> {
     let mut paths = named.paths();
     let (only, None) = (paths.next()?, paths.next()) else { return None };
     let folder = only.canonicalize().ok().filter(|path| path.is_dir())?;

@@ -14,10 +14,10 @@ use nprof_engine::query::{NameUses, active_span};
 use nprof_engine::wire::catalog::NameSlot;
 use nprof_engine::wire::clock::Clock;
 
-use super::identity::Identity;
+use super::identity::InputIdentity;
 use super::passes::{self, RankBuilt};
 use super::source::TraceSource;
-use super::{IngestError, Result, Settings};
+use super::{IngestError, IngestSettings, Result};
 use crate::store::{ClockBy, FORMAT, Manifest, Profile, RankFile, Staging};
 use crate::work::Meter;
 
@@ -47,9 +47,9 @@ impl Staged {
 pub fn build(
     staging: Staging,
     sources: &[TraceSource<'_>],
-    settings: &Settings,
+    settings: &IngestSettings,
     meter: &Meter,
-    identify: impl FnOnce(Cancel<'_>) -> Result<Identity> + Send,
+    identify: impl FnOnce(Cancel<'_>) -> Result<InputIdentity> + Send,
 ) -> Result<Staged> {
     let failed = AtomicBool::new(false);
     let (built, identity) = thread::scope(|scope| {
@@ -172,7 +172,7 @@ fn kinds_of_warnings(built: &[RankBuilt], ranks: &[RankFile]) -> u64 {
 fn rank_file(
     at: usize,
     numbers: &RankNumbers,
-    identity: &Identity,
+    identity: &InputIdentity,
     source: &TraceSource<'_>,
     RankBuilt { trace, nth, built }: &RankBuilt,
 ) -> RankFile {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nprof_engine::wire::refusal::Refusal;
 
-use crate::child_end::Ended;
+use crate::child_end::ChildEnd;
 use crate::store::StoreError;
 
 /// Shorthand for results of ingest.
@@ -154,7 +154,7 @@ pub enum IngestError {
     Refused(Refusal),
     /// The process of an ingest ended before its time.
     #[error("{0}; the store is unchanged")]
-    Ended(Ended),
+    Ended(ChildEnd),
     /// An internal fault.
     #[error("the ingest failed because of a bug in nprof; the store is unchanged; please report the bug")]
     Died,

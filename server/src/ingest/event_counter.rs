@@ -12,7 +12,7 @@ use crate::work::Meter;
 const STRIDE: u64 = 1024;
 
 /// Counts slices, instants and samples.
-pub(super) struct Counted<'a> {
+pub(super) struct CountingSink<'a> {
     inner: &'a mut dyn Sink,
     meter: &'a Meter,
     pending: u64,
@@ -20,7 +20,7 @@ pub(super) struct Counted<'a> {
     others: u64,
 }
 
-impl<'a> Counted<'a> {
+impl<'a> CountingSink<'a> {
     pub(super) fn new(inner: &'a mut dyn Sink, meter: &'a Meter) -> Self {
         Self { inner, meter, pending: 0, others: 0 }
     }
@@ -45,13 +45,13 @@ impl<'a> Counted<'a> {
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for CountingSink<'_> {
     fn drop(&mut self) {
         self.meter.add_events(self.pending);
     }
 }
 
-impl Sink for Counted<'_> {
+impl Sink for CountingSink<'_> {
     fn name(&mut self, text: &str) -> Result<NameId> {
         self.inner.name(text)
     }
@@ -151,7 +151,7 @@ mod tests {
     fn events_are_counted_and_a_cancelled_ingest_ends() {
         let meter = Meter::default();
         let mut recorder = Recorder::default();
-        let mut sink = Counted::new(&mut recorder, &meter);
+        let mut sink = CountingSink::new(&mut recorder, &meter);
         let spec = TableSpec::new("c", TableKind::Samples, "");
         let table = sink.table(spec).unwrap();
         let unit = nprof_engine::model::Unit::None;
@@ -162,7 +162,7 @@ mod tests {
         drop(sink);
         assert_eq!(meter.events(), 10);
         meter.cancel();
-        let mut sink = Counted::new(&mut recorder, &meter);
+        let mut sink = CountingSink::new(&mut recorder, &meter);
         let ended = (0..=STRIDE).find_map(|at| sink.sample(track, at.cast_signed(), 1.0, &[]).err());
         assert_eq!(ended, Some(nprof_engine::base::Error::Cancelled));
     }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use nprof_capture::archive::limit::DiskAllowance;
 use nprof_capture::archive::unpack::EarlyEnd;
-use nprof_capture::archive::{FileBytes, Leaf, SharedBytes, Spool};
+use nprof_capture::archive::{FileBytes, PlainFile, SharedBytes, Spool};
 use nprof_capture::error::Error;
 use nprof_capture::files::{Files, Take, whole};
 use nprof_capture::owners::Owners;
@@ -70,7 +70,7 @@ pub(super) struct InputFiles<'a> {
 }
 
 impl Files for InputFiles<'_> {
-    fn leaf(&self, file: usize) -> &Leaf {
+    fn leaf(&self, file: usize) -> &PlainFile {
         &self.inputs.files[file].leaf
     }
 

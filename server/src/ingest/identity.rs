@@ -27,7 +27,7 @@ const PART_DOMAIN: &[u8] = b"nprof part 1\n";
 
 /// Identity of the inputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
+pub struct InputIdentity {
     /// The profile's id.
     pub profile: ProfileId,
     /// The id of each trace as a profile of its own, in the order of the plans.
@@ -36,7 +36,7 @@ pub struct Identity {
     pub input_bytes: u64,
 }
 
-impl Identity {
+impl InputIdentity {
     /// Reads all inputs, as a separate stage.
     pub fn of(inputs: &Inputs, meter: &Meter) -> Result<Self> {
         meter.begin(Stage::Identifying, inputs.total_bytes());
@@ -124,15 +124,15 @@ mod tests {
     use nprof_capture::archive::InMemory;
 
     use super::*;
-    use crate::ingest::Named;
+    use crate::ingest::NamedInputs;
 
     fn inputs(traces: &[&PathBuf], neff: Option<&PathBuf>) -> Inputs {
         let files = traces.iter().map(|path| (*path).clone()).collect();
-        Named { files, neff: neff.cloned(), ..Named::default() }.inputs(&InMemory).unwrap()
+        NamedInputs { files, neff: neff.cloned(), ..NamedInputs::default() }.inputs(&InMemory).unwrap()
     }
 
     fn id(inputs: &Inputs) -> String {
-        Identity::of(inputs, &Meter::default()).unwrap().profile.to_string()
+        InputIdentity::of(inputs, &Meter::default()).unwrap().profile.to_string()
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
         let distinct: std::collections::HashSet<&String> = different.iter().collect();
         assert_eq!(distinct.len(), different.len());
         assert!(different[2].starts_with("p_"));
-        let several = Identity::of(&inputs(&[&one, &same], None), &Meter::default()).unwrap();
+        let several = InputIdentity::of(&inputs(&[&one, &same], None), &Meter::default()).unwrap();
         assert_eq!(several.traces[0], several.traces[1]);
         assert_eq!(several.of_rank(0, 0), several.traces[0]);
         assert_ne!(several.of_rank(0, 1), several.of_rank(0, 2));
@@ -173,14 +173,14 @@ mod tests {
         std::fs::File::options().write(true).open(&path).unwrap().set_len(len).unwrap();
         let inputs = inputs(&[&path], None);
         let meter = Meter::default();
-        assert!(Identity::of(&inputs, &meter).is_ok());
+        assert!(InputIdentity::of(&inputs, &meter).is_ok());
         assert_eq!(meter.bytes().0, len);
         meter.cancel();
-        assert!(matches!(Identity::of(&inputs, &meter), Err(IngestError::Cancelled)));
+        assert!(matches!(InputIdentity::of(&inputs, &meter), Err(IngestError::Cancelled)));
         assert_eq!(meter.bytes().0, CHUNK_LEN as u64);
         let checks = AtomicU64::new(0);
         let is_cancelled = || checks.fetch_add(1, Ordering::Relaxed) == 1;
-        let hashed = Identity::beside(&inputs, Cancel::when(&is_cancelled));
+        let hashed = InputIdentity::beside(&inputs, Cancel::when(&is_cancelled));
         assert!(matches!(hashed, Err(IngestError::Cancelled)));
         assert_eq!(checks.into_inner(), 2, "of {CHUNKS} chunks");
     }
@@ -190,7 +190,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         for (path, what) in [(dir.path().to_owned(), "no trace"), (dir.path().join("missing"), "cannot read")]
         {
-            let named = Named { files: vec![path.clone()], ..Named::default() };
+            let named = NamedInputs { files: vec![path.clone()], ..NamedInputs::default() };
             let error = named.inputs(&InMemory).err().unwrap().to_string();
             assert!(error.starts_with(&path.display().to_string()) && error.contains(what), "{error}");
         }

@@ -4,7 +4,7 @@
 use std::io::{self, Read};
 use std::thread;
 
-use nprof_engine::exec::{Cancel, Feeder, Taker, conveyor};
+use nprof_engine::exec::{Cancel, ConveyorEnd, Feeder, conveyor};
 
 /// Length of a chunk in bytes.
 const CHUNK_LEN: usize = 1 << 20;
@@ -17,14 +17,14 @@ const WAITING: usize = 4;
 pub fn read_ahead<'c, T>(
     source: &mut (impl Read + Send),
     cancel: Cancel<'c>,
-    take: impl FnOnce(&mut Ahead<'c>) -> T,
+    take: impl FnOnce(&mut ReadLookahead<'c>) -> T,
 ) -> T {
     thread::scope(|scope| {
         let (feeder, chunks) = conveyor(WAITING);
         scope.spawn(move || fill(source, &feeder));
         // Dropped before the scope ends, so that the other thread stops: it has no receiver any
         // more.
-        take(&mut Ahead { chunks, cancel, chunk: Vec::new(), at: 0 })
+        take(&mut ReadLookahead { chunks, cancel, chunk: Vec::new(), at: 0 })
     })
 }
 
@@ -50,14 +50,14 @@ fn fill(source: &mut impl Read, feeder: &Feeder<io::Result<Vec<u8>>, Vec<u8>>) {
 }
 
 /// The consumer's end.
-pub struct Ahead<'c> {
-    chunks: Taker<io::Result<Vec<u8>>, Vec<u8>>,
+pub struct ReadLookahead<'c> {
+    chunks: ConveyorEnd<io::Result<Vec<u8>>, Vec<u8>>,
     cancel: Cancel<'c>,
     chunk: Vec<u8>,
     at: usize,
 }
 
-impl Read for Ahead<'_> {
+impl Read for ReadLookahead<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.at == self.chunk.len() {
             self.cancel.check().map_err(io::Error::other)?;

@@ -18,8 +18,8 @@ pub use add::add;
 pub use build::{Staged, build};
 pub use error::{IngestError, Result};
 pub use files::DiskSpool;
-pub use identity::Identity;
-pub use inputs::{FileOrigin, Grouped, GroupedInputs, InputFile, Inputs, Named};
+pub use identity::InputIdentity;
+pub use inputs::{FileOrigin, Grouped, GroupedInputs, InputFile, Inputs, NamedInputs};
 pub use source::TraceSource;
 
 use std::cell::Cell;
@@ -47,7 +47,7 @@ const LET_GO_LEN: usize = 8 << 20;
 
 /// The user's settings for the profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settings {
+pub struct IngestSettings {
     /// Action if the profile already exists.
     pub existing: Existing,
     /// Name of the profile for URLs.
@@ -71,7 +71,7 @@ pub struct Ingested {
 }
 
 impl Ingested {
-    fn new(profile: Profile, novelty: Novelty, settings: &Settings) -> Self {
+    fn new(profile: Profile, novelty: Novelty, settings: &IngestSettings) -> Self {
         let wanted = settings.slug.as_ref().map(Slug::as_str).filter(|slug| profile.manifest.has_name(slug));
         let slug = wanted.unwrap_or(profile.manifest.slug()).to_owned();
         Self { profile, novelty, slug }
@@ -93,7 +93,7 @@ pub enum Novelty {
 /// # Errors
 /// If an input cannot be read, the store cannot be written, or the ingest is cancelled. The store
 /// is then unchanged.
-pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> Result<Ingested> {
+pub fn run(store: &Store, named: &NamedInputs, settings: &IngestSettings, meter: &Meter) -> Result<Ingested> {
     store.check_writable()?;
     let inputs = named.inputs(&DiskSpool::new(&store.tmp(), meter))?;
     finish(store, read_to_stage(store, inputs, settings, meter, None)?, settings, meter)
@@ -109,7 +109,7 @@ pub fn run(store: &Store, named: &Named, settings: &Settings, meter: &Meter) -> 
 pub fn run_all(
     store: &Store,
     grouped: Grouped,
-    settings: &Settings,
+    settings: &IngestSettings,
     meter: &Meter,
     mut done: impl FnMut(Ingested, GroupReason),
 ) -> Result<Vec<String>> {
@@ -138,7 +138,7 @@ pub fn run_all(
 }
 
 /// Brings inputs that were read into the store.
-fn finish(store: &Store, prepared: Prepared, settings: &Settings, meter: &Meter) -> Result<Ingested> {
+fn finish(store: &Store, prepared: Prepared, settings: &IngestSettings, meter: &Meter) -> Result<Ingested> {
     match prepared {
         Prepared::AlreadyThere(id) => keep(store, &id, settings),
         Prepared::Staged(staged) => {
@@ -162,8 +162,8 @@ pub enum Prepared {
 /// `lent`, the staging directory of another process, or to a new one.
 pub fn prepare(
     store: &Store,
-    named: &Named,
-    settings: &Settings,
+    named: &NamedInputs,
+    settings: &IngestSettings,
     meter: &Meter,
     lent: Option<&Path>,
 ) -> Result<Prepared> {
@@ -176,7 +176,7 @@ pub fn prepare(
 fn read_to_stage(
     store: &Store,
     inputs: Inputs,
-    settings: &Settings,
+    settings: &IngestSettings,
     meter: &Meter,
     lent: Option<&Path>,
 ) -> Result<Prepared> {
@@ -206,7 +206,7 @@ fn read_to_stage(
 ///
 /// # Errors
 /// If it has been removed, or the store cannot be written.
-pub fn keep(store: &Store, id: &str, settings: &Settings) -> Result<Ingested> {
+pub fn keep(store: &Store, id: &str, settings: &IngestSettings) -> Result<Ingested> {
     let removed = || StoreError::Unknown { name: id.to_owned(), store: store.root().to_owned() };
     already_there(store, id, settings)?.ok_or_else(|| removed().into())
 }
@@ -216,15 +216,15 @@ pub fn keep(store: &Store, id: &str, settings: &Settings) -> Result<Ingested> {
 pub fn identify(
     store: &Store,
     inputs: &Inputs,
-    settings: &Settings,
+    settings: &IngestSettings,
     meter: &Meter,
-) -> Result<Option<Identity>> {
-    may_be_there(store, inputs, settings)?.then(|| Identity::of(inputs, meter)).transpose()
+) -> Result<Option<InputIdentity>> {
+    may_be_there(store, inputs, settings)?.then(|| InputIdentity::of(inputs, meter)).transpose()
 }
 
 /// Returns true if the store can hold these inputs already, or another profile with the requested
 /// name.
-fn may_be_there(store: &Store, inputs: &Inputs, settings: &Settings) -> Result<bool> {
+fn may_be_there(store: &Store, inputs: &Inputs, settings: &IngestSettings) -> Result<bool> {
     let bytes = inputs.total_bytes();
     let may_be = |profile: &Profile| {
         let manifest = &profile.manifest;
@@ -252,8 +252,8 @@ fn unpacked_bytes(inputs: &Inputs, plan: &Plan) -> u64 {
 pub fn stage(
     staging: Staging,
     inputs: &Inputs,
-    identity: Option<Identity>,
-    settings: &Settings,
+    identity: Option<InputIdentity>,
+    settings: &IngestSettings,
     meter: &Meter,
 ) -> Result<Staged> {
     meter.begin(Stage::Reading, inputs.total_bytes());
@@ -275,7 +275,7 @@ pub fn stage(
         });
     let identify = |cancel: Cancel<'_>| match identity {
         Some(identity) => Ok(identity),
-        None => Identity::beside(inputs, cancel),
+        None => InputIdentity::beside(inputs, cancel),
     };
     let mut staged = build(staging, &sources.collect::<Vec<_>>(), settings, meter, identify)?;
     inputs.check_lengths()?;
@@ -333,7 +333,7 @@ fn read(
 }
 
 /// Moves a staged profile into the store. Its ranks are not compared yet.
-pub fn publish(store: &Store, staged: &Staged, settings: &Settings, meter: &Meter) -> Result<Ingested> {
+pub fn publish(store: &Store, staged: &Staged, settings: &IngestSettings, meter: &Meter) -> Result<Ingested> {
     meter.begin(Stage::Publishing, 0);
     if meter.is_cancelled() {
         return Err(IngestError::Cancelled);
@@ -365,7 +365,7 @@ pub fn compare(profile: &Profile, meter: &Meter) -> Result<()> {
 
 /// The profile with this id, if it is in the store and must be kept. It has the requested names
 /// then.
-pub fn already_there(store: &Store, id: &str, settings: &Settings) -> Result<Option<Ingested>> {
+pub fn already_there(store: &Store, id: &str, settings: &IngestSettings) -> Result<Option<Ingested>> {
     if settings.existing == Existing::Replace {
         return Ok(None);
     }
@@ -375,7 +375,7 @@ pub fn already_there(store: &Store, id: &str, settings: &Settings) -> Result<Opt
 }
 
 /// Adds the requested names to the profile. Existing names stay, so links go on to work.
-fn renamed(store: &Store, profile: Profile, settings: &Settings) -> Result<Profile> {
+fn renamed(store: &Store, profile: Profile, settings: &IngestSettings) -> Result<Profile> {
     let manifest = &profile.manifest;
     let slug = settings.slug.clone().filter(|slug| !manifest.has_name(slug.as_str()));
     let display_name =
@@ -394,10 +394,10 @@ mod tests {
 
     use super::*;
 
-    fn named(dir: &Path, file: &str, text: &str) -> Named {
+    fn named(dir: &Path, file: &str, text: &str) -> NamedInputs {
         let path = dir.join(file);
         std::fs::write(&path, text).unwrap();
-        Named { files: vec![path], ..Named::default() }
+        NamedInputs { files: vec![path], ..NamedInputs::default() }
     }
 
     #[test]
@@ -406,16 +406,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(&dir.path().join("store")).unwrap();
         let first = named(dir.path(), "first.json", TRACE);
-        let settings = Settings::default();
-        let may_be = |named: &Named, settings: &Settings| {
+        let settings = IngestSettings::default();
+        let may_be = |named: &NamedInputs, settings: &IngestSettings| {
             may_be_there(&store, &named.inputs(&InMemory).unwrap(), settings).unwrap()
         };
         assert!(!may_be(&first, &settings), "the store is empty");
-        let called = Settings { slug: Some("one".parse().unwrap()), ..Settings::default() };
+        let called = IngestSettings { slug: Some("one".parse().unwrap()), ..IngestSettings::default() };
         let ingested = run(&store, &first, &called, &Meter::default()).unwrap();
         // The identity computed during the reading equals the identity computed from the inputs
         // alone.
-        let identity = Identity::of(&first.inputs(&InMemory).unwrap(), &Meter::default()).unwrap();
+        let identity = InputIdentity::of(&first.inputs(&InMemory).unwrap(), &Meter::default()).unwrap();
         assert_eq!(ingested.profile.manifest.id, identity.profile.to_string());
         assert_eq!(ingested.profile.manifest.ranks[0].id, identity.traces[0].to_string());
         assert_eq!(ingested.novelty, Novelty::New);

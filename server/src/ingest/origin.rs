@@ -2,11 +2,11 @@
 
 use std::io::{self, Read};
 
-use nprof_capture::archive::Leaf;
+use nprof_capture::archive::PlainFile;
 use nprof_capture::formats::{FindBeginning, reader_of};
 use nprof_capture::importer::FileRole;
 use nprof_capture::inputs::PlanFile;
-use nprof_capture::origin::{self, Beginning, Origin};
+use nprof_capture::origin::{self, Origin, TraceBeginning};
 
 use super::inputs::Inputs;
 use crate::work::Meter;
@@ -48,7 +48,7 @@ pub(super) fn origins(inputs: &Inputs, meter: &Meter) -> Vec<Option<Origin>> {
 }
 
 /// The start of a trace. Reads up to the first timestamps.
-fn beginning(leaf: &Leaf, find: FindBeginning, meter: &Meter) -> io::Result<Option<Beginning>> {
+fn beginning(leaf: &PlainFile, find: FindBeginning, meter: &Meter) -> io::Result<Option<TraceBeginning>> {
     let mut input = leaf.reader();
     let mut chunk = Vec::new();
     while !meter.is_cancelled() {

@@ -17,7 +17,7 @@ use nprof_engine::model::Sink;
 use nprof_engine::native::{Taking, WriteError, write_segment_while};
 use nprof_engine::spill::Space;
 
-use super::event_counter::Counted;
+use super::event_counter::CountingSink;
 use super::source::TraceSource;
 use super::{IngestError, Result};
 use crate::store::Staging;
@@ -219,7 +219,7 @@ impl RankBuilder<'_> {
         let path = self.staging.profile_dir().join(part_name(pass));
         let mut ranks = 0;
         let fill = |sink: &mut dyn Sink, space: Space<'_>| {
-            let mut sink = Counted::new(sink, self.meter);
+            let mut sink = CountingSink::new(sink, self.meter);
             let mut sinks = OneOf { sink: &mut sink, nth: pass.nth, ranks: 0 };
             let filled = (source.fill)(&mut sinks, space);
             ranks = sinks.ranks;
@@ -246,7 +246,7 @@ mod tests {
     use nprof_engine::model::RankInfo;
 
     use super::*;
-    use crate::ingest::{Identity, Settings, build};
+    use crate::ingest::{IngestSettings, InputIdentity, build};
     use crate::store::Store;
 
     /// A trace with this number of ranks. `first` is the number of its first rank if it states
@@ -277,11 +277,12 @@ mod tests {
         let sources = [source(3, Some(4)), source(1, None), source(2, Some(4))];
         let id =
             |at: u8| nprof_engine::base::ProfileId::new(nprof_engine::base::id::RankCount::One, [at; 20]);
-        let identity = Identity { profile: id(9), traces: vec![id(1), id(2), id(3)], input_bytes: 0 };
-        let staged = build(store.stage().unwrap(), &sources, &Settings::default(), &Meter::default(), |_| {
-            Ok(identity)
-        })
-        .unwrap();
+        let identity = InputIdentity { profile: id(9), traces: vec![id(1), id(2), id(3)], input_bytes: 0 };
+        let staged =
+            build(store.stage().unwrap(), &sources, &IngestSettings::default(), &Meter::default(), |_| {
+                Ok(identity)
+            })
+            .unwrap();
         let ranks = &staged.manifest.ranks;
         // The ranks of the last trace whose numbers are taken get the next free numbers.
         assert_eq!(ranks.iter().map(|rank| rank.rank).collect::<Vec<_>>(), [0, 1, 2, 4, 5, 6]);

@@ -36,11 +36,13 @@ impl OutputPlace {
         let mut path = path.to_owned();
         for _ in 0..MAX_LINKS {
             match descriptor(&path) {
-                Some(Owner::Own) if path.file_name().is_some_and(|name| name == STANDARD_OUTPUT) => {
+                Some(DescriptorOwner::Own)
+                    if path.file_name().is_some_and(|name| name == STANDARD_OUTPUT) =>
+                {
                     return Ok(Self::StandardOutput);
                 }
                 // To follow its link further would find a file that has another position.
-                Some(Owner::Own | Owner::Other) => return Ok(Self::InPlace(path)),
+                Some(DescriptorOwner::Own | DescriptorOwner::Other) => return Ok(Self::InPlace(path)),
                 None => {}
             }
             let Ok(target) = fs::read_link(&path) else { return Ok(Self::of_target(path)) };
@@ -56,23 +58,23 @@ impl OutputPlace {
 }
 
 /// The process of a descriptor.
-enum Owner {
+enum DescriptorOwner {
     Own,
     Other,
 }
 
 /// The owner of the descriptor that this path names, such as `/dev/fd/3`; `None` for other paths.
-fn descriptor(path: &Path) -> Option<Owner> {
+fn descriptor(path: &Path) -> Option<DescriptorOwner> {
     let folder = fs::canonicalize(directory_of(path)).ok()?;
     if folder == Path::new("/dev/fd") {
-        return Some(Owner::Own);
+        return Some(DescriptorOwner::Own);
     }
     let names: Vec<&str> =
         folder.components().map(Component::as_os_str).map_while(|name| name.to_str()).collect();
     match names[..] {
         ["/", "proc", process, "fd"] | ["/", "proc", process, "task", _, "fd"] => {
             let is_own = process.parse() == Ok(std::process::id());
-            Some(if is_own { Owner::Own } else { Owner::Other })
+            Some(if is_own { DescriptorOwner::Own } else { DescriptorOwner::Other })
         }
         _ => None,
     }

@@ -146,7 +146,7 @@ fn too_many() -> ApiError {
 }
 
 /// The sender of the response's head.
-type Head = oneshot::Sender<Result<HeaderMap, ApiError>>;
+type HeadSender = oneshot::Sender<Result<HeaderMap, ApiError>>;
 
 /// A request for an export.
 struct ExportRequest {
@@ -195,7 +195,7 @@ impl ExportRequest {
     /// Sends the head and writes the file. Blocks. An error before the first byte is the answer; a
     /// later one closes the connection, so that the browser discards the file. Work ends soon after
     /// the client has left.
-    fn answer(self, app: &App, slug: &str, head: Head, sending: Sending) {
+    fn answer(self, app: &App, slug: &str, head: HeadSender, sending: Sending) {
         let mut attempt = 0;
         loop {
             attempt += 1;
@@ -222,7 +222,7 @@ impl ExportRequest {
     }
 
     /// The requested part of the profile, and the name of the file.
-    fn take(&self, app: &App, slug: &str, head: &Head) -> Result<(TakenPart, String), ApiError> {
+    fn take(&self, app: &App, slug: &str, head: &HeadSender) -> Result<(TakenPart, String), ApiError> {
         let profile = app.store().find(slug)?;
         let all = &profile.manifest.ranks;
         let ranks = self.ranks.as_ref().map_or_else(|| Ok(all.clone()), |ranks| ranks.of(&profile))?;

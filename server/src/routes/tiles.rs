@@ -27,7 +27,7 @@ const ZSTD_LEVEL: i32 = 3;
 
 /// Form of a tile in the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Packing {
+enum TileForm {
     /// A zstd frame with a postcard message.
     Frame,
     /// JSON, for people and scripts.
@@ -36,10 +36,10 @@ enum Packing {
 
 /// Tag of the answer. The tag of a frame is strong: equal tags mean equal bytes. The server
 /// compresses JSON for some clients, so its tag is weak.
-fn etag(content: &str, id: TileId, packing: Packing) -> String {
+fn etag(content: &str, id: TileId, packing: TileForm) -> String {
     let TileId { group, level, index } = id;
     let level = level.number();
-    let (weak, form) = if packing == Packing::Json { ("W/", "j") } else { ("", "z") };
+    let (weak, form) = if packing == TileForm::Json { ("W/", "j") } else { ("", "z") };
     let content: String = content.chars().filter(char::is_ascii_alphanumeric).collect();
     format!("{weak}\"{content}-{VERSION}-{group}-{level}-{index}-{form}\"")
 }
@@ -66,7 +66,7 @@ pub(super) fn reply(
     turn: Option<Work<'_>>,
 ) -> Result<Option<Response>, ApiError> {
     rank.check_content(&question.content)?;
-    let packing = if accepts(headers, "application/json") { Packing::Json } else { Packing::Frame };
+    let packing = if accepts(headers, "application/json") { TileForm::Json } else { TileForm::Frame };
     let cut = |work: Work<'_>| {
         work.cancel.check().map_err(|error| rank.refusal(error))?;
         question.answer(rank, work)
@@ -77,9 +77,9 @@ pub(super) fn reply(
         return Ok(Some(not_modified(etag)));
     }
     let reply = match (packing, turn) {
-        (Packing::Json, None) => return Ok(None),
-        (Packing::Json, Some(work)) => axum::Json(cut(work)?).into_response(),
-        (Packing::Frame, turn) => {
+        (TileForm::Json, None) => return Ok(None),
+        (TileForm::Json, Some(work)) => axum::Json(cut(work)?).into_response(),
+        (TileForm::Frame, turn) => {
             let frame = match turn {
                 Some(work) => app.tile(&key(question), || frame(&cut(work)?))?,
                 None => match app.kept_tile(&key(question)) {

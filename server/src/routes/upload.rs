@@ -25,7 +25,7 @@ use super::path::With;
 use super::reply::ReplyForm;
 use crate::app::App;
 use crate::http::error::ApiError;
-use crate::ingest::Settings;
+use crate::ingest::IngestSettings;
 use crate::jobs::Job;
 use crate::store::{Existing, Slug, Staging};
 
@@ -51,10 +51,15 @@ pub struct UploadQuery {
 }
 
 impl UploadQuery {
-    fn settings(&self) -> Result<Settings, ApiError> {
+    fn settings(&self) -> Result<IngestSettings, ApiError> {
         let slug = self.slug.as_deref().map(str::parse::<Slug>).transpose()?;
         let existing = if self.force { Existing::Replace } else { Existing::Keep };
-        Ok(Settings { existing, slug, display_name: self.display_name.clone(), ..Settings::default() })
+        Ok(IngestSettings {
+            existing,
+            slug,
+            display_name: self.display_name.clone(),
+            ..IngestSettings::default()
+        })
     }
 }
 

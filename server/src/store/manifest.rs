@@ -317,8 +317,8 @@ impl Manifest {
             }
             Ok(manifest) => manifest,
             Err(source) => {
-                return Err(match serde_json::from_slice::<Version>(&text) {
-                    Ok(Version { format: found }) if found > FORMAT => {
+                return Err(match serde_json::from_slice::<ManifestVersion>(&text) {
+                    Ok(ManifestVersion { format: found }) if found > FORMAT => {
                         StoreError::NewerManifest { path, found, newest: FORMAT }
                     }
                     _ => StoreError::Manifest { path, source },
@@ -426,6 +426,6 @@ impl RankFile {
 
 /// The one key that every version has.
 #[derive(Deserialize)]
-struct Version {
+struct ManifestVersion {
     format: u32,
 }

@@ -8,7 +8,7 @@ use nprof_engine::exec::Work;
 use nprof_engine::model::TableKind;
 use nprof_engine::segment::TableMeta;
 use nprof_server::export::{Export, ExportChoices, RanksOf, Scope, find};
-use nprof_server::ingest::{self, Ingested, Named, Settings};
+use nprof_server::ingest::{self, IngestSettings, Ingested, NamedInputs};
 use nprof_server::store::{Profile, Store};
 use nprof_server::warnings;
 use nprof_server::work::Meter;
@@ -52,8 +52,8 @@ fn event() -> impl Strategy<Value = Value> {
 }
 
 fn ingested(store: &Store, path: &Path) -> Ingested {
-    let named = Named { files: vec![path.to_owned()], ..Named::default() };
-    ingest::run(store, &named, &Settings::default(), &Meter::default()).unwrap()
+    let named = NamedInputs { files: vec![path.to_owned()], ..NamedInputs::default() };
+    ingest::run(store, &named, &IngestSettings::default(), &Meter::default()).unwrap()
 }
 
 /// The profile as a file of this format.

@@ -10,7 +10,7 @@ use nprof_engine::base::ClockFit;
 use nprof_engine::base::time::{PS_PER_S, PS_PER_US};
 use nprof_engine::segment::Segment;
 use nprof_engine::wire::clock::Clock;
-use nprof_server::ingest::{Named, Settings, run};
+use nprof_server::ingest::{IngestSettings, NamedInputs, run};
 use nprof_server::store::{RankFile, Store};
 use nprof_server::work::Meter;
 
@@ -33,8 +33,8 @@ fn gzip(text: &str) -> Vec<u8> {
 /// Ingests these files and returns the ranks of the profile.
 fn ingest(dir: &Path, files: Vec<PathBuf>) -> Vec<RankFile> {
     let store = Store::open(&dir.join(format!("store {}", files.len()))).unwrap();
-    let named = Named { files, ..Named::default() };
-    let profile = run(&store, &named, &Settings::default(), &Meter::default()).unwrap().profile;
+    let named = NamedInputs { files, ..NamedInputs::default() };
+    let profile = run(&store, &named, &IngestSettings::default(), &Meter::default()).unwrap().profile;
     for rank in &profile.manifest.ranks {
         let segment = Segment::open(fs::read(profile.segment_path(rank)).unwrap()).unwrap();
         assert_eq!(segment.footer().rank.origin_unix_ns, rank.origin_unix_ns);

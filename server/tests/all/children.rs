@@ -352,7 +352,7 @@ async fn an_upload_that_ends_after_the_signal_is_not_published() {
         let trace = upload.scratch_path("trace.json");
         fs::write(&trace, TRACE).unwrap();
         let settings =
-            nprof_server::ingest::Settings { slug: Some(slug.parse().unwrap()), ..Default::default() };
+            nprof_server::ingest::IngestSettings { slug: Some(slug.parse().unwrap()), ..Default::default() };
         stage.app.jobs().start(upload, vec![trace], "trace.json".to_owned(), settings)
     };
     start("before").outcome().await.unwrap();

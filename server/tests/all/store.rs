@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use nprof_server::ingest::{self, Named, Settings};
+use nprof_server::ingest::{self, IngestSettings, NamedInputs};
 use nprof_server::store::Store;
 use nprof_server::work::Meter;
 use serde_json::Value;
@@ -47,7 +47,7 @@ fn a_profile_that_cannot_be_read_is_listed_and_removed_and_noticed_by_an_ingest(
 
         let said = fail(&store, &["ingest", &trace], 1);
         assert!(said.contains(&format!("`nprof rm {id}`")) && said.contains("--force"), "{said}");
-        let events = events_before_a_refusal(&store, &trace, Settings::default());
+        let events = events_before_a_refusal(&store, &trace, IngestSettings::default());
         assert_eq!(events, 0, "it is noticed before the trace is read");
         assert!(succeed(&store, &["view", &trace, "--output-format", "json", "-o", "-"]).contains("outer"));
         let said = fail(&store, &["summary", id], 1);
@@ -63,8 +63,9 @@ fn a_profile_that_cannot_be_read_is_listed_and_removed_and_noticed_by_an_ingest(
 }
 
 /// Events that are read before an ingest is refused.
-fn events_before_a_refusal(store: &Path, trace: &str, settings: Settings) -> u64 {
-    let (meter, named) = (Meter::default(), Named { files: vec![trace.into()], ..Named::default() });
+fn events_before_a_refusal(store: &Path, trace: &str, settings: IngestSettings) -> u64 {
+    let (meter, named) =
+        (Meter::default(), NamedInputs { files: vec![trace.into()], ..NamedInputs::default() });
     let refused = ingest::run(&Store::open(store).unwrap(), &named, &settings, &meter);
     assert!(refused.is_err(), "{refused:?}");
     meter.events()
@@ -77,7 +78,7 @@ fn a_name_that_is_taken_is_noticed_before_the_trace_is_read() {
     succeed(&store, &["ingest", &trace, "--db-bucket", "x"]);
     let other = dir.path().join("other.json");
     fs::write(&other, TRACE.replace("outer", "other")).unwrap();
-    let settings = Settings { slug: Some("x".parse().unwrap()), ..Settings::default() };
+    let settings = IngestSettings { slug: Some("x".parse().unwrap()), ..IngestSettings::default() };
     assert_eq!(events_before_a_refusal(&store, other.to_str().unwrap(), settings), 0);
     assert_eq!(succeed(&store, &["list"]).lines().count(), 2);
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use nprof_engine::base::Error;
-use nprof_engine::exec::{Cancel, InPlace, Work};
+use nprof_engine::exec::{CallerThread, Cancel, Work};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::rank::RankView;
 use nprof_engine::wire::answer;
@@ -99,7 +99,7 @@ fn a_summary_that_nobody_waits_for_ends() {
     assert_eq!(profiles.len(), 2, "of any trace and of a vendor");
     for profile in profiles {
         let segment = SegmentFile::open_file(&segment_path(&profile, 0)).unwrap();
-        let ended = Work { exec: &InPlace, cancel: Cancel::when(&|| true) };
+        let ended = Work { exec: &CallerThread, cancel: Cancel::when(&|| true) };
         assert_eq!(answer::summary(RankView::of(&segment), 0, ended).unwrap_err(), Error::Cancelled);
         assert!(answer::summary(RankView::of(&segment), 0, Work::IN_PLACE).is_ok());
     }

@@ -6,7 +6,7 @@ use std::thread;
 
 use axum::body::Body;
 use axum::http::StatusCode;
-use nprof_server::ingest::{Named, Settings, run};
+use nprof_server::ingest::{IngestSettings, NamedInputs, run};
 use nprof_server::store::{Existing, Store};
 use nprof_server::work::Meter;
 
@@ -49,9 +49,9 @@ async fn a_removed_profile_gives_its_space_back() {
 fn replace(root: &Path, events: &str) {
     let trace = root.with_extension("json");
     std::fs::write(&trace, events).unwrap();
-    let named = Named { files: vec![trace], ..Named::default() };
+    let named = NamedInputs { files: vec![trace], ..NamedInputs::default() };
     let slug = Some("small".parse().unwrap());
-    let settings = Settings { existing: Existing::Replace, slug, ..Settings::default() };
+    let settings = IngestSettings { existing: Existing::Replace, slug, ..IngestSettings::default() };
     run(&Store::open(root).unwrap(), &named, &settings, &Meter::default()).unwrap();
 }
 

@@ -4,7 +4,7 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{NameId, Sink, TrackId};
 
 use super::program::QueuePlan;
-use nprof_engine::makers::neuron::Tracks;
+use nprof_engine::makers::neuron::NeuronTracks;
 use nprof_engine::makers::neuron::schema::{CcInstruction, CcOps, Queue};
 
 /// Number of DMA engines of a core. Each transfer is spread over all of them.
@@ -18,13 +18,13 @@ pub(super) const ADVANCES: i64 = 3;
 
 /// The tracks of a queue and the texts of its rows.
 #[derive(Debug)]
-pub(super) struct QueueTracks {
+pub(super) struct RingTracks {
     pub(super) transfers: TrackId,
     pub(super) packets: Vec<TrackId>,
 }
 
-impl QueueTracks {
-    pub(super) fn new(queue: &QueuePlan, tracks: &mut Tracks, sink: &mut dyn Sink) -> Result<Self> {
+impl RingTracks {
+    pub(super) fn new(queue: &QueuePlan, tracks: &mut NeuronTracks, sink: &mut dyn Sink) -> Result<Self> {
         let of = Queue { name: queue.name, number: Some(queue.number) };
         let transfers = tracks.dma_transfers(sink, 0, of)?;
         let packets = (0..DMA_ENGINES).map(|engine| tracks.dma_packets(sink, 0, of, Some(engine)));
@@ -50,7 +50,7 @@ impl CollectiveTracks {
     /// and advances.
     pub(super) const EVENTS: u64 = 2 + CORES.len() as u64 * (1 + ADVANCES.unsigned_abs());
 
-    pub(super) fn new(ranks: u32, tracks: &mut Tracks, sink: &mut dyn Sink) -> Result<Self> {
+    pub(super) fn new(ranks: u32, tracks: &mut NeuronTracks, sink: &mut dyn Sink) -> Result<Self> {
         let members: Vec<String> = (0..ranks).map(|rank| rank.to_string()).collect();
         let stream = tracks.collective_ops(sink, Some(0))?;
         let cores = CORES.iter().map(|&core| Ok((core, tracks.cc_core(sink, core)?)));

@@ -32,7 +32,7 @@ use nprof_engine::model::Sink;
 
 use self::program::BodyTexts;
 use self::rig::Rig;
-use self::schedule::{LayerPart, Schedule};
+use self::schedule::{LayerPart, RankSchedule};
 
 pub use self::side::host_of;
 
@@ -116,7 +116,7 @@ pub fn capture(
         .collect();
     let subgroups = program::subgroups(device_tracks::DMA_ENGINES);
     let mut rig = Rig::new(settings, rank, &texts, &subgroups, sink)?;
-    let mut schedule = Schedule::new(settings, rank);
+    let mut schedule = RankSchedule::new(settings, rank);
     loop {
         let phase = schedule.next();
         if !rig.phase(&phase, sink)? {

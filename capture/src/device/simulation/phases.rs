@@ -9,7 +9,7 @@ use super::device_tracks::{CollectiveTracks, DMA_ENGINES};
 use super::program::{FIRST_PRODUCT, OPS_PER_TILE, WAIT};
 use super::rig::Rig;
 use super::schedule::{RankPhase, Throttle};
-use super::tile::{Tile, body_of};
+use super::tile::{TileWork, body_of};
 use super::{Detail, Simulation};
 
 /// Events of a tile: instructions, a transfer and its packets, two semaphore changes, two samples
@@ -41,7 +41,7 @@ impl Rig<'_> {
             if !self.room_for(TILE_EVENTS) {
                 return Ok(false);
             }
-            Tile::new(phase, phase.start + step * step_ps, step_ps, step).emit(self, sink)?;
+            TileWork::new(phase, phase.start + step * step_ps, step_ps, step).emit(self, sink)?;
         }
         if let Some(collectives) = self.collectives.take() {
             let fits = self.room_for(CollectiveTracks::EVENTS);

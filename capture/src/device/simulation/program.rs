@@ -6,7 +6,7 @@ use nprof_engine::model::{FieldId, NameId, Sink, TrackId, Value};
 
 use super::schedule::LayerPart;
 use nprof_engine::makers::neuron::schema::{Instruction, Queue};
-use nprof_engine::makers::neuron::{Engine, MATRIX_PRODUCT, SEMAPHORE_WAIT, Tracks};
+use nprof_engine::makers::neuron::{Engine, MATRIX_PRODUCT, NeuronTracks, SEMAPHORE_WAIT};
 
 /// Pairs of LDWEIGHTS and MATMUL in the body.
 pub(super) const MATMULS: usize = 8;
@@ -83,7 +83,7 @@ pub(super) struct BodyTexts {
 
 /// An instruction of a body.
 #[derive(Debug)]
-pub(super) struct Op<'t> {
+pub(super) struct BodyOp<'t> {
     pub(super) track: TrackId,
     pub(super) name: NameId,
     /// The fields. The first two, id and waiting time, differ from run to run.
@@ -93,7 +93,7 @@ pub(super) struct Op<'t> {
 /// Instructions that the engines run for each tile of a part of a layer.
 #[derive(Debug)]
 pub(super) struct Body<'t> {
-    pub(super) ops: Vec<Op<'t>>,
+    pub(super) ops: Vec<BodyOp<'t>>,
     pub(super) tensors: &'t [String],
 }
 
@@ -165,7 +165,7 @@ impl BodyTexts {
         &'t self,
         number: usize,
         fields: &Instruction,
-        tracks: &mut Tracks,
+        tracks: &mut NeuronTracks,
         sink: &mut dyn Sink,
     ) -> Result<Body<'t>> {
         let ops = (0..OPS).map(|at| self.op(at, number, fields, tracks, sink)).collect::<Result<_>>()?;
@@ -177,9 +177,9 @@ impl BodyTexts {
         at: usize,
         number: usize,
         of: &Instruction,
-        tracks: &mut Tracks,
+        tracks: &mut NeuronTracks,
         sink: &mut dyn Sink,
-    ) -> Result<Op<'t>> {
+    ) -> Result<BodyOp<'t>> {
         let kind = kind(at, self.part);
         let pc = signed(number * OPS + at);
         let mut fields = vec![
@@ -200,7 +200,7 @@ impl BodyTexts {
         ];
         self.traffic(at, kind.opcode, of, &mut fields);
         let track = tracks.engine(sink, kind.label, 0)?;
-        Ok(Op { track, name: sink.name(kind.opcode)?, fields })
+        Ok(BodyOp { track, name: sink.name(kind.opcode)?, fields })
     }
 
     fn traffic<'t>(&self, at: usize, opcode: &str, of: &Instruction, fields: &mut Vec<(FieldId, Value<'t>)>) {

@@ -7,9 +7,9 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A stream of numbers.
 #[derive(Debug, Clone)]
-pub(super) struct Random(u64);
+pub(super) struct SplitMix(u64);
 
-impl Random {
+impl SplitMix {
     pub(super) fn new(seed: u64) -> Self {
         Self(mix(seed))
     }
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn parts_stay_in_their_range_and_fill_it() {
-        let mut random = Random::new(7);
+        let mut random = SplitMix::new(7);
         let parts: Vec<i64> = (0..1000).map(|_| random.part(1_024_000, 250, 750)).collect();
         assert!(parts.iter().all(|part| (256_000..768_000).contains(part)));
         assert!(parts.iter().any(|&part| part < 300_000) && parts.iter().any(|&part| part > 700_000));

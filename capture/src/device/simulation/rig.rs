@@ -4,16 +4,16 @@ use nprof_engine::base::Result;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::model::{FieldId, NameId, Sink, SliceForm, SliceKey, SliceRecord, TrackId, Value};
 
-use super::device_tracks::{CollectiveTracks, QueueTracks};
-use super::program::{Body, BodyTexts, Op, QUEUES};
-use super::random::{Random, mix};
+use super::device_tracks::{CollectiveTracks, RingTracks};
+use super::program::{Body, BodyOp, BodyTexts, QUEUES};
+use super::random::{SplitMix, mix};
 use super::schedule::SETUP_PS;
 use super::{Detail, Simulation};
 use nprof_engine::makers::neuron::schema::{
     COLLECTIVE_TRIGGER, DMA_COMPLETION, DMA_TRIGGER, Dma, DmaThroughput, FLOW_DEPENDENCE, Ham, HbmUsage,
     Instruction, InstructionUsage, PendingDma, SemaphoreUpdate, UNTHROTTLED_KIND, throttle_reason,
 };
-use nprof_engine::makers::neuron::{CounterTrack, Engine, Tracks};
+use nprof_engine::makers::neuron::{CounterTrack, Engine, NeuronTracks};
 
 #[derive(Debug)]
 pub(super) struct LinkNames {
@@ -71,7 +71,7 @@ impl RigTables {
 }
 
 impl FixedTracks {
-    fn new(tracks: &mut Tracks, sink: &mut dyn Sink) -> Result<Self> {
+    fn new(tracks: &mut NeuronTracks, sink: &mut dyn Sink) -> Result<Self> {
         let semaphore = "S[8] (qSyncIO0)";
         Ok(Self {
             throttling: tracks.throttling(sink, 0)?,
@@ -87,10 +87,10 @@ impl FixedTracks {
 
 /// State of one rank.
 pub(super) struct Rig<'t> {
-    pub(super) random: Random,
+    pub(super) random: SplitMix,
     pub(super) tables: RigTables,
     pub(super) tracks: FixedTracks,
-    pub(super) queues: Vec<QueueTracks>,
+    pub(super) queues: Vec<RingTracks>,
     /// Names of the queues in rows, by queue and engine.
     pub(super) subgroups: &'t [Vec<String>],
     pub(super) collectives: Option<CollectiveTracks>,
@@ -124,21 +124,21 @@ impl<'t> Rig<'t> {
     ) -> Result<Self> {
         let instruction = Instruction::define(sink)?;
         let tables = RigTables::define(sink)?;
-        let mut tracks = Tracks::default();
+        let mut tracks = NeuronTracks::default();
         for engine in Engine::SHOWN {
             tracks.engine(sink, engine.name(), 0)?;
         }
         let bodies = texts.iter().enumerate();
         let bodies = bodies.map(|(number, texts)| texts.body(number, &instruction, &mut tracks, sink));
         let bodies = bodies.collect::<Result<_>>()?;
-        let queues = QUEUES.iter().map(|queue| QueueTracks::new(queue, &mut tracks, sink));
+        let queues = QUEUES.iter().map(|queue| RingTracks::new(queue, &mut tracks, sink));
         let queues = queues.collect::<Result<_>>()?;
         let collectives = match settings.ranks {
             1 => None,
             ranks => Some(CollectiveTracks::new(ranks, &mut tracks, sink)?),
         };
         Ok(Self {
-            random: Random::new(settings.seed ^ mix(u64::from(rank) + 1)),
+            random: SplitMix::new(settings.seed ^ mix(u64::from(rank) + 1)),
             tables,
             tracks: FixedTracks::new(&mut tracks, sink)?,
             queues,
@@ -178,7 +178,7 @@ impl<'t> Rig<'t> {
         sink: &mut dyn Sink,
     ) -> Result<SliceKey> {
         self.instruction_ids += 1;
-        let Op { track, name, fields } = &mut self.bodies[body].ops[at];
+        let BodyOp { track, name, fields } = &mut self.bodies[body].ops[at];
         fields[0].1 = Value::Int(self.instruction_ids);
         fields[1].1 = Value::Int(wait_ps / PS_PER_NS);
         let record = slice_record(*track, span, *name, fields);

@@ -6,7 +6,7 @@
 //! cost is a few operations per rank and phase.
 
 use super::Simulation;
-use super::random::{Random, mix};
+use super::random::{SplitMix, mix};
 
 /// The parts of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,14 +77,14 @@ const LINK_PS_PER_KIB: i64 = 16_000;
 
 /// All phases, seen from one rank.
 #[derive(Debug)]
-pub(super) struct Schedule<'s> {
+pub(super) struct RankSchedule<'s> {
     settings: &'s Simulation,
     rank: u32,
     number: u64,
     now: i64,
 }
 
-impl<'s> Schedule<'s> {
+impl<'s> RankSchedule<'s> {
     pub(super) fn new(settings: &'s Simulation, rank: u32) -> Self {
         Self { settings, rank, number: 0, now: SETUP_PS }
     }
@@ -111,7 +111,7 @@ impl<'s> Schedule<'s> {
 
 /// Working time and throttling of a rank in a phase.
 fn work(settings: &Simulation, rank: u32, phase: u64, part: LayerPart) -> (i64, Throttle) {
-    let mut random = Random::new(settings.seed ^ mix((u64::from(rank) << 40) ^ phase));
+    let mut random = SplitMix::new(settings.seed ^ mix((u64::from(rank) << 40) ^ phase));
     // One step more than there are tiles: in it the engines behind the Tensor engine finish the
     // last tile.
     let free = STEP_PS * (part.steps() + 1);

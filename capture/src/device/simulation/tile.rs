@@ -23,7 +23,7 @@ const SLOWEST: i64 = 18_000_000_000;
 
 /// Time and place of the work on a tile.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tile {
+pub(super) struct TileWork {
     body: usize,
     start: i64,
     /// A ninth of the tile's time.
@@ -38,7 +38,7 @@ struct PlannedTransfer {
     packets: [(i64, i64); DMA_ENGINES as usize],
 }
 
-impl Tile {
+impl TileWork {
     /// The tile of a phase, worked on from `start` for `duration`.
     pub(super) fn new(phase: &RankPhase, start: i64, duration: i64, step: i64) -> Self {
         Self { body: body_of(phase), start, ninth: duration / 9, step }

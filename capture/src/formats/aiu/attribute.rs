@@ -10,7 +10,7 @@ use nprof_engine::makers::aiu::STAMPS;
 use nprof_engine::model::Value;
 
 use super::device_slice::{HAS_CHARGE, HAS_GROUP};
-use crate::formats::trace_event::layer::{MemberValue as Written, Met, each_member};
+use crate::formats::trace_event::layer::{LayerEvent, MemberValue as Written, each_member};
 use crate::json::tokens::ValueKind;
 
 /// Key of the arguments in FLEX traces.
@@ -54,7 +54,7 @@ pub(super) struct Attributes {
 
 impl Attributes {
     /// Reads the arguments of an event.
-    pub(super) fn read(&mut self, met: Met<'_>) {
+    pub(super) fn read(&mut self, met: LayerEvent<'_>) {
         self.rest.clear();
         let rest = std::mem::take(&mut self.rest);
         *self = Self { rest, ..Self::default() };
@@ -65,7 +65,7 @@ impl Attributes {
     }
 
     /// Adds keys of the event itself.
-    pub(super) fn add_extras(&mut self, met: Met<'_>) {
+    pub(super) fn add_extras(&mut self, met: LayerEvent<'_>) {
         met.each_extra(|key, value| {
             let is_object = key == ATTRIBUTES.as_bytes() && value.kind() == ValueKind::Object;
             if !is_object {

@@ -8,7 +8,7 @@ use nprof_engine::makers::aiu::Phase;
 use rustc_hash::FxHashMap;
 
 use super::choice::{Measure, TableChoices};
-use super::ideal::{Table, TableKind};
+use super::ideal::{IdealTable, IdealTableKind};
 use super::iteration::Iterations;
 use super::kernel::{Kernel, Lot};
 
@@ -33,7 +33,7 @@ pub(super) fn shares(
     Measure { tables, names, clock, core_hz }: Measure<'_, '_>,
 ) -> Result<JobShares> {
     let mut shares = JobShares::new();
-    if tables.iter().all(|table| table.kind == TableKind::Kernels) {
+    if tables.iter().all(|table| table.kind == IdealTableKind::Kernels) {
         return Ok(shares);
     }
     let mut tally = JobKernels::default();
@@ -73,7 +73,7 @@ impl JobKernels {
         }
     }
 
-    fn finish(self, tables: &[Table], core_hz: f64) -> Option<JobShare> {
+    fn finish(self, tables: &[IdealTable], core_hz: f64) -> Option<JobShare> {
         let calls_of = |at: usize| {
             let mut calls: Vec<u64> =
                 self.calls.iter().filter(|((table, _), _)| *table == at).map(|(_, calls)| *calls).collect();
@@ -85,7 +85,7 @@ impl JobKernels {
         let calls = calls_of(most);
         // Tables whose names are not those of the trace: there must be one only.
         if self.count == 0
-            || tables[most].kind != TableKind::Autopilot
+            || tables[most].kind != IdealTableKind::Autopilot
             || (calls.is_empty() && tables.len() > 1)
         {
             return None;

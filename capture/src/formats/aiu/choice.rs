@@ -12,7 +12,7 @@ use nprof_engine::makers::aiu::Phase;
 use rustc_hash::FxHashMap;
 
 use super::clock::CounterClock;
-use super::ideal::{Table, TableKind};
+use super::ideal::{IdealTable, IdealTableKind};
 use super::kernel::{Kernel, Lot};
 use super::names::SliceNames;
 
@@ -70,7 +70,7 @@ impl TableChoices {
 /// Facts that kernels are compared with tables by.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Measure<'t, 'a> {
-    pub(super) tables: &'t [Table],
+    pub(super) tables: &'t [IdealTable],
     pub(super) names: &'a SliceNames,
     pub(super) clock: &'a CounterClock,
     /// Frequency that ideal cycles count at.
@@ -115,7 +115,7 @@ struct WaitingKernel {
 }
 
 struct Chooser<'t> {
-    tables: &'t [Table],
+    tables: &'t [IdealTable],
     core_hz: f64,
 }
 
@@ -166,7 +166,7 @@ impl Chooser<'_> {
             fitting += usize::from(ideal as f64 / self.core_hz <= kernel.seconds);
             cycles = cycles.saturating_add(ideal);
         }
-        if of.kind == TableKind::Autopilot && len == 0 {
+        if of.kind == IdealTableKind::Autopilot && len == 0 {
             len = usize::from(self.tables.len() == 1);
         }
         (len, fitting, cycles, last == Some(table))

@@ -60,7 +60,7 @@ impl JobCounters {
 
 /// The counters of one device while slices come.
 #[derive(Debug)]
-pub(super) struct Counters {
+pub(super) struct DeviceCounters {
     /// The frequency that the user stated, in hertz.
     stated_hz: Option<f64>,
     jobs: Vec<JobCounters>,
@@ -128,7 +128,7 @@ pub(super) struct CounterClock {
     first_wrap: i64,
 }
 
-impl Counters {
+impl DeviceCounters {
     /// Counters of a device whose frequency the user stated, or not.
     pub(super) fn new(stated_hz: Option<f64>) -> Self {
         Self {

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::base::{Result, signed};
 use nprof_engine::makers::aiu::schema::AiuCollective;
-use nprof_engine::makers::aiu::{Lane, Sync, Tracks};
+use nprof_engine::makers::aiu::{AiuTracks, LaneKind, Sync};
 use nprof_engine::model::transfer::{CHAIN, TREE};
 use nprof_engine::model::{Sink, SliceForm, SliceRecord, Value};
 use nprof_engine::spill::{NoBytes, Scratch, Sorter, Space, SpillKey};
@@ -275,12 +275,17 @@ impl<'s> Collectives<'s> {
     }
 
     /// Writes a slice for each operation.
-    pub(super) fn finish(self, sink: &mut dyn Sink, tracks: &mut Tracks, clock: &CounterClock) -> Result<()> {
+    pub(super) fn finish(
+        self,
+        sink: &mut dyn Sink,
+        tracks: &mut AiuTracks,
+        clock: &CounterClock,
+    ) -> Result<()> {
         if self.all.is_empty() {
             return Ok(());
         }
         let fields = AiuCollective::define(sink)?;
-        let track = tracks.lane(sink, fields.table, (Lane::Collective, 0))?;
+        let track = tracks.lane(sink, fields.table, (LaneKind::Collective, 0))?;
         let kernels = kernels_before(&self.all, self.kernel_ends)?;
         for (operation, kernel) in self.all.into_iter().zip(kernels) {
             let StepEnd(last_end_ps, last_cycle) = operation.last_end;
@@ -345,7 +350,7 @@ mod tests {
     use nprof_engine::model::OwnedValue;
     use nprof_engine::spill::MemoryScratch;
 
-    use super::super::clock::Counters;
+    use super::super::clock::DeviceCounters;
     use super::*;
 
     fn us(us: i64) -> i64 {
@@ -376,8 +381,8 @@ mod tests {
             let number = u32::try_from(at).unwrap();
             collectives.step(&step(&[], Some(8)), job, number, name, us(start), StepEnd(us(end), None));
         }
-        let (mut sink, clock) = (Recorder::default(), Counters::new(Some(100e6)).finish());
-        collectives.finish(&mut sink, &mut Tracks::new(Some(rank)), &clock).unwrap();
+        let (mut sink, clock) = (Recorder::default(), DeviceCounters::new(Some(100e6)).finish());
+        collectives.finish(&mut sink, &mut AiuTracks::new(Some(rank)), &clock).unwrap();
         sink.slices
     }
 
@@ -446,8 +451,8 @@ mod tests {
         collectives.step(&sent, 0, 1, "Send [sync=g_1_s0_r0xe_2] DmaO", us(120), last);
         collectives.step(&without, 0, 2, "no group", us(0), StepEnd(us(999), None));
         let mut sink = Recorder::default();
-        let clock = Counters::new(Some(100e6)).finish();
-        collectives.finish(&mut sink, &mut Tracks::new(Some(0)), &clock).unwrap();
+        let clock = DeviceCounters::new(Some(100e6)).finish();
+        collectives.finish(&mut sink, &mut AiuTracks::new(Some(0)), &clock).unwrap();
         let slice = &sink.slices[0];
         assert_eq!((slice.start_ps, slice.duration_ps, slice.name.as_str()), (us(90), us(100), "g_1"));
         let moved = slice.fields.iter().find(|(name, _)| name == "moved_bytes").map(|(_, value)| value);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nprof_engine::base::{Result, clamped};
 use nprof_engine::makers::aiu::schema::{AiuCounter, AiuOp};
-use nprof_engine::makers::aiu::{Class, Counter, HCOLL, Lane, Phase, STAMPS, Tracks};
+use nprof_engine::makers::aiu::{AiuClass, AiuTracks, CounterKind, HCOLL, LaneKind, Phase, STAMPS};
 use nprof_engine::model::{Sink, SliceForm, SliceRecord, Value, WarningKind};
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
@@ -14,16 +14,16 @@ use super::clock::CounterClock;
 use super::collective::{CollectiveStep, Collectives, StepEnd};
 use super::device_slice::{DeviceSlice, HAS_CHARGE, HAS_GROUP, IS_UNFINISHED};
 use super::edges::Edges;
-use super::hcoll::{Operations, Protocol};
+use super::hcoll::{HcollOperations, Protocol};
 use super::job::JobFiles;
 use super::kernel::{Kernel, Lot, RatedTransfer};
 use super::names::SliceNames;
 use super::power::{KINDS, PowerSample, Readings, Scale};
-use super::runs::{Active, RATIO, Runs};
-use super::settings::Durations;
+use super::runs::{Active, KernelRuns, RATIO};
+use super::settings::DurationClock;
 use super::shift::ClockShift;
 use super::summary::Ran;
-use super::usage::{ArrayUsage, Matched};
+use super::usage::{ArrayUsage, MatchedIdeal};
 use super::watts::Watts;
 
 /// Shortest slice whose charge is a reading of the power, in picoseconds.
@@ -36,7 +36,7 @@ const MAX_LANES: u32 = 4096;
 
 /// Facts about a rank that its slices are written with.
 #[derive(Clone, Copy)]
-pub(super) struct Facts<'a> {
+pub(super) struct RankFacts<'a> {
     pub(super) clock: &'a CounterClock,
     pub(super) names: &'a SliceNames,
     pub(super) jobs: &'a JobFiles,
@@ -45,7 +45,7 @@ pub(super) struct Facts<'a> {
     pub(super) has_devices: bool,
     /// Whether work outside of its round trips is shifted.
     pub(super) fixes_jobs: bool,
-    pub(super) durations: Durations,
+    pub(super) durations: DurationClock,
     /// Frequency of the cores, if there are ideal cycles.
     pub(super) core_hz: Option<f64>,
     /// Shift of the runtime's clock to PyTorch's.
@@ -55,7 +55,7 @@ pub(super) struct Facts<'a> {
 
 /// Totals of the slices of a rank.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Totals {
+pub(super) struct SliceTotals {
     pub(super) slices: u64,
     /// Slices within which the counter overflowed.
     pub(super) wraps_in_slices: u64,
@@ -80,13 +80,13 @@ struct SlicePlace {
 }
 
 /// Writer of the slices of a rank.
-pub(super) struct Emitter<'a, 's> {
+pub(super) struct SliceEmitter<'a, 's> {
     sink: &'a mut dyn Sink,
-    facts: Facts<'a>,
+    facts: RankFacts<'a>,
     usage: ArrayUsage<'a>,
     choices: TableChoices,
-    runs: Runs<'s>,
-    tracks: Tracks,
+    runs: KernelRuns<'s>,
+    tracks: AiuTracks,
     arguments: ArgumentFields,
     counter: AiuCounter,
     readings: Readings<'s>,
@@ -94,13 +94,13 @@ pub(super) struct Emitter<'a, 's> {
     data_in: Edges<'s>,
     data_out: Edges<'s>,
     collectives: Collectives<'s>,
-    totals: Totals,
+    totals: SliceTotals,
 }
 
-impl<'a, 's> Emitter<'a, 's> {
+impl<'a, 's> SliceEmitter<'a, 's> {
     pub(super) fn new(
         sink: &'a mut dyn Sink,
-        facts: Facts<'a>,
+        facts: RankFacts<'a>,
         usage: ArrayUsage<'a>,
         choices: TableChoices,
         rank: Option<u32>,
@@ -114,8 +114,8 @@ impl<'a, 's> Emitter<'a, 's> {
             facts,
             usage,
             choices,
-            runs: Runs::new(space),
-            tracks: if facts.has_devices { Tracks::of_several(rank) } else { Tracks::new(rank) },
+            runs: KernelRuns::new(space),
+            tracks: if facts.has_devices { AiuTracks::of_several(rank) } else { AiuTracks::new(rank) },
             arguments: ArgumentFields::new(op),
             counter,
             readings: Readings::new(space),
@@ -123,7 +123,7 @@ impl<'a, 's> Emitter<'a, 's> {
             data_in: Edges::new(space),
             data_out: Edges::new(space),
             collectives: Collectives::new(rank, file_ends, space),
-            totals: Totals::default(),
+            totals: SliceTotals::default(),
         })
     }
 
@@ -176,7 +176,7 @@ impl<'a, 's> Emitter<'a, 's> {
 
     /// Takes the steps of collective operations of PyTorch's dialect.
     pub(super) fn protocols(&mut self, protocols: Sorter<Protocol, &'s dyn Scratch>) -> Result<()> {
-        let mut operations = Operations::default();
+        let mut operations = HcollOperations::default();
         let mut sorted = protocols.finish()?;
         while let Some(protocol) = sorted.next()? {
             let step = CollectiveStep {
@@ -203,7 +203,7 @@ impl<'a, 's> Emitter<'a, 's> {
         while let Some(&RatedTransfer { start_ps, end_ps, rate, device, .. }) = sorted.next()? {
             edges.add_on(device, (start_ps, end_ps), clamped(rate))?;
         }
-        self.counter(Counter::TransferRate, edges, 1.0)
+        self.counter(CounterKind::TransferRate, edges, 1.0)
     }
 
     fn slice(&mut self, held: &DeviceSlice, rest: &[u8]) -> Result<()> {
@@ -249,7 +249,7 @@ impl<'a, 's> Emitter<'a, 's> {
         }
         let matched = self.follow(held, placed, repaired, step.bytes)?;
         fields.extend(matched.iter().flat_map(|matched| matched.fields(&op)));
-        let lane = Lane::of(name.phase, has_group);
+        let lane = LaneKind::of(name.phase, has_group);
         let track = self.tracks.lane(self.sink, op.table, (lane, held.thread.min(MAX_LANES)))?;
         let form = if held.is(IS_UNFINISHED) { SliceForm::Unfinished } else { SliceForm::Complete };
         let duration_ps = placed.end_ps.saturating_sub(placed.start_ps);
@@ -268,7 +268,7 @@ impl<'a, 's> Emitter<'a, 's> {
     }
 
     /// The class of a slice by its name, its operation and its place among the kernels of its job.
-    fn class(&self, held: &DeviceSlice) -> Class {
+    fn class(&self, held: &DeviceSlice) -> AiuClass {
         let name = self.facts.names.of(held.name);
         let class = if held.is(HAS_GROUP) { name.class_in_group } else { name.class };
         let is_within =
@@ -288,7 +288,7 @@ impl<'a, 's> Emitter<'a, 's> {
             return SlicePlace { start_ps, end_ps, cycles: None };
         }
         let cycles = held.cycles((first, last));
-        if self.facts.durations == Durations::Host {
+        if self.facts.durations == DurationClock::Host {
             return SlicePlace { start_ps, end_ps, cycles: Some(cycles) };
         }
         let device_ps = self.facts.clock.ps(f64::from(cycles));
@@ -327,7 +327,7 @@ impl<'a, 's> Emitter<'a, 's> {
         placed: SlicePlace,
         repaired: [i64; STAMPS],
         bytes: Option<i64>,
-    ) -> Result<Option<Matched<'a>>> {
+    ) -> Result<Option<MatchedIdeal<'a>>> {
         let name = self.facts.names.of(held.name);
         let SlicePlace { start_ps, end_ps, .. } = placed;
         self.charge(held, placed, repaired)?;
@@ -381,7 +381,7 @@ impl<'a, 's> Emitter<'a, 's> {
         (start_ps, end_ps): (i64, i64),
         (lot, table): (Lot, Option<usize>),
         steps: Option<[u32; 4]>,
-    ) -> Result<Option<Matched<'a>>> {
+    ) -> Result<Option<MatchedIdeal<'a>>> {
         let (names, span) = (self.facts.names, (start_ps, end_ps));
         let (_, device) = lot;
         self.runs.take(names, Ran { device, name, start_ps, end_ps, steps })?;
@@ -396,7 +396,7 @@ impl<'a, 's> Emitter<'a, 's> {
     }
 
     /// Writes a counter: one track for each device, if there are several.
-    fn counter(&mut self, counter: Counter, edges: Edges<'s>, unit: f64) -> Result<()> {
+    fn counter(&mut self, counter: CounterKind, edges: Edges<'s>, unit: f64) -> Result<()> {
         let Self { sink, tracks, facts, counter: fields, .. } = self;
         let sample = |device: u16, time_ps: i64, sum: i64| {
             let device = facts.has_devices.then_some(device);
@@ -407,7 +407,7 @@ impl<'a, 's> Emitter<'a, 's> {
     }
 
     /// Writes the counters and the tables. Returns the totals.
-    pub(super) fn finish(mut self, space: Space<'s>) -> Result<Totals> {
+    pub(super) fn finish(mut self, space: Space<'s>) -> Result<SliceTotals> {
         let share = |lot| self.usage.share(lot).map_or(0.0, |share| share.utilization);
         let active = self.runs.used(share, space)?;
         let fresh = || Edges::new(space);
@@ -416,16 +416,16 @@ impl<'a, 's> Emitter<'a, 's> {
             std::mem::replace(&mut self.data_in, fresh()),
             std::mem::replace(&mut self.data_out, fresh()),
         ];
-        self.counter(Counter::ConcurrentPreps, preps, 1.0)?;
-        self.counter(Counter::DataInRate, data_in, 1.0)?;
-        self.counter(Counter::DataOutRate, data_out, 1.0)?;
-        self.counter(Counter::PtActive, active, RATIO)?;
+        self.counter(CounterKind::ConcurrentPreps, preps, 1.0)?;
+        self.counter(CounterKind::DataInRate, data_in, 1.0)?;
+        self.counter(CounterKind::DataOutRate, data_out, 1.0)?;
+        self.counter(CounterKind::PtActive, active, RATIO)?;
         let mut changes = space.pile();
         self.runs.changes(&mut changes, space)?;
         let Self { sink, arguments, mut tracks, counter, readings, mut usage, runs, mut totals, .. } = self;
         self.collectives.finish(sink, &mut tracks, self.facts.clock)?;
         let sink_of = std::cell::RefCell::new((&mut *sink, &mut tracks));
-        let sample = |of: Counter, sample: PowerSample, value: f64| {
+        let sample = |of: CounterKind, sample: PowerSample, value: f64| {
             let (sink, tracks) = &mut *sink_of.borrow_mut();
             let track = tracks.counter(*sink, counter.table, (of, None))?;
             let charge = clamped(sample.charge);
@@ -436,15 +436,15 @@ impl<'a, 's> Emitter<'a, 's> {
             self.facts.scale,
             |of| {
                 watts.take(of.value, (of.time_ps, of.until_ps))?;
-                sample(Counter::Power, of, of.value)
+                sample(CounterKind::Power, of, of.value)
             },
             |of| {
                 let kind = KINDS[usize::from(of.kind)];
                 let value = (of.value * 1e3).round() / 1e3;
-                sample(Counter::PowerOf(kind), of, value)?;
+                sample(CounterKind::PowerOf(kind), of, value)?;
                 // The value holds until the next reading, of whatever kind.
                 let end = PowerSample { time_ps: of.until_ps - 1_000, charge: 0, ..of };
-                sample(Counter::PowerOf(kind), end, 0.0)
+                sample(CounterKind::PowerOf(kind), end, 0.0)
             },
         )?;
         warn_of_power(sink, implausible, self.facts.scale.max_watts);

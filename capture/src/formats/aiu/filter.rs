@@ -7,12 +7,12 @@ use nprof_engine::makers::aiu::is_global;
 use regex_automata::meta::Regex;
 use rustc_hash::FxHashMap;
 
-use super::Dialect;
+use super::TraceDialect;
 use super::attribute::BYTES;
 use super::limit::{Allowed, key};
 use super::settings::{AiuSettings, Globals, ValuePattern, unusable};
 use crate::error::Error;
-use crate::formats::trace_event::layer::{Met, each_member};
+use crate::formats::trace_event::layer::{LayerEvent, each_member};
 
 /// Keys under which FLEX and PyTorch write arguments. A path can name any of them.
 const ARGUMENTS: [&str; 2] = ["args", "attr"];
@@ -26,7 +26,7 @@ const MAX_OPEN: usize = 1 << 16;
 /// Events that the settings leave out.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
-    patterns: Vec<(Path, Regex)>,
+    patterns: Vec<(ValuePath, Regex)>,
     /// Patterns that find the name of the file.
     of_files: Vec<Regex>,
     /// Whether such a pattern finds the file that is read.
@@ -43,7 +43,7 @@ pub(super) struct Filter {
 
 /// Place of a value.
 #[derive(Debug)]
-enum Path {
+enum ValuePath {
     /// A key of the event.
     Event(String),
     /// A key of the arguments.
@@ -83,12 +83,12 @@ impl Filter {
     pub(super) fn new(settings: &AiuSettings) -> Result<Self, Error> {
         let pattern = |pattern: &ValuePattern| {
             let path = match pattern.path.split_once('.') {
-                Some((object, RANK)) if ARGUMENTS.contains(&object) => Path::Rank,
+                Some((object, RANK)) if ARGUMENTS.contains(&object) => ValuePath::Rank,
                 Some((object, key)) if ARGUMENTS.contains(&object) && !key.is_empty() => {
-                    Path::Argument(key.to_owned())
+                    ValuePath::Argument(key.to_owned())
                 }
-                None if pattern.path == DURATION => Path::Duration,
-                None if !pattern.path.is_empty() => Path::Event(pattern.path.clone()),
+                None if pattern.path == DURATION => ValuePath::Duration,
+                None if !pattern.path.is_empty() => ValuePath::Event(pattern.path.clone()),
                 _ => {
                     let what = format!("`{}` names no value of an event", pattern.path);
                     return Err(unusable(&what));
@@ -97,7 +97,7 @@ impl Filter {
             Ok((path, regex(pattern)?))
         };
         let all = settings.left_out.iter().map(pattern).collect::<Result<Vec<_>, Error>>()?;
-        let is_file = |path: &Path| matches!(path, Path::Argument(key) if key == JOB);
+        let is_file = |path: &ValuePath| matches!(path, ValuePath::Argument(key) if key == JOB);
         let (of_files, patterns): (Vec<_>, Vec<_>) = all.into_iter().partition(|(path, _)| is_file(path));
         Ok(Self {
             patterns,
@@ -112,9 +112,9 @@ impl Filter {
     }
 
     /// Begins a file of this dialect, and of this rank if its events are not of their processes.
-    pub(super) fn begin(&mut self, name: &str, dialect: Dialect, rank: Option<u32>) {
+    pub(super) fn begin(&mut self, name: &str, dialect: TraceDialect, rank: Option<u32>) {
         self.drops_file = self.of_files.iter().any(|regex| regex.is_match(name.as_bytes()));
-        self.is_flex = dialect == Dialect::Flex;
+        self.is_flex = dialect == TraceDialect::Flex;
         self.rank = rank.map(|rank| rank.to_string());
     }
 
@@ -124,7 +124,7 @@ impl Filter {
     }
 
     /// Whether the settings leave an event out. Of a begin that is left out, the end is, too.
-    pub(super) fn leaves_out(&mut self, met: Met<'_>) -> bool {
+    pub(super) fn leaves_out(&mut self, met: LayerEvent<'_>) -> bool {
         if self.allowed.as_mut().is_some_and(|allowed| !allowed.next()) {
             return true;
         }
@@ -149,7 +149,7 @@ impl Filter {
         found
     }
 
-    fn take_open(&mut self, met: Met<'_>) -> bool {
+    fn take_open(&mut self, met: LayerEvent<'_>) -> bool {
         if self.open.is_empty() {
             return false;
         }
@@ -163,14 +163,14 @@ impl Filter {
     }
 
     /// Whether the expression finds the value in this place. Names of FLEX are in acelyzer's words.
-    fn is_found(&self, met: Met<'_>, path: &Path, regex: &Regex) -> bool {
+    fn is_found(&self, met: LayerEvent<'_>, path: &ValuePath, regex: &Regex) -> bool {
         match path {
-            Path::Rank => regex.is_match(self.rank.as_ref().map_or(met.pid(), |rank| rank.as_bytes())),
-            Path::Duration => {
+            ValuePath::Rank => regex.is_match(self.rank.as_ref().map_or(met.pid(), |rank| rank.as_bytes())),
+            ValuePath::Duration => {
                 let duration = met.times()[1];
                 met.phase() == b"X" && !duration.is_empty() && regex.is_match(duration)
             }
-            Path::Event(key) => {
+            ValuePath::Event(key) => {
                 let value = match key.as_str() {
                     "name" if self.is_flex => normalised(met.name()),
                     "name" => met.name(),
@@ -185,7 +185,7 @@ impl Filter {
                 };
                 regex.is_match(value.as_bytes())
             }
-            Path::Argument(key) => {
+            ValuePath::Argument(key) => {
                 let mut is_found = false;
                 let mut look = |of: &[u8], value: crate::formats::trace_event::layer::MemberValue<'_>| {
                     // Filters know the bytes of a transfer as `bytes`, in any dialect.
@@ -203,7 +203,7 @@ impl Filter {
 }
 
 /// Looks among the keys that Trace Event does not define.
-fn is_in_extras(met: Met<'_>, key: &str, regex: &Regex) -> bool {
+fn is_in_extras(met: LayerEvent<'_>, key: &str, regex: &Regex) -> bool {
     let mut is_found = false;
     met.each_extra(|of, value| {
         is_found |= of == key.as_bytes() && regex.is_match(value.text().as_bytes());

@@ -30,14 +30,14 @@ pub(super) fn is_step(category: &[u8], name: &str) -> bool {
 
 /// The operations so far.
 #[derive(Debug, Default)]
-pub(super) struct Operations {
+pub(super) struct HcollOperations {
     by_launch: FxHashMap<(u32, i64), u64>,
     count: u64,
     /// The operation of steps without a launch: its file, its number, and its steps so far.
     open: Option<(u32, u64, FxHashSet<u32>)>,
 }
 
-impl Operations {
+impl HcollOperations {
     /// The number of the operation that a step belongs to.
     pub(super) fn of(&mut self, step: &Protocol) -> u64 {
         let Self { by_launch, count, open } = self;
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn steps_of_a_launch_are_one_operation() {
-        let mut operations = Operations::default();
+        let mut operations = HcollOperations::default();
         let mut of = |job: u32, name: u32, correlation: Option<i64>| {
             operations.of(&Protocol { job, start_ps: 0, number: 0, end_ps: 1, name, correlation, bytes: 0 })
         };

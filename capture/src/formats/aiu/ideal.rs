@@ -32,7 +32,7 @@ const MAX_LINE_LEN: usize = 64 << 10;
 
 /// A kernel of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Ideal {
+pub(super) struct TableKernel {
     pub(super) kernel: Box<str>,
     pub(super) category: Box<str>,
     pub(super) cycles: u64,
@@ -40,7 +40,7 @@ pub(super) struct Ideal {
 
 /// Kind of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TableKind {
+pub(super) enum IdealTableKind {
     /// The rows are the kernels of the trace.
     Kernels,
     /// The autopilot has arranged the kernels anew; only the total holds.
@@ -49,17 +49,17 @@ pub(super) enum TableKind {
 
 /// A table of ideal cycles: one iteration of the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Table {
+pub(super) struct IdealTable {
     pub(super) phase: &'static str,
-    pub(super) kind: TableKind,
-    pub(super) rows: Vec<Ideal>,
+    pub(super) kind: IdealTableKind,
+    pub(super) rows: Vec<TableKernel>,
     /// The sum that the log states.
     pub(super) total: Option<u64>,
     by_kernel: FxHashMap<Box<str>, usize>,
 }
 
-impl Table {
-    pub(super) fn new(phase: &'static str, kind: TableKind) -> Self {
+impl IdealTable {
+    pub(super) fn new(phase: &'static str, kind: IdealTableKind) -> Self {
         Self { phase, kind, rows: Vec::new(), total: None, by_kernel: FxHashMap::default() }
     }
 
@@ -72,7 +72,7 @@ impl Table {
     pub(super) fn add(&mut self, kernel: &str, category: &str, cycles: u64) {
         if !self.by_kernel.contains_key(kernel) {
             self.by_kernel.insert(kernel.into(), self.rows.len());
-            self.rows.push(Ideal { kernel: kernel.into(), category: category.into(), cycles });
+            self.rows.push(TableKernel { kernel: kernel.into(), category: category.into(), cycles });
         }
     }
 
@@ -85,7 +85,7 @@ impl Table {
 /// Different tables.
 #[derive(Debug, Default)]
 pub(super) struct IdealTables {
-    pub(super) all: Vec<Table>,
+    pub(super) all: Vec<IdealTable>,
     /// Positions of the tables with a hash.
     by_hash: FxHashMap<u64, Vec<usize>>,
     /// Tables that are too many.
@@ -94,7 +94,7 @@ pub(super) struct IdealTables {
 
 impl IdealTables {
     /// Adds a table. A table of the same phase with the same rows as one before is the same table.
-    fn add(&mut self, table: Table) {
+    fn add(&mut self, table: IdealTable) {
         if table.rows.is_empty() {
             return;
         }
@@ -114,16 +114,16 @@ impl IdealTables {
 
 /// Adds the tables of a log. Returns whether the log ends within a table.
 pub(super) fn read_log(log: &[u8], tables: &mut IdealTables) -> bool {
-    let (mut phase, mut kind) = (NO_PHASE, TableKind::Kernels);
-    let mut open: Option<Table> = None;
+    let (mut phase, mut kind) = (NO_PHASE, IdealTableKind::Kernels);
+    let mut open: Option<IdealTable> = None;
     for line in log.split(|&byte| byte == b'\n').filter(|line| line.len() <= MAX_LINE_LEN) {
         let line = &*String::from_utf8_lossy(line);
         if let Some((_, name)) = PHASES.iter().find(|(word, _)| line.trim() == *word) {
             phase = name;
         } else if line.contains(AUTOPILOT) {
-            kind = TableKind::Autopilot;
+            kind = IdealTableKind::Autopilot;
         } else if line.contains(OPENS) {
-            if let Some(before) = open.replace(Table::new(phase, kind)) {
+            if let Some(before) = open.replace(IdealTable::new(phase, kind)) {
                 tables.add(before);
             }
         } else if line.contains(CLOSES) {
@@ -140,7 +140,7 @@ pub(super) fn read_log(log: &[u8], tables: &mut IdealTables) -> bool {
 }
 
 /// Takes a row: `<kernel>-opCat<category> <cycles>`.
-fn take_row(line: &str, table: &mut Table) {
+fn take_row(line: &str, table: &mut IdealTable) {
     let mut words = line.split_ascii_whitespace();
     let (Some(name), Some(cycles), None) = (words.next(), words.next(), words.next()) else { return };
     let Ok(cycles) = cycles.parse() else { return };
@@ -182,7 +182,7 @@ mod tests {
     fn tables_of_the_autopilot_are_marked() {
         let mut tables = IdealTables::default();
         read_log(b"DSM-AutoPilot BEGIN\nIdeal/Total Cycles\na-opCatB 3\n", &mut tables);
-        assert_eq!(tables.all[0].kind, TableKind::Autopilot);
+        assert_eq!(tables.all[0].kind, IdealTableKind::Autopilot);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use nprof_engine::makers::aiu::{IDEAL_CYCLES, OP_CATEGORY};
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::ideal::{IdealTables, NO_PHASE, NOT_AVAILABLE, Table, TableKind};
+use super::ideal::{IdealTable, IdealTableKind, IdealTables, NO_PHASE, NOT_AVAILABLE};
 
 /// Adds a file to the table of such files: a list of objects with ideal cycles and category, of
 /// which the first counts. The folder above `perf` names the kernel.
@@ -22,11 +22,11 @@ pub(super) fn read_inductor(path: &str, text: &[u8], tables: &mut IdealTables) -
         return Err("there are no ideal cycles in it".to_owned());
     };
     let category = category.as_deref().unwrap_or(NOT_AVAILABLE);
-    let is_it = |table: &&mut Table| table.phase == NO_PHASE && table.kind == TableKind::Kernels;
+    let is_it = |table: &&mut IdealTable| table.phase == NO_PHASE && table.kind == IdealTableKind::Kernels;
     match tables.all.iter_mut().find(is_it) {
         Some(table) => table.add(kernel, category, cycles),
         None => {
-            let mut table = Table::new(NO_PHASE, TableKind::Kernels);
+            let mut table = IdealTable::new(NO_PHASE, IdealTableKind::Kernels);
             table.add(kernel, category, cycles);
             tables.all.push(table);
         }
@@ -59,14 +59,14 @@ impl KernelRow {
 
 impl<'de> Deserialize<'de> for KernelRow {
     fn deserialize<D: Deserializer<'de>>(of: D) -> Result<Self, D::Error> {
-        of.deserialize_map(Members)
+        of.deserialize_map(KernelMembers)
     }
 }
 
 /// Reads the members of a row.
-struct Members;
+struct KernelMembers;
 
-impl<'de> Visitor<'de> for Members {
+impl<'de> Visitor<'de> for KernelMembers {
     type Value = KernelRow;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,12 +1,12 @@
-//! JobFiles: the files of a rank. Each has a span of work on the device, and one of round trips on
+//! Jobs: the files of a rank. Each has a span of work on the device, and one of round trips on
 //! the host around it.
 
 use nprof_engine::base::narrow;
-use nprof_engine::makers::aiu::{Class, Phase};
+use nprof_engine::makers::aiu::{AiuClass, Phase};
 use rustc_hash::FxHashMap;
 
 use super::device_slice::DeviceSlice;
-use crate::formats::trace_event::layer::{Below, Met};
+use crate::formats::trace_event::layer::{LayerEvent, LowerReader};
 
 /// A span of time in picoseconds that grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,8 +109,8 @@ impl JobFiles {
     }
 
     /// Notes an event of the host.
-    pub(super) fn host(&mut self, job: u32, met: Met<'_>, below: &mut Below<'_, '_>) {
-        if self.stated.len() > 1 || Class::of_host(&met.name()) != Class::RoundtripAiu {
+    pub(super) fn host(&mut self, job: u32, met: LayerEvent<'_>, below: &mut LowerReader<'_, '_>) {
+        if self.stated.len() > 1 || AiuClass::of_host(&met.name()) != AiuClass::RoundtripAiu {
             return;
         }
         if let Some(start_ps) = below.known_time(met) {

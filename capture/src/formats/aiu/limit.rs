@@ -9,10 +9,10 @@ use nprof_engine::base::Result;
 use regex_automata::meta::Regex;
 use rustc_hash::FxHashMap;
 
-use super::Dialect;
-use super::rank::{Ranks, Whose};
+use super::TraceDialect;
+use super::rank::{FlexRanks, Whose};
 use super::settings::EventLimit;
-use crate::formats::trace_event::layer::{Below, Layer, LayerClaim, Met};
+use crate::formats::trace_event::layer::{Layer, LayerClaim, LayerEvent, LowerReader};
 
 /// Decisions about the events of a rank, in the order of the files.
 #[derive(Debug, Default)]
@@ -61,8 +61,8 @@ pub(super) struct Look<'l> {
     limit: Option<&'l EventLimit>,
     /// Begins and ends are left out if one of these finds their duration.
     durations: Vec<Regex>,
-    ranks: Ranks,
-    dialect: Dialect,
+    ranks: FlexRanks,
+    dialect: TraceDialect,
     /// Events that counted.
     counted: u64,
     open: FxHashMap<Box<[u8]>, Vec<LimitedBegin>>,
@@ -71,12 +71,12 @@ pub(super) struct Look<'l> {
 
 impl<'l> Look<'l> {
     /// A pass for one of the ranks.
-    pub(super) fn new(ranks: Ranks, limit: Option<&'l EventLimit>, durations: Vec<Regex>) -> Self {
+    pub(super) fn new(ranks: FlexRanks, limit: Option<&'l EventLimit>, durations: Vec<Regex>) -> Self {
         Self {
             limit,
             durations,
             ranks,
-            dialect: Dialect::Flex,
+            dialect: TraceDialect::Flex,
             counted: 0,
             open: FxHashMap::default(),
             allowed: Allowed::default(),
@@ -84,7 +84,7 @@ impl<'l> Look<'l> {
     }
 
     /// Begins a file.
-    pub(super) fn begin(&mut self, dialect: Dialect) {
+    pub(super) fn begin(&mut self, dialect: TraceDialect) {
         self.dialect = dialect;
         self.ranks.within(None);
     }
@@ -115,7 +115,7 @@ impl<'l> Look<'l> {
         self.counted > limit.skip && self.counted - limit.skip <= limit.count
     }
 
-    fn decide(&mut self, at: usize, met: Met<'_>, ps: Option<i64>) -> bool {
+    fn decide(&mut self, at: usize, met: LayerEvent<'_>, ps: Option<i64>) -> bool {
         let phase = met.phase();
         let is_free = |letter: char| phase == letter.encode_utf8(&mut [0; 4]).as_bytes();
         // The reader reports events without times.
@@ -151,9 +151,9 @@ impl<'l> Look<'l> {
 }
 
 impl Layer for Look<'_> {
-    fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<LayerClaim> {
+    fn event(&mut self, below: &mut LowerReader<'_, '_>, met: LayerEvent<'_>) -> Result<LayerClaim> {
         let is_slice = matches!(met.phase(), b"X" | b"B" | b"E");
-        let is_of_first = self.dialect == Dialect::Torch && !self.ranks.is_within();
+        let is_of_first = self.dialect == TraceDialect::Torch && !self.ranks.is_within();
         if is_of_first || self.ranks.of(met.pid(), is_slice) == Whose::Mine {
             let at = self.allowed.push();
             let ps = if self.durations.is_empty() { None } else { below.known_time(met) };
@@ -182,6 +182,6 @@ fn written(ps: i64, has_fraction: bool) -> String {
 }
 
 /// Process, thread and name: an end closes the last begin that has the same.
-pub(super) fn key(met: Met<'_>) -> Box<[u8]> {
+pub(super) fn key(met: LayerEvent<'_>) -> Box<[u8]> {
     [met.pid(), b"\0", met.tid(), b"\0", met.name().as_bytes()].concat().into()
 }

@@ -8,8 +8,8 @@ use std::io::Read;
 use nprof_engine::makers::aiu::{IDEAL_CYCLES, SETTINGS};
 use nprof_engine::model::{Sink, WarningKind};
 
-use super::emit::Totals;
-use super::ideal::{IdealTables, Table, read_log};
+use super::emit::SliceTotals;
+use super::ideal::{IdealTable, IdealTables, read_log};
 use super::inductor::read_inductor;
 use crate::files::{Fault, ImportJob};
 use crate::importer::FileRole;
@@ -76,7 +76,7 @@ impl<'a> Logs<'a> {
         &self,
         rank: Option<(usize, usize)>,
         sink: &mut dyn Sink,
-    ) -> Result<Vec<Table>, Fault> {
+    ) -> Result<Vec<IdealTable>, Fault> {
         let mut logs = Vec::new();
         let mut tables = IdealTables::default();
         for &file in &self.files {
@@ -110,7 +110,7 @@ impl<'a> Logs<'a> {
     }
 
     /// Says if the tables name no kernel of the traces.
-    pub(super) fn warn_of_other_run(&self, totals: &Totals, sink: &mut dyn Sink) {
+    pub(super) fn warn_of_other_run(&self, totals: &SliceTotals, sink: &mut dyn Sink) {
         if !totals.has_other_tables {
             return;
         }

@@ -64,32 +64,32 @@ use nprof_engine::spill::Space;
 
 use self::autopilot::shares;
 use self::choice::{Measure, choose};
-use self::emit::{Emitter, Facts};
+use self::emit::{RankFacts, SliceEmitter};
 use self::filter::{Filter, of_durations};
-use self::ideal::{Table, TableKind};
+use self::ideal::{IdealTable, IdealTableKind};
 use self::kernel::listed;
 use self::limit::{Allowed, Look};
 use self::logs::Logs;
 use self::null_sink::Silent;
-use self::part::{Dialect, FileForm, PlanTrace};
+use self::part::{FileForm, PlanTrace, TraceDialect};
 use self::power::Scale;
-use self::rank::{Ranks, most_ranks};
+use self::rank::{FlexRanks, most_ranks};
 use self::shift::{ClockShift, HostCalls};
-use self::taker::Taker;
-use self::torch::Ideals;
+use self::taker::SliceTaker;
+use self::torch::TorchIdeals;
 use self::usage::ArrayUsage;
 use super::trace_event::Context;
-use super::trace_event::layer::{Layer, Session};
+use super::trace_event::layer::{Layer, LayerSession};
 use crate::archive::unpack::EarlyEnd;
 use crate::error::Error;
 use crate::files::{Fault, ImportJob, Sinks, warn_of};
 use crate::importer::FileRole;
 use crate::inputs::rank_of;
-use crate::origin::{Beginning, Origin, origins};
+use crate::origin::{Origin, TraceBeginning, origins};
 use crate::owners::Skips;
 
 pub use self::part::beginning;
-pub use self::settings::{AiuSettings, Durations, EventLimit, Globals, Outside, ValuePattern};
+pub use self::settings::{AiuSettings, DurationClock, EventLimit, Globals, OutsideWork, ValuePattern};
 
 /// A border between files.
 #[derive(Debug, Clone, Copy)]
@@ -115,7 +115,7 @@ pub fn import_with(job: &ImportJob<'_>, settings: AiuSettings, sinks: &mut dyn S
     let Some(sink) = sinks.rank(nth) else { return Ok(()) };
     let beside = job.plan.files.iter().filter(|part| part.role == FileRole::Compiler);
     let settings = settings::of_job(job, beside.map(|part| part.file), settings)?;
-    let ranks = Import::new(job, settings, nth).run(sink)?;
+    let ranks = AiuImport::new(job, settings, nth).run(sink)?;
     if let Some(last) = ranks.checked_sub(1) {
         sinks.rank(last);
     }
@@ -123,14 +123,14 @@ pub fn import_with(job: &ImportJob<'_>, settings: AiuSettings, sinks: &mut dyn S
 }
 
 /// Whether the ideal of a kernel depends on other kernels.
-fn has_choice(tables: &[Table]) -> bool {
-    tables.len() > 1 || tables.iter().any(|table| table.kind == TableKind::Autopilot)
+fn has_choice(tables: &[IdealTable]) -> bool {
+    tables.len() > 1 || tables.iter().any(|table| table.kind == IdealTableKind::Autopilot)
 }
 
 /// Most ranks of a plan.
 const MAX_RANKS: usize = 1 << 16;
 
-struct Import<'a> {
+struct AiuImport<'a> {
     job: &'a ImportJob<'a>,
     settings: AiuSettings,
     nth: usize,
@@ -140,7 +140,7 @@ struct Import<'a> {
     most_ranks: usize,
 }
 
-impl<'a> Import<'a> {
+impl<'a> AiuImport<'a> {
     fn new(job: &'a ImportJob<'a>, settings: AiuSettings, nth: usize) -> Self {
         let parts = job.plan.files.iter().filter(|part| part.role == FileRole::Trace);
         let mut parts: Vec<PlanTrace> = parts.map(|part| PlanTrace::of(job, part)).collect();
@@ -163,7 +163,7 @@ impl<'a> Import<'a> {
     /// Reads the files, then writes the slices. Returns the number of ranks in the files.
     fn run(&self, sink: &mut dyn Sink) -> Result<usize, Fault> {
         let shift = self.shift()?;
-        let is_of_torch = self.traces().all(|part| part.dialect == Dialect::Torch);
+        let is_of_torch = self.traces().all(|part| part.dialect == TraceDialect::Torch);
         let is_early = is_of_torch || !self.logs.may_be_of_ranks();
         let early = if is_early { Some(self.logs.tables(None, sink)?) } else { None };
         let space = self.job.space;
@@ -171,12 +171,14 @@ impl<'a> Import<'a> {
         let wants_kernels = early.as_deref().is_none_or(has_choice);
         let ideals = early.as_deref().map(|tables| self.ideals(tables)).transpose()?.flatten();
         let mut taker =
-            Taker::new(self.ranks(), stated_hz, wants_kernels, space).with(self.filter()?, ideals);
+            SliceTaker::new(self.ranks(), stated_hz, wants_kernels, space).with(self.filter()?, ideals);
         let info = {
             let context = Context { origin: self.origin(shift), space: Some(space) };
-            let mut session = self.job.of_trace(Session::new(context, &mut *sink).map_err(Error::from))?;
+            let mut session =
+                self.job.of_trace(LayerSession::new(context, &mut *sink).map_err(Error::from))?;
             for &part in self.traces() {
-                let shift_ps = shift.filter(|_| part.dialect == Dialect::Flex).map_or(0, |shift| shift.ps);
+                let shift_ps =
+                    shift.filter(|_| part.dialect == TraceDialect::Flex).map_or(0, |shift| shift.ps);
                 session.shift_by(shift_ps);
                 let read = self.file(part, &mut session, &mut taker);
                 read.map_err(|source| Fault { file: part.file, source })?;
@@ -203,8 +205,8 @@ impl<'a> Import<'a> {
         Ok(ranks)
     }
 
-    fn ranks(&self) -> Ranks {
-        Ranks::new(self.nth, self.most_ranks)
+    fn ranks(&self) -> FlexRanks {
+        FlexRanks::new(self.nth, self.most_ranks)
     }
 
     /// Events that the settings leave out.
@@ -214,23 +216,23 @@ impl<'a> Import<'a> {
 
     /// The ideals of the kernels of PyTorch's dialect. If the choice of tables depends on all
     /// kernels, the traces are read once for it.
-    fn ideals<'t>(&self, tables: &'t [Table]) -> Result<Option<Ideals<'t>>, Fault> {
+    fn ideals<'t>(&self, tables: &'t [IdealTable]) -> Result<Option<TorchIdeals<'t>>, Fault> {
         let core_hz = self.settings.core_mhz * 1e6;
-        let is_torch = |part: &PlanTrace| part.dialect == Dialect::Torch;
+        let is_torch = |part: &PlanTrace| part.dialect == TraceDialect::Torch;
         if tables.is_empty() || !self.traces().any(is_torch) {
             return Ok(None);
         }
         if !has_choice(tables) {
-            return Ok(Some(Ideals::of_one(tables, core_hz)));
+            return Ok(Some(TorchIdeals::of_one(tables, core_hz)));
         }
         let space = self.job.space;
-        let mut taker = Taker::new(self.ranks(), None, true, space).with(self.filter()?, None);
+        let mut taker = SliceTaker::new(self.ranks(), None, true, space).with(self.filter()?, None);
         self.look(self.traces(), self.origin(None), &mut taker, |taker, border| {
             if let Border::Begin(part) = border {
                 taker.begin("", part.dialect, self.rank_of_all(part));
             }
         })?;
-        let Taker { kernels, names, counters, .. } = taker;
+        let SliceTaker { kernels, names, counters, .. } = taker;
         let choose = || {
             let list = listed(kernels, space, |kernel| kernel.is_torch)?;
             let kernels = || {
@@ -238,7 +240,7 @@ impl<'a> Import<'a> {
                 move || Ok(reader.next()?.copied())
             };
             let clock = &counters.finish();
-            Ideals::choose(kernels, Measure { tables, names: &names, clock, core_hz })
+            TorchIdeals::choose(kernels, Measure { tables, names: &names, clock, core_hz })
         };
         self.job.of_trace(choose().map(Some).map_err(Error::from))
     }
@@ -246,7 +248,7 @@ impl<'a> Import<'a> {
     /// Whether the files are of both dialects.
     fn has_both(&self) -> bool {
         let has = |dialect| self.parts.iter().any(|part| part.dialect == dialect);
-        has(Dialect::Flex) && has(Dialect::Torch)
+        has(TraceDialect::Flex) && has(TraceDialect::Torch)
     }
 
     /// The time to add to the times of the runtime, if traces of PyTorch tell it.
@@ -255,9 +257,11 @@ impl<'a> Import<'a> {
         if !self.has_both() {
             return Ok(None);
         }
-        let (Some(flex), Some(torch)) = (zero(Dialect::Flex), zero(Dialect::Torch)) else { return Ok(None) };
+        let (Some(flex), Some(torch)) = (zero(TraceDialect::Flex), zero(TraceDialect::Torch)) else {
+            return Ok(None);
+        };
         let mut calls = HostCalls::new();
-        for (dialect, zero) in [(Dialect::Flex, flex), (Dialect::Torch, torch)] {
+        for (dialect, zero) in [(TraceDialect::Flex, flex), (TraceDialect::Torch, torch)] {
             calls.begin(dialect);
             let parts = self.parts.iter().filter(|part| part.dialect == dialect);
             self.look(parts, Some(zero), &mut calls, |_, _| {})?;
@@ -297,7 +301,7 @@ impl<'a> Import<'a> {
     ) -> Result<(), Fault> {
         let mut sink = Silent;
         let context = Context { origin, space: Some(self.job.space) };
-        let mut session = self.job.of_trace(Session::new(context, &mut sink).map_err(Error::from))?;
+        let mut session = self.job.of_trace(LayerSession::new(context, &mut sink).map_err(Error::from))?;
         for &part in parts {
             let file = part.file;
             between(layer, Border::Begin(part));
@@ -318,22 +322,22 @@ impl<'a> Import<'a> {
     /// Time zero: that of the profile, or that of the earliest file. Times of the runtime that are
     /// shifted are near PyTorch's.
     fn origin(&self, shift: Option<ClockShift>) -> Option<Origin> {
-        let is_stated = |part: &PlanTrace| shift.is_none() || part.dialect == Dialect::Torch;
+        let is_stated = |part: &PlanTrace| shift.is_none() || part.dialect == TraceDialect::Torch;
         self.job.origin.or_else(|| self.origin_of(is_stated))
     }
 
     /// Time zero of some traces.
     fn origin_of(&self, is_it: impl Fn(&PlanTrace) -> bool) -> Option<Origin> {
         let parts = self.parts.iter().filter(|part| is_it(part));
-        let beginnings: Vec<Option<Beginning>> = parts.map(|part| part.beginning).collect();
+        let beginnings: Vec<Option<TraceBeginning>> = parts.map(|part| part.beginning).collect();
         origins(&beginnings).into_iter().flatten().next()
     }
 
     fn file(
         &self,
         part: PlanTrace,
-        session: &mut Session<'_>,
-        taker: &mut Taker<'_, '_>,
+        session: &mut LayerSession<'_>,
+        taker: &mut SliceTaker<'_, '_>,
     ) -> Result<(), Error> {
         let file = part.file;
         let leaf = self.job.files.leaf(file);
@@ -341,7 +345,8 @@ impl<'a> Import<'a> {
         taker.begin(name, part.dialect, self.rank_of_all(part));
         session.name(name);
         // Packets are read as a whole by every pass.
-        let has_owners = self.nth == 0 && part.dialect == Dialect::Flex && part.written == FileForm::Json;
+        let has_owners =
+            self.nth == 0 && part.dialect == TraceDialect::Flex && part.written == FileForm::Json;
         let owners = self.job.files.owners(file).filter(|_| has_owners);
         if owners.is_some() {
             session.note();
@@ -373,7 +378,7 @@ impl<'a> Import<'a> {
     fn events(
         &self,
         part: PlanTrace,
-        session: &mut Session<'_>,
+        session: &mut LayerSession<'_>,
         layer: &mut dyn Layer,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Option<EarlyEnd>, Error> {
@@ -407,7 +412,7 @@ impl<'a> Import<'a> {
 
     /// Number of the rank: the one that the name of a trace tells, or that a trace states. A
     /// process id is the number of a rank if there is no other.
-    fn rank(&self, taker: &Taker<'_, '_>, stated: Option<u32>) -> Option<u32> {
+    fn rank(&self, taker: &SliceTaker<'_, '_>, stated: Option<u32>) -> Option<u32> {
         let of_process = taker.ranks.number();
         if self.nth > 0 {
             return of_process;
@@ -420,8 +425,8 @@ impl<'a> Import<'a> {
 
     fn write(
         &self,
-        taker: Taker<'_, '_>,
-        tables: &[Table],
+        taker: SliceTaker<'_, '_>,
+        tables: &[IdealTable],
         shift: Option<ClockShift>,
         info: RankInfo,
         sink: &mut dyn Sink,
@@ -441,13 +446,13 @@ impl<'a> Import<'a> {
         let mut reader = list.read();
         let choices = choose(|| Ok(reader.next()?.copied()), measure)?;
         let scale = Scale { watts: self.settings.power_scale, max_watts: self.settings.max_watts };
-        let facts = Facts {
+        let facts = RankFacts {
             clock: &clock,
             names,
             jobs,
             threads: &taker.threads,
             has_devices: counts_torch && taker.devices.len() > 1,
-            fixes_jobs: self.settings.outside == Outside::Shifted,
+            fixes_jobs: self.settings.outside == OutsideWork::Shifted,
             durations: self.settings.durations,
             core_hz: (!tables.is_empty()).then_some(core_hz),
             shift,
@@ -457,7 +462,7 @@ impl<'a> Import<'a> {
         let next = || Ok(reader.next()?.copied());
         let shares = shares(next, &choices, measure)?;
         let usage = ArrayUsage::new(tables, core_hz, shares);
-        let mut emitter = Emitter::new(&mut *sink, facts, usage, choices, rank, space)?;
+        let mut emitter = SliceEmitter::new(&mut *sink, facts, usage, choices, rank, space)?;
         emitter.slices(taker.held)?;
         let mut reader = list.read();
         emitter.torch_kernels(|| Ok(reader.next()?.copied()))?;

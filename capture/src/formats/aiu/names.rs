@@ -1,7 +1,7 @@
 //! Names of slices of the device, each with the facts that follow from it.
 
 use nprof_engine::base::{Result, narrow};
-use nprof_engine::makers::aiu::{Class, Phase};
+use nprof_engine::makers::aiu::{AiuClass, Phase};
 use nprof_engine::model::{NameId, Sink};
 use rustc_hash::FxHashMap;
 
@@ -17,9 +17,9 @@ pub(super) struct Name {
     /// Phase that the name tells.
     pub(super) phase: Phase,
     /// Class of a slice outside of collective operations.
-    pub(super) class: Class,
+    pub(super) class: AiuClass,
     /// Class of a slice of a collective operation.
-    pub(super) class_in_group: Class,
+    pub(super) class_in_group: AiuClass,
     /// Bytes of a transfer that the name tells.
     pub(super) bytes: Option<i64>,
     /// Kind of its readings of the charge, a position in [`super::power::KINDS`].
@@ -55,8 +55,8 @@ impl SliceNames {
             id: sink.name(text)?,
             text: text.into(),
             phase: Phase::of(text),
-            class: Class::of_device(text, false),
-            class_in_group: Class::of_device(text, true),
+            class: AiuClass::of_device(text, false),
+            class_in_group: AiuClass::of_device(text, true),
             bytes: bytes_in(text),
             kind: power::kind(text),
         });

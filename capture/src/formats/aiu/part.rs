@@ -5,13 +5,13 @@ use std::io::Read;
 use crate::files::ImportJob;
 use crate::formats::{perfetto, trace_event};
 use crate::inputs::{PlanFile, rank_of};
-use crate::origin::Beginning;
+use crate::origin::TraceBeginning;
 use crate::probe::HEAD_LEN;
 use crate::probe::aiu::{exported, is_packets, is_torch, stated_rank};
 
 /// Dialect of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(super) enum TraceDialect {
     /// The runtime's.
     Flex,
     /// PyTorch's.
@@ -33,9 +33,9 @@ pub(super) enum FileForm {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlanTrace {
     pub(super) file: usize,
-    pub(super) dialect: Dialect,
+    pub(super) dialect: TraceDialect,
     pub(super) written: FileForm,
-    pub(super) beginning: Option<Beginning>,
+    pub(super) beginning: Option<TraceBeginning>,
     /// The rank of all its events, if its name or its document states one. PyTorch's traces always
     /// have one.
     pub(super) rank: Option<u32>,
@@ -48,8 +48,8 @@ impl PlanTrace {
         // A file that cannot be read is reported when it is read as a whole.
         let leaf = job.files.leaf(part.file);
         let _ = leaf.reader().take(HEAD_LEN as u64).read_to_end(&mut head);
-        let dialect = if is_torch(&head) { Dialect::Torch } else { Dialect::Flex };
-        let of_plan = || (dialect == Dialect::Torch).then(|| job.plan.rank.unwrap_or(0));
+        let dialect = if is_torch(&head) { TraceDialect::Torch } else { TraceDialect::Flex };
+        let of_plan = || (dialect == TraceDialect::Torch).then(|| job.plan.rank.unwrap_or(0));
         let rank = rank_of(&leaf.candidate.name).or_else(|| stated_rank(&head)).or_else(of_plan);
         let written = match (exported(&head), is_packets(&head)) {
             (Some(_), _) => FileForm::Export,
@@ -61,12 +61,12 @@ impl PlanTrace {
 
     /// Whether its events can be of several ranks.
     pub(super) fn has_ranks(&self) -> bool {
-        self.dialect == Dialect::Flex || self.written == FileForm::Export
+        self.dialect == TraceDialect::Flex || self.written == FileForm::Export
     }
 }
 
 /// Finds the beginning of a trace in its first bytes, which may end anywhere.
 #[must_use]
-pub fn beginning(head: &[u8]) -> Option<Beginning> {
+pub fn beginning(head: &[u8]) -> Option<TraceBeginning> {
     if is_packets(head) { perfetto::beginning(head) } else { trace_event::beginning(head) }
 }

@@ -29,7 +29,7 @@ pub(super) fn kind(name: &str) -> u8 {
 
 /// A reading of the charge, ordered by time or by counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Reading {
+struct ChargeReading {
     /// Picoseconds, or repaired cycles.
     at: i64,
     number: u32,
@@ -39,7 +39,7 @@ struct Reading {
     kind: u8,
 }
 
-impl SpillKey for Reading {
+impl SpillKey for ChargeReading {
     type Span = NoBytes;
     const MAX_LEN: usize = 31;
 
@@ -72,8 +72,8 @@ pub(super) struct PowerSample {
 
 /// All readings of a rank.
 pub(super) struct Readings<'s> {
-    by_time: Sorter<Reading, &'s dyn Scratch>,
-    by_cycles: Sorter<Reading, &'s dyn Scratch>,
+    by_time: Sorter<ChargeReading, &'s dyn Scratch>,
+    by_cycles: Sorter<ChargeReading, &'s dyn Scratch>,
     number: u32,
 }
 
@@ -88,7 +88,7 @@ impl<'s> Readings<'s> {
             return Ok(());
         }
         self.number = self.number.saturating_add(1);
-        self.by_time.push(Reading { at: time_ps, number: self.number, charge, time_ps, kind: 0 })
+        self.by_time.push(ChargeReading { at: time_ps, number: self.number, charge, time_ps, kind: 0 })
     }
 
     /// Takes the charge at the start of an execution, by the repaired counter.
@@ -97,7 +97,7 @@ impl<'s> Readings<'s> {
             return Ok(());
         }
         self.number = self.number.saturating_add(1);
-        self.by_cycles.push(Reading { at: cycle, number: self.number, charge, time_ps, kind })
+        self.by_cycles.push(ChargeReading { at: cycle, number: self.number, charge, time_ps, kind })
     }
 
     /// Passes the power by time to `take`, then the charge per cycle to `take_per_cycle`. Returns
@@ -122,11 +122,11 @@ impl<'s> Readings<'s> {
 
 /// Passes the charge between neighbouring readings, over their distance.
 fn steps(
-    readings: Sorter<Reading, &dyn Scratch>,
+    readings: Sorter<ChargeReading, &dyn Scratch>,
     mut take: impl FnMut(PowerSample) -> Result<()>,
 ) -> Result<()> {
     let mut sorted = readings.finish()?;
-    let mut before: Option<Reading> = None;
+    let mut before: Option<ChargeReading> = None;
     while let Some(&now) = sorted.next()? {
         let Some(last) = before else {
             before = Some(now);

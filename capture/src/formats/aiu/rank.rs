@@ -30,7 +30,7 @@ pub(super) enum Whose {
 
 /// The processes seen so far.
 #[derive(Debug)]
-pub(super) struct Ranks {
+pub(super) struct FlexRanks {
     nth: usize,
     most: usize,
     known: FxHashMap<Box<[u8]>, usize>,
@@ -46,7 +46,7 @@ pub(super) struct Ranks {
     within: Option<Box<[u8]>>,
 }
 
-impl Ranks {
+impl FlexRanks {
     /// At most this many ranks, of which the one with this position is being read.
     pub(super) fn new(nth: usize, most: usize) -> Self {
         Self {
@@ -150,20 +150,20 @@ mod tests {
     #[test]
     fn each_process_with_slices_is_a_rank() {
         let whose = |nth: usize| {
-            let mut ranks = Ranks::new(nth, 9);
+            let mut ranks = FlexRanks::new(nth, 9);
             let events = [("9", false), ("3", true), ("3", true), ("1", true), ("3", true), ("9", false)];
             let mine = events.map(|(pid, is_slice)| ranks.of(pid.as_bytes(), is_slice) == Whose::Mine);
             (mine, ranks.count(), ranks.number(), ranks.owner())
         };
         assert_eq!(whose(0), ([true, true, true, false, true, true], 2, Some(3), None));
         assert_eq!(whose(1), ([false, false, false, true, false, false], 2, Some(1), None));
-        let mut ranks = Ranks::new(1, 9);
+        let mut ranks = FlexRanks::new(1, 9);
         let stated = [Some("4"), Some("5"), Some("4"), None].map(|rank| {
             ranks.within(rank.map(str::as_bytes));
             ranks.of(b"3", true) == Whose::Mine
         });
         assert_eq!((stated, ranks.count(), ranks.number()), ([false, true, false, false], 3, Some(5)));
-        let mut ranks = Ranks::new(0, 9);
+        let mut ranks = FlexRanks::new(0, 9);
         let owners = ["3", "3", "1", "3", "1", "1"].map(|pid| {
             ranks.of(pid.as_bytes(), true);
             ranks.owner()
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn processes_beyond_the_most_ranks_are_of_the_first() {
         let mine = |nth: usize| {
-            let mut ranks = Ranks::new(nth, 2);
+            let mut ranks = FlexRanks::new(nth, 2);
             let mine = ["3", "1", "7", "3"].map(|pid| ranks.of(pid.as_bytes(), true) == Whose::Mine);
             (mine, ranks.count(), ranks.is_full())
         };

@@ -5,7 +5,7 @@ use nprof_engine::makers::aiu::schema::{AiuActive, AiuClock, AiuJob};
 use nprof_engine::model::{Sink, Value, WarningKind};
 
 use super::clock::CounterClock;
-use super::emit::{Facts, Totals};
+use super::emit::{RankFacts, SliceTotals};
 use super::job::GrowingSpan;
 use super::summary::{count, share};
 
@@ -13,7 +13,7 @@ use super::summary::{count, share};
 const MAX_OFF: f64 = 0.001;
 
 /// Writes the tables.
-pub(super) fn write(sink: &mut dyn Sink, facts: Facts<'_>, totals: &Totals) -> Result<()> {
+pub(super) fn write(sink: &mut dyn Sink, facts: RankFacts<'_>, totals: &SliceTotals) -> Result<()> {
     if totals.slices > 0 {
         clock(sink, facts, totals)?;
         if facts.jobs.all.iter().any(|job| job.slices > 0) {
@@ -51,7 +51,7 @@ fn warn_of_frequency(sink: &mut dyn Sink, clock: &CounterClock) {
     }
 }
 
-fn clock(sink: &mut dyn Sink, facts: Facts<'_>, totals: &Totals) -> Result<()> {
+fn clock(sink: &mut dyn Sink, facts: RankFacts<'_>, totals: &SliceTotals) -> Result<()> {
     let clock = facts.clock;
     warn_of_frequency(sink, clock);
     if (clock.used_hz / clock.found_hz - 1.0).abs() > MAX_OFF {
@@ -97,7 +97,7 @@ fn clock(sink: &mut dyn Sink, facts: Facts<'_>, totals: &Totals) -> Result<()> {
     sink.row(fields.table, &values)
 }
 
-fn jobs(sink: &mut dyn Sink, facts: Facts<'_>) -> Result<()> {
+fn jobs(sink: &mut dyn Sink, facts: RankFacts<'_>) -> Result<()> {
     let fields = AiuJob::define(sink)?;
     let mut outside = 0;
     for (at, job) in facts.jobs.all.iter().enumerate().filter(|(_, job)| job.slices > 0) {
@@ -134,7 +134,7 @@ fn jobs(sink: &mut dyn Sink, facts: Facts<'_>) -> Result<()> {
 }
 
 /// Writes the times of the kernels. Rows of several devices state theirs.
-fn active(sink: &mut dyn Sink, totals: &Totals, has_devices: bool) -> Result<()> {
+fn active(sink: &mut dyn Sink, totals: &SliceTotals, has_devices: bool) -> Result<()> {
     for (&device, of) in &totals.actives {
         let fields = AiuActive::define(sink)?;
         let elapsed = ns(of.end_ps.saturating_sub(of.start_ps));

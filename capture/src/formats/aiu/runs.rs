@@ -11,7 +11,7 @@ use super::edges::Edges;
 use super::iteration::Iterations;
 use super::kernel::Lot;
 use super::names::SliceNames;
-use super::summary::{Ran, Summary};
+use super::summary::{KernelSummary, Ran};
 use super::watts::ActivityChange;
 
 /// Units of a ratio in [`Edges`].
@@ -29,8 +29,8 @@ pub(super) struct Active {
 }
 
 /// The kernels so far.
-pub(super) struct Runs<'s> {
-    summary: Summary<'s>,
+pub(super) struct KernelRuns<'s> {
+    summary: KernelSummary<'s>,
     iterations: BTreeMap<u16, Iterations>,
     running: Edges<'s>,
     /// Use of the arrays.
@@ -40,10 +40,10 @@ pub(super) struct Runs<'s> {
     wholes: BTreeMap<Lot, (i64, i64)>,
 }
 
-impl<'s> Runs<'s> {
+impl<'s> KernelRuns<'s> {
     pub(super) fn new(space: Space<'s>) -> Self {
         Self {
-            summary: Summary::new(space),
+            summary: KernelSummary::new(space),
             iterations: BTreeMap::new(),
             running: Edges::new(space),
             used: Edges::new(space),

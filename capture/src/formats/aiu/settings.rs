@@ -16,13 +16,13 @@ pub struct AiuSettings {
     /// Frequency of the cores in megahertz, which ideal cycles count at.
     pub core_mhz: f64,
     /// Work on the device that lies outside of the round trips on the host.
-    pub outside: Outside,
+    pub outside: OutsideWork,
     /// Events with a value that a pattern finds are left out.
     pub left_out: Vec<ValuePattern>,
     /// Slices with which the host keeps books.
     pub globals: Globals,
     /// The clock that durations of work on the device are taken from.
-    pub durations: Durations,
+    pub durations: DurationClock,
     /// The part of the events that is read.
     pub limit: EventLimit,
     /// Watts of one step of the charge counter in a microsecond.
@@ -34,7 +34,7 @@ pub struct AiuSettings {
 /// Treatment of work on the device that lies outside of the round trips of its job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outside {
+pub enum OutsideWork {
     /// The work stays where the host saw it.
     #[default]
     Kept,
@@ -56,7 +56,7 @@ pub enum Globals {
 /// The clock of the durations of work on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Durations {
+pub enum DurationClock {
     /// The counters of the device.
     #[default]
     Device,
@@ -95,10 +95,10 @@ impl Default for AiuSettings {
         Self {
             soc_mhz: None,
             core_mhz: CORE_MHZ,
-            outside: Outside::Kept,
+            outside: OutsideWork::Kept,
             left_out: Vec::new(),
             globals: Globals::Kept,
-            durations: Durations::Device,
+            durations: DurationClock::Device,
             limit: EventLimit::default(),
             power_scale: POWER_SCALE,
             max_watts: MAX_WATTS,
@@ -115,7 +115,7 @@ impl Default for EventLimit {
 /// A file of settings: the key tells what it is.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct SettingsFile {
     aiu_settings: AiuSettings,
 }
 
@@ -125,7 +125,7 @@ impl AiuSettings {
     /// # Errors
     /// If a frequency is no finite number.
     pub fn to_file(&self) -> Result<String, Error> {
-        let file = File { aiu_settings: self.clone() };
+        let file = SettingsFile { aiu_settings: self.clone() };
         serde_json::to_string(&file).map_err(|error| unusable(&error.to_string()))
     }
 
@@ -137,7 +137,8 @@ impl AiuSettings {
         if !bytes.starts_with(SETTINGS.as_bytes()) {
             return Ok(None);
         }
-        let file: File = serde_json::from_slice(bytes).map_err(|error| unusable(&error.to_string()))?;
+        let file: SettingsFile =
+            serde_json::from_slice(bytes).map_err(|error| unusable(&error.to_string()))?;
         file.aiu_settings.check()?;
         Ok(Some(file.aiu_settings))
     }
@@ -171,10 +172,10 @@ mod tests {
         let settings = AiuSettings {
             soc_mhz: Some(560.25),
             core_mhz: 800.0,
-            outside: Outside::Shifted,
+            outside: OutsideWork::Shifted,
             left_out: vec![ValuePattern { path: "args.Type".to_owned(), regex: "^\"ph\"$".to_owned() }],
             globals: Globals::Dropped,
-            durations: Durations::Host,
+            durations: DurationClock::Host,
             limit: EventLimit { skip: 10, count: 40, ..EventLimit::default() },
             power_scale: 0.5,
             max_watts: 75.0,

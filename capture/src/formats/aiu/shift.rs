@@ -9,10 +9,10 @@
 use nprof_engine::base::Result;
 use rustc_hash::FxHashMap;
 
-use super::Dialect;
+use super::TraceDialect;
 use super::job::GrowingSpan;
 use super::limit::key;
-use crate::formats::trace_event::layer::{Below, Layer, LayerClaim, Met};
+use crate::formats::trace_event::layer::{Layer, LayerClaim, LayerEvent, LowerReader};
 
 /// Part of the names of round trips.
 const ROUND_TRIP: &str = "Flex RoundTrip";
@@ -36,7 +36,7 @@ pub(super) struct ClockShift {
 /// The round trips and calls of a rank, each by the clock of its dialect.
 #[derive(Debug)]
 pub(super) struct HostCalls {
-    dialect: Dialect,
+    dialect: TraceDialect,
     /// Process of the round trips: the first that has some.
     process: Option<Box<[u8]>>,
     trips: Vec<GrowingSpan>,
@@ -48,7 +48,7 @@ pub(super) struct HostCalls {
 impl HostCalls {
     pub(super) fn new() -> Self {
         Self {
-            dialect: Dialect::Flex,
+            dialect: TraceDialect::Flex,
             process: None,
             trips: Vec::new(),
             calls: Default::default(),
@@ -58,7 +58,7 @@ impl HostCalls {
     }
 
     /// Begins a file. Begins of the file before get no ends any more.
-    pub(super) fn begin(&mut self, dialect: Dialect) {
+    pub(super) fn begin(&mut self, dialect: TraceDialect) {
         self.dialect = dialect;
         self.open.clear();
         self.open_count = 0;
@@ -86,15 +86,15 @@ impl HostCalls {
     /// The spans that an event of this name belongs to.
     fn spans(&mut self, name: &str) -> Option<&mut Vec<GrowingSpan>> {
         match self.dialect {
-            Dialect::Flex => name.contains(ROUND_TRIP).then_some(&mut self.trips),
-            Dialect::Torch => {
+            TraceDialect::Flex => name.contains(ROUND_TRIP).then_some(&mut self.trips),
+            TraceDialect::Torch => {
                 let at = CALLS.iter().position(|call| name.contains(call))?;
                 Some(&mut self.calls[at])
             }
         }
     }
 
-    fn take(&mut self, met: Met<'_>, time_ps: i64) {
+    fn take(&mut self, met: LayerEvent<'_>, time_ps: i64) {
         let name = met.name();
         match met.phase() {
             b"B" if self.open_count < MAX_CALLS => {
@@ -125,12 +125,12 @@ fn add(spans: &mut Vec<GrowingSpan>, start_ps: i64, end_ps: i64) {
 }
 
 impl Layer for HostCalls {
-    fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<LayerClaim> {
+    fn event(&mut self, below: &mut LowerReader<'_, '_>, met: LayerEvent<'_>) -> Result<LayerClaim> {
         let is_slice = matches!(met.phase(), b"X" | b"B" | b"E");
         if !is_slice || self.spans(&met.name()).is_none() {
             return Ok(LayerClaim::ByLayer);
         }
-        if self.dialect == Dialect::Flex {
+        if self.dialect == TraceDialect::Flex {
             let process = self.process.get_or_insert_with(|| met.pid().into());
             if **process != *met.pid() {
                 return Ok(LayerClaim::ByLayer);

@@ -21,7 +21,7 @@ const KINDS: usize = 1 + STEPS.len();
 /// A measurement, ordered by name, kind and value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Measured {
-    /// Position of the name in [`Summary::all`].
+    /// Position of the name in [`KernelSummary::all`].
     kernel: u32,
     kind: u8,
     /// Picoseconds or cycles.
@@ -45,7 +45,7 @@ impl SpillKey for Measured {
 
 /// The kernels of one name on a device.
 #[derive(Debug, Default)]
-struct Kernels {
+struct NamedKernels {
     device: u16,
     label: String,
     /// Start of the first one, by the corrected clock.
@@ -67,15 +67,15 @@ pub(super) struct Ran {
 }
 
 /// All kernels of a rank.
-pub(super) struct Summary<'s> {
-    all: Vec<Kernels>,
+pub(super) struct KernelSummary<'s> {
+    all: Vec<NamedKernels>,
     by_label: FxHashMap<(u16, String), u32>,
     /// Position in `all` by the device and the number of the name.
     by_name: FxHashMap<(u16, u32), u32>,
     measured: Sorter<Measured, &'s dyn Scratch>,
 }
 
-impl<'s> Summary<'s> {
+impl<'s> KernelSummary<'s> {
     pub(super) fn new(space: Space<'s>) -> Self {
         Self {
             all: Vec::new(),
@@ -114,7 +114,7 @@ impl<'s> Summary<'s> {
         }
         let label = label(&names.of(name).text);
         let at = *self.by_label.entry((device, label.clone())).or_insert_with(|| {
-            self.all.push(Kernels { device, label, first_ps: i64::MAX, ..Kernels::default() });
+            self.all.push(NamedKernels { device, label, first_ps: i64::MAX, ..NamedKernels::default() });
             narrow(self.all.len() - 1)
         });
         self.by_name.insert((device, name), at);
@@ -150,7 +150,7 @@ impl<'s> Summary<'s> {
         let mut order: Vec<usize> = (0..self.all.len()).collect();
         let total = |at: &usize| self.all[*at].sums[0].1;
         order.sort_by_key(|at| {
-            let Kernels { device, label, first_ps, .. } = &self.all[*at];
+            let NamedKernels { device, label, first_ps, .. } = &self.all[*at];
             (*device, std::cmp::Reverse(total(at)), *first_ps, label)
         });
         let mut wholes = BTreeMap::<u16, i128>::new();

@@ -11,20 +11,20 @@ use nprof_engine::model::WarningKind;
 use nprof_engine::spill::{Scratch, Sorter, Space};
 use rustc_hash::FxHashMap;
 
-use super::Dialect;
+use super::TraceDialect;
 use super::attribute::Attributes;
-use super::clock::Counters;
+use super::clock::DeviceCounters;
 use super::device_slice::{DeviceSlice, IS_UNFINISHED};
 use super::filter::Filter;
 use super::hcoll::Protocol;
 use super::job::JobFiles;
 use super::kernel::{Kernel, RatedTransfer};
 use super::names::SliceNames;
-use super::rank::{Ranks, Whose};
-use super::torch::Ideals;
+use super::rank::{FlexRanks, Whose};
+use super::torch::TorchIdeals;
 use super::torch_arguments::TorchArguments;
 use super::torch_event::{Begins, TorchEvent};
-use crate::formats::trace_event::layer::{Below, Layer, LayerClaim, Met};
+use crate::formats::trace_event::layer::{Layer, LayerClaim, LayerEvent, LowerReader};
 
 /// Most slices of the device that are open at a time. Further begins become unfinished slices.
 const MAX_OPEN: usize = 1 << 16;
@@ -40,9 +40,9 @@ struct OpenBegin {
 }
 
 /// State while the files of a rank are read.
-pub(super) struct Taker<'s, 't> {
+pub(super) struct SliceTaker<'s, 't> {
     /// Processes of this rank.
-    pub(super) ranks: Ranks,
+    pub(super) ranks: FlexRanks,
     /// The slices of the device.
     pub(super) held: Sorter<DeviceSlice, &'s dyn Scratch>,
     /// Kernels that are needed before the slices are written.
@@ -55,7 +55,7 @@ pub(super) struct Taker<'s, 't> {
     /// Steps of collective operations of PyTorch's dialect.
     pub(super) protocols: Sorter<Protocol, &'s dyn Scratch>,
     pub(super) names: SliceNames,
-    pub(super) counters: Counters,
+    pub(super) counters: DeviceCounters,
     pub(super) jobs: JobFiles,
     /// Devices of the kernels and transfers of PyTorch's dialect.
     pub(super) devices: BTreeSet<u16>,
@@ -63,7 +63,7 @@ pub(super) struct Taker<'s, 't> {
     pub(super) threads: Vec<Box<str>>,
     /// Whether kernels are sorted for the choice between several tables of the compiler.
     wants_kernels: bool,
-    dialect: Dialect,
+    dialect: TraceDialect,
     job: u32,
     thread_numbers: FxHashMap<Box<[u8]>, u32>,
     /// The begin that came last, if its end may follow.
@@ -76,12 +76,17 @@ pub(super) struct Taker<'s, 't> {
     number: u32,
     filter: Filter,
     /// Ideals of the kernels of PyTorch's dialect.
-    ideals: Option<Ideals<'t>>,
+    ideals: Option<TorchIdeals<'t>>,
 }
 
-impl<'s, 't> Taker<'s, 't> {
+impl<'s, 't> SliceTaker<'s, 't> {
     /// A taker for one of the ranks.
-    pub(super) fn new(ranks: Ranks, stated_hz: Option<f64>, wants_kernels: bool, space: Space<'s>) -> Self {
+    pub(super) fn new(
+        ranks: FlexRanks,
+        stated_hz: Option<f64>,
+        wants_kernels: bool,
+        space: Space<'s>,
+    ) -> Self {
         Self {
             ranks,
             held: space.sorter(1),
@@ -90,12 +95,12 @@ impl<'s, 't> Taker<'s, 't> {
             written: space.sorter(16),
             protocols: space.sorter(16),
             names: SliceNames::default(),
-            counters: Counters::new(stated_hz),
+            counters: DeviceCounters::new(stated_hz),
             jobs: JobFiles::default(),
             devices: BTreeSet::new(),
             threads: Vec::new(),
             wants_kernels,
-            dialect: Dialect::Flex,
+            dialect: TraceDialect::Flex,
             job: 0,
             thread_numbers: FxHashMap::default(),
             last: None,
@@ -110,12 +115,12 @@ impl<'s, 't> Taker<'s, 't> {
     }
 
     /// Leaves out what the filter leaves out, and tells kernels of PyTorch's dialect their ideals.
-    pub(super) fn with(self, filter: Filter, ideals: Option<Ideals<'t>>) -> Self {
+    pub(super) fn with(self, filter: Filter, ideals: Option<TorchIdeals<'t>>) -> Self {
         Self { filter, ideals, ..self }
     }
 
     /// Begins a file of this dialect, and of this rank if its events are not of their processes.
-    pub(super) fn begin(&mut self, name: &str, dialect: Dialect, rank: Option<u32>) {
+    pub(super) fn begin(&mut self, name: &str, dialect: TraceDialect, rank: Option<u32>) {
         self.job = self.jobs.begin(name);
         self.filter.begin(name, dialect, rank);
         self.dialect = dialect;
@@ -179,7 +184,7 @@ impl<'s, 't> Taker<'s, 't> {
         known.or_else(|| is_full.then(|| narrow(MAX_THREADS)))
     }
 
-    fn thread(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> u32 {
+    fn thread(&mut self, below: &mut LowerReader<'_, '_>, met: LayerEvent<'_>) -> u32 {
         let tid = met.tid();
         let number = self.known_thread(tid);
         if number.is_some_and(|number| number as usize == MAX_THREADS) {
@@ -196,7 +201,12 @@ impl<'s, 't> Taker<'s, 't> {
     }
 
     /// A slice of the device that begins with an event whose attributes have been read.
-    fn held(&mut self, below: &mut Below<'_, '_>, met: Met<'_>, start_ps: i64) -> Result<DeviceSlice> {
+    fn held(
+        &mut self,
+        below: &mut LowerReader<'_, '_>,
+        met: LayerEvent<'_>,
+        start_ps: i64,
+    ) -> Result<DeviceSlice> {
         if self.attributes.is_wide {
             let what = "a counter of more than 32 bits; its lower 32 bits are used";
             below.warn(WarningKind::AdjustedValue, what, met);
@@ -212,7 +222,7 @@ impl<'s, 't> Taker<'s, 't> {
         Ok(DeviceSlice { start_ps, number, end_ps: start_ps, stamps, charge, flags, name, thread, job })
     }
 
-    fn begin_slice(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<LayerClaim> {
+    fn begin_slice(&mut self, below: &mut LowerReader<'_, '_>, met: LayerEvent<'_>) -> Result<LayerClaim> {
         self.attributes.read(met);
         if !self.attributes.is_of_device() {
             return Ok(LayerClaim::Passed);
@@ -235,7 +245,7 @@ impl<'s, 't> Taker<'s, 't> {
         Ok(LayerClaim::ByLayer)
     }
 
-    fn end_slice(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<LayerClaim> {
+    fn end_slice(&mut self, below: &mut LowerReader<'_, '_>, met: LayerEvent<'_>) -> Result<LayerClaim> {
         let (name, tid) = (met.name(), met.tid());
         let thread = self.known_thread(tid);
         let number = self.names.known(&name);
@@ -269,7 +279,7 @@ impl<'s, 't> Taker<'s, 't> {
         open
     }
 
-    fn complete(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<LayerClaim> {
+    fn complete(&mut self, below: &mut LowerReader<'_, '_>, met: LayerEvent<'_>) -> Result<LayerClaim> {
         self.attributes.read(met);
         if !self.attributes.is_of_device() {
             return Ok(LayerClaim::Passed);
@@ -285,7 +295,7 @@ impl<'s, 't> Taker<'s, 't> {
         Ok(LayerClaim::ByLayer)
     }
 
-    fn check_order(&self, below: &mut Below<'_, '_>, met: Met<'_>, held: &mut DeviceSlice) {
+    fn check_order(&self, below: &mut LowerReader<'_, '_>, met: LayerEvent<'_>, held: &mut DeviceSlice) {
         if held.end_ps < held.start_ps {
             let what = "a slice of the device that ends before it begins; its end is used";
             below.warn(WarningKind::AdjustedValue, what, met);
@@ -295,7 +305,7 @@ impl<'s, 't> Taker<'s, 't> {
 
     /// Looks at an event of PyTorch's dialect. The ordinary reader takes it. Steps of collective
     /// operations have the category of annotations, but the device executes them.
-    fn look(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<LayerClaim> {
+    fn look(&mut self, below: &mut LowerReader<'_, '_>, met: LayerEvent<'_>) -> Result<LayerClaim> {
         match met.phase() {
             b"X" => {
                 let watched = TorchEvent::of(&mut self.names, below, met)?;
@@ -326,8 +336,8 @@ impl<'s, 't> Taker<'s, 't> {
     /// Takes an event of PyTorch's dialect whose end is known.
     fn watch(
         &mut self,
-        below: &mut Below<'_, '_>,
-        met: Met<'_>,
+        below: &mut LowerReader<'_, '_>,
+        met: LayerEvent<'_>,
         watched: TorchEvent,
         end_ps: i64,
     ) -> Result<()> {
@@ -373,7 +383,7 @@ impl<'s, 't> Taker<'s, 't> {
     }
 }
 
-impl Taker<'_, '_> {
+impl SliceTaker<'_, '_> {
     /// Keeps a slice of the runtime that the ordinary reader takes: for its counters.
     fn keep(
         &mut self,
@@ -402,15 +412,15 @@ impl Taker<'_, '_> {
     }
 }
 
-impl Layer for Taker<'_, '_> {
-    fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<LayerClaim> {
+impl Layer for SliceTaker<'_, '_> {
+    fn event(&mut self, below: &mut LowerReader<'_, '_>, met: LayerEvent<'_>) -> Result<LayerClaim> {
         let phase = met.phase();
         let is_slice = matches!(phase, b"X" | b"B" | b"E");
-        let has_ranks = self.dialect == Dialect::Flex || self.ranks.is_within();
+        let has_ranks = self.dialect == TraceDialect::Flex || self.ranks.is_within();
         if has_ranks && self.ranks.of(met.pid(), is_slice) == Whose::Other {
             return Ok(LayerClaim::ByLayer);
         }
-        if self.dialect == Dialect::Torch {
+        if self.dialect == TraceDialect::Torch {
             if self.filter.leaves_out(met) {
                 return Ok(LayerClaim::ByLayer);
             }
@@ -434,11 +444,11 @@ impl Layer for Taker<'_, '_> {
     }
 
     fn owner(&self) -> Option<u32> {
-        self.ranks.owner().filter(|_| self.dialect == Dialect::Flex)
+        self.ranks.owner().filter(|_| self.dialect == TraceDialect::Flex)
     }
 
     fn is_own(&self, pid: &[u8]) -> Option<bool> {
-        self.ranks.is_own(pid).filter(|_| self.dialect == Dialect::Flex || self.ranks.is_within())
+        self.ranks.is_own(pid).filter(|_| self.dialect == TraceDialect::Flex || self.ranks.is_within())
     }
 
     fn within(&mut self, rank: &[u8]) {

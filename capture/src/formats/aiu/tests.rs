@@ -18,7 +18,7 @@ use proptest::prelude::*;
 
 use super::fixture::Device;
 use super::*;
-use crate::archive::{FileBytes, InMemory, Leaf, open};
+use crate::archive::{FileBytes, InMemory, PlainFile, open};
 use crate::files::{Files, MemoryFiles};
 use crate::inputs::plan;
 
@@ -43,7 +43,7 @@ fn read_claimed<F: Files>(
     files: &[(&str, Vec<u8>)],
     settings: &AiuSettings,
     keep: impl Fn(MemoryFiles) -> F,
-    claim: impl Fn(&mut Leaf),
+    claim: impl Fn(&mut PlainFile),
 ) -> Vec<Recorder> {
     let leaf = |(name, bytes): &(&str, Vec<u8>)| {
         open(name, FileBytes::new(Arc::new(bytes.clone())), &InMemory).leaves
@@ -242,8 +242,8 @@ fn jobs_outside_of_their_round_trips_are_shifted_if_asked() {
         assert_eq!(rank.warnings().len(), 1, "{:?}", rank.warnings());
         ops(&rank).iter().map(|slice| (slice.start_ps + 500_000) / 1_000_000).collect::<Vec<i64>>()
     };
-    assert_eq!(starts(Outside::Kept), [700, 800]);
-    assert_eq!(starts(Outside::Shifted), [100, 200]);
+    assert_eq!(starts(OutsideWork::Kept), [700, 800]);
+    assert_eq!(starts(OutsideWork::Shifted), [100, 200]);
 }
 
 #[test]

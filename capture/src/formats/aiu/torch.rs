@@ -6,23 +6,23 @@ use nprof_engine::makers::aiu::Phase;
 
 use super::autopilot::{JobShares, shares};
 use super::choice::{Measure, choose};
-use super::ideal::Table;
+use super::ideal::IdealTable;
 use super::kernel::{Kernel, Lot};
-use super::usage::{Matched, OTHER};
+use super::usage::{MatchedIdeal, OTHER};
 
 /// Facts about the kernels before they are written.
 #[derive(Debug)]
-pub(super) struct Ideals<'t> {
-    tables: &'t [Table],
+pub(super) struct TorchIdeals<'t> {
+    tables: &'t [IdealTable],
     core_hz: f64,
     /// Table of each kernel by its number, if there are several.
     chosen: Option<Vec<Option<u16>>>,
     shares: JobShares,
 }
 
-impl<'t> Ideals<'t> {
+impl<'t> TorchIdeals<'t> {
     /// The only table gives the ideals of all kernels.
-    pub(super) fn of_one(tables: &'t [Table], core_hz: f64) -> Self {
+    pub(super) fn of_one(tables: &'t [IdealTable], core_hz: f64) -> Self {
         Self { tables, core_hz, chosen: None, shares: JobShares::new() }
     }
 
@@ -57,7 +57,7 @@ impl<'t> Ideals<'t> {
         let table = table.and_then(|at| self.tables.get(usize::from(at)));
         let row = table.and_then(|table| Some((table, table.row(Phase::kernel(kernel))?)));
         let Some((table, row)) = row else { return (OTHER, None) };
-        let matched = Matched::of(table, row, measured_ps, self.core_hz);
+        let matched = MatchedIdeal::of(table, row, measured_ps, self.core_hz);
         (matched.category, matched.utilization.filter(|utilization| *utilization > 0.0))
     }
 }

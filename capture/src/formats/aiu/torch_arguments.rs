@@ -7,7 +7,7 @@ use nprof_engine::makers::aiu::{Phase, STAMPS};
 
 use super::attribute::{bytes_of_argument, number};
 use super::device_slice::HAS_CHARGE;
-use crate::formats::trace_event::layer::{MemberValue, Met, each_member};
+use crate::formats::trace_event::layer::{LayerEvent, MemberValue, each_member};
 
 /// Key of the name before it was shortened.
 const ORIGINAL: &[u8] = b"orig_name";
@@ -52,14 +52,14 @@ pub(super) struct TorchArguments {
 
 impl TorchArguments {
     /// The arguments of an event.
-    pub(super) fn of(met: Met<'_>) -> Self {
+    pub(super) fn of(met: LayerEvent<'_>) -> Self {
         let mut stated = Self::default();
         met.each_argument(|key, value| stated.take(key, value));
         stated
     }
 
     /// The device that the arguments name, else the process.
-    pub(super) fn device(&self, met: Met<'_>) -> u16 {
+    pub(super) fn device(&self, met: LayerEvent<'_>) -> u16 {
         let process = || std::str::from_utf8(met.pid()).ok()?.trim().parse().ok();
         self.device.or_else(process).filter(|device| *device < MAX_DEVICES).unwrap_or(0)
     }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::hcoll::is_step;
 use super::names::SliceNames;
 use super::torch_arguments::TorchArguments;
-use crate::formats::trace_event::layer::{Below, Met};
+use crate::formats::trace_event::layer::{LayerEvent, LowerReader};
 
 /// Most begins that wait for their ends.
 const MAX_OPEN: usize = 1 << 16;
@@ -41,8 +41,8 @@ impl TorchEvent {
     /// The event, if it counts and has a time. The ordinary reader reports times that are missing.
     pub(super) fn of(
         names: &mut SliceNames,
-        below: &mut Below<'_, '_>,
-        met: Met<'_>,
+        below: &mut LowerReader<'_, '_>,
+        met: LayerEvent<'_>,
     ) -> Result<Option<Self>> {
         let category = met.cat();
         let is_step = is_step(&category, &met.name());
@@ -92,7 +92,7 @@ pub(super) struct Begins {
 
 impl Begins {
     /// Takes a begin. Further ones than fit are not matched.
-    pub(super) fn push(&mut self, met: Met<'_>, watched: Option<TorchEvent>) {
+    pub(super) fn push(&mut self, met: LayerEvent<'_>, watched: Option<TorchEvent>) {
         if self.count < MAX_OPEN {
             self.count += 1;
             self.threads.entry(thread(met)).or_default().push((met.name().into(), watched));
@@ -100,7 +100,7 @@ impl Begins {
     }
 
     /// The event that counts and that this end ends.
-    pub(super) fn end(&mut self, met: Met<'_>) -> Option<TorchEvent> {
+    pub(super) fn end(&mut self, met: LayerEvent<'_>) -> Option<TorchEvent> {
         let open = self.threads.get_mut(&thread(met))?;
         let name = met.name();
         let from = open.len().saturating_sub(MAX_LOOKED_AT);
@@ -121,6 +121,6 @@ impl Begins {
 }
 
 /// Process and thread as written.
-fn thread(met: Met<'_>) -> Box<[u8]> {
+fn thread(met: LayerEvent<'_>) -> Box<[u8]> {
     [met.pid(), b"\0", met.tid()].concat().into()
 }

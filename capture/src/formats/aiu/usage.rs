@@ -8,7 +8,7 @@ use nprof_engine::makers::aiu::schema::{AiuCategory, AiuIdeal, AiuOp};
 use nprof_engine::model::{FieldId, Sink, Value};
 
 use super::autopilot::{JobShare, JobShares};
-use super::ideal::{NO_PHASE, Table, TableKind};
+use super::ideal::{IdealTable, IdealTableKind, NO_PHASE};
 use super::kernel::Lot;
 use super::summary::{count, share};
 
@@ -35,7 +35,7 @@ impl UsageCell {
 
 /// A kernel's ideal.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Matched<'t> {
+pub(super) struct MatchedIdeal<'t> {
     pub(super) category: &'t str,
     pub(super) phase: &'static str,
     /// Ideal cycles, if the table has them for the kernel alone.
@@ -45,9 +45,9 @@ pub(super) struct Matched<'t> {
     pub(super) utilization: Option<f64>,
 }
 
-impl<'t> Matched<'t> {
+impl<'t> MatchedIdeal<'t> {
     /// The ideal of a kernel by its row in a table of kernels.
-    pub(super) fn of(table: &'t Table, row: usize, measured_ps: i64, core_hz: f64) -> Self {
+    pub(super) fn of(table: &'t IdealTable, row: usize, measured_ps: i64, core_hz: f64) -> Self {
         let ideal = &table.rows[row];
         let ideal_ps = ideal.cycles as f64 / core_hz * 1e12;
         let utilization = (measured_ps > 0).then(|| ideal_ps / measured_ps as f64);
@@ -75,7 +75,7 @@ type UsageCells<'t> = BTreeMap<&'t str, UsageCell>;
 /// Sums of a rank, by device and phase.
 #[derive(Debug)]
 pub(super) struct ArrayUsage<'t> {
-    tables: &'t [Table],
+    tables: &'t [IdealTable],
     core_hz: f64,
     /// Use of the arrays by job, if the autopilot's tables tell it.
     shares: JobShares,
@@ -91,7 +91,7 @@ pub(super) struct ArrayUsage<'t> {
 }
 
 impl<'t> ArrayUsage<'t> {
-    pub(super) fn new(tables: &'t [Table], core_hz: f64, shares: JobShares) -> Self {
+    pub(super) fn new(tables: &'t [IdealTable], core_hz: f64, shares: JobShares) -> Self {
         let mut empty: BTreeMap<&'static str, UsageCells<'t>> = BTreeMap::new();
         for table in tables {
             let of_phase = empty.entry(table.phase).or_default();
@@ -123,14 +123,14 @@ impl<'t> ArrayUsage<'t> {
         lot: Lot,
         table: Option<usize>,
         measured_ps: i64,
-    ) -> Option<Matched<'t>> {
+    ) -> Option<MatchedIdeal<'t>> {
         let first = self.tables.first()?;
         let (_, device) = lot;
         if let Some(share) = self.share(lot) {
             let phase = self.tables[share.table].phase;
             self.cell(device, phase, OTHER).add(measured_ps, 0);
             self.is_known = true;
-            return Some(Matched {
+            return Some(MatchedIdeal {
                 category: OTHER,
                 phase,
                 cycles: None,
@@ -149,11 +149,11 @@ impl<'t> ArrayUsage<'t> {
         };
         self.is_known = true;
         let table = &self.tables[at];
-        if table.kind == TableKind::Autopilot {
+        if table.kind == IdealTableKind::Autopilot {
             self.cell(device, table.phase, OTHER).add(measured_ps, 0);
             return None;
         }
-        let matched = Matched::of(table, row, measured_ps, self.core_hz);
+        let matched = MatchedIdeal::of(table, row, measured_ps, self.core_hz);
         let cycles = table.rows[row].cycles;
         let is_too_short = cycles > 0 && matched.utilization.is_none_or(|utilization| utilization > 1.0);
         self.too_short += u64::from(is_too_short);

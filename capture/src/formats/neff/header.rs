@@ -11,7 +11,7 @@ pub const HEADER_LEN: usize = 1024;
 
 /// Contents of the header.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Header {
+pub struct FileHeader {
     /// Version of the file's layout.
     pub package_version: u64,
     /// Bytes of the header.
@@ -42,7 +42,7 @@ pub struct Header {
 const LAYOUT_WITH_MD5: u64 = 2;
 const MD5_LEN: usize = 16;
 
-impl Header {
+impl FileHeader {
     /// Whether these bytes begin with a header.
     #[must_use]
     pub fn is_at_start(bytes: &[u8]) -> bool {

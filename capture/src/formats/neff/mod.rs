@@ -23,7 +23,7 @@ use nprof_engine::model::{FieldSpec, Sink, TableSpec, Unit, Value, WarningKind};
 use serde_json::Value as Json;
 
 use self::debug::DebugLayer;
-use self::header::{HEADER_LEN, Header};
+use self::header::{FileHeader, HEADER_LEN};
 use self::package::PackageMember;
 use self::tensor::Tensor;
 use crate::error::Error;
@@ -32,7 +32,7 @@ use nprof_engine::makers::neuron::schema::{NeffHeader, NeffNode};
 /// Contents of a NEFF.
 #[derive(Debug, Default)]
 pub struct Neff {
-    header: Option<Header>,
+    header: Option<FileHeader>,
     compiler_version: Option<String>,
     multiply_accumulates: Option<u64>,
     tensors: Vec<Tensor>,
@@ -60,8 +60,8 @@ impl Neff {
         if input.is_empty() {
             return Err(Error::format("the NEFF is empty", "byte 0", "compile the model again"));
         }
-        let (header, packed) = if Header::is_at_start(input) {
-            (Some(Header::read(input)?), &input[HEADER_LEN..])
+        let (header, packed) = if FileHeader::is_at_start(input) {
+            (Some(FileHeader::read(input)?), &input[HEADER_LEN..])
         } else if package::is_package(input) {
             (None, input)
         } else {
@@ -135,7 +135,7 @@ impl Neff {
 
     /// The header, if the file has one.
     #[must_use]
-    pub fn header(&self) -> Option<&Header> {
+    pub fn header(&self) -> Option<&FileHeader> {
         self.header.as_ref()
     }
 
@@ -220,7 +220,7 @@ fn is_wanted(path: &str) -> bool {
         || debug::is_layer(path)
 }
 
-fn write_header(header: &Header, sink: &mut dyn Sink) -> SinkResult<()> {
+fn write_header(header: &FileHeader, sink: &mut dyn Sink) -> SinkResult<()> {
     let handles = NeffHeader::define(sink)?;
     let numbers = [
         (handles.package_version, header.package_version),

@@ -26,7 +26,7 @@ use self::table::{RowKind, TableReader};
 use crate::error::Error;
 use crate::files::{Fault, ImportJob, Sinks};
 use nprof_engine::makers::neuron::schema::{self, MODEL_INFO, NEFF_HEADER, PROFILE_INFO, SUMMARY};
-use nprof_engine::makers::neuron::{SOURCE, Tracks};
+use nprof_engine::makers::neuron::{NeuronTracks, SOURCE};
 
 /// Bytes between two progress reports, about.
 const PROGRESS_STEP: u64 = 1 << 20;
@@ -47,7 +47,7 @@ pub fn read(input: &mut dyn Read, sink: &mut dyn Sink, progress: &mut dyn FnMut(
     if start != Some(b'{') {
         return Err(not_a_profile("the input does not start with a JSON object", input.offset()));
     }
-    let mut import = Import::new(sink);
+    let mut import = NeuronImport::new(sink);
     let mut splitter = Splitter::new(input);
     let mut told = 0;
     loop {
@@ -92,7 +92,7 @@ fn not_a_profile(what: &str, offset: u64) -> Error {
 }
 
 /// State of the import.
-struct Import<'s> {
+struct NeuronImport<'s> {
     sink: &'s mut dyn Sink,
     tables: HashMap<String, TableReader>,
     /// The table whose rows are being read.
@@ -101,12 +101,12 @@ struct Import<'s> {
     other: Option<String>,
     /// Number of fields that can still be defined.
     fields_left: usize,
-    tracks: Tracks,
+    tracks: NeuronTracks,
     links: RowLinks,
     rank: RankInfo,
 }
 
-impl<'s> Import<'s> {
+impl<'s> NeuronImport<'s> {
     fn new(sink: &'s mut dyn Sink) -> Self {
         Self {
             sink,
@@ -114,7 +114,7 @@ impl<'s> Import<'s> {
             current: None,
             other: None,
             fields_left: MAX_FIELDS,
-            tracks: Tracks::default(),
+            tracks: NeuronTracks::default(),
             links: RowLinks::default(),
             rank: RankInfo { source: SOURCE.to_owned(), ..RankInfo::default() },
         }

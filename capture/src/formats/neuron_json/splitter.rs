@@ -74,7 +74,7 @@ pub(super) struct Splitter<'a> {
 }
 
 /// Result of the search for the end of an object.
-enum Extent {
+enum ObjectEnd {
     /// Length of the object.
     Complete(usize),
     /// Longer than allowed. The number is the length that was scanned.
@@ -268,19 +268,19 @@ impl<'a> Splitter<'a> {
 
     fn object(&mut self) -> std::io::Result<InputPiece> {
         match self.object_extent()? {
-            Extent::Complete(length) => {
+            ObjectEnd::Complete(length) => {
                 self.current = length;
                 self.passed = length;
                 Ok(InputPiece::Row)
             }
-            Extent::TooLong(followed) => {
+            ObjectEnd::TooLong(followed) => {
                 match self.seam {
                     Some(seam) => self.restart(seam, followed),
                     None => self.passed = followed,
                 }
                 Ok(InputPiece::Damage("a row without an end"))
             }
-            Extent::CutOff => match self.seam {
+            ObjectEnd::CutOff => match self.seam {
                 Some(seam) => {
                     self.restart(seam, self.input.here().len());
                     Ok(InputPiece::Damage("a row without an end"))
@@ -291,35 +291,35 @@ impl<'a> Splitter<'a> {
     }
 
     /// Follows an object to its end.
-    fn object_extent(&mut self) -> std::io::Result<Extent> {
+    fn object_extent(&mut self) -> std::io::Result<ObjectEnd> {
         self.open.clear();
         self.braces = 0;
         let (mut at, after_seam) = (0, self.after_seam());
         loop {
             let limit = self.seam.map_or(MAX_ROW, |seam| seam + after_seam);
             if at > limit {
-                return Ok(Extent::TooLong(limit));
+                return Ok(ObjectEnd::TooLong(limit));
             }
             let here = self.input.here();
             let structural = |byte: &u8| matches!(byte, b'"' | b'{' | b'}' | b'[' | b']');
             let Some(found) = here.get(at..).and_then(|rest| rest.iter().position(structural)) else {
                 at = at.max(here.len());
                 if !self.input.extend()? {
-                    return Ok(Extent::CutOff);
+                    return Ok(ObjectEnd::CutOff);
                 }
                 continue;
             };
             at += found;
             if here[at] != b'"' {
                 if self.bracket(at) {
-                    return Ok(Extent::Complete(at + 1));
+                    return Ok(ObjectEnd::Complete(at + 1));
                 }
                 at += 1;
                 continue;
             }
             let Some(end) = self.string_end(at, limit + after_seam)? else {
                 let too_long = self.input.here().len() >= limit + after_seam;
-                return Ok(if too_long { Extent::TooLong(limit) } else { Extent::CutOff });
+                return Ok(if too_long { ObjectEnd::TooLong(limit) } else { ObjectEnd::CutOff });
             };
             if self.seam.is_none() {
                 self.seam = seam(self.input.here().get(at + 1..end - 1).unwrap_or_default(), at + 1);

@@ -13,7 +13,7 @@ use nprof_engine::makers::neuron::schema::{
     self, CC_INSTRUCTION, CC_OPS, DMA, DMA_THROUGHPUT, HAM, HBM_USAGE, INSTRUCTION, INSTRUCTION_USAGE,
     PENDING_DMA, Queue, SEMAPHORE_UPDATE, TableSchema, dma_name, throttle_reason,
 };
-use nprof_engine::makers::neuron::{CounterTrack, Tracks};
+use nprof_engine::makers::neuron::{CounterTrack, NeuronTracks};
 
 /// Kind of track that a table's rows go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl TableReader {
         &mut self,
         row: &JsonRow<'_>,
         offset: u64,
-        tracks: &mut Tracks,
+        tracks: &mut NeuronTracks,
         fields_left: &mut usize,
         sink: &mut dyn Sink,
     ) -> Result<Option<SliceKey>> {
@@ -179,7 +179,7 @@ impl TableReader {
         row: &JsonRow<'_>,
         fields: &[(FieldId, Value<'_>)],
         offset: u64,
-        tracks: &mut Tracks,
+        tracks: &mut NeuronTracks,
         sink: &mut dyn Sink,
     ) -> Result<Result<SliceKey, Misplaced>> {
         let start_ps = match row.time_ps("timestamp") {
@@ -206,7 +206,7 @@ impl TableReader {
         sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields }).map(Ok)
     }
 
-    fn track(&self, row: &JsonRow<'_>, tracks: &mut Tracks, sink: &mut dyn Sink) -> Result<TrackId> {
+    fn track(&self, row: &JsonRow<'_>, tracks: &mut NeuronTracks, sink: &mut dyn Sink) -> Result<TrackId> {
         let core = row.number("pcore_idx").unwrap_or(0);
         match self.row_kind {
             RowKind::Dma => {
@@ -247,7 +247,7 @@ impl TableReader {
         &self,
         row: &JsonRow<'_>,
         fields: &[(FieldId, Value<'_>)],
-        tracks: &mut Tracks,
+        tracks: &mut NeuronTracks,
         sink: &mut dyn Sink,
     ) -> Result<Result<(), Misplaced>> {
         let time_ps = match row.time_ps("timestamp") {

@@ -19,7 +19,7 @@ const NTRACE_FIRST_BYTE: u8 = 0x82;
 
 /// An NTFF whose parts have been checked to lie inside the file.
 #[derive(Debug)]
-pub struct Container<'a> {
+pub struct NtffContainer<'a> {
     /// The protobuf part.
     pub capture: proto::Capture,
     /// The record area: all bytes after the protobuf part.
@@ -43,7 +43,7 @@ pub struct RecordSegment<'a> {
     pub at: u64,
 }
 
-impl<'a> Container<'a> {
+impl<'a> NtffContainer<'a> {
     /// Opens the file's bytes.
     ///
     /// # Errors
@@ -82,8 +82,8 @@ impl<'a> Container<'a> {
     /// The segments of a subgraph.
     ///
     /// # Errors
-    /// If a segment lies outside the file or holds a broken record. [`Container::open`] has already
-    /// checked this.
+    /// If a segment lies outside the file or holds a broken record. [`NtffContainer::open`] has
+    /// already checked this.
     pub fn segments(&self, subgraph: &proto::Subgraph) -> Result<Vec<RecordSegment<'a>>, Error> {
         (0..subgraph.segments.len()).map(|number| self.segment(subgraph, number)).collect()
     }

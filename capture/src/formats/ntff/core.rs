@@ -10,11 +10,11 @@ use super::record::RECORD_LEN;
 use crate::error::Error;
 use crate::formats::room::FieldBuffer;
 use nprof_engine::makers::neuron::schema::Queue;
-use nprof_engine::makers::neuron::{CounterTrack, Engine, Tracks, name_on_core};
+use nprof_engine::makers::neuron::{CounterTrack, Engine, NeuronTracks, name_on_core};
 
 /// Program and clocks of one physical core, ready for look-up.
 #[derive(Debug)]
-pub struct Core<'a> {
+pub struct CoreProgram<'a> {
     /// Number of the core within the file.
     pub number: u32,
     /// The file's description of the core.
@@ -29,7 +29,7 @@ pub struct Core<'a> {
     pub origin_ps: i64,
 }
 
-impl<'a> Core<'a> {
+impl<'a> CoreProgram<'a> {
     /// Reads the description of a core. Time zero is set once all cores are known.
     #[must_use]
     pub fn new(number: u32, subgraph: &'a proto::Subgraph) -> Self {
@@ -61,7 +61,7 @@ pub struct NtffOutput<'s> {
     /// The receiver of all events.
     pub sink: &'s mut dyn Sink,
     /// The tree of tracks.
-    pub tracks: Tracks,
+    pub tracks: NeuronTracks,
     /// Buffer for the next row's fields.
     pub(crate) room: FieldBuffer,
     progress: &'s mut dyn FnMut(u64),
@@ -84,7 +84,7 @@ impl<'s> NtffOutput<'s> {
     pub fn new(sink: &'s mut dyn Sink, progress: &'s mut dyn FnMut(u64)) -> Self {
         Self {
             sink,
-            tracks: Tracks::default(),
+            tracks: NeuronTracks::default(),
             room: FieldBuffer::new(),
             progress,
             done_bytes: 0,
@@ -143,21 +143,27 @@ impl<'s> NtffOutput<'s> {
     }
 
     /// Track of a counter of this core. Its samples must be ordered by time.
-    pub fn counter(&mut self, core: &Core<'_>, counter: CounterTrack) -> Result<TrackId, Error> {
+    pub fn counter(&mut self, core: &CoreProgram<'_>, counter: CounterTrack) -> Result<TrackId, Error> {
         let track = self.tracks.counter(self.sink, core.number, counter)?;
         self.in_order(track)
     }
 
     /// Track of a DMA engine's packets for a queue of this core. The packets must be ordered by
     /// time.
-    pub fn packets(&mut self, core: &Core<'_>, name: &str, number: u8, engine: u8) -> Result<TrackId, Error> {
+    pub fn packets(
+        &mut self,
+        core: &CoreProgram<'_>,
+        name: &str,
+        number: u8,
+        engine: u8,
+    ) -> Result<TrackId, Error> {
         let queue = Queue { name, number: Some(u32::from(number)) };
         let track = self.tracks.dma_packets(self.sink, core.number, queue, Some(u32::from(engine)))?;
         self.in_order(track)
     }
 
     /// Track of a queue's transfers of this core. The transfers must be ordered by time.
-    pub fn transfers(&mut self, core: &Core<'_>, name: &str, number: u8) -> Result<TrackId, Error> {
+    pub fn transfers(&mut self, core: &CoreProgram<'_>, name: &str, number: u8) -> Result<TrackId, Error> {
         let queue = Queue { name, number: Some(u32::from(number)) };
         let track = self.tracks.dma_transfers(self.sink, core.number, queue)?;
         self.in_order(track)

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use nprof_engine::base::Result;
 use nprof_engine::model::{NameId, Sink, TemplateId};
 
-use super::core::Core;
+use super::core::CoreProgram;
 use super::disassemble::{Author, SemaphoreNames, operands};
 use super::effect::Effect;
 use super::program::WORD_LEN;
@@ -15,7 +15,7 @@ use nprof_engine::makers::neuron::Engine;
 
 /// Properties of an instruction that all its runs share.
 #[derive(Debug, Clone)]
-pub struct Decoded {
+pub struct DecodedInstruction {
     /// Name of the opcode.
     pub name: NameId,
     /// The opcode.
@@ -51,16 +51,16 @@ const MAX_TEMPLATES: usize = 1 << 15;
 
 /// All instructions that have run so far. Memory grows with the program, not with the trace.
 #[derive(Debug)]
-pub struct Decoder {
+pub struct InstructionDecoder {
     names: SemaphoreNames,
     templates: usize,
-    decoded: [Vec<Option<Box<Decoded>>>; Engine::ALL.len()],
+    decoded: [Vec<Option<Box<DecodedInstruction>>>; Engine::ALL.len()],
 }
 
-impl Decoder {
+impl InstructionDecoder {
     /// A decoder for the programs of a core.
     #[must_use]
-    pub fn new(core: &Core<'_>, names: SemaphoreNames) -> Self {
+    pub fn new(core: &CoreProgram<'_>, names: SemaphoreNames) -> Self {
         Self {
             names,
             templates: 0,
@@ -72,17 +72,17 @@ impl Decoder {
     /// fields that all its rows share.
     pub(crate) fn decode(
         &mut self,
-        core: &Core<'_>,
+        core: &CoreProgram<'_>,
         engine: Engine,
         pc: u32,
-        fields: impl FnOnce(&Decoded) -> FieldBuffer,
+        fields: impl FnOnce(&DecodedInstruction) -> FieldBuffer,
         sink: &mut dyn Sink,
     ) -> Result<()> {
         if let Some(slot @ None) = self.decoded[engine.index()].get_mut(pc as usize)
             && let Some(bytes) = core.programs[engine.index()].word(pc)
         {
             let compiler_pc = core.programs[engine.index()].compiler_pc(pc);
-            let mut decoded = Box::new(Decoded::new(bytes, compiler_pc, &self.names, sink)?);
+            let mut decoded = Box::new(DecodedInstruction::new(bytes, compiler_pc, &self.names, sink)?);
             decoded.fields = fields(&decoded);
             *slot = Some(decoded);
         }
@@ -95,7 +95,7 @@ impl Decoder {
         &mut self,
         engine: Engine,
         pc: u32,
-        define: impl FnOnce(&Decoded) -> Result<TemplateId>,
+        define: impl FnOnce(&DecodedInstruction) -> Result<TemplateId>,
     ) -> Result<()> {
         let Some(Some(decoded)) = self.decoded[engine.index()].get_mut(pc as usize) else { return Ok(()) };
         decoded.runs += 1;
@@ -107,7 +107,7 @@ impl Decoder {
     }
 
     /// An instruction that is decoded, to give it a template.
-    pub(crate) fn known_mut(&mut self, engine: Engine, pc: u32) -> Option<&mut Decoded> {
+    pub(crate) fn known_mut(&mut self, engine: Engine, pc: u32) -> Option<&mut DecodedInstruction> {
         self.decoded[engine.index()].get_mut(pc as usize)?.as_deref_mut()
     }
 
@@ -119,12 +119,12 @@ impl Decoder {
 
     /// An instruction, if it is decoded.
     #[must_use]
-    pub fn known(&self, engine: Engine, pc: u32) -> Option<&Decoded> {
+    pub fn known(&self, engine: Engine, pc: u32) -> Option<&DecodedInstruction> {
         self.decoded[engine.index()].get(pc as usize)?.as_deref()
     }
 }
 
-impl Decoded {
+impl DecodedInstruction {
     fn new(
         bytes: &[u8; WORD_LEN],
         compiler_pc: Option<u64>,

@@ -10,10 +10,10 @@ use nprof_engine::model::{NameId, SliceKey, WarningKind};
 use rustc_hash::FxHashMap;
 
 use super::core::NtffOutput;
-use super::decoder::Decoded;
+use super::decoder::DecodedInstruction;
 use super::effect::Region;
 use super::execution::Executed;
-use super::region::Regions;
+use super::region::MemoryRegions;
 use super::word::Opcode;
 use crate::error::Error;
 use nprof_engine::makers::neuron::Engine;
@@ -32,7 +32,7 @@ struct RegionWriter {
 
 /// An LDWEIGHTS whose first MATMUL has not started yet.
 #[derive(Debug)]
-struct Loaded {
+struct LoadedWeights {
     key: SliceKey,
     before: Vec<SliceKey>,
 }
@@ -41,13 +41,13 @@ struct Loaded {
 #[derive(Debug)]
 pub struct Dependencies {
     name: NameId,
-    sbuf: Regions<RegionWriter>,
-    psum: Regions<RegionWriter>,
+    sbuf: MemoryRegions<RegionWriter>,
+    psum: MemoryRegions<RegionWriter>,
     /// Instructions that only waited, since the last other instruction of each engine.
     waits: [VecDeque<SliceKey>; Engine::ALL.len()],
     /// The last transfer that raises each semaphore.
     transfers: FxHashMap<u8, SliceKey>,
-    loaded: Option<Loaded>,
+    loaded: Option<LoadedWeights>,
     /// Writers of the weights that the Tensor engine holds.
     weights: Vec<SliceKey>,
     links: Vec<(SliceKey, SliceKey)>,
@@ -62,8 +62,8 @@ impl Dependencies {
     pub fn new(out: &mut NtffOutput<'_>) -> Result<Self, Error> {
         Ok(Self {
             name: out.sink.name(FLOW_DEPENDENCE)?,
-            sbuf: Regions::default(),
-            psum: Regions::default(),
+            sbuf: MemoryRegions::default(),
+            psum: MemoryRegions::default(),
             waits: Default::default(),
             transfers: FxHashMap::default(),
             loaded: None,
@@ -75,7 +75,12 @@ impl Dependencies {
     }
 
     /// Takes the next execution.
-    pub fn step(&mut self, run: &Executed, decoded: &Decoded, out: &mut NtffOutput<'_>) -> Result<(), Error> {
+    pub fn step(
+        &mut self,
+        run: &Executed,
+        decoded: &DecodedInstruction,
+        out: &mut NtffOutput<'_>,
+    ) -> Result<(), Error> {
         if decoded.only_waits {
             let awaited = decoded.wait.and_then(|wait| self.transfers.get(&wait.id));
             self.links.extend(awaited.map(|&transfer| (transfer, run.key)));
@@ -97,7 +102,7 @@ impl Dependencies {
         waits.push_back(run.key);
     }
 
-    fn work(&mut self, run: &Executed, decoded: &Decoded) {
+    fn work(&mut self, run: &Executed, decoded: &DecodedInstruction) {
         let read = decoded.effect.read.as_ref();
         let mut before = std::mem::take(&mut self.before);
         before.clear();
@@ -108,7 +113,7 @@ impl Dependencies {
                 self.load_without_product();
                 self.weights.clone_from(&before);
                 before.extend(self.waits[run.engine.index()].drain(..));
-                self.loaded = Some(Loaded { key: run.key, before });
+                self.loaded = Some(LoadedWeights { key: run.key, before });
                 self.before = std::mem::take(&mut self.before_load);
                 return;
             }

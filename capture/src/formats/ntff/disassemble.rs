@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-use super::word::{Access, DmaAddress, DmaSide, Dtype, InstructionWord, Opcode, Update, Wait, at, lanes};
+use super::word::{
+    DmaAddress, DmaSide, Dtype, ElementAccess, InstructionWord, Opcode, Update, Wait, at, lanes,
+};
 
 /// Names of semaphores by their number, from the NEFF; empty without one.
 pub type SemaphoreNames = BTreeMap<u8, String>;
@@ -243,7 +245,7 @@ impl Disassembly<'_> {
     }
 }
 
-fn access(out: &mut String, access: &Access) -> fmt::Result {
-    let Access { address, steps: [a, b, c], sizes: [x, y, z] } = access;
+fn access(out: &mut String, access: &ElementAccess) -> fmt::Result {
+    let ElementAccess { address, steps: [a, b, c], sizes: [x, y, z] } = access;
     write!(out, "{address:#x}[{a},{b},{c}][{x},{y},{z}]")
 }

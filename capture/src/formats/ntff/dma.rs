@@ -11,7 +11,7 @@ use nprof_engine::spill::{Scratch, Sorted, Space};
 use rustc_hash::FxHashMap;
 
 use super::clock::DMA_ENGINES;
-use super::core::{Core, NtffOutput};
+use super::core::{CoreProgram, NtffOutput};
 use super::landmark::TriggerStart;
 use super::lookahead;
 use super::packet::{Packet, PacketReader, transfer_rate};
@@ -23,22 +23,22 @@ use nprof_engine::makers::neuron::schema::{Dma, Queue, dma_name};
 
 /// Track and subgroup of a ring's rows.
 #[derive(Debug, Clone, Copy)]
-struct Ring {
+struct RingHandles {
     track: TrackId,
     subgroup: NameId,
 }
 
 /// Writes the rows of packets and transfers, both ordered by time.
 pub struct DmaWriter<'c, 'a> {
-    core: &'c Core<'a>,
+    core: &'c CoreProgram<'a>,
     queues: Queues<'a>,
     writer: DmaHandles,
     /// Rings of packets.
-    rings: Vec<Option<Ring>>,
+    rings: Vec<Option<RingHandles>>,
     /// Templates of packets by ring: outside blocks, and in a block.
     templates: Vec<[Option<TemplateId>; 2]>,
     /// Rings of transfers, by the ring of the first packet.
-    transfer_rings: Vec<Option<Ring>>,
+    transfer_rings: Vec<Option<RingHandles>>,
     /// Templates of transfers: by track, by engine, and by whether the trigger is known.
     transfer_templates: FxHashMap<(TrackId, u8, bool), Option<TemplateId>>,
     /// Number of rows in table `dma`.
@@ -51,7 +51,7 @@ const PACKET_RECORDS: u64 = 2;
 
 impl<'c, 'a> DmaWriter<'c, 'a> {
     /// A writer for a core.
-    pub fn new(core: &'c Core<'a>, out: &mut NtffOutput<'_>) -> Result<Self, Error> {
+    pub fn new(core: &'c CoreProgram<'a>, out: &mut NtffOutput<'_>) -> Result<Self, Error> {
         Ok(Self {
             core,
             queues: Queues::new(core),
@@ -106,7 +106,7 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
                 let subgroup =
                     Queue { name, number: Some(u32::from(queue)) }.subgroup(Some(u32::from(engine)));
                 let track = out.packets(self.core, name, queue, engine)?;
-                *slot.insert(Ring { track, subgroup: out.sink.name(&subgroup)? })
+                *slot.insert(RingHandles { track, subgroup: out.sink.name(&subgroup)? })
             }
         };
         let launch = info.and_then(|info| block_of(info, number));
@@ -165,7 +165,7 @@ impl<'c, 'a> DmaWriter<'c, 'a> {
             None => {
                 let name = self.queues.ring(transfer.first_engine, queue).map_or("", |ring| &ring.name);
                 let track = out.transfers(self.core, name, queue)?;
-                *slot.insert(Ring { track, subgroup: out.sink.name(name)? })
+                *slot.insert(RingHandles { track, subgroup: out.sink.name(name)? })
             }
         };
         let row = DmaRow {
@@ -267,7 +267,7 @@ mod place {
 
 /// A row of table `dma`.
 struct DmaRow {
-    ring: Ring,
+    ring: RingHandles,
     start_ps: i64,
     end_ps: i64,
     size_bytes: u64,

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::word::{Access, DmaAddress, DmaSide, Dtype, InstructionWord, Opcode, at, lanes};
+use super::word::{DmaAddress, DmaSide, Dtype, ElementAccess, InstructionWord, Opcode, at, lanes};
 
 /// Bit that is set in addresses of the partial-sum buffer.
 const PSUM_BIT: u32 = 1 << 25;
@@ -145,11 +145,11 @@ fn within_partition(side: &DmaSide) -> u64 {
     span.sum::<u64>() + u64::from(side.element_bytes)
 }
 
-fn is_psum(access: &Access) -> bool {
+fn is_psum(access: &ElementAccess) -> bool {
     access.address & PSUM_BIT != 0
 }
 
-fn counted(access: &Access, element_bytes: u64) -> Option<Range<u64>> {
+fn counted(access: &ElementAccess, element_bytes: u64) -> Option<Range<u64>> {
     match region(access, element_bytes)? {
         Region::Sbuf(range) if access.steps.iter().any(|&step| step < 0) => {
             Some(range.start..range.end.saturating_sub(element_bytes).max(range.start))
@@ -158,7 +158,7 @@ fn counted(access: &Access, element_bytes: u64) -> Option<Range<u64>> {
     }
 }
 
-fn region(access: &Access, element_bytes: u64) -> Option<Region> {
+fn region(access: &ElementAccess, element_bytes: u64) -> Option<Region> {
     let (low, high) = access.reach()?;
     let size = i64::try_from(element_bytes).ok()?;
     let address = i64::from(access.address & (PSUM_BIT - 1));

@@ -10,12 +10,12 @@ use nprof_engine::model::{SliceKey, WarningKind};
 use nprof_engine::spill::{NoBytes, Ordered, Scratch, Space, SpillKey};
 use rustc_hash::FxHashMap;
 
-use super::core::Core;
+use super::core::CoreProgram;
 use super::finding::Findings;
-use super::floor::{Block, Floors};
+use super::floor::{Floors, RecordBlock};
 use super::landmark::{InstructionEdge, edge};
 use super::program::RecordTarget;
-use super::record::{Record, SegmentKind};
+use super::record::{DeviceRecord, SegmentKind};
 use crate::error::Error;
 use nprof_engine::makers::neuron::Engine;
 
@@ -89,7 +89,7 @@ pub struct Executed {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Start {
+struct RunStart {
     /// Start on the clocks' axis.
     ps: i64,
     wait_cycles: u16,
@@ -99,15 +99,15 @@ struct Start {
 
 /// Reads instruction segments.
 pub struct ExecutionReader<'c, 'a, 's> {
-    core: &'c Core<'a>,
-    blocks: Vec<Block<'c>>,
+    core: &'c CoreProgram<'a>,
+    blocks: Vec<RecordBlock<'c>>,
     /// Number of the next block.
     next: u32,
     floors: Floors,
     /// Starts without an end yet, of each instruction of each program.
-    started: [Vec<VecDeque<Start>>; Engine::ALL.len()],
+    started: [Vec<VecDeque<RunStart>>; Engine::ALL.len()],
     /// Starts without an end yet, of instructions behind the programs.
-    started_behind: FxHashMap<(Engine, u32), VecDeque<Start>>,
+    started_behind: FxHashMap<(Engine, u32), VecDeque<RunStart>>,
     waiting: usize,
     executions: Ordered<Execution, &'s dyn Scratch>,
     /// The last end so far, since the origin.
@@ -119,7 +119,12 @@ pub struct ExecutionReader<'c, 'a, 's> {
 impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
     /// A reader for the instruction segments of a core. `floors` are those of the blocks.
     #[must_use]
-    pub fn new(core: &'c Core<'a>, blocks: Vec<Block<'c>>, floors: Floors, space: Space<'s>) -> Self {
+    pub fn new(
+        core: &'c CoreProgram<'a>,
+        blocks: Vec<RecordBlock<'c>>,
+        floors: Floors,
+        space: Space<'s>,
+    ) -> Self {
         Self {
             core,
             blocks,
@@ -156,7 +161,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
     }
 
     /// Takes a record, with its number in its segment.
-    fn record(&mut self, number: u64, record: &Record) -> Result<(), Error> {
+    fn record(&mut self, number: u64, record: &DeviceRecord) -> Result<(), Error> {
         // Unknown records were kept by the first pass.
         let Some((engine, edge)) = edge(record) else { return Ok(()) };
         let place = self.core.programs[engine.index()].locate(record.low24());
@@ -177,7 +182,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         let Some(waiting) = waiting else { return Ok(()) };
         let start = match edge {
             InstructionEdge::Start => {
-                waiting.push_back(Start { ps, wait_cycles: record.payload_high(), block: self.next });
+                waiting.push_back(RunStart { ps, wait_cycles: record.payload_high(), block: self.next });
                 self.waiting += 1;
                 self.floors.opened(self.next);
                 // Too many starts: the oldest one of this instruction has lost its end.
@@ -196,7 +201,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
             Some(start) => {
                 self.waiting -= 1;
                 self.floors.closed(start.block);
-                self.ended(engine, place, start, Ending { ps, record, number })?;
+                self.ended(engine, place, start, RunEnd { ps, record, number })?;
             }
             None => self.found.warn_of(
                 WarningKind::Unpaired,
@@ -211,8 +216,8 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         &mut self,
         engine: Engine,
         place: RecordTarget,
-        start: Start,
-        ending: Ending<'_>,
+        start: RunStart,
+        ending: RunEnd<'_>,
     ) -> Result<(), Error> {
         let start_ps = start.ps - self.core.origin_ps;
         if start_ps < 0 {
@@ -251,7 +256,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
     /// hangs and is shown to the end.
     fn finish(&mut self) -> Result<(), Error> {
         let behind = std::mem::take(&mut self.started_behind);
-        let mut open: Vec<(Engine, RecordTarget, Start)> = Vec::new();
+        let mut open: Vec<(Engine, RecordTarget, RunStart)> = Vec::new();
         for (engine, started) in Engine::ALL.into_iter().zip(std::mem::take(&mut self.started)) {
             for (pc, starts) in (0_u32..).zip(started) {
                 open.extend(starts.into_iter().map(|start| (engine, RecordTarget::Inside(pc), start)));
@@ -267,7 +272,7 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         Ok(self.executions.finish()?)
     }
 
-    fn unfinished(&mut self, engine: Engine, place: RecordTarget, start: Start) -> Result<(), Error> {
+    fn unfinished(&mut self, engine: Engine, place: RecordTarget, start: RunStart) -> Result<(), Error> {
         let start_ps = start.ps - self.core.origin_ps;
         if start_ps < 0 || self.waits_for_next_run(engine, place, start_ps) {
             return Ok(());
@@ -289,8 +294,8 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
 }
 
 /// The end record of an instruction.
-struct Ending<'r> {
+struct RunEnd<'r> {
     ps: i64,
-    record: &'r Record,
+    record: &'r DeviceRecord,
     number: u64,
 }

@@ -7,7 +7,7 @@ use nprof_engine::model::{WarningKind, Warnings};
 use nprof_engine::spill::{NoBytes, Pile, Scratch, Space, SpillKey};
 
 use super::core::NtffOutput;
-use super::record::{RECORD_LEN, Record, SegmentKind};
+use super::record::{DeviceRecord, RECORD_LEN, SegmentKind};
 use super::unknown::UnknownRecords;
 use crate::error::Error;
 
@@ -55,7 +55,7 @@ impl<'s> Findings<'s> {
     }
 
     /// Keeps an unknown record.
-    pub fn unknown(&mut self, number: u64, record: &Record) -> Result<(), Error> {
+    pub fn unknown(&mut self, number: u64, record: &DeviceRecord) -> Result<(), Error> {
         Ok(self.unknown.push(Unknown { number, record: record.to_bytes() })?)
     }
 
@@ -74,7 +74,7 @@ impl<'s> Findings<'s> {
     pub fn tell(self, unknown: &mut UnknownRecords, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         let mut records = self.unknown.read();
         while let Some(&Unknown { number, record }) = records.next()? {
-            unknown.keep(out.sink, self.kind.title(), number, &Record::from_bytes(&record))?;
+            unknown.keep(out.sink, self.kind.title(), number, &DeviceRecord::from_bytes(&record))?;
         }
         for warning in self.warnings.iter() {
             for _ in 0..warning.count {

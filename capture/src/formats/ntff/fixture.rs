@@ -20,14 +20,14 @@ pub const THROTTLE: (u32, u32) = (0, 5);
 pub const BEGIN: u64 = 1_000;
 
 /// A trace that is being built.
-pub struct Trace {
+pub struct TraceFixture {
     /// The protobuf part.
     pub capture: proto::Capture,
     /// Records by segment.
     pub segments: Vec<((u32, u32), Vec<u8>)>,
 }
 
-impl Trace {
+impl TraceFixture {
     /// A trace of one core. Its Tensor engine has these instructions after the NOTIFY that begins
     /// the run.
     pub fn new(words: &[[u8; WORD_LEN]]) -> Self {
@@ -118,7 +118,7 @@ impl Trace {
         let mut records = Vec::new();
         for ((block_kind, record_kind), bytes) in segments {
             let (offset_bytes, size_bytes) = (records.len() as u64, bytes.len() as u64);
-            self.subgraph().segments.push(proto::Segment {
+            self.subgraph().segments.push(proto::RecordRun {
                 record_kind,
                 block_kind,
                 offset_bytes,
@@ -162,8 +162,8 @@ pub fn row_access(address: u32, count: u16) -> Vec<u8> {
 }
 
 /// A trace with a bit of everything.
-pub fn varied() -> Trace {
-    let mut trace = Trace::new(&[
+pub fn varied() -> TraceFixture {
+    let mut trace = TraceFixture::new(&[
         word(0xb8, &[(16, &[0, 0x41, 0, 0xc0]), (12, &[0, 9, 16]), (32, &[8, 0, 1]), (36, &[64])]),
         word(0x02, &[(16, &row_access(0x300, 64)), (32, &[7]), (48, &row_access(0x200_0000, 64))]),
         word(0xa5, &[]),

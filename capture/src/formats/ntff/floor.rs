@@ -1,20 +1,20 @@
 //! Earliest starts that can still come while records are read. A first pass finds the earliest
 //! start of each block of records, so that rows can be written while later records are read.
 
-use super::record::{RECORD_LEN, Record};
+use super::record::{DeviceRecord, RECORD_LEN};
 
 /// Records of a block.
 const BLOCK_RECORDS: usize = 1 << 13;
 
 /// Records that follow each other in a segment.
 #[derive(Debug, Clone, Copy)]
-pub struct Block<'a> {
+pub struct RecordBlock<'a> {
     /// Number of the first record in its segment.
     first: u64,
     bytes: &'a [u8],
 }
 
-impl<'a> Block<'a> {
+impl<'a> RecordBlock<'a> {
     /// Cuts segments into blocks.
     pub fn of(segments: &[&'a [u8]]) -> Vec<Self> {
         let of_segment = |bytes: &'a [u8]| {
@@ -25,9 +25,9 @@ impl<'a> Block<'a> {
     }
 
     /// The records with their numbers in their segment.
-    pub fn records(&self) -> impl Iterator<Item = (u64, Record)> + use<'a> {
+    pub fn records(&self) -> impl Iterator<Item = (u64, DeviceRecord)> + use<'a> {
         let (whole, _) = self.bytes.as_chunks::<RECORD_LEN>();
-        (self.first..).zip(whole.iter().map(Record::from_bytes))
+        (self.first..).zip(whole.iter().map(DeviceRecord::from_bytes))
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn blocks_number_the_records_of_each_segment() {
         let bytes = vec![0; (BLOCK_RECORDS + 2) * RECORD_LEN + 3];
-        let blocks = Block::of(&[&bytes, &bytes[..RECORD_LEN]]);
+        let blocks = RecordBlock::of(&[&bytes, &bytes[..RECORD_LEN]]);
         let firsts: Vec<(u64, usize)> =
             blocks.iter().map(|block| (block.first, block.records().count())).collect();
         assert_eq!(firsts, [(0, BLOCK_RECORDS), (BLOCK_RECORDS as u64, 2), (0, 1)]);

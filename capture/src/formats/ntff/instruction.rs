@@ -8,14 +8,14 @@ use nprof_engine::model::{
 };
 use nprof_engine::spill::Space;
 
-use super::core::{Core, NtffOutput};
-use super::decoder::{Decoded, Decoder};
+use super::core::{CoreProgram, NtffOutput};
+use super::decoder::{DecodedInstruction, InstructionDecoder};
 use super::dependency::Dependencies;
 use super::disassemble::SemaphoreNames;
 use super::execution::{Executed, Execution, ExecutionReader};
 use super::landmark::TriggerStart;
 use super::lookahead;
-use super::pending_transfers::Pending;
+use super::pending_transfers::PendingTransfers;
 use super::transfer::{SetOff, TransferRow, Transfers};
 use super::usage::MemoryUsage;
 use super::word::Opcode;
@@ -35,7 +35,7 @@ pub type RowCounts = [u64; Engine::ALL.len()];
 /// Writes all rows of a core ordered by time, with the arrows between them and the counters that
 /// they change.
 pub fn write(
-    core: &Core<'_>,
+    core: &CoreProgram<'_>,
     executions: &mut ExecutionReader<'_, '_, '_>,
     transfers: &Transfers<'_>,
     names: &SemaphoreNames,
@@ -46,7 +46,7 @@ pub fn write(
     let mut set_off = SetOff::new(transfers)?;
     let mut dependencies = Dependencies::new(out)?;
     let mut usage = MemoryUsage::new(transfers, space)?;
-    let mut pending = Pending::new(core, transfers, space)?;
+    let mut pending = PendingTransfers::new(core, transfers, space)?;
     let trigger_name = out.sink.name(DMA_TRIGGER)?;
     // Pairing and sorting records takes a sixth of the time of writing rows.
     let mut next = || executions.next_execution();
@@ -75,7 +75,7 @@ pub fn write(
 
 /// Writer of the rows.
 struct InstructionRows<'c, 'a> {
-    core: &'c Core<'a>,
+    core: &'c CoreProgram<'a>,
     handles: Instruction,
     raw_field: FieldId,
     subgraph: NameId,
@@ -83,13 +83,17 @@ struct InstructionRows<'c, 'a> {
     /// Label of a product's row. The labels of all other rows are those of the engines.
     product: NameId,
     engines: [NameId; Engine::ALL.len()],
-    decoder: Decoder,
+    decoder: InstructionDecoder,
     tracks: [Option<TrackId>; Engine::ALL.len()],
     counts: RowCounts,
 }
 
 impl<'c, 'a> InstructionRows<'c, 'a> {
-    fn new(core: &'c Core<'a>, names: SemaphoreNames, out: &mut NtffOutput<'_>) -> Result<Self, Error> {
+    fn new(
+        core: &'c CoreProgram<'a>,
+        names: SemaphoreNames,
+        out: &mut NtffOutput<'_>,
+    ) -> Result<Self, Error> {
         let handles = Instruction::define(out.sink)?;
         let doc = "All 64 bytes of an instruction with an unknown opcode.";
         let raw = FieldSpec::new("raw_instruction", Unit::Hexadecimal, "Operands", doc);
@@ -105,7 +109,7 @@ impl<'c, 'a> InstructionRows<'c, 'a> {
             outside: out.sink.name("UNKNOWN")?,
             product: out.sink.name(MATRIX_PRODUCT)?,
             engines,
-            decoder: Decoder::new(core, names),
+            decoder: InstructionDecoder::new(core, names),
             tracks: Default::default(),
             counts: RowCounts::default(),
         })
@@ -116,16 +120,16 @@ impl<'c, 'a> InstructionRows<'c, 'a> {
         let &Execution { engine, pc, is_inside, .. } = execution;
         if is_inside && !self.decoder.is_ready(engine, pc) {
             let (handles, names) = (&self.handles, (self.engines[engine.index()], self.product));
-            let fixed = |decoded: &Decoded| fixed_fields(handles, names, pc, Some(decoded));
+            let fixed = |decoded: &DecodedInstruction| fixed_fields(handles, names, pc, Some(decoded));
             self.decoder.decode(self.core, engine, pc, fixed, out.sink)?;
             let (subgraph, raw) = (self.subgraph, self.raw_field);
-            let parts = |decoded: &Decoded| parts_of(handles, subgraph, raw, decoded);
+            let parts = |decoded: &DecodedInstruction| parts_of(handles, subgraph, raw, decoded);
             self.decoder.ran(engine, pc, |decoded| out.sink.template(handles.table, &parts(decoded)))?;
         }
         Ok(())
     }
 
-    fn decoded(&self, execution: &Execution) -> Option<&Decoded> {
+    fn decoded(&self, execution: &Execution) -> Option<&DecodedInstruction> {
         let &Execution { engine, pc, is_inside, .. } = execution;
         self.decoder.known(engine, pc).filter(|_| is_inside)
     }
@@ -193,7 +197,7 @@ impl<'c, 'a> InstructionRows<'c, 'a> {
     fn row_fields<'f>(
         &'f self,
         execution: &Execution,
-        decoded: Option<&'f Decoded>,
+        decoded: Option<&'f DecodedInstruction>,
         fields: &mut Vec<(FieldId, Value<'f>)>,
     ) {
         self.run_fields(execution, fields);
@@ -322,7 +326,7 @@ fn parts_of(
     handles: &Instruction,
     subgraph: NameId,
     raw_field: FieldId,
-    decoded: &Decoded,
+    decoded: &DecodedInstruction,
 ) -> Vec<(FieldId, TemplateValue)> {
     let fixed = |(field, value)| (field, TemplateValue::Fixed(value));
     let mut parts = vec![
@@ -342,7 +346,7 @@ fn fixed_fields(
     handles: &Instruction,
     (engine, product): (NameId, NameId),
     pc: u32,
-    decoded: Option<&Decoded>,
+    decoded: Option<&DecodedInstruction>,
 ) -> FieldBuffer {
     let is_product = decoded.is_some_and(|decoded| decoded.opcode == Opcode::MatMul);
     let mut fields = vec![
@@ -371,7 +375,7 @@ fn fixed_fields(
 }
 
 /// Whether the instruction can depend on others, or others on it.
-fn has_consequences(decoded: &Decoded) -> bool {
+fn has_consequences(decoded: &DecodedInstruction) -> bool {
     let effect = &decoded.effect;
     decoded.compiler_pc.is_some()
         && (effect.read.is_some()

@@ -5,11 +5,11 @@ use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
 use nprof_engine::spill::{NoBytes, Scratch, Sorter, Space, SpillKey};
 
-use super::core::Core;
+use super::core::CoreProgram;
 use super::finding::Findings;
-use super::floor::{Block, Floors};
+use super::floor::{Floors, RecordBlock};
 use super::program::{EngineProgram, RecordTarget};
-use super::record::{Record, SegmentKind};
+use super::record::{DeviceRecord, SegmentKind};
 use super::word::{InstructionWord, Opcode};
 use crate::error::Error;
 use nprof_engine::makers::neuron::Engine;
@@ -28,7 +28,7 @@ pub enum InstructionEdge {
 
 /// Engine and edge of an instruction record; `None` for an unknown kind.
 #[must_use]
-pub fn edge(record: &Record) -> Option<(Engine, InstructionEdge)> {
+pub fn edge(record: &DeviceRecord) -> Option<(Engine, InstructionEdge)> {
     let kind = u32::from(record.kind());
     let edge = match kind % 4 {
         0 => InstructionEdge::Start,
@@ -82,7 +82,7 @@ pub struct Landmarks<'s> {
 
 impl<'s> Landmarks<'s> {
     /// Finds the landmarks in the blocks of the instruction segments of a core.
-    pub fn find(core: &Core<'_>, blocks: &[Block<'_>], space: Space<'s>) -> Result<Self, Error> {
+    pub fn find(core: &CoreProgram<'_>, blocks: &[RecordBlock<'_>], space: Space<'s>) -> Result<Self, Error> {
         let mut found = Self {
             run_begin_ps: None,
             earliest_ps: None,
@@ -134,7 +134,7 @@ fn lower(least: &mut u64, ticks: u64) {
 }
 
 /// Times of the engines that have any ticks; `None` for a time that the clock cannot state.
-fn times(core: &Core<'_>, ticks: &[u64; Engine::ALL.len()]) -> impl Iterator<Item = Option<i64>> {
+fn times(core: &CoreProgram<'_>, ticks: &[u64; Engine::ALL.len()]) -> impl Iterator<Item = Option<i64>> {
     let stated = Engine::ALL.into_iter().map(|engine| (engine, ticks[engine.index()]));
     stated.filter(|(_, ticks)| *ticks < u64::MAX).map(|(engine, ticks)| core.clocks.engine_ps(engine, ticks))
 }

@@ -102,7 +102,7 @@ pub fn for_each<T: Send>(
 #[cfg(test)]
 mod tests {
     use nprof_engine::base;
-    use nprof_engine::exec::InPlace;
+    use nprof_engine::exec::CallerThread;
     use nprof_engine::native::AllCores;
 
     use super::*;
@@ -112,7 +112,7 @@ mod tests {
     /// Passes `count` numbers on. `next` fails at one number, or `take` at another.
     #[track_caller]
     fn check(count: usize, failing: Option<usize>, refused: Option<usize>) {
-        for exec in [&InPlace as &dyn Exec, &AllCores] {
+        for exec in [&CallerThread as &dyn Exec, &AllCores] {
             let (mut at, mut taken) = (0, Vec::new());
             let mut next = || {
                 at += 1;

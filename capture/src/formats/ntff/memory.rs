@@ -4,7 +4,7 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{Sink, Value};
 
 use super::container::text;
-use super::core::Core;
+use super::core::CoreProgram;
 use nprof_engine::makers::neuron::schema::NcMemUsage;
 
 /// The runtime's labels and their display names.
@@ -38,7 +38,7 @@ const RINGS: [(&str, &str); 4] = [
 ];
 
 /// Writes the table, with a row for the sum.
-pub fn write(core: &Core<'_>, sink: &mut dyn Sink) -> Result<()> {
+pub fn write(core: &CoreProgram<'_>, sink: &mut dyn Sink) -> Result<()> {
     let memory = &core.subgraph.memory;
     if memory.is_empty() {
         return Ok(());

@@ -50,12 +50,12 @@ use nprof_engine::exec::Cancel;
 use nprof_engine::model::{Sink, WarningKind};
 use nprof_engine::spill::Space;
 
-use self::container::{Container, RecordSegment};
-use self::core::{Core, NtffOutput};
+use self::container::{NtffContainer, RecordSegment};
+use self::core::{CoreProgram, NtffOutput};
 use self::disassemble::SemaphoreNames;
 use self::dma::DmaWriter;
 use self::execution::ExecutionReader;
-use self::floor::Block;
+use self::floor::RecordBlock;
 use self::landmark::Landmarks;
 use self::packet::PacketReader;
 use self::record::{SegmentKind, records};
@@ -81,15 +81,17 @@ pub fn read(
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
-    let container = Container::open(input)?;
-    let mut cores: Vec<Core<'_>> =
-        (0_u32..).zip(container.subgraphs()).map(|(number, subgraph)| Core::new(number, subgraph)).collect();
+    let container = NtffContainer::open(input)?;
+    let mut cores: Vec<CoreProgram<'_>> = (0_u32..)
+        .zip(container.subgraphs())
+        .map(|(number, subgraph)| CoreProgram::new(number, subgraph))
+        .collect();
     run::write_rank(&container.capture, sink);
     let mut segments = Vec::with_capacity(cores.len());
     let mut landmarks = Vec::with_capacity(cores.len());
     for core in &cores {
         let of_core = container.segments(core.subgraph)?;
-        let blocks = Block::of(&of_kind(&of_core, SegmentKind::Instruction));
+        let blocks = RecordBlock::of(&of_kind(&of_core, SegmentKind::Instruction));
         let found = Landmarks::find(core, &blocks, space)?;
         segments.push(of_core);
         landmarks.push(found);
@@ -161,7 +163,7 @@ fn of_kind<'a>(segments: &[RecordSegment<'a>], kind: SegmentKind) -> Vec<&'a [u8
 /// Time zero: the time at which the last engine was ready. Cores of one file share it, so that
 /// their rows can be compared.
 fn origin_ps(
-    cores: &[Core<'_>],
+    cores: &[CoreProgram<'_>],
     segments: &[Vec<RecordSegment<'_>>],
     landmarks: &[Landmarks<'_>],
     sink: &mut dyn Sink,
@@ -189,7 +191,7 @@ fn origin_ps(
 
 /// Reads the segments of one core.
 fn read_core<'s>(
-    core: &Core<'_>,
+    core: &CoreProgram<'_>,
     segments: &[RecordSegment<'_>],
     landmarks: Landmarks<'s>,
     names: &SemaphoreNames,
@@ -207,7 +209,7 @@ fn read_core<'s>(
     out.part_done(bytes_of(segments, SegmentKind::Dma));
 
     landmarks.found.tell(&mut unknown, out)?;
-    let blocks = Block::of(&of_kind(segments, SegmentKind::Instruction));
+    let blocks = RecordBlock::of(&of_kind(segments, SegmentKind::Instruction));
     let mut executions = ExecutionReader::new(core, blocks, landmarks.floors, space);
     let instructions = instruction::write(core, &mut executions, &transfers, names, space, out)?;
     let ExecutionReader { last_end_ps, found, .. } = executions;

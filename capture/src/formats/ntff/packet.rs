@@ -10,11 +10,11 @@ use nprof_engine::model::WarningKind;
 use nprof_engine::spill::{NoBytes, Ordered, Scratch, Space, SpillKey};
 
 use super::clock::DMA_ENGINES;
-use super::core::{Core, NtffOutput};
+use super::core::{CoreProgram, NtffOutput};
 use super::finding::Findings;
-use super::floor::{Block, Floors};
+use super::floor::{Floors, RecordBlock};
 use super::queues::QUEUES;
-use super::record::{Record, SegmentKind};
+use super::record::{DeviceRecord, SegmentKind};
 use super::unknown::UnknownRecords;
 use crate::error::Error;
 
@@ -77,7 +77,7 @@ impl SpillKey for Packet {
 }
 
 #[derive(Debug, Default)]
-struct Ring {
+struct PacketRing {
     /// Starts whose data has not been written, on the clocks' axis, and the block of each.
     waiting: VecDeque<(i64, u32)>,
     /// Number of packets so far, including those before the run.
@@ -86,12 +86,12 @@ struct Ring {
 
 /// Reads DMA segments.
 pub struct PacketReader<'c, 'a, 's> {
-    core: &'c Core<'a>,
-    blocks: Vec<Block<'c>>,
+    core: &'c CoreProgram<'a>,
+    blocks: Vec<RecordBlock<'c>>,
     /// Number of the next block.
     next: u32,
     floors: Floors,
-    rings: Vec<Ring>,
+    rings: Vec<PacketRing>,
     waiting: usize,
     packets: Ordered<Packet, &'s dyn Scratch>,
     /// Findings in the records so far.
@@ -101,15 +101,15 @@ pub struct PacketReader<'c, 'a, 's> {
 impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
     /// A reader for the DMA segments of a core. Finds unknown records.
     pub fn new(
-        core: &'c Core<'a>,
+        core: &'c CoreProgram<'a>,
         segments: &[&'c [u8]],
         space: Space<'s>,
         unknown: &mut UnknownRecords,
         out: &mut NtffOutput<'_>,
     ) -> Result<Self, Error> {
         let mut rings = Vec::new();
-        rings.resize_with(DMA_ENGINES * QUEUES, Ring::default);
-        let blocks = Block::of(segments);
+        rings.resize_with(DMA_ENGINES * QUEUES, PacketRing::default);
+        let blocks = RecordBlock::of(segments);
         let mut earliest = Vec::with_capacity(blocks.len());
         for block in &blocks {
             // Kept in ticks. Only the first one of each engine is converted to a time.
@@ -155,7 +155,7 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
     }
 
     /// Takes a record, with its number in its segment.
-    fn record(&mut self, number: u64, record: &Record) -> Result<(), Error> {
+    fn record(&mut self, number: u64, record: &DeviceRecord) -> Result<(), Error> {
         let (code, queue) = code_and_queue(record);
         // When the queue's tail moves on, the packet is finished. The row ends with the write of
         // the data instead.
@@ -194,7 +194,7 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
     }
 
     /// Ends a packet. Returns false if no packet of the ring had started.
-    fn written(&mut self, engine: u8, queue: u8, end: i64, record: &Record) -> Result<bool, Error> {
+    fn written(&mut self, engine: u8, queue: u8, end: i64, record: &DeviceRecord) -> Result<bool, Error> {
         let ring = &mut self.rings[usize::from(engine) * QUEUES + usize::from(queue)];
         let Some((start, block)) = ring.waiting.pop_front() else { return Ok(false) };
         self.waiting -= 1;
@@ -226,11 +226,11 @@ impl<'c, 'a, 's> PacketReader<'c, 'a, 's> {
     }
 }
 
-/// Number of values of [`Record::kind`].
+/// Number of values of [`DeviceRecord::kind`].
 const ENGINE_CODES: usize = 32;
 
 /// Kind of a DMA record, and its queue.
-fn code_and_queue(record: &Record) -> (u8, u8) {
+fn code_and_queue(record: &DeviceRecord) -> (u8, u8) {
     let [low, ..] = record.payload.to_le_bytes();
     (low & 0xf, low >> 4)
 }

@@ -3,8 +3,8 @@
 use nprof_engine::model::{Filled, TrackId};
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
-use super::core::{Core, NtffOutput};
-use super::decoder::Decoded;
+use super::core::{CoreProgram, NtffOutput};
+use super::decoder::DecodedInstruction;
 use super::execution::Executed;
 use super::step::CounterStep;
 use super::transfer::Transfers;
@@ -14,14 +14,14 @@ use nprof_engine::makers::neuron::schema::PendingDma;
 
 /// Table `pending_dma`: up at each trigger, down at the end of a static transfer. The trace has no
 /// end of a transfer that was set up during the run, so such a transfer stays pending.
-pub struct Pending<'s> {
+pub struct PendingTransfers<'s> {
     steps: Sorter<CounterStep, &'s dyn Scratch>,
     any: bool,
 }
 
-impl<'s> Pending<'s> {
+impl<'s> PendingTransfers<'s> {
     /// Starts with the static transfers.
-    pub fn new(core: &Core<'_>, transfers: &Transfers<'s>, space: Space<'s>) -> Result<Self, Error> {
+    pub fn new(core: &CoreProgram<'_>, transfers: &Transfers<'s>, space: Space<'s>) -> Result<Self, Error> {
         let mut pending = Self { steps: space.sorter(8), any: false };
         let mut transfers = transfers.read();
         while let Some(transfer) = transfers.next()? {
@@ -33,7 +33,7 @@ impl<'s> Pending<'s> {
     }
 
     /// Takes an execution.
-    pub fn step(&mut self, run: &Executed, decoded: &Decoded) -> Result<(), Error> {
+    pub fn step(&mut self, run: &Executed, decoded: &DecodedInstruction) -> Result<(), Error> {
         if decoded.completion.is_some() { self.push(run.start_ps, 1) } else { Ok(()) }
     }
 
@@ -43,7 +43,7 @@ impl<'s> Pending<'s> {
     }
 
     /// Writes the table, after all executions.
-    pub fn write(self, core: &Core<'_>, out: &mut NtffOutput<'_>) -> Result<(), Error> {
+    pub fn write(self, core: &CoreProgram<'_>, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         if !self.any {
             return Ok(());
         }

@@ -17,7 +17,7 @@ pub struct Capture {
     pub nodes: Vec<Node>,
     /// Version of the runtime that captured.
     #[prost(message, optional, tag = "8")]
-    pub runtime: Option<Version>,
+    pub runtime: Option<LibraryVersion>,
     /// Kind of machine, e.g. `inf2.xlarge`.
     #[prost(bytes = "vec", tag = "9")]
     pub instance_type: Vec<u8>,
@@ -26,10 +26,10 @@ pub struct Capture {
     pub architecture: u32,
     /// Version of the kernel driver.
     #[prost(message, optional, tag = "11")]
-    pub driver: Option<Version>,
+    pub driver: Option<LibraryVersion>,
     /// Version of the collectives library.
     #[prost(message, optional, tag = "12")]
-    pub collectives: Option<Version>,
+    pub collectives: Option<LibraryVersion>,
     /// Buffers that the runtime reserved for records.
     #[prost(message, repeated, tag = "13")]
     pub buffers: Vec<Buffer>,
@@ -53,7 +53,7 @@ pub struct NodePart {
 
 /// A library's version.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Version {
+pub struct LibraryVersion {
     /// First number of the version.
     #[prost(uint64, tag = "1")]
     pub major: u64,
@@ -71,10 +71,10 @@ pub struct Version {
 /// A buffer for the records of one kind.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Buffer {
-    /// The same code as [`Segment::block_kind`].
+    /// The same code as [`RecordRun::block_kind`].
     #[prost(uint32, tag = "1")]
     pub block_kind: u32,
-    /// The same code as [`Segment::record_kind`].
+    /// The same code as [`RecordRun::record_kind`].
     #[prost(uint32, tag = "2")]
     pub record_kind: u32,
     /// Size of the buffer.
@@ -96,7 +96,7 @@ pub struct Subgraph {
     pub patches: Vec<PatchList>,
     /// Places of the records.
     #[prost(message, repeated, tag = "6")]
-    pub segments: Vec<Segment>,
+    pub segments: Vec<RecordRun>,
     /// DMA queues, one entry per DMA engine.
     #[prost(message, repeated, tag = "7")]
     pub queues: Vec<DmaRing>,
@@ -152,7 +152,7 @@ pub struct Patch {
 
 /// A run of records in the record area.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Segment {
+pub struct RecordRun {
     /// Code for the sort of records.
     #[prost(uint32, tag = "1")]
     pub record_kind: u32,

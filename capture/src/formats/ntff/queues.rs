@@ -5,7 +5,7 @@ use nprof_engine::model::{Sink, Value};
 
 use super::clock::DMA_ENGINES;
 use super::container::text;
-use super::core::Core;
+use super::core::CoreProgram;
 use super::proto;
 use nprof_engine::makers::neuron::schema::DmaQueuesInfo;
 
@@ -62,7 +62,7 @@ impl<'a> Queues<'a> {
     /// The queues of a core. Entries beyond the numbers of records are listed in the side table
     /// only.
     #[must_use]
-    pub fn new(core: &Core<'a>) -> Self {
+    pub fn new(core: &CoreProgram<'a>) -> Self {
         let mut rings: Vec<Option<QueueRing<'a>>> = Vec::new();
         rings.resize_with(DMA_ENGINES * QUEUES, || None);
         for queue in &core.subgraph.queues {
@@ -102,7 +102,7 @@ fn display_name(name: &str) -> String {
 }
 
 /// Writes table `dma_queues_info`: a row per queue, with its highest DMA engine.
-pub fn write(core: &Core<'_>, sink: &mut dyn Sink) -> Result<()> {
+pub fn write(core: &CoreProgram<'_>, sink: &mut dyn Sink) -> Result<()> {
     let handles = DmaQueuesInfo::define(sink)?;
     let mut listed = std::collections::BTreeMap::new();
     for queue in &core.subgraph.queues {

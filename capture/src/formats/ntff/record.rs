@@ -5,7 +5,7 @@ pub const RECORD_LEN: usize = 16;
 
 /// One record. The meaning of its parts depends on its segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Record {
+pub struct DeviceRecord {
     /// Bytes 0 and 1.
     pub low: u16,
     /// Byte 2.
@@ -18,7 +18,7 @@ pub struct Record {
     pub ticks: u64,
 }
 
-impl Record {
+impl DeviceRecord {
     /// Parses the bytes of a record.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; RECORD_LEN]) -> Self {
@@ -72,9 +72,9 @@ impl Record {
 }
 
 /// Records of a segment, with their numbers. Bytes after the last whole record are left out.
-pub fn records(bytes: &[u8]) -> impl Iterator<Item = (u64, Record)> + '_ {
+pub fn records(bytes: &[u8]) -> impl Iterator<Item = (u64, DeviceRecord)> + '_ {
     let (whole, _) = bytes.as_chunks::<RECORD_LEN>();
-    (0_u64..).zip(whole.iter().map(Record::from_bytes))
+    (0_u64..).zip(whole.iter().map(DeviceRecord::from_bytes))
 }
 
 /// Subject of a segment's records.
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_record_is_taken_apart() {
         let bytes = [0x34, 0x12, 0x25, 0xe4, 0xaa, 0xbb, 0x07, 0x00, 1, 0, 0, 0, 0, 0, 0, 0x80];
-        let record = Record::from_bytes(&bytes);
+        let record = DeviceRecord::from_bytes(&bytes);
         assert_eq!(record.kind(), 4);
         assert_eq!(record.low24(), 0x25_1234);
         assert_eq!((record.payload_low(), record.payload_high()), (0xbbaa, 7));

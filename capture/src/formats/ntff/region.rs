@@ -5,18 +5,18 @@ use std::ops::Range;
 
 /// A value for each written byte. Memory grows with the number of different neighbouring values.
 #[derive(Debug, Clone)]
-pub struct Regions<T> {
+pub struct MemoryRegions<T> {
     /// End and value of each piece, by start.
     pieces: BTreeMap<u64, (u64, T)>,
 }
 
-impl<T> Default for Regions<T> {
+impl<T> Default for MemoryRegions<T> {
     fn default() -> Self {
         Self { pieces: BTreeMap::new() }
     }
 }
 
-impl<T: Clone> Regions<T> {
+impl<T: Clone> MemoryRegions<T> {
     /// The pieces that overlap a range, in order, uncut.
     pub fn overlapping(&self, range: &Range<u64>) -> impl Iterator<Item = (Range<u64>, &T)> {
         let before = self.pieces.range(..range.start).next_back();
@@ -80,7 +80,7 @@ mod tests {
             writes in prop::collection::vec((0_u64..40, 0_u64..20), 0..20),
             (start, length) in (0_u64..50, 0_u64..20),
         ) {
-            let mut regions = Regions::default();
+            let mut regions = MemoryRegions::default();
             let mut bytes = [None; 80];
             for (number, &(start, length)) in writes.iter().enumerate() {
                 regions.put(start..start + length, number);

@@ -4,8 +4,8 @@ use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::base::{Result, Time};
 use nprof_engine::model::{FieldId, FieldSpec, RankInfo, Sink, TableId, TableSpec, Unit, Value, WarningKind};
 
-use super::container::{Container, RecordSegment, text};
-use super::core::Core;
+use super::container::{NtffContainer, RecordSegment, text};
+use super::core::CoreProgram;
 use super::proto;
 use super::record::RECORD_LEN;
 use crate::formats::neff::Neff;
@@ -65,8 +65,8 @@ pub fn write_rank(capture: &proto::Capture, sink: &mut dyn Sink) {
 
 /// Writes `metadata`, `profile_info` and the parts of `summary` that the trace itself states.
 pub fn write_capture(
-    container: &Container<'_>,
-    cores: &[Core<'_>],
+    container: &NtffContainer<'_>,
+    cores: &[CoreProgram<'_>],
     last_end_ps: i64,
     neff: Option<&Neff>,
     sink: &mut dyn Sink,
@@ -130,8 +130,8 @@ fn is_same_program(traced: &[u8], uuid: &[u8]) -> bool {
 }
 
 fn write_metadata(
-    container: &Container<'_>,
-    cores: &[Core<'_>],
+    container: &NtffContainer<'_>,
+    cores: &[CoreProgram<'_>],
     last_end_ps: i64,
     sink: &mut dyn Sink,
 ) -> Result<()> {
@@ -175,7 +175,12 @@ fn write_metadata(
 }
 
 /// Writes a core's row of `model_info`.
-pub fn write_core(core: &Core<'_>, counts: &Counts, architecture: u32, sink: &mut dyn Sink) -> Result<()> {
+pub fn write_core(
+    core: &CoreProgram<'_>,
+    counts: &Counts,
+    architecture: u32,
+    sink: &mut dyn Sink,
+) -> Result<()> {
     let handles = ModelInfo::define(sink)?;
     let count = Value::unsigned;
     let instructions: u64 = counts.instructions.iter().sum();
@@ -214,7 +219,7 @@ fn base_cycles(ps: i64, base_ghz: f64) -> i64 {
 
 /// Writes side table `trace_segment` and warns of buffers that were full.
 pub fn write_segments(
-    core: &Core<'_>,
+    core: &CoreProgram<'_>,
     segments: &[RecordSegment<'_>],
     buffers: &[proto::Buffer],
     sink: &mut dyn Sink,
@@ -270,9 +275,9 @@ fn write_named(table: &TableSchema, row: &[(&str, Value<'_>)], sink: &mut dyn Si
 
 /// A version as neuron-profile prints it: `2.29.40 (f954c)`, with the first digits of the source's
 /// hash.
-fn version(version: Option<&proto::Version>) -> String {
+fn version(version: Option<&proto::LibraryVersion>) -> String {
     const HASH_DIGITS: usize = 5;
-    let Some(proto::Version { major, minor, patch, hash }) = version else { return String::new() };
+    let Some(proto::LibraryVersion { major, minor, patch, hash }) = version else { return String::new() };
     let hash: String = text(hash).chars().take(HASH_DIGITS).collect();
     format!("{major}.{minor}.{patch} ({hash})")
 }
@@ -301,8 +306,8 @@ mod tests {
 
     #[test]
     fn versions_are_printed_with_five_digits_of_the_hash() {
-        let known = proto::Version { major: 2, minor: 29, patch: 40, hash: b"f954cd7a".to_vec() };
+        let known = proto::LibraryVersion { major: 2, minor: 29, patch: 40, hash: b"f954cd7a".to_vec() };
         assert_eq!(version(Some(&known)), "2.29.40 (f954c)");
-        assert_eq!(version(Some(&proto::Version::default())), "0.0.0 ()");
+        assert_eq!(version(Some(&proto::LibraryVersion::default())), "0.0.0 ()");
     }
 }

@@ -8,11 +8,11 @@ use nprof_engine::model::{
 };
 use nprof_engine::spill::{NoBytes, Ordered, Scratch, Space, SpillKey};
 
-use super::core::{Core, NtffOutput};
+use super::core::{CoreProgram, NtffOutput};
 use super::disassemble::SemaphoreNames;
 use super::finding::Findings;
-use super::floor::{Block, Floors};
-use super::record::{Record, SegmentKind};
+use super::floor::{Floors, RecordBlock};
+use super::record::{DeviceRecord, SegmentKind};
 use crate::error::Error;
 use nprof_engine::makers::neuron::Engine;
 use nprof_engine::makers::neuron::schema::SemaphoreUpdate;
@@ -56,8 +56,8 @@ impl SpillKey for SemaphoreChange {
 
 /// Reads event segments.
 pub struct EventReader<'c, 'a, 's> {
-    core: &'c Core<'a>,
-    blocks: Vec<Block<'c>>,
+    core: &'c CoreProgram<'a>,
+    blocks: Vec<RecordBlock<'c>>,
     floors: Floors,
     changes: Ordered<SemaphoreChange, &'s dyn Scratch>,
     /// Number of records so far, including those before the origin.
@@ -69,12 +69,12 @@ pub struct EventReader<'c, 'a, 's> {
 impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
     /// A reader for the event segments of a core, and the unknown records.
     pub fn new(
-        core: &'c Core<'a>,
+        core: &'c CoreProgram<'a>,
         segments: &[&'c [u8]],
         space: Space<'s>,
     ) -> Result<(Self, Findings<'s>), Error> {
         let mut found = Findings::new(SegmentKind::Event, space);
-        let blocks = Block::of(segments);
+        let blocks = RecordBlock::of(segments);
         let mut earliest = Vec::with_capacity(blocks.len());
         for block in &blocks {
             let mut first = u64::MAX;
@@ -94,7 +94,7 @@ impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
     }
 
     /// Takes a record, with its number in its segment.
-    fn record(&mut self, number: u64, record: &Record) -> Result<(), Error> {
+    fn record(&mut self, number: u64, record: &DeviceRecord) -> Result<(), Error> {
         self.records += 1;
         let Some(ps) = self.core.clocks.event_ps(record.ticks) else {
             let what = "an event without a clock, or with a time out of range";
@@ -145,7 +145,7 @@ impl<'c, 'a, 's> EventReader<'c, 'a, 's> {
 
 /// Writes rows ordered by time.
 struct EventWriter<'c, 'a> {
-    core: &'c Core<'a>,
+    core: &'c CoreProgram<'a>,
     handles: SemaphoreUpdate,
     names: Vec<String>,
     /// Tracks by semaphore number, defined at the semaphore's first change.
@@ -168,7 +168,11 @@ struct EventRecords {
 }
 
 impl<'c, 'a> EventWriter<'c, 'a> {
-    fn new(core: &'c Core<'a>, names: &SemaphoreNames, out: &mut NtffOutput<'_>) -> Result<Self, Error> {
+    fn new(
+        core: &'c CoreProgram<'a>,
+        names: &SemaphoreNames,
+        out: &mut NtffOutput<'_>,
+    ) -> Result<Self, Error> {
         let shown =
             |id: u8| names.get(&id).map_or_else(|| id.to_string(), |name| format!("S[{id}] ({name})"));
         let mut engines = [NameId(0); Engine::ALL.len()];
@@ -235,7 +239,7 @@ impl<'c, 'a> EventWriter<'c, 'a> {
 }
 
 impl EventRecords {
-    fn define(core: &Core<'_>, out: &mut NtffOutput<'_>) -> Result<Self, Error> {
+    fn define(core: &CoreProgram<'_>, out: &mut NtffOutput<'_>) -> Result<Self, Error> {
         let table: TableId = out.sink.table(
             TableSpec::new(
                 "event_update",
@@ -254,7 +258,7 @@ impl EventRecords {
 
 /// Engine that changed the semaphore or event. An engine has a kind code of its own. Transfers and
 /// the host share one that is not named here.
-fn author(record: &Record) -> Option<Engine> {
+fn author(record: &DeviceRecord) -> Option<Engine> {
     let kind = u32::from(record.kind());
     if kind % 4 == 3 { Engine::from_number((kind / 4).checked_sub(1)?) } else { None }
 }

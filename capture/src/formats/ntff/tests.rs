@@ -7,7 +7,7 @@ use nprof_engine::spill::MemoryScratch;
 use prost::Message;
 
 use super::container::HEADER_LEN;
-use super::fixture::{BEGIN, DMA, EVENT, INSTRUCTION, THROTTLE, Trace, row_access, varied, word};
+use super::fixture::{BEGIN, DMA, EVENT, INSTRUCTION, THROTTLE, TraceFixture, row_access, varied, word};
 use super::program::WORD_LEN;
 use super::*;
 use nprof_engine::makers::neuron::Engine;
@@ -22,7 +22,7 @@ fn read_in_memory(
 }
 
 #[track_caller]
-fn recorded(trace: Trace) -> Recorder {
+fn recorded(trace: TraceFixture) -> Recorder {
     let mut recorder = Recorder::default();
     let (bytes, mut done) = (trace.bytes(), Vec::new());
     read_in_memory(&bytes, None, &mut recorder, &mut |bytes| done.push(bytes)).unwrap();
@@ -50,7 +50,7 @@ fn check_warning(recorder: &Recorder, kind: WarningKind, what: &str, place: &str
 
 #[test]
 fn an_instruction_that_runs_twice_makes_two_rows() {
-    let mut trace = Trace::new(&[word(0xa4, &[(4, &[5, 9, 0, 0, 16]), (12, &[3])])]);
+    let mut trace = TraceFixture::new(&[word(0xa4, &[(4, &[5, 9, 0, 0, 16]), (12, &[3])])]);
     trace.run(Engine::Tensor, 1, BEGIN + 5, BEGIN + 8);
     trace.run(Engine::Tensor, 1, BEGIN + 10, BEGIN + 20);
     let recorder = recorded(trace);
@@ -66,7 +66,7 @@ fn an_instruction_that_runs_twice_makes_two_rows() {
 
 #[test]
 fn overlapping_runs_of_one_instruction_end_in_the_order_of_their_starts() {
-    let mut trace = Trace::new(&[word(0xa2, &[])]);
+    let mut trace = TraceFixture::new(&[word(0xa2, &[])]);
     for (edge, ticks) in [(0, 5), (0, 7), (1, 9), (1, 20)] {
         trace.edge(Engine::Tensor, 1, edge, 0, BEGIN + ticks);
     }
@@ -77,7 +77,7 @@ fn overlapping_runs_of_one_instruction_end_in_the_order_of_their_starts() {
 
 #[test]
 fn an_opcode_that_is_not_known_keeps_its_bytes() {
-    let mut trace = Trace::new(&[word(0x95, &[(63, &[0xee])])]);
+    let mut trace = TraceFixture::new(&[word(0x95, &[(63, &[0xee])])]);
     trace.run(Engine::Tensor, 1, BEGIN + 5, BEGIN + 8);
     let recorder = recorded(trace);
     let row = recorder.slices_of("instruction").next().unwrap();
@@ -88,7 +88,7 @@ fn an_opcode_that_is_not_known_keeps_its_bytes() {
 
 #[test]
 fn records_of_unknown_kinds_are_kept_and_counted() {
-    let mut trace = Trace::new(&[word(0xa2, &[])]);
+    let mut trace = TraceFixture::new(&[word(0xa2, &[])]);
     trace.record(INSTRUCTION, 0x30201, 31, 0x7060504, 0x0f0e_0d0c_0b0a_0908);
     trace.record((0, 2), 1, 0, 2, 3);
     trace.record((9, 9), 1, 0, 2, 3);
@@ -108,7 +108,7 @@ fn records_of_unknown_kinds_are_kept_and_counted() {
 
 #[test]
 fn damaged_and_unpaired_records_are_warnings_and_cost_nothing_else() {
-    let mut trace = Trace::new(&[word(0xa2, &[])]);
+    let mut trace = TraceFixture::new(&[word(0xa2, &[])]);
     trace.edge(Engine::Tensor, 1, 1, 0, BEGIN + 1);
     trace.edge(Engine::Sync, 1, 0, 0, BEGIN + 1);
     trace.edge(Engine::Tensor, 1, 0, 0, u64::MAX);
@@ -126,7 +126,7 @@ fn damaged_and_unpaired_records_are_warnings_and_cost_nothing_else() {
 
 #[test]
 fn an_instruction_that_hangs_is_shown_to_the_end() {
-    let mut trace = Trace::new(&[word(0xa2, &[]), word(0xa4, &[])]);
+    let mut trace = TraceFixture::new(&[word(0xa2, &[]), word(0xa4, &[])]);
     trace.edge(Engine::Scalar, 1, 0, 0, BEGIN + 5);
     trace.run(Engine::Tensor, 2, BEGIN + 10, BEGIN + 50);
     let recorder = recorded(trace);
@@ -138,7 +138,7 @@ fn an_instruction_that_hangs_is_shown_to_the_end() {
 
 #[test]
 fn an_engine_that_waits_for_the_next_run_is_no_news() {
-    let mut trace = Trace::new(&[word(0xa2, &[]), word(0xa4, &[])]);
+    let mut trace = TraceFixture::new(&[word(0xa2, &[]), word(0xa4, &[])]);
     let patch = proto::Patch { offset_bytes: 2 * WORD_LEN as u64, count: 1, kind: 0 };
     trace.subgraph().patches = vec![proto::PatchList { engine: 0, patches: vec![patch] }];
     trace.run(Engine::Tensor, 1, BEGIN + 10, BEGIN + 50);
@@ -150,7 +150,7 @@ fn an_engine_that_waits_for_the_next_run_is_no_news() {
 
 #[test]
 fn what_ran_before_the_run_or_outside_the_program_makes_no_row() {
-    let mut trace = Trace::new(&[word(0xa2, &[])]);
+    let mut trace = TraceFixture::new(&[word(0xa2, &[])]);
     trace.run(Engine::Tensor, 1, BEGIN - 9, BEGIN - 8);
     trace.run(Engine::Tensor, -1, BEGIN + 5, BEGIN + 8);
     trace.packet(0, 2, BEGIN - 9, BEGIN + 8, 64);
@@ -162,7 +162,7 @@ fn what_ran_before_the_run_or_outside_the_program_makes_no_row() {
 
 #[test]
 fn packets_of_one_trigger_make_a_transfer() {
-    let mut trace = Trace::new(&[word(0xa5, &[(12, &[4])])]);
+    let mut trace = TraceFixture::new(&[word(0xa5, &[(12, &[4])])]);
     trace.run(Engine::Tensor, 1, BEGIN + 5, BEGIN + 8);
     for dma_engine in [0, 1] {
         trace.packet(dma_engine, 1, BEGIN + 10 + u64::from(dma_engine), BEGIN + 30, 2048);
@@ -192,7 +192,7 @@ fn packets_of_one_trigger_make_a_transfer() {
 
 #[test]
 fn semaphores_events_and_throttling() {
-    let mut trace = Trace::new(&[word(0xa2, &[])]);
+    let mut trace = TraceFixture::new(&[word(0xa2, &[])]);
     trace.run(Engine::Tensor, 1, BEGIN + 5, BEGIN + 50);
     trace.record(EVENT, 0xf3_0109, 7, 3, BEGIN + 1);
     trace.record(EVENT, 0xf1_0004, 27, 1, BEGIN + 2);
@@ -217,7 +217,7 @@ fn results_lead_to_those_who_use_them_and_fill_memory_meanwhile() {
     );
     let activate =
         word(0x21, &[(16, &row_access(0x200_0800, 64)), (32, &[0xaa, 7, 64]), (48, &row_access(0x100, 64))]);
-    let mut trace = Trace::new(&[load, multiply, activate]);
+    let mut trace = TraceFixture::new(&[load, multiply, activate]);
     trace.run(Engine::Tensor, 1, BEGIN + 10, BEGIN + 20);
     trace.run(Engine::Tensor, 2, BEGIN + 20, BEGIN + 30);
     trace.run(Engine::Scalar, 3, BEGIN + 30, BEGIN + 40);
@@ -241,7 +241,7 @@ fn results_lead_to_those_who_use_them_and_fill_memory_meanwhile() {
 
 #[test]
 fn a_full_buffer_and_an_unknown_chip_are_said() {
-    let mut trace = Trace::new(&[word(0xa2, &[])]);
+    let mut trace = TraceFixture::new(&[word(0xa2, &[])]);
     trace.capture.architecture = 77;
     trace.capture.buffers = vec![proto::Buffer { block_kind: 0, record_kind: 0, size_bytes: 32 }];
     let recorder = recorded(trace);
@@ -252,7 +252,7 @@ fn a_full_buffer_and_an_unknown_chip_are_said() {
 
 #[test]
 fn without_the_begin_of_the_run_time_starts_with_the_first_record() {
-    let mut trace = Trace::new(&[word(0xa2, &[])]);
+    let mut trace = TraceFixture::new(&[word(0xa2, &[])]);
     trace.segments.clear();
     trace.run(Engine::Tensor, 1, 70, 80);
     let recorder = recorded(trace);
@@ -272,7 +272,7 @@ fn the_program_beside_the_trace_is_told_and_must_be_the_one_that_ran() {
         let row = recorder.rows_of("neff_header").next().unwrap().clone();
         row.into_iter().find(|(name, _)| name == "network_name").unwrap().1
     };
-    let alone = recorded(Trace::new(&[]));
+    let alone = recorded(TraceFixture::new(&[]));
     assert_eq!(names(&alone), OwnedValue::Text("/tmp/graph.neff".into()));
     let mut neff = vec![0; 1024];
     neff[8..16].copy_from_slice(&1024_u64.to_le_bytes());
@@ -282,7 +282,7 @@ fn the_program_beside_the_trace_is_told_and_must_be_the_one_that_ran() {
     let neff = Neff::read(&neff).unwrap();
     for (uuid, warnings) in [(&[7, 7, 7][..], 0), (&[7, 8], 1), (&[], 0)] {
         let mut recorder = Recorder::default();
-        let trace = Trace::new(&[]).uuid(uuid).bytes();
+        let trace = TraceFixture::new(&[]).uuid(uuid).bytes();
         read_in_memory(&trace, Some(&neff), &mut recorder, &mut |_| {}).unwrap();
         assert_eq!(names(&recorder), OwnedValue::Text("mine".into()));
         assert_eq!(recorder.warnings().len(), warnings, "{uuid:?}");
@@ -291,11 +291,11 @@ fn the_program_beside_the_trace_is_told_and_must_be_the_one_that_ran() {
 
 #[test]
 fn two_cores_share_an_origin_and_have_tracks_of_their_own() {
-    let mut trace = Trace::new(&[word(0xa2, &[])]);
+    let mut trace = TraceFixture::new(&[word(0xa2, &[])]);
     trace.run(Engine::Tensor, 1, BEGIN + 5, BEGIN + 8);
     trace.packet(0, 2, BEGIN + 5, BEGIN + 8, 64);
     let bytes = trace.bytes();
-    let mut capture = Container::open(&bytes).unwrap().capture;
+    let mut capture = NtffContainer::open(&bytes).unwrap().capture;
     let records = &bytes[HEADER_LEN + capture.encoded_len()..];
     let part = &mut capture.nodes[0].parts[0];
     let mut second = part.subgraphs[0].clone();
@@ -332,7 +332,7 @@ fn check_refused(input: &[u8], what: &str) {
 
 #[test]
 fn what_is_no_trace_is_refused_with_a_reason() {
-    let good = Trace::new(&[]).bytes();
+    let good = TraceFixture::new(&[]).bytes();
     let with_byte = |at: usize, byte: u8| {
         let mut bytes = good.clone();
         bytes[at] = byte;
@@ -345,10 +345,10 @@ fn what_is_no_trace_is_refused_with_a_reason() {
     check_refused(&with_byte(HEADER_LEN, 0xff), "cannot be decoded");
     check_refused(&good[..HEADER_LEN - 1], "a header of 128 bytes expected");
     check_refused(&good[..good.len() - 1], "32 bytes of records expected, 31 present");
-    let mut odd = Trace::new(&[]);
+    let mut odd = TraceFixture::new(&[]);
     odd.segments[0].1.push(0);
     check_refused(&odd.bytes(), "33 bytes, which is not a multiple of 16");
-    let mut nothing = Trace::new(&[]);
+    let mut nothing = TraceFixture::new(&[]);
     nothing.segments.clear();
     nothing.capture.nodes[0].parts[0].subgraphs.clear();
     check_refused(&nothing.bytes(), "names no subgraph");
@@ -356,14 +356,14 @@ fn what_is_no_trace_is_refused_with_a_reason() {
 
 /// Instructions on two engines whose records are ordered by their ends, with triggers, transfers in
 /// several parts, products and semaphores.
-fn long() -> Trace {
+fn long() -> TraceFixture {
     let activate =
         word(0x21, &[(16, &row_access(0x200_0800, 64)), (32, &[0xaa, 7, 64]), (48, &row_access(0x100, 64))]);
     let multiply = word(
         0x02,
         &[(16, &row_access(0x100, 64)), (32, &[7]), (44, &[0xf, 0xf]), (48, &row_access(0x200_0800, 64))],
     );
-    let mut trace = Trace::new(&[word(0xa5, &[(12, &[4])]), multiply, activate]);
+    let mut trace = TraceFixture::new(&[word(0xa5, &[(12, &[4])]), multiply, activate]);
     for turn in 0..400 {
         let at = BEGIN + 100 * turn;
         trace.run(Engine::Scalar, 3, at + 30, at + 95);
@@ -401,7 +401,7 @@ fn what_does_not_fit_into_memory_is_read_alike() {
 fn rows_come_in_order_whatever_the_order_of_the_records() {
     // More than a block of each kind. Engines come one after the other, or take turns.
     let check = |by_engine: bool| {
-        let mut trace = Trace::new(&[word(0xa2, &[])]);
+        let mut trace = TraceFixture::new(&[word(0xa2, &[])]);
         let turns = 10_000_u64;
         for at in 0..2 * turns {
             let (engine, turn) = if by_engine { (at / turns, at % turns) } else { (at % 2, at / 2) };
@@ -438,7 +438,7 @@ fn odd_records_of_every_segment_are_kept_or_counted() {
 
 #[test]
 fn starts_that_lost_their_ends_do_not_pile_up() {
-    let mut trace = Trace::new(&[word(0xa2, &[])]);
+    let mut trace = TraceFixture::new(&[word(0xa2, &[])]);
     for start in 0..200 {
         trace.edge(Engine::Tensor, 1, 0, 0, BEGIN + 5 + start);
         trace.record(DMA, 0, 0, 1 << 4 | 1, BEGIN + 5 + start);

@@ -2,8 +2,8 @@
 
 use nprof_engine::model::{SliceForm, SliceRecord, Value, WarningKind};
 
-use super::core::{Core, NtffOutput};
-use super::record::{Record, SegmentKind, records};
+use super::core::{CoreProgram, NtffOutput};
+use super::record::{DeviceRecord, SegmentKind, records};
 use crate::error::Error;
 use nprof_engine::makers::neuron::schema::{Ham, UNTHROTTLED_KIND, throttle_reason};
 
@@ -12,10 +12,15 @@ const FULL_SPEED: u32 = 0x80;
 
 /// Reads throttle segments into table `ham`. The last period reaches to `last_ps`, the end of the
 /// last instruction.
-pub fn read(core: &Core<'_>, bytes: &[u8], last_ps: i64, out: &mut NtffOutput<'_>) -> Result<(), Error> {
+pub fn read(
+    core: &CoreProgram<'_>,
+    bytes: &[u8],
+    last_ps: i64,
+    out: &mut NtffOutput<'_>,
+) -> Result<(), Error> {
     let segment = SegmentKind::Throttle.title();
     let mut writer: Option<(Ham, nprof_engine::model::TrackId)> = None;
-    let mut open: Option<(i64, Record)> = None;
+    let mut open: Option<(i64, DeviceRecord)> = None;
     for (number, record) in records(bytes) {
         out.record_read();
         let Some(ps) = core.clocks.throttle_ps(record.ticks) else {
@@ -47,7 +52,7 @@ fn write(
     (handles, track): (Ham, nprof_engine::model::TrackId),
     start_ps: i64,
     end_ps: i64,
-    record: &Record,
+    record: &DeviceRecord,
     out: &mut NtffOutput<'_>,
 ) -> Result<(), Error> {
     let (k, n, kind) = if record.payload == FULL_SPEED {

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use nprof_engine::base::clamped;
 use nprof_engine::model::{Filled, NumberBits, TemplateId, TemplateValue, TrackId, Value};
 
-use super::core::{Core, NtffOutput};
+use super::core::{CoreProgram, NtffOutput};
 use super::packet::{Packet, transfer_rate};
 use crate::error::Error;
 use nprof_engine::makers::neuron::CounterTrack;
@@ -33,7 +33,7 @@ pub struct Throughput {
 
 impl Throughput {
     /// Throughput of a core that has packets.
-    pub fn new(core: &Core<'_>, out: &mut NtffOutput<'_>) -> Result<Self, Error> {
+    pub fn new(core: &CoreProgram<'_>, out: &mut NtffOutput<'_>) -> Result<Self, Error> {
         let handles = DmaThroughput::define(out.sink)?;
         let track = out.counter(core, CounterTrack::DmaThroughput)?;
         let no = out.sink.name("false")?;

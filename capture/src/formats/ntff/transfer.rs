@@ -68,13 +68,13 @@ impl PacketSum {
 
 /// A part in the scratch space. Ordered by launch, then by age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Aside {
+struct SpilledPart {
     launch: BlockLaunch,
     number: u64,
     part: PacketSum,
 }
 
-impl SpillKey for Aside {
+impl SpillKey for SpilledPart {
     type Span = NoBytes;
     const MAX_LEN: usize = 1 + 5 + 10 + 10 + 8 + 8 + 10 + 2 + 2;
 
@@ -128,14 +128,14 @@ pub struct StaticTransfer {
     pub crc: u16,
 }
 
-impl From<Aside> for StaticTransfer {
-    fn from(Aside { launch, part, .. }: Aside) -> Self {
+impl From<SpilledPart> for StaticTransfer {
+    fn from(SpilledPart { launch, part, .. }: SpilledPart) -> Self {
         let PacketSum { start_ps, end_ps, size_bytes, first_engine, engine, crc } = part;
         Self { start_ps, end_ps: Reverse(end_ps), launch, size_bytes, first_engine, engine, crc }
     }
 }
 
-impl From<StaticTransfer> for Aside {
+impl From<StaticTransfer> for SpilledPart {
     fn from(whole: StaticTransfer) -> Self {
         let StaticTransfer {
             start_ps,
@@ -156,14 +156,14 @@ impl From<StaticTransfer> for Aside {
 
 impl SpillKey for StaticTransfer {
     type Span = NoBytes;
-    const MAX_LEN: usize = Aside::MAX_LEN;
+    const MAX_LEN: usize = SpilledPart::MAX_LEN;
 
     fn put(&self, out: &mut Vec<u8>) {
-        Aside::from(*self).put(out);
+        SpilledPart::from(*self).put(out);
     }
 
     fn take(cursor: &mut Cursor<'_>) -> base::Result<Self> {
-        Aside::take(cursor).map(Self::from)
+        SpilledPart::take(cursor).map(Self::from)
     }
 }
 
@@ -172,7 +172,7 @@ pub struct Adder<'s> {
     space: Space<'s>,
     /// Sums so far.
     open: Vec<Option<(BlockLaunch, PacketSum)>>,
-    aside: Sorter<Aside, &'s dyn Scratch>,
+    aside: Sorter<SpilledPart, &'s dyn Scratch>,
     /// Number of sums that went aside.
     times_aside: u64,
 }
@@ -205,7 +205,7 @@ impl<'s> Adder<'s> {
     fn put_aside(&mut self, (launch, part): (BlockLaunch, PacketSum)) -> Result<(), Error> {
         let number = self.times_aside;
         self.times_aside += 1;
-        Ok(self.aside.push(Aside { launch, number, part })?)
+        Ok(self.aside.push(SpilledPart { launch, number, part })?)
     }
 
     /// All transfers, sorted by time.
@@ -214,7 +214,7 @@ impl<'s> Adder<'s> {
         open.into_iter().flatten().try_for_each(|sum| self.put_aside(sum))?;
         let mut parts = self.aside.finish()?;
         let mut transfers = self.space.sorter(4);
-        let mut sum: Option<Aside> = None;
+        let mut sum: Option<SpilledPart> = None;
         while let Some(&next) = parts.next()? {
             match &mut sum {
                 Some(sum) if sum.launch == next.launch => sum.part.add(&next.part),

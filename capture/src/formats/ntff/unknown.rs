@@ -5,7 +5,7 @@ use std::fmt::Write;
 use nprof_engine::base::Result;
 use nprof_engine::model::{FieldId, FieldSpec, Sink, TableId, TableSpec, Unit, Value, WarningKind};
 
-use super::record::Record;
+use super::record::DeviceRecord;
 
 /// The side table `unknown_record`, defined with the first such record.
 #[derive(Debug, Default)]
@@ -24,7 +24,13 @@ struct Handles {
 
 impl UnknownRecords {
     /// Keeps a record and counts a warning.
-    pub fn keep(&mut self, sink: &mut dyn Sink, segment: &str, number: u64, record: &Record) -> Result<()> {
+    pub fn keep(
+        &mut self,
+        sink: &mut dyn Sink,
+        segment: &str,
+        number: u64,
+        record: &DeviceRecord,
+    ) -> Result<()> {
         let handles = match self.handles {
             Some(handles) => handles,
             None => *self.handles.insert(Handles::define(sink)?),

@@ -12,11 +12,11 @@ use nprof_engine::base::in_memory;
 use nprof_engine::model::{FieldId, Filled, NumberBits, TemplateValue, TrackId, Value};
 use nprof_engine::spill::{Scratch, Sorter, Space};
 
-use super::core::{Core, NtffOutput};
-use super::decoder::Decoded;
+use super::core::{CoreProgram, NtffOutput};
+use super::decoder::DecodedInstruction;
 use super::effect::Region;
 use super::execution::Executed;
-use super::region::Regions;
+use super::region::MemoryRegions;
 use super::step::{CounterStep, Moments};
 use super::transfer::{TransferCursor, TransferRow, Transfers};
 use super::word::Opcode;
@@ -60,7 +60,7 @@ pub struct MemoryUsage<'p, 's> {
     transfers: TransferCursor<'p, 's>,
     /// The last static transfer that has started.
     loading: Option<TransferRow>,
-    sbuf: Regions<Live>,
+    sbuf: MemoryRegions<Live>,
     /// Changes of the number of live bytes.
     sbuf_steps: Sorter<CounterStep, &'s dyn Scratch>,
     banks: [Option<OpenBank>; PSUM_BANKS],
@@ -76,7 +76,7 @@ impl<'p, 's> MemoryUsage<'p, 's> {
         Ok(Self {
             transfers: TransferCursor::new(transfers)?,
             loading: None,
-            sbuf: Regions::default(),
+            sbuf: MemoryRegions::default(),
             sbuf_steps: space.sorter(8),
             banks: [None; PSUM_BANKS],
             psum_steps: space.sorter(8),
@@ -85,7 +85,7 @@ impl<'p, 's> MemoryUsage<'p, 's> {
     }
 
     /// Takes the next execution.
-    pub fn step(&mut self, run: &Executed, decoded: &Decoded) -> Result<(), Error> {
+    pub fn step(&mut self, run: &Executed, decoded: &DecodedInstruction) -> Result<(), Error> {
         while let Some(started) = self.transfers.next_if(|next| next.start_ps <= run.start_ps)? {
             self.loading = Some(started);
         }
@@ -193,7 +193,7 @@ impl<'p, 's> MemoryUsage<'p, 's> {
     }
 
     /// Writes the table, after all executions.
-    pub fn write(mut self, core: &Core<'_>, out: &mut NtffOutput<'_>) -> Result<(), Error> {
+    pub fn write(mut self, core: &CoreProgram<'_>, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         for (piece, live) in std::mem::take(&mut self.sbuf).into_pieces() {
             self.sbuf_done(&piece, live)?;
         }
@@ -217,7 +217,11 @@ fn bank_count(range: &Range<u64>) -> usize {
     in_memory(after - range.start / PSUM_BANK_BYTES)
 }
 
-fn write_sbuf(core: &Core<'_>, mut moments: Moments<'_>, out: &mut NtffOutput<'_>) -> Result<(), Error> {
+fn write_sbuf(
+    core: &CoreProgram<'_>,
+    mut moments: Moments<'_>,
+    out: &mut NtffOutput<'_>,
+) -> Result<(), Error> {
     if moments.is_over() {
         return Ok(());
     }
@@ -244,7 +248,7 @@ fn write_sbuf(core: &Core<'_>, mut moments: Moments<'_>, out: &mut NtffOutput<'_
 }
 
 fn write_psum(
-    core: &Core<'_>,
+    core: &CoreProgram<'_>,
     highest: u8,
     mut moments: Moments<'_>,
     out: &mut NtffOutput<'_>,

@@ -127,7 +127,7 @@ pub struct Update {
 
 /// Elements that an engine accesses: an address, three strides and three sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Access {
+pub struct ElementAccess {
     /// Address of the first element.
     pub address: u32,
     /// Strides in elements.
@@ -136,7 +136,7 @@ pub struct Access {
     pub sizes: [u16; 3],
 }
 
-impl Access {
+impl ElementAccess {
     /// Number of elements.
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -239,8 +239,8 @@ impl InstructionWord<'_> {
 
     /// An access pattern of 16 bytes at this offset.
     #[must_use]
-    pub fn access(&self, at: usize) -> Access {
-        Access {
+    pub fn access(&self, at: usize) -> ElementAccess {
+        ElementAccess {
             address: self.u32(at),
             steps: [self.i16(at + 4), self.i16(at + 6), self.i16(at + 8)],
             sizes: [self.u16(at + 10), self.u16(at + 12), self.u16(at + 14)],

@@ -6,10 +6,10 @@ use std::fmt::Write;
 use nprof_engine::model::{Unit, Value, WarningKind};
 
 use super::field::RowTable;
-use super::output::{PacketOutput, Stop};
+use super::output::{PacketOutput, ReadStop};
 use super::sequence::{InternedKind, Sequence};
 use crate::formats::trace_event::json;
-use crate::protobuf::{Damage, MessageFields, varint};
+use crate::protobuf::{MessageDamage, MessageFields, varint};
 
 /// Deepest nesting of values.
 const MAX_DEPTH: usize = 64;
@@ -47,16 +47,16 @@ const ARRAY_VALUE: u32 = 12;
 
 /// An annotation.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Annotation<'a> {
+pub(super) struct TraceAnnotation<'a> {
     bytes: &'a [u8],
     name_iid: u64,
     name: Option<&'a [u8]>,
     value: AnnotationValue<'a>,
 }
 
-impl<'a> Annotation<'a> {
+impl<'a> TraceAnnotation<'a> {
     /// Reads an annotation.
-    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, Damage> {
+    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, MessageDamage> {
         let mut annotation = Self { bytes, name_iid: 0, name: None, value: AnnotationValue::None };
         let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
@@ -131,8 +131,8 @@ pub(super) fn add(
     sequence: &mut Sequence,
     of: RowTable,
     bytes: &[u8],
-) -> Result<(), Stop> {
-    let annotation = Annotation::parse(bytes)?;
+) -> Result<(), ReadStop> {
+    let annotation = TraceAnnotation::parse(bytes)?;
     let name = annotation.name(sequence).map(Cow::into_owned);
     let name = name.unwrap_or_else(|| {
         out.warn(WarningKind::MissingData, MISSING_TEXT);
@@ -173,9 +173,9 @@ fn put(
 fn value<'t>(
     out: &mut PacketOutput<'_>,
     sequence: &mut Sequence,
-    annotation: &Annotation<'_>,
+    annotation: &TraceAnnotation<'_>,
     text: &'t mut String,
-) -> Result<Value<'t>, Stop> {
+) -> Result<Value<'t>, ReadStop> {
     let whole = |number: u64| i64::try_from(number).map_or(Value::Uint(number), Value::Int);
     Ok(match annotation.value {
         AnnotationValue::Bool(bool) => Value::Bool(bool),
@@ -251,7 +251,7 @@ struct AnnotationWriter<'w> {
 }
 
 impl AnnotationWriter<'_> {
-    fn annotation(&mut self, annotation: &Annotation<'_>, depth: usize) -> Result<(), Damage> {
+    fn annotation(&mut self, annotation: &TraceAnnotation<'_>, depth: usize) -> Result<(), MessageDamage> {
         if depth > MAX_DEPTH || self.text.len() > self.limit {
             return self.cut();
         }
@@ -283,14 +283,14 @@ impl AnnotationWriter<'_> {
         Ok(())
     }
 
-    fn cut(&mut self) -> Result<(), Damage> {
+    fn cut(&mut self) -> Result<(), MessageDamage> {
         self.is_whole = false;
         self.text.push_str("null");
         Ok(())
     }
 
     /// The entries of a dictionary or an array.
-    fn list(&mut self, bytes: &[u8], wanted: u32, depth: usize) -> Result<(), Damage> {
+    fn list(&mut self, bytes: &[u8], wanted: u32, depth: usize) -> Result<(), MessageDamage> {
         let is_dict = wanted == DICT_ENTRY;
         self.text.push(if is_dict { '{' } else { '[' });
         let mut fields = MessageFields::new(bytes);
@@ -306,7 +306,7 @@ impl AnnotationWriter<'_> {
             if !std::mem::take(&mut is_first) {
                 self.text.push(',');
             }
-            let entry = Annotation::parse(value.bytes())?;
+            let entry = TraceAnnotation::parse(value.bytes())?;
             if is_dict {
                 match entry.name(self.sequence) {
                     Some(name) if name.len() <= self.limit => self.string(&name),
@@ -324,7 +324,7 @@ impl AnnotationWriter<'_> {
     }
 
     /// The older form: keys and values in two lists.
-    fn nested(&mut self, bytes: &[u8], depth: usize) -> Result<(), Damage> {
+    fn nested(&mut self, bytes: &[u8], depth: usize) -> Result<(), MessageDamage> {
         if depth > MAX_DEPTH || self.text.len() > self.limit {
             return self.cut();
         }
@@ -402,7 +402,7 @@ impl AnnotationWriter<'_> {
 pub(super) fn each_number(
     value: crate::protobuf::WireValue<'_>,
     mut visit: impl FnMut(u64),
-) -> Result<(), Damage> {
+) -> Result<(), MessageDamage> {
     let crate::protobuf::WireValue::Bytes(mut rest) = value else {
         visit(value.number());
         return Ok(());

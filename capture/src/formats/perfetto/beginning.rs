@@ -3,11 +3,11 @@
 use rustc_hash::FxHashMap;
 
 use super::clock::{ClockId, TraceClocks};
-use super::input::{InputPart, Packets};
+use super::input::{InputPart, PacketInput};
 use super::reader::PacketHead;
-use crate::origin::Beginning;
 use crate::origin::MAX_TIMESTAMPS;
-use crate::protobuf::{Damage, MessageFields};
+use crate::origin::TraceBeginning;
+use crate::protobuf::{MessageDamage, MessageFields};
 
 /// Field of a packet with an event.
 const EVENT: u32 = 11;
@@ -19,9 +19,9 @@ const CLOCK: u32 = 58;
 /// Finds the beginning in the first bytes of a trace, which may end anywhere: the earliest time of
 /// an event, and the wall clock if a snapshot states it.
 #[must_use]
-pub fn beginning(head: &[u8]) -> Option<Beginning> {
+pub fn beginning(head: &[u8]) -> Option<TraceBeginning> {
     let (mut input, mut progress) = (head, |_: u64| {});
-    let mut packets = Packets::new(&mut input, &mut progress);
+    let mut packets = PacketInput::new(&mut input, &mut progress);
     let mut times = EventTimes::default();
     while let Ok(InputPart::Packet(bytes)) = packets.next() {
         if times.packet(bytes).is_err() || times.ns.len() >= MAX_TIMESTAMPS {
@@ -30,7 +30,7 @@ pub fn beginning(head: &[u8]) -> Option<Beginning> {
     }
     let first = *times.ns.iter().min()?;
     let base_ns = times.clocks.wall_ns(first).and_then(|wall| wall.checked_sub(first));
-    Beginning::of_times(times.ns.into_iter().map(|ns| i128::from(ns) * 1_000).collect(), base_ns)
+    TraceBeginning::of_times(times.ns.into_iter().map(|ns| i128::from(ns) * 1_000).collect(), base_ns)
 }
 
 /// Times of events so far, in nanoseconds.
@@ -43,7 +43,7 @@ struct EventTimes {
 }
 
 impl EventTimes {
-    fn packet(&mut self, bytes: &[u8]) -> Result<(), Damage> {
+    fn packet(&mut self, bytes: &[u8]) -> Result<(), MessageDamage> {
         let head = PacketHead::parse(bytes)?;
         let mut has_event = false;
         let mut fields = MessageFields::new(bytes);

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use nprof_engine::base::clamped;
 use rustc_hash::FxHashMap;
 
-use crate::protobuf::{Damage, MessageFields};
+use crate::protobuf::{MessageDamage, MessageFields};
 
 /// Wall clock.
 const REAL: ClockId = ClockId { sequence: 0, id: 1 };
@@ -79,7 +79,7 @@ impl TraceClocks {
     }
 
     /// Takes a snapshot in a packet of a sequence. `false` if parts of it did not fit into memory.
-    pub(super) fn snapshot(&mut self, sequence: u32, bytes: &[u8]) -> Result<bool, Damage> {
+    pub(super) fn snapshot(&mut self, sequence: u32, bytes: &[u8]) -> Result<bool, MessageDamage> {
         let mut readings: Vec<(ClockId, i64)> = Vec::new();
         let mut fields = MessageFields::new(bytes);
         let mut is_whole = true;
@@ -115,7 +115,7 @@ impl TraceClocks {
         sequence: u32,
         bytes: &[u8],
         is_whole: &mut bool,
-    ) -> Result<Option<(ClockId, i64)>, Damage> {
+    ) -> Result<Option<(ClockId, i64)>, MessageDamage> {
         let (mut id, mut timestamp, mut is_incremental, mut ns) = (0, 0, false, 1);
         let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {

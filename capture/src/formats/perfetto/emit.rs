@@ -17,11 +17,11 @@ use super::field::{AnnotationFields, PacketRow, RowTable};
 use super::flow;
 use super::legacy::{FLOW_END, FLOW_END_NEXT, FLOW_START};
 use super::output::PacketOutput;
-use super::record::{Act, EventPlace, FlowAt, FlowKey, FlowRole, Header, Record, SortKey};
+use super::record::{EventPlace, EventRecord, FlowAt, FlowKey, FlowRole, RecordHeader, SortKey, TrackEffect};
 use super::tree::{self, TrackPlace};
 use crate::formats::room::{FieldBuffer, emptied};
 use crate::formats::trace_event::clock::EPOCH_PS;
-use crate::origin::{Beginning, Origin, Sharing, origins};
+use crate::origin::{Origin, Sharing, TraceBeginning, origins};
 
 /// Name of the format in a profile.
 const SOURCE: &str = "perfetto";
@@ -48,14 +48,14 @@ pub(super) fn all<'s>(
     resolve(&mut out, &mut clocks, space)?;
     let first = out.first_times.iter().min().map(|ps| i64::try_from(ps / 1_000).unwrap_or(0));
     let base_ns = first.and_then(|first| clocks.wall_ns(first)?.checked_sub(first));
-    let beginning = Beginning::of_times(std::mem::take(&mut out.first_times), base_ns);
+    let beginning = TraceBeginning::of_times(std::mem::take(&mut out.first_times), base_ns);
     let origin = (*shared).or_else(|| origins(&[beginning])[0]);
     let origin_ps = origin.map_or(0, Origin::ps);
     let origin_ns = i64::try_from(origin_ps.div_euclid(1_000)).unwrap_or(0);
     let placed = tree::build(&out.tracks, out.sink, out.keys.tables)?;
     let PacketOutput { sink, keys, row, events, place: noted, .. } = out;
     let names = [EXACT[0], EXACT[1], UNFINISHED].map(|name| keys.known(RowTable::Slices, name));
-    let mut emitter = Emitter {
+    let mut emitter = EventEmitter {
         sink,
         keys,
         row,
@@ -67,7 +67,7 @@ pub(super) fn all<'s>(
         open_len: 0,
         beyond: 0,
         flows: space.sorter(4),
-        header: Header::default(),
+        header: RecordHeader::default(),
         noted,
         room: FieldBuffer::new(),
         spare: Vec::new(),
@@ -77,7 +77,7 @@ pub(super) fn all<'s>(
         emitter.take(key, bytes)?;
     }
     emitter.leave()?;
-    let Emitter { sink, flows, .. } = emitter;
+    let EventEmitter { sink, flows, .. } = emitter;
     flow::link(flows.finish()?, sink)?;
     clock_row(sink, origin)?;
     let wall = clocks.wall_ns(origin_ns).filter(|_| base_ns.is_some());
@@ -93,7 +93,7 @@ fn resolve<'s>(out: &mut PacketOutput<'s>, clocks: &mut TraceClocks, space: &Spa
     let mut own: Option<ClockId> = None;
     let is_alone = out.first_times.is_empty();
     while let Some((key, bytes)) = waiting.next_with()? {
-        let act = Record::act(&mut Cursor::new(bytes, 0, SCRATCH))?;
+        let act = EventRecord::act(&mut Cursor::new(bytes, 0, SCRATCH))?;
         let known = clocks.trace_ns(key.clock, key.ns);
         let known =
             known.or_else(|| (is_alone && *own.get_or_insert(key.clock) == key.clock).then_some(key.ns));
@@ -140,7 +140,7 @@ struct OpenSlice {
     bytes: Vec<u8>,
 }
 
-struct Emitter<'s> {
+struct EventEmitter<'s> {
     sink: &'s mut dyn Sink,
     keys: AnnotationFields,
     row: PacketRow,
@@ -155,7 +155,7 @@ struct Emitter<'s> {
     /// Begins above the open slices that were emitted as unfinished, because there was no memory.
     beyond: u64,
     flows: Sorter<FlowKey, &'s dyn Scratch>,
-    header: Header,
+    header: RecordHeader,
     /// Receives the offset of the packet of each event.
     noted: Option<&'s Cell<u64>>,
     room: FieldBuffer,
@@ -163,29 +163,31 @@ struct Emitter<'s> {
     spare: Vec<Vec<u8>>,
 }
 
-impl Emitter<'_> {
+impl EventEmitter<'_> {
     fn take(&mut self, key: SortKey, bytes: &[u8]) -> Result<()> {
         if self.place != Some(key.place) {
             self.leave()?;
             self.place = Some(key.place);
         }
         let mut cursor = Cursor::new(bytes, 0, SCRATCH);
-        let act = Record::act(&mut cursor)?;
+        let act = EventRecord::act(&mut cursor)?;
         let rest = &bytes[bytes.len() - cursor.remaining()..];
         match act {
-            Act::Begin => self.begin(key.ns, rest, false),
-            Act::End => self.end(key.ns, rest),
-            Act::Instant => self.emit((key.ns, 0), SliceForm::Instant, rest, None),
-            Act::Complete(duration_ns) => self.emit((key.ns, duration_ns), SliceForm::Complete, rest, None),
-            Act::State => {
+            TrackEffect::Begin => self.begin(key.ns, rest, false),
+            TrackEffect::End => self.end(key.ns, rest),
+            TrackEffect::Instant => self.emit((key.ns, 0), SliceForm::Instant, rest, None),
+            TrackEffect::Complete(duration_ns) => {
+                self.emit((key.ns, duration_ns), SliceForm::Complete, rest, None)
+            }
+            TrackEffect::State => {
                 if let Some(before) = self.pop(self.open.len().wrapping_sub(1)) {
                     self.emit_open(before, key.ns, None)?;
                 }
                 self.header.take(&mut cursor)?;
                 if self.header.name.is_some() { self.begin(key.ns, rest, true) } else { Ok(()) }
             }
-            Act::Sample { value, sum } => self.sample(key.ns, value, sum, cursor),
-            Act::Flow { key: flow, phase } => {
+            TrackEffect::Sample { value, sum } => self.sample(key.ns, value, sum, cursor),
+            TrackEffect::Flow { key: flow, phase } => {
                 self.header.take(&mut cursor)?;
                 self.flow_point(key.ns, flow, phase)
             }

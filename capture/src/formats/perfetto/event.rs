@@ -6,9 +6,9 @@ use nprof_engine::model::{Value, WarningKind};
 use super::clock::{MONOTONIC, TraceClocks};
 use super::field::RowTable;
 use super::legacy;
-use super::output::{Moment, PacketOutput, Stop};
+use super::output::{Moment, PacketOutput, ReadStop};
 use super::packet_event::{CounterValue, Occurrence, PacketEvent, push};
-use super::record::{Act, Record};
+use super::record::{EventRecord, TrackEffect};
 use super::sequence::Sequence;
 use super::track::TrackKey;
 
@@ -20,7 +20,7 @@ const COUNTER: u64 = 4;
 const STATE: u64 = 5;
 
 /// Statements of a packet besides its event.
-pub(super) struct Around<'r> {
+pub(super) struct EventContext<'r> {
     pub(super) clocks: &'r mut TraceClocks,
     pub(super) sequence: &'r mut Sequence,
     /// Time of the packet.
@@ -28,7 +28,11 @@ pub(super) struct Around<'r> {
 }
 
 /// Takes a track event.
-pub(super) fn take(out: &mut PacketOutput<'_>, around: &mut Around<'_>, bytes: &[u8]) -> Result<(), Stop> {
+pub(super) fn take(
+    out: &mut PacketOutput<'_>,
+    around: &mut EventContext<'_>,
+    bytes: &[u8],
+) -> Result<(), ReadStop> {
     let seen = PacketEvent::parse(bytes)?;
     if seen.has_unread {
         let what = "parts of an event that nprof does not read (typed arguments, callstacks, thread clocks)";
@@ -47,10 +51,10 @@ pub(super) fn take(out: &mut PacketOutput<'_>, around: &mut Around<'_>, bytes: &
     match seen.kind {
         BEGIN | END | INSTANT | STATE => {
             let act = match seen.kind {
-                BEGIN => Act::Begin,
-                END => Act::End,
-                STATE => Act::State,
-                _ => Act::Instant,
+                BEGIN => TrackEffect::Begin,
+                END => TrackEffect::End,
+                STATE => TrackEffect::State,
+                _ => TrackEffect::Instant,
             };
             let place = seen.place(out, around.sequence);
             slice(out, around.sequence, &seen, Occurrence { act, moment, place })?;
@@ -59,7 +63,7 @@ pub(super) fn take(out: &mut PacketOutput<'_>, around: &mut Around<'_>, bytes: &
         _ => {
             let place = seen.place(out, around.sequence);
             out.warn(WarningKind::UnknownRecord, "an event of an unknown type; kept as an instant");
-            slice(out, around.sequence, &seen, Occurrence { act: Act::Instant, moment, place })?;
+            slice(out, around.sequence, &seen, Occurrence { act: TrackEffect::Instant, moment, place })?;
         }
     }
     extra(out, around.sequence, &seen, moment)
@@ -71,7 +75,7 @@ pub(super) fn slice(
     sequence: &mut Sequence,
     seen: &PacketEvent<'_>,
     occurrence: Occurrence,
-) -> Result<(), Stop> {
+) -> Result<(), ReadStop> {
     let cat = seen.cat(out, sequence);
     seen.fill(out, sequence, RowTable::Slices, &cat)?;
     let named = seen.named(out, sequence, 0)?;
@@ -83,7 +87,7 @@ fn counter(
     sequence: &mut Sequence,
     seen: &PacketEvent<'_>,
     moment: Moment,
-) -> Result<(), Stop> {
+) -> Result<(), ReadStop> {
     let Some(number) = seen.value else {
         out.warn(WarningKind::MissingData, "a counter event without a value; left out");
         return Ok(());
@@ -101,7 +105,7 @@ fn sample(
     key: TrackKey,
     number: CounterValue,
     moment: Moment,
-) -> Result<(), Stop> {
+) -> Result<(), ReadStop> {
     let TrackKey::Uuid(uuid) = key else { return Ok(()) };
     let place = out.tracks.place(key);
     let value = number.float();
@@ -118,8 +122,8 @@ fn sample(
     if let Some(exact) = number.inexact() {
         out.put_own(RowTable::Samples, "exact_value", Value::Int(exact))?;
     }
-    let act = Act::Sample { value, sum };
-    let record = Record { act, offset: out.offset, name: None, flows: &[] };
+    let act = TrackEffect::Sample { value, sum };
+    let record = EventRecord { act, offset: out.offset, name: None, flows: &[] };
     Ok(out.push(moment, place, &record)?)
 }
 
@@ -129,7 +133,7 @@ fn extra(
     sequence: &mut Sequence,
     seen: &PacketEvent<'_>,
     moment: Moment,
-) -> Result<(), Stop> {
+) -> Result<(), ReadStop> {
     for (kind, values) in seen.extra_values.iter().enumerate() {
         for (at, &number) in values.iter().enumerate() {
             let own = &seen.extra_counters[kind];
@@ -146,7 +150,7 @@ fn extra(
 }
 
 /// The time of an event: its own, in older traces, or that of its packet.
-fn moment(seen: &PacketEvent<'_>, around: &mut Around<'_>) -> Option<Moment> {
+fn moment(seen: &PacketEvent<'_>, around: &mut EventContext<'_>) -> Option<Moment> {
     let ns = match (seen.delta_us, seen.absolute_us) {
         (Some(delta_us), _) => {
             let last = around.sequence.last_ns.filter(|_| !around.sequence.is_torn)?;

@@ -12,7 +12,7 @@ const UNBEGUN: &str = "a flow that ends or continues without a beginning; it get
 
 /// A flow while its points pass by in the order of time.
 #[derive(Debug, Default)]
-struct Flow {
+struct OpenFlow {
     /// The last slice from which the flow goes on.
     from: Option<SliceKey>,
     /// Whether an arrow leaves or reaches that slice.
@@ -22,7 +22,7 @@ struct Flow {
     early: Option<SliceKey>,
 }
 
-impl Flow {
+impl OpenFlow {
     fn finish(&self, id: u64, sink: &mut dyn Sink) {
         let mut warn = |what: &str| sink.warn(WarningKind::UnboundFlow, what, &|| format!("flow {id:#x}"));
         if self.from.is_some() && !self.has_arrow {
@@ -36,7 +36,7 @@ impl Flow {
 
 /// Draws the arrows of all flows.
 pub(super) fn link<S: Scratch>(mut points: Sorted<FlowKey, S>, sink: &mut dyn Sink) -> Result<()> {
-    let (mut id, mut flow) = (None, Flow::default());
+    let (mut id, mut flow) = (None, OpenFlow::default());
     let mut name = None;
     while let Some(&point) = points.next()? {
         let name = match name {

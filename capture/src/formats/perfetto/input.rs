@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use nprof_engine::base::in_memory;
 
-use crate::protobuf::{Damage, varint};
+use crate::protobuf::{MessageDamage, varint};
 
 /// Tag of a packet: field 1 of a trace, a message.
 const PACKET_TAG: u64 = 0x0a;
@@ -32,7 +32,7 @@ pub(super) enum InputPart<'b> {
 }
 
 /// Reads packets.
-pub(super) struct Packets<'i> {
+pub(super) struct PacketInput<'i> {
     input: &'i mut dyn Read,
     progress: &'i mut dyn FnMut(u64),
     buffer: Vec<u8>,
@@ -45,7 +45,7 @@ pub(super) struct Packets<'i> {
     failure: Option<io::Error>,
 }
 
-impl<'i> Packets<'i> {
+impl<'i> PacketInput<'i> {
     /// A reader at the start of the input. `progress` receives the number of bytes read so far.
     pub(super) fn new(input: &'i mut dyn Read, progress: &'i mut dyn FnMut(u64)) -> Self {
         Self { input, progress, buffer: Vec::new(), start: 0, base: 0, is_at_end: false, failure: None }
@@ -100,10 +100,10 @@ impl<'i> Packets<'i> {
     }
 
     /// The part for a head that cannot be read.
-    fn stop(&mut self, damage: Damage) -> io::Result<InputPart<'static>> {
+    fn stop(&mut self, damage: MessageDamage) -> io::Result<InputPart<'static>> {
         match damage {
-            Damage::Cut => self.ended(InputPart::Cut),
-            Damage::Invalid => Ok(InputPart::Damaged),
+            MessageDamage::Cut => self.ended(InputPart::Cut),
+            MessageDamage::Invalid => Ok(InputPart::Damaged),
         }
     }
 
@@ -157,7 +157,7 @@ mod tests {
     fn check(bytes: &[u8], expected: &[&str]) {
         let mut input = bytes;
         let mut progress = |_| {};
-        let mut packets = Packets::new(&mut input, &mut progress);
+        let mut packets = PacketInput::new(&mut input, &mut progress);
         let mut parts = Vec::new();
         loop {
             let offset = packets.offset();

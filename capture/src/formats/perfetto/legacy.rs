@@ -5,14 +5,14 @@ use std::hash::{Hash, Hasher};
 use nprof_engine::model::{FlowPhase, Value, WarningKind};
 use rustc_hash::FxHasher;
 
-use super::annotation::Annotation;
+use super::annotation::TraceAnnotation;
 use super::field::RowTable;
-use super::output::{Moment, PacketOutput, Stop};
+use super::output::{Moment, PacketOutput, ReadStop};
 use super::packet_event::{Occurrence, PacketEvent, push};
-use super::record::{Act, EventPlace, FlowAt, FlowRole, Record};
+use super::record::{EventPlace, EventRecord, FlowAt, FlowRole, TrackEffect};
 use super::sequence::Sequence;
 use super::track::TrackKey;
-use crate::protobuf::{Damage, MessageFields};
+use crate::protobuf::{MessageDamage, MessageFields};
 
 /// Whether an event is read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) enum Completeness {
 
 /// Id of an older event.
 #[derive(Debug, Clone, Copy, Hash)]
-enum Id {
+enum LegacyId {
     None,
     Unscoped(u64),
     Local(u64),
@@ -38,7 +38,7 @@ struct Older<'a> {
     name_iid: u64,
     phase: u8,
     duration_us: Option<i64>,
-    id: Id,
+    id: LegacyId,
     scope: &'a [u8],
     bind_id: Option<u64>,
     binds_enclosing: bool,
@@ -49,12 +49,12 @@ struct Older<'a> {
 }
 
 impl<'a> Older<'a> {
-    fn parse(bytes: &'a [u8]) -> Result<Self, Damage> {
+    fn parse(bytes: &'a [u8]) -> Result<Self, MessageDamage> {
         let mut older = Self {
             name_iid: 0,
             phase: 0,
             duration_us: None,
-            id: Id::None,
+            id: LegacyId::None,
             scope: b"",
             bind_id: None,
             binds_enclosing: false,
@@ -69,11 +69,11 @@ impl<'a> Older<'a> {
                 1 => older.name_iid = value.number(),
                 2 => older.phase = u8::try_from(value.number()).unwrap_or(b'?'),
                 3 => older.duration_us = Some(value.signed()),
-                6 => older.id = Id::Unscoped(value.number()),
+                6 => older.id = LegacyId::Unscoped(value.number()),
                 7 => older.scope = value.bytes(),
                 8 => older.bind_id = Some(value.number()),
-                10 => older.id = Id::Local(value.number()),
-                11 => older.id = Id::Global(value.number()),
+                10 => older.id = LegacyId::Local(value.number()),
+                11 => older.id = LegacyId::Global(value.number()),
                 12 => older.binds_enclosing = value.number() != 0,
                 13 => older.flow_direction = value.number(),
                 14 => older.instant_scope = value.number(),
@@ -113,7 +113,7 @@ struct OlderEvent<'a> {
     older: &'a Older<'a>,
 }
 
-/// Codes of the phases of flows in [`Act::Flow`].
+/// Codes of the phases of flows in [`TrackEffect::Flow`].
 pub(super) const FLOW_START: u8 = 0;
 pub(super) const FLOW_STEP: u8 = 1;
 pub(super) const FLOW_END: u8 = 2;
@@ -127,7 +127,7 @@ pub(super) fn take(
     seen: &PacketEvent<'_>,
     moment: Moment,
     bytes: &[u8],
-) -> Result<Completeness, Stop> {
+) -> Result<Completeness, ReadStop> {
     let older = &Older::parse(bytes)?;
     let event = OlderEvent { seen, older };
     match older.phase {
@@ -150,19 +150,19 @@ fn plain(
     sequence: &mut Sequence,
     OlderEvent { seen, older }: OlderEvent<'_>,
     moment: Moment,
-) -> Result<(), Stop> {
+) -> Result<(), ReadStop> {
     let is_instant = matches!(older.phase, b'i' | b'I' | b'R');
     let act = match older.phase {
-        b'B' => Act::Begin,
-        b'E' => Act::End,
+        b'B' => TrackEffect::Begin,
+        b'E' => TrackEffect::End,
         b'X' => match older.duration_us {
-            Some(us) if us >= 0 => Act::Complete(us.saturating_mul(1_000)),
+            Some(us) if us >= 0 => TrackEffect::Complete(us.saturating_mul(1_000)),
             _ => {
                 out.warn(WarningKind::Unpaired, "a slice without a duration; kept as an instant");
-                Act::Instant
+                TrackEffect::Instant
             }
         },
-        _ => Act::Instant,
+        _ => TrackEffect::Instant,
     };
     let place = match (is_instant, older.instant_scope) {
         (true, 1) => out.tracks.place(TrackKey::Uuid(0)),
@@ -211,7 +211,7 @@ fn asynchronous(
     sequence: &mut Sequence,
     OlderEvent { seen, older }: OlderEvent<'_>,
     moment: Moment,
-) -> Result<(), Stop> {
+) -> Result<(), ReadStop> {
     let cat = seen.cat(out, sequence);
     let named = seen.named(out, sequence, older.name_iid)?;
     let text = named.as_ref().map_or("", |(_, text)| text.as_str());
@@ -225,17 +225,17 @@ fn asynchronous(
         (false, false) => format!("{text} · {cat}"),
     };
     // An id is of all processes, unless it is local.
-    let owner = process.filter(|_| !matches!(older.id, Id::Global(_)));
+    let owner = process.filter(|_| !matches!(older.id, LegacyId::Global(_)));
     let stack = hash(&(is_nestable, &cat, older.id, older.scope, owner, if is_nestable { "" } else { text }));
     let place = EventPlace { stack, ..out.tracks.place(TrackKey::Async(process, label.into())) };
     seen.fill(out, sequence, RowTable::Slices, &cat)?;
-    if let Id::Unscoped(id) | Id::Local(id) | Id::Global(id) = older.id {
+    if let LegacyId::Unscoped(id) | LegacyId::Local(id) | LegacyId::Global(id) = older.id {
         out.put_own(RowTable::Slices, "id", Value::Text(&format!("{id:#x}")))?;
     }
     let act = match older.phase {
-        b'b' | b'S' => Act::Begin,
-        b'e' | b'F' => Act::End,
-        _ => Act::Instant,
+        b'b' | b'S' => TrackEffect::Begin,
+        b'e' | b'F' => TrackEffect::End,
+        _ => TrackEffect::Instant,
     };
     push(out, &seen.flows, Occurrence { act, moment, place }, &cat, named)
 }
@@ -246,7 +246,7 @@ fn flow(
     sequence: &mut Sequence,
     OlderEvent { seen, older }: OlderEvent<'_>,
     moment: Moment,
-) -> Result<(), Stop> {
+) -> Result<(), ReadStop> {
     let cat = seen.cat(out, sequence);
     let named = seen.named(out, sequence, older.name_iid)?;
     let text = named.as_ref().map_or("", |(_, text)| text.as_str());
@@ -263,8 +263,8 @@ fn flow(
     };
     let place = older.place(out, sequence, seen);
     out.row.clear();
-    let act = Act::Flow { key, phase };
-    let record = Record { act, offset: out.offset, name: Some(name), flows: &[] };
+    let act = TrackEffect::Flow { key, phase };
+    let record = EventRecord { act, offset: out.offset, name: Some(name), flows: &[] };
     Ok(out.push(moment, place, &record)?)
 }
 
@@ -274,17 +274,17 @@ fn counters(
     sequence: &mut Sequence,
     OlderEvent { seen, older }: OlderEvent<'_>,
     moment: Moment,
-) -> Result<(), Stop> {
+) -> Result<(), ReadStop> {
     let process = older.process(out, sequence, seen);
     let named = seen.named(out, sequence, older.name_iid)?;
     let mut counter = named.map(|(_, text)| text).unwrap_or_default();
-    if let Id::Unscoped(id) | Id::Local(id) | Id::Global(id) = older.id {
+    if let LegacyId::Unscoped(id) | LegacyId::Local(id) | LegacyId::Global(id) = older.id {
         counter.push_str(&format!(" [{id:#x}]"));
     }
     let cat = seen.cat(out, sequence);
     let mut is_whole = !seen.annotations.is_empty();
     for bytes in &seen.annotations {
-        let annotation = Annotation::parse(bytes)?;
+        let annotation = TraceAnnotation::parse(bytes)?;
         let Some(value) = annotation.number() else {
             is_whole = false;
             continue;
@@ -296,8 +296,8 @@ fn counters(
         };
         let place = out.tracks.place(TrackKey::Counter(process, label.into()));
         seen.fill_own(out, sequence, RowTable::Samples, &cat)?;
-        let act = Act::Sample { value, sum: value };
-        let record = Record { act, offset: out.offset, name: None, flows: &[] };
+        let act = TrackEffect::Sample { value, sum: value };
+        let record = EventRecord { act, offset: out.offset, name: None, flows: &[] };
         out.push(moment, place, &record)?;
     }
     if !is_whole {
@@ -314,12 +314,12 @@ fn metadata(
     out: &mut PacketOutput<'_>,
     sequence: &mut Sequence,
     OlderEvent { seen, older }: OlderEvent<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), ReadStop> {
     let what = seen.named(out, sequence, older.name_iid)?.map(|(_, text)| text).unwrap_or_default();
     let thread = older.thread(sequence).or(sequence.thread);
     let mut name = String::new();
     for bytes in &seen.annotations {
-        let annotation = Annotation::parse(bytes)?;
+        let annotation = TraceAnnotation::parse(bytes)?;
         if let Some(text) = annotation.text(sequence) {
             name = text.into_owned();
         }

@@ -8,28 +8,28 @@ use nprof_engine::spill::{Scratch, Sorter, Space};
 
 use super::clock::ClockId;
 use super::field::{AnnotationFields, PacketRow, RowTable};
-use super::record::{Act, EventPlace, Record, SortKey, WaitKey};
-use super::sequence::Memory;
+use super::record::{EventPlace, EventRecord, SortKey, TrackEffect, WaitKey};
+use super::sequence::SequenceMemory;
 use super::track::PerfettoTracks;
 use crate::origin::MAX_TIMESTAMPS;
-use crate::protobuf::Damage;
+use crate::protobuf::MessageDamage;
 
 /// The reason why a packet was not read to its end.
 #[derive(Debug)]
-pub(super) enum Stop {
+pub(super) enum ReadStop {
     /// The packet is damaged: the next one is read.
     Damage,
     /// The sink has failed: reading ends.
     Engine(Error),
 }
 
-impl From<Damage> for Stop {
-    fn from(_: Damage) -> Self {
+impl From<MessageDamage> for ReadStop {
+    fn from(_: MessageDamage) -> Self {
         Self::Damage
     }
 }
 
-impl From<Error> for Stop {
+impl From<Error> for ReadStop {
     fn from(error: Error) -> Self {
         Self::Engine(error)
     }
@@ -57,7 +57,7 @@ pub(super) struct PacketOutput<'s> {
     /// The tracks of the trace.
     pub(super) tracks: PerfettoTracks,
     /// Memory of sequences.
-    pub(super) memory: Memory,
+    pub(super) memory: SequenceMemory,
     /// Offset of the current packet.
     pub(super) offset: u64,
     /// Receives the offset of the packet of each event that is emitted.
@@ -89,7 +89,7 @@ impl<'s> PacketOutput<'s> {
             row: PacketRow::default(),
             text: String::new(),
             tracks: PerfettoTracks::default(),
-            memory: Memory::default(),
+            memory: SequenceMemory::default(),
             offset: 0,
             place: None,
             events: space.sorter(1),
@@ -130,7 +130,7 @@ impl<'s> PacketOutput<'s> {
     }
 
     /// Passes an event with the fields of the row to the sorter.
-    pub(super) fn push(&mut self, moment: Moment, place: EventPlace, record: &Record<'_>) -> Result<()> {
+    pub(super) fn push(&mut self, moment: Moment, place: EventPlace, record: &EventRecord<'_>) -> Result<()> {
         self.count += 1;
         let order = self.count;
         match moment {
@@ -154,7 +154,7 @@ impl<'s> PacketOutput<'s> {
     }
 
     /// Passes an event that waited to the sorter.
-    pub(super) fn push_late(&mut self, ns: i64, key: WaitKey, bytes: &[u8], act: &Act) -> Result<()> {
+    pub(super) fn push_late(&mut self, ns: i64, key: WaitKey, bytes: &[u8], act: &TrackEffect) -> Result<()> {
         self.note(ns);
         self.tracks.reach(key.place.track, act, ns);
         let key = SortKey { place: key.place, ns, order: key.order };

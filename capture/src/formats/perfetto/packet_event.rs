@@ -7,13 +7,13 @@ use nprof_engine::model::{NameId, Value, WarningKind};
 
 use super::annotation::{self, MISSING_TEXT, each_fixed, each_number};
 use super::field::RowTable;
-use super::output::{Moment, PacketOutput, Stop};
+use super::output::{Moment, PacketOutput, ReadStop};
 use super::record::FlowRole::{Passes, Terminates};
-use super::record::{Act, EventPlace, FlowAt, Record};
+use super::record::{EventPlace, EventRecord, FlowAt, TrackEffect};
 use super::sequence::{InternedKind, Sequence, source};
 use super::track::TrackKey;
 use crate::formats::trace_event::kineto::{self, SliceSide};
-use crate::protobuf::{Damage, MessageFields};
+use crate::protobuf::{MessageDamage, MessageFields};
 
 /// Most letters of an event's name that name a track.
 const MAX_LABEL_CHARS: usize = 1_024;
@@ -80,7 +80,7 @@ pub(super) struct PacketEvent<'a> {
 }
 
 impl<'a> PacketEvent<'a> {
-    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, Damage> {
+    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, MessageDamage> {
         let mut seen = Self::default();
         let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
@@ -183,7 +183,7 @@ impl<'a> PacketEvent<'a> {
         sequence: &mut Sequence,
         of: RowTable,
         cat: &str,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ReadStop> {
         out.row.clear();
         if !cat.is_empty() {
             let name = out.sink.name(cat)?;
@@ -217,7 +217,7 @@ impl<'a> PacketEvent<'a> {
         sequence: &mut Sequence,
         of: RowTable,
         cat: &str,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ReadStop> {
         self.fill_own(out, sequence, of, cat)?;
         for bytes in &self.annotations {
             annotation::add(out, sequence, of, bytes)?;
@@ -251,7 +251,7 @@ fn put_interned(
     key: &'static str,
     kind: InternedKind,
     iid: u64,
-) -> Result<(), Stop> {
+) -> Result<(), ReadStop> {
     match sequence.name(out.sink, kind, iid)?.map(|(name, _)| name) {
         Some(name) => out.put_own(of, key, Value::Name(name))?,
         None => out.warn(WarningKind::MissingData, MISSING_TEXT),
@@ -262,7 +262,7 @@ fn put_interned(
 /// An act with its time and its place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Occurrence {
-    pub(super) act: Act,
+    pub(super) act: TrackEffect,
     pub(super) moment: Moment,
     pub(super) place: EventPlace,
 }
@@ -274,23 +274,23 @@ pub(super) fn push(
     Occurrence { act, moment, place }: Occurrence,
     cat: &str,
     named: Option<(NameId, String)>,
-) -> Result<(), Stop> {
+) -> Result<(), ReadStop> {
     let track = &mut out.tracks.all[place.track as usize];
     if kineto::side(cat.as_bytes()) == Some(SliceSide::Device) {
         track.on_device = true;
     }
-    if act != Act::End {
+    if act != TrackEffect::End {
         match kineto::is_annotation(cat.as_bytes()) {
             true => track.has_annotations = true,
             false => track.has_work = true,
         }
     }
     if let Some((_, text)) = &named
-        && act != Act::End
+        && act != TrackEffect::End
     {
         out.tracks.note_name(place.track, text);
     }
     let name = named.map(|(name, _)| name);
-    let record = Record { act, offset: out.offset, name, flows };
+    let record = EventRecord { act, offset: out.offset, name, flows };
     Ok(out.push(moment, place, &record)?)
 }

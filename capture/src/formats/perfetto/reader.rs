@@ -9,14 +9,14 @@ use rustc_hash::FxHashMap;
 use zstd::zstd_safe::DCtx;
 
 use super::clock::{ClockId, TraceClocks};
-use super::event::{self, Around};
-use super::input::{InputPart, Packets};
-use super::output::{Moment, PacketOutput, Stop};
+use super::event::{self, EventContext};
+use super::input::{InputPart, PacketInput};
+use super::output::{Moment, PacketOutput, ReadStop};
 use super::sequence::Sequence;
 use super::source::Sources;
 use super::{PacketContext, annotation, emit};
 use crate::error::Error;
-use crate::protobuf::{Damage, MessageFields};
+use crate::protobuf::{MessageDamage, MessageFields};
 
 /// Deepest packing of packets in packets.
 const MAX_DEPTH: usize = 1;
@@ -41,7 +41,7 @@ pub(super) struct PacketHead<'a> {
 
 impl<'a> PacketHead<'a> {
     /// Reads the head.
-    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, Damage> {
+    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, MessageDamage> {
         let mut head = Self::default();
         let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
@@ -115,7 +115,7 @@ impl<'s> PerfettoReader<'s> {
     /// If the input is no trace at all or cannot be read, if the sink fails, or if the reading is
     /// cancelled.
     pub(super) fn read(mut self, input: &mut dyn Read, progress: &mut dyn FnMut(u64)) -> Result<(), Error> {
-        let early = match self.parts(&mut Packets::new(input, progress), 0)? {
+        let early = match self.parts(&mut PacketInput::new(input, progress), 0)? {
             ListEnd::Whole => None,
             ListEnd::Cut => Some("the trace ends in the middle of a packet; all complete packets are kept"),
             ListEnd::Damaged => Some("bytes that begin no packet; the rest of the trace is not read"),
@@ -141,7 +141,7 @@ impl<'s> PerfettoReader<'s> {
     }
 
     /// Reads packets, those of the trace or those within a packed one. Returns how they end.
-    fn parts(&mut self, packets: &mut Packets<'_>, depth: usize) -> Result<ListEnd, Error> {
+    fn parts(&mut self, packets: &mut PacketInput<'_>, depth: usize) -> Result<ListEnd, Error> {
         loop {
             // A packet that says nothing never reaches the sink.
             self.context.space.work.cancel.check()?;
@@ -166,12 +166,12 @@ impl<'s> PerfettoReader<'s> {
     fn packet(&mut self, bytes: &[u8], depth: usize) -> Result<(), Error> {
         match self.contents(bytes, depth) {
             Ok(()) => Ok(()),
-            Err(PacketStop::Within(Stop::Damage)) => {
+            Err(PacketStop::Within(ReadStop::Damage)) => {
                 let what = "a packet whose content is damaged; skipped";
                 self.out.warn(WarningKind::DamagedRecord, what);
                 Ok(())
             }
-            Err(PacketStop::Within(Stop::Engine(error))) => Err(error.into()),
+            Err(PacketStop::Within(ReadStop::Engine(error))) => Err(error.into()),
             Err(PacketStop::Reader(error)) => Err(error),
         }
     }
@@ -192,7 +192,7 @@ impl<'s> PerfettoReader<'s> {
                 }
                 11 => {
                     let sequence = self.sequences.get_mut(&head.sequence).unwrap_or(&mut self.spare);
-                    let mut around = Around { clocks: &mut self.clocks, sequence, moment };
+                    let mut around = EventContext { clocks: &mut self.clocks, sequence, moment };
                     event::take(&mut self.out, &mut around, data)?;
                 }
                 43 => {
@@ -240,7 +240,7 @@ impl<'s> PerfettoReader<'s> {
         }
         let mut input = input.take(self.unpacked_left);
         let mut progress = |_: u64| {};
-        let ended = self.parts(&mut Packets::new(&mut input, &mut progress), depth + 1);
+        let ended = self.parts(&mut PacketInput::new(&mut input, &mut progress), depth + 1);
         self.unpacked_left = input.limit();
         let ended = ended.map_err(PacketStop::Reader)?;
         // The allowance can also end between two packets.
@@ -301,7 +301,7 @@ impl<'s> PerfettoReader<'s> {
 }
 
 /// Takes the defaults of a sequence.
-fn defaults_of(sequence: &mut Sequence, bytes: &[u8]) -> Result<(), Damage> {
+fn defaults_of(sequence: &mut Sequence, bytes: &[u8]) -> Result<(), MessageDamage> {
     sequence.clock = None;
     sequence.track = None;
     sequence.extra_counters = Default::default();
@@ -338,18 +338,18 @@ fn push_some(counters: &mut Vec<u64>, uuid: u64) {
 
 /// The reason why a packet was not read to its end: one of its own, or one of the reader.
 enum PacketStop {
-    Within(Stop),
+    Within(ReadStop),
     Reader(Error),
 }
 
-impl From<Stop> for PacketStop {
-    fn from(stop: Stop) -> Self {
+impl From<ReadStop> for PacketStop {
+    fn from(stop: ReadStop) -> Self {
         Self::Within(stop)
     }
 }
 
-impl From<Damage> for PacketStop {
-    fn from(damage: Damage) -> Self {
+impl From<MessageDamage> for PacketStop {
+    fn from(damage: MessageDamage) -> Self {
         Self::Within(damage.into())
     }
 }

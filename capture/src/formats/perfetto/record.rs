@@ -161,7 +161,7 @@ pub(super) struct FlowAt {
 
 /// Effect of an event on its track.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Act {
+pub(super) enum TrackEffect {
     /// A slice begins.
     Begin,
     /// The innermost slice ends.
@@ -180,8 +180,8 @@ pub(super) enum Act {
 
 /// An event without its place, time and fields.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Record<'f> {
-    pub(super) act: Act,
+pub(super) struct EventRecord<'f> {
+    pub(super) act: TrackEffect,
     /// Offset of the packet.
     pub(super) offset: u64,
     pub(super) name: Option<NameId>,
@@ -189,24 +189,24 @@ pub(super) struct Record<'f> {
     pub(super) flows: &'f [FlowAt],
 }
 
-impl Record<'_> {
+impl EventRecord<'_> {
     /// Appends the record with the fields of a row.
     pub(super) fn encode(&self, out: &mut Vec<u8>, row: &PacketRow) {
         match self.act {
-            Act::Begin => out.push(0),
-            Act::End => out.push(1),
-            Act::Instant => out.push(2),
-            Act::Complete(ns) => {
+            TrackEffect::Begin => out.push(0),
+            TrackEffect::End => out.push(1),
+            TrackEffect::Instant => out.push(2),
+            TrackEffect::Complete(ns) => {
                 out.push(3);
                 out.put_signed(ns);
             }
-            Act::State => out.push(4),
-            Act::Sample { value, sum } => {
+            TrackEffect::State => out.push(4),
+            TrackEffect::Sample { value, sum } => {
                 out.push(5);
                 out.extend_from_slice(&value.to_bits().to_le_bytes());
                 out.extend_from_slice(&sum.to_bits().to_le_bytes());
             }
-            Act::Flow { key, phase } => {
+            TrackEffect::Flow { key, phase } => {
                 out.push(6);
                 out.extend_from_slice(&key.to_le_bytes());
                 out.push(phase);
@@ -223,32 +223,32 @@ impl Record<'_> {
     }
 
     /// Reads what the record does, from its encoding.
-    pub(super) fn act(cursor: &mut Cursor<'_>) -> Result<Act> {
+    pub(super) fn act(cursor: &mut Cursor<'_>) -> Result<TrackEffect> {
         Ok(match cursor.u8()? {
-            0 => Act::Begin,
-            1 => Act::End,
-            2 => Act::Instant,
-            3 => Act::Complete(cursor.signed()?),
-            4 => Act::State,
+            0 => TrackEffect::Begin,
+            1 => TrackEffect::End,
+            2 => TrackEffect::Instant,
+            3 => TrackEffect::Complete(cursor.signed()?),
+            4 => TrackEffect::State,
             5 => {
                 let (value, sum) = (cursor.u64()?, cursor.u64()?);
-                Act::Sample { value: f64::from_bits(value), sum: f64::from_bits(sum) }
+                TrackEffect::Sample { value: f64::from_bits(value), sum: f64::from_bits(sum) }
             }
-            _ => Act::Flow { key: cursor.u64()?, phase: cursor.u8()? },
+            _ => TrackEffect::Flow { key: cursor.u64()?, phase: cursor.u8()? },
         })
     }
 }
 
 /// A record that was read back. The fields of its row follow in the cursor.
 #[derive(Debug, Default)]
-pub(super) struct Header {
+pub(super) struct RecordHeader {
     pub(super) offset: u64,
     pub(super) name: Option<NameId>,
     pub(super) flows: Vec<FlowAt>,
 }
 
-impl Header {
-    /// Reads the part behind [`Record::act`].
+impl RecordHeader {
+    /// Reads the part behind [`EventRecord::act`].
     pub(super) fn take(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
         self.offset = cursor.varint()?;
         let name = cursor.varint_u32()?;

@@ -4,7 +4,7 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{NameId, Sink};
 use rustc_hash::FxHashMap;
 
-use crate::protobuf::{Damage, MessageFields};
+use crate::protobuf::{MessageDamage, MessageFields};
 
 /// Most bytes of interned texts and sequences in memory.
 const MAX_BYTES: usize = 64 << 20;
@@ -58,11 +58,11 @@ pub(super) struct Interned {
 
 /// The memory of all sequences.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(super) struct SequenceMemory {
     used: usize,
 }
 
-impl Memory {
+impl SequenceMemory {
     fn takes(&mut self, bytes: usize) -> bool {
         let fits = self.used.saturating_add(bytes) <= MAX_BYTES;
         self.used += if fits { bytes } else { 0 };
@@ -106,7 +106,7 @@ pub(super) struct Sequence {
 
 impl Sequence {
     /// Forgets what later packets must not refer to.
-    pub(super) fn clear(&mut self, memory: &mut Memory) {
+    pub(super) fn clear(&mut self, memory: &mut SequenceMemory) {
         self.texts.iter_mut().for_each(FxHashMap::clear);
         memory.used = memory.used.saturating_sub(self.text_bytes + TEXT_BYTES * self.sums.len());
         let (thread, has_begun) = (self.thread, self.has_begun);
@@ -114,7 +114,11 @@ impl Sequence {
     }
 
     /// Takes interned texts. `false` if there is no memory for some.
-    pub(super) fn intern(&mut self, bytes: &[u8], memory: &mut Memory) -> Result<bool, Damage> {
+    pub(super) fn intern(
+        &mut self,
+        bytes: &[u8],
+        memory: &mut SequenceMemory,
+    ) -> Result<bool, MessageDamage> {
         let mut is_whole = true;
         let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
@@ -152,7 +156,7 @@ impl Sequence {
     }
 
     /// Adds a difference to a counter. Returns the sum, or `None` if there is no memory for it.
-    pub(super) fn sum(&mut self, counter: u64, difference: f64, memory: &mut Memory) -> Option<f64> {
+    pub(super) fn sum(&mut self, counter: u64, difference: f64, memory: &mut SequenceMemory) -> Option<f64> {
         if let Some(sum) = self.sums.get_mut(&counter) {
             *sum += difference;
             return Some(*sum);
@@ -162,7 +166,7 @@ impl Sequence {
 }
 
 /// Number and text of an entry.
-fn entry(kind: InternedKind, bytes: &[u8]) -> Result<(u64, String), Damage> {
+fn entry(kind: InternedKind, bytes: &[u8]) -> Result<(u64, String), MessageDamage> {
     if kind == InternedKind::Source {
         let mut iid = 0;
         let mut fields = MessageFields::new(bytes);
@@ -184,7 +188,7 @@ fn entry(kind: InternedKind, bytes: &[u8]) -> Result<(u64, String), Damage> {
 }
 
 /// A place in source code as text: `file:line function`.
-pub(super) fn source(bytes: &[u8]) -> Result<String, Damage> {
+pub(super) fn source(bytes: &[u8]) -> Result<String, MessageDamage> {
     let (mut file, mut function, mut line) = (String::new(), String::new(), None);
     let mut fields = MessageFields::new(bytes);
     while let Some((number, value)) = fields.next()? {

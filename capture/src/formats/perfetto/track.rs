@@ -4,9 +4,9 @@
 use nprof_engine::model::Unit;
 use rustc_hash::FxHashMap;
 
-use super::record::{Act, EventPlace};
+use super::record::{EventPlace, TrackEffect};
 use crate::formats::trace_event::allowance::TrackAllowance;
-use crate::protobuf::{Damage, MessageFields};
+use crate::protobuf::{MessageDamage, MessageFields};
 
 /// Most tracks above one. Parents that form a circle end here.
 pub(super) const MAX_DEPTH: usize = 32;
@@ -181,16 +181,16 @@ impl PerfettoTracks {
     }
 
     /// Notes an event on a track.
-    pub(super) fn reach(&mut self, track: u32, act: &Act, ns: i64) {
+    pub(super) fn reach(&mut self, track: u32, act: &TrackEffect, ns: i64) {
         let track = &mut self.all[track as usize];
         let end = match *act {
-            Act::Complete(duration) => ns.saturating_add(duration.max(0)),
+            TrackEffect::Complete(duration) => ns.saturating_add(duration.max(0)),
             _ => ns,
         };
         track.first_ns = track.first_ns.min(ns);
         track.last_ns = track.last_ns.max(end);
         match act {
-            Act::Sample { .. } => track.has_samples = true,
+            TrackEffect::Sample { .. } => track.has_samples = true,
             _ => track.has_slices = true,
         }
     }
@@ -237,7 +237,7 @@ impl PerfettoTracks {
     }
 
     /// Takes a descriptor.
-    pub(super) fn describe(&mut self, bytes: &[u8]) -> Result<(), Damage> {
+    pub(super) fn describe(&mut self, bytes: &[u8]) -> Result<(), MessageDamage> {
         let mut described = DescriptorParts::default();
         let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
@@ -265,7 +265,7 @@ impl PerfettoTracks {
     }
 
     /// Takes a description of a process. Returns its id.
-    pub(super) fn process_descriptor(&mut self, bytes: &[u8]) -> Result<i64, Damage> {
+    pub(super) fn process_descriptor(&mut self, bytes: &[u8]) -> Result<i64, MessageDamage> {
         let (mut pid, mut name, mut command, mut sort) = (0, String::new(), String::new(), None);
         let mut labels: Vec<String> = Vec::new();
         let mut fields = MessageFields::new(bytes);
@@ -286,7 +286,10 @@ impl PerfettoTracks {
 
     /// Takes a description of a thread. Returns its ids, and the time that older events count from,
     /// in microseconds.
-    pub(super) fn thread_descriptor(&mut self, bytes: &[u8]) -> Result<((i64, i64), Option<i64>), Damage> {
+    pub(super) fn thread_descriptor(
+        &mut self,
+        bytes: &[u8],
+    ) -> Result<((i64, i64), Option<i64>), MessageDamage> {
         let (mut pid, mut tid, mut name, mut sort, mut reference_us) = (0, 0, String::new(), None, None);
         let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
@@ -304,7 +307,7 @@ impl PerfettoTracks {
     }
 
     /// Takes the processes and threads of the machine.
-    pub(super) fn process_tree(&mut self, bytes: &[u8]) -> Result<(), Damage> {
+    pub(super) fn process_tree(&mut self, bytes: &[u8]) -> Result<(), MessageDamage> {
         let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
             let (mut ids, mut name) = ([0; 3], String::new());
@@ -349,7 +352,7 @@ impl DescriptorParts {
         tracks: &mut PerfettoTracks,
         number: u32,
         value: crate::protobuf::WireValue<'_>,
-    ) -> Result<(), Damage> {
+    ) -> Result<(), MessageDamage> {
         match number {
             1 => self.uuid = value.number(),
             2 | 10 | 13 => self.name = Some(text(value.bytes())),
@@ -379,7 +382,7 @@ fn counter(
     bytes: &[u8],
     name: &mut Option<String>,
     unknown: &mut Option<String>,
-) -> Result<CounterFacts, Damage> {
+) -> Result<CounterFacts, MessageDamage> {
     let mut facts = CounterFacts::default();
     let mut fields = MessageFields::new(bytes);
     while let Some((number, value)) = fields.next()? {

@@ -26,7 +26,7 @@ pub(super) struct TrackPlace {
 
 /// Identity of a track of slices. Tracks with equal identities are one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Merge {
+enum TrackMerge {
     Thread(i64, i64),
     Process(i64),
     Named(Option<u64>, String, Option<i64>),
@@ -35,7 +35,7 @@ enum Merge {
 
 /// A track of slices with its members.
 #[derive(Debug)]
-struct Leaf {
+struct TreeLeaf {
     /// Index of the first member.
     first: usize,
     members: usize,
@@ -46,7 +46,7 @@ struct Leaf {
     id: Option<TrackId>,
 }
 
-impl Leaf {
+impl TreeLeaf {
     /// A track with this first member, without any member yet.
     fn new(first: usize) -> Self {
         Self {
@@ -67,7 +67,7 @@ pub(super) fn build(
     sink: &mut dyn Sink,
     tables: [TableId; 2],
 ) -> Result<Vec<TrackPlace>> {
-    let mut tree = Tree {
+    let mut tree = TrackTree {
         tracks,
         sink,
         tables,
@@ -112,7 +112,7 @@ fn positions<K: Ord>(tracks: &PerfettoTracks, key: impl Fn(usize) -> K) -> Vec<i
 /// Process, thread and counter of a track, as the trace names them.
 type TrackOrigin = (TrackId, Option<i64>, Option<i64>, Option<String>);
 
-struct Tree<'t> {
+struct TrackTree<'t> {
     tracks: &'t PerfettoTracks,
     sink: &'t mut dyn Sink,
     tables: [TableId; 2],
@@ -129,7 +129,7 @@ struct Tree<'t> {
 /// Place of the events of a track above the tracks below it.
 const FIRST: i64 = i64::MIN / 2;
 
-impl Tree<'_> {
+impl TrackTree<'_> {
     /// Index of the parent, if it has a descriptor.
     fn parent(&self, at: usize) -> Option<usize> {
         self.tracks.of_uuid(self.tracks.all[at].parent?)
@@ -150,8 +150,8 @@ impl Tree<'_> {
     }
 
     /// The tracks of slices, and the one of each track.
-    fn leaves(&self) -> (Vec<Leaf>, Vec<Option<usize>>) {
-        let (mut leaves, mut by_identity) = (Vec::<Leaf>::new(), FxHashMap::default());
+    fn leaves(&self) -> (Vec<TreeLeaf>, Vec<Option<usize>>) {
+        let (mut leaves, mut by_identity) = (Vec::<TreeLeaf>::new(), FxHashMap::default());
         let mut leaf_of = vec![None; self.tracks.all.len()];
         for (at, track) in self.tracks.all.iter().enumerate() {
             if !track.has_slices {
@@ -159,7 +159,7 @@ impl Tree<'_> {
             }
             let leaf = *by_identity.entry(self.merge(at)).or_insert(leaves.len());
             if leaf == leaves.len() {
-                leaves.push(Leaf::new(at));
+                leaves.push(TreeLeaf::new(at));
             }
             leaves[leaf].members += 1;
             leaves[leaf].on_device |= track.on_device;
@@ -171,21 +171,21 @@ impl Tree<'_> {
         (leaves, leaf_of)
     }
 
-    fn merge(&self, at: usize) -> Merge {
+    fn merge(&self, at: usize) -> TrackMerge {
         let track = &self.tracks.all[at];
         match (track.thread, track.process, &track.key) {
-            (Some((pid, tid)), ..) => Merge::Thread(pid, tid),
-            (None, Some(pid), _) => Merge::Process(pid),
+            (Some((pid, tid)), ..) => TrackMerge::Thread(pid, tid),
+            (None, Some(pid), _) => TrackMerge::Process(pid),
             (None, None, TrackKey::Uuid(uuid)) if *uuid != 0 && !track.is_alone && !self.has_children[at] => {
                 // The name of the first event is the track's, so further events can differ.
-                Merge::Named(track.parent, self.name(at), track.rank)
+                TrackMerge::Named(track.parent, self.name(at), track.rank)
             }
-            _ => Merge::Own(at),
+            _ => TrackMerge::Own(at),
         }
     }
 
     /// Makes a track of slices.
-    fn slices(&mut self, leaf: &Leaf) -> Result<TrackId> {
+    fn slices(&mut self, leaf: &TreeLeaf) -> Result<TrackId> {
         let at = leaf.first;
         let track = &self.tracks.all[at];
         let (parent, sort) = if self.has_children[at] && track.process.is_none() {

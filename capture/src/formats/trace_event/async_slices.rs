@@ -17,7 +17,7 @@ use super::identity::{hash_id, identity_hasher};
 use super::named_begins::{NameHash, NamedEvent, Stack};
 use super::open::{WaitingEvent, WaitingRoom, emit_pair, emit_unpaired_end};
 use super::output::{EventOutput, EventTable};
-use super::track::{TrackIndex, TrackTime};
+use super::track::{TimeOnTrack, TrackIndex};
 
 /// Kind of asynchronous event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -97,7 +97,9 @@ impl<'s> Asyncs<'s> {
         track: TrackIndex,
         time_ps: i64,
     ) -> Result<()> {
-        if let Some(waiting) = self.room.begin(out, EventTable::Asyncs, seen, TrackTime { track, time_ps })? {
+        if let Some(waiting) =
+            self.room.begin(out, EventTable::Asyncs, seen, TimeOnTrack { track, time_ps })?
+        {
             let name = NameHash::of(seen);
             push(&mut self.stacks.entry(key).or_default().begins, NamedEvent { name, waiting });
         }
@@ -118,7 +120,7 @@ impl<'s> Asyncs<'s> {
             out.tracks.reach(track, time_ps);
             match self.room.keep(seen, track, time_ps)? {
                 Some(waiting) => push(&mut stack.ends, NamedEvent { name, waiting }),
-                None => emit_unpaired_end(out, EventTable::Asyncs, seen, TrackTime { track, time_ps })?,
+                None => emit_unpaired_end(out, EventTable::Asyncs, seen, TimeOnTrack { track, time_ps })?,
             }
             return Ok(());
         };

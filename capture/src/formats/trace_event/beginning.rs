@@ -2,7 +2,7 @@
 
 use super::time::number;
 use super::tokens::{Raw, Tail, Tokens};
-use crate::origin::{Beginning, MAX_TIMESTAMPS};
+use crate::origin::{MAX_TIMESTAMPS, TraceBeginning};
 
 /// Finds the beginning in the first bytes of a trace, which may end anywhere. `None` if they have
 /// no timestamp.
@@ -10,7 +10,7 @@ use crate::origin::{Beginning, MAX_TIMESTAMPS};
 /// The beginning is the earliest timestamp near the median of up to 10,000. Zeros do not count,
 /// because metadata events have them.
 #[must_use]
-pub fn beginning(head: &[u8]) -> Option<Beginning> {
+pub fn beginning(head: &[u8]) -> Option<TraceBeginning> {
     let times = values(head, b"\"ts\"")
         .filter_map(|(value, bytes)| number(value, bytes).ok())
         .filter(|&ps| ps != 0)
@@ -18,7 +18,7 @@ pub fn beginning(head: &[u8]) -> Option<Beginning> {
         .collect();
     let base = values(head, b"\"baseTimeNanoseconds\"").next();
     let base_ns = base.and_then(|(value, bytes)| str::from_utf8(value.of(bytes)).ok()?.parse().ok());
-    Beginning::of_times(times, base_ns)
+    TraceBeginning::of_times(times, base_ns)
 }
 
 /// Values after each occurrence of a key, with the bytes that each is a span of.
@@ -40,7 +40,7 @@ mod tests {
 
     const PS_PER_US: i128 = 1_000_000;
 
-    fn of_text(text: &str) -> Option<Beginning> {
+    fn of_text(text: &str) -> Option<TraceBeginning> {
         beginning(text.as_bytes())
     }
 

@@ -148,13 +148,13 @@ mod tests {
     use nprof_engine::spill::{MemoryScratch, Space};
 
     use crate::archive::fixture::gzip;
-    use crate::archive::{FileBytes, InMemory, Leaf, open};
+    use crate::archive::{FileBytes, InMemory, PlainFile, open};
     use crate::files::{ImportJob, MemoryFiles, OneRank};
     use crate::formats;
     use crate::inputs::{Candidate, plan};
 
     /// Opens the cycles of rank 0 of 2.
-    fn leaves(cycles: &[(&str, String)], pack: impl Fn(&[u8]) -> Vec<u8>) -> Vec<Leaf> {
+    fn leaves(cycles: &[(&str, String)], pack: impl Fn(&[u8]) -> Vec<u8>) -> Vec<PlainFile> {
         let leaves = |(name, events): &(&str, String)| {
             let info = r#""distributedInfo":{"rank":0,"world_size":2}"#;
             let text = format!(r#"{{"schemaVersion":1,{info},"traceEvents":[{events}]}}"#);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     /// Reads the only plan of these files.
-    fn read(leaves: Vec<Leaf>) -> Recorder {
+    fn read(leaves: Vec<PlainFile>) -> Recorder {
         let candidates: Vec<Candidate> = leaves.iter().map(|leaf| leaf.candidate.clone()).collect();
         let plans = plan(&candidates).unwrap().plans;
         assert_eq!(plans.len(), 1);

@@ -20,7 +20,7 @@ pub(super) struct Description {
 
 /// A process of the trace.
 #[derive(Debug)]
-pub(super) struct Process {
+pub(super) struct TraceProcess {
     pub(super) id: Id,
     pub(super) described: Description,
     /// Heading tracks, once there is a track below them.
@@ -48,7 +48,7 @@ pub(super) struct TraceTrack {
     pub(super) last_ps: i64,
 }
 
-impl Process {
+impl TraceProcess {
     /// A process without a name.
     pub(super) fn new(id: Id) -> Self {
         Self { id, described: Description::default(), group: None, counters: None, asyncs: None }

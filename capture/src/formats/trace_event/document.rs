@@ -8,7 +8,7 @@ use nprof_engine::model::WarningKind;
 
 use super::event::{Event, EventBytes};
 use super::events::EventReceiver;
-use super::lookahead::{Ahead, EventBatch};
+use super::lookahead::{EventBatch, EventLookahead};
 use super::metadata::Metadata;
 use super::scan::{Attempt, MAX_ITEM_LEN, Scan};
 use super::text::text_of;
@@ -24,7 +24,7 @@ pub(super) const TRUNCATED: &str = "the trace ends in the middle of an event; al
 
 /// Whether the current part has more to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flow {
+pub(super) enum DocumentState {
     /// There is more to read.
     On,
     /// The input has ended.
@@ -55,7 +55,7 @@ pub(super) struct TraceDocument<'s, 'i, R> {
     work: Work<'s>,
     /// See [`Self::placed`].
     places: &'i [(u64, u64)],
-    pub(super) ahead: Ahead<'i>,
+    pub(super) ahead: EventLookahead<'i>,
 }
 
 /// A document that begins with this many elements that are no events is no trace.
@@ -74,7 +74,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
             is_by_line: true,
             work,
             places: &[],
-            ahead: Ahead::default(),
+            ahead: EventLookahead::default(),
         }
     }
 
@@ -102,7 +102,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
         self.reader.out().clock.begin(self.scan.window());
         // This document's parser numbers sequences of keys from the start.
         self.reader.out().forget_paths();
-        while self.top_level()? == Flow::On {}
+        while self.top_level()? == DocumentState::On {}
         self.reader.out().line = None;
         if !self.is_trace {
             let what = if self.scan.offset() == 0 { "the file is empty" } else { NO_EVENTS };
@@ -115,7 +115,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
     }
 
     /// Reads one value of the document. Usually there is only one.
-    fn top_level(&mut self) -> Result<Flow, Error> {
+    fn top_level(&mut self) -> Result<DocumentState, Error> {
         let first = match self.scan.attempt(MAX_ITEM_LEN, |tokens| tokens.peek_item())? {
             Attempt::Done((first, _), len) => {
                 self.consume(len);
@@ -123,7 +123,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
             }
             Attempt::Truncated => {
                 self.scan.consume(usize::MAX >> 1);
-                return Ok(Flow::End);
+                return Ok(DocumentState::End);
             }
             Attempt::Damaged(_) | Attempt::TooLong => b'/',
         };
@@ -138,18 +138,18 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
             b']' | b'}' => {
                 self.warn_here(WarningKind::DamagedRecord, "a closing bracket without its opening one");
                 self.scan.consume(1);
-                Ok(Flow::On)
+                Ok(DocumentState::On)
             }
             _ if self.is_by_line => self.stray_text(),
             _ => {
                 self.warn_here(WarningKind::DamagedRecord, "text after the end of the trace; ignored");
-                Ok(Flow::End)
+                Ok(DocumentState::End)
             }
         }
     }
 
     /// Skips text between events that have a line each. Reading continues behind it.
-    fn stray_text(&mut self) -> Result<Flow, Error> {
+    fn stray_text(&mut self) -> Result<DocumentState, Error> {
         self.note_line();
         let offset = self.scan.offset();
         let (kept, is_found) = self.skip_to_event()?;
@@ -158,7 +158,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
             &kept,
             offset,
         )?;
-        Ok(if is_found { Flow::On } else { Flow::End })
+        Ok(if is_found { DocumentState::On } else { DocumentState::End })
     }
 
     /// Drops the first bytes of the window.
@@ -183,14 +183,14 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
         self.reader.out().warn(kind, what, offset);
     }
 
-    fn truncated(&mut self) -> Flow {
+    fn truncated(&mut self) -> DocumentState {
         self.warn_here(WarningKind::TruncatedInput, TRUNCATED);
-        Flow::End
+        DocumentState::End
     }
 
     /// An object at the top: an event on its own (as in a file with a line per event), or the
     /// document.
-    fn object(&mut self) -> Result<Flow, Error> {
+    fn object(&mut self) -> Result<DocumentState, Error> {
         self.note_line();
         let (parser, event) = (&mut self.ahead.parser, &mut self.event);
         let attempt = self.scan.attempt(MAX_LONE_EVENT_LEN, |tokens| parser.parse(event, tokens))?;
@@ -199,7 +199,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
             Attempt::Done((), len) if !is_container && self.event.looks_like_one() => {
                 self.is_trace = true;
                 self.take_event(len)?;
-                Ok(Flow::On)
+                Ok(DocumentState::On)
             }
             Attempt::Done((), _) | Attempt::TooLong => self.container(),
             Attempt::Truncated | Attempt::Damaged(_) => {
@@ -262,7 +262,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
     }
 
     /// Reads events up to the closing bracket.
-    fn events(&mut self, container: Container) -> Result<Flow, Error> {
+    fn events(&mut self, container: Container) -> Result<DocumentState, Error> {
         loop {
             self.work.cancel.check()?;
             self.plain_events()?;
@@ -273,11 +273,11 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
                 }
                 // The closing bracket of an array is optional, because a writer can be killed at
                 // any time.
-                Attempt::Truncated if container == Container::Array => return Ok(Flow::End),
+                Attempt::Truncated if container == Container::Array => return Ok(DocumentState::End),
                 Attempt::Truncated => return Ok(self.truncated()),
                 damaged => {
-                    if self.recover(damaged)? == Flow::End {
-                        return Ok(Flow::End);
+                    if self.recover(damaged)? == DocumentState::End {
+                        return Ok(DocumentState::End);
                     }
                     continue;
                 }
@@ -296,26 +296,26 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
                     match self.scan.attempt(MAX_ITEM_LEN, |tokens| parser.parse(event, tokens))? {
                         Attempt::Done((), len) => self.take_event(len)?,
                         damaged => {
-                            if self.recover(damaged)? == Flow::End {
-                                return Ok(Flow::End);
+                            if self.recover(damaged)? == DocumentState::End {
+                                return Ok(DocumentState::End);
                             }
                         }
                     }
                 }
                 b']' => {
                     self.scan.consume(1);
-                    return Ok(Flow::On);
+                    return Ok(DocumentState::On);
                 }
                 b'}' => {
                     self.warn_here(WarningKind::DamagedRecord, "`}` where the array of events should end");
                     if container == Container::Object {
-                        return Ok(Flow::On);
+                        return Ok(DocumentState::On);
                     }
                     self.scan.consume(1);
                 }
                 _ => {
-                    if self.element()? == Flow::End {
-                        return Ok(Flow::End);
+                    if self.element()? == DocumentState::End {
+                        return Ok(DocumentState::End);
                     }
                 }
             }
@@ -323,7 +323,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
     }
 
     /// Reads an element that is not an object.
-    fn element(&mut self) -> Result<Flow, Error> {
+    fn element(&mut self) -> Result<DocumentState, Error> {
         match self.scan.attempt(MAX_ITEM_LEN, |tokens| tokens.value())? {
             Attempt::Done(_, len) => {
                 let offset = self.scan.offset();
@@ -331,14 +331,14 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
                 self.reader.unread("an element that is not an object", bytes, offset)?;
                 self.scan.consume(len);
                 self.stray(offset)?;
-                Ok(Flow::On)
+                Ok(DocumentState::On)
             }
             damaged => self.recover(damaged),
         }
     }
 
     /// Reads the document as an object: `traceEvents` and other keys.
-    fn container(&mut self) -> Result<Flow, Error> {
+    fn container(&mut self) -> Result<DocumentState, Error> {
         self.is_by_line = false;
         self.scan.consume(1);
         loop {
@@ -353,7 +353,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
             let (key, first) = match head {
                 Attempt::Done(None, len) => {
                     self.scan.consume(len);
-                    return Ok(Flow::On);
+                    return Ok(DocumentState::On);
                 }
                 Attempt::Done(Some((key, first)), len) => {
                     let key = text_of(self.scan.window(), key).into_owned();
@@ -363,8 +363,8 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
                 Attempt::Truncated => return Ok(self.truncated()),
                 damaged => {
                     // Events can follow somewhere, so the rest is read like their array.
-                    if self.recover(damaged)? == Flow::End {
-                        return Ok(Flow::End);
+                    if self.recover(damaged)? == DocumentState::End {
+                        return Ok(DocumentState::End);
                     }
                     self.is_trace = true;
                     return self.events(Container::Object);
@@ -380,14 +380,14 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
                 ("samples", b'[') => self.samples()?,
                 _ => self.member(&key)?,
             };
-            if flow == Flow::End {
-                return Ok(Flow::End);
+            if flow == DocumentState::End {
+                return Ok(DocumentState::End);
             }
         }
     }
 
     /// Reads the value of a key beside `traceEvents`.
-    fn member(&mut self, key: &str) -> Result<Flow, Error> {
+    fn member(&mut self, key: &str) -> Result<DocumentState, Error> {
         self.is_trace |= key == "traceEvents";
         self.each_value(|document, raw, len| {
             let offset = document.scan.offset();
@@ -400,24 +400,24 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
     fn each_value(
         &mut self,
         take: impl FnOnce(&mut Self, Raw, usize) -> Result<(), Error>,
-    ) -> Result<Flow, Error> {
+    ) -> Result<DocumentState, Error> {
         match self.scan.attempt(MAX_ITEM_LEN, |tokens| tokens.value())? {
             Attempt::Done(raw, len) => {
                 take(self, raw, len)?;
                 self.scan.consume(len);
-                Ok(Flow::On)
+                Ok(DocumentState::On)
             }
             Attempt::Truncated => Ok(self.truncated()),
             Attempt::TooLong => {
                 self.warn_here(WarningKind::AdjustedValue, "a value of more than 24 MiB; dropped");
-                if self.scan.skip_value()? { Ok(Flow::On) } else { Ok(self.truncated()) }
+                if self.scan.skip_value()? { Ok(DocumentState::On) } else { Ok(self.truncated()) }
             }
             damaged @ Attempt::Damaged(_) => self.recover(damaged),
         }
     }
 
     /// Reads `{"id": {…}, …}`.
-    fn stack_frames(&mut self) -> Result<Flow, Error> {
+    fn stack_frames(&mut self) -> Result<DocumentState, Error> {
         self.scan.consume(1);
         loop {
             let head = self.scan.attempt(MAX_ITEM_LEN, |tokens| {
@@ -430,7 +430,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
             let key = match head {
                 Attempt::Done(None, len) => {
                     self.scan.consume(len);
-                    return Ok(Flow::On);
+                    return Ok(DocumentState::On);
                 }
                 Attempt::Done(Some(key), len) => {
                     let key = text_of(self.scan.window(), key).into_owned();
@@ -444,20 +444,20 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
                 let bytes = &document.scan.window()[..len];
                 Ok(Metadata::stack_frame(document.reader.out(), &key, (raw, bytes))?)
             })?;
-            if flow == Flow::End {
-                return Ok(Flow::End);
+            if flow == DocumentState::End {
+                return Ok(DocumentState::End);
             }
         }
     }
 
     /// Reads `[{…}, …]`.
-    fn samples(&mut self) -> Result<Flow, Error> {
+    fn samples(&mut self) -> Result<DocumentState, Error> {
         self.scan.consume(1);
         loop {
             match self.scan.attempt(MAX_ITEM_LEN, |tokens| tokens.peek_item())? {
                 Attempt::Done((b']', _), len) => {
                     self.scan.consume(len + 1);
-                    return Ok(Flow::On);
+                    return Ok(DocumentState::On);
                 }
                 Attempt::Done(_, len) => self.scan.consume(len),
                 Attempt::Truncated => return Ok(self.truncated()),
@@ -467,8 +467,8 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
                 let bytes = &document.scan.window()[..len];
                 Ok(Metadata::sample(document.reader.out(), (raw, bytes))?)
             })?;
-            if flow == Flow::End {
-                return Ok(Flow::End);
+            if flow == DocumentState::End {
+                return Ok(DocumentState::End);
             }
         }
     }

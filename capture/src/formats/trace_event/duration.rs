@@ -18,7 +18,7 @@ use super::named_begins::{NameHash, NamedEvent, Stack};
 use super::open::{WaitingEvent, WaitingRoom, emit_pair, emit_unfinished, emit_unpaired_end};
 use super::output::{EventOutput, EventTable};
 use super::time::{self, NoTime};
-use super::track::{TrackIndex, TrackTime};
+use super::track::{TimeOnTrack, TrackIndex};
 
 /// Second part of the key of a stack whose track belongs to one thread.
 const ALONE: u64 = 0;
@@ -35,7 +35,7 @@ fn key(out: &EventOutput<'_>, seen: EventBytes<'_>, track: TrackIndex) -> (Track
 
 /// Open slices of all threads.
 #[derive(Default)]
-pub(super) struct Durations<'s> {
+pub(super) struct OpenSlices<'s> {
     /// By track, and by process and thread if several share the track.
     stacks: BTreeMap<(TrackIndex, u64), Stack>,
     /// Complete events without a duration.
@@ -43,7 +43,7 @@ pub(super) struct Durations<'s> {
     room: WaitingRoom<'s>,
 }
 
-impl<'s> Durations<'s> {
+impl<'s> OpenSlices<'s> {
     /// An empty set. Waiting events use the scratch space, if there is one.
     pub(super) fn new(scratch: Option<&'s dyn Scratch>) -> Self {
         Self { room: WaitingRoom::new(scratch), ..Self::default() }
@@ -57,7 +57,9 @@ impl<'s> Durations<'s> {
         track: TrackIndex,
         time_ps: i64,
     ) -> Result<()> {
-        if let Some(waiting) = self.room.begin(out, EventTable::Slices, seen, TrackTime { track, time_ps })? {
+        if let Some(waiting) =
+            self.room.begin(out, EventTable::Slices, seen, TimeOnTrack { track, time_ps })?
+        {
             let key = key(out, seen, track);
             let name = NameHash::of(seen);
             self.stacks.entry(key).or_default().begins.push(NamedEvent { name, waiting });
@@ -80,7 +82,7 @@ impl<'s> Durations<'s> {
         let Some(begin) = stack.begin_of(name, time_ps) else {
             match self.room.keep(seen, track, time_ps)? {
                 Some(waiting) => stack.ends.push(NamedEvent { name, waiting }),
-                None => emit_unpaired_end(out, EventTable::Slices, seen, TrackTime { track, time_ps })?,
+                None => emit_unpaired_end(out, EventTable::Slices, seen, TimeOnTrack { track, time_ps })?,
             }
             return Ok(());
         };
@@ -103,7 +105,7 @@ impl<'s> Durations<'s> {
         &mut self,
         out: &mut EventOutput<'o>,
         seen: EventBytes<'_>,
-        TrackTime { track, time_ps }: TrackTime,
+        TimeOnTrack { track, time_ps }: TimeOnTrack,
         emit: impl Fn(&mut EventOutput<'o>, TrackIndex, (i64, i64), SliceForm, EventBytes<'_>) -> Result<K>,
     ) -> Result<Option<K>> {
         let duration_ps = match time::duration(seen.event.dur, seen.bytes) {
@@ -114,7 +116,7 @@ impl<'s> Durations<'s> {
                 out.add_event(EventTable::Slices, seen)?;
                 out.add(
                     EventTable::Slices,
-                    super::field::Level::Event,
+                    super::field::KeyLevel::Event,
                     b"dur",
                     (seen.bytes, seen.event.dur),
                     seen.offset,
@@ -122,14 +124,14 @@ impl<'s> Durations<'s> {
                 return emit(out, track, (time_ps, 0), SliceForm::Instant, seen).map(Some);
             }
             Err(no_time) => {
-                self.endless(out, seen, TrackTime { track, time_ps }, no_time)?;
+                self.endless(out, seen, TimeOnTrack { track, time_ps }, no_time)?;
                 return Ok(None);
             }
         };
         let duration_ps = match time_ps.checked_add(duration_ps) {
             Some(_) => duration_ps,
             None => {
-                self.endless(out, seen, TrackTime { track, time_ps }, NoTime::OutOfRange)?;
+                self.endless(out, seen, TimeOnTrack { track, time_ps }, NoTime::OutOfRange)?;
                 return Ok(None);
             }
         };
@@ -145,7 +147,7 @@ impl<'s> Durations<'s> {
         &mut self,
         out: &mut EventOutput<'_>,
         seen: EventBytes<'_>,
-        TrackTime { track, time_ps }: TrackTime,
+        TimeOnTrack { track, time_ps }: TimeOnTrack,
         why: NoTime,
     ) -> Result<()> {
         let (kind, what) = match why {
@@ -157,7 +159,7 @@ impl<'s> Durations<'s> {
         out.tracks.reach(track, time_ps);
         match self.room.keep(seen, track, time_ps)? {
             Some(waiting) => self.endless.push(waiting),
-            None => emit_unfinished(out, EventTable::Slices, seen, TrackTime { track, time_ps })?,
+            None => emit_unfinished(out, EventTable::Slices, seen, TimeOnTrack { track, time_ps })?,
         }
         Ok(())
     }

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::shape::{MAX_STEPS, NONE, Next, ObjectShape, Paths};
+use super::shape::{MAX_STEPS, NONE, NextItem, ObjectShape, StretchPaths};
 use super::text::{bytes_of, text_of};
-use super::tokens::{Raw, Stop, Tokens, ValueKind};
+use super::tokens::{Raw, TokenStop, Tokens, ValueKind};
 
 /// A key and its value.
 #[derive(Debug, Clone, Copy)]
@@ -84,7 +84,7 @@ pub(super) struct Parser {
     shape: ObjectShape<EventKey>,
     argument_shape: ObjectShape<()>,
     /// Numbers of sequences of keys. Only one parser of a document numbers them.
-    paths: Option<Paths>,
+    paths: Option<StretchPaths>,
 }
 
 /// Meaning of an event's key.
@@ -136,19 +136,19 @@ impl EventKey {
 impl Parser {
     /// A parser that numbers the sequences of keys.
     pub(super) fn with_paths() -> Self {
-        Self { paths: Some(Paths::default()), ..Self::default() }
+        Self { paths: Some(StretchPaths::default()), ..Self::default() }
     }
 
     /// Parses an object. The tokenizer is at the opening bracket. After an error the event has the
     /// parts before it.
-    pub(super) fn parse(&mut self, event: &mut Event, tokens: &mut Tokens<'_>) -> Result<(), Stop> {
+    pub(super) fn parse(&mut self, event: &mut Event, tokens: &mut Tokens<'_>) -> Result<(), TokenStop> {
         event.clear();
         if tokens.peek()? != b'{' {
-            return Err(Stop::Damaged("no object"));
+            return Err(TokenStop::Damaged("no object"));
         }
         tokens.advance();
-        let mut path = if self.paths.is_some() { Paths::START } else { NONE };
-        while let Next::Value(part, key, hint) = self.shape.next(tokens, EventKey::of)? {
+        let mut path = if self.paths.is_some() { StretchPaths::START } else { NONE };
+        while let NextItem::Value(part, key, hint) = self.shape.next(tokens, EventKey::of)? {
             path = self.step(path, hint);
             if part == EventKey::Args {
                 path = self.arguments(event, tokens, path)?;
@@ -166,7 +166,12 @@ impl Parser {
 
     /// Parses the arguments. Returns the number of the sequence of keys so far.
     #[inline(always)]
-    fn arguments(&mut self, event: &mut Event, tokens: &mut Tokens<'_>, mut path: u32) -> Result<u32, Stop> {
+    fn arguments(
+        &mut self,
+        event: &mut Event,
+        tokens: &mut Tokens<'_>,
+        mut path: u32,
+    ) -> Result<u32, TokenStop> {
         event.members.clear();
         if tokens.peek()? != b'{' {
             event.args = tokens.value()?;
@@ -175,7 +180,7 @@ impl Parser {
         // Only the kind of an object is of use: its members are kept one by one.
         event.args = Raw::without_extent(ValueKind::Object);
         tokens.advance();
-        while let Next::Value((), key, hint) = self.argument_shape.next(tokens, |_| ())? {
+        while let NextItem::Value((), key, hint) = self.argument_shape.next(tokens, |_| ())? {
             // Stretches between arguments are other than those between keys of events.
             path = self.step(path, if hint == NONE { NONE } else { hint + MAX_STEPS as u32 });
             let value = self.argument_shape.value(hint, tokens)?;

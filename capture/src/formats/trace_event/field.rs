@@ -19,7 +19,7 @@ const MAX_FIELDS: usize = 4096;
 
 /// Origin of a key. Keys of the event itself and keys of its arguments are different fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Level {
+pub(super) enum KeyLevel {
     /// Key of the event.
     Event,
     /// Key of its arguments.
@@ -37,16 +37,18 @@ const EVENT_KEYS: [&str; 23] = [
 ];
 
 /// Unit and description of the field.
-fn spec(name: String, level: Level) -> FieldSpec {
+fn spec(name: String, level: KeyLevel) -> FieldSpec {
     let (unit, doc) = match (level, name.as_str()) {
-        (Level::Event, "cat") => (Unit::None, "Categories of the event."),
-        (Level::Event, "ph") => (Unit::None, "Phase of the event, if nprof has no form for this phase."),
-        (Level::Event, "tts") => (Unit::None, "Thread clock at the start, in microseconds."),
-        (Level::Event, "tdur") => (Unit::None, "Time on the thread clock, in microseconds."),
-        (Level::Event, "id") => (Unit::None, "Id that distinguishes asynchronous slices of the same name."),
+        (KeyLevel::Event, "cat") => (Unit::None, "Categories of the event."),
+        (KeyLevel::Event, "ph") => (Unit::None, "Phase of the event, if nprof has no form for this phase."),
+        (KeyLevel::Event, "tts") => (Unit::None, "Thread clock at the start, in microseconds."),
+        (KeyLevel::Event, "tdur") => (Unit::None, "Time on the thread clock, in microseconds."),
+        (KeyLevel::Event, "id") => {
+            (Unit::None, "Id that distinguishes asynchronous slices of the same name.")
+        }
         _ => (Unit::None, ""),
     };
-    let group = if level == Level::Argument { "Arguments" } else { "Event" };
+    let group = if level == KeyLevel::Argument { "Arguments" } else { "Event" };
     FieldSpec { name, unit, group: group.to_owned(), doc: doc.to_owned() }
 }
 
@@ -125,7 +127,7 @@ impl TableFields {
     pub(super) fn id(
         &mut self,
         sink: &mut dyn Sink,
-        level: Level,
+        level: KeyLevel,
         key: &[u8],
         hint: u32,
     ) -> Result<Option<FieldId>> {
@@ -151,16 +153,16 @@ impl TableFields {
         Ok(Some(self.known[index].id))
     }
 
-    fn define(&mut self, sink: &mut dyn Sink, level: Level, key: &[u8]) -> Result<usize> {
-        let taken = |level: Level| self.by_key[level as usize].contains_key(key);
+    fn define(&mut self, sink: &mut dyn Sink, level: KeyLevel, key: &[u8]) -> Result<usize> {
+        let taken = |level: KeyLevel| self.by_key[level as usize].contains_key(key);
         let shown = String::from_utf8_lossy(key);
         let name = match level {
-            Level::Event if taken(Level::Argument) => format!("event.{shown}"),
-            Level::Argument if EVENT_KEYS.contains(&&*shown) || taken(Level::Event) => {
+            KeyLevel::Event if taken(KeyLevel::Argument) => format!("event.{shown}"),
+            KeyLevel::Argument if EVENT_KEYS.contains(&&*shown) || taken(KeyLevel::Event) => {
                 format!("args.{shown}")
             }
-            Level::End => format!("end.{shown}"),
-            Level::Begin => format!("begin.{shown}"),
+            KeyLevel::End => format!("end.{shown}"),
+            KeyLevel::Begin => format!("begin.{shown}"),
             _ => shown.into_owned(),
         };
         let id = sink.field(self.table, spec(name, level))?;
@@ -173,7 +175,7 @@ impl TableFields {
 
 /// A value whose text is in the scratch buffer.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Pending {
+enum ScratchValue {
     Int(i64),
     Uint(u64),
     Float(f64),
@@ -198,7 +200,7 @@ pub(super) enum ValueChange {
 /// Fields of one event while they are collected. The last value of a repeated key counts.
 #[derive(Debug, Default)]
 pub(super) struct EventRow {
-    entries: Vec<(FieldId, Pending)>,
+    entries: Vec<(FieldId, ScratchValue)>,
     scratch: String,
     /// Number of the event, from 1.
     number: u64,
@@ -224,15 +226,15 @@ impl EventRow {
         &mut self,
         sink: &mut dyn Sink,
         fields: &mut TableFields,
-        (level, key, hint): (Level, &[u8], u32),
+        (level, key, hint): (KeyLevel, &[u8], u32),
         (bytes, raw): (&[u8], Raw),
     ) -> Result<ValueChange> {
-        let is_own = || level != Level::Argument && EVENT_KEYS.iter().any(|own| own.as_bytes() == key);
+        let is_own = || level != KeyLevel::Argument && EVENT_KEYS.iter().any(|own| own.as_bytes() == key);
         if raw.kind() == ValueKind::Absent || raw.kind() == ValueKind::Null && is_own() {
             return Ok(ValueChange::Whole);
         }
         let Some(id) = fields.id(sink, level, key, hint)? else { return Ok(ValueChange::Dropped) };
-        let is_of_end = self.is_end && level == Level::Argument;
+        let is_of_end = self.is_end && level == KeyLevel::Argument;
         let before = if is_of_end { self.value_of(id) } else { None };
         let kept = self.push(id, bytes, raw);
         self.keep_last(id);
@@ -257,9 +259,9 @@ impl EventRow {
         sink: &mut dyn Sink,
         fields: &mut TableFields,
         key: &[u8],
-        before: Pending,
+        before: ScratchValue,
     ) -> Result<ValueChange> {
-        let Some(id) = fields.id(sink, Level::Begin, key, NONE)? else { return Ok(ValueChange::Dropped) };
+        let Some(id) = fields.id(sink, KeyLevel::Begin, key, NONE)? else { return Ok(ValueChange::Dropped) };
         // An end that repeats a key has replaced the value of the begin already.
         if self.value_of(id).is_none() {
             self.entries.push((id, before));
@@ -269,15 +271,15 @@ impl EventRow {
     }
 
     /// The row's value of a field.
-    fn value_of(&self, id: FieldId) -> Option<Pending> {
+    fn value_of(&self, id: FieldId) -> Option<ScratchValue> {
         let &(_, at) = self.last.get(id.0 as usize).filter(|(number, _)| *number == self.number)?;
         self.entries.get(at as usize).map(|entry| entry.1)
     }
 
-    fn is_same(&self, one: Pending, other: Pending) -> bool {
+    fn is_same(&self, one: ScratchValue, other: ScratchValue) -> bool {
         match (one, other) {
-            (Pending::Text(start, end), Pending::Text(from, to))
-            | (Pending::Json(start, end), Pending::Json(from, to)) => {
+            (ScratchValue::Text(start, end), ScratchValue::Text(from, to))
+            | (ScratchValue::Json(start, end), ScratchValue::Json(from, to)) => {
                 self.scratch[start..end] == self.scratch[from..to]
             }
             _ => one == other,
@@ -289,14 +291,14 @@ impl EventRow {
         &mut self,
         sink: &mut dyn Sink,
         fields: &mut TableFields,
-        level: Level,
+        level: KeyLevel,
         key: &[u8],
         value: &str,
     ) -> Result<()> {
         let start = self.scratch.len();
         self.scratch.push_str(value);
         if let Some(id) = fields.id(sink, level, key, NONE)? {
-            self.entries.push((id, Pending::Text(start, self.scratch.len())));
+            self.entries.push((id, ScratchValue::Text(start, self.scratch.len())));
             self.keep_last(id);
         }
         Ok(())
@@ -348,27 +350,27 @@ impl EventRow {
         let start = self.scratch.len();
         let entries = &mut self.entries;
         match raw.kind() {
-            ValueKind::True => entries.push((id, Pending::Bool(true))),
-            ValueKind::False => entries.push((id, Pending::Bool(false))),
+            ValueKind::True => entries.push((id, ScratchValue::Bool(true))),
+            ValueKind::False => entries.push((id, ScratchValue::Bool(false))),
             ValueKind::Number => match FieldNumber::parse(inside) {
-                Some(FieldNumber::Int(int)) => entries.push((id, Pending::Int(int))),
-                Some(FieldNumber::Uint(uint)) => entries.push((id, Pending::Uint(uint))),
-                Some(FieldNumber::Float(float)) => entries.push((id, Pending::Float(float))),
+                Some(FieldNumber::Int(int)) => entries.push((id, ScratchValue::Int(int))),
+                Some(FieldNumber::Uint(uint)) => entries.push((id, ScratchValue::Uint(uint))),
+                Some(FieldNumber::Float(float)) => entries.push((id, ScratchValue::Float(float))),
                 Some(FieldNumber::Big) | None => return self.push_text(id, inside, ValueChange::Whole),
             },
             ValueKind::Text if let Ok(text) = std::str::from_utf8(inside) => {
                 self.scratch.push_str(text);
-                entries.push((id, Pending::Text(start, self.scratch.len())));
+                entries.push((id, ScratchValue::Text(start, self.scratch.len())));
             }
             ValueKind::Text | ValueKind::Escaped | ValueKind::Word => {
                 return self.push_text(id, inside, ValueChange::Whole);
             }
             ValueKind::Absent | ValueKind::Null => {
                 self.scratch.push_str("null");
-                entries.push((id, Pending::Json(start, self.scratch.len())));
+                entries.push((id, ScratchValue::Json(start, self.scratch.len())));
             }
             ValueKind::Object | ValueKind::Array => match self.compacted.append(inside, &mut self.scratch) {
-                Ok(()) => entries.push((id, Pending::Json(start, self.scratch.len()))),
+                Ok(()) => entries.push((id, ScratchValue::Json(start, self.scratch.len()))),
                 Err(_) => return self.push_text(id, inside, ValueChange::AsText),
             },
         }
@@ -378,7 +380,7 @@ impl EventRow {
     fn push_text(&mut self, id: FieldId, inside: &[u8], kept: ValueChange) -> ValueChange {
         let start = self.scratch.len();
         let fidelity = text::decode(inside, &mut self.scratch);
-        self.entries.push((id, Pending::Text(start, self.scratch.len())));
+        self.entries.push((id, ScratchValue::Text(start, self.scratch.len())));
         if fidelity == Fidelity::Adjusted && kept == ValueChange::Whole {
             ValueChange::Replaced
         } else {
@@ -392,12 +394,12 @@ impl EventRow {
         values.clear();
         values.extend(self.entries.iter().map(|&(id, value)| {
             let value = match value {
-                Pending::Int(int) => Value::Int(int),
-                Pending::Uint(uint) => Value::Uint(uint),
-                Pending::Float(float) => Value::Float(float),
-                Pending::Bool(bool) => Value::Bool(bool),
-                Pending::Text(start, end) => Value::Text(&self.scratch[start..end]),
-                Pending::Json(start, end) => Value::Json(&self.scratch[start..end]),
+                ScratchValue::Int(int) => Value::Int(int),
+                ScratchValue::Uint(uint) => Value::Uint(uint),
+                ScratchValue::Float(float) => Value::Float(float),
+                ScratchValue::Bool(bool) => Value::Bool(bool),
+                ScratchValue::Text(start, end) => Value::Text(&self.scratch[start..end]),
+                ScratchValue::Json(start, end) => Value::Json(&self.scratch[start..end]),
             };
             (id, value)
         }));

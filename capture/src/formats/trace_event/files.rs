@@ -15,7 +15,7 @@ const MAX_KEYS: usize = 256;
 
 /// A thread.
 #[derive(Debug)]
-struct Thread {
+struct FileThread {
     id: Box<[u8]>,
     /// Time of its first slice in picoseconds; not before that of the threads before it in its
     /// file.
@@ -28,7 +28,7 @@ struct Thread {
 
 /// A file.
 #[derive(Debug, Default)]
-struct File {
+struct TraceFile {
     name: String,
     /// Keys beside the events.
     keys: Vec<String>,
@@ -36,18 +36,18 @@ struct File {
 
 /// The files of a rank so far.
 #[derive(Debug, Default)]
-pub(super) struct Files {
-    all: Vec<File>,
+pub(super) struct RankFiles {
+    all: Vec<TraceFile>,
     /// Name of the next file.
     next: String,
-    threads: Vec<Thread>,
+    threads: Vec<FileThread>,
     by_id: FxHashMap<Box<[u8]>, usize>,
     /// The last thread, which most events share with the one before.
     last: Option<usize>,
     latest_ps: i64,
 }
 
-impl Files {
+impl RankFiles {
     /// Names the next file.
     pub(super) fn name(&mut self, name: &str) {
         name.clone_into(&mut self.next);
@@ -55,7 +55,7 @@ impl Files {
 
     /// Begins a file. Returns its number, from 0.
     pub(super) fn begin(&mut self) -> usize {
-        self.all.push(File { name: std::mem::take(&mut self.next), keys: Vec::new() });
+        self.all.push(TraceFile { name: std::mem::take(&mut self.next), keys: Vec::new() });
         (self.last, self.latest_ps) = (None, i64::MIN);
         self.all.len() - 1
     }
@@ -94,7 +94,7 @@ impl Files {
                 self.last = Some(self.threads.len());
                 self.by_id.insert(id.into(), self.threads.len());
                 let (first_ps, first_file) = (self.latest_ps, file - 1);
-                self.threads.push(Thread { id: id.into(), first_ps, first_file, file });
+                self.threads.push(FileThread { id: id.into(), first_ps, first_file, file });
             }
             None => {}
         }
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn threads_keep_the_order_of_their_files() {
-        let mut files = Files::default();
+        let mut files = RankFiles::default();
         for (number, slices) in
             [[("b", 50), ("a", 40), ("b", 60)], [("c", 10), ("a", 30), ("d", 45)]].into_iter().enumerate()
         {

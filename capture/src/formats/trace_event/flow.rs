@@ -12,14 +12,14 @@ use super::identity::{hash_id, identity_hasher};
 use super::json;
 use super::output::EventOutput;
 use super::side_table::SideTable;
-use super::track::TrackTime;
+use super::track::TimeOnTrack;
 
 /// Takes an event of phase `s`, `t` or `f`.
 pub(super) fn take(
     out: &mut EventOutput<'_>,
     seen: EventBytes<'_>,
     phase: FlowPhase,
-    TrackTime { track, time_ps }: TrackTime,
+    TimeOnTrack { track, time_ps }: TimeOnTrack,
 ) -> Result<()> {
     let ends_next = phase == FlowPhase::End && seen.text(seen.event.bp) != "e";
     let bind = if ends_next { Bind::Next } else { Bind::Enclosing };

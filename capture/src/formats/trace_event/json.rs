@@ -5,7 +5,7 @@ use std::hash::Hasher;
 use rustc_hash::FxHasher;
 
 use super::text;
-use super::tokens::{Raw, Stop, Tail, Tokens, ValueKind};
+use super::tokens::{Raw, Tail, TokenStop, Tokens, ValueKind};
 
 /// Recent values and their compact forms, by hash. Shapes and types of tensors repeat.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Compacted {
     const MAX_LEN: usize = 1 << 9;
 
     /// Appends the same as [`compact`].
-    pub(super) fn append(&mut self, bytes: &[u8], out: &mut String) -> Result<(), Stop> {
+    pub(super) fn append(&mut self, bytes: &[u8], out: &mut String) -> Result<(), TokenStop> {
         if bytes.len() > Self::MAX_LEN {
             return compact(bytes, out);
         }
@@ -46,7 +46,7 @@ impl Compacted {
 /// Appends the value as compact JSON: no white space, no comments, no extra commas. Values that
 /// JSON cannot express (NaN, foreign words) become strings. `Err` if the brackets hold something
 /// else than keys and values; `out` is unchanged then.
-pub(in crate::formats) fn compact(bytes: &[u8], out: &mut String) -> Result<(), Stop> {
+pub(in crate::formats) fn compact(bytes: &[u8], out: &mut String) -> Result<(), TokenStop> {
     let before = out.len();
     if plain(bytes, out) {
         return Ok(());
@@ -131,7 +131,7 @@ fn plain(bytes: &[u8], out: &mut String) -> bool {
     is_whole
 }
 
-fn write(bytes: &[u8], out: &mut String) -> Result<(), Stop> {
+fn write(bytes: &[u8], out: &mut String) -> Result<(), TokenStop> {
     let mut tokens = Tokens::new(bytes, Tail::Closed);
     // For each open bracket, whether it is an object's. The tokenizer that found the value has
     // limited their number.
@@ -140,7 +140,7 @@ fn write(bytes: &[u8], out: &mut String) -> Result<(), Stop> {
         let byte = tokens.peek_item()?.0;
         if let (Some(&object), b'}' | b']') = (open.last(), byte) {
             if object != (byte == b'}') {
-                return Err(Stop::Damaged("a closing bracket of the wrong kind"));
+                return Err(TokenStop::Damaged("a closing bracket of the wrong kind"));
             }
             tokens.advance();
             out.push(char::from(byte));

@@ -75,7 +75,7 @@ enum Drawn {
 
 /// One slice with a correlation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Correlated {
+struct CorrelatedSlice {
     id: i64,
     side: SliceSide,
     start_ps: i64,
@@ -85,7 +85,7 @@ struct Correlated {
 /// Slices by their correlation.
 #[derive(Debug, Default)]
 pub(super) struct Correlations {
-    waiting: Vec<Correlated>,
+    waiting: Vec<CorrelatedSlice>,
     drawn: Drawn,
 }
 
@@ -116,7 +116,7 @@ impl Correlations {
         else {
             return Ok(());
         };
-        self.waiting.push(Correlated { id, side, start_ps, key });
+        self.waiting.push(CorrelatedSlice { id, side, start_ps, key });
         if self.waiting.len() >= MAX_WAITING {
             self.link(out)?;
             self.forget();

@@ -13,7 +13,7 @@ use nprof_engine::model::{RankInfo, Sink, WarningKind};
 use super::document::TraceDocument;
 use super::event::EventBytes;
 use super::events::EventReceiver;
-use super::files::Files;
+use super::files::RankFiles;
 use super::output::EventOutput;
 use super::reader::{Annotations, TraceEventReader};
 use super::scan::Scan;
@@ -26,7 +26,7 @@ use crate::owners::{Noting, Owners, Skips};
 /// A format over Trace Event JSON.
 pub(in crate::formats) trait Layer {
     /// Takes an event, or passes it.
-    fn event(&mut self, below: &mut Below<'_, '_>, met: Met<'_>) -> Result<LayerClaim>;
+    fn event(&mut self, below: &mut LowerReader<'_, '_>, met: LayerEvent<'_>) -> Result<LayerClaim>;
 
     /// Position of the rank of the last event, if the passes of all other ranks can leave the event
     /// out.
@@ -56,17 +56,17 @@ pub(in crate::formats) enum LayerClaim {
 }
 
 /// The ordinary reader below a layer.
-pub(in crate::formats) struct Below<'r, 's>(&'r mut TraceEventReader<'s>);
+pub(in crate::formats) struct LowerReader<'r, 's>(&'r mut TraceEventReader<'s>);
 
-impl Below<'_, '_> {
+impl LowerReader<'_, '_> {
     /// The time of an event in picoseconds since the origin. An event without a time is kept as
     /// unread.
-    pub(in crate::formats) fn time(&mut self, met: Met<'_>) -> Result<Option<i64>> {
+    pub(in crate::formats) fn time(&mut self, met: LayerEvent<'_>) -> Result<Option<i64>> {
         self.0.out().time(met.0)
     }
 
     /// The time of an event, if it has one that can be read.
-    pub(in crate::formats) fn known_time(&mut self, met: Met<'_>) -> Option<i64> {
+    pub(in crate::formats) fn known_time(&mut self, met: LayerEvent<'_>) -> Option<i64> {
         self.0.out().clock.time(met.0.event.ts, met.0.bytes).ok()
     }
 
@@ -81,16 +81,16 @@ impl Below<'_, '_> {
     }
 
     /// Counts a warning at an event.
-    pub(in crate::formats) fn warn(&mut self, kind: WarningKind, what: &str, met: Met<'_>) {
+    pub(in crate::formats) fn warn(&mut self, kind: WarningKind, what: &str, met: LayerEvent<'_>) {
         self.0.out().warn(kind, what, met.0.offset);
     }
 }
 
 /// An event that a layer looks at.
 #[derive(Clone, Copy)]
-pub(in crate::formats) struct Met<'a>(EventBytes<'a>);
+pub(in crate::formats) struct LayerEvent<'a>(EventBytes<'a>);
 
-impl<'a> Met<'a> {
+impl<'a> LayerEvent<'a> {
     /// The phase as written.
     pub(in crate::formats) fn phase(self) -> &'a [u8] {
         self.0.event.ph.of(self.0.bytes)
@@ -208,20 +208,20 @@ pub(in crate::formats) fn each_member(inside: &[u8], mut visit: impl FnMut(&[u8]
 }
 
 /// Reads several files of one rank through a layer.
-pub(in crate::formats) struct Session<'s> {
+pub(in crate::formats) struct LayerSession<'s> {
     reader: TraceEventReader<'s>,
-    files: Files,
+    files: RankFiles,
     work: Work<'s>,
     /// Ranks of the events of the next file, if they are noted.
     noting: Option<Noting>,
 }
 
-impl<'s> Session<'s> {
+impl<'s> LayerSession<'s> {
     /// A session with this sink.
     pub(in crate::formats) fn new(context: Context<'s>, sink: &'s mut dyn Sink) -> Result<Self> {
         let mut reader = TraceEventReader::new(context, sink)?;
         reader.out().keeps_points = true;
-        Ok(Self { reader, files: Files::default(), work: context.work(), noting: None })
+        Ok(Self { reader, files: RankFiles::default(), work: context.work(), noting: None })
     }
 
     /// Notes the ranks of the events of the next file.
@@ -310,7 +310,7 @@ impl<'s> Session<'s> {
 /// A reader below a layer.
 struct Layered<'l, 's> {
     reader: &'l mut TraceEventReader<'s>,
-    files: &'l mut Files,
+    files: &'l mut RankFiles,
     layer: &'l mut dyn Layer,
     noting: &'l mut Option<Noting>,
 }
@@ -344,11 +344,11 @@ impl<'s> EventReceiver<'s> for Layered<'_, 's> {
     }
 
     fn event(&mut self, seen: EventBytes<'_>) -> Result<()> {
-        let met = Met(seen);
+        let met = LayerEvent(seen);
         // All ranks need the first slice of each thread.
         let is_first = matches!(met.phase(), b"X" | b"B")
-            && !self.files.thread(met.tid(), || Below(self.reader).known_time(met));
-        let taken = self.layer.event(&mut Below(self.reader), met)?;
+            && !self.files.thread(met.tid(), || LowerReader(self.reader).known_time(met));
+        let taken = self.layer.event(&mut LowerReader(self.reader), met)?;
         if let Some(noting) = self.noting {
             let owner = self.layer.owner().filter(|_| !is_first);
             noting.event(seen.offset, seen.bytes.len(), owner);

@@ -28,7 +28,7 @@ const MAX_SPARE_MEMBERS: usize = 64;
 
 /// Parser of events ahead of the reader.
 #[derive(Debug)]
-pub(super) struct Ahead<'a> {
+pub(super) struct EventLookahead<'a> {
     /// The document's only parser, so that equal sequences of keys have equal numbers.
     pub(super) parser: Parser,
     /// Events that are left out.
@@ -36,13 +36,13 @@ pub(super) struct Ahead<'a> {
     first: EventBatch,
 }
 
-impl Default for Ahead<'_> {
+impl Default for EventLookahead<'_> {
     fn default() -> Self {
         Self { parser: Parser::with_paths(), skips: Skips::default(), first: EventBatch::default() }
     }
 }
 
-impl Ahead<'_> {
+impl EventLookahead<'_> {
     /// Passes the events that follow byte `start` of the input to `take`, as long as they are
     /// plain.
     ///

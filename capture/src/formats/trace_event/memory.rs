@@ -28,12 +28,12 @@ struct AllocationChange {
 
 /// Sums of allocations and frees, by counter.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(super) struct AllocationSums {
     waiting: Vec<AllocationChange>,
     sums: FxHashMap<TrackIndex, i64>,
 }
 
-impl Memory {
+impl AllocationSums {
     /// Takes an instant, if it is about memory.
     pub(super) fn instant(
         &mut self,

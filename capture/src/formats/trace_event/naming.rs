@@ -1,6 +1,6 @@
 //! Names of processes and tracks, with their ids if the name alone is not enough.
 
-use super::description::{Description, Process, TraceTrack, device_number};
+use super::description::{Description, TraceProcess, TraceTrack, device_number};
 use super::role::{Id, TrackRole};
 
 /// Number of tracks of a process with the same name (series of a counter, or threads).
@@ -15,7 +15,7 @@ pub(super) enum Alike {
 /// Display name: `name pid · labels`. Devices are named by their label, which users know. Without
 /// any name or label, `is_device` tells that kernels run there: traces that were cut to the events
 /// of interest have no metadata.
-pub(super) fn process_name(process: &Process, is_device: bool) -> String {
+pub(super) fn process_name(process: &TraceProcess, is_device: bool) -> String {
     let Description { name, labels, .. } = &process.described;
     let (name, labels) = (name.trim(), labels.trim());
     let id = process.id.to_string();

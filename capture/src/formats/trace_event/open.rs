@@ -12,7 +12,7 @@ use super::event::{Event, EventBytes, EventMember, Parser};
 use super::output::{EventOutput, EventTable};
 use super::slice_flow;
 use super::tokens::{Tail, Tokens};
-use super::track::{TrackIndex, TrackTime};
+use super::track::{TimeOnTrack, TrackIndex};
 
 /// Most bytes of waiting events whose texts are in memory.
 const MAX_WAITING_LEN: usize = 16 << 20;
@@ -78,7 +78,7 @@ pub(super) struct WaitingEvent {
 
 /// An event that has waited, in memory again.
 #[derive(Debug)]
-pub(super) struct Fetched {
+pub(super) struct FetchedEvent {
     /// Time of the event.
     pub(super) time_ps: i64,
     /// Track of its slice.
@@ -87,10 +87,10 @@ pub(super) struct Fetched {
     copied: Box<Copied>,
 }
 
-impl Fetched {
+impl FetchedEvent {
     /// The time of the event on its track.
-    pub(super) fn at(&self) -> TrackTime {
-        TrackTime { track: self.track, time_ps: self.time_ps }
+    pub(super) fn at(&self) -> TimeOnTrack {
+        TimeOnTrack { track: self.track, time_ps: self.time_ps }
     }
 
     /// The event as it was read.
@@ -153,7 +153,7 @@ impl<'s> WaitingRoom<'s> {
     }
 
     /// Ends the wait of an event. Its text is read from the scratch space if necessary.
-    pub(super) fn fetch(&mut self, waiting: WaitingEvent) -> Result<Fetched> {
+    pub(super) fn fetch(&mut self, waiting: WaitingEvent) -> Result<FetchedEvent> {
         let WaitingEvent { time_ps, offset, track, kept } = waiting;
         let copied = match kept {
             WaitingPlace::Here(copied) => {
@@ -174,7 +174,7 @@ impl<'s> WaitingRoom<'s> {
                 copied
             }
         };
-        Ok(Fetched { time_ps, track, offset, copied })
+        Ok(FetchedEvent { time_ps, track, offset, copied })
     }
 
     /// Keeps the begin of a slice. If the store is full, emits the slice as unfinished and counts
@@ -184,7 +184,7 @@ impl<'s> WaitingRoom<'s> {
         out: &mut EventOutput<'_>,
         of: EventTable,
         seen: EventBytes<'_>,
-        TrackTime { track, time_ps }: TrackTime,
+        TimeOnTrack { track, time_ps }: TimeOnTrack,
     ) -> Result<Option<WaitingEvent>> {
         out.tracks.reach(track, time_ps);
         let kept = self.keep(seen, track, time_ps)?;
@@ -194,7 +194,7 @@ impl<'s> WaitingRoom<'s> {
                 "too many open slices; this slice is kept without its end",
                 seen.offset,
             );
-            emit_unfinished(out, of, seen, TrackTime { track, time_ps })?;
+            emit_unfinished(out, of, seen, TimeOnTrack { track, time_ps })?;
         }
         Ok(kept)
     }
@@ -217,7 +217,7 @@ impl<'s> WaitingRoom<'s> {
     }
 
     /// Takes the memory of an event back.
-    pub(super) fn release(&mut self, fetched: Fetched) {
+    pub(super) fn release(&mut self, fetched: FetchedEvent) {
         /// Most spare copies. Spare copies are for nesting, which is rarely deeper. Larger copies
         /// are freed.
         const MAX_SPARE: usize = 256;
@@ -234,11 +234,11 @@ impl<'s> WaitingRoom<'s> {
 pub(super) fn emit_pair(
     out: &mut EventOutput<'_>,
     of: EventTable,
-    begin: &Fetched,
+    begin: &FetchedEvent,
     end: EventBytes<'_>,
     end_ps: i64,
 ) -> Result<()> {
-    let &Fetched { time_ps, track, .. } = begin;
+    let &FetchedEvent { time_ps, track, .. } = begin;
     let begin = begin.seen();
     out.start_row();
     out.add_event(of, begin)?;
@@ -273,12 +273,12 @@ pub(super) fn emit_unfinished(
     out: &mut EventOutput<'_>,
     of: EventTable,
     seen: EventBytes<'_>,
-    TrackTime { track, time_ps: start_ps }: TrackTime,
+    TimeOnTrack { track, time_ps: start_ps }: TimeOnTrack,
 ) -> Result<()> {
     out.start_row();
     out.add_event(of, seen)?;
     if seen.event.dur.is_present() {
-        out.add(of, super::field::Level::Event, b"dur", (seen.bytes, seen.event.dur), seen.offset)?;
+        out.add(of, super::field::KeyLevel::Event, b"dur", (seen.bytes, seen.event.dur), seen.offset)?;
     }
     out.add_place(of, seen, track)?;
     let last_ps = out.tracks.last_ps(track).max(start_ps);
@@ -291,7 +291,7 @@ pub(super) fn emit_unpaired_end(
     out: &mut EventOutput<'_>,
     of: EventTable,
     seen: EventBytes<'_>,
-    TrackTime { track, time_ps }: TrackTime,
+    TimeOnTrack { track, time_ps }: TimeOnTrack,
 ) -> Result<()> {
     out.warn(WarningKind::Unpaired, "an end without a begin; kept as an instant", seen.offset);
     out.start_row();

@@ -2,15 +2,15 @@
 
 use std::cmp::Ordering;
 
-use super::description::{Process, TraceTrack, device_number};
+use super::description::{TraceProcess, TraceTrack, device_number};
 
 /// Order of processes: by the trace's own order, else by the device's number, then by the process's
 /// id.
-pub(super) fn compare_processes(a: &Process, b: &Process) -> Ordering {
+pub(super) fn compare_processes(a: &TraceProcess, b: &TraceProcess) -> Ordering {
     place(a).cmp(&place(b)).then_with(|| a.id.cmp(&b.id))
 }
 
-fn place(process: &Process) -> i64 {
+fn place(process: &TraceProcess) -> i64 {
     /// Sort index that PyTorch gives the first device among processes.
     const FIRST_DEVICE: i64 = 5_000_000;
     let device =

@@ -6,7 +6,7 @@ use nprof_engine::model::{FieldSpec, Sink, TableId, TableKind, TableSpec, Unit, 
 use super::Context;
 use super::clock::TraceClock;
 use super::event::{Event, EventBytes};
-use super::field::{EventRow, Level, SideFields, TOO_MANY_KEYS, TableFields, ValueChange};
+use super::field::{EventRow, KeyLevel, SideFields, TOO_MANY_KEYS, TableFields, ValueChange};
 use super::shape::{MAX_STEPS, NONE};
 use super::side_table::SideTable;
 use super::text::bytes_of;
@@ -212,7 +212,7 @@ impl<'s> EventOutput<'s> {
             && let Ok(key) = tokens.key()
             && let Ok(value) = tokens.value()
         {
-            self.add(of, Level::Argument, key.of(&inside), (&inside, value), seen.offset)?;
+            self.add(of, KeyLevel::Argument, key.of(&inside), (&inside, value), seen.offset)?;
         }
         Ok(())
     }
@@ -232,18 +232,23 @@ impl<'s> EventOutput<'s> {
         // These hints follow the ones from the shapes of events.
         for ((key, value), hint) in OWN_KEYS.into_iter().zip(own(event)).zip(MAX_STEPS as u32..) {
             if value.is_present() {
-                self.add_hinted(of, (Level::Event, key, hint), (seen.bytes, value), seen.offset)?;
+                self.add_hinted(of, (KeyLevel::Event, key, hint), (seen.bytes, value), seen.offset)?;
             }
         }
         if has_odd_dur {
-            self.add(of, Level::Event, b"dur", (seen.bytes, event.dur), seen.offset)?;
+            self.add(of, KeyLevel::Event, b"dur", (seen.bytes, event.dur), seen.offset)?;
         }
         if has_odd_scope {
-            self.add(of, Level::Event, b"s", (seen.bytes, event.s), seen.offset)?;
+            self.add(of, KeyLevel::Event, b"s", (seen.bytes, event.s), seen.offset)?;
         }
         for member in &event.extras {
             let key = bytes_of(seen.bytes, member.key);
-            self.add_hinted(of, (Level::Event, &key, member.hint), (seen.bytes, member.value), seen.offset)?;
+            self.add_hinted(
+                of,
+                (KeyLevel::Event, &key, member.hint),
+                (seen.bytes, member.value),
+                seen.offset,
+            )?;
         }
         self.add_arguments(of, seen)?;
         if is_plain {
@@ -312,7 +317,7 @@ impl<'s> EventOutput<'s> {
             [(b"pid", seen.event.pid, same_process), (b"tid", seen.event.tid, same_thread)];
         for (key, value, is_told) in places {
             if !is_told && !matches!(value.kind(), ValueKind::Absent | ValueKind::Null) {
-                self.add(of, Level::Event, key, (seen.bytes, value), seen.offset)?;
+                self.add(of, KeyLevel::Event, key, (seen.bytes, value), seen.offset)?;
             }
         }
         Ok(())
@@ -331,7 +336,7 @@ impl<'s> EventOutput<'s> {
         let own: [(&[u8], Raw, Raw); 2] = [(b"name", first.name, last.name), (b"cat", first.cat, last.cat)];
         for (key, before, after) in own {
             if after.is_present() && !is_same(before, after) && begin.text(before) != end.text(after) {
-                self.add(of, Level::End, key, (end.bytes, after), end.offset)?;
+                self.add(of, KeyLevel::End, key, (end.bytes, after), end.offset)?;
             }
         }
         let places: [(&[u8], Raw, Raw); 2] = [(b"pid", first.pid, last.pid), (b"tid", first.tid, last.tid)];
@@ -340,7 +345,7 @@ impl<'s> EventOutput<'s> {
             let is_other =
                 || !is_same(before, after) && Id::new(before, begin.bytes) != Id::new(after, end.bytes);
             if is_given && is_other() {
-                self.add(of, Level::End, key, (end.bytes, after), end.offset)?;
+                self.add(of, KeyLevel::End, key, (end.bytes, after), end.offset)?;
             }
         }
         for member in &last.extras {
@@ -350,7 +355,7 @@ impl<'s> EventOutput<'s> {
                     && other.value.of(begin.bytes) == member.value.of(end.bytes)
             });
             if !same {
-                self.add(of, Level::End, &key, (end.bytes, member.value), end.offset)?;
+                self.add(of, KeyLevel::End, &key, (end.bytes, member.value), end.offset)?;
             }
         }
         self.row.end();
@@ -363,7 +368,7 @@ impl<'s> EventOutput<'s> {
             ValueKind::Object => {
                 for member in &seen.event.members {
                     let key = bytes_of(seen.bytes, member.key);
-                    let key = (Level::Argument, &*key, member.hint);
+                    let key = (KeyLevel::Argument, &*key, member.hint);
                     self.add_hinted(of, key, (seen.bytes, member.value), seen.offset)?;
                 }
             }
@@ -373,7 +378,7 @@ impl<'s> EventOutput<'s> {
                     "`args` is not an object; kept as one value",
                     seen.offset,
                 );
-                self.add(of, Level::Event, b"args", (seen.bytes, seen.event.args), seen.offset)?;
+                self.add(of, KeyLevel::Event, b"args", (seen.bytes, seen.event.args), seen.offset)?;
             }
         }
         Ok(())
@@ -383,7 +388,7 @@ impl<'s> EventOutput<'s> {
     pub(super) fn add(
         &mut self,
         of: EventTable,
-        level: Level,
+        level: KeyLevel,
         key: &[u8],
         value: (&[u8], Raw),
         offset: u64,
@@ -395,7 +400,7 @@ impl<'s> EventOutput<'s> {
     fn add_hinted(
         &mut self,
         of: EventTable,
-        key: (Level, &[u8], u32),
+        key: (KeyLevel, &[u8], u32),
         value: (&[u8], Raw),
         offset: u64,
     ) -> Result<()> {
@@ -427,7 +432,7 @@ impl<'s> EventOutput<'s> {
             EventTable::Asyncs => &mut self.asyncs,
             EventTable::Samples => &mut self.samples,
         };
-        self.row.put_text(self.sink, fields, Level::Event, key.as_bytes(), value)
+        self.row.put_text(self.sink, fields, KeyLevel::Event, key.as_bytes(), value)
     }
 }
 

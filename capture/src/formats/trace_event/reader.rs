@@ -5,26 +5,26 @@ use nprof_engine::model::{FlowPhase, Nesting, RankInfo, Sink, SliceForm, Warning
 
 use super::Context;
 use super::async_slices::{AsyncStep, Asyncs, Family};
-use super::duration::Durations;
+use super::duration::OpenSlices;
 use super::event::EventBytes;
 use super::events::EventReceiver;
 use super::kineto::{self, Correlations, SliceSide};
-use super::memory::Memory;
+use super::memory::AllocationSums;
 use super::metadata::{self, Metadata};
 use super::output::{EventOutput, EventTable};
 use super::text::bytes_of;
 use super::thread::RecentThreads;
 use super::tokens::Raw;
-use super::track::{Id, TrackIndex, TrackRole, TrackTime};
+use super::track::{Id, TimeOnTrack, TrackIndex, TrackRole};
 use super::{counter, flow};
 
 /// State of reading: open slices, names, and facts about the rank.
 pub(super) struct TraceEventReader<'s> {
     out: EventOutput<'s>,
-    durations: Durations<'s>,
+    durations: OpenSlices<'s>,
     asyncs: Asyncs<'s>,
     correlations: Correlations,
-    memory: Memory,
+    memory: AllocationSums,
     metadata: Metadata,
     threads: RecentThreads,
     /// Tracks of annotations by their streams.
@@ -50,10 +50,10 @@ impl<'s> TraceEventReader<'s> {
         let scratch = context.space.map(|space| space.scratch);
         Ok(Self {
             out: EventOutput::new(context, sink)?,
-            durations: Durations::new(scratch),
+            durations: OpenSlices::new(scratch),
             asyncs: Asyncs::new(scratch),
             correlations: Correlations::default(),
-            memory: Memory::default(),
+            memory: AllocationSums::default(),
             metadata: Metadata::default(),
             threads: RecentThreads::default(),
             annotated: RecentThreads::default(),
@@ -94,7 +94,7 @@ impl<'s> TraceEventReader<'s> {
     fn complete(&mut self, seen: EventBytes<'_>, time_ps: i64) -> Result<()> {
         let is_apart = self.annotations == Annotations::Apart && kineto::is_annotation(&seen.cat_bytes());
         let track = if is_apart { self.annotation(seen) } else { self.thread(seen) };
-        let (out, place) = (&mut self.out, TrackTime { track, time_ps });
+        let (out, place) = (&mut self.out, TimeOnTrack { track, time_ps });
         if !self.correlations.can_have(seen) {
             return self.durations.complete(out, seen, place, EventOutput::emit).map(drop);
         }
@@ -109,7 +109,7 @@ impl<'s> TraceEventReader<'s> {
             self.correlations.flow_seen();
         }
         let track = self.thread(seen);
-        flow::take(&mut self.out, seen, phase, TrackTime { track, time_ps })
+        flow::take(&mut self.out, seen, phase, TimeOnTrack { track, time_ps })
     }
 
     /// Takes an event that becomes an instant, including those of unknown phases.

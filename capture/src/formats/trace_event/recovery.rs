@@ -3,10 +3,10 @@
 
 use nprof_engine::model::WarningKind;
 
-use super::document::{Flow, TRUNCATED, TraceDocument};
+use super::document::{DocumentState, TRUNCATED, TraceDocument};
 use super::events::EventReceiver;
 use super::scan::Attempt;
-use super::tokens::{Stop, Tail, ValueKind};
+use super::tokens::{Tail, TokenStop, ValueKind};
 use crate::error::Error;
 
 /// Longest event that is recognised in the search for the next event after damage.
@@ -18,7 +18,7 @@ const MAX_KEPT_LEN: usize = 64 << 10;
 impl<'s, R: EventReceiver<'s>> TraceDocument<'s, '_, R> {
     /// Continues after damage: at the end of the damaged value if its brackets tell the end, else
     /// at the next event. The text between is kept.
-    pub(super) fn recover<T>(&mut self, damage: Attempt<T>) -> Result<Flow, Error> {
+    pub(super) fn recover<T>(&mut self, damage: Attempt<T>) -> Result<DocumentState, Error> {
         let (what, truncated) = match damage {
             Attempt::Damaged(what) => (what, false),
             Attempt::TooLong => ("an event of more than 24 MiB", false),
@@ -30,7 +30,7 @@ impl<'s, R: EventReceiver<'s>> TraceDocument<'s, '_, R> {
             let bytes = &self.scan.window()[..len];
             self.reader.unread(what, bytes, offset)?;
             self.consume(len);
-            return Ok(Flow::On);
+            return Ok(DocumentState::On);
         }
         let (kept, is_found) = self.skip_to_event()?;
         if is_found || !truncated {
@@ -39,10 +39,10 @@ impl<'s, R: EventReceiver<'s>> TraceDocument<'s, '_, R> {
             self.reader.unread(what, &kept, offset)?;
         }
         if is_found {
-            return Ok(Flow::On);
+            return Ok(DocumentState::On);
         }
         self.reader.out().warn(WarningKind::TruncatedInput, TRUNCATED, offset);
-        Ok(Flow::End)
+        Ok(DocumentState::End)
     }
 
     /// Length of the damaged value, if its brackets match and something sensible follows.
@@ -52,11 +52,11 @@ impl<'s, R: EventReceiver<'s>> TraceDocument<'s, '_, R> {
             let raw = tokens.value()?;
             extent = tokens.position();
             if !matches!(raw.kind(), ValueKind::Object | ValueKind::Array) {
-                return Err(Stop::Damaged("no brackets"));
+                return Err(TokenStop::Damaged("no brackets"));
             }
             match tokens.peek() {
-                Ok(b',' | b']' | b'{') | Err(Stop::Incomplete) => Ok(()),
-                _ => Err(Stop::Damaged("something else follows")),
+                Ok(b',' | b']' | b'{') | Err(TokenStop::Incomplete) => Ok(()),
+                _ => Err(TokenStop::Damaged("something else follows")),
             }
         })?;
         if !matches!(attempt, Attempt::Done(..)) {

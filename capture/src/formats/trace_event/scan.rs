@@ -4,7 +4,7 @@ use std::io::Read;
 
 use nprof_engine::base::in_memory;
 
-use super::tokens::{Stop, Tail, Tokens};
+use super::tokens::{Tail, TokenStop, Tokens};
 use crate::error::Error;
 
 /// Bytes per read of the input.
@@ -157,16 +157,16 @@ impl<'a> Scan<'a> {
     pub(super) fn attempt<T>(
         &mut self,
         limit: usize,
-        mut parse: impl FnMut(&mut Tokens<'_>) -> Result<T, Stop>,
+        mut parse: impl FnMut(&mut Tokens<'_>) -> Result<T, TokenStop>,
     ) -> Result<Attempt<T>, Error> {
         loop {
             let mut tokens = Tokens::new(self.window(), self.tail);
             match parse(&mut tokens) {
                 Ok(item) => return Ok(Attempt::Done(item, tokens.position())),
-                Err(Stop::Damaged(what)) => return Ok(Attempt::Damaged(what)),
-                Err(Stop::Incomplete) if self.tail == Tail::Closed => return Ok(Attempt::Truncated),
-                Err(Stop::Incomplete) if self.end - self.start >= limit => return Ok(Attempt::TooLong),
-                Err(Stop::Incomplete) => self.fill()?,
+                Err(TokenStop::Damaged(what)) => return Ok(Attempt::Damaged(what)),
+                Err(TokenStop::Incomplete) if self.tail == Tail::Closed => return Ok(Attempt::Truncated),
+                Err(TokenStop::Incomplete) if self.end - self.start >= limit => return Ok(Attempt::TooLong),
+                Err(TokenStop::Incomplete) => self.fill()?,
             }
         }
     }

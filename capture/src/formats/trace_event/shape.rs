@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use super::text::bytes_of;
-use super::tokens::{Raw, Stop, Tokens, ValueKind};
+use super::tokens::{Raw, TokenStop, Tokens, ValueKind};
 
 /// Longest stretch that is remembered.
 const MAX_STEP_LEN: usize = 128;
@@ -23,7 +23,7 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// The next item of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next<K> {
+pub(super) enum NextItem<K> {
     /// A value, with its key. The number stands for the stretch, [`NONE`] if it is not remembered.
     /// It is a hint at the key, which has the same number next time.
     Value(K, Raw, u32),
@@ -32,11 +32,11 @@ pub(super) enum Next<K> {
 }
 
 #[derive(Debug)]
-struct Stretch<K> {
+struct ObjectStretch<K> {
     text: Box<[u8]>,
     /// The first eight bytes as a number, and the bits of it that the text has.
     head: (u64, u64),
-    next: Next<K>,
+    next: NextItem<K>,
     guesses: [u32; GUESSES],
     /// The value that came last behind the stretch.
     value: Recalled,
@@ -95,8 +95,8 @@ fn bits_of(len: usize) -> u64 {
     u64::MAX.checked_shr((WORD - len) as u32 * u8::BITS).unwrap_or(0)
 }
 
-impl<K> Stretch<K> {
-    fn new(text: &[u8], next: Next<K>) -> Self {
+impl<K> ObjectStretch<K> {
+    fn new(text: &[u8], next: NextItem<K>) -> Self {
         let mut word = [0; WORD];
         let len = text.len().min(WORD);
         word[..len].copy_from_slice(&text[..len]);
@@ -131,19 +131,19 @@ const MAX_PATHS: usize = 1 << 14;
 /// Numbers of sequences of stretches. Events with the same number have the same keys in the same
 /// order.
 #[derive(Debug)]
-pub(super) struct Paths {
+pub(super) struct StretchPaths {
     /// For each sequence, the last stretch that followed, and the number of the longer sequence.
     last: Vec<(u32, u32)>,
     longer: FxHashMap<(u32, u32), u32>,
 }
 
-impl Default for Paths {
+impl Default for StretchPaths {
     fn default() -> Self {
         Self { last: vec![(NONE, NONE)], longer: FxHashMap::default() }
     }
 }
 
-impl Paths {
+impl StretchPaths {
     /// The number of no stretches.
     pub(super) const START: u32 = 0;
 
@@ -178,7 +178,7 @@ impl Paths {
 /// The stretches of all objects of a kind. `K` is the caller's meaning of a key.
 #[derive(Debug)]
 pub(super) struct ObjectShape<K> {
-    steps: Vec<Stretch<K>>,
+    steps: Vec<ObjectStretch<K>>,
     by_text: FxHashMap<Box<[u8]>, u32>,
     /// The stretch before the next bytes.
     last: u32,
@@ -207,7 +207,7 @@ impl<K: Copy> ObjectShape<K> {
         &mut self,
         tokens: &mut Tokens<'_>,
         meaning: impl Fn(&[u8]) -> K,
-    ) -> Result<Next<K>, Stop> {
+    ) -> Result<NextItem<K>, TokenStop> {
         if let Some(last) = self.steps.get(self.last as usize) {
             let rest = tokens.rest();
             for guess in last.guesses {
@@ -217,8 +217,8 @@ impl<K: Copy> ObjectShape<K> {
                     let at = tokens.position();
                     tokens.skip(step.text.len());
                     return Ok(match step.next {
-                        Next::Value(meaning, key, _) => Next::Value(meaning, key.moved(at), guess),
-                        Next::End => Next::End,
+                        NextItem::Value(meaning, key, _) => NextItem::Value(meaning, key.moved(at), guess),
+                        NextItem::End => NextItem::End,
                     });
                 }
             }
@@ -226,16 +226,16 @@ impl<K: Copy> ObjectShape<K> {
         // Taken apart and put together, so that the result above stays in registers. If both were
         // one value in memory, each key would wait until the parts of its value are written.
         match self.read(tokens, meaning)? {
-            Next::Value(meaning, key, hint) => Ok(Next::Value(meaning, key, hint)),
-            Next::End => Ok(Next::End),
+            NextItem::Value(meaning, key, hint) => Ok(NextItem::Value(meaning, key, hint)),
+            NextItem::End => Ok(NextItem::End),
         }
     }
 
     /// Reads the value behind a stretch.
     #[inline(always)]
-    pub(super) fn value(&mut self, step: u32, tokens: &mut Tokens<'_>) -> Result<Raw, Stop> {
+    pub(super) fn value(&mut self, step: u32, tokens: &mut Tokens<'_>) -> Result<Raw, TokenStop> {
         let start = tokens.position();
-        let Some(Stretch { value: recalled, .. }) = self.steps.get_mut(step as usize) else {
+        let Some(ObjectStretch { value: recalled, .. }) = self.steps.get_mut(step as usize) else {
             return tokens.value();
         };
         if recalled.misses > Recalled::MAX_MISSES {
@@ -253,36 +253,40 @@ impl<K: Copy> ObjectShape<K> {
     }
 
     #[inline(never)]
-    fn read(&mut self, tokens: &mut Tokens<'_>, meaning: impl Fn(&[u8]) -> K) -> Result<Next<K>, Stop> {
+    fn read(
+        &mut self,
+        tokens: &mut Tokens<'_>,
+        meaning: impl Fn(&[u8]) -> K,
+    ) -> Result<NextItem<K>, TokenStop> {
         let start = tokens.position();
         let next = if tokens.peek_item()?.0 == b'}' {
             tokens.advance();
-            Next::End
+            NextItem::End
         } else {
             let key = tokens.key()?;
             // Bytes before the value belong to the stretch.
             tokens.peek()?;
-            Next::Value(meaning(&bytes_of(tokens.bytes(), key)), key, NONE)
+            NextItem::Value(meaning(&bytes_of(tokens.bytes(), key)), key, NONE)
         };
         let text = &tokens.bytes()[start..tokens.position()];
         let number = self.remember(text, start, next);
         Ok(match next {
-            Next::Value(meaning, key, _) => Next::Value(meaning, key, number),
-            Next::End => Next::End,
+            NextItem::Value(meaning, key, _) => NextItem::Value(meaning, key, number),
+            NextItem::End => NextItem::End,
         })
     }
 
-    fn remember(&mut self, text: &[u8], start: usize, next: Next<K>) -> u32 {
+    fn remember(&mut self, text: &[u8], start: usize, next: NextItem<K>) -> u32 {
         let index = match self.by_text.get(text) {
             Some(&known) => known,
             None if text.len() > MAX_STEP_LEN || self.steps.len() >= MAX_STEPS => NONE,
             None => {
                 let next = match next {
-                    Next::Value(meaning, key, _) => Next::Value(meaning, key.moved_back(start), NONE),
-                    Next::End => Next::End,
+                    NextItem::Value(meaning, key, _) => NextItem::Value(meaning, key.moved_back(start), NONE),
+                    NextItem::End => NextItem::End,
                 };
                 let index = u32::try_from(self.steps.len()).unwrap_or(NONE);
-                self.steps.push(Stretch::new(text, next));
+                self.steps.push(ObjectStretch::new(text, next));
                 self.by_text.insert(text.into(), index);
                 index
             }

@@ -13,11 +13,11 @@ const MAX_LEN: usize = 14;
 
 /// A token: its first and its last eight bytes as numbers, its length and its kind. The bytes of a
 /// shorter token are one number.
-type Token = (u64, u64, usize, ValueKind);
+type ThreadToken = (u64, u64, usize, ValueKind);
 
 /// The most recent threads. The hash of the tokens gives the place.
 #[derive(Debug)]
-pub(super) struct RecentThreads([Option<([Token; 2], TrackIndex)>; PLACES]);
+pub(super) struct RecentThreads([Option<([ThreadToken; 2], TrackIndex)>; PLACES]);
 
 impl Default for RecentThreads {
     fn default() -> Self {
@@ -42,7 +42,7 @@ impl RecentThreads {
 }
 
 /// The token of a value. `None` if it is too long.
-fn token(raw: Raw, bytes: &[u8]) -> Option<Token> {
+fn token(raw: Raw, bytes: &[u8]) -> Option<ThreadToken> {
     let inside = raw.of(bytes);
     if inside.len() > MAX_LEN {
         return None;
@@ -56,9 +56,9 @@ fn token(raw: Raw, bytes: &[u8]) -> Option<Token> {
 }
 
 /// Any spread will do, because two threads at one place only replace each other.
-fn place([pid, tid]: &[Token; 2]) -> usize {
+fn place([pid, tid]: &[ThreadToken; 2]) -> usize {
     const RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
-    let ends = |token: &Token| token.0 ^ token.1;
+    let ends = |token: &ThreadToken| token.0 ^ token.1;
     (ends(pid).rotate_left(32) ^ ends(tid)).wrapping_mul(RATIO) as usize >> (usize::BITS - PLACES.ilog2())
 }
 
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     /// The token of a value as text.
-    fn token_of(value: &str) -> Option<Token> {
+    fn token_of(value: &str) -> Option<ThreadToken> {
         let bytes = format!("{{\"pid\":{value}}}").into_bytes();
         let mut event = Event::default();
         Parser::default().parse(&mut event, &mut Tokens::new(&bytes, Tail::Closed)).unwrap();

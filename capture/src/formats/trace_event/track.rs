@@ -1,4 +1,4 @@
-//! TraceTracks: processes with their threads, asynchronous slices and counters below.
+//! Tracks: processes with their threads, asynchronous slices and counters below.
 //!
 //! The first event of a track makes it, with the facts known by then. Names and order are in
 //! metadata events, often at the trace's end. Both go to the sink after the last event.
@@ -8,7 +8,7 @@ use nprof_engine::model::{self, Identity, Nesting, Sink, TableId, TrackId, Track
 use rustc_hash::FxHashMap;
 
 use super::allowance::TrackAllowance;
-use super::description::{Description, Process, ProcessIndex, TraceTrack, device_number};
+use super::description::{Description, ProcessIndex, TraceProcess, TraceTrack, device_number};
 use super::naming::{Alike, process_name, track_name};
 use super::order::{compare_processes, compare_tracks};
 pub(super) use super::role::{Id, TrackRole};
@@ -19,7 +19,7 @@ pub(super) struct TrackIndex(usize);
 
 /// A time on a track.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TrackTime {
+pub(super) struct TimeOnTrack {
     pub(super) track: TrackIndex,
     pub(super) time_ps: i64,
 }
@@ -45,7 +45,7 @@ const MORE: &str = "More processes";
 #[derive(Debug)]
 pub(super) struct TraceTracks {
     tables: TrackTables,
-    processes: Vec<Process>,
+    processes: Vec<TraceProcess>,
     process_by_id: FxHashMap<Id, ProcessIndex>,
     tracks: Vec<TraceTrack>,
     by_role: FxHashMap<(ProcessIndex, TrackRole), TrackIndex>,
@@ -95,7 +95,7 @@ impl TraceTracks {
         let next = ProcessIndex(self.processes.len());
         let more = *self.more.get_or_insert(next);
         if more == next {
-            self.processes.push(Process::new(Id::Text(MORE.into())));
+            self.processes.push(TraceProcess::new(Id::Text(MORE.into())));
         }
         more
     }
@@ -109,7 +109,7 @@ impl TraceTracks {
             return self.more();
         }
         let index = ProcessIndex(self.processes.len());
-        self.processes.push(Process::new(id.clone()));
+        self.processes.push(TraceProcess::new(id.clone()));
         self.process_by_id.insert(id.clone(), index);
         index
     }

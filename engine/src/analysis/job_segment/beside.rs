@@ -1,6 +1,6 @@
 //! Steps from an operation to the one before or after it, of the same communicator and kind.
 
-use super::finder::{Finder, Sense, operation_at, operation_of};
+use super::finder::{OperationFinder, Sense, operation_at, operation_of};
 use crate::base::Result;
 use crate::makers::job::rank_of;
 use crate::makers::job::schema::{CALLS, OPERATIONS};
@@ -16,7 +16,8 @@ use crate::segment::{Bytes, Segment};
 pub fn beside<B: Bytes>(segment: &Segment<B>, row: u32, sense: Sense) -> Result<Option<u32>> {
     let Some(own) = operation_at(segment, row)? else { return Ok(None) };
     let of_rank = segment.track_of(row).filter(|&track| rank_of(segment.footer(), track).is_some());
-    let (operations, calls) = (Finder::new(segment, OPERATIONS.name)?, Finder::new(segment, CALLS.name)?);
+    let (operations, calls) =
+        (OperationFinder::new(segment, OPERATIONS.name)?, OperationFinder::new(segment, CALLS.name)?);
     let mut from = (own.number, own.row);
     while let Some((number, row)) = operations.beside(from.1, from.0, sense)? {
         from = (number, row);

@@ -1,7 +1,7 @@
 //! Calls of ranks as slices: the waiting part first, then the transfer.
 
 use super::awaited::Awaited;
-use super::names::Names;
+use super::names::SegmentNames;
 use super::{shown, span_of};
 use crate::analysis::{Job, Report};
 use crate::base::Result;
@@ -9,15 +9,15 @@ use crate::makers::job::schema::Call;
 use crate::model::{NameId, Sink, SliceForm, SliceRecord, TrackId, Value};
 
 /// Writes the slices of calls.
-pub(super) struct Writer<'a> {
+pub(super) struct CallWriter<'a> {
     pub(super) job: &'a Job,
     pub(super) report: &'a Report,
     pub(super) sink: &'a mut dyn Sink,
     pub(super) of: Call,
-    pub(super) names: &'a Names,
+    pub(super) names: &'a SegmentNames,
 }
 
-impl Writer<'_> {
+impl CallWriter<'_> {
     /// Writes a call of a rank: its wait, if there is one, and its transfer.
     pub(super) fn call(
         &mut self,

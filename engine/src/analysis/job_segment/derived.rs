@@ -4,7 +4,7 @@
 //! that is asked for, which reads a block or two of each rank.
 
 use super::awaited::awaited_of;
-use super::finder::{RankParts, Sending, Whole, operation_at, ranks_of, sends_of};
+use super::finder::{OperationSend, RankParts, WholeOperation, operation_at, ranks_of, sends_of};
 use crate::analysis::InstanceCall;
 use crate::analysis::arrival::{Arrival, judge};
 use crate::analysis::clock::line::rounded;
@@ -24,7 +24,7 @@ pub struct Derived {
     /// The calls of the operation, in the order of ranks' rows.
     pub members: Vec<MemberCall>,
     /// The transfers of the operation. Empty if the traces tell none.
-    pub sends: Vec<Sending>,
+    pub sends: Vec<OperationSend>,
     /// For a call the algorithm of its operation; empty if it is not known.
     pub algorithm: String,
 }
@@ -72,7 +72,7 @@ pub fn of_row<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<Option<Derived
     Ok(Some(Derived { sends, algorithm, ..derived(&ranks, &operation, rank, row) }))
 }
 
-fn derived(ranks: &[RankParts], operation: &Whole, rank: Option<u32>, row: u32) -> Derived {
+fn derived(ranks: &[RankParts], operation: &WholeOperation, rank: Option<u32>, row: u32) -> Derived {
     let mut arrivals: Vec<Arrival> = (0..)
         .zip(ranks)
         .map(|(at, of)| Arrival {

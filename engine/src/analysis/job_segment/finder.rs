@@ -23,7 +23,7 @@ pub enum Sense {
 
 /// A transfer within an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sending {
+pub struct OperationSend {
     /// Row of its slice.
     pub row: u32,
     /// Number of the rank that sends.
@@ -38,7 +38,7 @@ pub struct Sending {
 
 /// A slice of an operation.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct OperationPart {
     pub(super) row: u32,
     pub(super) start_ps: i64,
     pub(super) end_ps: i64,
@@ -50,12 +50,12 @@ pub(super) struct Part {
 #[derive(Debug)]
 pub(super) struct RankParts {
     pub(super) rank: u32,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<OperationPart>,
 }
 
 /// An operation over all ranks.
 #[derive(Debug)]
-pub(super) struct Whole {
+pub(super) struct WholeOperation {
     /// The row of its communicator and kind.
     pub(super) track: TrackId,
     pub(super) number: i64,
@@ -74,7 +74,7 @@ fn span(start_ps: i64, end_ps: i64) -> Interval {
 }
 
 /// The operation to which a row belongs, as its own slice or as a call. `None` for other rows.
-pub(super) fn operation_at<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<Option<Whole>> {
+pub(super) fn operation_at<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<Option<WholeOperation>> {
     let footer = segment.footer();
     let Some(track) = segment.track_of(row).filter(|_| is_job(footer)) else {
         return Ok(None);
@@ -84,7 +84,7 @@ pub(super) fn operation_at<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<O
     let names = [OPERATIONS.name, CALLS.name, TRANSFERS.name];
     let Some(name) = names.into_iter().find(is_in) else { return Ok(None) };
     let at = slice::read(segment, row)?;
-    let Some(number) = Finder::new(segment, name)?.number_of(row)? else { return Ok(None) };
+    let Some(number) = OperationFinder::new(segment, name)?.number_of(row)? else { return Ok(None) };
     let only = (name == OPERATIONS.name).then_some(track);
     operation_of(segment, number, (at.slice.start_ps, at.end_ps()), only)
 }
@@ -96,8 +96,8 @@ pub(super) fn operation_of<B: Bytes>(
     number: i64,
     (start_ps, end_ps): (i64, i64),
     only: Option<TrackId>,
-) -> Result<Option<Whole>> {
-    let operations = Finder::new(segment, OPERATIONS.name)?;
+) -> Result<Option<WholeOperation>> {
+    let operations = OperationFinder::new(segment, OPERATIONS.name)?;
     for track in operations.tracks().filter(|track| only.is_none_or(|only| only == *track)) {
         let parts = operations.parts(track, number, span(start_ps, end_ps))?;
         let Some(part) = parts.last() else { continue };
@@ -106,14 +106,14 @@ pub(super) fn operation_of<B: Bytes>(
         let (Some(first), Some(last)) = (whole.first(), whole.last()) else { continue };
         let (kind, root, algorithm) = operations.kind_of(last.row)?;
         let span = span(first.start_ps, last.end_ps);
-        return Ok(Some(Whole { track, number, row: last.row, span, kind, root, algorithm }));
+        return Ok(Some(WholeOperation { track, number, row: last.row, span, kind, root, algorithm }));
     }
     Ok(None)
 }
 
 /// The slices of all ranks in an operation, in the order of tracks.
-pub(super) fn ranks_of<B: Bytes>(segment: &Segment<B>, operation: &Whole) -> Result<Vec<RankParts>> {
-    let (calls, footer) = (Finder::new(segment, CALLS.name)?, segment.footer());
+pub(super) fn ranks_of<B: Bytes>(segment: &Segment<B>, operation: &WholeOperation) -> Result<Vec<RankParts>> {
+    let (calls, footer) = (OperationFinder::new(segment, CALLS.name)?, segment.footer());
     let mut ranks = Vec::new();
     for (track, rank) in calls.tracks().filter_map(|track| Some((track, rank_of(footer, track)?))) {
         let parts = calls.parts(track, operation.number, operation.span)?;
@@ -125,10 +125,13 @@ pub(super) fn ranks_of<B: Bytes>(segment: &Segment<B>, operation: &Whole) -> Res
 }
 
 /// The transfers of an operation, in the order of tracks.
-pub(super) fn sends_of<B: Bytes>(segment: &Segment<B>, operation: &Whole) -> Result<Vec<Sending>> {
+pub(super) fn sends_of<B: Bytes>(
+    segment: &Segment<B>,
+    operation: &WholeOperation,
+) -> Result<Vec<OperationSend>> {
     // Only jobs whose traces have transfers have the table.
     let Some(table) = segment.table(TRANSFERS.name) else { return Ok(Vec::new()) };
-    let (finder, of) = (Finder::new(segment, TRANSFERS.name)?, TransferRow::by(|field| field.name));
+    let (finder, of) = (OperationFinder::new(segment, TRANSFERS.name)?, TransferRow::by(|field| field.name));
     let fields = FieldColumns::of(segment, table, [of.from_rank, of.to_rank, of.received]);
     // With wrong clocks a transfer can lie beside its operation.
     let (span, length_ps) = (operation.span, operation.span.duration_ps());
@@ -143,21 +146,21 @@ pub(super) fn sends_of<B: Bytes>(segment: &Segment<B>, operation: &Whole) -> Res
                 continue;
             };
             let (row, sent_ps) = (part.row, part.start_ps);
-            found.push(Sending { row, from, to, sent_ps, received_ps: sent_ps.saturating_add(took) });
+            found.push(OperationSend { row, from, to, sent_ps, received_ps: sent_ps.saturating_add(took) });
         }
     }
     Ok(found)
 }
 
 /// Finds slices of a table by the number of their operation.
-pub(super) struct Finder<'s, B> {
+pub(super) struct OperationFinder<'s, B> {
     segment: &'s Segment<B>,
     table: TableId,
     /// Number of the operation, and row of the call.
     numbers: FieldColumns<2>,
 }
 
-impl<'s, B: Bytes> Finder<'s, B> {
+impl<'s, B: Bytes> OperationFinder<'s, B> {
     pub(super) fn new(segment: &'s Segment<B>, table: &'static str) -> Result<Self> {
         debug_assert!(is_job(segment.footer()));
         let missing = Error::Inconsistent { what: "a job segment without its tables" };
@@ -193,7 +196,7 @@ impl<'s, B: Bytes> Finder<'s, B> {
     }
 
     /// The slices of an operation on a track that overlap a time, by start.
-    pub(super) fn parts(&self, track: TrackId, number: i64, at: Interval) -> Result<Vec<Part>> {
+    pub(super) fn parts(&self, track: TrackId, number: i64, at: Interval) -> Result<Vec<OperationPart>> {
         let mut parts = Vec::new();
         let blocks = self.segment.blocks_of(track)?;
         for block in self.segment.blocks(self.table)?.overlapping(blocks, at) {
@@ -208,7 +211,7 @@ impl<'s, B: Bytes> Finder<'s, B> {
                 if numbers.int(0, place) == Some(number) && at.overlaps(slice.start_ps, end_ps) {
                     let call = numbers.int(1, place).and_then(|row| u32::try_from(row).ok());
                     let (row, start_ps) = (slice.row, slice.start_ps);
-                    parts.push(Part { row, start_ps, end_ps, call: call.unwrap_or_default() });
+                    parts.push(OperationPart { row, start_ps, end_ps, call: call.unwrap_or_default() });
                 }
                 place += 1;
             })?;

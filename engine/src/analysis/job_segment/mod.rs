@@ -18,8 +18,8 @@ pub mod tables;
 mod tracks;
 
 use self::awaited::Awaited;
-use self::names::Names;
-use self::tracks::Tracks;
+use self::names::SegmentNames;
+use self::tracks::SegmentTracks;
 use super::{Job, Report, steps};
 use crate::base::{Result, Time};
 use crate::exec::Cancel;
@@ -29,7 +29,7 @@ use crate::model::{RankInfo, Sink, Value, WarningKind};
 
 pub use beside::beside;
 pub use derived::{CallWaits, Derived, MemberCall, of_row};
-pub use finder::{Sending, Sense};
+pub use finder::{OperationSend, Sense};
 
 /// Version of the job segment. One of another version is written again.
 pub const VERSION: u32 = 12;
@@ -101,10 +101,16 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>
     let (operation, call) = (Operation::define(sink)?, Call::define(sink)?);
     let computation = Computation::define(sink)?;
     let tables = (operation.table, call.table, computation.table);
-    let tracks = Tracks::define(job, report, tables, sink)?;
-    let names = Names::define(job, sink)?;
-    let mut writer =
-        operations::Writer { job, report, sink: &mut *sink, tracks: &tracks, of: operation, names: &names };
+    let tracks = SegmentTracks::define(job, report, tables, sink)?;
+    let names = SegmentNames::define(job, sink)?;
+    let mut writer = operations::OperationWriter {
+        job,
+        report,
+        sink: &mut *sink,
+        tracks: &tracks,
+        of: operation,
+        names: &names,
+    };
     for &at in &order {
         cancel.check()?;
         writer.operation(numbers[at], at, awaited[at])?;
@@ -115,7 +121,7 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>
         sink.schedule(call.table, schedule)?;
     }
     // Rank by rank, so that rows come in their order and need no sorting.
-    let mut writer = calls::Writer { job, report, sink: &mut *sink, of: call, names: &names };
+    let mut writer = calls::CallWriter { job, report, sink: &mut *sink, of: call, names: &names };
     for (rank, of_calls) in by_call.iter().enumerate() {
         for (at, &instance) in of_calls.iter().enumerate() {
             cancel.check()?;

@@ -7,7 +7,7 @@ use crate::model::{NameId, Sink};
 
 /// The names of signatures, groups and waits.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct SegmentNames {
     /// For each signature the name of its kind, and the name of its type of elements.
     pub(super) kinds: Vec<(NameId, NameId)>,
     /// For each group its name and its members.
@@ -16,7 +16,7 @@ pub(super) struct Names {
     pub(super) waits: Vec<NameId>,
 }
 
-impl Names {
+impl SegmentNames {
     pub(super) fn define(job: &Job, sink: &mut dyn Sink) -> Result<Self> {
         let mut kinds = Vec::new();
         for signature in &job.signatures {

@@ -1,9 +1,9 @@
 //! Operations as slices: the waiting part first, then the transfer.
 
 use super::awaited::Awaited;
-use super::names::Names;
+use super::names::SegmentNames;
 use super::shown;
-use super::tracks::Tracks;
+use super::tracks::SegmentTracks;
 use crate::analysis::table::rates;
 use crate::analysis::{InstanceReport, Job, Presence, Report, algorithm};
 use crate::base::{Result, clamped, signed};
@@ -11,19 +11,19 @@ use crate::makers::job::schema::Operation;
 use crate::model::{FieldId, NameId, Sink, SliceForm, SliceRecord, TrackId, Value};
 
 /// Writes the slices of operations.
-pub(super) struct Writer<'a> {
+pub(super) struct OperationWriter<'a> {
     pub(super) job: &'a Job,
     pub(super) report: &'a Report,
     pub(super) sink: &'a mut dyn Sink,
-    pub(super) tracks: &'a Tracks,
+    pub(super) tracks: &'a SegmentTracks,
     pub(super) of: Operation,
-    pub(super) names: &'a Names,
+    pub(super) names: &'a SegmentNames,
 }
 
 /// Fields of a slice.
 type Fields<'v> = Vec<(FieldId, Value<'v>)>;
 
-impl<'a> Writer<'a> {
+impl<'a> OperationWriter<'a> {
     /// Writes an operation.
     pub(super) fn operation(&mut self, number: u32, at: usize, awaited: Option<Awaited>) -> Result<()> {
         let one = &self.report.operations[at];

@@ -2,7 +2,7 @@
 //! and the names of both. The tracks of all ranks share it, and store how their calls differ.
 
 use super::awaited::Awaited;
-use super::names::Names;
+use super::names::SegmentNames;
 use super::{shown, span_of};
 use crate::analysis::{InstanceCall, Job, Report};
 use crate::base::{Result, lower_median, most_frequent};
@@ -22,7 +22,7 @@ const SAMPLE: usize = 64;
 pub(super) fn of(
     (job, report): (&Job, &Report),
     (order, numbers): (&[usize], &[u32]),
-    (awaited, names): (&[Option<Awaited>], &Names),
+    (awaited, names): (&[Option<Awaited>], &SegmentNames),
     by_call: &[Vec<u32>],
     (key, cancel): (FieldId, Cancel<'_>),
 ) -> Result<Option<Schedule>> {

@@ -3,7 +3,7 @@
 use super::operations::rounded;
 use super::shown;
 use crate::analysis::table::{By, RowKey, rows};
-use crate::analysis::{ClockVerdict, Culprit, Job, Report, StepReport, costs, shown_by, steps, totals};
+use crate::analysis::{ClockVerdict, Job, Report, StepReport, Suspect, costs, shown_by, steps, totals};
 use crate::base::{Result, clamped};
 use crate::makers::job::schema::{Cause, JobFields, MismatchFields, RankFields, SizeFields, StepFields};
 use crate::model::{FieldId, Sink, Value};
@@ -70,8 +70,8 @@ fn causes(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> R
     for cost in costs(report) {
         let cause = cost.culprit.name(job);
         let ranks = list(&match cost.culprit {
-            Culprit::Rank(rank) => vec![rank],
-            Culprit::Link(group) => job.groups[group as usize].ranks(),
+            Suspect::Rank(rank) => vec![rank],
+            Suspect::Link(group) => job.groups[group as usize].ranks(),
         });
         let share = if waited > 0.0 { cost.root_blame_ps / waited } else { 0.0 };
         let mut fields = vec![
@@ -82,8 +82,8 @@ fn causes(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> R
             (of.stands_out, Value::Bool(cost.stands_out)),
         ];
         match cost.culprit {
-            Culprit::Rank(rank) => fields.push((of.rank, Value::Int(rank.into()))),
-            Culprit::Link(group) => {
+            Suspect::Rank(rank) => fields.push((of.rank, Value::Int(rank.into()))),
+            Suspect::Link(group) => {
                 let communicator = &job.groups[group as usize].communicator.name;
                 fields.push((of.communicator, Value::Text(communicator)));
                 fields.push((of.excess, Value::Int(rounded(cost.excess_ps))));

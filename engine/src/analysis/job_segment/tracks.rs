@@ -15,7 +15,7 @@ use crate::model::{CollectiveKind, Identity, Nesting, Role, Sink, TableId, Track
 const MANY: usize = 8;
 /// The tracks by what they show.
 #[derive(Debug)]
-pub(super) struct Tracks {
+pub(super) struct SegmentTracks {
     /// For each group and kind.
     pub(super) operations: FxHashMap<(u32, CollectiveKind), TrackId>,
     /// The calls of each rank, by position in the job.
@@ -24,7 +24,7 @@ pub(super) struct Tracks {
     pub(super) computation: Vec<Option<TrackId>>,
 }
 
-impl Tracks {
+impl SegmentTracks {
     /// Defines the tracks.
     pub(super) fn define(
         job: &Job,

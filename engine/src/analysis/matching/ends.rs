@@ -9,7 +9,7 @@
 use super::cluster::{Cluster, ComparedEnd, EndedCall};
 use super::{is_anchor, root_calls, tolerance};
 use crate::analysis::clock::line::ClockLine;
-use crate::analysis::overlap::{Timed, operations};
+use crate::analysis::overlap::{SharedCall, operations};
 use crate::analysis::{Instances, Job};
 use crate::base::Result;
 use crate::exec::Cancel;
@@ -66,15 +66,15 @@ const APART_PS: i64 = 3_000_000_000;
 
 /// The operations of calls that match by order and by overlap.
 fn overlapping(calls: &[EndedCall], slack_ps: i64, cancel: Cancel<'_>) -> Result<Vec<Cluster>> {
-    let mut by_class: Vec<(u32, Timed)> = Vec::with_capacity(calls.len());
+    let mut by_class: Vec<(u32, SharedCall)> = Vec::with_capacity(calls.len());
     by_class.extend(calls.iter().map(|call| {
         let start_ps = call.end_ps.saturating_sub(call.duration_ps);
-        (call.class, Timed { start_ps, end_ps: call.end_ps, rank: call.rank, call: call.call })
+        (call.class, SharedCall { start_ps, end_ps: call.end_ps, rank: call.rank, call: call.call })
     }));
     by_class.sort_unstable_by_key(|(class, call)| (*class, call.rank, call.start_ps, call.call));
     let mut clusters = Vec::new();
     for of_class in by_class.chunk_by(|a, b| a.0 == b.0) {
-        let of_rank = |calls: &[(u32, Timed)]| calls.iter().map(|(_, call)| *call).collect();
+        let of_rank = |calls: &[(u32, SharedCall)]| calls.iter().map(|(_, call)| *call).collect();
         let of_ranks = of_class.chunk_by(|a, b| a.1.rank == b.1.rank).map(of_rank).collect();
         let found = operations(of_ranks, slack_ps, cancel)?;
         clusters.extend(found.into_iter().map(|one| Cluster {

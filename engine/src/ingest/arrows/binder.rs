@@ -88,7 +88,7 @@ impl OrderedPoint {
 
 /// A point that no arrow has reached or left so far, with its row.
 #[derive(Clone, Copy)]
-struct Left<'b> {
+struct OpenPoint<'b> {
     point: &'b FlowPoint,
     row: u32,
 }
@@ -111,7 +111,7 @@ fn flow_arrows(
     let others = flow.iter().filter(|of| only.is_none_or(|only| only.at != of.at));
     let (mut from, mut has_begun) = (None, false);
     // The last start, if no arrow leaves it yet.
-    let mut unused: Option<Left<'_>> = None;
+    let mut unused: Option<OpenPoint<'_>> = None;
     let (mut starts, mut early) = (Vec::new(), Vec::new());
     for &OrderedPoint { at, .. } in only.into_iter().chain(others) {
         let point = &binder.points[at];
@@ -123,13 +123,13 @@ fn flow_arrows(
             }
             (FlowPhase::Start, _, Some(row)) => {
                 (from, has_begun) = (Some(row), true);
-                starts.extend(unused.replace(Left { point, row }));
+                starts.extend(unused.replace(OpenPoint { point, row }));
             }
             (FlowPhase::Step | FlowPhase::End, None, Some(row)) => {
                 if has_begun {
                     unbound(UNBEGUN, point);
                 } else {
-                    early.push(Left { point, row });
+                    early.push(OpenPoint { point, row });
                 }
                 from = (point.phase == FlowPhase::Step).then_some(row);
             }
@@ -144,7 +144,7 @@ fn flow_arrows(
         }
     }
     let mut starts = starts.into_iter().chain(unused);
-    for Left { point, row } in early {
+    for OpenPoint { point, row } in early {
         match starts.next() {
             Some(start) => arrows.push(SliceArrow { from: start.row, to: row, name: point.name }),
             None => unbound(UNBEGUN, point),

@@ -10,7 +10,7 @@ use crate::index::{BlockTexts, encode_postings};
 use crate::ingest::encoders::Encoders;
 use crate::model::TableId;
 use crate::segment::{
-    BlockListWriter, ColumnMeta, ColumnRole, Directory, DirectoryFrame, Piece, PieceWriter, StoredAt,
+    BlockListWriter, ColumnDirectory, ColumnMeta, ColumnRole, DirectoryFrame, Piece, PieceWriter, StoredAt,
 };
 
 /// Takes the tracks of one table in order.
@@ -106,12 +106,12 @@ impl ColumnOutput {
     /// Encodes the directory of a small segment. Reading all blocks of a small segment takes no
     /// longer than reading the list of blocks to read.
     fn encode_small(&self, encoder: &mut Encoder) -> Vec<u8> {
-        let Directory { places, inline, .. } = &self.directory;
+        let ColumnDirectory { places, inline, .. } = &self.directory;
         let (places, inline) = (places.clone(), inline.clone());
         let zones = vec![ZoneMap::None; places.len()];
         let mut bytes = Vec::new();
-        encoder.within(codec::Around::Frame, |encoder| {
-            Directory { places, zones, inline }.encode(DirectoryFrame::Footer, encoder, &mut bytes);
+        encoder.within(codec::OuterCompression::Frame, |encoder| {
+            ColumnDirectory { places, zones, inline }.encode(DirectoryFrame::Footer, encoder, &mut bytes);
         });
         bytes
     }

@@ -42,12 +42,12 @@ pub struct TrackGroup {
     /// The names of waits so far, including all waits of the rows.
     pub(in crate::ingest) waits: Arc<WaitNames>,
     /// When further rows can come.
-    pub(in crate::ingest) rest: Rest,
+    pub(in crate::ingest) rest: GroupRest,
 }
 
 /// Rows that can come after a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::ingest) enum Rest {
+pub(in crate::ingest) enum GroupRest {
     /// Rows of this and of other tracks.
     Any,
     /// Rows of this track and of the tracks after it. The span is that of the whole trace.
@@ -56,7 +56,7 @@ pub(in crate::ingest) enum Rest {
     Later(Interval),
 }
 
-impl Rest {
+impl GroupRest {
     /// The span of the whole trace, if it is known.
     pub(super) fn whole(self) -> Option<Interval> {
         match self {

@@ -13,7 +13,7 @@ use super::sample_column::{SampleColumn, columns_of, plain_bits, width};
 use super::shared_program::{SharedProgram, TrackProgram};
 use crate::base::{lower_median, most_frequent};
 use crate::block::ColumnType;
-use crate::exec::InPlace;
+use crate::exec::CallerThread;
 use crate::ingest::encoders::Encoders;
 use crate::ingest::rows::{GROUP_ROWS, RowBuffer};
 use crate::segment::{ColumnRole, MAX_CODES, Predicted, Program, ProgramColumn};
@@ -241,7 +241,7 @@ impl Learned {
         };
         let mut learned = Self { codes: FxHashMap::default(), program, key_at: key };
         let codes = learned.assign(&columns[key].values[..sample])?;
-        learned.extend(columns, &codes, 0, &Encoders::new(&InPlace));
+        learned.extend(columns, &codes, 0, &Encoders::new(&CallerThread));
         let entries = learned.program.successors.len();
         let mut bits: Vec<usize> = (0..columns.len())
             .map(|at| {

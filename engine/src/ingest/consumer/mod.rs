@@ -16,7 +16,7 @@ mod track_writer;
 mod written_tracks;
 
 pub use group::{GroupKey, TrackGroup};
-pub(super) use group::{NO_TRACK, Rest};
+pub(super) use group::{GroupRest, NO_TRACK};
 pub(super) use pipeline::{Consumed, Direct, Size};
 pub use pipeline::{Consumer, EmptiedRows, Pipeline};
 pub use shared_program::SharedProgram;

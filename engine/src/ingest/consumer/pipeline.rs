@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex};
 
-use super::group::{GroupKey, Rest, TrackGroup};
+use super::group::{GroupKey, GroupRest, TrackGroup};
 use super::held_rows::HeldRows;
 use super::shared_program::{SharedPieces, SharedProgram};
 use super::track_output::TrackOutput;
 use super::track_writer::{ClosedTrack, TrackWriter};
 use crate::base::{Interval, Result};
-use crate::codec::{Around, ColumnTexts};
+use crate::codec::{ColumnTexts, OuterCompression};
 use crate::exec::Exec;
 use crate::ingest::encoders::Encoders;
 use crate::ingest::rows::RowBuffer;
@@ -108,11 +108,17 @@ impl<'a> Consumer<'a> {
     pub fn take(&mut self, mut group: TrackGroup) -> Result<EmptiedRows> {
         let (place, rest) = (group.place, group.rest);
         if let Some((kind, rows)) = self.held.take(place) {
-            self.write(TrackGroup { place, kind, rows, waits: Arc::clone(&group.waits), rest: Rest::Any })?;
+            self.write(TrackGroup {
+                place,
+                kind,
+                rows,
+                waits: Arc::clone(&group.waits),
+                rest: GroupRest::Any,
+            })?;
         } else if !self.tracks.contains_key(&place) {
-            if matches!(rest, Rest::Sorted(_) | Rest::Later(_)) && self.held.is_full() {
+            if matches!(rest, GroupRest::Sorted(_) | GroupRest::Later(_)) && self.held.is_full() {
                 let held = self.held.take_before(place);
-                self.write_packs(held, Around::Nothing)?;
+                self.write_packs(held, OuterCompression::Nothing)?;
             }
             if self.held.hold(&group) {
                 group.rows.clear();
@@ -120,7 +126,7 @@ impl<'a> Consumer<'a> {
             }
         }
         let emptied = self.write(group)?;
-        if let Rest::Later(span) = rest
+        if let GroupRest::Later(span) = rest
             && let Some(track) = self.tracks.remove(&place)
         {
             self.close(vec![(place, track)], span);
@@ -164,7 +170,7 @@ impl<'a> Consumer<'a> {
     }
 
     /// Writes the held rows of tracks that get no more rows.
-    fn write_packs(&mut self, held: HeldRows, around: Around) -> Result<()> {
+    fn write_packs(&mut self, held: HeldRows, around: OuterCompression) -> Result<()> {
         let Self { writer, encoders, tracks, done, .. } = self;
         let is_written = |from: GroupKey, to: GroupKey| {
             let range = (Bound::Excluded(from), Bound::Excluded(to));
@@ -186,10 +192,10 @@ impl<'a> Consumer<'a> {
 
     /// Encodes chunks of the dictionary.
     pub fn take_texts(&mut self, chunks: &[ColumnTexts]) {
-        self.encode_texts(chunks, Around::Nothing);
+        self.encode_texts(chunks, OuterCompression::Nothing);
     }
 
-    fn encode_texts(&mut self, chunks: &[ColumnTexts], around: Around) {
+    fn encode_texts(&mut self, chunks: &[ColumnTexts], around: OuterCompression) {
         self.chunks.extend(self.encoders.gather(chunks.len(), |at, encoder| {
             let mut bytes = Vec::new();
             encoder.within(around, |encoder| encoder.texts(chunks[at].iter(), &mut bytes));
@@ -208,9 +214,9 @@ impl<'a> Consumer<'a> {
         let around = match size {
             Size::Small => {
                 self.writer.begin_annex();
-                Around::Frame
+                OuterCompression::Frame
             }
-            Size::Large => Around::Nothing,
+            Size::Large => OuterCompression::Nothing,
         };
         self.encode_texts(rest, around);
         let held = std::mem::take(&mut self.held);

@@ -8,7 +8,9 @@ use crate::block::{ColumnType, ZoneMap};
 use crate::exec::step;
 use crate::index::BlockTexts;
 use crate::model::TrackId;
-use crate::segment::{ColumnRole, Directory, MAX_INLINE, MAX_INLINE_SMALL, Piece, PieceWriter, StoredAt};
+use crate::segment::{
+    ColumnDirectory, ColumnRole, MAX_INLINE, MAX_INLINE_SMALL, Piece, PieceWriter, StoredAt,
+};
 use crate::tile::ClosedPyramid;
 
 /// Maximum number of block texts that are kept for the postings of a column.
@@ -65,7 +67,7 @@ pub struct ColumnOutput {
     /// Stored type.
     pub kind: ColumnType,
     /// Blocks of the column. Blocks without values at the end of the track are left out.
-    pub directory: Directory,
+    pub directory: ColumnDirectory,
     /// Texts of the track's blocks; `None` if there are too many.
     pub postings: Option<BlockTexts>,
     /// Bytes of the blocks.
@@ -125,7 +127,7 @@ impl ColumnOutput {
         Self {
             role,
             kind,
-            directory: Directory::default(),
+            directory: ColumnDirectory::default(),
             postings: listed.then(BlockTexts::default),
             bytes: 0,
         }

@@ -1,4 +1,4 @@
-//! LaneAssigner: the lines of a track. No lane overlaps itself, so every slice can be seen. The
+//! Lanes: the lines of a track. No lane overlaps itself, so every slice can be seen. The
 //! exception is the last lane of a track with [`line_ends::MAX_LINES`] lanes: it takes all slices
 //! that find the others busy.
 //!

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::next_field::GivenFields;
 use crate::base::{Error, Interval, Result};
 use crate::codec::ColumnTexts;
-use crate::exec::InPlace;
+use crate::exec::CallerThread;
 use crate::ingest::arrows::{ArrowStore, Link};
 use crate::ingest::consumer::{Consumer, Direct, GroupKey, Pipeline, SharedProgram};
 use crate::ingest::limits::{self, MORE_NAMES};
@@ -123,7 +123,7 @@ impl<'a> Builder<'a> {
         output: &'a mut (dyn SegmentOutput + Send),
         options: BuildOptions,
     ) -> Result<Self> {
-        let back = Consumer::new(PieceWriter::new(output)?, &InPlace);
+        let back = Consumer::new(PieceWriter::new(output)?, &CallerThread);
         Ok(Self::with_line(scratch, Direct(back), options))
     }
 

@@ -4,7 +4,7 @@ use super::builder::{Builder, TrackState};
 use super::checks::check_field;
 use super::next_field::NextField;
 use crate::base::{Error, Result};
-use crate::ingest::consumer::{EmptiedRows, GroupKey, NO_TRACK, Rest, TrackGroup};
+use crate::ingest::consumer::{EmptiedRows, GroupKey, GroupRest, NO_TRACK, TrackGroup};
 use crate::ingest::rows::{
     GROUP_ROWS, NUMBER_BYTES, PackedValue, RowHead, RowSortKey, Template, VALUE_BYTES, ValuePacker, put_value,
 };
@@ -167,7 +167,7 @@ impl Builder<'_> {
         let rows = std::mem::replace(&mut **waiting, empty);
         self.waiting_bytes = self.waiting_bytes.saturating_sub(rows.bytes());
         let waits = self.names.waits();
-        let group = TrackGroup { place, kind: Some(state.spec.kind), rows, waits, rest: Rest::Any };
+        let group = TrackGroup { place, kind: Some(state.spec.kind), rows, waits, rest: GroupRest::Any };
         let EmptiedRows(mut rows) = self.line.send(group)?;
         rows.give(&mut self.pool);
         Ok(())

@@ -8,7 +8,7 @@ use super::builder::TrackState;
 use crate::base::bytes::Cursor;
 use crate::base::{Interval, Result, narrow};
 use crate::ingest::arrows::{Binder, TrackBinder};
-use crate::ingest::consumer::{EmptiedRows, GroupKey, Pipeline, Rest, TrackGroup};
+use crate::ingest::consumer::{EmptiedRows, GroupKey, GroupRest, Pipeline, TrackGroup};
 use crate::ingest::rows::{GROUP_ROWS, MAX_GROUP_BYTES, RowBuffer, RowHead, RowSortKey, values};
 use crate::model::{FieldId, TrackKind, WaitNames};
 use crate::segment::TrackMeta;
@@ -39,7 +39,7 @@ pub struct SortedTracks<'s, 'a> {
 }
 
 /// The track whose rows are being read.
-struct Current {
+struct CurrentTrack {
     key: u64,
     place: GroupKey,
     kind: Option<TrackKind>,
@@ -52,7 +52,7 @@ struct Current {
 
 impl SortedTracks<'_, '_> {
     pub fn send(mut self, binder: &mut Binder, arrivals: &mut Arrivals) -> Result<()> {
-        let mut current: Option<Current> = None;
+        let mut current: Option<CurrentTrack> = None;
         let mut arrived = std::mem::take(&mut self.arrived).into_iter().peekable();
         while let Some((key, packed)) = self.rows.next_with()? {
             if current.as_ref().is_none_or(|current| current.key != key.place) {
@@ -60,10 +60,10 @@ impl SortedTracks<'_, '_> {
                     done.end(self.line, self.span, binder)?;
                 }
                 while let Some((place, rows)) = arrived.next_if(|(place, _)| place.key() < key.place) {
-                    let track = Current::new(place.key(), self.metas, &self.waits, binder);
+                    let track = CurrentTrack::new(place.key(), self.metas, &self.waits, binder);
                     track.send_whole(*rows, &mut *self.line, self.span, binder, arrivals)?;
                 }
-                current = Some(Current::new(key.place, self.metas, &self.waits, binder));
+                current = Some(CurrentTrack::new(key.place, self.metas, &self.waits, binder));
             }
             let Some(current) = &mut current else { continue };
             let row = current.before + narrow(current.rows.len());
@@ -76,19 +76,19 @@ impl SortedTracks<'_, '_> {
             }
             read_row(&key, packed, current.kind, &mut current.rows)?;
             if current.rows.len() >= GROUP_ROWS || current.rows.bytes() > MAX_GROUP_BYTES {
-                current.hand_over(self.line, Rest::Sorted(self.span))?;
+                current.hand_over(self.line, GroupRest::Sorted(self.span))?;
             }
         }
         current.map_or(Ok(()), |done| done.end(self.line, self.span, binder))?;
         for (place, rows) in arrived {
-            let track = Current::new(place.key(), self.metas, &self.waits, binder);
+            let track = CurrentTrack::new(place.key(), self.metas, &self.waits, binder);
             track.send_whole(*rows, &mut *self.line, self.span, binder, arrivals)?;
         }
         Ok(())
     }
 }
 
-impl Current {
+impl CurrentTrack {
     fn new(key: u64, metas: &[TrackMeta], waits: &Arc<WaitNames>, binder: &Binder) -> Self {
         let place = GroupKey::of_key(key);
         let kind = place.track.and_then(|track| metas.get(track.0 as usize)).map(|meta| meta.spec.kind);
@@ -126,7 +126,7 @@ impl Current {
         let mut group = rows.group(0);
         while group.end < rows.len() {
             self.rows = rows.part(&group);
-            self.hand_over(line, Rest::Sorted(span))?;
+            self.hand_over(line, GroupRest::Sorted(span))?;
             group = rows.group(group.end);
         }
         if group.start > 0 {
@@ -140,14 +140,14 @@ impl Current {
 
     /// Ends the track.
     fn end(mut self, line: &mut dyn Pipeline<'_>, span: Interval, binder: &mut Binder) -> Result<()> {
-        self.hand_over(line, Rest::Later(span))?;
+        self.hand_over(line, GroupRest::Later(span))?;
         if let Some(track) = self.binder {
             track.finish(binder);
         }
         Ok(())
     }
 
-    fn hand_over(&mut self, line: &mut dyn Pipeline<'_>, rest: Rest) -> Result<()> {
+    fn hand_over(&mut self, line: &mut dyn Pipeline<'_>, rest: GroupRest) -> Result<()> {
         self.before += narrow(self.rows.len());
         let rows = std::mem::take(&mut self.rows);
         let waits = Arc::clone(&self.waits);

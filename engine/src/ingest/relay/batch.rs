@@ -8,7 +8,7 @@ use crate::model::{
 
 /// Some calls of a reader, in order.
 #[derive(Debug, Default)]
-pub struct Batch {
+pub struct CallBatch {
     pub(in crate::ingest) calls: Vec<RelayedCall>,
     /// Rows of ordered tracks. [`RelayedCall::Run`] stands where the last row of a run arrived or
     /// later. Runs from `used` on are empty, for reuse.
@@ -63,7 +63,7 @@ pub enum RelayedCall {
     Rank(Box<RankInfo>),
 }
 
-impl Batch {
+impl CallBatch {
     /// Removes everything but keeps the memory.
     pub(in crate::ingest) fn clear(&mut self) {
         self.calls.clear();

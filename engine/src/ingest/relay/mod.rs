@@ -10,7 +10,7 @@ use batch::{HeldValue, RelayedCall, Slice, Texted};
 use recent_texts::{PLACES, RecentTexts, Spot};
 use rustc_hash::FxHashMap;
 
-pub use batch::Batch;
+pub use batch::CallBatch;
 pub use player::Player;
 
 use super::limits::{MAX_NAMES, MORE_NAMES, TEXT_BYTES, TOO_MANY_NAMES};
@@ -39,7 +39,7 @@ pub trait Carrier {
     ///
     /// # Errors
     /// If the builder has failed, possibly on an earlier batch.
-    fn carry(&mut self, batch: Batch) -> Result<Batch>;
+    fn carry(&mut self, batch: CallBatch) -> Result<CallBatch>;
 }
 
 /// Rows that a track takes.
@@ -67,7 +67,7 @@ struct RelayTrack {
 /// The reader's end: a sink that sends its calls to the builder.
 pub struct Relay<'a> {
     carrier: &'a mut dyn Carrier,
-    batch: Batch,
+    batch: CallBatch,
     /// Names by number. The builder numbers names differently, because its texts include field
     /// texts.
     names: TextNumbers<'a>,
@@ -91,7 +91,7 @@ impl<'a> Relay<'a> {
     pub fn new(scratch: &'a dyn Scratch, carrier: &'a mut dyn Carrier, dictionary_bytes: usize) -> Self {
         Self {
             carrier,
-            batch: Batch::default(),
+            batch: CallBatch::default(),
             names: TextNumbers::new(scratch, NAME_BYTES),
             tables: FxHashMap::default(),
             fields: FxHashMap::default(),

@@ -1,7 +1,7 @@
 //! The builder's end of a relay. Plays the calls of batches in the order in which they were sent.
 
 use super::recent_texts::PLACES;
-use super::{Batch, HeldValue, RelayedCall, Slice, Texted};
+use super::{CallBatch, HeldValue, RelayedCall, Slice, Texted};
 use crate::base::{Error, Result};
 use crate::block::ColumnType;
 use crate::ingest::Builder;
@@ -30,8 +30,8 @@ impl Default for Player {
 
 impl Player {
     /// Plays all calls of a batch and empties the batch.
-    pub fn play(&mut self, batch: &mut Batch, sink: &mut Builder<'_>) -> Result<()> {
-        let Batch { calls, runs, links, fields, numbers, texts, .. } = batch;
+    pub fn play(&mut self, batch: &mut CallBatch, sink: &mut Builder<'_>) -> Result<()> {
+        let CallBatch { calls, runs, links, fields, numbers, texts, .. } = batch;
         let mut parts = BatchParts { fields: fields.iter(), numbers, texts };
         for call in calls.drain(..) {
             match call {

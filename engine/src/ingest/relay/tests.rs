@@ -125,7 +125,7 @@ struct AtOnce<'b, 'a> {
 }
 
 impl Carrier for AtOnce<'_, '_> {
-    fn carry(&mut self, mut batch: Batch) -> Result<Batch> {
+    fn carry(&mut self, mut batch: CallBatch) -> Result<CallBatch> {
         self.batches += 1;
         self.player.play(&mut batch, self.builder)?;
         Ok(batch)
@@ -212,7 +212,7 @@ fn runs_are_the_same_as_rows() {
 fn an_error_of_the_builder_reaches_the_reader() {
     struct Full;
     impl Carrier for Full {
-        fn carry(&mut self, _: Batch) -> Result<Batch> {
+        fn carry(&mut self, _: CallBatch) -> Result<CallBatch> {
             Err(Error::Storage { what: "full" })
         }
     }

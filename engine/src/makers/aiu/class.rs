@@ -7,7 +7,7 @@ const KERNEL: &str = "kernel";
 
 /// Part that a slice plays in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Class {
+pub enum AiuClass {
     /// Preparation of a kernel.
     ComputePrep,
     /// Execution of a kernel.
@@ -37,14 +37,14 @@ pub enum Class {
     /// Transfer of a collective operation to the device, within a job.
     Receive,
     /// Step of a collective operation through the host, with its name's ending.
-    Hosted(Step),
+    Hosted(HostStep),
     /// Anything else.
     Other,
 }
 
 /// Step of a collective operation through the memory of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum HostStep {
     /// Waits for data.
     WaitData,
     /// Waits for an acknowledgement.
@@ -61,7 +61,7 @@ pub enum Step {
     ReceiveData,
 }
 
-impl Class {
+impl AiuClass {
     /// The class of a slice with counters.
     #[must_use]
     pub fn of_device(name: &str, has_group: bool) -> Self {
@@ -132,10 +132,10 @@ impl Class {
     fn of_collective(name: &str) -> Option<Self> {
         let has = |part: &str| name.contains(part);
         if has("Host DMA") || has("HCOLL") {
-            return Step::of(name).map(Self::Hosted);
+            return HostStep::of(name).map(Self::Hosted);
         }
         if has("DLM Wait") {
-            return Some(Self::Hosted(Step::WaitData));
+            return Some(Self::Hosted(HostStep::WaitData));
         }
         if has("Set BcList") || has("Xseg to rank") {
             return Some(Self::ProtocolSerial);
@@ -171,7 +171,7 @@ impl Class {
     }
 }
 
-impl Step {
+impl HostStep {
     fn of(name: &str) -> Option<Self> {
         let has = |part: &str| name.contains(part);
         let any = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
@@ -214,13 +214,13 @@ mod tests {
     #[test]
     fn slices_of_pytorch_have_classes() {
         for (category, name, expected) in [
-            ("kernel", "add", Class::ComputeExec),
-            ("gpu_memcpy", "Memcpy (HtoD)", Class::DataIn),
-            ("gpu_memcpy", "Memcpy (DtoH)", Class::DataOut),
-            ("gpu_user_annotation", "HCOLL Signal", Class::Hosted(Step::SignalData)),
-            ("cpu_op", "aten::add", Class::Other),
+            ("kernel", "add", AiuClass::ComputeExec),
+            ("gpu_memcpy", "Memcpy (HtoD)", AiuClass::DataIn),
+            ("gpu_memcpy", "Memcpy (DtoH)", AiuClass::DataOut),
+            ("gpu_user_annotation", "HCOLL Signal", AiuClass::Hosted(HostStep::SignalData)),
+            ("cpu_op", "aten::add", AiuClass::Other),
         ] {
-            assert_eq!(Class::of_torch(category, name), expected, "{name}");
+            assert_eq!(AiuClass::of_torch(category, name), expected, "{name}");
         }
     }
 
@@ -237,9 +237,9 @@ mod tests {
             ("Compute of Input", false, "SEN_DATA_CONVERT"),
             ("Compute of SenFusedDeviceNode_0", false, "OTHER"),
         ] {
-            assert_eq!(Class::of_device(name, has_group).name(), class, "{name}");
+            assert_eq!(AiuClass::of_device(name, has_group).name(), class, "{name}");
         }
-        assert_eq!(Class::DataOut.within_job().name(), "MAIU_PROTOCOL_SEND_DATA");
-        assert_eq!(Class::ComputeExec.within_job(), Class::ComputeExec);
+        assert_eq!(AiuClass::DataOut.within_job().name(), "MAIU_PROTOCOL_SEND_DATA");
+        assert_eq!(AiuClass::ComputeExec.within_job(), AiuClass::ComputeExec);
     }
 }

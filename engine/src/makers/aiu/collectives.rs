@@ -13,7 +13,7 @@ use crate::exec::Cancel;
 use crate::makers::call_book::{Call, CallBook, CallIds};
 use crate::makers::call_columns::{FieldColumns, first_row, integers, slice_tracks};
 use crate::makers::device_time::{Union, complete};
-use crate::makers::kineto::{self, Class, class_on_device};
+use crate::makers::kineto::{self, KinetoClass, class_on_device};
 use crate::model::{
     CallList, CollectiveKind, Communicator, Membership, NameId, RankCalls, Role, Signature, TableId, TrackId,
 };
@@ -81,7 +81,7 @@ fn add_work<B: Bytes>(
 ) -> Result<()> {
     let is_stream = segment.table(OPS.name) != Some(table);
     let columns = FieldColumns::of(segment, table, [CATEGORY]);
-    let mut known: FxHashMap<(i64, Option<u32>), Class> = FxHashMap::default();
+    let mut known: FxHashMap<(i64, Option<u32>), KinetoClass> = FxHashMap::default();
     for block in segment.blocks_of(track)? {
         cancel.check()?;
         let mut core = BlockReader::new(segment, table, block)?;
@@ -101,13 +101,13 @@ fn add_work<B: Bytes>(
                         None => *known.entry(key).or_insert(class_of(segment, key)?),
                     }
                 }
-                None => Class::Compute,
+                None => KinetoClass::Compute,
             };
             let end = start.saturating_add(duration);
             match class {
-                Class::Compute => compute.add(start, end),
-                Class::Copy => copies.add(start, end),
-                Class::Collective | Class::Neither => {}
+                KinetoClass::Compute => compute.add(start, end),
+                KinetoClass::Copy => copies.add(start, end),
+                KinetoClass::Collective | KinetoClass::Neither => {}
             }
         }
     }
@@ -115,11 +115,11 @@ fn add_work<B: Bytes>(
 }
 
 /// The class of a slice of a stream, by the numbers of its name and its category.
-fn class_of<B: Bytes>(segment: &Segment<B>, (name, category): (i64, Option<u32>)) -> Result<Class> {
+fn class_of<B: Bytes>(segment: &Segment<B>, (name, category): (i64, Option<u32>)) -> Result<KinetoClass> {
     let name = segment.text(NameId(u32::try_from(name).unwrap_or_default()))?;
     let category = category.map_or(Ok(""), |code| segment.text(NameId(code)))?;
     match name.contains(HCOLL) {
-        true => Ok(Class::Collective),
+        true => Ok(KinetoClass::Collective),
         false => Ok(class_on_device(name, category)),
     }
 }
@@ -160,8 +160,8 @@ fn add_block<'s, B: Bytes>(
 }
 
 /// The calls of each instance by their ends. `instances` has the instance of each row.
-fn ends<'s>(calls: &CallList, instances: &FxHashMap<u32, &'s str>) -> transfers::Ends<'s> {
-    let mut ends = transfers::Ends::default();
+fn ends<'s>(calls: &CallList, instances: &FxHashMap<u32, &'s str>) -> transfers::InstanceEnds<'s> {
+    let mut ends = transfers::InstanceEnds::default();
     for (at, call) in (0..calls.len()).zip(0..) {
         if let Some(instance) = instances.get(&calls.rows[at]) {
             ends.entry(instance).or_default().push((calls.end_ps(at), call));

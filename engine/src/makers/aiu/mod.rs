@@ -12,10 +12,10 @@ mod transfers;
 use super::Maker;
 use crate::segment::Bytes;
 
-pub use class::Class;
+pub use class::AiuClass;
 pub use phase::{EXEC_SUFFIX, PREP_SUFFIX, Phase};
 pub use sync::Sync;
-pub use tracks::{Counter, Lane, Tracks, rank_of_devices};
+pub use tracks::{AiuTracks, CounterKind, LaneKind, rank_of_devices};
 
 /// Value of [`crate::model::RankInfo::source`] for an AIU profile.
 pub const SOURCE: &str = "aiu";

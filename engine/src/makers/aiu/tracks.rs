@@ -10,7 +10,7 @@ use super::Phase;
 
 /// Kind of a track with slices of the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Lane {
+pub enum LaneKind {
     /// Execution of kernels.
     Compute,
     /// Transfers to the device.
@@ -29,7 +29,7 @@ pub enum Lane {
     Prep,
 }
 
-impl Lane {
+impl LaneKind {
     /// The track for a phase. Transfers of collective operations have tracks of their own.
     #[must_use]
     pub fn of(phase: Phase, has_group: bool) -> Self {
@@ -88,7 +88,7 @@ impl Lane {
 
 /// A counter of an AIU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Counter {
+pub enum CounterKind {
     /// Watts between readings of the charge, by the time of the host.
     Power,
     /// Charge per cycle between readings, by the counters of the device, for a kind of slices.
@@ -105,7 +105,7 @@ pub enum Counter {
     TransferRate,
 }
 
-impl Counter {
+impl CounterKind {
     /// Whether samples come in the order of time. Readings by the counters of the device are
     /// ordered by cycles, and the host's times of them need not be.
     fn is_in_order(self) -> bool {
@@ -152,18 +152,18 @@ const OF_DEVICE: &str = ", device ";
 
 /// Defines the tracks of one rank on first use.
 #[derive(Debug)]
-pub struct Tracks {
+pub struct AiuTracks {
     /// Number of the device, if the rank has one.
     device: Option<u32>,
     /// Name of the group.
     name: String,
     group: Option<TrackId>,
     power_group: Option<TrackId>,
-    lanes: FxHashMap<(Lane, u32), TrackId>,
+    lanes: FxHashMap<(LaneKind, u32), TrackId>,
     /// Tracks of each kind so far.
-    counts: FxHashMap<Lane, u32>,
+    counts: FxHashMap<LaneKind, u32>,
     /// Tracks of counters, by the device if there are several.
-    counters: FxHashMap<(Counter, Option<u16>), TrackId>,
+    counters: FxHashMap<(CounterKind, Option<u16>), TrackId>,
 }
 
 /// Position of the group of the device, before the threads of the host.
@@ -173,7 +173,7 @@ const GROUP: &str = "AIU";
 /// Name of the group of several devices, before the number of their rank.
 const GROUP_OF_SEVERAL: &str = "AIUs";
 const OF_RANK: &str = " of rank ";
-/// Name of the group of the counters [`Counter::PowerOf`].
+/// Name of the group of the counters [`CounterKind::PowerOf`].
 const POWER_GROUP: &str = "Charge per cycle";
 
 /// The rank whose devices have a group of this name: its number, if the name has one. The only
@@ -190,7 +190,7 @@ pub fn rank_of_devices(name: &str) -> Option<Option<u32>> {
     }
 }
 
-impl Tracks {
+impl AiuTracks {
     /// Tracks of the device with this number.
     #[must_use]
     pub fn new(device: Option<u32>) -> Self {
@@ -238,7 +238,7 @@ impl Tracks {
         &mut self,
         sink: &mut dyn Sink,
         table: TableId,
-        (lane, thread): (Lane, u32),
+        (lane, thread): (LaneKind, u32),
     ) -> Result<TrackId> {
         if let Some(&track) = self.lanes.get(&(lane, thread)) {
             return Ok(track);
@@ -253,7 +253,7 @@ impl Tracks {
         };
         let sort = (lane as i64) * (1 << 20) + i64::from(number);
         let mut spec = TrackSpec::slices(&name, Some(group), table, Nesting::Concurrent, sort);
-        if lane == Lane::Prep {
+        if lane == LaneKind::Prep {
             spec.initially = Initially::Closed;
         }
         let track = sink.track(spec.showing(self.identity(lane.role(), Some(number))))?;
@@ -269,14 +269,14 @@ impl Tracks {
         &mut self,
         sink: &mut dyn Sink,
         table: TableId,
-        (counter, device): (Counter, Option<u16>),
+        (counter, device): (CounterKind, Option<u16>),
     ) -> Result<TrackId> {
         if let Some(&track) = self.counters.get(&(counter, device)) {
             return Ok(track);
         }
         let mut group = self.group(sink)?;
         let (name, unit, sort) = counter.shape();
-        if matches!(counter, Counter::PowerOf(_)) {
+        if matches!(counter, CounterKind::PowerOf(_)) {
             group = self.power_group(sink, group)?;
         }
         // Counters come after the tracks with slices.
@@ -312,22 +312,26 @@ mod tests {
         let mut sink = Recorder::default();
         let ops = AiuOp::define(&mut sink).unwrap().table;
         let samples = sink.table(COUNTERS.spec()).unwrap();
-        let mut tracks = Tracks::new(Some(3));
+        let mut tracks = AiuTracks::new(Some(3));
         let mut lane = |sink: &mut Recorder, lane, thread| tracks.lane(sink, ops, (lane, thread)).unwrap();
-        let first = lane(&mut sink, Lane::Compute, 7);
-        assert_eq!(first, lane(&mut sink, Lane::Compute, 7));
-        let second = lane(&mut sink, Lane::Compute, 8);
-        let prep = lane(&mut sink, Lane::Prep, 7);
-        let power = tracks.counter(&mut sink, samples, (Counter::PowerOf("DmaI"), None)).unwrap();
-        let active = tracks.counter(&mut sink, samples, (Counter::PtActive, Some(2))).unwrap();
+        let first = lane(&mut sink, LaneKind::Compute, 7);
+        assert_eq!(first, lane(&mut sink, LaneKind::Compute, 7));
+        let second = lane(&mut sink, LaneKind::Compute, 8);
+        let prep = lane(&mut sink, LaneKind::Prep, 7);
+        let power = tracks.counter(&mut sink, samples, (CounterKind::PowerOf("DmaI"), None)).unwrap();
+        let active = tracks.counter(&mut sink, samples, (CounterKind::PtActive, Some(2))).unwrap();
         let name = &sink.tracks[active.0 as usize].name;
-        assert_eq!(Counter::of_title(name), Some((Counter::PtActive, Some(2))), "{name}");
-        assert_eq!(Counter::of_title("PT active"), Some((Counter::PtActive, None)));
-        let watts = tracks.counter(&mut sink, samples, (Counter::Power, None)).unwrap();
+        assert_eq!(CounterKind::of_title(name), Some((CounterKind::PtActive, Some(2))), "{name}");
+        assert_eq!(CounterKind::of_title("PT active"), Some((CounterKind::PtActive, None)));
+        let watts = tracks.counter(&mut sink, samples, (CounterKind::Power, None)).unwrap();
         let spec = &sink.tracks[watts.0 as usize];
         assert_eq!((spec.name.as_str(), spec.unit.symbol()), ("Power", "W"));
         for name in ["Power", "Power (W)"] {
-            assert_eq!(Counter::of_title(name), Some((Counter::Power, None)), "also of older profiles");
+            assert_eq!(
+                CounterKind::of_title(name),
+                Some((CounterKind::Power, None)),
+                "also of older profiles"
+            );
         }
         let paths: Vec<String> = [first, second, prep, power].map(|track| sink.path(track)).to_vec();
         assert_eq!(
@@ -335,17 +339,17 @@ mod tests {
             ["AIU 3/Compute", "AIU 3/Compute 2", "AIU 3/Preparation", "AIU 3/Charge per cycle/DmaI"]
         );
         for (name, expected) in [
-            ("Compute", Some(Lane::Compute)),
-            ("Compute 2", Some(Lane::Compute)),
-            ("Collective send 12", Some(Lane::Send)),
+            ("Compute", Some(LaneKind::Compute)),
+            ("Compute 2", Some(LaneKind::Compute)),
+            ("Collective send 12", Some(LaneKind::Send)),
             ("Compute 2b", None),
         ] {
-            assert_eq!(Lane::of_title(name), expected, "{name}");
+            assert_eq!(LaneKind::of_title(name), expected, "{name}");
         }
         let devices = ["AIU", "AIU 3", "AIU 3 · python", "AIU3"].map(rank_of_devices);
         assert_eq!(devices, [Some(None), Some(Some(3)), None, None]);
         for rank in [None, Some(3)] {
-            let Tracks { name, .. } = Tracks::of_several(rank);
+            let AiuTracks { name, .. } = AiuTracks::of_several(rank);
             assert_eq!(rank_of_devices(&name), Some(rank), "{name}");
         }
         assert_eq!(["AIUs 3", "AIU of rank 3"].map(rank_of_devices), [None, None]);

@@ -21,12 +21,12 @@ const SENDS: [&str; 2] = ["SingleCast", "MultiCast XSEG"];
 const WAIT: &str = "WDone Barrier";
 
 /// For each instance its calls: end in picoseconds and position, ascending.
-pub(super) type Ends<'s> = FxHashMap<&'s str, Vec<(i64, u32)>>;
+pub(super) type InstanceEnds<'s> = FxHashMap<&'s str, Vec<(i64, u32)>>;
 
 /// Reads the sends and receives that belong to these calls, ordered by call and start.
 pub(super) fn read<B: Bytes>(
     segment: &Segment<B>,
-    ends: &Ends<'_>,
+    ends: &InstanceEnds<'_>,
     cancel: Cancel<'_>,
 ) -> Result<Vec<Transfer>> {
     let mut transfers = Vec::new();

@@ -87,7 +87,7 @@ pub fn over_time<B: Bytes>(
     if start >= end {
         return Ok(WaitsOverTime::default());
     }
-    let steps = Steps::of(Interval::new(start.0, end.0), most_steps);
+    let steps = NeighbourCells::of(Interval::new(start.0, end.0), most_steps);
     let mut rows: Vec<(u32, TrackId)> = (0..)
         .map(TrackId)
         .zip(&footer.tracks)
@@ -108,14 +108,14 @@ pub fn over_time<B: Bytes>(
 
 /// Neighbouring cells of a level.
 #[derive(Debug, Clone, Copy)]
-struct Steps {
+struct NeighbourCells {
     level: Level,
     first: i64,
     count: usize,
     span: Interval,
 }
 
-impl Steps {
+impl NeighbourCells {
     /// The finest cells of which no more than `most` overlap the span.
     fn of(span: Interval, most: u32) -> Self {
         let most = most.clamp(1, MOST_STEPS);

@@ -31,14 +31,14 @@ pub(super) struct Bare {
 }
 
 #[derive(Debug)]
-struct Annotation {
+struct LaunchAnnotation {
     start_ps: i64,
     end_ps: i64,
     external: Option<i64>,
     stated: Stated,
 }
 
-impl Annotation {
+impl LaunchAnnotation {
     /// Quality of the fit between the annotation and a kernel that was launched at this time;
     /// `None` if it does not. Annotations of launches that follow each other at once can overlap.
     fn fit(&self, bare: Bare, time: i64) -> Option<(bool, i64)> {
@@ -50,7 +50,7 @@ impl Annotation {
 }
 
 /// Correlation and time of a launch.
-type Launch = (i64, i64);
+type LaunchTime = (i64, i64);
 
 /// Annotations before a launch that are looked at.
 const NEAR: usize = 16;
@@ -83,7 +83,7 @@ fn of_thread<B: Bytes>(
     (track, table): (TrackId, TableId),
     wanted: &FxHashMap<i64, Bare>,
     cancel: Cancel<'_>,
-) -> Result<(Vec<Annotation>, Vec<Launch>)> {
+) -> Result<(Vec<LaunchAnnotation>, Vec<LaunchTime>)> {
     let columns = FieldColumns::of(segment, table, ARGUMENTS);
     let (mut annotations, mut launches) = (Vec::new(), Vec::new());
     let mut is_annotation: FxHashMap<i64, bool> = FxHashMap::default();
@@ -113,7 +113,7 @@ fn of_thread<B: Bytes>(
                 let stated = Stated { kind: CollectiveKind::of_name(text), count, dtype };
                 let end_ps = starts[at].saturating_add(durations[at]);
                 let external = fields.int(EXTERNAL, at);
-                annotations.push(Annotation { start_ps: starts[at], end_ps, external, stated });
+                annotations.push(LaunchAnnotation { start_ps: starts[at], end_ps, external, stated });
             }
         }
     }
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn overlapping_annotations_are_told_apart() {
-        let annotation = |start_ps, external, kind| Annotation {
+        let annotation = |start_ps, external, kind| LaunchAnnotation {
             start_ps,
             end_ps: start_ps + 30,
             external: Some(external),

@@ -8,16 +8,16 @@
 use rustc_hash::FxHashMap;
 
 use super::annotation::{self, Bare, Stated, around_launches};
-use super::group::{Hint, Job};
-use super::steps::{self, Mark, Steps, Stream};
+use super::group::{Hint, JobFacts};
+use super::steps::{self, ProfilerSteps, StepMark, Stream};
 use super::{
-    ARGUMENTS, CATEGORY, CORRELATION, Class, DIMS, DTYPE, EXTERNAL, GROUP, IN, NAME, OUT, RANKS, ROOT, SEQ,
-    SIZE, SOURCE, TARGET, TYPE, class_on_device, communication, element_bytes, host, operation,
+    ARGUMENTS, CATEGORY, CORRELATION, DIMS, DTYPE, EXTERNAL, GROUP, IN, KinetoClass, NAME, OUT, RANKS, ROOT,
+    SEQ, SIZE, SOURCE, TARGET, TYPE, class_on_device, communication, element_bytes, host, operation,
 };
 use crate::base::{Result, narrow};
 use crate::exec::Cancel;
 use crate::makers::call_book::{Call, CallBook, CallIds};
-use crate::makers::call_columns::{BlockFields, FieldColumns, first_row, integers, slice_tracks};
+use crate::makers::call_columns::{CallFields, FieldColumns, first_row, integers, slice_tracks};
 use crate::makers::device_time::{Union, complete};
 use crate::model::collective::NO_NUMBER;
 use crate::model::{
@@ -32,9 +32,9 @@ use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 /// # Errors
 /// If bytes are missing or damaged, or the work is cancelled.
 pub fn read<B: Bytes>(segment: &Segment<B>, ids: CallIds, cancel: Cancel<'_>) -> Result<RankCalls> {
-    let mut reader = Reader {
+    let mut reader = KinetoReader {
         segment,
-        job: Job::read(segment)?,
+        job: JobFacts::read(segment)?,
         book: CallBook::new(ids),
         compute: Union::default(),
         copies: Union::default(),
@@ -42,16 +42,20 @@ pub fn read<B: Bytes>(segment: &Segment<B>, ids: CallIds, cancel: Cancel<'_>) ->
         classes: FxHashMap::default(),
         bare: Vec::new(),
         hints: FxHashMap::default(),
-        steps: Steps::default(),
+        steps: ProfilerSteps::default(),
         cancel,
     };
     for (track, table) in slice_tracks(segment, |role| matches!(role, Role::Kernels | Role::Annotations)) {
-        reader.track(track, table, Place::Device)?;
+        reader.track(track, table, TrackColumns::Device)?;
     }
     reader.steps.end_of_device();
     let has_kernels = !reader.book.rank.calls.is_empty();
     for (track, table) in slice_tracks(segment, |role| role == Role::HostThread) {
-        reader.track(track, table, if has_kernels { Place::Host } else { Place::HostOfCalls })?;
+        reader.track(
+            track,
+            table,
+            if has_kernels { TrackColumns::Host } else { TrackColumns::HostOfCalls },
+        )?;
     }
     reader.annotate()?;
     reader.place();
@@ -66,7 +70,7 @@ pub fn read<B: Bytes>(segment: &Segment<B>, ids: CallIds, cancel: Cancel<'_>) ->
 
 /// Position of a track, and the columns that are read from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum TrackColumns {
     /// Kernels and steps.
     Device,
     /// Steps.
@@ -76,32 +80,32 @@ enum Place {
 }
 
 /// Values that decide the signature of a row: numbers of texts, and sizes.
-type Key = [Option<i64>; 10];
+type KinetoSignature = [Option<i64>; 10];
 
-struct Reader<'s, B> {
+struct KinetoReader<'s, B> {
     segment: &'s Segment<B>,
-    job: Job,
+    job: JobFacts,
     book: CallBook,
     compute: Union,
     copies: Union,
-    known: FxHashMap<(TrackId, i64, Key), u32>,
+    known: FxHashMap<(TrackId, i64, KinetoSignature), u32>,
     /// Classes by the numbers of name and category.
-    classes: FxHashMap<(i64, Option<u32>), (Class, Option<u32>)>,
+    classes: FxHashMap<(i64, Option<u32>), (KinetoClass, Option<u32>)>,
     /// Calls without arguments: position, correlation, and what their annotation must fit.
     bare: Vec<(usize, i64, Bare)>,
     /// Facts that calls without a group state about it, by signature.
     hints: FxHashMap<u32, Hint>,
-    steps: Steps,
+    steps: ProfilerSteps,
     cancel: Cancel<'s>,
 }
 
-impl<B: Bytes> Reader<'_, B> {
-    fn track(&mut self, track: TrackId, table: TableId, place: Place) -> Result<()> {
+impl<B: Bytes> KinetoReader<'_, B> {
+    fn track(&mut self, track: TrackId, table: TableId, place: TrackColumns) -> Result<()> {
         let columns = FieldColumns::of(self.segment, table, ARGUMENTS);
         // Host threads have many rows, and their names decide alone.
-        let field = if place == Place::Device { CATEGORY } else { CORRELATION };
+        let field = if place == TrackColumns::Device { CATEGORY } else { CORRELATION };
         let one = FieldColumns::of(self.segment, table, [ARGUMENTS[field]]);
-        let wants_launches = place != Place::Device && self.steps.wants_launches();
+        let wants_launches = place != TrackColumns::Device && self.steps.wants_launches();
         for block in self.segment.blocks_of(track)? {
             self.cancel.check()?;
             let mut core = BlockReader::new(self.segment, table, block)?;
@@ -114,9 +118,9 @@ impl<B: Bytes> Reader<'_, B> {
             let mut fields = None;
             for (at, row) in (0..starts.len()).zip(first..) {
                 let (class, step) = self.class(place, names[at], one.code(0, at))?;
-                let mark = step.map(|number| Mark { start_ps: starts[at], number });
+                let mark = step.map(|number| StepMark { start_ps: starts[at], number });
                 match (place, mark) {
-                    (Place::Device, Some(mark)) => self.steps.mark_of_device(self.stream(track), mark),
+                    (TrackColumns::Device, Some(mark)) => self.steps.mark_of_device(self.stream(track), mark),
                     (_, Some(mark)) => self.steps.mark_of_host(mark),
                     (_, None) => {}
                 }
@@ -126,9 +130,11 @@ impl<B: Bytes> Reader<'_, B> {
                 let is_complete = forms[at] == i64::from(SliceForm::Complete.code());
                 let end = starts[at].saturating_add(durations[at]);
                 match class {
-                    Class::Compute if is_complete && durations[at] > 0 => self.compute.add(starts[at], end),
-                    Class::Copy if is_complete && durations[at] > 0 => self.copies.add(starts[at], end),
-                    Class::Collective if is_complete => {
+                    KinetoClass::Compute if is_complete && durations[at] > 0 => {
+                        self.compute.add(starts[at], end)
+                    }
+                    KinetoClass::Copy if is_complete && durations[at] > 0 => self.copies.add(starts[at], end),
+                    KinetoClass::Collective if is_complete => {
                         let fields = match &mut fields {
                             Some(fields) => fields,
                             none => none.insert(columns.block(self.segment, block)?),
@@ -143,24 +149,29 @@ impl<B: Bytes> Reader<'_, B> {
         Ok(())
     }
 
-    fn class(&mut self, place: Place, name: i64, category: Option<u32>) -> Result<(Class, Option<u32>)> {
-        let category = category.filter(|_| place == Place::Device);
-        if let Some(&known) = self.classes.get(&(name, category)).filter(|_| place == Place::Device) {
+    fn class(
+        &mut self,
+        place: TrackColumns,
+        name: i64,
+        category: Option<u32>,
+    ) -> Result<(KinetoClass, Option<u32>)> {
+        let category = category.filter(|_| place == TrackColumns::Device);
+        if let Some(&known) = self.classes.get(&(name, category)).filter(|_| place == TrackColumns::Device) {
             return Ok(known);
         }
         let text = self.segment.text(NameId(u32::try_from(name).unwrap_or_default()))?;
         let step = steps::number_of(text);
         let class = match place {
-            Place::Device => {
+            TrackColumns::Device => {
                 let category = category.map_or(Ok(""), |code| self.segment.text(NameId(code)))?;
                 class_on_device(text, category)
             }
-            Place::HostOfCalls if operation::backend_of(text, &self.job.backends).is_some() => {
-                Class::Collective
+            TrackColumns::HostOfCalls if operation::backend_of(text, &self.job.backends).is_some() => {
+                KinetoClass::Collective
             }
-            Place::Host | Place::HostOfCalls => Class::Neither,
+            TrackColumns::Host | TrackColumns::HostOfCalls => KinetoClass::Neither,
         };
-        if place == Place::Device {
+        if place == TrackColumns::Device {
             self.classes.insert((name, category), (class, step));
         }
         Ok((class, step))
@@ -172,7 +183,7 @@ impl<B: Bytes> Reader<'_, B> {
         (at, row): (usize, u32),
         name: i64,
         (start_ps, duration_ps): (i64, i64),
-        fields: &BlockFields<16>,
+        fields: &CallFields<16>,
     ) -> Result<()> {
         let code = |field: usize| fields.code(field, at).map(i64::from);
         let int = |field: usize| fields.int(field, at);
@@ -210,7 +221,7 @@ impl<B: Bytes> Reader<'_, B> {
         Ok(())
     }
 
-    fn signature(&mut self, track: TrackId, name: i64, fields: &BlockFields<16>, at: usize) -> Result<u32> {
+    fn signature(&mut self, track: TrackId, name: i64, fields: &CallFields<16>, at: usize) -> Result<u32> {
         let text = |field: usize| fields.text(self.segment, field, at);
         let size = |field: usize| fields.int(field, at).and_then(|size| u64::try_from(size).ok());
         let rank = |field: usize| fields.int(field, at).and_then(|rank| u32::try_from(rank).ok());

@@ -12,7 +12,7 @@ use crate::model::CollectiveKind;
 /// The part of a kernel's name that a pattern looks at, and the words that it wants. Words are in
 /// lower case, with `_` between and around them.
 #[derive(Debug, Clone, Copy)]
-enum Pattern {
+enum NamePattern {
     /// The function has these words, one after the other.
     Function(&'static str),
     /// The function or a namespace has a word that begins with this text.
@@ -21,17 +21,17 @@ enum Pattern {
     Inside(&'static str, &'static str),
 }
 
-use Pattern::{Function, Inside, Library};
+use NamePattern::{Function, Inside, Library};
 
 /// A pattern and the kind that it states. `None` leaves the kind to the words of the name.
-type Row = (Pattern, Option<CollectiveKind>);
+type KindPattern = (NamePattern, Option<CollectiveKind>);
 
 const ALL_REDUCE: Option<CollectiveKind> = Some(CollectiveKind::AllReduce);
 const ALL_TO_ALL: Option<CollectiveKind> = Some(CollectiveKind::AllToAll);
 const BARRIER: Option<CollectiveKind> = Some(CollectiveKind::Barrier);
 
 /// All patterns. The first one that fits decides.
-const PATTERNS: [Row; 56] = [
+const PATTERNS: [KindPattern; 56] = [
     // Operations by name: symmetric memory of PyTorch (`one_shot_all_reduce_kernel`,
     // `multimem_all_gather_kernel`), TensorRT-LLM and FlashInfer (`allreduce_fusion_kernel_…`,
     // `moeAllToAllKernel`), SGLang, AITER, QuickReduce, XLA.
@@ -114,7 +114,7 @@ pub(super) fn kind_of(name: &str) -> Option<CollectiveKind> {
     }
     let parts = parts_of(name);
     let (function, namespaces) = parts.split_last()?;
-    let fits = |pattern: &Pattern| match *pattern {
+    let fits = |pattern: &NamePattern| match *pattern {
         Function(words) => has_words(function, words),
         Library(prefix) => parts.iter().any(|part| part.contains(&format!("_{prefix}"))),
         Inside(namespace, begin) => {

@@ -10,12 +10,12 @@ use crate::segment::{Bytes, Segment};
 
 /// Facts of a trace about its job.
 #[derive(Debug, Default)]
-pub(super) struct Job {
+pub(super) struct JobFacts {
     pub(super) world_size: Option<u32>,
     /// The names of the backends, as the trace lists them.
     pub(super) backends: String,
     rank: Option<u32>,
-    groups: Vec<Group>,
+    groups: Vec<ProcessGroup>,
     /// Whether groups are stated without their ranks. Any call can belong to one of these.
     has_unlisted: bool,
 }
@@ -40,13 +40,13 @@ impl Hint {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Group {
+struct ProcessGroup {
     name: String,
     size: u32,
     ranks: Vec<u32>,
 }
 
-impl Job {
+impl JobFacts {
     /// Reads the trace's facts about itself. A trace without them gives an empty value.
     pub(super) fn read<B: Bytes>(segment: &Segment<B>) -> Result<Self> {
         let mut job = Self::default();
@@ -73,7 +73,7 @@ impl Job {
         let config = after(text, "pg_config").unwrap_or_default();
         let (mut groups, mut has_unlisted) = (Vec::new(), false);
         for group in config.split("\"pg_name\"").skip(1) {
-            match Group::parse(group, number("world_size")) {
+            match ProcessGroup::parse(group, number("world_size")) {
                 Some(group) => groups.push(group),
                 None => has_unlisted = true,
             }
@@ -90,8 +90,8 @@ impl Job {
         if self.has_unlisted {
             return found;
         }
-        let has = |group: &Group, rank: u32| group.ranks.binary_search(&rank).is_ok();
-        let fits = |group: &&Group| {
+        let has = |group: &ProcessGroup, rank: u32| group.ranks.binary_search(&rank).is_ok();
+        let fits = |group: &&ProcessGroup| {
             group.size > 1
                 && self.rank.is_none_or(|own| has(group, own))
                 && hint.size.is_none_or(|size| group.size == size)
@@ -127,7 +127,7 @@ impl Job {
     pub(super) fn communicator(&self, name: &str, shown: &str, size: u32) -> Communicator {
         let mut ranks: Vec<u32> = integers(shown).collect();
         let is_cut = shown.contains("...");
-        let fits = |group: &&Group| {
+        let fits = |group: &&ProcessGroup| {
             group.name == name
                 && (size == 0 || group.size == size)
                 && ranks.iter().all(|rank| group.ranks.binary_search(rank).is_ok())
@@ -144,7 +144,7 @@ impl Job {
     }
 }
 
-impl Group {
+impl ProcessGroup {
     /// Parses the rest of a group after the key of its name. `None` if its ranks are not stated.
     fn parse(text: &str, world_size: Option<u32>) -> Option<Self> {
         let name = text.trim_start_matches([':', ' ']);
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn cut_lists_are_completed_and_equal_names_are_told_apart() {
-        let job = Job::parse(INFO);
+        let job = JobFacts::parse(INFO);
         assert_eq!(job.world_size, Some(40));
         let world = job.communicator("0", "[0, 1, 2, ...]", 40);
         assert!(world.is_whole(), "{world:?}");
@@ -199,9 +199,9 @@ mod tests {
             {"pg_name":"1","pg_size":4,"ranks":[0,1,2,3]},{"pg_name":"2","pg_size":1,"ranks":[2]},
             {"pg_name":"3","pg_size":2,"ranks":[0,1]},{"pg_name":"4","pg_size":2,"ranks":[2,3]}]}"#;
         let names = |groups: &str, hint: Hint| -> Vec<String> {
-            Job::parse(groups).choices(&hint).into_iter().map(|one| one.name).collect()
+            JobFacts::parse(groups).choices(&hint).into_iter().map(|one| one.name).collect()
         };
-        assert_eq!(Job::parse(groups).backends, "gloo,cpu:own");
+        assert_eq!(JobFacts::parse(groups).backends, "gloo,cpu:own");
         assert_eq!(names(groups, Hint::default()), ["0", "4"]);
         assert_eq!(names(groups, Hint { size: Some(2), ..Hint::default() }), ["4"]);
         assert_eq!(names(groups, Hint { ranks: vec![1], ..Hint::default() }), ["0"]);
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn damaged_facts_are_no_facts() {
         for text in ["", "{", "\"pg_config\"", "{\"pg_config\":[{\"pg_name\":", "{\"world_size\":\"x\"}"] {
-            let job = Job::parse(text);
+            let job = JobFacts::parse(text);
             assert_eq!((job.world_size, job.groups.len()), (None, 0), "{text}");
         }
     }

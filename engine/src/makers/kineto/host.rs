@@ -2,7 +2,7 @@
 
 use crate::base::Result;
 use crate::exec::Cancel;
-use crate::makers::columns::Columns;
+use crate::makers::columns::NamedColumns;
 use crate::makers::rows::{NamedValues, text_of};
 use crate::segment::{Bytes, Segment};
 
@@ -14,7 +14,7 @@ const KEYS: [&str; 4] = ["host_name", "hostname", "host", "node_name"];
 /// # Errors
 /// If bytes are missing or damaged, or the work is cancelled.
 pub fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Option<String>> {
-    let Some(table) = Columns::of(segment, "metadata", cancel).filter(|table| table.has("key")) else {
+    let Some(table) = NamedColumns::of(segment, "metadata", cancel).filter(|table| table.has("key")) else {
         return Ok(None);
     };
     let rows = table.all_rows()?;

@@ -58,7 +58,7 @@ pub(super) const fn maker<B: Bytes>() -> Maker<B> {
 
 /// Role of a slice on a device, by its name and category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::makers) enum Class {
+pub(in crate::makers) enum KinetoClass {
     /// A kernel that communicates.
     Collective,
     /// Any other kernel.
@@ -74,24 +74,24 @@ pub(in crate::makers) enum Class {
 /// # Errors
 /// If bytes are missing or damaged.
 pub(in crate::makers) fn world_size<B: Bytes>(segment: &Segment<B>) -> Result<Option<u32>> {
-    Ok(group::Job::read(segment)?.world_size)
+    Ok(group::JobFacts::read(segment)?.world_size)
 }
 
 /// The class of a slice on a stream of a device.
-pub(in crate::makers) fn class_on_device(name: &str, category: &str) -> Class {
+pub(in crate::makers) fn class_on_device(name: &str, category: &str) -> KinetoClass {
     let has = |text: &str, word: &str| text.to_ascii_lowercase().contains(word);
     if category.contains("annotation") {
-        return Class::Neither;
+        return KinetoClass::Neither;
     }
     if communication::kind_of(name).is_some() {
-        return Class::Collective;
+        return KinetoClass::Collective;
     }
     let starts = |word: &str| name.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
     // Kernels with such a name compute, e.g. a program's own `memset_kernel`.
     let is_named = !has(category, "kernel") && COPIES.into_iter().any(starts);
     match is_named || COPIES.into_iter().any(|word| has(category, word)) {
-        true => Class::Copy,
-        false => Class::Compute,
+        true => KinetoClass::Copy,
+        false => KinetoClass::Compute,
     }
 }
 

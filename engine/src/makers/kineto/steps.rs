@@ -19,7 +19,7 @@ pub(super) fn number_of(name: &str) -> Option<u32> {
 
 /// The begin of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Mark {
+pub(super) struct StepMark {
     pub(super) start_ps: i64,
     pub(super) number: u32,
 }
@@ -30,7 +30,7 @@ pub(super) type Stream = (Option<TrackId>, Option<u32>);
 
 /// Origin of a call.
 #[derive(Debug, Clone, Copy)]
-struct Origin {
+struct CallOrigin {
     stream: Stream,
     start_ps: i64,
     correlation: Option<i64>,
@@ -38,28 +38,28 @@ struct Origin {
 
 /// The marks and launches of a rank.
 #[derive(Debug, Default)]
-pub(super) struct Steps {
-    of_device: FxHashMap<Stream, Vec<Mark>>,
-    of_host: Vec<Mark>,
-    calls: Vec<Origin>,
+pub(super) struct ProfilerSteps {
+    of_device: FxHashMap<Stream, Vec<StepMark>>,
+    of_host: Vec<StepMark>,
+    calls: Vec<CallOrigin>,
     /// Correlations of calls whose launches are wanted.
     wanted: FxHashSet<i64>,
     launches: FxHashMap<i64, i64>,
 }
 
-impl Steps {
+impl ProfilerSteps {
     /// Takes the next call.
     pub(super) fn call(&mut self, stream: Stream, start_ps: i64, correlation: Option<i64>) {
-        self.calls.push(Origin { stream, start_ps, correlation });
+        self.calls.push(CallOrigin { stream, start_ps, correlation });
     }
 
     /// Takes a mark on a stream of the device.
-    pub(super) fn mark_of_device(&mut self, stream: Stream, mark: Mark) {
+    pub(super) fn mark_of_device(&mut self, stream: Stream, mark: StepMark) {
         self.of_device.entry(stream).or_default().push(mark);
     }
 
     /// Takes a mark on a thread of the host.
-    pub(super) fn mark_of_host(&mut self, mark: Mark) {
+    pub(super) fn mark_of_host(&mut self, mark: StepMark) {
         self.of_host.push(mark);
     }
 
@@ -87,13 +87,13 @@ impl Steps {
         if self.of_device.is_empty() && self.of_host.is_empty() {
             return Vec::new();
         }
-        let mut of_all: Vec<Mark> = self.of_device.values().flatten().copied().collect();
+        let mut of_all: Vec<StepMark> = self.of_device.values().flatten().copied().collect();
         if of_all.is_empty() {
             of_all = std::mem::take(&mut self.of_host);
         }
         of_all.sort_unstable();
         self.of_device.values_mut().for_each(|marks| marks.sort_unstable());
-        let number = |call: &Origin| {
+        let number = |call: &CallOrigin| {
             let launch = call.correlation.and_then(|correlation| self.launches.get(&correlation));
             let time = launch.copied().unwrap_or(call.start_ps);
             let marks = self.of_device.get(&call.stream).unwrap_or(&of_all);
@@ -108,8 +108,8 @@ impl Steps {
 mod tests {
     use super::*;
 
-    fn mark(number: u32, start_ps: i64) -> Mark {
-        Mark { start_ps, number }
+    fn mark(number: u32, start_ps: i64) -> StepMark {
+        StepMark { start_ps, number }
     }
 
     fn stream(number: u32) -> Stream {
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_launch_decides_and_not_the_start() {
-        let mut steps = Steps::default();
+        let mut steps = ProfilerSteps::default();
         // The host is a step ahead: it launches at 11 what starts at 25.
         for (start_ps, correlation) in [(5, None), (12, Some(1)), (25, Some(2)), (26, Some(3))] {
             steps.call(stream(0), start_ps, correlation);
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn marks_on_the_device_come_first() {
-        let mut steps = Steps::default();
+        let mut steps = ProfilerSteps::default();
         for (number, start_ps) in [(0, 10), (0, 30), (1, 29), (2, 30)] {
             steps.call(stream(number), start_ps, Some(start_ps));
         }
@@ -156,6 +156,6 @@ mod tests {
         steps.mark_of_host(mark(9, 0));
         // Stream 2 has no marks, so those of all streams count.
         assert_eq!(steps.numbers(), [3, 4, 4, 4]);
-        assert!(Steps::default().numbers().is_empty());
+        assert!(ProfilerSteps::default().numbers().is_empty());
     }
 }

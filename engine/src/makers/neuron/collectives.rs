@@ -6,7 +6,7 @@ use super::schema::{CC_OPS, DMA};
 use crate::base::{Result, narrow};
 use crate::exec::Cancel;
 use crate::makers::call_book::{Call, CallBook, CallIds};
-use crate::makers::call_columns::{BlockFields, FieldColumns, first_row, integers, slice_tracks};
+use crate::makers::call_columns::{CallFields, FieldColumns, first_row, integers, slice_tracks};
 use crate::makers::device_time::{Union, complete};
 use crate::model::{
     CollectiveKind, Communicator, Membership, NameId, RankCalls, Role, Signature, TableId, TrackId,
@@ -34,7 +34,8 @@ pub fn read<B: Bytes>(
     ids: CallIds,
     cancel: Cancel<'_>,
 ) -> Result<RankCalls> {
-    let mut reader = Reader { segment, rank, book: CallBook::new(ids), known: FxHashMap::default(), cancel };
+    let mut reader =
+        NeuronReader { segment, rank, book: CallBook::new(ids), known: FxHashMap::default(), cancel };
     let table = segment.table(CC_OPS.name);
     for (track, of) in slice_tracks(segment, |role| role == Role::Collectives) {
         if Some(of) == table {
@@ -96,17 +97,17 @@ fn copies<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Union> {
 }
 
 /// Values that decide the signature of a row: numbers of its name and texts, and sizes.
-type Key = (i64, [Option<u32>; 3], [Option<i64>; 3]);
+type NeuronSignature = (i64, [Option<u32>; 3], [Option<i64>; 3]);
 
-struct Reader<'s, B> {
+struct NeuronReader<'s, B> {
     segment: &'s Segment<B>,
     rank: u32,
     book: CallBook,
-    known: FxHashMap<Key, u32>,
+    known: FxHashMap<NeuronSignature, u32>,
     cancel: Cancel<'s>,
 }
 
-impl<B: Bytes> Reader<'_, B> {
+impl<B: Bytes> NeuronReader<'_, B> {
     fn track(&mut self, track: TrackId, table: TableId) -> Result<()> {
         let columns = FieldColumns::of(self.segment, table, FIELDS);
         let stream = self.segment.footer().tracks[track.0 as usize].spec.identity.number;
@@ -137,9 +138,9 @@ impl<B: Bytes> Reader<'_, B> {
 
     fn signature(
         &mut self,
-        fields: &BlockFields<7>,
+        fields: &CallFields<7>,
         at: usize,
-        key: Key,
+        key: NeuronSignature,
         stream: Option<u32>,
     ) -> Result<u32> {
         let (name, .., [input, output, elements]) = key;

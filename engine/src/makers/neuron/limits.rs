@@ -7,7 +7,7 @@ use super::schema::{HAM, UNTHROTTLED_KIND};
 use crate::base::{Interval, Result};
 use crate::exec::Cancel;
 use crate::makers::Limit;
-use crate::makers::columns::Columns;
+use crate::makers::columns::NamedColumns;
 use crate::model::{Role, TrackId};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 use crate::tile::TileId;
@@ -26,9 +26,9 @@ pub fn limits_of<B: Bytes>(
     cancel: Cancel<'_>,
 ) -> Result<Option<Vec<Limit>>> {
     let role = segment.footer().tracks[track.0 as usize].spec.identity.role;
-    let ham = Columns::of(segment, HAM.name, cancel).filter(|_| role == Role::Throttling);
+    let ham = NamedColumns::of(segment, HAM.name, cancel).filter(|_| role == Role::Throttling);
     let Some(ham) = ham.filter(|ham| segment.table_of(track) == Some(ham.table())) else { return Ok(None) };
-    let mut sums = Sums::new(id);
+    let mut sums = LimitSums::new(id);
     let list = segment.blocks(ham.table())?;
     let first_row = segment.footer().tables[usize::from(ham.table().0)].first_row;
     for block in list.overlapping(segment.blocks_of(track)?, id.interval()) {
@@ -54,7 +54,7 @@ struct Period {
     share: Option<f32>,
 }
 
-fn periods<B: Bytes>(segment: &Segment<B>, ham: &Columns<'_, B>, block: usize) -> Result<Vec<Period>> {
+fn periods<B: Bytes>(segment: &Segment<B>, ham: &NamedColumns<'_, B>, block: usize) -> Result<Vec<Period>> {
     let mut core = BlockReader::new(segment, ham.table(), block)?;
     let starts = core.core_ints(ColumnRole::Start)?;
     let durations = core.core_ints(ColumnRole::Duration)?;
@@ -84,7 +84,7 @@ fn allowed(steps: Option<(i64, i64)>, kind: Option<i64>) -> Option<f32> {
 
 /// Narrow periods in one cell.
 #[derive(Debug, Clone, Copy, Default)]
-struct Cell {
+struct LimitCell {
     limited_ps: i64,
     /// Picoseconds times the share that is allowed.
     allowed_ps: f64,
@@ -93,16 +93,16 @@ struct Cell {
     name: u32,
 }
 
-struct Sums {
+struct LimitSums {
     id: TileId,
     alone: Vec<Limit>,
     /// By number of the cell in the tile.
-    cells: Vec<Cell>,
+    cells: Vec<LimitCell>,
 }
 
-impl Sums {
+impl LimitSums {
     fn new(id: TileId) -> Self {
-        Self { id, alone: Vec::new(), cells: vec![Cell::default(); crate::tile::CELLS as usize] }
+        Self { id, alone: Vec::new(), cells: vec![LimitCell::default(); crate::tile::CELLS as usize] }
     }
 
     fn add(&mut self, period: &Period, row: u32, share: f32) {
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use crate::ingest::{BuildOptions, Builder};
     use crate::makers::neuron::schema::{Ham, throttle_reason};
-    use crate::makers::neuron::{SOURCE, Tracks};
+    use crate::makers::neuron::{NeuronTracks, SOURCE};
     use crate::model::{RankInfo, Sink, SliceForm, SliceRecord, Value};
     use crate::spill::MemoryScratch;
     use crate::tile::Level;
@@ -161,7 +161,7 @@ mod tests {
         let mut sink = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
         sink.rank(RankInfo { source: SOURCE.to_owned(), ..RankInfo::default() });
         let (ham, track) =
-            (Ham::define(&mut sink).unwrap(), Tracks::default().throttling(&mut sink, 0).unwrap());
+            (Ham::define(&mut sink).unwrap(), NeuronTracks::default().throttling(&mut sink, 0).unwrap());
         for &(start_ps, end_ps, k, n, kind) in periods {
             let name = sink.name(&throttle_reason(kind)).unwrap();
             let fields = [(ham.k, Value::Int(k)), (ham.n, Value::Int(n)), (ham.kind, Value::Int(kind))];

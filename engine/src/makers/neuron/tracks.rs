@@ -28,7 +28,7 @@ pub enum CounterTrack {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum NeuronGroup {
+enum NeuronTrackGroup {
     Engines,
     Dma,
     Collectives,
@@ -36,7 +36,7 @@ enum NeuronGroup {
     Counters,
 }
 
-impl NeuronGroup {
+impl NeuronTrackGroup {
     /// Name, position among the groups, and whether the group starts open.
     fn heading(self) -> (&'static str, i64, Initially) {
         match self {
@@ -51,8 +51,8 @@ impl NeuronGroup {
 
 /// Defines the tracks of one rank on first use.
 #[derive(Debug, Default)]
-pub struct Tracks {
-    groups: FxHashMap<NeuronGroup, TrackId>,
+pub struct NeuronTracks {
+    groups: FxHashMap<NeuronTrackGroup, TrackId>,
     /// Tracks by physical core, then by engine.
     engines: FxHashMap<u32, FxHashMap<String, TrackId>>,
     /// Tracks by core and number, then by name.
@@ -92,7 +92,7 @@ fn on_core(role: Role, core: u32, number: Option<u32>) -> Identity {
 /// Groups sort their tracks by number. Named tracks come after them, from this position on.
 const AFTER_NUMBERS: i64 = 1 << 32;
 
-impl Tracks {
+impl NeuronTracks {
     /// The track for the instructions of an engine. The engine comes from a row's `label` (matrix
     /// multiplications are the Tensor engine's). `core` is the physical core within the logical
     /// one.
@@ -114,8 +114,13 @@ impl Tracks {
         let sort = i64::from(core) * 16 + i64::try_from(place).unwrap_or(0);
         let role = engine.map_or(Role::Unknown, |engine| Role::Engine(engine.kind()));
         let shown = name_on_core(name, core);
-        let track =
-            self.slices(sink, (&INSTRUCTION, NeuronGroup::Engines), &shown, sort, on_core(role, core, None))?;
+        let track = self.slices(
+            sink,
+            (&INSTRUCTION, NeuronTrackGroup::Engines),
+            &shown,
+            sort,
+            on_core(role, core, None),
+        )?;
         self.engines.entry(core).or_default().insert(name.to_owned(), track);
         Ok(track)
     }
@@ -163,7 +168,7 @@ impl Tracks {
     fn queue(&mut self, sink: &mut dyn Sink, core: u32, queue: Queue<'_>) -> Result<&mut QueueTracks> {
         let key = (core, queue.number);
         let known = self.queues.get(&key).is_some_and(|names| names.contains_key(queue.name));
-        let group = if known { None } else { Some(self.group(sink, NeuronGroup::Dma)?) };
+        let group = if known { None } else { Some(self.group(sink, NeuronTrackGroup::Dma)?) };
         let names = self.queues.entry(key).or_default();
         if let Some(parent) = group {
             let sort = queue.number.map_or(AFTER_NUMBERS, i64::from);
@@ -207,7 +212,7 @@ impl Tracks {
         let title = if is_bare { format!("S[{id}]") } else { id.to_owned() };
         let (shown, identity) = (name_on_core(&title, core), on_core(Role::Semaphore, core, number));
         let track =
-            self.slices(sink, (&SEMAPHORE_UPDATE, NeuronGroup::Semaphores), &shown, sort, identity)?;
+            self.slices(sink, (&SEMAPHORE_UPDATE, NeuronTrackGroup::Semaphores), &shown, sort, identity)?;
         self.semaphores.entry(core).or_default().insert(id.to_owned(), track);
         Ok(track)
     }
@@ -239,12 +244,12 @@ impl Tracks {
 
     fn counters_of(&mut self, sink: &mut dyn Sink, core: u32) -> Result<TrackId> {
         if core == 0 {
-            return self.group(sink, NeuronGroup::Counters);
+            return self.group(sink, NeuronTrackGroup::Counters);
         }
         if let Some(&group) = self.counter_groups.get(&core) {
             return Ok(group);
         }
-        let (name, sort, _) = NeuronGroup::Counters.heading();
+        let (name, sort, _) = NeuronTrackGroup::Counters.heading();
         let spec = TrackSpec::group(&name_on_core(name, core), None, sort);
         let group = sink.track(TrackSpec { initially: Initially::Closed, ..spec })?;
         self.counter_groups.insert(core, group);
@@ -262,7 +267,7 @@ impl Tracks {
         let name = stream.map_or_else(|| "Operations".to_owned(), |stream| format!("Stream {stream}"));
         let identity = Identity { number: stream, ..Identity::of(Role::Collectives) };
         let sort = stream.map_or(-1, i64::from);
-        let track = self.slices(sink, (&CC_OPS, NeuronGroup::Collectives), &name, sort, identity)?;
+        let track = self.slices(sink, (&CC_OPS, NeuronTrackGroup::Collectives), &name, sort, identity)?;
         self.streams.insert(stream, track);
         Ok(track)
     }
@@ -277,7 +282,8 @@ impl Tracks {
         }
         let (name, sort) = (format!("CC-core {core}"), AFTER_NUMBERS + i64::from(core));
         let identity = on_core(Role::CollectiveCore, core, None);
-        let track = self.slices(sink, (&CC_INSTRUCTION, NeuronGroup::Collectives), &name, sort, identity)?;
+        let track =
+            self.slices(sink, (&CC_INSTRUCTION, NeuronTrackGroup::Collectives), &name, sort, identity)?;
         self.cc_cores.insert(core, track);
         Ok(track)
     }
@@ -285,7 +291,7 @@ impl Tracks {
     fn slices(
         &mut self,
         sink: &mut dyn Sink,
-        (table, group): (&TableSchema, NeuronGroup),
+        (table, group): (&TableSchema, NeuronTrackGroup),
         name: &str,
         sort: i64,
         identity: Identity,
@@ -296,7 +302,7 @@ impl Tracks {
         sink.track(spec.showing(identity))
     }
 
-    fn group(&mut self, sink: &mut dyn Sink, group: NeuronGroup) -> Result<TrackId> {
+    fn group(&mut self, sink: &mut dyn Sink, group: NeuronTrackGroup) -> Result<TrackId> {
         if let Some(&track) = self.groups.get(&group) {
             return Ok(track);
         }
@@ -317,7 +323,7 @@ mod tests {
     #[test]
     fn each_track_is_defined_once_and_stands_in_its_group() {
         let mut sink = Recorder::default();
-        let mut tracks = Tracks::default();
+        let mut tracks = NeuronTracks::default();
         let queue = Queue { name: "qSyncIO0", number: Some(1) };
         let mut paths = Vec::new();
         for _ in 0..2 {
@@ -359,7 +365,7 @@ mod tests {
     #[test]
     fn a_track_says_what_it_shows() {
         let mut sink = Recorder::default();
-        let mut tracks = Tracks::default();
+        let mut tracks = NeuronTracks::default();
         let queue = Queue { name: "qSyncIO0", number: Some(7) };
         let matrix = tracks.engine(&mut sink, "TensorMatrix", 1).unwrap();
         let packets = tracks.dma_packets(&mut sink, 0, queue, Some(3)).unwrap();

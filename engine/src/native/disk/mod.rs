@@ -377,7 +377,7 @@ pub fn directory_of(path: &Path) -> &Path {
 
 #[cfg(test)]
 mod tests {
-    use super::watch::{Verdict, Watching};
+    use super::watch::{CallVerdict, Watching};
     use super::*;
 
     #[track_caller]
@@ -399,7 +399,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         check_removal(directory.path());
         let watched = tempfile::tempdir().unwrap();
-        let _watching = Watching::below(watched.path(), |_| Verdict::Make);
+        let _watching = Watching::below(watched.path(), |_| CallVerdict::Make);
         check_removal(watched.path());
     }
 

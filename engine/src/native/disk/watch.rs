@@ -12,7 +12,7 @@ use super::DiskCall;
 
 /// The watcher's decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CallVerdict {
     /// The call is made.
     Make,
     /// The call is not made and seems to succeed. For syncs, which make tests slow.
@@ -23,7 +23,7 @@ pub enum Verdict {
     Tear(Errno),
 }
 
-type Watcher = Arc<dyn Fn(&DiskCall<'_>) -> Verdict + Send + Sync>;
+type Watcher = Arc<dyn Fn(&DiskCall<'_>) -> CallVerdict + Send + Sync>;
 
 /// The watchers with their directories. Calls are made in many places and threads, so only the
 /// path tells whose call one is.
@@ -41,7 +41,7 @@ impl Watching {
     /// Starts to watch.
     pub fn below(
         directory: &Path,
-        watcher: impl Fn(&DiskCall<'_>) -> Verdict + Send + Sync + 'static,
+        watcher: impl Fn(&DiskCall<'_>) -> CallVerdict + Send + Sync + 'static,
     ) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let mut watchers = WATCHERS.write().unwrap_or_else(PoisonError::into_inner);
@@ -87,12 +87,12 @@ impl Watched {
 
     /// Asks the watcher. Returns whether the call must be made.
     pub(super) fn ask(&self, call: &DiskCall<'_>) -> io::Result<bool> {
-        let verdict = self.watcher.as_ref().map_or(Verdict::Make, |watcher| watcher(call));
-        self.torn.store(matches!(verdict, Verdict::Tear(_)).into(), Ordering::Relaxed);
+        let verdict = self.watcher.as_ref().map_or(CallVerdict::Make, |watcher| watcher(call));
+        self.torn.store(matches!(verdict, CallVerdict::Tear(_)).into(), Ordering::Relaxed);
         match verdict {
-            Verdict::Make => Ok(true),
-            Verdict::Skip => Ok(false),
-            Verdict::Fail(errno) | Verdict::Tear(errno) => Err(errno.into()),
+            CallVerdict::Make => Ok(true),
+            CallVerdict::Skip => Ok(false),
+            CallVerdict::Fail(errno) | CallVerdict::Tear(errno) => Err(errno.into()),
         }
     }
 }

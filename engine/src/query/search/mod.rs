@@ -44,7 +44,7 @@ pub struct SearchHits {
 
 /// A block of a column that can have matches.
 #[derive(Debug, Clone, Copy)]
-struct Candidate {
+struct CandidateBlock {
     column: usize,
     block: usize,
     /// Whether every row matches, which is known without decoding.
@@ -53,7 +53,7 @@ struct Candidate {
 
 /// Rows of a block that match in a column.
 struct BlockMatches {
-    of: Candidate,
+    of: CandidateBlock,
     first_row: u32,
     /// A bit for each row.
     bits: Vec<u64>,
@@ -102,7 +102,7 @@ fn search_chunk<B: Bytes>(
 }
 
 /// The blocks to search, by column.
-fn candidates<B: Bytes>(segment: &Segment<B>, matches: &Matches) -> Result<Vec<Candidate>> {
+fn candidates<B: Bytes>(segment: &Segment<B>, matches: &Matches) -> Result<Vec<CandidateBlock>> {
     let mut candidates = Vec::new();
     for (column, meta) in segment.footer().columns.iter().enumerate() {
         let is_text = matches!(meta.kind, ColumnType::LongText | ColumnType::LongJson);
@@ -117,10 +117,10 @@ fn candidates<B: Bytes>(segment: &Segment<B>, matches: &Matches) -> Result<Vec<C
             let postings = Postings::decode(&mut bytes.cursor(), meta.postings.offset)?;
             for pack in postings.packs_with(blocks.packs(), |code| matches.has(code))? {
                 let of_pack = blocks.blocks_of_pack(pack as usize);
-                candidates.extend(of_pack.map(|block| Candidate { column, block, is_all: false }));
+                candidates.extend(of_pack.map(|block| CandidateBlock { column, block, is_all: false }));
             }
         } else if is_text {
-            candidates.extend((0..blocks.len()).map(|block| Candidate { column, block, is_all: false }));
+            candidates.extend((0..blocks.len()).map(|block| CandidateBlock { column, block, is_all: false }));
         } else if meta.role == ColumnRole::Name || matches!(meta.role, ColumnRole::Field(_)) {
             let zones = segment.zones(column)?.iter();
             for (block, (zone, seen)) in zones.zip(segment.code_spans(column)?).enumerate() {
@@ -129,7 +129,7 @@ fn candidates<B: Bytes>(segment: &Segment<B>, matches: &Matches) -> Result<Vec<C
                     (share, _) => share,
                 };
                 if share != MatchShare::None {
-                    candidates.push(Candidate { column, block, is_all: share == MatchShare::All });
+                    candidates.push(CandidateBlock { column, block, is_all: share == MatchShare::All });
                 }
             }
         }
@@ -139,7 +139,7 @@ fn candidates<B: Bytes>(segment: &Segment<B>, matches: &Matches) -> Result<Vec<C
 
 fn search_block<B: Bytes>(
     segment: &Segment<B>,
-    of: Candidate,
+    of: CandidateBlock,
     matches: &Matches,
     pattern: &SearchPattern,
     work: Work<'_>,
@@ -176,7 +176,7 @@ fn search_block<B: Bytes>(
 /// Stores the codes of a block for the next search, if the column has no postings.
 fn keep_codes<B: Bytes>(
     segment: &Segment<B>,
-    of: Candidate,
+    of: CandidateBlock,
     column: &BlockColumn,
     codes: &[i64],
 ) -> Result<()> {
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn rows_are_collected_by_nearness() {
-        let of = Candidate { column: 0, block: 0, is_all: false };
+        let of = CandidateBlock { column: 0, block: 0, is_all: false };
         let block = |first_row, rows, every: usize| BlockMatches {
             of,
             first_row,

@@ -7,14 +7,14 @@ use crate::codec::ColumnTexts;
 
 /// Comparison of letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Case {
+pub enum LetterCase {
     /// Capitals and small letters are equal.
     Any,
     /// Capitals and small letters differ.
     Same,
 }
 
-impl Case {
+impl LetterCase {
     /// The rule for typed text: case matters if a capital letter was typed.
     pub fn of(mut typed: impl Iterator<Item = char>) -> Self {
         if typed.any(char::is_uppercase) { Self::Same } else { Self::Any }
@@ -23,10 +23,10 @@ impl Case {
 
 /// A text to look for.
 #[derive(Debug, Clone)]
-pub struct Needle(Comparison);
+pub struct Needle(TextComparison);
 
 #[derive(Debug, Clone)]
-enum Comparison {
+enum TextComparison {
     Same(Box<Finder<'static>>),
     Any(AnyCase),
     /// Letters beyond ASCII can change length with their case, so texts are compared one by one, in
@@ -36,13 +36,13 @@ enum Comparison {
 
 impl Needle {
     /// Creates a needle of at least one byte.
-    pub fn new(text: &str, case: Case) -> Self {
+    pub fn new(text: &str, case: LetterCase) -> Self {
         Self(match case {
-            Case::Any if !text.is_ascii() => Comparison::Folded(text.to_lowercase()),
-            Case::Any if text.bytes().any(|byte| byte.is_ascii_alphabetic()) => {
-                Comparison::Any(AnyCase::new(text))
+            LetterCase::Any if !text.is_ascii() => TextComparison::Folded(text.to_lowercase()),
+            LetterCase::Any if text.bytes().any(|byte| byte.is_ascii_alphabetic()) => {
+                TextComparison::Any(AnyCase::new(text))
             }
-            _ => Comparison::Same(Box::new(Finder::new(text).into_owned())),
+            _ => TextComparison::Same(Box::new(Finder::new(text).into_owned())),
         })
     }
 
@@ -53,15 +53,15 @@ impl Needle {
     pub fn for_each_match(&self, texts: &ColumnTexts, found: impl FnMut(usize)) {
         let bytes = texts.bytes.as_bytes();
         match &self.0 {
-            Comparison::Same(finder) => {
+            TextComparison::Same(finder) => {
                 let len = finder.needle().len();
                 walk(texts, len, |from| finder.find(&bytes[from..]).map(|at| from + at), found);
             }
-            Comparison::Any(finder) => {
+            TextComparison::Any(finder) => {
                 let probes = finder.probes(bytes);
                 walk(texts, finder.len(), |from| finder.find(probes, bytes, from), found);
             }
-            Comparison::Folded(needle) => {
+            TextComparison::Folded(needle) => {
                 let matching =
                     texts.iter().enumerate().filter(|(_, text)| text.to_lowercase().contains(needle));
                 matching.map(|(at, _)| at).for_each(found);
@@ -106,8 +106,8 @@ mod tests {
             of in prop::collection::vec("[abAB\u{e4}]{0,4}", 0..40),
             query in "[abB\u{e4}]{1,3}",
         ) {
-            let case = Case::of(query.chars());
-            let fold = |text: &str| if case == Case::Any { text.to_lowercase() } else { text.to_owned() };
+            let case = LetterCase::of(query.chars());
+            let fold = |text: &str| if case == LetterCase::Any { text.to_lowercase() } else { text.to_owned() };
             let mut found = Vec::new();
             Needle::new(&query, case).for_each_match(&of.iter().collect(), |at| found.push(at));
             let expected: Vec<usize> =

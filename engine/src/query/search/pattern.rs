@@ -1,6 +1,6 @@
 //! The search pattern.
 
-use super::needle::{Case, Needle};
+use super::needle::{LetterCase, Needle};
 use super::pattern_error::PatternError;
 use super::regex::Regex;
 use crate::codec::ColumnTexts;
@@ -55,7 +55,7 @@ impl SearchPattern {
         if query.is_empty() {
             return Self(Compiled::Nothing);
         }
-        Self(Compiled::Text(Needle::new(query, Case::of(query.chars()))))
+        Self(Compiled::Text(Needle::new(query, LetterCase::of(query.chars()))))
     }
 
     pub(super) fn is_nothing(&self) -> bool {

@@ -10,7 +10,7 @@ use regex_syntax::ast::{self, Ast, ClassSetItem};
 use regex_syntax::hir::translate::TranslatorBuilder;
 use regex_syntax::hir::{Hir, HirKind};
 
-use super::needle::{Case, Needle};
+use super::needle::{LetterCase, Needle};
 use super::pattern_error::PatternError;
 use crate::codec::ColumnTexts;
 
@@ -41,7 +41,7 @@ impl Regex {
     pub fn new(pattern: &str) -> Result<Self, PatternError> {
         let ast = ParserBuilder::new().nest_limit(DEPTH_MAX).build().parse(pattern);
         let ast = ast.map_err(|error| wrong(pattern, error.span(), error.kind()))?;
-        let case = Case::of(Capitals::of(&ast).into_iter());
+        let case = LetterCase::of(Capitals::of(&ast).into_iter());
         let translate = |any_case: bool| {
             let hir = TranslatorBuilder::new().case_insensitive(any_case).build().translate(pattern, &ast);
             hir.map_err(|error| wrong(pattern, error.span(), error.kind()))
@@ -50,7 +50,8 @@ impl Regex {
             .nfa_size_limit(Some(SIZE_MAX))
             .onepass_size_limit(Some(SIZE_MAX))
             .hybrid_cache_capacity(CACHE_MAX);
-        let automaton = meta::Builder::new().configure(config).build_from_hir(&translate(case == Case::Any)?);
+        let automaton =
+            meta::Builder::new().configure(config).build_from_hir(&translate(case == LetterCase::Any)?);
         let automaton = automaton.map_err(|error| PatternError {
             at: None,
             what: match error.size_limit() {
@@ -59,7 +60,7 @@ impl Regex {
             },
         })?;
         // Required text can be read off the pattern only if letters stand for themselves.
-        let required = Runs::longest(&translate(false)?, case);
+        let required = RequiredRuns::longest(&translate(false)?, case);
         let required = required.map(|text| Needle::new(&text, case));
         Ok(Self { automaton, required })
     }
@@ -128,14 +129,14 @@ impl ast::Visitor for Capitals {
 }
 
 /// Runs of characters that every match contains.
-struct Runs {
-    case: Case,
+struct RequiredRuns {
+    case: LetterCase,
     current: String,
     longest: String,
 }
 
-impl Runs {
-    fn longest(hir: &Hir, case: Case) -> Option<String> {
+impl RequiredRuns {
+    fn longest(hir: &Hir, case: LetterCase) -> Option<String> {
         let mut runs = Self { case, current: String::new(), longest: String::new() };
         runs.walk(hir);
         runs.cut();
@@ -166,7 +167,7 @@ impl Runs {
     fn take(&mut self, c: char) {
         // Without regard to case, letters beyond ASCII match other letters. So do k (the Kelvin
         // sign) and s (the long s).
-        if self.case == Case::Any && (!c.is_ascii() || matches!(c, 'k' | 's')) {
+        if self.case == LetterCase::Any && (!c.is_ascii() || matches!(c, 'k' | 's')) {
             self.cut();
         } else {
             self.current.push(c);
@@ -239,8 +240,8 @@ mod tests {
     fn check_required(pattern: &str, expected: Option<&str>) {
         let ast = ast::parse::Parser::new().parse(pattern).unwrap();
         let hir = TranslatorBuilder::new().build().translate(pattern, &ast).unwrap();
-        let case = Case::of(Capitals::of(&ast).into_iter());
-        assert_eq!(Runs::longest(&hir, case).as_deref(), expected, "{pattern}");
+        let case = LetterCase::of(Capitals::of(&ast).into_iter());
+        assert_eq!(RequiredRuns::longest(&hir, case).as_deref(), expected, "{pattern}");
     }
 
     #[test]

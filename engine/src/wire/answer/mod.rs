@@ -19,7 +19,7 @@ use super::search::{SearchHit, SearchResult};
 use super::selection::Side;
 use super::tile::{Content, Tile, TileCell, TileLane, TileLimit, TileRange, TileSample, TileSlice};
 use super::window::WindowEvents;
-use crate::analysis::job_segment::{self, CallWaits, MemberCall, Sending, Sense};
+use crate::analysis::job_segment::{self, CallWaits, MemberCall, OperationSend, Sense};
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
 use crate::makers::{self, job};
@@ -341,8 +341,8 @@ fn member(of: &MemberCall) -> OperationMember {
     OperationMember { rank, row, call, start_ps, wait_ps, end_ps, is_awaited }
 }
 
-fn transfer(of: &Sending) -> OperationTransfer {
-    let Sending { row, from, to, sent_ps, received_ps } = *of;
+fn transfer(of: &OperationSend) -> OperationTransfer {
+    let OperationSend { row, from, to, sent_ps, received_ps } = *of;
     OperationTransfer { row, from, to, sent_ps, received_ps }
 }
 

@@ -6,7 +6,7 @@
 #[cfg(feature = "browser")]
 use js_sys::{Array, Function, Reflect, Uint8Array};
 #[cfg(feature = "browser")]
-use nprof_capture::inputs::{Candidate, FileHead, Packing};
+use nprof_capture::inputs::{Candidate, FileHead, PackingKind};
 use nprof_capture::probe::HEAD_LEN;
 #[cfg(feature = "browser")]
 use wasm_bindgen::{JsCast, JsValue};
@@ -25,9 +25,9 @@ const MAX_WINDOW_LOG: u32 = 23;
 #[cfg(feature = "browser")]
 pub async fn candidate(file: &File) -> Candidate {
     let head = packed_head(file).await.unwrap_or_default();
-    let unpacked = match Packing::of(&head) {
-        Some(Packing::Gzip) => gzip_head(file).await.ok(),
-        Some(Packing::Zstd) => zstd_head(&head),
+    let unpacked = match PackingKind::of(&head) {
+        Some(PackingKind::Gzip) => gzip_head(file).await.ok(),
+        Some(PackingKind::Zstd) => zstd_head(&head),
         _ => None,
     };
     Candidate::of(FileHead { name: &file.name(), head: unpacked.as_deref().unwrap_or(&head) })

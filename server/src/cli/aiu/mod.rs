@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use nprof_capture::formats::aiu::{AiuSettings, Durations, EventLimit, Globals, Outside};
+use nprof_capture::formats::aiu::{AiuSettings, DurationClock, EventLimit, Globals, OutsideWork};
 
 use self::ignored_options::IgnoredArgs;
 use self::values::{CounterArg, OverlapArg, UnitArg, limit, patterns, stages};
@@ -204,7 +204,7 @@ impl AiuArgs {
             let inputs = aiu::inputs::inputs(&traces, &compiler, &settings, (dir.path(), &spool))?;
             outputs.keep(inputs.file_ids());
             outputs.place(&request.output)?;
-            let settings = ingest::Settings::default();
+            let settings = ingest::IngestSettings::default();
             let read = |inputs: &Inputs| stage(store.stage_anywhere()?, inputs, None, &settings, &meter);
             let staged = inputs.reading(read)?;
             let profile = staged.profile();
@@ -303,10 +303,10 @@ impl AiuArgs {
         let settings = AiuSettings {
             soc_mhz: self.freq.map(|of| of.soc_mhz).filter(|_| !self.verify),
             core_mhz: self.freq.and_then(|of| of.core_mhz).unwrap_or(default.core_mhz),
-            outside: if self.flex_ts_fix { Outside::Shifted } else { Outside::Kept },
+            outside: if self.flex_ts_fix { OutsideWork::Shifted } else { OutsideWork::Kept },
             left_out: patterns(&self.event_filter).map_err(anyhow::Error::msg)?,
             globals: if drops_globals { Globals::Dropped } else { Globals::Kept },
-            durations: if is_by_host { Durations::Host } else { Durations::Device },
+            durations: if is_by_host { DurationClock::Host } else { DurationClock::Device },
             limit: self.event_limit.clone().unwrap_or_default(),
             power_scale: self.power_scale.unwrap_or(default.power_scale),
             max_watts: default.max_watts,

@@ -16,7 +16,7 @@ use nprof_engine::query::{self, RowContent, RowOrder, TimedRow, for_each_timed};
 use self::columns::Columns;
 use super::requested_part::numbers;
 use super::tracks::ExportTracks;
-use super::{ExportChoices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
+use super::{ExportChoices, ExportError, OpenedRank, PreparedExport, RanksOf, RowFailure};
 use crate::print::csv::{self as cell, Line, nanoseconds, number};
 
 /// As RFC 4180 has it.
@@ -113,7 +113,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    fn write(mut self) -> Result<(), Failure> {
+    fn write(mut self) -> Result<(), RowFailure> {
         for title in self.columns.titles() {
             self.line.cell(&cell::text(title));
         }
@@ -133,7 +133,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    fn timed(&mut self, row: &TimedRow) -> Result<(), Failure> {
+    fn timed(&mut self, row: &TimedRow) -> Result<(), RowFailure> {
         let track = row.track.0 as usize;
         self.line.cell(&nanoseconds(row.start_ps));
         match row.content {

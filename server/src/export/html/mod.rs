@@ -82,7 +82,7 @@ impl Html {
         let job = job_of(of, work.cancel)?;
         let embedded = Embedded { of, job: job.as_ref() };
         let (mut before, mut after) = (Vec::new(), Vec::new());
-        let head = Head { policy: "", view: choices.view.as_deref() };
+        let head = PageHead { policy: "", view: choices.view.as_deref() };
         write_before(&page, head, embedded, work, &mut before)?;
         let mut programs = Vec::new();
         for (id, bytes) in page.programs() {
@@ -311,7 +311,7 @@ fn packed(bytes: &[u8]) -> io::Result<Vec<u8>> {
 
 /// What the form of an export adds to the page.
 #[derive(Debug, Clone, Copy)]
-struct Head<'a> {
+struct PageHead<'a> {
     /// Added to the page's Content-Security-Policy.
     policy: &'a str,
     /// Path and query of the view that the page opens at if its address names none.
@@ -321,7 +321,7 @@ struct Head<'a> {
 /// Writes all before the segments.
 fn write_before(
     page: &PageFiles,
-    head: Head<'_>,
+    head: PageHead<'_>,
     embedded: Embedded<'_>,
     work: Work<'_>,
     out: &mut dyn Write,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::super::tracks::{self, TrackIds, kind_name};
 use super::JsonExport;
-use crate::export::Failure;
+use crate::export::RowFailure;
 use crate::warnings;
 
 /// The tables' names. A table of the trace with such a name gets an underscore at the end.
@@ -18,7 +18,7 @@ const VERSION: u32 = 1;
 
 impl JsonExport<'_> {
     /// Writes the tables of tracks, arrows and warnings.
-    pub(super) fn own(&mut self) -> Result<(), Failure> {
+    pub(super) fn own(&mut self) -> Result<(), RowFailure> {
         let footer = self.segment.footer();
         let (_, shown) = groups(footer);
         // A group of a damaged footer can be its own parent; the page shows nothing of it.
@@ -46,7 +46,7 @@ impl JsonExport<'_> {
 
     /// Writes the description of the export. It is the first table, by which nprof recognises its
     /// own exports.
-    pub(super) fn description(&mut self) -> Result<(), Failure> {
+    pub(super) fn description(&mut self) -> Result<(), RowFailure> {
         let footer = self.segment.footer();
         let mut row = Map::new();
         row.insert("version".to_owned(), json!(VERSION));
@@ -97,7 +97,7 @@ impl JsonExport<'_> {
         Json::Object(row)
     }
 
-    fn arrows(&mut self) -> Result<(), Failure> {
+    fn arrows(&mut self) -> Result<(), RowFailure> {
         self.head(",", "arrow")?;
         let segment = self.segment;
         let mut separator = "";

@@ -27,7 +27,7 @@ use serde_json::Value as Json;
 
 use self::keys::FieldKeys;
 use super::tracks::{self, ExportTracks};
-use super::{ExportChoices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
+use super::{ExportChoices, ExportError, OpenedRank, PreparedExport, RanksOf, RowFailure};
 use crate::print::number::{Precision, float};
 use crate::store::RankFile;
 use crate::summary::summary_of;
@@ -85,7 +85,7 @@ struct JsonExport<'a> {
 }
 
 impl JsonExport<'_> {
-    fn write(&mut self) -> Result<(), Failure> {
+    fn write(&mut self) -> Result<(), RowFailure> {
         let tables = self.stored();
         let is_neuron = self.is_neuron();
         let has = |wanted: &str| tables.iter().any(|(_, name, _)| name == wanted);
@@ -164,7 +164,7 @@ impl JsonExport<'_> {
         write!(self.out, "\n]")
     }
 
-    fn side(&mut self, table: TableId) -> Result<(), Failure> {
+    fn side(&mut self, table: TableId) -> Result<(), RowFailure> {
         let segment = self.segment;
         let keys = FieldKeys::new(segment.footer(), table, &[]);
         let mut separator = "";
@@ -172,11 +172,11 @@ impl JsonExport<'_> {
             write!(self.out, "{separator}\n{{")?;
             self.fields(&keys, &row, "")?;
             separator = ",";
-            Ok::<_, Failure>(write!(self.out, "}}")?)
+            Ok::<_, RowFailure>(write!(self.out, "}}")?)
         })
     }
 
-    fn active_time(&mut self, separator: &str) -> Result<(), Failure> {
+    fn active_time(&mut self, separator: &str) -> Result<(), RowFailure> {
         self.head(separator, ACTIVE_TIME.name)?;
         let mut separator = "";
         for_each_busy(self.segment, |busy| {
@@ -190,7 +190,7 @@ impl JsonExport<'_> {
                 (busy.end_ps - busy.start_ps).div_euclid(PS_PER_NS),
             )?;
             separator = ",";
-            Ok::<_, Failure>(())
+            Ok::<_, RowFailure>(())
         })?;
         Ok(write!(self.out, "\n]")?)
     }
@@ -201,7 +201,7 @@ impl JsonExport<'_> {
         keys: &FieldKeys,
         row: &[(FieldId, OwnedValue)],
         first_separator: &str,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), RowFailure> {
         let segment = self.segment;
         let mut separator = first_separator;
         for (id, value) in row {

@@ -14,7 +14,7 @@ use super::super::arrows::ArrowsAt;
 use super::JsonExport;
 use super::added_tables::number_or_text;
 use super::keys::{FieldKeys, PROCESS};
-use crate::export::Failure;
+use crate::export::RowFailure;
 use crate::print::number::float;
 
 /// The key of a sample's value in tables that neuron-profile does not have.
@@ -39,7 +39,7 @@ struct RowFrame<'a> {
 }
 
 impl<'a> JsonExport<'a> {
-    pub(super) fn timed(&mut self, table: TableId) -> Result<(), Failure> {
+    pub(super) fn timed(&mut self, table: TableId) -> Result<(), RowFailure> {
         let segment = self.segment;
         let mut shape = self.shape(table)?;
         let order = if segment.footer().tables[usize::from(table.0)].spec.name == DMA.name {
@@ -63,7 +63,7 @@ impl<'a> JsonExport<'a> {
             }
             self.fields(&shape.keys, &row.fields, ",")?;
             let of_track = shape.of_track.get(&row.track).map_or("", String::as_str);
-            Ok::<_, Failure>(write!(
+            Ok::<_, RowFailure>(write!(
                 self.out,
                 ",\"row\":{},\"start_ps\":{}{of_track}}}",
                 row.row, row.start_ps
@@ -78,7 +78,7 @@ impl<'a> JsonExport<'a> {
         duration_ps: i64,
         name: NameId,
         form: SliceForm,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), RowFailure> {
         if form != SliceForm::Instant {
             write!(self.out, ",\"duration\":{}", duration_ps.div_euclid(PS_PER_NS))?;
         }
@@ -109,7 +109,7 @@ impl<'a> JsonExport<'a> {
     }
 
     /// The data that all rows of a table share.
-    fn shape(&self, table: TableId) -> Result<RowFrame<'a>, Failure> {
+    fn shape(&self, table: TableId) -> Result<RowFrame<'a>, RowFailure> {
         let segment = self.segment;
         let footer = segment.footer();
         let spec = &footer.tables[usize::from(table.0)].spec;

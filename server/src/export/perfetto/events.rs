@@ -15,8 +15,8 @@ use super::proto::{
     COUNTER, DebugAnnotation, INSTANT, InternedData, InternedText, SLICE_BEGIN, SLICE_END, TracePacket,
     TrackDescriptor, TrackEvent,
 };
-use super::{FIRST_TRACK_NUMBER, Packets, TraceRank, mixed};
-use crate::export::{ExportChoices, Failure};
+use super::{FIRST_TRACK_NUMBER, PacketSink, TraceRank, mixed};
+use crate::export::{ExportChoices, RowFailure};
 
 /// The field that Perfetto shows as the event's category.
 const CATEGORY: &str = "cat";
@@ -30,7 +30,7 @@ pub(super) struct PerfettoEvents<'a, 'o> {
     place: &'a TraceRank<'a>,
     /// The descriptors of all tracks, indexed by track number.
     tracks: &'a [TrackDescriptor],
-    packets: &'a mut Packets<'o>,
+    packets: &'a mut PacketSink<'o>,
     arrows: Option<(ArrowsAt<'a>, ArrowsAt<'a>)>,
     /// Names of events that were already sent in this sequence.
     names: HashSet<NameId>,
@@ -52,8 +52,8 @@ impl<'a, 'o> PerfettoEvents<'a, 'o> {
         place: &'a TraceRank<'a>,
         tracks: &'a [TrackDescriptor],
         choices: &ExportChoices,
-        packets: &'a mut Packets<'o>,
-    ) -> Result<Self, Failure> {
+        packets: &'a mut PacketSink<'o>,
+    ) -> Result<Self, RowFailure> {
         let arrows = if choices.has_flows {
             Some((ArrowsAt::new(segment, ArrowEnd::From)?, ArrowsAt::new(segment, ArrowEnd::To)?))
         } else {
@@ -75,7 +75,7 @@ impl<'a, 'o> PerfettoEvents<'a, 'o> {
     }
 
     /// Writes all events.
-    pub(super) fn write(mut self) -> Result<(), Failure> {
+    pub(super) fn write(mut self) -> Result<(), RowFailure> {
         let segment = self.segment;
         let tables = (0..).map(TableId).zip(&segment.footer().tables);
         let timed = tables.filter(|(_, table)| table.spec.kind != TableKind::Side && table.rows > 0);
@@ -84,7 +84,7 @@ impl<'a, 'o> PerfettoEvents<'a, 'o> {
         self.leave()
     }
 
-    fn row(&mut self, row: &TimedRow) -> Result<(), Failure> {
+    fn row(&mut self, row: &TimedRow) -> Result<(), RowFailure> {
         if self.track != Some(row.track) {
             self.leave()?;
             self.track = Some(row.track);
@@ -132,7 +132,7 @@ impl<'a, 'o> PerfettoEvents<'a, 'o> {
         lane: u32,
         mut event: TrackEvent,
         interned: InternedData,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), RowFailure> {
         let end_ps = row.start_ps.saturating_add(duration_ps);
         let calls = matches!(
             self.segment.footer().tracks[row.track.0 as usize].spec.kind,
@@ -154,7 +154,7 @@ impl<'a, 'o> PerfettoEvents<'a, 'o> {
     }
 
     /// Ends the track's open slices that end at or before this timestamp, innermost first.
-    fn end_until(&mut self, time_ps: i64) -> Result<(), Failure> {
+    fn end_until(&mut self, time_ps: i64) -> Result<(), RowFailure> {
         let Some(track) = self.track else { return Ok(()) };
         while let Some(end_ps) = self.open.pop_if(|end_ps| *end_ps <= time_ps) {
             self.end(self.uuid(track), end_ps)?;
@@ -162,19 +162,19 @@ impl<'a, 'o> PerfettoEvents<'a, 'o> {
         Ok(())
     }
 
-    fn leave(&mut self) -> Result<(), Failure> {
+    fn leave(&mut self) -> Result<(), RowFailure> {
         self.end_until(i64::MAX)?;
         self.lanes.clear();
         self.track = None;
         Ok(())
     }
 
-    fn end(&mut self, uuid: u64, end_ps: i64) -> Result<(), Failure> {
+    fn end(&mut self, uuid: u64, end_ps: i64) -> Result<(), RowFailure> {
         let event = TrackEvent { kind: Some(SLICE_END), track_uuid: Some(uuid), ..TrackEvent::default() };
         self.event(end_ps, event, InternedData::default())
     }
 
-    fn event(&mut self, time_ps: i64, event: TrackEvent, interned: InternedData) -> Result<(), Failure> {
+    fn event(&mut self, time_ps: i64, event: TrackEvent, interned: InternedData) -> Result<(), RowFailure> {
         let is_empty = interned.event_names.is_empty() && interned.debug_annotation_names.is_empty();
         Ok(self.packets.write(TracePacket {
             timestamp: Some(self.place.ns(time_ps)),
@@ -189,7 +189,7 @@ impl<'a, 'o> PerfettoEvents<'a, 'o> {
     }
 
     /// The Perfetto track of a lane. It has the same name and place as the lane's track.
-    fn lane(&mut self, track: TrackId, lane: u32) -> Result<u64, Failure> {
+    fn lane(&mut self, track: TrackId, lane: u32) -> Result<u64, RowFailure> {
         if let Some(&uuid) = self.lanes.get(&lane) {
             return Ok(uuid);
         }
@@ -206,7 +206,7 @@ impl<'a, 'o> PerfettoEvents<'a, 'o> {
         row: &TimedRow,
         event: &mut TrackEvent,
         interned: &mut InternedData,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), RowFailure> {
         for (id, value) in &row.fields {
             let spec = &self.segment.footer().fields[id.0 as usize].1;
             if let (CATEGORY, OwnedValue::Text(text)) = (spec.name.as_str(), value) {
@@ -221,7 +221,7 @@ impl<'a, 'o> PerfettoEvents<'a, 'o> {
         Ok(())
     }
 
-    fn flows(&mut self, row: &TimedRow, event: &mut TrackEvent) -> Result<(), Failure> {
+    fn flows(&mut self, row: &TimedRow, event: &mut TrackEvent) -> Result<(), RowFailure> {
         let Some((from, to)) = &mut self.arrows else { return Ok(()) };
         let seed = self.place.seed;
         let id = |from: u32, to: u32| mixed(seed ^ mixed(u64::from(from) << 32 | u64::from(to)));

@@ -23,7 +23,7 @@ use self::proto::{
     CounterDescriptor, DebugAnnotation, EXPLICIT_ORDER, INSTANT, NEEDS_INTERNED, SEQUENCE_BEGINS,
     TracePacket, TrackDescriptor, TrackEvent, UNIT_BYTES, UNIT_COUNT,
 };
-use super::{ExportChoices, ExportError, Failure, OpenedRank, PreparedExport, RanksOf};
+use super::{ExportChoices, ExportError, OpenedRank, PreparedExport, RanksOf, RowFailure};
 use crate::store::RankFile;
 use crate::warnings;
 
@@ -48,7 +48,7 @@ pub fn prepare<'a>(
         for (sequence, opened) in (1..).zip(of.each()) {
             let opened = opened?;
             let rank = opened.rank;
-            let mut packets = Packets { out: &mut *out, sequence, has_begun: false };
+            let mut packets = PacketSink { out: &mut *out, sequence, has_begun: false };
             let place = TraceRank {
                 rank,
                 view: rank.view(opened.segment()),
@@ -126,13 +126,13 @@ fn first_ns(opened: &OpenedRank<'_>) -> Option<i64> {
 }
 
 /// Writes packets of one sequence.
-struct Packets<'a> {
+struct PacketSink<'a> {
     out: &'a mut dyn Write,
     sequence: u32,
     has_begun: bool,
 }
 
-impl Packets<'_> {
+impl PacketSink<'_> {
     fn write(&mut self, packet: TracePacket) -> io::Result<()> {
         let begins = if self.has_begun { 0 } else { SEQUENCE_BEGINS };
         self.has_begun = true;
@@ -157,8 +157,8 @@ fn write_rank(
     segment: &SegmentFile,
     place: &TraceRank<'_>,
     choices: &ExportChoices,
-    packets: &mut Packets<'_>,
-) -> Result<(), Failure> {
+    packets: &mut PacketSink<'_>,
+) -> Result<(), RowFailure> {
     if !place.is_alone {
         let rank = TrackDescriptor {
             uuid: Some(place.uuid(RANK_NUMBER)),
@@ -237,8 +237,8 @@ fn parent(segment: &SegmentFile, place: &TraceRank<'_>, at: usize) -> Option<u64
 fn write_warnings(
     segment: &SegmentFile,
     place: &TraceRank<'_>,
-    packets: &mut Packets<'_>,
-) -> Result<(), Failure> {
+    packets: &mut PacketSink<'_>,
+) -> Result<(), RowFailure> {
     let warnings = warnings::of_rank(place.rank, segment.footer());
     if warnings.is_empty() {
         return Ok(());

@@ -10,7 +10,7 @@ use std::os::fd::AsRawFd;
 use nix::libc;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};
 
-use super::Owner;
+use super::SocketOwner;
 
 /// Bytes of `nlmsghdr`.
 const HEADER_BYTES: usize = 16;
@@ -30,7 +30,7 @@ const INODE_AT: usize = HEADER_BYTES + 68;
 
 /// The owner of the socket that is bound to `own` and connected to `other`. `None` if there is no
 /// such socket, or if Linux does not answer such questions.
-pub(super) fn owner(own: SocketAddr, other: SocketAddr) -> Option<Owner> {
+pub(super) fn owner(own: SocketAddr, other: SocketAddr) -> Option<SocketOwner> {
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
     let linux =
         socket(AddressFamily::Netlink, SockType::Datagram, flags, SockProtocol::NetlinkSockDiag).ok()?;
@@ -76,11 +76,11 @@ fn address(ip: IpAddr) -> [u8; 16] {
     bytes
 }
 
-fn parse(answer: &[u8]) -> Option<Owner> {
+fn parse(answer: &[u8]) -> Option<SocketOwner> {
     let answer: &[u8; ANSWER_BYTES] = answer.first_chunk()?;
     let word = |at: usize| Some(u32::from_ne_bytes(*answer.get(at..)?.first_chunk()?));
     let kind = u16::from_ne_bytes(*answer[TYPE_AT..].first_chunk()?);
-    (kind == BY_FAMILY).then_some(Owner {
+    (kind == BY_FAMILY).then_some(SocketOwner {
         uid: word(UID_AT)?,
         state: answer[STATE_AT],
         inode: word(INODE_AT)?,
@@ -98,7 +98,7 @@ mod tests {
         answer[STATE_AT] = 1;
         answer[UID_AT..][..4].copy_from_slice(&1000_u32.to_ne_bytes());
         answer[INODE_AT..][..4].copy_from_slice(&7_u32.to_ne_bytes());
-        assert_eq!(parse(&answer), Some(Owner { uid: 1000, state: 1, inode: 7 }));
+        assert_eq!(parse(&answer), Some(SocketOwner { uid: 1000, state: 1, inode: 7 }));
         for count in 0..ANSWER_BYTES {
             assert_eq!(parse(&answer[..count]), None);
         }

@@ -30,13 +30,13 @@ pub enum Peer {
 
 /// What Linux tells of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Owner {
+struct SocketOwner {
     uid: u32,
     state: u8,
     inode: u32,
 }
 
-impl Owner {
+impl SocketOwner {
     /// The user, if a process holds the socket open. A socket that its process has closed stays for
     /// a while, with the user 0 and no inode. It must not count as one of root.
     fn uid_if_open(self) -> Option<u32> {
@@ -68,12 +68,12 @@ fn uid_of(own: SocketAddr, other: SocketAddr) -> Option<u32> {
         Some(_) => None,
         None => table::owner(own, other),
     });
-    owner.and_then(Owner::uid_if_open)
+    owner.and_then(SocketOwner::uid_if_open)
 }
 
 #[cfg(not(target_os = "linux"))]
 fn uid_of(own: SocketAddr, other: SocketAddr) -> Option<u32> {
-    table::owner(own, other).and_then(Owner::uid_if_open)
+    table::owner(own, other).and_then(SocketOwner::uid_if_open)
 }
 
 fn canonical(address: SocketAddr) -> SocketAddr {

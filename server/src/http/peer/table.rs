@@ -6,7 +6,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use super::{Owner, canonical};
+use super::{SocketOwner, canonical};
 
 /// Tables of the sockets in the network namespace of this process.
 const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
@@ -14,12 +14,12 @@ const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
 const READINGS: usize = 3;
 
 /// The owner of the socket that is bound to `own` and connected to `other`.
-pub(super) fn owner(own: SocketAddr, other: SocketAddr) -> Option<Owner> {
+pub(super) fn owner(own: SocketAddr, other: SocketAddr) -> Option<SocketOwner> {
     let tables = || TABLES.iter().filter_map(|path| std::fs::read_to_string(path).ok());
     (0..READINGS).flat_map(|_| tables()).find_map(|table| owner_in(&table, own, other))
 }
 
-fn owner_in(table: &str, own: SocketAddr, other: SocketAddr) -> Option<Owner> {
+fn owner_in(table: &str, own: SocketAddr, other: SocketAddr) -> Option<SocketOwner> {
     table.lines().skip(1).find_map(|line| {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let &[_, of, to, state, _, _, _, uid, _, inode, ..] = &words[..] else { return None };
@@ -27,7 +27,7 @@ fn owner_in(table: &str, own: SocketAddr, other: SocketAddr) -> Option<Owner> {
             return None;
         }
         let state = u8::from_str_radix(state, 16).ok()?;
-        Some(Owner { uid: uid.parse().ok()?, state, inode: inode.parse().ok()? })
+        Some(SocketOwner { uid: uid.parse().ok()?, state, inode: inode.parse().ok()? })
     })
 }
 
@@ -69,7 +69,7 @@ mod tests {
     #[track_caller]
     fn check_owner(table: &str, own: &str, other: &str, expected: Option<u32>) {
         let owner = owner_in(table, own.parse().unwrap(), other.parse().unwrap());
-        assert_eq!(owner.and_then(Owner::uid_if_open), expected, "{own} to {other}");
+        assert_eq!(owner.and_then(SocketOwner::uid_if_open), expected, "{own} to {other}");
     }
 
     #[cfg(target_endian = "little")]

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nprof_capture::archive::{self, FileBytes, Leaf, Spool};
+use nprof_capture::archive::{self, FileBytes, PlainFile, Spool};
 use nprof_capture::importer::{Claim, FileRole, TABLE};
 use nprof_capture::inputs::directory::Why;
 use nprof_capture::inputs::name_order::natural;
 use nprof_capture::inputs::{Candidate, FileChoice, FileKind, choose, is_named_like_trace};
 use nprof_capture::probe::Confidence;
-use nprof_capture::refusal::Refusal;
+use nprof_capture::refusal::FileRefusal;
 
 use super::unread_files::{self, Folder};
 use super::{FileOrigin, InputFile, file_name, logs};
@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 4;
 
 /// Treatment of files in a directory that go with traces.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Beside {
+pub(super) enum NeighbourFiles {
     Taken,
     Ignored,
 }
@@ -57,12 +57,12 @@ impl Gathered {
         let files: Vec<InputFile> =
             files.map(|file| InputFile { chosen: FileOrigin::ByDirectory, ..file }).collect();
         self.wholes.push(path.to_owned());
-        self.choose(files, Beside::Taken, || IngestError::EmptyArchive { path: path.to_owned() })
+        self.choose(files, NeighbourFiles::Taken, || IngestError::EmptyArchive { path: path.to_owned() })
     }
 
     /// Adds the files of a directory and of the folders below: captures of several nodes have a
     /// folder each, at any depth down to [`MAX_DEPTH`].
-    pub(super) fn directory(&mut self, path: &Path, beside: Beside, spool: &dyn Spool) -> Result<()> {
+    pub(super) fn directory(&mut self, path: &Path, beside: NeighbourFiles, spool: &dyn Spool) -> Result<()> {
         let (mut files, mut folders) = self.listed(path, "", spool)?;
         for _ in 0..MAX_DEPTH {
             let mut below = Vec::new();
@@ -115,7 +115,7 @@ impl Gathered {
     fn choose(
         &mut self,
         files: Vec<InputFile>,
-        beside: Beside,
+        beside: NeighbourFiles,
         none: impl FnOnce() -> IngestError,
     ) -> Result<()> {
         let candidates: Vec<Candidate> = files.iter().map(|file| file.leaf.candidate.clone()).collect();
@@ -137,8 +137,9 @@ impl Gathered {
                 .map(|left_out| (candidates[left_out.file].name.clone(), reason(left_out.why)));
             self.left_out.extend(unread_files::lines(said.collect()));
         }
-        let is_taken =
-            |file: usize| traces.contains(&file) || (beside == Beside::Taken && models.contains(&file));
+        let is_taken = |file: usize| {
+            traces.contains(&file) || (beside == NeighbourFiles::Taken && models.contains(&file))
+        };
         let whole = self.wholes.len().checked_sub(1);
         for (_, mut file) in files.into_iter().enumerate().filter(|(at, _)| is_taken(*at)) {
             file.leaf.candidate.whole = whole;
@@ -167,7 +168,7 @@ impl Gathered {
                     folders.push((below, name));
                 } else if below.is_file() {
                     let leaves = archive::open(&name, self.open(&below)?, spool).leaves;
-                    let is_it = |leaf: &Leaf| leaf.candidate.claim(FileRole::Compiler).is_some();
+                    let is_it = |leaf: &PlainFile| leaf.candidate.claim(FileRole::Compiler).is_some();
                     let leaves = leaves.into_iter().filter(is_it);
                     let file = |leaf| InputFile::new(leaf, path, &whole, FileOrigin::ByDirectory);
                     self.files.extend(leaves.map(file));
@@ -208,7 +209,7 @@ impl Gathered {
         let bytes = self.open(path)?;
         let name = file_name(path);
         let opened = archive::open(&name, bytes.clone(), spool).leaves;
-        let is_model = |leaf: &Leaf| leaf.candidate.claim(FileRole::Model).is_some();
+        let is_model = |leaf: &PlainFile| leaf.candidate.claim(FileRole::Model).is_some();
         let leaf = opened.into_iter().find(is_model).unwrap_or_else(|| {
             // The reader of programs reports what is wrong with the file.
             let importer =
@@ -219,14 +220,14 @@ impl Gathered {
             };
             let found = importer.map_or_else(
                 || {
-                    FileKind::Refused(Refusal::unread(
+                    FileKind::Refused(FileRefusal::unread(
                         "no supported format reads a program",
                         "leave this file out",
                     ))
                 },
                 |importer| FileKind::Claimed(claim(importer)),
             );
-            Leaf { candidate: Candidate::new(&name, found), packed: bytes, layers: Vec::new() }
+            PlainFile { candidate: Candidate::new(&name, found), packed: bytes, layers: Vec::new() }
         });
         self.files.push(InputFile::new(leaf, path, &name, FileOrigin::ByName));
         Ok(())

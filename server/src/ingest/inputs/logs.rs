@@ -7,7 +7,7 @@
 
 use std::io::Read;
 
-use nprof_capture::archive::Leaf;
+use nprof_capture::archive::PlainFile;
 use nprof_capture::importer::{Claim, FileRole, TABLE};
 use nprof_capture::inputs::{Candidate, FileKind, Plan, Unplanned, name_order, plan, rank_of};
 use nprof_capture::probe::Confidence;
@@ -62,13 +62,13 @@ fn share_out(files: &[InputFile], plans: &mut [Plan]) {
 }
 
 /// Whether a file is a trace for sure. A log can look like one at its beginning: `[INFO] …`.
-pub(super) fn is_trace(leaf: &Leaf) -> bool {
+pub(super) fn is_trace(leaf: &PlainFile) -> bool {
     leaf.candidate.claim(FileRole::Trace).is_some_and(|claim| claim.confidence > Confidence::Possible)
 }
 
 /// Makes the reader of logs read a file, whatever its first bytes. Returns whether it is a log, and
 /// no settings.
-pub(super) fn claim(leaf: &mut Leaf) -> bool {
+pub(super) fn claim(leaf: &mut PlainFile) -> bool {
     let mut head = Vec::new();
     // A file that cannot be read is reported when it is read as a whole.
     let _ = leaf.reader().take(SETTINGS.len() as u64).read_to_end(&mut head);

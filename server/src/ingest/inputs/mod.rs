@@ -10,11 +10,11 @@ mod unread_files;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-use nprof_capture::archive::{Leaf, Spool};
+use nprof_capture::archive::{PlainFile, Spool};
 use nprof_capture::error::Error;
 use nprof_capture::inputs::{Plan, hosts};
 
-use self::gathered_files::{Beside, Gathered};
+use self::gathered_files::{Gathered, NeighbourFiles};
 pub use self::input_groups::{Grouped, GroupedInputs};
 use self::logs::Planned;
 use self::title::title;
@@ -35,7 +35,7 @@ pub enum FileOrigin {
 #[derive(Clone)]
 pub struct InputFile {
     /// Bytes and kind of the file.
-    pub leaf: Leaf,
+    pub leaf: PlainFile,
     /// Path for messages. A file within an archive has a path that does not exist on disk.
     pub place: PathBuf,
     /// The way in which the file was chosen.
@@ -160,7 +160,7 @@ impl Inputs {
 
 /// The inputs that a user named: `view -n NEFF -s NTFF -d DIR FILES…`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedInputs {
     /// The program that was traced.
     pub neff: Option<PathBuf>,
     /// Logs of a compiler, and folders with its files.
@@ -173,7 +173,7 @@ pub struct Named {
     pub files: Vec<PathBuf>,
 }
 
-impl Named {
+impl NamedInputs {
     /// Returns true if the user named nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -219,7 +219,7 @@ impl Named {
         for &path in &named {
             if path.is_dir() {
                 // A program that the user named takes precedence over a program in the directory.
-                let keep = if self.neff.is_some() { Beside::Ignored } else { Beside::Taken };
+                let keep = if self.neff.is_some() { NeighbourFiles::Ignored } else { NeighbourFiles::Taken };
                 found.directory(path, keep, spool)?;
             } else {
                 found.file(path, spool)?;
@@ -248,7 +248,7 @@ impl Gathered {
 impl InputFile {
     /// A file that was found in the file or folder at `path`. The names of files from there begin
     /// with `name`.
-    fn new(leaf: Leaf, path: &Path, name: &str, chosen: FileOrigin) -> Self {
+    fn new(leaf: PlainFile, path: &Path, name: &str, chosen: FileOrigin) -> Self {
         let below = leaf.candidate.name.strip_prefix(name).and_then(|rest| rest.strip_prefix('/'));
         let place = match below {
             Some(entry) => PathBuf::from(format!("{}/{entry}", path.display())),

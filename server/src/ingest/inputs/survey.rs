@@ -6,10 +6,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read};
 
-use nprof_capture::archive::{Leaf, Spool};
+use nprof_capture::archive::{PlainFile, Spool};
 use nprof_capture::importer::FileRole;
 use nprof_capture::inputs::{Candidate, cycle, ranks};
-use nprof_capture::probe::process::{Facts, OVERLAP_LEN, Survey};
+use nprof_capture::probe::process::{OVERLAP_LEN, ProcessFacts, ProcessSurvey};
 
 use super::InputFile;
 
@@ -58,8 +58,8 @@ fn wanted(candidates: &[Candidate]) -> Vec<usize> {
 }
 
 /// The facts of a whole trace; `None` if the spool is cancelled.
-fn facts(leaf: &Leaf, spool: &dyn Spool) -> io::Result<Option<Facts>> {
-    let (mut input, mut chunk, mut survey) = (leaf.reader(), Vec::new(), Survey::default());
+fn facts(leaf: &PlainFile, spool: &dyn Spool) -> io::Result<Option<ProcessFacts>> {
+    let (mut input, mut chunk, mut survey) = (leaf.reader(), Vec::new(), ProcessSurvey::default());
     loop {
         if spool.is_cancelled() {
             return Ok(None);

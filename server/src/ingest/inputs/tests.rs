@@ -8,7 +8,7 @@ use nprof_capture::inputs::cases::{CASES, candidates, described, files, listed, 
 use nprof_capture::inputs::{Candidate, plan, profiles};
 
 use super::*;
-use crate::ingest::{DiskSpool, Settings, stage};
+use crate::ingest::{DiskSpool, IngestSettings, stage};
 use crate::store::Store;
 use crate::work::Meter;
 
@@ -31,7 +31,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 
 fn inputs(dir: &Path, names: &[&str]) -> Result<Inputs> {
     let files = names.iter().map(|name| dir.join(name)).collect();
-    Named { files, ..Named::default() }.inputs(&InMemory)
+    NamedInputs { files, ..NamedInputs::default() }.inputs(&InMemory)
 }
 
 /// Formats plans in the notation of the test cases.
@@ -73,7 +73,7 @@ fn the_command_line_plans_what_the_page_plans() {
 #[track_caller]
 fn check_dir(names: &str, expected: &str, left_out: &[&str]) {
     let dir = tree(names);
-    let named = Named { session_dir: Some(dir.path().to_owned()), ..Named::default() };
+    let named = NamedInputs { session_dir: Some(dir.path().to_owned()), ..NamedInputs::default() };
     let inputs = named.inputs(&InMemory).unwrap();
     assert!(inputs.files.iter().all(|file| file.chosen == FileOrigin::ByDirectory));
     let name = file_name(&dir.path().canonicalize().unwrap());
@@ -152,10 +152,10 @@ fn a_program_that_no_trace_takes_is_named() {
     let named = inputs(dir.path(), &["a.json", "b.neff", "c.log"]).unwrap();
     let unused = |name: &str| format!("{name}: not used, because no trace of the profile goes with it");
     assert_eq!(named.left_out, [unused("b.neff"), unused("c.log")]);
-    let by_option = Named {
+    let by_option = NamedInputs {
         neff: Some(dir.path().join("b.neff")),
         files: vec![dir.path().join("a.json")],
-        ..Named::default()
+        ..NamedInputs::default()
     };
     assert_eq!(by_option.inputs(&InMemory).unwrap().left_out, [unused("b.neff")]);
 }
@@ -254,7 +254,7 @@ fn a_file_of_a_directory_that_is_no_trace_is_left_out_and_one_that_was_named_is_
 fn opening_is_cancelled() {
     let dir = tree("json:a.json json:b.json");
     let (spool, meter) = (tempfile::tempdir().unwrap(), Meter::default());
-    let named = Named { files: vec![dir.path().to_owned()], ..Named::default() };
+    let named = NamedInputs { files: vec![dir.path().to_owned()], ..NamedInputs::default() };
     assert!(named.inputs(&DiskSpool::new(spool.path(), &meter)).is_ok());
     meter.cancel();
     let cancelled = named.inputs(&DiskSpool::new(spool.path(), &meter));
@@ -271,7 +271,7 @@ fn files_that_are_no_traces_are_left_out_together() {
     fs::write(dir.path().join("good.json"), r#"[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":1,"name":"a"}]"#)
         .unwrap();
     let store = Store::open(&dir.path().join("store")).unwrap();
-    let (settings, meter) = (Settings::default(), Meter::default());
+    let (settings, meter) = (IngestSettings::default(), Meter::default());
     let mut readings = 0;
     let staged = inputs(dir.path(), &["."]).unwrap().reading(|inputs| {
         readings += 1;
@@ -284,12 +284,12 @@ fn files_that_are_no_traces_are_left_out_together() {
 #[test]
 fn what_cannot_be_a_profile_is_refused() {
     let dir = tree("no:notes.txt neff:a.neff neff:b.NEFF ntff:c.ntff");
-    let refused = |named: &Named| named.inputs(&InMemory).err().unwrap();
+    let refused = |named: &NamedInputs| named.inputs(&InMemory).err().unwrap();
     let only_notes = tree("no:notes.txt");
-    let empty = Named { session_dir: Some(only_notes.path().to_owned()), ..Named::default() };
+    let empty = NamedInputs { session_dir: Some(only_notes.path().to_owned()), ..NamedInputs::default() };
     assert!(matches!(refused(&empty), IngestError::EmptyDirectory { .. }));
-    assert!(matches!(refused(&Named::default()), IngestError::NoInput));
-    let neff = Named { neff: Some(dir.path().join("a.neff")), ..Named::default() };
+    assert!(matches!(refused(&NamedInputs::default()), IngestError::NoInput));
+    let neff = NamedInputs { neff: Some(dir.path().join("a.neff")), ..NamedInputs::default() };
     assert!(matches!(refused(&neff), IngestError::NeffAlone { .. }));
     let several = inputs(dir.path(), &["a.neff", "b.NEFF", "c.ntff"]).err().unwrap();
     assert!(matches!(several, IngestError::SeveralNeffs { .. }));
@@ -300,18 +300,18 @@ fn what_cannot_be_a_profile_is_refused() {
 #[test]
 fn a_named_program_goes_before_those_of_the_directory() {
     let dir = tree("ntff:a.ntff neff:b.neff neff:c.neff");
-    let named = Named {
+    let named = NamedInputs {
         neff: Some(dir.path().join("b.neff")),
         session_dir: Some(dir.path().to_owned()),
-        ..Named::default()
+        ..NamedInputs::default()
     };
     assert_eq!(said(named.inputs(&InMemory)), "- ntff a.ntff+b.neff");
     // A file that the user named as the program is read as one. The reader reports that it is not a
     // program.
-    let other = Named {
+    let other = NamedInputs {
         neff: Some(dir.path().join("a.ntff")),
         files: vec![dir.path().join("a.ntff")],
-        ..Named::default()
+        ..NamedInputs::default()
     };
     assert_eq!(said(other.inputs(&InMemory)), "- ntff a.ntff+a.ntff");
 }

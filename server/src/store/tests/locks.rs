@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::sync::{Arc, Mutex};
 
-use nprof_engine::native::disk::watch::{Verdict, Watching};
+use nprof_engine::native::disk::watch::{CallVerdict, Watching};
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn profiles_change_only_under_the_lock() {
         // The lock belongs to a handle, so this one finds what another process would find.
         let is_free = File::open(&lock).unwrap().try_lock().is_ok();
         seen.lock().unwrap().push((is_free, format!("{call:?}")));
-        Verdict::Make
+        CallVerdict::Make
     });
     add(&store, &named(&id('a'), "run"), Existing::Keep).unwrap();
     store.rename(&id('a'), Some("more".parse().unwrap()), None).unwrap();

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nprof_engine::native::disk::DiskCall;
-use nprof_engine::native::disk::watch::{Verdict, Watching};
+use nprof_engine::native::disk::watch::{CallVerdict, Watching};
 use rustix::io::Errno;
 
 use scene::{COMMANDS, Command, Scene, check_whole, copy};
@@ -64,17 +64,17 @@ fn takes_space(call: &DiskCall<'_>) -> bool {
     )
 }
 
-fn verdict(disk: Disk, fault: Fault, call: &DiskCall<'_>, (number, nth): (usize, usize)) -> Verdict {
+fn verdict(disk: Disk, fault: Fault, call: &DiskCall<'_>, (number, nth): (usize, usize)) -> CallVerdict {
     let is_sync = matches!(call, DiskCall::SyncFile(_) | DiskCall::SyncDir(_));
     match fault {
-        Fault::Kill if number == nth => Verdict::Tear(Errno::IO),
-        Fault::Kill if number > nth => Verdict::Fail(Errno::IO),
-        Fault::Once(errno) if number == nth => Verdict::Fail(errno),
-        Fault::FullDisk if number >= nth && takes_space(call) => Verdict::Fail(Errno::NOSPC),
-        _ if is_unknown(disk, call) => Verdict::Fail(Errno::OPNOTSUPP),
+        Fault::Kill if number == nth => CallVerdict::Tear(Errno::IO),
+        Fault::Kill if number > nth => CallVerdict::Fail(Errno::IO),
+        Fault::Once(errno) if number == nth => CallVerdict::Fail(errno),
+        Fault::FullDisk if number >= nth && takes_space(call) => CallVerdict::Fail(Errno::NOSPC),
+        _ if is_unknown(disk, call) => CallVerdict::Fail(Errno::OPNOTSUPP),
         // Tests of power failures judge the syncs. Here they only cost time.
-        _ if is_sync => Verdict::Skip,
-        _ => Verdict::Make,
+        _ if is_sync => CallVerdict::Skip,
+        _ => CallVerdict::Make,
     }
 }
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use nprof_engine::native::disk::DiskCall;
-use nprof_engine::native::disk::watch::{Verdict, Watching};
+use nprof_engine::native::disk::watch::{CallVerdict, Watching};
 
 use super::scene::{COMMANDS, Command, Scene, check_whole, copy};
 
@@ -282,8 +282,8 @@ fn check(command: &Command) {
     let watching = Watching::below(&root, move |call| {
         recording.lock().unwrap().record(call);
         match call {
-            DiskCall::SyncFile(_) | DiskCall::SyncDir(_) => Verdict::Skip,
-            _ => Verdict::Make,
+            DiskCall::SyncFile(_) | DiskCall::SyncDir(_) => CallVerdict::Skip,
+            _ => CallVerdict::Make,
         }
     });
     (command.run)(&root, &scene).unwrap();

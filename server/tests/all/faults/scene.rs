@@ -10,7 +10,7 @@ use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::wire::clock::Clock;
 use nprof_server::export::cut::PartOf;
 use nprof_server::export::{ExportChoices, RanksOf, Scope, find};
-use nprof_server::ingest::{Named, Settings, add, run};
+use nprof_server::ingest::{IngestSettings, NamedInputs, add, run};
 use nprof_server::store::{Existing, Store};
 use nprof_server::verify::verify;
 use nprof_server::work::Meter;
@@ -239,8 +239,12 @@ impl Scene {
     /// `nprof ingest TRACE --db-bucket NAME`
     fn ingest(&self, root: &Path, trace: &str, name: &str, existing: Existing) -> Result<(), String> {
         let store = Store::open(root).map_err(|error| error.to_string())?;
-        let named = Named { files: vec![self.base.path().join(format!("{trace}.json"))], ..Named::default() };
-        let settings = Settings { existing, slug: Some(name.parse().unwrap()), ..Settings::default() };
+        let named = NamedInputs {
+            files: vec![self.base.path().join(format!("{trace}.json"))],
+            ..NamedInputs::default()
+        };
+        let settings =
+            IngestSettings { existing, slug: Some(name.parse().unwrap()), ..IngestSettings::default() };
         let ingested = run(&store, &named, &settings, &Meter::default());
         ingested.map(drop).map_err(|error| error.to_string())
     }
@@ -248,7 +252,10 @@ impl Scene {
     /// `nprof ingest TRACE --into NAME`
     fn add(&self, root: &Path, trace: &str, name: &str) -> Result<(), String> {
         let store = Store::open(root).map_err(|error| error.to_string())?;
-        let named = Named { files: vec![self.base.path().join(format!("{trace}.json"))], ..Named::default() };
+        let named = NamedInputs {
+            files: vec![self.base.path().join(format!("{trace}.json"))],
+            ..NamedInputs::default()
+        };
         let added = add(&store, &named, name, &Meter::default());
         added.map(drop).map_err(|error| error.to_string())
     }

@@ -13,7 +13,7 @@ fn counter(hz: f64, start: u32, time_ps: i64) -> u32 {
 }
 
 fn found(hz: f64, start: u32, jobs: &[(i64, i64)]) -> CounterClock {
-    let mut counters = Counters::new(None);
+    let mut counters = DeviceCounters::new(None);
     for (job, &(begin_ps, shift_ps)) in (0..).zip(jobs) {
         for n in 0..40 {
             let time_ps = begin_ps + n * 250 * PS_PER_US;
@@ -67,7 +67,7 @@ fn shifted_jobs_in_one_file_do_not_change_the_frequency() {
             if sorted {
                 ends.sort_unstable();
             }
-            let mut counters = Counters::new(None);
+            let mut counters = DeviceCounters::new(None);
             for &(end_ps, counter) in &ends {
                 counters.kernel((100e-6 * 557e6) as u32, 100 * PS_PER_US);
                 counters.point(0, end_ps, counter, 0);
@@ -83,7 +83,7 @@ fn shifted_jobs_in_one_file_do_not_change_the_frequency() {
 #[test]
 fn a_run_of_half_a_day_keeps_its_scatter() {
     let hz = 557_077_300.0;
-    let mut counters = Counters::new(Some(560e6));
+    let mut counters = DeviceCounters::new(Some(560e6));
     for job in 0..6 {
         for n in 0..300 {
             let time_ps = i64::from(job) * 7_200_000_000 * PS_PER_US + n * 250 * PS_PER_US;
@@ -103,10 +103,10 @@ fn a_run_of_half_a_day_keeps_its_scatter() {
 
 #[test]
 fn without_slices_there_is_a_guess() {
-    let clock = Counters::new(None).finish();
+    let clock = DeviceCounters::new(None).finish();
     assert_eq!((clock.basis, clock.wraps), (Basis::Guess, 0));
     assert_eq!(clock.repaired(0, 5, 9), 9);
-    assert_eq!(Counters::new(Some(1e9)).finish().ps(1.0), 1000);
+    assert_eq!(DeviceCounters::new(Some(1e9)).finish().ps(1.0), 1000);
 }
 
 proptest! {
@@ -119,7 +119,7 @@ proptest! {
         late in prop::collection::vec(0_i64..20_000_000, 160),
         pause_s in 20_i64..60,
     ) {
-        let mut counters = Counters::new(None);
+        let mut counters = DeviceCounters::new(None);
         let mut ends = Vec::new();
         for (n, late_ps) in (0_i64..).zip(late) {
             // Four jobs of 40 kernels, and a pause after each 20.

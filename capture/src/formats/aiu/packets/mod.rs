@@ -24,11 +24,11 @@ use rustc_hash::FxHashMap;
 
 use self::event::EventList;
 use self::track::{PacketTracks, TrackContent};
-use super::Dialect;
+use super::TraceDialect;
 use crate::error::Error;
 use crate::formats::perfetto;
-use crate::formats::trace_event::layer::{Layer, Session};
-use crate::origin::{Beginning, Origin, origins};
+use crate::formats::trace_event::layer::{Layer, LayerSession};
+use crate::origin::{Origin, TraceBeginning, origins};
 
 /// Bytes of JSON that are passed at once.
 const PIECE_LEN: usize = 1 << 20;
@@ -52,8 +52,8 @@ const FURTHER: &str = "further names";
 /// Facts about a file of packets.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PacketFile {
-    pub(super) dialect: Dialect,
-    pub(super) beginning: Option<Beginning>,
+    pub(super) dialect: TraceDialect,
+    pub(super) beginning: Option<TraceBeginning>,
     /// Whether nprof wrote them.
     pub(super) is_export: bool,
     /// Whether there are files of the compiler.
@@ -70,7 +70,7 @@ pub(super) fn read(
     input: &mut dyn Read,
     of: PacketFile,
     space: Space<'_>,
-    session: &mut Session<'_>,
+    session: &mut LayerSession<'_>,
     layer: &mut dyn Layer,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
@@ -86,9 +86,9 @@ pub(super) fn read(
 
 /// A sink that writes what it gets as JSON.
 struct Translator<'t, 's> {
-    session: &'t mut Session<'s>,
+    session: &'t mut LayerSession<'s>,
     layer: &'t mut dyn Layer,
-    dialect: Dialect,
+    dialect: TraceDialect,
     /// Offset of the packet of the next event.
     place: &'t Cell<u64>,
     /// Time zero of the sink on the trace's clock, in picoseconds.
@@ -117,8 +117,8 @@ struct Translator<'t, 's> {
 impl<'t, 's> Translator<'t, 's> {
     fn new(
         origin: Option<Origin>,
-        dialect: Dialect,
-        session: &'t mut Session<'s>,
+        dialect: TraceDialect,
+        session: &'t mut LayerSession<'s>,
         layer: &'t mut dyn Layer,
         place: &'t Cell<u64>,
     ) -> Self {
@@ -155,7 +155,7 @@ impl<'t, 's> Translator<'t, 's> {
         let zero_ns = i64::try_from(self.origin_ps.div_euclid(1_000)).ok();
         let base_ns = self.wall_ns.zip(zero_ns).and_then(|(wall, zero)| wall.checked_sub(zero));
         let mut document = String::from("{");
-        if self.dialect == Dialect::Torch {
+        if self.dialect == TraceDialect::Torch {
             document.push_str(r#""schemaVersion":1,"#);
         }
         if let Some(base_ns) = base_ns.filter(|base_ns| *base_ns != 0) {
@@ -245,7 +245,7 @@ impl<'t, 's> Translator<'t, 's> {
         let Self { piece, tracks, dialect, .. } = self;
         piece.at(self.place.get());
         // PyTorch's arrows lead from calls to work of the device. The reader need not find them.
-        let cat = if *dialect == Dialect::Torch { "ac2g" } else { "flow" };
+        let cat = if *dialect == TraceDialect::Torch { "ac2g" } else { "flow" };
         let phase = match phase {
             FlowPhase::Start => "s",
             FlowPhase::Step => "t",

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use nprof_engine::base::narrow;
-use nprof_engine::makers::aiu::{Lane, rank_of_devices};
+use nprof_engine::makers::aiu::{LaneKind, rank_of_devices};
 use nprof_engine::model::{TrackId, TrackKind, TrackSpec};
 use rustc_hash::FxHashSet;
 
@@ -101,8 +101,8 @@ impl PacketTracks {
         let (name, is_counter) = (&track.spec.name, matches!(track.spec.kind, TrackKind::Counter(_)));
         let above = self.above(id);
         let content = match above[..] {
-            [group, ..] if self.is_of_device(group) => match Lane::of_title(name) {
-                Some(Lane::Collective) => TrackContent::Computed,
+            [group, ..] if self.is_of_device(group) => match LaneKind::of_title(name) {
+                Some(LaneKind::Collective) => TrackContent::Computed,
                 _ if is_counter => TrackContent::Computed,
                 _ => TrackContent::Device,
             },

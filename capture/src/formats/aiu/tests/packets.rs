@@ -108,7 +108,7 @@ fn jobs_of_packets_are_shifted_into_their_round_trips() {
         )
     };
     let jobs_of = [job(1_000, 0), job(3_000, 800)];
-    for outside in [Outside::Kept, Outside::Shifted] {
+    for outside in [OutsideWork::Kept, OutsideWork::Shifted] {
         let settings = AiuSettings { outside, ..AiuSettings::default() };
         let json = jobs_of.iter().zip(["a.json", "b.json"]);
         let json: Vec<(&str, Vec<u8>)> = json.map(|(text, name)| (name, text.clone().into_bytes())).collect();
@@ -126,7 +126,7 @@ fn jobs_of_packets_are_shifted_into_their_round_trips() {
         let zero = spans[0][0];
         assert_eq!(spans, [[zero, zero + 400, 0], [zero + 2_000, zero + 2_400, -810]]);
         let starts: Vec<i64> = ops(&read).iter().map(|slice| slice.start_ps / 1_000_000 - zero).collect();
-        let second = if outside == Outside::Shifted { 2_000 } else { 2_810 };
+        let second = if outside == OutsideWork::Shifted { 2_000 } else { 2_810 };
         assert_eq!(starts, [10, 300, second, second + 290]);
     }
 }

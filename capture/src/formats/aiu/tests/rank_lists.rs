@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::OnceLock;
 
 use super::*;
-use crate::archive::Leaf;
+use crate::archive::PlainFile;
 use crate::archive::unpack::EarlyEnd;
 use crate::files::Take;
 use crate::owners::Owners;
@@ -16,7 +16,7 @@ struct Keeping {
 }
 
 impl Files for Keeping {
-    fn leaf(&self, file: usize) -> &Leaf {
+    fn leaf(&self, file: usize) -> &PlainFile {
         self.files.leaf(file)
     }
 

@@ -4,7 +4,7 @@
 use nprof_engine::base::{Error, Result};
 use nprof_engine::exec::Work;
 use nprof_engine::fixture::Recorder;
-use nprof_engine::ingest::{Batch, Carrier, Relay};
+use nprof_engine::ingest::{CallBatch, Carrier, Relay};
 use nprof_engine::model::WarningKind::{DamagedRecord, TruncatedInput};
 use nprof_engine::native::AllCores;
 use nprof_engine::spill::{MemoryScratch, Space};
@@ -69,7 +69,7 @@ fn a_cut_within_a_later_batch_is_told() {
 fn an_error_of_the_sink_ends_both_threads() {
     struct Full;
     impl Carrier for Full {
-        fn carry(&mut self, _: Batch) -> Result<Batch> {
+        fn carry(&mut self, _: CallBatch) -> Result<CallBatch> {
             Err(Error::Storage { what: "full" })
         }
     }

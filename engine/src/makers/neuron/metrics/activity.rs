@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::Columns;
+use super::NamedColumns;
 use crate::base::{Covered, Result};
 use crate::exec::Cancel;
 use crate::model::TrackId;
@@ -30,7 +30,7 @@ pub struct Activity {
 pub type Classify<'a> = dyn Fn(TrackId, usize, &[i64]) -> Result<Vec<Classes>> + 'a;
 
 /// The slices of one track, in order of start.
-struct Cursor {
+struct SliceCursor {
     track: TrackId,
     blocks: std::ops::Range<usize>,
     rows: Vec<(i64, i64, Classes)>,
@@ -51,7 +51,7 @@ pub fn sweep<B: Bytes>(
     let mut cursors = Vec::new();
     let mut heap = BinaryHeap::new();
     for &(track, classify) in tracks {
-        let mut cursor = Cursor { track, blocks: segment.blocks_of(track)?, rows: Vec::new(), at: 0 };
+        let mut cursor = SliceCursor { track, blocks: segment.blocks_of(track)?, rows: Vec::new(), at: 0 };
         if let Some((start_ps, ..)) = cursor.peek(segment, classify)? {
             heap.push(Reverse((start_ps, cursors.len())));
         }
@@ -83,7 +83,7 @@ pub fn sweep<B: Bytes>(
     Ok(activity)
 }
 
-impl Cursor {
+impl SliceCursor {
     /// The next slice: start, end, classes.
     fn peek<B: Bytes>(
         &mut self,
@@ -112,7 +112,7 @@ impl Cursor {
 
 /// The mapped value of a text field for each row of a block. Rows without a value get `absent`.
 pub fn map_texts<B: Bytes, T: Copy>(
-    columns: &Columns<'_, B>,
+    columns: &NamedColumns<'_, B>,
     name: &str,
     (block, rows): (usize, usize),
     absent: T,

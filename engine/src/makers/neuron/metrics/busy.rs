@@ -1,7 +1,7 @@
 //! Busy intervals of each engine: the union of its instructions, without waits.
 //! neuron-profile uses the same definition.
 
-use super::Columns;
+use super::NamedColumns;
 use super::engines::instruction_tracks;
 use crate::base::{Error, Result};
 use crate::exec::Cancel;
@@ -31,7 +31,7 @@ pub fn for_each_busy<B: Bytes, E: From<Error>>(
     segment: &Segment<B>,
     mut each: impl FnMut(&Busy) -> Result<(), E>,
 ) -> Result<(), E> {
-    let Some(instruction) = Columns::of(segment, INSTRUCTION.name, Cancel::NEVER) else { return Ok(()) };
+    let Some(instruction) = NamedColumns::of(segment, INSTRUCTION.name, Cancel::NEVER) else { return Ok(()) };
     for track in instruction_tracks(segment, &instruction) {
         let mut open: Option<Busy> = None;
         for block in segment.blocks_of(track)? {
@@ -54,7 +54,11 @@ pub fn for_each_busy<B: Bytes, E: From<Error>>(
 }
 
 /// The busy intervals of one block.
-fn parts<B: Bytes>(segment: &Segment<B>, instruction: &Columns<'_, B>, block: usize) -> Result<Vec<Busy>> {
+fn parts<B: Bytes>(
+    segment: &Segment<B>,
+    instruction: &NamedColumns<'_, B>,
+    block: usize,
+) -> Result<Vec<Busy>> {
     let mut reader = BlockReader::new(segment, instruction.table(), block)?;
     let starts = reader.core_ints(ColumnRole::Start)?;
     let durations = reader.core_ints(ColumnRole::Duration)?;

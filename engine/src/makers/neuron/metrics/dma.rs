@@ -2,7 +2,7 @@
 
 use super::activity::{Activity, Classes, Classify, map_texts, sweep};
 use super::run::RunFacts;
-use super::{Columns, Placed, count, float, int, seconds, share};
+use super::{GroupedMetric, NamedColumns, count, float, int, seconds, share};
 use crate::base::Result;
 use crate::makers::neuron::group::NeuronGroup;
 use crate::makers::neuron::schema::{DMA, INSTRUCTION};
@@ -34,8 +34,12 @@ struct Sizes {
 }
 
 /// Metrics of data movement.
-pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &RunFacts<'_>, out: &mut Vec<Placed>) -> Result<()> {
-    let dma = Columns::of(segment, DMA.name, run.cancel);
+pub fn metrics<B: Bytes>(
+    segment: &Segment<B>,
+    run: &RunFacts<'_>,
+    out: &mut Vec<GroupedMetric>,
+) -> Result<()> {
+    let dma = NamedColumns::of(segment, DMA.name, run.cancel);
     let dma_classes = |_: TrackId, block: usize, names: &[i64]| match &dma {
         Some(dma) => classes_of(dma, block, names.len()),
         None => Ok(vec![0; names.len()]),
@@ -79,7 +83,7 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &RunFacts<'_>, out: &mut Vec
 
 /// Classes of the rows of a block. A row is a whole transfer or a packet of one. A packet belongs
 /// to one kind of queue.
-fn classes_of<B: Bytes>(dma: &Columns<'_, B>, block: usize, rows: usize) -> Result<Vec<Classes>> {
+fn classes_of<B: Bytes>(dma: &NamedColumns<'_, B>, block: usize, rows: usize) -> Result<Vec<Classes>> {
     let is_transfer = map_texts(dma, "aggregated", (block, rows), false, |text| text == "yes")?;
     let sorts = map_texts(dma, "queue_type", (block, rows), STATIC, |text| match text {
         "software_dynamic" => SOFTWARE_DYNAMIC,
@@ -92,7 +96,7 @@ fn classes_of<B: Bytes>(dma: &Columns<'_, B>, block: usize, rows: usize) -> Resu
     Ok(classes.collect())
 }
 
-fn sizes_of<B: Bytes>(segment: &Segment<B>, dma: &Columns<'_, B>) -> Result<Sizes> {
+fn sizes_of<B: Bytes>(segment: &Segment<B>, dma: &NamedColumns<'_, B>) -> Result<Sizes> {
     let mut sizes = Sizes::default();
     for block in 0..segment.blocks(dma.table())?.len() {
         let classes = classes_of(dma, block, segment.blocks(dma.table())?.rows(block))?;
@@ -110,7 +114,7 @@ fn sizes_of<B: Bytes>(segment: &Segment<B>, dma: &Columns<'_, B>) -> Result<Size
     Ok(sizes)
 }
 
-fn packet_metrics(activity: &[Activity], run: &RunFacts<'_>, out: &mut Vec<Placed>) {
+fn packet_metrics(activity: &[Activity], run: &RunFacts<'_>, out: &mut Vec<GroupedMetric>) {
     let packets = activity[PACKET];
     let active_s = seconds(packets.covered_ps);
     let doc = "Time in which at least one DMA packet was in flight.";
@@ -134,7 +138,7 @@ fn packet_metrics(activity: &[Activity], run: &RunFacts<'_>, out: &mut Vec<Place
     }
 }
 
-fn transfer_metrics(transfers: Activity, bytes: i64, out: &mut Vec<Placed>) {
+fn transfer_metrics(transfers: Activity, bytes: i64, out: &mut Vec<GroupedMetric>) {
     out.push((
         NeuronGroup::DataMovement,
         count(
@@ -159,7 +163,7 @@ fn transfer_metrics(transfers: Activity, bytes: i64, out: &mut Vec<Placed>) {
     ));
 }
 
-fn class_metrics(activity: &[Activity], sizes: &Sizes, out: &mut Vec<Placed>) {
+fn class_metrics(activity: &[Activity], sizes: &Sizes, out: &mut Vec<GroupedMetric>) {
     let packets = activity[PACKET];
     let bytes = (sizes.software_dynamic + sizes.hardware_dynamic + sizes.fixed) as f64;
     let sorts = [
@@ -214,7 +218,7 @@ fn class_metrics(activity: &[Activity], sizes: &Sizes, out: &mut Vec<Placed>) {
     dynamic("active_time", share(seconds(covered), seconds(packets.covered_ps)));
 }
 
-fn collective_metrics(activity: &[Activity], run: &RunFacts<'_>, out: &mut Vec<Placed>) {
+fn collective_metrics(activity: &[Activity], run: &RunFacts<'_>, out: &mut Vec<GroupedMetric>) {
     let sorts = [
         ("cc_op", activity[COLLECTIVE], "cc_op_time", "cc_op_active_time", "collective operations"),
         (

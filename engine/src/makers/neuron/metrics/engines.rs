@@ -2,8 +2,8 @@
 //! instructions.
 
 use super::activity::{Activity, Classes, Classify, sweep};
-use super::run::{Chip, RunFacts};
-use super::{Columns, Placed, count, float, int, seconds, share};
+use super::run::{CorePeaks, RunFacts};
+use super::{GroupedMetric, NamedColumns, count, float, int, seconds, share};
 use crate::base::Result;
 use crate::index::Postings;
 use crate::makers::neuron::Engine;
@@ -35,8 +35,12 @@ const MATMUL: usize = 2;
 const ACTIVATE: usize = 3;
 
 /// Metrics of engines and instructions.
-pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &RunFacts<'_>, out: &mut Vec<Placed>) -> Result<()> {
-    let Some(instruction) = Columns::of(segment, INSTRUCTION.name, run.cancel) else { return Ok(()) };
+pub fn metrics<B: Bytes>(
+    segment: &Segment<B>,
+    run: &RunFacts<'_>,
+    out: &mut Vec<GroupedMetric>,
+) -> Result<()> {
+    let Some(instruction) = NamedColumns::of(segment, INSTRUCTION.name, run.cancel) else { return Ok(()) };
     let tracks = instruction_tracks(segment, &instruction);
     let code = |name| name_code(segment, instruction.table(), name);
     let (matmul, activate) = (code("MATMUL")?, code("ACTIVATE")?);
@@ -83,7 +87,7 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &RunFacts<'_>, out: &mut Vec
 }
 
 /// Tracks with instructions.
-pub fn instruction_tracks<B: Bytes>(segment: &Segment<B>, instruction: &Columns<'_, B>) -> Vec<TrackId> {
+pub fn instruction_tracks<B: Bytes>(segment: &Segment<B>, instruction: &NamedColumns<'_, B>) -> Vec<TrackId> {
     let all = query::slice::tracks(segment, None);
     all.into_iter().filter(|&id| segment.table_of(id) == Some(instruction.table())).collect()
 }
@@ -115,7 +119,13 @@ pub fn name_code<B: Bytes>(segment: &Segment<B>, table: TableId, wanted: &str) -
     Ok(None)
 }
 
-fn engine_metrics(engine: Engine, instructions: u64, active: Activity, total_s: f64, out: &mut Vec<Placed>) {
+fn engine_metrics(
+    engine: Engine,
+    instructions: u64,
+    active: Activity,
+    total_s: f64,
+    out: &mut Vec<GroupedMetric>,
+) {
     let (prefix, group) = (engine.prefix(), NeuronGroup::Engine(engine));
     let active_s = seconds(active.covered_ps);
     out.push((
@@ -138,7 +148,7 @@ fn engine_metrics(engine: Engine, instructions: u64, active: Activity, total_s: 
 }
 
 /// Metrics of bytes moved by instructions. Returns the bytes of device memory, read and written.
-fn traffic_metrics<B: Bytes>(instruction: &Columns<'_, B>, out: &mut Vec<Placed>) -> Result<f64> {
+fn traffic_metrics<B: Bytes>(instruction: &NamedColumns<'_, B>, out: &mut Vec<GroupedMetric>) -> Result<f64> {
     let mut hbm = 0.0;
     for (name, doc) in BYTES {
         let (sum, rows) = instruction.sum(name)?;
@@ -169,10 +179,10 @@ fn traffic_metrics<B: Bytes>(instruction: &Columns<'_, B>, out: &mut Vec<Placed>
 
 fn flops_metrics<B: Bytes>(
     segment: &Segment<B>,
-    instruction: &Columns<'_, B>,
+    instruction: &NamedColumns<'_, B>,
     run: &RunFacts<'_>,
     hbm_bytes: f64,
-    out: &mut Vec<Placed>,
+    out: &mut Vec<GroupedMetric>,
 ) -> Result<()> {
     let (elements, _) = instruction.sum("elements")?;
     let hardware = elements.saturating_mul(2);
@@ -201,7 +211,7 @@ fn flops_metrics<B: Bytes>(
     Ok(())
 }
 
-fn transpose_flops<B: Bytes>(segment: &Segment<B>, instruction: &Columns<'_, B>) -> Result<i64> {
+fn transpose_flops<B: Bytes>(segment: &Segment<B>, instruction: &NamedColumns<'_, B>) -> Result<i64> {
     let mut elements = 0_i64;
     for block in 0..segment.blocks(instruction.table())?.len() {
         let rows = segment.blocks(instruction.table())?.rows(block);
@@ -218,11 +228,11 @@ fn transpose_flops<B: Bytes>(segment: &Segment<B>, instruction: &Columns<'_, B>)
 
 /// Metrics of the used share of the chip's peaks.
 fn utilisation(
-    chip: Chip,
+    chip: CorePeaks,
     total_s: f64,
     hbm_bytes: f64,
     (hardware, model, by_rows): (f64, Option<f64>, Option<f64>),
-    out: &mut Vec<Placed>,
+    out: &mut Vec<GroupedMetric>,
 ) {
     let peak = chip.peak_flops() * total_s;
     let mut ratio =
@@ -277,7 +287,7 @@ mod tests {
     use crate::ingest::{BuildOptions, Builder};
     use crate::makers::neuron::metrics::{for_each_busy, groups};
     use crate::makers::neuron::schema::Instruction;
-    use crate::makers::neuron::{Engine, SEMAPHORE_WAIT, SOURCE, Tracks};
+    use crate::makers::neuron::{Engine, NeuronTracks, SEMAPHORE_WAIT, SOURCE};
     use crate::model::{OwnedValue, RankInfo, Sink, SliceForm, SliceRecord, TrackId};
     use crate::query;
     use crate::segment::Segment;
@@ -289,7 +299,7 @@ mod tests {
         let mut sink = Builder::new(&scratch, &mut bytes, BuildOptions::default()).unwrap();
         sink.rank(RankInfo { source: SOURCE.to_owned(), ..RankInfo::default() });
         Instruction::define(&mut sink).unwrap();
-        let (mut tracks, mut of) = (Tracks::default(), Vec::new());
+        let (mut tracks, mut of) = (NeuronTracks::default(), Vec::new());
         for engine in Engine::ALL {
             let track = tracks.engine(&mut sink, engine.name(), 0).unwrap();
             of.push((engine, track));

@@ -19,19 +19,19 @@ pub use throttle::{is_limit, shown_name};
 
 use crate::base::{Result, clamped};
 use crate::exec::Cancel;
-use crate::makers::columns::Columns;
+use crate::makers::columns::NamedColumns;
 use crate::makers::neuron::group::NeuronGroup;
 use crate::metrics::{Metric, MetricGroup};
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
 
 /// A metric with its group.
-type Placed = (NeuronGroup, Metric);
+type GroupedMetric = (NeuronGroup, Metric);
 
 /// All metrics of a Neuron profile.
 pub fn groups<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Vec<MetricGroup>> {
     let run = RunFacts::of(segment, cancel)?;
-    let mut placed: Vec<Placed> = Vec::new();
+    let mut placed: Vec<GroupedMetric> = Vec::new();
     engines::metrics(segment, &run, &mut placed)?;
     dma::metrics(segment, &run, &mut placed)?;
     throttle::metrics(segment, &run, &mut placed)?;

@@ -1,7 +1,7 @@
 //! Facts about the run as a whole: its length, the chip's peaks, and the values that the trace
 //! states.
 
-use super::{Columns, Placed, count, float, int};
+use super::{GroupedMetric, NamedColumns, count, float, int};
 use crate::base::Result;
 use crate::exec::Cancel;
 use crate::makers::neuron::group::NeuronGroup;
@@ -18,7 +18,7 @@ pub struct RunFacts<'a> {
     /// End of the last instruction, in nanoseconds.
     pub last_ns: f64,
     /// Peaks of the chip, if known.
-    pub chip: Option<Chip>,
+    pub chip: Option<CorePeaks>,
     /// Metrics that the trace states.
     pub stated: Vec<(&'a str, OwnedValue)>,
     /// Tells whether nobody needs the metrics any more.
@@ -29,7 +29,7 @@ pub struct RunFacts<'a> {
 
 /// Peaks of one core.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Chip {
+pub struct CorePeaks {
     /// Clock of the Tensor engine in hertz.
     pub tensor_hz: f64,
     /// Base clock in hertz.
@@ -40,7 +40,7 @@ pub struct Chip {
     pub hbm_bytes_per_s: f64,
 }
 
-impl Chip {
+impl CorePeaks {
     /// Peak floating-point operations per second: a multiplication and an addition per multiplier
     /// and cycle.
     pub fn peak_flops(&self) -> f64 {
@@ -56,7 +56,7 @@ impl<'a> RunFacts<'a> {
     /// Reads the facts from side tables.
     pub fn of<B: Bytes>(segment: &'a Segment<B>, cancel: Cancel<'a>) -> Result<Self> {
         let rows = |table: &str| {
-            Columns::of(segment, table, cancel).map_or(Ok(Vec::new()), |table| table.all_rows())
+            NamedColumns::of(segment, table, cancel).map_or(Ok(Vec::new()), |table| table.all_rows())
         };
         let stated = rows(SUMMARY.name)?.into_iter().next().unwrap_or_default();
         let metadata = rows(METADATA.name)?.into_iter().next().unwrap_or_default();
@@ -101,7 +101,7 @@ impl<'a> RunFacts<'a> {
     }
 
     /// Metrics that follow from side tables alone.
-    pub fn metrics(&self, out: &mut Vec<Placed>) {
+    pub fn metrics(&self, out: &mut Vec<GroupedMetric>) {
         out.push((
             NeuronGroup::Overall,
             float("total_time", self.total_s, Unit::Seconds, "Time of the run on the device."),
@@ -158,9 +158,9 @@ fn number_of(row: &[(&str, OwnedValue)], name: &str) -> Option<f64> {
     })
 }
 
-fn chip_of(of: impl Fn(&str) -> Option<f64>) -> Option<Chip> {
+fn chip_of(of: impl Fn(&str) -> Option<f64>) -> Option<CorePeaks> {
     const HZ_PER_GHZ: f64 = 1e9;
-    Some(Chip {
+    Some(CorePeaks {
         tensor_hz: of("pe_clock_freq")? * HZ_PER_GHZ,
         base_hz: of("pe_clock_others")? * HZ_PER_GHZ,
         multipliers: of("pe_num_rows")? * of("pe_num_cols")?,

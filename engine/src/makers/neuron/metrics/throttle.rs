@@ -5,7 +5,7 @@ use crate::makers::neuron::schema::{HAM, UNTHROTTLED_KIND};
 use std::collections::BTreeMap;
 
 use super::run::RunFacts;
-use super::{Columns, Placed, float, int, share};
+use super::{GroupedMetric, NamedColumns, float, int, share};
 use crate::base::Result;
 use crate::base::time::PS_PER_NS;
 use crate::model::Unit;
@@ -13,7 +13,7 @@ use crate::segment::{Bytes, ColumnRole, Segment};
 
 /// Throttling for one reason on one core.
 #[derive(Debug, Clone, Copy, Default)]
-struct Held {
+struct ThrottleTime {
     /// Whole nanoseconds, like the vendor's tool.
     ns: i64,
     /// Nanoseconds times the share of the peak that was allowed.
@@ -39,9 +39,13 @@ pub fn is_limit(name: &str) -> bool {
 }
 
 /// Metrics by core and reason.
-pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &RunFacts<'_>, out: &mut Vec<Placed>) -> Result<()> {
-    let Some(ham) = Columns::of(segment, HAM.name, run.cancel) else { return Ok(()) };
-    let mut held: BTreeMap<(i64, i64), Held> = BTreeMap::new();
+pub fn metrics<B: Bytes>(
+    segment: &Segment<B>,
+    run: &RunFacts<'_>,
+    out: &mut Vec<GroupedMetric>,
+) -> Result<()> {
+    let Some(ham) = NamedColumns::of(segment, HAM.name, run.cancel) else { return Ok(()) };
+    let mut held: BTreeMap<(i64, i64), ThrottleTime> = BTreeMap::new();
     for block in 0..segment.blocks(ham.table())?.len() {
         let durations = segment.core_ints(ham.table(), ColumnRole::Duration, block)?;
         let mut rows = vec![[0, 1, 1, UNTHROTTLED_KIND]; durations.len()];
@@ -63,7 +67,12 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, run: &RunFacts<'_>, out: &mut Vec
     Ok(())
 }
 
-fn core_metrics(core: i64, held: &BTreeMap<(i64, i64), Held>, last_ns: f64, out: &mut Vec<Placed>) {
+fn core_metrics(
+    core: i64,
+    held: &BTreeMap<(i64, i64), ThrottleTime>,
+    last_ns: f64,
+    out: &mut Vec<GroupedMetric>,
+) {
     let of_core =
         || held.iter().filter(move |((of, _), _)| *of == core).map(|(&(_, kind), &held)| (kind, held));
     let throttled: i64 =

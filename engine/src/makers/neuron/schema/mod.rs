@@ -5,8 +5,8 @@
 //! fields. These are `timestamp` and `duration` (whole nanoseconds, rounded down), the text under
 //! [`TableSchema::name_key`] and the number under [`TableSchema::value_key`].
 //!
-//! Every reader of Neuron data defines its tables here and its tracks with [`super::Tracks`], so
-//! that all build the same tree. A field that is not listed here is also kept, without an
+//! Every reader of Neuron data defines its tables here and its tracks with [`super::NeuronTracks`],
+//! so that all build the same tree. A field that is not listed here is also kept, without an
 //! explanation.
 
 mod collectives;
