@@ -20,12 +20,10 @@ use nprof_tests::source::{ProjectFile, Rule, at, project_root, read_all};
 const VAGUE: [&str; 7] = ["util", "utils", "helper", "helpers", "manager", "common", "misc"];
 const LINES_MAX: usize = 500;
 /// Names that several public types of a crate have, with the crate. This list can only shrink.
-const SHARED_NAMES: [(&str, &str); 3] = [
+const SHARED_NAMES: [(&str, &str); 2] = [
     // Nouns of the model, and what messages say of them.
     ("engine", "Side"),
     ("engine", "TrackKind"),
-    // The tracks of a rank, one type for each vendor.
-    ("engine", "Tracks"),
 ];
 /// What several files can declare: an alias, and types that a macro names.
 const NAMELESS: [&str; 2] = ["Result", ""];
