@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use nprof_engine::analysis::job_segment::numbers;
 use nprof_engine::analysis::table::rates;
-use nprof_engine::analysis::{ClockVerdict, Presence, Unplaced, algorithm, passages, shown_by, totals};
+use nprof_engine::analysis::{ClockVerdict, Presence, Unplaced, algorithm, passages, totals};
 use nprof_engine::base::{Error, Time};
-use nprof_engine::makers::job::schema::{CAUSES, CLOCK, JobRow, MISMATCHES, OperationRow, RANKS, RankRow};
-use nprof_engine::model::FieldSpec;
+use nprof_engine::makers::job::schema::{
+    CAUSES, CLOCK, CauseRow, JobRow, MISMATCHES, OperationRow, RANKS, RankRow,
+};
+use nprof_engine::model::{FieldSpec, ValueTable};
 use serde_json::{Value, json};
 
 use super::Analysed;
@@ -44,26 +45,20 @@ fn clocks(of: &Analysed, profile: &Profile) -> Result<Vec<Value>, Error> {
     Ok(rows)
 }
 
-/// Rows of the slow links.
-fn links(of: &Analysed) -> Vec<Value> {
-    let numbers = numbers(&of.report);
-    let rows = of.report.links.iter().map(|link| {
-        let group = &of.job.groups[link.group as usize];
-        let worst = shown_by(&of.job, &of.report, link).map(|slow| {
-            let operation = numbers[slow.instance];
-            json!({"operation": operation, "rank": slow.rank, "start_ns": ns(slow.start_ps)})
+/// Rows of the slow links: the causes that are no rank, with the transfer that shows each best.
+fn links(causes: &ValueTable) -> Vec<Value> {
+    let names = CauseRow::by(|field| field.name);
+    let is_link = |row: &&Value| row.get(names.communicator).is_some();
+    let all = rows(causes);
+    let row = |row: &Value| {
+        let mut row = row.clone();
+        let slowest = json!({
+            "operation": row[names.operation], "rank": row[names.rank], "start_ns": row["start_ns"],
         });
-        json!({
-            "communicator": group.communicator.name,
-            "ranks": group.ranks(),
-            "root_blame_ns": link.root_blame_ps / 1e3,
-            "excess_ns": link.excess_ps / 1e3,
-            "operations": link.operations,
-            "slower_ns": link.slower_ps / 1e3,
-            "worst": worst,
-        })
-    });
-    rows.collect()
+        row["worst"] = if row[names.operation].is_null() { Value::Null } else { slowest };
+        row
+    };
+    all.iter().filter(is_link).map(row).collect()
 }
 
 /// The job as a whole.
@@ -115,16 +110,17 @@ fn verdict(of: &Analysed) -> &'static str {
 /// Facts about the whole, without the operations.
 fn head(of: &Analysed, profile: &Profile) -> Result<Vec<(&'static str, Value)>, Error> {
     let clocks_found = &of.report.clocks;
+    let causes = of.table(&CAUSES)?;
     Ok(vec![
         ("reference", json!(of.job.ranks.get(clocks_found.reference).map(|rank| rank.rank))),
         ("verdict", json!(verdict(of))),
         ("violations", json!(clocks_found.violations)),
         ("cut_waits", json!(of.report.cuts)),
         ("job", job(of)),
-        ("causes", Value::Array(rows(&of.table(&CAUSES)?))),
+        ("causes", Value::Array(rows(&causes))),
         ("clocks", Value::Array(clocks(of, profile)?)),
         ("ranks", Value::Array(ranks(of, false)?)),
-        ("links", Value::Array(links(of))),
+        ("links", Value::Array(links(&causes))),
         ("mismatches", Value::Array(mismatches(of)?)),
         ("calls_without_group", Value::Array(unplaced(of))),
     ])

@@ -10,8 +10,9 @@ use nprof_engine::makers::{CallIds, FieldCell};
 use serde_json::json;
 
 use super::StorePlace;
+use super::failed_condition::FailArgs;
 use super::rank_lines::{mismatches, recorded};
-use super::ranks::{FailArgs, analysed};
+use super::ranks::analysed;
 use super::size;
 use crate::analysis::json as analysis_json;
 use crate::print::text::{self, Column, duration, rate, share};

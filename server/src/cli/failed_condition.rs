@@ -1,4 +1,11 @@
-//! A condition of `--fail-on` that holds.
+//! The conditions of `--fail-on`, and the failure if one holds.
+
+use std::io::Write;
+
+use clap::Args;
+
+use crate::analysis::Analysed;
+use crate::analysis::condition::Condition;
 
 /// Exit code: the command worked, and what it found breaks a limit of the user.
 pub(super) const EXIT_CODE: u8 = 3;
@@ -7,3 +14,34 @@ pub(super) const EXIT_CODE: u8 = 3;
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Failing(pub(super) String);
+
+/// Conditions that make the command fail.
+#[derive(Debug, Args)]
+pub(super) struct FailArgs {
+    /// Exit with 3 if this holds, such as `wait > 10%`, `root-blame > 5 ms` or `mismatches > 0`;
+    /// can be repeated
+    ///
+    /// A condition is a quantity of the worst rank, `>` and a limit. `wait` and `exposed` take a
+    /// share of the rank's time or a time. `blame` and `root-blame` take a share of all waiting or
+    /// a time. `lost` takes a share of the rank's operations or a number. `mismatches` takes a
+    /// number, and counts all ranks.
+    #[arg(long, value_name = "CONDITION")]
+    fail_on: Vec<Condition>,
+}
+
+impl FailArgs {
+    /// Checks the conditions after the output is complete.
+    pub(super) fn check(&self, of: &Analysed, out: &mut dyn Write) -> anyhow::Result<()> {
+        let broken: Vec<String> = self
+            .fail_on
+            .iter()
+            .filter_map(|condition| condition.broken_by(of))
+            .map(|broken| broken.to_string())
+            .collect();
+        if broken.is_empty() {
+            return Ok(());
+        }
+        out.flush()?;
+        Err(Failing(broken.join("; ")).into())
+    }
+}

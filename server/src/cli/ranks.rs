@@ -10,11 +10,10 @@ use nprof_engine::makers::job::schema::{RANKS, RankRow};
 use nprof_engine::makers::{CallIds, FieldCell};
 use nprof_engine::wire::clock::Clock;
 
-use super::failed_condition::Failing;
+use super::failed_condition::FailArgs;
 use super::progress::watched;
 use super::rank_lines as lines;
 use super::{StorePlace, waits};
-use crate::analysis::condition::Condition;
 use crate::analysis::{Analysed, analyse, json};
 use crate::ingest::IngestError;
 use crate::print::text::{self, Column, duration, share};
@@ -55,37 +54,6 @@ pub(super) struct RanksArgs {
     over_time: Option<u32>,
     #[command(flatten)]
     fail: FailArgs,
-}
-
-/// Conditions that make the command fail.
-#[derive(Debug, Args)]
-pub(super) struct FailArgs {
-    /// Exit with 3 if this holds, such as `wait > 10%`, `root-blame > 5 ms` or `mismatches > 0`;
-    /// can be repeated
-    ///
-    /// A condition is a quantity of the worst rank, `>` and a limit. `wait` and `exposed` take a
-    /// share of the rank's time or a time. `blame` and `root-blame` take a share of all waiting or
-    /// a time. `lost` takes a share of the rank's operations or a number. `mismatches` takes a
-    /// number, and counts all ranks.
-    #[arg(long, value_name = "CONDITION")]
-    fail_on: Vec<Condition>,
-}
-
-impl FailArgs {
-    /// Checks the conditions after the output is complete.
-    pub(super) fn check(&self, of: &Analysed, out: &mut dyn Write) -> anyhow::Result<()> {
-        let broken: Vec<String> = self
-            .fail_on
-            .iter()
-            .filter_map(|condition| condition.broken_by(of))
-            .map(|broken| broken.to_string())
-            .collect();
-        if broken.is_empty() {
-            return Ok(());
-        }
-        out.flush()?;
-        Err(Failing(broken.join("; ")).into())
-    }
 }
 
 /// Analyses a profile and shows the progress.
