@@ -15,18 +15,12 @@ use super::trace::{self, Met, Shared};
 const OWN: [&str; 5] = ["traceEvents", "otherData", "distributedInfo", "displayTimeUnit", DEVICES];
 
 /// Writes the events of these ranks as one document.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the output cannot be written.
 pub fn write(ranks: &[Source<'_>], request: &Request, out: &mut dyn Write) -> Result<(Met, Shared)> {
     let each = |each: &mut Each<'_>| trace::for_each(ranks, &request.form, each);
     document((ranks, ranks), request, out, each)
 }
 
 /// Writes the events of one of the ranks as a document of its own.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the output cannot be written.
 pub fn write_rank(
     (ranks, at): (&[Source<'_>], usize),
     request: &Request,

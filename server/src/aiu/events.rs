@@ -74,9 +74,6 @@ pub struct Events<'a> {
 
 impl<'a> Events<'a> {
     /// Events of a rank in this form.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn new(source: &'a Source<'a>, form: &'a Form, numbers: &'a mut Numbers) -> Result<Self> {
         let table = |name: &str| source.segment.table(name);
         Ok(Self {
@@ -107,9 +104,6 @@ impl<'a> Events<'a> {
 
     /// Calls `each` with every event of the rank, by time; metadata and arrows come last. Steps of
     /// collective operations go to `steps`, too. Arrows are numbered after `last_arrow`.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged, or if `each` fails.
     pub fn for_each(&mut self, steps: &mut Steps, last_arrow: &mut u64, each: &mut Each<'_>) -> Result<()> {
         for event in self.source.metadata()? {
             each(&event)?;

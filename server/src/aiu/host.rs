@@ -113,9 +113,6 @@ impl Samples {
     }
 
     /// Writes the samples before the time changes.
-    ///
-    /// # Errors
-    /// If `each` fails.
     pub fn flush(&mut self, each: &mut Each<'_>) -> Result<()> {
         self.0.drain(..).try_for_each(|event| each(&event))
     }
@@ -133,9 +130,6 @@ pub fn whole(value: f64) -> Json {
 }
 
 /// The events of an asynchronous slice: begin and end, or one instant within.
-///
-/// # Errors
-/// If `each` fails.
 pub fn asynchronous(
     mut event: Event,
     (duration_ps, form): (i64, SliceForm),

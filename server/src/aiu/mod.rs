@@ -122,9 +122,6 @@ pub enum ReportForm {
 }
 
 /// Checks a profile and writes the report to the output of the request.
-///
-/// # Errors
-/// If a segment cannot be read or the file cannot be written.
 pub fn verify(
     of: RanksOf<'_>,
     request: &Request,

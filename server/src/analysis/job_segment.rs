@@ -106,9 +106,6 @@ pub fn of_profile(profile: &Profile, cancel: Cancel<'_>) -> Result<JobSegment, A
 
 /// Computes the job segment of a profile for another process: writes it and the overlay to `dir`.
 /// Returns the name of its file, which is that of [`path_of`].
-///
-/// # Errors
-/// See [`of_profile`].
 pub fn to_directory(profile: &Profile, dir: &Path, cancel: Cancel<'_>) -> Result<String, AnalysisError> {
     let of = analyse_to(profile, CallIds::Skipped, dir, cancel)?;
     let name = path_of(profile).file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -80,9 +80,6 @@ pub fn numbers(report: &Report) -> Vec<u32> {
 }
 
 /// Writes the job segment of a job.
-///
-/// # Errors
-/// If the sink fails, or the work is cancelled.
 pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>) -> Result<()> {
     sink.rank(RankInfo { source: SOURCE.to_owned(), title: "All ranks".to_owned(), ..RankInfo::default() });
     if (job.world as usize) > job.ranks.len() && !job.ranks.is_empty() {

@@ -10,9 +10,6 @@ use crate::model::{FieldId, Sink, Value};
 
 /// Writes the tables that compare ranks, sizes and causes. `numbers` has the number of each
 /// operation.
-///
-/// # Errors
-/// If the sink fails.
 pub fn write(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
     whole(job, report, sink)?;
     causes(job, report, numbers, sink)?;
@@ -187,9 +184,6 @@ fn ranks(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
 }
 
 /// Writes the rows of operations with a property in common.
-///
-/// # Errors
-/// If the sink fails.
 pub fn rows_by(job: &Job, report: &Report, by: By, sink: &mut dyn Sink) -> Result<()> {
     let of = SizeFields::define(sink)?;
     let of_steps = if by == By::Step { steps(job, report, &report.by_call(job)) } else { Vec::new() };

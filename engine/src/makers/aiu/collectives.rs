@@ -26,9 +26,6 @@ const MEMBERS: usize = 0;
 const BYTES: usize = 1;
 
 /// Reads the operations of a rank. Its kernels are its computation.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
 pub fn read<B: Bytes>(
     segment: &Segment<B>,
     rank: u32,

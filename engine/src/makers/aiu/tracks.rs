@@ -231,9 +231,6 @@ impl AiuTracks {
     }
 
     /// The track for slices of this kind that one thread of the trace reported.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn lane(
         &mut self,
         sink: &mut dyn Sink,
@@ -262,9 +259,6 @@ impl AiuTracks {
     }
 
     /// The track of a counter, and of one device if the rank has several.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn counter(
         &mut self,
         sink: &mut dyn Sink,

@@ -28,9 +28,6 @@ use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
 /// Reads the operations of a rank. All other kernels are its computation; copies and fills are
 /// neither.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
 pub fn read<B: Bytes>(segment: &Segment<B>, ids: CallIds, cancel: Cancel<'_>) -> Result<RankCalls> {
     let mut reader = KinetoReader {
         segment,

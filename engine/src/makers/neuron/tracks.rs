@@ -96,9 +96,6 @@ impl NeuronTracks {
     /// The track for the instructions of an engine. The engine comes from a row's `label` (matrix
     /// multiplications are the Tensor engine's). `core` is the physical core within the logical
     /// one.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn engine(&mut self, sink: &mut dyn Sink, label: &str, core: u32) -> Result<TrackId> {
         let engine = Engine::of_label(label);
         let name = match (engine, label) {
@@ -126,9 +123,6 @@ impl NeuronTracks {
     }
 
     /// The track for the packets that one DMA engine moved for a queue of a physical core.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn dma_packets(
         &mut self,
         sink: &mut dyn Sink,
@@ -150,9 +144,6 @@ impl NeuronTracks {
     }
 
     /// The track for whole transfers of a queue of a physical core, each made of packets.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn dma_transfers(&mut self, sink: &mut dyn Sink, core: u32, queue: Queue<'_>) -> Result<TrackId> {
         let tracks = self.queue(sink, core, queue)?;
         if let Some(track) = tracks.transfers {
@@ -181,9 +172,6 @@ impl NeuronTracks {
     }
 
     /// The track for throttled periods of a physical core.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn throttling(&mut self, sink: &mut dyn Sink, core: u32) -> Result<TrackId> {
         if let Some(&track) = self.throttling.get(&core) {
             return Ok(track);
@@ -197,9 +185,6 @@ impl NeuronTracks {
     }
 
     /// The track for the changes of one semaphore of a physical core, named as in a row's `id`.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn semaphore(&mut self, sink: &mut dyn Sink, core: u32, id: &str) -> Result<TrackId> {
         if let Some(&track) = self.semaphores.get(&core).and_then(|semaphores| semaphores.get(id)) {
             return Ok(track);
@@ -219,9 +204,6 @@ impl NeuronTracks {
 
     /// The track for a counter of a physical core. Counters of the first core stand with those that
     /// all cores share.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn counter(&mut self, sink: &mut dyn Sink, core: u32, counter: CounterTrack) -> Result<TrackId> {
         if let Some(&track) = self.counters.get(&(core, counter)) {
             return Ok(track);
@@ -257,9 +239,6 @@ impl NeuronTracks {
     }
 
     /// The track for collective operations on a stream.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn collective_ops(&mut self, sink: &mut dyn Sink, stream: Option<u32>) -> Result<TrackId> {
         if let Some(&track) = self.streams.get(&stream) {
             return Ok(track);
@@ -273,9 +252,6 @@ impl NeuronTracks {
     }
 
     /// The track for the steps of one core for collective communication.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn cc_core(&mut self, sink: &mut dyn Sink, core: u32) -> Result<TrackId> {
         if let Some(&track) = self.cc_cores.get(&core) {
             return Ok(track);

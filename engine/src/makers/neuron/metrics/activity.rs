@@ -38,9 +38,6 @@ struct SliceCursor {
 }
 
 /// Sums the slices of these tracks by class.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
 pub fn sweep<B: Bytes>(
     segment: &Segment<B>,
     tracks: &[(TrackId, &Classify<'_>)],
