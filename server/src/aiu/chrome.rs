@@ -17,23 +17,25 @@ const OWN: [&str; 5] = ["traceEvents", "otherData", "distributedInfo", "displayT
 /// Writes the events of these ranks as one document.
 pub fn write(ranks: &[Source<'_>], request: &Request, out: &mut dyn Write) -> Result<(Met, Shared)> {
     let each = |each: &mut Each<'_>| trace::for_each(ranks, &request.form, each);
-    document((ranks, ranks), request, out, each)
+    document(ranks, ranks, request, out, each)
 }
 
 /// Writes the events of one of the ranks as a document of its own.
 pub fn write_rank(
-    (ranks, at): (&[Source<'_>], usize),
+    ranks: &[Source<'_>],
+    at: usize,
     request: &Request,
     shared: &Shared,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let each = |each: &mut Each<'_>| trace::for_rank((ranks, at), &request.form, shared, each);
-    document((ranks, &ranks[at..=at]), request, out, each)
+    let each = |each: &mut Each<'_>| trace::for_rank(ranks, at, &request.form, shared, each);
+    document(ranks, &ranks[at..=at], request, out, each)
 }
 
 /// Writes a document about `of`, some of the ranks.
 fn document<T>(
-    (ranks, of): (&[Source<'_>], &[Source<'_>]),
+    ranks: &[Source<'_>],
+    of: &[Source<'_>],
     request: &Request,
     out: &mut dyn Write,
     events: impl FnOnce(&mut Each<'_>) -> Result<T>,

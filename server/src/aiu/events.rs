@@ -179,7 +179,7 @@ impl<'a> Events<'a> {
         if pid.as_i64().is_some_and(is_computed) {
             return;
         }
-        self.samples.take(place, (pid, time_ps), (own, value));
+        self.samples.take(place, pid, time_ps, own, value);
     }
 
     /// Writes an asynchronous slice of the trace.
@@ -197,7 +197,7 @@ impl<'a> Events<'a> {
             Dialect::Flex => Json::from(source.rank),
             Dialect::Torch => source.process(event.pid),
         };
-        host::asynchronous(event, (duration_ps, form), each)
+        host::asynchronous(event, duration_ps, form, each)
     }
 
     fn slice(&mut self, row: TimedRow, steps: &mut Steps, each: &mut Each<'_>) -> Result<()> {
@@ -210,7 +210,7 @@ impl<'a> Events<'a> {
         let mut dialect = Dialect::Flex;
         if of_device {
             let of = device::Op { name, fields };
-            let Some(thread) = device::fill(&mut event, of, (self.source, self.form)) else { return Ok(()) };
+            let Some(thread) = device::fill(&mut event, of, self.source, self.form) else { return Ok(()) };
             if !self.form.has_utilization {
                 event.args.remove(OpRow::by(|field| field.name).pt_active);
                 event.args.remove("core used");

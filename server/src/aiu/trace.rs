@@ -67,7 +67,8 @@ pub fn for_each(ranks: &[Source<'_>], form: &Form, each: &mut Each<'_>) -> Resul
 
 /// Calls `each` with the events of one of the ranks, as they are in the file of all ranks.
 pub fn for_rank(
-    (ranks, at): (&[Source<'_>], usize),
+    ranks: &[Source<'_>],
+    at: usize,
     form: &Form,
     shared: &Shared,
     each: &mut Each<'_>,

@@ -84,7 +84,7 @@ fn causes(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> R
                 let communicator = &job.groups[group as usize].communicator.name;
                 fields.push((of.communicator, Value::Text(communicator)));
                 fields.push((of.excess, Value::Int(rounded(cost.excess_ps))));
-                slow_transfers(job, report, (&of, group), numbers, &mut fields);
+                slow_transfers(job, report, &of, group, numbers, &mut fields);
             }
         }
         sink.row(of.table, &fields)?;
@@ -102,7 +102,8 @@ fn list(numbers: &[u32]) -> String {
 fn slow_transfers(
     job: &Job,
     report: &Report,
-    (of, group): (&Cause, u32),
+    of: &Cause,
+    group: u32,
     numbers: &[u32],
     fields: &mut Vec<(FieldId, Value<'_>)>,
 ) {

@@ -113,7 +113,8 @@ impl NeuronTracks {
         let shown = name_on_core(name, core);
         let track = self.slices(
             sink,
-            (&INSTRUCTION, NeuronTrackGroup::Engines),
+            &INSTRUCTION,
+            NeuronTrackGroup::Engines,
             &shown,
             sort,
             on_core(role, core, None),
@@ -197,7 +198,7 @@ impl NeuronTracks {
         let title = if is_bare { format!("S[{id}]") } else { id.to_owned() };
         let (shown, identity) = (name_on_core(&title, core), on_core(Role::Semaphore, core, number));
         let track =
-            self.slices(sink, (&SEMAPHORE_UPDATE, NeuronTrackGroup::Semaphores), &shown, sort, identity)?;
+            self.slices(sink, &SEMAPHORE_UPDATE, NeuronTrackGroup::Semaphores, &shown, sort, identity)?;
         self.semaphores.entry(core).or_default().insert(id.to_owned(), track);
         Ok(track)
     }
@@ -246,7 +247,7 @@ impl NeuronTracks {
         let name = stream.map_or_else(|| "Operations".to_owned(), |stream| format!("Stream {stream}"));
         let identity = Identity { number: stream, ..Identity::of(Role::Collectives) };
         let sort = stream.map_or(-1, i64::from);
-        let track = self.slices(sink, (&CC_OPS, NeuronTrackGroup::Collectives), &name, sort, identity)?;
+        let track = self.slices(sink, &CC_OPS, NeuronTrackGroup::Collectives, &name, sort, identity)?;
         self.streams.insert(stream, track);
         Ok(track)
     }
@@ -259,7 +260,7 @@ impl NeuronTracks {
         let (name, sort) = (format!("CC-core {core}"), AFTER_NUMBERS + i64::from(core));
         let identity = on_core(Role::CollectiveCore, core, None);
         let track =
-            self.slices(sink, (&CC_INSTRUCTION, NeuronTrackGroup::Collectives), &name, sort, identity)?;
+            self.slices(sink, &CC_INSTRUCTION, NeuronTrackGroup::Collectives, &name, sort, identity)?;
         self.cc_cores.insert(core, track);
         Ok(track)
     }
@@ -267,7 +268,8 @@ impl NeuronTracks {
     fn slices(
         &mut self,
         sink: &mut dyn Sink,
-        (table, group): (&TableSchema, NeuronTrackGroup),
+        table: &TableSchema,
+        group: NeuronTrackGroup,
         name: &str,
         sort: i64,
         identity: Identity,

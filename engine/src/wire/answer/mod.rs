@@ -311,17 +311,17 @@ const ARRIVAL: &str = "arrival";
 /// Fields that follow from other calls. Their numbers come after those of the stored fields.
 fn derived_fields(of: &CallWaits) -> impl Iterator<Item = FieldValue> + use<> {
     let fields = job::schema::DERIVED.iter().zip([of.late_ps, of.wait_ps, of.blame_ps]);
-    fields.enumerate().map(|(at, (field, value))| derived_field((at, field), FieldContent::Int(value)))
+    fields.enumerate().map(|(at, (field, value))| derived_field(at, field, FieldContent::Int(value)))
 }
 
 /// The algorithm of a call's operation. `None` without a text.
 fn algorithm_field(text: String) -> Option<FieldValue> {
     let at = job::schema::DERIVED.len();
-    let field = || derived_field((at, &job::schema::ALGORITHM), FieldContent::Text(text.clone()));
+    let field = || derived_field(at, &job::schema::ALGORITHM, FieldContent::Text(text.clone()));
     (!text.is_empty()).then(field)
 }
 
-fn derived_field((at, field): (usize, &makers::table::FieldSchema), value: FieldContent) -> FieldValue {
+fn derived_field(at: usize, field: &makers::table::FieldSchema, value: FieldContent) -> FieldValue {
     let first = job::schema::CALLS.fields.len();
     FieldValue {
         field: u32::try_from(first + at).unwrap_or_default(),

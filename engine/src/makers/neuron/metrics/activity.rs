@@ -111,7 +111,8 @@ impl SliceCursor {
 pub fn map_texts<B: Bytes, T: Copy>(
     columns: &NamedColumns<'_, B>,
     name: &str,
-    (block, rows): (usize, usize),
+    block: usize,
+    rows: usize,
     absent: T,
     map: impl Fn(&str) -> T,
 ) -> Result<Vec<T>> {
