@@ -21,16 +21,10 @@ pub trait Files {
     fn leaf(&self, file: usize) -> &PlainFile;
 
     /// All bytes of a file, unpacked if they are packed.
-    ///
-    /// # Errors
-    /// If the file cannot be unpacked, or is truncated.
     fn whole(&self, file: usize) -> Result<FileBytes, Error>;
 
     /// Calls `take` once, with a reader of the unpacked file. Damage of the packing ends the file
     /// and is returned.
-    ///
-    /// # Errors
-    /// If `take` fails, also because of a failed read.
     fn stream(&self, file: usize, take: Take<'_>) -> Result<Option<EarlyEnd>, Error>;
 
     /// Place for the ranks of a file's events, which the first pass over the file notes for the

@@ -150,9 +150,6 @@ impl App {
 
     /// Metrics of a rank. They are computed once, even if several requests ask at the same time.
     /// Blocks.
-    ///
-    /// # Errors
-    /// If bytes of the segment are damaged, or the work is cancelled.
     fn summary(&self, rank: &OpenRank, work: Work<'_>) -> nprof_engine::base::Result<Arc<Summary>> {
         let compute = || summary_of(&rank.place, &rank.segment, work).map(Arc::new);
         self.0.summaries.get_or_insert_with(&rank.key(), compute)
@@ -312,9 +309,6 @@ impl App {
     }
 
     /// The frame of a tile, from the cache or from `cut`. Blocks.
-    ///
-    /// # Errors
-    /// The errors of `cut`.
     pub fn tile(
         &self,
         key: &TileKey,

@@ -38,9 +38,6 @@ pub enum StoredSummary {
 
 /// The metrics of a rank: the stored ones, else computed now and stored. A failure to store them is
 /// not an error.
-///
-/// # Errors
-/// If bytes of the segment are damaged, or the work is cancelled.
 pub fn summary_of(place: &SegmentPlace, segment: &SegmentFile, work: Work<'_>) -> Result<Summary> {
     if let Some(summary) = stored(place, segment) {
         return Ok(summary);

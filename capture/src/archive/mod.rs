@@ -81,9 +81,6 @@ impl Deref for FileBytes {
 /// Storage for files that must be unpacked as a whole.
 pub trait Spool {
     /// Reads `unpacked` to its end and keeps the bytes until the last owner is dropped.
-    ///
-    /// # Errors
-    /// If reading fails, or the storage is full.
     fn keep(&self, unpacked: &mut dyn Read) -> io::Result<SharedBytes>;
 
     /// The allowance that all files opened with this storage share. `None` gives each its own.

@@ -48,9 +48,6 @@ pub fn reader_of(importer: &Importer) -> &'static FormatReader {
 }
 
 /// Reads the ranks of a plan.
-///
-/// # Errors
-/// If a file of the plan cannot be read, or a sink fails.
 pub fn read(job: &ImportJob<'_>, sinks: &mut dyn Sinks) -> Result<(), Fault> {
     (reader_of(job.plan.importer).read)(job, sinks)
 }

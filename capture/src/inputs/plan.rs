@@ -69,9 +69,6 @@ pub enum Unplanned {
 }
 
 /// Plans one profile of these files. An archive must have been replaced by its entries.
-///
-/// # Errors
-/// If there is nothing to read, or several files could belong to the traces.
 pub fn plan(candidates: &[Candidate]) -> Result<Plans, Unplanned> {
     let candidates = &settled(candidates);
     let mut plans = Plans::default();

@@ -84,18 +84,12 @@ impl<B: Bytes> Maker<B> {
 }
 
 /// All metrics of a rank, in display order.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
 pub fn metrics<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
     (Maker::of_segment(segment).metrics)(segment, work)
 }
 
 /// The collective operations of a rank, by the typed identities of tracks and by fields. Empty if
 /// the trace has none.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
 pub fn collectives<B: Bytes>(
     segment: &Segment<B>,
     rank: u32,
@@ -109,9 +103,6 @@ pub fn collectives<B: Bytes>(
 }
 
 /// The host on which a rank ran, if its trace states it.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
 pub fn host<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Option<String>> {
     (Maker::of_segment(segment).host)(segment, cancel)
 }
@@ -157,9 +148,6 @@ pub struct Limit {
 
 /// The limits of a track in the span of a tile, by start. `None` if the track does not show limits.
 /// Time without a limit is not listed.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
 pub fn limits<B: Bytes>(
     segment: &Segment<B>,
     track: TrackId,

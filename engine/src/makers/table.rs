@@ -103,9 +103,6 @@ macro_rules! table {
 
         impl $handles {
             /// Defines the table and all its fields.
-            ///
-            /// # Errors
-            /// If the sink fails.
             pub fn define(
                 sink: &mut dyn crate::model::Sink,
             ) -> crate::base::Result<Self> {
@@ -160,9 +157,6 @@ macro_rules! rows {
 
         impl $row<$crate::makers::FieldCell> {
             /// All rows of a segment's table; none if the segment lacks it.
-            ///
-            /// # Errors
-            /// If bytes are missing or damaged, or the work is cancelled.
             pub fn read<B: $crate::segment::Bytes>(
                 segment: &$crate::segment::Segment<B>,
                 cancel: $crate::exec::Cancel<'_>,

@@ -36,9 +36,6 @@ pub trait Ask: Parameters {
 /// A question to a store.
 pub trait AskStore: Ask {
     /// The answer of a store.
-    ///
-    /// # Errors
-    /// Why there is none.
     fn answer(&self, store: &impl Store) -> std::result::Result<Self::Answer, Refusal>;
 }
 
@@ -257,9 +254,6 @@ pub trait Store {
     type Rank: Rank;
 
     /// All profiles, newest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     fn profiles(&self) -> std::result::Result<ProfileList, Refusal>;
 
     /// The profile with this name or id.
@@ -300,9 +294,6 @@ pub trait Rank {
 
     /// Tracks, tables and warnings of the rank. Includes warnings that came up after the segment
     /// was written.
-    ///
-    /// # Errors
-    /// If the segment cannot be read.
     fn detail(&self) -> Result<RankDetail>;
 
     /// Metrics of the rank, which can be cached.

@@ -62,7 +62,7 @@ pub fn arrows(camera: &Camera<'_>, detail: &SliceDetail, duration: fn(i64) -> St
         };
         let tag = outside.map(|(direction, end)| {
             let gap = duration(to.start_ps.saturating_sub(end_ps));
-            tag((direction, end), gap, camera, other)
+            tag(direction, end, gap, camera, other)
         });
         arrows.push(Arrow { from_px: from_end.at_px, to_px: to_end.at_px, tag });
         if arrows.len() == MOST_ARROWS {
@@ -108,7 +108,7 @@ fn camera_end(camera: &Camera<'_>, slice: &SliceEntry, time_ps: i64) -> Option<E
     Some(End { at_px: (x, y), outside })
 }
 
-fn tag((direction, end): (char, End), gap: String, camera: &Camera<'_>, other: &Neighbour) -> Tag {
+fn tag(direction: char, end: End, gap: String, camera: &Camera<'_>, other: &Neighbour) -> Tag {
     let text = match direction {
         '↑' | '↓' => {
             let track = camera.sheet.track(camera.source, other.slice.track);

@@ -186,12 +186,12 @@ impl PlainPainter {
                     (rectangle.left, rectangle.right) =
                         (rectangle.left.max(inside.left), rectangle.right.min(inside.right));
                 }
-                self.paint(instance, rectangle, (place.ratio, cut.canvas));
+                self.paint(instance, rectangle, place.ratio, cut.canvas);
             }
         }
     }
 
-    fn paint(&self, instance: &Instance, rectangle: Rectangle, (ratio, height): (f64, f64)) {
+    fn paint(&self, instance: &Instance, rectangle: Rectangle, ratio: f64, height: f64) {
         let Some((colour, rim)) = self.colours.get(usize::from(instance.colour)) else { return };
         let context = &self.context;
         let alpha = f64::from(instance.alpha) / f64::from(u8::MAX);

@@ -51,7 +51,7 @@ fn of_samples(samples: &[TileSample], cell_ps: i64) -> Vec<Values> {
         let range = of
             .iter()
             .fold((f64::NAN, f64::NAN), |(min, max), sample| (sample.value.min(min), sample.value.max(max)));
-        add(&mut out, (start, next), range, of[of.len() - 1].value);
+        add(&mut out, start, next, range, of[of.len() - 1].value);
     }
     out
 }
@@ -64,7 +64,7 @@ fn of_exact(samples: &[TileSample]) -> Vec<Values> {
 }
 
 /// Adds the range of a cell, and the last value until the next cell with values.
-fn add(out: &mut Vec<Values>, (start, next): (f64, f64), (min, max): (f64, f64), last: f64) {
+fn add(out: &mut Vec<Values>, start: f64, next: f64, (min, max): (f64, f64), last: f64) {
     out.push(Values { start, end: start + 1.0, min, max });
     if next > start + 1.0 {
         out.push(Values::held(start + 1.0, next, last));
@@ -75,7 +75,7 @@ fn of_ranges(ranges: &[TileRange]) -> Vec<Values> {
     let mut out = Vec::with_capacity(ranges.len());
     for (number, range) in ranges.iter().enumerate() {
         let next = ranges.get(number + 1).map_or(CELLS as f64, |next| f64::from(next.cell));
-        add(&mut out, (f64::from(range.cell), next), (range.min, range.max), range.last);
+        add(&mut out, f64::from(range.cell), next, (range.min, range.max), range.last);
     }
     out
 }

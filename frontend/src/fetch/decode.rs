@@ -15,17 +15,11 @@ const LARGEST_BYTES: u64 = 64 << 20;
 const TILE_VERSION: u16 = wire::VERSION;
 
 /// Decodes a message in postcard.
-///
-/// # Errors
-/// If the bytes are not such a message.
 pub fn message<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FetchError> {
     postcard::from_bytes(bytes).map_err(|_| FetchError::Unreadable { what: "not a message of this version" })
 }
 
 /// Decodes the answer to a question. An answer without bytes has no message: no message is empty.
-///
-/// # Errors
-/// If the bytes are not such an answer.
 pub fn answer<Q: Ask>(bytes: &[u8]) -> Result<Q::Answer, FetchError> {
     let answered = if bytes.is_empty() { None } else { Some(message(bytes)?) };
     Q::Answer::from_message(answered).ok_or(FetchError::Unreadable { what: "an answer without content" })

@@ -68,9 +68,6 @@ impl Server {
     }
 
     /// The formats in which a profile can be downloaded.
-    ///
-    /// # Errors
-    /// See [`Server::delete`].
     pub async fn exports(self) -> Result<ExportList, FetchError> {
         decode::message(&body("/api/exports", &RequestInit::new(), Form::Message).await?)
     }
@@ -87,17 +84,11 @@ impl Server {
     }
 
     /// The progress of an ingest.
-    ///
-    /// # Errors
-    /// See [`Server::delete`].
     pub async fn job(self, id: u64) -> Result<JobReport, FetchError> {
         decode::message(&body(&job_path(id), &RequestInit::new(), Form::Message).await?)
     }
 
     /// Cancels an ingest.
-    ///
-    /// # Errors
-    /// See [`Server::delete`].
     pub async fn cancel_job(self, id: u64) -> Result<(), FetchError> {
         remove(&job_path(id)).await
     }

@@ -136,9 +136,6 @@ impl Answers {
 
     /// Answers the question with this path and query, as a postcard message. `elapsed_ms` is the
     /// time since the question came, in milliseconds.
-    ///
-    /// # Errors
-    /// The reason why the question has no answer.
     pub fn ask(&self, url: &str, elapsed_ms: &(dyn Fn() -> f64 + Sync)) -> Result<Vec<u8>, Refusal> {
         let (path, query) = url.split_once('?').unwrap_or((url, ""));
         let question = Question::parse(path, query)?;

@@ -32,9 +32,6 @@ pub struct RankTime {
 
 impl Alignment {
     /// The clocks that the collective operations of a profile tell.
-    ///
-    /// # Errors
-    /// If a segment cannot be read.
     pub fn of(profile: &Profile, meter: &Meter) -> Result<Self, AnalysisError> {
         let analysed = analyse(profile, CallIds::Skipped, Cancel::when(&|| meter.is_cancelled()))?;
         let clocks = &analysed.report.clocks;

@@ -27,9 +27,6 @@ struct Operation {
 }
 
 /// The samples of the counter. Operations of a single rank have none.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn samples(ranks: &[Source<'_>]) -> Result<Vec<Event>> {
     let mut operations: BTreeMap<(String, u32), Operation> = BTreeMap::new();
     for source in ranks {

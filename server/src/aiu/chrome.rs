@@ -15,31 +15,27 @@ use super::trace::{self, Met, Shared};
 const OWN: [&str; 5] = ["traceEvents", "otherData", "distributedInfo", "displayTimeUnit", DEVICES];
 
 /// Writes the events of these ranks as one document.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the output cannot be written.
 pub fn write(ranks: &[Source<'_>], request: &Request, out: &mut dyn Write) -> Result<(Met, Shared)> {
     let each = |each: &mut Each<'_>| trace::for_each(ranks, &request.form, each);
-    document((ranks, ranks), request, out, each)
+    document(ranks, ranks, request, out, each)
 }
 
 /// Writes the events of one of the ranks as a document of its own.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the output cannot be written.
 pub fn write_rank(
-    (ranks, at): (&[Source<'_>], usize),
+    ranks: &[Source<'_>],
+    at: usize,
     request: &Request,
     shared: &Shared,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let each = |each: &mut Each<'_>| trace::for_rank((ranks, at), &request.form, shared, each);
-    document((ranks, &ranks[at..=at]), request, out, each)
+    let each = |each: &mut Each<'_>| trace::for_rank(ranks, at, &request.form, shared, each);
+    document(ranks, &ranks[at..=at], request, out, each)
 }
 
 /// Writes a document about `of`, some of the ranks.
 fn document<T>(
-    (ranks, of): (&[Source<'_>], &[Source<'_>]),
+    ranks: &[Source<'_>],
+    of: &[Source<'_>],
     request: &Request,
     out: &mut dyn Write,
     events: impl FnOnce(&mut Each<'_>) -> Result<T>,

@@ -37,7 +37,7 @@ pub fn is_prep(name: &str) -> bool {
 }
 
 /// Fills an event with what the slice states. Returns its thread.
-pub fn fill(event: &mut Event, op: Op<'_>, (source, form): (&Source<'_>, &Form)) -> Option<String> {
+pub fn fill(event: &mut Event, op: Op<'_>, source: &Source<'_>, form: &Form) -> Option<String> {
     let plain = names::plain(op.name);
     event.category = Some(category(&plain.name).to_owned());
     // acelyzer leaves the size in the name, unless it looks for the two ends of transfers.
@@ -67,7 +67,7 @@ pub fn fill(event: &mut Event, op: Op<'_>, (source, form): (&Source<'_>, &Form))
         }
     }
     if let (Some(host_ps), true) = (told.host_ps, form.has_device_time && source.used_hz > 0.0) {
-        adjust(args, op.name, (host_ps, told.stamps), source.used_hz);
+        adjust(args, op.name, host_ps, told.stamps, source.used_hz);
     }
     told.thread
 }
@@ -128,7 +128,7 @@ fn overflow(stamps: &[Option<i64>; STAMPS]) -> Option<usize> {
 }
 
 /// States by how much the slice differs from the one that the host saw.
-fn adjust(args: &mut Args, name: &str, (host_ps, stamps): (i64, [Option<i64>; STAMPS]), hz: f64) {
+fn adjust(args: &mut Args, name: &str, host_ps: i64, stamps: [Option<i64>; STAMPS], hz: f64) {
     let (_, last) = Phase::of(name).stamps();
     let (Some(first), Some(last)) = (stamps[0], stamps[last]) else { return };
     #[expect(clippy::cast_precision_loss, reason = "a difference of counters, and a duration")]

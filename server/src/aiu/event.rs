@@ -57,9 +57,6 @@ impl Event {
     }
 
     /// Writes the event as an object.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut line = Vec::with_capacity(LINE);
         self.put(&mut line)?;

@@ -74,9 +74,6 @@ pub struct Events<'a> {
 
 impl<'a> Events<'a> {
     /// Events of a rank in this form.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn new(source: &'a Source<'a>, form: &'a Form, numbers: &'a mut Numbers) -> Result<Self> {
         let table = |name: &str| source.segment.table(name);
         Ok(Self {
@@ -107,9 +104,6 @@ impl<'a> Events<'a> {
 
     /// Calls `each` with every event of the rank, by time; metadata and arrows come last. Steps of
     /// collective operations go to `steps`, too. Arrows are numbered after `last_arrow`.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged, or if `each` fails.
     pub fn for_each(&mut self, steps: &mut Steps, last_arrow: &mut u64, each: &mut Each<'_>) -> Result<()> {
         for event in self.source.metadata()? {
             each(&event)?;
@@ -185,7 +179,7 @@ impl<'a> Events<'a> {
         if pid.as_i64().is_some_and(is_computed) {
             return;
         }
-        self.samples.take(place, (pid, time_ps), (own, value));
+        self.samples.take(place, pid, time_ps, own, value);
     }
 
     /// Writes an asynchronous slice of the trace.
@@ -203,7 +197,7 @@ impl<'a> Events<'a> {
             Dialect::Flex => Json::from(source.rank),
             Dialect::Torch => source.process(event.pid),
         };
-        host::asynchronous(event, (duration_ps, form), each)
+        host::asynchronous(event, duration_ps, form, each)
     }
 
     fn slice(&mut self, row: TimedRow, steps: &mut Steps, each: &mut Each<'_>) -> Result<()> {
@@ -216,7 +210,7 @@ impl<'a> Events<'a> {
         let mut dialect = Dialect::Flex;
         if of_device {
             let of = device::Op { name, fields };
-            let Some(thread) = device::fill(&mut event, of, (self.source, self.form)) else { return Ok(()) };
+            let Some(thread) = device::fill(&mut event, of, self.source, self.form) else { return Ok(()) };
             if !self.form.has_utilization {
                 event.args.remove(OpRow::by(|field| field.name).pt_active);
                 event.args.remove("core used");

@@ -20,9 +20,6 @@ const HEAD: [&str; 9] =
     ["Rank", "Timestamp", "Duration", "Category", "Event Name", "Event CLass", "Job", "Size", "PT_Active"];
 
 /// Writes the slices of these ranks as one table.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the output cannot be written.
 pub fn write(ranks: &[Source<'_>], form: &Form, out: &mut dyn Write) -> Result<Met> {
     let mut widths = Widths::of(&HEAD);
     let (met, _) = trace::for_each(ranks, form, &mut |event| {

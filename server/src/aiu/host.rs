@@ -84,7 +84,7 @@ pub struct Samples(Vec<Event>);
 
 impl Samples {
     /// Takes a sample of a series of the counter at this place.
-    pub fn take(&mut self, place: &Place, (pid, time_ps): (Json, i128), (own, value): (Own, f64)) {
+    pub fn take(&mut self, place: &Place, pid: Json, time_ps: i128, own: Own, value: f64) {
         let mut own = own;
         let mut text = |key: &str, of_track: &str| {
             let stated = own.args.get(key).and_then(Json::as_str).map(str::to_owned);
@@ -113,9 +113,6 @@ impl Samples {
     }
 
     /// Writes the samples before the time changes.
-    ///
-    /// # Errors
-    /// If `each` fails.
     pub fn flush(&mut self, each: &mut Each<'_>) -> Result<()> {
         self.0.drain(..).try_for_each(|event| each(&event))
     }
@@ -133,14 +130,7 @@ pub fn whole(value: f64) -> Json {
 }
 
 /// The events of an asynchronous slice: begin and end, or one instant within.
-///
-/// # Errors
-/// If `each` fails.
-pub fn asynchronous(
-    mut event: Event,
-    (duration_ps, form): (i64, SliceForm),
-    each: &mut Each<'_>,
-) -> Result<()> {
+pub fn asynchronous(mut event: Event, duration_ps: i64, form: SliceForm, each: &mut Each<'_>) -> Result<()> {
     event.phase = if form == SliceForm::Instant { 'n' } else { 'b' };
     each(&event)?;
     if form == SliceForm::Complete {
@@ -165,7 +155,7 @@ mod tests {
         };
         let mut samples = Samples::default();
         for (series, value) in [("depth", 3.0), ("max", 4.5), ("depth", 5.0)] {
-            samples.take(&place(series), (Json::from(0), 7), (Own::default(), value));
+            samples.take(&place(series), Json::from(0), 7, Own::default(), value);
         }
         let mut found = Vec::new();
         let mut each = |event: &Event| {

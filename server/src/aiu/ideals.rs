@@ -28,9 +28,6 @@ pub struct Ideals(HashMap<String, Ideal>);
 
 impl Ideals {
     /// The kernels that the tables of a rank list.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn of(segment: &SegmentFile) -> Result<Self> {
         let mut ideals = Self::default();
         for row in IdealRow::read(segment, Cancel::NEVER)? {

@@ -52,7 +52,8 @@ pub fn inputs(
     traces: &[PathBuf],
     compiler: &[PathBuf],
     settings: &AiuSettings,
-    (dir, spool): (&Path, &dyn Spool),
+    dir: &Path,
+    spool: &dyn Spool,
 ) -> Result<Inputs> {
     let path = dir.join(SETTINGS);
     std::fs::write(&path, settings.to_file()?)?;

@@ -10,9 +10,6 @@ use super::error::Result;
 use crate::export::RanksOf;
 
 /// The lines about the iterations of all ranks. A rank without iterations has none.
-///
-/// # Errors
-/// If a segment cannot be read.
 pub fn iterations(of: RanksOf<'_>) -> Result<Vec<String>> {
     let line = |rank: u32, row: &IterationRow<FieldCell>| {
         let (mean_us, count) = (row.mean.float_or_zero() / 1e3, row.iterations.float_or_zero());
@@ -28,9 +25,6 @@ const MAX_OFF_MHZ: f64 = 0.1;
 
 /// The lines about frequencies: which one keeps the times of the device together with those of the
 /// host, if it is not the stated one.
-///
-/// # Errors
-/// If a segment cannot be read.
 pub fn frequencies(of: RanksOf<'_>, stated_mhz: Option<f64>) -> Result<Vec<String>> {
     let Some(stated_mhz) = stated_mhz else { return Ok(Vec::new()) };
     let line = |rank: u32, row: &ClockRow<FieldCell>| {
@@ -48,9 +42,6 @@ pub fn frequencies(of: RanksOf<'_>, stated_mhz: Option<f64>) -> Result<Vec<Strin
 }
 
 /// The lines about the power of all ranks.
-///
-/// # Errors
-/// If a segment cannot be read.
 pub fn power(of: RanksOf<'_>) -> Result<Vec<String>> {
     let is_one = of.ranks.len() == 1;
     let line = |rank: u32, row: &PowerRow<FieldCell>| {

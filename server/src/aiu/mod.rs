@@ -122,9 +122,6 @@ pub enum ReportForm {
 }
 
 /// Checks a profile and writes the report to the output of the request.
-///
-/// # Errors
-/// If a segment cannot be read or the file cannot be written.
 pub fn verify(
     of: RanksOf<'_>,
     request: &Request,
@@ -137,7 +134,7 @@ pub fn verify(
     let written = outputs.write(&request.output, |out| {
         match form {
             ReportForm::Json => report.write_json(chrome::metadata(&ranks, request), out)?,
-            ReportForm::Text => report.write_text((&request.command, ranks.len()), out)?,
+            ReportForm::Text => report.write_text(&request.command, ranks.len(), out)?,
         }
         Ok::<_, AiuError>(())
     })?;
@@ -182,7 +179,7 @@ pub fn write(
         if request.for_tensorboard && ranks.len() > 1 {
             for (at, source) in ranks.iter().enumerate() {
                 let path = request.beside(&format!("_worker_{}{TENSORBOARD}", source.rank));
-                let write = |out: &mut dyn Write| chrome::write_rank((&ranks, at), request, &shared, out);
+                let write = |out: &mut dyn Write| chrome::write_rank(&ranks, at, request, &shared, out);
                 written.extend(outputs.write(&path, write)?);
             }
         }

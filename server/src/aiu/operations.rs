@@ -34,9 +34,6 @@ impl Kernels {
 }
 
 /// The slices of the operations of a rank.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn events(source: &Source<'_>, form: &Form, mut kernels: Kernels, steps: &Steps) -> Result<Vec<Event>> {
     let segment = source.segment;
     let Some(table) = segment.table(COLLECTIVES.name) else { return Ok(Vec::new()) };

@@ -33,9 +33,6 @@ pub struct Point {
 }
 
 /// The points of a rank in the order of its files.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn of(segment: &SegmentFile) -> Result<Vec<Point>> {
     let point = |row: &Row| {
         let text = |key: &str| row.text(key).to_owned();

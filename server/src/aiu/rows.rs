@@ -10,9 +10,6 @@ use nprof_engine::query;
 pub struct Row(pub Vec<(String, OwnedValue)>);
 
 /// All rows of a table, in its order; none if the segment lacks the table.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn of(segment: &SegmentFile, table: &str) -> Result<Vec<Row>> {
     let Some(id) = segment.table(table) else { return Ok(Vec::new()) };
     let fields = &segment.footer().fields;

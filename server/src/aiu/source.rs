@@ -112,9 +112,6 @@ pub struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// Reads the side tables of a rank.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn of(segment: &'a SegmentFile, rank: u32, clocks: &Alignment) -> Result<Self> {
         let origin = rows::of(segment, ORIGIN)?;
         let origin_ns = origin.first().and_then(|row| match row.get("origin_ns") {
@@ -229,9 +226,6 @@ impl<'a> Source<'a> {
     }
 
     /// The metadata events of the trace. Those of FLEX stay in the process of the rank.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn metadata(&self) -> Result<Vec<Event>> {
         let is_flex = self.main_dialect() == Dialect::Flex && !self.has(Dialect::Torch);
         let event = |row: &Row| {

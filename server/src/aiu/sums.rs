@@ -139,7 +139,7 @@ fn add(sum: &mut Event, later: Event) {
 mod tests {
     use super::*;
 
-    fn step(name: &str, (start, duration): (i128, i64), peers: &str) -> Event {
+    fn step(name: &str, start: i128, duration: i64, peers: &str) -> Event {
         let mut event = Event::new('X', name, start, Json::from(3));
         event.duration_ps = Some(duration);
         event.args.insert("Peers", Json::from(peers));
@@ -153,7 +153,7 @@ mod tests {
         let mut sums = Sums::new(steps.iter().map(|(_, start, job)| (job.to_string(), start + 10)).collect());
         let mut found = Vec::new();
         for &(name, start, job) in steps {
-            let mut step = step(name, (start, 10), "1");
+            let mut step = step(name, start, 10, "1");
             step.args.insert("jobname", Json::from(job));
             found.extend(sums.take(step));
         }
@@ -185,7 +185,7 @@ mod tests {
         let mut sums = Sums::default();
         let mut ended = 0;
         for (job, start) in jobs.iter().zip((0..).step_by(1_000)) {
-            let mut step = step("SenRdmaSend_7 Data", (start, 10), "1");
+            let mut step = step("SenRdmaSend_7 Data", start, 10, "1");
             step.args.insert("jobname", Json::from(job.as_str()));
             ended += usize::from(sums.take(step).is_some());
         }
@@ -206,11 +206,11 @@ mod tests {
     #[test]
     fn steps_of_one_send_become_one_slice() {
         let mut sums = Sums::default();
-        let kernel = step("add_11 Cmpt Exec", (0, 1), "");
+        let kernel = step("add_11 Cmpt Exec", 0, 1, "");
         assert_eq!(sums.take(kernel.clone()), Some(kernel));
-        assert_eq!(sums.take(step("SenRdmaSend_7 - Set BcList [sync=a_4]", (10, 5), "0,1")), None);
-        assert_eq!(sums.take(step("SenRdmaRecv_9 [sync=a_4]", (11, 5), "2")), None);
-        assert_eq!(sums.take(step("SenRdmaSend_7 Data [sync=a_4]", (12, 80), "1")), None);
+        assert_eq!(sums.take(step("SenRdmaSend_7 - Set BcList [sync=a_4]", 10, 5, "0,1")), None);
+        assert_eq!(sums.take(step("SenRdmaRecv_9 [sync=a_4]", 11, 5, "2")), None);
+        assert_eq!(sums.take(step("SenRdmaSend_7 Data [sync=a_4]", 12, 80, "1")), None);
         let found = sums.finish();
         let names: Vec<&str> = found.iter().map(|event| event.name.as_str()).collect();
         assert_eq!(names, ["SenRdmaRecv_9 [sync=a_4]", "SenRdmaSend_7 "]);

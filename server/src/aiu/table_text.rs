@@ -21,9 +21,6 @@ pub enum Align {
 }
 
 /// Writes CSV.
-///
-/// # Errors
-/// If the output cannot be written.
 pub fn csv<const N: usize>(head: &[&str; N], rows: &[[Cell; N]], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", head.join(","))?;
     for row in rows {
@@ -41,9 +38,6 @@ pub fn csv<const N: usize>(head: &[&str; N], rows: &[[Cell; N]], out: &mut dyn W
 
 /// Writes columns, aligned at the right. The numbers of a column have the same digits, at most six
 /// after the point.
-///
-/// # Errors
-/// If the output cannot be written.
 pub fn aligned<const N: usize>(head: &[&str; N], rows: &[[Cell; N]], out: &mut dyn Write) -> io::Result<()> {
     let mut widths = Widths::of(head);
     rows.iter().for_each(|row| widths.take(row));
@@ -102,17 +96,11 @@ impl<const N: usize> Widths<N> {
     }
 
     /// Writes the head, without the end of its line.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn head(&self, head: &[&str; N], out: &mut dyn Write) -> io::Result<()> {
         self.line(|at| head[at].to_owned(), out)
     }
 
     /// Writes a row, without the end of its line.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn row(&self, row: &[Cell; N], out: &mut dyn Write) -> io::Result<()> {
         let text = |at: usize| match &row[at] {
             Cell::Float(value) => {

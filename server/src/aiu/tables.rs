@@ -64,9 +64,6 @@ pub struct RankTables {
 
 impl RankTables {
     /// Reads the tables of a rank.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn of(source: &Source<'_>, communication_us: f64) -> Result<Self> {
         let segment = source.segment;
         Ok(Self {
@@ -102,9 +99,6 @@ fn us(ns: &FieldCell) -> f64 {
 }
 
 /// Kernels by name: `_summary.csv`.
-///
-/// # Errors
-/// If the output cannot be written.
 pub fn summary(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{SUMMARY_HEAD}")?;
     for (of, row) in ranks.iter().flat_map(|of| of.kernels.iter().map(move |row| (of, row))) {
@@ -120,9 +114,6 @@ pub fn summary(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Time of kernels by rank: `_active.csv`.
-///
-/// # Errors
-/// If the output cannot be written.
 pub fn active(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{ACTIVE_HEAD}")?;
     for (of, row) in ranks.iter().flat_map(|of| of.active.iter().map(move |row| (of, row))) {
@@ -141,9 +132,6 @@ pub fn active(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Cycles between neighbouring counters by kernel: `_ts_analysis.csv`.
-///
-/// # Errors
-/// If the output cannot be written.
 pub fn cycles(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
     write!(out, "Calls  \t ")?;
     for (step, (_, title)) in STEPS.iter().flat_map(|step| SPREAD.iter().map(move |of| (step, of))) {
@@ -206,25 +194,16 @@ fn all_categories(ranks: &[RankTables]) -> Vec<[Cell; 10]> {
 }
 
 /// Use of the PT arrays by category: `_categories.csv`.
-///
-/// # Errors
-/// If the output cannot be written.
 pub fn categories_csv(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
     table_text::csv(&CATEGORY_HEAD, &all_categories(ranks), out)
 }
 
 /// Use of the PT arrays by category, for people: `_categories.txt`.
-///
-/// # Errors
-/// If the output cannot be written.
 pub fn categories_txt(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
     table_text::aligned(&CATEGORY_HEAD, &all_categories(ranks), out)
 }
 
 /// Time of kernels and of collective operations by rank: `_stats_summary.csv`.
-///
-/// # Errors
-/// If the output cannot be written.
 pub fn stats(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
     const HEAD: [&str; 6] = [
         "pid",

@@ -21,9 +21,6 @@ pub struct Numbers(HashMap<String, i128>);
 
 impl Numbers {
     /// The numbers of the threads of these ranks.
-    ///
-    /// # Errors
-    /// If bytes are missing or damaged.
     pub fn of(ranks: &[Source<'_>], form: &Form) -> Result<Self> {
         let mut all = Vec::new();
         for source in ranks {

@@ -28,9 +28,6 @@ pub type Shared = Vec<(u32, Event)>;
 
 /// Calls `each` with all events that the form writes, rank by rank. Returns what was met, and the
 /// events that the files of single ranks need.
-///
-/// # Errors
-/// If bytes are missing or damaged, or if `each` fails.
 pub fn for_each(ranks: &[Source<'_>], form: &Form, each: &mut Each<'_>) -> Result<(Met, Shared)> {
     let mut numbers = Numbers::of(ranks, form)?;
     let mut met = Met::default();
@@ -69,11 +66,9 @@ pub fn for_each(ranks: &[Source<'_>], form: &Form, each: &mut Each<'_>) -> Resul
 }
 
 /// Calls `each` with the events of one of the ranks, as they are in the file of all ranks.
-///
-/// # Errors
-/// If bytes are missing or damaged, or if `each` fails.
 pub fn for_rank(
-    (ranks, at): (&[Source<'_>], usize),
+    ranks: &[Source<'_>],
+    at: usize,
     form: &Form,
     shared: &Shared,
     each: &mut Each<'_>,

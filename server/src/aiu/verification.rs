@@ -79,9 +79,6 @@ struct Correlated {
 }
 
 /// Checks these ranks.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn check(ranks: &[Source<'_>]) -> Result<Report> {
     let mut report = Report::default();
     for source in ranks {
@@ -223,9 +220,6 @@ impl Report {
     }
 
     /// Writes the report as JSON.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn write_json(&self, metadata: Map<String, Json>, out: &mut dyn Write) -> io::Result<()> {
         let finding = |finding: &Finding| {
             json!({
@@ -254,10 +248,7 @@ impl Report {
 
     /// Writes the report as acelyzer's text: the command, the findings with their places, the
     /// checks and the result. Places state their rank only if there are several.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
-    pub fn write_text(&self, (command, ranks): (&str, usize), out: &mut dyn Write) -> io::Result<()> {
+    pub fn write_text(&self, command: &str, ranks: usize, out: &mut dyn Write) -> io::Result<()> {
         // The line is one sign longer than the title.
         writeln!(out, "Acelyzer Verification Report\n{}", "=".repeat(29))?;
         writeln!(out, "Input:   {command}\n")?;
@@ -359,7 +350,7 @@ Result: FAIL (errors detected)
         assert_eq!(failing["passed"].as_array().unwrap().len(), 2);
         let text = |ranks: usize| {
             let mut out = Vec::new();
-            report.write_text(("nprof aiu -V", ranks), &mut out).unwrap();
+            report.write_text("nprof aiu -V", ranks, &mut out).unwrap();
             String::from_utf8(out).unwrap()
         };
         assert_eq!(text(1), REPORT);

@@ -89,12 +89,12 @@ pub fn of_profile(profile: &Profile, cancel: Cancel<'_>) -> Result<JobSegment, A
         return Ok(job);
     }
     let of = analyse(profile, CallIds::Skipped, cancel)?;
-    match write((profile, &of), &path, cancel) {
+    match write(profile, &of, &path, cancel) {
         Err(AnalysisError::Write { .. }) if !cancel.is_cancelled() => {
             let dir =
                 tempfile::tempdir().map_err(|source| AnalysisError::Write { path: path.clone(), source })?;
             // The open file stays after its directory is gone.
-            write((profile, &of), &dir.path().join("job.nseg"), cancel)
+            write(profile, &of, &dir.path().join("job.nseg"), cancel)
         }
         Ok(job) => {
             forget_others(&path);
@@ -106,18 +106,16 @@ pub fn of_profile(profile: &Profile, cancel: Cancel<'_>) -> Result<JobSegment, A
 
 /// Computes the job segment of a profile for another process: writes it and the overlay to `dir`.
 /// Returns the name of its file, which is that of [`path_of`].
-///
-/// # Errors
-/// See [`of_profile`].
 pub fn to_directory(profile: &Profile, dir: &Path, cancel: Cancel<'_>) -> Result<String, AnalysisError> {
     let of = analyse_to(profile, CallIds::Skipped, dir, cancel)?;
     let name = path_of(profile).file_name().unwrap_or_default().to_string_lossy().into_owned();
-    write((profile, &of), &dir.join(&name), cancel)?;
+    write(profile, &of, &dir.join(&name), cancel)?;
     Ok(name)
 }
 
 fn write(
-    (profile, of): (&Profile, &Analysed),
+    profile: &Profile,
+    of: &Analysed,
     path: &Path,
     cancel: Cancel<'_>,
 ) -> Result<JobSegment, AnalysisError> {

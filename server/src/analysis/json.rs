@@ -133,9 +133,6 @@ fn unplaced(of: &Analysed) -> Vec<Value> {
 }
 
 /// Writes everything, one operation a line.
-///
-/// # Errors
-/// If the output cannot be written.
 pub fn write(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::Result<()> {
     out.write_all(b"{")?;
     for (key, value) in head(of, profile)? {
@@ -152,9 +149,6 @@ pub fn write(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::R
 }
 
 /// Writes the ranks alone.
-///
-/// # Errors
-/// If the output cannot be written.
 pub fn write_ranks(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::Result<()> {
     let all: serde_json::Map<String, Value> =
         head(of, profile)?.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();

@@ -31,9 +31,6 @@ const MAX_BYTES: u64 = 1 << 36;
 
 /// The matched calls: the kept ones, else computed now and kept in `dir`. A failure to keep them is
 /// not an error.
-///
-/// # Errors
-/// `Cancelled` if the work is cancelled.
 pub(super) fn matched_of(
     profile: &Profile,
     job: &Job,

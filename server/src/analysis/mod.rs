@@ -105,9 +105,6 @@ impl Analysed {
 }
 
 /// Analyses all ranks of a profile.
-///
-/// # Errors
-/// If a segment cannot be read, or the analysis is cancelled.
 pub fn analyse(profile: &Profile, ids: CallIds, cancel: Cancel<'_>) -> Result<Analysed, AnalysisError> {
     analyse_to(profile, ids, &profile.dir, cancel)
 }

@@ -26,9 +26,6 @@ impl Line {
     }
 
     /// Writes the line with this end, and begins the next one.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn end(&mut self, end: &str, out: &mut dyn Write) -> io::Result<()> {
         self.text.push_str(end);
         out.write_all(self.text.as_bytes())?;

@@ -48,9 +48,6 @@ enum Form {
 
 impl<'a> Printer<'a> {
     /// Begins a table with these columns.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn new(format: TableFormat, fields: Vec<FieldSpec>, out: &'a mut dyn Write) -> io::Result<Self> {
         let keys: Vec<String> = fields.iter().map(key).collect();
         let form = match format {
@@ -73,9 +70,6 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints a row, which has a value for each column or none.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn row(&mut self, row: &[Option<OwnedValue>]) -> io::Result<()> {
         let cells = self.fields.iter().zip(row);
         match &mut self.form {
@@ -98,9 +92,6 @@ impl<'a> Printer<'a> {
     }
 
     /// Ends the table.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
     pub fn end(self) -> io::Result<()> {
         match self.form {
             Form::Text { lines, align } => {
@@ -114,9 +105,6 @@ impl<'a> Printer<'a> {
 }
 
 /// Prints a whole table.
-///
-/// # Errors
-/// If the output cannot be written.
 pub fn table(format: TableFormat, table: &ValueTable, out: &mut dyn Write) -> io::Result<()> {
     let mut printer = Printer::new(format, table.fields.clone(), out)?;
     table.rows.iter().try_for_each(|row| printer.row(row))?;

@@ -285,7 +285,7 @@ impl<'s> Collectives<'s> {
             return Ok(());
         }
         let fields = AiuCollective::define(sink)?;
-        let track = tracks.lane(sink, fields.table, (LaneKind::Collective, 0))?;
+        let track = tracks.lane(sink, fields.table, LaneKind::Collective, 0)?;
         let kernels = kernels_before(&self.all, self.kernel_ends)?;
         for (operation, kernel) in self.all.into_iter().zip(kernels) {
             let StepEnd(last_end_ps, last_cycle) = operation.last_end;

@@ -250,7 +250,7 @@ impl<'a, 's> SliceEmitter<'a, 's> {
         let matched = self.follow(held, placed, repaired, step.bytes)?;
         fields.extend(matched.iter().flat_map(|matched| matched.fields(&op)));
         let lane = LaneKind::of(name.phase, has_group);
-        let track = self.tracks.lane(self.sink, op.table, (lane, held.thread.min(MAX_LANES)))?;
+        let track = self.tracks.lane(self.sink, op.table, lane, held.thread.min(MAX_LANES))?;
         let form = if held.is(IS_UNFINISHED) { SliceForm::Unfinished } else { SliceForm::Complete };
         let duration_ps = placed.end_ps.saturating_sub(placed.start_ps);
         let record = SliceRecord {
@@ -400,7 +400,7 @@ impl<'a, 's> SliceEmitter<'a, 's> {
         let Self { sink, tracks, facts, counter: fields, .. } = self;
         let sample = |device: u16, time_ps: i64, sum: i64| {
             let device = facts.has_devices.then_some(device);
-            let track = tracks.counter(*sink, fields.table, (counter, device))?;
+            let track = tracks.counter(*sink, fields.table, counter, device)?;
             sink.sample(track, time_ps, sum as f64 / unit, &[])
         };
         edges.finish(sample).map(|_| ())
@@ -427,7 +427,7 @@ impl<'a, 's> SliceEmitter<'a, 's> {
         let sink_of = std::cell::RefCell::new((&mut *sink, &mut tracks));
         let sample = |of: CounterKind, sample: PowerSample, value: f64| {
             let (sink, tracks) = &mut *sink_of.borrow_mut();
-            let track = tracks.counter(*sink, counter.table, (of, None))?;
+            let track = tracks.counter(*sink, counter.table, of, None)?;
             let charge = clamped(sample.charge);
             sink.sample(track, sample.time_ps, value, &[(counter.charge, Value::Int(charge))])
         };

@@ -53,9 +53,6 @@ impl Neff {
     }
 
     /// Reads a whole file, until it is cancelled.
-    ///
-    /// # Errors
-    /// If [`Self::read`] fails, or the reading is cancelled.
     pub fn read_while(input: &[u8], cancel: Cancel<'_>) -> Result<Self, Error> {
         if input.is_empty() {
             return Err(Error::format("the NEFF is empty", "byte 0", "compile the model again"));

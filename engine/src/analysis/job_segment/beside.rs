@@ -10,9 +10,6 @@ use crate::segment::{Bytes, Segment};
 /// The operation beside that of a row: the row of its transfer, or of the call of the same rank.
 /// Operations that lack a call of the rank are passed over. `None` if there is none, and for rows
 /// that belong to no operation.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn beside<B: Bytes>(segment: &Segment<B>, row: u32, sense: Sense) -> Result<Option<u32>> {
     let Some(own) = operation_at(segment, row)? else { return Ok(None) };
     let of_rank = segment.track_of(row).filter(|&track| rank_of(segment.footer(), track).is_some());

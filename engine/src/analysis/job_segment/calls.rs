@@ -21,26 +21,29 @@ impl CallWriter<'_> {
     /// Writes a call of a rank: its wait, if there is one, and its transfer.
     pub(super) fn call(
         &mut self,
-        (rank, call): (usize, usize),
+        rank: usize,
+        call: usize,
         track: TrackId,
         number: u32,
         awaited: Option<Awaited>,
     ) -> Result<()> {
         let calls = &self.job.ranks[rank].calls;
-        let (start, end) = span_of(self.job, self.report, (rank, call));
+        let (start, end) = span_of(self.job, self.report, rank, call);
         let until = awaited.map_or(start, |awaited| awaited.until(rank, (start, end)));
         let [start, until, end] = [start, until, end].map(shown);
         let name = self.names.kinds[calls.signatures[call] as usize].0;
         if let Some(awaited) = awaited.filter(|_| until > start) {
-            self.slice((rank, call), (track, number), (start, until), self.names.waits[awaited.rank])?;
+            self.slice(rank, call, track, number, (start, until), self.names.waits[awaited.rank])?;
         }
-        self.slice((rank, call), (track, number), (until, end), name)
+        self.slice(rank, call, track, number, (until, end), name)
     }
 
     fn slice(
         &mut self,
-        (rank, call): (usize, usize),
-        (track, number): (TrackId, u32),
+        rank: usize,
+        call: usize,
+        track: TrackId,
+        number: u32,
         (start_ps, end_ps): (i64, i64),
         name: NameId,
     ) -> Result<()> {

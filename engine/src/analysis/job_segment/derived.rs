@@ -60,9 +60,6 @@ pub struct MemberCall {
 }
 
 /// The derived facts about a row. `None` for rows that belong to no operation.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn of_row<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<Option<Derived>> {
     let Some(operation) = operation_at(segment, row)? else { return Ok(None) };
     let rank = segment.track_of(row).and_then(|track| rank_of(segment.footer(), track));

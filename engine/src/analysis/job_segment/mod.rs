@@ -51,7 +51,7 @@ fn shown(ps: i64) -> i64 {
 }
 
 /// Start and end of a call on the shared clock, in picoseconds.
-fn span_of(job: &Job, report: &Report, (rank, call): (usize, usize)) -> (i64, i64) {
+fn span_of(job: &Job, report: &Report, rank: usize, call: usize) -> (i64, i64) {
     let (calls, clock) = (&job.ranks[rank].calls, &report.used[rank]);
     let start = clock.to_shared(Time(calls.starts_ps[call])).0;
     (start, clock.to_shared(Time(calls.end_ps(call))).0.max(start))
@@ -80,9 +80,6 @@ pub fn numbers(report: &Report) -> Vec<u32> {
 }
 
 /// Writes the job segment of a job.
-///
-/// # Errors
-/// If the sink fails, or the work is cancelled.
 pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>) -> Result<()> {
     sink.rank(RankInfo { source: SOURCE.to_owned(), title: "All ranks".to_owned(), ..RankInfo::default() });
     if (job.world as usize) > job.ranks.len() && !job.ranks.is_empty() {
@@ -126,7 +123,7 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>
         for (at, &instance) in of_calls.iter().enumerate() {
             cancel.check()?;
             let instance = instance as usize;
-            writer.call((rank, at), tracks.ranks[rank], numbers[instance], awaited[instance])?;
+            writer.call(rank, at, tracks.ranks[rank], numbers[instance], awaited[instance])?;
         }
     }
     for (at, track) in tracks.computation.iter().enumerate() {
@@ -137,7 +134,7 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>
             sink.sample(track, shown(clock.to_shared(Time(start_ps)).0), share, &fields)?;
         }
     }
-    sends::write(job, report, (&order, &numbers), sink, cancel)?;
+    sends::write(job, report, &order, &numbers, sink, cancel)?;
     tables::write(job, report, &numbers, sink)?;
     tables::write_steps(&steps(job, report, &by_call), sink)
 }

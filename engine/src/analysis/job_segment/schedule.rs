@@ -76,7 +76,7 @@ impl Usual<'_> {
 
     /// Start and end of a call as they are written.
     fn span(&self, rank: usize, call: usize) -> (i64, i64) {
-        let (start_ps, end_ps) = span_of(self.job, self.report, (rank, call));
+        let (start_ps, end_ps) = span_of(self.job, self.report, rank, call);
         (shown(start_ps), shown(end_ps))
     }
 

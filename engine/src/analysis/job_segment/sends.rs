@@ -15,7 +15,8 @@ use crate::model::{Identity, NameId, Nesting, Sink, SliceForm, SliceRecord, Trac
 pub(super) fn write(
     job: &Job,
     report: &Report,
-    (order, numbers): (&[usize], &[u32]),
+    order: &[usize],
+    numbers: &[u32],
     sink: &mut dyn Sink,
     cancel: Cancel<'_>,
 ) -> Result<()> {

@@ -10,9 +10,6 @@ use crate::model::{FieldId, Sink, Value};
 
 /// Writes the tables that compare ranks, sizes and causes. `numbers` has the number of each
 /// operation.
-///
-/// # Errors
-/// If the sink fails.
 pub fn write(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
     whole(job, report, sink)?;
     causes(job, report, numbers, sink)?;
@@ -87,7 +84,7 @@ fn causes(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> R
                 let communicator = &job.groups[group as usize].communicator.name;
                 fields.push((of.communicator, Value::Text(communicator)));
                 fields.push((of.excess, Value::Int(rounded(cost.excess_ps))));
-                slow_transfers(job, report, (&of, group), numbers, &mut fields);
+                slow_transfers(job, report, &of, group, numbers, &mut fields);
             }
         }
         sink.row(of.table, &fields)?;
@@ -105,7 +102,8 @@ fn list(numbers: &[u32]) -> String {
 fn slow_transfers(
     job: &Job,
     report: &Report,
-    (of, group): (&Cause, u32),
+    of: &Cause,
+    group: u32,
     numbers: &[u32],
     fields: &mut Vec<(FieldId, Value<'_>)>,
 ) {
@@ -187,9 +185,6 @@ fn ranks(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
 }
 
 /// Writes the rows of operations with a property in common.
-///
-/// # Errors
-/// If the sink fails.
 pub fn rows_by(job: &Job, report: &Report, by: By, sink: &mut dyn Sink) -> Result<()> {
     let of = SizeFields::define(sink)?;
     let of_steps = if by == By::Step { steps(job, report, &report.by_call(job)) } else { Vec::new() };

@@ -26,9 +26,6 @@ const MEMBERS: usize = 0;
 const BYTES: usize = 1;
 
 /// Reads the operations of a rank. Its kernels are its computation.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
 pub fn read<B: Bytes>(
     segment: &Segment<B>,
     rank: u32,
@@ -45,7 +42,7 @@ pub fn read<B: Bytes>(
         if of == table {
             for block in segment.blocks_of(track)? {
                 cancel.check()?;
-                add_block(segment, (table, block), rank, (&mut book, &mut calls, &mut instances))?;
+                add_block(segment, table, block, rank, &mut book, &mut calls, &mut instances)?;
             }
         }
     }
@@ -63,7 +60,7 @@ pub fn read<B: Bytes>(
     }
     let (mut compute, mut copies) = (Union::default(), Union::default());
     for (track, of) in slice_tracks(segment, |role| role == Role::Kernels) {
-        add_work(segment, (track, of), (&mut compute, &mut copies), cancel)?;
+        add_work(segment, track, of, &mut compute, &mut copies, cancel)?;
     }
     let mut rank = book.rank;
     rank.world_size = kineto::world_size(segment)?;
@@ -75,8 +72,10 @@ pub fn read<B: Bytes>(
 /// Adds the kernels and copies of a track. Streams of PyTorch's dialect have copies and steps, too.
 fn add_work<B: Bytes>(
     segment: &Segment<B>,
-    (track, table): (TrackId, TableId),
-    (compute, copies): (&mut Union, &mut Union),
+    track: TrackId,
+    table: TableId,
+    compute: &mut Union,
+    copies: &mut Union,
     cancel: Cancel<'_>,
 ) -> Result<()> {
     let is_stream = segment.table(OPS.name) != Some(table);
@@ -127,9 +126,12 @@ fn class_of<B: Bytes>(segment: &Segment<B>, (name, category): (i64, Option<u32>)
 /// Adds the operations of a block.
 fn add_block<'s, B: Bytes>(
     segment: &'s Segment<B>,
-    (table, block): (TableId, usize),
+    table: TableId,
+    block: usize,
     rank: u32,
-    (book, calls, instances): (&mut CallBook, &mut Vec<Call>, &mut FxHashMap<u32, &'s str>),
+    book: &mut CallBook,
+    calls: &mut Vec<Call>,
+    instances: &mut FxHashMap<u32, &'s str>,
 ) -> Result<()> {
     let fields = FieldColumns::of(segment, table, FIELDS).block(segment, block)?;
     let mut core = BlockReader::new(segment, table, block)?;

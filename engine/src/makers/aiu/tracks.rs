@@ -231,14 +231,12 @@ impl AiuTracks {
     }
 
     /// The track for slices of this kind that one thread of the trace reported.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn lane(
         &mut self,
         sink: &mut dyn Sink,
         table: TableId,
-        (lane, thread): (LaneKind, u32),
+        lane: LaneKind,
+        thread: u32,
     ) -> Result<TrackId> {
         if let Some(&track) = self.lanes.get(&(lane, thread)) {
             return Ok(track);
@@ -262,14 +260,12 @@ impl AiuTracks {
     }
 
     /// The track of a counter, and of one device if the rank has several.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn counter(
         &mut self,
         sink: &mut dyn Sink,
         table: TableId,
-        (counter, device): (CounterKind, Option<u16>),
+        counter: CounterKind,
+        device: Option<u16>,
     ) -> Result<TrackId> {
         if let Some(&track) = self.counters.get(&(counter, device)) {
             return Ok(track);
@@ -313,17 +309,17 @@ mod tests {
         let ops = AiuOp::define(&mut sink).unwrap().table;
         let samples = sink.table(COUNTERS.spec()).unwrap();
         let mut tracks = AiuTracks::new(Some(3));
-        let mut lane = |sink: &mut Recorder, lane, thread| tracks.lane(sink, ops, (lane, thread)).unwrap();
+        let mut lane = |sink: &mut Recorder, lane, thread| tracks.lane(sink, ops, lane, thread).unwrap();
         let first = lane(&mut sink, LaneKind::Compute, 7);
         assert_eq!(first, lane(&mut sink, LaneKind::Compute, 7));
         let second = lane(&mut sink, LaneKind::Compute, 8);
         let prep = lane(&mut sink, LaneKind::Prep, 7);
-        let power = tracks.counter(&mut sink, samples, (CounterKind::PowerOf("DmaI"), None)).unwrap();
-        let active = tracks.counter(&mut sink, samples, (CounterKind::PtActive, Some(2))).unwrap();
+        let power = tracks.counter(&mut sink, samples, CounterKind::PowerOf("DmaI"), None).unwrap();
+        let active = tracks.counter(&mut sink, samples, CounterKind::PtActive, Some(2)).unwrap();
         let name = &sink.tracks[active.0 as usize].name;
         assert_eq!(CounterKind::of_title(name), Some((CounterKind::PtActive, Some(2))), "{name}");
         assert_eq!(CounterKind::of_title("PT active"), Some((CounterKind::PtActive, None)));
-        let watts = tracks.counter(&mut sink, samples, (CounterKind::Power, None)).unwrap();
+        let watts = tracks.counter(&mut sink, samples, CounterKind::Power, None).unwrap();
         let spec = &sink.tracks[watts.0 as usize];
         assert_eq!((spec.name.as_str(), spec.unit.symbol()), ("Power", "W"));
         for name in ["Power", "Power (W)"] {

@@ -8,9 +8,6 @@ use crate::segment::{Bytes, Segment};
 
 /// The clock of each rank by number: the map from the times of its segment to those of the job
 /// segment. Rows without a clock are skipped. Empty for a segment without a table of ranks.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn clocks<B: Bytes>(segment: &Segment<B>) -> Result<Vec<(u32, ClockFit)>> {
     let clock = |row: &RankRow<FieldCell>| {
         let drift_ppb = i32::try_from((row.drift_ppm.float()? * 1e3).round() as i64).ok()?;

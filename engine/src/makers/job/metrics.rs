@@ -20,9 +20,6 @@ pub const WAITS: &str = "job_waits";
 const MOST: usize = 20;
 
 /// All metrics of a job segment.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
 pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
     let cancel = work.cancel;
     let ranks = RankRow::read(segment, cancel)?;

@@ -55,9 +55,6 @@ pub fn subject_of(footer: &Footer, track: TrackId) -> Option<u32> {
 
 /// Number of rows of a table that are waits. Each operation has a row, and one more if ranks waited
 /// in it. 0 for all tables but that of operations, and for all tables of other segments.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn waits_in<B: Bytes>(segment: &Segment<B>, table: &TableMeta) -> Result<u64> {
     if !is_job(segment.footer()) || table.spec.name != schema::OPERATIONS.name {
         return Ok(0);

@@ -72,9 +72,6 @@ impl WaitsOverTime {
 /// The waiting of all ranks of a job segment in a span, in at most `most_steps` steps. A step is
 /// a cell of the grid, so the first and the last one can reach beyond the span. Without steps if
 /// nothing was recorded in the span, or the segment is no job segment.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
 pub fn over_time<B: Bytes>(
     segment: &Segment<B>,
     span: Interval,

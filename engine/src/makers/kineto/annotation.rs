@@ -63,7 +63,7 @@ pub(super) fn around_launches<B: Bytes>(
 ) -> Result<FxHashMap<i64, Stated>> {
     let mut found = FxHashMap::default();
     for (track, table) in slice_tracks(segment, |role| role == Role::HostThread) {
-        let (annotations, launches) = of_thread(segment, (track, table), wanted, cancel)?;
+        let (annotations, launches) = of_thread(segment, track, table, wanted, cancel)?;
         for (correlation, time) in launches {
             let before = annotations.partition_point(|one| one.start_ps <= time);
             let near = annotations[before.saturating_sub(NEAR)..before].iter();
@@ -80,7 +80,8 @@ pub(super) fn around_launches<B: Bytes>(
 /// Annotations of a thread by start, and its launches with a wanted correlation.
 fn of_thread<B: Bytes>(
     segment: &Segment<B>,
-    (track, table): (TrackId, TableId),
+    track: TrackId,
+    table: TableId,
     wanted: &FxHashMap<i64, Bare>,
     cancel: Cancel<'_>,
 ) -> Result<(Vec<LaunchAnnotation>, Vec<LaunchTime>)> {

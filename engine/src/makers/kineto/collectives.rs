@@ -28,9 +28,6 @@ use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
 /// Reads the operations of a rank. All other kernels are its computation; copies and fills are
 /// neither.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
 pub fn read<B: Bytes>(segment: &Segment<B>, ids: CallIds, cancel: Cancel<'_>) -> Result<RankCalls> {
     let mut reader = KinetoReader {
         segment,
@@ -140,7 +137,7 @@ impl<B: Bytes> KinetoReader<'_, B> {
                             none => none.insert(columns.block(self.segment, block)?),
                         };
                         let span = (starts[at], durations[at]);
-                        self.call(track, (at, row), names[at], span, fields)?;
+                        self.call(track, at, row, names[at], span, fields)?;
                     }
                     _ => {}
                 }
@@ -180,7 +177,8 @@ impl<B: Bytes> KinetoReader<'_, B> {
     fn call(
         &mut self,
         track: TrackId,
-        (at, row): (usize, u32),
+        at: usize,
+        row: u32,
         name: i64,
         (start_ps, duration_ps): (i64, i64),
         fields: &CallFields<16>,

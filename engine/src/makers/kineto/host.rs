@@ -10,9 +10,6 @@ use crate::segment::{Bytes, Segment};
 const KEYS: [&str; 4] = ["host_name", "hostname", "host", "node_name"];
 
 /// The host on which the trace was recorded, if the trace states it.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
 pub fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Option<String>> {
     let Some(table) = NamedColumns::of(segment, "metadata", cancel).filter(|table| table.has("key")) else {
         return Ok(None);

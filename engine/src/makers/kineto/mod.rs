@@ -70,9 +70,6 @@ pub(in crate::makers) enum KinetoClass {
 }
 
 /// Number of ranks of the job, if the trace states it.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub(in crate::makers) fn world_size<B: Bytes>(segment: &Segment<B>) -> Result<Option<u32>> {
     Ok(group::JobFacts::read(segment)?.world_size)
 }

@@ -25,9 +25,6 @@ const ALGORITHM: usize = 6;
 
 /// Reads the operations of a rank. Instructions of engines are its computation, without waits.
 /// Packets of DMA queues are its copies.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
 pub fn read<B: Bytes>(
     segment: &Segment<B>,
     rank: u32,

@@ -16,9 +16,6 @@ use crate::tile::TileId;
 const ALONE_CELLS: i64 = 4;
 
 /// The limits in the span of a tile, by start. `None` if the track shows no throttling.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
 pub fn limits_of<B: Bytes>(
     segment: &Segment<B>,
     track: TrackId,

@@ -96,9 +96,6 @@ impl NeuronTracks {
     /// The track for the instructions of an engine. The engine comes from a row's `label` (matrix
     /// multiplications are the Tensor engine's). `core` is the physical core within the logical
     /// one.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn engine(&mut self, sink: &mut dyn Sink, label: &str, core: u32) -> Result<TrackId> {
         let engine = Engine::of_label(label);
         let name = match (engine, label) {
@@ -116,7 +113,8 @@ impl NeuronTracks {
         let shown = name_on_core(name, core);
         let track = self.slices(
             sink,
-            (&INSTRUCTION, NeuronTrackGroup::Engines),
+            &INSTRUCTION,
+            NeuronTrackGroup::Engines,
             &shown,
             sort,
             on_core(role, core, None),
@@ -126,9 +124,6 @@ impl NeuronTracks {
     }
 
     /// The track for the packets that one DMA engine moved for a queue of a physical core.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn dma_packets(
         &mut self,
         sink: &mut dyn Sink,
@@ -150,9 +145,6 @@ impl NeuronTracks {
     }
 
     /// The track for whole transfers of a queue of a physical core, each made of packets.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn dma_transfers(&mut self, sink: &mut dyn Sink, core: u32, queue: Queue<'_>) -> Result<TrackId> {
         let tracks = self.queue(sink, core, queue)?;
         if let Some(track) = tracks.transfers {
@@ -181,9 +173,6 @@ impl NeuronTracks {
     }
 
     /// The track for throttled periods of a physical core.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn throttling(&mut self, sink: &mut dyn Sink, core: u32) -> Result<TrackId> {
         if let Some(&track) = self.throttling.get(&core) {
             return Ok(track);
@@ -197,9 +186,6 @@ impl NeuronTracks {
     }
 
     /// The track for the changes of one semaphore of a physical core, named as in a row's `id`.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn semaphore(&mut self, sink: &mut dyn Sink, core: u32, id: &str) -> Result<TrackId> {
         if let Some(&track) = self.semaphores.get(&core).and_then(|semaphores| semaphores.get(id)) {
             return Ok(track);
@@ -212,16 +198,13 @@ impl NeuronTracks {
         let title = if is_bare { format!("S[{id}]") } else { id.to_owned() };
         let (shown, identity) = (name_on_core(&title, core), on_core(Role::Semaphore, core, number));
         let track =
-            self.slices(sink, (&SEMAPHORE_UPDATE, NeuronTrackGroup::Semaphores), &shown, sort, identity)?;
+            self.slices(sink, &SEMAPHORE_UPDATE, NeuronTrackGroup::Semaphores, &shown, sort, identity)?;
         self.semaphores.entry(core).or_default().insert(id.to_owned(), track);
         Ok(track)
     }
 
     /// The track for a counter of a physical core. Counters of the first core stand with those that
     /// all cores share.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn counter(&mut self, sink: &mut dyn Sink, core: u32, counter: CounterTrack) -> Result<TrackId> {
         if let Some(&track) = self.counters.get(&(core, counter)) {
             return Ok(track);
@@ -257,9 +240,6 @@ impl NeuronTracks {
     }
 
     /// The track for collective operations on a stream.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn collective_ops(&mut self, sink: &mut dyn Sink, stream: Option<u32>) -> Result<TrackId> {
         if let Some(&track) = self.streams.get(&stream) {
             return Ok(track);
@@ -267,15 +247,12 @@ impl NeuronTracks {
         let name = stream.map_or_else(|| "Operations".to_owned(), |stream| format!("Stream {stream}"));
         let identity = Identity { number: stream, ..Identity::of(Role::Collectives) };
         let sort = stream.map_or(-1, i64::from);
-        let track = self.slices(sink, (&CC_OPS, NeuronTrackGroup::Collectives), &name, sort, identity)?;
+        let track = self.slices(sink, &CC_OPS, NeuronTrackGroup::Collectives, &name, sort, identity)?;
         self.streams.insert(stream, track);
         Ok(track)
     }
 
     /// The track for the steps of one core for collective communication.
-    ///
-    /// # Errors
-    /// If the sink fails.
     pub fn cc_core(&mut self, sink: &mut dyn Sink, core: u32) -> Result<TrackId> {
         if let Some(&track) = self.cc_cores.get(&core) {
             return Ok(track);
@@ -283,7 +260,7 @@ impl NeuronTracks {
         let (name, sort) = (format!("CC-core {core}"), AFTER_NUMBERS + i64::from(core));
         let identity = on_core(Role::CollectiveCore, core, None);
         let track =
-            self.slices(sink, (&CC_INSTRUCTION, NeuronTrackGroup::Collectives), &name, sort, identity)?;
+            self.slices(sink, &CC_INSTRUCTION, NeuronTrackGroup::Collectives, &name, sort, identity)?;
         self.cc_cores.insert(core, track);
         Ok(track)
     }
@@ -291,7 +268,8 @@ impl NeuronTracks {
     fn slices(
         &mut self,
         sink: &mut dyn Sink,
-        (table, group): (&TableSchema, NeuronTrackGroup),
+        table: &TableSchema,
+        group: NeuronTrackGroup,
         name: &str,
         sort: i64,
         identity: Identity,

@@ -32,9 +32,6 @@ use crate::tile::{self, LaneContent, TileId};
 
 /// All data that the page needs to lay out a rank. `names` and `later` do not come from the
 /// segment. `later` has the warnings that came up after the segment was written.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn rank_detail<B: Bytes>(
     rank: RankView<'_, B>,
     entry: RankEntry,
@@ -314,17 +311,17 @@ const ARRIVAL: &str = "arrival";
 /// Fields that follow from other calls. Their numbers come after those of the stored fields.
 fn derived_fields(of: &CallWaits) -> impl Iterator<Item = FieldValue> + use<> {
     let fields = job::schema::DERIVED.iter().zip([of.late_ps, of.wait_ps, of.blame_ps]);
-    fields.enumerate().map(|(at, (field, value))| derived_field((at, field), FieldContent::Int(value)))
+    fields.enumerate().map(|(at, (field, value))| derived_field(at, field, FieldContent::Int(value)))
 }
 
 /// The algorithm of a call's operation. `None` without a text.
 fn algorithm_field(text: String) -> Option<FieldValue> {
     let at = job::schema::DERIVED.len();
-    let field = || derived_field((at, &job::schema::ALGORITHM), FieldContent::Text(text.clone()));
+    let field = || derived_field(at, &job::schema::ALGORITHM, FieldContent::Text(text.clone()));
     (!text.is_empty()).then(field)
 }
 
-fn derived_field((at, field): (usize, &makers::table::FieldSchema), value: FieldContent) -> FieldValue {
+fn derived_field(at: usize, field: &makers::table::FieldSchema, value: FieldContent) -> FieldValue {
     let first = job::schema::CALLS.fields.len();
     FieldValue {
         field: u32::try_from(first + at).unwrap_or_default(),
@@ -385,9 +382,6 @@ pub enum StepTo {
 
 /// The slice to which a step leads; `None` if there is none. Tracks below the groups in `closed`
 /// are skipped.
-///
-/// # Errors
-/// See [`slice()`].
 pub fn step<B: Bytes>(
     rank: RankView<'_, B>,
     row: u32,
@@ -433,9 +427,6 @@ pub fn counter<B: Bytes>(
 }
 
 /// The slices that overlap a window, on all tracks or on the requested ones.
-///
-/// # Errors
-/// If bytes are missing or damaged.
 pub fn window<B: Bytes>(
     rank: RankView<'_, B>,
     window: Interval,
@@ -456,9 +447,6 @@ fn tracks_of<B: Bytes>(segment: &Segment<B>, wanted: Option<&[u32]>) -> Vec<Trac
 }
 
 /// The slices with a match in their name or fields; the hits of one page in detail.
-///
-/// # Errors
-/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
 pub fn search<B: Bytes>(
     rank: RankView<'_, B>,
     pattern: &SearchPattern,

@@ -16,9 +16,6 @@ use crate::wire::waits::{WaitShares, WaitSteps};
 use crate::{makers, metrics, query};
 
 /// Statistics of a span, over all tracks or the requested ones.
-///
-/// # Errors
-/// If bytes are missing or damaged; `Cancelled` if the work was cancelled.
 pub fn selection<B: Bytes>(
     rank: RankView<'_, B>,
     span: Interval,
@@ -55,9 +52,6 @@ pub fn selection<B: Bytes>(
 }
 
 /// The metrics of a rank.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
 pub fn summary<B: Bytes>(
     rank: RankView<'_, B>,
     number: impl Into<RankRef>,
@@ -90,9 +84,6 @@ pub fn summary<B: Bytes>(
 
 /// Shares of time that ranks waited, in steps; empty for a rank's own segment. The spread is that
 /// of all ranks, also if a few are requested.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
 pub fn waits<B: Bytes>(
     rank: RankView<'_, B>,
     span: Interval,

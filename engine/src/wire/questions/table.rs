@@ -174,9 +174,6 @@ macro_rules! questions {
         }
 
         /// Answers a question about a rank.
-        ///
-        /// # Errors
-        /// See [`answer()`].
         pub fn answer_of_rank(
             rank: &impl Rank,
             question: &RankQuestion,

@@ -159,7 +159,8 @@ impl Stage {
             &tools.canvases.minimap,
             Overview { sheet, source, span },
             self.tiles.overview(source),
-            (ground, MINIMAP_MS),
+            ground,
+            MINIMAP_MS,
         )
     }
 

@@ -84,7 +84,8 @@ impl Picture {
         canvas: &HtmlCanvasElement,
         overview: Overview<'_>,
         tiles: impl Iterator<Item = (TileKey, &'a Rc<Tile>)>,
-        (ground, at_most_ms): (Ground, f64),
+        ground: Ground,
+        at_most_ms: f64,
     ) -> bool {
         let Overview { sheet, source, span } = overview;
         let content = sheet.source(source).map_or_else(String::new, |rank| rank.entry.content.clone());

@@ -272,7 +272,8 @@ impl Scene {
         });
         let scrolled_px = RwSignal::new((0.0, 0.0));
         let sight = Memo::new(move |_| {
-            layout.with(|layout| RowSight::new(layout, size_px.get().1, scrolled_px.get()))
+            let (pinned_px, others_px) = scrolled_px.get();
+            layout.with(|layout| RowSight::new(layout, size_px.get().1, pinned_px, others_px))
         });
         Self { view, tracks, times, widest, window, layout, scrolled_px, sight }
     }

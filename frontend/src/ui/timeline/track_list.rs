@@ -51,7 +51,8 @@ struct Item {
 impl Item {
     /// The row in this position of a layout, in the list of a part.
     fn of(
-        (part, position): (RowPart, usize),
+        part: RowPart,
+        position: usize,
         sheet: &Sheet,
         layout: &Layout,
         state: &TracksState,
@@ -152,7 +153,7 @@ pub fn TrackList(
         let rows = layout.rows.iter().enumerate().skip(in_sight.get().start).take(in_sight.get().len());
         let first = layout.rows.iter().position(Row::is_fitted).unwrap_or_default();
         rows.filter(|(position, row)| has_name(position.saturating_sub(first), row))
-            .filter_map(|(position, _)| Item::of((part, position), &sheet, &layout, &state, &standings))
+            .filter_map(|(position, _)| Item::of(part, position, &sheet, &layout, &state, &standings))
             .collect::<Vec<_>>()
     };
     let height = move || format!("height: {}px", layout.with(|layout| layout.part_px(part)));

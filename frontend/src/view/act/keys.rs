@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(chord: Chord, (key, code, held): (&str, &str, &str), expected: bool) {
+    fn check(chord: Chord, key: &str, code: &str, held: &str, expected: bool) {
         let has = |letter| held.contains(letter);
         let held = Held { control: has('c'), alt: has('a'), meta: has('m'), shift: has('s') };
         let press = Press { key, code, held };
@@ -145,42 +145,42 @@ mod tests {
 
     #[test]
     fn positions_are_alike_on_every_keyboard() {
-        check(Chord::At("KeyW"), ("w", "KeyW", ""), true);
+        check(Chord::At("KeyW"), "w", "KeyW", "", true);
         // French: Z is in that position, and W elsewhere.
-        check(Chord::At("KeyW"), ("z", "KeyW", ""), true);
-        check(Chord::At("KeyW"), ("w", "KeyZ", ""), false);
-        check(Chord::At("KeyQ"), ("q", "KeyA", ""), false);
+        check(Chord::At("KeyW"), "z", "KeyW", "", true);
+        check(Chord::At("KeyW"), "w", "KeyZ", "", false);
+        check(Chord::At("KeyQ"), "q", "KeyA", "", false);
         // Cyrillic, and a keyboard on the screen.
-        check(Chord::At("KeyD"), ("в", "KeyD", ""), true);
-        check(Chord::At("KeyD"), ("D", "", "s"), true);
-        check(Chord::At("KeyD"), ("d", "KeyD", "c"), false);
+        check(Chord::At("KeyD"), "в", "KeyD", "", true);
+        check(Chord::At("KeyD"), "D", "", "s", true);
+        check(Chord::At("KeyD"), "d", "KeyD", "c", false);
     }
 
     #[test]
     fn other_keys_go_by_what_they_type() {
-        check(Chord::Typed("m"), ("m", "Semicolon", ""), true);
-        check(Chord::Typed("?"), ("?", "Slash", "s"), true);
-        check(Chord::Typed("ArrowLeft"), ("ArrowLeft", "ArrowLeft", ""), true);
-        check(Chord::Typed("ArrowLeft"), ("ArrowLeft", "ArrowLeft", "s"), false);
-        check(Chord::Typed("f"), ("f", "KeyF", "c"), false);
-        check(Chord::Go("t"), ("t", "KeyT", ""), false);
-        check(Chord::Go("t"), ("T", "KeyT", "g"), true);
-        check(Chord::Control("k"), ("k", "KeyK", "m"), true);
-        check(Chord::Control("k"), ("k", "KeyK", "ca"), false);
+        check(Chord::Typed("m"), "m", "Semicolon", "", true);
+        check(Chord::Typed("?"), "?", "Slash", "s", true);
+        check(Chord::Typed("ArrowLeft"), "ArrowLeft", "ArrowLeft", "", true);
+        check(Chord::Typed("ArrowLeft"), "ArrowLeft", "ArrowLeft", "s", false);
+        check(Chord::Typed("f"), "f", "KeyF", "c", false);
+        check(Chord::Go("t"), "t", "KeyT", "", false);
+        check(Chord::Go("t"), "T", "KeyT", "g", true);
+        check(Chord::Control("k"), "k", "KeyK", "m", true);
+        check(Chord::Control("k"), "k", "KeyK", "ca", false);
     }
 
     #[test]
     fn brackets_are_typed_on_every_keyboard() {
-        check(Chord::Bracket("["), ("[", "BracketLeft", ""), true);
+        check(Chord::Bracket("["), "[", "BracketLeft", "", true);
         // German with AltGr on Windows, French with Option on a Mac.
-        check(Chord::Bracket("]"), ("]", "Digit9", "ca"), true);
-        check(Chord::Bracket("["), ("[", "Digit5", "as"), true);
-        check(Chord::Bracket("["), ("[", "BracketLeft", "c"), false);
-        check(Chord::Bracket("]"), ("]", "BracketRight", "m"), false);
-        check(Chord::Shifted("Comma", "<"), ("<", "Comma", "s"), true);
-        check(Chord::Shifted("Period", ">"), (":", "Period", "s"), true);
-        check(Chord::Shifted("Period", ">"), (".", "Period", ""), false);
-        check(Chord::Shifted("Period", ">"), (">", "Period", "as"), false);
+        check(Chord::Bracket("]"), "]", "Digit9", "ca", true);
+        check(Chord::Bracket("["), "[", "Digit5", "as", true);
+        check(Chord::Bracket("["), "[", "BracketLeft", "c", false);
+        check(Chord::Bracket("]"), "]", "BracketRight", "m", false);
+        check(Chord::Shifted("Comma", "<"), "<", "Comma", "s", true);
+        check(Chord::Shifted("Period", ">"), ":", "Period", "s", true);
+        check(Chord::Shifted("Period", ">"), ".", "Period", "", false);
+        check(Chord::Shifted("Period", ">"), ">", "Period", "as", false);
     }
 
     #[test]

@@ -109,7 +109,8 @@ impl Pins {
         &self,
         all: &[RankRef],
         shown: &BTreeSet<RankRef>,
-        (order, standings): (RankOrder, &Standings),
+        order: RankOrder,
+        standings: &Standings,
     ) -> Vec<u32> {
         if self.paths.is_empty() {
             return Vec::new();
@@ -141,9 +142,9 @@ mod tests {
         let ranks = [RankRef::All, 0.into(), 1.into(), 2.into(), 3.into()];
         let known = standings(&[0, 1, 2, 3], &[0, 7, 30, 7]);
         let found =
-            Pins { paths, of }.ranks(&ranks, &[RankRef::All, 1.into(), 3.into()].into(), (order, &known));
+            Pins { paths, of }.ranks(&ranks, &[RankRef::All, 1.into(), 3.into()].into(), order, &known);
         assert_eq!(found, expected, "{of:?} {order:?}");
-        assert_eq!(Pins { of, ..Pins::default() }.ranks(&ranks, &[1.into()].into(), (order, &known)), [0; 0]);
+        assert_eq!(Pins { of, ..Pins::default() }.ranks(&ranks, &[1.into()].into(), order, &known), [0; 0]);
     }
 
     #[test]
@@ -163,7 +164,8 @@ mod tests {
             pins.ranks(
                 &ranks.clone().into_iter().map(RankRef::Number).collect::<Vec<_>>(),
                 &[3.into()].into(),
-                (RankOrder::Number, known),
+                RankOrder::Number,
+                known,
             )
             .len()
         };

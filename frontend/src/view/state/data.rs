@@ -72,9 +72,6 @@ impl DataView {
     }
 
     /// Takes over a parameter of an address. Returns false if it is not one of this place.
-    ///
-    /// # Errors
-    /// If the value cannot be read.
     pub fn read(&mut self, name: &str, value: &str) -> Result<bool, UrlError> {
         match name {
             "table" => self.table = Some(text("table", value)?).filter(|table| !table.is_empty()),

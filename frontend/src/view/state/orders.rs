@@ -74,9 +74,6 @@ impl Orders {
     }
 
     /// Takes over a parameter of an address. Returns false if it is not one of an order.
-    ///
-    /// # Errors
-    /// If the value cannot be read.
     pub(in crate::view) fn read(&mut self, name: &str, value: &str) -> Result<bool, UrlError> {
         let Some(table) = PanelTable::ALL.into_iter().find(|table| table.parameter() == name) else {
             return Ok(false);

@@ -56,9 +56,6 @@ impl PanelsState {
     }
 
     /// Takes over a parameter of an address. Returns false if it is not one of a panel.
-    ///
-    /// # Errors
-    /// If the value cannot be read.
     pub(in crate::view) fn read(&mut self, name: &str, value: &str) -> Result<bool, UrlError> {
         for Parameters { side, state, size } in PARAMETERS {
             if name == state {

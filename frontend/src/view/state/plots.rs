@@ -80,9 +80,6 @@ impl PlotsState {
     }
 
     /// Takes over a parameter of an address. Returns false if it is not one of the plots.
-    ///
-    /// # Errors
-    /// If the value cannot be read.
     pub(in crate::view) fn read(&mut self, name: &str, value: &str) -> Result<bool, UrlError> {
         let items = || value.split(',').filter(|item| !item.is_empty());
         match name {

@@ -9,7 +9,7 @@ use super::{CellUnit, DataTable, TableColumn};
 /// These rows and columns as CSV. Lines end with CR and LF, as the RFC demands.
 #[must_use]
 pub fn as_csv(table: &DataTable, rows: &[u32], columns: &[usize]) -> String {
-    written(table, rows, columns, (",", "\r\n"), |text| {
+    written(table, rows, columns, ",", "\r\n", |text| {
         if text.contains(['"', ',', '\r', '\n']) {
             format!("\"{}\"", text.replace('"', "\"\""))
         } else {
@@ -22,14 +22,15 @@ pub fn as_csv(table: &DataTable, rows: &[u32], columns: &[usize]) -> String {
 /// spaces, because there is no way to quote them.
 #[must_use]
 pub fn as_tsv(table: &DataTable, rows: &[u32], columns: &[usize]) -> String {
-    written(table, rows, columns, ("\t", "\n"), |text| text.replace(['\t', '\r', '\n'], " "))
+    written(table, rows, columns, "\t", "\n", |text| text.replace(['\t', '\r', '\n'], " "))
 }
 
 fn written(
     table: &DataTable,
     rows: &[u32],
     columns: &[usize],
-    (separator, end): (&str, &str),
+    separator: &str,
+    end: &str,
     quoted: impl Fn(String) -> String,
 ) -> String {
     let columns: Vec<&TableColumn> = columns.iter().filter_map(|&at| table.columns.get(at)).collect();

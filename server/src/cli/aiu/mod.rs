@@ -201,7 +201,7 @@ impl AiuArgs {
         let written = watched(&meter, || {
             let tmp = store.tmp();
             let spool = DiskSpool::new(&tmp, &meter);
-            let inputs = aiu::inputs::inputs(&traces, &compiler, &settings, (dir.path(), &spool))?;
+            let inputs = aiu::inputs::inputs(&traces, &compiler, &settings, dir.path(), &spool)?;
             outputs.keep(inputs.file_ids());
             outputs.place(&request.output)?;
             let settings = ingest::IngestSettings::default();

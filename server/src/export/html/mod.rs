@@ -163,9 +163,6 @@ impl SegmentText {
 
 /// The view of all ranks together. If ranks or tracks are left out, or if the ranks cannot be
 /// compared, the export has no job segment.
-///
-/// # Errors
-/// `Cancelled` if the work is cancelled.
 fn job_of(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Option<JobSegment>, ExportError> {
     let RanksOf { profile, ranks, is_part, .. } = of;
     let is_whole = !is_part && job_segment::is_for(profile);
@@ -221,9 +218,6 @@ impl<'a> Embedded<'a> {
 }
 
 /// The data about these ranks that the page needs in addition to their segments.
-///
-/// # Errors
-/// If a segment cannot be opened, or the work is cancelled.
 pub fn bundle(embedded: Embedded<'_>, work: Work<'_>) -> Result<Bundle, ExportError> {
     let Embedded { of, job } = embedded;
     let RanksOf { profile, ranks, .. } = of;

@@ -38,9 +38,6 @@ struct SliceCursor {
 }
 
 /// Sums the slices of these tracks by class.
-///
-/// # Errors
-/// If bytes are missing or damaged, or the work is cancelled.
 pub fn sweep<B: Bytes>(
     segment: &Segment<B>,
     tracks: &[(TrackId, &Classify<'_>)],
@@ -114,7 +111,8 @@ impl SliceCursor {
 pub fn map_texts<B: Bytes, T: Copy>(
     columns: &NamedColumns<'_, B>,
     name: &str,
-    (block, rows): (usize, usize),
+    block: usize,
+    rows: usize,
     absent: T,
     map: impl Fn(&str) -> T,
 ) -> Result<Vec<T>> {

@@ -24,9 +24,6 @@ pub struct Busy {
 
 /// Calls `each` with every busy interval, by engine and then by time. The first instruction of an
 /// interval gives its engine and core.
-///
-/// # Errors
-/// If bytes are missing or damaged, or if `each` fails.
 pub fn for_each_busy<B: Bytes, E: From<Error>>(
     segment: &Segment<B>,
     mut each: impl FnMut(&Busy) -> Result<(), E>,

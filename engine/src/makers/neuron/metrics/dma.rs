@@ -84,8 +84,8 @@ pub fn metrics<B: Bytes>(
 /// Classes of the rows of a block. A row is a whole transfer or a packet of one. A packet belongs
 /// to one kind of queue.
 fn classes_of<B: Bytes>(dma: &NamedColumns<'_, B>, block: usize, rows: usize) -> Result<Vec<Classes>> {
-    let is_transfer = map_texts(dma, "aggregated", (block, rows), false, |text| text == "yes")?;
-    let sorts = map_texts(dma, "queue_type", (block, rows), STATIC, |text| match text {
+    let is_transfer = map_texts(dma, "aggregated", block, rows, false, |text| text == "yes")?;
+    let sorts = map_texts(dma, "queue_type", block, rows, STATIC, |text| match text {
         "software_dynamic" => SOFTWARE_DYNAMIC,
         "hardware_dynamic" => HARDWARE_DYNAMIC,
         _ => STATIC,

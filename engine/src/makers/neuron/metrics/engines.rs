@@ -206,7 +206,7 @@ fn flops_metrics<B: Bytes>(
         out.push((NeuronGroup::Overall, int("model_flops", model as i64, Unit::Flops, doc)));
     }
     if let Some(chip) = run.chip {
-        utilisation(chip, run.total_s, hbm_bytes, (hardware as f64, model, by_rows), out);
+        utilisation(chip, run.total_s, hbm_bytes, hardware as f64, model, by_rows, out);
     }
     Ok(())
 }
@@ -216,7 +216,7 @@ fn transpose_flops<B: Bytes>(segment: &Segment<B>, instruction: &NamedColumns<'_
     for block in 0..segment.blocks(instruction.table())?.len() {
         let rows = segment.blocks(instruction.table())?.rows(block);
         let transposes =
-            super::activity::map_texts(instruction, "instruction_type", (block, rows), false, |text| {
+            super::activity::map_texts(instruction, "instruction_type", block, rows, false, |text| {
                 text == "TRANSPOSE"
             })?;
         instruction.for_each_int("elements", block, |row, value| {
@@ -231,7 +231,9 @@ fn utilisation(
     chip: CorePeaks,
     total_s: f64,
     hbm_bytes: f64,
-    (hardware, model, by_rows): (f64, Option<f64>, Option<f64>),
+    hardware: f64,
+    model: Option<f64>,
+    by_rows: Option<f64>,
     out: &mut Vec<GroupedMetric>,
 ) {
     let peak = chip.peak_flops() * total_s;

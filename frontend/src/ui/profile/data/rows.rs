@@ -111,7 +111,7 @@ fn ToolsAndRows(
     let hidden = Memo::new(move |_| opened.session.view.with(|view| view.data.hidden.clone()));
     let filter = Memo::new(move |_| opened.session.view.with(|view| view.data.filter.clone()));
     let leads = Leads { opened, name, content };
-    let source = table_source(leads, kind, (hidden, filter), change);
+    let source = table_source(leads, kind, hidden, filter, change);
     let (table, rows) = (source.table, source.rows);
     let mistake = Memo::new(move |_| {
         filter.with(|filter| table.with(|table| TableFilter::parse(filter).mistake(table)))
@@ -145,7 +145,8 @@ fn ToolsAndRows(
 fn table_source(
     leads: Leads,
     kind: EntryKind,
-    (hidden, filter): (Memo<BTreeSet<String>>, Memo<String>),
+    hidden: Memo<BTreeSet<String>>,
+    filter: Memo<String>,
     change: Callback<DataChange>,
 ) -> TableSource {
     let Leads { opened, content, .. } = leads;

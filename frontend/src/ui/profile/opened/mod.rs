@@ -148,7 +148,7 @@ impl Opened {
             },
             profile: FirstProfile { info, rank_times },
             current: Current { source: current_source, rank, slice, shown },
-            tracks: tracks_of(ranks, shown, content, (of, rank_times), offers_of(info)),
+            tracks: tracks_of(ranks, shown, content, of, rank_times, offers_of(info)),
             times: times(profiles, rank, view, timebase),
             ranks,
             content,

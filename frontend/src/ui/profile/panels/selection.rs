@@ -85,7 +85,7 @@ async fn compare(
     let mut beside = Vec::new();
     for other in others {
         let there = match &name {
-            Some(name) => namesake(opened, (source, other), name, span, &signal).await?,
+            Some(name) => namesake(opened, source, other, name, span, &signal).await?,
             None => None,
         };
         let summary = opened.ask(other, question(there.unwrap_or(span)), Some(&signal)).await?;
@@ -98,7 +98,8 @@ async fn compare(
 /// The span of the slice of this name in another rank, where the current rank has it in `span`.
 async fn namesake(
     opened: Opened,
-    (source, other): (SourceId, SourceId),
+    source: SourceId,
+    other: SourceId,
     name: &str,
     span: Interval,
     signal: &AbortSignal,

@@ -80,7 +80,7 @@ impl RowSight {
     /// The areas of a view of this height, each scrolled by so much: the pinned rows, then the
     /// others.
     #[must_use]
-    pub fn new(layout: &Layout, view_px: f64, (pinned_px, others_px): (f64, f64)) -> Self {
+    pub fn new(layout: &Layout, view_px: f64, pinned_px: f64, others_px: f64) -> Self {
         let pins_px = layout.start_px(RowPart::Others);
         let height_px = area_of_pins_px(pins_px, view_px);
         // The browser tells later how far rows are scrolled that have just been unpinned.
@@ -173,7 +173,7 @@ mod tests {
     fn pins_take_what_they_need_and_at_most_half() {
         // A pin takes 24 px for its heading and for each of both ranks.
         let heights = |pinned, view_px| {
-            let sight = RowSight::new(&layout_of(20, pinned), view_px, (0.0, 0.0));
+            let sight = RowSight::new(&layout_of(20, pinned), view_px, 0.0, 0.0);
             (sight.pinned.height_px, sight.others.top_px, sight.others.height_px)
         };
         assert_eq!(heights(0, 401.0), (0.0, 0.0, 401.0));
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn a_point_is_in_the_area_that_shows_it() {
         let layout = layout_of(20, 10);
-        let sight = RowSight::new(&layout, 400.0, (30.0, 50.0));
+        let sight = RowSight::new(&layout, 400.0, 30.0, 50.0);
         assert_eq!((sight.part_at(199.0), sight.row_px(199.0)), (RowPart::Pinned, 229.0));
         // Ten pins have 720 px.
         assert_eq!((sight.part_at(200.0), sight.row_px(200.0)), (RowPart::Others, 770.0));
@@ -202,15 +202,15 @@ mod tests {
             scrolled in 0.0..5_000.0_f64,
         ) {
             let layout = layout_of(12, pinned);
-            let top = RowSight::new(&layout, view_px, (scrolled, 0.0));
+            let top = RowSight::new(&layout, view_px, scrolled, 0.0);
             prop_assert!(top.pinned.height_px <= view_px / 2.0);
             prop_assert_eq!(top.pinned.foot_px(), top.others.top_px);
             prop_assert_eq!(top.others.foot_px(), view_px);
             // Between no scroll and all of it there is no gap.
             let end = layout.height_px() - layout.start_px(RowPart::Others) - top.others.height_px;
-            let end = RowSight::new(&layout, view_px, (f64::MAX, end.max(0.0)));
+            let end = RowSight::new(&layout, view_px, f64::MAX, end.max(0.0));
             let ends = [(0.0, end.pinned), (layout.start_px(RowPart::Others), end.others)];
-            let begins = [RowSight::new(&layout, view_px, (0.0, 0.0)).pinned, top.others];
+            let begins = [RowSight::new(&layout, view_px, 0.0, 0.0).pinned, top.others];
             for (begin, (start_px, end)) in begins.into_iter().zip(ends) {
                 prop_assert_eq!(begin.scroll_px, start_px);
                 prop_assert!(end.scroll_px >= begin.scroll_px);
