@@ -15,7 +15,7 @@
 //! ```
 //! use nprof_engine::exec::Work;
 //! use nprof_engine::ingest::{BuildOptions, Builder};
-//! use nprof_engine::model::{Form, Nesting, Sink, SliceRecord, TableKind, TableSpec, TrackSpec};
+//! use nprof_engine::model::{Nesting, Sink, SliceForm, SliceRecord, TableKind, TableSpec, TrackSpec};
 //! use nprof_engine::rank::RankView;
 //! use nprof_engine::segment::Segment;
 //! use nprof_engine::spill::MemoryScratch;
@@ -28,7 +28,7 @@
 //! let track = builder.track(TrackSpec::slices("Tensor", None, table, Nesting::Concurrent, 0))?;
 //! let name = builder.name("matmul")?;
 //! for start_ps in [0, 2_000_000] {
-//!     let (duration_ps, form, fields) = (500_000, Form::Complete, &[][..]);
+//!     let (duration_ps, form, fields) = (500_000, SliceForm::Complete, &[][..]);
 //!     builder.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields })?;
 //! }
 //! builder.finish()?;

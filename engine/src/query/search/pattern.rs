@@ -33,7 +33,7 @@ impl SearchPattern {
     /// Compiles a query. An empty query finds nothing.
     ///
     /// ```
-    /// use nprof_engine::query::{Pattern, Syntax};
+    /// use nprof_engine::query::{SearchPattern, Syntax};
     ///
     /// assert!(SearchPattern::new("matmul|conv", Syntax::Regex).is_ok());
     /// let refused = SearchPattern::new("matmul|conv(", Syntax::Regex).unwrap_err();
