@@ -3,6 +3,8 @@
 //!
 //! Each count has a limit, which can only shrink. The tests print the counts.
 
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test, which prints its counts")]
+
 use std::collections::BTreeMap;
 
 use nprof_tests::names::{adjectives, error_sections, sentences_without_name, tuple_parameters, types};

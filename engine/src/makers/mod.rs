@@ -37,13 +37,25 @@ struct Maker<B> {
     /// The host on which a rank ran, if its trace states it.
     host: fn(&Segment<B>, Cancel<'_>) -> Result<Option<String>>,
     /// The limits of a track; see [`limits`].
-    limits: fn(&Segment<B>, TrackId, TileId, Cancel<'_>) -> Result<Option<Vec<Limit>>>,
+    limits: fn(&Segment<B>, TrackId, TileId, Cancel<'_>) -> LimitsOfTrack,
     /// The heading over a table, if it is not that of all traces.
     heading: fn(&str) -> Option<&'static str>,
     /// Colours that names have in all profiles, if the maker fixes them.
-    colours: Option<fn() -> Vec<(&'static str, u8)>>,
+    colours: Option<fn() -> Vec<KindColour>>,
     /// The tool whose output exports repeat.
     imitated: Option<Tool>,
+}
+
+/// The limits of a track, if it shows limits.
+type LimitsOfTrack = Result<Option<Vec<Limit>>>;
+
+/// The colour of a kind of slices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KindColour {
+    /// Name of the kind.
+    pub kind: &'static str,
+    /// Number of the colour.
+    pub slot: u8,
 }
 
 /// A tool of a maker whose output scripts read. Exports of its profiles repeat this output.
@@ -109,7 +121,7 @@ pub fn host<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Option
 
 /// Colours that names have in all profiles of this source. `None` if each profile has its own.
 #[must_use]
-pub fn colours(source: &str) -> Option<Vec<(&'static str, u8)>> {
+pub fn colours(source: &str) -> Option<Vec<KindColour>> {
     Maker::<&[u8]>::of(source).colours.map(|colours| colours())
 }
 

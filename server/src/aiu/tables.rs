@@ -21,9 +21,12 @@ const SUMMARY_HEAD: &str = "Time  \t Total Time\t Calls\t    Mean  \t  Median  \
 const ACTIVE_HEAD: &str = "Total Kernel Time  \t  Elapsed Time\t  Start Time\t         End Time  \t Active percentage  \
                            \t   pid ";
 
+/// A cell of a row of cycles.
+type CyclesCell = fn(&CyclesRow<FieldCell>) -> &FieldCell;
+
 /// Steps between neighbouring counters, and the numbers about each.
 const STEPS: [&str; 4] = ["TS2-1", "TS3-2", "TS4-3", "TS5-4"];
-const SPREAD: [(fn(&CyclesRow<FieldCell>) -> &FieldCell, &str); 5] = [
+const SPREAD: [(CyclesCell, &str); 5] = [
     (|row| &row.mean, "Mean   "),
     (|row| &row.median, "Median  "),
     (|row| &row.min, "Min    "),

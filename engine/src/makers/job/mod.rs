@@ -6,7 +6,7 @@
 
 use crate::base::Result;
 use crate::exec::Cancel;
-use crate::makers::Maker;
+use crate::makers::{KindColour, Maker};
 use crate::model::{CollectiveKind, TrackId};
 use crate::query::SLOTS;
 use crate::segment::{Bytes, Footer, Segment, TableMeta};
@@ -35,9 +35,10 @@ pub fn is_job(footer: &Footer) -> bool {
 }
 
 /// The colour numbers of kinds of operations. They are the same in all profiles.
-fn colours() -> Vec<(&'static str, u8)> {
+fn colours() -> Vec<KindColour> {
     let kinds = CollectiveKind::ALL.iter().filter(|kind| **kind != CollectiveKind::Receive);
-    kinds.map(|kind| kind.name()).zip((0..SLOTS as u8).cycle()).collect()
+    let kinds = kinds.map(|kind| kind.name()).zip((0..SLOTS as u8).cycle());
+    kinds.map(|(kind, slot)| KindColour { kind, slot }).collect()
 }
 
 /// The rank whose calls a track of a job segment shows. `None` for other tracks, and for all

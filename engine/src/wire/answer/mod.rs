@@ -81,7 +81,7 @@ pub fn rank_detail<B: Bytes>(
         origin_unix_ns: footer.rank.origin_unix_ns,
         names: match makers::colours(&footer.rank.source) {
             Some(colours) => {
-                colours.into_iter().map(|(name, slot)| NameSlot { kind: name.to_owned(), slot }).collect()
+                colours.into_iter().map(|of| NameSlot { kind: of.kind.to_owned(), slot: of.slot }).collect()
             }
             None => names.to_vec(),
         },
