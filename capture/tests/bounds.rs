@@ -328,7 +328,8 @@ fn aiu_event(counter: u64, track: u64, more: &[(u64, &[u8])]) -> Vec<u8> {
 /// The shapes whose cost grows by 5 or more from one size to four times that size.
 fn grown(options: BuildOptions) -> Vec<String> {
     const COUNT: u64 = 2_000;
-    /// Steps that the parsing of an item stands for. What a limit keeps below them does not count.
+    /// Steps that the parsing of an item stands for. Growth that a limit keeps below them does not
+    /// count.
     const ITEM_STEPS: u64 = 32;
     let grows = |name: &str, of: &dyn Fn(u64) -> Vec<u8>| {
         let [one, four] = [COUNT, 4 * COUNT].map(|count| {

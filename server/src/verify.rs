@@ -69,12 +69,12 @@ pub struct DamagedPlace {
     pub track: Option<String>,
     /// Description of the damage, with the name of the part.
     pub what: String,
-    /// What repairs the damage.
+    /// Repair of the damage.
     #[serde(skip)]
     pub remedy: Remedy,
 }
 
-/// What repairs a damaged place.
+/// Repair of a damaged place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
     /// To ingest the trace again.
@@ -128,7 +128,7 @@ pub fn verify(store: &Store, names: &[String], meter: &Meter) -> Result<Verified
     Ok(verified)
 }
 
-/// The content of the store. What cannot be read can have been removed or replaced during the look.
+/// The content of the store. Unreadable files can have been removed or replaced meanwhile.
 fn settled_survey(store: &Store) -> Result<Survey, StoreError> {
     let mut survey = store.survey()?;
     for _ in 1..ATTEMPTS {

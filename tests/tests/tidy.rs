@@ -25,7 +25,7 @@ const SHARED_NAMES: [(&str, &str); 2] = [
     ("engine", "Side"),
     ("engine", "TrackKind"),
 ];
-/// What several files can declare: an alias, and types that a macro names.
+/// Names that several files can declare: an alias, and types that a macro names.
 const NAMELESS: [&str; 2] = ["Result", ""];
 
 #[test]

@@ -88,7 +88,7 @@ pub trait Spool {
         None
     }
 
-    /// Whether nobody wants the files any more. What is not opened yet is left out then.
+    /// Whether nobody wants the files any more. Files that are not open yet are left out then.
     fn is_cancelled(&self) -> bool {
         false
     }

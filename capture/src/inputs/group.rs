@@ -69,8 +69,8 @@ pub enum Apart {
     Nothing,
 }
 
-/// What traces of one job have in common: the format, if it has sessions, the job and the number of
-/// ranks.
+/// Facts that traces of one job have in common: the format, if it has sessions, the job and the
+/// number of ranks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Realm {
     session: Option<&'static str>,

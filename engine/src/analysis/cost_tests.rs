@@ -1,4 +1,4 @@
-//! What delays cost: slow links, totals of the job, and steps.
+//! Costs of delays: slow links, totals of the job, and steps.
 
 use super::group_guess_tests::Stage;
 use super::tests::{Plan, Says, US, analysed, int, job_segment, make, rows_of};

@@ -12,7 +12,7 @@ use crate::model::{CallList, CollectiveKind, Communicator, Membership, RankCalls
 pub struct RankInput {
     /// Number of the rank.
     pub rank: u32,
-    /// What it did.
+    /// The rank's calls.
     pub calls: RankCalls,
     /// A clock that the user has set. The analysis uses it and does not change it.
     pub given: Option<ClockFit>,

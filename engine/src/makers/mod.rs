@@ -26,7 +26,7 @@ pub use call_book::CallIds;
 pub(crate) use call_columns::FieldColumns;
 pub use rows::FieldCell;
 
-/// What is special about the profiles of a maker. Its functions expect a segment of the maker.
+/// Special treatment of the profiles of a maker. Its functions expect a segment of the maker.
 struct Maker<B> {
     /// Value of [`crate::model::RankInfo::source`] of its segments.
     source: &'static str,

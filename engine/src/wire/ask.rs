@@ -196,7 +196,7 @@ parameters! {
 }
 
 impl RankId {
-    /// Why any question about a rank can be refused. What all ranks show together is replaced when
+    /// Why any question about a rank can be refused. Results over all ranks are replaced when
     /// ranks are added.
     pub const REFUSALS: &[RefusalKind] = &[
         RefusalKind::BadQuestion,

@@ -33,7 +33,7 @@ pub struct WaitShares {
     pub shares: Vec<f32>,
 }
 
-/// What all ranks show together has shared times.
+/// Waits of all ranks together have shared times.
 impl Timed for WaitSteps {
     fn each_time(&mut self, _: &mut dyn FnMut(TimeField<'_>)) {}
 }

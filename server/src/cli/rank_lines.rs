@@ -1,4 +1,4 @@
-//! What `nprof ranks` and `nprof collectives` say in sentences: clocks, totals, causes, mismatches.
+//! Sentences of `nprof ranks` and `nprof collectives`: clocks, totals, causes, mismatches.
 
 use std::collections::BTreeMap;
 

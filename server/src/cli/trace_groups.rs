@@ -1,4 +1,4 @@
-//! What became of several traces: the profiles and ranks, and the reasons.
+//! Results of several traces: the profiles and ranks, and the reasons.
 
 use std::io::{self, Write};
 

@@ -67,7 +67,7 @@ pub(super) struct ViewArgs {
     /// Ingest the profile and exit, without a server
     #[arg(long)]
     ingest_only: bool,
-    /// What to make of the trace
+    /// Output to make of the trace
     #[arg(long, value_parser = target_parser(), ignore_case = true, default_value = "db")]
     output_format: FormatChoice,
     /// The file to write, `-` for standard output [default: ntff.json, ntff.pftrace and such;

@@ -1,5 +1,5 @@
-//! Where an output goes: links are followed until a file, a pipe, a device or an open descriptor is
-//! found.
+//! Destination of an output: links are followed until a file, a pipe, a device or an open
+//! descriptor is found.
 
 use std::fs;
 use std::io;

@@ -199,7 +199,7 @@ impl ExportRequest {
         let mut attempt = 0;
         loop {
             attempt += 1;
-            // What cannot be read can have been removed or replaced meanwhile.
+            // Unreadable files can have been removed or replaced meanwhile.
             let is_final = |error: &ApiError| attempt == ATTEMPTS || !error.is_internal();
             let (taken, name) = match self.take(app, slug, &head) {
                 Ok(taken) => taken,

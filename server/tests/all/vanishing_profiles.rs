@@ -32,7 +32,7 @@ async fn a_removed_profile_gives_its_space_back() {
     assert_eq!(deleted.status, StatusCode::NO_CONTENT);
     assert_eq!(removed_and_open(&stage), [""; 0], "after DELETE");
 
-    // What another process removes or replaces is closed by the thread that looks after the store.
+    // Profiles that another process removes or replaces are closed by the store's own thread.
     let stage = Stage::new();
     stage.json(QUESTION).await;
     replace(stage.store.root(), TRACE);

@@ -2,8 +2,8 @@
 //!
 //! A table describes one iteration of one phase of the model, and a job repeats tables. The kernels
 //! of a job on a device are cut into iterations: from the current kernel on, the table with the
-//! longest run of kernels in the order of its rows wins. Of equal runs, the table whose ideal times
-//! exceed the fewest measured times wins, then the one with the most ideal cycles.
+//! longest run of kernels in the order of its rows wins. If runs are equal, the table whose ideal
+//! times exceed the fewest measured times wins, then the one with the most ideal cycles.
 
 use std::collections::VecDeque;
 

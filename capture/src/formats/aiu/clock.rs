@@ -348,8 +348,8 @@ impl CounterClock {
     }
 }
 
-/// The shift that is furthest from zero, with its sign. Of opposite ones the positive one, so that
-/// the order of the files does not matter.
+/// The shift that is furthest from zero, with its sign. Ties between +x and −x resolve to
+/// +x, so that the order of the files does not matter.
 fn largest(shifts_s: &[f64]) -> f64 {
     let nearer = |a: &f64, b: &f64| a.abs().total_cmp(&b.abs()).then(a.total_cmp(b));
     shifts_s.iter().copied().chain([0.0]).max_by(nearer).unwrap_or(0.0)

@@ -123,7 +123,8 @@ impl Filter {
         Self { allowed, ..self }
     }
 
-    /// Whether the settings leave an event out. Of a begin that is left out, the end is, too.
+    /// Whether the settings leave an event out. If a begin is filtered out, its end is filtered out
+    /// too.
     pub(super) fn leaves_out(&mut self, met: LayerEvent<'_>) -> bool {
         if self.allowed.as_mut().is_some_and(|allowed| !allowed.next()) {
             return true;

@@ -68,7 +68,7 @@ impl IdealTable {
         self.by_kernel.get(kernel).copied()
     }
 
-    /// Adds a row. Of rows with equal names the first one counts.
+    /// Adds a row. If several rows have a name, the first one counts.
     pub(super) fn add(&mut self, kernel: &str, category: &str, cycles: u64) {
         if !self.by_kernel.contains_key(kernel) {
             self.by_kernel.insert(kernel.into(), self.rows.len());

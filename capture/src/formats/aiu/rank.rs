@@ -76,7 +76,7 @@ impl FlexRanks {
         self.within.is_some()
     }
 
-    /// Whose event this is. Only slices make a process a rank; other events of processes that are
+    /// The owner of an event. Only slices make a process a rank; other events of processes that are
     /// none belong to the first rank.
     pub(super) fn of(&mut self, pid: &[u8], is_slice: bool) -> Whose {
         let within = self.within.take();

@@ -233,7 +233,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the shift and the share, they are found.
+        /// Any shift and share are found.
         #[test]
         fn the_shift_is_found(
             shift in -5_000_000_000_000_i64..5_000_000_000_000,

@@ -132,8 +132,8 @@ impl<'s> KernelSummary<'s> {
         self.measured.push(Measured { kernel, kind, value })
     }
 
-    /// Writes the tables, the name with the most time first. Of equal times, the name that ran
-    /// first comes first, as in acelyzer's tables. Rows of several devices state theirs.
+    /// Writes the tables, the name with the most time first. If times are equal, the name that
+    /// ran first comes first, as in acelyzer's tables. Rows of several devices state theirs.
     pub(super) fn finish(self, sink: &mut dyn Sink, has_devices: bool) -> Result<()> {
         if self.all.is_empty() {
             return Ok(());

@@ -29,12 +29,12 @@ pub(super) struct TraceEventReader<'s> {
     threads: RecentThreads,
     /// Tracks of annotations by their streams.
     annotated: RecentThreads,
-    /// Where annotations of a device are.
+    /// Place of the annotations of a device.
     pub(super) annotations: Annotations,
     event_count: u64,
 }
 
-/// Where the annotations of a device are.
+/// Place of the annotations of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Annotations {
     /// On a track of their own.

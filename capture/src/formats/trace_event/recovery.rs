@@ -96,7 +96,7 @@ impl<'s, R: EventReceiver<'s>> TraceDocument<'s, '_, R> {
         }
     }
 
-    /// Skips bytes. Of many bytes only the first and the last few are kept.
+    /// Skips bytes. If they are many, only the first and the last few are kept.
     fn leave(&mut self, len: usize, kept: &mut Vec<u8>) {
         /// Enough bytes to find the one before a bracket.
         const LOOK_BACK_LEN: usize = 64;

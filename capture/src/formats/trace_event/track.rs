@@ -316,7 +316,7 @@ impl TraceTracks {
         }
     }
 
-    /// Of each process, whether all of its threads are streams with work of a device.
+    /// Whether all threads of a process are streams with work of a device, for each process.
     fn are_devices(&self) -> Vec<bool> {
         let mut are_devices: Vec<Option<bool>> = vec![None; self.processes.len()];
         for track in self.tracks.iter().filter(|track| matches!(track.role, TrackRole::Thread(_))) {

@@ -240,7 +240,7 @@ pub fn rows_by(job: &Job, report: &Report, by: By, sink: &mut dyn Sink) -> Resul
     Ok(())
 }
 
-/// What is known of a step beside its operations.
+/// Facts about a step besides its operations.
 fn in_step(of: &SizeFields, step: &StepReport) -> Vec<(FieldId, Value<'static>)> {
     let mut fields = vec![
         (of.start, Value::Int(step.start_ps)),

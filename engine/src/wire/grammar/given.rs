@@ -57,7 +57,7 @@ impl<'a> GivenAddress<'a> {
         self.parts.get(at).map(|part| &**part)
     }
 
-    /// Does not look at other parameters. Of a parameter that is given twice, the first counts.
+    /// Does not look at other parameters. If a parameter is given twice, the first one counts.
     fn in_query(&self, name: &str) -> Result<Option<Cow<'a, str>>, Refusal> {
         let mut pairs = self.query.split('&').filter(|pair| !pair.is_empty());
         let found = pairs.find_map(|pair| {

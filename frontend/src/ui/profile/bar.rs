@@ -50,7 +50,7 @@ pub fn Bar(
     }
 }
 
-/// What the page shows, for files of just that.
+/// The part that the page shows, for files of just that.
 fn shown(opened: Opened) -> InSight {
     let are_several = opened.profile.info.with(|answer| match answer {
         Some(Ok(profile)) => profile.ranks.len() > 1,

@@ -21,7 +21,7 @@ const ENTRIES_ID: &str = "downloads";
 /// Name of the button.
 const LABEL: &str = "Download";
 
-/// What a page shows of a profile, for files of just that.
+/// The part of a profile that a page shows, for files of just that.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct InSight {
     /// The rank, if there are several.
@@ -50,7 +50,7 @@ pub fn DownloadMenu(
     server: Server,
     /// The profile's name in URLs.
     profile: String,
-    /// What the page shows.
+    /// The part that the page shows.
     shown: Memo<InSight>,
 ) -> impl IntoView {
     let menu = Menu { is_open: RwSignal::new(false), button: NodeRef::new(), entries: NodeRef::new() };

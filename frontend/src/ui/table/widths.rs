@@ -33,7 +33,8 @@ pub fn widths(table: &DataTable, columns: &[usize]) -> Vec<usize> {
         .collect()
 }
 
-/// What the columns of a table of a few rows ask for. Texts can be cut, numbers and titles cannot.
+/// Widths that the columns of a table of a few rows ask for. Texts can be cut, numbers and titles
+/// cannot.
 #[must_use]
 pub fn claims(table: &DataTable, columns: &[usize]) -> Vec<ColumnClaim> {
     let widths = widths(table, columns).into_iter();

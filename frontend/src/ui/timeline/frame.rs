@@ -81,7 +81,7 @@ impl Stage {
         Outcome { is_unfinished, fetch, hover, problem, occupied }
     }
 
-    /// What this frame may do beside drawing.
+    /// Work that this frame may do beside drawing.
     fn allowance(&mut self) -> Allowance {
         let part = (self.shown.window, self.shown.sight);
         let is_moving = self.drawn_part.replace(part).is_some_and(|before| before != part);

@@ -8,7 +8,7 @@ use crate::view::rows::track_path::TrackPath;
 use crate::view::state::tracks::TracksState;
 use crate::view::{Act, Command};
 
-/// What the buttons and headings read.
+/// State that the buttons and headings read.
 #[derive(Debug, Clone, Copy)]
 pub struct PinMenu {
     /// The ranks that a pinned track can be shown of.

@@ -15,8 +15,8 @@ use crate::view::{Command, Hovered, Reading, TimeScale};
 
 /// Least movement of a drag. A press that moves less is a click.
 const CLICK_PX: f64 = 4.0;
-/// Longest time between both taps of a double tap, in milliseconds. Of a mouse the browser itself
-/// tells which click is the second one.
+/// Longest time between both taps of a double tap, in milliseconds. The browser itself tells
+/// which click of a mouse is the second one.
 const DOUBLE_TAP_MS: f64 = 600.0;
 /// Zoom per pixel of the wheel.
 const WHEEL_ZOOM: f64 = 0.002;

@@ -11,7 +11,7 @@ use crate::view::Reading;
 use crate::view::rows::layout::sight::RowPart;
 use crate::view::rows::track_path::TrackPath;
 
-/// What must stay in sight.
+/// The item that must stay in sight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Selected {
     /// A slice, by its row.

@@ -17,8 +17,8 @@ use crate::view::rows::sheet::Sheet;
 /// then scrolls as far as it can, reports nothing, and goes on when more rows have arrived.
 pub fn follow(part: RowPart, scene: Scene, parts: Parts, on_command: Callback<Command>) {
     let scrolled_px = Memo::new(move |_| scene.scrolled_px(part));
-    // Where the part stands after the last scroll that the view asked for or was told of. Where it
-    // stands elsewhere, the user has scrolled, and the event is on its way.
+    // Position of the part after the last scroll that the view asked for or was told of. If the
+    // part stands elsewhere, the user has scrolled, and the event is in flight.
     let stands_px = StoredValue::new(0.0);
     Effect::new(move |is_first: Option<()>| {
         let scroll_px = scrolled_px.get();

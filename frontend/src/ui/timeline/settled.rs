@@ -54,7 +54,7 @@ pub fn follow(stage: StageHandle, window: Memo<Interval>) {
 }
 
 impl Stage {
-    /// What the tiles of all tracks tell about the window, if it has rested, all tiles in sight are
+    /// Facts of the tiles of all tracks about the window, if it has rested, all tiles in sight are
     /// here, and there is anything new to tell.
     pub(super) fn newly_occupied(&mut self, wanted: &Wanted) -> Option<Occupied> {
         let cache = self.tiles.cache();

@@ -22,7 +22,7 @@ use crate::view::Hover;
 use crate::view::rows::layout::sight::RowSight;
 use crate::view::rows::occupied::Occupied;
 
-/// What the last look for empty rows depended on: the window, the tiles in sight, and the number of
+/// Inputs of the last look for empty rows: the window, the tiles in sight, and the number of
 /// tiles in the cache.
 pub(super) type Looked = (Interval, Vec<TileKey>, usize);
 

@@ -42,9 +42,9 @@ struct Item {
     has_load: bool,
     /// Whether it is the heading of the rows of ranks.
     is_of_ranks: bool,
-    /// Of a rank's row the time by which the rows are sorted, and its share of the longest time.
+    /// Time by which the rows of ranks are sorted, and its share of the longest time.
     time: Option<(i64, f64)>,
-    /// Of a rank's row its host, if the rows are sorted by host.
+    /// Host of a rank's row, if the rows are sorted by host.
     host: Option<String>,
 }
 
@@ -174,8 +174,8 @@ pub fn TrackList(
     }
 }
 
-/// Whether a row has its name in the list. Of rows that are lower than a name, only one in so many
-/// that their names do not cover each other. `position` counts from the first such row.
+/// Whether a row has its name in the list. If rows are lower than a name, only one in so many has
+/// it that names do not cover each other. `position` counts from the first such row.
 fn has_name(position: usize, row: &Row) -> bool {
     !row.is_fitted() || position.is_multiple_of((NAME_PX / row.height_px.max(1.0)).ceil() as usize)
 }

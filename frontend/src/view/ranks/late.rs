@@ -103,7 +103,7 @@ pub fn instead(
             total_ps = total_ps.saturating_add(*own_ps);
         }
         let is_enough = total_ps.saturating_mul(LEAST) >= span.duration_ps();
-        // Of equal ones the shortest says most.
+        // If several are equal, the shortest says most.
         let key = |(slice, own_ps, _): &&(&SliceEntry, i64, Part)| {
             (by_name.get(slice.name.as_str()).copied(), *own_ps, tie(slice))
         };

@@ -7,7 +7,7 @@ use nprof_engine::wire::rank_ref::RankRef;
 
 use super::standing::{RankOrder, Standings};
 
-/// Most ranks of which each has a tab. Of more ranks, those beside the current one have tabs.
+/// Most ranks of which each has a tab. If there are more, those beside the current one have.
 pub const MOST_TABS: usize = 32;
 
 /// The ranks that have a tab, in order: of many ranks, the shown ones and a run of [`MOST_TABS`]

@@ -137,8 +137,8 @@ impl Operations {
         self.worst(|one| one.last_rank == Some(rank) && one.waited_ps > 0)
     }
 
-    /// Row of the operation of a kind and size in which all ranks together waited longest. Of
-    /// several it is one with as many calls as the group has ranks.
+    /// Row of the operation of a kind and size in which all ranks together waited longest. If
+    /// there are several, it is one with as many calls as the group has ranks.
     #[must_use]
     pub fn worst_of_size(&self, kind: &str, bytes: Option<i64>, ranks: Option<i64>) -> Option<u32> {
         let is_of_kind = |one: &Operation| {

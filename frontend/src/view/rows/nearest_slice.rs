@@ -2,7 +2,8 @@
 
 use nprof_engine::wire::detail::SliceEntry;
 
-/// The number of the slice whose start is nearest to a timestamp. Of two it is the first.
+/// The number of the slice whose start is nearest to a timestamp. If two are equally near, it is
+/// the first.
 #[must_use]
 pub fn nearest_slice(slices: &[SliceEntry], time_ps: i64) -> Option<u32> {
     let nearest = slices.iter().min_by_key(|slice| (slice.start_ps.abs_diff(time_ps), slice.row));

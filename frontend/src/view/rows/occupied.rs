@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(of(120, 300), [(100, 2), (101, 0), (102, 0)]);
         assert_eq!(of(171, 499), [(100, 0), (101, 0), (102, 0)]);
         assert_eq!(of(550, 560), [(100, 0), (101, 2), (102, 0)]);
-        // What ends where the window begins is at its edge, and seen.
+        // A slice that ends where the window begins is at its edge, and seen.
         assert_eq!(of(100, 149), [(100, 1), (101, 0), (102, 0)]);
     }
 }

@@ -1,8 +1,8 @@
 //! The dock and the drawer: which tab they show, whether they are open, and their sizes.
 //!
-//! What the user did not choose follows from the rest of the view: a selection opens the dock, and
-//! a marked span or a search the drawer. Only differences from that are stored and written to the
-//! address, so that links from before there was a dock open what they show.
+//! Choices that the user did not make follow from the rest of the view: a selection opens the dock,
+//! and a marked span or a search the drawer. Only differences from that are stored and written to
+//! the address, so that links from before there was a dock open what they show.
 
 use std::fmt;
 
@@ -90,7 +90,7 @@ const PARAMETERS: [Parameters; 2] = [
     Parameters { side: Side::Drawer, state: "drawer", size: "drawer_px" },
 ];
 
-/// The parameters, each after `&`. What suits the view is left out.
+/// The parameters, each after `&`. Values that suit the view are left out.
 impl fmt::Display for PanelsState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(tab) = self.tab {

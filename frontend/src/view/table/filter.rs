@@ -109,7 +109,7 @@ impl Word {
             return None;
         }
         let sign = SIGNS.iter().filter_map(|(sign, comparison)| Some((whole.find(sign)?, sign, comparison)));
-        // Of two signs at the same place the longer one counts.
+        // If two signs are at the same place, the longer one counts.
         let sign = sign.min_by_key(|(at, sign, _)| (*at, usize::MAX - sign.len()));
         let of_column = sign.filter(|(at, ..)| *at > 0).map(|(at, sign, comparison)| {
             (whole[..at].to_lowercase(), *comparison, whole[at + sign.len()..].to_owned())

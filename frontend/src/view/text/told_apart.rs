@@ -14,8 +14,8 @@ const MOST_CUTS: usize = 8;
 /// Stands for what was left out.
 const GAP: &str = "… ";
 
-/// The names in the same order. Of names that are longer than 72 characters, what several of them
-/// share is cut, so that each place where they differ comes soon.
+/// The names in the same order. If names are longer than 72 characters, parts that several of
+/// them share are cut, so that each place where they differ comes soon.
 #[must_use]
 pub fn told_apart(names: &[String]) -> Vec<String> {
     let mut short = names.to_vec();

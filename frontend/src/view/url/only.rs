@@ -8,7 +8,7 @@ use crate::view::state::profile_names::ProfileNames;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Only {
     slug: String,
-    /// What is shown if the address names nothing.
+    /// The view of an address that names nothing.
     first: View,
 }
 

@@ -303,7 +303,7 @@ fn packed(bytes: &[u8]) -> io::Result<Vec<u8>> {
     zstd::bulk::compress(bytes, ZSTD_LEVEL)
 }
 
-/// What the form of an export adds to the page.
+/// Additions of an export's form to the page.
 #[derive(Debug, Clone, Copy)]
 struct PageHead<'a> {
     /// Added to the page's Content-Security-Policy.

@@ -28,7 +28,7 @@ pub enum Peer {
     Remote(IpAddr),
 }
 
-/// What Linux tells of a socket.
+/// Facts about a socket from Linux.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct SocketOwner {
     uid: u32,

@@ -195,7 +195,7 @@ impl NamedInputs {
     /// clear which of several files belongs to which trace. `Cancelled` if the spool is cancelled.
     pub fn inputs(&self, spool: &dyn Spool) -> Result<Inputs> {
         let planned = self.gathered(spool).and_then(Gathered::into_inputs);
-        // Whatever the result: files can be missing after a cancellation.
+        // The result does not count: files can be missing after a cancellation.
         if spool.is_cancelled() { Err(IngestError::Cancelled) } else { planned }
     }
 

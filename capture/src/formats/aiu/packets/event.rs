@@ -14,7 +14,7 @@ pub(super) type EventDocument<'p> = (&'p [u8], &'p [(u64, u64)]);
 pub(super) struct EventList {
     bytes: Vec<u8>,
     is_first: bool,
-    /// Where the event comes from that is written next: an offset in the file.
+    /// Offset in the file of the event that is written next.
     byte: u64,
     /// The beginnings of events from other places than those before, and these places.
     places: Vec<(u64, u64)>,

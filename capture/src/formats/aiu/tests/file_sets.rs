@@ -58,7 +58,7 @@ fn the_runtime_is_put_on_pytorchs_clock() {
         .collect();
     assert!((trips[0] - step.start_ps - 29_000_000).abs() < 10_000, "{trips:?}");
     assert!(rank.warnings().iter().any(|warning| warning.what.contains("moved by 987654.32")));
-    // Whatever the order of the files.
+    // The order of the files does not matter.
     let [flex, torch] = both(SHIFT_US);
     let turned = read(&[torch, flex], AiuSettings::default()).remove(0);
     assert_eq!(ops(&turned)[0].start_ps, first.start_ps);

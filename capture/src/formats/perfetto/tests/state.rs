@@ -179,6 +179,6 @@ fn a_trace_with_other_data_alone_is_refused_with_what_it_has() {
     let many: Vec<ProtoMessage> = (700..710).map(of).collect();
     let error = try_record(&trace(&many), Work::IN_PLACE).unwrap_err().to_string();
     assert!(error.contains("1 × `field 704`, others;"), "{error}");
-    // What only tells of the recording is no other data.
+    // Packets about the recording alone are no other data.
     assert_eq!(warnings(&read(&[of(33), of(89)])), [("the trace has no track events".to_owned(), 1)]);
 }

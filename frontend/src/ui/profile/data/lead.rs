@@ -1,4 +1,4 @@
-//! Where the cells of the tables of all ranks lead. Pure.
+//! Targets of the cells of the tables of all ranks. Pure.
 
 use nprof_engine::makers::job::schema::{
     CALLS, CAUSES, CallRow, CauseRow, MISMATCHES, MismatchRow, OPERATIONS, OperationRow, RANKS, RankRow,
@@ -112,7 +112,7 @@ impl Lead {
         keys.find_map(|key| Self::of(table, content, key, row, zero_ps))
     }
 
-    /// What a click does, in words.
+    /// Effect of a click, in words.
     #[must_use]
     pub fn words(&self) -> &'static str {
         match self {

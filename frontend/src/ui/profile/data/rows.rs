@@ -221,7 +221,7 @@ fn NoRows(opened: Opened, content: Memo<Arc<Content>>, change: Callback<DataChan
     }
 }
 
-/// Where the rows of a table lead.
+/// Targets of the rows of a table.
 #[derive(Clone, Copy)]
 struct Leads {
     opened: Opened,

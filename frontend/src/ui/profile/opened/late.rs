@@ -28,7 +28,7 @@ use crate::view::rows::track_path::TrackPath;
 use crate::view::source_id::SourceId;
 use crate::view::{Command, Late, Sheet, Tab};
 
-/// Most slices of a rank that are compared. Of more, only the last part of the span counts.
+/// Most slices of a rank that are compared. If there are more, only the last part counts.
 const MOST_SLICES: u32 = 20_000;
 /// Most calls of a rank that are left out.
 const MOST_CALLS: u32 = 10_000;

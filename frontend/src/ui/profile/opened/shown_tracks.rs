@@ -18,7 +18,7 @@ use crate::view::rows::sheet_content::SheetContent;
 use crate::view::source_id::SourceId;
 use crate::view::{Sheet, View};
 
-/// What the sheet shows: the ranks with all their tracks, and the pinned tracks.
+/// Content of the sheet: the ranks with all their tracks, and the pinned tracks.
 pub fn content_of(
     profiles: Memo<ProfilesAnswer>,
     view: Memo<View>,

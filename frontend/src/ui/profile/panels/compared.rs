@@ -28,7 +28,7 @@ const GIVING_WAY: [&str; 4] = ["total", "union", LONGEST, COUNT];
 /// Statistics of a span in several ranks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summaries {
-    /// Of the current rank.
+    /// Statistics of the current rank.
     pub own: SelectionSummary,
     /// Statistics of the other ranks that are shown.
     pub beside: Vec<OtherSummary>,

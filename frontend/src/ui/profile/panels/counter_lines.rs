@@ -1,4 +1,4 @@
-//! What the details of a counter say: its value at a timestamp, and its values over the visible
+//! Lines of the details of a counter: its value at a timestamp, and its values over the visible
 //! window. Pure.
 
 use nprof_engine::base::Interval;
@@ -71,7 +71,7 @@ fn shown_rate(rate: f64, name: &str, unit: &str) -> Option<Shown> {
     is_plain.then(|| Shown::plain(format!("{}/s", signed(rate, unit).text)))
 }
 
-/// What a counter counts.
+/// Subject of a counter.
 #[derive(Debug, Clone, Copy)]
 pub struct Quantity<'a> {
     /// Name of the counter.

@@ -1,4 +1,4 @@
-//! What the page says about the clock of the current rank. Pure.
+//! Words about the clock of the current rank. Pure.
 
 use nprof_engine::base::clamped;
 use nprof_engine::wire::catalog::RankEntry;

@@ -1,6 +1,6 @@
 //! Rank tabs. Several ranks can be shown below each other; one of them is the current one, which
-//! panel and search are about. Of many ranks those beside the current one have tabs, and a list has
-//! all of them.
+//! panel and search are about. If there are many, those beside the current one have tabs, and a
+//! list has all of them.
 
 use std::collections::BTreeSet;
 

@@ -146,7 +146,7 @@ fn computation_stands_below_the_calls_of_its_rank_while_there_is_room() {
     assert_eq!(load.lane_px(&sheet.tracks()[load.track], 0), (48.0, LOAD_PX - PADDING_PX));
 }
 
-/// What is in the window: a slice in each of these lanes of tracks.
+/// Content of the window: a slice in each of these lanes of tracks.
 fn occupied(sheet: &Sheet, lanes: &[(u32, u32)]) -> Occupied {
     let slice = TileSlice { start_ps: 0, duration_ps: 1, row: 0, name: 0, form: SliceForm::Complete };
     let lane = |&(track, lane): &(u32, u32)| TileLane { track, lane, content: Content::Slices(vec![slice]) };
