@@ -15,7 +15,8 @@
 //! ```
 //! use nprof_engine::exec::Work;
 //! use nprof_engine::ingest::{BuildOptions, Builder};
-//! use nprof_engine::model::{Nesting, Sink, SliceForm, SliceRecord, TableKind, TableSpec, TrackSpec};
+//! use nprof_engine::model::{Nesting, Sink, SliceForm, SliceRecord};
+//! use nprof_engine::model::{TableKind, TableSpec, TrackSpec};
 //! use nprof_engine::rank::RankView;
 //! use nprof_engine::segment::Segment;
 //! use nprof_engine::spill::MemoryScratch;

@@ -14,7 +14,13 @@ const ROOMS: [(&str, &[&str]); 3] = [
     ("frontend/src/ui", &["text", "controls", "shell", "table", "timeline upload", "profile", "list", "app"]),
     (
         "frontend/src/ui/profile",
-        &["opened", "search", "ranks data plots", "panels", "bar culprit hovered missing rail summary page"],
+        &[
+            "open_profile",
+            "search",
+            "ranks data plots",
+            "panels",
+            "bar culprit row_tooltip missing_page rail summary page",
+        ],
     ),
 ];
 /// The engine's layers. Each imports only earlier layers.

@@ -66,7 +66,9 @@ const ADJECTIVES: [&str; 51] = [
     "written",
 ];
 /// Nouns that end in "ed" or "ing": things, and the names of tasks.
-const NOUNS: [&str; 18] = [
+const NOUNS: [&str; 20] = [
+    "pointing",
+    "standing",
     "beginning",
     "finding",
     "fitting",

@@ -8,10 +8,10 @@ use super::grammar::{
     Address, GivenAddress, Parameter, ParameterDoc, ParameterPlace, Parameters, Text, ValueForm, missing,
     number, parameters,
 };
+use super::message_times::Timed;
 use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
 use super::summary::Summary;
-use super::timed::Timed;
 use crate::base::{Error, Result};
 use crate::exec::Work;
 use crate::query;

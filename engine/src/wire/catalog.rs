@@ -4,9 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::clock::{Clock, ClockBy};
+use super::message_times::{TimeField, Timed};
 use super::rank_ref::RankRef;
 use super::selection::Side;
-use super::timed::{TimeField, Timed};
 use crate::model::Warning;
 
 /// All profiles of a store, newest first.

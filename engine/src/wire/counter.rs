@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::timed::{TimeField, Timed};
+use super::message_times::{TimeField, Timed};
 
 /// Values of a counter at a time, and over a span around it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::timed::{TimeField, Timed};
+use super::message_times::{TimeField, Timed};
 use crate::model::SliceForm;
 
 /// A slice with all its fields and neighbours.

@@ -16,6 +16,7 @@ pub mod detail;
 pub mod export;
 pub mod grammar;
 pub mod job;
+pub mod message_times;
 pub mod percent;
 pub mod questions;
 pub mod rank_ref;
@@ -27,7 +28,6 @@ pub mod selection;
 pub mod summary;
 pub mod table_rows;
 pub mod tile;
-pub mod timed;
 pub mod waits;
 pub mod window;
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::detail::FieldContent;
-use super::timed::{TimeField, Timed};
+use super::message_times::{TimeField, Timed};
 
 /// The first rows of a table that match a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

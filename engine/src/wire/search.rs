@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::detail::SliceEntry;
-use super::timed::{TimeField, Timed};
+use super::message_times::{TimeField, Timed};
 
 /// Result of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

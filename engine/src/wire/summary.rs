@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::detail::FieldContent;
+use super::message_times::{TimeField, Timed};
 use super::rank_ref::RankRef;
-use super::timed::{TimeField, Timed};
 
 /// All metrics of a rank, in groups.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

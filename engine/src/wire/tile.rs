@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::timed::{TimeField, Timed};
+use super::message_times::{TimeField, Timed};
 use crate::model::SliceForm;
 
 /// One tile, which contains all the texts it uses.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::timed::{TimeField, Timed};
+use super::message_times::{TimeField, Timed};
 
 /// Shares of time that ranks waited for others, in steps of time.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::detail::SliceEntry;
-use super::timed::{TimeField, Timed};
+use super::message_times::{TimeField, Timed};
 
 /// Slices that overlap a window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

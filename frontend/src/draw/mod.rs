@@ -21,10 +21,10 @@ pub mod transfer;
 pub mod values;
 
 #[cfg(feature = "browser")]
+pub mod canvas_2d;
+#[cfg(feature = "browser")]
 pub mod overlay;
 #[cfg(feature = "browser")]
 pub mod painter;
-#[cfg(feature = "browser")]
-pub mod plain;
 #[cfg(feature = "browser")]
 pub mod webgl;

@@ -3,9 +3,9 @@
 use web_sys::HtmlCanvasElement;
 
 use super::batch::Batch;
+use super::canvas_2d::PlainPainter;
 use super::instance::Instance;
 use super::palette::Ground;
-use super::plain::PlainPainter;
 use super::scene::Quads;
 use super::shape::Band;
 use super::surface::Surface;

@@ -3,14 +3,14 @@
 
 use leptos::prelude::expect_context;
 use nprof_engine::wire::ask::{AnswerForm as _, AskRank, AskStore, RankId};
+use nprof_engine::wire::message_times::move_to_shared;
 use nprof_engine::wire::questions::{Question, RankQuestion, TileQuestion};
 use nprof_engine::wire::rank_ref::RankRef;
-use nprof_engine::wire::timed::move_to_shared;
 use web_sys::AbortSignal;
 
 use super::decode::{self, PackedTile};
-use super::embedded::Embedded;
 use super::error::FetchError;
+use super::page_bundle::Embedded;
 use super::server::{Form, Server};
 use crate::view::Axis;
 

@@ -10,12 +10,12 @@ use super::shell::{
 };
 use super::upload::Uploads;
 use crate::fetch::Source;
-use crate::fetch::embedded::Embedded;
+use crate::fetch::page_bundle::Embedded;
 use crate::view::Act;
 use crate::view::act::Need;
 use crate::view::state::profile_names::ProfileNames;
-use crate::view::url::only::Only;
 use crate::view::url::page::Place;
+use crate::view::url::single_profile::Only;
 
 /// The part of the address that selects the components. The rest of the address only changes their
 /// content.

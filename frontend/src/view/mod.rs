@@ -20,7 +20,7 @@ pub mod url;
 
 pub use act::Act;
 pub use pointing::hover::{Hover, Hovered};
-pub use ranks::late::Late;
+pub use ranks::straggler::Late;
 pub use rows::extent::Extent;
 pub use rows::layout::Layout;
 pub use rows::sheet::Sheet;

@@ -4,9 +4,9 @@
 pub mod condition;
 pub mod job_segment;
 pub mod json;
-pub(crate) mod kept;
+pub(crate) mod overlay_store;
 
-pub use kept::damage as overlay_damage;
+pub use overlay_store::damage as overlay_damage;
 
 use std::path::{Path, PathBuf};
 
@@ -118,7 +118,7 @@ fn analyse_to(
 ) -> Result<Analysed, AnalysisError> {
     let cancelled = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
     let job = read(profile, ids, cancel)?;
-    let matched = kept::matched_of(profile, &job, dir, cancel).map_err(cancelled)?;
+    let matched = overlay_store::matched_of(profile, &job, dir, cancel).map_err(cancelled)?;
     let report = report(&job, matched, cancel).map_err(cancelled)?;
     Ok(Analysed { job, report })
 }

@@ -10,7 +10,7 @@ use tokio::runtime::Handle;
 
 use super::{ChildTask, IngestProcess, InputsOutcome};
 use crate::analysis::job_segment::{self, JobSegment};
-use crate::analysis::kept;
+use crate::analysis::overlay_store;
 use crate::ingest::{IngestError, Result};
 use crate::store::{Profile, Staging, Store, StoreError};
 use crate::work::Meter;
@@ -65,7 +65,7 @@ fn taken_over(profile: &Profile, from: &Path, outcome: &InputsOutcome, is_kept: 
     let mut place = from.join(name);
     if is_kept {
         // A result that cannot be kept is computed again.
-        drop(disk::rename(&from.join(kept::FILE), &profile.dir.join(kept::FILE)));
+        drop(disk::rename(&from.join(overlay_store::FILE), &profile.dir.join(overlay_store::FILE)));
         if disk::rename(&place, &path).is_ok() {
             job_segment::forget_others(&path);
             place.clone_from(&path);

@@ -1,6 +1,6 @@
 //! Calls of ranks as slices: the waiting part first, then the transfer.
 
-use super::awaited::Awaited;
+use super::awaited_rank::Awaited;
 use super::names::SegmentNames;
 use super::{shown, span_of};
 use crate::analysis::{Job, Report};

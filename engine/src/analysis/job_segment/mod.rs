@@ -5,19 +5,19 @@
 //! As a segment it has tiles, search, details and exports like any rank. Times are those of the
 //! clock that all ranks share.
 
-mod awaited;
-mod beside;
+mod awaited_rank;
+mod call_facts;
 mod calls;
-mod derived;
 mod finder;
 mod names;
+mod operation_step;
 mod operations;
 mod schedule;
 mod sends;
 pub mod tables;
 mod tracks;
 
-use self::awaited::Awaited;
+use self::awaited_rank::Awaited;
 use self::names::SegmentNames;
 use self::tracks::SegmentTracks;
 use super::{Job, Report, steps};
@@ -27,9 +27,9 @@ use crate::makers::job::SOURCE;
 use crate::makers::job::schema::{Call, Computation, Operation};
 use crate::model::{RankInfo, Sink, Value, WarningKind};
 
-pub use beside::beside;
-pub use derived::{CallWaits, Derived, MemberCall, of_row};
+pub use call_facts::{CallWaits, Derived, MemberCall, of_row};
 pub use finder::{OperationSend, Sense};
+pub use operation_step::beside;
 
 /// Version of the job segment. One of another version is written again.
 pub const VERSION: u32 = 12;

@@ -1,6 +1,6 @@
 //! Operations as slices: the waiting part first, then the transfer.
 
-use super::awaited::Awaited;
+use super::awaited_rank::Awaited;
 use super::names::SegmentNames;
 use super::shown;
 use super::tracks::SegmentTracks;

@@ -1,7 +1,7 @@
 //! The schedule of the calls: for each operation the end of the waiting, the end of the transfer,
 //! and the names of both. The tracks of all ranks share it, and store how their calls differ.
 
-use super::awaited::Awaited;
+use super::awaited_rank::Awaited;
 use super::names::SegmentNames;
 use super::{shown, span_of};
 use crate::analysis::{InstanceCall, Job, Report};

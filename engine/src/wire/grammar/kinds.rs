@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::address::Address;
 use super::doc::{ParameterDoc, ParameterPlace, ValueForm};
-use super::given::{GivenAddress, missing, wrong};
+use super::given_address::{GivenAddress, missing, wrong};
 use super::parameter::Parameter;
 use crate::wire::percent::percent_escapes;
 use crate::wire::refusal::Refusal;

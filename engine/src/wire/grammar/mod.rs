@@ -6,15 +6,15 @@
 
 mod address;
 mod doc;
-mod given;
+mod given_address;
 mod kinds;
 mod parameter;
 mod times;
 
 pub use self::address::Address;
 pub use self::doc::{ParameterDoc, ParameterPlace, ValueForm};
-pub(crate) use self::given::missing;
-pub use self::given::{GivenAddress, parts_of};
+pub(crate) use self::given_address::missing;
+pub use self::given_address::{GivenAddress, parts_of};
 pub(crate) use self::kinds::{Number, NumberList, Numbers, Text, Word, Words, meaning_of, name_of, number};
 pub use self::parameter::Parameters;
 pub(crate) use self::parameter::{Parameter, for_field};

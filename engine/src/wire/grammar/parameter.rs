@@ -5,7 +5,7 @@ use proptest::strategy::BoxedStrategy;
 
 use super::address::Address;
 use super::doc::ParameterDoc;
-use super::given::GivenAddress;
+use super::given_address::GivenAddress;
 use crate::base::ClockFit;
 use crate::wire::refusal::Refusal;
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::address::Address;
 use super::doc::{ParameterDoc, ParameterPlace, ValueForm};
-use super::given::{GivenAddress, missing};
+use super::given_address::{GivenAddress, missing};
 use super::kinds::number;
 use super::parameter::Parameter;
 use crate::base::{ClockFit, Interval, Time};

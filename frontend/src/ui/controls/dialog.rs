@@ -5,7 +5,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::close_button::CloseButton;
-use super::keyed::If;
+use super::key_list::If;
 
 /// A dialog with a heading.
 #[component]

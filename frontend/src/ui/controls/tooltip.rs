@@ -4,7 +4,7 @@
 use leptos::html;
 use leptos::prelude::*;
 
-use super::keyed::If;
+use super::key_list::If;
 use crate::view::pointing::placement::{Pixels, place};
 
 /// Shows its content next to a point. Hidden without a point.

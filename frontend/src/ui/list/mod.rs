@@ -5,7 +5,7 @@ mod delete;
 #[cfg(feature = "browser")]
 mod drop;
 #[cfg(feature = "browser")]
-mod looked;
+mod list_state;
 #[cfg(feature = "browser")]
 mod page;
 #[cfg(feature = "browser")]

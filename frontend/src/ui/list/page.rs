@@ -5,7 +5,7 @@ use nprof_engine::wire::catalog::ProfileEntry;
 
 use super::delete::ConfirmDelete;
 use super::drop::DropZone;
-use super::looked::Looked;
+use super::list_state::Looked;
 use super::profiles::Profiles;
 use super::table::{Chosen, ProfileTable};
 use crate::ui::controls::{BarActions, Failure, Glyph, Icon, If, Loading, scrolled_px};

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use nprof_engine::wire::catalog::ProfileEntry;
 
-use super::looked::Looked;
+use super::list_state::Looked;
 use crate::ui::controls::{Glyph, Icon, If, keyed};
 use crate::ui::shell::{Address, Link};
 use crate::ui::text::format;

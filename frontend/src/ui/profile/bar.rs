@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::opened::Opened;
+use super::open_profile::Opened;
 use super::search::Search;
 use super::search::SearchBox;
 use crate::fetch::Source;

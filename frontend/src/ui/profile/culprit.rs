@@ -5,7 +5,7 @@ use nprof_engine::makers::job::metrics::CAUSES;
 use nprof_engine::wire::questions::SummaryQuestion;
 use nprof_engine::wire::summary::{MetricPlaceEntry, Summary};
 
-use super::opened::Opened;
+use super::open_profile::Opened;
 use crate::ui::controls::CloseButton;
 use crate::ui::shell::Asked;
 use crate::ui::text::format;

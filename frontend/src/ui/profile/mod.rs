@@ -9,11 +9,9 @@ mod bar;
 #[cfg(feature = "browser")]
 mod culprit;
 #[cfg(feature = "browser")]
-mod hovered;
+mod missing_page;
 #[cfg(feature = "browser")]
-mod missing;
-#[cfg(feature = "browser")]
-mod opened;
+mod open_profile;
 #[cfg(feature = "browser")]
 mod page;
 #[cfg(feature = "browser")]
@@ -21,11 +19,13 @@ mod plots;
 #[cfg(feature = "browser")]
 mod rail;
 #[cfg(feature = "browser")]
+mod row_tooltip;
+#[cfg(feature = "browser")]
 mod search;
 #[cfg(feature = "browser")]
 mod summary;
 
 #[cfg(feature = "browser")]
-pub use missing::HomeLink;
+pub use missing_page::HomeLink;
 #[cfg(feature = "browser")]
 pub use page::ProfilePage;

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 
 use super::data::entry::entries;
-use super::opened::Opened;
+use super::open_profile::Opened;
 use crate::ui::controls::{Glyph, Icon, If};
 use crate::ui::shell::Address;
 use crate::ui::text::format;

@@ -7,7 +7,7 @@ use nprof_engine::wire::questions::SummaryQuestion;
 use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::summary::{MetricEntry, MetricGroupEntry, Summary};
 
-use super::opened::Opened;
+use super::open_profile::Opened;
 use crate::ui::controls::{Explained, Failure, Loading, Name};
 use crate::ui::shell::Asked;
 use crate::ui::text::format::{self, Shown};
@@ -15,7 +15,7 @@ use crate::ui::text::label::{explanation, label_of_metric};
 use crate::view::metric_share::shares;
 use crate::view::source_id::rank_label;
 use crate::view::state::data::WARNINGS_TABLE;
-use crate::view::text::told_apart::told_apart;
+use crate::view::text::short_names::told_apart;
 use crate::view::{Command, DataChange};
 
 /// A word that is longer begins in the line before it, in letters.

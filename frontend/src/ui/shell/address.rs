@@ -9,8 +9,8 @@ use wasm_bindgen::JsValue;
 
 use crate::view::state::trail::{Entry, Trail};
 use crate::view::time::window::Reach;
-use crate::view::url::only::Only;
 use crate::view::url::page::{ListView, Place};
+use crate::view::url::single_profile::Only;
 use crate::view::{Command, History, View};
 use nprof_engine::base::Interval;
 

@@ -33,7 +33,7 @@ pub fn Help(
 }
 
 /// The keys of a command: alternatives with "or" between them.
-pub fn key_list(row: &ActRow) -> AnyView {
+pub fn keyed(row: &ActRow) -> AnyView {
     let chord = |(at, chord): (usize, &crate::view::act::keys::Chord)| {
         let or = (at > 0).then(|| view! { <span class="muted">"or"</span> });
         let keys = chord.shown().into_iter().map(|key| view! { <kbd>{key}</kbd> }.into_any());
@@ -54,7 +54,7 @@ fn KeyGroup(group: &'static ActGroup) -> impl IntoView {
         .into_any()
     };
     let commands = group.rows.iter().filter(|row| !row.keys.is_empty());
-    let commands = commands.map(|row| line(row.what, key_list(row))).collect_view();
+    let commands = commands.map(|row| line(row.what, keyed(row))).collect_view();
     let gestures = group.gestures.iter().map(|Gesture { shown, what }| {
         let keys = shown.iter().map(|key| view! { <kbd>{*key}</kbd> }.into_any());
         line(what, keys.collect_view().into_any())

@@ -2,25 +2,25 @@
 //! keys, messages, downloads and the theme.
 
 mod address;
-mod asked;
 mod brand;
 pub mod clipboard;
 mod commands;
 mod download;
 mod help;
-pub mod kept;
 mod message;
 mod palette;
+mod question;
+pub mod settings;
 mod task;
 mod theme;
 
 pub use address::{Address, Link};
-pub use asked::{Answered, Asked, TimesOf};
 pub use brand::Brand;
 pub use commands::{Commands, Handler, pressed_in};
 pub use download::{DownloadDialog, DownloadMenu, InSight, ShownWindow};
 pub use help::{Help, HelpButton, HelpOpen};
 pub use message::{MessageList, Messages};
 pub use palette::Palette;
+pub use question::{Answered, Asked, TimesOf};
 pub use task::spawn_while_shown;
 pub use theme::{CurrentTheme, Theme, ThemeButton};

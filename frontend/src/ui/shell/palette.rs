@@ -4,7 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::commands::Commands;
-use super::help::key_list;
+use super::help::keyed;
 use crate::ui::controls::{Dialog, Glyph, Icon};
 use crate::view::act::fuzzy::score;
 use crate::view::act::{ActRow, Need, rows};
@@ -167,7 +167,7 @@ fn Entry(
             on:click=move |_| on_run.run(at)
         >
             <span>{row.what} {when}</span>
-            <span class="key-list">{key_list(row)}</span>
+            <span class="key-list">{keyed(row)}</span>
         </li>
     }
 }

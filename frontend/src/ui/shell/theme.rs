@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 use web_sys::MediaQueryList;
 
-use super::kept;
+use super::settings;
 use crate::ui::controls::{Action, Glyph};
 
 /// A set of colours.
@@ -73,9 +73,9 @@ impl CurrentTheme {
     pub fn switch(self) {
         let theme = self.0.get_untracked().other();
         if system_theme() == Some(theme) {
-            kept::remove(kept::THEME);
+            settings::remove(settings::THEME);
         } else {
-            kept::write(kept::THEME, theme.name());
+            settings::write(settings::THEME, theme.name());
         }
         self.show(theme);
     }
@@ -83,7 +83,7 @@ impl CurrentTheme {
     fn follow_system(self) {
         let Some(query) = dark_query() else { return };
         let changed = Closure::<dyn Fn()>::new(move || {
-            if let (None, Some(theme)) = (kept::read(kept::THEME), system_theme()) {
+            if let (None, Some(theme)) = (settings::read(settings::THEME), system_theme()) {
                 self.show(theme);
             }
         });

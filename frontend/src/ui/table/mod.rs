@@ -6,7 +6,7 @@
 mod cell;
 mod follow;
 mod head;
-mod marked;
+mod marks;
 mod tools;
 mod virtual_table;
 mod widths;

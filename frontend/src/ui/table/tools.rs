@@ -5,7 +5,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, BlobPropertyBag, HtmlElement, Url};
 
 use super::TableSource;
-use super::marked::MarkedRows;
+use super::marks::MarkedRows;
 use crate::ui::controls::{Glyph, Icon, keeps_focus};
 use crate::ui::shell::{Messages, clipboard};
 use crate::ui::text::format;

@@ -7,10 +7,10 @@ use nprof_engine::base::Interval;
 use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 use nprof_engine::wire::tile::Tile;
 
+use super::canvas_content::{GestureState, Hit, ShownTimeline};
 use super::canvases::{Below, RULER_PX, Ruled};
 use super::first_picture;
 use super::minimap::Overview;
-use super::shown::{GestureState, Hit, ShownTimeline};
 use super::stage::{Outcome, Stage};
 use super::tiles::{Step, now_ms};
 use crate::draw::arrow::arrows;

@@ -5,7 +5,7 @@ use nprof_engine::base::Time;
 use nprof_engine::tile::{CELLS, TileId};
 use nprof_engine::wire::tile::TileLane;
 
-use super::shown::Hit;
+use super::canvas_content::Hit;
 use super::stage::Stage;
 use crate::fetch::TileKey;
 use crate::fetch::cache::Piece;

@@ -5,8 +5,8 @@
 //! of both. The window, the selection and the open groups belong to the page's [`View`]; the
 //! timeline only sends [`Command`]s.
 
-mod across;
 mod areas;
+mod canvas_content;
 mod canvases;
 mod first_picture;
 mod frame;
@@ -14,21 +14,21 @@ mod heading;
 mod hits;
 pub mod measure;
 mod minimap;
-mod nearest;
 mod notices;
 mod pin;
-mod pointed;
+mod pointee;
 mod pointer;
 mod reveal;
+mod row_heights;
 mod row_steps;
+mod row_walk;
 mod scroll;
-mod settled;
-mod shown;
-mod spoken;
+mod slice_search;
 mod stage;
 mod step;
 mod tiles;
 mod track_list;
+mod window_announcement;
 
 use std::sync::Arc;
 
@@ -39,14 +39,14 @@ use nprof_engine::base::{Interval, Time};
 use nprof_engine::wire::detail::SliceDetail;
 
 use self::areas::{Rows, RulerArea};
+use self::canvas_content::ShownTimeline;
 use self::canvases::Canvases;
 use self::minimap::Minimap;
 use self::notices::{ActivePart, BesideTrace, Missing, NoTracks, Problem, describe, zero_in_words};
-pub use self::pointed::Pointed;
-use self::shown::ShownTimeline;
-use self::spoken::SpokenWindow;
+pub use self::pointee::Pointed;
 use self::stage::StageHandle;
 use self::step::Steps;
+use self::window_announcement::SpokenWindow;
 use crate::draw::painter::Grounds;
 use crate::draw::palette::Ground;
 use crate::fetch::Source;
@@ -57,7 +57,7 @@ use crate::view::ranks::standing::Standings;
 use crate::view::rows::layout::RankHeight;
 use crate::view::rows::layout::RankRows;
 use crate::view::rows::layout::sight::{RowPart, RowSight};
-use crate::view::rows::occupied::Occupied;
+use crate::view::rows::occupancy::Occupied;
 use crate::view::rows::pins::PinOffers;
 use crate::view::rows::sheet_track::SheetTrack;
 use crate::view::source_id::SourceId;
@@ -117,7 +117,7 @@ pub fn Timeline(
     let stage = StageHandle::new(pointed.before(on_hover), problem, occupied);
     let parts = Parts::new();
     let scene = Scene::new(view, tracks, times, occupied);
-    settled::follow(stage, scene.window);
+    row_heights::follow(stage, scene.window);
     open_canvases(stage, parts, missing);
     measure::follow(parts.frame, parts.width, scene.times.tracks_px);
     show(stage, scene, selected, pointed.detail);

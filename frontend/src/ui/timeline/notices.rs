@@ -12,8 +12,8 @@ use super::stage::StageHandle;
 use crate::ui::controls::CloseButton;
 use crate::ui::text::format;
 use crate::view::rows::layout::Layout;
-use crate::view::time::outside::Outside;
 use crate::view::time::window::Reach;
+use crate::view::time::window_side::Outside;
 use crate::view::{Clock, Command, View};
 
 /// Shows why tiles are missing. They are requested again automatically; the button does it at once.

@@ -6,7 +6,7 @@ use nprof_engine::base::Interval;
 use web_sys::{HtmlDivElement, PointerEvent, WheelEvent};
 
 use super::Scrollers;
-use super::shown::{Hit, Pointer};
+use super::canvas_content::{Hit, Pointer};
 use super::stage::{Stage, StageHandle};
 use crate::ui::controls::capture;
 use crate::view::pointing::touch::Touches;

@@ -7,10 +7,10 @@ use nprof_engine::base::Interval;
 use nprof_engine::query::StepDirection;
 use nprof_engine::wire::detail::SliceDetail;
 
+use super::canvas_content::ShownTimeline;
 use super::heading::{focus_heading, focused_heading, leave_headings};
-use super::nearest::{MOST_SLICES, nearest_in};
 use super::scroll::scroll_to;
-use super::shown::ShownTimeline;
+use super::slice_search::{MOST_SLICES, nearest_in};
 use super::step::{Steps, edge};
 use crate::view::rows::row_step::RowStep;
 use crate::view::{Command, Reading};

@@ -10,8 +10,8 @@ use leptos::leptos_dom::helpers::{request_animation_frame, set_timeout};
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
 
+use super::canvas_content::{GestureState, Hit, ShownTimeline};
 use super::canvases::{Canvases, Tools};
-use super::shown::{GestureState, Hit, ShownTimeline};
 use super::tiles::{TileOrders, Tiles};
 use crate::draw::batch::Batch;
 use crate::draw::names::Names;
@@ -20,7 +20,7 @@ use crate::fetch::decode::PackedTile;
 use crate::fetch::{FetchError, TileKey};
 use crate::view::Hover;
 use crate::view::rows::layout::sight::RowSight;
-use crate::view::rows::occupied::Occupied;
+use crate::view::rows::occupancy::Occupied;
 
 /// Inputs of the last look for empty rows: the window, the tiles in sight, and the number of
 /// tiles in the cache.

@@ -11,8 +11,8 @@ use nprof_engine::wire::detail::SliceDetail;
 use nprof_engine::wire::questions::StepQuestion;
 
 use super::Tracks;
-use super::across::Across;
 use super::pointer::around;
+use super::row_walk::Across;
 use super::scroll::scroll_to;
 use super::stage::StageHandle;
 use crate::fetch::FetchError;

@@ -11,7 +11,7 @@ use web_sys::{AbortController, AbortSignal};
 
 use crate::fetch::cache::TileCache;
 use crate::fetch::decode::PackedTile;
-use crate::fetch::wanted::{Wanted, overview};
+use crate::fetch::tile_needs::{Wanted, overview};
 use crate::fetch::{FetchError, RankSource, Source, TileKey};
 use crate::view::Sheet;
 use crate::view::rows::sheet::SheetSource;

@@ -4,7 +4,7 @@
 pub mod extent;
 pub mod layout;
 pub mod nearest_slice;
-pub mod occupied;
+pub mod occupancy;
 pub mod pins;
 pub mod profile_sources;
 pub mod row_step;

@@ -3,7 +3,6 @@
 
 pub mod command;
 pub mod data;
-pub mod numbered;
 pub mod orders;
 pub mod panels;
 pub mod plots;
@@ -11,6 +10,7 @@ pub mod profile_names;
 pub mod reading;
 pub mod search;
 pub mod selection;
+pub mod track_numbers;
 pub mod tracks;
 pub mod trail;
 pub mod url_error;
@@ -18,13 +18,13 @@ pub mod url_error;
 use nprof_engine::base::Interval;
 
 use self::data::DataView;
-use self::numbered::Numbered;
 use self::orders::Orders;
 use self::panels::PanelsState;
 use self::plots::PlotsState;
 use self::profile_names::ProfileNames;
 use self::search::SearchState;
 use self::selection::SelectionState;
+use self::track_numbers::Numbered;
 use self::tracks::TracksState;
 use super::rows::sheet::Sheet;
 use super::shell::place::ProfilePlace;

@@ -1,5 +1,5 @@
 //! Texts: what somebody meant who typed it, and names that fit.
 
 pub mod moments;
-pub mod nearest;
-pub mod told_apart;
+pub mod short_names;
+pub mod similar_name;

@@ -3,8 +3,8 @@
 pub mod axes;
 pub mod axis;
 pub mod clock;
-pub mod outside;
 pub mod scale;
-pub mod spoken;
 pub mod ticks;
 pub mod window;
+pub mod window_side;
+pub mod window_words;

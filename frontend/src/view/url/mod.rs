@@ -13,9 +13,9 @@
 //! Version 1 named tracks by number, in the parameters `groups`, `reading` and `top`. They are read
 //! and written as [`Numbered`] until the tracks are known.
 
-pub mod local;
-pub mod only;
+pub mod link_hint;
 pub mod page;
+pub mod single_profile;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,8 +39,8 @@ use super::source_id::SourceId;
 use super::state::data::WARNINGS_TABLE;
 use super::time::axes::Timebase;
 use crate::view::state::View;
-use crate::view::state::numbered::Numbered;
 use crate::view::state::profile_names::ProfileNames;
+use crate::view::state::track_numbers::Numbered;
 use crate::view::state::tracks::TracksState;
 use crate::view::state::url_error::{UrlError, VERSION};
 

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::entry::{EntryKind, TableEntry, entries};
 use super::rows::TableRowsView;
 use crate::ui::controls::Loading;
-use crate::ui::profile::opened::Opened;
+use crate::ui::profile::open_profile::Opened;
 use crate::ui::text::format;
 use crate::view::{Command, DataChange};
 

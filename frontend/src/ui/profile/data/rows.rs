@@ -13,7 +13,7 @@ use super::entry::{EntryKind, TableEntry};
 use super::lead::{Lead, has_waits, is_wait, without_waits};
 use super::warnings::{warning_cells, warnings_table};
 use crate::ui::controls::{Failure, Loading};
-use crate::ui::profile::opened::{Answer, Opened};
+use crate::ui::profile::open_profile::{Answer, Opened};
 use crate::ui::shell::Asked;
 use crate::ui::table::{DrawCell, TableSource, TableTools, TableToolsState, VirtualTable, cell_title};
 use crate::ui::text::format;

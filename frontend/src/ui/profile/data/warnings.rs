@@ -9,7 +9,7 @@ use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::rows::ColumnValues;
 
 use super::content::texts;
-use crate::ui::profile::opened::Opened;
+use crate::ui::profile::open_profile::Opened;
 use crate::ui::table::DrawCell;
 use crate::ui::text::format;
 use crate::view::Command;

@@ -10,7 +10,7 @@ use super::field::{self, FieldGroup};
 use super::members::{Members, OperationActions};
 use super::reading::ReadingDetails;
 use crate::ui::controls::{Explained, Failure, Glyph, Icon, Loading, Name};
-use crate::ui::profile::opened::Opened;
+use crate::ui::profile::open_profile::Opened;
 use crate::ui::shell::{Messages, clipboard};
 use crate::ui::text::format::{self, Shown};
 use crate::ui::text::label::{explanation, known_label};

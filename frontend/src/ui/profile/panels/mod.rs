@@ -1,6 +1,6 @@
 //! The panels of the dock and the drawer: details, statistics, hits of the search, warnings, plots.
 
-pub mod compared;
+pub mod comparison;
 pub mod counter_lines;
 pub mod field;
 

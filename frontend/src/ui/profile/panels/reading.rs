@@ -9,7 +9,7 @@ use nprof_engine::wire::questions::CounterQuestion;
 
 use super::counter_lines::{Quantity, at, over};
 use crate::ui::controls::{Failure, Loading};
-use crate::ui::profile::opened::{Answer, Opened};
+use crate::ui::profile::open_profile::{Answer, Opened};
 use crate::ui::shell::Asked;
 use crate::ui::text::format::Shown;
 use crate::view::Reading;

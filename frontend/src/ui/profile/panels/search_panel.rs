@@ -7,7 +7,7 @@ use nprof_engine::wire::search::SearchHit;
 
 use super::details::Details;
 use crate::ui::controls::{Failure, If, Loading, Name, keyed};
-use crate::ui::profile::opened::Opened;
+use crate::ui::profile::open_profile::Opened;
 use crate::ui::profile::search::Search;
 use crate::ui::text::format;
 

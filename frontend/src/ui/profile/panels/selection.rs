@@ -11,11 +11,11 @@ use nprof_engine::wire::rows::ColumnValues;
 use nprof_engine::wire::selection::SelectionSummary;
 use web_sys::AbortSignal;
 
-use super::compared::{LONGEST, NAME, OtherSummary, Summaries, by_name};
+use super::comparison::{LONGEST, NAME, OtherSummary, Summaries, by_name};
 use crate::fetch::FetchError;
 use crate::ui::controls::{Failure, Loading, Name};
 use crate::ui::profile::data::content::texts;
-use crate::ui::profile::opened::{Answer, Opened};
+use crate::ui::profile::open_profile::{Answer, Opened};
 use crate::ui::shell::Asked;
 use crate::ui::table::{DrawCell, PlainTable, TableSource};
 use crate::ui::text::format;

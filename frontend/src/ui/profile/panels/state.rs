@@ -5,10 +5,10 @@
 use leptos::prelude::*;
 
 use super::warnings::has_warnings;
-use crate::ui::profile::opened::Opened;
+use crate::ui::profile::open_profile::Opened;
 use crate::ui::profile::plots::has_plots;
 use crate::ui::profile::search::Search;
-use crate::ui::shell::kept;
+use crate::ui::shell::settings;
 use crate::view::shell::panel::{Arrangement, is_low};
 use crate::view::{Act, Command, Side, Tab};
 
@@ -156,7 +156,7 @@ impl Panels {
         let view = self.opened.session.view.get_untracked();
         let mut sized = view.clone();
         for (side, key) in KEPT {
-            let kept = kept::read(key).and_then(|text| text.parse().ok());
+            let kept = settings::read(key).and_then(|text| text.parse().ok());
             if let (None, Some(size_px)) = (view.panels.side(side).size_px, kept) {
                 sized.panels = sized.panels.sized(side, size_px);
             }
@@ -169,12 +169,14 @@ impl Panels {
     /// Remembers the size of a panel.
     pub(super) fn remember(self, side: Side) {
         let size_px = self.opened.session.view.with_untracked(|view| view.panel_px(side));
-        KEPT.iter().filter(|(of, _)| *of == side).for_each(|(_, key)| kept::write(key, &size_px.to_string()));
+        KEPT.iter()
+            .filter(|(of, _)| *of == side)
+            .for_each(|(_, key)| settings::write(key, &size_px.to_string()));
     }
 }
 
 /// The remembered sizes.
-const KEPT: [(Side, &str); 2] = [(Side::Dock, kept::DOCK_WIDTH), (Side::Drawer, kept::DRAWER_HEIGHT)];
+const KEPT: [(Side, &str); 2] = [(Side::Dock, settings::DOCK_WIDTH), (Side::Drawer, settings::DRAWER_HEIGHT)];
 
 fn viewport_px() -> (f64, f64) {
     let px =

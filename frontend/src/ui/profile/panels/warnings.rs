@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::selection::table_of;
 use crate::ui::profile::data::{warning_cells, warnings_table};
-use crate::ui::profile::opened::Opened;
+use crate::ui::profile::open_profile::Opened;
 use crate::ui::table::PlainTable;
 use crate::view::state::orders::PanelTable;
 

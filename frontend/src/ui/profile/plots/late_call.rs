@@ -8,7 +8,7 @@ use nprof_engine::wire::questions::EventsQuestion;
 use nprof_engine::wire::rank_ref::RankRef;
 
 use crate::fetch::FetchError;
-use crate::ui::profile::opened::Opened;
+use crate::ui::profile::open_profile::Opened;
 use crate::ui::shell::Messages;
 use crate::view::source_id::SourceId;
 use crate::view::source_id::rank_label;

@@ -17,7 +17,7 @@ use nprof_engine::wire::rank_ref::RankRef;
 use self::over_time::OverTime;
 use self::rank_bars::RankBars;
 use self::spreads::Spreads;
-use super::opened::Opened;
+use super::open_profile::Opened;
 use crate::draw::palette::{self, Ground, Rgb};
 use crate::ui::controls::{Failure, Loading};
 use crate::ui::shell::Asked;

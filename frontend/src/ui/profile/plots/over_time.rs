@@ -14,7 +14,7 @@ use nprof_engine::wire::waits::WaitSteps;
 use super::colours;
 use super::late_call::reveal_late_call;
 use crate::ui::controls::Failure;
-use crate::ui::profile::opened::Opened;
+use crate::ui::profile::open_profile::Opened;
 use crate::ui::shell::{Asked, Messages, spawn_while_shown};
 use crate::ui::text::format;
 use crate::ui::timeline::measure;

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use nprof_engine::makers::job::schema::RANKS;
 
 use crate::ui::controls::RankOrderMenu;
-use crate::ui::profile::opened::Opened;
+use crate::ui::profile::open_profile::Opened;
 use crate::ui::text::format;
 use crate::view::ranks::standing::{RankOrder, Standings};
 use crate::view::source_id::rank_label;

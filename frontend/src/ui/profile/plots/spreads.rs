@@ -8,7 +8,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use crate::draw::names::Names;
-use crate::ui::profile::opened::Opened;
+use crate::ui::profile::open_profile::Opened;
 use crate::ui::text::format;
 use crate::view::Command;
 use crate::view::ranks::spread::{LogScale, OperationTime, Operations, Spread};

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use super::aligned::said;
+use super::clock_words::said;
 use crate::ui::controls::If;
-use crate::ui::profile::opened::Opened;
+use crate::ui::profile::open_profile::Opened;
 use crate::view::time::axes::is_any_moved;
 use crate::view::{Act, Timebase};
 

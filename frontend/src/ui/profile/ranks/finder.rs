@@ -9,9 +9,9 @@ use nprof_engine::base::narrow;
 use nprof_engine::wire::rank_ref::RankRef;
 use wasm_bindgen::JsCast;
 
-use super::shown::toggle_beside;
+use super::rank_choice::toggle_beside;
 use crate::ui::controls::{Glyph, Icon, If, RankOrderMenu, RankTime, keeps_focus, keyed, scrolled_px};
-use crate::ui::profile::opened::Opened;
+use crate::ui::profile::open_profile::Opened;
 use crate::ui::table::follow_height;
 use crate::ui::text::format;
 use crate::view::ranks::rank_list::listed;

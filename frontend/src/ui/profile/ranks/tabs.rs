@@ -13,9 +13,9 @@ use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use super::clock_switch::{ClockSwitch, has_clocks};
 use super::finder::RankFinder;
-use super::shown::{open_neighbour, ranks, shown, single, toggle_beside};
+use super::rank_choice::{open_neighbour, ranks, shown, single, toggle_beside};
 use crate::ui::controls::{If, keyed};
-use crate::ui::profile::opened::Opened;
+use crate::ui::profile::open_profile::Opened;
 use crate::ui::text::format;
 use crate::view::Command;
 use crate::view::act::Need;

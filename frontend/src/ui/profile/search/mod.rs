@@ -18,7 +18,7 @@ use nprof_engine::wire::search::SearchResult;
 
 pub use search_box::SearchBox;
 
-use super::opened::{Answer, Opened};
+use super::open_profile::{Answer, Opened};
 use crate::ui::shell::Asked;
 use crate::ui::text::format;
 use crate::view::hits::{Here, Next, next};

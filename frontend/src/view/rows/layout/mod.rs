@@ -10,7 +10,7 @@ use nprof_engine::base::order::{gathered, sort_by, sort_by_key};
 use nprof_engine::wire::catalog::TrackKind;
 
 use self::sight::{RowPart, area_of_pins_px};
-use super::occupied::Occupied;
+use super::occupancy::Occupied;
 use super::sheet::Sheet;
 use super::sheet_track::SheetTrack;
 use crate::view::source_id::SourceId;

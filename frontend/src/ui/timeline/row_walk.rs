@@ -6,8 +6,8 @@ use nprof_engine::query::StepDirection;
 use nprof_engine::wire::catalog::TrackKind;
 use nprof_engine::wire::detail::SliceDetail;
 
-use super::nearest::{MOST_SLICES, nearest_in};
-use super::shown::ShownTimeline;
+use super::canvas_content::ShownTimeline;
+use super::slice_search::{MOST_SLICES, nearest_in};
 use crate::fetch::{FetchError, RankSource};
 use crate::view::rows::layout::Row;
 

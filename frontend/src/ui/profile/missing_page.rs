@@ -4,12 +4,12 @@ use leptos::prelude::*;
 use nprof_engine::wire::questions::ProfilesQuestion;
 use nprof_engine::wire::refusal::RefusalKind;
 
-use super::opened::Opened;
+use super::open_profile::Opened;
 use crate::fetch::Source;
 use crate::ui::controls::Failure;
 use crate::ui::shell::{Asked, Link};
 use crate::view::View;
-use crate::view::text::nearest::nearest;
+use crate::view::text::similar_name::nearest;
 use crate::view::url::page::Place;
 
 /// Reason why there is no timeline.

@@ -3,7 +3,7 @@
 //! does not store these facts, because they would double its size. They are computed for the slice
 //! that is asked for, which reads a block or two of each rank.
 
-use super::awaited::awaited_of;
+use super::awaited_rank::awaited_of;
 use super::finder::{OperationSend, RankParts, WholeOperation, operation_at, ranks_of, sends_of};
 use crate::analysis::InstanceCall;
 use crate::analysis::arrival::{Arrival, judge};

@@ -8,7 +8,7 @@ use nprof_engine::base::{Interval, Time};
 
 use crate::ui::text::format;
 use crate::view::View;
-use crate::view::time::spoken::ends_in_words;
+use crate::view::time::window_words::ends_in_words;
 
 /// Length of the rest after which the window is told. A zoom or a move is many windows.
 const REST: Duration = Duration::from_millis(500);

@@ -5,7 +5,7 @@ use nprof_engine::base::clamped;
 use nprof_engine::makers::job::schema::ALGORITHM;
 use nprof_engine::wire::detail::{FieldContent, SliceDetail};
 
-use super::opened::Opened;
+use super::open_profile::Opened;
 use super::panels::field;
 use crate::ui::controls::Tooltip;
 use crate::ui::text::format;

@@ -11,7 +11,7 @@ use nprof_engine::wire::tile::Tile;
 
 use super::stage::{Stage, StageHandle};
 use crate::fetch::Wanted;
-use crate::view::rows::occupied::Occupied;
+use crate::view::rows::occupancy::Occupied;
 use crate::view::source_id::SourceId;
 
 /// Length of the window's rest.

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use nprof_engine::wire::catalog::RankEntry;
 use nprof_engine::wire::rank_ref::RankRef;
 
-use crate::ui::profile::opened::Opened;
+use crate::ui::profile::open_profile::Opened;
 use crate::view::Command;
 use crate::view::ring::{Walk, step};
 use crate::view::source_id::SourceId;

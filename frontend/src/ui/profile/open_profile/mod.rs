@@ -1,10 +1,10 @@
 //! The open profiles: the state that all parts of its page read, and the only way to change it.
 
-mod late;
 mod profile_source;
 mod rank_details;
 mod rank_times;
 mod shown_tracks;
+mod straggler;
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::view::rows::sheet_content::SheetContent;
 use crate::view::rows::track_path::TrackPath;
 use crate::view::source_id::SourceId;
 use crate::view::state::profile_names::ProfileNames;
-use crate::view::url::local;
+use crate::view::url::link_hint;
 use crate::view::url::page::Place;
 use crate::view::{Axes, Axis, Clock, Command, Tab, TimeScale, Timebase, View};
 use profile_source::{
@@ -291,7 +291,7 @@ impl Opened {
     /// Copies a link to exactly this view.
     pub fn copy_link(self) {
         let link = self.session.address.full_link(&Place::Profile(self.session.view.get_untracked()));
-        let hint = local::hint(&link);
+        let hint = link_hint::hint(&link);
         clipboard::copy(link, "Link to this view", hint, self.session.messages);
     }
 
