@@ -8,7 +8,7 @@ use nprof_engine::spill::{NoBytes, Pile, Scratch, Space, SpillKey};
 
 use super::core::NtffOutput;
 use super::record::{DeviceRecord, RECORD_LEN, SegmentKind};
-use super::unknown::UnknownRecords;
+use super::unknown_records::UnknownRecords;
 use crate::error::Error;
 
 /// An unknown record, with its number in its segment.

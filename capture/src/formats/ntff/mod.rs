@@ -39,7 +39,7 @@ pub mod step;
 pub mod throttle;
 pub mod throughput;
 pub mod transfer;
-pub mod unknown;
+pub mod unknown_records;
 pub mod usage;
 pub mod word;
 
@@ -61,7 +61,7 @@ use self::packet::PacketReader;
 use self::record::{SegmentKind, records};
 use self::run::Counts;
 use self::semaphore::EventReader;
-use self::unknown::UnknownRecords;
+use self::unknown_records::UnknownRecords;
 use super::neff::Neff;
 use crate::archive::unpack::PackingLayer;
 use crate::error::Error;

@@ -15,7 +15,7 @@ use super::finding::Findings;
 use super::floor::{Floors, RecordBlock};
 use super::queues::QUEUES;
 use super::record::{DeviceRecord, SegmentKind};
-use super::unknown::UnknownRecords;
+use super::unknown_records::UnknownRecords;
 use crate::error::Error;
 
 /// Most starts without an end, besides one of each ring. No device has that many in flight. A trace
