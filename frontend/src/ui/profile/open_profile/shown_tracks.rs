@@ -36,7 +36,7 @@ pub fn content_of(
                 true => Vec::new(),
                 false => times.known.with(|times| {
                     let all: Vec<RankRef> = profiles.first().map(ranks_of).into_iter().flatten().collect();
-                    tracks.pins.ranks(&all, &ranks, tracks.order, &**times)
+                    tracks.pins.ranks(&all, &ranks, tracks.order, times)
                 }),
             };
             let pinned = pinned_ranks.into_iter().flat_map(|rank| sources_of(&profiles, rank.into()));
