@@ -39,7 +39,7 @@ impl ValueTable {
 }
 
 /// Keeps the elements at places that are used.
-fn keep<T>(elements: &mut Vec<T>, used: &[bool]) {
+pub fn keep<T>(elements: &mut Vec<T>, used: &[bool]) {
     let mut used = used.iter();
     elements.retain(|_| used.next().is_some_and(|is_used| *is_used));
 }

@@ -10,6 +10,7 @@ pub mod text;
 use std::io::{self, Write};
 
 use clap::ValueEnum;
+use nprof_engine::model::side_tables::keep;
 use nprof_engine::model::{FieldSpec, OwnedValue, Unit, ValueTable};
 
 use self::csv::Line;
@@ -94,7 +95,13 @@ impl<'a> Printer<'a> {
     /// Ends the table.
     pub fn end(self) -> io::Result<()> {
         match self.form {
-            Form::Text { lines, align } => {
+            Form::Text { mut lines, mut align } => {
+                // A column without a value in the printed rows says nothing.
+                if lines.len() > 1 {
+                    let has_value: Vec<bool> = align.iter().map(Option::is_some).collect();
+                    lines.iter_mut().for_each(|line| keep(line, &has_value));
+                    keep(&mut align, &has_value);
+                }
                 let align: Vec<Align> = align.into_iter().map(|of| of.unwrap_or(Align::Left)).collect();
                 text::table(self.out, &align, &lines)
             }
@@ -168,6 +175,15 @@ mod tests {
             TableFormat::Json,
             "[\n{\"rank\":3,\"wait_ns\":1234.5,\"share\":0.125,\"why\":\"a, b\",\"ranks\":[1,2]},\n{\"rank\":12}\n]\n",
         );
+    }
+
+    #[test]
+    fn text_leaves_out_columns_without_a_value() {
+        let all = example();
+        let table = ValueTable { rows: vec![all.rows[1].clone()], ..all };
+        let mut out = Vec::new();
+        super::table(TableFormat::Text, &table, &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "RANK\n  12\n");
     }
 
     #[test]
