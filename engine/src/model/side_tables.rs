@@ -23,18 +23,19 @@ impl ValueTable {
     pub fn without_empty_columns(mut self) -> Self {
         let is_used = |at: usize| self.rows.iter().any(|row| row.get(at).is_some_and(Option::is_some));
         let used: Vec<bool> = (0..self.fields.len()).map(is_used).collect();
-        keep(&mut self.fields, &used);
-        self.rows.iter_mut().for_each(|row| keep(row, &used));
+        self.keep_places(&used);
         self
     }
-}
 
-impl ValueTable {
     /// Keeps the columns of wanted fields.
     pub fn keep_columns(&mut self, is_wanted: impl Fn(&FieldSpec) -> bool) {
         let used: Vec<bool> = self.fields.iter().map(is_wanted).collect();
-        keep(&mut self.fields, &used);
-        self.rows.iter_mut().for_each(|row| keep(row, &used));
+        self.keep_places(&used);
+    }
+
+    fn keep_places(&mut self, used: &[bool]) {
+        keep(&mut self.fields, used);
+        self.rows.iter_mut().for_each(|row| keep(row, used));
     }
 }
 

@@ -6,9 +6,7 @@ use std::io::Write;
 use nprof_engine::analysis::table::rates;
 use nprof_engine::analysis::{ClockVerdict, Presence, Unplaced, algorithm, passages, totals};
 use nprof_engine::base::{Error, Time};
-use nprof_engine::makers::job::schema::{
-    CAUSES, CLOCK, CauseRow, JobRow, MISMATCHES, OperationRow, RANKS, RankRow,
-};
+use nprof_engine::makers::job::schema::{CLOCK, CauseRow, JobRow, OperationRow, RankRow};
 use nprof_engine::model::{FieldSpec, ValueTable};
 use serde_json::{Value, json};
 
@@ -22,17 +20,17 @@ fn ns(ps: i64) -> f64 {
 }
 
 /// Rows of the ranks: the columns about clocks, or all others.
-fn ranks(of: &Analysed, are_clocks: bool) -> Result<Vec<Value>, Error> {
-    let mut table = of.table(&RANKS)?;
+fn ranks(table: &ValueTable, are_clocks: bool) -> Vec<Value> {
+    let mut table = table.clone();
     let names = RankRow::by(|field| field.name);
     let is_wanted = |field: &FieldSpec| field.name == names.rank || (field.group == CLOCK) == are_clocks;
     table.keep_columns(is_wanted);
-    Ok(rows(&table))
+    rows(&table)
 }
 
 /// Rows of the clocks, one for each rank.
-fn clocks(of: &Analysed, profile: &Profile) -> Result<Vec<Value>, Error> {
-    let mut rows = ranks(of, true)?;
+fn clocks(table: &ValueTable, of: &Analysed, profile: &Profile) -> Vec<Value> {
+    let mut rows = ranks(table, true);
     let names = RankRow::by(|field| field.name);
     let fits = of.job.ranks.iter().zip(of.report.clocks_of_segments(&of.job));
     for (row, (rank, fit)) in rows.iter_mut().zip(fits) {
@@ -42,7 +40,7 @@ fn clocks(of: &Analysed, profile: &Profile) -> Result<Vec<Value>, Error> {
             row["at_unix_ns"] = json!(origin.saturating_add(Time(fit.at_ps()).floor_ns()));
         }
     }
-    Ok(rows)
+    rows
 }
 
 /// Rows of the slow links: the causes that are no rank, with the transfer that shows each best.
@@ -91,7 +89,7 @@ fn job(of: &Analysed) -> Value {
 
 /// Rows of the mismatches, each with the place of its operation among the instances.
 fn mismatches(of: &Analysed) -> Result<Vec<Value>, Error> {
-    let mut rows = rows(&of.table(&MISMATCHES)?);
+    let mut rows = rows(&of.mismatches()?);
     for (row, finding) in rows.iter_mut().zip(&of.report.findings) {
         row["instance"] = json!(finding.instance);
     }
@@ -110,7 +108,7 @@ fn verdict(of: &Analysed) -> &'static str {
 /// Facts about the whole, without the operations.
 fn head(of: &Analysed, profile: &Profile) -> Result<Vec<(&'static str, Value)>, Error> {
     let clocks_found = &of.report.clocks;
-    let causes = of.table(&CAUSES)?;
+    let (causes, table) = (of.causes()?, of.ranks()?);
     Ok(vec![
         ("reference", json!(of.job.ranks.get(clocks_found.reference).map(|rank| rank.rank))),
         ("verdict", json!(verdict(of))),
@@ -118,8 +116,8 @@ fn head(of: &Analysed, profile: &Profile) -> Result<Vec<(&'static str, Value)>, 
         ("cut_waits", json!(of.report.cuts)),
         ("job", job(of)),
         ("causes", Value::Array(rows(&causes))),
-        ("clocks", Value::Array(clocks(of, profile)?)),
-        ("ranks", Value::Array(ranks(of, false)?)),
+        ("clocks", Value::Array(clocks(&table, of, profile))),
+        ("ranks", Value::Array(ranks(&table, false))),
         ("links", Value::Array(links(&causes))),
         ("mismatches", Value::Array(mismatches(of)?)),
         ("calls_without_group", Value::Array(unplaced(of))),

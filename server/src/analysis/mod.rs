@@ -15,7 +15,6 @@ use nprof_engine::analysis::table::By;
 use nprof_engine::analysis::{Job, JobBuilder, RankInput, Report, report};
 use nprof_engine::base::Error;
 use nprof_engine::exec::{Cancel, Work};
-use nprof_engine::makers::table::TableSchema;
 use nprof_engine::makers::{CallIds, collectives};
 use nprof_engine::model::{SideTables, Sink, ValueTable};
 use nprof_engine::native::{AllCores, OpenError};
@@ -83,25 +82,31 @@ pub struct Analysed {
 }
 
 impl Analysed {
-    /// A table that compares ranks, sizes or causes, as the job segment has it.
-    ///
-    /// # Errors
-    /// If the table does not exist.
-    pub fn table(&self, schema: &TableSchema) -> Result<ValueTable, Error> {
-        let write =
-            |sink: &mut dyn Sink| tables::write(&self.job, &self.report, &numbers(&self.report), sink);
-        let found = SideTables::made_by(write)?.into_iter().find(|table| table.name == schema.name);
-        found.ok_or(Error::Invalid { what: "a table that a job lacks" })
+    /// The table of ranks, as the job segment has it.
+    pub fn ranks(&self) -> Result<ValueTable, Error> {
+        made(|sink| tables::ranks(&self.job, &self.report, sink))
+    }
+
+    /// The table of causes, as the job segment has it.
+    pub fn causes(&self) -> Result<ValueTable, Error> {
+        made(|sink| tables::causes(&self.job, &self.report, &numbers(&self.report), sink))
+    }
+
+    /// The table of mismatches, as the job segment has it.
+    pub fn mismatches(&self) -> Result<ValueTable, Error> {
+        made(|sink| tables::mismatches(&self.job, &self.report, &numbers(&self.report), sink))
     }
 
     /// The operations that have a property in common, a row for each value of it.
-    ///
-    /// # Errors
-    /// None that is known.
     pub fn operations_by(&self, by: By) -> Result<ValueTable, Error> {
-        let made = SideTables::made_by(|sink| tables::rows_by(&self.job, &self.report, by, sink))?;
-        Ok(made.into_iter().next().unwrap_or_default().without_empty_columns())
+        let made = made(|sink| tables::rows_by(&self.job, &self.report, by, sink))?;
+        Ok(made.without_empty_columns())
     }
+}
+
+/// The table that a writer makes.
+fn made(write: impl FnOnce(&mut dyn Sink) -> Result<(), Error>) -> Result<ValueTable, Error> {
+    Ok(SideTables::made_by(write)?.into_iter().next().unwrap_or_default())
 }
 
 /// Analyses all ranks of a profile.

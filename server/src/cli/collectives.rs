@@ -15,7 +15,7 @@ use super::rank_lines::{mismatches, recorded};
 use super::ranks::analysed;
 use super::size;
 use crate::analysis::json as analysis_json;
-use crate::print::text::{self, Column, duration, rate, share};
+use crate::print::text::{self, Column, duration, rate, ratio, whole};
 use crate::print::{self, TableFormat};
 
 const EXAMPLES: &str = "\
@@ -110,13 +110,13 @@ const RANKS: OperationColumn = Column::new("RANKS", |row| match row.ranks.int() 
     None | Some(0) => "-".to_owned(),
     Some(ranks) => ranks.to_string(),
 });
-const LAST: OperationColumn = Column::new("LAST", |row| plain(&row.last_rank));
-const STEP: OperationColumn = Column::new("STEP", |row| plain(&row.step));
+const LAST: OperationColumn = Column::new("LAST", |row| whole(row.last_rank.int()));
+const STEP: OperationColumn = Column::new("STEP", |row| whole(row.step.int()));
 const COUNT: OperationColumn = Column::new("COUNT", |row| counted(&row.count));
 const ALGORITHM: OperationColumn =
     Column::of_text("ALGORITHM", |row| row.algorithm.text().unwrap_or_default().to_owned());
 const ALL_WAITS: OperationColumn = Column::new("ALL WAITS", |row| duration(row.total_wait.float()));
-const SLOWEST: OperationColumn = Column::new("SLOWEST", |row| plain(&row.slowest_rank));
+const SLOWEST: OperationColumn = Column::new("SLOWEST", |row| whole(row.slowest_rank.int()));
 
 /// Columns of times and bandwidths, of operations that have no step in common.
 const TIMES: [OperationColumn; 11] = [
@@ -142,9 +142,7 @@ const STEPS: [OperationColumn; 8] = [
     Column::new("SKEW", |row| duration(row.skew.float())),
     ALL_WAITS,
     SLOWEST,
-    Column::new("IMBALANCE", |row| {
-        row.imbalance.float().map_or_else(|| "-".to_owned(), |part| share(part, 1.0))
-    }),
+    Column::new("IMBALANCE", |row| ratio(row.imbalance.float())),
 ];
 
 /// The columns of operations by a property.
@@ -159,11 +157,6 @@ fn shown_columns(by: By, rows: &[SizeRow<FieldCell>]) -> Vec<&'static OperationC
     // The rank that came last is the key already.
     let slowest = (by != By::Rank).then_some(&SLOWEST);
     key.iter().copied().chain(algorithm).chain([&COUNT]).chain(&TIMES).chain(slowest).collect()
-}
-
-/// A number, or a dash.
-fn plain(cell: &FieldCell) -> String {
-    cell.int().map_or_else(|| "-".to_owned(), |number| number.to_string())
 }
 
 /// A number with commas, or a dash.

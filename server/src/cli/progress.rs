@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use nprof_engine::exec::Cancel;
 use nprof_engine::native::start_threads;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
@@ -36,6 +37,18 @@ impl Terminated {
             Some(IngestError::NotCompared) => Self(IngestError::NotCompared),
             _ => Self(IngestError::Cancelled),
         }
+    }
+}
+
+/// Analyses and shows the progress. A cancelled analysis is an error of its own.
+pub(super) fn analysing<T, E: Into<anyhow::Error>>(
+    analyse: impl FnOnce(Cancel<'_>) -> Result<T, E>,
+) -> anyhow::Result<T> {
+    let meter = Meter::default();
+    meter.begin(Stage::Analysing, 0);
+    match watched(&meter, || analyse(Cancel::when(&|| meter.is_cancelled()))) {
+        Err(_) if meter.is_cancelled() => Err(IngestError::Cancelled.into()),
+        found => found,
     }
 }
 

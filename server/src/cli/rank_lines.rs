@@ -46,7 +46,7 @@ pub(super) fn whole(of: &Analysed) -> Vec<String> {
         0 => String::new(),
         copy_ps => format!("{} copies, ", share(copy_ps)),
     };
-    let imbalance = totals.imbalance.map_or_else(|| "-".to_owned(), |part| text::share(part, 1.0));
+    let imbalance = text::ratio(totals.imbalance);
     let time = format!(
         "time of all ranks: {} compute, {} communication under it, {} exposed transfer, {} exposed wait, \
          {copies}{} idle; imbalance {imbalance}",

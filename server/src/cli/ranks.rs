@@ -4,22 +4,19 @@ use std::io::Write;
 
 use clap::Args;
 use nprof_engine::analysis::ClockVerdict;
-use nprof_engine::exec::Cancel;
 use nprof_engine::makers::job::over_time::MOST_STEPS;
-use nprof_engine::makers::job::schema::{RANKS, RankRow};
+use nprof_engine::makers::job::schema::RankRow;
 use nprof_engine::makers::{CallIds, FieldCell};
 use nprof_engine::wire::clock::Clock;
 
 use super::failed_condition::FailArgs;
-use super::progress::watched;
+use super::progress::analysing;
 use super::rank_lines as lines;
 use super::{StorePlace, waits};
 use crate::analysis::{Analysed, analyse, json};
-use crate::ingest::IngestError;
-use crate::print::text::{self, Column, duration, share};
+use crate::print::text::{self, Column, duration, ratio, whole};
 use crate::print::{self, TableFormat};
 use crate::store::{Profile, Store};
-use crate::work::{Meter, Stage};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -58,14 +55,7 @@ pub(super) struct RanksArgs {
 
 /// Analyses a profile and shows the progress.
 pub(super) fn analysed(profile: &Profile, ids: CallIds) -> anyhow::Result<Analysed> {
-    let meter = Meter::default();
-    meter.begin(Stage::Analysing, 0);
-    let is_cancelled = || meter.is_cancelled();
-    let analysed = watched(&meter, || analyse(profile, ids, Cancel::when(&is_cancelled)));
-    match analysed {
-        Err(_) if meter.is_cancelled() => Err(IngestError::Cancelled.into()),
-        other => Ok(other?),
-    }
+    analysing(|cancel| analyse(profile, ids, cancel))
 }
 
 impl RanksArgs {
@@ -81,9 +71,7 @@ impl RanksArgs {
         }
         match self.output_format {
             TableFormat::Text => text(&of, out)?,
-            TableFormat::Csv => {
-                print::table(TableFormat::Csv, &of.table(&RANKS)?.without_empty_columns(), out)?
-            }
+            TableFormat::Csv => print::table(TableFormat::Csv, &of.ranks()?.without_empty_columns(), out)?,
             TableFormat::Json => json::write_ranks(&of, &profile, out)?,
         }
         self.fail.check(&of, out)
@@ -108,7 +96,7 @@ fn text(of: &Analysed, out: &mut dyn Write) -> anyhow::Result<()> {
     for line in before {
         writeln!(out, "{line}")?;
     }
-    let rows = RankRow::of(&of.table(&RANKS)?);
+    let rows = RankRow::of(&of.ranks()?);
     let has_hosts = rows.iter().any(|row| row.host.text().is_some());
     let shown = COLUMNS.iter().filter(|column| has_hosts || column.heading != HOST);
     text::columns(out, &shown.collect::<Vec<_>>(), &rows)?;
@@ -123,26 +111,22 @@ const HOST: &str = "HOST";
 
 /// Columns of the table of ranks. LOW and HIGH are what is certain, relative to the offset.
 const COLUMNS: [Column<RankRow<FieldCell>>; 15] = [
-    Column::new("RANK", |row| whole(&row.rank)),
+    Column::new("RANK", |row| whole(row.rank.int())),
     Column::of_text(HOST, |row| row.host.text().unwrap_or("-").to_owned()),
     Column::new("OFFSET", |row| duration(row.offset.float())),
     Column::new("LOW", |row| from_offset(row, &row.low)),
     Column::new("HIGH", |row| from_offset(row, &row.high)),
     Column::new("RESIDUAL", |row| duration(row.residual.float())),
-    Column::new("CALLS", |row| whole(&row.clock_calls)),
+    Column::new("CALLS", |row| whole(row.clock_calls.int())),
     Column::new("DRIFT", |row| drift(row.drift_ppm.float())),
     Column::new("BUSY", |row| part(row, &row.busy)),
     Column::new("EXPOSED", |row| part(row, &row.exposed_share)),
     Column::new("OF IT WAITING", |row| part(row, &row.exposed_wait_share)),
     Column::new("WAITED", |row| duration(row.wait.float())),
-    Column::new("LAST", |row| whole(&row.last)),
+    Column::new("LAST", |row| whole(row.last.int())),
     Column::new("BLAME", |row| duration(row.blame.float())),
     Column::new("ROOT BLAME", |row| duration(row.root_blame.float())),
 ];
-
-fn whole(cell: &FieldCell) -> String {
-    cell.int().map_or_else(|| "-".to_owned(), |number| number.to_string())
-}
 
 fn from_offset(row: &RankRow<FieldCell>, bound: &FieldCell) -> String {
     duration(bound.float().zip(row.offset.float()).map(|(bound, offset)| bound - offset))
@@ -156,5 +140,5 @@ fn drift(ppm: Option<f64>) -> String {
 /// A share of the rank's time, or a dash if it has none.
 fn part(row: &RankRow<FieldCell>, cell: &FieldCell) -> String {
     let has_time = row.span.int().is_some_and(|span| span > 0);
-    cell.float().filter(|_| has_time).map_or_else(|| "-".to_owned(), |part| share(part, 1.0))
+    ratio(cell.float().filter(|_| has_time))
 }

@@ -6,23 +6,20 @@ use std::sync::Arc;
 use anyhow::{anyhow, bail};
 use clap::Args;
 use nprof_engine::base::Error;
-use nprof_engine::exec::Cancel;
 use nprof_engine::model::{FieldId, FieldSpec, OwnedValue, TableId, TableKind, Unit};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::query::{self, RowContent, RowOrder, TimedRow, for_each_timed};
 use nprof_engine::segment::ColumnRole;
 use nprof_engine::wire::rank_ref::RankRef;
 
-use super::progress::watched;
+use super::progress::analysing;
 use super::{StorePlace, size};
 use crate::analysis::job_segment;
 use crate::export::requested_part::rank_of;
 use crate::export::tracks::ExportTracks;
-use crate::ingest::IngestError;
 use crate::print::text::{self, Align};
 use crate::print::{Printer, TableFormat};
 use crate::store::Profile;
-use crate::work::{Meter, Stage};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -102,13 +99,7 @@ fn open(profile: &Profile, rank: Option<RankRef>) -> anyhow::Result<Arc<SegmentF
     if !job_segment::is_for(profile) {
         bail!("{} has one rank, so no tables of all ranks", profile.manifest.slug());
     }
-    let meter = Meter::default();
-    meter.begin(Stage::Analysing, 0);
-    let found = watched(&meter, || job_segment::of_profile(profile, Cancel::when(&|| meter.is_cancelled())));
-    match found {
-        Err(_) if meter.is_cancelled() => Err(IngestError::Cancelled.into()),
-        found => Ok(found?.segment),
-    }
+    Ok(analysing(|cancel| job_segment::of_profile(profile, cancel))?.segment)
 }
 
 /// Lists the tables of a rank.

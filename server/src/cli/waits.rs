@@ -3,21 +3,19 @@
 use std::io::Write;
 
 use nprof_engine::base::Interval;
-use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::exec::Work;
 use nprof_engine::makers::job::over_time::{StepSpread, WaitsOverTime, over_time};
 use nprof_engine::metrics::trace::span;
 use nprof_engine::model::{FieldSpec, OwnedValue, Unit, ValueTable};
 use nprof_engine::native::AllCores;
 use serde_json::json;
 
-use super::progress::watched;
+use super::progress::analysing;
 use crate::analysis::job_segment;
-use crate::ingest::IngestError;
 use crate::print::json::rows;
 use crate::print::text::{self, Column};
 use crate::print::{self, TableFormat};
 use crate::store::Profile;
-use crate::work::{Meter, Stage};
 
 /// Writes the table of steps.
 pub(super) fn write(
@@ -53,20 +51,12 @@ pub(super) fn write(
 
 /// The waiting of all ranks over the whole profile, and the recorded span.
 fn read(profile: &Profile, most_steps: u32) -> anyhow::Result<(WaitsOverTime, Interval)> {
-    let meter = Meter::default();
-    meter.begin(Stage::Analysing, 0);
-    let found = watched(&meter, || {
-        let job = job_segment::of_profile(profile, Cancel::when(&|| meter.is_cancelled()))?;
-        let is_cancelled = || meter.is_cancelled();
-        let work = Work { exec: &AllCores, cancel: Cancel::when(&is_cancelled) };
+    analysing(|cancel| {
+        let job = job_segment::of_profile(profile, cancel)?;
         let whole = span(&job.segment);
-        let waits = over_time(&job.segment, whole, most_steps, work)?;
+        let waits = over_time(&job.segment, whole, most_steps, Work { exec: &AllCores, cancel })?;
         Ok::<_, anyhow::Error>((waits, whole))
-    });
-    match found {
-        Err(_) if meter.is_cancelled() => Err(IngestError::Cancelled.into()),
-        found => found,
-    }
+    })
 }
 
 /// A step of time, in picoseconds.

@@ -84,6 +84,16 @@ pub(crate) fn duration(ps: Option<f64>) -> String {
     ps.map_or_else(|| "-".to_owned(), short_duration)
 }
 
+/// A whole number, or a dash.
+pub(crate) fn whole(number: Option<i64>) -> String {
+    number.map_or_else(|| "-".to_owned(), |number| number.to_string())
+}
+
+/// A ratio in percent, or a dash.
+pub(crate) fn ratio(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| "-".to_owned(), |part| share(part, 1.0))
+}
+
 /// A share in percent.
 pub(crate) fn share(part: f64, whole: f64) -> String {
     if whole > 0.0 { format!("{:.1} %", part / whole * 100.0) } else { "-".to_owned() }

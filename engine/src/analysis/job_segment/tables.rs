@@ -10,7 +10,7 @@ use crate::model::{FieldId, Sink, Value};
 
 /// Writes the tables that compare ranks, sizes and causes. `numbers` has the number of each
 /// operation.
-pub fn write(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
+pub(super) fn write(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
     whole(job, report, sink)?;
     causes(job, report, numbers, sink)?;
     ranks(job, report, sink)?;
@@ -61,7 +61,11 @@ fn whole(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     sink.row(of.table, &fields)
 }
 
-fn causes(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
+/// Writes the causes of waiting.
+///
+/// # Errors
+/// If the sink fails.
+pub fn causes(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
     let of = Cause::define(sink)?;
     let waited: f64 = report.ranks.iter().map(|rank| rank.wait_ps as f64).sum();
     for cost in costs(report) {
@@ -135,7 +139,11 @@ pub(super) fn write_steps(steps: &[StepReport], sink: &mut dyn Sink) -> Result<(
     Ok(())
 }
 
-fn ranks(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
+/// Writes the table of ranks.
+///
+/// # Errors
+/// If the sink fails.
+pub fn ranks(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     let of = RankFields::define(sink)?;
     let clocks = report.clocks_of_segments(job).zip(report.bounds_of_segments(job));
     let found = report.ranks.iter().zip(&report.clocks.ranks).zip(&job.ranks);
@@ -252,7 +260,11 @@ fn in_step(of: &SizeFields, step: &StepReport) -> Vec<(FieldId, Value<'static>)>
     fields
 }
 
-fn mismatches(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
+/// Writes the calls that do not fit to those of other ranks.
+///
+/// # Errors
+/// If the sink fails.
+pub fn mismatches(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
     let of = MismatchFields::define(sink)?;
     for finding in &report.findings {
         let at = finding.instance as usize;

@@ -9,13 +9,13 @@ use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use nprof_engine::base::order::gathered;
 use nprof_engine::makers::job::metrics::WAITS;
-use nprof_engine::makers::job::schema::{CALLS, OPERATIONS};
+use nprof_engine::makers::job::schema::{CALLS, CallRow, OPERATIONS, OperationRow};
 use nprof_engine::model::is_wait;
 use nprof_engine::wire::catalog::{RankDetail, Track, TrackKind};
 use nprof_engine::wire::detail::SliceEntry;
 use nprof_engine::wire::questions::{DetailQuestion, EventsQuestion, RowsQuestion, SliceQuestion};
 use nprof_engine::wire::rank_ref::RankRef;
-use nprof_engine::wire::rows::{ColumnValues, RowColumnRole, TableRows};
+use nprof_engine::wire::rows::{ColumnValues, RowColumn, RowColumnRole, TableRows};
 use nprof_engine::wire::selection::Side;
 use nprof_engine::wire::summary::MetricPlaceEntry;
 
@@ -180,7 +180,8 @@ impl Opened {
         let of_table = RowsQuestion::of_table(CALLS.name, MOST_CALLS);
         let question = RowsQuestion { span: Some(late.span), tracks, ..of_table };
         let calls = self.ask(self.beside(RankRef::All), question, None).await?;
-        let calls: BTreeSet<u32> = gathered(ints(&calls, "row").filter_map(|row| u32::try_from(row).ok()));
+        let of = CallRow::by(|field| calls.field(field.name));
+        let calls: BTreeSet<u32> = gathered(ints(of.row).filter_map(|row| u32::try_from(row).ok()));
         let parts: HashMap<u32, Part> = rank.tracks.iter().map(|track| (track.id, part(track))).collect();
         let mut span = late.span;
         let slices = loop {
@@ -217,25 +218,19 @@ fn part(track: &Track) -> Part {
 }
 
 /// The integers of a field that all rows have.
-fn ints<'a>(rows: &'a TableRows, name: &str) -> impl Iterator<Item = i64> + use<'a> {
-    let is_it = |column: &&nprof_engine::wire::rows::RowColumn| {
-        column.role == RowColumnRole::Field && column.name == name
+fn ints(column: Option<&RowColumn>) -> impl Iterator<Item = i64> {
+    let values = match column.map(|column| &column.values) {
+        Some(ColumnValues::Ints(values)) => values.as_slice(),
+        _ => &[],
     };
-    let values = rows.columns.iter().find(is_it).map(|column| &column.values);
-    values.into_iter().flat_map(|values| {
-        match values {
-            ColumnValues::Ints(values) => values.as_slice(),
-            _ => &[],
-        }
-        .iter()
-        .copied()
-    })
+    values.iter().copied()
 }
 
 /// The last row of an operation: its transfer, if that is in the answer.
 fn row_of(rows: &TableRows, number: i64) -> Option<u32> {
     let numbers = rows.columns.iter().find(|column| column.role == RowColumnRole::Row)?;
     let ColumnValues::Ints(numbers) = &numbers.values else { return None };
-    let of_number = ints(rows, "operation").zip(numbers).filter(|(of, _)| *of == number);
+    let of = OperationRow::by(|field| rows.field(field.name));
+    let of_number = ints(of.operation).zip(numbers).filter(|(of, _)| *of == number);
     of_number.last().and_then(|(_, row)| u32::try_from(*row).ok())
 }
