@@ -56,9 +56,12 @@ trap 'rm -f "$STARTED"' EXIT
 # The hook that binds the workers' program (scripts/worker.sh) takes the same.
 export NPROF_PAGE_PROFILE="page-$FORM"
 
-# Both programs by one cargo, which compiles their dependencies once and links them side by side.
 say "Building the $FORM page"
-cargo build --locked --profile "$NPROF_PAGE_PROFILE" --target wasm32-unknown-unknown -p nprof-frontend -p nprof-worker
+if [ "$FORM" = quick ]; then
+    # Both programs by one cargo, which compiles their dependencies once and links them side by side. The workers take
+    # features of the page's dependencies then, such as all of Unicode: where size counts, each is built by itself.
+    cargo build --locked --profile "$NPROF_PAGE_PROFILE" --target wasm32-unknown-unknown -p nprof-frontend -p nprof-worker
+fi
 trunk --offline=true --skip-version-check build --cargo-profile "$NPROF_PAGE_PROFILE"
 
 if [ "$FORM" = small ]; then

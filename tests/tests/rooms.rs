@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use nprof_capture::importer::TABLE;
 use nprof_engine::makers::kineto::ARGUMENTS;
 use nprof_engine::makers::neuron::schema::{ACTIVE_TIME, TELLING};
-use nprof_engine::makers::neuron::{Engine, MATRIX_PRODUCT, SEMAPHORE_WAIT};
+use nprof_engine::makers::neuron::{Engine, MATRIX_PRODUCTS, SEMAPHORE_WAIT};
 use nprof_engine::makers::{aiu, job, neuron};
 use nprof_tests::source::{ProjectFile, at, project_root, read_all};
 
@@ -112,7 +112,7 @@ fn words_of_makers_have_one_room(source: &ProjectFile) -> Vec<String> {
     let engines = Engine::ALL.into_iter().flat_map(|engine| [engine.prefix(), engine.heading()]);
     // A single word can be an argument of anybody.
     let arguments = ARGUMENTS.into_iter().filter(|name| name.contains(' '));
-    let words = tables.chain(engines).chain(arguments).chain([MATRIX_PRODUCT, SEMAPHORE_WAIT]);
+    let words = tables.chain(engines).chain(arguments).chain([MATRIX_PRODUCTS, SEMAPHORE_WAIT]);
     let mut problems = Vec::new();
     for word in words {
         let quoted = format!("\"{word}\"");

@@ -26,10 +26,21 @@ pub use call_book::CallIds;
 pub(crate) use call_columns::FieldColumns;
 pub use rows::FieldCell;
 
-/// Special treatment of the profiles of a maker. Its functions expect a segment of the maker.
-struct Maker<B> {
+/// What is known of a maker without a segment.
+struct MakerFacts {
     /// Value of [`crate::model::RankInfo::source`] of its segments.
     source: &'static str,
+    /// The heading over a table, if it is not that of all traces.
+    heading: fn(&str) -> Option<&'static str>,
+    /// Colours that names have in all profiles, if the maker fixes them.
+    colours: Option<fn() -> Vec<KindColour>>,
+    /// The tool whose output exports repeat.
+    imitated: Option<Tool>,
+}
+
+/// How segments of a maker are read. The functions expect a segment of the maker.
+struct Maker<B> {
+    facts: MakerFacts,
     /// All metrics of a rank, in display order.
     metrics: fn(&Segment<B>, Work<'_>) -> Result<Vec<MetricGroup>>,
     /// The collective operations of a rank; see [`collectives`].
@@ -38,12 +49,6 @@ struct Maker<B> {
     host: fn(&Segment<B>, Cancel<'_>) -> Result<Option<String>>,
     /// The limits of a track; see [`limits`].
     limits: fn(&Segment<B>, TrackId, TileId, Cancel<'_>) -> LimitsOfTrack,
-    /// The heading over a table, if it is not that of all traces.
-    heading: fn(&str) -> Option<&'static str>,
-    /// Colours that names have in all profiles, if the maker fixes them.
-    colours: Option<fn() -> Vec<KindColour>>,
-    /// The tool whose output exports repeat.
-    imitated: Option<Tool>,
 }
 
 /// The limits of a track, if it shows limits.
@@ -65,39 +70,60 @@ pub enum Tool {
     NeuronProfile,
 }
 
-impl<B: Bytes> Maker<B> {
-    /// A maker is a row here and a folder.
-    const ALL: [Self; 3] = [neuron::maker(), aiu::maker(), job::maker()];
-    /// All other traces are read in the words of PyTorch, which many tools share.
-    const OTHER: Self = kineto::maker();
+/// Makes the tables of makers. The facts are a table of their own: to ask for one by a `Maker<B>`
+/// would compile all its functions once more, for a `B` without any segment.
+macro_rules! makers {
+    ($($maker:ident),*; others are $other:ident) => {
+        impl MakerFacts {
+            const ALL: &'static [Self] = &[$($maker::FACTS),*];
+            /// All other traces are read in the words of PyTorch, which many tools share.
+            const OTHER: &'static Self = &$other::FACTS;
+        }
 
-    /// The maker of segments with this source.
-    fn of(source: &str) -> Self {
-        Self::ALL.into_iter().find(|maker| maker.source == source).unwrap_or(Self::OTHER)
+        impl<B: Bytes> Maker<B> {
+            const ALL: [Self; MakerFacts::ALL.len()] = [$($maker::maker()),*];
+            const OTHER: Self = $other::maker();
+        }
+    };
+}
+
+// A maker is a name here and a folder.
+makers!(neuron, aiu, job; others are kineto);
+
+impl MakerFacts {
+    /// The facts of the maker of segments with this source.
+    fn of(source: &str) -> &'static Self {
+        Self::ALL.iter().find(|maker| maker.source == source).unwrap_or(Self::OTHER)
     }
 
-    fn of_segment(segment: &Segment<B>) -> Self {
-        Self::of(&segment.footer().rank.source)
+    /// Facts that hold for any trace.
+    const fn any(source: &'static str) -> Self {
+        Self { source, heading: |_| None, colours: None, imitated: None }
+    }
+}
+
+impl<B: Bytes> Maker<B> {
+    /// The maker of a segment.
+    fn of(segment: &Segment<B>) -> Self {
+        let source = &segment.footer().rank.source;
+        Self::ALL.into_iter().find(|maker| maker.facts.source == *source).unwrap_or(Self::OTHER)
     }
 
     /// A row with what holds for any trace.
-    const fn any(source: &'static str) -> Self {
+    const fn any(facts: MakerFacts) -> Self {
         Self {
-            source,
+            facts,
             metrics: trace::groups,
             calls: |segment, _, ids, cancel| kineto::collectives::read(segment, ids, cancel),
             host: |_, _| Ok(None),
             limits: |_, _, _, _| Ok(None),
-            heading: |_| None,
-            colours: None,
-            imitated: None,
         }
     }
 }
 
 /// All metrics of a rank, in display order.
 pub fn metrics<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
-    (Maker::of_segment(segment).metrics)(segment, work)
+    (Maker::of(segment).metrics)(segment, work)
 }
 
 /// The collective operations of a rank, by the typed identities of tracks and by fields. Empty if
@@ -108,7 +134,7 @@ pub fn collectives<B: Bytes>(
     ids: CallIds,
     cancel: Cancel<'_>,
 ) -> Result<RankCalls> {
-    let mut calls = (Maker::of_segment(segment).calls)(segment, rank, ids, cancel)?;
+    let mut calls = (Maker::of(segment).calls)(segment, rank, ids, cancel)?;
     let span = trace::span(segment);
     calls.recorded_ps = (span.start.0, span.end.0);
     Ok(calls)
@@ -116,19 +142,19 @@ pub fn collectives<B: Bytes>(
 
 /// The host on which a rank ran, if its trace states it.
 pub fn host<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Option<String>> {
-    (Maker::of_segment(segment).host)(segment, cancel)
+    (Maker::of(segment).host)(segment, cancel)
 }
 
 /// Colours that names have in all profiles of this source. `None` if each profile has its own.
 #[must_use]
 pub fn colours(source: &str) -> Option<Vec<KindColour>> {
-    Maker::<&[u8]>::of(source).colours.map(|colours| colours())
+    MakerFacts::of(source).colours.map(|colours| colours())
 }
 
 /// The tool whose output exports of profiles of this source repeat.
 #[must_use]
 pub fn imitated_tool(source: &str) -> Option<Tool> {
-    Maker::<&[u8]>::of(source).imitated
+    MakerFacts::of(source).imitated
 }
 
 /// The name of a metric for people, if its exported name misleads.
@@ -166,11 +192,11 @@ pub fn limits<B: Bytes>(
     id: TileId,
     cancel: Cancel<'_>,
 ) -> Result<Option<Vec<Limit>>> {
-    (Maker::of_segment(segment).limits)(segment, track, id, cancel)
+    (Maker::of(segment).limits)(segment, track, id, cancel)
 }
 
 /// The heading over a table in lists of tables, e.g. "Device".
 #[must_use]
 pub fn table_group(source: &str, table: &str) -> &'static str {
-    (Maker::<&[u8]>::of(source).heading)(table).unwrap_or("Trace")
+    (MakerFacts::of(source).heading)(table).unwrap_or("Trace")
 }

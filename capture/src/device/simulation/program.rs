@@ -6,7 +6,7 @@ use nprof_engine::model::{FieldId, NameId, Sink, TrackId, Value};
 
 use super::schedule::LayerPart;
 use nprof_engine::makers::neuron::schema::{Instruction, Queue};
-use nprof_engine::makers::neuron::{Engine, MATRIX_PRODUCT, NeuronTracks, SEMAPHORE_WAIT};
+use nprof_engine::makers::neuron::{Engine, MATRIX_PRODUCTS, NeuronTracks, SEMAPHORE_WAIT};
 
 /// Pairs of LDWEIGHTS and MATMUL in the body.
 pub(super) const MATMULS: usize = 8;
@@ -130,7 +130,7 @@ fn kind(at: usize, part: LayerPart) -> InstructionKind {
     let transposes = part == LayerPart::Attention && (FIRST_ACTIVATION - 2..FIRST_ACTIVATION).contains(&at);
     InstructionKind {
         engine,
-        label: if opcode == PRODUCT { MATRIX_PRODUCT } else { engine.name() },
+        label: if opcode == PRODUCT { MATRIX_PRODUCTS } else { engine.name() },
         opcode,
         instruction_type: if transposes { "TRANSPOSE" } else { "REGULAR" },
         activation: if engine == Engine::Scalar { activation } else { "" },

@@ -13,7 +13,7 @@ use nprof_engine::makers::neuron::schema::{
     COLLECTIVE_TRIGGER, DMA_COMPLETION, DMA_TRIGGER, Dma, DmaThroughput, FLOW_DEPENDENCE, Ham, HbmUsage,
     Instruction, InstructionUsage, PendingDma, SemaphoreUpdate, UNTHROTTLED_KIND, throttle_reason,
 };
-use nprof_engine::makers::neuron::{CounterTrack, Engine, NeuronTracks};
+use nprof_engine::makers::neuron::{CounterTrack, EngineTrack, NeuronTracks};
 
 #[derive(Debug)]
 pub(super) struct LinkNames {
@@ -125,8 +125,8 @@ impl<'t> Rig<'t> {
         let instruction = Instruction::define(sink)?;
         let tables = RigTables::define(sink)?;
         let mut tracks = NeuronTracks::default();
-        for engine in Engine::SHOWN {
-            tracks.engine(sink, engine.name(), 0)?;
+        for track in EngineTrack::ALL {
+            tracks.engine(sink, track.name(), 0)?;
         }
         let bodies = texts.iter().enumerate();
         let bodies = bodies.map(|(number, texts)| texts.body(number, &instruction, &mut tracks, sink));

@@ -72,7 +72,7 @@ fn each_row_goes_where_it_belongs() {
         .collect();
     let expected = [
         ("Engines/Tensor", "LDWEIGHTS", 10_000),
-        ("Engines/Tensor", "MATMUL", 12_000),
+        ("Engines/TensorMatrix", "MATMUL", 12_000),
         ("DMA/qIn · Q1/E0", "input", 30_000),
         ("DMA/qIn · Q1/Transfers", "x", 30_000),
         ("Semaphores/S[8] (qIn)", "S[8] (qIn)", 31_000),

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use nprof_engine::model::{
-    FieldId, FieldSpec, Filled, NameId, NumberBits, SliceForm, SliceKey, SliceRecord, TemplateId,
+    FieldId, FieldSpec, Filled, NameId, NumberBits, Sink, SliceForm, SliceKey, SliceRecord, TemplateId,
     TemplateValue, TrackId, Unit, Value,
 };
 use nprof_engine::spill::Space;
@@ -22,7 +22,7 @@ use super::word::Opcode;
 use crate::error::Error;
 use crate::formats::room::{FieldBuffer, emptied};
 use nprof_engine::makers::neuron::schema::{DMA_TRIGGER, Instruction};
-use nprof_engine::makers::neuron::{Engine, MATRIX_PRODUCT};
+use nprof_engine::makers::neuron::{Engine, EngineTrack};
 
 /// Waits are counted in cycles of 1.4 GHz on every engine, so `cycles * 10 / 14` are nanoseconds.
 const WAIT_NS_PER_CYCLE: (i64, i64) = (10, 14);
@@ -80,11 +80,9 @@ struct InstructionRows<'c, 'a> {
     raw_field: FieldId,
     subgraph: NameId,
     outside: NameId,
-    /// Label of a product's row. The labels of all other rows are those of the engines.
-    product: NameId,
-    engines: [NameId; Engine::ALL.len()],
+    labels: Labels,
     decoder: InstructionDecoder,
-    tracks: [Option<TrackId>; Engine::ALL.len()],
+    tracks: [Option<TrackId>; EngineTrack::ALL.len()],
     counts: RowCounts,
 }
 
@@ -97,18 +95,13 @@ impl<'c, 'a> InstructionRows<'c, 'a> {
         let handles = Instruction::define(out.sink)?;
         let doc = "All 64 bytes of an instruction with an unknown opcode.";
         let raw = FieldSpec::new("raw_instruction", Unit::Hexadecimal, "Operands", doc);
-        let mut engines = [NameId(0); Engine::ALL.len()];
-        for engine in Engine::ALL {
-            engines[engine.index()] = out.sink.name(engine.name())?;
-        }
         Ok(Self {
             core,
             raw_field: out.sink.field(handles.table, raw)?,
             handles,
             subgraph: out.sink.name(&core.qualified_name())?,
             outside: out.sink.name("UNKNOWN")?,
-            product: out.sink.name(MATRIX_PRODUCT)?,
-            engines,
+            labels: Labels::define(out.sink)?,
             decoder: InstructionDecoder::new(core, names),
             tracks: Default::default(),
             counts: RowCounts::default(),
@@ -119,8 +112,9 @@ impl<'c, 'a> InstructionRows<'c, 'a> {
     fn decode(&mut self, execution: &Execution, out: &mut NtffOutput<'_>) -> Result<(), Error> {
         let &Execution { engine, pc, is_inside, .. } = execution;
         if is_inside && !self.decoder.is_ready(engine, pc) {
-            let (handles, names) = (&self.handles, (self.engines[engine.index()], self.product));
-            let fixed = |decoded: &DecodedInstruction| fixed_fields(handles, names, pc, Some(decoded));
+            let (handles, labels) = (&self.handles, &self.labels);
+            let fixed =
+                |decoded: &DecodedInstruction| fixed_fields(handles, labels, execution, Some(decoded));
             self.decoder.decode(self.core, engine, pc, fixed, out.sink)?;
             let (subgraph, raw) = (self.subgraph, self.raw_field);
             let parts = |decoded: &DecodedInstruction| parts_of(handles, subgraph, raw, decoded);
@@ -150,7 +144,8 @@ impl<'c, 'a> InstructionRows<'c, 'a> {
         out: &mut NtffOutput<'_>,
     ) -> Result<SliceKey, Error> {
         let &Execution { start_ps, end_ps: Reverse(end_ps), engine, .. } = execution;
-        let track = self.track(engine, out)?;
+        let track = track_of(engine, self.decoded(execution));
+        let track = self.track(track, out)?;
         let trigger = match transfer.zip(execution.crc) {
             Some((transfer, _)) => self.trigger_template(execution, transfer, out)?,
             None => None,
@@ -184,13 +179,13 @@ impl<'c, 'a> InstructionRows<'c, 'a> {
         Ok(key?)
     }
 
-    /// The track of an engine, which its first row creates.
-    fn track(&mut self, engine: Engine, out: &mut NtffOutput<'_>) -> Result<TrackId, Error> {
-        if let Some(track) = self.tracks[engine.index()] {
-            return Ok(track);
+    /// The track's id. The first row of a track creates it.
+    fn track(&mut self, track: EngineTrack, out: &mut NtffOutput<'_>) -> Result<TrackId, Error> {
+        if let Some(id) = self.tracks[track.index()] {
+            return Ok(id);
         }
-        let track = out.tracks.engine(out.sink, engine.name(), self.core.number)?;
-        Ok(*self.tracks[engine.index()].insert(out.in_order(track)?))
+        let id = out.tracks.engine(out.sink, track.name(), self.core.number)?;
+        Ok(*self.tracks[track.index()].insert(out.in_order(id)?))
     }
 
     /// Fields of a row without a template.
@@ -206,8 +201,7 @@ impl<'c, 'a> InstructionRows<'c, 'a> {
             fields.extend(decoded.raw.map(|raw| (self.raw_field, Value::Name(raw))));
             fields.extend_from_slice(&decoded.fields);
         } else {
-            let names = (self.engines[execution.engine.index()], self.product);
-            fields.extend(fixed_fields(&self.handles, names, execution.pc, None));
+            fields.extend(fixed_fields(&self.handles, &self.labels, execution, None));
         }
     }
 
@@ -341,17 +335,43 @@ fn parts_of(
     parts
 }
 
+/// Names of the tracks by [`EngineTrack::index`].
+struct Labels([NameId; EngineTrack::ALL.len()]);
+
+impl Labels {
+    fn define(sink: &mut dyn Sink) -> nprof_engine::base::Result<Self> {
+        let mut names = [NameId(0); EngineTrack::ALL.len()];
+        for track in EngineTrack::ALL {
+            names[track.index()] = sink.name(track.name())?;
+        }
+        Ok(Self(names))
+    }
+
+    fn of(&self, track: EngineTrack) -> Value<'static> {
+        Value::Name(self.0[track.index()])
+    }
+}
+
+/// The track of an execution. The opcode is known if the instruction is part of the program.
+fn track_of(engine: Engine, decoded: Option<&DecodedInstruction>) -> EngineTrack {
+    match decoded {
+        Some(decoded) if engine == Engine::Tensor && decoded.opcode == Opcode::MatMul => {
+            EngineTrack::MatrixProducts
+        }
+        _ => EngineTrack::Of(engine),
+    }
+}
+
 /// Fields that all rows of an instruction share.
 fn fixed_fields(
     handles: &Instruction,
-    (engine, product): (NameId, NameId),
-    pc: u32,
+    labels: &Labels,
+    &Execution { engine, pc, .. }: &Execution,
     decoded: Option<&DecodedInstruction>,
 ) -> FieldBuffer {
-    let is_product = decoded.is_some_and(|decoded| decoded.opcode == Opcode::MatMul);
     let mut fields = vec![
-        (handles.label, Value::Name(if is_product { product } else { engine })),
-        (handles.subgroup, Value::Name(engine)),
+        (handles.label, labels.of(track_of(engine, decoded))),
+        (handles.subgroup, labels.of(EngineTrack::Of(engine))),
         (handles.pc, Value::Int(i64::from(pc))),
     ];
     let Some(decoded) = decoded else { return fields };

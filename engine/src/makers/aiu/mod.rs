@@ -9,7 +9,7 @@ mod sync;
 mod tracks;
 mod transfers;
 
-use super::Maker;
+use super::{Maker, MakerFacts};
 use crate::segment::Bytes;
 
 pub use class::AiuClass;
@@ -20,13 +20,10 @@ pub use tracks::{AiuTracks, CounterKind, LaneKind, rank_of_devices};
 /// Value of [`crate::model::RankInfo::source`] for an AIU profile.
 pub const SOURCE: &str = "aiu";
 
+pub(super) const FACTS: MakerFacts = MakerFacts { heading: schema::heading_of, ..MakerFacts::any(SOURCE) };
+
 pub(super) const fn maker<B: Bytes>() -> Maker<B> {
-    Maker {
-        metrics: metrics::groups,
-        calls: collectives::read,
-        heading: schema::heading_of,
-        ..Maker::any(SOURCE)
-    }
+    Maker { metrics: metrics::groups, calls: collectives::read, ..Maker::any(FACTS) }
 }
 
 /// Frequency of the cores in megahertz, unless stated: the peak that ideal cycles count at.

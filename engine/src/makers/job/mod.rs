@@ -6,7 +6,7 @@
 
 use crate::base::Result;
 use crate::exec::Cancel;
-use crate::makers::{KindColour, Maker};
+use crate::makers::{KindColour, Maker, MakerFacts};
 use crate::model::{CollectiveKind, TrackId};
 use crate::query::SLOTS;
 use crate::segment::{Bytes, Footer, Segment, TableMeta};
@@ -19,13 +19,11 @@ pub mod schema;
 /// Value of [`crate::model::RankInfo::source`] for a job segment.
 pub const SOURCE: &str = "job";
 
+pub(super) const FACTS: MakerFacts =
+    MakerFacts { heading: schema::heading_of, colours: Some(colours), ..MakerFacts::any(SOURCE) };
+
 pub(super) const fn maker<B: Bytes>() -> Maker<B> {
-    Maker {
-        metrics: metrics::groups,
-        heading: schema::heading_of,
-        colours: Some(colours),
-        ..Maker::any(SOURCE)
-    }
+    Maker { metrics: metrics::groups, ..Maker::any(FACTS) }
 }
 
 /// Whether a segment is that of a job.

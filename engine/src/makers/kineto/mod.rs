@@ -12,7 +12,7 @@ mod steps;
 mod tests;
 
 use crate::base::Result;
-use crate::makers::Maker;
+use crate::makers::{Maker, MakerFacts};
 use crate::segment::{Bytes, Segment};
 
 /// Arguments of a kernel that communicates, in PyTorch since 2.3.
@@ -52,8 +52,10 @@ const EXTERNAL: usize = 13;
 const DIMS: usize = 14;
 const TYPE: usize = 15;
 
+pub(super) const FACTS: MakerFacts = MakerFacts::any("kineto");
+
 pub(super) const fn maker<B: Bytes>() -> Maker<B> {
-    Maker { host: host::read, ..Maker::any("kineto") }
+    Maker { host: host::read, ..Maker::any(FACTS) }
 }
 
 /// Role of a slice on a device, by its name and category.

@@ -48,14 +48,6 @@ impl Engine {
     /// All engines, in display order.
     pub const SHOWN: [Self; 5] = [Self::Tensor, Self::Vector, Self::Scalar, Self::GpSimd, Self::Sync];
 
-    /// The engine of an instruction, from its `label`. Matrix multiplications belong to the Tensor
-    /// engine.
-    #[must_use]
-    pub fn of_label(label: &str) -> Option<Self> {
-        let name = label.strip_suffix(MATRIX).unwrap_or(label);
-        Self::ALL.into_iter().find(|engine| engine.name() == name)
-    }
-
     /// Prefix of the names of its metrics, as in `tensor_engine_active_time`.
     #[must_use]
     pub fn prefix(self) -> &'static str {
@@ -93,7 +85,59 @@ impl Engine {
     }
 }
 
-/// Suffix of the labels of matrix multiplications, after the engine's name.
-pub const MATRIX: &str = "Matrix";
-/// The label of matrix multiplications.
-pub const MATRIX_PRODUCT: &str = "TensorMatrix";
+/// Track of an instruction, as in the vendor's tool: matrix products have one of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EngineTrack {
+    /// Instructions of an engine, without matrix products.
+    Of(Engine),
+    /// Matrix products of the Tensor engine.
+    MatrixProducts,
+}
+
+/// Name of the track of matrix products.
+pub const MATRIX_PRODUCTS: &str = "TensorMatrix";
+
+impl EngineTrack {
+    /// All tracks, in display order.
+    pub const ALL: [Self; 6] = [
+        Self::Of(Engine::Tensor),
+        Self::MatrixProducts,
+        Self::Of(Engine::Vector),
+        Self::Of(Engine::Scalar),
+        Self::Of(Engine::GpSimd),
+        Self::Of(Engine::Sync),
+    ];
+
+    /// The track with this name, which is the `label` of its instructions.
+    #[must_use]
+    pub fn from_label(label: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|track| track.name() == label)
+    }
+
+    /// Name of the track, and `label` of its instructions.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Of(engine) => engine.name(),
+            Self::MatrixProducts => MATRIX_PRODUCTS,
+        }
+    }
+
+    /// A number below the length of [`EngineTrack::ALL`], which only this track has.
+    #[must_use]
+    pub fn index(self) -> usize {
+        match self {
+            Self::Of(engine) => engine.index(),
+            Self::MatrixProducts => Engine::ALL.len(),
+        }
+    }
+
+    /// The engine that executes the instructions.
+    #[must_use]
+    pub fn engine(self) -> Engine {
+        match self {
+            Self::Of(engine) => engine,
+            Self::MatrixProducts => Engine::Tensor,
+        }
+    }
+}

@@ -8,10 +8,10 @@ pub mod metrics;
 pub mod schema;
 mod tracks;
 
-use super::{Maker, Tool};
+use super::{Maker, MakerFacts, Tool};
 use crate::segment::Bytes;
 
-pub use engine::{Engine, MATRIX, MATRIX_PRODUCT};
+pub use engine::{Engine, EngineTrack, MATRIX_PRODUCTS};
 pub use tracks::{CounterTrack, NeuronTracks, name_on_core};
 
 /// The instruction that waits for a semaphore and then changes it. Waiting does not count as work.
@@ -20,13 +20,17 @@ pub use crate::model::wait::NEURON_WAIT as SEMAPHORE_WAIT;
 /// Value of [`crate::model::RankInfo::source`] for a Neuron profile.
 pub const SOURCE: &str = "neuron";
 
+pub(super) const FACTS: MakerFacts = MakerFacts {
+    heading: schema::heading_of,
+    imitated: Some(Tool::NeuronProfile),
+    ..MakerFacts::any(SOURCE)
+};
+
 pub(super) const fn maker<B: Bytes>() -> Maker<B> {
     Maker {
         metrics: |segment, work| metrics::groups(segment, work.cancel),
         calls: collectives::read,
         limits: limits::limits_of,
-        heading: schema::heading_of,
-        imitated: Some(Tool::NeuronProfile),
-        ..Maker::any(SOURCE)
+        ..Maker::any(FACTS)
     }
 }

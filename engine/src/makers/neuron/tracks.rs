@@ -6,7 +6,7 @@ use crate::base::Result;
 use crate::model::track::Initially;
 use crate::model::{Identity, Nesting, Role, Sink, TrackId, TrackSpec, Unit};
 
-use super::Engine;
+use super::EngineTrack;
 use super::schema::{
     CC_INSTRUCTION, CC_OPS, DMA, DMA_THROUGHPUT, HAM, HBM_USAGE, INSTRUCTION, INSTRUCTION_USAGE, PENDING_DMA,
     Queue, SEMAPHORE_UPDATE, TableSchema,
@@ -93,23 +93,18 @@ fn on_core(role: Role, core: u32, number: Option<u32>) -> Identity {
 const AFTER_NUMBERS: i64 = 1 << 32;
 
 impl NeuronTracks {
-    /// The track for the instructions of an engine. The engine comes from a row's `label` (matrix
-    /// multiplications are the Tensor engine's). `core` is the physical core within the logical
-    /// one.
+    /// The track for the instructions of an engine, by a row's `label`. Matrix products have a track
+    /// of their own with the role of the Tensor engine: they overlap the instructions that load the
+    /// next weights. `core` is the physical core within the logical one.
     pub fn engine(&mut self, sink: &mut dyn Sink, label: &str, core: u32) -> Result<TrackId> {
-        let engine = Engine::of_label(label);
-        let name = match (engine, label) {
-            (Some(engine), _) => engine.name(),
-            (None, "") => "Unknown engine",
-            (None, name) => name,
-        };
+        let name = if label.is_empty() { "Unknown engine" } else { label };
         if let Some(&track) = self.engines.get(&core).and_then(|engines| engines.get(name)) {
             return Ok(track);
         }
-        let place =
-            Engine::SHOWN.iter().position(|known| Some(*known) == engine).unwrap_or(Engine::SHOWN.len());
-        let sort = i64::from(core) * 16 + i64::try_from(place).unwrap_or(0);
-        let role = engine.map_or(Role::Unknown, |engine| Role::Engine(engine.kind()));
+        let place = EngineTrack::ALL.iter().position(|track| track.name() == name);
+        let sort = i64::from(core) * 16 + i64::try_from(place.unwrap_or(EngineTrack::ALL.len())).unwrap_or(0);
+        let role =
+            EngineTrack::from_label(name).map_or(Role::Unknown, |track| Role::Engine(track.engine().kind()));
         let shown = name_on_core(name, core);
         let track = self.slices(
             sink,
@@ -324,7 +319,7 @@ mod tests {
         assert_eq!(
             paths[0],
             [
-                "Engines/Tensor",
+                "Engines/TensorMatrix",
                 "Engines/Tensor · core 1",
                 "DMA/qSyncIO0 · Q1/E3",
                 "DMA/qSyncIO0 · core 1 · Q1/Transfers",

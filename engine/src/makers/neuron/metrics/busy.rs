@@ -1,12 +1,16 @@
 //! Busy intervals of each engine: the union of its instructions, without waits.
 //! neuron-profile uses the same definition.
 
+use std::collections::VecDeque;
+use std::ops::Range;
+
 use super::NamedColumns;
 use super::engines::instruction_tracks;
 use crate::base::{Error, Result};
 use crate::exec::Cancel;
-use crate::makers::neuron::MATRIX;
+use crate::makers::neuron::EngineTrack;
 use crate::makers::neuron::schema::INSTRUCTION;
+use crate::model::{Identity, Role, TrackId};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
 /// An interval without a gap in which an engine is busy.
@@ -23,22 +27,26 @@ pub struct Busy {
 }
 
 /// Calls `each` with every busy interval, by engine and then by time. The first instruction of an
-/// interval gives its engine and core.
+/// interval gives its engine and core. An engine has one interval where several of its tracks are
+/// busy at the same time.
 pub fn for_each_busy<B: Bytes, E: From<Error>>(
     segment: &Segment<B>,
     mut each: impl FnMut(&Busy) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some(instruction) = NamedColumns::of(segment, INSTRUCTION.name, Cancel::NEVER) else { return Ok(()) };
-    for track in instruction_tracks(segment, &instruction) {
+    for engine in engines(segment, instruction_tracks(segment, &instruction)) {
+        let mut parts = Vec::new();
+        for track in engine {
+            let blocks = segment.blocks_of(track)?;
+            parts.push(Parts { segment, instruction: &instruction, blocks, read: VecDeque::new() });
+        }
         let mut open: Option<Busy> = None;
-        for block in segment.blocks_of(track)? {
-            for part in parts(segment, &instruction, block)? {
-                match &mut open {
-                    Some(busy) if part.start_ps <= busy.end_ps => busy.end_ps = busy.end_ps.max(part.end_ps),
-                    _ => {
-                        if let Some(ended) = open.replace(part) {
-                            each(&ended)?;
-                        }
+        while let Some(part) = first(&mut parts)? {
+            match &mut open {
+                Some(busy) if part.start_ps <= busy.end_ps => busy.end_ps = busy.end_ps.max(part.end_ps),
+                _ => {
+                    if let Some(ended) = open.replace(part) {
+                        each(&ended)?;
                     }
                 }
             }
@@ -48,6 +56,51 @@ pub fn for_each_busy<B: Bytes, E: From<Error>>(
         }
     }
     Ok(())
+}
+
+/// The tracks by engine, in the order of the first track of each. A track of an unknown engine is
+/// alone.
+fn engines<B: Bytes>(segment: &Segment<B>, tracks: Vec<TrackId>) -> Vec<Vec<TrackId>> {
+    let mut engines: Vec<(Identity, Vec<TrackId>)> = Vec::new();
+    for track in tracks {
+        let identity = segment.footer().tracks[track.0 as usize].spec.identity;
+        match engines.iter_mut().find(|(of, _)| *of == identity && of.role != Role::Unknown) {
+            Some((_, tracks)) => tracks.push(track),
+            None => engines.push((identity, vec![track])),
+        }
+    }
+    engines.into_iter().map(|(_, tracks)| tracks).collect()
+}
+
+/// Takes the interval that starts first.
+fn first<B: Bytes>(tracks: &mut [Parts<'_, B>]) -> Result<Option<Busy>> {
+    let mut first: Option<(i64, usize)> = None;
+    for (at, track) in tracks.iter_mut().enumerate() {
+        if let Some(start_ps) = track.start_ps()? {
+            first = Some(first.map_or((start_ps, at), |first| first.min((start_ps, at))));
+        }
+    }
+    Ok(first.and_then(|(_, at)| tracks[at].read.pop_front()))
+}
+
+/// Busy intervals of a track, a block at a time.
+struct Parts<'a, B> {
+    segment: &'a Segment<B>,
+    instruction: &'a NamedColumns<'a, B>,
+    /// Blocks that are not read yet.
+    blocks: Range<usize>,
+    read: VecDeque<Busy>,
+}
+
+impl<B: Bytes> Parts<'_, B> {
+    /// Start of the next interval. Reads blocks up to one that has an interval.
+    fn start_ps(&mut self) -> Result<Option<i64>> {
+        while self.read.is_empty() {
+            let Some(block) = self.blocks.next() else { return Ok(None) };
+            self.read = parts(self.segment, self.instruction, block)?.into();
+        }
+        Ok(self.read.front().map(|busy| busy.start_ps))
+    }
 }
 
 /// The busy intervals of one block.
@@ -79,7 +132,8 @@ fn parts<B: Bytes>(
     let at = |row| spans.binary_search_by_key(&row, |&(first, ..)| first).ok();
     instruction.for_each_text("label", block, |row, label| {
         if let Some(at) = at(row) {
-            parts[at].engine = label.strip_suffix(MATRIX).unwrap_or(label).to_lowercase();
+            let track = EngineTrack::from_label(label);
+            parts[at].engine = track.map_or(label, |track| track.engine().name()).to_lowercase();
         }
     })?;
     instruction.for_each_int("pcore_idx", block, |row, core| {
