@@ -156,7 +156,7 @@ test("the panels are closed until they are used", async (t) => {
   await t.test("a double click zooms to the slice that the first click selects, though the dock opens", async (t) => {
     const { page } = await open(t, wide, `&from=${hits[0].slice.start_ps - 500_000}&to=${hits[0].slice.start_ps + 800_000}`);
     const place = await eventually(async () => {
-      const place = await middleOf(page, "Tensor", hits[0].slice);
+      const place = await middleOf(page, "TensorMatrix", hits[0].slice);
       await page.mouse.move(place.x, place.y);
       await page.getByRole("tooltip").getByText("MATMUL").waitFor({ timeout: 1_000 });
       return place;

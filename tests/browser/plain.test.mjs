@@ -24,9 +24,9 @@ test("without WebGL2", async (t) => {
   const { url } = await serve(t, "demo", "--events", "20000");
   const [{ slug }] = (await ask(url, "profiles")).profiles;
   const { tracks, entry } = await ask(url, `profiles/${slug}/ranks/0`);
-  const tensor = tracks.find((track) => track.name === "Tensor");
+  const products = tracks.find((track) => track.name === "TensorMatrix");
   const slicesIn = async ([from, to], limit) => {
-    const question = `events?start_ps=${from}&end_ps=${to}&tracks=${tensor.id}&limit=${limit}`;
+    const question = `events?start_ps=${from}&end_ps=${to}&tracks=${products.id}&limit=${limit}`;
     return (await ask(url, `profiles/${slug}/ranks/0/${question}`)).slices;
   };
   const all = await slicesIn([entry.start_ps, entry.end_ps], 400);
@@ -38,12 +38,12 @@ test("without WebGL2", async (t) => {
     const { page, problems } = await openPage(t, NO_GRAPHICS);
     await page.goto(addressOf(url, slug, window));
     assert.equal(await page.evaluate(() => document.createElement("canvas").getContext("webgl2")), null);
-    await rowOf(page, "Tensor").waitFor();
+    await rowOf(page, "TensorMatrix").waitFor();
     await settled(page);
     const seen = { bar: 0, ground: 0 };
     const { at } = await picture(page);
-    for (let lane = 0; lane < tensor.lanes; lane += 1) {
-      const { bar, ground } = await checkLane(page, at, "Tensor", lane, slices);
+    for (let lane = 0; lane < products.lanes; lane += 1) {
+      const { bar, ground } = await checkLane(page, at, "TensorMatrix", lane, slices);
       seen.bar += bar;
       seen.ground += ground;
     }
@@ -58,7 +58,7 @@ test("without WebGL2", async (t) => {
       for (const options of [{}, NO_GRAPHICS]) {
         const { page } = await openPage(t, options);
         await page.goto(address);
-        await rowOf(page, "Tensor").waitFor();
+        await rowOf(page, "TensorMatrix").waitFor();
         shots.push(await settled(page));
       }
       const [one, other] = shots;
@@ -70,14 +70,14 @@ test("without WebGL2", async (t) => {
   await t.test("a lost graphics card leaves the picture, and its return too", async (t) => {
     const { page, problems } = await openPage(t);
     await page.goto(addressOf(url, slug, window));
-    await rowOf(page, "Tensor").waitFor();
+    await rowOf(page, "TensorMatrix").waitFor();
     const before = await settled(page);
     await page.evaluate(() => {
       const card = document.querySelector(".timeline-sight canvas").getContext("webgl2");
       window.lost = card.getExtension("WEBGL_lose_context");
       window.lost.loseContext();
     });
-    const y = (await laneTop(page, "Tensor")) + 2;
+    const y = (await laneTop(page, "TensorMatrix")) + 2;
     const box = await tracksOf(page).boundingBox();
     const isDrawn = async () => {
       const { at } = await picture(page);

@@ -58,8 +58,8 @@ test("the view", async (t) => {
   const { url } = await serve(t, "demo", "--events", "20000");
   const [{ slug }] = (await ask(url, "profiles")).profiles;
   const { entry, tracks } = await ask(url, `profiles/${slug}/ranks/0`);
-  const tensor = tracks.find((track) => track.name === "Tensor").id;
-  const question = `events?start_ps=${entry.start_ps}&end_ps=${entry.end_ps}&tracks=${tensor}&limit=400`;
+  const products = tracks.find((track) => track.name === "TensorMatrix").id;
+  const question = `events?start_ps=${entry.start_ps}&end_ps=${entry.end_ps}&tracks=${products}&limit=400`;
   const { slices } = await ask(url, `profiles/${slug}/ranks/0/${question}`);
   // One with something before and after it that it is connected to.
   const details = slices
@@ -79,7 +79,7 @@ test("the view", async (t) => {
     return page;
   };
   const click = async (page, slice) => {
-    const { x, y } = await middleOf(page, "Tensor", slice);
+    const { x, y } = await middleOf(page, "TensorMatrix", slice);
     await page.mouse.click(x, y);
   };
 
@@ -124,11 +124,11 @@ test("the view", async (t) => {
 
   await t.test("the tooltip names what is under the pointer", async (t) => {
     const page = await open(t);
-    const { x, y } = await middleOf(page, "Tensor", matmul);
+    const { x, y } = await middleOf(page, "TensorMatrix", matmul);
     await page.mouse.move(x, y);
     const tip = page.getByRole("tooltip");
     await tip.getByText("MATMUL", { exact: true }).waitFor();
-    assert.match(await tip.innerText(), /Engines › Tensor/);
+    assert.match(await tip.innerText(), /Engines › TensorMatrix/);
     await page.mouse.move(10, 10);
     await tip.waitFor({ state: "hidden" });
   });
@@ -147,7 +147,7 @@ test("the view", async (t) => {
       names.toSorted(),
       detail.fields.filter((field) => !isEmpty(field)).map(({ name }) => name).toSorted(),
     );
-    assert.equal(await page.getByRole("status").filter({ hasText: "Selected: MATMUL on Tensor" }).count(), 1);
+    assert.equal(await page.getByRole("status").filter({ hasText: "Selected: MATMUL on TensorMatrix" }).count(), 1);
 
     const { slice } = detail.predecessors[0];
     const before = shown.getByRole("listitem").getByRole("button", { name: slice.name }).first();
@@ -336,7 +336,7 @@ test("the view", async (t) => {
     async (t) => {
       const page = await openWithLateRank(t, `&sel=${matmul.row}`, `/slices/${matmul.row}`);
       const shown = await detailsOf(page, "MATMUL");
-      assert.equal(await shown.getByText("Engines › Tensor", { exact: true }).count(), 1);
+      assert.equal(await shown.getByText("Engines › TensorMatrix", { exact: true }).count(), 1);
     },
   );
 
@@ -346,7 +346,7 @@ test("the view", async (t) => {
       const page = await openWithLateRank(t, `&mark=${window.join("..")}`, "/selection?");
       const totals = page.getByRole("tabpanel", { name: "Selection" });
       await totals.getByText("MATMUL", { exact: true }).waitFor();
-      assert.equal(await totals.getByText("Engines › Tensor", { exact: true }).count(), 1);
+      assert.equal(await totals.getByText("Engines › TensorMatrix", { exact: true }).count(), 1);
     },
   );
 

@@ -8,7 +8,7 @@ import { addressOf, ask, checkLane, contrast, eventually, isBar, laneTop, pictur
 import { openPage, serve, SERVED } from "./stage.mjs";
 import { chooseFile, TRACE } from "./trace.mjs";
 
-const ENGINES = ["Tensor", "Vector", "Scalar", "GpSimd", "Sync"];
+const ENGINES = ["Tensor", "TensorMatrix", "Vector", "Scalar", "GpSimd", "Sync"];
 const ROOT = join(import.meta.dirname, "../..");
 const REAL_TRACE = join(ROOT, "../shared/data/kineto/rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz");
 
@@ -166,7 +166,7 @@ test("the demo", async (t) => {
       const { page, problems } = await openPage(t, { colorScheme });
       // A window with several slices of the Tensor engine, and gaps between them.
       const around = await slicesOf(url, slug, 0, [entry.start_ps, middle]);
-      const anchor = around("Tensor").slices.find((slice) => slice.name === "MATMUL" && slice.duration_ps > 100_000);
+      const anchor = around("TensorMatrix").slices.find((slice) => slice.name === "MATMUL" && slice.duration_ps > 100_000);
       const window = [anchor.start_ps - 1_000_000, anchor.start_ps + 4_000_000];
       await page.goto(addressOf(url, slug, window));
       const of = await slicesOf(url, slug, 0, window);
@@ -184,7 +184,7 @@ test("the demo", async (t) => {
         assert.ok(seen.bar > 300 && seen.ground > 300, JSON.stringify(seen));
       });
       const { at } = await picture(page);
-      const [scale, top] = [await scaleOf(page), await laneTop(page, "Tensor", anchor.lane)];
+      const [scale, top] = [await scaleOf(page), await laneTop(page, "TensorMatrix", anchor.lane)];
       const bar = at(scale.x(anchor.start_ps) + 3, top + 2);
       const ground = at(scale.box.x + 2, (await laneTop(page, "Sync")) - 3 + 1);
       assert.ok(contrast(bar, ground) > 1.5, `a bar rgb(${bar}) on rgb(${ground})`);

@@ -34,8 +34,8 @@ test("fingers", async (t) => {
   const { url } = await serve(t, "demo", "--events", "20000");
   const [{ slug }] = (await ask(url, "profiles")).profiles;
   const { entry, tracks } = await ask(url, `profiles/${slug}/ranks/0`);
-  const tensor = tracks.find((track) => track.name === "Tensor").id;
-  const question = `events?start_ps=${entry.start_ps}&end_ps=${entry.end_ps}&tracks=${tensor}&limit=200`;
+  const products = tracks.find((track) => track.name === "TensorMatrix").id;
+  const question = `events?start_ps=${entry.start_ps}&end_ps=${entry.end_ps}&tracks=${products}&limit=200`;
   const { slices } = await ask(url, `profiles/${slug}/ranks/0/${question}`);
   const matmul = slices.filter((slice) => slice.name === "MATMUL" && slice.duration_ps > 100_000)[20];
   const window = [matmul.start_ps - 1_000_000, matmul.start_ps + 2_000_000];
@@ -98,7 +98,7 @@ test("fingers", async (t) => {
     const { page, fingers } = await open(t);
     await eventually(async () => {
       // Details that open move the slice.
-      await fingers.press(await middleOf(page, "Tensor", matmul));
+      await fingers.press(await middleOf(page, "TensorMatrix", matmul));
       await fingers.lift();
       await page.getByRole("article", { name: "Details" }).getByRole("heading", { name: "MATMUL" }).waitFor({ timeout: 1_000 });
       assert.equal(viewOf(page).selected, matmul.row);

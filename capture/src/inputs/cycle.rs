@@ -6,6 +6,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use nprof_engine::base::order::sort_by_key;
+
 use super::Candidate;
 use super::name_order::{pattern, runs};
 use super::rank::rank_of;
@@ -34,7 +36,7 @@ pub fn units(candidates: &[Candidate], ranks: &[Option<u32>]) -> Vec<Vec<usize>>
     let is_one: HashSet<usize> = cycles.iter().flatten().copied().collect();
     let alone = (0..candidates.len()).filter(|file| !is_one.contains(file)).map(|file| vec![file]);
     let mut units: Vec<Vec<usize>> = alone.chain(cycles).collect();
-    units.sort_by_key(|unit| unit.iter().min().copied());
+    sort_by_key(&mut units, |unit| unit.iter().min().copied());
     units
 }
 
@@ -48,7 +50,7 @@ pub fn alike(candidates: &[Candidate], ranks: &[Option<u32>]) -> Vec<Vec<usize>>
         }
     }
     let mut alike: Vec<Vec<usize>> = alike.into_values().filter(|files| files.len() > 1).collect();
-    alike.sort_unstable();
+    sort_by_key(&mut alike, |files| files[0]);
     alike
 }
 
@@ -70,7 +72,7 @@ fn in_time(candidates: &[Candidate], files: &[usize]) -> Option<Vec<usize>> {
         .iter()
         .map(|&file| Some((candidates[file].facts.span?, file)))
         .collect::<Option<Vec<(EventSpan, usize)>>>()?;
-    spans.sort_by_key(|(span, file)| (span.first_ns, *file));
+    sort_by_key(&mut spans, |(span, file)| (span.first_ns, *file));
     let is_apart = spans.windows(2).all(|pair| pair[0].0.is_before(&pair[1].0));
     is_apart.then(|| spans.into_iter().map(|(_, file)| file).collect())
 }

@@ -1,5 +1,7 @@
 //! The files of a directory or an archive that make a profile.
 
+use nprof_engine::base::order::sort_by_key;
+
 use super::{Candidate, FileKind, settled};
 use crate::importer::{FileRole, Importer, TABLE};
 use crate::probe::Confidence;
@@ -75,7 +77,7 @@ pub fn choose(candidates: &[Candidate]) -> FileChoice {
             choice.left_out.push(LeftOut { file, why: Why::Others(kind.clone()) });
         }
     }
-    choice.left_out.sort_by_key(|left_out| left_out.file);
+    sort_by_key(&mut choice.left_out, |left_out| left_out.file);
     choice
 }
 

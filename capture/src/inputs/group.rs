@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use nprof_engine::base::order::{gathered, sort_by, sort_by_key};
+
 use super::joins::{Evidence, ProcessTraces, joined};
 use super::name_order::pattern;
 use super::{Candidate, FileKind, cycle, rank_of, ranks, settled};
@@ -161,8 +163,8 @@ fn assigned(mut realms: BTreeMap<Realm, Vec<ProcessTraces>>) -> BTreeMap<Realm, 
     let known: Vec<&Realm> = realms.keys().filter(|realm| !realm.is_unknown()).collect();
     let ([job], Some(units)) = (&known[..], realms.get(&Realm::default())) else { return realms };
     let job = (*job).clone();
-    let wholes: BTreeSet<usize> = realms[&job].iter().filter_map(|unit| unit.whole).collect();
-    let patterns: BTreeSet<String> = realms[&job].iter().map(|unit| pattern(&unit.path)).collect();
+    let wholes: BTreeSet<usize> = gathered(realms[&job].iter().filter_map(|unit| unit.whole));
+    let patterns: BTreeSet<String> = gathered(realms[&job].iter().map(|unit| pattern(&unit.path)));
     let is_of_job = |unit: &ProcessTraces| {
         let is_named_like = unit.rank.is_some() && patterns.contains(&pattern(&unit.path));
         is_named_like || unit.whole.is_some_and(|whole| wholes.contains(&whole))
@@ -206,7 +208,7 @@ impl Groups {
     /// names alone tell ranks, each machine can count its own. The clock of a rank of one directory
     /// whose contents name the job can be wrong, so a gap before it ends no run.
     fn runs(&mut self, mut units: Vec<ProcessTraces>, evidence: Evidence) -> Vec<Vec<ProcessTraces>> {
-        units.sort_by_key(|unit| unit.span.map(|span| span.first_ns));
+        sort_by_key(&mut units, |unit| unit.span.map(|span| span.first_ns));
         let mut runs: Vec<Vec<ProcessTraces>> = vec![Vec::new()];
         let mut ranks: HashMap<u32, (EventSpan, String)> = HashMap::new();
         let mut last_ns: Option<i64> = None;
@@ -257,7 +259,7 @@ impl Groups {
             if parts.len() == most && parts.values().all(|part| is_of_different_ranks(part)) {
                 self.tell(Apart::SameRank(rank));
                 let mut parts: Vec<Vec<ProcessTraces>> = parts.into_values().collect();
-                parts.sort_by_key(|part| part.iter().flat_map(|unit| &unit.files).min().copied());
+                sort_by_key(&mut parts, |part| part.iter().flat_map(|unit| &unit.files).min().copied());
                 return parts;
             }
         }
@@ -309,11 +311,8 @@ impl Groups {
         };
         let has_name =
             |group: &FileGroup, file: usize| group.files.iter().any(|&own| stem(own) == stem(file));
-        let named: BTreeSet<usize> = beside
-            .iter()
-            .copied()
-            .filter(|&file| takers.iter().any(|&at| has_name(&self.groups[at], file)))
-            .collect();
+        let is_named = |&file: &usize| takers.iter().any(|&at| has_name(&self.groups[at], file));
+        let named: BTreeSet<usize> = gathered(beside.iter().copied().filter(is_named));
         for &at in takers {
             let group = &mut self.groups[at];
             let own: Vec<usize> = named.iter().copied().filter(|&file| has_name(group, file)).collect();
@@ -338,7 +337,7 @@ impl Groups {
     /// Puts the profiles in order: sessions, then traces that tell ranks, then all others.
     fn finish(mut self, candidates: &[Candidate], ranks: &[Option<u32>]) -> Self {
         for group in &mut self.groups {
-            group.files.sort_unstable();
+            sort_by(&mut group.files, Ord::cmp);
         }
         let is_session = |&file: &usize| match candidates[file].found {
             FileKind::Claimed(claim) => is_session(claim.importer),
@@ -349,7 +348,7 @@ impl Groups {
             let is_ranked = group.files.iter().any(|&file| ranks[file].is_some());
             (!session, !is_ranked, group.files.first().copied())
         };
-        self.groups.sort_by_key(order);
+        sort_by_key(&mut self.groups, order);
         self.apart = match self.groups.len() {
             0 | 1 => None,
             _ => self.apart.or(Some(Apart::Nothing)),

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use nprof_engine::base::order::gathered;
+
 use super::{cycle, rank_of};
 
 /// Endings of archives, which can stand for a folder.
@@ -27,7 +29,7 @@ pub fn hosts(paths: &[&str]) -> Vec<Option<String>> {
         (!is_other && !name.is_empty()).then(|| name.to_owned())
     };
     let nodes: Vec<Option<String>> = parts.iter().map(node).collect();
-    let is_several = nodes.iter().flatten().collect::<BTreeSet<_>>().len() > 1;
+    let is_several = gathered::<BTreeSet<_>, _>(nodes.iter().flatten()).len() > 1;
     let host = |(parts, node): (&Vec<&str>, Option<String>)| {
         named(parts.last().copied().unwrap_or_default()).or(node.filter(|_| is_several))
     };

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use nprof_engine::base::order::{sort_by, sort_by_key};
+
 use super::cycle;
 use super::name_order::pattern;
 use crate::probe::process::{ClockKind, EventSpan};
@@ -77,7 +79,7 @@ fn telling(unit: &ProcessTraces) -> Option<EventSpan> {
 fn join_overlapping(units: &[ProcessTraces], sets: &mut Sets) {
     let mut spans: Vec<(EventSpan, usize)> =
         units.iter().enumerate().filter_map(|(at, unit)| Some((telling(unit)?, at))).collect();
-    spans.sort_by_key(|(span, at)| (span.clock, span.first_ns, *at));
+    sort_by_key(&mut spans, |(span, at)| (span.clock, span.first_ns, *at));
     let mut before: Option<(EventSpan, usize)> = None;
     for (span, at) in spans {
         before = match before {
@@ -105,7 +107,7 @@ fn counted(units: &[ProcessTraces]) -> Vec<Vec<usize>> {
         let places: Vec<usize> = (0..all[0].len()).filter(differs).collect();
         let [place] = places[..] else { return false };
         let mut values: Vec<Option<usize>> = all.iter().map(|numbers| numbers[place].parse().ok()).collect();
-        values.sort_unstable();
+        sort_by(&mut values, Ord::cmp);
         values.iter().enumerate().all(|(at, value)| *value == Some(at))
     };
     alike.into_values().filter(|files| files.len() > 1 && counts(files)).collect()

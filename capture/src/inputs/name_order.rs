@@ -4,6 +4,8 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use nprof_engine::base::order::sort_by;
+
 /// Compares names. Runs of digits are compared as numbers of any length, all else by characters.
 #[must_use]
 pub fn natural(a: &str, b: &str) -> Ordering {
@@ -50,7 +52,7 @@ pub fn order(names: &[&str]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..names.len()).collect();
     for places in alike.into_values() {
         let mut sorted = places.clone();
-        sorted.sort_by(|&a, &b| natural(names[a], names[b]));
+        sort_by(&mut sorted, |&a, &b| natural(names[a], names[b]));
         for (place, file) in places.into_iter().zip(sorted) {
             order[place] = file;
         }

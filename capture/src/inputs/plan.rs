@@ -1,5 +1,7 @@
 //! Plans: the files of each rank.
 
+use nprof_engine::base::order::sort_by_key;
+
 use super::{Candidate, FileKind, cycle, name_order, rank_of, ranks, settled};
 use crate::importer::{FileCount, FileRole, Importer};
 use crate::refusal::FileRefusal;
@@ -129,7 +131,7 @@ impl Plans {
 
     /// Puts the plans in the order of ranks.
     fn sort(&mut self, candidates: &[Candidate]) {
-        self.plans.sort_by_key(|plan| plan.rank.map_or(u64::MAX, u64::from));
+        sort_by_key(&mut self.plans, |plan| plan.rank.map_or(u64::MAX, u64::from));
         let ranked = self.plans.partition_point(|plan| plan.rank.is_some());
         let unranked = self.plans.split_off(ranked);
         let names: Vec<&str> = unranked.iter().map(|plan| candidates[plan.trace()].name.as_str()).collect();

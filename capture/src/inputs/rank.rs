@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use nprof_engine::base::order::gathered;
+
 use super::Candidate;
 use super::name_order::{pattern, runs};
 use crate::importer::FileRole;
@@ -71,7 +73,7 @@ pub fn ranks(candidates: &[Candidate]) -> Vec<Option<u32>> {
         }
     }
     let by_path = |files: &[usize]| {
-        let distinct: BTreeSet<u32> = files.iter().filter_map(|&file| told[file]).collect();
+        let distinct: BTreeSet<u32> = gathered(files.iter().filter_map(|&file| told[file]));
         files.len() > 1 && distinct.len() == files.len()
     };
     let rank = |(file, candidate): (usize, &Candidate)| match stated(candidate) {

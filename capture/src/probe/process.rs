@@ -5,6 +5,7 @@
 //! takes a second per gigabyte. A writer can state its properties before or after the events.
 
 use memchr::memmem::{self, find, rfind};
+use nprof_engine::base::order::sort_by;
 
 /// Facts about the process that wrote a trace. `None` if the trace does not state them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -165,7 +166,7 @@ impl ProcessSurvey {
     /// Takes the median of the first times.
     fn settle(&mut self) {
         let mut sample = std::mem::take(&mut self.sample);
-        sample.sort_by(f64::total_cmp);
+        sort_by(&mut sample, f64::total_cmp);
         self.median_us = sample.len().checked_sub(1).map(|last| sample[last / 2]);
         sample.into_iter().for_each(|us| self.time(us));
     }
