@@ -77,7 +77,7 @@ pub fn named<'a, B: Bytes>(
 
 /// The value of a field in a row of a table in memory.
 pub fn cell_of(table: &ValueTable, row: &[Option<OwnedValue>], name: &str) -> FieldCell {
-    let place = table.fields.iter().position(|field| field.name == name);
+    let place = table.place_of(name);
     FieldCell(place.and_then(|place| row.get(place)?.clone()))
 }
 

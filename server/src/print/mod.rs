@@ -118,6 +118,29 @@ pub fn table(format: TableFormat, table: &ValueTable, out: &mut dyn Write) -> io
     printer.end()
 }
 
+/// Prints sentences, each on a line.
+pub fn lines(lines: impl IntoIterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
+    lines.into_iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// A column of a view: its heading, and the name of the field that it shows.
+pub type ViewColumn = (&'static str, &'static str);
+
+/// Prints these columns of a table as text.
+pub fn view(table: &ValueTable, columns: &[ViewColumn], out: &mut dyn Write) -> io::Result<()> {
+    let shown = columns.iter().filter_map(|(heading, field)| Some((heading, table.place_of(field)?)));
+    let shown: Vec<(&&str, usize)> = shown.collect();
+    let field = |(heading, at): &(&&str, usize)| FieldSpec {
+        name: (**heading).to_owned(),
+        ..table.fields[*at].clone()
+    };
+    let mut printer = Printer::new(TableFormat::Text, shown.iter().map(field).collect(), out)?;
+    for row in &table.rows {
+        printer.row(&shown.iter().map(|(_, at)| row[*at].clone()).collect::<Vec<_>>())?;
+    }
+    printer.end()
+}
+
 /// The key of a field: its name, with the unit of times and rates.
 fn key(field: &FieldSpec) -> String {
     match field.unit {
