@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::args::{Args, Key};
 use super::event::Event;
-use super::form::{Form, Forms};
+use super::form::{EventForm, Forms};
 use super::names;
 use super::rows::integer;
 use super::source::{Source, into_json};
@@ -37,7 +37,7 @@ pub fn is_prep(name: &str) -> bool {
 }
 
 /// Fills an event with what the slice states. Returns its thread.
-pub fn fill(event: &mut Event, op: Op<'_>, source: &Source<'_>, form: &Form) -> Option<String> {
+pub fn fill(event: &mut Event, op: Op<'_>, source: &Source<'_>, form: &EventForm) -> Option<String> {
     let plain = names::plain(op.name);
     event.category = Some(category(&plain.name).to_owned());
     // acelyzer leaves the size in the name, unless it looks for the two ends of transfers.

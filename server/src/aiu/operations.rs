@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::error::{AiuError, Result};
 use super::event::{Event, HOST};
-use super::form::{Form, Forms};
+use super::form::{EventForm, Forms};
 use super::names;
 use super::rows::integer;
 use super::source::Source;
@@ -34,7 +34,12 @@ impl Kernels {
 }
 
 /// The slices of the operations of a rank.
-pub fn events(source: &Source<'_>, form: &Form, mut kernels: Kernels, steps: &Steps) -> Result<Vec<Event>> {
+pub fn events(
+    source: &Source<'_>,
+    form: &EventForm,
+    mut kernels: Kernels,
+    steps: &Steps,
+) -> Result<Vec<Event>> {
     let segment = source.segment;
     let Some(table) = segment.table(COLLECTIVES.name) else { return Ok(Vec::new()) };
     kernels.0.sort_by_key(|(end_ps, _)| *end_ps);

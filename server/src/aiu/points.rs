@@ -15,7 +15,7 @@ const POINTS: &str = "flow_point";
 
 /// A point of an arrow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Point {
+pub struct ArrowPoint {
     /// Time in picoseconds since time zero of the rank.
     pub time_ps: i64,
     /// Phase: `s`, `t` or `f`.
@@ -33,10 +33,10 @@ pub struct Point {
 }
 
 /// The points of a rank in the order of its files.
-pub fn of(segment: &SegmentFile) -> Result<Vec<Point>> {
+pub fn of(segment: &SegmentFile) -> Result<Vec<ArrowPoint>> {
     let point = |row: &Row| {
         let text = |key: &str| row.text(key).to_owned();
-        Some(Point {
+        Some(ArrowPoint {
             time_ps: integer(row.get("time_ps")?)?,
             phase: row.text("ph").chars().next()?,
             name: text("name"),
@@ -52,7 +52,7 @@ pub fn of(segment: &SegmentFile) -> Result<Vec<Point>> {
 /// The points as events. Arrows get numbers after `last`: ids are those of a rank. A point is at
 /// the place of its thread in `places`, else where the trace states it.
 pub fn events(
-    points: &[Point],
+    points: &[ArrowPoint],
     source: &Source<'_>,
     places: &HashMap<String, (Json, Json)>,
     last: &mut u64,
