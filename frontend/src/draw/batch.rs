@@ -13,10 +13,10 @@ use nprof_engine::wire::tile::{Content, Tile, TileCell, TileLane, TileLimit, Til
 
 use super::band::{self, Load};
 use super::instance::{Instance, Paint};
-use super::names::Names;
+use super::names::NameColours;
 use super::palette;
 use super::shape::Shape;
-use super::strip::{Point, Share, Strip};
+use super::strip::{Share, Strip, StripInstant};
 use super::values::Values;
 use crate::view::rows::layout::RankLook;
 use crate::view::source_id::SourceId;
@@ -85,7 +85,7 @@ const PALEST: f32 = 0.35;
 impl Batch {
     /// The rectangles of a source's tile. Lanes of unknown tracks are left out.
     #[must_use]
-    pub fn new(tile: &Tile, source: SourceId, sheet: &Sheet, shape: &Shape, names: &Names) -> Self {
+    pub fn new(tile: &Tile, source: SourceId, sheet: &Sheet, shape: &Shape, names: &NameColours) -> Self {
         Self::looking(RankLook::Bars, tile, source, sheet, shape, names)
     }
 
@@ -97,7 +97,7 @@ impl Batch {
         source: SourceId,
         sheet: &Sheet,
         shape: &Shape,
-        names: &Names,
+        names: &NameColours,
     ) -> Self {
         let colours = names.of_tile(tile);
         let items = tile.lanes.iter().map(|lane| items(&lane.content)).sum();
@@ -257,7 +257,7 @@ impl Cells<'_> {
         }
     }
 
-    fn point(&self, point: &Point) -> Instance {
+    fn point(&self, point: &StripInstant) -> Instance {
         let at = self.clamped(point.at);
         let (paint, (low, high)) =
             if point.is_dense { (Paint::Tick, TICK) } else { (Paint::Instant, (0.0, 1.0)) };
@@ -305,7 +305,8 @@ Power~";
         let sheet = sheet_of(TRACKS);
         let lane = TileLane { track, lane, content };
         let tile = fixture::tile(1_024, &["x"], vec![lane]);
-        let batch = Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &Names::default());
+        let batch =
+            Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &NameColours::default());
         let text: Vec<_> = batch
             .instances
             .iter()
@@ -334,7 +335,7 @@ Power~";
             let sheet = sheet_of(TRACKS);
             let lane = fixture::lane(100, Content::Limits(vec![limit(0, 1.0)]));
             let tile = fixture::tile(1_024, &["x"], vec![lane]);
-            Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &Names::default())
+            Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &NameColours::default())
         };
         assert_eq!(colours.instances[0].colour, palette::HEAT);
     }
@@ -390,7 +391,8 @@ Power~";
         let slices = vec![slice(0, 5_000, SliceForm::Complete), slice(6_000, 6_000, SliceForm::Unfinished)];
         let lane = fixture::lane(100, Content::Slices(slices));
         let tile = fixture::tile(1_000, &["wait for an event"], vec![lane]);
-        let batch = Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &Names::default());
+        let batch =
+            Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &NameColours::default());
         let looks: Vec<_> =
             batch.instances.iter().map(|one| (one.paint, one.colour, (one.low, one.high))).collect();
         assert_eq!(looks, [(Paint::Wait, palette::WAIT, WAIT); 2]);
@@ -432,7 +434,8 @@ Power~";
         let tile = fixture::tile(10, &["x"], vec![lane]);
         let sheet = sheet_of(TRACKS);
         let runs =
-            Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &Names::default()).runs;
+            Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &NameColours::default())
+                .runs;
         // The first run can have its other part in the tile before.
         let run = |start_ps, duration_ps, row| Run { track: 0, lane: 1, start_ps, duration_ps, name: 0, row };
         assert_eq!(runs, [run(0, 40, 1), run(40, 160, 2)]);

@@ -24,7 +24,7 @@ pub use ranks::straggler::Late;
 pub use rows::extent::Extent;
 pub use rows::layout::Layout;
 pub use rows::sheet::Sheet;
-pub use shell::panel::{Side, Tab};
+pub use shell::panel::{PanelSide, Tab};
 pub use shell::place::ProfilePlace;
 pub use state::View;
 pub use state::command::{Command, History};

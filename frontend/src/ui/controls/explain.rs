@@ -7,14 +7,14 @@ use super::tooltip::Tooltip;
 use crate::view::pointing::placement::GAP_PX;
 
 #[derive(Debug, Clone, PartialEq)]
-struct Shown {
+struct ShownExplanation {
     at_px: (f64, f64),
     text: String,
 }
 
 /// The explanation shown now. One for the whole page, as a context.
 #[derive(Debug, Clone, Copy)]
-pub struct Explanation(RwSignal<Option<Shown>>);
+pub struct Explanation(RwSignal<Option<ShownExplanation>>);
 
 impl Explanation {
     /// No explanation.
@@ -29,7 +29,7 @@ impl Explanation {
         // The tooltip keeps a gap that a label needs less than a pointer: align it with the label's
         // start, close below.
         let at_px = (rect.left() - GAP_PX, rect.bottom() - GAP_PX / 2.0);
-        self.0.set(Some(Shown { at_px, text: text.to_owned() }));
+        self.0.set(Some(ShownExplanation { at_px, text: text.to_owned() }));
     }
 
     /// Hides the explanation.

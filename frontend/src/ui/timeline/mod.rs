@@ -115,7 +115,7 @@ pub fn Timeline(
     let (problem, missing) = (RwSignal::new(None::<String>), RwSignal::new(None::<String>));
     let occupied = RwSignal::new(Occupied::default());
     let stage = StageHandle::new(pointed.before(on_hover), problem, occupied);
-    let parts = Parts::new();
+    let parts = TimelineElements::new();
     let scene = Scene::new(view, tracks, times, occupied);
     row_heights::follow(stage, scene.window);
     open_canvases(stage, parts, missing);
@@ -187,7 +187,7 @@ fn given(sheet: Memo<Arc<Sheet>>, selected: Signal<Option<Arc<SliceDetail>>>) ->
 
 /// The elements that are drawn on or measured.
 #[derive(Debug, Clone, Copy)]
-struct Parts {
+struct TimelineElements {
     minimap: NodeRef<Canvas>,
     ruler: NodeRef<Canvas>,
     quads: NodeRef<Canvas>,
@@ -220,7 +220,7 @@ impl Scrollers {
     }
 }
 
-impl Parts {
+impl TimelineElements {
     fn new() -> Self {
         Self {
             minimap: NodeRef::new(),
@@ -294,7 +294,7 @@ impl Scene {
 
 /// Gives the canvases to the stage once they are in the page. `missing` receives what the browser
 /// lacks to draw on them.
-fn open_canvases(stage: StageHandle, parts: Parts, missing: RwSignal<Option<String>>) {
+fn open_canvases(stage: StageHandle, parts: TimelineElements, missing: RwSignal<Option<String>>) {
     Effect::new(move |_| {
         let (Some(card), Some(plain)) = (parts.quads.get(), parts.plain.get()) else { return };
         let (Some(above), Some(ruler), Some(minimap)) =

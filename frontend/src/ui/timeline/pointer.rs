@@ -35,7 +35,7 @@ pub const BY_POINTER: &str = "data-by-pointer";
 
 /// A gesture that started with a press on the tracks or the ruler.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Press {
+enum PointerGesture {
     /// A span to zoom into.
     Zoom { start_px: f64 },
     /// A span to mark.
@@ -58,7 +58,7 @@ struct Click {
 pub struct Gestures {
     stage: StageHandle,
     on_command: Callback<Command>,
-    press: StoredValue<Option<Press>>,
+    press: StoredValue<Option<PointerGesture>>,
     clicked: StoredValue<Option<Click>>,
     /// Which press of a row of quick ones the last press of the mouse was: 2 in a double click.
     presses: StoredValue<i32>,
@@ -117,9 +117,9 @@ impl Gestures {
         }
         let start_px = f64::from(event.offset_x());
         self.press.set_value(Some(if event.shift_key() {
-            Press::Move { start_px, window: scale.window }
+            PointerGesture::Move { start_px, window: scale.window }
         } else {
-            Press::Zoom { start_px }
+            PointerGesture::Zoom { start_px }
         }));
     }
 
@@ -141,7 +141,7 @@ impl Gestures {
     pub fn press_ruler(self, event: &PointerEvent) {
         if event.button() == 0 {
             capture(event);
-            self.press.set_value(Some(Press::Mark { start_px: f64::from(event.offset_x()) }));
+            self.press.set_value(Some(PointerGesture::Mark { start_px: f64::from(event.offset_x()) }));
         }
     }
 
@@ -160,7 +160,7 @@ impl Gestures {
             gesture.pointer = Some(Pointer { x_px, y_px, client_px });
             gesture.dragged = dragged;
         });
-        if let Some(Press::Move { start_px, window }) = press {
+        if let Some(PointerGesture::Move { start_px, window }) = press {
             let by_ps = scale.ps_from_px(start_px - x_px);
             let (start, end) = (window.start.0.saturating_add(by_ps), window.end.0.saturating_add(by_ps));
             self.on_command.run(Command::Slide(Interval::new(start, end)));
@@ -210,13 +210,13 @@ impl Gestures {
         let Some(scale) = self.scale() else { return };
         let (x_px, y_px) = at_px(event);
         let command = match (press, span(press, &scale, x_px)) {
-            (Press::Zoom { .. }, Some(span)) => Command::Show(span),
-            (Press::Mark { .. }, span) => Command::Mark(span),
-            (Press::Zoom { .. }, None) => return self.click(event, (x_px, y_px)),
-            (Press::Move { start_px, .. }, _) if (x_px - start_px).abs() < CLICK_PX => {
+            (PointerGesture::Zoom { .. }, Some(span)) => Command::Show(span),
+            (PointerGesture::Mark { .. }, span) => Command::Mark(span),
+            (PointerGesture::Zoom { .. }, None) => return self.click(event, (x_px, y_px)),
+            (PointerGesture::Move { start_px, .. }, _) if (x_px - start_px).abs() < CLICK_PX => {
                 return self.click(event, (x_px, y_px));
             }
-            (Press::Move { .. }, _) => return,
+            (PointerGesture::Move { .. }, _) => return,
         };
         self.on_command.run(command);
     }
@@ -352,10 +352,10 @@ fn client_px(event: &web_sys::MouseEvent) -> (f64, f64) {
 }
 
 /// The span of a drag. `None` for a click, and for a drag that moves.
-fn span(press: Press, scale: &TimeScale, x_px: f64) -> Option<Interval> {
+fn span(press: PointerGesture, scale: &TimeScale, x_px: f64) -> Option<Interval> {
     let start_px = match press {
-        Press::Zoom { start_px } | Press::Mark { start_px } => start_px,
-        Press::Move { .. } => return None,
+        PointerGesture::Zoom { start_px } | PointerGesture::Mark { start_px } => start_px,
+        PointerGesture::Move { .. } => return None,
     };
     if (x_px - start_px).abs() < CLICK_PX {
         return None;

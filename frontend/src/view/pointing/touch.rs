@@ -44,7 +44,7 @@ pub struct Touches {
 
 /// Result of a drag with fingers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Drag {
+pub struct FingerDrag {
     /// The window to show. It can reach beyond the trace.
     pub window: Interval,
     /// Scroll position of the rows. It can be beyond their ends.
@@ -69,7 +69,7 @@ impl Touches {
 
     /// Handles a move of a finger. `None` while it can still be a tap, and for fingers that are not
     /// on the tracks.
-    pub fn pull(&mut self, id: i32, (x_px, y_px): (f64, f64), scale: &TimeScale) -> Option<Drag> {
+    pub fn pull(&mut self, id: i32, (x_px, y_px): (f64, f64), scale: &TimeScale) -> Option<FingerDrag> {
         let finger = self.fingers.iter_mut().find(|finger| finger.id == id)?;
         (finger.x_px, finger.y_px) = (x_px, y_px);
         let beginning = self.beginning?;
@@ -87,7 +87,7 @@ impl Touches {
         let left_ps = rounded(duration_ps as f64 * middle_px.0 / scale.width_px.max(1.0));
         let start_ps = anchor_ps.saturating_sub(left_ps);
         let window = Interval::new(start_ps, start_ps.saturating_add(duration_ps));
-        Some(Drag { window, scroll_px: beginning.scroll_px - moved_px.1 })
+        Some(FingerDrag { window, scroll_px: beginning.scroll_px - moved_px.1 })
     }
 
     /// Handles a lifted finger. Returns the position of the tap, if it was one.
@@ -134,8 +134,8 @@ mod tests {
         TimeScale { window: Interval::new(0, 1_000_000), width_px: 1_000.0 }
     }
 
-    fn drag(start_ps: i64, end_ps: i64, scroll_px: f64) -> Option<Drag> {
-        Some(Drag { window: Interval::new(start_ps, end_ps), scroll_px })
+    fn drag(start_ps: i64, end_ps: i64, scroll_px: f64) -> Option<FingerDrag> {
+        Some(FingerDrag { window: Interval::new(start_ps, end_ps), scroll_px })
     }
 
     #[test]

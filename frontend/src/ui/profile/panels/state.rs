@@ -10,7 +10,7 @@ use crate::ui::profile::plots::has_plots;
 use crate::ui::profile::search::Search;
 use crate::ui::shell::settings;
 use crate::view::shell::panel::{Arrangement, is_low};
-use crate::view::{Act, Command, Side, Tab};
+use crate::view::{Act, Command, PanelSide, Tab};
 
 /// Dock and drawer of a profile.
 #[derive(Clone, Copy)]
@@ -53,7 +53,7 @@ impl Panels {
 
     /// Returns true if a panel shows its content.
     #[must_use]
-    pub fn is_open(self, side: Side) -> bool {
+    pub fn is_open(self, side: PanelSide) -> bool {
         if self.is_low(side) {
             return self.is_open_when_low.get();
         }
@@ -62,7 +62,7 @@ impl Panels {
     }
 
     /// The tabs of a panel without those that have no content.
-    pub(super) fn tabs(self, side: Side) -> Vec<Tab> {
+    pub(super) fn tabs(self, side: PanelSide) -> Vec<Tab> {
         let is_present = |tab: &Tab| match tab {
             Tab::Warnings => has_warnings(self.opened),
             Tab::Plots => has_plots(self.opened),
@@ -72,30 +72,30 @@ impl Panels {
     }
 
     /// The tab that a panel shows.
-    pub(super) fn tab(self, side: Side) -> Tab {
+    pub(super) fn tab(self, side: PanelSide) -> Tab {
         let arrangement = self.arrangement();
         self.opened.session.view.with(|view| view.tab_of(side, arrangement))
     }
 
     /// Size of an open panel in CSS pixels.
-    pub(super) fn size_px(self, side: Side) -> u32 {
+    pub(super) fn size_px(self, side: PanelSide) -> u32 {
         side.clamped_px(self.opened.session.view.with(|view| view.panel_px(side)), self.viewport_px.get())
     }
 
     /// Visible size of a panel in CSS pixels.
-    pub(super) fn seen_px(self, side: Side) -> u32 {
+    pub(super) fn seen_px(self, side: PanelSide) -> u32 {
         if self.is_open(side) { self.size_px(side) } else { side.closed_px() }
     }
 
-    fn is_low(self, side: Side) -> bool {
-        side == Side::Drawer && is_low(self.viewport_px.get().1)
+    fn is_low(self, side: PanelSide) -> bool {
+        side == PanelSide::Drawer && is_low(self.viewport_px.get().1)
     }
 
     /// Runs a command. Returns false if it is not one of the panels.
     pub fn run(self, act: Act) -> bool {
         match act {
-            Act::SwitchDrawer => self.switch(Side::Drawer),
-            Act::SwitchDock => self.switch(Side::Dock),
+            Act::SwitchDrawer => self.switch(PanelSide::Drawer),
+            Act::SwitchDock => self.switch(PanelSide::Dock),
             Act::ShowTab(tab) => self.show(tab),
             _ => return false,
         }
@@ -110,7 +110,7 @@ impl Panels {
         }
     }
 
-    pub(super) fn close(self, side: Side) {
+    pub(super) fn close(self, side: PanelSide) {
         match untrack(|| self.is_low(side)) {
             true => self.is_open_when_low.set(false),
             false => {
@@ -122,14 +122,14 @@ impl Panels {
 
     /// Opens a closed panel and closes an open one. In a narrow window, the dock is a tab of the
     /// drawer.
-    pub(super) fn switch(self, side: Side) {
-        let (arrangement, is_low) = untrack(|| (self.arrangement(), self.is_low(Side::Drawer)));
-        let at = if arrangement == Arrangement::Narrow { Side::Drawer } else { side };
+    pub(super) fn switch(self, side: PanelSide) {
+        let (arrangement, is_low) = untrack(|| (self.arrangement(), self.is_low(PanelSide::Drawer)));
+        let at = if arrangement == Arrangement::Narrow { PanelSide::Drawer } else { side };
         // The view does not know whether the drawer of a low viewport is open.
-        if is_low && at == Side::Drawer && !self.is_open_when_low.get_untracked() {
+        if is_low && at == PanelSide::Drawer && !self.is_open_when_low.get_untracked() {
             return self.show(untrack(|| if side == at { self.tab(at) } else { Tab::Details }));
         }
-        if is_low && side == Side::Drawer {
+        if is_low && side == PanelSide::Drawer {
             return self.close(side);
         }
         match self.opened.session.view.with_untracked(|view| view.switch(side, arrangement)) {
@@ -139,7 +139,7 @@ impl Panels {
     }
 
     /// Moves the edge of a panel to `size_px`.
-    pub(super) fn drag_to(self, side: Side, size_px: f64) {
+    pub(super) fn drag_to(self, side: PanelSide, size_px: f64) {
         match side.dragged_px(size_px, self.viewport_px.get_untracked()) {
             None => self.close(side),
             Some(size_px) => {
@@ -167,7 +167,7 @@ impl Panels {
     }
 
     /// Remembers the size of a panel.
-    pub(super) fn remember(self, side: Side) {
+    pub(super) fn remember(self, side: PanelSide) {
         let size_px = self.opened.session.view.with_untracked(|view| view.panel_px(side));
         KEPT.iter()
             .filter(|(of, _)| *of == side)
@@ -176,7 +176,8 @@ impl Panels {
 }
 
 /// The remembered sizes.
-const KEPT: [(Side, &str); 2] = [(Side::Dock, settings::DOCK_WIDTH), (Side::Drawer, settings::DRAWER_HEIGHT)];
+const KEPT: [(PanelSide, &str); 2] =
+    [(PanelSide::Dock, settings::DOCK_WIDTH), (PanelSide::Drawer, settings::DRAWER_HEIGHT)];
 
 fn viewport_px() -> (f64, f64) {
     let px =

@@ -15,7 +15,7 @@ use super::colours;
 use super::late_call::reveal_late_call;
 use crate::ui::controls::Failure;
 use crate::ui::profile::open_profile::Opened;
-use crate::ui::shell::{Asked, Messages, spawn_while_shown};
+use crate::ui::shell::{Messages, QuestionAnswers, spawn_while_shown};
 use crate::ui::text::format;
 use crate::ui::timeline::measure;
 use crate::view::ranks::waits::{self, MOST_LINES, MOST_STEPS, asked_span};
@@ -161,7 +161,7 @@ pub fn OverTime(
     // Which ranks have lines depends on the times of all ranks.
     let is_known = move || all.with(|all| all.len() <= MOST_LINES) || known.read().is_known();
     let question = Memo::new(move |_| is_known().then(|| (asked_span(window.get()), ranks.get())));
-    let asked = Asked::new(question, move |(span, ranks), signal| async move {
+    let asked = QuestionAnswers::new(question, move |(span, ranks), signal| async move {
         let question = WaitsQuestion { span, steps: MOST_STEPS, ranks: Some(ranks) };
         opened.ask(SourceId::of_first(RankRef::All), question, Some(&signal)).await
     });
