@@ -153,7 +153,7 @@ fn read(profile: &Profile, ids: CallIds, cancel: Cancel<'_>) -> Result<Job, Anal
     let mut job = JobBuilder::default();
     let cancelled = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
     for some in ranks.chunks(AT_ONCE) {
-        let read = work.gather(some.len(), |at| Ok(read_rank(profile, some[at], ids, cancel)));
+        let read = work.gather(some.len(), |at| Ok(read_rank(profile, some[at].0, some[at].1, ids, cancel)));
         for rank in read.map_err(cancelled)? {
             job.add(rank?);
         }
@@ -163,7 +163,8 @@ fn read(profile: &Profile, ids: CallIds, cancel: Cancel<'_>) -> Result<Job, Anal
 
 fn read_rank(
     profile: &Profile,
-    (file, stated_ps): (&RankFile, i64),
+    file: &RankFile,
+    stated_ps: i64,
     ids: CallIds,
     cancel: Cancel<'_>,
 ) -> Result<RankInput, AnalysisError> {
