@@ -116,7 +116,8 @@ impl Batch {
                 batch.instances.extend(limits.iter().map(|limit| cells.limit(limit)));
             }
             let of = &sheet.tracks()[track];
-            let extent = Extent::of_values(of.value_range.unwrap_or((0.0, 0.0)));
+            let (least, most) = of.value_range.unwrap_or((0.0, 0.0));
+            let extent = Extent::of_values(least, most);
             for values in Values::of(&lane.content, tile) {
                 match of.is_load() {
                     true => cells.load(&values, &mut batch.instances),
@@ -265,9 +266,9 @@ impl Cells<'_> {
         Instance { start: at, end: at, low, high, lane, paint, colour, alpha: u8::MAX }
     }
 
-    fn value(&self, start: f32, end: f32, (low, high): (f32, f32), paint: Paint) -> Instance {
-        let (colour, alpha) = (palette::COUNTER, u8::MAX);
-        Instance { start, end, low, high, lane: self.lane, paint, colour, alpha }
+    fn value(&self, start: f32, end: f32, shares: Range<f32>, paint: Paint) -> Instance {
+        let (low, high, lane) = (shares.start, shares.end, self.lane);
+        Instance { start, end, low, high, lane, paint, colour: palette::COUNTER, alpha: u8::MAX }
     }
 
     /// The area below the largest value, and the range of the values if there are several.
@@ -275,7 +276,7 @@ impl Cells<'_> {
         let (start, end) = (self.clamped(of.start), self.clamped(of.end));
         out.push(self.value(start, end, area(extent, of.max), Paint::Value));
         if of.min < of.max {
-            let range = (extent.share(of.min) as f32, extent.share(of.max) as f32);
+            let range = extent.share(of.min) as f32..extent.share(of.max) as f32;
             out.push(self.value(start, end, range, Paint::Range));
         }
     }
@@ -283,9 +284,9 @@ impl Cells<'_> {
 
 /// A value's area as lower and upper share of its lane. The area starts at zero, or at the edge
 /// nearest to zero.
-fn area(extent: &Extent, value: f64) -> (f32, f32) {
+fn area(extent: &Extent, value: f64) -> Range<f32> {
     let (zero, value) = (extent.share(0.0) as f32, extent.share(value) as f32);
-    (zero.min(value), zero.max(value))
+    zero.min(value)..zero.max(value)
 }
 
 #[cfg(test)]
@@ -449,10 +450,10 @@ Power~";
 
     #[test]
     fn areas_reach_to_zero_or_to_the_nearest_edge() {
-        assert_eq!(area(&Extent::of_values((0.0, 0.0)), 0.0), (0.0, 0.0));
-        assert_eq!(area(&Extent::of_values((f64::NAN, f64::INFINITY)), f64::NAN), (0.0, 0.0));
-        assert_eq!(area(&Extent::of_values((-50.0, 50.0)), -50.0), (0.0, 0.5));
-        assert_eq!(area(&Extent::of_values((96.0, 100.0)), 97.5), (0.0, 0.5));
-        assert_eq!(area(&Extent::of_values((-100.0, -96.0)), -97.5), (0.5, 1.0));
+        assert_eq!(area(&Extent::of_values(0.0, 0.0), 0.0), 0.0..0.0);
+        assert_eq!(area(&Extent::of_values(f64::NAN, f64::INFINITY), f64::NAN), 0.0..0.0);
+        assert_eq!(area(&Extent::of_values(-50.0, 50.0), -50.0), 0.0..0.5);
+        assert_eq!(area(&Extent::of_values(96.0, 100.0), 97.5), 0.0..0.5);
+        assert_eq!(area(&Extent::of_values(-100.0, -96.0), -97.5), 0.5..1.0);
     }
 }

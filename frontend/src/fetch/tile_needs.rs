@@ -41,13 +41,13 @@ impl TileNeeds {
             gathered(rows.iter().flat_map(|row| layout.tile_groups(sheet, row)))
         };
         let (mut wanted, open) = (Self::default(), groups(&open));
-        for group in &open {
-            wanted.add(sheet, *group, level, scale.window);
+        for &(source, group) in &open {
+            wanted.add(sheet, source, group, level, scale.window);
         }
         // If a tile group has both shown tracks and tracks in closed groups, the finer tiles serve
         // both.
-        for group in groups(&closed).difference(&open) {
-            wanted.add(sheet, *group, level.coarser(), scale.window);
+        for &(source, group) in groups(&closed).difference(&open) {
+            wanted.add(sheet, source, group, level.coarser(), scale.window);
         }
         wanted
     }
@@ -59,7 +59,7 @@ impl TileNeeds {
         self.shown.iter().any(is_of)
     }
 
-    fn add(&mut self, sheet: &Sheet, (source, group): (SourceId, u32), level: Level, window: Interval) {
+    fn add(&mut self, sheet: &Sheet, source: SourceId, group: u32, level: Level, window: Interval) {
         let Some(rank) = sheet.source(source) else { return };
         let Some(window) = inside(sheet.axis(source).local_span(window), rank) else { return };
         let (shown, coarser) = (level.tiles_of(window), level.coarser());

@@ -22,7 +22,7 @@ pub fn HoverTip(
     /// The operation on which the pointer rests.
     pointed: Pointed,
 ) -> impl IntoView {
-    let at = Signal::derive(move || hover.with(|hover| hover.as_ref().map(|hover| hover.client_px)));
+    let at = Signal::derive(move || hover.with(|hover| hover.as_ref().map(|hover| hover.client)));
     // The pointer moves more often than the item under it changes.
     let what =
         Memo::new(move |_| hover.with(|hover| hover.as_ref().map(|hover| (hover.track, hover.what.clone()))));

@@ -141,8 +141,8 @@ impl Address {
     }
 
     fn step(self, history: History, before: Option<Interval>, next: View) {
-        let windows = (before, next.window);
-        let entry = self.trail.try_update_value(|trail| trail.step(history, windows, now_ms()));
+        let after = next.window;
+        let entry = self.trail.try_update_value(|trail| trail.step(history, before, after, now_ms()));
         match entry {
             Some(Entry::New) => {
                 self.settle();

@@ -8,8 +8,8 @@ use super::stage::StageHandle;
 use super::track_list::TrackList;
 use super::{Scene, TimelineElements};
 use crate::ui::controls::{If, own_element, scrolled_px};
-use crate::view::Command;
 use crate::view::rows::layout::sight::RowPart;
+use crate::view::{Command, Size};
 
 /// The ruler. A drag on it marks a span.
 #[component]
@@ -135,7 +135,7 @@ fn SightCanvases(
 ) -> impl IntoView {
     let gestures = Gestures::new(stage, parts.scrollers, on_command);
     let size = move || {
-        let (width_px, height_px) = scene.times.tracks_px.get();
+        let Size { width_px, height_px } = scene.times.tracks_size.get();
         format!("width: {width_px}px; height: {height_px}px")
     };
     let change_card = move |change: fn(&mut Tools)| {

@@ -26,7 +26,7 @@ use crate::fetch::cache::Piece;
 use crate::fetch::{TileKey, TileNeeds};
 use crate::ui::text::format;
 use crate::view::time::ticks::Ruler;
-use crate::view::{Hovered, Reading};
+use crate::view::{Hovered, Reading, Size};
 
 /// Work that a frame may do beside drawing.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +57,7 @@ impl Stage {
         if self.shown.sheet.tracks().is_empty() {
             return Outcome::default();
         }
-        let (width_px, height_px) = self.shown.size_px;
+        let Size { width_px, height_px } = self.shown.size;
         if width_px < 1.0 || height_px < 1.0 || self.tools.is_none() {
             return Outcome::default();
         }
@@ -117,10 +117,10 @@ impl Stage {
     /// Paints all canvases. Returns true if the minimap is not complete.
     fn paint(&mut self, pieces: &[Piece], ratio: f64) -> bool {
         if let Some(tools) = &self.tools {
-            tools.fit(self.shown.size_px, ratio);
+            tools.fit(self.shown.size, ratio);
         }
         self.update_batches(pieces);
-        let (width_px, height_px) = self.shown.size_px;
+        let Size { width_px, height_px } = self.shown.size;
         let (scale, ground, sight) = (self.shown.scale(), self.shown.ground, self.shown.sight);
         let (sheet, layout, source) = (&*self.shown.sheet, &*self.shown.layout, self.shown.current);
         let (shape, names, span) = (&self.shape, &self.names, self.shown.widest);
@@ -254,7 +254,7 @@ fn above<'a>(
             .as_ref()
             .map_or_else(Vec::new, |detail| arrows(camera, detail, format::duration)),
         shades: marked.into_iter().chain(dragged).collect(),
-        pointer_px: gesture.pointer.map(|pointer| pointer.x_px),
+        pointer_px: gesture.pointer.map(|pointer| pointer.at.x_px),
     }
 }
 

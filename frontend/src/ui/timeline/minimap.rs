@@ -47,10 +47,19 @@ pub struct Picture {
     kept: Option<KeptOverview>,
 }
 
+/// The facts that an overview depends on.
+#[derive(Debug, PartialEq)]
+struct OverviewKey {
+    /// Content id of the source's segment.
+    content: String,
+    span: Interval,
+    axis: Axis,
+}
+
 /// The overview of a source, as far as its tiles have arrived.
 #[derive(Debug)]
 struct KeptOverview {
-    of: (String, Interval, Axis),
+    key: OverviewKey,
     rows: Rows,
     density: Density,
     /// The tiles that the density contains.
@@ -89,10 +98,10 @@ impl Picture {
     ) -> bool {
         let Overview { sheet, source, span } = overview;
         let content = sheet.source(source).map_or_else(String::new, |rank| rank.entry.content.clone());
-        let of = (content, span, sheet.axis(source));
+        let key = OverviewKey { content, span, axis: sheet.axis(source) };
         let mut kept = match self.kept.take() {
-            Some(kept) if kept.of == of => kept,
-            _ => KeptOverview::new(of, Rows::of(overview)),
+            Some(kept) if kept.key == key => kept,
+            _ => KeptOverview::new(key, Rows::of(overview)),
         };
         let mut is_new = kept.ground != Some(ground);
         let (mut is_late, start_ms) = (false, now_ms());
@@ -132,9 +141,9 @@ impl Picture {
 }
 
 impl KeptOverview {
-    fn new(of: (String, Interval, Axis), rows: Rows) -> Self {
-        let density = Density::new(of.1, COLUMNS, rows.lanes.len());
-        Self { of, rows, density, added: HashSet::new(), ground: None }
+    fn new(key: OverviewKey, rows: Rows) -> Self {
+        let density = Density::new(key.span, COLUMNS, rows.lanes.len());
+        Self { key, rows, density, added: HashSet::new(), ground: None }
     }
 }
 

@@ -64,7 +64,7 @@ use crate::view::source_id::SourceId;
 use crate::view::state::tracks::TracksState;
 use crate::view::time::ticks::Ruler;
 use crate::view::time::window::{Reach, widest};
-use crate::view::{Clock, Command, Hover, Layout, Sheet, TimeScale, View};
+use crate::view::{Clock, Command, Hover, Layout, Sheet, Size, TimeScale, View};
 
 /// Time settings of the timeline.
 #[derive(Debug, Clone, Copy)]
@@ -78,7 +78,7 @@ pub struct Times {
     /// Format of timestamps.
     pub clock: Memo<Clock>,
     /// Width and height of the tracks in CSS pixels, measured by the timeline.
-    pub tracks_px: RwSignal<(f64, f64)>,
+    pub tracks_size: RwSignal<Size>,
 }
 
 /// The tracks of a timeline.
@@ -119,7 +119,7 @@ pub fn Timeline(
     let scene = Scene::new(view, tracks, times, occupied);
     row_heights::follow(stage, scene.window);
     open_canvases(stage, parts, missing);
-    measure::follow(parts.frame, parts.width, scene.times.tracks_px);
+    measure::follow(parts.frame, parts.width, scene.times.tracks_size);
     show(stage, scene, selected, pointed.detail);
     reveal::keep_selected_in_sight(scene, parts, selected);
     RowPart::ALL.into_iter().for_each(|part| scroll::follow(part, scene, parts, on_command));
@@ -254,11 +254,11 @@ impl Scene {
         let widest = Memo::new(move |_| widest(times.whole.get()));
         let window = Memo::new(move |_| view.with(|view| view.window_in(times.reach.get())));
         let state = Memo::new(move |_| view.with(|view| view.tracks.groups.clone()));
-        let size_px = times.tracks_px;
+        let size = times.tracks_size;
         let order = Memo::new(move |_| view.with(|view| view.tracks.order));
         let fit_px = Memo::new(move |_| {
             let is_fit = view.with(|view| view.tracks.height == RankHeight::Fit);
-            is_fit.then(|| size_px.get().1).filter(|height_px| *height_px > 0.0)
+            is_fit.then(|| size.get().height_px).filter(|height_px| *height_px > 0.0)
         });
         let layout = Memo::new(move |_| {
             let state = TracksState { groups: state.get(), ..TracksState::default() };
@@ -273,7 +273,7 @@ impl Scene {
         let scrolled_px = RwSignal::new((0.0, 0.0));
         let sight = Memo::new(move |_| {
             let (pinned_px, others_px) = scrolled_px.get();
-            layout.with(|layout| RowSight::new(layout, size_px.get().1, pinned_px, others_px))
+            layout.with(|layout| RowSight::new(layout, size.get().height_px, pinned_px, others_px))
         });
         Self { view, tracks, times, widest, window, layout, scrolled_px, sight }
     }
@@ -288,7 +288,7 @@ impl Scene {
     }
 
     fn scale(self) -> TimeScale {
-        TimeScale { window: self.window.get(), width_px: self.times.tracks_px.get().0 }
+        TimeScale { window: self.window.get(), width_px: self.times.tracks_size.get().width_px }
     }
 }
 
@@ -330,7 +330,7 @@ fn show(
             zero: scene.times.zero.get(),
             layout: scene.layout.get(),
             window: scene.window.get(),
-            size_px: scene.times.tracks_px.get(),
+            size: scene.times.tracks_size.get(),
             sight: scene.sight.get(),
             selected: selected.get(),
             pointed: pointed.get(),

@@ -14,7 +14,7 @@ use super::Tracks;
 use crate::fetch::{FetchError, Source};
 use crate::ui::shell::QuestionAnswers;
 use crate::view::source_id::SourceId;
-use crate::view::{Hover, Sheet, View};
+use crate::view::{Hover, Point, Sheet, View};
 
 /// Length of the pointer's rest.
 const REST: Duration = Duration::from_millis(50);
@@ -22,7 +22,7 @@ const REST: Duration = Duration::from_millis(50);
 /// The source of a slice, and its row.
 type Pointee = (SourceId, u32);
 /// A place of the pointer: the slice below, and the position in the viewport.
-type PointerPlace = (Pointee, (f64, f64));
+type PointerPlace = (Pointee, Point);
 
 /// The operation on which the pointer rests.
 #[derive(Clone, Copy)]
@@ -75,7 +75,7 @@ impl Pointed {
             // Marks of an operation are drawn among the rows of the current profile.
             let all = self.tracks.current.try_get_untracked()?.sibling(RankRef::All);
             let row = hover.what.slice_row().filter(|_| source == all)?;
-            Some(((source, row), hover.client_px))
+            Some(((source, row), hover.client))
         });
         let row = at.map(|(row, _)| row);
         let asked = self.row.try_get_untracked().flatten();

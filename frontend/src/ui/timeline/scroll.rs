@@ -45,7 +45,7 @@ pub fn follow(part: RowPart, scene: Scene, parts: TimelineElements, on_command: 
             None => (is_new && before.is_some()).then_some(0.0),
         });
         // Before the first measurement nothing scrolls.
-        let is_measured = scene.times.tracks_px.with(|(_, height_px)| *height_px > 0.0);
+        let is_measured = scene.times.tracks_size.with(|size| size.height_px > 0.0);
         let scroll_px = scrolled_px.get_untracked();
         if let (true, Some(top_px), Some(rows)) = (is_measured, top_px, parts.scrollers.of(part).get())
             && (is_new || f64::from(rows.scroll_top()) == stands_px.get_value())

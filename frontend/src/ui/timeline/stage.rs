@@ -205,11 +205,10 @@ impl Stage {
     /// The item under the pointer, if it changed.
     pub(super) fn hover(&mut self) -> Option<Option<Hover>> {
         let pointer = self.gesture.pointer.filter(|_| self.gesture.dragged.is_none());
-        let hit = pointer.and_then(|at| self.hit(at.x_px, at.y_px));
+        let hit = pointer.and_then(|at| self.hit(at.at));
         let is_same = hit == self.hovered && (hit.is_none() || pointer.is_none());
         self.hovered.clone_from(&hit);
-        let tell =
-            || Some(Hover { client_px: pointer?.client_px, track: hit.as_ref()?.track, what: hit?.what });
+        let tell = || Some(Hover { client: pointer?.client, track: hit.as_ref()?.track, what: hit?.what });
         (!is_same).then(tell)
     }
 }

@@ -1,6 +1,8 @@
 //! The panels beside and below the timeline: the table of their tabs, their sizes, and where they
 //! are in a narrow window.
 
+use crate::view::size::Size;
+
 /// A tab of a panel: a row of [`PANELS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tab {
@@ -154,29 +156,29 @@ impl PanelSide {
         }
     }
 
-    /// The largest size in a viewport of this width and height. The timeline keeps its room.
+    /// The largest size in a viewport. The timeline keeps its room.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a viewport has few pixels")]
-    pub fn largest_px(self, (width_px, height_px): (f64, f64)) -> u32 {
+    pub fn largest_px(self, viewport: Size) -> u32 {
         let room_px = match self {
-            Self::Dock => width_px - 720.0,
-            Self::Drawer => height_px - 240.0,
+            Self::Dock => viewport.width_px - 720.0,
+            Self::Drawer => viewport.height_px - 240.0,
         };
         (room_px as u32).max(self.smallest_px())
     }
 
     /// The nearest possible size in a viewport.
     #[must_use]
-    pub fn clamped_px(self, size_px: u32, viewport_px: (f64, f64)) -> u32 {
-        size_px.clamp(self.smallest_px(), self.largest_px(viewport_px))
+    pub fn clamped_px(self, size_px: u32, viewport: Size) -> u32 {
+        size_px.clamp(self.smallest_px(), self.largest_px(viewport))
     }
 
     /// The size after a drag of the edge to `size_px`. `None` closes the panel.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a viewport has few pixels")]
-    pub fn dragged_px(self, size_px: f64, viewport_px: (f64, f64)) -> Option<u32> {
+    pub fn dragged_px(self, size_px: f64, viewport: Size) -> Option<u32> {
         let closes = size_px < f64::from(self.smallest_px() + self.closed_px()) / 2.0;
-        (!closes).then(|| self.clamped_px(size_px.round() as u32, viewport_px))
+        (!closes).then(|| self.clamped_px(size_px.round() as u32, viewport))
     }
 }
 
@@ -206,21 +208,21 @@ mod tests {
 
     #[test]
     fn the_timeline_keeps_its_room() {
-        assert_eq!(PanelSide::Drawer.clamped_px(280, (1_000.0, 800.0)), 280);
-        assert_eq!(PanelSide::Drawer.clamped_px(900, (1_000.0, 800.0)), 560);
-        assert_eq!(PanelSide::Drawer.clamped_px(280, (1_000.0, 400.0)), 160);
-        assert_eq!(PanelSide::Drawer.clamped_px(280, (1_000.0, 200.0)), 96);
-        assert_eq!(PanelSide::Dock.clamped_px(2_000, (1_600.0, 800.0)), 880);
+        assert_eq!(PanelSide::Drawer.clamped_px(280, Size::new(1_000.0, 800.0)), 280);
+        assert_eq!(PanelSide::Drawer.clamped_px(900, Size::new(1_000.0, 800.0)), 560);
+        assert_eq!(PanelSide::Drawer.clamped_px(280, Size::new(1_000.0, 400.0)), 160);
+        assert_eq!(PanelSide::Drawer.clamped_px(280, Size::new(1_000.0, 200.0)), 96);
+        assert_eq!(PanelSide::Dock.clamped_px(2_000, Size::new(1_600.0, 800.0)), 880);
         assert_eq!((is_low(479.0), is_low(480.0)), (true, false));
     }
 
     #[test]
     fn a_drag_to_the_edge_closes() {
-        let drawer = |size_px| PanelSide::Drawer.dragged_px(size_px, (1_000.0, 800.0));
+        let drawer = |size_px| PanelSide::Drawer.dragged_px(size_px, Size::new(1_000.0, 800.0));
         assert_eq!(drawer(20.0), None);
         assert_eq!(drawer(-300.0), None);
         assert_eq!(drawer(70.0), Some(96));
         assert_eq!(drawer(300.4), Some(300));
-        assert_eq!(PanelSide::Dock.dragged_px(100.0, (1_600.0, 800.0)), None);
+        assert_eq!(PanelSide::Dock.dragged_px(100.0, Size::new(1_600.0, 800.0)), None);
     }
 }

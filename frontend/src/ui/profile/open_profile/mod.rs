@@ -26,7 +26,7 @@ use crate::view::source_id::SourceId;
 use crate::view::state::profile_names::ProfileNames;
 use crate::view::url::link_hint;
 use crate::view::url::page::PagePlace;
-use crate::view::{Axes, Axis, Clock, Command, Tab, TimeScale, Timebase, View};
+use crate::view::{Axes, Axis, Clock, Command, Size, Tab, TimeScale, Timebase, View};
 use profile_source::{
     ProfileAnswer, ProfileSource, ProfilesAnswer, all, ask_for_clocks, known, profile_of, spans, zero,
 };
@@ -416,15 +416,15 @@ fn times(
 ) -> Times {
     let (whole, reach) = spans(profiles, rank, timebase);
     let zero = zero(profiles, rank, timebase);
-    let tracks_px = RwSignal::new((0.0, 0.0));
+    let tracks_size = RwSignal::new(Size::default());
     let clock = Memo::new(move |_| {
         let window = view.with(|view| view.window_in(reach.get()));
-        let width_px = tracks_px.get().0;
+        let width_px = tracks_size.get().width_px;
         let width_px = if width_px > 0.0 { width_px } else { USUAL_PX };
         let scale = TimeScale { window, width_px };
         Clock::new(&scale, zero.get().0)
     });
-    Times { whole, zero, reach, clock, tracks_px }
+    Times { whole, zero, reach, clock, tracks_size }
 }
 
 /// The current rank: that of the view, else the one that the profiles open with. Several profiles

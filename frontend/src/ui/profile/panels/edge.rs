@@ -80,7 +80,7 @@ pub fn PanelEdge(
             aria-orientation=orientation
             title="Drag to resize, double-click to close or open"
             aria-valuemin=side.closed_px()
-            aria-valuemax=move || side.largest_px(panels.viewport_px.get())
+            aria-valuemax=move || side.largest_px(panels.viewport.get())
             aria-valuenow=move || panels.seen_px(side)
             on:pointerdown=grip
             on:pointermove=pull

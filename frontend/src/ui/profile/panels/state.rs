@@ -5,20 +5,21 @@
 use leptos::prelude::*;
 
 use super::warnings::has_warnings;
+use crate::ui::controls::viewport;
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::profile::plots::has_plots;
 use crate::ui::profile::search::Search;
 use crate::ui::shell::settings;
 use crate::view::shell::panel::{Arrangement, is_low};
-use crate::view::{Act, Command, PanelSide, Tab};
+use crate::view::{Act, Command, PanelSide, Size, Tab};
 
 /// Dock and drawer of a profile.
 #[derive(Clone, Copy)]
 pub struct Panels {
     pub(super) opened: Opened,
     pub(super) search: Search,
-    /// Width and height of the viewport in CSS pixels.
-    pub(super) viewport_px: RwSignal<(f64, f64)>,
+    /// Size of the browser's viewport.
+    pub(super) viewport: RwSignal<Size>,
     /// Whether the drawer is open while the viewport is low. No part of the view: the next viewport
     /// can be higher.
     is_open_when_low: RwSignal<bool>,
@@ -28,11 +29,10 @@ impl Panels {
     /// Restores remembered sizes. Follows the viewport from now on.
     #[must_use]
     pub fn new(opened: Opened, search: Search) -> Self {
-        let viewport_px = RwSignal::new(viewport_px());
-        let listener =
-            window_event_listener(leptos::ev::resize, move |_| viewport_px.set(self::viewport_px()));
+        let shown = RwSignal::new(viewport());
+        let listener = window_event_listener(leptos::ev::resize, move |_| shown.set(viewport()));
         on_cleanup(move || listener.remove());
-        let panels = Self { opened, search, viewport_px, is_open_when_low: RwSignal::new(false) };
+        let panels = Self { opened, search, viewport: shown, is_open_when_low: RwSignal::new(false) };
         let lacking = Memo::new(move |_| {
             opened.session.view.with(|view| KEPT.map(|(side, _)| view.panels.side(side).size_px.is_none()))
         });
@@ -48,7 +48,7 @@ impl Panels {
     /// Positions of the panels.
     #[must_use]
     pub fn arrangement(self) -> Arrangement {
-        Arrangement::of(self.viewport_px.get().0)
+        Arrangement::of(self.viewport.get().width_px)
     }
 
     /// Returns true if a panel shows its content.
@@ -79,7 +79,7 @@ impl Panels {
 
     /// Size of an open panel in CSS pixels.
     pub(super) fn size_px(self, side: PanelSide) -> u32 {
-        side.clamped_px(self.opened.session.view.with(|view| view.panel_px(side)), self.viewport_px.get())
+        side.clamped_px(self.opened.session.view.with(|view| view.panel_px(side)), self.viewport.get())
     }
 
     /// Visible size of a panel in CSS pixels.
@@ -88,7 +88,7 @@ impl Panels {
     }
 
     fn is_low(self, side: PanelSide) -> bool {
-        side == PanelSide::Drawer && is_low(self.viewport_px.get().1)
+        side == PanelSide::Drawer && is_low(self.viewport.get().height_px)
     }
 
     /// Runs a command. Returns false if it is not one of the panels.
@@ -140,7 +140,7 @@ impl Panels {
 
     /// Moves the edge of a panel to `size_px`.
     pub(super) fn drag_to(self, side: PanelSide, size_px: f64) {
-        match side.dragged_px(size_px, self.viewport_px.get_untracked()) {
+        match side.dragged_px(size_px, self.viewport.get_untracked()) {
             None => self.close(side),
             Some(size_px) => {
                 if !untrack(|| self.is_open(side)) {
@@ -178,9 +178,3 @@ impl Panels {
 /// The remembered sizes.
 const KEPT: [(PanelSide, &str); 2] =
     [(PanelSide::Dock, settings::DOCK_WIDTH), (PanelSide::Drawer, settings::DRAWER_HEIGHT)];
-
-fn viewport_px() -> (f64, f64) {
-    let px =
-        |size: Result<wasm_bindgen::JsValue, _>| size.ok().and_then(|px| px.as_f64()).unwrap_or(f64::MAX);
-    (px(window().inner_width()), px(window().inner_height()))
-}
