@@ -11,7 +11,6 @@ use super::error::{AiuError, Result};
 use super::event::{Event, HOST};
 use super::form::{EventForm, Forms};
 use super::names;
-use super::rows::integer;
 use super::source::Source;
 use super::steps::Steps;
 
@@ -51,7 +50,7 @@ pub fn events(
         let group = segment.text(name)?;
         let stated: BTreeMap<&str, &nprof_engine::model::OwnedValue> =
             row.fields.iter().map(|(id, value)| (fields[id.0 as usize].1.name.as_str(), value)).collect();
-        let number = |key: &str| stated.get(key).and_then(|value| integer(value)).unwrap_or(0);
+        let number = |key: &str| stated.get(key).and_then(|value| value.int()).unwrap_or(0);
         let members = match stated.get(of.members) {
             Some(nprof_engine::model::OwnedValue::Text(members)) => members.replace(',', ", "),
             // acelyzer knows only operations whose steps name ranks.

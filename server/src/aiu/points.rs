@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::error::Result;
 use super::event::{Event, id};
-use super::rows::{self, Row, integer};
+use super::rows::{self, Row};
 use super::source::Source;
 
 /// Table of the points.
@@ -37,7 +37,7 @@ pub fn of(segment: &SegmentFile) -> Result<Vec<ArrowPoint>> {
     let point = |row: &Row| {
         let text = |key: &str| row.text(key).to_owned();
         Some(ArrowPoint {
-            time_ps: integer(row.get("time_ps")?)?,
+            time_ps: row.get("time_ps")?.int()?,
             phase: row.text("ph").chars().next()?,
             name: text("name"),
             category: text("cat"),

@@ -14,7 +14,7 @@ use super::args::Args;
 use super::error::Result;
 use super::event::{Event, id};
 use super::ideals::Ideals;
-use super::rows::{self, Row, integer};
+use super::rows::{self, Row};
 
 /// Table of the slices that the ordinary reader of Trace Event JSON keeps.
 pub const SLICES: &str = "slice";
@@ -116,7 +116,7 @@ impl<'a> Source<'a> {
         let origin = rows::of(segment, ORIGIN)?;
         let origin_ns = origin.first().and_then(|row| match row.get("origin_ns") {
             Some(OwnedValue::Text(text)) => text.parse::<i128>().ok(),
-            Some(value) => integer(value).map(i128::from),
+            Some(value) => value.int().map(i128::from),
             None => None,
         });
         let document: Vec<(String, Json)> = rows::of(segment, METADATA)?
@@ -124,7 +124,7 @@ impl<'a> Source<'a> {
             .filter_map(|row| Some((row.text("key").to_owned(), json(row.get("value")?))))
             .collect();
         let thread = |row: &Row| {
-            let (first, file) = (integer(row.get("first")?)?, integer(row.get("file")?)?);
+            let (first, file) = (row.get("first")?.int()?, row.get("file")?.int()?);
             Some((row.text("tid").to_owned(), first, usize::try_from(file).ok()?))
         };
         let shift = |row: &AiuJobRow<FieldCell>| {
@@ -287,7 +287,7 @@ fn file(row: &Row) -> FileOf {
 }
 
 fn place(row: &Row) -> Option<(u32, TracePlace)> {
-    let track = u32::try_from(integer(row.get("track")?)?).ok()?;
+    let track = u32::try_from(row.get("track")?.int()?).ok()?;
     let part = |key: &str| row.get(key).map_or(Json::Null, id_of);
     let text = |key: &str| row.text(key).to_owned();
     let place = TracePlace {

@@ -17,7 +17,6 @@ use nprof_engine::query::{RowContent, RowOrder, TimedRow, for_each_timed};
 use serde_json::{Map, Value as Json, json};
 
 use super::error::Result;
-use super::rows::integer;
 use super::source::{SLICES, Source, json as value_json};
 
 /// Names of the calls that launch kernels and wait for them.
@@ -144,7 +143,7 @@ impl Checked<'_> {
         if is_op {
             return Ok(());
         }
-        let Some(correlation) = field("correlation").and_then(integer) else { return Ok(()) };
+        let Some(correlation) = field("correlation").and_then(OwnedValue::int) else { return Ok(()) };
         if AiuClass::of_torch(category, name) == AiuClass::ComputeExec {
             self.by_correlation.entry(correlation).or_default().kernels.push(span);
         } else if PARENTS.iter().any(|parent| name.contains(parent)) {
