@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
+use nprof_engine::model::TableKind;
 use nprof_engine::wire::questions::RowsQuestion;
 
 use super::content::{Content, content};
@@ -280,14 +281,14 @@ impl Leads {
     /// Opens a row. `None` if no row leads anywhere.
     fn opening(self, kind: EntryKind) -> Option<Callback<u32>> {
         let open = Callback::new(move |row: u32| match kind {
-            EntryKind::Slices => {
+            EntryKind::Table(TableKind::Slices) => {
                 let number =
                     self.content.with_untracked(|content| content.numbers.get(row as usize).copied());
                 number.into_iter().for_each(|number| self.opened.reveal_row(number));
             }
             _ => self.follow_row(row),
         });
-        (kind == EntryKind::Slices || self.has_any()).then_some(open)
+        (kind == EntryKind::Table(TableKind::Slices) || self.has_any()).then_some(open)
     }
 
     fn follow_row(self, row: u32) {
