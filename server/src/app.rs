@@ -50,9 +50,9 @@ const TILE_OVERHEAD_BYTES: u64 = 128;
 
 /// Handle to the state that all requests share.
 #[derive(Clone)]
-pub struct App(Arc<Shared>);
+pub struct App(Arc<AppState>);
 
-struct Shared {
+struct AppState {
     store: Arc<Store>,
     segments: Cache<SegmentKey, Arc<SegmentFile>>,
     tiles: Cache<TileKey, Arc<[u8]>, ByBytes>,
@@ -103,7 +103,7 @@ impl App {
     pub fn new(store: Arc<Store>, process: IngestProcess) -> Self {
         let items = in_memory(TILE_CACHE_BYTES >> 13);
         let jobs = Jobs::new(Arc::clone(&store), process.clone());
-        Self(Arc::new(Shared {
+        Self(Arc::new(AppState {
             store,
             segments: Cache::new(MAX_SEGMENTS),
             tiles: Cache::with_weighter(items, TILE_CACHE_BYTES, ByBytes),
@@ -209,7 +209,7 @@ impl App {
     /// Closes open segments until the lists and texts of those that stay open are within the limit.
     /// The largest goes first. Questions that use it keep it until they end.
     fn close_some(&self) {
-        let Shared { segments, job_segments, .. } = &*self.0;
+        let AppState { segments, job_segments, .. } = &*self.0;
         let of_ranks = segments.iter().map(|(key, segment)| (segment.kept_bytes(), Open::Rank(key)));
         let of_all =
             job_segments.iter().map(|(path, job)| (job.segment.kept_bytes(), Open::JobSegment(path)));
@@ -224,7 +224,7 @@ impl App {
     /// Closes the segments of profiles that were removed or replaced, by whomever: an open file
     /// keeps its space on the disk. Questions that use a segment keep it until they end.
     pub fn close_removed(&self) {
-        let Shared { segments, summaries, job_segments, .. } = &*self.0;
+        let AppState { segments, summaries, job_segments, .. } = &*self.0;
         segments.retain(|_, segment| !segment.bytes().is_removed());
         job_segments.retain(|_, job| !job.segment.bytes().is_removed());
         summaries.retain(|(path, _), _| path.exists());

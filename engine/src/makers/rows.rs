@@ -15,7 +15,7 @@ impl FieldCell {
     /// A whole number. `None` for other values.
     #[must_use]
     pub fn int(&self) -> Option<i64> {
-        self.0.as_ref().and_then(int_of)
+        self.0.as_ref()?.int()
     }
 
     /// A number such as that of a rank. `None` for other values.
@@ -27,7 +27,7 @@ impl FieldCell {
     /// A number with the precision of a float. `None` for other values.
     #[must_use]
     pub fn float(&self) -> Option<f64> {
-        self.0.as_ref().and_then(float_of)
+        self.0.as_ref()?.float()
     }
 
     /// The number; 0 without one.
@@ -77,7 +77,7 @@ pub fn named<'a, B: Bytes>(
 
 /// The value of a field in a row of a table in memory.
 pub fn cell_of(table: &ValueTable, row: &[Option<OwnedValue>], name: &str) -> FieldCell {
-    let place = table.fields.iter().position(|field| field.name == name);
+    let place = table.place_of(name);
     FieldCell(place.and_then(|place| row.get(place)?.clone()))
 }
 
@@ -98,26 +98,6 @@ pub fn of<'r>(row: &'r NamedValues<'_>, name: &str) -> Option<&'r OwnedValue> {
 pub fn text_of(row: &NamedValues<'_>, name: &str) -> Option<String> {
     match of(row, name)? {
         OwnedValue::Text(text) => Some(text.clone()),
-        _ => None,
-    }
-}
-
-/// A number with the precision of a float.
-#[expect(clippy::cast_precision_loss, reason = "a metric has the precision of a float")]
-pub fn float_of(value: &OwnedValue) -> Option<f64> {
-    match value {
-        OwnedValue::Int(value) => Some(*value as f64),
-        OwnedValue::Uint(value) => Some(*value as f64),
-        OwnedValue::Float(value) => Some(*value),
-        _ => None,
-    }
-}
-
-/// A whole number.
-pub fn int_of(value: &OwnedValue) -> Option<i64> {
-    match value {
-        OwnedValue::Int(value) => Some(*value),
-        OwnedValue::Uint(value) => i64::try_from(*value).ok(),
         _ => None,
     }
 }

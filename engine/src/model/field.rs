@@ -167,6 +167,28 @@ pub enum OwnedValue {
 }
 
 impl OwnedValue {
+    /// The whole number. `None` for other values.
+    #[must_use]
+    pub fn int(&self) -> Option<i64> {
+        match self {
+            Self::Int(value) => Some(*value),
+            Self::Uint(value) => i64::try_from(*value).ok(),
+            _ => None,
+        }
+    }
+
+    /// The number with the precision of a float. `None` for other values.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "who asks for a float wants no more digits")]
+    pub fn float(&self) -> Option<f64> {
+        match self {
+            Self::Int(value) => Some(*value as f64),
+            Self::Uint(value) => Some(*value as f64),
+            Self::Float(value) => Some(*value),
+            _ => None,
+        }
+    }
+
     /// Borrows the value.
     #[must_use]
     pub fn as_value(&self) -> Value<'_> {

@@ -18,6 +18,12 @@ pub struct ValueTable {
 }
 
 impl ValueTable {
+    /// The place of a field in each row.
+    #[must_use]
+    pub fn place_of(&self, field: &str) -> Option<usize> {
+        self.fields.iter().position(|own| own.name == field)
+    }
+
     /// The table without the columns in which no row has a value.
     #[must_use]
     pub fn without_empty_columns(mut self) -> Self {
@@ -82,7 +88,7 @@ impl Sink for SideTables {
 
     fn field(&mut self, table: TableId, spec: FieldSpec) -> Result<FieldId> {
         let of = self.tables.get_mut(usize::from(table.0)).ok_or(NO_TABLE)?;
-        let at = of.fields.iter().position(|field| field.name == spec.name).unwrap_or(of.fields.len());
+        let at = of.place_of(&spec.name).unwrap_or(of.fields.len());
         if at == of.fields.len() {
             of.fields.push(spec);
         }

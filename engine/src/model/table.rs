@@ -1,11 +1,15 @@
 //! Tables: rows of one kind with the same fields.
 
+use serde::{Deserialize, Serialize};
+
 /// A table of a segment, in the order of definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TableId(pub u16);
 
 /// Kind of a table's rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum TableKind {
     /// Slices and instants on tracks.
     Slices,

@@ -7,7 +7,7 @@ use super::clock::{Clock, ClockBy};
 use super::message_times::{TimeField, Timed};
 use super::rank_ref::RankRef;
 use super::selection::Side;
-use crate::model::Warning;
+use crate::model::{TableKind, Warning};
 
 /// All profiles of a store, newest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -214,9 +214,8 @@ pub struct TileGroup {
 pub struct Table {
     /// Exported name.
     pub name: String,
-    /// `slices`, `samples` or `side`.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["slices", "samples", "side"])))]
-    pub kind: String,
+    /// Kind of the rows.
+    pub kind: TableKind,
     /// Heading over tables that belong together, e.g. "Device".
     pub group: String,
     /// Number of rows.

@@ -32,7 +32,7 @@ pub mod waits;
 pub mod window;
 
 /// The version of these messages; part of every URL of a tile, so that caches never mix versions.
-pub const VERSION: u16 = 7;
+pub const VERSION: u16 = 8;
 
 /// The media type of postcard messages.
 pub const POSTCARD: &str = "application/x-nprof";

@@ -36,7 +36,7 @@ pub struct Tag {
 
 /// One end of an arrow.
 #[derive(Debug, Clone, Copy)]
-struct End {
+struct ArrowTip {
     at_px: (f64, f64),
     /// Direction in which the end lies outside of the frame; `None` inside.
     outside: Option<char>,
@@ -75,7 +75,7 @@ pub fn arrows(camera: &Camera<'_>, detail: &SliceDetail, duration: fn(i64) -> St
 
 /// Position of a timestamp of a slice: on its lane, or on the heading of the closed group around
 /// it. If that is out of sight, the position is at the edge of its area.
-fn camera_end(camera: &Camera<'_>, slice: &SliceEntry, time_ps: i64) -> Option<End> {
+fn camera_end(camera: &Camera<'_>, slice: &SliceEntry, time_ps: i64) -> Option<ArrowTip> {
     let track = camera.sheet.position(camera.source, slice.track)?;
     let camera = &camera.on(track);
     let rect = camera.rect(track, slice.lane, time_ps, 0).or_else(|| camera.closed_rect(track, time_ps))?;
@@ -105,10 +105,10 @@ fn camera_end(camera: &Camera<'_>, slice: &SliceEntry, time_ps: i64) -> Option<E
             inside(y_px, (top_px, foot_px), EDGE_Y_PX)
         };
     }
-    Some(End { at_px: (x, y), outside })
+    Some(ArrowTip { at_px: (x, y), outside })
 }
 
-fn tag(direction: char, end: End, gap: String, camera: &Camera<'_>, other: &Neighbour) -> Tag {
+fn tag(direction: char, end: ArrowTip, gap: String, camera: &Camera<'_>, other: &Neighbour) -> Tag {
     let text = match direction {
         '↑' | '↓' => {
             let track = camera.sheet.track(camera.source, other.slice.track);
@@ -151,7 +151,7 @@ mod tests {
     use nprof_engine::base::Interval;
 
     use super::*;
-    use crate::draw::names::Names;
+    use crate::draw::names::NameColours;
     use crate::draw::palette::Ground;
     use crate::draw::shape::Shape;
     use crate::view::fixture;
@@ -174,7 +174,7 @@ mod tests {
         let layout = Layout::new(&sheet, |track| closed.contains(&track.name.as_str()));
         let shape = Shape::new(&sheet);
         let scale = TimeScale { window: Interval::new(0, 1_000), width_px: 1_000.0 };
-        let (names, ground) = (Names::default(), Ground::Light);
+        let (names, ground) = (NameColours::default(), Ground::Light);
         let (sheet, source, shape, layout) = (&sheet, SourceId::of_first(0), &shape, &layout);
         let (sight, names) = (RowSight::unpinned(height_px, 0.0), &names);
         let camera = Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names, ground };

@@ -71,13 +71,13 @@ fn lane_load(strip: &Strip<'_>, tile: &Tile) -> Vec<f32> {
 
 /// Load of one group in the columns of a frame.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Columns {
+pub struct ColumnLoad {
     /// Scale for the conversion of cells to columns, which are pixels of the screen.
     scale: TimeScale,
     lanes: Vec<f32>,
 }
 
-impl Columns {
+impl ColumnLoad {
     /// Creates idle columns, one per pixel of the screen.
     #[must_use]
     pub fn new(window: Interval, columns: usize) -> Self {
@@ -215,7 +215,7 @@ mod tests {
         let tile = |cell_ps| fixture::tile(cell_ps, &[], vec![]);
         let load = |lanes: f32| Load { group: 0, lanes: vec![lanes; CELLS as usize] };
         let whole = Interval::new(0, 51_200);
-        let mut columns = Columns::new(whole, 100);
+        let mut columns = ColumnLoad::new(whole, 100);
         columns.add(&tile(100), whole, &load(1.0), Axis::default());
         columns.add(&tile(200), Interval::new(0, 25_600), &load(0.5), Axis::default());
         let bands = columns.rectangles(4, 7);

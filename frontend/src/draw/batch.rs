@@ -13,10 +13,10 @@ use nprof_engine::wire::tile::{Content, Tile, TileCell, TileLane, TileLimit, Til
 
 use super::band::{self, Load};
 use super::instance::{Instance, Paint};
-use super::names::Names;
+use super::names::NameColours;
 use super::palette;
 use super::shape::Shape;
-use super::strip::{Point, Share, Strip};
+use super::strip::{Share, Strip, StripInstant};
 use super::values::Values;
 use crate::view::rows::layout::RankLook;
 use crate::view::source_id::SourceId;
@@ -85,7 +85,7 @@ const PALEST: f32 = 0.35;
 impl Batch {
     /// The rectangles of a source's tile. Lanes of unknown tracks are left out.
     #[must_use]
-    pub fn new(tile: &Tile, source: SourceId, sheet: &Sheet, shape: &Shape, names: &Names) -> Self {
+    pub fn new(tile: &Tile, source: SourceId, sheet: &Sheet, shape: &Shape, names: &NameColours) -> Self {
         Self::looking(RankLook::Bars, tile, source, sheet, shape, names)
     }
 
@@ -97,7 +97,7 @@ impl Batch {
         source: SourceId,
         sheet: &Sheet,
         shape: &Shape,
-        names: &Names,
+        names: &NameColours,
     ) -> Self {
         let colours = names.of_tile(tile);
         let items = tile.lanes.iter().map(|lane| items(&lane.content)).sum();
@@ -116,7 +116,8 @@ impl Batch {
                 batch.instances.extend(limits.iter().map(|limit| cells.limit(limit)));
             }
             let of = &sheet.tracks()[track];
-            let extent = Extent::of_values(of.value_range.unwrap_or((0.0, 0.0)));
+            let (least, most) = of.value_range.unwrap_or((0.0, 0.0));
+            let extent = Extent::of_values(least, most);
             for values in Values::of(&lane.content, tile) {
                 match of.is_load() {
                     true => cells.load(&values, &mut batch.instances),
@@ -257,7 +258,7 @@ impl Cells<'_> {
         }
     }
 
-    fn point(&self, point: &Point) -> Instance {
+    fn point(&self, point: &StripInstant) -> Instance {
         let at = self.clamped(point.at);
         let (paint, (low, high)) =
             if point.is_dense { (Paint::Tick, TICK) } else { (Paint::Instant, (0.0, 1.0)) };
@@ -265,9 +266,9 @@ impl Cells<'_> {
         Instance { start: at, end: at, low, high, lane, paint, colour, alpha: u8::MAX }
     }
 
-    fn value(&self, start: f32, end: f32, (low, high): (f32, f32), paint: Paint) -> Instance {
-        let (colour, alpha) = (palette::COUNTER, u8::MAX);
-        Instance { start, end, low, high, lane: self.lane, paint, colour, alpha }
+    fn value(&self, start: f32, end: f32, shares: Range<f32>, paint: Paint) -> Instance {
+        let (low, high, lane) = (shares.start, shares.end, self.lane);
+        Instance { start, end, low, high, lane, paint, colour: palette::COUNTER, alpha: u8::MAX }
     }
 
     /// The area below the largest value, and the range of the values if there are several.
@@ -275,7 +276,7 @@ impl Cells<'_> {
         let (start, end) = (self.clamped(of.start), self.clamped(of.end));
         out.push(self.value(start, end, area(extent, of.max), Paint::Value));
         if of.min < of.max {
-            let range = (extent.share(of.min) as f32, extent.share(of.max) as f32);
+            let range = extent.share(of.min) as f32..extent.share(of.max) as f32;
             out.push(self.value(start, end, range, Paint::Range));
         }
     }
@@ -283,9 +284,9 @@ impl Cells<'_> {
 
 /// A value's area as lower and upper share of its lane. The area starts at zero, or at the edge
 /// nearest to zero.
-fn area(extent: &Extent, value: f64) -> (f32, f32) {
+fn area(extent: &Extent, value: f64) -> Range<f32> {
     let (zero, value) = (extent.share(0.0) as f32, extent.share(value) as f32);
-    (zero.min(value), zero.max(value))
+    zero.min(value)..zero.max(value)
 }
 
 #[cfg(test)]
@@ -305,7 +306,8 @@ Power~";
         let sheet = sheet_of(TRACKS);
         let lane = TileLane { track, lane, content };
         let tile = fixture::tile(1_024, &["x"], vec![lane]);
-        let batch = Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &Names::default());
+        let batch =
+            Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &NameColours::default());
         let text: Vec<_> = batch
             .instances
             .iter()
@@ -334,7 +336,7 @@ Power~";
             let sheet = sheet_of(TRACKS);
             let lane = fixture::lane(100, Content::Limits(vec![limit(0, 1.0)]));
             let tile = fixture::tile(1_024, &["x"], vec![lane]);
-            Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &Names::default())
+            Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &NameColours::default())
         };
         assert_eq!(colours.instances[0].colour, palette::HEAT);
     }
@@ -390,7 +392,8 @@ Power~";
         let slices = vec![slice(0, 5_000, SliceForm::Complete), slice(6_000, 6_000, SliceForm::Unfinished)];
         let lane = fixture::lane(100, Content::Slices(slices));
         let tile = fixture::tile(1_000, &["wait for an event"], vec![lane]);
-        let batch = Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &Names::default());
+        let batch =
+            Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &NameColours::default());
         let looks: Vec<_> =
             batch.instances.iter().map(|one| (one.paint, one.colour, (one.low, one.high))).collect();
         assert_eq!(looks, [(Paint::Wait, palette::WAIT, WAIT); 2]);
@@ -432,7 +435,8 @@ Power~";
         let tile = fixture::tile(10, &["x"], vec![lane]);
         let sheet = sheet_of(TRACKS);
         let runs =
-            Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &Names::default()).runs;
+            Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &NameColours::default())
+                .runs;
         // The first run can have its other part in the tile before.
         let run = |start_ps, duration_ps, row| Run { track: 0, lane: 1, start_ps, duration_ps, name: 0, row };
         assert_eq!(runs, [run(0, 40, 1), run(40, 160, 2)]);
@@ -446,10 +450,10 @@ Power~";
 
     #[test]
     fn areas_reach_to_zero_or_to_the_nearest_edge() {
-        assert_eq!(area(&Extent::of_values((0.0, 0.0)), 0.0), (0.0, 0.0));
-        assert_eq!(area(&Extent::of_values((f64::NAN, f64::INFINITY)), f64::NAN), (0.0, 0.0));
-        assert_eq!(area(&Extent::of_values((-50.0, 50.0)), -50.0), (0.0, 0.5));
-        assert_eq!(area(&Extent::of_values((96.0, 100.0)), 97.5), (0.0, 0.5));
-        assert_eq!(area(&Extent::of_values((-100.0, -96.0)), -97.5), (0.5, 1.0));
+        assert_eq!(area(&Extent::of_values(0.0, 0.0), 0.0), 0.0..0.0);
+        assert_eq!(area(&Extent::of_values(f64::NAN, f64::INFINITY), f64::NAN), 0.0..0.0);
+        assert_eq!(area(&Extent::of_values(-50.0, 50.0), -50.0), 0.0..0.5);
+        assert_eq!(area(&Extent::of_values(96.0, 100.0), 97.5), 0.0..0.5);
+        assert_eq!(area(&Extent::of_values(-100.0, -96.0), -97.5), 0.5..1.0);
     }
 }

@@ -129,15 +129,14 @@ impl PlainPainter {
 
     fn draw_quads(&self, quads: &Quads, surface: &Surface, area: &Area) {
         let Some(instances) = self.tiles.get(&quads.tile) else { return };
-        let (left, right) =
-            ((quads.clip_px.0 * surface.ratio).round(), (quads.clip_px.1 * surface.ratio).round());
+        let columns = (quads.clip_px.0 * surface.ratio).round()..(quads.clip_px.1 * surface.ratio).round();
         let place = TilePlace {
             offset_px: quads.offset_px,
             cell_px: quads.cell_px,
             scroll_px: area.shift_px(),
             ratio: surface.ratio,
         };
-        self.cut(surface, area, (left, right), |cut| {
+        self.cut(surface, area, columns, |cut| {
             for run in &quads.instances {
                 let Range { start, end } = *run;
                 let run = instances.get(start as usize..end as usize).unwrap_or_default();
@@ -155,13 +154,14 @@ impl PlainPainter {
             scroll_px: area.shift_px(),
             ratio: surface.ratio,
         };
-        let columns = (0.0, f64::from(surface.size_px().0));
+        let columns = 0.0..f64::from(surface.size_px().0);
         self.cut(surface, area, columns, |cut| self.draw_run(instances, &place, cut));
         self.context.set_global_alpha(1.0);
     }
 
-    /// Draws nothing outside of an area and of two columns of the screen's pixels.
-    fn cut(&self, surface: &Surface, area: &Area, (left, right): (f64, f64), draw: impl FnOnce(&Cut)) {
+    /// Draws nothing outside of an area and of some columns of the screen's pixels.
+    fn cut(&self, surface: &Surface, area: &Area, columns: Range<f64>, draw: impl FnOnce(&Cut)) {
+        let Range { start: left, end: right } = columns;
         let (top, foot) = surface.edges_px(area);
         let (top, foot) = (f64::from(top), f64::from(foot));
         let context = &self.context;

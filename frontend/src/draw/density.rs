@@ -1,6 +1,8 @@
 //! The minimap's picture: how busy each part of the whole rank is. Each row stands for one or more
 //! tracks.
 
+use std::ops::Range;
+
 use nprof_engine::base::Interval;
 use nprof_engine::tile::CELLS;
 use nprof_engine::wire::tile::{Content, Tile};
@@ -69,7 +71,7 @@ impl Density {
                         let end = end.min(tile.cell_ps.saturating_mul(CELLS));
                         let start_ps = tile.start_ps.saturating_add(start);
                         let end_ps = start_ps.saturating_add(end.saturating_sub(start));
-                        self.spread(row, (places.of(start_ps), places.of(end_ps)), weight);
+                        self.spread(row, places.of(start_ps)..places.of(end_ps), weight);
                     }
                 }
                 Content::Cells(cells) => {
@@ -82,7 +84,7 @@ impl Density {
                         let (Some(&from), Some(&to)) = (edges.get(at), edges.get(at + 1)) else { continue };
                         let work_ps = cell.busy_ps.saturating_sub(cell.wait_ps);
                         let share = work_ps as f32 / tile.cell_ps.max(1) as f32;
-                        self.spread(row, (from, to), share * weight);
+                        self.spread(row, from..to, share * weight);
                     }
                 }
                 Content::Samples(_) | Content::Ranges(_) | Content::Limits(_) => {}
@@ -92,9 +94,10 @@ impl Density {
 
     /// Adds busy time to the columns that a span of places touches, to each its part of the span.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "places are columns")]
-    fn spread(&mut self, row: usize, (from, to): (f64, f64), busy: f32) {
-        for column in from as usize..(to.ceil() as usize).min(self.columns) {
-            let inside = (to.min((column + 1) as f64) - from.max(column as f64)).max(0.0) as f32;
+    fn spread(&mut self, row: usize, places: Range<f64>, busy: f32) {
+        for column in places.start as usize..(places.end.ceil() as usize).min(self.columns) {
+            let end = places.end.min((column + 1) as f64);
+            let inside = (end - places.start.max(column as f64)).max(0.0) as f32;
             self.busy[row * self.columns + column] += inside * busy;
         }
     }

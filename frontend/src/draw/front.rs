@@ -93,7 +93,7 @@ mod tests {
     use nprof_engine::base::Interval;
 
     use super::*;
-    use crate::draw::names::Names;
+    use crate::draw::names::NameColours;
     use crate::draw::palette::Ground;
     use crate::draw::shape::Shape;
     use crate::view::rows::layout::RankRows;
@@ -126,7 +126,7 @@ mod tests {
         let sheet = Sheet::of(vec![std::sync::Arc::new(rank)]);
         // Sorted: the largest number is on top.
         let layout = Layout::of_ranks(&sheet, Some(RankRows { key: std::cmp::Reverse, fit_px }), |_| false);
-        let (shape, names) = (Shape::new(&sheet), Names::default());
+        let (shape, names) = (Shape::new(&sheet), NameColours::default());
         let sight = RowSight::unpinned(height_px, scroll_px);
         let camera = Camera {
             scale: TimeScale { window: Interval::new(0, 1_000), width_px: 1_000.0 },

@@ -42,7 +42,7 @@ mod tests {
 
     use super::*;
     use crate::draw::batch::Batch;
-    use crate::draw::names::Names;
+    use crate::draw::names::NameColours;
     use crate::draw::shape::Shape;
     use crate::view::fixture;
     use crate::view::rows::layout::RankLook;
@@ -79,7 +79,7 @@ mod tests {
                 SourceId::of_first(0),
                 &sheet,
                 &shape,
-                &Names::default(),
+                &NameColours::default(),
             );
             batch.instances.iter().map(|i| (i.start, i.colour == palette::HEAT, i.alpha)).collect::<Vec<_>>()
         });

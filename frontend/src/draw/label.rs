@@ -129,10 +129,10 @@ fn joined(mut named: Vec<Named<'_>>) -> Vec<Named<'_>> {
 }
 
 /// A lane, and two numbers by which its slices are ordered.
-type Key = ((usize, u32), i64, i64);
+type LabelOrder = ((usize, u32), i64, i64);
 
 /// The library's sort, which a program holds once for each type of function.
-fn sort(named: &mut [Named<'_>], key: fn(&Named<'_>) -> Key) {
+fn sort(named: &mut [Named<'_>], key: fn(&Named<'_>) -> LabelOrder) {
     named.sort_unstable_by_key(key);
 }
 
@@ -184,7 +184,7 @@ mod tests {
     use nprof_engine::wire::tile::TileCell;
 
     use super::*;
-    use crate::draw::names::Names;
+    use crate::draw::names::NameColours;
     use crate::draw::palette::Ground;
     use crate::draw::scene::tests::piece;
     use crate::draw::shape::Shape;
@@ -198,7 +198,7 @@ mod tests {
         let sheet = sheet_of("a");
         let (layout, shape) = (Layout::new(&sheet, |_| false), Shape::new(&sheet));
         let scale = TimeScale { window: Interval::new(0, 100_000), width_px: 100.0 };
-        let names = Names::default();
+        let names = NameColours::default();
         let sight = RowSight::unpinned(50.0, 0.0);
         let camera = Camera {
             scale,
@@ -211,8 +211,9 @@ mod tests {
             names: &names,
             ground: Ground::Light,
         };
-        let batch =
-            |piece: &Piece| Batch::new(&piece.tile, SourceId::of_first(0), &sheet, &shape, &Names::default());
+        let batch = |piece: &Piece| {
+            Batch::new(&piece.tile, SourceId::of_first(0), &sheet, &shape, &NameColours::default())
+        };
         let batches: Vec<Batch> = pieces.iter().map(batch).collect();
         let width_px = &mut |text: &str| text.chars().count() as f64 * 6.0;
         let labels = labels(&camera, pieces.iter().zip(&batches), width_px);

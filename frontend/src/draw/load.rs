@@ -29,7 +29,7 @@ mod tests {
 
     use super::*;
     use crate::draw::batch::Batch;
-    use crate::draw::names::Names;
+    use crate::draw::names::NameColours;
     use crate::draw::shape::Shape;
     use crate::view::fixture;
     use crate::view::rows::sheet::tests::sheet_of;
@@ -39,7 +39,8 @@ mod tests {
     fn check(content: Content, expected: &[(f32, f32, f32, f32, u8)]) {
         let sheet = sheet_of("Ranks/\n  Rank 0\nLoads/\n  Rank 0~");
         let tile = fixture::tile(10, &[], vec![fixture::lane(103, content)]);
-        let batch = Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &Names::default());
+        let batch =
+            Batch::new(&tile, SourceId::of_first(0), &sheet, &Shape::new(&sheet), &NameColours::default());
         let drawn = batch.instances.iter().map(|one| {
             assert_eq!((one.paint, one.colour), (Paint::Cell, palette::GROUP));
             (one.start, one.end, one.low, one.high, one.alpha)

@@ -16,11 +16,11 @@ const _: () = assert!(SLOTS == NAME_COLOURS && FIRST_SLOTS == FIRST_COLOURS, "ea
 
 /// The colours of a profile's names.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Names {
+pub struct NameColours {
     slots: HashMap<String, u8>,
 }
 
-impl Names {
+impl NameColours {
     /// Takes the numbers of a profile's names. Numbers beyond the colours are left out.
     #[must_use]
     pub fn new(slots: &[NameSlot]) -> Self {
@@ -52,14 +52,14 @@ mod tests {
 
     #[test]
     fn the_profile_decides_and_digits_do_not_count() {
-        let names = Names::new(&[slot("fusion.", 5), slot("copy", 2), slot("hostile", 200)]);
+        let names = NameColours::new(&[slot("fusion.", 5), slot("copy", 2), slot("hostile", 200)]);
         assert_eq!([names.colour("fusion.12"), names.colour("fusion.7"), names.colour("copy")], [5, 5, 2]);
         assert!(usize::from(names.colour("hostile")) < NAME_COLOURS);
     }
 
     #[test]
     fn a_rare_name_has_the_same_colour_everywhere() {
-        let (one, other) = (Names::new(&[slot("copy", 2)]), Names::default());
+        let (one, other) = (NameColours::new(&[slot("copy", 2)]), NameColours::default());
         assert_eq!(one.colour("seldom 3"), other.colour("seldom 9"));
     }
 }

@@ -128,7 +128,8 @@ const POINTED_STRENGTH: f64 = 0.75;
 
 /// Draws an arrow to a slice that starts before the other one ends. The line leaves to the right,
 /// runs back between the two lanes and arrives from the left.
-fn back_to(context: &CanvasRenderingContext2d, (x0, y0): (f64, f64), (x1, y1): (f64, f64)) {
+fn back_to(context: &CanvasRenderingContext2d, arrow: &Arrow) {
+    let ((x0, y0), (x1, y1)) = (arrow.from_px, arrow.to_px);
     // An arrow within one lane runs below the lane.
     let between = if (y1 - y0).abs() < 1.0 { y0 + 11.0 } else { f64::midpoint(y0, y1) };
     let (right, left) = (x0.max(x1 - STRAIGHT_PX) + STRAIGHT_PX, x1 - STRAIGHT_PX - CORNER_PX);
@@ -369,7 +370,7 @@ impl Pen {
             let bend = ((x1 - x0) / 2.0).clamp(least, 120.0);
             context.bezier_curve_to(x0 + bend, y0, x1 - bend, y1, x1, y1);
         } else {
-            back_to(context, (x0, y0), (x1, y1));
+            back_to(context, arrow);
         }
         context.stroke();
     }

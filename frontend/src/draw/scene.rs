@@ -5,10 +5,10 @@ use std::ops::Range;
 use nprof_engine::base::Interval;
 use nprof_engine::wire::catalog::TrackKind;
 
-use super::band::Columns;
+use super::band::ColumnLoad;
 use super::batch::Batch;
 use super::instance::Instance;
-use super::names::Names;
+use super::names::NameColours;
 use super::palette::Ground;
 use super::rectangle::DIAMOND_PX;
 use super::shape::Shape;
@@ -36,7 +36,7 @@ pub struct Camera<'a> {
     /// The rows of the tracks.
     pub layout: &'a Layout,
     /// Colours of names.
-    pub names: &'a Names,
+    pub names: &'a NameColours,
     /// Background of the frame.
     pub ground: Ground,
 }
@@ -110,7 +110,7 @@ impl Camera<'_> {
         let mut out = Vec::new();
         for row in closed.iter().filter(|row| row.is_closed) {
             let Some(lane) = self.shape.lane(row.track, 0) else { continue };
-            let mut columns = Columns::new(self.scale.window, width);
+            let mut columns = ColumnLoad::new(self.scale.window, width);
             for (piece, batch) in pieces.clone() {
                 if let Some(load) = batch.loads.iter().find(|load| load.group == row.track) {
                     columns.add(&piece.tile, piece.clip, load, self.sheet.axis(piece.id.source));
@@ -253,7 +253,7 @@ Queue";
         let shape = Shape::new(&sheet);
         let scale = TimeScale { window, width_px: window.duration_ps() as f64 / 1_000.0 };
         let piece = piece(SLICES);
-        let names = Names::default();
+        let names = NameColours::default();
         let batch = Batch::new(&piece.tile, SourceId::of_first(0), &sheet, &shape, &names);
         let (sheet, shape, layout, ground) = (&sheet, &shape, &layout, Ground::Light);
         let (source, sight) = (SourceId::of_first(0), RowSight::unpinned(height_px, scroll_px));
@@ -306,8 +306,8 @@ Queue";
         let shape = Shape::new(&sheet);
         let scale = TimeScale { window: Interval::new(0, 100_000), width_px: 10.0 };
         let piece = piece(SLICES);
-        let batch = Batch::new(&piece.tile, SourceId::of_first(0), &sheet, &shape, &Names::default());
-        let names = Names::default();
+        let batch = Batch::new(&piece.tile, SourceId::of_first(0), &sheet, &shape, &NameColours::default());
+        let names = NameColours::default();
         let (sheet, shape, layout, ground) = (&sheet, &shape, &layout, Ground::Light);
         let (source, sight) = (SourceId::of_first(0), RowSight::unpinned(500.0, 0.0));
         let camera =
@@ -323,7 +323,7 @@ Queue";
     fn diamonds_at_the_edge_of_a_piece_are_whole() {
         let sheet = sheet_of("a");
         let (layout, shape) = (Layout::new(&sheet, |_| false), Shape::new(&sheet));
-        let names = Names::default();
+        let names = NameColours::default();
         // One pixel is 1000 ps. The piece shows 20 to 80 pixels.
         let scale = TimeScale { window: Interval::new(0, 100_000), width_px: 100.0 };
         let (sheet, shape, layout, names) = (&sheet, &shape, &layout, &names);

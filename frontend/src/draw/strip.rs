@@ -22,7 +22,7 @@ pub struct Strip<'a> {
     /// The cells of all other slices, ordered, at most one entry per cell.
     pub shares: Vec<Share>,
     /// Events without duration, in order.
-    pub points: Vec<Point>,
+    pub points: Vec<StripInstant>,
 }
 
 /// The sum of narrow slices in a cell.
@@ -40,7 +40,7 @@ pub struct Share {
 
 /// An event without duration.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Point {
+pub struct StripInstant {
     /// Position in cells from the tile's start.
     pub at: f64,
     /// Index into the tile's texts.
@@ -50,7 +50,7 @@ pub struct Point {
 }
 
 /// The part of a cell that one slice covers.
-struct Part {
+struct CellPart {
     cell: u32,
     name: u32,
     share: f32,
@@ -70,7 +70,7 @@ impl<'a> Strip<'a> {
                 for slice in slices {
                     if slice.form == SliceForm::Instant || slice.duration_ps == 0 {
                         let at = slice.start_ps as f64 / cell_ps as f64;
-                        strip.points.push(Point { at, name: slice.name, is_dense: false });
+                        strip.points.push(StripInstant { at, name: slice.name, is_dense: false });
                     } else if slice.duration_ps >= cell_ps.saturating_mul(BAR_CELLS) {
                         strip.bars.push(slice);
                     } else {
@@ -84,7 +84,7 @@ impl<'a> Strip<'a> {
                 for cell in all.iter().filter(|cell| cell.cell < cells) {
                     if cell.busy_ps == 0 {
                         let at = f64::from(cell.cell) + 0.5;
-                        strip.points.push(Point { at, name: cell.name, is_dense: cell.count > 1 });
+                        strip.points.push(StripInstant { at, name: cell.name, is_dense: cell.count > 1 });
                     } else {
                         strip.shares.push(share_of(cell, cell_ps));
                     }
@@ -105,7 +105,7 @@ fn share_of(cell: &TileCell, cell_ps: i64) -> Share {
 
 /// Adds the part of each cell that a slice covers.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the tile's cells")]
-fn add_parts(slice: &TileSlice, cell_ps: i64, cells: u32, is_wait: bool, parts: &mut Vec<Part>) {
+fn add_parts(slice: &TileSlice, cell_ps: i64, cells: u32, is_wait: bool, parts: &mut Vec<CellPart>) {
     let at = |ps: i64| ps as f64 / cell_ps as f64;
     let (from, to) = (at(slice.start_ps), at(slice.start_ps.saturating_add(slice.duration_ps)));
     let first = from.floor().max(0.0);
@@ -115,12 +115,12 @@ fn add_parts(slice: &TileSlice, cell_ps: i64, cells: u32, is_wait: bool, parts: 
     }
     for cell in first as u32..end as u32 {
         let inside = to.min(f64::from(cell + 1)) - from.max(f64::from(cell));
-        parts.push(Part { cell, name: slice.name, share: inside.max(0.0) as f32, is_wait });
+        parts.push(CellPart { cell, name: slice.name, share: inside.max(0.0) as f32, is_wait });
     }
 }
 
 /// Sums the parts of each cell.
-fn shares(mut parts: Vec<Part>) -> Vec<Share> {
+fn shares(mut parts: Vec<CellPart>) -> Vec<Share> {
     // Slices come in order, so only the parts of one cell are out of order, and few cells have
     // several.
     if !parts.is_sorted_by_key(|part| part.cell) {
@@ -136,7 +136,7 @@ fn shares(mut parts: Vec<Part>) -> Vec<Share> {
             parts.fold(0.0, |sum, part| sum + part.share).min(1.0)
         };
         let names = cell.chunk_by(|a, b| (a.is_wait, a.name) == (b.is_wait, b.name));
-        let time = |parts: &[Part]| parts.iter().map(|part| part.share).sum::<f32>();
+        let time = |parts: &[CellPart]| parts.iter().map(|part| part.share).sum::<f32>();
         // Waits come last: the first of equal maxima is work, if there is any.
         let best = names.reduce(|best, other| {
             let is_better = !other[0].is_wait || best[0].is_wait;
@@ -148,12 +148,12 @@ fn shares(mut parts: Vec<Part>) -> Vec<Share> {
     cells.collect()
 }
 
-fn sort(parts: &mut [Part]) {
+fn sort(parts: &mut [CellPart]) {
     parts.sort_unstable_by_key(|part| (part.cell, part.is_wait, part.name));
 }
 
 /// Marks the points that have a neighbour nearby.
-fn mark_dense(points: &mut [Point]) {
+fn mark_dense(points: &mut [StripInstant]) {
     for at in 1..points.len() {
         if points[at].at - points[at - 1].at < TICK_CELLS {
             points[at].is_dense = true;

@@ -61,7 +61,7 @@ mod tests {
     use nprof_engine::wire::rank_ref::RankRef;
 
     use super::*;
-    use crate::draw::names::Names;
+    use crate::draw::names::NameColours;
     use crate::draw::palette::Ground;
     use crate::draw::shape::Shape;
     use crate::view::fixture;
@@ -79,7 +79,7 @@ mod tests {
         let rank = rank_with(RankRef::All, tracks("all\nRanks/\n  Rank 0\n  Rank 1*2\n  Rank 2"));
         let sheet = Sheet::of(vec![std::sync::Arc::new(rank)]);
         let layout = Layout::new(&sheet, |track| closed.contains(&track.name.as_str()));
-        let (shape, names, ground) = (Shape::new(&sheet), Names::default(), Ground::Light);
+        let (shape, names, ground) = (Shape::new(&sheet), NameColours::default(), Ground::Light);
         let scale = TimeScale { window: Interval::new(0, 1_000), width_px: 1_000.0 };
         let (sheet, source, shape, layout) = (&sheet, SourceId::of_first(RankRef::All), &shape, &layout);
         let (sight, names) = (RowSight::unpinned(height_px, 0.0), &names);

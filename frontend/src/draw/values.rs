@@ -48,10 +48,10 @@ fn of_samples(samples: &[TileSample], cell_ps: i64) -> Vec<Values> {
     for (number, of) in cells.iter().enumerate() {
         let start = cell(&of[0]) as f64;
         let next = cells.get(number + 1).map_or(CELLS as f64, |next| cell(&next[0]) as f64);
-        let range = of
+        let (min, max) = of
             .iter()
             .fold((f64::NAN, f64::NAN), |(min, max), sample| (sample.value.min(min), sample.value.max(max)));
-        add(&mut out, start, next, range, of[of.len() - 1].value);
+        add(&mut out, Values { start, end: start + 1.0, min, max }, next, of[of.len() - 1].value);
     }
     out
 }
@@ -63,11 +63,12 @@ fn of_exact(samples: &[TileSample]) -> Vec<Values> {
     samples.iter().zip(ends).map(|(sample, end)| Values::held(at(sample), end, sample.value)).collect()
 }
 
-/// Adds the range of a cell, and the last value until the next cell with values.
-fn add(out: &mut Vec<Values>, start: f64, next: f64, (min, max): (f64, f64), last: f64) {
-    out.push(Values { start, end: start + 1.0, min, max });
-    if next > start + 1.0 {
-        out.push(Values::held(start + 1.0, next, last));
+/// Adds the range of a cell, and its last value until the next cell with values.
+fn add(out: &mut Vec<Values>, range: Values, next: f64, last: f64) {
+    let end = range.end;
+    out.push(range);
+    if next > end {
+        out.push(Values::held(end, next, last));
     }
 }
 
@@ -75,7 +76,9 @@ fn of_ranges(ranges: &[TileRange]) -> Vec<Values> {
     let mut out = Vec::with_capacity(ranges.len());
     for (number, range) in ranges.iter().enumerate() {
         let next = ranges.get(number + 1).map_or(CELLS as f64, |next| f64::from(next.cell));
-        add(&mut out, f64::from(range.cell), next, (range.min, range.max), range.last);
+        let TileRange { cell, min, max, last, .. } = *range;
+        let start = f64::from(cell);
+        add(&mut out, Values { start, end: start + 1.0, min, max }, next, last);
     }
     out
 }

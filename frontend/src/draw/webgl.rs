@@ -226,18 +226,19 @@ impl CardPainter {
         self.gl.bind_buffer(Gl::ARRAY_BUFFER, self.loose.as_ref());
         self.gl.buffer_data_with_u8_array(Gl::ARRAY_BUFFER, instances.as_bytes(), Gl::STREAM_DRAW);
         self.set_uniforms(surface, area);
-        self.cut(surface, area, (0, surface.size_px().0));
+        self.cut(surface, area, 0..surface.size_px().0);
         self.gl.uniform1f(self.uniforms.offset.as_ref(), 0.0);
         self.gl.uniform1f(self.uniforms.cell.as_ref(), 1.0);
         self.draw_run(&(0..instances.len() as u32));
     }
 
-    /// Draws nothing outside of an area and of two columns of the screen's pixels.
-    fn cut(&self, surface: &Surface, area: &Area, (left, right): (i32, i32)) {
+    /// Draws nothing outside of an area and of some columns of the screen's pixels.
+    fn cut(&self, surface: &Surface, area: &Area, columns: Range<i32>) {
         let (top, foot) = surface.edges_px(area);
         // The graphics card counts from below.
         let (_, height) = surface.size_px();
-        self.gl.scissor(left, height - foot, (right - left).max(0), (foot - top).max(0));
+        let width = (columns.end - columns.start).max(0);
+        self.gl.scissor(columns.start, height - foot, width, (foot - top).max(0));
     }
 
     fn set_uniforms(&self, surface: &Surface, area: &Area) {
@@ -274,7 +275,7 @@ impl CardPainter {
         let Some(buffer) = self.buffers.get(&quads.tile) else { return };
         let left = (quads.clip_px.0 * ratio).round() as i32;
         let right = (quads.clip_px.1 * ratio).round() as i32;
-        self.cut(surface, area, (left, right));
+        self.cut(surface, area, left..right);
         gl.uniform1f(self.uniforms.offset.as_ref(), (quads.offset_px * ratio) as f32);
         gl.uniform1f(self.uniforms.cell.as_ref(), (quads.cell_px * ratio) as f32);
         gl.bind_buffer(Gl::ARRAY_BUFFER, Some(buffer));

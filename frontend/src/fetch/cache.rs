@@ -28,7 +28,7 @@ const FINER_LEVELS: u32 = 3;
 
 /// A present tile with its size in memory.
 #[derive(Debug)]
-struct Kept {
+struct CachedTile {
     tile: Rc<Tile>,
     size_bytes: usize,
     /// Number of the plan that wanted the tile last.
@@ -46,7 +46,7 @@ struct Failure {
 #[derive(Debug)]
 enum Slot {
     OnItsWay { attempts: i32 },
-    Here(Kept),
+    Here(CachedTile),
     Failed(Failure),
 }
 
@@ -141,7 +141,7 @@ impl TileCache {
             Ok(tile) => {
                 let size_bytes = size_bytes(&tile);
                 self.size_bytes += size_bytes;
-                Slot::Here(Kept { tile: Rc::new(tile), size_bytes, last_wanted: self.plans })
+                Slot::Here(CachedTile { tile: Rc::new(tile), size_bytes, last_wanted: self.plans })
             }
             Err(error) => {
                 let wait_ms = (FIRST_RETRY_MS * 2_f64.powi(attempts.min(16))).min(LONGEST_RETRY_MS);

@@ -18,4 +18,4 @@ pub use error::FetchError;
 pub use key::TileKey;
 #[cfg(feature = "browser")]
 pub use source::{RankSource, Source};
-pub use tile_needs::Wanted;
+pub use tile_needs::TileNeeds;

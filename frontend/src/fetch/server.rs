@@ -15,14 +15,14 @@ use super::error::FetchError;
 
 /// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum AnswerEncoding {
     /// A postcard message.
     Message,
     /// A zstd frame with a postcard message inside.
     Frame,
 }
 
-impl Form {
+impl AnswerEncoding {
     fn media_type(self) -> &'static str {
         match self {
             Self::Message => POSTCARD,
@@ -51,7 +51,7 @@ impl Server {
     pub(super) async fn ask(
         self,
         question: &Question,
-        form: Form,
+        form: AnswerEncoding,
         cancel: Option<&AbortSignal>,
     ) -> Result<Vec<u8>, FetchError> {
         let request = RequestInit::new();
@@ -69,7 +69,7 @@ impl Server {
 
     /// The formats in which a profile can be downloaded.
     pub async fn exports(self) -> Result<ExportList, FetchError> {
-        decode::message(&body("/api/exports", &RequestInit::new(), Form::Message).await?)
+        decode::message(&body("/api/exports", &RequestInit::new(), AnswerEncoding::Message).await?)
     }
 
     /// The path of a profile as a file of this format.
@@ -85,7 +85,7 @@ impl Server {
 
     /// The progress of an ingest.
     pub async fn job(self, id: u64) -> Result<JobReport, FetchError> {
-        decode::message(&body(&job_path(id), &RequestInit::new(), Form::Message).await?)
+        decode::message(&body(&job_path(id), &RequestInit::new(), AnswerEncoding::Message).await?)
     }
 
     /// Cancels an ingest.
@@ -105,10 +105,10 @@ fn job_path(id: u64) -> String {
 async fn remove(path: &str) -> Result<(), FetchError> {
     let request = RequestInit::new();
     request.set_method("DELETE");
-    body(path, &request, Form::Message).await.map(|_| ())
+    body(path, &request, AnswerEncoding::Message).await.map(|_| ())
 }
 
-async fn body(path: &str, request: &RequestInit, form: Form) -> Result<Vec<u8>, FetchError> {
+async fn body(path: &str, request: &RequestInit, form: AnswerEncoding) -> Result<Vec<u8>, FetchError> {
     let headers = Headers::new().map_err(|_| FetchError::Unreachable)?;
     headers.set("Accept", form.media_type()).map_err(|_| FetchError::Unreachable)?;
     request.set_headers(&headers);

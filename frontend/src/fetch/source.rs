@@ -11,7 +11,7 @@ use web_sys::AbortSignal;
 use super::decode::{self, PackedTile};
 use super::error::FetchError;
 use super::page_bundle::Embedded;
-use super::server::{Form, Server};
+use super::server::{AnswerEncoding, Server};
 use crate::view::Axis;
 
 /// The source of answers; a context of the page.
@@ -50,7 +50,7 @@ impl Source {
 
     /// The answer to a question about the store.
     pub async fn ask<Q: AskStore + Into<Question>>(self, question: Q) -> Result<Q::Answer, FetchError> {
-        decode::answer::<Q>(&self.bytes(&question.into(), Form::Message, None).await?)
+        decode::answer::<Q>(&self.bytes(&question.into(), AnswerEncoding::Message, None).await?)
     }
 
     /// The source of one rank of a profile.
@@ -63,7 +63,7 @@ impl Source {
     async fn bytes(
         self,
         question: &Question,
-        form: Form,
+        form: AnswerEncoding,
         cancel: Option<&AbortSignal>,
     ) -> Result<Vec<u8>, FetchError> {
         match self {
@@ -98,7 +98,8 @@ impl RankSource {
         let Self { source, id, axis: Axis(clock) } = self;
         let mut local = question.clone();
         local.move_to_local(clock);
-        let bytes = source.bytes(&Question::OfRank(id, local.into()), Form::Message, cancel).await?;
+        let bytes =
+            source.bytes(&Question::OfRank(id, local.into()), AnswerEncoding::Message, cancel).await?;
         let mut answer = decode::answer::<Q>(&bytes)?;
         answer.message_mut().into_iter().for_each(|message| move_to_shared(message, clock));
         question.restate(&mut answer);
@@ -108,7 +109,7 @@ impl RankSource {
     /// A tile, in the form in which the source has it.
     pub async fn tile(self, question: TileQuestion, cancel: &AbortSignal) -> Result<PackedTile, FetchError> {
         let question = Question::OfRank(self.id, question.into());
-        let bytes = self.source.bytes(&question, Form::Frame, Some(cancel)).await?;
+        let bytes = self.source.bytes(&question, AnswerEncoding::Frame, Some(cancel)).await?;
         Ok(match self.source {
             Source::Server(_) => PackedTile::Frame(bytes),
             Source::Embedded(_) => PackedTile::Message(bytes),

@@ -17,14 +17,14 @@ const OVERVIEW_CELLS: f64 = 256.0;
 
 /// The tiles that a frame needs, by purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Wanted {
+pub struct TileNeeds {
     /// Tiles in sight.
     pub shown: Vec<TileKey>,
     /// Tiles likely to be in sight next: next to the window, and at the next coarser level.
     pub ahead: Vec<TileKey>,
 }
 
-impl Wanted {
+impl TileNeeds {
     /// The tiles for these rows of a sheet. Tracks below closed groups are wanted one level
     /// coarser, because only a band of them is shown.
     #[must_use]
@@ -41,13 +41,13 @@ impl Wanted {
             gathered(rows.iter().flat_map(|row| layout.tile_groups(sheet, row)))
         };
         let (mut wanted, open) = (Self::default(), groups(&open));
-        for group in &open {
-            wanted.add(sheet, *group, level, scale.window);
+        for &(source, group) in &open {
+            wanted.add(sheet, source, group, level, scale.window);
         }
         // If a tile group has both shown tracks and tracks in closed groups, the finer tiles serve
         // both.
-        for group in groups(&closed).difference(&open) {
-            wanted.add(sheet, *group, level.coarser(), scale.window);
+        for &(source, group) in groups(&closed).difference(&open) {
+            wanted.add(sheet, source, group, level.coarser(), scale.window);
         }
         wanted
     }
@@ -59,7 +59,7 @@ impl Wanted {
         self.shown.iter().any(is_of)
     }
 
-    fn add(&mut self, sheet: &Sheet, (source, group): (SourceId, u32), level: Level, window: Interval) {
+    fn add(&mut self, sheet: &Sheet, source: SourceId, group: u32, level: Level, window: Interval) {
         let Some(rank) = sheet.source(source) else { return };
         let Some(window) = inside(sheet.axis(source).local_span(window), rank) else { return };
         let (shown, coarser) = (level.tiles_of(window), level.coarser());
@@ -115,7 +115,7 @@ mod tests {
         let sheet = sheet_with(tracks);
         let layout = Layout::new(&sheet, |_| false);
         let scale = TimeScale { window: Interval::new(start_ps, end_ps), width_px: 500.0 };
-        let wanted = Wanted::new(&sheet, &layout, &layout.rows[rows], &scale, 1.0);
+        let wanted = TileNeeds::new(&sheet, &layout, &layout.rows[rows], &scale, 1.0);
         assert_eq!((text(&wanted.shown).as_str(), text(&wanted.ahead).as_str()), (shown, ahead));
     }
 
@@ -136,7 +136,7 @@ mod tests {
         let scale = TimeScale { window: Interval::new(0, 1_000_000), width_px: 500.0 };
         let shown = |is_closed: bool| {
             let layout = Layout::new(&sheet, |_| is_closed);
-            text(&Wanted::new(&sheet, &layout, &layout.rows, &scale, 1.0).shown)
+            text(&TileNeeds::new(&sheet, &layout, &layout.rows, &scale, 1.0).shown)
         };
         assert_eq!((shown(false).as_str(), shown(true).as_str()), ("0:1/0 1:1/0", "0:1/0 1:2/0"));
     }

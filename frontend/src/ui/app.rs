@@ -14,7 +14,7 @@ use crate::fetch::page_bundle::Embedded;
 use crate::view::Act;
 use crate::view::act::Need;
 use crate::view::state::profile_names::ProfileNames;
-use crate::view::url::page::Place;
+use crate::view::url::page::PagePlace;
 use crate::view::url::single_profile::Only;
 
 /// The part of the address that selects the components. The rest of the address only changes their
@@ -45,9 +45,9 @@ pub fn App() -> impl IntoView {
     let place = address.place();
     let page = Memo::new(move |_| {
         place.with(|place| match place {
-            Place::List(_) => Page::List,
-            Place::Profile(view) => Page::Profile(view.profiles.clone()),
-            Place::Broken(error) => Page::Broken(error.to_string()),
+            PagePlace::List(_) => Page::List,
+            PagePlace::Profile(view) => Page::Profile(view.profiles.clone()),
+            PagePlace::Broken(error) => Page::Broken(error.to_string()),
         })
     });
     let run = move |act: Act| {
@@ -55,7 +55,7 @@ pub fn App() -> impl IntoView {
             Act::ShowKeys => help.0.set(true),
             Act::OpenPalette => palette.set(true),
             Act::SwitchTheme => theme.switch(),
-            Act::OpenList => address.open(Place::list()),
+            Act::OpenList => address.open(PagePlace::list()),
             _ => return false,
         }
         true

@@ -7,7 +7,7 @@ use nprof_engine::wire::catalog::ProfileEntry;
 
 /// A column by which the list can be sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Column {
+pub enum ProfileColumn {
     /// The display name.
     Name,
     /// The kind of trace.
@@ -31,7 +31,7 @@ pub enum Direction {
     Descending,
 }
 
-impl Column {
+impl ProfileColumn {
     /// All columns.
     pub const ALL: [Self; 6] =
         [Self::Name, Self::Source, Self::Ingested, Self::Ranks, Self::Events, Self::Size];
@@ -53,7 +53,7 @@ impl Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sort {
     /// The column.
-    pub column: Column,
+    pub column: ProfileColumn,
     /// The direction.
     pub direction: Direction,
 }
@@ -66,7 +66,7 @@ impl Default for Sort {
 
 impl Sort {
     /// The initial order: newest first.
-    pub const INITIAL: Self = Self { column: Column::Ingested, direction: Direction::Descending };
+    pub const INITIAL: Self = Self { column: ProfileColumn::Ingested, direction: Direction::Descending };
 
     /// The name in addresses: the column's name, with `-` before it if the largest is first.
     #[must_use]
@@ -84,20 +84,23 @@ impl Sort {
             Some(name) => (Direction::Descending, name),
             None => (Direction::Ascending, name),
         };
-        let column = Column::ALL.into_iter().find(|column| column.name() == name)?;
+        let column = ProfileColumn::ALL.into_iter().find(|column| column.name() == name)?;
         Some(Self { column, direction })
     }
 
     /// The order after a click on a column's heading. A click on the current column reverses it.
     /// Another column starts with the usual direction: names from A, numbers from the largest.
     #[must_use]
-    pub fn clicked(self, column: Column) -> Self {
+    pub fn clicked(self, column: ProfileColumn) -> Self {
         let direction = match (self.column == column, self.direction) {
             (true, Direction::Ascending) => Direction::Descending,
             (true, Direction::Descending) => Direction::Ascending,
             (false, _) => match column {
-                Column::Name | Column::Source => Direction::Ascending,
-                Column::Ingested | Column::Ranks | Column::Events | Column::Size => Direction::Descending,
+                ProfileColumn::Name | ProfileColumn::Source => Direction::Ascending,
+                ProfileColumn::Ingested
+                | ProfileColumn::Ranks
+                | ProfileColumn::Events
+                | ProfileColumn::Size => Direction::Descending,
             },
         };
         Self { column, direction }
@@ -105,12 +108,12 @@ impl Sort {
 
     fn compare(self, a: &ProfileEntry, b: &ProfileEntry) -> Ordering {
         let order = match self.column {
-            Column::Name => a.display_name.to_lowercase().cmp(&b.display_name.to_lowercase()),
-            Column::Source => a.source.cmp(&b.source),
-            Column::Ingested => a.created_unix_ms.cmp(&b.created_unix_ms),
-            Column::Ranks => a.ranks.cmp(&b.ranks),
-            Column::Events => a.events.cmp(&b.events),
-            Column::Size => a.size_bytes.cmp(&b.size_bytes),
+            ProfileColumn::Name => a.display_name.to_lowercase().cmp(&b.display_name.to_lowercase()),
+            ProfileColumn::Source => a.source.cmp(&b.source),
+            ProfileColumn::Ingested => a.created_unix_ms.cmp(&b.created_unix_ms),
+            ProfileColumn::Ranks => a.ranks.cmp(&b.ranks),
+            ProfileColumn::Events => a.events.cmp(&b.events),
+            ProfileColumn::Size => a.size_bytes.cmp(&b.size_bytes),
         };
         let order = match self.direction {
             Direction::Ascending => order,
@@ -165,10 +168,10 @@ mod tests {
     #[test]
     fn sorts_by_column_and_keeps_equal_ones_newest_first() {
         check("", Sort::INITIAL, "b,c x,A");
-        check("", Sort::INITIAL.clicked(Column::Name), "A,b,c x");
-        check("", Sort::INITIAL.clicked(Column::Name).clicked(Column::Name), "c x,b,A");
-        check("", Sort::INITIAL.clicked(Column::Events), "A,b,c x");
-        check("", Sort::INITIAL.clicked(Column::Events).clicked(Column::Events), "b,c x,A");
+        check("", Sort::INITIAL.clicked(ProfileColumn::Name), "A,b,c x");
+        check("", Sort::INITIAL.clicked(ProfileColumn::Name).clicked(ProfileColumn::Name), "c x,b,A");
+        check("", Sort::INITIAL.clicked(ProfileColumn::Events), "A,b,c x");
+        check("", Sort::INITIAL.clicked(ProfileColumn::Events).clicked(ProfileColumn::Events), "b,c x,A");
     }
 
     #[test]

@@ -11,7 +11,6 @@ use serde_json::Value as Json;
 use super::args::Args;
 use super::error::{AiuError, Result};
 use super::event::Event;
-use super::rows::integer;
 use super::source::Source;
 
 /// Process of the counter: it belongs to no rank.
@@ -56,7 +55,7 @@ fn add(source: &Source<'_>, operations: &mut BTreeMap<(String, u32), Operation>)
             fields[id.0 as usize].1.name == names.moved_bytes
         };
         // Operations whose steps name no ranks have no bandwidth.
-        let moved = row.fields.iter().find(is_moved).and_then(|(_, value)| integer(value));
+        let moved = row.fields.iter().find(is_moved).and_then(|(_, value)| value.int());
         let Some(bytes) = moved else { return Ok(()) };
         let (start_ps, end_ps) =
             (source.time(row.start_ps), source.time(row.start_ps.saturating_add(duration_ps)));

@@ -7,15 +7,15 @@ use serde_json::{Map, Value as Json, json};
 use super::Request;
 use super::error::Result;
 use super::event::Each;
-use super::form::{Form, TimeUnit};
+use super::form::{EventForm, TimeUnit};
 use super::source::{DEVICES, Source};
-use super::trace::{self, Met, Shared};
+use super::trace::{self, JobEvents, Met};
 
 /// Keys of a document that the output has of its own.
 const OWN: [&str; 5] = ["traceEvents", "otherData", "distributedInfo", "displayTimeUnit", DEVICES];
 
 /// Writes the events of these ranks as one document.
-pub fn write(ranks: &[Source<'_>], request: &Request, out: &mut dyn Write) -> Result<(Met, Shared)> {
+pub fn write(ranks: &[Source<'_>], request: &Request, out: &mut dyn Write) -> Result<(Met, JobEvents)> {
     let each = |each: &mut Each<'_>| trace::for_each(ranks, &request.form, each);
     document(ranks, ranks, request, out, each)
 }
@@ -25,7 +25,7 @@ pub fn write_rank(
     ranks: &[Source<'_>],
     at: usize,
     request: &Request,
-    shared: &Shared,
+    shared: &JobEvents,
     out: &mut dyn Write,
 ) -> Result<()> {
     let each = |each: &mut Each<'_>| trace::for_rank(ranks, at, &request.form, shared, each);
@@ -86,7 +86,7 @@ fn passed(ranks: &[Source<'_>]) -> Map<String, Json> {
     passed
 }
 
-fn unit(ranks: &[Source<'_>], form: &Form) -> Json {
+fn unit(ranks: &[Source<'_>], form: &EventForm) -> Json {
     let mut keys = ranks.iter().flat_map(|source| &source.document);
     let stated = keys.find(|(key, _)| key == "displayTimeUnit").map(|(_, value)| value.clone());
     stated.unwrap_or_else(|| Json::from(if form.time_unit == TimeUnit::Ns { "ns" } else { "ms" }))

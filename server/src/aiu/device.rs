@@ -9,9 +9,8 @@ use serde_json::Value as Json;
 
 use super::args::{Args, Key};
 use super::event::Event;
-use super::form::{Form, Forms};
+use super::form::{EventForm, Forms};
 use super::names;
-use super::rows::integer;
 use super::source::{Source, into_json};
 
 /// Keys of the counters.
@@ -37,7 +36,7 @@ pub fn is_prep(name: &str) -> bool {
 }
 
 /// Fills an event with what the slice states. Returns its thread.
-pub fn fill(event: &mut Event, op: Op<'_>, source: &Source<'_>, form: &Form) -> Option<String> {
+pub fn fill(event: &mut Event, op: Op<'_>, source: &Source<'_>, form: &EventForm) -> Option<String> {
     let plain = names::plain(op.name);
     event.category = Some(category(&plain.name).to_owned());
     // acelyzer leaves the size in the name, unless it looks for the two ends of transfers.
@@ -88,14 +87,14 @@ impl Told {
         let key = &*name;
         let at = key.strip_prefix("ts").and_then(|digit| digit.parse::<usize>().ok());
         if let Some(at) = at.filter(|at| (1..=STAMPS).contains(at)) {
-            self.stamps[at - 1] = integer(&value);
+            self.stamps[at - 1] = value.int();
             args.insert(STAMP_KEYS[at - 1], text(value));
             return;
         }
         let names = OpRow::by(|field| field.name);
         let (key, value): (Key, Json) = match key {
             "thread" => return self.thread = into_json(value).as_str().map(str::to_owned),
-            key if key == names.host_duration => return self.host_ps = integer(&value),
+            key if key == names.host_duration => return self.host_ps = value.int(),
             // The category is that of the kind of slice.
             "cycles" | "cat" => return,
             "charge" => ("Power".into(), text(value)),

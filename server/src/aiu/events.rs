@@ -18,7 +18,7 @@ use serde_json::Value as Json;
 use super::args::Args;
 use super::error::Result;
 use super::event::{Each, Event, HOST};
-use super::form::{Form, Forms, Names, Preps, StepForm, Threads};
+use super::form::{EventForm, Forms, NameForm, Preps, StepForm, Threads};
 use super::host::{self, NamedFields, Own, Samples};
 use super::lanes::{Lanes, Placed, Thread};
 use super::launches::Launches;
@@ -47,7 +47,7 @@ struct Tables {
 /// Writer of the events of a rank.
 pub struct Events<'a> {
     source: &'a Source<'a>,
-    form: &'a Form,
+    form: &'a EventForm,
     numbers: &'a mut Numbers,
     /// Names of fields.
     keys: Vec<Arc<str>>,
@@ -65,7 +65,7 @@ pub struct Events<'a> {
     pairs: u64,
     sums: Sums,
     launches: Launches,
-    points: Vec<points::Point>,
+    points: Vec<points::ArrowPoint>,
     /// Place of each thread of FLEX, if points of arrows need it.
     places: HashMap<String, (Json, Json)>,
     /// Ends of kernels outside of collective operations.
@@ -74,7 +74,7 @@ pub struct Events<'a> {
 
 impl<'a> Events<'a> {
     /// Events of a rank in this form.
-    pub fn new(source: &'a Source<'a>, form: &'a Form, numbers: &'a mut Numbers) -> Result<Self> {
+    pub fn new(source: &'a Source<'a>, form: &'a EventForm, numbers: &'a mut Numbers) -> Result<Self> {
         let table = |name: &str| source.segment.table(name);
         Ok(Self {
             source,
@@ -271,7 +271,7 @@ impl<'a> Events<'a> {
             Forms::Own => names::shortened(&event.name),
             Forms::Acelyzer => names::shortened_as_acelyzer(&event.name),
         };
-        if self.form.names == Names::Shortened && short != event.name {
+        if self.form.names == NameForm::Shortened && short != event.name {
             let original = std::mem::replace(&mut event.name, short);
             event.args.insert("orig_name", Json::from(original));
         }

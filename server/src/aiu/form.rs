@@ -4,7 +4,7 @@ use super::lanes::Overlap;
 
 /// Choices about the events.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Form {
+pub struct EventForm {
     /// Treatment of overlapping slices.
     pub overlap: Overlap,
     /// Most further thread numbers for overlapping slices; `None` without a limit.
@@ -14,7 +14,7 @@ pub struct Form {
     /// Treatment of preparations.
     pub preps: Preps,
     /// Treatment of numbers in names.
-    pub names: Names,
+    pub names: NameForm,
     /// Arrows between the steps of collective operations.
     pub has_flows: bool,
     /// Slices of whole collective operations, and their bandwidth.
@@ -71,7 +71,7 @@ pub enum Preps {
 
 /// Whether names keep their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Names {
+pub enum NameForm {
     /// Slices of the device lose them.
     Shortened,
     /// All names stay.
@@ -114,7 +114,7 @@ pub enum TimeUnit {
     Ms,
 }
 
-impl Form {
+impl EventForm {
     /// Whether events of this phase are written.
     #[must_use]
     pub fn writes(&self, phase: char) -> bool {

@@ -10,9 +10,9 @@ use serde_json::Value as Json;
 
 use super::error::Result;
 use super::event::Event;
-use super::form::Form;
+use super::form::EventForm;
 use super::source::Source;
-use super::table_text::{Align, Cell, Widths};
+use super::table_text::{Cell, ColumnKind, Widths};
 use super::trace::{self, Met};
 
 /// Columns of the table.
@@ -20,7 +20,7 @@ const HEAD: [&str; 9] =
     ["Rank", "Timestamp", "Duration", "Category", "Event Name", "Event CLass", "Job", "Size", "PT_Active"];
 
 /// Writes the slices of these ranks as one table.
-pub fn write(ranks: &[Source<'_>], form: &Form, out: &mut dyn Write) -> Result<Met> {
+pub fn write(ranks: &[Source<'_>], form: &EventForm, out: &mut dyn Write) -> Result<Met> {
     let mut widths = Widths::of(&HEAD);
     let (met, _) = trace::for_each(ranks, form, &mut |event| {
         if let Some(row) = row(ranks, event) {
@@ -47,7 +47,7 @@ fn row(ranks: &[Source<'_>], event: &Event) -> Option<[Cell; 9]> {
         Some(value) => value.as_f64().unwrap_or(0.0),
         None => 0.0,
     };
-    let text = |text: &str| Cell::Text(text.to_owned(), Align::Word);
+    let text = |text: &str| Cell::Text(text.to_owned(), ColumnKind::Word);
     let of = |key: &str| event.args.get(key).and_then(Json::as_str).unwrap_or_default();
     let rank = event.args.get("rank").and_then(Json::as_i64);
     let source = ranks.iter().find(|source| rank == Some(i64::from(source.rank)));
@@ -55,7 +55,7 @@ fn row(ranks: &[Source<'_>], event: &Event) -> Option<[Cell; 9]> {
     let job = job.or_else(|| source.map(|source| source.title.as_str()));
     #[expect(clippy::cast_precision_loss, reason = "printed times have at most 17 digits")]
     Some([
-        Cell::Text(rank.map_or_else(|| "-1".to_owned(), |rank| rank.to_string()), Align::Number),
+        Cell::Text(rank.map_or_else(|| "-1".to_owned(), |rank| rank.to_string()), ColumnKind::Number),
         Cell::Float(event.time_ps as f64 / 1e6),
         Cell::Float(duration_ps as f64 / 1e6),
         text(event.category.as_deref().unwrap_or_default()),

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::args::Args;
 use super::error::Result;
 use super::event::{Each, Event};
-use super::source::{Place, into_json};
+use super::source::{TracePlace, into_json};
 
 /// The first of the counters of slices of the device.
 const FIRST_COUNTER: &str = "TS1";
@@ -84,7 +84,7 @@ pub struct Samples(Vec<Event>);
 
 impl Samples {
     /// Takes a sample of a series of the counter at this place.
-    pub fn take(&mut self, place: &Place, pid: Json, time_ps: i128, own: Own, value: f64) {
+    pub fn take(&mut self, place: &TracePlace, pid: Json, time_ps: i128, own: Own, value: f64) {
         let mut own = own;
         let mut text = |key: &str, of_track: &str| {
             let stated = own.args.get(key).and_then(Json::as_str).map(str::to_owned);
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn series_of_a_counter_are_one_event() {
-        let place = |series: &str| Place {
+        let place = |series: &str| TracePlace {
             pid: Json::from(0),
             tid: Json::Null,
             counter: "queue".to_owned(),

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value as Json;
 
 use super::event::{Event, id};
-use super::points::Point;
+use super::points::ArrowPoint;
 use super::source::Source;
 
 /// Category of calls of the runtime, and of kernels.
@@ -17,14 +17,14 @@ const KERNEL: &str = "kernel";
 const ARROW: &str = "ac2g";
 
 /// An end of an arrow: process, thread and time.
-type End = (Json, Json, i128);
+type LaunchEnd = (Json, Json, i128);
 
 /// A launch.
 #[derive(Debug, Default)]
 struct Launch {
     /// The first call, or the point that the trace states.
-    from: Option<End>,
-    kernels: Vec<End>,
+    from: Option<LaunchEnd>,
+    kernels: Vec<LaunchEnd>,
 }
 
 /// The launches of a rank.
@@ -51,7 +51,7 @@ impl Launches {
     /// The arrows that the points of the trace lack, by the time of their launches. Their numbers
     /// follow `last`. Points of a trace that acelyzer or nprof wrote have other numbers than their
     /// correlations, so the start of a kernel tells whether an arrow leads there.
-    pub fn arrows(mut self, points: &[Point], source: &Source<'_>, last: &mut u64) -> Vec<[Event; 2]> {
+    pub fn arrows(mut self, points: &[ArrowPoint], source: &Source<'_>, last: &mut u64) -> Vec<[Event; 2]> {
         let mut stated = HashSet::new();
         for point in points {
             let (process, time_ps) = (source.process(id(&point.pid)), source.time(point.time_ps));
@@ -64,7 +64,8 @@ impl Launches {
             }
         }
         let called = |(correlation, launch): (i64, Launch)| Some((launch.from?, correlation, launch.kernels));
-        let mut launches: Vec<(End, i64, Vec<End>)> = self.0.into_iter().filter_map(called).collect();
+        let mut launches: Vec<(LaunchEnd, i64, Vec<LaunchEnd>)> =
+            self.0.into_iter().filter_map(called).collect();
         launches.sort_by_key(|((.., time_ps), correlation, _)| (*time_ps, *correlation));
         let mut arrows = Vec::new();
         for (from, _, kernels) in launches {
@@ -74,7 +75,7 @@ impl Launches {
                 }
                 *last += 1;
                 let number = Some(Json::from(*last));
-                let end = |phase: char, (pid, tid, time_ps): End| Event {
+                let end = |phase: char, (pid, tid, time_ps): LaunchEnd| Event {
                     category: Some(ARROW.to_owned()),
                     tid,
                     id: number.clone(),

@@ -44,7 +44,7 @@ use nprof_engine::native::SegmentFile;
 
 use self::align::Alignment;
 pub use self::error::{AiuError, Result};
-use self::form::Form;
+use self::form::EventForm;
 use self::source::Source;
 use self::tables::RankTables;
 pub use self::trace::Met;
@@ -60,7 +60,7 @@ pub struct Request {
     /// The command, which the trace states.
     pub command: String,
     /// Form of the events.
-    pub form: Form,
+    pub form: EventForm,
     /// Kind of the file with the trace; `None` if it is not written.
     pub trace: Option<Kind>,
     /// Whether the tables of kernels are written.
@@ -171,7 +171,7 @@ pub fn write(
         })?);
     }
     if request.trace == Some(Kind::Chrome) {
-        let mut shared = trace::Shared::new();
+        let mut shared = trace::JobEvents::new();
         written.extend(outputs.write(&request.trace(), |out| {
             (met, shared) = chrome::write(&ranks, request, out)?;
             Ok::<_, AiuError>(())

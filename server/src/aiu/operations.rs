@@ -9,9 +9,8 @@ use serde_json::Value as Json;
 
 use super::error::{AiuError, Result};
 use super::event::{Event, HOST};
-use super::form::{Form, Forms};
+use super::form::{EventForm, Forms};
 use super::names;
-use super::rows::integer;
 use super::source::Source;
 use super::steps::Steps;
 
@@ -34,7 +33,12 @@ impl Kernels {
 }
 
 /// The slices of the operations of a rank.
-pub fn events(source: &Source<'_>, form: &Form, mut kernels: Kernels, steps: &Steps) -> Result<Vec<Event>> {
+pub fn events(
+    source: &Source<'_>,
+    form: &EventForm,
+    mut kernels: Kernels,
+    steps: &Steps,
+) -> Result<Vec<Event>> {
     let segment = source.segment;
     let Some(table) = segment.table(COLLECTIVES.name) else { return Ok(Vec::new()) };
     kernels.0.sort_by_key(|(end_ps, _)| *end_ps);
@@ -46,7 +50,7 @@ pub fn events(source: &Source<'_>, form: &Form, mut kernels: Kernels, steps: &St
         let group = segment.text(name)?;
         let stated: BTreeMap<&str, &nprof_engine::model::OwnedValue> =
             row.fields.iter().map(|(id, value)| (fields[id.0 as usize].1.name.as_str(), value)).collect();
-        let number = |key: &str| stated.get(key).and_then(|value| integer(value)).unwrap_or(0);
+        let number = |key: &str| stated.get(key).and_then(|value| value.int()).unwrap_or(0);
         let members = match stated.get(of.members) {
             Some(nprof_engine::model::OwnedValue::Text(members)) => members.replace(',', ", "),
             // acelyzer knows only operations whose steps name ranks.

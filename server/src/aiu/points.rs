@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::error::Result;
 use super::event::{Event, id};
-use super::rows::{self, Row, integer};
+use super::rows::{self, Row};
 use super::source::Source;
 
 /// Table of the points.
@@ -15,7 +15,7 @@ const POINTS: &str = "flow_point";
 
 /// A point of an arrow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Point {
+pub struct ArrowPoint {
     /// Time in picoseconds since time zero of the rank.
     pub time_ps: i64,
     /// Phase: `s`, `t` or `f`.
@@ -33,11 +33,11 @@ pub struct Point {
 }
 
 /// The points of a rank in the order of its files.
-pub fn of(segment: &SegmentFile) -> Result<Vec<Point>> {
+pub fn of(segment: &SegmentFile) -> Result<Vec<ArrowPoint>> {
     let point = |row: &Row| {
         let text = |key: &str| row.text(key).to_owned();
-        Some(Point {
-            time_ps: integer(row.get("time_ps")?)?,
+        Some(ArrowPoint {
+            time_ps: row.get("time_ps")?.int()?,
             phase: row.text("ph").chars().next()?,
             name: text("name"),
             category: text("cat"),
@@ -52,7 +52,7 @@ pub fn of(segment: &SegmentFile) -> Result<Vec<Point>> {
 /// The points as events. Arrows get numbers after `last`: ids are those of a rank. A point is at
 /// the place of its thread in `places`, else where the trace states it.
 pub fn events(
-    points: &[Point],
+    points: &[ArrowPoint],
     source: &Source<'_>,
     places: &HashMap<String, (Json, Json)>,
     last: &mut u64,

@@ -38,13 +38,3 @@ impl Row {
         }
     }
 }
-
-/// A value as an integer.
-#[must_use]
-pub fn integer(value: &OwnedValue) -> Option<i64> {
-    match value {
-        OwnedValue::Int(value) => Some(*value),
-        OwnedValue::Uint(value) => i64::try_from(*value).ok(),
-        _ => None,
-    }
-}

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use super::args::Args;
 use super::event::Event;
-use super::form::{Form, Series};
+use super::form::{EventForm, Series};
 use super::host::whole;
 use super::source::Source;
 
@@ -28,13 +28,13 @@ pub struct WrittenCounter {
 
 /// The counters that nprof computes and the form shows, by track.
 #[must_use]
-pub fn of(segment: &SegmentFile, form: &Form) -> HashMap<TrackId, WrittenCounter> {
+pub fn of(segment: &SegmentFile, form: &EventForm) -> HashMap<TrackId, WrittenCounter> {
     let tracks = (0..).map(TrackId).zip(&segment.footer().tracks);
     tracks.filter_map(|(track, _)| Some((track, of_track(segment, track, form)?))).collect()
 }
 
 /// The counter of a track; `None` if the track is none, or the form leaves it out.
-fn of_track(segment: &SegmentFile, track: TrackId, form: &Form) -> Option<WrittenCounter> {
+fn of_track(segment: &SegmentFile, track: TrackId, form: &EventForm) -> Option<WrittenCounter> {
     let table = segment.table_of(track)?;
     let footer = segment.footer();
     if footer.tables[usize::from(table.0)].spec.name != COUNTERS.name {

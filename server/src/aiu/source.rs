@@ -14,7 +14,7 @@ use super::args::Args;
 use super::error::Result;
 use super::event::{Event, id};
 use super::ideals::Ideals;
-use super::rows::{self, Row, integer};
+use super::rows::{self, Row};
 
 /// Table of the slices that the ordinary reader of Trace Event JSON keeps.
 pub const SLICES: &str = "slice";
@@ -53,7 +53,7 @@ struct FileOf {
 
 /// Process, thread or counter of a track, as the trace names them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Place {
+pub struct TracePlace {
     /// Process; null if the track belongs to none.
     pub pid: Json,
     /// Thread; null if the track is no thread.
@@ -66,7 +66,7 @@ pub struct Place {
     pub counter_id: String,
 }
 
-impl Place {
+impl TracePlace {
     /// The thread's id as text, as slices of the device state it.
     #[must_use]
     pub fn thread_id(&self) -> String {
@@ -107,7 +107,7 @@ pub struct Source<'a> {
     shifts: HashMap<String, f64>,
     /// Ends of the work of jobs on the device, on the clock of the output.
     pub job_ends: HashMap<String, i128>,
-    places: HashMap<u32, Place>,
+    places: HashMap<u32, TracePlace>,
 }
 
 impl<'a> Source<'a> {
@@ -116,7 +116,7 @@ impl<'a> Source<'a> {
         let origin = rows::of(segment, ORIGIN)?;
         let origin_ns = origin.first().and_then(|row| match row.get("origin_ns") {
             Some(OwnedValue::Text(text)) => text.parse::<i128>().ok(),
-            Some(value) => integer(value).map(i128::from),
+            Some(value) => value.int().map(i128::from),
             None => None,
         });
         let document: Vec<(String, Json)> = rows::of(segment, METADATA)?
@@ -124,7 +124,7 @@ impl<'a> Source<'a> {
             .filter_map(|row| Some((row.text("key").to_owned(), json(row.get("value")?))))
             .collect();
         let thread = |row: &Row| {
-            let (first, file) = (integer(row.get("first")?)?, integer(row.get("file")?)?);
+            let (first, file) = (row.get("first")?.int()?, row.get("file")?.int()?);
             Some((row.text("tid").to_owned(), first, usize::try_from(file).ok()?))
         };
         let shift = |row: &AiuJobRow<FieldCell>| {
@@ -173,12 +173,12 @@ impl<'a> Source<'a> {
 
     /// Process, thread or counter of a track.
     #[must_use]
-    pub fn place(&self, track: TrackId) -> Option<&Place> {
+    pub fn place(&self, track: TrackId) -> Option<&TracePlace> {
         self.places.get(&track.0)
     }
 
     /// Processes and threads of all tracks.
-    pub fn places(&self) -> impl Iterator<Item = &Place> {
+    pub fn places(&self) -> impl Iterator<Item = &TracePlace> {
         self.places.values()
     }
 
@@ -286,11 +286,11 @@ fn file(row: &Row) -> FileOf {
     FileOf { name: row.text("name").to_owned(), dialect }
 }
 
-fn place(row: &Row) -> Option<(u32, Place)> {
-    let track = u32::try_from(integer(row.get("track")?)?).ok()?;
+fn place(row: &Row) -> Option<(u32, TracePlace)> {
+    let track = u32::try_from(row.get("track")?.int()?).ok()?;
     let part = |key: &str| row.get(key).map_or(Json::Null, id_of);
     let text = |key: &str| row.text(key).to_owned();
-    let place = Place {
+    let place = TracePlace {
         pid: part("pid"),
         tid: part("tid"),
         counter: text("counter"),

@@ -24,7 +24,7 @@ const WAITS: &str = "WDone Barrier";
 
 /// A step that sends or waits.
 #[derive(Debug, Clone)]
-struct Step {
+struct MessageStep {
     rank: u32,
     peers: Vec<u32>,
     group: String,
@@ -37,8 +37,8 @@ struct Step {
 /// The steps of all ranks, by the texts that a send and its receipts share.
 #[derive(Debug, Default)]
 pub struct Steps {
-    sends: Vec<(String, Step)>,
-    waits: HashMap<String, Vec<Step>>,
+    sends: Vec<(String, MessageStep)>,
+    waits: HashMap<String, Vec<MessageStep>>,
 }
 
 /// An arrow, with the ranks of its ends.
@@ -53,7 +53,7 @@ impl Steps {
             return;
         };
         let peers = text("Peers").split(',').chain(text("Peer").split(','));
-        let step = Step {
+        let step = MessageStep {
             rank,
             peers: peers.filter_map(|peer| peer.trim().parse().ok()).collect(),
             group: group.to_owned(),
@@ -72,7 +72,7 @@ impl Steps {
     /// How an operation moves data.
     #[must_use]
     pub fn algorithm(&self, group: &str) -> &'static str {
-        let is_single = |step: &&Step| step.group == group && step.peers.len() == 1;
+        let is_single = |step: &&MessageStep| step.group == group && step.peers.len() == 1;
         let alone = self.sends.iter().filter(|(sync, _)| !sync.contains(MANY)).map(|(_, step)| step);
         algorithm_of(alone.filter(is_single).map(|step| (step.rank, step.peers[0])).collect())
     }
@@ -110,7 +110,7 @@ impl Steps {
                 let Some(wait) = wait else { continue };
                 *last += 1;
                 let id = Some(Json::from(*last));
-                let point = |phase: char, of: &Step, time_ps: i128| {
+                let point = |phase: char, of: &MessageStep, time_ps: i128| {
                     let event = Event {
                         category: Some(send.group.clone()),
                         tid: of.tid.clone(),

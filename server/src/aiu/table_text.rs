@@ -8,12 +8,12 @@ pub enum Cell {
     /// A number with its shortest digits in CSV.
     Float(f64),
     /// Text as it is.
-    Text(String, Align),
+    Text(String, ColumnKind),
 }
 
 /// Kind of a column of texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Align {
+pub enum ColumnKind {
     /// Words.
     Word,
     /// Whole numbers.
@@ -55,12 +55,12 @@ const DIGITS: usize = 6;
 /// Widths of the columns of a table, from all of its rows.
 #[derive(Debug)]
 pub struct Widths<const N: usize> {
-    columns: [Column; N],
+    columns: [ColumnShape; N],
 }
 
 /// A column.
 #[derive(Debug, Clone, Copy, Default)]
-struct Column {
+struct ColumnShape {
     /// Most signs of a cell, without a point and the digits after it.
     whole: usize,
     /// Most digits after the point; 0 if no cell has a point.
@@ -73,7 +73,9 @@ impl<const N: usize> Widths<N> {
     /// Widths of the head alone.
     #[must_use]
     pub fn of(head: &[&str; N]) -> Self {
-        Self { columns: head.map(|text| Column { head: text.chars().count(), ..Column::default() }) }
+        Self {
+            columns: head.map(|text| ColumnShape { head: text.chars().count(), ..ColumnShape::default() }),
+        }
     }
 
     /// Makes room for a row.
@@ -88,7 +90,7 @@ impl<const N: usize> Widths<N> {
                     column.whole = column.whole.max(text.len() - DIGITS - 1);
                 }
                 Cell::Text(text, align) => {
-                    column.is_word |= *align == Align::Word;
+                    column.is_word |= *align == ColumnKind::Word;
                     column.whole = column.whole.max(text.chars().count());
                 }
             }
@@ -129,7 +131,7 @@ fn decimal(value: f64) -> String {
     format!("{:.6}", if value.is_finite() { value } else { 0.0 })
 }
 
-impl Column {
+impl ColumnShape {
     fn width(self) -> usize {
         let cells = self.whole + if self.digits > 0 { self.digits + 1 } else { 0 };
         // Room for a sign before numbers.
@@ -144,9 +146,9 @@ mod tests {
     fn rows() -> Vec<[Cell; 3]> {
         let row = |word: &str, float: f64, number: &str| {
             [
-                Cell::Text(word.to_owned(), Align::Word),
+                Cell::Text(word.to_owned(), ColumnKind::Word),
                 Cell::Float(float),
-                Cell::Text(number.to_owned(), Align::Number),
+                Cell::Text(number.to_owned(), ColumnKind::Number),
             ]
         };
         vec![row("a,b", 0.0, "7"), row("other", 1728.72, "1382976")]

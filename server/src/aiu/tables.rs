@@ -175,11 +175,11 @@ pub fn has_categories(ranks: &[RankTables]) -> bool {
 fn category(of: &RankTables, row: &CategoryRow<FieldCell>) -> [Cell; 10] {
     let phase = Some(row.phase.text_or_empty()).filter(|phase| !phase.is_empty()).unwrap_or(NO_PHASE);
     let rounded = |value: f64| Cell::Float((value * 1e4).round() / 1e4);
-    let whole = |cell: &FieldCell| Cell::Text(format!("{:.0}", cell.float_or_zero()), Align::Number);
+    let whole = |cell: &FieldCell| Cell::Text(format!("{:.0}", cell.float_or_zero()), ColumnKind::Number);
     [
-        Cell::Text(of.pid(&row.device).to_string(), Align::Number),
-        Cell::Text(phase.to_owned(), Align::Word),
-        Cell::Text(row.category.text_or_empty().to_owned(), Align::Word),
+        Cell::Text(of.pid(&row.device).to_string(), ColumnKind::Number),
+        Cell::Text(phase.to_owned(), ColumnKind::Word),
+        Cell::Text(row.category.text_or_empty().to_owned(), ColumnKind::Word),
         Cell::Float(us(&row.kernel_time)),
         rounded(row.share.float_or_zero()),
         whole(&row.calls),
@@ -190,7 +190,7 @@ fn category(of: &RankTables, row: &CategoryRow<FieldCell>) -> [Cell; 10] {
     ]
 }
 
-pub use table_text::{Align, Cell};
+pub use table_text::{Cell, ColumnKind};
 
 fn all_categories(ranks: &[RankTables]) -> Vec<[Cell; 10]> {
     ranks.iter().flat_map(|of| of.categories.iter().map(move |row| category(of, row))).collect()
@@ -220,7 +220,7 @@ pub fn stats(ranks: &[RankTables], out: &mut dyn Write) -> io::Result<()> {
         let (elapsed, kernels) = (us(&row.elapsed), us(&row.kernel_time));
         let share = |part: f64| Cell::Float(if elapsed > 0.0 { part / elapsed } else { 0.0 });
         [
-            Cell::Text(of.pid(&row.device).to_string(), Align::Number),
+            Cell::Text(of.pid(&row.device).to_string(), ColumnKind::Number),
             Cell::Float(elapsed),
             Cell::Float(kernels),
             Cell::Float(of.communication_us),

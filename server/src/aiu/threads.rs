@@ -8,7 +8,7 @@ use nprof_engine::model::OwnedValue;
 use nprof_engine::query::{RowOrder, for_each_timed};
 
 use super::error::{AiuError, Result};
-use super::form::{Form, Threads};
+use super::form::{EventForm, Threads};
 use super::source::{Dialect, SLICES, Source};
 
 /// Number of the first thread, and the distance between threads.
@@ -21,7 +21,7 @@ pub struct Numbers(HashMap<String, i128>);
 
 impl Numbers {
     /// The numbers of the threads of these ranks.
-    pub fn of(ranks: &[Source<'_>], form: &Form) -> Result<Self> {
+    pub fn of(ranks: &[Source<'_>], form: &EventForm) -> Result<Self> {
         let mut all = Vec::new();
         for source in ranks {
             let is_flex = |file: usize| source.dialect_of(file) == Dialect::Flex;

@@ -5,7 +5,7 @@ use super::error::Result;
 use super::event::Each;
 use super::event::Event;
 use super::events::Events;
-use super::form::{Form, Series};
+use super::form::{EventForm, Series};
 use super::operations;
 use super::source::Source;
 use super::steps::Steps;
@@ -24,11 +24,11 @@ pub struct Met {
 
 /// Events that are known only once all ranks have been read, each with its rank: arrows between
 /// ranks, and slices of whole collective operations.
-pub type Shared = Vec<(u32, Event)>;
+pub type JobEvents = Vec<(u32, Event)>;
 
 /// Calls `each` with all events that the form writes, rank by rank. Returns what was met, and the
 /// events that the files of single ranks need.
-pub fn for_each(ranks: &[Source<'_>], form: &Form, each: &mut Each<'_>) -> Result<(Met, Shared)> {
+pub fn for_each(ranks: &[Source<'_>], form: &EventForm, each: &mut Each<'_>) -> Result<(Met, JobEvents)> {
     let mut numbers = Numbers::of(ranks, form)?;
     let mut met = Met::default();
     let mut steps = Steps::default();
@@ -48,7 +48,7 @@ pub fn for_each(ranks: &[Source<'_>], form: &Form, each: &mut Each<'_>) -> Resul
         beyond += events.lanes.beyond;
         kernels.push(events.kernels);
     }
-    let mut shared = Shared::new();
+    let mut shared = JobEvents::new();
     if form.has_collectives {
         for (source, kernels) in ranks.iter().zip(kernels) {
             let operations = operations::events(source, form, kernels, &steps)?;
@@ -69,8 +69,8 @@ pub fn for_each(ranks: &[Source<'_>], form: &Form, each: &mut Each<'_>) -> Resul
 pub fn for_rank(
     ranks: &[Source<'_>],
     at: usize,
-    form: &Form,
-    shared: &Shared,
+    form: &EventForm,
+    shared: &JobEvents,
     each: &mut Each<'_>,
 ) -> Result<()> {
     let mut numbers = Numbers::of(ranks, form)?;

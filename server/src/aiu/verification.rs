@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
+use nprof_engine::base::Interval;
 use nprof_engine::makers::aiu::schema::OPS;
 use nprof_engine::makers::aiu::{AiuClass, Phase};
 use nprof_engine::model::{OwnedValue, SliceForm, TableId, TrackId};
@@ -16,7 +17,6 @@ use nprof_engine::query::{RowContent, RowOrder, TimedRow, for_each_timed};
 use serde_json::{Map, Value as Json, json};
 
 use super::error::Result;
-use super::rows::integer;
 use super::source::{SLICES, Source, json as value_json};
 
 /// Names of the calls that launch kernels and wait for them.
@@ -132,12 +132,18 @@ impl Checked<'_> {
             category.contains("gpu") || category.contains("kernel")
         };
         if is_work {
-            self.work(row.track, (name, span), field("stream").map(value_json), report);
+            self.work(
+                row.track,
+                name,
+                Interval::new(span.0, span.1),
+                field("stream").map(value_json),
+                report,
+            );
         }
         if is_op {
             return Ok(());
         }
-        let Some(correlation) = field("correlation").and_then(integer) else { return Ok(()) };
+        let Some(correlation) = field("correlation").and_then(OwnedValue::int) else { return Ok(()) };
         if AiuClass::of_torch(category, name) == AiuClass::ComputeExec {
             self.by_correlation.entry(correlation).or_default().kernels.push(span);
         } else if PARENTS.iter().any(|parent| name.contains(parent)) {
@@ -152,7 +158,8 @@ impl Checked<'_> {
     fn work(
         &mut self,
         track: TrackId,
-        (name, (start_ps, end_ps)): (&str, (i64, i64)),
+        name: &str,
+        span: Interval,
         stream: Option<Json>,
         report: &mut Report,
     ) {
@@ -161,14 +168,15 @@ impl Checked<'_> {
         let (pid, tid) = place.unwrap_or((json!(source.rank), Json::Null));
         let of = (pid.to_string(), stream.as_ref().map(Json::to_string));
         let last = self.ends.entry(of).or_insert(i64::MIN);
-        if start_ps < last.saturating_sub(MARGIN_PS) && end_ps > start_ps {
-            let (ts, dur) = (source.time(start_ps) as f64 / 1e6, (end_ps - start_ps) as f64 / 1e6);
+        let start_ps = span.start.0;
+        if start_ps < last.saturating_sub(MARGIN_PS) && span.duration_ps() > 0 {
+            let (ts, dur) = (source.time(start_ps) as f64 / 1e6, span.duration_ps() as f64 / 1e6);
             let place = json!({
                 "name": name, "pid": source.process(pid), "tid": tid, "stream": stream, "ts": ts, "dur": dur,
             });
             report.add(OVERLAPS, place);
         }
-        *last = (*last).max(end_ps);
+        *last = (*last).max(span.end.0);
     }
 }
 

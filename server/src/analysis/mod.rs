@@ -8,6 +8,7 @@ pub(crate) mod overlay_store;
 
 pub use overlay_store::damage as overlay_damage;
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use nprof_engine::analysis::job_segment::{numbers, tables};
@@ -87,6 +88,17 @@ impl Analysed {
         made(|sink| tables::ranks(&self.job, &self.report, sink))
     }
 
+    /// The table of the job, as the job segment has it.
+    pub fn whole(&self) -> Result<ValueTable, Error> {
+        made(|sink| tables::whole(&self.job, &self.report, sink))
+    }
+
+    /// The operations at these places of the report, as the job segment has them. `numbers` has the
+    /// number of each operation.
+    pub fn operations(&self, numbers: &[u32], places: Range<usize>) -> Result<ValueTable, Error> {
+        made(|sink| tables::operations(&self.job, &self.report, numbers, places, sink))
+    }
+
     /// The table of causes, as the job segment has it.
     pub fn causes(&self) -> Result<ValueTable, Error> {
         made(|sink| tables::causes(&self.job, &self.report, &numbers(&self.report), sink))
@@ -105,7 +117,7 @@ impl Analysed {
 }
 
 /// The table that a writer makes.
-fn made(write: impl FnOnce(&mut dyn Sink) -> Result<(), Error>) -> Result<ValueTable, Error> {
+pub(crate) fn made(write: impl FnOnce(&mut dyn Sink) -> Result<(), Error>) -> Result<ValueTable, Error> {
     Ok(SideTables::made_by(write)?.into_iter().next().unwrap_or_default())
 }
 
@@ -141,7 +153,7 @@ fn read(profile: &Profile, ids: CallIds, cancel: Cancel<'_>) -> Result<Job, Anal
     let mut job = JobBuilder::default();
     let cancelled = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
     for some in ranks.chunks(AT_ONCE) {
-        let read = work.gather(some.len(), |at| Ok(read_rank(profile, some[at], ids, cancel)));
+        let read = work.gather(some.len(), |at| Ok(read_rank(profile, some[at].0, some[at].1, ids, cancel)));
         for rank in read.map_err(cancelled)? {
             job.add(rank?);
         }
@@ -151,7 +163,8 @@ fn read(profile: &Profile, ids: CallIds, cancel: Cancel<'_>) -> Result<Job, Anal
 
 fn read_rank(
     profile: &Profile,
-    (file, stated_ps): (&RankFile, i64),
+    file: &RankFile,
+    stated_ps: i64,
     ids: CallIds,
     cancel: Cancel<'_>,
 ) -> Result<RankInput, AnalysisError> {

@@ -5,18 +5,16 @@ use std::io::Write;
 use clap::{Args, ValueEnum};
 use nprof_engine::analysis::job_segment::numbers;
 use nprof_engine::analysis::table::By;
+use nprof_engine::makers::CallIds;
 use nprof_engine::makers::job::schema::SizeRow;
-use nprof_engine::makers::{CallIds, FieldCell};
 use serde_json::json;
 
 use super::StorePlace;
 use super::failed_condition::FailArgs;
+use super::progress::analysing;
 use super::rank_lines::{mismatches, recorded};
-use super::ranks::analysed;
-use super::size;
-use crate::analysis::json as analysis_json;
-use crate::print::text::{self, Column, duration, rate, ratio, whole};
-use crate::print::{self, TableFormat};
+use crate::analysis::{self, analyse};
+use crate::print::{self, TableFormat, ViewColumn};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,9 +61,9 @@ impl CollectivesArgs {
         let profile = place.read()?.find(&self.profile)?;
         let is_whole = self.output_format == TableFormat::Json && self.by.is_none();
         let ids = if is_whole { CallIds::Read } else { CallIds::Skipped };
-        let of = analysed(&profile, ids)?;
+        let of = analysing(|cancel| analyse(&profile, ids, cancel))?;
         if is_whole {
-            analysis_json::write(&of, &profile, out)?;
+            analysis::json::write(&of, &profile, out)?;
             return self.fail.check(&of, out);
         }
         let by = match self.by.unwrap_or(ByArg::Kind) {
@@ -74,93 +72,66 @@ impl CollectivesArgs {
             ByArg::Rank => By::Rank,
             ByArg::Step => By::Step,
         };
-        let table = of.operations_by(by)?;
+        let mut table = of.operations_by(by)?;
         match self.output_format {
             TableFormat::Text => {
-                let mut rows = SizeRow::of(&table);
                 // Operations before the first step are in no step.
-                rows.retain(|row| by != By::Step || row.step.int().is_some());
-                if rows.is_empty() {
+                if by == By::Step {
+                    let step = table.place_of(SizeRow::by(|field| field.name).step);
+                    table.rows.retain(|row| step.is_some_and(|step| row[step].is_some()));
+                }
+                if table.rows.is_empty() {
                     writeln!(out, "this profile has no collective operations")?;
                 } else {
-                    text::columns(out, &shown_columns(by, &rows), &rows)?;
+                    print::view(&table, &columns(by), out)?;
                 }
                 // A rank that is missing can hang the job: it must not need another command.
                 let lines = recorded(&of).into_iter().chain(mismatches(&of, &numbers(&of.report)));
-                for line in lines {
-                    writeln!(out, "{line}")?;
-                }
+                print::lines(lines, out)?;
             }
             TableFormat::Csv => print::table(TableFormat::Csv, &table, out)?,
-            TableFormat::Json => {
-                serde_json::to_writer_pretty(&mut *out, &json!({ "rows": print::json::rows(&table) }))?;
-                writeln!(out)?;
-            }
+            TableFormat::Json => print::json::document(&json!({ "rows": print::json::rows(&table) }), out)?,
         }
         self.fail.check(&of, out)
     }
 }
 
-type OperationColumn = Column<SizeRow<FieldCell>>;
-
-const KIND: OperationColumn = Column::of_text("KIND", |row| row.kind.text().unwrap_or("-").to_owned());
-const BYTES: OperationColumn = Column::new("BYTES", |row| counted(&row.operation_bytes));
-const RANKS: OperationColumn = Column::new("RANKS", |row| match row.ranks.int() {
-    // Older traces do not tell the members of a group.
-    None | Some(0) => "-".to_owned(),
-    Some(ranks) => ranks.to_string(),
-});
-const LAST: OperationColumn = Column::new("LAST", |row| whole(row.last_rank.int()));
-const STEP: OperationColumn = Column::new("STEP", |row| whole(row.step.int()));
-const COUNT: OperationColumn = Column::new("COUNT", |row| counted(&row.count));
-const ALGORITHM: OperationColumn =
-    Column::of_text("ALGORITHM", |row| row.algorithm.text().unwrap_or_default().to_owned());
-const ALL_WAITS: OperationColumn = Column::new("ALL WAITS", |row| duration(row.total_wait.float()));
-const SLOWEST: OperationColumn = Column::new("SLOWEST", |row| whole(row.slowest_rank.int()));
-
-/// Columns of times and bandwidths, of operations that have no step in common.
-const TIMES: [OperationColumn; 11] = [
-    Column::new("TRANSFER", |row| duration(row.transfer_median.float())),
-    Column::new("P95", |row| duration(row.transfer_p95.float())),
-    Column::new("MAX", |row| duration(row.transfer_max.float())),
-    Column::new("WAIT", |row| duration(row.wait_median.float())),
-    Column::new("P95", |row| duration(row.wait_p95.float())),
-    Column::new("MAX", |row| duration(row.wait_max.float())),
-    ALL_WAITS,
-    Column::new("ALG", |row| rate(row.algorithm_rate.float())),
-    Column::new("WITH WAIT", |row| rate(row.algorithm_rate_with_wait.float())),
-    Column::new("BUS", |row| rate(row.bus_rate.float())),
-    Column::new("WITH WAIT", |row| rate(row.bus_rate_with_wait.float())),
-];
-
-/// Columns of steps.
-const STEPS: [OperationColumn; 8] = [
-    STEP,
-    COUNT,
-    Column::new("START", |row| duration(row.start.float())),
-    Column::new("SPAN", |row| duration(row.span.float())),
-    Column::new("SKEW", |row| duration(row.skew.float())),
-    ALL_WAITS,
-    SLOWEST,
-    Column::new("IMBALANCE", |row| ratio(row.imbalance.float())),
-];
-
-/// The columns of operations by a property.
-fn shown_columns(by: By, rows: &[SizeRow<FieldCell>]) -> Vec<&'static OperationColumn> {
-    let key: &[&OperationColumn] = match by {
-        By::Kind => &[&KIND],
-        By::Size => &[&KIND, &BYTES, &RANKS],
-        By::Rank => &[&LAST],
-        By::Step => return STEPS.iter().collect(),
-    };
-    let algorithm = rows.iter().any(|row| row.algorithm.text().is_some()).then_some(&ALGORITHM);
-    // The rank that came last is the key already.
-    let slowest = (by != By::Rank).then_some(&SLOWEST);
-    key.iter().copied().chain(algorithm).chain([&COUNT]).chain(&TIMES).chain(slowest).collect()
-}
-
-/// A number with commas, or a dash.
-fn counted(cell: &FieldCell) -> String {
-    let count = cell.int().and_then(|count| u64::try_from(count).ok());
-    count.map_or_else(|| "-".to_owned(), size::count)
+/// The columns of operations by a property. Those of other properties have no value.
+fn columns(by: By) -> Vec<ViewColumn> {
+    let of = SizeRow::by(|field| field.name);
+    let times = [
+        ("TRANSFER", of.transfer_median),
+        ("P95", of.transfer_p95),
+        ("MAX", of.transfer_max),
+        ("WAIT", of.wait_median),
+        ("P95", of.wait_p95),
+        ("MAX", of.wait_max),
+    ];
+    let rates = [
+        ("ALG", of.algorithm_rate),
+        ("WITH WAIT", of.algorithm_rate_with_wait),
+        ("BUS", of.bus_rate),
+        ("WITH WAIT", of.bus_rate_with_wait),
+    ];
+    let key = [
+        ("KIND", of.kind),
+        ("BYTES", of.operation_bytes),
+        ("RANKS", of.ranks),
+        ("LAST", of.last_rank),
+        ("STEP", of.step),
+        ("ALGORITHM", of.algorithm),
+        ("COUNT", of.count),
+        ("START", of.start),
+        ("SPAN", of.span),
+        ("SKEW", of.skew),
+    ];
+    let wait = [("ALL WAITS", of.total_wait)];
+    let end = [("SLOWEST", of.slowest_rank), ("IMBALANCE", of.imbalance)];
+    match by {
+        By::Kind | By::Size => [&key[..], &times, &wait, &rates, &end].concat(),
+        // The rank that came last is the key already.
+        By::Rank => [&key[..], &times, &wait, &rates].concat(),
+        // Operations of a step have no size in common.
+        By::Step => [&key[..], &wait, &end].concat(),
+    }
 }

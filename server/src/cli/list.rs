@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::StorePlace;
 use super::size;
+use crate::print::json::document;
 use crate::print::text::{self, Align};
 use crate::store::{Manifest, Profile, SharedName, Survey, name_for_rm};
 use crate::terminal::visible;
@@ -67,8 +68,7 @@ fn write_json(survey: &Survey, out: &mut dyn Write) -> anyhow::Result<()> {
             .map(|(dir, error)| json!({"directory": name_for_rm(dir), "error": error.to_string()}));
         list.insert("unreadable".to_owned(), unreadable.collect());
     }
-    serde_json::to_writer_pretty(&mut *out, &list)?;
-    Ok(writeln!(out)?)
+    Ok(document(&list, out)?)
 }
 
 fn write_table(survey: &Survey, out: &mut dyn Write) -> anyhow::Result<()> {

@@ -4,9 +4,10 @@ use std::io::Write;
 
 use clap::Args;
 use nprof_engine::analysis::ClockVerdict;
+use nprof_engine::makers::CallIds;
 use nprof_engine::makers::job::over_time::MOST_STEPS;
 use nprof_engine::makers::job::schema::RankRow;
-use nprof_engine::makers::{CallIds, FieldCell};
+use nprof_engine::model::{OwnedValue, ValueTable};
 use nprof_engine::wire::clock::Clock;
 
 use super::failed_condition::FailArgs;
@@ -14,8 +15,7 @@ use super::progress::analysing;
 use super::rank_lines as lines;
 use super::{StorePlace, waits};
 use crate::analysis::{Analysed, analyse, json};
-use crate::print::text::{self, Column, duration, ratio, whole};
-use crate::print::{self, TableFormat};
+use crate::print::{self, TableFormat, ViewColumn};
 use crate::store::{Profile, Store};
 
 const EXAMPLES: &str = "\
@@ -53,11 +53,6 @@ pub(super) struct RanksArgs {
     fail: FailArgs,
 }
 
-/// Analyses a profile and shows the progress.
-pub(super) fn analysed(profile: &Profile, ids: CallIds) -> anyhow::Result<Analysed> {
-    analysing(|cancel| analyse(profile, ids, cancel))
-}
-
 impl RanksArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let store = if self.align { place.open()? } else { place.read()? };
@@ -65,7 +60,7 @@ impl RanksArgs {
         if let Some(most_steps) = self.over_time {
             return waits::write(&profile, most_steps, self.output_format, out);
         }
-        let of = analysed(&profile, CallIds::Skipped)?;
+        let of = analysing(|cancel| analyse(&profile, CallIds::Skipped, cancel))?;
         if self.align {
             profile = align(&store, &profile, &of)?;
         }
@@ -93,52 +88,46 @@ fn align(store: &Store, profile: &Profile, of: &Analysed) -> anyhow::Result<Prof
 
 fn text(of: &Analysed, out: &mut dyn Write) -> anyhow::Result<()> {
     let before = std::iter::once(lines::verdict(of)).chain(lines::recorded(of)).chain(lines::whole(of));
-    for line in before {
-        writeln!(out, "{line}")?;
-    }
-    let rows = RankRow::of(&of.ranks()?);
-    let has_hosts = rows.iter().any(|row| row.host.text().is_some());
-    let shown = COLUMNS.iter().filter(|column| has_hosts || column.heading != HOST);
-    text::columns(out, &shown.collect::<Vec<_>>(), &rows)?;
-    for line in lines::findings(of).into_iter().chain(lines::unbounded(of)) {
-        writeln!(out, "{line}")?;
-    }
-    Ok(())
+    print::lines(before, out)?;
+    print::view(&with_bounds_from_offset(of.ranks()?), &columns(), out)?;
+    Ok(print::lines(lines::findings(of).into_iter().chain(lines::unbounded(of)), out)?)
 }
-
-/// Heading of a column that is shown if any host is known.
-const HOST: &str = "HOST";
 
 /// Columns of the table of ranks. LOW and HIGH are what is certain, relative to the offset.
-const COLUMNS: [Column<RankRow<FieldCell>>; 15] = [
-    Column::new("RANK", |row| whole(row.rank.int())),
-    Column::of_text(HOST, |row| row.host.text().unwrap_or("-").to_owned()),
-    Column::new("OFFSET", |row| duration(row.offset.float())),
-    Column::new("LOW", |row| from_offset(row, &row.low)),
-    Column::new("HIGH", |row| from_offset(row, &row.high)),
-    Column::new("RESIDUAL", |row| duration(row.residual.float())),
-    Column::new("CALLS", |row| whole(row.clock_calls.int())),
-    Column::new("DRIFT", |row| drift(row.drift_ppm.float())),
-    Column::new("BUSY", |row| part(row, &row.busy)),
-    Column::new("EXPOSED", |row| part(row, &row.exposed_share)),
-    Column::new("OF IT WAITING", |row| part(row, &row.exposed_wait_share)),
-    Column::new("WAITED", |row| duration(row.wait.float())),
-    Column::new("LAST", |row| whole(row.last.int())),
-    Column::new("BLAME", |row| duration(row.blame.float())),
-    Column::new("ROOT BLAME", |row| duration(row.root_blame.float())),
-];
-
-fn from_offset(row: &RankRow<FieldCell>, bound: &FieldCell) -> String {
-    duration(bound.float().zip(row.offset.float()).map(|(bound, offset)| bound - offset))
+fn columns() -> [ViewColumn; 15] {
+    let of = RankRow::by(|field| field.name);
+    [
+        ("RANK", of.rank),
+        ("HOST", of.host),
+        ("OFFSET", of.offset),
+        ("LOW", of.low),
+        ("HIGH", of.high),
+        ("RESIDUAL", of.residual),
+        ("CALLS", of.clock_calls),
+        ("DRIFT PPM", of.drift_ppm),
+        ("BUSY", of.busy),
+        ("EXPOSED", of.exposed_share),
+        ("OF IT WAITING", of.exposed_wait_share),
+        ("WAITED", of.wait),
+        ("LAST", of.last),
+        ("BLAME", of.blame),
+        ("ROOT BLAME", of.root_blame),
+    ]
 }
 
-/// A drift in parts per million, or a dash.
-fn drift(ppm: Option<f64>) -> String {
-    ppm.filter(|ppm| *ppm != 0.0).map_or_else(|| "-".to_owned(), |ppm| format!("{ppm:.2} ppm"))
-}
-
-/// A share of the rank's time, or a dash if it has none.
-fn part(row: &RankRow<FieldCell>, cell: &FieldCell) -> String {
-    let has_time = row.span.int().is_some_and(|span| span > 0);
-    ratio(cell.float().filter(|_| has_time))
+fn with_bounds_from_offset(mut table: ValueTable) -> ValueTable {
+    let RankRow { offset: Some(offset), low: Some(low), high: Some(high), .. } =
+        RankRow::by(|field| table.place_of(field.name))
+    else {
+        return table;
+    };
+    for row in &mut table.rows {
+        let Some(OwnedValue::Int(offset)) = row[offset] else { continue };
+        for bound in [low, high] {
+            if let Some(OwnedValue::Int(bound)) = &mut row[bound] {
+                *bound = bound.saturating_sub(offset);
+            }
+        }
+    }
+    table
 }

@@ -71,7 +71,7 @@ impl TableArgs {
             TableFormat::Csv | TableFormat::Json => 0,
         });
         let limit = if limit == 0 { u64::MAX } else { limit };
-        let columns = Columns::of(segment, id);
+        let columns = PrintedColumns::of(segment, id);
         let mut printer = Printer::new(self.output_format, columns.specs.clone(), out)?;
         print(segment, &columns, limit, &mut printer)?;
         printer.end()?;
@@ -113,14 +113,14 @@ fn list(segment: &SegmentFile, out: &mut dyn Write) -> anyhow::Result<()> {
 }
 
 /// The columns of a table: those that its kind has, then the fields with values.
-struct Columns {
+struct PrintedColumns {
     table: TableId,
     kind: TableKind,
     specs: Vec<FieldSpec>,
     fields: Vec<FieldId>,
 }
 
-impl Columns {
+impl PrintedColumns {
     fn of(segment: &SegmentFile, table: TableId) -> Self {
         let footer = segment.footer();
         let kind = footer.tables[usize::from(table.0)].spec.kind;
@@ -177,7 +177,12 @@ impl From<Error> for Ended {
     }
 }
 
-fn print(segment: &SegmentFile, of: &Columns, limit: u64, printer: &mut Printer<'_>) -> anyhow::Result<()> {
+fn print(
+    segment: &SegmentFile,
+    of: &PrintedColumns,
+    limit: u64,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
     let mut left = limit;
     let mut put = |row: Vec<Option<OwnedValue>>| {
         left = left.checked_sub(1).ok_or(Ended::Enough)?;

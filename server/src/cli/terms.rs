@@ -13,6 +13,7 @@ use nprof_engine::rank::RankView;
 use nprof_engine::wire::answer;
 use serde_json::json;
 
+use crate::print::json::document;
 use crate::print::text::{self, Align};
 
 /// Number of events in the simulated rank that the metrics are taken from. This many events cover
@@ -45,8 +46,7 @@ pub(super) fn write_json(out: &mut dyn Write) -> anyhow::Result<()> {
             json!({"group": term.group, "name": term.name, "unit": term.unit, "meaning": term.meaning})
         })
         .collect();
-    serde_json::to_writer_pretty(&mut *out, &json!({ "terminology": terms }))?;
-    Ok(writeln!(out)?)
+    Ok(document(&json!({ "terminology": terms }), out)?)
 }
 
 /// All terms: the metrics first, then the tables with their fields.

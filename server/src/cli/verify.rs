@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::progress::watched;
 use super::{StorePlace, size};
+use crate::print::json::document;
 use crate::terminal::visible;
 use crate::verify::{DamagedPlace, KEPT_COMPARISON, KEPT_SUMMARY, Remedy, SHARED_NAME, Verified, verify};
 use crate::work::Meter;
@@ -36,8 +37,7 @@ impl VerifyArgs {
         let meter = Meter::default();
         let verified = watched(&meter, || verify(&store, &self.profiles, &meter))?;
         if self.json {
-            serde_json::to_writer_pretty(&mut *out, &verified)?;
-            writeln!(out)?;
+            document(&verified, out)?;
         } else {
             show(&verified, out)?;
         }

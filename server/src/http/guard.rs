@@ -40,7 +40,7 @@ enum Verdict {
 /// Lets a request pass, or answers it.
 pub async fn check(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
     let peer = request.extensions().get().copied();
-    match verdict(&access, peer, (request.method(), request.uri(), request.headers())) {
+    match verdict(&access, peer, request.method(), request.uri(), request.headers()) {
         Verdict::Pass => next.run(request).await,
         Verdict::Exchange { address, cookie } => exchange(&address, cookie.as_deref()),
         Verdict::Again { address } => again(&address),
@@ -48,8 +48,7 @@ pub async fn check(State(access): State<Arc<Access>>, request: Request, next: Ne
     }
 }
 
-fn verdict(access: &Access, peer: Option<Peer>, request: (&Method, &Uri, &HeaderMap)) -> Verdict {
-    let (method, uri, headers) = request;
+fn verdict(access: &Access, peer: Option<Peer>, method: &Method, uri: &Uri, headers: &HeaderMap) -> Verdict {
     if let Some(error) = foreign(access, method, uri, headers) {
         return Verdict::Refuse(error);
     }

@@ -10,12 +10,12 @@ use super::number::{Precision, float};
 
 /// A line that is being made.
 #[derive(Debug, Default)]
-pub(crate) struct Line {
+pub(crate) struct CsvLine {
     text: String,
     has_cells: bool,
 }
 
-impl Line {
+impl CsvLine {
     /// Adds a cell. It must already be quoted if it needs quotes.
     pub fn cell(&mut self, cell: &str) {
         if self.has_cells {

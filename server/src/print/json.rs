@@ -1,7 +1,16 @@
 //! Rows as JSON. Values that a row lacks are absent.
 
+use std::io::{self, Write};
+
 use nprof_engine::model::{FieldSpec, OwnedValue, Unit, ValueTable};
+use serde::Serialize;
 use serde_json::{Map, Value as Json};
+
+/// Writes a document with line breaks for people.
+pub fn document(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, document)?;
+    writeln!(out)
+}
 
 /// The rows of a table as objects.
 #[must_use]

@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use nprof_engine::model::side_tables::keep;
 use nprof_engine::model::{FieldSpec, OwnedValue, Unit, ValueTable};
 
-use self::csv::Line;
+use self::csv::CsvLine;
 use self::text::Align;
 
 /// Form of a table.
@@ -31,17 +31,17 @@ pub enum TableFormat {
 pub struct Printer<'a> {
     fields: Vec<FieldSpec>,
     keys: Vec<String>,
-    form: Form,
+    form: TableForm,
     out: &'a mut dyn Write,
 }
 
-enum Form {
+enum TableForm {
     Text {
         lines: Vec<Vec<String>>,
         /// The alignment of each column, once it has a value.
         align: Vec<Option<Align>>,
     },
-    Csv(Line),
+    Csv(CsvLine),
     Json {
         is_first: bool,
     },
@@ -52,19 +52,19 @@ impl<'a> Printer<'a> {
     pub fn new(format: TableFormat, fields: Vec<FieldSpec>, out: &'a mut dyn Write) -> io::Result<Self> {
         let keys: Vec<String> = fields.iter().map(key).collect();
         let form = match format {
-            TableFormat::Text => Form::Text {
+            TableFormat::Text => TableForm::Text {
                 lines: vec![fields.iter().map(text::heading).collect()],
                 align: vec![None; fields.len()],
             },
             TableFormat::Csv => {
-                let mut line = Line::default();
+                let mut line = CsvLine::default();
                 keys.iter().for_each(|key| line.cell(&csv::text(key)));
                 line.end("\n", out)?;
-                Form::Csv(line)
+                TableForm::Csv(line)
             }
             TableFormat::Json => {
                 out.write_all(b"[")?;
-                Form::Json { is_first: true }
+                TableForm::Json { is_first: true }
             }
         };
         Ok(Self { fields, keys, form, out })
@@ -74,18 +74,18 @@ impl<'a> Printer<'a> {
     pub fn row(&mut self, row: &[Option<OwnedValue>]) -> io::Result<()> {
         let cells = self.fields.iter().zip(row);
         match &mut self.form {
-            Form::Text { lines, align } => {
+            TableForm::Text { lines, align } => {
                 for (align, value) in align.iter_mut().zip(row) {
                     *align = align.or_else(|| value.as_ref().map(text::align));
                 }
                 lines.push(cells.map(|(field, value)| text::cell(field.unit, value.as_ref())).collect());
                 Ok(())
             }
-            Form::Csv(line) => {
+            TableForm::Csv(line) => {
                 cells.for_each(|(field, value)| line.cell(&csv::value(field.unit, value.as_ref())));
                 line.end("\n", self.out)
             }
-            Form::Json { is_first } => {
+            TableForm::Json { is_first } => {
                 self.out.write_all(if std::mem::take(is_first) { b"\n" } else { b",\n" })?;
                 Ok(serde_json::to_writer(&mut *self.out, &json::object(&self.fields, &self.keys, row))?)
             }
@@ -95,7 +95,7 @@ impl<'a> Printer<'a> {
     /// Ends the table.
     pub fn end(self) -> io::Result<()> {
         match self.form {
-            Form::Text { mut lines, mut align } => {
+            TableForm::Text { mut lines, mut align } => {
                 // A column without a value in the printed rows says nothing.
                 if lines.len() > 1 {
                     let has_value: Vec<bool> = align.iter().map(Option::is_some).collect();
@@ -105,8 +105,8 @@ impl<'a> Printer<'a> {
                 let align: Vec<Align> = align.into_iter().map(|of| of.unwrap_or(Align::Left)).collect();
                 text::table(self.out, &align, &lines)
             }
-            Form::Csv(_) => Ok(()),
-            Form::Json { .. } => self.out.write_all(b"\n]\n"),
+            TableForm::Csv(_) => Ok(()),
+            TableForm::Json { .. } => self.out.write_all(b"\n]\n"),
         }
     }
 }
@@ -115,6 +115,29 @@ impl<'a> Printer<'a> {
 pub fn table(format: TableFormat, table: &ValueTable, out: &mut dyn Write) -> io::Result<()> {
     let mut printer = Printer::new(format, table.fields.clone(), out)?;
     table.rows.iter().try_for_each(|row| printer.row(row))?;
+    printer.end()
+}
+
+/// Prints sentences, each on a line.
+pub fn lines(lines: impl IntoIterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
+    lines.into_iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// A column of a view: its heading, and the name of the field that it shows.
+pub type ViewColumn = (&'static str, &'static str);
+
+/// Prints these columns of a table as text.
+pub fn view(table: &ValueTable, columns: &[ViewColumn], out: &mut dyn Write) -> io::Result<()> {
+    let shown = columns.iter().filter_map(|(heading, field)| Some((heading, table.place_of(field)?)));
+    let shown: Vec<(&&str, usize)> = shown.collect();
+    let field = |(heading, at): &(&&str, usize)| FieldSpec {
+        name: (**heading).to_owned(),
+        ..table.fields[*at].clone()
+    };
+    let mut printer = Printer::new(TableFormat::Text, shown.iter().map(field).collect(), out)?;
+    for row in &table.rows {
+        printer.row(&shown.iter().map(|(_, at)| row[*at].clone()).collect::<Vec<_>>())?;
+    }
     printer.end()
 }
 

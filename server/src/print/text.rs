@@ -9,34 +9,6 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::terminal::cell as shown;
 
-/// A column of a text table: its heading, and the cell of a row.
-pub(crate) struct Column<R> {
-    pub(crate) heading: &'static str,
-    pub(crate) align: Align,
-    pub(crate) cell: fn(&R) -> String,
-}
-
-impl<R> Column<R> {
-    /// A column of numbers.
-    pub(crate) const fn new(heading: &'static str, cell: fn(&R) -> String) -> Self {
-        Self { heading, align: Align::Right, cell }
-    }
-
-    /// A column of texts.
-    pub(crate) const fn of_text(heading: &'static str, cell: fn(&R) -> String) -> Self {
-        Self { heading, align: Align::Left, cell }
-    }
-}
-
-/// Writes chosen columns of rows.
-pub(crate) fn columns<R>(out: &mut dyn Write, columns: &[&Column<R>], rows: &[R]) -> std::io::Result<()> {
-    let align: Vec<Align> = columns.iter().map(|column| column.align).collect();
-    let heading = columns.iter().map(|column| column.heading.to_owned()).collect();
-    let lines = rows.iter().map(|row| columns.iter().map(|column| (column.cell)(row)).collect());
-    let lines: Vec<Vec<String>> = std::iter::once(heading).chain(lines).collect();
-    table(out, &align, &lines)
-}
-
 /// The heading of a field.
 pub(super) fn heading(field: &FieldSpec) -> String {
     field.name.to_uppercase().replace('_', " ")
@@ -65,7 +37,7 @@ pub(super) fn cell(unit: Unit, value: Option<&OwnedValue>) -> String {
         Unit::Nanoseconds => short_duration(number * 1e3),
         Unit::Seconds => short_duration(number * 1e12),
         Unit::Ratio => share(number, 1.0),
-        Unit::BytesPerSecond => rate(Some(number)),
+        Unit::BytesPerSecond => rate(number),
         Unit::Hexadecimal => match value {
             OwnedValue::Int(number) => format!("{number:#x}"),
             OwnedValue::Uint(number) => format!("{number:#x}"),
@@ -79,16 +51,6 @@ pub(super) fn cell(unit: Unit, value: Option<&OwnedValue>) -> String {
     }
 }
 
-/// A duration, or a dash.
-pub(crate) fn duration(ps: Option<f64>) -> String {
-    ps.map_or_else(|| "-".to_owned(), short_duration)
-}
-
-/// A whole number, or a dash.
-pub(crate) fn whole(number: Option<i64>) -> String {
-    number.map_or_else(|| "-".to_owned(), |number| number.to_string())
-}
-
 /// A ratio in percent, or a dash.
 pub(crate) fn ratio(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "-".to_owned(), |part| share(part, 1.0))
@@ -100,13 +62,12 @@ pub(crate) fn share(part: f64, whole: f64) -> String {
 }
 
 /// Bytes a second, with three digits.
-pub(crate) fn rate(bytes_per_s: Option<f64>) -> String {
+fn rate(bytes_per_s: f64) -> String {
     const UNITS: [(f64, &str); 3] = [(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")];
-    let Some(rate) = bytes_per_s else { return "-".to_owned() };
     // Common speeds have one unit, so that rows can be compared.
-    let found = UNITS.iter().find(|(unit, _)| rate >= 0.1 * unit);
+    let found = UNITS.iter().find(|(unit, _)| bytes_per_s >= 0.1 * unit);
     let (unit, symbol) = found.copied().unwrap_or((1.0, "B/s"));
-    format!("{} {symbol}", three_digits(rate / unit))
+    format!("{} {symbol}", three_digits(bytes_per_s / unit))
 }
 
 /// Alignment of a column.
@@ -154,8 +115,8 @@ mod tests {
     #[test]
     fn cells_have_three_digits_and_units() {
         assert_eq!((share(1.0, 8.0).as_str(), share(1.0, 0.0).as_str()), ("12.5 %", "-"));
-        let rates = [Some(12.34e9), Some(0.4e9), Some(2.5e6), Some(99.0), None].map(rate);
-        assert_eq!(rates, ["12.3 GB/s", "0.40 GB/s", "2.50 MB/s", "99.0 B/s", "-"]);
+        let rates = [12.34e9, 0.4e9, 2.5e6, 99.0].map(rate);
+        assert_eq!(rates, ["12.3 GB/s", "0.40 GB/s", "2.50 MB/s", "99.0 B/s"]);
     }
 
     #[test]

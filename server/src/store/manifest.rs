@@ -245,20 +245,20 @@ impl Manifest {
     pub fn profile_info(&self) -> ProfileInfo {
         let (start_ps, end_ps) = self.span_ps();
         let ranks = self.ranks.iter().map(RankFile::entry).collect();
-        let active_ps = self.active_ps((start_ps, end_ps));
+        let active_ps = self.active_ps(Interval::new(start_ps, end_ps));
         ProfileInfo { entry: self.entry(), start_ps, end_ps, active_ps, ranks, whole: Vec::new() }
     }
 
     /// The busiest time span of all ranks. A rank without one counts whole. `None` unless the span
     /// is clearly shorter than the profile.
-    fn active_ps(&self, (start_ps, end_ps): (i64, i64)) -> Option<(i64, i64)> {
+    fn active_ps(&self, whole: Interval) -> Option<(i64, i64)> {
         let ranks = self.ranks.iter().filter(|rank| rank.events > 0);
         let active = |rank: &RankFile| {
-            let (start, end) = rank.shared_ps(rank.active_ps.unwrap_or((rank.start_ps, rank.end_ps)));
-            Interval::new(start, end)
+            let (start_ps, end_ps) = rank.active_ps.unwrap_or((rank.start_ps, rank.end_ps));
+            rank.shared(start_ps, end_ps)
         };
         let all = ranks.map(active).reduce(Interval::cover)?;
-        is_better_view(all, Interval::new(start_ps, end_ps)).then_some((all.start.0, all.end.0))
+        is_better_view(all, whole).then_some((all.start.0, all.end.0))
     }
 
     /// The earliest event of all ranks, in the time that they share. 0 if no rank has events.
@@ -295,9 +295,8 @@ impl Manifest {
     /// skipped. The result is (0, 0) if no rank has events.
     pub(crate) fn span_ps(&self) -> (i64, i64) {
         let spans = self.ranks.iter().filter(|rank| rank.events > 0);
-        let spans = spans.map(|rank| rank.shared_ps((rank.start_ps, rank.end_ps)));
-        let cover = |a: (i64, i64), b: (i64, i64)| (a.0.min(b.0), a.1.max(b.1));
-        spans.reduce(cover).unwrap_or((0, 0))
+        let spans = spans.map(|rank| rank.shared(rank.start_ps, rank.end_ps));
+        spans.reduce(Interval::cover).map_or((0, 0), |span| (span.start.0, span.end.0))
     }
 
     /// Reads the manifest in this directory.
@@ -402,9 +401,9 @@ impl RankFile {
     }
 
     /// A span of the rank, in the time that all ranks share.
-    fn shared_ps(&self, (start_ps, end_ps): (i64, i64)) -> (i64, i64) {
+    fn shared(&self, start_ps: i64, end_ps: i64) -> Interval {
         let clock = self.clock_fit();
-        (clock.to_shared(Time(start_ps)).0, clock.to_shared(Time(end_ps)).0)
+        Interval::new(clock.to_shared(Time(start_ps)).0, clock.to_shared(Time(end_ps)).0)
     }
 
     /// Picoseconds from the rank's times to those whose zero has this wall clock. `None` if the

@@ -189,7 +189,8 @@ fn both_commands_say_mismatches_with_the_number_of_the_operation() {
     // Numbers follow the first arrivals. Instances come in another order.
     let first = |at: usize| found["instances"][at]["first_ns"].as_f64().unwrap();
     for of in mismatches {
-        let at = of["instance"].as_u64().unwrap() as usize;
+        let mut at = found["instances"].as_array().unwrap().iter();
+        let at = at.position(|one| one["operation"] == of["operation"]).unwrap();
         let all = found["instances"].as_array().unwrap().len();
         let before = (0..all).filter(|&other| (first(other), other) < (first(at), at)).count();
         assert_eq!(of["operation"], before + 1);

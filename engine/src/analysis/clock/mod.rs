@@ -29,6 +29,18 @@ pub enum ClockVerdict {
     Aligned,
 }
 
+impl ClockVerdict {
+    /// The verdict in a word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Agree => "agree",
+            Self::Aligned => "aligned",
+        }
+    }
+}
+
 /// The clock of a rank, as the calls of all ranks show it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankClock {

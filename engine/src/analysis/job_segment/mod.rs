@@ -32,7 +32,7 @@ pub use finder::{OperationSend, Sense};
 pub use operation_step::beside;
 
 /// Version of the job segment. One of another version is written again.
-pub const VERSION: u32 = 12;
+pub const VERSION: u32 = 13;
 
 /// Times are whole nanoseconds: those of ranks are known to much less, and half of the bits of a
 /// picosecond time would be noise.
@@ -101,12 +101,9 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>
     let tracks = SegmentTracks::define(job, report, tables, sink)?;
     let names = SegmentNames::define(job, sink)?;
     let mut writer = operations::OperationWriter {
-        job,
-        report,
         sink: &mut *sink,
         tracks: &tracks,
-        of: operation,
-        names: &names,
+        fields: operations::OperationFields { job, report, of: operation, names: &names },
     };
     for &at in &order {
         cancel.check()?;

@@ -12,39 +12,64 @@ use crate::model::{FieldId, NameId, Sink, SliceForm, SliceRecord, TrackId, Value
 
 /// Writes the slices of operations.
 pub(super) struct OperationWriter<'a> {
-    pub(super) job: &'a Job,
-    pub(super) report: &'a Report,
     pub(super) sink: &'a mut dyn Sink,
     pub(super) tracks: &'a SegmentTracks,
-    pub(super) of: Operation,
-    pub(super) names: &'a SegmentNames,
+    pub(super) fields: OperationFields<'a>,
 }
 
-/// Fields of a slice.
-type Fields<'v> = Vec<(FieldId, Value<'v>)>;
-
-impl<'a> OperationWriter<'a> {
+impl OperationWriter<'_> {
     /// Writes an operation.
     pub(super) fn operation(&mut self, number: u32, at: usize, awaited: Option<Awaited>) -> Result<()> {
-        let one = &self.report.operations[at];
+        let OperationFields { job, report, names, .. } = self.fields;
+        let one = &report.operations[at];
         let signature = one.signature as usize;
-        let kind = self.job.signatures[signature].kind;
+        let kind = job.signatures[signature].kind;
         let Some(&track) = self.tracks.operations.get(&(one.group, kind)) else { return Ok(()) };
-        let fields = self.fields_of(number, at);
+        let fields = self.fields.of(number, at);
         let (first, end) = (one.span.first_ps, one.span.end_ps.max(one.span.first_ps));
         let last = one.span.last_ps.clamp(first, end);
         let [first, last, end] = [first, last, end].map(shown);
-        let name = self.names.kinds[signature].0;
+        let name = names.kinds[signature].0;
         if let Some(awaited) = awaited.filter(|_| last > first && one.wait_ps > 0) {
             let of_wait = [fields[0]];
-            self.slice(track, (first, last), self.names.waits[awaited.rank], &of_wait)?;
+            self.slice(track, (first, last), names.waits[awaited.rank], &of_wait)?;
             self.slice(track, (last, end), name, &fields)
         } else {
             self.slice(track, (first, end), name, &fields)
         }
     }
 
-    fn fields_of(&self, number: u32, at: usize) -> Fields<'a> {
+    fn slice(
+        &mut self,
+        track: TrackId,
+        (start_ps, end_ps): (i64, i64),
+        name: NameId,
+        fields: &[(FieldId, Value<'_>)],
+    ) -> Result<()> {
+        let duration_ps = end_ps.saturating_sub(start_ps);
+        self.sink.slice(&SliceRecord {
+            track,
+            start_ps,
+            duration_ps,
+            name,
+            form: SliceForm::Complete,
+            fields,
+        })?;
+        Ok(())
+    }
+}
+
+/// Makes the fields of operations.
+pub(super) struct OperationFields<'a> {
+    pub(super) job: &'a Job,
+    pub(super) report: &'a Report,
+    pub(super) of: Operation,
+    pub(super) names: &'a SegmentNames,
+}
+
+impl<'a> OperationFields<'a> {
+    /// The fields of an operation.
+    pub(super) fn of(&self, number: u32, at: usize) -> Vec<(FieldId, Value<'a>)> {
         let (job, of, one) = (self.job, &self.of, &self.report.operations[at]);
         let signature = &job.signatures[one.signature as usize];
         let calls = self.report.instances.count(at);
@@ -92,25 +117,6 @@ impl<'a> OperationWriter<'a> {
             fields.push((of.bus_rate_with_wait, Value::Float(rates.bus_with_wait)));
         }
         fields
-    }
-
-    fn slice(
-        &mut self,
-        track: TrackId,
-        (start_ps, end_ps): (i64, i64),
-        name: NameId,
-        fields: &[(FieldId, Value<'_>)],
-    ) -> Result<()> {
-        let duration_ps = end_ps.saturating_sub(start_ps);
-        self.sink.slice(&SliceRecord {
-            track,
-            start_ps,
-            duration_ps,
-            name,
-            form: SliceForm::Complete,
-            fields,
-        })?;
-        Ok(())
     }
 }
 

@@ -1,11 +1,16 @@
 //! Tables that compare ranks, sizes and causes.
 
-use super::operations::rounded;
+use std::ops::Range;
+
+use super::names::SegmentNames;
+use super::operations::{OperationFields, rounded};
 use super::shown;
 use crate::analysis::table::{By, RowKey, rows};
 use crate::analysis::{ClockVerdict, Job, Report, StepReport, Suspect, costs, shown_by, steps, totals};
 use crate::base::{Result, clamped};
-use crate::makers::job::schema::{Cause, JobFields, MismatchFields, RankFields, SizeFields, StepFields};
+use crate::makers::job::schema::{
+    Cause, JobFields, MismatchFields, Operation, RankFields, SizeFields, StepFields,
+};
 use crate::model::{FieldId, Sink, Value};
 
 /// Writes the tables that compare ranks, sizes and causes. `numbers` has the number of each
@@ -26,7 +31,8 @@ fn count(number: u64) -> Value<'static> {
     Value::Int(clamped(number))
 }
 
-fn whole(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
+/// Writes the table of the job as a whole.
+pub fn whole(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     let of = JobFields::define(sink)?;
     let totals = totals(job, report);
     let clocks = match report.clocks.verdict {
@@ -61,10 +67,21 @@ fn whole(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     sink.row(of.table, &fields)
 }
 
+/// Writes rows of operations at these places of the report, with the fields of their slices.
+/// `numbers` has the number of each operation.
+pub fn operations(
+    job: &Job,
+    report: &Report,
+    numbers: &[u32],
+    places: Range<usize>,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let (of, names) = (Operation::define(sink)?, SegmentNames::define(job, sink)?);
+    let fields = OperationFields { job, report, of, names: &names };
+    places.into_iter().try_for_each(|at| sink.row(of.table, &fields.of(numbers[at], at)))
+}
+
 /// Writes the causes of waiting.
-///
-/// # Errors
-/// If the sink fails.
 pub fn causes(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
     let of = Cause::define(sink)?;
     let waited: f64 = report.ranks.iter().map(|rank| rank.wait_ps as f64).sum();
@@ -140,9 +157,6 @@ pub(super) fn write_steps(steps: &[StepReport], sink: &mut dyn Sink) -> Result<(
 }
 
 /// Writes the table of ranks.
-///
-/// # Errors
-/// If the sink fails.
 pub fn ranks(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
     let of = RankFields::define(sink)?;
     let clocks = report.clocks_of_segments(job).zip(report.bounds_of_segments(job));
@@ -162,9 +176,6 @@ pub fn ranks(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
             (of.saving, Value::Int(rounded(rank.saving_ps))),
             (of.job_delay, Value::Int(rank.job_delay_ps)),
             (of.wait, Value::Int(rank.wait_ps)),
-            (of.busy, share(busy, rank.span_ps)),
-            (of.exposed_share, share(rank.exposed_ps, rank.span_ps)),
-            (of.exposed_wait_share, share(rank.exposed_wait_ps, rank.span_ps)),
             (of.compute, Value::Int(rank.compute_ps)),
             (of.communication, Value::Int(rank.communication_ps)),
             (of.overlap, Value::Int(rank.overlap_ps)),
@@ -181,6 +192,13 @@ pub fn ranks(job: &Job, report: &Report, sink: &mut dyn Sink) -> Result<()> {
             (of.clock_calls, count(found.calls.into())),
             (of.set_by, Value::Text(if input.given.is_some() { "hand" } else { "calls" })),
         ];
+        if rank.span_ps > 0 {
+            fields.extend([
+                (of.busy, share(busy, rank.span_ps)),
+                (of.exposed_share, share(rank.exposed_ps, rank.span_ps)),
+                (of.exposed_wait_share, share(rank.exposed_wait_ps, rank.span_ps)),
+            ]);
+        }
         fields.extend(input.rest.host.as_deref().map(|host| (of.host, Value::Text(host))));
         fields.extend(low.map(|low| (of.low, Value::Int(low))));
         fields.extend(high.map(|high| (of.high, Value::Int(high))));
@@ -200,11 +218,12 @@ pub fn rows_by(job: &Job, report: &Report, by: By, sink: &mut dyn Sink) -> Resul
         let algorithms = row.algorithms.join(", ");
         let mut fields = match row.key {
             RowKey::Kind(kind) => vec![(of.kind, Value::Text(kind.name()))],
-            RowKey::Size(kind, bytes, ranks) => vec![
-                (of.kind, Value::Text(kind.name())),
-                (of.operation_bytes, count(bytes)),
-                (of.ranks, Value::Int(ranks.into())),
-            ],
+            RowKey::Size(kind, bytes, ranks) => {
+                let fields = [(of.kind, Value::Text(kind.name())), (of.operation_bytes, count(bytes))];
+                // Older traces do not tell the members of a group.
+                let ranks = (ranks > 0).then_some((of.ranks, Value::Int(ranks.into())));
+                fields.into_iter().chain(ranks).collect()
+            }
             RowKey::Rank(rank) => vec![(of.last_rank, Value::Int(rank.into()))],
             RowKey::Step(number) => {
                 let step = of_steps.iter().find(|step| Some(step.number) == number);
@@ -261,9 +280,6 @@ fn in_step(of: &SizeFields, step: &StepReport) -> Vec<(FieldId, Value<'static>)>
 }
 
 /// Writes the calls that do not fit to those of other ranks.
-///
-/// # Errors
-/// If the sink fails.
 pub fn mismatches(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
     let of = MismatchFields::define(sink)?;
     for finding in &report.findings {

@@ -6,7 +6,7 @@ use crate::base::Result;
 use crate::exec::Work;
 use crate::makers::FieldCell;
 use crate::makers::metric_groups::{by_name, single};
-use crate::makers::rows::{NamedValues, float_of, named, of};
+use crate::makers::rows::{NamedValues, named, of};
 use crate::makers::table::TableSchema;
 use crate::metrics::{Metric, MetricGroup, trace};
 use crate::model::{OwnedValue, Unit};
@@ -64,7 +64,7 @@ const DEVICE: &str = "device";
 
 /// The device that a row states.
 fn device_of(row: &NamedValues<'_>) -> Option<f64> {
-    of(row, DEVICE).and_then(float_of)
+    of(row, DEVICE)?.float()
 }
 
 /// A name of the trace, with the device if its row states one.

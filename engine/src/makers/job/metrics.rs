@@ -161,9 +161,10 @@ fn size(bytes: f64) -> String {
 fn sizes(rows: &[SizeRow<FieldCell>]) -> Vec<Metric> {
     let doc = "Median bus bandwidth of the transfers, as nccl-tests defines it.";
     let metric = |row: &SizeRow<FieldCell>| {
-        let (kind, bytes, ranks) = (row.kind.text()?, row.operation_bytes.float()?, row.ranks.float()?);
+        let (kind, bytes) = (row.kind.text()?, row.operation_bytes.float()?);
         // Older traces do not tell the members of a group.
-        let ranks = if ranks > 0.0 { format!("{ranks} ranks") } else { "unknown ranks".to_owned() };
+        let ranks =
+            row.ranks.int().map_or_else(|| "unknown ranks".to_owned(), |ranks| format!("{ranks} ranks"));
         let name = format!("{kind}, {}, {ranks}", size(bytes));
         Some(Metric::new(&name, row.bus_rate.0.clone()?, Unit::BytesPerSecond, doc))
     };

@@ -4,10 +4,11 @@
 //! costs a few hundred cells a rank.
 
 use super::rank_of;
+use super::schema::WaitStepFields;
 use crate::base::{Interval, Result, Time, signed};
 use crate::exec::{Cancel, Work};
 use crate::metrics::trace;
-use crate::model::TrackId;
+use crate::model::{Sink, TrackId, Value};
 use crate::segment::{Bytes, Segment};
 use crate::tile::{self, LaneContent, Level, TileId};
 
@@ -66,6 +67,27 @@ impl WaitsOverTime {
             Some(StepSpread { least: shares[0], median: shares[shares.len() / 2].0, most })
         };
         (0..self.steps()).map_while(spread).collect()
+    }
+
+    /// Writes a row for each step. `whole` is the recorded span.
+    pub fn write(&self, whole: Interval, sink: &mut dyn Sink) -> Result<()> {
+        let of = WaitStepFields::define(sink)?;
+        for (at, StepSpread { least, median, most }) in (0..).zip(self.spreads()) {
+            let start_ps = self.start_ps.saturating_add(self.step_ps.saturating_mul(at));
+            let from_ps = start_ps.max(whole.start.0).saturating_sub(whole.start.0);
+            let fields = [
+                (of.from, Value::Int(from_ps)),
+                (of.start, Value::Int(start_ps)),
+                (of.end, Value::Int(start_ps.saturating_add(self.step_ps))),
+                (of.least, Value::Float(least.0)),
+                (of.least_rank, Value::Int(least.1.into())),
+                (of.median, Value::Float(median)),
+                (of.most, Value::Float(most.0)),
+                (of.most_rank, Value::Int(most.1.into())),
+            ];
+            sink.row(of.table, &fields)?;
+        }
+        Ok(())
     }
 }
 

@@ -263,7 +263,24 @@ table! {
     }
 }
 
-/// All tables.
+table! {
+    /// Waiting of ranks in steps of time. Made when it is asked for, never stored.
+    "wait_step" WAIT_STEPS WaitStepFields Side, rows WaitStepRow;
+    "Step" {
+        from: Picoseconds, "Start of the step since the first event.";
+        start: Picoseconds, "Start of the step.";
+        end: Picoseconds, "End of the step.";
+    }
+    "Waited share" {
+        least: Ratio, "Share of the rank that waited least.";
+        least_rank: None, "Rank that waited least: the others wait for it.";
+        median: Ratio, "Half of the ranks waited no more than this share.";
+        most: Ratio, "Share of the rank that waited most.";
+        most_rank: None, "Rank that waited most.";
+    }
+}
+
+/// All stored tables.
 pub static TABLES: [&TableSchema; 10] =
     [&OPERATIONS, &CALLS, &TRANSFERS, &COMPUTATION, &RANKS, &CAUSES, &SIZES, &MISMATCHES, &JOB, &STEPS];
 

@@ -24,7 +24,7 @@ use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
 use crate::makers::{self, job};
 use crate::model::track::Initially;
-use crate::model::{self, NameId, OwnedValue, TableKind, TrackId};
+use crate::model::{self, NameId, OwnedValue, TrackId};
 use crate::query::{self, HitPage, SearchPattern, SliceAt, StepDirection};
 use crate::rank::RankView;
 use crate::segment::{Bytes, ColumnRole, Segment, SliceArrow};
@@ -96,12 +96,7 @@ where
     let table = |(id, meta): (u16, &crate::segment::TableMeta)| -> Result<Table> {
         Ok(Table {
             name: meta.spec.name.clone(),
-            kind: match meta.spec.kind {
-                TableKind::Slices => "slices",
-                TableKind::Samples => "samples",
-                TableKind::Side => "side",
-            }
-            .to_owned(),
+            kind: meta.spec.kind,
             group: makers::table_group(&footer.rank.source, &meta.spec.name).to_owned(),
             rows: u64::from(meta.rows),
             waits: job::waits_in(segment, meta)?,

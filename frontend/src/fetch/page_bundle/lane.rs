@@ -18,7 +18,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortSignal, Blob, BlobPropertyBag, ErrorEvent, MessageEvent, Url, Worker};
 
 use super::Unpacked;
-use super::parts::Parts;
+use super::parts::PageParts;
 use crate::fetch::decode;
 use crate::fetch::error::FetchError;
 
@@ -28,14 +28,14 @@ const MOST_IN_FLIGHT: usize = 2;
 
 /// Handle to a worker.
 #[derive(Debug, Clone)]
-pub(super) struct Lane(Rc<RefCell<State>>);
+pub(super) struct Lane(Rc<RefCell<LaneState>>);
 
 #[derive(Debug)]
-struct State {
+struct LaneState {
     worker: Worker,
-    parts: Rc<Parts>,
+    parts: Rc<PageParts>,
     unpacked: RwSignal<Option<Unpacked>>,
-    waiting: VecDeque<Asked>,
+    waiting: VecDeque<WaitingQuestion>,
     in_flight: BTreeMap<u32, Function>,
     next_number: u32,
     /// Ranks whose segments the worker has.
@@ -53,7 +53,7 @@ struct Listeners {
 
 /// A waiting question.
 #[derive(Debug)]
-struct Asked {
+struct WaitingQuestion {
     question: Question,
     /// Resolves the promise with the worker's message, with `null` if the question is cancelled, or
     /// with a text that explains a missing answer.
@@ -63,9 +63,9 @@ struct Asked {
 
 impl Lane {
     /// Starts a worker.
-    pub fn start(parts: Rc<Parts>, unpacked: RwSignal<Option<Unpacked>>) -> Result<Self, FetchError> {
+    pub fn start(parts: Rc<PageParts>, unpacked: RwSignal<Option<Unpacked>>) -> Result<Self, FetchError> {
         let worker = worker(&parts.script()?).map_err(|thrown| refused(&thrown))?;
-        let lane = Self(Rc::new(RefCell::new(State {
+        let lane = Self(Rc::new(RefCell::new(LaneState {
             worker,
             parts,
             unpacked,
@@ -108,7 +108,7 @@ impl Lane {
         if let Some(cancel) = cancel {
             cancel.set_onabort(Some(on_abort.as_ref().unchecked_ref()));
         }
-        let asked = Asked { question: question.clone(), resolve, cancel: cancel.cloned() };
+        let asked = WaitingQuestion { question: question.clone(), resolve, cancel: cancel.cloned() };
         self.0.borrow_mut().take(asked);
         let message = JsFuture::from(promise).await;
         if let Some(cancel) = cancel {
@@ -148,8 +148,8 @@ impl Lane {
     }
 }
 
-impl State {
-    fn take(&mut self, asked: Asked) {
+impl LaneState {
+    fn take(&mut self, asked: WaitingQuestion) {
         self.waiting.push_back(asked);
         self.send_next();
     }
@@ -166,7 +166,7 @@ impl State {
         }
     }
 
-    fn send(&mut self, Asked { question, resolve, .. }: Asked) -> Result<(), FetchError> {
+    fn send(&mut self, WaitingQuestion { question, resolve, .. }: WaitingQuestion) -> Result<(), FetchError> {
         let number = self.next_number;
         self.next_number = number.wrapping_add(1);
         self.in_flight.insert(number, resolve);
@@ -232,7 +232,7 @@ impl State {
     }
 }
 
-impl Drop for State {
+impl Drop for LaneState {
     fn drop(&mut self) {
         self.worker.terminate();
     }

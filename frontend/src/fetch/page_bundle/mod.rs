@@ -18,7 +18,7 @@ use nprof_engine::wire::rank_ref::RankRef;
 use web_sys::AbortSignal;
 
 use self::lane::Lane;
-use self::parts::Parts;
+use self::parts::PageParts;
 use super::error::FetchError;
 
 /// Progress of unpacking a segment.
@@ -34,11 +34,11 @@ pub struct Unpacked {
 
 /// The profile embedded in the page's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Embedded(StoredValue<Rc<Profile>, LocalStorage>);
+pub struct Embedded(StoredValue<Rc<BundledProfile>, LocalStorage>);
 
 #[derive(Debug)]
-struct Profile {
-    parts: Rc<Parts>,
+struct BundledProfile {
+    parts: Rc<PageParts>,
     quick: RefCell<Option<Lane>>,
     slow: RefCell<Option<Lane>>,
     unpacked: RwSignal<Option<Unpacked>>,
@@ -48,8 +48,8 @@ impl Embedded {
     /// The profile embedded in this page, if there is one.
     #[must_use]
     pub fn of_page() -> Option<Self> {
-        let profile = Profile {
-            parts: Rc::new(Parts::of_page()?),
+        let profile = BundledProfile {
+            parts: Rc::new(PageParts::of_page()?),
             quick: RefCell::new(None),
             slow: RefCell::new(None),
             unpacked: RwSignal::new(None),
@@ -85,7 +85,7 @@ impl Embedded {
     }
 }
 
-impl Profile {
+impl BundledProfile {
     /// The worker for a question. A failed worker is started again.
     fn lane(&self, question: &Question) -> Result<Lane, FetchError> {
         let place = match question.manner().pace {

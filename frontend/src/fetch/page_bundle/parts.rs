@@ -16,7 +16,7 @@ use crate::fetch::error::FetchError;
 
 /// The page's embedded data other than segments.
 #[derive(Debug)]
-pub(super) struct Parts {
+pub(super) struct PageParts {
     /// The profile's name for addresses.
     pub slug: String,
     /// The address of the view that the file opens at, if the sender chose one.
@@ -24,13 +24,13 @@ pub(super) struct Parts {
 }
 
 /// The segment of a rank.
-pub(super) struct SegmentPart {
+pub(super) struct SegmentElements {
     /// Length of the segment.
     pub size_bytes: u64,
     elements: Vec<Element>,
 }
 
-impl Parts {
+impl PageParts {
     /// The data embedded in this page, if any.
     pub fn of_page() -> Option<Self> {
         let bundle = document().get_element_by_id("nprof-bundle")?;
@@ -57,17 +57,17 @@ impl Parts {
     }
 
     /// The segment of a rank, if the page lists it.
-    pub fn segment(&self, rank: RankRef) -> Option<SegmentPart> {
+    pub fn segment(&self, rank: RankRef) -> Option<SegmentElements> {
         let list = document().query_selector_all(&format!("script[data-segment='{rank}']")).ok()?;
         let elements: Vec<Element> =
             (0..list.length()).filter_map(|at| list.item(at)?.dyn_into().ok()).collect();
         // As a whole number: Rust's parser of floats has large tables.
         let size_bytes: u64 = elements.first()?.get_attribute("data-size")?.parse().ok()?;
-        Some(SegmentPart { size_bytes, elements })
+        Some(SegmentElements { size_bytes, elements })
     }
 }
 
-impl SegmentPart {
+impl SegmentElements {
     /// The URL of the segment, if it is a file next to the page.
     pub fn url(&self) -> Option<String> {
         let name = self.elements.first()?.get_attribute("data-href")?;

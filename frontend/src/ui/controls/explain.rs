@@ -4,17 +4,18 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
 use super::tooltip::Tooltip;
+use crate::view::Point;
 use crate::view::pointing::placement::GAP_PX;
 
 #[derive(Debug, Clone, PartialEq)]
-struct Shown {
-    at_px: (f64, f64),
+struct ShownExplanation {
+    at: Point,
     text: String,
 }
 
 /// The explanation shown now. One for the whole page, as a context.
 #[derive(Debug, Clone, Copy)]
-pub struct Explanation(RwSignal<Option<Shown>>);
+pub struct Explanation(RwSignal<Option<ShownExplanation>>);
 
 impl Explanation {
     /// No explanation.
@@ -28,8 +29,8 @@ impl Explanation {
         let rect = label.get_bounding_client_rect();
         // The tooltip keeps a gap that a label needs less than a pointer: align it with the label's
         // start, close below.
-        let at_px = (rect.left() - GAP_PX, rect.bottom() - GAP_PX / 2.0);
-        self.0.set(Some(Shown { at_px, text: text.to_owned() }));
+        let at = Point::new(rect.left() - GAP_PX, rect.bottom() - GAP_PX / 2.0);
+        self.0.set(Some(ShownExplanation { at, text: text.to_owned() }));
     }
 
     /// Hides the explanation.
@@ -48,7 +49,7 @@ impl Default for Explanation {
 #[component]
 pub fn ExplanationView() -> impl IntoView {
     let explanation = expect_context::<Explanation>();
-    let at = Signal::derive(move || explanation.0.with(|shown| shown.as_ref().map(|shown| shown.at_px)));
+    let at = Signal::derive(move || explanation.0.with(|shown| shown.as_ref().map(|shown| shown.at)));
     let text = move || explanation.0.with(|shown| shown.as_ref().map(|shown| shown.text.clone()));
     view! { <Tooltip at>{move || text()}</Tooltip> }
 }

@@ -22,4 +22,4 @@ pub use icon::{Glyph, Icon};
 pub use key_list::{If, keyed};
 pub use name::Name;
 pub use rank_order::{RankOrderMenu, RankTime};
-pub use tooltip::Tooltip;
+pub use tooltip::{Tooltip, viewport};

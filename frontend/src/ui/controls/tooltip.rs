@@ -5,14 +5,15 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::key_list::If;
-use crate::view::pointing::placement::{Pixels, place};
+use crate::view::pointing::placement::place;
+use crate::view::{Point, Size};
 
 /// Shows its content next to a point. Hidden without a point.
 #[component]
 pub fn Tooltip(
     /// The point; `None` hides the tooltip.
     #[prop(into)]
-    at: Signal<Option<Pixels>>,
+    at: Signal<Option<Point>>,
     /// The content.
     children: ChildrenFn,
 ) -> impl IntoView {
@@ -23,10 +24,10 @@ pub fn Tooltip(
         let (Some(anchor), Some(element)) = (at.get(), node.get()) else { return };
         request_animation_frame(move || {
             let rect = element.get_bounding_client_rect();
-            let (x, y) = place(anchor, (rect.width(), rect.height()), viewport());
+            let Point { x_px, y_px } = place(anchor, Size::new(rect.width(), rect.height()), viewport());
             let style = (*element).style();
             // Fails only for an invalid property name.
-            style.set_property("transform", &format!("translate({x:.0}px, {y:.0}px)")).ok();
+            style.set_property("transform", &format!("translate({x_px:.0}px, {y_px:.0}px)")).ok();
             style.set_property("visibility", "visible").ok();
         });
     });
@@ -40,8 +41,10 @@ pub fn Tooltip(
     }
 }
 
-fn viewport() -> Pixels {
+/// Size of the viewport.
+#[must_use]
+pub fn viewport() -> Size {
     let of =
         |size: Result<wasm_bindgen::JsValue, _>| size.ok().and_then(|px| px.as_f64()).unwrap_or(f64::MAX);
-    (of(window().inner_width()), of(window().inner_height()))
+    Size::new(of(window().inner_width()), of(window().inner_height()))
 }

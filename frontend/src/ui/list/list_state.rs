@@ -7,12 +7,12 @@ use crate::view::url::page::ListView;
 
 /// Filter and order of the list, from the address.
 #[derive(Debug, Clone, Copy)]
-pub struct Looked {
+pub struct ListState {
     address: Address,
     view: Memo<ListView>,
 }
 
-impl Looked {
+impl ListState {
     pub(super) fn new() -> Self {
         let address = expect_context::<Address>();
         let place = address.place();

@@ -5,9 +5,9 @@ use nprof_engine::wire::catalog::ProfileEntry;
 
 use super::delete::ConfirmDelete;
 use super::drop::DropZone;
-use super::list_state::Looked;
+use super::list_state::ListState;
 use super::profiles::Profiles;
-use super::table::{Chosen, ProfileTable};
+use super::table::{DialogProfiles, ProfileTable};
 use crate::ui::controls::{BarActions, Failure, Glyph, Icon, If, Loading, scrolled_px};
 use crate::ui::shell::{Brand, DownloadDialog, HelpButton, ThemeButton};
 use crate::ui::text::format;
@@ -41,9 +41,9 @@ fn keep_scroll(list: NodeRef<leptos::html::Main>, has_rows: Memo<bool>) {
 #[component]
 pub fn ListPage() -> impl IntoView {
     let profiles = Profiles::new();
-    let looked = Looked::new();
+    let looked = ListState::new();
     let (list, kept) = (NodeRef::<leptos::html::Main>::new(), expect_context::<ListScroll>().0);
-    let chosen = Chosen {
+    let chosen = DialogProfiles {
         deleting: RwSignal::new(None),
         downloading: RwSignal::new(None),
         comparing: RwSignal::new(None),
@@ -134,7 +134,7 @@ fn NotYet(profiles: Profiles) -> impl IntoView {
 fn ListHead(
     total: Memo<Option<usize>>,
     shown: Memo<Vec<ProfileEntry>>,
-    looked: Looked,
+    looked: ListState,
     uploads: Uploads,
 ) -> impl IntoView {
     let count = move || total.get().filter(|total| *total > 0);

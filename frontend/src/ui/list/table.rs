@@ -3,43 +3,43 @@
 use leptos::prelude::*;
 use nprof_engine::wire::catalog::ProfileEntry;
 
-use super::list_state::Looked;
+use super::list_state::ListState;
 use crate::ui::controls::{Glyph, Icon, If, keyed};
 use crate::ui::shell::{Address, Link};
 use crate::ui::text::format;
 use crate::view::View;
-use crate::view::profile_order::{Column, Direction};
+use crate::view::profile_order::{Direction, ProfileColumn};
 use crate::view::state::profile_names::ProfileNames;
-use crate::view::url::page::Place;
+use crate::view::url::page::PagePlace;
 
 /// All columns with their headings.
-const COLUMNS: [(Column, &str); 6] = [
-    (Column::Name, "Name"),
-    (Column::Source, "Source"),
-    (Column::Ingested, "Ingested"),
-    (Column::Ranks, "Ranks"),
-    (Column::Events, "Events"),
-    (Column::Size, "Size"),
+const COLUMNS: [(ProfileColumn, &str); 6] = [
+    (ProfileColumn::Name, "Name"),
+    (ProfileColumn::Source, "Source"),
+    (ProfileColumn::Ingested, "Ingested"),
+    (ProfileColumn::Ranks, "Ranks"),
+    (ProfileColumn::Events, "Events"),
+    (ProfileColumn::Size, "Size"),
 ];
 
-fn is_number(column: Column) -> bool {
+fn is_number(column: ProfileColumn) -> bool {
     match column {
-        Column::Ranks | Column::Events | Column::Size => true,
-        Column::Name | Column::Source | Column::Ingested => false,
+        ProfileColumn::Ranks | ProfileColumn::Events | ProfileColumn::Size => true,
+        ProfileColumn::Name | ProfileColumn::Source | ProfileColumn::Ingested => false,
     }
 }
 
 /// Returns true if a narrow screen has no room for the column. Its values are then below the name.
-fn is_extra(column: Column) -> bool {
+fn is_extra(column: ProfileColumn) -> bool {
     match column {
-        Column::Source | Column::Ingested | Column::Ranks => true,
-        Column::Name | Column::Events | Column::Size => false,
+        ProfileColumn::Source | ProfileColumn::Ingested | ProfileColumn::Ranks => true,
+        ProfileColumn::Name | ProfileColumn::Events | ProfileColumn::Size => false,
     }
 }
 
 /// The profiles of the dialogs of the list. `None` while a dialog is closed.
 #[derive(Debug, Clone, Copy)]
-pub struct Chosen {
+pub struct DialogProfiles {
     /// The profile whose deletion must be confirmed.
     pub deleting: RwSignal<Option<ProfileEntry>>,
     /// The profile to download.
@@ -54,9 +54,9 @@ pub fn ProfileTable(
     /// Profiles, filtered and sorted.
     shown: Memo<Vec<ProfileEntry>>,
     /// Filter and order.
-    looked: Looked,
+    looked: ListState,
     /// The profiles of the open dialogs.
-    chosen: Chosen,
+    chosen: DialogProfiles,
     /// The current time, for ages.
     now_unix_ms: RwSignal<i64>,
 ) -> impl IntoView {
@@ -105,7 +105,7 @@ fn key(profile: &ProfileEntry) -> String {
 }
 
 #[component]
-fn Heading(column: Column, title: &'static str, looked: Looked) -> impl IntoView {
+fn Heading(column: ProfileColumn, title: &'static str, looked: ListState) -> impl IntoView {
     let state = move || {
         let sort = looked.view().sort;
         (sort.column == column).then_some(match sort.direction {
@@ -124,7 +124,7 @@ fn Heading(column: Column, title: &'static str, looked: Looked) -> impl IntoView
 }
 
 #[component]
-fn Row(profile: ProfileEntry, chosen: Chosen, now_unix_ms: RwSignal<i64>) -> impl IntoView {
+fn Row(profile: ProfileEntry, chosen: DialogProfiles, now_unix_ms: RwSignal<i64>) -> impl IntoView {
     let created = profile.created_unix_ms;
     let warnings = (profile.warnings > 0).then(|| {
         let text = format::counted(profile.warnings, "kind of warning", "kinds of warnings");
@@ -141,7 +141,7 @@ fn Row(profile: ProfileEntry, chosen: Chosen, now_unix_ms: RwSignal<i64>) -> imp
     let age = move || format::ago(created, now_unix_ms.get()).unwrap_or_else(|| local_date(created));
     let size = format::bytes(profile.size_bytes as f64);
     let exact_size = format!("{} B", format::count(profile.size_bytes));
-    let place = Place::Profile(View::of_profile(&profile.slug));
+    let place = PagePlace::Profile(View::of_profile(&profile.slug));
     let name = profile.display_name.clone();
     let (source, ranks, events) = (profile.source.clone(), profile.ranks, profile.events);
     view! {
@@ -193,7 +193,7 @@ fn CompareAction(profile: ProfileEntry, first: RwSignal<Option<String>>) -> impl
             Some(before) if before == own => first.set(None),
             Some(before) => {
                 let both = ProfileNames::of([before, own]);
-                both.into_iter().for_each(|both| address.open(Place::Profile(View::of_profiles(both))));
+                both.into_iter().for_each(|both| address.open(PagePlace::Profile(View::of_profiles(both))));
             }
         }
     };

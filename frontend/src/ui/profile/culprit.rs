@@ -7,7 +7,7 @@ use nprof_engine::wire::summary::{MetricPlaceEntry, Summary};
 
 use super::open_profile::Opened;
 use crate::ui::controls::CloseButton;
-use crate::ui::shell::Asked;
+use crate::ui::shell::QuestionAnswers;
 use crate::ui::text::format;
 
 /// The largest cause that stands out.
@@ -40,7 +40,7 @@ pub fn CulpritNotice(
     opened: Opened,
 ) -> impl IntoView {
     let all = Memo::new(move |_| opened.current.source.get().filter(|source| source.rank.is_all()));
-    let asked = Asked::new(all, move |source, _| opened.ask(source, SummaryQuestion, None));
+    let asked = QuestionAnswers::new(all, move |source, _| opened.ask(source, SummaryQuestion, None));
     let is_closed = RwSignal::new(false);
     let culprit = Memo::new(move |_| {
         let is_idle = opened.session.view.with(|view| view.selection.is_empty());

@@ -7,10 +7,10 @@ use nprof_engine::wire::refusal::RefusalKind;
 use super::open_profile::Opened;
 use crate::fetch::Source;
 use crate::ui::controls::Failure;
-use crate::ui::shell::{Asked, Link};
+use crate::ui::shell::{Link, QuestionAnswers};
 use crate::view::View;
 use crate::view::text::similar_name::nearest;
-use crate::view::url::page::Place;
+use crate::view::url::page::PagePlace;
 
 /// Reason why there is no timeline.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +83,7 @@ pub fn HomeLink(
     let text =
         if Source::of_page().embedded().is_some() { "The profile of this file" } else { "All profiles" };
     view! {
-        <Link place=Place::list() class>
+        <Link place=PagePlace::list() class>
             {text}
         </Link>
     }
@@ -93,13 +93,13 @@ pub fn HomeLink(
 #[component]
 fn Nearest(opened: Opened, name: String) -> impl IntoView {
     let source = Source::of_page();
-    let profiles = Asked::new(Memo::new(|_| Some(())), move |(), _| source.ask(ProfilesQuestion));
+    let profiles = QuestionAnswers::new(Memo::new(|_| Some(())), move |(), _| source.ask(ProfilesQuestion));
     move || {
         let list = profiles.answer()?.ok()?;
         let known = list.profiles.iter().map(|profile| profile.slug.as_str());
         let near = nearest(&name, known)?.to_owned();
         let profiles = opened.names().with(&name, &near);
-        let place = Place::Profile(View::of_profiles(profiles));
+        let place = PagePlace::Profile(View::of_profiles(profiles));
         Some(view! {
             <span class="with-links">
                 "Did you mean "

@@ -25,7 +25,7 @@ use crate::ui::timeline::{Pointed, Timeline};
 use crate::view::act::Need;
 use crate::view::ring::Walk;
 use crate::view::state::profile_names::ProfileNames;
-use crate::view::{Act, Command, Hover, ProfilePlace, Side};
+use crate::view::{Act, Command, Hover, PanelSide, ProfilePlace};
 
 /// The page of one profile, or of several beside each other.
 #[component]
@@ -59,9 +59,9 @@ pub fn ProfilePage(
                                 <div class="timeline-place">
                                     <div class="timeline-column">
                                         <TimelineArea opened />
-                                        <PanelFrame panels side=Side::Drawer />
+                                        <PanelFrame panels side=PanelSide::Drawer />
                                     </div>
-                                    <PanelFrame panels side=Side::Dock />
+                                    <PanelFrame panels side=PanelSide::Dock />
                                 </div>
                             }
                                 .into_any()

@@ -8,7 +8,7 @@ use super::open_profile::Opened;
 use crate::ui::controls::{Glyph, Icon, If};
 use crate::ui::shell::Address;
 use crate::ui::text::format;
-use crate::view::url::page::Place;
+use crate::view::url::page::PagePlace;
 use crate::view::{Act, Command, ProfilePlace, View};
 
 fn glyph(place: ProfilePlace) -> Glyph {
@@ -49,7 +49,7 @@ fn RailLink(opened: Opened, place: ProfilePlace) -> impl IntoView {
     let is_present = Memo::new(move |_| is_here.get() || has_content(opened, place));
     let href = move || {
         let view = opened.session.view.get();
-        address.link(&Place::Profile(View { place, ..view }))
+        address.link(&PagePlace::Profile(View { place, ..view }))
     };
     let open = move |event: web_sys::MouseEvent| {
         let elsewhere = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();

@@ -22,7 +22,7 @@ pub fn HoverTip(
     /// The operation on which the pointer rests.
     pointed: Pointed,
 ) -> impl IntoView {
-    let at = Signal::derive(move || hover.with(|hover| hover.as_ref().map(|hover| hover.client_px)));
+    let at = Signal::derive(move || hover.with(|hover| hover.as_ref().map(|hover| hover.client)));
     // The pointer moves more often than the item under it changes.
     let what =
         Memo::new(move |_| hover.with(|hover| hover.as_ref().map(|hover| (hover.track, hover.what.clone()))));
@@ -59,24 +59,24 @@ fn named(name: &str) -> String {
     if name.trim().is_empty() { "(no name)".to_owned() } else { name.to_owned() }
 }
 
-type Line = (&'static str, String);
+type TooltipLine = (&'static str, String);
 
 /// The algorithm of the operation of a row, if `detail` is that of the row.
-fn algorithm(detail: &SliceDetail, row: u32) -> Option<Line> {
+fn algorithm(detail: &SliceDetail, row: u32) -> Option<TooltipLine> {
     let field = detail.fields.iter().find(|field| field.name == ALGORITHM.name)?;
     let is_of_row = detail.slice.row == row;
     is_of_row.then(|| ("Algorithm", format::value(&field.value, &field.unit).text))
 }
 
 /// The height of a limit, and the part of the time in which it holds if that is not all.
-fn limit(share: f32, part: f32) -> impl Iterator<Item = Line> {
+fn limit(share: f32, part: f32) -> impl Iterator<Item = TooltipLine> {
     let percent = |share: f32| format::percent(f64::from(share));
     let holds = (part < 1.0).then(|| ("Limited", format!("{} of this time", percent(part))));
     std::iter::once(("Limit", format!("{} of the peak", percent(share)))).chain(holds)
 }
 
 /// The item's name, if it has one, and the facts that need no question to the server.
-fn describe(what: &Hovered, unit: &str, clock: &Clock) -> (Option<String>, Vec<Line>) {
+fn describe(what: &Hovered, unit: &str, clock: &Clock) -> (Option<String>, Vec<TooltipLine>) {
     let value = |value: f64| format::value(&FieldContent::Float(value), unit).text;
     match what {
         Hovered::Slice { name, start_ps, duration_ps, form, .. } => {

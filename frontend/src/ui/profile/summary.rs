@@ -9,8 +9,8 @@ use nprof_engine::wire::summary::{MetricEntry, MetricGroupEntry, Summary};
 
 use super::open_profile::Opened;
 use crate::ui::controls::{Explained, Failure, Loading, Name};
-use crate::ui::shell::Asked;
-use crate::ui::text::format::{self, Shown};
+use crate::ui::shell::QuestionAnswers;
+use crate::ui::text::format::{self, FormattedValue};
 use crate::ui::text::label::{explanation, label_of_metric};
 use crate::view::metric_share::shares;
 use crate::view::source_id::rank_label;
@@ -27,7 +27,8 @@ pub fn SummaryPage(
     /// The opened profile.
     opened: Opened,
 ) -> impl IntoView {
-    let asked = Asked::new(opened.current.source, move |rank, _| opened.ask(rank, SummaryQuestion, None));
+    let asked =
+        QuestionAnswers::new(opened.current.source, move |rank, _| opened.ask(rank, SummaryQuestion, None));
     let retry = asked.retry;
     let body = move || match asked.answer() {
         None => view! { <Loading what="Loading metrics …" /> }.into_any(),
@@ -140,7 +141,7 @@ fn Row(
     to_place: Option<Callback<()>>,
 ) -> impl IntoView {
     let has_long_word = label.split(' ').any(|word| word.chars().nth(LONG_WORD).is_some());
-    let Shown { text, exact } = format::value(&metric.value, &metric.unit);
+    let FormattedValue { text, exact } = format::value(&metric.value, &metric.unit);
     let value = match exact {
         Some(exact) => view! { <Explained text doc=exact /> }.into_any(),
         None => text.into_any(),

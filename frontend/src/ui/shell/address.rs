@@ -1,5 +1,5 @@
-//! The browser's address bar and history. The state of the page is one value, the [`Place`]. The
-//! address follows it, and "back" and "forward" set it.
+//! The browser's address bar and history. The state of the page is one value, the [`PagePlace`].
+//! The address follows it, and "back" and "forward" set it.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use wasm_bindgen::JsValue;
 
 use crate::view::state::trail::{Entry, Trail};
 use crate::view::time::window::Reach;
-use crate::view::url::page::{ListView, Place};
+use crate::view::url::page::{ListView, PagePlace};
 use crate::view::url::single_profile::Only;
 use crate::view::{Command, History, View};
 use nprof_engine::base::Interval;
@@ -21,7 +21,7 @@ const REWRITE_EVERY: Duration = Duration::from_millis(320);
 /// The current place of the page. One for the whole page, as a context.
 #[derive(Debug, Clone, Copy)]
 pub struct Address {
-    place: RwSignal<Place>,
+    place: RwSignal<PagePlace>,
     /// The only profile of a page without a server. The place of such a page is in the fragment,
     /// because its path is the path of a file.
     only: StoredValue<Option<Only>>,
@@ -52,19 +52,19 @@ impl Address {
 
     /// The current place.
     #[must_use]
-    pub fn place(self) -> Signal<Place> {
+    pub fn place(self) -> Signal<PagePlace> {
         self.place.into()
     }
 
     /// The link to a place, within this page.
     #[must_use]
-    pub fn link(self, place: &Place) -> String {
+    pub fn link(self, place: &PagePlace) -> String {
         self.written(&self.reached(place.clone()).url())
     }
 
     /// The link to a place with everything that a colleague needs.
     #[must_use]
-    pub fn full_link(self, place: &Place) -> String {
+    pub fn full_link(self, place: &PagePlace) -> String {
         let location = window().location();
         let base = if self.is_in_fragment() {
             let page = location.href().unwrap_or_default();
@@ -75,7 +75,7 @@ impl Address {
         base + &self.link(place)
     }
 
-    fn reached(self, place: Place) -> Place {
+    fn reached(self, place: PagePlace) -> PagePlace {
         self.only.with_value(|only| match only {
             Some(only) => only.reached(place),
             None => place,
@@ -91,7 +91,7 @@ impl Address {
     }
 
     /// Opens another page as a new step in the history.
-    pub fn open(self, place: Place) {
+    pub fn open(self, place: PagePlace) {
         let place = self.reached(place);
         self.settle();
         push(&self.link(&place));
@@ -100,8 +100,8 @@ impl Address {
 
     /// Shows a place that is already in the address. If it is another profile, the window history
     /// is cleared.
-    fn come_to(self, place: Place) {
-        let profiles = |place: &Place| place.view().map(|view| view.profiles.clone());
+    fn come_to(self, place: PagePlace) {
+        let profiles = |place: &PagePlace| place.view().map(|view| view.profiles.clone());
         let is_other = self.place.with_untracked(profiles) != profiles(&place);
         self.trail.update_value(|trail| if is_other { *trail = Trail::default() } else { trail.rest() });
         self.place.set(place);
@@ -137,12 +137,12 @@ impl Address {
     /// Changes the filter or order of the list of profiles.
     pub fn show_list(self, view: ListView) {
         self.rewrite_soon();
-        self.place.set(Place::List(view));
+        self.place.set(PagePlace::List(view));
     }
 
     fn step(self, history: History, before: Option<Interval>, next: View) {
-        let windows = (before, next.window);
-        let entry = self.trail.try_update_value(|trail| trail.step(history, windows, now_ms()));
+        let after = next.window;
+        let entry = self.trail.try_update_value(|trail| trail.step(history, before, after, now_ms()));
         match entry {
             Some(Entry::New) => {
                 self.settle();
@@ -150,7 +150,7 @@ impl Address {
             }
             Some(Entry::Same) | None => self.rewrite_soon(),
         }
-        self.place.set(Place::Profile(next));
+        self.place.set(PagePlace::Profile(next));
     }
 
     /// Replaces the address by an equivalent view.
@@ -163,7 +163,7 @@ impl Address {
     pub fn amend(self, view: View) {
         self.drop_rewrite();
         replace(&self.written(&view.to_string()));
-        self.place.set(Place::Profile(view));
+        self.place.set(PagePlace::Profile(view));
     }
 
     fn rewrite_soon(self) {
@@ -196,12 +196,12 @@ fn now_ms() -> f64 {
 }
 
 /// The place that the address names.
-fn place_of(only: Option<&Only>) -> Place {
+fn place_of(only: Option<&Only>) -> PagePlace {
     let location = window().location();
     // Fails only in pages that are being closed.
     let Some(only) = only else {
         let url = location.pathname().unwrap_or_default() + &location.search().unwrap_or_default();
-        return Place::from_url(&url);
+        return PagePlace::from_url(&url);
     };
     let hash = location.hash().unwrap_or_default();
     only.place(hash.strip_prefix('#').unwrap_or_default())
@@ -226,7 +226,7 @@ fn replace(url: &str) {
 #[component]
 pub fn Link(
     /// Target of the link.
-    place: Place,
+    place: PagePlace,
     /// CSS class.
     #[prop(default = "")]
     class: &'static str,

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use crate::view::act::keys::{GO_MS, Held, Press, Scope};
+use crate::view::act::keys::{GO_MS, Held, KeyPress, Scope};
 use crate::view::act::{Act, ActRow, Need, Pressed, pressed};
 
 /// The commands of a part of the page.
@@ -124,5 +124,5 @@ pub fn pressed_in(event: &web_sys::KeyboardEvent, scope: Scope, is_going: bool) 
         meta: event.meta_key(),
         shift: event.shift_key(),
     };
-    pressed(Press { key: &key, code: &code, held }, scope, is_going)
+    pressed(KeyPress { key: &key, code: &code, held }, scope, is_going)
 }

@@ -21,6 +21,6 @@ pub use download::{DownloadDialog, DownloadMenu, InSight, ShownWindow};
 pub use help::{Help, HelpButton, HelpOpen};
 pub use message::{MessageList, Messages};
 pub use palette::Palette;
-pub use question::{Answered, Asked, TimesOf};
+pub use question::{Answered, QuestionAnswers, TimesOf};
 pub use task::spawn_while_shown;
 pub use theme::{CurrentTheme, Theme, ThemeButton};

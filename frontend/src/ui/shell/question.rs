@@ -24,22 +24,22 @@ pub struct TimesOf(pub Memo<Arc<Axes>>);
 pub type Answered<Q, T> = Option<(Q, Result<Arc<T>, FetchError>)>;
 
 /// The answers to a question that changes.
-pub struct Asked<Q: Send + Sync + 'static, T: Send + Sync + 'static> {
+pub struct QuestionAnswers<Q: Send + Sync + 'static, T: Send + Sync + 'static> {
     /// The last answer that was not cancelled, with its question. It stays until the next one.
     pub last: RwSignal<Answered<Q, T>>,
     /// Asks the same question again.
     pub retry: Callback<()>,
 }
 
-impl<Q: Send + Sync, T: Send + Sync> Clone for Asked<Q, T> {
+impl<Q: Send + Sync, T: Send + Sync> Clone for QuestionAnswers<Q, T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<Q: Send + Sync, T: Send + Sync> Copy for Asked<Q, T> {}
+impl<Q: Send + Sync, T: Send + Sync> Copy for QuestionAnswers<Q, T> {}
 
-impl<Q, T> Asked<Q, T>
+impl<Q, T> QuestionAnswers<Q, T>
 where
     Q: Clone + PartialEq + Send + Sync + 'static,
     T: PartialEq + Send + Sync + 'static,

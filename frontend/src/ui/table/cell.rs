@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use nprof_engine::wire::detail::FieldContent;
 
 use super::DrawCell;
-use crate::ui::text::format::{self, Shown};
+use crate::ui::text::format::{self, FormattedValue};
 use crate::view::table::{DataTable, TableColumn};
 
 /// A text from this length on has a tooltip with all of it: it can be cut off.
@@ -29,7 +29,7 @@ pub fn Cells(
         if let Some(drawn) = draw.with_value(|draw| draw(column, row)) {
             return view! { <td class:number=column.is_number()>{drawn}</td> }.into_any();
         }
-        let Some(Shown { text, exact }) = shown(column, row) else {
+        let Some(FormattedValue { text, exact }) = shown(column, row) else {
             return view! { <td></td> }.into_any();
         };
         let title = exact.or_else(|| (text.chars().count() >= LONG_CHARS).then(|| text.clone()));
@@ -50,13 +50,13 @@ pub fn Cells(
 }
 
 /// A value for people. `None` if the row has none.
-pub fn shown(column: &TableColumn, row: u32) -> Option<Shown> {
+pub fn shown(column: &TableColumn, row: u32) -> Option<FormattedValue> {
     let value = column.cell(row)?;
     Some(match value {
         // On one line.
-        FieldContent::Json(text) => Shown::plain(text),
+        FieldContent::Json(text) => FormattedValue::plain(text),
         value => match format::value(&value, column.unit_of(row)) {
-            Shown { exact: Some(exact), .. } if column.is_exact => Shown::plain(exact),
+            FormattedValue { exact: Some(exact), .. } if column.is_exact => FormattedValue::plain(exact),
             shown => shown,
         },
     })

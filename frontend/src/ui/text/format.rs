@@ -1,7 +1,7 @@
 //! Formats numbers for people: durations, bytes, counts, dates, and field values with their units.
 //!
-//! Pure. The shown text is short (four significant digits). [`Shown::exact`] keeps the digits that
-//! rounding hides, for the tooltip and for copying.
+//! Pure. The shown text is short (four significant digits). [`FormattedValue::exact`] keeps the
+//! digits that rounding hides, for the tooltip and for copying.
 
 use nprof_engine::base::time::{PS_PER_MS, PS_PER_NS, PS_PER_S, PS_PER_US};
 use nprof_engine::wire::detail::FieldContent;
@@ -10,14 +10,14 @@ use super::json;
 
 /// A formatted value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct FormattedValue {
     /// Short text with its unit.
     pub text: String,
     /// The full text, if the short one hides digits.
     pub exact: Option<String>,
 }
 
-impl Shown {
+impl FormattedValue {
     pub fn plain(text: String) -> Self {
         Self { text, exact: None }
     }
@@ -86,8 +86,8 @@ pub fn exact_ns(ps: i64) -> String {
 
 /// A duration, short and exact.
 #[must_use]
-pub fn shown_duration(ps: i64) -> Shown {
-    Shown::new(duration(ps), exact_ns(ps))
+pub fn shown_duration(ps: i64) -> FormattedValue {
+    FormattedValue::new(duration(ps), exact_ns(ps))
 }
 
 /// A number with commas between thousands.
@@ -140,22 +140,22 @@ pub fn share(part: u64, whole: u64) -> f64 {
 
 /// The value of a field or metric, formatted as its unit requires.
 #[must_use]
-pub fn value(content: &FieldContent, unit: &str) -> Shown {
+pub fn value(content: &FieldContent, unit: &str) -> FormattedValue {
     match content {
         FieldContent::Int(v) => integer(*v, unit),
-        FieldContent::Uint(v) if unit == "hex" => Shown::plain(format!("{v:#x}")),
+        FieldContent::Uint(v) if unit == "hex" => FormattedValue::plain(format!("{v:#x}")),
         FieldContent::Uint(v) => number(*v as f64, count(*v), unit),
         FieldContent::Float(v) => number(*v, v.to_string(), unit),
-        FieldContent::Bool(v) => Shown::plain(v.to_string()),
-        FieldContent::Text(v) => Shown::plain(v.clone()),
-        FieldContent::Json(v) => Shown::plain(json::pretty(v)),
+        FieldContent::Bool(v) => FormattedValue::plain(v.to_string()),
+        FieldContent::Text(v) => FormattedValue::plain(v.clone()),
+        FieldContent::Json(v) => FormattedValue::plain(json::pretty(v)),
     }
 }
 
-fn integer(value: i64, unit: &str) -> Shown {
+fn integer(value: i64, unit: &str) -> FormattedValue {
     // Words with the top bit set arrive as negative integers. An address is never negative.
     if unit == "hex" {
-        return Shown::new(format!("{value:#x}"), value.to_string());
+        return FormattedValue::new(format!("{value:#x}"), value.to_string());
     }
     let sign = if value < 0 { "−" } else { "" };
     let exact = format!("{sign}{}", count(value.unsigned_abs()));
@@ -173,32 +173,34 @@ fn integer(value: i64, unit: &str) -> Shown {
 }
 
 /// A number with a unit. `exact` has all its digits.
-fn number(value: f64, exact: String, unit: &str) -> Shown {
+fn number(value: f64, exact: String, unit: &str) -> FormattedValue {
     if !value.is_finite() {
-        return Shown::plain(format!("{exact} {unit}").trim_end().to_owned());
+        return FormattedValue::plain(format!("{exact} {unit}").trim_end().to_owned());
     }
     let decimal = |symbol: &str| {
         let (scaled, prefix) = scaled(value, 1000.0, &DECIMAL_PREFIXES);
-        Shown::new(format!("{} {prefix}{symbol}", significant(scaled)), format!("{exact} {symbol}"))
+        FormattedValue::new(format!("{} {prefix}{symbol}", significant(scaled)), format!("{exact} {symbol}"))
     };
     match unit {
         // A number without a unit can be an id, which commas would spoil.
-        "" if value.fract() == 0.0 => Shown::plain(exact.replace(',', "")),
-        "" => Shown::new(significant(value), exact),
-        "count" => Shown::new(plain_number(value, &exact), exact),
-        "ratio" => Shown::new(percent(value), exact),
-        "B" => Shown::new(bytes(value), format!("{exact} B")),
+        "" if value.fract() == 0.0 => FormattedValue::plain(exact.replace(',', "")),
+        "" => FormattedValue::new(significant(value), exact),
+        "count" => FormattedValue::new(plain_number(value, &exact), exact),
+        "ratio" => FormattedValue::new(percent(value), exact),
+        "B" => FormattedValue::new(bytes(value), format!("{exact} B")),
         "ps" => time(value, &exact, unit),
         "ns" => time(value * PS_PER_NS as f64, &exact, unit),
         "us" | "µs" => time(value * PS_PER_US as f64, &exact, unit),
         "ms" => time(value * PS_PER_MS as f64, &exact, unit),
         "s" => time(value * PS_PER_S as f64, &exact, unit),
         "B/s" | "Hz" | "FLOP" | "FLOPS" | "FLOP/s" | "FLOP/B" => decimal(unit),
-        _ => Shown::new(format!("{} {unit}", plain_number(value, &exact)), format!("{exact} {unit}")),
+        _ => {
+            FormattedValue::new(format!("{} {unit}", plain_number(value, &exact)), format!("{exact} {unit}"))
+        }
     }
 }
 
-fn time(ps: f64, exact: &str, unit: &str) -> Shown {
+fn time(ps: f64, exact: &str, unit: &str) -> FormattedValue {
     // Rounding to whole picoseconds changes none of the four digits, except below a picosecond.
     let text = if ps != 0.0 && ps.abs() < 1.0 {
         format!("{} ps", significant(ps))
@@ -207,7 +209,7 @@ fn time(ps: f64, exact: &str, unit: &str) -> Shown {
     } else {
         format!("{} s", significant(ps / PS_PER_S as f64))
     };
-    Shown::new(text, format!("{exact} {unit}"))
+    FormattedValue::new(text, format!("{exact} {unit}"))
 }
 
 /// Whole numbers keep all their digits. Others are rounded.

@@ -6,16 +6,16 @@ use super::canvases::Tools;
 use super::pointer::{BY_POINTER, Gestures};
 use super::stage::StageHandle;
 use super::track_list::TrackList;
-use super::{Parts, Scene};
+use super::{Scene, TimelineElements};
 use crate::ui::controls::{If, own_element, scrolled_px};
-use crate::view::Command;
 use crate::view::rows::layout::sight::RowPart;
+use crate::view::{Command, Size};
 
 /// The ruler. A drag on it marks a span.
 #[component]
 pub fn RulerArea(
     /// The page elements.
-    parts: Parts,
+    parts: TimelineElements,
     /// The stage that draws on them.
     stage: StageHandle,
     /// The zero of timestamps, in words.
@@ -42,7 +42,7 @@ pub fn RulerArea(
 #[component]
 pub fn Rows(
     /// The page elements.
-    parts: Parts,
+    parts: TimelineElements,
     /// The content to show.
     scene: Scene,
     /// The stage that draws on the elements.
@@ -74,7 +74,7 @@ fn RowsOfPart(
     /// Whether the part has any rows. The keyboard skips an empty part.
     #[prop(into)]
     has_rows: Signal<bool>,
-    parts: Parts,
+    parts: TimelineElements,
     scene: Scene,
     on_command: Callback<Command>,
 ) -> impl IntoView {
@@ -128,14 +128,14 @@ fn RowsOfPart(
 /// The canvases as large as the part of the rows in sight. The upper one handles the pointer.
 #[component]
 fn SightCanvases(
-    parts: Parts,
+    parts: TimelineElements,
     scene: Scene,
     stage: StageHandle,
     on_command: Callback<Command>,
 ) -> impl IntoView {
     let gestures = Gestures::new(stage, parts.scrollers, on_command);
     let size = move || {
-        let (width_px, height_px) = scene.times.tracks_px.get();
+        let Size { width_px, height_px } = scene.times.tracks_size.get();
         format!("width: {width_px}px; height: {height_px}px")
     };
     let change_card = move |change: fn(&mut Tools)| {

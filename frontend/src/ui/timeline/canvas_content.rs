@@ -11,7 +11,7 @@ use crate::fetch::{RankSource, Source};
 use crate::view::rows::layout::sight::RowSight;
 use crate::view::source_id::SourceId;
 use crate::view::state::profile_names::ProfileNames;
-use crate::view::{Hovered, Layout, Reading, Sheet, TimeScale};
+use crate::view::{Hovered, Layout, Point, Reading, Sheet, Size, TimeScale};
 
 /// Content of the canvases. Replaced as a whole whenever a part changes.
 #[derive(Debug, Clone, Default)]
@@ -33,7 +33,7 @@ pub struct ShownTimeline {
     /// The visible span.
     pub window: Interval,
     /// Width and height of the tracks in CSS pixels.
-    pub size_px: (f64, f64),
+    pub size: Size,
     /// The areas that show the rows.
     pub sight: RowSight,
     /// The selected slice.
@@ -74,7 +74,7 @@ impl ShownTimeline {
     /// The time scale of the tracks.
     #[must_use]
     pub fn scale(&self) -> TimeScale {
-        TimeScale { window: self.window, width_px: self.size_px.0 }
+        TimeScale { window: self.window, width_px: self.size.width_px }
     }
 }
 
@@ -90,12 +90,10 @@ pub struct GestureState {
 /// Position of the pointer, in CSS pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pointer {
-    /// Distance from the left of the tracks.
-    pub x_px: f64,
-    /// Distance from the top of the tracks.
-    pub y_px: f64,
+    /// Position on the tracks.
+    pub at: Point,
     /// Position in the viewport.
-    pub client_px: (f64, f64),
+    pub client: Point,
 }
 
 /// The item at a point.

@@ -9,8 +9,8 @@ use crate::draw::overlay::{Pen, Shade};
 use crate::draw::painter::{Grounds, Painter};
 use crate::draw::palette::Ground;
 use crate::fetch::TileKey;
-use crate::view::TimeScale;
 use crate::view::rows::layout::sight::RowSight;
+use crate::view::{Size, TimeScale};
 
 /// Height of the ruler in CSS pixels; `timeline.css` gives it the same.
 pub const RULER_PX: f64 = 24.0;
@@ -113,18 +113,19 @@ impl Tools {
 
     /// Sets the canvases to the device pixels that they cover. The rectangles' canvas that is not
     /// in use gets none.
-    pub fn fit(&self, (width_px, height_px): (f64, f64), ratio: f64) {
-        let size = |height_px: f64| ((width_px * ratio).round() as u32, (height_px * ratio).round() as u32);
+    pub fn fit(&self, size: Size, ratio: f64) {
+        let device_px = |px: f64| (px * ratio).round() as u32;
+        let (width, height) = (device_px(size.width_px), device_px(size.height_px));
         if let Some(painter) = &self.painter {
             let (used, idle) = painter.canvases(&self.canvases.grounds);
-            resize(used, size(height_px));
-            resize(idle, (0, 0));
+            resize(used, width, height);
+            resize(idle, 0, 0);
             // Browsers show a picture of their own on a canvas with a lost graphics card.
             used.set_hidden(false);
             idle.set_hidden(true);
         }
-        resize(&self.canvases.above, size(height_px));
-        resize(&self.canvases.ruler, size(RULER_PX));
+        resize(&self.canvases.above, width, height);
+        resize(&self.canvases.ruler, width, device_px(RULER_PX));
     }
 
     /// Returns true if the rectangles' canvas shows other content than this. The new content counts
@@ -146,7 +147,7 @@ fn is_new<T: PartialEq>(shown: &mut Option<T>, wanted: T) -> bool {
     is_new
 }
 
-fn resize(canvas: &HtmlCanvasElement, (width, height): (u32, u32)) {
+fn resize(canvas: &HtmlCanvasElement, width: u32, height: u32) {
     // Setting the size clears the canvas, even if the size is unchanged.
     if canvas.width() != width || canvas.height() != height {
         canvas.set_width(width);

@@ -12,7 +12,7 @@ use super::canvases::{Below, RULER_PX, Ruled};
 use super::first_picture;
 use super::minimap::Overview;
 use super::stage::{Outcome, Stage};
-use super::tiles::{Step, now_ms};
+use super::tiles::{TileStep, now_ms};
 use crate::draw::arrow::arrows;
 use crate::draw::batch::Batch;
 use crate::draw::front::{FrontOf, front};
@@ -23,10 +23,10 @@ use crate::draw::scene::Camera;
 use crate::draw::surface::Surface;
 use crate::draw::transfer::transfers;
 use crate::fetch::cache::Piece;
-use crate::fetch::{TileKey, Wanted};
+use crate::fetch::{TileKey, TileNeeds};
 use crate::ui::text::format;
 use crate::view::time::ticks::Ruler;
-use crate::view::{Hovered, Reading};
+use crate::view::{Hovered, Reading, Size};
 
 /// Work that a frame may do beside drawing.
 #[derive(Debug, Clone, Copy)]
@@ -57,14 +57,14 @@ impl Stage {
         if self.shown.sheet.tracks().is_empty() {
             return Outcome::default();
         }
-        let (width_px, height_px) = self.shown.size_px;
+        let Size { width_px, height_px } = self.shown.size;
         if width_px < 1.0 || height_px < 1.0 || self.tools.is_none() {
             return Outcome::default();
         }
         let ratio = window().device_pixel_ratio().max(0.5);
         let scale = self.shown.scale();
         let rows: Vec<_> = self.shown.sight.rows(&self.shown.layout).copied().collect();
-        let wanted = Wanted::new(&self.shown.sheet, &self.shown.layout, &rows, &scale, ratio);
+        let wanted = TileNeeds::new(&self.shown.sheet, &self.shown.layout, &rows, &scale, ratio);
         let allowance = self.allowance();
         let mut is_unfinished = self.take_answers(&wanted, allowance.answers_ms);
         let fetch = self.tiles.plan(&wanted, self.shown.current, allowance.requests);
@@ -97,11 +97,11 @@ impl Stage {
     ///
     /// Many answers arrive during one slow frame, and many tiles come into sight at once. No frame
     /// is slow because of them: a tile in sight enters the cache together with its rectangles.
-    fn take_answers(&mut self, wanted: &Wanted, at_most_ms: f64) -> bool {
+    fn take_answers(&mut self, wanted: &TileNeeds, at_most_ms: f64) -> bool {
         let start_ms = now_ms();
         while let Some(step) = self.tiles.take_step() {
             // The overview of other groups is for the minimap alone.
-            if let Step::Cached(key) = step
+            if let TileStep::Cached(key) = step
                 && wanted.is_in_sight(&key)
                 && let Some(tile) = self.tiles.cache().tile(key).cloned()
             {
@@ -117,10 +117,10 @@ impl Stage {
     /// Paints all canvases. Returns true if the minimap is not complete.
     fn paint(&mut self, pieces: &[Piece], ratio: f64) -> bool {
         if let Some(tools) = &self.tools {
-            tools.fit(self.shown.size_px, ratio);
+            tools.fit(self.shown.size, ratio);
         }
         self.update_batches(pieces);
-        let (width_px, height_px) = self.shown.size_px;
+        let Size { width_px, height_px } = self.shown.size;
         let (scale, ground, sight) = (self.shown.scale(), self.shown.ground, self.shown.sight);
         let (sheet, layout, source) = (&*self.shown.sheet, &*self.shown.layout, self.shown.current);
         let (shape, names, span) = (&self.shape, &self.names, self.shown.widest);
@@ -254,7 +254,7 @@ fn above<'a>(
             .as_ref()
             .map_or_else(Vec::new, |detail| arrows(camera, detail, format::duration)),
         shades: marked.into_iter().chain(dragged).collect(),
-        pointer_px: gesture.pointer.map(|pointer| pointer.x_px),
+        pointer_px: gesture.pointer.map(|pointer| pointer.at.x_px),
     }
 }
 

@@ -14,26 +14,26 @@ use crate::view::pointing::hit;
 use crate::view::rows::layout::Row;
 use crate::view::rows::sheet_track::SheetTrack;
 use crate::view::source_id::SourceId;
-use crate::view::{Hovered, Sheet};
+use crate::view::{Hovered, Point, Sheet};
 
 /// Greatest distance at which the pointer hits an item.
 const SLOP_PX: f64 = 3.0;
 
 impl Stage {
-    /// The item at a point of the tracks, in CSS pixels.
+    /// The item at a point of the tracks.
     #[must_use]
-    pub fn hit(&self, x_px: f64, y_px: f64) -> Option<Hit> {
+    pub fn hit(&self, at: Point) -> Option<Hit> {
         let sheet = &*self.shown.sheet;
-        let row_px = self.shown.sight.row_px(y_px);
+        let row_px = self.shown.sight.row_px(at.y_px);
         let row = self.shown.layout.row_at(row_px)?;
         let track = sheet.tracks().get(row.track)?;
         let scale = self.shown.scale();
         if row.is_closed {
-            let what = self.group_at(sheet, row, scale.time_from_px(x_px))?;
+            let what = self.group_at(sheet, row, scale.time_from_px(at.x_px))?;
             return Some(Hit { track: row.track, lane: 0, what });
         }
         let lane = row.lane_at(track, row_px);
-        let what = self.at(track, lane, scale.time_from_px(x_px), scale.ps_from_px(SLOP_PX))?;
+        let what = self.at(track, lane, scale.time_from_px(at.x_px), scale.ps_from_px(SLOP_PX))?;
         Some(Hit { track: row.track, lane, what })
     }
 

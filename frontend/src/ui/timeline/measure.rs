@@ -5,19 +5,21 @@ use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 use web_sys::ResizeObserver;
 
-/// Keeps `size_px` equal to the visible size: the width of `width` and the height of `frame`,
+use crate::view::Size;
+
+/// Keeps `size` equal to the visible size: the width of `width` and the height of `frame`,
 /// without scrollbars.
-pub fn follow(frame: NodeRef<Div>, width: NodeRef<Div>, size_px: RwSignal<(f64, f64)>) {
+pub fn follow(frame: NodeRef<Div>, width: NodeRef<Div>, size: RwSignal<Size>) {
     Effect::new(move |_| {
         let (Some(frame), Some(width)) = (frame.get(), width.get()) else { return };
         let measured = {
             let (frame, width) = (frame.clone(), width.clone());
-            move || (width.get_bounding_client_rect().width(), f64::from(frame.client_height()))
+            move || Size::new(width.get_bounding_client_rect().width(), f64::from(frame.client_height()))
         };
         let changed = Closure::<dyn FnMut()>::new(move || {
             let now = measured();
-            if size_px.try_get_untracked().is_some_and(|before| before != now) {
-                size_px.set(now);
+            if size.try_get_untracked().is_some_and(|before| before != now) {
+                size.set(now);
             }
         });
         let Ok(observer) = ResizeObserver::new(changed.as_ref().unchecked_ref()) else { return };

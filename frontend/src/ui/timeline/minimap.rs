@@ -44,13 +44,22 @@ pub struct Overview<'a> {
 #[derive(Debug)]
 pub struct Picture {
     context: CanvasRenderingContext2d,
-    kept: Option<Kept>,
+    kept: Option<KeptOverview>,
+}
+
+/// The facts that an overview depends on.
+#[derive(Debug, PartialEq)]
+struct OverviewKey {
+    /// Content id of the source's segment.
+    content: String,
+    span: Interval,
+    axis: Axis,
 }
 
 /// The overview of a source, as far as its tiles have arrived.
 #[derive(Debug)]
-struct Kept {
-    of: (String, Interval, Axis),
+struct KeptOverview {
+    key: OverviewKey,
     rows: Rows,
     density: Density,
     /// The tiles that the density contains.
@@ -89,10 +98,10 @@ impl Picture {
     ) -> bool {
         let Overview { sheet, source, span } = overview;
         let content = sheet.source(source).map_or_else(String::new, |rank| rank.entry.content.clone());
-        let of = (content, span, sheet.axis(source));
+        let key = OverviewKey { content, span, axis: sheet.axis(source) };
         let mut kept = match self.kept.take() {
-            Some(kept) if kept.of == of => kept,
-            _ => Kept::new(of, Rows::of(overview)),
+            Some(kept) if kept.key == key => kept,
+            _ => KeptOverview::new(key, Rows::of(overview)),
         };
         let mut is_new = kept.ground != Some(ground);
         let (mut is_late, start_ms) = (false, now_ms());
@@ -131,10 +140,10 @@ impl Picture {
     }
 }
 
-impl Kept {
-    fn new(of: (String, Interval, Axis), rows: Rows) -> Self {
-        let density = Density::new(of.1, COLUMNS, rows.lanes.len());
-        Self { of, rows, density, added: HashSet::new(), ground: None }
+impl KeptOverview {
+    fn new(key: OverviewKey, rows: Rows) -> Self {
+        let density = Density::new(key.span, COLUMNS, rows.lanes.len());
+        Self { key, rows, density, added: HashSet::new(), ground: None }
     }
 }
 
@@ -174,7 +183,7 @@ fn pixels(density: &Density, ground: Ground) -> Vec<u8> {
 
 /// Target of a drag.
 #[derive(Debug, Clone, Copy)]
-enum Drag {
+enum MinimapDrag {
     /// The whole window. The timestamp under the pointer stays under it.
     Window { grip_ps: i64, duration_ps: i64 },
     /// One edge. The other one stays.
@@ -194,7 +203,7 @@ pub fn Minimap(
     on_command: Callback<Command>,
 ) -> impl IntoView {
     let area = NodeRef::<leptos::html::Div>::new();
-    let drag = StoredValue::new(None::<Drag>);
+    let drag = StoredValue::new(None::<MinimapDrag>);
     let scale = move || {
         let width_px = area.get_untracked().map_or(1.0, |area| f64::from(area.client_width()));
         TimeScale { window: span.get_untracked(), width_px }
@@ -233,28 +242,28 @@ pub fn Minimap(
 
 /// The target of a drag that starts at a pixel. Outside of the window, the window jumps to the
 /// pointer.
-fn grip(scale: &TimeScale, shown: Interval, at_px: f64) -> Drag {
+fn grip(scale: &TimeScale, shown: Interval, at_px: f64) -> MinimapDrag {
     let (left, right) = (scale.px_from_time(shown.start.0), scale.px_from_time(shown.end.0));
     let is_wide = right - left > 4.0 * GRIP_PX;
     let duration_ps = shown.duration_ps();
     if is_wide && (at_px - left).abs() <= GRIP_PX {
-        Drag::Edge { other_ps: shown.end.0 }
+        MinimapDrag::Edge { other_ps: shown.end.0 }
     } else if is_wide && (at_px - right).abs() <= GRIP_PX {
-        Drag::Edge { other_ps: shown.start.0 }
+        MinimapDrag::Edge { other_ps: shown.start.0 }
     } else if (left..=right).contains(&at_px) {
-        Drag::Window { grip_ps: scale.time_from_px(at_px).saturating_sub(shown.start.0), duration_ps }
+        MinimapDrag::Window { grip_ps: scale.time_from_px(at_px).saturating_sub(shown.start.0), duration_ps }
     } else {
-        Drag::Window { grip_ps: duration_ps / 2, duration_ps }
+        MinimapDrag::Window { grip_ps: duration_ps / 2, duration_ps }
     }
 }
 
-fn slide(drag: Drag, at_ps: i64) -> Command {
+fn slide(drag: MinimapDrag, at_ps: i64) -> Command {
     Command::Slide(match drag {
-        Drag::Window { grip_ps, duration_ps } => {
+        MinimapDrag::Window { grip_ps, duration_ps } => {
             let start_ps = at_ps.saturating_sub(grip_ps);
             Interval::new(start_ps, start_ps.saturating_add(duration_ps))
         }
-        Drag::Edge { other_ps } => {
+        MinimapDrag::Edge { other_ps } => {
             let (start, end) = (other_ps.min(at_ps), other_ps.max(at_ps));
             Interval::new(start, end.max(start.saturating_add(window::NARROWEST_PS)))
         }

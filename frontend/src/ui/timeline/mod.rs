@@ -64,7 +64,7 @@ use crate::view::source_id::SourceId;
 use crate::view::state::tracks::TracksState;
 use crate::view::time::ticks::Ruler;
 use crate::view::time::window::{Reach, widest};
-use crate::view::{Clock, Command, Hover, Layout, Sheet, TimeScale, View};
+use crate::view::{Clock, Command, Hover, Layout, Sheet, Size, TimeScale, View};
 
 /// Time settings of the timeline.
 #[derive(Debug, Clone, Copy)]
@@ -78,7 +78,7 @@ pub struct Times {
     /// Format of timestamps.
     pub clock: Memo<Clock>,
     /// Width and height of the tracks in CSS pixels, measured by the timeline.
-    pub tracks_px: RwSignal<(f64, f64)>,
+    pub tracks_size: RwSignal<Size>,
 }
 
 /// The tracks of a timeline.
@@ -115,11 +115,11 @@ pub fn Timeline(
     let (problem, missing) = (RwSignal::new(None::<String>), RwSignal::new(None::<String>));
     let occupied = RwSignal::new(Occupied::default());
     let stage = StageHandle::new(pointed.before(on_hover), problem, occupied);
-    let parts = Parts::new();
+    let parts = TimelineElements::new();
     let scene = Scene::new(view, tracks, times, occupied);
     row_heights::follow(stage, scene.window);
     open_canvases(stage, parts, missing);
-    measure::follow(parts.frame, parts.width, scene.times.tracks_px);
+    measure::follow(parts.frame, parts.width, scene.times.tracks_size);
     show(stage, scene, selected, pointed.detail);
     reveal::keep_selected_in_sight(scene, parts, selected);
     RowPart::ALL.into_iter().for_each(|part| scroll::follow(part, scene, parts, on_command));
@@ -187,7 +187,7 @@ fn given(sheet: Memo<Arc<Sheet>>, selected: Signal<Option<Arc<SliceDetail>>>) ->
 
 /// The elements that are drawn on or measured.
 #[derive(Debug, Clone, Copy)]
-struct Parts {
+struct TimelineElements {
     minimap: NodeRef<Canvas>,
     ruler: NodeRef<Canvas>,
     quads: NodeRef<Canvas>,
@@ -220,7 +220,7 @@ impl Scrollers {
     }
 }
 
-impl Parts {
+impl TimelineElements {
     fn new() -> Self {
         Self {
             minimap: NodeRef::new(),
@@ -254,11 +254,11 @@ impl Scene {
         let widest = Memo::new(move |_| widest(times.whole.get()));
         let window = Memo::new(move |_| view.with(|view| view.window_in(times.reach.get())));
         let state = Memo::new(move |_| view.with(|view| view.tracks.groups.clone()));
-        let size_px = times.tracks_px;
+        let size = times.tracks_size;
         let order = Memo::new(move |_| view.with(|view| view.tracks.order));
         let fit_px = Memo::new(move |_| {
             let is_fit = view.with(|view| view.tracks.height == RankHeight::Fit);
-            is_fit.then(|| size_px.get().1).filter(|height_px| *height_px > 0.0)
+            is_fit.then(|| size.get().height_px).filter(|height_px| *height_px > 0.0)
         });
         let layout = Memo::new(move |_| {
             let state = TracksState { groups: state.get(), ..TracksState::default() };
@@ -273,7 +273,7 @@ impl Scene {
         let scrolled_px = RwSignal::new((0.0, 0.0));
         let sight = Memo::new(move |_| {
             let (pinned_px, others_px) = scrolled_px.get();
-            layout.with(|layout| RowSight::new(layout, size_px.get().1, pinned_px, others_px))
+            layout.with(|layout| RowSight::new(layout, size.get().height_px, pinned_px, others_px))
         });
         Self { view, tracks, times, widest, window, layout, scrolled_px, sight }
     }
@@ -288,13 +288,13 @@ impl Scene {
     }
 
     fn scale(self) -> TimeScale {
-        TimeScale { window: self.window.get(), width_px: self.times.tracks_px.get().0 }
+        TimeScale { window: self.window.get(), width_px: self.times.tracks_size.get().width_px }
     }
 }
 
 /// Gives the canvases to the stage once they are in the page. `missing` receives what the browser
 /// lacks to draw on them.
-fn open_canvases(stage: StageHandle, parts: Parts, missing: RwSignal<Option<String>>) {
+fn open_canvases(stage: StageHandle, parts: TimelineElements, missing: RwSignal<Option<String>>) {
     Effect::new(move |_| {
         let (Some(card), Some(plain)) = (parts.quads.get(), parts.plain.get()) else { return };
         let (Some(above), Some(ruler), Some(minimap)) =
@@ -330,7 +330,7 @@ fn show(
             zero: scene.times.zero.get(),
             layout: scene.layout.get(),
             window: scene.window.get(),
-            size_px: scene.times.tracks_px.get(),
+            size: scene.times.tracks_size.get(),
             sight: scene.sight.get(),
             selected: selected.get(),
             pointed: pointed.get(),

@@ -12,9 +12,9 @@ use nprof_engine::wire::rank_ref::RankRef;
 
 use super::Tracks;
 use crate::fetch::{FetchError, Source};
-use crate::ui::shell::Asked;
+use crate::ui::shell::QuestionAnswers;
 use crate::view::source_id::SourceId;
-use crate::view::{Hover, Sheet, View};
+use crate::view::{Hover, Point, Sheet, View};
 
 /// Length of the pointer's rest.
 const REST: Duration = Duration::from_millis(50);
@@ -22,7 +22,7 @@ const REST: Duration = Duration::from_millis(50);
 /// The source of a slice, and its row.
 type Pointee = (SourceId, u32);
 /// A place of the pointer: the slice below, and the position in the viewport.
-type At = (Pointee, (f64, f64));
+type PointerPlace = (Pointee, Point);
 
 /// The operation on which the pointer rests.
 #[derive(Clone, Copy)]
@@ -30,7 +30,7 @@ pub struct Pointed {
     tracks: Tracks,
     /// The slice that is asked for.
     row: RwSignal<Option<Pointee>>,
-    at: StoredValue<Option<At>>,
+    at: StoredValue<Option<PointerPlace>>,
     rest: StoredValue<Option<TimeoutHandle>>,
     /// The slice with the members of its operation, once they are here.
     pub detail: Memo<Option<Arc<SliceDetail>>>,
@@ -41,7 +41,7 @@ impl Pointed {
     #[must_use]
     pub fn new(view: Signal<View>, tracks: Tracks) -> Self {
         let (source, row) = (Source::of_page(), RwSignal::new(None::<Pointee>));
-        let asked = Asked::new(Memo::new(move |_| row.get()), move |(of, row): Pointee, signal| {
+        let asked = QuestionAnswers::new(Memo::new(move |_| row.get()), move |(of, row): Pointee, signal| {
             let profile = view.try_with_untracked(|view| view.profiles.at(of.profile).map(str::to_owned));
             let axis = tracks.sheet.try_with_untracked(|sheet| sheet.axis(of));
             async move {
@@ -75,7 +75,7 @@ impl Pointed {
             // Marks of an operation are drawn among the rows of the current profile.
             let all = self.tracks.current.try_get_untracked()?.sibling(RankRef::All);
             let row = hover.what.slice_row().filter(|_| source == all)?;
-            Some(((source, row), hover.client_px))
+            Some(((source, row), hover.client))
         });
         let row = at.map(|(row, _)| row);
         let asked = self.row.try_get_untracked().flatten();

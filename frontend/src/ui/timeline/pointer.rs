@@ -11,7 +11,7 @@ use super::stage::{Stage, StageHandle};
 use crate::ui::controls::capture;
 use crate::view::pointing::touch::Touches;
 use crate::view::rows::layout::sight::RowPart;
-use crate::view::{Command, Hovered, Reading, TimeScale};
+use crate::view::{Command, Hovered, Point, Reading, TimeScale};
 
 /// Least movement of a drag. A press that moves less is a click.
 const CLICK_PX: f64 = 4.0;
@@ -35,7 +35,7 @@ pub const BY_POINTER: &str = "data-by-pointer";
 
 /// A gesture that started with a press on the tracks or the ruler.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Press {
+enum PointerGesture {
     /// A span to zoom into.
     Zoom { start_px: f64 },
     /// A span to mark.
@@ -49,7 +49,7 @@ enum Press {
 struct Click {
     time_ms: f64,
     /// Position in the viewport.
-    client_px: (f64, f64),
+    client: Point,
     hit: Hit,
 }
 
@@ -58,7 +58,7 @@ struct Click {
 pub struct Gestures {
     stage: StageHandle,
     on_command: Callback<Command>,
-    press: StoredValue<Option<Press>>,
+    press: StoredValue<Option<PointerGesture>>,
     clicked: StoredValue<Option<Click>>,
     /// Which press of a row of quick ones the last press of the mouse was: 2 in a double click.
     presses: StoredValue<i32>,
@@ -106,20 +106,21 @@ impl Gestures {
         let Some(scale) = self.scale() else { return };
         capture(event);
         if is_touch(event) {
-            let part = self.stage.with(|stage| stage.shown().sight.part_at(at_px(event).1));
+            let part = self.stage.with(|stage| stage.shown().sight.part_at(position(event).y_px));
             if let (Some(part), Some(false)) = (part, self.touches.try_with_value(Touches::is_any)) {
                 self.touched.set_value(part);
             }
             let scroll_px = self.scroll_px();
-            self.touches
-                .update_value(|touches| touches.press(event.pointer_id(), at_px(event), &scale, scroll_px));
+            self.touches.update_value(|touches| {
+                touches.press(event.pointer_id(), position(event), &scale, scroll_px)
+            });
             return;
         }
         let start_px = f64::from(event.offset_x());
         self.press.set_value(Some(if event.shift_key() {
-            Press::Move { start_px, window: scale.window }
+            PointerGesture::Move { start_px, window: scale.window }
         } else {
-            Press::Zoom { start_px }
+            PointerGesture::Zoom { start_px }
         }));
     }
 
@@ -141,34 +142,34 @@ impl Gestures {
     pub fn press_ruler(self, event: &PointerEvent) {
         if event.button() == 0 {
             capture(event);
-            self.press.set_value(Some(Press::Mark { start_px: f64::from(event.offset_x()) }));
+            self.press.set_value(Some(PointerGesture::Mark { start_px: f64::from(event.offset_x()) }));
         }
     }
 
     /// Handles a move of the pointer.
     pub fn pull(self, event: &PointerEvent) {
         let Some(scale) = self.scale() else { return };
-        let (x_px, y_px) = at_px(event);
+        let at = position(event);
         if is_touch(event) {
-            self.pull_finger(event.pointer_id(), (x_px, y_px), &scale);
+            self.pull_finger(event.pointer_id(), at, &scale);
             return;
         }
-        let client_px = client_px(event);
+        let client = client_position(event);
         let press = self.press.get_value();
-        let dragged = press.and_then(|press| span(press, &scale, x_px));
+        let dragged = press.and_then(|press| span(press, &scale, at.x_px));
         self.stage.gesture(|gesture| {
-            gesture.pointer = Some(Pointer { x_px, y_px, client_px });
+            gesture.pointer = Some(Pointer { at, client });
             gesture.dragged = dragged;
         });
-        if let Some(Press::Move { start_px, window }) = press {
-            let by_ps = scale.ps_from_px(start_px - x_px);
+        if let Some(PointerGesture::Move { start_px, window }) = press {
+            let by_ps = scale.ps_from_px(start_px - at.x_px);
             let (start, end) = (window.start.0.saturating_add(by_ps), window.end.0.saturating_add(by_ps));
             self.on_command.run(Command::Slide(Interval::new(start, end)));
         }
     }
 
-    fn pull_finger(self, id: i32, at_px: (f64, f64), scale: &TimeScale) {
-        let drag = self.touches.try_update_value(|touches| touches.pull(id, at_px, scale)).flatten();
+    fn pull_finger(self, id: i32, at: Point, scale: &TimeScale) {
+        let drag = self.touches.try_update_value(|touches| touches.pull(id, at, scale)).flatten();
         let Some(drag) = drag else { return };
         self.on_command.run(Command::Slide(drag.window));
         if let Some(rows) = self.touched_rows() {
@@ -200,23 +201,23 @@ impl Gestures {
                 .try_update_value(|touches| touches.release(event.pointer_id(), &scale, self.scroll_px()))
             && self.press.get_value().is_none()
         {
-            if let Some(at_px) = tap {
-                self.click(event, at_px);
+            if let Some(at) = tap {
+                self.click(event, at);
             }
             return;
         }
         let Some(press) = self.press.get_value() else { return };
         self.cancel();
         let Some(scale) = self.scale() else { return };
-        let (x_px, y_px) = at_px(event);
-        let command = match (press, span(press, &scale, x_px)) {
-            (Press::Zoom { .. }, Some(span)) => Command::Show(span),
-            (Press::Mark { .. }, span) => Command::Mark(span),
-            (Press::Zoom { .. }, None) => return self.click(event, (x_px, y_px)),
-            (Press::Move { start_px, .. }, _) if (x_px - start_px).abs() < CLICK_PX => {
-                return self.click(event, (x_px, y_px));
+        let at = position(event);
+        let command = match (press, span(press, &scale, at.x_px)) {
+            (PointerGesture::Zoom { .. }, Some(span)) => Command::Show(span),
+            (PointerGesture::Mark { .. }, span) => Command::Mark(span),
+            (PointerGesture::Zoom { .. }, None) => return self.click(event, at),
+            (PointerGesture::Move { start_px, .. }, _) if (at.x_px - start_px).abs() < CLICK_PX => {
+                return self.click(event, at);
             }
-            (Press::Move { .. }, _) => return,
+            (PointerGesture::Move { .. }, _) => return,
         };
         self.on_command.run(command);
     }
@@ -245,10 +246,10 @@ impl Gestures {
 
     /// Handles a double click, which zooms to the slice.
     pub fn focus(self, event: &web_sys::MouseEvent) {
-        let hit = self.clicked_at(event).map(|click| click.hit).or_else(|| {
-            let (x_px, y_px) = (f64::from(event.offset_x()), f64::from(event.offset_y()));
-            self.stage.with(|stage| stage.hit(x_px, y_px)).flatten()
-        });
+        let hit = self
+            .clicked_at(event)
+            .map(|click| click.hit)
+            .or_else(|| self.stage.with(|stage| stage.hit(position(event))).flatten());
         match hit.map(|hit| hit.what) {
             Some(
                 Hovered::Slice { start_ps, duration_ps, .. } | Hovered::Limit { start_ps, duration_ps, .. },
@@ -264,17 +265,17 @@ impl Gestures {
 
     /// Handles a click: selects a slice or none, reads a counter, or opens a closed group. The
     /// second click of a double click changes nothing.
-    fn click(self, event: &PointerEvent, (x_px, y_px): (f64, f64)) {
+    fn click(self, event: &PointerEvent, at: Point) {
         if self.is_second(event) {
             return;
         }
-        let hit = self.stage.with(|stage| stage.hit(x_px, y_px)).flatten();
+        let hit = self.stage.with(|stage| stage.hit(at)).flatten();
         self.clicked.set_value(hit.clone().map(|hit| Click {
             time_ms: event.time_stamp(),
-            client_px: client_px(event),
+            client: client_position(event),
             hit,
         }));
-        let command = |stage: &mut Stage| command_of(stage, hit?, x_px);
+        let command = |stage: &mut Stage| command_of(stage, hit?, at.x_px);
         let command = self.stage.with(command).flatten().unwrap_or(Command::Select(None));
         self.on_command.run(command);
     }
@@ -292,9 +293,9 @@ impl Gestures {
     /// The last click on an item, if it was at the place of this event. In a double click that is
     /// the first one, which can open a panel; then another item is below the pointer.
     fn clicked_at(self, event: &web_sys::MouseEvent) -> Option<Click> {
-        let (x_px, y_px) = client_px(event);
+        let here = client_position(event);
         let click = self.clicked.get_value()?;
-        ((click.client_px.0 - x_px).hypot(click.client_px.1 - y_px) < CLICK_PX).then_some(click)
+        (click.client.distance_px(here) < CLICK_PX).then_some(click)
     }
 
     /// Handles the wheel over the tracks. It zooms at the cursor, and moves the window if turned
@@ -342,20 +343,20 @@ fn is_touch(event: &PointerEvent) -> bool {
 }
 
 /// Position of a pointer on the listening element, in CSS pixels.
-fn at_px(event: &PointerEvent) -> (f64, f64) {
-    (f64::from(event.offset_x()), f64::from(event.offset_y()))
+fn position(event: &web_sys::MouseEvent) -> Point {
+    Point::new(f64::from(event.offset_x()), f64::from(event.offset_y()))
 }
 
 /// Position of a pointer in the viewport, in CSS pixels.
-fn client_px(event: &web_sys::MouseEvent) -> (f64, f64) {
-    (f64::from(event.client_x()), f64::from(event.client_y()))
+fn client_position(event: &web_sys::MouseEvent) -> Point {
+    Point::new(f64::from(event.client_x()), f64::from(event.client_y()))
 }
 
 /// The span of a drag. `None` for a click, and for a drag that moves.
-fn span(press: Press, scale: &TimeScale, x_px: f64) -> Option<Interval> {
+fn span(press: PointerGesture, scale: &TimeScale, x_px: f64) -> Option<Interval> {
     let start_px = match press {
-        Press::Zoom { start_px } | Press::Mark { start_px } => start_px,
-        Press::Move { .. } => return None,
+        PointerGesture::Zoom { start_px } | PointerGesture::Mark { start_px } => start_px,
+        PointerGesture::Move { .. } => return None,
     };
     if (x_px - start_px).abs() < CLICK_PX {
         return None;

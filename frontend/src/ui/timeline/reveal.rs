@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use nprof_engine::wire::detail::SliceDetail;
 
-use super::{Parts, Scene};
+use super::{Scene, TimelineElements};
 use crate::view::Reading;
 use crate::view::rows::layout::sight::RowPart;
 use crate::view::rows::track_path::TrackPath;
@@ -22,7 +22,7 @@ enum Selected {
 
 /// A lane in its part of the rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Place {
+struct LanePlace {
     part: RowPart,
     /// Distance from the top of the part's first row.
     top_px: f64,
@@ -31,7 +31,11 @@ struct Place {
 
 /// Scrolls to the lane of the selected slice or counter if it is newly selected and out of sight,
 /// or if the tracks get so low that it is.
-pub fn keep_selected_in_sight(scene: Scene, parts: Parts, selected: Signal<Option<Arc<SliceDetail>>>) {
+pub fn keep_selected_in_sight(
+    scene: Scene,
+    parts: TimelineElements,
+    selected: Signal<Option<Arc<SliceDetail>>>,
+) {
     let reading = Memo::new(move |_| scene.view.with(|view| view.selection.reading.clone()));
     let selected = Memo::new(move |_| {
         let sheet = scene.tracks.sheet.get();
@@ -50,11 +54,11 @@ pub fn keep_selected_in_sight(scene: Scene, parts: Parts, selected: Signal<Optio
             let row = layout.row_of(at)?;
             let (part, (top_px, height_px)) =
                 (layout.part_of(row), row.lane_px(sheet.tracks().get(at)?, lane));
-            Some((what, Place { part, top_px: top_px - layout.start_px(part), height_px }))
+            Some((what, LanePlace { part, top_px: top_px - layout.start_px(part), height_px }))
         })
     });
     Effect::new(move |before: Option<Option<(Selected, f64)>>| {
-        let (what, Place { part, top_px, height_px }) = selected.get()?;
+        let (what, LanePlace { part, top_px, height_px }) = selected.get()?;
         let sight_px = scene.sight.with(|sight| sight.area(part).height_px);
         // Before the first measurement the visible area is empty, so a scroll would be wrong.
         if sight_px <= 0.0 {
@@ -82,7 +86,7 @@ type Pinned = (BTreeSet<TrackPath>, Option<TrackPath>);
 
 /// Scrolls to the rows of a track that was just pinned, once they are here. Pinned tracks stand in
 /// the order of their paths, so the new one can be out of sight.
-pub fn show_new_pin(scene: Scene, parts: Parts) {
+pub fn show_new_pin(scene: Scene, parts: TimelineElements) {
     let pins = Memo::new(move |_| scene.view.with(|view| view.tracks.pins.paths.clone()));
     Effect::new(move |before: Option<Pinned>| {
         let pins = pins.get();

@@ -10,7 +10,7 @@ use nprof_engine::base::Interval;
 use nprof_engine::wire::tile::Tile;
 
 use super::stage::{Stage, StageHandle};
-use crate::fetch::Wanted;
+use crate::fetch::TileNeeds;
 use crate::view::rows::occupancy::Occupied;
 use crate::view::source_id::SourceId;
 
@@ -56,7 +56,7 @@ pub fn follow(stage: StageHandle, window: Memo<Interval>) {
 impl Stage {
     /// Facts of the tiles of all tracks about the window, if it has rested, all tiles in sight are
     /// here, and there is anything new to tell.
-    pub(super) fn newly_occupied(&mut self, wanted: &Wanted) -> Option<Occupied> {
+    pub(super) fn newly_occupied(&mut self, wanted: &TileNeeds) -> Option<Occupied> {
         let cache = self.tiles.cache();
         if !self.is_settled || !cache.has_all(&wanted.shown) {
             return None;

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use web_sys::HtmlDivElement;
 
-use super::{Parts, Scene};
+use super::{Scene, TimelineElements};
 use crate::view::Command;
 use crate::view::rows::layout::sight::RowPart;
 use crate::view::rows::layout::sight::TopRow;
@@ -15,7 +15,7 @@ use crate::view::rows::sheet::Sheet;
 ///
 /// The rows of a link arrive rank by rank, so its place can be below all that is here. The part
 /// then scrolls as far as it can, reports nothing, and goes on when more rows have arrived.
-pub fn follow(part: RowPart, scene: Scene, parts: Parts, on_command: Callback<Command>) {
+pub fn follow(part: RowPart, scene: Scene, parts: TimelineElements, on_command: Callback<Command>) {
     let scrolled_px = Memo::new(move |_| scene.scrolled_px(part));
     // Position of the part after the last scroll that the view asked for or was told of. If the
     // part stands elsewhere, the user has scrolled, and the event is in flight.
@@ -45,7 +45,7 @@ pub fn follow(part: RowPart, scene: Scene, parts: Parts, on_command: Callback<Co
             None => (is_new && before.is_some()).then_some(0.0),
         });
         // Before the first measurement nothing scrolls.
-        let is_measured = scene.times.tracks_px.with(|(_, height_px)| *height_px > 0.0);
+        let is_measured = scene.times.tracks_size.with(|size| size.height_px > 0.0);
         let scroll_px = scrolled_px.get_untracked();
         if let (true, Some(top_px), Some(rows)) = (is_measured, top_px, parts.scrollers.of(part).get())
             && (is_new || f64::from(rows.scroll_top()) == stands_px.get_value())

@@ -14,7 +14,7 @@ use super::canvas_content::{GestureState, Hit, ShownTimeline};
 use super::canvases::{Canvases, Tools};
 use super::tiles::{TileOrders, Tiles};
 use crate::draw::batch::Batch;
-use crate::draw::names::Names;
+use crate::draw::names::NameColours;
 use crate::draw::shape::Shape;
 use crate::fetch::decode::PackedTile;
 use crate::fetch::{FetchError, TileKey};
@@ -24,7 +24,7 @@ use crate::view::rows::occupancy::Occupied;
 
 /// Inputs of the last look for empty rows: the window, the tiles in sight, and the number of
 /// tiles in the cache.
-pub(super) type Looked = (Interval, Vec<TileKey>, usize);
+pub(super) type OccupancyKey = (Interval, Vec<TileKey>, usize);
 
 /// State of the timeline's drawing.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ pub struct Stage {
     pub(super) tiles: Tiles,
     pub(super) tools: Option<Tools>,
     pub(super) batches: HashMap<TileKey, Batch>,
-    pub(super) names: Names,
+    pub(super) names: NameColours,
     pub(super) gesture: GestureState,
     pub(super) hovered: Option<Hit>,
     pub(super) is_frame_requested: bool,
@@ -46,7 +46,7 @@ pub struct Stage {
     /// True once the window has rested.
     pub(super) is_settled: bool,
     /// The last look for empty rows.
-    pub(super) looked: Option<Looked>,
+    pub(super) looked: Option<OccupancyKey>,
 }
 
 /// Work that a frame leaves until the stage is no longer borrowed.
@@ -179,7 +179,7 @@ impl Stage {
             let first = shown.sheet.sources().first();
             self.has_drawn = false;
             // The profile numbers the names of all its ranks.
-            self.names = first.map(|first| Names::new(&first.rank.names)).unwrap_or_default();
+            self.names = first.map(|first| NameColours::new(&first.rank.names)).unwrap_or_default();
             self.shape = Shape::new(&shown.sheet);
             if let Some(source) = shown.source {
                 self.tiles.open(source, &shown.profiles, &shown.sheet);
@@ -205,11 +205,10 @@ impl Stage {
     /// The item under the pointer, if it changed.
     pub(super) fn hover(&mut self) -> Option<Option<Hover>> {
         let pointer = self.gesture.pointer.filter(|_| self.gesture.dragged.is_none());
-        let hit = pointer.and_then(|at| self.hit(at.x_px, at.y_px));
+        let hit = pointer.and_then(|at| self.hit(at.at));
         let is_same = hit == self.hovered && (hit.is_none() || pointer.is_none());
         self.hovered.clone_from(&hit);
-        let tell =
-            || Some(Hover { client_px: pointer?.client_px, track: hit.as_ref()?.track, what: hit?.what });
+        let tell = || Some(Hover { client: pointer?.client, track: hit.as_ref()?.track, what: hit?.what });
         (!is_same).then(tell)
     }
 }

@@ -11,7 +11,7 @@ use web_sys::{AbortController, AbortSignal};
 
 use crate::fetch::cache::TileCache;
 use crate::fetch::decode::PackedTile;
-use crate::fetch::tile_needs::{Wanted, overview};
+use crate::fetch::tile_needs::{TileNeeds, overview};
 use crate::fetch::{FetchError, RankSource, Source, TileKey};
 use crate::view::Sheet;
 use crate::view::rows::sheet::SheetSource;
@@ -49,7 +49,7 @@ struct TileSource {
 /// A step in taking an answer. Both take about as long, so a frame that has no more time can stop
 /// between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum TileStep {
     /// The bytes of an answer became a tile.
     Unpacked,
     /// The cache has this tile, if it was not too late or damaged. Its rectangles are to be
@@ -169,7 +169,7 @@ impl Tiles {
 
     /// The tiles that a frame needs, and the requests to send for it, `at_most` of them. `current`
     /// is the source of the minimap.
-    pub fn plan(&mut self, wanted: &Wanted, current: SourceId, at_most: usize) -> TileOrders {
+    pub fn plan(&mut self, wanted: &TileNeeds, current: SourceId, at_most: usize) -> TileOrders {
         // Until the rest arrives, the overview of the visible groups is shown in its place, so it
         // comes first. Tiles ahead come after all others.
         let overviews = self.sources.values().flat_map(|source| source.overview.iter().copied());
@@ -218,14 +218,14 @@ impl Tiles {
     }
 
     /// Does the next step for the answer that waits longest. `None` if no answer waits.
-    pub fn take_step(&mut self) -> Option<Step> {
+    pub fn take_step(&mut self) -> Option<TileStep> {
         if let Some((key, tile)) = self.unpacked.take() {
             self.cache.provide(key, tile, now_ms());
-            return Some(Step::Cached(key));
+            return Some(TileStep::Cached(key));
         }
         let (key, answer) = self.inbox.pop_front()?;
         self.unpacked = Some((key, answer.and_then(|tile| tile.unpack())));
-        Some(Step::Unpacked)
+        Some(TileStep::Unpacked)
     }
 
     /// Returns true if answers wait for a step.

@@ -321,7 +321,7 @@ fn range(track: &SheetTrack) -> String {
         if least.total_cmp(&most).is_eq() {
             return format!("always {}", shown(least));
         }
-        let extent = Extent::of_values((least, most));
+        let extent = Extent::of_values(least, most);
         format!("{} – {}", shown(extent.low), shown(extent.high))
     })
 }

@@ -8,7 +8,7 @@ use crate::ui::controls::{CloseButton, If, keyed};
 use crate::ui::shell::Link;
 use crate::ui::text::format;
 use crate::view::View;
-use crate::view::url::page::Place;
+use crate::view::url::page::PagePlace;
 
 /// All uploads of this visit that the user has not closed.
 #[component]
@@ -100,7 +100,7 @@ fn Progress(stage: RwSignal<UploadStage>) -> impl IntoView {
 
 fn message(stage: &UploadStage) -> AnyView {
     let UploadStage::Done(profile) = stage else { return stage.text().into_any() };
-    let place = Place::Profile(View::of_profile(&profile.slug));
+    let place = PagePlace::Profile(View::of_profile(&profile.slug));
     let text = format!("Ingested {}. ", format::counted(profile.events, "event", "events"));
     let open = format!("Open {}", profile.display_name);
     view! { {text} <Link place>{open}</Link> }.into_any()

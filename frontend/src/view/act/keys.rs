@@ -7,7 +7,7 @@
 
 /// A key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Press<'a> {
+pub struct KeyPress<'a> {
     /// The character that the key types.
     pub key: &'a str,
     /// Position of the key. Empty on on-screen keyboards.
@@ -76,7 +76,7 @@ fn letter_at(code: &'static str) -> &'static str {
 impl Chord {
     /// Returns true if this press completes the chord. `is_going` is true after [`GO_KEY`].
     #[must_use]
-    pub fn is(self, press: Press, scope: Scope, is_going: bool) -> bool {
+    pub fn is(self, press: KeyPress, scope: Scope, is_going: bool) -> bool {
         let Held { control, alt, meta, shift } = press.held;
         let is_alone = !(control || alt || meta);
         let types = |text: &str| press.key.eq_ignore_ascii_case(text);
@@ -139,7 +139,7 @@ mod tests {
     fn check(chord: Chord, key: &str, code: &str, held: &str, expected: bool) {
         let has = |letter| held.contains(letter);
         let held = Held { control: has('c'), alt: has('a'), meta: has('m'), shift: has('s') };
-        let press = Press { key, code, held };
+        let press = KeyPress { key, code, held };
         assert_eq!(chord.is(press, Scope::Page, has('g')), expected, "{chord:?} {press:?}");
     }
 
@@ -187,9 +187,9 @@ mod tests {
     fn fields_keep_their_keys() {
         let held = Held { control: true, ..Held::default() };
         for scope in [Scope::Search, Scope::Field] {
-            assert!(!Chord::At("KeyW").is(Press { key: "w", ..Press::default() }, scope, false));
-            assert!(Chord::Control("k").is(Press { key: "k", held, ..Press::default() }, scope, false));
-            let enter = Press { key: "Enter", ..Press::default() };
+            assert!(!Chord::At("KeyW").is(KeyPress { key: "w", ..KeyPress::default() }, scope, false));
+            assert!(Chord::Control("k").is(KeyPress { key: "k", held, ..KeyPress::default() }, scope, false));
+            let enter = KeyPress { key: "Enter", ..KeyPress::default() };
             assert_eq!(Chord::InSearch("Enter").is(enter, scope, false), scope == Scope::Search);
         }
     }

@@ -6,7 +6,7 @@ pub mod fuzzy;
 pub mod keys;
 pub mod table;
 
-use self::keys::{Chord, GO_KEY, Press, Scope};
+use self::keys::{Chord, GO_KEY, KeyPress, Scope};
 use self::table::GROUPS;
 use super::ranks::standing::RankOrder;
 use super::shell::panel::Tab;
@@ -237,7 +237,7 @@ pub enum Pressed {
 
 /// The meaning of a key press. `is_going` is true after [`Pressed::First`].
 #[must_use]
-pub fn pressed(press: Press, scope: Scope, is_going: bool) -> Pressed {
+pub fn pressed(press: KeyPress, scope: Scope, is_going: bool) -> Pressed {
     let has = |row: &&ActRow, is_pair: bool| {
         let of_kind = |chord: &&Chord| matches!(chord, Chord::Go(_)) == is_pair;
         row.keys.iter().filter(of_kind).any(|chord| chord.is(press, scope, is_going))

@@ -50,7 +50,7 @@ fn meanings() -> Vec<(Scope, bool, String, Act)> {
         for bits in 0..16 {
             let [control, alt, meta, shift] = [1, 2, 4, 8].map(|bit| bits & bit != 0);
             let key = if shift { shifted } else { alone };
-            let press = Press { key, code, held: Held { control, alt, meta, shift } };
+            let press = KeyPress { key, code, held: Held { control, alt, meta, shift } };
             for scope in [Scope::Page, Scope::Search, Scope::Field] {
                 for is_going in [false, true] {
                     if let Pressed::Row(row) = pressed(press, scope, is_going) {
@@ -90,7 +90,7 @@ fn every_key_of_the_table_does_what_its_row_says_and_no_other_key_does_anything(
 #[test]
 fn a_pair_of_keys_leads_to_each_place_and_each_panel() {
     let after = |letter, is_going| {
-        let press = Press { key: letter, ..Press::default() };
+        let press = KeyPress { key: letter, ..KeyPress::default() };
         match pressed(press, Scope::Page, is_going) {
             Pressed::Row(row) => Some(row.act),
             Pressed::First | Pressed::Nothing => None,
@@ -104,13 +104,13 @@ fn a_pair_of_keys_leads_to_each_place_and_each_panel() {
     }
     // Alone, the second key has a meaning of its own.
     assert_eq!(after("s", false), Some(Act::ZoomOut));
-    let first = pressed(Press { key: "G", ..Press::default() }, Scope::Page, false);
+    let first = pressed(KeyPress { key: "G", ..KeyPress::default() }, Scope::Page, false);
     assert!(matches!(first, Pressed::First));
 }
 
 #[test]
 fn q_goes_by_its_place() {
-    let act = |key, code| match pressed(Press { key, code, ..Press::default() }, Scope::Page, false) {
+    let act = |key, code| match pressed(KeyPress { key, code, ..KeyPress::default() }, Scope::Page, false) {
         Pressed::Row(row) => Some(row.act),
         Pressed::First | Pressed::Nothing => None,
     };

@@ -3,13 +3,14 @@
 use nprof_engine::base::Interval;
 use nprof_engine::model::SliceForm;
 
+use crate::view::point::Point;
 use crate::view::time::axis::Axis;
 
 /// An item under the pointer, for a tooltip.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hover {
     /// Position of the pointer, in CSS pixels of the browser's viewport.
-    pub client_px: (f64, f64),
+    pub client: Point,
     /// Index of the track in the sheet.
     pub track: usize,
     /// The item.

@@ -50,7 +50,7 @@ impl Late {
 
 /// The part of a slice in a search for the work of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum WorkPart {
     /// Work of a device.
     Device,
     /// Work of the host, or of a track of which the trace tells no side.
@@ -76,22 +76,22 @@ fn inside_ps(slice: &SliceEntry, span: Interval) -> i64 {
 pub fn instead(
     slices: &[SliceEntry],
     span: Interval,
-    part_of: impl Fn(&SliceEntry) -> Part,
+    part_of: impl Fn(&SliceEntry) -> WorkPart,
 ) -> Option<&SliceEntry> {
     /// The least share of a span that says what a rank did.
     const LEAST: i64 = 4;
     let own_ps = own_times(slices, span);
-    let all: Vec<(&SliceEntry, i64, Part)> = slices
+    let all: Vec<(&SliceEntry, i64, WorkPart)> = slices
         .iter()
         .zip(own_ps)
         .filter(|(slice, own_ps)| slice.form != SliceForm::Instant && *own_ps > 0)
         .map(|(slice, own_ps)| (slice, own_ps, part_of(slice)))
-        .filter(|(.., part)| *part != Part::Nothing)
+        .filter(|(.., part)| *part != WorkPart::Nothing)
         .collect();
     // Clocks of ranks and times of arrivals are rounded.
     let end_ps = span.end.0.saturating_add(PS_PER_NS);
     let is_over = |slice: &SliceEntry| slice.start_ps.saturating_add(slice.duration_ps) <= end_ps;
-    let finished = |side: Part| {
+    let finished = |side: WorkPart| {
         let of_side = all
             .iter()
             .filter(move |(slice, _, part)| *part == side && is_over(slice) && !is_wait(&slice.name));
@@ -104,18 +104,18 @@ pub fn instead(
         }
         let is_enough = total_ps.saturating_mul(LEAST) >= span.duration_ps();
         // If several are equal, the shortest says most.
-        let key = |(slice, own_ps, _): &&(&SliceEntry, i64, Part)| {
+        let key = |(slice, own_ps, _): &&(&SliceEntry, i64, WorkPart)| {
             (by_name.get(slice.name.as_str()).copied(), *own_ps, tie(slice))
         };
         is_enough.then(|| of_side.max_by_key(key)).flatten()
     };
     let longest = || {
-        let key = |(slice, own_ps, part): &&(&SliceEntry, i64, Part)| {
-            (!is_wait(&slice.name), *own_ps, *part == Part::Device, tie(slice))
+        let key = |(slice, own_ps, part): &&(&SliceEntry, i64, WorkPart)| {
+            (!is_wait(&slice.name), *own_ps, *part == WorkPart::Device, tie(slice))
         };
         all.iter().max_by_key(key)
     };
-    let found = finished(Part::Device).or_else(|| finished(Part::Host)).or_else(longest);
+    let found = finished(WorkPart::Device).or_else(|| finished(WorkPart::Host)).or_else(longest);
     found.map(|(slice, ..)| *slice)
 }
 
@@ -207,9 +207,9 @@ mod tests {
     fn check(text: &str, expected: Option<&str>) {
         let slices = slices(text);
         let part_of = |slice: &SliceEntry| match slice.track {
-            9 => Part::Nothing,
-            5..9 => Part::Host,
-            _ => Part::Device,
+            9 => WorkPart::Nothing,
+            5..9 => WorkPart::Host,
+            _ => WorkPart::Device,
         };
         let found = instead(&slices, Interval::new(1_000_000, 2_000_000), part_of);
         assert_eq!(found.map(|slice| slice.name.as_str()), expected);

@@ -21,7 +21,7 @@ impl Extent {
     /// seen that way. Then the values of a counter that hardly changes fill its row, and a constant
     /// counter is in the middle.
     #[must_use]
-    pub fn of_values((least, most): (f64, f64)) -> Self {
+    pub fn of_values(least: f64, most: f64) -> Self {
         let range = most - least;
         if !range.is_finite() || range < 0.0 || (least == 0.0 && most == 0.0) {
             return Self { low: 0.0, high: 1.0 };
@@ -53,7 +53,7 @@ mod tests {
 
     #[track_caller]
     fn check(least: f64, most: f64, low: f64, high: f64) {
-        assert_eq!(Extent::of_values((least, most)), Extent { low, high }, "{least} to {most}");
+        assert_eq!(Extent::of_values(least, most), Extent { low, high }, "{least} to {most}");
     }
 
     #[test]
@@ -73,7 +73,7 @@ mod tests {
         #[test]
         fn every_value_has_its_place(a in -1e12..1e12_f64, b in -1e12..1e12_f64, part in 0.0..1.0_f64) {
             let (least, most) = (a.min(b), a.max(b));
-            let extent = Extent::of_values((least, most));
+            let extent = Extent::of_values(least, most);
             prop_assert!(extent.high > extent.low && extent.low <= least && extent.high >= most);
             let share = extent.share(least + part * (most - least));
             prop_assert!((0.0..=1.0).contains(&share));

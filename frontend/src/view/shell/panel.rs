@@ -1,6 +1,8 @@
 //! The panels beside and below the timeline: the table of their tabs, their sizes, and where they
 //! are in a narrow window.
 
+use crate::view::size::Size;
+
 /// A tab of a panel: a row of [`PANELS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tab {
@@ -18,7 +20,7 @@ pub enum Tab {
 
 /// A panel. Both are closed until they are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum PanelSide {
     /// At the right of the timeline. A narrow window has none.
     Dock,
     /// Below the timeline. In a narrow window it also has the tabs of the dock, before its own.
@@ -46,17 +48,23 @@ pub struct PanelRow {
     /// The letter that opens it, after [`GO_KEY`](crate::view::act::keys::GO_KEY).
     pub letter: &'static str,
     /// The panel that it belongs to.
-    pub side: Side,
+    pub side: PanelSide,
 }
 
 /// All tabs, in the order of their panels.
 pub const PANELS: [PanelRow; 5] = [
-    PanelRow { tab: Tab::Details, name: "details", title: "Details", letter: "i", side: Side::Dock },
-    PanelRow { tab: Tab::Selection, name: "selection", title: "Selection", letter: "m", side: Side::Drawer },
-    PanelRow { tab: Tab::Hits, name: "search", title: "Hits", letter: "h", side: Side::Drawer },
+    PanelRow { tab: Tab::Details, name: "details", title: "Details", letter: "i", side: PanelSide::Dock },
+    PanelRow {
+        tab: Tab::Selection,
+        name: "selection",
+        title: "Selection",
+        letter: "m",
+        side: PanelSide::Drawer,
+    },
+    PanelRow { tab: Tab::Hits, name: "search", title: "Hits", letter: "h", side: PanelSide::Drawer },
     // Links from before there were places lead from "warnings" to the table of that name.
-    PanelRow { tab: Tab::Warnings, name: "ingest", title: "Warnings", letter: "w", side: Side::Drawer },
-    PanelRow { tab: Tab::Plots, name: "plots", title: "Plots", letter: "p", side: Side::Drawer },
+    PanelRow { tab: Tab::Warnings, name: "ingest", title: "Warnings", letter: "w", side: PanelSide::Drawer },
+    PanelRow { tab: Tab::Plots, name: "plots", title: "Plots", letter: "p", side: PanelSide::Drawer },
 ];
 
 impl Tab {
@@ -90,20 +98,20 @@ impl Arrangement {
     }
 
     /// The tabs of a panel.
-    pub fn tabs(self, side: Side) -> impl Iterator<Item = Tab> {
+    pub fn tabs(self, side: PanelSide) -> impl Iterator<Item = Tab> {
         let all = PANELS.iter().filter(move |row| match self {
             Self::Wide => row.side == side,
-            Self::Narrow => side == Side::Drawer,
+            Self::Narrow => side == PanelSide::Drawer,
         });
         all.map(|row| row.tab)
     }
 
     /// The panel that has a tab.
     #[must_use]
-    pub fn side_of(self, tab: Tab) -> Side {
+    pub fn side_of(self, tab: Tab) -> PanelSide {
         match self {
             Self::Wide => tab.row().side,
-            Self::Narrow => Side::Drawer,
+            Self::Narrow => PanelSide::Drawer,
         }
     }
 }
@@ -120,7 +128,7 @@ pub fn is_low(viewport_height_px: f64) -> bool {
     viewport_height_px < LOW_VIEWPORT_PX
 }
 
-impl Side {
+impl PanelSide {
     /// Size when it is first opened, in CSS pixels: width of the dock, height of the drawer.
     #[must_use]
     pub fn default_px(self) -> u32 {
@@ -148,29 +156,29 @@ impl Side {
         }
     }
 
-    /// The largest size in a viewport of this width and height. The timeline keeps its room.
+    /// The largest size in a viewport. The timeline keeps its room.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a viewport has few pixels")]
-    pub fn largest_px(self, (width_px, height_px): (f64, f64)) -> u32 {
+    pub fn largest_px(self, viewport: Size) -> u32 {
         let room_px = match self {
-            Self::Dock => width_px - 720.0,
-            Self::Drawer => height_px - 240.0,
+            Self::Dock => viewport.width_px - 720.0,
+            Self::Drawer => viewport.height_px - 240.0,
         };
         (room_px as u32).max(self.smallest_px())
     }
 
     /// The nearest possible size in a viewport.
     #[must_use]
-    pub fn clamped_px(self, size_px: u32, viewport_px: (f64, f64)) -> u32 {
-        size_px.clamp(self.smallest_px(), self.largest_px(viewport_px))
+    pub fn clamped_px(self, size_px: u32, viewport: Size) -> u32 {
+        size_px.clamp(self.smallest_px(), self.largest_px(viewport))
     }
 
     /// The size after a drag of the edge to `size_px`. `None` closes the panel.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a viewport has few pixels")]
-    pub fn dragged_px(self, size_px: f64, viewport_px: (f64, f64)) -> Option<u32> {
+    pub fn dragged_px(self, size_px: f64, viewport: Size) -> Option<u32> {
         let closes = size_px < f64::from(self.smallest_px() + self.closed_px()) / 2.0;
-        (!closes).then(|| self.clamped_px(size_px.round() as u32, viewport_px))
+        (!closes).then(|| self.clamped_px(size_px.round() as u32, viewport))
     }
 }
 
@@ -190,31 +198,31 @@ mod tests {
     #[test]
     fn a_narrow_window_has_all_tabs_in_the_drawer() {
         let tabs = |width_px, side| Arrangement::of(width_px).tabs(side).collect::<Vec<_>>();
-        assert_eq!(tabs(1_281.0, Side::Dock), [Tab::Details]);
-        assert_eq!(tabs(1_281.0, Side::Drawer), [Tab::Selection, Tab::Hits, Tab::Warnings, Tab::Plots]);
-        assert_eq!(tabs(1_280.0, Side::Dock), []);
-        assert_eq!(tabs(1_280.0, Side::Drawer), PANELS.map(|row| row.tab));
-        assert_eq!(Arrangement::Wide.side_of(Tab::Details), Side::Dock);
-        assert_eq!(Arrangement::Narrow.side_of(Tab::Details), Side::Drawer);
+        assert_eq!(tabs(1_281.0, PanelSide::Dock), [Tab::Details]);
+        assert_eq!(tabs(1_281.0, PanelSide::Drawer), [Tab::Selection, Tab::Hits, Tab::Warnings, Tab::Plots]);
+        assert_eq!(tabs(1_280.0, PanelSide::Dock), []);
+        assert_eq!(tabs(1_280.0, PanelSide::Drawer), PANELS.map(|row| row.tab));
+        assert_eq!(Arrangement::Wide.side_of(Tab::Details), PanelSide::Dock);
+        assert_eq!(Arrangement::Narrow.side_of(Tab::Details), PanelSide::Drawer);
     }
 
     #[test]
     fn the_timeline_keeps_its_room() {
-        assert_eq!(Side::Drawer.clamped_px(280, (1_000.0, 800.0)), 280);
-        assert_eq!(Side::Drawer.clamped_px(900, (1_000.0, 800.0)), 560);
-        assert_eq!(Side::Drawer.clamped_px(280, (1_000.0, 400.0)), 160);
-        assert_eq!(Side::Drawer.clamped_px(280, (1_000.0, 200.0)), 96);
-        assert_eq!(Side::Dock.clamped_px(2_000, (1_600.0, 800.0)), 880);
+        assert_eq!(PanelSide::Drawer.clamped_px(280, Size::new(1_000.0, 800.0)), 280);
+        assert_eq!(PanelSide::Drawer.clamped_px(900, Size::new(1_000.0, 800.0)), 560);
+        assert_eq!(PanelSide::Drawer.clamped_px(280, Size::new(1_000.0, 400.0)), 160);
+        assert_eq!(PanelSide::Drawer.clamped_px(280, Size::new(1_000.0, 200.0)), 96);
+        assert_eq!(PanelSide::Dock.clamped_px(2_000, Size::new(1_600.0, 800.0)), 880);
         assert_eq!((is_low(479.0), is_low(480.0)), (true, false));
     }
 
     #[test]
     fn a_drag_to_the_edge_closes() {
-        let drawer = |size_px| Side::Drawer.dragged_px(size_px, (1_000.0, 800.0));
+        let drawer = |size_px| PanelSide::Drawer.dragged_px(size_px, Size::new(1_000.0, 800.0));
         assert_eq!(drawer(20.0), None);
         assert_eq!(drawer(-300.0), None);
         assert_eq!(drawer(70.0), Some(96));
         assert_eq!(drawer(300.4), Some(300));
-        assert_eq!(Side::Dock.dragged_px(100.0, (1_600.0, 800.0)), None);
+        assert_eq!(PanelSide::Dock.dragged_px(100.0, Size::new(1_600.0, 800.0)), None);
     }
 }

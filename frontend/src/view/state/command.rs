@@ -17,7 +17,7 @@ use crate::view::rows::layout::sight::RowPart;
 use crate::view::rows::layout::sight::TopRow;
 use crate::view::rows::pins::PinnedRanks;
 use crate::view::rows::track_path::TrackPath;
-use crate::view::shell::panel::{Arrangement, Side, Tab};
+use crate::view::shell::panel::{Arrangement, PanelSide, Tab};
 use crate::view::shell::place::ProfilePlace;
 use crate::view::source_id::SourceId;
 use crate::view::table::Sorting;
@@ -109,14 +109,14 @@ pub enum Command {
     /// Closes a panel.
     ClosePanel {
         /// The panel.
-        side: Side,
+        side: PanelSide,
         /// Positions of the panels. The drawer of a narrow window closes with the tabs of the dock.
         arrangement: Arrangement,
     },
     /// Changes the size of a panel.
     Resize {
         /// The panel.
-        side: Side,
+        side: PanelSide,
         /// The new size in CSS pixels.
         size_px: u32,
     },

@@ -9,7 +9,7 @@ use std::fmt;
 use super::View;
 use super::url_error::UrlError;
 use crate::view::Command;
-use crate::view::shell::panel::{Arrangement, Side, Tab};
+use crate::view::shell::panel::{Arrangement, PanelSide, Tab};
 
 /// The panels beside and below the timeline.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -34,30 +34,30 @@ pub struct PanelState {
 impl PanelsState {
     /// The state of a panel.
     #[must_use]
-    pub fn side(&self, side: Side) -> &PanelState {
+    pub fn side(&self, side: PanelSide) -> &PanelState {
         match side {
-            Side::Dock => &self.dock,
-            Side::Drawer => &self.drawer,
+            PanelSide::Dock => &self.dock,
+            PanelSide::Drawer => &self.drawer,
         }
     }
 
     /// The same panels with another size of one of them.
     #[must_use]
-    pub fn sized(mut self, side: Side, size_px: u32) -> Self {
+    pub fn sized(mut self, side: PanelSide, size_px: u32) -> Self {
         self.side_mut(side).size_px = Some(size_px).filter(|size_px| *size_px != side.default_px());
         self
     }
 
-    fn side_mut(&mut self, side: Side) -> &mut PanelState {
+    fn side_mut(&mut self, side: PanelSide) -> &mut PanelState {
         match side {
-            Side::Dock => &mut self.dock,
-            Side::Drawer => &mut self.drawer,
+            PanelSide::Dock => &mut self.dock,
+            PanelSide::Drawer => &mut self.drawer,
         }
     }
 
     /// Takes over a parameter of an address. Returns false if it is not one of a panel.
     pub(in crate::view) fn read(&mut self, name: &str, value: &str) -> Result<bool, UrlError> {
-        for Parameters { side, state, size } in PARAMETERS {
+        for PanelParameters { side, state, size } in PARAMETERS {
             if name == state {
                 let is_open = match value {
                     "open" => true,
@@ -79,15 +79,15 @@ impl PanelsState {
 }
 
 /// The parameters of a panel in addresses.
-struct Parameters {
-    side: Side,
+struct PanelParameters {
+    side: PanelSide,
     state: &'static str,
     size: &'static str,
 }
 
-const PARAMETERS: [Parameters; 2] = [
-    Parameters { side: Side::Dock, state: "dock", size: "dock_px" },
-    Parameters { side: Side::Drawer, state: "drawer", size: "drawer_px" },
+const PARAMETERS: [PanelParameters; 2] = [
+    PanelParameters { side: PanelSide::Dock, state: "dock", size: "dock_px" },
+    PanelParameters { side: PanelSide::Drawer, state: "drawer", size: "drawer_px" },
 ];
 
 /// The parameters, each after `&`. Values that suit the view are left out.
@@ -96,7 +96,7 @@ impl fmt::Display for PanelsState {
         if let Some(tab) = self.tab {
             write!(f, "&tab={}", tab.row().name)?;
         }
-        for Parameters { side, state, size } in PARAMETERS {
+        for PanelParameters { side, state, size } in PARAMETERS {
             let panel = self.side(side);
             if let Some(is_open) = panel.is_open {
                 write!(f, "&{state}={}", if is_open { "open" } else { "closed" })?;
@@ -111,17 +111,17 @@ impl fmt::Display for PanelsState {
 
 /// Tab and open panels, before what suits the view is left out.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::view) struct Chosen {
+pub(in crate::view) struct PanelChoice {
     tab: Tab,
     is_dock_open: bool,
     is_drawer_open: bool,
 }
 
-impl Chosen {
-    fn open(&mut self, side: Side, is_open: bool) {
+impl PanelChoice {
+    fn open(&mut self, side: PanelSide, is_open: bool) {
         match side {
-            Side::Dock => self.is_dock_open = is_open,
-            Side::Drawer => self.is_drawer_open = is_open,
+            PanelSide::Dock => self.is_dock_open = is_open,
+            PanelSide::Drawer => self.is_drawer_open = is_open,
         }
     }
 }
@@ -129,13 +129,13 @@ impl Chosen {
 impl View {
     /// The tab that a panel shows. The dock of a narrow window is not shown.
     #[must_use]
-    pub fn tab_of(&self, side: Side, arrangement: Arrangement) -> Tab {
+    pub fn tab_of(&self, side: PanelSide, arrangement: Arrangement) -> Tab {
         let used = self.used_tab();
         match (arrangement, side) {
             (Arrangement::Narrow, _) => used,
             (Arrangement::Wide, side) if used.row().side == side => used,
-            (Arrangement::Wide, Side::Dock) => Tab::Details,
-            (Arrangement::Wide, Side::Drawer) => {
+            (Arrangement::Wide, PanelSide::Dock) => Tab::Details,
+            (Arrangement::Wide, PanelSide::Drawer) => {
                 let is_search = self.selection.marked.is_none() && !self.search.query.is_empty();
                 if is_search { Tab::Hits } else { Tab::Selection }
             }
@@ -145,34 +145,36 @@ impl View {
     /// Returns true if a panel is open. In a narrow window the drawer has the tabs of the dock, and
     /// is open if one of both is.
     #[must_use]
-    pub fn is_panel_open(&self, side: Side, arrangement: Arrangement) -> bool {
+    pub fn is_panel_open(&self, side: PanelSide, arrangement: Arrangement) -> bool {
         match (arrangement, side) {
             (Arrangement::Wide, side) => self.is_open(side),
-            (Arrangement::Narrow, Side::Drawer) => self.is_open(Side::Dock) || self.is_open(Side::Drawer),
-            (Arrangement::Narrow, Side::Dock) => false,
+            (Arrangement::Narrow, PanelSide::Drawer) => {
+                self.is_open(PanelSide::Dock) || self.is_open(PanelSide::Drawer)
+            }
+            (Arrangement::Narrow, PanelSide::Dock) => false,
         }
     }
 
     /// Size of an open panel in CSS pixels.
     #[must_use]
-    pub fn panel_px(&self, side: Side) -> u32 {
+    pub fn panel_px(&self, side: PanelSide) -> u32 {
         self.panels.side(side).size_px.unwrap_or(side.default_px())
     }
 
     /// The command that opens a closed panel and closes an open one. In a narrow window, that of
     /// the dock opens and closes its tab.
     #[must_use]
-    pub fn switch(&self, side: Side, arrangement: Arrangement) -> Command {
+    pub fn switch(&self, side: PanelSide, arrangement: Arrangement) -> Command {
         let shown = arrangement.tabs(side).next().is_some();
         let (at, tab) = match shown {
             true => (side, self.tab_of(side, arrangement)),
-            false => (Side::Drawer, Tab::Details),
+            false => (PanelSide::Drawer, Tab::Details),
         };
         let is_shown = self.is_panel_open(at, arrangement) && self.tab_of(at, arrangement) == tab;
         if is_shown { Command::ClosePanel { side: at, arrangement } } else { Command::ShowTab(tab) }
     }
 
-    fn is_open(&self, side: Side) -> bool {
+    fn is_open(&self, side: PanelSide) -> bool {
         self.panels.side(side).is_open.unwrap_or_else(|| self.suits_open(side))
     }
 
@@ -189,21 +191,21 @@ impl View {
     }
 
     /// Whether a panel is open if the user did not choose.
-    fn suits_open(&self, side: Side) -> bool {
+    fn suits_open(&self, side: PanelSide) -> bool {
         let is_used = self.panels.tab.is_some_and(|tab| tab.row().side == side);
         let has_content = match side {
-            Side::Dock => !self.selection.is_empty(),
-            Side::Drawer => self.selection.marked.is_some() || !self.search.query.is_empty(),
+            PanelSide::Dock => !self.selection.is_empty(),
+            PanelSide::Drawer => self.selection.marked.is_some() || !self.search.query.is_empty(),
         };
         is_used || has_content
     }
 
     /// Tab and open panels after a command.
-    pub(in crate::view) fn panels_after(&self, command: &Command) -> Chosen {
-        let mut chosen = Chosen {
+    pub(in crate::view) fn panels_after(&self, command: &Command) -> PanelChoice {
+        let mut chosen = PanelChoice {
             tab: self.used_tab(),
-            is_dock_open: self.is_open(Side::Dock),
-            is_drawer_open: self.is_open(Side::Drawer),
+            is_dock_open: self.is_open(PanelSide::Dock),
+            is_drawer_open: self.is_open(PanelSide::Drawer),
         };
         let mut show = |tab: Tab| {
             chosen.tab = tab;
@@ -238,9 +240,11 @@ impl View {
     }
 
     /// Stores what differs from what suits the view.
-    pub(in crate::view) fn choose(&mut self, chosen: Chosen) {
+    pub(in crate::view) fn choose(&mut self, chosen: PanelChoice) {
         self.panels.tab = Some(chosen.tab).filter(|tab| *tab != self.suiting_tab());
-        for (side, is_open) in [(Side::Dock, chosen.is_dock_open), (Side::Drawer, chosen.is_drawer_open)] {
+        for (side, is_open) in
+            [(PanelSide::Dock, chosen.is_dock_open), (PanelSide::Drawer, chosen.is_drawer_open)]
+        {
             let differs = self.suits_open(side) != is_open;
             self.panels.side_mut(side).is_open = differs.then_some(is_open);
         }
@@ -271,7 +275,7 @@ mod tests {
             view.is_panel_open(side, arrangement).then(|| view.tab_of(side, arrangement))
         };
         for view in [&view, &view.to_string().parse().expect("a link")] {
-            let all = [(Side::Dock, WIDE), (Side::Drawer, WIDE), (Side::Drawer, NARROW)];
+            let all = [(PanelSide::Dock, WIDE), (PanelSide::Drawer, WIDE), (PanelSide::Drawer, NARROW)];
             assert_eq!(all.map(|(side, at)| shown(view, side, at)), [dock, drawer, narrow], "{view}");
         }
     }
@@ -301,14 +305,14 @@ mod tests {
         let select = Command::Select(Some(7));
         let close = |side, arrangement| Command::ClosePanel { side, arrangement };
         let step = Command::Step { row: 8, start_ps: 1, duration_ps: 1, hidden_by: Vec::new() };
-        check(&[select.clone(), close(Side::Dock, WIDE)], None, None, None);
-        check(&[select.clone(), close(Side::Dock, WIDE), step], None, None, None);
-        check(&[select.clone(), close(Side::Dock, WIDE), select.clone()], details, None, details);
-        check(&[select.clone(), close(Side::Drawer, NARROW)], None, None, None);
+        check(&[select.clone(), close(PanelSide::Dock, WIDE)], None, None, None);
+        check(&[select.clone(), close(PanelSide::Dock, WIDE), step], None, None, None);
+        check(&[select.clone(), close(PanelSide::Dock, WIDE), select.clone()], details, None, details);
+        check(&[select.clone(), close(PanelSide::Drawer, NARROW)], None, None, None);
         let search = |text: &str| Command::SearchFor(text.to_owned());
-        check(&[search("a"), close(Side::Drawer, WIDE), search("ab")], None, None, None);
-        check(&[search("a"), close(Side::Drawer, WIDE), Command::TurnTo(Tab::Hits)], None, None, None);
-        check(&[search("a"), close(Side::Drawer, WIDE), Command::ShowTab(Tab::Hits)], None, hits, hits);
+        check(&[search("a"), close(PanelSide::Drawer, WIDE), search("ab")], None, None, None);
+        check(&[search("a"), close(PanelSide::Drawer, WIDE), Command::TurnTo(Tab::Hits)], None, None, None);
+        check(&[search("a"), close(PanelSide::Drawer, WIDE), Command::ShowTab(Tab::Hits)], None, hits, hits);
     }
 
     #[test]
@@ -319,8 +323,8 @@ mod tests {
         };
         let view = after(&[Command::Select(Some(7))]);
         for arrangement in [WIDE, NARROW] {
-            for side in [Side::Dock, Side::Drawer] {
-                let shown = if arrangement == WIDE { side } else { Side::Drawer };
+            for side in [PanelSide::Dock, PanelSide::Drawer] {
+                let shown = if arrangement == WIDE { side } else { PanelSide::Drawer };
                 let is_open = |view: &View| view.is_panel_open(shown, arrangement);
                 let once = switched(&view, side, arrangement);
                 assert_eq!(is_open(&once), !is_open(&view), "{side:?} {arrangement:?}");
@@ -330,9 +334,9 @@ mod tests {
         }
         // In a narrow window, the key of the dock turns to its tab first.
         let hits = after(&[Command::ShowTab(Tab::Hits)]);
-        let turned = switched(&hits, Side::Dock, NARROW);
-        assert_eq!(turned.tab_of(Side::Drawer, NARROW), Tab::Details);
-        assert!(turned.is_panel_open(Side::Drawer, NARROW));
+        let turned = switched(&hits, PanelSide::Dock, NARROW);
+        assert_eq!(turned.tab_of(PanelSide::Drawer, NARROW), Tab::Details);
+        assert!(turned.is_panel_open(PanelSide::Drawer, NARROW));
     }
 
     #[track_caller]
@@ -344,11 +348,11 @@ mod tests {
     fn the_address_holds_what_the_user_chose() {
         let close = |side| Command::ClosePanel { side, arrangement: WIDE };
         check_link(&[Command::ShowTab(Tab::Details)], "&dock=open");
-        check_link(&[Command::Select(Some(7)), close(Side::Dock)], "&sel=7&dock=closed");
-        check_link(&[Command::ShowTab(Tab::Hits), close(Side::Drawer)], "&tab=search&drawer=closed");
+        check_link(&[Command::Select(Some(7)), close(PanelSide::Dock)], "&sel=7&dock=closed");
+        check_link(&[Command::ShowTab(Tab::Hits), close(PanelSide::Drawer)], "&tab=search&drawer=closed");
         let size = |side, size_px| Command::Resize { side, size_px };
-        check_link(&[size(Side::Dock, 500)], "&dock_px=500");
-        check_link(&[size(Side::Drawer, 300), size(Side::Dock, 384)], "&drawer_px=300");
+        check_link(&[size(PanelSide::Dock, 500)], "&dock_px=500");
+        check_link(&[size(PanelSide::Drawer, 300), size(PanelSide::Dock, 384)], "&drawer_px=300");
     }
 
     #[test]

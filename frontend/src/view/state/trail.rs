@@ -40,7 +40,7 @@ pub struct Trail {
 impl Trail {
     /// Records a change of the window from `before` to `after` at `now_ms`. Other changes have
     /// equal windows.
-    pub fn step(&mut self, history: History, (before, after): (Window, Window), now_ms: f64) -> Entry {
+    pub fn step(&mut self, history: History, before: Window, after: Window, now_ms: f64) -> Entry {
         let is_begun = self.changed_ms.is_some_and(|changed_ms| now_ms - changed_ms < REST_MS);
         let entry = match history {
             History::Replace => return Entry::Same,
@@ -95,7 +95,7 @@ mod tests {
     fn check(changes: &[(f64, History, i64)], entries: &str) -> (Trail, Window) {
         let (mut trail, mut now, mut made) = (Trail::default(), None, String::new());
         for (at_ms, history, number) in changes {
-            let entry = trail.step(*history, (now, window(*number)), *at_ms);
+            let entry = trail.step(*history, now, window(*number), *at_ms);
             now = window(*number);
             made.push(if entry == Entry::New { 'n' } else { '.' });
         }

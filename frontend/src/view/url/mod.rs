@@ -51,7 +51,7 @@ const COMPARE_PREFIX: &str = "/compare/";
 impl fmt::Display for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_path(f, &self.profiles, self.place)?;
-        let parameters = Parameters(self).to_string();
+        let parameters = ViewParameters(self).to_string();
         match self.is_bare && parameters.is_empty() {
             true => Ok(()),
             false => write!(f, "?v={VERSION}{parameters}"),
@@ -84,9 +84,9 @@ fn read_path(path: &str) -> Result<(ProfileNames, ProfilePlace), UrlError> {
 }
 
 /// The parameters of a view after the version, each with `&` before it.
-struct Parameters<'a>(&'a View);
+struct ViewParameters<'a>(&'a View);
 
-impl fmt::Display for Parameters<'_> {
+impl fmt::Display for ViewParameters<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(view) = self;
         if let Some(current) = view.tracks.current {
@@ -149,9 +149,9 @@ impl fmt::Display for Parameters<'_> {
 }
 
 /// Names of the parameters of a first visible row: of the row and of its lane.
-type Names = (&'static str, &'static str);
+type TopParameters = (&'static str, &'static str);
 /// The parameters of each part of the rows.
-const TOPS: [(RowPart, Names); 2] =
+const TOPS: [(RowPart, TopParameters); 2] =
     [(RowPart::Others, ("row", "lane")), (RowPart::Pinned, ("pin_row", "pin_lane"))];
 /// Parameters of opened and closed groups, with the value of [`TracksState::groups`].
 const GROUPS: [(&str, bool); 2] = [("open", true), ("closed", false)];
@@ -171,7 +171,7 @@ fn write_list<T: fmt::Display>(
     Ok(())
 }
 
-fn write_top(f: &mut fmt::Formatter<'_>, (row_name, lane_name): Names, top: &TopRow) -> fmt::Result {
+fn write_top(f: &mut fmt::Formatter<'_>, (row_name, lane_name): TopParameters, top: &TopRow) -> fmt::Result {
     let TopRow { source, path, lane } = top;
     let source = source.map_or_else(String::new, |source| format!("{source}:"));
     write!(f, "&{row_name}={source}{}", legible(path.as_str()))?;

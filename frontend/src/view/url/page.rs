@@ -9,7 +9,7 @@ use crate::view::state::url_error::UrlError;
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "the page has one value, most often the largest")]
-pub enum Place {
+pub enum PagePlace {
     /// The list of profiles.
     List(ListView),
     /// A profile with its view.
@@ -52,7 +52,7 @@ impl ListView {
     }
 }
 
-impl Place {
+impl PagePlace {
     /// The list without a filter.
     #[must_use]
     pub fn list() -> Self {
@@ -103,23 +103,23 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::view::profile_order::{Column, Direction};
+    use crate::view::profile_order::{Direction, ProfileColumn};
 
     #[test]
     fn addresses_name_pages() {
         for url in ["", "/", "/?x=1", "/profiles"] {
-            assert_eq!(Place::from_url(url), Place::list(), "{url}");
+            assert_eq!(PagePlace::from_url(url), PagePlace::list(), "{url}");
         }
-        assert_eq!(Place::from_url("/profile/a"), Place::Profile(View::of_profile("a")));
+        assert_eq!(PagePlace::from_url("/profile/a"), PagePlace::Profile(View::of_profile("a")));
         for url in ["/profil", "/profile/", "/profile/a?sel=x"] {
-            assert!(matches!(Place::from_url(url), Place::Broken(_)), "{url}");
+            assert!(matches!(PagePlace::from_url(url), PagePlace::Broken(_)), "{url}");
         }
     }
 
     #[test]
     fn pages_come_back_from_their_addresses() {
         for url in ["/", "/profile/a%20b?v=2&rank=2&sel=7"] {
-            assert_eq!(Place::from_url(url).url(), url);
+            assert_eq!(PagePlace::from_url(url).url(), url);
         }
     }
 
@@ -127,25 +127,25 @@ mod tests {
         #[test]
         fn reading_what_was_written_gives_the_same_list(
             filter in "\\PC{0,12}",
-            column in proptest::sample::select(&Column::ALL[..]),
+            column in proptest::sample::select(&ProfileColumn::ALL[..]),
             direction in prop_oneof![Just(Direction::Ascending), Just(Direction::Descending)],
         ) {
-            let place = Place::List(ListView { filter, sort: Sort { column, direction } });
-            prop_assert_eq!(Place::from_url(&place.url()), place);
+            let place = PagePlace::List(ListView { filter, sort: Sort { column, direction } });
+            prop_assert_eq!(PagePlace::from_url(&place.url()), place);
         }
 
         #[test]
         fn any_query_is_a_list(query in "\\PC{0,40}") {
-            let place = Place::from_url(&format!("/?{query}"));
+            let place = PagePlace::from_url(&format!("/?{query}"));
             prop_assert!(place.list_view().is_some());
         }
     }
 
     #[test]
     fn a_list_written_by_hand() {
-        let sort = Sort { column: Column::Size, direction: Direction::Descending };
+        let sort = Sort { column: ProfileColumn::Size, direction: Direction::Descending };
         let view = ListView { filter: "llama 8b".to_owned(), sort };
-        assert_eq!(Place::from_url("/?q=llama+8b&sort=-size"), Place::List(view));
-        assert_eq!(Place::from_url("/?sort=colour&q=%zz"), Place::list());
+        assert_eq!(PagePlace::from_url("/?q=llama+8b&sort=-size"), PagePlace::List(view));
+        assert_eq!(PagePlace::from_url("/?sort=colour&q=%zz"), PagePlace::list());
     }
 }

@@ -1,6 +1,6 @@
 //! The only profile of a page without a server.
 
-use super::page::Place;
+use super::page::PagePlace;
 use crate::view::View;
 use crate::view::state::profile_names::ProfileNames;
 
@@ -25,18 +25,18 @@ impl Only {
 
     /// The place that the fragment of the page's address names, without its `#`.
     #[must_use]
-    pub fn place(&self, fragment: &str) -> Place {
+    pub fn place(&self, fragment: &str) -> PagePlace {
         match fragment {
-            "" => Place::Profile(self.first.clone()),
-            _ => self.reached(Place::from_url(fragment)),
+            "" => PagePlace::Profile(self.first.clone()),
+            _ => self.reached(PagePlace::from_url(fragment)),
         }
     }
 
     /// The place to which a link within the page leads.
     #[must_use]
-    pub fn reached(&self, place: Place) -> Place {
+    pub fn reached(&self, place: PagePlace) -> PagePlace {
         match place {
-            Place::List(_) => Place::Profile(View::of_profile(&self.slug)),
+            PagePlace::List(_) => PagePlace::Profile(View::of_profile(&self.slug)),
             _ => place,
         }
     }
@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(chosen.place("").url(), "/profile/run%207?v=2&rank=1&from=5000&to=9000");
         // The address of a link goes first, and the way home leads to the whole profile.
         assert_eq!(chosen.place("/profile/run%207?v=2&rank=2").url(), "/profile/run%207?v=2&rank=2");
-        let whole = Place::Profile(View::of_profile("run 7"));
+        let whole = PagePlace::Profile(View::of_profile("run 7"));
         assert_eq!(chosen.place("/"), whole);
         for view in [None, Some(""), Some("/profile/a?from=x"), Some("javascript:alert(1)")] {
             assert_eq!(only(view).place(""), whole, "{view:?}");

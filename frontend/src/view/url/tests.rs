@@ -5,7 +5,7 @@ use crate::view::ranks::spread::OperationTime;
 use crate::view::rows::layout::RankHeight;
 use crate::view::rows::pins::Pins;
 use crate::view::rows::track_path::Paths;
-use crate::view::shell::panel::{PANELS, Side};
+use crate::view::shell::panel::{PANELS, PanelSide};
 use crate::view::source_id::SourceId;
 use crate::view::state::orders::{Orders, PanelTable};
 use crate::view::state::panels::{PanelState, PanelsState};
@@ -75,7 +75,7 @@ fn selection() -> impl Strategy<Value = SelectionState> {
     )
 }
 
-fn panel(side: Side) -> impl Strategy<Value = PanelState> {
+fn panel(side: PanelSide) -> impl Strategy<Value = PanelState> {
     let size_px = option::of(
         any::<u32>()
             .prop_filter("the default size is left out", move |size_px| *size_px != side.default_px()),
@@ -85,7 +85,7 @@ fn panel(side: Side) -> impl Strategy<Value = PanelState> {
 
 fn panels() -> impl Strategy<Value = PanelsState> {
     let tab = option::of(proptest::sample::select(&PANELS[..]).prop_map(|row| row.tab));
-    (tab, panel(Side::Dock), panel(Side::Drawer)).prop_map(|(tab, dock, drawer)| PanelsState {
+    (tab, panel(PanelSide::Dock), panel(PanelSide::Drawer)).prop_map(|(tab, dock, drawer)| PanelsState {
         tab,
         dock,
         drawer,

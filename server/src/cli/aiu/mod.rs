@@ -18,7 +18,7 @@ use super::frequency::Frequencies;
 use super::progress::watched;
 use super::{StorePlace, lost_input, size, warn, write};
 use crate::aiu::align::Alignment;
-use crate::aiu::form::{Form, Forms, Names, Preps, Series, StepForm, Threads};
+use crate::aiu::form::{EventForm, Forms, NameForm, Preps, Series, StepForm, Threads};
 use crate::aiu::lanes::Overlap;
 use crate::aiu::profile::{Stages, Switch};
 use crate::aiu::{self, Kind, Met, Report, ReportForm, Request, log_lines};
@@ -344,12 +344,12 @@ impl AiuArgs {
         Request {
             output: self.output.clone().unwrap_or_else(|| default.into()),
             command: command(std::env::args_os()),
-            form: Form {
+            form: EventForm {
                 overlap: if stages.has(Switch::Overlaps) { self.overlap.into() } else { Overlap::Kept },
                 max_streams: u32::try_from(self.max_tid_streams).ok(),
                 counters,
                 preps: if keeps_preps { Preps::Kept } else { Preps::Counted },
-                names: if keeps_names { Names::Kept } else { Names::Shortened },
+                names: if keeps_names { NameForm::Kept } else { NameForm::Shortened },
                 has_flows: self.flow && stages.has(Switch::Flows),
                 has_collectives: self.build_coll_event && stages.has(Switch::Flows),
                 has_launches: stages.has(Switch::Launches),

@@ -5,11 +5,11 @@ use nprof_engine::native::SegmentFile;
 use nprof_engine::segment::{ColumnRole, Footer};
 
 use crate::export::keys::freed;
-use crate::print::csv::{Line, plain};
+use crate::print::csv::{CsvLine, plain};
 
 /// The columns of a table.
 #[derive(Debug)]
-pub(super) struct Columns {
+pub(super) struct CsvColumns {
     titles: Vec<String>,
     /// For each field by number, the position of its column after the fixed ones.
     places: Vec<Option<usize>>,
@@ -17,7 +17,7 @@ pub(super) struct Columns {
     cells: Vec<String>,
 }
 
-impl Columns {
+impl CsvColumns {
     /// The columns of these tables. Fields of one name in several tables share a column. If a
     /// field has the name of a fixed column, its title gets an underscore.
     pub fn new(segment: &SegmentFile, tables: &[TableId], fixed: &[&str]) -> Self {
@@ -58,7 +58,7 @@ impl Columns {
     }
 
     /// Adds the cells of a row's fields to a line that has the fixed cells.
-    pub fn write(&mut self, fields: &[(FieldId, OwnedValue)], line: &mut Line) {
+    pub fn write(&mut self, fields: &[(FieldId, OwnedValue)], line: &mut CsvLine) {
         self.cells.iter_mut().for_each(String::clear);
         for (id, value) in fields {
             if let Some(place) = self.places.get(id.0 as usize).copied().flatten() {
@@ -83,10 +83,10 @@ mod tests {
             ..Footer::default()
         };
         let tables = [TableId(0), TableId(1)];
-        let mut columns = Columns::of_fields(&footer, &tables, &["row", "name"], |_, _| true);
+        let mut columns = CsvColumns::of_fields(&footer, &tables, &["row", "name"], |_, _| true);
         assert_eq!(columns.titles(), ["row", "name", "pc", "name__", "name_"]);
         let row = [(FieldId(2), OwnedValue::Text("a,b".to_owned())), (FieldId(3), OwnedValue::Int(-7))];
-        let (mut line, mut out) = (Line::default(), Vec::new());
+        let (mut line, mut out) = (CsvLine::default(), Vec::new());
         for fields in [&row[..], &[]] {
             columns.write(fields, &mut line);
             line.end("\r\n", &mut out).unwrap();

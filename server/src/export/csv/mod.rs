@@ -13,11 +13,11 @@ use nprof_engine::model::{TableId, TableKind};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::query::{self, RowContent, RowOrder, TimedRow, for_each_timed};
 
-use self::columns::Columns;
+use self::columns::CsvColumns;
 use super::requested_part::numbers;
 use super::tracks::ExportTracks;
 use super::{ExportChoices, ExportError, OpenedRank, PreparedExport, RanksOf, RowFailure};
-use crate::print::csv::{self as cell, Line, nanoseconds, number};
+use crate::print::csv::{self as cell, CsvLine, nanoseconds, number};
 
 /// As RFC 4180 has it.
 const LINE_END: &str = "\r\n";
@@ -42,7 +42,7 @@ pub fn prepare<'a>(
         return Err(ExportError::SeveralRanks { format: "csv", first: first.rank, known: numbers(of.ranks) });
     }
     let opened = of.open()?;
-    let tables = opened.iter().map(|opened| Chosen::of(opened, choices.table.as_deref()));
+    let tables = opened.iter().map(|opened| TableChoice::of(opened, choices.table.as_deref()));
     let tables = tables.collect::<Result<Vec<_>, ExportError>>()?;
     Ok(PreparedExport::new(move |out| {
         opened.iter().zip(&tables).try_for_each(|(opened, chosen)| {
@@ -55,12 +55,12 @@ pub fn prepare<'a>(
 }
 
 /// The tables to write. All are of one kind.
-struct Chosen {
+struct TableChoice {
     kind: TableKind,
     tables: Vec<TableId>,
 }
 
-impl Chosen {
+impl TableChoice {
     /// The table with this name; `None` for all tables of slices.
     fn of(opened: &OpenedRank<'_>, name: Option<&str>) -> Result<Self, ExportError> {
         let all = &opened.segment().footer().tables;
@@ -83,18 +83,18 @@ impl Chosen {
 /// A table that is being written.
 struct Sheet<'a> {
     segment: &'a SegmentFile,
-    chosen: &'a Chosen,
-    columns: Columns,
+    chosen: &'a TableChoice,
+    columns: CsvColumns,
     /// The names of each track with its groups, as cells.
     tracks: Vec<String>,
-    line: Line,
+    line: CsvLine,
     out: &'a mut dyn Write,
 }
 
 impl<'a> Sheet<'a> {
     fn new(
         segment: &'a SegmentFile,
-        chosen: &'a Chosen,
+        chosen: &'a TableChoice,
         tracks: &ExportTracks<'_>,
         out: &'a mut dyn Write,
     ) -> Self {
@@ -106,9 +106,9 @@ impl<'a> Sheet<'a> {
         Self {
             segment,
             chosen,
-            columns: Columns::new(segment, &chosen.tables, fixed),
+            columns: CsvColumns::new(segment, &chosen.tables, fixed),
             tracks: tracks.ids().map(|track| cell::text(&tracks.path(track).join("/"))).collect(),
-            line: Line::default(),
+            line: CsvLine::default(),
             out,
         }
     }

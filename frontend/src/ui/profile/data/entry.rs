@@ -2,6 +2,7 @@
 
 use nprof_engine::base::narrow;
 use nprof_engine::base::order::sort_by_key;
+use nprof_engine::model::TableKind;
 use nprof_engine::wire::catalog::{RankDetail, Table};
 
 use crate::ui::text::label::label;
@@ -52,15 +53,11 @@ impl TableEntry {
     }
 }
 
-/// Kind of a table's rows.
+/// Kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
-    /// Slices and instants.
-    Slices,
-    /// Samples of counters.
-    Samples,
-    /// Rows without a time.
-    Side,
+    /// A table with rows of this kind.
+    Table(TableKind),
     /// Warnings of the ingest.
     Warnings,
 }
@@ -69,7 +66,7 @@ impl EntryKind {
     /// Whether the rows have times.
     #[must_use]
     pub fn has_time(self) -> bool {
-        matches!(self, Self::Slices | Self::Samples)
+        matches!(self, Self::Table(TableKind::Slices | TableKind::Samples))
     }
 }
 
@@ -110,11 +107,7 @@ fn entry(table: &Table) -> TableEntry {
         rows: table.rows,
         waits: table.waits,
         fields: table.fields.len(),
-        kind: match table.kind.as_str() {
-            "slices" => EntryKind::Slices,
-            "samples" => EntryKind::Samples,
-            _ => EntryKind::Side,
-        },
+        kind: EntryKind::Table(table.kind),
     }
 }
 
@@ -126,9 +119,9 @@ mod tests {
 
     #[test]
     fn tables_stand_under_headings_and_empty_ones_are_absent() {
-        let table = |name: &str, group: &str, kind: &str, rows| Table {
+        let table = |name: &str, group: &str, kind: TableKind, rows| Table {
             name: name.to_owned(),
-            kind: kind.to_owned(),
+            kind,
             group: group.to_owned(),
             rows,
             waits: 0,
@@ -155,14 +148,14 @@ mod tests {
             tracks: Vec::new(),
             groups: Vec::new(),
             tables: vec![
-                table("calls", "Trace", "slices", 4),
-                table("memory", "Trace", "samples", 2),
-                table("clocks", "Device", "side", 1),
-                table("nothing", "Device", "side", 0),
-                table("ours", "Other", "side", 1),
-                table("theirs", "Another", "side", 1),
-                table("ours_too", "Other", "side", 1),
-                table("model_info", "Model & NEFF", "side", 1),
+                table("calls", "Trace", TableKind::Slices, 4),
+                table("memory", "Trace", TableKind::Samples, 2),
+                table("clocks", "Device", TableKind::Side, 1),
+                table("nothing", "Device", TableKind::Side, 0),
+                table("ours", "Other", TableKind::Side, 1),
+                table("theirs", "Another", TableKind::Side, 1),
+                table("ours_too", "Other", TableKind::Side, 1),
+                table("model_info", "Model & NEFF", TableKind::Side, 1),
             ],
             warnings: vec![warning],
             origin_unix_ns: None,
@@ -190,7 +183,7 @@ mod tests {
     fn rows_of_waits_count_if_they_are_shown() {
         let of = entry(&Table {
             name: String::new(),
-            kind: "slices".to_owned(),
+            kind: TableKind::Slices,
             group: String::new(),
             rows: 7,
             waits: 3,
@@ -205,7 +198,7 @@ mod tests {
         let most_rows = |fields| {
             let of = Table {
                 name: String::new(),
-                kind: String::new(),
+                kind: TableKind::Side,
                 group: String::new(),
                 rows: 5_000_000,
                 waits: 0,

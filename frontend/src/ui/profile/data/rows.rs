@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
+use nprof_engine::model::TableKind;
 use nprof_engine::wire::questions::RowsQuestion;
 
 use super::content::{Content, content};
@@ -14,7 +15,7 @@ use super::lead::{Lead, has_waits, is_wait, without_waits};
 use super::warnings::{warning_cells, warnings_table};
 use crate::ui::controls::{Failure, Loading};
 use crate::ui::profile::open_profile::{Answer, Opened};
-use crate::ui::shell::Asked;
+use crate::ui::shell::QuestionAnswers;
 use crate::ui::table::{DrawCell, TableSource, TableTools, TableToolsState, VirtualTable, cell_title};
 use crate::ui::text::format;
 use crate::view::source_id::SourceId;
@@ -23,7 +24,7 @@ use crate::view::{Command, DataChange};
 
 /// Key of a request for rows.
 #[derive(Debug, Clone, PartialEq)]
-struct Wanted {
+struct RowsKey {
     source: SourceId,
     table: String,
     span: Option<Interval>,
@@ -80,10 +81,10 @@ fn answer(opened: Opened, entry: &TableEntry) -> (Signal<Answer<Content>>, Callb
         let in_window = opened.session.view.with(|view| view.data.in_window);
         let span = (has_time && in_window)
             .then(|| opened.session.view.with(|view| view.window_in(opened.times.reach.get())));
-        Some(Wanted { source, table: table.clone(), span })
+        Some(RowsKey { source, table: table.clone(), span })
     });
-    let asked = Asked::new(wanted, move |wanted: Wanted, signal| async move {
-        let Wanted { source, table, span } = wanted;
+    let asked = QuestionAnswers::new(wanted, move |wanted: RowsKey, signal| async move {
+        let RowsKey { source, table, span } = wanted;
         let question = RowsQuestion { span, ..RowsQuestion::of_table(table, most) };
         let rows = opened.ask(source, question, Some(&signal)).await?;
         let zero_ps = opened.times.zero.try_get_untracked().unwrap_or_default().0;
@@ -280,14 +281,14 @@ impl Leads {
     /// Opens a row. `None` if no row leads anywhere.
     fn opening(self, kind: EntryKind) -> Option<Callback<u32>> {
         let open = Callback::new(move |row: u32| match kind {
-            EntryKind::Slices => {
+            EntryKind::Table(TableKind::Slices) => {
                 let number =
                     self.content.with_untracked(|content| content.numbers.get(row as usize).copied());
                 number.into_iter().for_each(|number| self.opened.reveal_row(number));
             }
             _ => self.follow_row(row),
         });
-        (kind == EntryKind::Slices || self.has_any()).then_some(open)
+        (kind == EntryKind::Table(TableKind::Slices) || self.has_any()).then_some(open)
     }
 
     fn follow_row(self, row: u32) {

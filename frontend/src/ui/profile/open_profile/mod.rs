@@ -18,15 +18,15 @@ use nprof_engine::wire::rank_ref::RankRef;
 use web_sys::AbortSignal;
 
 use crate::fetch::{FetchError, Source};
-use crate::ui::shell::{Address, Asked, Messages, TimesOf, clipboard, spawn_while_shown};
+use crate::ui::shell::{Address, Messages, QuestionAnswers, TimesOf, clipboard, spawn_while_shown};
 use crate::ui::timeline::{Times, Tracks};
 use crate::view::rows::sheet_content::SheetContent;
 use crate::view::rows::track_path::TrackPath;
 use crate::view::source_id::SourceId;
 use crate::view::state::profile_names::ProfileNames;
 use crate::view::url::link_hint;
-use crate::view::url::page::Place;
-use crate::view::{Axes, Axis, Clock, Command, Tab, TimeScale, Timebase, View};
+use crate::view::url::page::PagePlace;
+use crate::view::{Axes, Axis, Clock, Command, Size, Tab, TimeScale, Timebase, View};
 use profile_source::{
     ProfileAnswer, ProfileSource, ProfilesAnswer, all, ask_for_clocks, known, profile_of, spans, zero,
 };
@@ -290,7 +290,7 @@ impl Opened {
 
     /// Copies a link to exactly this view.
     pub fn copy_link(self) {
-        let link = self.session.address.full_link(&Place::Profile(self.session.view.get_untracked()));
+        let link = self.session.address.full_link(&PagePlace::Profile(self.session.view.get_untracked()));
         let hint = link_hint::hint(&link);
         clipboard::copy(link, "Link to this view", hint, self.session.messages);
     }
@@ -416,15 +416,15 @@ fn times(
 ) -> Times {
     let (whole, reach) = spans(profiles, rank, timebase);
     let zero = zero(profiles, rank, timebase);
-    let tracks_px = RwSignal::new((0.0, 0.0));
+    let tracks_size = RwSignal::new(Size::default());
     let clock = Memo::new(move |_| {
         let window = view.with(|view| view.window_in(reach.get()));
-        let width_px = tracks_px.get().0;
+        let width_px = tracks_size.get().width_px;
         let width_px = if width_px > 0.0 { width_px } else { USUAL_PX };
         let scale = TimeScale { window, width_px };
         Clock::new(&scale, zero.get().0)
     });
-    Times { whole, zero, reach, clock, tracks_px }
+    Times { whole, zero, reach, clock, tracks_size }
 }
 
 /// The current rank: that of the view, else the one that the profiles open with. Several profiles
@@ -471,9 +471,10 @@ fn slice_resource(
     attempt: RwSignal<u32>,
 ) -> Signal<Answer<SliceDetail>> {
     let wanted = Memo::new(move |_| source.get().zip(view.with(|view| view.selection.row)));
-    let asked = Asked::new_with(attempt, wanted, move |(source, row): (SourceId, u32), _| async move {
-        of.rank(source).ask(SliceQuestion { row }, None).await
-    });
+    let asked =
+        QuestionAnswers::new_with(attempt, wanted, move |(source, row): (SourceId, u32), _| async move {
+            of.rank(source).ask(SliceQuestion { row }, None).await
+        });
     // The last answer stays until the next one, but must not pass for the answer about another
     // slice.
     Signal::derive(move || {

@@ -9,7 +9,7 @@ use nprof_engine::wire::questions::{DetailQuestion, ProfileQuestion};
 
 use super::Answer;
 use crate::fetch::{RankSource, Source};
-use crate::ui::shell::{Answered, Asked};
+use crate::ui::shell::{Answered, QuestionAnswers};
 use crate::view::source_id::SourceId;
 use crate::view::state::profile_names::ProfileNames;
 use crate::view::time::axes;
@@ -105,7 +105,7 @@ pub fn profile_of(
     again: RwSignal<u32>,
 ) -> ProfileAnswer {
     let ask = move |_, _| source.ask(ProfileQuestion { profile: name.clone() });
-    Asked::new_with(attempt, Memo::new(move |_| Some(again.get())), ask).last
+    QuestionAnswers::new_with(attempt, Memo::new(move |_| Some(again.get())), ask).last
 }
 
 /// Asks for a profile again once its ranks are compared, if they were not: it has their clocks
@@ -119,7 +119,7 @@ pub fn ask_for_clocks(of: ProfileSource, all: SourceId, profile: ProfileAnswer, 
         })
     };
     let question = Memo::new(move |_| is_missing().then_some(()));
-    let compared = Asked::new(question, move |(), _| of.rank(all).ask(DetailQuestion, None));
+    let compared = QuestionAnswers::new(question, move |(), _| of.rank(all).ask(DetailQuestion, None));
     Effect::new(move |_| {
         if compared.last.with(|answer| matches!(answer, Some((_, Ok(_))))) && untrack(is_missing) {
             again.update(|again| *again += 1);

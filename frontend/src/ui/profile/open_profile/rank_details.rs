@@ -17,12 +17,12 @@ use crate::view::source_id::SourceId;
 const MOST_KEPT: usize = 64;
 
 /// Known facts about each rank.
-type Known = BTreeMap<SourceId, Result<Arc<RankDetail>, FetchError>>;
+type KnownDetails = BTreeMap<SourceId, Result<Arc<RankDetail>, FetchError>>;
 
 /// The ranks of the open profiles that are known.
 #[derive(Debug, Clone, Copy)]
 pub struct RankDetails {
-    known: RwSignal<Known>,
+    known: RwSignal<KnownDetails>,
 }
 
 impl RankDetails {
@@ -30,7 +30,7 @@ impl RankDetails {
     /// `attempt`.
     #[must_use]
     pub fn new(of: ProfileSource, wanted: Memo<BTreeSet<SourceId>>, attempt: RwSignal<u32>) -> Self {
-        let known = RwSignal::new(Known::new());
+        let known = RwSignal::new(KnownDetails::new());
         let under_way = StoredValue::new(BTreeSet::<SourceId>::new());
         Effect::new(move |before: Option<u32>| {
             let attempt = attempt.get();
@@ -71,7 +71,7 @@ impl RankDetails {
     }
 }
 
-fn insert(known: &mut Known, rank: SourceId, answer: Result<Arc<RankDetail>, FetchError>) {
+fn insert(known: &mut KnownDetails, rank: SourceId, answer: Result<Arc<RankDetail>, FetchError>) {
     known.insert(rank, answer);
     // A rank that somebody shows has further owners.
     let is_shown = |answer: &Result<Arc<RankDetail>, _>| {

@@ -10,7 +10,7 @@ use nprof_engine::wire::rank_ref::RankRef;
 
 use super::Answer;
 use super::profile_source::ProfileSource;
-use crate::ui::shell::{Asked, Messages};
+use crate::ui::shell::{Messages, QuestionAnswers};
 use crate::view::View;
 use crate::view::ranks::standing::{RankOrder, Standings};
 use crate::view::rows::pins::PinnedRanks;
@@ -46,7 +46,7 @@ impl RankTimes {
                 || profile.with(|answer| matches!(answer, Some(Ok(profile)) if has_times(profile)));
             (before.is_some_and(Option::is_some) || is_wanted() && has_times()).then_some(())
         });
-        let asked = Asked::new_with(attempt, question, move |(), signal| async move {
+        let asked = QuestionAnswers::new_with(attempt, question, move |(), signal| async move {
             let question = RowsQuestion::of_table(RANKS.name, MOST_RANKS);
             let rows = of.rank(SourceId::of_first(RankRef::All)).ask(question, Some(&signal)).await?;
             Ok(Standings::read(&rows))

@@ -23,7 +23,7 @@ use super::Opened;
 use crate::fetch::FetchError;
 use crate::ui::shell::spawn_while_shown;
 use crate::view::ranks::spread::Operations;
-use crate::view::ranks::straggler::{Part, instead};
+use crate::view::ranks::straggler::{WorkPart, instead};
 use crate::view::rows::track_path::TrackPath;
 use crate::view::source_id::SourceId;
 use crate::view::{Command, Late, Sheet, Tab};
@@ -182,7 +182,7 @@ impl Opened {
         let calls = self.ask(self.beside(RankRef::All), question, None).await?;
         let of = CallRow::by(|field| calls.field(field.name));
         let calls: BTreeSet<u32> = gathered(ints(of.row).filter_map(|row| u32::try_from(row).ok()));
-        let parts: HashMap<u32, Part> = rank.tracks.iter().map(|track| (track.id, part(track))).collect();
+        let parts: HashMap<u32, WorkPart> = rank.tracks.iter().map(|track| (track.id, part(track))).collect();
         let mut span = late.span;
         let slices = loop {
             let question = EventsQuestion { span, tracks: None, limit: MOST_SLICES };
@@ -193,8 +193,8 @@ impl Opened {
             span.start.0 = span.end.0.saturating_sub(span.duration_ps() / 2);
         };
         let part_of = |slice: &SliceEntry| match calls.contains(&slice.row) {
-            true => Part::Nothing,
-            false => parts.get(&slice.track).copied().unwrap_or(Part::Host),
+            true => WorkPart::Nothing,
+            false => parts.get(&slice.track).copied().unwrap_or(WorkPart::Host),
         };
         Ok(instead(&slices, span, part_of).cloned())
     }
@@ -209,11 +209,11 @@ impl Opened {
 }
 
 /// The part of the slices of a track in a search for the work of a rank.
-fn part(track: &Track) -> Part {
+fn part(track: &Track) -> WorkPart {
     match track.side {
-        _ if track.is_auxiliary => Part::Nothing,
-        Some(Side::Device) => Part::Device,
-        Some(Side::Host) | None => Part::Host,
+        _ if track.is_auxiliary => WorkPart::Nothing,
+        Some(Side::Device) => WorkPart::Device,
+        Some(Side::Host) | None => WorkPart::Host,
     }
 }
 

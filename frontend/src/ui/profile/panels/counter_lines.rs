@@ -6,24 +6,24 @@ use nprof_engine::base::time::PS_PER_S;
 use nprof_engine::wire::counter::{CounterDetail, CounterSample};
 use nprof_engine::wire::detail::FieldContent;
 
-use crate::ui::text::format::{self, Shown};
+use crate::ui::text::format::{self, FormattedValue};
 use crate::view::Clock;
 
 /// A name and its value.
-pub type Line = (&'static str, Shown);
+pub type ValueLine = (&'static str, FormattedValue);
 
-fn value(value: f64, unit: &str) -> Shown {
+fn value(value: f64, unit: &str) -> FormattedValue {
     format::value(&FieldContent::Float(value), unit)
 }
 
 /// A value that is computed from samples. Its last digits are those of the computation, so only the
 /// rounded value is shown.
-fn computed(number: f64, unit: &str) -> Shown {
-    Shown::plain(value(number, unit).text)
+fn computed(number: f64, unit: &str) -> FormattedValue {
+    FormattedValue::plain(value(number, unit).text)
 }
 
 /// A difference with its sign. It is no id, so a large one has commas.
-fn signed(difference: f64, unit: &str) -> Shown {
+fn signed(difference: f64, unit: &str) -> FormattedValue {
     /// Above this, floats are not exact as integers.
     const MOST_EXACT: f64 = (1_u64 << 53) as f64;
     let sign = if difference > 0.0 { "+" } else { "" };
@@ -33,7 +33,7 @@ fn signed(difference: f64, unit: &str) -> Shown {
         true => FieldContent::Int(difference as i64),
         false => FieldContent::Float(difference),
     };
-    Shown::plain(format!("{sign}{}", format::value(&content, unit).text))
+    FormattedValue::plain(format!("{sign}{}", format::value(&content, unit).text))
 }
 
 /// Change per second from one sample to the next, if time passes between them.
@@ -58,7 +58,7 @@ const RATES: [&str; 10] = [
 
 /// A rate with its unit. `None` for counters of rates, shares, powers and other quantities whose
 /// change per second means nothing.
-fn shown_rate(rate: f64, name: &str, unit: &str) -> Option<Shown> {
+fn shown_rate(rate: f64, name: &str, unit: &str) -> Option<FormattedValue> {
     let name = name.to_lowercase();
     let mut words = name.split(|sign: char| !sign.is_alphanumeric());
     let is_rate = name.contains("/s") || name.contains("per sec") || words.any(|word| RATES.contains(&word));
@@ -68,7 +68,7 @@ fn shown_rate(rate: f64, name: &str, unit: &str) -> Option<Shown> {
         "" => !is_rate,
         _ => false,
     };
-    is_plain.then(|| Shown::plain(format!("{}/s", signed(rate, unit).text)))
+    is_plain.then(|| FormattedValue::plain(format!("{}/s", signed(rate, unit).text)))
 }
 
 /// Subject of a counter.
@@ -82,15 +82,15 @@ pub struct Quantity<'a> {
 
 /// The value at the timestamp, and its origin.
 #[must_use]
-pub fn at(detail: &CounterDetail, time_ps: i64, of: Quantity<'_>, clock: &Clock) -> Vec<Line> {
+pub fn at(detail: &CounterDetail, time_ps: i64, of: Quantity<'_>, clock: &Clock) -> Vec<ValueLine> {
     let Quantity { name, unit } = of;
-    let mut lines = vec![("Moment", Shown::plain(clock.text(time_ps)))];
+    let mut lines = vec![("Moment", FormattedValue::plain(clock.text(time_ps)))];
     let Some(sample) = detail.sample else {
-        lines.push(("Value", Shown::plain("none: the first sample comes later".to_owned())));
+        lines.push(("Value", FormattedValue::plain("none: the first sample comes later".to_owned())));
         return lines;
     };
     lines.push(("Value", value(sample.value, unit)));
-    lines.push(("Since", Shown::plain(clock.text(sample.time_ps))));
+    lines.push(("Since", FormattedValue::plain(clock.text(sample.time_ps))));
     if let Some(before) = detail.before {
         lines.push(("Change", signed(sample.value - before.value, unit)));
         let rate = rate(before, sample).and_then(|rate| shown_rate(rate, name, unit));
@@ -102,16 +102,16 @@ pub fn at(detail: &CounterDetail, time_ps: i64, of: Quantity<'_>, clock: &Clock)
 
 /// The values over the window.
 #[must_use]
-pub fn over(detail: &CounterDetail, unit: &str, window: Interval) -> Vec<Line> {
-    let mut lines = vec![("Duration", Shown::plain(format::duration(window.duration_ps())))];
+pub fn over(detail: &CounterDetail, unit: &str, window: Interval) -> Vec<ValueLine> {
+    let mut lines = vec![("Duration", FormattedValue::plain(format::duration(window.duration_ps())))];
     match detail.span {
         Some(span) => lines.extend([
             ("Smallest", value(span.min, unit)),
             ("Mean", computed(span.mean, unit)),
             ("Largest", value(span.max, unit)),
-            ("Samples", Shown::plain(format::count(span.samples))),
+            ("Samples", FormattedValue::plain(format::count(span.samples))),
         ]),
-        None => lines.push(("Values", Shown::plain("none".to_owned()))),
+        None => lines.push(("Values", FormattedValue::plain("none".to_owned()))),
     }
     lines
 }

@@ -12,7 +12,7 @@ use super::reading::ReadingDetails;
 use crate::ui::controls::{Explained, Failure, Glyph, Icon, Loading, Name};
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::shell::{Messages, clipboard};
-use crate::ui::text::format::{self, Shown};
+use crate::ui::text::format::{self, FormattedValue};
 use crate::ui::text::label::{explanation, known_label};
 
 /// Limit of listed arrows. A collective can have thousands.
@@ -139,8 +139,8 @@ fn Moment(opened: Opened, name: &'static str, time_ps: i64) -> impl IntoView {
 
 /// A duration in both forms, because the short form alone hides digits that matter here.
 #[component]
-fn Time(name: &'static str, shown: Shown) -> impl IntoView {
-    let Shown { text, exact } = shown;
+fn Time(name: &'static str, shown: FormattedValue) -> impl IntoView {
+    let FormattedValue { text, exact } = shown;
     let exact = exact.map(|exact| view! { <span class="muted">{exact}</span> });
     view! {
         <div>
@@ -165,7 +165,7 @@ fn Group(group: FieldGroup) -> impl IntoView {
 
 #[component]
 fn Row(heading: String, field: FieldValue) -> impl IntoView {
-    let Shown { text, exact } = format::value(&field.value, &field.unit);
+    let FormattedValue { text, exact } = format::value(&field.value, &field.unit);
     let value = match (&field.value, exact) {
         (FieldContent::Json(_), _) => view! { <pre>{text}</pre> }.into_any(),
         (_, Some(exact)) => view! { <Explained text doc=exact /> }.into_any(),

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::state::Panels;
 use crate::ui::controls::own_element;
-use crate::view::Side;
+use crate::view::PanelSide;
 
 /// Change of the size per press of an arrow key.
 const STEP_PX: u32 = 24;
@@ -18,22 +18,22 @@ struct Edge {
     keys: (&'static str, &'static str),
 }
 
-fn edge(side: Side) -> Edge {
+fn edge(side: PanelSide) -> Edge {
     match side {
-        Side::Dock => {
+        PanelSide::Dock => {
             Edge { label: "Width of the details", orientation: "vertical", keys: ("ArrowLeft", "ArrowRight") }
         }
-        Side::Drawer => {
+        PanelSide::Drawer => {
             Edge { label: "Height of the panel", orientation: "horizontal", keys: ("ArrowUp", "ArrowDown") }
         }
     }
 }
 
 /// Position of a pointer across the edge.
-fn across_px(event: &web_sys::PointerEvent, side: Side) -> f64 {
+fn across_px(event: &web_sys::PointerEvent, side: PanelSide) -> f64 {
     f64::from(match side {
-        Side::Dock => event.client_x(),
-        Side::Drawer => event.client_y(),
+        PanelSide::Dock => event.client_x(),
+        PanelSide::Drawer => event.client_y(),
     })
 }
 
@@ -43,7 +43,7 @@ pub fn PanelEdge(
     /// The panels.
     panels: Panels,
     /// The panel.
-    side: Side,
+    side: PanelSide,
 ) -> impl IntoView {
     let Edge { label, orientation, .. } = edge(side);
     let seen_px = move || untrack(|| panels.seen_px(side));
@@ -80,7 +80,7 @@ pub fn PanelEdge(
             aria-orientation=orientation
             title="Drag to resize, double-click to close or open"
             aria-valuemin=side.closed_px()
-            aria-valuemax=move || side.largest_px(panels.viewport_px.get())
+            aria-valuemax=move || side.largest_px(panels.viewport.get())
             aria-valuenow=move || panels.seen_px(side)
             on:pointerdown=grip
             on:pointermove=pull
@@ -93,7 +93,7 @@ pub fn PanelEdge(
 }
 
 /// Changes the size by keys.
-fn press(event: &web_sys::KeyboardEvent, panels: Panels, side: Side) {
+fn press(event: &web_sys::KeyboardEvent, panels: Panels, side: PanelSide) {
     let (key, (larger, smaller)) = (event.key(), edge(side).keys);
     let (smallest_px, seen_px, is_open) =
         untrack(|| (side.smallest_px(), panels.seen_px(side), panels.is_open(side)));

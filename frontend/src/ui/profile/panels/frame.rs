@@ -14,20 +14,20 @@ use crate::ui::controls::{CloseButton, Glyph, Icon, If};
 use crate::ui::profile::plots::Plots;
 use crate::view::ring::{Walk, step};
 use crate::view::shell::panel::Arrangement;
-use crate::view::{Act, Side, Tab};
+use crate::view::{Act, PanelSide, Tab};
 
 /// Id of the button that opens the dock.
 const OPENER_ID: &str = "dock-opener";
 
-fn class(side: Side) -> &'static str {
+fn class(side: PanelSide) -> &'static str {
     match side {
-        Side::Dock => "dock",
-        Side::Drawer => "drawer",
+        PanelSide::Dock => "dock",
+        PanelSide::Drawer => "drawer",
     }
 }
 
 /// Id that connects the tabs to their content.
-fn body_id(side: Side) -> String {
+fn body_id(side: PanelSide) -> String {
     format!("{}-body", class(side))
 }
 
@@ -53,19 +53,19 @@ pub fn PanelFrame(
     /// Both panels.
     panels: Panels,
     /// The shown one.
-    side: Side,
+    side: PanelSide,
 ) -> impl IntoView {
     let is_open = Memo::new(move |_| panels.is_open(side));
     let size = move || match (is_open.get(), side) {
-        (true, Side::Dock) => format!("width: {}px", panels.size_px(side)),
-        (true, Side::Drawer) => format!("height: {}px", panels.size_px(side)),
+        (true, PanelSide::Dock) => format!("width: {}px", panels.size_px(side)),
+        (true, PanelSide::Drawer) => format!("height: {}px", panels.size_px(side)),
         (false, _) => String::new(),
     };
     let label = match side {
-        Side::Dock => "Panel at the right",
-        Side::Drawer => "Panel below",
+        PanelSide::Dock => "Panel at the right",
+        PanelSide::Drawer => "Panel below",
     };
-    let is_shown = move || side == Side::Drawer || is_open.get();
+    let is_shown = move || side == PanelSide::Drawer || is_open.get();
     view! {
         <If is=is_shown>
             <section
@@ -85,7 +85,7 @@ pub fn PanelFrame(
 }
 
 #[component]
-fn PanelBody(panels: Panels, side: Side) -> impl IntoView {
+fn PanelBody(panels: Panels, side: PanelSide) -> impl IntoView {
     let tab = Memo::new(move |_| panels.tab(side));
     view! {
         <div
@@ -102,7 +102,7 @@ fn PanelBody(panels: Panels, side: Side) -> impl IntoView {
 
 /// The tabs and the buttons that open and close.
 #[component]
-fn PanelHead(panels: Panels, side: Side, is_open: Memo<bool>) -> impl IntoView {
+fn PanelHead(panels: Panels, side: PanelSide, is_open: Memo<bool>) -> impl IntoView {
     let tabs = Memo::new(move |_| panels.tabs(side));
     let walk = move |event: web_sys::KeyboardEvent| {
         let walk = match event.key().as_str() {
@@ -120,8 +120,8 @@ fn PanelHead(panels: Panels, side: Side, is_open: Memo<bool>) -> impl IntoView {
         }
     };
     let buttons = match side {
-        Side::Dock => view! { <DockCloser panels /> }.into_any(),
-        Side::Drawer => view! { <DockOpener panels /> <DrawerSwitch panels is_open /> }.into_any(),
+        PanelSide::Dock => view! { <DockCloser panels /> }.into_any(),
+        PanelSide::Drawer => view! { <DockOpener panels /> <DrawerSwitch panels is_open /> }.into_any(),
     };
     view! {
         <div class="panel-head">
@@ -149,7 +149,7 @@ fn DrawerSwitch(panels: Panels, is_open: Memo<bool>) -> impl IntoView {
             aria-label=title
             title=title
             aria-expanded=move || is_open.get().to_string()
-            on:click=move |_| panels.switch(Side::Drawer)
+            on:click=move |_| panels.switch(PanelSide::Drawer)
         >
             {move || view! { <Icon glyph=glyph() /> }}
         </button>
@@ -159,11 +159,11 @@ fn DrawerSwitch(panels: Panels, is_open: Memo<bool>) -> impl IntoView {
 /// The button that opens the closed dock.
 #[component]
 fn DockOpener(panels: Panels) -> impl IntoView {
-    let is_closed = move || panels.arrangement() == Arrangement::Wide && !panels.is_open(Side::Dock);
+    let is_closed = move || panels.arrangement() == Arrangement::Wide && !panels.is_open(PanelSide::Dock);
     let title = Act::SwitchDock.titled("Open the details");
     let open = move |_| {
-        panels.switch(Side::Dock);
-        focus_soon(body_id(Side::Dock));
+        panels.switch(PanelSide::Dock);
+        focus_soon(body_id(PanelSide::Dock));
     };
     view! {
         <If is=is_closed>
@@ -186,7 +186,7 @@ fn DockOpener(panels: Panels) -> impl IntoView {
 fn DockCloser(panels: Panels) -> impl IntoView {
     let title = Act::SwitchDock.titled("Close the details");
     let close = move |()| {
-        panels.close(Side::Dock);
+        panels.close(PanelSide::Dock);
         focus_soon(OPENER_ID.to_owned());
     };
     view! {
@@ -205,7 +205,7 @@ fn focus_soon(id: String) {
 }
 
 #[component]
-fn PanelTab(panels: Panels, side: Side, tab: Tab, is_open: Memo<bool>) -> impl IntoView {
+fn PanelTab(panels: Panels, side: PanelSide, tab: Tab, is_open: Memo<bool>) -> impl IntoView {
     let node = NodeRef::<leptos::html::Button>::new();
     let is_chosen = Memo::new(move |_| panels.tab(side) == tab);
     Effect::new(move |_| {

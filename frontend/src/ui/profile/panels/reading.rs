@@ -10,8 +10,8 @@ use nprof_engine::wire::questions::CounterQuestion;
 use super::counter_lines::{Quantity, at, over};
 use crate::ui::controls::{Failure, Loading};
 use crate::ui::profile::open_profile::{Answer, Opened};
-use crate::ui::shell::Asked;
-use crate::ui::text::format::Shown;
+use crate::ui::shell::QuestionAnswers;
+use crate::ui::text::format::FormattedValue;
 use crate::view::Reading;
 use crate::view::source_id::SourceId;
 
@@ -49,10 +49,11 @@ pub fn ReadingDetails(
             opened.session.view.with(|view| (view.selection.reading.clone(), view.window_in(reach)));
         Some((Counter::of(opened, &reading?)?, window))
     });
-    let asked = Asked::new(wanted, move |(counter, window): (Counter, Interval), signal| async move {
-        let question = CounterQuestion { track: counter.number, at_ps: counter.time_ps, span: window };
-        opened.ask(counter.source, question, Some(&signal)).await
-    });
+    let asked =
+        QuestionAnswers::new(wanted, move |(counter, window): (Counter, Interval), signal| async move {
+            let question = CounterQuestion { track: counter.number, at_ps: counter.time_ps, span: window };
+            opened.ask(counter.source, question, Some(&signal)).await
+        });
     // While the window moves, the last answer stays until the next one arrives. The answer of
     // another counter does not stay.
     let answer = move || -> Answer<(Counter, Interval, Arc<CounterDetail>)> {
@@ -121,7 +122,7 @@ fn Read(opened: Opened, counter: Counter, window: Interval, detail: Arc<CounterD
 }
 
 #[component]
-fn Row(name: &'static str, shown: Shown) -> impl IntoView {
+fn Row(name: &'static str, shown: FormattedValue) -> impl IntoView {
     let exact = shown.exact.map(|exact| view! { <span class="muted">{exact}</span> });
     view! {
         <div>

@@ -13,7 +13,7 @@ use crate::ui::text::format;
 
 /// The panel's content.
 #[derive(Debug, Clone, PartialEq)]
-enum State {
+enum SearchOutcome {
     NotAsked,
     Searching,
     Failed(String),
@@ -22,27 +22,27 @@ enum State {
     Hits,
 }
 
-fn state(search: Search) -> State {
+fn state(search: Search) -> SearchOutcome {
     if search.query().is_empty() {
-        return State::NotAsked;
+        return SearchOutcome::NotAsked;
     }
     let has_hits = search.found().is_some_and(|found| found.total > 0);
     match search.result() {
-        None => State::Searching,
+        None => SearchOutcome::Searching,
         // The box shows the mistake. The last hits stay.
         Some(Err(_)) if search.mistake().is_some() => {
             if has_hits {
-                State::Hits
+                SearchOutcome::Hits
             } else {
-                State::WrongPattern
+                SearchOutcome::WrongPattern
             }
         }
-        Some(Err(error)) => State::Failed(error.to_string()),
+        Some(Err(error)) => SearchOutcome::Failed(error.to_string()),
         Some(Ok(_)) => {
             if has_hits {
-                State::Hits
+                SearchOutcome::Hits
             } else {
-                State::NoHits
+                SearchOutcome::NoHits
             }
         }
     }
@@ -60,16 +60,16 @@ pub fn SearchPanel(
     let is_of_all = move || search.opened.current.source.get().is_some_and(|source| source.rank.is_all());
     let empty = |text: String| view! { <p class="panel-empty">{text}</p> }.into_any();
     move || match state.get() {
-        State::NotAsked => {
+        SearchOutcome::NotAsked => {
             let of = if is_of_all() { "the collectives of all ranks" } else { "this rank's slices" };
             empty(format!("Search for names, operands or any other text of {of}."))
         }
-        State::Searching => view! { <Loading what="Searching …" /> }.into_any(),
-        State::Failed(reason) => {
+        SearchOutcome::Searching => view! { <Loading what="Searching …" /> }.into_any(),
+        SearchOutcome::Failed(reason) => {
             view! { <Failure title="The search failed" reason on_retry=search.retry /> }.into_any()
         }
-        State::WrongPattern => empty("Hits show here once the pattern is right.".to_owned()),
-        State::NoHits => {
+        SearchOutcome::WrongPattern => empty("Hits show here once the pattern is right.".to_owned()),
+        SearchOutcome::NoHits => {
             let verb = match search.syntax() {
                 Syntax::Text => "contains",
                 Syntax::Regex => "matches",
@@ -81,7 +81,7 @@ pub fn SearchPanel(
                 format!("Nothing in this rank {verb} “{query}”.")
             })
         }
-        State::Hits => view! { <Hits search has_details /> }.into_any(),
+        SearchOutcome::Hits => view! { <Hits search has_details /> }.into_any(),
     }
 }
 
@@ -94,7 +94,7 @@ fn Hits(search: Search, has_details: Memo<bool>) -> impl IntoView {
     view! {
         <div class="results" class:has-details=has_details>
             <div class="hits" class:is-stale=is_stale>
-                <More search end=End::Earlier />
+                <More search end=PageEnd::Earlier />
                 <ol aria-label="Hits">
                     {keyed(
                         hits,
@@ -102,7 +102,7 @@ fn Hits(search: Search, has_details: Memo<bool>) -> impl IntoView {
                         move |hit| view! { <li><Hit opened hit selected /></li> }.into_any(),
                     )}
                 </ol>
-                <More search end=End::Later />
+                <More search end=PageEnd::Later />
             </div>
             <If is=move || has_details.get()>
                 <div>
@@ -115,29 +115,29 @@ fn Hits(search: Search, has_details: Memo<bool>) -> impl IntoView {
 
 /// One end of the page of hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum PageEnd {
     Earlier,
     Later,
 }
 
 /// The button that fetches the page around an end of this one. Nothing if there are no hits beyond.
 #[component]
-fn More(search: Search, end: End) -> impl IntoView {
+fn More(search: Search, end: PageEnd) -> impl IntoView {
     // Number of hits beyond this end, and the hit at this end.
     let beyond = Memo::new(move |_| {
         let found = search.found()?;
         let after = found.total.saturating_sub(found.before + found.hits.len() as u64);
         let (count, hit) = match end {
-            End::Earlier => (found.before, found.hits.first()?),
-            End::Later => (after, found.hits.last()?),
+            PageEnd::Earlier => (found.before, found.hits.first()?),
+            PageEnd::Later => (after, found.hits.last()?),
         };
         (count > 0).then_some((count, hit.slice.start_ps, hit.slice.row))
     });
     move || {
         let (count, start_ps, row) = beyond.get()?;
         let what = match end {
-            End::Earlier => "earlier",
-            End::Later => "later",
+            PageEnd::Earlier => "earlier",
+            PageEnd::Later => "later",
         };
         let text = format::counted(count, &format!("{what} hit"), &format!("{what} hits"));
         let show = move |_| search.show_around(HitPlace { start_ps, row });

@@ -16,7 +16,7 @@ use crate::fetch::FetchError;
 use crate::ui::controls::{Failure, Loading, Name};
 use crate::ui::profile::data::content::texts;
 use crate::ui::profile::open_profile::{Answer, Opened};
-use crate::ui::shell::Asked;
+use crate::ui::shell::QuestionAnswers;
 use crate::ui::table::{DrawCell, PlainTable, TableSource};
 use crate::ui::text::format;
 use crate::view::ranks::namesake::{nearest, pattern_of};
@@ -48,7 +48,10 @@ pub fn Selection(
         Some((source, selection.marked?, others, slice))
     });
     let asked =
-        Asked::new(wanted, move |wanted, signal| async move { compare(opened, wanted, signal).await });
+        QuestionAnswers::new(
+            wanted,
+            move |wanted, signal| async move { compare(opened, wanted, signal).await },
+        );
     // During a drag, the last answer stays until the next one arrives. The answer of another rank
     // does not stay.
     let answer = move || -> Answer<Summaries> {
@@ -72,12 +75,12 @@ pub fn Selection(
 }
 
 /// The current rank, the marked span, the other ranks, and the name of the slice whose span it is.
-type Wanted = (SourceId, Interval, Vec<SourceId>, Option<String>);
+type ComparisonKey = (SourceId, Interval, Vec<SourceId>, Option<String>);
 
 /// The totals of all ranks: of the same span, or of each rank's own slice of the marked name.
 async fn compare(
     opened: Opened,
-    (source, span, others, name): Wanted,
+    (source, span, others, name): ComparisonKey,
     signal: AbortSignal,
 ) -> Result<Summaries, FetchError> {
     let question = |span| SelectionQuestion { span, tracks: None };

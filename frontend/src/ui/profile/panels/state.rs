@@ -5,20 +5,21 @@
 use leptos::prelude::*;
 
 use super::warnings::has_warnings;
+use crate::ui::controls::viewport;
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::profile::plots::has_plots;
 use crate::ui::profile::search::Search;
 use crate::ui::shell::settings;
 use crate::view::shell::panel::{Arrangement, is_low};
-use crate::view::{Act, Command, Side, Tab};
+use crate::view::{Act, Command, PanelSide, Size, Tab};
 
 /// Dock and drawer of a profile.
 #[derive(Clone, Copy)]
 pub struct Panels {
     pub(super) opened: Opened,
     pub(super) search: Search,
-    /// Width and height of the viewport in CSS pixels.
-    pub(super) viewport_px: RwSignal<(f64, f64)>,
+    /// Size of the browser's viewport.
+    pub(super) viewport: RwSignal<Size>,
     /// Whether the drawer is open while the viewport is low. No part of the view: the next viewport
     /// can be higher.
     is_open_when_low: RwSignal<bool>,
@@ -28,11 +29,10 @@ impl Panels {
     /// Restores remembered sizes. Follows the viewport from now on.
     #[must_use]
     pub fn new(opened: Opened, search: Search) -> Self {
-        let viewport_px = RwSignal::new(viewport_px());
-        let listener =
-            window_event_listener(leptos::ev::resize, move |_| viewport_px.set(self::viewport_px()));
+        let shown = RwSignal::new(viewport());
+        let listener = window_event_listener(leptos::ev::resize, move |_| shown.set(viewport()));
         on_cleanup(move || listener.remove());
-        let panels = Self { opened, search, viewport_px, is_open_when_low: RwSignal::new(false) };
+        let panels = Self { opened, search, viewport: shown, is_open_when_low: RwSignal::new(false) };
         let lacking = Memo::new(move |_| {
             opened.session.view.with(|view| KEPT.map(|(side, _)| view.panels.side(side).size_px.is_none()))
         });
@@ -48,12 +48,12 @@ impl Panels {
     /// Positions of the panels.
     #[must_use]
     pub fn arrangement(self) -> Arrangement {
-        Arrangement::of(self.viewport_px.get().0)
+        Arrangement::of(self.viewport.get().width_px)
     }
 
     /// Returns true if a panel shows its content.
     #[must_use]
-    pub fn is_open(self, side: Side) -> bool {
+    pub fn is_open(self, side: PanelSide) -> bool {
         if self.is_low(side) {
             return self.is_open_when_low.get();
         }
@@ -62,7 +62,7 @@ impl Panels {
     }
 
     /// The tabs of a panel without those that have no content.
-    pub(super) fn tabs(self, side: Side) -> Vec<Tab> {
+    pub(super) fn tabs(self, side: PanelSide) -> Vec<Tab> {
         let is_present = |tab: &Tab| match tab {
             Tab::Warnings => has_warnings(self.opened),
             Tab::Plots => has_plots(self.opened),
@@ -72,30 +72,30 @@ impl Panels {
     }
 
     /// The tab that a panel shows.
-    pub(super) fn tab(self, side: Side) -> Tab {
+    pub(super) fn tab(self, side: PanelSide) -> Tab {
         let arrangement = self.arrangement();
         self.opened.session.view.with(|view| view.tab_of(side, arrangement))
     }
 
     /// Size of an open panel in CSS pixels.
-    pub(super) fn size_px(self, side: Side) -> u32 {
-        side.clamped_px(self.opened.session.view.with(|view| view.panel_px(side)), self.viewport_px.get())
+    pub(super) fn size_px(self, side: PanelSide) -> u32 {
+        side.clamped_px(self.opened.session.view.with(|view| view.panel_px(side)), self.viewport.get())
     }
 
     /// Visible size of a panel in CSS pixels.
-    pub(super) fn seen_px(self, side: Side) -> u32 {
+    pub(super) fn seen_px(self, side: PanelSide) -> u32 {
         if self.is_open(side) { self.size_px(side) } else { side.closed_px() }
     }
 
-    fn is_low(self, side: Side) -> bool {
-        side == Side::Drawer && is_low(self.viewport_px.get().1)
+    fn is_low(self, side: PanelSide) -> bool {
+        side == PanelSide::Drawer && is_low(self.viewport.get().height_px)
     }
 
     /// Runs a command. Returns false if it is not one of the panels.
     pub fn run(self, act: Act) -> bool {
         match act {
-            Act::SwitchDrawer => self.switch(Side::Drawer),
-            Act::SwitchDock => self.switch(Side::Dock),
+            Act::SwitchDrawer => self.switch(PanelSide::Drawer),
+            Act::SwitchDock => self.switch(PanelSide::Dock),
             Act::ShowTab(tab) => self.show(tab),
             _ => return false,
         }
@@ -110,7 +110,7 @@ impl Panels {
         }
     }
 
-    pub(super) fn close(self, side: Side) {
+    pub(super) fn close(self, side: PanelSide) {
         match untrack(|| self.is_low(side)) {
             true => self.is_open_when_low.set(false),
             false => {
@@ -122,14 +122,14 @@ impl Panels {
 
     /// Opens a closed panel and closes an open one. In a narrow window, the dock is a tab of the
     /// drawer.
-    pub(super) fn switch(self, side: Side) {
-        let (arrangement, is_low) = untrack(|| (self.arrangement(), self.is_low(Side::Drawer)));
-        let at = if arrangement == Arrangement::Narrow { Side::Drawer } else { side };
+    pub(super) fn switch(self, side: PanelSide) {
+        let (arrangement, is_low) = untrack(|| (self.arrangement(), self.is_low(PanelSide::Drawer)));
+        let at = if arrangement == Arrangement::Narrow { PanelSide::Drawer } else { side };
         // The view does not know whether the drawer of a low viewport is open.
-        if is_low && at == Side::Drawer && !self.is_open_when_low.get_untracked() {
+        if is_low && at == PanelSide::Drawer && !self.is_open_when_low.get_untracked() {
             return self.show(untrack(|| if side == at { self.tab(at) } else { Tab::Details }));
         }
-        if is_low && side == Side::Drawer {
+        if is_low && side == PanelSide::Drawer {
             return self.close(side);
         }
         match self.opened.session.view.with_untracked(|view| view.switch(side, arrangement)) {
@@ -139,8 +139,8 @@ impl Panels {
     }
 
     /// Moves the edge of a panel to `size_px`.
-    pub(super) fn drag_to(self, side: Side, size_px: f64) {
-        match side.dragged_px(size_px, self.viewport_px.get_untracked()) {
+    pub(super) fn drag_to(self, side: PanelSide, size_px: f64) {
+        match side.dragged_px(size_px, self.viewport.get_untracked()) {
             None => self.close(side),
             Some(size_px) => {
                 if !untrack(|| self.is_open(side)) {
@@ -167,7 +167,7 @@ impl Panels {
     }
 
     /// Remembers the size of a panel.
-    pub(super) fn remember(self, side: Side) {
+    pub(super) fn remember(self, side: PanelSide) {
         let size_px = self.opened.session.view.with_untracked(|view| view.panel_px(side));
         KEPT.iter()
             .filter(|(of, _)| *of == side)
@@ -176,10 +176,5 @@ impl Panels {
 }
 
 /// The remembered sizes.
-const KEPT: [(Side, &str); 2] = [(Side::Dock, settings::DOCK_WIDTH), (Side::Drawer, settings::DRAWER_HEIGHT)];
-
-fn viewport_px() -> (f64, f64) {
-    let px =
-        |size: Result<wasm_bindgen::JsValue, _>| size.ok().and_then(|px| px.as_f64()).unwrap_or(f64::MAX);
-    (px(window().inner_width()), px(window().inner_height()))
-}
+const KEPT: [(PanelSide, &str); 2] =
+    [(PanelSide::Dock, settings::DOCK_WIDTH), (PanelSide::Drawer, settings::DRAWER_HEIGHT)];

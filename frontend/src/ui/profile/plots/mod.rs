@@ -20,7 +20,7 @@ use self::spreads::Spreads;
 use super::open_profile::Opened;
 use crate::draw::palette::{self, Ground, Rgb};
 use crate::ui::controls::{Failure, Loading};
-use crate::ui::shell::Asked;
+use crate::ui::shell::QuestionAnswers;
 use crate::ui::shell::{CurrentTheme, Theme};
 use crate::view::Command;
 use crate::view::ranks::spread::Operations;
@@ -52,7 +52,7 @@ pub fn Plots(
     opened: Opened,
 ) -> impl IntoView {
     let question = Memo::new(move |_| has_plots(opened).then_some(()));
-    let asked = Asked::new(question, move |(), signal| async move {
+    let asked = QuestionAnswers::new(question, move |(), signal| async move {
         let question = RowsQuestion::of_table(OPERATIONS.name, MOST_ROWS);
         let rows = opened.ask(SourceId::of_first(RankRef::All), question, Some(&signal)).await?;
         Ok(Operations::read(&rows))

@@ -15,7 +15,7 @@ use super::colours;
 use super::late_call::reveal_late_call;
 use crate::ui::controls::Failure;
 use crate::ui::profile::open_profile::Opened;
-use crate::ui::shell::{Asked, Messages, spawn_while_shown};
+use crate::ui::shell::{Messages, QuestionAnswers, spawn_while_shown};
 use crate::ui::text::format;
 use crate::ui::timeline::measure;
 use crate::view::ranks::waits::{self, MOST_LINES, MOST_STEPS, asked_span};
@@ -23,7 +23,7 @@ use crate::view::source_id::SourceId;
 use crate::view::source_id::rank_label;
 use crate::view::state::plots::{PlotsChange, WaitLine};
 use crate::view::time::ticks::{Ruler, Tick};
-use crate::view::{Command, TimeScale};
+use crate::view::{Command, Size, TimeScale};
 
 /// The heading.
 pub const TITLE: &str = "Over time";
@@ -161,7 +161,7 @@ pub fn OverTime(
     // Which ranks have lines depends on the times of all ranks.
     let is_known = move || all.with(|all| all.len() <= MOST_LINES) || known.read().is_known();
     let question = Memo::new(move |_| is_known().then(|| (asked_span(window.get()), ranks.get())));
-    let asked = Asked::new(question, move |(span, ranks), signal| async move {
+    let asked = QuestionAnswers::new(question, move |(span, ranks), signal| async move {
         let question = WaitsQuestion { span, steps: MOST_STEPS, ranks: Some(ranks) };
         opened.ask(SourceId::of_first(RankRef::All), question, Some(&signal)).await
     });
@@ -247,8 +247,8 @@ fn Legend(plot: Plot) -> impl IntoView {
 #[component]
 fn Area(plot: Plot) -> impl IntoView {
     let node = NodeRef::<Div>::new();
-    let size_px = RwSignal::new((0.0, 0.0));
-    measure::follow(node, node, size_px);
+    let size = RwSignal::new(Size::default());
+    measure::follow(node, node, size);
     let point = move |event: &web_sys::MouseEvent| {
         let Some(area) = node.get_untracked() else { return };
         let across = f64::from(event.offset_x()) / f64::from(area.client_width()).max(1.0);
@@ -296,7 +296,7 @@ fn Area(plot: Plot) -> impl IntoView {
             >
                 <Lines plot />
             </div>
-            <TimeAxis plot width_px=Signal::derive(move || size_px.get().0) />
+            <TimeAxis plot width_px=Signal::derive(move || size.get().width_px) />
         </div>
     }
 }

@@ -19,7 +19,7 @@ use nprof_engine::wire::search::SearchResult;
 pub use search_box::SearchBox;
 
 use super::open_profile::{Answer, Opened};
-use crate::ui::shell::Asked;
+use crate::ui::shell::QuestionAnswers;
 use crate::ui::text::format;
 use crate::view::hits::{Here, Next, next};
 use crate::view::ring::Walk;
@@ -82,7 +82,7 @@ impl Search {
             }
             answer
         };
-        let Asked { last, retry } = Asked::new(question, ask);
+        let QuestionAnswers { last, retry } = QuestionAnswers::new(question, ask);
         // The last answer stays while the next one is in flight. Hits of another rank would lead to
         // wrong slices.
         let result = Signal::derive(move || {
