@@ -13,6 +13,7 @@ use super::metadata::Metadata;
 use super::scan::{Attempt, MAX_ITEM_LEN, Scan};
 use super::text::text_of;
 use super::tokens::Raw;
+use super::value::WrittenValue;
 use crate::error::Error;
 use crate::owners::Skips;
 
@@ -392,7 +393,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
         self.each_value(|document, raw, len| {
             let offset = document.scan.offset();
             let bytes = &document.scan.window()[..len];
-            Ok(document.reader.metadata(key, (raw, bytes), offset)?)
+            Ok(document.reader.metadata(key, WrittenValue { raw, bytes }, offset)?)
         })
     }
 
@@ -442,7 +443,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
             };
             let flow = self.each_value(|document, raw, len| {
                 let bytes = &document.scan.window()[..len];
-                Ok(Metadata::stack_frame(document.reader.out(), &key, (raw, bytes))?)
+                Ok(Metadata::stack_frame(document.reader.out(), &key, WrittenValue { raw, bytes })?)
             })?;
             if flow == DocumentState::End {
                 return Ok(DocumentState::End);
@@ -465,7 +466,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
             }
             let flow = self.each_value(|document, raw, len| {
                 let bytes = &document.scan.window()[..len];
-                Ok(Metadata::sample(document.reader.out(), (raw, bytes))?)
+                Ok(Metadata::sample(document.reader.out(), WrittenValue { raw, bytes })?)
             })?;
             if flow == DocumentState::End {
                 return Ok(DocumentState::End);

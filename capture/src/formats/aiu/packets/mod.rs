@@ -27,7 +27,7 @@ use self::track::{PacketTracks, TrackContent};
 use super::TraceDialect;
 use crate::error::Error;
 use crate::formats::perfetto;
-use crate::formats::trace_event::layer::{Layer, LayerSession};
+use crate::formats::trace_event::layer::{EventDocument, Layer, LayerSession};
 use crate::origin::{Origin, TraceBeginning, origins};
 
 /// Bytes of JSON that are passed at once.
@@ -162,7 +162,8 @@ impl<'t, 's> Translator<'t, 's> {
             document.push_str(&format!(r#""baseTimeNanoseconds":{base_ns},"#));
         }
         document.push_str(r#""traceEvents":[]}"#);
-        self.session.read_piece((document.as_bytes(), &[]), &mut *self.layer)
+        let last = EventDocument { bytes: document.as_bytes(), places: &[] };
+        self.session.read_piece(last, &mut *self.layer)
     }
 
     /// The next event is of this track. If an export states ranks, a piece has events of one rank.
