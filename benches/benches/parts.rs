@@ -313,8 +313,8 @@ mod tiles {
             let mut cells = 0;
             let mut out = |_, _: PlacedCell<SliceSummary>| cells += 1;
             let mut cascade: Cascade<SliceSummary> = Cascade::new(first, last);
-            for ((row, &span), &name) in (0_u32..).zip(spans).zip(&opcodes) {
-                cascade.slice(span, row, u32::from(name), false, &mut out);
+            for ((row, &(start, end)), &name) in (0_u32..).zip(spans).zip(&opcodes) {
+                cascade.slice(Interval::new(start, end), row, u32::from(name), false, &mut out);
             }
             cascade.finish(last, &mut out);
             cells

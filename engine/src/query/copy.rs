@@ -129,7 +129,7 @@ impl<B: Bytes> Copy<'_, B> {
             let (Some(track), Some(table)) = (place, self.segment.table_of(of_segment)) else { continue };
             // The last sample before the span, until a later sample comes.
             let mut last_sample = None;
-            for_each_of_track(self.segment, (table, of_segment), |row| {
+            for_each_of_track(self.segment, table, of_segment, |row| {
                 count = count.wrapping_add(1);
                 if count.is_multiple_of(CANCEL_EVERY) {
                     self.cancel.check()?;

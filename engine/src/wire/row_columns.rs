@@ -81,7 +81,7 @@ fn core_columns<B: Bytes>(
     rows: &[ListedRow],
     read: &mut Vec<ReadColumn>,
 ) -> Result<Vec<RowColumn>> {
-    let all = |values| (RowPresence::All, values);
+    let all = |values| RowValues { present: RowPresence::All, values };
     let about = |name, unit, doc| About { name, unit, doc };
     let kind = segment.0.footer().tables[usize::from(table.0)].spec.kind;
     if kind == TableKind::Side {
@@ -116,6 +116,12 @@ fn core_columns<B: Bytes>(
 
 const TRACK_DOC: &str = "Names of the groups and of the track itself.";
 
+/// Values of some rows of a list, in its order.
+struct RowValues {
+    present: RowPresence,
+    values: ColumnValues,
+}
+
 /// Description of a column.
 struct About<'a> {
     name: &'a str,
@@ -124,7 +130,8 @@ struct About<'a> {
 }
 
 impl About<'_> {
-    fn column(&self, role: RowColumnRole, (present, values): (RowPresence, ColumnValues)) -> RowColumn {
+    fn column(&self, role: RowColumnRole, of: RowValues) -> RowColumn {
+        let RowValues { present, values } = of;
         let (name, unit, doc) = (self.name.to_owned(), self.unit.symbol().to_owned(), self.doc.to_owned());
         RowColumn { role, name, unit, doc, present, values }
     }
@@ -256,17 +263,13 @@ fn of_role(read: &mut Vec<ReadColumn>, role: ColumnRole) -> Vec<ReadColumn> {
 }
 
 /// Joins the stored columns of one field.
-fn merged<B: Bytes>(
-    segment: Of<'_, B>,
-    mut columns: Vec<ReadColumn>,
-    rows: usize,
-) -> Result<(RowPresence, ColumnValues)> {
+fn merged<B: Bytes>(segment: Of<'_, B>, mut columns: Vec<ReadColumn>, rows: usize) -> Result<RowValues> {
     columns.iter_mut().for_each(|column| column.values.sort_unstable_by_key(|&(place, _)| place));
     let mut present = vec![false; rows];
     for &(place, _) in columns.iter().flat_map(|column| &column.values) {
         present[place as usize] = true;
     }
-    let presence = match present.iter().filter(|here| **here).count() {
+    let present = match present.iter().filter(|here| **here).count() {
         0 => RowPresence::None,
         count if count == rows => RowPresence::All,
         _ => RowPresence::Some(present),
@@ -279,7 +282,7 @@ fn merged<B: Bytes>(
         },
         _ => ColumnValues::Mixed(mixed(segment, columns)?),
     };
-    Ok((presence, values))
+    Ok(RowValues { present, values })
 }
 
 /// Values of several types, in the order of the list.

@@ -328,7 +328,7 @@ impl RowShape {
                     let lane = u32::try_from(lane).unwrap_or_default();
                     let name = u32::try_from(name).unwrap_or_default();
                     let is_wait = waits.contains(name);
-                    pyramid.slice(lane, (start, end), slices.rows, name, is_wait);
+                    pyramid.slice(lane, Interval::new(start, end), slices.rows, name, is_wait);
                     slices.rows += 1;
                 }
                 pyramid.encode_full(encoder);

@@ -12,7 +12,7 @@ use crate::ingest::arrows::{ArrowStore, Link};
 use crate::ingest::consumer::{Consumer, Direct, GroupKey, Pipeline, SharedProgram};
 use crate::ingest::limits::{self, MORE_NAMES};
 use crate::ingest::rows::{
-    Arrived, MAX_DICTIONARY_TEXT, RowBuffer, RowSortKey, Template, ValuePacker, cut_off, start_of,
+    Arrived, MAX_DICTIONARY_TEXT, RowBuffer, RowSortKey, RowTimes, Template, ValuePacker, cut_off, start_of,
 };
 use crate::ingest::texts::DictionaryBuilder;
 use crate::model::{
@@ -63,8 +63,8 @@ pub(super) struct TrackState {
     pub span: Option<Interval>,
     /// Waiting rows, for a track whose rows come in order.
     pub waiting: Option<Box<RowBuffer>>,
-    /// Start and duration of the last row. The next row must not be before it.
-    pub(super) last: (i64, i64),
+    /// Times of the last row. The next row must not be before it.
+    pub(super) last: RowTimes,
     /// Whether a link names a row of this track.
     pub linked: bool,
 }

@@ -71,8 +71,8 @@ impl SortedTracks<'_, '_> {
                 rows[key.arrival as usize] = row;
             }
             if let Some(track) = &mut current.binder {
-                let span = (key.start_ps, key.start_ps + key.duration_ps);
-                track.row(binder, span, row, key.arrival);
+                let during = Interval::lasting(key.start_ps, key.duration_ps);
+                track.row(binder, during, row, key.arrival);
             }
             read_row(&key, packed, current.kind, &mut current.rows)?;
             if current.rows.len() >= GROUP_ROWS || current.rows.bytes() > MAX_GROUP_BYTES {
@@ -120,7 +120,7 @@ impl CurrentTrack {
         }
         if let Some(track) = self.binder.as_mut().filter(|track| track.has_points()) {
             for (row, (&start_ps, duration_ps)) in (0..).zip(rows.starts.iter().zip(&rows.durations)) {
-                track.row(binder, (start_ps, start_ps + duration_ps), row, arrival(row));
+                track.row(binder, Interval::lasting(start_ps, *duration_ps), row, arrival(row));
             }
         }
         let mut group = rows.group(0);

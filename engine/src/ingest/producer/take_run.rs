@@ -3,7 +3,7 @@
 use super::builder::{Builder, TrackState};
 use super::next_field::GivenFields;
 use crate::base::{Error, Interval, Result, narrow};
-use crate::ingest::rows::{GROUP_ROWS, RunRow, TrackRun};
+use crate::ingest::rows::{GROUP_ROWS, RowTimes, RunRow, TrackRun};
 use crate::model::{Filled, NameId, NumberBits, SliceRecord, TableId, TrackId, TrackKind};
 
 impl Builder<'_> {
@@ -42,7 +42,8 @@ impl Builder<'_> {
         let TrackState { waiting: Some(rows), last, rows: arrived, span, .. } = state else {
             return Ok(false);
         };
-        let mut last_of_run = if *arrived > 0 { *last } else { (i64::MIN, 0) };
+        let before_all = RowTimes { start_ps: i64::MIN, duration_ps: 0 };
+        let mut last_of_run = if *arrived > 0 { *last } else { before_all };
         let Some(latest) = TrackRun::check(run, is_slices, Self::MAX_PS, &mut last_of_run) else {
             return Ok(false);
         };
