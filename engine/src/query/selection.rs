@@ -9,7 +9,7 @@ use super::self_time::Sweep;
 use crate::base::order::sort_by_key;
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
-use crate::model::{NameId, Nesting, Role, Side, TrackId, TrackKind, WaitNames};
+use crate::model::{MachineSide, NameId, Nesting, Role, TrackContent, TrackId, WaitNames};
 use crate::segment::{BlockNameTotal, BlockReader, Bytes, ColumnRole, Segment};
 
 /// Statistics of a span.
@@ -32,7 +32,7 @@ pub struct NameTime {
     /// The name.
     pub name: NameId,
     /// The side of the machine. `None` if not all sides are apart, or if it is not known.
-    pub side: Option<Side>,
+    pub side: Option<MachineSide>,
     /// Whether slices of this name only wait ([`crate::model::is_wait`]).
     pub is_wait: bool,
     /// Number of slices that overlap the span.
@@ -107,10 +107,10 @@ fn role<B: Bytes>(segment: &Segment<B>, track: TrackId) -> Role {
 fn sides_apart<'s, B: Bytes>(
     segment: &'s Segment<B>,
     tracks: &[TrackId],
-) -> impl Fn(TrackId) -> Option<Side> + use<'s, B> {
+) -> impl Fn(TrackId) -> Option<MachineSide> + use<'s, B> {
     let has = |is_wanted: fn(Role) -> bool| tracks.iter().any(|&track| is_wanted(role(segment, track)));
-    let of_host = has(|role| role.side() == Some(Side::Host));
-    let of_device = has(|role| role.side() == Some(Side::Device));
+    let of_host = has(|role| role.side() == Some(MachineSide::Host));
+    let of_device = has(|role| role.side() == Some(MachineSide::Device));
     let is_apart = of_host && of_device || (of_host || of_device) && has(|role| role == Role::Annotations);
     move |track| role(segment, track).side().filter(|_| is_apart)
 }
@@ -123,7 +123,7 @@ fn select_of_track<B: Bytes>(
 ) -> Result<(TrackStats, NameStats)> {
     let mut tally = TrackSums::new(segment, track, span);
     let meta = &segment.footer().tracks[track.0 as usize];
-    let (Some(table), TrackKind::Slices(_, nesting)) = (segment.table_of(track), meta.spec.kind) else {
+    let (Some(table), TrackContent::Slices(_, nesting)) = (segment.table_of(track), meta.spec.kind) else {
         return Ok((tally.total, tally.names));
     };
     let blocks = segment.blocks_of(track)?;

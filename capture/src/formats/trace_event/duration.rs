@@ -13,7 +13,7 @@ use nprof_engine::model::{SliceForm, WarningKind};
 use nprof_engine::spill::Scratch;
 
 use super::event::EventBytes;
-use super::field::EventKey;
+use super::field::HintedKey;
 use super::identity::identity_hasher;
 use super::named_begins::{NameHash, NamedEvent, Stack};
 use super::open::{WaitingEvent, WaitingRoom, emit_pair, emit_unfinished, emit_unpaired_end};
@@ -115,7 +115,7 @@ impl<'s> OpenSlices<'s> {
                 out.warn(WarningKind::AdjustedValue, "`dur` is negative; kept as an instant", seen.offset);
                 out.start_row();
                 out.add_event(EventTable::Slices, seen)?;
-                out.add(EventTable::Slices, EventKey::of_event(b"dur"), seen.event.dur, seen)?;
+                out.add(EventTable::Slices, HintedKey::of_event(b"dur"), seen.event.dur, seen)?;
                 return emit(out, start, 0, SliceForm::Instant, seen).map(Some);
             }
             Err(no_time) => {

@@ -33,7 +33,7 @@ pub(super) enum KeyLevel {
 
 /// A key of a value.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct EventKey<'a> {
+pub(super) struct HintedKey<'a> {
     pub(super) level: KeyLevel,
     /// Decoded text, as bytes.
     pub(super) text: &'a [u8],
@@ -41,7 +41,7 @@ pub(super) struct EventKey<'a> {
     pub(super) hint: u32,
 }
 
-impl<'a> EventKey<'a> {
+impl<'a> HintedKey<'a> {
     /// A key without a hint.
     pub(super) fn new(level: KeyLevel, text: &'a [u8]) -> Self {
         Self { level, text, hint: NONE }
@@ -249,7 +249,7 @@ impl EventRow {
         &mut self,
         sink: &mut dyn Sink,
         fields: &mut TableFields,
-        EventKey { level, text: key, hint }: EventKey<'_>,
+        HintedKey { level, text: key, hint }: HintedKey<'_>,
         WrittenValue { raw, bytes }: WrittenValue<'_>,
     ) -> Result<ValueChange> {
         let is_own = || level != KeyLevel::Argument && EVENT_KEYS.iter().any(|own| own.as_bytes() == key);

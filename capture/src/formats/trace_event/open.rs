@@ -9,7 +9,7 @@ use nprof_engine::model::{SliceForm, WarningKind};
 use nprof_engine::spill::Scratch;
 
 use super::event::{Event, EventBytes, EventMember, Parser};
-use super::field::EventKey;
+use super::field::HintedKey;
 use super::output::{EventOutput, EventTable};
 use super::slice_flow;
 use super::tokens::{Tail, Tokens};
@@ -277,7 +277,7 @@ pub(super) fn emit_unfinished(
     out.start_row();
     out.add_event(of, seen)?;
     if seen.event.dur.is_present() {
-        out.add(of, EventKey::of_event(b"dur"), seen.event.dur, seen)?;
+        out.add(of, HintedKey::of_event(b"dur"), seen.event.dur, seen)?;
     }
     out.add_place(of, seen, start.track)?;
     let last_ps = out.tracks.last_ps(start.track).max(start.time_ps);

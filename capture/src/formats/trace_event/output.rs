@@ -6,7 +6,7 @@ use nprof_engine::model::{FieldSpec, Sink, TableId, TableKind, TableSpec, Unit, 
 use super::Context;
 use super::clock::TraceClock;
 use super::event::{Event, EventBytes};
-use super::field::{EventKey, EventRow, KeyLevel, SideFields, TOO_MANY_KEYS, TableFields, ValueChange};
+use super::field::{EventRow, HintedKey, KeyLevel, SideFields, TOO_MANY_KEYS, TableFields, ValueChange};
 use super::shape::MAX_STEPS;
 use super::side_table::SideTable;
 use super::text::bytes_of;
@@ -214,7 +214,7 @@ impl<'s> EventOutput<'s> {
             && let Ok(key) = tokens.key()
             && let Ok(value) = tokens.value()
         {
-            self.add(of, EventKey::new(KeyLevel::Argument, key.of(&inside)), value, more)?;
+            self.add(of, HintedKey::new(KeyLevel::Argument, key.of(&inside)), value, more)?;
         }
         Ok(())
     }
@@ -234,18 +234,18 @@ impl<'s> EventOutput<'s> {
         // These hints follow the ones from the shapes of events.
         for ((key, value), hint) in OWN_KEYS.into_iter().zip(own(event)).zip(MAX_STEPS as u32..) {
             if value.is_present() {
-                self.add(of, EventKey { level: KeyLevel::Event, text: key, hint }, value, seen)?;
+                self.add(of, HintedKey { level: KeyLevel::Event, text: key, hint }, value, seen)?;
             }
         }
         if has_odd_dur {
-            self.add(of, EventKey::of_event(b"dur"), event.dur, seen)?;
+            self.add(of, HintedKey::of_event(b"dur"), event.dur, seen)?;
         }
         if has_odd_scope {
-            self.add(of, EventKey::of_event(b"s"), event.s, seen)?;
+            self.add(of, HintedKey::of_event(b"s"), event.s, seen)?;
         }
         for member in &event.extras {
             let key = bytes_of(seen.bytes, member.key);
-            let key = EventKey { level: KeyLevel::Event, text: &key, hint: member.hint };
+            let key = HintedKey { level: KeyLevel::Event, text: &key, hint: member.hint };
             self.add(of, key, member.value, seen)?;
         }
         self.add_arguments(of, seen)?;
@@ -315,7 +315,7 @@ impl<'s> EventOutput<'s> {
             [(b"pid", seen.event.pid, same_process), (b"tid", seen.event.tid, same_thread)];
         for (key, value, is_told) in places {
             if !is_told && !matches!(value.kind(), ValueKind::Absent | ValueKind::Null) {
-                self.add(of, EventKey::of_event(key), value, seen)?;
+                self.add(of, HintedKey::of_event(key), value, seen)?;
             }
         }
         Ok(())
@@ -334,7 +334,7 @@ impl<'s> EventOutput<'s> {
         let own: [(&[u8], Raw, Raw); 2] = [(b"name", first.name, last.name), (b"cat", first.cat, last.cat)];
         for (key, before, after) in own {
             if after.is_present() && !is_same(before, after) && begin.text(before) != end.text(after) {
-                self.add(of, EventKey::new(KeyLevel::End, key), after, end)?;
+                self.add(of, HintedKey::new(KeyLevel::End, key), after, end)?;
             }
         }
         let places: [(&[u8], Raw, Raw); 2] = [(b"pid", first.pid, last.pid), (b"tid", first.tid, last.tid)];
@@ -343,7 +343,7 @@ impl<'s> EventOutput<'s> {
             let is_other =
                 || !is_same(before, after) && Id::new(before, begin.bytes) != Id::new(after, end.bytes);
             if is_given && is_other() {
-                self.add(of, EventKey::new(KeyLevel::End, key), after, end)?;
+                self.add(of, HintedKey::new(KeyLevel::End, key), after, end)?;
             }
         }
         for member in &last.extras {
@@ -353,7 +353,7 @@ impl<'s> EventOutput<'s> {
                     && other.value.of(begin.bytes) == member.value.of(end.bytes)
             });
             if !same {
-                self.add(of, EventKey::new(KeyLevel::End, &key), member.value, end)?;
+                self.add(of, HintedKey::new(KeyLevel::End, &key), member.value, end)?;
             }
         }
         self.row.end();
@@ -366,7 +366,7 @@ impl<'s> EventOutput<'s> {
             ValueKind::Object => {
                 for member in &seen.event.members {
                     let key = bytes_of(seen.bytes, member.key);
-                    let key = EventKey { level: KeyLevel::Argument, text: &key, hint: member.hint };
+                    let key = HintedKey { level: KeyLevel::Argument, text: &key, hint: member.hint };
                     self.add(of, key, member.value, seen)?;
                 }
             }
@@ -376,7 +376,7 @@ impl<'s> EventOutput<'s> {
                     "`args` is not an object; kept as one value",
                     seen.offset,
                 );
-                self.add(of, EventKey::of_event(b"args"), seen.event.args, seen)?;
+                self.add(of, HintedKey::of_event(b"args"), seen.event.args, seen)?;
             }
         }
         Ok(())
@@ -386,7 +386,7 @@ impl<'s> EventOutput<'s> {
     pub(super) fn add(
         &mut self,
         of: EventTable,
-        key: EventKey<'_>,
+        key: HintedKey<'_>,
         value: Raw,
         seen: EventBytes<'_>,
     ) -> Result<()> {

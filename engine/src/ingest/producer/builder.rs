@@ -17,7 +17,7 @@ use crate::ingest::rows::{
 use crate::ingest::texts::DictionaryBuilder;
 use crate::model::{
     FieldId, FieldSpec, Filled, FlowPoint, NameId, RankInfo, Schedule, Sink, SliceKey, SliceRecord, TableId,
-    TableKind, TableSpec, TemplateId, TemplateValue, TrackId, TrackKind, TrackSpec, Value, WarningKind,
+    TableKind, TableSpec, TemplateId, TemplateValue, TrackContent, TrackId, TrackSpec, Value, WarningKind,
     Warnings,
 };
 use crate::segment::{MAX_TRACK_DEPTH, PieceWriter, SegmentOutput};
@@ -73,10 +73,10 @@ impl TrackState {
     /// The place of the track, which has this number; `None` for a group.
     pub(super) fn place(&self, track: u32) -> Option<GroupKey> {
         match self.spec.kind {
-            TrackKind::Slices(table, _) | TrackKind::Counter(table) => {
+            TrackContent::Slices(table, _) | TrackContent::Counter(table) => {
                 Some(GroupKey { table, track: Some(TrackId(track)) })
             }
-            TrackKind::Group => None,
+            TrackContent::Group => None,
         }
     }
 }

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::annotation::{self, Bare, Stated, around_launches};
 use super::group::{Hint, JobFacts};
-use super::steps::{self, ProfilerSteps, StepMark, Stream};
+use super::steps::{self, ProfilerSteps, StepMark, StreamKey};
 use super::{
     ARGUMENTS, CATEGORY, CORRELATION, DIMS, DTYPE, EXTERNAL, GROUP, IN, KinetoClass, NAME, OUT, RANKS, ROOT,
     SEQ, SIZE, SOURCE, TARGET, TYPE, class_on_device, communication, element_bytes, host, operation,
@@ -262,14 +262,14 @@ impl<B: Bytes> KinetoReader<'_, B> {
     }
 
     /// The stream of a track of kernels or annotations.
-    fn stream(&self, track: TrackId) -> Stream {
+    fn stream(&self, track: TrackId) -> StreamKey {
         let spec = &self.segment.footer().tracks[track.0 as usize].spec;
-        (spec.parent, spec.identity.number)
+        StreamKey { group: spec.parent, number: spec.identity.number }
     }
 
     /// All that is known of the communicator of a kernel without arguments.
     fn alone(&self, track: TrackId) -> Communicator {
-        let (_, number) = self.stream(track);
+        let number = self.stream(track).number;
         let role = self.segment.footer().tracks[track.0 as usize].spec.identity.role;
         let name = match (role, number) {
             (Role::HostThread, _) => format!("thread {}", number.unwrap_or(track.0)),
