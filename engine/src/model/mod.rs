@@ -36,6 +36,6 @@ pub use slice::{SliceForm, SliceKey, SliceRecord};
 pub use table::{TableId, TableKind, TableSpec};
 pub use template::{Filled, NumberBits, TemplateId, TemplateValue, Templates};
 pub use track::{Nesting, TrackContent, TrackId, TrackSpec};
-pub use transfer::{Transfer, TransferEnd};
+pub use transfer::{TransferEnd, TransferStep};
 pub use wait::{WaitNames, is_wait};
 pub use warning::{Warning, WarningKind, Warnings};

@@ -6,7 +6,7 @@
 use nprof_engine::exec::Work;
 use nprof_engine::model::WarningKind;
 
-use super::event::{Event, EventBytes};
+use super::event::{EventBytes, EventParts};
 use super::events::EventReceiver;
 use super::lookahead::{EventBatch, EventLookahead};
 use super::metadata::Metadata;
@@ -45,7 +45,7 @@ enum Container {
 pub(super) struct TraceDocument<'s, 'i, R> {
     pub(super) scan: Scan<'i>,
     pub(super) reader: R,
-    pub(super) event: Event,
+    pub(super) event: EventParts,
     /// True once a trace has been recognised.
     pub(super) is_trace: bool,
     /// Elements that are no events, before the first event.
@@ -68,7 +68,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
         Self {
             scan,
             reader,
-            event: Event::default(),
+            event: EventParts::default(),
             is_trace: false,
             strays: 0,
             line: 1,

@@ -8,7 +8,7 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{SliceForm, WarningKind};
 use nprof_engine::spill::Scratch;
 
-use super::event::{Event, EventBytes, EventMember, Parser};
+use super::event::{EventBytes, EventMember, EventParts, Parser};
 use super::field::HintedKey;
 use super::output::{EventOutput, EventTable};
 use super::slice_flow;
@@ -34,13 +34,13 @@ const PIECE_LEN: usize = 1 << 20;
 /// A copy of an event.
 #[derive(Debug, Default)]
 struct Copied {
-    event: Event,
+    event: EventParts,
     bytes: Vec<u8>,
 }
 
 impl Copied {
     /// Bytes of memory that a copy counts as.
-    fn cost(event: &Event, bytes: &[u8]) -> usize {
+    fn cost(event: &EventParts, bytes: &[u8]) -> usize {
         let members = event.members.len() + event.extras.len();
         bytes.len() + size_of::<Self>() + members * size_of::<EventMember>() + OVERHEAD_LEN
     }

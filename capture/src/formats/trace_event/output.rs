@@ -5,7 +5,7 @@ use nprof_engine::model::{FieldSpec, Sink, TableId, TableKind, TableSpec, Unit, 
 
 use super::Context;
 use super::clock::TraceClock;
-use super::event::{Event, EventBytes};
+use super::event::{EventBytes, EventParts};
 use super::field::{EventRow, HintedKey, KeyLevel, SideFields, TOO_MANY_KEYS, TableFields, ValueChange};
 use super::shape::MAX_STEPS;
 use super::side_table::SideTable;
@@ -65,8 +65,8 @@ pub(super) struct EventOutput<'s> {
 const OWN_KEYS: [&[u8]; 8] = [b"cat", b"id", b"id2", b"scope", b"bind_id", b"flow_in", b"flow_out", b"bp"];
 
 /// Values of [`OWN_KEYS`].
-fn own(event: &Event) -> [Raw; OWN_KEYS.len()] {
-    let Event { cat, id, id2, scope, bind_id, flow_in, flow_out, bp, .. } = *event;
+fn own(event: &EventParts) -> [Raw; OWN_KEYS.len()] {
+    let EventParts { cat, id, id2, scope, bind_id, flow_in, flow_out, bp, .. } = *event;
     [cat, id, id2, scope, bind_id, flow_in, flow_out, bp]
 }
 
